@@ -1,0 +1,61 @@
+// A release of a provider, its metadata, and the contracts.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "api/kinds.h"
+#include "api/version.h"
+#include "base/result.h"
+
+namespace capi::api {
+
+struct ReleaseSeries {
+  std::uint64_t major = 0, minor = 0;
+  std::string contract;
+};
+
+// metadata.yaml of a release.
+struct Metadata {
+  std::vector<ReleaseSeries> series;
+
+  // clusterctl.md 1.3. kInvalidArgument with its messages for a foreign apiVersion, kind, or an empty list.
+  static Result<Metadata> Parse(std::string_view yaml, std::string_view provider_name);
+  // As "latest" reads it: any apiVersion, unknown fields ignored.
+  static Result<Metadata> ParseLenient(std::string_view yaml);
+
+  // The contract of the first series with that major and minor; nullopt where there is none.
+  std::optional<std::string> ContractOf(const Version& version) const;
+  // The newest series with that contract.
+  const ReleaseSeries* NewestWith(std::string_view contract) const;
+};
+
+// behaviour.md C1. Unknown contracts accept nothing.
+bool KnownContract(std::string_view contract);
+bool Accepts(std::string_view core_contract, std::string_view provider_contract);
+std::vector<std::string> AcceptedBy(std::string_view core_contract);
+std::vector<std::string> KnownContracts();  // oldest first
+
+// A release as fetched.
+struct Release {
+  Version version;
+  std::string metadata;    // text of metadata.yaml
+  std::string components;  // text of the components file
+  std::string source;      // for people: "github.com/kubernetes-sigs/cluster-api v1.12.0", "ConfigMap capi-system/v1.12.0"
+  std::string Digest() const;  // "sha256:<hex>" of components
+};
+
+// A provider that clusterctl knows by name.
+struct KnownProvider {
+  std::string_view name;
+  ProviderType type;
+  std::string_view repository;  // "kubernetes-sigs/cluster-api" on github.com
+  std::string_view file;        // components file
+  std::string Url() const;      // "https://github.com/.../releases/latest/<file>"
+};
+std::span<const KnownProvider> KnownProviders();
+const KnownProvider* FindKnownProvider(ProviderType type, std::string_view name);
+
+}  // namespace capi::api

@@ -1,0 +1,166 @@
+// The spec and status that all seven kinds share (v1alpha2). Every field of the peer's API and ours (api.md).
+//
+// Parts of a pod (affinity, tolerations, env, resources, ...) stay JSON: they are copied into Deployments, not read.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/kinds.h"
+#include "kube/meta/condition.h"
+#include "kube/meta/object.h"
+
+namespace capi::api {
+
+struct ObjectRef {
+  std::string name;
+  std::string ns;  // "" in the object means the provider's own; Parse fills it in
+  bool operator==(const ObjectRef&) const = default;
+};
+
+struct LeaderElectionSpec {
+  std::optional<bool> leader_elect;
+  std::optional<Millis> lease_duration, renew_deadline, retry_period;
+  std::string resource_lock, resource_name, resource_namespace;
+};
+
+// spec.manager. An unset field leaves the release's own argument alone (I9).
+struct ManagerSpec {
+  std::optional<Millis> sync_period;
+  std::optional<LeaderElectionSpec> leader_election;
+  std::string cache_namespace;
+  std::optional<Millis> graceful_shutdown;  // gracefulShutDown
+  std::map<std::string, int> group_kind_concurrency;  // controller.groupKindConcurrency
+  std::optional<std::int64_t> cache_sync_timeout_ns;
+  std::optional<bool> recover_panic;
+  std::string metrics_bind_address, diagnostics_address;
+  std::optional<bool> insecure_diagnostics;
+  std::string health_probe_bind_address, readiness_endpoint, liveness_endpoint;
+  std::optional<int> webhook_port;
+  std::string webhook_host, webhook_cert_dir;
+  std::string profiler_address;
+  int max_concurrent_reconciles = 0;
+  std::optional<int> verbosity;
+  std::map<std::string, bool> feature_gates;
+  std::map<std::string, std::string> additional_args;
+  bool debug = false;
+};
+
+struct ContainerSpec {
+  std::string name;
+  std::optional<std::string> image;  // imageUrl
+  std::map<std::string, std::string> args;
+  std::optional<Json> env;        // a list
+  std::optional<Json> resources;
+  std::optional<Json> command;    // a list; [] clears
+};
+
+// spec.deployment. nullopt: not given; an empty list or map clears what the release has.
+struct DeploymentSpec {
+  std::optional<int> replicas;
+  std::optional<Json> node_selector, tolerations, affinity, image_pull_secrets;
+  std::vector<ContainerSpec> containers, init_containers;
+  std::string service_account_name;
+  // Ours:
+  std::map<std::string, std::string> labels, annotations;
+  std::string priority_class_name;
+  std::optional<Json> topology_spread_constraints, security_context, strategy;
+};
+
+struct AdditionalDeployment {
+  std::optional<ManagerSpec> manager;
+  std::optional<DeploymentSpec> deployment;
+};
+
+struct PatchTarget {
+  std::string group, version, kind, name, ns, label_selector;
+};
+
+struct PatchSpec {
+  std::string patch;
+  std::optional<PatchTarget> target;
+};
+
+struct GitSource {
+  std::string url, path;
+  std::optional<ObjectRef> secret_ref;
+};
+
+struct VerifySpec {
+  std::string provider;  // "cosign"
+  ObjectRef secret_ref;
+};
+
+struct FetchConfig {
+  std::string oci, url;
+  std::optional<Json> selector;  // metav1.LabelSelector
+  std::optional<GitSource> git;
+  std::optional<ObjectRef> secret_ref;
+  std::string digest;
+  std::optional<VerifySpec> verify;
+};
+
+enum class OnFailure { kHold, kRollback };
+
+struct RolloutSpec {
+  Millis timeout = std::chrono::minutes(10);
+  OnFailure on_failure = OnFailure::kHold;
+};
+
+struct ProviderSpec {
+  std::string version;  // as the user wrote it, with or without "v"; "" when not given
+  bool paused = false;
+  std::optional<ManagerSpec> manager;
+  std::optional<DeploymentSpec> deployment;
+  std::map<std::string, AdditionalDeployment> additional_deployments;
+  std::optional<ObjectRef> config_secret, additional_manifests;
+  std::optional<FetchConfig> fetch_config;
+  std::vector<std::string> manifest_patches;
+  std::vector<PatchSpec> patches;
+  RolloutSpec rollout;
+};
+
+struct HistoryEntry {
+  std::string version, contract, digest, time;  // digest of the release as applied
+  bool operator==(const HistoryEntry&) const = default;
+};
+
+struct ProviderStatus {
+  std::string contract, installed_version;
+  std::int64_t observed_generation = 0;
+  std::vector<kube::Condition> conditions;
+  Json inventory;        // kube::Inventory's format; null when absent
+  std::string applied;   // digest of all inputs of the last full apply
+  std::vector<HistoryEntry> history;  // newest first, at most 10
+  std::string source;    // where the release came from: "github.com/owner/repo v1.2.3"
+  bool operator==(const ProviderStatus&) const = default;
+};
+
+// One object of the seven kinds.
+struct Provider {
+  ProviderId id;
+  std::string uid, resource_version;
+  std::int64_t generation = 0;
+  bool deleting = false;
+  bool has_finalizer = false;
+  std::string created;  // creationTimestamp
+  std::map<std::string, std::string> annotations;
+  ProviderSpec spec;
+  ProviderStatus status;
+};
+
+// Lenient where the API server's schema is (unknown fields are ignored), kInvalidArgument with the field's path
+// ("spec.fetchConfig.selector.matchExpressions[0].operator: ...") where a value can't be used. Never throws.
+Result<Provider> ParseProvider(const kube::Object& object);
+// Metadata and status alone, for an object whose spec doesn't parse: enough to report on it.
+Provider ParseProviderMeta(const kube::Object& object);
+Result<ProviderSpec> ParseSpec(const Json& spec, std::string_view own_namespace);
+ProviderStatus ParseStatus(const Json& status);
+Json StatusToJson(const ProviderStatus& status);
+
+// "1h0m5s", "300ms" as Go's time.ParseDuration.
+Result<Millis> ParseDuration(std::string_view text);
+
+}  // namespace capi::api

@@ -1,0 +1,102 @@
+// HTTP and HTTPS requests over a pool of kept-alive connections.
+//
+// A deadline or a stop request of the Context ends a call at once, also one that is blocked in connect, TLS handshake,
+// read or write. Bodies are unpacked when the server sends gzip. Proxies come from Options (see ProxyFromEnvironment).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/context.h"
+#include "base/result.h"
+
+namespace capi::http {
+
+// Names compare without regard to case; order is kept.
+class Headers {
+ public:
+  void Set(std::string_view name, std::string_view value);  // replaces
+  void Add(std::string_view name, std::string_view value);
+  std::string Get(std::string_view name) const;  // first value or ""
+  bool Has(std::string_view name) const;
+  const std::vector<std::pair<std::string, std::string>>& all() const { return items_; }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> items_;
+};
+
+struct Request {
+  std::string method = "GET";
+  std::string target;  // path and query, "/api/v1/pods?limit=1"
+  Headers headers;
+  std::string body;
+  std::string content_type;  // of the body
+  // When set, a 2xx body goes here piece by piece and Response.body stays empty. An error ends the call with it.
+  std::function<Status(std::string_view piece)> on_data;
+  // A body (not streamed) larger than this is refused.
+  size_t max_body = 256u << 20;
+};
+
+struct Response {
+  int status = 0;
+  Headers headers;
+  std::string body;
+};
+
+struct TlsOptions {
+  std::string ca_pem;   // trusted roots; with ca_file both empty: the system's
+  std::string ca_file;  // read again when it changes
+  std::string cert_pem, key_pem;    // client certificate
+  std::string cert_file, key_file;  // the same from files, read again when they change
+  std::string server_name;          // instead of the URL's host, for SNI and verification
+  bool insecure_skip_verify = false;
+};
+
+struct Proxy {
+  std::string url;       // "http://user:pass@host:port"; "" for none
+  std::string no_proxy;  // comma-separated hosts, domains, CIDRs, "*"
+};
+
+// HTTPS_PROXY, HTTP_PROXY and NO_PROXY (either case) as Go's net/http reads them, for a URL's scheme.
+Proxy ProxyFromEnvironment(std::string_view scheme, const std::function<const char*(const char*)>& getenv);
+
+struct Options {
+  TlsOptions tls;
+  Proxy proxy;
+  Millis connect_timeout = Seconds(10);
+  size_t max_idle = 8;           // connections kept for reuse
+  Millis idle_timeout = Seconds(60);
+  bool follow_redirects = false;  // GET only, at most 10; credentials are not sent to another host
+};
+
+// A client of one origin ("https://host:port"). Thread-safe; calls run side by side, each on its own connection.
+class Client {
+ public:
+  // `base_url`: scheme, host, optional port, optional path prefix that goes before every target.
+  static Result<std::unique_ptr<Client>> Create(std::string_view base_url, Options options);
+  ~Client();
+
+  // kUnavailable for transport errors (refused, reset, TLS, cut body); kDeadlineExceeded and kCancelled from the
+  // context. Any HTTP status is a Response, not an error. An idempotent request (GET, PUT, DELETE, HEAD) that meets a
+  // stale kept-alive connection is sent once more; others are too where no byte of an answer came and the
+  // connection had been idle.
+  Result<Response> Do(const Context& ctx, Request request);
+
+  // Replaces client certificate and CA for connections made from now on; idle ones are dropped.
+  Status SetTls(TlsOptions tls);
+
+ private:
+  class Impl;
+  explicit Client(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// One request to an absolute URL, following redirects across hosts (credentials dropped there); for downloads.
+Result<Response> Fetch(const Context& ctx, std::string_view url, Request request, const Options& options);
+
+}  // namespace capi::http

@@ -1,0 +1,26 @@
+// A fixed number of threads that run tasks in order of submission.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "base/result.h"
+
+namespace capi {
+
+// Thread-safe. The destructor runs what was submitted, then joins.
+class ThreadPool {
+ public:
+  ThreadPool(size_t threads, size_t max_queued);
+  ~ThreadPool();
+  // Blocks while the queue is full.
+  void Submit(std::function<void()> task);
+  // Runs all `tasks` on at most this pool's threads and returns when each has ended.
+  void RunAll(std::vector<std::function<void()>> tasks);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace capi

@@ -1,0 +1,58 @@
+# One way to make a library, a test and a program; so every target gets the same warnings and the same precompiled header.
+
+add_library(capi_options INTERFACE)
+target_compile_options(capi_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers
+  -fno-omit-frame-pointer -ffunction-sections -fdata-sections)
+target_include_directories(capi_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_link_options(capi_options INTERFACE -Wl,--gc-sections -Wl,--as-needed)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  target_compile_options(capi_options INTERFACE -Wthread-safety -Werror=thread-safety)
+endif()
+if(CAPI_SANITIZE)
+  target_compile_options(capi_options INTERFACE -fsanitize=${CAPI_SANITIZE} -fno-sanitize-recover=all)
+  target_link_options(capi_options INTERFACE -fsanitize=${CAPI_SANITIZE})
+endif()
+
+# The JSON library is most of what a file costs to compile; it is compiled once. pch_test has GoogleTest too.
+file(WRITE ${CMAKE_BINARY_DIR}/pch.cc "")
+add_library(capi_pch STATIC ${CMAKE_BINARY_DIR}/pch.cc)
+target_link_libraries(capi_pch PRIVATE capi_options)
+target_precompile_headers(capi_pch PRIVATE <nlohmann/json.hpp> <functional> <map> <memory> <optional> <string> <variant> <vector>)
+add_library(capi_pch_test STATIC ${CMAKE_BINARY_DIR}/pch.cc)
+target_link_libraries(capi_pch_test PRIVATE capi_options GTest::gtest GTest::gmock)
+target_precompile_headers(capi_pch_test PRIVATE <nlohmann/json.hpp> <functional> <map> <memory> <optional> <string>
+  <variant> <vector> <gtest/gtest.h> <gmock/gmock.h>)
+
+# capi_library(NAME SOURCES a.cc b.cc USES base fmt::fmt [PRIVATE_USES ...])
+function(capi_library NAME)
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES;PRIVATE_USES" ${ARGN})
+  add_library(${NAME} STATIC ${ARG_SOURCES})
+  target_link_libraries(${NAME} PUBLIC capi_options ${ARG_USES} PRIVATE ${ARG_PRIVATE_USES})
+  target_precompile_headers(${NAME} REUSE_FROM capi_pch)
+endfunction()
+
+# capi_test(NAME SOURCES a_test.cc USES base [TIMEOUT seconds] [LABELS e2e]): one GoogleTest program. Every test of it is a ctest
+# of its own, but with LABELS that contain "cluster": those share one control plane and run as one ctest.
+function(capi_test NAME)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;USES;LABELS" ${ARGN})
+  add_executable(${NAME} ${ARG_SOURCES})
+  target_link_libraries(${NAME} PRIVATE capi_options ${ARG_USES} GTest::gtest GTest::gmock GTest::gtest_main)
+  target_precompile_headers(${NAME} REUSE_FROM capi_pch_test)
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS unit)
+  endif()
+  add_test(NAME ${NAME} COMMAND ${NAME} --gtest_brief=1 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(${NAME} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+endfunction()
+
+# capi_program(NAME SOURCES main.cc USES operator)
+function(capi_program NAME)
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES" ${ARGN})
+  add_executable(${NAME} ${ARG_SOURCES})
+  target_link_libraries(${NAME} PRIVATE capi_options ${ARG_USES})
+  target_precompile_headers(${NAME} REUSE_FROM capi_pch)
+endfunction()

@@ -1,0 +1,51 @@
+// Where a provider's releases come from.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/release.h"
+#include "base/context.h"
+
+namespace capi::fetch {
+
+// Thread-safe. Errors: kNotFound for a version or file that isn't there; kRateLimited with retry_after and the time of the
+// reset in the message; kUnavailable when the source can't be reached; kInvalidArgument for what it sends.
+class Repository {
+ public:
+  virtual ~Repository() = default;
+  virtual std::string Describe() const = 0;  // "github.com/kubernetes-sigs/cluster-api", "folder /releases"
+  // All versions that parse, ascending.
+  virtual Result<std::vector<api::Version>> Versions(const Context& ctx) = 0;
+  // One file of a version, by its name in the release ("metadata.yaml").
+  virtual Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) = 0;
+  // Name of the components file, "core-components.yaml".
+  virtual std::string ComponentsFile() const = 0;
+};
+
+// Both files of one version. Missing metadata or components are kNotFound and say which; empty components are
+// kInvalidArgument (F2).
+Result<api::Release> GetRelease(const Context& ctx, Repository& repository, const api::Version& version);
+
+// What "latest" means (clusterctl.md 3.2, behaviour.md I3): among the five newest versions, stable ones first, the first with
+// metadata.yaml; then the newest version of the newest series whose contract is in `contracts`, tried in order.
+// With `contracts` empty: the newest stable version, else the newest.
+Result<api::Version> LatestVersion(const Context& ctx, Repository& repository, const std::vector<std::string>& contracts);
+
+// A clusterctl local repository: "<base>/<manifest label>/<version>/<file>".
+Result<std::unique_ptr<Repository>> OpenFolder(std::string base, std::string manifest_label, std::string components_file);
+
+struct GitHubOptions {
+  std::string api_url = "https://api.github.com";   // GitHub Enterprise: "https://host/api/v3"
+  std::string download_url = "https://github.com";  // of release assets by name
+  std::string token;                                // never logged
+  std::string user_agent;
+  std::string ca_file;  // trusted roots instead of the system's
+};
+
+// Releases of "owner/repo" on GitHub: list through the API, files as release assets. `url` is
+// "https://github.com/{owner}/{repo}/releases/{latest|tag}/{file}" (clusterctl.md 3.3).
+Result<std::unique_ptr<Repository>> OpenGitHub(std::string_view url, const GitHubOptions& options);
+
+}  // namespace capi::fetch

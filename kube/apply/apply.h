@@ -1,0 +1,73 @@
+// Staged server-side apply of a set of objects, and removal of others.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/context.h"
+#include "kube/apply/inventory.h"
+#include "kube/client/client.h"
+
+namespace capi::kube {
+
+// An object on its way to the server: its text, and what is needed of it without the tree. Small, so that the peak of
+// memory is one release's text and not its trees.
+struct Manifest {
+  ObjectId id;
+  std::string api_version;
+  std::string text;  // compact JSON
+  std::string hash;  // first 16 hex digits of its SHA-256
+  std::string crd_group, crd_kind, crd_plural;  // of a CustomResourceDefinition
+  bool crd_namespaced = false;
+  std::vector<std::string> crd_versions;        // served ones, the storage version first
+};
+
+Manifest ToManifest(const Object& object);
+
+// CRDs, then Namespaces and RBAC and configuration, then workloads, then webhook configurations and APIServices.
+enum class Stage { kCrds, kBase, kWorkloads, kWebhooks };
+Stage StageOf(const GroupKind& kind);
+
+struct ApplyOptions {
+  std::string field_manager = "capi-operator";
+  size_t parallel = 4;  // requests at once within a stage
+};
+
+// What became of one object.
+struct Change {
+  enum class Action { kCreated, kConfigured, kUnchanged, kDeleted, kFailed };
+  ObjectId id;
+  Action action;
+  InventoryEntry entry;  // after an apply
+  std::string error;     // of kFailed
+};
+
+// Applies what differs: a manifest whose hash is in `current` with our managedFields entry is skipped. Stops after the
+// stage that had an error; other objects of that stage are still tried. The error returned names every object that failed (five
+// in full). `changes` lists what was done, also when an error is returned. Thread-safe.
+class Applier {
+ public:
+  Applier(Client& client, ApplyOptions options);
+
+  Status Apply(const Context& ctx, const std::vector<Manifest>& manifests, const Inventory& current,
+               std::vector<Change>& changes);
+  // The same requests with dryRun=All for the given manifests; all errors named (I5).
+  Status DryRun(const Context& ctx, const std::vector<Manifest>& manifests);
+  // Deletes in reverse stage order. `keep` guards each object just before (U4): it returns a reason to leave the live
+  // object alone, or "". Objects that are gone count as deleted. Deletion carries the uid that `keep` saw.
+  Status Delete(const Context& ctx, const std::vector<ObjectId>& ids,
+                const std::function<std::string(const Object& live)>& keep, std::vector<Change>& changes);
+
+  // Kinds among `manifests` that neither the server nor a CRD among them has (I13). Sorted, each once, with the apiVersion.
+  Result<std::vector<std::string>> MissingKinds(const Context& ctx, const std::vector<Manifest>& manifests);
+
+ private:
+  Client& client_;
+  ApplyOptions options_;
+};
+
+// Hash of `manager`'s Apply entry in metadata.managedFields; "" where there is none.
+std::string FieldsHash(const Object& live, std::string_view manager);
+
+}  // namespace capi::kube

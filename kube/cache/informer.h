@@ -1,0 +1,52 @@
+// A watched collection: a store kept current, and a callback for each change.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/context.h"
+#include "kube/client/client.h"
+
+namespace capi::kube {
+
+using ObjectPtr = std::shared_ptr<const Object>;
+
+struct InformerOptions {
+  std::string ns;  // "" for all
+  std::string label_selector, field_selector;
+  bool metadata_only = false;
+  // Changes an object before it is stored: drop what nobody reads (managedFields, schemas), to keep memory small.
+  std::function<void(Object&)> transform;
+};
+
+// Lists and watches: one streaming request where the server can (WatchList), else list (paged) and watch. Resumes from
+// bookmarks, lists again on 410, reconnects with jittered exponential back-off (at most two requests a second while the server
+// is away, behaviour.md F3). Thread-safe.
+class Informer {
+ public:
+  // `was` is null for an added object, `is` for a deleted one. Called from the informer's thread, outside of its lock.
+  using Handler = std::function<void(const ObjectPtr& was, const ObjectPtr& is)>;
+
+  Informer(Client& client, Resource resource, InformerOptions options, Handler handler);
+  ~Informer();
+
+  // Blocks until the context stops. Run it once, in a thread of its own.
+  void Run(const Context& ctx);
+
+  // True once the first full state is in the store. WaitForSync returns kCancelled or kDeadlineExceeded otherwise.
+  bool Synced() const;
+  Status WaitForSync(const Context& ctx) const;
+
+  ObjectPtr Get(std::string_view ns, std::string_view name) const;  // null where there is none
+  std::vector<ObjectPtr> List() const;                              // sorted by namespace and name
+  const Resource& resource() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace capi::kube

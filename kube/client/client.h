@@ -1,0 +1,113 @@
+// A client of the Kubernetes API: typed by Resource, objects as JSON, errors by status reason.
+//
+// Error codes by status reason: NotFound -> kNotFound, AlreadyExists -> kAlreadyExists, Conflict -> kConflict,
+// Invalid/BadRequest -> kInvalidArgument, Unauthorized -> kUnauthenticated, Forbidden -> kPermissionDenied,
+// Expired/Gone -> kGone, TooManyRequests -> kRateLimited (retry_after set), Timeout/ServerTimeout/
+// ServiceUnavailable/5xx and transport errors -> kUnavailable, UnsupportedMediaType/MethodNotAllowed -> kUnsupported,
+// InternalError -> kInternal.
+// The server's message is kept.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/context.h"
+#include "kube/client/config.h"
+#include "kube/client/rest_mapper.h"
+#include "kube/meta/object.h"
+#include "kube/meta/resource.h"
+
+namespace capi::kube {
+
+struct ListOptions {
+  std::string label_selector, field_selector;
+  std::string resource_version, resource_version_match;
+  int limit = 500;             // page size; 0 for all in one answer
+  bool metadata_only = false;  // PartialObjectMetadata: apiVersion and kind of the items are those of the resource
+};
+
+struct ObjectList {
+  std::vector<Object> items;
+  std::string resource_version;
+};
+
+struct WatchOptions {
+  std::string label_selector, field_selector;
+  std::string resource_version;
+  bool metadata_only = false;
+  // Asks for the initial objects as ADDED events, ended by a bookmark (WatchList). Where the server refuses, Watch
+  // fails with kUnsupported or kInvalidArgument before any event: list and watch instead.
+  bool send_initial_events = false;
+  Seconds timeout{0};  // asks the server to end the watch; 0: the client picks 5 to 10 minutes at random
+};
+
+struct WatchEvent {
+  enum class Type { kAdded, kModified, kDeleted, kBookmark };
+  Type type;
+  Object object;
+  bool initial_events_end = false;  // on the bookmark that ends the initial events
+};
+
+struct WriteOptions {
+  std::string field_manager;
+  bool dry_run = false;
+  std::string subresource;  // "status"
+};
+
+enum class PatchType { kMerge, kJson, kStrategicMerge };
+
+struct DeleteOptions {
+  std::string propagation = "Background";  // "Foreground", "Orphan"
+  std::string uid, resource_version;       // preconditions when set
+};
+
+struct ClientOptions {
+  std::string user_agent;
+  Millis timeout = Seconds(30);  // of a call whose context has no deadline; not for watches
+  int max_retries = 3;           // of calls that may be repeated, on 429 and 503 with Retry-After, and lost connections
+};
+
+// Thread-safe.
+class Client {
+ public:
+  static Result<std::unique_ptr<Client>> Connect(const Config& config, ClientOptions options);
+  ~Client();
+
+  Result<Object> Get(const Context& ctx, const Resource& resource, std::string_view ns, std::string_view name);
+  // All pages. A page token that expires (410) starts the listing again, once.
+  Result<ObjectList> List(const Context& ctx, const Resource& resource, std::string_view ns, const ListOptions& options = {});
+  // Blocks; calls `on_event` for each event until the server ends the watch (Ok), an error, or the context ends. An error
+  // from `on_event` ends the watch with it. kGone: list again.
+  Status Watch(const Context& ctx, const Resource& resource, std::string_view ns, const WatchOptions& options,
+               const std::function<Status(WatchEvent)>& on_event);
+
+  // Forced server-side apply. With `subresource` = "status" only status.
+  Result<Object> Apply(const Context& ctx, const Resource& resource, const Object& object, const WriteOptions& options);
+  // The same with the object's JSON text, so that a large tree need not live while it is sent.
+  Result<Object> ApplyText(const Context& ctx, const Resource& resource, std::string_view ns, std::string_view name,
+                           std::string text, const WriteOptions& options);
+  Result<Object> Create(const Context& ctx, const Resource& resource, const Object& object, const WriteOptions& options = {});
+  Result<Object> Update(const Context& ctx, const Resource& resource, const Object& object, const WriteOptions& options = {});
+  Result<Object> Patch(const Context& ctx, const Resource& resource, std::string_view ns, std::string_view name,
+                       PatchType type, const Json& patch, const WriteOptions& options = {});
+  // Ok also when the object is gone already? No: kNotFound, so that the caller decides.
+  Status Delete(const Context& ctx, const Resource& resource, std::string_view ns, std::string_view name,
+                const DeleteOptions& options = {});
+
+  // Any path; the body is returned as text. For discovery, /version, and probes.
+  Result<std::string> Raw(const Context& ctx, std::string_view method, std::string_view target, std::string body = "",
+                          std::string_view content_type = "", std::string_view accept = "application/json");
+
+  RestMapper& mapper();
+  const Config& config() const;
+
+ private:
+  class Impl;
+  explicit Client(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace capi::kube

@@ -1,0 +1,34 @@
+// metav1.LabelSelector and the string form "a=b,c in (d,e),!f".
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace capi::kube {
+
+// Immutable.
+class LabelSelector {
+ public:
+  // From {matchLabels, matchExpressions}. kInvalidArgument names the field that is wrong.
+  static Result<LabelSelector> FromJson(const Json& selector);
+  static Result<LabelSelector> Parse(std::string_view text);
+
+  bool Matches(const Json& labels) const;  // an object of strings; null is no labels
+  std::string ToString() const;            // for the labelSelector query parameter
+  bool empty() const { return requirements_.empty(); }
+
+ private:
+  enum class Operator { kIn, kNotIn, kExists, kDoesNotExist };
+  struct Requirement {
+    std::string key;
+    Operator op;
+    std::vector<std::string> values;
+  };
+  std::vector<Requirement> requirements_;
+};
+
+}  // namespace capi::kube

@@ -1,0 +1,28 @@
+// A resource as discovery tells it: where a kind is served.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kube/meta/object.h"
+
+namespace capi::kube {
+
+struct Resource {
+  std::string group, version;
+  std::string plural;  // "deployments"
+  std::string kind;
+  bool namespaced = true;
+  std::vector<std::string> verbs;        // empty when not from discovery
+  std::vector<std::string> subresources;  // "status", "scale"
+
+  std::string api_version() const { return group.empty() ? version : group + "/" + version; }
+  // "/apis/apps/v1/namespaces/NS/deployments/NAME"; without `ns` all namespaces, without `name` the collection.
+  std::string Path(std::string_view ns, std::string_view name, std::string_view subresource = "") const;
+  bool operator==(const Resource&) const = default;
+};
+
+// Kinds that every API server serves, so that no discovery is needed for them.
+const Resource& Builtin(std::string_view kind);  // "Secret", "Deployment", ...; ends the process for an unknown one
+
+}  // namespace capi::kube

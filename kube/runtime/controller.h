@@ -1,0 +1,41 @@
+// Workers over a work queue.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/context.h"
+#include "kube/runtime/metrics.h"
+#include "kube/runtime/work_queue.h"
+
+namespace capi::kube {
+
+// What a pass asks for. An error instead means: again with back-off.
+struct Outcome {
+  std::optional<Millis> again_after;  // not set: nothing to do until something changes
+  bool backoff = false;               // again, by the queue's back-off (the pass has reported why)
+};
+
+struct ControllerOptions {
+  std::string name;  // for logs and metrics: controller_runtime_reconcile_total{controller=name}
+  int workers = 4;
+  BackoffOptions backoff;
+};
+
+// Thread-safe.
+class Controller {
+ public:
+  using Reconcile = std::function<Result<Outcome>(const Context&, const std::string& key)>;
+  Controller(ControllerOptions options, Reconcile reconcile, Metrics& metrics, Clock& clock);
+  ~Controller();
+
+  WorkQueue& queue();
+  // Blocks until the context stops; passes in flight are given the stopped context and awaited.
+  void Run(const Context& ctx);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace capi::kube

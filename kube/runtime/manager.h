@@ -1,0 +1,37 @@
+// Runs the parts of an operator: servers, informers, leader election, controllers. Starts in order, stops in reverse.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/context.h"
+#include "kube/cache/informer.h"
+#include "kube/runtime/controller.h"
+#include "kube/runtime/leader.h"
+
+namespace capi::kube {
+
+// Thread-compatible until Run.
+class Manager {
+ public:
+  explicit Manager(Clock& clock);
+  ~Manager();
+
+  // A part that blocks until its context stops; it gets a thread of its own. `needs_lead` parts start after the lease is ours.
+  void Add(std::string name, std::function<void(const Context&)> run, bool needs_lead = false);
+  void Add(Informer& informer);
+  void Add(Controller& controller);  // needs the lead; starts after all informers have synced
+  void LeadBy(LeaderElector& elector);
+
+  // Blocks until `ctx` stops (Ok), or the lease is lost (kFailedPrecondition). Waits for every part to end.
+  Status Run(const Context& ctx);
+  bool Ready() const;  // for /readyz: informers synced (leading or waiting to lead)
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace capi::kube

@@ -1,0 +1,66 @@
+// From a release, its variables and a spec to the objects that go to the cluster. Pure: no clock, environment, file or
+// network. One signature for operator, command line and local mode.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/release.h"
+#include "api/types.h"
+#include "kube/meta/object.h"
+
+namespace capi::templating {
+
+// Value of a variable; nullopt where it isn't set. Set to "" counts as set.
+using Variables = std::function<std::optional<std::string>(const std::string& name)>;
+
+// "images" of a clusterctl configuration file: key ("all", "<component>", "<component>/<image>") to replacement.
+struct ImageOverride {
+  std::string repository, name, tag;
+};
+using ImageOverrides = std::map<std::string, ImageOverride>;
+
+struct RenderInput {
+  api::ProviderType type = api::ProviderType::kCore;
+  std::string name;              // "aws"
+  const api::Release* release = nullptr;
+  std::string additional_manifests;  // text of the ConfigMap's key `manifests`; "" for none
+  Variables variables;
+  std::string target_namespace;      // "" for the release's own (command line)
+  const api::ProviderSpec* spec = nullptr;  // null: no customisation (command line)
+  ImageOverrides images;             // of the Secret or configuration file: before customisation
+  ImageOverrides operator_images;    // of the operator's clusterctl.yaml: last
+  bool keep_namespace_object = false;  // the command line prints it; the operator never applies it (I8)
+  bool skip_substitution = false;
+};
+
+struct RenderOutput {
+  std::vector<kube::Object> objects;  // in order of application, as clusterctl orders them
+  std::string target_namespace;
+  std::vector<std::string> variables;  // all names in the template, sorted
+  std::vector<std::string> images;     // in document order
+  std::vector<std::string> warnings;   // a patch that matches nothing, ...: for events and a condition's message
+  std::map<std::string, std::string> namespace_labels;  // that the release's Namespace object asks for (I8)
+};
+
+// Which step failed, so that the caller can pick a condition's reason.
+enum class RenderStep { kVariables, kParse, kImages, kNamespace, kCustomise, kPatch };
+
+struct RenderError {
+  RenderStep step;
+  Error error;                        // kInvalidArgument; line and column of the file as fetched where known
+  std::vector<std::string> missing;   // names of missing variables, sorted
+};
+
+// Never throws.
+struct RenderResult {
+  std::optional<RenderOutput> output;
+  std::optional<RenderError> error;  // exactly one of both is set
+};
+
+RenderResult Render(const RenderInput& input);
+
+}  // namespace capi::templating
