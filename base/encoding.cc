@@ -1,0 +1,109 @@
+#include "base/encoding.h"
+
+#include <fmt/core.h>
+#include <openssl/evp.h>
+#include <zlib.h>
+
+#include <algorithm>
+
+namespace capi {
+namespace {
+
+constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+int SextetOf(char c) {
+  size_t at = kAlphabet.find(c);
+  return at == kAlphabet.npos ? -1 : static_cast<int>(at);
+}
+
+Error NotGzip(std::string_view why) { return {Code::kInvalidArgument, fmt::format("not valid gzip: {}", why), {}}; }
+
+}  // namespace
+
+std::string Base64Encode(std::string_view bytes) {
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    unsigned value = 0;
+    size_t n = std::min<size_t>(3, bytes.size() - i);
+    for (size_t k = 0; k < 3; ++k) value = (value << 8) | (k < n ? static_cast<unsigned char>(bytes[i + k]) : 0u);
+    for (size_t k = 0; k < 4; ++k) out += k <= n ? kAlphabet[(value >> (18 - 6 * k)) & 63] : '=';
+  }
+  return out;
+}
+
+Result<std::string> Base64Decode(std::string_view text) {
+  std::string out;
+  out.reserve(text.size() / 4 * 3);
+  unsigned value = 0;
+  int bits = 0;
+  size_t symbols = 0, padding = 0;
+  for (char c : text) {
+    if (c == '\n' || c == '\r' || c == ' ' || c == '\t') continue;
+    ++symbols;
+    if (c == '=') {
+      ++padding;
+      continue;
+    }
+    int sextet = SextetOf(c);
+    if (sextet < 0 || padding > 0) return Error{Code::kInvalidArgument, "not base64: unexpected character", {}};
+    value = ((value << 6) | static_cast<unsigned>(sextet)) & 0xFFFFFF;
+    bits += 6;
+    if (bits >= 8) {
+      bits -= 8;
+      out += static_cast<char>((value >> bits) & 0xFF);
+    }
+  }
+  if (symbols % 4 != 0 || padding > 2) return Error{Code::kInvalidArgument, "not base64: cut off", {}};
+  return out;
+}
+
+std::string Gzip(std::string_view bytes) {
+  z_stream z{};
+  std::string out;
+  if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) return out;
+  out.resize(deflateBound(&z, bytes.size()) + 32);
+  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  z.avail_in = static_cast<uInt>(bytes.size());
+  z.next_out = reinterpret_cast<Bytef*>(out.data());
+  z.avail_out = static_cast<uInt>(out.size());
+  deflate(&z, Z_FINISH);
+  out.resize(z.total_out);
+  deflateEnd(&z);
+  return out;
+}
+
+Result<std::string> Gunzip(std::string_view bytes, size_t max_bytes) {
+  z_stream z{};
+  if (inflateInit2(&z, 15 + 16) != Z_OK) return Error{Code::kInternal, "zlib: no memory", {}};
+  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  z.avail_in = static_cast<uInt>(bytes.size());
+  std::string out;
+  char piece[64 * 1024];
+  int state = Z_OK;
+  while (state == Z_OK && out.size() <= max_bytes) {
+    z.next_out = reinterpret_cast<Bytef*>(piece);
+    z.avail_out = sizeof piece;
+    state = inflate(&z, Z_NO_FLUSH);
+    out.append(piece, sizeof piece - z.avail_out);
+    if (state == Z_BUF_ERROR) break;
+    // A gzip file may have several members, one behind the other.
+    if (state == Z_STREAM_END && z.avail_in > 0) state = inflateReset(&z);
+  }
+  std::string why = z.msg != nullptr ? z.msg : "cut off";
+  inflateEnd(&z);
+  if (out.size() > max_bytes) return NotGzip(fmt::format("unpacks to more than {} bytes", max_bytes));
+  if (state != Z_STREAM_END) return NotGzip(why);
+  return out;
+}
+
+std::string Sha256Hex(std::string_view bytes) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned length = 0;
+  EVP_Digest(bytes.data(), bytes.size(), digest, &length, EVP_sha256(), nullptr);
+  std::string out;
+  for (unsigned i = 0; i < length; ++i) out += fmt::format("{:02x}", digest[i]);
+  return out;
+}
+
+}  // namespace capi
