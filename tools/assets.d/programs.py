@@ -1,0 +1,170 @@
+"""The programs: which there are, where they are looked for, and how they are built from the pinned Go modules."""
+
+import os
+import re
+import shutil
+
+import cache
+import envtest
+import progress
+import toolchain
+from progress import AssetError
+
+MODULES = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "e2e", "tools"))
+
+CAPI = "sigs.k8s.io/cluster-api"
+
+# name: (family, package). A family is a module file below e2e/tools.
+PROGRAMS = {
+    "etcd": ("control-plane", "go.etcd.io/etcd/server/v3"),
+    "kube-apiserver": ("control-plane", "k8s.io/kubernetes/cmd/kube-apiserver"),
+    "kube-controller-manager": ("control-plane", "k8s.io/kubernetes/cmd/kube-controller-manager"),
+    "kube-scheduler": ("control-plane", "k8s.io/kubernetes/cmd/kube-scheduler"),
+    "kubectl": ("control-plane", "k8s.io/kubernetes/cmd/kubectl"),
+    "kwok": ("kwok", "sigs.k8s.io/kwok/cmd/kwok"),
+    "kustomize": ("kustomize", "sigs.k8s.io/kustomize/kustomize/v5"),
+    "clusterctl": ("clusterctl", f"{CAPI}/cmd/clusterctl"),
+    "peer": ("peer", "sigs.k8s.io/cluster-api-operator/cmd"),
+    "core-manager": ("managers", CAPI),
+    "bootstrap-manager": ("managers", f"{CAPI}/bootstrap/kubeadm"),
+    "control-plane-manager": ("managers", f"{CAPI}/controlplane/kubeadm"),
+    "docker-manager": ("managers", f"{CAPI}/test/infrastructure/docker"),
+}
+
+GROUPS = {
+    "control-plane": ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok"],
+    "managers": ["core-manager", "bootstrap-manager", "control-plane-manager", "docker-manager"],
+}
+
+# Programs that any machine may have under the same name and meaning. The others are oracles: their exact version
+# matters (and `clusterctl` in PATH may well be ours), so only the pinned ones will do.
+FOUND_ANYWHERE = set(GROUPS["control-plane"])
+
+# family: (module whose version the programs report, package that holds the version's variables)
+REPORTED_VERSIONS = {
+    "control-plane": ("k8s.io/kubernetes", "k8s.io/component-base/version"),
+    "clusterctl": (CAPI, f"{CAPI}/version"),
+    "managers": (CAPI, f"{CAPI}/version"),
+    "peer": ("sigs.k8s.io/cluster-api-operator", "sigs.k8s.io/cluster-api-operator/version"),
+}
+
+
+def expand(names):
+    """Names with groups replaced by what is in them, each once."""
+    result = []
+    for name in names:
+        members = GROUPS.get(name, [name])
+        result += [member for member in members if member not in result]
+    return result
+
+
+class Family:
+    """One pinned module file and the programs that come from it."""
+
+    def __init__(self, name):
+        self.name = name
+        self.folder = os.path.join(MODULES, name)
+        self.go_mod = cache.read_bytes(os.path.join(self.folder, "go.mod")).decode()
+        self.go_sum = cache.read_bytes(os.path.join(self.folder, "go.sum")).decode()
+
+    def version(self, module):
+        """The pinned version of a module."""
+        pattern = rf"^(?:require )?\s*{re.escape(module)} (v\S+)"
+        match = re.search(pattern, self.go_mod, re.MULTILINE)
+        if not match:
+            raise AssetError(f"{self.folder}/go.mod doesn't require {module}")
+        return match.group(1)
+
+    def go(self):
+        return toolchain.find(toolchain.required_version(self.go_mod))
+
+    def bin(self):
+        """The cache folder of this family's programs; another Go, another folder."""
+        return os.path.join(cache.root(), "bin", cache.key_of(self.go_mod, self.go_sum, self.go().name()))
+
+    def build(self, program):
+        """Builds one program into the cache, once."""
+        target = os.path.join(self.bin(), program)
+        if os.path.exists(target):
+            return target
+        with cache.locked(self.name):
+            if not os.path.exists(target):
+                with cache.scratch(target) as folder:
+                    cache.publish(self._compile(program, folder), target)
+        return target
+
+    def _compile(self, program, folder):
+        _, package = PROGRAMS[program]
+        go = self.go()
+        output = os.path.join(folder, program)
+        flags = ["-v", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", self._link_flags(), "-o", output]
+        progress.run(
+            f"building {program} from its Go module",
+            [go.command, "build", *flags, package],
+            os.path.join(folder, "log"),
+            cwd=self.folder,
+            env=go.env,
+            detail=_packages_compiled,
+        )
+        return output
+
+    def _link_flags(self):
+        flags = "-s -w"
+        if self.name in REPORTED_VERSIONS:
+            module, package = REPORTED_VERSIONS[self.name]
+            version = self.version(module)
+            major, minor, _ = version.lstrip("v").split(".", 2)
+            values = {"gitVersion": version, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
+            flags += "".join(f" -X {package}.{name}={value}" for name, value in values.items())
+        return flags
+
+
+def _packages_compiled(log_path):
+    with open(log_path, "rb") as log:
+        lines = [line for line in log.read().splitlines() if not line.startswith(b"go: ")]
+    return f"{len(lines)} packages"
+
+
+def locate(program):
+    """The path of a program, made available if it isn't yet."""
+    if program not in PROGRAMS:
+        raise AssetError(f"no such program: {program}")
+    found = _on_machine(program)
+    if found:
+        return found
+    family = Family(PROGRAMS[program][0])
+    built = os.path.join(family.bin(), program)
+    if os.path.exists(built):
+        return built
+    return envtest.locate(program) or family.build(program)
+
+
+def _on_machine(program):
+    if program not in FOUND_ANYWHERE:
+        return None
+    assets = os.environ.get("KUBEBUILDER_ASSETS")
+    if assets:
+        path = os.path.join(os.path.abspath(assets), program)
+        if os.access(path, os.X_OK):
+            return path
+    return shutil.which(program)
+
+
+def link_folder(names):
+    """A folder that holds links to exactly these programs under their names."""
+    paths = {name: _direct(locate(name)) for name in expand(names)}
+    target = os.path.join(cache.root(), "links", cache.key_of(*(f"{n}={p}" for n, p in sorted(paths.items()))))
+    if not os.path.isdir(target):
+        with cache.locked("links"), cache.scratch(target) as folder:
+            links = os.path.join(folder, "links")
+            os.mkdir(links)
+            for name, path in paths.items():
+                os.symlink(path, os.path.join(links, name))
+            cache.publish(links, target)
+    return target
+
+
+def _direct(path):
+    """A path that doesn't lead through a link folder of our own (as KUBEBUILDER_ASSETS may)."""
+    ours = os.path.join(cache.root(), "links") + os.sep
+    return os.path.realpath(path) if path.startswith(ours) else path
