@@ -2,13 +2,18 @@
 """Tests of the parts of tools/assets that need neither network nor Go."""
 
 import base64
+import functools
 import hashlib
+import http.server
 import io
 import os
+import shutil
+import socket
 import sys
 import tarfile
 import tempfile
 import threading
+import time
 import unittest
 import zipfile
 from unittest import mock
@@ -18,6 +23,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "as
 
 import cache  # noqa: E402
 import envtest  # noqa: E402
+import net  # noqa: E402
 import progress  # noqa: E402
 import programs  # noqa: E402
 import releases  # noqa: E402
@@ -184,6 +190,64 @@ class Envtest(WithCache):
             pass
         with self.assertRaisesRegex(AssetError, "lacks etcd, kube-apiserver, kubectl"):
             envtest.unpack(archive, self.folder)
+
+
+class Download(WithCache):
+    """The whole way of an envtest archive, from a local server in GitHub's place."""
+
+    def setUp(self):
+        super().setUp()
+        self.site = os.path.join(self.folder, "site")
+        handler = functools.partial(QuietHandler, directory=self.site)
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        for patch in (
+            mock.patch.object(envtest, "RELEASES", f"http://127.0.0.1:{server.server_port}"),
+            mock.patch.dict(envtest._reached, clear=True),
+        ):
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def publish(self, change_sum=False):
+        version = f"envtest-{envtest.VERSION}"
+        archive = self.write(f"site/{version}/{version}-linux-{toolchain.arch()}.tar.gz")
+        with tarfile.open(archive, "w:gz") as content:
+            for name in envtest.PROGRAMS:
+                member = tarfile.TarInfo(f"controller-tools/envtest/{name}")
+                member.size = 1
+                content.addfile(member, io.BytesIO(b"x"))
+        digest = "0" * 128 if change_sum else hashlib.sha512(cache.read_bytes(archive)).hexdigest()
+        self.write(os.path.relpath(archive, self.folder) + ".sha512", f"{digest}  {os.path.basename(archive)}\n")
+
+    def test_verified_archive_is_unpacked_once(self):
+        self.publish()
+        path = envtest.locate("etcd")
+        self.assertTrue(os.access(path, os.X_OK))
+        shutil.rmtree(self.site)
+        self.assertEqual(os.path.dirname(envtest.locate("kubectl")), os.path.dirname(path))
+
+    def test_wrong_sum_is_an_error_and_leaves_nothing(self):
+        self.publish(change_sum=True)
+        with self.assertRaisesRegex(AssetError, "sha512 is [0-9a-f]+, expected 000"):
+            envtest.locate("etcd")
+        self.assertEqual(os.listdir(os.path.join(cache.root(), "envtest")), [])
+
+    def test_absent_archive_means_another_way(self):
+        self.assertIsNone(envtest.locate("etcd"))
+        self.assertIsNone(envtest.locate("kwok"))
+
+    def test_silent_site_is_given_up_in_time(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            start = time.monotonic()
+            self.assertFalse(net.reachable(f"http://127.0.0.1:{silent.getsockname()[1]}/", within=0.2))
+            self.assertLess(time.monotonic() - start, 2)
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *arguments):
+        pass
 
 
 class Releases(WithCache):
