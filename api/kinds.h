@@ -51,9 +51,9 @@ struct ProviderId {
   ProviderType type = ProviderType::kCore;
   std::string ns, name;
   auto operator<=>(const ProviderId&) const = default;
-  std::string ToString() const;  // "InfrastructureProvider/aws", with the namespace left out
-  std::string Key() const;       // "InfrastructureProvider/capa-system/aws"
-  static ProviderId FromKey(std::string_view key);
+  std::string ToString() const;                     // "InfrastructureProvider/aws", with the namespace left out
+  std::string Key() const;                          // "InfrastructureProvider/capa-system/aws"
+  static ProviderId FromKey(std::string_view key);  // an empty id for what is no key
 };
 
 // Names that other tools know too; peer-operator.md 1.6.

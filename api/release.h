@@ -43,7 +43,7 @@ struct Release {
   Version version;
   std::string metadata;    // text of metadata.yaml
   std::string components;  // text of the components file
-  std::string source;      // for people: "github.com/kubernetes-sigs/cluster-api v1.12.0", "ConfigMap capi-system/v1.12.0"
+  std::string source;  // for people: "github.com/kubernetes-sigs/cluster-api v1.12.0", "ConfigMap capi-system/v1.12.0"
   std::string Digest() const;  // "sha256:<hex>" of components
 };
 
@@ -55,7 +55,8 @@ struct KnownProvider {
   std::string_view file;        // components file
   std::string Url() const;      // "https://github.com/.../releases/latest/<file>"
 };
-std::span<const KnownProvider> KnownProviders();
+std::span<const KnownProvider> KnownProviders();  // ordered by type, then name
+// Finds providers too that are no longer listed.
 const KnownProvider* FindKnownProvider(ProviderType type, std::string_view name);
 
 }  // namespace capi::api

@@ -31,7 +31,7 @@ struct ManagerSpec {
   std::optional<Millis> sync_period;
   std::optional<LeaderElectionSpec> leader_election;
   std::string cache_namespace;
-  std::optional<Millis> graceful_shutdown;  // gracefulShutDown
+  std::optional<Millis> graceful_shutdown;            // gracefulShutDown
   std::map<std::string, int> group_kind_concurrency;  // controller.groupKindConcurrency
   std::optional<std::int64_t> cache_sync_timeout_ns;
   std::optional<bool> recover_panic;
@@ -52,9 +52,9 @@ struct ContainerSpec {
   std::string name;
   std::optional<std::string> image;  // imageUrl
   std::map<std::string, std::string> args;
-  std::optional<Json> env;        // a list
+  std::optional<Json> env;  // a list
   std::optional<Json> resources;
-  std::optional<Json> command;    // a list; [] clears
+  std::optional<Json> command;  // a list; [] clears
 };
 
 // spec.deployment. nullopt: not given; an empty list or map clears what the release has.
@@ -131,10 +131,10 @@ struct ProviderStatus {
   std::string contract, installed_version;
   std::int64_t observed_generation = 0;
   std::vector<kube::Condition> conditions;
-  Json inventory;        // kube::Inventory's format; null when absent
-  std::string applied;   // digest of all inputs of the last full apply
+  Json inventory;                     // kube::Inventory's format; null when absent
+  std::string applied;                // digest of all inputs of the last full apply
   std::vector<HistoryEntry> history;  // newest first, at most 10
-  std::string source;    // where the release came from: "github.com/owner/repo v1.2.3"
+  std::string source;                 // where the release came from: "github.com/owner/repo v1.2.3"
   bool operator==(const ProviderStatus&) const = default;
 };
 

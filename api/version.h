@@ -28,7 +28,8 @@ struct Version {
   bool operator==(const Version& other) const { return (*this <=> other) == 0; }
 };
 
-// behaviour.md I12: equal with and without "v". Texts that are no versions compare as texts.
+// behaviour.md I12: equal with and without "v"; another build is another version here. Texts that are no versions
+// compare as texts.
 bool SameVersion(std::string_view a, std::string_view b);
 
 }  // namespace capi::api
