@@ -7,11 +7,12 @@
 
 #include "api/release.h"
 #include "base/context.h"
+#include "base/http/client.h"
 
 namespace capi::fetch {
 
-// Thread-safe. Errors: kNotFound for a version or file that isn't there; kRateLimited with retry_after and the time of the
-// reset in the message; kUnavailable when the source can't be reached; kInvalidArgument for what it sends.
+// Thread-safe. Errors: kNotFound for a version or file that isn't there; kRateLimited with retry_after and the time of
+// the reset in the message; kUnavailable when the source can't be reached; kInvalidArgument for what it sends.
 class Repository {
  public:
   virtual ~Repository() = default;
@@ -28,13 +29,16 @@ class Repository {
 // kInvalidArgument (F2).
 Result<api::Release> GetRelease(const Context& ctx, Repository& repository, const api::Version& version);
 
-// What "latest" means (clusterctl.md 3.2, behaviour.md I3): among the five newest versions, stable ones first, the first with
-// metadata.yaml; then the newest version of the newest series whose contract is in `contracts`, tried in order.
-// With `contracts` empty: the newest stable version, else the newest.
-Result<api::Version> LatestVersion(const Context& ctx, Repository& repository, const std::vector<std::string>& contracts);
+// What "latest" means (clusterctl.md 3.2, behaviour.md I3). The newest version is the first with metadata.yaml among
+// the five newest, stable ones before prereleases. Its metadata says which series have a contract in `contracts` (tried
+// in order); the newest version of those, chosen in the same way, is the answer. Where no series has one of them, or
+// `contracts` is empty, or the metadata can't be read, it is the newest version.
+Result<api::Version> LatestVersion(const Context& ctx, Repository& repository,
+                                   const std::vector<std::string>& contracts);
 
 // A clusterctl local repository: "<base>/<manifest label>/<version>/<file>".
-Result<std::unique_ptr<Repository>> OpenFolder(std::string base, std::string manifest_label, std::string components_file);
+Result<std::unique_ptr<Repository>> OpenFolder(std::string base, std::string manifest_label,
+                                               std::string components_file);
 
 struct GitHubOptions {
   std::string api_url = "https://api.github.com";   // GitHub Enterprise: "https://host/api/v3"
@@ -42,10 +46,19 @@ struct GitHubOptions {
   std::string token;                                // never logged
   std::string user_agent;
   std::string ca_file;  // trusted roots instead of the system's
+  http::Proxy proxy;
+  Millis connect_timeout = Seconds(2);  // an unreachable GitHub is found out quickly
+  Millis request_timeout = Seconds(60);
+  size_t max_file = 64u << 20;
 };
 
 // Releases of "owner/repo" on GitHub: list through the API, files as release assets. `url` is
-// "https://github.com/{owner}/{repo}/releases/{latest|tag}/{file}" (clusterctl.md 3.3).
+// "https://github.com/{owner}/{repo}/releases/{latest|tag}/{file}" (clusterctl.md 3.3). Nothing is kept between calls.
 Result<std::unique_ptr<Repository>> OpenGitHub(std::string_view url, const GitHubOptions& options);
+
+// The repository that a `fetchConfig.url` names: a GitHub URL or an absolute path (fetch/url.h). kUnsupported for
+// GitLab.
+Result<std::unique_ptr<Repository>> OpenUrl(std::string_view url, std::string_view manifest_label,
+                                            const GitHubOptions& options);
 
 }  // namespace capi::fetch

@@ -1,0 +1,212 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/encoding.h"
+#include "base/json.h"
+#include "base/strings.h"
+#include "fetch/github_answer.h"
+#include "fetch/repository.h"
+#include "fetch/text.h"
+#include "fetch/url.h"
+
+namespace capi::fetch {
+namespace {
+
+constexpr int kMostPages = 200;  // of 100 releases
+constexpr std::string_view kJsonType = "application/vnd.github+json";
+constexpr std::string_view kFileType = "application/octet-stream";
+
+struct Asset {
+  std::int64_t id = 0;
+  std::int64_t size = -1;  // -1 where unknown
+  std::string digest;      // "sha256:<hex>" or ""
+};
+
+// Everything a path element may not hold as it is.
+std::string EscapePathElement(std::string_view text) {
+  std::string out;
+  for (unsigned char c : text) {
+    bool plain = std::isalnum(c) || std::string_view("-._~").find(static_cast<char>(c)) != std::string_view::npos;
+    out += plain ? std::string(1, static_cast<char>(c)) : fmt::format("%{:02X}", c);
+  }
+  return out;
+}
+
+// Thread-safe: nothing changes after construction.
+class GitHubRepository : public Repository {
+ public:
+  GitHubRepository(GitHubUrl url, GitHubOptions options) : url_(std::move(url)), options_(std::move(options)) {}
+
+  std::string Describe() const override {
+    std::string host = options_.download_url.substr(options_.download_url.find("://") + 3);
+    return fmt::format("{}/{}/{}", host, url_.owner, url_.repository);
+  }
+  std::string ComponentsFile() const override { return url_.file; }
+
+  Result<std::vector<api::Version>> Versions(const Context& ctx) override {
+    std::vector<api::Version> versions;
+    std::string page = Api("/releases?per_page=100");
+    for (int pages = 0; !page.empty(); ++pages) {
+      if (pages == kMostPages) return Invalid("the list of releases does not end");
+      page = TRY_WITH(AddPage(ctx, page, versions), fmt::format("failed to list the releases of {}", Describe()));
+    }
+    std::sort(versions.begin(), versions.end());
+    auto end = std::unique(versions.begin(), versions.end(),
+                           [](const auto& a, const auto& b) { return a.ToString() == b.ToString(); });
+    versions.erase(end, versions.end());
+    return versions;
+  }
+
+  Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) override {
+    if (name.empty()) return Invalid("a file of a release needs a name");
+    std::string asset = url_.root == "." ? std::string(name) : url_.root + "/" + std::string(name);
+    std::string what = fmt::format("{} of {} {}", name, Describe(), version.ToString());
+    Result<std::string> text = Download(ctx, version.ToString(), asset);
+    // No such file, or a private repository: only the API can tell, and which of them it is.
+    if (!text.ok() && text.code() == Code::kNotFound) text = DownloadByApi(ctx, version, asset);
+    if (!text.ok()) return text.error().With(fmt::format("failed to get {}", what));
+    if (LooksLikeHtml(*text)) return Invalid(fmt::format("failed to get {}: the server answered with HTML", what));
+    return text;
+  }
+
+ private:
+  static Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
+
+  std::string Api(std::string_view rest) const {
+    return fmt::format("{}/repos/{}/{}{}", options_.api_url, url_.owner, url_.repository, rest);
+  }
+
+  // Adds a page's versions; returns the URL of the next page or "".
+  Result<std::string> AddPage(const Context& ctx, const std::string& url, std::vector<api::Version>& versions) const {
+    http::Response response = TRY(GetByApi(ctx, url, kJsonType));
+    Json releases = TRY(JsonOf(response));
+    if (!releases.is_array()) return Invalid("the answer is no list of releases");
+    for (const Json& release : releases) {
+      if (GetBool(release, {"draft"})) continue;
+      Result<api::Version> version = api::Version::Parse(GetString(release, {"tag_name"}));
+      if (version.ok()) versions.push_back(std::move(*version));
+    }
+    std::string next = NextPage(response.headers.Get("Link"));
+    if (!next.empty() && !SameOrigin(next, options_.api_url))
+      return Invalid("the next page is on another host: " + next);
+    return next;
+  }
+
+  // By name, as a browser does: no token, no use of the API's budget.
+  Result<std::string> Download(const Context& ctx, const std::string& tag, const std::string& asset) const {
+    std::string url = fmt::format("{}/{}/{}/releases/download/{}/{}", options_.download_url, url_.owner,
+                                  url_.repository, EscapePathElement(tag), EscapePathElement(asset));
+    http::Response response = TRY(Get(ctx, url, kFileType, ""));
+    return std::move(response.body);
+  }
+
+  Result<std::string> DownloadByApi(const Context& ctx, const api::Version& version, const std::string& name) const {
+    std::string tag = version.ToString();
+    Asset asset = TRY(FindAsset(ctx, tag, name));
+    http::Response response = TRY(GetByApi(ctx, Api(fmt::format("/releases/assets/{}", asset.id)), kFileType));
+    TRY(CheckAsset(asset, response.body));
+    return std::move(response.body);
+  }
+
+  Result<Asset> FindAsset(const Context& ctx, const std::string& tag, const std::string& name) const {
+    Json release = TRY(ReleaseByTag(ctx, tag));
+    const Json* assets = Find(release, {"assets"});
+    if (assets != nullptr && assets->is_array()) {
+      for (const Json& asset : *assets) {
+        if (GetString(asset, {"name"}) != name) continue;
+        return Asset{GetInt(asset, {"id"}), GetInt(asset, {"size"}, -1), GetString(asset, {"digest"})};
+      }
+    }
+    return Error{Code::kNotFound,
+                 fmt::format("failed to get file \"{}\" from \"{}\" release: it has no such file", name, tag),
+                 {}};
+  }
+
+  // A tag may be written without the "v" (I12).
+  Result<Json> ReleaseByTag(const Context& ctx, const std::string& tag) const {
+    for (const std::string& candidate : {tag, tag.substr(1)}) {
+      Result<http::Response> response = GetByApi(ctx, Api("/releases/tags/" + EscapePathElement(candidate)), kJsonType);
+      if (response.ok()) return JsonOf(*response);
+      if (response.code() != Code::kNotFound) return response.error();
+    }
+    std::string hint = options_.token.empty() ? " (a private repository needs a token)" : "";
+    return Error{Code::kNotFound, fmt::format("release not found for version {}: 404 Not Found{}", tag, hint), {}};
+  }
+
+  static Status CheckAsset(const Asset& asset, const std::string& body) {
+    if (asset.size >= 0 && static_cast<std::uint64_t>(asset.size) != body.size()) {
+      return Error{Code::kUnavailable, fmt::format("got {} bytes of {}", body.size(), asset.size), {}};
+    }
+    if (asset.digest.starts_with("sha256:") && asset.digest != "sha256:" + Sha256Hex(body)) {
+      return Error{Code::kUnavailable, "what came does not have the digest that GitHub names", {}};
+    }
+    return Ok();
+  }
+
+  static Result<Json> JsonOf(const http::Response& response) {
+    if (LooksLikeHtml(response.body)) return Invalid("the server answered with HTML");
+    return ParseJson(response.body);
+  }
+
+  Result<http::Response> GetByApi(const Context& ctx, const std::string& url, std::string_view accept) const {
+    return Get(ctx, url, accept, options_.token);
+  }
+
+  Result<http::Response> Get(const Context& ctx, const std::string& url, std::string_view accept,
+                             const std::string& token) const {
+    http::Request request;
+    request.max_body = options_.max_file;
+    request.headers.Set("Accept", accept);
+    if (!options_.user_agent.empty()) request.headers.Set("User-Agent", options_.user_agent);
+    if (!token.empty()) request.headers.Set("Authorization", "Bearer " + token);
+    http::Options http;
+    http.tls.ca_file = options_.ca_file;
+    http.proxy = options_.proxy;
+    http.connect_timeout = options_.connect_timeout;
+    http.follow_redirects = true;
+    Result<http::Response> response =
+        http::Fetch(ctx.WithTimeout(options_.request_timeout), url, std::move(request), http);
+    if (!response.ok()) return Unreachable(ctx, response.error());
+    if (response->status / 100 != 2) return GitHubError(*response, ctx.clock->Now());
+    return response;
+  }
+
+  // Our own limit of time is the server's slowness, not the caller's wish to end.
+  static Error Unreachable(const Context& ctx, Error error) {
+    if (error.code == Code::kDeadlineExceeded && ctx.Check().ok()) error.code = Code::kUnavailable;
+    return error;
+  }
+
+  const GitHubUrl url_;
+  const GitHubOptions options_;
+};
+
+// A header's value: nothing that could end its line.
+bool IsHeaderValue(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > ' ' && c < 0x7f; });
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Repository>> OpenGitHub(std::string_view url, const GitHubOptions& options) {
+  GitHubUrl parsed = TRY(ParseGitHubUrl(url));
+  if (parsed.file.empty() || parsed.version == "download") {
+    return Error{Code::kInvalidArgument,
+                 fmt::format("invalid url: {} names no components file of a release: write "
+                             "https://github.com/{}/{}/releases/{{latest|version-tag}}/{{components.yaml}}",
+                             url, parsed.owner, parsed.repository),
+                 {}};
+  }
+  GitHubOptions used = options;
+  used.token = std::string(Trim(options.token));
+  if (!IsHeaderValue(used.token)) {
+    return Error{Code::kInvalidArgument, "the GitHub token holds characters that no token has", {}};
+  }
+  while (used.api_url.ends_with('/')) used.api_url.pop_back();
+  while (used.download_url.ends_with('/')) used.download_url.pop_back();
+  return std::unique_ptr<Repository>(std::make_unique<GitHubRepository>(std::move(parsed), std::move(used)));
+}
+
+}  // namespace capi::fetch

@@ -1,0 +1,100 @@
+#include "fetch/github_answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "base/json.h"
+#include "base/strings.h"
+
+namespace capi::fetch {
+namespace {
+
+// GitHub asks for at least a minute where a secondary limit comes without a time.
+constexpr Seconds kSecondaryLimitWait{60};
+constexpr Seconds kLongestWait{24 * 3600};
+
+std::optional<std::int64_t> Number(const std::string& text) {
+  std::int64_t value = 0;
+  auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || failure != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+// What the answer's JSON says in "message", in short.
+std::string MessageOf(const http::Response& response) {
+  Result<Json> body = ParseJson(response.body);
+  return body.ok() ? GetString(*body, {"message"}).substr(0, 200) : "";
+}
+
+bool IsRateLimit(const http::Response& response, const std::string& message) {
+  if (response.status == 429) return true;
+  if (response.status != 403) return false;
+  return response.headers.Get("X-RateLimit-Remaining") == "0" || response.headers.Has("Retry-After") ||
+         ToLower(message).find("rate limit") != std::string::npos;
+}
+
+Error RateLimited(const http::Response& response, WallTime now) {
+  Millis wait = kSecondaryLimitWait;
+  if (auto seconds = Number(response.headers.Get("Retry-After"))) {
+    wait = Seconds(*seconds);
+  } else if (auto reset = Number(response.headers.Get("X-RateLimit-Reset"));
+             reset && response.headers.Get("X-RateLimit-Remaining") == "0") {
+    wait = std::chrono::duration_cast<Millis>(WallTime(Seconds(*reset)) - now);
+  }
+  wait = std::clamp<Millis>(wait, Seconds(1), kLongestWait);
+  // Words of clusterctl, which people search for; then what is known beyond them.
+  return Error{
+      Code::kRateLimited,
+      fmt::format("rate limit for github api has been reached. Please wait one hour or get a personal API token and "
+                  "assign it to the GITHUB_TOKEN environment variable; the limit resets at {}",
+                  FormatTime(now + wait)),
+      wait};
+}
+
+}  // namespace
+
+Error GitHubError(const http::Response& response, WallTime now) {
+  std::string message = MessageOf(response);
+  if (IsRateLimit(response, message)) return RateLimited(response, now);
+  std::string text = fmt::format("HTTP {}{}{}", response.status, message.empty() ? "" : ": ", message);
+  switch (response.status) {
+    case 401: return Error{Code::kUnauthenticated, "GitHub refused the token: " + text, {}};
+    case 403: return Error{Code::kPermissionDenied, "GitHub denied access: " + text, {}};
+    case 404: return Error{Code::kNotFound, text, {}};
+    default: break;
+  }
+  if (response.status < 500) return Error{Code::kInvalidArgument, "GitHub answered " + text, {}};
+  Error error{Code::kUnavailable, "GitHub is in trouble: " + text, {}};
+  if (auto seconds = Number(response.headers.Get("Retry-After"))) {
+    error.retry_after = std::min<Millis>(Seconds(*seconds), kLongestWait);
+  }
+  return error;
+}
+
+std::string NextPage(std::string_view link) {
+  for (const std::string& entry : Split(link, ',')) {
+    size_t open = entry.find('<'), close = entry.find('>');
+    if (open == std::string::npos || close == std::string::npos || close < open) continue;
+    std::string parameters = ReplaceAll(entry.substr(close + 1), " ", "");
+    if (parameters.find(";rel=\"next\"") == std::string::npos && parameters.find(";rel=next") == std::string::npos)
+      continue;
+    return entry.substr(open + 1, close - open - 1);
+  }
+  return "";
+}
+
+bool SameOrigin(std::string_view a, std::string_view b) {
+  auto origin = [](std::string_view url) {
+    size_t host = url.find("://");
+    if (host == std::string_view::npos) return std::string();
+    std::string text = ToLower(url.substr(0, std::min(url.find_first_of("/?#", host + 3), url.size())));
+    if (text.starts_with("https://") && text.ends_with(":443")) text.resize(text.size() - 4);
+    return text;
+  };
+  return !origin(a).empty() && origin(a) == origin(b);
+}
+
+}  // namespace capi::fetch

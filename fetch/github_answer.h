@@ -1,0 +1,22 @@
+// What GitHub's answers other than success mean, as errors with the words that users look for.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/http/client.h"
+
+namespace capi::fetch {
+
+// The error that an answer other than 2xx stands for; kNotFound for 404. `now` turns the time of a rate limit's reset
+// into a wait.
+Error GitHubError(const http::Response& response, WallTime now);
+
+// The URL of the next page in a Link header, "" for the last page.
+std::string NextPage(std::string_view link);
+
+// True when both URLs have the same scheme, host and port.
+bool SameOrigin(std::string_view a, std::string_view b);
+
+}  // namespace capi::fetch

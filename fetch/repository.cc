@@ -1,0 +1,105 @@
+#include "fetch/repository.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "base/yaml.h"
+#include "fetch/text.h"
+#include "fetch/url.h"
+
+namespace capi::fetch {
+namespace {
+
+constexpr std::string_view kMetadataFile = "metadata.yaml";
+constexpr size_t kCandidates = 5;  // a release may lack its files while it is being published; older ones are not asked
+
+struct Newest {
+  api::Version version;
+  std::string metadata;
+};
+
+// Stable versions before prereleases, each descending.
+std::vector<api::Version> NewestFirst(std::vector<api::Version> versions) {
+  std::stable_sort(versions.begin(), versions.end(), [](const api::Version& a, const api::Version& b) {
+    bool a_stable = a.prerelease.empty(), b_stable = b.prerelease.empty();
+    return a_stable != b_stable ? a_stable : a > b;
+  });
+  return versions;
+}
+
+// The first with metadata among the newest that `fits` takes; nullopt where there is none.
+Result<std::optional<Newest>> FirstWithMetadata(const Context& ctx, Repository& repository,
+                                                const std::vector<api::Version>& newest_first,
+                                                const std::function<bool(const api::Version&)>& fits) {
+  size_t tried = 0;
+  for (const api::Version& version : newest_first) {
+    if (!fits(version)) continue;
+    if (tried++ == kCandidates) break;
+    Result<std::string> metadata = repository.File(ctx, version, kMetadataFile);
+    if (metadata.ok()) return std::optional(Newest{version, std::move(*metadata)});
+    if (metadata.code() != Code::kNotFound) return metadata.error();
+  }
+  return std::optional<Newest>();
+}
+
+Error NoRelease(const Repository& repository, std::string_view why) {
+  return Error{Code::kNotFound,
+               fmt::format("failed to find releases tagged with a valid semantic version number in {}{}",
+                           repository.Describe(), why),
+               {}};
+}
+
+}  // namespace
+
+Result<api::Release> GetRelease(const Context& ctx, Repository& repository, const api::Version& version) {
+  api::Release release;
+  release.version = version;
+  release.source = fmt::format("{} {}", repository.Describe(), version.ToString());
+  release.metadata = TRY(repository.File(ctx, version, kMetadataFile));
+  TRY(CheckText(release.metadata, fmt::format("{} of {}", kMetadataFile, release.source)));
+  std::string file = repository.ComponentsFile();
+  release.components = TRY(repository.File(ctx, version, file));
+  TRY(CheckText(release.components, fmt::format("{} of {}", file, release.source)));
+  return release;
+}
+
+Result<api::Version> LatestVersion(const Context& ctx, Repository& repository,
+                                   const std::vector<std::string>& contracts) {
+  std::vector<api::Version> versions =
+      NewestFirst(TRY_WITH(repository.Versions(ctx), "failed to get repository versions"));
+  if (versions.empty()) return NoRelease(repository, "");
+
+  auto any = [](const api::Version&) { return true; };
+  std::optional<Newest> newest = TRY(FirstWithMetadata(ctx, repository, versions, any));
+  if (!newest) return NoRelease(repository, " that have a metadata.yaml; the five newest were tried");
+  Result<api::Metadata> metadata = api::Metadata::ParseLenient(newest->metadata);
+  if (!metadata.ok()) return newest->version;
+
+  for (const std::string& contract : contracts) {
+    if (metadata->NewestWith(contract) == nullptr) continue;
+    if (metadata->ContractOf(newest->version) == contract) return newest->version;
+    auto fits = [&](const api::Version& v) { return metadata->ContractOf(v) == contract; };
+    std::optional<Newest> fitting = TRY(FirstWithMetadata(ctx, repository, versions, fits));
+    if (fitting) return fitting->version;
+    return NoRelease(repository, fmt::format(" for contract {}", contract));
+  }
+  return newest->version;
+}
+
+Result<std::unique_ptr<Repository>> OpenUrl(std::string_view url, std::string_view manifest_label,
+                                            const GitHubOptions& options) {
+  switch (TRY(KindOfUrl(url))) {
+    case UrlKind::kGitHub: return OpenGitHub(url, options);
+    case UrlKind::kFolder: {
+      FolderUrl folder = TRY(ParseFolderUrl(url, manifest_label));
+      return OpenFolder(folder.base, folder.label, folder.file);
+    }
+    case UrlKind::kGitLab: break;
+  }
+  return Error{Code::kUnsupported, fmt::format("GitLab is no source of releases yet: {}", url), {}};
+}
+
+}  // namespace capi::fetch

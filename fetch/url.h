@@ -1,0 +1,39 @@
+// The URLs by which people name a provider's releases, taken apart as clusterctl takes them apart.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace capi::fetch {
+
+// "https://github.com/{owner}/{repository}/releases/{latest|tag}/{file}". A value.
+struct GitHubUrl {
+  std::string owner, repository;
+  std::string version;  // "latest" or a tag, not checked
+  std::string root;     // folder of `file`, "." for none
+  std::string file;
+};
+Result<GitHubUrl> ParseGitHubUrl(std::string_view url);
+
+// "https://{host}/api/v4/projects/{project}/packages/generic/{package}/{version}/{file}". A value.
+struct GitLabUrl {
+  std::string host;     // with its port
+  std::string project;  // a number, or "group%2Fproject" as written
+  std::string package, version, file;
+};
+Result<GitLabUrl> ParseGitLabUrl(std::string_view url);
+
+// "[file://]{base}/{manifest label}/{latest|version}/{file}". A value.
+struct FolderUrl {
+  std::string base, label, version, file;
+};
+Result<FolderUrl> ParseFolderUrl(std::string_view url, std::string_view manifest_label);
+
+// Which of the three a URL is; clusterctl's messages for what is none of them. Neither checks more than scheme and
+// host.
+enum class UrlKind { kFolder, kGitHub, kGitLab };
+Result<UrlKind> KindOfUrl(std::string_view url);
+
+}  // namespace capi::fetch
