@@ -1,0 +1,247 @@
+#include "api/reasons.h"
+
+#include <fmt/format.h>
+
+namespace capi::api {
+namespace {
+
+constexpr ConditionInfo kConditions[] = {
+    {condition::kPreflightCheckPassed, "Everything that is checked before the first write is as it must be."},
+    {condition::kProviderInstalled, "Every object of the release is applied and every CRD is established."},
+    {condition::kProviderUpgraded, "The last change of version went through; absent until there was one."},
+    {condition::kReady, "The summary: installed as declared, and every workload is healthy."},
+    {condition::kReconciling, "The operator is at work or waits for something that comes by itself (kstatus)."},
+    {condition::kStalled, "The operator has given up until an input changes (kstatus)."},
+    {condition::kPaused, "The provider is scaled to zero, or hands are off it."},
+    {condition::kContractCompatible, "The contract of the provider is one that the core provider accepts."},
+    {condition::kDrifted, "Somebody keeps changing what the operator applied."},
+};
+
+constexpr ReasonInfo kReasons[] = {
+    {"All is well", reason::kPreflightChecksPassed, "PreflightCheckPassed",
+     "All checks before the installation passed.", "Nothing."},
+    {"All is well", reason::kProviderInstalled, "ProviderInstalled", "The provider is installed as declared.",
+     "Nothing."},
+    {"All is well", reason::kProviderUpgraded, "ProviderUpgraded", "The last upgrade went through.", "Nothing."},
+    {"All is well", reason::kWorkloadsReady, "Ready", "Installed, and every workload is healthy.", "Nothing."},
+    {"All is well", reason::kContractAccepted, "ContractCompatible",
+     "The core provider accepts the contract of this provider.", "Nothing."},
+    {"All is well", reason::kUpToDate, "Reconciling, Stalled",
+     "The state is the declared one: nothing is going on and nothing is stuck.", "Nothing."},
+    {"All is well", reason::kNotPaused, "Paused", "The provider is not paused.", "Nothing."},
+    {"All is well", reason::kNoDrift, "Drifted", "What the operator applied is as it applied it.", "Nothing."},
+    {"At work", reason::kInstalling, "ProviderInstalled, Ready, Reconciling",
+     "The release is being applied for the first time.", "Wait."},
+    {"At work", reason::kUpgrading, "ProviderUpgraded, Ready, Reconciling",
+     "Another version is being applied over the installed one.", "Wait."},
+    {"At work", reason::kProgressing, "ProviderInstalled, Ready, Reconciling",
+     "A change of the declaration is being applied.", "Wait."},
+    {"At work", reason::kAdopting, "ProviderInstalled, Ready, Reconciling",
+     "A provider that another tool installed is being taken over.",
+     "Wait; where the message names differences, resolve them."},
+    {"At work", reason::kWorkloadsNotReady, "Ready, Reconciling",
+     "Everything is applied, but a Deployment, DaemonSet, StatefulSet or Job is not healthy yet.",
+     "Wait; if it stays, look at the pods of the workload that the message names."},
+    {"At work", reason::kRolloutTimedOut, "ProviderUpgraded, Ready, Stalled",
+     "A workload did not become healthy within spec.rollout.timeout.",
+     "Look at the pods that the message names, then change the declaration; the old pods still serve."},
+    {"At work", reason::kRolledBack, "ProviderUpgraded, Ready, Stalled",
+     "The new version failed and the last good one was applied again (spec.rollout.onFailure: Rollback).",
+     "Find out why the new version failed, then set another spec.version."},
+    {"At work", reason::kCRDsNotEstablished, "ProviderInstalled, Ready, Reconciling",
+     "The API server has not accepted a CustomResourceDefinition of the release yet.",
+     "Wait; if it stays, read the conditions of the CRD that the message names."},
+    {"At work", reason::kPaused, "Paused, Ready, Reconciling",
+     "spec.paused is true: all workloads of the provider are at zero replicas.",
+     "Set spec.paused to false when you are done."},
+    {"At work", reason::kHandsOff, "Paused, Ready, Reconciling",
+     "The annotation cluster.x-k8s.io/paused is set: the operator changes nothing.",
+     "Remove the annotation when you are done."},
+    {"The object itself", reason::kInvalidSpec, "PreflightCheckPassed, Stalled",
+     "A field of the spec has a value that can not be used; the message begins with its path.", "Correct the field."},
+    {"The object itself", reason::kIncorrectVersionFormat, "PreflightCheckPassed, Stalled",
+     "spec.version is not a semantic version.", "Write it as v1.2.3, with or without the v."},
+    {"The object itself", reason::kIncorrectCoreProviderNameReason, "PreflightCheckPassed, Stalled",
+     "A CoreProvider has another name than cluster-api.", "Create it again under the name cluster-api."},
+    {"The object itself", reason::kMoreThanOneExists, "PreflightCheckPassed, Stalled",
+     "An older object of the same kind and name exists, perhaps in another namespace.", "Delete one of the two."},
+    {"The object itself", reason::kFetchConfigValidationError, "PreflightCheckPassed, Stalled",
+     "spec.fetchConfig names no source or more than one, or a provider that is not built in has none.",
+     "Give exactly one of url, oci, git and selector."},
+    {"The object itself", reason::kUnknownProvider, "PreflightCheckPassed, ProviderInstalled, Stalled",
+     "No built-in provider of this kind has this name.",
+     "Correct the name, or say in spec.fetchConfig where its releases are."},
+    {"The object itself", reason::kUnsupportedProviderDowngradeReason, "PreflightCheckPassed, Stalled",
+     "spec.version is older than what is installed.",
+     "Set a newer version, or allow it with annotation operator.cluster.x-k8s.io/allow-downgrade: \"true\"."},
+    {"The object itself", reason::kUnsupportedVersionSkip, "PreflightCheckPassed, Stalled",
+     "The upgrade would skip more minor versions than the provider supports.",
+     "Upgrade to the version that the message names first."},
+    {"The object itself", reason::kComponentsCustomizationError, "ProviderInstalled, ProviderUpgraded, Stalled",
+     "spec.manager, spec.deployment or spec.additionalDeployments does not fit the release.",
+     "Correct the field that the message names."},
+    {"The object itself", reason::kUnsupportedManagerField, "PreflightCheckPassed, Stalled",
+     "A field of spec.manager has no flag in this manager, and an unknown flag would end it.",
+     "Remove the field that the message names."},
+    {"The object itself", reason::kComponentsPatchError, "ProviderInstalled, ProviderUpgraded, Stalled",
+     "A patch does not parse, or could not be applied to an object of the release.",
+     "Correct the patch that the message names."},
+    {"The object itself", reason::kComponentsImageOverrideError, "ProviderInstalled, ProviderUpgraded, Stalled",
+     "An image override could not be applied.", "Correct the image configuration that the message names."},
+    {"What the object refers to", reason::kSecretNotFound, "PreflightCheckPassed, Reconciling",
+     "The Secret that spec.configSecret or spec.fetchConfig names does not exist.",
+     "Create it; the provider goes on by itself."},
+    {"What the object refers to", reason::kMissingVariables, "PreflightCheckPassed, Reconciling",
+     "The release needs variables that have no value; the message names all of them.",
+     "Add them to the config Secret; the provider goes on by itself."},
+    {"What the object refers to", reason::kAdditionalManifestsNotFound, "PreflightCheckPassed, Reconciling",
+     "The ConfigMap that spec.additionalManifests names does not exist, or lacks the key manifests.",
+     "Create it; the provider goes on by itself."},
+    {"What the object refers to", reason::kReferenceNotAllowed, "PreflightCheckPassed, Stalled",
+     "A reference into another namespace that its author may not read.",
+     "Refer to an object in the own namespace, or get the right to read it."},
+    {"What the object refers to", reason::kInvalidGithubTokenError, "PreflightCheckPassed, ProviderInstalled, Stalled",
+     "GitHub refused the token.", "Correct key github-token of the config Secret."},
+    {"The release", reason::kComponentsFetchError,
+     "PreflightCheckPassed, ProviderInstalled, ProviderUpgraded, Reconciling",
+     "The release could not be read from its source.",
+     "Read the message; a passing failure is tried again at the time it names."},
+    {"The release", reason::kSourceUnreachable,
+     "PreflightCheckPassed, ProviderInstalled, ProviderUpgraded, Reconciling",
+     "The place where the releases are does not answer.",
+     "Check network and proxy, or use a source inside the cluster; it is tried again at the time in the message."},
+    {"The release", reason::kRateLimited, "PreflightCheckPassed, ProviderInstalled, ProviderUpgraded, Reconciling",
+     "The source limits requests; the message says until when.",
+     "Wait, or add a token (key github-token) to the config Secret."},
+    {"The release", reason::kSourceCredentialsRejected, "PreflightCheckPassed, ProviderInstalled, Stalled",
+     "The source refused the credentials.",
+     "Correct the Secret that spec.fetchConfig.secretRef or spec.configSecret names."},
+    {"The release", reason::kSourceNotAllowed, "PreflightCheckPassed, Stalled",
+     "The operator may not fetch from this source (--allowed-sources).", "Use an allowed source, or have it allowed."},
+    {"The release", reason::kNoReleaseFound, "PreflightCheckPassed, ProviderInstalled, Reconciling",
+     "The source has no release at all, or the selector matches no ConfigMap.",
+     "Put a release there, or correct spec.fetchConfig; the provider goes on by itself."},
+    {"The release", reason::kVersionNotFound, "PreflightCheckPassed, ProviderInstalled, Reconciling",
+     "The source has releases, but not this version.", "Set one of the versions that the message names."},
+    {"The release", reason::kInvalidRelease, "PreflightCheckPassed, ProviderInstalled, Stalled",
+     "The release is broken as stored: a key is missing, or its compression is damaged.", "Store the release again."},
+    {"The release", reason::kInvalidMetadata, "PreflightCheckPassed, ProviderInstalled, Stalled",
+     "metadata.yaml does not parse, or has no series for this version.",
+     "Use another version, or correct metadata.yaml at the source."},
+    {"The release", reason::kInvalidComponents, "PreflightCheckPassed, ProviderInstalled, Stalled",
+     "The components file is empty or is no list of Kubernetes objects; the message names line and column.",
+     "Use another version, or correct the file at the source."},
+    {"The release", reason::kMultipleNamespaces, "PreflightCheckPassed, Stalled",
+     "The release has more than one Namespace object, so it can not go into one namespace.",
+     "Use a newer version of the provider."},
+    {"The release", reason::kVerificationFailed, "PreflightCheckPassed, ProviderInstalled, Stalled",
+     "The release is not the one that spec.fetchConfig.digest or spec.fetchConfig.verify asks for.",
+     "Do not install it before you know why; then correct the digest or the source."},
+    {"The cluster", reason::kWaitingForCoreProviderReady, "PreflightCheckPassed, Reconciling",
+     "The CoreProvider is missing, or its CRDs are not established yet.",
+     "Install the CoreProvider; the provider goes on by itself."},
+    {"The cluster", reason::kMissingKinds, "PreflightCheckPassed, Reconciling",
+     "The release uses kinds that the cluster does not have; the message names them and how to get them.",
+     "Install what brings these kinds (often cert-manager); the provider goes on by itself."},
+    {"The cluster", reason::kObjectOwnedByAnotherProvider, "PreflightCheckPassed, Stalled",
+     "An object of the release belongs to another provider already.",
+     "Remove one of the two providers, or use another version."},
+    {"The cluster", reason::kDryRunFailed, "PreflightCheckPassed, Stalled",
+     "The API server would refuse an object of the release.", "Read its answer in the message."},
+    {"The cluster", reason::kPermissionsMissing, "PreflightCheckPassed, ProviderInstalled, ProviderUpgraded, Stalled",
+     "The operator may not do what the release needs; the message has the missing rules.",
+     "Grant them to the operator."},
+    {"The cluster", reason::kNamespaceTerminating, "PreflightCheckPassed, Ready, Stalled",
+     "The namespace of the provider is being deleted.", "Nothing, or create the provider in another namespace."},
+    {"The cluster", reason::kInstallFailed, "ProviderInstalled, ProviderUpgraded, Reconciling",
+     "An object of the release could not be applied.",
+     "Read the answer of the API server in the message; it is tried again at the time named there."},
+    {"The cluster", reason::kComponentsUpgradeError, "ProviderUpgraded, Reconciling",
+     "An object of the new version could not be applied.",
+     "Read the message; it is tried again at the time named there."},
+    {"The cluster", reason::kOldComponentsDeletionError, "ProviderInstalled, ProviderUpgraded, Reconciling",
+     "An object that the new version no longer has could not be deleted.",
+     "Read the message; it is tried again at the time named there."},
+    {"The cluster", reason::kTimedOutWaitingForDeployment, "ProviderInstalled, Stalled",
+     "A workload of the first installation did not become healthy in time.",
+     "Look at the pods of the workload that the message names."},
+    {"The cluster", reason::kStoredVersionsInUse, "PreflightCheckPassed, ProviderUpgraded, Stalled",
+     "The release drops an API version at which objects are still stored.",
+     "Unpause the provider, let its objects migrate, then upgrade."},
+    {"The cluster", reason::kInvalidInventory, "PreflightCheckPassed, Ready, Stalled",
+     "status.inventory can not be read, so the operator deletes nothing.",
+     "Remove status.inventory; it is built again from the labels."},
+    {"The cluster", reason::kAPIServerUnavailable, "ProviderInstalled, ProviderUpgraded, Ready, Reconciling",
+     "The API server does not answer, or asks to slow down.", "Nothing; it is tried again at the time in the message."},
+    {"The cluster", reason::kInternalError, "PreflightCheckPassed, ProviderInstalled, ProviderUpgraded, Ready, Stalled",
+     "A bug of the operator.", "Report it with the message."},
+    {"Contracts", reason::kCAPIVersionIncompatibility,
+     "PreflightCheckPassed, ProviderInstalled, ContractCompatible, Stalled",
+     "The contract of the release is not one that the core provider accepts.",
+     "Use a version with a contract that the message names, or upgrade the core provider."},
+    {"Contracts", reason::kInvalidContract, "PreflightCheckPassed, ContractCompatible, Stalled",
+     "The release names a contract that this operator does not know.", "Use another version, or a newer operator."},
+    {"Contracts", reason::kWaitingForOrder, "PreflightCheckPassed, ContractCompatible, Reconciling",
+     "Another provider has to be upgraded first; the message names it.", "Wait, or upgrade that provider."},
+    {"Contracts", reason::kWaitingForPause, "PreflightCheckPassed, ContractCompatible, Reconciling",
+     "A contract change needs every provider paused; the message names those that are not.",
+     "Set spec.paused on them."},
+    {"Contracts", reason::kWaitingForContracts, "Paused, ContractCompatible, Ready, Reconciling",
+     "Not unpaused yet: some provider has a contract that the core provider does not accept.",
+     "Upgrade the providers that the message names."},
+    {"Drift", reason::kFieldFight, "Drifted, Stalled",
+     "The same field or object was changed again and again by somebody else; the operator restores it less often.",
+     "Stop the other writer that the message names, or declare what it wants."},
+    {"Deletion", reason::kDeleting, "Ready, Reconciling", "The provider is being removed.", "Wait."},
+    {"Deletion", reason::kDeletionBlocked, "Ready, Stalled",
+     "The CoreProvider is deleted while other providers or Clusters exist.",
+     "Delete those first, or set annotation operator.cluster.x-k8s.io/force-delete: \"true\"."},
+    {"Deletion", reason::kInUse, "Ready, Stalled",
+     "The provider is deleted while workload clusters use it; the message names some.",
+     "Delete those clusters, or set annotation operator.cluster.x-k8s.io/force-delete: \"true\"."},
+    {"Deletion", reason::kDeletionFailed, "Ready, Reconciling", "An object could not be deleted.",
+     "Read the message; it is tried again at the time named there."},
+    {"Written by other builds", reason::kFailedToUpdateProvidersHash, "ProviderInstalled",
+     "Not set by this operator; an object that the peer wrote may carry it.",
+     "Nothing; it goes away with the next pass."},
+    {"Written by other builds", reason::kNoDeploymentAvailableConditionReason, "Ready",
+     "Not set by this operator; an object that the peer wrote may carry it.",
+     "Nothing; it goes away with the next pass."},
+};
+
+constexpr std::string_view kIntroduction =
+    "# Conditions and reasons\n\n"
+    "Printed from api/reasons.cc by `gen_crds`; do not edit. Each condition of a provider has one of these reasons; "
+    "its\n"
+    "message has the particulars.\n";
+
+}  // namespace
+
+std::span<const ConditionInfo> AllConditions() { return kConditions; }
+
+std::span<const ReasonInfo> AllReasons() { return kReasons; }
+
+const ReasonInfo* FindReason(std::string_view reason) {
+  for (const ReasonInfo& info : kReasons) {
+    if (info.reason == reason) return &info;
+  }
+  return nullptr;
+}
+
+std::string ReasonsMarkdown() {
+  std::string out(kIntroduction);
+  out += "\n## Conditions\n\n| Type | True means |\n| --- | --- |\n";
+  for (const ConditionInfo& info : kConditions) out += fmt::format("| `{}` | {} |\n", info.type, info.meaning);
+  std::string_view section;
+  for (const ReasonInfo& info : kReasons) {
+    if (info.section != section) {
+      section = info.section;
+      out += fmt::format("\n## {}\n\n| Reason | Conditions | Meaning | What to do |\n| --- | --- | --- | --- |\n",
+                         section);
+    }
+    out += fmt::format("| `{}` | {} | {} | {} |\n", info.reason, info.conditions, info.meaning, info.action);
+  }
+  return out;
+}
+
+}  // namespace capi::api
