@@ -39,7 +39,8 @@ struct Change {
   enum class Action { kCreated, kConfigured, kUnchanged, kDeleted, kFailed };
   ObjectId id;
   Action action;
-  InventoryEntry entry;  // after an apply
+  InventoryEntry entry;          // after an apply
+  std::string resource_version;  // of the server's answer to an apply; tells whether a cache has seen it
   std::string error;     // of kFailed
 };
 

@@ -17,6 +17,7 @@ struct InventoryEntry {
   std::string version;  // of its apiVersion, as applied last
   std::string hash;     // of what was applied; "" before the first apply (the entry announces it)
   std::string fields;   // hash of our entry in its managedFields after the apply; "" when unknown
+  bool stale = false;   // the release no longer has it: to be pruned once the new objects are healthy (U4)
   bool operator==(const InventoryEntry&) const = default;
 };
 
