@@ -1,21 +1,25 @@
-// A real control plane for tests: etcd, kube-apiserver, and on request kube-controller-manager and kwok.
+// A real control plane for tests: etcd, kube-apiserver, and on request the controllers and a node that kwok plays.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "base/context.h"
 #include "kube/client/client.h"
+#include "kube/testing/certificates.h"
 
 namespace capi::kube {
 
 struct ControlPlaneOptions {
-  bool controllers = false;  // kube-controller-manager and kwok: Deployments become Available, garbage is collected
-  bool audit = false;        // writes audit.log (Metadata level), to count requests by User-Agent
+  // kube-controller-manager, kube-scheduler, kwok and a Node: Deployments become Available, garbage is collected.
+  bool controllers = false;
+  bool audit = false;  // writes audit.log (Metadata level), to count requests by User-Agent
 };
 
-// Programs come from the environment (KUBEBUILDER_ASSETS, CAPI_ASSETS_BIN), else PATH, else tools/assets. Ports are free ones on
-// loopback; state lies in a folder that goes with it; the processes die with the test, also when it is killed. Thread-safe.
+// Programs come from the environment (CAPI_ASSETS_BIN, KUBEBUILDER_ASSETS), else PATH, else tools/assets. Ports are
+// free ones on loopback; state lies in a folder that goes with it; the processes die with the test, also when it is
+// killed. Thread-safe.
 class ControlPlane {
  public:
   static Result<std::unique_ptr<ControlPlane>> Start(const ControlPlaneOptions& options = {});
@@ -23,11 +27,14 @@ class ControlPlane {
   static ControlPlane& Shared(bool controllers = true);
   ~ControlPlane();
 
-  Config config() const;               // cluster-admin
-  std::string kubeconfig() const;      // path of a kubeconfig file of the same
+  Config config() const;           // cluster-admin
+  std::string kubeconfig() const;  // path of a kubeconfig file of the same
   std::unique_ptr<Client> NewClient(std::string_view user_agent = "test") const;
-  std::string server() const;          // "https://127.0.0.1:PORT"
-  std::string audit_log() const;       // path
+  std::string server() const;     // "https://127.0.0.1:PORT"
+  std::string audit_log() const;  // path
+  std::string folder() const;     // state and logs
+  // A certificate that the API server takes for `user` in `group`.
+  Result<KeyPair> ClientCertificate(const std::string& user, const std::string& group) const;
 
   // The API server alone, on the same port and data.
   Status StopApiServer();
@@ -43,7 +50,8 @@ class ControlPlane {
 // Applies every document of a YAML text or file as a test's set-up; ends the test on an error.
 void ApplyYaml(Client& client, std::string_view yaml);
 
-// Polls `done` every 10 ms until it is true or `timeout` has passed; returns the last answer. For tests that wait for the world.
+// Polls `done` every 10 ms until it is true or `timeout` has passed; returns the last answer. For tests that wait for
+// the world.
 bool Eventually(const std::function<bool()>& done, Millis timeout = Seconds(30));
 
 }  // namespace capi::kube

@@ -19,11 +19,11 @@ struct ProxyRequest {
 
 struct Fault {
   Millis delay{0};
-  bool drop = false;                  // close the connection without an answer
-  std::optional<size_t> cut_after;    // bytes of the answer's body, then close
-  int status = 0;                     // answer this (429, 409, 500, 410) with a metav1.Status instead of asking the server
-  std::string retry_after;            // header of that answer
-  bool after_server = false;          // drop or answer only after the server has done the request
+  bool drop = false;                // close the connection without an answer
+  std::optional<size_t> cut_after;  // bytes of the answer's body, then close
+  int status = 0;             // answer this (429, 409, 500, 410) with a metav1.Status instead of asking the server
+  std::string retry_after;    // header of that answer
+  bool after_server = false;  // drop or answer only after the server has done the request
 };
 
 // Listens on a free loopback port with TLS of its own. Thread-safe.
@@ -31,8 +31,8 @@ class FaultProxy {
  public:
   static Result<std::unique_ptr<FaultProxy>> Start(const Config& upstream);
   ~FaultProxy();
-  Config config() const;           // as `upstream`, through the proxy
-  std::string WriteKubeconfig(const std::string& folder) const;  // path
+  Config config() const;                                             // as `upstream`, through the proxy
+  std::string WriteKubeconfig(const std::string& folder) const;      // path
   void SetFaults(std::function<Fault(const ProxyRequest&)> faults);  // null: none
   void CutAllConnections();
   std::vector<ProxyRequest> requests() const;  // since the last Reset
