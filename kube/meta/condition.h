@@ -24,7 +24,8 @@ std::vector<Condition> ConditionsFromJson(const Json& list);  // malformed entri
 Json ConditionsToJson(const std::vector<Condition>& conditions);
 const Condition* FindCondition(const std::vector<Condition>& conditions, std::string_view type);
 
-// Carries lastTransitionTime over from `old` where the status is the same, else sets `now`. Ready comes first, then by type.
+// Carries lastTransitionTime over from `old` where the status is the same, else sets `now`. Ready comes first, then by
+// type.
 void SettleConditions(std::vector<Condition>& conditions, const std::vector<Condition>& old, WallTime now);
 
 }  // namespace capi::kube

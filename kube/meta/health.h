@@ -15,8 +15,8 @@ struct Health {
   bool ok() const { return state == HealthState::kCurrent; }
 };
 
-// Deployment, StatefulSet, DaemonSet, Job, Pod, ReplicaSet, PersistentVolumeClaim, CustomResourceDefinition, APIService,
-// Service; anything else by its Ready, Reconciling and Stalled conditions and observedGeneration.
+// Deployment, StatefulSet, DaemonSet, Job, Pod, ReplicaSet, PersistentVolumeClaim, CustomResourceDefinition,
+// APIService, Service; anything else by its Ready, Reconciling and Stalled conditions and observedGeneration.
 Health HealthOf(const Object& object);
 
 }  // namespace capi::kube

@@ -13,7 +13,8 @@ namespace capi::kube {
 // Immutable.
 class LabelSelector {
  public:
-  // From {matchLabels, matchExpressions}. kInvalidArgument names the field that is wrong.
+  // From {matchLabels, matchExpressions}; {} selects everything, null is refused (whether a missing selector means
+  // all or nothing is the caller's to say). kInvalidArgument names the field that is wrong.
   static Result<LabelSelector> FromJson(const Json& selector);
   static Result<LabelSelector> Parse(std::string_view text);
 
@@ -26,9 +27,13 @@ class LabelSelector {
   struct Requirement {
     std::string key;
     Operator op;
-    std::vector<std::string> values;
+    std::vector<std::string> values;  // sorted
   };
-  std::vector<Requirement> requirements_;
+  class Parser;
+  static Result<Requirement> RequirementFromJson(const Json& expression, const std::string& field);
+  Status Add(Requirement requirement, const std::string& where);  // validates key, operator and values
+
+  std::vector<Requirement> requirements_;  // sorted by key
 };
 
 }  // namespace capi::kube

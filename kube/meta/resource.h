@@ -13,7 +13,7 @@ struct Resource {
   std::string plural;  // "deployments"
   std::string kind;
   bool namespaced = true;
-  std::vector<std::string> verbs;        // empty when not from discovery
+  std::vector<std::string> verbs;         // empty when not from discovery
   std::vector<std::string> subresources;  // "status", "scale"
 
   std::string api_version() const { return group.empty() ? version : group + "/" + version; }
@@ -23,6 +23,7 @@ struct Resource {
 };
 
 // Kinds that every API server serves, so that no discovery is needed for them.
-const Resource& Builtin(std::string_view kind);  // "Secret", "Deployment", ...; ends the process for an unknown one
+const Resource& Builtin(std::string_view kind);      // "Secret", "Deployment", ...; ends the process for an unknown one
+const Resource* FindBuiltin(const GroupKind& kind);  // null where it isn't one of them
 
 }  // namespace capi::kube

@@ -1,0 +1,106 @@
+#include "kube/meta/resource.h"
+
+#include <fmt/core.h>
+
+#include <cstdlib>
+
+namespace capi::kube {
+namespace {
+
+// Names are free of '/' and '%' but, for RBAC kinds, of little else.
+std::string EscapeSegment(std::string_view text) {
+  constexpr std::string_view kPlain = "-._~:@!$&'()*+,;=";
+  std::string out;
+  for (unsigned char c : text) {
+    bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                 kPlain.find(static_cast<char>(c)) != kPlain.npos;
+    if (plain) {
+      out += static_cast<char>(c);
+    } else {
+      out += fmt::format("%{:02X}", c);
+    }
+  }
+  return out;
+}
+
+const std::vector<Resource>& Builtins() {
+  constexpr bool kNamespaced = true, kCluster = false;
+  const std::vector<std::string> status = {"status"}, scale = {"scale", "status"};
+  static const std::vector<Resource> table = {
+      {"", "v1", "namespaces", "Namespace", kCluster, {}, status},
+      {"", "v1", "nodes", "Node", kCluster, {}, status},
+      {"", "v1", "secrets", "Secret", kNamespaced, {}, {}},
+      {"", "v1", "configmaps", "ConfigMap", kNamespaced, {}, {}},
+      {"", "v1", "services", "Service", kNamespaced, {}, status},
+      {"", "v1", "serviceaccounts", "ServiceAccount", kNamespaced, {}, {"token"}},
+      {"", "v1", "events", "Event", kNamespaced, {}, {}},
+      {"", "v1", "endpoints", "Endpoints", kNamespaced, {}, {}},
+      {"", "v1", "pods", "Pod", kNamespaced, {}, {"eviction", "log", "status"}},
+      {"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", kNamespaced, {}, status},
+      {"apps", "v1", "deployments", "Deployment", kNamespaced, {}, scale},
+      {"apps", "v1", "statefulsets", "StatefulSet", kNamespaced, {}, scale},
+      {"apps", "v1", "daemonsets", "DaemonSet", kNamespaced, {}, status},
+      {"apps", "v1", "replicasets", "ReplicaSet", kNamespaced, {}, scale},
+      {"batch", "v1", "jobs", "Job", kNamespaced, {}, status},
+      {"batch", "v1", "cronjobs", "CronJob", kNamespaced, {}, status},
+      {"coordination.k8s.io", "v1", "leases", "Lease", kNamespaced, {}, {}},
+      {"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", kNamespaced, {}, status},
+      {"networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", kNamespaced, {}, {}},
+      {"networking.k8s.io", "v1", "ingresses", "Ingress", kNamespaced, {}, status},
+      {"autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler", kNamespaced, {}, status},
+      {"rbac.authorization.k8s.io", "v1", "roles", "Role", kNamespaced, {}, {}},
+      {"rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding", kNamespaced, {}, {}},
+      {"rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", kCluster, {}, {}},
+      {"rbac.authorization.k8s.io", "v1", "clusterrolebindings", "ClusterRoleBinding", kCluster, {}, {}},
+      {"admissionregistration.k8s.io",
+       "v1",
+       "mutatingwebhookconfigurations",
+       "MutatingWebhookConfiguration",
+       kCluster,
+       {},
+       {}},
+      {"admissionregistration.k8s.io",
+       "v1",
+       "validatingwebhookconfigurations",
+       "ValidatingWebhookConfiguration",
+       kCluster,
+       {},
+       {}},
+      {"apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", kCluster, {}, status},
+      {"apiregistration.k8s.io", "v1", "apiservices", "APIService", kCluster, {}, status},
+      {"scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", kCluster, {}, {}},
+      {"storage.k8s.io", "v1", "storageclasses", "StorageClass", kCluster, {}, {}},
+      {"authentication.k8s.io", "v1", "tokenreviews", "TokenReview", kCluster, {}, {}},
+      {"authorization.k8s.io", "v1", "subjectaccessreviews", "SubjectAccessReview", kCluster, {}, {}},
+      {"authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview", kCluster, {}, {}},
+  };
+  return table;
+}
+
+}  // namespace
+
+std::string Resource::Path(std::string_view ns, std::string_view name, std::string_view subresource) const {
+  std::string out = group.empty() ? "/api/" + version : "/apis/" + group + "/" + version;
+  if (namespaced && !ns.empty()) out += "/namespaces/" + EscapeSegment(ns);
+  out += "/" + plural;
+  if (!name.empty()) out += "/" + EscapeSegment(name);
+  if (!subresource.empty()) out += "/" + std::string(subresource);
+  return out;
+}
+
+const Resource& Builtin(std::string_view kind) {
+  for (const Resource& r : Builtins()) {
+    if (r.kind == kind) return r;
+  }
+  fmt::print(stderr, "no built-in kind {}\n", kind);
+  std::abort();
+}
+
+const Resource* FindBuiltin(const GroupKind& kind) {
+  for (const Resource& r : Builtins()) {
+    if (r.kind == kind.kind && r.group == kind.group) return &r;
+  }
+  return nullptr;
+}
+
+}  // namespace capi::kube
