@@ -1,5 +1,5 @@
 // YAML as the Go tools of Kubernetes read it: libyaml parses, scalars resolve as sigs.k8s.io/yaml resolves them, and
-// the result is JSON. yaml-cpp emits.
+// the result is JSON. libyaml emits too: in the form of sigs.k8s.io/yaml to the byte.
 #pragma once
 
 #include <string>
