@@ -184,7 +184,7 @@ std::vector<std::string> ControlPlane::Impl::ApiServerFlags() const {
       "--endpoint-reconciler-type=none",
       "--enable-priority-and-fairness=false",
       "--profiling=false",
-      "--disable-admission-plugins=ServiceAccount",
+      "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",  // both wait for controllers
   };
   if (options_.audit) {
     flags.push_back("--audit-policy-file=audit-policy.yaml");
