@@ -1,5 +1,7 @@
 #include "api/kinds.h"
 
+#include <tuple>
+
 #include "base/strings.h"
 
 namespace capi::api {
@@ -26,6 +28,10 @@ kube::Resource ResourceOf(ProviderType type) {
 
 std::string ManifestLabel(ProviderType type, std::string_view name) {
   return std::string(KindOf(type).label_prefix).append(name);
+}
+
+std::strong_ordering ProviderId::operator<=>(const ProviderId& other) const {
+  return std::tie(type, name, ns) <=> std::tie(other.type, other.name, other.ns);
 }
 
 std::string ProviderId::ToString() const { return std::string(KindOf(type).kind) + "/" + name; }

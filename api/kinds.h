@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <string>
 #include <string_view>
 
@@ -46,11 +47,12 @@ kube::Resource ResourceOf(ProviderType type);
 // "infrastructure-aws": value of label cluster.x-k8s.io/provider, clusterctl's ManifestLabel.
 std::string ManifestLabel(ProviderType type, std::string_view name);
 
-// One provider object. Ordered by type, then name.
+// One provider object. Ordered by type, name, namespace.
 struct ProviderId {
   ProviderType type = ProviderType::kCore;
   std::string ns, name;
-  auto operator<=>(const ProviderId&) const = default;
+  std::strong_ordering operator<=>(const ProviderId& other) const;
+  bool operator==(const ProviderId&) const = default;
   std::string ToString() const;                     // "InfrastructureProvider/aws", with the namespace left out
   std::string Key() const;                          // "InfrastructureProvider/capa-system/aws"
   static ProviderId FromKey(std::string_view key);  // an empty id for what is no key

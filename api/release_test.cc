@@ -1,0 +1,146 @@
+#include "api/release.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "api/vectors.h"
+
+namespace capi::api {
+namespace {
+
+constexpr std::string_view kHead = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\n";
+
+Json ToJson(const ReleaseSeries& s) { return {{"major", s.major}, {"minor", s.minor}, {"contract", s.contract}}; }
+
+void CheckSeries(const Metadata& metadata, const Json& want_list) {
+  Json want = Json::array(), got = Json::array();
+  for (const Json& s : want_list) {
+    if (s["major"].get<int>() >= 0) want.push_back(s);  // M16: a negative series is dropped, no version is ever in it
+  }
+  for (const ReleaseSeries& s : metadata.series) got.push_back(ToJson(s));
+  EXPECT_EQ(got, want);
+}
+
+TEST(Metadata, Vectors) {
+  CAPI_LOAD_VECTORS(cases, "metadata.json");
+  for (const Json& c : cases) {
+    if (c["metadata"].is_null()) continue;  // M05: the file is missing, which is the repository's to report
+    SCOPED_TRACE(c["id"].get<std::string>());
+    auto metadata = Metadata::Parse(c["metadata"].get<std::string>(), "infrastructure-p");
+    ASSERT_EQ(metadata.ok(), c.contains("want")) << (metadata.ok() ? "" : metadata.error().message);
+    if (!metadata.ok()) {
+      EXPECT_EQ(metadata.code(), Code::kInvalidArgument);
+      // Errors of decoding are worded by Go's decoders; those of validation are exact.
+      std::string want = c["error"];
+      if (want.starts_with("invalid provider metadata: ")) {
+        EXPECT_EQ(metadata.error().message, want);
+      }
+      continue;
+    }
+    const Json& want = c["want"];
+    CheckSeries(*metadata, want["releaseSeries"]);
+    if (c.contains("version")) {
+      auto contract = metadata->ContractOf(*Version::Parse(c["version"].get<std::string>()));
+      EXPECT_EQ(contract ? Json(*contract) : Json(),
+                want["for_version"].is_null() ? Json() : want["for_version"]["contract"]);
+    }
+    if (c.contains("contract")) {
+      const ReleaseSeries* newest = metadata->NewestWith(c["contract"].get<std::string>());
+      EXPECT_EQ(newest ? ToJson(*newest) : Json(), want["for_contract"]);
+    }
+  }
+}
+
+// F2: bad input gets a clear error.
+TEST(Metadata, WhatCantBeReadIsNamed) {
+  struct Case {
+    std::string_view yaml, error;
+  };
+  const Case cases[] = {
+      {"releaseSeries: {}", "releaseSeries: must be a list"},
+      {"releaseSeries: [a]", "releaseSeries[0]: must be a mapping"},
+      {"releaseSeries: [{major: 1.5}]", "releaseSeries[0].major: must be a whole number"},
+      {"releaseSeries: [{major: 1}, {minor: 3000000000}]", "releaseSeries[1].minor: must be a whole number"},
+      {"releaseSeries: [{contract: 1}]", "releaseSeries[0].contract: must be a string"},
+      {"releaseSeries: [", "line "},
+  };
+  for (const Case& c : cases) {
+    auto metadata = Metadata::Parse(std::string(kHead).append(c.yaml), "infrastructure-p");
+    ASSERT_FALSE(metadata.ok()) << c.yaml;
+    EXPECT_EQ(metadata.code(), Code::kInvalidArgument);
+    EXPECT_TRUE(metadata.error().message.find(c.error) != std::string::npos) << metadata.error().message;
+    EXPECT_TRUE(
+        metadata.error().message.starts_with("error decoding \"metadata.yaml\" for provider \"infrastructure-p\": "));
+  }
+}
+
+TEST(Metadata, LenientTakesAnyApiVersion) {
+  auto metadata =
+      Metadata::ParseLenient("apiVersion: other/v1\nkind: Thing\nreleaseSeries: [{major: 1, minor: 2, contract: c}]");
+  ASSERT_TRUE(metadata.ok());
+  EXPECT_EQ(metadata->ContractOf(*Version::Parse("v1.2.0")), "c");
+  EXPECT_FALSE(Metadata::ParseLenient("just text").ok());
+}
+
+// C1, the golden rule.
+TEST(Contracts, TheCoreAcceptsExactlyThese) {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> accepted = {{"v1alpha3", {"v1alpha3"}},
+                                                                                  {"v1alpha4", {"v1alpha4"}},
+                                                                                  {"v1beta1", {"v1beta1"}},
+                                                                                  {"v1beta2", {"v1beta1", "v1beta2"}},
+                                                                                  {"v1beta3", {}},
+                                                                                  {"", {}}};
+  for (const auto& [core, contracts] : accepted) {
+    EXPECT_EQ(AcceptedBy(core), contracts) << core;
+    EXPECT_EQ(KnownContract(core), !contracts.empty()) << core;
+    for (const char* c : {"v1alpha3", "v1alpha4", "v1beta1", "v1beta2", "v99", ""}) {
+      EXPECT_EQ(Accepts(core, c), std::find(contracts.begin(), contracts.end(), c) != contracts.end()) << core << c;
+    }
+  }
+  EXPECT_EQ(KnownContracts(), (std::vector<std::string>{"v1alpha3", "v1alpha4", "v1beta1", "v1beta2"}));
+}
+
+TEST(Release, DigestIsOfTheComponents) {
+  Release release;
+  release.components = "abc";
+  EXPECT_EQ(release.Digest(), "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+// I2
+TEST(Registry, HasSixtySixProvidersInOrder) {
+  auto known = KnownProviders();
+  EXPECT_EQ(known.size(), 66u);
+  EXPECT_TRUE(std::is_sorted(known.begin(), known.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.type, a.name) < std::pair(b.type, b.name);
+  }));
+  std::set<std::pair<ProviderType, std::string_view>> unique;
+  for (const KnownProvider& p : known) EXPECT_TRUE(unique.emplace(p.type, p.name).second) << p.name;
+}
+
+TEST(Registry, FindsEveryBuiltInOfClusterctl) {
+  if (std::getenv("VECTORS_DIR") == nullptr) GTEST_SKIP() << "VECTORS_DIR is not set";
+  auto text = ReadFile(std::string(std::getenv("VECTORS_DIR")) + "/provider-config.json");
+  ASSERT_TRUE(text.ok());
+  const Json vectors = ParseJson(*text).value();
+  for (const Json& builtin : vectors["builtin"]) {
+    std::string name = builtin["name"], kind = builtin["type"];
+    SCOPED_TRACE(kind + "/" + name);
+    ASSERT_NE(KindByName(kind), nullptr);
+    ProviderType type = KindByName(kind)->type;
+    const KnownProvider* known = FindKnownProvider(type, name);
+    ASSERT_NE(known, nullptr);
+    EXPECT_EQ(known->Url(), builtin["url"].get<std::string>());
+    EXPECT_EQ(ManifestLabel(type, name), builtin["label"].get<std::string>());
+  }
+}
+
+TEST(Registry, KnowsNameAndTypeTogether) {
+  EXPECT_NE(FindKnownProvider(ProviderType::kInfrastructure, "aws"), nullptr);
+  EXPECT_EQ(FindKnownProvider(ProviderType::kBootstrap, "aws"), nullptr);
+  EXPECT_EQ(FindKnownProvider(ProviderType::kInfrastructure, "AWS"), nullptr);
+}
+
+}  // namespace
+}  // namespace capi::api
