@@ -10,6 +10,9 @@ import time
 
 from progress import Progress
 
+# No build takes this many seconds.
+ABANDONED_AFTER = 24 * 3600
+
 
 def root():
     explicit = os.environ.get("CAPI_OPERATOR_CACHE")
@@ -63,13 +66,25 @@ def scratch(near):
     """A temporary folder on the same file system as the path near, gone afterwards."""
     parent = os.path.dirname(near)
     os.makedirs(parent, exist_ok=True)
+    _remove_abandoned(parent)
     folder = tempfile.mkdtemp(prefix=".tmp-", dir=parent)
     os.chmod(folder, 0o755)
     try:
         yield folder
     finally:
-        make_writable(folder)
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
+
+
+def _remove(folder):
+    make_writable(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_abandoned(parent):
+    """Removes what runs that were killed have left behind, once it is surely theirs."""
+    for entry in os.scandir(parent):
+        if entry.name.startswith(".tmp-") and time.time() - entry.stat().st_mtime > ABANDONED_AFTER:
+            _remove(entry.path)
 
 
 def make_writable(folder):

@@ -1,9 +1,12 @@
 """What a person sees while something slow goes on: one line with the time it takes."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
+
+import children
 
 # A pipe or a log file gets a line this often; a terminal's line is redrawn every second.
 LOG_INTERVAL = 15.0
@@ -65,7 +68,14 @@ def run(title, command, log_path, cwd=None, env=None, detail=None):
     with open(log_path, "wb") as log:
         try:
             process = subprocess.Popen(
-                command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
+                command,
+                cwd=cwd,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=children.bound(signal.SIGTERM),
             )
         except OSError as error:
             progress.failed()
@@ -78,7 +88,7 @@ def run(title, command, log_path, cwd=None, env=None, detail=None):
                 except subprocess.TimeoutExpired:
                     progress.update(detail(log_path) if detail else "")
         except BaseException:
-            process.kill()
+            os.killpg(process.pid, signal.SIGTERM)
             process.wait()
             raise
     if code != 0:

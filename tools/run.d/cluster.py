@@ -1,0 +1,210 @@
+"""The local control plane: etcd, kube-apiserver, the controllers and kwok, all on loopback."""
+
+import concurrent.futures
+import http.client
+import json
+import os
+import re
+import secrets
+import ssl
+import subprocess
+import threading
+import time
+
+from process import free_ports
+from progress import AssetError
+
+START_TIMEOUT = 60.0
+
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+NODE = {
+    "apiVersion": "v1",
+    "kind": "Node",
+    "metadata": {
+        "name": "node-0",
+        "labels": {
+            "kubernetes.io/hostname": "node-0",
+            "kubernetes.io/os": "linux",
+            "kubernetes.io/arch": "amd64",
+            "node-role.kubernetes.io/control-plane": "",
+        },
+    },
+    "status": {
+        "allocatable": {"cpu": "64", "memory": "256Gi", "pods": "1000"},
+        "capacity": {"cpu": "64", "memory": "256Gi", "pods": "1000"},
+    },
+}
+
+
+class Api:
+    """The requests that this script makes itself, where kubectl would take many times as long."""
+
+    def __init__(self, port, token):
+        self.port = port
+        self.token = token
+        # The server makes its certificate when it starts. What the connection reaches is known: our own child.
+        self.tls = ssl.create_default_context()
+        self.tls.check_hostname = False
+        self.tls.verify_mode = ssl.CERT_NONE
+        self.connections = threading.local()
+
+    def request(self, method, path, body=None, content_type="application/json"):
+        """The status and the text of the answer; (0, reason) where there is none."""
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": content_type}
+        connection = getattr(self.connections, "open", None)
+        try:
+            if connection is None:
+                connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=10, context=self.tls)
+                self.connections.open = connection
+            connection.request(method, path, body, headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode("utf-8", "replace")
+        except (OSError, http.client.HTTPException) as error:
+            connection.close()
+            self.connections.open = None
+            return 0, str(error)
+
+    def get(self, path):
+        """A decoded object, or None where there is none."""
+        status, text = self.request("GET", path)
+        return json.loads(text) if status == 200 else None
+
+    def create(self, path, body, content_type="application/json"):
+        status, text = self.request("POST", path, body, content_type)
+        if status != 201:
+            raise AssetError(f"the API server doesn't take what was sent to {path}: {text.strip()}")
+
+    def create_crds(self, documents):
+        """Creates CRDs, several at once since the server takes a while for each; returns when all can be used."""
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda document: self.create(CRDS, document.encode(), "application/yaml"), documents))
+        deadline = time.monotonic() + START_TIMEOUT
+        while time.monotonic() < deadline:
+            items = (self.get(CRDS) or {}).get("items", [])
+            pending = [item["metadata"]["name"] for item in items if not is_established(item)]
+            if len(items) >= len(documents) and not pending:
+                return
+            time.sleep(0.05)
+        raise AssetError(f"CRDs aren't Established after {START_TIMEOUT:.0f}s: {', '.join(pending)}")
+
+
+def is_established(crd):
+    conditions = crd.get("status", {}).get("conditions") or []
+    return any(entry["type"] == "Established" and entry["status"] == "True" for entry in conditions)
+
+
+def split_documents(text):
+    """The documents of a YAML text, without the empty ones."""
+    return [document for document in re.split(r"(?m)^---\s*$", text) if document.strip()]
+
+
+class ControlPlane:
+    def __init__(self, programs, state, processes):
+        self.programs = programs
+        self.state = state
+        self.processes = processes
+        self.token = secrets.token_hex(16)
+        self.etcd_port, self.peer_port, self.port = free_ports(3)
+        self.kubeconfig = os.path.join(state, "kubeconfig")
+        self.certificates = os.path.join(state, "certificates")
+        self.key = os.path.join(state, "service-account.key")
+        self.api = Api(self.port, self.token)
+
+    def start(self):
+        """Starts everything; returns when the API server takes requests and a node is there to run pods."""
+        self._write_files()
+        self._run("etcd", *self._etcd_flags())
+        self._run("kube-apiserver", *self._api_server_flags())
+        self._await_ready()
+        quiet = ["--bind-address=127.0.0.1", "--secure-port=0", "--leader-elect=false", "--profiling=false"]
+        access = f"--kubeconfig={self.kubeconfig}"
+        self._run("kube-controller-manager", access, *quiet, *self._controller_flags())
+        self._run("kube-scheduler", access, *quiet)
+        self._run("kwok", access, "--manage-all-nodes=true", "--node-lease-duration-seconds=40")
+        self.api.create("/api/v1/nodes", json.dumps(NODE))
+
+    def kubectl(self, *arguments):
+        """Runs kubectl to its end; its error becomes ours."""
+        command = [os.path.join(self.programs, "kubectl"), f"--kubeconfig={self.kubeconfig}"]
+        command += [f"--cache-dir={os.path.join(self.state, 'kubectl')}", *arguments]
+        result = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+        if result.returncode != 0:
+            raise AssetError(f"kubectl {' '.join(arguments[:3])} failed:\n{result.stderr.strip()}")
+        return result.stdout
+
+    def _run(self, name, *flags):
+        self.processes.start(name, [os.path.join(self.programs, name), *flags])
+
+    def _etcd_flags(self):
+        client, peer = f"http://127.0.0.1:{self.etcd_port}", f"http://127.0.0.1:{self.peer_port}"
+        return [
+            f"--data-dir={os.path.join(self.state, 'etcd')}",
+            f"--listen-client-urls={client}",
+            f"--advertise-client-urls={client}",
+            f"--listen-peer-urls={peer}",
+            f"--initial-advertise-peer-urls={peer}",
+            f"--initial-cluster=default={peer}",
+            "--unsafe-no-fsync",
+            "--log-level=warn",
+        ]
+
+    def _api_server_flags(self):
+        return [
+            f"--etcd-servers=http://127.0.0.1:{self.etcd_port}",
+            "--bind-address=127.0.0.1",
+            "--advertise-address=127.0.0.1",
+            f"--secure-port={self.port}",
+            f"--cert-dir={self.certificates}",
+            "--service-account-issuer=https://kubernetes.default.svc",
+            f"--service-account-key-file={self.key}",
+            f"--service-account-signing-key-file={self.key}",
+            "--service-cluster-ip-range=10.0.0.0/16",
+            "--authorization-mode=RBAC",
+            f"--token-auth-file={os.path.join(self.state, 'tokens.csv')}",
+            "--endpoint-reconciler-type=none",
+            "--enable-priority-and-fairness=false",
+            "--allow-privileged=true",
+            "--profiling=false",
+        ]
+
+    def _controller_flags(self):
+        return [
+            f"--service-account-private-key-file={self.key}",
+            f"--root-ca-file={os.path.join(self.certificates, 'apiserver.crt')}",
+            "--use-service-account-credentials=false",
+            "--kube-api-qps=200",
+            "--kube-api-burst=400",
+        ]
+
+    def _write_files(self):
+        os.makedirs(self.certificates)
+        with open(os.path.join(self.state, "tokens.csv"), "w", encoding="utf-8") as file:
+            file.write(f'{self.token},admin,admin,"system:masters"\n')
+        with open(self.kubeconfig, "w", encoding="utf-8") as file:
+            json.dump(self._kubeconfig(), file, indent=2)
+        command = ["openssl", "genrsa", "-out", self.key, "2048"]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        if result.returncode != 0:
+            raise AssetError(f"openssl genrsa failed:\n{result.stderr}")
+
+    def _kubeconfig(self):
+        authority = os.path.join(self.certificates, "apiserver.crt")
+        cluster = {"server": f"https://127.0.0.1:{self.port}", "certificate-authority": authority}
+        return {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "local", "cluster": cluster}],
+            "users": [{"name": "admin", "user": {"token": self.token}}],
+            "contexts": [{"name": "local", "context": {"cluster": "local", "user": "admin"}}],
+            "current-context": "local",
+        }
+
+    def _await_ready(self):
+        deadline = time.monotonic() + START_TIMEOUT
+        while time.monotonic() < deadline:
+            self.processes.check()
+            if self.api.request("GET", "/readyz")[0] == 200:
+                return
+            time.sleep(0.05)
+        raise AssetError(f"kube-apiserver isn't ready after {START_TIMEOUT:.0f}s; see {self.state}")
