@@ -1,0 +1,40 @@
+# `make` lists what there is.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help deps build run test test-unit test-long lint format bench clean
+
+JOBS ?= $(shell nproc)
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+deps: ## install the Debian packages that are missing
+	@tools/deps
+
+build: deps ## build/release/bin/capi-operator and build/release/bin/clusterctl
+	@tools/build release capi-operator clusterctl
+
+run: ## a local control plane with the operator and four providers; ONCE=1 leaves when all are Ready
+	@tools/run
+
+test: deps ## every test, those on a real control plane included
+	@tools/test all
+
+test-unit: deps ## tests that need nothing but the build
+	@tools/test unit
+
+test-long: deps ## every test at its full length: hours
+	@tools/test long
+
+lint: deps ## layers, sizes, headers, format, clang's thread-safety analysis, clang-tidy on what changed
+	@tools/lint
+
+format: ## lay out the C++ files as .clang-format says
+	@tools/check_format --fix
+
+bench: build ## time, requests and memory beside the peer's
+	@tools/bench
+
+clean: ## remove what was built here (the cache of programs and releases stays)
+	rm -rf build

@@ -1,0 +1,71 @@
+"""The project's C++ files, and what the checks need to know of them."""
+
+import functools
+import os
+import re
+import subprocess
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
+# In order: raw strings, line comments, block comments, strings, characters (not the ' of 1'000).
+_NOISE = re.compile(
+    r'R"([^(\s]{0,16})\(.*?\)\1"|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<![0-9a-zA-Z_])\'(?:\\.|[^\'\\\n])*\'',
+    re.DOTALL,
+)
+
+
+@functools.lru_cache(maxsize=None)
+def all_files():
+    """Files of the project, those that are new but not ignored among them."""
+    listed = subprocess.run(
+        ["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.split("\0")
+    return sorted({name for name in listed if name and os.path.isfile(os.path.join(ROOT, name))})
+
+
+def cpp_files():
+    return [name for name in all_files() if name.endswith((".h", ".cc"))]
+
+
+def headers():
+    return [name for name in all_files() if name.endswith(".h")]
+
+
+@functools.lru_cache(maxsize=None)
+def text(name):
+    with open(os.path.join(ROOT, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def includes(name):
+    """(line, text between the brackets, True for <>), in order."""
+    source = text(name)
+    return [(source.count("\n", 0, m.start()) + 1, m.group(2), m.group(1) == "<") for m in _INCLUDE.finditer(source)]
+
+
+def code(name):
+    """The text with comments gone and strings emptied; every line keeps its number."""
+
+    def blank(match):
+        found = match.group(0)
+        lines = "\n" * found.count("\n")
+        return lines if found.startswith("/") else '"' + lines + '"'
+
+    return _NOISE.sub(blank, text(name))
+
+
+@functools.lru_cache(maxsize=None)
+def closure(name):
+    """The file and every file of the project that it includes, directly or not."""
+    seen, todo = set(), [name]
+    while todo:
+        current = todo.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        todo += [header for _, header, _ in includes(current) if os.path.isfile(os.path.join(ROOT, header))]
+    return sorted(seen)
