@@ -21,6 +21,16 @@ struct Newest {
   std::string metadata;
 };
 
+// The series that metadata names; nullopt for what can't be read, and for what another tool's format may mean by them.
+std::optional<api::Metadata> ReadSeries(std::string_view text) {
+  Result<Json> root = ParseYaml(text);
+  if (!root.ok()) return std::nullopt;
+  std::string api_version = GetString(*root, {"apiVersion"});
+  if (!api_version.empty() && !api_version.starts_with("clusterctl.cluster.x-k8s.io/")) return std::nullopt;
+  Result<api::Metadata> metadata = api::Metadata::ParseLenient(text);
+  return metadata.ok() ? std::optional(std::move(*metadata)) : std::nullopt;
+}
+
 // Stable versions before prereleases, each descending.
 std::vector<api::Version> NewestFirst(std::vector<api::Version> versions) {
   std::stable_sort(versions.begin(), versions.end(), [](const api::Version& a, const api::Version& b) {
@@ -75,8 +85,8 @@ Result<api::Version> LatestVersion(const Context& ctx, Repository& repository,
   auto any = [](const api::Version&) { return true; };
   std::optional<Newest> newest = TRY(FirstWithMetadata(ctx, repository, versions, any));
   if (!newest) return NoRelease(repository, " that have a metadata.yaml; the five newest were tried");
-  Result<api::Metadata> metadata = api::Metadata::ParseLenient(newest->metadata);
-  if (!metadata.ok()) return newest->version;
+  std::optional<api::Metadata> metadata = ReadSeries(newest->metadata);
+  if (!metadata) return newest->version;
 
   for (const std::string& contract : contracts) {
     if (metadata->NewestWith(contract) == nullptr) continue;

@@ -1,0 +1,100 @@
+#include "fetch/github_answer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace capi::fetch {
+namespace {
+
+using testing::HasSubstr;
+
+const WallTime kNow{Seconds(1'700'000'000)};  // 2023-11-14T22:13:20Z
+
+http::Response Answer(int status, std::vector<std::pair<std::string, std::string>> headers, std::string body = "") {
+  http::Response response;
+  response.status = status;
+  for (const auto& [name, value] : headers) response.headers.Set(name, value);
+  response.body = std::move(body);
+  return response;
+}
+
+TEST(GitHubError, SaysWhatToDoNext_F1) {
+  struct Case {
+    std::string_view name;
+    http::Response answer;
+    Code code;
+    std::string_view message;
+    std::optional<Millis> retry_after;
+  };
+  const Case cases[] = {
+      {"limit used up", Answer(403, {{"X-RateLimit-Remaining", "0"}, {"X-RateLimit-Reset", "1700000600"}}),
+       Code::kRateLimited, "resets at 2023-11-14T22:23:20Z", Seconds(600)},
+      {"429 with a time", Answer(429, {{"Retry-After", "30"}}), Code::kRateLimited, "resets at 2023-11-14T22:13:50Z",
+       Seconds(30)},
+      {"403 with a time", Answer(403, {{"Retry-After", "90"}}), Code::kRateLimited, "resets at 2023-11-14T22:14:50Z",
+       Seconds(90)},
+      {"a secondary limit without a time",
+       Answer(403, {}, R"({"message": "You have exceeded a secondary rate limit."})"), Code::kRateLimited,
+       "resets at 2023-11-14T22:14:20Z", Seconds(60)},
+      {"a reset in the past", Answer(403, {{"X-RateLimit-Remaining", "0"}, {"X-RateLimit-Reset", "1600000000"}}),
+       Code::kRateLimited, "resets at 2023-11-14T22:13:21Z", Seconds(1)},
+      {"nonsense in the headers", Answer(429, {{"Retry-After", "soon"}, {"X-RateLimit-Reset", "-5"}}),
+       Code::kRateLimited, "resets at 2023-11-14T22:14:20Z", Seconds(60)},
+      {"a refused token",
+       Answer(401, {}, R"({"message": "Bad credentials"})"),
+       Code::kUnauthenticated,
+       "Bad credentials",
+       {}},
+      {"no right",
+       Answer(403, {{"X-RateLimit-Remaining", "55"}}, R"({"message": "Resource protected by organization SAML"})"),
+       Code::kPermissionDenied,
+       "SAML",
+       {}},
+      {"not there", Answer(404, {}), Code::kNotFound, "404", {}},
+      {"in trouble", Answer(502, {}, "<html>unicorn</html>"), Code::kUnavailable, "HTTP 502", {}},
+      {"in trouble with a time", Answer(503, {{"Retry-After", "7"}}), Code::kUnavailable, "HTTP 503", Seconds(7)},
+      {"something else", Answer(422, {}), Code::kInvalidArgument, "HTTP 422", {}},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    Error error = GitHubError(c.answer, kNow);
+    EXPECT_EQ(error.code, c.code);
+    EXPECT_THAT(error.message, HasSubstr(c.message));
+    EXPECT_EQ(error.retry_after, c.retry_after);
+  }
+}
+
+TEST(GitHubError, KeepsTheWordsThatPeopleSearchFor) {
+  EXPECT_THAT(
+      GitHubError(Answer(429, {}), kNow).message,
+      HasSubstr("rate limit for github api has been reached. Please wait one hour or get a personal API token and "
+                "assign it to the GITHUB_TOKEN environment variable"));
+}
+
+TEST(NextPage, ReadsTheLinkHeader) {
+  struct Case {
+    std::string_view link, want;
+  };
+  const Case cases[] = {
+      {"", ""},
+      {R"(<https://a/x?page=2>; rel="next", <https://a/x?page=9>; rel="last")", "https://a/x?page=2"},
+      {R"(<https://a/x?page=1>; rel="prev", <https://a/x?page=3>; rel="next")", "https://a/x?page=3"},
+      {R"(<https://a/x?page=1>; rel="first")", ""},
+      {R"(https://a/x?page=1; rel="next")", ""},
+      {"<<<>>>, ;;", ""},
+  };
+  for (const Case& c : cases) EXPECT_EQ(NextPage(c.link), c.want) << c.link;
+}
+
+TEST(SameOrigin, ComparesSchemeHostAndPort) {
+  EXPECT_TRUE(SameOrigin("https://api.github.com/x?y", "https://API.github.com"));
+  EXPECT_TRUE(SameOrigin("https://api.github.com:443/x", "https://api.github.com/api/v3"));
+  EXPECT_FALSE(SameOrigin("http://api.github.com/x", "https://api.github.com/x"));
+  EXPECT_FALSE(SameOrigin("https://api.github.com.evil.org/x", "https://api.github.com"));
+  EXPECT_FALSE(SameOrigin("https://api.github.com@evil.org/x", "https://api.github.com"));
+  EXPECT_FALSE(SameOrigin("https://api.github.com:8443/x", "https://api.github.com"));
+  EXPECT_FALSE(SameOrigin("/repos/x", "/repos/x"));
+}
+
+}  // namespace
+}  // namespace capi::fetch

@@ -1,0 +1,197 @@
+#include "fetch/repository.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "api/vectors.h"
+
+namespace capi::fetch {
+namespace {
+
+using testing::HasSubstr;
+
+// A repository of texts. Thread-compatible.
+class TextRepository : public Repository {
+ public:
+  std::string Describe() const override { return "texts"; }
+  std::string ComponentsFile() const override { return "core-components.yaml"; }
+  Result<std::vector<api::Version>> Versions(const Context&) override {
+    if (!listed) return Error{Code::kUnavailable, "no versions", {}};
+    return versions;
+  }
+  Result<std::string> File(const Context&, const api::Version& version, std::string_view name) override {
+    std::string key = version.ToString() + "/" + std::string(name);
+    asked.push_back(key);
+    if (failing.contains(version.ToString())) return Error{Code::kUnavailable, "transport failure", {}};
+    auto file = files.find(key);
+    if (file == files.end()) return Error{Code::kNotFound, key + " is not there", {}};
+    return file->second;
+  }
+
+  bool listed = true;
+  std::vector<api::Version> versions;
+  std::map<std::string, std::string> files;
+  std::map<std::string, bool> failing;
+  std::vector<std::string> asked;
+};
+
+void Add(TextRepository& repository, std::string_view version) {
+  auto parsed = api::Version::Parse(version);
+  if (parsed.ok()) repository.versions.push_back(*parsed);  // repositories list only what parses
+}
+
+TextRepository FromVector(const Json& c) {
+  TextRepository repository;
+  repository.listed = c["versions"].is_array();
+  if (repository.listed) {
+    for (const Json& version : c["versions"]) Add(repository, version.get<std::string>());
+  }
+  std::sort(repository.versions.begin(), repository.versions.end());
+  for (const auto& [tag, text] : c["releases"].items()) {
+    if (text.is_string()) repository.files[tag + "/metadata.yaml"] = text.get<std::string>();
+  }
+  if (c.contains("failing")) {
+    for (const Json& tag : c["failing"]) repository.failing[tag.get<std::string>()] = true;
+  }
+  return repository;
+}
+
+// Where the rules want more than clusterctl does. Each has its own test below.
+const std::map<std::string, std::string>& Departures() {
+  static const std::map<std::string, std::string> kDepartures = {
+      {"R45", "v1.0.0"},   // a release without the file is passed over, like one that isn't there
+      {"R48", "v1.1.10"},  // a stable version of that contract is there: no failure
+      {"R49", "v1.1.10"},  // I3: no prerelease while a stable version fits
+      {"R50", "v1.4.0"},   // the next series of that contract
+  };
+  return kDepartures;
+}
+
+TEST(LatestVersion, IsWhatTheVectorsSay) {
+  CAPI_LOAD_VECTORS(cases, "latest.json");
+  size_t run = 0;
+  for (const Json& c : cases) {
+    if (GetString(c, {"kind"}) != "contract") continue;
+    std::string id = GetString(c, {"id"});
+    SCOPED_TRACE(id);
+    TextRepository repository = FromVector(c);
+    auto got = LatestVersion({}, repository, {GetString(c, {"contract"})});
+    ++run;
+    auto departure = Departures().find(id);
+    if (c.contains("error") && departure == Departures().end()) {
+      ASSERT_FALSE(got.ok()) << got->ToString();
+      EXPECT_THAT(got.error().message, HasSubstr(GetString(c, {"error"})));
+      continue;
+    }
+    ASSERT_TRUE(got.ok()) << got.error().message;
+    EXPECT_EQ(got->ToString(), departure == Departures().end() ? GetString(c, {"want"}) : departure->second);
+  }
+  EXPECT_GT(run, 25u);
+}
+
+constexpr std::string_view kSeries =
+    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
+    "- {major: 1, minor: 9, contract: v1beta1}\n- {major: 1, minor: 10, contract: v1beta1}\n"
+    "- {major: 1, minor: 11, contract: v1beta2}\n- {major: 1, minor: 12, contract: v1beta2}\n";
+
+TextRepository WithReleases(const std::vector<std::string>& versions) {
+  TextRepository repository;
+  for (const std::string& version : versions) {
+    Add(repository, version);
+    repository.files[version + "/metadata.yaml"] = kSeries;
+  }
+  return repository;
+}
+
+TEST(LatestVersion, PicksAStableVersionThatFitsTheContract_I3) {
+  struct Case {
+    std::string_view name;
+    std::vector<std::string> versions, contracts;
+    std::string_view want;
+  };
+  const Case cases[] = {
+      {"any contract: the newest stable one", {"v1.10.0", "v1.11.0", "v1.12.0-rc.1"}, {}, "v1.11.0"},
+      {"prereleases only: the newest of them", {"v1.12.0-rc.0", "v1.12.0-rc.1"}, {}, "v1.12.0-rc.1"},
+      {"an older contract", {"v1.9.0", "v1.10.3", "v1.11.0"}, {"v1beta1"}, "v1.10.3"},
+      {"the first of two contracts", {"v1.10.3", "v1.11.0"}, {"v1beta2", "v1beta1"}, "v1.11.0"},
+      {"the second, where no series has the first", {"v1.10.3", "v1.11.0"}, {"v1gamma", "v1beta1"}, "v1.10.3"},
+      {"stable before a newer series' prerelease", {"v1.11.2", "v1.12.0-beta.0"}, {"v1beta2"}, "v1.11.2"},
+      {"a prerelease where no stable version fits", {"v1.10.3", "v1.11.0-rc.1"}, {"v1beta2"}, "v1.11.0-rc.1"},
+      {"no series has it: the newest, which preflight then judges", {"v1.11.0"}, {"v1gamma"}, "v1.11.0"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    TextRepository repository = WithReleases(c.versions);
+    auto got = LatestVersion({}, repository, c.contracts);
+    ASSERT_TRUE(got.ok()) << got.error().message;
+    EXPECT_EQ(got->ToString(), c.want);
+  }
+}
+
+TEST(LatestVersion, PassesOverReleasesThatAreStillBeingPublished) {
+  TextRepository repository = WithReleases({"v1.11.0", "v1.11.1"});
+  repository.files.erase("v1.11.1/metadata.yaml");
+  EXPECT_EQ(LatestVersion({}, repository, {"v1beta2"})->ToString(), "v1.11.0");
+}
+
+TEST(LatestVersion, AsksForFiveReleasesAtMost) {
+  TextRepository repository = WithReleases({"v1.1.0", "v1.2.0", "v1.3.0", "v1.4.0", "v1.5.0", "v1.6.0"});
+  repository.files.clear();
+  auto got = LatestVersion({}, repository, {});
+  ASSERT_FALSE(got.ok());
+  EXPECT_EQ(got.code(), Code::kNotFound);
+  EXPECT_EQ(repository.asked.size(), 5u);
+}
+
+TEST(GetRelease, HasBothFilesAndSaysWhereTheyCameFrom) {
+  TextRepository repository = WithReleases({"v1.12.0"});
+  repository.files["v1.12.0/core-components.yaml"] = "kind: Namespace\n";
+  auto release = GetRelease({}, repository, repository.versions[0]);
+  ASSERT_TRUE(release.ok()) << release.error().message;
+  EXPECT_EQ(release->metadata, kSeries);
+  EXPECT_EQ(release->components, "kind: Namespace\n");
+  EXPECT_EQ(release->source, "texts v1.12.0");
+}
+
+TEST(GetRelease, RefusesWhatIsNoRelease_F2) {
+  struct Case {
+    std::string_view name, file, text;
+    Code code;
+    std::string_view message;
+  };
+  const Case cases[] = {
+      {"empty", "core-components.yaml", "", Code::kInvalidArgument,
+       "core-components.yaml of texts v1.12.0 can't be used: it is empty"},
+      {"comments only", "core-components.yaml", "---\n# nothing\n\n---\n", Code::kInvalidArgument, "it is empty"},
+      {"a web page", "core-components.yaml", "\n<!DOCTYPE html><html></html>", Code::kInvalidArgument,
+       "the server answered with HTML"},
+      {"bytes", "core-components.yaml", "kind: \xff\xfe", Code::kInvalidArgument, "not valid UTF-8"},
+      {"empty metadata", "metadata.yaml", " \n", Code::kInvalidArgument,
+       "metadata.yaml of texts v1.12.0 can't be used: it is empty"},
+      {"no components", "", "", Code::kNotFound, "v1.12.0/core-components.yaml"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    TextRepository repository = WithReleases({"v1.12.0"});
+    if (!c.file.empty()) {
+      repository.files["v1.12.0/core-components.yaml"] = "kind: Namespace\n";
+      repository.files["v1.12.0/" + std::string(c.file)] = c.text;
+    }
+    auto release = GetRelease({}, repository, repository.versions[0]);
+    ASSERT_FALSE(release.ok());
+    EXPECT_EQ(release.code(), c.code);
+    EXPECT_THAT(release.error().message, HasSubstr(c.message));
+  }
+}
+
+TEST(OpenUrl, RefusesGitLabByName) {
+  auto got = OpenUrl("https://gitlab.example.org/api/v4/projects/1/packages/generic/p/v1/c.yaml", "cluster-api", {});
+  ASSERT_FALSE(got.ok());
+  EXPECT_EQ(got.code(), Code::kUnsupported);
+  EXPECT_THAT(got.error().message, HasSubstr("GitLab"));
+}
+
+}  // namespace
+}  // namespace capi::fetch

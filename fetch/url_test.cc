@@ -1,0 +1,112 @@
+#include "fetch/url.h"
+
+#include <gtest/gtest.h>
+
+#include "api/kinds.h"
+#include "api/vectors.h"
+#include "base/strings.h"
+
+namespace capi::fetch {
+namespace {
+
+constexpr std::string_view kBase = "/tmp/releases";
+
+std::string Expand(std::string text) { return ReplaceAll(std::move(text), "BASE", kBase); }
+
+std::string ManifestLabelOf(const Json& provider) {
+  std::string type = GetString(provider, {"type"}), name = GetString(provider, {"name"});
+  if (type == "BootstrapProvider") return "bootstrap-" + name;
+  EXPECT_EQ(type, "CoreProvider") << "another type in the vectors: name its label here";
+  return name;
+}
+
+void ExpectGitHub(const Json& c, const Result<GitHubUrl>& got) {
+  ASSERT_TRUE(got.ok()) << got.error().message;
+  const Json& want = c["want"];
+  EXPECT_EQ(got->owner, GetString(want, {"owner"}));
+  EXPECT_EQ(got->repository, GetString(want, {"repository"}));
+  EXPECT_EQ(got->version, GetString(want, {"version"}));
+  EXPECT_EQ(got->root, GetString(want, {"root"}));
+  EXPECT_EQ(got->file, GetString(want, {"components"}));
+}
+
+void ExpectGitLab(const Json& c, const Result<GitLabUrl>& got) {
+  ASSERT_TRUE(got.ok()) << got.error().message;
+  const Json& want = c["want"];
+  EXPECT_EQ(got->host, GetString(want, {"host"}));
+  EXPECT_EQ(got->project, GetString(want, {"project"}));
+  EXPECT_EQ(got->package, GetString(want, {"package"}));
+  EXPECT_EQ(got->version, GetString(want, {"version"}));
+  EXPECT_EQ(got->file, GetString(want, {"components"}));
+}
+
+void ExpectFolder(const Json& c, const Result<FolderUrl>& got) {
+  ASSERT_TRUE(got.ok()) << got.error().message;
+  const Json& want = c["want"];
+  EXPECT_EQ(got->base, Expand(GetString(want, {"base"})));
+  EXPECT_EQ(got->label, GetString(want, {"label"}));
+  EXPECT_EQ(got->file, GetString(want, {"components"}));
+}
+
+template <typename T>
+void ExpectError(const Json& c, const Result<T>& got) {
+  ASSERT_FALSE(got.ok());
+  EXPECT_EQ(got.code(), Code::kInvalidArgument);
+  EXPECT_EQ(got.error().message, Expand(GetString(c, {"error"})));
+}
+
+// What is wrong with the folder itself is the repository's to say (folder_test.cc).
+bool IsAboutTheFolder(const Json& c) { return GetString(c, {"error"}).starts_with("failed to get latest version"); }
+
+TEST(Url, IsTakenApartAsTheVectorsSay) {
+  CAPI_LOAD_VECTORS(cases, "repository-url.json");
+  for (const Json& c : cases) {
+    SCOPED_TRACE(GetString(c, {"id"}));
+    std::string kind = GetString(c, {"kind"}), url = Expand(GetString(c, {"url"}));
+    bool fails = c.contains("error");
+    if (kind == "github") {
+      fails ? ExpectError(c, ParseGitHubUrl(url)) : ExpectGitHub(c, ParseGitHubUrl(url));
+    } else if (kind == "gitlab") {
+      fails ? ExpectError(c, ParseGitLabUrl(url)) : ExpectGitLab(c, ParseGitLabUrl(url));
+    } else if (kind == "local" && !IsAboutTheFolder(c)) {
+      auto got = ParseFolderUrl(url, ManifestLabelOf(c["provider"]));
+      fails ? ExpectError(c, got) : ExpectFolder(c, got);
+    }
+  }
+}
+
+TEST(Url, NamesOfOwnersStayInTheirPlaceInAPath) {
+  for (std::string_view url :
+       {"https://github.com/../r/releases/v1.0.0/f", "https://github.com/o/../releases/v1.0.0/f",
+        "https://github.com/o%2Fx/r/releases/v1.0.0/f", "https://github.com/o/r r/releases/v1.0.0/f"}) {
+    EXPECT_FALSE(ParseGitHubUrl(url).ok()) << url;
+  }
+}
+
+TEST(KindOfUrl, TellsBySchemeAndHost) {
+  struct Case {
+    std::string_view url;
+    UrlKind want;
+  };
+  const Case cases[] = {
+      {"/releases/cluster-api/latest/core-components.yaml", UrlKind::kFolder},
+      {"file:///releases/cluster-api/latest/core-components.yaml", UrlKind::kFolder},
+      {"https://github.com/o/r/releases/latest/f.yaml", UrlKind::kGitHub},
+      {"https://gitlab.example.org/api/v4/projects/1/packages/generic/p/v1/c.yaml", UrlKind::kGitLab},
+  };
+  for (const Case& c : cases) {
+    auto got = KindOfUrl(c.url);
+    ASSERT_TRUE(got.ok()) << c.url << ": " << got.error().message;
+    EXPECT_EQ(*got, c.want) << c.url;
+  }
+}
+
+TEST(KindOfUrl, RefusesTheRestInClusterctlsWords) {
+  EXPECT_EQ(KindOfUrl("https://example.org/f.yaml").error().message,
+            "invalid provider url. Only GitHub and GitLab are supported for \"https\" schema");
+  EXPECT_EQ(KindOfUrl("s3://bucket/f.yaml").error().message,
+            "invalid provider url. there are no provider implementation for \"s3\" schema");
+}
+
+}  // namespace
+}  // namespace capi::fetch
