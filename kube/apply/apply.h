@@ -7,27 +7,10 @@
 
 #include "base/context.h"
 #include "kube/apply/inventory.h"
+#include "kube/apply/manifest.h"
 #include "kube/client/client.h"
 
 namespace capi::kube {
-
-// An object on its way to the server: its text, and what is needed of it without the tree. Small, so that the peak of
-// memory is one release's text and not its trees.
-struct Manifest {
-  ObjectId id;
-  std::string api_version;
-  std::string text;  // compact JSON
-  std::string hash;  // first 16 hex digits of its SHA-256
-  std::string crd_group, crd_kind, crd_plural;  // of a CustomResourceDefinition
-  bool crd_namespaced = false;
-  std::vector<std::string> crd_versions;        // served ones, the storage version first
-};
-
-Manifest ToManifest(const Object& object);
-
-// CRDs, then Namespaces and RBAC and configuration, then workloads, then webhook configurations and APIServices.
-enum class Stage { kCrds, kBase, kWorkloads, kWebhooks };
-Stage StageOf(const GroupKind& kind);
 
 struct ApplyOptions {
   std::string field_manager = "capi-operator";
@@ -36,17 +19,18 @@ struct ApplyOptions {
 
 // What became of one object.
 struct Change {
+  // kUnchanged: an apply skipped it, or `keep` saved it from a delete.
   enum class Action { kCreated, kConfigured, kUnchanged, kDeleted, kFailed };
   ObjectId id;
-  Action action;
+  Action action = Action::kUnchanged;
   InventoryEntry entry;          // after an apply
   std::string resource_version;  // of the server's answer to an apply; tells whether a cache has seen it
-  std::string error;     // of kFailed
+  std::string error;             // of kFailed; why `keep` saved it
 };
 
 // Applies what differs: a manifest whose hash is in `current` with our managedFields entry is skipped. Stops after the
-// stage that had an error; other objects of that stage are still tried. The error returned names every object that failed (five
-// in full). `changes` lists what was done, also when an error is returned. Thread-safe.
+// stage that had an error; other objects of that stage are still tried. The error returned names every object that
+// failed (five in full). `changes` lists what was done, also when an error is returned. Thread-safe.
 class Applier {
  public:
   Applier(Client& client, ApplyOptions options);
@@ -60,7 +44,8 @@ class Applier {
   Status Delete(const Context& ctx, const std::vector<ObjectId>& ids,
                 const std::function<std::string(const Object& live)>& keep, std::vector<Change>& changes);
 
-  // Kinds among `manifests` that neither the server nor a CRD among them has (I13). Sorted, each once, with the apiVersion.
+  // Kinds among `manifests` that neither the server nor a CRD among them has (I13). Sorted, each once, with the
+  // apiVersion.
   Result<std::vector<std::string>> MissingKinds(const Context& ctx, const std::vector<Manifest>& manifests);
 
  private:
@@ -68,7 +53,8 @@ class Applier {
   ApplyOptions options_;
 };
 
-// Hash of `manager`'s Apply entry in metadata.managedFields; "" where there is none.
+// Hash of `manager`'s Apply entry in metadata.managedFields; "" where there is none. A foreign change of a field that
+// is ours takes the field out of that entry, so the hash tells drift from noise.
 std::string FieldsHash(const Object& live, std::string_view manager);
 
 }  // namespace capi::kube

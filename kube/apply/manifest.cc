@@ -1,0 +1,100 @@
+#include "kube/apply/manifest.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/encoding.h"
+
+namespace capi::kube {
+namespace {
+
+constexpr std::string_view kWorkloadKinds[] = {"Deployment", "StatefulSet", "DaemonSet",  "Job",
+                                               "CronJob",    "Pod",         "ReplicaSet", "ReplicationController"};
+constexpr std::string_view kWorkloadGroups[] = {"", "apps", "batch"};
+constexpr std::string_view kAdmission = "admissionregistration.k8s.io";
+constexpr std::string_view kExtensions = "apiextensions.k8s.io";
+constexpr std::string_view kAggregation = "apiregistration.k8s.io";
+constexpr std::string_view kRbac = "rbac.authorization.k8s.io";
+
+template <typename Range>
+bool In(const Range& range, std::string_view value) {
+  return std::find(std::begin(range), std::end(range), value) != std::end(range);
+}
+
+bool IsCrd(const GroupKind& kind) { return kind.group == kExtensions && kind.kind == "CustomResourceDefinition"; }
+
+bool IsWebhookConfiguration(const GroupKind& kind) {
+  return kind.group == kAdmission &&
+         (kind.kind == "ValidatingWebhookConfiguration" || kind.kind == "MutatingWebhookConfiguration");
+}
+
+bool IsPlaceholder(const Json& bundle) {
+  if (!bundle.is_string()) return bundle.is_null();
+  auto pem = Base64Decode(bundle.get_ref<const std::string&>());
+  return !pem.ok() || pem->find("-----BEGIN CERTIFICATE-----") == std::string::npos;
+}
+
+void DropIn(Json* holder) {
+  if (holder == nullptr || !holder->is_object()) return;
+  auto bundle = holder->find("caBundle");
+  if (bundle != holder->end() && IsPlaceholder(*bundle)) holder->erase(bundle);
+}
+
+void DescribeCrd(const Json& crd, Manifest& manifest) {
+  manifest.crd_group = GetString(crd, {"spec", "group"});
+  manifest.crd_kind = GetString(crd, {"spec", "names", "kind"});
+  manifest.crd_plural = GetString(crd, {"spec", "names", "plural"});
+  manifest.crd_namespaced = GetString(crd, {"spec", "scope"}) == "Namespaced";
+  const Json* versions = Find(crd, {"spec", "versions"});
+  if (versions == nullptr || !versions->is_array()) return;
+  for (const Json& version : *versions) {
+    if (!GetBool(version, {"served"})) continue;
+    auto& list = manifest.crd_versions;
+    list.insert(GetBool(version, {"storage"}) ? list.begin() : list.end(), GetString(version, {"name"}));
+  }
+}
+
+}  // namespace
+
+void DropPlaceholderCaBundles(Object& object) {
+  Json& json = object.json();
+  GroupKind kind = object.id().group_kind();
+  if (IsCrd(kind)) {
+    DropIn(Find(json, {"spec", "conversion", "webhook", "clientConfig"}));
+    DropIn(Find(json, {"spec", "conversion", "webhookClientConfig"}));  // v1beta1
+  } else if (kind.group == kAggregation && kind.kind == "APIService") {
+    DropIn(Find(json, {"spec"}));
+  } else if (IsWebhookConfiguration(kind)) {
+    Json* webhooks = Find(json, {"webhooks"});
+    if (webhooks == nullptr || !webhooks->is_array()) return;
+    for (Json& webhook : *webhooks) DropIn(Find(webhook, {"clientConfig"}));
+  }
+}
+
+Manifest ToManifest(Object object) {
+  DropPlaceholderCaBundles(object);
+  Manifest manifest;
+  manifest.id = object.id();
+  manifest.api_version = object.api_version();
+  if (IsCrd(manifest.id.group_kind())) DescribeCrd(object.json(), manifest);
+  manifest.text = ToJsonText(object.json());
+  manifest.hash = Sha256Hex(manifest.text).substr(0, 16);
+  return manifest;
+}
+
+Stage StageOf(const GroupKind& kind) {
+  if (IsCrd(kind)) return Stage::kCrds;
+  if (IsWebhookConfiguration(kind) || (kind.group == kAggregation && kind.kind == "APIService")) {
+    return Stage::kWebhooks;
+  }
+  return In(kWorkloadGroups, kind.group) && In(kWorkloadKinds, kind.kind) ? Stage::kWorkloads : Stage::kBase;
+}
+
+int WaveOf(const GroupKind& kind) {
+  int first = static_cast<int>(StageOf(kind)) * 10;
+  if (StageOf(kind) != Stage::kBase || kind == GroupKind{"", "Namespace"}) return first;
+  bool binding = kind.group == kRbac && (kind.kind == "RoleBinding" || kind.kind == "ClusterRoleBinding");
+  return binding ? first + 2 : first + 1;
+}
+
+}  // namespace capi::kube
