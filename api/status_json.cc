@@ -1,0 +1,53 @@
+#include "api/types.h"
+
+namespace capi::api {
+namespace {
+
+HistoryEntry HistoryFromJson(const Json& entry) {
+  return {GetString(entry, {"version"}), GetString(entry, {"contract"}), GetString(entry, {"digest"}),
+          GetString(entry, {"time"})};
+}
+
+void PutText(Json& out, const char* key, const std::string& text) {
+  if (!text.empty()) out[key] = text;
+}
+
+}  // namespace
+
+// Nothing here fails: a status that an older or foreign writer left is read as far as it can be.
+ProviderStatus ParseStatus(const Json& status) {
+  ProviderStatus out;
+  out.contract = GetString(status, {"contract"});
+  out.installed_version = GetString(status, {"installedVersion"});
+  out.observed_generation = GetInt(status, {"observedGeneration"});
+  if (const Json* conditions = Find(status, {"conditions"})) out.conditions = kube::ConditionsFromJson(*conditions);
+  if (const Json* inventory = Find(status, {"inventory"})) out.inventory = *inventory;
+  out.applied = GetString(status, {"applied"});
+  if (const Json* history = Find(status, {"history"}); history != nullptr && history->is_array()) {
+    for (const Json& entry : *history) out.history.push_back(HistoryFromJson(entry));
+  }
+  out.source = GetString(status, {"source"});
+  return out;
+}
+
+Json StatusToJson(const ProviderStatus& status) {
+  Json out = Json::object();
+  PutText(out, "contract", status.contract);
+  PutText(out, "installedVersion", status.installed_version);
+  if (status.observed_generation != 0) out["observedGeneration"] = status.observed_generation;
+  if (!status.conditions.empty()) out["conditions"] = kube::ConditionsToJson(status.conditions);
+  if (!status.inventory.is_null()) out["inventory"] = status.inventory;
+  PutText(out, "applied", status.applied);
+  for (const HistoryEntry& entry : status.history) {
+    Json item = Json::object();
+    PutText(item, "version", entry.version);
+    PutText(item, "contract", entry.contract);
+    PutText(item, "digest", entry.digest);
+    PutText(item, "time", entry.time);
+    out["history"].push_back(std::move(item));
+  }
+  PutText(out, "source", status.source);
+  return out;
+}
+
+}  // namespace capi::api
