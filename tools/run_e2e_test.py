@@ -43,8 +43,7 @@ class Stack(unittest.TestCase):
         environment = dict(os.environ, XDG_RUNTIME_DIR=self.folder, OPERATOR=self.operator, **variables)
         environment.pop("MAKELEVEL", None)
         with open(self.output, "w", encoding="utf-8") as log:
-            command = [sys.executable, os.path.join(TOOLS, "run")]
-            run = subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
+            run = subprocess.Popen([os.path.join(TOOLS, "run")], stdout=log, stderr=log, env=environment, start_new_session=True)
         self.addCleanup(self.reap, run)
         return run
 
