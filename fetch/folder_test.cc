@@ -30,7 +30,8 @@ class Folder {
   void Add(const std::string& name, std::string_view text) const {
     std::filesystem::path path = path_ + "/" + name;
     std::filesystem::create_directories(name.ends_with('/') ? path : path.parent_path());
-    if (!name.ends_with('/')) ASSERT_TRUE(WriteFile(path, text).ok());
+    if (name.ends_with('/')) return;
+    ASSERT_TRUE(WriteFile(path, text).ok());
   }
 
  private:
@@ -132,11 +133,12 @@ TEST(FolderRepository, ReadsEveryRealRelease) {
   const char* releases = std::getenv("RELEASES_DIR");
   if (releases == nullptr) GTEST_SKIP() << "RELEASES_DIR is not set";
   size_t read = 0;
-  for (const std::string& label : *ListDir(releases)) {
+  const std::vector<std::string> labels = ListDir(releases).value();
+  for (const std::string& label : labels) {
     if (label == "cert-manager" || !std::filesystem::is_directory(std::string(releases) + "/" + label)) continue;
     SCOPED_TRACE(label);
     std::string folder = std::string(releases) + "/" + label;
-    std::vector<std::string> files = *ListDir(folder + "/" + ListDir(folder)->front());
+    std::vector<std::string> files = ListDir(folder + "/" + ListDir(folder)->front()).value();
     auto file = std::find_if(files.begin(), files.end(), [](const auto& f) { return f.ends_with("components.yaml"); });
     ASSERT_NE(file, files.end());
     auto repository = OpenFolder(releases, label, *file);

@@ -68,7 +68,10 @@ def main(folder):
     result = count(folder)
     for reason, tests in sorted(result.left_out.items()):
         print(f"left out: {tests} tests ({reason})")
-    print(f"{result.passed} passed, {result.failed} failed")
+    line = f"{result.passed} passed, {result.failed} failed"
+    with open(os.path.join(folder, "count"), "w", encoding="utf-8") as file:
+        file.write(line + "\n")
+    print(line)
     return 0 if result.passed and not result.failed else 1
 
 
