@@ -1,0 +1,206 @@
+#include "operator/controller.h"
+
+#include "api/reasons.h"
+
+namespace capi::ops {
+namespace {
+
+namespace reason = api::reason;
+
+void DropManagedFields(kube::Object& object) {
+  if (Json* metadata = Find(object.json(), {"metadata"})) metadata->erase("managedFields");
+}
+
+std::string ReadyReason(const api::Provider& provider) {
+  const auto* ready = kube::FindCondition(provider.status.conditions, api::condition::kReady);
+  return ready == nullptr ? "" : ready->reason;
+}
+
+bool IsReady(const api::Provider& provider) {
+  const auto* ready = kube::FindCondition(provider.status.conditions, api::condition::kReady);
+  return ready != nullptr && ready->status == "True";
+}
+
+// What others look at in the core: its contract and the CRDs that it brings.
+bool CoreMatters(const ProviderCache::Change& change) {
+  if (change.id.type != api::ProviderType::kCore) return false;
+  if (!change.was || !change.is) return true;
+  return change.was->status.contract != change.is->status.contract ||
+         change.was->status.inventory != change.is->status.inventory;
+}
+
+}  // namespace
+
+ProviderController::ProviderController(kube::Client& client, const Settings& settings, const Sources& sources,
+                                       ControllerSettings options, kube::Metrics& metrics,
+                                       kube::EventRecorder& events, Clock& clock)
+    : clock_(clock),
+      client_(client),
+      metrics_(metrics),
+      events_(events),
+      options_(std::move(options)),
+      cache_([this](const ProviderCache::Change& change) { OnProvider(change); }),
+      watches_(client, [this](const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,
+                              const kube::ObjectPtr& is) { OnWatch(watch, users, was, is); }),
+      observer_(cache_, watches_, settings, clock),
+      writer_(client, cache_),
+      installer_({client, observer_, cache_, writer_, settings, sources}),
+      remover_(client, writer_),
+      controller_({.name = "provider", .workers = options_.workers, .backoff = {}},
+                  [this](const Context& ctx, const std::string& key) { return Pass(ctx, key); }, metrics, clock) {
+  for (const api::ProviderKind& kind : api::kProviderKinds) {
+    kube::InformerOptions watch;
+    watch.ns = options_.ns;
+    watch.transform = DropManagedFields;
+    auto handler = [this, type = kind.type](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+      if (is) {
+        cache_.OnEvent(type, is);
+      } else {
+        cache_.OnDelete(type, was);
+      }
+    };
+    informers_.push_back(std::make_unique<kube::Informer>(client, api::ResourceOf(kind.type), watch, handler));
+  }
+}
+
+ProviderController::~ProviderController() { watches_.Stop(); }
+
+void ProviderController::AddTo(kube::Manager& manager) {
+  for (auto& informer : informers_) manager.Add(*informer);
+  manager.Add(controller_);
+}
+
+void ProviderController::WakeAll(const std::function<bool(const api::Provider&)>& who) {
+  for (const auto& cached : cache_.All()) {
+    if (who(*cached->provider)) controller_.queue().Add(cached->provider->id.Key());
+  }
+}
+
+void ProviderController::OnProvider(const ProviderCache::Change& change) {
+  if (change.spec) controller_.queue().Add(change.id.Key());
+  bool core_matters = CoreMatters(change);
+  bool came_or_went = !change.was || !change.is;
+  bool owns_other = change.was && change.is && change.was->status.inventory != change.is->status.inventory;
+  if (!core_matters && !came_or_went && !owns_other) return;
+  WakeAll([&](const api::Provider& provider) {
+    if (provider.id == change.id) return false;
+    std::string why = ReadyReason(provider);
+    if (core_matters && provider.id.type != api::ProviderType::kCore) {
+      return why.empty() || why == reason::kWaitingForCoreProviderReady || why == reason::kCAPIVersionIncompatibility ||
+             provider.status.contract.empty();
+    }
+    if (came_or_went && provider.id.type == change.id.type) return true;
+    return owns_other && why == reason::kObjectOwnedByAnotherProvider;
+  });
+}
+
+void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::string>& users,
+                                 const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+  const kube::Object& object = is ? *is : *was;
+  bool shared = watch.label_selector == api::kLabelClusterctl;  // workloads and CRDs of all providers
+  if (!shared) {
+    bool crds = watch.resource.plural == "customresourcedefinitions";
+    if (crds) client_.mapper().Invalidate();
+    bool releases = watch.label_selector == api::kLabelReleaseName;
+    for (const auto& key : users) {
+      if (releases && api::ProviderId::FromKey(key).ns != object.ns()) continue;
+      controller_.queue().Add(key);
+    }
+    return;
+  }
+  std::string label = object.label(api::kLabelProvider);
+  bool of_core = watch.resource.kind == "CustomResourceDefinition" && label == "cluster-api";
+  WakeAll([&](const api::Provider& provider) {
+    if (api::ManifestLabel(provider.id.type, provider.id.name) == label) return true;
+    return of_core && !IsReady(provider);
+  });
+}
+
+Done ProviderController::Act(const Context& ctx, Observation& o, const Step& step) {
+  Done done;
+  if (std::holds_alternative<Hold>(step)) {
+    done.hold = std::get<Hold>(step);
+    done.deleting = o.provider.deleting;
+  } else if (std::holds_alternative<HandsOff>(step)) {
+    done.hands_off = true;
+  } else if (std::holds_alternative<Remove>(step)) {
+    done = remover_.Remove(ctx, o);
+  } else if (std::holds_alternative<Install>(step)) {
+    done = installer_.Install(ctx, o);
+  } else if (std::holds_alternative<Prune>(step)) {
+    done = installer_.Prune(ctx, o);
+  }
+  return done;
+}
+
+Result<kube::Outcome> ProviderController::Pass(const Context& parent, const std::string& key) {
+  Context ctx = parent.WithLog(parent.log.With({{"provider", key}}));
+  std::optional<Observation> o = TRY(observer_.Observe(ctx, key));
+  if (!o) {
+    Measure(api::Provider{.id = api::ProviderId::FromKey(key)}, {}, true);
+    return kube::Outcome{};
+  }
+  Step step = Decide(*o);
+  if (std::holds_alternative<AddFinalizer>(step)) {
+    TRY(writer_.AddFinalizer(ctx, o->provider));
+    o = TRY(observer_.Observe(ctx, key));
+    if (!o) return kube::Outcome{};
+    step = Decide(*o);
+  }
+  Done done = Act(ctx, *o, step);
+  TRY(ctx.Check());
+  return Report(ctx, *o, std::move(done));
+}
+
+// The only place that writes status.
+Result<kube::Outcome> ProviderController::Report(const Context& ctx, const Observation& o, Done done) {
+  const std::string key = o.provider.id.Key();
+  if (done.hold) {
+    if (done.hold->retry == Retry::kBackoff) done.hold->after = controller_.queue().AddBackoff(key);
+    if (done.hold->retry == Retry::kAt && done.hold->after) controller_.queue().AddAfter(key, *done.hold->after);
+    ctx.log.Warn("held", {{"reason", done.hold->reason}, {"message", done.hold->message}});
+  } else {
+    controller_.queue().Forget(key);
+  }
+  api::ProviderStatus status = Summarize(o, done);
+  auto object = cache_.Get(key);
+  if (object) {
+    for (const Event& event : EventsOf(o.provider.status, status, done)) {
+      events_.Record(*object->object, event.type, event.reason, event.message);
+    }
+  }
+  Measure(o.provider, status, done.forget);
+  if (done.forget) return kube::Outcome{};
+  auto written = writer_.WriteStatus(ctx, o.provider, status);
+  // Gone or made anew meanwhile: its event brings the next pass.
+  if (!written.ok() && (written.code() == Code::kNotFound || written.code() == Code::kConflict)) return kube::Outcome{};
+  TRY(written);
+  // Everything new became healthy in this pass, and something is left over.
+  if (!done.hold && done.inventory) {
+    for (const auto& [id, entry] : done.inventory->entries()) {
+      if (entry.stale) return kube::Outcome{.again_after = Millis(0)};
+    }
+  }
+  return kube::Outcome{};
+}
+
+void ProviderController::Measure(const api::Provider& provider, const api::ProviderStatus& status, bool gone) {
+  kube::Labels labels = {{"kind", std::string(api::KindOf(provider.id.type).kind)},
+                         {"namespace", provider.id.ns},
+                         {"name", provider.id.name}};
+  if (gone) {
+    metrics_.Remove("capi_operator_provider_ready", labels);
+    metrics_.Remove("capi_operator_provider_stalled", labels);
+    return;
+  }
+  auto is = [&](std::string_view type) {
+    const auto* found = kube::FindCondition(status.conditions, type);
+    return found != nullptr && found->status == "True" ? 1.0 : 0.0;
+  };
+  metrics_.Set("capi_operator_provider_ready", "Whether the provider's Ready condition is True.", labels,
+               is(api::condition::kReady));
+  metrics_.Set("capi_operator_provider_stalled", "Whether the provider waits for a change of its input.", labels,
+               is(api::condition::kStalled));
+}
+
+}  // namespace capi::ops

@@ -1,0 +1,61 @@
+// The provider controller: which event wakes which provider, and the four steps of a pass.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+
+#include "kube/runtime/controller.h"
+#include "kube/runtime/events.h"
+#include "kube/runtime/manager.h"
+#include "operator/decide.h"
+#include "operator/installer.h"
+#include "operator/observe.h"
+#include "operator/remover.h"
+#include "operator/sources.h"
+
+namespace capi::ops {
+
+struct ControllerSettings {
+  int workers = 4;
+  std::string ns;  // "" for all namespaces
+};
+
+// Thread-safe. Owns everything that lives as long as the operator leads.
+class ProviderController {
+ public:
+  ProviderController(kube::Client& client, const Settings& settings, const Sources& sources,
+                     ControllerSettings options, kube::Metrics& metrics, kube::EventRecorder& events, Clock& clock);
+  ~ProviderController();
+
+  // Adds the informers of the seven kinds and the workers.
+  void AddTo(kube::Manager& manager);
+
+  // One pass: observe, decide, act, report.
+  Result<kube::Outcome> Pass(const Context& ctx, const std::string& key);
+
+ private:
+  void OnProvider(const ProviderCache::Change& change);
+  void OnWatch(const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,
+               const kube::ObjectPtr& is);
+  void WakeAll(const std::function<bool(const api::Provider&)>& who);
+  Done Act(const Context& ctx, Observation& o, const Step& step);
+  Result<kube::Outcome> Report(const Context& ctx, const Observation& o, Done done);
+  void Measure(const api::Provider& provider, const api::ProviderStatus& status, bool gone);
+
+  Clock& clock_;
+  kube::Client& client_;
+  kube::Metrics& metrics_;
+  kube::EventRecorder& events_;
+  ControllerSettings options_;
+  ProviderCache cache_;
+  Watches watches_;
+  Observer observer_;
+  StatusWriter writer_;
+  Installer installer_;
+  Remover remover_;
+  std::vector<std::unique_ptr<kube::Informer>> informers_;
+  kube::Controller controller_;
+};
+
+}  // namespace capi::ops

@@ -1,0 +1,245 @@
+#include "operator/decide.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/reasons.h"
+#include "operator/testing_fleet.h"
+
+namespace capi::ops {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::NewCore;
+using testing::NewProvider;
+using testing::Observed;
+
+std::string StepName(const Step& step) {
+  constexpr const char* kNames[] = {"HandsOff", "AddFinalizer", "Remove", "Install", "Prune", "Steady", "Hold"};
+  return kNames[step.index()];
+}
+
+TEST(Decide, NamesTheNextStep) {
+  struct Case {
+    std::string name;
+    void (*change)(Observation&);
+    std::string step;
+  };
+  const Case cases[] = {
+      {"new inputs are installed", [](Observation&) {}, "Install"},
+      {"the same inputs need nothing (U1)", [](Observation& o) { o.provider.status.applied = InputsDigest(o); }, "Steady"},
+      {"first the finalizer", [](Observation& o) { o.provider.has_finalizer = false; }, "AddFinalizer"},
+      {"P4 hands off", [](Observation& o) { o.provider.annotations["cluster.x-k8s.io/paused"] = ""; }, "HandsOff"},
+      {"P4 hands off a deletion too",
+       [](Observation& o) {
+         o.provider.deleting = true;
+         o.provider.annotations["cluster.x-k8s.io/paused"] = "";
+       },
+       "HandsOff"},
+      {"X1 deletion", [](Observation& o) { o.provider.deleting = true; }, "Remove"},
+      {"X1 deletion of a provider that can't be installed",
+       [](Observation& o) {
+         o.provider.deleting = true;
+         o.core = nullptr;
+         o.spec_error = Error{Code::kInvalidArgument, "spec.version: no text", {}};
+       },
+       "Remove"},
+      {"X1 an unreadable inventory is not an empty one",
+       [](Observation& o) {
+         o.provider.deleting = true;
+         o.inventory_error = Error{Code::kInvalidArgument, "broken", {}};
+       },
+       "Hold"},
+      {"a foreign finalizer is left to its owner",
+       [](Observation& o) {
+         o.provider.deleting = true;
+         o.provider.has_finalizer = false;
+       },
+       "Steady"},
+      {"U4 what is left over goes when the new is healthy",
+       [](Observation& o) {
+         o.provider.status.applied = InputsDigest(o);
+         o.inventory.Put(testing::DeploymentId(), {"v1", "hash", "fields", true});
+       },
+       "Prune"},
+      {"U4 and stays until then",
+       [](Observation& o) {
+         o.provider.status.applied = InputsDigest(o);
+         o.inventory.Put(testing::DeploymentId(), {"v1", "hash", "fields", true});
+         o.fleet.workloads = {testing::NewWorkload(kube::HealthState::kInProgress)};
+       },
+       "Steady"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    Observation o = Observed();
+    c.change(o);
+    EXPECT_EQ(StepName(Decide(o)), c.step);
+  }
+}
+
+TEST(Decide, PreflightHoldsWithReasonAndMessage) {
+  struct Case {
+    std::string name;
+    void (*change)(Observation&);
+    std::string_view reason;
+    std::string message;
+    Retry retry = Retry::kOnChange;
+  };
+  const Case cases[] = {
+      {"F2 a spec that can't be read",
+       [](Observation& o) { o.spec_error = Error{Code::kInvalidArgument, "spec.manager.syncPeriod: no duration", {}}; },
+       api::reason::kInvalidSpec, "spec.manager.syncPeriod"},
+      {"I4 there is no core", [](Observation& o) { o.core = nullptr; }, api::reason::kWaitingForCoreProviderReady,
+       "there is no CoreProvider", Retry::kWaiting},
+      {"I4 the core's CRDs aren't there yet", [](Observation& o) { o.core_crds_established = false; },
+       api::reason::kWaitingForCoreProviderReady, "Waiting for the CoreProvider to be installed", Retry::kWaiting},
+      {"I5 the Secret is missing",
+       [](Observation& o) { o.config_secret = Referenced{{"aws-variables", "aws-system"}, false, ""}; },
+       api::reason::kSecretNotFound, "Secret aws-system/aws-variables", Retry::kWaiting},
+      {"I9 the additional manifests are missing",
+       [](Observation& o) { o.additional_manifests = Referenced{{"extra", "aws-system"}, false, ""}; },
+       api::reason::kAdditionalManifestsNotFound, "ConfigMap aws-system/extra", Retry::kWaiting},
+      {"I5 no semantic version", [](Observation& o) { o.provider.spec.version = "one"; },
+       api::reason::kIncorrectVersionFormat, "one"},
+      {"I2 nobody knows the name", [](Observation& o) { o.known_provider = false; },
+       api::reason::kFetchConfigValidationError, "spec.fetchConfig"},
+      {"U6 a downgrade",
+       [](Observation& o) {
+         o.provider.status.installed_version = "v2.0.0";
+       },
+       api::reason::kUnsupportedProviderDowngradeReason, "Downgrade is not supported for provider aws"},
+      {"I5 an older one exists",
+       [](Observation& o) {
+         auto older = NewProvider(api::ProviderType::kInfrastructure, "aws", "2025-01-01T00:00:00Z");
+         older.id.ns = "elsewhere";
+         o.siblings.push_back(std::make_shared<api::Provider>(older));
+       },
+       api::reason::kMoreThanOneExists, "There is already a InfrastructureProvider with name aws", Retry::kWaiting},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    Observation o = Observed();
+    c.change(o);
+    Step step = Decide(o);
+    ASSERT_EQ(StepName(step), "Hold");
+    const Hold& hold = std::get<Hold>(step);
+    EXPECT_EQ(hold.condition, api::condition::kPreflightCheckPassed);
+    EXPECT_EQ(hold.reason, c.reason);
+    EXPECT_THAT(hold.message, HasSubstr(c.message));
+    EXPECT_EQ(hold.retry, c.retry);
+  }
+}
+
+TEST(Decide, TheOlderOfTwoGoesOn) {
+  Observation o = Observed();
+  auto younger = NewProvider(api::ProviderType::kInfrastructure, "aws", "2026-06-01T00:00:00Z");
+  younger.id.ns = "elsewhere";
+  o.siblings.push_back(std::make_shared<api::Provider>(younger));
+  EXPECT_EQ(StepName(Decide(o)), "Install") << "I5: only the younger is refused";
+}
+
+TEST(Decide, PatchDowngradesAndAllowedOnesGoOn) {
+  for (const char* installed : {"v1.12.9", "v1.12.0", "v1.11.0", "1.12.0"}) {
+    Observation o = Observed();
+    o.provider.status.installed_version = installed;
+    EXPECT_EQ(StepName(Decide(o)), "Install") << installed;
+  }
+  Observation o = Observed();
+  o.provider.status.installed_version = "v2.0.0";
+  o.provider.annotations["operator.cluster.x-k8s.io/allow-downgrade"] = "true";
+  EXPECT_EQ(StepName(Decide(o)), "Install") << "U6";
+}
+
+// U1: whatever decides what is applied changes the digest; nothing else does.
+TEST(InputsDigest, ChangesWithEveryInput) {
+  Observation base = Observed();
+  base.config_secret = Referenced{{"s", "aws-system"}, true, "uid/1"};
+  std::string before = InputsDigest(base);
+  ASSERT_FALSE(before.empty());
+  void (*const changes[])(Observation&) = {
+      [](Observation& o) { o.spec_digest = "other"; },
+      [](Observation& o) { o.provider.spec.version = "v1.13.0", o.releases[0].version_text = "v1.13.0",
+                           o.releases[0].version = *api::Version::Parse("v1.13.0"); },
+      [](Observation& o) { o.releases[0].stamp = "uid/2"; },
+      [](Observation& o) { o.config_secret->stamp = "uid/2"; },
+      [](Observation& o) { o.additional_manifests = Referenced{{"m", "aws-system"}, true, "uid/9"}; },
+      [](Observation& o) { o.environment = "other"; },
+      [](Observation& o) { o.provider.uid = "made anew"; },
+      [](Observation& o) { o.provider.annotations["operator.cluster.x-k8s.io/reconcile-at"] = "now"; },
+  };
+  for (auto change : changes) {
+    Observation o = base;
+    change(o);
+    EXPECT_NE(InputsDigest(o), before);
+  }
+  Observation same = base;
+  same.provider.spec.version = "1.12.0";  // I12
+  same.provider.status.contract = "v1beta2";
+  same.provider.generation = 9;
+  EXPECT_EQ(InputsDigest(same), before);
+}
+
+// I6: any number of versions under one selector; the newest stable one is the latest.
+TEST(WantedRelease, IsTheNamedOrTheNewest) {
+  Observation o = Observed();
+  o.provider.spec.fetch_config.emplace().selector = Json::object();
+  o.releases.clear();
+  for (const char* v : {"v0.4.9", "v0.4.10", "v0.5.0-rc.1", "v0.4.8"}) {
+    o.releases.push_back({"aws-system", v, v, *api::Version::Parse(v), v});
+  }
+  o.releases.push_back({"aws-system", "nonsense", "nonsense", {}, "x"});
+  o.provider.spec.version = "";
+  EXPECT_EQ(WantedRelease(o)->name, "v0.4.10");
+  o.provider.spec.version = "0.4.8";
+  EXPECT_EQ(WantedRelease(o)->name, "v0.4.8");
+  o.provider.spec.version = "v9.9.9";
+  EXPECT_EQ(WantedRelease(o), nullptr);
+}
+
+TEST(CheckMetadata, WantsSeriesAndContract) {
+  struct Case {
+    std::string name, series, core_contract;
+    std::string message;  // "" for none
+  };
+  const Case cases[] = {
+      {"fits", "{major: 1, minor: 12, contract: v1beta2}", "v1beta2", ""},
+      {"an accepted older contract fits (C1)", "{major: 1, minor: 12, contract: v1beta1}", "v1beta2", ""},
+      {"a newer contract doesn't (C1)", "{major: 1, minor: 12, contract: v1beta2}", "v1beta1", "accepts only v1beta1"},
+      {"no series", "{major: 1, minor: 11, contract: v1beta2}", "v1beta2", "does not match any release series"},
+      {"unknown contract", "{major: 1, minor: 12, contract: v99}", "v1beta2", "doesn't know"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    Observation o = Observed();
+    auto core = NewCore();
+    core.status.contract = c.core_contract;
+    o.core = std::make_shared<api::Provider>(core);
+    auto metadata = api::Metadata::Parse("apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- " +
+                                             c.series + "\n", "aws");
+    ASSERT_TRUE(metadata.ok()) << metadata.error().message;
+    auto hold = CheckMetadata(o, *api::Version::Parse("v1.12.0"), *metadata);
+    EXPECT_EQ(hold.has_value(), !c.message.empty());
+    if (hold) {
+      EXPECT_THAT(hold->message, HasSubstr(c.message));
+      EXPECT_EQ(hold->reason, api::reason::kCAPIVersionIncompatibility);
+    }
+  }
+}
+
+TEST(CheckOwners, NamesTheOtherProvider) {
+  Observation o = Observed();
+  auto other = NewProvider(api::ProviderType::kInfrastructure, "azure");
+  kube::Inventory inventory;
+  inventory.Put({"rbac.authorization.k8s.io", "ClusterRole", "", "shared-role"}, {"v1", "h", "f"});
+  other.status.inventory = inventory.ToJson();
+  o.siblings.push_back(std::make_shared<api::Provider>(other));
+  EXPECT_FALSE(CheckOwners(o, {{"rbac.authorization.k8s.io", "ClusterRole", "", "mine"}}));
+  auto hold = CheckOwners(o, {{"rbac.authorization.k8s.io", "ClusterRole", "", "shared-role"}});
+  ASSERT_TRUE(hold);
+  EXPECT_EQ(hold->reason, api::reason::kObjectOwnedByAnotherProvider);
+  EXPECT_THAT(hold->message, HasSubstr("InfrastructureProvider/azure"));
+}
+
+}  // namespace
+}  // namespace capi::ops

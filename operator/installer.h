@@ -1,0 +1,54 @@
+// Carries out an Install: version, release, render, checks, apply (behaviour.md I2-I14, F2).
+#pragma once
+
+#include <semaphore>
+#include <string>
+#include <vector>
+
+#include "kube/apply/apply.h"
+#include "operator/observe.h"
+#include "operator/release_store.h"
+#include "operator/sources.h"
+#include "operator/status_writer.h"
+#include "operator/summarize.h"
+
+namespace capi::ops {
+
+// Thread-safe. One render at a time, so that the peak of memory doesn't grow with the workers.
+class Installer {
+ public:
+  struct Needs {
+    kube::Client& client;
+    Observer& observer;
+    ProviderCache& cache;
+    StatusWriter& writer;
+    const Settings& settings;
+    const Sources& sources;
+  };
+  explicit Installer(Needs needs);
+
+  // Errors become holds; `o.provider` follows what is written to the object on the way.
+  Done Install(const Context& ctx, Observation& o);
+  // behaviour.md U4: removes what is marked stale, once everything new is healthy.
+  Done Prune(const Context& ctx, const Observation& o);
+
+ private:
+  struct Material;  // a release and what was made of it
+  using Step = std::optional<Hold>;
+
+  Result<std::string> GitHubToken(const Context& ctx, const Observation& o);
+  Step Resolve(const Context& ctx, Observation& o, Material& m);
+  Step PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository, Material& m);
+  Step Load(const Context& ctx, const Observation& o, Material& m);
+  Step Inspect(const Observation& o, Material& m);
+  Step Render(const Context& ctx, const Observation& o, Material& m);
+  Step CheckCluster(const Context& ctx, const Observation& o, Material& m);
+  Step Announce(const Context& ctx, Observation& o, Material& m);
+  Step Apply(const Context& ctx, Observation& o, Material& m, Done& done);
+
+  Needs needs_;
+  kube::Applier applier_;
+  std::counting_semaphore<1> rendering_{1};
+};
+
+}  // namespace capi::ops

@@ -1,0 +1,125 @@
+// capi-operator: the manager process.
+#include <fmt/core.h>
+#include <malloc.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <random>
+#include <thread>
+
+#include "base/files.h"
+#include "base/version.h"
+#include "operator/controller.h"
+#include "operator/options.h"
+#include "operator/servers.h"
+
+namespace capi::ops {
+namespace {
+
+// Turns SIGINT and SIGTERM into a stop request; a second one ends the process at once.
+class SignalStop {
+ public:
+  SignalStop() {
+    sigemptyset(&set_);
+    sigaddset(&set_, SIGINT);
+    sigaddset(&set_, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &set_, nullptr);  // before any other thread starts: they inherit it
+    std::signal(SIGPIPE, SIG_IGN);
+    std::thread([this] {
+      int number = 0;
+      sigwait(&set_, &number);
+      stop_.request_stop();
+      sigwait(&set_, &number);
+      _exit(130);
+    }).detach();
+  }
+  std::stop_token token() const { return stop_.get_token(); }
+
+ private:
+  sigset_t set_;
+  std::stop_source stop_;
+};
+
+std::string Identity() {
+  char host[256] = "capi-operator";
+  gethostname(host, sizeof host - 1);
+  std::random_device random;
+  return fmt::format("{}_{:08x}{:08x}", host, random(), random());
+}
+
+Result<Settings> LoadSettings(const Options& o) {
+  Settings settings;
+  settings.environment = SelectEnvironment(environ, o.environment_variables);
+  auto text = ReadFile(o.clusterctl_config);
+  if (!text.ok() && text.code() != Code::kNotFound) return text.error();
+  if (text.ok()) settings.file = TRY_WITH(ParseConfigFile(*text), o.clusterctl_config);
+  return settings;
+}
+
+SourceOptions SourcesFrom(const Options& o) {
+  const char* token = std::getenv("GITHUB_TOKEN");
+  SourceOptions sources;
+  sources.github.api_url = o.github_api_url;
+  sources.github.download_url = o.github_url;
+  sources.github.token = token == nullptr ? "" : token;
+  sources.github.user_agent = fmt::format("capi-operator/{}", kProjectVersion);
+  sources.folder = o.releases_dir;
+  return sources;
+}
+
+Status Run(const Options& o) {
+  SignalStop signals;
+  Context ctx{.stop = signals.token(), .deadline = {}, .log = Logger::Create(o.log_level, o.log_format)};
+  kube::Config config = TRY(kube::LoadConfig({.kubeconfig = o.kubeconfig, .context = o.context}));
+  auto client = TRY(kube::Client::Connect(config, {.user_agent = fmt::format("capi-operator/{}", kProjectVersion)}));
+  Settings settings = TRY(LoadSettings(o));
+  Sources sources(settings, SourcesFrom(o));
+
+  kube::Metrics metrics;
+  kube::EventRecorder events(*client, "capi-operator", SystemClock());
+  ProviderController controller(*client, settings, sources, {.workers = o.concurrency, .ns = o.ns}, metrics, events,
+                                SystemClock());
+  std::string lease_namespace = o.lease_namespace.empty() ? config.ns : o.lease_namespace;
+  kube::LeaderElector elector(*client, {.ns = lease_namespace,
+                                        .name = "controller-leader-election-capi-operator",
+                                        .identity = Identity(),
+                                        .lease_duration = o.lease_duration,
+                                        .renew_deadline = o.renew_deadline,
+                                        .retry_period = o.retry_period});
+  kube::Manager manager(SystemClock());
+  std::unique_ptr<http::Server> health, diagnostics;
+  if (o.health_address != "0") {
+    health = TRY_WITH(ServeHealth(o.health_address, [&manager] { return manager.Ready(); }), "--health-addr");
+    ctx.log.Info("serving probes", {{"address", health->address()}});
+  }
+  if (o.diagnostics_address != "0") {
+    diagnostics = TRY_WITH(ServeMetrics(o.diagnostics_address, o.insecure_diagnostics, *client, metrics),
+                           "--diagnostics-address");
+    ctx.log.Info("serving metrics", {{"address", diagnostics->address()}});
+  }
+  manager.Add("events", [&events](const Context& run) { events.Run(run); }, true);
+  controller.AddTo(manager);
+  manager.LeadBy(elector);
+  ctx.log.Info("started", {{"version", kProjectVersion}, {"server", config.server}});
+  auto ended = manager.Run(ctx);
+  if (ended.ok()) ctx.log.Info("stopped");
+  return ended;
+}
+
+}  // namespace
+}  // namespace capi::ops
+
+int main(int argc, char** argv) {
+  // Few arenas: the many threads mostly wait, and what one frees another should get.
+  mallopt(M_ARENA_MAX, 2);
+  auto parsed = capi::ops::ParseOptions(argc, argv);
+  if (!parsed.options) {
+    std::fputs(parsed.exit.text.c_str(), parsed.exit.code == 0 ? stdout : stderr);
+    return parsed.exit.code;
+  }
+  auto ended = capi::ops::Run(*parsed.options);
+  if (ended.ok()) return 0;
+  std::fprintf(stderr, "capi-operator: %s\n", ended.error().message.c_str());
+  return 1;
+}

@@ -1,0 +1,165 @@
+#include "operator/materials.h"
+
+#include <fmt/core.h>
+
+#include "api/reasons.h"
+#include "base/encoding.h"
+#include "base/strings.h"
+#include "base/yaml.h"
+
+namespace capi::ops {
+namespace {
+
+namespace condition = api::condition;
+namespace reason = api::reason;
+
+std::string_view ReasonOf(const templating::RenderError& error) {
+  switch (error.step) {
+    case templating::RenderStep::kVariables:
+      return error.missing.empty() ? reason::kInvalidComponents : reason::kMissingVariables;
+    case templating::RenderStep::kParse: return reason::kInvalidComponents;
+    case templating::RenderStep::kImages: return reason::kComponentsImageOverrideError;
+    case templating::RenderStep::kNamespace: return reason::kMultipleNamespaces;
+    case templating::RenderStep::kCustomise: return reason::kComponentsCustomizationError;
+    case templating::RenderStep::kPatch: return reason::kComponentsPatchError;
+  }
+  return reason::kInternalError;
+}
+
+std::string WhereToPutVariables(const Observation& o) {
+  if (o.config_secret) return fmt::format("Secret {}/{}", o.config_secret->ref.ns, o.config_secret->ref.name);
+  return fmt::format("a Secret in namespace {} and name it in spec.configSecret", o.provider.id.ns);
+}
+
+std::string MissingLabels(const Observation& o, const std::map<std::string, std::string>& labels) {
+  std::vector<std::string> wanted;
+  for (const auto& [key, value] : labels) wanted.push_back(key + "=" + value);
+  return fmt::format("the release's Namespace has labels that namespace {} may lack (kubectl label namespace {} {})",
+                     o.provider.id.ns, o.provider.id.ns, Join(wanted, " "));
+}
+
+}  // namespace
+
+Result<Secret> ReadSecret(const Context& ctx, kube::Client& client, const api::ObjectRef& ref) {
+  kube::Object object = TRY_WITH(client.Get(ctx, kube::Builtin("Secret"), ref.ns, ref.name),
+                                 fmt::format("Secret {}/{}", ref.ns, ref.name));
+  Secret out;
+  const Json* data = Find(object.json(), {"data"});
+  if (data == nullptr || !data->is_object()) return out;
+  for (const auto& [key, value] : data->items()) {
+    if (!value.is_string()) continue;
+    out[key] = TRY_WITH(Base64Decode(value.get_ref<const std::string&>()),
+                        fmt::format("Secret {}/{}, key {}", ref.ns, ref.name, key));
+  }
+  return out;
+}
+
+Result<RenderInputs> ReadRenderInputs(const Context& ctx, kube::Client& client, const Observation& o) {
+  RenderInputs inputs;
+  if (o.config_secret) {
+    inputs.variables = TRY(ReadSecret(ctx, client, o.config_secret->ref));
+    auto images = inputs.variables.find("images");
+    if (images != inputs.variables.end()) {
+      std::string where = fmt::format("Secret {}/{}, key images", o.config_secret->ref.ns, o.config_secret->ref.name);
+      auto parsed = ParseYaml(images->second);
+      // The parser's message could repeat what the Secret holds: the place is enough.
+      if (!parsed.ok()) return Error{Code::kInvalidArgument, where + ": not YAML", {}};
+      inputs.images = TRY_WITH(ParseImages(*parsed), where);
+    }
+  }
+  if (o.additional_manifests) {
+    const auto& ref = o.additional_manifests->ref;
+    kube::Object map = TRY_WITH(client.Get(ctx, kube::Builtin("ConfigMap"), ref.ns, ref.name),
+                                fmt::format("ConfigMap {}/{}", ref.ns, ref.name));
+    inputs.additional_manifests = GetString(map.json(), {"data", "manifests"});
+  }
+  return inputs;
+}
+
+Hold RenderHold(const Observation& o, const templating::RenderError& error) {
+  Hold hold{std::string(condition::kProviderInstalled), std::string(ReasonOf(error)), error.error.message};
+  if (!error.missing.empty()) {
+    hold.condition = condition::kPreflightCheckPassed;
+    hold.message = fmt::format("value for variables [{}] is not set: put {} into {}", Join(error.missing, ", "),
+                               error.missing.size() == 1 ? "it" : "them", WhereToPutVariables(o));
+    hold.retry = Retry::kWaiting;
+  }
+  return hold;
+}
+
+Hold MissingKindsHold(const std::vector<std::string>& kinds) {
+  bool cert_manager = false;
+  for (const auto& kind : kinds) cert_manager = cert_manager || kind.find("cert-manager.io") != kind.npos;
+  std::string help = cert_manager ? "install cert-manager (https://cert-manager.io/docs/installation)"
+                                  : "install what provides them";
+  return Hold{std::string(condition::kPreflightCheckPassed), std::string(reason::kMissingKinds),
+              fmt::format("the release uses kinds that the cluster doesn't have: {}; {}; this provider then goes on",
+                          JoinNames(kinds, 10), help),
+              Retry::kWaiting};
+}
+
+Rendered RenderManifests(const Observation& o, const api::Release& release, RenderInputs inputs,
+                         const Settings& settings) {
+  templating::RenderInput input;
+  input.type = o.provider.id.type;
+  input.name = o.provider.id.name;
+  input.release = &release;
+  input.additional_manifests = std::move(inputs.additional_manifests);
+  input.target_namespace = o.provider.id.ns;
+  input.spec = &o.provider.spec;
+  input.images = std::move(inputs.images);
+  input.operator_images = settings.file.images;
+  input.variables = [&](const std::string& name) -> std::optional<std::string> {
+    if (auto it = inputs.variables.find(name); it != inputs.variables.end()) return it->second;
+    if (auto it = settings.environment.find(name); it != settings.environment.end()) return it->second;
+    return std::nullopt;
+  };
+  auto result = templating::Render(input);
+  Rendered out;
+  if (result.error) {
+    result.error->error.message = fmt::format("{}: {}", release.source, result.error->error.message);
+    out.hold = RenderHold(o, *result.error);
+    return out;
+  }
+  out.warnings = std::move(result.output->warnings);
+  if (!result.output->namespace_labels.empty()) {
+    out.warnings.push_back(MissingLabels(o, result.output->namespace_labels));
+  }
+  for (kube::Object& object : result.output->objects) {
+    out.manifests.push_back(kube::ToManifest(object));
+    object = kube::Object();
+  }
+  return out;
+}
+
+kube::Inventory MergeInventory(const kube::Inventory& old, const std::vector<kube::Manifest>& manifests) {
+  kube::Inventory merged;
+  for (const auto& [id, entry] : old.entries()) {
+    bool kept = id.group == "apiextensions.k8s.io" || (id.group.empty() && id.kind == "Namespace");
+    kube::InventoryEntry now = entry;
+    now.stale = !kept;
+    merged.Put(id, now);
+  }
+  for (const auto& manifest : manifests) {
+    const kube::InventoryEntry* before = old.Find(manifest.id);
+    kube::InventoryEntry entry = before != nullptr ? *before : kube::InventoryEntry{};
+    if (entry.version.empty()) entry.version = kube::GroupVersion::Parse(manifest.api_version).version;
+    entry.stale = false;
+    merged.Put(manifest.id, entry);
+  }
+  return merged;
+}
+
+std::function<std::string(const kube::Object&)> KeepsOthers(const api::ProviderId& id) {
+  return [label = api::ManifestLabel(id.type, id.name)](const kube::Object& live) -> std::string {
+    std::string owner = live.label(api::kLabelProvider);
+    if (owner != label) return owner.empty() ? "it has lost the provider's label" : "it belongs to " + owner;
+    const Json* owners = Find(live.json(), {"metadata", "ownerReferences"});
+    if (owners != nullptr && owners->is_array() && !owners->empty()) {
+      return "it is owned by " + GetString(owners->front(), {"kind"}) + " " + GetString(owners->front(), {"name"});
+    }
+    return "";
+  };
+}
+
+}  // namespace capi::ops

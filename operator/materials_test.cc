@@ -1,0 +1,106 @@
+#include "operator/materials.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/reasons.h"
+#include "operator/testing_fleet.h"
+
+namespace capi::ops {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::Observed;
+
+kube::Manifest NewManifest(const kube::ObjectId& id) {
+  kube::Manifest manifest;
+  manifest.id = id;
+  manifest.api_version = id.group.empty() ? "v1" : id.group + "/v1";
+  manifest.hash = "new";
+  return manifest;
+}
+
+// U7: whatever is applied next is announced first; what goes is remembered until the new is healthy (U4).
+TEST(MergeInventory, HoldsOldAndNew) {
+  kube::ObjectId stays{"apps", "Deployment", "ns", "stays"}, goes{"", "Service", "ns", "goes"},
+      comes{"", "Secret", "ns", "comes"}, crd{"apiextensions.k8s.io", "CustomResourceDefinition", "", "a.b"};
+  kube::Inventory old;
+  old.Put(stays, {"v1", "old", "f"});
+  old.Put(goes, {"v1", "old", "f"});
+  old.Put(crd, {"v1", "old", "f"});
+  kube::Inventory merged = MergeInventory(old, {NewManifest(stays), NewManifest(comes)});
+  EXPECT_EQ(merged.size(), 4u);
+  EXPECT_EQ(merged.Find(stays)->hash, "old") << "it differs from the new manifest, so it is applied";
+  EXPECT_EQ(merged.Find(comes)->hash, "");
+  EXPECT_TRUE(merged.Find(goes)->stale);
+  EXPECT_FALSE(merged.Find(stays)->stale);
+  EXPECT_FALSE(merged.Find(crd)->stale) << "U4: CRDs are never pruned";
+  EXPECT_FALSE(MergeInventory(merged, {NewManifest(goes)}).Find(goes)->stale) << "it came back";
+}
+
+TEST(KeepsOthers, DeletesOnlyWhatCarriesOurLabel) {
+  auto keep = KeepsOthers({api::ProviderType::kInfrastructure, "ns", "aws"});
+  kube::Object object;
+  EXPECT_THAT(keep(object), HasSubstr("lost the provider's label"));
+  object.set_label(api::kLabelProvider, "infrastructure-azure");
+  EXPECT_THAT(keep(object), HasSubstr("belongs to infrastructure-azure"));
+  object.set_label(api::kLabelProvider, "infrastructure-aws");
+  EXPECT_EQ(keep(object), "");
+  object.json()["metadata"]["ownerReferences"] = Json::array({{{"kind", "Team"}, {"name", "x"}}});
+  EXPECT_THAT(keep(object), HasSubstr("owned by Team x"));
+}
+
+TEST(RenderHold, TellsReasonAndPlace) {
+  Observation o = Observed();
+  templating::RenderError missing{templating::RenderStep::kVariables, {Code::kInvalidArgument, "m", {}}, {"A", "B", "C"}};
+  Hold hold = RenderHold(o, missing);
+  EXPECT_EQ(hold.reason, api::reason::kMissingVariables);
+  EXPECT_EQ(hold.condition, api::condition::kPreflightCheckPassed);
+  EXPECT_THAT(hold.message, HasSubstr("[A, B, C]"));
+  EXPECT_THAT(hold.message, HasSubstr("spec.configSecret"));
+  o.config_secret = Referenced{{"aws-variables", "aws-system"}, true, "1"};
+  EXPECT_THAT(RenderHold(o, missing).message, HasSubstr("Secret aws-system/aws-variables"));
+
+  using templating::RenderStep;
+  const std::pair<RenderStep, std::string_view> reasons[] = {
+      {RenderStep::kVariables, api::reason::kInvalidComponents}, {RenderStep::kParse, api::reason::kInvalidComponents},
+      {RenderStep::kImages, api::reason::kComponentsImageOverrideError},
+      {RenderStep::kNamespace, api::reason::kMultipleNamespaces},
+      {RenderStep::kCustomise, api::reason::kComponentsCustomizationError},
+      {RenderStep::kPatch, api::reason::kComponentsPatchError},
+  };
+  for (const auto& [step, reason] : reasons) {
+    EXPECT_EQ(RenderHold(o, {step, {Code::kInvalidArgument, "m", {}}, {}}).reason, reason);
+  }
+}
+
+TEST(MissingKindsHold, SaysHowToGetThem) {
+  EXPECT_THAT(MissingKindsHold({"cert-manager.io/v1 Issuer"}).message, HasSubstr("install cert-manager"));
+  EXPECT_THAT(MissingKindsHold({"example.com/v1 Widget"}).message, Not(HasSubstr("cert-manager")));
+}
+
+TEST(RenderManifests, ReadsVariablesFromSecretThenEnvironment) {
+  Observation o = Observed();
+  api::Release release;
+  release.version = *api::Version::Parse("v1.12.0");
+  release.source = "a test";
+  release.components =
+      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\ndata: {a: '${A}', b: '${B}', c: '${C:=default}'}\n";
+  Settings settings;
+  settings.environment = {{"A", "environment"}, {"B", "environment"}};
+  RenderInputs inputs;
+  inputs.variables = {{"A", "secret"}};
+  auto rendered = RenderManifests(o, release, inputs, settings);
+  ASSERT_FALSE(rendered.hold) << rendered.hold->message;
+  ASSERT_EQ(rendered.manifests.size(), 1u);
+  EXPECT_EQ(rendered.manifests[0].id.ns, "aws-system") << "I8";
+  EXPECT_THAT(rendered.manifests[0].text, HasSubstr(R"({"a":"secret","b":"environment","c":"default"})"));
+  settings.environment.clear();
+  rendered = RenderManifests(o, release, inputs, settings);
+  ASSERT_TRUE(rendered.hold);
+  EXPECT_EQ(rendered.hold->reason, api::reason::kMissingVariables);
+}
+
+}  // namespace
+}  // namespace capi::ops

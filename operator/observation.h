@@ -1,0 +1,70 @@
+// Everything one pass knows about one provider, read from caches before anything is decided.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/release.h"
+#include "api/types.h"
+#include "kube/apply/inventory.h"
+#include "kube/meta/health.h"
+
+namespace capi::ops {
+
+using ProviderPtr = std::shared_ptr<const api::Provider>;
+
+// A Secret or ConfigMap that the spec refers to, without its content.
+struct Referenced {
+  api::ObjectRef ref;
+  bool exists = false;
+  std::string stamp;  // uid and resourceVersion; "" where it doesn't exist
+};
+
+// A release that lies in the cluster as a ConfigMap.
+struct StoredRelease {
+  std::string ns, name;
+  std::string version_text;               // of the label, else the ConfigMap's name
+  std::optional<api::Version> version;    // unset when the text is no version
+  std::string stamp;
+};
+
+struct Workload {
+  kube::ObjectId id;
+  bool exists = false;
+  kube::Health health;
+};
+
+// What a provider's objects look like, from the watches.
+struct Fleet {
+  std::vector<Workload> workloads;          // of the inventory
+  std::vector<std::string> pending_crds;    // names of CRDs of the inventory that aren't Established
+  bool ready() const {
+    for (const auto& w : workloads) {
+      if (!w.health.ok()) return false;
+    }
+    return pending_crds.empty();
+  }
+};
+
+// A value. Complete: Decide reads nothing else.
+struct Observation {
+  api::Provider provider;
+  std::optional<Error> spec_error;       // the spec can't be read
+  std::string spec_digest;               // of the spec but its version
+  kube::Inventory inventory;             // of status
+  std::optional<Error> inventory_error;  // the status can't be read
+  std::vector<ProviderPtr> siblings;     // all other providers, of all kinds; a spec that doesn't parse is left empty
+  ProviderPtr core;                      // the oldest core provider, also when it is this one; null for none
+  bool core_crds_established = false;
+  std::optional<Referenced> config_secret, additional_manifests;
+  std::vector<StoredRelease> releases;   // that the spec's selector finds, or that were fetched for this provider
+  bool known_provider = false;           // the registry (built-in or the operator's file) has its name
+  Fleet fleet;
+  std::string environment;               // digest of the operator's own inputs: variables, file, renderer version
+  WallTime now;
+};
+
+}  // namespace capi::ops

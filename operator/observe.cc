@@ -1,0 +1,237 @@
+#include "operator/observe.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "api/reasons.h"
+#include "base/strings.h"
+#include "kube/meta/label_selector.h"
+#include "operator/release_store.h"
+
+namespace capi::ops {
+namespace {
+
+// Health reads counts and conditions; pod templates and field owners are most of a Deployment's size.
+void SlimWorkload(kube::Object& object) {
+  Json& json = object.json();
+  if (Json* spec = Find(json, {"spec"}); spec != nullptr && spec->is_object()) spec->erase("template");
+  if (Json* metadata = Find(json, {"metadata"})) {
+    metadata->erase("managedFields");
+    metadata->erase("annotations");
+  }
+}
+
+// Names, scope, versions and status; schemas are nearly all of a CRD.
+void SlimCrd(kube::Object& object) {
+  Json& json = object.json();
+  if (Json* metadata = Find(json, {"metadata"})) {
+    metadata->erase("managedFields");
+    metadata->erase("annotations");
+  }
+  Json* spec = Find(json, {"spec"});
+  if (spec == nullptr || !spec->is_object()) return;
+  spec->erase("conversion");
+  Json* versions = Find(*spec, {"versions"});
+  if (versions == nullptr || !versions->is_array()) return;
+  for (Json& version : *versions) {
+    version = Json{{"name", GetString(version, {"name"})},
+                   {"served", GetBool(version, {"served"})},
+                   {"storage", GetBool(version, {"storage"})}};
+  }
+}
+
+std::uint64_t Number(const std::string& text) {
+  std::uint64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+std::string OurObjects() { return std::string(api::kLabelClusterctl); }
+
+// A selector that asks for one of the release labels finds nothing outside of the one watch that all providers share.
+bool AsksForReleaseLabel(const Json& selector) {
+  const Json* labels = Find(selector, {"matchLabels"});
+  return labels != nullptr && labels->is_object() && labels->contains(std::string(api::kLabelReleaseName));
+}
+
+bool WaitsForKinds(const api::Provider& provider) {
+  const auto* ready = kube::FindCondition(provider.status.conditions, api::condition::kReady);
+  return ready != nullptr && ready->reason == api::reason::kMissingKinds;
+}
+
+}  // namespace
+
+bool IsWorkload(const kube::ObjectId& id) {
+  return (id.group == "apps" && (id.kind == "Deployment" || id.kind == "DaemonSet" || id.kind == "StatefulSet")) ||
+         (id.group == "batch" && id.kind == "Job");
+}
+
+bool IsCrd(const kube::ObjectId& id) {
+  return id.group == "apiextensions.k8s.io" && id.kind == "CustomResourceDefinition";
+}
+
+Observer::Observer(ProviderCache& cache, Watches& watches, const Settings& settings, Clock& clock)
+    : cache_(cache), watches_(watches), settings_(settings), clock_(clock) {}
+
+Result<std::shared_ptr<kube::Informer>> Observer::Crds(const Context& ctx, const std::string& key) {
+  return watches_.Need(ctx, {kube::Builtin("CustomResourceDefinition"), "", OurObjects(), "", false}, key, SlimCrd);
+}
+
+Result<std::shared_ptr<kube::Informer>> Observer::Workloads(const Context& ctx, const std::string& key,
+                                                            const std::string& kind) {
+  return watches_.Need(ctx, {kube::Builtin(kind), "", OurObjects(), "", false}, key, SlimWorkload);
+}
+
+Status Observer::WatchAllCrds(const Context& ctx, const std::string& key) {
+  TRY(watches_.Need(ctx, {kube::Builtin("CustomResourceDefinition"), "", "", "", true}, key));
+  return Ok();
+}
+
+Result<std::optional<Referenced>> Observer::Find(const Context& ctx, const std::string& key, const char* kind,
+                                                 const std::optional<api::ObjectRef>& ref) {
+  if (!ref) return std::optional<Referenced>();
+  auto informer = TRY(watches_.Need(ctx, {kube::Builtin(kind), ref->ns, "", "metadata.name=" + ref->name, true}, key));
+  kube::ObjectPtr found = informer->Get(ref->ns, ref->name);
+  Referenced out{*ref, found != nullptr, found ? found->uid() + "/" + found->resource_version() : ""};
+  return std::optional<Referenced>(out);
+}
+
+Result<std::vector<StoredRelease>> Observer::Releases(const Context& ctx, const std::string& key,
+                                                      const api::Provider& provider) {
+  std::optional<kube::LabelSelector> selector;
+  Watches::Key watch{kube::Builtin("ConfigMap"), "", std::string(api::kLabelReleaseName), "", true};
+  const auto& fetch = provider.spec.fetch_config;
+  if (fetch && fetch->selector) {
+    selector = TRY(kube::LabelSelector::FromJson(*fetch->selector));
+    if (!AsksForReleaseLabel(*fetch->selector)) {
+      watch.ns = provider.id.ns;
+      watch.label_selector = selector->ToString();
+    }
+  } else {
+    selector = TRY(kube::LabelSelector::Parse(SelectorOf(ReleaseLabels(provider.id))));
+  }
+  auto informer = TRY(watches_.Need(ctx, watch, key));
+  std::vector<StoredRelease> releases;
+  for (const auto& map : informer->List()) {
+    const Json* labels = capi::Find(map->json(), {"metadata", "labels"});
+    if (map->ns() == provider.id.ns && selector->Matches(labels == nullptr ? Json() : *labels)) {
+      releases.push_back(Describe(*map));
+    }
+  }
+  MutexLock lock(mu_);
+  auto stored = remembered_.find(key);
+  if (stored == remembered_.end()) return releases;
+  if (informer->Get(stored->second.ns, stored->second.name)) {
+    remembered_.erase(stored);
+  } else {
+    releases.push_back(stored->second);
+  }
+  return releases;
+}
+
+Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key, const kube::Inventory& inventory) {
+  Fleet fleet;
+  std::shared_ptr<kube::Informer> crds;
+  for (const auto& [id, entry] : inventory.entries()) {
+    if (entry.stale) continue;
+    if (IsCrd(id)) {
+      if (!crds) crds = TRY(Crds(ctx, key));
+      kube::ObjectPtr crd = crds->Get("", id.name);
+      if (!crd || !kube::HealthOf(*crd).ok()) fleet.pending_crds.push_back(id.name);
+    } else if (IsWorkload(id)) {
+      auto informer = TRY(Workloads(ctx, key, id.kind));
+      kube::ObjectPtr object = informer->Get(id.ns, id.name);
+      Workload workload{id, object != nullptr, {}};
+      if (object) {
+        workload.health = kube::HealthOf(*object);
+        MutexLock lock(mu_);
+        auto expected = expected_.find(id);
+        if (expected != expected_.end() && Number(object->resource_version()) < expected->second) {
+          workload.health = {kube::HealthState::kInProgress, "the change was just applied"};
+        }
+      }
+      fleet.workloads.push_back(std::move(workload));
+    }
+  }
+  return fleet;
+}
+
+void Observer::Expect(const kube::ObjectId& id, const std::string& resource_version) {
+  MutexLock lock(mu_);
+  expected_[id] = Number(resource_version);
+}
+
+void Observer::Remember(const std::string& key, const StoredRelease& stored) {
+  MutexLock lock(mu_);
+  remembered_[key] = stored;
+}
+
+Result<bool> Observer::IsFresh(const Context& ctx, const std::string& key, const std::vector<kube::ObjectId>& ids) {
+  bool some = false;
+  for (const auto& id : ids) {
+    if (!IsCrd(id) && !IsWorkload(id)) continue;
+    some = true;
+    auto informer = IsCrd(id) ? TRY(Crds(ctx, key)) : TRY(Workloads(ctx, key, id.kind));
+    if (informer->Get(id.ns, id.name)) return false;
+  }
+  return some;
+}
+
+Result<bool> Observer::CrdsEstablished(const Context& ctx, const std::string& key, const api::Provider& core) {
+  auto inventory = kube::Inventory::Parse(core.status.inventory);
+  if (!inventory.ok()) return false;
+  auto crds = TRY(Crds(ctx, key));
+  size_t found = 0;
+  for (const auto& [id, entry] : inventory->entries()) {
+    if (!IsCrd(id) || entry.stale) continue;
+    ++found;
+    kube::ObjectPtr crd = crds->Get("", id.name);
+    if (!crd || !kube::HealthOf(*crd).ok()) return false;
+  }
+  return found > 0;
+}
+
+Status Observer::ObserveNeeds(const Context& ctx, const std::string& key, Observation& o) {
+  o.fleet = TRY(ObserveFleet(ctx, key, o.inventory));
+  if (o.core) o.core_crds_established = TRY(CrdsEstablished(ctx, key, *o.core));
+  if (o.spec_error || o.provider.deleting) return Ok();
+  o.config_secret = TRY(Find(ctx, key, "Secret", o.provider.spec.config_secret));
+  o.additional_manifests = TRY(Find(ctx, key, "ConfigMap", o.provider.spec.additional_manifests));
+  o.releases = TRY(Releases(ctx, key, o.provider));
+  if (WaitsForKinds(o.provider)) TRY(WatchAllCrds(ctx, key));
+  return Ok();
+}
+
+Result<std::optional<Observation>> Observer::Observe(const Context& ctx, const std::string& key) {
+  auto cached = cache_.Get(key);
+  if (!cached) {
+    watches_.BeginUse(key);
+    watches_.EndUse(key);
+    return std::optional<Observation>();
+  }
+  Observation o;
+  o.now = clock_.Now();
+  o.provider = *cached->provider;
+  o.spec_error = cached->spec_error;
+  o.spec_digest = cached->spec_digest;
+  auto inventory = kube::Inventory::Parse(o.provider.status.inventory);
+  if (inventory.ok()) {
+    o.inventory = *inventory;
+  } else {
+    o.inventory_error = inventory.error().With("status.inventory");
+  }
+  for (const auto& other : cache_.All()) {
+    const api::Provider& provider = *other->provider;
+    bool core = provider.id.type == api::ProviderType::kCore;
+    if (core && (!o.core || provider.created < o.core->created)) o.core = other->provider;
+    if (provider.id != o.provider.id) o.siblings.push_back(other->provider);
+  }
+  o.known_provider = settings_.UrlOf(o.provider.id.type, o.provider.id.name).has_value();
+  o.environment = settings_.Digest();
+  watches_.BeginUse(key);
+  TRY(ObserveNeeds(ctx, key, o));
+  watches_.EndUse(key);
+  return std::optional<Observation>(std::move(o));
+}
+
+}  // namespace capi::ops

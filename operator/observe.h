@@ -1,0 +1,61 @@
+// Gathers an Observation from the caches, and keeps the watches that feed them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/mutex.h"
+#include "operator/observation.h"
+#include "operator/provider_cache.h"
+#include "operator/settings.h"
+#include "operator/watches.h"
+
+namespace capi::ops {
+
+// Thread-safe.
+class Observer {
+ public:
+  Observer(ProviderCache& cache, Watches& watches, const Settings& settings, Clock& clock);
+
+  // nullopt: there is no such provider. Blocks until the watches that it needs have their first state; kUnavailable when
+  // they can't get it.
+  Result<std::optional<Observation>> Observe(const Context& ctx, const std::string& key);
+
+  // State of the objects of `inventory`, and no state older than what Expect announced.
+  Result<Fleet> ObserveFleet(const Context& ctx, const std::string& key, const kube::Inventory& inventory);
+
+  // The caches must have seen this version of the object before it counts as healthy.
+  void Expect(const kube::ObjectId& id, const std::string& resource_version);
+
+  // A release that was just stored for `key`, until the watch shows it.
+  void Remember(const std::string& key, const StoredRelease& stored);
+
+  // True when none of the release's CRDs and workloads exists yet, and it has some: a first installation.
+  Result<bool> IsFresh(const Context& ctx, const std::string& key, const std::vector<kube::ObjectId>& ids);
+
+  // From now on `key` is woken by every new CRD in the cluster (I13).
+  Status WatchAllCrds(const Context& ctx, const std::string& key);
+
+ private:
+  Result<std::shared_ptr<kube::Informer>> Crds(const Context& ctx, const std::string& key);
+  Result<std::shared_ptr<kube::Informer>> Workloads(const Context& ctx, const std::string& key, const std::string& kind);
+  Result<std::optional<Referenced>> Find(const Context& ctx, const std::string& key, const char* kind,
+                                         const std::optional<api::ObjectRef>& ref);
+  Result<std::vector<StoredRelease>> Releases(const Context& ctx, const std::string& key, const api::Provider& provider);
+  Result<bool> CrdsEstablished(const Context& ctx, const std::string& key, const api::Provider& core);
+  Status ObserveNeeds(const Context& ctx, const std::string& key, Observation& o);
+
+  ProviderCache& cache_;
+  Watches& watches_;
+  const Settings& settings_;
+  Clock& clock_;
+  Mutex mu_;
+  std::map<kube::ObjectId, std::uint64_t> expected_ CAPI_GUARDED_BY(mu_);
+  std::map<std::string, StoredRelease> remembered_ CAPI_GUARDED_BY(mu_);
+};
+
+bool IsWorkload(const kube::ObjectId& id);
+bool IsCrd(const kube::ObjectId& id);
+
+}  // namespace capi::ops

@@ -1,0 +1,45 @@
+// The operator's flags. Names are the peer's where it has one, so that a Deployment written for it starts this one.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/result.h"
+
+namespace capi::ops {
+
+struct Options {
+  std::string kubeconfig, context;
+  std::string ns;  // --namespace: watch only this one
+  std::string lease_namespace;
+  Seconds lease_duration{15}, renew_deadline{10}, retry_period{2};
+  int concurrency = 4;
+  std::string diagnostics_address = ":8443";
+  bool insecure_diagnostics = false;
+  std::string health_address = ":9440";
+  std::vector<std::string> environment_variables = {"EXP_*", "CLUSTER_TOPOLOGY"};
+  std::string clusterctl_config = "/config/clusterctl.yaml";
+  std::string releases_dir;
+  std::string github_api_url = "https://api.github.com";
+  std::string github_url = "https://github.com";
+  LogLevel log_level = LogLevel::kInfo;
+  LogFormat log_format = LogFormat::kText;
+};
+
+// What Main does when the arguments ask for no run: print `text` to standard output (exit 0) or error (exit 2).
+struct EarlyExit {
+  std::string text;
+  int code = 0;
+};
+
+struct ParsedOptions {
+  std::optional<Options> options;
+  EarlyExit exit;  // when there are none
+};
+
+ParsedOptions ParseOptions(int argc, const char* const* argv);
+
+}  // namespace capi::ops

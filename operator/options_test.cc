@@ -1,0 +1,71 @@
+#include "operator/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace capi::ops {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+ParsedOptions Parse(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "capi-operator");
+  return ParseOptions(static_cast<int>(arguments.size()), arguments.data());
+}
+
+TEST(ParseOptions, Defaults) {
+  auto parsed = Parse({});
+  ASSERT_TRUE(parsed.options) << parsed.exit.text;
+  EXPECT_EQ(parsed.options->health_address, ":9440");
+  EXPECT_EQ(parsed.options->diagnostics_address, ":8443");
+  EXPECT_EQ(parsed.options->lease_duration, Seconds(15));
+  EXPECT_THAT(parsed.options->environment_variables, ElementsAre("EXP_*", "CLUSTER_TOPOLOGY"));
+}
+
+// The arguments of the peer's own Deployment and of its chart start this operator too.
+TEST(ParseOptions, TakesThePeersArguments) {
+  auto parsed = Parse({"--leader-elect", "--leader-elect=true", "--leader-elect-lease-duration=1m30s", "--v=2",
+                       "--leader-elect-renew-deadline=20s", "--leader-elect-retry-period=4s", "--health-addr=:9441",
+                       "--diagnostics-address=127.0.0.1:0", "--insecure-diagnostics=true", "--watch-configsecret",
+                       "--watch-configmap", "--profiler-address=localhost:6060", "--contention-profiling", "--concurrency=2",
+                       "--sync-period=10m", "--webhook-port=9443", "--webhook-cert-dir=/certs", "--namespace=capi",
+                       "--tls-min-version=VersionTLS12", "--watch-filter=x", "--manager-concurrency=10"});
+  ASSERT_TRUE(parsed.options) << parsed.exit.text;
+  EXPECT_EQ(parsed.options->lease_duration, Seconds(90));
+  EXPECT_EQ(parsed.options->renew_deadline, Seconds(20));
+  EXPECT_EQ(parsed.options->retry_period, Seconds(4));
+  EXPECT_EQ(parsed.options->concurrency, 2);
+  EXPECT_EQ(parsed.options->ns, "capi");
+  EXPECT_TRUE(parsed.options->insecure_diagnostics);
+}
+
+TEST(ParseOptions, RefusesWhatItCannotUse) {
+  struct Case {
+    std::vector<const char*> arguments;
+    std::string message;
+  };
+  const Case cases[] = {
+      {{"--nonsense"}, "--nonsense"},
+      {{"--concurrency=0"}, "--concurrency"},
+      {{"--concurrency=many"}, "--concurrency"},
+      {{"--leader-elect-lease-duration=soon"}, "\"soon\" is no duration"},
+      {{"--leader-elect-lease-duration=5s"}, "must be shorter"},
+      {{"--log-format=xml"}, "xml"},
+  };
+  for (const auto& c : cases) {
+    auto parsed = Parse(c.arguments);
+    EXPECT_FALSE(parsed.options);
+    EXPECT_EQ(parsed.exit.code, 2);
+    EXPECT_THAT(parsed.exit.text, HasSubstr(c.message));
+  }
+}
+
+TEST(ParseOptions, HelpAndVersionEndWell) {
+  EXPECT_EQ(Parse({"--help"}).exit.code, 0);
+  EXPECT_THAT(Parse({"--help"}).exit.text, HasSubstr("--environment-variables"));
+  EXPECT_THAT(Parse({"--version"}).exit.text, HasSubstr("capi-operator v"));
+}
+
+}  // namespace
+}  // namespace capi::ops

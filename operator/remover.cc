@@ -1,0 +1,102 @@
+#include "operator/remover.h"
+
+#include <fmt/core.h>
+
+#include "api/reasons.h"
+#include "base/strings.h"
+#include "operator/materials.h"
+#include "operator/observe.h"
+
+namespace capi::ops {
+namespace {
+
+namespace condition = api::condition;
+namespace reason = api::reason;
+
+Hold NotDeleted(std::string_view why, const Error& error) {
+  return HoldFor(std::string(condition::kReady), std::string(why), error);
+}
+
+bool DeletesCrds(const Observation& o) {
+  auto it = o.provider.annotations.find(std::string(api::kAnnotationDeleteCrds));
+  return it != o.provider.annotations.end() && it->second == "true";
+}
+
+// The version that the CRD stores: every object can be read at it without a conversion.
+kube::Resource StoredResource(const kube::Object& crd) {
+  kube::Resource resource;
+  const Json& json = crd.json();
+  resource.group = GetString(json, {"spec", "group"});
+  resource.kind = GetString(json, {"spec", "names", "kind"});
+  resource.plural = GetString(json, {"spec", "names", "plural"});
+  resource.namespaced = GetString(json, {"spec", "scope"}) == "Namespaced";
+  if (const Json* versions = Find(json, {"spec", "versions"})) {
+    for (const Json& version : *versions) {
+      if (GetBool(version, {"storage"})) resource.version = GetString(version, {"name"});
+    }
+  }
+  return resource;
+}
+
+}  // namespace
+
+Remover::Remover(kube::Client& client, StatusWriter& writer)
+    : client_(client), writer_(writer), applier_(client, {.field_manager = std::string(api::kFieldManager)}) {}
+
+Result<std::vector<std::string>> Remover::ObjectsInUse(const Context& ctx, const std::vector<kube::ObjectId>& crds) {
+  std::vector<std::string> found;
+  for (const auto& id : crds) {
+    auto crd = client_.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", id.name);
+    if (!crd.ok() && crd.code() == Code::kNotFound) continue;
+    if (!crd.ok()) return crd.error();
+    kube::Resource resource = StoredResource(*crd);
+    auto objects = client_.List(ctx, resource, "", {.limit = 500, .metadata_only = true});
+    if (!objects.ok() && objects.code() == Code::kNotFound) continue;  // not served any more
+    if (!objects.ok()) return objects.error().With(id.name);
+    for (const auto& object : objects->items) {
+      found.push_back(fmt::format("{} {}/{}", resource.kind, object.ns(), object.name()));
+    }
+  }
+  return found;
+}
+
+Done Remover::Remove(const Context& ctx, const Observation& o) {
+  Done done;
+  done.deleting = true;
+  std::vector<kube::ObjectId> gone, crds;
+  for (const auto& [id, entry] : o.inventory.entries()) {
+    if (id.group.empty() && id.kind == "Namespace") continue;
+    (IsCrd(id) ? crds : gone).push_back(id);
+  }
+  if (DeletesCrds(o)) {
+    auto used = ObjectsInUse(ctx, crds);
+    if (!used.ok()) return done.hold = NotDeleted(reason::kAPIServerUnavailable, used.error()), done;
+    if (!used->empty()) {
+      done.hold = Hold{std::string(condition::kReady), std::string(reason::kDeletionBlocked),
+                       fmt::format("annotation {} asks for the CRDs to go too, but objects of them exist: {}; delete these "
+                                   "first, or remove the annotation to keep the CRDs",
+                                   api::kAnnotationDeleteCrds, JoinNames(*used, 5)),
+                       Retry::kAt, Seconds(30)};
+      return done;
+    }
+    gone.insert(gone.end(), crds.begin(), crds.end());
+  }
+  std::vector<kube::Change> changes;
+  auto removed = applier_.Delete(ctx, gone, KeepsOthers(o.provider.id), changes);
+  for (const auto& change : changes) {
+    if (change.action == kube::Change::Action::kDeleted) done.removed.push_back(change.id.ToString());
+  }
+  if (!removed.ok()) {
+    done.hold = NotDeleted(reason::kOldComponentsDeletionError, removed.error());
+    return done;
+  }
+  auto released = writer_.RemoveFinalizer(ctx, o.provider);
+  if (!released.ok()) {
+    done.hold = NotDeleted(reason::kAPIServerUnavailable, released.error());
+    return done;
+  }
+  done.forget = true;
+  return done;
+}
+
+}  // namespace capi::ops

@@ -1,0 +1,25 @@
+// Carries out a Remove: what the provider brought goes, in reverse order; CRDs and Namespaces stay (behaviour.md X1).
+#pragma once
+
+#include "kube/apply/apply.h"
+#include "operator/status_writer.h"
+#include "operator/summarize.h"
+
+namespace capi::ops {
+
+// Thread-safe.
+class Remover {
+ public:
+  Remover(kube::Client& client, StatusWriter& writer);
+  Done Remove(const Context& ctx, const Observation& o);
+
+ private:
+  // With annotation delete-crds: the first objects that still exist of the provider's CRDs.
+  Result<std::vector<std::string>> ObjectsInUse(const Context& ctx, const std::vector<kube::ObjectId>& crds);
+
+  kube::Client& client_;
+  StatusWriter& writer_;
+  kube::Applier applier_;
+};
+
+}  // namespace capi::ops

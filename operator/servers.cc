@@ -1,0 +1,90 @@
+#include "operator/servers.h"
+
+#include "base/http/certificate.h"
+#include "base/strings.h"
+
+namespace capi::ops {
+namespace {
+
+http::Response Text(int status, std::string body, std::string_view type = "text/plain; charset=utf-8") {
+  http::Response response;
+  response.status = status;
+  response.body = std::move(body);
+  response.headers.Set("Content-Type", type);
+  return response;
+}
+
+// Who holds this token; kUnauthenticated for nobody.
+Result<Json> Review(const Context& ctx, kube::Client& client, const std::string& token) {
+  kube::Resource reviews{"authentication.k8s.io", "v1", "tokenreviews", "TokenReview", false, {}, {}};
+  kube::Object review(Json{{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenReview"},
+                           {"spec", {{"token", token}}}});
+  kube::Object answer = TRY(client.Create(ctx, reviews, review));
+  if (!GetBool(answer.json(), {"status", "authenticated"})) return Error{Code::kUnauthenticated, "unknown token", {}};
+  const Json* user = Find(answer.json(), {"status", "user"});
+  return user == nullptr ? Json::object() : *user;
+}
+
+Status Authorize(const Context& ctx, kube::Client& client, const Json& user) {
+  kube::Resource reviews{"authorization.k8s.io", "v1", "subjectaccessreviews", "SubjectAccessReview", false, {}, {}};
+  Json spec = {{"user", GetString(user, {"username"})},
+               {"nonResourceAttributes", {{"path", "/metrics"}, {"verb", "get"}}}};
+  if (const Json* groups = Find(user, {"groups"})) spec["groups"] = *groups;
+  kube::Object review(
+      Json{{"apiVersion", "authorization.k8s.io/v1"}, {"kind", "SubjectAccessReview"}, {"spec", spec}});
+  kube::Object answer = TRY(client.Create(ctx, reviews, review));
+  if (GetBool(answer.json(), {"status", "allowed"})) return Ok();
+  return Error{Code::kPermissionDenied, "not allowed to get /metrics", {}};
+}
+
+// 0 when the caller may read metrics, else the status to answer.
+int Refusal(kube::Client& client, const http::ServerRequest& request) {
+  std::string header = request.headers.Get("Authorization");
+  constexpr std::string_view kBearer = "Bearer ";
+  if (header.rfind(kBearer, 0) != 0) return 401;
+  Context ctx = Context{}.WithTimeout(Seconds(10));
+  auto user = Review(ctx, client, header.substr(kBearer.size()));
+  if (!user.ok()) return user.code() == Code::kUnauthenticated ? 401 : 500;
+  auto allowed = Authorize(ctx, client, *user);
+  if (!allowed.ok()) return allowed.code() == Code::kPermissionDenied ? 403 : 500;
+  return 0;
+}
+
+}  // namespace
+
+bool IsLoopback(const std::string& address) {
+  std::string host = address.substr(0, address.rfind(':'));
+  return host.rfind("127.", 0) == 0 || host == "localhost" || host == "[::1]";
+}
+
+Result<std::unique_ptr<http::Server>> ServeHealth(const std::string& address, std::function<bool()> ready) {
+  http::ServerOptions options;
+  options.address = address;
+  options.threads = 1;
+  return http::Server::Start(options, [ready = std::move(ready)](const http::ServerRequest& request) {
+    if (request.path == "/healthz") return Text(200, "ok\n");
+    if (request.path == "/readyz") return ready() ? Text(200, "ok\n") : Text(503, "caches are not filled yet\n");
+    return Text(404, "there are /healthz and /readyz\n");
+  });
+}
+
+Result<std::unique_ptr<http::Server>> ServeMetrics(const std::string& address, bool insecure, kube::Client& client,
+                                                   const kube::Metrics& metrics) {
+  http::ServerOptions options;
+  options.address = address;
+  options.threads = 1;
+  bool open = insecure || IsLoopback(address);
+  if (!open) {
+    auto certificate = TRY(http::MakeSelfSigned({"localhost"}));
+    options.cert_pem = certificate.cert_pem;
+    options.key_pem = certificate.key_pem;
+  }
+  return http::Server::Start(options, [&client, &metrics, open](const http::ServerRequest& request) {
+    if (request.path != "/metrics") return Text(404, "there is /metrics\n");
+    int refusal = open ? 0 : Refusal(client, request);
+    if (refusal != 0) return Text(refusal, "send a bearer token that may get /metrics\n");
+    return Text(200, metrics.Text(), "text/plain; version=0.0.4; charset=utf-8");
+  });
+}
+
+}  // namespace capi::ops

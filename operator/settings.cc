@@ -1,0 +1,110 @@
+#include "operator/settings.h"
+
+#include <fmt/core.h>
+
+#include "base/encoding.h"
+#include "base/strings.h"
+#include "base/yaml.h"
+
+namespace capi::ops {
+namespace {
+
+Error Bad(std::string message) { return {Code::kInvalidArgument, std::move(message), {}}; }
+
+// "a*c": linear, the last star takes what is left over.
+bool Glob(std::string_view pattern, std::string_view text) {
+  size_t p = 0, t = 0, star = pattern.npos, mark = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      mark = t;
+    } else if (p < pattern.size() && pattern[p] == text[t]) {
+      ++p, ++t;
+    } else if (star != pattern.npos) {
+      p = star + 1;
+      t = ++mark;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+Result<CustomProvider> ParseProviderEntry(const Json& entry, size_t index) {
+  CustomProvider provider{GetString(entry, {"name"}), GetString(entry, {"url"})};
+  const auto* kind = api::KindByName(GetString(entry, {"type"}));
+  auto bad = [&](std::string_view what) { return Bad(fmt::format("providers[{}]: {}", index, what)); };
+  if (kind == nullptr) return bad(fmt::format("type \"{}\" is no provider type", GetString(entry, {"type"})));
+  if (!IsDns1123Subdomain(provider.name)) return bad(fmt::format("name \"{}\" is no DNS name", provider.name));
+  if (provider.url.empty()) return bad("url is empty");
+  provider.type = kind->type;
+  if ((provider.name == "cluster-api") != (kind->type == api::ProviderType::kCore) &&
+      (kind->type == api::ProviderType::kCore || provider.name == "cluster-api")) {
+    return bad("the name cluster-api goes with type CoreProvider, and only with it");
+  }
+  return provider;
+}
+
+}  // namespace
+
+Result<templating::ImageOverrides> ParseImages(const Json& images) {
+  templating::ImageOverrides out;
+  if (images.is_null()) return out;
+  if (!images.is_object()) return Bad("images: is no map");
+  for (const auto& [key, value] : images.items()) {
+    if (!value.is_object()) return Bad(fmt::format("images.{}: is no map of repository, name and tag", key));
+    for (const auto& [field, text] : value.items()) {
+      if (!text.is_string()) return Bad(fmt::format("images.{}.{}: is no text", key, field));
+    }
+    out[key] = {GetString(value, {"repository"}), GetString(value, {"name"}), GetString(value, {"tag"})};
+  }
+  return out;
+}
+
+Result<ConfigFile> ParseConfigFile(std::string_view yaml) {
+  ConfigFile file;
+  Json root = TRY(ParseYaml(yaml));
+  if (root.is_null()) return file;
+  if (!root.is_object()) return Bad("the file is no map");
+  if (const Json* images = Find(root, {"images"})) file.images = TRY(ParseImages(*images));
+  const Json* providers = Find(root, {"providers"});
+  if (providers == nullptr || providers->is_null()) return file;
+  if (!providers->is_array()) return Bad("providers: is no list");
+  for (size_t i = 0; i < providers->size(); ++i) {
+    file.providers.push_back(TRY(ParseProviderEntry((*providers)[i], i)));
+  }
+  return file;
+}
+
+std::string Settings::Digest() const {
+  std::string text(kRendererVersion);
+  for (const auto& [name, value] : environment) text += fmt::format("\nvariable {}={}", name, value);
+  for (const auto& [key, o] : file.images) text += fmt::format("\nimage {} {} {} {}", key, o.repository, o.name, o.tag);
+  return Sha256Hex(text).substr(0, 16);
+}
+
+std::optional<std::string> Settings::UrlOf(api::ProviderType type, std::string_view name) const {
+  for (const auto& provider : file.providers) {
+    if (provider.type == type && provider.name == name) return provider.url;
+  }
+  const api::KnownProvider* known = api::FindKnownProvider(type, name);
+  if (known == nullptr) return std::nullopt;
+  return known->Url();
+}
+
+std::map<std::string, std::string> SelectEnvironment(const char* const* all, const std::vector<std::string>& patterns) {
+  std::map<std::string, std::string> out;
+  for (; all != nullptr && *all != nullptr; ++all) {
+    std::string_view entry = *all;
+    size_t equals = entry.find('=');
+    if (equals == entry.npos) continue;
+    std::string_view name = entry.substr(0, equals);
+    for (const auto& pattern : patterns) {
+      if (Glob(pattern, name)) out[std::string(name)] = entry.substr(equals + 1);
+    }
+  }
+  return out;
+}
+
+}  // namespace capi::ops

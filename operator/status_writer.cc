@@ -1,0 +1,62 @@
+#include "operator/status_writer.h"
+
+namespace capi::ops {
+namespace {
+
+// Finalizers are a list that others write to as well: a merge patch of it needs the version it was read at.
+Json FinalizerPatch(const kube::Object& object, bool add) {
+  Json finalizers = Json::array();
+  if (const Json* list = Find(object.json(), {"metadata", "finalizers"})) {
+    for (const Json& name : *list) {
+      if (name != api::kFinalizer) finalizers.push_back(name);
+    }
+  }
+  if (add) finalizers.push_back(api::kFinalizer);
+  return {{"metadata", {{"finalizers", finalizers}, {"resourceVersion", object.resource_version()}}}};
+}
+
+}  // namespace
+
+Status StatusWriter::Patch(const Context& ctx, const api::Provider& provider, Json patch,
+                           const std::string& subresource) {
+  patch["metadata"]["uid"] = provider.uid;
+  kube::WriteOptions options{.field_manager = std::string(api::kFieldManager)};
+  options.subresource = subresource;
+  auto written = client_.Patch(ctx, api::ResourceOf(provider.id.type), provider.id.ns, provider.id.name,
+                               kube::PatchType::kMerge, patch, options);
+  if (!written.ok()) return written.error().With(provider.id.ToString());
+  cache_.OnWrite(provider.id.type, std::move(written).value());
+  return Ok();
+}
+
+Status StatusWriter::WriteStatus(const Context& ctx, const api::Provider& provider,
+                                 const api::ProviderStatus& status) {
+  if (status == provider.status) return Ok();
+  // A merge patch keeps what it doesn't name: members that went away are set to null.
+  Json now = api::StatusToJson(status);
+  for (const auto& [key, value] : api::StatusToJson(provider.status).items()) {
+    if (!now.contains(key)) now[key] = nullptr;
+  }
+  return Patch(ctx, provider, {{"status", now}}, "status");
+}
+
+Status StatusWriter::AddFinalizer(const Context& ctx, const api::Provider& provider) {
+  auto cached = cache_.Get(provider.id.Key());
+  if (!cached) return Ok();
+  return Patch(ctx, provider, FinalizerPatch(*cached->object, true), "");
+}
+
+Status StatusWriter::RemoveFinalizer(const Context& ctx, const api::Provider& provider) {
+  auto cached = cache_.Get(provider.id.Key());
+  if (!cached) return Ok();
+  auto done = Patch(ctx, provider, FinalizerPatch(*cached->object, false), "");
+  if (!done.ok() && done.code() == Code::kNotFound) return Ok();
+  return done;
+}
+
+Status StatusWriter::WriteVersion(const Context& ctx, const api::Provider& provider, const std::string& version) {
+  Json patch = {{"metadata", {{"resourceVersion", provider.resource_version}}}, {"spec", {{"version", version}}}};
+  return Patch(ctx, provider, patch, "");
+}
+
+}  // namespace capi::ops

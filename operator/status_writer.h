@@ -1,0 +1,30 @@
+// The only writes to Provider objects: status, finalizer, spec.version.
+#pragma once
+
+#include <string>
+
+#include "api/types.h"
+#include "kube/client/client.h"
+#include "operator/provider_cache.h"
+
+namespace capi::ops {
+
+// Every write carries the object's uid, so that an object deleted and made anew under the same name never gets what was meant for
+// the old one (kConflict then). Thread-safe.
+class StatusWriter {
+ public:
+  StatusWriter(kube::Client& client, ProviderCache& cache) : client_(client), cache_(cache) {}
+
+  Status WriteStatus(const Context& ctx, const api::Provider& provider, const api::ProviderStatus& status);
+  Status AddFinalizer(const Context& ctx, const api::Provider& provider);
+  Status RemoveFinalizer(const Context& ctx, const api::Provider& provider);
+  // behaviour.md I3: what was picked for an empty spec.version. kConflict when the user has written one meanwhile.
+  Status WriteVersion(const Context& ctx, const api::Provider& provider, const std::string& version);
+
+ private:
+  Status Patch(const Context& ctx, const api::Provider& provider, Json patch, const std::string& subresource);
+  kube::Client& client_;
+  ProviderCache& cache_;
+};
+
+}  // namespace capi::ops

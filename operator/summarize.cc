@@ -1,0 +1,208 @@
+#include "operator/summarize.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "api/reasons.h"
+#include "base/strings.h"
+
+namespace capi::ops {
+namespace {
+
+namespace condition = api::condition;
+namespace reason = api::reason;
+using kube::Condition;
+
+constexpr size_t kHistory = 10;
+constexpr size_t kMaxMessage = 8 * 1024;  // far below the CRD's 32,768, so that a status stays small
+
+std::string Cut(std::string text) {
+  if (text.size() <= kMaxMessage) return text;
+  text.resize(kMaxMessage);
+  while (!text.empty() && !IsValidUtf8(text)) text.pop_back();
+  return text + "...";
+}
+
+// The conditions under construction, over those of the last pass.
+class Conditions {
+ public:
+  Conditions(const Observation& o) : o_(o), list_(o.provider.status.conditions) {}
+
+  void Set(std::string_view type, std::string_view status, std::string_view why, std::string message) {
+    Remove(type);
+    list_.push_back(Condition{std::string(type), std::string(status), std::string(why), Cut(std::move(message)),
+                              o_.provider.generation, ""});
+  }
+  void Remove(std::string_view type) {
+    std::erase_if(list_, [&](const Condition& c) { return c.type == type; });
+  }
+  const Condition* Get(std::string_view type) const { return kube::FindCondition(list_, type); }
+  std::vector<Condition> Settle() {
+    kube::SettleConditions(list_, o_.provider.status.conditions, o_.now);
+    return std::move(list_);
+  }
+
+ private:
+  const Observation& o_;
+  std::vector<Condition> list_;
+};
+
+// What of the workloads and CRDs isn't ready, in words.
+std::string NotReady(const Fleet& fleet) {
+  std::vector<std::string> parts;
+  for (const auto& w : fleet.workloads) {
+    if (!w.health.ok()) {
+      parts.push_back(fmt::format("{} {}: {}", w.id.kind, w.id.name, w.exists ? w.health.message : "doesn't exist"));
+    }
+  }
+  if (!fleet.pending_crds.empty()) {
+    parts.push_back(fmt::format("CRDs not yet established: {}", JoinNames(fleet.pending_crds, 3)));
+  }
+  return JoinNames(parts, 5);
+}
+
+void ReportHold(Conditions& conditions, const Observation& o, const Hold& hold) {
+  std::string message = hold.message;
+  if (hold.after) {
+    message += fmt::format(" (next try at {})", FormatTime(o.now + *hold.after));
+  } else if (hold.retry == Retry::kOnChange) {
+    message += " (tried again when the input changes)";
+  }
+  conditions.Set(hold.condition, "False", hold.reason, message);
+  if (hold.condition != condition::kPreflightCheckPassed) {
+    conditions.Set(condition::kPreflightCheckPassed, "True", reason::kPreflightChecksPassed,
+                   "All preflight checks passed");
+  }
+  conditions.Set(condition::kReady, "False", hold.reason, message);
+  if (hold.retry == Retry::kOnChange) {
+    conditions.Remove(condition::kReconciling);
+    conditions.Set(condition::kStalled, "True", hold.reason, message);
+  } else {
+    conditions.Remove(condition::kStalled);
+    conditions.Set(condition::kReconciling, "True", hold.reason, message);
+  }
+}
+
+// Everything is applied: the fleet decides (I10).
+void ReportApplied(Conditions& conditions, const Observation& o, const Done& done, bool upgraded) {
+  const Fleet& fleet = done.fleet ? *done.fleet : o.fleet;
+  conditions.Set(condition::kPreflightCheckPassed, "True", reason::kPreflightChecksPassed,
+                 "All preflight checks passed");
+  conditions.Remove(condition::kStalled);
+  if (!fleet.ready()) {
+    std::string message = "Waiting for " + NotReady(fleet);
+    std::string_view why = fleet.pending_crds.empty() ? reason::kWorkloadsNotReady : reason::kCRDsNotEstablished;
+    const Condition* before = conditions.Get(condition::kProviderInstalled);
+    // A provider that was installed stays so when a pod of it dies: Ready says that, and why.
+    if (before == nullptr || before->status != "True" || done.applied) {
+      conditions.Set(condition::kProviderInstalled, "False", why, message);
+    }
+    conditions.Set(condition::kReady, "False", why, message);
+    conditions.Set(condition::kReconciling, "True", why, message);
+    return;
+  }
+  conditions.Remove(condition::kReconciling);
+  std::string note = "Provider installed successfully";
+  const Condition* before = conditions.Get(condition::kWarnings);
+  std::string warnings = before != nullptr ? before->message : "";
+  if (!warnings.empty()) note += "; see condition " + std::string(condition::kWarnings);
+  conditions.Set(condition::kProviderInstalled, "True", reason::kProviderInstalled, note);
+  if (upgraded) {
+    conditions.Set(condition::kProviderUpgraded, "True", reason::kProviderUpgraded, "Provider upgraded successfully");
+  }
+  conditions.Set(condition::kReady, "True", reason::kWorkloadsReady,
+                 fleet.workloads.empty() ? "All objects are applied"
+                                         : fmt::format("All objects are applied, {} of {} workloads are available",
+                                                       fleet.workloads.size(), fleet.workloads.size()));
+}
+
+void AddHistory(api::ProviderStatus& status, const Observation& o, const Done& done) {
+  std::string digest = done.release_digest.value_or("");
+  if (!status.history.empty() && status.history.front().version == status.installed_version &&
+      status.history.front().digest == digest) {
+    return;
+  }
+  status.history.insert(status.history.begin(),
+                        {status.installed_version, status.contract, digest, FormatTime(o.now)});
+  if (status.history.size() > kHistory) status.history.resize(kHistory);
+}
+
+void ReportWarnings(Conditions& conditions, const Done& done) {
+  if (!done.warnings) return;
+  if (done.warnings->empty()) {
+    conditions.Remove(condition::kWarnings);
+  } else {
+    conditions.Set(condition::kWarnings, "True", reason::kRenderWarnings, Join(*done.warnings, "; "));
+  }
+}
+
+void ReportDeleting(Conditions& conditions) {
+  std::string message = "The provider's objects are being removed";
+  conditions.Remove(condition::kStalled);
+  conditions.Set(condition::kReady, "False", reason::kDeleting, message);
+  conditions.Set(condition::kReconciling, "True", reason::kDeleting, message);
+}
+
+}  // namespace
+
+api::ProviderStatus Summarize(const Observation& o, const Done& done) {
+  api::ProviderStatus status = o.provider.status;
+  Conditions conditions(o);
+  if (done.hands_off) {
+    conditions.Set(condition::kPaused, "True", reason::kHandsOff,
+                   fmt::format("Annotation {} is set: nothing is written until it is removed", api::kAnnotationPaused));
+    status.conditions = conditions.Settle();
+    return status;
+  }
+  conditions.Remove(condition::kPaused);
+  bool changed_version = done.installed_version && !status.installed_version.empty() &&
+                         !api::SameVersion(*done.installed_version, status.installed_version);
+  if (done.inventory) status.inventory = done.inventory->ToJson();
+  if (done.applied) status.applied = *done.applied;
+  if (done.contract) status.contract = *done.contract;
+  if (done.installed_version) status.installed_version = *done.installed_version;
+  if (done.source) status.source = *done.source;
+  if (done.applied && !done.applied->empty() && !done.hold) AddHistory(status, o, done);
+  ReportWarnings(conditions, done);
+  if (changed_version) {
+    conditions.Set(condition::kProviderUpgraded, "False", reason::kProgressing,
+                   fmt::format("Upgrading to {}", status.installed_version));
+  }
+  const Condition* upgraded = conditions.Get(condition::kProviderUpgraded);
+  bool upgrading = upgraded != nullptr && upgraded->status != "True";
+  if (done.hold) {
+    ReportHold(conditions, o, *done.hold);
+  } else if (done.deleting) {
+    ReportDeleting(conditions);
+  } else if (!status.applied.empty()) {
+    ReportApplied(conditions, o, done, upgrading);
+  }
+  status.observed_generation = o.provider.generation;
+  status.conditions = conditions.Settle();
+  return status;
+}
+
+std::vector<Event> EventsOf(const api::ProviderStatus& was, const api::ProviderStatus& is, const Done& done) {
+  std::vector<Event> events;
+  for (const Condition& c : is.conditions) {
+    const Condition* before = kube::FindCondition(was.conditions, c.type);
+    bool same = before != nullptr && before->status == c.status && before->reason == c.reason;
+    if (same) continue;
+    bool failure = c.type == condition::kStalled && c.status == "True";
+    bool transient = c.type == condition::kReconciling && c.status == "True" && done.hold &&
+                     (done.hold->retry == Retry::kBackoff || done.hold->retry == Retry::kAt);
+    if (failure || transient || (c.type == condition::kWarnings && c.status == "True")) {
+      events.push_back({"Warning", c.reason, c.message});
+    } else if (c.status == "True" && (c.type == condition::kProviderInstalled || c.type == condition::kProviderUpgraded)) {
+      events.push_back({"Normal", c.reason, fmt::format("{} {}", c.message, is.installed_version)});
+    }
+  }
+  if (!done.removed.empty()) {
+    events.push_back({"Normal", std::string(done.deleting ? reason::kDeleting : reason::kPruned),
+                      fmt::format("Removed {}", JoinNames(done.removed, 5))});
+  }
+  return events;
+}
+
+}  // namespace capi::ops

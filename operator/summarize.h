@@ -1,0 +1,38 @@
+// Status and events from what was observed and what was done. Pure; computed on every pass, also when nothing was to do,
+// so that a condition can't stay wrong.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "operator/hold.h"
+#include "operator/observation.h"
+
+namespace capi::ops {
+
+// What a pass did. Unset members leave the status as it was.
+struct Done {
+  std::optional<Hold> hold;  // why it went no further
+  bool hands_off = false;
+  bool deleting = false;
+  bool forget = false;  // the provider is gone (its finalizer is removed): no status to write
+  std::optional<kube::Inventory> inventory;
+  std::optional<std::string> applied, contract, installed_version, source, release_digest;
+  std::optional<std::vector<std::string>> warnings;  // of the render
+  std::optional<Fleet> fleet;  // after an apply, instead of the observation's
+  std::vector<std::string> removed;  // ids of pruned or deleted objects, for an event
+};
+
+api::ProviderStatus Summarize(const Observation& o, const Done& done);
+
+struct Event {
+  std::string type;  // "Normal" or "Warning"
+  std::string reason, message;
+  bool operator==(const Event&) const = default;
+};
+
+// What a person should hear of: the difference between two sets of conditions, and removals.
+std::vector<Event> EventsOf(const api::ProviderStatus& was, const api::ProviderStatus& is, const Done& done);
+
+}  // namespace capi::ops

@@ -1,0 +1,167 @@
+#include "operator/summarize.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/reasons.h"
+#include "operator/testing_fleet.h"
+
+namespace capi::ops {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::Observed;
+
+const kube::Condition* Get(const api::ProviderStatus& status, std::string_view type) {
+  return kube::FindCondition(status.conditions, type);
+}
+
+std::string StatusOf(const api::ProviderStatus& status, std::string_view type) {
+  const auto* condition = Get(status, type);
+  return condition == nullptr ? "" : condition->status;
+}
+
+Done Applied() {
+  Done done;
+  done.applied = "digest";
+  done.installed_version = "v1.12.0";
+  done.contract = "v1beta2";
+  done.release_digest = "sha256:1";
+  done.fleet.emplace();
+  return done;
+}
+
+TEST(Summarize, ReadyIsTheSummary) {
+  Observation o = Observed();
+  Done done = Applied();
+  done.fleet->workloads = {testing::NewWorkload(kube::HealthState::kInProgress, "0 of 1 replicas are available")};
+  auto status = Summarize(o, done);
+  EXPECT_EQ(StatusOf(status, "PreflightCheckPassed"), "True");
+  EXPECT_EQ(StatusOf(status, "ProviderInstalled"), "False") << "I10";
+  EXPECT_EQ(StatusOf(status, "Ready"), "False");
+  EXPECT_EQ(StatusOf(status, "Reconciling"), "True");
+  EXPECT_THAT(Get(status, "Ready")->message, HasSubstr("0 of 1 replicas"));
+  EXPECT_EQ(status.installed_version, "v1.12.0");
+
+  o.provider.status = status;
+  o.fleet.workloads = {testing::NewWorkload(kube::HealthState::kCurrent)};
+  status = Summarize(o, Done{});
+  EXPECT_EQ(StatusOf(status, "ProviderInstalled"), "True");
+  EXPECT_EQ(StatusOf(status, "Ready"), "True");
+  EXPECT_EQ(StatusOf(status, "Reconciling"), "");
+  EXPECT_EQ(status.history.size(), 1u);
+  EXPECT_EQ(status.conditions.front().type, "Ready");
+}
+
+// W8a: a wrong version and its correction must not leave a False behind, though nothing has to be applied.
+TEST(Summarize, ATypoThatIsTakenBackLeavesNoTrace) {
+  Observation o = Observed();
+  o.provider.status = Summarize(o, Applied());
+  auto good = o.provider.status;
+  Done held;
+  held.hold = Hold{"PreflightCheckPassed", "IncorrectVersionFormat", "could not parse \"one\" as version"};
+  o.provider.generation = 2;
+  o.provider.status = Summarize(o, held);
+  EXPECT_EQ(StatusOf(o.provider.status, "PreflightCheckPassed"), "False");
+  EXPECT_EQ(StatusOf(o.provider.status, "Ready"), "False");
+  EXPECT_EQ(StatusOf(o.provider.status, "Stalled"), "True");
+  o.provider.generation = 3;
+  auto status = Summarize(o, Done{});
+  EXPECT_EQ(StatusOf(status, "PreflightCheckPassed"), "True");
+  EXPECT_EQ(StatusOf(status, "Ready"), "True");
+  EXPECT_EQ(StatusOf(status, "Stalled"), "");
+  EXPECT_EQ(Get(status, "Ready")->observed_generation, 3);
+}
+
+TEST(Summarize, HoldsSayWhenTheyTryAgain) {
+  struct Case {
+    Retry retry;
+    std::optional<Millis> after;
+    std::string message, kstatus;
+  };
+  const Case cases[] = {
+      {Retry::kOnChange, {}, "tried again when the input changes", "Stalled"},
+      {Retry::kWaiting, {}, "waiting for it", "Reconciling"},
+      {Retry::kBackoff, Seconds(4), "next try at 2027-01-15T08:00:04Z", "Reconciling"},
+  };
+  for (const auto& c : cases) {
+    Observation o = Observed();
+    Done done;
+    done.hold = Hold{"ProviderInstalled", "ComponentsFetchError", "waiting for it", c.retry, c.after};
+    auto status = Summarize(o, done);
+    EXPECT_THAT(Get(status, "ProviderInstalled")->message, HasSubstr(c.message)) << "F1";
+    EXPECT_EQ(StatusOf(status, "PreflightCheckPassed"), "True");
+    EXPECT_EQ(StatusOf(status, c.kstatus), "True");
+    EXPECT_EQ(StatusOf(status, c.kstatus == "Stalled" ? "Reconciling" : "Stalled"), "");
+  }
+}
+
+TEST(Summarize, UpgradedIsSetOnlyByAnUpgrade) {
+  Observation o = Observed();
+  o.provider.status = Summarize(o, Applied());
+  EXPECT_EQ(StatusOf(o.provider.status, "ProviderUpgraded"), "");
+  Done done = Applied();
+  done.installed_version = "v1.13.0";
+  done.applied = "other";
+  done.fleet->workloads = {testing::NewWorkload(kube::HealthState::kInProgress)};
+  o.provider.status = Summarize(o, done);
+  EXPECT_EQ(StatusOf(o.provider.status, "ProviderUpgraded"), "False");
+  auto status = Summarize(o, Done{});
+  EXPECT_EQ(StatusOf(status, "ProviderUpgraded"), "True");
+  EXPECT_EQ(status.history.size(), 2u);
+  EXPECT_EQ(status.history.front().version, "v1.13.0");
+}
+
+TEST(Summarize, HandsOffChangesOneConditionAlone) {
+  Observation o = Observed();
+  o.provider.status = Summarize(o, Applied());
+  auto before = o.provider.status;
+  Done done;
+  done.hands_off = true;
+  auto status = Summarize(o, done);
+  EXPECT_EQ(StatusOf(status, "Paused"), "True") << "P4";
+  EXPECT_EQ(StatusOf(status, "Ready"), StatusOf(before, "Ready"));
+  o.provider.status = status;
+  EXPECT_EQ(StatusOf(Summarize(o, Done{}), "Paused"), "");
+}
+
+TEST(Summarize, IsStable) {
+  Observation o = Observed();
+  o.provider.status = Summarize(o, Applied());
+  o.now += Seconds(100);
+  EXPECT_EQ(Summarize(o, Done{}), o.provider.status) << "a second pass has nothing to write";
+}
+
+TEST(Summarize, WarningsStayInSight) {
+  Observation o = Observed();
+  Done done = Applied();
+  done.warnings = std::vector<std::string>{"patch 1 matches no object"};
+  o.provider.status = Summarize(o, done);
+  auto events = EventsOf({}, o.provider.status, done);
+  EXPECT_THAT(events, ::testing::Contains(Event{"Warning", "RenderWarnings", "patch 1 matches no object"}));
+  auto status = Summarize(o, Done{});
+  EXPECT_THAT(Get(status, "Warnings")->message, HasSubstr("patch 1"));
+  EXPECT_EQ(StatusOf(status, "Ready"), "True") << "an inert patch isn't fatal";
+  done.warnings->clear();
+  EXPECT_EQ(StatusOf(Summarize(o, done), "Warnings"), "");
+}
+
+TEST(EventsOf, TellsTheDifferenceOnce) {
+  Observation o = Observed();
+  Done done = Applied();
+  auto status = Summarize(o, done);
+  auto events = EventsOf({}, status, done);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].reason, "ProviderInstalled");
+  EXPECT_TRUE(EventsOf(status, status, Done{}).empty());
+  Done held;
+  held.hold = Hold{"ProviderInstalled", "InvalidComponents", "line 4711"};
+  auto failed = Summarize(o, held);
+  events = EventsOf(status, failed, held);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].type, "Warning");
+  EXPECT_THAT(events[0].message, HasSubstr("line 4711"));
+}
+
+}  // namespace
+}  // namespace capi::ops
