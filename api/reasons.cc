@@ -15,6 +15,8 @@ constexpr ConditionInfo kConditions[] = {
     {condition::kPaused, "The provider is scaled to zero, or hands are off it."},
     {condition::kContractCompatible, "The contract of the provider is one that the core provider accepts."},
     {condition::kDrifted, "Somebody keeps changing what the operator applied."},
+    {condition::kWarnings,
+     "The release was applied, but something in the declaration had no effect; absent when there is nothing to say."},
 };
 
 constexpr ReasonInfo kReasons[] = {
@@ -29,6 +31,11 @@ constexpr ReasonInfo kReasons[] = {
     {"All is well", reason::kUpToDate, "Reconciling, Stalled",
      "The state is the declared one: nothing is going on and nothing is stuck.", "Nothing."},
     {"All is well", reason::kNotPaused, "Paused", "The provider is not paused.", "Nothing."},
+    {"All is well", reason::kRenderWarnings, "Warnings",
+     "Something in the declaration had no effect; the message says what.",
+     "Correct it where the message says, or leave it: the provider works."},
+    {"All is well", reason::kPruned, "Ready", "Objects that the release no longer has were removed (event).",
+     "Nothing."},
     {"All is well", reason::kNoDrift, "Drifted", "What the operator applied is as it applied it.", "Nothing."},
     {"At work", reason::kInstalling, "ProviderInstalled, Ready, Reconciling",
      "The release is being applied for the first time.", "Wait."},

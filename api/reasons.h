@@ -29,6 +29,8 @@ inline constexpr std::string_view kPaused = "Paused";
 inline constexpr std::string_view kContractCompatible = "ContractCompatible";
 // Somebody keeps changing what the operator applied.
 inline constexpr std::string_view kDrifted = "Drifted";
+// The release was applied, but something in the declaration had no effect; absent when there is nothing to say.
+inline constexpr std::string_view kWarnings = "Warnings";
 
 }  // namespace condition
 
@@ -50,6 +52,10 @@ inline constexpr std::string_view kContractAccepted = "ContractAccepted";
 inline constexpr std::string_view kUpToDate = "UpToDate";
 // The provider is not paused.
 inline constexpr std::string_view kNotPaused = "NotPaused";
+// Something in the declaration had no effect; the message says what.
+inline constexpr std::string_view kRenderWarnings = "RenderWarnings";
+// Objects that the release no longer has were removed (event).
+inline constexpr std::string_view kPruned = "Pruned";
 // What the operator applied is as it applied it.
 inline constexpr std::string_view kNoDrift = "NoDrift";
 
