@@ -134,7 +134,9 @@ class ControlPlane:
         return result.stdout
 
     def _run(self, name, *flags):
-        self.processes.start(name, [os.path.join(self.programs, name), *flags])
+        # Short-lived servers on a small machine: a fifth less CPU time for somewhat more memory.
+        environment = dict(os.environ, GOGC="400")
+        self.processes.start(name, [os.path.join(self.programs, name), *flags], environment)
 
     def _etcd_flags(self):
         client, peer = f"http://127.0.0.1:{self.etcd_port}", f"http://127.0.0.1:{self.peer_port}"

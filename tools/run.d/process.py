@@ -27,11 +27,12 @@ class Processes:
     def log_path(self, name):
         return os.path.join(self.log_folder, f"{name}.log")
 
-    def start(self, name, command):
+    def start(self, name, command, env=None):
         """Starts a server in a session of its own, so that Ctrl-C reaches us alone and we choose the order."""
         with open(self.log_path(name), "wb") as log:
             process = subprocess.Popen(
                 command,
+                env=env,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
