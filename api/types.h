@@ -24,6 +24,7 @@ struct LeaderElectionSpec {
   std::optional<bool> leader_elect;
   std::optional<Millis> lease_duration, renew_deadline, retry_period;
   std::string resource_lock, resource_name, resource_namespace;
+  bool operator==(const LeaderElectionSpec&) const = default;
 };
 
 // spec.manager. An unset field leaves the release's own argument alone (I9).
@@ -46,6 +47,7 @@ struct ManagerSpec {
   std::map<std::string, bool> feature_gates;
   std::map<std::string, std::string> additional_args;
   bool debug = false;
+  bool operator==(const ManagerSpec&) const = default;
 };
 
 struct ContainerSpec {

@@ -1,0 +1,191 @@
+#include "api/validate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/reasons.h"
+#include "api/release.h"
+#include "api/text.h"
+#include "api/validate_patches.h"
+#include "base/strings.h"
+#include "kube/meta/label_selector.h"
+
+namespace capi::api {
+namespace {
+
+using Kind = FieldError::Kind;
+using Errors = std::vector<FieldError>;
+
+constexpr std::string_view kCoreName = "cluster-api";
+
+void CheckVersion(const Provider& p, Errors& out) {
+  if (p.spec.version.empty()) return;
+  if (auto version = Version::Parse(p.spec.version); !version.ok()) {
+    out.push_back(
+        {Kind::kInvalid, "spec.version", p.spec.version, version.error().message, reason::kIncorrectVersionFormat});
+  }
+}
+
+void CheckCoreName(const Provider& p, Errors& out) {
+  if (p.id.type != ProviderType::kCore || p.id.name == kCoreName) return;
+  out.push_back({Kind::kInvalid, "metadata.name", p.id.name,
+                 fmt::format("Incorrect CoreProvider name: {}. It should be {}", p.id.name, kCoreName),
+                 reason::kIncorrectCoreProviderNameReason});
+}
+
+void CheckReference(const ObjectRef& ref, const std::string& path, Errors& out) {
+  if (ref.name.empty()) {
+    out.push_back({Kind::kRequired, path + ".name", "", "name of the object", reason::kInvalidSpec});
+  } else if (!IsDns1123Subdomain(ref.name)) {
+    out.push_back(
+        {Kind::kInvalid, path + ".name", ref.name, "must be a lower-case DNS-1123 subdomain", reason::kInvalidSpec});
+  }
+  if (!ref.ns.empty() && !IsDns1123Label(ref.ns)) {
+    out.push_back(
+        {Kind::kInvalid, path + ".namespace", ref.ns, "must be a lower-case DNS-1123 label", reason::kInvalidSpec});
+  }
+}
+
+void CheckReference(const std::optional<ObjectRef>& ref, const std::string& path, Errors& out) {
+  if (ref) CheckReference(*ref, path, out);
+}
+
+// I5: exactly one source. A built-in provider may do without, then its registered source counts.
+void CheckSources(const Provider& p, Errors& out) {
+  const FetchConfig none;
+  const FetchConfig& fetch = p.spec.fetch_config ? *p.spec.fetch_config : none;
+  int sources = !fetch.oci.empty() + !fetch.url.empty() + fetch.selector.has_value() + fetch.git.has_value();
+  if (sources == 0 && FindKnownProvider(p.id.type, p.id.name) == nullptr) {
+    out.push_back({Kind::kRequired, "spec.fetchConfig", "",
+                   "Either Selector, OCI URL or provider URL must be provided for a not predefined provider",
+                   reason::kFetchConfigValidationError});
+  }
+  if (sources < 2) return;
+  bool as_known = sources == 2 && fetch.selector && !fetch.url.empty();
+  out.push_back({Kind::kInvalid, "spec.fetchConfig", "",
+                 as_known ? "Only one of Selector and URL must be provided, not both"
+                          : "Must specify one and only one of {oci, url, selector, git}",
+                 reason::kFetchConfigValidationError});
+}
+
+bool IsDigest(std::string_view text) {
+  constexpr std::string_view kPrefix = "sha256:";
+  if (!text.starts_with(kPrefix) || text.size() != kPrefix.size() + 64) return false;
+  text.remove_prefix(kPrefix.size());
+  return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+void CheckFetchConfig(const Provider& p, Errors& out) {
+  CheckSources(p, out);
+  if (!p.spec.fetch_config) return;
+  const FetchConfig& fetch = *p.spec.fetch_config;
+  const std::string path = "spec.fetchConfig.";
+  if (fetch.selector) {
+    if (auto selector = kube::LabelSelector::FromJson(*fetch.selector); !selector.ok()) {
+      out.push_back(
+          {Kind::kInvalid, path + "selector", "", selector.error().message, reason::kFetchConfigValidationError});
+    }
+  }
+  if (fetch.git && fetch.git->url.empty()) {
+    out.push_back(
+        {Kind::kRequired, path + "git.url", "", "where the repository is", reason::kFetchConfigValidationError});
+  }
+  if (fetch.git) CheckReference(fetch.git->secret_ref, path + "git.secretRef", out);
+  CheckReference(fetch.secret_ref, path + "secretRef", out);
+  if (!fetch.digest.empty() && !IsDigest(fetch.digest)) {
+    out.push_back({Kind::kInvalid, path + "digest", fetch.digest,
+                   "must be sha256: and 64 lower-case hexadecimal digits", reason::kInvalidSpec});
+  }
+  if (!fetch.verify) return;
+  if (fetch.verify->provider != "cosign") {
+    out.push_back({Kind::kUnsupported, path + "verify.provider", fetch.verify->provider, "supported values: \"cosign\"",
+                   reason::kInvalidSpec});
+  }
+  CheckReference(fetch.verify->secret_ref, path + "verify.secretRef", out);
+}
+
+void CheckAtLeast(std::optional<int> value, int least, const std::string& path, Errors& out) {
+  if (!value || *value >= least) return;
+  out.push_back({Kind::kInvalid, path, std::to_string(*value),
+                 fmt::format("must be greater than or equal to {}", least), reason::kInvalidSpec});
+}
+
+void CheckManager(const std::optional<ManagerSpec>& manager, const std::string& path, Errors& out) {
+  if (!manager) return;
+  CheckAtLeast(manager->verbosity, 0, path + ".verbosity", out);
+  CheckAtLeast(manager->max_concurrent_reconciles, 0, path + ".maxConcurrentReconciles", out);
+  if (manager->webhook_port && (*manager->webhook_port < 0 || *manager->webhook_port > 65535)) {
+    out.push_back({Kind::kInvalid, path + ".webhook.port", std::to_string(*manager->webhook_port),
+                   "must be between 0 and 65535", reason::kInvalidSpec});
+  }
+}
+
+void CheckContainers(const std::vector<ContainerSpec>& containers, const std::string& path, Errors& out) {
+  for (size_t i = 0; i < containers.size(); ++i) {
+    if (!containers[i].name.empty()) continue;
+    out.push_back(
+        {Kind::kRequired, fmt::format("{}[{}].name", path, i), "", "name of the container", reason::kInvalidSpec});
+  }
+}
+
+void CheckDeployment(const std::optional<DeploymentSpec>& deployment, const std::string& path, Errors& out) {
+  if (!deployment) return;
+  CheckAtLeast(deployment->replicas, 0, path + ".replicas", out);
+  CheckContainers(deployment->containers, path + ".containers", out);
+  CheckContainers(deployment->init_containers, path + ".initContainers", out);
+}
+
+void CheckRollout(const Provider& p, Errors& out) {
+  if (p.spec.rollout.timeout > Millis(0)) return;
+  out.push_back({Kind::kInvalid, "spec.rollout.timeout", "", "must be greater than 0", reason::kInvalidSpec});
+}
+
+}  // namespace
+
+std::string FieldError::ToString() const {
+  std::string_view kind_text;
+  switch (kind) {
+    case Kind::kInvalid: kind_text = "Invalid value"; break;
+    case Kind::kRequired: kind_text = "Required value"; break;
+    case Kind::kForbidden: kind_text = "Forbidden"; break;
+    case Kind::kUnsupported: kind_text = "Unsupported value"; break;
+  }
+  std::string out = fmt::format("{}: {}: ", path, kind_text);
+  if (!value.empty()) out += GoQuote(value) + ": ";
+  return out + detail;
+}
+
+std::string FieldError::ConditionMessage() const {
+  bool known = reason == reason::kIncorrectVersionFormat || reason == reason::kIncorrectCoreProviderNameReason ||
+               path == "spec.fetchConfig" || path == "spec.patches";
+  return known ? detail : fmt::format("{}: {}", path, detail);
+}
+
+std::vector<FieldError> Validate(const Provider& p) {
+  Errors out;
+  CheckVersion(p, out);
+  CheckCoreName(p, out);
+  CheckFetchConfig(p, out);
+  CheckReference(p.spec.config_secret, "spec.configSecret", out);
+  CheckReference(p.spec.additional_manifests, "spec.additionalManifests", out);
+  CheckManager(p.spec.manager, "spec.manager", out);
+  CheckDeployment(p.spec.deployment, "spec.deployment", out);
+  for (const auto& [name, customisation] : p.spec.additional_deployments) {
+    std::string path = fmt::format("spec.additionalDeployments[{}]", name);
+    CheckManager(customisation.manager, path + ".manager", out);
+    CheckDeployment(customisation.deployment, path + ".deployment", out);
+  }
+  CheckPatches(p.spec, out);
+  CheckRollout(p, out);
+  return out;
+}
+
+std::vector<FieldError> ValidateUpdate(const Provider& old, const Provider& p) {
+  if (!old.spec.manager || !p.spec.manager) return {};
+  if (!old.spec.manager->debug || !p.spec.manager->debug || *old.spec.manager == *p.spec.manager) return {};
+  return {{Kind::kForbidden, "spec.manager", "", "can't change while debug is true; set debug to false first",
+           reason::kInvalidSpec}};
+}
+
+}  // namespace capi::api

@@ -1,0 +1,34 @@
+// What can be said about a Provider object by looking at it alone: used by every pass, and by admission to refuse
+// early. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/types.h"
+
+namespace capi::api {
+
+// One thing that is wrong with an object.
+struct FieldError {
+  enum class Kind { kInvalid, kRequired, kForbidden, kUnsupported };
+  Kind kind = Kind::kInvalid;
+  std::string path;         // "spec.fetchConfig.digest"
+  std::string value;        // as the user wrote it, for kInvalid and kUnsupported; "" to leave it out
+  std::string detail;       // what is wrong; a full sentence where other tools know it by that text
+  std::string_view reason;  // of condition PreflightCheckPassed; a constant of reasons.h
+
+  // As the API server writes field errors: "spec.version: Invalid value: \"one\": could not parse ...".
+  std::string ToString() const;
+  // For a condition: texts that users of the peer know stay as they are, others begin with the path.
+  std::string ConditionMessage() const;
+};
+
+// In the order in which preflight reports them. Empty for an object that can be reconciled.
+std::vector<FieldError> Validate(const Provider& provider);
+
+// What admission adds for a change: with spec.manager.debug the other manager fields can't change (I9).
+std::vector<FieldError> ValidateUpdate(const Provider& old, const Provider& provider);
+
+}  // namespace capi::api

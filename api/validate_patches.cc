@@ -1,0 +1,73 @@
+#include "api/validate_patches.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/reasons.h"
+#include "base/yaml.h"
+#include "kube/meta/label_selector.h"
+
+namespace capi::api {
+namespace {
+
+Status Bad(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
+
+// RFC 6902.
+Status CheckOperation(const Json& operation) {
+  if (!operation.is_object()) return Bad("must be an object with op and path");
+  std::string op = GetString(operation, {"op"});
+  constexpr std::string_view kOps[] = {"add", "remove", "replace", "move", "copy", "test"};
+  if (std::find(std::begin(kOps), std::end(kOps), op) == std::end(kOps)) {
+    return Bad(fmt::format("op \"{}\" is not add, remove, replace, move, copy or test", op));
+  }
+  const Json* path = Find(operation, {"path"});
+  if (path == nullptr || !path->is_string()) return Bad("path is missing");
+  bool moves = op == "move" || op == "copy";
+  if (moves && GetString(operation, {"from"}).empty()) return Bad("from is missing");
+  return Ok();
+}
+
+Status CheckPatchText(const std::string& text) {
+  Json patch = TRY(ParseYaml(text));
+  if (patch.is_null() || (patch.is_array() && patch.empty())) return Bad("is empty");
+  if (patch.is_object()) return Ok();
+  if (!patch.is_array()) return Bad("must be an object (merge patch) or a list of operations (RFC 6902)");
+  for (size_t i = 0; i < patch.size(); ++i) TRY_WITH(CheckOperation(patch[i]), fmt::format("operation {}", i));
+  return Ok();
+}
+
+// A merge patch; empty text changes nothing.
+Status CheckManifestPatch(const std::string& text) {
+  Json patch = TRY(ParseYaml(text));
+  return patch.is_object() || patch.is_null() ? Ok() : Bad("must be an object (merge patch)");
+}
+
+void Report(const Status& status, std::string path, std::vector<FieldError>& out) {
+  if (status.ok()) return;
+  out.push_back(
+      {FieldError::Kind::kInvalid, std::move(path), "", status.error().message, reason::kComponentsPatchError});
+}
+
+}  // namespace
+
+void CheckPatches(const ProviderSpec& spec, std::vector<FieldError>& out) {
+  if (!spec.patches.empty() && !spec.manifest_patches.empty()) {
+    out.push_back({FieldError::Kind::kForbidden, "spec.patches", "",
+                   "cannot use both 'patches' and 'manifestPatches'; please choose one",
+                   reason::kComponentsPatchError});
+  }
+  for (size_t i = 0; i < spec.manifest_patches.size(); ++i) {
+    Report(CheckManifestPatch(spec.manifest_patches[i]), fmt::format("spec.manifestPatches[{}]", i), out);
+  }
+  for (size_t i = 0; i < spec.patches.size(); ++i) {
+    const PatchSpec& patch = spec.patches[i];
+    Report(CheckPatchText(patch.patch), fmt::format("spec.patches[{}].patch", i), out);
+    if (!patch.target || patch.target->label_selector.empty()) continue;
+    auto selector = kube::LabelSelector::Parse(patch.target->label_selector);
+    Report(selector.ok() ? Ok() : Status(selector.error()), fmt::format("spec.patches[{}].target.labelSelector", i),
+           out);
+  }
+}
+
+}  // namespace capi::api

@@ -1,0 +1,179 @@
+#include "api/validate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "api/reasons.h"
+#include "api/vectors.h"
+#include "base/yaml.h"
+
+namespace capi::api {
+namespace {
+
+using testing::IsEmpty;
+
+Provider FromJson(const Json& json) {
+  auto provider = ParseProvider(kube::Object(json));
+  EXPECT_TRUE(provider.ok()) << provider.error().message;
+  return provider.ok() ? *provider : Provider{};
+}
+
+Provider Make(std::string_view kind, std::string_view name, std::string_view spec) {
+  return FromJson({{"apiVersion", "operator.cluster.x-k8s.io/v1alpha2"},
+                   {"kind", kind},
+                   {"metadata", {{"name", name}, {"namespace", "ns"}}},
+                   {"spec", ParseYaml(spec).value()}});
+}
+
+std::vector<std::string> Texts(const std::vector<FieldError>& errors) {
+  std::vector<std::string> out;
+  for (const FieldError& e : errors) out.push_back(e.ToString());
+  return out;
+}
+
+// Each thing that is wrong, with its path, text and reason.
+TEST(Validate, Table) {
+  struct Case {
+    std::string_view spec, text, reason;
+  };
+  constexpr std::string_view kAws = "InfrastructureProvider";
+  const Case cases[] = {
+      {"{}", "", ""},
+      {"{version: v2.0.0, fetchConfig: {url: ''}}", "", ""},
+      {"{version: v2}", "spec.version: Invalid value: \"v2\": illegal version string \"v2\"", "IncorrectVersionFormat"},
+      {"{fetchConfig: {url: 'https://a', selector: {}}}",
+       "spec.fetchConfig: Invalid value: Only one of Selector and URL must be provided, not both",
+       "FetchConfigValidationError"},
+      {"{fetchConfig: {oci: a, git: {url: b}}}",
+       "spec.fetchConfig: Invalid value: Must specify one and only one of {oci, url, selector, git}",
+       "FetchConfigValidationError"},
+      {"{fetchConfig: {git: {}}}", "spec.fetchConfig.git.url: Required value: where the repository is",
+       "FetchConfigValidationError"},
+      {"{fetchConfig: {url: a, digest: 'sha256:AB'}}",
+       "spec.fetchConfig.digest: Invalid value: \"sha256:AB\": must be sha256: and 64 lower-case hexadecimal digits",
+       "InvalidSpec"},
+      {"{fetchConfig: {url: a, verify: {provider: gpg, secretRef: {name: k}}}}",
+       "spec.fetchConfig.verify.provider: Unsupported value: \"gpg\": supported values: \"cosign\"", "InvalidSpec"},
+      {"{fetchConfig: {url: a, verify: {provider: cosign}}}",
+       "spec.fetchConfig.verify.secretRef.name: Required value: name of the object", "InvalidSpec"},
+      {"{configSecret: {name: My_Secret}}",
+       "spec.configSecret.name: Invalid value: \"My_Secret\": must be a lower-case DNS-1123 subdomain", "InvalidSpec"},
+      {"{configSecret: {name: ''}}", "spec.configSecret.name: Required value: name of the object", "InvalidSpec"},
+      {"{additionalManifests: {name: m, namespace: a.b}}",
+       "spec.additionalManifests.namespace: Invalid value: \"a.b\": must be a lower-case DNS-1123 label",
+       "InvalidSpec"},
+      {"{manager: {verbosity: -1}}",
+       "spec.manager.verbosity: Invalid value: \"-1\": must be greater than or equal to 0", "InvalidSpec"},
+      {"{manager: {webhook: {port: 65536}}}",
+       "spec.manager.webhook.port: Invalid value: \"65536\": must be between 0 and 65535", "InvalidSpec"},
+      {"{deployment: {replicas: -1}}",
+       "spec.deployment.replicas: Invalid value: \"-1\": must be greater than or equal to 0", "InvalidSpec"},
+      {"{additionalDeployments: {x: {deployment: {containers: [{name: a}, {}]}}}}",
+       "spec.additionalDeployments[x].deployment.containers[1].name: Required value: name of the container",
+       "InvalidSpec"},
+      {"{rollout: {timeout: 0s}}", "spec.rollout.timeout: Invalid value: must be greater than 0", "InvalidSpec"},
+      {"{patches: [{patch: '{}'}], manifestPatches: ['{}']}",
+       "spec.patches: Forbidden: cannot use both 'patches' and 'manifestPatches'; please choose one",
+       "ComponentsPatchError"},
+      {"{patches: [{patch: '[]'}]}", "spec.patches[0].patch: Invalid value: is empty", "ComponentsPatchError"},
+      {"{patches: [{patch: '[{op: nope, path: /a}]'}]}",
+       "spec.patches[0].patch: Invalid value: operation 0: op \"nope\" is not add, remove, replace, move, copy or test",
+       "ComponentsPatchError"},
+      {"{patches: [{patch: '[{op: move, path: /a}]'}]}",
+       "spec.patches[0].patch: Invalid value: operation 0: from is missing", "ComponentsPatchError"},
+      {"{patches: [{patch: '{}', target: {labelSelector: 'a in'}}]}",
+       "spec.patches[0].target.labelSelector: Invalid value: selector \"a in\": expected ( at byte 4",
+       "ComponentsPatchError"},
+      {"{manifestPatches: ['text']}", "spec.manifestPatches[0]: Invalid value: must be an object (merge patch)",
+       "ComponentsPatchError"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.spec);
+    auto errors = Validate(Make(kAws, "aws", c.spec));
+    if (c.text.empty()) {
+      EXPECT_THAT(Texts(errors), IsEmpty());
+      continue;
+    }
+    ASSERT_EQ(errors.size(), 1u) << testing::PrintToString(Texts(errors));
+    EXPECT_EQ(errors[0].ToString(), c.text);
+    EXPECT_EQ(errors[0].reason, c.reason);
+    EXPECT_NE(FindReason(errors[0].reason), nullptr);
+  }
+}
+
+TEST(Validate, ConditionsKeepTheTextsThatUsersKnow) {
+  auto errors = Validate(Make("CoreProvider", "mine", "{version: one, configSecret: {name: A}}"));
+  ASSERT_EQ(errors.size(), 4u);
+  EXPECT_EQ(errors[0].ConditionMessage(), "could not parse \"one\" as version");
+  EXPECT_EQ(errors[1].ConditionMessage(), "Incorrect CoreProvider name: mine. It should be cluster-api");
+  EXPECT_EQ(errors[2].ConditionMessage(),
+            "Either Selector, OCI URL or provider URL must be provided for a not predefined provider");
+  EXPECT_EQ(errors[3].ConditionMessage(), "spec.configSecret.name: must be a lower-case DNS-1123 subdomain");
+}
+
+// The checks of the reference that need nothing but the object (I5).
+TEST(Validate, PreflightVectors) {
+  CAPI_LOAD_VECTORS(cases, "preflight.json");
+  const std::set<std::string_view> ours = {reason::kIncorrectVersionFormat, reason::kIncorrectCoreProviderNameReason,
+                                           reason::kFetchConfigValidationError};
+  for (const Json& c : cases) {
+    std::string id = c["id"];
+    SCOPED_TRACE(id + " " + c["what"].get<std::string>());
+    auto errors = Validate(FromJson(c["providers"][0]));
+    const Json* want = c.contains("want") && c["want"].is_object() ? &c["want"] : nullptr;
+    if (want != nullptr && ours.contains((*want)["reason"].get<std::string>())) {
+      ASSERT_FALSE(errors.empty());
+      EXPECT_EQ(errors[0].reason, (*want)["reason"].get<std::string>());
+      EXPECT_EQ(errors[0].ConditionMessage(), (*want)["message"].get<std::string>());
+    } else if (id == "P12b") {
+      EXPECT_EQ(errors.size(), 1u);  // the reference overlooks selector beside oci
+    } else {
+      EXPECT_THAT(Texts(errors), IsEmpty());
+    }
+  }
+}
+
+// Patches that the reference refuses for their own form are refused; all others pass.
+TEST(Validate, PatchVectors) {
+  CAPI_LOAD_VECTORS(cases, "patches.json");
+  const std::set<std::string> wrong_in_themselves = {"T013", "T028", "T041", "T043", "T044", "T046", "T047", "T049"};
+  for (const Json& c : cases) {
+    SCOPED_TRACE(c["id"].get<std::string>() + " " + c["what"].get<std::string>());
+    Json object = c["provider"];
+    object["spec"]["fetchConfig"] = {{"selector", Json::object()}};
+    auto errors = Validate(FromJson(object));
+    EXPECT_EQ(!errors.empty(), wrong_in_themselves.contains(c["id"])) << testing::PrintToString(Texts(errors));
+    for (const FieldError& e : errors) EXPECT_EQ(e.reason, reason::kComponentsPatchError);
+  }
+}
+
+// I9: with manager.debug the other manager fields can't change until it is off again.
+TEST(ValidateUpdate, DebugHoldsTheManagerFields) {
+  struct Case {
+    std::string_view old_spec, new_spec;
+    bool refused;
+  };
+  const Case cases[] = {
+      {"{manager: {debug: true}}", "{manager: {debug: true}}", false},
+      {"{manager: {debug: true}}", "{manager: {debug: true, verbosity: 3}}", true},
+      {"{manager: {debug: true}}", "{manager: {verbosity: 3}}", false},
+      {"{manager: {debug: true}}", "{}", false},
+      {"{manager: {verbosity: 1}}", "{manager: {debug: true, verbosity: 3}}", false},
+      {"{manager: {debug: true}}", "{manager: {debug: true}, paused: true}", false},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.new_spec);
+    auto errors = ValidateUpdate(Make("CoreProvider", "cluster-api", c.old_spec),
+                                 Make("CoreProvider", "cluster-api", c.new_spec));
+    EXPECT_EQ(!errors.empty(), c.refused);
+    if (c.refused) {
+      EXPECT_EQ(errors[0].ToString(),
+                "spec.manager: Forbidden: can't change while debug is true; set debug to false first");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace capi::api
