@@ -239,7 +239,8 @@ def main():
     # make doesn't take us along when it is killed.
     if "MAKELEVEL" in os.environ:
         children.die_with_parent(signal.SIGTERM)
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    # SIGINT too: a shell starts what it puts into the background with it ignored.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     run = None
     try:
