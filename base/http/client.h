@@ -22,6 +22,7 @@ class Headers {
  public:
   void Set(std::string_view name, std::string_view value);  // replaces
   void Add(std::string_view name, std::string_view value);
+  void Remove(std::string_view name);
   std::string Get(std::string_view name) const;  // first value or ""
   bool Has(std::string_view name) const;
   const std::vector<std::pair<std::string, std::string>>& all() const { return items_; }
@@ -49,8 +50,8 @@ struct Response {
 };
 
 struct TlsOptions {
-  std::string ca_pem;   // trusted roots; with ca_file both empty: the system's
-  std::string ca_file;  // read again when it changes
+  std::string ca_pem;               // trusted roots; with ca_file both empty: the system's
+  std::string ca_file;              // read again when it changes
   std::string cert_pem, key_pem;    // client certificate
   std::string cert_file, key_file;  // the same from files, read again when they change
   std::string server_name;          // instead of the URL's host, for SNI and verification
@@ -69,7 +70,7 @@ struct Options {
   TlsOptions tls;
   Proxy proxy;
   Millis connect_timeout = Seconds(10);
-  size_t max_idle = 8;           // connections kept for reuse
+  size_t max_idle = 8;  // connections kept for reuse
   Millis idle_timeout = Seconds(60);
   bool follow_redirects = false;  // GET only, at most 10; credentials are not sent to another host
 };

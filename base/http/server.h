@@ -17,7 +17,7 @@ struct ServerRequest {
 struct ServerOptions {
   std::string address = "127.0.0.1:0";  // "host:port", ":port" for all interfaces; port 0 picks a free one
   std::string cert_pem, key_pem;        // TLS when set
-  int threads = 4;
+  int threads = 32;                     // connections served at once; each has a thread while it lasts
   size_t max_body = 16u << 20;
 };
 
@@ -29,7 +29,7 @@ class Server {
   static Result<std::unique_ptr<Server>> Start(ServerOptions options, Handler handler);
   ~Server();
   std::string address() const;  // "127.0.0.1:41234", the port that it got
-  void Stop();                  // waits for requests in flight
+  void Stop();                  // waits for requests in flight, up to a second for idle connections
 
  private:
   class Impl;

@@ -1,0 +1,288 @@
+#include "base/http/connection.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <condition_variable>
+#include <cstring>
+#include <functional>
+#include <stop_token>
+#include <thread>
+
+#include "base/http/tls.h"
+#include "base/http/url.h"
+#include "base/mutex.h"
+
+namespace capi::http {
+namespace {
+
+Error Broken(std::string_view what, int error) {
+  return Error{Code::kUnavailable, fmt::format("{}: {}", what, strerrordesc_np(error)), {}};
+}
+
+void SetOption(int fd, int level, int option, int value) { setsockopt(fd, level, option, &value, sizeof value); }
+
+// Small requests go out at once, and a peer that is gone is noticed within a minute also where nothing is sent.
+void SetOptions(int fd) {
+  SetOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  SetOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  SetOption(fd, IPPROTO_TCP, TCP_KEEPIDLE, 30);
+  SetOption(fd, IPPROTO_TCP, TCP_KEEPINTVL, 10);
+  SetOption(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
+  SetOption(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 60'000);
+}
+
+// One numeric address. The socket doesn't block.
+Result<int> Connect(Waiter& waiter, const std::string& address, int port, MonoTime limit) {
+  addrinfo hints = {};
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (int error = getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &found); error != 0)
+    return Error{Code::kUnavailable, gai_strerror(error), {}};
+  int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  int started = -1;
+  if (fd >= 0) {
+    SetOptions(fd);
+    started = connect(fd, found->ai_addr, found->ai_addrlen);
+  }
+  int error = errno;
+  freeaddrinfo(found);
+  if (started == 0) return fd;
+  if (fd < 0) return Broken("socket", error);
+  if (error == EINPROGRESS) {
+    Status waited = waiter.Wait(fd, POLLOUT, limit);
+    if (!waited.ok()) {
+      close(fd);
+      return waited.error();
+    }
+    socklen_t size = sizeof error;
+    getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
+    if (error == 0) return fd;
+  }
+  close(fd);
+  return Broken("connect", error);
+}
+
+// What a resolver thread and the call that waits for it share; the thread may outlive the call.
+struct Resolution {
+  Mutex mu;
+  std::condition_variable_any done_changed;
+  bool done CAPI_GUARDED_BY(mu) = false;
+  int error CAPI_GUARDED_BY(mu) = 0;
+  std::vector<std::string> addresses CAPI_GUARDED_BY(mu);
+};
+
+void Resolve(const std::shared_ptr<Resolution>& resolution, const std::string& host) {
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_ADDRCONFIG;
+  addrinfo* found = nullptr;
+  int error = getaddrinfo(host.c_str(), nullptr, &hints, &found);
+  std::vector<std::string> addresses;
+  for (addrinfo* at = found; error == 0 && at != nullptr; at = at->ai_next) {
+    char text[NI_MAXHOST];
+    if (getnameinfo(at->ai_addr, at->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0)
+      addresses.emplace_back(text);
+  }
+  if (found != nullptr) freeaddrinfo(found);
+  MutexLock lock(resolution->mu);
+  resolution->error = error;
+  resolution->addresses = std::move(addresses);
+  resolution->done = true;
+  resolution->done_changed.notify_all();
+}
+
+}  // namespace
+
+// An eventfd that a stop request makes readable. The callback goes (its destructor waits for it) before the descriptor
+// does, whose number may be used again at once.
+class Waiter::Waker {
+ public:
+  explicit Waker(const std::stop_token& stop) : callback_(stop, [this] { eventfd_write(event_.fd, 1); }) {}
+  int fd() const { return event_.fd; }
+
+ private:
+  struct EventFd {
+    ~EventFd() { close(fd); }
+    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  };
+  EventFd event_;
+  std::stop_callback<std::function<void()>> callback_;
+};
+
+Waiter::Waiter(const Context& ctx) : ctx_(ctx) {
+  if (ctx.stop.stop_possible()) waker_ = std::make_unique<Waker>(ctx.stop);
+}
+Waiter::~Waiter() = default;
+
+Status Waiter::Wait(int fd, short events, std::optional<MonoTime> limit) {
+  while (true) {
+    TRY(ctx_.Check());
+    MonoTime now = ctx_.clock->Monotonic();
+    if (limit && now >= *limit) return Error{Code::kUnavailable, "timed out", {}};
+    std::optional<MonoTime> end = limit;
+    if (ctx_.deadline && (!end || *ctx_.deadline < *end)) end = ctx_.deadline;
+    int timeout = -1;
+    if (end) {
+      auto left = std::chrono::ceil<Millis>(*end - now).count();
+      timeout = static_cast<int>(std::clamp<long long>(left, 1, INT_MAX));
+    }
+    pollfd fds[2] = {{fd, events, 0}, {waker_ ? waker_->fd() : -1, POLLIN, 0}};
+    int ready = poll(fds, 2, timeout);
+    if (ready < 0 && errno != EINTR) return Broken("poll", errno);
+    if (ready > 0 && fds[0].revents != 0) return ctx_.Check();
+  }
+}
+
+Result<std::vector<std::string>> Lookup(Waiter& waiter, const std::string& host) {
+  if (IsIpAddress(host)) return std::vector<std::string>{host};
+  // getaddrinfo can't be interrupted, so it runs aside; a call that stops waiting leaves it to end on its own.
+  auto resolution = std::make_shared<Resolution>();
+  std::thread([resolution, host] { Resolve(resolution, host); }).detach();
+  const Context& ctx = waiter.ctx();
+  MonoTime deadline = ctx.deadline.value_or(MonoTime::max());
+  MutexLock lock(resolution->mu);
+  bool done = ctx.clock->WaitUntil(resolution->done_changed, resolution->mu, ctx.stop, deadline,
+                                   [&]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return resolution->done; });
+  if (!done) {
+    TRY(ctx.Check());
+    return Error{Code::kDeadlineExceeded, "deadline exceeded", {}};
+  }
+  if (resolution->error != 0)
+    return Error{Code::kUnavailable, fmt::format("look up {}: {}", host, gai_strerror(resolution->error)), {}};
+  return resolution->addresses;
+}
+
+Result<std::unique_ptr<Connection>> Connection::Dial(Waiter& waiter, const std::string& host, int port,
+                                                     MonoTime limit) {
+  auto addresses = TRY(Lookup(waiter, host));
+  Error last{Code::kUnavailable, "no address", {}};
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    // A dead address must not use up the time of those behind it.
+    MonoTime now = waiter.ctx().clock->Monotonic();
+    auto share = (limit - now) / static_cast<int>(addresses.size() - i);
+    auto fd = Connect(waiter, addresses[i], port, now + share);
+    if (fd.ok()) return std::unique_ptr<Connection>(new Connection(*fd));
+    if (fd.code() != Code::kUnavailable) return fd.error();
+    last = fd.error();
+    if (addresses[i] != host) last = last.With(addresses[i]);
+  }
+  return last;
+}
+
+Connection::~Connection() {
+  if (ssl_ != nullptr) {
+    SSL_shutdown(ssl_);  // says goodbye if the socket takes it at once
+    SSL_free(ssl_);
+    ERR_clear_error();
+  }
+  close(fd_);
+}
+
+std::optional<short> Connection::TlsWants(int result) const {
+  switch (SSL_get_error(ssl_, result)) {
+    case SSL_ERROR_WANT_READ: return static_cast<short>(POLLIN);
+    case SSL_ERROR_WANT_WRITE: return static_cast<short>(POLLOUT);
+    default: return std::nullopt;
+  }
+}
+
+Status Connection::StartTls(Waiter& waiter, SSL_CTX* tls, const std::string& name, MonoTime limit) {
+  ssl_ = SSL_new(tls);
+  if (ssl_ == nullptr) return TlsError("TLS", nullptr);
+  BIO* bio = NewSocketBio(fd_);
+  SSL_set_bio(ssl_, bio, bio);
+  SSL_set_hostflags(ssl_, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+  bool set = IsIpAddress(name) ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl_), name.c_str()) == 1
+                               : SSL_set1_host(ssl_, name.c_str()) == 1 && SSL_set_tlsext_host_name(ssl_, name.c_str());
+  if (!set) return TlsError("TLS", nullptr);
+  while (true) {
+    ERR_clear_error();
+    errno = 0;
+    int result = SSL_connect(ssl_);
+    if (result == 1) return Ok();
+    auto wants = TlsWants(result);
+    if (!wants) return TlsError("TLS handshake", ssl_);
+    auto waited = waiter.Wait(fd_, *wants, limit);
+    if (!waited.ok()) return waited.error().With("TLS handshake");
+  }
+}
+
+Result<size_t> Connection::ReadTls(Waiter& waiter, char* into, size_t size, std::optional<MonoTime> limit) {
+  while (true) {
+    ERR_clear_error();
+    errno = 0;
+    int result = SSL_read(ssl_, into, static_cast<int>(std::min<size_t>(size, INT_MAX)));
+    if (result > 0) return static_cast<size_t>(result);
+    if (SSL_get_error(ssl_, result) == SSL_ERROR_ZERO_RETURN) return size_t{0};
+    auto wants = TlsWants(result);
+    if (!wants) return TlsError("read", ssl_);
+    TRY(waiter.Wait(fd_, *wants, limit));
+  }
+}
+
+Result<size_t> Connection::Read(Waiter& waiter, char* into, size_t size, std::optional<MonoTime> limit) {
+  TRY(waiter.ctx().Check());
+  if (ssl_ != nullptr) return ReadTls(waiter, into, size, limit);
+  while (true) {
+    ssize_t got = recv(fd_, into, size, 0);
+    if (got >= 0) return static_cast<size_t>(got);
+    if (errno == EAGAIN) {
+      TRY(waiter.Wait(fd_, POLLIN, limit));
+    } else if (errno != EINTR) {
+      return Broken("read", errno);
+    }
+  }
+}
+
+Status Connection::Write(Waiter& waiter, std::string_view bytes, std::optional<MonoTime> limit) {
+  TRY(waiter.ctx().Check());
+  while (!bytes.empty()) {
+    ERR_clear_error();
+    errno = 0;
+    ssize_t sent = ssl_ != nullptr
+                       ? SSL_write(ssl_, bytes.data(), static_cast<int>(std::min<size_t>(bytes.size(), INT_MAX)))
+                       : send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent > 0) {
+      bytes.remove_prefix(static_cast<size_t>(sent));
+      continue;
+    }
+    short wants = POLLOUT;
+    if (ssl_ != nullptr) {
+      auto tls_wants = TlsWants(static_cast<int>(sent));
+      if (!tls_wants) return TlsError("write", ssl_);
+      wants = *tls_wants;
+    } else if (errno == EINTR) {
+      continue;
+    } else if (errno != EAGAIN) {
+      return Broken("write", errno);
+    }
+    TRY(waiter.Wait(fd_, wants, limit));
+  }
+  return Ok();
+}
+
+bool Connection::Alive() {
+  char byte;
+  if (ssl_ == nullptr) return recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+  ERR_clear_error();
+  // Takes in what TLS itself sends on an idle connection, session tickets say.
+  int result = SSL_peek(ssl_, &byte, 1);
+  return result <= 0 && SSL_get_error(ssl_, result) == SSL_ERROR_WANT_READ;
+}
+
+}  // namespace capi::http

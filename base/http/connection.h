@@ -1,0 +1,67 @@
+// One connection: a TCP socket, with TLS on it or not. Every wait ends when the call's context says so.
+#pragma once
+
+#include <openssl/types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/context.h"
+#include "base/result.h"
+
+namespace capi::http {
+
+// Waits for sockets on behalf of one call. A stop request wakes it through an eventfd. Thread-compatible.
+class Waiter {
+ public:
+  explicit Waiter(const Context& ctx);
+  ~Waiter();
+  Waiter(const Waiter&) = delete;
+  Waiter& operator=(const Waiter&) = delete;
+
+  // Until `fd` has one of `events` (poll's), or fails. kCancelled and kDeadlineExceeded from the context; kUnavailable
+  // ("timed out") after `limit`.
+  Status Wait(int fd, short events, std::optional<MonoTime> limit = {});
+  const Context& ctx() const { return ctx_; }
+
+ private:
+  class Waker;
+  const Context& ctx_;
+  std::unique_ptr<Waker> waker_;  // none when nobody can ask to stop
+};
+
+// The addresses of a host name, in the resolver's order, or that address itself.
+Result<std::vector<std::string>> Lookup(Waiter& waiter, const std::string& host);
+
+// Thread-compatible.
+class Connection {
+ public:
+  // TCP to host:port, each address in turn.
+  static Result<std::unique_ptr<Connection>> Dial(Waiter& waiter, const std::string& host, int port, MonoTime limit);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // Wraps the connection in TLS. `name` is what the certificate must be for, a host name or an IP address, and the SNI.
+  Status StartTls(Waiter& waiter, SSL_CTX* tls, const std::string& name, MonoTime limit);
+
+  // At least one byte, or 0 at the peer's orderly end. kUnavailable when the connection broke.
+  Result<size_t> Read(Waiter& waiter, char* into, size_t size, std::optional<MonoTime> limit = {});
+  Status Write(Waiter& waiter, std::string_view bytes, std::optional<MonoTime> limit = {});
+
+  // For an idle connection: the peer neither closed it nor sent anything.
+  bool Alive();
+
+ private:
+  explicit Connection(int fd) : fd_(fd) {}
+  Result<size_t> ReadTls(Waiter& waiter, char* into, size_t size, std::optional<MonoTime> limit);
+  // What to wait for after an SSL call that didn't succeed; none when it failed for good.
+  std::optional<short> TlsWants(int result) const;
+
+  int fd_;
+  SSL* ssl_ = nullptr;
+};
+
+}  // namespace capi::http

@@ -1,0 +1,36 @@
+#include <strings.h>
+#include <algorithm>
+
+#include "base/http/client.h"
+
+namespace capi::http {
+namespace {
+
+bool SameName(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
+
+}  // namespace
+
+void Headers::Set(std::string_view name, std::string_view value) {
+  Remove(name);
+  Add(name, value);
+}
+
+void Headers::Add(std::string_view name, std::string_view value) { items_.emplace_back(name, value); }
+
+void Headers::Remove(std::string_view name) {
+  std::erase_if(items_, [&](const auto& item) { return SameName(item.first, name); });
+}
+
+std::string Headers::Get(std::string_view name) const {
+  for (const auto& [key, value] : items_)
+    if (SameName(key, name)) return value;
+  return "";
+}
+
+bool Headers::Has(std::string_view name) const {
+  return std::any_of(items_.begin(), items_.end(), [&](const auto& item) { return SameName(item.first, name); });
+}
+
+}  // namespace capi::http

@@ -1,0 +1,133 @@
+#include "base/http/proxy.h"
+
+#include <arpa/inet.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <span>
+
+#include "base/encoding.h"
+#include "base/strings.h"
+
+namespace capi::http {
+namespace {
+
+// 16 bytes; IPv4 as ::ffff:a.b.c.d.
+using Address = std::array<unsigned char, 16>;
+
+std::optional<Address> ParseAddress(std::string_view text) {
+  std::string host(text);
+  Address out = {};
+  if (inet_pton(AF_INET6, host.c_str(), out.data()) == 1) return out;
+  if (inet_pton(AF_INET, host.c_str(), out.data() + 12) != 1) return std::nullopt;
+  out[10] = out[11] = 0xff;
+  return out;
+}
+
+bool SamePrefix(const Address& a, const Address& b, int bits) {
+  for (int i = 0; i < bits; ++i) {
+    auto byte = static_cast<size_t>(i / 8);
+    int mask = 0x80 >> (i % 8);
+    if ((a[byte] & mask) != (b[byte] & mask)) return false;
+  }
+  return true;
+}
+
+bool IsLoopback(const Address& address) {
+  return SamePrefix(address, *ParseAddress("127.0.0.0"), 96 + 8) || address == *ParseAddress("::1");
+}
+
+bool InNetwork(const Address& address, std::string_view network) {
+  size_t slash = network.find('/');
+  auto base = ParseAddress(network.substr(0, slash));
+  int bits = -1;
+  std::string_view length = network.substr(slash + 1);
+  std::from_chars(length.data(), length.data() + length.size(), bits);
+  if (!base || bits < 0) return false;
+  if (network.find(':') == network.npos) bits += 96;
+  return bits <= 128 && SamePrefix(address, *base, bits);
+}
+
+// "host:port", "[::1]:port"; the port is "" without one.
+std::pair<std::string_view, std::string_view> SplitPort(std::string_view text) {
+  if (!text.empty() && text[0] == '[') {
+    size_t close = text.find(']');
+    if (close == text.npos) return {text, ""};
+    std::string_view rest = text.substr(close + 1);
+    return {text.substr(1, close - 1), rest.empty() ? rest : rest.substr(1)};
+  }
+  size_t colon = text.find(':');
+  if (colon == text.npos || text.find(':', colon + 1) != text.npos) return {text, ""};
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+// One entry of NO_PROXY.
+bool Matches(std::string_view entry, const Url& url, const std::optional<Address>& address) {
+  if (entry == "*") return true;
+  if (entry.find('/') != entry.npos) return address && InNetwork(*address, entry);
+  auto [host, port] = SplitPort(entry);
+  if (!port.empty() && port != std::to_string(url.port)) return false;
+  if (auto listed = ParseAddress(host)) return address && *listed == *address;
+  if (host.substr(0, 2) == "*.") host.remove_prefix(1);
+  if (host.empty() || address) return false;
+  if (host[0] == '.') return url.host.size() > host.size() && url.host.ends_with(host);
+  return url.host == host || url.host.ends_with(fmt::format(".{}", host));
+}
+
+bool Excluded(const Url& url, std::string_view no_proxy) {
+  auto address = ParseAddress(url.host);
+  if (url.host == "localhost" || (address && IsLoopback(*address))) return true;
+  for (const std::string& entry : Split(ToLower(no_proxy), ','))
+    if (Matches(Trim(entry), url, address)) return true;
+  return false;
+}
+
+std::string Unescape(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    unsigned value = 0;
+    if (text[i] == '%' && i + 2 < text.size() &&
+        std::from_chars(text.data() + i + 1, text.data() + i + 3, value, 16).ptr == text.data() + i + 3) {
+      out += static_cast<char>(value);
+      i += 2;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Proxy ProxyFromEnvironment(std::string_view scheme, const std::function<const char*(const char*)>& getenv) {
+  auto any_of = [&](std::initializer_list<const char*> names) -> std::string {
+    for (const char* name : names)
+      if (const char* value = getenv(name); value != nullptr && *value != '\0') return value;
+    return "";
+  };
+  Proxy proxy;
+  proxy.url = scheme == "https" ? any_of({"HTTPS_PROXY", "https_proxy"}) : any_of({"HTTP_PROXY", "http_proxy"});
+  proxy.no_proxy = any_of({"NO_PROXY", "no_proxy"});
+  return proxy;
+}
+
+Result<std::optional<Url>> ProxyFor(const Url& url, const Proxy& proxy) {
+  if (proxy.url.empty() || Excluded(url, proxy.no_proxy)) return std::optional<Url>();
+  std::string text = proxy.url.find("://") == proxy.url.npos ? "http://" + proxy.url : proxy.url;
+  auto parsed = TRY_WITH(Url::Parse(text), "proxy");
+  if (parsed.scheme != "http")
+    return Error{Code::kUnsupported, fmt::format("proxy: scheme \"{}\" is not supported", parsed.scheme), {}};
+  return std::optional<Url>(std::move(parsed));
+}
+
+std::string ProxyAuthorization(const Url& proxy) {
+  if (proxy.user_info.empty()) return "";
+  size_t colon = std::min(proxy.user_info.find(':'), proxy.user_info.size());
+  std::string password = colon < proxy.user_info.size() ? proxy.user_info.substr(colon + 1) : "";
+  return "Basic " + Base64Encode(Unescape(proxy.user_info.substr(0, colon)) + ":" + Unescape(password));
+}
+
+}  // namespace capi::http

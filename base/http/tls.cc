@@ -1,0 +1,204 @@
+#include "base/http/tls.h"
+
+#include <fmt/core.h>
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/files.h"
+
+namespace capi::http {
+namespace {
+
+template <auto Free>
+struct Deleter {
+  template <typename T>
+  void operator()(T* value) const {
+    Free(value);
+  }
+};
+using Bio = std::unique_ptr<BIO, Deleter<BIO_free>>;
+using Certificate = std::unique_ptr<X509, Deleter<X509_free>>;
+using Key = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
+
+Error Bad(std::string_view what) {
+  unsigned long code = ERR_peek_last_error();
+  const char* reason = code != 0 ? ERR_reason_error_string(code) : nullptr;
+  ERR_clear_error();
+  if (reason == nullptr) return Error{Code::kInvalidArgument, std::string(what), {}};
+  return Error{Code::kInvalidArgument, fmt::format("{}: {}", what, reason), {}};
+}
+
+Bio ReadOnly(std::string_view text) { return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))); }
+
+// Keys with a passphrase are refused, instead of OpenSSL asking for it on the terminal.
+int NoPassphrase(char*, int, int, void*) { return 0; }
+
+Certificate NextCertificate(BIO* bio) { return Certificate(PEM_read_bio_X509(bio, nullptr, NoPassphrase, nullptr)); }
+
+Status AddRoots(X509_STORE* store, std::string_view pem) {
+  Bio bio = ReadOnly(pem);
+  size_t count = 0;
+  while (Certificate root = NextCertificate(bio.get())) {
+    if (X509_STORE_add_cert(store, root.get()) != 1) return Bad("CA certificate");
+    ++count;
+  }
+  if (count == 0) return Bad("CA certificate: no PEM certificate");
+  ERR_clear_error();
+  return Ok();
+}
+
+// OpenSSL's default is a folder of hashed names, of which it reads what it needs. Slim images have only a bundle.
+void AddSystemRoots(SSL_CTX* tls) {
+  SSL_CTX_set_default_verify_paths(tls);
+  const char* folder = std::getenv(X509_get_default_cert_dir_env());
+  auto names = ListDir(folder != nullptr ? folder : X509_get_default_cert_dir());
+  bool hashed =
+      names.ok() && std::any_of(names->begin(), names->end(), [](auto& name) { return name.ends_with(".0"); });
+  for (const char* bundle : {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"})
+    if (!hashed && SSL_CTX_load_verify_file(tls, bundle) == 1) break;
+  ERR_clear_error();
+}
+
+Result<std::string> TextOrFile(const std::string& text, const std::string& file, std::string_view what) {
+  if (!text.empty() || file.empty()) return text;
+  return TRY_WITH(ReadFile(file, 16u << 20), what);
+}
+
+int BioWrite(BIO* bio, const char* data, int size) {
+  BIO_clear_retry_flags(bio);
+  auto fd = static_cast<int>(reinterpret_cast<intptr_t>(BIO_get_data(bio)));
+  ssize_t sent = send(fd, data, static_cast<size_t>(size), MSG_NOSIGNAL);
+  if (sent < 0 && (errno == EAGAIN || errno == EINTR)) BIO_set_retry_write(bio);
+  return static_cast<int>(sent);
+}
+
+int BioRead(BIO* bio, char* into, int size) {
+  BIO_clear_retry_flags(bio);
+  auto fd = static_cast<int>(reinterpret_cast<intptr_t>(BIO_get_data(bio)));
+  ssize_t got = recv(fd, into, static_cast<size_t>(size), 0);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) BIO_set_retry_read(bio);
+  if (got == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
+  return static_cast<int>(got);
+}
+
+long BioControl(BIO* bio, int command, long, void*) {
+  if (command == BIO_CTRL_EOF) return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0;
+  return command == BIO_CTRL_FLUSH ? 1 : 0;
+}
+
+BIO_METHOD* SocketMethod() {
+  static BIO_METHOD* const method = [] {
+    BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket without SIGPIPE");
+    BIO_meth_set_write(made, BioWrite);
+    BIO_meth_set_read(made, BioRead);
+    BIO_meth_set_ctrl(made, BioControl);
+    return made;
+  }();
+  return method;
+}
+
+}  // namespace
+
+BIO* NewSocketBio(int fd) {
+  BIO* bio = BIO_new(SocketMethod());
+  BIO_set_data(bio, reinterpret_cast<void*>(static_cast<intptr_t>(fd)));
+  BIO_set_init(bio, 1);
+  return bio;
+}
+
+Error TlsError(std::string_view what, const SSL* ssl) {
+  int system = errno;
+  unsigned long code = ERR_peek_error();
+  std::string reason = "connection closed";
+  if (code != 0) {
+    const char* text = ERR_reason_error_string(code);
+    reason = text != nullptr ? text : fmt::format("OpenSSL error {:#x}", code);
+    long verified = ssl != nullptr ? SSL_get_verify_result(ssl) : X509_V_OK;
+    if (verified != X509_V_OK) reason += fmt::format(": {}", X509_verify_cert_error_string(verified));
+  } else if (system != 0) {
+    reason = strerrordesc_np(system);
+  }
+  ERR_clear_error();
+  return Error{Code::kUnavailable, fmt::format("{}: {}", what, reason), {}};
+}
+
+Status UseCertificate(SSL_CTX* tls, std::string_view cert_pem, std::string_view key_pem) {
+  Bio bio = ReadOnly(cert_pem);
+  Certificate leaf = NextCertificate(bio.get());
+  if (!leaf) return Bad("certificate");
+  if (SSL_CTX_use_certificate(tls, leaf.get()) != 1) return Bad("certificate");
+  SSL_CTX_clear_chain_certs(tls);
+  while (Certificate next = NextCertificate(bio.get()))
+    if (SSL_CTX_add1_chain_cert(tls, next.get()) != 1) return Bad("certificate chain");
+  ERR_clear_error();
+  bio = ReadOnly(key_pem);
+  Key key(PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassphrase, nullptr));
+  if (!key) return Bad("private key");
+  if (SSL_CTX_use_PrivateKey(tls, key.get()) != 1 || SSL_CTX_check_private_key(tls) != 1)
+    return Bad("private key doesn't fit the certificate");
+  return Ok();
+}
+
+Result<TlsContext> NewClientTls(const TlsOptions& options) {
+  TlsContext tls(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
+  if (!tls) return Bad("TLS");
+  SSL_CTX_set_min_proto_version(tls.get(), TLS1_2_VERSION);
+  SSL_CTX_set_session_cache_mode(tls.get(), SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_mode(tls.get(),
+                   SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  constexpr unsigned char kHttp11[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
+  SSL_CTX_set_alpn_protos(tls.get(), kHttp11, sizeof kHttp11);
+  SSL_CTX_set_verify(tls.get(), options.insecure_skip_verify ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
+
+  std::string ca = TRY(TextOrFile(options.ca_pem, options.ca_file, "CA certificate"));
+  if (!ca.empty()) {
+    TRY(AddRoots(SSL_CTX_get_cert_store(tls.get()), ca));
+  } else if (!options.ca_file.empty()) {
+    return Bad("CA certificate: empty file");
+  } else if (!options.insecure_skip_verify) {
+    AddSystemRoots(tls.get());
+  }
+  std::string cert = TRY(TextOrFile(options.cert_pem, options.cert_file, "client certificate"));
+  std::string key = TRY(TextOrFile(options.key_pem, options.key_file, "client key"));
+  if (cert.empty() != key.empty()) return Bad("client certificate and key: one is missing");
+  if (!cert.empty()) TRY_WITH(UseCertificate(tls.get(), cert, key), "client");
+  return tls;
+}
+
+TlsFiles::TlsFiles(const TlsOptions& options) {
+  if (options.ca_pem.empty()) paths_.push_back(options.ca_file);
+  if (options.cert_pem.empty()) paths_.push_back(options.cert_file);
+  if (options.key_pem.empty()) paths_.push_back(options.key_file);
+  std::erase(paths_, "");
+  stamp_ = Stamp();
+}
+
+std::string TlsFiles::Stamp() const {
+  std::string stamp;
+  for (const std::string& path : paths_) {
+    struct stat info = {};
+    stat(path.c_str(), &info);  // a missing file is a change too
+    stamp += fmt::format("{}.{}.{}.{} ", info.st_mtim.tv_sec, info.st_mtim.tv_nsec, info.st_size, info.st_ino);
+  }
+  return stamp;
+}
+
+bool TlsFiles::Changed() {
+  if (paths_.empty()) return false;
+  std::string now = Stamp();
+  if (now == stamp_) return false;
+  stamp_ = std::move(now);
+  return true;
+}
+
+}  // namespace capi::http
