@@ -1,0 +1,162 @@
+// GitHub behind a network that breaks: bodies cut, lengths that lie, hosts that don't answer.
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "fetch/repository.h"
+
+namespace capi::fetch {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::string_view kUrl = "https://github.com/o/r/releases/latest/core-components.yaml";
+
+// Takes connections on a free port of loopback into its queue and never says a word. Thread-compatible.
+class SilentServer {
+ public:
+  explicit SilentServer(int backlog) {
+    listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    address_.sin_family = AF_INET;
+    address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address_);
+    if (bind(listener_, reinterpret_cast<sockaddr*>(&address_), size) != 0 || listen(listener_, backlog) != 0)
+      std::abort();
+    getsockname(listener_, reinterpret_cast<sockaddr*>(&address_), &size);
+  }
+  ~SilentServer() {
+    for (int filler : fillers_) close(filler);
+    close(listener_);
+  }
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(ntohs(address_.sin_port)); }
+  int listener() const { return listener_; }
+
+  // From now on a connect gets no answer, as behind a firewall that drops.
+  void FillQueue() {
+    for (int i = 0; i < 4; ++i) {
+      fillers_.push_back(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+      (void)connect(fillers_.back(), reinterpret_cast<const sockaddr*>(&address_), sizeof(address_));
+    }
+  }
+
+ private:
+  int listener_;
+  sockaddr_in address_{};
+  std::vector<int> fillers_;
+};
+
+// Listens on loopback and answers every request with the same bytes, then closes. Thread-compatible.
+class RawServer {
+ public:
+  explicit RawServer(std::string answer) : answer_(std::move(answer)), socket_(8) {
+    thread_ = std::jthread([this](const std::stop_token& stop) { Serve(stop); });
+  }
+  ~RawServer() {
+    thread_.request_stop();
+    shutdown(socket_.listener(), SHUT_RDWR);  // ends accept
+    thread_.join();
+  }
+  std::string url() const { return socket_.url(); }
+
+ private:
+  void Serve(const std::stop_token& stop) const {
+    while (!stop.stop_requested()) {
+      int connection = accept(socket_.listener(), nullptr, nullptr);
+      if (connection < 0) return;
+      std::string request;
+      char buffer[4096];
+      ssize_t got = 0;
+      while (request.find("\r\n\r\n") == std::string::npos && (got = read(connection, buffer, sizeof(buffer))) > 0) {
+        request.append(buffer, static_cast<size_t>(got));
+      }
+      send(connection, answer_.data(), answer_.size(), MSG_NOSIGNAL);
+      close(connection);
+    }
+  }
+
+  const std::string answer_;
+  SilentServer socket_;
+  std::jthread thread_;
+};
+
+Result<std::string> Download(const GitHubOptions& options) {
+  auto repository = OpenGitHub(kUrl, options);
+  return (*repository)->File({}, *api::Version::Parse("v1.11.0"), "core-components.yaml");
+}
+
+TEST(GitHubOverABadNetwork, NeverTakesHalfAFile_F3) {
+  struct Case {
+    std::string_view name, answer;
+  };
+  const Case cases[] = {
+      {"a body that is cut", "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nkind: Namespace\n"},
+      {"a chunk that is cut", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nkind: Namespace\n"},
+      {"no last chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n10\r\nkind: Namespace\n\r\n"},
+      {"headers that are cut", "HTTP/1.1 200 OK\r\nContent-Le"},
+      {"nothing", ""},
+      {"no HTTP", "SSH-2.0-OpenSSH_9.2\r\n"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    RawServer server{std::string(c.answer)};
+    auto file = Download({.api_url = server.url(), .download_url = server.url()});
+    ASSERT_FALSE(file.ok()) << *file;
+    EXPECT_EQ(file.code(), Code::kUnavailable) << file.error().message;
+    EXPECT_THAT(file.error().message, HasSubstr("failed to get core-components.yaml of"));
+  }
+}
+
+TEST(GitHubOverABadNetwork, NeverReadsMoreThanAFileMayHave_F2) {
+  RawServer server("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\nkind: Namespace\n");
+  auto file = Download({.api_url = server.url(), .download_url = server.url()});
+  ASSERT_FALSE(file.ok());
+}
+
+TEST(GitHubOverABadNetwork, FindsOutQuicklyThatNobodyListens) {
+  std::string url;
+  {
+    RawServer server("");
+    url = server.url();
+  }
+  MonoTime start = SystemClock().Monotonic();
+  auto file = Download({.api_url = url, .download_url = url});
+  ASSERT_FALSE(file.ok());
+  EXPECT_EQ(file.code(), Code::kUnavailable);
+  EXPECT_LT(SystemClock().Monotonic() - start, Seconds(2));
+}
+
+TEST(GitHubOverABadNetwork, GivesUpConnectingInItsTime) {
+  SilentServer server(0);
+  server.FillQueue();
+  auto file = Download({.api_url = server.url(),
+                        .download_url = server.url(),
+                        .connect_timeout = Millis(100),
+                        .request_timeout = Seconds(30)});
+  ASSERT_FALSE(file.ok());
+  EXPECT_EQ(file.code(), Code::kUnavailable) << file.error().message;
+}
+
+TEST(GitHubOverABadNetwork, ASilentServerCountsAsUnavailable) {
+  SilentServer server(8);
+  auto file = Download({.api_url = server.url(), .download_url = server.url(), .request_timeout = Millis(100)});
+  ASSERT_FALSE(file.ok());
+  EXPECT_EQ(file.code(), Code::kUnavailable) << "our own limit of time is no deadline of the caller's";
+}
+
+TEST(GitHubOverABadNetwork, AStopEndsIt) {
+  RawServer server("");
+  std::stop_source stop;
+  stop.request_stop();
+  auto repository = OpenGitHub(kUrl, {.api_url = server.url(), .download_url = server.url()});
+  auto versions = (*repository)->Versions(Context{}.WithStop(stop.get_token()));
+  ASSERT_FALSE(versions.ok());
+  EXPECT_EQ(versions.code(), Code::kCancelled);
+}
+
+}  // namespace
+}  // namespace capi::fetch

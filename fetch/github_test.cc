@@ -1,0 +1,247 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "base/files.h"
+#include "fetch/github_testing.h"
+#include "fetch/repository.h"
+
+namespace capi::fetch {
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr std::string_view kUrl = "https://github.com/o/r/releases/latest/core-components.yaml";
+constexpr std::string_view kToken = "ghp_s3cret";
+constexpr std::string_view kMetadata =
+    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
+    "- {major: 1, minor: 10, contract: v1beta1}\n- {major: 1, minor: 11, contract: v1beta2}\n";
+
+GitHubRelease Release(std::string tag) {
+  return {.tag = std::move(tag),
+          .assets = {{"metadata.yaml", std::string(kMetadata)}, {"core-components.yaml", "kind: Namespace\n"}}};
+}
+
+std::unique_ptr<Repository> Open(const GitHubOptions& options, std::string_view url = kUrl) {
+  auto repository = OpenGitHub(url, options);
+  if (!repository.ok()) {
+    ADD_FAILURE() << repository.error().message;
+    std::abort();
+  }
+  return std::move(*repository);
+}
+
+std::vector<std::string> Texts(const std::vector<api::Version>& versions) {
+  std::vector<std::string> out;
+  for (const api::Version& version : versions) out.push_back(version.ToString());
+  return out;
+}
+
+api::Version V(std::string_view text) { return *api::Version::Parse(text); }
+
+TEST(GitHub, ListsAllPagesAndOnlyVersions) {
+  GitHubRelease draft = Release("v9.0.0");
+  draft.draft = true;
+  GitHubStandIn github({Release("v1.11.0"), Release("nightly"), Release("v1.12.0-rc.0"), draft, Release("v1.10.3"),
+                        Release("1.9.0"), Release("v1.2")});
+  auto repository = Open(github.options());
+  auto versions = repository->Versions({});
+  ASSERT_TRUE(versions.ok()) << versions.error().message;
+  EXPECT_THAT(Texts(*versions), ElementsAre("v1.9.0", "v1.10.3", "v1.11.0", "v1.12.0-rc.0"));
+  EXPECT_EQ(github.seen().size(), 4u);
+  EXPECT_THAT(github.seen(),
+              Each(AllOf(Field(&SeenRequest::host, "api"), Field(&SeenRequest::user_agent, "capi-operator/test"))));
+}
+
+TEST(GitHub, LatestIsStableAndOfTheContract_I3) {
+  GitHubStandIn github({Release("v1.12.0-rc.0"), Release("v1.11.0"), Release("v1.10.3"), Release("v1.10.2")});
+  auto repository = Open(github.options());
+  EXPECT_EQ(LatestVersion({}, *repository, {})->ToString(), "v1.11.0");
+  EXPECT_EQ(LatestVersion({}, *repository, {"v1beta1"})->ToString(), "v1.10.3");
+}
+
+TEST(GitHub, DownloadsByNameWithoutTheApi) {
+  GitHubStandIn github({Release("v1.11.0")});
+  auto release = GetRelease({}, *Open(github.options(std::string(kToken))), V("1.11.0"));
+  ASSERT_TRUE(release.ok()) << release.error().message;
+  EXPECT_EQ(release->metadata, kMetadata);
+  EXPECT_EQ(release->components, "kind: Namespace\n");
+  EXPECT_THAT(release->source, HasSubstr("/o/r v1.11.0"));
+  EXPECT_THAT(github.seen(), Each(Field(&SeenRequest::host, Not("api"))));
+  EXPECT_THAT(github.seen(), Each(Field(&SeenRequest::authorization, "")));
+}
+
+TEST(GitHub, SendsTheTokenToTheApiAloneForAPrivateRepository) {
+  GitHubStandIn github({Release("v1.11.0")});
+  github.MakePrivate();
+  auto file = Open(github.options(std::string(kToken) + "\n"))->File({}, V("v1.11.0"), "metadata.yaml");
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  EXPECT_EQ(*file, kMetadata);
+  bool objects = false;
+  for (const SeenRequest& request : github.seen()) {
+    SCOPED_TRACE(request.host + request.target);
+    EXPECT_EQ(request.authorization, request.host == "api" ? "Bearer " + std::string(kToken) : "");
+    objects |= request.host == "objects";
+  }
+  EXPECT_TRUE(objects) << "the asset's redirect was not followed";
+}
+
+TEST(GitHub, FindsReleasesWhoseTagHasNoV_I12) {
+  GitHubStandIn github({Release("1.9.0")});
+  auto file = Open(github.options())->File({}, V("v1.9.0"), "metadata.yaml");
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  EXPECT_EQ(*file, kMetadata);
+}
+
+TEST(GitHub, TellsAMissingReleaseFromAMissingFile_F1) {
+  GitHubStandIn github({Release("v1.11.0")});
+  auto repository = Open(github.options());
+  auto no_file = repository->File({}, V("v1.11.0"), "other.yaml");
+  ASSERT_FALSE(no_file.ok());
+  EXPECT_EQ(no_file.code(), Code::kNotFound);
+  EXPECT_THAT(no_file.error().message, HasSubstr("failed to get file \"other.yaml\" from \"v1.11.0\" release"));
+  auto no_release = repository->File({}, V("v1.11.7"), "metadata.yaml");
+  ASSERT_FALSE(no_release.ok());
+  EXPECT_EQ(no_release.code(), Code::kNotFound);
+  EXPECT_THAT(no_release.error().message, HasSubstr("release not found for version v1.11.7"));
+  EXPECT_THAT(no_release.error().message, HasSubstr("a private repository needs a token"));
+}
+
+TEST(GitHub, SaysWhenTheRateLimitResets_F1) {
+  GitHubStandIn github({Release("v1.11.0")});
+  http::Response answer = TextResponse(403, R"({"message": "API rate limit exceeded"})", "application/json");
+  answer.headers.Set("X-RateLimit-Remaining", "0");
+  answer.headers.Set("X-RateLimit-Reset", "1700000900");
+  github.AnswerApiWith(answer);
+  FakeClock clock;  // at 1700000000
+  Context ctx;
+  ctx.clock = &clock;
+  auto versions = Open(github.options())->Versions(ctx);
+  ASSERT_FALSE(versions.ok());
+  EXPECT_EQ(versions.code(), Code::kRateLimited);
+  EXPECT_EQ(versions.error().retry_after, Seconds(900));
+  EXPECT_THAT(versions.error().message, HasSubstr("rate limit for github api has been reached"));
+  EXPECT_THAT(versions.error().message, HasSubstr("2023-11-14T22:28:20Z"));
+}
+
+TEST(GitHub, NeverShowsTheTokenInAnError) {
+  for (int status : {401, 403, 404, 429, 500}) {
+    GitHubStandIn github({Release("v1.11.0")});
+    github.MakePrivate();
+    github.AnswerApiWith(TextResponse(status, "{}", "application/json"));
+    auto repository = Open(github.options(std::string(kToken)));
+    EXPECT_THAT(repository->Versions({}).error().message, Not(HasSubstr(kToken)));
+    EXPECT_THAT(repository->File({}, V("v1.11.0"), "metadata.yaml").error().message, Not(HasSubstr(kToken)));
+  }
+  auto bad = OpenGitHub(kUrl, {.token = "ghp_s3cret\r\nX-Evil: 1"});
+  ASSERT_FALSE(bad.ok());
+  EXPECT_THAT(bad.error().message, Not(HasSubstr("s3cret")));
+}
+
+TEST(GitHub, NeverFollowsAListToAnotherHost) {
+  GitHubStandIn other({Release("v6.6.6")}), github({Release("v1.11.0")});
+  http::Response answer = TextResponse(200, "[]", "application/json");
+  answer.headers.Set("Link", "<" + other.options().api_url + "/repos/o/r/releases>; rel=\"next\"");
+  github.AnswerApiWith(answer);
+  auto versions = Open(github.options(std::string(kToken)))->Versions({});
+  ASSERT_FALSE(versions.ok());
+  EXPECT_EQ(versions.code(), Code::kInvalidArgument);
+  EXPECT_THAT(other.seen(), IsEmpty());
+}
+
+TEST(GitHub, RefusesHtmlInPlaceOfAFile_F2) {
+  GitHubStandIn github({Release("v1.11.0")});
+  github.AnswerDownloadsWith("<!DOCTYPE html>\n<html><body>Sign in</body></html>");
+  auto file = Open(github.options())->File({}, V("v1.11.0"), "metadata.yaml");
+  ASSERT_FALSE(file.ok());
+  EXPECT_EQ(file.code(), Code::kInvalidArgument);
+  EXPECT_THAT(file.error().message, HasSubstr("the server answered with HTML"));
+}
+
+TEST(GitHub, RefusesAListThatIsNone_F2) {
+  for (std::string_view body : {"<html></html>", "{}", "nonsense", "[1, 2"}) {
+    GitHubStandIn github({});
+    github.AnswerApiWith(TextResponse(200, std::string(body), "application/json"));
+    auto versions = Open(github.options())->Versions({});
+    ASSERT_FALSE(versions.ok()) << body;
+    EXPECT_EQ(versions.code(), Code::kInvalidArgument) << body;
+  }
+}
+
+TEST(GitHub, RefusesAFileOfAnotherSizeThanTheApiNames) {
+  GitHubRelease release = Release("v1.11.0");
+  release.size_lie = 7;
+  GitHubStandIn github({release});
+  github.MakePrivate();
+  auto file = Open(github.options(std::string(kToken)))->File({}, V("v1.11.0"), "core-components.yaml");
+  ASSERT_FALSE(file.ok());
+  EXPECT_EQ(file.code(), Code::kUnavailable);
+  EXPECT_THAT(file.error().message, HasSubstr("got 16 bytes of 23"));
+}
+
+TEST(GitHub, RefusesAFileThatIsTooLarge_F2) {
+  GitHubStandIn github({{.tag = "v1.11.0", .assets = {{"core-components.yaml", std::string(200'000, 'x')}}}});
+  GitHubOptions options = github.options();
+  options.max_file = 100'000;
+  auto file = Open(options)->File({}, V("v1.11.0"), "core-components.yaml");
+  ASSERT_FALSE(file.ok());
+  EXPECT_THAT(file.error().message, HasSubstr("core-components.yaml of "));
+}
+
+TEST(GitHub, SeesAReleaseThatAppearsLater) {
+  // Nothing is kept between calls: a second stand-in on the same repository object would be a second answer. Here the
+  // first answer is an error, and the next one counts.
+  GitHubStandIn github({Release("v1.11.0")});
+  auto repository = Open(github.options());
+  ASSERT_TRUE(repository->Versions({}).ok());
+  github.AnswerApiWith(TextResponse(200, R"([{"tag_name": "v1.13.0"}])", "application/json"));
+  EXPECT_THAT(Texts(repository->Versions({}).value()), ElementsAre("v1.13.0"));
+}
+
+TEST(OpenGitHub, RefusesADownloadLinkWithTheRightForm) {
+  for (std::string_view url :
+       {"https://github.com/o/r/releases/download/v1.2.3/f.yaml", "https://github.com/o/r/releases/v1.2.3/"}) {
+    auto got = OpenGitHub(url, {});
+    ASSERT_FALSE(got.ok()) << url;
+    EXPECT_THAT(got.error().message,
+                HasSubstr("https://github.com/o/r/releases/{latest|version-tag}/{components.yaml}"));
+  }
+}
+
+// The real files of a provider, through the API's lists and downloads.
+TEST(GitHub, ServesRealReleases) {
+  const char* folder = std::getenv("RELEASES_DIR");
+  if (folder == nullptr) GTEST_SKIP() << "RELEASES_DIR is not set";
+  std::string core = std::string(folder) + "/cluster-api";
+  std::vector<GitHubRelease> releases;
+  const std::vector<std::string> folders = ListDir(core).value();
+  for (const std::string& version : folders) {
+    GitHubRelease release{.tag = version};
+    const std::vector<std::string> files = ListDir(core + "/" + version).value();
+    for (const std::string& file : files) {
+      release.assets[file] = ReadFile(core + "/" + version + "/" + file).value();
+    }
+    releases.push_back(release);
+  }
+  GitHubStandIn github(releases);
+  auto repository = Open(github.options());
+  auto versions = repository->Versions({});
+  ASSERT_TRUE(versions.ok()) << versions.error().message;
+  ASSERT_EQ(versions->size(), releases.size());
+  for (const GitHubRelease& release : releases) {
+    auto got = GetRelease({}, *repository, V(release.tag));
+    ASSERT_TRUE(got.ok()) << got.error().message;
+    EXPECT_EQ(got->components, release.assets.at("core-components.yaml"));
+  }
+  EXPECT_EQ(LatestVersion({}, *repository, {"v1beta2"})->ToString(), versions->back().ToString());
+}
+
+}  // namespace
+}  // namespace capi::fetch

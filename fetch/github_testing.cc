@@ -1,0 +1,172 @@
+#include "fetch/github_testing.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdio>
+
+#include "base/json.h"
+#include "base/strings.h"
+
+namespace capi::fetch {
+namespace {
+
+constexpr size_t kPageSize = 2;
+constexpr std::string_view kRepository = "/repos/o/r/releases";
+constexpr std::string_view kDownloads = "/o/r/releases/download/";
+
+http::Response JsonResponse(const Json& body) { return TextResponse(200, ToJsonText(body), "application/json"); }
+
+http::Response NotFound() { return TextResponse(404, R"({"message": "Not Found"})", "application/json"); }
+
+http::Response Redirect(const std::string& url) {
+  http::Response response = TextResponse(302, "");
+  response.headers.Set("Location", url);
+  return response;
+}
+
+// An asset's id: which release, which of its assets.
+std::int64_t IdOf(size_t release, size_t asset) { return static_cast<std::int64_t>(release * 100 + asset + 1); }
+
+Json JsonOf(const GitHubRelease& release, size_t index) {
+  Json assets = Json::array();
+  for (const auto& [name, text] : release.assets) {
+    assets.push_back({{"id", IdOf(index, assets.size())},
+                      {"name", name},
+                      {"size", static_cast<std::int64_t>(text.size()) + release.size_lie}});
+  }
+  return {{"tag_name", release.tag}, {"draft", release.draft}, {"assets", assets}};
+}
+
+size_t PageOf(std::string_view query) {
+  size_t page = 1;
+  size_t at = query.find("&page=");
+  if (at != std::string_view::npos) std::from_chars(query.data() + at + 6, query.data() + query.size(), page);
+  return page;
+}
+
+std::unique_ptr<http::Server> Serve(http::Server::Handler handler) {
+  auto server = http::Server::Start({}, std::move(handler));
+  if (!server.ok()) {
+    std::fprintf(stderr, "the stand-in for GitHub can't listen: %s\n", server.error().message.c_str());
+    std::abort();
+  }
+  return std::move(*server);
+}
+
+}  // namespace
+
+http::Response TextResponse(int status, std::string body, std::string_view content_type) {
+  http::Response response;
+  response.status = status;
+  response.headers.Set("Content-Type", content_type);
+  response.body = std::move(body);
+  return response;
+}
+
+GitHubStandIn::GitHubStandIn(std::vector<GitHubRelease> releases) : releases_(std::move(releases)) {
+  objects_ = Serve([this](const http::ServerRequest& request) { return Objects(request); });
+  web_ = Serve([this](const http::ServerRequest& request) { return Web(request); });
+  api_ = Serve([this](const http::ServerRequest& request) { return Api(request); });
+}
+
+GitHubStandIn::~GitHubStandIn() = default;
+
+GitHubOptions GitHubStandIn::options(std::string token) const {
+  GitHubOptions options;
+  options.api_url = "http://" + api_->address();
+  options.download_url = "http://" + web_->address();
+  options.token = std::move(token);
+  options.user_agent = "capi-operator/test";
+  return options;
+}
+
+std::vector<SeenRequest> GitHubStandIn::seen() const {
+  MutexLock lock(mu_);
+  return seen_;
+}
+
+void GitHubStandIn::MakePrivate() {
+  MutexLock lock(mu_);
+  private_ = true;
+}
+
+void GitHubStandIn::AnswerApiWith(http::Response response) {
+  MutexLock lock(mu_);
+  api_answer_ = std::make_unique<http::Response>(std::move(response));
+}
+
+void GitHubStandIn::AnswerDownloadsWith(std::string text) {
+  MutexLock lock(mu_);
+  download_text_ = std::make_unique<std::string>(std::move(text));
+}
+
+void GitHubStandIn::Note(std::string_view host, const http::ServerRequest& request) {
+  MutexLock lock(mu_);
+  std::string target = request.query.empty() ? request.path : request.path + "?" + request.query;
+  seen_.push_back({std::string(host), target, request.headers.Get("Authorization"), request.headers.Get("User-Agent")});
+}
+
+http::Response GitHubStandIn::ListPage(const http::ServerRequest& request) const {
+  size_t page = PageOf("&" + request.query);
+  Json list = Json::array();
+  for (size_t i = (page - 1) * kPageSize; i < std::min(page * kPageSize, releases_.size()); ++i) {
+    list.push_back(JsonOf(releases_[i], i));
+  }
+  http::Response response = JsonResponse(list);
+  if (page * kPageSize < releases_.size()) {
+    std::string url = fmt::format("http://{}{}?per_page=100&page=", api_->address(), kRepository);
+    response.headers.Set("Link", fmt::format("<{}{}>; rel=\"next\", <{}9>; rel=\"last\"", url, page + 1, url));
+  }
+  return response;
+}
+
+http::Response GitHubStandIn::Api(const http::ServerRequest& request) {
+  Note("api", request);
+  {
+    MutexLock lock(mu_);
+    if (api_answer_) return *api_answer_;
+    if (private_ && request.headers.Get("Authorization").empty()) return NotFound();
+  }
+  if (request.path == kRepository) return ListPage(request);
+  std::string rest = ReplaceAll(request.path, kRepository, "");
+  for (size_t i = 0; i < releases_.size(); ++i) {
+    if (rest == "/tags/" + releases_[i].tag) return JsonResponse(JsonOf(releases_[i], i));
+    size_t number = 0;
+    for (const auto& [name, text] : releases_[i].assets) {
+      if (rest != fmt::format("/assets/{}", IdOf(i, number++))) continue;
+      return Redirect(fmt::format("http://{}/{}/{}", objects_->address(), releases_[i].tag, name));
+    }
+  }
+  return NotFound();
+}
+
+http::Response GitHubStandIn::Web(const http::ServerRequest& request) {
+  Note("web", request);
+  {
+    MutexLock lock(mu_);
+    if (private_) return NotFound();
+    if (download_text_) return TextResponse(200, *download_text_, "text/html");
+  }
+  if (!request.path.starts_with(kDownloads)) return NotFound();
+  std::string path = "/" + request.path.substr(kDownloads.size());
+  if (FindObject(path) == nullptr) return NotFound();
+  return Redirect(fmt::format("http://{}{}", objects_->address(), path));
+}
+
+http::Response GitHubStandIn::Objects(const http::ServerRequest& request) {
+  Note("objects", request);
+  const std::string* text = FindObject(request.path);
+  return text == nullptr ? NotFound() : TextResponse(200, *text, "application/octet-stream");
+}
+
+const std::string* GitHubStandIn::FindObject(const std::string& path) const {
+  for (const GitHubRelease& release : releases_) {
+    for (const auto& [name, text] : release.assets) {
+      if (path == "/" + release.tag + "/" + name) return &text;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace capi::fetch

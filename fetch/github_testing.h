@@ -1,0 +1,64 @@
+// A server on loopback that speaks GitHub's API for one repository, for tests.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/http/server.h"
+#include "base/mutex.h"
+#include "fetch/repository.h"
+
+namespace capi::fetch {
+
+// A release of the repository. A value.
+struct GitHubRelease {
+  std::string tag;
+  std::map<std::string, std::string> assets;  // by name
+  bool draft = false;
+  std::int64_t size_lie = 0;  // added to the size that the API names
+};
+
+// A request that came. A value.
+struct SeenRequest {
+  std::string host;  // "api", "web" or "objects"
+  std::string target, authorization, user_agent;
+};
+
+// Repository "o/r" on three hosts, as GitHub has them: the API, the web site with downloads, and the store of objects
+// that both redirect to. Lists of releases come in pages of two. Thread-safe.
+class GitHubStandIn {
+ public:
+  explicit GitHubStandIn(std::vector<GitHubRelease> releases);
+  ~GitHubStandIn();
+
+  GitHubOptions options(std::string token = "") const;
+  std::vector<SeenRequest> seen() const;
+
+  // From now on: the web site answers 404 as it does for private repositories; the API answers `response` to
+  // everything; downloads get `text` instead of the file.
+  void MakePrivate();
+  void AnswerApiWith(http::Response response);
+  void AnswerDownloadsWith(std::string text);
+
+ private:
+  http::Response Api(const http::ServerRequest& request);
+  http::Response Web(const http::ServerRequest& request);
+  http::Response Objects(const http::ServerRequest& request);
+  void Note(std::string_view host, const http::ServerRequest& request);
+  http::Response ListPage(const http::ServerRequest& request) const;
+  const std::string* FindObject(const std::string& path) const;
+
+  const std::vector<GitHubRelease> releases_;
+  mutable Mutex mu_;
+  std::vector<SeenRequest> seen_ CAPI_GUARDED_BY(mu_);
+  bool private_ CAPI_GUARDED_BY(mu_) = false;
+  std::unique_ptr<http::Response> api_answer_ CAPI_GUARDED_BY(mu_);
+  std::unique_ptr<std::string> download_text_ CAPI_GUARDED_BY(mu_);
+  std::unique_ptr<http::Server> api_, web_, objects_;
+};
+
+http::Response TextResponse(int status, std::string body, std::string_view content_type = "text/plain");
+
+}  // namespace capi::fetch
