@@ -25,15 +25,15 @@ using ImageOverrides = std::map<std::string, ImageOverride>;
 
 struct RenderInput {
   api::ProviderType type = api::ProviderType::kCore;
-  std::string name;              // "aws"
+  std::string name;  // "aws"
   const api::Release* release = nullptr;
   std::string additional_manifests;  // text of the ConfigMap's key `manifests`; "" for none
   Variables variables;
-  std::string target_namespace;      // "" for the release's own (command line)
+  std::string target_namespace;             // "" for the release's own (command line)
   const api::ProviderSpec* spec = nullptr;  // null: no customisation (command line)
-  ImageOverrides images;             // of the Secret or configuration file: before customisation
-  ImageOverrides operator_images;    // of the operator's clusterctl.yaml: last
-  bool keep_namespace_object = false;  // the command line prints it; the operator never applies it (I8)
+  ImageOverrides images;                    // of the Secret or configuration file: before customisation
+  ImageOverrides operator_images;           // of the operator's clusterctl.yaml: last
+  bool keep_namespace_object = false;       // the command line prints it; the operator never applies it (I8)
   bool skip_substitution = false;
 };
 
@@ -51,8 +51,8 @@ enum class RenderStep { kVariables, kParse, kImages, kNamespace, kCustomise, kPa
 
 struct RenderError {
   RenderStep step;
-  Error error;                        // kInvalidArgument; line and column of the file as fetched where known
-  std::vector<std::string> missing;   // names of missing variables, sorted
+  Error error;                       // kInvalidArgument; line and column of the file as fetched where known
+  std::vector<std::string> missing;  // names of missing variables, sorted
 };
 
 // Never throws.

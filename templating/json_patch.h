@@ -1,0 +1,13 @@
+// RFC 6902 patches.
+#pragma once
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace capi::templating {
+
+// All operations, or none: on kInvalidArgument (an unknown operation, a missing path, a failed test) `target` is as it
+// was.
+Status JsonPatch(Json& target, const Json& operations);
+
+}  // namespace capi::templating

@@ -1,0 +1,23 @@
+// Fourth step: the release's namespace becomes the target namespace (behaviour.md I8), as clusterctl's
+// --target-namespace does.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "kube/meta/object.h"
+
+namespace capi::templating {
+
+// Name of the one Namespace object; "" where there is none. kInvalidArgument where there are two: flattening them into
+// one namespace would lose objects.
+Result<std::string> OwnNamespace(const std::vector<kube::Object>& objects);
+
+// Moves every object into `target`: metadata.namespace, the Namespace object's name, subjects of bindings, services of
+// webhooks and conversions, cert-manager's annotation and DNS names. Objects without a namespace get none.
+Status FixNamespace(std::vector<kube::Object>& objects, std::string_view target);
+
+}  // namespace capi::templating

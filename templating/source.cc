@@ -1,0 +1,120 @@
+#include "templating/source.h"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include <algorithm>
+
+#include "base/strings.h"
+
+namespace capi::templating {
+namespace {
+
+// As in kubernetes-sigs/cluster-api-operator: the manifests are one more document of the stream.
+constexpr std::string_view kSeparator = "\n---\n";
+
+bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+size_t LineBegin(std::string_view text, size_t line) {
+  size_t at = 0;
+  for (; line > 1; --line) {
+    size_t newline = text.find('\n', at);
+    if (newline == std::string_view::npos) return at;
+    at = newline + 1;
+  }
+  return at;
+}
+
+// Columns count characters, from 1.
+size_t Forward(std::string_view text, size_t at, size_t column) {
+  for (; column > 1 && at < text.size(); --column) {
+    ++at;
+    while (at < text.size() && IsContinuation(text[at])) ++at;
+  }
+  return at;
+}
+
+// The segment that made output[at]; null where the output is the source's own text.
+const OutputSegment* SegmentAt(const std::vector<OutputSegment>& segments, size_t at) {
+  auto behind = std::upper_bound(segments.begin(), segments.end(), at,
+                                 [](size_t value, const OutputSegment& segment) { return value < segment.output; });
+  return behind == segments.begin() ? nullptr : &*std::prev(behind);
+}
+
+size_t ToSource(const std::vector<OutputSegment>& segments, size_t at) {
+  const OutputSegment* segment = SegmentAt(segments, at);
+  if (segment == nullptr) return at;
+  return segment->literal ? segment->source + (at - segment->output) : segment->source;
+}
+
+// Names of the variables that stand in output[begin, end), in order, each once.
+std::vector<std::string> VariablesIn(const std::vector<OutputSegment>& segments, size_t begin, size_t end) {
+  std::vector<std::string> out;
+  const OutputSegment* segment = SegmentAt(segments, begin);
+  if (segment == nullptr) return out;
+  for (; segment != segments.data() + segments.size() && segment->output < end; ++segment) {
+    bool known = std::find(out.begin(), out.end(), segment->variable) != out.end();
+    if (!segment->literal && !known) out.push_back(segment->variable);
+  }
+  return out;
+}
+
+}  // namespace
+
+Source::Source(std::string_view components, std::string_view additional)
+    : text_(components), additional_begin_(components.size() + 1) {
+  if (additional.empty()) return;
+  joined_.reserve(components.size() + kSeparator.size() + additional.size());
+  joined_.append(components).append(kSeparator);
+  additional_begin_ = joined_.size();
+  joined_.append(additional);
+  text_ = joined_;
+}
+
+Source::Position Source::Find(size_t offset) const {
+  std::string_view before = text_.substr(0, std::min(offset, text_.size()));
+  bool additional = offset >= additional_begin_;
+  if (additional) before.remove_prefix(additional_begin_);
+  auto line = static_cast<size_t>(std::count(before.begin(), before.end(), '\n')) + 1;
+  std::string_view in_line = before.substr(before.rfind('\n') + 1);  // npos + 1 is 0
+  auto inner = static_cast<size_t>(std::count_if(in_line.begin(), in_line.end(), IsContinuation));
+  return {line, in_line.size() - inner + 1, additional ? " of the additional manifests" : ""};
+}
+
+std::string Source::Place(size_t offset) const {
+  Position at = Find(offset);
+  return fmt::format("line {}, column {}{}", at.line, at.column, at.file);
+}
+
+std::string Source::PlaceOfLine(size_t offset) const {
+  Position at = Find(offset);
+  return fmt::format("line {}{}", at.line, at.file);
+}
+
+std::string ExplainYamlError(std::string_view message, std::string_view output,
+                             const std::vector<OutputSegment>& segments, const Source& source) {
+  static const RE2 kPlace(R"(line (\d{1,9})(?:, column (\d{1,9}))?)");
+  std::string out;
+  re2::StringPiece rest(message.data(), message.size()), match[3];
+  while (kPlace.Match(rest, 0, rest.size(), RE2::UNANCHORED, match, 3)) {
+    size_t line = std::stoul(std::string(match[1])), begin = LineBegin(output, line);
+    bool has_column = !match[2].empty();
+    size_t at = has_column ? Forward(output, begin, std::stoul(std::string(match[2]))) : begin;
+    size_t offset = ToSource(segments, at);
+    out.append(rest.data(), static_cast<size_t>(match[0].data() - rest.data()));
+    out += has_column ? source.Place(offset) : source.PlaceOfLine(offset);
+    auto here = VariablesIn(segments, begin, std::max(at, std::min(output.find('\n', begin), output.size())) + 1);
+    if (!here.empty()) {
+      return fmt::format("{}: no valid YAML once the value of {} is filled in", source.Place(offset), Join(here, ", "));
+    }
+    rest.remove_prefix(static_cast<size_t>(match[0].data() - rest.data()) + match[0].size());
+  }
+  return out.append(rest.data(), rest.size());
+}
+
+std::string PlaceOfOutputLine(size_t line, std::string_view output, const std::vector<OutputSegment>& segments,
+                              const Source& source) {
+  return source.PlaceOfLine(ToSource(segments, LineBegin(output, line)));
+}
+
+}  // namespace capi::templating

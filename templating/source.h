@@ -1,0 +1,49 @@
+// The text that is rendered, and positions in it as its author sees them: those of the file as fetched (behaviour.md
+// F2).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "templating/template.h"
+
+namespace capi::templating {
+
+// The components file, with the additional manifests behind it where there are any. Keeps views of both texts.
+class Source {
+ public:
+  Source(std::string_view components, std::string_view additional);
+  // Views into itself.
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+
+  std::string_view text() const { return text_; }
+
+  // "line 12, column 3", or "line 1, column 2 of the additional manifests".
+  std::string Place(size_t offset) const;
+  std::string PlaceOfLine(size_t offset) const;  // the same without the column
+
+ private:
+  struct Position {
+    size_t line, column;
+    std::string_view file;  // " of the additional manifests", or ""
+  };
+  Position Find(size_t offset) const;
+
+  std::string_view text_;
+  std::string joined_;
+  size_t additional_begin_;  // text_.size() + 1 when there are none
+};
+
+// `message` of the YAML parser, which speaks of lines and columns of `output`, in terms of `source`. Where values of
+// variables stand in the line in question, the variables are named and the parser's words are left out: they may quote
+// a value, and values never reach an error (I7).
+std::string ExplainYamlError(std::string_view message, std::string_view output,
+                             const std::vector<OutputSegment>& segments, const Source& source);
+
+// "line 12": where that 1-based line of `output` begins in `source`.
+std::string PlaceOfOutputLine(size_t line, std::string_view output, const std::vector<OutputSegment>& segments,
+                              const Source& source);
+
+}  // namespace capi::templating

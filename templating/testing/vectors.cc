@@ -1,0 +1,59 @@
+#include "templating/testing/vectors.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/files.h"
+
+namespace capi::templating {
+namespace {
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string MustRead(const std::string& path) {
+  auto text = ReadFile(path);
+  if (!text.ok()) {
+    std::fprintf(stderr, "%s\n", text.error().message.c_str());
+    std::abort();
+  }
+  return std::move(text).value();
+}
+
+bool IsEmpty(const Json& value) { return value.is_null() || (value.is_structured() && value.empty()); }
+
+}  // namespace
+
+Json LoadVectors(const std::string& file) {
+  std::string dir = Environment("VECTORS_DIR");
+  if (dir.empty()) return nullptr;
+  auto json = ParseJson(MustRead(dir + "/" + file));
+  if (!json.ok()) {
+    std::fprintf(stderr, "%s: %s\n", file.c_str(), json.error().message.c_str());
+    std::abort();
+  }
+  return std::move(json).value();
+}
+
+std::string ReleasesDir() { return Environment("RELEASES_DIR"); }
+
+std::string LoadReleaseFile(const std::string& path) { return MustRead(ReleasesDir() + "/" + path); }
+
+Json WithoutEmpty(Json value) {
+  if (!value.is_structured()) return value;
+  Json out = value.is_object() ? Json::object() : Json::array();
+  for (auto it = value.begin(); it != value.end(); ++it) {
+    Json kept = WithoutEmpty(*it);
+    if (IsEmpty(kept)) continue;
+    if (value.is_object()) {
+      out[it.key()] = std::move(kept);
+    } else {
+      out.push_back(std::move(kept));
+    }
+  }
+  return out;
+}
+
+}  // namespace capi::templating

@@ -1,0 +1,24 @@
+// Where tests find the behaviour vectors and the real releases.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+
+namespace capi::templating {
+
+inline constexpr std::string_view kNoVectors = "VECTORS_DIR is not set";
+inline constexpr std::string_view kNoReleases = "RELEASES_DIR is not set";
+
+// A file of VECTORS_DIR. Null when the variable isn't set; ends the process when it is and the file can't be read.
+Json LoadVectors(const std::string& file);
+
+// A file below RELEASES_DIR; "" when the variable isn't set.
+std::string ReleasesDir();
+std::string LoadReleaseFile(const std::string& path);
+
+// `value` without nulls, empty objects and empty lists, at any depth: Go's typed structures add them.
+Json WithoutEmpty(Json value);
+
+}  // namespace capi::templating
