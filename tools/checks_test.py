@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""Tests of the check scripts: each on a small tree of its own that breaks one rule."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+TOOLS = os.path.dirname(os.path.realpath(__file__))
+SCRIPTS = ("check.d", "check_layers", "check_sizes", "check_headers", "check_format")
+HEADER = "// What it is.\n#pragma once\n"
+
+
+class Tree(unittest.TestCase):
+    """A git tree with the scripts in it."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="checks-test-")
+        self.addCleanup(folder.cleanup)
+        self.root = folder.name
+        for name in SCRIPTS:
+            source, target = os.path.join(TOOLS, name), os.path.join(self.root, "tools", name)
+            if os.path.isdir(source):
+                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(source, target)
+        shutil.copy(os.path.join(TOOLS, "..", ".clang-format"), self.root)
+        subprocess.run(["git", "init", "--quiet", self.root], check=True)
+        self.write("tools/README.md", "Scripts.\nMay use: python\n")
+        self.write("base/README.md", "Base.\nMay use: the standard library, spdlog\n")
+        self.write("kube/client/README.md", "Client.\nMay use: base\n")
+        self.write("kube/cache/README.md", "Cache.\nMay use: kube/client and below\n")
+        self.write("base/a.h", HEADER)
+        self.write("kube/client/c.h", HEADER + '#include "base/a.h"\n')
+
+    def write(self, name, text):
+        path = os.path.join(self.root, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def run_check(self, script, *arguments):
+        done = subprocess.run(
+            [os.path.join(self.root, "tools", script), *arguments], capture_output=True, text=True, cwd=self.root
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    def expect_pass(self, script, *arguments):
+        code, output = self.run_check(script, *arguments)
+        self.assertEqual(code, 0, output)
+
+    def expect_fail(self, script, words, *arguments):
+        code, output = self.run_check(script, *arguments)
+        self.assertEqual(code, 1, output)
+        self.assertIn(words, output)
+
+
+class Layers(Tree):
+    def test_what_the_readmes_allow_passes(self):
+        self.write("kube/cache/i.cc", '#include <sys/stat.h>\n#include <fmt/format.h>\n#include "kube/client/c.h"\n#include "base/a.h"\n')
+        self.expect_pass("check_layers")
+
+    def test_an_include_up_the_layers_fails(self):
+        self.write("base/b.cc", '#include "base/a.h"\n#include "kube/client/c.h"\n')
+        self.expect_fail("check_layers", "base/b.cc:2: base/README.md doesn't name kube/client")
+
+    def test_a_library_outside_its_wrapper_fails(self):
+        self.write("base/b.cc", "#include <spdlog/spdlog.h>\n")
+        self.expect_fail("check_layers", "base/b.cc:1: spdlog may be included by its wrapper only: base/log.cc")
+
+    def test_a_library_that_the_readme_does_not_name_fails(self):
+        self.write("kube/client/b.cc", "#include <openssl/ssl.h>\n")
+        self.expect_fail("check_layers", "kube/client/README.md doesn't name OpenSSL")
+
+    def test_googletest_is_for_tests(self):
+        self.write("base/a_test.cc", "#include <gtest/gtest.h>\n")
+        self.expect_pass("check_layers")
+        self.write("base/b.cc", "#include <gtest/gtest.h>\n")
+        self.expect_fail("check_layers", "base/b.cc:1: GoogleTest is for tests only")
+
+    def test_a_folder_without_readme_fails(self):
+        self.write("other/a.cc", "")
+        self.expect_fail("check_layers", "other: no README.md")
+
+    def test_a_file_that_is_not_there_fails(self):
+        self.write("base/b.cc", '#include "a.h"\n')
+        self.expect_fail("check_layers", 'base/b.cc:1: "a.h" is no file of the project')
+
+
+def function(lines, head="int F(int a) {"):
+    return head + "\n" + "  a();\n" * (lines - 2) + "}\n"
+
+
+class Sizes(Tree):
+    def test_the_limits_themselves_pass(self):
+        self.write("base/a.cc", function(70) + "//\n" * 430)
+        self.expect_pass("check_sizes")
+
+    def test_a_long_file_fails(self):
+        self.write("base/a.cc", "//\n" * 501)
+        self.expect_fail("check_sizes", "base/a.cc: 501 lines")
+
+    def test_long_functions_of_all_kinds_fail(self):
+        heads = {
+            "free": "int F(int a) {",
+            "method": "Status A::B(const C& c) const noexcept {",
+            "test": "TEST(A, B) {",
+            "constructor": "A::A(int b) : b_{b}, c_{1} {",
+            "trailing": "auto F() -> std::vector<int> {",
+        }
+        for name, head in heads.items():
+            with self.subTest(name):
+                self.write("base/a.cc", "namespace x {\n" + function(71, head) + "}\n")
+                self.expect_fail("check_sizes", "base/a.cc:2: function of 71 lines")
+
+    def test_functions_of_a_class_count_one_by_one(self):
+        self.write("base/a.cc", "class A {\n public:\n" + function(60) + function(60) + "};\n")
+        self.expect_pass("check_sizes")
+
+    def test_tables_are_as_long_as_they_are(self):
+        self.write("base/a.cc", "const Row kRows[] = {\n" + '    {Of("a")},\n' * 100 + "};\n")
+        self.expect_pass("check_sizes")
+
+    def test_braces_in_texts_do_not_count(self):
+        self.write("base/a.cc", 'const char* a = "{";\n// {\nconst char b = \'{\';\nauto c = R"({{{)";\n' + function(70))
+        self.expect_pass("check_sizes")
+
+
+class Headers(Tree):
+    def test_what_a_header_must_have(self):
+        self.expect_pass("check_headers", "--text")
+        broken = {
+            "opens with a comment": "#pragma once\n",
+            "no `#pragma once`": "// What it is.\n",
+            "class A doesn't say": HEADER + "// Holds things.\nclass A {\n};\n",
+        }
+        for words, text in broken.items():
+            with self.subTest(words):
+                self.write("base/b.h", text)
+                self.expect_fail("check_headers", words, "--text")
+
+    def test_a_class_that_says_it(self):
+        self.write("base/b.h", HEADER + "// Holds things. Thread-safe.\ntemplate <typename T>\nclass A : public B {\n};\nclass C;\n")
+        self.expect_pass("check_headers", "--text")
+
+
+class Format(Tree):
+    @unittest.skipUnless(shutil.which("clang-format-14"), "no clang-format-14")
+    def test_names_the_file_and_lays_it_out(self):
+        self.write("base/b.cc", "int   a ;\n")
+        self.expect_fail("check_format", "base/b.cc: run tools/check_format --fix")
+        self.expect_pass("check_format", "--fix")
+        self.expect_pass("check_format")
+
+
+REPORT = """<testsuites><testsuite>
+<testcase name="a" status="run" result="completed"/>
+<testcase name="b" status="run" result="skipped"><skipped message="x_test.cc:2&#x0A;RELEASES_DIR is not set"/></testcase>
+{more}</testsuite></testsuites>"""
+CTEST = """<testsuite>
+<testcase name="x_test" status="{x}"><system-out></system-out></testcase>
+<testcase name="tools_test" status="run"><system-out>Ran 26 tests in 2s\n\nOK (skipped=1)\n</system-out></testcase>
+</testsuite>"""
+
+
+class Summary(unittest.TestCase):
+    def summary(self, more="", x="run"):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("x_test.xml", REPORT.format(more=more)), ("ctest.junit", CTEST.format(x=x))):
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                    file.write(text)
+            script = os.path.join(TOOLS, "check.d", "summary.py")
+            done = subprocess.run([sys.executable, "-B", script, folder], capture_output=True, text=True)
+        return done.returncode, done.stdout.splitlines()
+
+    def test_counts_single_tests_and_names_what_was_left_out(self):
+        code, lines = self.summary()
+        self.assertEqual(code, 0)
+        self.assertEqual(lines[-1], "26 passed, 0 failed")
+        self.assertIn("left out: 1 tests (RELEASES_DIR is not set)", lines)
+
+    def test_a_failed_test_fails(self):
+        code, lines = self.summary('<testcase name="c" status="run"><failure/></testcase>', x="fail")
+        self.assertEqual((code, lines[-1]), (1, "26 passed, 1 failed"))
+
+    def test_a_program_that_ends_badly_after_its_report_fails(self):
+        code, lines = self.summary(x="fail")
+        self.assertEqual((code, lines[-1]), (1, "26 passed, 1 failed"))
+
+
+if __name__ == "__main__":
+    unittest.main()
