@@ -1,12 +1,20 @@
 #include "api/generated.h"
 
+#include <fmt/format.h>
+
+#include "api/crds.h"
 #include "api/reasons.h"
+#include "base/yaml.h"
 
 namespace capi::api {
 
 std::map<std::string, std::string> GeneratedFiles() {
   std::map<std::string, std::string> out;
   out["docs/reasons.md"] = ReasonsMarkdown();
+  for (const ProviderKind& kind : kProviderKinds) {
+    out[fmt::format("manifests/crds/{}_{}.yaml", kGroup, kind.plural)] =
+        "# Printed from api/schema*.cc by gen_crds; do not edit.\n" + ToYaml(CustomResourceDefinition(kind));
+  }
   return out;
 }
 

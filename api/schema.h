@@ -1,0 +1,51 @@
+// The schema of the seven kinds: one tree of fields with types, descriptions, defaults and rules, from which the
+// CustomResourceDefinitions and docs/api.md are printed. JSON in the form of OpenAPI v3 as CRDs take it ("structural").
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+
+namespace capi::api {
+
+// Version v1alpha2 of any of the kinds; they differ only in `kind` and its description.
+Json ProviderSchema(std::string_view description);
+
+namespace schema {
+
+using Fields = std::vector<std::pair<std::string, Json>>;
+
+// One field each.
+Json Text(std::string_view description);
+Json Flag(std::string_view description);
+Json Integer(std::string_view description);   // int32 or wider, as the peer's API takes it
+Json Long(std::string_view description);      // int64
+Json Duration(std::string_view description);  // "1h0m5s"
+Json Quantity(std::string_view description);  // "100m", "128Mi", 1
+Json Free(std::string_view description);      // an object of core/v1, too large to repeat; nothing is pruned
+Json Object(std::string_view description, const Fields& fields, const std::vector<std::string>& required = {});
+Json MapOf(std::string_view description, Json values);
+Json ListOf(std::string_view description, Json items);
+
+// Merged by these keys under server-side apply.
+Json ListByKey(std::string_view description, Json items, const std::vector<std::string>& keys);
+
+// The same schema with more members: With(Integer("..."), {{"minimum", 0}}).
+Json With(Json schema, const Json& members);
+Json Atomic(Json object);  // replaced as a whole under server-side apply
+Json Rule(Json schema, std::string_view cel, std::string_view message);
+
+Json LabelSelector(std::string_view description);
+Json Reference(std::string_view description, std::string_view name, std::string_view ns);
+
+// Parts of ProviderSchema, one file each.
+Json Manager();
+Json Deployment();
+Json Spec();
+Json Status();
+
+}  // namespace schema
+}  // namespace capi::api
