@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "base/context.h"
@@ -10,7 +12,7 @@
 
 namespace capi::kube {
 
-// What a pass asks for. An error instead means: again with back-off.
+// What a pass asks for. An error instead means: again with back-off, no earlier than its retry_after.
 struct Outcome {
   std::optional<Millis> again_after;  // not set: nothing to do until something changes
   bool backoff = false;               // again, by the queue's back-off (the pass has reported why)
@@ -26,9 +28,11 @@ struct ControllerOptions {
 class Controller {
  public:
   using Reconcile = std::function<Result<Outcome>(const Context&, const std::string& key)>;
+  // `metrics` and `clock` outlive the controller.
   Controller(ControllerOptions options, Reconcile reconcile, Metrics& metrics, Clock& clock);
   ~Controller();
 
+  const std::string& name() const;
   WorkQueue& queue();
   // Blocks until the context stops; passes in flight are given the stopped context and awaited.
   void Run(const Context& ctx);

@@ -19,7 +19,8 @@ class Manager {
   explicit Manager(Clock& clock);
   ~Manager();
 
-  // A part that blocks until its context stops; it gets a thread of its own. `needs_lead` parts start after the lease is ours.
+  // A part that blocks until its context stops; it gets a thread of its own. `needs_lead` parts start after the lease
+  // is ours.
   void Add(std::string name, std::function<void(const Context&)> run, bool needs_lead = false);
   void Add(Informer& informer);
   void Add(Controller& controller);  // needs the lead; starts after all informers have synced

@@ -1,0 +1,108 @@
+#include "kube/runtime/controller.h"
+
+#include <random>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace capi::kube {
+namespace {
+
+// Names, labels and help as controller-runtime has them, so that its dashboards work.
+constexpr char kTotal[] = "controller_runtime_reconcile_total";
+constexpr char kTotalHelp[] = "Total number of reconciliations per controller";
+constexpr char kErrors[] = "controller_runtime_reconcile_errors_total";
+constexpr char kErrorsHelp[] = "Total number of reconciliation errors per controller";
+constexpr char kTime[] = "controller_runtime_reconcile_time_seconds";
+constexpr char kTimeHelp[] = "Length of time per reconciliation per controller";
+constexpr char kWorkers[] = "controller_runtime_max_concurrent_reconciles";
+constexpr char kWorkersHelp[] = "Maximum number of concurrent reconciles per controller";
+constexpr char kDepth[] = "workqueue_depth";
+constexpr char kDepthHelp[] = "Current depth of workqueue";
+
+constexpr char kSuccess[] = "success", kRequeue[] = "requeue", kRequeueAfter[] = "requeue_after", kError[] = "error";
+
+}  // namespace
+
+class Controller::Impl {
+ public:
+  Impl(ControllerOptions options, Reconcile reconcile, Metrics& metrics, Clock& clock)
+      : options_(std::move(options)),
+        reconcile_(std::move(reconcile)),
+        metrics_(metrics),
+        clock_(clock),
+        queue_(clock, options_.backoff, std::random_device{}(), [this](size_t size) { ReportDepth(size); }) {
+    for (const char* result : {kSuccess, kRequeue, kRequeueAfter, kError}) CountResult(result, 0);
+    metrics_.Count(kErrors, kErrorsHelp, {{"controller", options_.name}}, 0);
+    metrics_.Set(kWorkers, kWorkersHelp, {{"controller", options_.name}}, options_.workers);
+    ReportDepth(0);
+  }
+
+  const std::string& name() const { return options_.name; }
+  WorkQueue& queue() { return queue_; }
+
+  void Run(const Context& ctx) {
+    std::vector<std::jthread> workers;
+    for (int i = 0; i < options_.workers; ++i) workers.emplace_back([this, &ctx] { Work(ctx); });
+  }
+
+ private:
+  void Work(const Context& ctx) {
+    while (auto key = queue_.Get(ctx.stop)) {
+      Pass(ctx.WithLog(ctx.log.With({{"controller", options_.name}, {"key", *key}})), *key);
+      queue_.Done(*key);
+    }
+  }
+
+  void Pass(const Context& ctx, const std::string& key) {
+    MonoTime start = clock_.Monotonic();
+    Result<Outcome> outcome = reconcile_(ctx, key);
+    std::chrono::duration<double> took = clock_.Monotonic() - start;
+    metrics_.Observe(kTime, kTimeHelp, {{"controller", options_.name}}, took.count());
+    if (!outcome.ok()) {
+      Fail(ctx, key, outcome.error());
+    } else if (outcome->backoff) {
+      queue_.AddBackoff(key, outcome->again_after.value_or(Millis(0)));
+      CountResult(kRequeue);
+    } else {
+      queue_.Forget(key);
+      if (outcome->again_after) queue_.AddAfter(key, *outcome->again_after);
+      CountResult(outcome->again_after ? kRequeueAfter : kSuccess);
+    }
+  }
+
+  void Fail(const Context& ctx, const std::string& key, const Error& error) {
+    // A pass cut short by the end of the process failed at nothing.
+    if (ctx.stop.stop_requested()) return;
+    Millis delay = queue_.AddBackoff(key, error.retry_after.value_or(Millis(0)));
+    CountResult(kError);
+    metrics_.Count(kErrors, kErrorsHelp, {{"controller", options_.name}});
+    ctx.log.Error("reconcile failed",
+                  {{"code", CodeName(error.code)}, {"error", error.message}, {"retry_in_ms", delay.count()}});
+  }
+
+  void CountResult(const char* result, double by = 1) {
+    metrics_.Count(kTotal, kTotalHelp, {{"controller", options_.name}, {"result", result}}, by);
+  }
+
+  void ReportDepth(size_t size) {
+    metrics_.Set(kDepth, kDepthHelp, {{"controller", options_.name}, {"name", options_.name}},
+                 static_cast<double>(size));
+  }
+
+  const ControllerOptions options_;
+  const Reconcile reconcile_;
+  Metrics& metrics_;
+  Clock& clock_;
+  WorkQueue queue_;
+};
+
+Controller::Controller(ControllerOptions options, Reconcile reconcile, Metrics& metrics, Clock& clock)
+    : impl_(std::make_unique<Impl>(std::move(options), std::move(reconcile), metrics, clock)) {}
+Controller::~Controller() = default;
+
+const std::string& Controller::name() const { return impl_->name(); }
+WorkQueue& Controller::queue() { return impl_->queue(); }
+void Controller::Run(const Context& ctx) { impl_->Run(ctx); }
+
+}  // namespace capi::kube

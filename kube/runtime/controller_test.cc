@@ -1,0 +1,152 @@
+#include "kube/runtime/controller.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <latch>
+#include <thread>
+
+namespace capi::kube {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const BackoffOptions kBackoff{.base = Millis(100), .max = Millis(1000), .jitter = 0};
+
+struct Fixture {
+  explicit Fixture(Controller::Reconcile reconcile, int workers = 1)
+      : controller({.name = "provider", .workers = workers, .backoff = kBackoff}, std::move(reconcile), metrics,
+                   clock) {
+    ctx.stop = stop.get_token();
+    ctx.clock = &clock;
+    ctx.log = Logger::ToSink(
+        LogLevel::kDebug, LogFormat::kText,
+        [](void* self, std::string_view line) {
+          auto* fixture = static_cast<Fixture*>(self);
+          MutexLock lock(fixture->mu);
+          fixture->log += std::string(line) + "\n";
+        },
+        this);
+    thread = std::thread([this] { controller.Run(ctx); });
+  }
+  ~Fixture() { Stop(); }
+  void Stop() {
+    stop.request_stop();
+    if (thread.joinable()) thread.join();
+  }
+
+  FakeClock clock;
+  Metrics metrics;
+  Mutex mu;
+  std::string log;
+  std::stop_source stop;
+  Context ctx;
+  Controller controller;
+  std::thread thread;
+};
+
+std::string Series(const std::string& result, int value) {
+  return "controller_runtime_reconcile_total{controller=\"provider\",result=\"" + result + "\"} " +
+         std::to_string(value) + "\n";
+}
+
+TEST(Controller, OutcomesBecomeDelaysAndMetrics) {
+  struct Case {
+    std::string_view name;
+    Result<Outcome> outcome;
+    std::string result;
+    Millis again;  // 0: never
+  };
+  const Case cases[] = {
+      {"done", Outcome{}, "success", Millis(0)},
+      {"later", Outcome{.again_after = Seconds(5)}, "requeue_after", Seconds(5)},
+      {"back-off", Outcome{.backoff = true}, "requeue", Millis(100)},
+      {"error", Error{Code::kUnavailable, "away", {}}, "error", Millis(100)},
+      {"Retry-After (F3)", Error{Code::kRateLimited, "slow down", Seconds(3)}, "error", Seconds(3)},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    std::atomic<int> passes = 0;
+    Fixture f([&](const Context&, const std::string& key) -> Result<Outcome> {
+      EXPECT_EQ(key, "ns/a");
+      return ++passes == 1 ? c.outcome : Result<Outcome>(Outcome{});
+    });
+    f.clock.AwaitWaiters(1);
+    f.controller.queue().Add("ns/a");
+    while (passes < 1) std::this_thread::yield();
+    f.clock.AwaitWaiters(1);
+    EXPECT_EQ(passes, 1);
+    EXPECT_THAT(f.metrics.Text(), HasSubstr(Series(c.result, 1)));
+    EXPECT_THAT(f.metrics.Text(), HasSubstr(R"(reconcile_time_seconds_count{controller="provider"} 1)"));
+    if (c.again > Millis(0)) {
+      f.clock.Advance(c.again);
+      while (passes < 2) std::this_thread::yield();
+    }
+    f.clock.Advance(Seconds(3600));
+    f.Stop();
+    EXPECT_EQ(passes, c.again > Millis(0) ? 2 : 1);
+  }
+}
+
+TEST(Controller, SeriesExistAtZero) {
+  Fixture f([](const Context&, const std::string&) -> Result<Outcome> { return Outcome{}; }, 3);
+  std::string text = f.metrics.Text();
+  for (const char* result : {"success", "error", "requeue", "requeue_after"}) {
+    EXPECT_THAT(text, HasSubstr(Series(result, 0)));
+  }
+  EXPECT_THAT(text, HasSubstr(R"(workqueue_depth{controller="provider",name="provider"} 0)"));
+  EXPECT_THAT(text, HasSubstr(R"(controller_runtime_max_concurrent_reconciles{controller="provider"} 3)"));
+}
+
+TEST(Controller, AnErrorIsLoggedWithItsKeyAndItsRetry) {
+  std::latch done(1);
+  Fixture f([&](const Context&, const std::string&) -> Result<Outcome> {
+    done.count_down();
+    return Error{Code::kConflict, "someone else changed it", {}};
+  });
+  f.controller.queue().Add("ns/a");
+  done.wait();
+  f.clock.AwaitWaiters(1);
+  f.Stop();
+  for (const char* part : {"reconcile failed", "controller=provider", "key=ns/a", "code=Conflict",
+                           "error=\"someone else changed it\"", "retry_in_ms=100"}) {
+    EXPECT_THAT(f.log, HasSubstr(part));
+  }
+}
+
+TEST(Controller, WorkersRunKeysSideBySide) {
+  std::latch both(2);
+  Fixture f(
+      [&](const Context&, const std::string&) -> Result<Outcome> {
+        both.arrive_and_wait();  // ends only when two passes run at once
+        return Outcome{};
+      },
+      2);
+  f.controller.queue().Add("a");
+  f.controller.queue().Add("b");
+  both.wait();
+  f.Stop();
+  EXPECT_THAT(f.metrics.Text(), HasSubstr(Series("success", 2)));
+}
+
+TEST(Controller, StopReachesAPassInFlightAndWaitsForIt) {
+  std::latch started(1);
+  std::atomic<bool> ended = false;
+  Fixture f([&](const Context& ctx, const std::string&) -> Result<Outcome> {
+    started.count_down();
+    while (!ctx.stop.stop_requested()) std::this_thread::yield();
+    ended = true;
+    return Error{Code::kCancelled, "stopped", {}};
+  });
+  f.controller.queue().Add("a");
+  started.wait();
+  f.Stop();
+  EXPECT_TRUE(ended);
+  EXPECT_THAT(f.metrics.Text(), HasSubstr(Series("error", 0))) << "a pass cut short failed at nothing";
+  EXPECT_THAT(f.log, Not(HasSubstr("reconcile failed")));
+}
+
+}  // namespace
+}  // namespace capi::kube

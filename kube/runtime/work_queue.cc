@@ -1,0 +1,114 @@
+#include "kube/runtime/work_queue.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace capi::kube {
+
+WorkQueue::WorkQueue(Clock& clock, BackoffOptions backoff, unsigned seed, std::function<void(size_t)> on_size)
+    : clock_(clock), options_(backoff), on_size_(std::move(on_size)), random_(seed) {}
+
+void WorkQueue::Add(const std::string& key) {
+  MutexLock lock(mu_);
+  AddLocked(key);
+}
+
+void WorkQueue::AddLocked(const std::string& key) {
+  ForgetTime(key);
+  if (!dirty_.insert(key).second) return;
+  if (!processing_.contains(key)) PushReady(key);
+}
+
+void WorkQueue::AddAfter(const std::string& key, Millis delay) {
+  MutexLock lock(mu_);
+  if (dirty_.contains(key)) return;
+  if (delay <= Millis(0)) {
+    AddLocked(key);
+    return;
+  }
+  MonoTime due = clock_.Monotonic() + delay;
+  auto known = waiting_.find(key);
+  if (known != waiting_.end() && known->second <= due) return;
+  ForgetTime(key);
+  waiting_[key] = due;
+  by_time_.emplace(due, key);
+  changed_.notify_all();
+}
+
+Millis WorkQueue::AddBackoff(const std::string& key, Millis at_least) {
+  Millis delay;
+  {
+    MutexLock lock(mu_);
+    int failures = failures_[key]++;
+    double plain = static_cast<double>(options_.base.count()) * std::exp2(std::min(failures, 60));
+    plain = std::min(plain, static_cast<double>(options_.max.count()));
+    std::uniform_real_distribution<double> factor(1 - options_.jitter, 1 + options_.jitter);
+    delay = std::max(Millis(std::llround(plain * factor(random_))), at_least);
+  }
+  AddAfter(key, delay);
+  return delay;
+}
+
+void WorkQueue::Forget(const std::string& key) {
+  MutexLock lock(mu_);
+  failures_.erase(key);
+}
+
+std::optional<std::string> WorkQueue::Get(const std::stop_token& stop) {
+  MutexLock lock(mu_);
+  while (!stop.stop_requested()) {
+    PromoteDue();
+    if (!ready_.empty()) {
+      std::string key = std::move(ready_.front());
+      ready_.pop_front();
+      dirty_.erase(key);
+      processing_.insert(key);
+      ReportSize();
+      return key;
+    }
+    MonoTime due = NextDue();
+    clock_.WaitUntil(changed_, mu_, stop, due,
+                     [this, due]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return !ready_.empty() || NextDue() < due; });
+  }
+  return std::nullopt;
+}
+
+void WorkQueue::Done(const std::string& key) {
+  MutexLock lock(mu_);
+  processing_.erase(key);
+  if (dirty_.contains(key)) PushReady(key);
+}
+
+size_t WorkQueue::size() const {
+  MutexLock lock(mu_);
+  return ready_.size();
+}
+
+void WorkQueue::PushReady(const std::string& key) {
+  ready_.push_back(key);
+  ReportSize();
+  changed_.notify_one();
+}
+
+void WorkQueue::ReportSize() {
+  if (on_size_) on_size_(ready_.size());
+}
+
+void WorkQueue::ForgetTime(const std::string& key) {
+  auto known = waiting_.find(key);
+  if (known == waiting_.end()) return;
+  by_time_.erase({known->second, key});
+  waiting_.erase(known);
+}
+
+void WorkQueue::PromoteDue() {
+  MonoTime now = clock_.Monotonic();
+  while (!by_time_.empty() && by_time_.begin()->first <= now) {
+    std::string key = by_time_.begin()->second;
+    AddLocked(key);
+  }
+}
+
+MonoTime WorkQueue::NextDue() const { return by_time_.empty() ? MonoTime::max() : by_time_.begin()->first; }
+
+}  // namespace capi::kube

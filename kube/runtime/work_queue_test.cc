@@ -1,0 +1,229 @@
+#include "kube/runtime/work_queue.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace capi::kube {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr unsigned kSeed = 7;
+const BackoffOptions kNoJitter{.base = Millis(100), .max = Millis(1000), .jitter = 0};
+
+// Takes and finishes everything that is ready now.
+std::vector<std::string> Drain(WorkQueue& queue) {
+  std::vector<std::string> out;
+  while (queue.size() > 0) {
+    auto key = queue.Get({});
+    out.push_back(*key);
+    queue.Done(*key);
+  }
+  return out;
+}
+
+// Get on another thread; joined by the value.
+struct Getter {
+  explicit Getter(WorkQueue& queue) : thread([this, &queue] { key = queue.Get(stop.get_token()); }) {}
+  std::optional<std::string> Wait() {
+    thread.join();
+    return key;
+  }
+  std::stop_source stop;
+  std::optional<std::string> key;
+  std::thread thread;
+};
+
+TEST(WorkQueue, GivesKeysInOrderAndEachOnce) {
+  FakeClock clock;
+  WorkQueue queue(clock, kNoJitter, kSeed);
+  for (const char* key : {"a", "b", "a", "c", "b"}) queue.Add(key);
+  EXPECT_EQ(queue.size(), 3u);
+  EXPECT_THAT(Drain(queue), ElementsAre("a", "b", "c"));
+}
+
+TEST(WorkQueue, AddedWhileInWorkComesAgainOnceAfterDone) {
+  FakeClock clock;
+  WorkQueue queue(clock, kNoJitter, kSeed);
+  queue.Add("a");
+  EXPECT_EQ(queue.Get({}), "a");
+  queue.Add("a");
+  queue.Add("a");
+  EXPECT_EQ(queue.size(), 0u) << "a key is never with two workers";
+  queue.Done("a");
+  EXPECT_THAT(Drain(queue), ElementsAre("a"));
+}
+
+TEST(WorkQueue, DelayedKeysComeWhenTheirTimeHasCome) {
+  struct Case {
+    std::string_view name;
+    std::vector<Millis> delays;
+    bool add_now;
+    Millis advance;
+    size_t ready;
+  };
+  const Case cases[] = {
+      {"not yet", {Millis(100)}, false, Millis(99), 0},
+      {"on time", {Millis(100)}, false, Millis(100), 1},
+      {"the earliest wins when it comes second", {Millis(500), Millis(100)}, false, Millis(100), 1},
+      {"the earliest wins when it comes first", {Millis(100), Millis(500)}, false, Millis(100), 1},
+      {"no delay is now", {Millis(0)}, false, Millis(0), 1},
+      {"a negative delay is now", {Millis(-5)}, false, Millis(0), 1},
+      {"Add before is enough", {Millis(100)}, true, Millis(0), 1},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    FakeClock clock;
+    WorkQueue queue(clock, kNoJitter, kSeed);
+    if (c.add_now) queue.Add("a");
+    for (Millis delay : c.delays) queue.AddAfter("a", delay);
+    clock.Advance(c.advance);
+    queue.Add("probe");  // Get looks at the time
+    std::vector<std::string> got;
+    for (size_t i = 0; i <= c.ready; ++i) {
+      got.push_back(*queue.Get({}));
+      queue.Done(got.back());
+    }
+    EXPECT_EQ(std::count(got.begin(), got.end(), "a"), static_cast<long>(c.ready));
+    clock.Advance(Seconds(10));
+    queue.Add("end");
+    EXPECT_EQ(Drain(queue).back() == "a", c.ready == 0 && !c.add_now) << "each key came exactly once";
+  }
+}
+
+TEST(WorkQueue, AddSupersedesADelay) {
+  FakeClock clock;
+  WorkQueue queue(clock, kNoJitter, kSeed);
+  queue.AddAfter("a", Millis(100));
+  queue.Add("a");
+  EXPECT_THAT(Drain(queue), ElementsAre("a"));
+  clock.Advance(Seconds(1));
+  queue.Add("b");
+  EXPECT_THAT(Drain(queue), ElementsAre("b"));
+}
+
+TEST(WorkQueue, BlockedGetWakesForANewKeyADueKeyAndAStop) {
+  FakeClock clock;
+  WorkQueue queue(clock, kNoJitter, kSeed);
+  {
+    Getter getter(queue);
+    clock.AwaitWaiters(1);
+    queue.Add("new");
+    EXPECT_EQ(getter.Wait(), "new");
+  }
+  {
+    Getter getter(queue);
+    clock.AwaitWaiters(1);
+    queue.AddAfter("due", Millis(100));
+    clock.Advance(Millis(100));
+    EXPECT_EQ(getter.Wait(), "due");
+  }
+  {
+    Getter getter(queue);
+    clock.AwaitWaiters(1);
+    getter.stop.request_stop();
+    EXPECT_EQ(getter.Wait(), std::nullopt);
+  }
+}
+
+TEST(WorkQueue, StoppedGetReturnsNothingThoughKeysAreReady) {
+  FakeClock clock;
+  WorkQueue queue(clock, kNoJitter, kSeed);
+  queue.Add("a");
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(queue.Get(stop.get_token()), std::nullopt);
+}
+
+TEST(WorkQueue, BackoffDoublesToItsLimitAndStartsAnewAfterForget) {
+  FakeClock clock;
+  WorkQueue queue(clock, kNoJitter, kSeed);
+  for (int expected : {100, 200, 400, 800, 1000, 1000}) EXPECT_EQ(queue.AddBackoff("a"), Millis(expected));
+  EXPECT_EQ(queue.AddBackoff("b"), Millis(100)) << "keys fail by themselves";
+  queue.Forget("a");
+  EXPECT_EQ(queue.AddBackoff("a"), Millis(100));
+  EXPECT_EQ(queue.AddBackoff("a", Seconds(30)), Seconds(30)) << "Retry-After is honoured (F3)";
+}
+
+TEST(WorkQueue, BackoffNeverOverflows) {
+  FakeClock clock;
+  WorkQueue queue(clock, {.base = Millis(200), .max = Seconds(120), .jitter = 0}, kSeed);
+  for (int i = 0; i < 5000; ++i) EXPECT_LE(queue.AddBackoff("a"), Seconds(120));
+}
+
+TEST(WorkQueue, JitterSpreadsTheDelays) {
+  FakeClock clock;
+  WorkQueue queue(clock, {.base = Millis(1000), .max = Seconds(120), .jitter = 0.2}, kSeed);
+  std::set<Millis> seen;
+  for (int i = 0; i < 100; ++i) {
+    Millis delay = queue.AddBackoff(std::to_string(i));
+    EXPECT_GE(delay, Millis(800));
+    EXPECT_LE(delay, Millis(1200));
+    seen.insert(delay);
+  }
+  EXPECT_GT(seen.size(), 50u);
+}
+
+TEST(WorkQueue, TellsItsSize) {
+  FakeClock clock;
+  std::vector<size_t> sizes;
+  WorkQueue queue(clock, kNoJitter, kSeed, [&](size_t size) { sizes.push_back(size); });
+  queue.Add("a");
+  queue.Add("b");
+  Drain(queue);
+  EXPECT_THAT(sizes, ElementsAre(1, 2, 1, 0));
+}
+
+// Four workers, four producers, eight keys: no key is ever with two workers, and the last Add of each key is followed
+// by work on it.
+TEST(WorkQueue, KeepsItsPromiseUnderStress) {
+  constexpr int kKeys = 8, kAdds = 2000;
+  WorkQueue queue(SystemClock(), {.base = Millis(1), .max = Millis(2), .jitter = 0.5}, kSeed);
+  std::array<std::atomic<int>, kKeys> in_work{}, wanted{}, seen{};
+  std::atomic<bool> overlapped = false;
+  std::stop_source stop;
+  std::vector<std::thread> workers, producers;
+  for (int w = 0; w < 4; ++w) {
+    workers.emplace_back([&] {
+      while (auto key = queue.Get(stop.get_token())) {
+        auto index = static_cast<size_t>(std::stoi(*key));
+        if (in_work[index].fetch_add(1) != 0) overlapped = true;
+        seen[index] = wanted[index].load();
+        in_work[index].fetch_sub(1);
+        queue.Done(*key);
+      }
+    });
+  }
+  for (int p = 0; p < 4; ++p) {
+    producers.emplace_back([&, p] {
+      for (int i = 0; i < kAdds; ++i) {
+        auto index = static_cast<size_t>((i * 7 + p) % kKeys);
+        ++wanted[index];
+        if (i % 3 == 0) queue.AddBackoff(std::to_string(index));
+        queue.Add(std::to_string(index));
+      }
+    });
+  }
+  for (auto& producer : producers) producer.join();
+  auto all_seen = [&] {
+    for (size_t i = 0; i < kKeys; ++i) {
+      if (seen[i] != wanted[i]) return false;
+    }
+    return true;
+  };
+  auto end = std::chrono::steady_clock::now() + Seconds(30);
+  while (!all_seen() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  EXPECT_TRUE(all_seen());
+  EXPECT_FALSE(overlapped);
+  stop.request_stop();
+  for (auto& worker : workers) worker.join();
+}
+
+}  // namespace
+}  // namespace capi::kube
