@@ -4,8 +4,9 @@
 // Invalid/BadRequest -> kInvalidArgument, Unauthorized -> kUnauthenticated, Forbidden -> kPermissionDenied,
 // Expired/Gone -> kGone, TooManyRequests -> kRateLimited (retry_after set), Timeout/ServerTimeout/
 // ServiceUnavailable/5xx and transport errors -> kUnavailable, UnsupportedMediaType/MethodNotAllowed -> kUnsupported,
-// InternalError -> kInternal.
-// The server's message is kept.
+// InternalError -> kInternal. Finer than the reason (status_error.h): a webhook that can't be called and storage that
+// is (re)initializing are kUnavailable, a write into a Namespace that is going is kFailedPrecondition. The server's
+// message is kept, causes that it doesn't hold are appended.
 #pragma once
 
 #include <functional>
@@ -21,6 +22,11 @@
 #include "kube/meta/resource.h"
 
 namespace capi::kube {
+
+struct GetOptions {
+  bool metadata_only = false;    // as in ListOptions
+  std::string resource_version;  // "0": from the server's cache
+};
 
 struct ListOptions {
   std::string label_selector, field_selector;
@@ -54,20 +60,24 @@ struct WatchEvent {
 struct WriteOptions {
   std::string field_manager;
   bool dry_run = false;
-  std::string subresource;  // "status"
+  std::string subresource;     // "status"
+  bool metadata_only = false;  // the answer is apiVersion, kind and metadata alone: cheaper where that is all one needs
 };
 
 enum class PatchType { kMerge, kJson, kStrategicMerge };
 
 struct DeleteOptions {
   std::string propagation = "Background";  // "Foreground", "Orphan"
-  std::string uid, resource_version;       // preconditions when set
+  std::string uid, resource_version;       // preconditions when set; kConflict where they don't hold
+  bool dry_run = false;
 };
 
 struct ClientOptions {
   std::string user_agent;
   Millis timeout = Seconds(30);  // of a call whose context has no deadline; not for watches
-  int max_retries = 3;           // of calls that may be repeated, on 429 and 503 with Retry-After, and lost connections
+  // Of any call on 429 and 503 with Retry-After, and of calls that may be repeated (reads, applies, deletions, merge
+  // patches) on lost connections.
+  int max_retries = 3;
 };
 
 // Thread-safe.
@@ -76,11 +86,13 @@ class Client {
   static Result<std::unique_ptr<Client>> Connect(const Config& config, ClientOptions options);
   ~Client();
 
-  Result<Object> Get(const Context& ctx, const Resource& resource, std::string_view ns, std::string_view name);
+  Result<Object> Get(const Context& ctx, const Resource& resource, std::string_view ns, std::string_view name,
+                     const GetOptions& options = {});
   // All pages. A page token that expires (410) starts the listing again, once.
-  Result<ObjectList> List(const Context& ctx, const Resource& resource, std::string_view ns, const ListOptions& options = {});
-  // Blocks; calls `on_event` for each event until the server ends the watch (Ok), an error, or the context ends. An error
-  // from `on_event` ends the watch with it. kGone: list again.
+  Result<ObjectList> List(const Context& ctx, const Resource& resource, std::string_view ns,
+                          const ListOptions& options = {});
+  // Bookmarks are asked for. Blocks; calls `on_event` for each event until the server ends the watch (Ok), an error, or
+  // the context ends. An error from `on_event` ends the watch with it. kGone: list again.
   Status Watch(const Context& ctx, const Resource& resource, std::string_view ns, const WatchOptions& options,
                const std::function<Status(WatchEvent)>& on_event);
 
@@ -89,8 +101,10 @@ class Client {
   // The same with the object's JSON text, so that a large tree need not live while it is sent.
   Result<Object> ApplyText(const Context& ctx, const Resource& resource, std::string_view ns, std::string_view name,
                            std::string text, const WriteOptions& options);
-  Result<Object> Create(const Context& ctx, const Resource& resource, const Object& object, const WriteOptions& options = {});
-  Result<Object> Update(const Context& ctx, const Resource& resource, const Object& object, const WriteOptions& options = {});
+  Result<Object> Create(const Context& ctx, const Resource& resource, const Object& object,
+                        const WriteOptions& options = {});
+  Result<Object> Update(const Context& ctx, const Resource& resource, const Object& object,
+                        const WriteOptions& options = {});
   Result<Object> Patch(const Context& ctx, const Resource& resource, std::string_view ns, std::string_view name,
                        PatchType type, const Json& patch, const WriteOptions& options = {});
   // Ok also when the object is gone already? No: kNotFound, so that the caller decides.

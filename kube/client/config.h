@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/context.h"
 #include "base/http/client.h"
@@ -14,7 +15,7 @@ namespace capi::kube {
 class CredentialSource {
  public:
   struct Credential {
-    std::string authorization;               // "Bearer ..." or ""
+    std::string authorization;                    // "Bearer ..." or ""
     std::string client_cert_pem, client_key_pem;  // from an exec plugin; "" for none
   };
   virtual ~CredentialSource() = default;
@@ -26,15 +27,18 @@ struct Config {
   std::string server;  // "https://127.0.0.1:6443"
   http::TlsOptions tls;
   http::Proxy proxy;
-  std::string ns = "default";  // of the context
-  std::string context;         // its name
+  std::string ns = "default";                     // of the context
+  std::string context;                            // its name
   std::shared_ptr<CredentialSource> credentials;  // null: none, or client certificate alone
   std::string impersonate_user;
+  std::string impersonate_uid;
+  std::vector<std::string> impersonate_groups;
 };
 
 struct ConfigSources {
-  std::string kubeconfig;  // --kubeconfig; "" for $KUBECONFIG (a list, merged as kubectl does), ~/.kube/config, in-cluster
-  std::string context;     // --kubeconfig-context; "" for current-context
+  std::string
+      kubeconfig;       // --kubeconfig; "" for $KUBECONFIG (a list, merged as kubectl does), ~/.kube/config, in-cluster
+  std::string context;  // --kubeconfig-context; "" for current-context
   std::function<const char*(const char*)> getenv;  // empty: the process's
   std::string service_account_dir = "/var/run/secrets/kubernetes.io/serviceaccount";
 };

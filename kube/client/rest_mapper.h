@@ -1,44 +1,51 @@
 // From kinds to resources, by discovery; never by guessing a plural.
 #pragma once
 
-#include <functional>
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/context.h"
 #include "base/mutex.h"
+#include "kube/client/discovery.h"
 #include "kube/meta/resource.h"
 
 namespace capi::kube {
 
-// Asks once (aggregated discovery, two requests, where the server offers it) and keeps the answer. An unknown kind asks
-// again at most once a second. Thread-safe.
+// Answers for built-in kinds (resource.h) without asking. For others asks once (aggregated discovery, two requests,
+// where the server offers it) and keeps the answer. An unknown kind asks again at most once a second. Thread-safe.
 class RestMapper {
  public:
   // `get` performs a GET: path and Accept header to body.
-  using Getter = std::function<Result<std::string>(const Context&, std::string_view path, std::string_view accept)>;
-  RestMapper(Getter get, Clock& clock);
+  using Getter = DiscoveryGetter;
+  RestMapper(Getter get, Clock& clock) : get_(std::move(get)), clock_(clock) {}
 
   // kNotFound when the server has no such kind (at that version, when one is named). Without a version: the
-  // server's preferred one.
+  // server's preferred one. kUnavailable for an unknown kind of a group whose server doesn't answer now.
   Result<Resource> For(const Context& ctx, const GroupKind& kind, std::string_view version = "");
   // The same from what is known already; null without a request where it isn't known.
   std::optional<Resource> Known(const GroupKind& kind, std::string_view version = "");
-  // Adds what is known from elsewhere: a CRD just applied.
+  // Adds what is known from elsewhere: a CRD just applied. Kept until Invalidate, also where discovery lags behind.
   void Learn(const Resource& resource);
   void Invalidate();
-  // Every resource the server lists.
+  // Every resource the server lists, as asked now or within the last second.
   Result<std::vector<Resource>> All(const Context& ctx);
 
  private:
-  Status Refresh(const Context& ctx) CAPI_EXCLUDES(mu_);
+  using Table = std::map<GroupKind, std::vector<Resource>>;  // versions of a kind, the preferred one first
+  std::optional<Resource> Lookup(const GroupKind& kind, std::string_view version) const CAPI_REQUIRES(mu_);
+  Status Refresh(const Context& ctx) CAPI_EXCLUDES(mu_);  // does nothing within a second of the last time
+
   Getter get_;
   Clock& clock_;
-  Mutex refreshing_;
+  Mutex refreshing_;  // taken before mu_; one asks, the others wait for its answer
   Mutex mu_;
-  bool loaded_ CAPI_GUARDED_BY(mu_) = false;
-  MonoTime last_refresh_ CAPI_GUARDED_BY(mu_){};
-  std::vector<Resource> resources_ CAPI_GUARDED_BY(mu_);  // preferred version of a group first
+  std::optional<MonoTime> last_refresh_ CAPI_GUARDED_BY(mu_);
+  Table discovered_ CAPI_GUARDED_BY(mu_);
+  Table learned_ CAPI_GUARDED_BY(mu_);
+  std::set<std::string> stale_ CAPI_GUARDED_BY(mu_);
 };
 
 }  // namespace capi::kube

@@ -1,0 +1,26 @@
+// Credentials from a program: client.authentication.k8s.io/v1 and v1beta1.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "kube/client/config.h"
+#include "kube/client/run_program.h"
+
+namespace capi::kube {
+
+struct ExecPlugin {
+  std::string api_version;
+  Program program;           // its env without KUBERNETES_EXEC_INFO
+  std::string install_hint;  // for the message when there is no such program
+  enum class Interactive { kNever, kIfAvailable, kAlways } interactive = Interactive::kIfAvailable;
+  Json cluster;  // spec.cluster of what the plugin is told; null unless provideClusterInfo
+};
+
+// Runs the plugin when there is no credential or it has expired. One call runs it, others wait for its answer.
+// kUnauthenticated, with what the plugin printed to standard error, when it fails.
+std::shared_ptr<CredentialSource> ExecCredentials(ExecPlugin plugin);
+
+}  // namespace capi::kube

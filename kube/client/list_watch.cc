@@ -1,0 +1,107 @@
+#include <fmt/core.h>
+
+#include <random>
+
+#include "kube/client/client.h"
+#include "kube/client/client_impl.h"
+#include "kube/client/query.h"
+#include "kube/client/watch_decoder.h"
+
+namespace capi::kube {
+namespace {
+
+// Five to ten minutes, so that watches opened together don't end together.
+Seconds RandomWatchTime() {
+  thread_local std::minstd_rand random{std::random_device{}()};
+  return Seconds(std::uniform_int_distribution<int>(300, 600)(random));
+}
+
+// The server ends a watch in time; one that it didn't end is a dead connection.
+constexpr Seconds kWatchGrace(30);
+
+std::string ListTarget(const Resource& resource, std::string_view ns, const ListOptions& options,
+                       const std::string& next_page) {
+  Query query;
+  query.Add("labelSelector", options.label_selector);
+  query.Add("fieldSelector", options.field_selector);
+  if (options.limit > 0) query.Add("limit", std::to_string(options.limit));
+  query.Add("continue", next_page);
+  if (next_page.empty()) {  // a page token carries its own
+    query.Add("resourceVersion", options.resource_version);
+    query.Add("resourceVersionMatch", options.resource_version_match);
+  }
+  return query.AppendTo(resource.Path(ns, ""));
+}
+
+// Moves the items of one page into `out`; returns the token of the next page, "" for none.
+Result<std::string> TakePage(Json page, const Resource& resource, ObjectList& out) {
+  Json* items = Find(page, {"items"});
+  if (items != nullptr && items->is_array()) {
+    out.items.reserve(out.items.size() + items->size());
+    for (Json& item : *items) {
+      if (!item.is_object()) return Error{Code::kInternal, "a list holds what is no object", {}};
+      item["apiVersion"] = resource.api_version();  // lists leave them out, or say PartialObjectMetadata
+      item["kind"] = resource.kind;
+      out.items.emplace_back(std::move(item));
+    }
+  } else if (items == nullptr || !items->is_null()) {
+    return Error{Code::kInternal, "a list without items", {}};
+  }
+  out.resource_version = GetString(page, {"metadata", "resourceVersion"});
+  return GetString(page, {"metadata", "continue"});
+}
+
+}  // namespace
+
+Result<ObjectList> Client::List(const Context& ctx, const Resource& resource, std::string_view ns,
+                                const ListOptions& options) {
+  ObjectList out;
+  std::string next_page;
+  bool restarted = false;
+  while (true) {
+    Call call{.target = ListTarget(resource, ns, options, next_page),
+              .accept = std::string(options.metadata_only ? kAcceptMetadataList : kAcceptJson),
+              .repeatable = true};
+    Result<http::Response> response = impl_->Do(ctx, call);
+    if (!response.ok() && response.code() == Code::kGone && !next_page.empty() && !restarted) {
+      restarted = true;
+      out = {};
+      next_page.clear();
+      continue;
+    }
+    if (!response.ok()) return response.error();
+    Json page = TRY_WITH(ParseJson(response->body), "answer to " + call.target);
+    response->body = {};
+    next_page = TRY_WITH(TakePage(std::move(page), resource, out), call.target);
+    if (next_page.empty()) return out;
+  }
+}
+
+Status Client::Watch(const Context& ctx, const Resource& resource, std::string_view ns, const WatchOptions& options,
+                     const std::function<Status(WatchEvent)>& on_event) {
+  Seconds timeout = options.timeout.count() > 0 ? options.timeout : RandomWatchTime();
+  Query query;
+  query.Add("watch", "true");
+  query.Add("allowWatchBookmarks", "true");
+  query.Add("labelSelector", options.label_selector);
+  query.Add("fieldSelector", options.field_selector);
+  query.Add("resourceVersion", options.resource_version);
+  query.Add("timeoutSeconds", std::to_string(timeout.count()));
+  if (options.send_initial_events) {
+    query.Add("sendInitialEvents", "true");
+    query.Add("resourceVersionMatch", "NotOlderThan");
+  }
+  WatchDecoder decoder(options.metadata_only ? &resource : nullptr, on_event);
+  Call call{.target = query.AppendTo(resource.Path(ns, "")),
+            .accept = std::string(options.metadata_only ? kAcceptMetadata : kAcceptJson),
+            .on_data = [&](std::string_view piece) { return decoder.Feed(piece); }};
+  Result<http::Response> response = impl_->transport->Do(ctx.WithTimeout(timeout + kWatchGrace), call);
+  if (!response.ok()) {
+    // Our own deadline, not the caller's: the connection died without a word.
+    bool ours = response.code() == Code::kDeadlineExceeded && ctx.Check().ok();
+    return ours ? Error{Code::kUnavailable, "the watch went silent", {}} : response.error();
+  }
+  return decoder.End();
+}
+
+}  // namespace capi::kube

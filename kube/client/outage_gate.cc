@@ -1,0 +1,38 @@
+#include "kube/client/outage_gate.h"
+
+#include <algorithm>
+
+namespace capi::kube {
+namespace {
+
+constexpr Millis kSpacing(500);
+
+}  // namespace
+
+// The analysis can't follow the predicate, which WaitUntil runs with mu_ held.
+Status OutageGate::Enter(const Context& ctx) CAPI_NO_THREAD_SAFETY_ANALYSIS {
+  MutexLock lock(mu_);
+  if (!failure_) return Ok();
+  MonoTime turn = std::max(next_turn_, ctx.clock->Monotonic());
+  if (ctx.deadline && turn > *ctx.deadline) return Error{Code::kUnavailable, *failure_, {}};
+  next_turn_ = turn + kSpacing;
+  ctx.clock->WaitUntil(changed_, mu_, ctx.stop, turn, [this]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return !failure_; });
+  return ctx.Check();
+}
+
+void OutageGate::Answered(const Context& ctx) {
+  MutexLock lock(mu_);
+  last_answer_ = ctx.clock->Monotonic();
+  if (!failure_) return;
+  failure_.reset();
+  changed_.notify_all();
+}
+
+void OutageGate::Lost(const Context& ctx, MonoTime started, const Error& error) {
+  MutexLock lock(mu_);
+  if (last_answer_ > started) return;
+  if (!failure_) next_turn_ = ctx.clock->Monotonic();
+  failure_ = error.message;
+}
+
+}  // namespace capi::kube

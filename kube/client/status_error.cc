@@ -1,0 +1,135 @@
+#include "kube/client/status_error.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+
+#include "base/strings.h"
+
+namespace capi::kube {
+namespace {
+
+struct ReasonCode {
+  std::string_view reason;
+  Code code;
+};
+constexpr ReasonCode kByReason[] = {
+    {"NotFound", Code::kNotFound},
+    {"AlreadyExists", Code::kAlreadyExists},
+    {"Conflict", Code::kConflict},
+    {"Invalid", Code::kInvalidArgument},
+    {"BadRequest", Code::kInvalidArgument},
+    {"RequestEntityTooLarge", Code::kInvalidArgument},
+    {"Unauthorized", Code::kUnauthenticated},
+    {"Forbidden", Code::kPermissionDenied},
+    {"Expired", Code::kGone},
+    {"Gone", Code::kGone},
+    {"TooManyRequests", Code::kRateLimited},
+    {"Timeout", Code::kUnavailable},
+    {"ServerTimeout", Code::kUnavailable},
+    {"ServiceUnavailable", Code::kUnavailable},
+    {"StorageReadError", Code::kUnavailable},
+    {"UnsupportedMediaType", Code::kUnsupported},
+    {"NotAcceptable", Code::kUnsupported},
+    {"MethodNotAllowed", Code::kUnsupported},
+    {"InternalError", Code::kInternal},
+};
+
+Code CodeOf(std::string_view reason, std::int64_t http_status) {
+  for (const ReasonCode& entry : kByReason) {
+    if (entry.reason == reason) return entry.code;
+  }
+  switch (http_status) {
+    case 400:
+    case 413:
+    case 422: return Code::kInvalidArgument;
+    case 401: return Code::kUnauthenticated;
+    case 403: return Code::kPermissionDenied;
+    case 404: return Code::kNotFound;
+    case 405:
+    case 406:
+    case 415:
+    case 501: return Code::kUnsupported;
+    case 408: return Code::kUnavailable;
+    case 409: return Code::kConflict;
+    case 410: return Code::kGone;
+    case 429: return Code::kRateLimited;
+    default: break;
+  }
+  return http_status >= 500 ? Code::kUnavailable : Code::kInternal;
+}
+
+bool HasCause(const Json& status, std::string_view reason) {
+  const Json* causes = Find(status, {"details", "causes"});
+  if (causes == nullptr || !causes->is_array()) return false;
+  for (const Json& cause : *causes) {
+    if (GetString(cause, {"reason"}) == reason) return true;
+  }
+  return false;
+}
+
+// What the reason alone doesn't tell.
+Code Refine(Code code, const Json& status, std::string_view message) {
+  if (code == Code::kRateLimited && message.find("storage is (re)initializing") != message.npos) {
+    return Code::kUnavailable;
+  }
+  if (code == Code::kInternal && (message.find("failed calling webhook") != message.npos ||
+                                  message.find("conversion webhook for") != message.npos)) {
+    return Code::kUnavailable;
+  }
+  if (code == Code::kPermissionDenied && HasCause(status, "NamespaceTerminating")) return Code::kFailedPrecondition;
+  return code;
+}
+
+std::string MessageOf(const Json& status, std::string_view reason) {
+  std::string message = GetString(status, {"message"});
+  if (const Json* causes = Find(status, {"details", "causes"}); causes != nullptr && causes->is_array()) {
+    std::string more;
+    for (const Json& cause : *causes) {
+      std::string text = GetString(cause, {"message"}), field = GetString(cause, {"field"});
+      if (text.empty() || message.find(text) != message.npos) continue;
+      if (!more.empty()) more += ", ";
+      more += field.empty() ? text : field + ": " + text;
+    }
+    if (!more.empty()) message += message.empty() ? more : " (" + more + ")";
+  }
+  if (message.empty()) message = reason.empty() ? "the server gave no reason" : std::string(reason);
+  return message;
+}
+
+}  // namespace
+
+Error ErrorFromStatus(const Json& status) {
+  std::string reason = GetString(status, {"reason"});
+  Error out;
+  out.message = MessageOf(status, reason);
+  out.code = Refine(CodeOf(reason, GetInt(status, {"code"})), status, out.message);
+  if (std::int64_t seconds = GetInt(status, {"details", "retryAfterSeconds"}); seconds > 0) {
+    out.retry_after = std::chrono::seconds(seconds);
+  }
+  return out;
+}
+
+Error ErrorFromResponse(const http::Response& response) {
+  Error out;
+  Result<Json> body = ParseJson(response.body);
+  if (body.ok() && GetString(*body, {"kind"}) == "Status") {
+    if (Find(*body, {"code"}) == nullptr) Ensure(*body, {"code"}) = response.status;
+    out = ErrorFromStatus(*body);
+  } else {
+    std::string text = Json(std::string(Trim(response.body).substr(0, 300)))
+                           .dump(-1, ' ', false, Json::error_handler_t::replace);  // one line, valid UTF-8
+    out.code = CodeOf("", response.status);
+    out.message = response.body.empty() ? fmt::format("HTTP {}", response.status)
+                                        : fmt::format("HTTP {}: {}", response.status, text);
+  }
+  std::string header = response.headers.Get("Retry-After");
+  int seconds = 0;
+  auto [end, error] = std::from_chars(header.data(), header.data() + header.size(), seconds);
+  if (error == std::errc() && end == header.data() + header.size() && seconds >= 0) {
+    out.retry_after = std::chrono::seconds(seconds);
+  }
+  return out;
+}
+
+}  // namespace capi::kube

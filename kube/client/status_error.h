@@ -1,0 +1,19 @@
+// From an API server's metav1.Status, or a bare HTTP answer, to an Error.
+#pragma once
+
+#include "base/http/client.h"
+#include "base/json.h"
+#include "base/result.h"
+
+namespace capi::kube {
+
+// The error that a metav1.Status tells of: its code by reason, then by HTTP code; its message, with causes that the
+// message doesn't hold yet; details.retryAfterSeconds. Beyond the table in client.h: a TooManyRequests that only says
+// that storage is (re)initializing is kUnavailable (nobody was too fast), so is an InternalError that tells of a
+// webhook that couldn't be called; a Forbidden because the namespace is going is kFailedPrecondition.
+Error ErrorFromStatus(const Json& status);
+
+// The same for an answer that isn't 2xx. The Retry-After header, in seconds, wins.
+Error ErrorFromResponse(const http::Response& response);
+
+}  // namespace capi::kube

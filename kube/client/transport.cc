@@ -1,0 +1,106 @@
+#include "kube/client/transport.h"
+
+#include <algorithm>
+
+#include "kube/client/status_error.h"
+
+namespace capi::kube {
+namespace {
+
+// A transport error has no HTTP status, so no answer; these come before one.
+bool Lost(const Error& error) { return error.code == Code::kUnavailable; }
+
+}  // namespace
+
+Result<std::unique_ptr<Transport>> Transport::Create(const Config& config, const ClientOptions& options) {
+  http::Options http_options;
+  http_options.tls = config.tls;
+  http_options.proxy = config.proxy;
+  auto http = TRY_WITH(http::Client::Create(config.server, std::move(http_options)), "API server " + config.server);
+  return std::unique_ptr<Transport>(new Transport(config, options, std::move(http)));
+}
+
+Result<http::Response> Transport::Do(const Context& ctx, const Call& call) {
+  bool refreshed = false;
+  for (int sent = 1;; ++sent) {
+    Result<http::Response> answer = Send(ctx, call, refreshed);
+    Error error;
+    if (!answer.ok()) {
+      if (!Lost(answer.error()) || !call.repeatable || call.on_data || sent > options_.max_retries) return answer;
+      continue;  // the gate says when
+    }
+    if (answer->status >= 200 && answer->status < 300) return answer;
+    error = ErrorFromResponse(*answer);
+    if (answer->status == 401 && config_.credentials != nullptr && !refreshed) {
+      refreshed = true;
+      continue;
+    }
+    std::optional<Millis> wait = RetryIn(ctx, call, error, sent);
+    if (!wait) return error;
+    ctx.clock->Sleep(ctx.stop, *wait);
+    TRY(ctx.Check());
+  }
+}
+
+std::optional<Millis> Transport::RetryIn(const Context& ctx, const Call& call, const Error& error, int sent) const {
+  if (call.on_data || !error.retry_after || sent > options_.max_retries) return std::nullopt;
+  if (error.code != Code::kRateLimited && error.code != Code::kUnavailable) return std::nullopt;
+  Millis wait = std::max(*error.retry_after, Millis(50));
+  if (ctx.deadline && ctx.clock->Monotonic() + wait >= *ctx.deadline) return std::nullopt;
+  return wait;
+}
+
+Result<http::Response> Transport::Send(const Context& ctx, const Call& call, bool refresh_credentials) {
+  http::Request request;
+  request.method = call.method;
+  request.target = call.target;
+  request.body = call.body;
+  request.content_type = call.content_type;
+  request.on_data = call.on_data;
+  request.headers.Set("Accept", call.accept);
+  if (!options_.user_agent.empty()) request.headers.Set("User-Agent", options_.user_agent);
+  TRY(Authorize(ctx, request.headers, refresh_credentials));
+
+  TRY(gate_.Enter(ctx));
+  MonoTime started = ctx.clock->Monotonic();
+  bool answered = false;
+  if (call.on_data) {
+    request.on_data = [&](std::string_view piece) {
+      if (!answered) gate_.Answered(ctx);
+      answered = true;
+      return call.on_data(piece);
+    };
+  }
+  Result<http::Response> answer = http_->Do(ctx, std::move(request));
+  if (answer.ok()) {
+    gate_.Answered(ctx);
+  } else if (Lost(answer.error()) && !answered) {
+    gate_.Lost(ctx, started, answer.error());
+  }
+  return answer;
+}
+
+Status Transport::Authorize(const Context& ctx, http::Headers& headers, bool refresh) {
+  if (!config_.impersonate_user.empty()) {
+    headers.Set("Impersonate-User", config_.impersonate_user);
+    if (!config_.impersonate_uid.empty()) headers.Set("Impersonate-Uid", config_.impersonate_uid);
+    for (const std::string& group : config_.impersonate_groups) headers.Add("Impersonate-Group", group);
+  }
+  if (config_.credentials == nullptr) return Ok();
+  CredentialSource::Credential credential = TRY_WITH(config_.credentials->Get(ctx, refresh), "credentials");
+  if (!credential.authorization.empty()) headers.Set("Authorization", credential.authorization);
+  if (credential.client_cert_pem.empty()) return Ok();
+
+  MutexLock lock(mu_);
+  if (credential.client_cert_pem == client_cert_) return Ok();
+  http::TlsOptions tls = config_.tls;
+  tls.cert_pem = credential.client_cert_pem;
+  tls.key_pem = credential.client_key_pem;
+  tls.cert_file.clear();
+  tls.key_file.clear();
+  TRY(http_->SetTls(std::move(tls)));
+  client_cert_ = credential.client_cert_pem;
+  return Ok();
+}
+
+}  // namespace capi::kube

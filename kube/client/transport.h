@@ -1,0 +1,50 @@
+// One request to an API server: credentials, repeats, and errors by status.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/http/client.h"
+#include "kube/client/client.h"
+#include "kube/client/outage_gate.h"
+
+namespace capi::kube {
+
+struct Call {
+  std::string method = "GET";
+  std::string target;
+  std::string body;
+  std::string content_type;
+  std::string accept = "application/json";
+  bool repeatable = false;  // may be sent again when the connection was lost: nobody can tell whether it was done
+  std::function<Status(std::string_view piece)> on_data;  // of a 2xx answer; such a call is never sent again
+};
+
+// Thread-safe.
+class Transport {
+ public:
+  static Result<std::unique_ptr<Transport>> Create(const Config& config, const ClientOptions& options);
+
+  // The 2xx answer. Others are errors (client.h). A 429, or a 503 that says when to come back, is sent again after that
+  // time, since the server did nothing; a 401 once, with fresh credentials.
+  Result<http::Response> Do(const Context& ctx, const Call& call);
+
+ private:
+  Transport(Config config, ClientOptions options, std::unique_ptr<http::Client> http)
+      : config_(std::move(config)), options_(std::move(options)), http_(std::move(http)) {}
+
+  Result<http::Response> Send(const Context& ctx, const Call& call, bool refresh_credentials);
+  Status Authorize(const Context& ctx, http::Headers& headers, bool refresh) CAPI_EXCLUDES(mu_);
+  // How long to wait before `call`, which has been sent `sent` times, is sent again; null to give up.
+  std::optional<Millis> RetryIn(const Context& ctx, const Call& call, const Error& error, int sent) const;
+
+  const Config config_;
+  const ClientOptions options_;
+  std::unique_ptr<http::Client> http_;
+  OutageGate gate_;
+  Mutex mu_;
+  std::string client_cert_ CAPI_GUARDED_BY(mu_);  // the one last given by an exec plugin
+};
+
+}  // namespace capi::kube
