@@ -22,6 +22,8 @@ std::string MustRead(const std::string& path) {
   return std::move(text).value();
 }
 
+bool IsZero(const Json& value) { return value == "" || value == 0 || value == false; }
+
 bool IsEmpty(const Json& value) { return value.is_null() || (value.is_structured() && value.empty()); }
 
 }  // namespace
@@ -52,6 +54,21 @@ Json WithoutEmpty(Json value) {
     } else {
       out.push_back(std::move(kept));
     }
+  }
+  return out;
+}
+
+Json WithoutZeroes(Json want, const Json& got) {
+  if (want.is_array() && got.is_array()) {
+    for (size_t i = 0; i < want.size() && i < got.size(); ++i) want[i] = WithoutZeroes(want[i], got[i]);
+  }
+  if (!want.is_object()) return want;
+  Json out = Json::object();
+  for (const auto& [key, value] : want.items()) {
+    bool has = got.is_object() && got.contains(key);
+    Json kept = WithoutZeroes(value, has ? got[key] : Json());
+    if (!has && (IsZero(kept) || IsEmpty(kept))) continue;
+    out[key] = std::move(kept);
   }
   return out;
 }
