@@ -42,7 +42,7 @@ class Reader {
       if (piece.empty()) return Broken("connection closed by the server");
       size_t newline = piece.find('\n');
       line += piece.substr(0, newline);
-      if (line.size() > max) return Broken("line too long");
+      if (line.size() > max + 1) return Broken("line too long");
       Consume(newline == piece.npos ? piece.size() : newline + 1);
       if (newline == piece.npos) continue;
       if (!line.empty() && line.back() == '\r') line.pop_back();

@@ -1,0 +1,152 @@
+#include "base/http/proxy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "base/http/testing.h"
+
+namespace capi::http {
+namespace {
+
+using http_testing::Peer;
+using http_testing::RawServer;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+Context Ctx() { return Context().WithTimeout(Seconds(20)); }
+
+TEST(Proxy, ComesFromTheEnvironmentAsInGo) {
+  using Env = std::map<std::string, std::string>;
+  struct Case {
+    Env env;
+    std::string_view scheme, url, no_proxy;
+  };
+  const Case cases[] = {
+      {{}, "https", "", ""},
+      {{{"HTTPS_PROXY", "http://p:1"}, {"NO_PROXY", "a"}}, "https", "http://p:1", "a"},
+      {{{"https_proxy", "p"}, {"no_proxy", "b"}}, "https", "p", "b"},
+      {{{"HTTPS_PROXY", "upper"}, {"https_proxy", "lower"}}, "https", "upper", ""},
+      {{{"HTTPS_PROXY", ""}, {"https_proxy", "lower"}}, "https", "lower", ""},
+      {{{"HTTP_PROXY", "p"}}, "https", "", ""},
+      {{{"HTTP_PROXY", "p"}}, "http", "p", ""},
+  };
+  for (const Case& c : cases) {
+    Proxy proxy = ProxyFromEnvironment(c.scheme, [&](const char* name) -> const char* {
+      auto it = c.env.find(name);
+      return it == c.env.end() ? nullptr : it->second.c_str();
+    });
+    EXPECT_EQ(proxy.url, c.url);
+    EXPECT_EQ(proxy.no_proxy, c.no_proxy);
+  }
+}
+
+TEST(Proxy, IsLeftOutForWhatNoProxyLists) {
+  struct Case {
+    std::string_view no_proxy, url;
+    bool proxied;
+  };
+  const Case cases[] = {
+      {"", "https://example.com", true},
+      {"", "https://localhost:6443", false},
+      {"", "https://127.0.0.1:6443", false},
+      {"", "https://127.9.9.9", false},
+      {"", "https://[::1]", false},
+      {"*", "https://example.com", false},
+      {"example.com", "https://example.com", false},
+      {"EXAMPLE.com", "https://example.COM", false},
+      {"example.com", "https://www.example.com", false},
+      {"example.com", "https://notexample.com", true},
+      {".example.com", "https://example.com", true},
+      {".example.com", "https://www.example.com", false},
+      {"*.example.com", "https://www.example.com", false},
+      {"a, example.com:8443 ,b", "https://example.com:8443", false},
+      {"example.com:8443", "https://example.com", true},
+      {"10.0.0.1", "https://10.0.0.1", false},
+      {"10.0.0.1", "https://10.0.0.11", true},
+      {"10.0.0.1:443", "https://10.0.0.1", false},
+      {"10.96.0.0/12", "https://10.111.0.1", false},
+      {"10.96.0.0/12", "https://10.112.0.1", true},
+      {"10.96.0.0/12", "https://example.com", true},
+      {"0.0.0.0/0", "https://8.8.8.8", false},
+      {"fd00::/8", "https://[fd12::1]", false},
+      {"fd00::/8", "https://[fe12::1]", true},
+      {"[fd12::1]:443", "https://[fd12::1]", false},
+      {"10.0.0.0/99", "https://10.0.0.1", true},
+  };
+  for (const Case& c : cases) {
+    auto proxy = ProxyFor(*Url::Parse(c.url), {"http://p:3128", std::string(c.no_proxy)});
+    ASSERT_TRUE(proxy.ok());
+    EXPECT_EQ(proxy->has_value(), c.proxied) << c.no_proxy << " and " << c.url;
+  }
+}
+
+TEST(Proxy, UrlMayLackItsSchemeAndMustBeHttp) {
+  const Url url = *Url::Parse("https://example.com");
+  EXPECT_EQ((*ProxyFor(url, {"p:3128", ""}))->HostPort(), "p:3128");
+  EXPECT_EQ(ProxyFor(url, {"https://p:3128", ""}).code(), Code::kUnsupported);
+  EXPECT_EQ(ProxyFor(url, {"socks5://p", ""}).code(), Code::kInvalidArgument);
+  EXPECT_EQ(ProxyAuthorization(**ProxyFor(url, {"http://us%40er:p%3Aw@p", ""})), "Basic dXNAZXI6cDp3");
+}
+
+TEST(Proxy, GetsPlainRequestsWhole) {
+  std::string seen;
+  RawServer proxy([&](Peer& peer, int) {
+    seen = peer.ReadRequest();
+    peer.Write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  });
+  Options options;
+  options.proxy.url = "http://u:p@127.0.0.1:" + std::to_string(proxy.port());
+  Request request;
+  request.target = "/x";
+  auto response = (*Client::Create("http://example.invalid:8080", options))->Do(Ctx(), request);
+  ASSERT_TRUE(response.ok()) << response.error().message;
+  EXPECT_THAT(seen, StartsWith("GET http://example.invalid:8080/x HTTP/1.1\r\nHost: example.invalid:8080\r\n"));
+  EXPECT_THAT(seen, HasSubstr("\r\nProxy-Authorization: Basic dTpw\r\n"));
+}
+
+TEST(Proxy, TunnelsTls) {
+  http_testing::TestCa ca;
+  auto pem = ca.Issue({.common_name = "x", .alt_names = "DNS:example.invalid"});
+  std::string connect, seen;
+  RawServer proxy([&](Peer& peer, int) {
+    connect = peer.ReadRequest();
+    peer.Write("HTTP/1.1 200 Connection established\r\n\r\n");
+    http_testing::TlsPeer inner(peer, pem.cert, pem.key);
+    seen = inner.ReadRequest();
+    inner.Write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi");
+  });
+  Options options;
+  options.tls.ca_pem = ca.pem();
+  options.proxy.url = "http://u:p@127.0.0.1:" + std::to_string(proxy.port());
+  Request request;
+  request.target = "/x";
+  auto response = (*Client::Create("https://example.invalid", options))->Do(Ctx(), request);
+  ASSERT_TRUE(response.ok()) << response.error().message;
+  EXPECT_EQ(response->body, "hi");
+  EXPECT_EQ(
+      connect,
+      "CONNECT example.invalid:443 HTTP/1.1\r\nHost: example.invalid:443\r\nProxy-Authorization: Basic dTpw\r\n\r\n");
+  EXPECT_THAT(seen, StartsWith("GET /x HTTP/1.1\r\nHost: example.invalid\r\n"));
+  EXPECT_THAT(seen, Not(HasSubstr("Proxy-Authorization")));
+}
+
+TEST(Proxy, ThatRefusesIsNamed) {
+  RawServer proxy([&](Peer& peer, int) {
+    peer.ReadRequest();
+    peer.Write("HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n");
+  });
+  Options options;
+  options.proxy.url = "http://u:secret@127.0.0.1:" + std::to_string(proxy.port());
+  Request request;
+  request.target = "/x";
+  auto response = (*Client::Create("https://example.invalid", options))->Do(Ctx(), request);
+  ASSERT_FALSE(response.ok());
+  EXPECT_EQ(response.code(), Code::kUnavailable);
+  EXPECT_THAT(response.error().message, HasSubstr("the proxy answers 407"));
+  EXPECT_THAT(response.error().message, Not(HasSubstr("secret")));
+}
+
+}  // namespace
+}  // namespace capi::http

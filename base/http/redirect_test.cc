@@ -1,0 +1,103 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/http/client.h"
+#include "base/http/server.h"
+
+namespace capi::http {
+namespace {
+
+using ::testing::HasSubstr;
+
+Context Ctx() { return Context().WithTimeout(Seconds(20)); }
+
+Response Redirect(int status, std::string_view location) {
+  Response response;
+  response.status = status;
+  response.headers.Set("Location", location);
+  return response;
+}
+
+// Answers /headers with the credentials that came, /to/N with a redirect to /to/N-1.
+std::unique_ptr<Server> Origin(std::string other = "") {
+  auto handler = [other](const ServerRequest& request) {
+    if (request.path == "/away") return Redirect(302, other + "/headers");
+    if (request.path == "/near") return Redirect(307, "headers?x=%2F");
+    if (request.path == "/bad") return Redirect(302, "ftp://x");
+    if (request.path == "/nowhere") return Redirect(302, "");
+    if (request.path.starts_with("/to/")) {
+      int left = std::stoi(request.path.substr(4));
+      if (left > 0) return Redirect(301, "/to/" + std::to_string(left - 1));
+    }
+    Response response;
+    response.status = 200;
+    response.body = request.method + " " + request.query + " " + request.headers.Get("Authorization") +
+                    request.headers.Get("Cookie") + request.headers.Get("X-Other");
+    return response;
+  };
+  auto server = Server::Start({}, handler);
+  if (!server.ok()) ADD_FAILURE() << server.error().message;
+  return *std::move(server);
+}
+
+Request With(std::string method, std::string target) {
+  Request request;
+  request.method = std::move(method);
+  request.target = std::move(target);
+  request.headers.Set("authorization", "secret");
+  request.headers.Set("cookie", "biscuit");
+  request.headers.Set("x-other", "kept");
+  return request;
+}
+
+TEST(Redirect, IsFollowedWithoutCredentialsToOthers) {
+  auto other = Origin();
+  auto origin = Origin("http://" + other->address());
+  Options options;
+  options.follow_redirects = true;
+  auto client = *Client::Create("http://" + origin->address(), options);
+  struct Case {
+    std::string_view method, target;
+    int status;
+    std::string_view body;
+  };
+  const Case cases[] = {
+      {"GET", "/near", 200, "GET x=%2F secretbiscuitkept"},
+      {"GET", "/away", 200, "GET  kept"},
+      {"GET", "/to/10", 200, "GET  secretbiscuitkept"},
+      {"POST", "/near", 307, ""},
+      {"GET", "/nowhere", 302, ""},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.target);
+    Request request = With(std::string(c.method), std::string(c.target));
+    auto response = client->Do(Ctx(), request);
+    ASSERT_TRUE(response.ok()) << response.error().message;
+    EXPECT_EQ(response->status, c.status);
+    EXPECT_EQ(response->body, c.body);
+    request.target = "";
+    auto fetched = Fetch(Ctx(), "http://" + origin->address() + std::string(c.target), request, {});
+    ASSERT_TRUE(fetched.ok()) << fetched.error().message;
+    EXPECT_EQ(fetched->body, c.body);
+  }
+}
+
+TEST(Redirect, HasAnEnd) {
+  auto origin = Origin();
+  auto many = Fetch(Ctx(), "http://" + origin->address() + "/to/11", With("GET", ""), {});
+  ASSERT_FALSE(many.ok());
+  EXPECT_THAT(many.error().message, HasSubstr("too many redirects"));
+  EXPECT_THAT(Fetch(Ctx(), "http://" + origin->address() + "/bad", With("GET", ""), {}).error().message,
+              HasSubstr("redirect: bad URL"));
+}
+
+TEST(Redirect, IsAnAnswerForAClientThatDoesNotFollow) {
+  auto origin = Origin();
+  auto response = (*Client::Create("http://" + origin->address(), {}))->Do(Ctx(), With("GET", "/near"));
+  ASSERT_TRUE(response.ok());
+  EXPECT_EQ(response->status, 307);
+  EXPECT_EQ(response->headers.Get("Location"), "headers?x=%2F");
+}
+
+}  // namespace
+}  // namespace capi::http
