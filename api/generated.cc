@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "api/api_page.h"
 #include "api/crds.h"
 #include "api/reasons.h"
 #include "base/yaml.h"
@@ -10,6 +11,7 @@ namespace capi::api {
 
 std::map<std::string, std::string> GeneratedFiles() {
   std::map<std::string, std::string> out;
+  out["docs/api.md"] = ApiMarkdown();
   out["docs/reasons.md"] = ReasonsMarkdown();
   for (const ProviderKind& kind : kProviderKinds) {
     out[fmt::format("manifests/crds/{}_{}.yaml", kGroup, kind.plural)] =
