@@ -32,8 +32,8 @@ function(capi_library NAME)
   target_precompile_headers(${NAME} REUSE_FROM capi_pch)
 endfunction()
 
-# capi_test(NAME SOURCES a_test.cc USES base [TIMEOUT seconds] [LABELS e2e]): one GoogleTest program. Every test of it is a ctest
-# of its own, but with LABELS that contain "cluster": those share one control plane and run as one ctest.
+# capi_test(NAME SOURCES a_test.cc USES base [TIMEOUT seconds] [LABELS cluster]): one GoogleTest program, one ctest. The label
+# is "unit" unless said otherwise; tests with the label "cluster" start a control plane.
 function(capi_test NAME)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;USES;LABELS" ${ARGN})
   add_executable(${NAME} ${ARG_SOURCES})
@@ -47,6 +47,9 @@ function(capi_test NAME)
   endif()
   add_test(NAME ${NAME} COMMAND ${NAME} --gtest_brief=1 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(${NAME} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+  if("cluster" IN_LIST ARG_LABELS)
+    set_tests_properties(${NAME} PROPERTIES RESOURCE_LOCK control_plane)  # one at a time, beside unit tests
+  endif()
 endfunction()
 
 # capi_program(NAME SOURCES main.cc USES operator)
