@@ -33,57 +33,72 @@ constexpr std::string_view kDebugProfiler = "localhost:6060";
 // What the API server fills in where nothing is given; it says nothing.
 constexpr int kDefaultVerbosity = 1;
 
-std::string_view NameFor(const Args& args, std::span<const std::string_view> names) {
-  for (std::string_view name : names) {
-    if (args.Has(name)) return name;
+// Args as they become, beside those the release came with: only the latter tell which flags the manager has.
+struct ManagerArgs {
+  explicit ManagerArgs(const Json& container) : release(container), now(release) {}
+
+  std::string_view NameFor(std::span<const std::string_view> names) const {
+    for (std::string_view name : names) {
+      if (release.Has(name)) return name;
+    }
+    return names.front();
   }
-  return names.front();
+
+  void SetText(std::span<const std::string_view> names, std::string_view value) {
+    if (!value.empty()) now.Set(NameFor(names), value);
+  }
+  void SetText(std::string_view name, std::string_view value) { SetText(std::span(&name, 1), value); }
+
+  // Whole seconds, rounded; nothing for none.
+  void SetSeconds(std::string_view name, const std::optional<Millis>& value) {
+    if (!value) return;
+    auto seconds = (value->count() + 500) / 1000;
+    if (seconds > 0) now.Set(name, fmt::format("{}s", seconds));
+  }
+
+  const Args release;
+  Args now;
+};
+
+// Flags "--<kind>-concurrency" of the release that nothing was asked for by name.
+std::vector<std::string> OpenConcurrencyFlags(const Args& release, const api::ManagerSpec& spec,
+                                              const std::set<std::string>& given_args) {
+  std::set<std::string> by_name = given_args;
+  for (const auto& entry : spec.group_kind_concurrency) {
+    by_name.insert(ToLower(entry.first) + std::string(kConcurrencySuffix));
+  }
+  std::vector<std::string> out;
+  for (const std::string& flag : release.Flags()) {
+    if (flag.ends_with(kConcurrencySuffix) && !by_name.contains(std::string(FlagName(flag)))) out.push_back(flag);
+  }
+  return out;
 }
 
-void SetText(Args& args, std::span<const std::string_view> names, std::string_view value) {
-  if (!value.empty()) args.Set(NameFor(args, names), value);
-}
-void SetText(Args& args, std::string_view name, std::string_view value) { SetText(args, std::span(&name, 1), value); }
-
-// Whole seconds, rounded; nothing for none.
-void SetSeconds(Args& args, std::string_view name, const std::optional<Millis>& value) {
-  if (!value) return;
-  auto seconds = (value->count() + 500) / 1000;
-  if (seconds > 0) args.Set(name, fmt::format("{}s", seconds));
-}
-
-void SetConcurrency(Args& args, const api::ManagerSpec& spec, const std::set<std::string>& given_args) {
+void SetConcurrency(ManagerArgs& args, const api::ManagerSpec& spec, const std::set<std::string>& given_args) {
   for (const auto& [kind, count] : spec.group_kind_concurrency) {
-    args.Set(fmt::format("--{}{}", ToLower(kind), kConcurrencySuffix), std::to_string(count));
+    args.now.Set(fmt::format("--{}{}", ToLower(kind), kConcurrencySuffix), std::to_string(count));
   }
   if (spec.max_concurrent_reconciles == 0) return;
   std::string count = std::to_string(spec.max_concurrent_reconciles);
-  bool one_for_all = args.Has(kConcurrency[0]) || args.Has(kConcurrency[1]);
-  // A manager with a flag for each kind, and none for all: all of them, but for those that were asked for by name.
-  bool spread = false;
-  for (const std::string& flag : args.Flags()) {
-    if (one_for_all || !flag.ends_with(kConcurrencySuffix)) continue;
-    std::string kind(FlagName(flag));
-    kind.resize(kind.size() - kConcurrencySuffix.size());
-    bool by_name = given_args.contains(std::string(FlagName(flag)));
-    for (const auto& entry : spec.group_kind_concurrency) by_name = by_name || ToLower(entry.first) == kind;
-    if (by_name) continue;
-    args.Set(flag, count);
-    spread = true;
+  bool one_for_all = args.release.Has(kConcurrency[0]) || args.release.Has(kConcurrency[1]);
+  auto each = OpenConcurrencyFlags(args.release, spec, given_args);
+  if (one_for_all || each.empty()) {
+    args.now.Set(args.NameFor(kConcurrency), count);
+  } else {
+    for (const std::string& flag : each) args.now.Set(flag, count);
   }
-  if (!spread) args.Set(NameFor(args, kConcurrency), count);
 }
 
-void SetLeaderElection(Args& args, const api::LeaderElectionSpec& spec) {
+void SetLeaderElection(ManagerArgs& args, const api::LeaderElectionSpec& spec) {
   if (!spec.leader_elect) return;
-  args.Set(NameFor(args, kLeaderElect), *spec.leader_elect ? "true" : "false");
+  args.SetText(kLeaderElect, *spec.leader_elect ? "true" : "false");
   if (!*spec.leader_elect) return;
   if (!spec.resource_name.empty() && !spec.resource_namespace.empty()) {
-    args.Set("--leader-election-id", spec.resource_namespace + "/" + spec.resource_name);
+    args.now.Set("--leader-election-id", spec.resource_namespace + "/" + spec.resource_name);
   }
-  SetSeconds(args, "--leader-elect-lease-duration", spec.lease_duration);
-  SetSeconds(args, "--leader-elect-renew-deadline", spec.renew_deadline);
-  SetSeconds(args, "--leader-elect-retry-period", spec.retry_period);
+  args.SetSeconds("--leader-elect-lease-duration", spec.lease_duration);
+  args.SetSeconds("--leader-elect-renew-deadline", spec.renew_deadline);
+  args.SetSeconds("--leader-elect-retry-period", spec.retry_period);
 }
 
 // Merged with the release's own; the user's win.
@@ -124,24 +139,24 @@ Status AddArgs(Args& args, const api::ManagerSpec& spec, std::string_view path) 
 }
 
 // In the order in which cluster-api-operator emits them.
-Status SetArgs(Args& args, const api::ManagerSpec& spec, std::string_view path,
+Status SetArgs(ManagerArgs& args, const api::ManagerSpec& spec, std::string_view path,
                const std::set<std::string>& given_args) {
   SetConcurrency(args, spec, given_args);
-  SetText(args, kNamespace, spec.cache_namespace);
-  SetText(args, kHealth, spec.health_probe_bind_address);
-  SetText(args, kMetrics, spec.metrics_bind_address);
-  SetText(args, kDiagnostics, spec.diagnostics_address);
-  SetText(args, "--webhook-host", spec.webhook_host);
-  SetText(args, "--webhook-cert-dir", spec.webhook_cert_dir);
-  SetText(args, kProfiler, spec.debug ? kDebugProfiler : spec.profiler_address);
+  args.SetText(kNamespace, spec.cache_namespace);
+  args.SetText(kHealth, spec.health_probe_bind_address);
+  args.SetText(kMetrics, spec.metrics_bind_address);
+  args.SetText(kDiagnostics, spec.diagnostics_address);
+  args.SetText("--webhook-host", spec.webhook_host);
+  args.SetText("--webhook-cert-dir", spec.webhook_cert_dir);
+  args.SetText(kProfiler, spec.debug ? kDebugProfiler : spec.profiler_address);
   if (spec.leader_election) SetLeaderElection(args, *spec.leader_election);
-  if (spec.insecure_diagnostics.value_or(false)) args.Set("--insecure-diagnostics", "true");
-  if (spec.webhook_port) args.Set("--webhook-port", std::to_string(*spec.webhook_port));
-  SetSeconds(args, "--sync-period", spec.sync_period);
+  if (spec.insecure_diagnostics.value_or(false)) args.now.Set("--insecure-diagnostics", "true");
+  if (spec.webhook_port) args.now.Set("--webhook-port", std::to_string(*spec.webhook_port));
+  args.SetSeconds("--sync-period", spec.sync_period);
   int verbosity = spec.debug ? kDebugVerbosity : spec.verbosity.value_or(kDefaultVerbosity);
-  if (verbosity != kDefaultVerbosity) args.Set(NameFor(args, kVerbosity), std::to_string(verbosity));
-  SetFeatureGates(args, spec.feature_gates);
-  return AddArgs(args, spec, path);
+  if (verbosity != kDefaultVerbosity) args.SetText(kVerbosity, std::to_string(verbosity));
+  SetFeatureGates(args.now, spec.feature_gates);
+  return AddArgs(args.now, spec, path);
 }
 
 }  // namespace
@@ -154,9 +169,9 @@ Status CustomiseManager(kube::Object& deployment, const api::ManagerSpec& spec, 
                  fmt::format("{}: cannot find \"manager\" container in deployment \"{}\"", path, deployment.name()),
                  {}};
   }
-  Args args(*container);
+  ManagerArgs args(*container);
   TRY(SetArgs(args, spec, path, given_args));
-  args.Store(*container);
+  args.now.Store(*container);
   SetProbe(*container, "livenessProbe", spec.liveness_endpoint);
   SetProbe(*container, "readinessProbe", spec.readiness_endpoint);
   return Ok();

@@ -21,13 +21,15 @@ struct Departure {
   std::string_view change;  // else how our last object differs from its: a JSON merge patch
 };
 
-// Cluster-scoped objects never keep a namespace: the field means nothing to the API server, and identities would differ.
+// Cluster-scoped objects never keep a namespace: the field means nothing to the API server, and identities would
+// differ.
 constexpr Departure kNoNamespace = {"peer-operator.md W25", "", R"({"metadata": {"namespace": null}})"};
 
 const std::map<std::string, Departure>& Departures() {
   static const std::map<std::string, Departure> kTable = {
-      {"N11c", {"clusterctl.md 2.6: a name without the old namespace stays", "",
-                R"({"spec": {"dnsNames": ["a.capi-system.svc", "a..svc"]}})"}},
+      {"N11c",
+       {"clusterctl.md 2.6: a name without the old namespace stays", "",
+        R"({"spec": {"dnsNames": ["a.capi-system.svc", "a..svc"]}})"}},
       {"N15d", {"F2: old bindings are moved as new ones are", "", "{}"}},
       {"N20-CSIDriver", kNoNamespace},
       {"N20-CSINode", kNoNamespace},

@@ -1,0 +1,184 @@
+// spec.manager, spec.deployment, spec.additionalDeployments and the operator's image overrides, against what
+// cluster-api-operator makes of them (vectors/customisation.json).
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/strings.h"
+#include "templating/images.h"
+#include "templating/render.h"
+#include "templating/testing/vectors.h"
+
+namespace capi::templating {
+namespace {
+
+using testing::HasSubstr;
+
+// Where we depart from it on purpose.
+struct Departure {
+  std::string_view rule;
+  std::string error;  // what we say where we refuse
+  std::string args;   // else the args of the manager's container, with a space between
+};
+
+constexpr std::string_view kForms = "I9, W23: \"--flag\" and \"--flag value\" are understood";
+constexpr std::string_view kEvidence = "I9a: the release's own args tell the flag";
+
+// The args of base "example": its bare --leader-elect as `elect`, its "--namespace base-ns" as `ns`, and `more` behind.
+std::string Example(std::string_view elect, std::string_view more = "", std::string_view ns = "--namespace base-ns") {
+  return fmt::format(
+      "--webhook-port=2345 {} --v=2 "
+      "--feature-gates=MachinePool=true,MachineSetPreflightChecks=true,PriorityQueue=false "
+      "{}{}",
+      elect, ns, more);
+}
+
+// What "all manager options" becomes where diagnostics and leader election have flags already.
+std::string AllOptions(std::string_view gates) {
+  return fmt::format(
+      "--leader-elect=true --diagnostics-address=:4567 --insecure-diagnostics=false --feature-gates={} "
+      "--machine-concurrency=3 --namespace=testNS --health-addr=:6789 --webhook-cert-dir=/tmp/certs "
+      "--profiler-address=localhost:1234 --leader-election-id=here/foo --leader-elect-lease-duration=25200s "
+      "--leader-elect-renew-deadline=25200s --leader-elect-retry-period=25200s --webhook-port=3579 "
+      "--sync-period=25200s --v=5 --test-option=test-value",
+      gates);
+}
+
+const std::map<std::string, Departure>& Departures() {
+  static const std::map<std::string, Departure> kTable = {
+      {"I006", {"F1: as for the release's images", "couldn't parse image name: repository name must be canonical", ""}},
+      {"K035", {kForms, "", Example("--leader-elect=false")}},
+      {"K036", {"I9: namespace args are ignored", "", Example("--leader-elect")}},
+      {"K069", {kForms, "", Example("--leader-elect", "", "--namespace=testNS")}},
+      {"K081",
+       {kEvidence, "",
+        "--leader-elect --diagnostics-address=localhost:8080 --insecure-diagnostics=true "
+        "--feature-gates=MachinePool=true,ClusterTopology=false,KubeadmBootstrapFormatIgnition=false,"
+        "PriorityQueue=false,ReconcilerRateLimiting=false,InPlaceUpdates=false"}},
+      {"K102", {kForms, "", Example("--leader-elect=true")}},
+      {"K103", {kForms, "", Example("--leader-elect=false")}},
+      {"K104",
+       {kForms, "",
+        Example("--leader-elect=true",
+                " --leader-election-id=here/foo --leader-elect-lease-duration=25200s "
+                "--leader-elect-renew-deadline=25200s --leader-elect-retry-period=25200s")}},
+      {"K105", {kForms, "", Example("--leader-elect=true")}},
+      {"K106", {kForms, "", Example("--leader-elect=true")}},
+      {"K107", {kForms, "", Example("--leader-elect=false")}},
+      {"K108",
+       {kForms, "",
+        Example("--leader-elect=true", " --leader-elect-lease-duration=15s --leader-elect-renew-deadline=11s")}},
+      {"K109",
+       {kForms, "",
+        "--leader-elect=false --diagnostics-address=:8443 --insecure-diagnostics=false "
+        "--feature-gates=MachinePool=true,ClusterTopology=false,PriorityQueue=false,ReconcilerRateLimiting=false"}},
+      {"K110", {kForms, "", Example("--leader-elect=true", " --leader-elect-lease-duration=60s")}},
+      {"K122", {kForms, "arg \"--leader-elect\" already exists", ""}},
+      {"K126",
+       {kForms, "",
+        "--webhook-port=3579 --leader-elect=true --v=5 --feature-gates=ANOTHER=false,MachinePool=true,"
+        "MachineSetPreflightChecks=true,PriorityQueue=false,TEST=true --namespace=testNS --machine-concurrency=3 "
+        "--health-addr=:6789 --metrics-bind-addr=:4567 --webhook-cert-dir=/tmp/certs "
+        "--profiler-address=localhost:1234 --leader-election-id=here/foo --leader-elect-lease-duration=25200s "
+        "--leader-elect-renew-deadline=25200s --leader-elect-retry-period=25200s --sync-period=25200s "
+        "--test-option=test-value"}},
+      {"K127",
+       {kEvidence, "",
+        AllOptions("ANOTHER=false,ClusterTopology=false,InPlaceUpdates=false,KubeadmBootstrapFormatIgnition=false,"
+                   "MachinePool=true,PriorityQueue=false,ReconcilerRateLimiting=false,TEST=true")}},
+      {"K128",
+       {kEvidence, "",
+        AllOptions("ANOTHER=false,ClusterTopology=false,MachinePool=true,PriorityQueue=false,"
+                   "ReconcilerRateLimiting=false,TEST=true")}},
+  };
+  return kTable;
+}
+
+RenderResult RenderCase(const Json& vectors, const Json& c, const api::Provider& provider) {
+  const Json& base = vectors["bases"][c["base"].get<std::string>()];
+  api::Release release;
+  release.components =
+      base.contains("file") ? LoadReleaseFile(base["file"].get<std::string>()) : base["components"].get<std::string>();
+  RenderInput input;
+  input.type = provider.id.type;
+  input.name = provider.id.name;
+  input.release = &release;
+  input.target_namespace = provider.id.ns;
+  input.spec = &provider.spec;
+  if (c.contains("images")) input.operator_images = ParseImageOverrides(c["images"].get<std::string>()).value();
+  input.variables = [&](const std::string& name) -> std::optional<std::string> {
+    const Json* value = Find(c, {"variables", name});
+    return value == nullptr ? std::nullopt : std::optional(value->get<std::string>());
+  };
+  return Render(input);
+}
+
+// The workloads of `objects` in the form of the vectors.
+Json Workloads(const std::vector<kube::Object>& objects, const Json& want) {
+  Json out = Json::array();
+  for (const Json& workload : want) {
+    for (const kube::Object& object : objects) {
+      if (object.kind() != workload["kind"] || object.name() != workload["name"]) continue;
+      Json entry = {
+          {"kind", object.kind()}, {"name", object.name()}, {"pod", object.json()["spec"]["template"]["spec"]}};
+      if (const Json* replicas = Find(object.json(), {"spec", "replicas"})) entry["replicas"] = *replicas;
+      out.push_back(std::move(entry));
+    }
+  }
+  return out;
+}
+
+void SortArgs(Json& workloads) {
+  for (Json& workload : workloads) {
+    for (Json& container : workload["pod"]["containers"]) {
+      if (container.contains("args")) std::sort(container["args"].begin(), container["args"].end());
+    }
+  }
+}
+
+void SetManagerArgs(Json& workloads, std::string_view args) {
+  for (Json& container : workloads[0]["pod"]["containers"]) {
+    if (container["name"] == "manager") container["args"] = Split(args, ' ');
+  }
+}
+
+TEST(CustomiseVectors, FollowTheReferenceButForTheDeparturesNamedHere) {
+  Json vectors = LoadVectors("customisation.json");
+  if (vectors.is_null()) GTEST_SKIP() << kNoVectors;
+  if (ReleasesDir().empty()) GTEST_SKIP() << kNoReleases;
+  size_t departed = 0;
+  for (const Json& c : vectors["cases"]) {
+    auto id = c["id"].get<std::string>();
+    SCOPED_TRACE(id + " " + c["what"].get<std::string>());
+    auto found = Departures().find(id);
+    Departure departure = found == Departures().end() ? Departure{} : found->second;
+    departed += found != Departures().end();
+    auto provider = api::ParseProvider(kube::Object(c["provider"]));
+    ASSERT_TRUE(provider.ok()) << provider.error().message;
+    auto result = RenderCase(vectors, c, *provider);
+    std::string error = !departure.error.empty() ? std::string(departure.error) : c.value("error", std::string());
+    if (!error.empty()) {
+      ASSERT_TRUE(result.error.has_value());
+      EXPECT_THAT(result.error->error.message, HasSubstr(error));
+      continue;
+    }
+    ASSERT_TRUE(result.output.has_value()) << result.error->error.message;
+    Json want = c["want"]["workloads"];
+    if (!departure.args.empty()) SetManagerArgs(want, departure.args);
+    Json got = Workloads(result.output->objects, want);
+    if (c.value("args_any_order", false)) {
+      SortArgs(got);
+      SortArgs(want);
+    }
+    want = WithoutEmpty(want);
+    got = WithoutEmpty(got);
+    EXPECT_EQ(Json::diff(WithoutZeroes(want, got), WithoutZeroes(got, want)), Json::array());
+  }
+  EXPECT_EQ(departed, Departures().size());
+}
+
+}  // namespace
+}  // namespace capi::templating
