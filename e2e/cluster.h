@@ -1,0 +1,87 @@
+// A control plane made ready for the operator, and the few things that tests do to it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/types.h"
+#include "kube/client/client.h"
+#include "kube/testing/control_plane.h"
+
+namespace capi::e2e {
+
+// One release of RELEASES_DIR: "infrastructure-aws/v2.0.2".
+struct ReleaseFolder {
+  api::ProviderType type = api::ProviderType::kCore;
+  std::string name, version, path;
+  std::string Label() const { return api::ManifestLabel(type, name); }
+  std::string Id() const { return Label() + "/" + version; }
+  std::string Text(std::string_view file) const;  // ends the test when there is none
+  std::string Components() const;
+};
+
+// Folder of real releases, or "" when RELEASES_DIR isn't set.
+std::string ReleasesDir();
+std::vector<ReleaseFolder> AllReleases();
+ReleaseFolder GetRelease(std::string_view label, std::string_view version);
+
+// What a test expects of a provider.
+struct Seen {
+  bool exists = false;
+  api::Provider provider;
+  std::string Status(std::string_view condition) const;  // "True", or "" where there is none
+  std::string Reason(std::string_view condition) const;
+  std::string Message(std::string_view condition) const;
+  std::string Describe() const;  // all conditions, for a failed test's output
+};
+
+// Thread-compatible.
+class Cluster {
+ public:
+  // `shared` uses the test binary's one control plane; our CRDs and cert-manager's are applied.
+  explicit Cluster(kube::ControlPlane& plane, bool cert_manager = true);
+
+  kube::Client& client() { return *client_; }
+  kube::ControlPlane& plane() { return plane_; }
+  Context ctx() const { return Context{}.WithTimeout(Seconds(60)); }
+
+  void CreateNamespace(const std::string& ns);
+  void DeleteNamespace(const std::string& ns);
+  // As existing tools store a release: labels, keys, gzip above 1 MiB. `labels` replace the usual ones.
+  void StoreRelease(const std::string& ns, const ReleaseFolder& release, std::map<std::string, std::string> labels = {},
+                    std::string name = "");
+  void StoreConfigMap(const std::string& ns, const std::string& name, std::map<std::string, std::string> labels,
+                      std::map<std::string, std::string> data);
+  void StoreSecret(const std::string& ns, const std::string& name, const std::map<std::string, std::string>& values);
+  // Creates or replaces the spec.
+  void ApplyProvider(api::ProviderType type, const std::string& ns, const std::string& name, Json spec,
+                     std::map<std::string, std::string> annotations = {});
+  void PatchProvider(api::ProviderType type, const std::string& ns, const std::string& name, const Json& merge_patch);
+  void DeleteProvider(api::ProviderType type, const std::string& ns, const std::string& name);
+  Seen See(api::ProviderType type, const std::string& ns, const std::string& name);
+
+  // Wait and report what was seen when it doesn't happen.
+  bool AwaitReady(api::ProviderType type, const std::string& ns, const std::string& name, Millis timeout = Seconds(60));
+  bool AwaitReason(api::ProviderType type, const std::string& ns, const std::string& name, std::string_view condition,
+                   std::string_view reason, Millis timeout = Seconds(30));
+  bool AwaitGone(api::ProviderType type, const std::string& ns, const std::string& name, Millis timeout = Seconds(60));
+
+  // Installs a core release in namespace capi-system from a ConfigMap and waits until it is ready.
+  bool InstallCore(const std::string& version);
+  // Removes all CRDs of a provider by its label, so that another version can come.
+  void DeleteCrds(const std::string& label);
+
+  bool Exists(const kube::ObjectId& id, const std::string& version = "");
+  kube::Object Get(const char* kind, const std::string& ns, const std::string& name);
+
+ private:
+  kube::ControlPlane& plane_;
+  std::unique_ptr<kube::Client> client_;
+};
+
+// Spec of a provider whose release StoreRelease stored with its usual labels.
+Json SelectorSpec(const ReleaseFolder& release);
+
+}  // namespace capi::e2e

@@ -1,0 +1,131 @@
+// Releases from a server that speaks GitHub's API, and the ways in which it fails, seen through a Provider object (I2, I3, I14).
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "base/http/server.h"
+#include "base/strings.h"
+#include "e2e/cluster.h"
+#include "e2e/operator_process.h"
+
+namespace capi::e2e {
+namespace {
+
+using api::ProviderType;
+using ::testing::HasSubstr;
+
+// GitHub as far as the operator uses it, for kubernetes-sigs/cluster-api.
+class GitHub {
+ public:
+  GitHub() {
+    auto started = http::Server::Start({}, [this](const http::ServerRequest& request) { return Answer(request); });
+    EXPECT_TRUE(started.ok());
+    server_ = std::move(started).value();
+  }
+  std::string url() const { return "http://" + server_->address(); }
+  void RateLimit(bool on) { limited_ = on; }
+  int requests() const { return requests_; }
+
+ private:
+  http::Response Answer(const http::ServerRequest& request) {
+    ++requests_;
+    http::Response response;
+    response.status = 404;
+    response.body = R"({"message":"Not Found"})";
+    if (limited_) {
+      response.status = 403;
+      response.headers.Set("X-RateLimit-Remaining", "0");
+      response.headers.Set("X-RateLimit-Reset", "4102444800");
+      response.body = R"({"message":"API rate limit exceeded"})";
+    } else if (request.path == "/repos/kubernetes-sigs/cluster-api/releases") {
+      response.status = 200;
+      response.body = R"([{"tag_name":"v1.12.0"},{"tag_name":"v1.11.0"},{"tag_name":"v1.13.0-rc.0","prerelease":true}])";
+    } else if (request.path.starts_with("/kubernetes-sigs/cluster-api/releases/download/")) {
+      auto parts = Split(request.path, '/');
+      std::string version = parts[5], file = parts[6];
+      if (version == "v1.12.0" || version == "v1.11.0") {
+        response.status = 200;
+        response.body = GetRelease("cluster-api", version).Text(file);
+      }
+    }
+    return response;
+  }
+  std::unique_ptr<http::Server> server_;
+  std::atomic<bool> limited_ = false;
+  std::atomic<int> requests_ = 0;
+};
+
+class FromGitHub : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (ReleasesDir().empty()) GTEST_SKIP() << "RELEASES_DIR isn't set";
+    cluster_ = std::make_unique<Cluster>(kube::ControlPlane::Shared());
+    cluster_->CreateNamespace("capi-system");
+  }
+  void TearDown() override {
+    if (!cluster_) return;
+    cluster_->DeleteProvider(ProviderType::kCore, "capi-system", "cluster-api");
+    cluster_->AwaitGone(ProviderType::kCore, "capi-system", "cluster-api");
+    cluster_->DeleteCrds("cluster-api");
+  }
+  std::unique_ptr<OperatorProcess> Start(const std::string& url) {
+    return std::make_unique<OperatorProcess>(
+        kube::ControlPlane::Shared().kubeconfig(),
+        std::vector<std::string>{"--github-api-url=" + url, "--github-url=" + url});
+  }
+  void ApplyCore(Json spec = Json::object()) {
+    cluster_->ApplyProvider(ProviderType::kCore, "capi-system", "cluster-api", std::move(spec));
+  }
+  Seen Core() { return cluster_->See(ProviderType::kCore, "capi-system", "cluster-api"); }
+  std::unique_ptr<Cluster> cluster_;
+};
+
+TEST_F(FromGitHub, TheLatestIsFetchedOnceAndKept) {
+  GitHub github;
+  auto process = Start(github.url());
+  ApplyCore();
+  ASSERT_TRUE(cluster_->AwaitReady(ProviderType::kCore, "capi-system", "cluster-api"));
+  EXPECT_EQ(Core().provider.status.installed_version, "v1.12.0");
+  EXPECT_THAT(Core().provider.status.source, HasSubstr("kubernetes-sigs/cluster-api"));
+  kube::Object stored = cluster_->Get("ConfigMap", "capi-system", "core-cluster-api-v1.12.0");
+  EXPECT_EQ(stored.annotation("provider.cluster.x-k8s.io/compressed"), "true");
+  EXPECT_EQ(stored.label("provider.cluster.x-k8s.io/version"), "v1.12.0");
+  // I14: what was fetched lies in the cluster: another render asks nobody.
+  int before = github.requests();
+  cluster_->PatchProvider(ProviderType::kCore, "capi-system", "cluster-api", {{"spec", {{"deployment", {{"replicas", 2}}}}}});
+  EXPECT_TRUE(kube::Eventually([&] {
+    return GetInt(cluster_->Get("Deployment", "capi-system", "capi-controller-manager").json(), {"spec", "replicas"}) == 2;
+  }));
+  EXPECT_EQ(github.requests(), before);
+}
+
+TEST_F(FromGitHub, AVersionThatIsNotThere) {
+  GitHub github;
+  auto process = Start(github.url());
+  ApplyCore({{"version", "v1.12.99"}});
+  ASSERT_TRUE(cluster_->AwaitReason(ProviderType::kCore, "capi-system", "cluster-api", "ProviderInstalled", "VersionNotFound"));
+  EXPECT_THAT(Core().Message("ProviderInstalled"), HasSubstr("v1.12.99"));
+}
+
+TEST_F(FromGitHub, TheRateLimitSaysWhenItEnds) {
+  GitHub github;
+  github.RateLimit(true);
+  auto process = Start(github.url());
+  ApplyCore();
+  ASSERT_TRUE(cluster_->AwaitReason(ProviderType::kCore, "capi-system", "cluster-api", "ProviderInstalled", "RateLimited"));
+  EXPECT_THAT(Core().Message("ProviderInstalled"), HasSubstr("2100-01-01T00:00:00Z"));
+  EXPECT_THAT(Core().Message("ProviderInstalled"), HasSubstr("GITHUB_TOKEN"));
+}
+
+TEST_F(FromGitHub, UnreachableIsTriedAgain) {
+  auto process = Start("http://127.0.0.1:1");
+  ApplyCore();
+  ASSERT_TRUE(cluster_->AwaitReason(ProviderType::kCore, "capi-system", "cluster-api", "ProviderInstalled", "SourceUnreachable"));
+  EXPECT_THAT(Core().Message("ProviderInstalled"), HasSubstr("next try at"));
+  EXPECT_EQ(Core().Status("Reconciling"), "True");
+}
+
+}  // namespace
+}  // namespace capi::e2e

@@ -1,0 +1,42 @@
+// The built operator as a child process.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kube/testing/folder.h"
+#include "kube/testing/process.h"
+
+namespace capi::e2e {
+
+// Thread-compatible.
+class OperatorProcess {
+ public:
+  // Starts the operator (CAPI_OPERATOR, else the one of this build) and waits until /readyz answers 200; ends the test
+  // when it doesn't. `arguments` come after those that every run has.
+  explicit OperatorProcess(const std::string& kubeconfig, std::vector<std::string> arguments = {},
+                           std::vector<std::string> environment = {});
+  ~OperatorProcess();
+
+  void Kill();               // SIGKILL
+  int Terminate();           // SIGTERM; its exit code
+  void Restart();            // starts again with the same arguments
+  bool running() const { return process_ != nullptr && process_->running(); }
+  int pid() const { return process_->pid(); }
+  std::string Metrics() const;
+  std::string Log() const;   // everything it wrote so far
+  size_t ResidentKiB() const;
+  size_t Descriptors() const;
+  size_t Threads() const;
+
+ private:
+  void Start();
+  std::string AddressOf(std::string_view what) const;  // from the log: "serving probes address=..."
+  kube::TemporaryFolder folder_;
+  std::string log_;
+  std::vector<std::string> argv_, environment_;
+  std::unique_ptr<kube::Process> process_;
+};
+
+}  // namespace capi::e2e

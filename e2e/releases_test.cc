@@ -1,0 +1,183 @@
+// Every real release, installed one at a time beside a core that fits it, on a real control plane, from ConfigMaps.
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+
+#include "api/release.h"
+#include "base/strings.h"
+#include "e2e/cluster.h"
+#include "e2e/operator_process.h"
+#include "e2e/variables.h"
+#include "kube/apply/inventory.h"
+#include "kube/testing/fault_proxy.h"
+
+namespace capi::e2e {
+namespace {
+
+using api::ProviderType;
+
+// What a 1.34 API server or the test bed won't take, with the reason and the condition that says so.
+struct Exception {
+  std::string_view label, version;  // version "" for all
+  std::string_view why;
+  std::string_view reason;  // of condition Ready
+};
+constexpr Exception kExceptions[] = {
+#include "e2e/releases_exceptions.inc"
+};
+
+const Exception* ExceptionFor(const ReleaseFolder& release) {
+  for (const auto& e : kExceptions) {
+    if (e.label == release.Label() && (e.version.empty() || e.version == release.version)) return &e;
+  }
+  return nullptr;
+}
+
+std::string ContractOf(const ReleaseFolder& release) {
+  auto metadata = api::Metadata::ParseLenient(release.Text("metadata.yaml"));
+  auto version = api::Version::Parse(release.version);
+  if (!metadata.ok() || !version.ok()) return "";
+  return metadata->ContractOf(*version).value_or("");
+}
+
+// The newest core of a contract among the releases.
+std::string CoreFor(const std::string& contract) {
+  if (contract == "v1alpha3") return "v0.3.23";
+  if (contract == "v1alpha4") return "v0.4.2";
+  if (contract == "v1beta1") return "v1.10.4";
+  return "v1.12.0";
+}
+
+// Writes by the operator since the last Reset, but for its lease and events.
+std::vector<std::string> Writes(const kube::FaultProxy& proxy) {
+  std::vector<std::string> writes;
+  for (const auto& r : proxy.requests()) {
+    if (r.method == "GET" || r.target.find("/leases") != r.target.npos || r.target.find("/events") != r.target.npos) {
+      continue;
+    }
+    writes.push_back(r.method + " " + r.target);
+  }
+  return writes;
+}
+
+class Releases : public ::testing::TestWithParam<std::string> {
+ protected:
+  static void SetUpTestSuite() {
+    if (ReleasesDir().empty()) return;
+    auto& plane = kube::ControlPlane::Shared();
+    cluster_ = new Cluster(plane);
+    auto proxy = kube::FaultProxy::Start(plane.config());
+    ASSERT_TRUE(proxy.ok()) << proxy.error().message;
+    proxy_ = proxy->release();
+    operator_ = new OperatorProcess(proxy_->WriteKubeconfig(plane.folder()));
+  }
+  static void TearDownTestSuite() {
+    delete operator_;
+    delete proxy_;
+    delete cluster_;
+    operator_ = nullptr;
+  }
+  void SetUp() override {
+    if (ReleasesDir().empty()) GTEST_SKIP() << "RELEASES_DIR isn't set";
+  }
+
+  // Another core replaces the one that is there, CRDs and all.
+  void UseCore(const std::string& version) {
+    if (core_ == version) return;
+    cluster_->DeleteProvider(ProviderType::kCore, "capi-system", "cluster-api");
+    ASSERT_TRUE(cluster_->AwaitGone(ProviderType::kCore, "capi-system", "cluster-api"));
+    cluster_->DeleteCrds("cluster-api");
+    core_ = version;
+    ASSERT_TRUE(cluster_->InstallCore(version));
+  }
+
+  void ExpectEverythingThere(const Seen& seen) {
+    auto inventory = kube::Inventory::Parse(seen.provider.status.inventory);
+    ASSERT_TRUE(inventory.ok());
+    EXPECT_GT(inventory->size(), 0u);
+    for (const auto& [id, entry] : inventory->entries()) {
+      EXPECT_TRUE(cluster_->Exists(id, entry.version)) << id.ToString() << " " << entry.version;
+      EXPECT_FALSE(entry.hash.empty()) << id.ToString();
+    }
+    EXPECT_EQ(seen.Status("PreflightCheckPassed"), "True");
+    EXPECT_EQ(seen.Status("ProviderInstalled"), "True");
+    EXPECT_EQ(seen.Status("Stalled"), "");
+    EXPECT_EQ(seen.Status("Reconciling"), "");
+  }
+
+  void ExpectSecondPassWritesNothing(const ReleaseFolder& release, const std::string& ns) {
+    proxy_->Reset();
+    cluster_->PatchProvider(release.type, ns, release.name, {{"metadata", {{"annotations", {{"test/touch", "1"}}}}}});
+    // The operator has seen the change when its watch has: a pass without a write leaves no other trace.
+    std::string before = operator_->Metrics();
+    kube::Eventually([&] { return operator_->Metrics() != before; }, Millis(500));
+    EXPECT_THAT(Writes(*proxy_), ::testing::IsEmpty());
+  }
+
+  static Cluster* cluster_;
+  static kube::FaultProxy* proxy_;
+  static OperatorProcess* operator_;
+  static std::string core_;
+};
+
+Cluster* Releases::cluster_ = nullptr;
+kube::FaultProxy* Releases::proxy_ = nullptr;
+OperatorProcess* Releases::operator_ = nullptr;
+std::string Releases::core_;
+
+TEST_P(Releases, InstallsAndGoes) {
+  auto parts = Split(GetParam(), '/');
+  ReleaseFolder release = GetRelease(parts[0], parts[1]);
+  const Exception* exception = ExceptionFor(release);
+  bool core = release.type == ProviderType::kCore;
+  if (core) {
+    cluster_->DeleteProvider(ProviderType::kCore, "capi-system", "cluster-api");
+    ASSERT_TRUE(cluster_->AwaitGone(ProviderType::kCore, "capi-system", "cluster-api"));
+    cluster_->DeleteCrds("cluster-api");
+    core_ = exception == nullptr ? release.version : "";
+  } else {
+    std::string version = CoreFor(ContractOf(release));
+    if (ExceptionFor(GetRelease("cluster-api", version)) != nullptr) version = "v1.12.0";
+    UseCore(version);
+  }
+  std::string ns = core ? "capi-system" : release.Label();
+  cluster_->CreateNamespace(ns);
+  cluster_->StoreRelease(ns, release);
+  cluster_->StoreSecret(ns, "variables", VariablesOf(release));
+  Json spec = SelectorSpec(release);
+  spec["configSecret"] = {{"name", "variables"}};
+  cluster_->ApplyProvider(release.type, ns, release.name, spec);
+  if (exception != nullptr) {
+    EXPECT_TRUE(cluster_->AwaitReason(release.type, ns, release.name, "Ready", exception->reason)) << exception->why;
+  } else if (cluster_->AwaitReady(release.type, ns, release.name)) {
+    ExpectEverythingThere(cluster_->See(release.type, ns, release.name));
+    ExpectSecondPassWritesNothing(release, ns);
+  }
+  if (core && exception == nullptr) return;
+  cluster_->DeleteProvider(release.type, ns, release.name);
+  EXPECT_TRUE(cluster_->AwaitGone(release.type, ns, release.name));
+  cluster_->DeleteCrds(release.Label());
+}
+
+// Sorted by contract, so that the core changes as seldom as possible.
+std::vector<std::string> Ids() {
+  std::vector<std::pair<std::string, std::string>> sorted;
+  if (!ReleasesDir().empty()) {
+    for (const auto& release : AllReleases()) sorted.emplace_back(ContractOf(release), release.Id());
+  }
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<std::string> ids;
+  for (const auto& [contract, id] : sorted) ids.push_back(id);
+  if (ids.empty()) ids.push_back("none/none");
+  return ids;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Releases, ::testing::ValuesIn(Ids()), [](const auto& test) {
+  return ReplaceAll(ReplaceAll(ReplaceAll(test.param, "/", "_"), "-", "_"), ".", "_");
+});
+
+}  // namespace
+}  // namespace capi::e2e
