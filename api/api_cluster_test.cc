@@ -1,0 +1,242 @@
+// The CRDs on a real API server: what they accept, refuse, keep and print.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/kinds.h"
+#include "api/types.h"
+#include "base/files.h"
+#include "base/yaml.h"
+#include "kube/testing/control_plane.h"
+
+namespace capi::api {
+namespace {
+
+using testing::HasSubstr;
+
+bool Established(kube::Client& client, const ProviderKind& kind) {
+  auto crd = client.Get({}, kube::Builtin("CustomResourceDefinition"), "",
+                        std::string(kind.plural) + "." + std::string(kGroup));
+  if (!crd.ok()) return false;
+  for (const Json& condition : crd->json()["status"]["conditions"]) {
+    if (condition["type"] == "Established") return condition["status"] == "True";
+  }
+  return false;
+}
+
+class Crds : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    client_ = kube::ControlPlane::Shared(false).NewClient().release();
+    const std::vector<std::string> files = ListDir("manifests/crds").value();
+    for (const std::string& file : files) {
+      kube::ApplyYaml(*client_, ReadFile("manifests/crds/" + file).value());
+    }
+    for (const ProviderKind& kind : kProviderKinds) {
+      ASSERT_TRUE(kube::Eventually([&] { return Established(*client_, kind); })) << kind.kind;
+    }
+    // A new kind is served a moment after it is established.
+    for (const ProviderKind& kind : kProviderKinds) {
+      ASSERT_TRUE(kube::Eventually([&] { return client_->List({}, ResourceOf(kind.type), "").ok(); })) << kind.kind;
+    }
+  }
+  static void TearDownTestSuite() { delete client_; }
+
+  static kube::Object Infrastructure(const std::string& name, const Json& spec) {
+    return kube::Object(Json{{"apiVersion", "operator.cluster.x-k8s.io/v1alpha2"},
+                             {"kind", "InfrastructureProvider"},
+                             {"metadata", {{"name", name}, {"namespace", "default"}}},
+                             {"spec", spec}});
+  }
+  static const kube::Resource& resource() {
+    static const kube::Resource r = ResourceOf(ProviderType::kInfrastructure);
+    return r;
+  }
+  static Result<kube::Object> Create(const std::string& name, std::string_view spec, bool dry_run = true) {
+    kube::WriteOptions options;
+    options.dry_run = dry_run;
+    return client_->Create({}, resource(), Infrastructure(name, ParseYaml(spec).value()), options);
+  }
+
+  static kube::Client* client_;
+};
+
+kube::Client* Crds::client_ = nullptr;
+
+TEST_F(Crds, HaveStructuralSchemas) {
+  for (const ProviderKind& kind : kProviderKinds) {
+    auto crd = client_->Get({}, kube::Builtin("CustomResourceDefinition"), "",
+                            std::string(kind.plural) + "." + std::string(kGroup));
+    ASSERT_TRUE(crd.ok());
+    for (const Json& condition : crd->json()["status"]["conditions"]) {
+      EXPECT_NE(condition["type"], "NonStructuralSchema") << kind.kind << condition["message"];
+      EXPECT_EQ(condition["status"], "True") << kind.kind << condition;
+    }
+  }
+}
+
+// An object written for the peer is accepted unchanged, also where it can't be reconciled: that becomes a condition.
+TEST_F(Crds, AcceptWhatThePeerStores) {
+  constexpr std::string_view kSpecs[] = {
+      "{}",
+      "{version: one}",
+      "{version: '', fetchConfig: {url: ''}}",
+      "{fetchConfig: {oci: 'http://localhost:5000/x:v1'}}",
+      "{fetchConfig: {selector: {}}}",
+      "{fetchConfig: {selector: {matchExpressions: [{key: a, operator: Like, values: [b]}]}}}",
+      "{configSecret: {name: Not_A_Name, namespace: other}}",
+      "{manager: {}}",
+      "{manager: {verbosity: 0, maxConcurrentReconciles: 1, syncPeriod: never, webhook: {port: -1}}}",
+      "{manager: {leaderElection: {leaderElect: true, leaseDuration: 1m, renewDeadline: 1m, retryPeriod: 1m,"
+      " resourceLock: a, resourceName: b, resourceNamespace: c}}}",
+      "{manager: {additionalArgs: {--x: '1'}, featureGates: {A: true}, controller: {groupKindConcurrency: {K: 3},"
+      " cacheSyncTimeout: 120000000000}}}",
+      "{deployment: {replicas: 0, tolerations: [], nodeSelector: {}, imagePullSecrets: [{}]}}",
+      "{deployment: {containers: [{name: manager, args: {--y: ''}, command: [], env: [{name: A, value: b},"
+      " {name: A, value: c}, {name: S, valueFrom: {secretKeyRef: {name: s, key: k}}}],"
+      " resources: {limits: {cpu: 1, memory: 128Mi}, requests: {cpu: 100m}}}]}}",
+      "{deployment: {affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms:"
+      " [{matchExpressions: [{key: a, operator: In, values: [b]}]}]}}}}}",
+      "{deployment: {tolerations: [{key: a, operator: Exists, effect: NoSchedule}, {key: a, operator: Exists,"
+      " effect: NoSchedule, tolerationSeconds: 5}]}}",
+      "{additionalDeployments: {other: {manager: {verbosity: 2}, deployment: {replicas: 2}}}}",
+      "{manifestPatches: ['a: b: c', '']}",
+      "{patches: [{patch: '[]', target: {kind: Deployment, labelSelector: 'a=b=c'}}, {}]}",
+      "{unknown: {field: 1}}",
+  };
+  for (std::string_view spec : kSpecs) {
+    auto created = Create("peer", spec);
+    EXPECT_TRUE(created.ok()) << spec << "\n" << (created.ok() ? "" : created.error().message);
+  }
+}
+
+TEST_F(Crds, RefuseWhatCanOnlyFail) {
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {"{fetchConfig: {}}", "Must specify one and only one of {oci, url, selector, git}"},
+      {"{fetchConfig: {url: a, oci: b}}", "Must specify one and only one of {oci, url, selector, git}"},
+      {"{fetchConfig: {url: a, git: {url: b}}}", "Must specify one and only one of {oci, url, selector, git}"},
+      {"{patches: [{patch: '{}'}], manifestPatches: [a]}", "Cannot set both 'patches' and 'manifestPatches'"},
+      {"{manager: {verbosity: -1}}", "spec.manager.verbosity"},
+      {"{manager: {maxConcurrentReconciles: 0}}", "spec.manager.maxConcurrentReconciles"},
+      {"{manager: {verbosity: high}}", "spec.manager.verbosity"},
+      {"{deployment: {replicas: -1}}", "spec.deployment.replicas"},
+      {"{deployment: {containers: [{imageUrl: a}]}}", "spec.deployment.containers[0].name"},
+      {"{deployment: {containers: [{name: a, resources: {limits: {cpu: lots}}}]}}",
+       "spec.deployment.containers[0].resources.limits.cpu"},
+      {"{configSecret: {namespace: a}}", "spec.configSecret.name"},
+      {"{fetchConfig: {url: a, digest: 'md5:1'}}", "spec.fetchConfig.digest"},
+      {"{fetchConfig: {url: a, verify: {provider: gpg, secretRef: {name: k}}}}", "spec.fetchConfig.verify.provider"},
+      {"{rollout: {onFailure: Retry}}", "spec.rollout.onFailure"},
+      {"{rollout: {timeout: ten}}", "spec.rollout.timeout"},
+  };
+  for (const auto& [spec, message] : cases) {
+    auto created = Create("refused", spec);
+    ASSERT_FALSE(created.ok()) << spec;
+    EXPECT_EQ(created.code(), Code::kInvalidArgument) << spec;
+    EXPECT_THAT(created.error().message, HasSubstr(std::string(message)));
+  }
+}
+
+constexpr std::string_view kEveryField = R"(
+version: v1.2.3
+paused: true
+manager: {verbosity: 2, debug: true, leaderElection: {leaderElect: true}, metrics: {insecureDiagnostics: false}}
+deployment:
+  affinity: {podAntiAffinity: {someNewField: {deep: [1, two]}}}
+  containers: [{name: manager, imageUrl: i, env: [{name: A, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]}]
+  initContainers: [{name: init, resources: {limits: {memory: 1Gi}}}]
+  labels: {l: "1"}
+  annotations: {an: "2"}
+  priorityClassName: p
+  topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule,
+                               labelSelector: {matchLabels: {a: b}}}]
+  securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}}
+  strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 25%, maxUnavailable: 0}}
+configSecret: {name: s, namespace: other}
+additionalManifests: {name: m}
+fetchConfig:
+  git: {url: "https://example.com/r.git", path: releases, secretRef: {name: g}}
+  secretRef: {name: f}
+  digest: sha256:0000000000000000000000000000000000000000000000000000000000000000
+  verify: {provider: cosign, secretRef: {name: keys}}
+patches: [{patch: "{}", target: {group: apps, version: v1, kind: Deployment, name: "x", namespace: o,
+                                 labelSelector: a=b}}]
+rollout: {timeout: 1h0m5s, onFailure: Rollback}
+)";
+
+// Nothing that we know is pruned; and what is stored can be read.
+TEST_F(Crds, KeepEveryField) {
+  auto created = Create("everything", kEveryField);
+  ASSERT_TRUE(created.ok()) << created.error().message;
+  EXPECT_EQ(created->json()["spec"], ParseYaml(kEveryField).value());
+  auto provider = ParseProvider(*created);
+  EXPECT_TRUE(provider.ok()) << provider.error().message;
+}
+
+TEST_F(Crds, DefaultVerbosityAsThePeerDoes) {
+  auto created = Create("defaults", "{manager: {}}");
+  ASSERT_TRUE(created.ok());
+  EXPECT_EQ(created->json()["spec"], Json({{"manager", {{"verbosity", 1}}}}));
+}
+
+TEST_F(Crds, KeepTheStatusThatIsWritten) {
+  ASSERT_TRUE(Create("status", "{version: v1.0.0}", false).ok());
+  ProviderStatus status;
+  status.contract = "v1beta1";
+  status.installed_version = "v1.0.0";
+  status.observed_generation = 1;
+  status.conditions = {{"Ready", "True", "WorkloadsReady", "", 1, "2026-01-02T03:04:05Z"}};
+  status.inventory = Json::array({Json{{"kind", "Secret"}, {"name", "n"}, {"version", "v1"}, {"later", {1, 2}}}});
+  status.applied = "sha256:aa";
+  status.history = {{"v1.0.0", "v1beta1", "sha256:bb", "2026-01-02T03:04:05Z"}};
+  status.source = "ConfigMap default/v1.0.0";
+
+  kube::Object object = Infrastructure("status", Json::object());
+  object.json().erase("spec");
+  object.json()["status"] = StatusToJson(status);
+  auto written = client_->Apply({}, resource(), object, {.field_manager = "capi-operator", .subresource = "status"});
+  ASSERT_TRUE(written.ok()) << written.error().message;
+  EXPECT_EQ(ParseStatus(written->json()["status"]), status);
+  EXPECT_EQ(written->json()["spec"]["version"], "v1.0.0");
+
+  object.json()["status"]["conditions"][0]["reason"] = "two words";
+  written = client_->Apply({}, resource(), object, {.field_manager = "capi-operator", .subresource = "status"});
+  ASSERT_FALSE(written.ok());
+  EXPECT_THAT(written.error().message, HasSubstr("status.conditions[0].reason"));
+}
+
+// I9: with manager.debug the other manager fields can't change until it is off again.
+TEST_F(Crds, DebugHoldsTheManagerFields) {
+  ASSERT_TRUE(Create("debug", "{manager: {debug: true, featureGates: {A: true}}}", false).ok());
+  auto patch = [&](std::string_view spec) {
+    return client_->Patch({}, resource(), "default", "debug", kube::PatchType::kMerge,
+                          {{"spec", ParseYaml(spec).value()}});
+  };
+  auto refused = patch("{manager: {verbosity: 3}}");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, HasSubstr("manager can not change while debug is true"));
+  EXPECT_TRUE(patch("{paused: true}").ok());
+  EXPECT_TRUE(patch("{manager: {debug: false, verbosity: 3}}").ok());
+}
+
+TEST_F(Crds, MergeContainersByName) {
+  auto apply = [&](const char* manager, std::string_view spec) {
+    return client_->Apply({}, resource(), Infrastructure("merge", ParseYaml(spec).value()), {.field_manager = manager});
+  };
+  ASSERT_TRUE(apply("one", "{deployment: {containers: [{name: a, imageUrl: one}]}}").ok());
+  auto merged = apply("two", "{deployment: {containers: [{name: b, imageUrl: two}]}}");
+  ASSERT_TRUE(merged.ok()) << merged.error().message;
+  EXPECT_EQ(merged->json()["spec"]["deployment"]["containers"].size(), 2u);
+}
+
+TEST_F(Crds, PrintTheColumns) {
+  auto text = client_->Raw({}, "GET", "/apis/operator.cluster.x-k8s.io/v1alpha2/infrastructureproviders", "", "",
+                           "application/json;as=Table;v=v1;g=meta.k8s.io");
+  ASSERT_TRUE(text.ok()) << text.error().message;
+  const Json table = ParseJson(*text).value();
+  std::string columns;
+  for (const Json& column : table["columnDefinitions"]) columns += column["name"].get<std::string>() + " ";
+  EXPECT_EQ(columns, "Name Installed Desired Contract Ready Reason Age Message ");
+}
+
+}  // namespace
+}  // namespace capi::api
