@@ -65,6 +65,12 @@ std::string FaultAnswer(const Fault& fault) {
                      fault.status, body.size(), retry, body);
 }
 
+// True where a message with this head is the last one of its connection.
+bool EndsConnection(std::string_view head) {
+  std::string_view line = head.substr(0, head.find("\r\n"));
+  return line.find("HTTP/1.0") != line.npos || ToLower(HeaderOf(head, "connection")) == "close";
+}
+
 // Listens on a free port of loopback.
 int Listen(int& port) {
   int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -259,7 +265,7 @@ void FaultProxy::Impl::Serve(int fd, Breaker& breaker) {
       request.body += raw;
       return Ok();
     });
-    if (!body.ok() || !Handle(request, client, upstream, breaker).ok()) return;
+    if (!body.ok() || !Handle(request, client, upstream, breaker).ok() || EndsConnection(request.head)) return;
   }
 }
 
@@ -333,7 +339,7 @@ Status FaultProxy::Impl::Handle(const Message& request, Peer& client, std::uniqu
   upstream->reader.BeforeBlocking(nullptr);
   if (swallow && fault.drop) return dropped;
   if (swallow) TRY(client.stream->Write(FaultAnswer(fault)));
-  return ToLower(HeaderOf(head, "connection")) == "close" ? Status(dropped) : Ok();
+  return EndsConnection(head) || framing.kind == Framing::Kind::kUntilClose ? Status(dropped) : Ok();
 }
 
 FaultProxy::FaultProxy(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-Process& Run(std::unique_ptr<Process>& keep, ProcessOptions options) {
+Process& Launch(std::unique_ptr<Process>& keep, ProcessOptions options) {
   auto process = Process::Start(std::move(options));
   if (!process.ok()) ADD_FAILURE() << process.error().message;
   keep = std::move(process).value();
@@ -24,11 +24,11 @@ Process& Run(std::unique_ptr<Process>& keep, ProcessOptions options) {
 TEST(Process, OutputEnvironmentFolderAndExitCodeAreAsAsked) {
   TemporaryFolder folder;
   std::unique_ptr<Process> keep;
-  Process& process = Run(keep, {.argv = {"/bin/sh", "-c", "pwd; echo $COLOUR; echo trouble >&2; exit 3"},
-                                .log_file = folder.path() + "/log",
-                                .output_file = folder.path() + "/output",
-                                .folder = folder.path(),
-                                .environment = {"COLOUR=green"}});
+  Process& process = Launch(keep, {.argv = {"/bin/sh", "-c", "pwd; echo $COLOUR; echo trouble >&2; exit 3"},
+                                   .log_file = folder.path() + "/log",
+                                   .output_file = folder.path() + "/output",
+                                   .folder = folder.path(),
+                                   .environment = {"COLOUR=green"}});
   EXPECT_EQ(process.Wait(Seconds(30)), 3);
   EXPECT_FALSE(process.running());
   EXPECT_EQ(*ReadFile(folder.path() + "/output"), folder.path() + "\ngreen\n");
@@ -37,11 +37,11 @@ TEST(Process, OutputEnvironmentFolderAndExitCodeAreAsAsked) {
 
 TEST(Process, StopsBySignalAndByForceWhereThatIsIgnored) {
   std::unique_ptr<Process> keep;
-  EXPECT_EQ(Run(keep, {.argv = {"/bin/sleep", "1000"}}).Stop(SIGTERM), 128 + SIGTERM);
+  EXPECT_EQ(Launch(keep, {.argv = {"/bin/sleep", "1000"}}).Stop(SIGTERM), 128 + SIGTERM);
 
   TemporaryFolder folder;
-  Process& stubborn = Run(keep, {.argv = {"/bin/sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1000; done"},
-                                 .log_file = folder.path() + "/log"});
+  Process& stubborn = Launch(keep, {.argv = {"/bin/sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1000; done"},
+                                    .log_file = folder.path() + "/log"});
   ASSERT_TRUE(Eventually([&] { return stubborn.LogTail() == "ready"; }));
   EXPECT_FALSE(stubborn.Wait(Millis(1)).has_value());
   EXPECT_EQ(stubborn.Stop(SIGTERM, Millis(50)), 128 + SIGKILL);
