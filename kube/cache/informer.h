@@ -2,41 +2,54 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/context.h"
+#include "kube/cache/server_state.h"
+#include "kube/cache/store.h"
 #include "kube/client/client.h"
 
 namespace capi::kube {
-
-using ObjectPtr = std::shared_ptr<const Object>;
 
 struct InformerOptions {
   std::string ns;  // "" for all
   std::string label_selector, field_selector;
   bool metadata_only = false;
-  // Changes an object before it is stored: drop what nobody reads (managedFields, schemas), to keep memory small.
+  // Changes an object before it is stored: drop what nobody reads (managedFields, schemas), to keep memory small. It
+  // leaves namespace, name, uid and resourceVersion alone.
   std::function<void(Object&)> transform;
 };
 
+// The requests of an informer: as Client::List and Client::Watch of one collection.
+struct CollectionSource {
+  using OnEvent = std::function<Status(WatchEvent)>;
+  std::function<Result<ObjectList>(const Context&)> list;
+  std::function<Status(const Context&, const std::string& resource_version, bool send_initial_events, const OnEvent&)>
+      watch;
+};
+
 // Lists and watches: one streaming request where the server can (WatchList), else list (paged) and watch. Resumes from
-// bookmarks, lists again on 410, reconnects with jittered exponential back-off (at most two requests a second while the server
-// is away, behaviour.md F3). Thread-safe.
+// bookmarks, lists again on 410, reconnects with jittered exponential back-off (at most two requests a second while the
+// server is away, behaviour.md F3). Thread-safe.
 class Informer {
  public:
-  // `was` is null for an added object, `is` for a deleted one. Called from the informer's thread, outside of its lock.
+  // `was` is null for an added object, `is` for a deleted one. Called from the informer's thread, outside of its lock,
+  // after the store has changed.
   using Handler = std::function<void(const ObjectPtr& was, const ObjectPtr& is)>;
 
   Informer(Client& client, Resource resource, InformerOptions options, Handler handler);
+  // Of another source than a client.
+  Informer(CollectionSource source, std::shared_ptr<ServerState> server, Resource resource, InformerOptions options,
+           Handler handler);
   ~Informer();
 
   // Blocks until the context stops. Run it once, in a thread of its own.
   void Run(const Context& ctx);
 
-  // True once the first full state is in the store. WaitForSync returns kCancelled or kDeadlineExceeded otherwise.
+  // True once the first full state is in the store and the handler has seen it. WaitForSync returns kCancelled or
+  // kDeadlineExceeded otherwise.
   bool Synced() const;
   Status WaitForSync(const Context& ctx) const;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "base/context.h"
@@ -15,20 +16,30 @@ struct LeaderOptions {
   Seconds lease_duration{15}, renew_deadline{10}, retry_period{2};
 };
 
-// behaviour.md F4. Thread-safe.
+// The requests of an elector: Get, Create and Update of its Lease.
+struct LeaseApi {
+  std::function<Result<Object>(const Context&)> get;
+  std::function<Result<Object>(const Context&, const Object&)> create, update;
+};
+
+// behaviour.md F4. What others wrote is timed from when it was seen, on the monotonic clock: no clock of another
+// machine counts. Thread-safe.
 class LeaderElector {
  public:
   LeaderElector(Client& client, LeaderOptions options);
+  LeaderElector(LeaseApi api, LeaderOptions options);  // of another source than a client
   ~LeaderElector();
 
   // Blocks until this process leads (renewing in a thread of its own from then on), or the context stops (kCancelled).
+  // Once; an elector that has lost doesn't come back. Its clock and log are those of `ctx`.
   Status Acquire(const Context& ctx);
-  // Stops when the lease is lost, not renewed within renew_deadline, or the context of Acquire stops: from
+  // Stops when the lease is lost, not renewed within renew_deadline, given back, or the context of Acquire stops: from
   // then on no write may start.
   std::stop_token lost() const;
   // Monotonic time after which the lease may be somebody else's.
   MonoTime valid_until() const;
-  // Gives the lease back (empty holder, so that the next one need not wait). After all work has ended.
+  // Gives the lease back (empty holder, so that the next one need not wait) where nobody else has it. After all work
+  // has ended. `ctx` must not be stopped yet.
   void Release(const Context& ctx);
 
  private:

@@ -4,7 +4,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "base/context.h"
 #include "kube/cache/informer.h"
@@ -13,7 +12,8 @@
 
 namespace capi::kube {
 
-// Thread-compatible until Run.
+// Order of start: parts, informers (until all have synced), the lease, parts and controllers that need it.
+// Thread-compatible until Run. What is added must outlive Run.
 class Manager {
  public:
   explicit Manager(Clock& clock);

@@ -1,0 +1,210 @@
+#include "kube/cache/informer.h"
+
+#include <condition_variable>
+
+namespace capi::kube {
+namespace {
+
+// A watch that ends sooner, with nothing said, is no ordinary end.
+constexpr Seconds kShortWatch(1);
+// Failures in a row after which it isn't the time of the server but our version that is at fault (a restored etcd).
+constexpr int kFailuresToListAgain = 5;
+
+Error EndedEarly(std::string_view what) { return {Code::kUnavailable, std::string(what), {}}; }
+
+CollectionSource SourceOf(Client& client, const Resource& resource, const InformerOptions& options) {
+  ListOptions list{.label_selector = options.label_selector,
+                   .field_selector = options.field_selector,
+                   .metadata_only = options.metadata_only};
+  WatchOptions watch{.label_selector = options.label_selector,
+                     .field_selector = options.field_selector,
+                     .metadata_only = options.metadata_only};
+  return {
+      .list = [&client, resource, ns = options.ns,
+               list](const Context& ctx) { return client.List(ctx, resource, ns, list); },
+      .watch =
+          [&client, resource, ns = options.ns, watch](const Context& ctx, const std::string& version, bool initial,
+                                                      const CollectionSource::OnEvent& on_event) {
+            WatchOptions request = watch;
+            request.resource_version = version;
+            request.send_initial_events = initial;
+            return client.Watch(ctx, resource, ns, request, on_event);
+          },
+  };
+}
+
+}  // namespace
+
+class Informer::Impl {
+ public:
+  Impl(CollectionSource source, std::shared_ptr<ServerState> server, Resource watched, InformerOptions options,
+       Handler handler)
+      : resource(std::move(watched)),
+        source_(std::move(source)),
+        server_(std::move(server)),
+        options_(std::move(options)),
+        handler_(std::move(handler)) {}
+
+  void Run(const Context& parent) {
+    Context ctx = parent.WithLog(parent.log.With({{"resource", resource.plural}, {"group", resource.group}}));
+    for (int failures = 0; ctx.Check().ok();) {
+      advanced_ = false;
+      Status end = Session(ctx);
+      if (end.ok() || advanced_) failures = 0;
+      if (end.ok() || !ctx.Check().ok()) continue;
+      ++failures;
+      if (end.code() == Code::kGone || failures >= kFailuresToListAgain) version_.clear();
+      Report(ctx, failures, end.error());
+      server_->Wait(ctx, failures, end.error());
+    }
+  }
+
+  bool Synced() const {
+    MutexLock lock(mu_);
+    return synced_;
+  }
+
+  Status WaitForSync(const Context& ctx) const CAPI_NO_THREAD_SAFETY_ANALYSIS {
+    MutexLock lock(mu_);
+    MonoTime deadline = ctx.deadline.value_or(MonoTime::max());
+    if (ctx.clock->WaitUntil(sync_changed_, mu_, ctx.stop, deadline, [this] { return synced_; })) return Ok();
+    TRY_WITH(ctx.Check(), "waiting for " + resource.plural);
+    return Error{Code::kDeadlineExceeded, "waiting for " + resource.plural, {}};
+  }
+
+  const Resource resource;
+  Store store;
+
+ private:
+  // One request after which the next step is clear, or a list and a watch.
+  Status Session(const Context& ctx) {
+    if (version_.empty() && !list_next_ && server_->streams_lists()) return Watch(ctx, true);
+    if (version_.empty()) TRY(List(ctx));
+    return Watch(ctx, false);
+  }
+
+  Status List(const Context& ctx) {
+    ObjectList list = TRY(source_.list(ctx));
+    // Only now it is certain that the streaming list was refused for what it is, not for a bad selector.
+    if (list_next_) server_->NoStreamedLists();
+    Store::Objects objects;
+    for (Object& object : list.items) Arrive(objects, std::move(object));
+    version_ = std::move(list.resource_version);
+    Replace(std::move(objects));
+    return Ok();
+  }
+
+  Status Watch(const Context& ctx, bool initial) {
+    Store::Objects arrivals;
+    bool loading = initial, heard = false;
+    MonoTime start = ctx.clock->Monotonic();
+    Status end = source_.watch(ctx, version_, initial, [&](WatchEvent event) -> Status {
+      heard = true;
+      if (!loading) return TakeEvent(std::move(event));
+      return TakeInitial(std::move(event), arrivals, loading);
+    });
+    if (loading && !end.ok() &&
+        (end.code() == Code::kUnsupported || (end.code() == Code::kInvalidArgument && !heard))) {
+      list_next_ = true;
+      return Ok();
+    }
+    if (end.ok() && loading) return EndedEarly("the watch ended before the initial state was complete");
+    if (end.ok() && !heard && ctx.clock->Monotonic() - start < kShortWatch)
+      return EndedEarly("the watch ended at once");
+    return end;
+  }
+
+  // Collects the initial state aside, so that readers never see half of it.
+  Status TakeInitial(WatchEvent event, Store::Objects& arrivals, bool& loading) {
+    switch (event.type) {
+      case WatchEvent::Type::kAdded:
+      case WatchEvent::Type::kModified: Arrive(arrivals, std::move(event.object)); return Ok();
+      case WatchEvent::Type::kDeleted: arrivals.erase({event.object.ns(), event.object.name()}); return Ok();
+      case WatchEvent::Type::kBookmark: break;
+    }
+    // A server that doesn't know the question ignores it, and sends ordinary bookmarks.
+    if (!event.initial_events_end) return Error{Code::kUnsupported, "the server doesn't stream lists", {}};
+    loading = false;
+    advanced_ = true;
+    version_ = event.object.resource_version();
+    Replace(std::move(arrivals));
+    return Ok();
+  }
+
+  Status TakeEvent(WatchEvent event) {
+    advanced_ = true;
+    version_ = event.object.resource_version();
+    std::optional<Store::Change> change;
+    switch (event.type) {
+      case WatchEvent::Type::kAdded:
+      case WatchEvent::Type::kModified: change = store.Put(Trimmed(std::move(event.object))); break;
+      case WatchEvent::Type::kDeleted: change = store.Remove(event.object.ns(), event.object.name()); break;
+      case WatchEvent::Type::kBookmark: break;
+    }
+    if (change && handler_) handler_(change->was, change->is);
+    return Ok();
+  }
+
+  // A listed version that the store has already is kept, not doubled.
+  void Arrive(Store::Objects& objects, Object object) {
+    Store::Key key{object.ns(), object.name()};
+    ObjectPtr known = store.Get(key.first, key.second);
+    ObjectPtr arrived = Trimmed(std::move(object));
+    objects[std::move(key)] = SameVersion(known, arrived) ? known : arrived;
+  }
+
+  ObjectPtr Trimmed(Object object) const {
+    if (options_.transform) options_.transform(object);
+    return std::make_shared<const Object>(std::move(object));
+  }
+
+  void Replace(Store::Objects objects) {
+    for (const Store::Change& change : store.Replace(std::move(objects))) {
+      if (handler_) handler_(change.was, change.is);
+    }
+    MutexLock lock(mu_);
+    synced_ = true;
+    sync_changed_.notify_all();
+  }
+
+  // A lost connection is an everyday thing; what comes again isn't.
+  void Report(const Context& ctx, int failures, const Error& error) const {
+    std::initializer_list<LogField> fields = {
+        {"code", CodeName(error.code)}, {"error", error.message}, {"failures", failures}};
+    failures == 1 ? ctx.log.Debug("watch broken", fields) : ctx.log.Warn("watch keeps failing", fields);
+  }
+
+  const CollectionSource source_;
+  const std::shared_ptr<ServerState> server_;
+  const InformerOptions options_;
+  const Handler handler_;
+  // Of the informer's thread alone.
+  std::string version_;     // to resume from; "" to list
+  bool list_next_ = false;  // the streaming list was refused
+  bool advanced_ = false;   // the last session brought something
+  mutable Mutex mu_;
+  mutable std::condition_variable_any sync_changed_;
+  bool synced_ CAPI_GUARDED_BY(mu_) = false;
+};
+
+Informer::Informer(Client& client, Resource resource, InformerOptions options, Handler handler) {
+  CollectionSource source = SourceOf(client, resource, options);
+  impl_ = std::make_unique<Impl>(std::move(source), ServerState::Of(client), std::move(resource), std::move(options),
+                                 std::move(handler));
+}
+
+Informer::Informer(CollectionSource source, std::shared_ptr<ServerState> server, Resource resource,
+                   InformerOptions options, Handler handler)
+    : impl_(std::make_unique<Impl>(std::move(source), std::move(server), std::move(resource), std::move(options),
+                                   std::move(handler))) {}
+
+Informer::~Informer() = default;
+
+void Informer::Run(const Context& ctx) { impl_->Run(ctx); }
+bool Informer::Synced() const { return impl_->Synced(); }
+Status Informer::WaitForSync(const Context& ctx) const { return impl_->WaitForSync(ctx); }
+ObjectPtr Informer::Get(std::string_view ns, std::string_view name) const { return impl_->store.Get(ns, name); }
+std::vector<ObjectPtr> Informer::List() const { return impl_->store.List(); }
+const Resource& Informer::resource() const { return impl_->resource; }
+
+}  // namespace capi::kube
