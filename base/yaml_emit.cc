@@ -119,7 +119,8 @@ class Emitter {
     std::vector<const Json::object_t::value_type*> members;
     members.reserve(value.size());
     for (const auto& member : value.get_ref<const Json::object_t&>()) members.push_back(&member);
-    std::sort(members.begin(), members.end(), [](auto* a, auto* b) { return KeyLess(a->first, b->first); });
+    // The order isn't a strict weak one ("10" < "900z" < "9b" < "10"): std::sort may run off with it.
+    std::stable_sort(members.begin(), members.end(), [](auto* a, auto* b) { return KeyLess(a->first, b->first); });
     yaml_event_t event;
     yaml_mapping_start_event_initialize(&event, nullptr, nullptr, 1, YAML_BLOCK_MAPPING_STYLE);
     Emit(event);

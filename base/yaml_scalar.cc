@@ -2,8 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -57,6 +59,12 @@ std::optional<Scalar> ParseInteger(std::string_view text) {
   if (value <= kMax) return Scalar(static_cast<std::int64_t>(value));
   if (sign) return std::nullopt;
   return Scalar(value);
+}
+
+// "0b-1" is a number to go-yaml.
+std::optional<Scalar> ParseBinaryWithSign(std::string_view text) {
+  if (text.substr(0, 2) != "0b" || text.size() < 4 || (text[2] != '-' && text[2] != '+')) return std::nullopt;
+  return ParseInteger(fmt::format("{}0b{}", text[2], text.substr(3)));
 }
 
 // ^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$
@@ -113,7 +121,8 @@ std::optional<Scalar> ResolveNumber(std::string_view text) {
   }
   if (text[0] == '.') return ParseFloat(text);
   if (auto integer = ParseInteger(text)) return integer;
-  return ParseFloat(text);
+  if (auto number = ParseFloat(text)) return number;
+  return ParseBinaryWithSign(text);
 }
 
 // What the text means without a tag; none for a string.
@@ -133,10 +142,55 @@ std::string_view TagOf(const std::optional<Scalar>& scalar) {
   return scalar ? kTags[scalar->index()] : "str";
 }
 
-// The date formats all begin with a year.
-bool LooksLikeTimestamp(std::string_view text) {
-  if (text.size() < 8 || text[4] != '-') return false;
-  return text.substr(0, 4).find_first_not_of("0123456789") == text.npos;
+// Takes pieces of a date off the front of a text. Thread-compatible.
+class DateReader {
+ public:
+  explicit DateReader(std::string_view text) : rest_(text) {}
+
+  // A number of `min` to `max` digits, not above `limit`.
+  bool Number(size_t min, size_t max, int limit, int* value = nullptr) {
+    size_t digits = 0;
+    int number = 0;
+    for (; digits < std::min(max, rest_.size()) && IsDigit(rest_[digits]); ++digits)
+      number = number * 10 + (rest_[digits] - '0');
+    rest_.remove_prefix(digits);
+    if (value != nullptr) *value = number;
+    return digits >= min && number <= limit;
+  }
+  bool OneOf(std::string_view chars) {
+    if (rest_.empty() || chars.find(rest_[0]) == chars.npos) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  void SkipFraction() {
+    if (rest_.size() < 2 || (rest_[0] != '.' && rest_[0] != ',') || !IsDigit(rest_[1])) return;
+    rest_.remove_prefix(1);
+    while (!rest_.empty() && IsDigit(rest_[0])) rest_.remove_prefix(1);
+  }
+  bool at_end() const { return rest_.empty(); }
+
+ private:
+  static bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+  std::string_view rest_;
+};
+
+// One of the formats that go-yaml takes for a date: "2006-1-2", "2006-1-2 15:4:5.9", "2006-1-2T15:4:5.9Z07:00".
+bool IsTimestamp(std::string_view text) {
+  DateReader date(text);
+  int year = 0, month = 0, day = 0;
+  if (!date.Number(4, 4, 9999, &year) || !date.OneOf("-")) return false;
+  if (!date.Number(1, 2, 12, &month) || !date.OneOf("-") || !date.Number(1, 2, 31, &day)) return false;
+  std::chrono::year_month_day full(std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
+                                   std::chrono::day(static_cast<unsigned>(day)));
+  if (!full.ok()) return false;
+  if (date.at_end()) return true;
+  bool zoned = date.OneOf("Tt");
+  if (!zoned && !date.OneOf(" ")) return false;
+  if (!date.Number(1, 2, 23) || !date.OneOf(":") || !date.Number(1, 2, 59) || !date.OneOf(":")) return false;
+  if (!date.Number(1, 2, 59)) return false;
+  date.SkipFraction();
+  if (!zoned || date.OneOf("Z")) return date.at_end();
+  return date.OneOf("+-") && date.Number(2, 2, 24) && date.OneOf(":") && date.Number(2, 2, 60) && date.at_end();
 }
 
 Result<Scalar> DecodeBinary(std::string_view text) {
@@ -152,7 +206,7 @@ Result<Scalar> ResolveTagged(std::string_view tag, std::string_view text) {
   std::string_view name = known ? tag.substr(kTagPrefix.size()) : "";
   if (name == "binary") return DecodeBinary(text);
   if (!IsOneOf(name, {"bool", "int", "float", "null", "timestamp"})) return Scalar(std::string(text));
-  if (name == "timestamp" && LooksLikeTimestamp(text)) return Scalar(std::string(text));
+  if (name == "timestamp" && IsTimestamp(text)) return Scalar(std::string(text));
   std::optional<Scalar> found = ResolvePlain(text);
   if (TagOf(found) == name) return *std::move(found);
   if (name == "float" && found && std::holds_alternative<std::int64_t>(*found))
@@ -169,7 +223,7 @@ Result<Scalar> Resolve(std::string_view tag, bool plain, std::string_view text) 
   return Scalar(std::string(text));
 }
 
-bool ReadsAsString(std::string_view text) { return !ResolvePlain(text) && !LooksLikeTimestamp(text); }
+bool ReadsAsString(std::string_view text) { return !ResolvePlain(text) && !IsTimestamp(text); }
 
 Result<Json> ToJson(Scalar scalar) {
   switch (scalar.index()) {
