@@ -1,0 +1,71 @@
+#include "kube/client/outage_gate.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace capi::kube {
+namespace {
+
+class OutageGateTest : public testing::Test {  // docs/behaviour.md F3
+ protected:
+  OutageGateTest() { ctx_.clock = &clock_; }
+  void Lose() { gate_.Lost(ctx_, clock_.Monotonic(), Error{Code::kUnavailable, "refused", {}}); }
+
+  FakeClock clock_;
+  Context ctx_;
+  OutageGate gate_;
+};
+
+TEST_F(OutageGateTest, LetsOneThroughAtOnceThenOneEachHalfSecond) {
+  EXPECT_TRUE(gate_.Enter(ctx_).ok());
+  Lose();
+  EXPECT_TRUE(gate_.Enter(ctx_).ok()) << "one may try at once";
+  std::atomic<int> passed = 0;
+  std::vector<std::jthread> callers;
+  for (int i = 0; i < 3; ++i) callers.emplace_back([&] { passed += gate_.Enter(ctx_).ok() ? 1 : 0; });
+  clock_.AwaitWaiters(3);
+  EXPECT_EQ(passed, 0);
+  clock_.Advance(Millis(500));
+  while (passed < 1) std::this_thread::yield();
+  clock_.AwaitWaiters(2);
+  EXPECT_EQ(passed, 1);
+  gate_.Answered(ctx_);  // the one that passed got an answer: everybody goes
+  callers.clear();
+  EXPECT_EQ(passed, 3);
+}
+
+TEST_F(OutageGateTest, FailsAtOnceWhoseDeadlineComesFirst) {
+  Lose();
+  ASSERT_TRUE(gate_.Enter(ctx_).ok());
+  Status refused = gate_.Enter(ctx_.WithTimeout(Millis(100)));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.code(), Code::kUnavailable);
+  EXPECT_EQ(refused.error().message, "refused");
+}
+
+TEST_F(OutageGateTest, AStopEndsTheWait) {
+  Lose();
+  ASSERT_TRUE(gate_.Enter(ctx_).ok());
+  std::stop_source stop;
+  Status ended;
+  std::jthread caller([&] { ended = gate_.Enter(ctx_.WithStop(stop.get_token())); });
+  clock_.AwaitWaiters(1);
+  stop.request_stop();
+  caller.join();
+  EXPECT_EQ(ended.code(), Code::kCancelled);
+}
+
+TEST_F(OutageGateTest, AnOldLossDoesNotCloseItAfterANewerAnswer) {
+  MonoTime started = clock_.Monotonic();
+  clock_.Advance(Millis(10));
+  gate_.Answered(ctx_);
+  gate_.Lost(ctx_, started, Error{Code::kUnavailable, "refused", {}});
+  ASSERT_TRUE(gate_.Enter(ctx_).ok());
+  EXPECT_TRUE(gate_.Enter(ctx_).ok()) << "open";
+}
+
+}  // namespace
+}  // namespace capi::kube

@@ -1,0 +1,137 @@
+#include "kube/client/rest_mapper.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <thread>
+
+namespace capi::kube {
+namespace {
+
+constexpr std::string_view kApi =
+    R"({"kind":"APIGroupDiscoveryList","items":[{"metadata":{},"versions":[{"version":"v1",
+  "freshness":"Current","resources":[{"resource":"pods","responseKind":{"group":"","version":"v1","kind":"Pod"},
+  "scope":"Namespaced","verbs":["get","list"],"subresources":[{"subresource":"log"},{"subresource":"status"}]}]}]}]})";
+constexpr std::string_view kApis = R"({"kind":"APIGroupDiscoveryList","items":[
+  {"metadata":{"name":"x.io"},"versions":[
+    {"version":"v1beta2","freshness":"Current","resources":[
+      {"resource":"foxes","responseKind":{"kind":"Fox"},"scope":"Cluster","verbs":["get"]}]},
+    {"version":"v1beta1","freshness":"Current","resources":[
+      {"resource":"foxes","responseKind":{"kind":"Fox"},"scope":"Cluster","verbs":["get"]},
+      {"resource":"oxen","responseKind":{"kind":"Ox"},"scope":"Namespaced","verbs":["get"]},
+      {"resource":"hidden","subresources":[{"subresource":"status"}]}]}]},
+  {"metadata":{"name":"down.io"},"versions":[{"version":"v1","freshness":"Stale"}]}]})";
+
+class RestMapperTest : public testing::Test {
+ protected:
+  Result<std::string> Answer(std::string_view path, std::string_view accept) {
+    asked_.emplace_back(path);
+    auto it = answers_.find(std::string(path));
+    if (it == answers_.end()) return Error{Code::kUnavailable, "503", {}};
+    EXPECT_THAT(std::string(accept), testing::HasSubstr("application/json"));
+    return it->second;
+  }
+
+  FakeClock clock_;
+  Context ctx_;
+  std::map<std::string, std::string> answers_ = {{"/api", std::string(kApi)}, {"/apis", std::string(kApis)}};
+  std::vector<std::string> asked_;
+  RestMapper mapper_{
+      [this](const Context&, std::string_view path, std::string_view accept) { return Answer(path, accept); }, clock_};
+};
+
+TEST_F(RestMapperTest, AsksTwiceForEverythingAndKeepsIt) {
+  auto fox = mapper_.For(ctx_, {"x.io", "Fox"});
+  ASSERT_TRUE(fox.ok()) << fox.error().message;
+  EXPECT_EQ(fox->Path("", "a"), "/apis/x.io/v1beta2/foxes/a");
+  EXPECT_EQ(mapper_.For(ctx_, {"x.io", "Fox"}, "v1beta1")->version, "v1beta1");
+  auto ox = mapper_.For(ctx_, {"x.io", "Ox"});
+  ASSERT_TRUE(ox.ok());
+  EXPECT_EQ(ox->Path("n", ""), "/apis/x.io/v1beta1/namespaces/n/oxen") << "not at the group's preferred version";
+  EXPECT_THAT(asked_, testing::ElementsAre("/api", "/apis"));
+}
+
+TEST_F(RestMapperTest, AnswersForBuiltinKindsWithoutAsking) {
+  EXPECT_EQ(mapper_.For(ctx_, {"apps", "Deployment"})->plural, "deployments");
+  EXPECT_EQ(mapper_.For(ctx_, {"", "Secret"}, "v1")->plural, "secrets");
+  EXPECT_TRUE(asked_.empty());
+  EXPECT_EQ(mapper_.For(ctx_, {"apps", "Deployment"}, "v1beta1").code(), Code::kNotFound);
+}
+
+TEST_F(RestMapperTest, AnUnknownKindAsksAgainAtMostOnceASecond) {
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(mapper_.For(ctx_, {"y.io", "New"}).code(), Code::kNotFound);
+  EXPECT_EQ(asked_.size(), 2u);
+  answers_["/apis"] = R"({"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"y.io"},"versions":[
+    {"version":"v1","resources":[{"resource":"news","responseKind":{"kind":"New"},"scope":"Cluster"}]}]}]})";
+  clock_.Advance(Seconds(1));
+  EXPECT_TRUE(mapper_.For(ctx_, {"y.io", "New"}).ok());
+  EXPECT_EQ(asked_.size(), 4u);
+}
+
+TEST_F(RestMapperTest, AGroupThatIsDownIsUnavailableNotAbsent) {
+  EXPECT_EQ(mapper_.For(ctx_, {"down.io", "Thing"}).code(), Code::kUnavailable);
+  EXPECT_TRUE(mapper_.For(ctx_, {"x.io", "Fox"}).ok());
+}
+
+TEST_F(RestMapperTest, AGroupThatGoesDownKeepsWhatItSaid) {
+  ASSERT_TRUE(mapper_.For(ctx_, {"x.io", "Fox"}).ok());
+  answers_["/apis"] = R"({"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"x.io"},"versions":[
+    {"version":"v1beta2","freshness":"Stale"}]}]})";
+  clock_.Advance(Seconds(1));
+  EXPECT_EQ(mapper_.For(ctx_, {"z.io", "Other"}).code(), Code::kNotFound);
+  EXPECT_TRUE(mapper_.For(ctx_, {"x.io", "Fox"}).ok());
+}
+
+TEST_F(RestMapperTest, FallsBackToPlainDiscovery) {
+  answers_ = {
+      {"/api", R"({"kind":"APIVersions","versions":["v1"]})"},
+      {"/api/v1", R"({"kind":"APIResourceList","groupVersion":"v1","resources":[
+         {"name":"pods/log","namespaced":true,"kind":"Pod"},
+         {"name":"pods","namespaced":true,"kind":"Pod","verbs":["get"]}]})"},
+      {"/apis", R"({"kind":"APIGroupList","groups":[
+         {"name":"x.io","versions":[{"version":"v1alpha1"},{"version":"v1beta1"}],
+          "preferredVersion":{"version":"v1beta1"}},
+         {"name":"down.io","versions":[{"version":"v1"}],"preferredVersion":{"version":"v1"}}]})"},
+      {"/apis/x.io/v1alpha1", R"({"resources":[{"name":"foxes","kind":"Fox"},{"name":"owls","kind":"Owl"}]})"},
+      {"/apis/x.io/v1beta1", R"({"resources":[{"name":"foxes","kind":"Fox"},{"name":"foxes/status","kind":"Fox"}]})"},
+  };
+  auto fox = mapper_.For(ctx_, {"x.io", "Fox"});
+  ASSERT_TRUE(fox.ok()) << fox.error().message;
+  EXPECT_EQ(fox->version, "v1beta1");
+  EXPECT_THAT(fox->subresources, testing::ElementsAre("status"));
+  EXPECT_EQ(mapper_.For(ctx_, {"x.io", "Owl"})->version, "v1alpha1");
+  EXPECT_EQ(mapper_.For(ctx_, {"down.io", "Thing"}).code(), Code::kUnavailable);
+  auto all = mapper_.All(ctx_);
+  ASSERT_TRUE(all.ok());
+  EXPECT_EQ(all->size(), 4u);
+}
+
+TEST_F(RestMapperTest, WhatIsLearnedNeedsNoRequestAndOutlivesDiscoveryThatLagsBehind) {
+  mapper_.Learn({"new.io", "v1beta1", "cats", "Cat", true, {}, {}});
+  mapper_.Learn({"new.io", "v1", "cats", "Cat", true, {}, {}});
+  mapper_.Learn({"new.io", "v2alpha1", "cats", "Cat", true, {}, {}});
+  EXPECT_EQ(mapper_.For(ctx_, {"new.io", "Cat"})->version, "v1");
+  EXPECT_EQ(mapper_.Known({"new.io", "Cat"}, "v2alpha1")->version, "v2alpha1");
+  EXPECT_FALSE(mapper_.Known({"x.io", "Fox"}).has_value());
+  EXPECT_TRUE(asked_.empty());
+  ASSERT_TRUE(mapper_.For(ctx_, {"x.io", "Fox"}).ok());
+  EXPECT_TRUE(mapper_.Known({"new.io", "Cat"}).has_value());
+  mapper_.Learn({"x.io", "v1beta1", "foxes", "Fox", false, {}, {}});
+  EXPECT_EQ(mapper_.Known({"x.io", "Fox"})->version, "v1beta2") << "the newer of what is known";
+  mapper_.Invalidate();
+  EXPECT_FALSE(mapper_.Known({"new.io", "Cat"}).has_value());
+}
+
+TEST_F(RestMapperTest, AFailureIsPassedOnAndTriedAgainByTheNextCall) {
+  auto apis = answers_.extract("/apis");
+  auto failed = mapper_.For(ctx_, {"x.io", "Fox"});
+  ASSERT_FALSE(failed.ok());
+  EXPECT_EQ(failed.code(), Code::kUnavailable);
+  EXPECT_EQ(failed.error().message, "discovery of /apis: 503");
+  answers_.insert(std::move(apis));
+  EXPECT_TRUE(mapper_.For(ctx_, {"x.io", "Fox"}).ok());
+}
+
+}  // namespace
+}  // namespace capi::kube

@@ -1,0 +1,76 @@
+#include "kube/client/status_error.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace capi::kube {
+namespace {
+
+TEST(ErrorFromStatus, MapsReasonsToCodes) {
+  struct Case {
+    std::string_view status;
+    Code code;
+    std::string_view message;
+  };
+  const Case cases[] = {
+      {R"({"reason":"NotFound","code":404,"message":"m"})", Code::kNotFound, "m"},
+      {R"({"reason":"AlreadyExists","code":409,"message":"m"})", Code::kAlreadyExists, "m"},
+      {R"({"reason":"Conflict","code":409,"message":"m"})", Code::kConflict, "m"},
+      {R"({"reason":"Invalid","code":422,"message":"m"})", Code::kInvalidArgument, "m"},
+      {R"({"reason":"BadRequest","code":400,"message":"m"})", Code::kInvalidArgument, "m"},
+      {R"({"reason":"Unauthorized","code":401,"message":"m"})", Code::kUnauthenticated, "m"},
+      {R"({"reason":"Forbidden","code":403,"message":"m"})", Code::kPermissionDenied, "m"},
+      {R"({"reason":"Expired","code":410,"message":"m"})", Code::kGone, "m"},
+      {R"({"reason":"Gone","code":410,"message":"m"})", Code::kGone, "m"},
+      {R"({"reason":"TooManyRequests","code":429,"message":"m"})", Code::kRateLimited, "m"},
+      {R"({"reason":"Timeout","code":504,"message":"m"})", Code::kUnavailable, "m"},
+      {R"({"reason":"ServerTimeout","code":500,"message":"m"})", Code::kUnavailable, "m"},
+      {R"({"reason":"ServiceUnavailable","code":503,"message":"m"})", Code::kUnavailable, "m"},
+      {R"({"reason":"UnsupportedMediaType","code":415,"message":"m"})", Code::kUnsupported, "m"},
+      {R"({"reason":"MethodNotAllowed","code":405,"message":"m"})", Code::kUnsupported, "m"},
+      {R"({"reason":"InternalError","code":500,"message":"m"})", Code::kInternal, "m"},
+      {R"({"code":404})", Code::kNotFound, "the server gave no reason"},
+      {R"({"reason":"Novel","code":502})", Code::kUnavailable, "Novel"},
+      {R"({"reason":"InternalError","code":500,"message":"Internal error occurred: failed calling webhook \"w\": EOF"})",
+       Code::kUnavailable, "Internal error occurred: failed calling webhook \"w\": EOF"},
+      {R"({"reason":"TooManyRequests","code":429,"message":"storage is (re)initializing"})", Code::kUnavailable,
+       "storage is (re)initializing"},  // docs/behaviour.md P3
+      {R"({"reason":"Forbidden","code":403,"message":"m","details":{"causes":[{"reason":"NamespaceTerminating",
+         "message":"m"}]}})",
+       Code::kFailedPrecondition, "m"},
+      {R"({"reason":"Invalid","code":422,"message":"bad: first","details":{"causes":[{"message":"first",
+         "field":"x"},{"message":"second","field":"spec.y"},{"message":"third"}]}})",
+       Code::kInvalidArgument, "bad: first (spec.y: second, third)"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.status);
+    Error error = ErrorFromStatus(Json::parse(c.status));
+    EXPECT_EQ(CodeName(error.code), CodeName(c.code));
+    EXPECT_EQ(error.message, c.message);
+  }
+}
+
+TEST(ErrorFromStatus, KeepsHowLongToWait) {
+  Error error = ErrorFromStatus(Json::parse(R"({"code":429,"details":{"retryAfterSeconds":7}})"));
+  EXPECT_EQ(error.retry_after, std::chrono::milliseconds(7000));
+}
+
+TEST(ErrorFromResponse, TakesTheHeaderAndBareAnswers) {
+  http::Response response{.status = 503, .headers = {}, .body = "upstream\n\xff gone"};
+  response.headers.Set("Retry-After", "2");
+  Error error = ErrorFromResponse(response);
+  EXPECT_EQ(error.code, Code::kUnavailable);
+  EXPECT_THAT(error.message, testing::StartsWith("HTTP 503: \"upstream\\n"));
+  EXPECT_EQ(error.retry_after, std::chrono::milliseconds(2000));
+
+  response = {.status = 404, .headers = {}, .body = R"({"kind":"Status","message":"gone away"})"};
+  response.headers.Set("Retry-After", "Wed, 21 Oct 2026 07:28:00 GMT");
+  error = ErrorFromResponse(response);
+  EXPECT_EQ(error.code, Code::kNotFound);
+  EXPECT_EQ(error.message, "gone away");
+  EXPECT_FALSE(error.retry_after.has_value());
+  EXPECT_EQ(ErrorFromResponse({.status = 500, .headers = {}, .body = ""}).message, "HTTP 500");
+}
+
+}  // namespace
+}  // namespace capi::kube
