@@ -38,16 +38,12 @@ Result<std::string> TargetNamespace(const RenderInput& input, const Objects& obj
 }
 
 // The command line prints a Namespace object, also where the release has none; the operator applies none.
-Status SettleNamespaceObject(const RenderInput& input, const std::string& target, Objects& objects) {
+void SettleNamespaceObject(const RenderInput& input, const std::string& target, Objects& objects) {
   if (!input.keep_namespace_object) {
     std::erase_if(objects, IsNamespace);
-    if (objects.empty()) return Invalid("failed to parse yaml: there is no object in it but a Namespace");
-    return Ok();
-  }
-  if (std::none_of(objects.begin(), objects.end(), IsNamespace)) {
+  } else if (std::none_of(objects.begin(), objects.end(), IsNamespace)) {
     objects.emplace_back(Json{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", target}}}});
   }
-  return Ok();
 }
 
 // One rendering, step by step; stops at the first that fails.
@@ -84,6 +80,10 @@ class Rendering {
     auto objects = ParseObjects(source, substituted);
     if (!objects.ok()) return Step(RenderStep::kParse, objects.error());
     out_.objects = std::move(objects).value();
+    // What is left to apply would be nothing, which must never read as "remove everything" (F2).
+    if (!input_.keep_namespace_object && std::all_of(out_.objects.begin(), out_.objects.end(), IsNamespace)) {
+      return Step(RenderStep::kParse, Invalid("failed to parse yaml: there is no object in it but a Namespace"));
+    }
     return true;
   }
 
@@ -95,7 +95,7 @@ class Rendering {
 
   Status Move() {
     out_.target_namespace = TRY(TargetNamespace(input_, out_.objects, out_.namespace_labels));
-    TRY(SettleNamespaceObject(input_, out_.target_namespace, out_.objects));
+    SettleNamespaceObject(input_, out_.target_namespace, out_.objects);
     TRY(FixNamespace(out_.objects, out_.target_namespace));
     AddLabels(out_.objects, api::ManifestLabel(input_.type, input_.name));
     SortForCreation(out_.objects);
