@@ -327,15 +327,16 @@ Status FaultProxy::Impl::Handle(const Message& request, Peer& client, std::uniqu
   const bool swallow = fault.after_server && (fault.drop || fault.status != 0);
   if (!swallow) TRY(client.stream->Write(head));
   size_t passed = 0;
-  TRY(ReadBody(upstream->reader, ResponseFraming(head, request.method),
-               [&](std::string_view raw, bool payload) -> Status {
-                 if (swallow) return Ok();
-                 bool cut = payload && fault.cut_after && passed + raw.size() > *fault.cut_after;
-                 if (cut) raw = raw.substr(0, *fault.cut_after - passed);
-                 if (payload) passed += raw.size();
-                 TRY(client.stream->Write(raw));
-                 return cut ? Status(dropped) : Ok();
-               }));
+  const Framing framing = ResponseFraming(head, request.method);
+  auto pass = [&](std::string_view raw, bool payload) -> Status {
+    if (swallow) return Ok();
+    bool cut = payload && fault.cut_after && passed + raw.size() > *fault.cut_after;
+    if (cut) raw = raw.substr(0, *fault.cut_after - passed);
+    if (payload) passed += raw.size();
+    TRY(client.stream->Write(raw));
+    return cut ? Status(dropped) : Ok();
+  };
+  TRY(ReadBody(upstream->reader, framing, pass));
   upstream->reader.BeforeBlocking(nullptr);
   if (swallow && fault.drop) return dropped;
   if (swallow) TRY(client.stream->Write(FaultAnswer(fault)));
