@@ -1,0 +1,323 @@
+#include "kube/runtime/leader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <thread>
+
+#include "kube/cache/testing.h"
+#include "kube/runtime/lease_record.h"
+
+namespace capi::kube {
+namespace {
+
+using testing::ElementsAre;
+
+const LeaderOptions kOptions{.ns = "capi", .name = "lock", .identity = "me"};
+
+// A lease kept as the API server keeps it, with versions. `before` is asked before each request, by its number from 1:
+// an error is the answer, after `lease` may have been changed.
+class FakeLease {
+ public:
+  explicit FakeLease(Clock& clock) : clock_(clock) {}
+
+  LeaseApi Api() {
+    return {.get = [this](const Context&) { return Get(); },
+            .create = [this](const Context&, const Object& o) { return Create(o); },
+            .update = [this](const Context&, const Object& o) { return Update(o); }};
+  }
+  // As another process would write it.
+  void Write(LeaseRecord record) {
+    Object written;
+    record.WriteTo(written);
+    Store(written);
+  }
+  LeaseRecord Record() const { return LeaseRecord::Of(*lease); }
+
+  std::optional<Object> lease;
+  std::vector<std::string> requests;
+  std::vector<MonoTime> times;
+  std::function<Status(size_t number)> before = [](size_t) { return Ok(); };
+
+ private:
+  Status Note(const char* request) {
+    requests.push_back(request);
+    times.push_back(clock_.Monotonic());
+    return before(requests.size());
+  }
+  Result<Object> Get() {
+    TRY(Note("GET"));
+    if (!lease) return Error{Code::kNotFound, "no lease", {}};
+    return *lease;
+  }
+  Result<Object> Create(const Object& object) {
+    TRY(Note("POST"));
+    if (lease) return Error{Code::kAlreadyExists, "lease", {}};
+    return Store(object);
+  }
+  Result<Object> Update(const Object& object) {
+    TRY(Note("PUT"));
+    if (!lease) return Error{Code::kNotFound, "no lease", {}};
+    if (object.resource_version() != lease->resource_version()) return Error{Code::kConflict, "changed", {}};
+    return Store(object);
+  }
+  Object Store(Object object) {
+    Ensure(object.json(), {"metadata", "resourceVersion"}) = std::to_string(++version_);
+    lease = object;
+    return object;
+  }
+
+  Clock& clock_;
+  int version_ = 0;
+};
+
+LeaseRecord OfAnother(const std::string& renew_time, Seconds duration = Seconds(15)) {
+  return {.holder = "other",
+          .duration_seconds = duration.count(),
+          .acquire_time = "2026-01-01T00:00:00.000000Z",
+          .renew_time = renew_time,
+          .transitions = 4};
+}
+
+// An elector whose delays pass at once. `Hang` ends a test's story: the next request waits for the stop.
+struct Story {
+  Story() {
+    ctx.clock = &clock;
+    ctx.stop = stop.get_token();
+  }
+  ~Story() { stop.request_stop(); }
+
+  // Waits until the elector's token stops, then until nothing runs.
+  void AwaitLoss(LeaderElector& elector) {
+    Mutex mu;
+    std::condition_variable_any cv;
+    MutexLock lock(mu);
+    cv.wait(mu, elector.lost(), [] { return false; });
+  }
+
+  JumpClock clock;
+  FakeLease lease{clock};
+  std::stop_source stop;
+  Context ctx;
+};
+
+Error Fault(Code code) { return {code, "made by the test", {}}; }
+
+TEST(LeaderElector, TakesALeaseThatIsFree) {
+  LeaseRecord released = Released(OfAnother("2026-01-01T00:00:09.000000Z"), WallTime());
+  struct Case {
+    std::string_view name;
+    std::optional<LeaseRecord> before;
+    std::vector<std::string> requests;
+    std::int64_t transitions;
+    std::string acquire_time;
+  };
+  constexpr char kNow[] = "2023-11-14T22:13:20.000000Z";
+  LeaseRecord mine = OfAnother("2026-01-01T00:00:09.000000Z");
+  mine.holder = "me";
+  const Case cases[] = {
+      {"none there", std::nullopt, {"GET", "POST"}, 0, kNow},
+      {"given back", released, {"GET", "PUT"}, 5, kNow},
+      {"mine from before a restart", mine, {"GET", "PUT"}, 4, "2026-01-01T00:00:00.000000Z"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    Story s;
+    if (c.before) s.lease.Write(*c.before);
+    std::vector<std::string> requests;
+    LeaseRecord taken;
+    s.lease.before = [&](size_t number) -> Status {
+      if (number <= c.requests.size()) return Ok();
+      if (number == c.requests.size() + 1) {
+        requests.assign(s.lease.requests.begin(), s.lease.requests.end() - 1);
+        taken = s.lease.Record();
+      }
+      return Fault(Code::kUnavailable);
+    };
+    LeaderElector elector(s.lease.Api(), kOptions);
+    MonoTime start = s.clock.Monotonic();
+    ASSERT_TRUE(elector.Acquire(s.ctx).ok());
+    EXPECT_EQ(elector.valid_until(), start + Seconds(15));
+    s.AwaitLoss(elector);
+    elector.Release(s.ctx);
+    EXPECT_EQ(requests, c.requests);
+    EXPECT_EQ(taken, (LeaseRecord{"me", 15, c.acquire_time, kNow, c.transitions}));
+  }
+}
+
+// The holder's clock may be a year off, and its writes are seen, not timed by what they say.
+TEST(LeaderElector, WaitsUntilALeaseStandsStillForItsDuration) {
+  struct Case {
+    std::string_view name;
+    int renewals;  // seen before the holder falls silent
+    Seconds duration;
+  };
+  for (const Case& c : {Case{"silent from the start", 0, Seconds(15)}, Case{"renewed for a while", 5, Seconds(15)},
+                        Case{"its own duration counts", 0, Seconds(40)}}) {
+    SCOPED_TRACE(c.name);
+    Story s;
+    s.lease.Write(OfAnother("1999-01-01T00:00:00.000000Z", c.duration));
+    MonoTime last_change = s.clock.Monotonic();
+    s.lease.before = [&](size_t number) -> Status {
+      if (s.lease.requests.back() == "GET" && static_cast<int>(number) <= c.renewals) {
+        s.lease.Write(OfAnother("1999-01-01T00:00:0" + std::to_string(number) + ".000000Z", c.duration));
+        last_change = s.clock.Monotonic();
+      }
+      return s.lease.Record().holder == "me" ? Status(Fault(Code::kUnavailable)) : Ok();
+    };
+    LeaderElector elector(s.lease.Api(), kOptions);
+    ASSERT_TRUE(elector.Acquire(s.ctx).ok());
+    MonoTime taken = elector.valid_until() - kOptions.lease_duration;
+    EXPECT_GE(taken, last_change + c.duration);
+    EXPECT_LE(taken, last_change + c.duration + Millis(2400)) << "within one retry period";
+    EXPECT_EQ(s.lease.Record().transitions, 5);
+  }
+}
+
+TEST(LeaderElector, KeepsTryingWhateverStandsInTheWay) {
+  for (Code code : {Code::kPermissionDenied, Code::kUnavailable, Code::kDeadlineExceeded, Code::kRateLimited,
+                    Code::kConflict, Code::kAlreadyExists, Code::kUnauthenticated}) {
+    SCOPED_TRACE(CodeName(code));
+    Story s;
+    s.lease.before = [&](size_t number) { return number <= 20 || s.lease.lease ? Status(Fault(code)) : Ok(); };
+    LeaderElector elector(s.lease.Api(), kOptions);
+    EXPECT_TRUE(elector.Acquire(s.ctx).ok());
+    for (size_t i = 1; i < 20; ++i) EXPECT_GE(s.lease.times[i] - s.lease.times[i - 1], Seconds(2));
+  }
+}
+
+TEST(LeaderElector, AcquireEndsWithItsContext) {
+  Story s;
+  s.lease.Write(OfAnother("now"));
+  s.lease.before = [&](size_t number) -> Status {
+    if (number == 3) s.stop.request_stop();
+    return Ok();
+  };
+  LeaderElector elector(s.lease.Api(), kOptions);
+  EXPECT_EQ(elector.Acquire(s.ctx).code(), Code::kCancelled);
+  elector.Release(s.ctx);
+  EXPECT_EQ(s.lease.Record().holder, "other");
+}
+
+// F4. Each case is told what to do before the n-th request after the lease was taken.
+TEST(LeaderElector, LosesTheLeaseWhenItMust) {
+  struct Case {
+    std::string_view name;
+    std::function<Status(FakeLease&, size_t)> before;
+    Millis lost_after;  // the last renewal
+    std::string_view holder_at_end;
+  };
+  const Case cases[] = {
+      {"the server is away", [](FakeLease&, size_t) { return Fault(Code::kUnavailable); }, Seconds(10), "me"},
+      {"the right is taken away", [](FakeLease&, size_t) { return Fault(Code::kPermissionDenied); }, Seconds(10), "me"},
+      {"somebody else has it",
+       [](FakeLease& lease, size_t n) {
+         if (n == 1) lease.Write(OfAnother("now"));
+         return Ok();
+       },
+       Seconds(2), "other"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    Story s;
+    s.lease.before = [&](size_t number) { return number <= 2 ? Ok() : c.before(s.lease, number - 2); };
+    LeaderElector elector(s.lease.Api(), kOptions);
+    ASSERT_TRUE(elector.Acquire(s.ctx).ok());
+    MonoTime renewed = elector.valid_until() - kOptions.lease_duration;
+    s.AwaitLoss(elector);
+    EXPECT_EQ(s.clock.Monotonic() - renewed, c.lost_after) << "before the lease runs out";
+    EXPECT_EQ(s.lease.Record().holder, c.holder_at_end);
+    s.lease.before = [](size_t) { return Ok(); };
+    elector.Release(s.ctx);
+    EXPECT_EQ(s.lease.Record().holder, c.holder_at_end == "me" ? "" : "other") << "only what is ours is given back";
+  }
+}
+
+TEST(LeaderElector, KeepsTheLeaseThroughTroubleInBetween) {
+  struct Case {
+    std::string_view name;
+    std::function<Status(FakeLease&)> trouble;
+    std::vector<std::string> requests;  // from the troubled one to the next renewal
+  };
+  const Case cases[] = {
+      {"a lost request", [](FakeLease&) { return Fault(Code::kUnavailable); }, {"PUT", "PUT"}},
+      {"touched by a tool",
+       [](FakeLease& lease) {
+         lease.Write(lease.Record());
+         return Ok();
+       },
+       {"PUT", "GET", "PUT", "PUT"}},
+      {"deleted",
+       [](FakeLease& lease) {
+         lease.lease.reset();
+         return Ok();
+       },
+       {"PUT", "GET", "POST", "PUT"}},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    Story s;
+    size_t last = 4 + c.requests.size();  // GET POST PUT PUT, then the trouble
+    s.lease.before = [&](size_t number) -> Status {
+      if (number == 5) return c.trouble(s.lease);
+      return number > last ? Status(Fault(Code::kUnavailable)) : Ok();
+    };
+    LeaderElector elector(s.lease.Api(), kOptions);
+    ASSERT_TRUE(elector.Acquire(s.ctx).ok());
+    s.AwaitLoss(elector);
+    elector.Release(s.ctx);
+    EXPECT_EQ(std::vector(s.lease.requests.begin() + 4, s.lease.requests.begin() + static_cast<long>(last)),
+              c.requests);
+    EXPECT_EQ(s.lease.Record().transitions, 0) << "it was ours all the time";
+  }
+}
+
+TEST(LeaderElector, RenewsWithOnePutPerPeriod) {
+  Story s;
+  s.lease.before = [&](size_t number) { return number > 50 ? Status(Fault(Code::kUnavailable)) : Ok(); };
+  LeaderElector elector(s.lease.Api(), kOptions);
+  ASSERT_TRUE(elector.Acquire(s.ctx).ok());
+  s.AwaitLoss(elector);
+  elector.Release(s.ctx);
+  for (size_t i = 2; i < 50; ++i) {
+    EXPECT_EQ(s.lease.requests[i], "PUT");
+    EXPECT_EQ(s.lease.times[i] - s.lease.times[i - 1], Seconds(2));
+  }
+}
+
+TEST(LeaderElector, ReleaseLeavesWhatClientGoLeaves) {
+  FakeClock clock;  // stands still: nothing is renewed
+  FakeLease lease(clock);
+  Context ctx;
+  ctx.clock = &clock;
+  LeaderElector elector(lease.Api(), kOptions);
+  ASSERT_TRUE(elector.Acquire(ctx).ok());
+  EXPECT_FALSE(elector.lost().stop_requested());
+  elector.Release(ctx);
+  EXPECT_TRUE(elector.lost().stop_requested());
+  EXPECT_EQ(elector.valid_until(), MonoTime::min());
+  constexpr char kNow[] = "2023-11-14T22:13:20.000000Z";
+  EXPECT_EQ(lease.Record(), (LeaseRecord{"", 1, kNow, kNow, 0}));
+  EXPECT_THAT(lease.requests, ElementsAre("GET", "POST", "PUT"));
+}
+
+TEST(LeaderElector, TheContextOfAcquireEndsTheLeadToo) {
+  FakeClock clock;
+  FakeLease lease(clock);
+  std::stop_source stop;
+  Context ctx;
+  ctx.clock = &clock;
+  ctx.stop = stop.get_token();
+  LeaderElector elector(lease.Api(), kOptions);
+  ASSERT_TRUE(elector.Acquire(ctx).ok());
+  clock.AwaitWaiters(1);
+  stop.request_stop();
+  EXPECT_TRUE(elector.lost().stop_requested());
+  elector.Release(ctx.WithStop({}));
+  EXPECT_EQ(lease.Record().holder, "");
+}
+
+}  // namespace
+}  // namespace capi::kube

@@ -1,0 +1,199 @@
+#include "kube/runtime/manager.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <latch>
+#include <thread>
+
+namespace capi::kube {
+namespace {
+
+using testing::ElementsAre;
+
+// A small operator: a server, an informer, a lease, a part and a controller that need it; `steps` tells what happened
+// in which order.
+class Operator {
+ public:
+  Operator()
+      : informer_({.list = [](const Context&) { return Result<ObjectList>(ObjectList{}); },
+                   .watch = [this](const Context& ctx, const std::string&, bool,
+                                   const auto& on_event) { return Watch(ctx, on_event); }},
+                  std::make_shared<ServerState>([](const Context&) { return Ok(); }, 1), Builtin("ConfigMap"), {},
+                  nullptr),
+        elector_({.get = [this](const Context&) { return GetLease(); },
+                  .create = [this](const Context&, const Object& o) { return WriteLease(o, "lease taken"); },
+                  .update = [this](const Context&, const Object& o) { return WriteLease(o, "lease given back"); }},
+                 {.ns = "n", .name = "lock", .identity = "me"}),
+        controller_(
+            {.name = "provider", .workers = 1},
+            [this](const Context& ctx, const std::string&) { return Reconcile(ctx); }, metrics_, clock),
+        manager(clock) {
+    manager.Add(
+        "leading", [this](const Context& ctx) { Part(ctx, "leading part"); }, true);
+    manager.Add(controller_);
+    manager.Add(informer_);
+    manager.LeadBy(elector_);
+    manager.Add("server", [this](const Context& ctx) { Part(ctx, "server"); });
+    controller_.queue().Add("key");
+  }
+
+  // Runs until `done` says so of the steps, then stops.
+  Status RunUntil(const std::function<bool()>& done) {
+    Status result;
+    std::thread thread([&] {
+      Context ctx;
+      ctx.stop = stop.get_token();
+      result = manager.Run(ctx);
+    });
+    while (!done()) std::this_thread::yield();
+    stop.request_stop();
+    thread.join();
+    return result;
+  }
+
+  void Step(const std::string& step) {
+    MutexLock lock(mu_);
+    steps_.push_back(step);
+  }
+  bool Has(const std::string& step) { return Position(step) >= 0; }
+  long Position(const std::string& step) {
+    MutexLock lock(mu_);
+    auto found = std::find(steps_.begin(), steps_.end(), step);
+    return found == steps_.end() ? -1 : found - steps_.begin();
+  }
+  // Each of `steps` has happened, one after the other.
+  void ExpectOrder(const std::vector<std::string>& steps) {
+    for (size_t i = 0; i < steps.size(); ++i) {
+      EXPECT_GE(Position(steps[i]), 0) << steps[i];
+      if (i == 0) continue;
+      EXPECT_LT(Position(steps[i - 1]), Position(steps[i])) << steps[i - 1] << " before " << steps[i];
+    }
+  }
+
+  FakeClock clock;
+  std::stop_source stop;
+  std::atomic<bool> may_sync = true, lease_is_taken = false, lease_breaks = false;
+
+ private:
+  void Part(const Context& ctx, const std::string& name) {
+    Step(name + " started");
+    SystemClock().Sleep(ctx.stop, std::chrono::hours(1));
+    Step(name + " stopped");
+  }
+
+  Status Watch(const Context& ctx, const CollectionSource::OnEvent& on_event) {
+    while (!may_sync && !ctx.stop.stop_requested()) std::this_thread::yield();
+    if (may_sync) Step("synced");
+    if (may_sync) TRY(on_event({WatchEvent::Type::kBookmark, Object(), true}));
+    SystemClock().Sleep(ctx.stop, std::chrono::hours(1));
+    Step("informer stopped");
+    return Error{Code::kCancelled, "stopped", {}};
+  }
+
+  Result<Outcome> Reconcile(const Context& ctx) {
+    Step("pass started");
+    SystemClock().Sleep(ctx.stop, std::chrono::hours(1));
+    Step("pass ended");
+    return Outcome{};
+  }
+
+  Result<Object> GetLease() {
+    Step("lease asked for");
+    if (!lease_is_taken) return Error{Code::kNotFound, "no lease", {}};
+    return Object(Json{{"spec", {{"holderIdentity", "other"}, {"leaseDurationSeconds", 15}}}});
+  }
+  Result<Object> WriteLease(const Object& lease, const std::string& step) {
+    if (lease_breaks && step != "lease taken") return Error{Code::kUnavailable, "away", {}};
+    if (step == "lease taken" || GetString(lease.json(), {"spec", "holderIdentity"}).empty()) Step(step);
+    return lease;
+  }
+
+  Mutex mu_;
+  std::vector<std::string> steps_;
+  Metrics metrics_;
+  Informer informer_;
+  LeaderElector elector_;
+  Controller controller_;
+
+ public:
+  Manager manager;
+};
+
+TEST(Manager, StartsInOrderAndStopsInReverse) {
+  Operator op;
+  Status result =
+      op.RunUntil([&] { return op.Has("pass started") && op.Has("leading part started") && op.Has("server started"); });
+  EXPECT_TRUE(result.ok());
+  op.ExpectOrder({"synced", "lease asked for", "lease taken", "pass started", "pass ended", "lease given back",
+                  "informer stopped", "server stopped"});
+  op.ExpectOrder({"lease taken", "leading part started", "leading part stopped", "lease given back"});
+}
+
+TEST(Manager, ServesButDoesNotLeadWhileAnInformerHasNotSynced) {
+  Operator op;
+  op.may_sync = false;
+  Status result = op.RunUntil([&] { return op.Has("server started"); });
+  EXPECT_TRUE(result.ok());
+  EXPECT_FALSE(op.manager.Ready());
+  EXPECT_FALSE(op.Has("lease asked for"));
+  EXPECT_FALSE(op.Has("pass started"));
+  EXPECT_TRUE(op.Has("server stopped"));
+}
+
+TEST(Manager, IsReadyWhileItWaitsToLead) {
+  Operator op;
+  op.lease_is_taken = true;
+  Status result = op.RunUntil([&] { return op.Has("lease asked for"); });
+  EXPECT_TRUE(result.ok());
+  EXPECT_TRUE(op.manager.Ready());
+  EXPECT_FALSE(op.Has("pass started"));
+  EXPECT_FALSE(op.Has("lease given back")) << "it was another's";
+}
+
+TEST(Manager, ALostLeaseEndsEverything) {
+  Operator op;
+  op.lease_breaks = true;
+  Status result;
+  std::thread thread([&] { result = op.manager.Run({}); });
+  while (!op.Has("pass started") || !op.Has("server started")) std::this_thread::yield();
+  while (!op.Has("server stopped")) {
+    op.clock.Advance(Millis(100));
+    std::this_thread::yield();
+  }
+  thread.join();
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.code(), Code::kFailedPrecondition);
+  op.ExpectOrder({"pass started", "pass ended", "informer stopped", "server stopped"});
+}
+
+TEST(Manager, RunsWithoutElectionToo) {
+  FakeClock clock;
+  Manager manager(clock);
+  std::latch both(2);
+  std::atomic<int> ended = 0;
+  for (bool needs_lead : {false, true}) {
+    manager.Add(
+        "part",
+        [&](const Context& ctx) {
+          both.arrive_and_wait();
+          SystemClock().Sleep(ctx.stop, std::chrono::hours(1));
+          ++ended;
+        },
+        needs_lead);
+  }
+  std::stop_source stop;
+  std::thread stopper([&] {
+    both.wait();
+    stop.request_stop();
+  });
+  Context ctx;
+  ctx.stop = stop.get_token();
+  EXPECT_TRUE(manager.Run(ctx).ok());
+  EXPECT_EQ(ended, 2);
+  stopper.join();
+}
+
+}  // namespace
+}  // namespace capi::kube
