@@ -17,7 +17,7 @@
 
 namespace capi::http {
 
-// Names compare without regard to case; order is kept.
+// A value. Names compare without regard to case; order is kept.
 class Headers {
  public:
   void Set(std::string_view name, std::string_view value);  // replaces
