@@ -40,7 +40,8 @@ class Applier {
   // The same requests with dryRun=All for the given manifests; all errors named (I5).
   Status DryRun(const Context& ctx, const std::vector<Manifest>& manifests);
   // Deletes in reverse stage order. `keep` guards each object just before (U4): it returns a reason to leave the live
-  // object alone, or "". Objects that are gone count as deleted. Deletion carries the uid that `keep` saw.
+  // object alone, or "", and sees metadata only. Objects that are gone count as deleted. Deletion carries the uid that
+  // `keep` saw. Stops after a stage that had an error.
   Status Delete(const Context& ctx, const std::vector<ObjectId>& ids,
                 const std::function<std::string(const Object& live)>& keep, std::vector<Change>& changes);
 
@@ -49,6 +50,9 @@ class Applier {
   Result<std::vector<std::string>> MissingKinds(const Context& ctx, const std::vector<Manifest>& manifests);
 
  private:
+  Result<Change> DeleteOne(const Context& ctx, const ObjectId& id,
+                           const std::function<std::string(const Object& live)>& keep);
+
   Client& client_;
   ApplyOptions options_;
 };

@@ -1,0 +1,273 @@
+#include "kube/apply/apply.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/strings.h"
+#include "base/thread_pool.h"
+#include "kube/apply/replace.h"
+
+namespace capi::kube {
+namespace {
+
+constexpr Seconds kServingLimit{30};  // until a CRD that was just applied is served
+constexpr Millis kFirstWait{20};
+constexpr Millis kLongestWait{500};
+constexpr size_t kInFull = 5;  // errors told in full
+
+// What happened to the object of the same index; nothing where it was never tried.
+struct Outcome {
+  std::optional<Change> change;
+  std::optional<Error> error;
+};
+
+// "2 of 40 objects failed: A: why; B: why". Transient wins: another try may do more, and will name the rest again.
+Status Summarize(const std::vector<Outcome>& outcomes) {
+  std::optional<Error> sum;
+  std::vector<std::string> full, names;
+  for (const Outcome& outcome : outcomes) {
+    if (!outcome.error) continue;
+    const Error& error = *outcome.error;
+    std::string id = outcome.change->id.ToString();
+    full.size() < kInFull ? full.push_back(id + ": " + error.message) : names.push_back(id);
+    if (!sum || (error.Transient() && !sum->Transient())) sum = error;
+    if (error.retry_after && error.Transient()) {
+      sum->retry_after = std::max(sum->retry_after.value_or(Millis(0)), *error.retry_after);
+    }
+  }
+  if (!sum) return Ok();
+  sum->message = Join(full, "; ");
+  if (!names.empty()) sum->message += "; and so did " + Join(names, ", ");
+  if (size_t failed = full.size() + names.size(); failed > 1) {
+    sum->message = fmt::format("{} of {} objects failed: {}", failed, outcomes.size(), sum->message);
+  }
+  return *sum;
+}
+
+// Indices by wave, in the order of an apply.
+template <typename Range, typename IdOf>
+std::map<int, std::vector<size_t>> Waves(const Range& range, IdOf id_of) {
+  std::map<int, std::vector<size_t>> waves;
+  for (size_t i = 0; i < range.size(); ++i) waves[WaveOf(id_of(range[i]).group_kind())].push_back(i);
+  return waves;
+}
+
+// Runs `work` for each index, at most `parallel` at once.
+void RunSideBySide(size_t parallel, const std::vector<size_t>& indices, const std::function<void(size_t)>& work) {
+  size_t threads = std::min(parallel, indices.size());
+  if (threads <= 1) {
+    for (size_t index : indices) work(index);
+    return;
+  }
+  std::vector<std::function<void()>> tasks;
+  for (size_t index : indices) tasks.push_back([&work, index] { work(index); });
+  ThreadPool(threads, threads).RunAll(std::move(tasks));
+}
+
+std::string VersionOf(const Manifest& manifest) { return GroupVersion::Parse(manifest.api_version).version; }
+
+// Kinds and versions whose CRD is among the manifests.
+class OwnKinds {
+ public:
+  explicit OwnKinds(const std::vector<Manifest>& manifests) {
+    for (const Manifest& manifest : manifests) {
+      for (const std::string& version : manifest.crd_versions) {
+        kinds_.insert({{manifest.crd_group, manifest.crd_kind}, version});
+      }
+    }
+  }
+  bool Have(const Manifest& manifest) const { return kinds_.contains({manifest.id.group_kind(), VersionOf(manifest)}); }
+
+ private:
+  std::set<std::pair<GroupKind, std::string>> kinds_;
+};
+
+// A resource that isn't served (yet) is a 404 like an object that isn't there; a namespace that is missing is named.
+bool NotServed(const Error& error) {
+  return error.code == Code::kNotFound && error.message.rfind("namespaces \"", 0) != 0;
+}
+
+// One request and what it may lead to.
+class ObjectApply {
+ public:
+  ObjectApply(Client& client, const Context& ctx, const WriteOptions& options, const OwnKinds& own)
+      : client_(client), ctx_(ctx), options_(options), own_(own) {}
+
+  // Retries a kind of ours until its CRD is served.
+  Result<Object> Run(const Manifest& manifest) const {
+    auto done = Once(manifest);
+    if (options_.dry_run || !own_.Have(manifest)) return done;
+    Context bounded = ctx_.WithTimeout(kServingLimit);
+    for (Millis wait = kFirstWait; !done.ok() && NotServed(done.error()); wait = std::min(wait * 2, kLongestWait)) {
+      if (!bounded.Check().ok() || !ctx_.clock->Sleep(ctx_.stop, wait)) break;
+      done = Once(manifest);
+    }
+    return done;
+  }
+
+ private:
+  Result<Object> Once(const Manifest& manifest) const {
+    auto resource = TRY(client_.mapper().For(ctx_, manifest.id.group_kind(), VersionOf(manifest)));
+    auto applied = client_.ApplyText(ctx_, resource, manifest.id.ns, manifest.id.name, manifest.text, options_);
+    if (applied.ok() || applied.code() != Code::kInvalidArgument) return applied;
+    return ApplyByReplacing(client_, ctx_, {resource, manifest, options_, applied.error()});
+  }
+
+  Client& client_;
+  const Context& ctx_;
+  const WriteOptions& options_;
+  const OwnKinds& own_;
+};
+
+// The object was made by this apply: nobody has written it before or since.
+bool WasCreated(const Object& answer, std::string_view manager) {
+  const Json* entries = Find(answer.json(), {"metadata", "managedFields"});
+  return entries != nullptr && entries->size() == 1 && GetString(entries->front(), {"manager"}) == manager &&
+         GetString(entries->front(), {"time"}) == GetString(answer.json(), {"metadata", "creationTimestamp"});
+}
+
+void LearnCrd(RestMapper& mapper, const Manifest& crd) {
+  for (const std::string& version : crd.crd_versions) {
+    mapper.Learn({.group = crd.crd_group,
+                  .version = version,
+                  .plural = crd.crd_plural,
+                  .kind = crd.crd_kind,
+                  .namespaced = crd.crd_namespaced});
+  }
+}
+
+// What is live is what the manifest says, as far as the inventory knows.
+bool IsCurrent(const Manifest& manifest, const InventoryEntry* entry) {
+  return entry != nullptr && entry->hash == manifest.hash && !entry->fields.empty() && !entry->stale &&
+         entry->version == VersionOf(manifest);
+}
+
+Outcome Failed(const ObjectId& id, const Error& error) {
+  return {Change{.id = id, .action = Change::Action::kFailed, .error = error.message}, error};
+}
+
+void Collect(std::vector<Outcome>& outcomes, std::vector<Change>& changes) {
+  for (Outcome& outcome : outcomes) {
+    if (outcome.change) changes.push_back(*outcome.change);
+  }
+}
+
+bool AnyFailed(const std::vector<Outcome>& outcomes) {
+  return std::any_of(outcomes.begin(), outcomes.end(),
+                     [](const Outcome& outcome) { return outcome.error.has_value(); });
+}
+
+}  // namespace
+
+Applier::Applier(Client& client, ApplyOptions options) : client_(client), options_(std::move(options)) {}
+
+Status Applier::Apply(const Context& ctx, const std::vector<Manifest>& manifests, const Inventory& current,
+                      std::vector<Change>& changes) {
+  const OwnKinds own(manifests);
+  const WriteOptions write{.field_manager = options_.field_manager, .metadata_only = true};
+  const ObjectApply apply(client_, ctx, write, own);
+  std::vector<Outcome> outcomes(manifests.size());
+  auto one = [&](size_t index) {
+    const Manifest& manifest = manifests[index];
+    const InventoryEntry* entry = current.Find(manifest.id);
+    if (IsCurrent(manifest, entry)) {
+      outcomes[index].change = Change{.id = manifest.id, .action = Change::Action::kUnchanged, .entry = *entry};
+      return;
+    }
+    auto going = ctx.Check();
+    auto live = going.ok() ? apply.Run(manifest) : Result<Object>(going.error());
+    if (!live.ok()) {
+      outcomes[index] = Failed(manifest.id, live.error());
+      return;
+    }
+    LearnCrd(client_.mapper(), manifest);
+    bool created = WasCreated(*live, options_.field_manager);
+    outcomes[index].change =
+        Change{.id = manifest.id,
+               .action = created ? Change::Action::kCreated : Change::Action::kConfigured,
+               .entry = {VersionOf(manifest), manifest.hash, FieldsHash(*live, options_.field_manager)},
+               .resource_version = live->resource_version()};
+  };
+  std::optional<Stage> stage;
+  for (const auto& [wave, indices] : Waves(manifests, [](const Manifest& manifest) { return manifest.id; })) {
+    Stage next = StageOf(manifests[indices.front()].id.group_kind());
+    if (stage && next != *stage && AnyFailed(outcomes)) break;
+    stage = next;
+    RunSideBySide(options_.parallel, indices, one);
+  }
+  Collect(outcomes, changes);
+  return Summarize(outcomes);
+}
+
+Status Applier::DryRun(const Context& ctx, const std::vector<Manifest>& manifests) {
+  const OwnKinds own(manifests);
+  const WriteOptions write{.field_manager = options_.field_manager, .dry_run = true, .metadata_only = true};
+  const ObjectApply apply(client_, ctx, write, own);
+  std::vector<Outcome> outcomes(manifests.size());
+  std::vector<size_t> all;
+  for (size_t i = 0; i < manifests.size(); ++i) all.push_back(i);
+  RunSideBySide(options_.parallel, all, [&](size_t index) {
+    const Manifest& manifest = manifests[index];
+    auto going = ctx.Check();
+    auto answer = going.ok() ? apply.Run(manifest) : Result<Object>(going.error());
+    if (answer.ok() || (own.Have(manifest) && NotServed(answer.error()))) return;  // its CRD comes with it
+    outcomes[index] = Failed(manifest.id, answer.error());
+  });
+  return Summarize(outcomes);
+}
+
+Status Applier::Delete(const Context& ctx, const std::vector<ObjectId>& ids,
+                       const std::function<std::string(const Object& live)>& keep, std::vector<Change>& changes) {
+  std::vector<Outcome> outcomes(ids.size());
+  auto one = [&](size_t index) {
+    const ObjectId& id = ids[index];
+    auto change = DeleteOne(ctx, id, keep);
+    outcomes[index] = change.ok() ? Outcome{*change, {}} : Failed(id, change.error());
+  };
+  auto waves = Waves(ids, [](const ObjectId& id) { return id; });
+  for (auto wave = waves.rbegin(); wave != waves.rend(); ++wave) {
+    RunSideBySide(options_.parallel, wave->second, one);
+    if (AnyFailed(outcomes)) break;
+  }
+  Collect(outcomes, changes);
+  return Summarize(outcomes);
+}
+
+Result<Change> Applier::DeleteOne(const Context& ctx, const ObjectId& id,
+                                  const std::function<std::string(const Object& live)>& keep) {
+  TRY(ctx.Check());
+  Change change{.id = id, .action = Change::Action::kDeleted};
+  auto resource = client_.mapper().For(ctx, id.group_kind());
+  if (!resource.ok() && resource.code() == Code::kNotFound) return change;  // the kind has gone, and its objects
+  if (!resource.ok()) return resource.error();
+  auto live = client_.Get(ctx, *resource, id.ns, id.name, {.metadata_only = true});
+  if (!live.ok() && live.code() == Code::kNotFound) return change;
+  if (!live.ok()) return live.error();
+  if (keep) change.error = keep(*live);
+  if (!change.error.empty()) {
+    change.action = Change::Action::kUnchanged;
+    return change;
+  }
+  auto deleted = client_.Delete(ctx, *resource, id.ns, id.name, {.uid = live->uid()});
+  if (!deleted.ok() && deleted.code() != Code::kNotFound) return deleted.error();
+  return change;
+}
+
+Result<std::vector<std::string>> Applier::MissingKinds(const Context& ctx, const std::vector<Manifest>& manifests) {
+  const OwnKinds own(manifests);
+  std::set<std::string> asked, missing;
+  for (const Manifest& manifest : manifests) {
+    std::string name = manifest.api_version + " " + manifest.id.kind;
+    if (own.Have(manifest) || !asked.insert(name).second) continue;
+    auto resource = client_.mapper().For(ctx, manifest.id.group_kind(), VersionOf(manifest));
+    if (!resource.ok() && resource.code() != Code::kNotFound) return resource.error().With(name);
+    if (!resource.ok()) missing.insert(name);
+  }
+  return std::vector<std::string>(missing.begin(), missing.end());
+}
+
+}  // namespace capi::kube

@@ -1,0 +1,199 @@
+// Errors, order and guards of apply and delete on a real control plane.
+#include <gmock/gmock.h>
+
+#include "kube/apply/cluster_testing.h"
+
+namespace capi::kube {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+using Apply = ApplyClusterTest;
+using Delete = ApplyClusterTest;
+
+constexpr char kThreeInvalid[] = R"(
+{apiVersion: v1, kind: ConfigMap, metadata: {name: fine, namespace: @}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: no-ports, namespace: @}, spec: {type: NodePort}}
+---
+{apiVersion: v1, kind: Secret, metadata: {name: Bad_Name, namespace: @}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: no-selector, namespace: @}
+spec: {template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}
+)";
+
+// I5: every refusal is named before the first write.
+TEST_F(Apply, DryRunNamesAllErrorsAndWritesNothing) {
+  auto refused = applier_->DryRun(ctx_, InNamespace(kThreeInvalid));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.code(), Code::kInvalidArgument);
+  EXPECT_THAT(
+      refused.error().message,
+      AllOf(HasSubstr("3 of 4 objects failed"), HasSubstr("Service/" + ns_ + "/no-ports: "),
+            HasSubstr("Secret/" + ns_ + "/Bad_Name: "), HasSubstr("Deployment.apps/" + ns_ + "/no-selector: ")));
+  EXPECT_EQ(Live("ConfigMap", "fine").code(), Code::kNotFound);
+}
+
+TEST_F(Apply, StopsAfterTheStageThatFailedAndTriesAllOfIt) {
+  std::vector<Change> changes;
+  auto applied = applier_->Apply(ctx_, InNamespace(kThreeInvalid), {}, changes);
+  ASSERT_FALSE(applied.ok());
+  EXPECT_THAT(applied.error().message,
+              AllOf(HasSubstr("no-ports"), HasSubstr("Bad_Name"), Not(HasSubstr("no-selector"))));
+  EXPECT_TRUE(Live("ConfigMap", "fine").ok());
+  ASSERT_EQ(changes.size(), 3u) << "the workload was not tried";
+  EXPECT_EQ(changes[0].action, Change::Action::kCreated);
+  EXPECT_EQ(changes[1].action, Change::Action::kFailed);
+  EXPECT_FALSE(changes[1].error.empty());
+}
+
+// F3: what may succeed later is told from what can't, also when both happen.
+TEST_F(Apply, TransientErrorsKeepTheirCode) {
+  struct Case {
+    std::string name;
+    Fault fault;
+    Code code;
+  };
+  const Case cases[] = {
+      {"overloaded", {.status = 429, .retry_after = "3"}, Code::kRateLimited},
+      {"conflict", {.status = 409}, Code::kConflict},
+      {"unavailable", {.status = 503}, Code::kUnavailable},
+      {"connection lost", {.drop = true}, Code::kUnavailable},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    proxy_->SetFaults([&](const ProxyRequest& request) {
+      return request.target.find("/configmaps/fine") != std::string::npos ? c.fault : Fault{};
+    });
+    std::vector<Change> changes;
+    auto applied = applier_->Apply(ctx_, InNamespace(kThreeInvalid), {}, changes);
+    ASSERT_FALSE(applied.ok());
+    EXPECT_EQ(applied.code(), c.code);
+    EXPECT_TRUE(applied.error().Transient());
+    EXPECT_EQ(applied.error().retry_after.has_value(), !c.fault.retry_after.empty());
+    EXPECT_THAT(applied.error().message, AllOf(HasSubstr("fine"), HasSubstr("no-ports"), HasSubstr("Bad_Name")));
+  }
+}
+
+// U7: half of a first apply, then a second one that knows only what was announced.
+TEST_F(Apply, InterruptedApplyIsFinishedByTheNext) {
+  std::vector<Manifest> manifests = InNamespace(R"(
+{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: @}, data: {k: "1"}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: b, namespace: @}, data: {k: "1"}}
+)");
+  proxy_->SetFaults([](const ProxyRequest& request) {
+    return Fault{.drop = request.target.find("/configmaps/b") != std::string::npos, .after_server = true};
+  });
+  std::vector<Change> changes;
+  ASSERT_FALSE(applier_->Apply(ctx_, manifests, {}, changes).ok());
+  proxy_->SetFaults(nullptr);
+  Inventory announced;
+  for (const Manifest& manifest : manifests) announced.Put(manifest.id, {.version = "v1"});
+  std::vector<Change> after = MustApply(manifests, announced);
+  EXPECT_EQ(After(after), After(MustApply(manifests)));
+}
+
+// D1's ground: our entry in managedFields changes when somebody takes a field of ours, and only then.
+TEST_F(Apply, ForeignChangeOfOurFieldShowsInTheFieldsHash) {
+  std::vector<Manifest> manifests =
+      InNamespace("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: @}, data: {k: ours}}");
+  std::string hash = MustApply(manifests).front().entry.fields;
+  auto patch = [&](Json value) {
+    auto done = client_->Patch(ctx_, Builtin("ConfigMap"), ns_, "a", PatchType::kMerge, {{"data", std::move(value)}},
+                               {.field_manager = "somebody"});
+    ASSERT_TRUE(done.ok()) << done.error().message;
+  };
+  patch({{"other", "theirs"}});
+  EXPECT_EQ(FieldsHash(*Live("ConfigMap", "a"), "capi-operator"), hash);
+  patch({{"k", "theirs"}});
+  EXPECT_NE(FieldsHash(*Live("ConfigMap", "a"), "capi-operator"), hash);
+  EXPECT_EQ(MustApply(manifests).front().entry.fields, hash);
+  EXPECT_EQ(GetString(Live("ConfigMap", "a")->json(), {"data", "k"}), "ours");
+}
+
+TEST_F(Apply, StopsWhenItsContextEnds) {
+  std::stop_source stop;
+  stop.request_stop();
+  std::vector<Change> changes;
+  auto applied = applier_->Apply(ctx_.WithStop(stop.get_token()), InNamespace(kThreeInvalid), {}, changes);
+  ASSERT_FALSE(applied.ok());
+  EXPECT_EQ(applied.code(), Code::kCancelled);
+  EXPECT_EQ(Requests(), 0u);
+}
+
+constexpr char kTwoMaps[] = R"(
+{apiVersion: v1, kind: ConfigMap, metadata: {name: mine, namespace: @, labels: {owner: me}}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: theirs, namespace: @, labels: {owner: them}}}
+)";
+
+// U4: what isn't ours any more stays, and why is told; what has gone counts as deleted.
+TEST_F(Delete, KeepsWhatTheGuardSavesAndCountsWhatHasGone) {
+  std::vector<Manifest> manifests = InNamespace(kTwoMaps);
+  MustApply(manifests);
+  std::vector<Change> changes;
+  auto deleted = applier_->Delete(
+      ctx_,
+      {manifests[0].id, manifests[1].id, {"", "Secret", ns_, "never-was"}, {"none.example.com", "Zebra", "", "a"}},
+      [](const Object& live) { return live.label("owner") == "me" ? "" : "it is of " + live.label("owner"); }, changes);
+  ASSERT_TRUE(deleted.ok()) << deleted.error().message;
+  ASSERT_EQ(changes.size(), 4u);
+  EXPECT_EQ(changes[0].action, Change::Action::kDeleted);
+  EXPECT_EQ(changes[1].action, Change::Action::kUnchanged);
+  EXPECT_EQ(changes[1].error, "it is of them");
+  EXPECT_EQ(changes[2].action, Change::Action::kDeleted);
+  EXPECT_EQ(changes[3].action, Change::Action::kDeleted);
+  EXPECT_EQ(Live("ConfigMap", "mine").code(), Code::kNotFound);
+  EXPECT_TRUE(Live("ConfigMap", "theirs").ok());
+}
+
+// An object made anew between the look and the deletion is not the one that was judged.
+TEST_F(Delete, SparesAnObjectThatTookTheName) {
+  std::vector<Manifest> manifests = InNamespace(kTwoMaps);
+  MustApply(manifests);
+  proxy_->SetFaults([&](const ProxyRequest& request) {
+    if (request.method == "DELETE") {
+      EXPECT_TRUE(client_->Delete(ctx_, Builtin("ConfigMap"), ns_, "mine").ok());
+      ApplyYaml(*client_, "{apiVersion: v1, kind: ConfigMap, metadata: {name: mine, namespace: " + ns_ + "}}");
+    }
+    return Fault{};
+  });
+  std::vector<Change> changes;
+  auto deleted = applier_->Delete(ctx_, {manifests[0].id}, nullptr, changes);
+  ASSERT_FALSE(deleted.ok());
+  EXPECT_EQ(deleted.code(), Code::kConflict);
+  EXPECT_TRUE(Live("ConfigMap", "mine").ok());
+}
+
+TEST_F(Delete, GoesInReverseOrder) {
+  std::vector<Manifest> manifests = InNamespace(R"(
+{apiVersion: v1, kind: ServiceAccount, metadata: {name: s, namespace: @}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: d, namespace: @}
+spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}
+---
+{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: @}}
+)");
+  MustApply(manifests);
+  proxy_->Reset();
+  std::vector<Change> changes;
+  ASSERT_TRUE(applier_->Delete(ctx_, {manifests[0].id, manifests[1].id, manifests[2].id}, nullptr, changes).ok());
+  std::vector<std::string> order;
+  for (const ProxyRequest& request : proxy_->requests()) {
+    if (request.method == "DELETE") order.push_back(request.target);
+  }
+  ASSERT_EQ(order.size(), 3u);
+  EXPECT_THAT(order[0], HasSubstr("validatingwebhookconfigurations"));
+  EXPECT_THAT(order[1], HasSubstr("deployments"));
+  EXPECT_THAT(order[2], HasSubstr("serviceaccounts"));
+}
+
+}  // namespace
+}  // namespace capi::kube

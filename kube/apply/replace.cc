@@ -1,0 +1,145 @@
+#include "kube/apply/replace.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "kube/apply/foreign_fields.h"
+
+namespace capi::kube {
+namespace {
+
+constexpr Millis kPoll{50};
+constexpr Seconds kDeletionLimit{30};
+
+// Kinds that may be deleted and created again: nothing of a user hangs on them. Never CRDs, Namespaces, volumes, custom
+// resources.
+const GroupKind kRecreatable[] = {
+    {"", "ConfigMap"},
+    {"", "Secret"},
+    {"", "Service"},
+    {"", "Pod"},
+    {"apps", "DaemonSet"},
+    {"apps", "Deployment"},
+    {"apps", "ReplicaSet"},
+    {"apps", "StatefulSet"},
+    {"batch", "CronJob"},
+    {"batch", "Job"},
+    {"policy", "PodDisruptionBudget"},
+    {"rbac.authorization.k8s.io", "ClusterRoleBinding"},
+    {"rbac.authorization.k8s.io", "RoleBinding"},
+    {"scheduling.k8s.io", "PriorityClass"},
+    {"storage.k8s.io", "StorageClass"},
+};
+
+bool MayRecreate(const ReplaceRequest& request, const Object& live) {
+  GroupKind kind = request.manifest.id.group_kind();
+  if (std::find(std::begin(kRecreatable), std::end(kRecreatable), kind) == std::end(kRecreatable)) return false;
+  const Json* owners = Find(live.json(), {"metadata", "ownerReferences"});
+  return owners == nullptr || owners->empty();  // somebody else's object is not deleted (U4)
+}
+
+Result<Object> Apply(Client& client, const Context& ctx, const ReplaceRequest& request) {
+  const Manifest& manifest = request.manifest;
+  return client.ApplyText(ctx, request.resource, manifest.id.ns, manifest.id.name, manifest.text, request.options);
+}
+
+// A replace makes us an owner by Update of what it changed. Only our Apply entry may stay: what it doesn't name any
+// more could never be removed by an apply.
+Result<Object> DropUpdateEntry(Client& client, const Context& ctx, const ReplaceRequest& request, Object applied) {
+  const std::string& manager = request.options.field_manager;
+  const Json* entries = Find(applied.json(), {"metadata", "managedFields"});
+  for (size_t i = 0; entries != nullptr && i < entries->size(); ++i) {
+    const Json& entry = (*entries)[i];
+    if (GetString(entry, {"manager"}) != manager || GetString(entry, {"operation"}) != "Update") continue;
+    if (!GetString(entry, {"subresource"}).empty()) continue;
+    std::string path = fmt::format("/metadata/managedFields/{}", i);
+    Json patch = Json::array({{{"op", "test"}, {"path", path + "/manager"}, {"value", manager}},
+                              {{"op", "test"}, {"path", path + "/operation"}, {"value", "Update"}},
+                              {{"op", "remove"}, {"path", path}}});
+    return client.Patch(ctx, request.resource, request.manifest.id.ns, request.manifest.id.name, PatchType::kJson,
+                        patch, request.options);
+  }
+  return applied;
+}
+
+// The object as it shall be, with what others own of `live`.
+Object Replacement(const ReplaceRequest& request, const Json& desired, const Object& live, ForeignFields which) {
+  Object object(desired);
+  KeepForeignFields(live, request.options.field_manager, which, object);
+  Ensure(object.json(), {"metadata", "resourceVersion"}) = live.resource_version();
+  Ensure(object.json(), {"metadata", "uid"}) = live.uid();
+  return object;
+}
+
+// nullopt: the server doesn't take a replacement either.
+std::optional<Result<Object>> TryReplace(Client& client, const Context& ctx, const ReplaceRequest& request,
+                                         const Json& desired, const Object& live) {
+  for (ForeignFields which : {ForeignFields::kAll, ForeignFields::kMetadata}) {
+    Object object = Replacement(request, desired, live, which);
+    WriteOptions options = request.options;
+    options.dry_run = true;
+    auto accepted = client.Update(ctx, request.resource, object, options);
+    if (!accepted.ok() && accepted.code() == Code::kInvalidArgument) continue;
+    if (!accepted.ok() || request.options.dry_run) return accepted;
+    auto replaced = client.Update(ctx, request.resource, object, request.options);
+    if (!replaced.ok()) return replaced;
+    auto applied = Apply(client, ctx, request);
+    if (!applied.ok()) return applied;
+    return DropUpdateEntry(client, ctx, request, std::move(*applied));
+  }
+  return std::nullopt;
+}
+
+// Would the server take the object if there were none of that name?
+Status WouldBeCreated(Client& client, const Context& ctx, const ReplaceRequest& request, const Json& desired) {
+  Object object(desired);
+  Ensure(object.json(), {"metadata", "name"}) = fmt::format("{:.40}-check", request.manifest.id.name);
+  WriteOptions options = request.options;
+  options.dry_run = true;
+  auto created = client.Create(ctx, request.resource, object, options);
+  return created.ok() ? Ok() : Status(created.error());
+}
+
+Status AwaitDeletion(Client& client, const Context& ctx, const ReplaceRequest& request, const std::string& uid) {
+  const ObjectId& id = request.manifest.id;
+  Context bounded = ctx.WithTimeout(kDeletionLimit);
+  for (;;) {
+    auto live = client.Get(bounded, request.resource, id.ns, id.name, {.metadata_only = true});
+    if (!live.ok() && live.code() == Code::kNotFound) return Ok();
+    if (!live.ok()) return live.error();
+    if (live->uid() != uid) return Ok();
+    TRY_WITH(bounded.Check(), "waiting for the deletion of the old object");
+    ctx.clock->Sleep(ctx.stop, kPoll);
+  }
+}
+
+Result<Object> Recreate(Client& client, const Context& ctx, const ReplaceRequest& request, const Object& live) {
+  const ObjectId& id = request.manifest.id;
+  ctx.log.Info("creating anew: a field can't be changed",
+               {{"object", id.ToString()}, {"refused", request.refused.message}});
+  auto deleted = client.Delete(ctx, request.resource, id.ns, id.name, {.uid = live.uid()});
+  if (!deleted.ok() && deleted.code() != Code::kNotFound) return deleted.error();
+  TRY(AwaitDeletion(client, ctx, request, live.uid()));
+  return Apply(client, ctx, request);
+}
+
+}  // namespace
+
+Result<Object> ApplyByReplacing(Client& client, const Context& ctx, const ReplaceRequest& request) {
+  const Manifest& manifest = request.manifest;
+  auto live = client.Get(ctx, request.resource, manifest.id.ns, manifest.id.name);
+  if (!live.ok() && live.code() == Code::kNotFound) return request.refused;
+  if (!live.ok()) return live.error();
+  Json desired = TRY(ParseJson(manifest.text));
+  if (auto replaced = TryReplace(client, ctx, request, desired, *live)) return *replaced;
+  if (!MayRecreate(request, *live)) return request.refused;
+  auto valid = WouldBeCreated(client, ctx, request, desired);
+  if (!valid.ok() && valid.code() == Code::kInvalidArgument) return request.refused;
+  if (!valid.ok()) return valid.error();
+  if (request.options.dry_run) return *live;
+  return Recreate(client, ctx, request, *live);
+}
+
+}  // namespace capi::kube
