@@ -90,28 +90,42 @@ std::string FormatMicroTime(WallTime time) {
 }
 
 Result<WallTime> ParseTime(std::string_view text) {
-  std::string copy(text);
-  std::tm parts{};
-  const char* rest = strptime(copy.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
-  Error bad{Code::kInvalidArgument, fmt::format("\"{}\" is not an RFC 3339 time", text), {}};
-  if (rest == nullptr) return bad;
-  WallTime time = std::chrono::system_clock::from_time_t(timegm(&parts));
-  if (*rest == '.') {
-    std::int64_t micros = 0;
-    int digits = 0;
-    for (++rest; *rest >= '0' && *rest <= '9'; ++rest, ++digits) {
-      if (digits < 6) micros = micros * 10 + (*rest - '0');
+  const Error bad{Code::kInvalidArgument, fmt::format("\"{}\" is not an RFC 3339 time", text), {}};
+  size_t at = 0;
+  auto number = [&](size_t digits) {
+    int value = 0;
+    for (size_t end = at + digits; at < end; ++at) {
+      if (at >= text.size() || text[at] < '0' || text[at] > '9') return -1;
+      value = value * 10 + (text[at] - '0');
     }
-    if (digits == 0) return bad;
-    for (; digits < 6; ++digits) micros *= 10;
-    time += std::chrono::microseconds(micros);
+    return value;
+  };
+  auto take = [&](std::string_view chars) { return at < text.size() && chars.find(text[at++]) != chars.npos; };
+
+  int year = number(4), month = take("-") ? number(2) : -1, day = take("-") ? number(2) : -1;
+  int hour = take("Tt") ? number(2) : -1, minute = take(":") ? number(2) : -1, second = take(":") ? number(2) : -1;
+  std::chrono::year_month_day date(std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
+                                   std::chrono::day(static_cast<unsigned>(day)));
+  bool in_range = year >= 0 && date.ok() && hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0;
+  if (!in_range || second > 60) return bad;
+  WallTime time = std::chrono::sys_days(date);
+  time += std::chrono::hours(hour) + std::chrono::minutes(minute) + Seconds(second);
+  if (at < text.size() && text[at] == '.') {
+    size_t start = ++at;
+    for (std::int64_t unit = 100'000; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, unit /= 10)
+      time += std::chrono::microseconds(unit * (text[at] - '0'));
+    if (at == start) return bad;
   }
-  if (std::string_view(rest) == "Z" || std::string_view(rest) == "z") return time;
-  int hours = 0, minutes = 0;
-  char sign = 0, end = 0;
-  if (std::sscanf(rest, "%c%2d:%2d%c", &sign, &hours, &minutes, &end) != 3 || (sign != '+' && sign != '-')) return bad;
-  auto offset = std::chrono::minutes(hours * 60 + minutes);
-  return sign == '+' ? time - offset : time + offset;
+  char zone = at < text.size() ? text[at++] : '?';
+  if (zone == '+' || zone == '-') {
+    int hours = number(2), minutes = take(":") ? number(2) : -1;
+    if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59) return bad;
+    auto offset = std::chrono::minutes(hours * 60 + minutes);
+    time += zone == '+' ? -offset : offset;
+  } else if (zone != 'Z' && zone != 'z') {
+    return bad;
+  }
+  return at == text.size() ? Result<WallTime>(time) : bad;
 }
 
 }  // namespace capi

@@ -21,7 +21,7 @@ using MonoTime = std::chrono::steady_clock::time_point;
 class Clock {
  public:
   virtual ~Clock() = default;
-  virtual WallTime Now() = 0;       // for people: timestamps
+  virtual WallTime Now() = 0;        // for people: timestamps
   virtual MonoTime Monotonic() = 0;  // for durations and deadlines
 
   // Waits on `cv` until `ready()`, a stop request, or `deadline`. `mu` is held on entry, while `ready` runs and on
@@ -57,7 +57,7 @@ class FakeClock : public Clock {
 
 // RFC 3339 in UTC with seconds, as Kubernetes' metav1.Time: "2026-01-02T15:04:05Z".
 std::string FormatTime(WallTime time);
-std::string FormatMicroTime(WallTime time);  // metav1.MicroTime: six digits of fraction
+std::string FormatMicroTime(WallTime time);         // metav1.MicroTime: six digits of fraction
 Result<WallTime> ParseTime(std::string_view text);  // with or without fraction and offset
 
 }  // namespace capi

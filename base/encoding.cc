@@ -5,16 +5,20 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 
 namespace capi {
 namespace {
 
 constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-int SextetOf(char c) {
-  size_t at = kAlphabet.find(c);
-  return at == kAlphabet.npos ? -1 : static_cast<int>(at);
-}
+constexpr auto kSextets = [] {
+  std::array<signed char, 256> table{};
+  table.fill(-1);
+  for (size_t i = 0; i < kAlphabet.size(); ++i)
+    table[static_cast<unsigned char>(kAlphabet[i])] = static_cast<signed char>(i);
+  return table;
+}();
 
 Error NotGzip(std::string_view why) { return {Code::kInvalidArgument, fmt::format("not valid gzip: {}", why), {}}; }
 
@@ -45,7 +49,7 @@ Result<std::string> Base64Decode(std::string_view text) {
       ++padding;
       continue;
     }
-    int sextet = SextetOf(c);
+    int sextet = kSextets[static_cast<unsigned char>(c)];
     if (sextet < 0 || padding > 0) return Error{Code::kInvalidArgument, "not base64: unexpected character", {}};
     value = ((value << 6) | static_cast<unsigned>(sextet)) & 0xFFFFFF;
     bits += 6;

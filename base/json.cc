@@ -48,6 +48,7 @@ Result<Json> ParseJson(std::string_view text) {
   } catch (const Json::parse_error& e) {
     std::string_view what = e.what();
     if (auto colon = what.find("] "); colon != what.npos) what.remove_prefix(colon + 2);
+    what = what.substr(0, what.find("; last read"));  // that would quote the input, which may be secret
     return Error{Code::kInvalidArgument, fmt::format("not JSON: {}", what), {}};
   } catch (const std::exception& e) {
     return Error{Code::kInvalidArgument, fmt::format("not JSON: {}", e.what()), {}};

@@ -4,6 +4,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 #include "base/clock.h"
 #include "base/json.h"
 
@@ -21,10 +23,14 @@ std::string_view LevelName(LogLevel level) {
   return "off";
 }
 
-// Control characters would let a value break out of its line.
+// Control characters would let a text break out of its line.
+bool HasControl(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; });
+}
+
 std::string TextValue(const LogField& field) {
-  bool plain = !field.value.empty() && field.value.find_first_of(" \"=\\") == std::string::npos;
-  for (char c : field.value) plain = plain && static_cast<unsigned char>(c) >= 0x20 && c != 0x7F;
+  bool plain =
+      !field.value.empty() && field.value.find_first_of(" \"=\\") == std::string::npos && !HasControl(field.value);
   return plain || !field.quoted ? field.value : ToJsonText(Json(field.value));
 }
 
@@ -32,13 +38,15 @@ std::string JsonLine(LogLevel level, std::string_view message, const std::vector
   std::string line = fmt::format(R"({{"time":"{}","level":"{}","msg":{})", FormatMicroTime(SystemClock().Now()),
                                  LevelName(level), ToJsonText(Json(message)));
   for (const LogField* f : fields) {
-    line += fmt::format(",{}:{}", ToJsonText(Json(f->key)), f->quoted ? ToJsonText(Json(f->value)) : f->value);
+    bool text = f->quoted || f->value.ends_with("nan") || f->value.ends_with("inf");  // which JSON has no number for
+    line += fmt::format(",{}:{}", ToJsonText(Json(f->key)), text ? ToJsonText(Json(f->value)) : f->value);
   }
   return line + "}";
 }
 
 std::string TextLine(LogLevel level, std::string_view message, const std::vector<const LogField*>& fields) {
-  std::string line = fmt::format("{} {:5} {}", FormatMicroTime(SystemClock().Now()), LevelName(level), message);
+  std::string line = fmt::format("{} {:5} {}", FormatMicroTime(SystemClock().Now()), LevelName(level),
+                                 HasControl(message) ? ToJsonText(Json(message)) : std::string(message));
   for (const LogField* f : fields) line += fmt::format(" {}={}", f->key, TextValue(*f));
   return line;
 }
@@ -94,8 +102,7 @@ void Logger::Write(LogLevel level, std::string_view message, std::initializer_li
     for (const auto& field : *fields_) all.push_back(&field);
   }
   for (const auto& field : fields) all.push_back(&field);
-  std::string line =
-      sink_->format == LogFormat::kJson ? JsonLine(level, message, all) : TextLine(level, message, all);
+  std::string line = sink_->format == LogFormat::kJson ? JsonLine(level, message, all) : TextLine(level, message, all);
   if (sink_->function != nullptr) {
     sink_->function(sink_->argument, line);
   } else {

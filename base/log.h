@@ -29,8 +29,8 @@ struct LogField {
   LogField(std::string_view k, const std::string& v) : key(k), value(v) {}
   LogField(std::string_view k, bool v) : key(k), value(v ? "true" : "false"), quoted(false) {}
   template <typename T>
-    requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>)
-  LogField(std::string_view k, T v) : key(k), value(std::to_string(v)), quoted(false) {}
+  requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) LogField(std::string_view k, T v)
+      : key(k), value(std::to_string(v)), quoted(false) {}
 };
 
 // A cheap handle; copies share one sink. Thread-safe.

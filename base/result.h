@@ -78,17 +78,17 @@ inline Status Ok() { return {}; }
 }  // namespace capi
 
 // The value of `expression` (a Result), or returns its error from the enclosing function.
-#define TRY(expression)                                            \
-  (__extension__({                                                 \
-    auto try_result_ = (expression);                               \
+#define TRY(expression)                                               \
+  (__extension__({                                                    \
+    auto try_result_ = (expression);                                  \
     if (!try_result_.ok()) return ::capi::Error(try_result_.error()); \
-    std::move(try_result_).value();                                \
+    std::move(try_result_).value();                                   \
   }))
 
 // TRY that puts `context` before the error's message.
-#define TRY_WITH(expression, context)                                             \
-  (__extension__({                                                                \
-    auto try_result_ = (expression);                                              \
+#define TRY_WITH(expression, context)                                               \
+  (__extension__({                                                                  \
+    auto try_result_ = (expression);                                                \
     if (!try_result_.ok()) return ::capi::Error(try_result_.error().With(context)); \
-    std::move(try_result_).value();                                               \
+    std::move(try_result_).value();                                                 \
   }))

@@ -52,7 +52,7 @@ std::string Join(std::span<const std::string> parts, std::string_view separator)
 
 std::string JoinNames(std::span<const std::string> names, size_t most) {
   std::string out = Join(names.subspan(0, std::min(most, names.size())), ", ");
-  if (names.size() > most) out += fmt::format(" and {} more", names.size() - most);
+  if (names.size() > most) out += fmt::format("{}{} more", out.empty() ? "" : " and ", names.size() - most);
   return out;
 }
 

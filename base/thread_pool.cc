@@ -1,5 +1,6 @@
 #include "base/thread_pool.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <thread>
@@ -34,8 +35,8 @@ struct ThreadPool::State {
 };
 
 ThreadPool::ThreadPool(size_t threads, size_t max_queued) : state_(std::make_unique<State>()) {
-  state_->max_queued = max_queued;
-  for (size_t i = 0; i < threads; ++i) state_->threads.emplace_back([this] { state_->Work(); });
+  state_->max_queued = std::max<size_t>(max_queued, 1);
+  for (size_t i = 0; i < std::max<size_t>(threads, 1); ++i) state_->threads.emplace_back([this] { state_->Work(); });
 }
 
 ThreadPool::~ThreadPool() {

@@ -16,7 +16,8 @@ class ThreadPool {
   ~ThreadPool();
   // Blocks while the queue is full.
   void Submit(std::function<void()> task);
-  // Runs all `tasks` on at most this pool's threads and returns when each has ended.
+  // Runs all `tasks` on at most this pool's threads and returns when each has ended. Not from one of its own tasks:
+  // that would wait for itself.
   void RunAll(std::vector<std::function<void()>> tasks);
 
  private:
