@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "api/types.h"
+#include "api/vectors.h"
 #include "base/yaml.h"
 
 namespace capi::api {
@@ -49,6 +50,21 @@ TEST(ParseProvider, ReadsMetadataSpecAndStatus) {
   EXPECT_EQ(provider->spec.config_secret->ns, "capa-system");
   EXPECT_EQ(provider->status.installed_version, "v1.9.0");
   EXPECT_EQ(provider->status.history.size(), 1u);
+}
+
+// Every object of the vectors was stored by the peer's API.
+TEST(ParseProvider, ReadsWhatWasWrittenForThePeer) {
+  for (const char* file : {"customisation.json", "patches.json", "preflight.json"}) {
+    CAPI_LOAD_VECTORS(cases, file);
+    for (const Json& c : cases) {
+      Json objects = c.contains("providers") ? c["providers"] : Json::array();
+      if (c.contains("provider")) objects.push_back(c["provider"]);
+      for (const Json& object : objects) {
+        auto provider = ParseProvider(kube::Object(object));
+        EXPECT_TRUE(provider.ok()) << file << " " << c["id"] << " " << provider.error().message;
+      }
+    }
+  }
 }
 
 TEST(ParseProvider, StatusRoundTrips) {
