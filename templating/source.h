@@ -10,7 +10,8 @@
 
 namespace capi::templating {
 
-// The components file, with the additional manifests behind it where there are any. Keeps views of both texts. Immutable.
+// The components file, with the additional manifests behind it where there are any. Keeps views of both texts.
+// Immutable.
 class Source {
  public:
   Source(std::string_view components, std::string_view additional);
