@@ -108,6 +108,7 @@ void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::
     }
     return;
   }
+  observer_.Saw(object);
   std::string label = object.label(api::kLabelProvider);
   bool of_core = watch.resource.kind == "CustomResourceDefinition" && label == "cluster-api";
   WakeAll([&](const api::Provider& provider) {

@@ -161,6 +161,7 @@ Step Decide(const Observation& o) {
   }
   std::string inputs = InputsDigest(o);
   if (inputs.empty() || inputs != o.provider.status.applied) return Install{inputs};
+  if (!o.fleet.missing.empty()) return Install{inputs};
   if (HasStale(o.inventory) && o.fleet.ready()) return Prune{};
   return Steady{};
 }

@@ -19,7 +19,7 @@ struct HandsOff {};
 struct AddFinalizer {};
 // Remove what the provider brought (X1).
 struct Remove {};
-// The inputs are not those of the last apply: resolve, fetch, render, apply.
+// The inputs are not those of the last apply, or something that was applied is gone (D1): resolve, fetch, render, apply.
 struct Install {
   std::string inputs;  // digest, as far as it is known before a version is resolved
 };

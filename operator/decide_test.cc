@@ -28,6 +28,12 @@ TEST(Decide, NamesTheNextStep) {
   const Case cases[] = {
       {"new inputs are installed", [](Observation&) {}, "Install"},
       {"the same inputs need nothing (U1)", [](Observation& o) { o.provider.status.applied = InputsDigest(o); }, "Steady"},
+      {"D1 what was deleted is applied again",
+       [](Observation& o) {
+         o.provider.status.applied = InputsDigest(o);
+         o.fleet.missing = {testing::DeploymentId()};
+       },
+       "Install"},
       {"first the finalizer", [](Observation& o) { o.provider.has_finalizer = false; }, "AddFinalizer"},
       {"P4 hands off", [](Observation& o) { o.provider.annotations["cluster.x-k8s.io/paused"] = ""; }, "HandsOff"},
       {"P4 hands off a deletion too",

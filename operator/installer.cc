@@ -217,6 +217,10 @@ Installer::Step Installer::Announce(const Context& ctx, Observation& o, Material
     std::string().swap(m.release.components);
   }
   m.inventory = MergeInventory(o.inventory, m.manifests);
+  for (const auto& id : o.fleet.missing) {
+    const kube::InventoryEntry* entry = m.inventory.Find(id);
+    if (entry != nullptr) m.inventory.Put(id, {entry->version, "", "", entry->stale});
+  }
   if (m.inventory == o.inventory) return std::nullopt;
   api::ProviderStatus status = o.provider.status;
   status.inventory = m.inventory.ToJson();
@@ -237,7 +241,7 @@ Installer::Step Installer::Apply(const Context& ctx, Observation& o, Material& m
     m.inventory.Put(change.id, change.entry);
     if (!written || !(IsWorkload(change.id) || IsCrd(change.id))) continue;
     waiting = true;
-    if (IsWorkload(change.id)) needs_.observer.Expect(change.id, change.resource_version);
+    needs_.observer.Expect(change.id, change.resource_version);
   }
   done.inventory = m.inventory;
   if (!applied.ok()) return NotInstalled(reason::kInstallFailed, applied.error());

@@ -41,6 +41,7 @@ struct Workload {
 struct Fleet {
   std::vector<Workload> workloads;          // of the inventory
   std::vector<std::string> pending_crds;    // names of CRDs of the inventory that aren't Established
+  std::vector<kube::ObjectId> missing;      // those of both that don't exist, though they were applied
   bool ready() const {
     for (const auto& w : workloads) {
       if (!w.health.ok()) return false;

@@ -138,27 +138,43 @@ Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key,
       if (!crds) crds = TRY(Crds(ctx, key));
       kube::ObjectPtr crd = crds->Get("", id.name);
       if (!crd || !kube::HealthOf(*crd).ok()) fleet.pending_crds.push_back(id.name);
+      if (!crd && !Awaited(id)) fleet.missing.push_back(id);
     } else if (IsWorkload(id)) {
       auto informer = TRY(Workloads(ctx, key, id.kind));
       kube::ObjectPtr object = informer->Get(id.ns, id.name);
       Workload workload{id, object != nullptr, {}};
-      if (object) {
-        workload.health = kube::HealthOf(*object);
-        MutexLock lock(mu_);
-        auto expected = expected_.find(id);
-        if (expected != expected_.end() && Number(object->resource_version()) < expected->second) {
-          workload.health = {kube::HealthState::kInProgress, "the change was just applied"};
-        }
+      if (object) workload.health = kube::HealthOf(*object);
+      if (object && Awaited(id)) {
+        workload.health = {kube::HealthState::kInProgress, "the change was just applied"};
       }
+      if (!object && !Awaited(id)) fleet.missing.push_back(id);
       fleet.workloads.push_back(std::move(workload));
     }
   }
   return fleet;
 }
 
+// Until the watch has shown our own write, what the cache says is old. A watch that missed it (it listed anew while the object
+// came and went) can't hold things up for longer than this.
+constexpr Seconds kWatchLag{30};
+
+bool Observer::Awaited(const kube::ObjectId& id) {
+  MutexLock lock(mu_);
+  auto it = tracks_.find(id);
+  return it != tracks_.end() && it->second.seen < it->second.written && clock_.Monotonic() < it->second.until;
+}
+
 void Observer::Expect(const kube::ObjectId& id, const std::string& resource_version) {
   MutexLock lock(mu_);
-  expected_[id] = Number(resource_version);
+  Track& track = tracks_[id];
+  track.written = Number(resource_version);
+  track.until = clock_.Monotonic() + kWatchLag;
+}
+
+void Observer::Saw(const kube::Object& object) {
+  MutexLock lock(mu_);
+  Track& track = tracks_[object.id()];
+  track.seen = std::max(track.seen, Number(object.resource_version()));
 }
 
 void Observer::Remember(const std::string& key, const StoredRelease& stored) {

@@ -25,8 +25,9 @@ class Observer {
   // State of the objects of `inventory`, and no state older than what Expect announced.
   Result<Fleet> ObserveFleet(const Context& ctx, const std::string& key, const kube::Inventory& inventory);
 
-  // The caches must have seen this version of the object before it counts as healthy.
+  // The watch must show this version of the object before what the cache says of it counts. Saw is for every event.
   void Expect(const kube::ObjectId& id, const std::string& resource_version);
+  void Saw(const kube::Object& object);
 
   // A release that was just stored for `key`, until the watch shows it.
   void Remember(const std::string& key, const StoredRelease& stored);
@@ -44,6 +45,7 @@ class Observer {
                                          const std::optional<api::ObjectRef>& ref);
   Result<std::vector<StoredRelease>> Releases(const Context& ctx, const std::string& key, const api::Provider& provider);
   Result<bool> CrdsEstablished(const Context& ctx, const std::string& key, const api::Provider& core);
+  bool Awaited(const kube::ObjectId& id);
   Status ObserveNeeds(const Context& ctx, const std::string& key, Observation& o);
 
   ProviderCache& cache_;
@@ -51,7 +53,12 @@ class Observer {
   const Settings& settings_;
   Clock& clock_;
   Mutex mu_;
-  std::map<kube::ObjectId, std::uint64_t> expected_ CAPI_GUARDED_BY(mu_);
+  // Versions of an object: our last write, and the last that the watch has shown.
+  struct Track {
+    std::uint64_t written = 0, seen = 0;
+    MonoTime until;
+  };
+  std::map<kube::ObjectId, Track> tracks_ CAPI_GUARDED_BY(mu_);
   std::map<std::string, StoredRelease> remembered_ CAPI_GUARDED_BY(mu_);
 };
 
