@@ -123,11 +123,13 @@ class ObjectApply {
   const OwnKinds& own_;
 };
 
-// The object was made by this apply: nobody has written it before or since.
+// The object was made by this apply, as far as the answer tells: nobody but us has written it, and only then.
 bool WasCreated(const Object& answer, std::string_view manager) {
   const Json* entries = Find(answer.json(), {"metadata", "managedFields"});
-  return entries != nullptr && entries->size() == 1 && GetString(entries->front(), {"manager"}) == manager &&
-         GetString(entries->front(), {"time"}) == GetString(answer.json(), {"metadata", "creationTimestamp"});
+  if (entries == nullptr || entries->size() != 1 || GetString(entries->front(), {"manager"}) != manager) return false;
+  auto made = ParseTime(GetString(answer.json(), {"metadata", "creationTimestamp"}));
+  auto written = ParseTime(GetString(entries->front(), {"time"}));
+  return made.ok() && written.ok() && std::chrono::abs(*written - *made) <= Seconds(2);
 }
 
 void LearnCrd(RestMapper& mapper, const Manifest& crd) {
@@ -185,7 +187,7 @@ Status Applier::Apply(const Context& ctx, const std::vector<Manifest>& manifests
       return;
     }
     LearnCrd(client_.mapper(), manifest);
-    bool created = WasCreated(*live, options_.field_manager);
+    bool created = (entry == nullptr || entry->hash.empty()) && WasCreated(*live, options_.field_manager);
     outcomes[index].change =
         Change{.id = manifest.id,
                .action = created ? Change::Action::kCreated : Change::Action::kConfigured,

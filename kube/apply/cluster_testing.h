@@ -32,6 +32,8 @@ inline Inventory After(const std::vector<Change>& changes) {
   return inventory;
 }
 
+inline bool IsNotFound(const Result<Object>& result) { return !result.ok() && result.code() == Code::kNotFound; }
+
 // An applier whose requests go through a proxy, and a client that asks the server itself. Each test has a namespace of
 // its own.
 class ApplyClusterTest : public testing::Test {

@@ -12,6 +12,7 @@ namespace {
 
 constexpr Millis kPoll{50};
 constexpr Seconds kDeletionLimit{30};
+constexpr int kMoreTries = 5;  // after a conflict
 
 // Kinds that may be deleted and created again: nothing of a user hangs on them. Never CRDs, Namespaces, volumes, custom
 // resources.
@@ -125,9 +126,7 @@ Result<Object> Recreate(Client& client, const Context& ctx, const ReplaceRequest
   return Apply(client, ctx, request);
 }
 
-}  // namespace
-
-Result<Object> ApplyByReplacing(Client& client, const Context& ctx, const ReplaceRequest& request) {
+Result<Object> Once(Client& client, const Context& ctx, const ReplaceRequest& request) {
   const Manifest& manifest = request.manifest;
   auto live = client.Get(ctx, request.resource, manifest.id.ns, manifest.id.name);
   if (!live.ok() && live.code() == Code::kNotFound) return request.refused;
@@ -140,6 +139,17 @@ Result<Object> ApplyByReplacing(Client& client, const Context& ctx, const Replac
   if (!valid.ok()) return valid.error();
   if (request.options.dry_run) return *live;
   return Recreate(client, ctx, request, *live);
+}
+
+}  // namespace
+
+Result<Object> ApplyByReplacing(Client& client, const Context& ctx, const ReplaceRequest& request) {
+  auto answer = Once(client, ctx, request);
+  // A controller that writes status at the same time must not win for ever.
+  for (int more = kMoreTries; more > 0 && !answer.ok() && answer.code() == Code::kConflict; --more) {
+    answer = Once(client, ctx, request);
+  }
+  return answer;
 }
 
 }  // namespace capi::kube
