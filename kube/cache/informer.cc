@@ -67,7 +67,9 @@ class Informer::Impl {
   Status WaitForSync(const Context& ctx) const CAPI_NO_THREAD_SAFETY_ANALYSIS {
     MutexLock lock(mu_);
     MonoTime deadline = ctx.deadline.value_or(MonoTime::max());
-    if (ctx.clock->WaitUntil(sync_changed_, mu_, ctx.stop, deadline, [this] { return synced_; })) return Ok();
+    if (ctx.clock->WaitUntil(sync_changed_, mu_, ctx.stop, deadline,
+                             [this]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return synced_; }))
+      return Ok();
     TRY_WITH(ctx.Check(), "waiting for " + resource.plural);
     return Error{Code::kDeadlineExceeded, "waiting for " + resource.plural, {}};
   }

@@ -76,7 +76,8 @@ void ServerState::AwaitServer(const Context& ctx) CAPI_NO_THREAD_SAFETY_ANALYSIS
   const long answers = answers_;
   for (int failures = 0; answers_ == answers && !ctx.stop.stop_requested();) {
     if (probing_) {
-      ctx.clock->WaitUntil(changed_, mu_, ctx.stop, MonoTime::max(), [&] { return !probing_ || answers_ != answers; });
+      ctx.clock->WaitUntil(changed_, mu_, ctx.stop, MonoTime::max(),
+                           [&]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return !probing_ || answers_ != answers; });
       continue;
     }
     probing_ = true;
