@@ -79,7 +79,7 @@ void FakeClock::Advance(Millis by) {
 
 void FakeClock::AwaitWaiters(size_t count) CAPI_NO_THREAD_SAFETY_ANALYSIS {
   MutexLock lock(mu_);
-  changed_.wait(mu_, [&] { return waiters_ >= count; });
+  changed_.wait(mu_, [&]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return waiters_ >= count; });
 }
 
 std::string FormatTime(WallTime time) { return FormatSeconds(UtcParts(time)) + "Z"; }

@@ -20,7 +20,6 @@ class BodySink::Inflater {
 
   template <typename Pass>
   Status Take(std::string_view piece, Pass pass) {
-    std::string out(kPiece, '\0');
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(piece.data()));
     stream_.avail_in = static_cast<uInt>(piece.size());
     do {
@@ -28,14 +27,14 @@ class BodySink::Inflater {
         inflateReset(&stream_);
         at_end_ = false;
       }
-      stream_.next_out = reinterpret_cast<Bytef*>(out.data());
-      stream_.avail_out = static_cast<uInt>(out.size());
+      stream_.next_out = reinterpret_cast<Bytef*>(out_.data());
+      stream_.avail_out = static_cast<uInt>(out_.size());
       int result = ready_ ? inflate(&stream_, Z_SYNC_FLUSH) : Z_MEM_ERROR;
       if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
         return Error{Code::kUnavailable, "body is not valid gzip", {}};
       at_end_ = result == Z_STREAM_END;
-      size_t got = out.size() - stream_.avail_out;
-      if (got > 0) TRY(pass(std::string_view(out.data(), got)));
+      size_t got = out_.size() - stream_.avail_out;
+      if (got > 0) TRY(pass(std::string_view(out_.data(), got)));
     } while (stream_.avail_in > 0 || stream_.avail_out == 0);
     return Ok();
   }
@@ -44,6 +43,7 @@ class BodySink::Inflater {
 
  private:
   z_stream stream_ = {};
+  std::string out_ = std::string(kPiece, '\0');
   bool ready_ = false;
   bool at_end_ = false;
 };

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <utility>
+
 #include "base/http/connection.h"
 #include "base/http/exchange.h"
 #include "base/http/proxy.h"
@@ -58,15 +60,15 @@ struct IdleConnection {
 class Client::Impl {
  public:
   Impl(Url base, Options options, std::optional<Url> proxy)
-      : base_(std::move(base)), proxy_(std::move(proxy)), options_(std::move(options)), files_(options_.tls) {}
+      : base_(std::move(base)), proxy_(std::move(proxy)), options_(std::move(options)), files_({}) {}
 
   Status SetTls(TlsOptions options) {
     TlsContext tls;
     if (base_.tls()) tls = TRY(NewClientTls(options));
     std::vector<IdleConnection> dropped;
     MutexLock lock(mu_);
-    options_.tls = std::move(options);
-    files_ = TlsFiles(options_.tls);
+    tls_options_ = std::move(options);
+    files_ = TlsFiles(tls_options_);
     ReplaceTls(std::move(tls), dropped);
     return Ok();
   }
@@ -91,9 +93,12 @@ class Client::Impl {
   }
 
   const Url& base() const { return base_; }
-  Options options() const {
+  bool follows() const { return options_.follow_redirects; }
+  Options CurrentOptions() const {
+    Options options = options_;
     MutexLock lock(mu_);
-    return options_;
+    options.tls = tls_options_;
+    return options;
   }
 
  private:
@@ -110,7 +115,7 @@ class Client::Impl {
     std::vector<IdleConnection> dropped;
     MutexLock lock(mu_);
     if (!files_.Changed()) return;
-    auto tls = NewClientTls(options_.tls);
+    auto tls = NewClientTls(tls_options_);
     if (tls.ok()) {
       ReplaceTls(*std::move(tls), dropped);
     } else {
@@ -145,7 +150,7 @@ class Client::Impl {
       }
       lease.generation = generation_;
       tls = tls_;
-      name = options_.tls.server_name.empty() ? base_.host : options_.tls.server_name;
+      name = tls_options_.server_name.empty() ? base_.host : tls_options_.server_name;
     }
     if (!lease.connection) lease.connection = TRY(Open(waiter, tls.get(), name));
     return lease;
@@ -200,8 +205,9 @@ class Client::Impl {
 
   const Url base_;
   const std::optional<Url> proxy_;
+  const Options options_;  // but for tls, which may change
   mutable Mutex mu_;
-  Options options_;
+  TlsOptions tls_options_ CAPI_GUARDED_BY(mu_);
   TlsFiles files_ CAPI_GUARDED_BY(mu_);
   TlsContext tls_ CAPI_GUARDED_BY(mu_);
   std::uint64_t generation_ CAPI_GUARDED_BY(mu_) = 0;  // of tls_
@@ -255,7 +261,7 @@ Result<std::unique_ptr<Client>> Client::Create(std::string_view base_url, Option
   Url base = TRY(Url::Parse(base_url));
   while (base.path.ends_with('/')) base.path.pop_back();
   auto proxy = TRY(ProxyFor(base, options.proxy));
-  TlsOptions tls = options.tls;
+  TlsOptions tls = std::exchange(options.tls, {});
   auto impl = std::make_unique<Impl>(std::move(base), std::move(options), std::move(proxy));
   TRY(impl->SetTls(std::move(tls)));
   return std::unique_ptr<Client>(new Client(std::move(impl)));
@@ -263,12 +269,12 @@ Result<std::unique_ptr<Client>> Client::Create(std::string_view base_url, Option
 
 Result<Response> Client::Do(const Context& ctx, Request request) {
   auto response = impl_->Do(ctx, request);
-  Options options = impl_->options();
-  if (!options.follow_redirects || !response.ok()) return response;
+  if (!impl_->follows() || !response.ok()) return response;
   Url at = impl_->base();
   at.path += request.target;
   auto next = TRY(NextHop(at, request, *response));
   if (!next) return response;
+  Options options = impl_->CurrentOptions();
   if (next->Origin() != at.Origin()) DropCredentials(request, options);
   return Follow(ctx, *std::move(next), std::move(request), std::move(options), kMaxRedirects - 1);
 }

@@ -110,6 +110,8 @@ Proxy ProxyFromEnvironment(std::string_view scheme, const std::function<const ch
   };
   Proxy proxy;
   proxy.url = scheme == "https" ? any_of({"HTTPS_PROXY", "https_proxy"}) : any_of({"HTTP_PROXY", "http_proxy"});
+  // In a CGI program HTTP_PROXY is the request's header "Proxy".
+  if (scheme != "https" && getenv("REQUEST_METHOD") != nullptr) proxy.url.clear();
   proxy.no_proxy = any_of({"NO_PROXY", "no_proxy"});
   return proxy;
 }

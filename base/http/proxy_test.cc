@@ -31,6 +31,7 @@ TEST(Proxy, ComesFromTheEnvironmentAsInGo) {
       {{{"HTTPS_PROXY", ""}, {"https_proxy", "lower"}}, "https", "lower", ""},
       {{{"HTTP_PROXY", "p"}}, "https", "", ""},
       {{{"HTTP_PROXY", "p"}}, "http", "p", ""},
+      {{{"HTTP_PROXY", "p"}, {"REQUEST_METHOD", "GET"}}, "http", "", ""},
   };
   for (const Case& c : cases) {
     Proxy proxy = ProxyFromEnvironment(c.scheme, [&](const char* name) -> const char* {
