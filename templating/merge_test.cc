@@ -74,6 +74,8 @@ TEST(JsonPatch, AllOrNothing) {
   const Json before = target;
   EXPECT_TRUE(JsonPatch(target, Yaml("[{op: add, path: /a/-, value: 2}, {op: remove, path: /b/c}]")).ok());
   EXPECT_EQ(target, Yaml("{a: [1, 2], b: {}}"));
+  EXPECT_TRUE(JsonPatch(target, Yaml("[{op: move, from: /a/0, path: /b/x}, {op: copy, from: /b, path: /c}]")).ok());
+  EXPECT_EQ(target, Yaml("{a: [2], b: {x: 1}, c: {x: 1}}"));
   target = before;
   for (const char* bad : {"[{op: remove, path: /b/c}, {op: remove, path: /nope}]", "[{op: nope, path: /a}]",
                           "[{op: test, path: /b/c, value: x}]", "[{op: add, path: /x/y, value: 1}]", "[{path: /a}]",

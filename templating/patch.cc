@@ -27,6 +27,13 @@ std::string NameOf(const kube::Object& object) {
   return object.ns().empty() ? object.name() : object.ns() + "/" + object.name();
 }
 
+// A patch may change anything, but what it leaves has to be an object still.
+Status CheckIsObject(const Json& json) {
+  bool whole = json.is_object() && !GetString(json, {"apiVersion"}).empty() && !GetString(json, {"kind"}).empty() &&
+               !GetString(json, {"metadata", "name"}).empty();
+  return whole ? Ok() : Invalid("it leaves an object without apiVersion, kind or name");
+}
+
 bool MatchesManifest(const kube::Object& object, const Json& patch) {
   return EqualIfGiven(GetString(patch, {"apiVersion"}), object.api_version()) &&
          EqualIfGiven(GetString(patch, {"kind"}), object.kind()) &&
@@ -47,7 +54,9 @@ Status ApplyManifestPatch(std::vector<kube::Object>& objects, const std::string&
   for (kube::Object& object : objects) {
     if (!MatchesManifest(object, patch)) continue;
     matched = true;
-    TRY_WITH(MergePatch(object.json(), patch), fmt::format("{}: failed to apply patch to {}", at, NameOf(object)));
+    std::string what = fmt::format("{}: failed to apply patch to {}", at, NameOf(object));
+    TRY_WITH(MergePatch(object.json(), patch), what);
+    TRY_WITH(CheckIsObject(object.json()), what);
   }
   if (!matched) {
     warnings.push_back(MatchesNothing(
@@ -92,7 +101,9 @@ Status ApplyPatch(std::vector<kube::Object>& objects, const api::PatchSpec& spec
   for (kube::Object& object : objects) {
     if (!MatchesTarget(object, target, selector)) continue;
     matched = true;
-    TRY_WITH(ApplyTo(object, patch), fmt::format("{}: failed to apply patch to {}", at, NameOf(object)));
+    std::string what = fmt::format("{}: failed to apply patch to {}", at, NameOf(object));
+    TRY_WITH(ApplyTo(object, patch), what);
+    TRY_WITH(CheckIsObject(object.json()), what);
   }
   if (!matched) warnings.push_back(MatchesNothing(Describe("patches", index, target.kind, target.name)));
   return Ok();

@@ -139,6 +139,16 @@ TEST(Render, SaysWhichStepFailed) {
          in.spec.patches = {{"[{op: remove, path: /nope}]", std::nullopt}};
        },
        RenderStep::kPatch, "spec.patches[0]: failed to apply patch to "},
+      {"patch that leaves no object",
+       [](Inputs& in) {
+         in.spec.patches = {{"{kind: null}", std::nullopt}};
+       },
+       RenderStep::kPatch, "it leaves an object without apiVersion, kind or name"},
+      {"patch that replaces an object",
+       [](Inputs& in) {
+         in.spec.patches = {{"[{op: replace, path: '', value: 1}]", std::nullopt}};
+       },
+       RenderStep::kPatch, "it leaves an object without apiVersion, kind or name"},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
