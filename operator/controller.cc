@@ -29,6 +29,14 @@ bool CoreMatters(const ProviderCache::Change& change) {
          change.was->status.inventory != change.is->status.inventory;
 }
 
+// One line for each change of state, not for each pass.
+void LogChange(const Context& ctx, const api::ProviderStatus& was, const api::ProviderStatus& is) {
+  const auto* before = kube::FindCondition(was.conditions, api::condition::kReady);
+  const auto* now = kube::FindCondition(is.conditions, api::condition::kReady);
+  if (now == nullptr || (before != nullptr && before->reason == now->reason && before->status == now->status)) return;
+  ctx.log.Info(now->status == "True" ? "ready" : "not ready", {{"reason", now->reason}, {"message", now->message}});
+}
+
 }  // namespace
 
 ProviderController::ProviderController(kube::Client& client, const Settings& settings, const Sources& sources,
@@ -159,7 +167,6 @@ Result<kube::Outcome> ProviderController::Report(const Context& ctx, const Obser
   if (done.hold) {
     if (done.hold->retry == Retry::kBackoff) done.hold->after = controller_.queue().AddBackoff(key);
     if (done.hold->retry == Retry::kAt && done.hold->after) controller_.queue().AddAfter(key, *done.hold->after);
-    ctx.log.Warn("held", {{"reason", done.hold->reason}, {"message", done.hold->message}});
   } else {
     controller_.queue().Forget(key);
   }
@@ -170,6 +177,7 @@ Result<kube::Outcome> ProviderController::Report(const Context& ctx, const Obser
       events_.Record(*object->object, event.type, event.reason, event.message);
     }
   }
+  LogChange(ctx, o.provider.status, status);
   Measure(o.provider, status, done.forget);
   if (done.forget) return kube::Outcome{};
   auto written = writer_.WriteStatus(ctx, o.provider, status);

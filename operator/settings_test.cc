@@ -52,7 +52,7 @@ TEST(ParseConfigFile, NamesWhatIsWrong) {
       {"providers: [{name: other, url: u, type: CoreProvider}]", "cluster-api"},
       {"images: [a]", "images: is no map"},
       {"images: {all: {tag: 1}}", "images.all.tag"},
-      {"a: [", "line 1"},
+      {"a: [", "line 2"},
   };
   for (const auto& c : cases) {
     auto parsed = ParseConfigFile(c.text);

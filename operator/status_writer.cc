@@ -34,7 +34,8 @@ Status StatusWriter::WriteStatus(const Context& ctx, const api::Provider& provid
   if (status == provider.status) return Ok();
   // A merge patch keeps what it doesn't name: members that went away are set to null.
   Json now = api::StatusToJson(status);
-  for (const auto& [key, value] : api::StatusToJson(provider.status).items()) {
+  const Json before = api::StatusToJson(provider.status);
+  for (const auto& [key, value] : before.items()) {
     if (!now.contains(key)) now[key] = nullptr;
   }
   return Patch(ctx, provider, {{"status", now}}, "status");
