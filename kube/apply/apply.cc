@@ -111,6 +111,7 @@ class ObjectApply {
 
  private:
   Result<Object> Once(const Manifest& manifest) const {
+    TRY(ctx_.Check());
     auto resource = TRY(client_.mapper().For(ctx_, manifest.id.group_kind(), VersionOf(manifest)));
     auto applied = client_.ApplyText(ctx_, resource, manifest.id.ns, manifest.id.name, manifest.text, options_);
     if (applied.ok() || applied.code() != Code::kInvalidArgument) return applied;
@@ -148,6 +149,16 @@ bool IsCurrent(const Manifest& manifest, const InventoryEntry* entry) {
          entry->version == VersionOf(manifest);
 }
 
+Outcome Applied(const Manifest& manifest, const InventoryEntry* before, const Object& answer,
+                const std::string& manager) {
+  bool created = (before == nullptr || before->hash.empty()) && WasCreated(answer, manager);
+  return {Change{.id = manifest.id,
+                 .action = created ? Change::Action::kCreated : Change::Action::kConfigured,
+                 .entry = {VersionOf(manifest), manifest.hash, FieldsHash(answer, manager)},
+                 .resource_version = answer.resource_version()},
+          {}};
+}
+
 Outcome Failed(const ObjectId& id, const Error& error) {
   return {Change{.id = id, .action = Change::Action::kFailed, .error = error.message}, error};
 }
@@ -180,19 +191,10 @@ Status Applier::Apply(const Context& ctx, const std::vector<Manifest>& manifests
       outcomes[index].change = Change{.id = manifest.id, .action = Change::Action::kUnchanged, .entry = *entry};
       return;
     }
-    auto going = ctx.Check();
-    auto live = going.ok() ? apply.Run(manifest) : Result<Object>(going.error());
-    if (!live.ok()) {
-      outcomes[index] = Failed(manifest.id, live.error());
-      return;
-    }
-    LearnCrd(client_.mapper(), manifest);
-    bool created = (entry == nullptr || entry->hash.empty()) && WasCreated(*live, options_.field_manager);
-    outcomes[index].change =
-        Change{.id = manifest.id,
-               .action = created ? Change::Action::kCreated : Change::Action::kConfigured,
-               .entry = {VersionOf(manifest), manifest.hash, FieldsHash(*live, options_.field_manager)},
-               .resource_version = live->resource_version()};
+    auto live = apply.Run(manifest);
+    if (live.ok()) LearnCrd(client_.mapper(), manifest);
+    outcomes[index] =
+        live.ok() ? Applied(manifest, entry, *live, options_.field_manager) : Failed(manifest.id, live.error());
   };
   std::optional<Stage> stage;
   for (const auto& [wave, indices] : Waves(manifests, [](const Manifest& manifest) { return manifest.id; })) {
@@ -214,8 +216,7 @@ Status Applier::DryRun(const Context& ctx, const std::vector<Manifest>& manifest
   for (size_t i = 0; i < manifests.size(); ++i) all.push_back(i);
   RunSideBySide(options_.parallel, all, [&](size_t index) {
     const Manifest& manifest = manifests[index];
-    auto going = ctx.Check();
-    auto answer = going.ok() ? apply.Run(manifest) : Result<Object>(going.error());
+    auto answer = apply.Run(manifest);
     if (answer.ok() || (own.Have(manifest) && NotServed(answer.error()))) return;  // its CRD comes with it
     outcomes[index] = Failed(manifest.id, answer.error());
   });
