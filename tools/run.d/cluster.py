@@ -80,13 +80,22 @@ class Api:
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             list(pool.map(lambda document: self.create(CRDS, document.encode(), "application/yaml"), documents))
         deadline = time.monotonic() + START_TIMEOUT
+        pending = documents
         while time.monotonic() < deadline:
             items = (self.get(CRDS) or {}).get("items", [])
-            pending = [item["metadata"]["name"] for item in items if not is_established(item)]
+            pending = [item["metadata"]["name"] for item in items if not self._serves(item)]
             if len(items) >= len(documents) and not pending:
                 return
             time.sleep(0.05)
-        raise AssetError(f"CRDs aren't Established after {START_TIMEOUT:.0f}s: {', '.join(pending)}")
+        raise AssetError(f"{len(pending)} CRDs can't be used after {START_TIMEOUT:.0f}s")
+
+    def _serves(self, crd):
+        """Whether objects of a kind can be listed: an Established one answers 429 until its storage is there."""
+        if not is_established(crd):
+            return False
+        spec = crd["spec"]
+        versions = [version["name"] for version in spec["versions"] if version["served"]]
+        return self.get(f"/apis/{spec['group']}/{versions[0]}/{spec['names']['plural']}?limit=1") is not None
 
 
 def is_established(crd):

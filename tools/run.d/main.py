@@ -50,7 +50,7 @@ Three things to try:
 
   # 2. break it: the Deployment is back at once
   kubectl --namespace capi-system delete deployment capi-controller-manager
-  kubectl --namespace capi-system get deployments
+  sleep 1; kubectl --namespace capi-system get deployments
 
   # 3. change it: two replicas of the docker provider's manager, by the provider's own spec
   kubectl --namespace capd-system patch infrastructureprovider docker --type merge \\

@@ -51,16 +51,14 @@ class Processes:
                 raise AssetError(f"{name} ended by itself ({_ending(code)}):\n{progress.tail(self.log_path(name))}")
 
     def stop(self):
-        for _, process in reversed(self.started):
-            if process.poll() is None:
+        """Stops the last one started with grace, the others at once: what they keep is thrown away anyway."""
+        for name, process in reversed(self.started):
+            if (name, process) == self.started[-1] and process.poll() is None:
                 process.terminate()
-        deadline = time.monotonic() + GRACE
-        for _, process in reversed(self.started):
-            try:
-                process.wait(max(0.0, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(GRACE)
+            process.kill()
+            process.wait()
         self.started.clear()
 
 

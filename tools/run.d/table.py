@@ -19,7 +19,8 @@ class Row:
         self.ready, self.what = judge(item)
 
     def key(self):
-        return (self.name, self.installed, self.ready, self.what)
+        """What makes another line worth while where lines are appended: a new reason, but not every new message."""
+        return (self.installed, self.ready, self.what.split(": ")[0])
 
 
 def judge(item):
