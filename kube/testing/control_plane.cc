@@ -234,6 +234,7 @@ Status ControlPlane::Impl::StartControllers() {
   TRY(CreateNode());
   const std::vector<std::string> common = {"--kubeconfig=kubeconfig", "--bind-address=127.0.0.1", "--secure-port=0",
                                            "--leader-elect=false", "--profiling=false"};
+  const std::string selected = fmt::format("--controllers={}", kControllers);
   auto with = [&](std::initializer_list<std::string> more) {
     std::vector<std::string> flags = common;
     flags.insert(flags.end(), more);
@@ -241,9 +242,8 @@ Status ControlPlane::Impl::StartControllers() {
   };
   controllers_.push_back(
       TRY(Launch("kube-controller-manager",
-                 with({std::string("--controllers=") + kControllers, "--service-account-private-key-file=sa.key",
-                       "--root-ca-file=ca.crt", "--use-service-account-credentials=false", "--kube-api-qps=200",
-                       "--kube-api-burst=400"}))));
+                 with({selected, "--service-account-private-key-file=sa.key", "--root-ca-file=ca.crt",
+                       "--use-service-account-credentials=false", "--kube-api-qps=200", "--kube-api-burst=400"}))));
   controllers_.push_back(TRY(Launch("kube-scheduler", with({"--kube-api-qps=200", "--kube-api-burst=400"}))));
   controllers_.push_back(
       TRY(Launch("kwok", {"--kubeconfig=kubeconfig", "--manage-all-nodes=true", "--node-lease-duration-seconds=40"})));
