@@ -9,6 +9,8 @@
 namespace capi::kube {
 namespace {
 
+constexpr std::string_view kInitializing = "storage is (re)initializing";
+
 struct ReasonCode {
   std::string_view reason;
   Code code;
@@ -70,9 +72,7 @@ bool HasCause(const Json& status, std::string_view reason) {
 
 // What the reason alone doesn't tell.
 Code Refine(Code code, const Json& status, std::string_view message) {
-  if (code == Code::kRateLimited && message.find("storage is (re)initializing") != message.npos) {
-    return Code::kUnavailable;
-  }
+  if (code == Code::kRateLimited && message.find(kInitializing) != message.npos) return Code::kUnavailable;
   if (code == Code::kInternal && (message.find("failed calling webhook") != message.npos ||
                                   message.find("conversion webhook for") != message.npos)) {
     return Code::kUnavailable;
@@ -99,12 +99,17 @@ std::string MessageOf(const Json& status, std::string_view reason) {
 
 }  // namespace
 
+bool StorageInitializing(const Error& error) {
+  return error.code == Code::kUnavailable && error.message.find(kInitializing) != error.message.npos;
+}
+
 Error ErrorFromStatus(const Json& status) {
   std::string reason = GetString(status, {"reason"});
   Error out;
   out.message = MessageOf(status, reason);
   out.code = Refine(CodeOf(reason, GetInt(status, {"code"})), status, out.message);
-  if (std::int64_t seconds = GetInt(status, {"details", "retryAfterSeconds"}); seconds > 0) {
+  std::int64_t seconds = GetInt(status, {"details", "retryAfterSeconds"});
+  if (seconds > 0 && !StorageInitializing(out)) {
     out.retry_after = std::chrono::seconds(seconds);
   }
   return out;
@@ -123,6 +128,7 @@ Error ErrorFromResponse(const http::Response& response) {
     out.message = response.body.empty() ? fmt::format("HTTP {}", response.status)
                                         : fmt::format("HTTP {}: {}", response.status, text);
   }
+  if (StorageInitializing(out)) return out;
   std::string header = response.headers.Get("Retry-After");
   int seconds = 0;
   auto [end, error] = std::from_chars(header.data(), header.data() + header.size(), seconds);

@@ -55,6 +55,16 @@ TEST(ErrorFromStatus, KeepsHowLongToWait) {
   EXPECT_EQ(error.retry_after, std::chrono::milliseconds(7000));
 }
 
+TEST(ErrorFromResponse, StorageThatIsInitializingSaysNotWhenToComeBack) {
+  http::Response response{.status = 429, .headers = {}, .body = R"({"kind":"Status","reason":"TooManyRequests",
+    "code":429,"message":"storage is (re)initializing","details":{"retryAfterSeconds":1}})"};
+  response.headers.Set("Retry-After", "1");
+  Error error = ErrorFromResponse(response);
+  EXPECT_TRUE(StorageInitializing(error));
+  EXPECT_FALSE(error.retry_after.has_value());
+  EXPECT_FALSE(StorageInitializing({Code::kUnavailable, "refused", {}}));
+}
+
 TEST(ErrorFromResponse, TakesTheHeaderAndBareAnswers) {
   http::Response response{.status = 503, .headers = {}, .body = "upstream\n\xff gone"};
   response.headers.Set("Retry-After", "2");

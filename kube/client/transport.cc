@@ -7,6 +7,8 @@
 namespace capi::kube {
 namespace {
 
+constexpr Millis kInitializingWait(100);  // before the first repeat, doubled for each further one
+
 // A transport error has no HTTP status, so no answer; these come before one.
 bool Lost(const Error& error) { return error.code == Code::kUnavailable; }
 
@@ -43,9 +45,13 @@ Result<http::Response> Transport::Do(const Context& ctx, const Call& call) {
 }
 
 std::optional<Millis> Transport::RetryIn(const Context& ctx, const Call& call, const Error& error, int sent) const {
-  if (call.on_data || !error.retry_after || sent > options_.max_retries) return std::nullopt;
-  if (error.code != Code::kRateLimited && error.code != Code::kUnavailable) return std::nullopt;
-  Millis wait = std::max(*error.retry_after, Millis(50));
+  if (sent > options_.max_retries) return std::nullopt;
+  Millis wait = kInitializingWait * (1 << std::min(sent - 1, 6));
+  if (!StorageInitializing(error)) {
+    if (call.on_data || !error.retry_after) return std::nullopt;
+    if (error.code != Code::kRateLimited && error.code != Code::kUnavailable) return std::nullopt;
+    wait = std::max(*error.retry_after, Millis(50));
+  }
   if (ctx.deadline && ctx.clock->Monotonic() + wait >= *ctx.deadline) return std::nullopt;
   return wait;
 }

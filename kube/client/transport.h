@@ -18,7 +18,8 @@ struct Call {
   std::string content_type;
   std::string accept = "application/json";
   bool repeatable = false;  // may be sent again when the connection was lost: nobody can tell whether it was done
-  std::function<Status(std::string_view piece)> on_data;  // of a 2xx answer; such a call is never sent again
+  // Of a 2xx answer. Such a call isn't sent again, but for a 401 and storage that is (re)initializing.
+  std::function<Status(std::string_view piece)> on_data;
 };
 
 // Thread-safe.
@@ -27,7 +28,7 @@ class Transport {
   static Result<std::unique_ptr<Transport>> Create(const Config& config, const ClientOptions& options);
 
   // The 2xx answer. Others are errors (client.h). A 429, or a 503 that says when to come back, is sent again after that
-  // time, since the server did nothing; a 401 once, with fresh credentials.
+  // time, since the server did nothing; sooner where storage is (re)initializing; a 401 once, with fresh credentials.
   Result<http::Response> Do(const Context& ctx, const Call& call);
 
  private:
