@@ -84,8 +84,8 @@ std::vector<Case> Cases() {
   add({.name = "missing-kinds", .data = with("apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\n"),
        .condition = "PreflightCheckPassed", .reason = "MissingKinds", .message = "Widget"});
   add({.name = "two-namespaces",
-       .data = with("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\napiVersion: v1\nkind: Namespace\nmetadata: "
-                    "{name: b}\n"),
+       .data = with(std::string("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\napiVersion: v1\nkind: Namespace\nmetadata: "
+                    "{name: b}\n---\n") + std::string(kGoodComponents)),
        .condition = "ProviderInstalled", .reason = "MultipleNamespaces", .message = "Namespace"});
   add({.name = "invalid-utf8", .data = {{"metadata", std::string(kGoodMetadata)}},
        .binary = {{"components", Gzip("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {a: \"\xff\xfe\"}\n")}},
@@ -109,6 +109,9 @@ class BadInput : public ::testing::Test {
     cluster_ = std::make_unique<Cluster>(kube::ControlPlane::Shared());
     operator_ = std::make_unique<OperatorProcess>(kube::ControlPlane::Shared().kubeconfig());
     cluster_->CreateNamespace("bad");
+  }
+  void TearDown() override {
+    if (cluster_) cluster_->DeleteAllProviders();
   }
   void StoreCase(const Case& c) {
     Json map = {{"apiVersion", "v1"}, {"kind", "ConfigMap"}};

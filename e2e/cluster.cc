@@ -221,15 +221,39 @@ bool Cluster::InstallCore(const std::string& version) {
   return AwaitReady(release.type, "capi-system", "cluster-api");
 }
 
+void Cluster::DeleteAllProviders() {
+  for (const auto& kind : api::kProviderKinds) {
+    auto list = client_->List(ctx(), api::ResourceOf(kind.type), "");
+    if (!list.ok()) continue;
+    for (const auto& provider : list->items) {
+      DeleteProvider(kind.type, provider.ns(), provider.name());
+      AwaitGone(kind.type, provider.ns(), provider.name());
+      DeleteCrds(api::ManifestLabel(kind.type, provider.name()));
+    }
+  }
+}
+
 void Cluster::DeleteCrds(const std::string& label) {
   const auto& crds = kube::Builtin("CustomResourceDefinition");
   kube::ListOptions options{.label_selector = "cluster.x-k8s.io/provider=" + label, .metadata_only = true};
   auto list = Must(client_->List(ctx(), crds, "", options), "CRDs");
   for (const auto& crd : list.items) EXPECT_TRUE(client_->Delete(ctx(), crds, "", crd.name()).ok());
-  EXPECT_TRUE(kube::Eventually([&] {
-    auto left = client_->List(ctx(), crds, "", options);
-    return left.ok() && left->items.empty();
-  })) << "CRDs of " << label << " are still there";
+  // The API server retries a deletion that met a cache that wasn't filled yet after up to minutes; a change makes it
+  // look again at once.
+  int looks = 0;
+  bool gone = kube::Eventually(
+      [&] {
+        auto left = client_->List(ctx(), crds, "", options);
+        if (!left.ok() || left->items.empty()) return left.ok();
+        Json poke = {{"metadata", {{"annotations", {{"test/poke", std::to_string(looks)}}}}}};
+        bool due = ++looks % 30 == 0;
+        for (const auto& crd : left->items) {
+          if (due) (void)client_->Patch(ctx(), crds, "", crd.name(), kube::PatchType::kMerge, poke, kTest).ok();
+        }
+        return false;
+      },
+      Seconds(60));
+  EXPECT_TRUE(gone) << "CRDs of " << label << " are still there";
 }
 
 bool Cluster::Exists(const kube::ObjectId& id, const std::string& version) {

@@ -70,6 +70,8 @@ class Cluster {
 
   // Installs a core release in namespace capi-system from a ConfigMap and waits until it is ready.
   bool InstallCore(const std::string& version);
+  // Deletes every provider and its CRDs, and waits until they are gone: a running operator is needed.
+  void DeleteAllProviders();
   // Removes all CRDs of a provider by its label, so that another version can come.
   void DeleteCrds(const std::string& label);
 

@@ -21,15 +21,7 @@ class Lifecycle : public ::testing::Test {
   }
   void TearDown() override {
     if (!cluster_) return;
-    for (const auto& kind : api::kProviderKinds) {
-      auto list = cluster_->client().List(cluster_->ctx(), api::ResourceOf(kind.type), "");
-      if (!list.ok()) continue;
-      for (const auto& provider : list->items) {
-        cluster_->DeleteProvider(kind.type, provider.ns(), provider.name());
-        cluster_->AwaitGone(kind.type, provider.ns(), provider.name());
-        cluster_->DeleteCrds(api::ManifestLabel(kind.type, provider.name()));
-      }
-    }
+    cluster_->DeleteAllProviders();
   }
 
   std::string ImageOf(const std::string& ns, const std::string& deployment) {
@@ -138,7 +130,10 @@ TEST_F(Lifecycle, DeletionOfCrdsWaitsForTheirObjects) {
   cluster_->PatchProvider(ProviderType::kCore, "capi-system", "cluster-api",
                           {{"metadata", {{"annotations", {{"test/touch", "1"}}}}}});
   ASSERT_TRUE(cluster_->AwaitGone(ProviderType::kCore, "capi-system", "cluster-api"));
-  EXPECT_FALSE(cluster_->Exists({"apiextensions.k8s.io", "CustomResourceDefinition", "", "clusters.cluster.x-k8s.io"}));
+  // The API server takes a CRD away in its own time.
+  EXPECT_TRUE(kube::Eventually([&] {
+    return !cluster_->Exists({"apiextensions.k8s.io", "CustomResourceDefinition", "", "clusters.cluster.x-k8s.io"});
+  }));
 }
 
 // P4: hands off while the annotation is there.

@@ -76,15 +76,7 @@ class Survival : public ::testing::Test {
     proxy_->SetFaults(nullptr);
     if (!operator_) operator_ = std::make_unique<OperatorProcess>(kubeconfig_);
     if (!operator_->running()) operator_->Restart();
-    for (const auto& kind : api::kProviderKinds) {
-      auto list = cluster_->client().List(cluster_->ctx(), api::ResourceOf(kind.type), "");
-      if (!list.ok()) continue;
-      for (const auto& provider : list->items) {
-        cluster_->DeleteProvider(kind.type, provider.ns(), provider.name());
-        cluster_->AwaitGone(kind.type, provider.ns(), provider.name());
-        cluster_->DeleteCrds(api::ManifestLabel(kind.type, provider.name()));
-      }
-    }
+    cluster_->DeleteAllProviders();
   }
   void StartOperator(std::vector<std::string> arguments = {}) {
     operator_ = std::make_unique<OperatorProcess>(kubeconfig_, std::move(arguments));

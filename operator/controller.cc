@@ -29,6 +29,18 @@ bool CoreMatters(const ProviderCache::Change& change) {
          change.was->status.inventory != change.is->status.inventory;
 }
 
+// Progress alone: the same conditions with the same status, in other words; and what else is in a status stays.
+bool OnlyWords(const api::ProviderStatus& was, const api::ProviderStatus& is) {
+  if (was.conditions.size() != is.conditions.size()) return false;
+  api::ProviderStatus same = is;
+  for (size_t i = 0; i < is.conditions.size(); ++i) {
+    if (was.conditions[i].type != is.conditions[i].type || was.conditions[i].status != is.conditions[i].status) return false;
+    if (was.conditions[i].observed_generation != is.conditions[i].observed_generation) return false;
+  }
+  same.conditions = was.conditions;
+  return same == was;
+}
+
 // One line for each change of state, not for each pass.
 void LogChange(const Context& ctx, const api::ProviderStatus& was, const api::ProviderStatus& is) {
   const auto* before = kube::FindCondition(was.conditions, api::condition::kReady);
@@ -180,6 +192,7 @@ Result<kube::Outcome> ProviderController::Report(const Context& ctx, const Obser
   LogChange(ctx, o.provider.status, status);
   Measure(o.provider, status, done.forget);
   if (done.forget) return kube::Outcome{};
+  if (Postponed(key, o.provider.status, status)) return kube::Outcome{};
   auto written = writer_.WriteStatus(ctx, o.provider, status);
   // Gone or made anew meanwhile: its event brings the next pass.
   if (!written.ok() && (written.code() == Code::kNotFound || written.code() == Code::kConflict)) return kube::Outcome{};
@@ -193,6 +206,21 @@ Result<kube::Outcome> ProviderController::Report(const Context& ctx, const Obser
   return kube::Outcome{};
 }
 
+// While pods and CRDs come up, the words of a status change with each of them: they are written once a second.
+bool ProviderController::Postponed(const std::string& key, const api::ProviderStatus& was,
+                                   const api::ProviderStatus& is) {
+  constexpr Millis kPause = Seconds(1);
+  MonoTime now = clock_.Monotonic();
+  MutexLock lock(mu_);
+  MonoTime& last = last_words_[key];
+  if (was != is && OnlyWords(was, is) && now < last + kPause) {
+    controller_.queue().AddAfter(key, std::chrono::ceil<Millis>(last + kPause - now));
+    return true;
+  }
+  if (was != is) last = now;
+  return false;
+}
+
 void ProviderController::Measure(const api::Provider& provider, const api::ProviderStatus& status, bool gone) {
   kube::Labels labels = {{"kind", std::string(api::KindOf(provider.id.type).kind)},
                          {"namespace", provider.id.ns},
@@ -200,6 +228,8 @@ void ProviderController::Measure(const api::Provider& provider, const api::Provi
   if (gone) {
     metrics_.Remove("capi_operator_provider_ready", labels);
     metrics_.Remove("capi_operator_provider_stalled", labels);
+    MutexLock lock(mu_);
+    last_words_.erase(provider.id.Key());
     return;
   }
   auto is = [&](std::string_view type) {

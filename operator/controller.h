@@ -1,6 +1,7 @@
 // The provider controller: which event wakes which provider, and the four steps of a pass.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -41,6 +42,7 @@ class ProviderController {
   void WakeAll(const std::function<bool(const api::Provider&)>& who);
   Done Act(const Context& ctx, Observation& o, const Step& step);
   Result<kube::Outcome> Report(const Context& ctx, const Observation& o, Done done);
+  bool Postponed(const std::string& key, const api::ProviderStatus& was, const api::ProviderStatus& is);
   void Measure(const api::Provider& provider, const api::ProviderStatus& status, bool gone);
 
   Clock& clock_;
@@ -56,6 +58,8 @@ class ProviderController {
   Remover remover_;
   std::vector<std::unique_ptr<kube::Informer>> informers_;
   kube::Controller controller_;
+  Mutex mu_;
+  std::map<std::string, MonoTime> last_words_ CAPI_GUARDED_BY(mu_);  // time of the last status write, by key
 };
 
 }  // namespace capi::ops

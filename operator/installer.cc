@@ -176,6 +176,11 @@ Installer::Step Installer::Render(const Context& ctx, const Observation& o, Mate
   if (rendered.hold) return rendered.hold;
   m.manifests = std::move(rendered.manifests);
   m.warnings = std::move(rendered.warnings);
+  if (rendered.namespace_labels.empty()) return std::nullopt;
+  auto ns = needs_.client.Get(ctx, kube::Builtin("Namespace"), "", o.provider.id.ns);
+  if (!ns.ok()) return NotInstalled(reason::kAPIServerUnavailable, ns.error());
+  std::string missing = MissingNamespaceLabels(*ns, rendered.namespace_labels);
+  if (!missing.empty()) m.warnings.push_back(missing);
   return std::nullopt;
 }
 

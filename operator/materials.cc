@@ -31,13 +31,6 @@ std::string WhereToPutVariables(const Observation& o) {
   return fmt::format("a Secret in namespace {} and name it in spec.configSecret", o.provider.id.ns);
 }
 
-std::string MissingLabels(const Observation& o, const std::map<std::string, std::string>& labels) {
-  std::vector<std::string> wanted;
-  for (const auto& [key, value] : labels) wanted.push_back(key + "=" + value);
-  return fmt::format("the release's Namespace has labels that namespace {} may lack (kubectl label namespace {} {})",
-                     o.provider.id.ns, o.provider.id.ns, Join(wanted, " "));
-}
-
 }  // namespace
 
 Result<Secret> ReadSecret(const Context& ctx, kube::Client& client, const api::ObjectRef& ref) {
@@ -74,6 +67,16 @@ Result<RenderInputs> ReadRenderInputs(const Context& ctx, kube::Client& client, 
     inputs.additional_manifests = GetString(map.json(), {"data", "manifests"});
   }
   return inputs;
+}
+
+std::string MissingNamespaceLabels(const kube::Object& ns, const std::map<std::string, std::string>& wanted) {
+  std::vector<std::string> missing;
+  for (const auto& [key, value] : wanted) {
+    if (ns.label(key) != value) missing.push_back(key + "=" + value);
+  }
+  if (missing.empty()) return "";
+  return fmt::format("the release wants labels on its Namespace that {} lacks: kubectl label namespace {} {}", ns.name(),
+                     ns.name(), Join(missing, " "));
 }
 
 Hold RenderHold(const Observation& o, const templating::RenderError& error) {
@@ -122,8 +125,8 @@ Rendered RenderManifests(const Observation& o, const api::Release& release, Rend
     return out;
   }
   out.warnings = std::move(result.output->warnings);
-  if (!result.output->namespace_labels.empty()) {
-    out.warnings.push_back(MissingLabels(o, result.output->namespace_labels));
+  for (auto& [key, value] : result.output->namespace_labels) {
+    if (key.starts_with("pod-security.kubernetes.io/")) out.namespace_labels[key] = value;
   }
   for (kube::Object& object : result.output->objects) {
     out.manifests.push_back(kube::ToManifest(object));

@@ -45,9 +45,13 @@ struct Rendered {
   std::optional<Hold> hold;
   std::vector<kube::Manifest> manifests;
   std::vector<std::string> warnings;
+  std::map<std::string, std::string> namespace_labels;  // Pod Security levels that the release's Namespace asks for
 };
 Rendered RenderManifests(const Observation& o, const api::Release& release, RenderInputs inputs,
                          const Settings& settings);
+
+// What of the labels that the release's Namespace asks for the provider's own lacks (I8); "" for nothing.
+std::string MissingNamespaceLabels(const kube::Object& ns, const std::map<std::string, std::string>& wanted);
 
 // The condition for a failed render: reason by step, and for missing variables the place to put them (I5).
 Hold RenderHold(const Observation& o, const templating::RenderError& error);

@@ -75,6 +75,13 @@ TEST(RenderHold, TellsReasonAndPlace) {
   }
 }
 
+// I8: the Provider's own Namespace is never labelled; what is missing is said.
+TEST(MissingNamespaceLabels, NamesWhatIsMissing) {
+  kube::Object ns(Json{{"metadata", {{"name", "x"}, {"labels", {{"a", "1"}}}}}});
+  EXPECT_EQ(MissingNamespaceLabels(ns, {{"a", "1"}}), "");
+  EXPECT_THAT(MissingNamespaceLabels(ns, {{"a", "2"}, {"b", "3"}}), HasSubstr("kubectl label namespace x a=2 b=3"));
+}
+
 TEST(MissingKindsHold, SaysHowToGetThem) {
   EXPECT_THAT(MissingKindsHold({"cert-manager.io/v1 Issuer"}).message, HasSubstr("install cert-manager"));
   EXPECT_THAT(MissingKindsHold({"example.com/v1 Widget"}).message, Not(HasSubstr("cert-manager")));

@@ -60,6 +60,23 @@ Result<std::vector<std::string>> Remover::ObjectsInUse(const Context& ctx, const
   return found;
 }
 
+// The controller that fills an aggregated ClusterRole applies it whenever one of its parts changes: a part's deletion makes the
+// role anew, without labels, when it was deleted just before. It sees both in order, so switching aggregation off first is enough.
+Status Remover::StopAggregation(const Context& ctx, const Observation& o, const std::vector<kube::ObjectId>& ids) {
+  const kube::Resource& roles = kube::Builtin("ClusterRole");
+  auto keep = KeepsOthers(o.provider.id);
+  for (const auto& id : ids) {
+    if (id.kind != roles.kind || id.group != roles.group) continue;
+    auto role = client_.Get(ctx, roles, "", id.name);
+    if (!role.ok() && role.code() == Code::kNotFound) continue;
+    if (!role.ok()) return role.error();
+    if (!keep(*role).empty() || Find(role->json(), {"aggregationRule"}) == nullptr) continue;
+    Json patch = {{"aggregationRule", nullptr}, {"metadata", {{"resourceVersion", role->resource_version()}}}};
+    TRY(client_.Patch(ctx, roles, "", id.name, kube::PatchType::kMerge, patch));
+  }
+  return Ok();
+}
+
 Done Remover::Remove(const Context& ctx, const Observation& o) {
   Done done;
   done.deleting = true;
@@ -81,6 +98,8 @@ Done Remover::Remove(const Context& ctx, const Observation& o) {
     }
     gone.insert(gone.end(), crds.begin(), crds.end());
   }
+  auto stopped = StopAggregation(ctx, o, gone);
+  if (!stopped.ok()) return done.hold = NotDeleted(reason::kOldComponentsDeletionError, stopped.error()), done;
   std::vector<kube::Change> changes;
   auto removed = applier_.Delete(ctx, gone, KeepsOthers(o.provider.id), changes);
   for (const auto& change : changes) {
