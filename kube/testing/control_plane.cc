@@ -216,7 +216,7 @@ Status ControlPlane::Impl::AwaitReady(const Process& process) {
         if (answer.ok()) last = *answer;
         return answer.ok() && answer->status == 200;
       },
-      Seconds(120));
+      Seconds(120), Millis(50));  // often enough; each probe costs the starting server time
   if (ready && last.status == 200) return Ok();
   return Error{Code::kUnavailable,
                fmt::format("the API server does not become ready.\n/readyz: {}\nkube-apiserver:\n{}\netcd:\n{}",

@@ -50,8 +50,7 @@ class ControlPlane {
 // Applies every document of a YAML text or file as a test's set-up; ends the test on an error.
 void ApplyYaml(Client& client, std::string_view yaml);
 
-// Polls `done` every 10 ms until it is true or `timeout` has passed; returns the last answer. For tests that wait for
-// the world.
-bool Eventually(const std::function<bool()>& done, Millis timeout = Seconds(30));
+// Polls `done` until it is true or `timeout` has passed; returns the last answer. For tests that wait for the world.
+bool Eventually(const std::function<bool()>& done, Millis timeout = Seconds(30), Millis every = Millis(10));
 
 }  // namespace capi::kube

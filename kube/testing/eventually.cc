@@ -32,13 +32,13 @@ void ApplyYaml(Client& client, std::string_view yaml) {
   }
 }
 
-bool Eventually(const std::function<bool()>& done, Millis timeout) {
+bool Eventually(const std::function<bool()>& done, Millis timeout, Millis every) {
   Clock& clock = SystemClock();
   MonoTime end = clock.Monotonic() + timeout;
   for (;;) {
     if (done()) return true;
     if (clock.Monotonic() >= end) return false;
-    std::this_thread::sleep_for(Millis(10));
+    std::this_thread::sleep_for(every);
   }
 }
 
