@@ -34,71 +34,138 @@ struct Case {
   std::string condition, reason, message;
 };
 
-std::vector<Case> Cases() {
-  std::vector<Case> cases;
-  auto add = [&](Case c) { cases.push_back(std::move(c)); };
-  auto with = [](std::string_view components) {
-    return std::map<std::string, std::string>{{"metadata", std::string(kGoodMetadata)},
-                                              {"components", std::string(components)}};
-  };
-  add({.name = "no-secret", .spec = {{"configSecret", {{"name", "nowhere"}}}}, .condition = "PreflightCheckPassed",
+using Add = std::function<void(Case)>;
+
+std::map<std::string, std::string> With(std::string_view components) {
+  return {{"metadata", std::string(kGoodMetadata)}, {"components", std::string(components)}};
+}
+
+void AddTexts(const Add& add) {
+  add({.name = "no-secret",
+       .spec = {{"configSecret", {{"name", "nowhere"}}}},
+       .condition = "PreflightCheckPassed",
        .reason = "SecretNotFound",
        .message = "Secret bad/nowhere (spec.configSecret) doesn't exist: create it, this provider then goes on"});
   add({.name = "three-variables",
-       .data = with("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {a: '${C}', b: '${A}', c: '${B}'}\n"),
-       .condition = "PreflightCheckPassed", .reason = "MissingVariables",
+       .data = With("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {a: '${C}', b: '${A}', c: '${B}'}\n"),
+       .condition = "PreflightCheckPassed",
+       .reason = "MissingVariables",
        .message = "value for variables [A, B, C] is not set: put them into a Secret in namespace bad and name it in "
                   "spec.configSecret"});
-  add({.name = "broken-yaml", .data = with(Line4711()), .condition = "ProviderInstalled", .reason = "InvalidComponents",
+  add({.name = "broken-yaml",
+       .data = With(Line4711()),
+       .condition = "ProviderInstalled",
+       .reason = "InvalidComponents",
        .message = "line 471"});
-  add({.name = "no-series", .version = "v3.0.0", .condition = "ProviderInstalled", .reason = "CAPIVersionIncompatibility",
-       .message = "invalid provider metadata: version v3.0.0 for the provider no-series does not match any release series; "
-                  "its metadata.yaml lists 1.0, 2.0"});
-  add({.name = "unknown-contract", .version = "v2.0.0", .condition = "ProviderInstalled",
-       .reason = "CAPIVersionIncompatibility", .message = "has contract v99, which this operator doesn't know"});
-  add({.name = "empty-components", .data = with(" \n"), .condition = "ProviderInstalled", .reason = "ComponentsFetchError",
+  add({.name = "no-series",
+       .version = "v3.0.0",
+       .condition = "ProviderInstalled",
+       .reason = "CAPIVersionIncompatibility",
+       .message =
+           "invalid provider metadata: version v3.0.0 for the provider no-series does not match any release series; "
+           "its metadata.yaml lists 1.0, 2.0"});
+  add({.name = "unknown-contract",
+       .version = "v2.0.0",
+       .condition = "ProviderInstalled",
+       .reason = "CAPIVersionIncompatibility",
+       .message = "has contract v99, which this operator doesn't know"});
+  add({.name = "empty-components",
+       .data = With(" \n"),
+       .condition = "ProviderInstalled",
+       .reason = "ComponentsFetchError",
        .message = "ConfigMap bad/empty-components has empty components: nothing is changed"});
-  add({.name = "only-comments", .data = with("# nothing\n---\n# here\n"), .condition = "ProviderInstalled",
-       .reason = "InvalidComponents", .message = ""});
-  add({.name = "no-metadata", .data = {{"components", std::string(kGoodComponents)}}, .condition = "ProviderInstalled",
-       .reason = "ComponentsFetchError", .message = "ConfigMap bad/no-metadata has no metadata"});
-  add({.name = "no-components", .data = {{"metadata", std::string(kGoodMetadata)}}, .condition = "ProviderInstalled",
-       .reason = "ComponentsFetchError", .message = "ConfigMap bad/no-components Data has no components"});
-  add({.name = "not-gzip", .data = {{"metadata", std::string(kGoodMetadata)}},
-       .binary = {{"components", "this is no gzip"}}, .condition = "ProviderInstalled", .reason = "ComponentsFetchError",
+  add({.name = "only-comments",
+       .data = With("# nothing\n---\n# here\n"),
+       .condition = "ProviderInstalled",
+       .reason = "InvalidComponents",
+       .message = ""});
+  add({.name = "no-metadata",
+       .data = {{"components", std::string(kGoodComponents)}},
+       .condition = "ProviderInstalled",
+       .reason = "ComponentsFetchError",
+       .message = "ConfigMap bad/no-metadata has no metadata"});
+  add({.name = "no-components",
+       .data = {{"metadata", std::string(kGoodMetadata)}},
+       .condition = "ProviderInstalled",
+       .reason = "ComponentsFetchError",
+       .message = "ConfigMap bad/no-components Data has no components"});
+  add({.name = "not-gzip",
+       .data = {{"metadata", std::string(kGoodMetadata)}},
+       .binary = {{"components", "this is no gzip"}},
+       .condition = "ProviderInstalled",
+       .reason = "ComponentsFetchError",
        .message = "cannot decompress data from ConfigMap bad/not-gzip"});
-  add({.name = "half-gzip", .data = {{"metadata", std::string(kGoodMetadata)}},
+  add({.name = "half-gzip",
+       .data = {{"metadata", std::string(kGoodMetadata)}},
        .binary = {{"components", Gzip(std::string(5000, 'x') + std::string(kGoodComponents)).substr(0, 40)}},
-       .condition = "ProviderInstalled", .reason = "ComponentsFetchError",
+       .condition = "ProviderInstalled",
+       .reason = "ComponentsFetchError",
        .message = "cannot decompress data from ConfigMap bad/half-gzip"});
-  add({.name = "bad-metadata", .data = {{"metadata", "a: ["}, {"components", std::string(kGoodComponents)}},
-       .condition = "ProviderInstalled", .reason = "InvalidMetadata", .message = "ConfigMap bad/bad-metadata"});
+}
+
+void AddObjects(const Add& add) {
+  add({.name = "bad-metadata",
+       .data = {{"metadata", "a: ["}, {"components", std::string(kGoodComponents)}},
+       .condition = "ProviderInstalled",
+       .reason = "InvalidMetadata",
+       .message = "ConfigMap bad/bad-metadata"});
   add({.name = "nothing-selected",
-       .spec = {{"fetchConfig", {{"selector", {{"matchLabels", {{"no", "such"}}}}}}}}, .condition = "ProviderInstalled",
-       .reason = "NoReleaseFound", .message = "no ConfigMaps found with selector"});
-  add({.name = "other-version", .spec = {{"version", "v1.0.9"}}, .condition = "ProviderInstalled",
+       .spec = {{"fetchConfig", {{"selector", {{"matchLabels", {{"no", "such"}}}}}}}},
+       .condition = "ProviderInstalled",
+       .reason = "NoReleaseFound",
+       .message = "no ConfigMaps found with selector"});
+  add({.name = "other-version",
+       .spec = {{"version", "v1.0.9"}},
+       .condition = "ProviderInstalled",
        .reason = "VersionNotFound",
-       .message = "none of the ConfigMaps that the selector finds in namespace bad has version v1.0.9; there are v1.0.0"});
-  add({.name = "bad-version", .spec = {{"version", "one"}}, .condition = "PreflightCheckPassed",
-       .reason = "IncorrectVersionFormat", .message = "one"});
-  add({.name = "missing-kinds", .data = with("apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\n"),
-       .condition = "PreflightCheckPassed", .reason = "MissingKinds", .message = "Widget"});
+       .message =
+           "none of the ConfigMaps that the selector finds in namespace bad has version v1.0.9; there are v1.0.0"});
+  add({.name = "bad-version",
+       .spec = {{"version", "one"}},
+       .condition = "PreflightCheckPassed",
+       .reason = "IncorrectVersionFormat",
+       .message = "one"});
+  add({.name = "missing-kinds",
+       .data = With("apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\n"),
+       .condition = "PreflightCheckPassed",
+       .reason = "MissingKinds",
+       .message = "Widget"});
   add({.name = "two-namespaces",
-       .data = with(std::string("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\napiVersion: v1\nkind: Namespace\nmetadata: "
-                    "{name: b}\n---\n") + std::string(kGoodComponents)),
-       .condition = "ProviderInstalled", .reason = "MultipleNamespaces", .message = "Namespace"});
-  add({.name = "invalid-utf8", .data = {{"metadata", std::string(kGoodMetadata)}},
-       .binary = {{"components", Gzip("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {a: \"\xff\xfe\"}\n")}},
-       .condition = "ProviderInstalled", .reason = "InvalidComponents", .message = ""});
+       .data = With(
+           std::string(
+               "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\napiVersion: v1\nkind: Namespace\nmetadata: "
+               "{name: b}\n---\n") +
+           std::string(kGoodComponents)),
+       .condition = "ProviderInstalled",
+       .reason = "MultipleNamespaces",
+       .message = "Namespace"});
+  add({.name = "invalid-utf8",
+       .data = {{"metadata", std::string(kGoodMetadata)}},
+       .binary = {{"components",
+                   Gzip("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {a: \"\xff\xfe\"}\n")}},
+       .condition = "ProviderInstalled",
+       .reason = "InvalidComponents",
+       .message = ""});
   add({.name = "exploding-aliases",
-       .data = with("a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c "
+       .data = With("a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c "
                     "[*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e "
                     "[*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e,*e]\ng: &g "
                     "[*f,*f,*f,*f,*f,*f,*f,*f,*f,*f]\nh: [*g,*g,*g,*g,*g,*g,*g,*g,*g,*g]\n"),
-       .condition = "ProviderInstalled", .reason = "InvalidComponents", .message = ""});
+       .condition = "ProviderInstalled",
+       .reason = "InvalidComponents",
+       .message = ""});
   add({.name = "refused-object",
-       .data = with("apiVersion: v1\nkind: Service\nmetadata: {name: s}\nspec: {ports: [{port: 99999}]}\n"),
-       .condition = "ProviderInstalled", .reason = "DryRunFailed", .message = "Service"});
+       .data = With("apiVersion: v1\nkind: Service\nmetadata: {name: s}\nspec: {ports: [{port: 99999}]}\n"),
+       .condition = "ProviderInstalled",
+       .reason = "DryRunFailed",
+       .message = "Service"});
+}
+
+std::vector<Case> Cases() {
+  std::vector<Case> cases;
+  Add add = [&](Case c) { cases.push_back(std::move(c)); };
+  AddTexts(add);
+  AddObjects(add);
   return cases;
 }
 
@@ -115,10 +182,10 @@ class BadInput : public ::testing::Test {
   }
   void StoreCase(const Case& c) {
     Json map = {{"apiVersion", "v1"}, {"kind", "ConfigMap"}};
-    map["metadata"] = {{"name", c.name},
-                       {"namespace", "bad"},
-                       {"labels", {{"provider.cluster.x-k8s.io/name", c.name},
-                                   {"provider.cluster.x-k8s.io/version", c.version}}}};
+    map["metadata"] = {
+        {"name", c.name},
+        {"namespace", "bad"},
+        {"labels", {{"provider.cluster.x-k8s.io/name", c.name}, {"provider.cluster.x-k8s.io/version", c.version}}}};
     map["data"] = c.data;
     if (!c.binary.empty()) {
       map["metadata"]["annotations"] = {{"provider.cluster.x-k8s.io/compressed", "true"}};
@@ -165,7 +232,8 @@ TEST_F(BadInput, AWrongCoreNameAndADuplicate) {
   ASSERT_TRUE(cluster_->AwaitGone(ProviderType::kCore, "bad", "my-core"));
   ASSERT_TRUE(cluster_->InstallCore("v1.12.0"));
   cluster_->ApplyProvider(ProviderType::kCore, "bad", "cluster-api", {{"version", "v1.12.0"}});
-  ASSERT_TRUE(cluster_->AwaitReason(ProviderType::kCore, "bad", "cluster-api", "PreflightCheckPassed", "MoreThanOneExists"));
+  ASSERT_TRUE(
+      cluster_->AwaitReason(ProviderType::kCore, "bad", "cluster-api", "PreflightCheckPassed", "MoreThanOneExists"));
   EXPECT_EQ(cluster_->See(ProviderType::kCore, "capi-system", "cluster-api").Status("Ready"), "True")
       << "I5: the older one goes on";
   cluster_->DeleteProvider(ProviderType::kCore, "bad", "cluster-api");

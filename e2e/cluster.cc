@@ -40,7 +40,9 @@ std::string ReleasesDir() {
   return path != nullptr ? path : "";
 }
 
-std::string ReleaseFolder::Text(std::string_view file) const { return Must(ReadFile(path + "/" + std::string(file)), Id()); }
+std::string ReleaseFolder::Text(std::string_view file) const {
+  return Must(ReadFile(path + "/" + std::string(file)), Id());
+}
 
 std::string ReleaseFolder::Components() const {
   for (const auto& file : Must(ListDir(path), Id())) {
@@ -150,10 +152,8 @@ void Cluster::StoreSecret(const std::string& ns, const std::string& name,
                           const std::map<std::string, std::string>& values) {
   Json data = Json::object();
   for (const auto& [key, value] : values) data[key] = Base64Encode(value);
-  kube::Object secret(Json{{"apiVersion", "v1"},
-                           {"kind", "Secret"},
-                           {"metadata", {{"name", name}, {"namespace", ns}}},
-                           {"data", data}});
+  kube::Object secret(Json{
+      {"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", {{"name", name}, {"namespace", ns}}}, {"data", data}});
   Must(client_->Apply(ctx(), kube::Builtin("Secret"), secret, kTest), name);
 }
 
@@ -186,8 +186,7 @@ bool Cluster::AwaitReady(api::ProviderType type, const std::string& ns, const st
   bool ready = kube::Eventually(
       [&] {
         seen = See(type, ns, name);
-        return seen.Status("Ready") == "True" &&
-               seen.provider.status.observed_generation == seen.provider.generation;
+        return seen.Status("Ready") == "True" && seen.provider.status.observed_generation == seen.provider.generation;
       },
       timeout);
   EXPECT_TRUE(ready) << "not ready: " << seen.Describe();

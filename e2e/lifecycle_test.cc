@@ -50,7 +50,8 @@ TEST_F(Lifecycle, TwoVersionsUnderOneSelector) {
                {"fetchConfig", {{"selector", {{"matchLabels", labels}}}}}};
   cluster_->ApplyProvider(ProviderType::kInfrastructure, "capa-system", "aws", spec);
   ASSERT_TRUE(cluster_->AwaitReady(ProviderType::kInfrastructure, "capa-system", "aws"));
-  EXPECT_EQ(cluster_->See(ProviderType::kInfrastructure, "capa-system", "aws").provider.status.installed_version, "v2.0.2");
+  EXPECT_EQ(cluster_->See(ProviderType::kInfrastructure, "capa-system", "aws").provider.status.installed_version,
+            "v2.0.2");
   EXPECT_THAT(ImageOf("capa-system", "capa-controller-manager"), HasSubstr(":v2.0.2"));
 
   // U1, U4: the other version of the two; what it no longer has is removed.
@@ -74,7 +75,8 @@ TEST_F(Lifecycle, PicksTheLatestAndWritesIt) {
   ASSERT_TRUE(cluster_->AwaitReady(ProviderType::kCore, "capi-system", "cluster-api"));
   Seen seen = cluster_->See(ProviderType::kCore, "capi-system", "cluster-api");
   EXPECT_EQ(seen.provider.status.installed_version, "v1.11.0");
-  auto object = cluster_->client().Get(cluster_->ctx(), api::ResourceOf(ProviderType::kCore), "capi-system", "cluster-api");
+  auto object =
+      cluster_->client().Get(cluster_->ctx(), api::ResourceOf(ProviderType::kCore), "capi-system", "cluster-api");
   ASSERT_TRUE(object.ok());
   EXPECT_EQ(GetString(object->json(), {"spec", "version"}), "v1.11.0");
 }
@@ -92,7 +94,8 @@ TEST_F(Lifecycle, DeletionKeepsCrdsAndNamespaces) {
   for (const auto& [id, entry] : inventory->entries()) {
     bool crd = id.kind == "CustomResourceDefinition";
     crds += crd ? 1 : 0;
-    EXPECT_TRUE(kube::Eventually([&] { return cluster_->Exists(id, entry.version) == crd; }, Seconds(10))) << id.ToString();
+    EXPECT_TRUE(kube::Eventually([&] { return cluster_->Exists(id, entry.version) == crd; }, Seconds(10)))
+        << id.ToString();
   }
   EXPECT_EQ(crds, 13u);
   EXPECT_TRUE(cluster_->Exists({"", "Namespace", "", "capi-system"}));

@@ -46,7 +46,8 @@ OperatorProcess::OperatorProcess(const std::string& kubeconfig, std::vector<std:
 
 OperatorProcess::~OperatorProcess() {
   if (running()) process_->Stop();
-  if (::testing::Test::HasFailure()) fmt::print(stderr, "---- the operator's log ends with\n{}\n", process_->LogTail(60));
+  if (::testing::Test::HasFailure())
+    fmt::print(stderr, "---- the operator's log ends with\n{}\n", process_->LogTail(60));
 }
 
 void OperatorProcess::Start() {

@@ -19,13 +19,13 @@ class OperatorProcess {
                            std::vector<std::string> environment = {});
   ~OperatorProcess();
 
-  void Kill();               // SIGKILL
-  int Terminate();           // SIGTERM; its exit code
-  void Restart();            // starts again with the same arguments
+  void Kill();      // SIGKILL
+  int Terminate();  // SIGTERM; its exit code
+  void Restart();   // starts again with the same arguments
   bool running() const { return process_ != nullptr && process_->running(); }
   int pid() const { return process_->pid(); }
   std::string Metrics() const;
-  std::string Log() const;   // everything it wrote so far
+  std::string Log() const;  // everything it wrote so far
   size_t ResidentKiB() const;
   size_t Descriptors() const;
   size_t Threads() const;

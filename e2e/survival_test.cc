@@ -120,7 +120,8 @@ TEST_F(Survival, TheSecretArrivesLater) {
   Json spec = SmallSpec("small", "v1.0.0");
   spec["configSecret"] = {{"name", "late"}};
   cluster_->ApplyProvider(ProviderType::kInfrastructure, "small", "small", spec);
-  ASSERT_TRUE(cluster_->AwaitReason(ProviderType::kInfrastructure, "small", "small", "PreflightCheckPassed", "SecretNotFound"));
+  ASSERT_TRUE(
+      cluster_->AwaitReason(ProviderType::kInfrastructure, "small", "small", "PreflightCheckPassed", "SecretNotFound"));
   cluster_->StoreSecret("small", "late", {{"EXTRA", "came late"}});
   ASSERT_TRUE(cluster_->AwaitReady(ProviderType::kInfrastructure, "small", "small"));
   EXPECT_EQ(GetString(cluster_->Get("ConfigMap", "small", "small-config").json(), {"data", "extra"}), "came late");
@@ -172,7 +173,8 @@ TEST_F(Survival, KilledInTheMiddle) {
   cluster_->ApplyProvider(ProviderType::kCore, "capi-system", "cluster-api", SelectorSpec(core));
   for (int writes : {1, 3, 9, 20}) {
     std::atomic<int> seen = 0;
-    StartOperator({"--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=1s"});
+    StartOperator(
+        {"--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=1s"});
     proxy_->SetFaults([&](const kube::ProxyRequest& request) -> kube::Fault {
       bool ours = request.method == "PATCH" && request.target.find("/events") == std::string::npos;
       if (ours && ++seen >= writes) operator_->Kill();
@@ -182,7 +184,8 @@ TEST_F(Survival, KilledInTheMiddle) {
                 cluster_->See(ProviderType::kCore, "capi-system", "cluster-api").Status("Ready") == "True");
     proxy_->SetFaults(nullptr);
   }
-  StartOperator({"--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=1s"});
+  StartOperator(
+      {"--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=1s"});
   ASSERT_TRUE(cluster_->AwaitReady(ProviderType::kCore, "capi-system", "cluster-api"));
   ExpectInventoryExists(ProviderType::kCore, "capi-system", "cluster-api");
 }

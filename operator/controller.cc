@@ -34,7 +34,8 @@ bool OnlyWords(const api::ProviderStatus& was, const api::ProviderStatus& is) {
   if (was.conditions.size() != is.conditions.size()) return false;
   api::ProviderStatus same = is;
   for (size_t i = 0; i < is.conditions.size(); ++i) {
-    if (was.conditions[i].type != is.conditions[i].type || was.conditions[i].status != is.conditions[i].status) return false;
+    if (was.conditions[i].type != is.conditions[i].type || was.conditions[i].status != is.conditions[i].status)
+      return false;
     if (was.conditions[i].observed_generation != is.conditions[i].observed_generation) return false;
   }
   same.conditions = was.conditions;
@@ -52,8 +53,8 @@ void LogChange(const Context& ctx, const api::ProviderStatus& was, const api::Pr
 }  // namespace
 
 ProviderController::ProviderController(kube::Client& client, const Settings& settings, const Sources& sources,
-                                       ControllerSettings options, kube::Metrics& metrics,
-                                       kube::EventRecorder& events, Clock& clock)
+                                       ControllerSettings options, kube::Metrics& metrics, kube::EventRecorder& events,
+                                       Clock& clock)
     : clock_(clock),
       client_(client),
       metrics_(metrics),
@@ -66,8 +67,9 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
       writer_(client, cache_),
       installer_({client, observer_, cache_, writer_, settings, sources}),
       remover_(client, writer_),
-      controller_({.name = "provider", .workers = options_.workers, .backoff = {}},
-                  [this](const Context& ctx, const std::string& key) { return Pass(ctx, key); }, metrics, clock) {
+      controller_(
+          {.name = "provider", .workers = options_.workers, .backoff = {}},
+          [this](const Context& ctx, const std::string& key) { return Pass(ctx, key); }, metrics, clock) {
   for (const api::ProviderKind& kind : api::kProviderKinds) {
     kube::InformerOptions watch;
     watch.ns = options_.ns;

@@ -25,8 +25,8 @@ struct ControllerSettings {
 // Thread-safe. Owns everything that lives as long as the operator leads.
 class ProviderController {
  public:
-  ProviderController(kube::Client& client, const Settings& settings, const Sources& sources,
-                     ControllerSettings options, kube::Metrics& metrics, kube::EventRecorder& events, Clock& clock);
+  ProviderController(kube::Client& client, const Settings& settings, const Sources& sources, ControllerSettings options,
+                     kube::Metrics& metrics, kube::EventRecorder& events, Clock& clock);
   ~ProviderController();
 
   // Adds the informers of the seven kinds and the workers.

@@ -30,10 +30,11 @@ std::optional<Hold> SpecIsReadable(const Observation& o) {
 
 std::optional<Hold> StatusIsReadable(const Observation& o) {
   if (!o.inventory_error) return std::nullopt;
-  return Preflight(reason::kInvalidInventory,
-                   fmt::format("{}: nothing is changed while it is unreadable; restore status.inventory, or remove it to "
-                               "have it rebuilt",
-                               o.inventory_error->message));
+  return Preflight(
+      reason::kInvalidInventory,
+      fmt::format("{}: nothing is changed while it is unreadable; restore status.inventory, or remove it to "
+                  "have it rebuilt",
+                  o.inventory_error->message));
 }
 
 // I5, I1: what can be judged from the spec alone, field by field.
@@ -58,12 +59,14 @@ std::optional<Hold> OneProviderPerName(const Observation& o) {
     if (!same || !Older(other, o.provider)) continue;
     std::string message =
         me.type == api::ProviderType::kCore
-            ? fmt::format("CoreProvider already exists in the cluster. Only one is allowed: {}/{} is older; delete one "
-                          "of the two",
-                          other.id.ns, other.id.name)
-            : fmt::format("There is already a {} with name {} in the cluster, in namespace {}. Only one is allowed; "
-                          "delete one of the two",
-                          api::KindOf(me.type).kind, me.name, other.id.ns);
+            ? fmt::format(
+                  "CoreProvider already exists in the cluster. Only one is allowed: {}/{} is older; delete one "
+                  "of the two",
+                  other.id.ns, other.id.name)
+            : fmt::format(
+                  "There is already a {} with name {} in the cluster, in namespace {}. Only one is allowed; "
+                  "delete one of the two",
+                  api::KindOf(me.type).kind, me.name, other.id.ns);
     return Preflight(reason::kMoreThanOneExists, message, Retry::kWaiting);
   }
   return std::nullopt;
@@ -72,10 +75,11 @@ std::optional<Hold> OneProviderPerName(const Observation& o) {
 // I2: a name that nobody knows needs a source.
 std::optional<Hold> HasSource(const Observation& o) {
   if (o.provider.spec.fetch_config || o.known_provider) return std::nullopt;
-  return Preflight(reason::kFetchConfigValidationError,
-                   fmt::format("Either Selector, OCI URL or provider URL must be provided for a not predefined provider: "
-                               "no {} is known by the name \"{}\"; set spec.fetchConfig",
-                               api::KindOf(o.provider.id.type).kind, o.provider.id.name));
+  return Preflight(
+      reason::kFetchConfigValidationError,
+      fmt::format("Either Selector, OCI URL or provider URL must be provided for a not predefined provider: "
+                  "no {} is known by the name \"{}\"; set spec.fetchConfig",
+                  api::KindOf(o.provider.id.type).kind, o.provider.id.name));
 }
 
 // I5: the config Secret exists. It may come later (F1): its watch wakes this provider.
@@ -89,11 +93,12 @@ std::optional<Hold> SecretExists(const Observation& o) {
 
 std::optional<Hold> AdditionalManifestsExist(const Observation& o) {
   if (!o.additional_manifests || o.additional_manifests->exists) return std::nullopt;
-  return Preflight(reason::kAdditionalManifestsNotFound,
-                   fmt::format("ConfigMap {}/{} (spec.additionalManifests) doesn't exist: create it, this provider then "
-                               "goes on",
-                               o.additional_manifests->ref.ns, o.additional_manifests->ref.name),
-                   Retry::kWaiting);
+  return Preflight(
+      reason::kAdditionalManifestsNotFound,
+      fmt::format("ConfigMap {}/{} (spec.additionalManifests) doesn't exist: create it, this provider then "
+                  "goes on",
+                  o.additional_manifests->ref.ns, o.additional_manifests->ref.name),
+      Retry::kWaiting);
 }
 
 // I4: everyone waits until the core's CRDs are Established, not until its pods run.
@@ -121,17 +126,17 @@ std::optional<Hold> NoDowngrade(const Observation& o) {
   if (*wanted >= *installed || wanted->SameSeries(*installed)) return std::nullopt;
   auto allowed = o.provider.annotations.find(std::string(api::kAnnotationAllowDowngrade));
   if (allowed != o.provider.annotations.end() && allowed->second == "true") return std::nullopt;
-  return Preflight(reason::kUnsupportedProviderDowngradeReason,
-                   fmt::format("Downgrade is not supported for provider {}: {} is installed, spec.version is {}; annotation "
-                               "{}: \"true\" allows it",
-                               o.provider.id.name, installed->ToString(), wanted->ToString(),
-                               api::kAnnotationAllowDowngrade));
+  return Preflight(
+      reason::kUnsupportedProviderDowngradeReason,
+      fmt::format("Downgrade is not supported for provider {}: {} is installed, spec.version is {}; annotation "
+                  "{}: \"true\" allows it",
+                  o.provider.id.name, installed->ToString(), wanted->ToString(), api::kAnnotationAllowDowngrade));
 }
 
 constexpr Rule kPreflight[] = {
-    {"F2.spec", SpecIsReadable},     {"F2.status", StatusIsReadable}, {"I5.spec", SpecIsValid},
+    {"F2.spec", SpecIsReadable},       {"F2.status", StatusIsReadable}, {"I5.spec", SpecIsValid},
     {"I5.unique", OneProviderPerName}, {"I2.source", HasSource},        {"U6.downgrade", NoDowngrade},
-    {"I4.core-first", CoreFirst},    {"I5.secret", SecretExists},     {"I5.manifests", AdditionalManifestsExist},
+    {"I4.core-first", CoreFirst},      {"I5.secret", SecretExists},     {"I5.manifests", AdditionalManifestsExist},
 };
 
 bool HandsOffWanted(const Observation& o) {
@@ -187,12 +192,12 @@ std::string InputsDigest(const Observation& o) {
 
 std::string InputsDigest(const Observation& o, const api::Version& version, std::string_view release_stamp) {
   auto annotation = o.provider.annotations.find(std::string(api::kAnnotationReconcileAt));
-  std::string text = Join(std::vector<std::string>{
-                              "1", o.provider.uid, o.spec_digest, version.ToString(), std::string(release_stamp),
-                              o.config_secret ? o.config_secret->stamp : "",
-                              o.additional_manifests ? o.additional_manifests->stamp : "", o.environment,
-                              annotation == o.provider.annotations.end() ? "" : annotation->second},
-                          "\n");
+  std::string text =
+      Join(std::vector<std::string>{"1", o.provider.uid, o.spec_digest, version.ToString(), std::string(release_stamp),
+                                    o.config_secret ? o.config_secret->stamp : "",
+                                    o.additional_manifests ? o.additional_manifests->stamp : "", o.environment,
+                                    annotation == o.provider.annotations.end() ? "" : annotation->second},
+           "\n");
   return Sha256Hex(text).substr(0, 32);
 }
 
@@ -205,23 +210,25 @@ std::optional<Hold> CheckMetadata(const Observation& o, const api::Version& vers
   if (!contract) {
     std::vector<std::string> series;
     for (const auto& s : metadata.series) series.push_back(fmt::format("{}.{}", s.major, s.minor));
-    return incompatible(fmt::format("invalid provider metadata: version {} for the provider {} does not match any release "
-                                    "series; its metadata.yaml lists {}",
-                                    version.ToString(), o.provider.id.name, JoinNames(series, 20)));
+    return incompatible(
+        fmt::format("invalid provider metadata: version {} for the provider {} does not match any release "
+                    "series; its metadata.yaml lists {}",
+                    version.ToString(), o.provider.id.name, JoinNames(series, 20)));
   }
   if (!api::KnownContract(*contract)) {
-    return incompatible(fmt::format("{} {} has contract {}, which this operator doesn't know (it knows {}): upgrade the "
-                                    "operator or choose another version",
-                                    o.provider.id.ToString(), version.ToString(), *contract,
-                                    JoinNames(api::KnownContracts(), 9)));
+    return incompatible(
+        fmt::format("{} {} has contract {}, which this operator doesn't know (it knows {}): upgrade the "
+                    "operator or choose another version",
+                    o.provider.id.ToString(), version.ToString(), *contract, JoinNames(api::KnownContracts(), 9)));
   }
   if (o.provider.id.type == api::ProviderType::kCore || !o.core) return std::nullopt;
   if (api::Accepts(o.core->status.contract, *contract)) return std::nullopt;
-  auto waits = incompatible(fmt::format(
-      "{} {} has contract {}, but the core provider (contract {}) accepts only {}: choose a version with one of these, or "
-      "upgrade the core provider",
-      o.provider.id.ToString(), version.ToString(), *contract, o.core->status.contract,
-      JoinNames(api::AcceptedBy(o.core->status.contract), 9)));
+  auto waits =
+      incompatible(fmt::format("{} {} has contract {}, but the core provider (contract {}) accepts only {}: choose a "
+                               "version with one of these, or "
+                               "upgrade the core provider",
+                               o.provider.id.ToString(), version.ToString(), *contract, o.core->status.contract,
+                               JoinNames(api::AcceptedBy(o.core->status.contract), 9)));
   waits.retry = Retry::kWaiting;
   return waits;
 }
@@ -236,11 +243,12 @@ std::optional<Hold> CheckOwners(const Observation& o, const std::vector<kube::Ob
       if (ours.contains(id)) taken.push_back(id.ToString());
     }
     if (taken.empty()) continue;
-    return Hold{std::string(condition::kProviderInstalled), std::string(reason::kObjectOwnedByAnotherProvider),
-                fmt::format("{} belongs to {} (namespace {}), which installed {}: two providers can't own one object; "
-                            "delete one provider, or put this one into a namespace of its own if the object is namespaced",
-                            JoinNames(taken, 3), sibling->id.ToString(), sibling->id.ns, taken.size() == 1 ? "it" : "them"),
-                Retry::kWaiting};
+    return Hold{
+        std::string(condition::kProviderInstalled), std::string(reason::kObjectOwnedByAnotherProvider),
+        fmt::format("{} belongs to {} (namespace {}), which installed {}: two providers can't own one object; "
+                    "delete one provider, or put this one into a namespace of its own if the object is namespaced",
+                    JoinNames(taken, 3), sibling->id.ToString(), sibling->id.ns, taken.size() == 1 ? "it" : "them"),
+        Retry::kWaiting};
   }
   return std::nullopt;
 }

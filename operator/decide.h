@@ -7,8 +7,8 @@
 #include <string_view>
 #include <variant>
 
-#include "operator/hold.h"
 #include "api/release.h"
+#include "operator/hold.h"
 #include "operator/observation.h"
 
 namespace capi::ops {
@@ -19,7 +19,8 @@ struct HandsOff {};
 struct AddFinalizer {};
 // Remove what the provider brought (X1).
 struct Remove {};
-// The inputs are not those of the last apply, or something that was applied is gone (D1): resolve, fetch, render, apply.
+// The inputs are not those of the last apply, or something that was applied is gone (D1): resolve, fetch, render,
+// apply.
 struct Install {
   std::string inputs;  // digest, as far as it is known before a version is resolved
 };

@@ -27,7 +27,8 @@ TEST(Decide, NamesTheNextStep) {
   };
   const Case cases[] = {
       {"new inputs are installed", [](Observation&) {}, "Install"},
-      {"the same inputs need nothing (U1)", [](Observation& o) { o.provider.status.applied = InputsDigest(o); }, "Steady"},
+      {"the same inputs need nothing (U1)", [](Observation& o) { o.provider.status.applied = InputsDigest(o); },
+       "Steady"},
       {"D1 what was deleted is applied again",
        [](Observation& o) {
          o.provider.status.applied = InputsDigest(o);
@@ -94,26 +95,29 @@ TEST(Decide, PreflightHoldsWithReasonAndMessage) {
   };
   const Case cases[] = {
       {"F2 a spec that can't be read",
-       [](Observation& o) { o.spec_error = Error{Code::kInvalidArgument, "spec.manager.syncPeriod: no duration", {}}; },
+       [](Observation& o) {
+         o.spec_error = Error{Code::kInvalidArgument, "spec.manager.syncPeriod: no duration", {}};
+       },
        api::reason::kInvalidSpec, "spec.manager.syncPeriod"},
       {"I4 there is no core", [](Observation& o) { o.core = nullptr; }, api::reason::kWaitingForCoreProviderReady,
        "there is no CoreProvider", Retry::kWaiting},
       {"I4 the core's CRDs aren't there yet", [](Observation& o) { o.core_crds_established = false; },
        api::reason::kWaitingForCoreProviderReady, "Waiting for the CoreProvider to be installed", Retry::kWaiting},
       {"I5 the Secret is missing",
-       [](Observation& o) { o.config_secret = Referenced{{"aws-variables", "aws-system"}, false, ""}; },
+       [](Observation& o) {
+         o.config_secret = Referenced{{"aws-variables", "aws-system"}, false, ""};
+       },
        api::reason::kSecretNotFound, "Secret aws-system/aws-variables", Retry::kWaiting},
       {"I9 the additional manifests are missing",
-       [](Observation& o) { o.additional_manifests = Referenced{{"extra", "aws-system"}, false, ""}; },
+       [](Observation& o) {
+         o.additional_manifests = Referenced{{"extra", "aws-system"}, false, ""};
+       },
        api::reason::kAdditionalManifestsNotFound, "ConfigMap aws-system/extra", Retry::kWaiting},
       {"I5 no semantic version", [](Observation& o) { o.provider.spec.version = "one"; },
        api::reason::kIncorrectVersionFormat, "one"},
       {"I2 nobody knows the name", [](Observation& o) { o.known_provider = false; },
        api::reason::kFetchConfigValidationError, "spec.fetchConfig"},
-      {"U6 a downgrade",
-       [](Observation& o) {
-         o.provider.status.installed_version = "v2.0.0";
-       },
+      {"U6 a downgrade", [](Observation& o) { o.provider.status.installed_version = "v2.0.0"; },
        api::reason::kUnsupportedProviderDowngradeReason, "Downgrade is not supported for provider aws"},
       {"I5 an older one exists",
        [](Observation& o) {
@@ -165,11 +169,15 @@ TEST(InputsDigest, ChangesWithEveryInput) {
   ASSERT_FALSE(before.empty());
   void (*const changes[])(Observation&) = {
       [](Observation& o) { o.spec_digest = "other"; },
-      [](Observation& o) { o.provider.spec.version = "v1.13.0", o.releases[0].version_text = "v1.13.0",
-                           o.releases[0].version = *api::Version::Parse("v1.13.0"); },
+      [](Observation& o) {
+        o.provider.spec.version = "v1.13.0", o.releases[0].version_text = "v1.13.0",
+        o.releases[0].version = *api::Version::Parse("v1.13.0");
+      },
       [](Observation& o) { o.releases[0].stamp = "uid/2"; },
       [](Observation& o) { o.config_secret->stamp = "uid/2"; },
-      [](Observation& o) { o.additional_manifests = Referenced{{"m", "aws-system"}, true, "uid/9"}; },
+      [](Observation& o) {
+        o.additional_manifests = Referenced{{"m", "aws-system"}, true, "uid/9"};
+      },
       [](Observation& o) { o.environment = "other"; },
       [](Observation& o) { o.provider.uid = "made anew"; },
       [](Observation& o) { o.provider.annotations["operator.cluster.x-k8s.io/reconcile-at"] = "now"; },
@@ -221,8 +229,9 @@ TEST(CheckMetadata, WantsSeriesAndContract) {
     auto core = NewCore();
     core.status.contract = c.core_contract;
     o.core = std::make_shared<api::Provider>(core);
-    auto metadata = api::Metadata::Parse("apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- " +
-                                             c.series + "\n", "aws");
+    auto metadata = api::Metadata::Parse(
+        "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- " + c.series + "\n",
+        "aws");
     ASSERT_TRUE(metadata.ok()) << metadata.error().message;
     auto hold = CheckMetadata(o, *api::Version::Parse("v1.12.0"), *metadata);
     EXPECT_EQ(hold.has_value(), !c.message.empty());

@@ -44,7 +44,8 @@ std::string_view FetchReason(const Error& error) {
   }
 }
 
-// A source that doesn't have a version may have it later (a release is published, a ConfigMap applied): look again now and then.
+// A source that doesn't have a version may have it later (a release is published, a ConfigMap applied): look again now
+// and then.
 Hold FetchHold(const Error& error) {
   Hold hold = NotInstalled(FetchReason(error), error);
   if (error.code == Code::kNotFound && hold.retry == Retry::kOnChange) {
@@ -142,6 +143,7 @@ Installer::Step Installer::Load(const Context& ctx, const Observation& o, Materi
   if (!release.ok()) return FetchHold(release.error().With(m.repository->Describe()));
   m.release = std::move(release).value();
   m.fetched = true;
+  ctx.log.Info("fetched", {{"release", m.release.source}, {"bytes", m.release.components.size()}});
   return std::nullopt;
 }
 
@@ -241,7 +243,8 @@ Installer::Step Installer::Apply(const Context& ctx, Observation& o, Material& m
   auto applied = applier_.Apply(ctx, m.manifests, m.inventory, changes);
   bool waiting = false;
   for (const auto& change : changes) {
-    bool written = change.action == kube::Change::Action::kCreated || change.action == kube::Change::Action::kConfigured;
+    bool written =
+        change.action == kube::Change::Action::kCreated || change.action == kube::Change::Action::kConfigured;
     if (change.action == kube::Change::Action::kFailed) continue;
     m.inventory.Put(change.id, change.entry);
     if (!written || !(IsWorkload(change.id) || IsCrd(change.id))) continue;

@@ -98,7 +98,8 @@ Status Run(const Options& o) {
                            "--diagnostics-address");
     ctx.log.Info("serving metrics", {{"address", diagnostics->address()}});
   }
-  manager.Add("events", [&events](const Context& run) { events.Run(run); }, true);
+  manager.Add(
+      "events", [&events](const Context& run) { events.Run(run); }, true);
   controller.AddTo(manager);
   manager.LeadBy(elector);
   ctx.log.Info("started", {{"version", kProjectVersion}, {"server", config.server}});

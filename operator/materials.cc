@@ -75,8 +75,8 @@ std::string MissingNamespaceLabels(const kube::Object& ns, const std::map<std::s
     if (ns.label(key) != value) missing.push_back(key + "=" + value);
   }
   if (missing.empty()) return "";
-  return fmt::format("the release wants labels on its Namespace that {} lacks: kubectl label namespace {} {}", ns.name(),
-                     ns.name(), Join(missing, " "));
+  return fmt::format("the release wants labels on its Namespace that {} lacks: kubectl label namespace {} {}",
+                     ns.name(), ns.name(), Join(missing, " "));
 }
 
 Hold RenderHold(const Observation& o, const templating::RenderError& error) {
@@ -93,8 +93,8 @@ Hold RenderHold(const Observation& o, const templating::RenderError& error) {
 Hold MissingKindsHold(const std::vector<std::string>& kinds) {
   bool cert_manager = false;
   for (const auto& kind : kinds) cert_manager = cert_manager || kind.find("cert-manager.io") != kind.npos;
-  std::string help = cert_manager ? "install cert-manager (https://cert-manager.io/docs/installation)"
-                                  : "install what provides them";
+  std::string help =
+      cert_manager ? "install cert-manager (https://cert-manager.io/docs/installation)" : "install what provides them";
   return Hold{std::string(condition::kPreflightCheckPassed), std::string(reason::kMissingKinds),
               fmt::format("the release uses kinds that the cluster doesn't have: {}; {}; this provider then goes on",
                           JoinNames(kinds, 10), help),

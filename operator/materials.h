@@ -1,5 +1,5 @@
-// The pieces of an installation that are functions of their arguments: inputs of a render, its result as manifests, and the
-// inventory that is announced for it.
+// The pieces of an installation that are functions of their arguments: inputs of a render, its result as manifests, and
+// the inventory that is announced for it.
 #pragma once
 
 #include <functional>

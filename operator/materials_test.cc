@@ -53,7 +53,8 @@ TEST(KeepsOthers, DeletesOnlyWhatCarriesOurLabel) {
 
 TEST(RenderHold, TellsReasonAndPlace) {
   Observation o = Observed();
-  templating::RenderError missing{templating::RenderStep::kVariables, {Code::kInvalidArgument, "m", {}}, {"A", "B", "C"}};
+  templating::RenderError missing{
+      templating::RenderStep::kVariables, {Code::kInvalidArgument, "m", {}}, {"A", "B", "C"}};
   Hold hold = RenderHold(o, missing);
   EXPECT_EQ(hold.reason, api::reason::kMissingVariables);
   EXPECT_EQ(hold.condition, api::condition::kPreflightCheckPassed);
@@ -64,7 +65,8 @@ TEST(RenderHold, TellsReasonAndPlace) {
 
   using templating::RenderStep;
   const std::pair<RenderStep, std::string_view> reasons[] = {
-      {RenderStep::kVariables, api::reason::kInvalidComponents}, {RenderStep::kParse, api::reason::kInvalidComponents},
+      {RenderStep::kVariables, api::reason::kInvalidComponents},
+      {RenderStep::kParse, api::reason::kInvalidComponents},
       {RenderStep::kImages, api::reason::kComponentsImageOverrideError},
       {RenderStep::kNamespace, api::reason::kMultipleNamespaces},
       {RenderStep::kCustomise, api::reason::kComponentsCustomizationError},
@@ -93,7 +95,8 @@ TEST(RenderManifests, ReadsVariablesFromSecretThenEnvironment) {
   release.version = *api::Version::Parse("v1.12.0");
   release.source = "a test";
   release.components =
-      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\ndata: {a: '${A}', b: '${B}', c: '${C:=default}'}\n";
+      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\ndata: {a: '${A}', b: '${B}', c: "
+      "'${C:=default}'}\n";
   Settings settings;
   settings.environment = {{"A", "environment"}, {"B", "environment"}};
   RenderInputs inputs;

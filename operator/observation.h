@@ -26,8 +26,8 @@ struct Referenced {
 // A release that lies in the cluster as a ConfigMap.
 struct StoredRelease {
   std::string ns, name;
-  std::string version_text;               // of the label, else the ConfigMap's name
-  std::optional<api::Version> version;    // unset when the text is no version
+  std::string version_text;             // of the label, else the ConfigMap's name
+  std::optional<api::Version> version;  // unset when the text is no version
   std::string stamp;
 };
 
@@ -39,9 +39,9 @@ struct Workload {
 
 // What a provider's objects look like, from the watches.
 struct Fleet {
-  std::vector<Workload> workloads;          // of the inventory
-  std::vector<std::string> pending_crds;    // names of CRDs of the inventory that aren't Established
-  std::vector<kube::ObjectId> missing;      // those of both that don't exist, though they were applied
+  std::vector<Workload> workloads;        // of the inventory
+  std::vector<std::string> pending_crds;  // names of CRDs of the inventory that aren't Established
+  std::vector<kube::ObjectId> missing;    // those of both that don't exist, though they were applied
   bool ready() const {
     for (const auto& w : workloads) {
       if (!w.health.ok()) return false;
@@ -61,10 +61,10 @@ struct Observation {
   ProviderPtr core;                      // the oldest core provider, also when it is this one; null for none
   bool core_crds_established = false;
   std::optional<Referenced> config_secret, additional_manifests;
-  std::vector<StoredRelease> releases;   // that the spec's selector finds, or that were fetched for this provider
-  bool known_provider = false;           // the registry (built-in or the operator's file) has its name
+  std::vector<StoredRelease> releases;  // that the spec's selector finds, or that were fetched for this provider
+  bool known_provider = false;          // the registry (built-in or the operator's file) has its name
   Fleet fleet;
-  std::string environment;               // digest of the operator's own inputs: variables, file, renderer version
+  std::string environment;  // digest of the operator's own inputs: variables, file, renderer version
   WallTime now;
 };
 

@@ -154,8 +154,8 @@ Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key,
   return fleet;
 }
 
-// Until the watch has shown our own write, what the cache says is old. A watch that missed it (it listed anew while the object
-// came and went) can't hold things up for longer than this.
+// Until the watch has shown our own write, what the cache says is old. A watch that missed it (it listed anew while the
+// object came and went) can't hold things up for longer than this.
 constexpr Seconds kWatchLag{30};
 
 bool Observer::Awaited(const kube::ObjectId& id) {

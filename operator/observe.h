@@ -18,8 +18,8 @@ class Observer {
  public:
   Observer(ProviderCache& cache, Watches& watches, const Settings& settings, Clock& clock);
 
-  // nullopt: there is no such provider. Blocks until the watches that it needs have their first state; kUnavailable when
-  // they can't get it.
+  // nullopt: there is no such provider. Blocks until the watches that it needs have their first state; kUnavailable
+  // when they can't get it.
   Result<std::optional<Observation>> Observe(const Context& ctx, const std::string& key);
 
   // State of the objects of `inventory`, and no state older than what Expect announced.
@@ -40,10 +40,12 @@ class Observer {
 
  private:
   Result<std::shared_ptr<kube::Informer>> Crds(const Context& ctx, const std::string& key);
-  Result<std::shared_ptr<kube::Informer>> Workloads(const Context& ctx, const std::string& key, const std::string& kind);
+  Result<std::shared_ptr<kube::Informer>> Workloads(const Context& ctx, const std::string& key,
+                                                    const std::string& kind);
   Result<std::optional<Referenced>> Find(const Context& ctx, const std::string& key, const char* kind,
                                          const std::optional<api::ObjectRef>& ref);
-  Result<std::vector<StoredRelease>> Releases(const Context& ctx, const std::string& key, const api::Provider& provider);
+  Result<std::vector<StoredRelease>> Releases(const Context& ctx, const std::string& key,
+                                              const api::Provider& provider);
   Result<bool> CrdsEstablished(const Context& ctx, const std::string& key, const api::Provider& core);
   bool Awaited(const kube::ObjectId& id);
   Status ObserveNeeds(const Context& ctx, const std::string& key, Observation& o);

@@ -44,9 +44,9 @@ void AddSeconds(CLI::App& app, const std::string& name, Seconds& target, const s
 void AddIgnored(CLI::App& app) {
   static std::string text;
   static bool flag;
-  for (const char* name : {"--watch-filter", "--profiler-address", "--sync-period", "--manager-concurrency",
-                           "--tls-min-version", "--tls-cipher-suites", "--vmodule", "--webhook-port",
-                           "--webhook-cert-dir"}) {
+  for (const char* name :
+       {"--watch-filter", "--profiler-address", "--sync-period", "--manager-concurrency", "--tls-min-version",
+        "--tls-cipher-suites", "--vmodule", "--webhook-port", "--webhook-cert-dir"}) {
     app.add_option(name, text, "accepted for compatibility, without effect")->group("Compatibility");
   }
   for (const char* name : {"--leader-elect", "--watch-configsecret", "--watch-configmap", "--contention-profiling"}) {
@@ -55,8 +55,9 @@ void AddIgnored(CLI::App& app) {
 }
 
 void AddCluster(CLI::App& app, Options& o) {
-  app.add_option("--kubeconfig", o.kubeconfig,
-                 "file to reach the cluster with; without it: $KUBECONFIG, ~/.kube/config, then the Pod's service account");
+  app.add_option(
+      "--kubeconfig", o.kubeconfig,
+      "file to reach the cluster with; without it: $KUBECONFIG, ~/.kube/config, then the Pod's service account");
   app.add_option("--kubeconfig-context", o.context, "context of that file; without it the current one");
   app.add_option("--namespace", o.ns, "watch providers in this namespace alone; without it in all");
   app.add_option("--leader-elect-namespace", o.lease_namespace,
@@ -70,8 +71,9 @@ void AddCluster(CLI::App& app, Options& o) {
 }
 
 void AddServing(CLI::App& app, Options& o) {
-  app.add_option("--diagnostics-address", o.diagnostics_address,
-                 "address of /metrics: HTTPS for those who may get /metrics (token review); plain on loopback; 0 turns it off")
+  app.add_option(
+         "--diagnostics-address", o.diagnostics_address,
+         "address of /metrics: HTTPS for those who may get /metrics (token review); plain on loopback; 0 turns it off")
       ->capture_default_str();
   app.add_flag("--insecure-diagnostics", o.insecure_diagnostics, "serve /metrics in plain HTTP, to anyone");
   app.add_option("--health-addr", o.health_address, "address of /healthz and /readyz; 0 turns it off")

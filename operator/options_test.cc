@@ -25,12 +25,27 @@ TEST(ParseOptions, Defaults) {
 
 // The arguments of the peer's own Deployment and of its chart start this operator too.
 TEST(ParseOptions, TakesThePeersArguments) {
-  auto parsed = Parse({"--leader-elect", "--leader-elect=true", "--leader-elect-lease-duration=1m30s", "--v=2",
-                       "--leader-elect-renew-deadline=20s", "--leader-elect-retry-period=4s", "--health-addr=:9441",
-                       "--diagnostics-address=127.0.0.1:0", "--insecure-diagnostics=true", "--watch-configsecret",
-                       "--watch-configmap", "--profiler-address=localhost:6060", "--contention-profiling", "--concurrency=2",
-                       "--sync-period=10m", "--webhook-port=9443", "--webhook-cert-dir=/certs", "--namespace=capi",
-                       "--tls-min-version=VersionTLS12", "--watch-filter=x", "--manager-concurrency=10"});
+  auto parsed = Parse({"--leader-elect",
+                       "--leader-elect=true",
+                       "--leader-elect-lease-duration=1m30s",
+                       "--v=2",
+                       "--leader-elect-renew-deadline=20s",
+                       "--leader-elect-retry-period=4s",
+                       "--health-addr=:9441",
+                       "--diagnostics-address=127.0.0.1:0",
+                       "--insecure-diagnostics=true",
+                       "--watch-configsecret",
+                       "--watch-configmap",
+                       "--profiler-address=localhost:6060",
+                       "--contention-profiling",
+                       "--concurrency=2",
+                       "--sync-period=10m",
+                       "--webhook-port=9443",
+                       "--webhook-cert-dir=/certs",
+                       "--namespace=capi",
+                       "--tls-min-version=VersionTLS12",
+                       "--watch-filter=x",
+                       "--manager-concurrency=10"});
   ASSERT_TRUE(parsed.options) << parsed.exit.text;
   EXPECT_EQ(parsed.options->lease_duration, Seconds(90));
   EXPECT_EQ(parsed.options->renew_deadline, Seconds(20));

@@ -15,8 +15,8 @@ std::uint64_t Number(const std::string& resource_version) {
 }
 
 std::string DigestWithoutVersion(const Json& spec) {
-  if (!spec.is_object()) return Sha256Hex("");
-  Json copy = spec;
+  // No spec is an empty one: writing the version into it must not look like another input.
+  Json copy = spec.is_object() ? spec : Json::object();
   copy.erase("version");
   return Sha256Hex(ToJsonText(copy));
 }
@@ -36,8 +36,8 @@ std::shared_ptr<const CachedProvider> Parse(const kube::ObjectPtr& object) {
   return cached;
 }
 
-// Status alone: nothing that another pass of this provider would decide differently on. A status that was lost (restored from a
-// backup, cleared by hand) counts as a change.
+// Status alone: nothing that another pass of this provider would decide differently on. A status that was lost
+// (restored from a backup, cleared by hand) counts as a change.
 bool OnlyStatus(const api::Provider& was, const api::Provider& is) {
   bool lost = (!was.status.applied.empty() && is.status.applied.empty()) ||
               (!was.status.conditions.empty() && is.status.conditions.empty());

@@ -10,8 +10,8 @@
 namespace capi::ops {
 namespace {
 
-constexpr size_t kPlainLimit = 1u << 20;       // of both texts together, as the peer counts
-constexpr size_t kPartLimit = 700u * 1024;     // of bytes in one ConfigMap; base64 and metadata fit below etcd's 1.5 MiB
+constexpr size_t kPlainLimit = 1u << 20;    // of both texts together, as the peer counts
+constexpr size_t kPartLimit = 700u * 1024;  // of bytes in one ConfigMap; base64 and metadata fit below etcd's 1.5 MiB
 constexpr size_t kMaxParts = 64;
 
 const kube::Resource& ConfigMaps() { return kube::Builtin("ConfigMap"); }
@@ -70,7 +70,8 @@ Result<std::string> Components(const Context& ctx, kube::Client& client, const k
   auto text = Gunzip(packed);
   if (!text.ok()) {
     return Error{Code::kInvalidArgument,
-                 fmt::format("cannot decompress data from {}: {}", Where(map.ns(), map.name()), text.error().message), {}};
+                 fmt::format("cannot decompress data from {}: {}", Where(map.ns(), map.name()), text.error().message),
+                 {}};
   }
   return text;
 }

@@ -30,8 +30,8 @@ std::string SelectorOf(const std::map<std::string, std::string>& labels);
 // From the ConfigMap's metadata. Version: the label, else the name.
 StoredRelease Describe(const kube::Object& config_map);
 
-// Reads a release back. kNotFound when it is gone; kInvalidArgument, with the ConfigMap's name, for a missing key, a bad
-// gzip, a version that is none. Unknown keys are ignored.
+// Reads a release back. kNotFound when it is gone; kInvalidArgument, with the ConfigMap's name, for a missing key, a
+// bad gzip, a version that is none. Unknown keys are ignored.
 Result<api::Release> ReadRelease(const Context& ctx, kube::Client& client, const StoredRelease& stored);
 
 // Writes a fetched release as a ConfigMap owned by the provider: plain up to 1 MiB, gzip above, in parts above that.

@@ -60,8 +60,9 @@ Result<std::vector<std::string>> Remover::ObjectsInUse(const Context& ctx, const
   return found;
 }
 
-// The controller that fills an aggregated ClusterRole applies it whenever one of its parts changes: a part's deletion makes the
-// role anew, without labels, when it was deleted just before. It sees both in order, so switching aggregation off first is enough.
+// The controller that fills an aggregated ClusterRole applies it whenever one of its parts changes: a part's deletion
+// makes the role anew, without labels, when it was deleted just before. It sees both in order, so switching aggregation
+// off first is enough.
 Status Remover::StopAggregation(const Context& ctx, const Observation& o, const std::vector<kube::ObjectId>& ids) {
   const kube::Resource& roles = kube::Builtin("ClusterRole");
   auto keep = KeepsOthers(o.provider.id);
@@ -89,11 +90,12 @@ Done Remover::Remove(const Context& ctx, const Observation& o) {
     auto used = ObjectsInUse(ctx, crds);
     if (!used.ok()) return done.hold = NotDeleted(reason::kAPIServerUnavailable, used.error()), done;
     if (!used->empty()) {
-      done.hold = Hold{std::string(condition::kReady), std::string(reason::kDeletionBlocked),
-                       fmt::format("annotation {} asks for the CRDs to go too, but objects of them exist: {}; delete these "
-                                   "first, or remove the annotation to keep the CRDs",
-                                   api::kAnnotationDeleteCrds, JoinNames(*used, 5)),
-                       Retry::kAt, Seconds(30)};
+      done.hold =
+          Hold{std::string(condition::kReady), std::string(reason::kDeletionBlocked),
+               fmt::format("annotation {} asks for the CRDs to go too, but objects of them exist: {}; delete these "
+                           "first, or remove the annotation to keep the CRDs",
+                           api::kAnnotationDeleteCrds, JoinNames(*used, 5)),
+               Retry::kAt, Seconds(30)};
       return done;
     }
     gone.insert(gone.end(), crds.begin(), crds.end());

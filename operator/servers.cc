@@ -17,8 +17,8 @@ http::Response Text(int status, std::string body, std::string_view type = "text/
 // Who holds this token; kUnauthenticated for nobody.
 Result<Json> Review(const Context& ctx, kube::Client& client, const std::string& token) {
   kube::Resource reviews{"authentication.k8s.io", "v1", "tokenreviews", "TokenReview", false, {}, {}};
-  kube::Object review(Json{{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenReview"},
-                           {"spec", {{"token", token}}}});
+  kube::Object review(
+      Json{{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenReview"}, {"spec", {{"token", token}}}});
   kube::Object answer = TRY(client.Create(ctx, reviews, review));
   if (!GetBool(answer.json(), {"status", "authenticated"})) return Error{Code::kUnauthenticated, "unknown token", {}};
   const Json* user = Find(answer.json(), {"status", "user"});
@@ -30,8 +30,7 @@ Status Authorize(const Context& ctx, kube::Client& client, const Json& user) {
   Json spec = {{"user", GetString(user, {"username"})},
                {"nonResourceAttributes", {{"path", "/metrics"}, {"verb", "get"}}}};
   if (const Json* groups = Find(user, {"groups"})) spec["groups"] = *groups;
-  kube::Object review(
-      Json{{"apiVersion", "authorization.k8s.io/v1"}, {"kind", "SubjectAccessReview"}, {"spec", spec}});
+  kube::Object review(Json{{"apiVersion", "authorization.k8s.io/v1"}, {"kind", "SubjectAccessReview"}, {"spec", spec}});
   kube::Object answer = TRY(client.Create(ctx, reviews, review));
   if (GetBool(answer.json(), {"status", "allowed"})) return Ok();
   return Error{Code::kPermissionDenied, "not allowed to get /metrics", {}};

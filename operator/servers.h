@@ -14,8 +14,8 @@ namespace capi::ops {
 // /healthz and /readyz. Readiness is `ready()`.
 Result<std::unique_ptr<http::Server>> ServeHealth(const std::string& address, std::function<bool()> ready);
 
-// /metrics. On a loopback address, or `insecure`: plain HTTP. Else HTTPS with a certificate made at start, for callers whose
-// token may "get" the path /metrics (TokenReview and SubjectAccessReview, behaviour.md T5).
+// /metrics. On a loopback address, or `insecure`: plain HTTP. Else HTTPS with a certificate made at start, for callers
+// whose token may "get" the path /metrics (TokenReview and SubjectAccessReview, behaviour.md T5).
 Result<std::unique_ptr<http::Server>> ServeMetrics(const std::string& address, bool insecure, kube::Client& client,
                                                    const kube::Metrics& metrics);
 

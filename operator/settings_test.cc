@@ -12,7 +12,8 @@ using ::testing::Pair;
 
 // I7, T4: only what the patterns name is visible to a release.
 TEST(SelectEnvironment, TakesWhatThePatternsName) {
-  const char* all[] = {"EXP_MACHINE_POOL=true", "EXP=no", "CLUSTER_TOPOLOGY=true", "AWS_SECRET=hidden", "broken", nullptr};
+  const char* all[] = {"EXP_MACHINE_POOL=true", "EXP=no", "CLUSTER_TOPOLOGY=true",
+                       "AWS_SECRET=hidden",     "broken", nullptr};
   EXPECT_THAT(SelectEnvironment(all, {"EXP_*", "CLUSTER_TOPOLOGY"}),
               ElementsAre(Pair("CLUSTER_TOPOLOGY", "true"), Pair("EXP_MACHINE_POOL", "true")));
   EXPECT_TRUE(SelectEnvironment(all, {}).empty());

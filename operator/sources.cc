@@ -12,15 +12,17 @@ std::string ComponentsFile(const api::ProviderId& id) {
 
 }  // namespace
 
-Result<std::unique_ptr<fetch::Repository>> Sources::Open(const api::Provider& provider, const std::string& token) const {
+Result<std::unique_ptr<fetch::Repository>> Sources::Open(const api::Provider& provider,
+                                                         const std::string& token) const {
   const api::ProviderId& id = provider.id;
   const auto& fetch = provider.spec.fetch_config;
   if (fetch && (!fetch->oci.empty() || fetch->git)) {
-    return Error{Code::kInvalidArgument,
-                 fmt::format("spec.fetchConfig.{}: this operator reads releases from ConfigMaps (selector), GitHub (url) and "
-                             "folders; publish the release in one of these",
-                             fetch->git ? "git" : "oci"),
-                 {}};
+    return Error{
+        Code::kInvalidArgument,
+        fmt::format("spec.fetchConfig.{}: this operator reads releases from ConfigMaps (selector), GitHub (url) and "
+                    "folders; publish the release in one of these",
+                    fetch->git ? "git" : "oci"),
+        {}};
   }
   if (!options_.folder.empty() && !(fetch && !fetch->url.empty())) {
     return fetch::OpenFolder(options_.folder, api::ManifestLabel(id.type, id.name), ComponentsFile(id));

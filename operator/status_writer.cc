@@ -29,8 +29,7 @@ Status StatusWriter::Patch(const Context& ctx, const api::Provider& provider, Js
   return Ok();
 }
 
-Status StatusWriter::WriteStatus(const Context& ctx, const api::Provider& provider,
-                                 const api::ProviderStatus& status) {
+Status StatusWriter::WriteStatus(const Context& ctx, const api::Provider& provider, const api::ProviderStatus& status) {
   if (status == provider.status) return Ok();
   // A merge patch keeps what it doesn't name: members that went away are set to null.
   Json now = api::StatusToJson(status);

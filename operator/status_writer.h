@@ -9,8 +9,8 @@
 
 namespace capi::ops {
 
-// Every write carries the object's uid, so that an object deleted and made anew under the same name never gets what was meant for
-// the old one (kConflict then). Thread-safe.
+// Every write carries the object's uid, so that an object deleted and made anew under the same name never gets what was
+// meant for the old one (kConflict then). Thread-safe.
 class StatusWriter {
  public:
   StatusWriter(kube::Client& client, ProviderCache& cache) : client_(client), cache_(cache) {}

@@ -123,8 +123,7 @@ void AddHistory(api::ProviderStatus& status, const Observation& o, const Done& d
       status.history.front().digest == digest) {
     return;
   }
-  status.history.insert(status.history.begin(),
-                        {status.installed_version, status.contract, digest, FormatTime(o.now)});
+  status.history.insert(status.history.begin(), {status.installed_version, status.contract, digest, FormatTime(o.now)});
   if (status.history.size() > kHistory) status.history.resize(kHistory);
 }
 
@@ -194,7 +193,8 @@ std::vector<Event> EventsOf(const api::ProviderStatus& was, const api::ProviderS
                      (done.hold->retry == Retry::kBackoff || done.hold->retry == Retry::kAt);
     if (failure || transient || (c.type == condition::kWarnings && c.status == "True")) {
       events.push_back({"Warning", c.reason, c.message});
-    } else if (c.status == "True" && (c.type == condition::kProviderInstalled || c.type == condition::kProviderUpgraded)) {
+    } else if (c.status == "True" &&
+               (c.type == condition::kProviderInstalled || c.type == condition::kProviderUpgraded)) {
       events.push_back({"Normal", c.reason, fmt::format("{} {}", c.message, is.installed_version)});
     }
   }

@@ -1,5 +1,5 @@
-// Status and events from what was observed and what was done. Pure; computed on every pass, also when nothing was to do,
-// so that a condition can't stay wrong.
+// Status and events from what was observed and what was done. Pure; computed on every pass, also when nothing was to
+// do, so that a condition can't stay wrong.
 #pragma once
 
 #include <optional>
@@ -20,8 +20,8 @@ struct Done {
   std::optional<kube::Inventory> inventory;
   std::optional<std::string> applied, contract, installed_version, source, release_digest;
   std::optional<std::vector<std::string>> warnings;  // of the render
-  std::optional<Fleet> fleet;  // after an apply, instead of the observation's
-  std::vector<std::string> removed;  // ids of pruned or deleted objects, for an event
+  std::optional<Fleet> fleet;                        // after an apply, instead of the observation's
+  std::vector<std::string> removed;                  // ids of pruned or deleted objects, for an event
 };
 
 api::ProviderStatus Summarize(const Observation& o, const Done& done);

@@ -7,7 +7,8 @@
 
 namespace capi::ops::testing {
 
-inline api::Provider NewProvider(api::ProviderType type, const std::string& name, const std::string& created = "2026-01-01T00:00:00Z") {
+inline api::Provider NewProvider(api::ProviderType type, const std::string& name,
+                                 const std::string& created = "2026-01-01T00:00:00Z") {
   api::Provider provider;
   provider.id = {type, name + "-system", name};
   provider.uid = "uid-" + name + "-" + created;

@@ -46,9 +46,8 @@ Result<std::shared_ptr<kube::Informer>> Watches::Need(const Context& ctx, const 
           });
       Context run = ctx;
       run.deadline.reset();
-      slot->thread = std::jthread([informer = slot->informer, run](std::stop_token stop) {
-        informer->Run(run.WithStop(stop));
-      });
+      slot->thread =
+          std::jthread([informer = slot->informer, run](std::stop_token stop) { informer->Run(run.WithStop(stop)); });
     }
     watch = slot;
     MutexLock users(watch->mu);

@@ -15,6 +15,7 @@ namespace capi::kube {
 namespace {
 
 constexpr Seconds kServingLimit{30};  // until a CRD that was just applied is served
+constexpr int kRetries = 3;
 constexpr Millis kFirstWait{20};
 constexpr Millis kLongestWait{500};
 constexpr size_t kInFull = 5;  // errors told in full
@@ -91,6 +92,10 @@ bool NotServed(const Error& error) {
   return error.code == Code::kNotFound && error.message.rfind("namespaces \"", 0) != 0;
 }
 
+bool Hiccup(const Error& error) {
+  return error.code == Code::kInternal || error.code == Code::kUnavailable || error.code == Code::kConflict;
+}
+
 // One request and what it may lead to.
 class ObjectApply {
  public:
@@ -99,17 +104,29 @@ class ObjectApply {
 
   // Retries a kind of ours until its CRD is served.
   Result<Object> Run(const Manifest& manifest) const {
-    auto done = Once(manifest);
+    auto done = Persistently(manifest);
     if (options_.dry_run || !own_.Have(manifest)) return done;
     Context bounded = ctx_.WithTimeout(kServingLimit);
     for (Millis wait = kFirstWait; !done.ok() && NotServed(done.error()); wait = std::min(wait * 2, kLongestWait)) {
       if (!bounded.Check().ok() || !ctx_.clock->Sleep(ctx_.stop, wait)) break;
-      done = Once(manifest);
+      done = Persistently(manifest);
     }
     return done;
   }
 
  private:
+  // An apply can be repeated as it is. One hiccup of the server isn't worth a new pass over the whole release, which
+  // might never end when hiccups are frequent (behaviour.md F3).
+  Result<Object> Persistently(const Manifest& manifest) const {
+    auto done = Once(manifest);
+    Millis wait = kFirstWait;
+    for (int retry = 0; retry < kRetries && !done.ok() && Hiccup(done.error()); ++retry, wait *= 2) {
+      if (!ctx_.clock->Sleep(ctx_.stop, wait)) break;
+      done = Once(manifest);
+    }
+    return done;
+  }
+
   Result<Object> Once(const Manifest& manifest) const {
     TRY(ctx_.Check());
     auto resource = TRY(client_.mapper().For(ctx_, manifest.id.group_kind(), VersionOf(manifest)));
