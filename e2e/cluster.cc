@@ -45,10 +45,12 @@ std::string ReleaseFolder::Text(std::string_view file) const {
 }
 
 std::string ReleaseFolder::Components() const {
+  // A release may have variants ("infrastructure-components-supervisor.yaml"): the plain one has the shortest name.
+  std::string plain;
   for (const auto& file : Must(ListDir(path), Id())) {
-    if (file != "metadata.yaml") return Text(file);
+    if (file != "metadata.yaml" && (plain.empty() || file.size() < plain.size())) plain = file;
   }
-  return "";
+  return plain.empty() ? "" : Text(plain);
 }
 
 ReleaseFolder GetRelease(std::string_view label, std::string_view version) {

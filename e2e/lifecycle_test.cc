@@ -91,11 +91,12 @@ TEST_F(Lifecycle, DeletionKeepsCrdsAndNamespaces) {
   cluster_->DeleteProvider(ProviderType::kCore, "capi-system", "cluster-api");
   ASSERT_TRUE(cluster_->AwaitGone(ProviderType::kCore, "capi-system", "cluster-api"));
   size_t crds = 0;
-  for (const auto& [id, entry] : inventory->entries()) {
+  for (const auto& item : inventory->entries()) {
+    const kube::ObjectId& id = item.first;
+    const std::string& version = item.second.version;
     bool crd = id.kind == "CustomResourceDefinition";
     crds += crd ? 1 : 0;
-    EXPECT_TRUE(kube::Eventually([&] { return cluster_->Exists(id, entry.version) == crd; }, Seconds(10)))
-        << id.ToString();
+    EXPECT_TRUE(kube::Eventually([&] { return cluster_->Exists(id, version) == crd; }, Seconds(10))) << id.ToString();
   }
   EXPECT_EQ(crds, 13u);
   EXPECT_TRUE(cluster_->Exists({"", "Namespace", "", "capi-system"}));
