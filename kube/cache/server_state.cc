@@ -9,7 +9,10 @@
 namespace capi::kube {
 namespace {
 
-constexpr Millis kFirstDelay(500), kLongestDelay(10'000), kLongestProbeDelay(5'000), kSpacing(1'000);
+constexpr Millis kFirstDelay(100), kLongestDelay(10'000), kSpacing(1'000);
+constexpr Millis kFirstProbeDelay(500), kLongestProbeDelay(5'000);
+// The storage of a CRD that was just Established answers after a tenth of a second or two: no reason to queue up.
+constexpr int kFailuresToQueue = 4;
 constexpr Millis kProbeTimeout(5'000);
 
 bool IsOutage(const Error& error) { return error.code == Code::kUnavailable || error.code == Code::kDeadlineExceeded; }
@@ -45,11 +48,10 @@ void ServerState::NoStreamedLists() {
   streams_lists_ = false;
 }
 
-// `failures` of 1 is the first delay.
-Millis ServerState::Delay(int failures) {
-  double plain = static_cast<double>(kFirstDelay.count()) * std::exp2(std::min(failures - 1, 30));
+Millis ServerState::Jittered(Millis first, Millis longest, int doublings) {
+  double plain = static_cast<double>(first.count()) * std::exp2(std::min(doublings, 30));
   std::uniform_real_distribution<double> factor(0.75, 1.25);
-  return Millis(std::llround(std::min(plain, static_cast<double>(kLongestDelay.count())) * factor(random_)));
+  return Millis(std::llround(std::min(plain, static_cast<double>(longest.count())) * factor(random_)));
 }
 
 void ServerState::Wait(const Context& ctx, int failures, const Error& error) {
@@ -58,9 +60,9 @@ void ServerState::Wait(const Context& ctx, int failures, const Error& error) {
   if (failures <= 1 && delay == Millis(0)) return;
   {
     MutexLock lock(mu_);
-    delay = std::max(delay, Delay(std::max(failures - 1, 1)));
+    delay = std::max(delay, Jittered(kFirstDelay, kLongestDelay, std::max(failures - 2, 0)));
   }
-  if (!ctx.clock->Sleep(ctx.stop, delay)) return;
+  if (!ctx.clock->Sleep(ctx.stop, delay) || failures < kFailuresToQueue) return;
   MonoTime now = ctx.clock->Monotonic(), turn;
   {
     MutexLock lock(mu_);
@@ -82,7 +84,7 @@ void ServerState::AwaitServer(const Context& ctx) CAPI_NO_THREAD_SAFETY_ANALYSIS
     }
     probing_ = true;
     if (failures > 0) {
-      Millis delay = std::min(Delay(failures), kLongestProbeDelay);
+      Millis delay = Jittered(kFirstProbeDelay, kLongestProbeDelay, failures - 1);
       ctx.clock->WaitUntil(changed_, mu_, ctx.stop, ctx.clock->Monotonic() + delay, [] { return false; });
     }
     mu_.unlock();

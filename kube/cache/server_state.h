@@ -36,7 +36,7 @@ class ServerState {
 
  private:
   void AwaitServer(const Context& ctx) CAPI_EXCLUDES(mu_);
-  Millis Delay(int failures) CAPI_REQUIRES(mu_);
+  Millis Jittered(Millis first, Millis longest, int doublings) CAPI_REQUIRES(mu_);
 
   const Probe probe_;
   mutable Mutex mu_;

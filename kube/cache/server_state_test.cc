@@ -62,7 +62,7 @@ TEST(ServerState, ProbesOfALostServerGrowRare) {
   ASSERT_EQ(times.size(), 30u);
   for (size_t i = 1; i < times.size(); ++i) {
     EXPECT_GE(times[i] - times[i - 1], i == 1 ? Millis(375) : Millis(500)) << i;
-    EXPECT_LE(times[i] - times[i - 1], Millis(5'001)) << "a server that is back is found in five seconds";
+    EXPECT_LE(times[i] - times[i - 1], Millis(6'250)) << "a server that is back is found in six seconds";
   }
 }
 
@@ -90,7 +90,7 @@ TEST(ServerState, RepeatedFailuresOfManyAreASecondApart) {
   JumpClock clock;
   ServerState state([](const Context&) { return Ok(); }, 1);
   Millis before = clock.Elapsed();
-  for (int i = 0; i < 20; ++i) state.Wait(With(clock), 2, kBroken);
+  for (int i = 0; i < 20; ++i) state.Wait(With(clock), 4, kBroken);
   EXPECT_GE(clock.Elapsed() - before, Seconds(19));
 }
 
