@@ -67,6 +67,11 @@ class FromGitHub : public ::testing::Test {
     if (ReleasesDir().empty()) GTEST_SKIP() << "RELEASES_DIR isn't set";
     cluster_ = std::make_unique<Cluster>(kube::ControlPlane::Shared());
     cluster_->CreateNamespace("capi-system");
+    // What other tests of this program stored would be taken instead of GitHub's.
+    for (const char* version : {"v1.11.0", "v1.12.0"}) {
+      std::string name = std::string("core-cluster-api-") + version;
+      (void)cluster_->client().Delete(cluster_->ctx(), kube::Builtin("ConfigMap"), "capi-system", name).ok();
+    }
   }
   void TearDown() override {
     if (cluster_) cluster_->DeleteAllProviders();
@@ -103,6 +108,17 @@ TEST_F(FromGitHub, TheLatestIsFetchedOnceAndKept) {
            2;
   }));
   EXPECT_EQ(github.requests(), before);
+}
+
+// A release that lies there already, put there by hand, is taken: asking GitHub for it would end in the same name, on
+// every pass.
+TEST_F(FromGitHub, AReleaseThatLiesThereIsTaken) {
+  cluster_->StoreRelease("capi-system", GetRelease("cluster-api", "v1.11.0"));
+  GitHub github;
+  Start(github.url());
+  ApplyCore({{"version", "v1.11.0"}});
+  ASSERT_TRUE(cluster_->AwaitReady(ProviderType::kCore, "capi-system", "cluster-api"));
+  EXPECT_EQ(github.requests(), 0);
 }
 
 TEST_F(FromGitHub, AVersionThatIsNotThere) {

@@ -108,7 +108,10 @@ Result<std::vector<StoredRelease>> Observer::Releases(const Context& ctx, const 
       watch.label_selector = selector->ToString();
     }
   } else {
-    selector = TRY(kube::LabelSelector::Parse(SelectorOf(ReleaseLabels(provider.id))));
+    // Also a release that somebody put there by hand, without the label that says who did: its name would be taken.
+    auto labels = ReleaseLabels(provider.id);
+    labels.erase(std::string(api::kLabelManagedBy));
+    selector = TRY(kube::LabelSelector::Parse(SelectorOf(labels)));
   }
   auto informer = TRY(watches_.Need(ctx, watch, key));
   std::vector<StoredRelease> releases;
