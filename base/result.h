@@ -28,10 +28,11 @@ class [[nodiscard]] Result {
 
   T& value() & { return Check(), std::get<0>(data_); }
   const T& value() const& { return Check(), std::get<0>(data_); }
-  T&& value() && { return Check(), std::get<0>(std::move(data_)); }
+  // By value: a reference into the temporary would dangle in `for (const auto& x : F().value())`.
+  T value() && { return Check(), std::get<0>(std::move(data_)); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
+  T operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
