@@ -1,143 +1,14 @@
 #include "operator/decide.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
-#include <set>
-#include <tuple>
 
-#include "api/reasons.h"
 #include "api/release.h"
-#include "api/validate.h"
 #include "base/encoding.h"
 #include "base/strings.h"
+#include "operator/rules.h"
 
 namespace capi::ops {
 namespace {
-
-namespace condition = api::condition;
-namespace reason = api::reason;
-
-Hold Preflight(std::string_view why, std::string message, Retry retry = Retry::kOnChange) {
-  return Hold{std::string(condition::kPreflightCheckPassed), std::string(why), std::move(message), retry};
-}
-
-// F2: a spec that can't be read says where.
-std::optional<Hold> SpecIsReadable(const Observation& o) {
-  if (!o.spec_error) return std::nullopt;
-  return Preflight(reason::kInvalidSpec, o.spec_error->message);
-}
-
-std::optional<Hold> StatusIsReadable(const Observation& o) {
-  if (!o.inventory_error) return std::nullopt;
-  return Preflight(
-      reason::kInvalidInventory,
-      fmt::format("{}: nothing is changed while it is unreadable; restore status.inventory, or remove it to "
-                  "have it rebuilt",
-                  o.inventory_error->message));
-}
-
-// I5, I1: what can be judged from the spec alone, field by field.
-std::optional<Hold> SpecIsValid(const Observation& o) {
-  auto errors = api::Validate(o.provider);
-  if (errors.empty()) return std::nullopt;
-  std::vector<std::string> messages;
-  for (const auto& e : errors) messages.push_back(e.ToString());
-  return Preflight(errors.front().reason, Join(messages, "; "));
-}
-
-bool Older(const api::Provider& a, const api::Provider& b) {
-  return std::tie(a.created, a.uid) < std::tie(b.created, b.uid);
-}
-
-// I5: one object of a kind and name in all namespaces; the older one goes on.
-std::optional<Hold> OneProviderPerName(const Observation& o) {
-  const api::ProviderId& me = o.provider.id;
-  for (const auto& sibling : o.siblings) {
-    const api::Provider& other = *sibling;
-    bool same = other.id.type == me.type && (other.id.name == me.name || me.type == api::ProviderType::kCore);
-    if (!same || !Older(other, o.provider)) continue;
-    std::string message =
-        me.type == api::ProviderType::kCore
-            ? fmt::format(
-                  "CoreProvider already exists in the cluster. Only one is allowed: {}/{} is older; delete one "
-                  "of the two",
-                  other.id.ns, other.id.name)
-            : fmt::format(
-                  "There is already a {} with name {} in the cluster, in namespace {}. Only one is allowed; "
-                  "delete one of the two",
-                  api::KindOf(me.type).kind, me.name, other.id.ns);
-    return Preflight(reason::kMoreThanOneExists, message, Retry::kWaiting);
-  }
-  return std::nullopt;
-}
-
-// I2: a name that nobody knows needs a source.
-std::optional<Hold> HasSource(const Observation& o) {
-  if (o.provider.spec.fetch_config || o.known_provider) return std::nullopt;
-  return Preflight(
-      reason::kFetchConfigValidationError,
-      fmt::format("Either Selector, OCI URL or provider URL must be provided for a not predefined provider: "
-                  "no {} is known by the name \"{}\"; set spec.fetchConfig",
-                  api::KindOf(o.provider.id.type).kind, o.provider.id.name));
-}
-
-// I5: the config Secret exists. It may come later (F1): its watch wakes this provider.
-std::optional<Hold> SecretExists(const Observation& o) {
-  if (!o.config_secret || o.config_secret->exists) return std::nullopt;
-  return Preflight(reason::kSecretNotFound,
-                   fmt::format("Secret {}/{} (spec.configSecret) doesn't exist: create it, this provider then goes on",
-                               o.config_secret->ref.ns, o.config_secret->ref.name),
-                   Retry::kWaiting);
-}
-
-std::optional<Hold> AdditionalManifestsExist(const Observation& o) {
-  if (!o.additional_manifests || o.additional_manifests->exists) return std::nullopt;
-  return Preflight(
-      reason::kAdditionalManifestsNotFound,
-      fmt::format("ConfigMap {}/{} (spec.additionalManifests) doesn't exist: create it, this provider then "
-                  "goes on",
-                  o.additional_manifests->ref.ns, o.additional_manifests->ref.name),
-      Retry::kWaiting);
-}
-
-// I4: everyone waits until the core's CRDs are Established, not until its pods run.
-std::optional<Hold> CoreFirst(const Observation& o) {
-  if (o.provider.id.type == api::ProviderType::kCore) return std::nullopt;
-  if (!o.core) {
-    return Preflight(reason::kWaitingForCoreProviderReady,
-                     "Waiting for the CoreProvider to be installed: there is no CoreProvider object; create one named "
-                     "cluster-api",
-                     Retry::kWaiting);
-  }
-  if (o.core_crds_established && !o.core->status.contract.empty()) return std::nullopt;
-  return Preflight(reason::kWaitingForCoreProviderReady,
-                   fmt::format("Waiting for the CoreProvider to be installed: the CRDs of {}/{} aren't established",
-                               o.core->id.ns, o.core->id.name),
-                   Retry::kWaiting);
-}
-
-// U6, the part that needs no history: the peer's rule, patch downgrades are allowed.
-std::optional<Hold> NoDowngrade(const Observation& o) {
-  if (o.provider.spec.version.empty() || o.provider.status.installed_version.empty()) return std::nullopt;
-  auto wanted = api::Version::Parse(o.provider.spec.version);
-  auto installed = api::Version::Parse(o.provider.status.installed_version);
-  if (!wanted.ok() || !installed.ok()) return std::nullopt;
-  if (*wanted >= *installed || wanted->SameSeries(*installed)) return std::nullopt;
-  auto allowed = o.provider.annotations.find(std::string(api::kAnnotationAllowDowngrade));
-  if (allowed != o.provider.annotations.end() && allowed->second == "true") return std::nullopt;
-  return Preflight(
-      reason::kUnsupportedProviderDowngradeReason,
-      fmt::format("Downgrade is not supported for provider {}: {} is installed, spec.version is {}; annotation "
-                  "{}: \"true\" allows it",
-                  o.provider.id.name, installed->ToString(), wanted->ToString(), api::kAnnotationAllowDowngrade));
-}
-
-constexpr Rule kPreflight[] = {
-    {"F2.spec", SpecIsReadable},       {"F2.status", StatusIsReadable}, {"I5.spec", SpecIsValid},
-    {"I5.unique", OneProviderPerName}, {"I2.source", HasSource},        {"U6.downgrade", NoDowngrade},
-    {"I4.core-first", CoreFirst},      {"I5.secret", SecretExists},     {"I5.manifests", AdditionalManifestsExist},
-};
 
 bool HandsOffWanted(const Observation& o) {
   return o.provider.annotations.contains(std::string(api::kAnnotationPaused));
@@ -150,8 +21,6 @@ bool HasStale(const kube::Inventory& inventory) {
 
 }  // namespace
 
-std::span<const Rule> PreflightRules() { return kPreflight; }
-
 Step Decide(const Observation& o) {
   if (HandsOffWanted(o)) return HandsOff{};
   if (o.provider.deleting) {
@@ -161,7 +30,7 @@ Step Decide(const Observation& o) {
     return Remove{};
   }
   if (!o.provider.has_finalizer) return AddFinalizer{};
-  for (const Rule& rule : kPreflight) {
+  for (const Rule& rule : PreflightRules()) {
     if (auto hold = rule.check(o)) return *hold;
   }
   std::string inputs = InputsDigest(o);
@@ -199,58 +68,6 @@ std::string InputsDigest(const Observation& o, const api::Version& version, std:
                                     annotation == o.provider.annotations.end() ? "" : annotation->second},
            "\n");
   return Sha256Hex(text).substr(0, 32);
-}
-
-std::optional<Hold> CheckMetadata(const Observation& o, const api::Version& version, const api::Metadata& metadata) {
-  auto incompatible = [](std::string message) {
-    return Hold{std::string(condition::kProviderInstalled), std::string(reason::kCAPIVersionIncompatibility),
-                std::move(message), Retry::kOnChange};
-  };
-  auto contract = metadata.ContractOf(version);
-  if (!contract) {
-    std::vector<std::string> series;
-    for (const auto& s : metadata.series) series.push_back(fmt::format("{}.{}", s.major, s.minor));
-    return incompatible(
-        fmt::format("invalid provider metadata: version {} for the provider {} does not match any release "
-                    "series; its metadata.yaml lists {}",
-                    version.ToString(), o.provider.id.name, JoinNames(series, 20)));
-  }
-  if (!api::KnownContract(*contract)) {
-    return incompatible(
-        fmt::format("{} {} has contract {}, which this operator doesn't know (it knows {}): upgrade the "
-                    "operator or choose another version",
-                    o.provider.id.ToString(), version.ToString(), *contract, JoinNames(api::KnownContracts(), 9)));
-  }
-  if (o.provider.id.type == api::ProviderType::kCore || !o.core) return std::nullopt;
-  if (api::Accepts(o.core->status.contract, *contract)) return std::nullopt;
-  auto waits =
-      incompatible(fmt::format("{} {} has contract {}, but the core provider (contract {}) accepts only {}: choose a "
-                               "version with one of these, or "
-                               "upgrade the core provider",
-                               o.provider.id.ToString(), version.ToString(), *contract, o.core->status.contract,
-                               JoinNames(api::AcceptedBy(o.core->status.contract), 9)));
-  waits.retry = Retry::kWaiting;
-  return waits;
-}
-
-std::optional<Hold> CheckOwners(const Observation& o, const std::vector<kube::ObjectId>& objects) {
-  std::set<kube::ObjectId> ours(objects.begin(), objects.end());
-  for (const auto& sibling : o.siblings) {
-    auto inventory = kube::Inventory::Parse(sibling->status.inventory);
-    if (!inventory.ok()) continue;
-    std::vector<std::string> taken;
-    for (const auto& [id, entry] : inventory->entries()) {
-      if (ours.contains(id)) taken.push_back(id.ToString());
-    }
-    if (taken.empty()) continue;
-    return Hold{
-        std::string(condition::kProviderInstalled), std::string(reason::kObjectOwnedByAnotherProvider),
-        fmt::format("{} belongs to {} (namespace {}), which installed {}: two providers can't own one object; "
-                    "delete one provider, or put this one into a namespace of its own if the object is namespaced",
-                    JoinNames(taken, 3), sibling->id.ToString(), sibling->id.ns, taken.size() == 1 ? "it" : "them"),
-        Retry::kWaiting};
-  }
-  return std::nullopt;
 }
 
 }  // namespace capi::ops

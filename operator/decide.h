@@ -31,13 +31,6 @@ struct Steady {};
 
 using Step = std::variant<HandsOff, AddFinalizer, Remove, Install, Prune, Steady, Hold>;
 
-// A named check; the first that holds ends the pass.
-struct Rule {
-  std::string_view name;  // "I5.unique": the rule of docs/behaviour.md
-  std::optional<Hold> (*check)(const Observation&);
-};
-std::span<const Rule> PreflightRules();
-
 Step Decide(const Observation& o);
 
 // Digest of everything that decides what is applied; equal digests mean that no render is needed.
@@ -47,11 +40,5 @@ std::string InputsDigest(const Observation& o, const api::Version& version, std:
 
 // The stored release that spec.version names, or the one that was fetched for it.
 const StoredRelease* WantedRelease(const Observation& o);
-
-// Checks that need the release's metadata (behaviour.md I5, C1).
-std::optional<Hold> CheckMetadata(const Observation& o, const api::Version& version, const api::Metadata& metadata);
-
-// Objects of a render that another provider owns (I5).
-std::optional<Hold> CheckOwners(const Observation& o, const std::vector<kube::ObjectId>& objects);
 
 }  // namespace capi::ops

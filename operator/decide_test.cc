@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/reasons.h"
+#include "operator/rules.h"
 #include "operator/testing_fleet.h"
 
 namespace capi::ops {

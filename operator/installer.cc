@@ -9,6 +9,7 @@
 #include "base/encoding.h"
 #include "base/strings.h"
 #include "operator/materials.h"
+#include "operator/rules.h"
 
 namespace capi::ops {
 namespace {

@@ -1,0 +1,33 @@
+// The checks that Decide goes through, in order: each a pure function of one Observation, in groups of one file each.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "api/release.h"
+#include "operator/hold.h"
+#include "operator/observation.h"
+
+namespace capi::ops {
+
+// A named check; the first that holds ends the pass.
+struct Rule {
+  std::string_view name;  // "I5.unique": the rule of docs/behaviour.md
+  std::optional<Hold> (*check)(const Observation&);
+};
+
+// Before the release is known (behaviour.md I2, I4, I5, U6, F2). preflight_rules.cc
+std::span<const Rule> PreflightRules();
+
+// An inventory that can't be read stops every write: it is never taken for an empty one.
+std::optional<Hold> StatusIsReadable(const Observation& o);
+
+// Checks that need the release's metadata (behaviour.md I5, C1).
+std::optional<Hold> CheckMetadata(const Observation& o, const api::Version& version, const api::Metadata& metadata);
+
+// Objects of a render that another provider owns (I5).
+std::optional<Hold> CheckOwners(const Observation& o, const std::vector<kube::ObjectId>& objects);
+
+}  // namespace capi::ops
