@@ -10,7 +10,7 @@ Json LeaderElection() {
                  {"leaseDuration", Duration("How long a lease is good for when it is not renewed.")},
                  {"renewDeadline", Duration("How long the leader tries to renew its lease before it gives up.")},
                  {"retryPeriod", Duration("How long to wait between two tries to get or renew the lease.")},
-                 {"resourceLock", Text("Type of the lock; accepted and not used.")},
+                 {"resourceLock", Text("Type of the lock: leases, which every manager uses.")},
                  {"resourceName", Text("Name of the lease.")},
                  {"resourceNamespace", Text("Namespace of the lease.")}});
 }
@@ -20,8 +20,8 @@ Json Controller() {
                 {{"groupKindConcurrency",
                   MapOf("How many objects of a kind are reconciled at a time, by kind; becomes --<kind>-concurrency.",
                         Integer("Number of workers."))},
-                 {"cacheSyncTimeout", Long("Nanoseconds to wait for caches; accepted and not used.")},
-                 {"recoverPanic", Flag("Whether to recover from panics; accepted and not used.")}});
+                 {"cacheSyncTimeout", Long("Nanoseconds to wait for caches. No manager has a flag for it.")},
+                 {"recoverPanic", Flag("Whether to recover from panics. No manager has a flag for it.")}});
 }
 
 Json Metrics() {
@@ -54,7 +54,7 @@ Json Manager() {
       {{"syncPeriod", Duration("How often all objects are reconciled again.")},
        {"leaderElection", LeaderElection()},
        {"cacheNamespace", Text("The only namespace that the manager watches; all when not set.")},
-       {"gracefulShutDown", Duration("How long to wait for workers at shutdown; accepted and not used.")},
+       {"gracefulShutDown", Duration("How long to wait for workers at shutdown. No manager has a flag for it.")},
        {"controller", Controller()},
        {"metrics", Metrics()},
        {"health", Health()},

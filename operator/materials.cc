@@ -21,6 +21,7 @@ std::string_view ReasonOf(const templating::RenderError& error) {
     case templating::RenderStep::kImages: return reason::kComponentsImageOverrideError;
     case templating::RenderStep::kNamespace: return reason::kMultipleNamespaces;
     case templating::RenderStep::kCustomise: return reason::kComponentsCustomizationError;
+    case templating::RenderStep::kManagerField: return reason::kUnsupportedManagerField;
     case templating::RenderStep::kPatch: return reason::kComponentsPatchError;
   }
   return reason::kInternalError;
@@ -87,6 +88,7 @@ Hold RenderHold(const Observation& o, const templating::RenderError& error) {
                                error.missing.size() == 1 ? "it" : "them", WhereToPutVariables(o));
     hold.retry = Retry::kWaiting;
   }
+  if (hold.reason == reason::kUnsupportedManagerField) hold.condition = condition::kPreflightCheckPassed;
   return hold;
 }
 

@@ -70,11 +70,16 @@ TEST(RenderHold, TellsReasonAndPlace) {
       {RenderStep::kImages, api::reason::kComponentsImageOverrideError},
       {RenderStep::kNamespace, api::reason::kMultipleNamespaces},
       {RenderStep::kCustomise, api::reason::kComponentsCustomizationError},
+      {RenderStep::kManagerField, api::reason::kUnsupportedManagerField},
       {RenderStep::kPatch, api::reason::kComponentsPatchError},
   };
   for (const auto& [step, reason] : reasons) {
     EXPECT_EQ(RenderHold(o, {step, {Code::kInvalidArgument, "m", {}}, {}}).reason, reason);
   }
+  // I9a: nothing of the release was touched.
+  Hold refused = RenderHold(o, {RenderStep::kManagerField, {Code::kInvalidArgument, "spec.manager.x: m", {}}, {}});
+  EXPECT_EQ(refused.condition, api::condition::kPreflightCheckPassed);
+  EXPECT_EQ(refused.message, "spec.manager.x: m");
 }
 
 // I8: the Provider's own Namespace is never labelled; what is missing is said.

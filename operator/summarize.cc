@@ -187,6 +187,8 @@ std::vector<Event> EventsOf(const api::ProviderStatus& was, const api::ProviderS
   for (const Condition& c : is.conditions) {
     const Condition* before = kube::FindCondition(was.conditions, c.type);
     bool same = before != nullptr && before->status == c.status && before->reason == c.reason;
+    // All warnings share a condition and its reason: another patch without effect is news.
+    if (same && c.type == condition::kWarnings) same = before->message == c.message;
     if (same) continue;
     bool failure = c.type == condition::kStalled && c.status == "True";
     bool transient = c.type == condition::kReconciling && c.status == "True" && done.hold &&

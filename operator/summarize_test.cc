@@ -142,6 +142,9 @@ TEST(Summarize, WarningsStayInSight) {
   auto status = Summarize(o, Done{});
   EXPECT_THAT(Get(status, "Warnings")->message, HasSubstr("patch 1"));
   EXPECT_EQ(StatusOf(status, "Ready"), "True") << "an inert patch isn't fatal";
+  done.warnings = std::vector<std::string>{"patch 2 matches no object"};
+  events = EventsOf(o.provider.status, Summarize(o, done), done);
+  EXPECT_THAT(events, ::testing::ElementsAre(Event{"Warning", "RenderWarnings", "patch 2 matches no object"}));
   done.warnings->clear();
   EXPECT_EQ(StatusOf(Summarize(o, done), "Warnings"), "");
 }

@@ -28,20 +28,20 @@ std::set<std::string> GivenArgs(kube::Object& deployment, const api::DeploymentS
 }
 
 Status CustomiseOne(kube::Object& object, const std::optional<api::DeploymentSpec>& deployment,
-                    const std::optional<api::ManagerSpec>& manager, std::string_view path,
+                    const std::optional<api::ManagerSpec>& manager, const KnownManager* known, std::string_view path,
                     std::vector<std::string>& warnings) {
   std::set<std::string> given_args;
   if (deployment) {
     TRY(CustomiseDeployment(object, *deployment, fmt::format("{}.deployment", path), warnings));
     given_args = GivenArgs(object, *deployment);
   }
-  if (manager) TRY(CustomiseManager(object, *manager, fmt::format("{}.manager", path), given_args));
+  if (manager) TRY(CustomiseManager(object, *manager, known, fmt::format("{}.manager", path), given_args, warnings));
   return Ok();
 }
 
 }  // namespace
 
-Status Customise(std::vector<kube::Object>& objects, const api::ProviderSpec& spec,
+Status Customise(std::vector<kube::Object>& objects, const api::ProviderSpec& spec, const KnownManager* known,
                  std::vector<std::string>& warnings) {
   bool only_one = std::count_if(objects.begin(), objects.end(), IsDeployment) == 1;
   std::set<std::string> used;
@@ -49,13 +49,13 @@ Status Customise(std::vector<kube::Object>& objects, const api::ProviderSpec& sp
     if (!IsDeployment(object)) continue;
     std::string name = object.name();
     if (only_one || HasMainName(name)) {
-      TRY(CustomiseOne(object, spec.deployment, spec.manager, "spec", warnings));
+      TRY(CustomiseOne(object, spec.deployment, spec.manager, known, "spec", warnings));
       continue;
     }
     auto found = spec.additional_deployments.find(name);
     if (found == spec.additional_deployments.end()) continue;
     used.insert(name);
-    TRY(CustomiseOne(object, found->second.deployment, found->second.manager,
+    TRY(CustomiseOne(object, found->second.deployment, found->second.manager, nullptr,
                      fmt::format("spec.additionalDeployments[\"{}\"]", name), warnings));
   }
   for (const auto& [name, unused] : spec.additional_deployments) {

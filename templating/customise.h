@@ -7,11 +7,15 @@
 #include "api/types.h"
 #include "base/result.h"
 #include "kube/meta/object.h"
+#include "templating/known_managers.h"
 
 namespace capi::templating {
 
 // A release's only Deployment, or each one called ca*-controller-manager, gets spec.deployment and then spec.manager;
 // any other gets what additionalDeployments has under its name. Entries that reach no Deployment become warnings.
-Status Customise(std::vector<kube::Object>& objects, const api::ProviderSpec& spec, std::vector<std::string>& warnings);
+// `known` is what is known of the provider's own manager. kUnsupported for a field of spec.manager that it has no flag
+// for.
+Status Customise(std::vector<kube::Object>& objects, const api::ProviderSpec& spec, const KnownManager* known,
+                 std::vector<std::string>& warnings);
 
 }  // namespace capi::templating

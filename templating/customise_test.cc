@@ -1,6 +1,7 @@
 // What goes beyond the reference: its defects mended, and our own fields.
 #include "templating/customise.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,10 +39,10 @@ spec:
 
 api::ProviderSpec Spec(std::string_view yaml) { return api::ParseSpec(ParseYaml(yaml).value(), "ns").value(); }
 
-std::string ManagerArgs(std::string_view args, std::string_view spec) {
+std::string ManagerArgs(std::string_view args, std::string_view spec, const KnownManager* known = nullptr) {
   auto objects = Manager(args);
   std::vector<std::string> warnings;
-  auto done = Customise(objects, Spec(spec), warnings);
+  auto done = Customise(objects, Spec(spec), known, warnings);
   if (!done.ok()) return done.error().message;
   return Join(objects[0].json()["spec"]["template"]["spec"]["containers"][1]["args"].get<std::vector<std::string>>(),
               " ");
@@ -62,6 +63,12 @@ TEST(CustomiseManager, TakesTheFlagThatThisManagerHas) {
        "--enable-leader-election=false"},
       {"-v=1", "{manager: {verbosity: 4}}", "--v=4"},
       {"--verbosity 1", "{manager: {verbosity: 4}}", "--verbosity=4"},
+      {"--zap-log-level=info", "{manager: {verbosity: 4}}", "--zap-log-level=4"},
+      {"--zap-log-level=2", "{manager: {verbosity: 0}}", "--zap-log-level=info"},
+      {"--zap-log-level info", "{manager: {debug: true}}", "--zap-log-level=5 --profiler-address=localhost:6060"},
+      {"--insecure-diagnostics=true", "{manager: {metrics: {insecureDiagnostics: false}}}",
+       "--insecure-diagnostics=false"},
+      {"--x", "{manager: {metrics: {insecureDiagnostics: false}}}", "--x"},
       {"--feature-gates A=true,B=false", "{manager: {featureGates: {B: true}}}", "--feature-gates=A=true,B=true"},
       {"--concurrency=1", "{manager: {maxConcurrentReconciles: 7}}", "--concurrency=7"},
       {"--x=1", "{manager: {maxConcurrentReconciles: 7}}", "--x=1 --max-concurrent-reconciles=7"},
@@ -69,6 +76,94 @@ TEST(CustomiseManager, TakesTheFlagThatThisManagerHas) {
        "--a-concurrency=7 --b-concurrency=7"},
   };
   for (const auto& c : cases) EXPECT_EQ(ManagerArgs(c.before, c.spec), c.after) << c.spec;
+}
+
+// I9a: then what is known of Cluster API's own managers, by provider and version.
+TEST(CustomiseManager, AKnownManagerTellsWhatTheReleaseDoesNot) {
+  struct Case {
+    api::ProviderType type;
+    std::string_view name, version, spec, after;
+  };
+  const auto core = api::ProviderType::kCore, infra = api::ProviderType::kInfrastructure;
+  const Case cases[] = {
+      {core, "cluster-api", "v1.12.1", "{manager: {metrics: {bindAddress: ':2'}}}", "--x --diagnostics-address=:2"},
+      {core, "cluster-api", "v1.10.4", "{manager: {metrics: {bindAddress: ':2'}}}", "--x --diagnostics-address=:2"},
+      {core, "cluster-api", "v1.1.5", "{manager: {metrics: {diagnosticsAddress: ':2'}}}", "--x --metrics-bind-addr=:2"},
+      {api::ProviderType::kBootstrap, "kubeadm", "v1.13.0", "{manager: {maxConcurrentReconciles: 7}}",
+       "--x --kubeadmconfig-concurrency=7"},
+      {api::ProviderType::kControlPlane, "kubeadm", "v0.4.2",
+       "{manager: {maxConcurrentReconciles: 7, controller: {groupKindConcurrency: {KubeadmControlPlane: 3}}}}",
+       "--x --kubeadmcontrolplane-concurrency=3 --max-concurrent-reconciles=7"},
+      {infra, "docker", "v1.12.0", "{manager: {maxConcurrentReconciles: 7}}", "--x --concurrency=7"},
+      {infra, "docker", "v1.12.0", "{manager: {featureGates: {RuntimeSDK: true}}}",
+       "--x --feature-gates=RuntimeSDK=true"},
+      {infra, "docker", "v1.13.0", "{manager: {featureGates: {Newer: true}}}", "--x --feature-gates=Newer=true"},
+      {infra, "docker", "v1.12.0", "{manager: {health: {readinessEndpointName: healthz}, controller: {}}}", "--x"},
+      {infra, "docker", "v1.12.0", "{manager: {leaderElection: {leaderElect: true, resourceLock: leases}}}",
+       "--x --leader-elect=true"},
+      // Nothing is known of versions before v1alpha4's, nor of other providers.
+      {core, "cluster-api", "v0.3.23", "{manager: {metrics: {bindAddress: ':2'}}}", "--x --metrics-bind-addr=:2"},
+      {infra, "aws", "v2.0.2", "{manager: {metrics: {bindAddress: ':2'}}}", "--x --metrics-bind-addr=:2"},
+  };
+  for (const auto& c : cases) {
+    auto known = FindKnownManager(c.type, c.name, api::Version::Parse(c.version).value());
+    bool refused = c.spec.find("maxConcurrentReconciles: 7, controller") != std::string_view::npos;
+    auto args = ManagerArgs("--x", c.spec, known ? &*known : nullptr);
+    if (refused) {
+      EXPECT_THAT(args, HasSubstr("spec.manager.maxConcurrentReconciles: the manager of control-plane-kubeadm"));
+    } else {
+      EXPECT_EQ(args, c.after) << c.spec;
+    }
+  }
+}
+
+// I9a: an unknown flag ends the process.
+TEST(CustomiseManager, AFieldThatAKnownManagerHasNoFlagForIsRefusedWithItsPath) {
+  struct Case {
+    std::string_view spec, field;
+  };
+  const Case cases[] = {
+      {"{webhook: {host: 127.0.0.1}}", "webhook.host"},
+      {"{leaderElection: {leaderElect: true, resourceName: a, resourceNamespace: b}}", "leaderElection.resourceName"},
+      {"{leaderElection: {leaderElect: true, resourceLock: configmaps}}", "leaderElection.resourceLock"},
+      {"{controller: {groupKindConcurrency: {KubeadmConfig: 1}}}",
+       "controller.groupKindConcurrency[\"KubeadmConfig\"]"},
+      {"{controller: {cacheSyncTimeout: 1}}", "controller.cacheSyncTimeout"},
+      {"{controller: {recoverPanic: false}}", "controller.recoverPanic"},
+      {"{gracefulShutDown: 1m}", "gracefulShutDown"},
+      {"{featureGates: {NoSuchGate: false}}", "featureGates[\"NoSuchGate\"]"},
+      {"{health: {livenessEndpointName: mostly}}", "health.livenessEndpointName"},
+      {"{health: {readinessEndpointName: readyish}}", "health.readinessEndpointName"},
+  };
+  auto known = FindKnownManager(api::ProviderType::kCore, "cluster-api", api::Version::Parse("v1.12.1").value());
+  ASSERT_TRUE(known.has_value());
+  for (const auto& c : cases) {
+    EXPECT_THAT(ManagerArgs("--x", fmt::format("{{manager: {}}}", c.spec), &*known),
+                testing::StartsWith(fmt::format("spec.manager.{}: the manager of cluster-api", c.field)));
+  }
+  // The release's own argument is better evidence than the table, and all refusals are named at once.
+  EXPECT_EQ(ManagerArgs("--webhook-host=a", "{manager: {webhook: {host: b}}}", &*known), "--webhook-host=b");
+  EXPECT_THAT(ManagerArgs("--x", "{manager: {webhook: {host: b}, gracefulShutDown: 1s}}", &*known),
+              AllOf(HasSubstr("spec.manager.webhook.host: "), HasSubstr("; spec.manager.gracefulShutDown: ")));
+}
+
+// What no manager has a flag for is said, not dropped; so is what is ignored on purpose (I9).
+TEST(CustomiseManager, FieldsWithoutEffectBecomeWarnings) {
+  struct Case {
+    std::string_view spec, warning;
+  };
+  const Case cases[] = {
+      {"{gracefulShutDown: 1m}", "spec.manager.gracefulShutDown has no effect"},
+      {"{controller: {recoverPanic: true}}", "spec.manager.controller.recoverPanic has no effect"},
+      {"{leaderElection: {leaderElect: true, resourceName: a}}", "spec.manager.leaderElection names a lease by half"},
+      {"{additionalArgs: {'--namespace': a}}", "spec.manager.additionalArgs[\"--namespace\"] is ignored"},
+  };
+  for (const auto& c : cases) {
+    auto objects = Manager("--x");
+    std::vector<std::string> warnings;
+    ASSERT_TRUE(Customise(objects, Spec(fmt::format("{{manager: {}}}", c.spec)), nullptr, warnings).ok());
+    EXPECT_THAT(warnings, ElementsAre(testing::StartsWith(std::string(c.warning))));
+  }
 }
 
 // I9: manager fields win over container args, but for the more specific concurrency flags.
@@ -109,7 +204,7 @@ deployment:
   strategy: {type: Recreate}
   initContainers: [{name: setup, imageUrl: "m.io/setup:2", args: {"--fast": "yes"}}]
 )"),
-                        warnings);
+                        nullptr, warnings);
   ASSERT_TRUE(done.ok()) << done.error().message;
   EXPECT_THAT(warnings, IsEmpty());
   const Json& spec = objects[0].json()["spec"];
@@ -142,10 +237,11 @@ TEST(CustomiseDeployment, RefusalsNameTheField) {
 TEST(Customise, EntriesWithoutEffectBecomeWarnings) {
   auto objects = Manager("--x");
   std::vector<std::string> warnings;
-  ASSERT_TRUE(Customise(objects, Spec("{additionalDeployments: {nope: {manager: {verbosity: 3}}}}"), warnings).ok());
   ASSERT_TRUE(
-      Customise(objects, Spec("{deployment: {containers: [{name: manager, args: {'--namespace': ns1}}]}}"), warnings)
-          .ok());
+      Customise(objects, Spec("{additionalDeployments: {nope: {manager: {verbosity: 3}}}}"), nullptr, warnings).ok());
+  ASSERT_TRUE(Customise(objects, Spec("{deployment: {containers: [{name: manager, args: {'--namespace': ns1}}]}}"),
+                        nullptr, warnings)
+                  .ok());
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("spec.additionalDeployments[\"nope\"] has no effect"),
                                     HasSubstr("spec.deployment.containers[0].args[\"--namespace\"] is ignored")));
 }

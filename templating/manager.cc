@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <span>
 
 #include "base/strings.h"
@@ -12,6 +15,8 @@
 namespace capi::templating {
 namespace {
 
+using Names = std::span<const std::string_view>;
+
 // Names that managers give to one thing. The one that the release's args have is the one this manager knows; else the
 // first is taken.
 constexpr std::string_view kNamespace[] = {"--namespace", "--watch-namespace"};
@@ -20,11 +25,21 @@ constexpr std::string_view kMetrics[] = {"--metrics-bind-addr", "--metrics-bind-
                                          "--diagnostics-address"};
 constexpr std::string_view kDiagnostics[] = {"--diagnostics-address", "--metrics-bind-addr", "--metrics-bind-address",
                                              "--metrics-addr"};
+constexpr std::string_view kInsecureDiagnostics[] = {"--insecure-diagnostics"};
 constexpr std::string_view kProfiler[] = {"--profiler-address", "--pprof-bind-address"};
+constexpr std::string_view kWebhookHost[] = {"--webhook-host"};
+constexpr std::string_view kWebhookPort[] = {"--webhook-port"};
+constexpr std::string_view kWebhookCertDir[] = {"--webhook-cert-dir"};
 constexpr std::string_view kLeaderElect[] = {"--leader-elect", "--enable-leader-election"};
-constexpr std::string_view kVerbosity[] = {"--v", "--verbosity"};
+constexpr std::string_view kLeaderElectionId[] = {"--leader-election-id"};
+constexpr std::string_view kLeaseDuration[] = {"--leader-elect-lease-duration"};
+constexpr std::string_view kRenewDeadline[] = {"--leader-elect-renew-deadline"};
+constexpr std::string_view kRetryPeriod[] = {"--leader-elect-retry-period"};
+constexpr std::string_view kSyncPeriod[] = {"--sync-period"};
+constexpr std::string_view kVerbosity[] = {"--v", "--verbosity", "--zap-log-level"};
 constexpr std::string_view kConcurrency[] = {"--max-concurrent-reconciles", "--concurrency"};
-constexpr std::string_view kFeatureGates = "--feature-gates";
+constexpr std::string_view kFeatureGates[] = {"--feature-gates"};
+constexpr std::string_view kZapLevel = "--zap-log-level";
 constexpr std::string_view kConcurrencySuffix = "-concurrency";
 
 // What spec.manager.debug sets.
@@ -33,147 +48,240 @@ constexpr std::string_view kDebugProfiler = "localhost:6060";
 // What the API server fills in where nothing is given; it says nothing.
 constexpr int kDefaultVerbosity = 1;
 
-// Args as they become, beside those the release came with: only the latter tell which flags the manager has.
-struct ManagerArgs {
-  explicit ManagerArgs(const Json& container) : release(container), now(release) {}
+// Where known managers answer probes.
+constexpr std::string_view kEndpoints[] = {"healthz", "healthz/webhook", "readyz", "readyz/webhook"};
 
-  std::string_view NameFor(std::span<const std::string_view> names) const {
-    for (std::string_view name : names) {
-      if (release.Has(name)) return name;
+Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
+
+// One manager's args as they become, beside those the release came with: only the latter tell which flags it has.
+class Manager {
+ public:
+  Manager(const Json& container, const KnownManager* known, std::string_view path, std::vector<std::string>& warnings)
+      : release(container), now(release), known(known), path_(path), warnings_(warnings) {}
+
+  // The flag among `names` that this manager has; nullopt where it is known to have none.
+  std::optional<std::string_view> FlagFor(Names names) const {
+    auto in_release = std::find_if(names.begin(), names.end(), [&](auto name) { return release.Has(name); });
+    if (in_release != names.end()) return *in_release;
+    if (known == nullptr) return names.front();
+    auto in_table = std::find_if(names.begin(), names.end(), [&](auto name) { return known->HasFlag(name); });
+    return in_table == names.end() ? std::nullopt : std::optional(*in_table);
+  }
+
+  void Set(std::string_view field, Names names, std::string_view value) {
+    if (value.empty()) return;
+    if (auto flag = FlagFor(names)) {
+      now.Set(*flag, value);
+    } else {
+      Refuse(field, "has no flag for it");
     }
-    return names.front();
   }
-
-  void SetText(std::span<const std::string_view> names, std::string_view value) {
-    if (!value.empty()) now.Set(NameFor(names), value);
-  }
-  void SetText(std::string_view name, std::string_view value) { SetText(std::span(&name, 1), value); }
 
   // Whole seconds, rounded; nothing for none.
-  void SetSeconds(std::string_view name, const std::optional<Millis>& value) {
-    if (!value) return;
-    auto seconds = (value->count() + 500) / 1000;
-    if (seconds > 0) now.Set(name, fmt::format("{}s", seconds));
+  void SetSeconds(std::string_view field, Names names, const std::optional<Millis>& value) {
+    auto seconds = value ? (value->count() + 500) / 1000 : 0;
+    if (seconds > 0) Set(field, names, fmt::format("{}s", seconds));
   }
+
+  void Refuse(std::string_view field, std::string_view why) {
+    refused_.push_back(fmt::format("{}.{}: the manager of {} {}", path_, field, known->provider, why));
+  }
+
+  // For fields that no manager has a flag for.
+  void Ignore(std::string_view field) {
+    if (known != nullptr) {
+      Refuse(field, "has no flag for it");
+    } else {
+      Warn(field, "has no effect: there is no flag for it");
+    }
+  }
+
+  void Warn(std::string_view field, std::string_view why) {
+    warnings_.push_back(fmt::format("{}.{} {}", path_, field, why));
+  }
+
+  Status Refusals() const {
+    if (refused_.empty()) return Ok();
+    return Error{Code::kUnsupported,
+                 Join(refused_, "; ") +
+                     ". What it doesn't know ends its process: remove the field, or, where your "
+                     "build of it has such a flag, give that in additionalArgs",
+                 {}};
+  }
+
+  std::string path() const { return std::string(path_); }
 
   const Args release;
   Args now;
+  const KnownManager* const known;
+
+ private:
+  std::string_view path_;
+  std::vector<std::string>& warnings_;
+  std::vector<std::string> refused_;
 };
 
-// Flags "--<kind>-concurrency" of the release that nothing was asked for by name.
-std::vector<std::string> OpenConcurrencyFlags(const Args& release, const api::ManagerSpec& spec,
+// The flags "--<kind>-concurrency" of this manager that nothing was asked for by name.
+std::vector<std::string> OpenConcurrencyFlags(const Manager& manager, const api::ManagerSpec& spec,
                                               const std::set<std::string>& given_args) {
-  std::set<std::string> by_name = given_args;
+  std::set<std::string> taken = given_args;
   for (const auto& entry : spec.group_kind_concurrency) {
-    by_name.insert(ToLower(entry.first) + std::string(kConcurrencySuffix));
+    taken.insert(ToLower(entry.first) + std::string(kConcurrencySuffix));
+  }
+  std::vector<std::string> all = manager.release.Flags();
+  if (manager.known != nullptr) {
+    for (const auto& kind : Items(manager.known->controllers)) all.push_back(fmt::format("--{}-concurrency", kind));
   }
   std::vector<std::string> out;
-  for (const std::string& flag : release.Flags()) {
-    if (flag.ends_with(kConcurrencySuffix) && !by_name.contains(std::string(FlagName(flag)))) out.push_back(flag);
+  for (const std::string& flag : all) {
+    if (flag.ends_with(kConcurrencySuffix) && taken.emplace(FlagName(flag)).second) out.push_back(flag);
   }
   return out;
 }
 
-void SetConcurrency(ManagerArgs& args, const api::ManagerSpec& spec, const std::set<std::string>& given_args) {
+void SetConcurrency(Manager& manager, const api::ManagerSpec& spec, const std::set<std::string>& given_args) {
   for (const auto& [kind, count] : spec.group_kind_concurrency) {
-    args.now.Set(fmt::format("--{}{}", ToLower(kind), kConcurrencySuffix), std::to_string(count));
+    std::string flag = fmt::format("--{}{}", ToLower(kind), kConcurrencySuffix);
+    std::string_view name = flag;
+    manager.Set(fmt::format("controller.groupKindConcurrency[\"{}\"]", kind), Names(&name, 1), std::to_string(count));
   }
   if (spec.max_concurrent_reconciles == 0) return;
   std::string count = std::to_string(spec.max_concurrent_reconciles);
-  bool one_for_all = args.release.Has(kConcurrency[0]) || args.release.Has(kConcurrency[1]);
-  auto each = OpenConcurrencyFlags(args.release, spec, given_args);
+  bool one_for_all = manager.release.Has(kConcurrency[0]) || manager.release.Has(kConcurrency[1]);
+  auto each = OpenConcurrencyFlags(manager, spec, given_args);
   if (one_for_all || each.empty()) {
-    args.now.Set(args.NameFor(kConcurrency), count);
+    manager.Set("maxConcurrentReconciles", kConcurrency, count);
   } else {
-    for (const std::string& flag : each) args.now.Set(flag, count);
+    for (const std::string& flag : each) manager.now.Set(flag, count);
   }
 }
 
-void SetLeaderElection(ManagerArgs& args, const api::LeaderElectionSpec& spec) {
+void SetLeaderElection(Manager& manager, const api::LeaderElectionSpec& spec) {
   if (!spec.leader_elect) return;
-  args.SetText(kLeaderElect, *spec.leader_elect ? "true" : "false");
+  manager.Set("leaderElection.leaderElect", kLeaderElect, *spec.leader_elect ? "true" : "false");
   if (!*spec.leader_elect) return;
+  // Every manager's lock is a Lease.
+  if (!spec.resource_lock.empty() && spec.resource_lock != "leases") manager.Ignore("leaderElection.resourceLock");
   if (!spec.resource_name.empty() && !spec.resource_namespace.empty()) {
-    args.now.Set("--leader-election-id", spec.resource_namespace + "/" + spec.resource_name);
+    manager.Set("leaderElection.resourceName", kLeaderElectionId, spec.resource_namespace + "/" + spec.resource_name);
+  } else if (!spec.resource_name.empty() || !spec.resource_namespace.empty()) {
+    manager.Warn("leaderElection",
+                 "names a lease by half: without both resourceName and resourceNamespace neither "
+                 "has an effect");
   }
-  args.SetSeconds("--leader-elect-lease-duration", spec.lease_duration);
-  args.SetSeconds("--leader-elect-renew-deadline", spec.renew_deadline);
-  args.SetSeconds("--leader-elect-retry-period", spec.retry_period);
+  manager.SetSeconds("leaderElection.leaseDuration", kLeaseDuration, spec.lease_duration);
+  manager.SetSeconds("leaderElection.renewDeadline", kRenewDeadline, spec.renew_deadline);
+  manager.SetSeconds("leaderElection.retryPeriod", kRetryPeriod, spec.retry_period);
 }
 
 // Merged with the release's own; the user's win.
-void SetFeatureGates(Args& args, const std::map<std::string, bool>& gates) {
+void SetFeatureGates(Manager& manager, const std::map<std::string, bool>& gates) {
   if (gates.empty()) return;
   std::map<std::string, std::string> merged;
-  for (const std::string& gate : Split(args.Get(kFeatureGates).value_or(""), ',')) {
+  for (const std::string& gate : Split(manager.now.Get(kFeatureGates[0]).value_or(""), ',')) {
     std::string text(Trim(gate));
     if (text.empty()) continue;
     size_t equals = text.find('=');
     merged[text.substr(0, equals)] = equals == std::string::npos ? "true" : text.substr(equals + 1);
   }
-  for (const auto& [name, on] : gates) merged[name] = on ? "true" : "false";
+  for (const auto& [name, on] : gates) {
+    bool lacks = manager.known != nullptr && !merged.contains(name) && manager.known->LacksGate(name);
+    if (lacks) manager.Refuse(fmt::format("featureGates[\"{}\"]", name), "has no such feature gate");
+    merged[name] = on ? "true" : "false";
+  }
   std::vector<std::string> parts;
   for (const auto& [name, value] : merged) parts.push_back(name + "=" + value);
-  args.Set(kFeatureGates, Join(parts, ","));
+  manager.Set("featureGates", kFeatureGates, Join(parts, ","));
 }
 
-void SetProbe(Json& container, std::string_view probe, std::string_view endpoint) {
-  Json* request = Find(container, {probe, "httpGet"});
-  if (!endpoint.empty() && request != nullptr && request->is_object()) {
-    (*request)["path"] = "/" + std::string(endpoint);
+void SetVerbosity(Manager& manager, const api::ManagerSpec& spec) {
+  int verbosity = spec.debug ? kDebugVerbosity : spec.verbosity.value_or(kDefaultVerbosity);
+  if (verbosity == kDefaultVerbosity) return;
+  bool zap = manager.FlagFor(kVerbosity) == kZapLevel;  // which takes a number above 0, or a word
+  manager.Set("verbosity", kVerbosity, zap && verbosity == 0 ? "info" : std::to_string(verbosity));
+}
+
+void SetDiagnostics(Manager& manager, const api::ManagerSpec& spec) {
+  if (!spec.insecure_diagnostics) return;
+  if (*spec.insecure_diagnostics) {
+    manager.Set("metrics.insecureDiagnostics", kInsecureDiagnostics, "true");
+  } else if (manager.release.Has(kInsecureDiagnostics[0])) {
+    manager.now.Set(kInsecureDiagnostics[0], "false");  // where the release has no such flag, nothing is insecure
   }
 }
 
-Status AddArgs(Args& args, const api::ManagerSpec& spec, std::string_view path) {
+// Fields of the API that no manager has ever had a flag for.
+void NoteWithoutFlag(Manager& manager, const api::ManagerSpec& spec) {
+  if (spec.graceful_shutdown) manager.Ignore("gracefulShutDown");
+  if (spec.cache_sync_timeout_ns) manager.Ignore("controller.cacheSyncTimeout");
+  if (spec.recover_panic) manager.Ignore("controller.recoverPanic");
+}
+
+Status AddArgs(Manager& manager, const api::ManagerSpec& spec) {
   for (const auto& [flag, value] : spec.additional_args) {
-    if (FlagName(flag) == "namespace") continue;  // cacheNamespace alone limits the manager (I9)
-    if (args.Has(flag)) {
-      return Error{Code::kInvalidArgument,
-                   fmt::format("{}.additionalArgs: failed to customize manager container: arg \"{}\" already exists",
-                               path, flag),
-                   {}};
+    if (FlagName(flag) == "namespace") {
+      manager.Warn(fmt::format("additionalArgs[\"{}\"]", flag),
+                   "is ignored: cacheNamespace is what limits the manager to a namespace");
+      continue;
     }
-    args.Set(flag, value);
+    if (manager.now.Has(flag)) {
+      return Invalid(fmt::format("{}.additionalArgs: failed to customize manager container: arg \"{}\" already exists",
+                                 manager.path(), flag));
+    }
+    manager.now.Set(flag, value);
   }
   return Ok();
 }
 
 // In the order in which cluster-api-operator emits them.
-Status SetArgs(ManagerArgs& args, const api::ManagerSpec& spec, std::string_view path,
-               const std::set<std::string>& given_args) {
-  SetConcurrency(args, spec, given_args);
-  args.SetText(kNamespace, spec.cache_namespace);
-  args.SetText(kHealth, spec.health_probe_bind_address);
-  args.SetText(kMetrics, spec.metrics_bind_address);
-  args.SetText(kDiagnostics, spec.diagnostics_address);
-  args.SetText("--webhook-host", spec.webhook_host);
-  args.SetText("--webhook-cert-dir", spec.webhook_cert_dir);
-  args.SetText(kProfiler, spec.debug ? kDebugProfiler : spec.profiler_address);
-  if (spec.leader_election) SetLeaderElection(args, *spec.leader_election);
-  if (spec.insecure_diagnostics.value_or(false)) args.now.Set("--insecure-diagnostics", "true");
-  if (spec.webhook_port) args.now.Set("--webhook-port", std::to_string(*spec.webhook_port));
-  args.SetSeconds("--sync-period", spec.sync_period);
-  int verbosity = spec.debug ? kDebugVerbosity : spec.verbosity.value_or(kDefaultVerbosity);
-  if (verbosity != kDefaultVerbosity) args.SetText(kVerbosity, std::to_string(verbosity));
-  SetFeatureGates(args.now, spec.feature_gates);
-  return AddArgs(args.now, spec, path);
+Status SetArgs(Manager& manager, const api::ManagerSpec& spec, const std::set<std::string>& given_args) {
+  SetConcurrency(manager, spec, given_args);
+  manager.Set("cacheNamespace", kNamespace, spec.cache_namespace);
+  manager.Set("health.healthProbeBindAddress", kHealth, spec.health_probe_bind_address);
+  manager.Set("metrics.bindAddress", kMetrics, spec.metrics_bind_address);
+  manager.Set("metrics.diagnosticsAddress", kDiagnostics, spec.diagnostics_address);
+  manager.Set("webhook.host", kWebhookHost, spec.webhook_host);
+  manager.Set("webhook.certDir", kWebhookCertDir, spec.webhook_cert_dir);
+  manager.Set("profilerAddress", kProfiler, spec.debug ? kDebugProfiler : spec.profiler_address);
+  if (spec.leader_election) SetLeaderElection(manager, *spec.leader_election);
+  SetDiagnostics(manager, spec);
+  if (spec.webhook_port) manager.Set("webhook.port", kWebhookPort, std::to_string(*spec.webhook_port));
+  manager.SetSeconds("syncPeriod", kSyncPeriod, spec.sync_period);
+  SetVerbosity(manager, spec);
+  SetFeatureGates(manager, spec.feature_gates);
+  NoteWithoutFlag(manager, spec);
+  return AddArgs(manager, spec);
+}
+
+void SetProbe(Manager& manager, Json& container, std::string_view field, std::string_view probe,
+              std::string_view endpoint) {
+  if (endpoint.empty()) return;
+  if (manager.known != nullptr &&
+      std::find(std::begin(kEndpoints), std::end(kEndpoints), endpoint) == std::end(kEndpoints)) {
+    manager.Refuse(field,
+                   fmt::format("answers at {} only",
+                               Join(std::vector<std::string>(std::begin(kEndpoints), std::end(kEndpoints)), ", ")));
+    return;
+  }
+  Json* request = Find(container, {probe, "httpGet"});
+  if (request != nullptr && request->is_object()) (*request)["path"] = "/" + std::string(endpoint);
 }
 
 }  // namespace
 
-Status CustomiseManager(kube::Object& deployment, const api::ManagerSpec& spec, std::string_view path,
-                        const std::set<std::string>& given_args) {
+Status CustomiseManager(kube::Object& deployment, const api::ManagerSpec& spec, const KnownManager* known,
+                        std::string_view path, const std::set<std::string>& given_args,
+                        std::vector<std::string>& warnings) {
   Json* container = ManagerContainer(deployment);
   if (container == nullptr) {
-    return Error{Code::kInvalidArgument,
-                 fmt::format("{}: cannot find \"manager\" container in deployment \"{}\"", path, deployment.name()),
-                 {}};
+    return Invalid(fmt::format("{}: cannot find \"manager\" container in deployment \"{}\"", path, deployment.name()));
   }
-  ManagerArgs args(*container);
-  TRY(SetArgs(args, spec, path, given_args));
-  args.now.Store(*container);
-  SetProbe(*container, "livenessProbe", spec.liveness_endpoint);
-  SetProbe(*container, "readinessProbe", spec.readiness_endpoint);
+  Manager manager(*container, known, path, warnings);
+  TRY(SetArgs(manager, spec, given_args));
+  SetProbe(manager, *container, "health.livenessEndpointName", "livenessProbe", spec.liveness_endpoint);
+  SetProbe(manager, *container, "health.readinessEndpointName", "readinessProbe", spec.readiness_endpoint);
+  TRY(manager.Refusals());
+  manager.now.Store(*container);
   return Ok();
 }
 

@@ -4,6 +4,7 @@
 
 #include "templating/customise.h"
 #include "templating/images.h"
+#include "templating/known_managers.h"
 #include "templating/label.h"
 #include "templating/namespace.h"
 #include "templating/order.h"
@@ -53,8 +54,7 @@ class Rendering {
 
   RenderResult Run() {
     bool ok = ReadObjects() && Step(RenderStep::kImages, FixReleaseImages()) && Step(RenderStep::kNamespace, Move()) &&
-              Step(RenderStep::kCustomise, CustomiseObjects()) && Step(RenderStep::kPatch, Patch()) &&
-              Step(RenderStep::kImages, FixOperatorImages());
+              CustomiseObjects() && Step(RenderStep::kPatch, Patch()) && Step(RenderStep::kImages, FixOperatorImages());
     RenderResult result;
     if (ok) {
       result.output = std::move(out_);
@@ -102,8 +102,12 @@ class Rendering {
     return Ok();
   }
 
-  Status CustomiseObjects() {
-    return input_.spec == nullptr ? Ok() : Customise(out_.objects, *input_.spec, out_.warnings);
+  bool CustomiseObjects() {
+    if (input_.spec == nullptr) return true;
+    auto known = FindKnownManager(input_.type, input_.name, input_.release->version);
+    Status done = Customise(out_.objects, *input_.spec, known ? &*known : nullptr, out_.warnings);
+    if (done.ok() || done.code() != Code::kUnsupported) return Step(RenderStep::kCustomise, done);
+    return Step(RenderStep::kManagerField, Error{Code::kInvalidArgument, done.error().message, {}});
   }
 
   Status Patch() { return input_.spec == nullptr ? Ok() : ApplyPatches(out_.objects, *input_.spec, out_.warnings); }

@@ -47,7 +47,8 @@ struct RenderOutput {
 };
 
 // Which step failed, so that the caller can pick a condition's reason.
-enum class RenderStep { kVariables, kParse, kImages, kNamespace, kCustomise, kPatch };
+// kManagerField: a field of spec.manager that the manager has no flag for (I9a).
+enum class RenderStep { kVariables, kParse, kImages, kNamespace, kCustomise, kManagerField, kPatch };
 
 struct RenderError {
   RenderStep step;

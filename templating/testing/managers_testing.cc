@@ -1,0 +1,153 @@
+#include "templating/testing/managers_testing.h"
+
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/files.h"
+#include "base/http/client.h"
+#include "base/yaml.h"
+#include "kube/testing/programs.h"
+#include "templating/deployment.h"
+#include "templating/render.h"
+#include "templating/testing/vectors.h"
+#include "templating/workload.h"
+
+namespace capi::templating {
+namespace {
+
+// Outside of a pod a manager has no namespace for its lease. In a mount namespace of its own it gets one.
+constexpr const char* kAsPod =
+    "mount -t tmpfs none /run && mkdir -p /run/secrets/kubernetes.io/serviceaccount && "
+    "printf default > /run/secrets/kubernetes.io/serviceaccount/namespace && exec \"$@\"";
+
+template <typename T>
+T Must(Result<T> result) {
+  if (!result.ok()) {
+    std::fprintf(stderr, "%s\n", result.error().message.c_str());
+    std::abort();
+  }
+  return std::move(result).value();
+}
+
+}  // namespace
+
+const RealManager kRealManagers[4] = {
+    {api::ProviderType::kCore, "cluster-api", "cluster-api/v1.12.0/core-components.yaml", "core-manager", "Machine",
+     "machine", "controller-leader-election-capi"},
+    {api::ProviderType::kBootstrap, "kubeadm", "bootstrap-kubeadm/v1.12.0/bootstrap-components.yaml",
+     "bootstrap-manager", "KubeadmConfig", "kubeadmconfig", "kubeadm-bootstrap-manager-leader-election-capi"},
+    {api::ProviderType::kControlPlane, "kubeadm", "control-plane-kubeadm/v1.12.0/control-plane-components.yaml",
+     "control-plane-manager", "KubeadmControlPlane", "kubeadmcontrolplane",
+     "kubeadm-control-plane-manager-leader-election-capi"},
+    {api::ProviderType::kInfrastructure, "docker", "infrastructure-docker/v1.12.0/infrastructure-components.yaml",
+     "docker-manager", "", "dockermachine", "controller-leader-election-capd"},
+};
+
+std::string ComponentsOf(const RealManager& manager) { return LoadReleaseFile(std::string(manager.release)); }
+
+std::vector<std::string> RenderedManager::args() const {
+  const Json* list = Find(container, {"args"});
+  return list == nullptr ? std::vector<std::string>{} : list->get<std::vector<std::string>>();
+}
+
+RenderedManager RenderManager(const RealManager& manager, std::string_view spec) {
+  api::ProviderSpec parsed = Must(api::ParseSpec(Must(ParseYaml(spec)), "default"));
+  api::Release release;
+  release.version = Must(api::Version::Parse("v1.12.0"));
+  release.components = ComponentsOf(manager);
+  RenderInput input;
+  input.type = manager.type;
+  input.name = manager.name;
+  input.release = &release;
+  input.target_namespace = "default";
+  input.spec = &parsed;
+  input.variables = [](const std::string&) { return std::nullopt; };
+  RenderResult result = Render(input);
+  RenderedManager out;
+  if (result.error) {
+    out.error = result.error->error.message;
+    return out;
+  }
+  for (kube::Object& object : result.output->objects) {
+    if (IsDeployment(object)) out.container = *ManagerContainer(object);
+  }
+  return out;
+}
+
+std::string OutputOf(const std::string& program, const std::vector<std::string>& args) {
+  kube::TemporaryFolder folder;
+  std::string log = folder.path() + "/log";
+  kube::ProcessOptions options;
+  options.argv = {Must(kube::FindProgram(program))};
+  options.argv.insert(options.argv.end(), args.begin(), args.end());
+  options.log_file = log;
+  options.environment = {"POD_NAMESPACE=default", "POD_NAME=test", "POD_UID=test"};
+  auto process = Must(kube::Process::Start(std::move(options)));
+  if (!process->Wait(Seconds(60))) process->Stop(SIGKILL);
+  return Must(ReadFile(log));
+}
+
+std::vector<int> FreePorts(size_t count) {
+  std::vector<int> sockets, ports;
+  for (size_t i = 0; i < count; ++i) {
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_ANY);
+    socklen_t size = sizeof address;
+    auto* plain = reinterpret_cast<sockaddr*>(&address);
+    if (bind(fd, plain, size) == 0 && getsockname(fd, plain, &size) == 0) ports.push_back(ntohs(address.sin_port));
+    sockets.push_back(fd);
+  }
+  for (int fd : sockets) close(fd);
+  return ports;
+}
+
+ManagerRun::ManagerRun(const kube::ControlPlane& plane, const RealManager& manager, const RenderedManager& rendered) {
+  kube::ProcessOptions options;
+  options.argv = {"/usr/bin/unshare", "--map-root-user", "--mount", "sh", "-c", kAsPod, "sh"};
+  options.argv.push_back(Must(kube::FindProgram(std::string(manager.program))));
+  for (std::string& arg : rendered.args()) options.argv.push_back(std::move(arg));
+  options.argv.push_back("--kubeconfig=" + plane.kubeconfig());
+  options.log_file = folder_.path() + "/log";
+  options.environment = {"POD_NAMESPACE=default", "POD_NAME=test", "POD_UID=test"};
+  if (const Json* env = Find(rendered.container, {"env"})) {
+    for (const Json& entry : *env) {
+      std::string value = GetString(entry, {"value"});
+      if (!value.empty()) options.environment.push_back(GetString(entry, {"name"}) + "=" + value);
+    }
+  }
+  process_ = Must(kube::Process::Start(std::move(options)));
+}
+
+bool ManagerRun::AwaitReady(const std::string& health_url) {
+  bool ready = false;
+  kube::Eventually(
+      [&] {
+        ready = GetUrl(health_url + "/readyz") == 200;
+        return ready || !running();
+      },
+      Seconds(60), Millis(50));
+  return ready;
+}
+
+std::string ManagerRun::Log() const { return Must(ReadFile(folder_.path() + "/log")); }
+
+std::string ManagerRun::Environment() const { return Must(ReadFile(fmt::format("/proc/{}/environ", process_->pid()))); }
+
+int GetUrl(const std::string& url, std::string* body, const std::string& ca_pem) {
+  http::Options options;
+  options.tls.ca_pem = ca_pem;
+  options.tls.insecure_skip_verify = ca_pem.empty();
+  auto answer = http::Fetch(Context{}.WithTimeout(Seconds(5)), url, http::Request{}, options);
+  if (!answer.ok()) return 0;
+  if (body != nullptr) *body = answer->body;
+  return answer->status;
+}
+
+}  // namespace capi::templating

@@ -1,0 +1,63 @@
+// Cluster API's own managers as child processes, with the arguments that a rendering gave their Deployments.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/kinds.h"
+#include "kube/testing/control_plane.h"
+#include "kube/testing/folder.h"
+#include "kube/testing/process.h"
+
+namespace capi::templating {
+
+// A manager that tools/assets builds, and the release that has its Deployment.
+struct RealManager {
+  api::ProviderType type;
+  std::string_view name, release, program;
+  std::string_view kind;        // that it reconciles, as groupKindConcurrency names it; "" where it has no flag for one
+  std::string_view controller;  // of that kind, in metrics
+  std::string_view lease;       // what its leader holds
+};
+extern const RealManager kRealManagers[4];
+
+// Components of that release; ends the test program when RELEASES_DIR isn't set.
+std::string ComponentsOf(const RealManager& manager);
+
+// The manager's container as rendered with this spec (YAML), or the error.
+struct RenderedManager {
+  std::string error;
+  Json container;
+  std::vector<std::string> args() const;
+};
+RenderedManager RenderManager(const RealManager& manager, std::string_view spec);
+
+// Runs `program` to its end and returns what it wrote.
+std::string OutputOf(const std::string& program, const std::vector<std::string>& args);
+
+// Ports that were free a moment ago, on all interfaces.
+std::vector<int> FreePorts(size_t count);
+
+// One run. It believes to be a pod of namespace "default". Thread-compatible.
+class ManagerRun {
+ public:
+  // The container's args and plain environment, beside what a process outside of a cluster needs.
+  ManagerRun(const kube::ControlPlane& plane, const RealManager& manager, const RenderedManager& rendered);
+
+  bool AwaitReady(const std::string& health_url);  // until /readyz answers 200 there, or the process has ended
+  bool running() const { return process_->running(); }
+  std::string Log() const;
+  std::string Environment() const;  // of the process, as the kernel has it
+  void Stop() { process_->Stop(SIGKILL); }
+
+ private:
+  kube::TemporaryFolder folder_;
+  std::unique_ptr<kube::Process> process_;
+};
+
+// Status of a GET, 0 where there is no answer; `body` gets the answer. `ca_pem`: trusted for https; "" for anything.
+int GetUrl(const std::string& url, std::string* body = nullptr, const std::string& ca_pem = "");
+
+}  // namespace capi::templating
