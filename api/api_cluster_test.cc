@@ -187,7 +187,9 @@ TEST_F(Crds, KeepTheStatusThatIsWritten) {
   status.conditions = {{"Ready", "True", "WorkloadsReady", "", 1, "2026-01-02T03:04:05Z"}};
   status.inventory = Json::array({Json{{"kind", "Secret"}, {"name", "n"}, {"version", "v1"}, {"later", {1, 2}}}});
   status.applied = "sha256:aa";
-  status.history = {{"v1.0.0", "v1beta1", "sha256:bb", "2026-01-02T03:04:05Z"}};
+  status.history = {
+      {"v1.0.0", "v1beta1", "sha256:bb", "2026-01-02T03:04:05Z", "Failed", "2026-01-02T03:04:05Z", "x", "m"}};
+  status.handled_reconcile_at = "now";
   status.source = "ConfigMap default/v1.0.0";
 
   kube::Object object = Infrastructure("status", Json::object());

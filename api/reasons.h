@@ -29,6 +29,9 @@ inline constexpr std::string_view kPaused = "Paused";
 inline constexpr std::string_view kContractCompatible = "ContractCompatible";
 // Somebody keeps changing what the operator applied.
 inline constexpr std::string_view kDrifted = "Drifted";
+// Every object of the provider's kinds is stored at the version that its CRD stores; absent until there was something
+// to migrate.
+inline constexpr std::string_view kStorageMigrated = "StorageMigrated";
 // The release was applied, but something in the declaration had no effect; absent when there is nothing to say.
 inline constexpr std::string_view kWarnings = "Warnings";
 
@@ -56,6 +59,8 @@ inline constexpr std::string_view kNotPaused = "NotPaused";
 inline constexpr std::string_view kRenderWarnings = "RenderWarnings";
 // Objects that the release no longer has were removed (event).
 inline constexpr std::string_view kPruned = "Pruned";
+// Objects stored at an older version were written anew, and status.storedVersions of the CRDs is one version.
+inline constexpr std::string_view kStorageMigrated = "StorageMigrated";
 // What the operator applied is as it applied it.
 inline constexpr std::string_view kNoDrift = "NoDrift";
 
@@ -73,6 +78,10 @@ inline constexpr std::string_view kAdopting = "Adopting";
 inline constexpr std::string_view kWorkloadsNotReady = "WorkloadsNotReady";
 // A workload did not become healthy within spec.rollout.timeout.
 inline constexpr std::string_view kRolloutTimedOut = "RolloutTimedOut";
+// Objects are being written anew at the version that their CRD stores.
+inline constexpr std::string_view kMigratingStorage = "MigratingStorage";
+// Objects could not be written anew at the version that their CRD stores; the provider works.
+inline constexpr std::string_view kStorageMigrationFailed = "StorageMigrationFailed";
 // The new version failed and the last good one was applied again (spec.rollout.onFailure: Rollback).
 inline constexpr std::string_view kRolledBack = "RolledBack";
 // The API server has not accepted a CustomResourceDefinition of the release yet.

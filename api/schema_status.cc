@@ -38,11 +38,20 @@ Json Inventory() {
 }
 
 Json History() {
-  Json entry = Object("One release.", {{"version", Text("Its version.")},
-                                       {"contract", Text("Its contract.")},
-                                       {"digest", Text("Digest of its components file.")},
-                                       {"time", Text("When it was installed.")}});
-  return ListOf("Releases that were installed and became healthy, the newest first.", std::move(entry));
+  Json entry = Object("One change.",
+                      {{"version", Text("Version of the release.")},
+                       {"contract", Text("Its contract.")},
+                       {"digest", Text("Digest of its components file.")},
+                       {"time", Text("When the outcome was reached.")},
+                       {"outcome", Text("What became of it: Applying, RollingOut, Succeeded, Failed, RollingBack or "
+                                        "RolledBack; not set means Succeeded.")},
+                       {"started", Text("When it began; spec.rollout.timeout counts from here.")},
+                       {"inputs", Text("Digest of all inputs, as in applied.")},
+                       {"message", Text("What was wrong, of one that failed.")}});
+  return ListOf(
+      "Changes of what is applied, the newest first, at most ten; those that succeeded with the same release "
+      "are one.",
+      std::move(entry));
 }
 
 }  // namespace
@@ -56,7 +65,8 @@ Json Status() {
                  {"inventory", Inventory()},
                  {"applied", Text("Digest of all inputs of the last complete apply.")},
                  {"history", History()},
-                 {"source", Text("Where the installed release came from.")}});
+                 {"source", Text("Where the installed release came from.")},
+                 {"handledReconcileAt", Text("Value of the annotation reconcile-at that was acted on last.")}});
 }
 
 }  // namespace capi::api::schema

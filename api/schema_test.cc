@@ -117,11 +117,12 @@ TEST(Schema, TheCodecReadsEveryField) {
 
 TEST(Schema, StatusHasAFieldForEverythingThatIsWritten) {
   ProviderStatus status;
-  status.contract = status.installed_version = status.applied = status.source = "x";
+  status.contract = status.installed_version = status.applied = status.source = status.handled_reconcile_at = "x";
   status.observed_generation = 1;
   status.conditions = {{"Ready", "True", "R", "m", 1, "2026-01-02T03:04:05Z"}};
   status.inventory = Json::array({Json{{"kind", "Secret"}, {"name", "n"}, {"version", "v1"}}});
-  status.history = {{"v1.0.0", "v1beta1", "sha256:00", "2026-01-02T03:04:05Z"}};
+  status.history = {
+      {"v1.0.0", "v1beta1", "sha256:00", "2026-01-02T03:04:05Z", "Failed", "2026-01-02T03:04:05Z", "x", "m"}};
   const Json fields = schema::Status()["properties"];
   const Json written = StatusToJson(status);
   EXPECT_EQ(written.size(), fields.size());

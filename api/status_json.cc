@@ -5,7 +5,8 @@ namespace {
 
 HistoryEntry HistoryFromJson(const Json& entry) {
   return {GetString(entry, {"version"}), GetString(entry, {"contract"}), GetString(entry, {"digest"}),
-          GetString(entry, {"time"})};
+          GetString(entry, {"time"}),    GetString(entry, {"outcome"}),  GetString(entry, {"started"}),
+          GetString(entry, {"inputs"}),  GetString(entry, {"message"})};
 }
 
 void PutText(Json& out, const char* key, const std::string& text) {
@@ -27,6 +28,7 @@ ProviderStatus ParseStatus(const Json& status) {
     for (const Json& entry : *history) out.history.push_back(HistoryFromJson(entry));
   }
   out.source = GetString(status, {"source"});
+  out.handled_reconcile_at = GetString(status, {"handledReconcileAt"});
   return out;
 }
 
@@ -44,9 +46,14 @@ Json StatusToJson(const ProviderStatus& status) {
     PutText(item, "contract", entry.contract);
     PutText(item, "digest", entry.digest);
     PutText(item, "time", entry.time);
+    PutText(item, "outcome", entry.outcome);
+    PutText(item, "started", entry.started);
+    PutText(item, "inputs", entry.inputs);
+    PutText(item, "message", entry.message);
     out["history"].push_back(std::move(item));
   }
   PutText(out, "source", status.source);
+  PutText(out, "handledReconcileAt", status.handled_reconcile_at);
   return out;
 }
 

@@ -124,8 +124,23 @@ struct ProviderSpec {
   RolloutSpec rollout;
 };
 
+// How a change of what is applied went on (behaviour.md U2, U5). As written into status.history.
+namespace outcome {
+inline constexpr std::string_view kApplying = "Applying";        // its objects are being sent
+inline constexpr std::string_view kRollingOut = "RollingOut";    // its workloads are sent and not all healthy yet
+inline constexpr std::string_view kSucceeded = "Succeeded";      // every object is applied and healthy
+inline constexpr std::string_view kFailed = "Failed";            // not healthy within spec.rollout.timeout
+inline constexpr std::string_view kRollingBack = "RollingBack";  // failed; the last good release is being applied again
+inline constexpr std::string_view kRolledBack = "RolledBack";    // and it was
+}  // namespace outcome
+
+// One change of what is applied, or what became of it.
 struct HistoryEntry {
-  std::string version, contract, digest, time;  // digest of the release as applied
+  std::string version, contract, digest, time = {};  // digest of the release as applied; time of the outcome
+  std::string outcome = {};                          // "" where an older writer left it: it succeeded
+  std::string started = {};                          // RFC 3339; a restart of the operator doesn't give it more time
+  std::string inputs = {};                           // digest of all inputs, as in ProviderStatus::applied
+  std::string message = {};                          // of a failure
   bool operator==(const HistoryEntry&) const = default;
 };
 
@@ -137,6 +152,7 @@ struct ProviderStatus {
   std::string applied;                // digest of all inputs of the last full apply
   std::vector<HistoryEntry> history;  // newest first, at most 10
   std::string source;                 // where the release came from: "github.com/owner/repo v1.2.3"
+  std::string handled_reconcile_at;   // value of the annotation reconcile-at that was acted on last (U8)
   bool operator==(const ProviderStatus&) const = default;
 };
 

@@ -48,6 +48,8 @@ void DescribeCrd(const Json& crd, Manifest& manifest) {
   const Json* versions = Find(crd, {"spec", "versions"});
   if (versions == nullptr || !versions->is_array()) return;
   for (const Json& version : *versions) {
+    manifest.crd_all.push_back(GetString(version, {"name"}));
+    if (GetBool(version, {"storage"})) manifest.crd_storage = manifest.crd_all.back();
     if (!GetBool(version, {"served"})) continue;
     auto& list = manifest.crd_versions;
     list.insert(GetBool(version, {"storage"}) ? list.begin() : list.end(), GetString(version, {"name"}));

@@ -17,6 +17,8 @@ struct Manifest {
   std::string crd_group, crd_kind, crd_plural;  // of a CustomResourceDefinition
   bool crd_namespaced = false;
   std::vector<std::string> crd_versions;  // served ones, the storage version first
+  std::vector<std::string> crd_all;       // every version it has, served or not
+  std::string crd_storage;                // the one that it stores
 };
 
 // Drops placeholders of CA bundles on the way (I11).
