@@ -91,14 +91,21 @@ bool TooManyAliases(size_t nodes, size_t from_aliases) {
   return static_cast<double>(from_aliases) / n > allowed;
 }
 
+constexpr std::string_view kAliasing = "document contains excessive aliasing";
+// Copies of anchored nodes, kept or put in by aliases, may take this much: a few long texts can explode as well as many
+// short ones.
+constexpr size_t kMaxCopied = 64u << 20;
+constexpr size_t kNodeSize = 32;  // of a node beside its text
+
 // A finished node.
 struct Node {
   Json value;
   std::optional<std::string> key;  // as a key of a map; none for maps, lists and what can't be a key
   bool alias = false;
-  bool merge = false;  // the plain scalar "<<"
-  size_t nodes = 1;    // with all below it
-  size_t height = 0;   // levels below it
+  bool merge = false;       // the plain scalar "<<"
+  size_t nodes = 1;         // with all below it
+  size_t height = 0;        // levels below it
+  size_t size = kNodeSize;  // in bytes, with all below it
 };
 
 // A map or list that is still open.
@@ -152,6 +159,7 @@ class Builder {
     if (!resolved.ok()) return Fail(event, resolved.error().message);
 
     Node node;
+    node.size += text.size();
     node.merge = text == "<<" && (scalar.plain_implicit != 0 || tag == "tag:yaml.org,2002:merge");
     bool is_key = ExpectsKey();
     if (is_key || scalar.anchor != nullptr) {
@@ -164,7 +172,7 @@ class Builder {
       if (!value.ok()) return Fail(event, value.error().message);
       node.value = *std::move(value);
     }
-    if (scalar.anchor != nullptr) anchors_[std::string(View(scalar.anchor))] = node;
+    if (scalar.anchor != nullptr) TRY(Keep(event, std::string(View(scalar.anchor)), node));
     return Add(event, std::move(node));
   }
 
@@ -176,7 +184,8 @@ class Builder {
     const Node& target = *found->second;
     TRY(Count(event, 1 + target.nodes));
     from_aliases_ += target.nodes;
-    if (TooManyAliases(nodes_, from_aliases_)) return Fail(event, "document contains excessive aliasing");
+    if (TooManyAliases(nodes_, from_aliases_)) return Fail(event, kAliasing);
+    TRY(CountCopy(event, target));
     if (stack_.size() + target.height > limits_.max_depth) return TooDeep(event);
     Node node = target;
     node.alias = true;
@@ -200,7 +209,7 @@ class Builder {
   Status OnEnd(const Event& event) {
     Frame frame = std::move(stack_.back());
     stack_.pop_back();
-    if (!frame.anchor.empty()) anchors_[frame.anchor] = frame.node;
+    if (!frame.anchor.empty()) TRY(Keep(event, frame.anchor, frame.node));
     only_maps_ = frame.only_maps;
     return Add(event, std::move(frame.node));
   }
@@ -215,6 +224,7 @@ class Builder {
     }
     Frame& frame = stack_.back();
     frame.node.nodes += node.nodes;
+    frame.node.size += node.size;
     frame.node.height = std::max(frame.node.height, node.height + 1);
     if (frame.node.value.is_array()) {
       frame.only_maps = frame.only_maps && node.value.is_object();
@@ -262,6 +272,18 @@ class Builder {
     return Fail(event, fmt::format("more than {} nodes", limits_.max_nodes));
   }
 
+  // What the aliases of an anchor stand for.
+  Status Keep(const Event& event, const std::string& anchor, const Node& node) {
+    TRY(CountCopy(event, node));
+    anchors_[anchor] = node;
+    return Ok();
+  }
+
+  Status CountCopy(const Event& event, const Node& node) {
+    copied_ += node.size;
+    return copied_ <= kMaxCopied ? Ok() : Fail(event, kAliasing);
+  }
+
   Error TooDeep(const Event& event) const {
     return Fail(event, fmt::format("nested deeper than {}", limits_.max_depth));
   }
@@ -274,7 +296,7 @@ class Builder {
   std::map<std::string, std::optional<Node>> anchors_;  // none: still open
   Json root_;
   bool only_maps_ = true;  // of the list that ended last
-  size_t nodes_ = 0, from_aliases_ = 0;
+  size_t nodes_ = 0, from_aliases_ = 0, copied_ = 0;
 };
 
 // The next document of a parser, or none at the end.

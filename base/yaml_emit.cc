@@ -125,7 +125,12 @@ class Emitter {
     yaml_mapping_start_event_initialize(&event, nullptr, nullptr, 1, YAML_BLOCK_MAPPING_STYLE);
     Emit(event);
     for (const auto* member : members) {
-      Text(member->first);
+      // Plain, it would be read as a merge (which is what go-yaml's readers make of go-yaml's own output).
+      if (member->first == "<<") {
+        Scalar(member->first, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
+      } else {
+        Text(member->first);
+      }
       Value(member->second);
     }
     yaml_mapping_end_event_initialize(&event);

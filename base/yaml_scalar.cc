@@ -193,6 +193,22 @@ bool IsTimestamp(std::string_view text) {
   return date.OneOf("+-") && date.Number(2, 2, 24) && date.OneOf(":") && date.Number(2, 2, 60) && date.at_end();
 }
 
+// An integral value as Go's JSON encoder writes it: the shortest digits that tell the double, then zeros.
+std::string WholeDigits(double value) {
+  std::array<char, 64> text;
+  char* end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::scientific).ptr;
+  std::string_view shortest(text.data(), static_cast<size_t>(end - text.data()));
+  size_t e = shortest.find('e');
+  auto zeros = static_cast<size_t>(std::atoi(shortest.data() + e + 1));
+  std::string out(shortest.substr(0, e));
+  size_t point = out.find('.');
+  if (point != out.npos) {
+    zeros -= out.size() - point - 1;
+    out.erase(point, 1);
+  }
+  return out.append(zeros, '0');
+}
+
 Result<Scalar> DecodeBinary(std::string_view text) {
   auto bytes = Base64Decode(text);
   if (!bytes.ok()) return Error{Code::kInvalidArgument, "!!binary value contains invalid base64 data", {}};
@@ -239,9 +255,8 @@ Result<Json> ToJson(Scalar scalar) {
     std::string_view name = std::isnan(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
     return Error{Code::kInvalidArgument, fmt::format("unsupported value: {}", name), {}};
   }
-  if (value == std::trunc(value)) {
-    if (value >= -0x1p63 && value < 0x1p63) return Json(static_cast<std::int64_t>(value));
-    if (value >= 0 && value < 0x1p64) return Json(static_cast<std::uint64_t>(value));
+  if (value == std::trunc(value) && std::fabs(value) < 1e21) {
+    if (auto whole = ParseInteger(WholeDigits(value))) return ToJson(*whole);
   }
   return Json(value);
 }

@@ -74,3 +74,18 @@ function(capi_program NAME)
   target_link_libraries(${NAME} PRIVATE capi_options ${ARG_USES})
   target_precompile_headers(${NAME} REUSE_FROM capi_pch)
 endfunction()
+
+# capi_fuzzer(NAME SOURCES x_fuzz.cc USES base): a libFuzzer program build/fuzz/bin/fuzz_NAME, in builds with CAPI_FUZZERS. The
+# same file belongs into its folder's test too (base/fuzz.h).
+add_custom_target(fuzzers)
+function(capi_fuzzer NAME)
+  if(NOT CAPI_FUZZERS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES" ${ARGN})
+  add_executable(fuzz_${NAME} ${ARG_SOURCES})
+  target_compile_definitions(fuzz_${NAME} PRIVATE CAPI_LIBFUZZER)
+  target_link_libraries(fuzz_${NAME} PRIVATE capi_options ${ARG_USES})
+  target_link_options(fuzz_${NAME} PRIVATE -fsanitize=fuzzer)
+  add_dependencies(fuzzers fuzz_${NAME})
+endfunction()

@@ -2,8 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace capi::templating {
 namespace {
+
+// Copies can double an object with each operation, and nest it as fast.
+constexpr size_t kMaxCopied = 1'000'000;  // values, all operations together
+constexpr size_t kMaxDepth = 1'000;
 
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
 
@@ -19,19 +25,52 @@ Status CheckParent(const Json& target, const Json& operation) {
   return Invalid(fmt::format("{} {}: its parent is neither a map nor a list", op, path.to_string()));
 }
 
-Status Apply(Json& target, const Json& operation) {
+// Values in `value`, and how deep they nest.
+struct Extent {
+  size_t values = 1, depth = 0;
+};
+
+Extent Measure(const Json& value) {
+  Extent out;
+  if (!value.is_structured()) return out;
+  for (const Json& item : value) {
+    Extent inner = Measure(item);
+    out.values += inner.values;
+    out.depth = std::max(out.depth, inner.depth + 1);
+  }
+  return out;
+}
+
+// `copied` is the sum over the operations so far.
+Status CheckExtent(const Json& target, const Json& operation, size_t& copied) {
+  std::string op = GetString(operation, {"op"}), path = GetString(operation, {"path"});
+  Extent value;
+  if (op == "copy") {
+    value = Measure(target.at(Json::json_pointer(GetString(operation, {"from"}))));
+    copied += value.values;
+    if (copied > kMaxCopied) return Invalid(fmt::format("more than {} values are copied", kMaxCopied));
+  } else if (const Json* given = Find(operation, {"value"})) {
+    value = Measure(*given);
+  }
+  auto above = static_cast<size_t>(std::count(path.begin(), path.end(), '/'));
+  if (above + value.depth <= kMaxDepth) return Ok();
+  return Invalid(fmt::format("{} {}: nested deeper than {}", op, path, kMaxDepth));
+}
+
+Status Apply(Json& target, const Json& operation, size_t& copied) {
   TRY(CheckParent(target, operation));
+  TRY(CheckExtent(target, operation, copied));
   target.patch_inplace(Json::array({operation}));
   return Ok();
 }
 
 // In two steps, since what is taken out may change what the path goes into.
-Status Move(Json& target, const Json& operation) {
+Status Move(Json& target, const Json& operation, size_t& copied) {
   std::string from = GetString(operation, {"from"}), path = GetString(operation, {"path"});
   if (path.starts_with(from + "/")) return Invalid(fmt::format("move {} into itself", from));
   Json value = target.at(Json::json_pointer(from));
-  TRY(Apply(target, {{"op", "remove"}, {"path", from}}));
-  return Apply(target, {{"op", "add"}, {"path", path}, {"value", std::move(value)}});
+  TRY(Apply(target, {{"op", "remove"}, {"path", from}}, copied));
+  return Apply(target, {{"op", "add"}, {"path", path}, {"value", std::move(value)}}, copied);
 }
 
 }  // namespace
@@ -39,9 +78,10 @@ Status Move(Json& target, const Json& operation) {
 Status JsonPatch(Json& target, const Json& operations) {
   try {
     Json result = target;
+    size_t copied = 0;
     for (const Json& operation : operations) {
       bool moves = GetString(operation, {"op"}) == "move";
-      TRY(moves ? Move(result, operation) : Apply(result, operation));
+      TRY(moves ? Move(result, operation, copied) : Apply(result, operation, copied));
     }
     target = std::move(result);
     return Ok();

@@ -69,6 +69,27 @@ TEST(MergePatch, WhatItCannotDoIsSaid) {
   }
 }
 
+// Each copy doubles the object, or nests it once more.
+TEST(JsonPatch, CopiesDontExplode) {
+  for (std::string_view path : {"/a/-", "/a/0"}) {
+    Json target = Yaml("{a: [[x, [y]]]}"), before = target, operations = Json::array();
+    for (int i = 0; i < 2000; ++i) operations.push_back({{"op", "copy"}, {"from", "/a"}, {"path", path}});
+    auto done = JsonPatch(target, operations);
+    ASSERT_FALSE(done.ok());
+    EXPECT_EQ(done.error().message, "more than 1000000 values are copied");
+    EXPECT_EQ(target, before);
+  }
+  Json target = Yaml("{a: {}}"), operations = Json::array();
+  std::string path = "/a";
+  for (int i = 0; i < 1100; ++i) {
+    path += "/a";
+    operations.push_back({{"op", "add"}, {"path", path}, {"value", Json::object()}});
+  }
+  auto done = JsonPatch(target, operations);
+  ASSERT_FALSE(done.ok());
+  EXPECT_THAT(done.error().message, testing::EndsWith(": nested deeper than 1000"));
+}
+
 TEST(JsonPatch, AllOrNothing) {
   Json target = Yaml("{a: [1], b: {c: d}}");
   const Json before = target;

@@ -23,6 +23,7 @@ PROGRAMS = {
     "kubectl": ("control-plane", "k8s.io/kubernetes/cmd/kubectl"),
     "kwok": ("kwok", "sigs.k8s.io/kwok/cmd/kwok"),
     "kustomize": ("kustomize", "sigs.k8s.io/kustomize/kustomize/v5"),
+    "go-yaml": ("yaml", "."),
     "clusterctl": ("clusterctl", f"{CAPI}/cmd/clusterctl"),
     "peer": ("peer", "sigs.k8s.io/cluster-api-operator/cmd"),
     "core-manager": ("managers", CAPI),
@@ -66,6 +67,8 @@ class Family:
         self.folder = os.path.join(MODULES, name)
         self.go_mod = cache.read_bytes(os.path.join(self.folder, "go.mod")).decode()
         self.go_sum = cache.read_bytes(os.path.join(self.folder, "go.sum")).decode()
+        own = sorted(name for name in os.listdir(self.folder) if name.endswith(".go"))
+        self.sources = [cache.read_bytes(os.path.join(self.folder, name)).decode() for name in own]
 
     def version(self, module):
         """The pinned version of a module."""
@@ -80,7 +83,7 @@ class Family:
 
     def bin(self):
         """The cache folder of this family's programs; another Go, another folder."""
-        return os.path.join(cache.root(), "bin", cache.key_of(self.go_mod, self.go_sum, self.go().name()))
+        return os.path.join(cache.root(), "bin", cache.key_of(self.go_mod, self.go_sum, *self.sources, self.go().name()))
 
     def build(self, program):
         """Builds one program into the cache, once."""
