@@ -1,5 +1,5 @@
-// What a YAML scalar means: the rules of sigs.k8s.io/yaml (YAML 1.1 as go-yaml v2 reads it). Used by yaml.cc and
-// yaml_emit.cc only.
+// What a YAML scalar means: the rules of sigs.k8s.io/yaml (YAML 1.1 as go-yaml v2 reads it). Used by yaml*.cc
+// only.
 #pragma once
 
 #include <string>

@@ -26,18 +26,8 @@ struct Parts {
 
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
 
-Status CheckEscapes(std::string_view url) {
-  for (size_t i = url.find('%'); i != std::string_view::npos; i = url.find('%', i + 1)) {
-    std::string_view escape = url.substr(i, 3);
-    bool valid = escape.size() == 3 && std::isxdigit(static_cast<unsigned char>(escape[1])) &&
-                 std::isxdigit(static_cast<unsigned char>(escape[2]));
-    if (!valid) return Invalid(fmt::format("invalid url: parse \"{}\": invalid URL escape \"{}\"", url, escape));
-  }
-  return Ok();
-}
-
 Result<Parts> Take(std::string_view url) {
-  TRY(CheckEscapes(url));
+  TRY_WITH(CheckUrl(url), "invalid url");
   Parts parts;
   std::string_view rest = url.substr(0, url.find_first_of("?#"));
   if (size_t end = rest.find("://"); end != std::string_view::npos) {
@@ -65,6 +55,21 @@ bool IsPlainName(std::string_view name) {
 }
 
 }  // namespace
+
+Status CheckUrl(std::string_view url) {
+  auto bad = [&](std::string_view why) { return Invalid(fmt::format("parse \"{}\": {}", url, why)); };
+  for (size_t i = url.find('%'); i != std::string_view::npos; i = url.find('%', i + 1)) {
+    std::string_view escape = url.substr(i, 3);
+    bool valid = escape.size() == 3 && std::isxdigit(static_cast<unsigned char>(escape[1])) &&
+                 std::isxdigit(static_cast<unsigned char>(escape[2]));
+    if (!valid) return bad(fmt::format("invalid URL escape \"{}\"", escape));
+  }
+  size_t scheme = url.find("://");
+  std::string_view host = scheme == url.npos ? "" : url.substr(scheme + 3);
+  host = host.substr(0, host.find_first_of("/?#"));
+  if (host.starts_with('[') && host.find(']') == host.npos) return bad("missing ']' in host");
+  return Ok();
+}
 
 Result<GitHubUrl> ParseGitHubUrl(std::string_view url) {
   Parts parts = TRY(Take(url));

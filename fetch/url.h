@@ -8,6 +8,9 @@
 
 namespace capi::fetch {
 
+// kInvalidArgument in the words of Go's parser for what is no URL, as far as escapes and a bracketed host go.
+Status CheckUrl(std::string_view url);
+
 // "https://github.com/{owner}/{repository}/releases/{latest|tag}/{file}". A value.
 struct GitHubUrl {
   std::string owner, repository;

@@ -6,6 +6,7 @@
 #include "base/encoding.h"
 #include "base/strings.h"
 #include "base/yaml.h"
+#include "templating/images.h"
 
 namespace capi::ops {
 namespace {
@@ -58,7 +59,7 @@ Result<RenderInputs> ReadRenderInputs(const Context& ctx, kube::Client& client, 
       auto parsed = ParseYaml(images->second);
       // The parser's message could repeat what the Secret holds: the place is enough.
       if (!parsed.ok()) return Error{Code::kInvalidArgument, where + ": not YAML", {}};
-      inputs.images = TRY_WITH(ParseImages(*parsed), where);
+      inputs.images = TRY_WITH(templating::ReadImageOverrides(*parsed), where);
     }
   }
   if (o.additional_manifests) {

@@ -5,6 +5,8 @@
 #include "base/encoding.h"
 #include "base/strings.h"
 #include "base/yaml.h"
+#include "fetch/provider_entry.h"
+#include "templating/images.h"
 
 namespace capi::ops {
 namespace {
@@ -31,48 +33,25 @@ bool Glob(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
-Result<CustomProvider> ParseProviderEntry(const Json& entry, size_t index) {
-  CustomProvider provider{GetString(entry, {"name"}), GetString(entry, {"url"})};
-  const auto* kind = api::KindByName(GetString(entry, {"type"}));
-  auto bad = [&](std::string_view what) { return Bad(fmt::format("providers[{}]: {}", index, what)); };
-  if (kind == nullptr) return bad(fmt::format("type \"{}\" is no provider type", GetString(entry, {"type"})));
-  if (!IsDns1123Subdomain(provider.name)) return bad(fmt::format("name \"{}\" is no DNS name", provider.name));
-  if (provider.url.empty()) return bad("url is empty");
-  provider.type = kind->type;
-  if ((provider.name == "cluster-api") != (kind->type == api::ProviderType::kCore) &&
-      (kind->type == api::ProviderType::kCore || provider.name == "cluster-api")) {
-    return bad("the name cluster-api goes with type CoreProvider, and only with it");
-  }
-  return provider;
+Result<CustomProvider> ParseProviderEntry(const Json& json) {
+  fetch::ProviderEntry entry = TRY(fetch::ReadProviderEntry(json));
+  api::ProviderType type = TRY(fetch::CheckProviderEntry(entry));
+  return CustomProvider{entry.name, entry.url, type};
 }
 
 }  // namespace
-
-Result<templating::ImageOverrides> ParseImages(const Json& images) {
-  templating::ImageOverrides out;
-  if (images.is_null()) return out;
-  if (!images.is_object()) return Bad("images: is no map");
-  for (const auto& [key, value] : images.items()) {
-    if (!value.is_object()) return Bad(fmt::format("images.{}: is no map of repository, name and tag", key));
-    for (const auto& [field, text] : value.items()) {
-      if (!text.is_string()) return Bad(fmt::format("images.{}.{}: is no text", key, field));
-    }
-    out[key] = {GetString(value, {"repository"}), GetString(value, {"name"}), GetString(value, {"tag"})};
-  }
-  return out;
-}
 
 Result<ConfigFile> ParseConfigFile(std::string_view yaml) {
   ConfigFile file;
   Json root = TRY(ParseYaml(yaml));
   if (root.is_null()) return file;
   if (!root.is_object()) return Bad("the file is no map");
-  if (const Json* images = Find(root, {"images"})) file.images = TRY(ParseImages(*images));
+  if (const Json* images = Find(root, {"images"})) file.images = TRY(templating::ReadImageOverrides(*images));
   const Json* providers = Find(root, {"providers"});
   if (providers == nullptr || providers->is_null()) return file;
   if (!providers->is_array()) return Bad("providers: is no list");
   for (size_t i = 0; i < providers->size(); ++i) {
-    file.providers.push_back(TRY(ParseProviderEntry((*providers)[i], i)));
+    file.providers.push_back(TRY_WITH(ParseProviderEntry((*providers)[i]), fmt::format("providers[{}]", i)));
   }
   return file;
 }

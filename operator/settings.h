@@ -29,8 +29,6 @@ struct ConfigFile {
 
 // kInvalidArgument names entry and field. Empty text is an empty file.
 Result<ConfigFile> ParseConfigFile(std::string_view yaml);
-// The value of key `images`.
-Result<templating::ImageOverrides> ParseImages(const Json& images);
 
 // Immutable after start.
 struct Settings {

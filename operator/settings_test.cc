@@ -47,12 +47,13 @@ TEST(ParseConfigFile, NamesWhatIsWrong) {
   const Case cases[] = {
       {"- a", "no map"},
       {"providers: {}", "providers: is no list"},
-      {"providers: [{name: a, url: u, type: Nonsense}]", "providers[0]: type \"Nonsense\""},
-      {"providers: [{name: A, url: u, type: AddonProvider}]", "providers[0]: name"},
-      {"providers: [{name: a, type: AddonProvider}]", "providers[0]: url is empty"},
+      {"providers: [{name: a, url: u, type: Nonsense}]",
+       "providers[0]: error validating configuration for the Nonsense with name a"},
+      {"providers: [{name: A, url: u, type: AddonProvider}]", "provider name A must be in lower case"},
+      {"providers: [{name: a, type: AddonProvider}]", "provider URL value cannot be empty"},
       {"providers: [{name: other, url: u, type: CoreProvider}]", "cluster-api"},
-      {"images: [a]", "images: is no map"},
-      {"images: {all: {tag: 1}}", "images.all.tag"},
+      {"images: [a]", "images is no map"},
+      {"images: {all: {tag: [1]}}", "images[\"all\"].tag"},
       {"a: [", "line 2"},
   };
   for (const auto& c : cases) {

@@ -48,10 +48,14 @@ Status FixContainers(Json& containers, std::string_view component, const ImageOv
 Result<ImageOverrides> ParseImageOverrides(std::string_view yaml) {
   auto parsed = ParseYaml(yaml);
   if (!parsed.ok()) return BadOverrides(parsed.error().message);
+  return ReadImageOverrides(*parsed);
+}
+
+Result<ImageOverrides> ReadImageOverrides(const Json& images) {
   ImageOverrides out;
-  if (parsed->is_null()) return out;
-  if (!parsed->is_object()) return BadOverrides("images is no map");
-  for (const auto& [key, value] : parsed->items()) {
+  if (images.is_null()) return out;
+  if (!images.is_object()) return BadOverrides("images is no map");
+  for (const auto& [key, value] : images.items()) {
     if (value.is_null()) continue;
     if (!value.is_object()) return BadOverrides(fmt::format("images[\"{}\"] is no map", key));
     ImageOverride entry;

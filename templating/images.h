@@ -5,13 +5,15 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "base/result.h"
 #include "kube/meta/object.h"
 #include "templating/render.h"
 
 namespace capi::templating {
 
-// Parses the value of the "images" key. kInvalidArgument for what is no map of maps.
+// The value of the "images" key, parsed and as text. kInvalidArgument for what is no map of maps.
+Result<ImageOverrides> ReadImageOverrides(const Json& images);
 Result<ImageOverrides> ParseImageOverrides(std::string_view yaml);
 
 // `image` with the fields that the keys "all", "<component>" and "<component>/<name>" give, the most specific first.
