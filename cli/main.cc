@@ -2,4 +2,7 @@
 
 #include "cli/clusterctl.h"
 
-int main(int argc, char** argv) { return capi::cli::RunClusterctl(argc, argv, std::cout, std::cerr); }
+int main(int argc, char** argv) {
+  std::ios::sync_with_stdio(false);
+  return capi::cli::RunClusterctl(argc, argv, {&capi::cli::ProcessEnvironment, std::cout, std::cerr});
+}

@@ -1,0 +1,66 @@
+// clusterctl's configuration: what stands in the file, and the environment, which goes before it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "api/kinds.h"
+#include "base/yaml_places.h"
+#include "cli/config_file.h"
+#include "cli/world.h"
+#include "templating/render.h"
+
+namespace capi::cli {
+
+// A provider and where its releases come from. A value.
+struct ProviderSource {
+  api::ProviderType type = api::ProviderType::kCore;
+  std::string name, url;
+};
+
+// Keys are found without regard to case. Thread-compatible.
+class Config {
+ public:
+  // kInvalidArgument with source, line and column for what is no YAML map of keys.
+  static Result<Config> Parse(ConfigText text, Getenv getenv);
+
+  // Value of a variable or setting: environment NAME (upper case, "-" as "_"), else the file's. Set to "" counts as
+  // set. kInvalidArgument for a list or map in its place.
+  Result<std::optional<std::string>> Get(const std::string& key) const;
+
+  // All providers, the built-in ones and the file's, ordered by type, then name. URLs are expanded from the
+  // environment. One bad entry fails all.
+  Result<std::vector<ProviderSource>> Providers() const;
+  Result<ProviderSource> FindProvider(api::ProviderType type, const std::string& name) const;
+
+  Result<templating::ImageOverrides> Images() const;
+
+  // Where local files lie that go before those of a release: "{folder}/{label}/{version}/{file}".
+  Result<std::string> OverridesFolder() const;
+
+  const Getenv& getenv() const { return getenv_; }
+
+  // Numbers that are not read as written ("1.10" is 1.1), seen in what Get gave out so far.
+  std::vector<std::string> Surprises() const;
+
+ private:
+  using Steps = std::vector<std::string>;
+
+  Config(ConfigText text, Getenv getenv);
+  std::string Place(const Steps& path) const;  // "clusterctl.yaml, line 3, column 5"
+  Error At(const Steps& path, const Error& error) const;
+  Result<std::string> Expand(std::string_view what, const std::string& text) const;
+  const Json* Key(const std::string& key) const;
+  Result<ProviderSource> ReadProvider(const Json& entry) const;
+
+  std::string source_;
+  Getenv getenv_;
+  std::unique_ptr<YamlPlaces> places_;
+  Json root_;  // all keys in lower case
+  mutable std::set<std::string> surprises_;
+};
+
+}  // namespace capi::cli

@@ -1,0 +1,65 @@
+#include "cli/config_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/http/server.h"
+#include "cli/testing.h"
+
+namespace capi::cli {
+namespace {
+
+using testing::HasSubstr;
+
+Result<ConfigText> Read(const Variables& environment, const std::string& flag = "") {
+  std::ostringstream err;
+  Notes notes(err);
+  return ReadConfigText({}, From(environment), flag, notes);
+}
+
+TEST(ConfigFile, IsLookedForInTwoFolders) {
+  TestFolder folder;
+  Variables environment = {{"HOME", folder / "home"}, {"XDG_CONFIG_HOME", folder / "xdg"}};
+  EXPECT_EQ(Read(environment).value().source, "");  // none is fine
+  EXPECT_EQ(Read({}).value().source, "");
+  std::string old = folder.Put("home/.cluster-api/clusterctl.yaml", "old");
+  EXPECT_EQ(Read(environment).value().source, old);
+  std::string yml = folder.Put("xdg/cluster-api/clusterctl.yml", "yml");
+  EXPECT_EQ(Read(environment).value().source, yml);
+  std::string yaml = folder.Put("xdg/cluster-api/clusterctl.yaml", "yaml");
+  EXPECT_EQ(Read(environment).value().text, "yaml");
+  std::string home_config = folder.Put("home/.config/cluster-api/clusterctl.yaml", "home");
+  EXPECT_EQ(Read({{"HOME", folder / "home"}}).value().source, home_config);
+  EXPECT_EQ(Read({{"HOME", folder / "home"}, {"XDG_CONFIG_HOME", "relative"}}).value().source, home_config);
+}
+
+TEST(ConfigFile, ThatIsAskedForHasToBeThere) {
+  TestFolder folder;
+  EXPECT_EQ(Read({}, folder.Put("a.conf", "text")).value().text, "text");
+  EXPECT_THAT(Read({}, folder / "missing.yaml").error().message,
+              HasSubstr("failed to initialize the configuration reader: " + folder.path() + "/missing.yaml: No such"));
+  EXPECT_THAT(Read({}, folder.path()).error().message, HasSubstr("is a folder"));
+  EXPECT_THAT(Read({}, folder.Put("c.toml", "a = 1")).error().message,
+              HasSubstr("c.toml: .toml is no format of configuration files here; write it as YAML or JSON"));
+}
+
+TEST(ConfigFile, ComesFromAServerToo) {
+  auto server = http::Server::Start({}, [](const http::ServerRequest& request) {
+    http::Response response;
+    response.status = request.path == "/c.yaml" ? 200 : 404;
+    response.body = "a: b\n";
+    return response;
+  });
+  ASSERT_TRUE(server.ok());
+  std::string url = "http://" + (*server)->address();
+  auto text = Read({}, url + "/c.yaml");
+  ASSERT_TRUE(text.ok()) << text.error().message;
+  EXPECT_EQ(text->text, "a: b\n");
+  EXPECT_THAT(Read({}, url + "/other.yaml").error().message,
+              HasSubstr("failed to download the clusterctl config file from " + url + "/other.yaml got 404"));
+  (*server).reset();
+  EXPECT_THAT(Read({}, url + "/c.yaml").error().message, HasSubstr("failed to download the clusterctl config file"));
+}
+
+}  // namespace
+}  // namespace capi::cli

@@ -1,0 +1,26 @@
+// From a provider's name on the command line to its release.
+#pragma once
+
+#include <string>
+
+#include "api/release.h"
+#include "cli/config.h"
+#include "cli/provider_name.h"
+#include "cli/world.h"
+
+namespace capi::cli {
+
+// A value.
+struct ProviderRelease {
+  ProviderSource source;
+  std::string file;  // name of the components file
+  api::Release release;
+};
+
+// The version that `name` asks for, else the one of the provider's URL ("latest" there: the newest of the contract that
+// clusterctl works with). Files in the folder of overrides go before those of the release. A release of a known but old
+// contract is given, with a warning; one of another contract, or whose metadata doesn't name its series, is refused.
+Result<ProviderRelease> FetchProvider(const Context& ctx, const Config& config, api::ProviderType type,
+                                      const ProviderName& name, Notes& notes);
+
+}  // namespace capi::cli

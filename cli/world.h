@@ -1,0 +1,48 @@
+// What a command may touch of the world around it, passed in: the environment, its streams, and how much to say.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <iosfwd>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+
+#include "base/context.h"
+#include "base/http/client.h"
+
+namespace capi::cli {
+
+// nullopt for what isn't set; set to "" counts as set.
+using Getenv = std::function<std::optional<std::string>(const std::string& name)>;
+
+// The environment of this process.
+std::optional<std::string> ProcessEnvironment(const std::string& name);
+
+// HTTPS_PROXY, HTTP_PROXY and NO_PROXY for URLs of that scheme.
+http::Proxy ProxyFrom(const Getenv& getenv, std::string_view scheme);
+
+// Lines for a person on standard error, in clusterctl's form: message key="value". Thread-compatible.
+class Notes {
+ public:
+  using Fields = std::initializer_list<std::pair<std::string_view, std::string_view>>;
+
+  explicit Notes(std::ostream& err, int verbosity = 0) : err_(&err), verbosity_(verbosity) {}
+  // Says it where the verbosity (-v) is at least `level`.
+  void Say(int level, std::string_view message, Fields fields = {});
+  void Warn(std::string_view message);  // "Warning: ..."
+
+ private:
+  std::ostream* err_;
+  int verbosity_;
+};
+
+// Thread-compatible.
+struct World {
+  Getenv getenv;
+  std::ostream& out;
+  std::ostream& err;
+};
+
+}  // namespace capi::cli
