@@ -7,25 +7,11 @@
 #include <vector>
 
 #include "api/types.h"
+#include "e2e/release_folder.h"
 #include "kube/client/client.h"
 #include "kube/testing/control_plane.h"
 
 namespace capi::e2e {
-
-// One release of RELEASES_DIR: "infrastructure-aws/v2.0.2".
-struct ReleaseFolder {
-  api::ProviderType type = api::ProviderType::kCore;
-  std::string name, version, path;
-  std::string Label() const { return api::ManifestLabel(type, name); }
-  std::string Id() const { return Label() + "/" + version; }
-  std::string Text(std::string_view file) const;  // ends the test when there is none
-  std::string Components() const;
-};
-
-// Folder of real releases, or "" when RELEASES_DIR isn't set.
-std::string ReleasesDir();
-std::vector<ReleaseFolder> AllReleases();
-ReleaseFolder GetRelease(std::string_view label, std::string_view version);
 
 // What a test expects of a provider.
 struct Seen {

@@ -1,14 +1,21 @@
-// Values for the variables that a real release leaves without a default.
+// Values for the variables of a real release.
 #pragma once
 
 #include <map>
 #include <string>
+#include <string_view>
 
-#include "e2e/cluster.h"
+#include "e2e/release_folder.h"
 
 namespace capi::e2e {
 
-// Every "${NAME}" without a default in the components gets a text that is base64, so that Secrets take it.
-std::map<std::string, std::string> VariablesOf(const ReleaseFolder& release);
+using VariableValues = std::map<std::string, std::string>;
+
+// Every "${NAME}" without a default gets a text that is base64, so that Secrets take it.
+VariableValues RequiredVariablesOf(std::string_view components);
+VariableValues VariablesOf(const ReleaseFolder& release);
+
+// Every variable of the text, those with a default too, gets a value that isn't the default but could stand there.
+VariableValues AllVariablesOf(std::string_view components);
 
 }  // namespace capi::e2e

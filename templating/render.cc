@@ -38,6 +38,16 @@ Result<std::string> TargetNamespace(const RenderInput& input, const Objects& obj
   return target;
 }
 
+// What old kustomize and controller-gen write for "not created yet". Nobody wishes for it, and an apply would own it.
+void DropEmptyTimestamps(Objects& objects) {
+  for (kube::Object& object : objects) {
+    Json* metadata = Find(object.json(), {"metadata"});
+    if (metadata == nullptr || !metadata->is_object()) continue;
+    auto found = metadata->find("creationTimestamp");
+    if (found != metadata->end() && found->is_null()) metadata->erase(found);
+  }
+}
+
 // The command line prints a Namespace object, also where the release has none; the operator applies none.
 void SettleNamespaceObject(const RenderInput& input, const std::string& target, Objects& objects) {
   if (!input.keep_namespace_object) {
@@ -80,6 +90,7 @@ class Rendering {
     auto objects = ParseObjects(source, substituted);
     if (!objects.ok()) return Step(RenderStep::kParse, objects.error());
     out_.objects = std::move(objects).value();
+    DropEmptyTimestamps(out_.objects);
     // What is left to apply would be nothing, which must never read as "remove everything" (F2).
     if (!input_.keep_namespace_object && std::all_of(out_.objects.begin(), out_.objects.end(), IsNamespace)) {
       return Step(RenderStep::kParse, Invalid("failed to parse yaml: there is no object in it but a Namespace"));

@@ -72,6 +72,17 @@ TEST(Render, ClusterScopedObjectsGetNoNamespace) {
   EXPECT_EQ(ByKind(*result.output, "Deployment").ns(), "here");
 }
 
+TEST(Render, NobodyWishesForAnEmptyCreationTimestamp) {
+  Inputs in;
+  in.release.components =
+      "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, creationTimestamp: null}}\n---\n"
+      "{apiVersion: v1, kind: ConfigMap, metadata: {name: b, creationTimestamp: '2026-01-01T00:00:00Z'}}\n";
+  auto result = Render(in.input);
+  ASSERT_TRUE(result.output.has_value()) << result.error->error.message;
+  EXPECT_EQ(Find(result.output->objects[0].json(), {"metadata", "creationTimestamp"}), nullptr);
+  EXPECT_NE(Find(result.output->objects[1].json(), {"metadata", "creationTimestamp"}), nullptr);
+}
+
 // I8
 TEST(Render, TheReleasesNamespaceIsReportedAndNotApplied) {
   Inputs in;
