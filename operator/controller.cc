@@ -65,7 +65,7 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
                               const kube::ObjectPtr& is) { OnWatch(watch, users, was, is); }),
       observer_(cache_, watches_, settings, clock),
       writer_(client, cache_),
-      installer_({client, observer_, cache_, writer_, settings, sources}),
+      installer_({client, observer_, cache_, writer_, settings, sources, rendered_}),
       remover_(client, writer_),
       controller_(
           {.name = "provider", .workers = options_.workers, .backoff = {}},
@@ -228,6 +228,7 @@ void ProviderController::Measure(const api::Provider& provider, const api::Provi
                          {"namespace", provider.id.ns},
                          {"name", provider.id.name}};
   if (gone) {
+    rendered_.Drop(provider.id.Key());
     metrics_.Remove("capi_operator_provider_ready", labels);
     metrics_.Remove("capi_operator_provider_stalled", labels);
     MutexLock lock(mu_);

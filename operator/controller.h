@@ -54,6 +54,7 @@ class ProviderController {
   Watches watches_;
   Observer observer_;
   StatusWriter writer_;
+  RenderedCache rendered_;
   Installer installer_;
   Remover remover_;
   std::vector<std::unique_ptr<kube::Informer>> informers_;

@@ -224,6 +224,8 @@ Installer::Step Installer::Announce(const Context& ctx, Observation& o, Material
     needs_.observer.Remember(o.provider.id.Key(), *stored);
     std::string().swap(m.release.components);
   }
+  needs_.rendered.Put(o.provider.id.Key(), InputsDigest(o, m.release.version, m.stored ? m.stored->stamp : ""),
+                      m.manifests, {m.release.version.ToString(), m.contract, m.release.source, m.digest, m.warnings});
   m.inventory = MergeInventory(o.inventory, m.manifests);
   for (const auto& id : o.fleet.missing) {
     const kube::InventoryEntry* entry = m.inventory.Find(id);

@@ -8,6 +8,7 @@
 #include "kube/apply/apply.h"
 #include "operator/observe.h"
 #include "operator/release_store.h"
+#include "operator/rendered_cache.h"
 #include "operator/sources.h"
 #include "operator/status_writer.h"
 #include "operator/summarize.h"
@@ -24,6 +25,7 @@ class Installer {
     StatusWriter& writer;
     const Settings& settings;
     const Sources& sources;
+    RenderedCache& rendered;
   };
   explicit Installer(Needs needs);
 
