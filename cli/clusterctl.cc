@@ -182,10 +182,16 @@ class CommandLine {
     return fmt::format("unknown command \"{}\" for \"{}\"\nRun '{} --help' for usage.", first, name, name);
   }
 
+  // CLI11's errors in the words of clusterctl.
   static std::string Reword(const CLI::ParseError& error) {
-    std::string message = error.what();
-    if (error.get_name() != "ArgumentMismatch") return message;
-    return fmt::format("flag needs an argument: {}", message.substr(0, message.find(':')));
+    std::string_view message = error.what();
+    constexpr std::string_view kConversion = "Could not convert: ";  // "... --v = x"
+    if (error.get_name() == "ArgumentMismatch")
+      return fmt::format("flag needs an argument: {}", message.substr(0, message.find(':')));
+    size_t equals = message.find(" = ");
+    if (!message.starts_with(kConversion) || equals == message.npos) return std::string(message);
+    return fmt::format("invalid argument \"{}\" for flag {}", message.substr(equals + 3),
+                       message.substr(kConversion.size(), equals - kConversion.size()));
   }
 
   World& world_;

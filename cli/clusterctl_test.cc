@@ -67,6 +67,8 @@ TEST(CommandLine, ExitsWith1AndSaysWhy) {
        "Error: unknown command \"foo\" for \"clusterctl generate\"\nRun 'clusterctl generate --help' for usage.\n"},
       {{"version", "--no-such-flag=x"}, "Error: unknown flag: --no-such-flag\n"},
       {{"generate", "provider", "-x"}, "Error: unknown shorthand flag: 'x' in -x\n"},
+      {{"version", "-v", "x"}, "Error: invalid argument \"x\" for flag --v\n"},
+      {{"generate", "provider", "--raw=x"}, "Error: invalid argument \"x\" for flag --raw\n"},
       {{"generate", "provider", "--core"}, "Error: flag needs an argument: --core\n"},
   };
   for (const auto& [arguments, want] : cases) {

@@ -15,3 +15,15 @@ pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 if(CAPI_BENCHMARKS)
   find_package(benchmark REQUIRED)
 endif()
+
+# The archives of what clusterctl would otherwise load at every start (cmake/targets.cmake); libcrypto stands after libssl,
+# which uses it. Empty where one is missing: the program then loads the shared libraries.
+set(CAPI_ARCHIVES)
+foreach(archive re2 ssl crypto z yaml)
+  find_library(CAPI_ARCHIVE_${archive} lib${archive}.a)
+  if(NOT CAPI_ARCHIVE_${archive})
+    set(CAPI_ARCHIVES)
+    break()
+  endif()
+  list(APPEND CAPI_ARCHIVES ${CAPI_ARCHIVE_${archive}})
+endforeach()

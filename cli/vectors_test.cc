@@ -1,0 +1,196 @@
+// The behaviour vectors that concern the command line. Cases whose outcome differs on purpose are in one table.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/release.h"
+#include "api/vectors.h"
+#include "base/strings.h"
+#include "base/yaml.h"
+#include "cli/config.h"
+#include "cli/overrides.h"
+#include "cli/provider_name.h"
+#include "cli/testing.h"
+
+namespace capi::cli {
+namespace {
+
+using testing::HasSubstr;
+
+struct Superseded {
+  std::string_view file, id, why;
+};
+
+// Texts of Go's decoders: ours say what is wrong and where, in the file's terms.
+constexpr Superseded kOtherWords[] = {
+    {"provider-config.json", "F05", "an entry that is no map is named by its line and column"},
+    {"provider-config.json", "F10", "the key's line and column, and what it must be"},
+};
+
+// Kinds of cases, or single ones, that concern what is not built.
+constexpr Superseded kNotHere[] = {
+    {"provider-reference.json", "namespaced", "upgrade apply"},
+    {"cli.json", "template-options", "generate cluster"},
+    {"cli.json", "generate-yaml", "generate yaml"},
+    {"cli.json", "merge-templates", "generate cluster"},
+    {"cli.json", "self-check", "the check for a newer clusterctl"},
+    {"cli.json", "self-check-message", "the check for a newer clusterctl"},
+    {"cli.json", "rollout-references", "alpha rollout"},
+    {"cli.json", "skip-rule", "upgrade apply"},
+    {"cli.json", "operator-reference", "init of the operator's command line"},
+    {"cli.json", "W09b", "no line that is written has numbers"},
+    {"cli.json", "W09c", "errors are told at the end, not logged"},
+    {"cli.json", "W09d", "no line that is written has a prefix"},
+    {"cli.json", "W11d", "values that flags set: no flag sets a variable"},
+};
+
+bool Listed(const auto& table, std::string_view file, std::string_view name) {
+  for (const Superseded& row : table) {
+    if (row.file == file && row.id == name) return true;
+  }
+  return false;
+}
+
+Variables Env(const Json& c) {
+  Variables out;
+  if (!c.contains("env")) return out;
+  for (const auto& [name, value] : c["env"].items()) out[name] = value.get<std::string>();
+  return out;
+}
+
+Json ToObject(const ProviderSource& provider) {
+  return {{"name", provider.name},
+          {"type", api::KindOf(provider.type).kind},
+          {"url", provider.url},
+          {"label", api::ManifestLabel(provider.type, provider.name)}};
+}
+
+// The providers that the list has and the built-in one hasn't, with their index, as the vectors write them.
+Json ChangedIn(const std::vector<ProviderSource>& providers) {
+  Json changed = Json::array();
+  for (size_t i = 0; i < providers.size(); ++i) {
+    const api::KnownProvider* known = api::FindKnownProvider(providers[i].type, providers[i].name);
+    if (known != nullptr && known->Url() == providers[i].url) continue;
+    changed.push_back(ToObject(providers[i]));
+  }
+  return changed;
+}
+
+Json WithoutIndex(Json changed) {
+  for (Json& entry : changed) entry.erase("index");
+  return changed;
+}
+
+// A look-up of `get`, or the whole list. The look-up of a type that is none can only fail.
+Result<Json> Ask(const Config& config, const Json& c) {
+  if (!c.contains("get")) {
+    auto providers = config.Providers();
+    if (!providers.ok()) return providers.error();
+    return Json{{"added", providers->size() - api::KnownProviders().size()}, {"changed", ChangedIn(*providers)}};
+  }
+  const auto* kind = api::KindByName(GetString(c["get"], {"type"}));
+  auto found =
+      config.FindProvider(kind == nullptr ? api::ProviderType::kCore : kind->type, GetString(c["get"], {"name"}));
+  if (!found.ok()) return found.error();
+  return ToObject(*found);
+}
+
+// Which release of clusterctl the built-in list is of is api/release_test.cc's; here counts are relative to the first
+// case, which has no configuration.
+TEST(ProviderConfig, FollowsTheVectors) {
+  CAPI_LOAD_VECTORS(cases, "provider-config.json");
+  std::int64_t builtin = GetInt(cases[0], {"want", "count"});
+  for (const Json& c : cases) {
+    std::string id = GetString(c, {"id"});
+    SCOPED_TRACE(id);
+    Json file = Json::object();
+    if (c["providers"].is_array()) file["providers"] = c["providers"];
+    if (c["providers"].is_string()) file["providers"] = ParseYaml(c["providers"].get<std::string>()).value();
+    auto config = Config::Parse({"c.yaml", ToYaml(file)}, From(Env(c)));
+    ASSERT_TRUE(config.ok()) << config.error().message;
+    auto got = Ask(*config, c);
+    if (c.contains("error")) {
+      ASSERT_FALSE(got.ok());
+      bool ours = Listed(kOtherWords, "provider-config.json", id);
+      EXPECT_THAT(got.error().message, HasSubstr(ours ? "c.yaml, line " : GetString(c, {"error"})));
+      continue;
+    }
+    ASSERT_TRUE(got.ok()) << got.error().message;
+    if (c.contains("get")) {
+      EXPECT_EQ(*got, c["want"]);
+      continue;
+    }
+    EXPECT_EQ(GetInt(*got, {"added"}), GetInt(c, {"want", "count"}) - builtin);
+    Json changed = c["want"].contains("changed") ? c["want"]["changed"] : Json::array();
+    EXPECT_EQ((*got)["changed"], WithoutIndex(changed));
+  }
+}
+
+TEST(ProviderReference, FollowsTheVectors) {
+  CAPI_LOAD_VECTORS(cases, "provider-reference.json");
+  for (const Json& c : cases) {
+    if (Listed(kNotHere, "provider-reference.json", GetString(c, {"kind"}))) continue;
+    SCOPED_TRACE(GetString(c, {"id"}));
+    ASSERT_EQ(GetString(c, {"kind"}), "name");
+    auto got = ProviderName::Parse(GetString(c, {"input"}));
+    if (c.contains("error")) {
+      ASSERT_FALSE(got.ok());
+      EXPECT_EQ(got.error().message, GetString(c, {"error"}));
+      continue;
+    }
+    ASSERT_TRUE(got.ok()) << got.error().message;
+    EXPECT_EQ(got->name, GetString(c, {"want", "name"}));
+    EXPECT_EQ(got->version, GetString(c, {"want", "version"}));
+  }
+}
+
+void ExpectVariable(const Json& c) {
+  Variables environment = Env(c);
+  auto config = Config::Parse({"c.yaml", GetString(c, {"file"})}, From(environment));
+  std::optional<std::string> value;
+  if (config.ok()) value = config->Get(GetString(c, {"key"})).value();
+  if (c.contains("error")) {
+    EXPECT_FALSE(value);
+  } else {
+    EXPECT_EQ(value, GetString(c, {"want"}));
+  }
+}
+
+void ExpectOverridesPath(const Json& c) {
+  Variables environment = Env(c);
+  environment["XDG_CONFIG_HOME"] = "/xdg";
+  Json file = Json::object();
+  if (c["setting"].is_string()) file["overridesFolder"] = c["setting"];
+  auto config = Config::Parse({"c.yaml", ToYaml(file)}, From(environment));
+  ASSERT_TRUE(config.ok());
+  auto folder = config->OverridesFolder();
+  ASSERT_TRUE(folder.ok()) << folder.error().message;
+  EXPECT_EQ(OverridePath(*folder, GetString(c, {"provider"}), GetString(c, {"version"}), GetString(c, {"file"})),
+            ReplaceAll(GetString(c, {"want"}), "<config>", "/xdg/cluster-api"));
+}
+
+void ExpectLogLine(const Json& c) {
+  std::ostringstream err;
+  Notes(err).Say(0, GetString(c, {"message"}));
+  EXPECT_EQ(err.str(), GetString(c, {"want"}) + "\n");
+}
+
+TEST(CommandLineVectors, AreFollowed) {
+  CAPI_LOAD_VECTORS(cases, "cli.json");
+  for (const Json& c : cases) {
+    std::string kind = GetString(c, {"kind"});
+    if (Listed(kNotHere, "cli.json", kind) || Listed(kNotHere, "cli.json", GetString(c, {"id"}))) continue;
+    SCOPED_TRACE(GetString(c, {"id"}));
+    if (kind == "variable-lookup") {
+      ExpectVariable(c);
+    } else if (kind == "overrides-path") {
+      ExpectOverridesPath(c);
+    } else if (kind == "log-line") {
+      ExpectLogLine(c);
+    } else {
+      ADD_FAILURE() << "no test for kind " << kind;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace capi::cli
