@@ -33,7 +33,8 @@ lint: deps ## layers, sizes, headers, format, clang's thread-safety analysis, cl
 format: ## lay out the C++ files as .clang-format says
 	@tools/check_format --fix
 
-bench: build ## time, requests and memory beside the peer's
+bench: build ## time, memory and requests beside the real clusterctl's and the peer's
+	@tools/build release templating_benchmark
 	@tools/bench
 
 clean: ## remove what was built here (the cache of programs and releases stays)

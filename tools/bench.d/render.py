@@ -1,0 +1,63 @@
+"""Runs templating_benchmark: a render within the process, and its cost over the size of the input, drawn as a plot."""
+
+import json
+import os
+import subprocess
+
+import releases
+from figures import ROOT, cell, median, print_table
+from plot import Plot
+
+PROGRAM = os.path.join(ROOT, "build", "release", "bin", "templating_benchmark")
+PICTURE = os.path.join(ROOT, "docs", "render-cost.svg")
+
+
+def measure(rounds):
+    """Name of a benchmark to its repetitions: dicts with real_time, cpu_time, bytes, peak. Each in a process of its own."""
+    source = os.environ.get("RELEASES_DIR") or releases.locate()
+    command = [PROGRAM, os.path.join(source, "cluster-api", "v1.12.0", "core-components.yaml")]
+    names = subprocess.run([*command, "--benchmark_list_tests"], capture_output=True, check=True, text=True).stdout.split()
+    runs = {}
+    for name in names:
+        options = [f"--benchmark_filter=^{name}$", "--benchmark_format=json", f"--benchmark_repetitions={rounds}",
+                   "--benchmark_min_time=0.05"]
+        done = subprocess.run([*command, *options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
+        entries = json.loads(done.stdout)["benchmarks"]
+        runs[name.removesuffix("/real_time")] = [entry for entry in entries if entry["run_type"] == "iteration"]
+    return runs
+
+
+def fit(points):
+    """y = base + slope * x by least squares of the relative errors; and the largest of those."""
+    weights = [1 / y**2 for _, y in points]
+    total = sum(weights)
+    x = sum(w * p for w, (p, _) in zip(weights, points)) / total
+    y = sum(w * p for w, (_, p) in zip(weights, points)) / total
+    slope = sum(w * (p - x) * (q - y) for w, (p, q) in zip(weights, points))
+    slope /= sum(w * (p - x) ** 2 for w, (p, _) in zip(weights, points))
+    base = y - slope * x
+    return base, slope, max(abs(base + slope * p - q) / q for p, q in points)
+
+
+def run(rounds):
+    runs = measure(rounds)
+    sizes = [name for name in runs if name.startswith("size/")]
+    rows = [row(runs[name], "made of its documents") for name in sizes]
+    head = ["render within the process", "input", "time", "CPU time", "peak memory", "times the input"]
+    print_table(head, [row(runs["release"], "core v1.12.0"), *rows])
+    times = [(runs[name][0]["bytes"] / 1e6, median([entry["cpu_time"] for entry in runs[name]])) for name in sizes]
+    base, slope, worst = fit(times)
+    line = f"linear fit: {base:.2f} ms + {slope:.1f} ms per MB; no point is farther from it than {worst:.0%}"
+    print(f"\n{line}")
+    plot = Plot("Render: CPU time over the size of the input", "MB", "ms", line)
+    plot.add("measured, median", times)
+    plot.add_line("linear fit", lambda size: base + slope * size)
+    plot.write(PICTURE)
+    print(f"drawn: {os.path.relpath(PICTURE, ROOT)}")
+
+
+def row(entries, title):
+    """One line of the table: the repetitions of one benchmark. Peak memory has the text itself in it."""
+    size, peak = entries[0]["bytes"], max(entry["peak"] for entry in entries)
+    times = [cell([entry[key] for entry in entries], "ms") for key in ("real_time", "cpu_time")]
+    return [title, f"{size / 1e6:.2f} MB", *times, f"{peak / 1e6:.1f} MB", f"{peak / size:.1f}"]
