@@ -36,12 +36,24 @@ size_t StatusNumber(int pid, std::string_view name) {
 
 }  // namespace
 
-OperatorProcess::OperatorProcess(const std::string& kubeconfig, std::vector<std::string> arguments,
-                                 std::vector<std::string> environment)
-    : log_(folder_.path() + "/operator.log"), environment_(std::move(environment)) {
+OperatorProcess::OperatorProcess(Unstarted, const std::string& kubeconfig, std::vector<std::string> arguments)
+    : log_(folder_.path() + "/operator.log") {
   argv_ = {Program(), "--kubeconfig", kubeconfig, "--diagnostics-address=127.0.0.1:0", "--health-addr=127.0.0.1:0"};
   argv_.insert(argv_.end(), arguments.begin(), arguments.end());
+}
+
+OperatorProcess::OperatorProcess(const std::string& kubeconfig, std::vector<std::string> arguments,
+                                 std::vector<std::string> environment)
+    : OperatorProcess(Unstarted{}, kubeconfig, std::move(arguments)) {
+  environment_ = std::move(environment);
   Start();
+}
+
+std::unique_ptr<OperatorProcess> OperatorProcess::Launch(const std::string& kubeconfig,
+                                                         std::vector<std::string> arguments) {
+  std::unique_ptr<OperatorProcess> process(new OperatorProcess(Unstarted{}, kubeconfig, std::move(arguments)));
+  process->Launch();
+  return process;
 }
 
 OperatorProcess::~OperatorProcess() {
@@ -50,12 +62,17 @@ OperatorProcess::~OperatorProcess() {
     fmt::print(stderr, "---- the operator's log ends with\n{}\n", process_->LogTail(60));
 }
 
-void OperatorProcess::Start() {
+void OperatorProcess::Launch() {
   std::error_code ignored;
   std::filesystem::remove(log_, ignored);
   auto started = kube::Process::Start({.argv = argv_, .log_file = log_, .environment = environment_});
   ASSERT_TRUE(started.ok()) << started.error().message;
   process_ = std::move(started).value();
+}
+
+void OperatorProcess::Start() {
+  Launch();
+  ASSERT_NE(process_, nullptr);
   bool ready = kube::Eventually(
       [&] {
         if (!process_->running()) return true;

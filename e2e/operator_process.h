@@ -17,6 +17,8 @@ class OperatorProcess {
   // when it doesn't. `arguments` come after those that every run has.
   explicit OperatorProcess(const std::string& kubeconfig, std::vector<std::string> arguments = {},
                            std::vector<std::string> environment = {});
+  // The same without the wait: for one that a test kills before it is ready.
+  static std::unique_ptr<OperatorProcess> Launch(const std::string& kubeconfig, std::vector<std::string> arguments);
   ~OperatorProcess();
 
   void Kill();      // SIGKILL
@@ -31,6 +33,9 @@ class OperatorProcess {
   size_t Threads() const;
 
  private:
+  struct Unstarted {};
+  OperatorProcess(Unstarted, const std::string& kubeconfig, std::vector<std::string> arguments);
+  void Launch();
   void Start();
   std::string AddressOf(std::string_view what) const;  // from the log: "serving probes address=..."
   kube::TemporaryFolder folder_;
