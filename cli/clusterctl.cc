@@ -6,7 +6,6 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <string>
 #include <vector>
@@ -35,13 +34,6 @@ constexpr std::string_view kGenerateProviderExamples =
     "  # Its objects with the variables left in\n"
     "  clusterctl generate provider --infrastructure aws --raw\n";
 
-// What every command has. A value.
-struct GlobalOptions {
-  std::string config;
-  int verbosity = 0;
-  bool verbosity_given = false;
-};
-
 // One command line: what was asked for is known after Parse.
 class CommandLine {
  public:
@@ -50,8 +42,8 @@ class CommandLine {
     app_.add_option("--config", global_.config,
                     "Path or URL (http, https) of the configuration file; without it "
                     "$XDG_CONFIG_HOME/cluster-api/clusterctl.yaml, where there is one");
-    verbosity_ = app_.add_option("-v,--v", global_.verbosity,
-                                 "How much to say on standard error, 0 to 5; goes before CLUSTERCTL_LOG_LEVEL");
+    app_.add_option("-v,--v", global_.verbosity,
+                    "How much to say on standard error, 0 to 5; goes before CLUSTERCTL_LOG_LEVEL");
     TakeLast(app_);
     AddVersion();
     AddGenerate();
@@ -71,18 +63,13 @@ class CommandLine {
       world_.out << Deepest()->help() << std::flush;
       return 0;
     }
-    Status ended = Act();
+    Status ended = chosen_();
     if (!ended.ok()) return Fail(ended.error().message);
     if (world_.out.flush()) return 0;
     return Fail("failed to write to standard output");
   }
 
  private:
-  Status Act() {
-    Notes notes(world_.err, TRY(Verbosity()));
-    return chosen_(notes);
-  }
-
   int Fail(std::string_view message) {
     world_.out.flush();
     world_.err << "Error: " << message << "\n" << std::flush;
@@ -106,7 +93,7 @@ class CommandLine {
     auto output = std::make_shared<std::string>();
     command->add_option("-o,--output", *output, "Output format; available options are 'yaml', 'json' and 'short'");
     command->callback([this, output] {
-      chosen_ = [this, output](Notes&) -> Status {
+      chosen_ = [this, output]() -> Status {
         world_.out << TRY(FormatVersion(ThisBuild(), *output));
         return Ok();
       };
@@ -138,24 +125,9 @@ class CommandLine {
     command->add_option("--write-to", options->write_to,
                         "File to write instead of standard output; all of it or nothing");
     command->callback([this, options] {
-      chosen_ = [this, options](Notes& notes) {
-        options->config = global_.config;
-        return GenerateProvider(Context{}, *options, world_, notes);
-      };
+      chosen_ = [this, options] { return GenerateProvider(Context{}, global_, *options, world_); };
     });
     TakeLast(*command);
-  }
-
-  Result<int> Verbosity() const {
-    auto from_environment = world_.getenv("CLUSTERCTL_LOG_LEVEL");
-    if (verbosity_->count() != 0 || !from_environment) return global_.verbosity;
-    int level = 0;
-    const char* end = from_environment->data() + from_environment->size();
-    auto read = std::from_chars(from_environment->data(), end, level);
-    if (read.ec == std::errc() && read.ptr == end) return level;
-    return Error{Code::kInvalidArgument,
-                 fmt::format("CLUSTERCTL_LOG_LEVEL is \"{}\": it must be a whole number", *from_environment),
-                 {}};
   }
 
   // The command that was named, as far as it was.
@@ -196,23 +168,23 @@ class CommandLine {
 
   World& world_;
   CLI::App app_{std::string(kAbout), "clusterctl"};
-  CLI::Option* verbosity_ = nullptr;
   GlobalOptions global_;
-  std::function<Status(Notes&)> chosen_;
+  std::function<Status()> chosen_;
 };
 
-// CLI11 takes "--flag=" for a flag that misses its value; here its value is "". "help a b" is "a b --help".
+// "--flag=" and "-f=value", which CLI11 reads otherwise than people mean them, as two arguments.
+void AddArgument(std::string_view argument, std::vector<std::string>& out) {
+  bool empty_value = argument.starts_with("--") && argument.find('=') == argument.size() - 1;
+  bool short_flag = argument.size() > 2 && argument[0] == '-' && argument[1] != '-' && argument[2] == '=';
+  size_t equals = argument.find('=');
+  out.emplace_back(empty_value || short_flag ? argument.substr(0, equals) : argument);
+  if (empty_value || short_flag) out.emplace_back(argument.substr(equals + 1));
+}
+
+// "help a b" is "a b --help".
 std::vector<std::string> Arguments(int argc, const char* const* argv) {
   std::vector<std::string> out;
-  for (int i = 1; i < argc; ++i) {
-    std::string argument = argv[i];
-    if (argument.starts_with("--") && argument.ends_with('=')) {
-      out.push_back(argument.substr(0, argument.size() - 1));
-      out.emplace_back();
-    } else {
-      out.push_back(std::move(argument));
-    }
-  }
+  for (int i = 1; i < argc; ++i) AddArgument(argv[i], out);
   if (!out.empty() && out.front() == "help") {
     out.erase(out.begin());
     out.emplace_back("--help");

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "api/release.h"
 #include "api/text.h"
@@ -161,5 +162,24 @@ Result<std::string> Config::OverridesFolder() const {
 }
 
 std::vector<std::string> Config::Surprises() const { return {surprises_.begin(), surprises_.end()}; }
+
+Result<Config> LoadConfig(const Context& ctx, const GlobalOptions& options, const Getenv& getenv, Notes& notes) {
+  Config config = TRY(Config::Parse(TRY(ReadConfigText(ctx, getenv, options.config)), getenv));
+  int level = options.verbosity.value_or(0);
+  auto setting = options.verbosity ? std::nullopt : TRY(config.Get("CLUSTERCTL_LOG_LEVEL"));
+  if (setting) {
+    const char* end = setting->data() + setting->size();
+    auto read = std::from_chars(setting->data(), end, level);
+    if (read.ec != std::errc() || read.ptr != end)
+      return Invalid(fmt::format("CLUSTERCTL_LOG_LEVEL is \"{}\": it must be a whole number", *setting));
+  }
+  notes.SetVerbosity(level);
+  if (config.source().empty()) {
+    notes.Say(5, "No default config file available");
+  } else {
+    notes.Say(5, "Using configuration", {{"file", config.source()}});
+  }
+  return config;
+}
 
 }  // namespace capi::cli

@@ -43,6 +43,8 @@ class Config {
 
   const Getenv& getenv() const { return getenv_; }
 
+  const std::string& source() const { return source_; }
+
   // Numbers that are not read as written ("1.10" is 1.1), seen in what Get gave out so far.
   std::vector<std::string> Surprises() const;
 
@@ -62,5 +64,8 @@ class Config {
   Json root_;  // all keys in lower case
   mutable std::set<std::string> surprises_;
 };
+
+// The configuration of a command. Sets how much `notes` say: -v, else CLUSTERCTL_LOG_LEVEL.
+Result<Config> LoadConfig(const Context& ctx, const GlobalOptions& options, const Getenv& getenv, Notes& notes);
 
 }  // namespace capi::cli

@@ -32,15 +32,14 @@ Status CheckFormat(const std::string& path) {
 }
 
 // kNotFound where there is none.
-Result<ConfigText> ReadPath(const std::string& path, Notes& notes) {
+Result<ConfigText> ReadPath(const std::string& path) {
   auto text = ReadFile(path, kMostBytes);
   if (!text.ok()) return Error{text.code(), Cannot(text.error().message).message, {}};
   TRY(CheckFormat(path));
-  notes.Say(5, "Using configuration", {{"file", path}});
   return ConfigText{path, *std::move(text)};
 }
 
-Result<ConfigText> Download(const Context& ctx, const Getenv& getenv, const std::string& url, Notes& notes) {
+Result<ConfigText> Download(const Context& ctx, const Getenv& getenv, const std::string& url) {
   http::Options options;
   options.follow_redirects = true;
   options.proxy = ProxyFrom(getenv, url.substr(0, url.find(':')));
@@ -50,7 +49,6 @@ Result<ConfigText> Download(const Context& ctx, const Getenv& getenv, const std:
   std::string what = fmt::format("failed to download the clusterctl config file from {}", url);
   if (!response.ok()) return Cannot(fmt::format("{}: {}", what, response.error().message));
   if (response->status != 200) return Cannot(fmt::format("{} got {}", what, response->status));
-  notes.Say(5, "Using configuration", {{"file", url}});
   return ConfigText{url, std::move(response->body)};
 }
 
@@ -70,17 +68,16 @@ std::string OldConfigFolder(const Getenv& getenv) {
   return home.empty() ? "" : home + "/.cluster-api";
 }
 
-Result<ConfigText> ReadConfigText(const Context& ctx, const Getenv& getenv, const std::string& flag, Notes& notes) {
-  if (IsUrl(flag)) return Download(ctx, getenv, flag, notes);
-  if (!flag.empty()) return ReadPath(flag, notes);
+Result<ConfigText> ReadConfigText(const Context& ctx, const Getenv& getenv, const std::string& flag) {
+  if (IsUrl(flag)) return Download(ctx, getenv, flag);
+  if (!flag.empty()) return ReadPath(flag);
   for (const std::string& folder : {ConfigFolder(getenv), OldConfigFolder(getenv)}) {
     if (folder.empty()) continue;
     for (std::string_view extension : kExtensions) {
-      auto found = ReadPath(fmt::format("{}/clusterctl.{}", folder, extension), notes);
+      auto found = ReadPath(fmt::format("{}/clusterctl.{}", folder, extension));
       if (found.ok() || found.code() != Code::kNotFound) return found;
     }
   }
-  notes.Say(5, "No default config file available");
   return ConfigText{};
 }
 

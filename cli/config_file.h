@@ -20,6 +20,6 @@ std::string OldConfigFolder(const Getenv& getenv);
 
 // What `flag` (--config: a path, or a URL of http or https) names; with "" the first clusterctl.{yaml,yml,json} in the
 // two folders above. No file there is fine; a file that was asked for has to be there.
-Result<ConfigText> ReadConfigText(const Context& ctx, const Getenv& getenv, const std::string& flag, Notes& notes);
+Result<ConfigText> ReadConfigText(const Context& ctx, const Getenv& getenv, const std::string& flag);
 
 }  // namespace capi::cli

@@ -12,9 +12,7 @@ namespace {
 using testing::HasSubstr;
 
 Result<ConfigText> Read(const Variables& environment, const std::string& flag = "") {
-  std::ostringstream err;
-  Notes notes(err);
-  return ReadConfigText({}, From(environment), flag, notes);
+  return ReadConfigText({}, From(environment), flag);
 }
 
 TEST(ConfigFile, IsLookedForInTwoFolders) {

@@ -22,6 +22,7 @@ std::optional<std::string> Value(const Config& config, const std::string& key) {
   return value.ok() ? *value : std::nullopt;
 }
 
+// L2.
 TEST(Config, TakesTheEnvironmentBeforeTheFile) {
   struct Case {
     std::string file;
@@ -52,6 +53,7 @@ TEST(Config, TakesTheEnvironmentBeforeTheFile) {
   }
 }
 
+// L2.
 TEST(Config, SaysWhereAFileIsBroken) {
   const std::pair<std::string, std::string> cases[] = {
       {"foobar", "c.yaml: line 1, column 1: the file must be a map of keys and values"},

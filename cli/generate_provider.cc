@@ -115,10 +115,11 @@ void Print(std::vector<kube::Object>& objects, Write write) {
 
 }  // namespace
 
-Status GenerateProvider(const Context& ctx, const GenerateProviderOptions& options, World& world, Notes& notes) {
+Status GenerateProvider(const Context& ctx, const GlobalOptions& global, const GenerateProviderOptions& options,
+                        World& world) {
+  Notes notes(world.err);
   Choice choice = TRY(TheOneProvider(options));
-  ConfigText text = TRY(ReadConfigText(ctx, world.getenv, options.config, notes));
-  Config config = TRY(Config::Parse(std::move(text), world.getenv));
+  Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
   ProviderRelease found = TRY(FetchProvider(ctx, config, choice.type, choice.name, notes));
   auto rendered = Render(config, options, found);
   for (const std::string& surprise : config.Surprises()) notes.Warn(surprise);

@@ -13,10 +13,10 @@ namespace capi::cli {
 struct GenerateProviderOptions {
   std::map<api::ProviderType, std::string> providers;  // NAME[:VERSION] by type; "" counts as not given
   std::string target_namespace, write_to;
-  std::string config;  // --config
   bool raw = false, describe = false;
 };
 
-Status GenerateProvider(const Context& ctx, const GenerateProviderOptions& options, World& world, Notes& notes);
+Status GenerateProvider(const Context& ctx, const GlobalOptions& global, const GenerateProviderOptions& options,
+                        World& world);
 
 }  // namespace capi::cli

@@ -91,6 +91,7 @@ class LocalRepository : public testing::Test {
   std::string config_;
 };
 
+// L1.
 TEST_F(LocalRepository, ObjectsGoToStandardOutputAndNothingElse) {
   Outcome outcome = Generate({"-i", "p"});
   EXPECT_EQ(outcome.code, 0);
@@ -98,6 +99,7 @@ TEST_F(LocalRepository, ObjectsGoToStandardOutputAndNothingElse) {
   EXPECT_THAT(outcome.out, StartsWith(std::string(kRendered) + "apiVersion: apps/v1\nkind: Deployment\n"));
 }
 
+// L3.
 TEST_F(LocalRepository, VersionsAreChosenAsClusterctlDoes) {
   const std::pair<std::string, std::string> cases[] = {
       {"p", "v1.1.0"}, {"P", "v1.1.0"}, {"p:v1.0.0", "v1.0.0"}, {"p:1.0.0", "v1.0.0"}, {"p:v2.0.0-rc.0", "v2.0.0-rc.0"},
@@ -107,6 +109,18 @@ TEST_F(LocalRepository, VersionsAreChosenAsClusterctlDoes) {
   }
   folder_.Put("clusterctl.yaml", Config("v1.0.0"));
   EXPECT_THAT(Generate({"-i", "p", "--describe"}).out, HasSubstr("Version:            v1.0.0\n"));
+}
+
+// As pflag reads them.
+TEST_F(LocalRepository, FlagsMayBeWrittenInManyWays) {
+  const std::vector<std::string> cases[] = {{"-i", "p"},
+                                            {"-ip"},
+                                            {"-i=p"},
+                                            {"--infrastructure=p"},
+                                            {"-i", "no", "-i", "p"},
+                                            {"-i", "p", "--raw=false"},
+                                            {"-i", "p", "--write-to="}};
+  for (const auto& arguments : cases) EXPECT_THAT(Generate(arguments).out, StartsWith(kRendered));
 }
 
 TEST_F(LocalRepository, IsDescribed) {
@@ -143,6 +157,7 @@ TEST_F(LocalRepository, ImagesAndVariablesComeFromTheFile) {
   EXPECT_THAT(outcome.err, HasSubstr("clusterctl.yaml, line 5, column 6: ONE: 1.10 is a number and is read as 1.1"));
 }
 
+// L3.
 TEST_F(LocalRepository, OverridesGoFirstAndAreTold) {
   folder_.Put("home/.config/cluster-api/overrides/infrastructure-p/v1.1.0/infrastructure-components.yaml",
               "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine, namespace: p-system}\n");
@@ -166,10 +181,13 @@ TEST_F(LocalRepository, VerbosityTellsWhereFilesComeFrom) {
     EXPECT_THAT(err, HasSubstr("Fetching file=\"metadata.yaml\" provider=\"infrastructure-p\" version=\"v1.1.0\"\n"));
   }
   EXPECT_THAT(Generate({"-i", "p", "--describe", "-v", "0"}, {{"CLUSTERCTL_LOG_LEVEL", "5"}}).err, IsEmpty());
+  folder_.Put("clusterctl.yaml", Config("latest") + "CLUSTERCTL_LOG_LEVEL: 5\n");
+  EXPECT_THAT(Generate({"-i", "p", "--describe"}).err, StartsWith("Using configuration file="));
   EXPECT_EQ(Generate({"-i", "p"}, {{"CLUSTERCTL_LOG_LEVEL", "x"}}).err,
             "Error: CLUSTERCTL_LOG_LEVEL is \"x\": it must be a whole number\n");
 }
 
+// L1.
 TEST_F(LocalRepository, WriteToWritesAllOrNothing) {
   std::string path = folder_ / "out.yaml";
   Outcome outcome = Generate({"-i", "p", "--write-to", path});
@@ -236,7 +254,7 @@ TEST_F(LocalRepository, ErrorsAreToldInClusterctlsWords) {
   }
 }
 
-// clusterctl refuses these. They can't run beside a Cluster API of today, but can be looked at.
+// L4: clusterctl refuses these. They can't run beside a Cluster API of today, but can be looked at.
 TEST_F(LocalRepository, OldContractsArePrintedWithAWarning) {
   Put("v0.4.0", "- {major: 0, minor: 4, contract: v1alpha4}\n", kComponents);
   Outcome outcome = Generate({"-i", "p:v0.4.0"});

@@ -29,6 +29,7 @@ class Notes {
   using Fields = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
   explicit Notes(std::ostream& err, int verbosity = 0) : err_(&err), verbosity_(verbosity) {}
+  void SetVerbosity(int verbosity) { verbosity_ = verbosity; }
   // Says it where the verbosity (-v) is at least `level`.
   void Say(int level, std::string_view message, Fields fields = {});
   void Warn(std::string_view message);  // "Warning: ..."
@@ -36,6 +37,12 @@ class Notes {
  private:
   std::ostream* err_;
   int verbosity_;
+};
+
+// Flags that every command has. A value.
+struct GlobalOptions {
+  std::string config;            // --config
+  std::optional<int> verbosity;  // -v
 };
 
 // Thread-compatible.

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""Runs the commands of docs/clusterctl.md, as they stand there and in their order, with the clusterctl that was built.
+
+The program is that of CAPI_CLUSTERCTL, else that of build/release. The working folder has the two files of the core
+provider's release that the page asks for.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+CLUSTERCTL = os.environ.get("CAPI_CLUSTERCTL") or os.path.join(ROOT, "build", "release", "bin", "clusterctl")
+CORE = os.path.join(os.environ.get("RELEASES_DIR", ""), "cluster-api", "v1.12.0")
+LIMIT = 60
+
+
+def blocks():
+    with open(os.path.join(ROOT, "docs", "clusterctl.md"), encoding="utf-8") as file:
+        return re.findall(r"^```sh\n(.*?)^```$", file.read(), re.MULTILINE | re.DOTALL)
+
+
+@unittest.skipUnless(os.path.exists(CLUSTERCTL), f"there is no {CLUSTERCTL}")
+@unittest.skipUnless(os.path.isdir(CORE), "RELEASES_DIR is not set")
+class Page(unittest.TestCase):
+    def test_its_commands_do_what_it_says(self):
+        folder = tempfile.TemporaryDirectory(prefix="clusterctl-docs-test-")
+        self.addCleanup(folder.cleanup)
+        for name in ("metadata.yaml", "core-components.yaml"):
+            shutil.copy(os.path.join(CORE, name), folder.name)
+        os.mkdir(os.path.join(folder.name, "bin"))
+        os.symlink(os.path.abspath(CLUSTERCTL), os.path.join(folder.name, "bin", "clusterctl"))
+        path = os.path.join(folder.name, "bin") + os.pathsep + os.environ["PATH"]
+        environment = {"PATH": path, "HOME": folder.name}
+        output = []
+        for block in blocks():
+            done = subprocess.run(
+                ["bash", "-euo", "pipefail", "-c", block],
+                capture_output=True,
+                text=True,
+                cwd=folder.name,
+                env=environment,
+                timeout=LIMIT,
+                stdin=subprocess.DEVNULL,
+            )
+            self.assertEqual(done.returncode, 0, f"{block}\n{done.stdout}{done.stderr}")
+            self.assertEqual(done.stderr, "", block)
+            output.append(done.stdout)
+        version, files, described, raw, filled = output
+        self.assertRegex(version, r"^v\d+\.\d+\.\d+")
+        self.assertEqual(files, "")
+        self.assertIn("  - EXP_MACHINE_POOL\n", described)
+        self.assertIn("Images:\n  - mirror.example.com/capi/cluster-api-controller:v1.12.0\n", described)
+        self.assertIn("${EXP_MACHINE_POOL:=", raw)
+        self.assertEqual(len(filled.splitlines()), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
