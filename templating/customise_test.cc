@@ -212,6 +212,8 @@ deployment:
   EXPECT_EQ(spec["strategy"], Json({{"type", "Recreate"}}));
   EXPECT_EQ(spec["template"]["metadata"],
             Json({{"labels", {{"app", "capx"}, {"team", "a"}}}, {"annotations", {{"note", "b"}}}}));
+  EXPECT_EQ(objects[0].label("team"), "a");
+  EXPECT_EQ(objects[0].json()["metadata"]["annotations"], Json({{"note", "b"}}));
   EXPECT_EQ(pod["priorityClassName"], "system-cluster-critical");
   EXPECT_EQ(pod["securityContext"], Json({{"runAsNonRoot", true}}));
   EXPECT_EQ(pod["topologySpreadConstraints"].size(), 1u);
@@ -224,6 +226,7 @@ TEST(CustomiseDeployment, RefusalsNameTheField) {
     std::string_view spec, message;
   };
   const Case cases[] = {
+      {"{deployment: {labels: {cluster.x-k8s.io/provider: x}}}", "this label is the operator's own"},
       {"{deployment: {labels: {app: other}}}", "spec.deployment.labels[\"app\"]: the selector of deployment"},
       {"{deployment: {containers: [{name: manager}, {name: nope}]}}",
        "spec.deployment.containers[1]: cannot find container \"nope\" in deployment \"capx-controller-manager\""},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/kinds.h"
 #include "templating/args.h"
 
 namespace capi::templating {
@@ -84,17 +85,26 @@ Status CustomiseContainers(kube::Object& deployment, Json& pod, std::string_view
   return Ok();
 }
 
-// A pod label that the selector asks for with another value would cut the pods off their Deployment.
-Status SetPodLabels(kube::Object& deployment, const api::DeploymentSpec& spec, std::string_view path) {
+// A pod label that the selector asks for with another value would cut the pods off their Deployment, and by the labels
+// of the provider we find the Deployment again.
+Status CheckLabel(kube::Object& deployment, const std::string& key, const std::string& value, std::string_view path) {
+  if (key == api::kLabelProvider || key == api::kLabelClusterctl) {
+    return Invalid(fmt::format("{}.labels[\"{}\"]: this label is the operator's own", path, key));
+  }
+  const Json* selected = Find(deployment.json(), {"spec", "selector", "matchLabels", key});
+  if (selected == nullptr || *selected == value) return Ok();
+  return Invalid(fmt::format("{}.labels[\"{}\"]: the selector of deployment \"{}\" needs {}", path, key,
+                             deployment.name(), ToJsonText(*selected)));
+}
+
+Status SetLabels(kube::Object& deployment, const api::DeploymentSpec& spec, std::string_view path) {
   for (const auto& [key, value] : spec.labels) {
-    const Json* selected = Find(deployment.json(), {"spec", "selector", "matchLabels", key});
-    if (selected != nullptr && *selected != value) {
-      return Invalid(fmt::format("{}.labels[\"{}\"]: the selector of deployment \"{}\" needs {}", path, key,
-                                 deployment.name(), ToJsonText(*selected)));
-    }
+    TRY(CheckLabel(deployment, key, value, path));
+    Ensure(deployment.json(), {"metadata", "labels", key}) = value;
     Ensure(deployment.json(), {"spec", "template", "metadata", "labels", key}) = value;
   }
   for (const auto& [key, value] : spec.annotations) {
+    Ensure(deployment.json(), {"metadata", "annotations", key}) = value;
     Ensure(deployment.json(), {"spec", "template", "metadata", "annotations", key}) = value;
   }
   return Ok();
@@ -115,7 +125,7 @@ Status CustomiseDeployment(kube::Object& deployment, const api::DeploymentSpec& 
                            std::vector<std::string>& warnings) {
   if (spec.replicas) Ensure(deployment.json(), {"spec", "replicas"}) = *spec.replicas;
   Replace(Ensure(deployment.json(), {"spec"}), "strategy", spec.strategy);
-  TRY(SetPodLabels(deployment, spec, path));
+  TRY(SetLabels(deployment, spec, path));
 
   Json& pod = Ensure(deployment.json(), {"spec", "template", "spec"});
   Replace(pod, "affinity", spec.affinity);
