@@ -34,7 +34,7 @@ metadata: {name: things.example.com}
 spec:
   group: example.com
   names: {kind: Thing, plural: things}
-  scope: Namespaced
+  scope: Cluster
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
 ---
 apiVersion: apps/v1
@@ -63,6 +63,7 @@ const kube::GroupKind kKinds[] = {
     {"cert-manager.io", "Certificate"},
     {"cert-manager.io", "Issuer"},
     {"cert-manager.io", "ClusterIssuer"},
+    {"example.com", "Thing"},
 };
 
 std::string Replaced(std::string text, std::string_view what, std::string_view with) {

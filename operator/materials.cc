@@ -51,6 +51,10 @@ Result<Secret> ReadSecret(const Context& ctx, kube::Client& client, const api::O
 
 Result<RenderInputs> ReadRenderInputs(const Context& ctx, kube::Client& client, const Observation& o) {
   RenderInputs inputs;
+  inputs.cluster_scoped = [&ctx, &client](const kube::GroupKind& kind) -> std::optional<bool> {
+    auto resource = client.mapper().For(ctx, kind);
+    return resource.ok() ? std::optional(!resource->namespaced) : std::nullopt;
+  };
   if (o.config_secret) {
     inputs.variables = TRY(ReadSecret(ctx, client, o.config_secret->ref));
     auto images = inputs.variables.find("images");
@@ -115,6 +119,7 @@ Rendered RenderManifests(const Observation& o, const api::Release& release, Rend
   input.spec = &o.provider.spec;
   input.images = std::move(inputs.images);
   input.operator_images = settings.file.images;
+  input.cluster_scoped = std::move(inputs.cluster_scoped);
   input.variables = [&](const std::string& name) -> std::optional<std::string> {
     if (auto it = inputs.variables.find(name); it != inputs.variables.end()) return it->second;
     if (auto it = settings.environment.find(name); it != settings.environment.end()) return it->second;

@@ -38,7 +38,9 @@ struct RenderInputs {
   Secret variables;
   std::string additional_manifests;
   templating::ImageOverrides images;
+  templating::ScopeLookup cluster_scoped;  // asks the API server for kinds it hasn't met yet
 };
+// What it returns uses `ctx` and `client`.
 Result<RenderInputs> ReadRenderInputs(const Context& ctx, kube::Client& client, const Observation& o);
 
 struct Rendered {

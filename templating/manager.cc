@@ -56,8 +56,8 @@ Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::m
 // One manager's args as they become, beside those the release came with: only the latter tell which flags it has.
 class Manager {
  public:
-  Manager(const Json& container, const KnownManager* known, std::string_view path, std::vector<std::string>& warnings)
-      : release(container), now(release), known(known), path_(path), warnings_(warnings) {}
+  Manager(const Json& container, const KnownManager* row, std::string_view path, std::vector<std::string>& warnings)
+      : release(container), now(release), known(row), path_(path), warnings_(warnings) {}
 
   // The flag among `names` that this manager has; nullopt where it is known to have none.
   std::optional<std::string_view> FlagFor(Names names) const {

@@ -125,8 +125,8 @@ Result<std::string> OwnNamespace(const std::vector<kube::Object>& objects) {
   return out;
 }
 
-Status FixNamespace(std::vector<kube::Object>& objects, std::string_view target) {
-  Scopes scopes(objects);
+Status FixNamespace(std::vector<kube::Object>& objects, std::string_view target, const ScopeLookup& lookup) {
+  Scopes scopes(objects, lookup);
   for (kube::Object& object : objects) TRY(FixObject(object, target, scopes));
   return Ok();
 }

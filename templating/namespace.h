@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "kube/meta/object.h"
+#include "templating/scope.h"
 
 namespace capi::templating {
 
@@ -18,6 +19,6 @@ Result<std::string> OwnNamespace(const std::vector<kube::Object>& objects);
 
 // Moves every object into `target`: metadata.namespace, the Namespace object's name, subjects of bindings, services of
 // webhooks and conversions, cert-manager's annotation and DNS names. Cluster-scoped objects have none afterwards.
-Status FixNamespace(std::vector<kube::Object>& objects, std::string_view target);
+Status FixNamespace(std::vector<kube::Object>& objects, std::string_view target, const ScopeLookup& lookup);
 
 }  // namespace capi::templating

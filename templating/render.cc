@@ -107,7 +107,7 @@ class Rendering {
   Status Move() {
     out_.target_namespace = TRY(TargetNamespace(input_, out_.objects, out_.namespace_labels));
     SettleNamespaceObject(input_, out_.target_namespace, out_.objects);
-    TRY(FixNamespace(out_.objects, out_.target_namespace));
+    TRY(FixNamespace(out_.objects, out_.target_namespace, input_.cluster_scoped));
     AddLabels(out_.objects, api::ManifestLabel(input_.type, input_.name));
     SortForCreation(out_.objects);
     return Ok();

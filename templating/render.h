@@ -11,6 +11,7 @@
 #include "api/release.h"
 #include "api/types.h"
 #include "kube/meta/object.h"
+#include "templating/scope.h"
 
 namespace capi::templating {
 
@@ -33,6 +34,7 @@ struct RenderInput {
   const api::ProviderSpec* spec = nullptr;  // null: no customisation (command line)
   ImageOverrides images;                    // of the Secret or configuration file: before customisation
   ImageOverrides operator_images;           // of the operator's clusterctl.yaml: last
+  ScopeLookup cluster_scoped;               // of kinds that the release doesn't bring; null where no cluster is
   bool keep_namespace_object = false;       // the command line prints it; the operator never applies it (I8)
   bool skip_substitution = false;
 };

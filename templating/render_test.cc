@@ -83,6 +83,27 @@ TEST(Render, NobodyWishesForAnEmptyCreationTimestamp) {
   EXPECT_NE(Find(result.output->objects[1].json(), {"metadata", "creationTimestamp"}), nullptr);
 }
 
+// W25: of other kinds the cluster knows it, where there is one; a name alone says little.
+TEST(Render, TheClusterTellsTheScopeOfKindsThatItHas) {
+  Inputs in;
+  in.input.additional_manifests =
+      "{apiVersion: other.io/v1, kind: Fleet, metadata: {name: a, namespace: b}}\n---\n"
+      "{apiVersion: other.io/v1, kind: Node, metadata: {name: a}}";
+  in.input.cluster_scoped = [](const kube::GroupKind& kind) -> std::optional<bool> {
+    if (kind.group != "other.io") return std::nullopt;
+    return kind.kind == "Fleet";
+  };
+  auto result = Render(in.input);
+  ASSERT_TRUE(result.output.has_value()) << result.error->error.message;
+  EXPECT_EQ(ByKind(*result.output, "Fleet").ns(), "");
+  EXPECT_EQ(ByKind(*result.output, "Node").ns(), "here");
+  EXPECT_EQ(ByKind(*result.output, "Wide").ns(), "");
+  in.input.cluster_scoped = nullptr;
+  result = Render(in.input);
+  EXPECT_EQ(ByKind(*result.output, "Fleet").ns(), "here");
+  EXPECT_EQ(ByKind(*result.output, "Node").ns(), "") << "as clusterctl has it";
+}
+
 // I8
 TEST(Render, TheReleasesNamespaceIsReportedAndNotApplied) {
   Inputs in;

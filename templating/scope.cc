@@ -60,7 +60,7 @@ constexpr std::string_view kClusterctlKinds[] = {
 
 }  // namespace
 
-Scopes::Scopes(const std::vector<kube::Object>& objects) {
+Scopes::Scopes(const std::vector<kube::Object>& objects, ScopeLookup lookup) : lookup_(std::move(lookup)) {
   for (const kube::Object& object : objects) {
     if (object.kind() != "CustomResourceDefinition") continue;
     std::string scope = GetString(object.json(), {"spec", "scope"});
@@ -73,11 +73,12 @@ Scopes::Scopes(const std::vector<kube::Object>& objects) {
 
 bool Scopes::IsClusterScoped(const kube::GroupKind& kind) const {
   if (auto found = from_crds_.find(kind); found != from_crds_.end()) return found->second;
-  if (std::find(std::begin(kClusterctlKinds), std::end(kClusterctlKinds), kind.kind) != std::end(kClusterctlKinds)) {
-    return true;
-  }
-  return std::any_of(std::begin(kClusterScoped), std::end(kClusterScoped),
-                     [&](const Row& row) { return row.group == kind.group && row.kind == kind.kind; });
+  bool in_table = std::any_of(std::begin(kClusterScoped), std::end(kClusterScoped),
+                              [&](const Row& row) { return row.group == kind.group && row.kind == kind.kind; });
+  if (in_table) return true;
+  auto known = lookup_ ? lookup_(kind) : std::nullopt;
+  if (known) return *known;
+  return std::find(std::begin(kClusterctlKinds), std::end(kClusterctlKinds), kind.kind) != std::end(kClusterctlKinds);
 }
 
 }  // namespace capi::templating

@@ -1,24 +1,30 @@
-// Which kinds have no namespace, as far as that is known without a cluster: from the release's own CRDs, from a table
-// of Kubernetes' and cert-manager's kinds, and for foreign groups by the names that clusterctl goes by.
+// Which kinds have no namespace: from the release's own CRDs, from a table of Kubernetes' and cert-manager's kinds,
+// from the cluster's discovery where there is a cluster, and else by the names that clusterctl goes by.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "kube/meta/object.h"
 
 namespace capi::templating {
 
+// Whether the cluster's kind has no namespace; nullopt where the cluster has no such kind.
+using ScopeLookup = std::function<std::optional<bool>(const kube::GroupKind&)>;
+
 // Immutable.
 class Scopes {
  public:
-  // Learns from the CustomResourceDefinitions among `objects`.
-  explicit Scopes(const std::vector<kube::Object>& objects);
+  // Learns from the CustomResourceDefinitions among `objects`. `lookup` is null where there is no cluster to ask.
+  Scopes(const std::vector<kube::Object>& objects, ScopeLookup lookup);
 
   bool IsClusterScoped(const kube::GroupKind& kind) const;
 
  private:
   std::map<kube::GroupKind, bool> from_crds_;  // true: cluster-scoped
+  ScopeLookup lookup_;
 };
 
 }  // namespace capi::templating

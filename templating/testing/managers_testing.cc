@@ -25,6 +25,13 @@ constexpr const char* kAsPod =
     "mount -t tmpfs none /run && mkdir -p /run/secrets/kubernetes.io/serviceaccount && "
     "printf default > /run/secrets/kubernetes.io/serviceaccount/namespace && exec \"$@\"";
 
+// What makes that mount namespace here: root may, and others where user namespaces are allowed.
+std::vector<std::string> Unshare() {
+  bool root = kube::RunProgram({"/usr/bin/unshare", "--mount", "true"}, "", Seconds(10)).ok();
+  if (root) return {"/usr/bin/unshare", "--mount"};
+  return {"/usr/bin/unshare", "--map-root-user", "--mount"};
+}
+
 template <typename T>
 T Must(Result<T> result) {
   if (!result.ok()) {
@@ -110,7 +117,9 @@ std::vector<int> FreePorts(size_t count) {
 
 ManagerRun::ManagerRun(const kube::ControlPlane& plane, const RealManager& manager, const RenderedManager& rendered) {
   kube::ProcessOptions options;
-  options.argv = {"/usr/bin/unshare", "--map-root-user", "--mount", "sh", "-c", kAsPod, "sh"};
+  static const std::vector<std::string> unshare = Unshare();
+  options.argv = unshare;
+  for (const char* word : {"sh", "-c", kAsPod, "sh"}) options.argv.emplace_back(word);
   options.argv.push_back(Must(kube::FindProgram(std::string(manager.program))));
   for (std::string& arg : rendered.args()) options.argv.push_back(std::move(arg));
   options.argv.push_back("--kubeconfig=" + plane.kubeconfig());
