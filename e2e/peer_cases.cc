@@ -248,7 +248,7 @@ Outcomes AwaitOutcomes(Cluster& cluster, const std::vector<PeerCase>& cases, Mil
         }
         return std::none_of(verdicts.begin(), verdicts.end(), [](const auto& v) { return v.second.empty(); });
       },
-      timeout, Millis(200));
+      timeout, Millis(500));
   auto applied = Applied(cluster);
   Outcomes outcomes;
   for (const PeerCase& c : cases) {

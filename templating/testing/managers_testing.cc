@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -30,6 +31,19 @@ std::vector<std::string> Unshare() {
   bool root = kube::RunProgram({"/usr/bin/unshare", "--mount", "true"}, "", Seconds(10)).ok();
   if (root) return {"/usr/bin/unshare", "--mount"};
   return {"/usr/bin/unshare", "--map-root-user", "--mount"};
+}
+
+// Without its CRDs, which are most of it and say nothing of the manager.
+std::string WithoutCrds(const std::string& components) {
+  constexpr std::string_view kMark = "\n---\n";
+  std::string out;
+  for (size_t begin = 0; begin < components.size();) {
+    size_t end = std::min(components.find(kMark, begin), components.size());
+    std::string_view document(components.data() + begin, end - begin);
+    if (document.find("\nkind: CustomResourceDefinition\n") == document.npos) out.append(document).append(kMark);
+    begin = end + kMark.size();
+  }
+  return out;
 }
 
 template <typename T>
@@ -66,7 +80,7 @@ RenderedManager RenderManager(const RealManager& manager, std::string_view spec)
   api::ProviderSpec parsed = Must(api::ParseSpec(Must(ParseYaml(spec)), "default"));
   api::Release release;
   release.version = Must(api::Version::Parse("v1.12.0"));
-  release.components = ComponentsOf(manager);
+  release.components = WithoutCrds(ComponentsOf(manager));
   RenderInput input;
   input.type = manager.type;
   input.name = manager.name;
