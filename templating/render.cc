@@ -41,10 +41,11 @@ Result<std::string> TargetNamespace(const RenderInput& input, const Objects& obj
 // What old kustomize and controller-gen write for "not created yet". Nobody wishes for it, and an apply would own it.
 void DropEmptyTimestamps(Objects& objects) {
   for (kube::Object& object : objects) {
-    Json* metadata = Find(object.json(), {"metadata"});
-    if (metadata == nullptr || !metadata->is_object()) continue;
-    auto found = metadata->find("creationTimestamp");
-    if (found != metadata->end() && found->is_null()) metadata->erase(found);
+    for (Json* metadata : {Find(object.json(), {"metadata"}), Find(object.json(), {"spec", "template", "metadata"})}) {
+      if (metadata == nullptr || !metadata->is_object()) continue;
+      auto found = metadata->find("creationTimestamp");
+      if (found != metadata->end() && found->is_null()) metadata->erase(found);
+    }
   }
 }
 

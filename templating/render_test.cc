@@ -76,11 +76,14 @@ TEST(Render, NobodyWishesForAnEmptyCreationTimestamp) {
   Inputs in;
   in.release.components =
       "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, creationTimestamp: null}}\n---\n"
+      "{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: {template: {metadata: {creationTimestamp: "
+      "null}}}}\n---\n"
       "{apiVersion: v1, kind: ConfigMap, metadata: {name: b, creationTimestamp: '2026-01-01T00:00:00Z'}}\n";
   auto result = Render(in.input);
   ASSERT_TRUE(result.output.has_value()) << result.error->error.message;
   EXPECT_EQ(Find(result.output->objects[0].json(), {"metadata", "creationTimestamp"}), nullptr);
-  EXPECT_NE(Find(result.output->objects[1].json(), {"metadata", "creationTimestamp"}), nullptr);
+  EXPECT_EQ(Find(result.output->objects[1].json(), {"spec", "template", "metadata", "creationTimestamp"}), nullptr);
+  EXPECT_NE(Find(result.output->objects[2].json(), {"metadata", "creationTimestamp"}), nullptr);
 }
 
 // W25: of other kinds the cluster knows it, where there is one; a name alone says little.

@@ -59,6 +59,7 @@ spec: {group: example.com, names: {kind: A, plural: as}, scope: Namespaced, vers
      R"([{op: remove, path: /metadata/namespace}])"},
     {"unknown-fields", "        newInKubernetes: 1\n        resources: {}",
      R"([{op: add, path: /spec/template/spec/containers/0/newInKubernetes, value: 1}])"},
+    {"wrong-types", "        stdin: 1\n        resources: {}", ""},
     {"old-contract", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", "", "v1alpha4"},
     {"two-namespaces", "{apiVersion: v1, kind: Namespace, metadata: {name: b}}", "", "v1alpha3"},
 };
