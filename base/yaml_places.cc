@@ -6,7 +6,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 
 #include "base/strings.h"
@@ -31,11 +30,13 @@ std::string_view ExplicitTag(const yaml_node_t& node) {
 std::string PlainDecimal(double value) {
   if (!std::isfinite(value)) return std::isnan(value) ? "NaN" : value < 0 ? "-Inf" : "+Inf";
   std::array<char, 40> buffer;
-  auto end =
-      std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::abs(value), std::chars_format::scientific);
-  std::string_view shortest(buffer.data(), static_cast<size_t>(end.ptr - buffer.data()));
+  char* last = buffer.data() + buffer.size();
+  last = std::to_chars(buffer.data(), last, std::abs(value), std::chars_format::scientific).ptr;
+  std::string_view shortest(buffer.data(), static_cast<size_t>(last - buffer.data()));  // "1.25e+03"
   size_t e = shortest.find('e');
-  int exponent = std::atoi(shortest.substr(e + 1).data());
+  int exponent = 0;
+  std::from_chars(buffer.data() + e + 2, last, exponent);
+  if (shortest[e + 1] == '-') exponent = -exponent;
   std::string digits = ReplaceAll(std::string(shortest.substr(0, e)), ".", "");
   int point = exponent + 1;  // how many digits stand before it
   auto length = static_cast<int>(digits.size());

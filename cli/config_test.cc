@@ -10,7 +10,6 @@ namespace {
 
 using api::ProviderType;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 Result<Config> Parse(std::string text, Variables environment = {}) {
   return Config::Parse({"c.yaml", std::move(text)}, From(std::move(environment)));

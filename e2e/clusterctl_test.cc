@@ -177,5 +177,19 @@ TEST(Clusterctl, SaysWhenItsOutputGoesNowhere) {
   EXPECT_THAT(outcome.err, HasSubstr("failed to write to destination file: /dev/full: No space left on device"));
 }
 
+// It starts quickly since it loads the C library alone (cmake/targets.cmake).
+TEST(Clusterctl, LoadsTheCLibraryAlone) {
+  if (!CAPI_CLUSTERCTL_IS_STATIC) GTEST_SKIP() << "this build links shared libraries";
+  auto loaded = kube::RunProgram({"/usr/bin/ldd", CAPI_CLUSTERCTL_PATH}, "", kPatience);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_THAT(*loaded, HasSubstr("libc.so"));
+  for (const std::string& line : Split(*loaded, '\n')) {
+    std::string_view name = Trim(line);
+    bool known = name.empty() || name.starts_with("libc.so") || name.starts_with("libm.so") ||
+                 name.starts_with("linux-vdso") || name.starts_with("/lib");
+    EXPECT_TRUE(known) << line;
+  }
+}
+
 }  // namespace
 }  // namespace capi::e2e
