@@ -5,7 +5,6 @@
 #include "base/strings.h"
 #include "base/version.h"
 #include "cli/overrides.h"
-#include "fetch/repository.h"
 #include "fetch/url.h"
 
 namespace capi::cli {
@@ -40,11 +39,6 @@ Result<api::Version> ParseVersion(const std::string& text) {
       Code::kInvalidArgument,
       fmt::format("invalid version \"{}\": write a semantic version like v1.2.3: {}", text, version.error().message),
       {}};
-}
-
-Result<api::Version> PickVersion(const Context& ctx, fetch::Repository& repository, const std::string& asked) {
-  if (asked != "latest") return ParseVersion(asked);
-  return TRY_WITH(fetch::LatestVersion(ctx, repository, {std::string(kContract)}), "failed to get latest version");
 }
 
 // A version that isn't there: which ones are is the next question.
@@ -87,6 +81,13 @@ Status CheckContract(const ProviderRelease& found, std::string_view label, Notes
 
 }  // namespace
 
+Result<api::Version> DefaultVersion(const Context& ctx, fetch::Repository& repository, std::string_view url,
+                                    std::string_view label) {
+  std::string named = TRY(VersionInUrl(url, label));
+  if (named != "latest") return ParseVersion(named);
+  return TRY_WITH(fetch::LatestVersion(ctx, repository, {std::string(kContract)}), "failed to get latest version");
+}
+
 Result<ProviderRelease> FetchProvider(const Context& ctx, const Config& config, api::ProviderType type,
                                       const ProviderName& name, Notes& notes) {
   ProviderRelease out;
@@ -94,8 +95,8 @@ Result<ProviderRelease> FetchProvider(const Context& ctx, const Config& config, 
   std::string label = api::ManifestLabel(type, name.name);
   fetch::GitHubOptions github = TRY(GitHub(config, config.getenv()));
   auto plain = TRY(fetch::OpenUrl(out.source.url, label, github));
-  std::string asked = name.version.empty() ? TRY(VersionInUrl(out.source.url, label)) : name.version;
-  api::Version version = TRY(PickVersion(ctx, *plain, asked));
+  api::Version version =
+      TRY(name.version.empty() ? DefaultVersion(ctx, *plain, out.source.url, label) : ParseVersion(name.version));
   auto repository = WithOverrides(std::move(plain), TRY(config.OverridesFolder()), label, notes);
   out.file = repository->ComponentsFile();
   auto release = fetch::GetRelease(ctx, *repository, version);

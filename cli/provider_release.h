@@ -7,6 +7,7 @@
 #include "cli/config.h"
 #include "cli/provider_name.h"
 #include "cli/world.h"
+#include "fetch/repository.h"
 
 namespace capi::cli {
 
@@ -22,5 +23,9 @@ struct ProviderRelease {
 // contract is given, with a warning; one of another contract, or whose metadata doesn't name its series, is refused.
 Result<ProviderRelease> FetchProvider(const Context& ctx, const Config& config, api::ProviderType type,
                                       const ProviderName& name, Notes& notes);
+
+// The version in a provider's URL; for "latest" the newest that fits.
+Result<api::Version> DefaultVersion(const Context& ctx, fetch::Repository& repository, std::string_view url,
+                                    std::string_view label);
 
 }  // namespace capi::cli

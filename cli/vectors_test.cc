@@ -9,6 +9,7 @@
 #include "cli/config.h"
 #include "cli/overrides.h"
 #include "cli/provider_name.h"
+#include "cli/provider_release.h"
 #include "cli/testing.h"
 
 namespace capi::cli {
@@ -24,6 +25,12 @@ struct Superseded {
 constexpr Superseded kOtherWords[] = {
     {"provider-config.json", "F05", "an entry that is no map is named by its line and column"},
     {"provider-config.json", "F10", "the key's line and column, and what it must be"},
+    {"repository-url.json", "R28d", "the folder and what the system says of it"},
+};
+
+// Cases in which ours finds a version.
+constexpr Superseded kFound[] = {
+    {"repository-url.json", "R28c", "v1.0.0: L3, a newest release without metadata.yaml is passed over in folders too"},
 };
 
 // Kinds of cases, or single ones, that concern what is not built.
@@ -141,6 +148,47 @@ TEST(ProviderReference, FollowsTheVectors) {
     EXPECT_EQ(got->name, GetString(c, {"want", "name"}));
     EXPECT_EQ(got->version, GetString(c, {"want", "version"}));
   }
+}
+
+// Taking URLs apart is fetch/url_test.cc's; module proxies (GOPROXY) are no source of versions here.
+TEST(DefaultVersions, FollowTheVectors_L3) {
+  CAPI_LOAD_VECTORS(cases, "repository-url.json");
+  size_t run = 0;
+  for (const Json& c : cases) {
+    std::string id = GetString(c, {"id"}), error = GetString(c, {"error"});
+    if (GetString(c, {"kind"}) != "local" || error.starts_with("invalid ")) continue;
+    SCOPED_TRACE(id);
+    TestFolder folder;
+    for (const Json& name : c["tree"]) {
+      auto path = name.get<std::string>();
+      if (path.ends_with('/')) {
+        std::filesystem::create_directories(folder / path);
+      } else {
+        folder.Put(path,
+                   "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
+                   "- {major: 1, minor: 0, contract: v1beta2}\n");
+      }
+    }
+    std::string url = ReplaceAll(GetString(c, {"url"}), "BASE", folder.path());
+    std::string label = api::ManifestLabel(api::KindByName(GetString(c, {"provider", "type"}))->type,
+                                           GetString(c, {"provider", "name"}));
+    auto repository = fetch::OpenUrl(url, label, {});
+    ASSERT_TRUE(repository.ok()) << repository.error().message;
+    auto got = DefaultVersion({}, **repository, url, label);
+    ++run;
+    if (Listed(kFound, "repository-url.json", id)) {
+      ASSERT_TRUE(got.ok()) << got.error().message;
+      EXPECT_EQ(got->ToString(), "v1.0.0");
+    } else if (error.empty()) {
+      ASSERT_TRUE(got.ok()) << got.error().message;
+      EXPECT_EQ(*got, api::Version::Parse(GetString(c, {"want", "default_version"})).value());
+    } else {
+      ASSERT_FALSE(got.ok());
+      bool ours = Listed(kOtherWords, "repository-url.json", id);
+      EXPECT_THAT(got.error().message, HasSubstr(ours ? "failed to get latest version: " : error));
+    }
+  }
+  EXPECT_GT(run, 5u);
 }
 
 void ExpectVariable(const Json& c) {
