@@ -80,7 +80,9 @@ TEST(PatchVectors, FollowTheReferenceButForTheDeparturesNamedHere) {
     for (const kube::Object& object : result.output->objects) got.push_back(object.json());
     EXPECT_EQ(Json::diff(Wanted(vectors, c, departure), Cleaned(got)), Json::array());
     bool silent = c["what"].get<std::string>().find("silent") != std::string::npos;
-    if (silent) EXPECT_THAT(result.output->warnings, testing::ElementsAre(HasSubstr("matches no object")));
+    if (silent) {
+      EXPECT_THAT(result.output->warnings, testing::ElementsAre(HasSubstr("matches no object")));
+    }
   }
   EXPECT_EQ(departed, Departures().size());
 }
