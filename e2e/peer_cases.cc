@@ -58,6 +58,7 @@ const kube::GroupKind kKinds[] = {
     {"rbac.authorization.k8s.io", "ClusterRoleBinding"},
     {"rbac.authorization.k8s.io", "Role"},
     {"rbac.authorization.k8s.io", "RoleBinding"},
+    {"apiextensions.k8s.io", "CustomResourceDefinition"},
     {"admissionregistration.k8s.io", "MutatingWebhookConfiguration"},
     {"admissionregistration.k8s.io", "ValidatingWebhookConfiguration"},
     {"cert-manager.io", "Certificate"},
@@ -73,17 +74,15 @@ std::string Replaced(std::string text, std::string_view what, std::string_view w
   return text;
 }
 
-// The release without its CRDs, which all cases would share.
-const std::string& Components() {
-  static const std::string text = [] {
-    std::string out;
-    for (const YamlDocument& document : ParseYamlStream(GetRelease(kName, kVersion).Components()).value()) {
-      if (GetString(document.value, {"kind"}) == "CustomResourceDefinition") continue;
-      out += "---\n" + ToJsonText(document.value) + "\n";
-    }
-    return out;
-  }();
-  return text;
+// The release, but for one case without its CRDs, which all cases would share.
+std::string Components(bool whole) {
+  static const auto documents = ParseYamlStream(GetRelease(kName, kVersion).Components()).value();
+  std::string out;
+  for (const YamlDocument& document : documents) {
+    bool crd = GetString(document.value, {"kind"}) == "CustomResourceDefinition";
+    if (whole || !crd) out += "---\n" + ToJsonText(document.value) + "\n";
+  }
+  return out;
 }
 
 PeerCase ReadCase(const Json& entry, size_t number) {
@@ -94,6 +93,7 @@ PeerCase ReadCase(const Json& entry, size_t number) {
   c.manifests = GetString(entry, {"manifests"});
   if (const Json* secret = Find(entry, {"secret"})) c.secret = secret->get<std::map<std::string, std::string>>();
   c.unordered = entry.value("unordered", false);
+  c.whole = entry.value("whole", false);
   const Json* differs = Find(entry, {"differs"});
   c.differs = differs != nullptr;
   if (!c.differs) return c;
@@ -167,7 +167,7 @@ std::string PeerCase::Own(std::string text) const { return Replaced(std::move(te
 std::string PeerCase::Neutral(std::string text) const { return Replaced(std::move(text), "ipam-" + name(), kName); }
 
 std::string PeerCase::input() const {
-  return Sha256Hex(ToJsonText(Json{{"spec", spec}, {"manifests", manifests}, {"secret", secret}}) + Components())
+  return Sha256Hex(ToJsonText(Json{{"spec", spec}, {"manifests", manifests}, {"secret", secret}}) + Components(whole))
       .substr(0, 16);
 }
 
@@ -217,7 +217,7 @@ void Install(Cluster& cluster, const PeerCase& c) {
                                                {"provider.cluster.x-k8s.io/version", kVersion}};
   cluster.StoreConfigMap(
       c.ns(), fmt::format("ipam-{}-{}", c.name(), kVersion), labels,
-      {{"metadata", GetRelease(kName, kVersion).Text("metadata.yaml")}, {"components", c.Own(Components())}});
+      {{"metadata", GetRelease(kName, kVersion).Text("metadata.yaml")}, {"components", c.Own(Components(c.whole))}});
   Json spec = {{"version", kVersion}, {"fetchConfig", {{"selector", {{"matchLabels", labels}}}}}};
   spec.merge_patch(ParseJson(c.Own(ToJsonText(c.spec))).value());
   if (!c.manifests.empty()) {

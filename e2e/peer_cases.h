@@ -18,6 +18,7 @@ struct PeerCase {
   std::string manifests;
   std::map<std::string, std::string> secret;
   bool unordered = false;
+  bool whole = false;
 
   bool differs = false;
   std::string rule, why, reason;
