@@ -14,7 +14,8 @@ bool IsKind(const Json& object, std::string_view kind) { return GetString(object
 // Null, "", 0, false, and what has nothing else in it.
 bool IsZero(const Json& value) {
   if (value.is_structured()) return std::all_of(value.begin(), value.end(), IsZero);
-  return value.is_null() || value == "" || value == 0 || value == false;
+  if (value.is_string()) return value.get_ref<const std::string&>().empty();
+  return value.is_null() || value == 0 || value == false;
 }
 
 // Removes a member that `ours` hasn't and that says nothing.
