@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps build run test test-unit test-long lint format bench clean
+.PHONY: help deps build run test test-unit test-long fuzz lint format bench clean
 
 JOBS ?= $(shell nproc)
 
@@ -26,6 +26,9 @@ test-unit: deps ## tests that need nothing but the build
 
 test-long: deps ## every test at its full length: hours
 	@tools/test long
+
+fuzz: deps ## every fuzz target for FUZZ_SECONDS (60), with sanitizers; NAME= for one
+	@tools/fuzz $(NAME)
 
 lint: deps ## layers, sizes, headers, format, clang's thread-safety analysis, clang-tidy on what changed
 	@tools/lint

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "api/types.h"
-#include "api/vectors.h"
+#include "base/testing/vectors.h"
 #include "base/yaml.h"
 
 namespace capi::api {

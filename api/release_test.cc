@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "api/vectors.h"
+#include "base/testing/vectors.h"
 
 namespace capi::api {
 namespace {
@@ -14,43 +14,45 @@ constexpr std::string_view kHead = "apiVersion: clusterctl.cluster.x-k8s.io/v1al
 
 Json ToJson(const ReleaseSeries& s) { return {{"major", s.major}, {"minor", s.minor}, {"contract", s.contract}}; }
 
-void CheckSeries(const Metadata& metadata, const Json& want_list) {
-  Json want = Json::array(), got = Json::array();
-  for (const Json& s : want_list) {
-    if (s["major"].get<int>() >= 0) want.push_back(s);  // M16: a negative series is dropped, no version is ever in it
+Json SeriesOf(const Metadata& metadata) {
+  Json out = Json::array();
+  for (const ReleaseSeries& s : metadata.series) out.push_back(ToJson(s));
+  return out;
+}
+
+void CheckMetadata(const Json&, const Json& c) {
+  ASSERT_TRUE(c["metadata"].is_string()) << "no file";
+  auto metadata = Metadata::Parse(c["metadata"].get<std::string>(), "infrastructure-p");
+  ASSERT_EQ(metadata.ok(), c.contains("want")) << (metadata.ok() ? "" : metadata.error().message);
+  if (!metadata.ok()) {
+    EXPECT_EQ(metadata.code(), Code::kInvalidArgument);
+    // Errors of decoding are worded by Go's decoders; those of validation are exact.
+    std::string want = c["error"];
+    if (want.starts_with("invalid provider metadata: ")) {
+      EXPECT_EQ(metadata.error().message, want);
+    }
+    return;
   }
-  for (const ReleaseSeries& s : metadata.series) got.push_back(ToJson(s));
-  EXPECT_EQ(got, want);
+  const Json& want = c["want"];
+  EXPECT_EQ(SeriesOf(*metadata), want["releaseSeries"]);
+  if (c.contains("version")) {
+    auto contract = metadata->ContractOf(*Version::Parse(c["version"].get<std::string>()));
+    EXPECT_EQ(contract ? Json(*contract) : Json(),
+              want["for_version"].is_null() ? Json() : want["for_version"]["contract"]);
+  }
+  if (c.contains("contract")) {
+    const ReleaseSeries* newest = metadata->NewestWith(c["contract"].get<std::string>());
+    EXPECT_EQ(newest ? ToJson(*newest) : Json(), want["for_contract"]);
+  }
 }
 
 TEST(Metadata, Vectors) {
-  CAPI_LOAD_VECTORS(cases, "metadata.json");
-  for (const Json& c : cases) {
-    if (c["metadata"].is_null()) continue;  // M05: the file is missing, which is the repository's to report
-    SCOPED_TRACE(c["id"].get<std::string>());
+  RunVectors("metadata.json", CheckMetadata, [](const Json&, const Json& c) {
+    if (c["metadata"].is_null()) return;  // there is nothing to parse
     auto metadata = Metadata::Parse(c["metadata"].get<std::string>(), "infrastructure-p");
-    ASSERT_EQ(metadata.ok(), c.contains("want")) << (metadata.ok() ? "" : metadata.error().message);
-    if (!metadata.ok()) {
-      EXPECT_EQ(metadata.code(), Code::kInvalidArgument);
-      // Errors of decoding are worded by Go's decoders; those of validation are exact.
-      std::string want = c["error"];
-      if (want.starts_with("invalid provider metadata: ")) {
-        EXPECT_EQ(metadata.error().message, want);
-      }
-      continue;
-    }
-    const Json& want = c["want"];
-    CheckSeries(*metadata, want["releaseSeries"]);
-    if (c.contains("version")) {
-      auto contract = metadata->ContractOf(*Version::Parse(c["version"].get<std::string>()));
-      EXPECT_EQ(contract ? Json(*contract) : Json(),
-                want["for_version"].is_null() ? Json() : want["for_version"]["contract"]);
-    }
-    if (c.contains("contract")) {
-      const ReleaseSeries* newest = metadata->NewestWith(c["contract"].get<std::string>());
-      EXPECT_EQ(newest ? ToJson(*newest) : Json(), want["for_contract"]);
-    }
-  }
+    ASSERT_TRUE(metadata.ok()) << metadata.error().message;
+    EXPECT_EQ(SeriesOf(*metadata), Json::array());
+  });
 }
 
 // F2: bad input gets a clear error.
@@ -120,10 +122,8 @@ TEST(Registry, HasSixtySixProvidersInOrder) {
 }
 
 TEST(Registry, FindsEveryBuiltInOfClusterctl) {
-  if (std::getenv("VECTORS_DIR") == nullptr) GTEST_SKIP() << "VECTORS_DIR is not set";
-  auto text = ReadFile(std::string(std::getenv("VECTORS_DIR")) + "/provider-config.json");
-  ASSERT_TRUE(text.ok());
-  const Json vectors = ParseJson(*text).value();
+  const Json vectors = LoadVectors("provider-config.json");
+  if (vectors.is_null()) GTEST_SKIP() << kNoVectors;
   for (const Json& builtin : vectors["builtin"]) {
     std::string name = builtin["name"], kind = builtin["type"];
     SCOPED_TRACE(kind + "/" + name);

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "api/reasons.h"
-#include "api/vectors.h"
+#include "base/testing/vectors.h"
 #include "base/yaml.h"
 
 namespace capi::api {

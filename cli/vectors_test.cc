@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "api/release.h"
-#include "api/vectors.h"
 #include "base/strings.h"
+#include "base/testing/vectors.h"
 #include "base/yaml.h"
 #include "cli/config.h"
 #include "cli/overrides.h"

@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/vectors.h"
 #include "base/files.h"
 #include "base/http/server.h"
 #include "base/strings.h"
+#include "base/testing/vectors.h"
 #include "base/yaml.h"
 #include "e2e/variables.h"
 #include "kube/testing/folder.h"

@@ -158,7 +158,9 @@ class Differential : public testing::Test {
     EXPECT_EQ(*back, value) << ours;
     bool ascii = true;
     for (char c : ToJsonText(value)) ascii = ascii && static_cast<unsigned char>(c) < 0x80;
-    if (ascii && !go.empty() && !Has(ours, "\"<<\":")) EXPECT_EQ(ours, go);
+    if (ascii && !go.empty() && !Has(ours, "\"<<\":")) {
+      EXPECT_EQ(ours, go);
+    }
   }
 
   bool Excused(const Comparison& c) {

@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "api/vectors.h"
 #include "base/files.h"
 #include "base/strings.h"
+#include "base/testing/vectors.h"
 #include "fetch/repository.h"
 #include "fetch/url.h"
 

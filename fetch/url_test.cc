@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "api/kinds.h"
-#include "api/vectors.h"
 #include "base/strings.h"
+#include "base/testing/vectors.h"
 
 namespace capi::fetch {
 namespace {

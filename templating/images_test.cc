@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/vectors.h"
 #include "base/yaml.h"
 #include "templating/image_reference.h"
-#include "templating/testing/vectors.h"
 
 namespace capi::templating {
 namespace {
@@ -20,16 +20,13 @@ Result<ImageOverrides> OverridesOf(const Json& c) {
 }
 
 TEST(ImageReference, FollowsTheVectors) {
-  Json vectors = LoadVectors("image-reference.json");
-  if (vectors.is_null()) GTEST_SKIP() << kNoVectors;
-  for (const Json& c : vectors["cases"]) {
-    SCOPED_TRACE(c["id"].get<std::string>());
+  RunVectors("image-reference.json", [](const Json&, const Json& c) {
     auto image = c["image"].get<std::string>();
     auto got = ImageReference::Parse(image);
     if (c.contains("error")) {
       ASSERT_FALSE(got.ok());
       EXPECT_THAT(got.error().message, HasSubstr(c["error"].get<std::string>()));
-      continue;
+      return;
     }
     ASSERT_TRUE(got.ok()) << got.error().message;
     const Json& want = c["want"];
@@ -38,17 +35,14 @@ TEST(ImageReference, FollowsTheVectors) {
     EXPECT_EQ(got->tag, want["tag"].get<std::string>());
     EXPECT_EQ(got->digest, want["digest"].get<std::string>());
     EXPECT_EQ(got->ToString(), image);
-  }
+  });
 }
 
 // Texts of the reference that come from Go's decoder; ours name the key instead.
 bool IsDecoderText(const std::string& error) { return error.find("failed to unmarshal") != std::string::npos; }
 
 TEST(OverrideImage, FollowsTheVectors) {
-  Json vectors = LoadVectors("image-overrides.json");
-  if (vectors.is_null()) GTEST_SKIP() << kNoVectors;
-  for (const Json& c : vectors["cases"]) {
-    SCOPED_TRACE(c["id"].get<std::string>());
+  RunVectors("image-overrides.json", [](const Json&, const Json& c) {
     auto overrides = OverridesOf(c);
     auto got = overrides.ok()
                    ? OverrideImage(c["component"].get<std::string>(), c["image"].get<std::string>(), *overrides)
@@ -56,13 +50,13 @@ TEST(OverrideImage, FollowsTheVectors) {
     if (!c.contains("error")) {
       ASSERT_TRUE(got.ok()) << got.error().message;
       EXPECT_EQ(*got, c["want"].get<std::string>());
-      continue;
+      return;
     }
     ASSERT_FALSE(got.ok());
     auto error = c["error"].get<std::string>();
     EXPECT_THAT(got.error().message,
                 HasSubstr(IsDecoderText(error) ? "failed to unmarshal image override configurations: " : error));
-  }
+  });
 }
 
 std::vector<kube::Object> Parse(std::string_view yaml) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
+#include "base/testing/vectors.h"
 #include "templating/render.h"
 #include "templating/testing/vectors.h"
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "templating/testing/vectors.h"
+#include "base/testing/vectors.h"
 
 namespace capi::templating {
 namespace {
@@ -20,10 +20,7 @@ Variables From(const Json& variables) {
 }
 
 TEST(Substitute, FollowsTheTemplateVectors) {
-  Json vectors = LoadVectors("template.json");
-  if (vectors.is_null()) GTEST_SKIP() << kNoVectors;
-  for (const Json& c : vectors["cases"]) {
-    SCOPED_TRACE(c["id"].get<std::string>());
+  RunVectors("template.json", [](const Json&, const Json& c) {
     auto text = c["template"].get<std::string>();
     Source source(text, "");
     Substituted out;
@@ -45,7 +42,7 @@ TEST(Substitute, FollowsTheTemplateVectors) {
       for (const auto& [name, fallback] : parsed->Variables()) found[name] = fallback ? Json(*fallback) : Json();
       EXPECT_EQ(found, c["discover"]);
     }
-  }
+  });
 }
 
 // I5: every missing variable at once, sorted.

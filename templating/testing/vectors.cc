@@ -28,17 +28,6 @@ bool IsEmpty(const Json& value) { return value.is_null() || (value.is_structured
 
 }  // namespace
 
-Json LoadVectors(const std::string& file) {
-  std::string dir = Environment("VECTORS_DIR");
-  if (dir.empty()) return nullptr;
-  auto json = ParseJson(MustRead(dir + "/" + file));
-  if (!json.ok()) {
-    std::fprintf(stderr, "%s: %s\n", file.c_str(), json.error().message.c_str());
-    std::abort();
-  }
-  return std::move(json).value();
-}
-
 std::string ReleasesDir() { return Environment("RELEASES_DIR"); }
 
 std::string LoadReleaseFile(const std::string& path) { return MustRead(ReleasesDir() + "/" + path); }

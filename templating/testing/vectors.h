@@ -1,4 +1,5 @@
-// Where tests find the behaviour vectors and the real releases.
+// Where tests find the real releases, and what makes their objects comparable with the vectors'
+// (base/testing/vectors.h).
 #pragma once
 
 #include <string>
@@ -8,11 +9,7 @@
 
 namespace capi::templating {
 
-inline constexpr std::string_view kNoVectors = "VECTORS_DIR is not set";
 inline constexpr std::string_view kNoReleases = "RELEASES_DIR is not set";
-
-// A file of VECTORS_DIR. Null when the variable isn't set; ends the process when it is and the file can't be read.
-Json LoadVectors(const std::string& file);
 
 // A file below RELEASES_DIR; "" when the variable isn't set.
 std::string ReleasesDir();

@@ -1,0 +1,64 @@
+#include "base/testing/vectors.h"
+
+namespace capi {
+namespace {
+
+// {file, id, rule}, sorted. W numbers are known defects of cluster-api-operator.
+constexpr Superseded kTable[] = {
+    {"customisation.json", "I006",
+     "F1: an image of the spec that is no reference is refused, as one of the release is"},
+    {"customisation.json", "K035", "I9, W23: `--flag` and `--flag value` are understood"},
+    {"customisation.json", "K036", "I9: namespace args are ignored"},
+    {"customisation.json", "K069", "I9, W23: `--flag` and `--flag value` are understood"},
+    {"customisation.json", "K081", "I9a: the release's own args tell the flag"},
+    {"customisation.json", "K102", "I9, W23: `--flag` and `--flag value` are understood"},
+    {"customisation.json", "K103", "I9, W23: `--flag` and `--flag value` are understood"},
+    {"customisation.json", "K104", "I9, W23: `--flag` and `--flag value` are understood"},
+    {"customisation.json", "K105", "I9, W23: `--flag` and `--flag value` are understood"},
+    {"customisation.json", "K106", "I9, W23: `--flag` and `--flag value` are understood"},
+    {"customisation.json", "K107", "I9, W23: `--flag` and `--flag value` are understood"},
+    {"customisation.json", "K108", "I9, W23: `--flag` and `--flag value` are understood"},
+    {"customisation.json", "K109", "I9, W23: `--flag` and `--flag value` are understood"},
+    {"customisation.json", "K110", "I9, W23: `--flag` and `--flag value` are understood"},
+    {"customisation.json", "K122", "I9, W23: `--flag` and `--flag value` are understood"},
+    {"customisation.json", "K126", "I9, W23: `--flag` and `--flag value` are understood"},
+    {"customisation.json", "K127", "I9a: what a known manager has no flag for is refused"},
+    {"customisation.json", "K128", "I9a: what a known manager has no flag for is refused"},
+    {"latest.json", "R08e", "I3: where no series fits, it is the newest version"},
+    {"latest.json", "R45", "I3: a release without the file is passed over, like one that isn't there"},
+    {"latest.json", "R48", "I3: a stable version with the contract is there, so there is no failure"},
+    {"latest.json", "R49", "I3: no prerelease while a stable version fits"},
+    {"latest.json", "R50", "I3: the next series of the contract where one has no release"},
+    {"metadata.json", "M05", "A missing file is the repository's to report, by its path (kNotFound)"},
+    {"metadata.json", "M16", "A negative series is dropped: no version is ever in it"},
+    {"namespace.json", "N11c", "A name without the old namespace stays (the reference rewrites the first `..`)"},
+    {"namespace.json", "N15d", "F2: bindings of `v1beta1` are moved as those of `v1` are"},
+    {"namespace.json", "N20-CSIDriver", "W25: a cluster-scoped object never keeps a namespace"},
+    {"namespace.json", "N20-CSINode", "W25: a cluster-scoped object never keeps a namespace"},
+    {"namespace.json", "N20-CertificateSigningRequest", "W25: a cluster-scoped object never keeps a namespace"},
+    {"namespace.json", "N20-ClusterRole", "W25: a cluster-scoped object never keeps a namespace"},
+    {"namespace.json", "N20-Node", "W25: a cluster-scoped object never keeps a namespace"},
+    {"namespace.json", "N20-PersistentVolume", "W25: a cluster-scoped object never keeps a namespace"},
+    {"namespace.json", "N20-PodSecurityPolicy", "W25: a cluster-scoped object never keeps a namespace"},
+    {"namespace.json", "N20-PriorityClass", "W25: a cluster-scoped object never keeps a namespace"},
+    {"namespace.json", "N20-RuntimeClass", "W25: a cluster-scoped object never keeps a namespace"},
+    {"namespace.json", "N20-StorageClass", "W25: a cluster-scoped object never keeps a namespace"},
+    {"namespace.json", "N20-VolumeAttachment", "W25: a cluster-scoped object never keeps a namespace"},
+    {"namespace.json", "N21", "W25: a cluster-scoped object never keeps a namespace"},
+    {"namespace.json", "V10", "F2: an empty components file is refused"},
+    {"namespace.json", "V13", "F2: a document that is no object is refused"},
+    {"namespace.json", "V14", "F2: a document that is no object is refused"},
+    {"namespace.json", "V5", "F2: the error has line and column"},
+    {"namespace.json", "V9", "F2: an empty components file is refused"},
+    {"patches.json", "T007", "I9, W24: a patch without apiVersion matches any"},
+    {"patches.json", "T008", "I9, W24: apiVersion is compared"},
+    {"patches.json", "T009", "I9, W24: namespace is compared"},
+    {"yaml-split.json", "Y24", "U1: integers beyond 2^53 keep their digits"},
+    {"yaml-split.json", "Y36", "U1: integers beyond 2^53 keep their digits"},
+};
+
+}  // namespace
+
+std::span<const Superseded> SupersededVectors() { return kTable; }
+
+}  // namespace capi

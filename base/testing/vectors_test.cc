@@ -1,0 +1,70 @@
+#include "base/testing/vectors.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include "base/files.h"
+
+namespace capi {
+namespace {
+
+constexpr std::string_view kPage = "docs/vectors.md";
+
+std::string Page() {
+  std::string out =
+      "# Behaviour vectors\n\n"
+      "Tests that are given `VECTORS_DIR` compare what we do with what clusterctl and cluster-api-operator did with "
+      "the same\n"
+      "inputs. All cases of the files below run; in those that a rule of [behaviour.md](behaviour.md) supersedes, the "
+      "test\n"
+      "asserts what we do instead. The table is `base/testing/superseded_vectors.cc`; this page is made from it by "
+      "`base_test`\n"
+      "(`CAPI_WRITE_DOCS=1` writes it).\n\n"
+      "| File | Cases | As the reference | Superseded | Test |\n| --- | ---: | ---: | ---: | --- |\n";
+  std::map<std::string_view, size_t> superseded;
+  for (const Superseded& entry : SupersededVectors()) ++superseded[entry.file];
+  for (const VectorFile& file : VectorFiles()) {
+    size_t count = superseded[file.name];
+    out += fmt::format("| `{}` | {} | {} | {} | `{}` |\n", file.name, file.cases, file.cases - count, count, file.test);
+  }
+  out += "\n## Superseded\n\n| File | Case | Why |\n| --- | --- | --- |\n";
+  for (const Superseded& entry : SupersededVectors()) {
+    out += fmt::format("| `{}` | {} | {} |\n", entry.file, entry.id, entry.rule);
+  }
+  return out;
+}
+
+TEST(Vectors, ThePageOfTheDocsIsUpToDate) {
+  if (std::getenv("CAPI_WRITE_DOCS") != nullptr) ASSERT_TRUE(WriteFile(std::string(kPage), Page()).ok());
+  auto text = ReadFile(std::string(kPage));
+  ASSERT_TRUE(text.ok()) << text.error().message << ": run this in the top folder of the tree";
+  EXPECT_EQ(*text, Page());
+}
+
+TEST(Vectors, TheTableIsInOrderAndNamesKnownFiles) {
+  auto entries = SupersededVectors();
+  auto before = [](const auto& a, const auto& b) { return std::pair(a.file, a.id) < std::pair(b.file, b.id); };
+  EXPECT_EQ(std::adjacent_find(entries.begin(), entries.end(), [&](auto& a, auto& b) { return !before(a, b); }),
+            entries.end());
+  std::set<std::string_view> files;
+  for (const VectorFile& file : VectorFiles()) files.insert(file.name);
+  for (const Superseded& entry : entries) {
+    EXPECT_TRUE(files.contains(entry.file)) << entry.file;
+    EXPECT_FALSE(entry.rule.empty()) << entry.id;
+  }
+}
+
+TEST(Vectors, EveryFileHasAsManyCasesAsThePageSays) {
+  if (LoadVectors("envsubst.json").is_null()) GTEST_SKIP() << kNoVectors;
+  for (const VectorFile& file : VectorFiles()) {
+    EXPECT_EQ(LoadVectors(std::string(file.name))["cases"].size(), file.cases) << file.name;
+  }
+}
+
+}  // namespace
+}  // namespace capi

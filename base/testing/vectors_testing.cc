@@ -1,0 +1,102 @@
+#include "base/testing/vectors.h"
+
+#include <gtest/gtest-spi.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+
+#include "base/files.h"
+
+namespace capi {
+namespace {
+
+// {file, cases, test}
+constexpr VectorFile kFiles[] = {
+    {"customisation.json", 155, "templating/customise_vectors_test.cc"},
+    {"envsubst.json", 658, "templating/template_test.cc"},
+    {"image-overrides.json", 58, "templating/images_test.cc"},
+    {"image-reference.json", 65, "templating/images_test.cc"},
+    {"latest.json", 39, "fetch/repository_test.cc"},
+    {"metadata.json", 29, "api/release_test.cc"},
+    {"namespace.json", 93, "templating/render_vectors_test.cc"},
+    {"patches.json", 52, "templating/patch_vectors_test.cc"},
+    {"semver-compare.json", 20, "api/version_test.cc"},
+    {"semver-strict.json", 61, "api/version_test.cc"},
+    {"semver-tolerant.json", 61, "api/version_test.cc"},
+    {"template.json", 174, "templating/substitute_test.cc"},
+    {"yaml-split.json", 43, "base/yaml_test.cc"},
+};
+
+// Does `check` fail? What it reports is kept from the test.
+bool Fails(const VectorCheck& check, const Json& vectors, const Json& test_case) {
+  testing::TestPartResultArray results;
+  {
+    testing::ScopedFakeTestPartResultReporter reporter(
+        testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &results);
+    check(vectors, test_case);
+  }
+  for (int i = 0; i < results.size(); ++i) {
+    if (results.GetTestPartResult(i).failed()) return true;
+  }
+  return false;
+}
+
+size_t CountSuperseded(std::string_view file) {
+  size_t count = 0;
+  for (const Superseded& entry : SupersededVectors()) count += entry.file == file;
+  return count;
+}
+
+}  // namespace
+
+Json LoadVectors(const std::string& file) {
+  const char* folder = std::getenv("VECTORS_DIR");
+  if (folder == nullptr) return nullptr;
+  auto text = ReadFile(std::string(folder) + "/" + file);
+  auto json = text.ok() ? ParseJson(*text) : Result<Json>(text.error());
+  if (!json.ok()) {
+    std::fprintf(stderr, "%s: %s\n", file.c_str(), json.error().message.c_str());
+    std::abort();
+  }
+  return std::move(json).value();
+}
+
+std::span<const VectorFile> VectorFiles() { return kFiles; }
+
+const Superseded* FindSuperseded(std::string_view file, std::string_view id) {
+  for (const Superseded& entry : SupersededVectors()) {
+    if (entry.file == file && entry.id == id) return &entry;
+  }
+  return nullptr;
+}
+
+void RunVectors(const std::string& file, const VectorCheck& reference, const VectorCheck& ours) {
+  const Json vectors = LoadVectors(file);
+  if (vectors.is_null()) GTEST_SKIP() << kNoVectors;
+  size_t superseded = 0;
+  std::set<std::string> ids;
+  for (const Json& c : vectors["cases"]) {
+    auto id = c["id"].get<std::string>();
+    SCOPED_TRACE(file + " " + id + " " + GetString(c, {"what"}));
+    EXPECT_TRUE(ids.insert(id).second) << "two cases with this id";
+    const Superseded* entry = FindSuperseded(file, id);
+    if (entry == nullptr) {
+      reference(vectors, c);
+      continue;
+    }
+    ++superseded;
+    EXPECT_TRUE(Fails(reference, vectors, c))
+        << "we do what the reference does: " << entry->rule << " supersedes nothing";
+    if (ours) ours(vectors, c);
+  }
+  EXPECT_EQ(superseded, CountSuperseded(file))
+      << "base/testing/superseded_vectors.cc names cases that " << file << " hasn't";
+  for (const VectorFile& known : kFiles) {
+    if (known.name != file) continue;
+    EXPECT_EQ(ids.size(), known.cases);
+  }
+}
+
+}  // namespace capi
