@@ -53,6 +53,8 @@ constexpr Superseded kTable[] = {
     {"patches.json", "T007", "I9, W24: a patch without apiVersion matches any"},
     {"patches.json", "T008", "I9, W24: apiVersion is compared"},
     {"patches.json", "T009", "I9, W24: namespace is compared"},
+    {"plural.json", "DNS", "`dnses`: the reference has `dnsDNSes`, which is no name for a CRD"},
+    {"plural.json", "Octopus", "`octopuses`: the reference misspells it"},
     {"yaml-split.json", "Y24", "U1: integers beyond 2^53 keep their digits"},
     {"yaml-split.json", "Y36", "U1: integers beyond 2^53 keep their digits"},
 };

@@ -22,6 +22,7 @@ constexpr VectorFile kFiles[] = {
     {"metadata.json", 29, "api/release_test.cc"},
     {"namespace.json", 93, "templating/render_vectors_test.cc"},
     {"patches.json", 52, "templating/patch_vectors_test.cc"},
+    {"plural.json", 347, "api/plural_test.cc"},
     {"semver-compare.json", 20, "api/version_test.cc"},
     {"semver-strict.json", 61, "api/version_test.cc"},
     {"semver-tolerant.json", 61, "api/version_test.cc"},
