@@ -71,7 +71,9 @@ void Check(const Json& vectors, const Json& c, const Departure* departure) {
   for (const kube::Object& object : result.output->objects) got.push_back(object.json());
   EXPECT_EQ(Json::diff(Wanted(vectors, c, departure), Cleaned(got)), Json::array());
   bool silent = c["what"].get<std::string>().find("silent") != std::string::npos;
-  if (silent) EXPECT_THAT(result.output->warnings, testing::ElementsAre(HasSubstr("matches no object")));
+  if (silent) {
+    EXPECT_THAT(result.output->warnings, testing::ElementsAre(HasSubstr("matches no object")));
+  }
 }
 
 TEST(PatchVectors, FollowTheReferenceButForTheSupersededOnes) {
