@@ -204,6 +204,8 @@ inline constexpr std::string_view kWaitingForContracts = "WaitingForContracts";
 
 // ---- Drift ----
 
+// Something that the operator applied was changed or deleted, and is back (event).
+inline constexpr std::string_view kDriftCorrected = "DriftCorrected";
 // The same field or object was changed again and again by somebody else; the operator restores it less often.
 inline constexpr std::string_view kFieldFight = "FieldFight";
 

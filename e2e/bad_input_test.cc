@@ -238,6 +238,8 @@ TEST_F(BadInput, AWrongCoreNameAndADuplicate) {
       << "I5: the older one goes on";
   cluster_->DeleteProvider(ProviderType::kCore, "bad", "cluster-api");
   ASSERT_TRUE(cluster_->AwaitGone(ProviderType::kCore, "bad", "cluster-api"));
+  EXPECT_TRUE(cluster_->Exists({"apps", "Deployment", "capi-system", "capi-controller-manager"}))
+      << "what has the same labels is the older one's";
 }
 
 // I13: held until cert-manager's kinds come, then on by itself.

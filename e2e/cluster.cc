@@ -180,7 +180,9 @@ bool Cluster::InstallCore(const std::string& version) {
 }
 
 void Cluster::DeleteAllProviders() {
-  for (const auto& kind : api::kProviderKinds) {
+  // The core goes last (X3).
+  for (auto it = api::kProviderKinds.rbegin(); it != api::kProviderKinds.rend(); ++it) {
+    const api::ProviderKind& kind = *it;
     auto list = client_->List(ctx(), api::ResourceOf(kind.type), "");
     if (!list.ok()) continue;
     for (const auto& provider : list->items) {

@@ -107,7 +107,13 @@ TEST_F(Lifecycle, DeletionKeepsCrdsAndNamespaces) {
 TEST_F(Lifecycle, DeletionOfCrdsWaitsForTheirObjects) {
   ASSERT_TRUE(cluster_->InstallCore("v1.12.0"));
   cluster_->CreateNamespace("default");
-  // The webhook configurations point at a pod that kwok only pretends to run.
+  // The webhook configurations point at a pod that kwok only pretends to run: hands off, so that they stay away (P4).
+  auto hands_off = [&](const Json& value) {
+    cluster_->PatchProvider(ProviderType::kCore, "capi-system", "cluster-api",
+                            {{"metadata", {{"annotations", {{"cluster.x-k8s.io/paused", value}}}}}});
+  };
+  hands_off("");
+  ASSERT_TRUE(cluster_->AwaitReason(ProviderType::kCore, "capi-system", "cluster-api", "Paused", "HandsOff"));
   for (const char* kind : {"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"}) {
     std::string name = kind[0] == 'M' ? "capi-mutating-webhook-configuration" : "capi-validating-webhook-configuration";
     EXPECT_TRUE(cluster_->client().Delete(cluster_->ctx(), kube::Builtin(kind), "", name).ok());
@@ -126,6 +132,7 @@ TEST_F(Lifecycle, DeletionOfCrdsWaitsForTheirObjects) {
   cluster_->PatchProvider(ProviderType::kCore, "capi-system", "cluster-api",
                           {{"metadata", {{"annotations", {{"operator.cluster.x-k8s.io/delete-crds", "true"}}}}}});
   cluster_->DeleteProvider(ProviderType::kCore, "capi-system", "cluster-api");
+  hands_off(nullptr);
   ASSERT_TRUE(cluster_->AwaitReason(ProviderType::kCore, "capi-system", "cluster-api", "Ready", "DeletionBlocked"));
   EXPECT_THAT(cluster_->See(ProviderType::kCore, "capi-system", "cluster-api").Message("Ready"),
               HasSubstr("ClusterResourceSet default/mine"));

@@ -1,6 +1,7 @@
 #include "operator/controller.h"
 
 #include "api/reasons.h"
+#include "operator/rebuild.h"
 
 namespace capi::ops {
 namespace {
@@ -42,6 +43,20 @@ bool OnlyWords(const api::ProviderStatus& was, const api::ProviderStatus& is) {
   return same == was;
 }
 
+// Metadata of an object with our label that neither drift nor a deletion changed.
+bool SameTrace(const kube::Object& was, const kube::Object& is) {
+  return was.uid() == is.uid() && was.deleting() == is.deleting() && TraceOf(was).fields == TraceOf(is).fields &&
+         was.label(api::kLabelProvider) == is.label(api::kLabelProvider);
+}
+
+// Of a Namespace, only that it comes or goes; of what may be in use (a watch without any selector but the CRDs'), only
+// that objects do.
+bool Matters(const Watches::Key& watch, const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+  bool everything = watch.label_selector.empty() && watch.field_selector.empty();
+  if (!everything || watch.resource.kind == "CustomResourceDefinition" || !was || !is) return true;
+  return was->deleting() != is->deleting();
+}
+
 // One line for each change of state, not for each pass.
 void LogChange(const Context& ctx, const api::ProviderStatus& was, const api::ProviderStatus& is) {
   const auto* before = kube::FindCondition(was.conditions, api::condition::kReady);
@@ -63,10 +78,13 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
       cache_([this](const ProviderCache::Change& change) { OnProvider(change); }),
       watches_(client, [this](const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,
                               const kube::ObjectPtr& is) { OnWatch(watch, users, was, is); }),
-      observer_(cache_, watches_, settings, clock),
+      fights_(clock),
+      use_(client, watches_),
+      observer_({cache_, watches_, settings, rendered_, fights_, use_, clock}),
       writer_(client, cache_),
       installer_({client, observer_, cache_, writer_, settings, sources, rendered_}),
       remover_(client, writer_),
+      restorer_({client, observer_, rendered_, fights_}),
       controller_(
           {.name = "provider", .workers = options_.workers, .backoff = {}},
           [this](const Context& ctx, const std::string& key) { return Pass(ctx, key); }, metrics, clock) {
@@ -101,6 +119,7 @@ void ProviderController::WakeAll(const std::function<bool(const api::Provider&)>
 void ProviderController::OnProvider(const ProviderCache::Change& change) {
   if (change.spec) controller_.queue().Add(change.id.Key());
   bool core_matters = CoreMatters(change);
+  bool went = !change.is;
   bool came_or_went = !change.was || !change.is;
   bool owns_other = change.was && change.is && change.was->status.inventory != change.is->status.inventory;
   if (!core_matters && !came_or_went && !owns_other) return;
@@ -112,6 +131,7 @@ void ProviderController::OnProvider(const ProviderCache::Change& change) {
              provider.status.contract.empty();
     }
     if (came_or_went && provider.id.type == change.id.type) return true;
+    if (went && provider.deleting && provider.id.type == api::ProviderType::kCore) return true;  // X3
     return owns_other && why == reason::kObjectOwnedByAnotherProvider;
   });
 }
@@ -121,20 +141,25 @@ void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::
   const kube::Object& object = is ? *is : *was;
   bool shared = watch.label_selector == api::kLabelClusterctl;  // workloads and CRDs of all providers
   if (!shared) {
+    if (!Matters(watch, was, is)) return;
     bool crds = watch.resource.plural == "customresourcedefinitions";
     if (crds) client_.mapper().Invalidate();
     bool releases = watch.label_selector == api::kLabelReleaseName;
     for (const auto& key : users) {
       if (releases && api::ProviderId::FromKey(key).ns != object.ns()) continue;
+      if (watch.resource.kind == "Namespace" && api::ProviderId::FromKey(key).ns != object.name()) continue;
       controller_.queue().Add(key);
     }
     return;
   }
   observer_.Saw(object);
+  if (watch.metadata_only && was && is && SameTrace(*was, *is)) return;
   std::string label = object.label(api::kLabelProvider);
+  std::string before = was ? was->label(api::kLabelProvider) : label;
   bool of_core = watch.resource.kind == "CustomResourceDefinition" && label == "cluster-api";
   WakeAll([&](const api::Provider& provider) {
-    if (api::ManifestLabel(provider.id.type, provider.id.name) == label) return true;
+    std::string own = api::ManifestLabel(provider.id.type, provider.id.name);
+    if (own == label || own == before) return true;
     return of_core && !IsReady(provider);
   });
 }
@@ -149,7 +174,15 @@ Done ProviderController::Act(const Context& ctx, Observation& o, const Step& ste
   } else if (std::holds_alternative<Remove>(step)) {
     done = remover_.Remove(ctx, o);
   } else if (std::holds_alternative<Install>(step)) {
+    Done restored;
+    const auto& drifts = std::get<Install>(step).drifts;
+    if (!drifts.empty()) restored = restorer_.Run(ctx, o, Restore{drifts, std::nullopt});
+    if (restored.inventory) o.inventory = *restored.inventory;
     done = installer_.Install(ctx, o);
+    if (!done.inventory) done.inventory = restored.inventory;
+    done.restored = std::move(restored.restored);
+  } else if (std::holds_alternative<Restore>(step)) {
+    done = restorer_.Run(ctx, o, std::get<Restore>(step));
   } else if (std::holds_alternative<Prune>(step)) {
     done = installer_.Prune(ctx, o);
   }
@@ -170,9 +203,33 @@ Result<kube::Outcome> ProviderController::Pass(const Context& parent, const std:
     if (!o) return kube::Outcome{};
     step = Decide(*o);
   }
+  if (std::holds_alternative<Rebuild>(step)) {
+    std::optional<kube::Inventory> found = TRY(FindLeftBehind(ctx, *o));
+    if (found) return kube::Outcome{.again_after = Millis(0)};
+    step = Remove{};
+  }
   Done done = Act(ctx, *o, step);
   TRY(ctx.Check());
   return Report(ctx, *o, std::move(done));
+}
+
+// Written before anything of it is removed: what a crash interrupts goes on with the same inventory. nullopt for
+// nothing.
+Result<std::optional<kube::Inventory>> ProviderController::FindLeftBehind(const Context& ctx, const Observation& o) {
+  kube::Inventory found = TRY(RebuildInventory(ctx, client_, o));
+  if (found.size() == 0) return std::optional<kube::Inventory>();
+  ctx.log.Info("rebuilt the inventory from labels", {{"objects", found.size()}});
+  api::ProviderStatus status = o.provider.status;
+  status.inventory = found.ToJson();
+  TRY(writer_.WriteStatus(ctx, o.provider, status));
+  return std::optional<kube::Inventory>(std::move(found));
+}
+
+// What no event will tell: a fight's next turn, and drift of a kind whose watch has no state yet.
+void ProviderController::LookAgain(const Observation& o) {
+  const std::string key = o.provider.id.Key();
+  for (const Fight& fight : o.fights) controller_.queue().AddAfter(key, fight.next + Millis(1));
+  if (o.fleet.blind) controller_.queue().AddAfter(key, Seconds(30));
 }
 
 // The only place that writes status.
@@ -184,6 +241,7 @@ Result<kube::Outcome> ProviderController::Report(const Context& ctx, const Obser
   } else {
     controller_.queue().Forget(key);
   }
+  if (!done.forget) LookAgain(o);
   api::ProviderStatus status = Summarize(o, done);
   auto object = cache_.Get(key);
   if (object) {
@@ -229,6 +287,7 @@ void ProviderController::Measure(const api::Provider& provider, const api::Provi
                          {"name", provider.id.name}};
   if (gone) {
     rendered_.Drop(provider.id.Key());
+    fights_.Forget(provider.id.Key());
     metrics_.Remove("capi_operator_provider_ready", labels);
     metrics_.Remove("capi_operator_provider_stalled", labels);
     MutexLock lock(mu_);

@@ -13,6 +13,7 @@
 #include "operator/installer.h"
 #include "operator/observe.h"
 #include "operator/remover.h"
+#include "operator/restorer.h"
 #include "operator/sources.h"
 
 namespace capi::ops {
@@ -40,6 +41,8 @@ class ProviderController {
   void OnWatch(const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,
                const kube::ObjectPtr& is);
   void WakeAll(const std::function<bool(const api::Provider&)>& who);
+  Result<std::optional<kube::Inventory>> FindLeftBehind(const Context& ctx, const Observation& o);
+  void LookAgain(const Observation& o);
   Done Act(const Context& ctx, Observation& o, const Step& step);
   Result<kube::Outcome> Report(const Context& ctx, const Observation& o, Done done);
   bool Postponed(const std::string& key, const api::ProviderStatus& was, const api::ProviderStatus& is);
@@ -52,11 +55,14 @@ class ProviderController {
   ControllerSettings options_;
   ProviderCache cache_;
   Watches watches_;
+  RenderedCache rendered_;
+  Fights fights_;
+  UseFinder use_;
   Observer observer_;
   StatusWriter writer_;
-  RenderedCache rendered_;
   Installer installer_;
   Remover remover_;
+  Restorer restorer_;
   std::vector<std::unique_ptr<kube::Informer>> informers_;
   kube::Controller controller_;
   Mutex mu_;

@@ -19,6 +19,27 @@ bool HasStale(const kube::Inventory& inventory) {
                      [](const auto& entry) { return entry.second.stale; });
 }
 
+std::optional<Hold> FirstHold(const Observation& o, std::span<const Rule> rules) {
+  for (const Rule& rule : rules) {
+    if (auto hold = rule.check(o)) return hold;
+  }
+  return std::nullopt;
+}
+
+// D1, but for what a fight is about (D2), and not while the provider is paused (P2) or its Namespace is going (X5).
+std::vector<Drift> ToRestore(const Observation& o) {
+  std::vector<Drift> drifts;
+  if (o.provider.spec.paused || o.namespace_going || o.inventory_error || o.spec_error) return drifts;
+  for (const Drift& drift : o.fleet.drifts) {
+    if (drift.wait == Millis(0)) drifts.push_back(drift);
+  }
+  return drifts;
+}
+
+bool CanRestore(const Observation& o) {
+  return !o.provider.status.applied.empty() && o.rendered == o.provider.status.applied;
+}
+
 }  // namespace
 
 Step Decide(const Observation& o) {
@@ -27,15 +48,27 @@ Step Decide(const Observation& o) {
     if (!o.provider.has_finalizer) return Steady{};
     // An inventory that can't be read is never taken for an empty one.
     if (auto hold = StatusIsReadable(o)) return *hold;
+    if (o.inventory_lost || o.left_behind) return Rebuild{};
+    if (GuardsDeletion(o)) {
+      if (auto hold = FirstHold(o, DeletionRules())) return *hold;
+    }
     return Remove{};
   }
   if (!o.provider.has_finalizer) return AddFinalizer{};
-  for (const Rule& rule : PreflightRules()) {
-    if (auto hold = rule.check(o)) return *hold;
+  std::optional<Hold> hold = FirstHold(o, PreflightRules());
+  std::vector<Drift> drifts = ToRestore(o);
+  if (hold) {
+    if (CanRestore(o) && !drifts.empty()) return Restore{std::move(drifts), std::move(hold)};
+    return *hold;
   }
   std::string inputs = InputsDigest(o);
-  if (inputs.empty() || inputs != o.provider.status.applied) return Install{inputs};
-  if (!o.fleet.missing.empty()) return Install{inputs};
+  if (inputs.empty() || inputs != o.provider.status.applied) {
+    if (!CanRestore(o)) drifts.clear();
+    return Install{inputs, std::move(drifts)};
+  }
+  if (o.inventory_lost) return Install{inputs};
+  if (!drifts.empty() && CanRestore(o)) return Restore{std::move(drifts), std::nullopt};
+  if (!drifts.empty()) return Install{inputs};
   if (HasStale(o.inventory) && o.fleet.ready()) return Prune{};
   return Steady{};
 }

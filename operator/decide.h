@@ -19,17 +19,26 @@ struct HandsOff {};
 struct AddFinalizer {};
 // Remove what the provider brought (X1).
 struct Remove {};
-// The inputs are not those of the last apply, or something that was applied is gone (D1): resolve, fetch, render,
-// apply.
+// Deleted without an inventory, though something of it is there: find out what, before anything is removed (U11).
+struct Rebuild {};
+// The inputs are not those of the last apply, or something drifted (D1) and the last render isn't at hand: resolve,
+// fetch, render, apply.
 struct Install {
-  std::string inputs;  // digest, as far as it is known before a version is resolved
+  std::string inputs;              // digest, as far as it is known before a version is resolved
+  std::vector<Drift> drifts = {};  // to be restored first, in case the installation is refused
+};
+// Something isn't as it was applied (D1), and the render it came from is at hand. A rule that stops all else (`hold`)
+// is reported still: what was applied is kept even while the next change can't be.
+struct Restore {
+  std::vector<Drift> drifts;
+  std::optional<Hold> hold;
 };
 // Everything new is healthy: remove what the release no longer has (U4).
 struct Prune {};
 // Nothing to write.
 struct Steady {};
 
-using Step = std::variant<HandsOff, AddFinalizer, Remove, Install, Prune, Steady, Hold>;
+using Step = std::variant<HandsOff, AddFinalizer, Rebuild, Remove, Install, Restore, Prune, Steady, Hold>;
 
 Step Decide(const Observation& o);
 

@@ -16,26 +16,95 @@ using testing::NewProvider;
 using testing::Observed;
 
 std::string StepName(const Step& step) {
-  constexpr const char* kNames[] = {"HandsOff", "AddFinalizer", "Remove", "Install", "Prune", "Steady", "Hold"};
+  constexpr const char* kNames[] = {"HandsOff", "AddFinalizer", "Rebuild", "Remove", "Install",
+                                    "Restore",  "Prune",        "Steady",  "Hold"};
   return kNames[step.index()];
 }
 
-TEST(Decide, NamesTheNextStep) {
-  struct Case {
-    std::string name;
-    void (*change)(Observation&);
-    std::string step;
-  };
-  const Case cases[] = {
-      {"new inputs are installed", [](Observation&) {}, "Install"},
-      {"the same inputs need nothing (U1)", [](Observation& o) { o.provider.status.applied = InputsDigest(o); },
-       "Steady"},
+struct StepCase {
+  std::string name;
+  void (*change)(Observation&);
+  std::string step;
+};
+
+void ExpectSteps(std::span<const StepCase> cases) {
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    Observation o = Observed();
+    c.change(o);
+    EXPECT_EQ(StepName(Decide(o)), c.step);
+  }
+}
+
+TEST(Decide, AnswersDriftAndLostInventories) {
+  const StepCase cases[] = {
       {"D1 what was deleted is applied again",
        [](Observation& o) {
          o.provider.status.applied = InputsDigest(o);
-         o.fleet.missing = {testing::DeploymentId()};
+         o.rendered = o.provider.status.applied;
+         o.fleet.drifts = {{testing::DeploymentId(), true, {}, {}}};
+       },
+       "Restore"},
+      {"D1 after a restart it takes a render",
+       [](Observation& o) {
+         o.provider.status.applied = InputsDigest(o);
+         o.fleet.drifts = {{testing::DeploymentId(), true, {}, {}}};
        },
        "Install"},
+      {"D1 other inputs are applied as a whole, and what drifted with them",
+       [](Observation& o) {
+         o.provider.status.applied = o.rendered = "older inputs";
+         o.fleet.drifts = {{testing::DeploymentId(), true, {}, {}}};
+       },
+       "Install"},
+      {"D1 what was applied is kept while the next change can't be",
+       [](Observation& o) {
+         o.provider.status.applied = o.rendered = InputsDigest(o);
+         o.config_secret = Referenced{{"aws-variables", "aws-system"}, false, ""};
+         o.fleet.drifts = {{testing::DeploymentId(), true, {}, {}}};
+       },
+       "Restore"},
+      {"D2 but not while a fight is damped",
+       [](Observation& o) {
+         o.provider.status.applied = o.rendered = InputsDigest(o);
+         o.fleet.drifts = {{testing::DeploymentId(), true, {}, Seconds(10)}};
+       },
+       "Steady"},
+      {"P2 nor while the provider is paused",
+       [](Observation& o) {
+         o.provider.spec.paused = true;
+         o.provider.status.applied = o.rendered = InputsDigest(o);
+         o.fleet.drifts = {{testing::DeploymentId(), false, {}, {}}};
+       },
+       "Steady"},
+      {"X5 nor in a Namespace that is going",
+       [](Observation& o) {
+         o.namespace_going = true;
+         o.provider.status.applied = o.rendered = InputsDigest(o);
+         o.fleet.drifts = {{testing::DeploymentId(), true, {}, {}}};
+       },
+       "Hold"},
+      {"U11 a lost inventory is rebuilt by an apply",
+       [](Observation& o) {
+         o.provider.status.applied = InputsDigest(o);
+         o.inventory_lost = true;
+       },
+       "Install"},
+      {"U11 and before a deletion",
+       [](Observation& o) {
+         o.provider.deleting = true;
+         o.left_behind = true;
+       },
+       "Rebuild"},
+  };
+  ExpectSteps(cases);
+}
+
+TEST(Decide, NamesTheNextStep) {
+  const StepCase cases[] = {
+      {"new inputs are installed", [](Observation&) {}, "Install"},
+      {"the same inputs need nothing (U1)", [](Observation& o) { o.provider.status.applied = InputsDigest(o); },
+       "Steady"},
       {"first the finalizer", [](Observation& o) { o.provider.has_finalizer = false; }, "AddFinalizer"},
       {"P4 hands off", [](Observation& o) { o.provider.annotations["cluster.x-k8s.io/paused"] = ""; }, "HandsOff"},
       {"P4 hands off a deletion too",
@@ -78,12 +147,17 @@ TEST(Decide, NamesTheNextStep) {
        },
        "Steady"},
   };
-  for (const auto& c : cases) {
-    SCOPED_TRACE(c.name);
-    Observation o = Observed();
-    c.change(o);
-    EXPECT_EQ(StepName(Decide(o)), c.step);
-  }
+  ExpectSteps(cases);
+}
+
+// D1: a change that is refused must not keep what was applied from being restored.
+TEST(Decide, AnInstallationRestoresFirstWhatItCan) {
+  Observation o = Observed();
+  o.provider.status.applied = "older inputs";
+  o.fleet.drifts = {{testing::DeploymentId(), true, {}, {}}};
+  EXPECT_TRUE(std::get<Install>(Decide(o)).drifts.empty()) << "there is no render to restore from";
+  o.rendered = "older inputs";
+  EXPECT_EQ(std::get<Install>(Decide(o)).drifts.size(), 1u);
 }
 
 TEST(Decide, PreflightHoldsWithReasonAndMessage) {

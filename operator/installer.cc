@@ -9,6 +9,8 @@
 #include "base/encoding.h"
 #include "base/strings.h"
 #include "operator/materials.h"
+#include "operator/rebuild.h"
+#include "operator/restorer.h"
 #include "operator/rules.h"
 
 namespace capi::ops {
@@ -75,6 +77,14 @@ Hold VersionNotStored(const Observation& o) {
               fmt::format("none of the ConfigMaps that the selector finds in namespace {} has version {}; there are {}",
                           o.provider.id.ns, o.provider.spec.version, JoinNames(found, 10)),
               Retry::kWaiting};
+}
+
+// What drifted is applied again (D1). In memory alone: after a crash it is found to have drifted still.
+void ForgetDrifted(const Observation& o, kube::Inventory& inventory) {
+  for (const Drift& drift : o.fleet.drifts) {
+    const kube::InventoryEntry* entry = inventory.Find(drift.id);
+    if (entry != nullptr) inventory.Put(drift.id, {entry->version, "", "", entry->stale});
+  }
 }
 
 }  // namespace
@@ -205,6 +215,13 @@ Installer::Step Installer::CheckCluster(const Context& ctx, const Observation& o
   auto fresh = needs_.observer.IsFresh(ctx, o.provider.id.Key(), ids);
   if (!fresh.ok()) return NotInstalled(reason::kAPIServerUnavailable, fresh.error());
   if (*fresh && o.inventory.size() == 0) return std::nullopt;
+  if (o.inventory.size() == 0) {
+    auto found = RebuildInventory(ctx, needs_.client, o);
+    if (!found.ok())
+      return NotInstalled(reason::kAPIServerUnavailable, found.error().With("looking for what is installed"));
+    m.found = std::move(found).value();
+    ctx.log.Info("rebuilt the inventory from labels", {{"objects", m.found->size()}});
+  }
   std::vector<kube::Manifest> changed;
   for (const auto& manifest : m.manifests) {
     const auto* entry = o.inventory.Find(manifest.id);
@@ -226,19 +243,16 @@ Installer::Step Installer::Announce(const Context& ctx, Observation& o, Material
   }
   needs_.rendered.Put(o.provider.id.Key(), InputsDigest(o, m.release.version, m.stored ? m.stored->stamp : ""),
                       m.manifests, {m.release.version.ToString(), m.contract, m.release.source, m.digest, m.warnings});
-  m.inventory = MergeInventory(o.inventory, m.manifests);
-  for (const auto& id : o.fleet.missing) {
-    const kube::InventoryEntry* entry = m.inventory.Find(id);
-    if (entry != nullptr) m.inventory.Put(id, {entry->version, "", "", entry->stale});
-  }
-  if (m.inventory == o.inventory) return std::nullopt;
+  LeaveReplicas(o, m.manifests);
+  m.inventory = MergeInventory(m.found ? *m.found : o.inventory, m.manifests, m.found.has_value());
+  if (m.inventory == o.inventory) return ForgetDrifted(o, m.inventory), std::nullopt;
   api::ProviderStatus status = o.provider.status;
   status.inventory = m.inventory.ToJson();
   status.applied = "";
   auto written = needs_.writer.WriteStatus(ctx, o.provider, status);
   if (!written.ok()) return NotInstalled(reason::kAPIServerUnavailable, written.error());
   o.provider.status = status;
-  return std::nullopt;
+  return ForgetDrifted(o, m.inventory), std::nullopt;
 }
 
 Installer::Step Installer::Apply(const Context& ctx, Observation& o, Material& m, Done& done) {
@@ -250,8 +264,8 @@ Installer::Step Installer::Apply(const Context& ctx, Observation& o, Material& m
         change.action == kube::Change::Action::kCreated || change.action == kube::Change::Action::kConfigured;
     if (change.action == kube::Change::Action::kFailed) continue;
     m.inventory.Put(change.id, change.entry);
-    if (!written || !(IsWorkload(change.id) || IsCrd(change.id))) continue;
-    waiting = true;
+    if (!written) continue;
+    waiting = waiting || IsWorkload(change.id) || IsCrd(change.id);
     needs_.observer.Expect(change.id, change.resource_version);
   }
   done.inventory = m.inventory;

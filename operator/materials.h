@@ -29,6 +29,7 @@ struct Installer::Material {
   std::vector<kube::Manifest> manifests;
   std::vector<std::string> warnings;
   kube::Inventory inventory;
+  std::optional<kube::Inventory> found;  // rebuilt from labels, for a provider that has lost its status (U11)
 };
 
 // Values stay in memory for the render and nowhere else (I7).
@@ -60,8 +61,10 @@ Hold RenderHold(const Observation& o, const templating::RenderError& error);
 Hold MissingKindsHold(const std::vector<std::string>& kinds);
 
 // Old and new: new entries without a hash, entries that the release no longer has marked stale. CRDs and Namespaces are
-// never pruned (U4): they leave the inventory's care only with the provider.
-kube::Inventory MergeInventory(const kube::Inventory& old, const std::vector<kube::Manifest>& manifests);
+// never pruned (U4): they leave the inventory's care only with the provider. What is in a `rebuilt` inventory and not
+// in the release stays until the next change of input (U11).
+kube::Inventory MergeInventory(const kube::Inventory& old, const std::vector<kube::Manifest>& manifests,
+                               bool rebuilt = false);
 
 // Why a live object isn't this provider's to delete; "" where it is (U4).
 std::function<std::string(const kube::Object&)> KeepsOthers(const api::ProviderId& id);

@@ -11,6 +11,7 @@
 #include "api/types.h"
 #include "kube/apply/inventory.h"
 #include "kube/meta/health.h"
+#include "operator/fights.h"
 
 namespace capi::ops {
 
@@ -35,13 +36,15 @@ struct Workload {
   kube::ObjectId id;
   bool exists = false;
   kube::Health health;
+  std::string scaled_by;  // who else sets its replicas: an autoscaler, `kubectl scale`; "" for nobody
 };
 
 // What a provider's objects look like, from the watches.
 struct Fleet {
   std::vector<Workload> workloads;        // of the inventory
   std::vector<std::string> pending_crds;  // names of CRDs of the inventory that aren't Established
-  std::vector<kube::ObjectId> missing;    // those of both that don't exist, though they were applied
+  std::vector<Drift> drifts;              // what isn't as it was applied, of all kinds (D1)
+  bool blind = false;                     // the watch of some kind has no state yet: drift of it can't be told
   bool ready() const {
     for (const auto& w : workloads) {
       if (!w.health.ok()) return false;
@@ -64,7 +67,14 @@ struct Observation {
   std::vector<StoredRelease> releases;  // that the spec's selector finds, or that were fetched for this provider
   bool known_provider = false;          // the registry (built-in or the operator's file) has its name
   Fleet fleet;
-  std::string environment;  // digest of the operator's own inputs: variables, file, renderer version
+  std::vector<Fight> fights;         // D2
+  std::string rendered;              // InputsDigest of the render that is at hand; "" for none
+  std::vector<std::string> users;    // of a provider that is deleted: objects of workload clusters that need it (X2)
+  std::optional<Error> users_error;  // they can't be found out
+  bool inventory_lost = false;       // something was applied, but what isn't known any more (U11)
+  bool left_behind = false;          // CRDs or workloads with the provider's labels and our entry exist (U11)
+  bool namespace_going = false;      // the provider's Namespace is being deleted (X5)
+  std::string environment;           // digest of the operator's own inputs: variables, file, renderer version
   WallTime now;
 };
 

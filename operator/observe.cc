@@ -7,27 +7,24 @@
 #include "base/strings.h"
 #include "kube/meta/label_selector.h"
 #include "operator/release_store.h"
+#include "operator/rules.h"
 
 namespace capi::ops {
 namespace {
 
 // Health reads counts and conditions; pod templates and field owners are most of a Deployment's size.
 void SlimWorkload(kube::Object& object) {
+  KeepTrace(object);
   Json& json = object.json();
   if (Json* spec = Find(json, {"spec"}); spec != nullptr && spec->is_object()) spec->erase("template");
-  if (Json* metadata = Find(json, {"metadata"})) {
-    metadata->erase("managedFields");
-    metadata->erase("annotations");
-  }
+  if (Json* metadata = Find(json, {"metadata"})) metadata->erase("annotations");
 }
 
 // Names, scope, versions and status; schemas are nearly all of a CRD.
 void SlimCrd(kube::Object& object) {
+  KeepTrace(object);
   Json& json = object.json();
-  if (Json* metadata = Find(json, {"metadata"})) {
-    metadata->erase("managedFields");
-    metadata->erase("annotations");
-  }
+  if (Json* metadata = Find(json, {"metadata"})) metadata->erase("annotations");
   Json* spec = Find(json, {"spec"});
   if (spec == nullptr || !spec->is_object()) return;
   spec->erase("conversion");
@@ -44,6 +41,15 @@ std::uint64_t Number(const std::string& text) {
   std::uint64_t value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
+}
+
+// Of a Namespace matters whether it is there and whether it is going.
+void SlimNamespace(kube::Object& object) {
+  Json metadata = {{"name", object.name()}, {"uid", object.uid()}, {"resourceVersion", object.resource_version()}};
+  if (object.deleting()) {
+    metadata["deletionTimestamp"] = GetString(object.json(), {"metadata", "deletionTimestamp"});
+  }
+  object = kube::Object(Json{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", std::move(metadata)}});
 }
 
 std::string OurObjects() { return std::string(api::kLabelClusterctl); }
@@ -70,8 +76,14 @@ bool IsCrd(const kube::ObjectId& id) {
   return id.group == "apiextensions.k8s.io" && id.kind == "CustomResourceDefinition";
 }
 
-Observer::Observer(ProviderCache& cache, Watches& watches, const Settings& settings, Clock& clock)
-    : cache_(cache), watches_(watches), settings_(settings), clock_(clock) {}
+Observer::Observer(Needs needs)
+    : cache_(needs.cache),
+      watches_(needs.watches),
+      settings_(needs.settings),
+      rendered_(needs.rendered),
+      fights_(needs.fights),
+      use_(needs.use),
+      clock_(needs.clock) {}
 
 Result<std::shared_ptr<kube::Informer>> Observer::Crds(const Context& ctx, const std::string& key) {
   return watches_.Need(ctx, {kube::Builtin("CustomResourceDefinition"), "", OurObjects(), "", false}, key, SlimCrd);
@@ -132,29 +144,65 @@ Result<std::vector<StoredRelease>> Observer::Releases(const Context& ctx, const 
   return releases;
 }
 
+// A kind that can't be watched (its server is away) must not hold up the others: its first state is waited for once.
+constexpr Seconds kFirstState{5};
+
+bool Observer::FirstTime(const std::string& watch) {
+  MutexLock lock(mu_);
+  return awaited_.insert(watch).second;
+}
+
+Result<std::shared_ptr<kube::Informer>> Observer::Objects(const Context& ctx, const std::string& key,
+                                                          const kube::ObjectId& id, const std::string& version) {
+  if (IsCrd(id)) return Crds(ctx, key);
+  if (IsWorkload(id)) return Workloads(ctx, key, id.kind);
+  std::shared_ptr<kube::Informer> none;
+  auto resource = watches_.mapper().For(ctx, id.group_kind(), version);
+  if (!resource.ok() && resource.code() == Code::kNotFound) {
+    resource = watches_.mapper().For(ctx, id.group_kind());  // another version of the same objects will do
+  }
+  if (!resource.ok() && resource.code() == Code::kNotFound) return none;
+  if (!resource.ok()) return resource.error();
+  Watches::Key watch{*resource, "", OurObjects(), "", true};
+  auto informer = watches_.Start(ctx, watch, key, SlimToTrace);
+  if (informer->Synced()) return informer;
+  if (!FirstTime(watch.ToString())) return none;
+  return informer->WaitForSync(ctx.WithTimeout(kFirstState)).ok() ? informer : none;
+}
+
 Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key, const kube::Inventory& inventory) {
   Fleet fleet;
-  std::shared_ptr<kube::Informer> crds;
   for (const auto& [id, entry] : inventory.entries()) {
     if (entry.stale) continue;
-    if (IsCrd(id)) {
-      if (!crds) crds = TRY(Crds(ctx, key));
-      kube::ObjectPtr crd = crds->Get("", id.name);
-      if (!crd || !kube::HealthOf(*crd).ok()) fleet.pending_crds.push_back(id.name);
-      if (!crd && !Awaited(id)) fleet.missing.push_back(id);
-    } else if (IsWorkload(id)) {
-      auto informer = TRY(Workloads(ctx, key, id.kind));
-      kube::ObjectPtr object = informer->Get(id.ns, id.name);
-      Workload workload{id, object != nullptr, {}};
+    auto informer = TRY(Objects(ctx, key, id, entry.version));
+    if (!informer) {
+      fleet.blind = true;
+      continue;
+    }
+    kube::ObjectPtr object = informer->Get(id.ns, id.name);
+    bool awaited = Awaited(id);
+    Trace trace = object ? TraceOf(*object) : Trace{};
+    if (IsCrd(id) && (!object || !kube::HealthOf(*object).ok())) fleet.pending_crds.push_back(id.name);
+    if (IsWorkload(id)) {
+      Workload workload{id, object != nullptr, {}, trace.scaled_by};
       if (object) workload.health = kube::HealthOf(*object);
-      if (object && Awaited(id)) {
-        workload.health = {kube::HealthState::kInProgress, "the change was just applied"};
-      }
-      if (!object && !Awaited(id)) fleet.missing.push_back(id);
+      if (object && awaited) workload.health = {kube::HealthState::kInProgress, "the change was just applied"};
       fleet.workloads.push_back(std::move(workload));
+    }
+    if (awaited || entry.hash.empty()) continue;
+    if (!object) {
+      fleet.drifts.push_back({id, true, {}, {}});
+    } else if (!entry.fields.empty() && trace.fields != entry.fields && !object->deleting()) {
+      fleet.drifts.push_back({id, false, std::move(trace), {}});
     }
   }
   return fleet;
+}
+
+Result<bool> Observer::NamespaceGoing(const Context& ctx, const std::string& key, const std::string& ns) {
+  auto informer = TRY(watches_.Need(ctx, {kube::Builtin("Namespace"), "", "", "", true}, key, SlimNamespace));
+  kube::ObjectPtr object = informer->Get("", ns);
+  return object != nullptr && object->deleting();
 }
 
 // Until the watch has shown our own write, what the cache says is old. A watch that missed it (it listed anew while the
@@ -210,8 +258,52 @@ Result<bool> Observer::CrdsEstablished(const Context& ctx, const std::string& ke
   return found > 0;
 }
 
+// Reads are at stored versions, but what can't be read (no conversion while the manager is down) isn't nothing (P3).
+Status Observer::ObserveUse(const Context& ctx, const std::string& key, Observation& o) {
+  auto informer = TRY(Crds(ctx, key));
+  std::vector<kube::ObjectPtr> crds;
+  for (const auto& [id, entry] : o.inventory.entries()) {
+    kube::ObjectPtr crd = IsCrd(id) ? informer->Get("", id.name) : nullptr;
+    if (crd) crds.push_back(std::move(crd));
+  }
+  auto users = use_.Find(ctx, key, crds);
+  TRY(ctx.Check());
+  if (users.ok()) {
+    o.users = std::move(users).value();
+  } else {
+    o.users_error = users.error();
+  }
+  return Ok();
+}
+
+Result<bool> Observer::LeftBehind(const Context& ctx, const std::string& key, const Observation& o) {
+  const api::ProviderId& id = o.provider.id;
+  for (const auto& sibling : o.siblings) {
+    // A duplicate that was refused (I5): what has these labels is the other one's.
+    if (sibling->id.type == id.type && sibling->id.name == id.name) return false;
+  }
+  std::string label = api::ManifestLabel(id.type, id.name);
+  std::vector<std::shared_ptr<kube::Informer>> informers = {TRY(Crds(ctx, key))};
+  for (const char* kind : {"Deployment", "DaemonSet", "StatefulSet"}) {
+    informers.push_back(TRY(Workloads(ctx, key, kind)));
+  }
+  for (const auto& informer : informers) {
+    for (const auto& object : informer->List()) {
+      if (object->label(api::kLabelProvider) == label && !TraceOf(*object).fields.empty()) return true;
+    }
+  }
+  return false;
+}
+
 Status Observer::ObserveNeeds(const Context& ctx, const std::string& key, Observation& o) {
   o.fleet = TRY(ObserveFleet(ctx, key, o.inventory));
+  o.fights = fights_.Judge(key, o.fleet.drifts);
+  o.rendered = rendered_.InputsOf(key);
+  o.namespace_going = TRY(NamespaceGoing(ctx, key, o.provider.id.ns));
+  if (o.provider.deleting) {
+    if (o.inventory.size() == 0) o.left_behind = TRY(LeftBehind(ctx, key, o));
+    if (GuardsDeletion(o)) TRY(ObserveUse(ctx, key, o));
+  }
   if (o.core) o.core_crds_established = TRY(CrdsEstablished(ctx, key, *o.core));
   if (o.spec_error || o.provider.deleting) return Ok();
   o.config_secret = TRY(Find(ctx, key, "Secret", o.provider.spec.config_secret));
@@ -239,6 +331,7 @@ Result<std::optional<Observation>> Observer::Observe(const Context& ctx, const s
   } else {
     o.inventory_error = inventory.error().With("status.inventory");
   }
+  o.inventory_lost = !o.inventory_error && o.inventory.size() == 0 && !o.provider.status.applied.empty();
   for (const auto& other : cache_.All()) {
     const api::Provider& provider = *other->provider;
     bool core = provider.id.type == api::ProviderType::kCore;

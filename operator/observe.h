@@ -3,11 +3,14 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "base/mutex.h"
+#include "operator/in_use.h"
 #include "operator/observation.h"
 #include "operator/provider_cache.h"
+#include "operator/rendered_cache.h"
 #include "operator/settings.h"
 #include "operator/watches.h"
 
@@ -16,13 +19,22 @@ namespace capi::ops {
 // Thread-safe.
 class Observer {
  public:
-  Observer(ProviderCache& cache, Watches& watches, const Settings& settings, Clock& clock);
+  struct Needs {
+    ProviderCache& cache;
+    Watches& watches;
+    const Settings& settings;
+    const RenderedCache& rendered;
+    Fights& fights;
+    UseFinder& use;
+    Clock& clock;
+  };
+  explicit Observer(Needs needs);
 
   // nullopt: there is no such provider. Blocks until the watches that it needs have their first state; kUnavailable
   // when they can't get it.
   Result<std::optional<Observation>> Observe(const Context& ctx, const std::string& key);
 
-  // State of the objects of `inventory`, and no state older than what Expect announced.
+  // State of the objects of `inventory`, and no state older than what Expect announced. Watches each kind of them.
   Result<Fleet> ObserveFleet(const Context& ctx, const std::string& key, const kube::Inventory& inventory);
 
   // The watch must show this version of the object before what the cache says of it counts. Saw is for every event.
@@ -42,6 +54,13 @@ class Observer {
   Result<std::shared_ptr<kube::Informer>> Crds(const Context& ctx, const std::string& key);
   Result<std::shared_ptr<kube::Informer>> Workloads(const Context& ctx, const std::string& key,
                                                     const std::string& kind);
+  // The watch of an object's kind; null while it has no state, or where the server has no such kind.
+  Result<std::shared_ptr<kube::Informer>> Objects(const Context& ctx, const std::string& key, const kube::ObjectId& id,
+                                                  const std::string& version);
+  bool FirstTime(const std::string& watch);
+  Result<bool> NamespaceGoing(const Context& ctx, const std::string& key, const std::string& ns);
+  Status ObserveUse(const Context& ctx, const std::string& key, Observation& o);
+  Result<bool> LeftBehind(const Context& ctx, const std::string& key, const Observation& o);
   Result<std::optional<Referenced>> Find(const Context& ctx, const std::string& key, const char* kind,
                                          const std::optional<api::ObjectRef>& ref);
   Result<std::vector<StoredRelease>> Releases(const Context& ctx, const std::string& key,
@@ -53,8 +72,12 @@ class Observer {
   ProviderCache& cache_;
   Watches& watches_;
   const Settings& settings_;
+  const RenderedCache& rendered_;
+  Fights& fights_;
+  UseFinder& use_;
   Clock& clock_;
   Mutex mu_;
+  std::set<std::string> awaited_ CAPI_GUARDED_BY(mu_);  // watches whose first state was waited for
   // Versions of an object: our last write, and the last that the watch has shown.
   struct Track {
     std::uint64_t written = 0, seen = 0;

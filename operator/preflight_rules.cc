@@ -19,6 +19,16 @@ Hold Preflight(std::string_view why, std::string message, Retry retry = Retry::k
   return Hold{std::string(condition::kPreflightCheckPassed), std::string(why), std::move(message), retry};
 }
 
+// X5: nothing can be created in a Namespace that is going; the provider goes with it.
+std::optional<Hold> NamespaceStays(const Observation& o) {
+  if (!o.namespace_going) return std::nullopt;
+  return Preflight(reason::kNamespaceTerminating,
+                   fmt::format("Namespace {} is being deleted, and this provider with it: nothing is restored or "
+                               "changed any more",
+                               o.provider.id.ns),
+                   Retry::kWaiting);
+}
+
 // F2: a spec that can't be read says where.
 std::optional<Hold> SpecIsReadable(const Observation& o) {
   if (!o.spec_error) return std::nullopt;
@@ -122,9 +132,11 @@ std::optional<Hold> NoDowngrade(const Observation& o) {
 }
 
 constexpr Rule kPreflight[] = {
-    {"F2.spec", SpecIsReadable},       {"F2.status", StatusIsReadable}, {"I5.spec", SpecIsValid},
-    {"I5.unique", OneProviderPerName}, {"I2.source", HasSource},        {"U6.downgrade", NoDowngrade},
-    {"I4.core-first", CoreFirst},      {"I5.secret", SecretExists},     {"I5.manifests", AdditionalManifestsExist},
+    {"X5.namespace", NamespaceStays},  {"F2.spec", SpecIsReadable},
+    {"F2.status", StatusIsReadable},   {"I5.spec", SpecIsValid},
+    {"I5.unique", OneProviderPerName}, {"I2.source", HasSource},
+    {"U6.downgrade", NoDowngrade},     {"I4.core-first", CoreFirst},
+    {"I5.secret", SecretExists},       {"I5.manifests", AdditionalManifestsExist},
 };
 
 }  // namespace

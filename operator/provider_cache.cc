@@ -40,7 +40,8 @@ std::shared_ptr<const CachedProvider> Parse(const kube::ObjectPtr& object) {
 // (restored from a backup, cleared by hand) counts as a change.
 bool OnlyStatus(const api::Provider& was, const api::Provider& is) {
   bool lost = (!was.status.applied.empty() && is.status.applied.empty()) ||
-              (!was.status.conditions.empty() && is.status.conditions.empty());
+              (!was.status.conditions.empty() && is.status.conditions.empty()) ||
+              (was.status.inventory.size() > 0 && is.status.inventory.size() == 0);
   return !lost && was.uid == is.uid && was.generation == is.generation && was.deleting == is.deleting &&
          was.has_finalizer == is.has_finalizer && was.annotations == is.annotations;
 }

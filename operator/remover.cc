@@ -4,6 +4,7 @@
 
 #include "api/reasons.h"
 #include "base/strings.h"
+#include "operator/in_use.h"
 #include "operator/materials.h"
 #include "operator/observe.h"
 
@@ -22,22 +23,6 @@ bool DeletesCrds(const Observation& o) {
   return it != o.provider.annotations.end() && it->second == "true";
 }
 
-// The version that the CRD stores: every object can be read at it without a conversion.
-kube::Resource StoredResource(const kube::Object& crd) {
-  kube::Resource resource;
-  const Json& json = crd.json();
-  resource.group = GetString(json, {"spec", "group"});
-  resource.kind = GetString(json, {"spec", "names", "kind"});
-  resource.plural = GetString(json, {"spec", "names", "plural"});
-  resource.namespaced = GetString(json, {"spec", "scope"}) == "Namespaced";
-  if (const Json* versions = Find(json, {"spec", "versions"})) {
-    for (const Json& version : *versions) {
-      if (GetBool(version, {"storage"})) resource.version = GetString(version, {"name"});
-    }
-  }
-  return resource;
-}
-
 }  // namespace
 
 Remover::Remover(kube::Client& client, StatusWriter& writer)
@@ -49,7 +34,7 @@ Result<std::vector<std::string>> Remover::ObjectsInUse(const Context& ctx, const
     auto crd = client_.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", id.name);
     if (!crd.ok() && crd.code() == Code::kNotFound) continue;
     if (!crd.ok()) return crd.error();
-    kube::Resource resource = StoredResource(*crd);
+    kube::Resource resource = TRY(ReadableResource(*crd));
     auto objects = client_.List(ctx, resource, "", {.limit = 500, .metadata_only = true});
     if (!objects.ok() && objects.code() == Code::kNotFound) continue;  // not served any more
     if (!objects.ok()) return objects.error().With(id.name);
@@ -78,14 +63,20 @@ Status Remover::StopAggregation(const Context& ctx, const Observation& o, const 
   return Ok();
 }
 
+std::vector<kube::ObjectId> Remover::Doomed(const Observation& o, bool crds) const {
+  std::vector<kube::ObjectId> ids;
+  for (const auto& [id, entry] : o.inventory.entries()) {
+    if (id.group.empty() && id.kind == "Namespace") continue;
+    if (o.namespace_going && id.ns == o.provider.id.ns) continue;
+    if (IsCrd(id) == crds) ids.push_back(id);
+  }
+  return ids;
+}
+
 Done Remover::Remove(const Context& ctx, const Observation& o) {
   Done done;
   done.deleting = true;
-  std::vector<kube::ObjectId> gone, crds;
-  for (const auto& [id, entry] : o.inventory.entries()) {
-    if (id.group.empty() && id.kind == "Namespace") continue;
-    (IsCrd(id) ? crds : gone).push_back(id);
-  }
+  std::vector<kube::ObjectId> gone = Doomed(o, false), crds = Doomed(o, true);
   if (DeletesCrds(o)) {
     auto used = ObjectsInUse(ctx, crds);
     if (!used.ok()) return done.hold = NotDeleted(reason::kAPIServerUnavailable, used.error()), done;
@@ -101,21 +92,26 @@ Done Remover::Remove(const Context& ctx, const Observation& o) {
     gone.insert(gone.end(), crds.begin(), crds.end());
   }
   auto stopped = StopAggregation(ctx, o, gone);
-  if (!stopped.ok()) return done.hold = NotDeleted(reason::kOldComponentsDeletionError, stopped.error()), done;
+  if (!stopped.ok()) return done.hold = NotDeleted(reason::kDeletionFailed, stopped.error()), done;
   std::vector<kube::Change> changes;
   auto removed = applier_.Delete(ctx, gone, KeepsOthers(o.provider.id), changes);
+  std::vector<std::string> lingering;
   for (const auto& change : changes) {
     if (change.action == kube::Change::Action::kDeleted) done.removed.push_back(change.id.ToString());
+    if (change.action == kube::Change::Action::kDeleting) {
+      lingering.push_back(fmt::format("{} ({})", change.id.ToString(), change.error));
+    }
   }
-  if (!removed.ok()) {
-    done.hold = NotDeleted(reason::kOldComponentsDeletionError, removed.error());
+  if (!removed.ok()) return done.hold = NotDeleted(reason::kDeletionFailed, removed.error()), done;
+  if (!lingering.empty()) {
+    done.hold = Hold{
+        std::string(condition::kReady), std::string(reason::kDeleting),
+        fmt::format("deleted, but not gone yet: {}; whoever set a finalizer has to remove it", JoinNames(lingering, 5)),
+        Retry::kAt, Seconds(5)};
     return done;
   }
   auto released = writer_.RemoveFinalizer(ctx, o.provider);
-  if (!released.ok()) {
-    done.hold = NotDeleted(reason::kAPIServerUnavailable, released.error());
-    return done;
-  }
+  if (!released.ok()) return done.hold = NotDeleted(reason::kAPIServerUnavailable, released.error()), done;
   done.forget = true;
   return done;
 }

@@ -14,6 +14,9 @@ class Remover {
   Done Remove(const Context& ctx, const Observation& o);
 
  private:
+  // In a Namespace that is going its objects go anyway (X5).
+  std::vector<kube::ObjectId> Doomed(const Observation& o, bool crds) const;
+
   // With annotation delete-crds: the first objects that still exist of the provider's CRDs.
   Result<std::vector<std::string>> ObjectsInUse(const Context& ctx, const std::vector<kube::ObjectId>& crds);
 

@@ -21,6 +21,10 @@ struct Rule {
 // Before the release is known (behaviour.md I2, I4, I5, U6, F2). preflight_rules.cc
 std::span<const Rule> PreflightRules();
 
+// What stands in the way of a deletion (behaviour.md X2, X3), and whether that matters (X4, X5). delete_rules.cc
+std::span<const Rule> DeletionRules();
+bool GuardsDeletion(const Observation& o);
+
 // An inventory that can't be read stops every write: it is never taken for an empty one.
 std::optional<Hold> StatusIsReadable(const Observation& o);
 

@@ -136,6 +136,23 @@ void ReportWarnings(Conditions& conditions, const Done& done) {
   }
 }
 
+// D2: a fight is told of until it ends; that there was one, until the status is made anew.
+void ReportFights(Conditions& conditions, const Observation& o) {
+  if (o.fights.empty()) {
+    if (conditions.Get(condition::kDrifted) == nullptr) return;
+    conditions.Set(condition::kDrifted, "False", reason::kNoDrift, "Nobody changes what was applied any more");
+    return;
+  }
+  std::vector<std::string> parts;
+  for (const Fight& fight : o.fights) {
+    parts.push_back(fmt::format("{}, again and again: restored {} times, {} {}", fight.what, fight.restored,
+                                fight.waiting ? "next at" : "the last one holds; over at",
+                                FormatTime(o.now + fight.next)));
+  }
+  conditions.Set(condition::kDrifted, "True", reason::kFieldFight,
+                 Join(parts, "; ") + ". Stop who does that, or declare in the Provider's spec what it should be");
+}
+
 void ReportDeleting(Conditions& conditions) {
   std::string message = "The provider's objects are being removed";
   conditions.Remove(condition::kStalled);
@@ -164,6 +181,7 @@ api::ProviderStatus Summarize(const Observation& o, const Done& done) {
   if (done.source) status.source = *done.source;
   if (done.applied && !done.applied->empty() && !done.hold) AddHistory(status, o, done);
   ReportWarnings(conditions, done);
+  ReportFights(conditions, o);
   if (changed_version) {
     conditions.Set(condition::kProviderUpgraded, "False", reason::kProgressing,
                    fmt::format("Upgrading to {}", status.installed_version));
@@ -190,7 +208,7 @@ std::vector<Event> EventsOf(const api::ProviderStatus& was, const api::ProviderS
     // All warnings share a condition and its reason: another patch without effect is news.
     if (same && c.type == condition::kWarnings) same = before->message == c.message;
     if (same) continue;
-    bool failure = c.type == condition::kStalled && c.status == "True";
+    bool failure = (c.type == condition::kStalled || c.type == condition::kDrifted) && c.status == "True";
     bool transient = c.type == condition::kReconciling && c.status == "True" && done.hold &&
                      (done.hold->retry == Retry::kBackoff || done.hold->retry == Retry::kAt);
     if (failure || transient || (c.type == condition::kWarnings && c.status == "True")) {
@@ -199,6 +217,9 @@ std::vector<Event> EventsOf(const api::ProviderStatus& was, const api::ProviderS
                (c.type == condition::kProviderInstalled || c.type == condition::kProviderUpgraded)) {
       events.push_back({"Normal", c.reason, fmt::format("{} {}", c.message, is.installed_version)});
     }
+  }
+  for (const std::string& what : done.restored) {
+    events.push_back({"Normal", std::string(reason::kDriftCorrected), what + "; it is as it was applied again"});
   }
   if (!done.removed.empty()) {
     events.push_back({"Normal", std::string(done.deleting ? reason::kDeleting : reason::kPruned),

@@ -21,6 +21,7 @@ struct Done {
   std::optional<std::string> applied, contract, installed_version, source, release_digest;
   std::optional<std::vector<std::string>> warnings;  // of the render
   std::optional<Fleet> fleet;                        // after an apply, instead of the observation's
+  std::vector<std::string> restored;                 // what drifted and is back, in words, for events
   std::vector<std::string> removed;                  // ids of pruned or deleted objects, for an event
 };
 

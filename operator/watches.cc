@@ -28,33 +28,35 @@ Watches::Watches(kube::Client& client, Handler handler) : client_(client), handl
 
 Watches::~Watches() { Stop(); }
 
+std::shared_ptr<kube::Informer> Watches::Start(const Context& ctx, const Key& key, const std::string& user,
+                                               std::function<void(kube::Object&)> transform) {
+  MutexLock lock(mu_);
+  auto& slot = watches_[key.ToString()];
+  if (!slot) {
+    slot = std::make_shared<Watch>();
+    slot->key = key;
+    kube::InformerOptions options{key.ns, key.label_selector, key.field_selector, key.metadata_only,
+                                  std::move(transform)};
+    Watch* raw = slot.get();  // the watch outlives its informer's thread, which its destructor joins
+    slot->informer = std::make_shared<kube::Informer>(
+        client_, key.resource, options, [this, raw](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+          handler_(raw->key, raw->UserKeys(), was, is);
+        });
+    Context run = ctx;
+    run.deadline.reset();
+    slot->thread =
+        std::jthread([informer = slot->informer, run](std::stop_token stop) { informer->Run(run.WithStop(stop)); });
+  }
+  MutexLock users(slot->mu);
+  slot->users[user] = true;
+  return slot->informer;
+}
+
 Result<std::shared_ptr<kube::Informer>> Watches::Need(const Context& ctx, const Key& key, const std::string& user,
                                                       std::function<void(kube::Object&)> transform) {
-  std::shared_ptr<Watch> watch;
-  {
-    MutexLock lock(mu_);
-    auto& slot = watches_[key.ToString()];
-    if (!slot) {
-      slot = std::make_shared<Watch>();
-      slot->key = key;
-      kube::InformerOptions options{key.ns, key.label_selector, key.field_selector, key.metadata_only,
-                                    std::move(transform)};
-      Watch* raw = slot.get();  // the watch outlives its informer's thread, which its destructor joins
-      slot->informer = std::make_shared<kube::Informer>(
-          client_, key.resource, options, [this, raw](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
-            handler_(raw->key, raw->UserKeys(), was, is);
-          });
-      Context run = ctx;
-      run.deadline.reset();
-      slot->thread =
-          std::jthread([informer = slot->informer, run](std::stop_token stop) { informer->Run(run.WithStop(stop)); });
-    }
-    watch = slot;
-    MutexLock users(watch->mu);
-    watch->users[user] = true;
-  }
-  TRY(watch->informer->WaitForSync(ctx.WithTimeout(Seconds(20))));
-  return watch->informer;
+  auto informer = Start(ctx, key, user, std::move(transform));
+  TRY(informer->WaitForSync(ctx.WithTimeout(Seconds(20))));
+  return informer;
 }
 
 void Watches::BeginUse(const std::string& user) {

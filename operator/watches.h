@@ -32,6 +32,10 @@ class Watches {
   // The watch, started if need be, with its first state in place. It belongs to `user` until Keep drops it.
   Result<std::shared_ptr<kube::Informer>> Need(const Context& ctx, const Key& key, const std::string& user,
                                                std::function<void(kube::Object&)> transform = nullptr);
+  // The same without waiting: the informer may have no state yet.
+  std::shared_ptr<kube::Informer> Start(const Context& ctx, const Key& key, const std::string& user,
+                                        std::function<void(kube::Object&)> transform = nullptr);
+  kube::RestMapper& mapper() { return client_.mapper(); }
   // `user` needs only the watches that it asked for since BeginUse; others without a user end.
   void BeginUse(const std::string& user);
   void EndUse(const std::string& user);

@@ -191,6 +191,19 @@ bool AnyFailed(const std::vector<Outcome>& outcomes) {
                      [](const Outcome& outcome) { return outcome.error.has_value(); });
 }
 
+// What keeps an object after its deletion; "" for nothing. The server gives every CRD a finalizer of its own then.
+std::string WaitsFor(const Object& live) {
+  std::vector<std::string> names;
+  const Json* finalizers = Find(live.json(), {"metadata", "finalizers"});
+  if (finalizers != nullptr && finalizers->is_array()) {
+    for (const Json& name : *finalizers) {
+      if (name.is_string()) names.push_back(name.get<std::string>());
+    }
+  }
+  if (names.empty() && live.id().kind == "CustomResourceDefinition") return "its objects are being removed";
+  return names.empty() ? "" : (names.size() == 1 ? "finalizer " : "finalizers ") + Join(names, ", ");
+}
+
 }  // namespace
 
 Applier::Applier(Client& client, ApplyOptions options) : client_(client), options_(std::move(options)) {}
@@ -272,8 +285,13 @@ Result<Change> Applier::DeleteOne(const Context& ctx, const ObjectId& id,
     change.action = Change::Action::kUnchanged;
     return change;
   }
-  auto deleted = client_.Delete(ctx, *resource, id.ns, id.name, {.uid = live->uid()});
-  if (!deleted.ok() && deleted.code() != Code::kNotFound) return deleted.error();
+  if (!live->deleting()) {
+    auto deleted = client_.Delete(ctx, *resource, id.ns, id.name, {.uid = live->uid()});
+    if (!deleted.ok() && deleted.code() == Code::kNotFound) return change;
+    if (!deleted.ok()) return deleted.error();
+  }
+  change.error = WaitsFor(*live);
+  if (!change.error.empty()) change.action = Change::Action::kDeleting;
   return change;
 }
 

@@ -20,12 +20,13 @@ struct ApplyOptions {
 // What became of one object.
 struct Change {
   // kUnchanged: an apply skipped it, or `keep` saved it from a delete.
-  enum class Action { kCreated, kConfigured, kUnchanged, kDeleted, kFailed };
+  // kDeleting: a delete was accepted, but finalizers keep the object; `error` names them.
+  enum class Action { kCreated, kConfigured, kUnchanged, kDeleted, kDeleting, kFailed };
   ObjectId id;
   Action action = Action::kUnchanged;
   InventoryEntry entry;          // after an apply
   std::string resource_version;  // of the server's answer to an apply; tells whether a cache has seen it
-  std::string error;             // of kFailed; why `keep` saved it
+  std::string error;             // of kFailed; why `keep` saved it; what an object waits for
 };
 
 // Applies what differs: a manifest whose hash is in `current` with our managedFields entry is skipped. Stops after the

@@ -34,10 +34,24 @@ bool IsPlaceholder(const Json& bundle) {
   return !pem.ok() || pem->find("-----BEGIN CERTIFICATE-----") == std::string::npos;
 }
 
-void DropIn(Json* holder) {
+// With one of these cert-manager fills the bundles in; to claim them as well would be a fight.
+bool HasInjector(const Object& object) {
+  return object.has_annotation("cert-manager.io/inject-ca-from") ||
+         object.has_annotation("cert-manager.io/inject-ca-from-secret") ||
+         object.has_annotation("cert-manager.io/inject-apiserver-ca");
+}
+
+void DropIn(Json* holder, bool injected) {
   if (holder == nullptr || !holder->is_object()) return;
   auto bundle = holder->find("caBundle");
-  if (bundle != holder->end() && IsPlaceholder(*bundle)) holder->erase(bundle);
+  if (bundle != holder->end() && (injected || IsPlaceholder(*bundle))) holder->erase(bundle);
+}
+
+// The rules of an aggregated role are its controller's, which overwrites whatever else is there.
+void DropAggregatedRules(Object& object) {
+  Json& json = object.json();
+  if (json.is_object() && object.kind() == "ClusterRole" && Find(json, {"aggregationRule"}) != nullptr)
+    json.erase("rules");
 }
 
 void DescribeCrd(const Json& crd, Manifest& manifest) {
@@ -61,20 +75,22 @@ void DescribeCrd(const Json& crd, Manifest& manifest) {
 void DropPlaceholderCaBundles(Object& object) {
   Json& json = object.json();
   GroupKind kind = object.id().group_kind();
+  bool injected = HasInjector(object);
   if (IsCrd(kind)) {
-    DropIn(Find(json, {"spec", "conversion", "webhook", "clientConfig"}));
-    DropIn(Find(json, {"spec", "conversion", "webhookClientConfig"}));  // v1beta1
+    DropIn(Find(json, {"spec", "conversion", "webhook", "clientConfig"}), injected);
+    DropIn(Find(json, {"spec", "conversion", "webhookClientConfig"}), injected);  // v1beta1
   } else if (kind.group == kAggregation && kind.kind == "APIService") {
-    DropIn(Find(json, {"spec"}));
+    DropIn(Find(json, {"spec"}), injected);
   } else if (IsWebhookConfiguration(kind)) {
     Json* webhooks = Find(json, {"webhooks"});
     if (webhooks == nullptr || !webhooks->is_array()) return;
-    for (Json& webhook : *webhooks) DropIn(Find(webhook, {"clientConfig"}));
+    for (Json& webhook : *webhooks) DropIn(Find(webhook, {"clientConfig"}), injected);
   }
 }
 
 Manifest ToManifest(Object object) {
   DropPlaceholderCaBundles(object);
+  DropAggregatedRules(object);
   Manifest manifest;
   manifest.id = object.id();
   manifest.api_version = object.api_version();

@@ -21,12 +21,12 @@ struct Manifest {
   std::string crd_storage;                // the one that it stores
 };
 
-// Drops placeholders of CA bundles on the way (I11).
+// Drops placeholders of CA bundles on the way (I11), and the rules of aggregated roles.
 Manifest ToManifest(Object object);
 
 // Removes each caBundle of a webhook configuration, a CRD's conversion webhook or an APIService that is no PEM
 // certificate in base64 (`Cg==`, empty): an injector fills it in, and with it the server refuses the object
-// (behaviour.md I11).
+// (behaviour.md I11). Where an annotation names an injector, every bundle is the injector's, and dropped.
 void DropPlaceholderCaBundles(Object& object);
 
 // CRDs, then Namespaces and RBAC and configuration, then workloads, then webhook configurations and APIServices.

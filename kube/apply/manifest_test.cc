@@ -98,6 +98,28 @@ TEST(StageOf, CrdsThenBaseThenWorkloadsThenWebhooks) {
   for (const Case& c : cases) EXPECT_EQ(StageOf(c.kind), c.stage) << c.kind.ToString();
 }
 
+// What others fill in on purpose isn't claimed (behaviour.md D1).
+TEST(ToManifest, LeavesTheirsToInjectorsAndAggregation) {
+  const std::string bundle = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg==";
+  auto hook = [&](const std::string& annotations) {
+    return ToManifest(Parse(R"({"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingWebhookConfiguration",
+      "metadata":{"name":"a","annotations":{)" +
+                            annotations + R"(}},"webhooks":[{"name":"w","clientConfig":{"caBundle":")" + bundle +
+                            R"("}}]})"))
+        .text;
+  };
+  EXPECT_NE(hook("").find(bundle), std::string::npos);
+  EXPECT_EQ(hook(R"("cert-manager.io/inject-ca-from":"ns/cert")").find(bundle), std::string::npos);
+  auto role = [](const std::string& more) {
+    return ToManifest(
+               Parse(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"a"},)" +
+                     more + R"("rules":[]})"))
+        .text;
+  };
+  EXPECT_NE(role("").find("rules"), std::string::npos);
+  EXPECT_EQ(role(R"("aggregationRule":{"clusterRoleSelectors":[]},)").find("rules"), std::string::npos);
+}
+
 TEST(WaveOf, ContainersBeforeContentsAndRolesBeforeBindings) {
   const GroupKind order[] = {{"apiextensions.k8s.io", "CustomResourceDefinition"},
                              {"", "Namespace"},

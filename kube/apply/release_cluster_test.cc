@@ -104,7 +104,7 @@ TEST_F(Release, TakesOneRequestPerObjectAndNoneWhenNothingChanged) {
   std::vector<Change> removed;
   auto deleted = applier_->Delete(ctx_, ids, nullptr, removed);
   ASSERT_TRUE(deleted.ok()) << deleted.error().message;
-  EXPECT_EQ(Count(removed, Change::Action::kDeleted), ids.size());
+  EXPECT_EQ(Count(removed, Change::Action::kDeleted) + Count(removed, Change::Action::kDeleting), ids.size());
   EXPECT_EQ(client_->Get(ctx_, Builtin("Deployment"), "capi-system", "capi-controller-manager").code(),
             Code::kNotFound);
 }

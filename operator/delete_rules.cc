@@ -1,0 +1,70 @@
+// What stands in the way of a deletion (behaviour.md X2 to X5).
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "api/reasons.h"
+#include "base/strings.h"
+#include "operator/rules.h"
+
+namespace capi::ops {
+namespace {
+
+namespace condition = api::condition;
+namespace reason = api::reason;
+
+constexpr size_t kNamed = 5;
+
+Hold NotDeleted(std::string_view why, std::string message, Retry retry = Retry::kWaiting) {
+  return Hold{std::string(condition::kReady), std::string(why), std::move(message), retry};
+}
+
+std::string Override() {
+  return fmt::format("annotation {}: \"true\" deletes it all the same", api::kAnnotationForceDelete);
+}
+
+// X3: everything else depends on the core.
+std::optional<Hold> CoreGoesLast(const Observation& o) {
+  if (o.provider.id.type != api::ProviderType::kCore || o.siblings.empty()) return std::nullopt;
+  std::vector<std::string> others;
+  for (const auto& sibling : o.siblings) {
+    // A second core object was refused (I5) and depends on nothing.
+    if (sibling->id.type != api::ProviderType::kCore) others.push_back(sibling->id.ToString());
+  }
+  if (others.empty()) return std::nullopt;
+  return NotDeleted(
+      reason::kDeletionBlocked,
+      fmt::format("other providers need the core: {}; delete these first, this goes on by itself then; {}",
+                  JoinNames(others, kNamed), Override()));
+}
+
+// X2, and X3 as far as Clusters go: they are objects of the core's CRDs.
+std::optional<Hold> NotInUse(const Observation& o) {
+  if (o.users_error) {
+    Hold hold = HoldFor(std::string(condition::kReady), std::string(reason::kInUse),
+                        o.users_error->With("can't tell whether clusters use this provider"));
+    hold.message += "; " + Override();
+    return hold;
+  }
+  if (o.users.empty()) return std::nullopt;
+  bool core = o.provider.id.type == api::ProviderType::kCore;
+  return NotDeleted(core ? reason::kDeletionBlocked : reason::kInUse,
+                    fmt::format("workload clusters use it: {} ({} in all); delete the clusters first, this goes on by "
+                                "itself then; {}",
+                                JoinNames(o.users, kNamed), o.users.size(), Override()));
+}
+
+constexpr Rule kDeletion[] = {{"X3.core-last", CoreGoesLast}, {"X2.in-use", NotInUse}};
+
+}  // namespace
+
+bool GuardsDeletion(const Observation& o) {
+  auto it = o.provider.annotations.find(std::string(api::kAnnotationForceDelete));
+  bool forced = it != o.provider.annotations.end() && it->second == "true";
+  return o.provider.deleting && o.provider.has_finalizer && !forced && !o.namespace_going &&
+         !o.provider.annotations.contains(std::string(api::kAnnotationPaused));
+}
+
+std::span<const Rule> DeletionRules() { return kDeletion; }
+
+}  // namespace capi::ops

@@ -1,0 +1,94 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/reasons.h"
+#include "operator/decide.h"
+#include "operator/rules.h"
+#include "operator/testing_fleet.h"
+
+namespace capi::ops {
+namespace {
+
+using ::testing::HasSubstr;
+
+Observation Deleted(api::ProviderType type) {
+  Observation o = testing::Observed();
+  if (type == api::ProviderType::kCore) {
+    o.siblings = {std::make_shared<api::Provider>(o.provider)};
+    o.provider = *o.core;
+  }
+  o.provider.deleting = true;
+  return o;
+}
+
+TEST(DeletionRules, SayWhatStandsInTheWay) {
+  using enum api::ProviderType;
+  struct Case {
+    std::string name;
+    api::ProviderType type;
+    void (*change)(Observation&);
+    std::string_view reason;  // "" where it is removed
+    std::string message;
+    Retry retry = Retry::kWaiting;
+  };
+  const Case cases[] = {
+      {"X1 nothing does", kInfrastructure, [](Observation&) {}, "", ""},
+      {"X2 objects of clusters", kInfrastructure, [](Observation& o) { o.users = {"AWSMachine default/a"}; },
+       api::reason::kInUse, "AWSMachine default/a (1 in all)"},
+      {"X2 only the first are named", kInfrastructure,
+       [](Observation& o) { o.users = {"A a/1", "A a/2", "A a/3", "A a/4", "A a/5", "A a/6", "A a/7"}; },
+       api::reason::kInUse, "(7 in all)"},
+      {"X3 other providers", kCore, [](Observation&) {}, api::reason::kDeletionBlocked, "InfrastructureProvider/aws"},
+      {"X3 Clusters", kCore,
+       [](Observation& o) {
+         o.siblings.clear();
+         o.users = {"Cluster default/mine"};
+       },
+       api::reason::kDeletionBlocked, "Cluster default/mine"},
+      {"X3 alone it goes", kCore, [](Observation& o) { o.siblings.clear(); }, "", ""},
+      {"X3 a second core object needs nobody", kCore,
+       [](Observation& o) { o.siblings = {std::make_shared<api::Provider>(testing::NewCore())}; }, "", ""},
+      {"P3 what can't be read isn't nothing", kInfrastructure,
+       [](Observation& o) {
+         o.users_error = Error{Code::kUnavailable, "storage is (re)initializing", {}};
+       },
+       api::reason::kInUse, "can't tell whether clusters use this provider", Retry::kBackoff},
+      {"X4 an annotation overrides X2", kInfrastructure,
+       [](Observation& o) {
+         o.users = {"AWSMachine default/a"};
+         o.provider.annotations["operator.cluster.x-k8s.io/force-delete"] = "true";
+       },
+       "", ""},
+      {"X4 and X3", kCore,
+       [](Observation& o) { o.provider.annotations["operator.cluster.x-k8s.io/force-delete"] = "true"; }, "", ""},
+      {"X4 with any other value it doesn't", kCore,
+       [](Observation& o) { o.provider.annotations["operator.cluster.x-k8s.io/force-delete"] = "yes"; },
+       api::reason::kDeletionBlocked, "force-delete"},
+      {"X5 in a Namespace that is going nothing is guarded", kInfrastructure,
+       [](Observation& o) {
+         o.users = {"AWSMachine default/a"};
+         o.namespace_going = true;
+       },
+       "", ""},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    Observation o = Deleted(c.type);
+    c.change(o);
+    Step step = Decide(o);
+    if (c.reason.empty()) {
+      EXPECT_TRUE(std::holds_alternative<Remove>(step));
+      continue;
+    }
+    ASSERT_TRUE(std::holds_alternative<Hold>(step));
+    const Hold& hold = std::get<Hold>(step);
+    EXPECT_EQ(hold.condition, api::condition::kReady);
+    EXPECT_EQ(hold.reason, c.reason);
+    EXPECT_THAT(hold.message, HasSubstr(c.message));
+    EXPECT_THAT(hold.message, HasSubstr("operator.cluster.x-k8s.io/force-delete")) << "the way out is named";
+    EXPECT_EQ(hold.retry, c.retry);
+  }
+}
+
+}  // namespace
+}  // namespace capi::ops

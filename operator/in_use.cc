@@ -1,0 +1,114 @@
+#include "operator/in_use.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace capi::ops {
+namespace {
+
+constexpr std::string_view kLabelCluster = "cluster.x-k8s.io/cluster-name";
+constexpr std::string_view kCore = "cluster.x-k8s.io";
+// Of the core's kinds, those that exist for one Cluster alone.
+constexpr std::string_view kOfOneCluster[] = {"Cluster", "Machine", "MachineSet", "MachineDeployment", "MachinePool"};
+constexpr int kLongestChain = 10;
+
+bool IsOfOneCluster(const std::string& group, const std::string& kind) {
+  return group == kCore &&
+         std::find(std::begin(kOfOneCluster), std::end(kOfOneCluster), kind) != std::end(kOfOneCluster);
+}
+
+bool Belongs(const kube::Object& object, const ByUid& known, int depth) {
+  if (object.has_label(kLabelCluster)) return true;
+  if (IsOfOneCluster(object.group_version().group, object.kind())) return true;
+  const Json* owners = Find(object.json(), {"metadata", "ownerReferences"});
+  if (owners == nullptr || !owners->is_array() || depth == 0) return false;
+  return std::any_of(owners->begin(), owners->end(), [&](const Json& owner) {
+    std::string group = kube::GroupVersion::Parse(GetString(owner, {"apiVersion"})).group;
+    if (IsOfOneCluster(group, GetString(owner, {"kind"}))) return true;
+    auto it = known.find(GetString(owner, {"uid"}));
+    return it != known.end() && Belongs(*it->second, known, depth - 1);
+  });
+}
+
+std::vector<std::string> StoredVersions(const kube::Object& crd) {
+  std::vector<std::string> out;
+  const Json* list = Find(crd.json(), {"status", "storedVersions"});
+  if (list == nullptr || !list->is_array()) return out;
+  for (const Json& version : *list) {
+    if (version.is_string()) out.push_back(version.get<std::string>());
+  }
+  return out;
+}
+
+}  // namespace
+
+bool BelongsToCluster(const kube::Object& object, const ByUid& known) { return Belongs(object, known, kLongestChain); }
+
+Result<kube::Resource> ReadableResource(const kube::Object& crd) {
+  const Json& json = crd.json();
+  kube::Resource resource;
+  resource.group = GetString(json, {"spec", "group"});
+  resource.kind = GetString(json, {"spec", "names", "kind"});
+  resource.plural = GetString(json, {"spec", "names", "plural"});
+  resource.namespaced = GetString(json, {"spec", "scope"}) == "Namespaced";
+  auto stored = StoredVersions(crd);
+  const Json* versions = capi::Find(json, {"spec", "versions"});
+  if (versions != nullptr && versions->is_array()) {
+    for (const Json& version : *versions) {
+      std::string name = GetString(version, {"name"});
+      bool storage = GetBool(version, {"storage"});
+      if (!GetBool(version, {"served"})) continue;
+      if (!storage && std::find(stored.begin(), stored.end(), name) == stored.end()) continue;
+      if (storage || resource.version.empty()) resource.version = name;
+    }
+  }
+  if (!resource.version.empty()) return resource;
+  return Error{Code::kUnavailable, crd.name() + ": no version that objects are stored at is served", {}};
+}
+
+std::string NameOf(const kube::Object& object) {
+  return object.ns().empty() ? fmt::format("{} {}", object.kind(), object.name())
+                             : fmt::format("{} {}/{}", object.kind(), object.ns(), object.name());
+}
+
+void SlimToOwners(kube::Object& object) {
+  Json metadata = {{"name", object.name()}, {"uid", object.uid()}, {"resourceVersion", object.resource_version()}};
+  if (!object.ns().empty()) metadata["namespace"] = object.ns();
+  if (object.has_label(kLabelCluster)) metadata["labels"] = {{std::string(kLabelCluster), object.label(kLabelCluster)}};
+  if (const Json* owners = Find(object.json(), {"metadata", "ownerReferences"})) metadata["ownerReferences"] = *owners;
+  object = kube::Object(
+      Json{{"apiVersion", object.api_version()}, {"kind", object.kind()}, {"metadata", std::move(metadata)}});
+}
+
+Result<std::vector<std::string>> UseFinder::Find(const Context& ctx, const std::string& key,
+                                                 const std::vector<kube::ObjectPtr>& crds) {
+  std::vector<std::pair<kube::Resource, std::vector<kube::ObjectPtr>>> kinds;
+  ByUid known;
+  for (const auto& crd : crds) {
+    kube::Resource resource = TRY(ReadableResource(*crd));
+    auto listed = client_.List(ctx, resource, "", {.metadata_only = true});
+    if (!listed.ok() && listed.code() == Code::kNotFound) continue;  // not served (any more)
+    if (!listed.ok()) return listed.error().With(crd->name());
+    std::vector<kube::ObjectPtr> objects;
+    for (kube::Object& object : listed->items) {
+      SlimToOwners(object);
+      objects.push_back(std::make_shared<const kube::Object>(std::move(object)));
+    }
+    for (const auto& object : objects) known[object->uid()] = object.get();
+    if (!objects.empty()) kinds.emplace_back(std::move(resource), std::move(objects));
+  }
+  std::vector<std::string> used;
+  for (const auto& [resource, objects] : kinds) {
+    bool any = std::any_of(objects.begin(), objects.end(), [&](const auto& o) { return BelongsToCluster(*o, known); });
+    if (!any) continue;
+    // What the watch shows counts: an object that goes after it has begun wakes the provider.
+    auto watch = TRY(watches_.Need(ctx, {resource, "", "", "", true}, key, SlimToOwners));
+    for (const auto& object : watch->List()) {
+      if (BelongsToCluster(*object, known)) used.push_back(NameOf(*object));
+    }
+  }
+  return used;
+}
+
+}  // namespace capi::ops

@@ -1,0 +1,84 @@
+#include "operator/in_use.h"
+
+#include <gtest/gtest.h>
+
+namespace capi::ops {
+namespace {
+
+kube::Object Of(std::string_view json) { return kube::Object(*ParseJson(json)); }
+
+// X2, by label, kind and owners.
+TEST(InUse, BelongsToAClusterByLabelKindOrOwner) {
+  kube::Object set = Of(R"({"apiVersion":"x.cluster.x-k8s.io/v1","kind":"Set","metadata":{"name":"set","uid":"set",
+    "ownerReferences":[{"apiVersion":"cluster.x-k8s.io/v1beta1","kind":"Cluster","name":"c","uid":"c"}]}})");
+  kube::Object free = Of(R"({"apiVersion":"x.cluster.x-k8s.io/v1","kind":"Set","metadata":{"name":"f","uid":"free"}})");
+  // Owned by one another, which no real objects are.
+  kube::Object ring = Of(R"({"apiVersion":"x/v1","kind":"R","metadata":{"name":"r","uid":"ring",
+    "ownerReferences":[{"apiVersion":"x/v1","kind":"R","name":"r","uid":"ring"}]}})");
+  ByUid known = {{"set", &set}, {"free", &free}, {"ring", &ring}};
+  struct Case {
+    std::string name, object;
+    bool belongs;
+  };
+  const Case cases[] = {
+      {"a Cluster", R"({"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Cluster","metadata":{"name":"a"}})", true},
+      {"a Cluster of another group", R"({"apiVersion":"x/v1","kind":"Cluster","metadata":{"name":"a"}})", false},
+      {"a label",
+       R"({"apiVersion":"x/v1","kind":"A","metadata":{"name":"a","labels":{"cluster.x-k8s.io/cluster-name":"c"}}})",
+       true},
+      {"an owner that is a Machine", R"({"apiVersion":"x/v1","kind":"A","metadata":{"name":"a",
+        "ownerReferences":[{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Machine","name":"m","uid":"m"}]}})",
+       true},
+      {"an owner that belongs to one", R"({"apiVersion":"x/v1","kind":"A","metadata":{"name":"a",
+        "ownerReferences":[{"apiVersion":"x/v1","kind":"Set","name":"set","uid":"set"}]}})",
+       true},
+      {"an owner that doesn't", R"({"apiVersion":"x/v1","kind":"A","metadata":{"name":"a",
+        "ownerReferences":[{"apiVersion":"x/v1","kind":"Set","name":"f","uid":"free"}]}})",
+       false},
+      {"an owner that is a ClusterClass", R"({"apiVersion":"x/v1","kind":"A","metadata":{"name":"a",
+        "ownerReferences":[{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"ClusterClass","name":"m","uid":"m"}]}})",
+       false},
+      {"owners in a ring", R"({"apiVersion":"x/v1","kind":"R","metadata":{"name":"r","uid":"ring",
+        "ownerReferences":[{"apiVersion":"x/v1","kind":"R","name":"r","uid":"ring"}]}})",
+       false},
+      {"nothing of all that", R"({"apiVersion":"x/v1","kind":"A","metadata":{"name":"a"}})", false},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    kube::Object object = Of(c.object);
+    EXPECT_EQ(BelongsToCluster(object, known), c.belongs);
+    SlimToOwners(object);
+    EXPECT_EQ(BelongsToCluster(object, known), c.belongs) << "what a watch keeps is enough";
+  }
+}
+
+// P3: a list at a version that isn't stored needs a conversion, which nobody may serve.
+TEST(InUse, ReadsAtAStoredVersion) {
+  struct Case {
+    std::string versions, stored, want;
+  };
+  const Case cases[] = {
+      {R"([{"name":"v1","served":true,"storage":false},{"name":"v2","served":true,"storage":true}])", R"(["v1","v2"])",
+       "v2"},
+      {R"([{"name":"v1","served":true,"storage":false},{"name":"v2","served":false,"storage":true}])", R"(["v1","v2"])",
+       "v1"},
+      {R"([{"name":"v1","served":true,"storage":false},{"name":"v2","served":false,"storage":true}])", R"(["v2"])", ""},
+  };
+  for (const auto& c : cases) {
+    kube::Object crd = Of(R"({"metadata":{"name":"as.x"},"spec":{"group":"x","scope":"Cluster",
+      "names":{"kind":"A","plural":"as"},"versions":)" +
+                          c.versions + R"(},"status":{"storedVersions":)" + c.stored + "}}");
+    auto resource = ReadableResource(crd);
+    ASSERT_EQ(resource.ok(), !c.want.empty());
+    if (!resource.ok()) {
+      EXPECT_EQ(resource.code(), Code::kUnavailable);
+      continue;
+    }
+    EXPECT_EQ(resource->version, c.want);
+    EXPECT_EQ(resource->plural, "as");
+    EXPECT_FALSE(resource->namespaced);
+  }
+}
+
+}  // namespace
+}  // namespace capi::ops
