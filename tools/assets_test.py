@@ -162,7 +162,10 @@ class Lookup(WithCache):
 
     def test_every_program_has_a_pinned_package(self):
         for name, (family, package) in programs.PROGRAMS.items():
-            self.assertIn(f"{package}\n", programs.Family(family).go_mod, name)
+            if package == ".":  # a program of ours: the module file pins what it is made of
+                self.assertTrue(os.path.exists(os.path.join(programs.Family(family).folder, "go.sum")), name)
+            else:
+                self.assertIn(f"{package}\n", programs.Family(family).go_mod, name)
 
 
 class Envtest(WithCache):
