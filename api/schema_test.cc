@@ -118,6 +118,7 @@ TEST(Schema, TheCodecReadsEveryField) {
 TEST(Schema, StatusHasAFieldForEverythingThatIsWritten) {
   ProviderStatus status;
   status.contract = status.installed_version = status.applied = status.source = status.handled_reconcile_at = "x";
+  status.desired_version = status.desired_contract = "x";
   status.observed_generation = 1;
   status.conditions = {{"Ready", "True", "R", "m", 1, "2026-01-02T03:04:05Z"}};
   status.inventory = Json::array({Json{{"kind", "Secret"}, {"name", "n"}, {"version", "v1"}}});

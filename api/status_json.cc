@@ -20,6 +20,8 @@ ProviderStatus ParseStatus(const Json& status) {
   ProviderStatus out;
   out.contract = GetString(status, {"contract"});
   out.installed_version = GetString(status, {"installedVersion"});
+  out.desired_version = GetString(status, {"desiredVersion"});
+  out.desired_contract = GetString(status, {"desiredContract"});
   out.observed_generation = GetInt(status, {"observedGeneration"});
   if (const Json* conditions = Find(status, {"conditions"})) out.conditions = kube::ConditionsFromJson(*conditions);
   if (const Json* inventory = Find(status, {"inventory"})) out.inventory = *inventory;
@@ -36,6 +38,8 @@ Json StatusToJson(const ProviderStatus& status) {
   Json out = Json::object();
   PutText(out, "contract", status.contract);
   PutText(out, "installedVersion", status.installed_version);
+  PutText(out, "desiredVersion", status.desired_version);
+  PutText(out, "desiredContract", status.desired_contract);
   if (status.observed_generation != 0) out["observedGeneration"] = status.observed_generation;
   if (!status.conditions.empty()) out["conditions"] = kube::ConditionsToJson(status.conditions);
   if (!status.inventory.is_null()) out["inventory"] = status.inventory;

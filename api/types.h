@@ -146,6 +146,9 @@ struct HistoryEntry {
 
 struct ProviderStatus {
   std::string contract, installed_version;
+  // While spec.version isn't installed and its contract is known to differ (or the provider is to be unpaused): what
+  // the others judge by (behaviour.md C3). A version without a contract: looked at, and it couldn't be told.
+  std::string desired_version, desired_contract;
   std::int64_t observed_generation = 0;
   std::vector<kube::Condition> conditions;
   Json inventory;                     // kube::Inventory's format; null when absent

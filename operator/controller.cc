@@ -1,6 +1,8 @@
 #include "operator/controller.h"
 
 #include "api/reasons.h"
+#include "operator/contract_rules.h"
+#include "operator/pause.h"
 #include "operator/rebuild.h"
 
 namespace capi::ops {
@@ -28,6 +30,15 @@ bool CoreMatters(const ProviderCache::Change& change) {
   if (!change.was || !change.is) return true;
   return change.was->status.contract != change.is->status.contract ||
          change.was->status.inventory != change.is->status.inventory;
+}
+
+// What the contract rules of all others look at. They are all woken, also one that is in the middle of a pass and whose
+// status doesn't say yet what it waits for; a pass with nothing to do is cheap, and these changes are rare.
+bool JudgedByOthers(const ProviderCache::Change& change) {
+  if (!change.was || !change.is) return !(change.was ? change.was : change.is)->status.contract.empty();
+  const api::ProviderStatus &was = change.was->status, &is = change.is->status;
+  return was.contract != is.contract || SaysPaused(was) != SaysPaused(is) ||
+         DesiredContract(*change.was) != DesiredContract(*change.is);
 }
 
 // Progress alone: the same conditions with the same status, in other words; and what else is in a status stays.
@@ -85,6 +96,7 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
       installer_({client, observer_, cache_, writer_, settings, sources, rendered_}),
       remover_(client, writer_),
       restorer_({client, observer_, rendered_, fights_}),
+      scaler_(client, observer_),
       controller_(
           {.name = "provider", .workers = options_.workers, .backoff = {}},
           [this](const Context& ctx, const std::string& key) { return Pass(ctx, key); }, metrics, clock) {
@@ -121,6 +133,10 @@ void ProviderController::OnProvider(const ProviderCache::Change& change) {
   bool core_matters = CoreMatters(change);
   bool went = !change.is;
   bool came_or_went = !change.was || !change.is;
+  if (JudgedByOthers(change)) {
+    WakeAll([&](const api::Provider& provider) { return provider.id != change.id; });
+    return;
+  }
   bool owns_other = change.was && change.is && change.was->status.inventory != change.is->status.inventory;
   if (!core_matters && !came_or_went && !owns_other) return;
   WakeAll([&](const api::Provider& provider) {
@@ -185,6 +201,12 @@ Done ProviderController::Act(const Context& ctx, Observation& o, const Step& ste
     done = restorer_.Run(ctx, o, std::get<Restore>(step));
   } else if (std::holds_alternative<Prune>(step)) {
     done = installer_.Prune(ctx, o);
+  } else if (std::holds_alternative<Scale>(step)) {
+    rendered_.Drop(o.provider.id.Key());  // it has the other replicas
+    done = scaler_.Run(ctx, o, std::get<Scale>(step));
+  } else if (std::holds_alternative<Unpause>(step)) {
+    rendered_.Drop(o.provider.id.Key());
+    done.unpausing = done.again = true;
   }
   return done;
 }
@@ -257,6 +279,12 @@ Result<kube::Outcome> ProviderController::Report(const Context& ctx, const Obser
   // Gone or made anew meanwhile: its event brings the next pass.
   if (!written.ok() && (written.code() == Code::kNotFound || written.code() == Code::kConflict)) return kube::Outcome{};
   TRY(written);
+  if (!done.hold && done.again) return kube::Outcome{.again_after = Millis(0)};
+  // It waits for what its own status says now: that it is paused (C3), or that a contract can't be told (C5).
+  if (status.desired_version != o.provider.status.desired_version ||
+      SaysPaused(status) != SaysPaused(o.provider.status)) {
+    return kube::Outcome{.again_after = Millis(0)};
+  }
   // Everything new became healthy in this pass, and something is left over.
   if (!done.hold && done.inventory) {
     for (const auto& [id, entry] : done.inventory->entries()) {

@@ -14,6 +14,7 @@
 #include "operator/observe.h"
 #include "operator/remover.h"
 #include "operator/restorer.h"
+#include "operator/scaler.h"
 #include "operator/sources.h"
 
 namespace capi::ops {
@@ -63,6 +64,7 @@ class ProviderController {
   Installer installer_;
   Remover remover_;
   Restorer restorer_;
+  Scaler scaler_;
   std::vector<std::unique_ptr<kube::Informer>> informers_;
   kube::Controller controller_;
   Mutex mu_;

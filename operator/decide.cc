@@ -5,6 +5,8 @@
 #include "api/release.h"
 #include "base/encoding.h"
 #include "base/strings.h"
+#include "operator/contract_rules.h"
+#include "operator/pause.h"
 #include "operator/rules.h"
 
 namespace capi::ops {
@@ -26,10 +28,10 @@ std::optional<Hold> FirstHold(const Observation& o, std::span<const Rule> rules)
   return std::nullopt;
 }
 
-// D1, but for what a fight is about (D2), and not while the provider is paused (P2) or its Namespace is going (X5).
+// D1, but for what a fight is about (D2), and not while the provider is at zero (P2) or its Namespace is going (X5).
 std::vector<Drift> ToRestore(const Observation& o) {
   std::vector<Drift> drifts;
-  if (o.provider.spec.paused || o.namespace_going || o.inventory_error || o.spec_error) return drifts;
+  if (AppliesAtZero(o) || o.namespace_going || o.inventory_error || o.spec_error) return drifts;
   for (const Drift& drift : o.fleet.drifts) {
     if (drift.wait == Millis(0)) drifts.push_back(drift);
   }
@@ -38,6 +40,29 @@ std::vector<Drift> ToRestore(const Observation& o) {
 
 bool CanRestore(const Observation& o) {
   return !o.provider.status.applied.empty() && o.rendered == o.provider.status.applied;
+}
+
+// P1, C5. Before everything that could stop the pass: it must work where no render is possible.
+std::optional<Step> DecidePause(const Observation& o) {
+  if (o.spec_error) return std::nullopt;  // whether it is to be paused isn't known
+  if (o.provider.spec.paused) {
+    auto running = ToScaleDown(o);
+    return running.empty() ? std::nullopt : std::optional<Step>(Scale{running, false});
+  }
+  auto paused = ToScaleUp(o);
+  bool says =
+      SaysPaused(o.provider.status);  // also where nothing is to be scaled: its workloads were deleted meanwhile
+  if ((paused.empty() && !says) || StaysAtZero(o)) return std::nullopt;
+  if (says) return Unpause{};
+  return Scale{paused, true};
+}
+
+// At zero against its declaration: what is left to do is done, and then it says so.
+Step AtRest(const Observation& o) {
+  if (!o.provider.spec.paused && !ToScaleUp(o).empty()) {
+    if (auto hold = StaysAtZero(o)) return *hold;
+  }
+  return Steady{};
 }
 
 }  // namespace
@@ -55,6 +80,8 @@ Step Decide(const Observation& o) {
     return Remove{};
   }
   if (!o.provider.has_finalizer) return AddFinalizer{};
+  if (auto hold = StatusIsReadable(o)) return *hold;
+  if (auto step = DecidePause(o)) return *step;
   std::optional<Hold> hold = FirstHold(o, PreflightRules());
   std::vector<Drift> drifts = ToRestore(o);
   if (hold) {
@@ -70,7 +97,7 @@ Step Decide(const Observation& o) {
   if (!drifts.empty() && CanRestore(o)) return Restore{std::move(drifts), std::nullopt};
   if (!drifts.empty()) return Install{inputs};
   if (HasStale(o.inventory) && o.fleet.ready()) return Prune{};
-  return Steady{};
+  return AtRest(o);
 }
 
 const StoredRelease* WantedRelease(const Observation& o) {

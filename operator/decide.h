@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "api/release.h"
 #include "operator/hold.h"
@@ -35,10 +36,18 @@ struct Restore {
 };
 // Everything new is healthy: remove what the release no longer has (U4).
 struct Prune {};
+// A pause begins or ends: live workloads go to zero, or come back (P1).
+struct Scale {
+  std::vector<kube::ObjectId> workloads;
+  bool up = false;
+};
+// The status takes back that the provider is paused, before the first pod comes back: others rely on it (C5).
+struct Unpause {};
 // Nothing to write.
 struct Steady {};
 
-using Step = std::variant<HandsOff, AddFinalizer, Rebuild, Remove, Install, Restore, Prune, Steady, Hold>;
+using Step =
+    std::variant<HandsOff, AddFinalizer, Rebuild, Remove, Install, Restore, Prune, Steady, Hold, Scale, Unpause>;
 
 Step Decide(const Observation& o);
 

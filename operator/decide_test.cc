@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/reasons.h"
+#include "operator/contract_rules.h"
 #include "operator/rules.h"
 #include "operator/testing_fleet.h"
 
@@ -308,7 +309,10 @@ TEST(CheckMetadata, WantsSeriesAndContract) {
         "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- " + c.series + "\n",
         "aws");
     ASSERT_TRUE(metadata.ok()) << metadata.error().message;
-    auto hold = CheckMetadata(o, *api::Version::Parse("v1.12.0"), *metadata);
+    o.siblings = {o.core};
+    auto version = *api::Version::Parse("v1.12.0");
+    auto hold = CheckMetadata(o, version, *metadata);
+    if (!hold) hold = CheckContract(o, version, *metadata->ContractOf(version));
     EXPECT_EQ(hold.has_value(), !c.message.empty());
     if (hold) {
       EXPECT_THAT(hold->message, HasSubstr(c.message));

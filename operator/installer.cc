@@ -8,7 +8,9 @@
 #include "api/reasons.h"
 #include "base/encoding.h"
 #include "base/strings.h"
+#include "operator/contract_rules.h"
 #include "operator/materials.h"
+#include "operator/pause.h"
 #include "operator/rebuild.h"
 #include "operator/restorer.h"
 #include "operator/rules.h"
@@ -177,6 +179,22 @@ Installer::Step Installer::Inspect(const Observation& o, Material& m) {
   return std::nullopt;
 }
 
+// The others judge by the contract that this provider is to have, and this one by theirs (C3): first it says its own,
+// then it looks at theirs, so that of two that move at once at least one sees the other.
+Installer::Step Installer::Gate(const Context& ctx, Observation& o, Material& m) {
+  api::ProviderStatus status = o.provider.status;
+  bool news = m.contract != status.contract || (!o.provider.spec.paused && AppliesAtZero(o));
+  if (VersionPending(o.provider) && news) {
+    status.desired_version = o.provider.spec.version;
+    status.desired_contract = m.contract;
+    auto written = needs_.writer.WriteStatus(ctx, o.provider, status);
+    if (!written.ok()) return NotInstalled(reason::kAPIServerUnavailable, written.error());
+    o.provider.status = status;
+  }
+  needs_.observer.ObserveSiblings(o);
+  return CheckContract(o, m.release.version, m.contract);
+}
+
 Installer::Step Installer::Render(const Context& ctx, const Observation& o, Material& m) {
   auto inputs = ReadRenderInputs(ctx, needs_.client, o);
   if (!inputs.ok()) return NotInstalled(reason::kComponentsCustomizationError, inputs.error());
@@ -290,6 +308,7 @@ Done Installer::Install(const Context& ctx, Observation& o) {
     if (Step hold = Resolve(ctx, o, m)) return hold;
     if (Step hold = Load(ctx, o, m)) return hold;
     if (Step hold = Inspect(o, m)) return hold;
+    if (Step hold = Gate(ctx, o, m)) return hold;
     if (Step hold = Render(ctx, o, m)) return hold;
     if (Step hold = CheckCluster(ctx, o, m)) return hold;
     if (Step hold = Announce(ctx, o, m)) return hold;

@@ -43,6 +43,7 @@ class Installer {
   Step PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository, Material& m);
   Step Load(const Context& ctx, const Observation& o, Material& m);
   Step Inspect(const Observation& o, Material& m);
+  Step Gate(const Context& ctx, Observation& o, Material& m);
   Step Render(const Context& ctx, const Observation& o, Material& m);
   Step CheckCluster(const Context& ctx, const Observation& o, Material& m);
   Step Announce(const Context& ctx, Observation& o, Material& m);

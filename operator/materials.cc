@@ -6,6 +6,7 @@
 #include "base/encoding.h"
 #include "base/strings.h"
 #include "base/yaml.h"
+#include "operator/pause.h"
 #include "templating/images.h"
 
 namespace capi::ops {
@@ -136,7 +137,9 @@ Rendered RenderManifests(const Observation& o, const api::Release& release, Rend
   for (auto& [key, value] : result.output->namespace_labels) {
     if (key.starts_with("pod-security.kubernetes.io/")) out.namespace_labels[key] = value;
   }
+  bool at_zero = AppliesAtZero(o);
   for (kube::Object& object : result.output->objects) {
+    if (at_zero) ZeroReplicas(o, object);
     out.manifests.push_back(kube::ToManifest(object));
     object = kube::Object();
   }

@@ -36,7 +36,11 @@ struct Workload {
   kube::ObjectId id;
   bool exists = false;
   kube::Health health;
-  std::string scaled_by;  // who else sets its replicas: an autoscaler, `kubectl scale`; "" for nobody
+  std::string scaled_by;              // who else sets its replicas: an autoscaler, `kubectl scale`; "" for nobody
+  bool awaited = false;               // the watch hasn't shown our last write yet: the rest is old
+  std::int64_t replicas = 1;          // spec.replicas
+  std::optional<std::string> former;  // annotation original-replicas: a pause scaled it to zero (P1)
+  bool at_zero = false;               // no pod of it is left
 };
 
 // What a provider's objects look like, from the watches.
@@ -57,7 +61,7 @@ struct Fleet {
 struct Observation {
   api::Provider provider;
   std::optional<Error> spec_error;       // the spec can't be read
-  std::string spec_digest;               // of the spec but its version
+  std::string spec_digest;               // of the spec but its version and whether it is paused
   kube::Inventory inventory;             // of status
   std::optional<Error> inventory_error;  // the status can't be read
   std::vector<ProviderPtr> siblings;     // all other providers, of all kinds; a spec that doesn't parse is left empty

@@ -1,5 +1,7 @@
 #include "operator/observe.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -17,7 +19,14 @@ void SlimWorkload(kube::Object& object) {
   KeepTrace(object);
   Json& json = object.json();
   if (Json* spec = Find(json, {"spec"}); spec != nullptr && spec->is_object()) spec->erase("template");
-  if (Json* metadata = Find(json, {"metadata"})) metadata->erase("annotations");
+  if (Json* metadata = Find(json, {"metadata"})) {
+    Json* annotations = Find(*metadata, {"annotations"});
+    if (annotations == nullptr || !annotations->is_object()) return;
+    std::string former = GetString(*annotations, {api::kAnnotationOriginalReplicas});
+    bool paused = annotations->contains(std::string(api::kAnnotationOriginalReplicas));
+    *annotations = Json::object();
+    if (paused) object.set_annotation(api::kAnnotationOriginalReplicas, former);
+  }
 }
 
 // Names, scope, versions and status; schemas are nearly all of a CRD.
@@ -35,6 +44,23 @@ void SlimCrd(kube::Object& object) {
                    {"served", GetBool(version, {"served"})},
                    {"storage", GetBool(version, {"storage"})}};
   }
+}
+
+// What a pause looks at, and its own measure of health: a workload at zero is as it should be, whatever its conditions
+// remember of the pods that it had (P1).
+void ReadReplicas(const kube::Object& object, Workload& workload) {
+  const Json& json = object.json();
+  workload.replicas = GetInt(json, {"spec", "replicas"}, 1);
+  if (object.has_annotation(api::kAnnotationOriginalReplicas)) {
+    workload.former = object.annotation(api::kAnnotationOriginalReplicas);
+  }
+  bool seen = GetInt(json, {"status", "observedGeneration"}) >= object.generation();
+  auto left = GetInt(json, {"status", "replicas"}) + GetInt(json, {"status", "terminatingReplicas"});
+  workload.at_zero = workload.replicas == 0 && seen && left == 0;
+  if (!workload.former || workload.replicas != 0) return;
+  workload.health = workload.at_zero
+                        ? kube::Health{kube::HealthState::kCurrent, "paused at zero replicas"}
+                        : kube::Health{kube::HealthState::kInProgress, fmt::format("{} replicas are going", left)};
 }
 
 std::uint64_t Number(const std::string& text) {
@@ -185,8 +211,15 @@ Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key,
     if (IsCrd(id) && (!object || !kube::HealthOf(*object).ok())) fleet.pending_crds.push_back(id.name);
     if (IsWorkload(id)) {
       Workload workload{id, object != nullptr, {}, trace.scaled_by};
-      if (object) workload.health = kube::HealthOf(*object);
-      if (object && awaited) workload.health = {kube::HealthState::kInProgress, "the change was just applied"};
+      if (object) {
+        workload.health = kube::HealthOf(*object);
+        ReadReplicas(*object, workload);
+      }
+      if (object && awaited) {
+        workload.health = {kube::HealthState::kInProgress, "the change was just applied"};
+        workload.awaited = true;
+        workload.at_zero = false;
+      }
       fleet.workloads.push_back(std::move(workload));
     }
     if (awaited || entry.hash.empty()) continue;
@@ -313,6 +346,17 @@ Status Observer::ObserveNeeds(const Context& ctx, const std::string& key, Observ
   return Ok();
 }
 
+void Observer::ObserveSiblings(Observation& o) const {
+  o.core = nullptr;
+  o.siblings.clear();
+  for (const auto& other : cache_.All()) {
+    const api::Provider& provider = *other->provider;
+    bool core = provider.id.type == api::ProviderType::kCore;
+    if (core && (!o.core || provider.created < o.core->created)) o.core = other->provider;
+    if (provider.id != o.provider.id) o.siblings.push_back(other->provider);
+  }
+}
+
 Result<std::optional<Observation>> Observer::Observe(const Context& ctx, const std::string& key) {
   auto cached = cache_.Get(key);
   if (!cached) {
@@ -332,12 +376,7 @@ Result<std::optional<Observation>> Observer::Observe(const Context& ctx, const s
     o.inventory_error = inventory.error().With("status.inventory");
   }
   o.inventory_lost = !o.inventory_error && o.inventory.size() == 0 && !o.provider.status.applied.empty();
-  for (const auto& other : cache_.All()) {
-    const api::Provider& provider = *other->provider;
-    bool core = provider.id.type == api::ProviderType::kCore;
-    if (core && (!o.core || provider.created < o.core->created)) o.core = other->provider;
-    if (provider.id != o.provider.id) o.siblings.push_back(other->provider);
-  }
+  ObserveSiblings(o);
   o.known_provider = settings_.UrlOf(o.provider.id.type, o.provider.id.name).has_value();
   o.environment = settings_.Digest();
   watches_.BeginUse(key);

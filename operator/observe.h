@@ -34,6 +34,9 @@ class Observer {
   // when they can't get it.
   Result<std::optional<Observation>> Observe(const Context& ctx, const std::string& key);
 
+  // The other providers as they are now: what was decided by them is looked at again after a write that they look at.
+  void ObserveSiblings(Observation& o) const;
+
   // State of the objects of `inventory`, and no state older than what Expect announced. Watches each kind of them.
   Result<Fleet> ObserveFleet(const Context& ctx, const std::string& key, const kube::Inventory& inventory);
 

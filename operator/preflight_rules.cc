@@ -132,11 +132,11 @@ std::optional<Hold> NoDowngrade(const Observation& o) {
 }
 
 constexpr Rule kPreflight[] = {
-    {"X5.namespace", NamespaceStays},  {"F2.spec", SpecIsReadable},
-    {"F2.status", StatusIsReadable},   {"I5.spec", SpecIsValid},
-    {"I5.unique", OneProviderPerName}, {"I2.source", HasSource},
-    {"U6.downgrade", NoDowngrade},     {"I4.core-first", CoreFirst},
-    {"I5.secret", SecretExists},       {"I5.manifests", AdditionalManifestsExist},
+    {"X5.namespace", NamespaceStays}, {"F2.spec", SpecIsReadable},
+    {"I5.spec", SpecIsValid},         {"I5.unique", OneProviderPerName},
+    {"I2.source", HasSource},         {"U6.downgrade", NoDowngrade},
+    {"I4.core-first", CoreFirst},     {"C7.skip", SkipsMinorVersions},
+    {"I5.secret", SecretExists},      {"I5.manifests", AdditionalManifestsExist},
 };
 
 }  // namespace

@@ -14,10 +14,12 @@ std::uint64_t Number(const std::string& resource_version) {
   return value;
 }
 
-std::string DigestWithoutVersion(const Json& spec) {
+// The version is resolved apart; and a pause scales what is live, so it needs no render (P1).
+std::string DigestOfInputs(const Json& spec) {
   // No spec is an empty one: writing the version into it must not look like another input.
   Json copy = spec.is_object() ? spec : Json::object();
   copy.erase("version");
+  copy.erase("paused");
   return Sha256Hex(ToJsonText(copy));
 }
 
@@ -32,7 +34,7 @@ std::shared_ptr<const CachedProvider> Parse(const kube::ObjectPtr& object) {
     cached->provider = std::make_shared<const api::Provider>(api::ParseProviderMeta(*object));
   }
   const Json* spec = Find(object->json(), {"spec"});
-  cached->spec_digest = DigestWithoutVersion(spec == nullptr ? Json() : *spec);
+  cached->spec_digest = DigestOfInputs(spec == nullptr ? Json() : *spec);
   return cached;
 }
 

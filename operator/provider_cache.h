@@ -18,7 +18,7 @@ namespace capi::ops {
 struct CachedProvider {
   ProviderPtr provider;
   std::optional<Error> spec_error;
-  std::string spec_digest;  // of the spec but its version
+  std::string spec_digest;  // of the spec but its version and whether it is paused
   kube::ObjectPtr object;
 };
 

@@ -34,16 +34,7 @@ std::optional<Hold> CheckMetadata(const Observation& o, const api::Version& vers
                     "operator or choose another version",
                     o.provider.id.ToString(), version.ToString(), *contract, JoinNames(api::KnownContracts(), 9)));
   }
-  if (o.provider.id.type == api::ProviderType::kCore || !o.core) return std::nullopt;
-  if (api::Accepts(o.core->status.contract, *contract)) return std::nullopt;
-  auto waits =
-      incompatible(fmt::format("{} {} has contract {}, but the core provider (contract {}) accepts only {}: choose a "
-                               "version with one of these, or "
-                               "upgrade the core provider",
-                               o.provider.id.ToString(), version.ToString(), *contract, o.core->status.contract,
-                               JoinNames(api::AcceptedBy(o.core->status.contract), 9)));
-  waits.retry = Retry::kWaiting;
-  return waits;
+  return std::nullopt;
 }
 
 std::optional<Hold> CheckOwners(const Observation& o, const std::vector<kube::ObjectId>& objects) {

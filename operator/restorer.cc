@@ -1,6 +1,7 @@
 #include "operator/restorer.h"
 
 #include "api/reasons.h"
+#include "operator/pause.h"
 
 namespace capi::ops {
 namespace {
@@ -10,13 +11,6 @@ struct Told {
   std::string what;
   bool silent = false;
 };
-
-bool DeclaresReplicas(const api::Provider& provider, const std::string& deployment) {
-  if (provider.spec.deployment && provider.spec.deployment->replicas) return true;
-  auto other = provider.spec.additional_deployments.find(deployment);
-  return other != provider.spec.additional_deployments.end() && other->second.deployment &&
-         other->second.deployment->replicas;
-}
 
 Told Tell(const Drift& drift, const kube::Manifest& manifest, bool autoscaled) {
   std::vector<std::string> paths;
@@ -32,7 +26,7 @@ Told Tell(const Drift& drift, const kube::Manifest& manifest, bool autoscaled) {
 }  // namespace
 
 bool IsAutoscaled(const Observation& o, const kube::ObjectId& id) {
-  if (o.provider.spec.paused || DeclaresReplicas(o.provider, id.name)) return false;
+  if (AppliesAtZero(o) || DeclaredReplicas(o, id)) return false;
   for (const Workload& workload : o.fleet.workloads) {
     if (workload.id == id) return !workload.scaled_by.empty();
   }

@@ -28,7 +28,10 @@ bool GuardsDeletion(const Observation& o);
 // An inventory that can't be read stops every write: it is never taken for an empty one.
 std::optional<Hold> StatusIsReadable(const Observation& o);
 
-// Checks that need the release's metadata (behaviour.md I5, C1).
+// C7. contract_rules.cc
+std::optional<Hold> SkipsMinorVersions(const Observation& o);
+
+// Checks of the release's metadata alone (behaviour.md I5); contract_rules.h judges the contract that it gives.
 std::optional<Hold> CheckMetadata(const Observation& o, const api::Version& version, const api::Metadata& metadata);
 
 // Objects of a render that another provider owns (I5).

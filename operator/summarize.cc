@@ -6,6 +6,8 @@
 
 #include "api/reasons.h"
 #include "base/strings.h"
+#include "operator/contract_rules.h"
+#include "operator/pause.h"
 
 namespace capi::ops {
 namespace {
@@ -90,9 +92,11 @@ void ReportApplied(Conditions& conditions, const Observation& o, const Done& don
   conditions.Set(condition::kPreflightCheckPassed, "True", reason::kPreflightChecksPassed,
                  "All preflight checks passed");
   conditions.Remove(condition::kStalled);
+  bool at_zero = AppliesAtZero(o);
   if (!fleet.ready()) {
     std::string message = "Waiting for " + NotReady(fleet);
     std::string_view why = fleet.pending_crds.empty() ? reason::kWorkloadsNotReady : reason::kCRDsNotEstablished;
+    if (at_zero && fleet.pending_crds.empty()) why = reason::kPaused;
     const Condition* before = conditions.Get(condition::kProviderInstalled);
     // A provider that was installed stays so when a pod of it dies: Ready says that, and why.
     if (before == nullptr || before->status != "True" || done.applied) {
@@ -102,7 +106,7 @@ void ReportApplied(Conditions& conditions, const Observation& o, const Done& don
     conditions.Set(condition::kReconciling, "True", why, message);
     return;
   }
-  conditions.Remove(condition::kReconciling);
+  if (!at_zero) conditions.Remove(condition::kReconciling);
   std::string note = "Provider installed successfully";
   const Condition* before = conditions.Get(condition::kWarnings);
   std::string warnings = before != nullptr ? before->message : "";
@@ -111,10 +115,62 @@ void ReportApplied(Conditions& conditions, const Observation& o, const Done& don
   if (upgraded) {
     conditions.Set(condition::kProviderUpgraded, "True", reason::kProviderUpgraded, "Provider upgraded successfully");
   }
+  if (at_zero) {
+    std::string message = "Everything is applied, and paused: set spec.paused to false to bring the workloads back";
+    conditions.Set(condition::kReady, "False", reason::kPaused, message);
+    conditions.Set(condition::kReconciling, "True", reason::kPaused, message);
+    return;
+  }
   conditions.Set(condition::kReady, "True", reason::kWorkloadsReady,
                  fleet.workloads.empty() ? "All objects are applied"
                                          : fmt::format("All objects are applied, {} of {} workloads are available",
                                                        fleet.workloads.size(), fleet.workloads.size()));
+}
+
+// True from when nothing runs any more until just before the first pod comes back.
+void ReportPause(Conditions& conditions, const Observation& o, const Done& done) {
+  if (o.spec_error || done.deleting) return;
+  const Fleet& fleet = done.fleet ? *done.fleet : o.fleet;
+  if (done.unpausing) {
+    conditions.Set(condition::kPaused, "False", reason::kProgressing, "The workloads get their former replicas back");
+    return;
+  }
+  if (!AppliesAtZero(o)) {
+    bool coming_back = std::any_of(fleet.workloads.begin(), fleet.workloads.end(),
+                                   [](const Workload& w) { return w.former.has_value(); });
+    if (!coming_back) conditions.Remove(condition::kPaused);
+    return;
+  }
+  std::string running = StillRunning(fleet);
+  if (!running.empty()) {
+    conditions.Set(condition::kPaused, "False", reason::kProgressing, "Going to zero replicas: " + running);
+  } else {
+    conditions.Set(condition::kPaused, "True", reason::kPaused,
+                   o.provider.spec.paused ? "All workloads are at zero replicas, as spec.paused asks for"
+                                          : "All workloads are still at zero replicas; Ready says why");
+  }
+}
+
+void ReportContract(Conditions& conditions, const Observation& o, const std::string& contract) {
+  if (contract.empty() || !o.core) {
+    conditions.Remove(condition::kContractCompatible);
+  } else if (auto mismatch = ContractMismatch(o, contract)) {
+    conditions.Set(mismatch->condition, "False", mismatch->reason, mismatch->message);
+  } else {
+    conditions.Set(condition::kContractCompatible, "True", reason::kContractAccepted,
+                   fmt::format("The core provider accepts contract {}", contract));
+  }
+}
+
+// What the others judge by is said while it is of use. A provider that is to be unpaused says too that its new contract
+// can't be told, so that it doesn't wait for that at zero (C5).
+void SettleDesired(api::ProviderStatus& status, const Observation& o, const Done& done) {
+  const std::string& wanted = o.provider.spec.version;
+  bool pending = !status.installed_version.empty() && !wanted.empty() && !o.spec_error &&
+                 !api::SameVersion(wanted, status.installed_version);
+  if (pending && api::SameVersion(wanted, status.desired_version)) return;
+  status.desired_version = status.desired_contract = "";
+  if (pending && done.hold && !o.provider.spec.paused && AppliesAtZero(o)) status.desired_version = wanted;
 }
 
 void AddHistory(api::ProviderStatus& status, const Observation& o, const Done& done) {
@@ -171,7 +227,9 @@ api::ProviderStatus Summarize(const Observation& o, const Done& done) {
     status.conditions = conditions.Settle();
     return status;
   }
-  conditions.Remove(condition::kPaused);
+  if (const Condition* paused = conditions.Get(condition::kPaused); paused && paused->reason == reason::kHandsOff) {
+    conditions.Remove(condition::kPaused);
+  }
   bool changed_version = done.installed_version && !status.installed_version.empty() &&
                          !api::SameVersion(*done.installed_version, status.installed_version);
   if (done.inventory) status.inventory = done.inventory->ToJson();
@@ -182,6 +240,9 @@ api::ProviderStatus Summarize(const Observation& o, const Done& done) {
   if (done.applied && !done.applied->empty() && !done.hold) AddHistory(status, o, done);
   ReportWarnings(conditions, done);
   ReportFights(conditions, o);
+  ReportPause(conditions, o, done);
+  ReportContract(conditions, o, status.contract);
+  SettleDesired(status, o, done);
   if (changed_version) {
     conditions.Set(condition::kProviderUpgraded, "False", reason::kProgressing,
                    fmt::format("Upgrading to {}", status.installed_version));

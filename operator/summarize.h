@@ -16,7 +16,9 @@ struct Done {
   std::optional<Hold> hold;  // why it went no further
   bool hands_off = false;
   bool deleting = false;
-  bool forget = false;  // the provider is gone (its finalizer is removed): no status to write
+  bool unpausing = false;  // the status takes back that the provider is paused
+  bool again = false;      // another pass follows at once
+  bool forget = false;     // the provider is gone (its finalizer is removed): no status to write
   std::optional<kube::Inventory> inventory;
   std::optional<std::string> applied, contract, installed_version, source, release_digest;
   std::optional<std::vector<std::string>> warnings;  // of the render

@@ -42,7 +42,7 @@ inline Observation Observed() {
 inline kube::ObjectId DeploymentId() { return {"apps", "Deployment", "aws-system", "capa-controller-manager"}; }
 
 inline Workload NewWorkload(kube::HealthState state, std::string message = "") {
-  return {DeploymentId(), true, {state, std::move(message)}};
+  return {.id = DeploymentId(), .exists = true, .health = {state, std::move(message)}, .scaled_by = ""};
 }
 
 }  // namespace capi::ops::testing

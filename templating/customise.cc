@@ -41,6 +41,12 @@ Status CustomiseOne(kube::Object& object, const std::optional<api::DeploymentSpe
 
 }  // namespace
 
+const api::DeploymentSpec* DeploymentSpecOf(const api::ProviderSpec& spec, const std::string& name, bool only_one) {
+  if (only_one || HasMainName(name)) return spec.deployment ? &*spec.deployment : nullptr;
+  auto found = spec.additional_deployments.find(name);
+  return found != spec.additional_deployments.end() && found->second.deployment ? &*found->second.deployment : nullptr;
+}
+
 Status Customise(std::vector<kube::Object>& objects, const api::ProviderSpec& spec, const KnownManager* known,
                  std::vector<std::string>& warnings) {
   bool only_one = std::count_if(objects.begin(), objects.end(), IsDeployment) == 1;

@@ -18,4 +18,7 @@ namespace capi::templating {
 Status Customise(std::vector<kube::Object>& objects, const api::ProviderSpec& spec, const KnownManager* known,
                  std::vector<std::string>& warnings);
 
+// The part of the spec that reaches the Deployment of that name; null for none. `only_one`: the provider has no other.
+const api::DeploymentSpec* DeploymentSpecOf(const api::ProviderSpec& spec, const std::string& name, bool only_one);
+
 }  // namespace capi::templating

@@ -1,5 +1,4 @@
-#!/usr/bin/env python3
-"""Runs the commands of README.md, as they stand there, on a real control plane.
+"""Runs the shell blocks of a page of the book, as they stand there, on a real control plane.
 
 Two things differ from a reader's machine: the operator is the program of CAPI_OPERATOR where that is set, and it gets
 `--releases-dir`, since a test may have no network.
@@ -7,31 +6,25 @@ Two things differ from a reader's machine: the operator is the program of CAPI_O
 
 import os
 import re
-import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 
-sys.dont_write_bytecode = True
-TOOLS = os.path.dirname(os.path.realpath(__file__))
-ROOT = os.path.dirname(TOOLS)
-sys.path[:0] = [os.path.join(TOOLS, "run.d"), os.path.join(TOOLS, "assets.d")]
+import cluster
+import process
+import programs
+import releases
 
-import cluster  # noqa: E402
-import process  # noqa: E402
-import programs  # noqa: E402
-import releases  # noqa: E402
-
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 OPERATOR = os.environ.get("CAPI_OPERATOR") or os.path.join(ROOT, "build", "release", "bin", "capi-operator")
 RELEASES = os.environ.get("RELEASES_DIR") or os.environ.get("CAPI_ASSETS_RELEASES") or ""
 CORE = os.path.join(RELEASES, "cluster-api", "v1.12.0")
 LIMIT = 300
 
 
-def blocks(heading):
+def blocks(heading, page="README.md"):
     """The shell blocks of a section, in order."""
-    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, page), encoding="utf-8") as file:
         sections = re.split(r"^## ", file.read(), flags=re.MULTILINE)
     section = next(section for section in sections if section.startswith(heading + "\n"))
     return re.findall(r"^```sh\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
@@ -39,7 +32,7 @@ def blocks(heading):
 
 @unittest.skipUnless(os.path.exists(OPERATOR), f"there is no {OPERATOR}")
 @unittest.skipUnless(os.path.isdir(CORE), "RELEASES_DIR is not set")
-class Readme(unittest.TestCase):
+class Page(unittest.TestCase):
     def setUp(self):
         self.state = process.StateFolder()
         self.addCleanup(self.state.remove)
@@ -86,20 +79,3 @@ class Readme(unittest.TestCase):
         self.processes.start(
             "capi-operator", ["bash", "-c", f"exec {command} --releases-dir='{RELEASES}'"], env=self.environment
         )
-
-    def test_a_first_provider_becomes_ready_and_says_what_it_did(self):
-        create, watch, conditions = blocks("A first provider")
-        self.run_block(create)
-        self.run_block(watch)
-        self.assertRegex(self.run_block(conditions), r"(?m)^Ready=True ")
-
-    def test_a_release_without_a_network(self):
-        for name in ("metadata.yaml", "core-components.yaml"):
-            shutil.copy(os.path.join(CORE, name), self.folder)
-        (block,) = blocks("Without a network")
-        self.run_block(block)
-        self.run_block(blocks("A first provider")[1])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,0 +1,39 @@
+// spec.paused as replicas: what goes to zero and what comes back, from an Observation alone (behaviour.md P1, P2).
+// Pure.
+//
+// A pause is two fields of a live workload, written together by one merge patch: spec.replicas is 0, and annotation
+// operator.cluster.x-k8s.io/original-replicas keeps what it was. So it needs no render, and no crash can lose the
+// count.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "operator/observation.h"
+
+namespace capi::ops {
+
+// Deployments and StatefulSets have replicas to take away.
+bool HasReplicas(const kube::ObjectId& id);
+
+// What is applied to this provider is applied at zero replicas: it is paused, or may not be unpaused yet.
+bool AppliesAtZero(const Observation& o);
+// Its status says that nothing of it runs: others rely on it (C3), so it is taken back before the first pod comes.
+bool SaysPaused(const api::ProviderStatus& status);
+
+// Live workloads that a pause still has to scale, and those that it scaled.
+std::vector<kube::ObjectId> ToScaleDown(const Observation& o);
+std::vector<kube::ObjectId> ToScaleUp(const Observation& o);
+// Workloads of which pods are left, in words; "" for none.
+std::string StillRunning(const Fleet& fleet);
+
+// Merge patches of a live workload; null where it is as it must be. `declared` is what spec.deployment.replicas says.
+Json ScaleDownPatch(const kube::Object& live);
+Json ScaleUpPatch(const kube::Object& live, std::optional<int> declared);
+std::optional<int> DeclaredReplicas(const Observation& o, const kube::ObjectId& id);
+
+// The same in an object on its way to the cluster; the former count is the live one's where it has one.
+void ZeroReplicas(const Observation& o, kube::Object& object);
+
+}  // namespace capi::ops

@@ -1,0 +1,70 @@
+#include "operator/scaler.h"
+
+#include "api/reasons.h"
+#include "kube/apply/apply.h"
+#include "operator/pause.h"
+
+namespace capi::ops {
+namespace {
+
+constexpr int kTries = 3;
+
+}  // namespace
+
+Status Scaler::ScaleOne(const Context& ctx, const Observation& o, const kube::ObjectId& id, bool up,
+                        kube::Inventory& inventory) {
+  const kube::Resource& resource = kube::Builtin(id.kind);
+  Status last = Ok();
+  for (int i = 0; i < kTries; ++i) {
+    auto live = client_.Get(ctx, resource, id.ns, id.name);
+    if (!live.ok() && live.code() == Code::kNotFound) return Ok();
+    if (!live.ok()) return live.error().With(id.ToString());
+    Json patch = up ? ScaleUpPatch(*live, DeclaredReplicas(o, id)) : ScaleDownPatch(*live);
+    if (patch.is_null()) return Ok();
+    kube::WriteOptions options{.field_manager = std::string(api::kFieldManager)};
+    auto written = client_.Patch(ctx, resource, id.ns, id.name, kube::PatchType::kMerge, patch, options);
+    if (!written.ok() && written.code() == Code::kNotFound) return Ok();
+    if (!written.ok()) {
+      last = written.error().With(id.ToString());
+      if (written.code() == Code::kConflict) continue;  // its controller writes its status all the time
+      return last;
+    }
+    observer_.Expect(id, written->resource_version());
+    const kube::InventoryEntry* entry = inventory.Find(id);
+    if (entry != nullptr && entry->fields == kube::FieldsHash(*live, api::kFieldManager)) {
+      // The count is no longer a field of our apply: that is our own doing, and no drift. What else was changed
+      // meanwhile stays one, and is restored once the pause is over (P2).
+      kube::InventoryEntry now = *entry;
+      now.fields = kube::FieldsHash(*written, api::kFieldManager);
+      inventory.Put(id, now);
+    }
+    ctx.log.Info(up ? "scaled up" : "scaled to zero", {{"object", id.ToString()}});
+    return Ok();
+  }
+  return last;
+}
+
+Done Scaler::Run(const Context& ctx, const Observation& o, const Scale& step) {
+  Done done;
+  done.again = true;  // what else there is to do comes after
+  done.unpausing = step.up;
+  kube::Inventory inventory = o.inventory;
+  for (const kube::ObjectId& id : step.workloads) {
+    auto scaled = ScaleOne(ctx, o, id, step.up, inventory);
+    if (scaled.ok()) continue;
+    done.hold =
+        HoldFor(std::string(api::condition::kReady), std::string(api::reason::kAPIServerUnavailable), scaled.error());
+    if (scaled.code() == Code::kConflict) done.hold->retry = Retry::kBackoff;
+  }
+  done.inventory = inventory;
+  auto fleet = observer_.ObserveFleet(ctx, o.provider.id.Key(), inventory);
+  if (fleet.ok()) {
+    done.fleet = *fleet;
+  } else if (!done.hold) {
+    done.hold =
+        HoldFor(std::string(api::condition::kReady), std::string(api::reason::kAPIServerUnavailable), fleet.error());
+  }
+  return done;
+}
+
+}  // namespace capi::ops
