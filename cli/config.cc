@@ -164,7 +164,8 @@ Result<std::string> Config::OverridesFolder() const {
 std::vector<std::string> Config::Surprises() const { return {surprises_.begin(), surprises_.end()}; }
 
 Result<Config> LoadConfig(const Context& ctx, const GlobalOptions& options, const Getenv& getenv, Notes& notes) {
-  Config config = TRY(Config::Parse(TRY(ReadConfigText(ctx, getenv, options.config)), getenv));
+  ConfigText text = TRY(ReadConfigText(ctx, getenv, options.config));
+  Config config = TRY(Config::Parse(std::move(text), getenv));
   int level = options.verbosity.value_or(0);
   auto setting = options.verbosity ? std::nullopt : TRY(config.Get("CLUSTERCTL_LOG_LEVEL"));
   if (setting) {
