@@ -22,9 +22,6 @@ CHECKSUMS = {
     "arm64": "h1:sYL/O6MqS68ML0kjsQ36WoYIpJqkw60TxizWUYUKQMc=",
 }
 
-# What Go itself takes when GOPROXY isn't set. The only place that names it, used only where no Go is there to ask.
-DEFAULT_PROXY = "https://proxy.golang.org"
-
 MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
@@ -54,7 +51,9 @@ def proxies():
 
     `direct` is left out because a miss in the proxy would then show as a failure to reach a version-control host.
     """
-    setting = os.environ.get("GOPROXY") or _go_setting("GOPROXY") or DEFAULT_PROXY
+    setting = os.environ.get("GOPROXY") or _go_setting("GOPROXY")
+    if not setting:
+        raise AssetError("there is no Go to tell where modules come from: run tools/deps, or set GOPROXY to a module proxy")
     found = [item for item in re.split(r"[,|]", setting) if item not in ("", "direct", "off")]
     if not found:
         raise AssetError(f"GOPROXY={setting} names no module proxy")
