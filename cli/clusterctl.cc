@@ -60,7 +60,9 @@ class CommandLine {
     }
     if (std::string unknown = Unknown(); !unknown.empty()) return Fail(unknown);
     if (!chosen_) {
-      world_.out << Deepest()->help() << std::flush;
+      const CLI::App* command = Deepest();
+      const CLI::App* parent = command->get_parent();
+      world_.out << command->help(parent == nullptr ? "" : NameOf(parent)) << std::flush;
       return 0;
     }
     Status ended = chosen_();

@@ -58,6 +58,23 @@ TEST(CommandLine, PrintsItsVersion) {
   EXPECT_THAT(outcome.err, IsEmpty());
 }
 
+// Half a command is answered with its help, which names the whole of it.
+TEST(CommandLine, HelpNamesTheWholeCommand) {
+  const std::pair<std::vector<std::string>, std::string> cases[] = {
+      {{}, "Usage: clusterctl [OPTIONS]"},
+      {{"--help"}, "Usage: clusterctl [OPTIONS]"},
+      {{"generate"}, "Usage: clusterctl generate [OPTIONS]"},
+      {{"generate", "--help"}, "Usage: clusterctl generate [OPTIONS]"},
+      {{"generate", "provider", "--help"}, "Usage: clusterctl generate provider [OPTIONS]"},
+  };
+  for (const auto& [arguments, want] : cases) {
+    Outcome outcome = Clusterctl(arguments);
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_THAT(outcome.out, HasSubstr(want));
+    EXPECT_THAT(outcome.err, IsEmpty());
+  }
+}
+
 // The words of clusterctl v1.12.1, but for the hint behind "clusterctl generate".
 TEST(CommandLine, ExitsWith1AndSaysWhy) {
   const std::pair<std::vector<std::string>, std::string> cases[] = {

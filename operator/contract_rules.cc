@@ -138,13 +138,12 @@ std::optional<Hold> StaysAtZero(const Observation& o) {
     return Waits(condition::kReady, reason::kWaitingForContracts, std::move(message));
   };
   if (!unfinished.empty()) {
-    const Member* core = CoreOf(fleet);
-    const Member& example = *core;
+    const Member& core = *CoreOf(fleet);  // without one no contract is unfinished
     return stays(
         fmt::format("spec.paused is false, but the contract is being changed: all workloads stay at zero "
                     "replicas until every provider has a contract that the core provider ({}) accepts. Not "
                     "there yet: {}",
-                    example.desired.empty() ? example.contract : example.desired, Names(fleet, unfinished)));
+                    core.desired.empty() ? core.contract : core.desired, Names(fleet, unfinished)));
   }
   std::string desired = DesiredContract(me);
   if (!desired.empty() && desired != me.status.contract) {
@@ -179,7 +178,6 @@ std::optional<Hold> SkipsMinorVersions(const Observation& o) {
   if (wanted->major != 1 || wanted->minor < kFirstCounted) return std::nullopt;
   std::uint64_t from = installed->major == 0 ? 0 : installed->minor;
   std::uint64_t furthest = std::max(from + kMostMinors, kFirstCounted - 1);
-  if (installed->major == 0) furthest = kFirstCounted - 1;
   if (wanted->minor <= furthest) return std::nullopt;
   return Hold{std::string(condition::kPreflightCheckPassed), std::string(reason::kUnsupportedVersionSkip),
               fmt::format("{} {} to {} is too far: from v1.{} on, a provider of Cluster API moves at most {} minor "
