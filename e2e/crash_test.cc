@@ -127,6 +127,8 @@ class Lane {
     if (seen.Status("Ready") != "True" || seen.provider.status.observed_generation != seen.provider.generation)
       return false;
     if (seen.provider.status.installed_version != version) return false;
+    // The storage version switches with v1.1.0; what is left of the old one goes when all else is done (U3).
+    if (version != "v1.0.0" && seen.Status("StorageMigrated") != "True") return false;
     return !Exists("ConfigMap", name_, version == "v1.0.0" ? "small-options" : "small-settings");
   }
 

@@ -76,7 +76,7 @@ std::string Normalised(kube::Object object) {
   }
   if (provider)
     EraseEverywhere(json, {"lastTransitionTime", "observedGeneration", "applied", "startedAt", "finishedAt",
-                           "installedAt", "time", "started", "finished", "since"});
+                           "installedAt", "time", "started", "finished", "since", "inputs"});
   EraseEverywhere(json, {"ownerReferences"});  // of a stored release: they carry the owner's uid
   return json.dump();
 }

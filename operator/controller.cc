@@ -4,6 +4,7 @@
 #include "operator/contract_rules.h"
 #include "operator/pause.h"
 #include "operator/rebuild.h"
+#include "operator/rollout.h"
 
 namespace capi::ops {
 namespace {
@@ -97,6 +98,8 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
       remover_(client, writer_),
       restorer_({client, observer_, rendered_, fights_}),
       scaler_(client, observer_),
+      pods_(client),
+      migration_(client),
       controller_(
           {.name = "provider", .workers = options_.workers, .backoff = {}},
           [this](const Context& ctx, const std::string& key) { return Pass(ctx, key); }, metrics, clock) {
@@ -190,11 +193,12 @@ Done ProviderController::Act(const Context& ctx, Observation& o, const Step& ste
   } else if (std::holds_alternative<Remove>(step)) {
     done = remover_.Remove(ctx, o);
   } else if (std::holds_alternative<Install>(step)) {
+    const Install& install = std::get<Install>(step);
     Done restored;
-    const auto& drifts = std::get<Install>(step).drifts;
-    if (!drifts.empty()) restored = restorer_.Run(ctx, o, Restore{drifts, std::nullopt});
+    if (!install.drifts.empty()) restored = restorer_.Run(ctx, o, Restore{install.drifts, std::nullopt});
     if (restored.inventory) o.inventory = *restored.inventory;
-    done = installer_.Install(ctx, o);
+    if (!install.rollback_to.empty()) pods_.Explain(ctx, o.provider.id.Key(), o.fleet);
+    done = installer_.Install(ctx, o, install.rollback_to);
     if (!done.inventory) done.inventory = restored.inventory;
     done.restored = std::move(restored.restored);
   } else if (std::holds_alternative<Restore>(step)) {
@@ -207,6 +211,46 @@ Done ProviderController::Act(const Context& ctx, Observation& o, const Step& ste
   } else if (std::holds_alternative<Unpause>(step)) {
     rendered_.Drop(o.provider.id.Key());
     done.unpausing = done.again = true;
+  } else if (std::holds_alternative<Migrate>(step)) {
+    done = MigrateStorage(ctx, o);
+  } else {
+    done = ActOnRollout(ctx, o, step);
+  }
+  return done;
+}
+
+Done ProviderController::ActOnRollout(const Context& ctx, const Observation& o, const Step& step) {
+  Done done;
+  if (const Await* wait = std::get_if<Await>(&step)) {
+    if (!wait->drifts.empty()) done = restorer_.Run(ctx, o, Restore{wait->drifts, std::nullopt});
+    if (wait->elapsed < kPodsAfter) {
+      done.again_after = std::min<Millis>(wait->left, kPodsAfter - wait->elapsed);
+      return done;
+    }
+    if (!done.fleet) done.fleet = o.fleet;
+    pods_.Explain(ctx, o.provider.id.Key(), *done.fleet);
+    done.again_after = std::min<Millis>(wait->left, kPodsEvery);
+  } else if (std::holds_alternative<GiveUp>(step)) {
+    Fleet fleet = o.fleet;
+    pods_.Explain(ctx, o.provider.id.Key(), fleet);
+    done = GiveUpRollout(o, std::move(fleet));
+  }
+  return done;
+}
+
+// One that fails is tried again later, and holds up no other.
+Done ProviderController::MigrateStorage(const Context& ctx, const Observation& o) {
+  constexpr Millis kLater = std::chrono::minutes(1);
+  Done done;
+  for (const CrdState& crd : o.fleet.unmigrated) {
+    auto migrated = migration_.Migrate(ctx, crd);
+    if (migrated.ok()) {
+      ctx.log.Info("migrated", {{"crd", crd.name}, {"objects", migrated->objects}});
+      continue;
+    }
+    ctx.log.Info("not migrated", {{"crd", crd.name}, {"error", migrated.error().message}});
+    if (done.migration_error.empty()) done.migration_error = migrated.error().message;
+    done.again_after = kLater;
   }
   return done;
 }
@@ -264,6 +308,7 @@ Result<kube::Outcome> ProviderController::Report(const Context& ctx, const Obser
     controller_.queue().Forget(key);
   }
   if (!done.forget) LookAgain(o);
+  if (done.again_after) controller_.queue().AddAfter(key, *done.again_after);
   api::ProviderStatus status = Summarize(o, done);
   auto object = cache_.Get(key);
   if (object) {
@@ -318,6 +363,7 @@ void ProviderController::Measure(const api::Provider& provider, const api::Provi
     fights_.Forget(provider.id.Key());
     metrics_.Remove("capi_operator_provider_ready", labels);
     metrics_.Remove("capi_operator_provider_stalled", labels);
+    pods_.Forget(provider.id.Key());
     MutexLock lock(mu_);
     last_words_.erase(provider.id.Key());
     return;

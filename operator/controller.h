@@ -12,6 +12,7 @@
 #include "operator/decide.h"
 #include "operator/installer.h"
 #include "operator/observe.h"
+#include "operator/pod_reasons.h"
 #include "operator/remover.h"
 #include "operator/restorer.h"
 #include "operator/scaler.h"
@@ -45,6 +46,8 @@ class ProviderController {
   Result<std::optional<kube::Inventory>> FindLeftBehind(const Context& ctx, const Observation& o);
   void LookAgain(const Observation& o);
   Done Act(const Context& ctx, Observation& o, const Step& step);
+  Done ActOnRollout(const Context& ctx, const Observation& o, const Step& step);
+  Done MigrateStorage(const Context& ctx, const Observation& o);
   Result<kube::Outcome> Report(const Context& ctx, const Observation& o, Done done);
   bool Postponed(const std::string& key, const api::ProviderStatus& was, const api::ProviderStatus& is);
   void Measure(const api::Provider& provider, const api::ProviderStatus& status, bool gone);
@@ -65,6 +68,8 @@ class ProviderController {
   Remover remover_;
   Restorer restorer_;
   Scaler scaler_;
+  PodReasons pods_;
+  StorageMigration migration_;
   std::vector<std::unique_ptr<kube::Informer>> informers_;
   kube::Controller controller_;
   Mutex mu_;

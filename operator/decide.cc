@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "operator/contract_rules.h"
 #include "operator/pause.h"
+#include "operator/rollout.h"
 #include "operator/rules.h"
 
 namespace capi::ops {
@@ -38,8 +39,19 @@ std::vector<Drift> ToRestore(const Observation& o) {
   return drifts;
 }
 
+// Also while a change is under way: then the render at hand is of that change, and what of it was sent already counts.
 bool CanRestore(const Observation& o) {
-  return !o.provider.status.applied.empty() && o.rendered == o.provider.status.applied;
+  return !o.rendered.empty() && (o.provider.status.applied.empty() || o.rendered == o.provider.status.applied);
+}
+
+// A rollout that is waited for, or that failed, is kept as it was applied (D1).
+Step WithDrifts(Step step, std::vector<Drift> drifts) {
+  if (Await* wait = std::get_if<Await>(&step)) {
+    wait->drifts = std::move(drifts);
+  } else if (Hold* hold = std::get_if<Hold>(&step); hold != nullptr && !drifts.empty()) {
+    return Restore{std::move(drifts), std::move(*hold)};
+  }
+  return step;
 }
 
 // P1, C5. Before everything that could stop the pass: it must work where no render is possible.
@@ -85,10 +97,13 @@ Step Decide(const Observation& o) {
   std::optional<Hold> hold = FirstHold(o, PreflightRules());
   std::vector<Drift> drifts = ToRestore(o);
   if (hold) {
-    if (CanRestore(o) && !drifts.empty()) return Restore{std::move(drifts), std::move(hold)};
+    if (!drifts.empty() && CanRestore(o)) return Restore{std::move(drifts), std::move(hold)};
     return *hold;
   }
   std::string inputs = InputsDigest(o);
+  if (auto step = FollowRollout(o, inputs)) {
+    return CanRestore(o) ? WithDrifts(std::move(*step), std::move(drifts)) : std::move(*step);
+  }
   if (inputs.empty() || inputs != o.provider.status.applied) {
     if (!CanRestore(o)) drifts.clear();
     return Install{inputs, std::move(drifts)};
@@ -97,6 +112,8 @@ Step Decide(const Observation& o) {
   if (!drifts.empty() && CanRestore(o)) return Restore{std::move(drifts), std::nullopt};
   if (!drifts.empty()) return Install{inputs};
   if (HasStale(o.inventory) && o.fleet.ready()) return Prune{};
+  // At zero, nobody converts (P3).
+  if (!o.fleet.unmigrated.empty() && o.fleet.ready() && !AppliesAtZero(o)) return Migrate{};
   return AtRest(o);
 }
 

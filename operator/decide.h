@@ -27,6 +27,7 @@ struct Rebuild {};
 struct Install {
   std::string inputs;              // digest, as far as it is known before a version is resolved
   std::vector<Drift> drifts = {};  // to be restored first, in case the installation is refused
+  std::string rollback_to = "";    // instead of spec.version, which failed (U5); "" otherwise
 };
 // Something isn't as it was applied (D1), and the render it came from is at hand. A rule that stops all else (`hold`)
 // is reported still: what was applied is kept even while the next change can't be.
@@ -46,8 +47,18 @@ struct Unpause {};
 // Nothing to write.
 struct Steady {};
 
-using Step =
-    std::variant<HandsOff, AddFinalizer, Rebuild, Remove, Install, Restore, Prune, Steady, Hold, Scale, Unpause>;
+// The workloads are sent and not all healthy yet; their events wake the provider (U5).
+struct Await {
+  Millis left, elapsed;            // of spec.rollout.timeout
+  std::vector<Drift> drifts = {};  // to be restored meanwhile (D1)
+};
+// They weren't healthy in time: say what is wrong, and remember it for these inputs (U5).
+struct GiveUp {};
+// Everything is healthy: bring objects that are stored at older versions to the one that is stored now (U3).
+struct Migrate {};
+
+using Step = std::variant<HandsOff, AddFinalizer, Rebuild, Remove, Install, Restore, Prune, Steady, Hold, Scale,
+                          Unpause, Await, GiveUp, Migrate>;
 
 Step Decide(const Observation& o);
 

@@ -17,8 +17,8 @@ using testing::NewProvider;
 using testing::Observed;
 
 std::string StepName(const Step& step) {
-  constexpr const char* kNames[] = {"HandsOff", "AddFinalizer", "Rebuild", "Remove", "Install",
-                                    "Restore",  "Prune",        "Steady",  "Hold"};
+  constexpr const char* kNames[] = {"HandsOff", "AddFinalizer", "Rebuild", "Remove",  "Install", "Restore", "Prune",
+                                    "Steady",   "Hold",         "Scale",   "Unpause", "Await",   "GiveUp",  "Migrate"};
   return kNames[step.index()];
 }
 
@@ -159,6 +159,45 @@ TEST(Decide, AnInstallationRestoresFirstWhatItCan) {
   EXPECT_TRUE(std::get<Install>(Decide(o)).drifts.empty()) << "there is no render to restore from";
   o.rendered = "older inputs";
   EXPECT_EQ(std::get<Install>(Decide(o)).drifts.size(), 1u);
+}
+
+// D1 in the middle of an upgrade (U2), and while one that failed is held (U5).
+TEST(Decide, ARolloutIsKeptAsItWasApplied) {
+  Observation o = Observed();
+  api::HistoryEntry entry;
+  entry.version = "v1.12.0";
+  entry.started = FormatTime(o.now);
+  entry.outcome = api::outcome::kRollingOut;
+  entry.inputs = InputsDigest(o);
+  o.provider.status.history = {entry};
+  o.fleet.workloads = {testing::NewWorkload(kube::HealthState::kInProgress)};
+  o.fleet.drifts = {{testing::DeploymentId(), false, {}, {}}};
+  o.rendered = InputsDigest(o);
+  Step step = Decide(o);
+  ASSERT_EQ(StepName(step), "Await");
+  EXPECT_EQ(std::get<Await>(step).drifts.size(), 1u);
+  o.provider.status.history.front().outcome = api::outcome::kFailed;
+  step = Decide(o);
+  ASSERT_EQ(StepName(step), "Restore");
+  EXPECT_EQ(std::get<Restore>(step).hold->reason, api::reason::kTimedOutWaitingForDeployment);
+  o.fleet.drifts[0].missing = true;
+  EXPECT_EQ(StepName(Decide(o)), "Install") << "a workload that is gone is a part of the change";
+  o.fleet.drifts[0].id = {"", "ConfigMap", "aws-system", "settings"};
+  EXPECT_EQ(StepName(Decide(o)), "Restore");
+  o.rendered = "";
+  EXPECT_EQ(StepName(Decide(o)), "Install") << "there is no render to restore from";
+}
+
+TEST(Decide, MigratesWhatIsStoredAtOlderVersions) {
+  Observation o = Observed();
+  o.provider.status.applied = InputsDigest(o);
+  o.fleet.unmigrated.emplace_back();
+  EXPECT_EQ(StepName(Decide(o)), "Migrate") << "U3";
+  o.provider.spec.paused = true;
+  EXPECT_EQ(StepName(Decide(o)), "Steady") << "P3: nobody converts";
+  o.provider.spec.paused = false;
+  o.fleet.workloads = {testing::NewWorkload(kube::HealthState::kInProgress)};
+  EXPECT_EQ(StepName(Decide(o)), "Steady") << "nobody converts yet";
 }
 
 TEST(Decide, PreflightHoldsWithReasonAndMessage) {

@@ -13,6 +13,7 @@
 #include "operator/pause.h"
 #include "operator/rebuild.h"
 #include "operator/restorer.h"
+#include "operator/rollout.h"
 #include "operator/rules.h"
 
 namespace capi::ops {
@@ -81,18 +82,17 @@ Hold VersionNotStored(const Observation& o) {
               Retry::kWaiting};
 }
 
-// What drifted is applied again (D1). In memory alone: after a crash it is found to have drifted still.
-void ForgetDrifted(const Observation& o, kube::Inventory& inventory) {
-  for (const Drift& drift : o.fleet.drifts) {
-    const kube::InventoryEntry* entry = inventory.Find(drift.id);
-    if (entry != nullptr) inventory.Put(drift.id, {entry->version, "", "", entry->stale});
-  }
+std::string ReconcileAt(const Observation& o) {
+  auto annotation = o.provider.annotations.find(std::string(api::kAnnotationReconcileAt));
+  return annotation == o.provider.annotations.end() ? "" : annotation->second;
 }
 
 }  // namespace
 
 Installer::Installer(Needs needs)
-    : needs_(needs), applier_(needs.client, {.field_manager = std::string(api::kFieldManager)}) {}
+    : needs_(needs),
+      applier_(needs.client, {.field_manager = std::string(api::kFieldManager)}),
+      migration_(needs.client) {}
 
 Result<std::string> Installer::GitHubToken(const Context& ctx, const Observation& o) {
   if (!o.config_secret || !o.config_secret->exists) return std::string();
@@ -113,7 +113,7 @@ Installer::Step Installer::Resolve(const Context& ctx, Observation& o, Material&
     m.stored = *stored;
     return std::nullopt;
   }
-  if (!o.provider.spec.version.empty()) {
+  if (!o.provider.spec.version.empty() && !m.forced) {
     if (const StoredRelease* stored = WantedRelease(o)) {
       m.stored = *stored;
       return std::nullopt;
@@ -126,7 +126,7 @@ Installer::Step Installer::Resolve(const Context& ctx, Observation& o, Material&
   m.repository = std::move(repository).value();
   if (!o.provider.spec.version.empty()) return std::nullopt;
   if (Step hold = PickVersion(ctx, o, *m.repository, m)) return hold;
-  if (const StoredRelease* stored = WantedRelease(o)) m.stored = *stored;
+  if (const StoredRelease* stored = WantedRelease(o); stored != nullptr && !m.forced) m.stored = *stored;
   return std::nullopt;
 }
 
@@ -232,6 +232,10 @@ Installer::Step Installer::CheckCluster(const Context& ctx, const Observation& o
   if (!missing->empty()) return MissingKindsHold(*missing);
   auto fresh = needs_.observer.IsFresh(ctx, o.provider.id.Key(), ids);
   if (!fresh.ok()) return NotInstalled(reason::kAPIServerUnavailable, fresh.error());
+  m.before = o.inventory;
+  m.inputs = m.rollback ? m.inputs : InputsDigest(o, m.release.version, m.stored ? m.stored->stamp : "");
+  bool unfinished = o.inventory.size() > 0 && o.provider.status.installed_version.empty();
+  m.first = (*fresh && o.inventory.size() == 0) || unfinished;
   if (*fresh && o.inventory.size() == 0) return std::nullopt;
   if (o.inventory.size() == 0) {
     auto found = RebuildInventory(ctx, needs_.client, o);
@@ -240,6 +244,8 @@ Installer::Step Installer::CheckCluster(const Context& ctx, const Observation& o
     m.found = std::move(found).value();
     ctx.log.Info("rebuilt the inventory from labels", {{"objects", m.found->size()}});
   }
+  if (Step hold = ReadLiveCrds(ctx, o, m)) return hold;
+  if (Step hold = CheckStoredVersions(ctx, o, m)) return hold;
   std::vector<kube::Manifest> changed;
   for (const auto& manifest : m.manifests) {
     const auto* entry = o.inventory.Find(manifest.id);
@@ -250,70 +256,211 @@ Installer::Step Installer::CheckCluster(const Context& ctx, const Observation& o
   return std::nullopt;
 }
 
-// Old and new together, before the first apply: whatever happens from here on, every object of ours is known (U7).
-Installer::Step Installer::Announce(const Context& ctx, Observation& o, Material& m) {
-  if (m.fetched) {
-    auto stored = StoreRelease(ctx, needs_.client, o.provider, m.release);
-    if (!stored.ok()) return NotInstalled(reason::kComponentsFetchError, stored.error());
-    m.stored = *stored;
-    needs_.observer.Remember(o.provider.id.Key(), *stored);
-    std::string().swap(m.release.components);
+Installer::Step Installer::ReadLiveCrds(const Context& ctx, const Observation& o, Material& m) {
+  for (const auto& manifest : m.manifests) {
+    if (!IsCrd(manifest.id)) continue;
+    auto live = needs_.observer.LiveCrd(ctx, o.provider.id.Key(), manifest.id.name);
+    if (!live.ok()) return NotInstalled(reason::kAPIServerUnavailable, live.error());
+    if (*live) m.live[manifest.id.name] = **live;
   }
-  needs_.rendered.Put(o.provider.id.Key(), InputsDigest(o, m.release.version, m.stored ? m.stored->stamp : ""),
-                      m.manifests, {m.release.version.ToString(), m.contract, m.release.source, m.digest, m.warnings});
+  return std::nullopt;
+}
+
+// No CRD loses a version at which objects are stored. Where these can be brought to another one that stays, they are.
+Installer::Step Installer::CheckStoredVersions(const Context& ctx, const Observation& o, Material& m) {
+  for (const LostVersion& lost : LostVersions(m.manifests, m.live)) {
+    Hold hold = StoredVersionsHold(o, lost, m.release.version.ToString(), "its workloads aren't healthy");
+    if (!lost.migratable || o.provider.spec.paused || m.rollback) return hold;
+    if (!o.fleet.ready()) return hold;
+    auto migrated = migration_.Migrate(ctx, m.live[lost.crd]);
+    if (!migrated.ok()) {
+      return StoredVersionsHold(o, lost, m.release.version.ToString(), migrated.error().message);
+    }
+    ctx.log.Info("migrated", {{"crd", lost.crd}, {"objects", migrated->objects}});
+  }
+  return std::nullopt;
+}
+
+// A release that comes from the network lies in the cluster before anything of it is applied (I14).
+Installer::Step Installer::Store(const Context& ctx, const Observation& o, Material& m) {
+  if (!m.fetched) return std::nullopt;
+  auto stored = m.forced ? ReplaceRelease(ctx, needs_.client, o.provider, m.release)
+                         : StoreRelease(ctx, needs_.client, o.provider, m.release);
+  if (!stored.ok()) return NotInstalled(reason::kComponentsFetchError, stored.error());
+  m.stored = *stored;
+  needs_.observer.Remember(o.provider.id.Key(), *stored);
+  std::string().swap(m.release.components);
+  m.inputs = InputsDigest(o, m.release.version, m.stored->stamp);
+  return std::nullopt;
+}
+
+// Old and new together, before the first apply: whatever happens from here on, every object of ours is known (U7), and
+// so is that a change has begun, and when.
+Installer::Step Installer::Announce(const Context& ctx, Observation& o, Material& m) {
+  if (Step hold = Store(ctx, o, m)) return hold;
+  if (!m.cached) {
+    needs_.rendered.Put(o.provider.id.Key(), InputsDigest(o, m.release.version, m.stored ? m.stored->stamp : ""),
+                        m.manifests,
+                        {m.release.version.ToString(), m.contract, m.release.source, m.digest, m.warnings});
+  }
   LeaveReplicas(o, m.manifests);
   m.inventory = MergeInventory(m.found ? *m.found : o.inventory, m.manifests, m.found.has_value());
-  if (m.inventory == o.inventory) return ForgetDrifted(o, m.inventory), std::nullopt;
+  m.changes = Differs(o.inventory, m.inventory, m.manifests);
+  if (m.changes) {
+    if (Step hold = AnnounceChange(ctx, o, m)) return hold;
+  }
+  ForgetDrifted(o, m.inventory);
+  if (m.forced) ForgetFields(m.inventory);
+  return std::nullopt;
+}
+
+// In one write, before the first of the change itself.
+Installer::Step Installer::AnnounceChange(const Context& ctx, Observation& o, Material& m) {
+  m.rollout = BeginRollout(o, m.inputs, m.release.version.ToString(), m.contract, m.digest);
+  if (m.rollback) m.rollout = RollbackEntry(o);
   api::ProviderStatus status = o.provider.status;
   status.inventory = m.inventory.ToJson();
   status.applied = "";
+  PutEntry(status.history, *m.rollout);
   auto written = needs_.writer.WriteStatus(ctx, o.provider, status);
   if (!written.ok()) return NotInstalled(reason::kAPIServerUnavailable, written.error());
   o.provider.status = status;
-  return ForgetDrifted(o, m.inventory), std::nullopt;
+  return std::nullopt;
 }
 
+// Everything, or what the old pods can live with: then the rest follows when they are gone (U2).
 Installer::Step Installer::Apply(const Context& ctx, Observation& o, Material& m, Done& done) {
+  if (m.first || RolledOut(m.manifests, m.before, o.fleet)) {
+    auto last = m.first ? std::vector<kube::Manifest>() : TakeSwitchingCrds(m.manifests, m.before, m.live);
+    if (Step hold = ApplyPart(ctx, o, m.manifests, m, done)) return hold;
+    if (!last.empty()) {
+      if (Step hold = ApplyPart(ctx, o, last, m, done)) return hold;
+    }
+    Complete(ctx, o, m, done);
+    return std::nullopt;
+  }
+  StagePlan plan = PlanStages(std::move(m.manifests), m.before, m.live);
+  if (Step hold = ApplyPart(ctx, o, plan.now, m, done)) return hold;
+  if (plan.later == 0) {
+    Complete(ctx, o, m, done);
+    return std::nullopt;
+  }
+  ctx.log.Info("applied what the old pods can live with",
+               {{"version", m.release.version.ToString()}, {"objects", plan.now.size()}, {"later", plan.later}});
+  done.rollout = m.rollout ? *m.rollout : BeginRollout(o, m.inputs, m.release.version.ToString(), m.contract, m.digest);
+  done.rollout->outcome = m.rollback ? api::outcome::kRollingBack : api::outcome::kRollingOut;
+  if (done.fleet->rolled_out()) done.again_after = Millis(0);
+  return std::nullopt;
+}
+
+Installer::Step Installer::ApplyPart(const Context& ctx, const Observation& o, const std::vector<kube::Manifest>& part,
+                                     Material& m, Done& done) {
   std::vector<kube::Change> changes;
-  auto applied = applier_.Apply(ctx, m.manifests, m.inventory, changes);
-  bool waiting = false;
+  Mutex mu;
+  // Old pods that serve on are known before their Deployment goes (U7, U9); Prune removes them.
+  auto left_behind = [&](const std::vector<kube::ObjectId>& replica_sets) -> Status {
+    MutexLock lock(mu);
+    for (const auto& id : replica_sets) m.inventory.Put(id, {"v1", "", "", true});
+    api::ProviderStatus status = o.provider.status;
+    status.inventory = m.inventory.ToJson();
+    return needs_.writer.WriteStatus(ctx, o.provider, status);
+  };
+  const kube::Inventory current = m.inventory;
+  auto applied = applier_.Apply(ctx, part, current, changes, left_behind);
   for (const auto& change : changes) {
     bool written =
         change.action == kube::Change::Action::kCreated || change.action == kube::Change::Action::kConfigured;
     if (change.action == kube::Change::Action::kFailed) continue;
     m.inventory.Put(change.id, change.entry);
-    if (!written) continue;
-    waiting = waiting || IsWorkload(change.id) || IsCrd(change.id);
+    if (!written || !(IsWorkload(change.id) || IsCrd(change.id))) continue;
     needs_.observer.Expect(change.id, change.resource_version);
   }
   done.inventory = m.inventory;
+  done.warnings = m.warnings;
+  if (m.forced && applied.ok()) done.handled_reconcile_at = ReconcileAt(o);
   if (!applied.ok()) return NotInstalled(reason::kInstallFailed, applied.error());
-  done.applied = InputsDigest(o, m.release.version, m.stored ? m.stored->stamp : "");
+  auto fleet = needs_.observer.ObserveFleet(ctx, o.provider.id.Key(), m.inventory);
+  if (!fleet.ok()) return NotInstalled(reason::kAPIServerUnavailable, fleet.error());
+  done.fleet = *fleet;
+  return std::nullopt;
+}
+
+// Every object is sent.
+void Installer::Complete(const Context& ctx, const Observation& o, Material& m, Done& done) {
   done.contract = m.contract;
   done.installed_version = m.release.version.ToString();
   done.source = m.release.source;
   done.release_digest = m.digest;
-  done.warnings = m.warnings;
-  auto fleet = needs_.observer.ObserveFleet(ctx, o.provider.id.Key(), m.inventory);
-  if (!fleet.ok()) return NotInstalled(reason::kAPIServerUnavailable, fleet.error());
-  done.fleet = *fleet;
-  ctx.log.Info("applied", {{"version", *done.installed_version}, {"objects", changes.size()}, {"waiting", waiting}});
-  return std::nullopt;
+  ctx.log.Info("applied", {{"version", *done.installed_version}, {"rollback", m.rollback}});
+  if (m.rollback) {
+    done.applied = "";
+    done.rollout = m.rollout ? *m.rollout : RollbackEntry(o);
+    done.rollout->outcome = api::outcome::kRolledBack;
+    done.hold = RolledBackHold(*done.rollout, *done.installed_version);
+    return;
+  }
+  done.applied = m.inputs;
+  bool known = !o.provider.status.history.empty() && !m.changes;
+  done.rollout = m.rollout;
+  if (!known && !done.rollout) {
+    done.rollout = BeginRollout(o, m.inputs, m.release.version.ToString(), m.contract, m.digest);
+  }
+  if (done.rollout) done.rollout->outcome = api::outcome::kRollingOut;
 }
 
-Done Installer::Install(const Context& ctx, Observation& o) {
+// When the workloads of an upgrade have rolled out, what the first pass rendered still counts (U2).
+bool Installer::TakeLastRender(const Observation& o, Material& m) {
+  const std::string key = o.provider.id.Key(), inputs = InputsDigest(o);
+  const api::HistoryEntry* rollout = RolloutOf(o.provider.status, inputs);
+  const StoredRelease* stored = WantedRelease(o);
+  if (rollout == nullptr || rollout->outcome != api::outcome::kRollingOut || stored == nullptr) return false;
+  auto facts = needs_.rendered.Facts(key, inputs);
+  auto manifests = needs_.rendered.All(key, inputs);
+  if (!facts || !manifests) return false;
+  auto version = api::Version::Parse(facts->version);
+  if (!version.ok()) return false;
+  m.stored = *stored;
+  m.release.version = *version;
+  m.release.source = facts->source;
+  m.contract = facts->contract;
+  m.digest = facts->digest;
+  m.warnings = std::move(facts->warnings);
+  m.manifests = std::move(*manifests);
+  return true;
+}
+
+Done Installer::Install(const Context& ctx, Observation& o, const std::string& rollback_to) {
   Material m;
   Done done;
-  done.hold = [&]() -> Step {
-    if (Step hold = Resolve(ctx, o, m)) return hold;
-    if (Step hold = Load(ctx, o, m)) return hold;
-    if (Step hold = Inspect(o, m)) return hold;
-    if (Step hold = Gate(ctx, o, m)) return hold;
-    if (Step hold = Render(ctx, o, m)) return hold;
+  m.rollback = !rollback_to.empty();
+  m.forced = !m.rollback && !ReconcileAt(o).empty() && ReconcileAt(o) != o.provider.status.handled_reconcile_at;
+  if (m.rollback) {
+    m.inputs = InputsDigest(o);
+    o.provider.spec.version = rollback_to;
+  }
+  Step hold = [&]() -> Step {
+    m.cached = !m.rollback && !m.forced && TakeLastRender(o, m);
+    if (!m.cached) {
+      if (Step hold = Resolve(ctx, o, m)) return hold;
+      if (Step hold = Load(ctx, o, m)) return hold;
+      if (Step hold = Inspect(o, m)) return hold;
+      if (Step hold = Gate(ctx, o, m)) return hold;
+      if (Step hold = Render(ctx, o, m)) return hold;
+    }
     if (Step hold = CheckCluster(ctx, o, m)) return hold;
     if (Step hold = Announce(ctx, o, m)) return hold;
     return Apply(ctx, o, m, done);
   }();
+  if (!hold) return done;
+  // A rollback that can't be: the failure is held instead, and remembered.
+  bool refused = m.rollback && !m.rollout && hold->retry == Retry::kOnChange;
+  if (refused) {
+    done = GiveUpRollout(o, o.fleet);
+    done.hold->message += fmt::format("; it can't be rolled back to {}: {}", rollback_to, hold->message);
+    done.rollout->message = done.hold->message;
+  } else if (!done.hold) {
+    done.hold = hold;
+  }
   return done;
 }
 

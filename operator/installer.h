@@ -11,6 +11,7 @@
 #include "operator/rendered_cache.h"
 #include "operator/sources.h"
 #include "operator/status_writer.h"
+#include "operator/storage_migration.h"
 #include "operator/summarize.h"
 
 namespace capi::ops {
@@ -30,7 +31,8 @@ class Installer {
   explicit Installer(Needs needs);
 
   // Errors become holds; `o.provider` follows what is written to the object on the way.
-  Done Install(const Context& ctx, Observation& o);
+  // With a version in `rollback_to` that release is applied instead of spec.version's, which failed (U5).
+  Done Install(const Context& ctx, Observation& o, const std::string& rollback_to = "");
   // behaviour.md U4: removes what is marked stale, once everything new is healthy.
   Done Prune(const Context& ctx, const Observation& o);
 
@@ -38,6 +40,7 @@ class Installer {
   struct Material;  // a release and what was made of it
   using Step = std::optional<Hold>;
 
+  bool TakeLastRender(const Observation& o, Material& m);
   Result<std::string> GitHubToken(const Context& ctx, const Observation& o);
   Step Resolve(const Context& ctx, Observation& o, Material& m);
   Step PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository, Material& m);
@@ -46,11 +49,19 @@ class Installer {
   Step Gate(const Context& ctx, Observation& o, Material& m);
   Step Render(const Context& ctx, const Observation& o, Material& m);
   Step CheckCluster(const Context& ctx, const Observation& o, Material& m);
+  Step CheckStoredVersions(const Context& ctx, const Observation& o, Material& m);
+  Step ReadLiveCrds(const Context& ctx, const Observation& o, Material& m);
   Step Announce(const Context& ctx, Observation& o, Material& m);
+  Step AnnounceChange(const Context& ctx, Observation& o, Material& m);
+  Step Store(const Context& ctx, const Observation& o, Material& m);
   Step Apply(const Context& ctx, Observation& o, Material& m, Done& done);
+  Step ApplyPart(const Context& ctx, const Observation& o, const std::vector<kube::Manifest>& part, Material& m,
+                 Done& done);
+  void Complete(const Context& ctx, const Observation& o, Material& m, Done& done);
 
   Needs needs_;
   kube::Applier applier_;
+  StorageMigration migration_;
   std::counting_semaphore<1> rendering_{1};
 };
 

@@ -34,6 +34,13 @@ std::string WhereToPutVariables(const Observation& o) {
   return fmt::format("a Secret in namespace {} and name it in spec.configSecret", o.provider.id.ns);
 }
 
+// The server stops every old pod before it starts a new one: the one way in which a change leaves nobody serving (U2).
+std::string OutageOf(const kube::Object& object) {
+  if (object.kind() != "Deployment" || GetString(object.json(), {"spec", "strategy", "type"}) != "Recreate") return "";
+  return fmt::format("Deployment {} has strategy Recreate: every change of its pods leaves it without one for a while",
+                     object.name());
+}
+
 }  // namespace
 
 Result<Secret> ReadSecret(const Context& ctx, kube::Client& client, const api::ObjectRef& ref) {
@@ -139,6 +146,8 @@ Rendered RenderManifests(const Observation& o, const api::Release& release, Rend
   }
   bool at_zero = AppliesAtZero(o);
   for (kube::Object& object : result.output->objects) {
+    std::string outage = OutageOf(object);
+    if (!outage.empty()) out.warnings.push_back(std::move(outage));
     if (at_zero) ZeroReplicas(o, object);
     out.manifests.push_back(kube::ToManifest(object));
     object = kube::Object();
@@ -162,6 +171,30 @@ kube::Inventory MergeInventory(const kube::Inventory& old, const std::vector<kub
     merged.Put(manifest.id, entry);
   }
   return merged;
+}
+
+void ForgetDrifted(const Observation& o, kube::Inventory& inventory) {
+  for (const Drift& drift : o.fleet.drifts) {
+    const kube::InventoryEntry* entry = inventory.Find(drift.id);
+    if (entry != nullptr) inventory.Put(drift.id, {entry->version, "", "", entry->stale});
+  }
+}
+
+void ForgetFields(kube::Inventory& inventory) {
+  const kube::Inventory all = inventory;
+  for (const auto& [id, entry] : all.entries()) {
+    inventory.Put(id, {entry.version, entry.hash, "", entry.stale});
+  }
+}
+
+bool Differs(const kube::Inventory& before, const kube::Inventory& merged,
+             const std::vector<kube::Manifest>& manifests) {
+  if (before != merged) return true;
+  for (const auto& manifest : manifests) {
+    const kube::InventoryEntry* entry = before.Find(manifest.id);
+    if (entry == nullptr || entry->hash != manifest.hash || entry->fields.empty()) return true;
+  }
+  return false;
 }
 
 std::function<std::string(const kube::Object&)> KeepsOthers(const api::ProviderId& id) {

@@ -11,6 +11,7 @@
 
 #include "fetch/repository.h"
 #include "kube/apply/apply.h"
+#include "operator/crd_stages.h"
 #include "operator/decide.h"
 #include "operator/installer.h"
 #include "operator/settings.h"
@@ -28,8 +29,17 @@ struct Installer::Material {
   std::string digest, contract;
   std::vector<kube::Manifest> manifests;
   std::vector<std::string> warnings;
-  kube::Inventory inventory;
   std::optional<kube::Inventory> found;  // rebuilt from labels, for a provider that has lost its status (U11)
+  kube::Inventory before;                // as it was when the pass began
+  kube::Inventory inventory;             // old and new together
+  CrdStates live;                        // the release's CRDs that exist
+  bool first = false;     // nothing to be careful with: no object was there, or only what a first apply left
+  bool forced = false;    // by annotation reconcile-at: fetched again, every object sent again (U8)
+  bool cached = false;    // the last pass rendered it: only the last stages are to come (U2)
+  bool rollback = false;  // to the last good release (U5)
+  bool changes = false;   // something differs from what was applied
+  std::string inputs;     // of spec.version, also in a rollback
+  std::optional<api::HistoryEntry> rollout;
 };
 
 // Values stay in memory for the render and nowhere else (I7).
@@ -65,6 +75,15 @@ Hold MissingKindsHold(const std::vector<std::string>& kinds);
 // in the release stays until the next change of input (U11).
 kube::Inventory MergeInventory(const kube::Inventory& old, const std::vector<kube::Manifest>& manifests,
                                bool rebuilt = false);
+
+// What drifted is applied again (D1). In memory alone: after a crash it is found to have drifted still.
+void ForgetDrifted(const Observation& o, kube::Inventory& inventory);
+// Whatever is applied next is sent, though it is what was applied before (U8).
+void ForgetFields(kube::Inventory& inventory);
+
+// Whether anything of the render isn't what was applied: then there is something to announce, and to send.
+bool Differs(const kube::Inventory& before, const kube::Inventory& merged,
+             const std::vector<kube::Manifest>& manifests);
 
 // Why a live object isn't this provider's to delete; "" where it is (U4).
 std::function<std::string(const kube::Object&)> KeepsOthers(const api::ProviderId& id);

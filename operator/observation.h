@@ -41,6 +41,18 @@ struct Workload {
   std::int64_t replicas = 1;          // spec.replicas
   std::optional<std::string> former;  // annotation original-replicas: a pause scaled it to zero (P1)
   bool at_zero = false;               // no pod of it is left
+  std::int64_t terminating = 0;       // pods that are on their way out, where the server counts them
+  std::string pods;                   // label selector of its pods, while it isn't healthy
+};
+
+// A CRD as it is in the cluster, without its schemas.
+struct CrdState {
+  std::string name, group, kind, plural;
+  bool namespaced = false;
+  bool has_status = false;  // the stored version has a status subresource
+  std::string storage;      // the version at which objects are written
+  std::vector<std::string> versions, served;
+  std::vector<std::string> stored;  // status.storedVersions: objects may lie at any of these
 };
 
 // What a provider's objects look like, from the watches.
@@ -49,11 +61,19 @@ struct Fleet {
   std::vector<std::string> pending_crds;  // names of CRDs of the inventory that aren't Established
   std::vector<Drift> drifts;              // what isn't as it was applied, of all kinds (D1)
   bool blind = false;                     // the watch of some kind has no state yet: drift of it can't be told
+  std::vector<CrdState> unmigrated;       // CRDs whose storedVersions has more than the version that is stored (U3)
   bool ready() const {
     for (const auto& w : workloads) {
       if (!w.health.ok()) return false;
     }
     return pending_crds.empty();
+  }
+  // And no old pod is left.
+  bool rolled_out() const {
+    for (const auto& w : workloads) {
+      if (w.terminating > 0) return false;
+    }
+    return ready();
   }
 };
 

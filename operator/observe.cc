@@ -40,9 +40,11 @@ void SlimCrd(kube::Object& object) {
   Json* versions = Find(*spec, {"versions"});
   if (versions == nullptr || !versions->is_array()) return;
   for (Json& version : *versions) {
+    bool has_status = Find(version, {"subresources", "status"}) != nullptr;
     version = Json{{"name", GetString(version, {"name"})},
                    {"served", GetBool(version, {"served"})},
-                   {"storage", GetBool(version, {"storage"})}};
+                   {"storage", GetBool(version, {"storage"})},
+                   {"status", has_status}};
   }
 }
 
@@ -84,6 +86,61 @@ std::string OurObjects() { return std::string(api::kLabelClusterctl); }
 bool AsksForReleaseLabel(const Json& selector) {
   const Json* labels = Find(selector, {"matchLabels"});
   return labels != nullptr && labels->is_object() && labels->contains(std::string(api::kLabelReleaseName));
+}
+
+// Of a CRD that SlimCrd went over.
+CrdState StateOf(const kube::Object& crd) {
+  const Json& json = crd.json();
+  CrdState state;
+  state.name = crd.name();
+  state.group = GetString(json, {"spec", "group"});
+  state.kind = GetString(json, {"spec", "names", "kind"});
+  state.plural = GetString(json, {"spec", "names", "plural"});
+  state.namespaced = GetString(json, {"spec", "scope"}) == "Namespaced";
+  if (const Json* versions = Find(json, {"spec", "versions"}); versions != nullptr && versions->is_array()) {
+    for (const Json& version : *versions) {
+      state.versions.push_back(GetString(version, {"name"}));
+      if (GetBool(version, {"served"})) state.served.push_back(state.versions.back());
+      if (!GetBool(version, {"storage"})) continue;
+      state.storage = state.versions.back();
+      state.has_status = GetBool(version, {"status"});
+    }
+  }
+  if (const Json* stored = Find(json, {"status", "storedVersions"}); stored != nullptr && stored->is_array()) {
+    for (const Json& version : *stored) {
+      if (version.is_string()) state.stored.push_back(version.get<std::string>());
+    }
+  }
+  return state;
+}
+
+// Why its pods can't even be made (a quota, an admission webhook), as its controller says; and whose pods to look at.
+void DescribeTrouble(const kube::Object& object, Workload& workload) {
+  const Json* list = capi::Find(object.json(), {"status", "conditions"});
+  auto conditions = list == nullptr ? std::vector<kube::Condition>{} : kube::ConditionsFromJson(*list);
+  const auto* failure = kube::FindCondition(conditions, "ReplicaFailure");
+  if (failure != nullptr && failure->status == "True") workload.health.message += ": " + failure->message;
+  const Json* labels = capi::Find(object.json(), {"spec", "selector"});
+  if (labels == nullptr) return;
+  auto selector = kube::LabelSelector::FromJson(*labels);
+  if (selector.ok()) workload.pods = selector->ToString();
+}
+
+void ObserveCrd(const kube::ObjectId& id, const kube::ObjectPtr& crd, Fleet& fleet) {
+  if (!crd || !kube::HealthOf(*crd).ok()) fleet.pending_crds.push_back(id.name);
+  CrdState state = crd ? StateOf(*crd) : CrdState{};
+  if (state.stored.size() > 1) fleet.unmigrated.push_back(std::move(state));
+}
+
+Workload WorkloadOf(const kube::ObjectId& id, const kube::ObjectPtr& object) {
+  Workload workload;
+  workload.id = id;
+  workload.exists = object != nullptr;
+  if (!object) return workload;
+  workload.health = kube::HealthOf(*object);
+  workload.terminating = GetInt(object->json(), {"status", "terminatingReplicas"});
+  if (!workload.health.ok()) DescribeTrouble(*object, workload);
+  return workload;
 }
 
 bool WaitsForKinds(const api::Provider& provider) {
@@ -162,11 +219,14 @@ Result<std::vector<StoredRelease>> Observer::Releases(const Context& ctx, const 
   MutexLock lock(mu_);
   auto stored = remembered_.find(key);
   if (stored == remembered_.end()) return releases;
-  if (informer->Get(stored->second.ns, stored->second.name)) {
+  kube::ObjectPtr seen = informer->Get(stored->second.ns, stored->second.name);
+  std::string written = stored->second.stamp.substr(stored->second.stamp.find('/') + 1);
+  if (seen && Number(seen->resource_version()) >= Number(written)) {
     remembered_.erase(stored);
-  } else {
-    releases.push_back(stored->second);
+    return releases;
   }
+  std::erase_if(releases, [&](const StoredRelease& r) { return r.name == stored->second.name; });
+  releases.push_back(stored->second);
   return releases;
 }
 
@@ -208,13 +268,11 @@ Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key,
     kube::ObjectPtr object = informer->Get(id.ns, id.name);
     bool awaited = Awaited(id);
     Trace trace = object ? TraceOf(*object) : Trace{};
-    if (IsCrd(id) && (!object || !kube::HealthOf(*object).ok())) fleet.pending_crds.push_back(id.name);
+    if (IsCrd(id)) ObserveCrd(id, object, fleet);
     if (IsWorkload(id)) {
-      Workload workload{id, object != nullptr, {}, trace.scaled_by};
-      if (object) {
-        workload.health = kube::HealthOf(*object);
-        ReadReplicas(*object, workload);
-      }
+      Workload workload = WorkloadOf(id, object);
+      workload.scaled_by = trace.scaled_by;
+      if (object) ReadReplicas(*object, workload);
       if (object && awaited) {
         workload.health = {kube::HealthState::kInProgress, "the change was just applied"};
         workload.awaited = true;
@@ -264,6 +322,12 @@ void Observer::Saw(const kube::Object& object) {
 void Observer::Remember(const std::string& key, const StoredRelease& stored) {
   MutexLock lock(mu_);
   remembered_[key] = stored;
+}
+
+Result<std::optional<CrdState>> Observer::LiveCrd(const Context& ctx, const std::string& key, const std::string& name) {
+  auto crds = TRY(Crds(ctx, key));
+  kube::ObjectPtr crd = crds->Get("", name);
+  return crd ? std::optional<CrdState>(StateOf(*crd)) : std::nullopt;
 }
 
 Result<bool> Observer::IsFresh(const Context& ctx, const std::string& key, const std::vector<kube::ObjectId>& ids) {

@@ -50,6 +50,9 @@ class Observer {
   // True when none of the release's CRDs and workloads exists yet, and it has some: a first installation.
   Result<bool> IsFresh(const Context& ctx, const std::string& key, const std::vector<kube::ObjectId>& ids);
 
+  // The CRD as the watch shows it; nullopt where it doesn't exist, or isn't any provider's.
+  Result<std::optional<CrdState>> LiveCrd(const Context& ctx, const std::string& key, const std::string& name);
+
   // From now on `key` is woken by every new CRD in the cluster (I13).
   Status WatchAllCrds(const Context& ctx, const std::string& key);
 

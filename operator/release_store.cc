@@ -214,6 +214,28 @@ Result<StoredRelease> StoreRelease(const Context& ctx, kube::Client& client, con
   return Error{Code::kInternal, "a release without a ConfigMap", {}};
 }
 
+Result<StoredRelease> ReplaceRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
+                                     const api::Release& release) {
+  const std::string name = ReleaseName(owner.id.type, owner.id.name, release.version);
+  auto live = client.Get(ctx, ConfigMaps(), owner.id.ns, name);
+  if (!live.ok() && live.code() == Code::kNotFound) return StoreRelease(ctx, client, owner, release);
+  if (!live.ok()) return live.error();
+  // Somebody else's ConfigMap of that name is the release, as for StoreRelease; and an equal one need not be written.
+  auto stored = ReadRelease(ctx, client, Describe(*live));
+  bool same = stored.ok() && stored->components == release.components && stored->metadata == release.metadata;
+  if (same || !live->has_label(api::kLabelManagedBy)) return Describe(*live);
+  std::vector<kube::Object> maps = Pack(owner, release);
+  for (size_t i = maps.size(); i-- > 0;) {
+    auto written = client.Update(ctx, ConfigMaps(), maps[i], {.field_manager = std::string(api::kFieldManager)});
+    if (!written.ok() && written.code() == Code::kNotFound) {
+      written = client.Create(ctx, ConfigMaps(), maps[i], {.field_manager = std::string(api::kFieldManager)});
+    }
+    if (!written.ok()) return written.error().With(fmt::format("storing {}", Where(maps[i].ns(), maps[i].name())));
+    if (i == 0) return Describe(*written);
+  }
+  return Error{Code::kInternal, "a release without a ConfigMap", {}};
+}
+
 std::unique_ptr<fetch::Repository> StoredRepository(kube::Client& client, const std::vector<StoredRelease>& releases,
                                                     std::string description) {
   return std::make_unique<StoredReleases>(client, releases, std::move(description));

@@ -39,6 +39,10 @@ Result<api::Release> ReadRelease(const Context& ctx, kube::Client& client, const
 Result<StoredRelease> StoreRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
                                    const api::Release& release);
 
+// The same for a release that was fetched again (behaviour.md U8): what was stored under its name, by us, gives way.
+Result<StoredRelease> ReplaceRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
+                                     const api::Release& release);
+
 // The releases that a selector found, as a repository: so "latest" means the same everywhere. Lives no longer than its
 // arguments. Thread-compatible.
 std::unique_ptr<fetch::Repository> StoredRepository(kube::Client& client, const std::vector<StoredRelease>& releases,

@@ -23,6 +23,12 @@ Told Tell(const Drift& drift, const kube::Manifest& manifest, bool autoscaled) {
   return {drift, Describe(drift, paths), silent};
 }
 
+// In the middle of an upgrade the render has more than was sent: CRDs that will store another version, webhook
+// configurations whose paths nobody serves yet (U2). These are not restored from it.
+bool WasApplied(const kube::InventoryEntry& entry, const kube::Manifest& manifest) {
+  return entry.hash == manifest.hash || entry.hash == WithoutReplicas(manifest).hash;
+}
+
 }  // namespace
 
 bool IsAutoscaled(const Observation& o, const kube::ObjectId& id) {
@@ -52,7 +58,7 @@ Done Restorer::Run(const Context& ctx, const Observation& o, const Restore& step
   for (const Drift& drift : step.drifts) {
     const kube::InventoryEntry* entry = o.inventory.Find(drift.id);
     if (entry == nullptr) continue;
-    auto manifest = needs_.rendered.Get(key, o.provider.status.applied, drift.id);
+    auto manifest = needs_.rendered.Get(key, o.rendered, drift.id);
     if (!manifest) {
       // The release no longer has it (a CRD that stays): there is nothing to restore it from.
       kube::InventoryEntry now = *entry;
@@ -60,6 +66,7 @@ Done Restorer::Run(const Context& ctx, const Observation& o, const Restore& step
       drift.missing ? inventory.Remove(drift.id) : inventory.Put(drift.id, now);
       continue;
     }
+    if (!WasApplied(*entry, *manifest)) continue;
     bool autoscaled = !drift.missing && IsAutoscaled(o, drift.id);
     told.emplace(drift.id, Tell(drift, *manifest, autoscaled));
     manifests.push_back(autoscaled ? WithoutReplicas(*manifest) : std::move(*manifest));

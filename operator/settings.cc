@@ -57,7 +57,7 @@ Result<ConfigFile> ParseConfigFile(std::string_view yaml) {
 }
 
 std::string Settings::Digest() const {
-  std::string text(kRendererVersion);
+  std::string text = renderer;
   for (const auto& [name, value] : environment) text += fmt::format("\nvariable {}={}", name, value);
   for (const auto& [key, o] : file.images) text += fmt::format("\nimage {} {} {} {}", key, o.repository, o.name, o.tag);
   return Sha256Hex(text).substr(0, 16);

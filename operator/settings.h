@@ -32,6 +32,7 @@ Result<ConfigFile> ParseConfigFile(std::string_view yaml);
 
 // Immutable after start.
 struct Settings {
+  std::string renderer{kRendererVersion};
   ConfigFile file;
   std::map<std::string, std::string> environment;  // name to value, those that --environment-variables names (I7)
 

@@ -31,7 +31,7 @@ images:
 variable: ignored
 )");
   ASSERT_TRUE(file.ok()) << file.error().message;
-  Settings settings{*file, {}};
+  Settings settings{.file = *file};
   EXPECT_EQ(settings.UrlOf(api::ProviderType::kInfrastructure, "mine"),
             "https://github.com/me/mine/releases/latest/infrastructure-components.yaml");
   EXPECT_THAT(*settings.UrlOf(api::ProviderType::kInfrastructure, "aws"), HasSubstr("cluster-api-provider-aws"));
@@ -72,6 +72,9 @@ TEST(Settings, DigestFollowsEveryInput) {
   Settings c;
   c.file.images["all"] = {"registry.example", "", ""};
   EXPECT_NE(a.Digest(), c.Digest());
+  Settings d;
+  d.renderer = "another build";
+  EXPECT_NE(a.Digest(), d.Digest());
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "operator/contract_rules.h"
 #include "operator/pause.h"
+#include "operator/rollout.h"
 
 namespace capi::ops {
 namespace {
@@ -16,7 +17,6 @@ namespace condition = api::condition;
 namespace reason = api::reason;
 using kube::Condition;
 
-constexpr size_t kHistory = 10;
 constexpr size_t kMaxMessage = 8 * 1024;  // far below the CRD's 32,768, so that a status stays small
 
 std::string Cut(std::string text) {
@@ -50,20 +50,6 @@ class Conditions {
   std::vector<Condition> list_;
 };
 
-// What of the workloads and CRDs isn't ready, in words.
-std::string NotReady(const Fleet& fleet) {
-  std::vector<std::string> parts;
-  for (const auto& w : fleet.workloads) {
-    if (!w.health.ok()) {
-      parts.push_back(fmt::format("{} {}: {}", w.id.kind, w.id.name, w.exists ? w.health.message : "doesn't exist"));
-    }
-  }
-  if (!fleet.pending_crds.empty()) {
-    parts.push_back(fmt::format("CRDs not yet established: {}", JoinNames(fleet.pending_crds, 3)));
-  }
-  return JoinNames(parts, 5);
-}
-
 void ReportHold(Conditions& conditions, const Observation& o, const Hold& hold) {
   std::string message = hold.message;
   if (hold.after) {
@@ -93,10 +79,16 @@ void ReportApplied(Conditions& conditions, const Observation& o, const Done& don
                  "All preflight checks passed");
   conditions.Remove(condition::kStalled);
   bool at_zero = AppliesAtZero(o);
-  if (!fleet.ready()) {
-    std::string message = "Waiting for " + NotReady(fleet);
+  bool last_stages = o.provider.status.applied.empty() && !done.applied;  // they follow when the workloads are there
+  if (!fleet.ready() || last_stages) {
+    std::string message = fleet.rolled_out() ? "The last stages follow" : "Waiting for " + NotReady(fleet);
     std::string_view why = fleet.pending_crds.empty() ? reason::kWorkloadsNotReady : reason::kCRDsNotEstablished;
     if (at_zero && fleet.pending_crds.empty()) why = reason::kPaused;
+    if (const auto* change = conditions.Get(condition::kProviderUpgraded);
+        change != nullptr && change->status != "True") {
+      std::string words = change->message.substr(0, change->message.find(": "));
+      conditions.Set(condition::kProviderUpgraded, "False", reason::kUpgrading, words + ": " + message);
+    }
     const Condition* before = conditions.Get(condition::kProviderInstalled);
     // A provider that was installed stays so when a pod of it dies: Ready says that, and why.
     if (before == nullptr || before->status != "True" || done.applied) {
@@ -173,14 +165,38 @@ void SettleDesired(api::ProviderStatus& status, const Observation& o, const Done
   if (pending && done.hold && !o.provider.spec.paused && AppliesAtZero(o)) status.desired_version = wanted;
 }
 
-void AddHistory(api::ProviderStatus& status, const Observation& o, const Done& done) {
-  std::string digest = done.release_digest.value_or("");
-  if (!status.history.empty() && status.history.front().version == status.installed_version &&
-      status.history.front().digest == digest) {
+// The record of the change, and its end when everything that was sent is healthy.
+void KeepHistory(api::ProviderStatus& status, const Observation& o, const Done& done) {
+  if (done.rollout) PutEntry(status.history, *done.rollout);
+  if (status.history.empty() || done.hold) return;
+  const api::HistoryEntry& front = status.history.front();
+  bool open = front.outcome == api::outcome::kRollingOut || front.outcome == api::outcome::kFailed;
+  bool complete = !status.applied.empty() && front.inputs == status.applied;
+  if (open && complete && (done.fleet ? *done.fleet : o.fleet).rolled_out()) Succeed(status.history, o.now);
+}
+
+// Absent where there never was anything to migrate.
+void ReportMigration(Conditions& conditions, const Observation& o, const Done& done, const Fleet& fleet) {
+  bool known = conditions.Get(condition::kStorageMigrated) != nullptr;
+  if (fleet.unmigrated.empty()) {
+    if (known) {
+      conditions.Set(condition::kStorageMigrated, "True", reason::kStorageMigrated,
+                     "Every object is stored at the version that its CRD stores");
+    }
     return;
   }
-  status.history.insert(status.history.begin(), {status.installed_version, status.contract, digest, FormatTime(o.now)});
-  if (status.history.size() > kHistory) status.history.resize(kHistory);
+  std::vector<std::string> names;
+  for (const CrdState& crd : fleet.unmigrated) names.push_back(crd.name);
+  std::string what = "Objects of " + JoinNames(names, 3) + " may be stored at older versions";
+  if (!done.migration_error.empty()) {
+    conditions.Set(condition::kStorageMigrated, "False", reason::kStorageMigrationFailed,
+                   what + "; the provider works, and it is tried again: " + done.migration_error);
+  } else if (o.provider.spec.paused) {
+    conditions.Set(condition::kStorageMigrated, "False", reason::kMigratingStorage,
+                   what + ": they are migrated when the provider is unpaused");
+  } else {
+    conditions.Set(condition::kStorageMigrated, "False", reason::kMigratingStorage, what);
+  }
 }
 
 void ReportWarnings(Conditions& conditions, const Done& done) {
@@ -216,6 +232,17 @@ void ReportDeleting(Conditions& conditions) {
   conditions.Set(condition::kReconciling, "True", reason::kDeleting, message);
 }
 
+bool IsRollingOut(const api::ProviderStatus& status) {
+  return !status.history.empty() && status.history.front().outcome == api::outcome::kRollingOut;
+}
+
+// A change of version whose workloads were just sent.
+bool BeginsUpgrade(const Observation& o, const Done& done) {
+  return done.rollout && done.rollout->outcome == api::outcome::kRollingOut &&
+         !o.provider.status.installed_version.empty() &&
+         !api::SameVersion(done.rollout->version, o.provider.status.installed_version);
+}
+
 }  // namespace
 
 api::ProviderStatus Summarize(const Observation& o, const Done& done) {
@@ -237,15 +264,16 @@ api::ProviderStatus Summarize(const Observation& o, const Done& done) {
   if (done.contract) status.contract = *done.contract;
   if (done.installed_version) status.installed_version = *done.installed_version;
   if (done.source) status.source = *done.source;
-  if (done.applied && !done.applied->empty() && !done.hold) AddHistory(status, o, done);
+  if (done.handled_reconcile_at) status.handled_reconcile_at = *done.handled_reconcile_at;
+  KeepHistory(status, o, done);
   ReportWarnings(conditions, done);
   ReportFights(conditions, o);
   ReportPause(conditions, o, done);
   ReportContract(conditions, o, status.contract);
   SettleDesired(status, o, done);
-  if (changed_version) {
-    conditions.Set(condition::kProviderUpgraded, "False", reason::kProgressing,
-                   fmt::format("Upgrading to {}", status.installed_version));
+  if (changed_version || BeginsUpgrade(o, done)) {
+    conditions.Set(condition::kProviderUpgraded, "False", reason::kUpgrading,
+                   fmt::format("Upgrading to {}", done.rollout ? done.rollout->version : status.installed_version));
   }
   const Condition* upgraded = conditions.Get(condition::kProviderUpgraded);
   bool upgrading = upgraded != nullptr && upgraded->status != "True";
@@ -253,9 +281,10 @@ api::ProviderStatus Summarize(const Observation& o, const Done& done) {
     ReportHold(conditions, o, *done.hold);
   } else if (done.deleting) {
     ReportDeleting(conditions);
-  } else if (!status.applied.empty()) {
+  } else if (!status.applied.empty() || IsRollingOut(status)) {
     ReportApplied(conditions, o, done, upgrading);
   }
+  if (!done.deleting) ReportMigration(conditions, o, done, done.fleet ? *done.fleet : o.fleet);
   status.observed_generation = o.provider.generation;
   status.conditions = conditions.Settle();
   return status;

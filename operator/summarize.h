@@ -23,8 +23,12 @@ struct Done {
   std::optional<std::string> applied, contract, installed_version, source, release_digest;
   std::optional<std::vector<std::string>> warnings;  // of the render
   std::optional<Fleet> fleet;                        // after an apply, instead of the observation's
-  std::vector<std::string> restored;                 // what drifted and is back, in words, for events
-  std::vector<std::string> removed;                  // ids of pruned or deleted objects, for an event
+  std::optional<api::HistoryEntry> rollout;          // the change that was begun, sent, or given up
+  std::optional<std::string> handled_reconcile_at;
+  std::string migration_error;        // why objects are still stored at older versions (U3)
+  std::optional<Millis> again_after;  // another pass, if nothing wakes the provider before
+  std::vector<std::string> restored;  // what drifted and is back, in words, for events
+  std::vector<std::string> removed;   // ids of pruned or deleted objects, for an event
 };
 
 api::ProviderStatus Summarize(const Observation& o, const Done& done);

@@ -27,6 +27,9 @@ Done Applied() {
   done.installed_version = "v1.12.0";
   done.contract = "v1beta2";
   done.release_digest = "sha256:1";
+  done.rollout = api::HistoryEntry{"v1.12.0", "v1beta2", "sha256:1"};
+  done.rollout->outcome = "RollingOut";
+  done.rollout->inputs = "digest";
   done.fleet.emplace();
   return done;
 }
@@ -101,8 +104,8 @@ TEST(Summarize, UpgradedIsSetOnlyByAnUpgrade) {
   o.provider.status = Summarize(o, Applied());
   EXPECT_EQ(StatusOf(o.provider.status, "ProviderUpgraded"), "");
   Done done = Applied();
-  done.installed_version = "v1.13.0";
-  done.applied = "other";
+  done.installed_version = done.rollout->version = "v1.13.0";
+  done.applied = done.rollout->inputs = "other";
   done.fleet->workloads = {testing::NewWorkload(kube::HealthState::kInProgress)};
   o.provider.status = Summarize(o, done);
   EXPECT_EQ(StatusOf(o.provider.status, "ProviderUpgraded"), "False");

@@ -99,8 +99,9 @@ bool Hiccup(const Error& error) {
 // One request and what it may lead to.
 class ObjectApply {
  public:
-  ObjectApply(Client& client, const Context& ctx, const WriteOptions& options, const OwnKinds& own)
-      : client_(client), ctx_(ctx), options_(options), own_(own) {}
+  ObjectApply(Client& client, const Context& ctx, const WriteOptions& options, const OwnKinds& own,
+              const LeftBehind* left_behind = nullptr)
+      : client_(client), ctx_(ctx), options_(options), own_(own), left_behind_(left_behind) {}
 
   // Retries a kind of ours until its CRD is served.
   Result<Object> Run(const Manifest& manifest) const {
@@ -132,13 +133,14 @@ class ObjectApply {
     auto resource = TRY(client_.mapper().For(ctx_, manifest.id.group_kind(), VersionOf(manifest)));
     auto applied = client_.ApplyText(ctx_, resource, manifest.id.ns, manifest.id.name, manifest.text, options_);
     if (applied.ok() || applied.code() != Code::kInvalidArgument) return applied;
-    return ApplyByReplacing(client_, ctx_, {resource, manifest, options_, applied.error()});
+    return ApplyByReplacing(client_, ctx_, {resource, manifest, options_, applied.error(), left_behind_});
   }
 
   Client& client_;
   const Context& ctx_;
   const WriteOptions& options_;
   const OwnKinds& own_;
+  const LeftBehind* left_behind_;
 };
 
 // The object was made by this apply, as far as the answer tells: nobody but us has written it, and only then.
@@ -209,10 +211,10 @@ std::string WaitsFor(const Object& live) {
 Applier::Applier(Client& client, ApplyOptions options) : client_(client), options_(std::move(options)) {}
 
 Status Applier::Apply(const Context& ctx, const std::vector<Manifest>& manifests, const Inventory& current,
-                      std::vector<Change>& changes) {
+                      std::vector<Change>& changes, const LeftBehind& left_behind) {
   const OwnKinds own(manifests);
   const WriteOptions write{.field_manager = options_.field_manager, .metadata_only = true};
-  const ObjectApply apply(client_, ctx, write, own);
+  const ObjectApply apply(client_, ctx, write, own, left_behind ? &left_behind : nullptr);
   std::vector<Outcome> outcomes(manifests.size());
   auto one = [&](size_t index) {
     const Manifest& manifest = manifests[index];

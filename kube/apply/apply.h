@@ -8,6 +8,7 @@
 #include "base/context.h"
 #include "kube/apply/inventory.h"
 #include "kube/apply/manifest.h"
+#include "kube/apply/replace.h"
 #include "kube/client/client.h"
 
 namespace capi::kube {
@@ -36,8 +37,10 @@ class Applier {
  public:
   Applier(Client& client, ApplyOptions options);
 
+  // With `left_behind` a Deployment that has to be created anew leaves its pods running (replace.h); it may be called
+  // from several threads.
   Status Apply(const Context& ctx, const std::vector<Manifest>& manifests, const Inventory& current,
-               std::vector<Change>& changes);
+               std::vector<Change>& changes, const LeftBehind& left_behind = nullptr);
   // The same requests with dryRun=All for the given manifests; all errors named (I5).
   Status DryRun(const Context& ctx, const std::vector<Manifest>& manifests);
   // Deletes in reverse stage order. `keep` guards each object just before (U4): it returns a reason to leave the live

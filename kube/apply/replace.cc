@@ -116,11 +116,38 @@ Status AwaitDeletion(Client& client, const Context& ctx, const ReplaceRequest& r
   }
 }
 
+bool IsOwnedBy(const Object& object, const std::string& uid) {
+  const Json* owners = Find(object.json(), {"metadata", "ownerReferences"});
+  if (owners == nullptr || !owners->is_array()) return false;
+  return std::any_of(owners->begin(), owners->end(), [&](const Json& o) { return GetString(o, {"uid"}) == uid; });
+}
+
+// The ReplicaSets of a Deployment get its labels, so that whoever removes them later sees whose they are.
+Status LeaveReplicaSets(Client& client, const Context& ctx, const ReplaceRequest& request, const Object& live) {
+  const Resource& sets = Builtin("ReplicaSet");
+  auto all = TRY(client.List(ctx, sets, request.manifest.id.ns, {.metadata_only = true}));
+  const Json* labels = Find(live.json(), {"metadata", "labels"});
+  std::vector<ObjectId> left;
+  for (const Object& set : all.items) {
+    if (!IsOwnedBy(set, live.uid())) continue;
+    Json patch = {{"metadata", {{"labels", labels == nullptr ? Json::object() : *labels}}}};
+    auto labelled = client.Patch(ctx, sets, set.ns(), set.name(), PatchType::kMerge, patch, request.options);
+    if (!labelled.ok() && labelled.code() == Code::kNotFound) continue;
+    if (!labelled.ok()) return labelled.error();
+    left.push_back(set.id());
+  }
+  return left.empty() ? Ok() : (*request.left_behind)(left);
+}
+
+// A Deployment goes without its pods: they serve until those of the new one do.
 Result<Object> Recreate(Client& client, const Context& ctx, const ReplaceRequest& request, const Object& live) {
   const ObjectId& id = request.manifest.id;
   ctx.log.Info("creating anew: a field can't be changed",
                {{"object", id.ToString()}, {"refused", request.refused.message}});
-  auto deleted = client.Delete(ctx, request.resource, id.ns, id.name, {.uid = live.uid()});
+  bool orphans = request.left_behind != nullptr && id.kind == "Deployment";
+  if (orphans) TRY_WITH(LeaveReplicaSets(client, ctx, request, live), "keeping the old pods");
+  DeleteOptions how{.propagation = orphans ? "Orphan" : "Background", .uid = live.uid()};
+  auto deleted = client.Delete(ctx, request.resource, id.ns, id.name, how);
   if (!deleted.ok() && deleted.code() != Code::kNotFound) return deleted.error();
   TRY(AwaitDeletion(client, ctx, request, live.uid()));
   return Apply(client, ctx, request);

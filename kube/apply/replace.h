@@ -1,17 +1,25 @@
 // Ways on where the server refuses an apply although the object itself is valid (behaviour.md U9).
 #pragma once
 
+#include <functional>
+#include <vector>
+
 #include "base/context.h"
 #include "kube/apply/manifest.h"
 #include "kube/client/client.h"
 
 namespace capi::kube {
 
+// Told, before a Deployment is deleted without its pods, of the ReplicaSets that keep them running: the caller removes
+// these when the new pods are healthy. An error keeps everything as it is.
+using LeftBehind = std::function<Status(const std::vector<ObjectId>& replica_sets)>;
+
 struct ReplaceRequest {
   const Resource& resource;
   const Manifest& manifest;
-  const WriteOptions& options;  // those of the apply that was refused; with dry_run nothing is written
-  const Error& refused;         // kInvalidArgument
+  const WriteOptions& options;              // those of the apply that was refused; with dry_run nothing is written
+  const Error& refused;                     // kInvalidArgument
+  const LeftBehind* left_behind = nullptr;  // null: what is created anew goes with all that it owns
 };
 
 // Old and new may be invalid only together: leftovers that an apply merges (a webhook's port 0, a list with changed

@@ -123,6 +123,31 @@ TEST_F(Replace, ImmutableSelectorIsCreatedAnew) {
   })) << "the old pods go with their Deployment";
 }
 
+// Where the caller looks after them, the old pods serve until it removes their ReplicaSet.
+TEST_F(Replace, OldPodsOutliveADeploymentThatIsCreatedAnew) {
+  MustApply(InNamespace(ReplaceAll(kDeployment, "LABEL", "old")));
+  auto available = [&] { return GetInt(Live("Deployment", "web")->json(), {"status", "availableReplicas"}) == 1; };
+  ASSERT_TRUE(Eventually(available));
+  std::string uid = Live("Deployment", "web")->uid();
+  std::vector<ObjectId> left;
+  std::vector<Change> changes;
+  auto applied = applier_->Apply(ctx_, InNamespace(ReplaceAll(kDeployment, "LABEL", "new")), {}, changes,
+                                 [&](const std::vector<ObjectId>& sets) -> Status {
+                                   left = sets;
+                                   EXPECT_EQ(Live("Deployment", "web")->uid(), uid) << "told before";
+                                   return Ok();
+                                 });
+  ASSERT_TRUE(applied.ok()) << applied.error().message;
+  EXPECT_NE(Live("Deployment", "web")->uid(), uid);
+  ASSERT_EQ(left.size(), 1u);
+  ASSERT_TRUE(Eventually(available));
+  auto old = client_->Get(ctx_, Builtin("ReplicaSet"), ns_, left[0].name);
+  ASSERT_TRUE(old.ok());
+  EXPECT_EQ(GetInt(old->json(), {"status", "availableReplicas"}), 1);
+  EXPECT_EQ(Find(old->json(), {"metadata", "ownerReferences"}), nullptr);
+  ASSERT_TRUE(client_->Delete(ctx_, Builtin("ReplicaSet"), ns_, left[0].name).ok());
+}
+
 TEST_F(Replace, RoleOfABindingIsChanged) {
   const std::string binding = R"(
 apiVersion: rbac.authorization.k8s.io/v1

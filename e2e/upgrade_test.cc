@@ -1,0 +1,337 @@
+// Changes of version on a real control plane: in stages, without a moment without a replica, back again where they fail
+// (behaviour.md U2, U3, U5, U6).
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+#include <thread>
+
+#include "base/mutex.h"
+#include "e2e/cluster.h"
+#include "e2e/operator_process.h"
+#include "e2e/tiny_core.h"
+#include "kube/apply/inventory.h"
+
+namespace capi::e2e {
+namespace {
+
+using api::ProviderType;
+using ::testing::HasSubstr;
+
+constexpr char kNs[] = "capi-system";
+
+// All changes of one kind's objects while it lives, in the order of their resource versions.
+class Recorder {
+ public:
+  Recorder(Cluster& cluster, const char* kind, const std::string& ns) {
+    client_ = cluster.plane().NewClient("recorder");
+    thread_ = std::jthread([this, kind, ns](std::stop_token stop) {
+      Context ctx = Context{}.WithStop(stop);
+      kube::WatchOptions options{.send_initial_events = true};
+      (void)client_->Watch(ctx, kube::Builtin(kind), ns, options, [this](kube::WatchEvent event) -> Status {
+        MutexLock lock(mu_);
+        if (event.type == kube::WatchEvent::Type::kBookmark) {
+          synced_ = synced_ || event.initial_events_end;
+        } else {
+          seen_.push_back(std::move(event));
+        }
+        return Ok();
+      });
+    });
+    EXPECT_TRUE(kube::Eventually([&] {
+      MutexLock lock(mu_);
+      return synced_;
+    }));
+    MutexLock lock(mu_);
+    seen_.clear();
+  }
+  std::vector<kube::WatchEvent> Seen() {
+    MutexLock lock(mu_);
+    return seen_;
+  }
+
+ private:
+  std::unique_ptr<kube::Client> client_;
+  Mutex mu_;
+  bool synced_ CAPI_GUARDED_BY(mu_) = false;
+  std::vector<kube::WatchEvent> seen_ CAPI_GUARDED_BY(mu_);
+  std::jthread thread_;
+};
+
+std::int64_t Version(const kube::Object& object) { return std::stoll(object.resource_version()); }
+std::int64_t Available(const kube::Object& object) { return GetInt(object.json(), {"status", "availableReplicas"}); }
+
+std::string StorageOf(const kube::Object& crd) {
+  const Json* versions = Find(crd.json(), {"spec", "versions"});
+  if (versions == nullptr) return "";
+  for (const Json& v : *versions) {
+    if (GetBool(v, {"storage"})) return GetString(v, {"name"});
+  }
+  return "";
+}
+
+class Upgrade : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (ReleasesDir().empty()) GTEST_SKIP() << "RELEASES_DIR isn't set";
+    cluster_ = std::make_unique<Cluster>(kube::ControlPlane::Shared());
+    operator_ = std::make_unique<OperatorProcess>(kube::ControlPlane::Shared().kubeconfig());
+  }
+  void TearDown() override {
+    if (!cluster_) return;
+    cluster_->DeleteAllProviders();
+  }
+  Seen Core() { return cluster_->See(ProviderType::kCore, kNs, "cluster-api"); }
+  void SetVersion(const std::string& version, Json more = Json::object()) {
+    Json spec = std::move(more);
+    spec["version"] = version;
+    cluster_->PatchProvider(ProviderType::kCore, kNs, "cluster-api", {{"spec", spec}});
+  }
+  bool AwaitInstalled(const std::string& version, Millis timeout = Seconds(60)) {
+    bool there = kube::Eventually(
+        [&] {
+          Seen seen = Core();
+          return seen.provider.status.installed_version == version && seen.Status("Ready") == "True";
+        },
+        timeout);
+    EXPECT_TRUE(there) << Core().Describe();
+    return there;
+  }
+  bool AwaitCore(std::string_view condition, std::string_view reason) {
+    return cluster_->AwaitReason(ProviderType::kCore, kNs, "cluster-api", condition, reason);
+  }
+  std::vector<kube::Object> CoreCrds() {
+    auto crds = cluster_->client().List(cluster_->ctx(), kube::Builtin("CustomResourceDefinition"), "",
+                                        {.label_selector = "cluster.x-k8s.io/provider=cluster-api"});
+    EXPECT_TRUE(crds.ok());
+    return crds.ok() ? crds->items : std::vector<kube::Object>{};
+  }
+
+  std::unique_ptr<Cluster> cluster_;
+  std::unique_ptr<OperatorProcess> operator_;
+};
+
+// U2 on real releases. v1.10.4 -> v1.11.0 switches the storage version of every CRD and the path of every webhook.
+TEST_F(Upgrade, GoesInStagesAndNeverWithoutAReplica) {
+  ASSERT_TRUE(cluster_->InstallCore("v1.10.4"));
+  cluster_->StoreRelease(kNs, GetRelease("cluster-api", "v1.11.0"));
+  Recorder deployments(*cluster_, "Deployment", kNs), crds(*cluster_, "CustomResourceDefinition", ""),
+      webhooks(*cluster_, "ValidatingWebhookConfiguration", "");
+  SetVersion("v1.11.0");
+  ASSERT_TRUE(AwaitInstalled("v1.11.0"));
+  ASSERT_TRUE(AwaitCore("StorageMigrated", "StorageMigrated"));
+
+  std::int64_t sent = 0, rolled_out = 0, first_crd = 0;
+  for (const auto& event : deployments.Seen()) {
+    EXPECT_GE(Available(event.object), 1) << "U2: " << ToJsonText(*Find(event.object.json(), {"status"}));
+    EXPECT_NE(event.type, kube::WatchEvent::Type::kDeleted);
+    bool fresh = GetInt(event.object.json(), {"metadata", "generation"}) > 1;
+    if (fresh && sent == 0) sent = Version(event.object);
+    bool done = GetInt(event.object.json(), {"status", "updatedReplicas"}) == 1 &&
+                GetInt(event.object.json(), {"status", "replicas"}) == 1 &&
+                GetInt(event.object.json(), {"status", "observedGeneration"}) ==
+                    GetInt(event.object.json(), {"metadata", "generation"});
+    if (sent != 0 && done && rolled_out == 0) rolled_out = Version(event.object);
+  }
+  ASSERT_GT(sent, 0);
+  ASSERT_GT(rolled_out, sent);
+  std::map<std::string, std::int64_t> switched;
+  for (const auto& event : crds.Seen()) {
+    if (event.object.label("cluster.x-k8s.io/provider") != "cluster-api") continue;
+    if (first_crd == 0) first_crd = Version(event.object);
+    if (StorageOf(event.object) == "v1beta2") switched.emplace(event.object.name(), Version(event.object));
+  }
+  EXPECT_LT(first_crd, sent) << "new versions are served before the pods come";
+  EXPECT_GE(switched.size(), 13u);
+  std::int64_t webhook = 0;
+  for (const auto& event : webhooks.Seen()) {
+    if (event.object.label("cluster.x-k8s.io/provider") == "cluster-api" && webhook == 0) {
+      webhook = Version(event.object);
+    }
+  }
+  EXPECT_GT(webhook, rolled_out) << "old pods don't serve the new paths";
+  for (const auto& [name, version] : switched) EXPECT_GT(version, webhook) << name;
+  for (const auto& crd : CoreCrds()) {
+    EXPECT_EQ(ToJsonText(*Find(crd.json(), {"status", "storedVersions"})), "[\"" + StorageOf(crd) + "\"]")
+        << crd.name();
+  }
+  const auto& history = Core().provider.status.history;
+  ASSERT_EQ(history.size(), 2u);
+  EXPECT_EQ(history[0].version + " " + history[0].outcome, "v1.11.0 Succeeded");
+  EXPECT_EQ(Core().Reason("ProviderUpgraded"), "ProviderUpgraded");
+}
+
+// ---- A small core, whose CRD, pods and paths a test decides on ----
+
+class SmallUpgrade : public Upgrade {
+ protected:
+  void Store(const TinyCore& small) { StoreTiny(*cluster_, kNs, small); }
+  bool Install(const TinyCore& small, Json more = Json::object()) {
+    cluster_->CreateNamespace(kNs);
+    Store(small);
+    more["version"] = small.version;
+    more["fetchConfig"] = TinySource();
+    cluster_->ApplyProvider(ProviderType::kCore, kNs, "cluster-api", more);
+    return AwaitInstalled(small.version);
+  }
+  void TearDown() override {
+    if (!cluster_) return;
+    Upgrade::TearDown();
+    for (const char* version : {"v1.0.0", "v1.0.1", "v1.1.0"}) {
+      (void)cluster_->client().Delete(cluster_->ctx(), kube::Builtin("ConfigMap"), kNs,
+                                      std::string("small-") + version);
+    }
+  }
+  std::string Path() {
+    auto webhook = cluster_->Get("ValidatingWebhookConfiguration", "", "small-webhook");
+    return GetString((*Find(webhook.json(), {"webhooks"}))[0], {"clientConfig", "service", "path"});
+  }
+  kube::Resource Smalls(const std::string& version) {
+    return {.group = "cluster.x-k8s.io", .version = version, .plural = "smalls", .kind = "Small"};
+  }
+  kube::Object NewSmall(const std::string& version, const std::string& name) {
+    return kube::Object(Json{{"apiVersion", "cluster.x-k8s.io/" + version},
+                             {"kind", "Small"},
+                             {"metadata", {{"name", name}, {"namespace", kNs}}},
+                             {"spec", {{"keep", name}}}});
+  }
+  kube::Object Deployment() { return cluster_->Get("Deployment", kNs, "small-manager"); }
+  std::string Image() {
+    kube::Object deployment = Deployment();
+    return GetString((*Find(deployment.json(), {"spec", "template", "spec", "containers"}))[0], {"image"});
+  }
+};
+
+// U3: objects are written anew at the version that is stored now, and the next release may drop the old one.
+TEST_F(SmallUpgrade, MigratesWhatIsStored) {
+  ASSERT_TRUE(Install({.version = "v1.0.0", .crd_versions = "v1*"}));
+  std::map<std::string, std::string> before;
+  for (int i = 0; i < 300; ++i) {
+    auto made = cluster_->client().Create(cluster_->ctx(), Smalls("v1"), NewSmall("v1", fmt::format("s{}", i)));
+    ASSERT_TRUE(made.ok()) << made.error().message;
+    before[made->name()] = made->uid();
+  }
+  Store({.version = "v1.0.1", .crd_versions = "v1,v2*"});
+  SetVersion("v1.0.1");
+  ASSERT_TRUE(AwaitInstalled("v1.0.1"));
+  ASSERT_TRUE(AwaitCore("StorageMigrated", "StorageMigrated"));
+  auto stored = cluster_->Get("CustomResourceDefinition", "", "smalls.cluster.x-k8s.io");
+  EXPECT_EQ(ToJsonText(*Find(stored.json(), {"status", "storedVersions"})), R"(["v2"])");
+
+  Store({.version = "v1.1.0", .crd_versions = "v2*"});
+  SetVersion("v1.1.0");
+  ASSERT_TRUE(AwaitInstalled("v1.1.0"));
+  auto after = cluster_->client().List(cluster_->ctx(), Smalls("v2"), kNs);
+  ASSERT_TRUE(after.ok()) << "an object that is stored at v1 still can't be read: " << after.error().message;
+  ASSERT_EQ(after->items.size(), before.size());
+  for (const auto& object : after->items) {
+    EXPECT_EQ(object.uid(), before[object.name()]);
+    EXPECT_EQ(GetString(object.json(), {"spec", "keep"}), object.name());
+  }
+  // The test's own objects go, or the CRD's deletion would have to wait for them.
+  for (const auto& [name, uid] : before) {
+    EXPECT_TRUE(cluster_->client().Delete(cluster_->ctx(), Smalls("v2"), kNs, name).ok());
+  }
+}
+
+// U3: before any write. Its parts are operator_test's; the whole is for the long run.
+TEST_F(SmallUpgrade, ARefusedReleaseChangesNothing) {
+  if (std::getenv("CAPI_TEST_LONG") == nullptr) GTEST_SKIP() << "CAPI_TEST_LONG isn't set";
+  ASSERT_TRUE(Install({.version = "v1.0.0", .crd_versions = "v1*"}));
+  auto before = Core().provider.status;
+  auto crd = cluster_->Get("CustomResourceDefinition", "", "smalls.cluster.x-k8s.io");
+  auto deployment = Deployment();
+  struct Case {
+    TinyCore small;
+    std::string condition, reason, message;
+  };
+  const Case cases[] = {
+      {{.version = "v1.1.0", .crd_versions = "v2*"},
+       "PreflightCheckPassed",
+       "StoredVersionsInUse",
+       "v1.1.0 has no version v1 of smalls.cluster.x-k8s.io"},
+      {{.version = "v1.0.1", .needs_variable = true}, "PreflightCheckPassed", "MissingVariables", "NEW_VARIABLE"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.reason);
+    Store(c.small);
+    SetVersion(c.small.version);
+    ASSERT_TRUE(AwaitCore(c.condition, c.reason));
+    Seen seen = Core();
+    EXPECT_THAT(seen.Message(c.condition), HasSubstr(c.message));
+    EXPECT_EQ(seen.provider.status.installed_version, "v1.0.0");
+    EXPECT_EQ(seen.provider.status.inventory, before.inventory);
+  }
+  SetVersion("v1.9.0");
+  ASSERT_TRUE(AwaitCore("ProviderInstalled", "VersionNotFound"));
+  EXPECT_EQ(cluster_->Get("CustomResourceDefinition", "", "smalls.cluster.x-k8s.io").resource_version(),
+            crd.resource_version());
+  EXPECT_EQ(Deployment().resource_version(), deployment.resource_version());
+  SetVersion("v1.0.0");
+  EXPECT_TRUE(AwaitInstalled("v1.0.0"));
+}
+
+// U5: the old pods serve, the condition says what is wrong with the new, and it stays so over a restart; and pods that
+// come up late finish the upgrade.
+TEST_F(SmallUpgrade, HoldLeavesTheOldPodsServing) {
+  ASSERT_TRUE(Install({.version = "v1.0.0"}, {{"rollout", {{"timeout", "6s"}}}}));
+  Store({.version = "v1.0.1", .crd_versions = "v1,v2*", .can_run = false});
+  Recorder deployments(*cluster_, "Deployment", kNs);
+  SetVersion("v1.0.1");
+  ASSERT_TRUE(AwaitCore("ProviderUpgraded", "RolloutTimedOut"));
+  Seen seen = Core();
+  EXPECT_THAT(seen.Message("Ready"), HasSubstr("v1.0.1 wasn't healthy within 6s"));
+  EXPECT_THAT(seen.Message("Ready"), HasSubstr("pod small-manager-"));
+  EXPECT_THAT(seen.Message("Ready"), HasSubstr("node"));
+  EXPECT_EQ(seen.Status("Stalled"), "True");
+  EXPECT_EQ(seen.provider.status.installed_version, "v1.0.0");
+  EXPECT_EQ(Path(), "/v1.0.0") << "the webhooks are those of the pods that serve";
+  EXPECT_EQ(StorageOf(cluster_->Get("CustomResourceDefinition", "", "smalls.cluster.x-k8s.io")), "v1");
+  for (const auto& event : deployments.Seen()) EXPECT_GE(Available(event.object), 1);
+
+  auto generation = GetInt(Deployment().json(), {"metadata", "generation"});
+  operator_->Kill();
+  operator_->Restart();
+  ASSERT_TRUE(AwaitCore("ProviderUpgraded", "RolloutTimedOut"));
+  EXPECT_EQ(GetInt(Deployment().json(), {"metadata", "generation"}), generation) << "it isn't tried again";
+
+  kube::Object node = cluster_->client().List(cluster_->ctx(), kube::Builtin("Node"), "")->items.front();
+  Json label = {{"metadata", {{"labels", {{"no-such", "node"}}}}}};
+  ASSERT_TRUE(cluster_->client()
+                  .Patch(cluster_->ctx(), kube::Builtin("Node"), "", node.name(), kube::PatchType::kMerge, label)
+                  .ok());
+  EXPECT_TRUE(AwaitInstalled("v1.0.1"));
+  EXPECT_EQ(Path(), "/v1.0.1");
+  label["metadata"]["labels"]["no-such"] = nullptr;
+  EXPECT_TRUE(cluster_->client()
+                  .Patch(cluster_->ctx(), kube::Builtin("Node"), "", node.name(), kube::PatchType::kMerge, label)
+                  .ok());
+}
+
+// U5, U6: back to the last good release, and no loop; then the way on, and a downgrade that is asked for.
+TEST_F(SmallUpgrade, RollbackRunsTheLastGoodReleaseAgain) {
+  ASSERT_TRUE(Install({.version = "v1.0.0"}, {{"rollout", {{"timeout", "3s"}, {"onFailure", "Rollback"}}}}));
+  Store({.version = "v1.1.0", .crd_versions = "v1,v2*", .can_run = false});
+  Recorder deployments(*cluster_, "Deployment", kNs);
+  SetVersion("v1.1.0");
+  ASSERT_TRUE(AwaitCore("ProviderUpgraded", "RolledBack"));
+  Seen seen = Core();
+  EXPECT_THAT(seen.Message("ProviderUpgraded"), HasSubstr("v1.1.0 failed, v1.0.0 runs again"));
+  EXPECT_EQ(seen.provider.status.installed_version, "v1.0.0");
+  EXPECT_EQ(seen.provider.status.history.front().outcome, "RolledBack");
+  EXPECT_EQ(Image(), "registry.example/small:v1.0.0");
+  EXPECT_EQ(Path(), "/v1.0.0");
+  for (const auto& event : deployments.Seen()) EXPECT_GE(Available(event.object), 1);
+  auto stored = cluster_->Get("CustomResourceDefinition", "", "smalls.cluster.x-k8s.io");
+  EXPECT_EQ(ToJsonText(*Find(stored.json(), {"status", "storedVersions"})), R"(["v1"])");
+
+  Store({.version = "v1.0.1"});
+  SetVersion("v1.0.1");
+  ASSERT_TRUE(AwaitInstalled("v1.0.1"));
+  EXPECT_EQ(Core().Status("ProviderUpgraded"), "True");
+}
+
+}  // namespace
+}  // namespace capi::e2e

@@ -1,0 +1,53 @@
+#include "operator/pod_reasons.h"
+
+#include <gtest/gtest.h>
+
+#include "base/yaml.h"
+
+namespace capi::ops {
+namespace {
+
+kube::Object Pod(const std::string& name, const std::string& rest) {
+  return kube::Object(ParseYaml("apiVersion: v1\nkind: Pod\nmetadata: {name: " + name + "}\n" + rest).value());
+}
+
+TEST(PodTrouble, SaysWhatPodsWaitFor) {
+  struct Case {
+    std::string name;
+    std::vector<kube::Object> pods;
+    std::string text;
+  };
+  const std::string image =
+      "status: {phase: Pending, containerStatuses: [{name: manager, state: {waiting: {reason: ImagePullBackOff, "
+      "message: no such image}}}]}";
+  const std::string crash =
+      "status: {phase: Running, containerStatuses: [{name: manager, state: {waiting: {reason: CrashLoopBackOff}}, "
+      "lastState: {terminated: {exitCode: 2, message: 'unknown flag: --foo'}}}]}";
+  const std::string no_node =
+      "status: {phase: Pending, conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable, message: "
+      "0/3 nodes are available}]}";
+  const std::string ready = "status: {phase: Running, conditions: [{type: Ready, status: 'True'}]}";
+  const Case cases[] = {
+      {"none", {}, ""},
+      {"healthy", {Pod("a", ready)}, ""},
+      {"U5 an image", {Pod("a", ready), Pod("b", image)}, "ImagePullBackOff: no such image"},
+      {"U5 a crash", {Pod("a", crash)}, "it ended with exit code 2: unknown flag: --foo"},
+      {"U5 no node", {Pod("a", no_node)}, "0/3 nodes are available"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    std::string text = PodTrouble(c.pods);
+    EXPECT_EQ(text.empty(), c.text.empty());
+    EXPECT_NE(text.find(c.text), text.npos) << text;
+  }
+}
+
+TEST(PodTrouble, TellsTheSameTroubleOnce) {
+  const std::string crash = "status: {phase: Running, containerStatuses: [{name: m, state: {waiting: {reason: X}}}]}";
+  std::string text = PodTrouble({Pod("a", crash), Pod("b", crash), Pod("c", crash)});
+  EXPECT_NE(text.find("pod a: "), text.npos) << text;
+  EXPECT_EQ(text.find("pod b: "), text.npos) << text;
+}
+
+}  // namespace
+}  // namespace capi::ops
