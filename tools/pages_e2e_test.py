@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the commands of README.md and of docs/contracts.md, as they stand there, on a real control plane."""
+"""Runs the commands of README.md and of pages in docs/, as they stand there, on a real control plane."""
 
 import os
 import shutil
@@ -40,6 +40,102 @@ class Contracts(pages.Page):
                 self.run_block(block)
         versions = self.run_block("kubectl get capi-providers -A -o jsonpath='{.items[*].status.installedVersion}'")
         self.assertEqual(versions, "v1.1.5 v1.1.5")
+
+
+PROVIDER = """
+kubectl create namespace {ns}
+kubectl apply -f - <<'EOF'
+apiVersion: operator.cluster.x-k8s.io/v1alpha2
+kind: {kind}
+metadata: {{name: {name}, namespace: {ns}}}
+spec: {{version: {version}}}
+EOF
+kubectl wait {kind}/{name} -n {ns} --for=condition=Ready --timeout=5m
+"""
+CORE = "kubectl get coreprovider cluster-api -n capi-system -o jsonpath="
+CONDITIONS = f"{CORE}'{{.status.conditions[*].reason}}'"
+
+
+class Upgrades(pages.Page):
+    PAGE = "docs/upgrades.md"
+
+    def provider(self, jsonpath):
+        return self.run_block(f"{CORE}'{jsonpath}'")
+
+    def test_an_upgrade_a_rollback_a_downgrade_and_a_fresh_fetch(self):
+        self.run_block(PROVIDER.format(kind="CoreProvider", name="cluster-api", ns="capi-system", version="v1.11.0"))
+        (upgrade,) = blocks("Upgrades", self.PAGE)
+        self.run_block(upgrade)
+        where = self.run_block(blocks("What happens, in order", self.PAGE)[0])
+        self.assertRegex(where, r"(?m)^Ready=True ")
+        self.assertRegex(where, r"v1.12.0 Succeeded\n.* v1.11.0 Succeeded")
+        for block in blocks("When the new pods don't come up", self.PAGE):
+            self.run_block(block)
+        self.assertEqual(self.provider("{.spec.rollout.onFailure} {.spec.rollout.timeout}"), "Rollback 5m")
+        self.run_block(upgrade.replace("v1.12.0", "v1.11.0").replace("kubectl wait", ": "))
+        self.await_output(CONDITIONS, "UnsupportedProviderDowngradeReason")
+        for block in blocks("When the release is refused", self.PAGE):
+            self.run_block(block)
+        self.await_output(f"{CORE}'{{.status.installedVersion}}'", "v1.11.0")
+        for block in blocks("Fetch and apply everything again", self.PAGE):
+            self.run_block(block)
+        wanted = self.provider("{.metadata.annotations.operator\\.cluster\\.x-k8s\\.io/reconcile-at}")
+        self.await_output(f"{CORE}'{{.status.handledReconcileAt}}'", wanted)
+
+
+class Drift(pages.Page):
+    PAGE = "docs/drift.md"
+
+    def test_what_was_changed_comes_back_and_hands_off_means_that(self):
+        self.run_block(PROVIDER.format(kind="CoreProvider", name="cluster-api", ns="capi-system", version="v1.12.0"))
+        image = "kubectl get deployment capi-controller-manager -n capi-system -o jsonpath='{..image}'"
+        before = self.run_block(image)
+        change, events = blocks("Drift", self.PAGE)
+        self.run_block(change)
+        self.await_output(image, before)
+        self.await_output(events, "Deployment", "Service")
+        self.assertEqual(self.run_block(blocks("When somebody insists", self.PAGE)[0]).strip(), "")
+        off, on = blocks("To try something by hand", self.PAGE)
+        self.run_block(off)
+        self.run_block(change.splitlines()[0])
+        self.assertIn("example.com/another:v1", self.run_block(image))
+        self.run_block(on)
+        self.await_output(image, before)
+
+
+class Deleting(pages.Page):
+    PAGE = "docs/deleting.md"
+    BOOTSTRAP = PROVIDER.format(
+        kind="BootstrapProvider", name="kubeadm", ns="capi-kubeadm-bootstrap-system", version="v1.12.0"
+    )
+    CRDS = "kubectl get crds -o name -l cluster.x-k8s.io/provider=bootstrap-kubeadm"
+
+    def setUp(self):
+        super().setUp()
+        self.run_block(PROVIDER.format(kind="CoreProvider", name="cluster-api", ns="capi-system", version="v1.12.0"))
+        self.run_block(self.BOOTSTRAP)
+        (self.delete,) = blocks("Deleting a provider", self.PAGE)
+
+    def again(self):
+        self.run_block(self.BOOTSTRAP.replace("kubectl create namespace", ": "))
+
+    def test_the_ways_to_delete(self):
+        self.assertIn("available", self.run_block(blocks("What stands in its way", self.PAGE)[0]))
+        self.run_block(self.delete)
+        self.assertNotEqual(self.run_block(self.CRDS), "", "CRDs stay")
+        self.again()
+        self.run_block(blocks("What stands in its way", self.PAGE)[1] + self.delete)
+        self.again()
+        self.run_block(blocks("The CRDs too", self.PAGE)[0] + self.delete)
+        self.assertEqual(self.run_block(self.CRDS), "")
+
+    def test_the_operator_went_first(self):
+        self.operator.terminate()
+        self.operator.wait(timeout=60)
+        self.run_block("kubectl delete namespace capi-kubeadm-bootstrap-system --wait=false")
+        (by_hand,) = blocks("A Namespace with a provider in it", self.PAGE)
+        self.await_output(by_hand, "clusterrole", "mutatingwebhookconfiguration")
+        self.run_block("kubectl wait namespace/capi-kubeadm-bootstrap-system --for=delete --timeout=1m")
 
 
 if __name__ == "__main__":

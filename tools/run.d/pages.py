@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import tempfile
+import time
 import unittest
 
 import cluster
@@ -23,9 +24,9 @@ LIMIT = 300
 
 
 def blocks(heading, page="README.md"):
-    """The shell blocks of a section, in order."""
+    """The shell blocks of a section, in order; those before the first section are under the page's title."""
     with open(os.path.join(ROOT, page), encoding="utf-8") as file:
-        sections = re.split(r"^## ", file.read(), flags=re.MULTILINE)
+        sections = re.split(r"^## |\A# ", file.read(), flags=re.MULTILINE)
     section = next(section for section in sections if section.startswith(heading + "\n"))
     return re.findall(r"^```sh\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
 
@@ -63,6 +64,15 @@ class Page(unittest.TestCase):
         self.assertEqual(done.returncode, 0, f"{block}\n{done.stdout}{done.stderr}{self.operator_log()}")
         return done.stdout
 
+    def await_output(self, block, *wanted):
+        """Runs a block again and again, each run takes its time, until it prints all that is wanted."""
+        end = time.monotonic() + 60
+        while True:
+            output = self.run_block(block)
+            if all(text in output for text in wanted):
+                return output
+            self.assertLess(time.monotonic(), end, f"{block}\n{output}\nhas not all of {wanted}{self.operator_log()}")
+
     def operator_log(self):
         path = self.processes.log_path("capi-operator")
         if not os.path.exists(path):
@@ -76,6 +86,6 @@ class Page(unittest.TestCase):
         self.run_block(f"kubectl apply --server-side -f '{releases.locate_crds()}'")
         command = operator.strip().replace("build/release/bin/capi-operator", OPERATOR)
         self.assertTrue(command.startswith(OPERATOR), operator)
-        self.processes.start(
+        self.operator = self.processes.start(
             "capi-operator", ["bash", "-c", f"exec {command} --releases-dir='{RELEASES}'"], env=self.environment
         )
