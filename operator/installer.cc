@@ -304,7 +304,8 @@ Installer::Step Installer::Announce(const Context& ctx, Observation& o, Material
                         {m.release.version.ToString(), m.contract, m.release.source, m.digest, m.warnings});
   }
   LeaveReplicas(o, m.manifests);
-  m.inventory = MergeInventory(m.found ? *m.found : o.inventory, m.manifests, m.found.has_value());
+  bool decided = m.found || IsAnnounced(o.provider.status, m.inputs, m.rollback);
+  m.inventory = MergeInventory(m.found ? *m.found : o.inventory, m.manifests, decided);
   m.changes = Differs(o.inventory, m.inventory, m.manifests);
   if (m.changes) {
     if (Step hold = AnnounceChange(ctx, o, m)) return hold;

@@ -155,12 +155,13 @@ Rendered RenderManifests(const Observation& o, const api::Release& release, Rend
   return out;
 }
 
-kube::Inventory MergeInventory(const kube::Inventory& old, const std::vector<kube::Manifest>& manifests, bool rebuilt) {
+kube::Inventory MergeInventory(const kube::Inventory& old, const std::vector<kube::Manifest>& manifests,
+                               bool keep_marks) {
   kube::Inventory merged;
   for (const auto& [id, entry] : old.entries()) {
     bool kept = id.group == "apiextensions.k8s.io" || (id.group.empty() && id.kind == "Namespace");
     kube::InventoryEntry now = entry;
-    now.stale = !kept && !rebuilt;
+    now.stale = keep_marks ? entry.stale : !kept;
     merged.Put(id, now);
   }
   for (const auto& manifest : manifests) {

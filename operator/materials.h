@@ -71,10 +71,11 @@ Hold RenderHold(const Observation& o, const templating::RenderError& error);
 Hold MissingKindsHold(const std::vector<std::string>& kinds);
 
 // Old and new: new entries without a hash, entries that the release no longer has marked stale. CRDs and Namespaces are
-// never pruned (U4): they leave the inventory's care only with the provider. What is in a `rebuilt` inventory and not
-// in the release stays until the next change of input (U11).
+// never pruned (U4): they leave the inventory's care only with the provider. With `keep_marks`, what isn't in the
+// release stays as marked as it was: a change has decided once what it leaves behind, and a rebuilt inventory holds
+// things that wait for the next change (U11).
 kube::Inventory MergeInventory(const kube::Inventory& old, const std::vector<kube::Manifest>& manifests,
-                               bool rebuilt = false);
+                               bool keep_marks = false);
 
 // What drifted is applied again (D1). In memory alone: after a crash it is found to have drifted still.
 void ForgetDrifted(const Observation& o, kube::Inventory& inventory);

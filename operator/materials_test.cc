@@ -39,6 +39,17 @@ TEST(MergeInventory, HoldsOldAndNew) {
   EXPECT_FALSE(MergeInventory(merged, {NewManifest(goes)}).Find(goes)->stale) << "it came back";
 }
 
+// U11: of an inventory that was rebuilt nothing is pruned, whether by its first stage or by the next one.
+TEST(MergeInventory, LeavesMarksAsTheyAre) {
+  kube::ObjectId goes{"", "Service", "ns", "goes"}, found{"", "Service", "ns", "found"};
+  kube::Inventory old;
+  old.Put(goes, {"v1", "old", "f", true});
+  old.Put(found, {"v1", "old", "f"});
+  kube::Inventory merged = MergeInventory(old, {}, true);
+  EXPECT_TRUE(merged.Find(goes)->stale);
+  EXPECT_FALSE(merged.Find(found)->stale);
+}
+
 TEST(KeepsOthers, DeletesOnlyWhatCarriesOurLabel) {
   auto keep = KeepsOthers({api::ProviderType::kInfrastructure, "ns", "aws"});
   kube::Object object;

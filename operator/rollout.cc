@@ -106,6 +106,13 @@ const HistoryEntry* RolloutOf(const api::ProviderStatus& status, std::string_vie
   return &status.history.front();
 }
 
+bool IsAnnounced(const api::ProviderStatus& status, std::string_view inputs, bool rollback) {
+  const HistoryEntry* entry = RolloutOf(status, inputs);
+  if (entry == nullptr) return false;
+  bool back = entry->outcome == outcome::kRollingBack || entry->outcome == outcome::kRolledBack;
+  return back == rollback;
+}
+
 const HistoryEntry* LastGood(const api::ProviderStatus& status, const HistoryEntry& failed) {
   for (const HistoryEntry& entry : status.history) {
     if (Succeeded(entry) && !api::SameVersion(entry.version, failed.version)) return &entry;

@@ -17,6 +17,10 @@ namespace capi::ops {
 // The last change, when it is the one to `inputs`; null for none.
 const api::HistoryEntry* RolloutOf(const api::ProviderStatus& status, std::string_view inputs);
 
+// Whether that change, or with `rollback` the way back from it, was announced before: what of the inventory the release
+// no longer has is decided then (U4, U11).
+bool IsAnnounced(const api::ProviderStatus& status, std::string_view inputs, bool rollback);
+
 // The newest release that came up and has another version than `failed`; null for none.
 const api::HistoryEntry* LastGood(const api::ProviderStatus& status, const api::HistoryEntry& failed);
 

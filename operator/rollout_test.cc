@@ -46,6 +46,23 @@ std::string Name(const std::optional<Step>& step) {
   return std::holds_alternative<Prune>(*step) ? "prune" : "?";
 }
 
+// U4, U11: what a change leaves behind is decided when it is announced, and again when it is rolled back.
+TEST(IsAnnounced, TellsAChangeFromItsWayBack) {
+  for (bool rollback : {false, true}) {
+    api::ProviderStatus status;
+    EXPECT_FALSE(IsAnnounced(status, "x", rollback));
+    for (auto how : {outcome::kApplying, outcome::kRollingOut, outcome::kFailed, outcome::kSucceeded}) {
+      status.history = {Entry("v1.12.0", how, "x")};
+      EXPECT_EQ(IsAnnounced(status, "x", rollback), !rollback) << how;
+      EXPECT_FALSE(IsAnnounced(status, "y", rollback)) << how;
+    }
+    for (auto how : {outcome::kRollingBack, outcome::kRolledBack}) {
+      status.history = {Entry("v1.12.0", how, "x")};
+      EXPECT_EQ(IsAnnounced(status, "x", rollback), rollback) << how;
+    }
+  }
+}
+
 struct Case {
   std::string name;
   std::string_view outcome;
