@@ -3,8 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/encoding.h"
-#include "e2e/cluster.h"
-#include "e2e/operator_process.h"
+#include "e2e/managed_cluster.h"
 
 namespace capi::e2e {
 namespace {
@@ -169,16 +168,11 @@ std::vector<Case> Cases() {
   return cases;
 }
 
-class BadInput : public ::testing::Test {
+class BadInput : public ManagedCluster {
  protected:
   void SetUp() override {
-    if (ReleasesDir().empty()) GTEST_SKIP() << "RELEASES_DIR isn't set";
-    cluster_ = std::make_unique<Cluster>(kube::ControlPlane::Shared());
-    operator_ = std::make_unique<OperatorProcess>(kube::ControlPlane::Shared().kubeconfig());
-    cluster_->CreateNamespace("bad");
-  }
-  void TearDown() override {
-    if (cluster_) cluster_->DeleteAllProviders();
+    ManagedCluster::SetUp();
+    if (cluster_) cluster_->CreateNamespace("bad");
   }
   void StoreCase(const Case& c) {
     Json map = {{"apiVersion", "v1"}, {"kind", "ConfigMap"}};
@@ -194,13 +188,10 @@ class BadInput : public ::testing::Test {
     auto created = cluster_->client().Create(cluster_->ctx(), kube::Builtin("ConfigMap"), kube::Object(map));
     ASSERT_TRUE(created.ok()) << created.error().message;
   }
-
-  std::unique_ptr<Cluster> cluster_;
-  std::unique_ptr<OperatorProcess> operator_;
 };
 
 TEST_F(BadInput, HasItsConditionReasonAndMessage) {
-  ASSERT_TRUE(cluster_->InstallCore("v1.12.0"));
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
   for (const Case& c : Cases()) {
     SCOPED_TRACE(c.name);
     StoreCase(c);
@@ -230,12 +221,11 @@ TEST_F(BadInput, AWrongCoreNameAndADuplicate) {
                                     "IncorrectCoreProviderNameReason"));
   cluster_->DeleteProvider(ProviderType::kCore, "bad", "my-core");
   ASSERT_TRUE(cluster_->AwaitGone(ProviderType::kCore, "bad", "my-core"));
-  ASSERT_TRUE(cluster_->InstallCore("v1.12.0"));
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
   cluster_->ApplyProvider(ProviderType::kCore, "bad", "cluster-api", {{"version", "v1.12.0"}});
   ASSERT_TRUE(
       cluster_->AwaitReason(ProviderType::kCore, "bad", "cluster-api", "PreflightCheckPassed", "MoreThanOneExists"));
-  EXPECT_EQ(cluster_->See(ProviderType::kCore, "capi-system", "cluster-api").Status("Ready"), "True")
-      << "I5: the older one goes on";
+  EXPECT_EQ(See(kCore).Status("Ready"), "True") << "I5: the older one goes on";
   cluster_->DeleteProvider(ProviderType::kCore, "bad", "cluster-api");
   ASSERT_TRUE(cluster_->AwaitGone(ProviderType::kCore, "bad", "cluster-api"));
   EXPECT_TRUE(cluster_->Exists({"apps", "Deployment", "capi-system", "capi-controller-manager"}))

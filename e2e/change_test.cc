@@ -9,8 +9,7 @@
 #include <map>
 
 #include "base/files.h"
-#include "e2e/cluster.h"
-#include "e2e/operator_process.h"
+#include "e2e/managed_cluster.h"
 #include "e2e/tiny_core.h"
 #include "kube/apply/inventory.h"
 #include "kube/testing/folder.h"
@@ -18,34 +17,25 @@
 namespace capi::e2e {
 namespace {
 
-using api::ProviderType;
-
-constexpr char kNs[] = "capi-system";
-
-class Change : public ::testing::Test {
+class Change : public UnmanagedCluster {
  protected:
   void SetUp() override {
     if (std::getenv("CAPI_TEST_LONG") == nullptr) GTEST_SKIP() << "CAPI_TEST_LONG isn't set";
-    cluster_ = std::make_unique<Cluster>(kube::ControlPlane::Shared());
-    cluster_->CreateNamespace(kNs);
+    UnmanagedCluster::SetUp();
+    if (cluster_) cluster_->CreateNamespace(kCore.ns);
   }
   void TearDown() override {
+    UnmanagedCluster::TearDown();
     if (!cluster_) return;
-    cluster_->DeleteAllProviders();
-    (void)cluster_->client().Delete(cluster_->ctx(), kube::Builtin("ConfigMap"), kNs, "small-v1.0.0").ok();
+    (void)cluster_->client().Delete(cluster_->ctx(), kube::Builtin("ConfigMap"), kCore.ns, "small-v1.0.0").ok();
   }
-  void StartOperator(std::vector<std::string> arguments = {}, std::vector<std::string> environment = {}) {
-    operator_.reset();
-    operator_ = std::make_unique<OperatorProcess>(kube::ControlPlane::Shared().kubeconfig(), std::move(arguments),
-                                                  std::move(environment));
+  std::string Extra() {
+    return GetString(cluster_->Get("ConfigMap", kCore.ns, "small-config").json(), {"data", "extra"});
   }
-  Seen Core() { return cluster_->See(ProviderType::kCore, kNs, "cluster-api"); }
-  bool AwaitReady() { return cluster_->AwaitReady(ProviderType::kCore, kNs, "cluster-api"); }
-  std::string Extra() { return GetString(cluster_->Get("ConfigMap", kNs, "small-config").json(), {"data", "extra"}); }
   // Version of every object of the provider, by name.
   std::map<std::string, std::string> Versions() {
     std::map<std::string, std::string> out;
-    auto inventory = kube::Inventory::Parse(Core().provider.status.inventory);
+    auto inventory = kube::Inventory::Parse(See(kCore).provider.status.inventory);
     EXPECT_TRUE(inventory.ok());
     for (const auto& [id, entry] : inventory->entries()) {
       auto resource = cluster_->client().mapper().For(cluster_->ctx(), id.group_kind(), entry.version);
@@ -59,8 +49,6 @@ class Change : public ::testing::Test {
   }
 
   kube::TemporaryFolder folder_;
-  std::unique_ptr<Cluster> cluster_;
-  std::unique_ptr<OperatorProcess> operator_;
 };
 
 void WriteRelease(const std::string& folder, const TinyCore& release) {
@@ -74,43 +62,41 @@ void WriteRelease(const std::string& folder, const TinyCore& release) {
 TEST_F(Change, ReconcileAtFetchesAgain) {
   WriteRelease(folder_.path(), {.version = "v1.0.0", .extra = "first"});
   StartOperator({"--releases-dir", folder_.path()});
-  cluster_->ApplyProvider(ProviderType::kCore, kNs, "cluster-api", {{"version", "v1.0.0"}});
-  ASSERT_TRUE(AwaitReady());
+  cluster_->ApplyProvider(kCore.type, kCore.ns, kCore.name, {{"version", "v1.0.0"}});
+  ASSERT_TRUE(AwaitReady(kCore));
   EXPECT_EQ(Extra(), "first");
 
   WriteRelease(folder_.path(), {.version = "v1.0.0", .extra = "second"});
   auto annotate = [&](const char* value) {
-    cluster_->PatchProvider(ProviderType::kCore, kNs, "cluster-api",
-                            {{"metadata", {{"annotations", {{"operator.cluster.x-k8s.io/reconcile-at", value}}}}}});
-    EXPECT_TRUE(kube::Eventually([&] { return Core().provider.status.handled_reconcile_at == value; }));
+    Annotate(kCore, "operator.cluster.x-k8s.io/reconcile-at", value);
+    EXPECT_TRUE(kube::Eventually([&] { return See(kCore).provider.status.handled_reconcile_at == value; }));
   };
   annotate("1");
-  ASSERT_TRUE(AwaitReady());
+  ASSERT_TRUE(AwaitReady(kCore));
   EXPECT_EQ(Extra(), "second");
-  auto stored = cluster_->Get("ConfigMap", kNs, "core-cluster-api-v1.0.0");
+  auto stored = cluster_->Get("ConfigMap", kCore.ns, "core-cluster-api-v1.0.0");
   EXPECT_NE(GetString(stored.json(), {"data", "components"}).find("second"), std::string::npos);
 
   // The same again: everything is sent, nothing changes.
   auto before = Versions();
   annotate("2");
-  ASSERT_TRUE(AwaitReady());
+  ASSERT_TRUE(AwaitReady(kCore));
   EXPECT_EQ(Versions(), before);
 }
 
 // U10: another build of the operator renders again, finds the same, and writes nothing but its own note of that.
 TEST_F(Change, AnotherBuildOfTheOperatorRestartsNothing) {
-  if (ReleasesDir().empty()) GTEST_SKIP() << "RELEASES_DIR isn't set";
   StartOperator();
-  ASSERT_TRUE(cluster_->InstallCore("v1.12.0"));
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
   auto before = Versions();
-  api::ProviderStatus status = Core().provider.status;
+  api::ProviderStatus status = See(kCore).provider.status;
   StartOperator({}, {"CAPI_OPERATOR_RENDERER_VERSION=another"});
   ASSERT_TRUE(kube::Eventually([&] {
-    std::string applied = Core().provider.status.applied;
+    std::string applied = See(kCore).provider.status.applied;
     return !applied.empty() && applied != status.applied;
-  })) << Core().Describe();
+  })) << See(kCore).Describe();
   EXPECT_EQ(Versions(), before);
-  api::ProviderStatus now = Core().provider.status;
+  api::ProviderStatus now = See(kCore).provider.status;
   now.applied = status.applied;
   EXPECT_EQ(now, status);
 }
@@ -118,30 +104,29 @@ TEST_F(Change, AnotherBuildOfTheOperatorRestartsNothing) {
 // U9: a Deployment whose selector changes is created anew, and its old pods serve until the new ones do.
 TEST_F(Change, AnotherSelectorNeedsNoOutage) {
   StartOperator();
-  StoreTiny(*cluster_, kNs, {.version = "v1.0.0"});
-  cluster_->ApplyProvider(ProviderType::kCore, kNs, "cluster-api",
-                          {{"version", "v1.0.0"}, {"fetchConfig", TinySource()}});
-  ASSERT_TRUE(AwaitReady());
-  kube::Object old = cluster_->Get("Deployment", kNs, "small-manager");
+  StoreTiny(*cluster_, kCore.ns, {.version = "v1.0.0"});
+  cluster_->ApplyProvider(kCore.type, kCore.ns, kCore.name, {{"version", "v1.0.0"}, {"fetchConfig", TinySource()}});
+  ASSERT_TRUE(AwaitReady(kCore));
+  kube::Object old = cluster_->Get("Deployment", kCore.ns, "small-manager");
   auto sets = [&] {
-    auto list = cluster_->client().List(cluster_->ctx(), kube::Builtin("ReplicaSet"), kNs);
+    auto list = cluster_->client().List(cluster_->ctx(), kube::Builtin("ReplicaSet"), kCore.ns);
     EXPECT_TRUE(list.ok());
     return list.ok() ? list->items : std::vector<kube::Object>{};
   };
   ASSERT_EQ(sets().size(), 1u);
-  StoreTiny(*cluster_, kNs, {.version = "v1.0.0", .app = "other"});
+  StoreTiny(*cluster_, kCore.ns, {.version = "v1.0.0", .app = "other"});
   std::int64_t least = 99;
   bool changed = kube::Eventually([&] {
     std::int64_t available = 0;
     auto all = sets();
     for (const auto& set : all) available += GetInt(set.json(), {"status", "availableReplicas"});
     least = std::min(least, available);
-    auto now = cluster_->client().Get(cluster_->ctx(), kube::Builtin("Deployment"), kNs, "small-manager");
-    return now.ok() && now->uid() != old.uid() && all.size() == 1u && Core().Status("Ready") == "True";
+    auto now = cluster_->client().Get(cluster_->ctx(), kube::Builtin("Deployment"), kCore.ns, "small-manager");
+    return now.ok() && now->uid() != old.uid() && all.size() == 1u && See(kCore).Status("Ready") == "True";
   });
-  EXPECT_TRUE(changed) << Core().Describe();
+  EXPECT_TRUE(changed) << See(kCore).Describe();
   EXPECT_GE(least, 1);
-  auto inventory = kube::Inventory::Parse(Core().provider.status.inventory);
+  auto inventory = kube::Inventory::Parse(See(kCore).provider.status.inventory);
   ASSERT_TRUE(inventory.ok());
   for (const auto& [id, entry] : inventory->entries()) EXPECT_FALSE(entry.stale) << id.ToString();
 }

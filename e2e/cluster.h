@@ -13,6 +13,13 @@
 
 namespace capi::e2e {
 
+// A provider of a test, and the Deployment that shows how it fares. A value.
+struct Managed {
+  api::ProviderType type;
+  std::string ns, name, deployment;
+  std::string Label() const { return api::ManifestLabel(type, name); }
+};
+
 // What a test expects of a provider.
 struct Seen {
   bool exists = false;

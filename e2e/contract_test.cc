@@ -5,63 +5,28 @@
 
 #include <cstdlib>
 
-#include "e2e/cluster.h"
-#include "e2e/operator_process.h"
+#include "e2e/managed_cluster.h"
 
 namespace capi::e2e {
 namespace {
 
-using api::ProviderType;
 using ::testing::HasSubstr;
 
 constexpr Seconds kLimit{180};
 constexpr const char* kFormer = "operator.cluster.x-k8s.io/original-replicas";
 
-struct Member {
-  ProviderType type;
-  std::string ns, name, deployment;
-  std::string Label() const { return api::ManifestLabel(type, name); }
-};
+const std::vector<Managed> kThree = {kCore, kBootstrap, kControlPlane};
+const std::vector<Managed> kFour = {kCore, kBootstrap, kControlPlane, kDocker};
 
-const Member kCore{ProviderType::kCore, "capi-system", "cluster-api", "capi-controller-manager"};
-const Member kBootstrap{ProviderType::kBootstrap, "capi-kubeadm-bootstrap-system", "kubeadm",
-                        "capi-kubeadm-bootstrap-controller-manager"};
-const Member kControlPlane{ProviderType::kControlPlane, "capi-kubeadm-control-plane-system", "kubeadm",
-                           "capi-kubeadm-control-plane-controller-manager"};
-const Member kDocker{ProviderType::kInfrastructure, "capd-system", "docker", "capd-controller-manager"};
-const std::vector<Member> kThree = {kCore, kBootstrap, kControlPlane};
-const std::vector<Member> kFour = {kCore, kBootstrap, kControlPlane, kDocker};
-
-class Contract : public ::testing::Test {
+class Contract : public ManagedCluster {
  protected:
-  void SetUp() override {
-    if (ReleasesDir().empty()) GTEST_SKIP() << "RELEASES_DIR isn't set";
-    cluster_ = std::make_unique<Cluster>(kube::ControlPlane::Shared());
-    operator_ = std::make_unique<OperatorProcess>(kube::ControlPlane::Shared().kubeconfig());
-  }
-  void TearDown() override {
-    if (cluster_) cluster_->DeleteAllProviders();
-  }
+  std::string Message(const Managed& m) { return See(m).Message("Ready"); }
+  std::int64_t Replicas(const Managed& m) { return GetInt(Deployment(m).json(), {"spec", "replicas"}, -1); }
 
-  void Create(const Member& m, const std::vector<std::string>& versions, const Json& more = Json::object()) {
-    cluster_->CreateNamespace(m.ns);
-    for (const auto& version : versions) cluster_->StoreRelease(m.ns, GetRelease(m.Label(), version));
-    Json spec = SelectorSpec(GetRelease(m.Label(), versions.front()));
-    spec.update(more);
-    cluster_->ApplyProvider(m.type, m.ns, m.name, spec);
-  }
-  void Patch(const Member& m, const Json& spec) { cluster_->PatchProvider(m.type, m.ns, m.name, {{"spec", spec}}); }
-  Seen See(const Member& m) { return cluster_->See(m.type, m.ns, m.name); }
-  std::string Message(const Member& m) { return See(m).Message("Ready"); }
-  kube::Object Deployment(const Member& m) { return cluster_->Get("Deployment", m.ns, m.deployment); }
-  std::int64_t Replicas(const Member& m) { return GetInt(Deployment(m).json(), {"spec", "replicas"}, -1); }
-
-  void AwaitReason(const Member& m, std::string_view reason) {
-    ASSERT_TRUE(cluster_->AwaitReason(m.type, m.ns, m.name, "Ready", reason, kLimit)) << operator_->Log();
-  }
+  void Held(const Managed& m, std::string_view reason) { ASSERT_TRUE(AwaitReason(m, "Ready", reason, kLimit)); }
   // Installed, and as `reason` says: WorkloadsReady, or Paused.
-  void Await(const std::vector<Member>& members, const std::string& version, const std::string& reason) {
-    for (const Member& m : members) {
+  void Await(const std::vector<Managed>& members, const std::string& version, const std::string& reason) {
+    for (const Managed& m : members) {
       Seen seen;
       ASSERT_TRUE(kube::Eventually(
           [&] {
@@ -80,20 +45,20 @@ class Contract : public ::testing::Test {
       EXPECT_EQ(Deployment(m).annotation(kFormer), reason == "Paused" ? "1" : "") << m.Label();
     }
   }
-  void ExpectContract(const std::vector<Member>& members, const std::string& contract) {
-    for (const Member& m : members) EXPECT_EQ(See(m).provider.status.contract, contract) << m.Label();
+  void ExpectContract(const std::vector<Managed>& members, const std::string& contract) {
+    for (const Managed& m : members) EXPECT_EQ(See(m).provider.status.contract, contract) << m.Label();
   }
-  void PatchAll(const std::vector<Member>& members, const Json& spec) {
-    for (const Member& m : members) Patch(m, spec);
+  void PatchAll(const std::vector<Managed>& members, const Json& spec) {
+    for (const Managed& m : members) PatchSpec(m, spec);
   }
   void StartAtV1Alpha4() {
-    for (const Member& m : kThree) Create(m, {"v0.4.2", "v1.1.5", "v1.8.0", "v1.10.4", "v1.11.0", "v1.12.0"});
+    for (const Managed& m : kThree) {
+      Create(m, "v0.4.2");
+      for (const char* version : {"v1.1.5", "v1.8.0", "v1.10.4", "v1.11.0", "v1.12.0"}) StoreRelease(m, version);
+    }
     Await(kThree, "v0.4.2", "WorkloadsReady");
     ExpectContract(kThree, "v1alpha4");
   }
-
-  std::unique_ptr<Cluster> cluster_;
-  std::unique_ptr<OperatorProcess> operator_;
 };
 
 // v0.4.2 to v1.12.0. v1alpha4 to v1beta1 needs the pause, v1beta1 to v1beta2 none (C2, C3).
@@ -103,7 +68,7 @@ TEST_F(Contract, TheWholeSequence) {
 
   // C3: not while somebody runs, and the message shrinks with the list of those.
   PatchAll({kControlPlane, kCore, kBootstrap}, {{"version", "v1.1.5"}});
-  for (const Member& m : kThree) AwaitReason(m, "WaitingForPause");
+  for (const Managed& m : kThree) Held(m, "WaitingForPause");
   PatchAll({kBootstrap, kCore}, {{"paused", true}});
   auto last_one = [&] {
     std::string message = Message(kCore);
@@ -115,11 +80,11 @@ TEST_F(Contract, TheWholeSequence) {
   EXPECT_EQ(See(kCore).provider.status.installed_version, "v0.4.2");
 
   // C4: the last one is paused, and all of it goes, though the operator dies on the way (U7).
-  Patch(kControlPlane, {{"paused", true}});
+  PatchSpec(kControlPlane, {{"paused", true}});
   ASSERT_TRUE(kube::Eventually([&] { return See(kCore).provider.status.contract == "v1beta1"; }, kLimit))
       << Message(kCore);
   operator_->Kill();
-  for (const Member& m : kThree) EXPECT_EQ(Replicas(m), 0) << m.Label();
+  for (const Managed& m : kThree) EXPECT_EQ(Replicas(m), 0) << m.Label();
   operator_->Restart();
   Await(kThree, "v1.1.5", "Paused");
   ExpectContract(kThree, "v1beta1");
@@ -127,14 +92,15 @@ TEST_F(Contract, TheWholeSequence) {
   Await(kThree, "v1.1.5", "WorkloadsReady");
 
   // C2: from here on, no pause.
-  Create(kDocker, {"v1.1.5", "v1.10.4", "v1.11.0", "v1.12.0"});
+  Create(kDocker, "v1.1.5");
+  for (const char* version : {"v1.10.4", "v1.11.0", "v1.12.0"}) StoreRelease(kDocker, version);
   Await({kDocker}, "v1.1.5", "WorkloadsReady");
   PatchAll(kThree, {{"version", "v1.8.0"}});
   Await(kThree, "v1.8.0", "WorkloadsReady");
 
   // C7: too far, with the next possible version.
-  Patch(kCore, {{"version", "v1.12.0"}});
-  AwaitReason(kCore, "UnsupportedVersionSkip");
+  PatchSpec(kCore, {{"version", "v1.12.0"}});
+  Held(kCore, "UnsupportedVersionSkip");
   EXPECT_THAT(Message(kCore), HasSubstr("v1.11 release"));
   PatchAll(kFour, {{"version", "v1.10.4"}});
   Await(kFour, "v1.10.4", "WorkloadsReady");
@@ -142,10 +108,10 @@ TEST_F(Contract, TheWholeSequence) {
 
   // C3: the core first, without a pause; the others wait for it and go on by themselves.
   PatchAll({kDocker, kBootstrap, kControlPlane}, {{"version", "v1.11.0"}});
-  AwaitReason(kDocker, "WaitingForOrder");
+  Held(kDocker, "WaitingForOrder");
   EXPECT_THAT(Message(kDocker), HasSubstr("set spec.version of CoreProvider"));
   EXPECT_EQ(Replicas(kDocker), 1);
-  Patch(kCore, {{"version", "v1.11.0"}});
+  PatchSpec(kCore, {{"version", "v1.11.0"}});
   Await(kFour, "v1.11.0", "WorkloadsReady");
   ExpectContract(kFour, "v1beta2");
   PatchAll(kFour, {{"version", "v1.12.0"}});
@@ -161,24 +127,24 @@ TEST_F(Contract, EditsInAnyOrder) {
   Await(kThree, "v0.4.2", "Paused");
 
   // Version and unpause in one edit, before the core is asked for anything.
-  Patch(kBootstrap, {{"version", "v1.1.5"}, {"paused", false}});
-  AwaitReason(kBootstrap, "WaitingForOrder");
+  PatchSpec(kBootstrap, {{"version", "v1.1.5"}, {"paused", false}});
+  Held(kBootstrap, "WaitingForOrder");
   EXPECT_EQ(Replicas(kBootstrap), 0) << "it isn't started for an instant";
   operator_->Kill();
-  Patch(kCore, {{"version", "v1.1.5"}, {"paused", false}});
+  PatchSpec(kCore, {{"version", "v1.1.5"}, {"paused", false}});
   operator_->Restart();
-  AwaitReason(kBootstrap, "WaitingForContracts");
-  AwaitReason(kCore, "WaitingForContracts");
+  Held(kBootstrap, "WaitingForContracts");
+  Held(kCore, "WaitingForContracts");
   auto alone = [&] { return Message(kCore).find("BootstrapProvider") == std::string::npos; };
   EXPECT_TRUE(kube::Eventually(alone, kLimit)) << "words follow within a second";
   EXPECT_THAT(Message(kCore), HasSubstr("ControlPlaneProvider capi-kubeadm-control-plane-system/kubeadm (v1alpha4)"));
-  for (const Member& m : kThree) EXPECT_EQ(Replicas(m), 0) << m.Label();
+  for (const Managed& m : kThree) EXPECT_EQ(Replicas(m), 0) << m.Label();
   EXPECT_EQ(See(kControlPlane).Status("ContractCompatible"), "False");
 
-  Patch(kControlPlane, {{"version", "v1.1.5"}});
+  PatchSpec(kControlPlane, {{"version", "v1.1.5"}});
   Await({kCore, kBootstrap}, "v1.1.5", "WorkloadsReady");
   Await({kControlPlane}, "v1.1.5", "Paused");
-  Patch(kControlPlane, {{"paused", false}});
+  PatchSpec(kControlPlane, {{"paused", false}});
   Await(kThree, "v1.1.5", "WorkloadsReady");
 }
 
@@ -186,12 +152,12 @@ TEST_F(Contract, EditsInAnyOrder) {
 TEST_F(Contract, APauseNeedsNoRender) {
   cluster_->CreateNamespace(kCore.ns);
   cluster_->StoreSecret(kCore.ns, "variables", {{"EXP_CLUSTER_RESOURCE_SET", "true"}});
-  Create(kCore, {"v1.12.0"}, {{"configSecret", {{"name", "variables"}}}, {"deployment", {{"replicas", 2}}}});
-  ASSERT_TRUE(cluster_->AwaitReady(kCore.type, kCore.ns, kCore.name, kLimit));
+  Create(kCore, "v1.12.0", {{"configSecret", {{"name", "variables"}}}, {"deployment", {{"replicas", 2}}}});
+  ASSERT_TRUE(AwaitReady(kCore, kLimit));
   ASSERT_TRUE(cluster_->client().Delete(cluster_->ctx(), kube::Builtin("Secret"), kCore.ns, "variables").ok());
-  AwaitReason(kCore, "SecretNotFound");
+  Held(kCore, "SecretNotFound");
 
-  Patch(kCore, {{"paused", true}});
+  PatchSpec(kCore, {{"paused", true}});
   ASSERT_TRUE(kube::Eventually([&] { return See(kCore).Status("Paused") == "True"; }, kLimit)) << See(kCore).Describe();
   EXPECT_EQ(Replicas(kCore), 0);
   EXPECT_EQ(Deployment(kCore).annotation(kFormer), "2");
@@ -203,22 +169,17 @@ TEST_F(Contract, APauseNeedsNoRender) {
                          kube::PatchType::kMerge, edit, person)
                   .ok());
 
-  auto annotate = [&](const Json& value) {
-    cluster_->PatchProvider(kCore.type, kCore.ns, kCore.name,
-                            {{"metadata", {{"annotations", {{"cluster.x-k8s.io/paused", value}}}}}});
-  };
-  annotate("");
-  ASSERT_TRUE(cluster_->AwaitReason(kCore.type, kCore.ns, kCore.name, "Paused", "HandsOff", kLimit));
-  Patch(kCore, {{"paused", false}, {"deployment", {{"replicas", 3}}}});
+  ASSERT_TRUE(HandsOff(kCore));
+  PatchSpec(kCore, {{"paused", false}, {"deployment", {{"replicas", 3}}}});
   operator_->Kill();
   operator_->Restart();
   EXPECT_EQ(Replicas(kCore), 0);
-  annotate(nullptr);
+  HandsOn(kCore);
   ASSERT_TRUE(kube::Eventually([&] { return Replicas(kCore) == 3; }, kLimit)) << "what the spec says now";
   EXPECT_EQ(Deployment(kCore).annotation(kFormer), "");
   EXPECT_EQ(Deployment(kCore).label(label), "edited");
   cluster_->StoreSecret(kCore.ns, "variables", {{"EXP_CLUSTER_RESOURCE_SET", "true"}});
-  ASSERT_TRUE(cluster_->AwaitReady(kCore.type, kCore.ns, kCore.name, kLimit));
+  ASSERT_TRUE(AwaitReady(kCore, kLimit));
   EXPECT_EQ(See(kCore).Status("Paused"), "");
   EXPECT_TRUE(kube::Eventually([&] { return Deployment(kCore).label(label).empty(); }, kLimit));
   EXPECT_EQ(Replicas(kCore), 3);

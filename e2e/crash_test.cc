@@ -32,14 +32,14 @@ struct Chapter {
 // One provider in a Namespace of its own, and an operator that sees that Namespace alone. Thread-compatible.
 class Lane {
  public:
-  Lane(kube::ControlPlane& plane, std::string name) : name_(std::move(name)), cluster_(plane) {
+  Lane(kube::ControlPlane& plane, std::string name)
+      : name_(std::move(name)), core_{ProviderType::kCore, name_, "cluster-api", ""}, cluster_(plane) {
     auto proxy = kube::FaultProxy::Start(plane.config());
     EXPECT_TRUE(proxy.ok()) << proxy.error().message;
     proxy_ = std::move(proxy).value();
     kubeconfig_ = proxy_->WriteKubeconfig(folder_.path());
     cluster_.CreateNamespace(name_);
-    StoreSmallCore(cluster_, name_, name_, "v1.0.0");
-    StoreSmallCore(cluster_, name_, name_, "v1.1.0");
+    for (const char* version : {"v1.0.0", "v1.1.0"}) StoreSmall(cluster_, core_, {.version = version});
   }
 
   std::vector<Chapter> Chapters() {
@@ -47,9 +47,7 @@ class Lane {
     return {
         {"install",
          [this] {
-           Json spec = {
-               {"version", "v1.0.0"},
-               {"fetchConfig", {{"selector", {{"matchLabels", {{"provider.cluster.x-k8s.io/name", "cluster-api"}}}}}}}};
+           Json spec = {{"version", "v1.0.0"}, {"fetchConfig", SmallSource(core_)}};
            cluster_.ApplyProvider(ProviderType::kCore, name_, "cluster-api", spec,
                                   {{"operator.cluster.x-k8s.io/delete-crds", "true"}});
          },
@@ -150,6 +148,7 @@ class Lane {
   }
 
   std::string name_;
+  Managed core_;
   Cluster cluster_;
   kube::TemporaryFolder folder_;
   std::unique_ptr<kube::FaultProxy> proxy_;

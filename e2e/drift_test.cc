@@ -7,33 +7,21 @@
 #include <set>
 
 #include "base/strings.h"
-#include "e2e/cluster.h"
-#include "e2e/operator_process.h"
-#include "e2e/variables.h"
+#include "e2e/managed_cluster.h"
 #include "kube/apply/inventory.h"
 
 namespace capi::e2e {
 namespace {
 
-using api::ProviderType;
 using ::testing::HasSubstr;
 
 const kube::WriteOptions kPerson{.field_manager = "a-person"};
 constexpr const char* kLabel = "clusterctl.cluster.x-k8s.io";
 
-class DriftTest : public ::testing::Test {
+class DriftTest : public ManagedCluster {
  protected:
-  void SetUp() override {
-    if (ReleasesDir().empty()) GTEST_SKIP() << "RELEASES_DIR isn't set";
-    cluster_ = std::make_unique<Cluster>(kube::ControlPlane::Shared());
-    operator_ = std::make_unique<OperatorProcess>(kube::ControlPlane::Shared().kubeconfig());
-  }
-  void TearDown() override {
-    if (cluster_) cluster_->DeleteAllProviders();
-  }
-
-  kube::Inventory InventoryOf(ProviderType type, const std::string& ns, const std::string& name) {
-    auto inventory = kube::Inventory::Parse(cluster_->See(type, ns, name).provider.status.inventory);
+  kube::Inventory InventoryOf(const Managed& provider) {
+    auto inventory = kube::Inventory::Parse(See(provider).provider.status.inventory);
     EXPECT_TRUE(inventory.ok());
     return inventory.ok() ? *inventory : kube::Inventory();
   }
@@ -86,10 +74,10 @@ class DriftTest : public ::testing::Test {
   }
 
   // Every object in the long mode, else one of each kind; CRDs, which the server removes in its own time, by editing.
-  void DisturbAll(ProviderType type, const std::string& ns, const std::string& name) {
+  void DisturbAll(const Managed& provider) {
     std::set<std::string> kinds;
     bool all = std::getenv("CAPI_TEST_LONG") != nullptr;
-    const kube::Inventory inventory = InventoryOf(type, ns, name);
+    const kube::Inventory inventory = InventoryOf(provider);
     for (const auto& item : inventory.entries()) {
       const kube::ObjectId& id = item.first;
       bool first = kinds.insert(id.kind).second;
@@ -99,7 +87,7 @@ class DriftTest : public ::testing::Test {
       if (id.kind != "CustomResourceDefinition" || all) DeleteAndSeeBack(id);
     }
     EXPECT_GE(kinds.size(), 6u);
-    EXPECT_TRUE(cluster_->AwaitReady(type, ns, name));
+    EXPECT_TRUE(AwaitReady(provider));
   }
 
   std::vector<std::string> EventsAbout(const std::string& ns, const std::string& reason) {
@@ -111,34 +99,20 @@ class DriftTest : public ::testing::Test {
     }
     return messages;
   }
-
-  void InstallWithVariables(std::string_view label, std::string_view version, const std::string& ns) {
-    auto release = GetRelease(label, version);
-    cluster_->CreateNamespace(ns);
-    cluster_->StoreRelease(ns, release);
-    cluster_->StoreSecret(ns, "variables", VariablesOf(release));
-    Json spec = SelectorSpec(release);
-    spec["configSecret"] = {{"name", "variables"}};
-    cluster_->ApplyProvider(release.type, ns, release.name, spec);
-    ASSERT_TRUE(cluster_->AwaitReady(release.type, ns, release.name));
-  }
-
-  std::unique_ptr<Cluster> cluster_;
-  std::unique_ptr<OperatorProcess> operator_;
 };
 
 // D1: every kind of real releases.
 TEST_F(DriftTest, EveryKindComesBack) {
-  ASSERT_TRUE(cluster_->InstallCore("v1.12.0"));
-  InstallWithVariables("control-plane-kubeadm", "v1.12.0", "kcp-system");
-  InstallWithVariables("infrastructure-aws", "v2.11.1", "capa-system");
-  DisturbAll(ProviderType::kControlPlane, "kcp-system", "kubeadm");
-  DisturbAll(ProviderType::kInfrastructure, "capa-system", "aws");
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
+  ASSERT_TRUE(Install(kControlPlane, "v1.12.0"));
+  ASSERT_TRUE(Install(kAws, "v2.11.1"));
+  DisturbAll(kControlPlane);
+  DisturbAll(kAws);
 }
 
 // D1: the event says what was changed and by whom.
 TEST_F(DriftTest, EventsTellWhatAndWho) {
-  ASSERT_TRUE(cluster_->InstallCore("v1.12.0"));
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
   kube::ObjectId id{"", "Service", "capi-system", "capi-webhook-service"};
   Edit(id, {{"spec", {{"selector", {{"cluster.x-k8s.io/provider", "nobody"}}}}}});
   EXPECT_TRUE(kube::Eventually([&] {
@@ -156,7 +130,7 @@ TEST_F(DriftTest, EventsTellWhatAndWho) {
 
 // D1: what others own on purpose stays theirs, though everything else of these objects is kept.
 TEST_F(DriftTest, FieldsOfOthersStayTheirs) {
-  ASSERT_TRUE(cluster_->InstallCore("v1.12.0"));
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
   auto& client = cluster_->client();
   // An autoscaler writes through the scale subresource.
   Json scale = {{"spec", {{"replicas", 3}}}};
@@ -191,12 +165,12 @@ TEST_F(DriftTest, FieldsOfOthersStayTheirs) {
 
 // D2: who changes the same field over and over is named, and restored less often.
 TEST_F(DriftTest, AFightBecomesACondition) {
-  ASSERT_TRUE(cluster_->InstallCore("v1.12.0"));
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
   kube::ObjectId id{"", "Service", "capi-system", "capi-webhook-service"};
   for (int i = 0; i < 4; ++i) EditAndSeeBack(id);
   Edit(id, {{"metadata", {{"labels", {{kLabel, "edited"}}}}}});
-  ASSERT_TRUE(cluster_->AwaitReason(ProviderType::kCore, "capi-system", "cluster-api", "Drifted", "FieldFight"));
-  std::string message = cluster_->See(ProviderType::kCore, "capi-system", "cluster-api").Message("Drifted");
+  ASSERT_TRUE(AwaitReason(kCore, "Drifted", "FieldFight"));
+  std::string message = See(kCore).Message("Drifted");
   EXPECT_THAT(message, HasSubstr("Service/capi-system/capi-webhook-service"));
   EXPECT_THAT(message, HasSubstr("a-person (Update)"));
   EXPECT_THAT(message, HasSubstr("restored 4 times"));
@@ -208,22 +182,19 @@ TEST_F(DriftTest, AFightBecomesACondition) {
 
 // P4: with hands off nothing is restored; with hands on again, all of it is.
 TEST_F(DriftTest, HandsOffMeansNoCorrection) {
-  ASSERT_TRUE(cluster_->InstallCore("v1.12.0"));
-  cluster_->PatchProvider(ProviderType::kCore, "capi-system", "cluster-api",
-                          {{"metadata", {{"annotations", {{"cluster.x-k8s.io/paused", ""}}}}}});
-  ASSERT_TRUE(cluster_->AwaitReason(ProviderType::kCore, "capi-system", "cluster-api", "Paused", "HandsOff"));
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
+  ASSERT_TRUE(HandsOff(kCore));
   kube::ObjectId id{"", "Service", "capi-system", "capi-webhook-service"};
   Edit(id, {{"metadata", {{"labels", {{kLabel, "edited"}}}}}});
   kube::Object before = *Live(id);
-  cluster_->PatchProvider(ProviderType::kCore, "capi-system", "cluster-api",
-                          {{"metadata", {{"annotations", {{"cluster.x-k8s.io/paused", nullptr}}}}}});
+  HandsOn(kCore);
   EXPECT_EQ(before.label(kLabel), "edited");
   EXPECT_TRUE(kube::Eventually([&] { return Live(id)->label(kLabel).empty(); }));
 }
 
 // D1 after a restart: what was changed while nobody looked is found by the first pass.
 TEST_F(DriftTest, ChangesWhileTheOperatorWasAwayAreFound) {
-  ASSERT_TRUE(cluster_->InstallCore("v1.12.0"));
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
   operator_->Terminate();
   kube::ObjectId service{"", "Service", "capi-system", "capi-webhook-service"};
   kube::ObjectId account{"", "ServiceAccount", "capi-system", "capi-manager"};

@@ -8,8 +8,7 @@
 
 #include "base/http/server.h"
 #include "base/strings.h"
-#include "e2e/cluster.h"
-#include "e2e/operator_process.h"
+#include "e2e/managed_cluster.h"
 
 namespace capi::e2e {
 namespace {
@@ -61,48 +60,37 @@ class GitHub {
   std::atomic<int> requests_ = 0;
 };
 
-class FromGitHub : public ::testing::Test {
+class FromGitHub : public UnmanagedCluster {
  protected:
   void SetUp() override {
-    if (ReleasesDir().empty()) GTEST_SKIP() << "RELEASES_DIR isn't set";
-    cluster_ = std::make_unique<Cluster>(kube::ControlPlane::Shared());
-    cluster_->CreateNamespace("capi-system");
+    UnmanagedCluster::SetUp();
+    if (!cluster_) return;
+    cluster_->CreateNamespace(kCore.ns);
     // What other tests of this program stored would be taken instead of GitHub's.
     for (const char* version : {"v1.11.0", "v1.12.0"}) {
       std::string name = std::string("core-cluster-api-") + version;
       (void)cluster_->client().Delete(cluster_->ctx(), kube::Builtin("ConfigMap"), "capi-system", name).ok();
     }
   }
-  void TearDown() override {
-    if (cluster_) cluster_->DeleteAllProviders();
-  }
-  void Start(const std::string& url) {
-    operator_ =
-        std::make_unique<OperatorProcess>(kube::ControlPlane::Shared().kubeconfig(),
-                                          std::vector<std::string>{"--github-api-url=" + url, "--github-url=" + url});
-  }
+  void Start(const std::string& url) { StartOperator({"--github-api-url=" + url, "--github-url=" + url}); }
   void ApplyCore(Json spec = Json::object()) {
     cluster_->ApplyProvider(ProviderType::kCore, "capi-system", "cluster-api", std::move(spec));
   }
-  Seen Core() { return cluster_->See(ProviderType::kCore, "capi-system", "cluster-api"); }
-  std::unique_ptr<Cluster> cluster_;
-  std::unique_ptr<OperatorProcess> operator_;
 };
 
 TEST_F(FromGitHub, TheLatestIsFetchedOnceAndKept) {
   GitHub github;
   Start(github.url());
   ApplyCore();
-  ASSERT_TRUE(cluster_->AwaitReady(ProviderType::kCore, "capi-system", "cluster-api"));
-  EXPECT_EQ(Core().provider.status.installed_version, "v1.12.0");
-  EXPECT_THAT(Core().provider.status.source, HasSubstr("kubernetes-sigs/cluster-api"));
+  ASSERT_TRUE(AwaitReady(kCore));
+  EXPECT_EQ(See(kCore).provider.status.installed_version, "v1.12.0");
+  EXPECT_THAT(See(kCore).provider.status.source, HasSubstr("kubernetes-sigs/cluster-api"));
   kube::Object stored = cluster_->Get("ConfigMap", "capi-system", "core-cluster-api-v1.12.0");
   EXPECT_EQ(stored.annotation("provider.cluster.x-k8s.io/compressed"), "true");
   EXPECT_EQ(stored.label("provider.cluster.x-k8s.io/version"), "v1.12.0");
   // I14: what was fetched lies in the cluster: another render asks nobody.
   int before = github.requests();
-  cluster_->PatchProvider(ProviderType::kCore, "capi-system", "cluster-api",
-                          {{"spec", {{"deployment", {{"replicas", 2}}}}}});
+  PatchSpec(kCore, {{"deployment", {{"replicas", 2}}}});
   EXPECT_TRUE(kube::Eventually([&] {
     return GetInt(cluster_->Get("Deployment", "capi-system", "capi-controller-manager").json(), {"spec", "replicas"}) ==
            2;
@@ -117,7 +105,7 @@ TEST_F(FromGitHub, AReleaseThatLiesThereIsTaken) {
   GitHub github;
   Start(github.url());
   ApplyCore({{"version", "v1.11.0"}});
-  ASSERT_TRUE(cluster_->AwaitReady(ProviderType::kCore, "capi-system", "cluster-api"));
+  ASSERT_TRUE(AwaitReady(kCore));
   EXPECT_EQ(github.requests(), 0);
 }
 
@@ -125,9 +113,8 @@ TEST_F(FromGitHub, AVersionThatIsNotThere) {
   GitHub github;
   Start(github.url());
   ApplyCore({{"version", "v1.12.99"}});
-  ASSERT_TRUE(
-      cluster_->AwaitReason(ProviderType::kCore, "capi-system", "cluster-api", "ProviderInstalled", "VersionNotFound"));
-  EXPECT_THAT(Core().Message("ProviderInstalled"), HasSubstr("v1.12.99"));
+  ASSERT_TRUE(AwaitReason(kCore, "ProviderInstalled", "VersionNotFound"));
+  EXPECT_THAT(See(kCore).Message("ProviderInstalled"), HasSubstr("v1.12.99"));
 }
 
 TEST_F(FromGitHub, TheRateLimitSaysWhenItEnds) {
@@ -135,24 +122,22 @@ TEST_F(FromGitHub, TheRateLimitSaysWhenItEnds) {
   github.RateLimit(true);
   Start(github.url());
   ApplyCore();
-  ASSERT_TRUE(
-      cluster_->AwaitReason(ProviderType::kCore, "capi-system", "cluster-api", "ProviderInstalled", "RateLimited"));
-  std::string message = Core().Message("ProviderInstalled");
+  ASSERT_TRUE(AwaitReason(kCore, "ProviderInstalled", "RateLimited"));
+  std::string message = See(kCore).Message("ProviderInstalled");
   size_t at = message.find("the limit resets at ");
   ASSERT_NE(at, message.npos) << message;
   auto reset = ParseTime(message.substr(at + 20, 20));
   ASSERT_TRUE(reset.ok()) << message;
   EXPECT_LE(std::chrono::abs(*reset - github.reset()), Seconds(2));
-  EXPECT_THAT(Core().Message("ProviderInstalled"), HasSubstr("GITHUB_TOKEN"));
+  EXPECT_THAT(See(kCore).Message("ProviderInstalled"), HasSubstr("GITHUB_TOKEN"));
 }
 
 TEST_F(FromGitHub, UnreachableIsTriedAgain) {
   Start("http://127.0.0.1:1");
   ApplyCore();
-  ASSERT_TRUE(cluster_->AwaitReason(ProviderType::kCore, "capi-system", "cluster-api", "ProviderInstalled",
-                                    "SourceUnreachable"));
-  EXPECT_THAT(Core().Message("ProviderInstalled"), HasSubstr("next try at"));
-  EXPECT_EQ(Core().Status("Reconciling"), "True");
+  ASSERT_TRUE(AwaitReason(kCore, "ProviderInstalled", "SourceUnreachable"));
+  EXPECT_THAT(See(kCore).Message("ProviderInstalled"), HasSubstr("next try at"));
+  EXPECT_EQ(See(kCore).Status("Reconciling"), "True");
 }
 
 }  // namespace

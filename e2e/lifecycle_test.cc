@@ -2,8 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "e2e/cluster.h"
-#include "e2e/operator_process.h"
+#include "e2e/managed_cluster.h"
 #include "kube/apply/inventory.h"
 
 namespace capi::e2e {
@@ -12,18 +11,8 @@ namespace {
 using api::ProviderType;
 using ::testing::HasSubstr;
 
-class Lifecycle : public ::testing::Test {
+class Lifecycle : public ManagedCluster {
  protected:
-  void SetUp() override {
-    if (ReleasesDir().empty()) GTEST_SKIP() << "RELEASES_DIR isn't set";
-    cluster_ = std::make_unique<Cluster>(kube::ControlPlane::Shared());
-    operator_ = std::make_unique<OperatorProcess>(kube::ControlPlane::Shared().kubeconfig());
-  }
-  void TearDown() override {
-    if (!cluster_) return;
-    cluster_->DeleteAllProviders();
-  }
-
   std::string ImageOf(const std::string& ns, const std::string& deployment) {
     kube::Object object = cluster_->Get("Deployment", ns, deployment);
     for (const Json& c : *Find(object.json(), {"spec", "template", "spec", "containers"})) {
@@ -31,14 +20,11 @@ class Lifecycle : public ::testing::Test {
     }
     return "";
   }
-
-  std::unique_ptr<Cluster> cluster_;
-  std::unique_ptr<OperatorProcess> operator_;
 };
 
 // The proposal's air-gapped example: two versions under one label, a Secret, a selector (I6, M1: the peer fails here).
 TEST_F(Lifecycle, TwoVersionsUnderOneSelector) {
-  ASSERT_TRUE(cluster_->InstallCore("v1.10.4"));
+  ASSERT_TRUE(Install(kCore, "v1.10.4"));
   cluster_->CreateNamespace("capa-system");
   std::map<std::string, std::string> labels = {{"provider-components", "aws"}};
   auto older = GetRelease("infrastructure-aws", "v2.0.2"), newer = GetRelease("infrastructure-aws", "v2.11.1");
@@ -49,15 +35,14 @@ TEST_F(Lifecycle, TwoVersionsUnderOneSelector) {
                {"configSecret", {{"name", "aws-variables"}}},
                {"fetchConfig", {{"selector", {{"matchLabels", labels}}}}}};
   cluster_->ApplyProvider(ProviderType::kInfrastructure, "capa-system", "aws", spec);
-  ASSERT_TRUE(cluster_->AwaitReady(ProviderType::kInfrastructure, "capa-system", "aws"));
-  EXPECT_EQ(cluster_->See(ProviderType::kInfrastructure, "capa-system", "aws").provider.status.installed_version,
-            "v2.0.2");
+  ASSERT_TRUE(AwaitReady(kAws));
+  EXPECT_EQ(See(kAws).provider.status.installed_version, "v2.0.2");
   EXPECT_THAT(ImageOf("capa-system", "capa-controller-manager"), HasSubstr(":v2.0.2"));
 
   // U1, U4: the other version of the two; what it no longer has is removed.
-  cluster_->PatchProvider(ProviderType::kInfrastructure, "capa-system", "aws", {{"spec", {{"version", "v2.11.1"}}}});
-  ASSERT_TRUE(cluster_->AwaitReady(ProviderType::kInfrastructure, "capa-system", "aws"));
-  Seen seen = cluster_->See(ProviderType::kInfrastructure, "capa-system", "aws");
+  PatchSpec(kAws, {{"version", "v2.11.1"}});
+  ASSERT_TRUE(AwaitReady(kAws));
+  Seen seen = See(kAws);
   EXPECT_EQ(seen.provider.status.installed_version, "v2.11.1");
   EXPECT_EQ(seen.Status("ProviderUpgraded"), "True");
   EXPECT_THAT(ImageOf("capa-system", "capa-controller-manager"), HasSubstr(":v2.11.1"));
@@ -72,8 +57,8 @@ TEST_F(Lifecycle, PicksTheLatestAndWritesIt) {
   Json spec = SelectorSpec(core);
   spec.erase("version");
   cluster_->ApplyProvider(ProviderType::kCore, "capi-system", "cluster-api", spec);
-  ASSERT_TRUE(cluster_->AwaitReady(ProviderType::kCore, "capi-system", "cluster-api"));
-  Seen seen = cluster_->See(ProviderType::kCore, "capi-system", "cluster-api");
+  ASSERT_TRUE(AwaitReady(kCore));
+  Seen seen = See(kCore);
   EXPECT_EQ(seen.provider.status.installed_version, "v1.11.0");
   auto object =
       cluster_->client().Get(cluster_->ctx(), api::ResourceOf(ProviderType::kCore), "capi-system", "cluster-api");
@@ -83,13 +68,13 @@ TEST_F(Lifecycle, PicksTheLatestAndWritesIt) {
 
 // X1: what the provider brought goes; CRDs, Namespaces and users' objects stay.
 TEST_F(Lifecycle, DeletionKeepsCrdsAndNamespaces) {
-  ASSERT_TRUE(cluster_->InstallCore("v1.12.0"));
-  Seen seen = cluster_->See(ProviderType::kCore, "capi-system", "cluster-api");
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
+  Seen seen = See(kCore);
   auto inventory = kube::Inventory::Parse(seen.provider.status.inventory);
   ASSERT_TRUE(inventory.ok());
   cluster_->StoreConfigMap("capi-system", "users-own", {{"cluster.x-k8s.io/provider", "cluster-api"}}, {{"a", "b"}});
-  cluster_->DeleteProvider(ProviderType::kCore, "capi-system", "cluster-api");
-  ASSERT_TRUE(cluster_->AwaitGone(ProviderType::kCore, "capi-system", "cluster-api"));
+  Delete(kCore);
+  ASSERT_TRUE(AwaitGone(kCore));
   size_t crds = 0;
   for (const auto& item : inventory->entries()) {
     const kube::ObjectId& id = item.first;
@@ -105,19 +90,9 @@ TEST_F(Lifecycle, DeletionKeepsCrdsAndNamespaces) {
 
 // X1: with the annotation the CRDs go too, but not while objects of them exist.
 TEST_F(Lifecycle, DeletionOfCrdsWaitsForTheirObjects) {
-  ASSERT_TRUE(cluster_->InstallCore("v1.12.0"));
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
   cluster_->CreateNamespace("default");
-  // The webhook configurations point at a pod that kwok only pretends to run: hands off, so that they stay away (P4).
-  auto hands_off = [&](const Json& value) {
-    cluster_->PatchProvider(ProviderType::kCore, "capi-system", "cluster-api",
-                            {{"metadata", {{"annotations", {{"cluster.x-k8s.io/paused", value}}}}}});
-  };
-  hands_off("");
-  ASSERT_TRUE(cluster_->AwaitReason(ProviderType::kCore, "capi-system", "cluster-api", "Paused", "HandsOff"));
-  for (const char* kind : {"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"}) {
-    std::string name = kind[0] == 'M' ? "capi-mutating-webhook-configuration" : "capi-validating-webhook-configuration";
-    EXPECT_TRUE(cluster_->client().Delete(cluster_->ctx(), kube::Builtin(kind), "", name).ok());
-  }
+  WithoutWebhooks(kCore);
   kube::Object set(Json{{"apiVersion", "addons.cluster.x-k8s.io/v1beta2"},
                         {"kind", "ClusterResourceSet"},
                         {"metadata", {{"name", "mine"}, {"namespace", "default"}}},
@@ -129,18 +104,15 @@ TEST_F(Lifecycle, DeletionOfCrdsWaitsForTheirObjects) {
     auto created = cluster_->client().Create(cluster_->ctx(), sets, set);
     return created.ok() || created.code() == Code::kAlreadyExists;
   }));
-  cluster_->PatchProvider(ProviderType::kCore, "capi-system", "cluster-api",
-                          {{"metadata", {{"annotations", {{"operator.cluster.x-k8s.io/delete-crds", "true"}}}}}});
-  cluster_->DeleteProvider(ProviderType::kCore, "capi-system", "cluster-api");
-  hands_off(nullptr);
-  ASSERT_TRUE(cluster_->AwaitReason(ProviderType::kCore, "capi-system", "cluster-api", "Ready", "DeletionBlocked"));
-  EXPECT_THAT(cluster_->See(ProviderType::kCore, "capi-system", "cluster-api").Message("Ready"),
-              HasSubstr("ClusterResourceSet default/mine"));
+  Annotate(kCore, "operator.cluster.x-k8s.io/delete-crds", "true");
+  Delete(kCore);
+  HandsOn(kCore);
+  ASSERT_TRUE(AwaitReason(kCore, "Ready", "DeletionBlocked"));
+  EXPECT_THAT(See(kCore).Message("Ready"), HasSubstr("ClusterResourceSet default/mine"));
   ASSERT_TRUE(cluster_->client().Delete(cluster_->ctx(), sets, "default", "mine").ok());
   // Any change wakes the provider; without one it looks again by itself.
-  cluster_->PatchProvider(ProviderType::kCore, "capi-system", "cluster-api",
-                          {{"metadata", {{"annotations", {{"test/touch", "1"}}}}}});
-  ASSERT_TRUE(cluster_->AwaitGone(ProviderType::kCore, "capi-system", "cluster-api"));
+  Annotate(kCore, "test/touch", "1");
+  ASSERT_TRUE(AwaitGone(kCore));
   // The API server takes a CRD away in its own time.
   EXPECT_TRUE(kube::Eventually([&] {
     return !cluster_->Exists({"apiextensions.k8s.io", "CustomResourceDefinition", "", "clusters.cluster.x-k8s.io"});
@@ -149,15 +121,11 @@ TEST_F(Lifecycle, DeletionOfCrdsWaitsForTheirObjects) {
 
 // P4: hands off while the annotation is there.
 TEST_F(Lifecycle, HandsOffWritesNothing) {
-  ASSERT_TRUE(cluster_->InstallCore("v1.12.0"));
-  cluster_->PatchProvider(ProviderType::kCore, "capi-system", "cluster-api",
-                          {{"metadata", {{"annotations", {{"cluster.x-k8s.io/paused", ""}}}}}});
-  ASSERT_TRUE(cluster_->AwaitReason(ProviderType::kCore, "capi-system", "cluster-api", "Paused", "HandsOff"));
-  cluster_->PatchProvider(ProviderType::kCore, "capi-system", "cluster-api",
-                          {{"spec", {{"deployment", {{"replicas", 3}}}}}});
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
+  ASSERT_TRUE(HandsOff(kCore));
+  PatchSpec(kCore, {{"deployment", {{"replicas", 3}}}});
   kube::Object before = cluster_->Get("Deployment", "capi-system", "capi-controller-manager");
-  cluster_->PatchProvider(ProviderType::kCore, "capi-system", "cluster-api",
-                          {{"metadata", {{"annotations", {{"cluster.x-k8s.io/paused", nullptr}}}}}});
+  HandsOn(kCore);
   EXPECT_EQ(GetInt(before.json(), {"spec", "replicas"}), 1);
   EXPECT_TRUE(kube::Eventually([&] {
     kube::Object now = cluster_->Get("Deployment", "capi-system", "capi-controller-manager");

@@ -7,12 +7,16 @@
 
 namespace capi::e2e {
 
-// Components of v1.0.0, v1.1.0 and so on, as a core release. `name` is part of the names of what isn't namespaced, so
-// that several can live side by side. From v1.1.0 on the CRD has another storage version and the ConfigMap another
-// name.
-std::string SmallCoreComponents(const std::string& name, const std::string& version);
+// From v1.1.0 on the CRD has another storage version and the ConfigMap another name. A value.
+struct SmallRelease {
+  std::string version;
+  std::string contract = "v1beta1";
+  bool can_run = true;  // else no node fits
+};
 
-// The same as a ConfigMap in namespace `ns`, as a core provider's release of that version.
-void StoreSmallCore(Cluster& cluster, const std::string& ns, const std::string& name, const std::string& version);
+// As a ConfigMap in the provider's Namespace. That Namespace's name is part of the names of what isn't namespaced, and
+// all but a core's names begin with the provider's, so that several can live side by side.
+void StoreSmall(Cluster& cluster, const Managed& provider, const SmallRelease& release);
+Json SmallSource(const Managed& provider);  // spec.fetchConfig
 
 }  // namespace capi::e2e

@@ -7,8 +7,8 @@
 #include <random>
 
 #include "base/mutex.h"
-#include "e2e/cluster.h"
-#include "e2e/operator_process.h"
+#include "e2e/managed_cluster.h"
+#include "e2e/small_release.h"
 #include "kube/apply/inventory.h"
 #include "kube/testing/fault_proxy.h"
 
@@ -17,74 +17,36 @@ namespace {
 
 using api::ProviderType;
 
-// A release of a few small objects, made on the spot; every version has its own ConfigMap data.
-void StoreSmallRelease(Cluster& cluster, const std::string& ns, const std::string& name, const std::string& version) {
-  std::string components = R"(
-apiVersion: v1
-kind: ServiceAccount
-metadata: {name: small-manager, namespace: small-system}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata: {name: NAME-manager-role}
-rules: [{apiGroups: [""], resources: [configmaps], verbs: [get]}]
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: small-config, namespace: small-system}
-data: {version: "VERSION", extra: "${EXTRA:=none}"}
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: small-controller-manager, namespace: small-system}
-spec:
-  replicas: 1
-  selector: {matchLabels: {app: small}}
-  template:
-    metadata: {labels: {app: small}}
-    spec: {containers: [{name: manager, image: "registry.example/small:VERSION"}]}
-)";
-  for (const auto& [from, to] : {std::pair<std::string, std::string>{"NAME", name}, {"VERSION", version}}) {
-    for (size_t at; (at = components.find(from)) != components.npos;) components.replace(at, from.size(), to);
-  }
-  cluster.StoreConfigMap(ns, name + "-" + version,
-                         {{"provider.cluster.x-k8s.io/type", "infrastructure"},
-                          {"provider.cluster.x-k8s.io/name", name},
-                          {"provider.cluster.x-k8s.io/version", version}},
-                         {{"metadata",
-                           "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
-                           "- {major: 1, minor: 0, contract: v1beta1}\n"},
-                          {"components", components}});
-}
+const Managed kSmall{ProviderType::kInfrastructure, "small", "small", "small-controller-manager"};
 
-Json SmallSpec(const std::string& name, const std::string& version) {
-  return {{"version", version},
-          {"fetchConfig", {{"selector", {{"matchLabels", {{"provider.cluster.x-k8s.io/name", name}}}}}}}};
-}
-
-class Survival : public ::testing::Test {
+class Survival : public UnmanagedCluster {
  protected:
   void SetUp() override {
-    if (ReleasesDir().empty()) GTEST_SKIP() << "RELEASES_DIR isn't set";
-    auto& plane = kube::ControlPlane::Shared();
-    cluster_ = std::make_unique<Cluster>(plane);
-    auto proxy = kube::FaultProxy::Start(plane.config());
+    UnmanagedCluster::SetUp();
+    if (!cluster_) return;
+    auto proxy = kube::FaultProxy::Start(cluster_->plane().config());
     ASSERT_TRUE(proxy.ok()) << proxy.error().message;
     proxy_ = std::move(proxy).value();
     kubeconfig_ = proxy_->WriteKubeconfig(folder_.path());
+    cluster_->CreateNamespace(kSmall.ns);
+    for (const char* version : {"v1.0.0", "v1.1.0"}) StoreSmall(*cluster_, kSmall, {.version = version});
   }
   void TearDown() override {
-    if (!cluster_) return;
-    proxy_->SetFaults(nullptr);
-    if (!operator_) operator_ = std::make_unique<OperatorProcess>(kubeconfig_);
-    if (!operator_->running()) operator_->Restart();
-    cluster_->DeleteAllProviders();
+    if (proxy_) proxy_->SetFaults(nullptr);
+    UnmanagedCluster::TearDown();
   }
+  // Behind the proxy.
   void StartOperator(std::vector<std::string> arguments = {}) {
+    operator_.reset();
     operator_ = std::make_unique<OperatorProcess>(kubeconfig_, std::move(arguments));
   }
-  void ExpectInventoryExists(ProviderType type, const std::string& ns, const std::string& name) {
-    Seen seen = cluster_->See(type, ns, name);
+  void CreateSmall(const Json& more = Json::object()) {
+    Json spec = {{"version", "v1.0.0"}, {"fetchConfig", SmallSource(kSmall)}};
+    spec.update(more);
+    cluster_->ApplyProvider(kSmall.type, kSmall.ns, kSmall.name, spec);
+  }
+  void ExpectInventoryExists(const Managed& provider) {
+    Seen seen = See(provider);
     auto inventory = kube::Inventory::Parse(seen.provider.status.inventory);
     ASSERT_TRUE(inventory.ok());
     for (const auto& [id, entry] : inventory->entries()) {
@@ -94,84 +56,64 @@ class Survival : public ::testing::Test {
   }
 
   kube::TemporaryFolder folder_;
-  std::unique_ptr<Cluster> cluster_;
   std::unique_ptr<kube::FaultProxy> proxy_;
   std::string kubeconfig_;
-  std::unique_ptr<OperatorProcess> operator_;
 };
 
 // I4: the core arrives last, and everyone goes on by itself.
 TEST_F(Survival, TheCoreArrivesLast) {
   StartOperator();
-  cluster_->CreateNamespace("small");
-  StoreSmallRelease(*cluster_, "small", "small", "v1.0.0");
-  cluster_->ApplyProvider(ProviderType::kInfrastructure, "small", "small", SmallSpec("small", "v1.0.0"));
-  ASSERT_TRUE(cluster_->AwaitReason(ProviderType::kInfrastructure, "small", "small", "PreflightCheckPassed",
-                                    "WaitingForCoreProviderReady"));
+  CreateSmall();
+  ASSERT_TRUE(AwaitReason(kSmall, "PreflightCheckPassed", "WaitingForCoreProviderReady"));
   EXPECT_FALSE(cluster_->Exists({"", "ServiceAccount", "small", "small-manager"}));
-  ASSERT_TRUE(cluster_->InstallCore("v1.12.0"));
-  ASSERT_TRUE(cluster_->AwaitReady(ProviderType::kInfrastructure, "small", "small"));
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
+  ASSERT_TRUE(AwaitReady(kSmall));
 }
 
 // F1: the Secret arrives after the Provider.
 TEST_F(Survival, TheSecretArrivesLater) {
   StartOperator();
-  ASSERT_TRUE(cluster_->InstallCore("v1.12.0"));
-  cluster_->CreateNamespace("small");
-  StoreSmallRelease(*cluster_, "small", "small", "v1.0.0");
-  Json spec = SmallSpec("small", "v1.0.0");
-  spec["configSecret"] = {{"name", "late"}};
-  cluster_->ApplyProvider(ProviderType::kInfrastructure, "small", "small", spec);
-  ASSERT_TRUE(
-      cluster_->AwaitReason(ProviderType::kInfrastructure, "small", "small", "PreflightCheckPassed", "SecretNotFound"));
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
+  CreateSmall({{"configSecret", {{"name", "late"}}}});
+  ASSERT_TRUE(AwaitReason(kSmall, "PreflightCheckPassed", "SecretNotFound"));
   cluster_->StoreSecret("small", "late", {{"EXTRA", "came late"}});
-  ASSERT_TRUE(cluster_->AwaitReady(ProviderType::kInfrastructure, "small", "small"));
-  EXPECT_EQ(GetString(cluster_->Get("ConfigMap", "small", "small-config").json(), {"data", "extra"}), "came late");
+  ASSERT_TRUE(AwaitReady(kSmall));
+  EXPECT_EQ(GetString(cluster_->Get("ConfigMap", "small", "small-settings").json(), {"data", "extra"}), "came late");
   // U1: a change of the Secret is a change of input.
   cluster_->StoreSecret("small", "late", {{"EXTRA", "changed"}});
   EXPECT_TRUE(kube::Eventually([&] {
-    return GetString(cluster_->Get("ConfigMap", "small", "small-config").json(), {"data", "extra"}) == "changed";
+    return GetString(cluster_->Get("ConfigMap", "small", "small-settings").json(), {"data", "extra"}) == "changed";
   }));
 }
 
 // F3: every connection is cut, again and again.
 TEST_F(Survival, ConnectionsAreCut) {
   StartOperator();
-  ASSERT_TRUE(cluster_->InstallCore("v1.12.0"));
-  cluster_->CreateNamespace("small");
-  StoreSmallRelease(*cluster_, "small", "small", "v1.0.0");
-  StoreSmallRelease(*cluster_, "small", "small", "v1.0.1");
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
   for (int i = 0; i < 3; ++i) proxy_->CutAllConnections();
-  cluster_->ApplyProvider(ProviderType::kInfrastructure, "small", "small", SmallSpec("small", "v1.0.0"));
-  ASSERT_TRUE(cluster_->AwaitReady(ProviderType::kInfrastructure, "small", "small"));
+  CreateSmall();
+  ASSERT_TRUE(AwaitReady(kSmall));
   proxy_->CutAllConnections();
-  cluster_->PatchProvider(ProviderType::kInfrastructure, "small", "small", {{"spec", {{"version", "v1.0.1"}}}});
+  PatchSpec(kSmall, {{"version", "v1.1.0"}});
   proxy_->CutAllConnections();
-  EXPECT_TRUE(kube::Eventually([&] {
-    return GetString(cluster_->Get("ConfigMap", "small", "small-config").json(), {"data", "version"}) == "v1.0.1";
-  }));
-  ASSERT_TRUE(cluster_->AwaitReady(ProviderType::kInfrastructure, "small", "small"));
+  EXPECT_TRUE(kube::Eventually([&] { return See(kSmall).provider.status.installed_version == "v1.1.0"; }));
+  ASSERT_TRUE(AwaitReady(kSmall));
 }
 
 // F3: the API server goes and comes back under the operator. (How often it is asked meanwhile: kube/client's tests.)
 TEST_F(Survival, TheApiServerRestarts) {
   StartOperator({"--leader-elect-lease-duration=120s", "--leader-elect-renew-deadline=100s"});
-  ASSERT_TRUE(cluster_->InstallCore("v1.12.0"));
-  cluster_->CreateNamespace("small");
-  StoreSmallRelease(*cluster_, "small", "small", "v1.0.0");
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
   ASSERT_TRUE(cluster_->plane().StopApiServer().ok());
   ASSERT_TRUE(cluster_->plane().StartApiServer().ok());
-  cluster_->ApplyProvider(ProviderType::kInfrastructure, "small", "small", SmallSpec("small", "v1.0.0"));
-  ASSERT_TRUE(cluster_->AwaitReady(ProviderType::kInfrastructure, "small", "small"));
+  CreateSmall();
+  ASSERT_TRUE(AwaitReady(kSmall));
   EXPECT_TRUE(operator_->running());
 }
 
 // U7: killed in the middle of an install, at several points; the next one ends in the same state.
 TEST_F(Survival, KilledInTheMiddle) {
-  cluster_->CreateNamespace("capi-system");
-  auto core = GetRelease("cluster-api", "v1.12.0");
-  cluster_->StoreRelease("capi-system", core);
-  cluster_->ApplyProvider(ProviderType::kCore, "capi-system", "cluster-api", SelectorSpec(core));
+  Create(kCore, "v1.12.0");
   for (int writes : {1, 3, 9, 20}) {
     std::atomic<int> seen = 0;
     StartOperator(
@@ -182,13 +124,13 @@ TEST_F(Survival, KilledInTheMiddle) {
       return {};
     });
     EXPECT_TRUE(kube::Eventually([&] { return !operator_->running(); }, Seconds(20)) ||
-                cluster_->See(ProviderType::kCore, "capi-system", "cluster-api").Status("Ready") == "True");
+                See(kCore).Status("Ready") == "True");
     proxy_->SetFaults(nullptr);
   }
   StartOperator(
       {"--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=1s"});
-  ASSERT_TRUE(cluster_->AwaitReady(ProviderType::kCore, "capi-system", "cluster-api"));
-  ExpectInventoryExists(ProviderType::kCore, "capi-system", "cluster-api");
+  ASSERT_TRUE(AwaitReady(kCore));
+  ExpectInventoryExists(kCore);
 }
 
 // F3: a server that answers 429, 500 and 409, drops and cuts, leads to the same end state.
@@ -209,28 +151,21 @@ TEST_F(Survival, AFaultyApiServer) {
       default: return {};
     }
   });
-  cluster_->CreateNamespace("capi-system");
-  auto core = GetRelease("cluster-api", "v1.12.0");
-  cluster_->StoreRelease("capi-system", core);
-  cluster_->ApplyProvider(ProviderType::kCore, "capi-system", "cluster-api", SelectorSpec(core));
-  ASSERT_TRUE(cluster_->AwaitReady(ProviderType::kCore, "capi-system", "cluster-api", Seconds(120)));
-  ExpectInventoryExists(ProviderType::kCore, "capi-system", "cluster-api");
+  Create(kCore, "v1.12.0");
+  ASSERT_TRUE(AwaitReady(kCore, Seconds(120)));
+  ExpectInventoryExists(kCore);
 }
 
 // No leak: install and delete a small provider again and again; memory, descriptors and threads stay where they were.
 TEST_F(Survival, TwoHundredCyclesLeakNothing) {
   StartOperator();
-  ASSERT_TRUE(cluster_->InstallCore("v1.12.0"));
-  cluster_->CreateNamespace("small");
-  StoreSmallRelease(*cluster_, "small", "small", "v1.0.0");
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
   auto cycle = [&] {
-    cluster_->ApplyProvider(ProviderType::kInfrastructure, "small", "small", SmallSpec("small", "v1.0.0"));
-    bool installed = kube::Eventually([&] {
-      return !cluster_->See(ProviderType::kInfrastructure, "small", "small").provider.status.installed_version.empty();
-    });
+    CreateSmall();
+    bool installed = kube::Eventually([&] { return !See(kSmall).provider.status.installed_version.empty(); });
     ASSERT_TRUE(installed);
-    cluster_->DeleteProvider(ProviderType::kInfrastructure, "small", "small");
-    ASSERT_TRUE(cluster_->AwaitGone(ProviderType::kInfrastructure, "small", "small"));
+    Delete(kSmall);
+    ASSERT_TRUE(AwaitGone(kSmall));
   };
   const char* given = std::getenv("CAPI_LEAK_CYCLES");
   int cycles = given != nullptr ? std::atoi(given) : 200;

@@ -9,18 +9,14 @@
 #include <thread>
 
 #include "base/mutex.h"
-#include "e2e/cluster.h"
-#include "e2e/operator_process.h"
+#include "e2e/managed_cluster.h"
 #include "e2e/tiny_core.h"
 #include "kube/apply/inventory.h"
 
 namespace capi::e2e {
 namespace {
 
-using api::ProviderType;
 using ::testing::HasSubstr;
-
-constexpr char kNs[] = "capi-system";
 
 // All changes of one kind's objects while it lives, in the order of their resource versions.
 class Recorder {
@@ -72,35 +68,22 @@ std::string StorageOf(const kube::Object& crd) {
   return "";
 }
 
-class Upgrade : public ::testing::Test {
+class Upgrade : public ManagedCluster {
  protected:
-  void SetUp() override {
-    if (ReleasesDir().empty()) GTEST_SKIP() << "RELEASES_DIR isn't set";
-    cluster_ = std::make_unique<Cluster>(kube::ControlPlane::Shared());
-    operator_ = std::make_unique<OperatorProcess>(kube::ControlPlane::Shared().kubeconfig());
-  }
-  void TearDown() override {
-    if (!cluster_) return;
-    cluster_->DeleteAllProviders();
-  }
-  Seen Core() { return cluster_->See(ProviderType::kCore, kNs, "cluster-api"); }
   void SetVersion(const std::string& version, Json more = Json::object()) {
     Json spec = std::move(more);
     spec["version"] = version;
-    cluster_->PatchProvider(ProviderType::kCore, kNs, "cluster-api", {{"spec", spec}});
+    PatchSpec(kCore, spec);
   }
   bool AwaitInstalled(const std::string& version, Millis timeout = Seconds(60)) {
     bool there = kube::Eventually(
         [&] {
-          Seen seen = Core();
+          Seen seen = See(kCore);
           return seen.provider.status.installed_version == version && seen.Status("Ready") == "True";
         },
         timeout);
-    EXPECT_TRUE(there) << Core().Describe();
+    EXPECT_TRUE(there) << See(kCore).Describe();
     return there;
-  }
-  bool AwaitCore(std::string_view condition, std::string_view reason) {
-    return cluster_->AwaitReason(ProviderType::kCore, kNs, "cluster-api", condition, reason);
   }
   std::vector<kube::Object> CoreCrds() {
     auto crds = cluster_->client().List(cluster_->ctx(), kube::Builtin("CustomResourceDefinition"), "",
@@ -108,20 +91,17 @@ class Upgrade : public ::testing::Test {
     EXPECT_TRUE(crds.ok());
     return crds.ok() ? crds->items : std::vector<kube::Object>{};
   }
-
-  std::unique_ptr<Cluster> cluster_;
-  std::unique_ptr<OperatorProcess> operator_;
 };
 
 // U2 on real releases. v1.10.4 -> v1.11.0 switches the storage version of every CRD and the path of every webhook.
 TEST_F(Upgrade, GoesInStagesAndNeverWithoutAReplica) {
-  ASSERT_TRUE(cluster_->InstallCore("v1.10.4"));
-  cluster_->StoreRelease(kNs, GetRelease("cluster-api", "v1.11.0"));
-  Recorder deployments(*cluster_, "Deployment", kNs), crds(*cluster_, "CustomResourceDefinition", ""),
+  ASSERT_TRUE(Install(kCore, "v1.10.4"));
+  cluster_->StoreRelease(kCore.ns, GetRelease("cluster-api", "v1.11.0"));
+  Recorder deployments(*cluster_, "Deployment", kCore.ns), crds(*cluster_, "CustomResourceDefinition", ""),
       webhooks(*cluster_, "ValidatingWebhookConfiguration", "");
   SetVersion("v1.11.0");
   ASSERT_TRUE(AwaitInstalled("v1.11.0"));
-  ASSERT_TRUE(AwaitCore("StorageMigrated", "StorageMigrated"));
+  ASSERT_TRUE(AwaitReason(kCore, "StorageMigrated", "StorageMigrated"));
 
   std::int64_t sent = 0, rolled_out = 0, first_crd = 0;
   for (const auto& event : deployments.Seen()) {
@@ -157,30 +137,30 @@ TEST_F(Upgrade, GoesInStagesAndNeverWithoutAReplica) {
     EXPECT_EQ(ToJsonText(*Find(crd.json(), {"status", "storedVersions"})), "[\"" + StorageOf(crd) + "\"]")
         << crd.name();
   }
-  const auto& history = Core().provider.status.history;
+  const auto& history = See(kCore).provider.status.history;
   ASSERT_EQ(history.size(), 2u);
   EXPECT_EQ(history[0].version + " " + history[0].outcome, "v1.11.0 Succeeded");
-  EXPECT_EQ(Core().Reason("ProviderUpgraded"), "ProviderUpgraded");
+  EXPECT_EQ(See(kCore).Reason("ProviderUpgraded"), "ProviderUpgraded");
 }
 
 // ---- A small core, whose CRD, pods and paths a test decides on ----
 
 class SmallUpgrade : public Upgrade {
  protected:
-  void Store(const TinyCore& small) { StoreTiny(*cluster_, kNs, small); }
+  void Store(const TinyCore& small) { StoreTiny(*cluster_, kCore.ns, small); }
   bool Install(const TinyCore& small, Json more = Json::object()) {
-    cluster_->CreateNamespace(kNs);
+    cluster_->CreateNamespace(kCore.ns);
     Store(small);
     more["version"] = small.version;
     more["fetchConfig"] = TinySource();
-    cluster_->ApplyProvider(ProviderType::kCore, kNs, "cluster-api", more);
+    cluster_->ApplyProvider(kCore.type, kCore.ns, kCore.name, more);
     return AwaitInstalled(small.version);
   }
   void TearDown() override {
-    if (!cluster_) return;
     Upgrade::TearDown();
+    if (!cluster_) return;
     for (const char* version : {"v1.0.0", "v1.0.1", "v1.1.0"}) {
-      (void)cluster_->client().Delete(cluster_->ctx(), kube::Builtin("ConfigMap"), kNs,
+      (void)cluster_->client().Delete(cluster_->ctx(), kube::Builtin("ConfigMap"), kCore.ns,
                                       std::string("small-") + version);
     }
   }
@@ -194,12 +174,12 @@ class SmallUpgrade : public Upgrade {
   kube::Object NewSmall(const std::string& version, const std::string& name) {
     return kube::Object(Json{{"apiVersion", "cluster.x-k8s.io/" + version},
                              {"kind", "Small"},
-                             {"metadata", {{"name", name}, {"namespace", kNs}}},
+                             {"metadata", {{"name", name}, {"namespace", kCore.ns}}},
                              {"spec", {{"keep", name}}}});
   }
-  kube::Object Deployment() { return cluster_->Get("Deployment", kNs, "small-manager"); }
+  kube::Object Manager() { return cluster_->Get("Deployment", kCore.ns, "small-manager"); }
   std::string Image() {
-    kube::Object deployment = Deployment();
+    kube::Object deployment = Manager();
     return GetString((*Find(deployment.json(), {"spec", "template", "spec", "containers"}))[0], {"image"});
   }
 };
@@ -216,14 +196,14 @@ TEST_F(SmallUpgrade, MigratesWhatIsStored) {
   Store({.version = "v1.0.1", .crd_versions = "v1,v2*"});
   SetVersion("v1.0.1");
   ASSERT_TRUE(AwaitInstalled("v1.0.1"));
-  ASSERT_TRUE(AwaitCore("StorageMigrated", "StorageMigrated"));
+  ASSERT_TRUE(AwaitReason(kCore, "StorageMigrated", "StorageMigrated"));
   auto stored = cluster_->Get("CustomResourceDefinition", "", "smalls.cluster.x-k8s.io");
   EXPECT_EQ(ToJsonText(*Find(stored.json(), {"status", "storedVersions"})), R"(["v2"])");
 
   Store({.version = "v1.1.0", .crd_versions = "v2*"});
   SetVersion("v1.1.0");
   ASSERT_TRUE(AwaitInstalled("v1.1.0"));
-  auto after = cluster_->client().List(cluster_->ctx(), Smalls("v2"), kNs);
+  auto after = cluster_->client().List(cluster_->ctx(), Smalls("v2"), kCore.ns);
   ASSERT_TRUE(after.ok()) << "an object that is stored at v1 still can't be read: " << after.error().message;
   ASSERT_EQ(after->items.size(), before.size());
   for (const auto& object : after->items) {
@@ -232,7 +212,7 @@ TEST_F(SmallUpgrade, MigratesWhatIsStored) {
   }
   // The test's own objects go, or the CRD's deletion would have to wait for them.
   for (const auto& [name, uid] : before) {
-    EXPECT_TRUE(cluster_->client().Delete(cluster_->ctx(), Smalls("v2"), kNs, name).ok());
+    EXPECT_TRUE(cluster_->client().Delete(cluster_->ctx(), Smalls("v2"), kCore.ns, name).ok());
   }
 }
 
@@ -240,9 +220,9 @@ TEST_F(SmallUpgrade, MigratesWhatIsStored) {
 TEST_F(SmallUpgrade, ARefusedReleaseChangesNothing) {
   if (std::getenv("CAPI_TEST_LONG") == nullptr) GTEST_SKIP() << "CAPI_TEST_LONG isn't set";
   ASSERT_TRUE(Install({.version = "v1.0.0", .crd_versions = "v1*"}));
-  auto before = Core().provider.status;
+  auto before = See(kCore).provider.status;
   auto crd = cluster_->Get("CustomResourceDefinition", "", "smalls.cluster.x-k8s.io");
-  auto deployment = Deployment();
+  auto deployment = Manager();
   struct Case {
     TinyCore small;
     std::string condition, reason, message;
@@ -258,17 +238,17 @@ TEST_F(SmallUpgrade, ARefusedReleaseChangesNothing) {
     SCOPED_TRACE(c.reason);
     Store(c.small);
     SetVersion(c.small.version);
-    ASSERT_TRUE(AwaitCore(c.condition, c.reason));
-    Seen seen = Core();
+    ASSERT_TRUE(AwaitReason(kCore, c.condition, c.reason));
+    Seen seen = See(kCore);
     EXPECT_THAT(seen.Message(c.condition), HasSubstr(c.message));
     EXPECT_EQ(seen.provider.status.installed_version, "v1.0.0");
     EXPECT_EQ(seen.provider.status.inventory, before.inventory);
   }
   SetVersion("v1.9.0");
-  ASSERT_TRUE(AwaitCore("ProviderInstalled", "VersionNotFound"));
+  ASSERT_TRUE(AwaitReason(kCore, "ProviderInstalled", "VersionNotFound"));
   EXPECT_EQ(cluster_->Get("CustomResourceDefinition", "", "smalls.cluster.x-k8s.io").resource_version(),
             crd.resource_version());
-  EXPECT_EQ(Deployment().resource_version(), deployment.resource_version());
+  EXPECT_EQ(Manager().resource_version(), deployment.resource_version());
   SetVersion("v1.0.0");
   EXPECT_TRUE(AwaitInstalled("v1.0.0"));
 }
@@ -278,10 +258,10 @@ TEST_F(SmallUpgrade, ARefusedReleaseChangesNothing) {
 TEST_F(SmallUpgrade, HoldLeavesTheOldPodsServing) {
   ASSERT_TRUE(Install({.version = "v1.0.0"}, {{"rollout", {{"timeout", "6s"}}}}));
   Store({.version = "v1.0.1", .crd_versions = "v1,v2*", .can_run = false});
-  Recorder deployments(*cluster_, "Deployment", kNs);
+  Recorder deployments(*cluster_, "Deployment", kCore.ns);
   SetVersion("v1.0.1");
-  ASSERT_TRUE(AwaitCore("ProviderUpgraded", "RolloutTimedOut"));
-  Seen seen = Core();
+  ASSERT_TRUE(AwaitReason(kCore, "ProviderUpgraded", "RolloutTimedOut"));
+  Seen seen = See(kCore);
   EXPECT_THAT(seen.Message("Ready"), HasSubstr("v1.0.1 wasn't healthy within 6s"));
   EXPECT_THAT(seen.Message("Ready"), HasSubstr("pod small-manager-"));
   EXPECT_THAT(seen.Message("Ready"), HasSubstr("node"));
@@ -291,11 +271,11 @@ TEST_F(SmallUpgrade, HoldLeavesTheOldPodsServing) {
   EXPECT_EQ(StorageOf(cluster_->Get("CustomResourceDefinition", "", "smalls.cluster.x-k8s.io")), "v1");
   for (const auto& event : deployments.Seen()) EXPECT_GE(Available(event.object), 1);
 
-  auto generation = GetInt(Deployment().json(), {"metadata", "generation"});
+  auto generation = GetInt(Manager().json(), {"metadata", "generation"});
   operator_->Kill();
   operator_->Restart();
-  ASSERT_TRUE(AwaitCore("ProviderUpgraded", "RolloutTimedOut"));
-  EXPECT_EQ(GetInt(Deployment().json(), {"metadata", "generation"}), generation) << "it isn't tried again";
+  ASSERT_TRUE(AwaitReason(kCore, "ProviderUpgraded", "RolloutTimedOut"));
+  EXPECT_EQ(GetInt(Manager().json(), {"metadata", "generation"}), generation) << "it isn't tried again";
 
   kube::Object node = cluster_->client().List(cluster_->ctx(), kube::Builtin("Node"), "")->items.front();
   Json label = {{"metadata", {{"labels", {{"no-such", "node"}}}}}};
@@ -314,10 +294,10 @@ TEST_F(SmallUpgrade, HoldLeavesTheOldPodsServing) {
 TEST_F(SmallUpgrade, RollbackRunsTheLastGoodReleaseAgain) {
   ASSERT_TRUE(Install({.version = "v1.0.0"}, {{"rollout", {{"timeout", "3s"}, {"onFailure", "Rollback"}}}}));
   Store({.version = "v1.1.0", .crd_versions = "v1,v2*", .can_run = false});
-  Recorder deployments(*cluster_, "Deployment", kNs);
+  Recorder deployments(*cluster_, "Deployment", kCore.ns);
   SetVersion("v1.1.0");
-  ASSERT_TRUE(AwaitCore("ProviderUpgraded", "RolledBack"));
-  Seen seen = Core();
+  ASSERT_TRUE(AwaitReason(kCore, "ProviderUpgraded", "RolledBack"));
+  Seen seen = See(kCore);
   EXPECT_THAT(seen.Message("ProviderUpgraded"), HasSubstr("v1.1.0 failed, v1.0.0 runs again"));
   EXPECT_EQ(seen.provider.status.installed_version, "v1.0.0");
   EXPECT_EQ(seen.provider.status.history.front().outcome, "RolledBack");
@@ -330,7 +310,7 @@ TEST_F(SmallUpgrade, RollbackRunsTheLastGoodReleaseAgain) {
   Store({.version = "v1.0.1"});
   SetVersion("v1.0.1");
   ASSERT_TRUE(AwaitInstalled("v1.0.1"));
-  EXPECT_EQ(Core().Status("ProviderUpgraded"), "True");
+  EXPECT_EQ(See(kCore).Status("ProviderUpgraded"), "True");
 }
 
 }  // namespace

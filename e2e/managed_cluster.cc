@@ -1,0 +1,113 @@
+#include "e2e/managed_cluster.h"
+
+#include "e2e/variables.h"
+
+namespace capi::e2e {
+namespace {
+
+constexpr std::string_view kHandsOff = "cluster.x-k8s.io/paused";
+
+}  // namespace
+
+void UnmanagedCluster::SetUp() {
+  if (ReleasesDir().empty()) GTEST_SKIP() << "RELEASES_DIR isn't set";
+  cluster_ = std::make_unique<Cluster>(kube::ControlPlane::Shared());
+}
+
+void UnmanagedCluster::TearDown() {
+  if (!cluster_) return;
+  if (!operator_) StartOperator();
+  if (!operator_->running()) operator_->Restart();
+  cluster_->DeleteAllProviders();
+}
+
+void UnmanagedCluster::StartOperator(std::vector<std::string> arguments, std::vector<std::string> environment) {
+  operator_.reset();
+  operator_ =
+      std::make_unique<OperatorProcess>(cluster_->plane().kubeconfig(), std::move(arguments), std::move(environment));
+}
+
+void UnmanagedCluster::StoreRelease(const Managed& provider, const std::string& version) {
+  cluster_->CreateNamespace(provider.ns);
+  cluster_->StoreRelease(provider.ns, GetRelease(provider.Label(), version));
+}
+
+void UnmanagedCluster::Create(const Managed& provider, const std::string& version, const Json& more) {
+  StoreRelease(provider, version);
+  ReleaseFolder release = GetRelease(provider.Label(), version);
+  Json spec = SelectorSpec(release);
+  if (VariableValues values = VariablesOf(release); !values.empty()) {
+    cluster_->StoreSecret(provider.ns, "variables", values);
+    spec["configSecret"] = {{"name", "variables"}};
+  }
+  spec.update(more);
+  cluster_->ApplyProvider(provider.type, provider.ns, provider.name, spec);
+}
+
+bool UnmanagedCluster::Install(const Managed& provider, const std::string& version, const Json& more) {
+  Create(provider, version, more);
+  return AwaitReady(provider);
+}
+
+void UnmanagedCluster::PatchSpec(const Managed& provider, const Json& spec) {
+  cluster_->PatchProvider(provider.type, provider.ns, provider.name, {{"spec", spec}});
+}
+
+void UnmanagedCluster::Annotate(const Managed& provider, std::string_view key, const Json& value) {
+  cluster_->PatchProvider(provider.type, provider.ns, provider.name,
+                          {{"metadata", {{"annotations", {{std::string(key), value}}}}}});
+}
+
+void UnmanagedCluster::PatchStatus(const Managed& provider, const Json& status) {
+  auto patched = cluster_->client().Patch(cluster_->ctx(), api::ResourceOf(provider.type), provider.ns, provider.name,
+                                          kube::PatchType::kMerge, {{"status", status}}, {.subresource = "status"});
+  ASSERT_TRUE(patched.ok()) << patched.error().message;
+}
+
+bool UnmanagedCluster::AwaitReady(const Managed& provider, Millis timeout) {
+  return cluster_->AwaitReady(provider.type, provider.ns, provider.name, timeout);
+}
+
+bool UnmanagedCluster::AwaitReason(const Managed& provider, std::string_view condition, std::string_view reason,
+                                   Millis timeout) {
+  return cluster_->AwaitReason(provider.type, provider.ns, provider.name, condition, reason, timeout);
+}
+
+bool UnmanagedCluster::AwaitGone(const Managed& provider, Millis timeout) {
+  return cluster_->AwaitGone(provider.type, provider.ns, provider.name, timeout);
+}
+
+bool UnmanagedCluster::HandsOff(const Managed& provider) {
+  Annotate(provider, kHandsOff, "");
+  return AwaitReason(provider, "Paused", "HandsOff", Seconds(60));
+}
+
+void UnmanagedCluster::HandsOn(const Managed& provider) { Annotate(provider, kHandsOff, nullptr); }
+
+void UnmanagedCluster::WithoutWebhooks(const Managed& provider) {
+  ASSERT_TRUE(HandsOff(provider));
+  for (const char* kind : {"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"}) {
+    kube::Resource resource = kube::Builtin(kind);
+    kube::ListOptions of_it{.label_selector = "cluster.x-k8s.io/provider=" + provider.Label(), .metadata_only = true};
+    auto hooks = cluster_->client().List(cluster_->ctx(), resource, "", of_it);
+    ASSERT_TRUE(hooks.ok()) << hooks.error().message;
+    EXPECT_FALSE(hooks->items.empty()) << kind;
+    for (const auto& hook : hooks->items) {
+      EXPECT_TRUE(cluster_->client().Delete(cluster_->ctx(), resource, "", hook.name()).ok()) << hook.name();
+    }
+  }
+}
+
+void ManagedCluster::SetUp() {
+  UnmanagedCluster::SetUp();
+  if (cluster_) StartOperator();
+}
+
+void ManagedCore::SetUp() {
+  ManagedCluster::SetUp();
+  if (cluster_) {
+    ASSERT_TRUE(Install(kCore, "v1.12.0"));
+  }
+}
+
+}  // namespace capi::e2e

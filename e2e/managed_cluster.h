@@ -1,0 +1,72 @@
+// The fixture of tests that look at an operator's work: the test binary's control plane, and an operator on it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "e2e/cluster.h"
+#include "e2e/operator_process.h"
+
+namespace capi::e2e {
+
+inline const Managed kCore{api::ProviderType::kCore, "capi-system", "cluster-api", "capi-controller-manager"};
+inline const Managed kBootstrap{api::ProviderType::kBootstrap, "capi-kubeadm-bootstrap-system", "kubeadm",
+                                "capi-kubeadm-bootstrap-controller-manager"};
+inline const Managed kControlPlane{api::ProviderType::kControlPlane, "capi-kubeadm-control-plane-system", "kubeadm",
+                                   "capi-kubeadm-control-plane-controller-manager"};
+inline const Managed kDocker{api::ProviderType::kInfrastructure, "capd-system", "docker", "capd-controller-manager"};
+inline const Managed kAws{api::ProviderType::kInfrastructure, "capa-system", "aws", "capa-controller-manager"};
+
+// Needs RELEASES_DIR; every test ends with all providers deleted. The operator is the test's to start.
+// Thread-compatible.
+class UnmanagedCluster : public ::testing::Test {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+
+  void StartOperator(std::vector<std::string> arguments = {}, std::vector<std::string> environment = {});
+
+  // Stores a real release, with a Secret for its variables where it needs any, and asks for it with `more` in the spec.
+  void Create(const Managed& provider, const std::string& version, const Json& more = Json::object());
+  bool Install(const Managed& provider, const std::string& version, const Json& more = Json::object());  // until Ready
+  void StoreRelease(const Managed& provider, const std::string& version);
+
+  Seen See(const Managed& provider) { return cluster_->See(provider.type, provider.ns, provider.name); }
+  void PatchSpec(const Managed& provider, const Json& spec);
+  void Annotate(const Managed& provider, std::string_view key, const Json& value);  // null: removes it
+  void PatchStatus(const Managed& provider, const Json& status);                    // null: removes it
+  void Delete(const Managed& provider) { cluster_->DeleteProvider(provider.type, provider.ns, provider.name); }
+  bool AwaitReady(const Managed& provider, Millis timeout = Seconds(60));
+  bool AwaitReason(const Managed& provider, std::string_view condition, std::string_view reason,
+                   Millis timeout = Seconds(30));
+  bool AwaitGone(const Managed& provider, Millis timeout = Seconds(60));
+  // P4; returns when the operator has let go of it.
+  bool HandsOff(const Managed& provider);
+  void HandsOn(const Managed& provider);
+  // The webhooks of a release point at pods that kwok only pretends to run: takes hands off it, and them away.
+  void WithoutWebhooks(const Managed& provider);
+
+  kube::Object Deployment(const Managed& provider) {
+    return cluster_->Get("Deployment", provider.ns, provider.deployment);
+  }
+
+  std::unique_ptr<Cluster> cluster_;
+  std::unique_ptr<OperatorProcess> operator_;
+};
+
+// The same with an operator from the beginning.
+class ManagedCluster : public UnmanagedCluster {
+ protected:
+  void SetUp() override;
+};
+
+// The same with a core provider from the beginning.
+class ManagedCore : public ManagedCluster {
+ protected:
+  void SetUp() override;
+};
+
+}  // namespace capi::e2e
