@@ -60,9 +60,11 @@ constexpr ReasonInfo kReasons[] = {
      "Look at the pods that the message names, then change the declaration; the old pods still serve."},
     {"At work", reason::kMigratingStorage, "StorageMigrated",
      "Objects are being written anew at the version that their CRD stores.", "Wait."},
-    {"At work", reason::kStorageMigrationFailed, "StorageMigrated",
+    {"At work", reason::kStorageMigrationFailed, "Ready, Reconciling, StorageMigrated",
      "Objects could not be written anew at the version that their CRD stores; the provider works.",
-     "Read the message; most often the provider's conversion webhook doesn't answer. It is tried again."},
+     "Read the message; most often the provider's conversion webhook doesn't answer. It is tried again. A deletion "
+     "waits "
+     "for it."},
     {"At work", reason::kRolledBack, "ProviderUpgraded, Ready, Stalled",
      "The new version failed and the last good one was applied again (spec.rollout.onFailure: Rollback).",
      "Find out why the new version failed, then set another spec.version."},

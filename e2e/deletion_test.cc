@@ -85,6 +85,25 @@ TEST_F(Deletion, ForceOverrides) {
       << "nothing of a user is lost";
 }
 
+// X1: while somebody still converts, what may be stored at older versions is brought to the one that is stored now.
+TEST_F(Deletion, LeavesOneStoredVersion) {
+  const std::string crd = "clusterclasses.cluster.x-k8s.io";
+  auto stored = [&] {
+    return *Find(cluster_->Get("CustomResourceDefinition", "", crd).json(), {"status", "storedVersions"});
+  };
+  Annotate(ProviderType::kCore, "capi-system", "cluster-api", "cluster.x-k8s.io/paused", "");
+  ASSERT_TRUE(cluster_->AwaitReason(ProviderType::kCore, "capi-system", "cluster-api", "Paused", "HandsOff"));
+  auto patched = cluster_->client().Patch(
+      cluster_->ctx(), kube::Builtin("CustomResourceDefinition"), "", crd, kube::PatchType::kMerge,
+      {{"status", {{"storedVersions", {"v1beta1", "v1beta2"}}}}}, {.subresource = "status"});
+  ASSERT_TRUE(patched.ok()) << patched.error().message;
+  ASSERT_EQ(stored().size(), 2u);
+  cluster_->DeleteProvider(ProviderType::kCore, "capi-system", "cluster-api");
+  Annotate(ProviderType::kCore, "capi-system", "cluster-api", "cluster.x-k8s.io/paused", nullptr);
+  ASSERT_TRUE(cluster_->AwaitGone(ProviderType::kCore, "capi-system", "cluster-api"));
+  EXPECT_EQ(stored(), Json::array({"v1beta2"}));
+}
+
 // X1: an object that somebody else's finalizer keeps is named, and the provider stays until it is gone.
 TEST_F(Deletion, WaitsForForeignFinalizers) {
   auto& client = cluster_->client();

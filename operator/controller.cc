@@ -5,6 +5,7 @@
 #include "operator/pause.h"
 #include "operator/rebuild.h"
 #include "operator/rollout.h"
+#include "operator/rules.h"
 
 namespace capi::ops {
 namespace {
@@ -251,7 +252,10 @@ Done ProviderController::MigrateStorage(const Context& ctx, const Observation& o
     ctx.log.Info("not migrated", {{"crd", crd.name}, {"error", migrated.error().message}});
     if (done.migration_error.empty()) done.migration_error = migrated.error().message;
     done.again_after = kLater;
+    if (o.provider.deleting) done.hold = NotMigratedHold(o, migrated.error());
   }
+  done.deleting = o.provider.deleting;
+  if (done.deleting && !done.hold) done.again_after = Seconds(1);  // if the CRDs' events come late
   return done;
 }
 

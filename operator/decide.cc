@@ -88,6 +88,7 @@ Step Decide(const Observation& o) {
     if (o.inventory_lost || o.left_behind) return Rebuild{};
     if (GuardsDeletion(o)) {
       if (auto hold = FirstHold(o, DeletionRules())) return *hold;
+      if (!o.fleet.unmigrated.empty()) return Migrate{};  // X1
     }
     return Remove{};
   }

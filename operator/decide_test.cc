@@ -198,6 +198,10 @@ TEST(Decide, MigratesWhatIsStoredAtOlderVersions) {
   o.provider.spec.paused = false;
   o.fleet.workloads = {testing::NewWorkload(kube::HealthState::kInProgress)};
   EXPECT_EQ(StepName(Decide(o)), "Steady") << "nobody converts yet";
+  o.provider.deleting = true;
+  EXPECT_EQ(StepName(Decide(o)), "Migrate") << "X1: before the provider goes, whether or not it answers";
+  o.provider.annotations["operator.cluster.x-k8s.io/force-delete"] = "true";
+  EXPECT_EQ(StepName(Decide(o)), "Remove") << "X4";
 }
 
 TEST(Decide, PreflightHoldsWithReasonAndMessage) {

@@ -54,6 +54,12 @@ std::optional<Hold> NotInUse(const Observation& o) {
                                 JoinNames(o.users, kNamed), o.users.size(), Override()));
 }
 
+std::vector<std::string> Names(const std::vector<CrdState>& crds) {
+  std::vector<std::string> names;
+  for (const CrdState& crd : crds) names.push_back(crd.name);
+  return names;
+}
+
 constexpr Rule kDeletion[] = {{"X3.core-last", CoreGoesLast}, {"X2.in-use", NotInUse}};
 
 }  // namespace
@@ -63,6 +69,18 @@ bool GuardsDeletion(const Observation& o) {
   bool forced = it != o.provider.annotations.end() && it->second == "true";
   return o.provider.deleting && o.provider.has_finalizer && !forced && !o.namespace_going &&
          !o.provider.annotations.contains(std::string(api::kAnnotationPaused));
+}
+
+Hold NotMigratedHold(const Observation& o, const Error& error) {
+  Hold hold =
+      NotDeleted(reason::kStorageMigrationFailed,
+                 fmt::format("objects of {} may be stored at older versions; without this provider nobody could "
+                             "read or delete them, and they could not be brought to the version that is stored "
+                             "now: {}; {}",
+                             JoinNames(Names(o.fleet.unmigrated), kNamed), error.message, Override()),
+                 Retry::kAt);
+  hold.after = error.retry_after.value_or(std::chrono::minutes(1));
+  return hold;
 }
 
 std::span<const Rule> DeletionRules() { return kDeletion; }

@@ -21,6 +21,22 @@ Observation Deleted(api::ProviderType type) {
   return o;
 }
 
+// X1, P3: it says what would be lost, and how to delete it all the same.
+TEST(DeletionRules, HoldWhatNobodyCouldReadAnyMore) {
+  Observation o = Deleted(api::ProviderType::kInfrastructure);
+  CrdState crd;
+  crd.name = "machines.x.example";
+  o.fleet.unmigrated = {crd};
+  Hold hold = NotMigratedHold(o, Error{Code::kInvalidArgument, "no endpoints available", {}});
+  EXPECT_EQ(hold.condition, "Ready");
+  EXPECT_EQ(hold.reason, api::reason::kStorageMigrationFailed);
+  EXPECT_THAT(hold.message, HasSubstr("machines.x.example"));
+  EXPECT_THAT(hold.message, HasSubstr("no endpoints available"));
+  EXPECT_THAT(hold.message, HasSubstr("force-delete"));
+  EXPECT_EQ(hold.retry, Retry::kAt);
+  EXPECT_EQ(hold.after, std::chrono::minutes(1));
+}
+
 TEST(DeletionRules, SayWhatStandsInTheWay) {
   using enum api::ProviderType;
   struct Case {
