@@ -33,9 +33,9 @@ class Change : public UnmanagedCluster {
     return GetString(cluster_->Get("ConfigMap", kCore.ns, "small-config").json(), {"data", "extra"});
   }
   // Version of every object of the provider, by name.
-  std::map<std::string, std::string> Versions() {
+  std::map<std::string, std::string> Versions(const Managed& provider = kCore) {
     std::map<std::string, std::string> out;
-    auto inventory = kube::Inventory::Parse(See(kCore).provider.status.inventory);
+    auto inventory = kube::Inventory::Parse(See(provider).provider.status.inventory);
     EXPECT_TRUE(inventory.ok());
     for (const auto& [id, entry] : inventory->entries()) {
       auto resource = cluster_->client().mapper().For(cluster_->ctx(), id.group_kind(), entry.version);
@@ -84,21 +84,44 @@ TEST_F(Change, ReconcileAtFetchesAgain) {
   EXPECT_EQ(Versions(), before);
 }
 
-// U10: another build of the operator renders again, finds the same, and writes nothing but its own note of that.
+// U10: another build of the operator takes over ten running providers. It renders again, finds the same, and writes
+// nothing but its own note of that.
 TEST_F(Change, AnotherBuildOfTheOperatorRestartsNothing) {
+  constexpr auto kInfra = api::ProviderType::kInfrastructure;
+  const std::vector<std::pair<Managed, std::string>> running = {
+      {kCore, "v1.12.0"},
+      {kBootstrap, "v1.12.0"},
+      {kControlPlane, "v1.12.0"},
+      {kDocker, "v1.12.0"},
+      {kAws, "v2.11.1"},
+      {{kInfra, "capm3-system", "metal3", ""}, "v1.11.8"},
+      {{kInfra, "capo-system", "openstack", ""}, "v0.14.7"},
+      {{kInfra, "capg-system", "gcp", ""}, "v1.12.0"},
+      {{kInfra, "capk-system", "kubevirt", ""}, "v0.11.2"},
+      {{api::ProviderType::kIpam, "caip-in-cluster-system", "in-cluster", ""}, "v1.0.3"},
+  };
   StartOperator();
-  ASSERT_TRUE(Install(kCore, "v1.12.0"));
-  auto before = Versions();
-  api::ProviderStatus status = See(kCore).provider.status;
+  for (const auto& [provider, version] : running) Create(provider, version);
+  std::map<std::string, std::map<std::string, std::string>> versions;
+  std::map<std::string, api::ProviderStatus> before;
+  for (const auto& [provider, version] : running) {
+    ASSERT_TRUE(AwaitReady(provider)) << provider.Label() << See(provider).Describe();
+    versions[provider.Label()] = Versions(provider);
+    before[provider.Label()] = See(provider).provider.status;
+  }
   StartOperator({}, {"CAPI_OPERATOR_RENDERER_VERSION=another"});
-  ASSERT_TRUE(kube::Eventually([&] {
-    std::string applied = See(kCore).provider.status.applied;
-    return !applied.empty() && applied != status.applied;
-  })) << See(kCore).Describe();
-  EXPECT_EQ(Versions(), before);
-  api::ProviderStatus now = See(kCore).provider.status;
-  now.applied = status.applied;
-  EXPECT_EQ(now, status);
+  for (const auto& [provider, version] : running) {
+    SCOPED_TRACE(provider.Label());
+    const api::ProviderStatus& was = before[provider.Label()];
+    ASSERT_TRUE(kube::Eventually([&] {
+      std::string applied = See(provider).provider.status.applied;
+      return !applied.empty() && applied != was.applied;
+    })) << See(provider).Describe();
+    EXPECT_EQ(Versions(provider), versions[provider.Label()]);
+    api::ProviderStatus now = See(provider).provider.status;
+    now.applied = was.applied;
+    EXPECT_EQ(now, was);
+  }
 }
 
 // U9: a Deployment whose selector changes is created anew, and its old pods serve until the new ones do.

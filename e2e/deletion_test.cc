@@ -91,16 +91,15 @@ TEST_F(Deletion, LeavesOneStoredVersion) {
   auto stored = [&] {
     return *Find(cluster_->Get("CustomResourceDefinition", "", crd).json(), {"status", "storedVersions"});
   };
-  Annotate(ProviderType::kCore, "capi-system", "cluster-api", "cluster.x-k8s.io/paused", "");
-  ASSERT_TRUE(cluster_->AwaitReason(ProviderType::kCore, "capi-system", "cluster-api", "Paused", "HandsOff"));
+  ASSERT_TRUE(HandsOff(kCore));
   auto patched = cluster_->client().Patch(
       cluster_->ctx(), kube::Builtin("CustomResourceDefinition"), "", crd, kube::PatchType::kMerge,
       {{"status", {{"storedVersions", {"v1beta1", "v1beta2"}}}}}, {.subresource = "status"});
   ASSERT_TRUE(patched.ok()) << patched.error().message;
   ASSERT_EQ(stored().size(), 2u);
-  cluster_->DeleteProvider(ProviderType::kCore, "capi-system", "cluster-api");
-  Annotate(ProviderType::kCore, "capi-system", "cluster-api", "cluster.x-k8s.io/paused", nullptr);
-  ASSERT_TRUE(cluster_->AwaitGone(ProviderType::kCore, "capi-system", "cluster-api"));
+  Delete(kCore);
+  HandsOn(kCore);
+  ASSERT_TRUE(AwaitGone(kCore));
   EXPECT_EQ(stored(), Json::array({"v1beta2"}));
 }
 
