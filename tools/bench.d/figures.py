@@ -20,7 +20,8 @@ def cell(values, unit):
 
 
 def ratios(ours, theirs):
-    return [f"{a / b:.2f}" for a, b in zip(ours, theirs)]
+    """Nothing where theirs is zero."""
+    return [f"{a / b:.2f}" if b else "" for a, b in zip(ours, theirs)]
 
 
 def print_table(head, rows):

@@ -1,0 +1,230 @@
+"""A fresh control plane with one operator on it, and what that operator asks and takes: for the parts of tools/bench
+that need a cluster."""
+
+import contextlib
+import http.client
+import json
+import os
+import subprocess
+import tempfile
+import time
+
+import cluster
+import preload
+import process
+import programs
+import releases
+from figures import ROOT
+from progress import AssetError
+
+TIMEOUT = 120.0
+OURS, PEER = "capi-operator", "peer"
+API = "/apis/operator.cluster.x-k8s.io/v1alpha2"
+WRITES = ("create", "update", "patch", "delete", "deletecollection")
+AUDIT_POLICY = {
+    "apiVersion": "audit.k8s.io/v1",
+    "kind": "Policy",
+    "omitStages": ["RequestReceived"],
+    "rules": [{"level": "Metadata", "users": ["operator"]}],
+}
+
+
+class AuditedControlPlane(cluster.ControlPlane):
+    """A control plane that logs what user "operator" asks of it."""
+
+    def __init__(self, folder, state, processes):
+        super().__init__(folder, state, processes)
+        self.audit_log = os.path.join(state, "audit.log")
+        self.operator_kubeconfig = os.path.join(state, "operator.kubeconfig")
+
+    def _write_files(self):
+        super()._write_files()
+        with open(os.path.join(self.state, "policy.yaml"), "w", encoding="utf-8") as file:
+            json.dump(AUDIT_POLICY, file)
+        with open(os.path.join(self.state, "tokens.csv"), "a", encoding="utf-8") as file:
+            file.write(f'{self.token}-operator,operator,operator,"system:masters"\n')
+        config = self._kubeconfig()
+        config["users"][0]["user"]["token"] = f"{self.token}-operator"
+        with open(self.operator_kubeconfig, "w", encoding="utf-8") as file:
+            json.dump(config, file)
+
+    def _api_server_flags(self):
+        policy = f"--audit-policy-file={os.path.join(self.state, 'policy.yaml')}"
+        return [*super()._api_server_flags(), policy, f"--audit-log-path={self.audit_log}"]
+
+    def requests(self):
+        """Every request so far; the log is written behind."""
+        time.sleep(0.3)
+        with open(self.audit_log, encoding="utf-8") as file:
+            return parse_audit(file)
+
+
+def parse_audit(lines):
+    """One (verb, resource) for each request, in their order; a watch counts once, when it begins."""
+    seen = {}
+    for line in lines:
+        entry = json.loads(line)
+        resource = (entry.get("objectRef") or {}).get("resource", "")
+        seen.setdefault(entry["auditID"], (entry["verb"], resource))
+    return list(seen.values())
+
+
+def beyond_watches(requests):
+    """Without watches and the lease."""
+    return [(verb, resource) for verb, resource in requests if verb != "watch" and resource != "leases"]
+
+
+def documents(folder, crds):
+    texts = []
+    for path in [*(os.path.join(folder, name) for name in sorted(os.listdir(folder))), crds]:
+        with open(path, encoding="utf-8") as file:
+            texts += cluster.split_documents(file.read())
+    return texts
+
+
+def path_of(provider):
+    return f"{API}/namespaces/{provider.namespace}/{provider.plural}/{provider.name}"
+
+
+def is_ready(status, version=None):
+    """Whether a provider's status says Ready and, where one is given, has that version."""
+    ready = any(entry["type"] == "Ready" and entry["status"] == "True" for entry in status.get("conditions") or [])
+    return ready and version in (None, status.get("installedVersion"))
+
+
+def certificate(folder):
+    """The peer wants a serving certificate, webhooks or not."""
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    command += ["-keyout", os.path.join(folder, "tls.key"), "-out", os.path.join(folder, "tls.crt")]
+    subprocess.run(command, check=True, capture_output=True)
+    return folder
+
+
+def memory_kib(pid, field):
+    """VmRSS or VmHWM, its peak."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        for line in file:
+            if line.startswith(f"{field}:"):
+                return int(line.split()[1])
+    return 0
+
+
+def cpu_seconds(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Bench:
+    """What all rounds of a part share: the programs, the releases, cert-manager's CRDs. Use it in a `with`."""
+
+    def __init__(self):
+        self.stack = contextlib.ExitStack()
+
+    def __enter__(self):
+        self.source = os.environ.get("RELEASES_DIR") or releases.locate()
+        self.programs = programs.link_folder(["control-plane"])
+        self.crds = releases.locate_crds()
+        certificates = certificate(self.stack.enter_context(tempfile.TemporaryDirectory()))
+        ours = os.environ.get("OPERATOR") or os.path.join(ROOT, "build", "release", "bin", "capi-operator")
+        peer = os.path.join(programs.link_folder(["peer"]), "peer")
+        common = ["--kubeconfig={kubeconfig}", "--diagnostics-address=127.0.0.1:{metrics}", "--health-addr=127.0.0.1:{port}"]
+        self.commands = {
+            OURS: [ours, *common],
+            PEER: [peer, *common, "--insecure-diagnostics", f"--webhook-cert-dir={certificates}", "--profiler-address="],
+        }
+        return self
+
+    def __exit__(self, *_):
+        self.stack.close()
+
+    def lacks(self, providers):
+        """The first of these releases that there isn't."""
+        for provider in providers:
+            if not os.path.isdir(os.path.join(self.source, provider.label, provider.version)):
+                return f"{provider.label} {provider.version}"
+        return None
+
+
+class Rig:
+    """One control plane with our CRDs and cert-manager's; one operator at a time. Use it in a `with`."""
+
+    def __init__(self, bench, name):
+        self.bench = bench
+        self.name = name
+
+    def __enter__(self):
+        self.state = process.StateFolder()
+        self.processes = process.Processes(self.state.path)
+        try:
+            self.plane = AuditedControlPlane(self.bench.programs, self.state.path, self.processes)
+            self.plane.start()
+            self.api = self.plane.api
+            self.api.create_crds(documents(os.path.join(ROOT, "manifests", "crds"), self.bench.crds))
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.processes.stop()
+        self.state.remove()
+
+    def preload(self, providers):
+        """Namespaces and releases."""
+        for path, item in preload.objects(self.bench.source, providers):
+            self.api.create(path, json.dumps(item))
+
+    def start(self):
+        """Starts the operator; returns when it says it is ready."""
+        port, self.metrics = process.free_ports(2)
+        places = {"kubeconfig": self.plane.operator_kubeconfig, "port": port, "metrics": self.metrics}
+        argv = [argument.format(**places) for argument in self.bench.commands[self.name]]
+        environment = dict(os.environ, KUBECONFIG=self.plane.operator_kubeconfig)
+        self.pid = self.processes.start("operator", argv, environment).pid
+        self.await_that("the operator is ready", lambda: ask(port, "/readyz")[0] == 200)
+
+    def end_operator(self):
+        name, child = self.processes.started.pop()
+        child.terminate()
+        child.wait(30)
+
+    def create(self, provider, spec=None):
+        item = {
+            "apiVersion": "operator.cluster.x-k8s.io/v1alpha2",
+            "kind": provider.kind,
+            "metadata": {"name": provider.name, "namespace": provider.namespace},
+            "spec": {"version": provider.version, **(spec or {})},
+        }
+        self.api.create(os.path.dirname(path_of(provider)), json.dumps(item))
+
+    def ready(self, provider):
+        return is_ready((self.api.get(path_of(provider)) or {}).get("status") or {}, provider.version)
+
+    def await_ready(self, providers, timeout=TIMEOUT):
+        """Seconds until all are installed and Ready."""
+        begin = time.monotonic()
+        for provider in providers:
+            self.await_that(f"{provider.label} is Ready", lambda: self.ready(provider), timeout)  # noqa: B023 - at once
+        return time.monotonic() - begin
+
+    def await_that(self, what, holds, timeout=TIMEOUT):
+        deadline = time.monotonic() + timeout
+        while not holds():
+            self.processes.check()
+            if time.monotonic() > deadline:
+                raise AssetError(f"not after {timeout:.0f}s: {what}")
+            time.sleep(0.02)
+
+
+def ask(port, path):
+    """Status and text of a plain request to a port of the operator; (0, "") while nobody listens."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+    except OSError:
+        return 0, ""
+    finally:
+        connection.close()
