@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 """Tests of what tools/bench makes of its measurements."""
 
+import contextlib
+import io
+import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -10,11 +14,18 @@ import xml.etree.ElementTree
 
 sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
-sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("bench.d", "assets.d")]
+sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("bench.d", "run.d", "assets.d")]
 
+import drift  # noqa: E402
+import edits  # noqa: E402
 import figures  # noqa: E402
+import install  # noqa: E402
+import many  # noqa: E402
 import plot  # noqa: E402
 import render  # noqa: E402
+import rig  # noqa: E402
+import steady  # noqa: E402
+import upgrade  # noqa: E402
 
 
 class Figures(unittest.TestCase):
@@ -24,6 +35,12 @@ class Figures(unittest.TestCase):
 
     def test_ratios_are_the_first_to_the_second(self):
         self.assertEqual(figures.ratios([1, 5], [10, 2]), ["0.10", "2.50"])
+        self.assertEqual(figures.ratios([1, 0], [0, 0]), ["", ""])
+
+    def test_a_table_compares_medians(self):
+        rows = install.compared({"ours": [(1.0, 4), (3.0, 4), (2.0, 4)], "theirs": [(4.0, 0)]}, ("s", ""))
+        self.assertEqual(rows[0], ["ours", "2.00 s (1.00 to 3.00)", "4 (4 to 4)"])
+        self.assertEqual(rows[2], ["ratio", "0.50", ""])
 
     def test_a_process_is_measured(self):
         wall, cpu = figures.times_ms(["/bin/sh", "-c", "exit 0"], {})
@@ -63,6 +80,155 @@ class Picture(unittest.TestCase):
         heights = [float(circle.get("cy")) for circle in circles]
         self.assertEqual(heights, sorted(heights, reverse=True))  # more is higher
         self.assertIn("a < b", [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")])
+
+
+def audited(number, stage, verb, resource=None):
+    reference = {"objectRef": {"resource": resource}} if resource else {}
+    return json.dumps({"auditID": f"id-{number}", "stage": stage, "verb": verb, **reference})
+
+
+class Requests(unittest.TestCase):
+    LOG = [
+        audited(1, "ResponseStarted", "watch", "pods"),
+        audited(2, "ResponseComplete", "patch", "services"),
+        audited(1, "ResponseComplete", "watch", "pods"),
+        audited(3, "ResponseComplete", "update", "leases"),
+        audited(4, "ResponseComplete", "get"),
+    ]
+
+    def test_a_watch_counts_once(self):
+        requests = rig.parse_audit(self.LOG)
+        self.assertEqual(requests, [("watch", "pods"), ("patch", "services"), ("update", "leases"), ("get", "")])
+
+    def test_watches_and_the_lease_are_told_apart(self):
+        requests = rig.parse_audit(self.LOG)
+        self.assertEqual(rig.beyond_watches(requests), [("patch", "services"), ("get", "")])
+        with contextlib.redirect_stderr(io.StringIO()):
+            self.assertEqual(steady.per_minute(requests, 30), (4, 2, 2))
+
+    def test_a_process_is_read_from_proc(self):
+        self.assertGreater(rig.memory_kib(os.getpid(), "VmRSS"), 1000)
+        self.assertGreaterEqual(rig.memory_kib(os.getpid(), "VmHWM"), rig.memory_kib(os.getpid(), "VmRSS"))
+        self.assertGreater(rig.cpu_seconds(os.getpid()), 0)
+
+    def test_ready_means_the_version_that_is_asked_for(self):
+        status = {"installedVersion": "v1.11.0", "conditions": [{"type": "Ready", "status": "True"}]}
+        self.assertTrue(rig.is_ready(status))
+        self.assertTrue(rig.is_ready(status, "v1.11.0"))
+        self.assertFalse(rig.is_ready(status, "v1.12.0"))
+        self.assertFalse(rig.is_ready({"conditions": [{"type": "Ready", "status": "False"}]}))
+
+    def test_metrics_tell_how_many_are_ready(self):
+        text = 'a{capi="1"} 1\ncapi_operator_provider_ready{name="x"} 1\ncapi_operator_provider_ready{name="y"} 0\n'
+        self.assertEqual(many.ready_in(text), 1)
+
+
+class Outage(unittest.TestCase):
+    """Upgrades: how long nothing served."""
+
+    @staticmethod
+    def deployment(at, available, kind="MODIFIED", name="a"):
+        return at, kind, {"metadata": {"name": name}, "status": {"availableReplicas": available}}
+
+    def test_is_the_time_in_which_no_object_holds(self):
+        events = [self.deployment(0, 1, "ADDED"), self.deployment(12, 0), self.deployment(15, 1), self.deployment(30, 0)]
+        self.assertEqual(upgrade.outage(events, upgrade.is_available, 10, 20), 3)
+
+    def test_one_of_two_is_enough(self):
+        events = [self.deployment(0, 1), self.deployment(1, 1, name="b"), self.deployment(12, 0), self.deployment(14, 1)]
+        self.assertEqual(upgrade.outage(events, upgrade.is_available, 10, 20), 0)
+
+    def test_a_deleted_object_serves_nobody_and_lasts_to_the_end(self):
+        events = [self.deployment(0, 1), self.deployment(13, 1, "DELETED")]
+        self.assertEqual(upgrade.outage(events, upgrade.is_available, 10, 20), 7)
+
+    def test_an_address_counts_when_it_is_ready(self):
+        self.assertTrue(upgrade.has_address({"endpoints": [{"conditions": {}}, {"conditions": {"ready": True}}]}))
+        self.assertFalse(upgrade.has_address({"endpoints": [{"conditions": {"ready": False}}]}))
+        self.assertFalse(upgrade.has_address({"endpoints": None}))
+
+
+class Edits(unittest.TestCase):
+    ITEM = {
+        "metadata": {
+            "labels": {"a/b": "c", "foreign": "d"},
+            "managedFields": [
+                {"manager": "somebody", "operation": "Update", "fieldsV1": {"f:data": {}}},
+                {
+                    "manager": "capi-operator",
+                    "operation": "Apply",
+                    "fieldsV1": {
+                        "f:metadata": {"f:labels": {"f:a/b": {}}},
+                        "f:spec": {
+                            "f:containers": {'k:{"name":"two"}': {".": {}, "f:name": {}, "f:port": {}, "f:args": {}}}
+                        },
+                    },
+                },
+            ],
+        },
+        "data": {"x": "y"},
+        "spec": {"containers": [{"name": "one", "port": 1}, {"name": "two", "port": 2, "args": ["-v", True]}]},
+    }
+
+    def test_what_a_manager_applied_may_be_changed_but_for_what_names_an_item(self):
+        self.assertEqual(
+            list(edits.owned_scalars(self.ITEM, "capi-operator")),
+            [
+                (("metadata", "labels", "a/b"), "c"),
+                (("spec", "containers", 1, "port"), 2),
+                (("spec", "containers", 1, "args", 0), "-v"),
+                (("spec", "containers", 1, "args", 1), True),
+            ],
+        )
+
+    def test_a_path_is_found_again(self):
+        for path, value in edits.owned_scalars(self.ITEM, "capi-operator"):
+            self.assertEqual(edits.at(self.ITEM, path), value)
+        self.assertIsNone(edits.at(self.ITEM, ("spec", "containers", 7, "port")))
+        self.assertEqual(edits.pointer(("metadata", "labels", "a/b~c", 0)), "/metadata/labels/a~1b~0c/0")
+
+    def test_another_value_differs_and_has_the_type(self):
+        for value in ("text", 5, True):
+            self.assertNotEqual(edits.another(value), value)
+            self.assertIs(type(edits.another(value)), type(value))
+
+    def test_the_essence_is_without_what_the_server_makes(self):
+        item = {"metadata": {"name": "a", "uid": "u", "resourceVersion": "1"}, "spec": {"clusterIP": "x", "y": 1}, "status": {}}
+        self.assertEqual(edits.essence(item), {"metadata": {"name": "a"}, "spec": {"y": 1}})
+        self.assertEqual(item["metadata"]["uid"], "u")  # a copy
+
+    def test_percentiles_are_measured_values(self):
+        values = list(range(1, 1001))
+        self.assertEqual([edits.percentile(values, share) for share in (50, 99, 100)], [500, 990, 1000])
+        self.assertEqual(edits.percentile([3], 99), 3)
+
+
+class Drift(unittest.TestCase):
+    def test_a_row_says_what_did_not_come_back(self):
+        self.assertEqual(drift.row("x", [0.01, 0.02, drift.PATIENCE]), ["x", "2 of 3", "20.0 ms", "over 5 s", "over 5 s"])
+
+    def test_objects_are_taken_of_all_kinds_in_turn(self):
+        found = {"A": ["a1", "a2", "a3"], "B": ["b1"]}
+        chosen = drift.spread(found, 3, random.Random(1))
+        self.assertEqual(sorted(item[0] for item in chosen), ["a", "a", "b"])
+        self.assertEqual(len(set(drift.spread(found, 40, random.Random(1)))), 4)
+
+    def test_no_object_is_deleted_so_often_that_it_is_a_fight(self):
+        target = drift.Target("Role", {"metadata": {"name": "n", "namespace": "s"}})
+        self.assertEqual(target.path, "/apis/rbac.authorization.k8s.io/v1/namespaces/s/roles/n")
+        for at in range(4):
+            self.assertTrue(target.may_be_deleted(at))
+            target.deletions.append(at)
+        self.assertFalse(target.may_be_deleted(5))
+        self.assertTrue(target.may_be_deleted(66))
+
+
+class Many(unittest.TestCase):
+    def test_a_copy_has_other_names_and_groups(self):
+        text = b"name: caaph-role\ngroup: addons.cluster.x-k8s.io\nlabel: cluster.x-k8s.io/v1beta1\n"
+        copy = many.renamed(text, "p007", "caaph", "addons.cluster.x-k8s.io")
+        self.assertEqual(copy, b"name: p007-role\ngroup: p007.addons.cluster.x-k8s.io\nlabel: cluster.x-k8s.io/v1beta1\n")
+        self.assertEqual(many.renamed(text, "p007", "caaph", None).count(b"p007"), 1)
 
 
 class Command(unittest.TestCase):
