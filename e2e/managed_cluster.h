@@ -57,13 +57,13 @@ class UnmanagedCluster : public ::testing::Test {
   std::unique_ptr<OperatorProcess> operator_;
 };
 
-// The same with an operator from the beginning.
+// The same with an operator from the beginning. Thread-compatible.
 class ManagedCluster : public UnmanagedCluster {
  protected:
   void SetUp() override;
 };
 
-// The same with a core provider from the beginning.
+// The same with a core provider from the beginning. Thread-compatible.
 class ManagedCore : public ManagedCluster {
  protected:
   void SetUp() override;

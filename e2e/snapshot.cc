@@ -57,6 +57,22 @@ void NormaliseManagedFields(Json& metadata) {
   *fields = ours;
 }
 
+// What exactly wasn't ready when a change was given up is a matter of the moment.
+void NormaliseProvider(Json& json) {
+  EraseEverywhere(json, {"lastTransitionTime", "observedGeneration", "applied", "startedAt", "finishedAt",
+                         "installedAt", "time", "started", "finished", "since", "inputs"});
+  if (Json* history = Find(json, {"status", "history"})) {
+    for (Json& entry : *history) entry.erase("message");
+  }
+  Json* conditions = Find(json, {"status", "conditions"});
+  if (conditions == nullptr) return;
+  for (Json& condition : *conditions) {
+    std::string message = GetString(condition, {"message"});
+    size_t why = message.find(" runs again: ");
+    if (why != message.npos) condition["message"] = message.substr(0, why);
+  }
+}
+
 std::string Normalised(kube::Object object) {
   Json& json = object.json();
   if (Json* metadata = Find(json, {"metadata"})) {
@@ -74,9 +90,8 @@ std::string Normalised(kube::Object object) {
     Json stored = Find(json, {"status", "storedVersions"}) ? *Find(json, {"status", "storedVersions"}) : Json();
     json["status"] = {{"storedVersions", stored}};
   }
-  if (provider)
-    EraseEverywhere(json, {"lastTransitionTime", "observedGeneration", "applied", "startedAt", "finishedAt",
-                           "installedAt", "time", "started", "finished", "since", "inputs"});
+  if (provider) NormaliseProvider(json);
+  if (object.kind() == "Service") EraseEverywhere(json, {"clusterIP", "clusterIPs"});
   EraseEverywhere(json, {"ownerReferences"});  // of a stored release: they carry the owner's uid
   return json.dump();
 }

@@ -50,6 +50,15 @@ class Conditions {
   std::vector<Condition> list_;
 };
 
+void ReportInstalled(Conditions& conditions) {
+  std::string note = "Provider installed successfully";
+  const Condition* warnings = conditions.Get(condition::kWarnings);
+  if (warnings != nullptr && !warnings->message.empty()) {
+    note += "; see condition " + std::string(condition::kWarnings);
+  }
+  conditions.Set(condition::kProviderInstalled, "True", reason::kProviderInstalled, note);
+}
+
 void ReportHold(Conditions& conditions, const Observation& o, const Hold& hold) {
   std::string message = hold.message;
   if (hold.after) {
@@ -58,6 +67,8 @@ void ReportHold(Conditions& conditions, const Observation& o, const Hold& hold) 
     message += " (tried again when the input changes)";
   }
   conditions.Set(hold.condition, "False", hold.reason, message);
+  // What failed is the upgrade: what was installed still is, whatever was said on the way.
+  if (hold.condition == condition::kProviderUpgraded) ReportInstalled(conditions);
   if (hold.condition != condition::kPreflightCheckPassed) {
     conditions.Set(condition::kPreflightCheckPassed, "True", reason::kPreflightChecksPassed,
                    "All preflight checks passed");
@@ -99,11 +110,7 @@ void ReportApplied(Conditions& conditions, const Observation& o, const Done& don
     return;
   }
   if (!at_zero) conditions.Remove(condition::kReconciling);
-  std::string note = "Provider installed successfully";
-  const Condition* before = conditions.Get(condition::kWarnings);
-  std::string warnings = before != nullptr ? before->message : "";
-  if (!warnings.empty()) note += "; see condition " + std::string(condition::kWarnings);
-  conditions.Set(condition::kProviderInstalled, "True", reason::kProviderInstalled, note);
+  ReportInstalled(conditions);
   if (upgraded) {
     conditions.Set(condition::kProviderUpgraded, "True", reason::kProviderUpgraded, "Provider upgraded successfully");
   }

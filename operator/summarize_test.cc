@@ -115,6 +115,22 @@ TEST(Summarize, UpgradedIsSetOnlyByAnUpgrade) {
   EXPECT_EQ(status.history.front().version, "v1.13.0");
 }
 
+// U5, F3: an answer that was cut short on the way to an upgrade that fails is forgotten.
+TEST(Summarize, AnUpgradeThatFailsLeavesTheProviderInstalled) {
+  Observation o = Observed();
+  o.provider.status = Summarize(o, Applied());
+  Done cut_short;
+  cut_short.hold = Hold{"ProviderInstalled", "ComponentsFetchError", "half a body", Retry::kBackoff};
+  o.provider.status = Summarize(o, cut_short);
+  EXPECT_EQ(StatusOf(o.provider.status, "ProviderInstalled"), "False");
+  Done done;
+  done.hold = Hold{"ProviderUpgraded", "RolledBack", "v1.13.0 failed, v1.12.0 runs again: no node fits"};
+  auto status = Summarize(o, done);
+  EXPECT_EQ(StatusOf(status, "ProviderInstalled"), "True");
+  EXPECT_EQ(StatusOf(status, "ProviderUpgraded"), "False");
+  EXPECT_EQ(StatusOf(status, "Ready"), "False");
+}
+
 TEST(Summarize, HandsOffChangesOneConditionAlone) {
   Observation o = Observed();
   o.provider.status = Summarize(o, Applied());

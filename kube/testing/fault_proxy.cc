@@ -87,6 +87,13 @@ int Listen(int& port) {
   return fd;
 }
 
+// Closes a connection in a way that its other end takes for nobody listening.
+void ResetConnection(int fd) {
+  linger at_once{.l_onoff = 1, .l_linger = 0};
+  setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  close(fd);
+}
+
 // What other threads may do to a connection: break it. Thread-safe.
 class Breaker {
  public:
@@ -150,6 +157,18 @@ class FaultProxy::Impl {
     for (Connection& connection : connections_) connection.breaker.Break();
   }
 
+  void SetAway(bool away) {
+    {
+      MutexLock lock(mu_);
+      away_ = away;
+    }
+    if (away) CutAll();
+  }
+  int refused() {
+    MutexLock lock(mu_);
+    return refused_;
+  }
+
   const Config& config() const { return config_; }
   void SetFaults(std::function<Fault(const ProxyRequest&)> faults) {
     MutexLock lock(mu_);
@@ -162,6 +181,7 @@ class FaultProxy::Impl {
   void Reset() {
     MutexLock lock(mu_);
     requests_.clear();
+    refused_ = 0;
   }
 
  private:
@@ -187,6 +207,8 @@ class FaultProxy::Impl {
   std::thread acceptor_;
   Mutex mu_;
   bool stopping_ CAPI_GUARDED_BY(mu_) = false;
+  bool away_ CAPI_GUARDED_BY(mu_) = false;
+  int refused_ CAPI_GUARDED_BY(mu_) = 0;
   std::list<Connection> connections_ CAPI_GUARDED_BY(mu_);
   std::function<Fault(const ProxyRequest&)> faults_ CAPI_GUARDED_BY(mu_);
   std::vector<ProxyRequest> requests_ CAPI_GUARDED_BY(mu_);
@@ -239,6 +261,11 @@ void FaultProxy::Impl::AcceptLoop() {
       it = next;
     }
     for (Connection& connection : ended) connection.thread.join();  // has nothing left to do
+    if (away_) {
+      ResetConnection(fd);
+      ++refused_;
+      continue;
+    }
     Connection& connection = connections_.emplace_back();
     connection.thread = std::thread([this, fd, &connection] {
       Serve(fd, connection.breaker);
@@ -378,6 +405,8 @@ current-context: proxy
 
 void FaultProxy::SetFaults(std::function<Fault(const ProxyRequest&)> faults) { impl_->SetFaults(std::move(faults)); }
 void FaultProxy::CutAllConnections() { impl_->CutAll(); }
+void FaultProxy::SetAway(bool away) { impl_->SetAway(away); }
+int FaultProxy::refused() const { return impl_->refused(); }
 std::vector<ProxyRequest> FaultProxy::requests() const { return impl_->requests(); }
 void FaultProxy::Reset() { impl_->Reset(); }
 

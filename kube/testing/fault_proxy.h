@@ -35,6 +35,9 @@ class FaultProxy {
   std::string WriteKubeconfig(const std::string& folder) const;      // path
   void SetFaults(std::function<Fault(const ProxyRequest&)> faults);  // null: none
   void CutAllConnections();
+  // As a server that is not there: connections are cut, and new ones reset before a byte.
+  void SetAway(bool away);
+  int refused() const;                         // connections that met that since the last Reset
   std::vector<ProxyRequest> requests() const;  // since the last Reset
   void Reset();
 

@@ -131,6 +131,17 @@ TEST_F(FaultProxyTest, CuttingConnectionsEndsALiveWatch) {
   EXPECT_TRUE(Do("GET", "/version").ok()) << "new connections are served";
 }
 
+TEST_F(FaultProxyTest, AwayMeansThatNobodyAnswers) {
+  proxy_->SetAway(true);
+  Config config = proxy_->config();
+  int port = std::atoi(config.server.c_str() + config.server.rfind(':') + 1);
+  EXPECT_FALSE(TlsStream::Connect("127.0.0.1", port, config.tls.ca_pem, nullptr, Seconds(5)).ok());
+  EXPECT_EQ(proxy_->refused(), 1);
+  EXPECT_TRUE(proxy_->requests().empty());
+  proxy_->SetAway(false);
+  EXPECT_TRUE(Do("GET", "/version").ok());
+}
+
 TEST_F(FaultProxyTest, KubeconfigServesKubectl) {
   auto kubectl = FindProgram("kubectl");
   ASSERT_TRUE(kubectl.ok()) << kubectl.error().message;

@@ -1,0 +1,167 @@
+#include "e2e/lane.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <future>
+#include <utility>
+
+namespace capi::e2e {
+namespace {
+
+constexpr Millis kLook{150};  // a look costs the test more than the operator's work costs the operator
+constexpr Seconds kChapter{120};
+
+// Counts requests, and kills an operator right after one of them. The proxy may hold on to it for longer than a chapter
+// takes. Thread-safe.
+class Killer {
+ public:
+  explicit Killer(int n) : n_(n), victim_(promise_.get_future().share()) {}
+  void Aim(OperatorProcess* victim) { promise_.set_value(victim); }
+  void Count() {
+    if (++requests_ == n_) victim_.get()->Kill();
+  }
+  int requests() const { return requests_; }
+  bool due() const { return n_ > 0 && requests_ >= n_; }
+
+ private:
+  const int n_;
+  std::atomic<int> requests_ = 0;
+  std::promise<OperatorProcess*> promise_;
+  std::shared_future<OperatorProcess*> victim_;
+};
+
+}  // namespace
+
+Lane::Lane(kube::ControlPlane& plane, std::string ns, bool alone) : ns_(std::move(ns)), cluster_(plane) {
+  auto proxy = kube::FaultProxy::Start(plane.config());
+  EXPECT_TRUE(proxy.ok()) << proxy.error().message;
+  proxy_ = std::move(proxy).value();
+  kubeconfig_ = proxy_->WriteKubeconfig(folder_.path());
+  cluster_.CreateNamespace(ns_);
+  arguments_ = {"--leader-elect-namespace", ns_};
+  if (alone) arguments_.insert(arguments_.end(), {"--namespace", ns_});
+}
+
+std::unique_ptr<OperatorProcess> Lane::Launch(const std::vector<std::string>& more) {
+  std::vector<std::string> arguments = arguments_;
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return OperatorProcess::Launch(kubeconfig_, arguments);
+}
+
+void Lane::Unlock() {
+  auto deleted =
+      cluster_.client().Delete(cluster_.ctx(), kube::Builtin("Lease"), ns_, "controller-leader-election-capi-operator");
+  EXPECT_TRUE(deleted.ok() || deleted.code() == Code::kNotFound) << deleted.error().message;
+}
+
+Undisturbed Lane::LiveOnce(const Story& story) {
+  Undisturbed life;
+  for (const Chapter& chapter : story.chapters) {
+    proxy_->Reset();
+    chapter.begin();
+    auto process = Launch();
+    EXPECT_TRUE(kube::Eventually(chapter.over, kChapter, kLook))
+        << story.name << ": " << chapter.name << " didn't end: " << story.Describe(cluster_);
+    life.requests.push_back(static_cast<int>(proxy_->requests().size()));
+    life.ends.push_back(TakeSettled(story.OfTheReleases()));
+    EXPECT_EQ(process->Terminate(), 0);
+  }
+  cluster_.client().mapper().Invalidate();
+  life.nothing_left = Take(story.OfAllKinds());
+  return life;
+}
+
+int Lane::Crash(const Story& story, size_t index, const std::vector<int>& kills, const Undisturbed& expected) {
+  const Chapter& chapter = story.chapters[index];
+  std::string what = fmt::format("{}: {} with a crash after request {}", ns_, chapter.name, fmt::join(kills, ", "));
+  SCOPED_TRACE(what);
+  chapter.begin();
+  int crashes = 0;
+  for (size_t i = 0;; ++i) {
+    auto killer = std::make_shared<Killer>(i < kills.size() ? kills[i] : 0);
+    proxy_->SetFaults([killer](const kube::ProxyRequest&) -> kube::Fault {
+      killer->Count();
+      return {};
+    });
+    auto process = Launch();
+    killer->Aim(process.get());
+    bool ended = kube::Eventually([&] { return !process->running() || chapter.over(); }, kChapter, kLook);
+    if (process->running() && !killer->due()) {
+      EXPECT_TRUE(ended) << "it didn't end: " << story.Describe(cluster_);
+      EXPECT_EQ(AwaitEnd(story, expected.ends[index]), "");
+      proxy_->SetFaults(nullptr);
+      process->Terminate();
+      return crashes;
+    }
+    process->Kill();  // it may be about to be
+    EXPECT_TRUE(killer->due()) << "it ended by itself:\n" << process->Log();
+    if (!killer->due()) return crashes;
+    ++crashes;
+    Unlock();
+  }
+}
+
+void Lane::StartOperator(std::vector<std::string> arguments) { operator_ = Launch(arguments); }
+
+void Lane::KeepOperator() {
+  if (operator_->running()) return;
+  Unlock();
+  StartOperator();
+}
+
+void Lane::EndOperator() {
+  operator_->Terminate();
+  operator_.reset();
+}
+
+std::string Lane::AwaitEnd(const Story& story, const Snapshot& expected) {
+  std::string difference;
+  kube::Eventually(
+      [&] {
+        difference = Difference(expected, Take(story.OfTheReleases()));
+        return difference.empty();
+      },
+      Seconds(20), kLook);
+  return difference;
+}
+
+Snapshot Lane::Take(const Scope& scope) {
+  Result<Snapshot> snapshot = Snapshot();
+  // A kind that comes or goes in this moment.
+  kube::Eventually([&] {
+    snapshot = TakeSnapshot(cluster_.client(), cluster_.ctx(), scope);
+    return snapshot.ok();
+  });
+  EXPECT_TRUE(snapshot.ok()) << snapshot.error().message;
+  return snapshot.ok() ? std::move(snapshot).value() : Snapshot();
+}
+
+Snapshot Lane::TakeSettled(const Scope& scope) {
+  Snapshot now = Take(scope);
+  int same = 0;
+  std::string change;
+  bool settled = kube::Eventually(
+      [&] {
+        Snapshot before = std::exchange(now, Take(scope));
+        change = Difference(before, now);
+        same = change.empty() ? same + 1 : 0;
+        return same >= 2;
+      },
+      kChapter, Millis(300));
+  EXPECT_TRUE(settled) << ns_ << ": the state goes on changing: " << change;
+  return now;
+}
+
+unsigned TestSeed() {
+  const char* given = std::getenv("CAPI_TEST_SEED");
+  unsigned seed = given != nullptr ? static_cast<unsigned>(std::strtoul(given, nullptr, 10)) : 1;
+  fmt::print("CAPI_TEST_SEED={}\n", seed);
+  return seed;
+}
+
+bool LongTest() { return std::getenv("CAPI_TEST_LONG") != nullptr; }
+
+}  // namespace capi::e2e

@@ -1,0 +1,66 @@
+// An operator behind a proxy that kills it or makes faults while a story is told, and the state that it leads to.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "e2e/cluster.h"
+#include "e2e/operator_process.h"
+#include "e2e/story.h"
+#include "kube/testing/fault_proxy.h"
+#include "kube/testing/folder.h"
+
+namespace capi::e2e {
+
+// The state after each chapter of an undisturbed life, and how many requests its operator sent.
+struct Undisturbed {
+  std::vector<Snapshot> ends;
+  std::vector<int> requests;
+  Snapshot nothing_left;  // of all kinds, after the last
+};
+
+// Thread-compatible; several may live side by side on one control plane.
+class Lane {
+ public:
+  // The operator's Lease is in `ns`; with `alone` it sees that Namespace and nothing else.
+  Lane(kube::ControlPlane& plane, std::string ns, bool alone);
+
+  Cluster& cluster() { return cluster_; }
+  kube::FaultProxy& proxy() { return *proxy_; }
+
+  Undisturbed LiveOnce(const Story& story);
+
+  // Tells a chapter with the first operator killed right after its request kills[0], the next one after its kills[1],
+  // and so on, and expects the undisturbed end. Returns the number of operators that died.
+  int Crash(const Story& story, size_t chapter, const std::vector<int>& kills, const Undisturbed& expected);
+
+  // Starts one that is started again whenever it has lost its lease (F4), until EndOperator.
+  void StartOperator(std::vector<std::string> arguments = {});
+  void KeepOperator();  // call often
+  void EndOperator();
+
+  // "" when the state is, or within seconds comes to be, the `expected` one.
+  std::string AwaitEnd(const Story& story, const Snapshot& expected);
+  Snapshot Take(const Scope& scope);
+
+ private:
+  std::unique_ptr<OperatorProcess> Launch(const std::vector<std::string>& more = {});
+  void Unlock();  // a dead leader's Lease would be waited for
+  Snapshot TakeSettled(const Scope& scope);
+
+  std::string ns_;
+  Cluster cluster_;
+  kube::TemporaryFolder folder_;
+  std::unique_ptr<kube::FaultProxy> proxy_;
+  std::string kubeconfig_;
+  std::vector<std::string> arguments_;
+  std::unique_ptr<OperatorProcess> operator_;
+};
+
+// CAPI_TEST_SEED, else a constant; printed, so that a failure can be had again.
+unsigned TestSeed();
+bool LongTest();  // CAPI_TEST_LONG
+
+}  // namespace capi::e2e

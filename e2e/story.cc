@@ -1,0 +1,295 @@
+#include "e2e/story.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "e2e/managed_cluster.h"
+#include "e2e/small_release.h"
+
+namespace capi::e2e {
+namespace {
+
+using api::ProviderType;
+
+constexpr const char* kDeleteCrds = "operator.cluster.x-k8s.io/delete-crds";
+constexpr const char* kDisturbed = "clusterctl.cluster.x-k8s.io";  // a label that every object of a provider has
+
+// What a user does to the providers of a story, and what is to be seen of them. Thread-compatible.
+class Hands {
+ public:
+  Hands(Cluster& cluster, const Story& story)
+      : cluster_(cluster), providers_(story.providers), objects_(story.objects) {}
+
+  const std::vector<Managed>& all() const { return providers_; }
+
+  // Asks for a provider whose CRDs go when it goes.
+  void Create(const Managed& m, Json spec) {
+    cluster_.ApplyProvider(m.type, m.ns, m.name, std::move(spec), {{kDeleteCrds, "true"}});
+  }
+  void PatchAll(const Json& spec) {
+    for (const Managed& m : providers_) cluster_.PatchProvider(m.type, m.ns, m.name, {{"spec", spec}});
+  }
+  // The core last, as it has to be (X3); all at once.
+  void DeleteAll() {
+    for (auto m = providers_.rbegin(); m != providers_.rend(); ++m) cluster_.DeleteProvider(m->type, m->ns, m->name);
+  }
+
+  bool AllAt(const std::string& version, const std::string& reason = "WorkloadsReady") {
+    return std::all_of(providers_.begin(), providers_.end(), [&](const Managed& m) { return At(m, version, reason); });
+  }
+  bool At(const Managed& m, const std::string& version, const std::string& reason = "WorkloadsReady") {
+    Seen seen = cluster_.See(m.type, m.ns, m.name);
+    if (seen.provider.status.installed_version != version || seen.Reason("Ready") != reason) return false;
+    if (seen.provider.status.observed_generation != seen.provider.generation) return false;
+    if (reason == "Paused") return seen.Status("Paused") == "True";
+    // What is left of an older version goes when all else is done (U3).
+    return seen.Status("StorageMigrated") != "False" && seen.Status("Paused").empty();
+  }
+  bool AllGone() {
+    for (const Managed& m : providers_) {
+      if (cluster_.See(m.type, m.ns, m.name).exists) return false;
+    }
+    return CrdsGone();
+  }
+
+ private:
+  // The API server retries a deletion that met an unfilled cache after up to minutes; a change makes it look at once.
+  bool CrdsGone() {
+    auto& client = cluster_.client();
+    const auto& crds = kube::Builtin("CustomResourceDefinition");
+    kube::ListOptions options{.label_selector = "cluster.x-k8s.io/provider", .metadata_only = true};
+    auto left = client.List(cluster_.ctx(), crds, "", options);
+    if (!left.ok()) return false;
+    bool gone = true;
+    Json poke = {{"metadata", {{"annotations", {{"test/poke", std::to_string(++pokes_)}}}}}};
+    for (const auto& crd : left->items) {
+      if (!objects_(crd.id())) continue;
+      gone = false;
+      if (pokes_ % 3 == 0) {
+        (void)client.Patch(cluster_.ctx(), crds, "", crd.name(), kube::PatchType::kMerge, poke).ok();
+      }
+    }
+    return gone;
+  }
+
+  Cluster& cluster_;
+  std::vector<Managed> providers_;
+  std::function<bool(const kube::ObjectId&)> objects_;
+  int pokes_ = 0;
+};
+
+using SharedHands = std::shared_ptr<Hands>;
+
+bool IsKindOfReleases(const kube::Resource& resource) {
+  static const std::set<std::string> groups = {"apps",
+                                               "rbac.authorization.k8s.io",
+                                               "apiextensions.k8s.io",
+                                               "admissionregistration.k8s.io",
+                                               "operator.cluster.x-k8s.io",
+                                               "cert-manager.io"};
+  static const std::set<std::string> core = {"ConfigMap", "Secret", "ServiceAccount", "Service", "Namespace"};
+  return groups.contains(resource.group) || (resource.group.empty() && core.contains(resource.kind));
+}
+
+// ---- small ----
+
+void Disturb(Cluster& cluster, const std::string& ns) {
+  auto& client = cluster.client();
+  auto deleted = client.Delete(cluster.ctx(), kube::Builtin("ServiceAccount"), ns, "small-manager");
+  EXPECT_TRUE(deleted.ok()) << deleted.error().message;
+  Json edit = {{"metadata", {{"labels", {{kDisturbed, "edited"}}}}}};
+  for (const char* kind : {"ClusterRole", "ConfigMap"}) {
+    bool role = kind[1] == 'l';
+    auto edited =
+        client.Patch(cluster.ctx(), kube::Builtin(kind), role ? "" : ns, role ? ns + "-manager-role" : "small-options",
+                     kube::PatchType::kMerge, edit, {.field_manager = "a-person"});
+    EXPECT_TRUE(edited.ok()) << edited.error().message;
+  }
+}
+
+bool Restored(Cluster& cluster, const std::string& ns) {
+  auto good = [&](const char* kind, const std::string& in, const std::string& name) {
+    auto live = cluster.client().Get(cluster.ctx(), kube::Builtin(kind), in, name, {.metadata_only = true});
+    return live.ok() && live->has_label(kDisturbed) && live->label(kDisturbed).empty();
+  };
+  return good("ServiceAccount", ns, "small-manager") && good("ClusterRole", "", ns + "-manager-role") &&
+         good("ConfigMap", ns, "small-options");
+}
+
+Json SpecOf(const Managed& provider, const char* version) {
+  return {{"version", version}, {"fetchConfig", SmallSource(provider)}};
+}
+
+// ---- real ----
+
+void CloseNodes(Cluster& cluster, bool closed) {
+  auto nodes = cluster.client().List(cluster.ctx(), kube::Builtin("Node"), "");
+  ASSERT_TRUE(nodes.ok()) << nodes.error().message;
+  for (const auto& node : nodes->items) {
+    auto done = cluster.client().Patch(cluster.ctx(), kube::Builtin("Node"), "", node.name(), kube::PatchType::kMerge,
+                                       {{"spec", {{"unschedulable", closed}}}});
+    EXPECT_TRUE(done.ok()) << done.error().message;
+  }
+}
+
+void StoreReal(Cluster& cluster, const Story& story, const std::vector<const char*>& versions) {
+  for (const Managed& m : story.providers) {
+    cluster.CreateNamespace(m.ns);
+    for (const char* version : versions) {
+      bool lacking = m.name == "docker" && version == std::string_view("v0.4.2");
+      if (!lacking) cluster.StoreRelease(m.ns, GetRelease(m.Label(), version));
+    }
+  }
+}
+
+Story AboutRealOnes() {
+  Story story;
+  story.providers = {kCore, kBootstrap, kControlPlane, kDocker};
+  story.objects = [](const kube::ObjectId& id) {
+    return id.ns.starts_with("cap") || id.name.starts_with("cap") || id.name.find("cluster.x-k8s.io") != id.name.npos;
+  };
+  return story;
+}
+
+Chapter Deletion(const SharedHands& hands) {
+  return {"delete", [=] { hands->DeleteAll(); }, [=] { return hands->AllGone(); }};
+}
+
+}  // namespace
+
+Scope Story::OfTheReleases() const { return {IsKindOfReleases, objects}; }
+
+Scope Story::OfAllKinds() const {
+  return {[](const kube::Resource&) { return true; }, objects};
+}
+
+std::string Story::Describe(Cluster& cluster) const {
+  std::string text;
+  for (const Managed& m : providers) text += cluster.See(m.type, m.ns, m.name).Describe() + "\n";
+  return text;
+}
+
+Story SmallStory(Cluster& cluster, const std::string& ns) {
+  const Managed core{ProviderType::kCore, ns, "cluster-api", "small-controller-manager"};
+  Story story{.name = "small", .providers = {core}, .chapters = {}, .objects = {}};
+  story.objects = [ns](const kube::ObjectId& id) { return id.ns == ns || id.name.find(ns) != std::string::npos; };
+  cluster.CreateNamespace(ns);
+  for (const char* version : {"v1.0.0", "v1.1.0"}) StoreSmall(cluster, core, {.version = version});
+  StoreSmall(cluster, core, {.version = "v1.2.0", .can_run = false});
+  auto hands = std::make_shared<Hands>(cluster, story);
+  story.chapters = {
+      {"install", [=] { hands->Create(core, SpecOf(core, "v1.0.0")); }, [=] { return hands->AllAt("v1.0.0"); }},
+      {"upgrade",
+       [=] {
+         hands->PatchAll({{"version", "v1.1.0"}});
+       },
+       [=] { return hands->AllAt("v1.1.0"); }},
+      {"drift", [=, &cluster] { Disturb(cluster, ns); },
+       [=, &cluster] { return Restored(cluster, ns) && hands->AllAt("v1.1.0"); }},
+      {"rollback",
+       [=] {
+         hands->PatchAll({{"version", "v1.2.0"}, {"rollout", {{"timeout", "1s"}, {"onFailure", "Rollback"}}}});
+       },
+       [=] { return hands->AllAt("v1.1.0", "RolledBack"); }},
+      Deletion(hands),
+  };
+  return story;
+}
+
+Story ContractStory(Cluster& cluster, const std::string& ns) {
+  const Managed core{ProviderType::kCore, ns, "cluster-api", "small-controller-manager"};
+  const Managed other{ProviderType::kInfrastructure, ns, "other", "other-controller-manager"};
+  Story story{.name = "contract", .providers = {core, other}, .chapters = {}, .objects = {}};
+  story.objects = [ns](const kube::ObjectId& id) { return id.ns == ns || id.name.find(ns) != std::string::npos; };
+  cluster.CreateNamespace(ns);
+  for (const Managed& m : story.providers) {
+    StoreSmall(cluster, m, {.version = "v1.0.0", .contract = "v1alpha4"});
+    StoreSmall(cluster, m, {.version = "v1.1.0", .contract = "v1beta1"});
+  }
+  auto hands = std::make_shared<Hands>(cluster, story);
+  story.chapters = {
+      {"install both",
+       [=] {
+         for (const Managed& m : hands->all()) hands->Create(m, SpecOf(m, "v1.0.0"));
+       },
+       [=] { return hands->AllAt("v1.0.0"); }},
+      {"contract change",
+       [=] {
+         hands->PatchAll({{"version", "v1.1.0"}, {"paused", true}});
+       },
+       [=] { return hands->AllAt("v1.1.0", "Paused"); }},
+      {"end of the pause",
+       [=] {
+         hands->PatchAll({{"paused", false}});
+       },
+       [=] { return hands->AllAt("v1.1.0"); }},
+      Deletion(hands),
+  };
+  return story;
+}
+
+Story RealStory(Cluster& cluster) {
+  Story story = AboutRealOnes();
+  story.name = "real";
+  StoreReal(cluster, story, {"v1.10.4", "v1.11.0", "v1.12.0"});
+  auto hands = std::make_shared<Hands>(cluster, story);
+  story.chapters = {
+      {"install",
+       [=] {
+         for (const Managed& m : hands->all()) hands->Create(m, SelectorSpec(GetRelease(m.Label(), "v1.10.4")));
+       },
+       [=] { return hands->AllAt("v1.10.4"); }},
+      {"upgrade",
+       [=] {
+         hands->PatchAll({{"version", "v1.11.0"}});
+       },
+       [=] { return hands->AllAt("v1.11.0"); }},
+      {"rollback",
+       [=, &cluster] {
+         CloseNodes(cluster, true);
+         hands->PatchAll({{"version", "v1.12.0"}, {"rollout", {{"timeout", "3s"}, {"onFailure", "Rollback"}}}});
+       },
+       [=] { return hands->AllAt("v1.11.0", "RolledBack"); }},
+      {"delete",
+       [=, &cluster] {
+         CloseNodes(cluster, false);
+         hands->DeleteAll();
+       },
+       [=] { return hands->AllGone(); }},
+  };
+  return story;
+}
+
+Story RealContractStory(Cluster& cluster) {
+  Story story = AboutRealOnes();
+  story.name = "real contract";
+  StoreReal(cluster, story, {"v0.4.2", "v1.1.5"});
+  auto hands = std::make_shared<Hands>(cluster, story);
+  const std::vector<Managed> three = {kCore, kBootstrap, kControlPlane};
+  story.chapters = {
+      {"install three",
+       [=] {
+         for (const Managed& m : three) hands->Create(m, SelectorSpec(GetRelease(m.Label(), "v0.4.2")));
+       },
+       [=] { return std::all_of(three.begin(), three.end(), [&](auto& m) { return hands->At(m, "v0.4.2"); }); }},
+      {"contract change",
+       [=] {
+         Json spec = SelectorSpec(GetRelease(kDocker.Label(), "v1.1.5"));
+         hands->Create(kDocker, spec);
+         hands->PatchAll({{"version", "v1.1.5"}, {"paused", true}});
+       },
+       [=] { return hands->AllAt("v1.1.5", "Paused"); }},
+      {"end of the pause",
+       [=] {
+         hands->PatchAll({{"paused", false}});
+       },
+       [=] { return hands->AllAt("v1.1.5"); }},
+      Deletion(hands),
+  };
+  return story;
+}
+
+}  // namespace capi::e2e

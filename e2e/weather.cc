@@ -1,0 +1,62 @@
+#include "e2e/weather.h"
+
+namespace capi::e2e {
+
+kube::Fault Weather::Next(const kube::ProxyRequest& request) {
+  MutexLock lock(mu_);
+  kube::Fault fault = request.watch ? OfAWatch() : OfACall(request);
+  if (fault.drop || fault.cut_after || fault.status != 0 || fault.delay > Millis(0)) ++faults_;
+  return fault;
+}
+
+int Weather::faults() {
+  MutexLock lock(mu_);
+  return faults_;
+}
+
+Millis Weather::There() {
+  MutexLock lock(mu_);
+  return Millis(Number(1500, 6000));
+}
+
+Millis Weather::Away() {
+  MutexLock lock(mu_);
+  return Millis(Number(50, 1500));
+}
+
+// A watch never ends by itself, so there is nothing that could be refused after it.
+kube::Fault Weather::OfAWatch() {
+  switch (Number(1, 12)) {
+    case 1: return {.status = 410};
+    case 2: return {.status = 429, .retry_after = "1"};
+    case 3: return {.status = 500};
+    case 4: return {.drop = true};
+    case 5: return {.delay = Millis(Number(1, 500))};
+    case 6:
+    case 7: return {.cut_after = static_cast<size_t>(Number(0, 20'000))};
+    default: return {};
+  }
+}
+
+kube::Fault Weather::OfACall(const kube::ProxyRequest& request) {
+  bool write = request.method != "GET";
+  bool listing = !write && request.target.find('?') != std::string::npos;
+  switch (Number(1, 36)) {
+    case 1: return {.status = 429, .retry_after = std::to_string(Number(0, 1))};
+    case 2: return {.status = 429};
+    case 3: return {.status = 500};
+    case 4: return {.status = 500, .after_server = true};
+    case 5: return {.drop = true};
+    case 6: return {.drop = true, .after_server = true};
+    case 7: return {.cut_after = static_cast<size_t>(Number(0, 500))};
+    case 8: return {.delay = Millis(Number(1, 500))};
+    case 9: return {.status = 503, .retry_after = "1"};
+    case 10: return write ? kube::Fault{.status = 409} : kube::Fault{};
+    case 11: return listing ? kube::Fault{.status = 410} : kube::Fault{};
+    default: return {};
+  }
+}
+
+int Weather::Number(int from, int to) { return std::uniform_int_distribution<int>(from, to)(random_); }
+
+}  // namespace capi::e2e
