@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps build run test test-unit test-long fuzz lint format bench clean
+.PHONY: help deps build run test test-unit test-long fuzz soak lint format bench clean
 
 JOBS ?= $(shell nproc)
 
@@ -29,6 +29,9 @@ test-long: deps ## every test at its full length: hours
 
 fuzz: deps ## every fuzz target for FUZZ_SECONDS (60), with sanitizers; NAME= for one
 	@tools/fuzz $(NAME)
+
+soak: deps ## the operator's memory, threads and descriptors in SOAK_SECONDS (600) of churn
+	@tools/soak
 
 lint: deps ## layers, sizes, headers, format, clang's thread-safety analysis, clang-tidy on what changed
 	@tools/lint

@@ -64,7 +64,8 @@ std::optional<Step> DecidePause(const Observation& o) {
   auto paused = ToScaleUp(o);
   bool says =
       SaysPaused(o.provider.status);  // also where nothing is to be scaled: its workloads were deleted meanwhile
-  if ((paused.empty() && !says) || StaysAtZero(o)) return std::nullopt;
+  // Whose status is lost has no contract that it could be judged by (C5): it is installed at zero first.
+  if ((paused.empty() && !says) || o.left_behind || StaysAtZero(o)) return std::nullopt;
   if (says) return Unpause{};
   return Scale{paused, true};
 }

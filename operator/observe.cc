@@ -373,34 +373,36 @@ Status Observer::ObserveUse(const Context& ctx, const std::string& key, Observat
   return Ok();
 }
 
-Result<bool> Observer::LeftBehind(const Context& ctx, const std::string& key, const Observation& o) {
+Result<kube::Inventory> Observer::LeftBehind(const Context& ctx, const std::string& key, const Observation& o) {
+  kube::Inventory left;
   const api::ProviderId& id = o.provider.id;
   for (const auto& sibling : o.siblings) {
     // A duplicate that was refused (I5): what has these labels is the other one's.
-    if (sibling->id.type == id.type && sibling->id.name == id.name) return false;
+    if (sibling->id.type == id.type && sibling->id.name == id.name) return left;
   }
   std::string label = api::ManifestLabel(id.type, id.name);
-  std::vector<std::shared_ptr<kube::Informer>> informers = {TRY(Crds(ctx, key))};
-  for (const char* kind : {"Deployment", "DaemonSet", "StatefulSet"}) {
-    informers.push_back(TRY(Workloads(ctx, key, kind)));
-  }
-  for (const auto& informer : informers) {
+  for (const char* kind : {"CustomResourceDefinition", "Deployment", "DaemonSet", "StatefulSet"}) {
+    const kube::Resource& resource = kube::Builtin(kind);
+    auto informer = resource.namespaced ? TRY(Workloads(ctx, key, kind)) : TRY(Crds(ctx, key));
     for (const auto& object : informer->List()) {
-      if (object->label(api::kLabelProvider) == label && !TraceOf(*object).fields.empty()) return true;
+      std::string fields = TraceOf(*object).fields;
+      if (object->label(api::kLabelProvider) != label || fields.empty()) continue;
+      left.Put({resource.group, resource.kind, object->ns(), object->name()}, {resource.version, "", fields, false});
     }
   }
-  return false;
+  return left;
 }
 
 Status Observer::ObserveNeeds(const Context& ctx, const std::string& key, Observation& o) {
-  o.fleet = TRY(ObserveFleet(ctx, key, o.inventory));
+  // Without an inventory, what is there still has replicas that a pause or an autoscaler gave it (P1, D1).
+  kube::Inventory left;
+  if (o.inventory.size() == 0 && !o.inventory_error) left = TRY(LeftBehind(ctx, key, o));
+  o.left_behind = left.size() > 0;
+  o.fleet = TRY(ObserveFleet(ctx, key, o.left_behind ? left : o.inventory));
   o.fights = fights_.Judge(key, o.fleet.drifts);
   o.rendered = rendered_.InputsOf(key);
   o.namespace_going = TRY(NamespaceGoing(ctx, key, o.provider.id.ns));
-  if (o.provider.deleting) {
-    if (o.inventory.size() == 0) o.left_behind = TRY(LeftBehind(ctx, key, o));
-    if (GuardsDeletion(o)) TRY(ObserveUse(ctx, key, o));
-  }
+  if (o.provider.deleting && GuardsDeletion(o)) TRY(ObserveUse(ctx, key, o));
   if (o.core) o.core_crds_established = TRY(CrdsEstablished(ctx, key, *o.core));
   if (o.spec_error || o.provider.deleting) return Ok();
   o.config_secret = TRY(Find(ctx, key, "Secret", o.provider.spec.config_secret));

@@ -66,7 +66,8 @@ class Observer {
   bool FirstTime(const std::string& watch);
   Result<bool> NamespaceGoing(const Context& ctx, const std::string& key, const std::string& ns);
   Status ObserveUse(const Context& ctx, const std::string& key, Observation& o);
-  Result<bool> LeftBehind(const Context& ctx, const std::string& key, const Observation& o);
+  // CRDs and workloads with the provider's labels and our entry, where it has no inventory.
+  Result<kube::Inventory> LeftBehind(const Context& ctx, const std::string& key, const Observation& o);
   Result<std::optional<Referenced>> Find(const Context& ctx, const std::string& key, const char* kind,
                                          const std::optional<api::ObjectRef>& ref);
   Result<std::vector<StoredRelease>> Releases(const Context& ctx, const std::string& key,

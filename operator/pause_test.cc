@@ -144,6 +144,12 @@ TEST(Pause, EndsInTwoSteps) {
        },
        "up"},
       {"P1 also where a status was lost", [](Observation& o) { o.fleet.workloads = {Paused()}; }, "up"},
+      {"C5 but not before its contract is known again",
+       [](Observation& o) {
+         o.fleet.workloads = {Paused()};
+         o.left_behind = true;
+       },
+       "other"},
       {"P1 its workloads were deleted meanwhile",
        [](Observation& o) {
          SayPaused(o);
