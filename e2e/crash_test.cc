@@ -90,6 +90,7 @@ void CrashReal(Story (*make)(Cluster&)) {
 }
 
 TEST(CrashEverywhere, TheRealFour) { CrashReal(RealStory); }
+TEST(CrashEverywhere, TheRealFourAndAContractChange) { CrashReal(RealContractStory); }
 
 }  // namespace
 }  // namespace capi::e2e
