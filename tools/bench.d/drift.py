@@ -8,6 +8,7 @@ deleted, of all kinds, and each has five seconds.
 
 import collections
 import concurrent.futures
+import contextlib
 import itertools
 import json
 import os
@@ -93,27 +94,28 @@ def changed(api, target, before, path, value, number):
     return status == 200 and edits.at(json.loads(text), path) != edits.at(before, path)
 
 
-def live(api, target):
-    status, text = api.request("GET", target.path)
-    if status != 200:
-        raise AssetError(f"{target.path} isn't there ({status}): {text.strip()}")
-    return json.loads(text)
+@contextlib.contextmanager
+def watched(api, target):
+    """The object as it is, and a watch of it."""
+    with stream.Watch(api, target.collection, fieldSelector=f"metadata.name={target.name}") as watch:
+        first = watch.next(30)
+        if first is None or first[1] != "ADDED":
+            raise AssetError(f"{target.path} isn't there")
+        yield first[2], watch
 
 
 def restored_edit(api, target, rng, number):
     """Seconds; None where the server refuses the edit, or an object has nothing to edit."""
-    before = live(api, target)
-    choices = [choice for choice in edits.owned_scalars(before, rig.OURS) if choice[0][0] not in ("apiVersion", "kind")]
-    if not choices:
-        return None
-    path, old = rng.choice(choices)
-    if path == ("metadata", "labels", LABEL):  # to the operator's watch, it is gone
-        if not target.may_be_deleted(time.monotonic()):
+    with watched(api, target) as (before, watch):
+        choices = [choice for choice in edits.owned_scalars(before, rig.OURS) if choice[0][0] not in ("apiVersion", "kind")]
+        if not choices:
             return None
-        target.deletions.append(time.monotonic())
-    value = None if rng.random() < 0.25 else edits.another(old, target.kind == "Secret")
-    version = before["metadata"]["resourceVersion"]
-    with stream.Watch(api, target.collection, version, fieldSelector=f"metadata.name={target.name}") as watch:
+        path, old = rng.choice(choices)
+        if path == ("metadata", "labels", LABEL):  # to the operator's watch, it is gone
+            if not target.may_be_deleted(time.monotonic()):
+                return None
+            target.deletions.append(time.monotonic())
+        value = None if rng.random() < 0.25 else edits.another(old, target.kind == "Secret")
         if not changed(api, target, before, path, value, number):
             return None
         deadline = time.monotonic() + PATIENCE
@@ -126,9 +128,7 @@ def restored_edit(api, target, rng, number):
 
 def restored_deletion(api, target, patience=PATIENCE):
     """Seconds from its disappearance."""
-    before = live(api, target)
-    version = before["metadata"]["resourceVersion"]
-    with stream.Watch(api, target.collection, version, fieldSelector=f"metadata.name={target.name}") as watch:
+    with watched(api, target) as (_, watch):
         status, text = api.request("DELETE", target.path)
         if status not in (200, 202):
             raise AssetError(f"deleting {target.path}: {text}")
@@ -137,6 +137,8 @@ def restored_deletion(api, target, patience=PATIENCE):
         if begin is None:
             raise AssetError(f"deleting {target.path}: it is still there after 30s")
         end = await_event(watch, begin[0] + patience, lambda kind, _: kind == "ADDED")
+        if end is None:
+            print(f"not back: {target.path}", file=sys.stderr)
         return end[0] - begin[0] if end else patience
 
 

@@ -14,11 +14,11 @@ from progress import AssetError
 
 
 class Watch:
-    """A watch that is open when the constructor returns. Events come as (seconds, type, object). Use it in a `with`."""
+    """A watch that is open when the constructor returns: of what there is, and then of what happens to it. Events come as
+    (seconds, type, object). Use it in a `with`."""
 
-    def __init__(self, api, path, version=None, **selectors):
-        # Without a version the first events are of what there is.
-        query = {"watch": "1", **selectors, **({"resourceVersion": version} if version else {})}
+    def __init__(self, api, path, **selectors):
+        query = {"watch": "1", **selectors}
         self.connection = http.client.HTTPSConnection("127.0.0.1", api.port, context=api.tls)
         headers = {"Authorization": f"Bearer {api.token}"}
         self.connection.request("GET", f"{path}?{urllib.parse.urlencode(query)}", headers=headers)
