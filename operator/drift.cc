@@ -124,7 +124,8 @@ void SlimToTrace(kube::Object& object) {
 
 std::string Drift::Signature() const {
   if (missing) return "deleted";
-  return trace.by + " " + (trace.changed.is_null() ? "" : Sha256Hex(ToJsonText(trace.changed)).substr(0, 16));
+  // What is left of our own fields says as well what was changed, where the writer's don't.
+  return trace.by + " " + (trace.changed.is_null() ? trace.fields : Sha256Hex(ToJsonText(trace.changed)).substr(0, 16));
 }
 
 std::vector<std::string> PathsIn(const Json& fields, const Json& manifest) {

@@ -129,6 +129,18 @@ TEST(Drift, IsToldInWords) {
   EXPECT_EQ(drift.Signature(), "deleted");
 }
 
+// D2 is about the same field. Who removes one leaves no entry behind; what is left of ours tells which it was.
+TEST(Drift, SignatureTellsOneChangeFromAnother) {
+  auto removed = [](const char* left) { return Drift{testing::DeploymentId(), false, {left, "", Json(), ""}, {}}; };
+  EXPECT_EQ(removed("a").Signature(), removed("a").Signature());
+  EXPECT_NE(removed("a").Signature(), removed("b").Signature());
+  auto set = [](const char* left, Json fields) {
+    return Drift{testing::DeploymentId(), false, {left, "kubectl-edit (Update)", std::move(fields), ""}, {}};
+  };
+  EXPECT_EQ(set("a", {{"f:data", 1}}).Signature(), set("b", {{"f:data", 1}}).Signature());
+  EXPECT_NE(set("a", {{"f:data", 1}}).Signature(), set("a", {{"f:data", 2}}).Signature());
+}
+
 TEST(Drift, ReplicasAreLeftToWhoScales) {
   kube::Manifest manifest = kube::ToManifest(With({}));
   kube::Manifest without = WithoutReplicas(manifest);
