@@ -10,7 +10,7 @@
 namespace capi::http {
 namespace {
 
-constexpr size_t kBuffer = 16u << 10;
+constexpr size_t kBuffer = 4u << 10;  // each open watch has one
 constexpr size_t kMaxHead = 256u << 10;
 constexpr size_t kMaxLine = 8u << 10;
 

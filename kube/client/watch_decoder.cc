@@ -8,8 +8,8 @@
 namespace capi::kube {
 namespace {
 
-constexpr size_t kMaxLine = 64u << 20;     // many times what etcd can hold
-constexpr size_t kKeptBuffer = 64u << 10;  // a larger buffer is given back after its event
+constexpr size_t kMaxLine = 64u << 20;    // many times what etcd can hold
+constexpr size_t kKeptBuffer = 4u << 10;  // a larger buffer is given back after its event
 
 Error Broken(std::string message) { return {Code::kUnavailable, "watch: " + std::move(message), {}}; }
 
