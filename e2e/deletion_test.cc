@@ -71,6 +71,32 @@ TEST_F(Deletion, WaitsForTheObjectsOfClusters) {
       << "CRDs and objects stay";
 }
 
+// P3: the release has switched the storage version, and nobody converts what is stored at the old one.
+TEST_F(Deletion, ReadsAtTheVersionThatObjectsAreStoredAt) {
+  cluster_->DeleteCrds(kBootstrap.Label());  // of another test: newer ones
+  ASSERT_TRUE(Install(kBootstrap, "v1.10.4"));
+  WithoutWebhooks(kBootstrap);
+  kube::Resource old = configs_;
+  old.version = "v1beta1";
+  Make(old, "of-mine", {{"metadata", {{"labels", {{"cluster.x-k8s.io/cluster-name", "mine"}}}}}});
+  HandsOn(kBootstrap);
+  StoreRelease(kBootstrap, "v1.11.0");
+  PatchSpec(kBootstrap, {{"version", "v1.11.0"}});
+  ASSERT_TRUE(AwaitReason(kBootstrap, "StorageMigrated", "StorageMigrationFailed", Seconds(60)));
+  EXPECT_FALSE(cluster_->client().List(cluster_->ctx(), configs_, "").ok()) << "nobody converts";
+  Delete(kBootstrap);
+  ASSERT_TRUE(AwaitReason(kBootstrap, "Ready", "InUse"));
+  EXPECT_THAT(See(kBootstrap).Message("Ready"), HasSubstr("KubeadmConfig default/of-mine (1 in all)"));
+  EXPECT_FALSE(cluster_->client().Delete(cluster_->ctx(), old, "default", "of-mine").ok()) << "X1: nor deletes it";
+  Annotate(kBootstrap, kForce, "true");
+  EXPECT_TRUE(AwaitGone(kBootstrap));
+  // So that the next test finds none of this.
+  Json plain = {{"spec", {{"conversion", {{"strategy", "None"}, {"webhook", nullptr}}}}}};
+  auto patched = cluster_->client().Patch(cluster_->ctx(), kube::Builtin("CustomResourceDefinition"), "",
+                                          "kubeadmconfigs.bootstrap.cluster.x-k8s.io", kube::PatchType::kMerge, plain);
+  EXPECT_TRUE(patched.ok()) << patched.error().message;
+}
+
 // X3 and X4: a Cluster blocks the core; the annotation overrides that.
 TEST_F(Deletion, ForceOverrides) {
   WithoutWebhooks(kCore);

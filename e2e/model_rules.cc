@@ -112,7 +112,7 @@ void Fleet::SettleDeletion(int who) {
   if (!m.force) {
     bool others = std::any_of(members_.begin() + 1, members_.end(), [](const Member& o) { return o.exists; });
     m.why = who == kCore ? "DeletionBlocked" : "InUse";
-    if ((who == kCore && others) || m.used) return;
+    if ((who == kCore && others) || m.used) return SettlePause(who);  // until then it runs as declared
   }
   Member left;
   left.secret = m.secret;

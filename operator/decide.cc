@@ -78,6 +78,16 @@ Step AtRest(const Observation& o) {
   return Steady{};
 }
 
+// X1 to X3. While it is needed, by clusters or to migrate what it leaves behind, it runs as declared: at zero, neither
+// would ever end.
+std::optional<Step> BeforeRemoval(const Observation& o) {
+  if (!GuardsDeletion(o)) return std::nullopt;
+  std::optional<Hold> hold = FirstHold(o, DeletionRules());
+  if (!hold && o.fleet.unmigrated.empty()) return std::nullopt;
+  if (auto step = DecidePause(o)) return step;
+  return hold ? Step(*hold) : Step(Migrate{});
+}
+
 }  // namespace
 
 Step Decide(const Observation& o) {
@@ -87,10 +97,7 @@ Step Decide(const Observation& o) {
     // An inventory that can't be read is never taken for an empty one.
     if (auto hold = StatusIsReadable(o)) return *hold;
     if (o.inventory_lost || o.left_behind) return Rebuild{};
-    if (GuardsDeletion(o)) {
-      if (auto hold = FirstHold(o, DeletionRules())) return *hold;
-      if (!o.fleet.unmigrated.empty()) return Migrate{};  // X1
-    }
+    if (auto step = BeforeRemoval(o)) return *step;
     return Remove{};
   }
   if (!o.provider.has_finalizer) return AddFinalizer{};

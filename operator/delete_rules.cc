@@ -48,10 +48,11 @@ std::optional<Hold> NotInUse(const Observation& o) {
   }
   if (o.users.empty()) return std::nullopt;
   bool core = o.provider.id.type == api::ProviderType::kCore;
+  std::string_view paused = o.provider.spec.paused ? "set spec.paused to false, for they can't go without it; " : "";
   return NotDeleted(core ? reason::kDeletionBlocked : reason::kInUse,
                     fmt::format("workload clusters use it: {} ({} in all); delete the clusters first, this goes on by "
-                                "itself then; {}",
-                                JoinNames(o.users, kNamed), o.users.size(), Override()));
+                                "itself then; {}{}",
+                                JoinNames(o.users, kNamed), o.users.size(), paused, Override()));
 }
 
 std::vector<std::string> Names(const std::vector<CrdState>& crds) {
@@ -72,13 +73,14 @@ bool GuardsDeletion(const Observation& o) {
 }
 
 Hold NotMigratedHold(const Observation& o, const Error& error) {
-  Hold hold =
-      NotDeleted(reason::kStorageMigrationFailed,
-                 fmt::format("objects of {} may be stored at older versions; without this provider nobody could "
-                             "read or delete them, and they could not be brought to the version that is stored "
-                             "now: {}; {}",
-                             JoinNames(Names(o.fleet.unmigrated), kNamed), error.message, Override()),
-                 Retry::kAt);
+  Hold hold = NotDeleted(
+      reason::kStorageMigrationFailed,
+      fmt::format("objects of {} may be stored at older versions; without this provider nobody could "
+                  "read or delete them, and they could not be brought to the version that is stored "
+                  "now: {}; {}{}",
+                  JoinNames(Names(o.fleet.unmigrated), kNamed), error.message,
+                  o.provider.spec.paused ? "set spec.paused to false, for it has to convert them; " : "", Override()),
+      Retry::kAt);
   hold.after = error.retry_after.value_or(std::chrono::minutes(1));
   return hold;
 }

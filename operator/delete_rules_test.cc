@@ -106,5 +106,17 @@ TEST(DeletionRules, SayWhatStandsInTheWay) {
   }
 }
 
+// X2: at zero replicas it lets no cluster go.
+TEST(DeletionRules, AskForAPausedManager) {
+  Observation o = Deleted(api::ProviderType::kInfrastructure);
+  o.users = {"AWSMachine default/a"};
+  for (bool paused : {false, true}) {
+    o.provider.spec.paused = paused;
+    auto hold = DeletionRules().back().check(o);
+    ASSERT_TRUE(hold.has_value());
+    EXPECT_EQ(hold->message.find("set spec.paused to false") != std::string::npos, paused) << hold->message;
+  }
+}
+
 }  // namespace
 }  // namespace capi::ops

@@ -45,7 +45,7 @@ std::vector<std::string> StoredVersions(const kube::Object& crd) {
 
 bool BelongsToCluster(const kube::Object& object, const ByUid& known) { return Belongs(object, known, kLongestChain); }
 
-Result<kube::Resource> ReadableResource(const kube::Object& crd) {
+Result<std::vector<kube::Resource>> ReadableResources(const kube::Object& crd) {
   const Json& json = crd.json();
   kube::Resource resource;
   resource.group = GetString(json, {"spec", "group"});
@@ -53,18 +53,33 @@ Result<kube::Resource> ReadableResource(const kube::Object& crd) {
   resource.plural = GetString(json, {"spec", "names", "plural"});
   resource.namespaced = GetString(json, {"spec", "scope"}) == "Namespaced";
   auto stored = StoredVersions(crd);
+  std::vector<kube::Resource> out;
   const Json* versions = capi::Find(json, {"spec", "versions"});
   if (versions != nullptr && versions->is_array()) {
     for (const Json& version : *versions) {
-      std::string name = GetString(version, {"name"});
+      resource.version = GetString(version, {"name"});
       bool storage = GetBool(version, {"storage"});
       if (!GetBool(version, {"served"})) continue;
-      if (!storage && std::find(stored.begin(), stored.end(), name) == stored.end()) continue;
-      if (storage || resource.version.empty()) resource.version = name;
+      if (!storage && std::find(stored.begin(), stored.end(), resource.version) == stored.end()) continue;
+      out.insert(storage ? out.begin() : out.end(), resource);
     }
   }
-  if (!resource.version.empty()) return resource;
+  if (!out.empty()) return out;
   return Error{Code::kUnavailable, crd.name() + ": no version that objects are stored at is served", {}};
+}
+
+// While nobody converts, the storage version can't be read as long as an object is stored at an older one: between a
+// paused upgrade that switched it and the migration. All of them being stored at the older one, that one can.
+Result<ReadObjects> ListReadable(kube::Client& client, const Context& ctx, const kube::Object& crd) {
+  std::optional<Error> error;
+  for (kube::Resource& resource : TRY(ReadableResources(crd))) {
+    auto listed = client.List(ctx, resource, "", {.metadata_only = true});
+    if (listed.ok()) return ReadObjects{std::move(resource), std::move(listed->items)};
+    if (listed.code() == Code::kNotFound) return ReadObjects{};
+    TRY(ctx.Check());
+    if (!error) error = listed.error().With(fmt::format("{} at {}", crd.name(), resource.version));
+  }
+  return *error;
 }
 
 std::string NameOf(const kube::Object& object) {
@@ -86,17 +101,14 @@ Result<std::vector<std::string>> UseFinder::Find(const Context& ctx, const std::
   std::vector<std::pair<kube::Resource, std::vector<kube::ObjectPtr>>> kinds;
   ByUid known;
   for (const auto& crd : crds) {
-    kube::Resource resource = TRY(ReadableResource(*crd));
-    auto listed = client_.List(ctx, resource, "", {.metadata_only = true});
-    if (!listed.ok() && listed.code() == Code::kNotFound) continue;  // not served (any more)
-    if (!listed.ok()) return listed.error().With(crd->name());
+    ReadObjects read = TRY(ListReadable(client_, ctx, *crd));
     std::vector<kube::ObjectPtr> objects;
-    for (kube::Object& object : listed->items) {
+    for (kube::Object& object : read.items) {
       SlimToOwners(object);
       objects.push_back(std::make_shared<const kube::Object>(std::move(object)));
     }
     for (const auto& object : objects) known[object->uid()] = object.get();
-    if (!objects.empty()) kinds.emplace_back(std::move(resource), std::move(objects));
+    if (!objects.empty()) kinds.emplace_back(std::move(read.resource), std::move(objects));
   }
   std::vector<std::string> used;
   for (const auto& [resource, objects] : kinds) {

@@ -19,9 +19,18 @@ using ByUid = std::map<std::string, const kube::Object*>;
 // own). Pure. `object` needs apiVersion, kind and metadata alone.
 bool BelongsToCluster(const kube::Object& object, const ByUid& known);
 
-// The version to read objects of a CRD at (P3): one in storedVersions, the storage version where that is served, so
-// that no conversion is needed. kUnavailable where no such version is served. `crd` needs no schemas.
-Result<kube::Resource> ReadableResource(const kube::Object& crd);
+// The versions to read objects of a CRD at (P3), best first: those in storedVersions, the storage version before
+// others, so that no conversion is needed where all objects are stored at one of them. kUnavailable where no such
+// version is served. `crd` needs no schemas.
+Result<std::vector<kube::Resource>> ReadableResources(const kube::Object& crd);
+
+// All objects of a CRD, metadata alone, at the first of those versions at which the server answers. None, and no
+// version, where the kind isn't served (any more).
+struct ReadObjects {
+  kube::Resource resource;
+  std::vector<kube::Object> items;
+};
+Result<ReadObjects> ListReadable(kube::Client& client, const Context& ctx, const kube::Object& crd);
 
 // "Machine default/a"; "ClusterClass b" without a namespace.
 std::string NameOf(const kube::Object& object);

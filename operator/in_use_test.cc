@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/strings.h"
+
 namespace capi::ops {
 namespace {
 
@@ -59,6 +61,8 @@ TEST(InUse, ReadsAtAStoredVersion) {
   };
   const Case cases[] = {
       {R"([{"name":"v1","served":true,"storage":false},{"name":"v2","served":true,"storage":true}])", R"(["v1","v2"])",
+       "v2 v1"},
+      {R"([{"name":"v1","served":true,"storage":false},{"name":"v2","served":true,"storage":true}])", R"(["v2"])",
        "v2"},
       {R"([{"name":"v1","served":true,"storage":false},{"name":"v2","served":false,"storage":true}])", R"(["v1","v2"])",
        "v1"},
@@ -68,15 +72,19 @@ TEST(InUse, ReadsAtAStoredVersion) {
     kube::Object crd = Of(R"({"metadata":{"name":"as.x"},"spec":{"group":"x","scope":"Cluster",
       "names":{"kind":"A","plural":"as"},"versions":)" +
                           c.versions + R"(},"status":{"storedVersions":)" + c.stored + "}}");
-    auto resource = ReadableResource(crd);
-    ASSERT_EQ(resource.ok(), !c.want.empty());
-    if (!resource.ok()) {
-      EXPECT_EQ(resource.code(), Code::kUnavailable);
+    auto resources = ReadableResources(crd);
+    ASSERT_EQ(resources.ok(), !c.want.empty());
+    if (!resources.ok()) {
+      EXPECT_EQ(resources.code(), Code::kUnavailable);
       continue;
     }
-    EXPECT_EQ(resource->version, c.want);
-    EXPECT_EQ(resource->plural, "as");
-    EXPECT_FALSE(resource->namespaced);
+    std::vector<std::string> versions;
+    for (const auto& resource : *resources) {
+      versions.push_back(resource.version);
+      EXPECT_EQ(resource.plural, "as");
+      EXPECT_FALSE(resource.namespaced);
+    }
+    EXPECT_EQ(Join(versions, " "), c.want);
   }
 }
 

@@ -274,6 +274,38 @@ TEST(Pause, AppliesAtZeroReplicas) {
   EXPECT_FALSE(AppliesAtZero(o));
 }
 
+void DeletedButUsed(Observation& o) {
+  o.provider.deleting = true;
+  o.users = {"AWSMachine default/a"};
+  o.fleet.workloads = {Paused()};
+}
+
+// X2: what uses it can't go without it, so a deletion that waits for that follows spec.paused as ever.
+TEST(Pause, EndsWhileADeletionWaits) {
+  ExpectSteps({
+      {"paused it stays",
+       [](Observation& o) {
+         DeletedButUsed(o);
+         o.provider.spec.paused = true;
+       },
+       "other"},
+      {"unpaused it runs again", DeletedButUsed, "up"},
+      {"and a pause begins",
+       [](Observation& o) {
+         DeletedButUsed(o);
+         o.provider.spec.paused = true;
+         o.fleet.workloads = {Running()};
+       },
+       "down"},
+      {"what nobody uses isn't started to be removed",
+       [](Observation& o) {
+         DeletedButUsed(o);
+         o.users.clear();
+       },
+       "other"},
+  });
+}
+
 // P2, D1: what drifts in a paused provider is restored when it is over; U11: a lost inventory is made anew also then.
 TEST(Pause, LeavesDriftUntilItIsOver) {
   Observation o = Installed();

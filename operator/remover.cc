@@ -34,12 +34,9 @@ Result<std::vector<std::string>> Remover::ObjectsInUse(const Context& ctx, const
     auto crd = client_.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", id.name);
     if (!crd.ok() && crd.code() == Code::kNotFound) continue;
     if (!crd.ok()) return crd.error();
-    kube::Resource resource = TRY(ReadableResource(*crd));
-    auto objects = client_.List(ctx, resource, "", {.limit = 500, .metadata_only = true});
-    if (!objects.ok() && objects.code() == Code::kNotFound) continue;  // not served any more
-    if (!objects.ok()) return objects.error().With(id.name);
-    for (const auto& object : objects->items) {
-      found.push_back(fmt::format("{} {}/{}", resource.kind, object.ns(), object.name()));
+    ReadObjects read = TRY(ListReadable(client_, ctx, *crd));
+    for (const auto& object : read.items) {
+      found.push_back(fmt::format("{} {}/{}", read.resource.kind, object.ns(), object.name()));
     }
   }
   return found;

@@ -128,7 +128,8 @@ void ReportApplied(Conditions& conditions, const Observation& o, const Done& don
 
 // True from when nothing runs any more until just before the first pod comes back.
 void ReportPause(Conditions& conditions, const Observation& o, const Done& done) {
-  if (o.spec_error || done.deleting) return;
+  bool going = done.deleting && !done.hold;  // a deletion that is held back leaves it as it is declared
+  if (o.spec_error || going) return;
   const Fleet& fleet = done.fleet ? *done.fleet : o.fleet;
   if (done.unpausing) {
     conditions.Set(condition::kPaused, "False", reason::kProgressing, "The workloads get their former replicas back");

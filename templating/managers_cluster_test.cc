@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "base/strings.h"
 #include "base/yaml.h"
+#include "kube/testing/ports.h"
 #include "templating/known_managers.h"
 #include "templating/render.h"
 #include "templating/testing/managers_testing.h"
@@ -22,7 +23,7 @@ using testing::HasSubstr;
 
 // Addresses of one run, for the spec and for the checks.
 struct Place {
-  explicit Place(const std::string& folder) : certificates(folder), ports(FreePorts(4)) {
+  explicit Place(const std::string& folder) : certificates(folder), ports(kube::FreePorts(4)) {
     kube::CertificateOptions options;
     options.alt_names = {"IP:127.0.0.1"};
     options.authority = true;

@@ -1,9 +1,6 @@
 #include "templating/testing/managers_testing.h"
 
 #include <fmt/format.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -111,22 +108,6 @@ std::string OutputOf(const std::string& program, const std::vector<std::string>&
   auto process = Must(kube::Process::Start(std::move(options)));
   if (!process->Wait(Seconds(60))) process->Stop(SIGKILL);
   return Must(ReadFile(log));
-}
-
-std::vector<int> FreePorts(size_t count) {
-  std::vector<int> sockets, ports;
-  for (size_t i = 0; i < count; ++i) {
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_ANY);
-    socklen_t size = sizeof address;
-    auto* plain = reinterpret_cast<sockaddr*>(&address);
-    if (bind(fd, plain, size) == 0 && getsockname(fd, plain, &size) == 0) ports.push_back(ntohs(address.sin_port));
-    sockets.push_back(fd);
-  }
-  for (int fd : sockets) close(fd);
-  return ports;
 }
 
 ManagerRun::ManagerRun(const kube::ControlPlane& plane, const RealManager& manager, const RenderedManager& rendered) {

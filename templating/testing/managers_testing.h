@@ -37,9 +37,6 @@ RenderedManager RenderManager(const RealManager& manager, std::string_view spec)
 // Runs `program` to its end and returns what it wrote.
 std::string OutputOf(const std::string& program, const std::vector<std::string>& args);
 
-// Ports that were free a moment ago, on all interfaces.
-std::vector<int> FreePorts(size_t count);
-
 // One run. It believes to be a pod of namespace "default". Thread-compatible.
 class ManagerRun {
  public:

@@ -26,16 +26,22 @@ PROGRAMS = {
     "go-yaml": ("yaml", "."),
     "clusterctl": ("clusterctl", f"{CAPI}/cmd/clusterctl"),
     "peer": ("peer", "sigs.k8s.io/cluster-api-operator/cmd"),
-    "core-manager": ("managers", CAPI),
-    "bootstrap-manager": ("managers", f"{CAPI}/bootstrap/kubeadm"),
-    "control-plane-manager": ("managers", f"{CAPI}/controlplane/kubeadm"),
-    "docker-manager": ("managers", f"{CAPI}/test/infrastructure/docker"),
 }
+
+MANAGERS = {
+    "core-manager": CAPI,
+    "bootstrap-manager": f"{CAPI}/bootstrap/kubeadm",
+    "control-plane-manager": f"{CAPI}/controlplane/kubeadm",
+    "docker-manager": f"{CAPI}/test/infrastructure/docker",
+}
+
+# The managers of one release, and those of the minor versions before it, to upgrade from.
+MANAGER_SERIES = ("", "-v1.11", "-v1.10")
+PROGRAMS |= {n + s: ("managers" + s, package) for s in MANAGER_SERIES for n, package in MANAGERS.items()}
 
 GROUPS = {
     "control-plane": ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok"],
-    "managers": ["core-manager", "bootstrap-manager", "control-plane-manager", "docker-manager"],
-}
+} | {"managers" + series: [name + series for name in MANAGERS] for series in MANAGER_SERIES}
 
 # Programs that any machine may have under the same name and meaning. The others are oracles: their exact version
 # matters (and `clusterctl` in PATH may well be ours), so only the pinned ones will do.
@@ -45,9 +51,8 @@ FOUND_ANYWHERE = set(GROUPS["control-plane"])
 REPORTED_VERSIONS = {
     "control-plane": ("k8s.io/kubernetes", "k8s.io/component-base/version"),
     "clusterctl": (CAPI, f"{CAPI}/version"),
-    "managers": (CAPI, f"{CAPI}/version"),
     "peer": ("sigs.k8s.io/cluster-api-operator", "sigs.k8s.io/cluster-api-operator/version"),
-}
+} | {"managers" + series: (CAPI, f"{CAPI}/version") for series in MANAGER_SERIES}
 
 
 def expand(names):

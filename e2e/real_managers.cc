@@ -1,0 +1,295 @@
+#include "e2e/real_managers.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <thread>
+#include <vector>
+
+#include "base/encoding.h"
+#include "base/files.h"
+#include "base/http/client.h"
+#include "base/mutex.h"
+#include "base/strings.h"
+#include "base/yaml.h"
+#include "e2e/managed_cluster.h"
+#include "e2e/release_folder.h"
+#include "kube/testing/folder.h"
+#include "kube/testing/ports.h"
+#include "kube/testing/process.h"
+#include "kube/testing/programs.h"
+
+namespace capi::e2e {
+namespace {
+
+constexpr Millis kTick{50};
+
+template <typename T>
+T Must(Result<T> result, std::string_view what) {
+  if (!result.ok()) {
+    fmt::print(stderr, "test set-up: {}: {}\n", what, result.error().message);
+    std::abort();
+  }
+  return std::move(result).value();
+}
+
+void MustWrite(const std::string& path, std::string_view text) {
+  if (!WriteFile(path, text, 0600).ok()) std::abort();
+}
+
+// The docker provider serves its workload clusters on ports from 20000 on, on all interfaces: one test at a time.
+class WorkloadPorts {
+ public:
+  WorkloadPorts() : fd_(open("/tmp/capi-test-workload-ports", O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+    if (fd_ < 0 || flock(fd_, LOCK_EX) != 0) std::abort();
+  }
+  ~WorkloadPorts() { close(fd_); }
+
+ private:
+  int fd_;
+};
+
+// Its address for them on loopback; debugging is served there on a fixed port.
+std::string WorkloadAddress() {
+  int pid = getpid();
+  return fmt::format("127.{}.{}.{}", 1 + (pid >> 16) % 254, (pid >> 8) % 256, 1 + pid % 254);
+}
+
+// "v1.12" of an image "registry.example/manager:v1.12.0".
+std::string SeriesOf(const std::string& image) {
+  std::string tag = image.substr(image.rfind(':') + 1);
+  return tag.substr(0, tag.rfind('.'));
+}
+
+std::string ProgramOf(const Managed& provider, const std::string& series) {
+  std::string name = provider.type == kCore.type           ? "core-manager"
+                     : provider.type == kBootstrap.type    ? "bootstrap-manager"
+                     : provider.type == kControlPlane.type ? "control-plane-manager"
+                                                           : "docker-manager";
+  return series == "v1.12" ? name : name + "-" + series;
+}
+
+const Json* Container(const kube::Object& deployment) {
+  const Json* containers = Find(deployment.json(), {"spec", "template", "spec", "containers"});
+  if (containers == nullptr) return nullptr;
+  for (const Json& container : *containers) {
+    if (GetString(container, {"name"}) == "manager") return &container;
+  }
+  return nullptr;
+}
+
+// RFC 6902 operations that put `url` and `bundle` where the object's clientConfig at `at` has a service.
+void Redirect(Json& operations, const Json& config, const std::string& at, int port, const std::string& bundle) {
+  std::string path = GetString(config, {"service", "path"});
+  operations.push_back({{"op", "replace"},
+                        {"path", at},
+                        {"value", {{"url", fmt::format("https://127.0.0.1:{}{}", port, path)}, {"caBundle", bundle}}}});
+}
+
+// The patch for one document of a release; null where it has no webhook.
+Json PatchFor(const Json& document, int port, const std::string& bundle) {
+  std::string kind = GetString(document, {"kind"});
+  Json operations = Json::array();
+  if (const Json* config = Find(document, {"spec", "conversion", "webhook", "clientConfig"})) {
+    Redirect(operations, *config, "/spec/conversion/webhook/clientConfig", port, bundle);
+  }
+  if (kind.ends_with("WebhookConfiguration")) {
+    size_t index = 0;
+    for (const Json& webhook : *Find(document, {"webhooks"})) {
+      Redirect(operations, webhook["clientConfig"], fmt::format("/webhooks/{}/clientConfig", index++), port, bundle);
+    }
+  }
+  if (operations.empty()) return nullptr;
+  operations.push_back({{"op", "remove"}, {"path", "/metadata/annotations/cert-manager.io~1inject-ca-from"}});
+  return {{"target", {{"kind", kind}, {"name", GetString(document, {"metadata", "name"})}}},
+          {"patch", ToJsonText(operations)}};
+}
+
+}  // namespace
+
+const std::vector<Managed>& RealProviders() {
+  static const std::vector<Managed> all = {kCore, kBootstrap, kControlPlane, kDocker};
+  return all;
+}
+
+// The process of one provider. `Follow` and the destructor belong to one thread; the others are thread-safe.
+class RealManagers::StandIn {
+ public:
+  StandIn(const Managed& provider, Cluster& cluster, const std::vector<std::string>& series)
+      : provider_(provider), ports_(kube::FreePorts(3)), client_(cluster.plane().NewClient("stand-in")) {
+    for (const std::string& one : series) {
+      programs_[one] = Must(kube::FindProgram(ProgramOf(provider, one)), provider.Label());
+    }
+    kube::CertificateOptions options;
+    options.alt_names = {"IP:127.0.0.1"};
+    options.authority = true;
+    certificate_ = Must(kube::MakeCertificate(options), "certificate");
+    MustWrite(folder_.path() + "/tls.crt", certificate_.cert_pem);
+    MustWrite(folder_.path() + "/tls.key", certificate_.key_pem);
+  }
+  ~StandIn() {
+    process_.reset();
+    auto log = ReadFile(Log());
+    if (!::testing::Test::HasFailure() || !log.ok()) return;
+    size_t from = log->size() > 6000 ? log->size() - 6000 : 0;
+    fmt::print(stderr, "---- the log of {}'s manager ends with\n{}\n", provider_.Label(), log->substr(from));
+  }
+
+  // Looks at the Deployment, once, and does what it asks for.
+  void Follow() {
+    auto deployment = client_->Get(Context{}.WithTimeout(Seconds(5)), kube::Builtin("Deployment"), provider_.ns,
+                                   provider_.deployment);
+    if (!deployment.ok() && deployment.code() != Code::kNotFound) return;
+    const Json* container = deployment.ok() ? Container(*deployment) : nullptr;
+    bool wanted = container != nullptr && GetInt(deployment->json(), {"spec", "replicas"}, 1) > 0;
+    std::string text = wanted ? ToJsonText(*container) : "";
+    bool runs = process_ != nullptr && process_->running();
+    if (text == running_ && runs == wanted) return;
+    Say("");
+    if (runs) process_->Stop();
+    process_.reset();
+    std::string account =
+        wanted ? GetString(deployment->json(), {"spec", "template", "spec", "serviceAccountName"}) : "";
+    if (wanted && !WriteKubeconfig(account).ok()) return;  // its ServiceAccount may come later
+    if (wanted) Start(*container);
+    running_ = text;
+  }
+
+  Json Patches(const std::string& components) const {
+    Json patches = Json::array();
+    auto documents = Must(ParseYamlStream(components), provider_.Label());
+    for (const YamlDocument& document : documents) {
+      Json patch = PatchFor(document.value, ports_[0], Base64Encode(certificate_.cert_pem));
+      if (!patch.is_null()) patches.push_back(std::move(patch));
+    }
+    return patches;
+  }
+
+  std::string label() const { return provider_.Label(); }
+  // "" while nothing runs.
+  std::string Series() const {
+    MutexLock lock(mu_);
+    return series_;
+  }
+  bool Ready() const {
+    auto answer = http::Fetch(Context{}.WithTimeout(Seconds(2)), fmt::format("http://127.0.0.1:{}/readyz", ports_[1]),
+                              http::Request{}, {});
+    return answer.ok() && answer->status == 200;
+  }
+
+ private:
+  std::string Log() const { return folder_.path() + "/log"; }
+  void Say(std::string series) {
+    MutexLock lock(mu_);
+    series_ = std::move(series);
+  }
+
+  // With a token of the pod's ServiceAccount, so that the release's own roles decide what it may do.
+  Status WriteKubeconfig(const std::string& account) {
+    std::string path = fmt::format("/api/v1/namespaces/{}/serviceaccounts/{}/token", provider_.ns, account);
+    Json request = {{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenRequest"}, {"spec", Json::object()}};
+    auto answer =
+        TRY(client_->Raw(Context{}.WithTimeout(Seconds(5)), "POST", path, ToJsonText(request), "application/json"));
+    std::string token = GetString(TRY(ParseJson(answer)), {"status", "token"});
+    const kube::Config& admin = client_->config();
+    Json config = {{"apiVersion", "v1"}, {"kind", "Config"}, {"current-context", "it"}};
+    config["contexts"] = {{{"name", "it"}, {"context", {{"cluster", "it"}, {"user", "it"}}}}};
+    config["clusters"] = {
+        {{"name", "it"},
+         {"cluster", {{"server", admin.server}, {"certificate-authority-data", Base64Encode(admin.tls.ca_pem)}}}}};
+    config["users"] = {{{"name", "it"}, {"user", {{"token", token}}}}};
+    return WriteFile(folder_.path() + "/kubeconfig", ToJsonText(config), 0600);
+  }
+
+  void Start(const Json& container) {
+    std::string series = SeriesOf(GetString(container, {"image"}));
+    kube::ProcessOptions options;
+    options.argv = {programs_.at(series)};
+    if (const Json* args = Find(container, {"args"})) {
+      for (const Json& arg : *args) options.argv.push_back(arg.get<std::string>());
+    }
+    for (std::string arg :
+         {std::string("--leader-elect=false"), "--kubeconfig=" + folder_.path() + "/kubeconfig",
+          fmt::format("--webhook-port={}", ports_[0]), "--webhook-cert-dir=" + folder_.path(),
+          fmt::format("--health-addr=127.0.0.1:{}", ports_[1]),
+          fmt::format("--diagnostics-address=127.0.0.1:{}", ports_[2]), std::string("--insecure-diagnostics=true")}) {
+      options.argv.push_back(std::move(arg));
+    }
+    options.environment = {fmt::format("POD_NAMESPACE={}", provider_.ns), "POD_NAME=stand-in", "POD_UID=stand-in",
+                           "POD_IP=" + WorkloadAddress()};
+    options.log_file = Log();
+    process_ = Must(kube::Process::Start(std::move(options)), provider_.Label());
+    Say(series);
+  }
+
+  const Managed& provider_;
+  const std::vector<int> ports_;  // webhooks, health, diagnostics
+  std::unique_ptr<kube::Client> client_;
+  kube::TemporaryFolder folder_;
+  kube::KeyPair certificate_;
+  std::map<std::string, std::string> programs_;  // by series
+  std::unique_ptr<kube::Process> process_;
+  std::string running_;  // the container that it runs for
+  mutable Mutex mu_;
+  std::string series_ CAPI_THREAD_ANNOTATION(guarded_by(mu_));
+};
+
+struct RealManagers::State {
+  WorkloadPorts ports;  // before all processes, and after them
+  std::vector<std::unique_ptr<StandIn>> all;
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  StandIn& Of(const Managed& provider) {
+    auto same = [&](const auto& one) { return one->label() == provider.Label(); };
+    return **std::find_if(all.begin(), all.end(), same);
+  }
+};
+
+RealManagers::RealManagers(Cluster& cluster, const std::vector<std::string>& series)
+    : state_(std::make_unique<State>()) {
+  for (const Managed& provider : RealProviders()) {
+    state_->all.push_back(std::make_unique<StandIn>(provider, cluster, series));
+  }
+  for (auto& one : state_->all) {
+    state_->threads.emplace_back([this, &one] {
+      while (!state_->stop) {
+        one->Follow();
+        std::this_thread::sleep_for(kTick);
+      }
+    });
+  }
+}
+
+RealManagers::~RealManagers() {
+  state_->stop = true;
+  for (std::thread& thread : state_->threads) thread.join();
+}
+
+Json RealManagers::Spec(const Managed& provider, const std::string& version) const {
+  ReleaseFolder release = GetRelease(provider.Label(), version);
+  Json spec = SelectorSpec(release);
+  spec["patches"] = state_->Of(provider).Patches(release.Components());
+  return spec;
+}
+
+bool RealManagers::AwaitServing(const Managed& provider, std::string_view series) {
+  StandIn& one = state_->Of(provider);
+  bool serving = kube::Eventually([&] { return one.Series() == series && one.Ready(); }, Seconds(120), kTick);
+  EXPECT_TRUE(serving) << provider.Label() << " " << series << " isn't ready; there is: " << one.Series();
+  return serving;
+}
+
+bool RealManagers::AwaitStopped(const Managed& provider) {
+  StandIn& one = state_->Of(provider);
+  bool stopped = kube::Eventually([&] { return one.Series().empty(); }, Seconds(30), kTick);
+  EXPECT_TRUE(stopped) << provider.Label() << " still runs";
+  return stopped;
+}
+
+}  // namespace capi::e2e
