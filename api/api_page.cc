@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/adoption.h"
 #include "api/kinds.h"
 #include "api/schema.h"
 
@@ -40,6 +41,9 @@ constexpr AnnotationInfo kAnnotations[] = {
     {kAnnotationReconcileAt, "Any new value fetches the release again and applies all of it."},
     {kAnnotationAllowDowngrade, "`\"true\"` allows a spec.version that is older than what is installed."},
     {kAnnotationDeleteCrds, "`\"true\"` deletes the CRDs of the provider with it, once no object of theirs exists."},
+    {kAnnotationOverwriteDifferences,
+     "`\"true\"` lets the operator overwrite what differs from the release when it takes over what another tool "
+     "installed."},
     {kAnnotationForceDelete, "`\"true\"` deletes the provider though workload clusters or other providers need it."},
 };
 

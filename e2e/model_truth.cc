@@ -98,6 +98,8 @@ std::string World::InventoryDiffers(const Seen& seen, int who, const Member& m) 
   if (!inventory.ok()) return "the inventory can't be read";
   std::set<kube::ObjectId> wanted;
   for (int part = 0; m.applied && part < kParts; ++part) wanted.insert(IdOf(who, Part(part), m.applied->version));
+  // And what clusterctl knows it by (A1).
+  if (m.applied) wanted.insert({"clusterctl.cluster.x-k8s.io", "Provider", NamesOf(who).ns, NamesOf(who).label});
   for (const auto& [id, entry] : inventory->entries()) {
     if (!wanted.erase(id)) return "its inventory has " + id.ToString();
     if (entry.stale) return id.ToString() + " is stale";

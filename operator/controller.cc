@@ -97,7 +97,7 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
                               const kube::ObjectPtr& is) { OnWatch(watch, users, was, is); }),
       fights_(clock),
       use_(client, watches_),
-      observer_({cache_, watches_, settings, rendered_, fights_, use_, clock}),
+      observer_({client, cache_, watches_, settings, rendered_, fights_, use_, clock}),
       writer_(client, cache_),
       installer_({client, observer_, cache_, writer_, settings, sources, rendered_}),
       remover_(client, writer_),
@@ -208,6 +208,8 @@ Done ProviderController::Act(const Context& ctx, Observation& o, const Step& ste
     done.restored = std::move(restored.restored);
   } else if (std::holds_alternative<Restore>(step)) {
     done = restorer_.Run(ctx, o, std::get<Restore>(step));
+  } else if (std::holds_alternative<Adopt>(step)) {
+    done = installer_.Adopt(ctx, o);
   } else if (std::holds_alternative<Prune>(step)) {
     done = installer_.Prune(ctx, o);
   } else if (std::holds_alternative<Scale>(step)) {

@@ -42,7 +42,7 @@ StagePlan PlanStages(std::vector<kube::Manifest> manifests, const kube::Inventor
   plan.now.reserve(manifests.size());
   for (auto& manifest : manifests) {
     bool changed = !IsApplied(manifest, applied);
-    if (changed && kube::StageOf(manifest.id.group_kind()) == kube::Stage::kWebhooks) {
+    if (changed && kube::StageOf(manifest.id.group_kind()) >= kube::Stage::kWebhooks) {
       ++plan.later;
       continue;
     }

@@ -24,8 +24,8 @@ struct StagePlan {
   size_t later = 0;  // objects that follow when the workloads have rolled out
 };
 // CRDs that change the version that they store keep the old one, webhook configurations that changed wait: both are
-// what the old pods understand. `applied` is the inventory before this change, so that an object that was lost comes
-// back at once.
+// what the old pods understand. The entry in clusterctl's inventory waits with them. `applied` is the inventory before
+// this change, so that an object that was lost comes back at once.
 StagePlan PlanStages(std::vector<kube::Manifest> manifests, const kube::Inventory& applied, const CrdStates& live);
 
 // Takes from `manifests` the CRDs that switch the version that they store, or stop serving one: they come last of all.

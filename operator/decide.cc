@@ -57,6 +57,7 @@ Step WithDrifts(Step step, std::vector<Drift> drifts) {
 // P1, C5. Before everything that could stop the pass: it must work where no render is possible.
 std::optional<Step> DecidePause(const Observation& o) {
   if (o.spec_error) return std::nullopt;  // whether it is to be paused isn't known
+  if (o.former) return std::nullopt;      // nor is it ours to scale (A2)
   if (o.provider.spec.paused) {
     auto running = ToScaleDown(o);
     return running.empty() ? std::nullopt : std::optional<Step>(Scale{running, false});
@@ -96,6 +97,8 @@ Step Decide(const Observation& o) {
     if (!o.provider.has_finalizer) return Steady{};
     // An inventory that can't be read is never taken for an empty one.
     if (auto hold = StatusIsReadable(o)) return *hold;
+    // What wasn't taken over is another tool's: it stays as it was.
+    if (o.former && o.inventory.size() == 0) return Remove{};
     if (o.inventory_lost || o.left_behind) return Rebuild{};
     if (auto step = BeforeRemoval(o)) return *step;
     return Remove{};
@@ -109,6 +112,7 @@ Step Decide(const Observation& o) {
     if (!drifts.empty() && CanRestore(o)) return Restore{std::move(drifts), std::move(hold)};
     return *hold;
   }
+  if (o.former) return Adopt{};
   std::string inputs = InputsDigest(o);
   if (auto step = FollowRollout(o, inputs)) {
     return CanRestore(o) ? WithDrifts(std::move(*step), std::move(drifts)) : std::move(*step);

@@ -35,6 +35,8 @@ struct Restore {
   std::vector<Drift> drifts;
   std::optional<Hold> hold;
 };
+// Take over what another tool installed, without a change to what runs (A1, A2).
+struct Adopt {};
 // Everything new is healthy: remove what the release no longer has (U4).
 struct Prune {};
 // A pause begins or ends: live workloads go to zero, or come back (P1).
@@ -58,7 +60,7 @@ struct GiveUp {};
 struct Migrate {};
 
 using Step = std::variant<HandsOff, AddFinalizer, Rebuild, Remove, Install, Restore, Prune, Steady, Hold, Scale,
-                          Unpause, Await, GiveUp, Migrate>;
+                          Unpause, Await, GiveUp, Migrate, Adopt>;
 
 Step Decide(const Observation& o);
 

@@ -17,8 +17,9 @@ using testing::NewProvider;
 using testing::Observed;
 
 std::string StepName(const Step& step) {
-  constexpr const char* kNames[] = {"HandsOff", "AddFinalizer", "Rebuild", "Remove",  "Install", "Restore", "Prune",
-                                    "Steady",   "Hold",         "Scale",   "Unpause", "Await",   "GiveUp",  "Migrate"};
+  constexpr const char* kNames[] = {"HandsOff", "AddFinalizer", "Rebuild", "Remove",  "Install",
+                                    "Restore",  "Prune",        "Steady",  "Hold",    "Scale",
+                                    "Unpause",  "Await",        "GiveUp",  "Migrate", "Adopt"};
   return kNames[step.index()];
 }
 

@@ -8,6 +8,7 @@
 #include "api/reasons.h"
 #include "base/encoding.h"
 #include "base/strings.h"
+#include "operator/clusterctl_inventory.h"
 #include "operator/contract_rules.h"
 #include "operator/materials.h"
 #include "operator/pause.h"
@@ -206,6 +207,7 @@ Installer::Step Installer::Render(const Context& ctx, const Observation& o, Mate
   rendering_.release();
   if (rendered.hold) return rendered.hold;
   m.manifests = std::move(rendered.manifests);
+  m.manifests.push_back(EntryManifest(o.provider.id, m.release.version.ToString()));
   m.warnings = std::move(rendered.warnings);
   if (rendered.namespace_labels.empty()) return std::nullopt;
   auto ns = needs_.client.Get(ctx, kube::Builtin("Namespace"), "", o.provider.id.ns);
@@ -235,7 +237,8 @@ Installer::Step Installer::CheckCluster(const Context& ctx, const Observation& o
   m.before = o.inventory;
   m.inputs = m.rollback ? m.inputs : InputsDigest(o, m.release.version, m.stored ? m.stored->stamp : "");
   bool unfinished = o.inventory.size() > 0 && o.provider.status.installed_version.empty();
-  m.first = (*fresh && o.inventory.size() == 0) || unfinished;
+  m.first = (*fresh && o.inventory.size() == 0) || unfinished || o.former;
+  if (o.former) return std::nullopt;  // a take-over asks by itself
   if (*fresh && o.inventory.size() == 0) return std::nullopt;
   if (o.inventory.size() == 0) {
     auto found = RebuildInventory(ctx, needs_.client, o);
@@ -298,6 +301,8 @@ Installer::Step Installer::Store(const Context& ctx, const Observation& o, Mater
 // so is that a change has begun, and when.
 Installer::Step Installer::Announce(const Context& ctx, Observation& o, Material& m) {
   if (Step hold = Store(ctx, o, m)) return hold;
+  auto entries = EnsureEntryCrd(ctx, needs_.client);
+  if (!entries.ok()) return NotInstalled(reason::kAPIServerUnavailable, entries.error());
   if (!m.cached) {
     needs_.rendered.Put(o.provider.id.Key(), InputsDigest(o, m.release.version, m.stored ? m.stored->stamp : ""),
                         m.manifests,

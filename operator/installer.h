@@ -33,6 +33,8 @@ class Installer {
   // Errors become holds; `o.provider` follows what is written to the object on the way.
   // With a version in `rollback_to` that release is applied instead of spec.version's, which failed (U5).
   Done Install(const Context& ctx, Observation& o, const std::string& rollback_to = "");
+  // The same over what another tool installed (behaviour.md A1 to A2). adopt.cc
+  Done Adopt(const Context& ctx, Observation& o);
   // behaviour.md U4: removes what is marked stale, once everything new is healthy.
   Done Prune(const Context& ctx, const Observation& o);
 
@@ -58,6 +60,14 @@ class Installer {
   Step ApplyPart(const Context& ctx, const Observation& o, const std::vector<kube::Manifest>& part, Material& m,
                  Done& done);
   void Complete(const Context& ctx, const Observation& o, Material& m, Done& done);
+
+  void Reread(Observation& o);
+  Step NoteVersion(const Context& ctx, Observation& o);
+  Step RecoverVariables(const Context& ctx, Observation& o, const Material& m);
+  Step KeepVariables(const Context& ctx, Observation& o, const std::map<std::string, std::string>& values);
+  Step Preview(const Context& ctx, const Observation& o, const Material& m);
+  Step RemoveLeftovers(const Context& ctx, const Observation& o);
+  Step RemoveMarks(const Context& ctx, Observation& o, const Material& m);
 
   Needs needs_;
   kube::Applier applier_;

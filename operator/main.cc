@@ -11,6 +11,7 @@
 
 #include "base/files.h"
 #include "base/version.h"
+#include "operator/adopt_inventory.h"
 #include "operator/controller.h"
 #include "operator/options.h"
 #include "operator/servers.h"
@@ -103,6 +104,10 @@ Status Run(const Options& o) {
   }
   manager.Add(
       "events", [&events](const Context& run) { events.Run(run); }, true);
+  if (o.adopt_inventory) {
+    manager.Add(
+        "adopt-inventory", [&](const Context& run) { AdoptInventory(run, *client, o.ns); }, true);
+  }
   controller.AddTo(manager);
   manager.LeadBy(elector);
   ctx.log.Info("started", {{"version", kProjectVersion}, {"server", config.server}});

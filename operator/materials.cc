@@ -116,8 +116,8 @@ Hold MissingKindsHold(const std::vector<std::string>& kinds) {
               Retry::kWaiting};
 }
 
-Rendered RenderManifests(const Observation& o, const api::Release& release, RenderInputs inputs,
-                         const Settings& settings) {
+templating::RenderInput ToRenderInput(const Observation& o, const api::Release& release, RenderInputs inputs,
+                                      const Settings& settings) {
   templating::RenderInput input;
   input.type = o.provider.id.type;
   input.name = o.provider.id.name;
@@ -128,12 +128,16 @@ Rendered RenderManifests(const Observation& o, const api::Release& release, Rend
   input.images = std::move(inputs.images);
   input.operator_images = settings.file.images;
   input.cluster_scoped = std::move(inputs.cluster_scoped);
-  input.variables = [&](const std::string& name) -> std::optional<std::string> {
-    if (auto it = inputs.variables.find(name); it != inputs.variables.end()) return it->second;
-    if (auto it = settings.environment.find(name); it != settings.environment.end()) return it->second;
-    return std::nullopt;
+  input.variables = [values = std::move(inputs.variables), &settings](const std::string& name) {
+    auto it = values.find(name);
+    return it != values.end() ? std::optional(it->second) : settings.Variable(name);
   };
-  auto result = templating::Render(input);
+  return input;
+}
+
+Rendered RenderManifests(const Observation& o, const api::Release& release, RenderInputs inputs,
+                         const Settings& settings) {
+  auto result = templating::Render(ToRenderInput(o, release, std::move(inputs), settings));
   Rendered out;
   if (result.error) {
     result.error->error.message = fmt::format("{}: {}", release.source, result.error->error.message);

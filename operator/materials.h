@@ -54,6 +54,10 @@ struct RenderInputs {
 // What it returns uses `ctx` and `client`.
 Result<RenderInputs> ReadRenderInputs(const Context& ctx, kube::Client& client, const Observation& o);
 
+// The arguments must outlive the result.
+templating::RenderInput ToRenderInput(const Observation& o, const api::Release& release, RenderInputs inputs,
+                                      const Settings& settings);
+
 struct Rendered {
   std::optional<Hold> hold;
   std::vector<kube::Manifest> manifests;

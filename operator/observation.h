@@ -32,6 +32,13 @@ struct StoredRelease {
   std::string stamp;
 };
 
+// What another tool installed, and this operator has not taken over yet (behaviour.md A1).
+struct FormerInstall {
+  std::string tool;     // "clusterctl"
+  std::string ns;       // of its components
+  std::string version;  // the installed one
+};
+
 struct Workload {
   kube::ObjectId id;
   bool exists = false;
@@ -90,6 +97,7 @@ struct Observation {
   std::optional<Referenced> config_secret, additional_manifests;
   std::vector<StoredRelease> releases;  // that the spec's selector finds, or that were fetched for this provider
   bool known_provider = false;          // the registry (built-in or the operator's file) has its name
+  std::optional<FormerInstall> former;  // unset once it is taken over
   Fleet fleet;
   std::vector<Fight> fights;         // D2
   std::string rendered;              // InputsDigest of the render that is at hand; "" for none

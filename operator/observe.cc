@@ -8,6 +8,7 @@
 #include "api/reasons.h"
 #include "base/strings.h"
 #include "kube/meta/label_selector.h"
+#include "operator/adoption.h"
 #include "operator/release_store.h"
 #include "operator/rules.h"
 
@@ -160,7 +161,8 @@ bool IsCrd(const kube::ObjectId& id) {
 }
 
 Observer::Observer(Needs needs)
-    : cache_(needs.cache),
+    : client_(needs.client),
+      cache_(needs.cache),
       watches_(needs.watches),
       settings_(needs.settings),
       rendered_(needs.rendered),
@@ -393,6 +395,14 @@ Result<kube::Inventory> Observer::LeftBehind(const Context& ctx, const std::stri
   return left;
 }
 
+// clusterctl's inventory is asked for until the provider is installed, and not before its turn has come.
+Result<std::optional<FormerInstall>> Observer::Former(const Context& ctx, const Observation& o) {
+  if (auto left = LeftByPeer(o.provider)) return left;
+  bool turn = o.provider.deleting || o.provider.id.type == api::ProviderType::kCore || o.core_crds_established;
+  if (!turn || !NeverInstalled(o.provider)) return std::optional<FormerInstall>();
+  return InstalledByClusterctl(o.provider.id, TRY(ListEntries(ctx, client_)));
+}
+
 Status Observer::ObserveNeeds(const Context& ctx, const std::string& key, Observation& o) {
   // Without an inventory, what is there still has replicas that a pause or an autoscaler gave it (P1, D1).
   kube::Inventory left;
@@ -404,6 +414,7 @@ Status Observer::ObserveNeeds(const Context& ctx, const std::string& key, Observ
   o.namespace_going = TRY(NamespaceGoing(ctx, key, o.provider.id.ns));
   if (o.provider.deleting && GuardsDeletion(o)) TRY(ObserveUse(ctx, key, o));
   if (o.core) o.core_crds_established = TRY(CrdsEstablished(ctx, key, *o.core));
+  o.former = TRY(Former(ctx, o));
   if (o.spec_error || o.provider.deleting) return Ok();
   o.config_secret = TRY(Find(ctx, key, "Secret", o.provider.spec.config_secret));
   o.additional_manifests = TRY(Find(ctx, key, "ConfigMap", o.provider.spec.additional_manifests));

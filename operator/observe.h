@@ -20,6 +20,7 @@ namespace capi::ops {
 class Observer {
  public:
   struct Needs {
+    kube::Client& client;
     ProviderCache& cache;
     Watches& watches;
     const Settings& settings;
@@ -74,8 +75,10 @@ class Observer {
                                               const api::Provider& provider);
   Result<bool> CrdsEstablished(const Context& ctx, const std::string& key, const api::Provider& core);
   bool Awaited(const kube::ObjectId& id);
+  Result<std::optional<FormerInstall>> Former(const Context& ctx, const Observation& o);
   Status ObserveNeeds(const Context& ctx, const std::string& key, Observation& o);
 
+  kube::Client& client_;
   ProviderCache& cache_;
   Watches& watches_;
   const Settings& settings_;

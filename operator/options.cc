@@ -90,6 +90,8 @@ void AddReleases(CLI::App& app, Options& o) {
       ->capture_default_str();
   app.add_option("--releases-dir", o.releases_dir,
                  "take releases from this folder instead of the network: <label>/<version>/<file>");
+  app.add_flag("--adopt-inventory", o.adopt_inventory,
+               "create Provider objects for the providers that clusterctl installed, and take these over");
   app.add_option("--github-api-url", o.github_api_url, "API of GitHub or GitHub Enterprise")->capture_default_str();
   app.add_option("--github-url", o.github_url, "where release files are downloaded from")->capture_default_str();
 }

@@ -23,6 +23,7 @@ struct Options {
   std::vector<std::string> environment_variables = {"EXP_*", "CLUSTER_TOPOLOGY"};
   std::string clusterctl_config = "/config/clusterctl.yaml";
   std::string releases_dir;
+  bool adopt_inventory = false;
   std::string github_api_url = "https://api.github.com";
   std::string github_url = "https://github.com";
   LogLevel log_level = LogLevel::kInfo;

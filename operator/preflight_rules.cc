@@ -7,6 +7,7 @@
 #include "api/release.h"
 #include "api/validate.h"
 #include "base/strings.h"
+#include "operator/adoption.h"
 #include "operator/rules.h"
 
 namespace capi::ops {
@@ -83,6 +84,7 @@ std::optional<Hold> HasSource(const Observation& o) {
 // I5: the config Secret exists. It may come later (F1): its watch wakes this provider.
 std::optional<Hold> SecretExists(const Observation& o) {
   if (!o.config_secret || o.config_secret->exists) return std::nullopt;
+  if (o.former && o.config_secret->ref.ns == o.provider.id.ns) return std::nullopt;  // A2: it is made
   return Preflight(reason::kSecretNotFound,
                    fmt::format("Secret {}/{} (spec.configSecret) doesn't exist: create it, this provider then goes on",
                                o.config_secret->ref.ns, o.config_secret->ref.name),
@@ -132,11 +134,17 @@ std::optional<Hold> NoDowngrade(const Observation& o) {
 }
 
 constexpr Rule kPreflight[] = {
-    {"X5.namespace", NamespaceStays}, {"F2.spec", SpecIsReadable},
-    {"I5.spec", SpecIsValid},         {"I5.unique", OneProviderPerName},
-    {"I2.source", HasSource},         {"U6.downgrade", NoDowngrade},
-    {"I4.core-first", CoreFirst},     {"C7.skip", SkipsMinorVersions},
-    {"I5.secret", SecretExists},      {"I5.manifests", AdditionalManifestsExist},
+    {"X5.namespace", NamespaceStays},
+    {"F2.spec", SpecIsReadable},
+    {"I5.spec", SpecIsValid},
+    {"I5.unique", OneProviderPerName},
+    {"I2.source", HasSource},
+    {"U6.downgrade", NoDowngrade},
+    {"I4.core-first", CoreFirst},
+    {"C7.skip", SkipsMinorVersions},
+    {"I5.secret", SecretExists},
+    {"I5.manifests", AdditionalManifestsExist},
+    {"A1a.namespace", InstalledElsewhere},
 };
 
 }  // namespace

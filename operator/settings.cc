@@ -56,6 +56,11 @@ Result<ConfigFile> ParseConfigFile(std::string_view yaml) {
   return file;
 }
 
+std::optional<std::string> Settings::Variable(const std::string& name) const {
+  auto it = environment.find(name);
+  return it == environment.end() ? std::nullopt : std::optional(it->second);
+}
+
 std::string Settings::Digest() const {
   std::string text = renderer;
   for (const auto& [name, value] : environment) text += fmt::format("\nvariable {}={}", name, value);

@@ -36,6 +36,8 @@ struct Settings {
   ConfigFile file;
   std::map<std::string, std::string> environment;  // name to value, those that --environment-variables names (I7)
 
+  // Of `environment`; nullopt where it isn't there.
+  std::optional<std::string> Variable(const std::string& name) const;
   // Changes when anything above does.
   std::string Digest() const;
   // URL of a provider by name: the file's entry, else the built-in one (I2).

@@ -59,4 +59,17 @@ Status StatusWriter::WriteVersion(const Context& ctx, const api::Provider& provi
   return Patch(ctx, provider, patch, "");
 }
 
+Status StatusWriter::WriteConfigSecret(const Context& ctx, const api::Provider& provider,
+                                       const api::ObjectRef& secret) {
+  // The namespace too: without it kubernetes-sigs/cluster-api-operator can't read the Secret.
+  Json reference = {{"name", secret.name}, {"namespace", secret.ns}};
+  Json patch = {{"metadata", {{"resourceVersion", provider.resource_version}}},
+                {"spec", {{"configSecret", reference}}}};
+  return Patch(ctx, provider, patch, "");
+}
+
+Status StatusWriter::RemoveAnnotation(const Context& ctx, const api::Provider& provider, const std::string& key) {
+  return Patch(ctx, provider, {{"metadata", {{"annotations", {{key, nullptr}}}}}}, "");
+}
+
 }  // namespace capi::ops

@@ -20,6 +20,9 @@ class StatusWriter {
   Status RemoveFinalizer(const Context& ctx, const api::Provider& provider);
   // behaviour.md I3: what was picked for an empty spec.version. kConflict when the user has written one meanwhile.
   Status WriteVersion(const Context& ctx, const api::Provider& provider, const std::string& version);
+  // behaviour.md A2: where recovered variables were put. kConflict when the user has changed the object meanwhile.
+  Status WriteConfigSecret(const Context& ctx, const api::Provider& provider, const api::ObjectRef& secret);
+  Status RemoveAnnotation(const Context& ctx, const api::Provider& provider, const std::string& key);
 
  private:
   Status Patch(const Context& ctx, const api::Provider& provider, Json patch, const std::string& subresource);

@@ -319,6 +319,9 @@ std::vector<Event> EventsOf(const api::ProviderStatus& was, const api::ProviderS
   for (const std::string& what : done.restored) {
     events.push_back({"Normal", std::string(reason::kDriftCorrected), what + "; it is as it was applied again"});
   }
+  if (!done.adopted.empty()) {
+    events.push_back({"Normal", std::string(reason::kAdopting), done.adopted + " " + is.installed_version});
+  }
   if (!done.removed.empty()) {
     events.push_back({"Normal", std::string(done.deleting ? reason::kDeleting : reason::kPruned),
                       fmt::format("Removed {}", JoinNames(done.removed, 5))});

@@ -19,6 +19,7 @@ struct Done {
   bool unpausing = false;  // the status takes back that the provider is paused
   bool again = false;      // another pass follows at once
   bool forget = false;     // the provider is gone (its finalizer is removed): no status to write
+  std::string adopted;     // what was taken over, for an event
   std::optional<kube::Inventory> inventory;
   std::optional<std::string> applied, contract, installed_version, source, release_digest;
   std::optional<std::vector<std::string>> warnings;  // of the render

@@ -87,6 +87,9 @@ class OwnKinds {
   std::set<std::pair<GroupKind, std::string>> kinds_;
 };
 
+// The CRD of clusterctl's inventory is made just before, where the cluster lacks it.
+bool Comes(const Manifest& manifest) { return StageOf(manifest.id.group_kind()) == Stage::kRecord; }
+
 // A resource that isn't served (yet) is a 404 like an object that isn't there; a namespace that is missing is named.
 bool NotServed(const Error& error) {
   return error.code == Code::kNotFound && error.message.rfind("namespaces \"", 0) != 0;
@@ -106,7 +109,7 @@ class ObjectApply {
   // Retries a kind of ours until its CRD is served.
   Result<Object> Run(const Manifest& manifest) const {
     auto done = Persistently(manifest);
-    if (options_.dry_run || !own_.Have(manifest)) return done;
+    if (options_.dry_run || !(own_.Have(manifest) || Comes(manifest))) return done;
     Context bounded = ctx_.WithTimeout(kServingLimit);
     for (Millis wait = kFirstWait; !done.ok() && NotServed(done.error()); wait = std::min(wait * 2, kLongestWait)) {
       if (!bounded.Check().ok() || !ctx_.clock->Sleep(ctx_.stop, wait)) break;
@@ -249,7 +252,8 @@ Status Applier::DryRun(const Context& ctx, const std::vector<Manifest>& manifest
   RunSideBySide(options_.parallel, all, [&](size_t index) {
     const Manifest& manifest = manifests[index];
     auto answer = apply.Run(manifest);
-    if (answer.ok() || (own.Have(manifest) && NotServed(answer.error()))) return;  // its CRD comes with it
+    bool comes = own.Have(manifest) || Comes(manifest);
+    if (answer.ok() || (comes && NotServed(answer.error()))) return;  // its CRD comes with it
     outcomes[index] = Failed(manifest.id, answer.error());
   });
   return Summarize(outcomes);
@@ -302,7 +306,7 @@ Result<std::vector<std::string>> Applier::MissingKinds(const Context& ctx, const
   std::set<std::string> asked, missing;
   for (const Manifest& manifest : manifests) {
     std::string name = manifest.api_version + " " + manifest.id.kind;
-    if (own.Have(manifest) || !asked.insert(name).second) continue;
+    if (own.Have(manifest) || Comes(manifest) || !asked.insert(name).second) continue;
     auto resource = client_.mapper().For(ctx, manifest.id.group_kind(), VersionOf(manifest));
     if (!resource.ok() && resource.code() != Code::kNotFound) return resource.error().With(name);
     if (!resource.ok()) missing.insert(name);

@@ -14,6 +14,7 @@ constexpr std::string_view kWorkloadGroups[] = {"", "apps", "batch"};
 constexpr std::string_view kAdmission = "admissionregistration.k8s.io";
 constexpr std::string_view kExtensions = "apiextensions.k8s.io";
 constexpr std::string_view kAggregation = "apiregistration.k8s.io";
+constexpr std::string_view kInventory = "clusterctl.cluster.x-k8s.io";
 constexpr std::string_view kRbac = "rbac.authorization.k8s.io";
 
 template <typename Range>
@@ -102,6 +103,7 @@ Manifest ToManifest(Object object) {
 
 Stage StageOf(const GroupKind& kind) {
   if (IsCrd(kind)) return Stage::kCrds;
+  if (kind.group == kInventory) return Stage::kRecord;
   if (IsWebhookConfiguration(kind) || (kind.group == kAggregation && kind.kind == "APIService")) {
     return Stage::kWebhooks;
   }

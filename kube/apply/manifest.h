@@ -29,8 +29,9 @@ Manifest ToManifest(Object object);
 // (behaviour.md I11). Where an annotation names an injector, every bundle is the injector's, and dropped.
 void DropPlaceholderCaBundles(Object& object);
 
-// CRDs, then Namespaces and RBAC and configuration, then workloads, then webhook configurations and APIServices.
-enum class Stage { kCrds, kBase, kWorkloads, kWebhooks };
+// CRDs, then Namespaces and RBAC and configuration, then workloads, then webhook configurations and APIServices, and
+// at the very end the entry in clusterctl's inventory, which says that all of this is there.
+enum class Stage { kCrds, kBase, kWorkloads, kWebhooks, kRecord };
 Stage StageOf(const GroupKind& kind);
 
 // Finer than the stage: objects of one wave may be applied side by side. Namespaces go before what lies in them, roles

@@ -1,0 +1,49 @@
+// The real clusterctl and the real peer operator, run as their users run them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kube/testing/folder.h"
+#include "kube/testing/process.h"
+
+namespace capi::e2e {
+
+struct ToolRun {
+  int code = -1;
+  std::string output;  // both streams
+};
+
+// Cluster API's own clusterctl, its repository a folder with the releases of RELEASES_DIR that `versions` names as
+// "cluster-api/v1.11.0". Thread-compatible.
+class RealClusterctl {
+ public:
+  explicit RealClusterctl(const std::vector<std::string>& versions);
+  // `environment`: the variables that releases ask for, "NAME=value".
+  ToolRun Run(const std::string& kubeconfig, std::vector<std::string> arguments,
+              std::vector<std::string> environment = {});
+
+ private:
+  kube::TemporaryFolder folder_;
+  int runs_ = 0;
+};
+
+// The shell commands under a heading of a page in docs/, as one script.
+std::string CommandsOf(const std::string& page, const std::string& heading);
+// Runs them as a reader would: KUBECONFIG set, kubectl in PATH; the first that fails ends it.
+ToolRun RunCommands(const std::string& kubeconfig, const std::string& script);
+
+// kubernetes-sigs/cluster-api-operator, running until it is stopped. Thread-compatible.
+class PeerOperator {
+ public:
+  explicit PeerOperator(const std::string& kubeconfig);
+  void Stop();
+  std::string LogTail() const { return process_->LogTail(40); }
+
+ private:
+  kube::TemporaryFolder folder_;
+  std::unique_ptr<kube::Process> process_;
+};
+
+}  // namespace capi::e2e

@@ -1,0 +1,39 @@
+// What an apply would change of objects that are there, told by the server itself (behaviour.md A2).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/context.h"
+#include "kube/apply/field_owners.h"
+#include "kube/apply/manifest.h"
+#include "kube/client/client.h"
+
+namespace capi::kube {
+
+// One object that an apply would change. Paths only: values may be secrets.
+struct Difference {
+  ObjectId id;
+  bool missing = false;            // it would be created
+  std::vector<std::string> paths;  // "spec.template.spec.containers[manager].args[2]"
+};
+
+// Paths at which two objects differ but for what the server keeps in metadata, and placeholders of CA bundles. Sorted.
+std::vector<std::string> DifferingPaths(Object a, Object b);
+
+struct PreviewOptions {
+  std::string field_manager;
+  IsFormer former;          // whose fields become ours
+  std::string owner_group;  // owners of this API group are taken off
+  size_t parallel = 4;
+};
+
+// First takes over who owns each object's fields, which changes nothing but metadata, since only then an apply can tell
+// what it would remove; then applies each manifest as a dry-run and compares. All errors are named.
+Result<std::vector<Difference>> PreviewTakeOver(Client& client, const Context& ctx,
+                                                const std::vector<Manifest>& manifests, const PreviewOptions& options);
+
+// The same for one object, without the comparison. Ok where it isn't there.
+Status TakeOver(Client& client, const Context& ctx, const ObjectId& id, const PreviewOptions& options);
+
+}  // namespace capi::kube

@@ -1,0 +1,247 @@
+// Variables found again in what was made with them (behaviour.md A2).
+#include "templating/recover.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "base/encoding.h"
+#include "base/testing/vectors.h"
+#include "templating/marked_text.h"
+#include "templating/testing/vectors.h"
+
+namespace capi::templating {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+const MarkedText::Values kNames = {{"capivar0000x", "A"}, {"capivar0001x", "B"}};
+
+TEST(MarkedText, ReadsWhatStandsBetweenWords) {
+  struct Case {
+    std::string text, live;
+    MarkedText::Reading::Kind kind;
+    MarkedText::Values values;
+  };
+  const Case cases[] = {
+      {"capivar0000x", "some text", MarkedText::Reading::kRead, {{"A", "some text"}}},
+      {"capivar0000x", "", MarkedText::Reading::kRead, {{"A", ""}}},
+      {"--x=capivar0000x", "--x=:8443", MarkedText::Reading::kRead, {{"A", ":8443"}}},
+      {"--x=capivar0000x", "--y=:8443", MarkedText::Reading::kMismatch, {}},
+      {"P=capivar0000x,Q=capivar0001x", "P=true,Q=false", MarkedText::Reading::kRead, {{"A", "true"}, {"B", "false"}}},
+      {"capivar0000x,capivar0001x", "1,2,3", MarkedText::Reading::kAmbiguous, {}},
+      {"capivar0000xcapivar0001x", "12", MarkedText::Reading::kAmbiguous, {}},
+      {"capivar0000x:capivar0000x", "x:x", MarkedText::Reading::kRead, {{"A", "x"}}},
+      {"capivar0000x:capivar0000x", "x:y", MarkedText::Reading::kMismatch, {}},
+      {"no marks, capivar alone", "no marks, capivar alone", MarkedText::Reading::kRead, {}},
+      {"(capivar0000x)", "(", MarkedText::Reading::kMismatch, {}},
+  };
+  for (const Case& c : cases) {
+    auto reading = MarkedText::Parse(c.text, kNames).Read(c.live, {});
+    EXPECT_EQ(reading.kind, c.kind) << c.text;
+    EXPECT_EQ(reading.values, c.values) << c.text;
+  }
+  EXPECT_EQ(MarkedText::Parse("capivar0000x,capivar0001x", kNames).Read("1,2,3", {{"A", "1"}}).values,
+            (MarkedText::Values{{"B", "2,3"}}))
+      << "what is known from elsewhere settles it";
+}
+
+// As the server keeps an object: no nulls, and a Secret's texts in base64.
+void DropNulls(Json& value) {
+  if (value.is_object()) {
+    for (auto it = value.begin(); it != value.end();) it = it->is_null() ? value.erase(it) : std::next(it);
+  }
+  if (value.is_structured()) {
+    for (Json& item : value) DropNulls(item);
+  }
+}
+
+kube::Object AsStored(kube::Object object) {
+  DropNulls(object.json());
+  if (Json* texts = Find(object.json(), {"stringData"})) {
+    for (const auto& [key, value] : texts->items()) {
+      Ensure(object.json(), {"data", key}) = Base64Encode(value.get<std::string>());
+    }
+    object.json().erase("stringData");
+  }
+  return object;
+}
+
+using Live = std::map<kube::ObjectId, kube::Object>;
+
+Live Installed(RenderInput input, const std::map<std::string, std::string>& values) {
+  input.variables = [&](const std::string& name) -> std::optional<std::string> {
+    auto it = values.find(name);
+    return it == values.end() ? std::nullopt : std::optional(it->second);
+  };
+  auto result = Render(input);
+  Live live;
+  if (result.error) {
+    ADD_FAILURE() << result.error->error.message;
+    return live;
+  }
+  for (auto& object : result.output->objects) {
+    kube::ObjectId id = object.id();
+    live[id] = AsStored(std::move(object));
+  }
+  return live;
+}
+
+constexpr std::string_view kComponents = R"(
+apiVersion: v1
+kind: Secret
+metadata: {name: s, namespace: x}
+stringData: {user: "name: '${USER}'", url: "${HOST}:${PORT:=443}"}
+data: {token: "${TOKEN_B64}", id: ${ID_B64:=""}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: c, namespace: x}
+data: {fast: ${FAST:='false'}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: d, namespace: x}
+spec:
+  replicas: ${REPLICAS:=1}
+  template:
+    spec:
+      containers:
+      - {name: proxy, image: "r.example/proxy:v1", args: ["--port=${PORT:=443}"]}
+      - name: manager
+        image: "r.example/manager:v1"
+        args: ["--gates=One=${EXP_ONE:=false},Two=${EXP_TWO:=true}", "--role=${ROLE,,}"]
+)";
+
+class Recover : public ::testing::Test {
+ protected:
+  Recover() {
+    release_.components = kComponents;
+    input_.type = api::ProviderType::kInfrastructure;
+    input_.name = "x";
+    input_.target_namespace = "x";
+    input_.release = &release_;
+  }
+  RecoveredVariables Run(const Live& live, const std::map<std::string, std::string>& environment = {}) {
+    auto marked = MarkVariables(input_);
+    if (!marked.ok()) {
+      ADD_FAILURE() << marked.error().message;
+      return {};
+    }
+    return RecoverVariables(*marked, live, [&](const std::string& name) -> std::optional<std::string> {
+      auto it = environment.find(name);
+      return it == environment.end() ? std::nullopt : std::optional(it->second);
+    });
+  }
+
+  api::Release release_;
+  RenderInput input_;
+  const std::map<std::string, std::string> values_ = {{"USER", "Zoë"},     {"HOST", "h:1"},   {"TOKEN_B64", "c2VjcmV0"},
+                                                      {"PORT", "8443"},    {"REPLICAS", "3"}, {"EXP_ONE", "true"},
+                                                      {"EXP_TWO", "true"}, {"ROLE", "Admin"}, {"FAST", "\"true\""}};
+};
+
+// Only what the defaults don't give: EXP_TWO and ID_B64 have theirs.
+TEST_F(Recover, FindsWhatWasSet) {
+  auto found = Run(Installed(input_, values_));
+  EXPECT_THAT(found.values, ElementsAre(Pair("EXP_ONE", "true"), Pair("FAST", "'true'"), Pair("HOST", "h:1"),
+                                        Pair("PORT", "8443"), Pair("REPLICAS", "3"), Pair("ROLE", "admin"),
+                                        Pair("TOKEN_B64", "c2VjcmV0"), Pair("USER", "Zoë")));
+  EXPECT_THAT(found.unclear, IsEmpty());
+  EXPECT_THAT(found.lost, IsEmpty());
+}
+
+// I7: what the operator's environment gives is known; where it says something else, the live value counts.
+TEST_F(Recover, ComparesWithTheEnvironment) {
+  auto found = Run(Installed(input_, values_), {{"EXP_ONE", "true"}, {"EXP_TWO", "false"}});
+  EXPECT_FALSE(found.values.contains("EXP_ONE"));
+  EXPECT_EQ(found.values["EXP_TWO"], "true");
+}
+
+TEST_F(Recover, NamesWhatItCannotTell) {
+  Live live = Installed(input_, values_);
+  auto secret = live.begin();
+  while (secret != live.end() && secret->first.kind != "Secret") ++secret;
+  ASSERT_NE(secret, live.end());
+  kube::Object edited = secret->second;
+  edited.json()["data"]["url"] = Base64Encode("h:1:9999");
+  live[secret->first] = edited;
+  auto found = Run(live);
+  ASSERT_EQ(found.unclear.size(), 2u);
+  EXPECT_THAT(found.unclear[0], HasSubstr("HOST (Secret/x/s stringData.url)"));
+  EXPECT_THAT(found.unclear[1], HasSubstr("PORT ("));
+  live.erase(secret);
+  found = Run(live);
+  EXPECT_THAT(found.lost, ElementsAre("HOST", "TOKEN_B64", "USER"));
+}
+
+TEST_F(Recover, ArgumentsInAnotherOrderAreFound) {
+  Live live = Installed(input_, values_);
+  for (auto& [id, object] : live) {
+    if (id.kind != "Deployment") continue;
+    Json& args = object.json()["spec"]["template"]["spec"]["containers"][1]["args"];
+    std::swap(args[0], args[1]);
+    args.insert(args.begin(), "--more");
+  }
+  EXPECT_EQ(Run(live).values["EXP_ONE"], "true");
+}
+
+// A value of the kind that the default is of, in quotes where that is.
+std::string SomeValue(const std::string& name, const std::optional<std::string>& fallback, std::mt19937& random) {
+  std::string was = fallback.value_or("");
+  std::string quote = was.size() >= 2 && (was.front() == '"' || was.front() == '\'') ? was.substr(0, 1) : "";
+  if (!quote.empty()) was = was.substr(1, was.size() - 2);
+  if (was == "true" || was == "false") return quote + (random() % 2 == 0 ? "true" : "false") + quote;
+  if (!was.empty() && was.find_first_not_of("0123456789") == was.npos) {
+    return quote + std::to_string(random() % 9000 + 1) + quote;
+  }
+  if (name.find("B64") != name.npos || name.find("BASE64") != name.npos) {
+    return Base64Encode(fmt::format("secret {}", random()));
+  }
+  return fmt::format("v{}.x-{}", random(), random() % 100);
+}
+
+// Every real release, installed with values of all kinds: what is recovered renders the same objects.
+TEST(RecoverCorpus, RendersTheSameFromWhatItFound) {
+  Json vectors = LoadVectors("components-corpus.json");
+  if (vectors.is_null()) GTEST_SKIP() << kNoVectors;
+  if (ReleasesDir().empty()) GTEST_SKIP() << kNoReleases;
+  std::mt19937 random(20261121);
+  size_t recovered = 0;
+  for (const Json& c : vectors["cases"]) {
+    if (c.contains("error")) continue;
+    SCOPED_TRACE(c["id"].get<std::string>());
+    api::Release release;
+    release.components = LoadReleaseFile(c["id"].get<std::string>());
+    api::ProviderSpec spec;
+    RenderInput input;
+    input.type = api::KindByName(c["provider"]["type"].get<std::string>())->type;
+    input.name = c["provider"]["name"].get<std::string>();
+    input.release = &release;
+    input.spec = &spec;
+    input.target_namespace = "target-ns";
+    auto marked = MarkVariables(input);
+    ASSERT_TRUE(marked.ok()) << marked.error().message;
+    if (marked->defaults.empty()) continue;
+    std::map<std::string, std::string> values;
+    for (const auto& [name, fallback] : marked->defaults) {
+      if (!fallback || random() % 2 == 0) values[name] = SomeValue(name, fallback, random);
+    }
+    Live live = Installed(input, values);
+    auto found = RecoverVariables(*marked, live, nullptr);
+    EXPECT_THAT(found.unclear, IsEmpty());
+    EXPECT_THAT(found.lost, IsEmpty());
+    recovered += found.values.size();
+    Live again = Installed(input, found.values);
+    for (const auto& [id, object] : live) EXPECT_EQ(again[id].json(), object.json()) << id.ToString();
+  }
+  EXPECT_GT(recovered, 100u);
+}
+
+}  // namespace
+}  // namespace capi::templating
