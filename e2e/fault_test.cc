@@ -46,6 +46,7 @@ void LiveInBadWeather(Lane& lane, const Story& story, const Undisturbed& calm, u
     EXPECT_EQ(lane.AwaitEnd(story, calm.ends[i]), "") << chapter.name;
   }
   EXPECT_GE(weather->faults(), 20) << "too fine a weather";
+  if (::testing::Test::HasFailure()) fmt::print(stderr, "---- seed {}, {}:\n{}", seed, story.name, lane.Said());
   sky = {};
   lane.proxy().SetFaults(nullptr);
   lane.EndOperator();

@@ -8,6 +8,8 @@
 #include <future>
 #include <utility>
 
+#include "base/strings.h"
+
 namespace capi::e2e {
 namespace {
 
@@ -104,17 +106,31 @@ int Lane::Crash(const Story& story, size_t index, const std::vector<int>& kills,
   }
 }
 
-void Lane::StartOperator(std::vector<std::string> arguments) { operator_ = Launch(arguments); }
+void Lane::StartOperator(std::vector<std::string> arguments) {
+  said_before_.clear();
+  operator_ = Launch(arguments);
+}
 
 void Lane::KeepOperator() {
   if (operator_->running()) return;
+  said_before_ = Said();
   Unlock();
-  StartOperator();
+  operator_ = Launch();
 }
 
 void Lane::EndOperator() {
   operator_->Terminate();
   operator_.reset();
+}
+
+std::string Lane::Said() const {
+  std::string said = said_before_;
+  for (const auto& line : Split(operator_->Log(), '\n')) {
+    if (line.find("watch keeps failing") == line.npos && line.find("lease not renewed") == line.npos) {
+      said += line + "\n";
+    }
+  }
+  return said;
 }
 
 std::string Lane::AwaitEnd(const Story& story, const Snapshot& expected) {

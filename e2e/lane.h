@@ -40,6 +40,8 @@ class Lane {
   void StartOperator(std::vector<std::string> arguments = {});
   void KeepOperator();  // call often
   void EndOperator();
+  // What the operators since StartOperator said, but for the failures of watches and leases.
+  std::string Said() const;
 
   // "" when the state is, or within seconds comes to be, the `expected` one.
   std::string AwaitEnd(const Story& story, const Snapshot& expected);
@@ -57,6 +59,7 @@ class Lane {
   std::string kubeconfig_;
   std::vector<std::string> arguments_;
   std::unique_ptr<OperatorProcess> operator_;
+  std::string said_before_;
 };
 
 // CAPI_TEST_SEED, else a constant; printed, so that a failure can be had again.
