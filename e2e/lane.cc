@@ -15,6 +15,8 @@ namespace {
 
 constexpr Millis kLook{150};  // a look costs the test more than the operator's work costs the operator
 constexpr Seconds kChapter{120};
+// An operator that is to die at a certain request must not end before, however busy the machine is.
+const std::vector<std::string> kPatient = {"--leader-elect-lease-duration=90s", "--leader-elect-renew-deadline=80s"};
 
 // Counts requests, and kills an operator right after one of them. The proxy may hold on to it for longer than a chapter
 // takes. Thread-safe.
@@ -64,7 +66,7 @@ Undisturbed Lane::LiveOnce(const Story& story) {
   for (const Chapter& chapter : story.chapters) {
     proxy_->Reset();
     chapter.begin();
-    auto process = Launch();
+    auto process = Launch(kPatient);
     EXPECT_TRUE(kube::Eventually(chapter.over, kChapter, kLook))
         << story.name << ": " << chapter.name << " didn't end: " << story.Describe(cluster_);
     life.requests.push_back(static_cast<int>(proxy_->requests().size()));
@@ -88,7 +90,7 @@ int Lane::Crash(const Story& story, size_t index, const std::vector<int>& kills,
       killer->Count();
       return {};
     });
-    auto process = Launch();
+    auto process = Launch(kPatient);
     killer->Aim(process.get());
     bool ended = kube::Eventually([&] { return !process->running() || chapter.over(); }, kChapter, kLook);
     if (process->running() && !killer->due()) {
