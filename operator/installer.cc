@@ -487,6 +487,7 @@ Done Installer::Prune(const Context& ctx, const Observation& o) {
   }
   done.inventory = inventory;
   if (!removed.ok()) done.hold = NotInstalled(reason::kOldComponentsDeletionError, removed.error());
+  done.again = removed.ok();  // what comes after it waits for no event: nothing watches the kinds that just went
   return done;
 }
 
