@@ -139,10 +139,11 @@ std::string Lane::AwaitEnd(const Story& story, const Snapshot& expected) {
   std::string difference;
   kube::Eventually(
       [&] {
+        if (operator_) KeepOperator();
         difference = Difference(expected, Take(story.OfTheReleases()));
         return difference.empty();
       },
-      Seconds(20), kLook);
+      Seconds(60), kLook);
   return difference;
 }
 
