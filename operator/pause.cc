@@ -17,6 +17,8 @@ const std::string& FormerCount() {
   return name;
 }
 
+constexpr const char* kScaledBy = "operator.cluster.x-k8s.io/scaled-by";
+
 std::int64_t Replicas(const kube::Object& object) { return GetInt(object.json(), {"spec", "replicas"}, 1); }
 
 // nullopt where somebody wrote something else into the annotation.
@@ -78,12 +80,14 @@ std::string StillRunning(const Fleet& fleet) {
   return JoinNames(running, 5);
 }
 
-Json ScaleDownPatch(const kube::Object& live) {
+Json ScaleDownPatch(const kube::Object& live, const std::string& scaled_by) {
   bool noted = !live.annotation(FormerCount()).empty();
   std::int64_t replicas = Replicas(live);
   if (noted && replicas == 0) return nullptr;
   Json patch = {{"metadata", {{"resourceVersion", live.resource_version()}}}, {"spec", {{"replicas", 0}}}};
-  if (!noted) patch["metadata"]["annotations"] = {{FormerCount(), std::to_string(replicas)}};
+  if (noted) return patch;
+  patch["metadata"]["annotations"] = {{FormerCount(), std::to_string(replicas)}};
+  if (!scaled_by.empty()) patch["metadata"]["annotations"][kScaledBy] = scaled_by;
   return patch;
 }
 
@@ -91,8 +95,16 @@ Json ScaleUpPatch(const kube::Object& live, std::optional<int> declared) {
   const Json* annotations = capi::Find(live.json(), {"metadata", "annotations"});
   if (annotations == nullptr || !annotations->contains(FormerCount())) return nullptr;
   int replicas = declared.value_or(Count(live.annotation(FormerCount())).value_or(1));
-  return {{"metadata", {{"resourceVersion", live.resource_version()}, {"annotations", {{FormerCount(), nullptr}}}}},
-          {"spec", {{"replicas", replicas}}}};
+  Json patch = {{"metadata", {{"resourceVersion", live.resource_version()}}}, {"spec", {{"replicas", replicas}}}};
+  patch["metadata"]["annotations"] = {{FormerCount(), nullptr}};
+  if (live.has_annotation(kScaledBy)) patch["metadata"]["annotations"][kScaledBy] = nullptr;
+  return patch;
+}
+
+std::optional<Claim> ClaimToReturn(const kube::Object& live, std::optional<int> declared) {
+  Claim claim{live.annotation(kScaledBy), Count(live.annotation(FormerCount())).value_or(0)};
+  bool due = !claim.by.empty() && !declared && claim.replicas > 0 && Replicas(live) != claim.replicas;
+  return due ? std::optional<Claim>(claim) : std::nullopt;
 }
 
 std::optional<int> DeclaredReplicas(const Observation& o, const kube::ObjectId& id) {

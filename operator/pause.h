@@ -29,8 +29,17 @@ std::vector<kube::ObjectId> ToScaleUp(const Observation& o);
 std::string StillRunning(const Fleet& fleet);
 
 // Merge patches of a live workload; null where it is as it must be. `declared` is what spec.deployment.replicas says.
-Json ScaleDownPatch(const kube::Object& live);
+// `scaled_by`, whoever set the count through the scale subresource, is kept in annotation scaled-by: with the count it
+// gets its claim back, so that no later apply takes the release's count instead (D1).
+Json ScaleDownPatch(const kube::Object& live, const std::string& scaled_by = "");
 Json ScaleUpPatch(const kube::Object& live, std::optional<int> declared);
+// What comes before that where somebody's claim was kept: replicas to be set through the scale subresource in their
+// name. nullopt: nobody's was, or that is done. A value.
+struct Claim {
+  std::string by;
+  int replicas = 1;
+};
+std::optional<Claim> ClaimToReturn(const kube::Object& live, std::optional<int> declared);
 std::optional<int> DeclaredReplicas(const Observation& o, const kube::ObjectId& id);
 
 // The same in an object on its way to the cluster; the former count is the live one's where it has one.

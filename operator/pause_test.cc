@@ -15,6 +15,7 @@ using ::testing::HasSubstr;
 using testing::Observed;
 
 constexpr const char* kFormer = "operator.cluster.x-k8s.io/original-replicas";
+constexpr const char* kScaledBy = "operator.cluster.x-k8s.io/scaled-by";
 
 Workload Running(std::int64_t replicas = 1) {
   Workload w = testing::NewWorkload(kube::HealthState::kCurrent);
@@ -71,12 +72,32 @@ TEST(Pause, IsOnePatchThatCanBeRepeated) {
       {"P1 up: what the spec says now",
        ScaleUpPatch(Live(0, former), 2),
        {{"metadata", {{"resourceVersion", "7"}, {"annotations", {{kFormer, nullptr}}}}}, {"spec", {{"replicas", 2}}}}},
+      {"D1 down: an autoscaler's claim is kept with it",
+       ScaleDownPatch(Live(3, Json::object()), "hpa"),
+       {{"metadata", {{"resourceVersion", "7"}, {"annotations", {{kFormer, "3"}, {kScaledBy, "hpa"}}}}},
+        {"spec", {{"replicas", 0}}}}},
+      {"and goes when it has it back",
+       ScaleUpPatch(Live(3, {{kFormer, "3"}, {kScaledBy, "hpa"}}), std::nullopt),
+       {{"metadata", {{"resourceVersion", "7"}, {"annotations", {{kFormer, nullptr}, {kScaledBy, nullptr}}}}},
+        {"spec", {{"replicas", 3}}}}},
       {"a count that somebody broke",
        ScaleUpPatch(Live(0, {{kFormer, "many"}}), std::nullopt),
        {{"metadata", {{"resourceVersion", "7"}, {"annotations", {{kFormer, nullptr}}}}}, {"spec", {{"replicas", 1}}}}},
       {"what wasn't paused isn't scaled", ScaleUpPatch(Live(5, Json::object()), 2), nullptr},
   };
   for (const Row& c : cases) EXPECT_EQ(c.patch, c.want) << c.name;
+}
+
+// D1: whoever scaled it before the pause has the claim again, unless the spec declares a count.
+TEST(Pause, ReturnsWhatAnAutoscalerClaimed) {
+  const Json noted = {{kFormer, "3"}, {kScaledBy, "hpa"}};
+  auto claim = ClaimToReturn(Live(0, noted), std::nullopt);
+  ASSERT_TRUE(claim);
+  EXPECT_EQ(claim->by, "hpa");
+  EXPECT_EQ(claim->replicas, 3);
+  EXPECT_FALSE(ClaimToReturn(Live(3, noted), std::nullopt)) << "it has it";
+  EXPECT_FALSE(ClaimToReturn(Live(0, noted), 2)) << "the spec says how many";
+  EXPECT_FALSE(ClaimToReturn(Live(0, {{kFormer, "3"}}), std::nullopt)) << "nobody's";
 }
 
 // Each line: what is seen, and what the pass does about it.

@@ -2,12 +2,18 @@
 
 #include "api/reasons.h"
 #include "kube/apply/apply.h"
+#include "operator/drift.h"
 #include "operator/pause.h"
 
 namespace capi::ops {
 namespace {
 
 constexpr int kTries = 3;
+
+std::string ScaledBy(kube::Object object) {
+  KeepTrace(object);
+  return TraceOf(object).scaled_by;
+}
 
 }  // namespace
 
@@ -19,7 +25,17 @@ Status Scaler::ScaleOne(const Context& ctx, const Observation& o, const kube::Ob
     auto live = client_.Get(ctx, resource, id.ns, id.name);
     if (!live.ok() && live.code() == Code::kNotFound) return Ok();
     if (!live.ok()) return live.error().With(id.ToString());
-    Json patch = up ? ScaleUpPatch(*live, DeclaredReplicas(o, id)) : ScaleDownPatch(*live);
+    const std::string ours = kube::FieldsHash(*live, api::kFieldManager);
+    if (auto claim = up ? ClaimToReturn(*live, DeclaredReplicas(o, id)) : std::nullopt) {
+      Json count = {{"spec", {{"replicas", claim->replicas}}}};
+      auto returned = client_.Patch(ctx, resource, id.ns, id.name, kube::PatchType::kMerge, count,
+                                    {.field_manager = claim->by, .subresource = "scale"});
+      // Without the right to scale in others' names the count comes back all the same, as our own.
+      if (!returned.ok() && returned.code() != Code::kPermissionDenied) return returned.error().With(id.ToString());
+      live = client_.Get(ctx, resource, id.ns, id.name);
+      if (!live.ok()) return live.error().With(id.ToString());
+    }
+    Json patch = up ? ScaleUpPatch(*live, DeclaredReplicas(o, id)) : ScaleDownPatch(*live, ScaledBy(*live));
     if (patch.is_null()) return Ok();
     kube::WriteOptions options{.field_manager = std::string(api::kFieldManager)};
     auto written = client_.Patch(ctx, resource, id.ns, id.name, kube::PatchType::kMerge, patch, options);
@@ -31,7 +47,7 @@ Status Scaler::ScaleOne(const Context& ctx, const Observation& o, const kube::Ob
     }
     observer_.Expect(id, written->resource_version());
     const kube::InventoryEntry* entry = inventory.Find(id);
-    if (entry != nullptr && entry->fields == kube::FieldsHash(*live, api::kFieldManager)) {
+    if (entry != nullptr && entry->fields == ours) {
       // The count is no longer a field of our apply: that is our own doing, and no drift. What else was changed
       // meanwhile stays one, and is restored once the pause is over (P2).
       kube::InventoryEntry now = *entry;
