@@ -17,7 +17,6 @@ inline constexpr int kNowhere = kReleases;  // a version that no ConfigMap has
 inline constexpr int kMixed = 4;  // the first release of the newest contract: from every other one it can come
 inline constexpr int kBadPatch = -1;
 inline constexpr int kBrokenRelease = -1;
-inline constexpr int kSomeReplicas = -1;
 
 struct Release {
   std::string version, contract;
@@ -101,7 +100,7 @@ struct Member {
   // What others made, and nobody may touch.
   bool used = false, object = false, stranger = false, bundle = false;
   std::set<Part> marks;
-  int scaled = 0;  // replicas that somebody asked for; 0: nobody did, kSomeReplicas: a pause has taken the claim over
+  int scaled = 0;                         // replicas that somebody asked for; 0: nobody did
   std::array<int, kParts> removals = {};  // in this life: more than a few in a minute are a fight (D2)
 
   std::string contract() const { return applied ? ReleaseOf(applied->version).contract : ""; }
@@ -127,6 +126,7 @@ class Fleet {
   void Lose(Member& m, Part part);
   bool SettleOne(int who);
   void SettleDeletion(int who);
+  void Leave(Member& m) const;
   void SettlePause(int who);
   std::string Preflight(int who) const;
   std::string Install(int who);

@@ -108,9 +108,7 @@ std::string DeploymentDiffers(int who, const Member& m, const Json& live) {
   auto available = GetInt(live, {"status", "availableReplicas"});
   return First({Want("image", image, GetString(container, {"image"})),
                 Want("args", Join(args, " "), Join(container.at("args").get<std::vector<std::string>>(), " ")),
-                !m.at_zero && m.scaled == kSomeReplicas ? ""
-                                                        : Want("replicas", std::to_string(replicas),
-                                                               std::to_string(GetInt(live, {"spec", "replicas"}, -1))),
+                Want("replicas", std::to_string(replicas), std::to_string(GetInt(live, {"spec", "replicas"}, -1))),
                 Want("original-replicas", m.at_zero ? "noted" : "none", former != nullptr ? "noted" : "none"),
                 runs && available < 1 ? std::string("Ready, but no pod of it is available") : ""});
 }

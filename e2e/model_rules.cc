@@ -50,6 +50,7 @@ bool Fleet::StaysAtZero(int who) const {
 
 std::string Fleet::Preflight(int who) const {
   const Member &m = members_[who], &core = members_[kCore];
+  if (m.spec.patch == kBadPatch) return "ComponentsPatchError";
   if (m.applied && m.spec.version != kNowhere && m.spec.version < m.applied->version && !m.allow_downgrade) {
     bool patch = ReleaseOf(m.spec.version).version.substr(0, 4) == ReleaseOf(m.applied->version).version.substr(0, 4);
     if (!patch) return "UnsupportedProviderDowngradeReason";
@@ -81,7 +82,6 @@ std::string Fleet::Install(int who) {
   }
   if (!MayMove(who, release.contract)) return kAnyContractReason;
   if (m.releases[m.spec.version] == kBrokenRelease) return "InvalidComponents";
-  if (m.spec.patch == kBadPatch) return "ComponentsPatchError";
   Content wanted{m.spec.version, m.releases[m.spec.version], m.secret, m.spec.image, m.spec.verbosity, m.spec.patch};
   if (m.applied == wanted) return "";
   if (std::string why = CheckStored(m, release); !why.empty()) return why;
@@ -103,17 +103,10 @@ void Fleet::SettlePause(int who) {
     m.at_zero = false;
   }
   if (was != m.at_zero) m.rendered = false;
-  if (m.at_zero && m.scaled > 0) m.scaled = kSomeReplicas;
 }
 
-// X1 to X4.
-void Fleet::SettleDeletion(int who) {
-  Member& m = members_[who];
-  if (!m.force) {
-    bool others = std::any_of(members_.begin() + 1, members_.end(), [](const Member& o) { return o.exists; });
-    m.why = who == kCore ? "DeletionBlocked" : "InUse";
-    if ((who == kCore && others) || m.used) return SettlePause(who);  // until then it runs as declared
-  }
+// X1: what is there when the provider is gone.
+void Fleet::Leave(Member& m) const {
   Member left;
   left.secret = m.secret;
   left.releases = m.releases;
@@ -126,6 +119,18 @@ void Fleet::SettleDeletion(int who) {
     if (m.marks.contains(Part::kCrd)) left.marks.insert(Part::kCrd);
   }
   m = left;
+}
+
+// X1 to X4.
+void Fleet::SettleDeletion(int who) {
+  Member& m = members_[who];
+  if (!m.force) {
+    bool others = std::any_of(members_.begin() + 1, members_.end(), [](const Member& o) { return o.exists; });
+    m.why = who == kCore ? "DeletionBlocked" : "InUse";
+    if ((who == kCore && others) || m.used) return SettlePause(who);  // until then it runs as declared
+    if (m.crd >= 0) m.stored = {ReleaseOf(m.crd).storage};
+  }
+  Leave(m);
 }
 
 bool Fleet::SettleOne(int who) {

@@ -7,7 +7,7 @@
 namespace capi::e2e::model {
 namespace {
 
-constexpr Seconds kSettles{20};
+constexpr Seconds kSettles{60};
 
 }  // namespace
 
@@ -20,8 +20,10 @@ std::string Player::Take(const Step& step) {
   world_.Do(step, fleet_);
   fleet_.Settle();
   std::string broken, differs;
+  int looks = 0;
   bool settled = kube::Eventually(
       [&] {
+        if (++looks % 40 == 0) world_.PokeCrds();
         broken = world_.GoldenRule();
         if (broken.empty()) differs = world_.Differs(fleet_);
         return !broken.empty() || differs.empty();

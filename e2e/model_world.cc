@@ -147,6 +147,18 @@ void World::Restart() {
   operator_->Restart();
 }
 
+void World::PokeCrds() {
+  const kube::Resource& crds = ResourceOf(Part::kCrd);
+  auto list = cluster_.client().List(cluster_.ctx(), crds, "", {.label_selector = kLabelOurs, .metadata_only = true});
+  if (!list.ok()) return;
+  for (const auto& crd : list->items) {
+    if (!crd.deleting()) continue;
+    Json poke = {{"metadata", {{"annotations", {{"test/poke", std::to_string(++people_)}}}}}};
+    // Gone meanwhile is as good.
+    (void)cluster_.client().Patch(cluster_.ctx(), crds, "", crd.name(), kube::PatchType::kMerge, poke).ok();
+  }
+}
+
 void World::PutThing(int who, const std::string& name, bool wanted, const Member& m) {
   const std::string key = std::string(NameOf(who)) + " " + name;
   kube::Resource resource = ThingOf(who, ReleaseOf(m.crd < 0 ? kMixed : m.crd).storage);

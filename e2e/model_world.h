@@ -28,6 +28,9 @@ class World {
 
   OperatorProcess& process() { return *operator_; }
   std::string DescribeProviders();
+  // The API server retries a CRD's deletion that met a cache that wasn't filled yet after up to minutes; a change makes
+  // it look again at once.
+  void PokeCrds();
 
  private:
   using Objects = std::map<kube::ObjectId, kube::Object>;
