@@ -4,6 +4,7 @@
 
 #include "api/reasons.h"
 #include "operator/contract_rules.h"
+#include "operator/crd_stages.h"
 #include "operator/pause.h"
 #include "operator/rebuild.h"
 #include "operator/rollout.h"
@@ -335,9 +336,11 @@ Result<kube::Outcome> ProviderController::Report(const Context& ctx, const Obser
   if (!written.ok() && (written.code() == Code::kNotFound || written.code() == Code::kConflict)) return kube::Outcome{};
   TRY(written);
   if (!done.hold && done.again) return kube::Outcome{.again_after = Millis(0)};
-  // It waits for what its own status says now: that it is paused (C3), or that a contract can't be told (C5).
+  // It waits for what its own status says now: that it is paused (C3), that a contract can't be told (C5), or that
+  // objects are to be migrated (U3).
   if (status.desired_version != o.provider.status.desired_version ||
-      SaysPaused(status) != SaysPaused(o.provider.status)) {
+      SaysPaused(status) != SaysPaused(o.provider.status) ||
+      SaysUnmigrated(status) != SaysUnmigrated(o.provider.status)) {
     return kube::Outcome{.again_after = Millis(0)};
   }
   // Everything new became healthy in this pass, and something is left over.

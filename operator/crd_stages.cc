@@ -97,6 +97,11 @@ std::vector<LostVersion> LostVersions(const std::vector<kube::Manifest>& manifes
   return lost;
 }
 
+bool SaysUnmigrated(const api::ProviderStatus& status) {
+  const auto* migrated = kube::FindCondition(status.conditions, api::condition::kStorageMigrated);
+  return migrated != nullptr && migrated->status == "False";
+}
+
 Hold StoredVersionsHold(const Observation& o, const LostVersion& lost, std::string_view release_version,
                         const std::string& migration_error) {
   Hold hold{std::string(api::condition::kPreflightCheckPassed), std::string(api::reason::kStoredVersionsInUse),

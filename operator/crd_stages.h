@@ -42,6 +42,9 @@ struct LostVersion {
 };
 std::vector<LostVersion> LostVersions(const std::vector<kube::Manifest>& manifests, const CrdStates& live);
 
+// Whether condition StorageMigrated says that something is to be migrated.
+bool SaysUnmigrated(const api::ProviderStatus& status);
+
 // Before the first write: the release can't come as it is (U3).
 Hold StoredVersionsHold(const Observation& o, const LostVersion& lost, std::string_view release_version,
                         const std::string& migration_error);

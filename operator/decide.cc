@@ -6,6 +6,7 @@
 #include "base/encoding.h"
 #include "base/strings.h"
 #include "operator/contract_rules.h"
+#include "operator/crd_stages.h"
 #include "operator/pause.h"
 #include "operator/rollout.h"
 #include "operator/rules.h"
@@ -125,8 +126,10 @@ Step Decide(const Observation& o) {
   if (!drifts.empty() && CanRestore(o)) return Restore{std::move(drifts), std::nullopt};
   if (!drifts.empty()) return Install{inputs};
   if (HasStale(o.inventory) && o.fleet.ready()) return Prune{};
-  // At zero, nobody converts (P3).
-  if (!o.fleet.unmigrated.empty() && o.fleet.ready() && !AppliesAtZero(o)) return Migrate{};
+  // At zero, nobody converts (P3). The status says first that there is something to do: what is told of only afterwards
+  // is lost with one write that fails.
+  bool migrates = !o.fleet.unmigrated.empty() && o.fleet.ready() && !AppliesAtZero(o);
+  if (migrates && SaysUnmigrated(o.provider.status)) return Migrate{};
   return AtRest(o);
 }
 

@@ -6,6 +6,7 @@
 #include "api/reasons.h"
 #include "operator/contract_rules.h"
 #include "operator/rules.h"
+#include "operator/summarize.h"
 #include "operator/testing_fleet.h"
 
 namespace capi::ops {
@@ -193,6 +194,8 @@ TEST(Decide, MigratesWhatIsStoredAtOlderVersions) {
   Observation o = Observed();
   o.provider.status.applied = InputsDigest(o);
   o.fleet.unmigrated.emplace_back();
+  EXPECT_EQ(StepName(Decide(o)), "Steady") << "the status says first that there is something to do";
+  o.provider.status = Summarize(o, Done{});
   EXPECT_EQ(StepName(Decide(o)), "Migrate") << "U3";
   o.provider.spec.paused = true;
   EXPECT_EQ(StepName(Decide(o)), "Steady") << "P3: nobody converts";
