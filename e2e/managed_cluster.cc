@@ -19,6 +19,7 @@ void UnmanagedCluster::TearDown() {
   if (!operator_) StartOperator();
   if (!operator_->running()) operator_->Restart();
   cluster_->DeleteAllProviders();
+  operator_.reset();  // while whatever stands between it and the server is still there: it gives its lease back
 }
 
 void UnmanagedCluster::StartOperator(std::vector<std::string> arguments, std::vector<std::string> environment) {
