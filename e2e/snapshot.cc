@@ -57,6 +57,21 @@ void NormaliseManagedFields(Json& metadata) {
   *fields = ours;
 }
 
+// StorageMigrated is absent or True where nothing is left to migrate: which of the two depends on what was seen on the
+// way.
+void ForgetWhatIsDone(Json& json) {
+  Json* conditions = Find(json, {"status", "conditions"});
+  if (conditions == nullptr || !conditions->is_array()) return;
+  Json left = Json::array();
+  for (const Json& condition : *conditions) {
+    bool done = GetString(condition, {"type"}) == "StorageMigrated" && GetString(condition, {"status"}) == "True";
+    if (!done) left.push_back(condition);
+  }
+  if (left.size() == conditions->size()) return;
+  *conditions = std::move(left);
+  EraseEverywhere(json, {R"(k:{"type":"StorageMigrated"})"});
+}
+
 // What exactly wasn't ready when a change was given up is a matter of the moment.
 void NormaliseProvider(Json& json) {
   EraseEverywhere(json, {"lastTransitionTime", "observedGeneration", "applied", "startedAt", "finishedAt",
@@ -64,6 +79,7 @@ void NormaliseProvider(Json& json) {
   if (Json* history = Find(json, {"status", "history"})) {
     for (Json& entry : *history) entry.erase("message");
   }
+  ForgetWhatIsDone(json);
   Json* conditions = Find(json, {"status", "conditions"});
   if (conditions == nullptr) return;
   for (Json& condition : *conditions) {
