@@ -343,7 +343,10 @@ Result<kube::Outcome> ProviderController::Report(const Context& ctx, const Obser
       SaysUnmigrated(status) != SaysUnmigrated(o.provider.status)) {
     return kube::Outcome{.again_after = Millis(0)};
   }
-  // Everything new became healthy in this pass, and something is left over.
+  // Everything new became healthy in this pass, and something is left over: no event is to come for that.
+  if (!done.hold && done.fleet && done.fleet->ready() && !done.fleet->unmigrated.empty()) {
+    return kube::Outcome{.again_after = Millis(0)};
+  }
   if (!done.hold && done.inventory) {
     for (const auto& [id, entry] : done.inventory->entries()) {
       if (entry.stale) return kube::Outcome{.again_after = Millis(0)};

@@ -385,10 +385,14 @@ Result<kube::Inventory> Observer::LeftBehind(const Context& ctx, const std::stri
   std::string label = api::ManifestLabel(id.type, id.name);
   for (const char* kind : {"CustomResourceDefinition", "Deployment", "DaemonSet", "StatefulSet"}) {
     const kube::Resource& resource = kube::Builtin(kind);
+    // CRDs that stay from an earlier life say nothing of what runs (X1), and its workloads are all in its Namespace
+    // (I8).
+    if (!resource.namespaced && !o.provider.deleting) continue;
     auto informer = resource.namespaced ? TRY(Workloads(ctx, key, kind)) : TRY(Crds(ctx, key));
     for (const auto& object : informer->List()) {
       std::string fields = TraceOf(*object).fields;
       if (object->label(api::kLabelProvider) != label || fields.empty()) continue;
+      if (resource.namespaced && object->ns() != id.ns) continue;
       left.Put({resource.group, resource.kind, object->ns(), object->name()}, {resource.version, "", fields, false});
     }
   }

@@ -67,7 +67,7 @@ class Observer {
   bool FirstTime(const std::string& watch);
   Result<bool> NamespaceGoing(const Context& ctx, const std::string& key, const std::string& ns);
   Status ObserveUse(const Context& ctx, const std::string& key, Observation& o);
-  // CRDs and workloads with the provider's labels and our entry, where it has no inventory.
+  // Workloads, and where it is deleted CRDs, with the provider's labels and our entry, where it has no inventory.
   Result<kube::Inventory> LeftBehind(const Context& ctx, const std::string& key, const Observation& o);
   Result<std::optional<Referenced>> Find(const Context& ctx, const std::string& key, const char* kind,
                                          const std::optional<api::ObjectRef>& ref);
