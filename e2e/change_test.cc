@@ -110,7 +110,8 @@ TEST_F(Change, AnotherBuildOfTheOperatorRestartsNothing) {
     before[provider.Label()] = See(provider).provider.status;
   }
   StartOperator({}, {"CAPI_OPERATOR_RENDERER_VERSION=another"});
-  for (const auto& [provider, version] : running) {
+  for (const auto& item : running) {
+    const Managed& provider = item.first;
     SCOPED_TRACE(provider.Label());
     const api::ProviderStatus& was = before[provider.Label()];
     ASSERT_TRUE(kube::Eventually([&] {
