@@ -101,6 +101,7 @@ int Lane::Crash(const Story& story, size_t index, const std::vector<int>& kills,
       return crashes;
     }
     process->Kill();  // it may be about to be
+    proxy_->SetFaults(nullptr);
     EXPECT_TRUE(killer->due()) << "it ended by itself:\n" << process->Log();
     if (!killer->due()) return crashes;
     ++crashes;

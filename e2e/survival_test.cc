@@ -138,12 +138,14 @@ TEST_F(Survival, AFaultyApiServer) {
   StartOperator();
   // By chance, not by turns: what repeats itself in the same rhythm would meet the same fault for ever. A watch is
   // never done, so none is dropped after that.
-  std::mt19937 random(9);
-  Mutex mu;
-  proxy_->SetFaults([&](const kube::ProxyRequest& request) -> kube::Fault {
+  struct Chance {
+    Mutex mu;
+    std::mt19937 random{9};
+  };
+  proxy_->SetFaults([chance = std::make_shared<Chance>()](const kube::ProxyRequest& request) -> kube::Fault {
     if (request.target.find("/leases") != std::string::npos) return {};
-    MutexLock lock(mu);
-    switch (random() % 9) {
+    MutexLock lock(chance->mu);
+    switch (chance->random() % 9) {
       case 1: return {.status = 429, .retry_after = "0"};
       case 3: return {.status = 500};
       case 5: return {.drop = true, .after_server = request.target.find("watch=") == std::string::npos};

@@ -66,8 +66,8 @@ TEST_F(Apply, TransientErrorsKeepTheirCode) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    proxy_->SetFaults([&](const ProxyRequest& request) {
-      return request.target.find("/configmaps/fine") != std::string::npos ? c.fault : Fault{};
+    proxy_->SetFaults([fault = c.fault](const ProxyRequest& request) {
+      return request.target.find("/configmaps/fine") != std::string::npos ? fault : Fault{};
     });
     std::vector<Change> changes;
     auto applied = applier_->Apply(ctx_, InNamespace(kThreeInvalid), {}, changes);

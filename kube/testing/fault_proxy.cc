@@ -173,6 +173,7 @@ class FaultProxy::Impl {
   void SetFaults(std::function<Fault(const ProxyRequest&)> faults) {
     MutexLock lock(mu_);
     faults_ = std::move(faults);
+    unasked_.wait(mu_, [this]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return asking_ == 0; });
   }
   std::vector<ProxyRequest> requests() {
     MutexLock lock(mu_);
@@ -211,6 +212,8 @@ class FaultProxy::Impl {
   int refused_ CAPI_GUARDED_BY(mu_) = 0;
   std::list<Connection> connections_ CAPI_GUARDED_BY(mu_);
   std::function<Fault(const ProxyRequest&)> faults_ CAPI_GUARDED_BY(mu_);
+  int asking_ CAPI_GUARDED_BY(mu_) = 0;  // calls of faults_ that have not returned
+  std::condition_variable_any unasked_;
   std::vector<ProxyRequest> requests_ CAPI_GUARDED_BY(mu_);
 };
 
@@ -310,8 +313,12 @@ Fault FaultProxy::Impl::Record(const Message& request) {
         seen.target.find("watch=true") != std::string::npos || seen.target.find("watch=1") != std::string::npos;
     requests_.push_back(seen);
     faults = faults_;
+    ++asking_;
   }
-  return faults ? faults(seen) : Fault{};
+  Fault fault = faults ? faults(seen) : Fault{};
+  MutexLock lock(mu_);
+  if (--asking_ == 0) unasked_.notify_all();
+  return fault;
 }
 
 // The head of the answer. A kept connection that turns out to be dead is replaced once.

@@ -31,9 +31,11 @@ class FaultProxy {
  public:
   static Result<std::unique_ptr<FaultProxy>> Start(const Config& upstream);
   ~FaultProxy();
-  Config config() const;                                             // as `upstream`, through the proxy
-  std::string WriteKubeconfig(const std::string& folder) const;      // path
-  void SetFaults(std::function<Fault(const ProxyRequest&)> faults);  // null: none
+  Config config() const;                                         // as `upstream`, through the proxy
+  std::string WriteKubeconfig(const std::string& folder) const;  // path
+  // Null: none. When it returns, the former `faults` aren't called any more, so that what they use may go. Not to be
+  // called by them.
+  void SetFaults(std::function<Fault(const ProxyRequest&)> faults);
   void CutAllConnections();
   // As a server that is not there: connections are cut, and new ones reset before a byte.
   void SetAway(bool away);

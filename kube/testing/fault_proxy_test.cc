@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <future>
 #include <thread>
 
 #include "base/json.h"
@@ -104,6 +106,27 @@ TEST_F(FaultProxyTest, BodyIsCutAfterSoManyBytes) {
   ASSERT_TRUE(cut.ok());
   EXPECT_EQ(cut->status, 200);
   EXPECT_EQ(cut->body, whole->body.substr(0, 100));
+}
+
+// A test's faults once outlived what they looked at: the process that they killed, the numbers that they drew.
+TEST_F(FaultProxyTest, FaultsAreDoneWithWhenTheNextAreSet) {
+  std::promise<void> called, go_on;
+  std::atomic<bool> returned = false;
+  proxy_->SetFaults([&](const ProxyRequest&) {
+    called.set_value();
+    go_on.get_future().wait();
+    returned = true;
+    return Fault{};
+  });
+  auto asked = std::async(std::launch::async, [&] { return Do("GET", "/version").ok(); });
+  called.get_future().wait();
+  auto replaced = std::async(std::launch::async, [&] {
+    proxy_->SetFaults(nullptr);
+    return returned.load();
+  });
+  go_on.set_value();
+  EXPECT_TRUE(replaced.get());
+  EXPECT_TRUE(asked.get());
 }
 
 TEST_F(FaultProxyTest, DelayHoldsTheRequestBack) {
