@@ -62,9 +62,8 @@ constexpr ReasonInfo kReasons[] = {
      "Objects are being written anew at the version that their CRD stores.", "Wait."},
     {"At work", reason::kStorageMigrationFailed, "Ready, Reconciling, StorageMigrated",
      "Objects could not be written anew at the version that their CRD stores; the provider works.",
-     "Read the message; most often the provider's conversion webhook doesn't answer. It is tried again. A deletion "
-     "waits "
-     "for it."},
+     "Read the message; most often the provider's conversion webhook doesn't answer. It is tried again, and a deletion "
+     "waits for it."},
     {"At work", reason::kRolledBack, "ProviderUpgraded, Ready, Stalled",
      "The new version failed and the last good one was applied again (spec.rollout.onFailure: Rollback).",
      "Find out why the new version failed, then set another spec.version."},

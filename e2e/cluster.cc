@@ -7,20 +7,12 @@
 #include "base/encoding.h"
 #include "base/files.h"
 #include "base/yaml.h"
+#include "e2e/must.h"
 
 namespace capi::e2e {
 namespace {
 
 const kube::WriteOptions kTest{.field_manager = "test"};
-
-template <typename T>
-T Must(Result<T> result, std::string_view what) {
-  if (!result.ok()) {
-    fmt::print(stderr, "test set-up: {}: {}\n", what, result.error().message);
-    std::abort();
-  }
-  return std::move(result).value();
-}
 
 std::string CertManagerCrds() {
   const char* path = std::getenv("CAPI_ASSETS_CERT_MANAGER_CRDS");

@@ -19,6 +19,7 @@
 #include "base/strings.h"
 #include "base/yaml.h"
 #include "e2e/managed_cluster.h"
+#include "e2e/must.h"
 #include "e2e/release_folder.h"
 #include "kube/testing/folder.h"
 #include "kube/testing/ports.h"
@@ -29,15 +30,6 @@ namespace capi::e2e {
 namespace {
 
 constexpr Millis kTick{50};
-
-template <typename T>
-T Must(Result<T> result, std::string_view what) {
-  if (!result.ok()) {
-    fmt::print(stderr, "test set-up: {}: {}\n", what, result.error().message);
-    std::abort();
-  }
-  return std::move(result).value();
-}
 
 void MustWrite(const std::string& path, std::string_view text) {
   if (!WriteFile(path, text, 0600).ok()) std::abort();

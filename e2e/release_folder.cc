@@ -5,21 +5,9 @@
 #include <cstdlib>
 
 #include "base/files.h"
+#include "e2e/must.h"
 
 namespace capi::e2e {
-namespace {
-
-template <typename T>
-T Must(Result<T> result, std::string_view what) {
-  if (!result.ok()) {
-    fmt::print(stderr, "real releases: {}: {}\n", what, result.error().message);
-    std::abort();
-  }
-  return std::move(result).value();
-}
-
-}  // namespace
-
 std::string ReleasesDir() {
   const char* path = std::getenv("RELEASES_DIR");
   return path != nullptr ? path : "";

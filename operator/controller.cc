@@ -24,8 +24,8 @@ std::string ReadyReason(const api::Provider& provider) {
   return ready == nullptr ? "" : ready->reason;
 }
 
-bool IsReady(const api::Provider& provider) {
-  const auto* ready = kube::FindCondition(provider.status.conditions, api::condition::kReady);
+bool IsReady(const api::ProviderStatus& status) {
+  const auto* ready = kube::FindCondition(status.conditions, api::condition::kReady);
   return ready != nullptr && ready->status == "True";
 }
 
@@ -73,14 +73,26 @@ bool Matters(const Watches::Key& watch, const kube::ObjectPtr& was, const kube::
   return was->deleting() != is->deleting();
 }
 
-// One line for each change of state, not for each pass. What a change took (texts, answers, the schemas of CRDs that
-// came by) is free when it is over: the pages go back.
+// One line for each change of state, not for each pass.
 void LogChange(const Context& ctx, const api::ProviderStatus& was, const api::ProviderStatus& is) {
   const auto* before = kube::FindCondition(was.conditions, api::condition::kReady);
   const auto* now = kube::FindCondition(is.conditions, api::condition::kReady);
   if (now == nullptr || (before != nullptr && before->reason == now->reason && before->status == now->status)) return;
-  if (now->status == "True") malloc_trim(0);
   ctx.log.Info(now->status == "True" ? "ready" : "not ready", {{"reason", now->reason}, {"message", now->message}});
+}
+
+// Whether another pass follows at once, one for which no event is to come.
+bool GoesOn(const api::ProviderStatus& was, const api::ProviderStatus& is, const Done& done) {
+  // It waits for what its own status says now: that it is paused (C3), that a contract can't be told (C5), or that
+  // objects are to be migrated (U3).
+  if (was.desired_version != is.desired_version || SaysPaused(was) != SaysPaused(is) ||
+      SaysUnmigrated(was) != SaysUnmigrated(is)) {
+    return true;
+  }
+  if (done.hold) return false;
+  // Everything new became healthy in this pass, and something is left over.
+  bool unmigrated = done.fleet && done.fleet->ready() && !done.fleet->unmigrated.empty();
+  return done.again || unmigrated || (done.inventory && done.inventory->has_stale());
 }
 
 }  // namespace
@@ -185,7 +197,7 @@ void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::
   WakeAll([&](const api::Provider& provider) {
     std::string own = api::ManifestLabel(provider.id.type, provider.id.name);
     if (own == label || own == before) return true;
-    return of_core && !IsReady(provider);
+    return of_core && !IsReady(provider.status);
   });
 }
 
@@ -335,23 +347,9 @@ Result<kube::Outcome> ProviderController::Report(const Context& ctx, const Obser
   // Gone or made anew meanwhile: its event brings the next pass.
   if (!written.ok() && (written.code() == Code::kNotFound || written.code() == Code::kConflict)) return kube::Outcome{};
   TRY(written);
-  if (!done.hold && done.again) return kube::Outcome{.again_after = Millis(0)};
-  // It waits for what its own status says now: that it is paused (C3), that a contract can't be told (C5), or that
-  // objects are to be migrated (U3).
-  if (status.desired_version != o.provider.status.desired_version ||
-      SaysPaused(status) != SaysPaused(o.provider.status) ||
-      SaysUnmigrated(status) != SaysUnmigrated(o.provider.status)) {
-    return kube::Outcome{.again_after = Millis(0)};
-  }
-  // Everything new became healthy in this pass, and something is left over: no event is to come for that.
-  if (!done.hold && done.fleet && done.fleet->ready() && !done.fleet->unmigrated.empty()) {
-    return kube::Outcome{.again_after = Millis(0)};
-  }
-  if (!done.hold && done.inventory) {
-    for (const auto& [id, entry] : done.inventory->entries()) {
-      if (entry.stale) return kube::Outcome{.again_after = Millis(0)};
-    }
-  }
+  // What a change took (texts, answers, the schemas of CRDs that came by) is free when it is over: the pages go back.
+  if (IsReady(status) && !IsReady(o.provider.status)) malloc_trim(0);
+  if (GoesOn(o.provider.status, status, done)) return kube::Outcome{.again_after = Millis(0)};
   return kube::Outcome{};
 }
 

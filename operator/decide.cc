@@ -18,11 +18,6 @@ bool HandsOffWanted(const Observation& o) {
   return o.provider.annotations.contains(std::string(api::kAnnotationPaused));
 }
 
-bool HasStale(const kube::Inventory& inventory) {
-  return std::any_of(inventory.entries().begin(), inventory.entries().end(),
-                     [](const auto& entry) { return entry.second.stale; });
-}
-
 std::optional<Hold> FirstHold(const Observation& o, std::span<const Rule> rules) {
   for (const Rule& rule : rules) {
     if (auto hold = rule.check(o)) return hold;
@@ -125,7 +120,7 @@ Step Decide(const Observation& o) {
   if (o.inventory_lost) return Install{inputs};
   if (!drifts.empty() && CanRestore(o)) return Restore{std::move(drifts), std::nullopt};
   if (!drifts.empty()) return Install{inputs};
-  if (HasStale(o.inventory) && o.fleet.ready()) return Prune{};
+  if (o.inventory.has_stale() && o.fleet.ready()) return Prune{};
   // At zero, nobody converts (P3). The status says first that there is something to do: what is told of only afterwards
   // is lost with one write that fails.
   bool migrates = !o.fleet.unmigrated.empty() && o.fleet.ready() && !AppliesAtZero(o);

@@ -21,11 +21,6 @@ constexpr size_t kMaxMessage = 2 * 1024;  // an entry stays small
 
 bool Succeeded(const HistoryEntry& entry) { return entry.outcome.empty() || entry.outcome == outcome::kSucceeded; }
 
-bool HasStale(const kube::Inventory& inventory) {
-  return std::any_of(inventory.entries().begin(), inventory.entries().end(),
-                     [](const auto& entry) { return entry.second.stale; });
-}
-
 bool IsStored(const Observation& o, std::string_view version) {
   return std::any_of(o.releases.begin(), o.releases.end(),
                      [&](const StoredRelease& release) { return api::SameVersion(release.version_text, version); });
@@ -93,7 +88,7 @@ std::optional<Step> FollowRollback(const Observation& o, const HistoryEntry& ent
   std::string running = good == nullptr ? "" : good->version;
   bool again = entry.outcome == outcome::kRollingBack || NeedsInstall(o);
   if (again && good != nullptr && IsStored(o, running)) return Install{inputs, {}, running};
-  if (HasStale(o.inventory) && o.fleet.ready()) return Prune{};
+  if (o.inventory.has_stale() && o.fleet.ready()) return Prune{};
   Hold hold = RolledBackHold(entry, running);
   if (!o.fleet.ready()) hold.message += fmt::format("; {} isn't healthy either: {}", running, NotReady(o.fleet));
   return hold;

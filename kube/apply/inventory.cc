@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace capi::kube {
 namespace {
 
@@ -65,6 +67,10 @@ Json Inventory::ToJson() const {
   Json list = Json::array();
   for (const auto& [id, entry] : entries_) list.push_back(EntryToJson(id, entry));
   return list;
+}
+
+bool Inventory::has_stale() const {
+  return std::any_of(entries_.begin(), entries_.end(), [](const auto& entry) { return entry.second.stale; });
 }
 
 const InventoryEntry* Inventory::Find(const ObjectId& id) const {

@@ -35,6 +35,7 @@ class Inventory {
   const InventoryEntry* Find(const ObjectId& id) const;
   const std::map<ObjectId, InventoryEntry>& entries() const { return entries_; }
   size_t size() const { return entries_.size(); }
+  bool has_stale() const;  // something is to be pruned
   bool operator==(const Inventory&) const = default;
 
  private:
