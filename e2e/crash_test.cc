@@ -61,12 +61,7 @@ void CrashEverywhere(MakeStory make, const std::string& name) {
 }
 
 TEST(CrashEverywhere, ASmallProvider) { CrashEverywhere(SmallStory, "lane"); }
-// After the 27th request of the end of a pause, the operator comes to own spec.replicas of the Deployment by its apply,
-// and undisturbed it doesn't: until the two are one, this is for the long mode.
-TEST(CrashEverywhere, AContractChange) {
-  if (!LongTest()) GTEST_SKIP() << "CAPI_TEST_LONG isn't set";
-  CrashEverywhere(ContractStory, "pair");
-}
+TEST(CrashEverywhere, AContractChange) { CrashEverywhere(ContractStory, "pair"); }
 
 // One after the other within each chapter, so that what a crash left is met by the next one too. The more operators
 // died, the less is left to do, and the sooner the next one has to.

@@ -59,11 +59,11 @@ std::optional<Step> DecidePause(const Observation& o) {
     return running.empty() ? std::nullopt : std::optional<Step>(Scale{running, false});
   }
   auto paused = ToScaleUp(o);
-  bool says =
-      SaysPaused(o.provider.status);  // also where nothing is to be scaled: its workloads were deleted meanwhile
+  // Also where nothing is to be scaled: its workloads were deleted meanwhile.
+  bool says = SaysPaused(o.provider.status);
   // Whose status is lost has no contract that it could be judged by (C5): it is installed at zero first.
   if ((paused.empty() && !says) || o.left_behind || StaysAtZero(o)) return std::nullopt;
-  if (says) return Unpause{};
+  if (says || !o.provider.status.applied.empty()) return Unpause{};
   return Scale{paused, true};
 }
 

@@ -115,6 +115,7 @@ void ExpectSteps(const std::vector<Case>& cases) {
     std::string got = "other";
     if (auto* scale = std::get_if<Scale>(&step)) got = scale->up ? "up" : "down";
     if (std::holds_alternative<Unpause>(step)) got = "unpause";
+    if (std::holds_alternative<Install>(step)) got = "install";
     EXPECT_EQ(got, c.step) << c.name;
   }
 }
@@ -158,13 +159,31 @@ TEST(Pause, EndsInTwoSteps) {
          o.fleet.workloads = {Paused()};
        },
        "unpause"},
-      {"P1 then the pods come back",
+      {"P1 also a pause that didn't get as far as to say so",
        [](Observation& o) {
          SayPaused(o, "False", "Progressing");
          o.fleet.workloads = {Paused()};
        },
+       "unpause"},
+      {"P1 then the pods come back",
+       [](Observation& o) {
+         SayPaused(o, "False", "Progressing");
+         o.provider.status.applied.clear();
+         o.fleet.workloads = {Paused()};
+       },
        "up"},
-      {"P1 also where a status was lost", [](Observation& o) { o.fleet.workloads = {Paused()}; }, "up"},
+      {"P1 also where a status was lost",
+       [](Observation& o) {
+         o.provider.status.applied.clear();
+         o.fleet.workloads = {Paused()};
+       },
+       "up"},
+      {"P1 then all that the provider has is applied",
+       [](Observation& o) {
+         o.provider.status.applied.clear();
+         o.fleet.workloads = {Running()};
+       },
+       "install"},
       {"C5 but not before its contract is known again",
        [](Observation& o) {
          o.fleet.workloads = {Paused()};
@@ -196,7 +215,7 @@ TEST(Pause, EndsInTwoSteps) {
          o.fleet.workloads = {Paused()};
          o.provider.spec.version = "v1.13.0";
        },
-       "other"},
+       "install"},
       {"and doesn't hold the pods back when it can't be told",
        [](Observation& o) {
          SayPaused(o);
@@ -211,7 +230,7 @@ TEST(Pause, EndsInTwoSteps) {
          o.provider.spec.version = o.provider.status.desired_version = "v1.13.0";
          o.provider.status.desired_contract = "v1beta1";
        },
-       "other"},
+       "install"},
   });
 }
 
@@ -242,9 +261,12 @@ TEST(Pause, IsReported) {
   o.provider.status = Summarize(o, unpausing);
   EXPECT_EQ(condition("Paused")->status, "False");
   EXPECT_EQ(condition("Ready")->status, "False");
+  EXPECT_EQ(o.provider.status.applied, "") << "the counts of the pause aren't applied";
 
   o.fleet.workloads = {Running()};
-  o.provider.status = Summarize(o, Done{});
+  Done again;
+  again.applied = "inputs";
+  o.provider.status = Summarize(o, again);
   EXPECT_EQ(condition("Paused"), nullptr);
   EXPECT_EQ(condition("Ready")->status, "True");
   EXPECT_EQ(condition("Reconciling"), nullptr);
@@ -310,7 +332,7 @@ TEST(Pause, EndsWhileADeletionWaits) {
          o.provider.spec.paused = true;
        },
        "other"},
-      {"unpaused it runs again", DeletedButUsed, "up"},
+      {"unpaused it runs again", DeletedButUsed, "unpause"},
       {"and a pause begins",
        [](Observation& o) {
          DeletedButUsed(o);

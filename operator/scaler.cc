@@ -47,7 +47,10 @@ Status Scaler::ScaleOne(const Context& ctx, const Observation& o, const kube::Ob
     }
     observer_.Expect(id, written->resource_version());
     const kube::InventoryEntry* entry = inventory.Find(id);
-    if (entry != nullptr && entry->fields == ours) {
+    if (entry != nullptr && up) {
+      // Who patches a field owns it alone: the Install that follows makes the count ours as any other field (D1).
+      inventory.Put(id, {entry->version, "", "", entry->stale});
+    } else if (entry != nullptr && entry->fields == ours) {
       // The count is no longer a field of our apply: that is our own doing, and no drift. What else was changed
       // meanwhile stays one, and is restored once the pause is over (P2).
       kube::InventoryEntry now = *entry;

@@ -268,6 +268,7 @@ api::ProviderStatus Summarize(const Observation& o, const Done& done) {
   bool changed_version = done.installed_version && !status.installed_version.empty() &&
                          !api::SameVersion(*done.installed_version, status.installed_version);
   if (done.inventory) status.inventory = done.inventory->ToJson();
+  if (done.unpausing) status.applied.clear();
   if (done.applied) status.applied = *done.applied;
   if (done.contract) status.contract = *done.contract;
   if (done.installed_version) status.installed_version = *done.installed_version;
