@@ -9,6 +9,7 @@
 
 #include "base/files.h"
 #include "kube/testing/control_plane.h"
+#include "kube/testing/fault_proxy.h"
 
 namespace capi::ops {
 namespace {
@@ -56,6 +57,12 @@ class InProcess : public ::testing::Test {
     kube::ApplyYaml(*client_, "{apiVersion: v1, kind: Namespace, metadata: {name: core}}");
     for (const char* version : {"v1.0.0", "v1.0.1"}) StoreRelease(version);
     client_->mapper().Invalidate();
+    auto proxy = kube::FaultProxy::Start(plane.config());
+    ASSERT_TRUE(proxy.ok()) << proxy.error().message;
+    proxy_ = std::move(proxy).value();
+    auto others = kube::Client::Connect(proxy_->config(), {.user_agent = "capi-operator"});
+    ASSERT_TRUE(others.ok()) << others.error().message;
+    operators_ = std::move(others).value();
     running_ = std::jthread([this](std::stop_token stop) { Run(stop); });
   }
 
@@ -74,9 +81,9 @@ class InProcess : public ::testing::Test {
     Settings settings;
     Sources sources(settings, {});
     kube::Metrics metrics;
-    kube::EventRecorder events(*client_, "capi-operator", SystemClock());
-    ProviderController controller(*client_, settings, sources, {.workers = 2}, metrics, events, SystemClock());
-    kube::LeaderElector elector(*client_, {.ns = "core", .name = "in-process", .identity = "test"});
+    kube::EventRecorder events(*operators_, "capi-operator", SystemClock());
+    ProviderController controller(*operators_, settings, sources, {.workers = 2}, metrics, events, SystemClock());
+    kube::LeaderElector elector(*operators_, {.ns = "core", .name = "in-process", .identity = "test"});
     kube::Manager manager(SystemClock());
     manager.Add(
         "events", [&](const Context& run) { events.Run(run); }, true);
@@ -96,6 +103,22 @@ spec: {{version: {}, fetchConfig: {{selector: {{matchLabels: {{release: core}}}}
                                           version));
   }
 
+  void PauseCore(bool paused) {
+    auto patched = client_->Patch(Context{}, api::ResourceOf(api::ProviderType::kCore), "core", "cluster-api",
+                                  kube::PatchType::kMerge, {{"spec", {{"paused", paused}}}}, {.field_manager = "test"});
+    ASSERT_TRUE(patched.ok()) << patched.error().message;
+  }
+  void DeleteCore() {
+    const kube::Resource core = api::ResourceOf(api::ProviderType::kCore);
+    Context ctx = Context{}.WithTimeout(Seconds(60));
+    ASSERT_TRUE(client_->Delete(ctx, core, "core", "cluster-api").ok());
+    EXPECT_TRUE(kube::Eventually([&] { return !client_->Get(ctx, core, "core", "cluster-api").ok(); }, Seconds(60)));
+  }
+  std::int64_t Replicas() {
+    auto live = client_->Get(Context{}, kube::Builtin("Deployment"), "core", "capi-controller-manager");
+    return live.ok() ? GetInt(live->json(), {"spec", "replicas"}, -1) : -1;
+  }
+
   bool Exists(const char* kind, const std::string& name) {
     return client_->Get(Context{}.WithTimeout(Seconds(30)), kube::Builtin(kind), "core", name).ok();
   }
@@ -109,7 +132,8 @@ spec: {{version: {}, fetchConfig: {{selector: {{matchLabels: {{release: core}}}}
            provider.status.observed_generation == provider.generation;
   }
 
-  std::unique_ptr<kube::Client> client_;
+  std::unique_ptr<kube::Client> client_, operators_;  // the test's, and the operator's through the proxy
+  std::unique_ptr<kube::FaultProxy> proxy_;
   std::jthread running_;
 };
 
@@ -130,11 +154,35 @@ TEST_F(InProcess, InstallsRestoresChangesAndRemoves) {
   EXPECT_TRUE(kube::Eventually([&] { return !Exists("ConfigMap", "only-in-v1.0.0"); }, Seconds(60)));
 
   // X1: what it brought goes, CRDs stay.
-  const kube::Resource core = api::ResourceOf(api::ProviderType::kCore);
-  ASSERT_TRUE(client_->Delete(ctx, core, "core", "cluster-api").ok());
-  EXPECT_TRUE(kube::Eventually([&] { return !client_->Get(ctx, core, "core", "cluster-api").ok(); }, Seconds(60)));
+  DeleteCore();
   EXPECT_FALSE(Exists("ConfigMap", "only-in-v1.0.1"));
   EXPECT_TRUE(client_->Get(ctx, kube::Builtin("CustomResourceDefinition"), "", "widgets.test.example").ok());
+}
+
+// P1: who scaled has the claim again after a pause, also where the watch is late to show that it was given back. (The
+// operator applied everything with its own count then.)
+TEST_F(InProcess, AClaimOfReplicasOutlivesAPauseWhateverTheWatchShows) {
+  ApplyCore("v1.0.0");
+  ASSERT_TRUE(kube::Eventually([&] { return ReadyAt("v1.0.0"); }, Seconds(60)));
+  auto scaled =
+      client_->Patch(Context{}, kube::Builtin("Deployment"), "core", "capi-controller-manager", kube::PatchType::kMerge,
+                     {{"spec", {{"replicas", 3}}}}, {.field_manager = "autoscaler", .subresource = "scale"});
+  ASSERT_TRUE(scaled.ok()) << scaled.error().message;
+  for (int pause = 0; pause < 2; ++pause) {
+    PauseCore(true);
+    ASSERT_TRUE(kube::Eventually([&] { return Replicas() == 0; }));
+    ASSERT_TRUE(kube::Eventually([&] { return !ReadyAt("v1.0.0"); }));
+    proxy_->SetFaults([](const kube::ProxyRequest& request) -> kube::Fault {
+      bool late = request.watch && request.target.find("/deployments") != request.target.npos;
+      return {.delay = late ? Millis(1500) : Millis(0)};
+    });
+    proxy_->CutAllConnections();
+    PauseCore(false);
+    ASSERT_TRUE(kube::Eventually([&] { return ReadyAt("v1.0.0"); }));
+    EXPECT_EQ(Replicas(), 3);
+    proxy_->SetFaults(nullptr);
+  }
+  DeleteCore();
 }
 
 }  // namespace

@@ -273,7 +273,7 @@ Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key,
     if (IsCrd(id)) ObserveCrd(id, object, fleet);
     if (IsWorkload(id)) {
       Workload workload = WorkloadOf(id, object);
-      workload.scaled_by = trace.scaled_by;
+      workload.scaled_by = awaited ? ScaledBy(id).value_or(trace.scaled_by) : trace.scaled_by;
       if (object) ReadReplicas(*object, workload);
       if (object && awaited) {
         workload.health = {kube::HealthState::kInProgress, "the change was just applied"};
@@ -308,10 +308,19 @@ bool Observer::Awaited(const kube::ObjectId& id) {
   return it != tracks_.end() && it->second.seen < it->second.written && clock_.Monotonic() < it->second.until;
 }
 
-void Observer::Expect(const kube::ObjectId& id, const std::string& resource_version) {
+std::optional<std::string> Observer::ScaledBy(const kube::ObjectId& id) {
+  MutexLock lock(mu_);
+  auto it = tracks_.find(id);
+  return it == tracks_.end() ? std::nullopt : it->second.scaled_by;
+}
+
+void Observer::Expect(const kube::ObjectId& id, const std::string& resource_version,
+                      std::optional<std::string> scaled_by) {
   MutexLock lock(mu_);
   Track& track = tracks_[id];
   track.written = Number(resource_version);
+  if (scaled_by) track.scaled_by = std::move(scaled_by);
+  if (track.seen >= track.written) track.scaled_by.reset();
   track.until = clock_.Monotonic() + kWatchLag;
 }
 
@@ -319,6 +328,7 @@ void Observer::Saw(const kube::Object& object) {
   MutexLock lock(mu_);
   Track& track = tracks_[object.id()];
   track.seen = std::max(track.seen, Number(object.resource_version()));
+  if (track.seen >= track.written) track.scaled_by.reset();
 }
 
 void Observer::Remember(const std::string& key, const StoredRelease& stored) {

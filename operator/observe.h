@@ -41,8 +41,10 @@ class Observer {
   // State of the objects of `inventory`, and no state older than what Expect announced. Watches each kind of them.
   Result<Fleet> ObserveFleet(const Context& ctx, const std::string& key, const kube::Inventory& inventory);
 
-  // The watch must show this version of the object before what the cache says of it counts. Saw is for every event.
-  void Expect(const kube::ObjectId& id, const std::string& resource_version);
+  // The watch must show this version of the object before what the cache says of it counts; until then `scaled_by`,
+  // where it is given, says who sets its replicas. Saw is for every event.
+  void Expect(const kube::ObjectId& id, const std::string& resource_version,
+              std::optional<std::string> scaled_by = std::nullopt);
   void Saw(const kube::Object& object);
 
   // A release that was just stored for `key`, until the watch shows it.
@@ -75,6 +77,8 @@ class Observer {
                                               const api::Provider& provider);
   Result<bool> CrdsEstablished(const Context& ctx, const std::string& key, const api::Provider& core);
   bool Awaited(const kube::ObjectId& id);
+  // As the last write left it, of an object that is awaited.
+  std::optional<std::string> ScaledBy(const kube::ObjectId& id);
   Result<std::optional<FormerInstall>> Former(const Context& ctx, const Observation& o);
   Status ObserveNeeds(const Context& ctx, const std::string& key, Observation& o);
 
@@ -92,6 +96,7 @@ class Observer {
   struct Track {
     std::uint64_t written = 0, seen = 0;
     MonoTime until;
+    std::optional<std::string> scaled_by;  // until that version is seen
   };
   std::map<kube::ObjectId, Track> tracks_ CAPI_GUARDED_BY(mu_);
   std::map<std::string, StoredRelease> remembered_ CAPI_GUARDED_BY(mu_);

@@ -45,7 +45,7 @@ Status Scaler::ScaleOne(const Context& ctx, const Observation& o, const kube::Ob
       if (written.code() == Code::kConflict) continue;  // its controller writes its status all the time
       return last;
     }
-    observer_.Expect(id, written->resource_version());
+    observer_.Expect(id, written->resource_version(), ScaledBy(*written));
     const kube::InventoryEntry* entry = inventory.Find(id);
     if (entry != nullptr && up) {
       // Who patches a field owns it alone: the Install that follows makes the count ours as any other field (D1).
