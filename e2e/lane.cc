@@ -93,15 +93,14 @@ int Lane::Crash(const Story& story, size_t index, const std::vector<int>& kills,
     auto process = Launch(kPatient);
     killer->Aim(process.get());
     bool ended = kube::Eventually([&] { return !process->running() || chapter.over(); }, kChapter, kLook);
+    proxy_->SetFaults(nullptr);  // what is left to do counts no more
     if (process->running() && !killer->due()) {
       EXPECT_TRUE(ended) << "it didn't end: " << story.Describe(cluster_);
       EXPECT_EQ(AwaitEnd(story, expected.ends[index]), "");
-      proxy_->SetFaults(nullptr);
       process->Terminate();
       return crashes;
     }
-    process->Kill();  // it may be about to be
-    proxy_->SetFaults(nullptr);
+    process->Kill();
     EXPECT_TRUE(killer->due()) << "it ended by itself:\n" << process->Log();
     if (!killer->due()) return crashes;
     ++crashes;

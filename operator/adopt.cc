@@ -200,10 +200,11 @@ Done Installer::Adopt(const Context& ctx, Observation& o) {
     if (Step hold = RemoveLeftovers(ctx, at)) return hold;
     at.provider.status.installed_version = former.version;
     at.provider.status.contract = m.contract;
-    Step announced = Announce(ctx, at, m);
+    Step held = Announce(ctx, at, m);
+    if (!held) held = Apply(ctx, at, m, done);
     o.provider.status = at.provider.status;
-    if (announced) return announced;
-    if (Step hold = Apply(ctx, at, m, done)) return hold;
+    o.provider.resource_version = at.provider.resource_version;
+    if (held) return held;
     // What ran before is what a failed upgrade goes back to, and nothing of it is rolled out now (U5).
     if (done.rollout) done.rollout->outcome = api::outcome::kSucceeded;
     done.adopted = fmt::format("Took over what {} installed, at", former.tool);

@@ -304,7 +304,7 @@ Result<kube::Outcome> ProviderController::Pass(const Context& parent, const std:
 
 // Written before anything of it is removed: what a crash interrupts goes on with the same inventory. nullopt for
 // nothing.
-Result<std::optional<kube::Inventory>> ProviderController::FindLeftBehind(const Context& ctx, const Observation& o) {
+Result<std::optional<kube::Inventory>> ProviderController::FindLeftBehind(const Context& ctx, Observation& o) {
   kube::Inventory found = TRY(RebuildInventory(ctx, client_, o));
   if (found.size() == 0) return std::optional<kube::Inventory>();
   ctx.log.Info("rebuilt the inventory from labels", {{"objects", found.size()}});
@@ -321,8 +321,8 @@ void ProviderController::LookAgain(const Observation& o) {
   if (o.fleet.blind) controller_.queue().AddAfter(key, Seconds(30));
 }
 
-// The only place that writes status.
-Result<kube::Outcome> ProviderController::Report(const Context& ctx, const Observation& o, Done done) {
+// What a pass comes to, in the status first: nothing is said of a pass that was decided on what is no longer so.
+Result<kube::Outcome> ProviderController::Report(const Context& ctx, Observation& o, Done done) {
   const std::string key = o.provider.id.Key();
   if (done.hold) {
     if (done.hold->retry == Retry::kBackoff) done.hold->after = controller_.queue().AddBackoff(key);
@@ -332,24 +332,27 @@ Result<kube::Outcome> ProviderController::Report(const Context& ctx, const Obser
   }
   if (!done.forget) LookAgain(o);
   if (done.again_after) controller_.queue().AddAfter(key, *done.again_after);
-  api::ProviderStatus status = Summarize(o, done);
+  const api::ProviderStatus was = o.provider.status, is = Summarize(o, done);
+  bool later = !done.forget && Postponed(key, was, is);
+  Status written = done.forget || later ? Ok() : writer_.WriteStatus(ctx, o.provider, is);
+  if (!written.ok() && written.code() == Code::kNotFound) return kube::Outcome{};
+  if (!written.ok() && written.code() == Code::kConflict) {
+    controller_.queue().AddBackoff(key);
+    return kube::Outcome{};
+  }
   auto object = cache_.Get(key);
   if (object) {
-    for (const Event& event : EventsOf(o.provider.status, status, done)) {
+    for (const Event& event : EventsOf(was, is, done)) {
       events_.Record(*object->object, event.type, event.reason, event.message);
     }
   }
-  LogChange(ctx, o.provider.status, status);
-  Measure(o.provider, status, done.forget);
-  if (done.forget) return kube::Outcome{};
-  if (Postponed(key, o.provider.status, status)) return kube::Outcome{};
-  auto written = writer_.WriteStatus(ctx, o.provider, status);
-  // Gone or made anew meanwhile: its event brings the next pass.
-  if (!written.ok() && (written.code() == Code::kNotFound || written.code() == Code::kConflict)) return kube::Outcome{};
+  LogChange(ctx, was, is);
+  Measure(o.provider, is, done.forget);
   TRY(written);
+  if (done.forget || later) return kube::Outcome{};
   // What a change took (texts, answers, the schemas of CRDs that came by) is free when it is over: the pages go back.
-  if (IsReady(status) && !IsReady(o.provider.status)) malloc_trim(0);
-  if (GoesOn(o.provider.status, status, done)) return kube::Outcome{.again_after = Millis(0)};
+  if (IsReady(is) && !IsReady(was)) malloc_trim(0);
+  if (GoesOn(was, is, done)) return kube::Outcome{.again_after = Millis(0)};
   return kube::Outcome{};
 }
 

@@ -43,12 +43,12 @@ class ProviderController {
   void OnWatch(const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,
                const kube::ObjectPtr& is);
   void WakeAll(const std::function<bool(const api::Provider&)>& who);
-  Result<std::optional<kube::Inventory>> FindLeftBehind(const Context& ctx, const Observation& o);
+  Result<std::optional<kube::Inventory>> FindLeftBehind(const Context& ctx, Observation& o);
   void LookAgain(const Observation& o);
   Done Act(const Context& ctx, Observation& o, const Step& step);
   Done ActOnRollout(const Context& ctx, const Observation& o, const Step& step);
   Done MigrateStorage(const Context& ctx, const Observation& o);
-  Result<kube::Outcome> Report(const Context& ctx, const Observation& o, Done done);
+  Result<kube::Outcome> Report(const Context& ctx, Observation& o, Done done);
   bool Postponed(const std::string& key, const api::ProviderStatus& was, const api::ProviderStatus& is);
   void Measure(const api::Provider& provider, const api::ProviderStatus& status, bool gone);
 

@@ -44,8 +44,8 @@ struct Scale {
   std::vector<kube::ObjectId> workloads;
   bool up = false;
 };
-// The status takes back that the provider is paused, before the first pod comes back: others rely on it (C5). Nor does it
-// say any more that everything is applied: the counts of a pause aren't, so that an Install follows it (P1).
+// The status takes back that the provider is paused, before the first pod comes back: others rely on it (C5). Nor does
+// it say any more that everything is applied: the counts of a pause aren't, so that an Install follows it (P1).
 struct Unpause {};
 // Nothing to write.
 struct Steady {};

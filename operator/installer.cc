@@ -190,7 +190,6 @@ Installer::Step Installer::Gate(const Context& ctx, Observation& o, Material& m)
     status.desired_contract = m.contract;
     auto written = needs_.writer.WriteStatus(ctx, o.provider, status);
     if (!written.ok()) return NotInstalled(reason::kAPIServerUnavailable, written.error());
-    o.provider.status = status;
   }
   needs_.observer.ObserveSiblings(o);
   return CheckContract(o, m.release.version, m.contract);
@@ -330,7 +329,6 @@ Installer::Step Installer::AnnounceChange(const Context& ctx, Observation& o, Ma
   PutEntry(status.history, *m.rollout);
   auto written = needs_.writer.WriteStatus(ctx, o.provider, status);
   if (!written.ok()) return NotInstalled(reason::kAPIServerUnavailable, written.error());
-  o.provider.status = status;
   return std::nullopt;
 }
 
@@ -359,7 +357,7 @@ Installer::Step Installer::Apply(const Context& ctx, Observation& o, Material& m
   return std::nullopt;
 }
 
-Installer::Step Installer::ApplyPart(const Context& ctx, const Observation& o, const std::vector<kube::Manifest>& part,
+Installer::Step Installer::ApplyPart(const Context& ctx, Observation& o, const std::vector<kube::Manifest>& part,
                                      Material& m, Done& done) {
   std::vector<kube::Change> changes;
   Mutex mu;

@@ -57,8 +57,7 @@ class Installer {
   Step AnnounceChange(const Context& ctx, Observation& o, Material& m);
   Step Store(const Context& ctx, const Observation& o, Material& m);
   Step Apply(const Context& ctx, Observation& o, Material& m, Done& done);
-  Step ApplyPart(const Context& ctx, const Observation& o, const std::vector<kube::Manifest>& part, Material& m,
-                 Done& done);
+  Step ApplyPart(const Context& ctx, Observation& o, const std::vector<kube::Manifest>& part, Material& m, Done& done);
   void Complete(const Context& ctx, const Observation& o, Material& m, Done& done);
 
   void Reread(Observation& o);

@@ -70,7 +70,7 @@ std::vector<kube::ObjectId> Remover::Doomed(const Observation& o, bool crds) con
   return ids;
 }
 
-Done Remover::Remove(const Context& ctx, const Observation& o) {
+Done Remover::Remove(const Context& ctx, Observation& o) {
   Done done;
   done.deleting = true;
   std::vector<kube::ObjectId> gone = Doomed(o, false), crds = Doomed(o, true);

@@ -11,7 +11,7 @@ namespace capi::ops {
 class Remover {
  public:
   Remover(kube::Client& client, StatusWriter& writer);
-  Done Remove(const Context& ctx, const Observation& o);
+  Done Remove(const Context& ctx, Observation& o);
 
  private:
   // In a Namespace that is going its objects go anyway (X5).
