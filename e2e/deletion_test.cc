@@ -35,6 +35,19 @@ class Deletion : public ManagedCore {
     made_.emplace_back(resource, name);
   }
 
+  // D1: what is needed is kept, for without it nothing of a cluster could go.
+  void ExpectWorkloadComesBack(const Managed& provider) {
+    const kube::Resource& deployments = kube::Builtin("Deployment");
+    auto live = [&] { return cluster_->client().Get(cluster_->ctx(), deployments, provider.ns, provider.deployment); };
+    auto before = live();
+    ASSERT_TRUE(before.ok()) << before.error().message;
+    ASSERT_TRUE(cluster_->client().Delete(cluster_->ctx(), deployments, provider.ns, provider.deployment).ok());
+    EXPECT_TRUE(kube::Eventually([&] {
+      auto after = live();
+      return after.ok() && after->uid() != before->uid();
+    })) << See(provider).Describe();
+  }
+
   const kube::Resource clusters_{"cluster.x-k8s.io", "v1beta2", "clusters", "Cluster", true, {}, {}};
   const kube::Resource configs_{
       "bootstrap.cluster.x-k8s.io", "v1beta2", "kubeadmconfigs", "KubeadmConfig", true, {}, {}};
@@ -64,7 +77,11 @@ TEST_F(Deletion, WaitsForTheObjectsOfClusters) {
   ASSERT_TRUE(AwaitReason(kBootstrap, "Ready", "InUse"));
   std::string message = See(kBootstrap).Message("Ready");
   EXPECT_THAT(message, HasSubstr("KubeadmConfig default/of-mine (1 in all)"));
-  EXPECT_TRUE(cluster_->Exists({"apps", "Deployment", kBootstrap.ns, kBootstrap.deployment}));
+  ExpectWorkloadComesBack(kBootstrap);
+  EXPECT_EQ(operator_->Terminate(), 0);  // its successor has nothing at hand that it could restore from
+  operator_->Restart();
+  ExpectWorkloadComesBack(kBootstrap);
+  EXPECT_EQ(See(kBootstrap).Reason("Ready"), "InUse");
   ASSERT_TRUE(cluster_->client().Delete(cluster_->ctx(), configs_, "default", "of-mine").ok());
   EXPECT_TRUE(AwaitGone(kBootstrap));
   EXPECT_TRUE(cluster_->client().Get(cluster_->ctx(), configs_, "default", "of-nobody").ok())

@@ -219,8 +219,11 @@ Done ProviderController::Act(const Context& ctx, Observation& o, const Step& ste
     done = installer_.Install(ctx, o, install.rollback_to);
     if (!done.inventory) done.inventory = restored.inventory;
     done.restored = std::move(restored.restored);
+    if (!done.hold) done.hold = install.hold;
+    done.deleting = o.provider.deleting;
   } else if (std::holds_alternative<Restore>(step)) {
     done = restorer_.Run(ctx, o, std::get<Restore>(step));
+    done.deleting = o.provider.deleting;
   } else if (std::holds_alternative<Adopt>(step)) {
     done = installer_.Adopt(ctx, o);
   } else if (std::holds_alternative<Prune>(step)) {

@@ -14,9 +14,7 @@
 namespace capi::ops {
 namespace {
 
-bool HandsOffWanted(const Observation& o) {
-  return o.provider.annotations.contains(std::string(api::kAnnotationPaused));
-}
+using Next = std::optional<Step>;
 
 std::optional<Hold> FirstHold(const Observation& o, std::span<const Rule> rules) {
   for (const Rule& rule : rules) {
@@ -40,92 +38,179 @@ bool CanRestore(const Observation& o) {
   return !o.rendered.empty() && (o.provider.status.applied.empty() || o.rendered == o.provider.status.applied);
 }
 
-// A rollout that is waited for, or that failed, is kept as it was applied (D1).
-Step WithDrifts(Step step, std::vector<Drift> drifts) {
-  if (Await* wait = std::get_if<Await>(&step)) {
+bool IsApplied(const Observation& o) {
+  std::string inputs = InputsDigest(o);
+  return !inputs.empty() && inputs == o.provider.status.applied;
+}
+
+// ---- always ----
+
+Next HandsOffStops(const Observation& o) {
+  if (!o.provider.annotations.contains(std::string(api::kAnnotationPaused))) return std::nullopt;
+  return HandsOff{};
+}
+
+Next IsReleased(const Observation& o) {
+  if (!o.provider.deleting || o.provider.has_finalizer) return std::nullopt;
+  return Steady{};
+}
+
+Next NeedsFinalizer(const Observation& o) {
+  if (o.provider.has_finalizer) return std::nullopt;
+  return AddFinalizer{};
+}
+
+Next UnreadableStatus(const Observation& o) {
+  auto hold = StatusIsReadable(o);
+  return hold ? Next(std::move(*hold)) : std::nullopt;
+}
+
+// ---- while it is being deleted ----
+
+// What wasn't taken over is another tool's: it stays as it was.
+Next NeverOurs(const Observation& o) {
+  if (!o.former || o.inventory.size() > 0) return std::nullopt;
+  return Remove{};
+}
+
+Next LostBeforeRemoval(const Observation& o) {
+  if (!o.inventory_lost && !o.left_behind) return std::nullopt;
+  return Rebuild{};
+}
+
+// While it is needed, by clusters or to migrate what it leaves behind, it runs as declared: at zero, neither would ever
+// end.
+Next PauseWhileNeeded(const Observation& o) {
+  if (!GuardsDeletion(o)) return std::nullopt;
+  if (!FirstHold(o, DeletionRules()) && o.fleet.unmigrated.empty()) return std::nullopt;
+  return DecidePause(o);
+}
+
+// And it is kept as it was applied.
+Next KeptWhileNeeded(const Observation& o) {
+  if (!GuardsDeletion(o)) return std::nullopt;
+  auto hold = FirstHold(o, DeletionRules());
+  if (!hold) return std::nullopt;
+  std::vector<Drift> drifts = ToRestore(o);
+  if (!drifts.empty() && CanRestore(o)) return Restore{std::move(drifts), std::move(hold)};
+  if (!drifts.empty() && IsApplied(o)) return Install{.inputs = InputsDigest(o), .hold = std::move(hold)};
+  return *hold;
+}
+
+Next MigrateBeforeRemoval(const Observation& o) {
+  if (!GuardsDeletion(o) || o.fleet.unmigrated.empty()) return std::nullopt;
+  return Migrate{};
+}
+
+Next RemoveAll(const Observation&) { return Remove{}; }
+
+// ---- while it is there ----
+
+// What was applied is kept even while the next change can't be.
+Next HeldByPreflight(const Observation& o) {
+  auto hold = FirstHold(o, PreflightRules());
+  if (!hold) return std::nullopt;
+  std::vector<Drift> drifts = ToRestore(o);
+  if (!drifts.empty() && CanRestore(o)) return Restore{std::move(drifts), std::move(hold)};
+  return *hold;
+}
+
+Next TakesOver(const Observation& o) {
+  if (!o.former) return std::nullopt;
+  return Adopt{};
+}
+
+// A rollout that is waited for, or that failed, is kept as it was applied.
+Next GoesOnRollingOut(const Observation& o) {
+  Next step = FollowRollout(o, InputsDigest(o));
+  if (!step || !CanRestore(o)) return step;
+  std::vector<Drift> drifts = ToRestore(o);
+  if (Await* wait = std::get_if<Await>(&*step)) {
     wait->drifts = std::move(drifts);
-  } else if (Hold* hold = std::get_if<Hold>(&step); hold != nullptr && !drifts.empty()) {
+  } else if (Hold* hold = std::get_if<Hold>(&*step); hold != nullptr && !drifts.empty()) {
     return Restore{std::move(drifts), std::move(*hold)};
   }
   return step;
 }
 
-// P1, C5. Before everything that could stop the pass: it must work where no render is possible.
-std::optional<Step> DecidePause(const Observation& o) {
-  if (o.spec_error) return std::nullopt;  // whether it is to be paused isn't known
-  if (o.former) return std::nullopt;      // nor is it ours to scale (A2)
-  if (o.provider.spec.paused) {
-    auto running = ToScaleDown(o);
-    return running.empty() ? std::nullopt : std::optional<Step>(Scale{running, false});
-  }
-  auto paused = ToScaleUp(o);
-  // Also where nothing is to be scaled: its workloads were deleted meanwhile.
-  bool says = SaysPaused(o.provider.status);
-  // Whose status is lost has no contract that it could be judged by (C5): it is installed at zero first.
-  if ((paused.empty() && !says) || o.left_behind || StaysAtZero(o)) return std::nullopt;
-  if (says || !o.provider.status.applied.empty()) return Unpause{};
-  return Scale{paused, true};
+Next NewInputs(const Observation& o) {
+  if (IsApplied(o)) return std::nullopt;
+  return Install{InputsDigest(o), CanRestore(o) ? ToRestore(o) : std::vector<Drift>()};
+}
+
+Next LostInventory(const Observation& o) {
+  if (!o.inventory_lost) return std::nullopt;
+  return Install{InputsDigest(o)};
+}
+
+Next Drifted(const Observation& o) {
+  std::vector<Drift> drifts = ToRestore(o);
+  if (drifts.empty()) return std::nullopt;
+  if (CanRestore(o)) return Restore{std::move(drifts), std::nullopt};
+  return Install{InputsDigest(o)};
+}
+
+Next LeftOver(const Observation& o) {
+  if (!o.inventory.has_stale() || !o.fleet.ready()) return std::nullopt;
+  return Prune{};
+}
+
+// At zero, nobody converts (P3). The status says first that there is something to do: what is told of only afterwards
+// is lost with one write that fails.
+Next Unmigrated(const Observation& o) {
+  bool can = !o.fleet.unmigrated.empty() && o.fleet.ready() && !AppliesAtZero(o);
+  if (!can || !SaysUnmigrated(o.provider.status)) return std::nullopt;
+  return Migrate{};
 }
 
 // At zero against its declaration: what is left to do is done, and then it says so.
-Step AtRest(const Observation& o) {
-  if (!o.provider.spec.paused && !ToScaleUp(o).empty()) {
-    if (auto hold = StaysAtZero(o)) return *hold;
-  }
-  return Steady{};
+Next StillAtZero(const Observation& o) {
+  if (o.provider.spec.paused || ToScaleUp(o).empty()) return std::nullopt;
+  auto hold = StaysAtZero(o);
+  return hold ? Next(std::move(*hold)) : std::nullopt;
 }
 
-// X1 to X3. While it is needed, by clusters or to migrate what it leaves behind, it runs as declared: at zero, neither
-// would ever end.
-std::optional<Step> BeforeRemoval(const Observation& o) {
-  if (!GuardsDeletion(o)) return std::nullopt;
-  std::optional<Hold> hold = FirstHold(o, DeletionRules());
-  if (!hold && o.fleet.unmigrated.empty()) return std::nullopt;
-  if (auto step = DecidePause(o)) return step;
-  return hold ? Step(*hold) : Step(Migrate{});
-}
+Next NothingToDo(const Observation&) { return Steady{}; }
+
+using enum StepRule::When;
+
+// In this order. Names are those of docs/behaviour.md.
+constexpr StepRule kRules[] = {
+    {"P4.hands-off", kAlways, HandsOffStops},
+    {"X1.released", kDeleted, IsReleased},
+    {"X1.finalizer", kAlive, NeedsFinalizer},
+    {"U11.unreadable-status", kAlways, UnreadableStatus},
+
+    {"A2.never-ours", kDeleted, NeverOurs},
+    {"U11.lost-before-removal", kDeleted, LostBeforeRemoval},
+    {"X2.pause-while-needed", kDeleted, PauseWhileNeeded},
+    {"X2.kept-while-needed", kDeleted, KeptWhileNeeded},
+    {"X1.migrate", kDeleted, MigrateBeforeRemoval},
+    {"X1.remove", kDeleted, RemoveAll},
+
+    {"P1.pause", kAlive, DecidePause},
+    {"I5.preflight", kAlive, HeldByPreflight},
+    {"A1.take-over", kAlive, TakesOver},
+    {"U5.rollout", kAlive, GoesOnRollingOut},
+    {"U1.inputs", kAlive, NewInputs},
+    {"U11.lost-inventory", kAlive, LostInventory},
+    {"D1.drift", kAlive, Drifted},
+    {"U4.prune", kAlive, LeftOver},
+    {"U3.migrate", kAlive, Unmigrated},
+    {"C5.at-zero", kAlive, StillAtZero},
+    {"U1.nothing", kAlive, NothingToDo},
+};
 
 }  // namespace
 
+std::span<const StepRule> StepRules() { return kRules; }
+
 Step Decide(const Observation& o) {
-  if (HandsOffWanted(o)) return HandsOff{};
-  if (o.provider.deleting) {
-    if (!o.provider.has_finalizer) return Steady{};
-    // An inventory that can't be read is never taken for an empty one.
-    if (auto hold = StatusIsReadable(o)) return *hold;
-    // What wasn't taken over is another tool's: it stays as it was.
-    if (o.former && o.inventory.size() == 0) return Remove{};
-    if (o.inventory_lost || o.left_behind) return Rebuild{};
-    if (auto step = BeforeRemoval(o)) return *step;
-    return Remove{};
+  for (const StepRule& rule : kRules) {
+    if (!rule.AppliesTo(o)) continue;
+    if (Next step = rule.next(o)) return std::move(*step);
   }
-  if (!o.provider.has_finalizer) return AddFinalizer{};
-  if (auto hold = StatusIsReadable(o)) return *hold;
-  if (auto step = DecidePause(o)) return *step;
-  std::optional<Hold> hold = FirstHold(o, PreflightRules());
-  std::vector<Drift> drifts = ToRestore(o);
-  if (hold) {
-    if (!drifts.empty() && CanRestore(o)) return Restore{std::move(drifts), std::move(hold)};
-    return *hold;
-  }
-  if (o.former) return Adopt{};
-  std::string inputs = InputsDigest(o);
-  if (auto step = FollowRollout(o, inputs)) {
-    return CanRestore(o) ? WithDrifts(std::move(*step), std::move(drifts)) : std::move(*step);
-  }
-  if (inputs.empty() || inputs != o.provider.status.applied) {
-    if (!CanRestore(o)) drifts.clear();
-    return Install{inputs, std::move(drifts)};
-  }
-  if (o.inventory_lost) return Install{inputs};
-  if (!drifts.empty() && CanRestore(o)) return Restore{std::move(drifts), std::nullopt};
-  if (!drifts.empty()) return Install{inputs};
-  if (o.inventory.has_stale() && o.fleet.ready()) return Prune{};
-  // At zero, nobody converts (P3). The status says first that there is something to do: what is told of only afterwards
-  // is lost with one write that fails.
-  bool migrates = !o.fleet.unmigrated.empty() && o.fleet.ready() && !AppliesAtZero(o);
-  if (migrates && SaysUnmigrated(o.provider.status)) return Migrate{};
-  return AtRest(o);
+  return Steady{};  // the last rule always holds
 }
 
 const StoredRelease* WantedRelease(const Observation& o) {

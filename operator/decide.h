@@ -28,6 +28,7 @@ struct Install {
   std::string inputs;              // digest, as far as it is known before a version is resolved
   std::vector<Drift> drifts = {};  // to be restored first, in case the installation is refused
   std::string rollback_to = "";    // instead of spec.version, which failed (U5); "" otherwise
+  std::optional<Hold> hold = {};   // reported still: a deletion that waits (X2)
 };
 // Something isn't as it was applied (D1), and the render it came from is at hand. A rule that stops all else (`hold`)
 // is reported still: what was applied is kept even while the next change can't be.
@@ -62,6 +63,18 @@ struct Migrate {};
 
 using Step = std::variant<HandsOff, AddFinalizer, Rebuild, Remove, Install, Restore, Prune, Steady, Hold, Scale,
                           Unpause, Await, GiveUp, Migrate, Adopt>;
+
+// One line of the table that Decide goes through, in order: the first rule that names a step ends it. A value.
+struct StepRule {
+  enum class When { kAlways, kDeleted, kAlive };
+  std::string_view name;  // "U4.prune": the rule of docs/behaviour.md
+  When when;
+  bool AppliesTo(const Observation& o) const {
+    return when == When::kAlways || (when == When::kDeleted) == o.provider.deleting;
+  }
+  std::optional<Step> (*next)(const Observation&);
+};
+std::span<const StepRule> StepRules();
 
 Step Decide(const Observation& o);
 

@@ -429,7 +429,14 @@ Status Observer::ObserveNeeds(const Context& ctx, const std::string& key, Observ
   if (o.provider.deleting && GuardsDeletion(o)) TRY(ObserveUse(ctx, key, o));
   if (o.core) o.core_crds_established = TRY(CrdsEstablished(ctx, key, *o.core));
   o.former = TRY(Former(ctx, o));
-  if (o.spec_error || o.provider.deleting) return Ok();
+  if (o.spec_error) return Ok();
+  auto inputs = ObserveInputs(ctx, key, o);
+  // What is deleted but needed is kept as it was applied (X2); without its inputs it can go all the same.
+  return o.provider.deleting ? Ok() : inputs;
+}
+
+Status Observer::ObserveInputs(const Context& ctx, const std::string& key, Observation& o) {
+  if (o.provider.deleting && !GuardsDeletion(o)) return Ok();
   o.config_secret = TRY(Find(ctx, key, "Secret", o.provider.spec.config_secret));
   o.additional_manifests = TRY(Find(ctx, key, "ConfigMap", o.provider.spec.additional_manifests));
   o.releases = TRY(Releases(ctx, key, o.provider));

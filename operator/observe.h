@@ -80,6 +80,7 @@ class Observer {
   // As the last write left it, of an object that is awaited.
   std::optional<std::string> ScaledBy(const kube::ObjectId& id);
   Result<std::optional<FormerInstall>> Former(const Context& ctx, const Observation& o);
+  Status ObserveInputs(const Context& ctx, const std::string& key, Observation& o);
   Status ObserveNeeds(const Context& ctx, const std::string& key, Observation& o);
 
   kube::Client& client_;

@@ -7,6 +7,7 @@
 
 #include "api/reasons.h"
 #include "base/strings.h"
+#include "operator/contract_rules.h"
 #include "templating/customise.h"
 
 namespace capi::ops {
@@ -70,6 +71,22 @@ std::vector<kube::ObjectId> ToScaleDown(const Observation& o) {
 
 std::vector<kube::ObjectId> ToScaleUp(const Observation& o) {
   return Select(o, [](const Workload& w) { return w.former.has_value(); });
+}
+
+std::optional<Step> DecidePause(const Observation& o) {
+  if (o.spec_error) return std::nullopt;  // whether it is to be paused isn't known
+  if (o.former) return std::nullopt;      // nor is it ours to scale (A2)
+  if (o.provider.spec.paused) {
+    auto running = ToScaleDown(o);
+    return running.empty() ? std::nullopt : std::optional<Step>(Scale{running, false});
+  }
+  auto paused = ToScaleUp(o);
+  // Also where nothing is to be scaled: its workloads were deleted meanwhile.
+  bool says = SaysPaused(o.provider.status);
+  // Whose status is lost has no contract that it could be judged by (C5): it is installed at zero first.
+  if ((paused.empty() && !says) || o.left_behind || StaysAtZero(o)) return std::nullopt;
+  if (says || !o.provider.status.applied.empty()) return Unpause{};
+  return Scale{paused, true};
 }
 
 std::string StillRunning(const Fleet& fleet) {

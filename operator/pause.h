@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "operator/decide.h"
 #include "operator/observation.h"
 
 namespace capi::ops {
@@ -25,6 +26,9 @@ bool SaysPaused(const api::ProviderStatus& status);
 // Live workloads that a pause still has to scale, and those that it scaled.
 std::vector<kube::ObjectId> ToScaleDown(const Observation& o);
 std::vector<kube::ObjectId> ToScaleUp(const Observation& o);
+// What a pause that begins or ends asks for (P1, C5); nullopt for nothing. It must work where no render is possible, so
+// it comes before everything that could stop a pass.
+std::optional<Step> DecidePause(const Observation& o);
 // Workloads of which pods are left, in words; "" for none.
 std::string StillRunning(const Fleet& fleet);
 
