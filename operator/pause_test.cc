@@ -184,6 +184,12 @@ TEST(Pause, EndsInTwoSteps) {
          o.fleet.workloads = {Running()};
        },
        "install"},
+  });
+}
+
+// C4, C5: and not before it may.
+TEST(Pause, EndsWhenItMay) {
+  ExpectSteps({
       {"C5 but not before its contract is known again",
        [](Observation& o) {
          o.fleet.workloads = {Paused()};

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "operator/observation.h"
+#include "operator/decide.h"
 
 namespace capi::ops::testing {
 
@@ -43,6 +43,13 @@ inline kube::ObjectId DeploymentId() { return {"apps", "Deployment", "aws-system
 
 inline Workload NewWorkload(kube::HealthState state, std::string message = "") {
   return {.id = DeploymentId(), .exists = true, .health = {state, std::move(message)}, .scaled_by = ""};
+}
+
+inline std::string StepName(const Step& step) {
+  constexpr const char* kNames[] = {"HandsOff", "AddFinalizer", "Rebuild", "Remove",  "Install",
+                                    "Restore",  "Prune",        "Steady",  "Hold",    "Scale",
+                                    "Unpause",  "Await",        "GiveUp",  "Migrate", "Adopt"};
+  return kNames[step.index()];
 }
 
 }  // namespace capi::ops::testing
