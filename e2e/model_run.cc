@@ -8,6 +8,7 @@ namespace capi::e2e::model {
 namespace {
 
 constexpr Seconds kSettles{60};
+constexpr Millis kPoke{400};
 
 }  // namespace
 
@@ -20,16 +21,19 @@ std::string Player::Take(const Step& step) {
   world_.Do(step, fleet_);
   fleet_.Settle();
   std::string broken, differs;
-  int looks = 0;
-  bool settled = kube::Eventually(
+  MonoTime poke = begin + kPoke;
+  bool settled = world_.view().Await(
       [&] {
-        if (++looks % 40 == 0) world_.PokeCrds();
-        broken = world_.GoldenRule();
+        if (SystemClock().Monotonic() >= poke) {
+          world_.PokeCrds();
+          poke += kPoke;
+        }
+        broken = world_.view().GoldenRule();
         if (broken.empty()) differs = world_.Differs(fleet_);
         return !broken.empty() || differs.empty();
       },
       kSettles);
-  if (broken.empty()) broken = world_.Lost();
+  if (broken.empty()) broken = world_.Lost(fleet_);
   if (std::getenv("CAPI_MODEL_TRACE") != nullptr) {
     auto took = std::chrono::duration_cast<Millis>(SystemClock().Monotonic() - begin).count();
     fmt::print(stderr, "{:6} ms  {}\n", took, step.ToString());

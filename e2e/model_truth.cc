@@ -39,41 +39,28 @@ std::string PausedDiffers(const Member& m, const Seen& seen) {
 
 }  // namespace
 
-std::string World::Lost() {
+std::string World::Lost(const Fleet& fleet) {
   auto& client = cluster_.client();
   for (const auto& [what, kept] : kept_) {
-    auto live = client.Get(cluster_.ctx(), kept.resource, kept.ns, kept.name, {.metadata_only = true});
+    kube::Resource resource = kept.resource;
+    // At a version that is served now: another one than it was made at, maybe.
+    if (const int crd = fleet[kept.who].crd; kept.thing && crd >= 0) resource.version = ReleaseOf(crd).storage;
+    auto live = client.Get(cluster_.ctx(), resource, kept.ns, kept.name, {.metadata_only = true});
     if (!live.ok() && live.code() == Code::kNotFound) return what + " is lost";
     if (live.ok() && live->uid() != kept.uid) return what + " is lost, another one has its name";
   }
-  for (int who = 0; who < kMembers; ++who) {
-    if (!cluster_.Exists({"", "Namespace", "", NamesOf(who).ns}, "v1")) return NamesOf(who).ns + " is lost";
-  }
-  return "";
-}
-
-std::string World::GoldenRule() {
-  // One list, so one instant.
-  kube::ListOptions ours{.label_selector = "model", .metadata_only = true};
-  auto pods = cluster_.client().List(cluster_.ctx(), kube::Builtin("Pod"), "", ours);
-  if (!pods.ok()) return "";
-  std::set<std::string> core, others;
-  for (const auto& pod : pods->items) {
-    if (pod.deleting()) continue;
-    (pod.label("model") == NameOf(kCore) ? core : others).insert(pod.label("contract"));
-  }
-  for (const std::string& one : core) {
-    for (const std::string& other : others) {
-      if (!Fits(one, other))
-        return fmt::format("the golden rule: a core of {} runs beside a provider of {}", one, other);
-    }
+  for (const auto& [name, uid] : namespaces_) {
+    kube::ObjectPtr ns = view_->Get(kube::Builtin("Namespace"), "", name);
+    if (ns == nullptr || ns->uid() != uid || ns->deleting()) return name + " is lost";
   }
   return "";
 }
 
 std::string World::ProviderDiffers(int who, const Member& m) {
   const Names& names = NamesOf(who);
-  Seen seen = cluster_.See(names.type, names.ns, names.name);
+  kube::ObjectPtr object = view_->Get(api::ResourceOf(names.type), names.ns, names.name);
+  Seen seen;
+  if (object != nullptr) seen = {true, api::ParseProviderMeta(*object)};
   auto with = [&](const std::string& words) { return words.empty() ? "" : names.own + ": " + words; };
   if (seen.exists != m.exists) return with(seen.exists ? "it is still there: " + seen.Describe() : "it is gone");
   if (!m.exists) return "";
@@ -107,8 +94,7 @@ std::string World::InventoryDiffers(const Seen& seen, int who, const Member& m) 
   return wanted.empty() ? "" : "its inventory lacks " + wanted.begin()->ToString();
 }
 
-std::string World::ObjectsDiffer(const Fleet& fleet, const Objects& live) {
-  Objects left = live;
+std::string World::ObjectsDiffer(const Fleet& fleet, Objects left) {
   for (int who = 0; who < kMembers; ++who) {
     const Member& m = fleet[who];
     left.erase({"", "ConfigMap", NamesOf(who).ns, "stranger"});
@@ -123,7 +109,7 @@ std::string World::ObjectsDiffer(const Fleet& fleet, const Objects& live) {
       }
       if (wanted && found == left.end()) return id.ToString() + " isn't there";
       if (!wanted) continue;
-      if (std::string words = model::Differs(who, part, m, found->second); !words.empty()) return words;
+      if (std::string words = model::Differs(who, part, m, *found->second); !words.empty()) return words;
       left.erase(found);
     }
   }
@@ -136,15 +122,13 @@ std::string World::Differs(const Fleet& fleet) {
   }
   Objects live;
   for (Part part : {Part::kCrd, Part::kConfig, Part::kRole, Part::kHook, Part::kDeployment}) {
-    auto list = cluster_.client().List(cluster_.ctx(), ResourceOf(part), "", {.label_selector = kLabelOurs});
-    if (!list.ok()) return list.error().message;
-    for (auto& object : list->items) {
-      kube::ObjectId id{ResourceOf(part).group, ResourceOf(part).kind, object.ns(), object.name()};
-      if (part == Part::kCrd && object.deleting()) continue;
-      live[id] = std::move(object);
+    const kube::Resource& resource = ResourceOf(part);
+    for (auto& object : view_->List(resource)) {
+      if (part == Part::kCrd && object->deleting()) continue;
+      live[{resource.group, resource.kind, object->ns(), object->name()}] = std::move(object);
     }
   }
-  return ObjectsDiffer(fleet, live);
+  return ObjectsDiffer(fleet, std::move(live));
 }
 
 }  // namespace capi::e2e::model

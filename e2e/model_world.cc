@@ -29,6 +29,11 @@ World::World(kube::ControlPlane& plane) : cluster_(plane, /*cert_manager=*/false
     StoreSecret(who, 1);
     for (int version = 0; version < kReleases; ++version) StoreRelease(who, version, 1);
   }
+  view_ = std::make_unique<View>(plane);
+  for (int who = 0; who < kMembers; ++who) {
+    const std::string& ns = NamesOf(who).ns;
+    namespaces_[ns] = view_->Get(kube::Builtin("Namespace"), "", ns)->uid();
+  }
   operator_ = std::make_unique<OperatorProcess>(plane.kubeconfig(),
                                                 std::vector<std::string>{"--leader-elect-namespace", kUsersNamespace});
 }
@@ -92,6 +97,33 @@ void World::Do(const Step& step, const Fleet& after) {
     }
     default: DoForeign(step, after);
   }
+  CatchUp(step, after);
+}
+
+void World::CatchUp(const Step& step, const Fleet& after) {
+  const Names& names = NamesOf(step.who);
+  const Member& m = after[step.who];
+  switch (step.verb) {
+    case Verb::kSecret:
+    case Verb::kRelease:
+    case Verb::kUse:
+    case Verb::kObject:
+    case Verb::kRestart: return;  // isn't watched
+    case Verb::kStranger: return view_->CatchUp(kube::Builtin("ConfigMap"), names.ns, "stranger");
+    case Verb::kEdit:
+    case Verb::kHide:
+    case Verb::kRemove:
+    case Verb::kMark:
+    case Verb::kScale:
+    case Verb::kBundle: {
+      Part part = step.verb == Verb::kScale    ? Part::kDeployment
+                  : step.verb == Verb::kBundle ? Part::kHook
+                                               : Part(step.a);
+      const kube::ObjectId id = IdOf(step.who, part, m.applied ? m.applied->version : 0);
+      return view_->CatchUp(ResourceOf(part), id.ns, id.name);
+    }
+    default: view_->CatchUp(api::ResourceOf(names.type), names.ns, names.name);
+  }
 }
 
 void World::DoForeign(const Step& step, const Fleet& after) {
@@ -124,7 +156,8 @@ void World::DoForeign(const Step& step, const Fleet& after) {
     case Verb::kStranger: {
       cluster_.StoreConfigMap(names.ns, "stranger", {{kLabelOurs, ""}, {"cluster.x-k8s.io/provider", names.label}},
                               {{"a", "b"}});
-      Keep(names.own + " stranger", kube::Builtin("ConfigMap"), cluster_.Get("ConfigMap", names.ns, "stranger"));
+      Keep(names.own + " stranger", who, false, kube::Builtin("ConfigMap"),
+           cluster_.Get("ConfigMap", names.ns, "stranger"));
       break;
     }
     case Verb::kWipe:
@@ -149,13 +182,11 @@ void World::Restart() {
 
 void World::PokeCrds() {
   const kube::Resource& crds = ResourceOf(Part::kCrd);
-  auto list = cluster_.client().List(cluster_.ctx(), crds, "", {.label_selector = kLabelOurs, .metadata_only = true});
-  if (!list.ok()) return;
-  for (const auto& crd : list->items) {
-    if (!crd.deleting()) continue;
+  for (const auto& crd : view_->List(crds)) {
+    if (!crd->deleting()) continue;
     Json poke = {{"metadata", {{"annotations", {{"test/poke", std::to_string(++people_)}}}}}};
     // Gone meanwhile is as good.
-    (void)cluster_.client().Patch(cluster_.ctx(), crds, "", crd.name(), kube::PatchType::kMerge, poke).ok();
+    (void)cluster_.client().Patch(cluster_.ctx(), crds, "", crd->name(), kube::PatchType::kMerge, poke).ok();
   }
 }
 
@@ -178,11 +209,12 @@ void World::PutThing(int who, const std::string& name, bool wanted, const Member
     return created.ok() || created.code() != Code::kNotFound;
   });
   Must(created, key);
-  if (created.ok()) Keep(key, resource, *created);
+  if (created.ok()) Keep(key, who, true, resource, *created);
 }
 
-void World::Keep(const std::string& what, const kube::Resource& resource, const kube::Object& object) {
-  kept_[what] = {resource, object.ns(), object.name(), object.uid()};
+void World::Keep(const std::string& what, int who, bool thing, const kube::Resource& resource,
+                 const kube::Object& object) {
+  kept_[what] = {who, thing, resource, object.ns(), object.name(), object.uid()};
 }
 
 void World::Patch(const kube::ObjectId& id, const Json& merge_patch, const std::string& subresource) {
