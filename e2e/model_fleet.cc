@@ -21,10 +21,10 @@ const std::vector<Release>& All() {
 }
 
 constexpr const char* kVerbs[] = {
-    "version", "pause",          "hands_off", "image", "verbosity", "patch",  "allow_downgrade",
-    "secret",  "release",        "delete",    "force", "create",    "use",    "object",
-    "edit",    "hide",           "remove",    "mark",  "scale",     "bundle", "stranger",
-    "wipe",    "take_finalizer", "restart"};
+    "version", "pause",     "hands_off", "image",          "verbosity", "patch",  "allow_downgrade",
+    "secret",  "release",   "delete",    "force",          "create",    "use",    "object",
+    "edit",    "hide",      "remove",    "mark",           "scale",     "bundle", "stranger",
+    "plant",   "namespace", "wipe",      "take_finalizer", "restart"};
 constexpr const char* kPartNames[] = {"CRD", "ConfigMap", "ConfigMap2", "ClusterRole", "Webhook", "Deployment"};
 constexpr const char* kNames[] = {"core", "boot", "infra"};
 constexpr int kMostRemovals = 3;
@@ -32,6 +32,8 @@ constexpr int kMostRemovals = 3;
 }  // namespace
 
 const Release& ReleaseOf(int version) { return All()[version]; }
+
+Place PlaceOf(int version) { return version % 2 == 0 ? Place::kEven : Place::kOdd; }
 
 const char* NameOf(int who) { return kNames[who]; }
 
@@ -54,6 +56,7 @@ std::string Step::ToString() const {
     case Verb::kForce:
     case Verb::kBundle:
     case Verb::kStranger:
+    case Verb::kNamespace:
     case Verb::kWipe:
     case Verb::kFinalizer: return fmt::format("{}({})", name, NameOf(who));
     default: return fmt::format("{}({}, {})", name, NameOf(who), a);
@@ -68,6 +71,11 @@ bool Fleet::AllReady() const {
 bool Fleet::CanEdit(const Member& m, Part part) const {
   if (part == Part::kCrd) return m.crd >= 0 && m.applied && !m.loose.contains(part);
   return m.applied && !m.loose.contains(part);
+}
+
+bool Fleet::Has(const Member& m, Place place) const {
+  if (!m.applied || place == Place::kConfig) return m.applied.has_value();
+  return place == PlaceOf(m.applied->version);
 }
 
 // What makes sense to do, so that a sequence from which steps were dropped is one still.
@@ -101,6 +109,9 @@ bool Fleet::Can(const Step& step) const {
     case Verb::kScale: return CanEdit(m, Part::kDeployment) && alive && !m.hands_off && step.a != m.scaled;
     case Verb::kBundle: return CanEdit(m, Part::kHook) && !m.bundle;
     case Verb::kStranger: return !m.stranger;
+    case Verb::kPlant: return !Has(m, Place(step.a)) && !m.planted.contains(Place(step.a));
+    case Verb::kNamespace:
+      return alive && !m.hands_off;  // else nobody removes the finalizer
     // While something else stands in the way, or nobody writes, it stays lost.
     case Verb::kWipe:
     case Verb::kFinalizer: return alive && !m.hands_off && (m.why.empty() || m.why == "Paused");
@@ -154,6 +165,8 @@ void Fleet::DoForeign(Member& m, const Step& step) {
       m.loose.insert(Part(step.a));
       Lose(m, Part(step.a));
       ++m.removals[step.a];
+      if (Part(step.a) == Part::kConfig) m.planted.erase(Place::kConfig);
+      if (Part(step.a) == Part::kOnly) m.planted.erase(PlaceOf(m.applied->version));
       break;
     case Verb::kMark: m.marks.insert(Part(step.a)); break;
     case Verb::kScale:
@@ -161,6 +174,15 @@ void Fleet::DoForeign(Member& m, const Step& step) {
       break;
     case Verb::kBundle: m.bundle = true; break;
     case Verb::kStranger: m.stranger = true; break;
+    case Verb::kPlant: m.planted.insert(Place(step.a)); break;
+    case Verb::kNamespace:
+      // X5: with all that is in it, and without a look at who needs it.
+      Leave(m);
+      m.secret = 1;
+      m.releases.fill(1);
+      m.stranger = false;
+      m.planted.clear();
+      break;
     case Verb::kWipe: m.rendered = false; break;
     case Verb::kRestart:
       for (Member& each : members_) each.rendered = false;

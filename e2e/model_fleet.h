@@ -53,6 +53,8 @@ enum class Verb {
   kScale,      // a: replicas, through the scale subresource
   kBundle,     // an injector fills in a CA bundle
   kStranger,   // somebody's own object, with our labels
+  kPlant,      // a: Place. An object of somebody else's, owned by another of his, is there before the provider has one
+  kNamespace,  // somebody deletes its Namespace, and when that has gone there is a new one
   kWipe,       // the status is lost
   kFinalizer,  // the finalizer is taken away
   kRestart,    // the operator is killed, and starts again
@@ -78,6 +80,11 @@ struct Spec {
   int image = 0, verbosity = 0, patch = 0;
 };
 
+// Names that some releases have objects of: all of them, those with an even number, those with an odd one.
+enum class Place { kConfig, kEven, kOdd };
+inline constexpr int kPlaces = 3;
+Place PlaceOf(int version);  // of Part::kOnly
+
 // One provider. A value.
 struct Member {
   // As people want it.
@@ -100,6 +107,7 @@ struct Member {
   // What others made, and nobody may touch.
   bool used = false, object = false, stranger = false, bundle = false;
   std::set<Part> marks;
+  std::set<Place> planted;
   int scaled = 0;                         // replicas that somebody asked for; 0: nobody did
   std::array<int, kParts> removals = {};  // in this life: more than a few in a minute are a fight (D2)
 
@@ -121,6 +129,7 @@ class Fleet {
 
  private:
   bool CanEdit(const Member& m, Part part) const;
+  bool Has(const Member& m, Place place) const;
   void DoSpec(Member& m, const Step& step);
   void DoForeign(Member& m, const Step& step);
   void Lose(Member& m, Part part);

@@ -201,6 +201,10 @@ kube::ObjectId IdOf(int who, Part part, int version) {
   return {};
 }
 
+kube::ObjectId IdOf(int who, Place place) {
+  return place == Place::kConfig ? IdOf(who, Part::kConfig, 0) : IdOf(who, Part::kOnly, place == Place::kEven ? 0 : 1);
+}
+
 const kube::Resource& ResourceOf(Part part) { return kube::Builtin(IdOf(kCore, part, 0).kind); }
 
 kube::Resource ThingOf(int who, const std::string& version) {

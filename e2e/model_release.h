@@ -31,6 +31,7 @@ Json SpecOf(int who, const Spec& spec);
 // Objects of the release. kOnly has another name in every other release, so that an upgrade prunes it.
 kube::ObjectId IdOf(int who, Part part, int version);
 const kube::Resource& ResourceOf(Part part);
+kube::ObjectId IdOf(int who, Place place);
 // Of its CRD, at a version that is served.
 kube::Resource ThingOf(int who, const std::string& version);
 

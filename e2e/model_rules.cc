@@ -113,6 +113,7 @@ void Fleet::Leave(Member& m) const {
   left.used = m.used;
   left.object = m.object;
   left.stranger = m.stranger;
+  left.planted = m.planted;
   if (!m.delete_crds) {
     left.crd = m.crd;
     left.stored = m.stored;

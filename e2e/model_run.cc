@@ -60,6 +60,10 @@ std::string Player::Sequences(std::uint64_t first, std::uint64_t last) {
     on = then_();
     ++seed_;
   } while (on && seed_ <= last && seed_ % kSequencesPerBeginning != 0);
+  return Finish();
+}
+
+std::string Player::Finish() {
   if (std::string wrong = Take(End(fleet_)); !wrong.empty()) return wrong;
   world_.Clear(fleet_);
   fleet_ = Fleet{};

@@ -23,6 +23,7 @@ class Player {
   // Sequences that begin with `first`, until one with a round number begins or `last` is done. Every ten share a
   // beginning, and each goes on where the one before it was brought back to.
   std::string Sequences(std::uint64_t first, std::uint64_t last);
+  std::string Finish();  // nothing is left, as at the beginning
   void LeaveOut(Verb verb) { left_out_ = verb; }
   // Called with every provider Ready; false ends Sequences early.
   void AfterSequence(std::function<bool()> then) { then_ = std::move(then); }

@@ -23,11 +23,12 @@ struct Weighted {
 };
 
 constexpr Weighted kWeights[] = {
-    {Verb::kVersion, 22}, {Verb::kPause, 14},  {Verb::kHandsOff, 4},  {Verb::kImage, 5},     {Verb::kVerbosity, 4},
-    {Verb::kPatch, 5},    {Verb::kSecret, 7},  {Verb::kRelease, 8},   {Verb::kDowngrade, 4}, {Verb::kDelete, 5},
-    {Verb::kForce, 4},    {Verb::kCreate, 10}, {Verb::kUse, 4},       {Verb::kObject, 5},    {Verb::kEdit, 8},
-    {Verb::kHide, 4},     {Verb::kRemove, 8},  {Verb::kMark, 5},      {Verb::kScale, 4},     {Verb::kBundle, 2},
-    {Verb::kStranger, 2}, {Verb::kWipe, 4},    {Verb::kFinalizer, 3}, {Verb::kRestart, 2},
+    {Verb::kVersion, 88},  {Verb::kPause, 56},  {Verb::kHandsOff, 16},  {Verb::kImage, 20},     {Verb::kVerbosity, 16},
+    {Verb::kPatch, 20},    {Verb::kSecret, 28}, {Verb::kRelease, 32},   {Verb::kDowngrade, 16}, {Verb::kDelete, 20},
+    {Verb::kForce, 16},    {Verb::kCreate, 40}, {Verb::kUse, 16},       {Verb::kObject, 20},    {Verb::kEdit, 32},
+    {Verb::kHide, 16},     {Verb::kRemove, 32}, {Verb::kMark, 20},      {Verb::kScale, 16},     {Verb::kBundle, 8},
+    {Verb::kStranger, 8},  {Verb::kWipe, 16},   {Verb::kFinalizer, 12}, {Verb::kRestart, 8},    {Verb::kPlant, 24},
+    {Verb::kNamespace, 1},  // which takes the garbage collector ten seconds and more
 };
 
 Verb AnyVerb(Dice& dice) {
@@ -69,6 +70,7 @@ Step AnyStep(Dice& dice, const Fleet& fleet) {
     case Verb::kRemove:
     case Verb::kMark: step.a = dice.Below(kParts); break;
     case Verb::kScale: step.a = 2 + dice.Below(2); break;
+    case Verb::kPlant: step.a = dice.Below(kPlaces); break;
     default: break;
   }
   if (step.verb == Verb::kRestart) step.who = kCore;

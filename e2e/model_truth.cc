@@ -44,10 +44,13 @@ std::string World::Lost(const Fleet& fleet) {
   for (const auto& [what, kept] : kept_) {
     kube::Resource resource = kept.resource;
     // At a version that is served now: another one than it was made at, maybe.
-    if (const int crd = fleet[kept.who].crd; kept.thing && crd >= 0) resource.version = ReleaseOf(crd).storage;
+    if (const int crd = fleet[kept.who].crd; kept.by == Verb::kObject && crd >= 0)
+      resource.version = ReleaseOf(crd).storage;
     auto live = client.Get(cluster_.ctx(), resource, kept.ns, kept.name, {.metadata_only = true});
     if (!live.ok() && live.code() == Code::kNotFound) return what + " is lost";
     if (live.ok() && live->uid() != kept.uid) return what + " is lost, another one has its name";
+    if (live.ok() && kept.by == Verb::kPlant && live->annotation("planted") != "stays")
+      return what + " isn't as it was made";
   }
   for (const auto& [name, uid] : namespaces_) {
     kube::ObjectPtr ns = view_->Get(kube::Builtin("Namespace"), "", name);
@@ -87,7 +90,10 @@ std::string World::InventoryDiffers(const Seen& seen, int who, const Member& m) 
   for (int part = 0; m.applied && part < kParts; ++part) wanted.insert(IdOf(who, Part(part), m.applied->version));
   // And what clusterctl knows it by (A1).
   if (m.applied) wanted.insert({"clusterctl.cluster.x-k8s.io", "Provider", NamesOf(who).ns, NamesOf(who).label});
+  std::set<kube::ObjectId> planted;
+  for (Place place : m.planted) planted.insert(IdOf(who, place));
   for (const auto& [id, entry] : inventory->entries()) {
+    if (!wanted.contains(id) && planted.contains(id)) continue;  // known by its labels, and kept all the same (U4, U11)
     if (!wanted.erase(id)) return "its inventory has " + id.ToString();
     if (entry.stale) return id.ToString() + " is stale";
   }
@@ -97,7 +103,6 @@ std::string World::InventoryDiffers(const Seen& seen, int who, const Member& m) 
 std::string World::ObjectsDiffer(const Fleet& fleet, Objects left) {
   for (int who = 0; who < kMembers; ++who) {
     const Member& m = fleet[who];
-    left.erase({"", "ConfigMap", NamesOf(who).ns, "stranger"});
     for (int i = 0; i < kParts; ++i) {
       Part part = Part(i);
       const kube::ObjectId id = IdOf(who, part, m.applied ? m.applied->version : 0);
@@ -112,6 +117,8 @@ std::string World::ObjectsDiffer(const Fleet& fleet, Objects left) {
       if (std::string words = model::Differs(who, part, m, *found->second); !words.empty()) return words;
       left.erase(found);
     }
+    left.erase({"", "ConfigMap", NamesOf(who).ns, "stranger"});
+    for (Place place : m.planted) left.erase(IdOf(who, place));
   }
   return left.empty() ? "" : left.begin()->first.ToString() + " is left over";
 }

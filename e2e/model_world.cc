@@ -9,6 +9,8 @@
 namespace capi::e2e::model {
 namespace {
 
+constexpr const char* kOwner = "somebodys";
+constexpr Seconds kGoes{120};
 constexpr const char* kLease = "controller-leader-election-capi-operator";
 constexpr const char* kBundlePem = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg==";
 
@@ -24,18 +26,49 @@ void Must(const Status& status, std::string_view what) {
 
 World::World(kube::ControlPlane& plane) : cluster_(plane, /*cert_manager=*/false) {
   cluster_.CreateNamespace(kUsersNamespace);
-  for (int who = 0; who < kMembers; ++who) {
-    cluster_.CreateNamespace(NamesOf(who).ns);
-    StoreSecret(who, 1);
-    for (int version = 0; version < kReleases; ++version) StoreRelease(who, version, 1);
-  }
   view_ = std::make_unique<View>(plane);
-  for (int who = 0; who < kMembers; ++who) {
-    const std::string& ns = NamesOf(who).ns;
-    namespaces_[ns] = view_->Get(kube::Builtin("Namespace"), "", ns)->uid();
-  }
+  for (int who = 0; who < kMembers; ++who) Furnish(who);
   operator_ = std::make_unique<OperatorProcess>(plane.kubeconfig(),
                                                 std::vector<std::string>{"--leader-elect-namespace", kUsersNamespace});
+}
+
+void World::Furnish(int who) {
+  const std::string& ns = NamesOf(who).ns;
+  cluster_.CreateNamespace(ns);
+  view_->CatchUp(kube::Builtin("Namespace"), "", ns);
+  namespaces_[ns] = view_->Get(kube::Builtin("Namespace"), "", ns)->uid();
+  StoreSecret(who, 1);
+  for (int version = 0; version < kReleases; ++version) StoreRelease(who, version, 1);
+  cluster_.StoreConfigMap(ns, kOwner, {}, {});
+}
+
+void World::LoseNamespace(int who) {
+  const std::string& ns = NamesOf(who).ns;
+  std::erase_if(kept_, [&](const auto& one) { return one.second.ns == ns; });
+  cluster_.DeleteNamespace(ns);
+  bool gone = kube::Eventually([&] { return !cluster_.Exists({"", "Namespace", "", ns}, "v1"); }, kGoes, Millis(50));
+  EXPECT_TRUE(gone) << ns << " doesn't go: " << DescribeProviders();
+  Furnish(who);
+}
+
+// U4: what has an owner is never deleted, though the provider's release has it too.
+void World::Plant(int who, Place place) {
+  const kube::ObjectId id = IdOf(who, place);
+  Json owner = {{"apiVersion", "v1"},
+                {"kind", "ConfigMap"},
+                {"name", kOwner},
+                {"uid", cluster_.Get("ConfigMap", id.ns, kOwner).uid()}};
+  kube::Object map(Json{{"apiVersion", "v1"},
+                        {"kind", "ConfigMap"},
+                        {"metadata",
+                         {{"name", id.name},
+                          {"namespace", id.ns},
+                          {"annotations", {{"planted", "stays"}}},
+                          {"ownerReferences", Json::array({owner})}}},
+                        {"data", {{"version", "mine"}}}});
+  auto created = cluster_.client().Create(cluster_.ctx(), kube::Builtin("ConfigMap"), map, {.field_manager = "person"});
+  Must(created, id.ToString());
+  if (created.ok()) Keep(id.ToString(), who, Verb::kPlant, kube::Builtin("ConfigMap"), *created);
 }
 
 void World::StoreRelease(int who, int version, int revision) {
@@ -108,6 +141,7 @@ void World::CatchUp(const Step& step, const Fleet& after) {
     case Verb::kRelease:
     case Verb::kUse:
     case Verb::kObject:
+    case Verb::kPlant:
     case Verb::kRestart: return;  // isn't watched
     case Verb::kStranger: return view_->CatchUp(kube::Builtin("ConfigMap"), names.ns, "stranger");
     case Verb::kEdit:
@@ -140,7 +174,7 @@ void World::DoForeign(const Step& step, const Fleet& after) {
       Patch(id(part), {{"metadata", {{"labels", {{kLabelOurs, nullptr}, {"cluster.x-k8s.io/provider", nullptr}}}}}});
       break;
     case Verb::kRemove:
-      if (part == Part::kCrd) kept_.erase(names.own + " CRD");
+      kept_.erase(id(part).ToString());  // where it was planted
       Must(cluster_.client().Delete(cluster_.ctx(), ResourceOf(part), id(part).ns, id(part).name), "remove");
       break;
     case Verb::kMark: Patch(id(part), {{"metadata", {{"annotations", {{"mine", "stays"}}}}}}); break;
@@ -156,10 +190,12 @@ void World::DoForeign(const Step& step, const Fleet& after) {
     case Verb::kStranger: {
       cluster_.StoreConfigMap(names.ns, "stranger", {{kLabelOurs, ""}, {"cluster.x-k8s.io/provider", names.label}},
                               {{"a", "b"}});
-      Keep(names.own + " stranger", who, false, kube::Builtin("ConfigMap"),
+      Keep(names.own + " stranger", who, step.verb, kube::Builtin("ConfigMap"),
            cluster_.Get("ConfigMap", names.ns, "stranger"));
       break;
     }
+    case Verb::kPlant: Plant(who, Place(step.a)); break;
+    case Verb::kNamespace: LoseNamespace(who); break;
     case Verb::kWipe:
       Must(cluster_.client().Patch(cluster_.ctx(), api::ResourceOf(names.type), names.ns, names.name,
                                    kube::PatchType::kMerge, {{"status", nullptr}}, {.subresource = "status"}),
@@ -209,12 +245,12 @@ void World::PutThing(int who, const std::string& name, bool wanted, const Member
     return created.ok() || created.code() != Code::kNotFound;
   });
   Must(created, key);
-  if (created.ok()) Keep(key, who, true, resource, *created);
+  if (created.ok()) Keep(key, who, Verb::kObject, resource, *created);
 }
 
-void World::Keep(const std::string& what, int who, bool thing, const kube::Resource& resource,
+void World::Keep(const std::string& what, int who, Verb by, const kube::Resource& resource,
                  const kube::Object& object) {
-  kept_[what] = {who, thing, resource, object.ns(), object.name(), object.uid()};
+  kept_[what] = {who, by, resource, object.ns(), object.name(), object.uid()};
 }
 
 void World::Patch(const kube::ObjectId& id, const Json& merge_patch, const std::string& subresource) {
@@ -255,6 +291,11 @@ void World::Clear(const Fleet& fleet) {
     const Member& m = fleet[who];
     if (m.stranger) {
       Must(cluster_.client().Delete(cluster_.ctx(), kube::Builtin("ConfigMap"), NamesOf(who).ns, "stranger"), "Clear");
+    }
+    for (Place place : m.planted) {
+      const kube::ObjectId id = IdOf(who, place);
+      Must(cluster_.client().Delete(cluster_.ctx(), kube::Builtin("ConfigMap"), id.ns, id.name), "Clear");
+      view_->CatchUp(kube::Builtin("ConfigMap"), id.ns, id.name);
     }
     if (m.secret != 1) StoreSecret(who, 1);
     for (int version = 0; version < kReleases; ++version) {

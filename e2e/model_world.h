@@ -35,6 +35,9 @@ class World {
  private:
   using Objects = std::map<kube::ObjectId, kube::ObjectPtr>;
 
+  void Furnish(int who);  // its Namespace, and what people keep there
+  void LoseNamespace(int who);
+  void Plant(int who, Place place);
   void StoreRelease(int who, int version, int revision);
   void StoreSecret(int who, int value);
   void PatchSpec(int who, const Spec& spec);
@@ -44,7 +47,7 @@ class World {
   void PutThing(int who, const std::string& name, bool wanted, const Member& m);
   void Edit(int who, Part part, const Member& m);
   void Patch(const kube::ObjectId& id, const Json& merge_patch, const std::string& subresource = "");
-  void Keep(const std::string& what, int who, bool thing, const kube::Resource& resource, const kube::Object& object);
+  void Keep(const std::string& what, int who, Verb by, const kube::Resource& resource, const kube::Object& object);
   void Restart();
   std::string ProviderDiffers(int who, const Member& m);
   std::string InventoryDiffers(const Seen& seen, int who, const Member& m);
@@ -52,7 +55,7 @@ class World {
 
   struct Kept {
     int who = kCore;
-    bool thing = false;  // of the provider's CRD
+    Verb by = Verb::kObject;  // what made it
     kube::Resource resource;
     std::string ns, name, uid;
   };
