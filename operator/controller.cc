@@ -193,11 +193,14 @@ void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::
   if (watch.metadata_only && was && is && SameTrace(*was, *is)) return;
   std::string label = object.label(api::kLabelProvider);
   std::string before = was ? was->label(api::kLabelProvider) : label;
-  bool of_core = watch.resource.kind == "CustomResourceDefinition" && label == "cluster-api";
+  bool of_core =
+      watch.resource.kind == "CustomResourceDefinition" && (label == "cluster-api" || before == "cluster-api");
+  // A status that says Ready may be about to change, by a pass that saw the CRD as it was.
+  bool established = of_core && (!was || !is || kube::HealthOf(*was).ok() != kube::HealthOf(*is).ok());
   WakeAll([&](const api::Provider& provider) {
     std::string own = api::ManifestLabel(provider.id.type, provider.id.name);
     if (own == label || own == before) return true;
-    return of_core && !IsReady(provider.status);
+    return established || (of_core && !IsReady(provider.status));
   });
 }
 

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 #include "base/files.h"
@@ -182,6 +183,69 @@ TEST_F(InProcess, AClaimOfReplicasOutlivesAPauseWhateverTheWatchShows) {
     EXPECT_EQ(Replicas(), 3);
     proxy_->SetFaults(nullptr);
   }
+  DeleteCore();
+}
+
+// I4: a provider that is just about to say that the core's CRDs aren't there goes on when they come back meanwhile. (It
+// still said Ready when they did, wasn't woken, and waited for good.)
+TEST_F(InProcess, ThoseThatWaitForTheCoreAreWokenWhateverTheySaidLast) {
+  ApplyCore("v1.0.0");
+  ASSERT_TRUE(kube::Eventually([&] { return ReadyAt("v1.0.0"); }, Seconds(60)));
+  kube::ApplyYaml(*client_, R"(
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: boot, namespace: core, labels: {release: boot, provider.cluster.x-k8s.io/version: v1.0.0}}
+data:
+  metadata: |
+    {apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3, kind: Metadata, releaseSeries: [{major: 1, minor: 0, contract: v1beta2}]}
+  components: |
+    {apiVersion: v1, kind: ConfigMap, metadata: {name: of-boot, namespace: x}}
+)");
+  auto apply = [&](const std::string& turn) {
+    kube::ApplyYaml(*client_, fmt::format(R"(
+apiVersion: operator.cluster.x-k8s.io/v1alpha2
+kind: BootstrapProvider
+metadata: {{name: boot, namespace: core, labels: {{turn: "{}"}}, annotations: {{operator.cluster.x-k8s.io/reconcile-at: "{}"}}}}
+spec: {{version: v1.0.0, fetchConfig: {{selector: {{matchLabels: {{release: boot}}}}}}}}
+)",
+                                          turn, turn));
+  };
+  auto ready = [&] {
+    auto object = client_->Get(Context{}, api::ResourceOf(api::ProviderType::kBootstrap), "core", "boot");
+    if (!object.ok()) return false;
+    auto provider = api::ParseProviderMeta(*object);
+    const auto* condition = kube::FindCondition(provider.status.conditions, "Ready");
+    return condition != nullptr && condition->status == "True";
+  };
+  apply("1");
+  ASSERT_TRUE(kube::Eventually(ready, Seconds(60)));
+
+  std::atomic<bool> restores = false, writes = false;
+  proxy_->SetFaults([&](const kube::ProxyRequest& request) -> kube::Fault {
+    auto to = [&](const char* what) {
+      return request.method == "PATCH" && request.target.find(what) != std::string::npos;
+    };
+    const bool status = to("/bootstrapproviders/boot/status");
+    if (status && restores) writes = true;
+    // The core's CRD comes back only when the other has seen that it is missing.
+    if (to("/customresourcedefinitions/")) {
+      restores = true;
+      kube::Eventually([&] { return writes.load(); });
+    }
+    return {.delay = status ? Millis(1500) : Millis(0)};
+  });
+  Json none = {{"metadata", {{"labels", {{"clusterctl.cluster.x-k8s.io", nullptr}}}}}};
+  auto hidden = client_->Patch(Context{}, kube::Builtin("CustomResourceDefinition"), "", "widgets.test.example",
+                               kube::PatchType::kMerge, none, {.field_manager = "person"});
+  ASSERT_TRUE(hidden.ok()) << hidden.error().message;
+  ASSERT_TRUE(kube::Eventually([&] { return restores.load(); }));
+  apply("2");
+  EXPECT_TRUE(kube::Eventually([&] { return !ready(); })) << "and said so, late";
+  EXPECT_TRUE(kube::Eventually(ready)) << "and goes on";
+  proxy_->SetFaults(nullptr);
+  const kube::Resource boots = api::ResourceOf(api::ProviderType::kBootstrap);
+  ASSERT_TRUE(client_->Delete(Context{}, boots, "core", "boot").ok());
+  EXPECT_TRUE(kube::Eventually([&] { return !client_->Get(Context{}, boots, "core", "boot").ok(); }));
   DeleteCore();
 }
 
