@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 
@@ -20,7 +19,6 @@ namespace {
 class Change : public UnmanagedCluster {
  protected:
   void SetUp() override {
-    if (std::getenv("CAPI_TEST_LONG") == nullptr) GTEST_SKIP() << "CAPI_TEST_LONG isn't set";
     UnmanagedCluster::SetUp();
     if (cluster_) cluster_->CreateNamespace(kCore.ns);
   }

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 
 #include "e2e/managed_cluster.h"
 
@@ -120,7 +119,6 @@ TEST_F(Contract, TheWholeSequence) {
 
 // C4, C5: edits in any order, an unpause that comes too early, and the operator killed between them.
 TEST_F(Contract, EditsInAnyOrder) {
-  if (std::getenv("CAPI_TEST_LONG") == nullptr) GTEST_SKIP() << "make test-long runs it";
   StartAtV1Alpha4();
   if (HasFatalFailure()) return;
   PatchAll(kThree, {{"paused", true}});
