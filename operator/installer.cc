@@ -248,6 +248,9 @@ Installer::Step Installer::CheckCluster(const Context& ctx, const Observation& o
   }
   if (Step hold = ReadLiveCrds(ctx, o, m)) return hold;
   if (Step hold = CheckStoredVersions(ctx, o, m)) return hold;
+  // The server took all of it before the pods were changed. Where the paths of webhooks change, requests fail until the
+  // new ones are applied, and a second dry run of all CRDs would be most of that time (U2).
+  if (m.cached) return std::nullopt;
   std::vector<kube::Manifest> changed;
   for (const auto& manifest : m.manifests) {
     const auto* entry = o.inventory.Find(manifest.id);
