@@ -8,16 +8,20 @@
 
 #include <algorithm>
 #include <atomic>
+#include <csignal>
 #include <map>
+#include <set>
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/encoding.h"
 #include "base/files.h"
 #include "base/http/client.h"
 #include "base/mutex.h"
 #include "base/strings.h"
 #include "base/yaml.h"
+#include "e2e/forwarder.h"
 #include "e2e/managed_cluster.h"
 #include "e2e/must.h"
 #include "e2e/release_folder.h"
@@ -30,6 +34,8 @@ namespace capi::e2e {
 namespace {
 
 constexpr Millis kTick{50};
+// No such Node exists: neither the scheduler nor kwok has anything to do with Pods there.
+constexpr const char* kNodeName = "stand-in";
 
 void MustWrite(const std::string& path, std::string_view text) {
   if (!WriteFile(path, text, 0600).ok()) std::abort();
@@ -67,8 +73,8 @@ std::string ProgramOf(const Managed& provider, const std::string& series) {
   return series == "v1.12" ? name : name + "-" + series;
 }
 
-const Json* Container(const kube::Object& deployment) {
-  const Json* containers = Find(deployment.json(), {"spec", "template", "spec", "containers"});
+const Json* Container(const kube::Object& pod) {
+  const Json* containers = Find(pod.json(), {"spec", "containers"});
   if (containers == nullptr) return nullptr;
   for (const Json& container : *containers) {
     if (GetString(container, {"name"}) == "manager") return &container;
@@ -84,7 +90,7 @@ void Redirect(Json& operations, const Json& config, const std::string& at, int p
                         {"value", {{"url", fmt::format("https://127.0.0.1:{}{}", port, path)}, {"caBundle", bundle}}}});
 }
 
-// The patch for one document of a release; null where it has no webhook.
+// The patch for one document of a release; null where it needs none.
 Json PatchFor(const Json& document, int port, const std::string& bundle) {
   std::string kind = GetString(document, {"kind"});
   Json operations = Json::array();
@@ -97,8 +103,13 @@ Json PatchFor(const Json& document, int port, const std::string& bundle) {
       Redirect(operations, webhook["clientConfig"], fmt::format("/webhooks/{}/clientConfig", index++), port, bundle);
     }
   }
+  if (!operations.empty()) {
+    operations.push_back({{"op", "remove"}, {"path", "/metadata/annotations/cert-manager.io~1inject-ca-from"}});
+  }
+  if (kind == "Deployment") {
+    operations.push_back({{"op", "add"}, {"path", "/spec/template/spec/nodeName"}, {"value", kNodeName}});
+  }
   if (operations.empty()) return nullptr;
-  operations.push_back({{"op", "remove"}, {"path", "/metadata/annotations/cert-manager.io~1inject-ca-from"}});
   return {{"target", {{"kind", kind}, {"name", GetString(document, {"metadata", "name"})}}},
           {"patch", ToJsonText(operations)}};
 }
@@ -110,11 +121,22 @@ const std::vector<Managed>& RealProviders() {
   return all;
 }
 
-// The process of one provider. `Follow` and the destructor belong to one thread; the others are thread-safe.
+// A Pod of ours, and the process that runs for it.
+struct RealPod {
+  std::string name, series;
+  std::vector<int> ports;  // webhooks, health, diagnostics
+  std::unique_ptr<kube::Process> process;
+  bool ready = false;    // and the API server knows
+  bool ends = false;     // it was told to
+  MonoTime killed_at{};  // when it ends
+};
+
+// The kubelet of one provider's Pods, and its Service. `Follow` and the destructor belong to one thread; the others are
+// thread-safe.
 class RealManagers::StandIn {
  public:
   StandIn(const Managed& provider, Cluster& cluster, const std::vector<std::string>& series)
-      : provider_(provider), ports_(kube::FreePorts(3)), client_(cluster.plane().NewClient("stand-in")) {
+      : provider_(provider), client_(cluster.plane().NewClient("stand-in")) {
     for (const std::string& one : series) {
       programs_[one] = Must(kube::FindProgram(ProgramOf(provider, one)), provider.Label());
     }
@@ -126,60 +148,120 @@ class RealManagers::StandIn {
     MustWrite(folder_.path() + "/tls.key", certificate_.key_pem);
   }
   ~StandIn() {
-    process_.reset();
+    for (auto& [uid, pod] : pods_) (void)Forget(uid, pod.name);
+    pods_.clear();
     auto log = ReadFile(Log());
     if (!::testing::Test::HasFailure() || !log.ok()) return;
     size_t from = log->size() > 6000 ? log->size() - 6000 : 0;
     fmt::print(stderr, "---- the log of {}'s manager ends with\n{}\n", provider_.Label(), log->substr(from));
   }
 
-  // Looks at the Deployment, once, and does what it asks for.
+  // Looks at the Pods, once, and does what they ask for.
   void Follow() {
-    auto deployment = client_->Get(Context{}.WithTimeout(Seconds(5)), kube::Builtin("Deployment"), provider_.ns,
-                                   provider_.deployment);
-    if (!deployment.ok() && deployment.code() != Code::kNotFound) return;
-    const Json* container = deployment.ok() ? Container(*deployment) : nullptr;
-    bool wanted = container != nullptr && GetInt(deployment->json(), {"spec", "replicas"}, 1) > 0;
-    std::string text = wanted ? ToJsonText(*container) : "";
-    bool runs = process_ != nullptr && process_->running();
-    if (text == running_ && runs == wanted) return;
-    Say("");
-    if (runs) process_->Stop();
-    process_.reset();
-    std::string account =
-        wanted ? GetString(deployment->json(), {"spec", "template", "spec", "serviceAccountName"}) : "";
-    if (wanted && !WriteKubeconfig(account).ok()) return;  // its ServiceAccount may come later
-    if (wanted) Start(*container);
-    running_ = text;
+    auto list = client_->List(Soon(), kube::Builtin("Pod"), provider_.ns,
+                              {.field_selector = fmt::format("spec.nodeName={}", kNodeName)});
+    if (!list.ok()) return;
+    std::set<std::string> there;
+    for (const kube::Object& pod : list->items) {
+      there.insert(pod.uid());
+      if (pod.deleting()) {
+        End(pod);
+      } else {
+        Run(pod);
+      }
+    }
+    std::erase_if(pods_, [&](const auto& known) { return !there.contains(known.first); });
+    Serve();
   }
 
   Json Patches(const std::string& components) const {
     Json patches = Json::array();
     auto documents = Must(ParseYamlStream(components), provider_.Label());
     for (const YamlDocument& document : documents) {
-      Json patch = PatchFor(document.value, ports_[0], Base64Encode(certificate_.cert_pem));
+      Json patch = PatchFor(document.value, service_.port(), Base64Encode(certificate_.cert_pem));
       if (!patch.is_null()) patches.push_back(std::move(patch));
     }
     return patches;
   }
 
   std::string label() const { return provider_.Label(); }
-  // "" while nothing runs.
-  std::string Series() const {
+  // Of all that run, "v1.11, v1.12 (ready)"; "" while nothing does.
+  std::string Running() const {
     MutexLock lock(mu_);
-    return series_;
-  }
-  bool Ready() const {
-    auto answer = http::Fetch(Context{}.WithTimeout(Seconds(2)), fmt::format("http://127.0.0.1:{}/readyz", ports_[1]),
-                              http::Request{}, {});
-    return answer.ok() && answer->status == 200;
+    return running_;
   }
 
  private:
+  static Context Soon() { return Context{}.WithTimeout(Seconds(5)); }
   std::string Log() const { return folder_.path() + "/log"; }
-  void Say(std::string series) {
+
+  void Run(const kube::Object& object) {
+    RealPod& pod = pods_[object.uid()];
+    pod.name = object.name();
+    bool runs = pod.process != nullptr && pod.process->running();
+    if (!runs) {
+      pod.ready = false;
+      if (!pod.ends) Start(object, pod);
+    } else if (!pod.ready && IsReady(pod)) {
+      pod.ready = SayReady(object);
+    }
+  }
+
+  // As a kubelet does, but that it gets no connections any more when it is told to end: rules for packets need their
+  // time on a real node.
+  void End(const kube::Object& object) {
+    auto known = pods_.find(object.uid());
+    bool runs = known != pods_.end() && known->second.process != nullptr && known->second.process->running();
+    if (runs && !known->second.ends) {
+      Tell(known->second, GetInt(object.json(), {"metadata", "deletionGracePeriodSeconds"}, 30));
+      return;
+    }
+    if (runs && SystemClock().Monotonic() < known->second.killed_at) return;
+    if (known != pods_.end()) known->second.process.reset();
+    if (Forget(object.uid(), object.name()).ok() && known != pods_.end()) pods_.erase(known);
+  }
+  void Tell(RealPod& pod, std::int64_t grace) {
+    pod.ends = true;
+    pod.killed_at = SystemClock().Monotonic() + Seconds(grace);
+    Serve();
+    pod.process->Signal(SIGTERM);
+  }
+  Status Forget(const std::string& uid, const std::string& name) {
+    Json options = {{"gracePeriodSeconds", 0}, {"preconditions", {{"uid", uid}}}};
+    std::string path = fmt::format("/api/v1/namespaces/{}/pods/{}", provider_.ns, name);
+    TRY(client_->Raw(Soon(), "DELETE", path, ToJsonText(options), "application/json"));
+    return Ok();
+  }
+
+  bool IsReady(const RealPod& pod) const {
+    auto answer = http::Fetch(Soon(), fmt::format("http://127.0.0.1:{}/readyz", pod.ports[1]), http::Request{}, {});
+    return answer.ok() && answer->status == 200;
+  }
+  bool SayReady(const kube::Object& object) {
+    std::string now = FormatTime(SystemClock().Now());
+    Json status = {{"phase", "Running"}, {"startTime", now}, {"conditions", Json::array()}};
+    for (const char* type : {"PodScheduled", "Initialized", "ContainersReady", "Ready"}) {
+      status["conditions"].push_back({{"type", type}, {"status", "True"}, {"lastTransitionTime", now}});
+    }
+    auto said = client_->Patch(Soon(), kube::Builtin("Pod"), provider_.ns, object.name(), kube::PatchType::kMerge,
+                               {{"status", std::move(status)}}, {.subresource = "status"});
+    return said.ok();
+  }
+
+  // Connections go to those who are ready.
+  void Serve() {
+    std::vector<int> targets;
+    std::vector<std::string> running;
+    for (const auto& [uid, pod] : pods_) {
+      if (pod.process == nullptr) continue;
+      bool serves = pod.ready && !pod.ends;
+      if (serves) targets.push_back(pod.ports[0]);
+      running.push_back(pod.series + (serves ? " (ready)" : ""));
+    }
+    std::sort(running.begin(), running.end());
+    service_.SetTargets(std::move(targets));
     MutexLock lock(mu_);
-    series_ = std::move(series);
+    running_ = Join(running, ", ");
   }
 
   // With a token of the pod's ServiceAccount, so that the release's own roles decide what it may do.
@@ -199,37 +281,48 @@ class RealManagers::StandIn {
     return WriteFile(folder_.path() + "/kubeconfig", ToJsonText(config), 0600);
   }
 
-  void Start(const Json& container) {
-    std::string series = SeriesOf(GetString(container, {"image"}));
+  void Start(const kube::Object& object, RealPod& pod) {
+    const Json* container = Container(object);
+    std::string account = GetString(object.json(), {"spec", "serviceAccountName"});
+    if (container == nullptr || !WriteKubeconfig(account).ok()) return;  // its ServiceAccount may come later
+    if (provider_.type == kDocker.type) EndOthers(pod);
+    pod.series = SeriesOf(GetString(*container, {"image"}));
+    pod.ports = kube::FreePorts(3);
     kube::ProcessOptions options;
-    options.argv = {programs_.at(series)};
-    if (const Json* args = Find(container, {"args"})) {
+    options.argv = {programs_.at(pod.series)};
+    if (const Json* args = Find(*container, {"args"})) {
       for (const Json& arg : *args) options.argv.push_back(arg.get<std::string>());
     }
-    for (std::string arg :
-         {std::string("--leader-elect=false"), "--kubeconfig=" + folder_.path() + "/kubeconfig",
-          fmt::format("--webhook-port={}", ports_[0]), "--webhook-cert-dir=" + folder_.path(),
-          fmt::format("--health-addr=127.0.0.1:{}", ports_[1]),
-          fmt::format("--diagnostics-address=127.0.0.1:{}", ports_[2]), std::string("--insecure-diagnostics=true")}) {
+    for (std::string arg : {std::string("--leader-elect=false"), "--kubeconfig=" + folder_.path() + "/kubeconfig",
+                            fmt::format("--webhook-port={}", pod.ports[0]), "--webhook-cert-dir=" + folder_.path(),
+                            fmt::format("--health-addr=127.0.0.1:{}", pod.ports[1]),
+                            fmt::format("--diagnostics-address=127.0.0.1:{}", pod.ports[2]),
+                            std::string("--insecure-diagnostics=true")}) {
       options.argv.push_back(std::move(arg));
     }
-    options.environment = {fmt::format("POD_NAMESPACE={}", provider_.ns), "POD_NAME=stand-in", "POD_UID=stand-in",
+    options.environment = {fmt::format("POD_NAMESPACE={}", provider_.ns), "POD_NAME=" + pod.name, "POD_UID=stand-in",
                            "POD_IP=" + WorkloadAddress()};
     options.log_file = Log();
-    process_ = Must(kube::Process::Start(std::move(options)), provider_.Label());
-    Say(series);
+    pod.process = Must(kube::Process::Start(std::move(options)), provider_.Label());
+  }
+  // The workload clusters that are in the docker provider's memory have fixed ports: two of it can't be.
+  void EndOthers(const RealPod& pod) {
+    for (auto& [uid, other] : pods_) {
+      if (&other == &pod || other.process == nullptr) continue;
+      other.ends = true;
+      other.process->Stop();
+    }
   }
 
   const Managed& provider_;
-  const std::vector<int> ports_;  // webhooks, health, diagnostics
   std::unique_ptr<kube::Client> client_;
   kube::TemporaryFolder folder_;
   kube::KeyPair certificate_;
   std::map<std::string, std::string> programs_;  // by series
-  std::unique_ptr<kube::Process> process_;
-  std::string running_;  // the container that it runs for
+  Forwarder service_;
+  std::map<std::string, RealPod> pods_;  // by uid
   mutable Mutex mu_;
-  std::string series_ CAPI_THREAD_ANNOTATION(guarded_by(mu_));
+  std::string running_ CAPI_GUARDED_BY(mu_);
 };
 
 struct RealManagers::State {
@@ -272,15 +365,16 @@ Json RealManagers::Spec(const Managed& provider, const std::string& version) con
 
 bool RealManagers::AwaitServing(const Managed& provider, std::string_view series) {
   StandIn& one = state_->Of(provider);
-  bool serving = kube::Eventually([&] { return one.Series() == series && one.Ready(); }, Seconds(120), kTick);
-  EXPECT_TRUE(serving) << provider.Label() << " " << series << " isn't ready; there is: " << one.Series();
+  std::string wanted = fmt::format("{} (ready)", series);
+  bool serving = kube::Eventually([&] { return one.Running() == wanted; }, Seconds(120), kTick);
+  EXPECT_TRUE(serving) << provider.Label() << " " << series << " isn't ready; there is: " << one.Running();
   return serving;
 }
 
 bool RealManagers::AwaitStopped(const Managed& provider) {
   StandIn& one = state_->Of(provider);
-  bool stopped = kube::Eventually([&] { return one.Series().empty(); }, Seconds(30), kTick);
-  EXPECT_TRUE(stopped) << provider.Label() << " still runs";
+  bool stopped = kube::Eventually([&] { return one.Running().empty(); }, Seconds(30), kTick);
+  EXPECT_TRUE(stopped) << provider.Label() << " still runs: " << one.Running();
   return stopped;
 }
 
