@@ -220,28 +220,37 @@ spec: {{version: v1.0.0, fetchConfig: {{selector: {{matchLabels: {{release: boot
   apply("1");
   ASSERT_TRUE(kube::Eventually(ready, Seconds(60)));
 
-  std::atomic<bool> restores = false, writes = false;
-  proxy_->SetFaults([&](const kube::ProxyRequest& request) -> kube::Fault {
+  struct Order {
+    std::atomic<bool> restores = false, writes = false;
+  };
+  auto order = std::make_shared<Order>();
+  proxy_->SetFaults([order](const kube::ProxyRequest& request) -> kube::Fault {
     auto to = [&](const char* what) {
       return request.method == "PATCH" && request.target.find(what) != std::string::npos;
     };
     const bool status = to("/bootstrapproviders/boot/status");
-    if (status && restores) writes = true;
+    if (status && order->restores) order->writes = true;
     // The core's CRD comes back only when the other has seen that it is missing.
     if (to("/customresourcedefinitions/")) {
-      restores = true;
-      kube::Eventually([&] { return writes.load(); });
+      order->restores = true;
+      kube::Eventually([&] { return order->writes.load(); });
     }
     return {.delay = status ? Millis(1500) : Millis(0)};
   });
-  Json none = {{"metadata", {{"labels", {{"clusterctl.cluster.x-k8s.io", nullptr}}}}}};
-  auto hidden = client_->Patch(Context{}, kube::Builtin("CustomResourceDefinition"), "", "widgets.test.example",
-                               kube::PatchType::kMerge, none, {.field_manager = "person"});
-  ASSERT_TRUE(hidden.ok()) << hidden.error().message;
-  ASSERT_TRUE(kube::Eventually([&] { return restores.load(); }));
-  apply("2");
-  EXPECT_TRUE(kube::Eventually([&] { return !ready(); })) << "and said so, late";
-  EXPECT_TRUE(kube::Eventually(ready)) << "and goes on";
+  // What it writes may be of a pass that began before; then it never said that it waits, and again is tried.
+  bool said = false;
+  for (int turn = 2; turn < 7 && !said; ++turn) {
+    order->restores = order->writes = false;
+    Json none = {{"metadata", {{"labels", {{"clusterctl.cluster.x-k8s.io", nullptr}}}}}};
+    auto hidden = client_->Patch(Context{}, kube::Builtin("CustomResourceDefinition"), "", "widgets.test.example",
+                                 kube::PatchType::kMerge, none, {.field_manager = fmt::format("person-{}", turn)});
+    ASSERT_TRUE(hidden.ok()) << hidden.error().message;
+    ASSERT_TRUE(kube::Eventually([&] { return order->restores.load(); }));
+    apply(std::to_string(turn));
+    said = kube::Eventually([&] { return !ready(); }, Seconds(5));
+    EXPECT_TRUE(kube::Eventually(ready)) << "and goes on";
+  }
+  EXPECT_TRUE(said);
   proxy_->SetFaults(nullptr);
   const kube::Resource boots = api::ResourceOf(api::ProviderType::kBootstrap);
   ASSERT_TRUE(client_->Delete(Context{}, boots, "core", "boot").ok());
