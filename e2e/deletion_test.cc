@@ -16,8 +16,16 @@ constexpr const char* kForce = "operator.cluster.x-k8s.io/force-delete";
 class Deletion : public ManagedCore {
  protected:
   void TearDown() override {
-    for (const auto& [resource, name] : made_)
-      (void)cluster_->client().Delete(cluster_->ctx(), resource, "default", name);
+    // The server needs a moment to see that a CRD has another conversion; what it couldn't convert till then would be
+    // in the way of every later test.
+    for (const auto& [resource, name] : made_) {
+      Status deleted = Ok();
+      EXPECT_TRUE(kube::Eventually([&] {
+        deleted = cluster_->client().Delete(cluster_->ctx(), resource, "default", name);
+        return !deleted.ok() && deleted.code() == Code::kNotFound;
+      })) << name
+          << ": " << (deleted.ok() ? "it stays" : deleted.error().message);
+    }
     ManagedCore::TearDown();
   }
 
