@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-
 #include "e2e/managed_cluster.h"
 
 namespace capi::e2e {
