@@ -18,12 +18,12 @@ class Deletion : public ManagedCore {
   void TearDown() override {
     // The server needs a moment to see that a CRD has another conversion; what it couldn't convert till then would be
     // in the way of every later test.
-    for (const auto& [resource, name] : made_) {
+    for (const auto& made : made_) {
       Status deleted = Ok();
       EXPECT_TRUE(kube::Eventually([&] {
-        deleted = cluster_->client().Delete(cluster_->ctx(), resource, "default", name);
+        deleted = cluster_->client().Delete(cluster_->ctx(), made.first, "default", made.second);
         return !deleted.ok() && deleted.code() == Code::kNotFound;
-      })) << name
+      })) << made.second
           << ": " << (deleted.ok() ? "it stays" : deleted.error().message);
     }
     ManagedCore::TearDown();
