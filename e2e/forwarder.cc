@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/mutex.h"
+#include "kube/testing/ports.h"
 
 namespace capi::e2e {
 namespace {
@@ -29,10 +30,6 @@ class Socket {
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
   int fd() const { return fd_; }
-  void Reset() {  // when it is closed, the other side sees an error and not an end
-    linger at_once{1, 0};
-    setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-  }
 
  private:
   const int fd_;
@@ -40,16 +37,11 @@ class Socket {
 
 int NewSocket() { return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0); }
 
-sockaddr_in Loopback(int port) {
+bool Connect(const Socket& socket, int port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   address.sin_port = htons(static_cast<std::uint16_t>(port));
-  return address;
-}
-
-bool Connect(const Socket& socket, int port) {
-  sockaddr_in address = Loopback(port);
   return connect(socket.fd(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
 }
 
@@ -103,15 +95,8 @@ struct Pair {
 
 class Forwarder::Impl {
  public:
-  Impl() : listening_(NewSocket()) {
-    sockaddr_in address = Loopback(0);
-    socklen_t size = sizeof address;
-    auto* plain = reinterpret_cast<sockaddr*>(&address);
-    if (bind(listening_.fd(), plain, size) != 0 || listen(listening_.fd(), 64) != 0 ||
-        getsockname(listening_.fd(), plain, &size) != 0) {
-      std::abort();
-    }
-    port_ = ntohs(address.sin_port);
+  Impl() : listening_(kube::ListenOnLoopback(port_)) {
+    if (listening_.fd() < 0) std::abort();
     acceptor_ = std::thread([this] { Accept(); });
   }
   ~Impl() {
@@ -137,7 +122,7 @@ class Forwarder::Impl {
       if (target != 0 && Connect(pair.target, target)) {
         pair.thread = std::thread([&pair] { pair.Pass(); });
       } else {
-        pair.client.Reset();
+        kube::ResetWhenClosed(pair.client.fd());
         pairs_.pop_back();
       }
     }
@@ -147,8 +132,8 @@ class Forwarder::Impl {
     return targets_.empty() ? 0 : targets_[turn_++ % targets_.size()];
   }
 
-  Socket listening_;
   int port_ = 0;
+  Socket listening_;
   std::list<Pair> pairs_;  // of the accepting thread, and of the destructor after that
   std::thread acceptor_;
   Mutex mu_;

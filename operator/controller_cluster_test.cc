@@ -8,9 +8,7 @@
 #include <atomic>
 #include <thread>
 
-#include "base/files.h"
-#include "kube/testing/control_plane.h"
-#include "kube/testing/fault_proxy.h"
+#include "operator/plane_testing.h"
 
 namespace capi::ops {
 namespace {
@@ -47,23 +45,14 @@ std::string ComponentsOf(const std::string& version) {
 }
 
 // The operator without its main: manager, controller and lease in threads of this process.
-class InProcess : public ::testing::Test {
+class InProcess : public testing::ProxiedPlane {
  protected:
   void SetUp() override {
-    auto& plane = kube::ControlPlane::Shared();
-    client_ = plane.NewClient("in-process");
-    auto names = ListDir("manifests/crds");
-    ASSERT_TRUE(names.ok()) << names.error().message;
-    for (const auto& name : *names) kube::ApplyYaml(*client_, *ReadFile("manifests/crds/" + name));
+    ProxiedPlane::SetUp();
+    if (HasFatalFailure()) return;
     kube::ApplyYaml(*client_, "{apiVersion: v1, kind: Namespace, metadata: {name: core}}");
     for (const char* version : {"v1.0.0", "v1.0.1"}) StoreRelease(version);
     client_->mapper().Invalidate();
-    auto proxy = kube::FaultProxy::Start(plane.config());
-    ASSERT_TRUE(proxy.ok()) << proxy.error().message;
-    proxy_ = std::move(proxy).value();
-    auto others = kube::Client::Connect(proxy_->config(), {.user_agent = "capi-operator"});
-    ASSERT_TRUE(others.ok()) << others.error().message;
-    operators_ = std::move(others).value();
     running_ = std::jthread([this](std::stop_token stop) { Run(stop); });
   }
 
@@ -82,9 +71,9 @@ class InProcess : public ::testing::Test {
     Settings settings;
     Sources sources(settings, {});
     kube::Metrics metrics;
-    kube::EventRecorder events(*operators_, "capi-operator", SystemClock());
-    ProviderController controller(*operators_, settings, sources, {.workers = 2}, metrics, events, SystemClock());
-    kube::LeaderElector elector(*operators_, {.ns = "core", .name = "in-process", .identity = "test"});
+    kube::EventRecorder events(*proxied_, "capi-operator", SystemClock());
+    ProviderController controller(*proxied_, settings, sources, {.workers = 2}, metrics, events, SystemClock());
+    kube::LeaderElector elector(*proxied_, {.ns = "core", .name = "in-process", .identity = "test"});
     kube::Manager manager(SystemClock());
     manager.Add(
         "events", [&](const Context& run) { events.Run(run); }, true);
@@ -133,8 +122,6 @@ spec: {{version: {}, fetchConfig: {{selector: {{matchLabels: {{release: core}}}}
            provider.status.observed_generation == provider.generation;
   }
 
-  std::unique_ptr<kube::Client> client_, operators_;  // the test's, and the operator's through the proxy
-  std::unique_ptr<kube::FaultProxy> proxy_;
   std::jthread running_;
 };
 

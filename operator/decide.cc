@@ -51,7 +51,7 @@ Next HandsOffStops(const Observation& o) {
 }
 
 Next IsReleased(const Observation& o) {
-  if (!o.provider.deleting || o.provider.has_finalizer) return std::nullopt;
+  if (o.provider.has_finalizer) return std::nullopt;
   return Steady{};
 }
 

@@ -33,15 +33,8 @@ void ExpectSteps(std::span<const StepCase> cases) {
   }
 }
 
-TEST(Decide, AnswersDriftAndLostInventories) {
+TEST(Decide, AnswersDrift) {
   const StepCase cases[] = {
-      {"D1 what was deleted is applied again",
-       [](Observation& o) {
-         o.provider.status.applied = InputsDigest(o);
-         o.rendered = o.provider.status.applied;
-         o.fleet.drifts = {{testing::DeploymentId(), true, {}, {}}};
-       },
-       "Restore"},
       {"D1 after a restart it takes a render",
        [](Observation& o) {
          o.provider.status.applied = InputsDigest(o);
@@ -81,36 +74,19 @@ TEST(Decide, AnswersDriftAndLostInventories) {
          o.fleet.drifts = {{testing::DeploymentId(), true, {}, {}}};
        },
        "Hold"},
-      {"U11 a lost inventory is rebuilt by an apply",
-       [](Observation& o) {
-         o.provider.status.applied = InputsDigest(o);
-         o.inventory_lost = true;
-       },
-       "Install"},
-      {"U11 and before a deletion",
-       [](Observation& o) {
-         o.provider.deleting = true;
-         o.left_behind = true;
-       },
-       "Rebuild"},
   };
   ExpectSteps(cases);
 }
 
+// Beside the cases of decide_rules_test.cc.
 TEST(Decide, NamesTheNextStep) {
   const StepCase cases[] = {
-      {"new inputs are installed", [](Observation&) {}, "Install"},
-      {"the same inputs need nothing (U1)", [](Observation& o) { o.provider.status.applied = InputsDigest(o); },
-       "Steady"},
-      {"first the finalizer", [](Observation& o) { o.provider.has_finalizer = false; }, "AddFinalizer"},
-      {"P4 hands off", [](Observation& o) { o.provider.annotations["cluster.x-k8s.io/paused"] = ""; }, "HandsOff"},
       {"P4 hands off a deletion too",
        [](Observation& o) {
          o.provider.deleting = true;
          o.provider.annotations["cluster.x-k8s.io/paused"] = "";
        },
        "HandsOff"},
-      {"X1 deletion", [](Observation& o) { o.provider.deleting = true; }, "Remove"},
       {"X1 deletion of a provider that can't be installed",
        [](Observation& o) {
          o.provider.deleting = true;
@@ -124,19 +100,7 @@ TEST(Decide, NamesTheNextStep) {
          o.inventory_error = Error{Code::kInvalidArgument, "broken", {}};
        },
        "Hold"},
-      {"a foreign finalizer is left to its owner",
-       [](Observation& o) {
-         o.provider.deleting = true;
-         o.provider.has_finalizer = false;
-       },
-       "Steady"},
-      {"U4 what is left over goes when the new is healthy",
-       [](Observation& o) {
-         o.provider.status.applied = InputsDigest(o);
-         o.inventory.Put(testing::DeploymentId(), {"v1", "hash", "fields", true});
-       },
-       "Prune"},
-      {"U4 and stays until then",
+      {"U4 what is left over stays until the new is healthy",
        [](Observation& o) {
          o.provider.status.applied = InputsDigest(o);
          o.inventory.Put(testing::DeploymentId(), {"v1", "hash", "fields", true});

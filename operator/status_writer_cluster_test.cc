@@ -4,54 +4,43 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/files.h"
-#include "kube/testing/control_plane.h"
-#include "kube/testing/fault_proxy.h"
+#include "operator/plane_testing.h"
 
 namespace capi::ops {
 namespace {
 
 const api::ProviderId kId{api::ProviderType::kInfrastructure, "writer", "small"};
 
-class StatusWriterTest : public ::testing::Test {
+class StatusWriterTest : public testing::ProxiedPlane {
  protected:
   void SetUp() override {
-    auto& plane = kube::ControlPlane::Shared();
-    admin_ = plane.NewClient("admin");
-    for (const auto& name : *ListDir("manifests/crds")) kube::ApplyYaml(*admin_, *ReadFile("manifests/crds/" + name));
-    kube::ApplyYaml(*admin_, "{apiVersion: v1, kind: Namespace, metadata: {name: writer}}");
+    ProxiedPlane::SetUp();
+    if (HasFatalFailure()) return;
+    kube::ApplyYaml(*client_, "{apiVersion: v1, kind: Namespace, metadata: {name: writer}}");
     ApplyProvider("v1.0.0");
-    auto proxy = kube::FaultProxy::Start(plane.config());
-    ASSERT_TRUE(proxy.ok()) << proxy.error().message;
-    proxy_ = std::move(proxy).value();
-    auto client = kube::Client::Connect(proxy_->config(), {.user_agent = "writer"});
-    ASSERT_TRUE(client.ok()) << client.error().message;
-    client_ = std::move(client).value();
-    writer_ = std::make_unique<StatusWriter>(*client_, cache_);
+    writer_ = std::make_unique<StatusWriter>(*proxied_, cache_);
   }
   void TearDown() override {
     proxy_->SetFaults(nullptr);
-    EXPECT_TRUE(admin_->Delete(ctx_, api::ResourceOf(kId.type), kId.ns, kId.name).ok());
+    EXPECT_TRUE(client_->Delete(ctx_, api::ResourceOf(kId.type), kId.ns, kId.name).ok());
   }
 
   void ApplyProvider(const std::string& version) {
-    kube::ApplyYaml(*admin_, fmt::format(R"(
+    kube::ApplyYaml(*client_, fmt::format(R"(
 apiVersion: operator.cluster.x-k8s.io/v1alpha2
 kind: InfrastructureProvider
 metadata: {{name: small, namespace: writer}}
 spec: {{version: {}}}
 )",
-                                         version));
+                                          version));
   }
   api::Provider Live() {
-    auto object = admin_->Get(ctx_, api::ResourceOf(kId.type), kId.ns, kId.name);
+    auto object = client_->Get(ctx_, api::ResourceOf(kId.type), kId.ns, kId.name);
     EXPECT_TRUE(object.ok());
     return *api::ParseProvider(*object);
   }
 
   Context ctx_ = Context{}.WithTimeout(Seconds(30));
-  std::unique_ptr<kube::Client> admin_, client_;
-  std::unique_ptr<kube::FaultProxy> proxy_;
   ProviderCache cache_{[](const ProviderCache::Change&) {}};
   std::unique_ptr<StatusWriter> writer_;
 };

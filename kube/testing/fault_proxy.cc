@@ -1,8 +1,6 @@
 #include "kube/testing/fault_proxy.h"
 
-#include <arpa/inet.h>
 #include <fmt/core.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,6 +14,7 @@
 #include "base/mutex.h"
 #include "base/strings.h"
 #include "kube/testing/http_wire.h"
+#include "kube/testing/ports.h"
 #include "kube/testing/tls.h"
 
 namespace capi::kube {
@@ -69,29 +68,6 @@ std::string FaultAnswer(const Fault& fault) {
 bool EndsConnection(std::string_view head) {
   std::string_view line = head.substr(0, head.find("\r\n"));
   return line.find("HTTP/1.0") != line.npos || ToLower(HeaderOf(head, "connection")) == "close";
-}
-
-// Listens on a free port of loopback.
-int Listen(int& port) {
-  int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* plain = reinterpret_cast<sockaddr*>(&address);
-  if (bind(fd, plain, size) != 0 || listen(fd, 128) != 0 || getsockname(fd, plain, &size) != 0) {
-    close(fd);
-    return -1;
-  }
-  port = ntohs(address.sin_port);
-  return fd;
-}
-
-// Closes a connection in a way that its other end takes for nobody listening.
-void ResetConnection(int fd) {
-  linger at_once{.l_onoff = 1, .l_linger = 0};
-  setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-  close(fd);
 }
 
 // What other threads may do to a connection: break it. Thread-safe.
@@ -224,7 +200,7 @@ Status FaultProxy::Impl::Start(const Config& upstream) {
   client_cert_.key_pem = TRY(TextOrFile(upstream.tls.key_pem, upstream.tls.key_file));
   own_ = TRY(MakeCertificate({.common_name = "fault-proxy", .alt_names = {"IP:127.0.0.1", "DNS:localhost"}}));
   int port = 0;
-  listener_ = Listen(port);
+  listener_ = ListenOnLoopback(port);
   if (listener_ < 0) return Error{Code::kUnavailable, "no free port", {}};
   config_ = upstream;
   config_.server = fmt::format("https://127.0.0.1:{}", port);
@@ -265,7 +241,8 @@ void FaultProxy::Impl::AcceptLoop() {
     }
     for (Connection& connection : ended) connection.thread.join();  // has nothing left to do
     if (away_) {
-      ResetConnection(fd);
+      ResetWhenClosed(fd);
+      close(fd);
       ++refused_;
       continue;
     }
