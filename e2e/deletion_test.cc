@@ -223,5 +223,88 @@ TEST_F(Deletion, ALostStatusIsRebuilt) {
   EXPECT_FALSE(cluster_->Exists(extra.id())) << "what is known to be ours goes with the provider";
 }
 
+// Somebody's kind whose objects nobody can read: stored at two versions, and what converts them is away.
+class Unreadable {
+ public:
+  explicit Unreadable(Cluster& cluster) : cluster_(cluster) {
+    Json version = {
+        {"name", "v1"}, {"served", true}, {"storage", true}, {"schema", {{"openAPIV3Schema", {{"type", "object"}}}}}};
+    Json newer = version;
+    newer["name"] = "v2", newer["storage"] = false;
+    Json names = {{"plural", "gadgets"}, {"singular", "gadget"}, {"kind", "Gadget"}, {"listKind", "GadgetList"}};
+    auto made = cluster.client().Create(
+        cluster.ctx(), kCrds,
+        kube::Object(Json{
+            {"apiVersion", "apiextensions.k8s.io/v1"},
+            {"kind", "CustomResourceDefinition"},
+            {"metadata", {{"name", kName}}},
+            {"spec",
+             {{"group", "test.example"}, {"scope", "Cluster"}, {"names", names}, {"versions", {version, newer}}}}}));
+    EXPECT_TRUE(made.ok()) << made.error().message;
+    Make(v1_, "old");
+    Patch(Json::array({{{"op", "replace"}, {"path", "/spec/versions/0/storage"}, {"value", false}},
+                       {{"op", "replace"}, {"path", "/spec/versions/1/storage"}, {"value", true}}}));
+    // Stored at the new version once the server has seen the switch.
+    EXPECT_TRUE(kube::Eventually([&] {
+      auto crd = cluster.Get("CustomResourceDefinition", "", kName);
+      return Find(crd.json(), {"status", "storedVersions"})->size() == 2;
+    }));
+    Make(v2_, "new");
+    Json service = {{"namespace", "default"}, {"name", "nobody"}};
+    Convert({{"strategy", "Webhook"},
+             {"webhook", {{"clientConfig", {{"service", service}}}, {"conversionReviewVersions", {"v1"}}}}});
+    EXPECT_TRUE(kube::Eventually([&] { return !Lists(v1_) && !Lists(v2_); }));
+  }
+  ~Unreadable() {
+    Convert({{"strategy", "None"}, {"webhook", nullptr}});
+    EXPECT_TRUE(kube::Eventually([&] { return Lists(v1_) && Lists(v2_); }));
+    EXPECT_TRUE(cluster_.client().Delete(cluster_.ctx(), kCrds, "", kName).ok());
+    EXPECT_TRUE(kube::Eventually([&] { return !cluster_.Exists({kCrds.group, kCrds.kind, "", kName}); }));
+  }
+  static constexpr const char* kName = "gadgets.test.example";
+
+ private:
+  bool Lists(const kube::Resource& resource) { return cluster_.client().List(cluster_.ctx(), resource, "").ok(); }
+  void Make(const kube::Resource& resource, const std::string& name) {
+    Json object = {{"apiVersion", resource.api_version()}, {"kind", "Gadget"}, {"metadata", {{"name", name}}}};
+    EXPECT_TRUE(kube::Eventually(
+        [&] { return cluster_.client().Create(cluster_.ctx(), resource, kube::Object(object)).ok(); }));
+  }
+  void Patch(const Json& operations) {
+    auto patched = cluster_.client().Patch(cluster_.ctx(), kCrds, "", kName, kube::PatchType::kJson, operations);
+    EXPECT_TRUE(patched.ok()) << patched.error().message;
+  }
+  void Convert(const Json& conversion) {
+    Patch(Json::array({{{"op", "add"}, {"path", "/spec/conversion"}, {"value", conversion}}}));
+  }
+
+  const kube::Resource& kCrds = kube::Builtin("CustomResourceDefinition");
+  Cluster& cluster_;
+  const kube::Resource v1_{"test.example", "v1", "gadgets", "Gadget", false, {}, {}};
+  const kube::Resource v2_{"test.example", "v2", "gadgets", "Gadget", false, {}, {}};
+};
+
+// U11: the objects of a kind that nobody can read, be it anybody's, don't stand in the way of an installation. They
+// once did, for good. A deletion says what it can't look for.
+TEST_F(Deletion, ALostStatusIsRebuiltWithoutWhatNobodyCanRead) {
+  Unreadable gadgets(*cluster_);
+  auto before = See(kCore).provider.status;
+  PatchStatus(kCore, nullptr);
+  ASSERT_TRUE(kube::Eventually([&] { return See(kCore).provider.status.applied == before.applied; }))
+      << See(kCore).Describe();
+  EXPECT_EQ(See(kCore).provider.status.inventory.size(), before.inventory.size());
+
+  ASSERT_TRUE(HandsOff(kCore));
+  PatchStatus(kCore, nullptr);
+  Delete(kCore);
+  HandsOn(kCore);
+  ASSERT_TRUE(AwaitReason(kCore, "Ready", "DeletionBlocked"));
+  EXPECT_THAT(See(kCore).Message("Ready"), HasSubstr(Unreadable::kName));
+  EXPECT_TRUE(cluster_->Exists({"apps", "Deployment", "capi-system", "capi-controller-manager"})) << "nothing is lost";
+  Annotate(kCore, kForce, "true");
+  ASSERT_TRUE(AwaitGone(kCore));
+  EXPECT_FALSE(cluster_->Exists({"apps", "Deployment", "capi-system", "capi-controller-manager"}));
+}
+
 }  // namespace
 }  // namespace capi::e2e

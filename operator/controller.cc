@@ -200,6 +200,8 @@ void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::
   WakeAll([&](const api::Provider& provider) {
     std::string own = api::ManifestLabel(provider.id.type, provider.id.name);
     if (own == label || own == before) return true;
+    // It may have been the last that ran of a provider whose contract isn't known (C6).
+    if (!is && ReadyReason(provider) == reason::kWaitingForPause) return true;
     return established || (of_core && !IsReady(provider.status));
   });
 }
@@ -211,6 +213,8 @@ Done ProviderController::Act(const Context& ctx, Observation& o, const Step& ste
     done.deleting = o.provider.deleting;
   } else if (std::holds_alternative<HandsOff>(step)) {
     done.hands_off = true;
+  } else if (std::holds_alternative<Rebuild>(step)) {
+    done = RemoveLeftBehind(ctx, o);
   } else if (std::holds_alternative<Remove>(step)) {
     done = remover_.Remove(ctx, o);
   } else if (std::holds_alternative<Install>(step)) {
@@ -298,26 +302,29 @@ Result<kube::Outcome> ProviderController::Pass(const Context& parent, const std:
     if (!o) return kube::Outcome{};
     step = Decide(*o);
   }
-  if (std::holds_alternative<Rebuild>(step)) {
-    std::optional<kube::Inventory> found = TRY(FindLeftBehind(ctx, *o));
-    if (found) return kube::Outcome{.again_after = Millis(0)};
-    step = Remove{};
-  }
   Done done = Act(ctx, *o, step);
   TRY(ctx.Check());
   return Report(ctx, *o, std::move(done));
 }
 
-// Written before anything of it is removed: what a crash interrupts goes on with the same inventory. nullopt for
-// nothing.
-Result<std::optional<kube::Inventory>> ProviderController::FindLeftBehind(const Context& ctx, Observation& o) {
-  kube::Inventory found = TRY(RebuildInventory(ctx, client_, o));
-  if (found.size() == 0) return std::optional<kube::Inventory>();
-  ctx.log.Info("rebuilt the inventory from labels", {{"objects", found.size()}});
-  api::ProviderStatus status = o.provider.status;
-  status.inventory = found.ToJson();
-  TRY(writer_.WriteStatus(ctx, o.provider, status));
-  return std::optional<kube::Inventory>(std::move(found));
+// The inventory is written before anything of it is removed: what a crash interrupts goes on with the same one.
+Done ProviderController::RemoveLeftBehind(const Context& ctx, Observation& o) {
+  Done done;
+  auto rebuilt = RebuildInventory(ctx, client_, o);
+  if (!rebuilt.ok()) {
+    done.hold = HoldFor(std::string(api::condition::kReady), std::string(reason::kDeletionFailed),
+                        rebuilt.error().With("looking for what is installed"));
+  } else if (!rebuilt->unread.empty() && GuardsDeletion(o)) {
+    done.hold = UnreadHold(rebuilt->unread);
+  } else if (rebuilt->inventory.size() == 0) {
+    return remover_.Remove(ctx, o);
+  } else {
+    done.inventory = std::move(rebuilt->inventory);
+    done.again = true;
+    return done;  // nothing is being removed yet
+  }
+  done.deleting = true;
+  return done;
 }
 
 // What no event will tell: a fight's next turn, and drift of a kind whose watch has no state yet.

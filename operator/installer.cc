@@ -243,8 +243,7 @@ Installer::Step Installer::CheckCluster(const Context& ctx, const Observation& o
     auto found = RebuildInventory(ctx, needs_.client, o);
     if (!found.ok())
       return NotInstalled(reason::kAPIServerUnavailable, found.error().With("looking for what is installed"));
-    m.found = std::move(found).value();
-    ctx.log.Info("rebuilt the inventory from labels", {{"objects", m.found->size()}});
+    m.found = std::move(found->inventory);
   }
   if (Step hold = ReadLiveCrds(ctx, o, m)) return hold;
   if (Step hold = CheckStoredVersions(ctx, o, m)) return hold;

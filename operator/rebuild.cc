@@ -3,11 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <optional>
 #include <set>
 
+#include "base/strings.h"
 #include "base/thread_pool.h"
 #include "kube/apply/apply.h"
+#include "operator/in_use.h"
 
 namespace capi::ops {
 namespace {
@@ -35,9 +36,62 @@ bool MayBeLeftOut(const Error& error) {
   return error.code == Code::kNotFound || error.code == Code::kUnsupported || error.code == Code::kPermissionDenied;
 }
 
+// What one kind has.
+struct Found {
+  std::string version;  // that it was read at
+  std::vector<kube::Object> items;
+  std::string unread;
+};
+
+// Served by another server than this one.
+Result<bool> IsAggregated(const Context& ctx, kube::Client& client, const kube::Resource& kind) {
+  const kube::Resource services{"apiregistration.k8s.io", "v1", "APIService", "apiservices", false, {}};
+  auto service = client.Get(ctx, services, "", kind.version + "." + kind.group);
+  if (!service.ok() && service.code() == Code::kNotFound) return false;
+  const Json* server = Find(TRY(std::move(service)).json(), {"spec", "service"});
+  return server != nullptr && server->is_object();
+}
+
+// What could not be listed, at another version.
+Result<Found> ListOtherwise(const Context& ctx, kube::Client& client, const kube::Resource& kind,
+                            const std::string& selector, const Error& error) {
+  TRY(ctx.Check());
+  const std::string name = kind.plural + "." + kind.group;
+  Found unread{kind.version, {}, fmt::format("{} ({})", name, error.message)};
+  auto crd = client.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", name);
+  if (!crd.ok()) {
+    bool aggregated = crd.code() == Code::kNotFound && TRY(IsAggregated(ctx, client, kind));
+    return aggregated ? Result<Found>(std::move(unread)) : error.With(name);
+  }
+  auto read = ListReadable(client, ctx, *crd, selector);
+  TRY(ctx.Check());
+  if (!read.ok()) return unread;
+  return Found{read->resource.version, std::move(read->items), ""};
+}
+
+Result<Found> ListKind(const Context& ctx, kube::Client& client, const kube::Resource& kind,
+                       const std::string& selector) {
+  auto listed = client.List(ctx, kind, "", {.label_selector = selector, .metadata_only = true});
+  if (listed.ok()) return Found{kind.version, std::move(listed->items), ""};
+  if (MayBeLeftOut(listed.error())) return Found{};
+  return ListOtherwise(ctx, client, kind, selector, listed.error());
+}
+
+// Of all kinds, a few at a time.
+std::vector<Result<Found>> ListAll(const Context& ctx, kube::Client& client, const std::vector<kube::Resource>& kinds,
+                                   const std::string& selector) {
+  std::vector<Result<Found>> answers(kinds.size(), Found{});
+  std::vector<std::function<void()>> tasks;
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    tasks.push_back([&, i] { answers[i] = ListKind(ctx, client, kinds[i], selector); });
+  }
+  ThreadPool(kParallel, kParallel).RunAll(std::move(tasks));
+  return answers;
+}
+
 }  // namespace
 
-Result<kube::Inventory> RebuildInventory(const Context& ctx, kube::Client& client, const Observation& o) {
+Result<Rebuilt> RebuildInventory(const Context& ctx, kube::Client& client, const Observation& o) {
   const api::ProviderId& id = o.provider.id;
   std::vector<kube::Inventory> others;
   for (const auto& sibling : o.siblings) {
@@ -46,27 +100,22 @@ Result<kube::Inventory> RebuildInventory(const Context& ctx, kube::Client& clien
   auto kinds = Kinds(TRY(client.mapper().All(ctx)));
   std::string selector =
       fmt::format("{}={},{}", api::kLabelProvider, api::ManifestLabel(id.type, id.name), api::kLabelClusterctl);
-  std::vector<std::optional<Result<kube::ObjectList>>> answers(kinds.size());
-  std::vector<std::function<void()>> tasks;
+  auto answers = ListAll(ctx, client, kinds, selector);
+  Rebuilt rebuilt;
   for (size_t i = 0; i < kinds.size(); ++i) {
-    tasks.push_back(
-        [&, i] { answers[i] = client.List(ctx, kinds[i], "", {.label_selector = selector, .metadata_only = true}); });
-  }
-  ThreadPool(kParallel, kParallel).RunAll(std::move(tasks));
-  kube::Inventory inventory;
-  for (size_t i = 0; i < kinds.size(); ++i) {
-    const auto& answer = *answers[i];
-    if (!answer.ok() && MayBeLeftOut(answer.error())) continue;
-    if (!answer.ok()) return answer.error().With(kinds[i].plural);
-    for (const kube::Object& object : answer->items) {
+    Found found = TRY(std::move(answers[i]));
+    if (!found.unread.empty()) rebuilt.unread.push_back(std::move(found.unread));
+    for (const kube::Object& object : found.items) {
       std::string fields = kube::FieldsHash(object, api::kFieldManager);
       if (fields.empty()) continue;  // somebody else's with our labels
-      kube::ObjectId found{kinds[i].group, kinds[i].kind, object.ns(), object.name()};
-      if (std::any_of(others.begin(), others.end(), [&](const auto& other) { return other.Contains(found); })) continue;
-      inventory.Put(found, {kinds[i].version, "", fields, false});
+      kube::ObjectId at{kinds[i].group, kinds[i].kind, object.ns(), object.name()};
+      if (std::any_of(others.begin(), others.end(), [&](const auto& other) { return other.Contains(at); })) continue;
+      rebuilt.inventory.Put(at, {found.version, "", fields, false});
     }
   }
-  return inventory;
+  ctx.log.Info("rebuilt the inventory from labels",
+               {{"objects", rebuilt.inventory.size()}, {"unread", Join(rebuilt.unread, "; ")}});
+  return rebuilt;
 }
 
 }  // namespace capi::ops

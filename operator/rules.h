@@ -27,6 +27,9 @@ bool GuardsDeletion(const Observation& o);
 // Objects that stay behind at versions which nobody converts any more could not even be deleted (X1, P3).
 Hold NotMigratedHold(const Observation& o, const Error& error);
 
+// What a deletion that has lost its inventory can't look for (U11). `unread` are kinds, each with why.
+Hold UnreadHold(const std::vector<std::string>& unread);
+
 // An inventory that can't be read stops every write: it is never taken for an empty one.
 std::optional<Hold> StatusIsReadable(const Observation& o);
 
