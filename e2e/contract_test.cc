@@ -77,6 +77,15 @@ TEST_F(Contract, TheWholeSequence) {
   EXPECT_EQ(Replicas(kControlPlane), 1);
   EXPECT_EQ(See(kCore).provider.status.installed_version, "v0.4.2");
 
+  // U11: the core isn't free to go when the status of the last one is lost.
+  ASSERT_TRUE(HandsOff(kControlPlane));
+  PatchStatus(kControlPlane, nullptr);
+  auto unknown = [&] { return Message(kCore).find("kubeadm (its status doesn't say") != std::string::npos; };
+  EXPECT_TRUE(kube::Eventually(unknown, kLimit)) << Message(kCore);
+  HandsOn(kControlPlane);
+  Held(kControlPlane, "WaitingForOrder");
+  EXPECT_EQ(See(kCore).provider.status.installed_version, "v0.4.2");
+
   // C4: the last one is paused, and all of it goes, though the operator dies on the way (U7).
   PatchSpec(kControlPlane, {{"paused", true}});
   ASSERT_TRUE(kube::Eventually([&] { return See(kCore).provider.status.contract == "v1beta1"; }, kLimit))

@@ -16,6 +16,7 @@ struct Member {
   std::string contract;  // of what is installed; "" for nothing, which the rule doesn't touch
   std::string desired;   // that it is to move to; "" for none, or where that isn't known
   bool at_zero = false;  // paused, and nothing of it runs
+  bool assumed = false;  // it runs, but says no contract: `contract` is the core's, the one that a move breaks first
   bool core() const { return id.type == api::ProviderType::kCore; }
 };
 

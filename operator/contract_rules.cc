@@ -25,9 +25,18 @@ Member ToMember(const api::Provider& provider) {
   return {provider.id, provider.status.contract, DesiredContract(provider), SaysPaused(provider.status)};
 }
 
+// What runs was accepted by the core once, at a contract that nobody knows now (C6).
+Member WithContract(Member member, const Observation& o) {
+  if (!o.unjudged.contains(member.id) || !o.core) return member;
+  member.contract = o.core->status.contract;
+  member.assumed = true;
+  return member;
+}
+
 // "CoreProvider capi-system/cluster-api (v1alpha4)"
 std::string Name(const Member& member) {
   std::string contract = member.contract.empty() ? "not installed" : member.contract;
+  if (member.assumed) contract = "its status doesn't say which contract runs";
   return fmt::format("{} {}/{} ({})", api::KindOf(member.id.type).kind, member.id.ns, member.id.name, contract);
 }
 
@@ -108,7 +117,7 @@ std::vector<Member> FleetOf(const Observation& o) {
   for (const ProviderPtr& sibling : o.siblings) {
     // A second core object is refused (I5), and has no say.
     bool other_core = sibling->id.type == api::ProviderType::kCore && sibling != o.core;
-    if (!other_core) fleet.push_back(ToMember(*sibling));
+    if (!other_core) fleet.push_back(WithContract(ToMember(*sibling), o));
   }
   return fleet;
 }

@@ -94,6 +94,47 @@ TEST(ContractRules, LeaveBrokenSiblingsAlone) {
   EXPECT_FALSE(ContractMismatch(world.Seen(), "v1beta1"));
 }
 
+// U11, A2: what runs without a contract in its status was one that the core accepts; a core that moves away from it is
+// held like by any other. The bug: for an instant the core was free to go.
+TEST(ContractRules, AssumeTheContractOfWhatRunsWithoutAStatus) {
+  World world("v1alpha4");
+  world.aws->status = {};
+  auto go = [&](const api::Provider& who) {
+    Observation o = world.Seen();
+    o.provider = who;
+    o.siblings.clear();
+    for (const auto& other : {world.core, world.aws, world.me}) {
+      if (other->id != who.id) o.siblings.push_back(other);
+    }
+    return o;
+  };
+  Want(*world.core, "v1.1.5", "v1beta1");
+  Pause(*world.core);
+  Pause(*world.me);
+  auto core_moves = [&](bool runs) {
+    Observation o = go(*world.core);
+    if (runs) o.unjudged.insert(world.aws->id);
+    return CheckContract(o, *api::Version::Parse("v1.1.5"), "v1beta1");
+  };
+  EXPECT_FALSE(core_moves(false)) << "what was never installed needs no pause (C6)";
+  auto hold = core_moves(true);
+  EXPECT_EQ(ReasonOf(hold), reason::kWaitingForPause);
+  EXPECT_THAT(hold->message, HasSubstr("aws-system/aws (its status doesn't say which contract runs)"));
+  Pause(*world.aws);
+  EXPECT_FALSE(core_moves(true)) << "at zero, it may be anything";
+
+  // A core that goes on accepting what it did waits for nobody.
+  world.core->status.contract = "v1beta1";
+  world.aws->status = {};
+  Observation o = go(*world.core);
+  o.unjudged.insert(world.aws->id);
+  EXPECT_FALSE(CheckContract(o, *api::Version::Parse("v1.11.0"), "v1beta2")) << MessageOf(core_moves(true));
+  // Nor does anybody else, for its sake.
+  o = go(*world.me);
+  o.unjudged.insert(world.aws->id);
+  EXPECT_FALSE(CheckContract(o, *api::Version::Parse("v1.1.6"), "v1beta1"));
+}
+
 // A contract that was told for another version says nothing.
 TEST(ContractRules, KnowWhatASiblingWants) {
   World world("v1beta1");

@@ -191,7 +191,8 @@ Installer::Step Installer::Gate(const Context& ctx, Observation& o, Material& m)
     auto written = needs_.writer.WriteStatus(ctx, o.provider, status);
     if (!written.ok()) return NotInstalled(reason::kAPIServerUnavailable, written.error());
   }
-  needs_.observer.ObserveSiblings(o);
+  auto others = needs_.observer.ObserveSiblings(ctx, o.provider.id.Key(), o);
+  if (!others.ok()) return NotInstalled(reason::kAPIServerUnavailable, others.error());
   return CheckContract(o, m.release.version, m.contract);
 }
 

@@ -385,30 +385,6 @@ Status Observer::ObserveUse(const Context& ctx, const std::string& key, Observat
   return Ok();
 }
 
-Result<kube::Inventory> Observer::LeftBehind(const Context& ctx, const std::string& key, const Observation& o) {
-  kube::Inventory left;
-  const api::ProviderId& id = o.provider.id;
-  for (const auto& sibling : o.siblings) {
-    // A duplicate that was refused (I5): what has these labels is the other one's.
-    if (sibling->id.type == id.type && sibling->id.name == id.name) return left;
-  }
-  std::string label = api::ManifestLabel(id.type, id.name);
-  for (const char* kind : {"CustomResourceDefinition", "Deployment", "DaemonSet", "StatefulSet"}) {
-    const kube::Resource& resource = kube::Builtin(kind);
-    // CRDs that stay from an earlier life say nothing of what runs (X1), and its workloads are all in its Namespace
-    // (I8).
-    if (!resource.namespaced && !o.provider.deleting) continue;
-    auto informer = resource.namespaced ? TRY(Workloads(ctx, key, kind)) : TRY(Crds(ctx, key));
-    for (const auto& object : informer->List()) {
-      std::string fields = TraceOf(*object).fields;
-      if (object->label(api::kLabelProvider) != label || fields.empty()) continue;
-      if (resource.namespaced && object->ns() != id.ns) continue;
-      left.Put({resource.group, resource.kind, object->ns(), object->name()}, {resource.version, "", fields, false});
-    }
-  }
-  return left;
-}
-
 // clusterctl's inventory is asked for until the provider is installed, and not before its turn has come.
 Result<std::optional<FormerInstall>> Observer::Former(const Context& ctx, const Observation& o) {
   if (auto left = LeftByPeer(o.provider)) return left;
@@ -444,17 +420,6 @@ Status Observer::ObserveInputs(const Context& ctx, const std::string& key, Obser
   return Ok();
 }
 
-void Observer::ObserveSiblings(Observation& o) const {
-  o.core = nullptr;
-  o.siblings.clear();
-  for (const auto& other : cache_.All()) {
-    const api::Provider& provider = *other->provider;
-    bool core = provider.id.type == api::ProviderType::kCore;
-    if (core && (!o.core || provider.created < o.core->created)) o.core = other->provider;
-    if (provider.id != o.provider.id) o.siblings.push_back(other->provider);
-  }
-}
-
 Result<std::optional<Observation>> Observer::Observe(const Context& ctx, const std::string& key) {
   auto cached = cache_.Get(key);
   if (!cached) {
@@ -474,10 +439,10 @@ Result<std::optional<Observation>> Observer::Observe(const Context& ctx, const s
     o.inventory_error = inventory.error().With("status.inventory");
   }
   o.inventory_lost = !o.inventory_error && o.inventory.size() == 0 && !o.provider.status.applied.empty();
-  ObserveSiblings(o);
   o.known_provider = settings_.UrlOf(o.provider.id.type, o.provider.id.name).has_value();
   o.environment = settings_.Digest();
   watches_.BeginUse(key);
+  TRY(ObserveSiblings(ctx, key, o));
   TRY(ObserveNeeds(ctx, key, o));
   watches_.EndUse(key);
   return std::optional<Observation>(std::move(o));

@@ -36,7 +36,7 @@ class Observer {
   Result<std::optional<Observation>> Observe(const Context& ctx, const std::string& key);
 
   // The other providers as they are now: what was decided by them is looked at again after a write that they look at.
-  void ObserveSiblings(Observation& o) const;
+  Status ObserveSiblings(const Context& ctx, const std::string& key, Observation& o);
 
   // State of the objects of `inventory`, and no state older than what Expect announced. Watches each kind of them.
   Result<Fleet> ObserveFleet(const Context& ctx, const std::string& key, const kube::Inventory& inventory);
@@ -69,6 +69,8 @@ class Observer {
   bool FirstTime(const std::string& watch);
   Result<bool> NamespaceGoing(const Context& ctx, const std::string& key, const std::string& ns);
   Status ObserveUse(const Context& ctx, const std::string& key, Observation& o);
+  // Its label is on workloads, whoever put them there.
+  Result<bool> HasWorkloads(const Context& ctx, const std::string& key, const api::ProviderId& id);
   // Workloads, and where it is deleted CRDs, with the provider's labels and our entry, where it has no inventory.
   Result<kube::Inventory> LeftBehind(const Context& ctx, const std::string& key, const Observation& o);
   Result<std::optional<Referenced>> Find(const Context& ctx, const std::string& key, const char* kind,

@@ -1,0 +1,65 @@
+// What a pass looks at that no status tells: of providers that have lost theirs, or were never taken over.
+#include <algorithm>
+
+#include "operator/observe.h"
+
+namespace capi::ops {
+namespace {
+
+constexpr const char* kWorkloads[] = {"Deployment", "DaemonSet", "StatefulSet"};
+
+bool SameName(const api::ProviderId& a, const api::ProviderId& b) { return a.type == b.type && a.name == b.name; }
+
+}  // namespace
+
+Result<bool> Observer::HasWorkloads(const Context& ctx, const std::string& key, const api::ProviderId& id) {
+  std::string label = api::ManifestLabel(id.type, id.name);
+  for (const char* kind : kWorkloads) {
+    for (const auto& object : TRY(Workloads(ctx, key, kind))->List()) {
+      // Of a duplicate that was refused (I5) they are in another Namespace.
+      if (object->label(api::kLabelProvider) == label && object->ns() == id.ns) return true;
+    }
+  }
+  return false;
+}
+
+Status Observer::ObserveSiblings(const Context& ctx, const std::string& key, Observation& o) {
+  o.core = nullptr;
+  o.siblings.clear();
+  o.unjudged.clear();
+  for (const auto& other : cache_.All()) {
+    const api::Provider& provider = *other->provider;
+    bool core = provider.id.type == api::ProviderType::kCore;
+    if (core && (!o.core || provider.created < o.core->created)) o.core = other->provider;
+    if (provider.id == o.provider.id) continue;
+    o.siblings.push_back(other->provider);
+    if (provider.status.contract.empty() && TRY(HasWorkloads(ctx, key, provider.id))) o.unjudged.insert(provider.id);
+  }
+  return Ok();
+}
+
+Result<kube::Inventory> Observer::LeftBehind(const Context& ctx, const std::string& key, const Observation& o) {
+  kube::Inventory left;
+  const api::ProviderId& id = o.provider.id;
+  for (const auto& sibling : o.siblings) {
+    // A duplicate that was refused (I5): what has these labels is the other one's.
+    if (SameName(sibling->id, id)) return left;
+  }
+  std::string label = api::ManifestLabel(id.type, id.name);
+  std::vector<const char*> kinds(std::begin(kWorkloads), std::end(kWorkloads));
+  // CRDs that stay from an earlier life say nothing of what runs (X1), and its workloads are all in its Namespace (I8).
+  if (o.provider.deleting) kinds.push_back("CustomResourceDefinition");
+  for (const char* kind : kinds) {
+    const kube::Resource& resource = kube::Builtin(kind);
+    auto informer = resource.namespaced ? TRY(Workloads(ctx, key, kind)) : TRY(Crds(ctx, key));
+    for (const auto& object : informer->List()) {
+      std::string fields = TraceOf(*object).fields;
+      if (object->label(api::kLabelProvider) != label || fields.empty()) continue;
+      if (resource.namespaced && object->ns() != id.ns) continue;
+      left.Put({resource.group, resource.kind, object->ns(), object->name()}, {resource.version, "", fields, false});
+    }
+  }
+  return left;
+}
+
+}  // namespace capi::ops
