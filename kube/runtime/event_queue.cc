@@ -24,7 +24,9 @@ bool EventQueue::Push(QueuedEvent event) {
   auto same = std::find_if(waiting_.begin(), waiting_.end(), [&](const auto& e) { return e.key == event.key; });
   if (same != waiting_.end()) {
     same->count += event.count;
+    same->first = std::min(same->first, event.first);
     same->last = std::max(same->last, event.last);
+    if (same->name.empty()) same->name = std::move(event.name);
     return true;
   }
   waiting_.push_back(std::move(event));

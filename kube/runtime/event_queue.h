@@ -25,6 +25,7 @@ struct QueuedEvent {
   std::string resource_version;  // of the object
   WallTime first, last;
   std::int64_t count = 1;
+  std::string name;  // under which it was sent already, and maybe written; "" where it wasn't
 };
 
 // Thread-compatible.

@@ -108,12 +108,11 @@ class EventRecorder::Impl {
     }
   }
 
-  Status Write(const Context& ctx, const QueuedEvent& event) {
+  Status Write(const Context& ctx, QueuedEvent& event) {
     auto known = written_.find(event.key);
     if (known != written_.end() && event.last - known->second.last < kMergeWindow) {
       Written& w = known->second;
-      Json patch = {{"count", w.count + event.count}, {"lastTimestamp", FormatTime(event.last)}};
-      Status patched = api_.patch(ctx, event.key.event_ns(), w.name, patch);
+      Status patched = Count(ctx, event, w.name, w.count + event.count);
       if (patched.ok()) {
         w.count += event.count;
         w.last = event.last;
@@ -124,11 +123,18 @@ class EventRecorder::Impl {
     return Create(ctx, event);
   }
 
-  Status Create(const Context& ctx, const QueuedEvent& event) {
-    std::string name = NewName(event.key.name);
-    TRY(api_.create(ctx, AsObject(event, name)));
+  Status Count(const Context& ctx, const QueuedEvent& event, const std::string& name, std::int64_t count) {
+    return api_.patch(ctx, event.key.event_ns(), name, {{"count", count}, {"lastTimestamp", FormatTime(event.last)}});
+  }
+
+  // Under one name however often: what was written though its answer was lost isn't written twice.
+  Status Create(const Context& ctx, QueuedEvent& event) {
+    if (event.name.empty()) event.name = NewName(event.key.name);
+    Status created = api_.create(ctx, AsObject(event, event.name));
+    if (!created.ok() && created.code() == Code::kAlreadyExists) created = Count(ctx, event, event.name, event.count);
+    TRY(created);
     Forget(event.last);
-    written_[event.key] = {.name = name, .count = event.count, .first = event.first, .last = event.last};
+    written_[event.key] = {.name = event.name, .count = event.count, .first = event.first, .last = event.last};
     return Ok();
   }
 

@@ -31,8 +31,13 @@ struct Written {
     return {
         .create = [this](const Context&, const Object& event) -> Status {
           TRY(Next());
+          for (const Object& other : created) {
+            if (other.name() == event.name()) return Error{Code::kAlreadyExists, "it is there", {}};
+          }
           created.push_back(event);
-          return Ok();
+          if (lost_answers == 0) return Ok();
+          --lost_answers;
+          return Error{Code::kCancelled, "stopped", {}};
         },
         .patch = [this](const Context&, const std::string& ns, const std::string& name, const Json& patch) -> Status {
           TRY(Next());
@@ -41,6 +46,8 @@ struct Written {
         }};
   }
   Status Next() {
+    MutexLock lock(mu);
+    ++times_made;
     times.push_back(clock.Elapsed());
     if (faults.empty()) return Ok();
     Status fault = faults.front();
@@ -73,6 +80,7 @@ struct Written {
   std::vector<Object> created;
   std::vector<std::string> patches;
   std::vector<Status> faults;
+  int lost_answers = 0;  // creations that are done, and fail
   std::vector<Millis> times;
 };
 
@@ -169,8 +177,6 @@ TEST(EventRecorder, WaitsForAServerThatIsAway) {
   for (int i = 0; i < 8; ++i) w.faults.push_back(Error{Code::kUnavailable, "away", {}});
   EventRecorder recorder({.create = [&](const Context&, const Object& event) -> Status {
                            Status next = w.Next();
-                           MutexLock lock(w.mu);
-                           ++w.times_made;
                            if (next.ok()) w.created.push_back(event);
                            return next;
                          }},
@@ -179,6 +185,17 @@ TEST(EventRecorder, WaitsForAServerThatIsAway) {
   w.Run(recorder, 9);
   ASSERT_EQ(w.created.size(), 1u);
   for (size_t i = 1; i < w.times.size(); ++i) EXPECT_GE(w.times[i] - w.times[i - 1], Seconds(2)) << "F3";
+}
+
+// A stop cut the answer to a creation off; the last words had the event a second time.
+TEST(EventRecorder, WhatWasWrittenWithoutAnAnswerIsNotWrittenAgain) {
+  Written w;
+  EventRecorder recorder(w.Api(), "capi-operator", w.clock);
+  w.lost_answers = 1;
+  recorder.Record(Provider(), "Warning", "LastWords", "m");
+  w.Run(recorder, 1);
+  ASSERT_EQ(w.created.size(), 1u);
+  EXPECT_THAT(w.patches, ElementsAre(HasSubstr("capi/" + w.created[0].name() + " {\"count\":1,")));
 }
 
 TEST(EventRecorder, ANameStaysAName) {
