@@ -173,6 +173,30 @@ TEST_F(InProcess, AClaimOfReplicasOutlivesAPauseWhateverTheWatchShows) {
   DeleteCore();
 }
 
+// P1: a scale to zero that was done though its answer was lost, and a watch that doesn't show it yet: whoever unpauses
+// in that moment isn't told that all is well. (Nothing seemed to be paused; the provider was Ready at zero replicas
+// until the watch came.)
+TEST_F(InProcess, APauseWithoutAnAnswerIsNoReadiness) {
+  ApplyCore("v1.0.0");
+  ASSERT_TRUE(kube::Eventually([&] { return ReadyAt("v1.0.0"); }, Seconds(60)));
+  auto lost = std::make_shared<std::atomic<int>>(0);
+  proxy_->SetFaults([lost](const kube::ProxyRequest& request) -> kube::Fault {
+    bool deployments = request.target.find("/deployments") != request.target.npos;
+    if (request.watch && deployments) return {.delay = Millis(2500)};
+    bool first = deployments && request.method == "PATCH" && lost->fetch_add(1) == 0;
+    return {.drop = first, .after_server = first};
+  });
+  proxy_->CutAllConnections();
+  PauseCore(true);
+  ASSERT_TRUE(kube::Eventually([&] { return Replicas() == 0; }));
+  PauseCore(false);
+  ASSERT_TRUE(kube::Eventually([&] { return ReadyAt("v1.0.0"); }));
+  EXPECT_EQ(Replicas(), 1);
+  EXPECT_GE(lost->load(), 1);
+  proxy_->SetFaults(nullptr);
+  DeleteCore();
+}
+
 // I4: a provider that is just about to say that the core's CRDs aren't there goes on when they come back meanwhile. (It
 // still said Ready when they did, wasn't woken, and waited for good.)
 TEST_F(InProcess, ThoseThatWaitForTheCoreAreWokenWhateverTheySaidLast) {

@@ -268,7 +268,7 @@ Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key,
       continue;
     }
     kube::ObjectPtr object = informer->Get(id.ns, id.name);
-    bool awaited = Awaited(id);
+    bool awaited = Awaited(ctx, id);
     Trace trace = object ? TraceOf(*object) : Trace{};
     if (IsCrd(id)) ObserveCrd(id, object, fleet);
     if (IsWorkload(id)) {
@@ -302,7 +302,18 @@ Result<bool> Observer::NamespaceGoing(const Context& ctx, const std::string& key
 // object came and went) can't hold things up for longer than this.
 constexpr Seconds kWatchLag{30};
 
-bool Observer::Awaited(const kube::ObjectId& id) {
+bool Observer::Awaited(const Context& ctx, const kube::ObjectId& id) {
+  bool doubted = false;
+  {
+    MutexLock lock(mu_);
+    auto it = tracks_.find(id);
+    doubted = it != tracks_.end() && it->second.doubted;
+  }
+  if (doubted) {
+    auto live = client_.Get(ctx, kube::Builtin(id.kind), id.ns, id.name, {.metadata_only = true});
+    if (!live.ok() && live.code() != Code::kNotFound) return true;
+    Expect(id, live.ok() ? live->resource_version() : "");
+  }
   MutexLock lock(mu_);
   auto it = tracks_.find(id);
   return it != tracks_.end() && it->second.seen < it->second.written && clock_.Monotonic() < it->second.until;
@@ -322,6 +333,12 @@ void Observer::Expect(const kube::ObjectId& id, const std::string& resource_vers
   if (scaled_by) track.scaled_by = std::move(scaled_by);
   if (track.seen >= track.written) track.scaled_by.reset();
   track.until = clock_.Monotonic() + kWatchLag;
+  track.doubted = false;
+}
+
+void Observer::Doubt(const kube::ObjectId& id) {
+  MutexLock lock(mu_);
+  tracks_[id].doubted = true;
 }
 
 void Observer::Saw(const kube::Object& object) {

@@ -46,6 +46,8 @@ class Observer {
   void Expect(const kube::ObjectId& id, const std::string& resource_version,
               std::optional<std::string> scaled_by = std::nullopt);
   void Saw(const kube::Object& object);
+  // Nor after a write that may have been done though it failed: the next look reads the object itself.
+  void Doubt(const kube::ObjectId& id);
 
   // A release that was just stored for `key`, until the watch shows it.
   void Remember(const std::string& key, const StoredRelease& stored);
@@ -78,7 +80,7 @@ class Observer {
   Result<std::vector<StoredRelease>> Releases(const Context& ctx, const std::string& key,
                                               const api::Provider& provider);
   Result<bool> CrdsEstablished(const Context& ctx, const std::string& key, const api::Provider& core);
-  bool Awaited(const kube::ObjectId& id);
+  bool Awaited(const Context& ctx, const kube::ObjectId& id);
   // As the last write left it, of an object that is awaited.
   std::optional<std::string> ScaledBy(const kube::ObjectId& id);
   Result<std::optional<FormerInstall>> Former(const Context& ctx, const Observation& o);
@@ -100,6 +102,7 @@ class Observer {
     std::uint64_t written = 0, seen = 0;
     MonoTime until;
     std::optional<std::string> scaled_by;  // until that version is seen
+    bool doubted = false;
   };
   std::map<kube::ObjectId, Track> tracks_ CAPI_GUARDED_BY(mu_);
   std::map<std::string, StoredRelease> remembered_ CAPI_GUARDED_BY(mu_);

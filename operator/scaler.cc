@@ -31,17 +31,22 @@ Status Scaler::ScaleOne(const Context& ctx, const Observation& o, const kube::Ob
       auto returned = client_.Patch(ctx, resource, id.ns, id.name, kube::PatchType::kMerge, count,
                                     {.field_manager = claim->by, .subresource = "scale"});
       // Without the right to scale in others' names the count comes back all the same, as our own.
+      if (!returned.ok()) observer_.Doubt(id);
       if (!returned.ok() && returned.code() != Code::kPermissionDenied) return returned.error().With(id.ToString());
       live = client_.Get(ctx, resource, id.ns, id.name);
       if (!live.ok()) return live.error().With(id.ToString());
     }
     Json patch = up ? ScaleUpPatch(*live, DeclaredReplicas(o, id)) : ScaleDownPatch(*live, ScaledBy(*live));
-    if (patch.is_null()) return Ok();
+    if (patch.is_null()) {
+      observer_.Expect(id, live->resource_version());  // it was done already: the watch may not show that yet
+      return Ok();
+    }
     kube::WriteOptions options{.field_manager = std::string(api::kFieldManager)};
     auto written = client_.Patch(ctx, resource, id.ns, id.name, kube::PatchType::kMerge, patch, options);
     if (!written.ok() && written.code() == Code::kNotFound) return Ok();
     if (!written.ok()) {
       last = written.error().With(id.ToString());
+      observer_.Doubt(id);
       if (written.code() == Code::kConflict) continue;  // its controller writes its status all the time
       return last;
     }
