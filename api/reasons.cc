@@ -215,10 +215,13 @@ constexpr ReasonInfo kReasons[] = {
      "The same field or object was changed again and again by somebody else; the operator restores it less often.",
      "Stop the other writer that the message names, or declare what it wants."},
     {"Deletion", reason::kDeleting, "Ready, Reconciling", "The provider is being removed.", "Wait."},
-    {"Deletion", reason::kDeletionBlocked, "Ready, Stalled",
-     "The CoreProvider is deleted while other providers or Clusters exist.",
-     "Delete those first, or set annotation operator.cluster.x-k8s.io/force-delete: \"true\"."},
-    {"Deletion", reason::kInUse, "Ready, Stalled",
+    {"Deletion", reason::kDeletionBlocked, "Ready, Reconciling",
+     "The CoreProvider is deleted while other providers or Clusters exist; or, of any provider, the status was lost "
+     "and the "
+     "message names kinds whose objects nobody can read.",
+     "Delete those first or get their webhook to answer, or set annotation operator.cluster.x-k8s.io/force-delete: "
+     "\"true\"."},
+    {"Deletion", reason::kInUse, "Ready, Reconciling",
      "The provider is deleted while workload clusters use it; the message names some.",
      "Delete those clusters, or set annotation operator.cluster.x-k8s.io/force-delete: \"true\"."},
     {"Deletion", reason::kDeletionFailed, "Ready, Reconciling", "An object could not be deleted.",

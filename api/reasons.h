@@ -213,7 +213,8 @@ inline constexpr std::string_view kFieldFight = "FieldFight";
 
 // The provider is being removed.
 inline constexpr std::string_view kDeleting = "Deleting";
-// The CoreProvider is deleted while other providers or Clusters exist.
+// The CoreProvider is deleted while other providers or Clusters exist; or, of any provider, the status was lost and the
+// message names kinds whose objects nobody can read.
 inline constexpr std::string_view kDeletionBlocked = "DeletionBlocked";
 // The provider is deleted while workload clusters use it; the message names some.
 inline constexpr std::string_view kInUse = "InUse";

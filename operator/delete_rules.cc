@@ -89,7 +89,7 @@ Hold UnreadHold(const std::vector<std::string>& unread) {
   Hold hold =
       NotDeleted(reason::kDeletionBlocked,
                  fmt::format("its status was lost, and whether objects of it are among these kinds can't be told "
-                             "now: {}; it is looked at again every minute; {}, but for these kinds",
+                             "now: {}; {}, but for these kinds",
                              JoinNames(unread, kNamed), Override()),
                  Retry::kAt);
   hold.after = std::chrono::minutes(1);
