@@ -17,17 +17,14 @@ constexpr int kRealCrashes = 16;  // of each of the two stories
 
 using MakeStory = Story (*)(Cluster&, const std::string& ns);
 
-// Which crashes the lanes of a small story are to try; each is taken once. Thread-safe.
+// Which crashes the lanes of a small story are to try: all, each is taken once. Thread-safe.
 class Turns {
  public:
-  // Every `stride`th, beginning with `first`.
-  Turns(int first, int stride) : next_(first), stride_(stride) {}
-  int Take() { return next_.fetch_add(stride_); }
+  int Take() { return next_++; }
   int taken() const { return next_; }
 
  private:
-  std::atomic<int> next_;
-  const int stride_;
+  std::atomic<int> next_ = 1;
 };
 
 void ExpectNothingLeft(Lane& lane, const Story& story, const Undisturbed& life) {
@@ -49,8 +46,7 @@ void LiveWithCrashes(kube::ControlPlane& plane, MakeStory make, const std::strin
 
 // Several lives go on side by side.
 void CrashEverywhere(MakeStory make, const std::string& name) {
-  int stride = LongTest() ? 1 : 5;
-  Turns turns(1 + static_cast<int>(TestSeed() % stride), stride);
+  Turns turns;
   std::vector<std::jthread> threads;
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back(
@@ -63,18 +59,18 @@ void CrashEverywhere(MakeStory make, const std::string& name) {
 TEST(CrashEverywhere, ASmallProvider) { CrashEverywhere(SmallStory, "lane"); }
 TEST(CrashEverywhere, AContractChange) { CrashEverywhere(ContractStory, "pair"); }
 
-// One after the other within each chapter, so that what a crash left is met by the next one too. The more operators
-// died, the less is left to do, and the sooner the next one has to.
+// One after the other within each chapter, so that what a crash left is met by the next one too. The first ones die
+// soon, while there is much left to do for the others.
 void LiveOnceWithSeededCrashes(Lane& lane, const Story& story, const Undisturbed& life, std::mt19937& random) {
   int crashes = 0;
   int each = kRealCrashes / static_cast<int>(story.chapters.size()) + 1;
   for (size_t chapter = 0; chapter < story.chapters.size(); ++chapter) {
     std::vector<int> kills;
-    for (int i = 1; i <= each; ++i) kills.push_back(1 + static_cast<int>(random() % (life.requests[chapter] / i)));
+    for (int i = each; i >= 1; --i) kills.push_back(1 + static_cast<int>(random() % (life.requests[chapter] / i)));
     crashes += lane.Crash(story, chapter, kills, life);
   }
   fmt::print("{}: {} crashes\n", story.name, crashes);
-  EXPECT_GE(crashes, kRealCrashes * 2 / 3) << story.name;
+  EXPECT_GE(crashes, kRealCrashes - 1) << story.name;
 }
 
 void CrashReal(Story (*make)(Cluster&)) {

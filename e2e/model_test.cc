@@ -13,11 +13,6 @@
 namespace capi::e2e::model {
 namespace {
 
-constexpr Seconds kInCi{95};  // after which no more of them begin
-constexpr std::uint64_t kAtLeast = 30;
-
-const MonoTime kBegin = SystemClock().Monotonic();
-
 std::uint64_t Number(const char* name, std::uint64_t otherwise) {
   const char* text = std::getenv(name);
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
@@ -38,13 +33,12 @@ std::string Shortest(const std::vector<Step>& steps) {
 // The sequences are dealt out by tens that share a beginning, to whoever is done with the last. Thread-safe.
 class Deal {
  public:
-  Deal(std::uint64_t first, std::uint64_t last, std::optional<MonoTime> end) : next_(first), last_(last), end_(end) {}
+  Deal(std::uint64_t first, std::uint64_t last) : next_(first), last_(last) {}
 
-  // nullopt: there are no more, or the time is over, or something has failed.
+  // nullopt: there are no more, or something has failed.
   std::optional<std::uint64_t> Next() {
     MutexLock lock(mu_);
-    const bool late = end_ && next_ >= kAtLeast && SystemClock().Monotonic() >= *end_;
-    if (next_ > last_ || late || !failure_.empty()) return std::nullopt;
+    if (next_ > last_ || !failure_.empty()) return std::nullopt;
     return std::exchange(next_, (next_ / kSequencesPerBeginning + 1) * kSequencesPerBeginning);
   }
   std::uint64_t last() const { return last_; }
@@ -70,7 +64,6 @@ class Deal {
   Mutex mu_;
   std::uint64_t next_ CAPI_GUARDED_BY(mu_);
   const std::uint64_t last_;
-  const std::optional<MonoTime> end_;
   size_t sequences_ CAPI_GUARDED_BY(mu_) = 0, steps_ CAPI_GUARDED_BY(mu_) = 0;
   std::string failure_ CAPI_GUARDED_BY(mu_);
 };
@@ -117,15 +110,14 @@ TEST(Model, WhatIsOthers) {
 }
 
 // CAPI_MODEL_SEED=N runs the sequence N, after those that it goes on from; CAPI_MODEL_SEQUENCES says how many
-// otherwise. Without either, CI takes as many of the first 300 as go into its time. Two worlds are played side by side,
-// each on a control plane of its own: while one waits for a pod or a CRD, the other has the machine.
+// otherwise. Two worlds are played side by side, each on a control plane of its own: while one waits for a pod or a
+// CRD, the other has the machine.
 TEST(Model, RandomSequences) {
   const bool one = std::getenv("CAPI_MODEL_SEED") != nullptr;
-  const bool all = one || std::getenv("CAPI_TEST_LONG") != nullptr || std::getenv("CAPI_MODEL_SEQUENCES") != nullptr;
   const std::uint64_t some = std::getenv("CAPI_TEST_LONG") != nullptr ? 10'000 : 300;
   const std::uint64_t first = one ? Number("CAPI_MODEL_SEED", 0) / kSequencesPerBeginning * kSequencesPerBeginning : 0;
   const std::uint64_t last = one ? Number("CAPI_MODEL_SEED", 0) : Number("CAPI_MODEL_SEQUENCES", some) - 1;
-  Deal deal(first, last, all ? std::nullopt : std::optional<MonoTime>(kBegin + kInCi));
+  Deal deal(first, last);
   std::optional<std::jthread> other;
   if (last - first >= kSequencesPerBeginning) {
     other.emplace([&deal] {
