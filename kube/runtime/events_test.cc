@@ -13,8 +13,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::StartsWith;
 
 Object Provider(const std::string& name = "aws", const std::string& ns = "capi") {
   Json metadata = {{"name", name}, {"uid", "u-" + name}, {"resourceVersion", "12"}};
