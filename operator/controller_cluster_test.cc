@@ -160,9 +160,13 @@ TEST_F(InProcess, AClaimOfReplicasOutlivesAPauseWhateverTheWatchShows) {
     PauseCore(true);
     ASSERT_TRUE(kube::Eventually([&] { return Replicas() == 0; }));
     ASSERT_TRUE(kube::Eventually([&] { return !ReadyAt("v1.0.0"); }));
-    proxy_->SetFaults([](const kube::ProxyRequest& request) -> kube::Fault {
-      bool late = request.watch && request.target.find("/deployments") != request.target.npos;
-      return {.delay = late ? Millis(1500) : Millis(0)};
+    // And the answer of one of the two requests that end the pause is lost.
+    auto patches = std::make_shared<std::atomic<int>>(0);
+    proxy_->SetFaults([patches, pause](const kube::ProxyRequest& request) -> kube::Fault {
+      bool deployments = request.target.find("/deployments") != request.target.npos;
+      if (request.watch && deployments) return {.delay = Millis(1500)};
+      bool lost = deployments && request.method == "PATCH" && patches->fetch_add(1) == pause;
+      return {.drop = lost, .after_server = lost};
     });
     proxy_->CutAllConnections();
     PauseCore(false);

@@ -268,7 +268,8 @@ Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key,
       continue;
     }
     kube::ObjectPtr object = informer->Get(id.ns, id.name);
-    bool awaited = Awaited(ctx, id);
+    TRY(SettleDoubt(ctx, id));
+    bool awaited = Awaited(id);
     Trace trace = object ? TraceOf(*object) : Trace{};
     if (IsCrd(id)) ObserveCrd(id, object, fleet);
     if (IsWorkload(id)) {
@@ -302,18 +303,20 @@ Result<bool> Observer::NamespaceGoing(const Context& ctx, const std::string& key
 // object came and went) can't hold things up for longer than this.
 constexpr Seconds kWatchLag{30};
 
-bool Observer::Awaited(const Context& ctx, const kube::ObjectId& id) {
-  bool doubted = false;
+Status Observer::SettleDoubt(const Context& ctx, const kube::ObjectId& id) {
   {
     MutexLock lock(mu_);
     auto it = tracks_.find(id);
-    doubted = it != tracks_.end() && it->second.doubted;
+    if (it == tracks_.end() || !it->second.doubted) return Ok();
   }
-  if (doubted) {
-    auto live = client_.Get(ctx, kube::Builtin(id.kind), id.ns, id.name, {.metadata_only = true});
-    if (!live.ok() && live.code() != Code::kNotFound) return true;
-    Expect(id, live.ok() ? live->resource_version() : "");
-  }
+  auto live = client_.Get(ctx, kube::Builtin(id.kind), id.ns, id.name, {.metadata_only = true});
+  if (!live.ok() && live.code() != Code::kNotFound) return live.error().With(id.ToString());
+  if (live.ok()) KeepTrace(*live);
+  Expect(id, live.ok() ? live->resource_version() : "", live.ok() ? TraceOf(*live).scaled_by : "");
+  return Ok();
+}
+
+bool Observer::Awaited(const kube::ObjectId& id) {
   MutexLock lock(mu_);
   auto it = tracks_.find(id);
   return it != tracks_.end() && it->second.seen < it->second.written && clock_.Monotonic() < it->second.until;

@@ -46,7 +46,8 @@ class Observer {
   void Expect(const kube::ObjectId& id, const std::string& resource_version,
               std::optional<std::string> scaled_by = std::nullopt);
   void Saw(const kube::Object& object);
-  // Nor after a write that may have been done though it failed: the next look reads the object itself.
+  // Nor after a write that may have been done though it failed: the next look reads the object itself, and fails where
+  // it can't.
   void Doubt(const kube::ObjectId& id);
 
   // A release that was just stored for `key`, until the watch shows it.
@@ -71,8 +72,8 @@ class Observer {
   bool FirstTime(const std::string& watch);
   Result<bool> NamespaceGoing(const Context& ctx, const std::string& key, const std::string& ns);
   Status ObserveUse(const Context& ctx, const std::string& key, Observation& o);
-  // Its label is on workloads, whoever put them there.
-  Result<bool> HasWorkloads(const Context& ctx, const std::string& key, const api::ProviderId& id);
+  // "NAMESPACE/LABEL" of every provider that has workloads, whoever put them there.
+  Result<std::set<std::string>> Running(const Context& ctx, const std::string& key);
   // Workloads, and where it is deleted CRDs, with the provider's labels and our entry, where it has no inventory.
   Result<kube::Inventory> LeftBehind(const Context& ctx, const std::string& key, const Observation& o);
   Result<std::optional<Referenced>> Find(const Context& ctx, const std::string& key, const char* kind,
@@ -80,7 +81,8 @@ class Observer {
   Result<std::vector<StoredRelease>> Releases(const Context& ctx, const std::string& key,
                                               const api::Provider& provider);
   Result<bool> CrdsEstablished(const Context& ctx, const std::string& key, const api::Provider& core);
-  bool Awaited(const Context& ctx, const kube::ObjectId& id);
+  Status SettleDoubt(const Context& ctx, const kube::ObjectId& id);
+  bool Awaited(const kube::ObjectId& id);
   // As the last write left it, of an object that is awaited.
   std::optional<std::string> ScaledBy(const kube::ObjectId& id);
   Result<std::optional<FormerInstall>> Former(const Context& ctx, const Observation& o);

@@ -8,19 +8,21 @@ namespace {
 
 constexpr const char* kWorkloads[] = {"Deployment", "DaemonSet", "StatefulSet"};
 
+// A duplicate that was refused (I5) has the same label, and another Namespace.
+std::string LabelIn(const std::string& ns, const std::string& label) { return ns + "/" + label; }
+
 bool SameName(const api::ProviderId& a, const api::ProviderId& b) { return a.type == b.type && a.name == b.name; }
 
 }  // namespace
 
-Result<bool> Observer::HasWorkloads(const Context& ctx, const std::string& key, const api::ProviderId& id) {
-  std::string label = api::ManifestLabel(id.type, id.name);
+Result<std::set<std::string>> Observer::Running(const Context& ctx, const std::string& key) {
+  std::set<std::string> running;
   for (const char* kind : kWorkloads) {
     for (const auto& object : TRY(Workloads(ctx, key, kind))->List()) {
-      // Of a duplicate that was refused (I5) they are in another Namespace.
-      if (object->label(api::kLabelProvider) == label && object->ns() == id.ns) return true;
+      running.insert(LabelIn(object->ns(), object->label(api::kLabelProvider)));
     }
   }
-  return false;
+  return running;
 }
 
 Status Observer::ObserveSiblings(const Context& ctx, const std::string& key, Observation& o) {
@@ -31,9 +33,14 @@ Status Observer::ObserveSiblings(const Context& ctx, const std::string& key, Obs
     const api::Provider& provider = *other->provider;
     bool core = provider.id.type == api::ProviderType::kCore;
     if (core && (!o.core || provider.created < o.core->created)) o.core = other->provider;
-    if (provider.id == o.provider.id) continue;
-    o.siblings.push_back(other->provider);
-    if (provider.status.contract.empty() && TRY(HasWorkloads(ctx, key, provider.id))) o.unjudged.insert(provider.id);
+    if (provider.id != o.provider.id) o.siblings.push_back(other->provider);
+  }
+  std::optional<std::set<std::string>> running;
+  for (const auto& sibling : o.siblings) {
+    const api::ProviderId& id = sibling->id;
+    if (!sibling->status.contract.empty()) continue;
+    if (!running) running = TRY(Running(ctx, key));
+    if (running->contains(LabelIn(id.ns, api::ManifestLabel(id.type, id.name)))) o.unjudged.insert(id);
   }
   return Ok();
 }

@@ -37,12 +37,11 @@ Status Scaler::ScaleOne(const Context& ctx, const Observation& o, const kube::Ob
       if (!live.ok()) return live.error().With(id.ToString());
     }
     Json patch = up ? ScaleUpPatch(*live, DeclaredReplicas(o, id)) : ScaleDownPatch(*live, ScaledBy(*live));
-    if (patch.is_null()) {
-      observer_.Expect(id, live->resource_version());  // it was done already: the watch may not show that yet
-      return Ok();
-    }
     kube::WriteOptions options{.field_manager = std::string(api::kFieldManager)};
-    auto written = client_.Patch(ctx, resource, id.ns, id.name, kube::PatchType::kMerge, patch, options);
+    // What is as it must be was written already, by a request whose answer was lost: the watch may not show that yet.
+    auto written = patch.is_null()
+                       ? std::move(live)
+                       : client_.Patch(ctx, resource, id.ns, id.name, kube::PatchType::kMerge, patch, options);
     if (!written.ok() && written.code() == Code::kNotFound) return Ok();
     if (!written.ok()) {
       last = written.error().With(id.ToString());
@@ -62,7 +61,7 @@ Status Scaler::ScaleOne(const Context& ctx, const Observation& o, const kube::Ob
       now.fields = kube::FieldsHash(*written, api::kFieldManager);
       inventory.Put(id, now);
     }
-    ctx.log.Info(up ? "scaled up" : "scaled to zero", {{"object", id.ToString()}});
+    if (!patch.is_null()) ctx.log.Info(up ? "scaled up" : "scaled to zero", {{"object", id.ToString()}});
     return Ok();
   }
   return last;
