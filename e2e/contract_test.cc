@@ -80,7 +80,9 @@ TEST_F(Contract, TheWholeSequence) {
   // U11: the core isn't free to go when the status of the last one is lost.
   ASSERT_TRUE(HandsOff(kControlPlane));
   PatchStatus(kControlPlane, nullptr);
-  auto unknown = [&] { return Message(kCore).find("kubeadm (its status doesn't say") != std::string::npos; };
+  auto unknown = [&] {
+    return Message(kCore).find("kubeadm (it runs, but its status names no contract") != std::string::npos;
+  };
   EXPECT_TRUE(kube::Eventually(unknown, kLimit)) << Message(kCore);
   HandsOn(kControlPlane);
   Held(kControlPlane, "WaitingForOrder");

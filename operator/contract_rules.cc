@@ -36,7 +36,7 @@ Member WithContract(Member member, const Observation& o) {
 // "CoreProvider capi-system/cluster-api (v1alpha4)"
 std::string Name(const Member& member) {
   std::string contract = member.contract.empty() ? "not installed" : member.contract;
-  if (member.assumed) contract = "its status doesn't say which contract runs";
+  if (member.assumed) contract = "it runs, but its status names no contract: see its conditions";
   return fmt::format("{} {}/{} ({})", api::KindOf(member.id.type).kind, member.id.ns, member.id.name, contract);
 }
 

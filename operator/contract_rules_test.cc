@@ -119,7 +119,8 @@ TEST(ContractRules, AssumeTheContractOfWhatRunsWithoutAStatus) {
   EXPECT_FALSE(core_moves(false)) << "what was never installed needs no pause (C6)";
   auto hold = core_moves(true);
   EXPECT_EQ(ReasonOf(hold), reason::kWaitingForPause);
-  EXPECT_THAT(hold->message, HasSubstr("aws-system/aws (its status doesn't say which contract runs)"));
+  EXPECT_THAT(hold->message,
+              HasSubstr("aws-system/aws (it runs, but its status names no contract: see its conditions)"));
   Pause(*world.aws);
   EXPECT_FALSE(core_moves(true)) << "at zero, it may be anything";
 

@@ -130,6 +130,10 @@ void ReportApplied(Conditions& conditions, const Observation& o, const Done& don
 void ReportPause(Conditions& conditions, const Observation& o, const Done& done) {
   bool going = done.deleting && !done.hold;  // a deletion that is held back leaves it as it is declared
   if (o.spec_error || going) return;
+  if (o.former && done.hold) {  // it isn't ours to scale, so nothing can be said of its pods
+    conditions.Remove(condition::kPaused);
+    return;
+  }
   const Fleet& fleet = done.fleet ? *done.fleet : o.fleet;
   if (done.unpausing) {
     conditions.Set(condition::kPaused, "False", reason::kProgressing, "The workloads get their former replicas back");

@@ -144,6 +144,17 @@ TEST(Summarize, HandsOffChangesOneConditionAlone) {
   EXPECT_EQ(StatusOf(Summarize(o, Done{}), "Paused"), "");
 }
 
+// A2, C3: what isn't taken over can't be scaled. It said that it was paused, while it ran, and let a contract change go.
+TEST(Summarize, WhatIsNotTakenOverIsNotPaused) {
+  Observation o = Observed();
+  o.provider.spec.paused = true;
+  o.former = FormerInstall{"clusterctl", "aws-system", "v1.11.0"};
+  Done done{.hold = Hold{"PreflightCheckPassed", "MissingVariables", "AWS_KEY isn't set", Retry::kWaiting}};
+  EXPECT_EQ(StatusOf(Summarize(o, done), "Paused"), "");
+  o.former.reset();
+  EXPECT_EQ(StatusOf(Summarize(o, done), "Paused"), "True");
+}
+
 TEST(Summarize, IsStable) {
   Observation o = Observed();
   o.provider.status = Summarize(o, Applied());
