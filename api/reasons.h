@@ -218,7 +218,7 @@ inline constexpr std::string_view kDeleting = "Deleting";
 inline constexpr std::string_view kDeletionBlocked = "DeletionBlocked";
 // The provider is deleted while workload clusters use it; the message names some.
 inline constexpr std::string_view kInUse = "InUse";
-// An object could not be deleted.
+// An object could not be deleted, or what there is to delete could not be found out.
 inline constexpr std::string_view kDeletionFailed = "DeletionFailed";
 
 // ---- Written by other builds ----

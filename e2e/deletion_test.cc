@@ -223,71 +223,92 @@ TEST_F(Deletion, ALostStatusIsRebuilt) {
   EXPECT_FALSE(cluster_->Exists(extra.id())) << "what is known to be ours goes with the provider";
 }
 
-// Somebody's kind whose objects nobody can read: stored at two versions, and what converts them is away.
-class Unreadable {
+// Somebody's kind, v1 and v2, with an object `mine` that looks like one of the core's, and a conversion webhook that is
+// away: v2 can't be read, and where objects are stored at both, neither can v1.
+class Gadgets {
  public:
-  explicit Unreadable(Cluster& cluster) : cluster_(cluster) {
-    Json version = {
-        {"name", "v1"}, {"served", true}, {"storage", true}, {"schema", {{"openAPIV3Schema", {{"type", "object"}}}}}};
-    Json newer = version;
-    newer["name"] = "v2", newer["storage"] = false;
+  enum class Stored { kOld, kBoth };
+  Gadgets(Cluster& cluster, Stored stored) : cluster_(cluster) {
+    Json schema = {{"openAPIV3Schema", {{"type", "object"}}}};
+    Json versions = {{{"name", "v1"}, {"served", true}, {"storage", true}, {"schema", schema}},
+                     {{"name", "v2"}, {"served", true}, {"storage", false}, {"schema", schema}}};
     Json names = {{"plural", "gadgets"}, {"singular", "gadget"}, {"kind", "Gadget"}, {"listKind", "GadgetList"}};
-    auto made = cluster.client().Create(
-        cluster.ctx(), kCrds,
-        kube::Object(Json{
-            {"apiVersion", "apiextensions.k8s.io/v1"},
-            {"kind", "CustomResourceDefinition"},
-            {"metadata", {{"name", kName}}},
-            {"spec",
-             {{"group", "test.example"}, {"scope", "Cluster"}, {"names", names}, {"versions", {version, newer}}}}}));
+    Json spec = {{"group", "test.example"}, {"scope", "Cluster"}, {"names", names}, {"versions", versions}};
+    auto made = cluster.client().Create(cluster.ctx(), crds_,
+                                        kube::Object(Json{{"apiVersion", "apiextensions.k8s.io/v1"},
+                                                          {"kind", "CustomResourceDefinition"},
+                                                          {"metadata", {{"name", kName}}},
+                                                          {"spec", spec}}));
     EXPECT_TRUE(made.ok()) << made.error().message;
-    Make(v1_, "old");
-    Patch(Json::array({{{"op", "replace"}, {"path", "/spec/versions/0/storage"}, {"value", false}},
-                       {{"op", "replace"}, {"path", "/spec/versions/1/storage"}, {"value", true}}}));
-    // Stored at the new version once the server has seen the switch.
-    EXPECT_TRUE(kube::Eventually([&] {
-      auto crd = cluster.Get("CustomResourceDefinition", "", kName);
-      return Find(crd.json(), {"status", "storedVersions"})->size() == 2;
-    }));
-    Make(v2_, "new");
+    Make(v1_, "mine");
+    if (stored == Stored::kBoth) {
+      Patch(Json::array({{{"op", "replace"}, {"path", "/spec/versions/0/storage"}, {"value", false}},
+                         {{"op", "replace"}, {"path", "/spec/versions/1/storage"}, {"value", true}}}));
+      EXPECT_TRUE(kube::Eventually([&] {
+        auto crd = cluster.Get("CustomResourceDefinition", "", kName);
+        return Find(crd.json(), {"status", "storedVersions"})->size() == 2;
+      })) << "the server sees the switch";
+      Make(v2_, "newer");
+    }
     Json service = {{"namespace", "default"}, {"name", "nobody"}};
     Convert({{"strategy", "Webhook"},
              {"webhook", {{"clientConfig", {{"service", service}}}, {"conversionReviewVersions", {"v1"}}}}});
-    EXPECT_TRUE(kube::Eventually([&] { return !Lists(v1_) && !Lists(v2_); }));
+    EXPECT_TRUE(kube::Eventually([&] { return !Lists(v2_) && Lists(v1_) == (stored == Stored::kOld); }));
   }
-  ~Unreadable() {
+  ~Gadgets() {
     Convert({{"strategy", "None"}, {"webhook", nullptr}});
     EXPECT_TRUE(kube::Eventually([&] { return Lists(v1_) && Lists(v2_); }));
-    EXPECT_TRUE(cluster_.client().Delete(cluster_.ctx(), kCrds, "", kName).ok());
-    EXPECT_TRUE(kube::Eventually([&] { return !cluster_.Exists({kCrds.group, kCrds.kind, "", kName}); }));
+    EXPECT_TRUE(cluster_.client().Delete(cluster_.ctx(), crds_, "", kName).ok());
+    EXPECT_TRUE(kube::Eventually([&] { return !cluster_.Exists({crds_.group, crds_.kind, "", kName}); }));
   }
   static constexpr const char* kName = "gadgets.test.example";
 
  private:
   bool Lists(const kube::Resource& resource) { return cluster_.client().List(cluster_.ctx(), resource, "").ok(); }
   void Make(const kube::Resource& resource, const std::string& name) {
-    Json object = {{"apiVersion", resource.api_version()}, {"kind", "Gadget"}, {"metadata", {{"name", name}}}};
-    EXPECT_TRUE(kube::Eventually(
-        [&] { return cluster_.client().Create(cluster_.ctx(), resource, kube::Object(object)).ok(); }));
+    Json labels = {{"cluster.x-k8s.io/provider", "cluster-api"}, {"clusterctl.cluster.x-k8s.io", ""}};
+    kube::Object object(Json{{"apiVersion", resource.api_version()},
+                             {"kind", "Gadget"},
+                             {"metadata", {{"name", name}, {"labels", labels}}}});
+    Result<kube::Object> made = Error{};
+    EXPECT_TRUE(kube::Eventually([&] {
+      made = cluster_.client().Apply(cluster_.ctx(), resource, object, {.field_manager = "capi-operator"});
+      return made.ok();
+    })) << made.error().message;
   }
   void Patch(const Json& operations) {
-    auto patched = cluster_.client().Patch(cluster_.ctx(), kCrds, "", kName, kube::PatchType::kJson, operations);
+    auto patched = cluster_.client().Patch(cluster_.ctx(), crds_, "", kName, kube::PatchType::kJson, operations);
     EXPECT_TRUE(patched.ok()) << patched.error().message;
   }
   void Convert(const Json& conversion) {
     Patch(Json::array({{{"op", "add"}, {"path", "/spec/conversion"}, {"value", conversion}}}));
   }
 
-  const kube::Resource& kCrds = kube::Builtin("CustomResourceDefinition");
+  const kube::Resource& crds_ = kube::Builtin("CustomResourceDefinition");
   Cluster& cluster_;
   const kube::Resource v1_{"test.example", "v1", "gadgets", "Gadget", false, {}, {}};
   const kube::Resource v2_{"test.example", "v2", "gadgets", "Gadget", false, {}, {}};
 };
 
+// U11, P3: what can't be read at the version that the server prefers is read at the one where it is stored.
+TEST_F(Deletion, ALostStatusIsRebuiltFromStoredVersions) {
+  Gadgets gadgets(*cluster_, Gadgets::Stored::kOld);
+  auto before = See(kCore).provider.status;
+  PatchStatus(kCore, nullptr);
+  ASSERT_TRUE(kube::Eventually([&] { return See(kCore).provider.status.applied == before.applied; }))
+      << See(kCore).Describe();
+  auto inventory = kube::Inventory::Parse(See(kCore).provider.status.inventory);
+  ASSERT_TRUE(inventory.ok());
+  EXPECT_EQ(inventory->size(), before.inventory.size() + 1);
+  const auto* mine = inventory->Find({"test.example", "Gadget", "", "mine"});
+  ASSERT_NE(mine, nullptr);
+  EXPECT_EQ(mine->version, "v1");
+}
+
 // U11: the objects of a kind that nobody can read, be it anybody's, don't stand in the way of an installation. They
 // once did, for good. A deletion says what it can't look for.
 TEST_F(Deletion, ALostStatusIsRebuiltWithoutWhatNobodyCanRead) {
-  Unreadable gadgets(*cluster_);
+  Gadgets gadgets(*cluster_, Gadgets::Stored::kBoth);
   auto before = See(kCore).provider.status;
   PatchStatus(kCore, nullptr);
   ASSERT_TRUE(kube::Eventually([&] { return See(kCore).provider.status.applied == before.applied; }))
@@ -299,7 +320,7 @@ TEST_F(Deletion, ALostStatusIsRebuiltWithoutWhatNobodyCanRead) {
   Delete(kCore);
   HandsOn(kCore);
   ASSERT_TRUE(AwaitReason(kCore, "Ready", "DeletionBlocked"));
-  EXPECT_THAT(See(kCore).Message("Ready"), HasSubstr(Unreadable::kName));
+  EXPECT_THAT(See(kCore).Message("Ready"), HasSubstr(Gadgets::kName));
   EXPECT_TRUE(cluster_->Exists({"apps", "Deployment", "capi-system", "capi-controller-manager"})) << "nothing is lost";
   Annotate(kCore, kForce, "true");
   ASSERT_TRUE(AwaitGone(kCore));

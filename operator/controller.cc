@@ -37,10 +37,12 @@ bool CoreMatters(const ProviderCache::Change& change) {
          change.was->status.inventory != change.is->status.inventory;
 }
 
-// What the contract rules of all others look at. They are all woken, also one that is in the middle of a pass and whose
-// status doesn't say yet what it waits for; a pass with nothing to do is cheap, and these changes are rare.
+// What the contract rules of all others look at; what runs counts with them also without a contract, until it goes
+// (C6). They are all woken, also one that is in the middle of a pass and whose status doesn't say yet what it waits
+// for; a pass with nothing to do is cheap, and these changes are rare.
 bool JudgedByOthers(const ProviderCache::Change& change) {
-  if (!change.was || !change.is) return !(change.was ? change.was : change.is)->status.contract.empty();
+  if (!change.is) return true;
+  if (!change.was) return !change.is->status.contract.empty();
   const api::ProviderStatus &was = change.was->status, &is = change.is->status;
   return was.contract != is.contract || SaysPaused(was) != SaysPaused(is) ||
          DesiredContract(*change.was) != DesiredContract(*change.is);
@@ -200,8 +202,8 @@ void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::
   WakeAll([&](const api::Provider& provider) {
     std::string own = api::ManifestLabel(provider.id.type, provider.id.name);
     if (own == label || own == before) return true;
-    // It may have been the last that ran of a provider whose contract isn't known (C6).
-    if (!is && ReadyReason(provider) == reason::kWaitingForPause) return true;
+    // It may have been the last that ran of a provider whose contract isn't known, and that others wait for (C6).
+    if (!is && IsWorkload(object.id())) return true;
     return established || (of_core && !IsReady(provider.status));
   });
 }
@@ -213,8 +215,6 @@ Done ProviderController::Act(const Context& ctx, Observation& o, const Step& ste
     done.deleting = o.provider.deleting;
   } else if (std::holds_alternative<HandsOff>(step)) {
     done.hands_off = true;
-  } else if (std::holds_alternative<Rebuild>(step)) {
-    done = RemoveLeftBehind(ctx, o);
   } else if (std::holds_alternative<Remove>(step)) {
     done = remover_.Remove(ctx, o);
   } else if (std::holds_alternative<Install>(step)) {
@@ -302,29 +302,33 @@ Result<kube::Outcome> ProviderController::Pass(const Context& parent, const std:
     if (!o) return kube::Outcome{};
     step = Decide(*o);
   }
-  Done done = Act(ctx, *o, step);
+  bool rebuild = std::holds_alternative<Rebuild>(step);
+  std::optional<Done> done = rebuild ? TRY(RemoveLeftBehind(ctx, *o)) : Act(ctx, *o, step);
   TRY(ctx.Check());
-  return Report(ctx, *o, std::move(done));
+  if (!done) return kube::Outcome{.again_after = Millis(0)};
+  return Report(ctx, *o, std::move(*done));
 }
 
-// The inventory is written before anything of it is removed: what a crash interrupts goes on with the same one.
-Done ProviderController::RemoveLeftBehind(const Context& ctx, Observation& o) {
+// nullopt: an inventory was found and written, alone. Only then is anything of it removed: what a crash interrupts goes
+// on with the same one.
+Result<std::optional<Done>> ProviderController::RemoveLeftBehind(const Context& ctx, Observation& o) {
   Done done;
+  done.deleting = true;
   auto rebuilt = RebuildInventory(ctx, client_, o);
   if (!rebuilt.ok()) {
     done.hold = HoldFor(std::string(api::condition::kReady), std::string(reason::kDeletionFailed),
                         rebuilt.error().With("looking for what is installed"));
-  } else if (!rebuilt->unread.empty() && GuardsDeletion(o)) {
-    done.hold = UnreadHold(rebuilt->unread);
-  } else if (rebuilt->inventory.size() == 0) {
-    return remover_.Remove(ctx, o);
-  } else {
-    done.inventory = std::move(rebuilt->inventory);
-    done.again = true;
-    return done;  // nothing is being removed yet
+    return std::optional<Done>(std::move(done));
   }
-  done.deleting = true;
-  return done;
+  if (!rebuilt->unread.empty() && GuardsDeletion(o)) {
+    done.hold = UnreadHold(o, rebuilt->unread);
+    return std::optional<Done>(std::move(done));
+  }
+  if (rebuilt->inventory.size() == 0) return std::optional<Done>(remover_.Remove(ctx, o));
+  api::ProviderStatus status = o.provider.status;
+  status.inventory = rebuilt->inventory.ToJson();
+  TRY(writer_.WriteStatus(ctx, o.provider, status));
+  return std::optional<Done>();
 }
 
 // What no event will tell: a fight's next turn, and drift of a kind whose watch has no state yet.

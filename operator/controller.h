@@ -43,7 +43,7 @@ class ProviderController {
   void OnWatch(const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,
                const kube::ObjectPtr& is);
   void WakeAll(const std::function<bool(const api::Provider&)>& who);
-  Done RemoveLeftBehind(const Context& ctx, Observation& o);
+  Result<std::optional<Done>> RemoveLeftBehind(const Context& ctx, Observation& o);
   void LookAgain(const Observation& o);
   Done Act(const Context& ctx, Observation& o, const Step& step);
   Done ActOnRollout(const Context& ctx, const Observation& o, const Step& step);

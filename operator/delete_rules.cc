@@ -5,6 +5,8 @@
 
 #include "api/reasons.h"
 #include "base/strings.h"
+#include "operator/contract_rules.h"
+#include "operator/pause.h"
 #include "operator/rules.h"
 
 namespace capi::ops {
@@ -21,6 +23,13 @@ Hold NotDeleted(std::string_view why, std::string message, Retry retry = Retry::
 
 std::string Override() {
   return fmt::format("annotation {}: \"true\" deletes it all the same", api::kAnnotationForceDelete);
+}
+
+// What has to be done first where it doesn't run, for the sake of `what`.
+std::string RunAgain(const Observation& o, std::string_view what) {
+  if (o.provider.spec.paused) return fmt::format("set spec.paused to false, for {}; ", what);
+  auto hold = AppliesAtZero(o) ? StaysAtZero(o) : std::nullopt;
+  return hold ? fmt::format("it has to run again, for {}: {}; ", what, hold->message) : "";
 }
 
 // X3: everything else depends on the core.
@@ -48,11 +57,11 @@ std::optional<Hold> NotInUse(const Observation& o) {
   }
   if (o.users.empty()) return std::nullopt;
   bool core = o.provider.id.type == api::ProviderType::kCore;
-  std::string_view paused = o.provider.spec.paused ? "set spec.paused to false, for they can't go without it; " : "";
-  return NotDeleted(core ? reason::kDeletionBlocked : reason::kInUse,
-                    fmt::format("workload clusters use it: {} ({} in all); delete the clusters first, this goes on by "
-                                "itself then; {}{}",
-                                JoinNames(o.users, kNamed), o.users.size(), paused, Override()));
+  return NotDeleted(
+      core ? reason::kDeletionBlocked : reason::kInUse,
+      fmt::format("workload clusters use it: {} ({} in all); delete the clusters first, this goes on by "
+                  "itself then; {}{}",
+                  JoinNames(o.users, kNamed), o.users.size(), RunAgain(o, "they can't go without it"), Override()));
 }
 
 std::vector<std::string> Names(const std::vector<CrdState>& crds) {
@@ -73,24 +82,29 @@ bool GuardsDeletion(const Observation& o) {
 }
 
 Hold NotMigratedHold(const Observation& o, const Error& error) {
-  Hold hold = NotDeleted(
-      reason::kStorageMigrationFailed,
-      fmt::format("objects of {} may be stored at older versions; without this provider nobody could "
-                  "read or delete them, and they could not be brought to the version that is stored "
-                  "now: {}; {}{}",
-                  JoinNames(Names(o.fleet.unmigrated), kNamed), error.message,
-                  o.provider.spec.paused ? "set spec.paused to false, for it has to convert them; " : "", Override()),
-      Retry::kAt);
+  Hold hold =
+      NotDeleted(reason::kStorageMigrationFailed,
+                 fmt::format("objects of {} may be stored at older versions; without this provider nobody could "
+                             "read or delete them, and they could not be brought to the version that is stored "
+                             "now: {}; {}{}",
+                             JoinNames(Names(o.fleet.unmigrated), kNamed), error.message,
+                             RunAgain(o, "it has to convert them"), Override()),
+                 Retry::kAt);
   hold.after = error.retry_after.value_or(std::chrono::minutes(1));
   return hold;
 }
 
-Hold UnreadHold(const std::vector<std::string>& unread) {
+Hold UnreadHold(const Observation& o, const std::vector<std::string>& unread) {
+  // Without a status it can't be unpaused, and its own webhook may be the one that is missing.
+  std::vector<std::string> at_zero;
+  for (const kube::ObjectId& id : ToScaleUp(o)) at_zero.push_back(id.ToString());
+  std::string scale =
+      at_zero.empty() ? "" : fmt::format("scale {} up by hand if it is what reads them; ", JoinNames(at_zero, kNamed));
   Hold hold =
       NotDeleted(reason::kDeletionBlocked,
                  fmt::format("its status was lost, and whether objects of it are among these kinds can't be told "
-                             "now: {}; {}, but for these kinds",
-                             JoinNames(unread, kNamed), Override()),
+                             "now: {}; {}{}, but for these kinds",
+                             JoinNames(unread, kNamed), scale, Override()),
                  Retry::kAt);
   hold.after = std::chrono::minutes(1);
   return hold;

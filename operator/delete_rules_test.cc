@@ -118,5 +118,36 @@ TEST(DeletionRules, AskForAPausedManager) {
   }
 }
 
+// U11: what can't be looked for is named; and who may have to run for it.
+TEST(DeletionRules, NameWhatNobodyCanRead) {
+  Observation o = Deleted(api::ProviderType::kInfrastructure);
+  Hold hold = UnreadHold(o, {"gadgets.test.example (no endpoints)"});
+  EXPECT_EQ(hold.reason, api::reason::kDeletionBlocked);
+  EXPECT_THAT(hold.message, HasSubstr("gadgets.test.example (no endpoints)"));
+  EXPECT_THAT(hold.message, HasSubstr("force-delete"));
+  EXPECT_EQ(hold.message.find("by hand"), std::string::npos);
+  o.fleet.workloads = {testing::NewWorkload(kube::HealthState::kCurrent)};
+  o.fleet.workloads[0].former = "1";
+  EXPECT_THAT(UnreadHold(o, {"x"}).message, HasSubstr("capa-controller-manager up by hand"));
+}
+
+// C5, X2: one that waits at zero for a contract of its own never lets a cluster go; nobody said what to do then.
+TEST(DeletionRules, SayHowOneThatIsHeldAtZeroRunsAgain) {
+  Observation o = Deleted(api::ProviderType::kInfrastructure);
+  o.users = {"AWSMachine default/a"};
+  api::ProviderStatus& status = o.provider.status;
+  status.installed_version = "v1.9.0";
+  status.contract = "v1beta1";
+  status.desired_version = o.provider.spec.version;
+  status.desired_contract = "v1beta2";
+  status.conditions = {{"Paused", "True", "Paused", "", 1, ""}};
+  auto hold = DeletionRules().back().check(o);
+  ASSERT_TRUE(hold.has_value());
+  EXPECT_THAT(hold->message, HasSubstr("it has to run again, for they can't go without it"));
+  EXPECT_THAT(hold->message, HasSubstr("set spec.version back to v1.9.0"));
+  status.conditions.clear();
+  EXPECT_EQ(DeletionRules().back().check(o)->message.find("run again"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace capi::ops

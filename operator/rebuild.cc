@@ -43,13 +43,16 @@ struct Found {
   std::string unread;
 };
 
-// Served by another server than this one.
-Result<bool> IsAggregated(const Context& ctx, kube::Client& client, const kube::Resource& kind) {
-  const kube::Resource services{"apiregistration.k8s.io", "v1", "APIService", "apiservices", false, {}};
+// Served by another server than this one, as far as can be told.
+bool IsAggregated(const Context& ctx, kube::Client& client, const kube::Resource& kind) {
+  const kube::Resource services{"apiregistration.k8s.io", "v1", "APIService", "apiservices", false, {}, {}};
   auto service = client.Get(ctx, services, "", kind.version + "." + kind.group);
-  if (!service.ok() && service.code() == Code::kNotFound) return false;
-  const Json* server = Find(TRY(std::move(service)).json(), {"spec", "service"});
+  const Json* server = service.ok() ? Find(service->json(), {"spec", "service"}) : nullptr;
   return server != nullptr && server->is_object();
+}
+
+bool NeedsWebhook(const kube::Object& crd) {
+  return GetString(crd.json(), {"spec", "conversion", "strategy"}) == "Webhook";
 }
 
 // What could not be listed, at another version.
@@ -60,9 +63,10 @@ Result<Found> ListOtherwise(const Context& ctx, kube::Client& client, const kube
   Found unread{kind.version, {}, fmt::format("{} ({})", name, error.message)};
   auto crd = client.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", name);
   if (!crd.ok()) {
-    bool aggregated = crd.code() == Code::kNotFound && TRY(IsAggregated(ctx, client, kind));
+    bool aggregated = crd.code() == Code::kNotFound && IsAggregated(ctx, client, kind);
     return aggregated ? Result<Found>(std::move(unread)) : error.With(name);
   }
+  if (!NeedsWebhook(*crd)) return error.With(name);
   auto read = ListReadable(client, ctx, *crd, selector);
   TRY(ctx.Check());
   if (!read.ok()) return unread;

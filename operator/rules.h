@@ -28,7 +28,7 @@ bool GuardsDeletion(const Observation& o);
 Hold NotMigratedHold(const Observation& o, const Error& error);
 
 // What a deletion that has lost its inventory can't look for (U11). `unread` are kinds, each with why.
-Hold UnreadHold(const std::vector<std::string>& unread);
+Hold UnreadHold(const Observation& o, const std::vector<std::string>& unread);
 
 // An inventory that can't be read stops every write: it is never taken for an empty one.
 std::optional<Hold> StatusIsReadable(const Observation& o);
