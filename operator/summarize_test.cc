@@ -144,7 +144,8 @@ TEST(Summarize, HandsOffChangesOneConditionAlone) {
   EXPECT_EQ(StatusOf(Summarize(o, Done{}), "Paused"), "");
 }
 
-// A2, C3: what isn't taken over can't be scaled. It said that it was paused, while it ran, and let a contract change go.
+// A2, C3: what isn't taken over can't be scaled. It said that it was paused, while it ran, and let a contract change
+// go.
 TEST(Summarize, WhatIsNotTakenOverIsNotPaused) {
   Observation o = Observed();
   o.provider.spec.paused = true;
