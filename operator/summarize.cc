@@ -83,13 +83,23 @@ void ReportHold(Conditions& conditions, const Observation& o, const Hold& hold) 
   }
 }
 
+// What a pause scaled is as it should be at zero, but not once the pause is over: the watch may have shown it only
+// after it was decided that nothing is to be scaled up.
+Fleet WithoutPaused(Fleet fleet) {
+  for (Workload& workload : fleet.workloads) {
+    if (workload.former) workload.health = {kube::HealthState::kInProgress, "it gets its former replicas back"};
+  }
+  return fleet;
+}
+
 // Everything is applied: the fleet decides (I10).
 void ReportApplied(Conditions& conditions, const Observation& o, const Done& done, bool upgraded) {
-  const Fleet& fleet = done.fleet ? *done.fleet : o.fleet;
   conditions.Set(condition::kPreflightCheckPassed, "True", reason::kPreflightChecksPassed,
                  "All preflight checks passed");
   conditions.Remove(condition::kStalled);
   bool at_zero = AppliesAtZero(o);
+  const Fleet& seen = done.fleet ? *done.fleet : o.fleet;
+  const Fleet fleet = at_zero ? seen : WithoutPaused(seen);
   bool last_stages = o.provider.status.applied.empty() && !done.applied;  // they follow when the workloads are there
   if (!fleet.ready() || last_stages) {
     std::string message = fleet.rolled_out() ? "The last stages follow" : "Waiting for " + NotReady(fleet);

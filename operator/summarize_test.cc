@@ -144,6 +144,16 @@ TEST(Summarize, HandsOffChangesOneConditionAlone) {
   EXPECT_EQ(StatusOf(Summarize(o, Done{}), "Paused"), "");
 }
 
+// P1: a watch that showed the pause only after the pass had looked for it made the provider Ready at zero replicas.
+TEST(Summarize, WhatAPauseScaledIsNotReadyAfterIt) {
+  Observation o = Observed();
+  Done done{.applied = "inputs", .fleet = Fleet{}};
+  done.fleet->workloads = {testing::NewWorkload(kube::HealthState::kCurrent)};
+  EXPECT_EQ(StatusOf(Summarize(o, done), "Ready"), "True");
+  done.fleet->workloads[0].former = "1";
+  EXPECT_EQ(StatusOf(Summarize(o, done), "Ready"), "False");
+}
+
 // A2, C3: what isn't taken over can't be scaled. It said that it was paused, while it ran, and let a contract change
 // go.
 TEST(Summarize, WhatIsNotTakenOverIsNotPaused) {
