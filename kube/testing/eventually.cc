@@ -14,7 +14,7 @@ namespace {
   std::abort();
 }
 
-Status ApplyDocument(Client& client, Object object) {
+Status ApplyDocument(Client& client, const Object& object) {
   Context ctx;
   auto resource = TRY(client.mapper().For(ctx, object.id().group_kind(), object.group_version().version));
   TRY(client.Apply(ctx, resource, object, {.field_manager = "test"}));
@@ -27,7 +27,14 @@ void ApplyYaml(Client& client, std::string_view yaml) {
   auto documents = ParseYamlStream(yaml);
   if (!documents.ok()) Die(documents.error());
   for (YamlDocument& document : *documents) {
-    auto done = ApplyDocument(client, Object(std::move(document.value)));
+    const Object object(std::move(document.value));
+    Status done = Ok();
+    // A kind whose CRD was applied this instant isn't served yet, though the CRD may say so.
+    Eventually([&] {
+      done = ApplyDocument(client, object);
+      if (!done.ok() && done.code() == Code::kNotFound) client.mapper().Invalidate();
+      return done.ok() || done.code() != Code::kNotFound;
+    });
     if (!done.ok()) Die(done.error());
   }
 }
