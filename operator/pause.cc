@@ -138,6 +138,7 @@ void ZeroReplicas(const Observation& o, kube::Object& object) {
   std::string former = std::to_string(Replicas(object));
   if (const Workload* live = Find(o.fleet, id); live != nullptr && live->exists) {
     former = live->former.value_or(std::to_string(live->replicas));
+    if (!live->scaled_by.empty()) Ensure(object.json(), {"metadata", "annotations", kScaledBy}) = live->scaled_by;
   }
   Ensure(object.json(), {"spec", "replicas"}) = 0;
   Ensure(object.json(), {"metadata", "annotations", FormerCount()}) = former;

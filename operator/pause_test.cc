@@ -314,6 +314,10 @@ TEST(Pause, AppliesAtZeroReplicas) {
   kube::Object live = deployment(), fresh = deployment();
   ZeroReplicas(o, live);
   EXPECT_EQ(live.annotation(kFormer), "5") << "of the live one";
+  EXPECT_FALSE(live.has_annotation("operator.cluster.x-k8s.io/scaled-by"));
+  o.fleet.workloads[0].scaled_by = "autoscaler";
+  ZeroReplicas(o, live);
+  EXPECT_EQ(live.annotation("operator.cluster.x-k8s.io/scaled-by"), "autoscaler") << "P1: it gets its claim back";
   EXPECT_EQ(GetInt(live.json(), {"spec", "replicas"}, -1), 0);
   o.fleet.workloads.clear();
   ZeroReplicas(o, fresh);

@@ -300,7 +300,11 @@ api::ProviderStatus Summarize(const Observation& o, const Done& done) {
   }
   const Condition* upgraded = conditions.Get(condition::kProviderUpgraded);
   bool upgrading = upgraded != nullptr && upgraded->status != "True";
-  if (done.hold) {
+  if (done.unpausing && !done.hold) {
+    const char* message = "The workloads get their former replicas back";
+    conditions.Set(condition::kReady, "False", reason::kWorkloadsNotReady, message);
+    conditions.Set(condition::kReconciling, "True", reason::kWorkloadsNotReady, message);
+  } else if (done.hold) {
     ReportHold(conditions, o, *done.hold);
   } else if (done.deleting) {
     ReportDeleting(conditions);

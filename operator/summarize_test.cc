@@ -154,6 +154,16 @@ TEST(Summarize, WhatAPauseScaledIsNotReadyAfterIt) {
   EXPECT_EQ(StatusOf(Summarize(o, done), "Ready"), "False");
 }
 
+// The status that said so of a pause was never written: the end of the pause left Ready as it was before it.
+TEST(Summarize, TheEndOfAPauseIsNotReady) {
+  Observation o = Observed();
+  o.provider.status.conditions = {{"Ready", "True", "WorkloadsReady", "", 1, ""}};
+  o.provider.generation = 3;
+  api::ProviderStatus is = Summarize(o, Done{.unpausing = true});
+  EXPECT_EQ(StatusOf(is, "Ready"), "False");
+  EXPECT_EQ(is.observed_generation, 3);
+}
+
 // A2, C3: what isn't taken over can't be scaled. It said that it was paused, while it ran, and let a contract change
 // go.
 TEST(Summarize, WhatIsNotTakenOverIsNotPaused) {
