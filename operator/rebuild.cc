@@ -101,6 +101,7 @@ Result<Rebuilt> RebuildInventory(const Context& ctx, kube::Client& client, const
   for (const auto& sibling : o.siblings) {
     others.push_back(TRY_WITH(kube::Inventory::Parse(sibling->status.inventory), sibling->id.ToString()));
   }
+  client.mapper().Invalidate();  // what came since it last looked counts, too
   auto kinds = Kinds(TRY(client.mapper().All(ctx)));
   std::string selector =
       fmt::format("{}={},{}", api::kLabelProvider, api::ManifestLabel(id.type, id.name), api::kLabelClusterctl);
