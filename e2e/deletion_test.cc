@@ -43,6 +43,14 @@ class Deletion : public ManagedCore {
     made_.emplace_back(resource, name);
   }
 
+  // And has it rebuilt.
+  void LoseStatus() {
+    std::string applied = See(kCore).provider.status.applied;
+    PatchStatus(kCore, nullptr);
+    EXPECT_TRUE(kube::Eventually([&] { return See(kCore).provider.status.applied == applied; }))
+        << See(kCore).Describe();
+  }
+
   // D1: what is needed is kept, for without it nothing of a cluster could go.
   void ExpectWorkloadComesBack(const Managed& provider) {
     const kube::Resource& deployments = kube::Builtin("Deployment");
@@ -294,9 +302,7 @@ class Gadgets {
 TEST_F(Deletion, ALostStatusIsRebuiltFromStoredVersions) {
   Gadgets gadgets(*cluster_, Gadgets::Stored::kOld);
   auto before = See(kCore).provider.status;
-  PatchStatus(kCore, nullptr);
-  ASSERT_TRUE(kube::Eventually([&] { return See(kCore).provider.status.applied == before.applied; }))
-      << See(kCore).Describe();
+  LoseStatus();
   auto inventory = kube::Inventory::Parse(See(kCore).provider.status.inventory);
   ASSERT_TRUE(inventory.ok());
   EXPECT_EQ(inventory->size(), before.inventory.size() + 1);
@@ -310,9 +316,7 @@ TEST_F(Deletion, ALostStatusIsRebuiltFromStoredVersions) {
 TEST_F(Deletion, ALostStatusIsRebuiltWithoutWhatNobodyCanRead) {
   Gadgets gadgets(*cluster_, Gadgets::Stored::kBoth);
   auto before = See(kCore).provider.status;
-  PatchStatus(kCore, nullptr);
-  ASSERT_TRUE(kube::Eventually([&] { return See(kCore).provider.status.applied == before.applied; }))
-      << See(kCore).Describe();
+  LoseStatus();
   EXPECT_EQ(See(kCore).provider.status.inventory.size(), before.inventory.size());
 
   ASSERT_TRUE(HandsOff(kCore));

@@ -83,6 +83,8 @@ void ReportHold(Conditions& conditions, const Observation& o, const Hold& hold) 
   }
 }
 
+constexpr const char* kComingBack = "The workloads get their former replicas back";
+
 // What a pause scaled is as it should be at zero, but not once the pause is over: the watch may have shown it only
 // after it was decided that nothing is to be scaled up.
 Fleet WithoutPaused(Fleet fleet) {
@@ -146,7 +148,7 @@ void ReportPause(Conditions& conditions, const Observation& o, const Done& done)
   }
   const Fleet& fleet = done.fleet ? *done.fleet : o.fleet;
   if (done.unpausing) {
-    conditions.Set(condition::kPaused, "False", reason::kProgressing, "The workloads get their former replicas back");
+    conditions.Set(condition::kPaused, "False", reason::kProgressing, kComingBack);
     return;
   }
   if (!AppliesAtZero(o)) {
@@ -300,12 +302,11 @@ api::ProviderStatus Summarize(const Observation& o, const Done& done) {
   }
   const Condition* upgraded = conditions.Get(condition::kProviderUpgraded);
   bool upgrading = upgraded != nullptr && upgraded->status != "True";
-  if (done.unpausing && !done.hold) {
-    const char* message = "The workloads get their former replicas back";
-    conditions.Set(condition::kReady, "False", reason::kWorkloadsNotReady, message);
-    conditions.Set(condition::kReconciling, "True", reason::kWorkloadsNotReady, message);
-  } else if (done.hold) {
+  if (done.hold) {
     ReportHold(conditions, o, *done.hold);
+  } else if (done.unpausing) {
+    conditions.Set(condition::kReady, "False", reason::kWorkloadsNotReady, kComingBack);
+    conditions.Set(condition::kReconciling, "True", reason::kWorkloadsNotReady, kComingBack);
   } else if (done.deleting) {
     ReportDeleting(conditions);
   } else if (!status.applied.empty() || IsRollingOut(status)) {
