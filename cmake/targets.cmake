@@ -18,13 +18,20 @@ if(CAPI_SANITIZE)
   target_link_options(capi_options INTERFACE -fsanitize=${CAPI_SANITIZE})
 endif()
 
+# What people run is what is tested: the release build has the tests too. They run once, so nothing is gained by optimising
+# them, and a third of their time is lost.
+add_library(capi_test_options INTERFACE)
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  target_compile_options(capi_test_options INTERFACE -O0)
+endif()
+
 # The JSON library is most of what a file costs to compile; it is compiled once. pch_test has GoogleTest too.
 file(WRITE ${CMAKE_BINARY_DIR}/pch.cc "")
 add_library(capi_pch STATIC ${CMAKE_BINARY_DIR}/pch.cc)
 target_link_libraries(capi_pch PRIVATE capi_options)
 target_precompile_headers(capi_pch PRIVATE <nlohmann/json.hpp> <functional> <map> <memory> <optional> <string> <variant> <vector>)
 add_library(capi_pch_test STATIC ${CMAKE_BINARY_DIR}/pch.cc)
-target_link_libraries(capi_pch_test PRIVATE capi_options GTest::gtest GTest::gmock)
+target_link_libraries(capi_pch_test PRIVATE capi_options capi_test_options GTest::gtest GTest::gmock)
 target_precompile_headers(capi_pch_test PRIVATE <nlohmann/json.hpp> <functional> <map> <memory> <optional> <string>
   <variant> <vector> <gtest/gtest.h> <gmock/gmock.h>)
 
@@ -39,12 +46,12 @@ endfunction()
 # All unit tests, and nothing that only other tests need.
 add_custom_target(unit_tests)
 
-# capi_test(NAME SOURCES a_test.cc USES base [TIMEOUT seconds] [LABELS cluster]): one GoogleTest program, one ctest. The label
-# is "unit" unless said otherwise; tests with the label "cluster" start a control plane.
+# capi_test(NAME SOURCES a_test.cc USES base [TIMEOUT seconds] [LABELS cluster]): one GoogleTest program, one ctest. Labels
+# (docs/testing.md): "unit" unless said otherwise; "cluster" starts a control plane; "oracle" and "program" need other programs.
 function(capi_test NAME)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;USES;LABELS" ${ARGN})
   add_executable(${NAME} ${ARG_SOURCES})
-  target_link_libraries(${NAME} PRIVATE capi_options ${ARG_USES} GTest::gtest GTest::gmock GTest::gtest_main)
+  target_link_libraries(${NAME} PRIVATE capi_options capi_test_options ${ARG_USES} GTest::gtest GTest::gmock capi_test_main)
   target_precompile_headers(${NAME} REUSE_FROM capi_pch_test)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
@@ -57,14 +64,30 @@ function(capi_test NAME)
   if(CAPI_SANITIZE STREQUAL "thread" AND folder MATCHES "^(api|cli|kube/meta|templating)$")
     set(ARG_LABELS without_threads)
   endif()
-  add_test(NAME ${NAME} COMMAND ${NAME} --gtest_brief=1 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  set_tests_properties(${NAME} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+  capi_test_entry(${NAME} ${NAME} "${ARG_TIMEOUT}" "${ARG_LABELS}" "" "")
   if("unit" IN_LIST ARG_LABELS)
     add_dependencies(unit_tests ${NAME})
   endif()
-  if("cluster" IN_LIST ARG_LABELS)
-    set_tests_properties(${NAME} PROPERTIES RESOURCE_LOCK control_plane)  # one at a time, beside unit tests
+endfunction()
+
+# capi_test_run(PROGRAM NAME LABELS full [FILTER a.*:b.*] [ENVIRONMENT A=1] [TIMEOUT seconds]): the ctest "PROGRAM.NAME", the
+# same program in another way.
+function(capi_test_run PROGRAM NAME)
+  cmake_parse_arguments(ARG "" "TIMEOUT;FILTER" "LABELS;ENVIRONMENT" ${ARGN})
+  capi_test_entry(${PROGRAM}.${NAME} ${PROGRAM} "${ARG_TIMEOUT}" "${ARG_LABELS}" "${ARG_FILTER}" "${ARG_ENVIRONMENT}")
+endfunction()
+
+# One ctest. Its report lies in the folder that tools/test reads. A program all of whose tests were skipped ends with 77
+# (base/testing/main.cc).
+function(capi_test_entry NAME PROGRAM TIMEOUT LABELS FILTER ENVIRONMENT)
+  set(arguments --gtest_brief=1)
+  if(FILTER)
+    list(APPEND arguments --gtest_filter=${FILTER})
   endif()
+  add_test(NAME ${NAME} COMMAND ${PROGRAM} ${arguments} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  list(APPEND ENVIRONMENT "GTEST_OUTPUT=xml:${CMAKE_BINARY_DIR}/test-results/${NAME}.xml")
+  set_tests_properties(${NAME} PROPERTIES TIMEOUT ${TIMEOUT} LABELS "${LABELS}" ENVIRONMENT "${ENVIRONMENT}"
+    SKIP_RETURN_CODE 77)
 endfunction()
 
 # capi_program(NAME SOURCES main.cc USES operator [STARTS_QUICKLY]). A program that starts quickly brings along all

@@ -157,38 +157,55 @@ class Format(Tree):
 
 
 REPORT = """<testsuites><testsuite>
-<testcase name="a" status="run" result="completed"/>
-<testcase name="b" status="run" result="skipped"><skipped message="x_test.cc:2&#x0A;RELEASES_DIR is not set"/></testcase>
+<testcase name="a" classname="X" status="run" result="completed" time="1.5"/>
+<testcase name="b" classname="X" status="run" result="skipped" time="0"><skipped message="x_test.cc:2&#x0A;no such release"/></testcase>
 {more}</testsuite></testsuites>"""
 CTEST = """<testsuite>
-<testcase name="x_test" status="{x}"><system-out></system-out></testcase>
-<testcase name="tools_test" status="run"><system-out>Ran 26 tests in 2s\n\nOK (skipped=1)\n</system-out></testcase>
+<testcase name="x_test" status="{x}" time="2"><system-out></system-out></testcase>
+<testcase name="tools_test" status="run" time="7"><system-out>test_y (__main__.Z.test_y)
+What it shows. ... skipped 'there is no clang'
+Ran 26 tests in 2s\n\nOK (skipped=1)\n</system-out></testcase>
 </testsuite>"""
+LISTED = "x_test X.b  # why\ntools_test Z.test_y\n"
 
 
 class Summary(unittest.TestCase):
-    def summary(self, more="", x="run"):
+    def summary(self, more="", x="run", listed=LISTED):
         with tempfile.TemporaryDirectory() as folder:
-            for name, text in (("x_test.xml", REPORT.format(more=more)), ("ctest.junit", CTEST.format(x=x))):
+            texts = {"x_test.xml": REPORT.format(more=more), "ctest.junit": CTEST.format(x=x), "listed": listed}
+            for name, text in texts.items():
                 with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                     file.write(text)
             script = os.path.join(TOOLS, "check.d", "summary.py")
-            done = subprocess.run([sys.executable, "-B", script, folder], capture_output=True, text=True)
-        return done.returncode, done.stdout.splitlines()
+            command = [sys.executable, "-B", script, folder, os.path.join(folder, "listed")]
+            done = subprocess.run(command, capture_output=True, text=True)
+        return done.returncode, (done.stdout + done.stderr).splitlines()
 
-    def test_counts_single_tests_and_names_what_was_left_out(self):
+    def test_counts_single_tests_and_names_what_was_skipped(self):
         code, lines = self.summary()
         self.assertEqual(code, 0)
-        self.assertEqual(lines[-1], "26 passed, 0 failed")
-        self.assertIn("left out: 1 tests (RELEASES_DIR is not set)", lines)
+        self.assertEqual(lines[-1], "26 passed, 0 failed, 2 skipped")
+        self.assertIn("skipped: x_test X.b (no such release)", lines)
+        self.assertIn("skipped: tools_test Z.test_y (there is no clang)", lines)
+        self.assertIn("      7.0s  tools_test", lines)
 
     def test_a_failed_test_fails(self):
         code, lines = self.summary('<testcase name="c" status="run"><failure/></testcase>', x="fail")
-        self.assertEqual((code, lines[-1]), (1, "26 passed, 1 failed"))
+        self.assertEqual((code, lines[-1]), (1, "26 passed, 1 failed, 2 skipped"))
 
     def test_a_program_that_ends_badly_after_its_report_fails(self):
         code, lines = self.summary(x="fail")
-        self.assertEqual((code, lines[-1]), (1, "26 passed, 1 failed"))
+        self.assertEqual((code, lines[-1]), (1, "26 passed, 1 failed, 2 skipped"))
+
+    def test_a_skipped_test_that_is_not_listed_fails(self):
+        code, lines = self.summary(listed="x_test X.b\n")
+        self.assertEqual((code, lines[-1]), (1, "26 passed, 0 failed, 2 skipped"))
+        self.assertIn("not listed in tools/skipped_tests.txt", lines[0])
+
+    def test_the_list_is_short(self):
+        code, lines = self.summary(listed="".join(f"x_test X.{n}\n" for n in range(11)))
+        self.assertEqual(code, 1)
+        self.assertIn("11 tests may be skipped; 10 at most", lines[-1])
 
 
 if __name__ == "__main__":

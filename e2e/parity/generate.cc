@@ -113,7 +113,7 @@ Result<Clusterctl> RealClusterctl() {
 }
 
 Clusterctl OurClusterctl() {
-  std::string given = Environment("CLUSTERCTL");
+  std::string given = Environment("CAPI_CLUSTERCTL");
   return {.path = given.empty() ? CAPI_CLUSTERCTL_PATH : given, .version = "", .cache = ""};
 }
 

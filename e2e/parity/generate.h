@@ -29,7 +29,7 @@ struct Clusterctl {
 
 // The pinned real program, made available if it isn't yet, with the cache folder of its version.
 Result<Clusterctl> RealClusterctl();
-// $CLUSTERCTL, else the one of this build.
+// $CAPI_CLUSTERCTL, else the one of this build.
 Clusterctl OurClusterctl();
 
 }  // namespace capi::e2e

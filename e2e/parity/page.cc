@@ -24,7 +24,7 @@ print is parsed, and compared object by object, in order.
 This page is written by the test that fails when it is out of date, `e2e_parity_test`. `make test` tries a sample, with
 at least one cell of every exception; `make test-long` tries all. To write it, after `tools/build debug e2e_parity_test`:
 
-    RELEASES_DIR=... CAPI_PARITY_WRITE=1 build/debug/bin/e2e_parity_test
+    RELEASES_DIR=... CAPI_PARITY_WRITE=1 build/release/bin/e2e_parity_test
 
 ## Exceptions
 

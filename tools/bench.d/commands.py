@@ -16,7 +16,7 @@ RENDERED = [
 
 
 def both():
-    ours = os.environ.get("CLUSTERCTL") or os.path.join(ROOT, "build", "release", "bin", "clusterctl")
+    ours = os.environ.get("CAPI_CLUSTERCTL") or os.path.join(ROOT, "build", "release", "bin", "clusterctl")
     return {"clusterctl": ours, "the real one": programs.locate("clusterctl")}
 
 

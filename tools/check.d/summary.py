@@ -1,9 +1,9 @@
 """Counts what ran: single tests of GoogleTest and Python programs; a program that died counts as one more failure.
 
-Prints what was left out and why, and as the last line `N passed, N failed`. Fails where a test failed or none ran.
+Prints which tests were skipped and why, how long the slowest took, and as the last line `N passed, N failed, N skipped`.
+Fails where a test failed, none ran, or one was skipped that tools/skipped_tests.txt doesn't list.
 """
 
-import collections
 import glob
 import os
 import re
@@ -11,50 +11,65 @@ import sys
 import xml.etree.ElementTree
 
 UNITTEST = re.compile(r"^Ran (\d+) tests? in", re.MULTILINE)
+# "test_x (module.Class.test_x) ... skipped 'why'" where unittest tells each; the closing line has the number alone.
 UNITTEST_SKIPPED = re.compile(r"^(?:OK|FAILED) \(.*?skipped=(\d+)", re.MULTILINE)
+UNITTEST_REASON = re.compile(r"^(test\w+) \([\w.]*?(\w+)\.test\w+\)(?:\n[^\n]*)?? \.\.\. skipped '(.*)'$", re.MULTILINE)
+
+SLOWEST = 10
+# Without the vendors' releases at most so many may be skipped: what a stranger runs has to be real.
+MOST_SKIPPED = 10
 
 
 class Count:
     """Thread-compatible: one thread counts."""
 
     def __init__(self):
-        self.passed, self.failed, self.left_out = 0, 0, collections.Counter()
+        self.passed, self.failed = 0, 0
+        self.skipped = {}  # test: why
+        self.seconds = {}  # test: how long
 
-    def add_googletest(self, path):
-        """Counts one program's report; returns how many of its tests failed."""
+    def add_googletest(self, name, path):
+        """Counts one program's report; returns how many of its tests failed. `name`: of the ctest."""
         failed = 0
         for case in xml.etree.ElementTree.parse(path).getroot().iter("testcase"):
+            test = f"{name} {case.get('classname')}.{case.get('name')}"
             skipped = case.find("skipped")
             if skipped is not None:
                 # "file:line\nreason"
-                self.left_out[(skipped.get("message") or "").split("\n", 1)[-1].strip() or "no reason given"] += 1
+                self.skipped[test] = (skipped.get("message") or "").split("\n", 1)[-1].strip() or "no reason given"
             elif case.find("failure") is not None:
                 failed += 1
             elif case.get("status") == "run":
                 self.passed += 1
+            self.seconds[test] = float(case.get("time") or 0)
         self.failed += failed
         return failed
 
     def add_program(self, case):
         """Counts a ctest entry that wrote no report of its own."""
-        output = case.findtext("system-out") or ""
+        name, output = case.get("name"), case.findtext("system-out") or ""
+        self.seconds[name] = float(case.get("time") or 0)
         if case.get("status") == "fail":
             self.failed += 1
         elif case.get("status") == "run":
             ran, skipped = UNITTEST.search(output), UNITTEST_SKIPPED.search(output)
-            left_out = int(skipped.group(1)) if skipped else 0
-            if left_out:
-                self.left_out[f"skipped by {case.get('name')}"] += left_out
-            self.passed += (int(ran.group(1)) if ran else 1) - left_out
+            number = int(skipped.group(1)) if skipped else 0
+            reasons = UNITTEST_REASON.findall(output)
+            for test, group, why in reasons:
+                self.skipped[f"{name} {group}.{test}"] = why
+            if number > len(reasons):
+                self.skipped[f"{name} ({number - len(reasons)} tests)"] = "no reason given"
+            self.passed += (int(ran.group(1)) if ran else 1) - number
         else:
-            self.left_out[f"{case.get('name')} did not run"] += 1
+            self.skipped[name] = "it did not run"
 
 
 def count(folder):
     result = Count()
     failures = {}
     for path in glob.glob(os.path.join(folder, "*.xml")):
-        failures[os.path.splitext(os.path.basename(path))[0]] = result.add_googletest(path)
+        name = os.path.basename(path).removesuffix(".xml")
+        failures[name] = result.add_googletest(name, path)
     for case in xml.etree.ElementTree.parse(os.path.join(folder, "ctest.junit")).getroot().iter("testcase"):
         name = case.get("name")
         if name not in failures:
@@ -64,16 +79,35 @@ def count(folder):
     return result
 
 
-def main(folder):
+def allowed(path):
+    """The tests that a list names, a line each, with comments."""
+    with open(path, encoding="utf-8") as file:
+        lines = [line.split("#", 1)[0].strip() for line in file]
+    names = [line for line in lines if line]
+    if len(names) > MOST_SKIPPED:
+        sys.exit(f"{path}: {len(names)} tests may be skipped; {MOST_SKIPPED} at most")
+    return names
+
+
+def main(folder, listed):
     result = count(folder)
-    for reason, tests in sorted(result.left_out.items()):
-        print(f"left out: {tests} tests ({reason})")
-    line = f"{result.passed} passed, {result.failed} failed"
+    unlisted = 0
+    for test, why in sorted(result.skipped.items()):
+        known = any(test == name for name in listed)
+        unlisted += 0 if known else 1
+        print(f"skipped: {test} ({why}){'' if known else ': not listed in tools/skipped_tests.txt'}")
+    slowest = sorted(result.seconds.items(), key=lambda item: -item[1])[:SLOWEST]
+    print(f"the {len(slowest)} slowest tests:")
+    for test, seconds in slowest:
+        print(f"  {seconds:7.1f}s  {test}")
+    line = f"{result.passed} passed, {result.failed} failed, {len(result.skipped)} skipped"
     with open(os.path.join(folder, "count"), "w", encoding="utf-8") as file:
         file.write(line + "\n")
     print(line)
-    return 0 if result.passed and not result.failed else 1
+    return 0 if result.passed and not result.failed and not unlisted else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    here = os.path.dirname(os.path.realpath(__file__))
+    default = os.path.join(os.path.dirname(here), "skipped_tests.txt")
+    sys.exit(main(sys.argv[1], allowed(sys.argv[2] if len(sys.argv) > 2 else default)))
