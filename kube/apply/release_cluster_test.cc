@@ -62,7 +62,7 @@ TEST_F(Release, TakesOneRequestPerObjectAndNoneWhenNothingChanged) {
   auto text = ReadFile(ReleasesDir() + "/cluster-api/v1.12.0/core-components.yaml");
   ASSERT_TRUE(text.ok()) << text.error().message;
   std::vector<Manifest> manifests = Manifests(WithDefaults(*text));
-  ASSERT_GT(manifests.size(), 20u);
+  ASSERT_FALSE(manifests.empty());
 
   auto missing = applier_->MissingKinds(ctx_, manifests);
   ASSERT_TRUE(missing.ok()) << missing.error().message;
