@@ -33,7 +33,7 @@ fuzz: deps ## every fuzz target for FUZZ_SECONDS (60), with sanitizers; NAME= fo
 soak: deps ## the operator's memory, threads and descriptors in SOAK_SECONDS (600) of churn
 	@tools/soak
 
-lint: deps ## layers, sizes, headers, format, clang's thread-safety analysis, clang-tidy on what changed
+lint: deps ## layers, rules, sizes, headers, format, clang's thread-safety analysis, clang-tidy on what changed
 	@tools/lint
 
 format: ## lay out the C++ files as .clang-format says
