@@ -32,7 +32,7 @@ test-full: ## what CI runs on top of `make test`: more crashes, sequences and re
 	@tools/test full
 
 test-long: ## every test at its full length: hours
-	@tools/deps
+	@tools/deps all
 	@tools/test long
 
 mutate: ## break each rule and comparison, one at a time, and see that a test notices: hours; part of test-long
@@ -40,7 +40,7 @@ mutate: ## break each rule and comparison, one at a time, and see that a test no
 	@tools/mutate
 
 fuzz: ## every fuzz target for FUZZ_SECONDS (60), with sanitizers; NAME= for one
-	@tools/deps
+	@tools/deps fuzz
 	@tools/fuzz $(NAME)
 
 soak: ## the operator's memory, threads and descriptors in SOAK_SECONDS (600) of churn
@@ -48,15 +48,15 @@ soak: ## the operator's memory, threads and descriptors in SOAK_SECONDS (600) of
 	@tools/soak
 
 lint: ## layers, rules, sizes, headers, format, clang's thread-safety analysis, clang-tidy on what changed
-	@tools/deps
+	@tools/deps lint
 	@tools/lint
 
 format: ## lay out the C++ files as .clang-format says
-	@tools/deps
+	@tools/deps lint
 	@tools/check_format --fix
 
 bench: build ## time, memory and requests beside the real clusterctl's and the peer's
-	@tools/deps test
+	@tools/deps bench
 	@tools/build release templating_benchmark
 	@tools/bench
 
