@@ -1,6 +1,7 @@
 // Every condition type and every reason that a provider's status can carry. Part of the API: users alert on them.
 //
-// reasons.cc has a row for each reason; docs/reasons.md is printed from those rows, and a test compares all three.
+// reasons.cc has a row for each reason; docs/reasons.md is printed from those rows, and a test compares all three. A
+// reason comes with the code that sets it (tools/check_rules).
 #pragma once
 
 #include <span>
@@ -51,10 +52,6 @@ inline constexpr std::string_view kProviderUpgraded = "ProviderUpgraded";
 inline constexpr std::string_view kWorkloadsReady = "WorkloadsReady";
 // The core provider accepts the contract of this provider.
 inline constexpr std::string_view kContractAccepted = "ContractAccepted";
-// The state is the declared one: nothing is going on and nothing is stuck.
-inline constexpr std::string_view kUpToDate = "UpToDate";
-// The provider is not paused.
-inline constexpr std::string_view kNotPaused = "NotPaused";
 // Something in the declaration had no effect; the message says what.
 inline constexpr std::string_view kRenderWarnings = "RenderWarnings";
 // Objects that the release no longer has were removed (event).
@@ -66,8 +63,6 @@ inline constexpr std::string_view kNoDrift = "NoDrift";
 
 // ---- At work ----
 
-// The release is being applied for the first time.
-inline constexpr std::string_view kInstalling = "Installing";
 // Another version is being applied over the installed one.
 inline constexpr std::string_view kUpgrading = "Upgrading";
 // A change of the declaration is being applied.
@@ -103,8 +98,6 @@ inline constexpr std::string_view kIncorrectCoreProviderNameReason = "IncorrectC
 inline constexpr std::string_view kMoreThanOneExists = "MoreThanOneExists";
 // spec.fetchConfig names no source or more than one, or a provider that is not built in has none.
 inline constexpr std::string_view kFetchConfigValidationError = "FetchConfigValidationError";
-// No built-in provider of this kind has this name.
-inline constexpr std::string_view kUnknownProvider = "UnknownProvider";
 // spec.version is older than what is installed.
 inline constexpr std::string_view kUnsupportedProviderDowngradeReason = "UnsupportedProviderDowngradeReason";
 // The upgrade would skip more minor versions than the provider supports.
@@ -126,14 +119,10 @@ inline constexpr std::string_view kSecretNotFound = "SecretNotFound";
 inline constexpr std::string_view kMissingVariables = "MissingVariables";
 // The ConfigMap that spec.additionalManifests names does not exist, or lacks the key manifests.
 inline constexpr std::string_view kAdditionalManifestsNotFound = "AdditionalManifestsNotFound";
-// A reference into another namespace that its author may not read.
-inline constexpr std::string_view kReferenceNotAllowed = "ReferenceNotAllowed";
-// GitHub refused the token.
-inline constexpr std::string_view kInvalidGithubTokenError = "InvalidGithubTokenError";
 
 // ---- The release ----
 
-// The release could not be read from its source.
+// The release could not be read from its source, or is broken as stored.
 inline constexpr std::string_view kComponentsFetchError = "ComponentsFetchError";
 // The place where the releases are does not answer.
 inline constexpr std::string_view kSourceUnreachable = "SourceUnreachable";
@@ -141,15 +130,11 @@ inline constexpr std::string_view kSourceUnreachable = "SourceUnreachable";
 inline constexpr std::string_view kRateLimited = "RateLimited";
 // The source refused the credentials.
 inline constexpr std::string_view kSourceCredentialsRejected = "SourceCredentialsRejected";
-// The operator may not fetch from this source (--allowed-sources).
-inline constexpr std::string_view kSourceNotAllowed = "SourceNotAllowed";
 // The source has no release at all, or the selector matches no ConfigMap.
 inline constexpr std::string_view kNoReleaseFound = "NoReleaseFound";
 // The source has releases, but not this version.
 inline constexpr std::string_view kVersionNotFound = "VersionNotFound";
-// The release is broken as stored: a key is missing, or its compression is damaged.
-inline constexpr std::string_view kInvalidRelease = "InvalidRelease";
-// metadata.yaml does not parse, or has no series for this version.
+// metadata.yaml does not parse.
 inline constexpr std::string_view kInvalidMetadata = "InvalidMetadata";
 // The components file is empty or is no list of Kubernetes objects; the message names line and column.
 inline constexpr std::string_view kInvalidComponents = "InvalidComponents";
@@ -168,14 +153,10 @@ inline constexpr std::string_view kMissingKinds = "MissingKinds";
 inline constexpr std::string_view kObjectOwnedByAnotherProvider = "ObjectOwnedByAnotherProvider";
 // The API server would refuse an object of the release.
 inline constexpr std::string_view kDryRunFailed = "DryRunFailed";
-// The operator may not do what the release needs; the message has the missing rules.
-inline constexpr std::string_view kPermissionsMissing = "PermissionsMissing";
 // The namespace of the provider is being deleted.
 inline constexpr std::string_view kNamespaceTerminating = "NamespaceTerminating";
 // An object of the release could not be applied.
 inline constexpr std::string_view kInstallFailed = "InstallFailed";
-// An object of the new version could not be applied.
-inline constexpr std::string_view kComponentsUpgradeError = "ComponentsUpgradeError";
 // An object that the new version no longer has could not be deleted.
 inline constexpr std::string_view kOldComponentsDeletionError = "OldComponentsDeletionError";
 // A workload of the first installation did not become healthy in time.
@@ -191,10 +172,8 @@ inline constexpr std::string_view kInternalError = "InternalError";
 
 // ---- Contracts ----
 
-// The contract of the release is not one that the core provider accepts.
+// The contract of the release is not one that the core provider accepts or this operator knows.
 inline constexpr std::string_view kCAPIVersionIncompatibility = "CAPIVersionIncompatibility";
-// The release names a contract that this operator does not know.
-inline constexpr std::string_view kInvalidContract = "InvalidContract";
 // Another provider has to be upgraded first; the message names it.
 inline constexpr std::string_view kWaitingForOrder = "WaitingForOrder";
 // A contract change needs every provider paused; the message names those that are not.
@@ -220,13 +199,6 @@ inline constexpr std::string_view kDeletionBlocked = "DeletionBlocked";
 inline constexpr std::string_view kInUse = "InUse";
 // An object could not be deleted, or what there is to delete could not be found out.
 inline constexpr std::string_view kDeletionFailed = "DeletionFailed";
-
-// ---- Written by other builds ----
-
-// Not set by this operator; an object that the peer wrote may carry it.
-inline constexpr std::string_view kFailedToUpdateProvidersHash = "FailedToUpdateProvidersHash";
-// Not set by this operator; an object that the peer wrote may carry it.
-inline constexpr std::string_view kNoDeploymentAvailableConditionReason = "NoDeploymentAvailableConditionReason";
 
 }  // namespace reason
 

@@ -326,6 +326,23 @@ TEST(CheckMetadata, WantsSeriesAndContract) {
   }
 }
 
+// T2.
+TEST(CheckDigest, RefusesOtherComponents) {
+  Observation o = Observed();
+  EXPECT_FALSE(CheckDigest(o, "github.com/a/b v1.12.0", "sha256:1")) << "no source is named";
+  o.provider.spec.fetch_config.emplace();
+  EXPECT_FALSE(CheckDigest(o, "github.com/a/b v1.12.0", "sha256:1")) << "no digest is asked for";
+  o.provider.spec.fetch_config->digest = "sha256:1";
+  EXPECT_FALSE(CheckDigest(o, "github.com/a/b v1.12.0", "sha256:1"));
+  auto hold = CheckDigest(o, "github.com/a/b v1.12.0", "sha256:2");
+  ASSERT_TRUE(hold);
+  EXPECT_EQ(hold->condition, "ProviderInstalled");
+  EXPECT_EQ(hold->reason, api::reason::kVerificationFailed);
+  EXPECT_EQ(hold->retry, Retry::kOnChange) << "the same components would be refused again";
+  EXPECT_THAT(hold->message, HasSubstr("github.com/a/b v1.12.0 have digest sha256:2, spec.fetchConfig.digest asks for "
+                                       "sha256:1"));
+}
+
 TEST(CheckOwners, NamesTheOtherProvider) {
   Observation o = Observed();
   auto other = NewProvider(api::ProviderType::kInfrastructure, "azure");

@@ -163,16 +163,8 @@ Installer::Step Installer::Load(const Context& ctx, const Observation& o, Materi
 
 // What can be told from the texts: the right file, the right series and contract.
 Installer::Step Installer::Inspect(const Observation& o, Material& m) {
-  const auto& fetch = o.provider.spec.fetch_config;
   m.digest = m.release.Digest();
-  if (fetch && !fetch->digest.empty() && fetch->digest != m.digest) {
-    return NotInstalled(reason::kVerificationFailed,
-                        Error{Code::kInvalidArgument,
-                              fmt::format("the components of {} have digest {}, spec.fetchConfig.digest asks for {}: "
-                                          "nothing is applied",
-                                          m.release.source, m.digest, fetch->digest),
-                              {}});
-  }
+  if (auto hold = CheckDigest(o, m.release.source, m.digest)) return hold;
   auto metadata = api::Metadata::Parse(m.release.metadata, o.provider.id.name);
   if (!metadata.ok()) return NotInstalled(reason::kInvalidMetadata, metadata.error().With(m.release.source));
   if (auto hold = CheckMetadata(o, m.release.version, *metadata)) return hold;

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -38,6 +39,9 @@ std::optional<Hold> SkipsMinorVersions(const Observation& o);
 
 // Checks of the release's metadata alone (behaviour.md I5); contract_rules.h judges the contract that it gives.
 std::optional<Hold> CheckMetadata(const Observation& o, const api::Version& version, const api::Metadata& metadata);
+
+// T2: the components are those that spec.fetchConfig.digest asks for. `digest` is theirs.
+std::optional<Hold> CheckDigest(const Observation& o, const std::string& source, const std::string& digest);
 
 // Objects of a render that another provider owns (I5).
 std::optional<Hold> CheckOwners(const Observation& o, const std::vector<kube::ObjectId>& objects);

@@ -8,7 +8,9 @@ import http.server
 import io
 import os
 import shutil
+import signal
 import socket
+import subprocess
 import sys
 import tarfile
 import tempfile
@@ -24,6 +26,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "as
 import cache  # noqa: E402
 import envtest  # noqa: E402
 import net  # noqa: E402
+import plan  # noqa: E402
 import progress  # noqa: E402
 import programs  # noqa: E402
 import releases  # noqa: E402
@@ -53,6 +56,16 @@ class WithCache(unittest.TestCase):
             file.write(text)
         os.chmod(path, mode)
         return path
+
+
+    def put_in_cache(self, program):
+        folder = programs.Family(programs.PROGRAMS[program][0]).bin()
+        return self.write(os.path.relpath(os.path.join(folder, program), self.folder), mode=0o755)
+
+    def a_go(self, rest=""):
+        """The folder of a go command that is new enough, and else does what rest says."""
+        text = f"#!/bin/sh\n[ $1 = env ] && echo go9.9.9 && exit\n{rest}\n"
+        return os.path.dirname(self.write("path/go", text, mode=0o755))
 
 
 class Clock(unittest.TestCase):
@@ -144,10 +157,8 @@ class Lookup(WithCache):
             self.assertIsNone(programs._on_machine("clusterctl"))
 
     def test_built_program_is_found_without_network(self):
-        family = programs.Family("control-plane")
-        with mock.patch.object(programs.Family, "go", return_value=mock.Mock(**{"name.return_value": "go1.99.0"})):
-            built = self.write(os.path.relpath(os.path.join(family.bin(), "etcd"), self.folder), mode=0o755)
-            self.assertEqual(programs.locate("etcd"), built)
+        built = self.put_in_cache("etcd")
+        self.assertEqual(programs.locate("etcd"), built)
 
     def test_link_folder_resolves_links_of_its_own(self):
         etcd = self.write("assets/etcd", mode=0o755)
@@ -166,6 +177,110 @@ class Lookup(WithCache):
                 self.assertTrue(os.path.exists(os.path.join(programs.Family(family).folder, "go.sum")), name)
             else:
                 self.assertIn(f"{package}\n", programs.Family(family).go_mod, name)
+
+
+    def test_another_go_means_another_folder(self):
+        family = programs.Family("kwok")
+        pinned = family.bin()
+        with mock.patch.dict(os.environ, {"PATH": self.a_go()}):
+            self.assertNotEqual(family.bin(), pinned)
+
+
+class Plan(WithCache):
+    """What is there is found without making anything; what isn't is named with the command that makes it."""
+
+    def test_have_gives_the_paths_in_order(self):
+        kwok, etcd = self.put_in_cache("kwok"), self.put_in_cache("etcd")
+        self.assertEqual(plan.have(["kwok", "etcd"]), [kwok, etcd])
+
+    def test_have_names_what_is_missing_and_what_makes_it(self):
+        self.put_in_cache("etcd")
+        cases = [
+            (["peer"], "peer is not on this machine; `tools/assets peer` makes it, in about 4 minutes on two cores"),
+            (["etcd", "go-yaml"], "go-yaml is not on this machine; `tools/assets go-yaml` makes it, in less than a minute"),
+            (["crds", "kwok", "etcd"], "crds and kwok are not on this machine; `tools/assets crds kwok` makes them, in "),
+            (["control-plane"], "kube-apiserver, kube-controller-manager, kube-scheduler, kubectl and kwok are not on this "),
+            (["control-plane"], "`tools/assets control-plane` makes them, in about 9 minutes on two cores"),
+        ]
+        for names, expected in cases:
+            with self.subTest(names=names), self.assertRaises(plan.Missing) as raised:
+                plan.have(names)
+            self.assertIn(expected, str(raised.exception))
+
+    def test_tests_get_links_to_what_is_there_only(self):
+        with mock.patch.object(programs.Family, "build") as build:
+            with self.assertRaises(plan.Missing):
+                plan.link_folder(["go-yaml"])
+            path = self.put_in_cache("go-yaml")
+            self.assertEqual(os.readlink(os.path.join(plan.link_folder(["go-yaml"]), "go-yaml")), path)
+        build.assert_not_called()
+
+    def announced(self, names, offered=()):
+        with mock.patch.object(envtest, "offers", offered.__contains__):
+            plan.announce(names)
+        return sys.stderr.getvalue()
+
+    def test_what_is_to_be_built_is_said_at_the_start(self):
+        self.put_in_cache("etcd")
+        said = self.announced(["etcd", "peer", "releases"])
+        self.assertEqual(said, "to build from Go modules, once: kustomize, peer and releases (about 5 minutes on two cores)\n")
+
+    def test_downloads_are_told_from_builds(self):
+        said = self.announced(["etcd", "kubectl", "kwok"], offered=("etcd", "kubectl"))
+        self.assertIn("to download: etcd and kubectl (less than a minute)\n", said)
+        self.assertIn("to build from Go modules, once: kwok (about 2 minutes on two cores)\n", said)
+
+    def test_nothing_is_said_where_all_is_there(self):
+        self.put_in_cache("etcd")
+        self.assertEqual(self.announced(["etcd"]), "")
+
+    def test_everything_has_a_time(self):
+        every = set(programs.PROGRAMS) | set(plan.FILES)
+        managers = {name for name in programs.PROGRAMS if name.partition("-v")[0] in programs.MANAGERS}
+        self.assertEqual(every - managers, set(plan.SECONDS))
+
+
+class Command(WithCache):
+    """tools/assets as a shell starts it, with a Go that we write."""
+
+    def start(self, *arguments, go=None):
+        environment = dict(os.environ, PATH="/usr/bin:/bin")
+        if go:
+            environment["PATH"] = self.a_go(go) + ":" + environment["PATH"]
+        environment.update(GOPROXY="http://127.0.0.1:1", HOME=self.folder)
+        command = [sys.executable, "-B", os.path.join(os.path.dirname(os.path.realpath(__file__)), "assets"), *arguments]
+        return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def test_have_prints_a_path_or_one_sentence(self):
+        out, err = self.start("have", "go-yaml").communicate()
+        self.assertEqual(out, "")
+        self.assertEqual(
+            err, "tools/assets: go-yaml is not on this machine; `tools/assets go-yaml` makes it, in less than a minute\n"
+        )
+        built = self.put_in_cache("go-yaml")
+        self.assertEqual(self.start("have", "go-yaml").communicate(), (built + "\n", ""))
+
+    def test_build_that_fails_says_why_and_what_to_do(self):
+        run = self.start("peer", go="echo no space left; exit 4")
+        out, err = run.communicate()
+        self.assertEqual((run.returncode, out), (1, ""))
+        self.assertIn("building peer from its Go module: failed after ", err)
+        self.assertIn("no space left", err)
+        self.assertIn(f"what is finished stays in {cache.root()}, and `tools/assets peer` goes on from there", err)
+
+    def test_build_that_is_interrupted_says_how_to_go_on_and_leaves_no_half_of_a_program(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(signal=number):
+                run = self.start("dir", "go-yaml", go="exec sleep 60")
+                while "building go-yaml" not in run.stderr.readline():
+                    self.assertIsNone(run.poll())
+                run.send_signal(number)
+                _, err = run.communicate(timeout=30)
+                self.assertEqual(run.returncode, 130)
+                self.assertIn("tools/assets: interrupted; what is finished stays in ", err)
+                self.assertIn("`tools/assets dir go-yaml` goes on from there", err)
+                left = [name for _, _, names in os.walk(os.path.join(cache.root(), "bin")) for name in names]
+                self.assertEqual(left, [])
 
 
 class Envtest(WithCache):

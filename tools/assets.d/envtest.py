@@ -16,22 +16,36 @@ RELEASES = "https://github.com/kubernetes-sigs/controller-tools/releases/downloa
 _reached = {}
 
 
-def locate(program):
-    """The program's path in the cache, downloaded if need be; None where it can't be had this way."""
+def have(program):
+    """The program's path in the cache; None where it isn't there."""
     if program not in PROGRAMS:
         return None
-    target = os.path.join(cache.root(), "envtest", f"{VERSION}-linux-{toolchain.arch()}")
-    path = os.path.join(target, program)
-    if os.path.exists(path):
-        return path
-    url = f"{RELEASES}/envtest-{VERSION}/envtest-{VERSION}-linux-{toolchain.arch()}.tar.gz"
-    if not _reachable(url + ".sha512"):
-        return None
+    path = os.path.join(_folder(), program)
+    return path if os.path.exists(path) else None
+
+
+def offers(program):
+    """Whether the program can be downloaded."""
+    return program in PROGRAMS and _reachable(_url() + ".sha512")
+
+
+def locate(program):
+    """The program's path in the cache, downloaded if need be; None where it can't be had this way."""
+    if have(program) or not offers(program):
+        return have(program)
     with cache.locked("envtest"):
-        if not os.path.exists(path):
-            with cache.scratch(target) as folder:
-                cache.publish(_fetch(url, folder), target)
-    return path
+        if not have(program):
+            with cache.scratch(_folder()) as folder:
+                cache.publish(_fetch(_url(), folder), _folder())
+    return have(program)
+
+
+def _folder():
+    return os.path.join(cache.root(), "envtest", f"{VERSION}-linux-{toolchain.arch()}")
+
+
+def _url():
+    return f"{RELEASES}/envtest-{VERSION}/envtest-{VERSION}-linux-{toolchain.arch()}.tar.gz"
 
 
 def _reachable(url):

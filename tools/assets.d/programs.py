@@ -88,7 +88,8 @@ class Family:
 
     def bin(self):
         """The cache folder of this family's programs; another Go, another folder."""
-        return os.path.join(cache.root(), "bin", cache.key_of(self.go_mod, self.go_sum, *self.sources, self.go().name()))
+        go = toolchain.name_for(toolchain.required_version(self.go_mod))
+        return os.path.join(cache.root(), "bin", cache.key_of(self.go_mod, self.go_sum, *self.sources, go))
 
     def build(self, program):
         """Builds one program into the cache, once."""
@@ -133,18 +134,20 @@ def _packages_compiled(log_path):
     return f"{len(lines)} packages"
 
 
-def locate(program):
-    """The path of a program, made available if it isn't yet."""
+def have(program):
+    """The path of a program that is there already, else None: nothing is downloaded or built."""
     if program not in PROGRAMS:
         raise AssetError(f"no such program: {program}")
     found = _on_machine(program)
     if found:
         return found
-    family = Family(PROGRAMS[program][0])
-    built = os.path.join(family.bin(), program)
-    if os.path.exists(built):
-        return built
-    return envtest.locate(program) or family.build(program)
+    built = os.path.join(Family(PROGRAMS[program][0]).bin(), program)
+    return built if os.path.exists(built) else envtest.have(program)
+
+
+def locate(program):
+    """The path of a program, made available if it isn't yet."""
+    return have(program) or envtest.locate(program) or Family(PROGRAMS[program][0]).build(program)
 
 
 def _on_machine(program):
@@ -158,9 +161,9 @@ def _on_machine(program):
     return shutil.which(program)
 
 
-def link_folder(names):
-    """A folder that holds links to exactly these programs under their names."""
-    paths = {name: _direct(locate(name)) for name in expand(names)}
+def link_folder(names, find=locate):
+    """A folder that holds links to exactly these programs under their names; find gives the path of each."""
+    paths = {name: _direct(find(name)) for name in expand(names)}
     target = os.path.join(cache.root(), "links", cache.key_of(*(f"{n}={p}" for n, p in sorted(paths.items()))))
     if not os.path.isdir(target):
         with cache.locked("links"), cache.scratch(target) as folder:

@@ -48,16 +48,28 @@ PROVIDERS = {
 
 def locate():
     """A folder with the releases, laid out as a clusterctl local repository: <label>/<version>/<file>."""
-    families = [programs.Family(name) for name in RELEASE_FAMILIES]
-    kustomize = programs.Family("kustomize")
-    pins = [family.version(CAPI) for family in families]
-    target = os.path.join(cache.root(), "releases", cache.key_of(RECIPE, *pins, kustomize.go_mod, kustomize.go_sum))
+    target = _folder()
     if not os.path.isdir(target):
         command = programs.locate("kustomize")
         with cache.locked("releases"):
             if not os.path.isdir(target):
-                _build(families, command, target)
+                _build(_families(), command, target)
     return target
+
+
+def have():
+    """The same folder where it is there already, else None."""
+    return _folder() if os.path.isdir(_folder()) else None
+
+
+def _families():
+    return [programs.Family(name) for name in RELEASE_FAMILIES]
+
+
+def _folder():
+    kustomize = programs.Family("kustomize")
+    pins = [family.version(CAPI) for family in _families()]
+    return os.path.join(cache.root(), "releases", cache.key_of(RECIPE, *pins, kustomize.go_mod, kustomize.go_sum))
 
 
 def _build(families, kustomize, target):
@@ -130,14 +142,25 @@ def json_stream(text):
     return entries
 
 
-def locate_crds():
-    """One file with cert-manager's CRDs."""
+def have_crds():
+    """The file of locate_crds where it is there already, else None."""
+    target = _crds_file()
+    return target if os.path.exists(target) else None
+
+
+def _crds_file():
     family = programs.Family("cert-manager")
     key = f"cert-manager-{family.version(CERT_MANAGER)}-{cache.key_of(RECIPE, family.go_mod, family.go_sum)}.crds.yaml"
-    target = os.path.join(cache.root(), "crds", key)
+    return os.path.join(cache.root(), "crds", key)
+
+
+def locate_crds():
+    """One file with cert-manager's CRDs."""
+    target = _crds_file()
     if not os.path.exists(target):
         with cache.locked("crds"), cache.scratch(target) as folder:
-            source = os.path.join(download(family, [CERT_MANAGER], folder)[CERT_MANAGER], "deploy", "crds")
+            modules = download(programs.Family("cert-manager"), [CERT_MANAGER], folder)
+            source = os.path.join(modules[CERT_MANAGER], "deploy", "crds")
             joined = os.path.join(folder, "crds.yaml")
             with open(joined, "wb") as file:
                 file.write(join_documents(source))

@@ -12,7 +12,7 @@ import zipfile
 
 import cache
 import net
-from progress import AssetError
+from progress import AssetError, Progress
 
 VERSION = "1.26.8"
 
@@ -86,7 +86,6 @@ class Go:
 
     def __init__(self, command):
         self.command = command
-        self.version = _version_of(command)
         self.env = dict(
             os.environ,
             GOTOOLCHAIN="local",
@@ -97,19 +96,25 @@ class Go:
             CGO_ENABLED="0",
         )
 
-    def name(self):
-        return "go" + ".".join(str(part) for part in self.version)
+
+def name_for(needed):
+    """The name of the Go that find gives, like go1.26.8; it is known before that Go is downloaded."""
+    return "go" + ".".join(str(part) for part in _choose(needed)[0])
 
 
-@functools.lru_cache(maxsize=None)
 def find(needed):
-    """A Go that is at least the needed version."""
+    """A Go that is at least the needed version, downloaded if need be."""
+    return Go(_choose(needed)[1] or _pinned())
+
+
+def _choose(needed):
+    """The version to use, and the command where it is the machine's own; None stands for the pinned one."""
     local = shutil.which("go")
     if local and _version_of(local) >= needed:
-        return Go(local)
+        return _version_of(local), local
     if needed > parse_version(VERSION):
         raise AssetError(f"Go {'.'.join(map(str, needed))} is needed, but only {VERSION} is pinned")
-    return Go(_pinned())
+    return parse_version(VERSION), None
 
 
 def _pinned():
@@ -137,13 +142,18 @@ def _fetch(folder):
             failure = error
     else:
         raise failure
+    unpacking = Progress(f"unpacking Go {VERSION}")
     with zipfile.ZipFile(archive) as content:
         found = module_hash(content)
         if found != CHECKSUMS[arch()]:
+            unpacking.failed()
             raise AssetError(f"Go {VERSION}: checksum is {found}, expected {CHECKSUMS[arch()]}")
-        content.extractall(folder)
+        for name in content.namelist():
+            content.extract(name, folder)
+            unpacking.update()
     unpacked = os.path.join(folder, f"golang.org/toolchain@{module}")
     _make_executable(unpacked)
+    unpacking.done()
     return unpacked
 
 

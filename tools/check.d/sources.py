@@ -9,7 +9,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 # In order: raw strings, line comments, block comments, strings, characters (not the ' of 1'000).
-_NOISE = re.compile(
+NOISE = re.compile(
     r'R"([^(\s]{0,16})\(.*?\)\1"|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<![0-9a-zA-Z_])\'(?:\\.|[^\'\\\n])*\'',
     re.DOTALL,
 )
@@ -55,7 +55,7 @@ def code(name):
         lines = "\n" * found.count("\n")
         return lines if found.startswith("/") else '"' + lines + '"'
 
-    return _NOISE.sub(blank, text(name))
+    return NOISE.sub(blank, text(name))
 
 
 @functools.lru_cache(maxsize=None)

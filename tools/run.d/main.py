@@ -6,6 +6,9 @@ What `make run` starts. Everything listens on loopback only and is gone when thi
   TIMEOUT=300     seconds until it says so
   RELEASES_DIR    a clusterctl local repository to take the releases from where GitHub can't be reached
   OPERATOR        another operator program than build/release/bin/capi-operator; then nothing is built
+  RUN_FOLDER      where the kubeconfig is put, build/run unless said otherwise
+
+The exit code is 0 when all were Ready, also when Ctrl-C ended it then. Before that Ctrl-C is an interruption (130).
 """
 
 import json
@@ -23,9 +26,11 @@ TOOLS = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 ROOT = os.path.dirname(TOOLS)
 sys.path[:0] = [os.path.join(TOOLS, "run.d"), os.path.join(TOOLS, "assets.d")]
 
+import access  # noqa: E402
 import children  # noqa: E402
 import cluster  # noqa: E402
 import net  # noqa: E402
+import plan  # noqa: E402
 import preload  # noqa: E402
 import process  # noqa: E402
 import programs  # noqa: E402
@@ -42,6 +47,10 @@ CLOSING = """
 Everything is up. In another terminal:
 
   export KUBECONFIG={kubeconfig}{path}
+
+The operator and the Kubernetes API are real; pods are simulated (kwok), no container runs. So what a provider's container
+would answer is missing: creating a Cluster fails with "failed calling webhook ... connection refused", objects aren't
+converted between versions, and `kubectl logs` and `kubectl exec` have nothing to show.
 
 Three things to try:
 
@@ -86,33 +95,40 @@ class Run:
         self.start = time.monotonic()
         with open(os.path.join(ROOT, SAMPLE), encoding="utf-8") as file:
             self.providers = preload.read_providers(file.read())
+        self.ready = False
         self.state = process.StateFolder()
         self.processes = process.Processes(self.state.path)
+        self.access = access.Access(os.path.abspath(environment.get("RUN_FOLDER") or os.path.join(ROOT, "build", "run")))
 
     def go(self):
         """The whole run; its exit code."""
         if removed := self.state.remove_leftovers():
             say(f"removed what {removed} killed runs had left")
+        if not self.access.mine:
+            say(f"another run (process {self.access.other()}) has {self.access.path}; this one gets a kubeconfig of its own")
         probe = Probe()
         self._build()
+        plan.announce(["control-plane", "crds"])
         folder = programs.link_folder(["control-plane"])
         crds = releases.locate_crds()
         plane = cluster.ControlPlane(folder, self.state.path, self.processes)
         with activity("starting the control plane"):
             plane.start()
+        self.kubeconfig = self.access.publish(plane.kubeconfig)
         with activity("applying the CRDs"):
             plane.api.create_crds(documents([*own_crds(), crds]))
         self._start_operator(plane)
         self._preload(plane, probe)
         with activity(f"applying {SAMPLE}"):
             plane.kubectl("apply", "--server-side", "-f", os.path.join(ROOT, SAMPLE))
-        ready = self._watch(plane)
+        self.ready = self._watch(plane)
         if self.once:
-            return 0 if ready else 1
-        self._stay(plane, folder, ready)
+            return 0 if self.ready else 1
+        self._stay(plane, folder)
         return 0
 
     def close(self):
+        self.access.remove()
         self.processes.stop()
         self.state.remove()
 
@@ -150,6 +166,7 @@ class Run:
         if folder:
             say(f"provider releases: from {folder} (GitHub is out of reach)")
         else:
+            plan.announce(["releases"])
             folder = releases.locate()
             say("provider releases: built from the pinned modules (GitHub is out of reach)")
         with activity("putting the releases into the cluster"):
@@ -173,13 +190,13 @@ class Run:
                 return False
             time.sleep(0.1)
 
-    def _stay(self, plane, folder, ready):
+    def _stay(self, plane, folder):
         """Runs on until it is told to stop; says what becomes of the providers meanwhile."""
-        if ready:
+        if self.ready:
             path = "" if shutil.which("kubectl") else f"\n  export PATH={folder}:$PATH"
-            say(CLOSING.format(kubeconfig=plane.kubeconfig, path=path, logs=self.state.path))
+            say(CLOSING.format(kubeconfig=self.kubeconfig, path=path, logs=self.state.path))
         else:
-            say(f"\nTo look around: export KUBECONFIG={plane.kubeconfig}\nLogs are in {self.state.path}.")
+            say(f"\nTo look around: export KUBECONFIG={self.kubeconfig}\nLogs are in {self.state.path}.")
         shown = table.Table(sys.stdout, live=False)
         for row in table.read(plane.api, self.providers):
             shown.seen[row.name] = row.key()
@@ -235,13 +252,30 @@ def seconds(text):
     return float(match.group(1))
 
 
+class Stopped(KeyboardInterrupt):
+    """Somebody told us to stop, with this signal."""
+
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+
+def heed(handler):
+    # SIGINT too: a shell starts what it puts into the background with it ignored.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, handler)
+
+
+def stop(number, _):
+    heed(signal.SIG_IGN)  # make passes on what reached its process group, so we may get it twice
+    raise Stopped(number)
+
+
 def main():
     # make doesn't take us along when it is killed.
     if "MAKELEVEL" in os.environ:
         children.die_with_parent(signal.SIGTERM)
-    # SIGINT too: a shell starts what it puts into the background with it ignored.
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)
+    heed(stop)
     run = None
     try:
         run = Run(os.environ)
@@ -249,14 +283,13 @@ def main():
     except AssetError as error:
         print(f"tools/run: {error}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
+    except Stopped as stopped:
         print("\nstopping", file=sys.stderr)
-        return 130
+        return 0 if run and run.ready else 128 + stopped.number
     except BrokenPipeError:
         return 1
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_IGN)
+        heed(signal.SIG_IGN)
         if run:
             run.close()
 

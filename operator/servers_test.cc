@@ -1,0 +1,117 @@
+// T5: who may read the metrics, asked of an API server of our own that answers reviews.
+#include "operator/servers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+
+namespace capi::ops {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Knows the tokens "reader", who may get /metrics, and "stranger", who may not; with "broken" it fails.
+http::Response Review(const http::ServerRequest& request) {
+  Json body = *ParseJson(request.body);
+  bool who = request.path.ends_with("/tokenreviews");
+  std::string token = GetString(body, {"spec", "token"}), user = GetString(body, {"spec", "user"});
+  http::Response response{.status = token == "broken" ? 500 : 201, .headers = {}, .body = ""};
+  if (who) {
+    bool known = token == "reader" || token == "stranger";
+    body["status"] = {{"authenticated", known}, {"user", {{"username", token}, {"groups", Json::array({"people"})}}}};
+  } else {
+    const Json* asked = Find(body, {"spec", "nonResourceAttributes"});
+    bool metrics = asked != nullptr && *asked == Json{{"path", "/metrics"}, {"verb", "get"}};
+    const Json* groups = Find(body, {"spec", "groups"});
+    bool grouped = groups != nullptr && *groups == Json::array({"people"});
+    body["status"] = {{"allowed", metrics && grouped && user == "reader"}};
+  }
+  response.body = ToJsonText(body);
+  return response;
+}
+
+class Servers : public ::testing::Test {
+ protected:
+  Servers() {
+    auto api = http::Server::Start({}, Review);
+    EXPECT_TRUE(api.ok()) << api.error().message;
+    api_ = std::move(*api);
+    auto client = kube::Client::Connect({.server = "http://" + api_->address()}, {.user_agent = "servers-test"});
+    EXPECT_TRUE(client.ok()) << client.error().message;
+    client_ = std::move(*client);
+    metrics_.Count("done_total", "What was done", {});
+  }
+
+  // The answer of a server that listens on `listen`, asked over loopback.
+  http::Response Ask(const std::string& listen, bool insecure, const std::string& scheme, const std::string& token,
+                     const std::string& path = "/metrics") {
+    auto server = ServeMetrics(listen, insecure, *client_, metrics_);
+    EXPECT_TRUE(server.ok()) << server.error().message;
+    if (!server.ok()) return {};
+    std::string port = (*server)->address().substr((*server)->address().rfind(':'));
+    return Get(scheme + "://127.0.0.1" + port, path, token);
+  }
+
+  static http::Response Get(const std::string& url, const std::string& path, const std::string& token) {
+    http::Options options;
+    options.tls.insecure_skip_verify = true;  // the certificate was made at the start
+    auto client = http::Client::Create(url, options);
+    EXPECT_TRUE(client.ok()) << client.error().message;
+    http::Request request{.target = path};
+    if (!token.empty()) request.headers.Set("Authorization", token);
+    auto response = (*client)->Do(Context{}.WithTimeout(Seconds(30)), request);
+    EXPECT_TRUE(response.ok()) << response.error().message;
+    return response.ok() ? *response : http::Response{};
+  }
+
+ private:
+  std::unique_ptr<http::Server> api_;
+  std::unique_ptr<kube::Client> client_;
+  kube::Metrics metrics_;
+};
+
+TEST_F(Servers, MetricsArePlainOnLoopbackOrByFlag) {
+  for (const auto& [listen, insecure] : {std::pair("127.0.0.1:0", false), {"localhost:0", false}, {":0", true}}) {
+    SCOPED_TRACE(listen);
+    auto response = Ask(listen, insecure, "http", "");
+    EXPECT_EQ(response.status, 200);
+    EXPECT_THAT(response.body, HasSubstr("done_total 1"));
+    EXPECT_EQ(response.headers.Get("Content-Type"), "text/plain; version=0.0.4; charset=utf-8");
+  }
+  EXPECT_EQ(Ask("127.0.0.1:0", false, "http", "", "/").status, 404);
+}
+
+TEST_F(Servers, ElsewhereTheTokenDecides) {
+  struct Case {
+    std::string token;
+    int status;
+  };
+  const Case cases[] = {{"", 401},
+                        {"Basic cmVhZGVy", 401},
+                        {"Bearer nobody", 401},
+                        {"Bearer stranger", 403},
+                        {"Bearer broken", 500},
+                        {"Bearer reader", 200}};
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.token);
+    auto response = Ask(":0", false, "https", c.token);
+    EXPECT_EQ(response.status, c.status);
+    EXPECT_EQ(response.body.find("done_total") != std::string::npos, c.status == 200);
+  }
+}
+
+TEST_F(Servers, ProbesSayWhetherItIsReady) {
+  bool ready = false;
+  auto server = ServeHealth("127.0.0.1:0", [&] { return ready; });
+  ASSERT_TRUE(server.ok()) << server.error().message;
+  const std::string url = "http://" + (*server)->address();
+  EXPECT_EQ(Get(url, "/healthz", "").status, 200) << "it lives";
+  EXPECT_EQ(Get(url, "/readyz", "").status, 503);
+  ready = true;
+  EXPECT_EQ(Get(url, "/readyz", "").status, 200);
+  EXPECT_EQ(Get(url, "/metrics", "").status, 404);
+}
+
+}  // namespace
+}  // namespace capi::ops

@@ -1,0 +1,334 @@
+#!/usr/bin/env python3
+"""Tests of tools/mutate: what it changes, on texts; how it tries that, on a tree whose compiler is a script."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+TOOLS = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [os.path.join(TOOLS, "check.d"), os.path.join(TOOLS, "mutate.d")]
+
+import bench  # noqa: E402
+import equivalent  # noqa: E402
+import mutators  # noqa: E402
+
+
+def changes(source, *kinds, functions=()):
+    """(name, the text after the change), in order."""
+    return [(m.name, m.apply(source)) for m in mutators.mutants("a.cc", source, kinds, functions)]
+
+
+class Expressions(unittest.TestCase):
+    def test_a_comparison_becomes_its_opposite(self):
+        for was, becomes in {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}.items():
+            self.assertEqual(changes(f"return a {was} b;\n", "compare"), [(f"{was} to {becomes}", f"return a {becomes} b;\n")])
+
+    def test_operators_stand_at_the_end_of_a_line_too(self):
+        self.assertEqual(changes("return a ==\n    b;\n", "compare"), [("== to !=", "return a !=\n    b;\n")])
+        self.assertEqual(changes("return a &&\n    b;\n", "logic"), [("&& to ||", "return a ||\n    b;\n")])
+
+    def test_and_or_and_not(self):
+        self.assertEqual(
+            changes("return !a && b || f(!*c);\n", "logic"),
+            [
+                ("drop !", "return a && b || f(!*c);\n"),
+                ("&& to ||", "return !a || b || f(!*c);\n"),
+                ("|| to &&", "return !a && b && f(!*c);\n"),
+                ("drop ! #2", "return !a && b || f(*c);\n"),
+            ],
+        )
+
+    def test_what_only_looks_like_an_operator_stays(self):
+        for text in (
+            "std::vector<int> v;",
+            "std::map<A, std::vector<B>> v;",
+            "template <typename T>",
+            "a->b << c >> d;",
+            "auto operator<=>(const A&) const = default;",
+            "return a <=> b;",
+            "bool operator==(const A&) const;",
+            "auto f = [](int a) -> int { return a; };",
+            "void F(A&& a);",
+            "#include <map>",
+            "#if A == B",
+            "#define A(b) \\\n  b == !c",
+            "// !a == b",
+            "/* a\n == b && c */",
+            'f("a == b \\" != c && !d");',
+            'f(R"(a\n == b)");',
+            "f(' == ');",
+            "a = b += c;",
+        ):
+            with self.subTest(text):
+                self.assertEqual(changes(text + "\n", "compare", "logic"), [])
+
+    def test_code_beside_texts_and_comments_is_found(self):
+        self.assertEqual(changes('f("a" == b);  // c == d\n', "compare"), [("== to !=", 'f("a" != b);  // c == d\n')])
+
+    def test_equal_lines_are_told_apart_by_a_number(self):
+        source = "f(a == b);\nf(a == b);\nf(c == d);\n"
+        found = [(m.name, m.line, m.code) for m in mutators.mutants("a.cc", source, ["compare"])]
+        self.assertEqual(found, [("== to !=", 1, "f(a == b);"), ("== to != #2", 2, "f(a == b);"), ("== to !=", 3, "f(c == d);")])
+
+
+class Rules(unittest.TestCase):
+    NEVER = "[](const Observation& o) { auto none = Prune(o); none.reset(); return none; }"
+
+    def test_a_row_of_a_table_never_holds(self):
+        table = 'constexpr StepRule kRules[] = {\n    {"U4.prune", kAlive, %s},\n    {"name", Other},\n};\n'
+        self.assertEqual(changes(table % "Prune", "rule"), [("off Prune", table % self.NEVER)])
+
+    def test_rows_may_share_a_line(self):
+        names = [name for name, _ in changes('constexpr Rule k[] = {{"X3.a", A}, {"A1a.b", B}};\n', "rule")]
+        self.assertEqual(names, ["off A", "off B"])
+
+    def test_a_check_outside_of_tables_never_holds(self):
+        check = "std::optional<Hold> A(const Observation& o,\n    int b) {%s\n  return Hold{};\n}\nstd::optional<Hold> A(int);\n"
+        self.assertEqual(changes(check % "", "rule"), [("off A", check % " return std::nullopt;")])
+
+    def test_what_a_table_calls_is_switched_off_there_alone(self):
+        source = 'Next A(const Observation&) {\n  return B{};\n}\nconstexpr StepRule k[] = {{"U1.a", kAlive, A}};\n'
+        self.assertEqual([name for name, _ in changes(source, "rule")], ["off A"])
+
+    def test_a_request_that_is_repeated_or_not(self):
+        self.assertEqual(
+            changes('Call c{.a = 1, .repeatable = m == "GET" || b};\n', "repeat"),
+            [('not m == "GET" || b', 'Call c{.a = 1, .repeatable = !(m == "GET" || b)};\n')],
+        )
+
+
+CLASS = """namespace x {
+class A {
+ public:
+  A(int a) : a_(a), b_{[] { return 1; }} {
+    Begin();
+  }
+  int Get() const { return a_; }
+
+ private:
+  void Inner(int a) {
+    if (a > 1) return;
+    for (int i : {1, 2}) Use(i);
+    if (a) {
+      B b = f(c);
+      const auto& d = e;
+      MutexLock lock(mu_);
+      b.c = {1, 2};
+      return;
+    } else {
+      g(";", [&] { h(); });
+    }
+    switch (a) {
+      case 1: i(); break;
+      default: return;
+    }
+    auto f = [&](int x) {
+      j(x);
+    };
+    TRY(k(f));
+    return Last();
+  }
+  int a_ = 1;
+};
+constexpr int kA[] = {1, 2};
+}
+"""
+
+
+class Statements(unittest.TestCase):
+    def test_each_but_declarations_and_last_returns_is_dropped(self):
+        self.assertEqual(
+            [name.removeprefix("drop ") for name, _ in changes(CLASS, "drop")],
+            [
+                "Begin();",
+                "if (a > 1) return;",
+                "for (int i : {1, 2}) Use(i);",
+                "b.c = {1, 2};",
+                "return;",
+                'g(";", [&] { h(); });',
+                "break;",
+                "TRY(k(f));",
+            ],
+        )
+
+    def test_an_empty_statement_takes_its_place(self):
+        source = "void F() {\n  if (a)\n    b();\n  c();\n}\n"
+        self.assertEqual([text for _, text in changes(source, "drop")][0], "void F() {\n  ;\n  c();\n}\n")
+
+    def test_functions_can_be_chosen(self):
+        source = "int A::One(int a) {\n  a();\n}\n\nStatus A::Two(\n    int b) const {\n  b();\n}\nvoid Three() { c(); }\n"
+        self.assertEqual([name for name, _ in changes(source, "drop", functions=("Two",))], ["drop b();"])
+        self.assertEqual([name for name, _ in changes(source, "drop", functions=("Three",))], ["drop c();"])
+
+
+class Equivalent(unittest.TestCase):
+    TEXT = "# The list.\na.cc: == to !=\n  f(a == b);\n  # Both are the same\n  # here.\n\n# Another.\na.cc: drop f();\n  f();\n  # For speed.\n"
+
+    def test_entries_are_found_by_their_line_whatever_its_number(self):
+        entries = equivalent.parse(self.TEXT)
+        self.assertEqual(entries[("a.cc", "f(a == b);", "== to !=")], "Both are the same here.")
+        found = mutators.mutants("a.cc", "\n\nvoid F() {\n  f(a == b);\n  g();\n}\n", ["compare", "drop"])
+        to_try, listed, stale = equivalent.split(found, entries)
+        self.assertEqual([m.name for m in to_try], ["drop f(a == b);", "drop g();"])
+        self.assertEqual([m.name for m in listed], ["== to !="])
+        self.assertEqual(stale, [("a.cc", "f();", "drop f();")])
+
+    def test_an_entry_has_a_line_and_says_why(self):
+        for text in ("a.cc\n  f();\n  # x\n", "a.cc: drop f();\n  f();\n", "a.cc: drop f();\n  # x\n", "a.cc: x\n  a\n  b\n  # x\n"):
+            with self.subTest(text):
+                self.assertRaises(equivalent.BadList, equivalent.parse, text)
+
+
+class Commands(unittest.TestCase):
+    def test_the_changed_file_takes_the_place_of_a_test(self):
+        command = "ccache g++ -O0 -include p.hxx -MD -MT x.o -MF x.o.d -o x.o -c /r/x_test.cc"
+        expected = "ccache g++ -O0 -include p.hxx -w -o /t/changed.o -c /t/a.cc".split()
+        self.assertEqual(bench.compile_with(command, "/t/a.cc", "/t/changed.o"), expected)
+
+    def test_the_changed_object_comes_before_the_libraries(self):
+        command = bench.link_with("g++ -O2 x_test.o -o bin/x_test liba.a -lz", "/t/changed.o", "/t/x_test")
+        self.assertLess(command.index("/t/changed.o"), command.index("liba.a"))
+        self.assertEqual(command[command.index("-o") + 1], "/t/x_test")
+
+    def test_what_the_tools_say_is_one_line(self):
+        self.assertEqual(bench.first_error("a.cc:1:2: error: no match\nnote: x\n"), "no match")
+        self.assertEqual(bench.first_error("ld.lld: error: undefined symbol: f()\n"), "undefined symbol: f()")
+
+
+# Compiles by copying and links by writing a program that says what the first object's text is worth.
+COMPILER = """#!/usr/bin/env bash
+while (($#)); do
+  case $1 in
+    -o) out=$2; shift ;;
+    -c) source=$2; shift ;;
+    *.o) objects+=("$1") ;;
+  esac
+  shift
+done
+if [[ -n ${source:-} ]]; then
+  if grep -q 'b ||' "$source"; then echo "$source:1: error: no such operator" >&2; exit 1; fi
+  cp "$source" "$out"
+  exit
+fi
+printf '#!/usr/bin/env bash\\necho "[ RUN      ] A.$1"\\n' >"$out"
+for object in "${objects[@]}"; do
+  if grep -q '!=' "$object"; then printf 'echo "[  FAILED  ] A.Differs (1 ms)"; exit 1\\n' >>"$out"; fi
+  if grep -q '^ *;' "$object"; then printf 'exec sleep 100\\n' >>"$out"; fi
+  if grep -q 'return c' "$object"; then printf 'kill -SEGV $$\\n' >>"$out"; fi
+done
+chmod +x "$out"
+"""
+NINJA = """#!/usr/bin/env bash
+echo "$TREE/cc -MD -MT x -MF x.d -o operator/CMakeFiles/x_test.dir/x_test.cc.o -c x_test.cc"
+echo ": && $TREE/cc x_test.o -o bin/x_test liba.a && :"
+"""
+SOURCE = "int F() {\n  if (a == b && d) e();\n  if (a >= b) return 1;\n  return !c;\n}\n"
+TARGETS = """import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    file: str
+    kinds: tuple
+    program: str
+    functions: tuple = ()
+
+
+TARGETS = [Target("operator/x.cc", ("compare", "logic", "drop"), "x_test")]
+"""
+SURVIVED = "SURVIVED        operator/x.cc:3: >= to <\n                if (a >= b) return 1;\n"
+
+
+class Runs(unittest.TestCase):
+    """On a tree whose one test notices some of what is changed."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="mutate-test-")
+        self.addCleanup(folder.cleanup)
+        self.root = folder.name
+        for name in ("check.d", "mutate.d"):
+            target = os.path.join(self.root, "tools", name)
+            shutil.copytree(os.path.join(TOOLS, name), target, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(os.path.join(TOOLS, "mutate"), os.path.join(self.root, "tools"))
+        subprocess.run(["git", "init", "--quiet", self.root], check=True)
+        self.write("operator/x.cc", SOURCE)
+        self.write("operator/x_test.cc", "TEST(Beside, One) {}\nTEST_F(Besides, Two) {}\n")
+        self.write("tools/mutate.d/targets.py", TARGETS)
+        self.write("tools/mutate.d/equivalent.txt", "")
+        self.write("tools/build", '#!/usr/bin/env bash\necho "builds $*"\n')
+        self.write("build/release/compile_commands.json", "[]")
+        self.write("build/release/bin/x_test", "#!/usr/bin/env bash\n")
+        self.write("cc", COMPILER)
+        self.write("path/ninja", NINJA)
+
+    def write(self, name, text):
+        path = os.path.join(self.root, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        if text.startswith("#!"):
+            os.chmod(path, 0o755)
+
+    def mutate(self, *words):
+        environment = dict(os.environ, TREE=self.root, JOBS="2", PATH=os.path.join(self.root, "path") + ":" + os.environ["PATH"])
+        environment["CAPI_MUTATE_LIMIT"] = "2"
+        command = [os.path.join(self.root, "tools", "mutate"), *words]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+        return done.returncode, done.stdout + done.stderr
+
+    def test_says_what_became_of_each_change(self):
+        code, output = self.mutate()
+        self.assertEqual(code, 1, output)
+        for line in (
+            "builds release x_test\n",
+            "KILLED          operator/x.cc:2: == to != (A.Differs)\n",
+            "DID NOT COMPILE operator/x.cc:2: && to || (no such operator)\n",
+            "KILLED          operator/x.cc:3: drop if (a >= b) return 1; (A.--gtest_filter=Beside.*:Besides.* (no end))\n",
+            "KILLED          operator/x.cc:4: drop ! (A.--gtest_filter=Beside.*:Besides.* (crash))\n",
+            SURVIVED,
+            "mutate: 6 changes: 4 killed, 1 survived, 1 did not compile; 0 more are listed as equivalent; ",
+        ):
+            self.assertIn(line, output)
+        with open(os.path.join(self.root, "operator/x.cc"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), SOURCE, "the tree stays as it is")
+        self.assertEqual(os.listdir(os.path.join(self.root, "build/mutate")), [])
+
+    def test_what_is_listed_may_survive(self):
+        self.write("tools/mutate.d/equivalent.txt", "operator/x.cc: >= to <\n  if (a >= b) return 1;\n  # It is both.\n")
+        code, output = self.mutate()
+        self.assertEqual(code, 0, output)
+        self.assertIn("0 survived, 1 did not compile; 1 more are listed", output)
+
+    def test_the_list_names_what_there_is(self):
+        self.write("tools/mutate.d/equivalent.txt", "operator/x.cc: >= to <\n  if (a >= z) return 1;\n  # It is both.\n")
+        code, output = self.mutate("--list")
+        self.assertEqual(code, 1)
+        self.assertIn("equivalent.txt: no such change: operator/x.cc: >= to <: if (a >= z) return 1;", output)
+
+    def test_a_line_can_be_chosen(self):
+        code, output = self.mutate("--only", "operator/x.cc:3", "--list")
+        self.assertEqual((code, output.count("\n"), output.count("operator/x.cc:3: ")), (0, 2, 2), output)
+        self.assertIn("nothing to change at operator/y.cc", self.mutate("--only", "operator/y.cc")[1])
+
+    def test_a_sample_has_all_kinds_and_is_the_same_for_a_seed(self):
+        code, output = self.mutate("--sample", "3", "--list")
+        self.assertEqual((code, output.count("\n")), (0, 3), output)
+        for part in ("drop if", " to "):
+            self.assertIn(part, output)
+        self.assertEqual(self.mutate("--sample", "3", "--list")[1], output)
+        others = {self.mutate("--sample", "3", "--seed", str(seed), "--list")[1] for seed in range(5)}
+        self.assertGreater(len(others), 1)
+
+    def test_tests_that_fail_anyway_notice_nothing(self):
+        self.write("build/release/bin/x_test", '#!/usr/bin/env bash\necho "[  FAILED  ] A.B"\nexit 1\n')
+        code, output = self.mutate()
+        self.assertEqual(code, 2)
+        self.assertIn("mutate: x_test fails without any change: A.B", output)
+
+
+if __name__ == "__main__":
+    unittest.main()
