@@ -2,7 +2,7 @@
 """Runs the commands of docs/clusterctl.md, as they stand there and in their order, with the clusterctl that was built.
 
 The program is that of CAPI_CLUSTERCTL, else that of build/release. The working folder has the two files of the core
-provider's release that the page asks for.
+provider's release that the page asks for, of the set that CAPI_RELEASES names (base/testing/releases.h).
 """
 
 import os
@@ -16,7 +16,12 @@ import unittest
 sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 CLUSTERCTL = os.environ.get("CAPI_CLUSTERCTL") or os.path.join(ROOT, "build", "release", "bin", "clusterctl")
-CORE = os.path.join(os.environ.get("RELEASES_DIR", ""), "cluster-api", "v1.12.0")
+RELEASES = {
+    "": os.path.join(ROOT, "testdata", "releases"),
+    "built": os.environ.get("CAPI_ASSETS_RELEASES", ""),
+    "vendors": os.environ.get("RELEASES_DIR", ""),
+}[os.environ.get("CAPI_RELEASES", "")]
+CORE = os.path.join(RELEASES, "cluster-api", "v1.12.0")
 LIMIT = 60
 
 
@@ -26,7 +31,7 @@ def blocks():
 
 
 @unittest.skipUnless(os.path.exists(CLUSTERCTL), f"there is no {CLUSTERCTL}")
-@unittest.skipUnless(os.path.isdir(CORE), "RELEASES_DIR is not set")
+@unittest.skipUnless(os.path.isdir(CORE), "the set of releases lacks cluster-api/v1.12.0")
 class Page(unittest.TestCase):
     def test_its_commands_do_what_it_says(self):
         folder = tempfile.TemporaryDirectory(prefix="clusterctl-docs-test-")
