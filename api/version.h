@@ -17,9 +17,9 @@ struct Version {
   std::string prerelease;  // "rc.1"
   std::string build;
 
-  // "v1.2.3-rc.1+build" or without the "v"; three numbers without leading zeros (vectors/semver-strict.json).
+  // "v1.2.3-rc.1+build" or without the "v"; three numbers without leading zeros (testdata/vectors/semver-strict.json).
   static Result<Version> Parse(std::string_view text);
-  // As blang/semver's ParseTolerant (vectors/semver-tolerant.json).
+  // As blang/semver's ParseTolerant (testdata/vectors/semver-tolerant.json).
   static Result<Version> ParseTolerant(std::string_view text);
 
   std::string ToString() const;  // "v1.2.3-rc.1+build"

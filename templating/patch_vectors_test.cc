@@ -1,4 +1,4 @@
-// spec.manifestPatches and spec.patches, against what cluster-api-operator makes of them (vectors/patches.json).
+// spec.manifestPatches and spec.patches, against what cluster-api-operator makes of them (testdata/vectors/patches.json).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

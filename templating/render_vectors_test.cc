@@ -1,4 +1,4 @@
-// The whole way on small inputs, against clusterctl's results (vectors/namespace.json).
+// The whole way on small inputs, against clusterctl's results (testdata/vectors/namespace.json).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
