@@ -2,44 +2,61 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps build run test test-unit test-long fuzz soak lint format bench clean
+.PHONY: help deps build run test test-unit test-full test-long mutate fuzz soak lint format bench clean
 
 JOBS ?= $(shell nproc)
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-deps: ## install the Debian packages that are missing
+deps: ## install the Debian packages that are missing, those for tests and checks too
 	@tools/deps
 
-build: deps ## build/release/bin/capi-operator and build/release/bin/clusterctl
+build: ## build/release/bin/capi-operator and build/release/bin/clusterctl
+	@tools/deps build
 	@tools/build release capi-operator clusterctl
 
 run: ## a local control plane with the operator and four providers; ONCE=1 leaves when all are Ready
 	@tools/run
 
-test: deps ## every test, those on a real control plane included
+test: ## every rule's tests, those on a real control plane included: minutes
+	@tools/deps test
 	@tools/test all
 
-test-unit: deps ## tests that need nothing but the build
+test-unit: ## tests that need nothing but the build
+	@tools/deps test
 	@tools/test unit
 
-test-long: deps ## every test at its full length: hours
+test-full: ## what CI runs on top of `make test`: more crashes, sequences and releases, real managers
+	@tools/deps test
+	@tools/test full
+
+test-long: ## every test at its full length: hours
+	@tools/deps
 	@tools/test long
 
-fuzz: deps ## every fuzz target for FUZZ_SECONDS (60), with sanitizers; NAME= for one
+mutate: ## break each rule and comparison, one at a time, and see that a test notices: hours; part of test-long
+	@tools/deps test
+	@tools/mutate
+
+fuzz: ## every fuzz target for FUZZ_SECONDS (60), with sanitizers; NAME= for one
+	@tools/deps
 	@tools/fuzz $(NAME)
 
-soak: deps ## the operator's memory, threads and descriptors in SOAK_SECONDS (600) of churn
+soak: ## the operator's memory, threads and descriptors in SOAK_SECONDS (600) of churn
+	@tools/deps test
 	@tools/soak
 
-lint: deps ## layers, sizes, headers, format, clang's thread-safety analysis, clang-tidy on what changed
+lint: ## layers, rules, sizes, headers, format, clang's thread-safety analysis, clang-tidy on what changed
+	@tools/deps
 	@tools/lint
 
 format: ## lay out the C++ files as .clang-format says
+	@tools/deps
 	@tools/check_format --fix
 
 bench: build ## time, memory and requests beside the real clusterctl's and the peer's
+	@tools/deps test
 	@tools/build release templating_benchmark
 	@tools/bench
 

@@ -123,7 +123,6 @@ TEST(Registry, HasSixtySixProvidersInOrder) {
 
 TEST(Registry, FindsEveryBuiltInOfClusterctl) {
   const Json vectors = LoadVectors("provider-config.json");
-  if (vectors.is_null()) GTEST_SKIP() << kNoVectors;
   for (const Json& builtin : vectors["builtin"]) {
     std::string name = builtin["name"], kind = builtin["type"];
     SCOPED_TRACE(kind + "/" + name);

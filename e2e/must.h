@@ -1,24 +1,10 @@
-// For the set-up of a test: without it there is nothing to test.
+// base/testing/must.h by the name that this folder's tests use.
 #pragma once
 
-#include <fmt/core.h>
-
-#include <cstdlib>
-#include <string_view>
-#include <utility>
-
-#include "base/result.h"
+#include "base/testing/must.h"
 
 namespace capi::e2e {
 
-// The value, or the end of the program with `what` and the error on stderr. Thread-safe.
-template <typename T>
-T Must(Result<T> result, std::string_view what) {
-  if (!result.ok()) {
-    fmt::print(stderr, "test set-up: {}: {}\n", what, result.error().message);
-    std::abort();
-  }
-  return std::move(result).value();
-}
+using ::capi::Must;
 
 }  // namespace capi::e2e

@@ -1,21 +1,13 @@
-// Values for the variables of a real release.
+// api/testing/variables.h by the names that this folder's tests use.
 #pragma once
 
-#include <map>
-#include <string>
-#include <string_view>
-
-#include "e2e/release_folder.h"
+#include "api/testing/variables.h"
 
 namespace capi::e2e {
 
-using VariableValues = std::map<std::string, std::string>;
-
-// Every "${NAME}" without a default gets a text that is base64, so that Secrets take it.
-VariableValues RequiredVariablesOf(std::string_view components);
-VariableValues VariablesOf(const ReleaseFolder& release);
-
-// Every variable of the text, those with a default too, gets a value that isn't the default but could stand there.
-VariableValues AllVariablesOf(std::string_view components);
+using api::AllVariablesOf;
+using api::RequiredVariablesOf;
+using api::VariablesOf;
+using api::VariableValues;
 
 }  // namespace capi::e2e

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "api/testing/release_folder.h"
 #include "base/files.h"
 #include "fetch/github_testing.h"
 #include "fetch/repository.h"
@@ -215,32 +216,28 @@ TEST(OpenGitHub, RefusesADownloadLinkWithTheRightForm) {
   }
 }
 
-// The real files of a provider, through the API's lists and downloads.
-TEST(GitHub, ServesRealReleases) {
-  const char* folder = std::getenv("RELEASES_DIR");
-  if (folder == nullptr) GTEST_SKIP() << "RELEASES_DIR is not set";
-  std::string core = std::string(folder) + "/cluster-api";
+// The files of a provider's releases, through the API's lists and downloads.
+TEST(GitHub, ServesReleases) {
+  CAPI_NEED_RELEASES("cluster-api");
+  std::vector<api::ReleaseFolder> folders = api::AllReleases();
+  std::erase_if(folders, [](const api::ReleaseFolder& folder) { return folder.Label() != "cluster-api"; });
   std::vector<GitHubRelease> releases;
-  const std::vector<std::string> folders = ListDir(core).value();
-  for (const std::string& version : folders) {
-    GitHubRelease release{.tag = version};
-    const std::vector<std::string> files = ListDir(core + "/" + version).value();
-    for (const std::string& file : files) {
-      release.assets[file] = ReadFile(core + "/" + version + "/" + file).value();
-    }
-    releases.push_back(release);
+  for (const api::ReleaseFolder& folder : folders) {
+    releases.push_back(
+        {.tag = folder.version,
+         .assets = {{"metadata.yaml", folder.Text("metadata.yaml")}, {"core-components.yaml", folder.Components()}}});
   }
   GitHubStandIn github(releases);
   auto repository = Open(github.options());
   auto versions = repository->Versions({});
   ASSERT_TRUE(versions.ok()) << versions.error().message;
-  ASSERT_EQ(versions->size(), releases.size());
-  for (const GitHubRelease& release : releases) {
-    auto got = GetRelease({}, *repository, V(release.tag));
+  ASSERT_EQ(versions->size(), folders.size());
+  for (const api::ReleaseFolder& folder : folders) {
+    auto got = GetRelease({}, *repository, V(folder.version));
     ASSERT_TRUE(got.ok()) << got.error().message;
-    EXPECT_EQ(got->components, release.assets.at("core-components.yaml"));
+    EXPECT_EQ(got->components, folder.Components());
+    EXPECT_EQ(got->metadata, folder.Text("metadata.yaml"));
   }
-  EXPECT_EQ(LatestVersion({}, *repository, {"v1beta2"})->ToString(), versions->back().ToString());
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What clusterctl does with contracts (VECTORS_DIR) beside what this operator does, case by case. Where they differ on
-// purpose, kExceptions names the rule that says so.
+// What clusterctl does with contracts (testdata/vectors) beside what this operator does, case by case. Where they
+// differ on purpose, kExceptions names the rule that says so.
 #include <gtest/gtest.h>
 
 #include <map>

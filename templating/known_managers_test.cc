@@ -5,11 +5,10 @@
 
 #include <set>
 
-#include "base/files.h"
+#include "api/testing/release_folder.h"
 #include "templating/args.h"
 #include "templating/deployment.h"
 #include "templating/render.h"
-#include "templating/testing/vectors.h"
 #include "templating/workload.h"
 
 namespace capi::templating {
@@ -67,34 +66,21 @@ Args ArgsOf(ProviderType type, std::string_view name, const std::string& compone
   return Args(Json::object());
 }
 
-// What the real releases set is in their rows, where it is something that spec.manager can become.
+// What the releases set is in their rows, where it is something that spec.manager can become.
 TEST(KnownManagers, RowsHaveTheFlagsThatTheReleasesUse) {
-  if (ReleasesDir().empty()) GTEST_SKIP() << kNoReleases;
-  struct Provider {
-    ProviderType type;
-    std::string name, file;
-  };
-  const Provider providers[] = {
-      {ProviderType::kCore, "cluster-api", "core-components.yaml"},
-      {ProviderType::kBootstrap, "kubeadm", "bootstrap-components.yaml"},
-      {ProviderType::kControlPlane, "kubeadm", "control-plane-components.yaml"},
-      {ProviderType::kInfrastructure, "docker", "infrastructure-components.yaml"},
-  };
+  CAPI_NEED_RELEASES();
   const std::set<std::string> others = {"bootstrap-token-ttl", "use-deprecated-infra-machine-naming"};
   size_t seen = 0;
-  for (const auto& [type, name, file] : providers) {
-    std::string label = api::ManifestLabel(type, name);
-    for (const std::string& version : ListDir(ReleasesDir() + "/" + label).value()) {
-      SCOPED_TRACE(label + " " + version);
-      auto known = FindKnownManager(type, name, V(version));
-      if (!known) continue;
-      ++seen;
-      for (const std::string& flag : ArgsOf(type, name, LoadReleaseFile(label + "/" + version + "/" + file)).Flags()) {
-        EXPECT_TRUE(known->HasFlag(flag) || others.contains(std::string(FlagName(flag)))) << flag;
-      }
+  for (const api::ReleaseFolder& release : api::AllReleases()) {
+    SCOPED_TRACE(release.Id());
+    auto known = FindKnownManager(release.type, release.name, V(release.version));
+    if (!known) continue;
+    ++seen;
+    for (const std::string& flag : ArgsOf(release.type, release.name, release.Components()).Flags()) {
+      EXPECT_TRUE(known->HasFlag(flag) || others.contains(std::string(FlagName(flag)))) << flag;
     }
   }
-  EXPECT_GE(seen, 20u);
+  EXPECT_GT(seen, 0u) << "no release of Cluster API's own in " << ReleasesDir();
 }
 
 }  // namespace

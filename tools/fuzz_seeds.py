@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes seeds for the fuzz targets: tools/fuzz_seeds.py FOLDER.
 
-From the behaviour vectors (VECTORS_DIR) and the real releases (RELEASES_DIR), as far as they are there, in the form that each
-target reads.
+From the behaviour vectors and the releases of testdata/, and the vendors' releases in RELEASES_DIR where that is set, in the form
+that each target reads.
 """
 
 import base64
@@ -12,14 +12,12 @@ import json
 import os
 import sys
 
+TESTDATA = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "testdata")
 LONGEST = 8192
 
 
 def cases(name):
-    folder = os.environ.get("VECTORS_DIR")
-    if not folder:
-        return []
-    with open(os.path.join(folder, name), encoding="utf-8") as file:
+    with open(os.path.join(TESTDATA, "vectors", name), encoding="utf-8") as file:
         return json.load(file)["cases"]
 
 
@@ -32,10 +30,10 @@ def text_of(case, key):
 
 def releases(pattern):
     """Pieces of release files: a document, or the head of one."""
-    folder = os.environ.get("RELEASES_DIR", "")
-    for path in sorted(glob.glob(os.path.join(folder, "**", pattern), recursive=True)) if folder else []:
-        with open(path, "rb") as file:
-            yield from file.read().split(b"\n---\n")[:40]
+    for folder in filter(None, (os.path.join(TESTDATA, "releases"), os.environ.get("RELEASES_DIR"))):
+        for path in sorted(glob.glob(os.path.join(folder, "**", pattern), recursive=True)):
+            with open(path, "rb") as file:
+                yield from file.read().split(b"\n---\n")[:40]
 
 
 def templates():

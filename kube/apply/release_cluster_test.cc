@@ -1,10 +1,10 @@
-// Real objects on a real control plane: how many requests they take, and what becomes of them.
+// A release's objects on a real control plane: how many requests they take, and what becomes of them.
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/files.h"
+#include "base/testing/releases.h"
 #include "kube/apply/cluster_testing.h"
 #include "kube/meta/health.h"
 
@@ -58,9 +58,8 @@ using Release = ApplyClusterTest;
 
 // I13, I10, I11, U1, X1 on the core provider's own objects.
 TEST_F(Release, TakesOneRequestPerObjectAndNoneWhenNothingChanged) {
-  const char* releases = std::getenv("RELEASES_DIR");
-  if (releases == nullptr) GTEST_SKIP() << "RELEASES_DIR is not set";
-  auto text = ReadFile(std::string(releases) + "/cluster-api/v1.12.0/core-components.yaml");
+  CAPI_NEED_RELEASES("cluster-api/v1.12.0");
+  auto text = ReadFile(ReleasesDir() + "/cluster-api/v1.12.0/core-components.yaml");
   ASSERT_TRUE(text.ok()) << text.error().message;
   std::vector<Manifest> manifests = Manifests(WithDefaults(*text));
   ASSERT_GT(manifests.size(), 20u);

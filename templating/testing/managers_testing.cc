@@ -6,13 +6,13 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "api/testing/release_folder.h"
 #include "base/files.h"
 #include "base/http/client.h"
 #include "base/yaml.h"
 #include "kube/testing/programs.h"
 #include "templating/deployment.h"
 #include "templating/render.h"
-#include "templating/testing/vectors.h"
 #include "templating/workload.h"
 
 namespace capi::templating {
@@ -55,18 +55,18 @@ T Must(Result<T> result) {
 }  // namespace
 
 const RealManager kRealManagers[4] = {
-    {api::ProviderType::kCore, "cluster-api", "cluster-api/v1.12.0/core-components.yaml", "core-manager", "Machine",
-     "machine", "controller-leader-election-capi"},
-    {api::ProviderType::kBootstrap, "kubeadm", "bootstrap-kubeadm/v1.12.0/bootstrap-components.yaml",
-     "bootstrap-manager", "KubeadmConfig", "kubeadmconfig", "kubeadm-bootstrap-manager-leader-election-capi"},
-    {api::ProviderType::kControlPlane, "kubeadm", "control-plane-kubeadm/v1.12.0/control-plane-components.yaml",
-     "control-plane-manager", "KubeadmControlPlane", "kubeadmcontrolplane",
+    {api::ProviderType::kCore, "cluster-api", "core-manager", "Machine", "machine", "controller-leader-election-capi"},
+    {api::ProviderType::kBootstrap, "kubeadm", "bootstrap-manager", "KubeadmConfig", "kubeadmconfig",
+     "kubeadm-bootstrap-manager-leader-election-capi"},
+    {api::ProviderType::kControlPlane, "kubeadm", "control-plane-manager", "KubeadmControlPlane", "kubeadmcontrolplane",
      "kubeadm-control-plane-manager-leader-election-capi"},
-    {api::ProviderType::kInfrastructure, "docker", "infrastructure-docker/v1.12.0/infrastructure-components.yaml",
-     "docker-manager", "", "dockermachine", "controller-leader-election-capd"},
+    {api::ProviderType::kInfrastructure, "docker", "docker-manager", "", "dockermachine",
+     "controller-leader-election-capd"},
 };
 
-std::string ComponentsOf(const RealManager& manager) { return LoadReleaseFile(std::string(manager.release)); }
+std::string ComponentsOf(const RealManager& manager) {
+  return api::GetRelease(api::ManifestLabel(manager.type, manager.name), kManagersVersion).Components();
+}
 
 std::vector<std::string> RenderedManager::args() const {
   const Json* list = Find(container, {"args"});
@@ -76,7 +76,7 @@ std::vector<std::string> RenderedManager::args() const {
 RenderedManager RenderManager(const RealManager& manager, std::string_view spec) {
   api::ProviderSpec parsed = Must(api::ParseSpec(Must(ParseYaml(spec)), "default"));
   api::Release release;
-  release.version = Must(api::Version::Parse("v1.12.0"));
+  release.version = Must(api::Version::Parse(kManagersVersion));
   release.components = WithoutCrds(ComponentsOf(manager));
   RenderInput input;
   input.type = manager.type;

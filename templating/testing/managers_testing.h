@@ -13,17 +13,18 @@
 
 namespace capi::templating {
 
-// A manager that tools/assets builds, and the release that has its Deployment.
+// A manager that tools/assets builds, of the release that has its Deployment.
+inline constexpr std::string_view kManagersVersion = "v1.12.0";
 struct RealManager {
   api::ProviderType type;
-  std::string_view name, release, program;
+  std::string_view name, program;
   std::string_view kind;        // that it reconciles, as groupKindConcurrency names it; "" where it has no flag for one
   std::string_view controller;  // of that kind, in metrics
   std::string_view lease;       // what its leader holds
 };
 extern const RealManager kRealManagers[4];
 
-// Components of that release; ends the test program when RELEASES_DIR isn't set.
+// Components of that release (base/testing/releases.h); ends the test program when it isn't there.
 std::string ComponentsOf(const RealManager& manager);
 
 // The manager's container as rendered with this spec (YAML), or the error.

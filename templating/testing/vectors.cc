@@ -1,36 +1,13 @@
 #include "templating/testing/vectors.h"
 
-#include <cstdio>
-#include <cstdlib>
-
-#include "base/files.h"
-
 namespace capi::templating {
 namespace {
-
-std::string Environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-std::string MustRead(const std::string& path) {
-  auto text = ReadFile(path);
-  if (!text.ok()) {
-    std::fprintf(stderr, "%s\n", text.error().message.c_str());
-    std::abort();
-  }
-  return std::move(text).value();
-}
 
 bool IsZero(const Json& value) { return value == "" || value == 0 || value == false; }
 
 bool IsEmpty(const Json& value) { return value.is_null() || (value.is_structured() && value.empty()); }
 
 }  // namespace
-
-std::string ReleasesDir() { return Environment("RELEASES_DIR"); }
-
-std::string LoadReleaseFile(const std::string& path) { return MustRead(ReleasesDir() + "/" + path); }
 
 Json WithoutEmpty(Json value) {
   if (!value.is_structured()) return value;

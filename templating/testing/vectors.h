@@ -1,19 +1,9 @@
-// Where tests find the real releases, and what makes their objects comparable with the vectors'
-// (base/testing/vectors.h).
+// What makes objects comparable with those of the vectors (base/testing/vectors.h).
 #pragma once
-
-#include <string>
-#include <string_view>
 
 #include "base/json.h"
 
 namespace capi::templating {
-
-inline constexpr std::string_view kNoReleases = "RELEASES_DIR is not set";
-
-// A file below RELEASES_DIR; "" when the variable isn't set.
-std::string ReleasesDir();
-std::string LoadReleaseFile(const std::string& path);
 
 // `value` without nulls, empty objects and empty lists, at any depth: Go's typed structures add them.
 Json WithoutEmpty(Json value);

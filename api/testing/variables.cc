@@ -1,10 +1,10 @@
-#include "e2e/variables.h"
+#include "api/testing/variables.h"
 
 #include <algorithm>
 #include <cctype>
 #include <functional>
 
-namespace capi::e2e {
+namespace capi::api {
 namespace {
 
 constexpr std::string_view kBase64 = "dGVzdA==";
@@ -68,4 +68,4 @@ VariableValues AllVariablesOf(std::string_view components) {
   return out;
 }
 
-}  // namespace capi::e2e
+}  // namespace capi::api
