@@ -35,7 +35,7 @@ class Readme(pages.Page):
 
 class Contracts(pages.Page):
     def test_a_pause_and_a_change_of_contract(self):
-        self.need(*(f"{label}/{version}" for label in ("cluster-api", "bootstrap-kubeadm") for version in ("v0.4.2", "v1.1.5")))
+        self.need("cluster-api/v0.4.2", "bootstrap-kubeadm/v0.4.2", "cluster-api/v1.1.5", "bootstrap-kubeadm/v1.1.5")
         for heading in (
             "Two providers to try it with",
             "Pause a provider",

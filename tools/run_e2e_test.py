@@ -19,11 +19,10 @@ import unittest
 
 sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
-sys.path.insert(0, os.path.join(TOOLS, "assets.d"))
+sys.path[:0] = [os.path.join(TOOLS, "run.d"), os.path.join(TOOLS, "assets.d")]
 
+import built  # noqa: E402
 import plan  # noqa: E402
-
-OPERATOR = os.environ.get("CAPI_OPERATOR") or os.path.join(TOOLS, "..", "build", "release", "bin", "capi-operator")
 
 # The stand-in operator is a shell.
 SERVERS = {"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "sh"}
@@ -141,16 +140,17 @@ class StandIn(Run):
 
 
 class RealOperator(Run):
-    def setUp(self):
-        super().setUp()
-        self.assertTrue(os.access(OPERATOR, os.X_OK), f"{OPERATOR} is no program: `make build` makes it")
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.program = built.find("capi-operator")
 
     def kubectl(self, *arguments):
         command = [plan.find("kubectl"), "--kubeconfig", self.kubeconfig, *arguments]
         return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
 
     def test_four_providers_become_ready_and_then_ctrl_c_is_no_error(self):
-        run = self.start(OPERATOR=OPERATOR)
+        run = self.start(OPERATOR=self.program)
         self.until(lambda: "Ctrl-C stops everything" in self.text(), "four providers Ready")
         self.assertIn(f"export KUBECONFIG={self.kubeconfig}\n", self.text())
         versions = self.kubectl("get", "capi-providers", "-A", "-o", "jsonpath={.items[*].status.installedVersion}")
@@ -179,7 +179,7 @@ class RealOperator(Run):
         self.assertEqual(os.readlink(self.kubeconfig), before)
 
     def test_once_leaves_when_all_are_ready(self):
-        run = self.start(OPERATOR=OPERATOR, ONCE="1")
+        run = self.start(OPERATOR=self.program, ONCE="1")
         self.assertEqual(run.wait(LIMIT), 0, self.text())
         self.assertIn("all 4 providers are Ready after ", self.text())
         self.assert_nothing_is_left()
@@ -224,10 +224,10 @@ class BuiltReleases(unittest.TestCase):
     """The releases that are built from modules are the released ones, byte for byte."""
 
     def test_same_as_released(self):
-        (built,) = plan.have(["releases"])
+        (folder,) = plan.have(["releases"])
         for label, (components, expected) in RELEASED.items():
             for name, wanted in ((components, expected), ("metadata.yaml", METADATA)):
-                with self.subTest(file=f"{label}/{name}"), open(os.path.join(built, label, "v1.12.0", name), "rb") as file:
+                with self.subTest(file=f"{label}/{name}"), open(os.path.join(folder, label, "v1.12.0", name), "rb") as file:
                     self.assertEqual(hashlib.sha256(file.read()).hexdigest(), wanted)
 
 

@@ -20,6 +20,7 @@ import built
 import cluster
 import plan
 import process
+from progress import AssetError
 
 ROOT = built.ROOT
 LIMIT = 300
@@ -50,6 +51,8 @@ def merge(sources, target):
 def sources():
     """The folders with releases, the one that counts first: vendors' alone where they are asked for."""
     if os.environ.get("CAPI_RELEASES") == "vendors":
+        if not os.environ.get("RELEASES_DIR"):
+            raise AssetError("RELEASES_DIR has to name the folder with the vendors' releases")
         return [os.environ["RELEASES_DIR"]]
     made = os.environ.get("CAPI_ASSETS_RELEASES") or plan.have(["releases"])[0]
     return [made, os.path.join(ROOT, "testdata", "releases")]
@@ -86,6 +89,7 @@ class World:
         self.start_operator()
 
     def close(self):
+        self.plane.api.close()
         self.processes.stop()
         self.state.remove()
         shutil.rmtree(self.folder)
@@ -116,21 +120,20 @@ class World:
         return done.stdout
 
     def clean(self):
-        """Removes all providers with their kinds, and their Namespaces."""
+        """Removes all providers with their kinds, and every Namespace that a page has made."""
         if self.operator is None:
             self.start_operator()
-        items = json.loads(self.kubectl("kubectl get capi-providers -A -o json"))["items"]
         prefix = "operator.cluster.x-k8s.io"
+        marks = f"{prefix}/delete-crds=true {prefix}/force-delete=true cluster.x-k8s.io/paused-"
+        items = json.loads(self.kubectl("kubectl get capi-providers -A -o json"))["items"]
         for item in items:
             name = f"{item['kind']} {item['metadata']['name']} -n {item['metadata']['namespace']}"
-            self.kubectl(f"kubectl annotate {name} --overwrite {prefix}/delete-crds=true {prefix}/force-delete=true")
-        # One that the operator was told to leave alone would stay.
-        self.kubectl("kubectl annotate capi-providers --all -A cluster.x-k8s.io/paused-")
-        self.kubectl("kubectl delete capi-providers --all -A --timeout=2m")
-        namespaces = {item["metadata"]["namespace"] for item in items}
+            self.kubectl(f"kubectl annotate {name} --overwrite {marks}")
+        if items:
+            self.kubectl("kubectl delete capi-providers --all -A --timeout=2m")
         found = self.kubectl("kubectl get namespaces -o jsonpath='{.items[*].metadata.name}'").split()
-        if gone := " ".join(name for name in found if name in namespaces or name.startswith("cap")):
-            self.kubectl(f"kubectl delete namespaces {gone} --timeout=2m")
+        if made := " ".join(name for name in found if name != "default" and not name.startswith("kube-")):
+            self.kubectl(f"kubectl delete namespaces {made} --timeout=2m")
 
     def operator_log(self):
         path = self.processes.log_path("capi-operator")
