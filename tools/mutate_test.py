@@ -18,29 +18,85 @@ import mutators  # noqa: E402
 
 
 def changes(source, *kinds, functions=()):
-    """(name, the text after the change), in order."""
-    return [(m.name, m.apply(source)) for m in mutators.mutants("a.cc", source, kinds, functions)]
+    """(name, the text with the change in it), in order."""
+    found = mutators.mutants("a.cc", source, kinds, functions)
+    return [(m.name, mutators.switched(source, [m]).removeprefix(mutators.PRELUDE).replace("capi_mutant(1)", "ON")) for m in found]
+
+
+def names(source, *kinds, functions=()):
+    return [name for name, _ in changes(source, *kinds, functions=functions)]
+
+
+# Each function of the program that it makes is asked for all values, with no change on, then with one after the other.
+MAIN = """#include <cstdio>
+int on = 0;
+bool capi_mutant(int number) { return number == on; }
+%s
+struct Case { bool (*is)(bool, bool, bool); bool (*expected)(bool, bool, bool); int on; const char* name; };
+const Case kCases[] = {
+%s};
+int main() {
+  for (const Case& c : kCases) {
+    for (int bits = 0; bits < 8; ++bits) {
+      on = c.on;
+      bool x = bits & 1, y = bits & 2, z = bits & 4;
+      if (c.is(x, y, z) != c.expected(x, y, z)) std::printf("%%s, change %%d, for %%d\\n", c.name, c.on, bits);
+    }
+  }
+}
+"""
 
 
 class Expressions(unittest.TestCase):
+    @unittest.skipUnless(shutil.which("g++"), "no g++")
+    def test_changes_are_off_until_they_are_switched_on(self):
+        cases = {
+            "a == b": ["a != b"],
+            "a && b": ["a || b"],
+            "a || b": ["a && b"],
+            "!a": ["a"],
+            "a && b && c": ["(a || b) && c", "(a && b) || c"],
+            "a || b && c": ["a && b && c", "a || b || c"],
+            "(a || b) && c": ["a && b && c", "a || b || c"],
+            "!(a && !b) || c": ["(a && !b) || c", "!(a || !b) || c", "!(a && b) || c", "!(a && !b) && c"],
+            "a && b == c": ["a || b == c", "a && b != c"],
+            "a < b || !c ? b : a || c": ["a >= b || !c ? b : a || c", "a < b && !c ? b : a || c", "a < b || c ? b : a || c",
+                                         "a < b || !c ? b : a && c"],
+        }  # fmt: skip
+        functions, rows = [], []
+        for source, expected in cases.items():
+            found = mutators.mutants("a.cc", f"return {source};\n", ["compare", "logic"])
+            self.assertEqual(len(found), len(expected), source)
+            texts = [mutators.switched(f"return {source};\n", found).removeprefix(mutators.PRELUDE)]
+            texts += [f"return {text};\n" for text in (source, *expected)]
+            first = len(functions)
+            functions += [f"bool F{first + i}(bool a, bool b, bool c) {{ {text} }}" for i, text in enumerate(texts)]
+            rows += [f'{{F{first}, F{first + 1 + on}, {on}, "{source}"}},\n' for on in range(len(texts) - 1)]
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "truth")
+            text = MAIN % ("\n".join(functions), "".join(rows))
+            subprocess.run(["g++", "-w", "-x", "c++", "-", "-o", program], input=text, text=True, check=True)
+            said = subprocess.run([program], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(said, "")
+
     def test_a_comparison_becomes_its_opposite(self):
         for was, becomes in {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}.items():
-            self.assertEqual(changes(f"return a {was} b;\n", "compare"), [(f"{was} to {becomes}", f"return a {becomes} b;\n")])
+            self.assertEqual(changes(f"return a {was} b(1, 2);\n", "compare"), [(f"{was} to {becomes}", f"return a {was} b(1, 2) != ON;\n")])
 
-    def test_operators_stand_at_the_end_of_a_line_too(self):
-        self.assertEqual(changes("return a ==\n    b;\n", "compare"), [("== to !=", "return a !=\n    b;\n")])
-        self.assertEqual(changes("return a &&\n    b;\n", "logic"), [("&& to ||", "return a ||\n    b;\n")])
-
-    def test_and_or_and_not(self):
-        self.assertEqual(
-            changes("return !a && b || f(!*c);\n", "logic"),
-            [
-                ("drop !", "return a && b || f(!*c);\n"),
-                ("&& to ||", "return !a || b || f(!*c);\n"),
-                ("|| to &&", "return !a && b && f(!*c);\n"),
-                ("drop ! #2", "return !a && b || f(*c);\n"),
-            ],
-        )
+    def test_operands_end_where_they_do_in_the_language(self):
+        for source, changed in {
+            "if (x; a == b && c) f();": "if (x; a == b != ON && c) f();",
+            "f(a == b[c, d], e);": "f(a == b[c, d] != ON, e);",
+            "x = a == b ? c : d;": "x = a == b != ON ? c : d;",
+            "return a ==\n    b;": "return a ==\n    b != ON;",
+        }.items():
+            self.assertEqual(changes(source + "\n", "compare"), [(names(source + "\n", "compare")[0], changed + "\n")])
+        for source, changed in {
+            "bool x = a &&\n    b;": "bool x = (((!!(a) != ON) &&\n    (!!(b) != ON)) != ON);",
+            "f(a, b || c ? d : e);": "f(a, (((!!(b) != ON) || (!!(c) != ON)) != ON) ? d : e);",
+            "return f(!a.b(c, d), 1);": "return f((ON != !a.b(c, d)), 1);",
+        }.items():
+            self.assertEqual([text for _, text in changes(source + "\n", "logic")], [changed + "\n"])
 
     def test_what_only_looks_like_an_operator_stays(self):
         for text in (
@@ -67,7 +123,7 @@ class Expressions(unittest.TestCase):
                 self.assertEqual(changes(text + "\n", "compare", "logic"), [])
 
     def test_code_beside_texts_and_comments_is_found(self):
-        self.assertEqual(changes('f("a" == b);  // c == d\n', "compare"), [("== to !=", 'f("a" != b);  // c == d\n')])
+        self.assertEqual(changes('f("a" == b);  // c == d\n', "compare"), [("== to !=", 'f("a" == b != ON);  // c == d\n')])
 
     def test_equal_lines_are_told_apart_by_a_number(self):
         source = "f(a == b);\nf(a == b);\nf(c == d);\n"
@@ -76,28 +132,27 @@ class Expressions(unittest.TestCase):
 
 
 class Rules(unittest.TestCase):
-    NEVER = "[](const Observation& o) { auto none = Prune(o); none.reset(); return none; }"
+    NEVER = "[](const Observation& o) { auto found = Prune(o); if (ON) found.reset(); return found; }"
 
     def test_a_row_of_a_table_never_holds(self):
         table = 'constexpr StepRule kRules[] = {\n    {"U4.prune", kAlive, %s},\n    {"name", Other},\n};\n'
         self.assertEqual(changes(table % "Prune", "rule"), [("off Prune", table % self.NEVER)])
 
     def test_rows_may_share_a_line(self):
-        names = [name for name, _ in changes('constexpr Rule k[] = {{"X3.a", A}, {"A1a.b", B}};\n', "rule")]
-        self.assertEqual(names, ["off A", "off B"])
+        self.assertEqual(names('constexpr Rule k[] = {{"X3.a", A}, {"A1a.b", B}};\n', "rule"), ["off A", "off B"])
 
     def test_a_check_outside_of_tables_never_holds(self):
         check = "std::optional<Hold> A(const Observation& o,\n    int b) {%s\n  return Hold{};\n}\nstd::optional<Hold> A(int);\n"
-        self.assertEqual(changes(check % "", "rule"), [("off A", check % " return std::nullopt;")])
+        self.assertEqual(changes(check % "", "rule"), [("off A", check % " if (ON) return std::nullopt;")])
 
     def test_what_a_table_calls_is_switched_off_there_alone(self):
         source = 'Next A(const Observation&) {\n  return B{};\n}\nconstexpr StepRule k[] = {{"U1.a", kAlive, A}};\n'
-        self.assertEqual([name for name, _ in changes(source, "rule")], ["off A"])
+        self.assertEqual(names(source, "rule"), ["off A"])
 
     def test_a_request_that_is_repeated_or_not(self):
         self.assertEqual(
             changes('Call c{.a = 1, .repeatable = m == "GET" || b};\n', "repeat"),
-            [('not m == "GET" || b', 'Call c{.a = 1, .repeatable = !(m == "GET" || b)};\n')],
+            [('not m == "GET" || b', 'Call c{.a = 1, .repeatable = (ON != (m == "GET" || b))};\n')],
         )
 
 
@@ -142,7 +197,7 @@ constexpr int kA[] = {1, 2};
 class Statements(unittest.TestCase):
     def test_each_but_declarations_and_last_returns_is_dropped(self):
         self.assertEqual(
-            [name.removeprefix("drop ") for name, _ in changes(CLASS, "drop")],
+            [name.removeprefix("drop ") for name in names(CLASS, "drop")],
             [
                 "Begin();",
                 "if (a > 1) return;",
@@ -155,14 +210,18 @@ class Statements(unittest.TestCase):
             ],
         )
 
-    def test_an_empty_statement_takes_its_place(self):
+    def test_it_stands_in_a_block_of_its_own(self):
         source = "void F() {\n  if (a)\n    b();\n  c();\n}\n"
-        self.assertEqual([text for _, text in changes(source, "drop")][0], "void F() {\n  ;\n  c();\n}\n")
+        self.assertEqual(changes(source, "drop")[0][1], "void F() {\n  if (!ON) { if (a)\n    b(); }\n  c();\n}\n")
+
+    def test_what_has_an_else_stays_with_it(self):
+        source = "void F() {\n  if (a) b();\n  else c();\n}\n"
+        self.assertEqual(changes(source, "drop"), [("drop c();", "void F() {\n  if (a) b();\n  else if (!ON) { c(); }\n}\n")])
 
     def test_functions_can_be_chosen(self):
         source = "int A::One(int a) {\n  a();\n}\n\nStatus A::Two(\n    int b) const {\n  b();\n}\nvoid Three() { c(); }\n"
-        self.assertEqual([name for name, _ in changes(source, "drop", functions=("Two",))], ["drop b();"])
-        self.assertEqual([name for name, _ in changes(source, "drop", functions=("Three",))], ["drop c();"])
+        self.assertEqual(names(source, "drop", functions=("Two",)), ["drop b();"])
+        self.assertEqual(names(source, "drop", functions=("Three",)), ["drop c();"])
 
 
 class Equivalent(unittest.TestCase):
@@ -199,7 +258,7 @@ class Commands(unittest.TestCase):
         self.assertEqual(bench.first_error("ld.lld: error: undefined symbol: f()\n"), "undefined symbol: f()")
 
 
-# Compiles by copying and links by writing a program that says what the first object's text is worth.
+# Compiles by copying and links by writing a program that looks into the last object for what its one test notices.
 COMPILER = """#!/usr/bin/env bash
 while (($#)); do
   case $1 in
@@ -210,16 +269,24 @@ while (($#)); do
   shift
 done
 if [[ -n ${source:-} ]]; then
-  if grep -q 'b ||' "$source"; then echo "$source:1: error: no such operator" >&2; exit 1; fi
+  if grep -q '(!!(a == b' "$source"; then echo "$source:1: error: no such operator" >&2; exit 1; fi
   cp "$source" "$out"
   exit
 fi
-printf '#!/usr/bin/env bash\\necho "[ RUN      ] A.$1"\\n' >"$out"
-for object in "${objects[@]}"; do
-  if grep -q '!=' "$object"; then printf 'echo "[  FAILED  ] A.Differs (1 ms)"; exit 1\\n' >>"$out"; fi
-  if grep -q '^ *;' "$object"; then printf 'exec sleep 100\\n' >>"$out"; fi
-  if grep -q 'return c' "$object"; then printf 'kill -SEGV $$\\n' >>"$out"; fi
-done
+cat >"$out" <<EOF
+#!/usr/bin/env bash
+echo "[ RUN      ] A.\\$1"
+switch="capi_mutant(\\$CAPI_MUTANT)"
+text=$(base64 -w0 "${objects[-1]}")
+while read -r line; do
+  case \\$line in
+    *"a == b != \\$switch"*) echo "[  FAILED  ] A.Differs (1 ms)"; exit 1 ;;
+    *"!\\$switch) { if ("*) exec sleep 100 ;;
+    *"return (\\$switch"*) kill -SEGV \\$\\$ ;;
+  esac
+done < <(base64 -d <<<"\\$text")
+exit 0
+EOF
 chmod +x "$out"
 """
 NINJA = """#!/usr/bin/env bash
@@ -260,7 +327,6 @@ class Runs(unittest.TestCase):
         self.write("tools/mutate.d/targets.py", TARGETS)
         self.write("tools/mutate.d/equivalent.txt", "")
         self.write("tools/build", '#!/usr/bin/env bash\necho "builds $*"\n')
-        self.write("build/release/compile_commands.json", "[]")
         self.write("build/release/bin/x_test", "#!/usr/bin/env bash\n")
         self.write("cc", COMPILER)
         self.write("path/ninja", NINJA)
@@ -285,6 +351,7 @@ class Runs(unittest.TestCase):
         self.assertEqual(code, 1, output)
         for line in (
             "builds release x_test\n",
+            "6 changes of 1 files, in 3 programs\n",
             "KILLED          operator/x.cc:2: == to != (A.Differs)\n",
             "DID NOT COMPILE operator/x.cc:2: && to || (no such operator)\n",
             "KILLED          operator/x.cc:3: drop if (a >= b) return 1; (A.--gtest_filter=Beside.*:Besides.* (no end))\n",

@@ -15,6 +15,10 @@ from pages import blocks  # noqa: E402
 
 
 class Readme(pages.Page):
+    def setUp(self):
+        super().setUp()
+        self.need("cluster-api/v1.12.0")
+
     def test_a_first_provider_becomes_ready_and_says_what_it_did(self):
         create, watch, conditions = blocks("A first provider")
         self.run_block(create)
@@ -23,7 +27,7 @@ class Readme(pages.Page):
 
     def test_a_release_without_a_network(self):
         for name in ("metadata.yaml", "core-components.yaml"):
-            shutil.copy(os.path.join(pages.CORE, name), self.folder)
+            shutil.copy(os.path.join(self.world.releases, "cluster-api", "v1.12.0", name), self.folder)
         (block,) = blocks("Without a network")
         self.run_block(block)
         self.run_block(blocks("A first provider")[1])
@@ -31,6 +35,7 @@ class Readme(pages.Page):
 
 class Contracts(pages.Page):
     def test_a_pause_and_a_change_of_contract(self):
+        self.need("cluster-api/v0.4.2", "bootstrap-kubeadm/v0.4.2", "cluster-api/v1.1.5", "bootstrap-kubeadm/v1.1.5")
         for heading in (
             "Two providers to try it with",
             "Pause a provider",
@@ -63,6 +68,7 @@ class Upgrades(pages.Page):
         return self.run_block(f"{CORE}'{jsonpath}'")
 
     def test_an_upgrade_a_rollback_a_downgrade_and_a_fresh_fetch(self):
+        self.need("cluster-api/v1.11.0", "cluster-api/v1.12.0")
         self.run_block(PROVIDER.format(kind="CoreProvider", name="cluster-api", ns="capi-system", version="v1.11.0"))
         (upgrade,) = blocks("Upgrades", self.PAGE)
         self.run_block(upgrade)
@@ -87,6 +93,7 @@ class Drift(pages.Page):
     PAGE = "docs/drift.md"
 
     def test_what_was_changed_comes_back_and_hands_off_means_that(self):
+        self.need("cluster-api/v1.12.0")
         self.run_block(PROVIDER.format(kind="CoreProvider", name="cluster-api", ns="capi-system", version="v1.12.0"))
         image = "kubectl get deployment capi-controller-manager -n capi-system -o jsonpath='{..image}'"
         before = self.run_block(image)
@@ -112,6 +119,7 @@ class Deleting(pages.Page):
 
     def setUp(self):
         super().setUp()
+        self.need("cluster-api/v1.12.0", "bootstrap-kubeadm/v1.12.0")
         self.run_block(PROVIDER.format(kind="CoreProvider", name="cluster-api", ns="capi-system", version="v1.12.0"))
         self.run_block(self.BOOTSTRAP)
         (self.delete,) = blocks("Deleting a provider", self.PAGE)
@@ -130,8 +138,7 @@ class Deleting(pages.Page):
         self.assertEqual(self.run_block(self.CRDS), "")
 
     def test_the_operator_went_first(self):
-        self.operator.terminate()
-        self.operator.wait(timeout=60)
+        self.world.stop_operator()
         self.run_block("kubectl delete namespace capi-kubeadm-bootstrap-system --wait=false")
         (by_hand,) = blocks("A Namespace with a provider in it", self.PAGE)
         self.await_output(by_hand, "clusterrole", "mutatingwebhookconfiguration")

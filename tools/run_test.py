@@ -3,9 +3,11 @@
 
 import base64
 import contextlib
+import glob
 import gzip
 import io
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -13,12 +15,17 @@ import sys
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
+ROOT = os.path.dirname(TOOLS)
 sys.path[:0] = [os.path.join(TOOLS, "run.d"), os.path.join(TOOLS, "assets.d")]
 
+import access  # noqa: E402
+import built  # noqa: E402
 import cluster  # noqa: E402
+import pages  # noqa: E402
 import preload  # noqa: E402
 import process  # noqa: E402
 import table  # noqa: E402
@@ -188,12 +195,194 @@ class State(unittest.TestCase):
         state.remove()
 
 
-class Children(unittest.TestCase):
+class WithFolder(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
 
+    def write(self, name, text="", mode=0o644):
+        path = os.path.join(self.folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, mode)
+        return path
+
+
+class Kubeconfig(WithFolder):
+    def test_path_is_the_same_every_time_and_gone_afterwards(self):
+        paths = []
+        for kubeconfig in ("/state/1", "/state/2"):
+            one = access.Access(self.folder)
+            paths.append(one.publish(kubeconfig))
+            self.assertEqual(os.readlink(paths[-1]), kubeconfig)
+            one.remove()
+            self.assertFalse(os.path.lexists(paths[-1]))
+        self.assertEqual(paths, [os.path.join(self.folder, "kubeconfig")] * 2)
+
+    def test_second_run_keeps_its_own_and_knows_the_first(self):
+        first, second = access.Access(self.folder), access.Access(self.folder)
+        self.assertEqual((first.mine, second.mine, second.other()), (True, False, str(os.getpid())))
+        path = first.publish("/state/1")
+        self.assertEqual(second.publish("/state/2"), "/state/2")
+        second.remove()
+        self.assertEqual(os.readlink(path), "/state/1")
+        first.remove()
+
+    def test_what_a_killed_run_left_is_replaced(self):
+        dead = access.Access(self.folder)
+        path = dead.publish("/state/dead")
+        dead.lock.close()  # as the kernel does
+        alive = access.Access(self.folder)
+        self.assertEqual((alive.publish("/state/alive"), os.readlink(path)), (path, "/state/alive"))
+        alive.remove()
+
+    def test_folder_that_cannot_be_is_an_error(self):
+        with self.assertRaisesRegex(AssetError, "cannot write to .*: Not a directory"):
+            access.Access(os.path.join(self.write("file"), "run"))
+
+
+class PageReleases(WithFolder):
+    """Pages run with all releases there are; one that names another is skipped, and says which."""
+
+    def test_first_folder_counts_and_the_others_fill_in(self):
+        for name in ("made/cluster-api/v2/a", "tree/cluster-api/v1/a", "tree/cluster-api/v2/a", "tree/aws/v1/a", "tree/README.md"):
+            self.write(name)
+        made, tree, target = (os.path.join(self.folder, name) for name in ("made", "tree", "target"))
+        pages.merge([made, tree], target)
+        links = {"cluster-api/v2": made, "cluster-api/v1": tree, "aws/v1": tree}
+        self.assertEqual(sorted(glob.glob("*/*", root_dir=target)), sorted(links))
+        for name, source in links.items():
+            self.assertEqual(os.readlink(os.path.join(target, name)), os.path.join(source, name))
+
+    def test_missing_releases_are_named(self):
+        os.makedirs(os.path.join(self.folder, "cluster-api", "v1"))
+        cases = [
+            (["cluster-api/v1"], ""),
+            (["cluster-api/v2"], "there is no release cluster-api/v2"),
+            (["cluster-api/v1", "aws/v1", "cluster-api/v3"], "there is no release aws/v1 and cluster-api/v3"),
+        ]
+        for names, expected in cases:
+            with self.subTest(names=names):
+                self.assertEqual(pages.missing(self.folder, names), expected)
+
+    def test_vendors_releases_stand_alone_where_they_are_asked_for(self):
+        cases = [
+            ({"CAPI_ASSETS_RELEASES": "/made", "RELEASES_DIR": "/vendors"}, ["/made", os.path.join(ROOT, "testdata", "releases")]),
+            ({"CAPI_ASSETS_RELEASES": "/made", "RELEASES_DIR": "/vendors", "CAPI_RELEASES": "vendors"}, ["/vendors"]),
+        ]
+        for variables, expected in cases:
+            with self.subTest(variables=variables), mock.patch.dict(os.environ, variables, clear=True):
+                self.assertEqual(pages.sources(), expected)
+        with mock.patch.dict(os.environ, {"CAPI_RELEASES": "vendors"}, clear=True), self.assertRaisesRegex(AssetError, "RELEASES_DIR"):
+            pages.sources()
+
+    def test_what_the_pages_ask_for_is_in_the_tree_or_made_of_modules(self):
+        made = {f"{label}/v1.12.0" for label in ("cluster-api", "bootstrap-kubeadm")}
+        with open(os.path.join(TOOLS, "pages_e2e_test.py"), encoding="utf-8") as file:
+            named = set(re.findall(r'"([a-z-]+/v\d+\.\d+\.\d+)"', file.read()))
+        self.assertGreaterEqual(named, made)
+        self.assertEqual(pages.missing(os.path.join(ROOT, "testdata", "releases"), sorted(named - made)), "")
+
+
+class ProgramUnderTest(WithFolder):
+    def find(self, **variables):
+        with mock.patch.dict(os.environ, variables, clear=True), contextlib.redirect_stderr(io.StringIO()) as said:
+            return built.find("capi-operator", self.folder), said.getvalue()
+
+    def test_named_program_comes_first(self):
+        ours, named = self.write("build/release/bin/capi-operator", mode=0o755), self.write("named", mode=0o755)
+        self.assertEqual(self.find(), (ours, ""))
+        self.assertEqual(self.find(CAPI_OPERATOR=named), (named, ""))
+
+    def test_no_program_is_an_error_that_says_what_to_do(self):
+        for variables in ({}, {"CAPI_OPERATOR": "/nowhere"}):
+            with self.subTest(variables=variables), self.assertRaisesRegex(FileNotFoundError, "make build.*CAPI_OPERATOR"):
+                self.find(**variables)
+
+    def test_program_older_than_its_sources_is_told(self):
+        ours = self.write("build/release/bin/capi-operator", mode=0o755)
+        os.utime(ours, (1, 1))
+        for name in ("operator/x_test.cc", "kube/testing/y.cc", "docs/z.h"):
+            self.write(name)
+        self.assertEqual(self.find(), (ours, ""), "a test or a page makes no program old")
+        self.write("operator/x.cc")
+        self.assertEqual(self.find(), (ours, f"{ours} is older than operator/x.cc: `make build` brings it up to date\n"))
+
+
+# What CMake asks for, and the Debian packages that have it.
+LIBRARIES = {
+    "Threads": [],
+    "PkgConfig": ["pkg-config"],
+    "fmt": ["libfmt-dev"],
+    "spdlog": ["libspdlog-dev"],
+    "nlohmann_json": ["nlohmann-json3-dev"],
+    "OpenSSL": ["libssl-dev"],
+    "ZLIB": ["zlib1g-dev"],
+    "CLI11": ["libcli11-dev"],
+    "GTest": ["libgtest-dev", "libgmock-dev"],
+    "prometheus-cpp": ["prometheus-cpp-dev"],
+    "libyaml": ["libyaml-dev"],
+    "httplib": ["libcpp-httplib-dev"],
+    "re2": ["libre2-dev"],
+    "benchmark": ["libbenchmark-dev"],
+}
+COMPILERS = {"g++", "cmake", "ninja-build", "ccache", "git", "lld"}
+LINTERS = {"clang-14", "clang-tidy-14", "libclang-rt-14-dev"}
+
+
+class Packages(WithFolder):
+    """tools/deps with a dpkg that has nothing and an apt-get that notes what it is asked for."""
+
+    def installed(self, group, go=False, status=0, **variables):
+        self.write("bin/dpkg-query", "#!/bin/sh\nexit 1\n", mode=0o755)
+        self.write("bin/apt-get", f'#!/bin/sh\necho "$@" >>{self.folder}/asked\nexit {status}\n', mode=0o755)
+        self.write("bin/sudo", '#!/bin/sh\n[ "$1" = --validate ] || exec "$@"\n', mode=0o755)
+        for name in ("bash", "env", "awk", "grep", "mktemp", "sleep", "rm", "tail"):
+            if not os.path.exists(os.path.join(self.folder, "bin", name)):
+                os.symlink(f"/usr/bin/{name}", os.path.join(self.folder, "bin", name))
+        if go:
+            self.write("bin/go", mode=0o755)
+        elif os.path.exists(os.path.join(self.folder, "bin", "go")):
+            os.remove(os.path.join(self.folder, "bin", "go"))
+        self.write("asked")
+        command = ["/usr/bin/bash", os.path.join(TOOLS, "deps"), *group]
+        environment = {"PATH": os.path.join(self.folder, "bin"), **variables}
+        self.done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        with open(os.path.join(self.folder, "asked"), encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        return {word for word in lines[-1].split() if not re.match("-|install$|DPkg", word)} if lines else set()
+
+    def test_build_installs_what_cmake_asks_for_and_nothing_else(self):
+        with open(os.path.join(ROOT, "cmake", "dependencies.cmake"), encoding="utf-8") as file:
+            wanted = re.findall(r"^ *(?:find_package|pkg_check_modules)\(([\w+-]+)", file.read(), re.MULTILINE)
+        self.assertEqual(set(wanted), set(LIBRARIES))
+        self.assertEqual(self.installed(["build"]), COMPILERS | {name for library in wanted for name in LIBRARIES[library]})
+
+    def test_groups_add_what_they_need(self):
+        build = self.installed(["build"])
+        run = self.installed(["run"], go=True)
+        self.assertEqual(run - build, {"python3", "openssl", "ca-certificates"})
+        self.assertEqual(self.installed(["run"]) - run, {"golang-go"})
+        self.assertEqual(self.installed(["run"], GOPROXY="https://modules.example.com"), run)
+        self.assertEqual(self.installed(["test"], go=True) - run, {"clang-format-14"})
+        self.assertEqual(self.installed(["bench"], go=True) - run, {"time"})
+        self.assertEqual(self.installed(["lint"]) - build, {"python3", "clang-14", "clang-tidy-14", "clang-format-14"})
+        self.assertEqual(self.installed(["fuzz"]) - build, {"python3", "clang-14", "libclang-rt-14-dev"})
+        every = self.installed([], go=True)
+        self.assertEqual(every, run | LINTERS | {"clang-format-14", "time"})
+
+    def test_unknown_group_and_failure_are_errors(self):
+        self.assertEqual(self.installed(["tests"]), set())
+        self.assertEqual(self.done.returncode, 1)
+        self.assertEqual(self.done.stderr, "tools/deps: build, run, test, bench, lint, fuzz or all, not tests\n")
+        self.installed(["build"], status=3)
+        self.assertEqual(self.done.returncode, 1)
+        self.assertIn("updating the package lists ...\ntools/deps: that failed after ", self.done.stderr)
+
+
+class Children(WithFolder):
     def test_server_that_ends_is_an_error_with_its_last_words(self):
         processes = process.Processes(self.folder)
         processes.start("thing", ["sh", "-c", "echo why; exit 3"])

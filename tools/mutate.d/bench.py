@@ -1,19 +1,22 @@
-"""Tries one change: compiles the changed copy of a file, links the test program with it, and runs that.
+"""Tries the changes of a file: compiles a copy with all of them in it, links a test program with that, and runs it with one of
+them switched on at a time.
 
-The tree and its build stay as they are. The changed copy lies in a folder of its own, is compiled as the tests are (without
-optimising, with their precompiled header), and goes to the linker before the libraries, whose own version of the file is then
-not taken.
+The tree and its build stay as they are. The copy lies in a folder of its own, is compiled as the tests are (without optimising,
+with their precompiled header), and goes to the linker before the libraries, whose own version of the file is then not taken.
 """
 
 import dataclasses
-import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import tempfile
 import time
 
+import mutators
+
+SLOW = 3  # seconds: such a test is asked about the file that it lies beside, and no other
 KILLED, SURVIVED, BROKEN = "KILLED", "SURVIVED", "DID NOT COMPILE"
 
 
@@ -21,6 +24,27 @@ KILLED, SURVIVED, BROKEN = "KILLED", "SURVIVED", "DID NOT COMPILE"
 class Verdict:
     outcome: str
     by: str = ""  # the test that noticed, or what the compiler said
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """A test program as it is: how it is made, and the seconds that it and each of its tests take."""
+
+    link: str
+    compile: str
+    seconds: float
+    tests: dict
+
+
+@dataclasses.dataclass(frozen=True)
+class Trial:
+    """A change, and the number that switches it on in a program; without one, why it has none."""
+
+    mutant: mutators.Mutant
+    program: str
+    binary: str
+    number: int
+    error: str = ""
 
 
 class Failure(Exception):
@@ -32,76 +56,97 @@ class Bench:
 
     def __init__(self, root, preset, folder):
         self.root, self.folder = root, folder
-        self.build = os.path.join(root, "build", preset)
-        self.programs = {}  # name -> (link command, compile command, seconds that its tests take)
-        with open(os.path.join(self.build, "compile_commands.json"), encoding="utf-8") as file:
-            self.commands = {os.path.relpath(entry["file"], root): entry["command"] for entry in json.load(file)}
+        self.build_folder = os.path.join(root, "build", preset)
+        self.programs = {}  # name -> Program
         self.environment = dict(os.environ, CCACHE_BASEDIR=root, CCACHE_NOHASHDIR="1")
         self.environment["CCACHE_SLOPPINESS"] = "pch_defines,time_macros,include_file_mtime,include_file_ctime"
 
     def prepare(self, program):
         """Finds the commands of a test program, and sees that its tests pass as the tree is."""
-        listed = subprocess.run(["ninja", "-C", self.build, "-t", "commands", program], capture_output=True, text=True, check=True)
+        listed = subprocess.run(["ninja", "-C", self.build_folder, "-t", "commands", program], capture_output=True, text=True, check=True)
         link = [line for line in listed.stdout.split("\n") if f" -o bin/{program} " in line]
         compiled = [line for line in listed.stdout.split("\n") if f"/{program}.dir/" in line and " -c " in line]
         if not link or not compiled:
-            raise Failure(f"{self.build} doesn't say how {program} is made")
+            raise Failure(f"{self.build_folder} doesn't say how {program} is made")
         command = re.sub(r"^: && | && :$", "", link[-1])
         if "&&" in command:
             raise Failure(f"{program} takes more than one command to link: {command}")
         began = time.monotonic()
-        done = self._run(os.path.join(self.build, "bin", program), "*", 600)
-        if done.outcome != SURVIVED:
-            raise Failure(f"{program} fails without any change: {done.by}")
-        self.programs[program] = (command, compiled[0], time.monotonic() - began)
+        verdict, output = run_tests(os.path.join(self.build_folder, "bin", program), "*", self.root, 600)
+        if verdict.outcome != SURVIVED:
+            raise Failure(f"{program} fails without any change: {verdict.by}")
+        took = re.findall(r"^\[       OK \] (\S+) \((\d+) ms\)", output, re.MULTILINE)
+        tests = {name: int(ms) / 1000 for name, ms in took}
+        self.programs[program] = Program(command, compiled[0], time.monotonic() - began, tests)
 
-    def try_one(self, mutant, source, program):
-        link, compile_command, seconds = self.programs[program]
-        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
-            changed, made = os.path.join(folder, os.path.basename(mutant.file)), os.path.join(folder, "changed.o")
-            with open(changed, "w", encoding="utf-8") as file:
-                file.write(mutant.apply(source))
-            built = self._make(compile_with(compile_command, changed, made))
-            if built.returncode != 0:
-                return Verdict(BROKEN, first_error(built.stderr))
-            binary = os.path.join(folder, program)
-            linked = self._make(link_with(link, made, binary))
-            if linked.returncode != 0:
-                return Verdict(BROKEN, first_error(linked.stderr))
-            limit = float(os.environ.get("CAPI_MUTATE_LIMIT") or 20 + 5 * seconds)
-            for tests in self._filters(mutant.file):
-                verdict = self._run(binary, tests, limit)
-                if verdict.outcome == KILLED:
-                    return verdict
-        return verdict
+    def build(self, mutants, source, program):
+        """A Trial of each of the changes of one file: all in one program, but for those that can't be compiled."""
+        folder = tempfile.mkdtemp(dir=self.folder)
+        binary, error = self._build(mutants, source, program, folder)
+        if binary:
+            return [Trial(mutant, program, binary, number) for number, mutant in enumerate(mutants, 1)]
+        shutil.rmtree(folder)
+        if len(mutants) == 1:
+            return [Trial(mutants[0], program, "", 0, error)]
+        half = len(mutants) // 2
+        return self.build(mutants[:half], source, program) + self.build(mutants[half:], source, program)
 
-    def _filters(self, file):
-        """The tests beside the file first: they are the most likely to notice."""
+    def _build(self, mutants, source, program, folder):
+        """(the program with the changes in it, what is wrong with them)"""
+        known = self.programs[program]
+        changed, made = os.path.join(folder, os.path.basename(mutants[0].file)), os.path.join(folder, "changed.o")
+        binary = os.path.join(folder, program)
+        with open(changed, "w", encoding="utf-8") as file:
+            file.write(mutators.switched(source, mutants))
+        for command in (compile_with(known.compile, changed, made), link_with(known.link, made, binary)):
+            done = subprocess.run(command, capture_output=True, text=True, cwd=self.build_folder, env=self.environment)
+            if done.returncode != 0:
+                return "", first_error(done.stderr)
+        os.remove(made)
+        return binary, ""
+
+    def run(self, trial):
+        """(mutant, verdict)"""
+        if not trial.binary:
+            return trial.mutant, Verdict(BROKEN, trial.error)
+        for tests, seconds in self._filters(trial.mutant.file, self.programs[trial.program]):
+            limit = float(os.environ.get("CAPI_MUTATE_LIMIT") or 10 + 10 * seconds)
+            verdict, _ = run_tests(trial.binary, tests, self.root, limit, trial.number)
+            if verdict.outcome == KILLED:
+                break
+        return trial.mutant, verdict
+
+    def _filters(self, file, program):
+        """(tests, the seconds they take): first those beside the file, which are the most likely to notice, then all, but for those
+        that take too long."""
         beside = os.path.join(self.root, file.removesuffix(".cc") + "_test.cc")
         if os.path.isfile(beside):
             with open(beside, encoding="utf-8") as source:
-                suites = sorted(set(re.findall(r"^TEST(?:_F|_P)?\((\w+),", source.read(), re.MULTILINE)))
+                suites = set(re.findall(r"^TEST(?:_F|_P)?\((\w+),", source.read(), re.MULTILINE))
             if suites:
-                yield ":".join(f"{suite}.*" for suite in suites)
-        yield "*"
+                took = sum(seconds for name, seconds in program.tests.items() if name.split(".")[0] in suites)
+                yield ":".join(f"{suite}.*" for suite in sorted(suites)), took
+        slow = [name for name, seconds in program.tests.items() if seconds > SLOW]
+        yield "*" + ("-" + ":".join(slow) if slow else ""), program.seconds
 
-    def _make(self, command):
-        return subprocess.run(command, capture_output=True, text=True, cwd=self.build, env=self.environment)
 
-    def _run(self, binary, tests, limit):
-        command = [binary, f"--gtest_filter={tests}", "--gtest_fail_fast", "--gtest_color=no"]
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("GTEST_")}
-        try:
-            done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=self.root, timeout=limit,
-                env=environment, text=True, errors="replace",
-            )
-        except subprocess.TimeoutExpired as late:
-            return Verdict(KILLED, f"{last_begun((late.stdout or b'').decode(errors='replace'))} (no end)")
-        if done.returncode in (0, 77):  # 77: all were skipped
-            return Verdict(SURVIVED)
-        failed = re.findall(r"^\[  FAILED  \] (\w[\w/]*\.[\w/]+)", done.stdout, re.MULTILINE)
-        return Verdict(KILLED, failed[0] if failed else f"{last_begun(done.stdout)} (crash)")
+def run_tests(binary, tests, root, limit, number=0):
+    """(what became of it, what it said)"""
+    command = [binary, f"--gtest_filter={tests}", "--gtest_fail_fast", "--gtest_color=no"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GTEST_")}
+    environment["CAPI_MUTANT"] = str(number)
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=root, timeout=limit,
+            env=environment, text=True, errors="replace",
+        )
+    except subprocess.TimeoutExpired as late:
+        output = (late.stdout or b"").decode(errors="replace")
+        return Verdict(KILLED, f"{last_begun(output)} (no end)"), output
+    if done.returncode in (0, 77):  # 77: all were skipped
+        return Verdict(SURVIVED), done.stdout
+    failed = re.findall(r"^\[  FAILED  \] (\w[\w/]*\.[\w/]+)", done.stdout, re.MULTILINE)
+    return Verdict(KILLED, failed[0] if failed else f"{last_begun(done.stdout)} (crash)"), done.stdout
 
 
 def last_begun(output):

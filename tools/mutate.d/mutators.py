@@ -18,9 +18,31 @@ _DECLARATION = re.compile(r"(const |constexpr |static |using |auto\b|[\w:]+(<.*>
 _STATEMENT_WORD = re.compile(r"(return|delete|throw|goto|co_\w+|if|for|while|else)\b")
 
 
+# In a changed file, true for the number of the change that is being tried.
+SWITCH = "capi_mutant"
+PRELUDE = f"""#include <cstdlib>
+namespace {{
+[[maybe_unused]] bool {SWITCH}(int number) {{
+  static const int on = std::getenv("CAPI_MUTANT") ? std::atoi(std::getenv("CAPI_MUTANT")) : 0;
+  return number == on;
+}}
+}}
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Wrap:
+    """What comes before and after a stretch of the text; an ON in it is true while the change is on."""
+
+    begin: int
+    end: int
+    before: str
+    after: str
+
+
 @dataclasses.dataclass(frozen=True)
 class Mutant:
-    """One change: the text from `begin` to `end` becomes `text`."""
+    """One change that can be switched on while the program runs, so that a file is compiled once for all of its changes."""
 
     file: str
     kind: str  # of KINDS
@@ -28,11 +50,26 @@ class Mutant:
     line: int
     code: str  # the line, as it is
     begin: int
-    end: int
-    text: str
+    wraps: tuple
 
-    def apply(self, source):
-        return source[: self.begin] + self.text + source[self.end :]
+
+def switched(source, mutants):
+    """The text with every one of the changes in it, switched off; the first is number 1."""
+    openers, closers = {}, {}
+    order = 0
+    for number, mutant in enumerate(mutants, 1):
+        for wrap in mutant.wraps:
+            order += 1
+            before, after = (text.replace("ON", f"{SWITCH}({number})") for text in (wrap.before, wrap.after))
+            # What is longer lies outside; of two that are as long, what came first.
+            openers.setdefault(wrap.begin, []).append((-wrap.end, order, before))
+            closers.setdefault(wrap.end, []).append((-wrap.begin, -order, after))
+    out, last = [PRELUDE], 0
+    for place in sorted(set(openers) | set(closers)):
+        out.append(source[last:place])
+        out += [text for *_, text in sorted(closers.get(place, []))] + [text for *_, text in sorted(openers.get(place, []))]
+        last = place
+    return "".join([*out, source[last:]])
 
 
 def mask(source):
@@ -48,52 +85,98 @@ def mask(source):
     return re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", lambda m: re.sub(r"[^\n]", " ", m.group(0)), masked, flags=re.MULTILINE)
 
 
-# ---- each yields (begin, end, name, new text) ----
+# ---- how far an operand goes ----
+
+_OPEN, _CLOSE = "([{", ")]}"
+# Where an operand of a comparison, of && and of || ends; each begins after one of the same, or after these.
+_ENDS = {"&&": (" || ",), "||": ()}
+_LOOSER = (" ? ", " : ", " = ", " += ")
+_BEFORE = re.compile(r"(\breturn|\bco_return|\bthrow|\bcase) $")
+
+
+def _forward(masked, position, stops):
+    """Where the first of `stops`, or the bracket around it all, ends what begins here."""
+    depth = 0
+    while position < len(masked):
+        char = masked[position]
+        if depth == 0 and (char in ",;" or char in _CLOSE or any(_stands(masked, position, stop) for stop in stops)):
+            return position
+        depth += (char in _OPEN) - (char in _CLOSE)
+        position += 1
+    return position
+
+
+def _stands(masked, position, stop):
+    """An operator may end its line."""
+    return masked.startswith(stop, position) or masked.startswith(stop[:-1] + "\n", position)
+
+
+def _backward(masked, position, stops):
+    depth = 0
+    while position > 0:
+        char = masked[position - 1]
+        if depth == 0:
+            if char in ",;" or char in _OPEN or any(re.search(rf"{re.escape(stop[:-1])}\s+$", masked[:position][-40:]) for stop in stops):
+                break
+            if _BEFORE.search(masked[max(0, position - 12) : position]):
+                break
+        depth += (char in _CLOSE) - (char in _OPEN)
+        position -= 1
+    return position + len(masked[position:]) - len(masked[position:].lstrip())
+
+
+# ---- each yields (name, wraps), at the place of the first ----
 
 
 def switched_off_rules(source, masked):
     """A rule of a table, or a check of its own, that never holds."""
     in_tables = set()
     for row in _ROW.finditer(source):
-        rule = row.group(1)
-        in_tables.add(rule)
-        never = f"[](const Observation& o) {{ auto none = {rule}(o); none.reset(); return none; }}"
-        yield row.start(1), row.end(1), f"off {rule}", never
+        in_tables.add(row.group(1))
+        before, after = "[](const Observation& o) { auto found = ", "(o); if (ON) found.reset(); return found; }"
+        yield f"off {row.group(1)}", [Wrap(*row.span(1), before, after)]
     for head in _RULE.finditer(masked):
         if head.group(1) not in in_tables:
-            yield head.end(), head.end(), f"off {head.group(1)}", " return std::nullopt;"
+            yield f"off {head.group(1)}", [Wrap(head.end(), head.end(), " if (ON) return std::nullopt;", "")]
 
 
 def negated_comparisons(source, masked):
     for found in _COMPARISON.finditer(masked):
-        opposite = _OPPOSITE[found.group(1)]
-        yield found.start(), found.end(), f"{found.group(1)} to {opposite}", opposite
+        end = _forward(masked, found.end(), (" && ", " || ", *_LOOSER))
+        yield f"{found.group(1)} to {_OPPOSITE[found.group(1)]}", [Wrap(found.start(), end, "", " != ON")]
 
 
 def changed_logic(source, masked):
+    # Not(a) and Not(b), negated, is a or b; and the other way.
     for found in _AND_OR.finditer(masked):
-        opposite = _OPPOSITE[found.group(1)]
-        yield found.start(), found.end(), f"{found.group(1)} to {opposite}", opposite
+        operator = found.group(1)
+        begin = _backward(masked, found.start(), (*_ENDS[operator], *_LOOSER))
+        right = found.end() + len(masked[found.end() :]) - len(masked[found.end() :].lstrip())
+        end = _forward(masked, found.end(), (*_ENDS[operator], f" {operator} ", *_LOOSER))
+        sides = [(begin, found.start() - 1), (right, end)]
+        wraps = [Wrap(begin, end, "((", ") != ON)")] + [Wrap(*side, "(!!(", ") != ON)") for side in sides]
+        yield f"{operator} to {_OPPOSITE[operator]}", wraps
     for found in _NOT.finditer(masked):
-        yield found.start(), found.end(), "drop !", ""
+        end = _forward(masked, found.end(), (" ",))
+        yield "drop !", [Wrap(found.start(), end, "(ON != ", ")")]
 
 
 def dropped_statements(source, masked):
     for begin, end, depth in statements(masked):
         text = masked[begin:end]
-        if re.match(r"(case|default)\b", text):
+        if re.match(r"(case|default)\b", text) or re.match(r"\s*else\b", masked[end:]):
             continue
         if depth == 1 and re.match(r"return\b", text):
             continue  # nothing would be returned: no test has a say in what happens then
         if _DECLARATION.match(text) and not _STATEMENT_WORD.match(text):
             continue
-        yield begin, end, "drop " + " ".join(source[begin:end].split()), ";"
+        begin += re.match(r"(else\s+)?", text).end()
+        yield "drop " + " ".join(source[begin:end].split()), [Wrap(begin, end, "if (!ON) { ", " }")]
 
 
 def flipped_repeats(source, masked):
     for found in _REPEATABLE.finditer(masked):
-        text = source[found.start() : found.end()]
-        yield found.start(), found.end(), f"not {text}", f"!({text})"
+        yield f"not {source[found.start() : found.end()]}", [Wrap(*found.span(), "(ON != (", "))")]
 
 
 KINDS = {
@@ -158,12 +241,14 @@ def mutants(file, source, kinds, functions=()):
     masked = mask(source)
     found = []
     for kind in kinds:
-        for begin, end, name, text in KINDS[kind](source, masked):
+        for name, wraps in KINDS[kind](source, masked):
+            # A change of && stands where the operator does, which the end of its left side tells.
+            begin = wraps[1].end + 1 if len(wraps) > 1 else wraps[0].begin
             if functions and function_at(masked, begin + 1) not in functions:
                 continue
             line = source.count("\n", 0, begin) + 1
             code = source.split("\n")[line - 1].strip()
-            found.append(Mutant(file, kind, name, line, code, begin, end, text))
+            found.append(Mutant(file, kind, name, line, code, begin, tuple(wraps)))
     return _numbered(sorted(found, key=lambda mutant: (mutant.begin, mutant.kind)))
 
 

@@ -1,25 +1,28 @@
 """Runs the shell blocks of a page of the book, as they stand there, on a real control plane.
 
-Two things differ from a reader's machine: the operator is the program of CAPI_OPERATOR where that is set, and it gets
-`--releases-dir`, since a test may have no network.
+Two things differ from a reader's machine: the operator is the program under test (built.py), and it gets `--releases-dir`,
+since a test may have no network.
+
+All tests of a program share one control plane, for a start takes as long as many a page. Each leaves it as it found it: with
+the operator, and without providers.
 """
 
+import json
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import time
 import unittest
 
+import built
 import cluster
+import plan
 import process
-import programs
-import releases
+from progress import AssetError
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-OPERATOR = os.environ.get("CAPI_OPERATOR") or os.path.join(ROOT, "build", "release", "bin", "capi-operator")
-RELEASES = os.environ.get("RELEASES_DIR") or os.environ.get("CAPI_ASSETS_RELEASES") or ""
-CORE = os.path.join(RELEASES, "cluster-api", "v1.12.0")
+ROOT = built.ROOT
 LIMIT = 300
 
 
@@ -31,37 +34,139 @@ def blocks(heading, page="README.md"):
     return re.findall(r"^```sh\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
 
 
-@unittest.skipUnless(os.path.exists(OPERATOR), f"there is no {OPERATOR}")
-@unittest.skipUnless(os.path.isdir(CORE), "RELEASES_DIR is not set")
-class Page(unittest.TestCase):
-    def setUp(self):
+def merge(sources, target):
+    """Links all releases of the folders into one; of two with the same version the first folder's counts."""
+    for source in sources:
+        for label in sorted(os.listdir(source)):
+            if not os.path.isdir(os.path.join(source, label)):
+                continue
+            os.makedirs(os.path.join(target, label), exist_ok=True)
+            for version in os.listdir(os.path.join(source, label)):
+                link = os.path.join(target, label, version)
+                if not os.path.lexists(link):
+                    os.symlink(os.path.join(os.path.abspath(source), label, version), link)
+    return target
+
+
+def sources():
+    """The folders with releases, the one that counts first: vendors' alone where they are asked for."""
+    if os.environ.get("CAPI_RELEASES") == "vendors":
+        if not os.environ.get("RELEASES_DIR"):
+            raise AssetError("RELEASES_DIR has to name the folder with the vendors' releases")
+        return [os.environ["RELEASES_DIR"]]
+    made = os.environ.get("CAPI_ASSETS_RELEASES") or plan.have(["releases"])[0]
+    return [made, os.path.join(ROOT, "testdata", "releases")]
+
+
+def missing(folder, releases):
+    """Which of these releases ("cluster-api/v1.12.0") the folder lacks, as a sentence; "" when all are there."""
+    lacking = [name for name in releases if not os.path.isdir(os.path.join(folder, name))]
+    return f"there is no release {plan.listing(lacking)}" if lacking else ""
+
+
+class World:
+    """A control plane with cert-manager's kinds, and the operator as README.md has it started."""
+
+    def __init__(self):
+        unittest.addModuleCleanup(self.close)
+        self.folder = tempfile.mkdtemp(prefix="pages-test-")
+        self.releases = merge(sources(), os.path.join(self.folder, "releases"))
         self.state = process.StateFolder()
-        self.addCleanup(self.state.remove)
         self.processes = process.Processes(self.state.path)
-        self.addCleanup(self.processes.stop)
-        programs_folder = programs.link_folder(["control-plane"])
-        self.plane = cluster.ControlPlane(programs_folder, self.state.path, self.processes)
+        self.program = built.find("capi-operator")
+        programs = plan.link_folder(["control-plane"])
+        self.plane = cluster.ControlPlane(programs, self.state.path, self.processes)
         self.plane.start()
-        folder = tempfile.TemporaryDirectory(prefix="readme-test-")
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name  # a checkout as far as the commands need one
+        path = programs + os.pathsep + os.environ["PATH"]
+        self.environment = dict(os.environ, HOME=self.folder, KUBECONFIG=self.plane.kubeconfig, PATH=path)
+        self.operator = None
+        kinds, self.command = blocks("Use it in a cluster")
+        # A checkout as far as the commands need one.
         os.symlink(os.path.join(ROOT, "manifests"), os.path.join(self.folder, "manifests"))
-        self.environment = dict(
-            os.environ, KUBECONFIG=self.plane.kubeconfig, PATH=programs_folder + os.pathsep + os.environ["PATH"]
+        (certificates,) = plan.have(["crds"])
+        self.plane.api.create_crds(cluster.split_documents(read(certificates)))
+        self.kubectl(kinds)
+        self.start_operator()
+
+    def close(self):
+        self.plane.api.close()
+        self.processes.stop()
+        self.state.remove()
+        shutil.rmtree(self.folder)
+
+    def start_operator(self):
+        command = self.command.strip().replace("build/release/bin/capi-operator", self.program)
+        if not command.startswith(self.program):
+            raise AssertionError(f"README.md starts no operator: {self.command}")
+        command = f"exec {command} --releases-dir='{self.releases}'"
+        self.operator = self.processes.start("capi-operator", ["bash", "-c", command], env=self.environment)
+
+    def stop_operator(self):
+        self.operator.terminate()
+        self.operator.wait(timeout=60)
+        self.processes.started.remove(("capi-operator", self.operator))
+        self.operator = None
+
+    def run(self, block, folder):
+        command = ["bash", "-euo", "pipefail", "-c", block]
+        return subprocess.run(
+            command, capture_output=True, text=True, cwd=folder, env=self.environment, timeout=LIMIT, stdin=subprocess.DEVNULL
         )
-        self.use_in_a_cluster()
+
+    def kubectl(self, block):
+        done = self.run(block, self.folder)
+        if done.returncode != 0:
+            raise AssertionError(f"{block}\n{done.stdout}{done.stderr}{self.operator_log()}")
+        return done.stdout
+
+    def clean(self):
+        """Removes all providers with their kinds, and every Namespace that a page has made."""
+        if self.operator is None:
+            self.start_operator()
+        prefix = "operator.cluster.x-k8s.io"
+        marks = f"{prefix}/delete-crds=true {prefix}/force-delete=true cluster.x-k8s.io/paused-"
+        items = json.loads(self.kubectl("kubectl get capi-providers -A -o json"))["items"]
+        for item in items:
+            name = f"{item['kind']} {item['metadata']['name']} -n {item['metadata']['namespace']}"
+            self.kubectl(f"kubectl annotate {name} --overwrite {marks}")
+        if items:
+            self.kubectl("kubectl delete capi-providers --all -A --timeout=2m")
+        found = self.kubectl("kubectl get namespaces -o jsonpath='{.items[*].metadata.name}'").split()
+        if made := " ".join(name for name in found if name != "default" and not name.startswith("kube-")):
+            self.kubectl(f"kubectl delete namespaces {made} --timeout=2m")
+
+    def operator_log(self):
+        path = self.processes.log_path("capi-operator")
+        return "---- the operator's log ends with\n" + "".join(read(path).splitlines(True)[-40:]) if os.path.exists(path) else ""
+
+
+def read(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+class Page(unittest.TestCase):
+    world = None
+
+    @classmethod
+    def setUpClass(cls):
+        if Page.world is None:
+            Page.world = World()
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="page-", dir=self.world.folder)
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.addCleanup(self.world.clean)
+
+    def need(self, *releases):
+        """Skips the test where the releases that its page names aren't there."""
+        if why := missing(self.world.releases, releases):
+            self.skipTest(why)
 
     def run_block(self, block):
-        done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", block],
-            capture_output=True,
-            text=True,
-            cwd=self.folder,
-            env=self.environment,
-            timeout=LIMIT,
-            stdin=subprocess.DEVNULL,
-        )
-        self.assertEqual(done.returncode, 0, f"{block}\n{done.stdout}{done.stderr}{self.operator_log()}")
+        done = self.world.run(block, self.folder)
+        self.assertEqual(done.returncode, 0, f"{block}\n{done.stdout}{done.stderr}{self.world.operator_log()}")
         return done.stdout
 
     def await_output(self, block, *wanted):
@@ -71,21 +176,4 @@ class Page(unittest.TestCase):
             output = self.run_block(block)
             if all(text in output for text in wanted):
                 return output
-            self.assertLess(time.monotonic(), end, f"{block}\n{output}\nhas not all of {wanted}{self.operator_log()}")
-
-    def operator_log(self):
-        path = self.processes.log_path("capi-operator")
-        if not os.path.exists(path):
-            return ""
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return "---- the operator's log ends with\n" + "".join(file.readlines()[-40:])
-
-    def use_in_a_cluster(self):
-        kinds, operator = blocks("Use it in a cluster")
-        self.run_block(kinds)
-        self.run_block(f"kubectl apply --server-side -f '{releases.locate_crds()}'")
-        command = operator.strip().replace("build/release/bin/capi-operator", OPERATOR)
-        self.assertTrue(command.startswith(OPERATOR), operator)
-        self.operator = self.processes.start(
-            "capi-operator", ["bash", "-c", f"exec {command} --releases-dir='{RELEASES}'"], env=self.environment
-        )
+            self.assertLess(time.monotonic(), end, f"{block}\n{output}\nhas not all of {wanted}{self.world.operator_log()}")
