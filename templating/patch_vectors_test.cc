@@ -1,4 +1,5 @@
-// spec.manifestPatches and spec.patches, against what cluster-api-operator makes of them (testdata/vectors/patches.json).
+// spec.manifestPatches and spec.patches, against what cluster-api-operator makes of them
+// (testdata/vectors/patches.json).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
