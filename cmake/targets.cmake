@@ -74,6 +74,9 @@ endfunction()
 # same program in another way.
 function(capi_test_run PROGRAM NAME)
   cmake_parse_arguments(ARG "" "TIMEOUT;FILTER" "LABELS;ENVIRONMENT" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
   capi_test_entry(${PROGRAM}.${NAME} ${PROGRAM} "${ARG_TIMEOUT}" "${ARG_LABELS}" "${ARG_FILTER}" "${ARG_ENVIRONMENT}")
 endfunction()
 
