@@ -9,6 +9,11 @@ import unittest
 
 sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "tools", "assets.d"))
+
+import plan  # noqa: E402
+import programs  # noqa: E402
+
 PAGES = ["README.md", "CONTRIBUTING.md", *sorted(glob.glob("docs/*.md", root_dir=ROOT))]
 
 
@@ -52,6 +57,27 @@ class Pages(unittest.TestCase):
         for name in set(re.findall(r"\btools/\w+", read("Makefile"))):
             with self.subTest(script=name):
                 self.assertTrue(os.access(os.path.join(ROOT, name), os.X_OK), "no such program")
+
+
+class Words(unittest.TestCase):
+    """What scripts and pages ask tools/deps and tools/assets for is there."""
+
+    def test_groups_of_packages(self):
+        groups = re.search(r"^    (build \|.*)\) ;;$", read("tools/deps"), re.MULTILINE).group(1).split(" | ")
+        asked = re.findall(r"tools/deps(?:\"|)[ \t]+(\w+)$", read("Makefile") + read("tools/run"), re.MULTILINE)
+        self.assertIn("build", asked)
+        self.assertIn("run", asked)
+        self.assertLessEqual(set(asked), set(groups))
+
+    def test_programs_and_releases(self):
+        known = set(programs.PROGRAMS) | set(programs.GROUPS) | set(plan.FILES)
+        asked = " ".join(re.findall(r"\bassets\+?=\((.*?)\)", read("tools/test"))).split()
+        self.assertIn("control-plane", asked)
+        self.assertLessEqual(set(asked), known)
+
+    def test_the_kubeconfig_that_the_page_names_is_the_one_of_make_run(self):
+        self.assertIn("`build/run/kubeconfig`", read("README.md"))
+        self.assertIn('os.path.join(ROOT, "build", "run")', read("tools/run.d/main.py"))
 
 
 class Rules(unittest.TestCase):

@@ -51,7 +51,8 @@ class Run(unittest.TestCase):
         environment.update({"OPERATOR": self.operator, **variables})
         environment.pop("MAKELEVEL", None)
         with open(output or self.output, "w", encoding="utf-8") as log:
-            run = subprocess.Popen([os.path.join(TOOLS, "run")], stdout=log, stderr=log, env=environment, start_new_session=True)
+            command = [os.path.join(TOOLS, "run")]
+            run = subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
         self.addCleanup(self.reap, run)
         return run
 
@@ -213,10 +214,10 @@ METADATA = "17c5dc932d7f0d9126fa86416b6dffddbfa6adfc655326bd1c21c2a730c43645"
 
 # The SHA-256 sums of the files that Cluster API has published as v1.12.0.
 RELEASED = {
-    "bootstrap-kubeadm": ("bootstrap-components.yaml", "d4c792b0ccdf5843ff5bfa889e085874ac7c53a85e8d5ef6352739d9fd4794f1"),
-    "cluster-api": ("core-components.yaml", "c6ffefca402b124766784aacfd76e37a4f01247177b08ea461751b7510fa9ccd"),
-    "control-plane-kubeadm": ("control-plane-components.yaml", "aa202801f20b8d63990fcbeae113e93dc6420efcc27d6b5bec090e57a238f955"),
-    "infrastructure-docker": ("infrastructure-components.yaml", "a7eb96eb87e1496f76028ceef97f0da371a47c71b775699c58eb794d4f295265"),
+    "bootstrap-kubeadm": ("bootstrap", "d4c792b0ccdf5843ff5bfa889e085874ac7c53a85e8d5ef6352739d9fd4794f1"),
+    "cluster-api": ("core", "c6ffefca402b124766784aacfd76e37a4f01247177b08ea461751b7510fa9ccd"),
+    "control-plane-kubeadm": ("control-plane", "aa202801f20b8d63990fcbeae113e93dc6420efcc27d6b5bec090e57a238f955"),
+    "infrastructure-docker": ("infrastructure", "a7eb96eb87e1496f76028ceef97f0da371a47c71b775699c58eb794d4f295265"),
 }
 
 
@@ -225,8 +226,8 @@ class BuiltReleases(unittest.TestCase):
 
     def test_same_as_released(self):
         (folder,) = plan.have(["releases"])
-        for label, (components, expected) in RELEASED.items():
-            for name, wanted in ((components, expected), ("metadata.yaml", METADATA)):
+        for label, (kind, components) in RELEASED.items():
+            for name, wanted in ((f"{kind}-components.yaml", components), ("metadata.yaml", METADATA)):
                 with self.subTest(file=f"{label}/{name}"), open(os.path.join(folder, label, "v1.12.0", name), "rb") as file:
                     self.assertEqual(hashlib.sha256(file.read()).hexdigest(), wanted)
 

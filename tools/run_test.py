@@ -247,8 +247,9 @@ class PageReleases(WithFolder):
     """Pages run with all releases there are; one that names another is skipped, and says which."""
 
     def test_first_folder_counts_and_the_others_fill_in(self):
-        for name in ("made/cluster-api/v2/a", "tree/cluster-api/v1/a", "tree/cluster-api/v2/a", "tree/aws/v1/a", "tree/README.md"):
+        for name in ("made/cluster-api/v2/a", "tree/cluster-api/v1/a", "tree/cluster-api/v2/a", "tree/aws/v1/a"):
             self.write(name)
+        self.write("tree/README.md")
         made, tree, target = (os.path.join(self.folder, name) for name in ("made", "tree", "target"))
         pages.merge([made, tree], target)
         links = {"cluster-api/v2": made, "cluster-api/v1": tree, "aws/v1": tree}
@@ -268,15 +269,16 @@ class PageReleases(WithFolder):
                 self.assertEqual(pages.missing(self.folder, names), expected)
 
     def test_vendors_releases_stand_alone_where_they_are_asked_for(self):
+        both = {"CAPI_ASSETS_RELEASES": "/made", "RELEASES_DIR": "/vendors"}
         cases = [
-            ({"CAPI_ASSETS_RELEASES": "/made", "RELEASES_DIR": "/vendors"}, ["/made", os.path.join(ROOT, "testdata", "releases")]),
-            ({"CAPI_ASSETS_RELEASES": "/made", "RELEASES_DIR": "/vendors", "CAPI_RELEASES": "vendors"}, ["/vendors"]),
+            (both, ["/made", os.path.join(ROOT, "testdata", "releases")]),
+            ({**both, "CAPI_RELEASES": "vendors"}, ["/vendors"]),
         ]
         for variables, expected in cases:
             with self.subTest(variables=variables), mock.patch.dict(os.environ, variables, clear=True):
                 self.assertEqual(pages.sources(), expected)
-        with mock.patch.dict(os.environ, {"CAPI_RELEASES": "vendors"}, clear=True), self.assertRaisesRegex(AssetError, "RELEASES_DIR"):
-            pages.sources()
+        with mock.patch.dict(os.environ, {"CAPI_RELEASES": "vendors"}, clear=True):
+            self.assertRaisesRegex(AssetError, "RELEASES_DIR has to name", pages.sources)
 
     def test_what_the_pages_ask_for_is_in_the_tree_or_made_of_modules(self):
         made = {f"{label}/v1.12.0" for label in ("cluster-api", "bootstrap-kubeadm")}

@@ -180,7 +180,8 @@ class ControlPlane:
             "--service-account-issuer=https://kubernetes.default.svc",
             f"--service-account-key-file={self.key}",
             f"--service-account-signing-key-file={self.key}",
-            # The server calls webhooks at their Service's address. Here nobody answers, at once, and nothing leaves the machine.
+            # The server calls webhooks at their Service's address: here nobody answers, at once, and nothing leaves the
+            # machine.
             "--service-cluster-ip-range=127.96.0.0/16",
             "--authorization-mode=RBAC",
             f"--token-auth-file={os.path.join(self.state, 'tokens.csv')}",

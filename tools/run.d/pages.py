@@ -86,7 +86,15 @@ class World:
         (certificates,) = plan.have(["crds"])
         self.plane.api.create_crds(cluster.split_documents(read(certificates)))
         self.kubectl(kinds)
+        self.await_kinds()
         self.start_operator()
+
+    def await_kinds(self):
+        """A reader is slower than the API server, which needs a moment to tell of kinds that it was given."""
+        end = time.monotonic() + LIMIT
+        while (done := self.run("kubectl get capi-providers -A", self.folder)).returncode != 0:
+            if time.monotonic() > end:
+                raise AssertionError(done.stderr)
 
     def close(self):
         self.plane.api.close()
@@ -137,7 +145,9 @@ class World:
 
     def operator_log(self):
         path = self.processes.log_path("capi-operator")
-        return "---- the operator's log ends with\n" + "".join(read(path).splitlines(True)[-40:]) if os.path.exists(path) else ""
+        if not os.path.exists(path):
+            return ""
+        return "---- the operator's log ends with\n" + "".join(read(path).splitlines(True)[-40:])
 
 
 def read(path):
@@ -157,7 +167,7 @@ class Page(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="page-", dir=self.world.folder)
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
-        self.addCleanup(self.world.clean)
+        self.used = False
 
     def need(self, *releases):
         """Skips the test where the releases that its page names aren't there."""
@@ -165,6 +175,9 @@ class Page(unittest.TestCase):
             self.skipTest(why)
 
     def run_block(self, block):
+        if not self.used:
+            self.used = True
+            self.addCleanup(self.world.clean)
         done = self.world.run(block, self.folder)
         self.assertEqual(done.returncode, 0, f"{block}\n{done.stdout}{done.stderr}{self.world.operator_log()}")
         return done.stdout
