@@ -127,8 +127,8 @@ void Cluster::DeleteProvider(api::ProviderType type, const std::string& ns, cons
 }
 
 Seen Cluster::See(api::ProviderType type, const std::string& ns, const std::string& name) {
-  auto object = client_->Get(ctx(), api::ResourceOf(type), ns, name);
-  if (!object.ok()) return {};
+  auto object = IfThere(api::ResourceOf(type), ns, name);
+  if (!object) return {};
   return {true, api::ParseProviderMeta(*object)};
 }
 
@@ -172,22 +172,20 @@ bool Cluster::InstallCore(const std::string& version) {
 }
 
 void Cluster::DeleteAllProviders() {
-  // The core goes last (X3).
-  for (auto it = api::kProviderKinds.rbegin(); it != api::kProviderKinds.rend(); ++it) {
-    const api::ProviderKind& kind = *it;
-    auto list = client_->List(ctx(), api::ResourceOf(kind.type), "");
-    if (!list.ok()) continue;
-    for (const auto& provider : list->items) {
-      DeleteProvider(kind.type, provider.ns(), provider.name());
-      AwaitGone(kind.type, provider.ns(), provider.name());
-      DeleteCrds(api::ManifestLabel(kind.type, provider.name()));
-    }
+  std::vector<std::pair<api::ProviderType, kube::ObjectId>> all;
+  for (const api::ProviderKind& kind : api::kProviderKinds) {
+    auto list = Must(client_->List(ctx(), api::ResourceOf(kind.type), ""), kind.kind);
+    for (const auto& provider : list.items) all.emplace_back(kind.type, provider.id());
   }
+  for (const auto& [type, id] : all) DeleteProvider(type, id.ns, id.name);  // the core waits for the others (X3)
+  for (const auto& [type, id] : all) AwaitGone(type, id.ns, id.name);
+  DeleteCrds("");
 }
 
 void Cluster::DeleteCrds(const std::string& label) {
   const auto& crds = kube::Builtin("CustomResourceDefinition");
-  kube::ListOptions options{.label_selector = "cluster.x-k8s.io/provider=" + label, .metadata_only = true};
+  std::string selector = "cluster.x-k8s.io/provider" + (label.empty() ? "" : "=" + label);
+  kube::ListOptions options{.label_selector = selector, .metadata_only = true};
   auto list = Must(client_->List(ctx(), crds, "", options), "CRDs");
   for (const auto& crd : list.items) EXPECT_TRUE(client_->Delete(ctx(), crds, "", crd.name()).ok());
   // The API server retries a deletion that met a cache that wasn't filled yet after up to minutes; a change makes it
@@ -205,13 +203,32 @@ void Cluster::DeleteCrds(const std::string& label) {
         return false;
       },
       Seconds(60));
-  EXPECT_TRUE(gone) << "CRDs of " << label << " are still there";
+  EXPECT_TRUE(gone) << "CRDs with " << selector << " are still there";
 }
 
 bool Cluster::Exists(const kube::ObjectId& id, const std::string& version) {
-  auto resource = client_->mapper().For(ctx(), id.group_kind(), version);
-  if (!resource.ok()) return false;
-  return client_->Get(ctx(), *resource, id.ns, id.name).ok();
+  Result<kube::Resource> resource = Error{};
+  bool told = kube::Eventually([&] {
+    resource = client_->mapper().For(ctx(), id.group_kind(), version);
+    if (resource.ok()) return true;
+    client_->mapper().Invalidate();  // a kind that has only just come
+    resource = client_->mapper().For(ctx(), id.group_kind(), version);
+    return resource.ok() || resource.code() == Code::kNotFound;
+  });
+  EXPECT_TRUE(told) << id.ToString() << ": " << resource.error().message;
+  return resource.ok() && IfThere(*resource, id.ns, id.name).has_value();
+}
+
+std::optional<kube::Object> Cluster::IfThere(const kube::Resource& resource, const std::string& ns,
+                                             const std::string& name) {
+  Result<kube::Object> object = Error{};
+  bool told = kube::Eventually([&] {
+    object = client_->Get(ctx(), resource, ns, name);
+    return object.ok() || object.code() == Code::kNotFound;
+  });
+  EXPECT_TRUE(told) << resource.kind << " " << ns << "/" << name << ": " << object.error().message;
+  if (!object.ok()) return std::nullopt;
+  return std::move(object).value();
 }
 
 kube::Object Cluster::Get(const char* kind, const std::string& ns, const std::string& name) {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,15 +64,19 @@ class Cluster {
 
   // Installs a core release in namespace capi-system from a ConfigMap and waits until it is ready.
   bool InstallCore(const std::string& version);
-  // Deletes every provider and its CRDs, and waits until they are gone: a running operator is needed.
+  // Deletes every provider and what CRDs of providers there are, and waits until they are gone: a running operator is
+  // needed.
   void DeleteAllProviders();
-  // Removes all CRDs of a provider by its label, so that another version can come.
+  // Removes all CRDs of a provider by its label, so that another version can come; of all providers where it is "".
   void DeleteCrds(const std::string& label);
 
+  // False where the object or its kind isn't there. A server that doesn't say is asked again, and fails the test.
   bool Exists(const kube::ObjectId& id, const std::string& version = "");
   kube::Object Get(const char* kind, const std::string& ns, const std::string& name);
 
  private:
+  std::optional<kube::Object> IfThere(const kube::Resource& resource, const std::string& ns, const std::string& name);
+
   kube::ControlPlane& plane_;
   std::unique_ptr<kube::Client> client_;
 };

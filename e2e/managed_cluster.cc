@@ -1,5 +1,10 @@
 #include "e2e/managed_cluster.h"
 
+#include <fmt/core.h>
+
+#include "base/yaml.h"
+#include "e2e/must.h"
+#include "e2e/passes.h"
 #include "e2e/variables.h"
 
 namespace capi::e2e {
@@ -10,7 +15,7 @@ constexpr std::string_view kHandsOff = "cluster.x-k8s.io/paused";
 }  // namespace
 
 void UnmanagedCluster::SetUp() {
-  if (ReleasesDir().empty()) GTEST_SKIP() << "RELEASES_DIR isn't set";
+  CAPI_NEED_RELEASES();
   cluster_ = std::make_unique<Cluster>(kube::ControlPlane::Shared());
 }
 
@@ -78,6 +83,34 @@ bool UnmanagedCluster::AwaitGone(const Managed& provider, Millis timeout) {
   return cluster_->AwaitGone(provider.type, provider.ns, provider.name, timeout);
 }
 
+bool UnmanagedCluster::AwaitPass(const Managed& provider) {
+  // The first to end may have begun before; its successor hasn't.
+  for (int i = 0; i < 2; ++i) {
+    double before = Passes(*operator_);
+    Annotate(provider, "test/look", std::to_string(++looks_));
+    bool ended = kube::Eventually([&] { return Passes(*operator_) > before; });
+    EXPECT_TRUE(ended) << "no pass of " << provider.Label();
+    if (!ended) return false;
+  }
+  return true;
+}
+
+bool UnmanagedCluster::AwaitPassByEdit(const Managed& provider) {
+  PatchSpec(provider, {{"rollout", {{"timeout", fmt::format("{}m", 20 + ++looks_)}}}});
+  const auto generation = See(provider).provider.generation;
+  Seen seen;
+  bool ended = kube::Eventually([&] {
+    seen = See(provider);
+    const api::ProviderStatus& status = seen.provider.status;
+    // With hands off, the condition alone says so.
+    const auto* paused = kube::FindCondition(status.conditions, "Paused");
+    bool hands_off = paused != nullptr && paused->reason == "HandsOff" && paused->observed_generation == generation;
+    return hands_off || status.observed_generation == generation;
+  });
+  EXPECT_TRUE(ended) << "no pass: " << seen.Describe();
+  return ended;
+}
+
 bool UnmanagedCluster::HandsOff(const Managed& provider) {
   Annotate(provider, kHandsOff, "");
   return AwaitReason(provider, "Paused", "HandsOff", Seconds(60));
@@ -99,16 +132,55 @@ void UnmanagedCluster::WithoutWebhooks(const Managed& provider) {
   }
 }
 
+kube::Inventory UnmanagedCluster::InventoryOf(const Managed& provider) {
+  auto inventory = kube::Inventory::Parse(See(provider).provider.status.inventory);
+  EXPECT_TRUE(inventory.ok()) << inventory.error().message;
+  return inventory.ok() ? *inventory : kube::Inventory();
+}
+
+std::map<std::string, std::string> UnmanagedCluster::Versions(const Managed& provider) {
+  std::map<std::string, std::string> out;
+  const kube::Inventory inventory = InventoryOf(provider);
+  for (const auto& [id, entry] : inventory.entries()) {
+    auto resource = cluster_->client().mapper().For(cluster_->ctx(), id.group_kind(), entry.version);
+    EXPECT_TRUE(resource.ok()) << id.ToString();
+    if (!resource.ok()) continue;
+    auto object = cluster_->client().Get(cluster_->ctx(), *resource, id.ns, id.name, {.metadata_only = true});
+    EXPECT_TRUE(object.ok()) << id.ToString();
+    if (object.ok()) out[id.ToString()] = object->resource_version();
+  }
+  EXPECT_FALSE(out.empty()) << provider.Label() << " has no objects";
+  return out;
+}
+
 void ManagedCluster::SetUp() {
   UnmanagedCluster::SetUp();
   if (cluster_) StartOperator();
 }
 
 void ManagedCore::SetUp() {
+  CAPI_NEED_RELEASES("cluster-api/v1.12.0");
   ManagedCluster::SetUp();
   if (cluster_) {
     ASSERT_TRUE(Install(kCore, "v1.12.0"));
   }
+}
+
+std::set<std::string> KindsOf(const ReleaseFolder& release) {
+  std::set<std::string> kinds;
+  for (const auto& document : Must(ParseYamlStream(release.Components()), release.Id())) {
+    kinds.insert(GetString(document.value, {"kind"}));
+  }
+  return kinds;
+}
+
+std::set<std::string> CrdsOf(const ReleaseFolder& release) {
+  std::set<std::string> names;
+  for (const auto& document : Must(ParseYamlStream(release.Components()), release.Id())) {
+    if (GetString(document.value, {"kind"}) != "CustomResourceDefinition") continue;
+    names.insert(GetString(document.value, {"metadata", "name"}));
+  }
+  return names;
 }
 
 }  // namespace capi::e2e

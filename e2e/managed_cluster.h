@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "e2e/cluster.h"
 #include "e2e/operator_process.h"
+#include "kube/apply/inventory.h"
 
 namespace capi::e2e {
 
@@ -20,7 +23,8 @@ inline const Managed kControlPlane{api::ProviderType::kControlPlane, "capi-kubea
 inline const Managed kDocker{api::ProviderType::kInfrastructure, "capd-system", "docker", "capd-controller-manager"};
 inline const Managed kAws{api::ProviderType::kInfrastructure, "capa-system", "aws", "capa-controller-manager"};
 
-// Needs RELEASES_DIR; every test ends with all providers deleted. The operator is the test's to start.
+// On whichever set of releases was chosen; a test that needs certain ones says so (CAPI_NEED_RELEASES). Every test ends
+// with all providers deleted, and all CRDs of providers. The operator is the test's to start.
 // Thread-compatible.
 class UnmanagedCluster : public ::testing::Test {
  protected:
@@ -43,6 +47,13 @@ class UnmanagedCluster : public ::testing::Test {
   bool AwaitReason(const Managed& provider, std::string_view condition, std::string_view reason,
                    Millis timeout = Seconds(30));
   bool AwaitGone(const Managed& provider, Millis timeout = Seconds(60));
+  // Returns when the operator has ended a pass that began after the call, and so had seen what was done before it. For
+  // a provider that is the only one.
+  bool AwaitPass(const Managed& provider);
+  // The same for one of many that applies nothing now, held back or with hands off: it says that it has seen an edit of
+  // the spec.
+  bool AwaitPassByEdit(const Managed& provider);
+
   // P4; returns when the operator has let go of it.
   bool HandsOff(const Managed& provider);
   void HandsOn(const Managed& provider);
@@ -52,9 +63,15 @@ class UnmanagedCluster : public ::testing::Test {
   kube::Object Deployment(const Managed& provider) {
     return cluster_->Get("Deployment", provider.ns, provider.deployment);
   }
+  kube::Inventory InventoryOf(const Managed& provider);
+  // Resource version of each of its objects, by name: the same ones again mean that nothing was written.
+  std::map<std::string, std::string> Versions(const Managed& provider);
 
   std::unique_ptr<Cluster> cluster_;
   std::unique_ptr<OperatorProcess> operator_;
+
+ private:
+  int looks_ = 0;
 };
 
 // The same with an operator from the beginning. Thread-compatible.
@@ -63,10 +80,14 @@ class ManagedCluster : public UnmanagedCluster {
   void SetUp() override;
 };
 
-// The same with a core provider from the beginning. Thread-compatible.
+// The same with core provider v1.12.0 from the beginning. Thread-compatible.
 class ManagedCore : public ManagedCluster {
  protected:
   void SetUp() override;
 };
+
+// What a release brings, by what its components say: all kinds of it, and the names of its CRDs.
+std::set<std::string> KindsOf(const ReleaseFolder& release);
+std::set<std::string> CrdsOf(const ReleaseFolder& release);
 
 }  // namespace capi::e2e
