@@ -2,7 +2,7 @@
 // differences that e2e/peer/cases.yaml names. docs/peer-parity.md has the table.
 //
 // What the peer makes of the cases lies in e2e/peer/recorded.json. The long mode makes it anew and compares;
-// CAPI_PEER_RECORD=1 makes it anew and writes it, and the table. Both are of a vendor's release: CAPI_RELEASES=vendors.
+// CAPI_PEER_RECORD=1 makes it anew and writes it, and the table. Both are of the tree's own releases.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
