@@ -67,7 +67,8 @@ std::string SecretValue(Cluster& cluster, const std::string& ns, const std::stri
 class Adoption : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (ReleasesDir().empty()) GTEST_SKIP() << "RELEASES_DIR isn't set";
+    CAPI_NEED_RELEASES("cluster-api/v1.11.0", "cluster-api/v1.12.0", "bootstrap-kubeadm/v1.11.0",
+                       "bootstrap-kubeadm/v1.12.0", "infrastructure-aws/v2.11.1");
     auto plane = kube::ControlPlane::Start({.controllers = true});
     ASSERT_TRUE(plane.ok()) << plane.error().message;
     plane_ = std::move(*plane);

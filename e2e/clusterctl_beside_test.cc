@@ -89,7 +89,9 @@ void CreateWorkloadCluster(Cluster& cluster) {
 }
 
 TEST(ClusterctlBeside, PlansInitsAndMoves) {
-  if (ReleasesDir().empty()) GTEST_SKIP() << "RELEASES_DIR isn't set";
+  CAPI_NEED_RELEASES("cluster-api/v1.11.0", "cluster-api/v1.12.0", "bootstrap-kubeadm/v1.11.0",
+                     "bootstrap-kubeadm/v1.12.0", "control-plane-kubeadm/v1.11.0", "control-plane-kubeadm/v1.12.0",
+                     "infrastructure-docker/v1.11.0", "infrastructure-docker/v1.12.0");
   RealClusterctl clusterctl({"cluster-api/v1.11.0", "cluster-api/v1.12.0", "bootstrap-kubeadm/v1.11.0",
                              "bootstrap-kubeadm/v1.12.0", "control-plane-kubeadm/v1.11.0",
                              "control-plane-kubeadm/v1.12.0", "infrastructure-docker/v1.11.0",

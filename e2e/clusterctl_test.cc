@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "base/testing/vectors.h"
 #include "base/yaml.h"
+#include "e2e/clusterctl_programs.h"
 #include "e2e/variables.h"
 #include "kube/testing/folder.h"
 #include "kube/testing/process.h"
@@ -32,7 +33,7 @@ class Program {
   Outcome Run(std::vector<std::string> arguments, const VariableValues& variables = {}) {
     kube::ProcessOptions options;
     options.argv = std::move(arguments);
-    options.argv.insert(options.argv.begin(), CAPI_CLUSTERCTL_PATH);
+    options.argv.insert(options.argv.begin(), OurClusterctlPath());
     std::string run = fmt::format("{}/{}", folder_.path(), ++runs_);
     options.output_file = run + ".out";
     options.log_file = run + ".err";
@@ -97,12 +98,15 @@ bool IsSample(std::string_view id) {
 }
 
 TEST(Clusterctl, PrintsRealReleases) {
-  if (ReleasesDir().empty()) GTEST_SKIP() << "RELEASES_DIR isn't set";
+  const char* set = std::getenv("CAPI_RELEASES");
+  if (set == nullptr || set != std::string_view("vendors")) GTEST_SKIP() << "the vectors are of the vendors' releases";
+  if (std::string missing = MissingReleases({}); !missing.empty()) GTEST_SKIP() << missing;
   CAPI_LOAD_VECTORS(cases, "components-corpus.json");
   Program clusterctl;
   size_t printed = 0;
   for (const Json& c : cases) {
-    if (!IsSample(GetString(c, {"id"}))) continue;
+    std::string id = GetString(c, {"id"});
+    if (!IsSample(id) || !MissingReleases({id.substr(0, id.rfind('/'))}).empty()) continue;
     SCOPED_TRACE(GetString(c, {"id"}));
     std::string config = clusterctl.Put("c.yaml", ConfigFor(c));
     std::vector<std::string> command = {
@@ -124,7 +128,7 @@ TEST(Clusterctl, PrintsRealReleases) {
                                                  ListIn("Images:", c["want"]["images"]) + "\n"));
     ++printed;
   }
-  EXPECT_GE(printed, 6u);
+  EXPECT_GT(printed, 0u);
 }
 
 // GitHub as far as one release of "o/r" goes: its list of releases and its two files.
@@ -166,7 +170,7 @@ TEST(Clusterctl, PrintsReleasesFromGitHub) {
 }
 
 TEST(Clusterctl, SaysWhenItsOutputGoesNowhere) {
-  if (ReleasesDir().empty()) GTEST_SKIP() << "RELEASES_DIR isn't set";
+  CAPI_NEED_RELEASES("cluster-api/v1.12.0");
   Program clusterctl;
   std::string config = clusterctl.Put("c.yaml", fmt::format("providers:\n- name: cluster-api\n  type: CoreProvider\n"
                                                             "  url: {}/cluster-api/v1.12.0/core-components.yaml\n",
@@ -177,10 +181,11 @@ TEST(Clusterctl, SaysWhenItsOutputGoesNowhere) {
   EXPECT_THAT(outcome.err, HasSubstr("failed to write to destination file: /dev/full: No space left on device"));
 }
 
-// It starts quickly since it loads the C library alone (cmake/targets.cmake).
+#if CAPI_CLUSTERCTL_IS_STATIC  // not with sanitizers
+
+// It starts quickly since it loads the C library alone (cmake/targets.cmake), with lld and the archives of tools/deps.
 TEST(Clusterctl, LoadsTheCLibraryAlone) {
-  if (!CAPI_CLUSTERCTL_IS_STATIC) GTEST_SKIP() << "this build links shared libraries";
-  auto loaded = kube::RunProgram({"/usr/bin/ldd", CAPI_CLUSTERCTL_PATH}, "", kPatience);
+  auto loaded = kube::RunProgram({"/usr/bin/ldd", OurClusterctlPath()}, "", kPatience);
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;
   EXPECT_THAT(*loaded, HasSubstr("libc.so"));
   for (const std::string& line : Split(*loaded, '\n')) {
@@ -190,6 +195,8 @@ TEST(Clusterctl, LoadsTheCLibraryAlone) {
     EXPECT_TRUE(known) << line;
   }
 }
+
+#endif
 
 }  // namespace
 }  // namespace capi::e2e

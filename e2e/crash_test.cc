@@ -5,55 +5,84 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <random>
 #include <thread>
 
 #include "e2e/lane.h"
+#include "e2e/length.h"
 
 namespace capi::e2e {
 namespace {
 
-constexpr int kRealCrashes = 16;  // of each of the two stories
+// Few lives at a time: other tests run beside this one.
+constexpr int kLanes = 3;
 
 using MakeStory = Story (*)(Cluster&, const std::string& ns);
 
-// Which crashes the lanes of a small story are to try: all, each is taken once. Thread-safe.
+// Which crashes the lanes of a small story are to try: each n is taken once. Thread-safe.
 class Turns {
  public:
-  int Take() { return next_++; }
-  int taken() const { return next_; }
+  // All of them, in `make test` every fifth; CAPI_TEST_SEED names one.
+  Turns()
+      : given_(IsSet("CAPI_TEST_SEED")),
+        first_(given_ ? static_cast<int>(TestSeed()) : 1),
+        step_(ByLength(5, 1, 1)),
+        next_(first_) {}
+  // nullopt: a life is shorter than that.
+  std::optional<int> Take(int longest) {
+    int n = next_.fetch_add(step_);
+    if (n > longest || (given_ && n != first_)) return std::nullopt;
+    return n;
+  }
+  // Crashes that were to be in a chapter, and those that were.
+  void Add(int due, int crashes) {
+    due_ += due;
+    crashes_ += crashes;
+  }
+  // U7 is shown by operators that died. Some of the last requests aren't sent every time.
+  void ExpectCrashes(const std::string& name) const {
+    fmt::print("{}: {} crashes\n", name, crashes_.load());
+    EXPECT_GE(crashes_, due_ * 3 / 4) << name;
+    EXPECT_GE(due_, given_ ? 1 : ByLength(20, 100, 100)) << "a life of fewer requests isn't one";
+  }
 
  private:
-  std::atomic<int> next_ = 1;
+  const bool given_;
+  const int first_, step_;
+  std::atomic<int> next_, due_ = 0, crashes_ = 0;
 };
 
-void ExpectNothingLeft(Lane& lane, const Story& story, const Undisturbed& life) {
-  lane.cluster().client().mapper().Invalidate();
-  EXPECT_EQ(Difference(life.nothing_left, lane.Take(story.OfAllKinds())), "") << story.name << ": left over at the end";
-}
-
-// Lives again and again, each time with a crash after request n of each chapter, for the n that it gets.
-void LiveWithCrashes(kube::ControlPlane& plane, MakeStory make, const std::string& ns, Turns& turns) {
-  Lane lane(plane, ns, /*alone=*/true);
-  Story story = make(lane.cluster(), ns);
-  Undisturbed life = lane.LiveOnce(story);
-  int longest = *std::max_element(life.requests.begin(), life.requests.end());
-  for (int n = turns.Take(); n <= longest + 5 && !::testing::Test::HasFailure(); n = turns.Take()) {
-    for (size_t chapter = 0; chapter < story.chapters.size(); ++chapter) lane.Crash(story, chapter, {n}, life);
+// A life with a crash after request n of each chapter.
+void LiveWithCrashes(Lane& lane, const Story& story, const Undisturbed& life, int n, Turns& turns) {
+  SCOPED_TRACE(fmt::format("CAPI_TEST_SEED={}", n));
+  for (size_t chapter = 0; chapter < story.chapters.size(); ++chapter) {
+    int crashes = lane.Crash(story, chapter, {n}, life);
+    turns.Add(n <= life.requests[chapter] ? 1 : 0, crashes);
   }
-  ExpectNothingLeft(lane, story, life);
 }
 
 // Several lives go on side by side.
 void CrashEverywhere(MakeStory make, const std::string& name) {
   Turns turns;
   std::vector<std::jthread> threads;
-  for (int i = 0; i < 4; ++i) {
-    threads.emplace_back(
-        [&, i] { LiveWithCrashes(kube::ControlPlane::Shared(), make, fmt::format("{}{}", name, i), turns); });
+  for (int i = 0; i < kLanes; ++i) {
+    threads.emplace_back([&, i] {
+      std::string ns = fmt::format("{}{}", name, i);
+      Lane lane(kube::ControlPlane::Shared(), ns, /*alone=*/true);
+      Story story = make(lane.cluster(), ns);
+      Undisturbed life = lane.LiveOnce(story);
+      int longest = *std::max_element(life.requests.begin(), life.requests.end());
+      while (!::testing::Test::HasFailure()) {
+        auto n = turns.Take(longest + 5);
+        if (!n) break;
+        LiveWithCrashes(lane, story, life, *n, turns);
+      }
+      lane.ExpectNothingLeft(story, life);
+    });
   }
   threads.clear();
-  EXPECT_GE(turns.taken(), 20) << "a life of fewer requests isn't one";
+  if (!::testing::Test::HasFailure()) turns.ExpectCrashes(name);
 }
 
 TEST(CrashEverywhere, ASmallProvider) { CrashEverywhere(SmallStory, "lane"); }
@@ -62,33 +91,40 @@ TEST(CrashEverywhere, AContractChange) { CrashEverywhere(ContractStory, "pair");
 // One after the other within each chapter, so that what a crash left is met by the next one too. The first ones die
 // soon, while there is much left to do for the others.
 void LiveOnceWithSeededCrashes(Lane& lane, const Story& story, const Undisturbed& life, std::mt19937& random) {
+  const int each = ByLength(1, 5, 5);
   int crashes = 0;
-  int each = kRealCrashes / static_cast<int>(story.chapters.size()) + 1;
   for (size_t chapter = 0; chapter < story.chapters.size(); ++chapter) {
     std::vector<int> kills;
     for (int i = each; i >= 1; --i) kills.push_back(1 + static_cast<int>(random() % (life.requests[chapter] / i)));
     crashes += lane.Crash(story, chapter, kills, life);
   }
   fmt::print("{}: {} crashes\n", story.name, crashes);
-  EXPECT_GE(crashes, kRealCrashes - 1) << story.name;
+  // Now and then the last one of a chapter comes too late.
+  EXPECT_GE(crashes, each * static_cast<int>(story.chapters.size()) * 3 / 4) << story.name;
 }
 
 void CrashReal(Story (*make)(Cluster&)) {
-  if (ReleasesDir().empty()) GTEST_SKIP() << "RELEASES_DIR isn't set";
   Lane lane(kube::ControlPlane::Shared(), "operator", /*alone=*/false);
   Story story = make(lane.cluster());
   Undisturbed life = lane.LiveOnce(story);
   std::mt19937 random(TestSeed());
   LiveOnceWithSeededCrashes(lane, story, life, random);
   int longest = *std::max_element(life.requests.begin(), life.requests.end());
-  for (int n = 1; LongTest() && n <= longest + 5 && !::testing::Test::HasFailure(); ++n) {
+  bool all = TestLength() == Length::kLong;
+  for (int n = 1; all && n <= longest + 5 && !::testing::Test::HasFailure(); ++n) {
     for (size_t chapter = 0; chapter < story.chapters.size(); ++chapter) lane.Crash(story, chapter, {n}, life);
   }
-  ExpectNothingLeft(lane, story, life);
+  lane.ExpectNothingLeft(story, life);
 }
 
-TEST(CrashEverywhere, TheRealFour) { CrashReal(RealStory); }
-TEST(CrashEverywhere, TheRealFourAndAContractChange) { CrashReal(RealContractStory); }
+TEST(CrashEverywhere, TheRealFour) {
+  if (std::string missing = MissingForRealStory(); !missing.empty()) GTEST_SKIP() << missing;
+  CrashReal(RealStory);
+}
+TEST(CrashEverywhere, TheRealFourAndAContractChange) {
+  if (std::string missing = MissingForRealContractStory(); !missing.empty()) GTEST_SKIP() << missing;
+  CrashReal(RealContractStory);
+}
 
 }  // namespace
 }  // namespace capi::e2e

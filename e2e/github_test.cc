@@ -6,6 +6,7 @@
 
 #include <atomic>
 
+#include "base/encoding.h"
 #include "base/http/server.h"
 #include "base/strings.h"
 #include "e2e/managed_cluster.h"
@@ -50,6 +51,8 @@ class GitHub {
       if (version == "v1.12.0" || version == "v1.11.0") {
         response.status = 200;
         response.body = GetRelease("cluster-api", version).Text(file);
+        // So large that it is kept compressed.
+        if (file != "metadata.yaml") response.body += "\n#" + std::string(1'100'000, '.') + "\n";
       }
     }
     return response;
@@ -63,6 +66,7 @@ class GitHub {
 class FromGitHub : public UnmanagedCluster {
  protected:
   void SetUp() override {
+    CAPI_NEED_RELEASES("cluster-api/v1.11.0", "cluster-api/v1.12.0");
     UnmanagedCluster::SetUp();
     if (!cluster_) return;
     cluster_->CreateNamespace(kCore.ns);
@@ -88,6 +92,11 @@ TEST_F(FromGitHub, TheLatestIsFetchedOnceAndKept) {
   kube::Object stored = cluster_->Get("ConfigMap", "capi-system", "core-cluster-api-v1.12.0");
   EXPECT_EQ(stored.annotation("provider.cluster.x-k8s.io/compressed"), "true");
   EXPECT_EQ(stored.label("provider.cluster.x-k8s.io/version"), "v1.12.0");
+  auto packed = Base64Decode(GetString(stored.json(), {"binaryData", "components"}));
+  ASSERT_TRUE(packed.ok());
+  auto components = Gunzip(*packed);
+  ASSERT_TRUE(components.ok());
+  EXPECT_TRUE(components->starts_with(GetRelease("cluster-api", "v1.12.0").Components()));
   // I14: what was fetched lies in the cluster: another render asks nobody.
   int before = github.requests();
   PatchSpec(kCore, {{"deployment", {{"replicas", 2}}}});

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "e2e/length.h"
 
 namespace capi::e2e {
 namespace {
@@ -63,6 +64,7 @@ void Lane::Unlock() {
 
 Undisturbed Lane::LiveOnce(const Story& story) {
   Undisturbed life;
+  life.before = TakeAll(story);
   for (const Chapter& chapter : story.chapters) {
     proxy_->Reset();
     chapter.begin();
@@ -73,9 +75,25 @@ Undisturbed Lane::LiveOnce(const Story& story) {
     life.ends.push_back(TakeSettled(story.OfTheReleases()));
     EXPECT_EQ(process->Terminate(), 0);
   }
-  cluster_.client().mapper().Invalidate();
-  life.nothing_left = Take(story.OfAllKinds());
+  ExpectNothingLeft(story, life);
   return life;
+}
+
+Snapshot Lane::TakeAll(const Story& story) {
+  cluster_.client().mapper().Invalidate();  // kinds have come and gone
+  return Take(story.OfAllKinds());
+}
+
+void Lane::ExpectNothingLeft(const Story& story, const Undisturbed& life) {
+  // What the cluster makes of our objects - pods, endpoints - goes some time after them.
+  std::string difference;
+  kube::Eventually(
+      [&] {
+        difference = Difference(life.before, TakeAll(story));
+        return difference.empty();
+      },
+      Seconds(60), Millis(300));
+  EXPECT_EQ(difference, "") << ns_ << ", " << story.name << ": at the end it isn't as it was before the beginning";
 }
 
 int Lane::Crash(const Story& story, size_t index, const std::vector<int>& kills, const Undisturbed& expected) {
@@ -174,13 +192,11 @@ Snapshot Lane::TakeSettled(const Scope& scope) {
   return now;
 }
 
-unsigned TestSeed() {
-  const char* given = std::getenv("CAPI_TEST_SEED");
-  unsigned seed = given != nullptr ? static_cast<unsigned>(std::strtoul(given, nullptr, 10)) : 1;
+unsigned TestSeed(unsigned count) {
+  unsigned seed = static_cast<unsigned>(FirstSeed(count)) + 1;
+  if (IsSet("CAPI_TEST_SEED")) seed = static_cast<unsigned>(std::strtoul(std::getenv("CAPI_TEST_SEED"), nullptr, 10));
   fmt::print("CAPI_TEST_SEED={}\n", seed);
   return seed;
 }
-
-bool LongTest() { return std::getenv("CAPI_TEST_LONG") != nullptr; }
 
 }  // namespace capi::e2e

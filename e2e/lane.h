@@ -14,11 +14,11 @@
 
 namespace capi::e2e {
 
-// The state after each chapter of an undisturbed life, and how many requests its operator sent.
+// The state before an undisturbed life and after each chapter of it, and how many requests its operator sent.
 struct Undisturbed {
+  Snapshot before;  // of all kinds
   std::vector<Snapshot> ends;
   std::vector<int> requests;
-  Snapshot nothing_left;  // of all kinds, after the last
 };
 
 // Thread-compatible; several may live side by side on one control plane.
@@ -30,7 +30,9 @@ class Lane {
   Cluster& cluster() { return cluster_; }
   kube::FaultProxy& proxy() { return *proxy_; }
 
+  // Expects that nothing is left of it.
   Undisturbed LiveOnce(const Story& story);
+  void ExpectNothingLeft(const Story& story, const Undisturbed& life);
 
   // Tells a chapter with the first operator killed right after its request kills[0], the next one after its kills[1],
   // and so on, and expects the undisturbed end. Returns the number of operators that died.
@@ -51,6 +53,7 @@ class Lane {
   std::unique_ptr<OperatorProcess> Launch(const std::vector<std::string>& more = {});
   void Unlock();  // a dead leader's Lease would be waited for
   Snapshot TakeSettled(const Scope& scope);
+  Snapshot TakeAll(const Story& story);
 
   std::string ns_;
   Cluster cluster_;
@@ -62,8 +65,8 @@ class Lane {
   std::string said_before_;
 };
 
-// CAPI_TEST_SEED, else a constant; printed, so that a failure can be had again.
-unsigned TestSeed();
-bool LongTest();  // CAPI_TEST_LONG
+// CAPI_TEST_SEED, else the first of this run's `count` (e2e/length.h), from 1 on; printed, so that a failure can be had
+// again.
+unsigned TestSeed(unsigned count = 1);
 
 }  // namespace capi::e2e

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/mutex.h"
+#include "e2e/length.h"
 #include "e2e/model_run.h"
 
 namespace capi::e2e::model {
@@ -55,9 +56,13 @@ class Deal {
     MutexLock lock(mu_);
     return failure_;
   }
-  std::string Sum() {
+  size_t sequences() {
     MutexLock lock(mu_);
-    return fmt::format("{} sequences, {} steps", sequences_, steps_);
+    return sequences_;
+  }
+  size_t steps() {
+    MutexLock lock(mu_);
+    return steps_;
   }
 
  private:
@@ -110,13 +115,15 @@ TEST(Model, WhatIsOthers) {
 }
 
 // CAPI_MODEL_SEED=N runs the sequence N, after those that it goes on from; CAPI_MODEL_SEQUENCES says how many
-// otherwise. Two worlds are played side by side, each on a control plane of its own: while one waits for a pod or a
-// CRD, the other has the machine.
+// otherwise. In the long mode they are others every day. Two worlds are played side by side, each on a control plane of
+// its own: while one waits for a pod or a CRD, the other has the machine.
 TEST(Model, RandomSequences) {
-  const bool one = std::getenv("CAPI_MODEL_SEED") != nullptr;
-  const std::uint64_t some = std::getenv("CAPI_TEST_LONG") != nullptr ? 10'000 : 300;
-  const std::uint64_t first = one ? Number("CAPI_MODEL_SEED", 0) / kSequencesPerBeginning * kSequencesPerBeginning : 0;
-  const std::uint64_t last = one ? Number("CAPI_MODEL_SEED", 0) : Number("CAPI_MODEL_SEQUENCES", some) - 1;
+  const bool one = IsSet("CAPI_MODEL_SEED");
+  const std::uint64_t some = Number("CAPI_MODEL_SEQUENCES", ByLength(40, 300, 10'000));
+  const std::uint64_t seed = one ? Number("CAPI_MODEL_SEED", 0) : FirstSeed(some);
+  const std::uint64_t first = seed / kSequencesPerBeginning * kSequencesPerBeginning;
+  const std::uint64_t last = one ? seed : first + some - 1;
+  fmt::print("sequences {} to {}\n", first, last);
   Deal deal(first, last);
   std::optional<std::jthread> other;
   if (last - first >= kSequencesPerBeginning) {
@@ -128,7 +135,9 @@ TEST(Model, RandomSequences) {
   }
   Play(deal, kube::ControlPlane::Shared());
   if (other) other->join();
-  fmt::print("{}\n", deal.Sum());
+  fmt::print("{} sequences, {} steps\n", deal.sequences(), deal.steps());
+  EXPECT_EQ(deal.sequences(), last - first + 1) << "sequences that weren't taken";
+  EXPECT_GE(deal.steps(), 5 * deal.sequences()) << "they were hardly any";
 }
 
 }  // namespace

@@ -11,6 +11,8 @@
 #include "base/files.h"
 #include "base/strings.h"
 #include "e2e/cluster.h"
+#include "e2e/clusterctl_programs.h"
+#include "e2e/must.h"
 #include "kube/testing/certificates.h"
 #include "kube/testing/programs.h"
 
@@ -38,7 +40,8 @@ int FreePort() {
 
 }  // namespace
 
-RealClusterctl::RealClusterctl(const std::vector<std::string>& versions) {
+RealClusterctl::RealClusterctl(const std::vector<std::string>& versions)
+    : program_(Must(RealClusterctlPath(), "clusterctl")) {
   std::string providers = "providers:\n";
   std::error_code failed;
   for (const std::string& id : versions) {
@@ -59,7 +62,7 @@ RealClusterctl::RealClusterctl(const std::vector<std::string>& versions) {
 ToolRun RealClusterctl::Run(const std::string& kubeconfig, std::vector<std::string> arguments,
                             std::vector<std::string> environment) {
   kube::ProcessOptions options;
-  options.argv = {Program("clusterctl"), "--config", folder_.path() + "/clusterctl.yaml"};
+  options.argv = {program_, "--config", folder_.path() + "/clusterctl.yaml"};
   options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
   options.argv.insert(options.argv.end(), {"--kubeconfig", kubeconfig});
   options.log_file = fmt::format("{}/run-{}.log", folder_.path(), ++runs_);

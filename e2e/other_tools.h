@@ -15,7 +15,7 @@ struct ToolRun {
   std::string output;  // both streams
 };
 
-// Cluster API's own clusterctl, its repository a folder with the releases of RELEASES_DIR that `versions` names as
+// Cluster API's own clusterctl, its repository a folder with those releases of the set that `versions` names as
 // "cluster-api/v1.11.0". Thread-compatible.
 class RealClusterctl {
  public:
@@ -25,6 +25,7 @@ class RealClusterctl {
               std::vector<std::string> environment = {});
 
  private:
+  const std::string program_;
   kube::TemporaryFolder folder_;
   int runs_ = 0;
 };

@@ -2,16 +2,16 @@
 // differences that e2e/peer/cases.yaml names. docs/peer-parity.md has the table.
 //
 // What the peer makes of the cases lies in e2e/peer/recorded.json. The long mode makes it anew and compares;
-// CAPI_PEER_RECORD=1 makes it anew and writes it, and the table.
+// CAPI_PEER_RECORD=1 makes it anew and writes it, and the table. Both are of the tree's own releases.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 
 #include "base/files.h"
 #include "base/strings.h"
+#include "e2e/length.h"
 #include "e2e/operator_process.h"
 #include "e2e/peer_cases.h"
 #include "kube/testing/programs.h"
@@ -23,11 +23,6 @@ constexpr const char* kRecorded = "e2e/peer/recorded.json";
 constexpr const char* kPage = "docs/peer-parity.md";
 constexpr std::string_view kBegin = "<!-- made by e2e_peer_parity_test -->\n", kEnd = "<!-- end -->\n";
 constexpr const char* kBase = "nothing";  // the case that customises nothing
-
-bool Set(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value != nullptr && *value != '\0' && std::string_view(value) != "0";
-}
 
 // The version that e2e/tools pins.
 std::string PeerVersion() {
@@ -189,10 +184,10 @@ std::string Page(const std::string& now, const std::vector<PeerCase>& cases, con
 }
 
 TEST(PeerParity, SameObjectsButForTheDifferencesNamed) {
-  if (ReleasesDir().empty()) GTEST_SKIP() << "RELEASES_DIR isn't set";
+  CAPI_NEED_RELEASES("ipam-in-cluster/v1.0.3", "bootstrap-kubeadm/v1.12.0");
   const auto cases = ReadPeerCases();
-  const bool write = Set("CAPI_PEER_RECORD");
-  if (write || Set("CAPI_TEST_LONG")) {
+  const bool write = IsSet("CAPI_PEER_RECORD");
+  if (write || TestLength() == Length::kLong) {
     Json fresh = ToRecord(cases, WithPeer(cases));
     if (write) {
       ASSERT_TRUE(WriteFile(kRecorded, fresh.dump(1) + "\n").ok());

@@ -5,11 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 
+#include "e2e/length.h"
 #include "e2e/managed_cluster.h"
 #include "e2e/real_managers.h"
 #include "e2e/steady_client.h"
+#include "e2e/story.h"
 #include "e2e/workload_cluster.h"
 
 namespace capi::e2e {
@@ -98,6 +99,8 @@ class RealManagersTest : public ManagedCluster {
 // X2, X3, P3: a Cluster blocks the deletion of all that it needs, also while nobody can convert its objects; it is
 // reconciled all the while, and when it is gone, so are the providers.
 TEST_F(RealManagersTest, AClusterGuardsItsProviders) {
+  CAPI_NEED_RELEASES("cluster-api/v1.12.0", "bootstrap-kubeadm/v1.12.0", "control-plane-kubeadm/v1.12.0",
+                     "infrastructure-docker/v1.12.0");
   Begin("v1.12.0", {"v1.12"});
   if (HasFatalFailure()) return;
   auto before = UidsOf(*cluster_, ListCrds(*cluster_));
@@ -138,7 +141,8 @@ TEST_F(RealManagersTest, AClusterGuardsItsProviders) {
 class RealUpgrade : public RealManagersTest {
  protected:
   void SetUp() override {
-    if (std::getenv("CAPI_TEST_LONG") == nullptr) GTEST_SKIP() << "CAPI_TEST_LONG isn't set";
+    if (TestLength() != Length::kLong) GTEST_SKIP() << "CAPI_TEST_LONG isn't set";
+    if (std::string missing = MissingForRealStory(); !missing.empty()) GTEST_SKIP() << missing;
     RealManagersTest::SetUp();
     if (!cluster_) return;
     // Of the test before: they may store what an older release doesn't know.

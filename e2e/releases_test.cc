@@ -1,10 +1,11 @@
-// Every real release, installed one at a time beside a core that fits it, on a real control plane, from ConfigMaps.
+// Every release of the set, installed one at a time beside a core that fits it, on a real control plane, from
+// ConfigMaps.
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <set>
+#include <tuple>
 
 #include "api/release.h"
 #include "base/strings.h"
@@ -21,6 +22,7 @@ using api::ProviderType;
 
 // What a 1.34 API server or the test bed won't take, with the reason and the condition that says so.
 struct Exception {
+  std::string_view set;             // of releases, as CAPI_RELEASES names it; "" for the tree's own
   std::string_view label, version;  // version "" for all
   std::string_view why;
   std::string_view reason;  // of condition Ready
@@ -30,8 +32,11 @@ constexpr Exception kExceptions[] = {
 };
 
 const Exception* ExceptionFor(const ReleaseFolder& release) {
+  const char* set = std::getenv("CAPI_RELEASES");
   for (const auto& e : kExceptions) {
-    if (e.label == release.Label() && (e.version.empty() || e.version == release.version)) return &e;
+    if (e.set == (set == nullptr ? "" : set) && e.label == release.Label() &&
+        (e.version.empty() || e.version == release.version))
+      return &e;
   }
   return nullptr;
 }
@@ -43,12 +48,24 @@ std::string ContractOf(const ReleaseFolder& release) {
   return metadata->ContractOf(*version).value_or("");
 }
 
-// The newest core of a contract among the releases.
-std::string CoreFor(const std::string& contract) {
-  if (contract == "v1alpha3") return "v0.3.23";
-  if (contract == "v1alpha4") return "v0.4.2";
-  if (contract == "v1beta1") return "v1.10.4";
-  return "v1.12.0";
+struct Core {
+  std::string version;  // "" for none
+  bool fits = false;    // C1
+};
+
+// The set's newest core of this contract; else its newest that accepts the contract; else its newest.
+Core CoreFor(const std::string& contract) {
+  using Rank = std::tuple<bool, bool, api::Version>;
+  Core best;
+  Rank highest;
+  for (const auto& release : AllReleases()) {
+    auto version = api::Version::Parse(release.version);
+    if (release.type != ProviderType::kCore || ExceptionFor(release) != nullptr || !version.ok()) continue;
+    std::string its = ContractOf(release);
+    Rank rank{its == contract, api::Accepts(its, contract), *version};
+    if (best.version.empty() || rank > highest) best = {release.version, std::get<1>(rank)}, highest = rank;
+  }
+  return best;
 }
 
 // Writes by the operator since the last Reset, but for its lease and events.
@@ -81,7 +98,7 @@ class Releases : public ::testing::TestWithParam<std::string> {
     operator_ = nullptr;
   }
   void SetUp() override {
-    if (ReleasesDir().empty()) GTEST_SKIP() << "RELEASES_DIR isn't set";
+    if (std::string missing = MissingReleases({}); !missing.empty()) GTEST_SKIP() << missing;
   }
 
   // Another core replaces the one that is there, CRDs and all.
@@ -141,15 +158,17 @@ TEST_P(Releases, InstallsAndGoes) {
   ReleaseFolder release = GetRelease(parts[0], parts[1]);
   const Exception* exception = ExceptionFor(release);
   bool core = release.type == ProviderType::kCore;
+  std::string_view reason = exception != nullptr ? exception->reason : "";
   if (core) {
     cluster_->DeleteProvider(ProviderType::kCore, "capi-system", "cluster-api");
     ASSERT_TRUE(cluster_->AwaitGone(ProviderType::kCore, "capi-system", "cluster-api"));
     cluster_->DeleteCrds("cluster-api");
     core_ = exception == nullptr ? release.version : "";
   } else {
-    std::string version = CoreFor(ContractOf(release));
-    if (ExceptionFor(GetRelease("cluster-api", version)) != nullptr) version = "v1.12.0";
-    UseCore(version);
+    Core its = CoreFor(ContractOf(release));
+    ASSERT_NE(its.version, "") << "the set has no core provider that can be installed";
+    UseCore(its.version);
+    if (!its.fits) reason = "CAPIVersionIncompatibility";
   }
   std::string ns = core ? "capi-system" : release.Label();
   cluster_->CreateNamespace(ns);
@@ -158,8 +177,9 @@ TEST_P(Releases, InstallsAndGoes) {
   Json spec = SelectorSpec(release);
   spec["configSecret"] = {{"name", "variables"}};
   cluster_->ApplyProvider(release.type, ns, release.name, spec);
-  if (exception != nullptr) {
-    EXPECT_TRUE(cluster_->AwaitReason(release.type, ns, release.name, "Ready", exception->reason)) << exception->why;
+  if (!reason.empty()) {
+    EXPECT_TRUE(cluster_->AwaitReason(release.type, ns, release.name, "Ready", reason))
+        << (exception != nullptr ? exception->why : "C1: no core of the set accepts its contract");
   } else if (cluster_->AwaitReady(release.type, ns, release.name)) {
     ExpectEverythingThere(cluster_->See(release.type, ns, release.name));
     ExpectSecondPassWritesNothing(release, ns);
@@ -170,15 +190,20 @@ TEST_P(Releases, InstallsAndGoes) {
   cluster_->DeleteCrds(release.Label());
 }
 
-// Sorted by contract, so that the core changes as seldom as possible.
+// Sorted by contract, the newest core before those that stand beside it, so that the core changes as seldom as
+// possible.
 std::vector<std::string> Ids() {
-  std::vector<std::pair<std::string, std::string>> sorted;
+  std::vector<std::tuple<std::string, bool, api::Version, std::string>> sorted;
   if (!ReleasesDir().empty()) {
-    for (const auto& release : AllReleases()) sorted.emplace_back(ContractOf(release), release.Id());
+    for (const auto& release : AllReleases()) {
+      auto version = api::Version::Parse(release.version);
+      sorted.emplace_back(ContractOf(release), release.type != ProviderType::kCore,
+                          version.ok() ? *version : api::Version(), release.Id());
+    }
   }
   std::sort(sorted.begin(), sorted.end());
   std::vector<std::string> ids;
-  for (const auto& [contract, id] : sorted) ids.push_back(id);
+  for (const auto& release : sorted) ids.push_back(std::get<3>(release));
   if (ids.empty()) ids.push_back("none/none");
   return ids;
 }

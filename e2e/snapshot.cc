@@ -10,26 +10,6 @@ namespace {
 
 constexpr std::string_view kOperatorGroup = "operator.cluster.x-k8s.io";
 
-// Others make these by themselves, with names, addresses or times of their own.
-bool MadeByOthers(const kube::Resource& resource) {
-  static const std::set<std::string> kinds = {"Event",
-                                              "Lease",
-                                              "Pod",
-                                              "ReplicaSet",
-                                              "Endpoints",
-                                              "EndpointSlice",
-                                              "ControllerRevision",
-                                              "Node",
-                                              "CSINode",
-                                              "ComponentStatus",
-                                              "APIService",
-                                              "FlowSchema",
-                                              "PriorityLevelConfiguration",
-                                              "IPAddress",
-                                              "ServiceCIDR"};
-  return kinds.contains(resource.kind);
-}
-
 bool Listable(const kube::Resource& resource) {
   return std::find(resource.verbs.begin(), resource.verbs.end(), "list") != resource.verbs.end();
 }
@@ -119,8 +99,7 @@ Result<Snapshot> TakeSnapshot(kube::Client& client, const Context& ctx, const Sc
   std::set<kube::GroupKind> done;
   for (const auto& resource : TRY(client.mapper().All(ctx))) {
     kube::GroupKind kind{resource.group, resource.kind};
-    if (!Listable(resource) || MadeByOthers(resource) || !done.insert(kind).second) continue;
-    if (!scope.kinds(resource)) continue;
+    if (!Listable(resource) || !scope.kinds(resource) || !done.insert(kind).second) continue;
     auto list = client.List(ctx, resource, "", {.metadata_only = true});
     // A kind whose CRD has just gone.
     if (!list.ok() && list.code() == Code::kNotFound) continue;

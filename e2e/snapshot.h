@@ -18,9 +18,8 @@ struct Scope {
   std::function<bool(const kube::ObjectId&)> objects;
 };
 
-// All objects in `scope`. Left out is what no two runs share or what others make of our
-// objects: uids, versions, times, generations, addresses, status of anything but Providers, Events, Leases, pods and
-// the like. Fails while the server doesn't answer for a kind.
+// All objects in `scope`. Left out of them is what no two runs share: uids, versions, times, generations, addresses,
+// status of anything but Providers. Fails while the server doesn't answer for a kind.
 Result<Snapshot> TakeSnapshot(kube::Client& client, const Context& ctx, const Scope& scope);
 
 // What is in one and not in the other, a line each; "" where they are equal.

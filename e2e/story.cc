@@ -83,7 +83,29 @@ class Hands {
 
 using SharedHands = std::shared_ptr<Hands>;
 
+// What may stay in a Namespace when its providers have gone, all of it.
+struct Stays {
+  std::string_view kind, name;  // name "" for all of that kind
+  std::string_view why;
+};
+constexpr Stays kStays[] = {
+    {"Event", "", "the server forgets it after an hour"},
+    {"Lease", "", "it says who led last, and the next operator takes it"},
+    {"ConfigMap", "kube-root-ca.crt", "the cluster puts it into every Namespace, some time after that was made"},
+    {"ServiceAccount", "default", "the same"},
+    {"CustomResourceDefinition", "providers.clusterctl.cluster.x-k8s.io",
+     "clusterctl's inventory, which belongs to no provider: it comes with the first, and clusterctl leaves it too"},
+    {"APIService", "v1alpha3.clusterctl.cluster.x-k8s.io", "the cluster's, as long as that CRD is there"},
+};
+
+bool MayStay(const kube::ObjectId& id) {
+  return std::any_of(std::begin(kStays), std::end(kStays), [&](const Stays& stays) {
+    return stays.kind == id.kind && (stays.name.empty() || stays.name == id.name);
+  });
+}
+
 bool IsKindOfReleases(const kube::Resource& resource) {
+  if (resource.kind == "ReplicaSet" || resource.kind == "ControllerRevision") return false;  // the cluster's doing
   static const std::set<std::string> groups = {"apps",
                                                "rbac.authorization.k8s.io",
                                                "apiextensions.k8s.io",
@@ -163,7 +185,8 @@ Chapter Deletion(const SharedHands& hands) {
 Scope Story::OfTheReleases() const { return {IsKindOfReleases, objects}; }
 
 Scope Story::OfAllKinds() const {
-  return {[](const kube::Resource&) { return true; }, objects};
+  return {[](const kube::Resource&) { return true; },
+          [mine = objects](const kube::ObjectId& id) { return mine(id) && !MayStay(id); }};
 }
 
 std::string Story::Describe(Cluster& cluster) const {
@@ -229,6 +252,20 @@ Story ContractStory(Cluster& cluster, const std::string& ns) {
       Deletion(hands),
   };
   return story;
+}
+
+std::string MissingForRealStory() {
+  return MissingReleases({"cluster-api/v1.10.4", "cluster-api/v1.11.0", "cluster-api/v1.12.0",
+                          "bootstrap-kubeadm/v1.10.4", "bootstrap-kubeadm/v1.11.0", "bootstrap-kubeadm/v1.12.0",
+                          "control-plane-kubeadm/v1.10.4", "control-plane-kubeadm/v1.11.0",
+                          "control-plane-kubeadm/v1.12.0", "infrastructure-docker/v1.10.4",
+                          "infrastructure-docker/v1.11.0", "infrastructure-docker/v1.12.0"});
+}
+
+std::string MissingForRealContractStory() {
+  return MissingReleases({"cluster-api/v0.4.2", "cluster-api/v1.1.5", "bootstrap-kubeadm/v0.4.2",
+                          "bootstrap-kubeadm/v1.1.5", "control-plane-kubeadm/v0.4.2", "control-plane-kubeadm/v1.1.5",
+                          "infrastructure-docker/v1.1.5"});
 }
 
 Story RealStory(Cluster& cluster) {

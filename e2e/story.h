@@ -17,15 +17,15 @@ struct Chapter {
   std::function<bool()> over;
 };
 
-// Ends as it began: with nothing but the stored releases.
+// Ends as it began: with nothing but the Namespaces and the stored releases that its making made.
 struct Story {
   std::string name;
   std::vector<Managed> providers;
   std::vector<Chapter> chapters;
   std::function<bool(const kube::ObjectId&)> objects;  // that it is about
 
-  Scope OfTheReleases() const;  // its objects of the kinds that providers bring
-  Scope OfAllKinds() const;
+  Scope OfTheReleases() const;                   // its objects of the kinds that providers bring
+  Scope OfAllKinds() const;                      // all of its objects, but for what stays when a provider has gone
   std::string Describe(Cluster& cluster) const;  // its providers' conditions
 };
 
@@ -39,8 +39,10 @@ Story ContractStory(Cluster& cluster, const std::string& ns);
 // Core, kubeadm's two and docker: install, upgrade, rollback, delete. For the rollback the cluster's nodes are closed,
 // so no other story can go on meanwhile.
 Story RealStory(Cluster& cluster);
+std::string MissingForRealStory();  // as MissingReleases
 
 // The same four, docker from the contract change on: install, contract change, end of the pause, delete.
 Story RealContractStory(Cluster& cluster);
+std::string MissingForRealContractStory();
 
 }  // namespace capi::e2e

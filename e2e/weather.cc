@@ -1,17 +1,43 @@
 #include "e2e/weather.h"
 
 namespace capi::e2e {
+namespace {
+
+constexpr int kMany = 20;
+
+// "" for none.
+std::string KindOf(const kube::Fault& fault) {
+  if (fault.after_server) return "done but not told";
+  if (fault.drop) return "dropped";
+  if (fault.cut_after) return "cut short";
+  if (fault.status != 0) return "refused";
+  return fault.delay > Millis(0) ? "slow" : "";
+}
+
+}  // namespace
 
 kube::Fault Weather::Next(const kube::ProxyRequest& request) {
   MutexLock lock(mu_);
   kube::Fault fault = request.watch ? OfAWatch() : OfACall(request);
-  if (fault.drop || fault.cut_after || fault.status != 0 || fault.delay > Millis(0)) ++faults_;
+  if (std::string kind = KindOf(fault); !kind.empty()) ++made_[kind];
   return fault;
 }
 
-int Weather::faults() {
+void Weather::Note(const std::string& what) {
   MutexLock lock(mu_);
-  return faults_;
+  ++made_[what];
+}
+
+std::vector<std::string> Weather::Lacks() {
+  MutexLock lock(mu_);
+  std::vector<std::string> lacks;
+  for (const char* kind : {"refused", "dropped", "done but not told", "cut short", "slow", "away"}) {
+    if (!made_.contains(kind)) lacks.emplace_back(kind);
+  }
+  int sum = 0;
+  for (const auto& [kind, number] : made_) sum += number;
+  if (sum < kMany) lacks.emplace_back("many");
+  return lacks;
 }
 
 Millis Weather::There() {

@@ -1,7 +1,10 @@
 // Faults of an API server by chance, of all the kinds that docs/behaviour.md F3 names.
 #pragma once
 
+#include <map>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "base/mutex.h"
 #include "kube/testing/fault_proxy.h"
@@ -14,7 +17,9 @@ class Weather {
  public:
   explicit Weather(unsigned seed) : random_(seed) {}
   kube::Fault Next(const kube::ProxyRequest& request);
-  int faults();  // so far
+  void Note(const std::string& what);  // a fault that was made otherwise: "away"
+  // The kinds of faults that there was none of so far, or "many" where there were few.
+  std::vector<std::string> Lacks();
   // How long the server is there before it goes for a while, and for how long.
   Millis There();
   Millis Away();
@@ -25,7 +30,7 @@ class Weather {
   int Number(int from, int to) CAPI_REQUIRES(mu_);
 
   Mutex mu_;
-  int faults_ CAPI_GUARDED_BY(mu_) = 0;
+  std::map<std::string, int> made_ CAPI_GUARDED_BY(mu_);  // by kind
   std::mt19937 random_ CAPI_GUARDED_BY(mu_);
 };
 

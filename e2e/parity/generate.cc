@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/strings.h"
 #include "base/yaml.h"
+#include "e2e/clusterctl_programs.h"
 #include "kube/client/run_program.h"
 #include "kube/testing/folder.h"
 #include "kube/testing/process.h"
@@ -92,12 +93,9 @@ Result<Printed> Clusterctl::Generate(const ParityCase& c) const {
 namespace {
 
 Result<Clusterctl> FindReal() {
-  // Not by FindProgram: the clusterctl in PATH may be any.
-  std::string said =
-      TRY(kube::RunProgram({CAPI_SOURCE_DIR "/tools/assets", "clusterctl"}, CAPI_SOURCE_DIR, std::chrono::hours(1)));
-  Clusterctl out{.path = std::string(Trim(said))};
+  Clusterctl out{.path = TRY(RealClusterctlPath())};
   std::string bytes = TRY(ReadFile(out.path));
-  out.version = Trim(TRY(kube::RunProgram({out.path, "version", "-o", "short"}, CAPI_SOURCE_DIR, Seconds(60))));
+  out.version = Trim(TRY(kube::RunProgram({out.path, "version", "-o", "short"}, "", Seconds(60))));
   out.cache = fmt::format("{}/parity/{}", CacheRoot(), Sha256Hex(bytes).substr(0, 16));
   std::error_code failed;
   std::filesystem::create_directories(out.cache, failed);
@@ -112,9 +110,6 @@ Result<Clusterctl> RealClusterctl() {
   return found;
 }
 
-Clusterctl OurClusterctl() {
-  std::string given = Environment("CAPI_CLUSTERCTL");
-  return {.path = given.empty() ? CAPI_CLUSTERCTL_PATH : given, .version = "", .cache = ""};
-}
+Clusterctl OurClusterctl() { return {.path = OurClusterctlPath(), .version = "", .cache = ""}; }
 
 }  // namespace capi::e2e

@@ -29,7 +29,7 @@ struct Clusterctl {
 
 // The pinned real program, made available if it isn't yet, with the cache folder of its version.
 Result<Clusterctl> RealClusterctl();
-// $CAPI_CLUSTERCTL, else the one of this build.
+// The one under test.
 Clusterctl OurClusterctl();
 
 }  // namespace capi::e2e

@@ -18,8 +18,4 @@ using ParityMatrix = std::map<std::string, std::map<Mode, std::string>>;
 ParityMatrix ReadParityPage(std::string_view page);
 std::string ParityPage(const ParityMatrix& matrix, const std::string& version);
 
-// The cases that a short run tries: for each exception and mode one, and `more` by `seed`. Sorted as `all` is.
-std::vector<ParityCase> SampleOf(const std::vector<ParityCase>& all, const ParityMatrix& known, unsigned seed,
-                                 size_t more);
-
 }  // namespace capi::e2e

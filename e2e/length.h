@@ -1,0 +1,38 @@
+// How much a run of a test does, and where its random numbers begin.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+
+namespace capi::e2e {
+
+// Whether an environment variable says more than nothing.
+inline bool IsSet(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
+}
+
+// `make test`; with CAPI_TEST_FULL what CI runs on top of it; with CAPI_TEST_LONG what takes hours.
+enum class Length { kNormal, kFull, kLong };
+inline Length TestLength() {
+  if (IsSet("CAPI_TEST_LONG")) return Length::kLong;
+  return IsSet("CAPI_TEST_FULL") ? Length::kFull : Length::kNormal;
+}
+
+// One of three, by the length of this run.
+template <typename T>
+T ByLength(T normal, T full, T for_hours) {
+  if (TestLength() == Length::kLong) return for_hours;
+  return TestLength() == Length::kFull ? full : normal;
+}
+
+// The first of `count` seeds. In a long run they are others every day, so that each tries something new; else they are
+// always the same.
+inline std::uint64_t FirstSeed(std::uint64_t count) {
+  if (TestLength() != Length::kLong) return 0;
+  auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::days>(now).count()) * count;
+}
+
+}  // namespace capi::e2e
