@@ -1,0 +1,291 @@
+// F3: which calls are sent again, and when. Nobody waits: the clock jumps to the end of each wait, and writes down how
+// long it was.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "base/http/testing.h"
+#include "kube/client/client.h"
+
+namespace capi::kube {
+namespace {
+
+using http_testing::Peer;
+using http_testing::RawServer;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::string Answer(int status, std::string_view body, std::string_view more = "") {
+  return "HTTP/1.1 " + std::to_string(status) + " x\r\nConnection: close\r\nContent-Type: application/json\r\n" +
+         std::string(more) + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + std::string(body);
+}
+const std::string kObject = Answer(200, R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}})");
+const std::string kLost = "";  // the connection breaks once the request has come
+const std::string kLimited =
+    Answer(429, R"({"kind":"Status","reason":"TooManyRequests","message":"slow"})", "Retry-After: 60\r\n");
+
+struct Credentials : CredentialSource {
+  Result<Credential> Get(const Context&, bool refresh) override { return Credential{refresh ? "new" : "old", "", ""}; }
+};
+
+// Thread-safe.
+class JumpingClock : public Clock {
+ public:
+  WallTime Now() override { return WallTime(Seconds(1'800'000'000)); }
+  MonoTime Monotonic() override {
+    MutexLock lock(mu_);
+    return now_;
+  }
+  // What has no nearer end than the call itself waits for something that comes: an address, say.
+  bool WaitUntil(std::condition_variable_any& cv, Mutex& mu, const std::stop_token& stop, MonoTime deadline,
+                 const std::function<bool()>& ready) CAPI_NO_THREAD_SAFETY_ANALYSIS override {
+    auto wait = std::chrono::duration_cast<Millis>(deadline - Monotonic());
+    if (wait > Seconds(1800)) return cv.wait(mu, stop, ready);
+    if (wait <= Millis(0)) return ready();
+    if (on_wait) on_wait();
+    MutexLock lock(mu_);
+    waits_.push_back(wait);
+    now_ = deadline;
+    return ready();
+  }
+  std::vector<Millis> waits() {
+    MutexLock lock(mu_);
+    return waits_;
+  }
+  void Forget() {
+    MutexLock lock(mu_);
+    waits_.clear();
+  }
+  std::function<void()> on_wait;
+
+ private:
+  Mutex mu_;
+  MonoTime now_ CAPI_GUARDED_BY(mu_) = MonoTime(std::chrono::hours(1));
+  std::vector<Millis> waits_ CAPI_GUARDED_BY(mu_);
+};
+
+// A server that gives its answers one after the other, the last one for good, and a client of it.
+class Retry : public ::testing::Test {
+ protected:
+  Retry() {
+    ctx_.clock = &clock_;
+    ctx_.stop = stop_.get_token();
+    ctx_ = ctx_.WithTimeout(Seconds(3600));
+  }
+  Client& Connect(std::vector<std::string> answers, ClientOptions options = {},
+                  std::shared_ptr<CredentialSource> credentials = nullptr) {
+    client_.reset();
+    server_.reset();
+    requests_.clear();
+    clock_.Forget();
+    answers_ = std::move(answers);
+    server_ = std::make_unique<RawServer>([this](Peer& peer, int index) {
+      std::string request = peer.ReadRequest();
+      const std::string& answer = answers_[std::min(static_cast<size_t>(index), answers_.size() - 1)];
+      {
+        MutexLock lock(mu_);
+        requests_.push_back(std::move(request));
+      }
+      if (answer.empty()) return peer.Reset();
+      peer.Write(answer);
+    });
+    auto client = Client::Connect({.server = server_->url(), .credentials = std::move(credentials)}, options);
+    EXPECT_TRUE(client.ok()) << client.error().message;
+    client_ = std::move(*client);
+    return *client_;
+  }
+
+  std::vector<std::string> requests() {
+    MutexLock lock(mu_);
+    return requests_;
+  }
+  const Resource& map_ = Builtin("ConfigMap");
+  Object object_{Json{{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", "a"}, {"namespace", "n"}}}}};
+  JumpingClock clock_;
+  std::stop_source stop_;
+  Context ctx_;
+
+ private:
+  Mutex mu_;
+  std::vector<std::string> requests_, answers_;
+  std::unique_ptr<RawServer> server_;
+  std::unique_ptr<Client> client_;
+};
+
+TEST_F(Retry, WhatDoesNoHarmTwiceIsSentAgainWhenTheConnectionIsLost) {
+  struct Case {
+    std::string_view name;
+    bool repeated;
+    std::function<Status(Client&)> call;
+  };
+  auto status = [](const auto& result) { return result.ok() ? Ok() : Status(result.error()); };
+  const Json patch = {{"data", {{"a", "b"}}}};
+  const Case cases[] = {
+      {"get", true, [&](Client& c) { return status(c.Get(ctx_, map_, "n", "a")); }},
+      {"apply", true, [&](Client& c) { return status(c.Apply(ctx_, map_, object_, {})); }},
+      {"delete", true, [&](Client& c) { return c.Delete(ctx_, map_, "n", "a"); }},
+      {"create", false, [&](Client& c) { return status(c.Create(ctx_, map_, object_)); }},
+      {"create, dry", true, [&](Client& c) { return status(c.Create(ctx_, map_, object_, {.dry_run = true})); }},
+      {"update", false, [&](Client& c) { return status(c.Update(ctx_, map_, object_)); }},
+      {"update, dry", true, [&](Client& c) { return status(c.Update(ctx_, map_, object_, {.dry_run = true})); }},
+      {"merge patch", true, [&](Client& c) { return status(c.Patch(ctx_, map_, "n", "a", PatchType::kMerge, patch)); }},
+      {"JSON patch", false, [&](Client& c) { return status(c.Patch(ctx_, map_, "n", "a", PatchType::kJson, patch)); }},
+      {"JSON patch, dry", true,
+       [&](Client& c) { return status(c.Patch(ctx_, map_, "n", "a", PatchType::kJson, patch, {.dry_run = true})); }},
+      {"raw GET", true, [&](Client& c) { return status(c.Raw(ctx_, "GET", "/version")); }},
+      {"raw HEAD", true, [&](Client& c) { return status(c.Raw(ctx_, "HEAD", "/version")); }},
+      {"raw POST", false, [&](Client& c) { return status(c.Raw(ctx_, "POST", "/version", "{}")); }},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    Status done = c.call(Connect({kLost, kObject}));
+    EXPECT_EQ(done.ok(), c.repeated);
+    if (!done.ok()) EXPECT_EQ(done.code(), Code::kUnavailable) << done.error().message;
+    EXPECT_EQ(requests().size(), c.repeated ? 2u : 1u);
+  }
+}
+
+TEST_F(Retry, DiscoveryIsSentAgainWhenTheConnectionIsLost) {
+  Client& client = Connect({kLost, Answer(404, "")});
+  (void)client.mapper().For(ctx_, {"example.org", "Example"});
+  EXPECT_GT(requests().size(), 1u);
+}
+
+// The first repeat comes at once, each further one half a second later.
+TEST_F(Retry, GivesUpOnAServerThatStaysAway) {
+  Client& client = Connect({kLost}, {.max_retries = 3});
+  EXPECT_EQ(client.Get(ctx_, map_, "n", "a").code(), Code::kUnavailable);
+  EXPECT_EQ(requests().size(), 4u);
+  EXPECT_THAT(clock_.waits(), ElementsAre(Millis(500), Millis(500)));
+}
+
+TEST_F(Retry, AnAnswerEndsTheOutage) {
+  Client& client = Connect({kLost, kObject});
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(client.Get(ctx_, map_, "n", "a").ok());
+  EXPECT_EQ(requests().size(), 5u);
+  EXPECT_THAT(clock_.waits(), IsEmpty());
+}
+
+TEST_F(Retry, AWatchThatBreaksIsNotSentAgain) {
+  auto ignore = [](WatchEvent) { return Ok(); };
+  Client& client = Connect({kLost, kObject});
+  EXPECT_EQ(client.Watch(ctx_, map_, "", {}, ignore).code(), Code::kUnavailable);
+  EXPECT_EQ(requests().size(), 1u);
+  Client& limited = Connect({kLimited, kObject});
+  EXPECT_EQ(limited.Watch(ctx_, map_, "", {}, ignore).code(), Code::kRateLimited);
+  EXPECT_EQ(requests().size(), 1u);
+}
+
+// What arrived on it is an answer: it ends an outage while the watch goes on, and its later end begins none.
+TEST_F(Retry, AWatchThatBreaksAfterItsFirstEventSaysNothingOfTheServer) {
+  const std::string event = R"({"type":"ADDED","object":{"metadata":{"name":"a"}}})";
+  std::string cut = "HTTP/1.1 200 x\r\nContent-Length: 5000\r\n\r\n" + event + "\n";
+  Client& client = Connect({kLost, cut, kObject});
+  EXPECT_FALSE(client.Watch(ctx_, map_, "", {}, [](WatchEvent) { return Ok(); }).ok());
+  int read = 0;
+  Status ended = client.Watch(ctx_, map_, "", {}, [&](WatchEvent) {
+    for (int i = 0; i < 3; ++i) read += client.Get(ctx_, map_, "n", "a").ok();
+    return Ok();
+  });
+  EXPECT_EQ(ended.code(), Code::kUnavailable);
+  EXPECT_EQ(read, 3);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(client.Get(ctx_, map_, "n", "a").ok());
+  EXPECT_THAT(clock_.waits(), IsEmpty());
+}
+
+TEST_F(Retry, FreshCredentialsAreTriedOnce) {
+  const std::string refused = Answer(401, R"({"kind":"Status","reason":"Unauthorized","message":"who?"})");
+  Client& client = Connect({refused, kObject}, {}, std::make_shared<Credentials>());
+  EXPECT_TRUE(client.Create(ctx_, map_, object_).ok());
+  ASSERT_EQ(requests().size(), 2u);
+  EXPECT_THAT(requests()[0], HasSubstr("Authorization: old\r\n"));
+  EXPECT_THAT(requests()[1], HasSubstr("Authorization: new\r\n"));
+
+  Client& never = Connect({refused}, {}, std::make_shared<Credentials>());
+  EXPECT_EQ(never.Get(ctx_, map_, "n", "a").code(), Code::kUnauthenticated);
+  EXPECT_EQ(requests().size(), 2u);
+
+  Client& none = Connect({refused});
+  EXPECT_EQ(none.Get(ctx_, map_, "n", "a").code(), Code::kUnauthenticated);
+  EXPECT_EQ(requests().size(), 1u) << "there are none to refresh";
+}
+
+TEST_F(Retry, ComesBackWhenTheServerSaysSo) {
+  const std::string away = R"({"kind":"Status","reason":"ServiceUnavailable","message":"later"})";
+  const std::pair<std::string, Millis> cases[] = {{kLimited, Seconds(60)},
+                                                  {Answer(503, away, "Retry-After: 7\r\n"), Seconds(7)},
+                                                  {Answer(503, away, "Retry-After: 0\r\n"), Millis(50)}};
+  for (const auto& [answer, wait] : cases) {
+    Client& client = Connect({answer, kObject});
+    EXPECT_TRUE(client.Create(ctx_, map_, object_).ok());
+    EXPECT_EQ(requests().size(), 2u);
+    EXPECT_THAT(clock_.waits(), ElementsAre(wait));
+  }
+}
+
+TEST_F(Retry, WhatTheCallerHasToJudgeIsNotSentAgain) {
+  struct Case {
+    std::string answer;
+    Code code;
+  };
+  const Case cases[] = {
+      {Answer(429, R"({"kind":"Status","reason":"TooManyRequests"})"),
+       Code::kRateLimited},  // but not when to come back
+      {Answer(409, R"({"kind":"Status","reason":"Conflict"})", "Retry-After: 1\r\n"), Code::kConflict},
+      {Answer(500, R"({"kind":"Status","reason":"InternalError"})", "Retry-After: 1\r\n"), Code::kInternal},
+      {Answer(404, R"({"kind":"Status","reason":"NotFound"})"), Code::kNotFound},
+      {Answer(304, ""), Code::kInternal},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.answer);
+    auto read = Connect({c.answer, kObject}).Get(ctx_, map_, "n", "a");
+    EXPECT_EQ(requests().size(), 1u);
+    ASSERT_FALSE(read.ok());
+    EXPECT_EQ(read.code(), c.code);
+  }
+  EXPECT_EQ(Connect({kLimited}, {.max_retries = 0}).Get(ctx_, map_, "n", "a").code(), Code::kRateLimited);
+  EXPECT_EQ(requests().size(), 1u);
+}
+
+TEST_F(Retry, AWaitThatTheDeadlineWouldEndIsNone) {
+  Client& client = Connect({kLimited, kObject});
+  EXPECT_EQ(client.Get(ctx_.WithTimeout(Seconds(60)), map_, "n", "a").code(), Code::kRateLimited);
+  EXPECT_EQ(requests().size(), 1u);
+}
+
+TEST_F(Retry, AStopEndsTheWait) {
+  Client& client = Connect({kLimited, kObject});
+  clock_.on_wait = [&] { stop_.request_stop(); };
+  EXPECT_EQ(client.Get(ctx_, map_, "n", "a").code(), Code::kCancelled);
+  EXPECT_EQ(requests().size(), 1u);
+}
+
+// P3: such an answer says a minute, and lasts a moment.
+TEST_F(Retry, AsksForStorageAfterATenthOfASecondThenTwiceThat) {
+  const std::string body = R"({"kind":"Status","reason":"TooManyRequests","message":"storage is (re)initializing"})";
+  const std::vector<std::string> answers = {Answer(429, body, "Retry-After: 60\r\n"), Answer(429, body)};
+  Client& client = Connect(answers, {.max_retries = 9});
+  EXPECT_EQ(client.Get(ctx_, map_, "n", "a").code(), Code::kUnavailable);
+  EXPECT_EQ(requests().size(), 10u);
+  EXPECT_THAT(clock_.waits(), ElementsAre(Millis(100), Millis(200), Millis(400), Millis(800), Millis(1600),
+                                          Millis(3200), Millis(6400), Millis(6400), Millis(6400)));
+}
+
+TEST_F(Retry, WhatIsSentIsWhatWasAskedFor) {
+  Client& client = Connect({kObject}, {.user_agent = "retry-test"});
+  EXPECT_TRUE(client.Apply(ctx_, map_, object_, {.field_manager = "me"}).ok());
+  EXPECT_TRUE(client.Raw(ctx_, "GET", "/metrics", "", "", "text/plain").ok());
+  ASSERT_EQ(requests().size(), 2u);
+  const std::string apply = requests()[0], raw = requests()[1];
+  EXPECT_THAT(apply, HasSubstr("PATCH /api/v1/namespaces/n/configmaps/a?fieldManager=me&force=true"));
+  EXPECT_THAT(apply, HasSubstr("\r\nContent-Type: application/apply-patch+yaml\r\n"));
+  EXPECT_THAT(apply, HasSubstr("\r\nUser-Agent: retry-test\r\n"));
+  EXPECT_THAT(apply, HasSubstr("\"name\":\"a\""));
+  EXPECT_THAT(raw, HasSubstr("GET /metrics "));
+  EXPECT_THAT(raw, HasSubstr("\r\nAccept: text/plain\r\n"));
+}
+
+}  // namespace
+}  // namespace capi::kube
