@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/strings.h"
+#include "e2e/length.h"
 #include "e2e/managed_cluster.h"
 
 namespace capi::e2e {
@@ -69,7 +70,7 @@ class DriftTest : public ManagedCluster {
   // Every object in the long mode, else one of each kind; CRDs, which the server removes in its own time, by editing.
   void DisturbAll(const Managed& provider, const std::string& version) {
     std::set<std::string> kinds;
-    bool all = std::getenv("CAPI_TEST_LONG") != nullptr;
+    bool all = TestLength() == Length::kLong;
     const kube::Inventory inventory = InventoryOf(provider);
     for (const auto& item : inventory.entries()) {
       const kube::ObjectId& id = item.first;

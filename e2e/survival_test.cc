@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "e2e/lane.h"
+#include "e2e/length.h"
 #include "e2e/managed_cluster.h"
 #include "e2e/small_release.h"
 #include "kube/testing/fault_proxy.h"
@@ -107,7 +107,7 @@ TEST_F(Survival, ManyCyclesLeakNothing) {
     Delete(kSmall);
     ASSERT_TRUE(AwaitGone(kSmall));
   };
-  const int cycles = LongTest() ? 200 : 40;
+  const int cycles = ByLength(40, 200, 200);
   for (int i = 0; i < cycles / 4 && !HasFatalFailure(); ++i) cycle();  // pools and arenas fill
   size_t memory = operator_->ResidentKiB(), descriptors = operator_->Descriptors(), threads = operator_->Threads();
   for (int i = cycles / 4; i < cycles && !HasFatalFailure(); ++i) cycle();
