@@ -107,7 +107,7 @@ std::vector<size_t> Unfinished(Fleet fleet) {
     if (fleet[i].at_zero) unfinished.push_back(i);
   }
   auto core = CoreOf(fleet);
-  if (core && Pending(fleet[*core]) && JudgeCoreMove(fleet, fleet[*core]).kind == Verdict::Kind::kChange) {
+  if (core && JudgeCoreMove(fleet, fleet[*core]).kind == Verdict::Kind::kChange) {
     unfinished.push_back(*core);
   }
   return unfinished;

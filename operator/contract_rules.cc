@@ -64,7 +64,7 @@ Hold Incompatible(const Observation& o, const std::string& version, const std::s
 // What the core would have to do, for a provider that can't move before it.
 std::string CoreMustMove(const std::vector<Member>& fleet) {
   const Member* core = CoreOf(fleet);
-  if (fleet.front().core() || core == nullptr || !core->desired.empty()) return "";
+  if (core == nullptr || !core->desired.empty()) return "";
   return fmt::format("; and set spec.version of {} to one whose contract accepts {}", Name(*core),
                      fleet.front().desired);
 }

@@ -75,7 +75,7 @@ std::optional<kube::Manifest> TransitionalCrd(const kube::Manifest& desired, con
   auto json = ParseJson(desired.text);
   if (!json.ok()) return std::nullopt;  // it was printed by us
   Json* versions = Find(*json, {"spec", "versions"});
-  if (versions == nullptr || !versions->is_array()) return std::nullopt;
+  if (versions == nullptr) return std::nullopt;
   for (Json& version : *versions) {
     std::string name = GetString(version, {"name"});
     if (switches) version["storage"] = name == live.storage;

@@ -72,7 +72,7 @@ void Collect(const Json& fields, const Json& manifest, const std::string& where,
     std::string rest = step.substr(std::min<size_t>(2, step.size()));
     const Json* part = nullptr;
     std::string path;
-    if (step.starts_with("f:") && manifest.is_object() && manifest.contains(rest)) {
+    if (step.starts_with("f:") && manifest.contains(rest)) {
       part = &manifest[rest];
       path = where + "." + rest;
     } else if (step.starts_with("k:") && manifest.is_array()) {

@@ -119,7 +119,6 @@ std::optional<Hold> CoreFirst(const Observation& o) {
 
 // U6, the part that needs no history: the peer's rule, patch downgrades are allowed.
 std::optional<Hold> NoDowngrade(const Observation& o) {
-  if (o.provider.spec.version.empty() || o.provider.status.installed_version.empty()) return std::nullopt;
   auto wanted = api::Version::Parse(o.provider.spec.version);
   auto installed = api::Version::Parse(o.provider.status.installed_version);
   if (!wanted.ok() || !installed.ok()) return std::nullopt;

@@ -23,7 +23,6 @@ Status OutageGate::Enter(const Context& ctx) CAPI_NO_THREAD_SAFETY_ANALYSIS {
 void OutageGate::Answered(const Context& ctx) {
   MutexLock lock(mu_);
   last_answer_ = ctx.clock->Monotonic();
-  if (!failure_) return;
   failure_.reset();
   changed_.notify_all();
 }

@@ -37,6 +37,22 @@ TEST_F(OutageGateTest, LetsOneThroughAtOnceThenOneEachHalfSecond) {
   EXPECT_EQ(passed, 3);
 }
 
+TEST_F(OutageGateTest, AFurtherLossGivesNobodyAnotherTurn) {
+  Lose();
+  ASSERT_TRUE(gate_.Enter(ctx_).ok());
+  Lose();
+  EXPECT_FALSE(gate_.Enter(ctx_.WithTimeout(Millis(100))).ok());
+}
+
+TEST_F(OutageGateTest, ANewOutageBeginsWithATurn) {
+  Lose();
+  ASSERT_TRUE(gate_.Enter(ctx_).ok());
+  gate_.Answered(ctx_);
+  clock_.Advance(Millis(1));
+  Lose();
+  EXPECT_TRUE(gate_.Enter(ctx_.WithTimeout(Millis(100))).ok()) << "the last one's turns are over";
+}
+
 TEST_F(OutageGateTest, FailsAtOnceWhoseDeadlineComesFirst) {
   Lose();
   ASSERT_TRUE(gate_.Enter(ctx_).ok());

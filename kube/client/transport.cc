@@ -62,7 +62,6 @@ Result<http::Response> Transport::Send(const Context& ctx, const Call& call, boo
   request.target = call.target;
   request.body = call.body;
   request.content_type = call.content_type;
-  request.on_data = call.on_data;
   request.headers.Set("Accept", call.accept);
   if (!options_.user_agent.empty()) request.headers.Set("User-Agent", options_.user_agent);
   TRY(Authorize(ctx, request.headers, refresh_credentials));

@@ -26,6 +26,7 @@ TEST(LabelSelector, MatchesAsKubernetesDoes) {
       {"!a", R"({"a":""})", false},
       {"! a", R"({"b":""})", true},
       {"a=", R"({"a":""})", true},
+      {"a0.Z_9=A-9z", R"({"a0.Z_9":"A-9z"})", true},
       {"x.io/a=b, !c ,d in (e)", R"({"x.io/a":"b","d":"e"})", true},
       {"x.io/a=b,!c,d in (e)", R"({"x.io/a":"b","d":"f"})", false},
   };
@@ -70,7 +71,10 @@ TEST(LabelSelector, NamesWhatIsWrong) {
     EXPECT_EQ(selector.code(), Code::kInvalidArgument);
     EXPECT_THAT(selector.error().message, testing::HasSubstr(c.message));
   }
-  for (std::string_view text : {"a=b,", "a b", "a in b", "a in (b", "=b", "a=b=c", "a in (b c)", ",", "a,,b", "!"}) {
+  EXPECT_TRUE(LabelSelector::Parse("a=" + std::string(63, 'b')).ok());
+  EXPECT_FALSE(LabelSelector::Parse("a=" + std::string(64, 'b')).ok());
+  for (std::string_view text :
+       {"X/a", "x.io/-a", "x.io/", "a=b,", "a b", "a in b", "a in (b", "=b", "a=b=c", "a in (b c)", ",", "a,,b", "!"}) {
     EXPECT_FALSE(LabelSelector::Parse(text).ok()) << text;
   }
 }

@@ -15,6 +15,7 @@ TEST(Resource, MakesPaths) {
       {"Namespace", "", "n", "", "/api/v1/namespaces/n"},
       {"Namespace", "ignored", "n", "", "/api/v1/namespaces/n"},
       {"Deployment", "n", "d", "status", "/apis/apps/v1/namespaces/n/deployments/d/status"},
+      {"ClusterRole", "", "Az09", "", "/apis/rbac.authorization.k8s.io/v1/clusterroles/Az09"},
       {"ClusterRole", "", "system:a b?", "", "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:a%20b%3F"},
   };
   for (const Case& c : cases) {
@@ -26,6 +27,7 @@ TEST(Resource, MakesPaths) {
 TEST(Resource, FindsBuiltinsByGroupAndKind) {
   ASSERT_NE(FindBuiltin({"apps", "Deployment"}), nullptr);
   EXPECT_EQ(FindBuiltin({"apps", "Deployment"})->api_version(), "apps/v1");
+  EXPECT_EQ(FindBuiltin({"apps", "Deployment"})->kind, "Deployment");
   EXPECT_EQ(FindBuiltin({"extensions", "Deployment"}), nullptr);
 }
 

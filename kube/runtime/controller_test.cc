@@ -52,6 +52,10 @@ std::string Series(const std::string& result, int value) {
          std::to_string(value) + "\n";
 }
 
+std::string Errors(int value) {
+  return "controller_runtime_reconcile_errors_total{controller=\"provider\"} " + std::to_string(value) + "\n";
+}
+
 TEST(Controller, OutcomesBecomeDelaysAndMetrics) {
   struct Case {
     std::string_view name;
@@ -79,6 +83,7 @@ TEST(Controller, OutcomesBecomeDelaysAndMetrics) {
     f.clock.AwaitWaiters(1);
     EXPECT_EQ(passes, 1);
     EXPECT_THAT(f.metrics.Text(), HasSubstr(Series(c.result, 1)));
+    EXPECT_THAT(f.metrics.Text(), HasSubstr(Errors(c.outcome.ok() ? 0 : 1)));
     EXPECT_THAT(f.metrics.Text(), HasSubstr(R"(reconcile_time_seconds_count{controller="provider"} 1)"));
     if (c.again > Millis(0)) {
       f.clock.Advance(c.again);
@@ -90,12 +95,33 @@ TEST(Controller, OutcomesBecomeDelaysAndMetrics) {
   }
 }
 
+// F1: what went well takes the back-off back.
+TEST(Controller, ASuccessEndsTheBackOff) {
+  std::atomic<int> passes = 0;
+  Fixture f([&](const Context&, const std::string&) -> Result<Outcome> {
+    if (++passes == 3) return Outcome{.again_after = Millis(1)};
+    return Error{Code::kUnavailable, "away", {}};
+  });
+  f.controller.queue().Add("ns/a");
+  int expected = 0;
+  for (Millis wait : {Millis(100), Millis(200), Millis(1), Millis(100)}) {
+    ++expected;
+    while (passes < expected) std::this_thread::yield();
+    f.clock.AwaitWaiters(1);
+    f.clock.Advance(wait);
+  }
+  auto end = std::chrono::steady_clock::now() + Seconds(30);
+  while (passes < 5 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  EXPECT_EQ(passes, 5);
+}
+
 TEST(Controller, SeriesExistAtZero) {
   Fixture f([](const Context&, const std::string&) -> Result<Outcome> { return Outcome{}; }, 3);
   std::string text = f.metrics.Text();
   for (const char* result : {"success", "error", "requeue", "requeue_after"}) {
     EXPECT_THAT(text, HasSubstr(Series(result, 0)));
   }
+  EXPECT_THAT(text, HasSubstr(Errors(0)));
   EXPECT_THAT(text, HasSubstr(R"(workqueue_depth{controller="provider",name="provider"} 0)"));
   EXPECT_THAT(text, HasSubstr(R"(controller_runtime_max_concurrent_reconciles{controller="provider"} 3)"));
 }

@@ -108,6 +108,55 @@ TEST(WorkQueue, AddSupersedesADelay) {
   EXPECT_THAT(Drain(queue), ElementsAre("b"));
 }
 
+// F3: nothing is left of a delay that an Add came before.
+TEST(WorkQueue, ADelayAfterOneThatWasSuperseded) {
+  FakeClock clock;
+  WorkQueue queue(clock, kNoJitter, kSeed);
+  queue.AddAfter("a", Millis(100));
+  queue.Add("a");
+  EXPECT_THAT(Drain(queue), ElementsAre("a"));
+  queue.AddAfter("a", Millis(500));
+  clock.Advance(Millis(500));
+  queue.Add("b");
+  EXPECT_EQ(queue.Get({}), "b");
+  EXPECT_EQ(queue.Get({}), "a");
+}
+
+// The real clock, which looks at nothing before it is told to, and how many wait by it.
+class RealClock : public Clock {
+ public:
+  WallTime Now() override { return SystemClock().Now(); }
+  MonoTime Monotonic() override { return SystemClock().Monotonic(); }
+  bool WaitUntil(std::condition_variable_any& cv, Mutex& mu, const std::stop_token& stop, MonoTime deadline,
+                 const std::function<bool()>& ready) override {
+    ++waiting;  // with `mu` held: who takes it next finds this one asleep
+    bool done = SystemClock().WaitUntil(cv, mu, stop, deadline, ready);
+    --waiting;
+    return done;
+  }
+  void AwaitWaiter() {
+    while (waiting == 0) std::this_thread::yield();
+  }
+  std::atomic<int> waiting = 0;
+};
+
+TEST(WorkQueue, WakesASleeperForWhatIsNew) {
+  RealClock clock;
+  WorkQueue queue(clock, kNoJitter, kSeed);
+  {
+    Getter getter(queue);
+    clock.AwaitWaiter();
+    queue.Add("new");
+    EXPECT_EQ(getter.Wait(), "new");
+  }
+  {
+    Getter getter(queue);
+    clock.AwaitWaiter();
+    queue.AddAfter("due", Millis(1));
+    EXPECT_EQ(getter.Wait(), "due");
+  }
+}
+
 TEST(WorkQueue, BlockedGetWakesForANewKeyADueKeyAndAStop) {
   FakeClock clock;
   WorkQueue queue(clock, kNoJitter, kSeed);

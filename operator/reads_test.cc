@@ -1,0 +1,173 @@
+// What is read from the server beside the caches: Secrets, ConfigMaps, pods, and objects at a version that can be read.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/http/server.h"
+#include "operator/in_use.h"
+#include "operator/materials.h"
+#include "operator/pod_reasons.h"
+#include "operator/testing_fleet.h"
+
+namespace capi::ops {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
+// A server that has some paths, and a client of it.
+class Reads : public ::testing::Test {
+ protected:
+  Reads() {
+    auto server = http::Server::Start({}, [this](const http::ServerRequest& request) {
+      MutexLock lock(mu_);
+      asked_.push_back(request.path);
+      auto found = answers_.find(request.path);
+      http::Response response{.status = 404, .headers = {}, .body = ""};
+      if (found != answers_.end())
+        response = {.status = found->second.first, .headers = {}, .body = found->second.second};
+      return response;
+    });
+    EXPECT_TRUE(server.ok()) << server.error().message;
+    server_ = std::move(*server);
+    auto client = kube::Client::Connect({.server = "http://" + server_->address()}, {.user_agent = "reads-test"});
+    EXPECT_TRUE(client.ok()) << client.error().message;
+    client_ = std::move(*client);
+  }
+
+  void Has(const std::string& path, const std::string& body, int status = 200) {
+    MutexLock lock(mu_);
+    answers_[path] = {status, body};
+  }
+  size_t Asked(const std::string& path) {
+    MutexLock lock(mu_);
+    return static_cast<size_t>(std::count(asked_.begin(), asked_.end(), path));
+  }
+
+  Context ctx_ = Context{}.WithTimeout(Seconds(30));
+  std::unique_ptr<kube::Client> client_;
+
+ private:
+  Mutex mu_;
+  std::map<std::string, std::pair<int, std::string>> answers_;
+  std::vector<std::string> asked_;
+  std::unique_ptr<http::Server> server_;
+};
+
+constexpr const char* kSecret = "/api/v1/namespaces/n/secrets/s";
+
+// I7: what isn't text or not base64 never reaches a release.
+TEST_F(Reads, SecretsAreDecoded) {
+  Has(kSecret, R"({"kind":"Secret","data":{"A":"YQ==","B":"","C":1}})");
+  auto secret = ReadSecret(ctx_, *client_, {"s", "n"});
+  ASSERT_TRUE(secret.ok()) << secret.error().message;
+  EXPECT_THAT(*secret, ElementsAre(Pair("A", "a"), Pair("B", "")));
+  for (const char* none : {R"({"kind":"Secret"})", R"({"kind":"Secret","data":[]})"}) {
+    Has(kSecret, none);
+    secret = ReadSecret(ctx_, *client_, {"s", "n"});
+    ASSERT_TRUE(secret.ok()) << secret.error().message;
+    EXPECT_TRUE(secret->empty());
+  }
+  Has(kSecret, R"({"kind":"Secret","data":{"A":"%"}})");
+  secret = ReadSecret(ctx_, *client_, {"s", "n"});
+  ASSERT_FALSE(secret.ok());
+  EXPECT_THAT(secret.error().message, HasSubstr("Secret n/s, key A"));
+}
+
+// I9: image overrides and manifests come from what the spec names.
+TEST_F(Reads, RenderInputsAreWhatTheSpecNames) {
+  Observation o = testing::Observed();
+  auto inputs = ReadRenderInputs(ctx_, *client_, o);
+  ASSERT_TRUE(inputs.ok()) << inputs.error().message;
+  EXPECT_EQ(inputs->cluster_scoped({"rbac.authorization.k8s.io", "ClusterRole"}), true);
+  EXPECT_EQ(inputs->cluster_scoped({"", "Secret"}), false);
+  EXPECT_EQ(inputs->cluster_scoped({"example.org", "Unknown"}), std::nullopt);
+
+  o.config_secret = Referenced{{"s", "n"}, true, "1"};
+  o.additional_manifests = Referenced{{"m", "n"}, true, "1"};
+  Has("/api/v1/namespaces/n/configmaps/m", R"({"kind":"ConfigMap","data":{"manifests":"kind: A"}})");
+  Has(kSecret, R"({"kind":"Secret","data":{"A":"YQ=="}})");
+  inputs = ReadRenderInputs(ctx_, *client_, o);
+  ASSERT_TRUE(inputs.ok()) << inputs.error().message;
+  EXPECT_EQ(inputs->variables.at("A"), "a");
+  EXPECT_EQ(inputs->additional_manifests, "kind: A");
+  EXPECT_TRUE(inputs->images.empty());
+
+  Has(kSecret, R"({"kind":"Secret","data":{"images":"YWxsOiB7dGFnOiB2Mn0="}})");  // all: {tag: v2}
+  inputs = ReadRenderInputs(ctx_, *client_, o);
+  ASSERT_TRUE(inputs.ok()) << inputs.error().message;
+  EXPECT_EQ(inputs->images.at("all").tag, "v2");
+
+  Has(kSecret, R"({"kind":"Secret","data":{"images":"YTogW2hpZGRlbg=="}})");  // a: [hidden
+  inputs = ReadRenderInputs(ctx_, *client_, o);
+  ASSERT_FALSE(inputs.ok());
+  EXPECT_EQ(inputs.error().message, "Secret n/s, key images: not YAML") << "nothing of what it holds";
+}
+
+// P3: the storage version can't be read for a while; another one that objects are stored at can. A kind that isn't
+// served has none.
+TEST_F(Reads, ObjectsAtAVersionThatAnswers) {
+  kube::Object crd(*ParseJson(R"({"metadata":{"name":"as.x"},"spec":{"group":"x","scope":"Cluster",
+    "names":{"kind":"A","plural":"as"},"versions":[{"name":"v1","served":true,"storage":false},
+    {"name":"v2","served":true,"storage":true}]},"status":{"storedVersions":["v1","v2"]}})"));
+  const std::string one = R"({"kind":"List","metadata":{"resourceVersion":"5"},"items":[{"metadata":{"name":"a"}}]})";
+  Has("/apis/x/v2/as", R"({"kind":"Status","reason":"InternalError","message":"first"})", 500);
+  Has("/apis/x/v1/as", one);
+  auto read = ListReadable(*client_, ctx_, crd);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->resource.version, "v1");
+  EXPECT_EQ(read->items.size(), 1u);
+
+  Has("/apis/x/v1/as", R"({"kind":"Status","reason":"InternalError","message":"second"})", 500);
+  read = ListReadable(*client_, ctx_, crd);
+  ASSERT_FALSE(read.ok());
+  EXPECT_THAT(read.error().message, HasSubstr("as.x at v2: ")) << "the preferred one says why";
+  EXPECT_THAT(read.error().message, HasSubstr("first"));
+
+  Has("/apis/x/v2/as", R"({"kind":"Status","reason":"NotFound","message":"no such kind"})", 404);
+  read = ListReadable(*client_, ctx_, crd);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_TRUE(read->items.empty());
+  EXPECT_EQ(read->resource.version, "");
+}
+
+// U5: pods are asked for what doesn't come up, and seldom.
+TEST_F(Reads, PodsSayWhyAWorkloadDoesNotComeUp) {
+  const std::string pods = "/api/v1/namespaces/aws-system/pods";
+  Has(pods, R"({"kind":"PodList","metadata":{},"items":[{"metadata":{"name":"p"},"status":{"phase":"Pending",
+    "containerStatuses":[{"name":"m","state":{"waiting":{"reason":"ImagePullBackOff"}}}]}}]})");
+  FakeClock clock;
+  Context ctx;
+  ctx.clock = &clock;
+  PodReasons reasons(*client_);
+  auto explain = [&](kube::HealthState state, const std::string& selector) {
+    Fleet fleet;
+    fleet.workloads = {testing::NewWorkload(state, "0 of 1 replicas are available")};
+    fleet.workloads[0].pods = selector;
+    reasons.Explain(ctx, "aws", fleet);
+    return fleet.workloads[0].health.message;
+  };
+  const auto sick = kube::HealthState::kInProgress;
+  EXPECT_EQ(explain(kube::HealthState::kCurrent, "a=b"), "0 of 1 replicas are available");
+  EXPECT_EQ(Asked(pods), 0u) << "it is healthy";
+  reasons.Forget("aws");
+  EXPECT_EQ(explain(sick, ""), "0 of 1 replicas are available");
+  EXPECT_EQ(Asked(pods), 0u) << "nobody knows which pods are its own";
+  reasons.Forget("aws");
+  const char* why = "0 of 1 replicas are available; pod p: container m: ImagePullBackOff";
+  EXPECT_EQ(explain(sick, "a=b"), why);
+  clock.Advance(kPodsEvery - Millis(1));
+  EXPECT_EQ(explain(sick, "a=b"), why) << "what they said last";
+  EXPECT_EQ(Asked(pods), 1u);
+  clock.Advance(Millis(1));
+  EXPECT_EQ(explain(sick, "a=b"), why);
+  EXPECT_EQ(Asked(pods), 2u);
+  reasons.Forget("aws");
+  Has(pods, R"({"kind":"Status","reason":"Forbidden","message":"no"})", 403);
+  EXPECT_EQ(explain(sick, "a=b"), "0 of 1 replicas are available") << "an error is no trouble of the pods";
+  EXPECT_EQ(Asked(pods), 3u);
+}
+
+}  // namespace
+}  // namespace capi::ops
