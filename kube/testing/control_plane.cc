@@ -166,25 +166,14 @@ Status ControlPlane::Impl::StartEtcd() {
 
 std::vector<std::string> ControlPlane::Impl::ApiServerFlags() const {
   std::vector<std::string> flags = {
-      "--etcd-servers=unix://etcd.sock:0",
-      "--bind-address=127.0.0.1",
-      "--advertise-address=127.0.0.1",
-      fmt::format("--secure-port={}", port_.number()),
-      "--permit-port-sharing=true",
-      "--tls-cert-file=apiserver.crt",
-      "--tls-private-key-file=apiserver.key",
-      "--client-ca-file=ca.crt",
-      "--token-auth-file=tokens.csv",
-      "--authorization-mode=RBAC",
-      "--service-account-issuer=https://kubernetes.default.svc",
-      "--service-account-key-file=sa.key",
-      "--service-account-signing-key-file=sa.key",
+      "--etcd-servers=unix://etcd.sock:0", "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
+      fmt::format("--secure-port={}", port_.number()), "--permit-port-sharing=true", "--tls-cert-file=apiserver.crt",
+      "--tls-private-key-file=apiserver.key", "--client-ca-file=ca.crt", "--token-auth-file=tokens.csv",
+      "--authorization-mode=RBAC", "--service-account-issuer=https://kubernetes.default.svc",
+      "--service-account-key-file=sa.key", "--service-account-signing-key-file=sa.key",
       // Webhooks are called at their Service's address. Here nobody answers, at once, and nothing leaves the machine.
-      "--service-cluster-ip-range=127.96.0.0/16",
-      "--allow-privileged=true",
-      "--endpoint-reconciler-type=none",
-      "--enable-priority-and-fairness=false",
-      "--profiling=false",
+      "--service-cluster-ip-range=127.96.0.0/16", "--allow-privileged=true", "--endpoint-reconciler-type=none",
+      "--enable-priority-and-fairness=false", "--profiling=false",
       "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",  // both wait for controllers
   };
   if (options_.audit) {
