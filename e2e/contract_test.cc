@@ -207,7 +207,7 @@ TEST_F(Contract, EditsInAnyOrder) {
   Await({kControlPlane}, "v1.1.5", "Paused");
   PatchSpec(kControlPlane, {{"paused", false}});
   Await(kThree, "v1.1.5", "WorkloadsReady");
-  ExpectNobodyStartedBefore(change, {"spec", "version"}, "v1.1.5");
+  ExpectNobodyStartedBefore(change, {"status", "contract"}, "v1beta1");
 }
 
 // P1, P2, P4: a pause needs no render, what drifts meanwhile waits for its end, and hands off means hands off.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/reasons.h"
 #include "api/release.h"
 #include "base/encoding.h"
 #include "base/strings.h"
@@ -78,10 +79,17 @@ Next LostBeforeRemoval(const Observation& o) {
   return Rebuild{};
 }
 
+// A removal that was let begin isn't undone because who uses the provider can't be read for a moment: what it restored
+// was removed again, over and over.
+bool OnlyUnread(const Observation& o) {
+  auto hold = FirstHold(o, DeletionRules());
+  return RemovalBegan(o) && o.users_error && hold && hold->reason == api::reason::kDeletionFailed;
+}
+
 // While it is needed, by clusters or to migrate what it leaves behind, it runs as declared: at zero, neither would ever
 // end.
 Next PauseWhileNeeded(const Observation& o) {
-  if (!GuardsDeletion(o)) return std::nullopt;
+  if (!GuardsDeletion(o) || OnlyUnread(o)) return std::nullopt;
   if (!FirstHold(o, DeletionRules()) && o.fleet.unmigrated.empty()) return std::nullopt;
   return DecidePause(o);
 }
@@ -91,6 +99,7 @@ Next KeptWhileNeeded(const Observation& o) {
   if (!GuardsDeletion(o)) return std::nullopt;
   auto hold = FirstHold(o, DeletionRules());
   if (!hold) return std::nullopt;
+  if (OnlyUnread(o)) return *hold;
   std::vector<Drift> drifts = ToRestore(o);
   if (!drifts.empty() && CanRestore(o)) return Restore{std::move(drifts), std::move(hold)};
   if (!drifts.empty() && IsApplied(o)) return Install{.inputs = InputsDigest(o), .hold = std::move(hold)};

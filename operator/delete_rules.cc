@@ -50,7 +50,9 @@ std::optional<Hold> CoreGoesLast(const Observation& o) {
 // X2, and X3 as far as Clusters go: they are objects of the core's CRDs.
 std::optional<Hold> NotInUse(const Observation& o) {
   if (o.users_error) {
-    Hold hold = HoldFor(std::string(condition::kReady), std::string(reason::kInUse),
+    // The reason is also what the next pass knows a begun removal by.
+    std::string_view why = RemovalBegan(o) ? reason::kDeletionFailed : reason::kInUse;
+    Hold hold = HoldFor(std::string(condition::kReady), std::string(why),
                         o.users_error->With("can't tell whether clusters use this provider"));
     hold.message += "; " + Override();
     return hold;
@@ -73,6 +75,12 @@ std::vector<std::string> Names(const std::vector<CrdState>& crds) {
 constexpr Rule kDeletion[] = {{"X3.core-last", CoreGoesLast}, {"X2.in-use", NotInUse}};
 
 }  // namespace
+
+bool RemovalBegan(const Observation& o) {
+  const auto* ready = kube::FindCondition(o.provider.status.conditions, condition::kReady);
+  return o.provider.deleting && ready != nullptr &&
+         (ready->reason == reason::kDeleting || ready->reason == reason::kDeletionFailed);
+}
 
 bool GuardsDeletion(const Observation& o) {
   auto it = o.provider.annotations.find(std::string(api::kAnnotationForceDelete));

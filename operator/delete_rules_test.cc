@@ -69,6 +69,14 @@ TEST(DeletionRules, SayWhatStandsInTheWay) {
          o.users_error = Error{Code::kUnavailable, "storage is (re)initializing", {}};
        },
        api::reason::kInUse, "can't tell whether clusters use this provider", Retry::kBackoff},
+      {"X2 nor is it a reason to undo a removal that began", kInfrastructure,
+       [](Observation& o) {
+         o.users_error = Error{Code::kUnavailable, "storage is (re)initializing", {}};
+         o.provider.status.conditions = {{"Ready", "False", "Deleting", "", 1, ""}};
+         o.provider.status.applied = o.rendered = "inputs";
+         o.fleet.drifts = {{{"", "ServiceAccount", "ns", "gone"}, true, {}, {}}};
+       },
+       api::reason::kDeletionFailed, "can't tell whether clusters use this provider", Retry::kBackoff},
       {"X4 an annotation overrides X2", kInfrastructure,
        [](Observation& o) {
          o.users = {"AWSMachine default/a"};

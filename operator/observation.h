@@ -48,7 +48,8 @@ struct Workload {
   bool awaited = false;               // the watch hasn't shown our last write yet: the rest is old
   std::int64_t replicas = 1;          // spec.replicas
   std::optional<std::string> former;  // annotation original-replicas: a pause scaled it to zero (P1)
-  bool at_zero = false;               // no pod of it is left
+  bool idle = false;                  // spec.replicas is 0, and its status tells of no pod
+  bool at_zero = false;               // the same, and the status is of what was written last: no pod of it is left
   std::int64_t terminating = 0;       // pods that are on their way out, where the server counts them
   std::string pods;                   // label selector of its pods, while it isn't healthy
 };

@@ -59,7 +59,8 @@ void ReadReplicas(const kube::Object& object, Workload& workload) {
   }
   bool seen = GetInt(json, {"status", "observedGeneration"}) >= object.generation();
   auto left = GetInt(json, {"status", "replicas"}) + GetInt(json, {"status", "terminatingReplicas"});
-  workload.at_zero = workload.replicas == 0 && seen && left == 0;
+  workload.idle = workload.replicas == 0 && left == 0;
+  workload.at_zero = workload.idle && seen;
   if (!workload.former || workload.replicas != 0) return;
   workload.health = workload.at_zero
                         ? kube::Health{kube::HealthState::kCurrent, "paused at zero replicas"}

@@ -89,10 +89,11 @@ std::optional<Step> DecidePause(const Observation& o) {
   return Scale{paused, true};
 }
 
-std::string StillRunning(const Fleet& fleet) {
+std::string StillRunning(const Fleet& fleet, bool said_paused) {
   std::vector<std::string> running;
   for (const Workload& w : fleet.workloads) {
-    if (HasReplicas(w.id) && w.exists && !w.at_zero) running.push_back(w.id.kind + " " + w.id.name);
+    bool none = said_paused ? w.idle : w.at_zero;
+    if (HasReplicas(w.id) && w.exists && !none) running.push_back(w.id.kind + " " + w.id.name);
   }
   return JoinNames(running, 5);
 }

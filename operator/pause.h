@@ -29,8 +29,9 @@ std::vector<kube::ObjectId> ToScaleUp(const Observation& o);
 // What a pause that begins or ends asks for (P1, C5); nullopt for nothing. It must work where no render is possible, so
 // it comes before everything that could stop a pass.
 std::optional<Step> DecidePause(const Observation& o);
-// Workloads of which pods are left, in words; "" for none.
-std::string StillRunning(const Fleet& fleet);
+// Workloads of which pods are left, in words; "" for none. Where nothing ran before (`said_paused`), what is applied at
+// zero replicas starts nothing, so it counts only when pods are seen.
+std::string StillRunning(const Fleet& fleet, bool said_paused);
 
 // Merge patches of a live workload; null where it is as it must be. `declared` is what spec.deployment.replicas says.
 // `scaled_by`, whoever set the count through the scale subresource, is kept in annotation scaled-by: with the count it

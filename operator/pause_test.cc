@@ -26,7 +26,7 @@ Workload Running(std::int64_t replicas = 1) {
 Workload Paused(const std::string& former = "1") {
   Workload w = Running(0);
   w.former = former;
-  w.at_zero = true;
+  w.idle = w.at_zero = true;
   return w;
 }
 

@@ -157,7 +157,9 @@ void ReportPause(Conditions& conditions, const Observation& o, const Done& done)
     if (!coming_back) conditions.Remove(condition::kPaused);
     return;
   }
-  std::string running = StillRunning(fleet);
+  // An apply at zero made it "going to zero" for an instant, in which others took the change of contract for done and
+  // started, and it was itself applied with its declared replicas from then on.
+  std::string running = StillRunning(fleet, SaysPaused(o.provider.status));
   if (!running.empty()) {
     conditions.Set(condition::kPaused, "False", reason::kProgressing, "Going to zero replicas: " + running);
   } else {

@@ -154,6 +154,35 @@ TEST(Summarize, WhatAPauseScaledIsNotReadyAfterIt) {
   EXPECT_EQ(StatusOf(Summarize(o, done), "Ready"), "False");
 }
 
+// C5, P2: a change that was applied at zero replicas, and that the watch had not shown yet, made the provider say that
+// it was going to zero. The others took the change of contract for done, and started in the middle of it.
+TEST(Summarize, WhatIsAppliedAtZeroStaysPaused) {
+  struct Case {
+    const char* name;
+    bool said, idle, at_zero;
+    const char* paused;
+  };
+  const Case cases[] = {
+      {"a pause that begins waits for the last pod", false, false, false, "False"},
+      {"and for the word that it was the last", false, true, false, "False"},
+      {"then it is one", false, true, true, "True"},
+      {"what is applied to it starts nothing", true, true, false, "True"},
+      {"but for what somebody scales", true, false, false, "False"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    Observation o = Observed();
+    o.provider.spec.paused = true;
+    if (c.said) o.provider.status.conditions = {{"Paused", "True", "Paused", "", 1, ""}};
+    Workload workload = testing::NewWorkload(kube::HealthState::kInProgress);
+    workload.idle = c.idle;
+    workload.at_zero = c.at_zero;
+    Done done{.applied = "inputs", .fleet = Fleet{}};
+    done.fleet->workloads = {workload};
+    EXPECT_EQ(StatusOf(Summarize(o, done), "Paused"), c.paused);
+  }
+}
+
 // The status that said so of a pause was never written: the end of the pause left Ready as it was before it.
 TEST(Summarize, TheEndOfAPauseIsNotReady) {
   Observation o = Observed();
