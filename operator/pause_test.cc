@@ -135,10 +135,12 @@ TEST(Pause, IsOverOnceTheStatusSaysSo) {
 TEST(Pause, ADeclaredCountIsForTheOneDeployment) {
   Observation o = Installed();
   o.provider.spec.deployment.emplace().replicas = 2;
-  EXPECT_EQ(DeclaredReplicas(o, testing::DeploymentId()), 2);
+  o.fleet.workloads[0].id.name = "webhook";
+  EXPECT_EQ(DeclaredReplicas(o, o.fleet.workloads[0].id), 2);
   o.fleet.workloads.push_back(Running());
+  EXPECT_EQ(DeclaredReplicas(o, o.fleet.workloads[0].id), std::nullopt) << "the other one is the manager";
   o.fleet.workloads[1].id.kind = "StatefulSet";
-  EXPECT_EQ(DeclaredReplicas(o, testing::DeploymentId()), 2);
+  EXPECT_EQ(DeclaredReplicas(o, o.fleet.workloads[0].id), 2);
   EXPECT_EQ(DeclaredReplicas(o, o.fleet.workloads[1].id), std::nullopt);
 }
 

@@ -395,7 +395,7 @@ TEST(EventsOf, WarnOfWhatIsTriedAgain) {
   };
   for (const Case& c : {Case{Retry::kBackoff, 1}, {Retry::kAt, 1}, {Retry::kWaiting, 0}, {Retry::kOnChange, 1}}) {
     Done done;
-    done.hold = Hold{"PreflightCheckPassed", "SourceUnreachable", "no route", c.retry, Seconds(1)};
+    done.hold = Hold{"ProviderInstalled", "SourceUnreachable", "no route", c.retry, Seconds(1)};
     auto events = EventsOf({}, Summarize(Observed(), done), done);
     EXPECT_EQ(events.size(), c.events) << static_cast<int>(c.retry);
     for (const Event& e : events) EXPECT_EQ(e.type + " " + e.reason, "Warning SourceUnreachable");
