@@ -84,6 +84,33 @@ TEST(Adoption, WhatThePeerLeft) {
   EXPECT_EQ(LeftByPeer(provider)->version, "v1.12.0") << "its status was lost";
 }
 
+// U11: a trace of any kind says that it was installed.
+TEST(Adoption, NeverInstalledHasNoTrace) {
+  const api::Provider fresh = testing::NewProvider(api::ProviderType::kInfrastructure, "aws");
+  void (*const traces[])(api::ProviderStatus&) = {
+      [](api::ProviderStatus& s) { s.inventory = Json::object(); },
+      [](api::ProviderStatus& s) { s.installed_version = "v1.0.0"; },
+      [](api::ProviderStatus& s) { s.applied = "inputs"; },
+      [](api::ProviderStatus& s) { s.history.emplace_back(); },
+  };
+  EXPECT_TRUE(NeverInstalled(fresh));
+  for (auto* leave : traces) {
+    api::Provider provider = fresh;
+    leave(provider.status);
+    EXPECT_FALSE(NeverInstalled(provider));
+  }
+}
+
+// A2: only this word, so that nobody overwrites by accident.
+TEST(Adoption, OverwritesWhereToldTo) {
+  api::Provider provider = testing::NewProvider(api::ProviderType::kInfrastructure, "aws");
+  EXPECT_FALSE(MayOverwrite(provider));
+  provider.annotations["operator.cluster.x-k8s.io/overwrite-differences"] = "false";
+  EXPECT_FALSE(MayOverwrite(provider));
+  provider.annotations["operator.cluster.x-k8s.io/overwrite-differences"] = "true";
+  EXPECT_TRUE(MayOverwrite(provider));
+}
+
 Observation Adopted() {
   Observation o = testing::Observed();
   o.former = FormerInstall{"clusterctl", o.provider.id.ns, "v1.11.0"};

@@ -149,6 +149,36 @@ TEST(ContractRules, KnowWhatASiblingWants) {
   EXPECT_EQ(DesiredContract(*world.core), "");
 }
 
+TEST(ContractRules, AChangeOfVersionNeedsBoth) {
+  struct Case {
+    const char *installed, *wanted;
+    bool pending;
+  };
+  const Case cases[] = {{"", "", false},
+                        {"", "v1.1.5", false},
+                        {"v1.1.5", "", false},
+                        {"v1.1.5", "1.1.5", false},  // I12
+                        {"v1.1.5", "v1.1.6", true}};
+  for (const Case& c : cases) {
+    World world("v1beta1");
+    world.me->status.installed_version = c.installed;
+    world.me->spec.version = c.wanted;
+    EXPECT_EQ(VersionPending(*world.me), c.pending) << c.installed << " to " << c.wanted;
+  }
+}
+
+// C1: where nobody says a contract, none is broken.
+TEST(ContractRules, WithoutACoreNothingIsAtOdds) {
+  World world("v1beta1");
+  Observation o = world.Seen();
+  EXPECT_FALSE(ContractMismatch(o, ""));
+  ASSERT_TRUE(ContractMismatch(o, "v1beta2"));
+  world.core->status.contract = "";
+  EXPECT_FALSE(ContractMismatch(o, "v1beta2"));
+  o.core = nullptr;
+  EXPECT_FALSE(ContractMismatch(o, "v1beta2"));
+}
+
 TEST(ContractRules, C7CountsMinorVersions) {
   struct Case {
     const char *installed, *wanted, *next;  // next: "" where it may go
@@ -158,7 +188,8 @@ TEST(ContractRules, C7CountsMinorVersions) {
       {"v1.10.4", "v1.11.0", ""},    {"v1.8.0", "v1.12.0", "v1.11"}, {"v1.1.5", "v1.10.4", "v1.9"},
       {"v0.4.2", "v1.10.4", "v1.9"}, {"v0.4.2", "v1.1.5", ""},       {"v1.12.0", "v1.16.0", "v1.15"},
       {"v1.12.0", "v1.8.0", ""},     {"v1.9.9", "v1.13.0", "v1.12"}, {"v1.12.0", "v2.0.0", ""},
-      {"", "v1.12.0", ""},
+      {"", "v1.12.0", ""},           {"v1.12.0", "v2.16.0", ""},     {"v2.0.0", "v1.12.0", ""},
+      {"v1.12.0", "latest", ""},     {"latest", "v1.12.0", ""},
   };
   for (const Case& c : cases) {
     World world("v1beta1");
@@ -173,6 +204,10 @@ TEST(ContractRules, C7CountsMinorVersions) {
     EXPECT_THAT(hold->message, HasSubstr(std::string("Set spec.version to a ") + c.next + " release first"));
     world.me->id.name = "k3s";
     EXPECT_FALSE(SkipsMinorVersions(world.Seen())) << "others count as they like";
+    world.me->id = {api::ProviderType::kControlPlane, "x", "kubeadm"};
+    EXPECT_TRUE(SkipsMinorVersions(world.Seen()));
+    world.me->id.type = api::ProviderType::kInfrastructure;
+    EXPECT_FALSE(SkipsMinorVersions(world.Seen())) << "a name alone says nothing";
   }
 }
 

@@ -97,6 +97,41 @@ TEST(PlanStages, HoldsBackWhatOldPodsDontUnderstand) {
   EXPECT_EQ(plan.later, 0u);
 }
 
+// U2: the storage version switches after the webhooks, and that of a CRD that is as it was doesn't switch at all.
+TEST(TakeSwitchingCrds, TakesThoseThatSwitch) {
+  auto crd = Crd({"v1", "v2*"}), plain = Other("apps/v1", "Deployment");
+  struct Case {
+    CrdStates live;
+    bool applied, taken;
+  };
+  const Case cases[] = {{Live({"v1"}, "v1", {"v1"}), false, true},
+                        {Live({"v1"}, "v1", {"v1"}), true, false},
+                        {Live({"v1", "v2"}, "v2", {"v2"}), false, false},
+                        {{}, false, false}};
+  for (const Case& c : cases) {
+    kube::Inventory before;
+    if (c.applied) before.Put(crd.id, {"v1", crd.hash, "fields"});
+    std::vector<kube::Manifest> manifests = {crd, plain};
+    auto taken = TakeSwitchingCrds(manifests, before, c.live);
+    EXPECT_EQ(taken.size(), c.taken ? 1u : 0u);
+    EXPECT_EQ(manifests.size(), c.taken ? 1u : 2u);
+    EXPECT_EQ(manifests.back().id.kind, "Deployment");
+  }
+}
+
+// U3: what is stored at the old storage version alone can't be brought anywhere, nor what would go to one that is lost
+// too.
+TEST(LostVersions, CanBeMigratedToTheStorageVersionThatStays) {
+  auto lost = LostVersions({Crd({"v2*"})}, Live({"v1", "v2"}, "v2", {"v1", "v2"}));
+  ASSERT_EQ(lost.size(), 1u);
+  EXPECT_EQ(lost[0].version, "v1");
+  EXPECT_TRUE(lost[0].migratable);
+  lost = LostVersions({Crd({"v3*"})}, Live({"v1", "v2"}, "v2", {"v1", "v2"}));
+  ASSERT_EQ(lost.size(), 2u);
+  EXPECT_FALSE(lost[0].migratable);
+  EXPECT_FALSE(lost[1].migratable);
+}
+
 TEST(RolledOut, NeedsThisRenderAndHealth) {
   auto deployment = Other("apps/v1", "Deployment");
   kube::Inventory applied;

@@ -121,6 +121,17 @@ TEST(Decide, AnInstallationRestoresFirstWhatItCan) {
   EXPECT_EQ(std::get<Install>(Decide(o)).drifts.size(), 1u);
 }
 
+// D1: nothing was ever applied, so there is nothing to restore it from.
+TEST(Decide, RestoresFromARenderAlone) {
+  Observation o = Observed();
+  o.fleet.drifts = {{testing::DeploymentId(), true, {}, {}}};
+  EXPECT_TRUE(std::get<Install>(Decide(o)).drifts.empty());
+  o.core = nullptr;
+  EXPECT_EQ(StepName(Decide(o)), "Hold");
+  o.rendered = "of a change that is under way";
+  EXPECT_EQ(StepName(Decide(o)), "Restore");
+}
+
 // D1 in the middle of an upgrade (U2), and while one that failed is held (U5).
 TEST(Decide, ARolloutIsKeptAsItWasApplied) {
   Observation o = Observed();
@@ -136,6 +147,11 @@ TEST(Decide, ARolloutIsKeptAsItWasApplied) {
   Step step = Decide(o);
   ASSERT_EQ(StepName(step), "Await");
   EXPECT_EQ(std::get<Await>(step).drifts.size(), 1u);
+  o.provider.status.applied = "other inputs";
+  step = Decide(o);
+  ASSERT_EQ(StepName(step), "Await");
+  EXPECT_TRUE(std::get<Await>(step).drifts.empty()) << "the render at hand isn't what was applied";
+  o.provider.status.applied = "";
   o.provider.status.history.front().outcome = api::outcome::kFailed;
   step = Decide(o);
   ASSERT_EQ(StepName(step), "Restore");
@@ -146,6 +162,27 @@ TEST(Decide, ARolloutIsKeptAsItWasApplied) {
   EXPECT_EQ(StepName(Decide(o)), "Restore");
   o.rendered = "";
   EXPECT_EQ(StepName(Decide(o)), "Install") << "there is no render to restore from";
+  o.rendered = InputsDigest(o);
+  o.fleet.drifts.clear();
+  EXPECT_EQ(StepName(Decide(o)), "Hold") << "nothing drifted";
+}
+
+// C5: who is paused as declared waits for nobody.
+TEST(Decide, APauseThatIsDeclaredWaitsForNobody) {
+  Observation o = Observed();
+  o.provider.spec.paused = true;
+  o.provider.status.applied = InputsDigest(o);
+  o.provider.status.conditions = {{"Paused", "True", "Paused", "", 1, ""}};
+  auto left = NewProvider(api::ProviderType::kInfrastructure, "docker");
+  left.status.contract = "v1alpha4";
+  left.status.conditions = o.provider.status.conditions;
+  o.siblings.push_back(std::make_shared<api::Provider>(left));
+  o.fleet.workloads = {testing::NewWorkload(kube::HealthState::kCurrent)};
+  o.fleet.workloads[0].former = "1";
+  o.fleet.workloads[0].replicas = 0;
+  EXPECT_EQ(StepName(Decide(o)), "Steady");
+  o.provider.spec.paused = false;
+  EXPECT_EQ(StepName(Decide(o)), "Hold");
 }
 
 TEST(Decide, MigratesWhatIsStoredAtOlderVersions) {
@@ -222,6 +259,42 @@ TEST(Decide, PreflightHoldsWithReasonAndMessage) {
   }
 }
 
+// C7 is part of the preflight.
+TEST(Decide, PreflightCountsMinorVersions) {
+  Observation o = Observed();
+  o.provider.id = {api::ProviderType::kBootstrap, "kubeadm-system", "kubeadm"};
+  o.provider.status.installed_version = "v1.8.0";
+  Step step = Decide(o);
+  ASSERT_EQ(StepName(step), "Hold");
+  EXPECT_EQ(std::get<Hold>(step).reason, api::reason::kUnsupportedVersionSkip);
+}
+
+// I5: of another kind, or of another name, any number may be older; there is one core, whatever its name.
+TEST(Decide, OthersMayBeOlder) {
+  using enum api::ProviderType;
+  struct Case {
+    api::ProviderType type;
+    std::string name;
+    api::ProviderType me;
+    bool refused;
+  };
+  const Case cases[] = {{kInfrastructure, "azure", kInfrastructure, false},
+                        {kBootstrap, "aws", kInfrastructure, false},
+                        {kInfrastructure, "aws", kInfrastructure, true},
+                        {kCore, "other", kCore, true},
+                        {kBootstrap, "other", kCore, false}};
+  for (const Case& c : cases) {
+    Observation o = Observed();
+    if (c.me == kCore) o.provider = NewCore();
+    auto older = NewProvider(c.type, c.name, "2025-01-01T00:00:00Z");
+    older.id.ns = "elsewhere";
+    o.siblings = {std::make_shared<api::Provider>(older)};
+    Step step = Decide(o);
+    EXPECT_EQ(StepName(step), c.refused ? "Hold" : "Install") << c.name;
+    if (c.refused) EXPECT_EQ(std::get<Hold>(step).reason, api::reason::kMoreThanOneExists);
+  }
+}
+
 TEST(Decide, TheOlderOfTwoGoesOn) {
   Observation o = Observed();
   auto younger = NewProvider(api::ProviderType::kInfrastructure, "aws", "2026-06-01T00:00:00Z");
@@ -237,7 +310,13 @@ TEST(Decide, PatchDowngradesAndAllowedOnesGoOn) {
     EXPECT_EQ(StepName(Decide(o)), "Install") << installed;
   }
   Observation o = Observed();
+  for (const char* installed : {"", "what is that"}) {
+    o.provider.status.installed_version = installed;
+    EXPECT_EQ(StepName(Decide(o)), "Install") << installed;
+  }
   o.provider.status.installed_version = "v2.0.0";
+  o.provider.annotations["operator.cluster.x-k8s.io/allow-downgrade"] = "false";
+  EXPECT_EQ(StepName(Decide(o)), "Hold") << "U6";
   o.provider.annotations["operator.cluster.x-k8s.io/allow-downgrade"] = "true";
   EXPECT_EQ(StepName(Decide(o)), "Install") << "U6";
 }
@@ -355,6 +434,15 @@ TEST(CheckOwners, NamesTheOtherProvider) {
   ASSERT_TRUE(hold);
   EXPECT_EQ(hold->reason, api::reason::kObjectOwnedByAnotherProvider);
   EXPECT_THAT(hold->message, HasSubstr("InfrastructureProvider/azure"));
+  EXPECT_THAT(hold->message, HasSubstr("which installed it: "));
+  const kube::ObjectId second{"", "Secret", "ns", "shared"};
+  inventory.Put(second, {"v1", "h", "f"});
+  other.status.inventory = inventory.ToJson();
+  o.siblings.push_back(std::make_shared<api::Provider>(other));
+  o.siblings.erase(o.siblings.end() - 2);
+  hold = CheckOwners(o, {{"rbac.authorization.k8s.io", "ClusterRole", "", "shared-role"}, second});
+  ASSERT_TRUE(hold);
+  EXPECT_THAT(hold->message, HasSubstr("which installed them: "));
 }
 
 }  // namespace

@@ -114,6 +114,20 @@ TEST(DeletionRules, SayWhatStandsInTheWay) {
   }
 }
 
+// X2, X3: who isn't deleted, or was let go already, has no guard; nor does anybody but the core hold for the others.
+TEST(DeletionRules, GuardADeletionAlone) {
+  Observation o = Deleted(api::ProviderType::kInfrastructure);
+  EXPECT_TRUE(GuardsDeletion(o));
+  o.provider.has_finalizer = false;
+  EXPECT_FALSE(GuardsDeletion(o));
+  o.provider.has_finalizer = true;
+  o.provider.deleting = false;
+  EXPECT_FALSE(GuardsDeletion(o));
+  auto other = testing::NewProvider(api::ProviderType::kInfrastructure, "docker");
+  o.siblings = {std::make_shared<api::Provider>(other)};
+  EXPECT_FALSE(DeletionRules().front().check(o));
+}
+
 // X2: at zero replicas it lets no cluster go.
 TEST(DeletionRules, AskForAPausedManager) {
   Observation o = Deleted(api::ProviderType::kInfrastructure);

@@ -81,6 +81,15 @@ TEST(Drift, TraceTellsWhoWroteLast) {
   }
 }
 
+TEST(Drift, ObjectsWithoutManagedFieldsTellNothing) {
+  for (const char* metadata : {R"({"name":"d"})", R"({"name":"d","managedFields":{}})"}) {
+    kube::Object object(Json{{"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", *ParseJson(metadata)}});
+    SlimToTrace(object);
+    EXPECT_EQ(TraceOf(object).by, "");
+    EXPECT_TRUE(TraceOf(object).changed.is_null());
+  }
+}
+
 TEST(Drift, SlimObjectsKeepLittle) {
   kube::Object object = With({kOurs, {"x", "Update", "", "2026-01-01T00:00:09Z", R"({"f:spec":{}})"}});
   SlimToTrace(object);
@@ -100,7 +109,7 @@ TEST(Drift, SlimObjectsKeepLittle) {
 
 TEST(Drift, NamesTheFieldsThatTheManifestHas) {
   Json manifest = *ParseJson(R"({"metadata":{"labels":{"a.b/c":"1"}},"data":{"k":"v"},
-    "webhooks":[{"name":"one","failurePolicy":"Fail"}],"rules":[1]})");
+    "webhooks":[{"name":"one","failurePolicy":"Fail"}],"rules":[1],"map":{"a":{"name":"one"}}})");
   struct Case {
     std::string fields;
     std::vector<std::string> paths;
@@ -111,6 +120,11 @@ TEST(Drift, NamesTheFieldsThatTheManifestHas) {
       {R"({"f:webhooks":{"k:{\"name\":\"one\"}":{".":{},"f:failurePolicy":{}},"k:{\"name\":\"two\"}":{"f:x":{}}}})",
        {".webhooks[name=one].failurePolicy"}},
       {R"({"f:rules":{}})", {".rules"}},
+      // What leads nowhere: no step of a field or an item, or one that can't be read.
+      {R"({"f:data":{"v:k":{}}})", {}},
+      {R"({"f:map":{"k:{\"name\":\"one\"}":{}}})", {}},
+      {R"({"f:webhooks":{"k:one":{},"k:[]":{},"k:{\"name\":\"one\",\"other\":1}":{}}})", {}},
+      {R"({"f:rules":{"k:{}":{}}})", {}},
       {R"({"f:status":{"f:x":{}}})", {}},
       {"[]", {}},
   };
@@ -148,6 +162,9 @@ TEST(Drift, ReplicasAreLeftToWhoScales) {
   EXPECT_NE(without.hash, manifest.hash);
   EXPECT_EQ(Find(*ParseJson(without.text), {"spec", "replicas"}), nullptr);
   EXPECT_EQ(WithoutReplicas(without).hash, without.hash);
+  kube::Manifest account = kube::ToManifest(
+      kube::Object(Json{{"apiVersion", "v1"}, {"kind", "ServiceAccount"}, {"metadata", {{"name", "a"}}}}));
+  EXPECT_EQ(WithoutReplicas(account).hash, account.hash);
 }
 
 }  // namespace

@@ -51,6 +51,23 @@ TEST(InUse, BelongsToAClusterByLabelKindOrOwner) {
     EXPECT_EQ(BelongsToCluster(object, known), c.belongs);
     SlimToOwners(object);
     EXPECT_EQ(BelongsToCluster(object, known), c.belongs) << "what a watch keeps is enough";
+    EXPECT_EQ(Find(object.json(), {"metadata", "namespace"}), nullptr) << "it has none";
+  }
+}
+
+// X2: the message names it.
+TEST(InUse, WhatAWatchKeepsHasAName) {
+  kube::Object object = Of(R"({"apiVersion":"x/v1","kind":"A","metadata":{"name":"a","namespace":"n"},"spec":{}})");
+  SlimToOwners(object);
+  EXPECT_EQ(NameOf(object), "A n/a");
+  EXPECT_EQ(Find(object.json(), {"spec"}), nullptr);
+}
+
+TEST(InUse, ACrdThatSaysNothingCantBeRead) {
+  for (const char* crd : {R"({"metadata":{"name":"as.x"},"spec":{}})", R"({"spec":{"versions":{}}})",
+                          R"({"spec":{"versions":[{"name":"v1","served":true}]}})",
+                          R"({"spec":{"versions":[{"name":"v1","served":true}]},"status":{"storedVersions":{}}})"}) {
+    EXPECT_FALSE(ReadableResources(Of(crd)).ok()) << crd;
   }
 }
 

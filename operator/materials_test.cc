@@ -50,6 +50,37 @@ TEST(MergeInventory, LeavesMarksAsTheyAre) {
   EXPECT_FALSE(merged.Find(found)->stale);
 }
 
+// U7: only what isn't as it was applied is announced.
+TEST(Differs, WhereSomethingIsToBeSent) {
+  const kube::ObjectId id{"apps", "Deployment", "ns", "a"};
+  const std::vector<kube::Manifest> manifests = {NewManifest(id)};
+  kube::Inventory none, applied, other, unseen, old;
+  applied.Put(id, {"v1", "new", "fields"});
+  old.Put(id, {"v1", "old", "fields"});
+  unseen.Put(id, {"v1", "new", ""});
+  other.Put(id, {"v1", "new", "fields", true});
+  EXPECT_FALSE(Differs(applied, applied, manifests));
+  EXPECT_TRUE(Differs(other, applied, manifests)) << "its mark goes";
+  EXPECT_TRUE(Differs(old, old, manifests));
+  EXPECT_TRUE(Differs(unseen, unseen, manifests)) << "it is to be sent again";
+  EXPECT_TRUE(Differs(none, none, manifests));
+}
+
+// D1: what drifted is sent again; what isn't ours stays unknown.
+TEST(ForgetDrifted, ForgetsWhatWasSent) {
+  const kube::ObjectId drifted{"", "Secret", "ns", "a"}, kept{"", "Secret", "ns", "b"},
+      foreign{"", "Secret", "ns", "c"};
+  kube::Inventory inventory;
+  inventory.Put(drifted, {"v1", "hash", "fields"});
+  inventory.Put(kept, {"v1", "hash", "fields"});
+  Observation o = Observed();
+  o.fleet.drifts = {{drifted, true, {}, {}}, {foreign, true, {}, {}}};
+  ForgetDrifted(o, inventory);
+  EXPECT_EQ(inventory.Find(drifted)->hash, "");
+  EXPECT_EQ(inventory.Find(kept)->hash, "hash");
+  EXPECT_EQ(inventory.Find(foreign), nullptr);
+}
+
 TEST(KeepsOthers, DeletesOnlyWhatCarriesOurLabel) {
   auto keep = KeepsOthers({api::ProviderType::kInfrastructure, "ns", "aws"});
   kube::Object object;
@@ -69,7 +100,9 @@ TEST(RenderHold, TellsReasonAndPlace) {
   Hold hold = RenderHold(o, missing);
   EXPECT_EQ(hold.reason, api::reason::kMissingVariables);
   EXPECT_EQ(hold.condition, api::condition::kPreflightCheckPassed);
-  EXPECT_THAT(hold.message, HasSubstr("[A, B, C]"));
+  EXPECT_THAT(hold.message, HasSubstr("[A, B, C] is not set: put them into"));
+  templating::RenderError one{templating::RenderStep::kVariables, {Code::kInvalidArgument, "m", {}}, {"A"}};
+  EXPECT_THAT(RenderHold(o, one).message, HasSubstr("[A] is not set: put it into"));
   EXPECT_THAT(hold.message, HasSubstr("spec.configSecret"));
   o.config_secret = Referenced{{"aws-variables", "aws-system"}, true, "1"};
   EXPECT_THAT(RenderHold(o, missing).message, HasSubstr("Secret aws-system/aws-variables"));
@@ -103,6 +136,26 @@ TEST(MissingNamespaceLabels, NamesWhatIsMissing) {
 TEST(MissingKindsHold, SaysHowToGetThem) {
   EXPECT_THAT(MissingKindsHold({"cert-manager.io/v1 Issuer"}).message, HasSubstr("install cert-manager"));
   EXPECT_THAT(MissingKindsHold({"example.com/v1 Widget"}).message, Not(HasSubstr("cert-manager")));
+}
+
+// U2: a Deployment gets the strategy it asks for, and a word of warning.
+TEST(RenderManifests, WarnsOfWhatStopsBeforeItStarts) {
+  const std::pair<std::string, bool> cases[] = {
+      {"kind: Deployment\nspec: {strategy: {type: Recreate}}", true},
+      {"kind: Deployment\nspec: {strategy: {type: RollingUpdate}}", false},
+      {"kind: Deployment\nspec: {}", false},
+      {"kind: StatefulSet\nspec: {strategy: {type: Recreate}}", false},
+  };
+  for (const auto& [rest, warned] : cases) {
+    api::Release release;
+    release.version = *api::Version::Parse("v1.12.0");
+    release.components = "apiVersion: apps/v1\nmetadata: {name: c, namespace: n}\n" + rest + "\n";
+    auto rendered = RenderManifests(Observed(), release, {}, {});
+    ASSERT_FALSE(rendered.hold) << rendered.hold->message;
+    std::string all = ::testing::PrintToString(rendered.warnings);
+    EXPECT_EQ(all.find("Deployment c has strategy Recreate") != all.npos, warned) << rest << all;
+    EXPECT_EQ(all.find("\"\""), all.npos) << "no empty one";
+  }
 }
 
 TEST(RenderManifests, ReadsVariablesFromSecretThenEnvironment) {

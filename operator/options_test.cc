@@ -65,6 +65,9 @@ TEST(ParseOptions, RefusesWhatItCannotUse) {
       {{"--concurrency=0"}, "--concurrency"},
       {{"--concurrency=many"}, "--concurrency"},
       {{"--leader-elect-lease-duration=soon"}, "\"soon\" is no duration"},
+      {{"--leader-elect-lease-duration=1ms"}, "\"1ms\" is no duration"},
+      {{"--leader-elect-lease-duration=90"}, "\"90\" is no duration"},
+      {{"--leader-elect-lease-duration=90x"}, "\"90x\" is no duration"},
       {{"--leader-elect-lease-duration=5s"}, "must be shorter"},
       {{"--log-format=xml"}, "xml"},
   };
@@ -73,6 +76,24 @@ TEST(ParseOptions, RefusesWhatItCannotUse) {
     EXPECT_FALSE(parsed.options);
     EXPECT_EQ(parsed.exit.code, 2);
     EXPECT_THAT(parsed.exit.text, HasSubstr(c.message));
+  }
+}
+
+TEST(ParseOptions, Logs) {
+  struct Case {
+    std::vector<const char*> arguments;
+    LogLevel level;
+    LogFormat format;
+  };
+  const Case cases[] = {{{}, LogLevel::kInfo, LogFormat::kText},
+                        {{"--v=3"}, LogLevel::kInfo, LogFormat::kText},
+                        {{"-v", "4", "--log-format=json"}, LogLevel::kDebug, LogFormat::kJson},
+                        {{"--log-format=text"}, LogLevel::kInfo, LogFormat::kText}};
+  for (const Case& c : cases) {
+    auto parsed = Parse(c.arguments);
+    ASSERT_TRUE(parsed.options) << parsed.exit.text;
+    EXPECT_EQ(parsed.options->log_level, c.level);
+    EXPECT_EQ(parsed.options->log_format, c.format);
   }
 }
 

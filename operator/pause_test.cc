@@ -88,6 +88,62 @@ TEST(Pause, IsOnePatchThatCanBeRepeated) {
   for (const Row& c : cases) EXPECT_EQ(c.patch, c.want) << c.name;
 }
 
+TEST(Pause, ACountThatIsNoneIsOne) {
+  for (const char* text : {"", "many", "3x", "-3", "99999999999999999999"}) {
+    EXPECT_EQ(ScaleUpPatch(Live(0, {{kFormer, text}}), std::nullopt).at("spec"), Json({{"replicas", 1}})) << text;
+  }
+}
+
+// P1: Deployments and StatefulSets, as far as they are there.
+TEST(Pause, IsForWhatHasReplicas) {
+  struct Row {
+    const char *group, *kind;
+    bool exists, scaled;
+  };
+  const Row cases[] = {{"apps", "Deployment", true, true},
+                       {"apps", "StatefulSet", true, true},
+                       {"apps", "DaemonSet", true, false},
+                       {"example.org", "Deployment", true, false},
+                       {"apps", "Deployment", false, false}};
+  for (const Row& c : cases) {
+    SCOPED_TRACE(std::string(c.group) + " " + c.kind);
+    Observation o = Installed();
+    o.fleet.workloads[0].id.group = c.group;
+    o.fleet.workloads[0].id.kind = c.kind;
+    o.fleet.workloads[0].exists = c.exists;
+    EXPECT_EQ(HasReplicas(o.fleet.workloads[0].id), c.scaled || !c.exists);
+    EXPECT_EQ(ToScaleDown(o).size(), c.scaled ? 1u : 0u);
+    EXPECT_EQ(StillRunning(o.fleet).empty(), !c.scaled);
+    o.fleet.workloads[0].at_zero = true;
+    EXPECT_EQ(StillRunning(o.fleet), "");
+  }
+}
+
+// P1: the condition says that it comes back before its workloads do; where it says nothing, these tell.
+TEST(Pause, IsOverOnceTheStatusSaysSo) {
+  Observation o = Installed();
+  o.fleet.workloads = {Paused()};
+  EXPECT_TRUE(AppliesAtZero(o));
+  SayPaused(o, "False", "Progressing");
+  EXPECT_FALSE(AppliesAtZero(o));
+  o.provider.status.conditions.clear();
+  SayPaused(o, "True", "HandsOff");
+  EXPECT_TRUE(AppliesAtZero(o));
+}
+
+// I9: spec.deployment is for the one Deployment of a provider, whatever else it has.
+TEST(Pause, ADeclaredCountIsForTheOneDeployment) {
+  Observation o = Installed();
+  o.provider.spec.deployment.emplace().replicas = 2;
+  o.fleet.workloads[0].id.name = "webhook";
+  EXPECT_EQ(DeclaredReplicas(o, o.fleet.workloads[0].id), 2);
+  o.fleet.workloads.push_back(Running());
+  EXPECT_EQ(DeclaredReplicas(o, o.fleet.workloads[0].id), std::nullopt) << "the other one is the manager";
+  o.fleet.workloads[1].id.kind = "StatefulSet";
+  EXPECT_EQ(DeclaredReplicas(o, o.fleet.workloads[0].id), 2);
+  EXPECT_EQ(DeclaredReplicas(o, o.fleet.workloads[1].id), std::nullopt);
+}
+
 // D1: whoever scaled it before the pause has the claim again, unless the spec declares a count.
 TEST(Pause, ReturnsWhatAnAutoscalerClaimed) {
   const Json noted = {{kFormer, "3"}, {kScaledBy, "hpa"}};

@@ -27,7 +27,20 @@ TEST(PodTrouble, SaysWhatPodsWaitFor) {
       "status: {phase: Pending, conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable, message: "
       "0/3 nodes are available}]}";
   const std::string ready = "status: {phase: Running, conditions: [{type: Ready, status: 'True'}]}";
+  // The first container is ready, or has ended as it should; the second one says why.
+  const std::string second =
+      "status: {phase: Running, initContainerStatuses: [{name: i, state: {terminated: {exitCode: 0}}}], "
+      "containerStatuses: [{name: a, ready: true, lastState: {terminated: {exitCode: 3}}}, {name: b, state: "
+      "{running: {}}}, {name: c, state: {terminated: {exitCode: 4, message: out of memory}}}]}";
+  const std::string init =
+      "status: {phase: Pending, initContainerStatuses: [{name: i, state: {terminated: {exitCode: 5}}}], "
+      "containerStatuses: [{name: a, state: {waiting: {reason: PodInitializing}}}]}";
+  const std::string ended =
+      "status: {phase: Running, containerStatuses: [{name: a, state: {terminated: {exitCode: 0}}}]}";
   const Case cases[] = {
+      {"U5 the first that isn't ready", {Pod("a", second)}, "container c; it ended with exit code 4: out of memory"},
+      {"U5 a container that comes first", {Pod("a", init)}, "container i; it ended with exit code 5"},
+      {"U5 one that ended well, and shouldn't have", {Pod("a", ended)}, "container a; it ended with exit code 0"},
       {"none", {}, ""},
       {"healthy", {Pod("a", ready)}, ""},
       {"U5 an image", {Pod("a", ready), Pod("b", image)}, "ImagePullBackOff: no such image"},

@@ -151,6 +151,34 @@ TEST(FollowRollout, RollsBackWhereThatIsWanted) {
   for (const auto& c : cases) Check(c);
 }
 
+// U5: rolled back, it says whether what runs again is well, and removes nothing while that isn't.
+TEST(FollowRollout, SaysHowTheLastGoodReleaseIs) {
+  Observation o = Upgrading(outcome::kRolledBack);
+  auto message = [&] { return std::get<Hold>(*FollowRollout(o, InputsDigest(o))).message; };
+  EXPECT_THAT(message(), HasSubstr("v1.11.0 isn't healthy either: Deployment capa-controller-manager"));
+  o.inventory.Put({"", "ConfigMap", "aws-system", "new"}, {"v1", "h", "f", true});
+  EXPECT_EQ(Name(FollowRollout(o, InputsDigest(o))), "hold RolledBack");
+  o.inventory = {};
+  o.fleet.workloads.clear();
+  EXPECT_THAT(message(), ::testing::Not(HasSubstr("isn't healthy")));
+}
+
+TEST(NotReady, NamesAllThatIsMissing) {
+  Fleet fleet;
+  EXPECT_EQ(NotReady(fleet), "");
+  fleet.workloads = {testing::NewWorkload(kube::HealthState::kCurrent)};
+  EXPECT_EQ(NotReady(fleet), "");
+  fleet.workloads[0].terminating = 2;
+  EXPECT_EQ(NotReady(fleet), "Deployment capa-controller-manager: 2 old pods are going");
+  fleet.workloads = {testing::NewWorkload(kube::HealthState::kInProgress, "0 of 1")};
+  EXPECT_EQ(NotReady(fleet), "Deployment capa-controller-manager: 0 of 1");
+  fleet.workloads[0].exists = false;
+  EXPECT_EQ(NotReady(fleet), "Deployment capa-controller-manager: doesn't exist");
+  fleet.workloads.clear();
+  fleet.pending_crds = {"as.x"};
+  EXPECT_EQ(NotReady(fleet), "CRDs not yet established: as.x");
+}
+
 TEST(FollowRollout, AnotherInputIsAnotherChange) {
   Observation o = Upgrading(outcome::kFailed);
   o.spec_digest = "other";
@@ -184,6 +212,12 @@ TEST(History, KeepsWhatMatters) {
   EXPECT_THAT(Texts(history), ElementsAre("v1.1.1 Succeeded", "v1.2.0 Failed", "v1.0.0 Succeeded"));
   EXPECT_EQ(LastGood({.history = history}, history.front())->version, "v1.0.0");
 
+  PutEntry(history, Entry("v1.3.0", outcome::kFailed, "f"));
+  PutEntry(history, Entry("v1.3.0", outcome::kRollingBack, "f"));
+  EXPECT_THAT(Texts(history).front(), "v1.3.0 RollingBack");
+  EXPECT_EQ(history.size(), 4u) << "the same change";
+  history.erase(history.begin());
+
   PutEntry(history, Entry("v1.1.1", outcome::kRollingOut, "e"));
   Succeed(history, WallTime(Seconds(1'800'000'000)));
   EXPECT_EQ(history.size(), 3u) << "the same release with another declaration";
@@ -215,6 +249,31 @@ TEST(GiveUpRollout, SaysWhatIsWrongAndRemembersIt) {
   Done held;
   held.hold = std::get<Hold>(*FollowRollout(o, InputsDigest(o)));
   EXPECT_EQ(Summarize(o, held), o.provider.status) << "a second pass has nothing to write";
+}
+
+// U5: who asked for a rollback hears why there is none, but for a first installation, which has nowhere to go.
+TEST(GiveUpRollout, SaysWhyItIsNotRolledBack) {
+  struct Case {
+    api::OnFailure on_failure;
+    bool first, said;
+  };
+  using enum api::OnFailure;
+  for (const Case& c : {Case{kHold, false, false}, {kRollback, false, true}, {kRollback, true, false}}) {
+    Observation o = Upgrading();
+    o.provider.spec.rollout.on_failure = c.on_failure;
+    if (c.first) o.provider.status.history.pop_back();
+    std::string message = GiveUpRollout(o, o.fleet).hold->message;
+    EXPECT_EQ(message.find("it is not rolled back") != message.npos, c.said) << message;
+    EXPECT_EQ(message.find("...") != message.npos, false) << message;
+  }
+}
+
+TEST(GiveUpRollout, KeepsAnEntrySmall) {
+  Observation o = Upgrading();
+  o.fleet.workloads[0].health.message = std::string(5000, 'x');
+  Done done = GiveUpRollout(o, o.fleet);
+  EXPECT_EQ(done.rollout->message.size(), 2048u + 3);
+  EXPECT_TRUE(done.rollout->message.ends_with("x..."));
 }
 
 // U2: between the stages the old version is the installed one, and the conditions say where things are.

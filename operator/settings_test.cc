@@ -18,6 +18,8 @@ TEST(SelectEnvironment, TakesWhatThePatternsName) {
               ElementsAre(Pair("CLUSTER_TOPOLOGY", "true"), Pair("EXP_MACHINE_POOL", "true")));
   EXPECT_TRUE(SelectEnvironment(all, {}).empty());
   EXPECT_THAT(SelectEnvironment(all, {"*_SEC*T"}), ElementsAre(Pair("AWS_SECRET", "hidden")));
+  EXPECT_THAT(SelectEnvironment(all, {"EXP**"}), ElementsAre(Pair("EXP", "no"), Pair("EXP_MACHINE_POOL", "true")));
+  EXPECT_TRUE(SelectEnvironment(all, {"EXP?*"}).empty());
   EXPECT_TRUE(SelectEnvironment(nullptr, {"*"}).empty());
 }
 
@@ -37,7 +39,7 @@ variable: ignored
   EXPECT_THAT(*settings.UrlOf(api::ProviderType::kInfrastructure, "aws"), HasSubstr("cluster-api-provider-aws"));
   EXPECT_FALSE(settings.UrlOf(api::ProviderType::kBootstrap, "mine"));
   EXPECT_EQ(file->images.at("all").repository, "registry.example/capi");
-  EXPECT_TRUE(ParseConfigFile("").ok());
+  for (const char* none : {"", "a: b", "providers:"}) EXPECT_TRUE(ParseConfigFile(none).ok()) << none;
 }
 
 TEST(ParseConfigFile, NamesWhatIsWrong) {

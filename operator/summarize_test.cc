@@ -44,6 +44,7 @@ TEST(Summarize, ReadyIsTheSummary) {
   EXPECT_EQ(StatusOf(status, "Ready"), "False");
   EXPECT_EQ(StatusOf(status, "Reconciling"), "True");
   EXPECT_THAT(Get(status, "Ready")->message, HasSubstr("0 of 1 replicas"));
+  EXPECT_EQ(Get(status, "Ready")->reason, "WorkloadsNotReady");
   EXPECT_EQ(status.installed_version, "v1.12.0");
 
   o.provider.status = status;
@@ -221,12 +222,216 @@ TEST(Summarize, WarningsStayInSight) {
   EXPECT_THAT(events, ::testing::Contains(Event{"Warning", "RenderWarnings", "patch 1 matches no object"}));
   auto status = Summarize(o, Done{});
   EXPECT_THAT(Get(status, "Warnings")->message, HasSubstr("patch 1"));
+  EXPECT_EQ(Get(status, "ProviderInstalled")->message, "Provider installed successfully; see condition Warnings");
   EXPECT_EQ(StatusOf(status, "Ready"), "True") << "an inert patch isn't fatal";
   done.warnings = std::vector<std::string>{"patch 2 matches no object"};
   events = EventsOf(o.provider.status, Summarize(o, done), done);
   EXPECT_THAT(events, ::testing::ElementsAre(Event{"Warning", "RenderWarnings", "patch 2 matches no object"}));
   done.warnings->clear();
   EXPECT_EQ(StatusOf(Summarize(o, done), "Warnings"), "");
+}
+
+// A message stays valid text, however long it was.
+TEST(Summarize, CutsLongMessages) {
+  const std::pair<std::string, std::string> cases[] = {
+      {std::string(8192, 'a'), std::string(8192, 'a')},
+      {std::string(9000, 'a'), std::string(8192, 'a') + "..."},
+      {std::string(8191, 'a') + "\xc3\xa9", std::string(8191, 'a') + "..."},
+  };
+  for (const auto& [message, cut] : cases) {
+    Done done;
+    done.hold = Hold{"Ready", "InUse", message, Retry::kWaiting};
+    EXPECT_EQ(Get(Summarize(Observed(), done), "Ready")->message, cut);
+  }
+}
+
+// P1, I10: at zero, what is missing are the pods; a CRD that isn't there is told of all the same.
+TEST(Summarize, AtZeroOnlyPodsMayBeMissing) {
+  Observation o = Observed();
+  o.provider.spec.paused = true;
+  Done done = Applied();
+  done.fleet->workloads = {testing::NewWorkload(kube::HealthState::kInProgress)};
+  EXPECT_EQ(Get(Summarize(o, done), "Ready")->reason, "Paused");
+  done.fleet->pending_crds = {"as.x"};
+  EXPECT_EQ(Get(Summarize(o, done), "Ready")->reason, "CRDsNotEstablished");
+}
+
+// I10: a pod that dies leaves a provider installed; a change that was just sent doesn't, and says how it goes on.
+TEST(Summarize, InstalledIsWhatWasSentAndCameUp) {
+  Observation o = Observed();
+  o.provider.status = Summarize(o, Applied());
+  o.fleet.workloads = {testing::NewWorkload(kube::HealthState::kInProgress, "first")};
+  EXPECT_EQ(StatusOf(Summarize(o, Done{}), "ProviderInstalled"), "True");
+  Done done = Applied();
+  done.applied = done.rollout->inputs = "other";
+  done.fleet->workloads = o.fleet.workloads;
+  o.provider.status = Summarize(o, done);
+  EXPECT_EQ(StatusOf(o.provider.status, "ProviderInstalled"), "False");
+  o.fleet.workloads[0].health.message = "second";
+  EXPECT_THAT(Get(Summarize(o, Done{}), "ProviderInstalled")->message, HasSubstr("second"));
+}
+
+// P2: neither a spec that can't be read nor a deletion that goes on says anything of a pause.
+TEST(Summarize, APauseIsToldOfWhereItIsKnown) {
+  Observation o = Observed();
+  o.provider.spec.paused = true;
+  o.provider.deleting = true;
+  Done going{.deleting = true}, held{.hold = Hold{"Ready", "InUse", "a cluster", Retry::kWaiting}, .deleting = true};
+  EXPECT_EQ(StatusOf(Summarize(o, going), "Paused"), "");
+  EXPECT_EQ(StatusOf(Summarize(o, held), "Paused"), "True");
+  o.spec_error = Error{Code::kInvalidArgument, "spec", {}};
+  EXPECT_EQ(StatusOf(Summarize(o, held), "Paused"), "");
+}
+
+// P4: the annotation is gone, and so is what it said; a pause of our own isn't, though the spec can't be read.
+TEST(Summarize, WhatHandsOffSaidGoesWithIt) {
+  Observation o = Observed();
+  o.spec_error = Error{Code::kInvalidArgument, "spec", {}};
+  for (const char* reason : {"HandsOff", "Paused"}) {
+    o.provider.status.conditions = {{"Paused", "True", reason, "", 1, ""}};
+    EXPECT_EQ(StatusOf(Summarize(o, Done{}), "Paused"), reason == std::string("Paused") ? "True" : "");
+  }
+}
+
+// C1: what has no contract yet, or no core, is compatible with nothing.
+TEST(Summarize, ContractsAreComparedWhereThereAreTwo) {
+  Observation o = Observed();
+  EXPECT_EQ(StatusOf(Summarize(o, Done{}), "ContractCompatible"), "");
+  o.provider.status.contract = "v1beta2";
+  EXPECT_EQ(StatusOf(Summarize(o, Done{}), "ContractCompatible"), "True");
+  o.provider.status.contract = "v1alpha4";
+  EXPECT_EQ(StatusOf(Summarize(o, Done{}), "ContractCompatible"), "False");
+  o.core = nullptr;
+  EXPECT_EQ(StatusOf(Summarize(o, Done{}), "ContractCompatible"), "");
+}
+
+// C3, C5: the others judge by what is wanted as long as it is.
+TEST(Summarize, WhatIsWantedIsSaidWhileItIsOfUse) {
+  struct Case {
+    std::string name, installed, wanted, said;
+    void (*change)(Observation&, Done&);
+    std::string kept;
+  };
+  const auto nothing = [](Observation&, Done&) {};
+  const auto held_at_zero = [](Observation& o, Done& done) {
+    o.provider.status.conditions = {{"Paused", "True", "Paused", "", 1, ""}};
+    done.hold = Hold{"PreflightCheckPassed", "SecretNotFound", "", Retry::kWaiting};
+  };
+  const Case cases[] = {
+      {"on its way", "v1.11.0", "v1.12.0", "v1.12.0", nothing, "v1.12.0"},
+      {"there", "v1.12.0", "v1.12.0", "v1.12.0", nothing, ""},
+      {"another one is wanted", "v1.11.0", "v1.12.0", "v1.13.0", nothing, ""},
+      {"never installed", "", "v1.12.0", "v1.12.0", nothing, ""},
+      {"nothing is wanted", "v1.11.0", "", "v1.12.0", held_at_zero, ""},
+      {"nobody can read what", "v1.11.0", "v1.12.0", "v1.12.0",
+       [](Observation& o, Done&) {
+         o.spec_error = Error{Code::kInvalidArgument, "spec", {}};
+       },
+       ""},
+      {"held, and to be unpaused: nobody waits for its contract", "v1.11.0", "v1.12.0", "", held_at_zero, "v1.12.0"},
+      {"held, and paused", "v1.11.0", "v1.12.0", "",
+       [](Observation& o, Done& done) {
+         o.provider.spec.paused = true;
+         done.hold = Hold{"PreflightCheckPassed", "SecretNotFound", "", Retry::kWaiting};
+       },
+       ""},
+      {"held, and running", "v1.11.0", "v1.12.0", "",
+       [](Observation&, Done& done) {
+         done.hold = Hold{"PreflightCheckPassed", "SecretNotFound", "", Retry::kWaiting};
+       },
+       ""},
+      {"at zero, and not held", "v1.11.0", "v1.12.0", "",
+       [](Observation& o, Done&) {
+         o.provider.status.conditions = {{"Paused", "True", "Paused", "", 1, ""}};
+       },
+       ""},
+      {"there, and held at zero", "v1.12.0", "v1.12.0", "", held_at_zero, ""},
+  };
+  for (const Case& c : cases) {
+    Observation o = Observed();
+    Done done;
+    o.provider.status.installed_version = c.installed;
+    o.provider.spec.version = c.wanted;
+    o.provider.status.desired_version = c.said;
+    c.change(o, done);
+    EXPECT_EQ(Summarize(o, done).desired_version, c.kept) << c.name;
+  }
+}
+
+// U5: only the change whose inputs are applied has come to its end.
+TEST(Summarize, AnotherChangeIsNotTheEndOfThisOne) {
+  Observation o = Observed();
+  o.provider.status = Summarize(o, Applied());
+  for (const char* outcome : {"RollingOut", "Applying"}) {
+    o.provider.status.history.front().inputs = "of another";
+    o.provider.status.history.front().outcome = outcome;
+    EXPECT_EQ(Summarize(o, Done{}).history.front().outcome, outcome);
+  }
+}
+
+// U2: what was announced and not sent yet says nothing of its workloads.
+TEST(Summarize, NothingIsReadyBeforeItIsSent) {
+  Observation o = Observed();
+  EXPECT_EQ(StatusOf(Summarize(o, Done{}), "Ready"), "");
+  o.provider.status.history.emplace_back().outcome = "Applying";
+  EXPECT_EQ(StatusOf(Summarize(o, Done{}), "Ready"), "");
+  o.provider.status.history.front().outcome = "RollingOut";
+  EXPECT_EQ(StatusOf(Summarize(o, Done{}), "Ready"), "False");
+}
+
+// U5: a way back is no upgrade.
+TEST(Summarize, ARollbackBeginsNoUpgrade) {
+  Observation o = Observed();
+  o.provider.status.installed_version = "v1.11.0";
+  Done done;
+  done.rollout = api::HistoryEntry{"v1.12.0", "v1beta2", "sha256:1"};
+  for (const char* outcome : {"RollingBack", "RollingOut"}) {
+    done.rollout->outcome = outcome;
+    EXPECT_EQ(StatusOf(Summarize(o, done), "ProviderUpgraded"), outcome == std::string("RollingOut") ? "False" : "");
+  }
+}
+
+// U3: absent until there was something to migrate.
+TEST(Summarize, MigrationIsToldOfFromItsBeginningToItsEnd) {
+  Observation o = Observed();
+  EXPECT_EQ(Get(Summarize(o, Done{}), "StorageMigrated"), nullptr);
+  o.fleet.unmigrated.emplace_back().name = "as.x";
+  o.provider.status = Summarize(o, Done{});
+  EXPECT_EQ(Get(o.provider.status, "StorageMigrated")->reason, "MigratingStorage");
+  Done failed;
+  failed.migration_error = "no endpoints";
+  EXPECT_EQ(Get(Summarize(o, failed), "StorageMigrated")->reason, "StorageMigrationFailed");
+  o.fleet.unmigrated.clear();
+  EXPECT_EQ(StatusOf(Summarize(o, Done{}), "StorageMigrated"), "True");
+}
+
+// D2.
+TEST(Summarize, AFightIsToldOfUntilItEnds) {
+  Observation o = Observed();
+  EXPECT_EQ(Get(Summarize(o, Done{}), "Drifted"), nullptr);
+  o.fights.emplace_back();
+  o.provider.status = Summarize(o, Done{});
+  EXPECT_EQ(StatusOf(o.provider.status, "Drifted"), "True");
+  o.fights.clear();
+  EXPECT_EQ(Get(Summarize(o, Done{}), "Drifted")->reason, "NoDrift");
+}
+
+// F1: who waits is no news; who has to try again is.
+TEST(EventsOf, WarnOfWhatIsTriedAgain) {
+  struct Case {
+    Retry retry;
+    size_t events;
+  };
+  for (const Case& c : {Case{Retry::kBackoff, 1}, {Retry::kAt, 1}, {Retry::kWaiting, 0}, {Retry::kOnChange, 1}}) {
+    Done done;
+    done.hold = Hold{"ProviderInstalled", "SourceUnreachable", "no route", c.retry, Seconds(1)};
+    auto events = EventsOf({}, Summarize(Observed(), done), done);
+    EXPECT_EQ(events.size(), c.events) << static_cast<int>(c.retry);
+    for (const Event& e : events) EXPECT_EQ(e.type + " " + e.reason, "Warning SourceUnreachable");
+  }
+  Done installing = Applied();
+  installing.fleet->workloads = {testing::NewWorkload(kube::HealthState::kInProgress)};
+  EXPECT_TRUE(EventsOf({}, Summarize(Observed(), installing), installing).empty()) << "it is at work";
 }
 
 TEST(EventsOf, TellsTheDifferenceOnce) {

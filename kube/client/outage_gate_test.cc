@@ -74,6 +74,29 @@ TEST_F(OutageGateTest, AStopEndsTheWait) {
   EXPECT_EQ(ended.code(), Code::kCancelled);
 }
 
+// By the real clock, which looks at nothing before it is told to. The last of them has its turn after ten seconds.
+TEST_F(OutageGateTest, AnAnswerWakesWhoeverWaits) {
+  struct RealClock : Clock {
+    WallTime Now() override { return SystemClock().Now(); }
+    MonoTime Monotonic() override { return SystemClock().Monotonic(); }
+    bool WaitUntil(std::condition_variable_any& cv, Mutex& mu, const std::stop_token& stop, MonoTime deadline,
+                   const std::function<bool()>& ready) override {
+      ++waiting;  // with `mu` held: who takes it next finds this one asleep
+      return SystemClock().WaitUntil(cv, mu, stop, deadline, ready);
+    }
+    std::atomic<int> waiting = 0;
+  } clock;
+  ctx_.clock = &clock;
+  gate_.Lost(ctx_, clock.Monotonic(), Error{Code::kUnavailable, "refused", {}});
+  std::vector<std::jthread> callers;
+  for (int i = 0; i < 20; ++i) callers.emplace_back([&] { EXPECT_TRUE(gate_.Enter(ctx_).ok()); });
+  while (clock.waiting < 20) std::this_thread::yield();
+  MonoTime answered = clock.Monotonic();
+  gate_.Answered(ctx_);
+  callers.clear();
+  EXPECT_LT(clock.Monotonic() - answered, Seconds(6));
+}
+
 TEST_F(OutageGateTest, AnOldLossDoesNotCloseItAfterANewerAnswer) {
   MonoTime started = clock_.Monotonic();
   clock_.Advance(Millis(10));

@@ -113,24 +113,6 @@ TEST(HealthOf, OtherWorkloads) {
          "status":{"observedGeneration":1,"desiredNumberScheduled":2,"currentNumberScheduled":2,"numberAvailable":2,
          "numberReady":1}})",
        kInProgress, "1 of 2 replicas are ready"},
-      {"replicas unlabelled", "apps/v1", "ReplicaSet", R"({"status":{"observedGeneration":1}})", kInProgress,
-       "0 of 1 replicas are labelled"},
-      {"replicas not available", "apps/v1", "ReplicaSet",
-       R"({"status":{"observedGeneration":1,"fullyLabeledReplicas":1}})", kInProgress, "0 of 1 replicas are available"},
-      {"replicas not ready", "apps/v1", "ReplicaSet",
-       R"({"status":{"observedGeneration":1,"fullyLabeledReplicas":1,"availableReplicas":1}})", kInProgress,
-       "0 of 1 replicas are ready"},
-      {"replicas too many", "apps/v1", "ReplicaSet",
-       R"({"status":{"observedGeneration":1,"fullyLabeledReplicas":2,"availableReplicas":2,"readyReplicas":2,
-         "replicas":2}})",
-       kInProgress, "1 replicas too many are going"},
-      {"replicas there", "apps/v1", "ReplicaSet",
-       R"({"status":{"observedGeneration":1,"fullyLabeledReplicas":1,"availableReplicas":1,"readyReplicas":1,
-         "replicas":1}})",
-       kCurrent, "1 of 1"},
-      {"quota", "apps/v1", "ReplicaSet", R"({"status":{"observedGeneration":1,"conditions":[{"type":"ReplicaFailure",
-         "status":"True","reason":"FailedCreate","message":"exceeded quota"}]}})",
-       kInProgress, "exceeded quota"},
       {"job to start", "batch/v1", "Job", R"({})", kInProgress, "hasn't started"},
       {"job runs", "batch/v1", "Job", R"({"status":{"startTime":"2026-01-01T00:00:00Z","active":1}})", kCurrent,
        "1 active"},
@@ -151,6 +133,30 @@ TEST(HealthOf, OtherWorkloads) {
       {"pod ready", "v1", "Pod", R"({"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}})",
        kCurrent, "ready"},
       {"claim", "v1", "PersistentVolumeClaim", R"({"status":{"phase":"Pending"}})", kInProgress, "Pending"},
+  };
+  for (const Case& c : cases) Check(c);
+}
+
+TEST(HealthOf, ReplicaSets) {
+  const Case cases[] = {
+      {"replicas unlabelled", "apps/v1", "ReplicaSet", R"({"status":{"observedGeneration":1}})", kInProgress,
+       "0 of 1 replicas are labelled"},
+      {"replicas not available", "apps/v1", "ReplicaSet",
+       R"({"status":{"observedGeneration":1,"fullyLabeledReplicas":1}})", kInProgress, "0 of 1 replicas are available"},
+      {"replicas not ready", "apps/v1", "ReplicaSet",
+       R"({"status":{"observedGeneration":1,"fullyLabeledReplicas":1,"availableReplicas":1}})", kInProgress,
+       "0 of 1 replicas are ready"},
+      {"replicas too many", "apps/v1", "ReplicaSet",
+       R"({"status":{"observedGeneration":1,"fullyLabeledReplicas":2,"availableReplicas":2,"readyReplicas":2,
+         "replicas":2}})",
+       kInProgress, "1 replicas too many are going"},
+      {"replicas there", "apps/v1", "ReplicaSet",
+       R"({"status":{"observedGeneration":1,"fullyLabeledReplicas":1,"availableReplicas":1,"readyReplicas":1,
+         "replicas":1}})",
+       kCurrent, "1 of 1"},
+      {"quota", "apps/v1", "ReplicaSet", R"({"status":{"observedGeneration":1,"conditions":[{"type":"ReplicaFailure",
+         "status":"True","reason":"FailedCreate","message":"exceeded quota"}]}})",
+       kInProgress, "exceeded quota"},
   };
   for (const Case& c : cases) Check(c);
 }
