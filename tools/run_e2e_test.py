@@ -48,8 +48,9 @@ class Run(unittest.TestCase):
     def start(self, output=None, **variables):
         # The state folder's name leads to every process of the run.
         environment = dict(os.environ, XDG_RUNTIME_DIR=self.folder, RUN_FOLDER=os.path.dirname(self.kubeconfig))
+        for name in ("MAKELEVEL", "RELEASES_DIR", "ONCE", "TIMEOUT"):  # of whoever runs the tests
+            environment.pop(name, None)
         environment.update({"OPERATOR": self.operator, **variables})
-        environment.pop("MAKELEVEL", None)
         with open(output or self.output, "w", encoding="utf-8") as log:
             command = [os.path.join(TOOLS, "run")]
             run = subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)

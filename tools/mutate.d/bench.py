@@ -84,6 +84,9 @@ class Bench:
         folder = tempfile.mkdtemp(dir=self.folder)
         binary, error = self._build(mutants, source, program, folder)
         if binary:
+            verdict, _ = run_tests(binary, "*", self.root, 600)
+            if verdict.outcome != SURVIVED:  # else every change would look as if a test had noticed it
+                raise Failure(f"{program} fails with the changes of {mutants[0].file} in it, all switched off: {verdict.by}")
             return [Trial(mutant, program, binary, number) for number, mutant in enumerate(mutants, 1)]
         shutil.rmtree(folder)
         if len(mutants) == 1:
