@@ -69,14 +69,6 @@ TEST(DeletionRules, SayWhatStandsInTheWay) {
          o.users_error = Error{Code::kUnavailable, "storage is (re)initializing", {}};
        },
        api::reason::kInUse, "can't tell whether clusters use this provider", Retry::kBackoff},
-      {"X2 nor is it a reason to undo a removal that began", kInfrastructure,
-       [](Observation& o) {
-         o.users_error = Error{Code::kUnavailable, "storage is (re)initializing", {}};
-         o.provider.status.conditions = {{"Ready", "False", "Deleting", "", 1, ""}};
-         o.provider.status.applied = o.rendered = "inputs";
-         o.fleet.drifts = {{{"", "ServiceAccount", "ns", "gone"}, true, {}, {}}};
-       },
-       api::reason::kDeletionFailed, "can't tell whether clusters use this provider", Retry::kBackoff},
       {"X4 an annotation overrides X2", kInfrastructure,
        [](Observation& o) {
          o.users = {"AWSMachine default/a"};
@@ -111,6 +103,29 @@ TEST(DeletionRules, SayWhatStandsInTheWay) {
     EXPECT_THAT(hold.message, HasSubstr(c.message));
     EXPECT_THAT(hold.message, HasSubstr("operator.cluster.x-k8s.io/force-delete")) << "the way out is named";
     EXPECT_EQ(hold.retry, c.retry);
+  }
+}
+
+// X2, D1: an API server that faltered in the middle of a removal made the provider "in use": what it restored then was
+// removed again, over and over.
+TEST(DeletionRules, ARemovalThatBeganIsNotUndone) {
+  for (const char* said : {"Deleting", "DeletionFailed"}) {
+    SCOPED_TRACE(said);
+    Observation o = Deleted(api::ProviderType::kInfrastructure);
+    o.users_error = Error{Code::kUnavailable, "storage is (re)initializing", {}};
+    o.provider.status.conditions = {{"Ready", "False", said, "", 1, ""}};
+    o.provider.status.applied = o.rendered = "inputs";
+    o.fleet.drifts = {{{"", "ServiceAccount", "ns", "gone"}, true, {}, {}}};
+    Step step = Decide(o);
+    ASSERT_TRUE(std::holds_alternative<Hold>(step)) << testing::StepName(step);
+    const Hold& hold = std::get<Hold>(step);
+    EXPECT_EQ(hold.reason, api::reason::kDeletionFailed) << "by which the next pass knows it";
+    EXPECT_EQ(hold.retry, Retry::kBackoff);
+    // Who is known to use it is another matter.
+    o.users_error.reset();
+    o.users = {"AWSMachine default/a"};
+    step = Decide(o);
+    EXPECT_TRUE(std::holds_alternative<Restore>(step)) << testing::StepName(step);
   }
 }
 
