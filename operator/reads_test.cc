@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/http/server.h"
 #include "operator/in_use.h"
 #include "operator/materials.h"
@@ -12,7 +14,6 @@ namespace capi::ops {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 

@@ -40,7 +40,7 @@ class JumpingClock : public Clock {
   }
   // What has no nearer end than the call itself waits for something that comes: an address, say.
   bool WaitUntil(std::condition_variable_any& cv, Mutex& mu, const std::stop_token& stop, MonoTime deadline,
-                 const std::function<bool()>& ready) CAPI_NO_THREAD_SAFETY_ANALYSIS override {
+                 const std::function<bool()>& ready) override {
     auto wait = std::chrono::duration_cast<Millis>(deadline - Monotonic());
     if (wait > Seconds(1800)) return cv.wait(mu, stop, ready);
     if (wait <= Millis(0)) return ready();
