@@ -182,6 +182,7 @@ TEST_F(Adoption, ADeclarationMeetsWhatClusterctlInstalled) {
   ASSERT_TRUE(cluster_->AwaitReason(kCore.type, kCore.ns, kCore.name, "Ready", "Adopting"));
   EXPECT_THAT(See(kCore).Message("Ready"), HasSubstr("(spec.replicas)"));
   // Deleted before it was taken over: everything stays as it was.
+  ASSERT_TRUE(kube::Eventually([&] { return Settled(*cluster_, 2); }, Seconds(60)));
   auto before = Running(*cluster_);
   cluster_->DeleteProvider(kCore.type, kCore.ns, kCore.name);
   ASSERT_TRUE(cluster_->AwaitGone(kCore.type, kCore.ns, kCore.name));

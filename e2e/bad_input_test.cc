@@ -189,6 +189,14 @@ class BadInput : public ManagedCluster {
     auto created = cluster_->client().Create(cluster_->ctx(), kube::Builtin("ConfigMap"), kube::Object(map));
     ASSERT_TRUE(created.ok()) << created.error().message;
   }
+  void ExpectNothingApplied() {
+    for (const char* kind : {"ConfigMap", "Service", "ServiceAccount"}) {
+      auto list = cluster_->client().List(cluster_->ctx(), kube::Builtin(kind), "bad",
+                                          {.label_selector = "cluster.x-k8s.io/provider", .metadata_only = true});
+      ASSERT_TRUE(list.ok()) << list.error().message;
+      for (const auto& object : list->items) ADD_FAILURE() << kind << " " << object.name() << " was applied";
+    }
+  }
 };
 
 TEST_F(BadInput, HasItsConditionReasonAndMessage) {
@@ -212,8 +220,35 @@ TEST_F(BadInput, HasItsConditionReasonAndMessage) {
     EXPECT_THAT(seen.Message(c.condition), HasSubstr(c.message));
     EXPECT_EQ(seen.provider.status.observed_generation, seen.provider.generation);
     EXPECT_EQ(seen.Status("Stalled") == "True", seen.Status("Reconciling") != "True") << "kstatus: one of the two";
+    EXPECT_TRUE(AwaitPassByEdit({ProviderType::kInfrastructure, "bad", c.name, ""}));
+    EXPECT_EQ(cluster_->See(ProviderType::kInfrastructure, "bad", c.name).Reason("Ready"), c.reason);
   }
   EXPECT_FALSE(cluster_->Exists({"", "ConfigMap", "bad", "good"})) << "nothing was applied";
+  ExpectNothingApplied();
+}
+
+// T2: what has another digest isn't applied, and what has this one is.
+TEST_F(BadInput, ComponentsOfAnotherDigestAreRefused) {
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
+  const Managed sealed{ProviderType::kInfrastructure, "bad", "sealed", ""};
+  const std::string digest = "sha256:" + Sha256Hex(kGoodComponents), other = "sha256:" + Sha256Hex("other components");
+  StoreCase({.name = sealed.name});
+  cluster_->ApplyProvider(
+      sealed.type, sealed.ns, sealed.name,
+      {{"version", "v1.0.0"},
+       {"fetchConfig",
+        {{"selector", {{"matchLabels", {{"provider.cluster.x-k8s.io/name", sealed.name}}}}}, {"digest", other}}}});
+  ASSERT_TRUE(AwaitReason(sealed, "ProviderInstalled", "VerificationFailed"));
+  EXPECT_THAT(See(sealed).Message("ProviderInstalled"),
+              HasSubstr("have digest " + digest + ", spec.fetchConfig.digest asks for " + other));
+  ASSERT_TRUE(AwaitPassByEdit(sealed));
+  EXPECT_EQ(See(sealed).Reason("Ready"), "VerificationFailed");
+  ExpectNothingApplied();
+
+  PatchSpec(sealed, {{"fetchConfig", {{"digest", digest}}}});
+  ASSERT_TRUE(AwaitReady(sealed));
+  EXPECT_EQ(See(sealed).Status("ProviderInstalled"), "True");
+  EXPECT_TRUE(cluster_->Exists({"", "ConfigMap", "bad", "good"}));
 }
 
 TEST_F(BadInput, AWrongCoreNameAndADuplicate) {
@@ -259,6 +294,8 @@ TEST_F(MissingKinds, AreWaitedFor) {
   ASSERT_TRUE(AwaitReason(kCore, "PreflightCheckPassed", "MissingKinds"));
   EXPECT_THAT(See(kCore).Message("Ready"),
               HasSubstr("install cert-manager (https://cert-manager.io/docs/installation)"));
+  ASSERT_TRUE(AwaitPassByEdit(kCore));
+  EXPECT_EQ(See(kCore).Reason("Ready"), "MissingKinds");
   EXPECT_FALSE(cluster_->Exists({"", "ServiceAccount", kCore.ns, "capi-manager"})) << "nothing is applied by halves";
   Cluster with_cert_manager(cluster_->plane());
   EXPECT_TRUE(AwaitReady(kCore));

@@ -34,7 +34,7 @@ struct Seen {
 // Thread-compatible.
 class Cluster {
  public:
-  // `shared` uses the test binary's one control plane; our CRDs and cert-manager's are applied.
+  // Our CRDs are applied to it, and cert-manager's.
   explicit Cluster(kube::ControlPlane& plane, bool cert_manager = true);
 
   kube::Client& client() { return *client_; }

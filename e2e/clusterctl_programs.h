@@ -9,8 +9,8 @@ namespace capi::e2e {
 
 // Path of CAPI_CLUSTERCTL, else of this build's. Thread-safe.
 std::string OurClusterctlPath();
-// Path of the pinned one, which is made first where it isn't there yet. Never the one in PATH, which may be any, ours
-// too. Thread-safe.
+// Path of the pinned one, which tools/assets has made before. Never the one in PATH, which may be any, ours too.
+// Thread-safe.
 Result<std::string> RealClusterctlPath();
 
 }  // namespace capi::e2e

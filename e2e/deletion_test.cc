@@ -126,7 +126,9 @@ TEST_F(Deletion, ReadsAtTheVersionThatObjectsAreStoredAt) {
   Delete(kBootstrap);
   ASSERT_TRUE(AwaitReason(kBootstrap, "Ready", "InUse"));
   EXPECT_THAT(See(kBootstrap).Message("Ready"), HasSubstr("KubeadmConfig default/of-mine (1 in all)"));
-  EXPECT_FALSE(cluster_->client().Delete(cluster_->ctx(), old, "default", "of-mine").ok()) << "X1: nor deletes it";
+  Status deleted = cluster_->client().Delete(cluster_->ctx(), old, "default", "of-mine");
+  ASSERT_FALSE(deleted.ok()) << "X1: nor deletes it";
+  EXPECT_NE(deleted.code(), Code::kNotFound) << deleted.error().message;
   Annotate(kBootstrap, kForce, "true");
   EXPECT_TRUE(AwaitGone(kBootstrap));
   // So that the next test finds none of this.
@@ -134,6 +136,9 @@ TEST_F(Deletion, ReadsAtTheVersionThatObjectsAreStoredAt) {
   auto patched = cluster_->client().Patch(cluster_->ctx(), kube::Builtin("CustomResourceDefinition"), "",
                                           "kubeadmconfigs.bootstrap.cluster.x-k8s.io", kube::PatchType::kMerge, plain);
   EXPECT_TRUE(patched.ok()) << patched.error().message;
+  // The server needs a moment to see that.
+  EXPECT_TRUE(kube::Eventually([&] { return cluster_->client().Get(cluster_->ctx(), old, "default", "of-mine").ok(); }))
+      << "X1: what is a user's stays";
 }
 
 // X3 and X4: a Cluster blocks the core; the annotation overrides that.

@@ -124,6 +124,7 @@ TEST(Faults, AnAbsentServerIsAskedTwiceASecond) {
     SCOPED_TRACE(absence.name);
     kube::FaultProxy& proxy = lane.proxy();
     auto attempts = [&] { return proxy.refused() + static_cast<int>(proxy.requests().size()); };
+    proxy.Reset();  // or what it was asked for before would do
     absence.begin(proxy);
     // Those that are under way when it goes may all come at once.
     ASSERT_TRUE(kube::Eventually([&] { return attempts() > 0; }));

@@ -115,7 +115,7 @@ int Lane::Crash(const Story& story, size_t index, const std::vector<int>& kills,
     if (process->running() && !killer->due()) {
       EXPECT_TRUE(ended) << "it didn't end: " << story.Describe(cluster_);
       EXPECT_EQ(AwaitEnd(story, expected.ends[index]), "");
-      process->Terminate();
+      EXPECT_EQ(process->Terminate(), 0);
       return crashes;
     }
     process->Kill();
@@ -133,13 +133,15 @@ void Lane::StartOperator(std::vector<std::string> arguments) {
 
 void Lane::KeepOperator() {
   if (operator_->running()) return;
+  EXPECT_TRUE(operator_->LostItsLease()) << "it ended by itself:\n" << operator_->Log();
   said_before_ = Said();
   Unlock();
   operator_ = Launch();
 }
 
 void Lane::EndOperator() {
-  operator_->Terminate();
+  // It may be about to lose its lease.
+  EXPECT_TRUE(operator_->Terminate() == 0 || operator_->LostItsLease()) << operator_->Log();
   operator_.reset();
 }
 

@@ -22,7 +22,10 @@ void UnmanagedCluster::SetUp() {
 void UnmanagedCluster::TearDown() {
   if (!cluster_) return;
   if (!operator_) StartOperator();
-  if (!operator_->running()) operator_->Restart();
+  if (!operator_->running()) {
+    EXPECT_TRUE(operator_->ended_by_test()) << "it ended by itself:\n" << operator_->Log();
+    operator_->Restart();
+  }
   cluster_->DeleteAllProviders();
   operator_.reset();  // while whatever stands between it and the server is still there: it gives its lease back
 }

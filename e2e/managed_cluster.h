@@ -33,7 +33,8 @@ class UnmanagedCluster : public ::testing::Test {
 
   void StartOperator(std::vector<std::string> arguments = {}, std::vector<std::string> environment = {});
 
-  // Stores a real release, with a Secret for its variables where it needs any, and asks for it with `more` in the spec.
+  // Stores a release of the set, with a Secret for its variables where it needs any, and asks for it with `more` in the
+  // spec.
   void Create(const Managed& provider, const std::string& version, const Json& more = Json::object());
   bool Install(const Managed& provider, const std::string& version, const Json& more = Json::object());  // until Ready
   void StoreRelease(const Managed& provider, const std::string& version);

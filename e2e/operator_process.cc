@@ -57,7 +57,9 @@ std::unique_ptr<OperatorProcess> OperatorProcess::Launch(const std::string& kube
 }
 
 OperatorProcess::~OperatorProcess() {
-  if (running()) process_->Stop();
+  if (running()) {
+    EXPECT_EQ(process_->Stop(SIGTERM), 0) << "it doesn't end well";
+  }
   if (::testing::Test::HasFailure())
     fmt::print(stderr, "---- the operator's log ends with\n{}\n", process_->LogTail(60));
 }
@@ -68,6 +70,7 @@ void OperatorProcess::Launch() {
   auto started = kube::Process::Start({.argv = argv_, .log_file = log_, .environment = environment_});
   ASSERT_TRUE(started.ok()) << started.error().message;
   process_ = std::move(started).value();
+  ended_by_test_ = false;
 }
 
 void OperatorProcess::Start() {
@@ -85,8 +88,20 @@ void OperatorProcess::Start() {
   ASSERT_TRUE(ready && process_->running()) << "the operator isn't ready:\n" << process_->LogTail(40);
 }
 
-void OperatorProcess::Kill() { process_->Stop(SIGKILL); }
-int OperatorProcess::Terminate() { return process_->Stop(SIGTERM); }
+void OperatorProcess::Kill() {
+  ended_by_test_ = true;
+  process_->Stop(SIGKILL);
+}
+
+int OperatorProcess::Terminate() {
+  ended_by_test_ = true;
+  return process_->Stop(SIGTERM);
+}
+
+bool OperatorProcess::LostItsLease() const {
+  return process_->Wait(Millis(0)) == 1 && Log().ends_with("capi-operator: the lease was lost\n");
+}
+
 void OperatorProcess::Restart() { Start(); }
 
 std::string OperatorProcess::Log() const {

@@ -1,6 +1,7 @@
 // The built operator as a child process.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,11 +20,16 @@ class OperatorProcess {
                            std::vector<std::string> environment = {});
   // The same without the wait: for one that a test kills before it is ready.
   static std::unique_ptr<OperatorProcess> Launch(const std::string& kubeconfig, std::vector<std::string> arguments);
+  // Expects that one that still runs ends well.
   ~OperatorProcess();
 
   void Kill();      // SIGKILL
   int Terminate();  // SIGTERM; its exit code
-  void Restart();   // starts again with the same arguments
+  // Whether it ended because a test wanted it to.
+  bool ended_by_test() const { return ended_by_test_; }
+  // Whether it ended by itself because another may have its lease (F4), and in good order.
+  bool LostItsLease() const;
+  void Restart();  // starts again with the same arguments
   bool running() const { return process_ != nullptr && process_->running(); }
   int pid() const { return process_->pid(); }
   std::string Metrics() const;
@@ -42,6 +48,7 @@ class OperatorProcess {
   std::string log_;
   std::vector<std::string> argv_, environment_;
   std::unique_ptr<kube::Process> process_;
+  std::atomic<bool> ended_by_test_ = false;
 };
 
 }  // namespace capi::e2e

@@ -11,6 +11,7 @@
 #include "base/strings.h"
 #include "e2e/cluster.h"
 #include "e2e/operator_process.h"
+#include "e2e/passes.h"
 #include "e2e/variables.h"
 #include "kube/apply/inventory.h"
 #include "kube/testing/fault_proxy.h"
@@ -125,20 +126,17 @@ class Releases : public ::testing::TestWithParam<std::string> {
     EXPECT_EQ(seen.Status("Reconciling"), "");
   }
 
-  // Passes that the operator has ended so far.
-  double Passes() {
-    double passes = 0;
-    for (const auto& line : Split(operator_->Metrics(), '\n')) {
-      if (line.starts_with("controller_runtime_reconcile_total{")) passes += std::stod(line.substr(line.rfind(' ')));
-    }
-    return passes;
-  }
-
+  // Beside it there is the core, which nothing wakes now. The first pass to end may have begun before the touch; its
+  // successor hasn't.
   void ExpectSecondPassWritesNothing(const ReleaseFolder& release, const std::string& ns) {
     proxy_->Reset();
-    double before = Passes();
-    cluster_->PatchProvider(release.type, ns, release.name, {{"metadata", {{"annotations", {{"test/touch", "1"}}}}}});
-    EXPECT_TRUE(kube::Eventually([&] { return Passes() > before; }, Seconds(10))) << "no pass followed a change";
+    for (const char* touch : {"1", "2"}) {
+      const double before = Passes(*operator_);
+      cluster_->PatchProvider(release.type, ns, release.name,
+                              {{"metadata", {{"annotations", {{"test/touch", touch}}}}}});
+      EXPECT_TRUE(kube::Eventually([&] { return Passes(*operator_) > before; }, Seconds(10)))
+          << "no pass followed a change";
+    }
     EXPECT_THAT(Writes(*proxy_), ::testing::IsEmpty());
   }
 

@@ -188,7 +188,7 @@ TEST_F(SmallUpgrade, MigratesWhatIsStored) {
   }
 }
 
-// I5, U3: before any write. Its parts are operator_test's; the whole is for the long run.
+// I5, U3: before any write.
 TEST_F(SmallUpgrade, ARefusedReleaseChangesNothing) {
   ASSERT_TRUE(Install({.version = "v1.0.0", .crd_versions = "v1*"}));
   auto before = See(kCore).provider.status;

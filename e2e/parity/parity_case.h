@@ -42,7 +42,7 @@ struct ParityCase {
   std::string Configuration(std::string_view folder) const;
 };
 
-// Components files of all releases in RELEASES_DIR, each in all modes, in order.
+// Components files of all releases of the set, each in all modes, in order.
 std::vector<ParityCase> AllParityCases();
 
 }  // namespace capi::e2e
