@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "base/json.h"
 
 namespace capi::ops {
@@ -102,8 +104,8 @@ TEST_F(Servers, ElsewhereTheTokenDecides) {
 }
 
 TEST_F(Servers, ProbesSayWhetherItIsReady) {
-  bool ready = false;
-  auto server = ServeHealth("127.0.0.1:0", [&] { return ready; });
+  std::atomic<bool> ready = false;  // a thread of the server reads it
+  auto server = ServeHealth("127.0.0.1:0", [&] { return ready.load(); });
   ASSERT_TRUE(server.ok()) << server.error().message;
   const std::string url = "http://" + (*server)->address();
   EXPECT_EQ(Get(url, "/healthz", "").status, 200) << "it lives";
