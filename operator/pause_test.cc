@@ -113,9 +113,9 @@ TEST(Pause, IsForWhatHasReplicas) {
     o.fleet.workloads[0].exists = c.exists;
     EXPECT_EQ(HasReplicas(o.fleet.workloads[0].id), c.scaled || !c.exists);
     EXPECT_EQ(ToScaleDown(o).size(), c.scaled ? 1u : 0u);
-    EXPECT_EQ(StillRunning(o.fleet).empty(), !c.scaled);
+    EXPECT_EQ(StillRunning(o.fleet, false).empty(), !c.scaled);
     o.fleet.workloads[0].at_zero = true;
-    EXPECT_EQ(StillRunning(o.fleet), "");
+    EXPECT_EQ(StillRunning(o.fleet, false), "");
   }
 }
 
