@@ -58,7 +58,7 @@ class Reads : public ::testing::Test {
 
 constexpr const char* kSecret = "/api/v1/namespaces/n/secrets/s";
 
-// I7: what isn't text or not base64 never reaches a release.
+// What isn't text or not base64 never reaches a release.
 TEST_F(Reads, SecretsAreDecoded) {
   Has(kSecret, R"({"kind":"Secret","data":{"A":"YQ==","B":"","C":1}})");
   auto secret = ReadSecret(ctx_, *client_, {"s", "n"});
@@ -76,7 +76,7 @@ TEST_F(Reads, SecretsAreDecoded) {
   EXPECT_THAT(secret.error().message, HasSubstr("Secret n/s, key A"));
 }
 
-// I9: image overrides and manifests come from what the spec names.
+// Image overrides and manifests come from what the spec names.
 TEST_F(Reads, RenderInputsAreWhatTheSpecNames) {
   Observation o = testing::Observed();
   auto inputs = ReadRenderInputs(ctx_, *client_, o);

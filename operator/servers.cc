@@ -1,5 +1,7 @@
 #include "operator/servers.h"
 
+#include <optional>
+
 #include "base/http/certificate.h"
 #include "base/strings.h"
 
@@ -14,26 +16,27 @@ http::Response Text(int status, std::string body, std::string_view type = "text/
   return response;
 }
 
-// Who holds this token; kUnauthenticated for nobody.
-Result<Json> Review(const Context& ctx, kube::Client& client, const std::string& token) {
+// Who holds this token; nullopt for nobody. An error is that nobody could tell: the API server is away, or the operator
+// may not ask.
+Result<std::optional<Json>> Review(const Context& ctx, kube::Client& client, const std::string& token) {
   kube::Resource reviews{"authentication.k8s.io", "v1", "tokenreviews", "TokenReview", false, {}, {}};
   kube::Object review(
       Json{{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenReview"}, {"spec", {{"token", token}}}});
   kube::Object answer = TRY(client.Create(ctx, reviews, review));
-  if (!GetBool(answer.json(), {"status", "authenticated"})) return Error{Code::kUnauthenticated, "unknown token", {}};
+  if (!GetBool(answer.json(), {"status", "authenticated"})) return std::optional<Json>();
   const Json* user = Find(answer.json(), {"status", "user"});
-  return user == nullptr ? Json::object() : *user;
+  return std::optional<Json>(user == nullptr ? Json::object() : *user);
 }
 
-Status Authorize(const Context& ctx, kube::Client& client, const Json& user) {
+// May this user get /metrics? An error as above.
+Result<bool> MayRead(const Context& ctx, kube::Client& client, const Json& user) {
   kube::Resource reviews{"authorization.k8s.io", "v1", "subjectaccessreviews", "SubjectAccessReview", false, {}, {}};
   Json spec = {{"user", GetString(user, {"username"})},
                {"nonResourceAttributes", {{"path", "/metrics"}, {"verb", "get"}}}};
   if (const Json* groups = Find(user, {"groups"})) spec["groups"] = *groups;
   kube::Object review(Json{{"apiVersion", "authorization.k8s.io/v1"}, {"kind", "SubjectAccessReview"}, {"spec", spec}});
   kube::Object answer = TRY(client.Create(ctx, reviews, review));
-  if (GetBool(answer.json(), {"status", "allowed"})) return Ok();
-  return Error{Code::kPermissionDenied, "not allowed to get /metrics", {}};
+  return GetBool(answer.json(), {"status", "allowed"});
 }
 
 // 0 when the caller may read metrics, else the status to answer.
@@ -43,10 +46,11 @@ int Refusal(kube::Client& client, const http::ServerRequest& request) {
   if (header.rfind(kBearer, 0) != 0) return 401;
   Context ctx = Context{}.WithTimeout(Seconds(10));
   auto user = Review(ctx, client, header.substr(kBearer.size()));
-  if (!user.ok()) return user.code() == Code::kUnauthenticated ? 401 : 500;
-  auto allowed = Authorize(ctx, client, *user);
-  if (!allowed.ok()) return allowed.code() == Code::kPermissionDenied ? 403 : 500;
-  return 0;
+  if (!user.ok()) return 500;
+  if (!*user) return 401;
+  auto allowed = MayRead(ctx, client, **user);
+  if (!allowed.ok()) return 500;
+  return *allowed ? 0 : 403;
 }
 
 }  // namespace

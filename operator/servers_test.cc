@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "base/json.h"
 
 namespace capi::ops {
@@ -11,14 +13,21 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Knows the tokens "reader", who may get /metrics, and "stranger", who may not; with "broken" it fails.
+// Knows the tokens "reader", who may get /metrics, and "stranger", who may not; with "broken" it fails. The operator
+// may not ask who "hidden" is nor what "guarded" may do, and with "away" the operator's own credentials are refused.
 http::Response Review(const http::ServerRequest& request) {
   Json body = *ParseJson(request.body);
   bool who = request.path.ends_with("/tokenreviews");
   std::string token = GetString(body, {"spec", "token"}), user = GetString(body, {"spec", "user"});
+  if (token == "hidden" || user == "guarded") {
+    return {.status = 403, .headers = {}, .body = R"({"kind":"Status","status":"Failure","reason":"Forbidden"})"};
+  }
+  if (token == "away") {
+    return {.status = 401, .headers = {}, .body = R"({"kind":"Status","status":"Failure","reason":"Unauthorized"})"};
+  }
   http::Response response{.status = token == "broken" ? 500 : 201, .headers = {}, .body = ""};
   if (who) {
-    bool known = token == "reader" || token == "stranger";
+    bool known = token == "reader" || token == "stranger" || token == "guarded";
     body["status"] = {{"authenticated", known}, {"user", {{"username", token}, {"groups", Json::array({"people"})}}}};
   } else {
     const Json* asked = Find(body, {"spec", "nonResourceAttributes"});
@@ -92,6 +101,9 @@ TEST_F(Servers, ElsewhereTheTokenDecides) {
                         {"Bearer nobody", 401},
                         {"Bearer stranger", 403},
                         {"Bearer broken", 500},
+                        {"Bearer hidden", 500},
+                        {"Bearer away", 500},
+                        {"Bearer guarded", 500},
                         {"Bearer reader", 200}};
   for (const Case& c : cases) {
     SCOPED_TRACE(c.token);
@@ -102,8 +114,8 @@ TEST_F(Servers, ElsewhereTheTokenDecides) {
 }
 
 TEST_F(Servers, ProbesSayWhetherItIsReady) {
-  bool ready = false;
-  auto server = ServeHealth("127.0.0.1:0", [&] { return ready; });
+  std::atomic<bool> ready = false;  // a thread of the server reads it
+  auto server = ServeHealth("127.0.0.1:0", [&] { return ready.load(); });
   ASSERT_TRUE(server.ok()) << server.error().message;
   const std::string url = "http://" + (*server)->address();
   EXPECT_EQ(Get(url, "/healthz", "").status, 200) << "it lives";
