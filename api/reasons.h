@@ -113,7 +113,7 @@ inline constexpr std::string_view kComponentsImageOverrideError = "ComponentsIma
 
 // ---- What the object refers to ----
 
-// The Secret that spec.configSecret or spec.fetchConfig names does not exist.
+// The Secret that spec.configSecret names does not exist.
 inline constexpr std::string_view kSecretNotFound = "SecretNotFound";
 // The release needs variables that have no value; the message names all of them.
 inline constexpr std::string_view kMissingVariables = "MissingVariables";
@@ -140,7 +140,7 @@ inline constexpr std::string_view kInvalidMetadata = "InvalidMetadata";
 inline constexpr std::string_view kInvalidComponents = "InvalidComponents";
 // The release has more than one Namespace object, so it can not go into one namespace.
 inline constexpr std::string_view kMultipleNamespaces = "MultipleNamespaces";
-// The release is not the one that spec.fetchConfig.digest or spec.fetchConfig.verify asks for.
+// The release is not the one that spec.fetchConfig.digest asks for.
 inline constexpr std::string_view kVerificationFailed = "VerificationFailed";
 
 // ---- The cluster ----

@@ -19,10 +19,11 @@ Json Git() {
 }
 
 Json Verify() {
-  return Object("How the release is verified before anything of it is applied.",
-                {{"provider", With(Text("The method."), {{"enum", {"cosign"}}})},
-                 {"secretRef", SecretReference("Secret with the public keys.")}},
-                {"provider", "secretRef"});
+  return Object(
+      "How the release is verified before anything of it is applied. Not supported yet: refused; set digest instead.",
+      {{"provider", With(Text("The method."), {{"enum", {"cosign"}}})},
+       {"secretRef", SecretReference("Secret with the public keys.")}},
+      {"provider", "secretRef"});
 }
 
 Json FetchConfig() {
@@ -36,7 +37,10 @@ Json FetchConfig() {
        {"selector", LabelSelector("ConfigMaps in the provider's namespace, each with one release. Their version is in "
                                   "label provider.cluster.x-k8s.io/version, or it is their name.")},
        {"git", Git()},
-       {"secretRef", SecretReference("Secret with credentials for url, oci and git.")},
+       {"secretRef",
+        SecretReference(
+            "Secret with credentials for url, oci and git. Not supported yet: refused; configSecret has the token for "
+            "GitHub.")},
        {"digest",
         With(Text("Digest of the components file; another file is refused."), {{"pattern", "^sha256:[0-9a-f]{64}$"}})},
        {"verify", Verify()}});

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <filesystem>
 #include <thread>
 
 #include "operator/plane_testing.h"
@@ -44,6 +45,12 @@ std::string ComponentsOf(const std::string& version) {
   return text;
 }
 
+std::string EmptyFolder() {
+  std::string folder = ::testing::TempDir() + "/no-releases";
+  std::filesystem::create_directories(folder + "/cluster-api");
+  return folder;
+}
+
 // The operator without its main: manager, controller and lease in threads of this process.
 class InProcess : public testing::ProxiedPlane {
  protected:
@@ -69,7 +76,7 @@ class InProcess : public testing::ProxiedPlane {
   void Run(std::stop_token stop) {
     Context ctx{.stop = stop};
     Settings settings;
-    Sources sources(settings, {});
+    Sources sources(settings, {.folder = empty_folder_});
     kube::Metrics metrics;
     kube::EventRecorder events(*proxied_, "capi-operator", SystemClock());
     ProviderController controller(*proxied_, settings, sources, {.workers = 2}, metrics, events, SystemClock());
@@ -122,8 +129,26 @@ spec: {{version: {}, fetchConfig: {{selector: {{matchLabels: {{release: core}}}}
            provider.status.observed_generation == provider.generation;
   }
 
+  const std::string empty_folder_ = EmptyFolder();
   std::jthread running_;
 };
+
+// A source may have no release at all: that isn't a version which isn't there.
+TEST_F(InProcess, ASourceWithoutReleasesSaysThatItHasNone) {
+  kube::ApplyYaml(*client_, R"(
+apiVersion: operator.cluster.x-k8s.io/v1alpha2
+kind: CoreProvider
+metadata: {name: cluster-api, namespace: core}
+)");
+  auto installed = [&] {
+    auto object = client_->Get(Context{}, api::ResourceOf(api::ProviderType::kCore), "core", "cluster-api");
+    if (!object.ok()) return std::string();
+    auto provider = api::ParseProviderMeta(*object);
+    const auto* condition = kube::FindCondition(provider.status.conditions, "ProviderInstalled");
+    return condition == nullptr ? std::string() : condition->reason;
+  };
+  EXPECT_TRUE(kube::Eventually([&] { return installed() == "NoReleaseFound"; }, Seconds(60))) << installed();
+}
 
 TEST_F(InProcess, InstallsRestoresChangesAndRemoves) {
   ApplyCore("v1.0.0");

@@ -44,17 +44,16 @@ std::string_view FetchReason(const Error& error) {
     case Code::kRateLimited: return reason::kRateLimited;
     case Code::kUnavailable:
     case Code::kDeadlineExceeded: return reason::kSourceUnreachable;
-    case Code::kNotFound: return reason::kVersionNotFound;
     case Code::kUnauthenticated:
     case Code::kPermissionDenied: return reason::kSourceCredentialsRejected;
     default: return reason::kComponentsFetchError;
   }
 }
 
-// A source that doesn't have a version may have it later (a release is published, a ConfigMap applied): look again now
-// and then.
-Hold FetchHold(const Error& error) {
-  Hold hold = NotInstalled(FetchReason(error), error);
+// A source that doesn't have a version (`not_found`: or none at all) may have it later (a release is published, a
+// ConfigMap applied): look again now and then.
+Hold FetchHold(const Error& error, std::string_view not_found) {
+  Hold hold = NotInstalled(error.code == Code::kNotFound ? not_found : FetchReason(error), error);
   if (error.code == Code::kNotFound && hold.retry == Retry::kOnChange) {
     hold.retry = Retry::kAt;
     hold.after = std::chrono::minutes(10);
@@ -133,7 +132,7 @@ Installer::Step Installer::Resolve(const Context& ctx, Observation& o, Material&
 
 Installer::Step Installer::PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository, Material&) {
   auto version = fetch::LatestVersion(ctx, repository, WantedContracts(o));
-  if (!version.ok()) return FetchHold(version.error().With("choosing a version"));
+  if (!version.ok()) return FetchHold(version.error().With("choosing a version"), reason::kNoReleaseFound);
   ctx.log.Info("chose a version", {{"version", version->ToString()}, {"from", repository.Describe()}});
   auto written = needs_.writer.WriteVersion(ctx, o.provider, version->ToString());
   if (!written.ok()) return NotInstalled(reason::kAPIServerUnavailable, written.error());
@@ -154,7 +153,7 @@ Installer::Step Installer::Load(const Context& ctx, const Observation& o, Materi
   auto version = api::Version::Parse(o.provider.spec.version);
   if (!version.ok()) return NotInstalled(reason::kIncorrectVersionFormat, version.error());
   auto release = fetch::GetRelease(ctx, *m.repository, *version);
-  if (!release.ok()) return FetchHold(release.error().With(m.repository->Describe()));
+  if (!release.ok()) return FetchHold(release.error().With(m.repository->Describe()), reason::kVersionNotFound);
   m.release = std::move(release).value();
   m.fetched = true;
   ctx.log.Info("fetched", {{"release", m.release.source}, {"bytes", m.release.components.size()}});

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
 #include "base/files.h"
@@ -81,19 +80,18 @@ const std::map<std::string, Departure>& Departures() {
 
 std::string VendorsFile(const std::string& path) { return Must(ReadFile(ReleasesDir() + "/" + path), path); }
 
-// The results for a vendor's release hold for that file alone.
-bool HasItsBase(const Json& vectors, const Json& c) {
-  const Json& base = vectors["bases"][c["base"].get<std::string>()];
-  return !base.contains("file") || (GetReleaseSet() == ReleaseSet::kVendors &&
-                                    std::filesystem::exists(ReleasesDir() + "/" + base["file"].get<std::string>()));
+// The results for a vendor's release hold for that file alone; the other bases are in the vectors. Null for these.
+const Json* FileOf(const Json& vectors, const Json& c) {
+  return Find(vectors, {"bases", c["base"].get<std::string>(), "file"});
 }
 
 RenderResult RenderCase(const Json& vectors, const Json& c, const api::Provider& provider) {
-  const Json& base = vectors["bases"][c["base"].get<std::string>()];
+  const Json* file = FileOf(vectors, c);
   api::Release release;
   release.version = api::Version::Parse(provider.spec.version).value();
-  release.components =
-      base.contains("file") ? VendorsFile(base["file"].get<std::string>()) : base["components"].get<std::string>();
+  release.components = file != nullptr
+                           ? VendorsFile(file->get<std::string>())
+                           : vectors["bases"][c["base"].get<std::string>()]["components"].get<std::string>();
   RenderInput input;
   input.type = provider.id.type;
   input.name = provider.id.name;
@@ -160,12 +158,45 @@ void Check(const Json& vectors, const Json& c, const Departure& departure) {
   EXPECT_EQ(Json::diff(WithoutZeroes(want, got), WithoutZeroes(got, want)), Json::array());
 }
 
+void CheckReference(const Json& vectors, const Json& c) { Check(vectors, c, {}); }
+
+void CheckOurs(const Json& vectors, const Json& c) { Check(vectors, c, Departures().at(c["id"].get<std::string>())); }
+
+constexpr std::string_view kFile = "customisation.json";
+constexpr size_t kOnVendors = 27;
+
 TEST(CustomiseVectors, FollowTheReferenceButForTheSupersededOnes) {
-  CAPI_NEED_RELEASES();
-  RunVectors(
-      "customisation.json", [](const Json& vectors, const Json& c) { Check(vectors, c, {}); },
-      [](const Json& vectors, const Json& c) { Check(vectors, c, Departures().at(c["id"].get<std::string>())); },
-      HasItsBase);
+  auto in_tree = [](const Json& vectors, const Json& c) { return FileOf(vectors, c) == nullptr; };
+  RunVectors(std::string(kFile), CheckReference, CheckOurs, VectorPart{in_tree, 155 - kOnVendors});
+}
+
+const Json& AllVectors() {
+  static const Json vectors = LoadVectors(std::string(kFile));
+  return vectors;
+}
+
+std::vector<const Json*> CasesOnVendors() {
+  std::vector<const Json*> out;
+  if (GetReleaseSet() != ReleaseSet::kVendors) return out;
+  for (const Json& c : AllVectors()["cases"]) {
+    if (FileOf(AllVectors(), c) != nullptr) out.push_back(&c);
+  }
+  return out;
+}
+
+std::string CaseId(const testing::TestParamInfo<const Json*>& info) { return (*info.param)["id"].get<std::string>(); }
+
+class CustomiseOnVendors : public testing::TestWithParam<const Json*> {};
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CustomiseOnVendors);  // for the other sets there is none
+INSTANTIATE_TEST_SUITE_P(Vendors, CustomiseOnVendors, testing::ValuesIn(CasesOnVendors()), CaseId);
+
+TEST_P(CustomiseOnVendors, FollowsTheReferenceOrWhatSupersedesIt) {
+  EXPECT_EQ(CasesOnVendors().size(), kOnVendors);
+  std::string file = FileOf(AllVectors(), *GetParam())->get<std::string>();
+  const std::string id = file.substr(0, file.rfind('/'));
+  CAPI_NEED_RELEASES(id);
+  RunVector(std::string(kFile), AllVectors(), *GetParam(), CheckReference, CheckOurs);
 }
 
 }  // namespace

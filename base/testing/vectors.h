@@ -13,7 +13,8 @@
 
 namespace capi {
 
-// Ends the program, with the reason on stderr, when the file can't be read.
+// Ends the program, with the reason on stderr, when the file can't be read or has no cases: a test that goes through
+// none of them would show nothing.
 Json LoadVectors(const std::string& file);
 
 // A case in which we do something else than the reference, on purpose.
@@ -27,7 +28,7 @@ std::span<const Superseded> SupersededVectors();
 // Null where the reference's result counts.
 const Superseded* FindSuperseded(std::string_view file, std::string_view id);
 
-// A file whose cases all run, those on a vendor's release where there are such.
+// A file whose cases all run: those on a vendor's release are tests of their own, which that set of releases has.
 struct VectorFile {
   std::string_view name;
   size_t cases;
@@ -37,11 +38,17 @@ std::span<const VectorFile> VectorFiles();
 
 // Runs every case of a file. `reference` asserts, with GoogleTest's macros, what the reference does; a superseded case
 // has to fail that, else it isn't superseded. `ours` asserts what we do in the superseded ones. Each case runs under
-// its id. A case for which `can_run` is false is left out.
+// its id. With `part` it runs the cases that belong to it, and fails unless there are just as many as it says.
 using VectorCheck = std::function<void(const Json& vectors, const Json& test_case)>;
-using VectorFilter = std::function<bool(const Json& vectors, const Json& test_case)>;
+struct VectorPart {
+  std::function<bool(const Json& vectors, const Json& test_case)> has;
+  size_t cases;
+};
 void RunVectors(const std::string& file, const VectorCheck& reference, const VectorCheck& ours = nullptr,
-                const VectorFilter& can_run = nullptr);
+                const std::optional<VectorPart>& part = std::nullopt);
+// Runs one case.
+void RunVector(const std::string& file, const Json& vectors, const Json& test_case, const VectorCheck& reference,
+               const VectorCheck& ours = nullptr);
 
 }  // namespace capi
 

@@ -5,8 +5,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
+#include <regex>
 #include <set>
+#include <string>
+#include <utility>
 
 #include "base/files.h"
 
@@ -23,7 +27,7 @@ std::string Page() {
       "[testdata/vectors](../testdata/vectors/README.md). All cases of the files below run (those on a vendor's "
       "release "
       "where\n"
-      "`CAPI_RELEASES=vendors` and the release is there); in those that a rule of [behaviour.md](behaviour.md) "
+      "`CAPI_RELEASES=vendors`, each as a test of its own); in those that a rule of [behaviour.md](behaviour.md) "
       "supersedes, the test\n"
       "asserts what we do instead. The table is `base/testing/superseded_vectors.cc`; this page is made from it by "
       "`base_test`\n"
@@ -67,6 +71,29 @@ TEST(Vectors, EveryFileHasAsManyCasesAsThePageSays) {
     EXPECT_EQ(LoadVectors(std::string(file.name))["cases"].size(), file.cases) << file.name;
   }
 }
+
+// The first two numbers of the folder's README: of cases, and of files.
+std::pair<size_t, size_t> NumbersOfTheReadme() {
+  auto text = ReadFile("testdata/vectors/README.md");
+  EXPECT_TRUE(text.ok()) << "run this in the top folder of the tree";
+  std::smatch found;
+  const std::string page = text.ok() ? *text : "";
+  if (!std::regex_search(page, found, std::regex(R"((\d+) inputs [^.]* in (\d+) files)"))) return {0, 0};
+  return {std::stoul(found[1]), std::stoul(found[2])};
+}
+
+TEST(Vectors, ThereAreAsManyAsTheReadmeSays) {
+  size_t cases = 0, files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("testdata/vectors")) {
+    if (entry.path().extension() != ".json") continue;
+    ++files;
+    cases += LoadVectors(entry.path().filename().string())["cases"].size();
+  }
+  EXPECT_EQ(std::pair(cases, files), NumbersOfTheReadme());
+}
+
+// A list that has lost its cases shows nothing, so no test goes on with one.
+TEST(VectorsDeathTest, NoCasesEndTheProgram) { EXPECT_DEATH(LoadVectors("no-such-file.json"), "no-such-file.json"); }
 
 }  // namespace
 }  // namespace capi

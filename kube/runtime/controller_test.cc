@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <latch>
 #include <thread>
 
@@ -47,6 +48,13 @@ struct Fixture {
   std::thread thread;
 };
 
+// Waits for what another thread does; false when it doesn't in half a minute.
+bool Soon(const std::function<bool()>& done) {
+  auto end = std::chrono::steady_clock::now() + Seconds(30);
+  while (!done() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  return done();
+}
+
 std::string Series(const std::string& result, int value) {
   return "controller_runtime_reconcile_total{controller=\"provider\",result=\"" + result + "\"} " +
          std::to_string(value) + "\n";
@@ -79,7 +87,7 @@ TEST(Controller, OutcomesBecomeDelaysAndMetrics) {
     });
     f.clock.AwaitWaiters(1);
     f.controller.queue().Add("ns/a");
-    while (passes < 1) std::this_thread::yield();
+    ASSERT_TRUE(Soon([&] { return passes >= 1; }));
     f.clock.AwaitWaiters(1);
     EXPECT_EQ(passes, 1);
     EXPECT_THAT(f.metrics.Text(), HasSubstr(Series(c.result, 1)));
@@ -87,7 +95,7 @@ TEST(Controller, OutcomesBecomeDelaysAndMetrics) {
     EXPECT_THAT(f.metrics.Text(), HasSubstr(R"(reconcile_time_seconds_count{controller="provider"} 1)"));
     if (c.again > Millis(0)) {
       f.clock.Advance(c.again);
-      while (passes < 2) std::this_thread::yield();
+      ASSERT_TRUE(Soon([&] { return passes >= 2; }));
     }
     f.clock.Advance(Seconds(3600));
     f.Stop();
@@ -106,12 +114,11 @@ TEST(Controller, ASuccessEndsTheBackOff) {
   int expected = 0;
   for (Millis wait : {Millis(100), Millis(200), Millis(1), Millis(100)}) {
     ++expected;
-    while (passes < expected) std::this_thread::yield();
+    ASSERT_TRUE(Soon([&] { return passes >= expected; }));
     f.clock.AwaitWaiters(1);
     f.clock.Advance(wait);
   }
-  auto end = std::chrono::steady_clock::now() + Seconds(30);
-  while (passes < 5 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  EXPECT_TRUE(Soon([&] { return passes >= 5; }));
   EXPECT_EQ(passes, 5);
 }
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <future>
 #include <thread>
 #include <vector>
 
@@ -17,28 +18,35 @@ using testing::IsEmpty;
 constexpr unsigned kSeed = 7;
 const BackoffOptions kNoJitter{.base = Millis(100), .max = Millis(1000), .jitter = 0};
 
+constexpr Seconds kLong(30);  // a test that waits longer has failed
+constexpr const char* kNothing = "nothing came";
+
+// Get on another thread, which Wait ends: a key that doesn't come fails the test and doesn't hang it.
+struct Getter {
+  explicit Getter(WorkQueue& queue)
+      : key(std::async(std::launch::async, [this, &queue] { return queue.Get(stop.get_token()); })) {}
+  std::optional<std::string> Wait() {
+    if (key.wait_for(kLong) != std::future_status::ready) {
+      ADD_FAILURE() << kNothing;
+      stop.request_stop();
+    }
+    return key.get();
+  }
+  std::stop_source stop;
+  std::future<std::optional<std::string>> key;
+};
+
+std::string Take(WorkQueue& queue) { return Getter(queue).Wait().value_or(kNothing); }
+
 // Takes and finishes everything that is ready now.
 std::vector<std::string> Drain(WorkQueue& queue) {
   std::vector<std::string> out;
-  while (queue.size() > 0) {
-    auto key = queue.Get({});
-    out.push_back(*key);
-    queue.Done(*key);
+  while (queue.size() > 0 && (out.empty() || out.back() != kNothing)) {
+    out.push_back(Take(queue));
+    queue.Done(out.back());
   }
   return out;
 }
-
-// Get on another thread; joined by the value.
-struct Getter {
-  explicit Getter(WorkQueue& queue) : thread([this, &queue] { key = queue.Get(stop.get_token()); }) {}
-  std::optional<std::string> Wait() {
-    thread.join();
-    return key;
-  }
-  std::stop_source stop;
-  std::optional<std::string> key;
-  std::thread thread;
-};
 
 TEST(WorkQueue, GivesKeysInOrderAndEachOnce) {
   FakeClock clock;
@@ -52,7 +60,7 @@ TEST(WorkQueue, AddedWhileInWorkComesAgainOnceAfterDone) {
   FakeClock clock;
   WorkQueue queue(clock, kNoJitter, kSeed);
   queue.Add("a");
-  EXPECT_EQ(queue.Get({}), "a");
+  EXPECT_EQ(Take(queue), "a");
   queue.Add("a");
   queue.Add("a");
   EXPECT_EQ(queue.size(), 0u) << "a key is never with two workers";
@@ -87,7 +95,7 @@ TEST(WorkQueue, DelayedKeysComeWhenTheirTimeHasCome) {
     queue.Add("probe");  // Get looks at the time
     std::vector<std::string> got;
     for (size_t i = 0; i <= c.ready; ++i) {
-      got.push_back(*queue.Get({}));
+      got.push_back(Take(queue));
       queue.Done(got.back());
     }
     EXPECT_EQ(std::count(got.begin(), got.end(), "a"), static_cast<long>(c.ready));
@@ -108,7 +116,7 @@ TEST(WorkQueue, AddSupersedesADelay) {
   EXPECT_THAT(Drain(queue), ElementsAre("b"));
 }
 
-// F3: nothing is left of a delay that an Add came before.
+// Nothing is left of a delay that an Add came before.
 TEST(WorkQueue, ADelayAfterOneThatWasSuperseded) {
   FakeClock clock;
   WorkQueue queue(clock, kNoJitter, kSeed);
@@ -118,8 +126,8 @@ TEST(WorkQueue, ADelayAfterOneThatWasSuperseded) {
   queue.AddAfter("a", Millis(500));
   clock.Advance(Millis(500));
   queue.Add("b");
-  EXPECT_EQ(queue.Get({}), "b");
-  EXPECT_EQ(queue.Get({}), "a");
+  EXPECT_EQ(Take(queue), "b");
+  EXPECT_EQ(Take(queue), "a");
 }
 
 // The real clock, which looks at nothing before it is told to, and how many wait by it.
@@ -135,7 +143,9 @@ class RealClock : public Clock {
     return done;
   }
   void AwaitWaiter() {
-    while (waiting == 0) std::this_thread::yield();
+    auto end = std::chrono::steady_clock::now() + kLong;
+    while (waiting == 0 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    EXPECT_GT(waiting, 0) << "nobody waits by this clock";
   }
   std::atomic<int> waiting = 0;
 };
