@@ -23,7 +23,8 @@ void UnmanagedCluster::TearDown() {
   if (!cluster_) return;
   if (!operator_) StartOperator();
   if (!operator_->running()) {
-    EXPECT_TRUE(operator_->ended_by_test()) << "it ended by itself:\n" << operator_->Log();
+    // A machine that stands still for longer than a lease lasts is nobody's fault (F4).
+    EXPECT_TRUE(operator_->ended_by_test() || operator_->LostItsLease()) << "it ended by itself:\n" << operator_->Log();
     operator_->Restart();
   }
   cluster_->DeleteAllProviders();
