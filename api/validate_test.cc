@@ -33,6 +33,14 @@ std::vector<std::string> Texts(const std::vector<FieldError>& errors) {
   return out;
 }
 
+// T2
+constexpr std::string_view kNoSignatures =
+    "spec.fetchConfig.verify: Forbidden: signatures aren't supported yet; set spec.fetchConfig.digest to have the "
+    "components checked";
+constexpr std::string_view kNoCredentials =
+    "spec.fetchConfig.secretRef: Forbidden: isn't supported yet; put a token for GitHub (key github-token) into the "
+    "Secret of spec.configSecret";
+
 // Each thing that is wrong, with its path, text and reason.
 TEST(Validate, Table) {
   struct Case {
@@ -54,14 +62,8 @@ TEST(Validate, Table) {
       {"{fetchConfig: {url: a, digest: 'sha256:AB'}}",
        "spec.fetchConfig.digest: Invalid value: \"sha256:AB\": must be sha256: and 64 lower-case hexadecimal digits",
        "InvalidSpec"},
-      {"{fetchConfig: {url: a, verify: {provider: cosign, secretRef: {name: k}}}}",
-       "spec.fetchConfig.verify: Forbidden: signatures aren't supported yet; set spec.fetchConfig.digest to have the "
-       "components checked",
-       "InvalidSpec"},
-      {"{fetchConfig: {url: a, secretRef: {name: k}}}",
-       "spec.fetchConfig.secretRef: Forbidden: isn't supported yet; put a token for GitHub (key github-token) into the "
-       "Secret of spec.configSecret",
-       "InvalidSpec"},
+      {"{fetchConfig: {url: a, verify: {provider: cosign, secretRef: {name: k}}}}", kNoSignatures, "InvalidSpec"},
+      {"{fetchConfig: {url: a, secretRef: {name: k}}}", kNoCredentials, "InvalidSpec"},
       {"{configSecret: {name: My_Secret}}",
        "spec.configSecret.name: Invalid value: \"My_Secret\": must be a lower-case DNS-1123 subdomain", "InvalidSpec"},
       {"{configSecret: {name: ''}}", "spec.configSecret.name: Required value: name of the object", "InvalidSpec"},
