@@ -40,6 +40,11 @@ class Pages(unittest.TestCase):
                     if anchor:
                         self.assertIn(anchor, anchors(path))
 
+    def test_no_figure_is_still_to_be_filled_in(self):
+        for page in PAGES:
+            with self.subTest(page=page):
+                self.assertEqual(re.findall(r"\bTIMES?(?:_[A-Z]+)?\b", read(page)), [])
+
     def test_make_has_the_targets_that_pages_name(self):
         targets = set(re.findall(r"^([a-z][a-z-]*):", read("Makefile"), re.MULTILINE))
         for page in PAGES:
