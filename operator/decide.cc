@@ -83,7 +83,7 @@ Next LostBeforeRemoval(const Observation& o) {
 // was removed again, over and over.
 bool OnlyUnread(const Observation& o) {
   auto hold = FirstHold(o, DeletionRules());
-  return RemovalBegan(o) && o.users_error && hold && hold->reason == api::reason::kDeletionFailed;
+  return hold && hold->reason == api::reason::kDeletionFailed;
 }
 
 // While it is needed, by clusters or to migrate what it leaves behind, it runs as declared: at zero, neither would ever

@@ -25,8 +25,6 @@ std::span<const Rule> PreflightRules();
 // What stands in the way of a deletion (behaviour.md X2, X3), and whether that matters (X4, X5). delete_rules.cc
 std::span<const Rule> DeletionRules();
 bool GuardsDeletion(const Observation& o);
-// Its status says that something of it may be removed already.
-bool RemovalBegan(const Observation& o);
 // Objects that stay behind at versions which nobody converts any more could not even be deleted (X1, P3).
 Hold NotMigratedHold(const Observation& o, const Error& error);
 
