@@ -373,7 +373,7 @@ class Packages(WithFolder):
         self.assertEqual(self.installed(["lint"]) - build, {"python3", "clang-14", "clang-tidy-14", "clang-format-14"})
         self.assertEqual(self.installed(["fuzz"]) - build, {"python3", "clang-14", "libclang-rt-14-dev"})
         every = self.installed([], go=True)
-        self.assertEqual(every, run | LINTERS | {"clang-format-14", "time"})
+        self.assertEqual(every, run | LINTERS | {"clang-format-14", "iproute2", "time"})
 
     def test_unknown_group_and_failure_are_errors(self):
         self.assertEqual(self.installed(["tests"]), set())
