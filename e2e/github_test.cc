@@ -9,13 +9,19 @@
 #include "base/encoding.h"
 #include "base/http/server.h"
 #include "base/strings.h"
+#include "e2e/length.h"
 #include "e2e/managed_cluster.h"
+#include "e2e/recorder.h"
 
 namespace capi::e2e {
 namespace {
 
 using api::ProviderType;
+using ::testing::AllOf;
+using ::testing::Ge;
 using ::testing::HasSubstr;
+using ::testing::Le;
+using ::testing::SizeIs;
 
 // GitHub as far as the operator uses it, for kubernetes-sigs/cluster-api.
 class GitHub {
@@ -27,12 +33,21 @@ class GitHub {
   }
   std::string url() const { return "http://" + server_->address(); }
   void RateLimit(bool on) { limited_ = on; }
+  void BreakDown(bool on) { broken_ = on; }
   WallTime reset() const { return reset_; }
   int requests() const { return requests_; }
+  std::vector<WallTime> times() {
+    MutexLock lock(mu_);
+    return times_;
+  }
 
  private:
   http::Response Answer(const http::ServerRequest& request) {
     ++requests_;
+    {
+      MutexLock lock(mu_);
+      times_.push_back(SystemClock().Now());
+    }
     http::Response response;
     response.status = 404;
     response.body = R"({"message":"Not Found"})";
@@ -41,6 +56,9 @@ class GitHub {
       response.headers.Set("X-RateLimit-Remaining", "0");
       response.headers.Set("X-RateLimit-Reset", std::to_string(std::chrono::system_clock::to_time_t(reset_)));
       response.body = R"({"message":"API rate limit exceeded"})";
+    } else if (broken_) {
+      response.status = 503;
+      response.body = R"({"message":"No server is currently available to service your request."})";
     } else if (request.path == "/repos/kubernetes-sigs/cluster-api/releases") {
       response.status = 200;
       response.body =
@@ -59,8 +77,10 @@ class GitHub {
   }
   std::unique_ptr<http::Server> server_;
   const WallTime reset_ = std::chrono::floor<Seconds>(SystemClock().Now()) + std::chrono::minutes(40);
-  std::atomic<bool> limited_ = false;
+  std::atomic<bool> limited_ = false, broken_ = false;
   std::atomic<int> requests_ = 0;
+  Mutex mu_;
+  std::vector<WallTime> times_ CAPI_GUARDED_BY(mu_);  // of all requests
 };
 
 class FromGitHub : public UnmanagedCluster {
@@ -147,6 +167,49 @@ TEST_F(FromGitHub, UnreachableIsTriedAgain) {
   ASSERT_TRUE(AwaitReason(kCore, "ProviderInstalled", "SourceUnreachable"));
   EXPECT_THAT(See(kCore).Message("ProviderInstalled"), HasSubstr("next try at"));
   EXPECT_EQ(See(kCore).Status("Reconciling"), "True");
+}
+
+// The times that the status told, each once.
+std::vector<WallTime> TimesTold(Recorder& recorder, std::string_view reason) {
+  std::vector<WallTime> told;
+  for (const kube::WatchEvent& event : recorder.Seen()) {
+    const Json* list = Find(event.object.json(), {"status", "conditions"});
+    if (list == nullptr) continue;
+    const auto conditions = kube::ConditionsFromJson(*list);
+    const auto* ready = kube::FindCondition(conditions, "Ready");
+    if (ready == nullptr || ready->reason != reason) continue;
+    constexpr std::string_view kWords = "next try at ";
+    size_t at = ready->message.find(kWords);
+    auto time = at == std::string::npos ? Result<WallTime>(Error{Code::kInvalidArgument, ready->message, {}})
+                                        : ParseTime(ready->message.substr(at + kWords.size(), 20));
+    EXPECT_TRUE(time.ok()) << ready->message;
+    if (time.ok()) told.push_back(*time);
+  }
+  return told;
+}
+
+// F5: a source that was away was asked every 200 ms for ever, and the status written with it: the pass that reported the
+// failure counted as a success, and so the back-off began anew each time.
+TEST_F(FromGitHub, ASourceThatIsAwayIsAskedLessAndLessOften) {
+  const int tries = ByLength(6, 9, 10);
+  GitHub github;
+  github.BreakDown(true);
+  Recorder recorder(*cluster_, api::ResourceOf(ProviderType::kCore), kCore.ns);
+  Start(github.url());
+  ApplyCore();
+  ASSERT_TRUE(kube::Eventually([&] { return github.requests() >= tries; }, std::chrono::minutes(4)));
+  const std::vector<WallTime> asked = github.times();
+  const auto told = TimesTold(recorder, "SourceUnreachable");
+  github.BreakDown(false);
+  // 0.2 s, 0.4 s and so on, a fifth less at most; 40 s for nine tries, so that a minute has no more than twelve.
+  const Millis shortest{160 * ((1 << (tries - 1)) - 1)};
+  EXPECT_GE(asked[static_cast<size_t>(tries) - 1] - asked[0], shortest);
+  EXPECT_THAT(told, SizeIs(AllOf(Ge(static_cast<size_t>(tries) - 1), Le(static_cast<size_t>(tries) + 1))))
+      << "one write of the status for each try";
+  // A time that was told has whole seconds.
+  for (size_t i = 0; i + 1 < asked.size() && i < told.size(); ++i) EXPECT_GE(asked[i + 1], told[i]);
+  EXPECT_TRUE(kube::Eventually([&] { return See(kCore).ready(); }, std::chrono::minutes(4)))
+      << "and it goes on by itself when the source is back";
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace condition = api::condition;
 namespace reason = api::reason;
 
 Hold NotAdopted(std::string_view why, const Error& error) {
-  return HoldFor(std::string(condition::kProviderInstalled), std::string(why), error);
+  return ServerHold(std::string(condition::kProviderInstalled), std::string(why), error);
 }
 
 kube::PreviewOptions TakeOverOptions() {
@@ -98,9 +98,10 @@ Installer::Step Installer::RecoverVariables(const Context& ctx, Observation& o, 
   bare.config_secret.reset();
   auto inputs = ReadRenderInputs(ctx, needs_.client, bare);
   if (!inputs.ok()) return NotAdopted(reason::kComponentsCustomizationError, inputs.error());
-  rendering_.acquire();
+  auto turn = rendering_.Take(ctx);
+  if (!turn.ok()) return NotAdopted(reason::kAPIServerUnavailable, turn.error());
   auto marked = templating::MarkVariables(ToRenderInput(bare, m.release, std::move(*inputs), needs_.settings));
-  rendering_.release();
+  turn->reset();
   // What is wrong with the release itself the real render says better.
   if (!marked.ok() || marked->objects.empty()) return std::nullopt;
   auto live = ReadLive(ctx, needs_.client, marked->objects);

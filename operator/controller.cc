@@ -3,49 +3,29 @@
 #include <malloc.h>
 
 #include "api/reasons.h"
-#include "operator/contract_rules.h"
 #include "operator/crd_stages.h"
+#include "operator/next_pass.h"
 #include "operator/pause.h"
 #include "operator/rebuild.h"
 #include "operator/rollout.h"
 #include "operator/rules.h"
+#include "operator/wakes.h"
 
 namespace capi::ops {
 namespace {
 
 namespace reason = api::reason;
 
+constexpr const char* kReadyMetric = "capi_operator_provider_ready";
+constexpr const char* kStalledMetric = "capi_operator_provider_stalled";
+
 void DropManagedFields(kube::Object& object) {
   if (Json* metadata = Find(object.json(), {"metadata"})) metadata->erase("managedFields");
-}
-
-std::string ReadyReason(const api::Provider& provider) {
-  const auto* ready = kube::FindCondition(provider.status.conditions, api::condition::kReady);
-  return ready == nullptr ? "" : ready->reason;
 }
 
 bool IsReady(const api::ProviderStatus& status) {
   const auto* ready = kube::FindCondition(status.conditions, api::condition::kReady);
   return ready != nullptr && ready->status == "True";
-}
-
-// What others look at in the core: its contract and the CRDs that it brings.
-bool CoreMatters(const ProviderCache::Change& change) {
-  if (change.id.type != api::ProviderType::kCore) return false;
-  if (!change.was || !change.is) return true;
-  return change.was->status.contract != change.is->status.contract ||
-         change.was->status.inventory != change.is->status.inventory;
-}
-
-// What the contract rules of all others look at; what runs counts with them also without a contract, until it goes
-// (C6). They are all woken, also one that is in the middle of a pass and whose status doesn't say yet what it waits
-// for; a pass with nothing to do is cheap, and these changes are rare.
-bool JudgedByOthers(const ProviderCache::Change& change) {
-  if (!change.is) return true;
-  if (!change.was) return !change.is->status.contract.empty();
-  const api::ProviderStatus &was = change.was->status, &is = change.is->status;
-  return was.contract != is.contract || SaysPaused(was) != SaysPaused(is) ||
-         DesiredContract(*change.was) != DesiredContract(*change.is);
 }
 
 // Progress alone: the same conditions with the same status, in other words; and what else is in a status stays.
@@ -59,20 +39,6 @@ bool OnlyWords(const api::ProviderStatus& was, const api::ProviderStatus& is) {
   }
   same.conditions = was.conditions;
   return same == was;
-}
-
-// Metadata of an object with our label that neither drift nor a deletion changed.
-bool SameTrace(const kube::Object& was, const kube::Object& is) {
-  return was.uid() == is.uid() && was.deleting() == is.deleting() && TraceOf(was).fields == TraceOf(is).fields &&
-         was.label(api::kLabelProvider) == is.label(api::kLabelProvider);
-}
-
-// Of a Namespace, only that it comes or goes; of what may be in use (a watch without any selector but the CRDs'), only
-// that objects do.
-bool Matters(const Watches::Key& watch, const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
-  bool everything = watch.label_selector.empty() && watch.field_selector.empty();
-  if (!everything || watch.resource.kind == "CustomResourceDefinition" || !was || !is) return true;
-  return was->deleting() != is->deleting();
 }
 
 // One line for each change of state, not for each pass.
@@ -121,7 +87,7 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
       pods_(client),
       migration_(client),
       controller_(
-          {.name = "provider", .workers = options_.workers, .backoff = {}},
+          {.name = "provider", .workers = options_.workers, .backoff = kSoon},
           [this](const Context& ctx, const std::string& key) { return Pass(ctx, key); }, metrics, clock) {
   for (const api::ProviderKind& kind : api::kProviderKinds) {
     kube::InformerOptions watch;
@@ -145,67 +111,37 @@ void ProviderController::AddTo(kube::Manager& manager) {
   manager.Add(controller_);
 }
 
-void ProviderController::WakeAll(const std::function<bool(const api::Provider&)>& who) {
+void ProviderController::Wake(const std::function<bool(const api::ProviderId&)>& who) {
   for (const auto& cached : cache_.All()) {
-    if (who(*cached->provider)) controller_.queue().Add(cached->provider->id.Key());
+    const api::ProviderId& id = cached->provider->id;
+    if (who(id)) controller_.queue().Add(id.Key());
   }
 }
 
 void ProviderController::OnProvider(const ProviderCache::Change& change) {
-  if (change.spec) controller_.queue().Add(change.id.Key());
-  bool core_matters = CoreMatters(change);
-  bool went = !change.is;
-  bool came_or_went = !change.was || !change.is;
-  if (JudgedByOthers(change)) {
-    WakeAll([&](const api::Provider& provider) { return provider.id != change.id; });
-    return;
+  const ProviderNews news = NewsOf(change);
+  if (news.itself) controller_.queue().Add(change.id.Key());  // also when it is gone: to drop what is kept for it
+  if (news.all || news.came) {
+    Wake([&](const api::ProviderId& id) { return Wakes(news, id); });
   }
-  bool owns_other = change.was && change.is && change.was->status.inventory != change.is->status.inventory;
-  if (!core_matters && !came_or_went && !owns_other) return;
-  WakeAll([&](const api::Provider& provider) {
-    if (provider.id == change.id) return false;
-    std::string why = ReadyReason(provider);
-    if (core_matters && provider.id.type != api::ProviderType::kCore) {
-      return why.empty() || why == reason::kWaitingForCoreProviderReady || why == reason::kCAPIVersionIncompatibility ||
-             provider.status.contract.empty();
-    }
-    if (came_or_went && provider.id.type == change.id.type) return true;
-    if (went && provider.deleting && provider.id.type == api::ProviderType::kCore) return true;  // X3
-    return owns_other && why == reason::kObjectOwnedByAnotherProvider;
-  });
 }
 
 void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::string>& users,
                                  const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
-  const kube::Object& object = is ? *is : *was;
-  bool shared = watch.label_selector == api::kLabelClusterctl;  // workloads and CRDs of all providers
-  if (!shared) {
-    if (!Matters(watch, was, is)) return;
-    bool crds = watch.resource.plural == "customresourcedefinitions";
-    if (crds) client_.mapper().Invalidate();
-    bool releases = watch.label_selector == api::kLabelReleaseName;
-    for (const auto& key : users) {
-      if (releases && api::ProviderId::FromKey(key).ns != object.ns()) continue;
-      if (watch.resource.kind == "Namespace" && api::ProviderId::FromKey(key).ns != object.name()) continue;
-      controller_.queue().Add(key);
+  if (IsShared(watch)) {
+    is ? observer_.Saw(*is) : observer_.SawGo(*was);
+    if (auto news = NewsOf(watch, was, is)) {
+      Wake([&](const api::ProviderId& id) { return Wakes(*news, id); });
     }
     return;
   }
-  observer_.Saw(object);
-  if (watch.metadata_only && was && is && SameTrace(*was, *is)) return;
-  std::string label = object.label(api::kLabelProvider);
-  std::string before = was ? was->label(api::kLabelProvider) : label;
-  bool of_core =
-      watch.resource.kind == "CustomResourceDefinition" && (label == "cluster-api" || before == "cluster-api");
-  // A status that says Ready may be about to change, by a pass that saw the CRD as it was.
-  bool established = of_core && (!was || !is || kube::HealthOf(*was).ok() != kube::HealthOf(*is).ok());
-  WakeAll([&](const api::Provider& provider) {
-    std::string own = api::ManifestLabel(provider.id.type, provider.id.name);
-    if (own == label || own == before) return true;
-    // It may have been the last that ran of a provider whose contract isn't known, and that others wait for (C6).
-    if (!is && IsWorkload(object.id())) return true;
-    return established || (of_core && !IsReady(provider.status));
-  });
+  bool any = false;
+  for (const auto& key : users) {
+    if (!Wakes(watch, was, is, api::ProviderId::FromKey(key))) continue;
+    any = true;
+    controller_.queue().Add(key);
+  }
+  if (any && watch.resource.plural == "customresourcedefinitions") client_.mapper().Invalidate();
 }
 
 Done ProviderController::Act(const Context& ctx, Observation& o, const Step& step) {
@@ -220,16 +156,15 @@ Done ProviderController::Act(const Context& ctx, Observation& o, const Step& ste
   } else if (std::holds_alternative<Install>(step)) {
     const Install& install = std::get<Install>(step);
     Done restored;
-    if (!install.drifts.empty()) restored = restorer_.Run(ctx, o, Restore{install.drifts, std::nullopt});
+    if (!install.drifts.empty()) restored = RestoreDrift(ctx, o, Restore{install.drifts, std::nullopt});
     if (restored.inventory) o.inventory = *restored.inventory;
     if (!install.rollback_to.empty()) pods_.Explain(ctx, o.provider.id.Key(), o.fleet);
     done = installer_.Install(ctx, o, install.rollback_to);
     if (!done.inventory) done.inventory = restored.inventory;
     done.restored = std::move(restored.restored);
-    if (!done.hold) done.hold = install.hold;
     done.deleting = o.provider.deleting;
   } else if (std::holds_alternative<Restore>(step)) {
-    done = restorer_.Run(ctx, o, std::get<Restore>(step));
+    done = RestoreDrift(ctx, o, std::get<Restore>(step));
     done.deleting = o.provider.deleting;
   } else if (std::holds_alternative<Adopt>(step)) {
     done = installer_.Adopt(ctx, o);
@@ -249,7 +184,21 @@ Done ProviderController::Act(const Context& ctx, Observation& o, const Step& ste
   return done;
 }
 
-Done ProviderController::ActOnRollout(const Context& ctx, const Observation& o, const Step& step) {
+Done ProviderController::RestoreDrift(const Context& ctx, Observation& o, const Restore& step) {
+  const std::string& applied = o.provider.status.applied;
+  if (o.rendered.empty() || (!applied.empty() && o.rendered != applied)) {
+    if (auto failed = installer_.RenderAgain(ctx, o)) {
+      ctx.log.Warn("can't render what is applied again, to restore from it",
+                   {{"reason", failed->reason}, {"error", failed->message}});
+      Done done;
+      done.hold = step.hold ? step.hold : failed;
+      return done;
+    }
+  }
+  return restorer_.Run(ctx, o, step);
+}
+
+Done ProviderController::ActOnRollout(const Context& ctx, Observation& o, const Step& step) {
   Done done;
   if (const Await* wait = std::get_if<Await>(&step)) {
     if (!wait->drifts.empty()) done = restorer_.Run(ctx, o, Restore{wait->drifts, std::nullopt});
@@ -290,17 +239,17 @@ Done ProviderController::MigrateStorage(const Context& ctx, const Observation& o
 
 Result<kube::Outcome> ProviderController::Pass(const Context& parent, const std::string& key) {
   Context ctx = parent.WithLog(parent.log.With({{"provider", key}}));
-  std::optional<Observation> o = TRY(observer_.Observe(ctx, key));
+  auto observed = observer_.Observe(ctx, key);
+  if (!observed.ok()) return ReportUnseen(ctx, key, observed.error());
+  std::optional<Observation>& o = *observed;
   if (!o) {
-    Measure(api::Provider{.id = api::ProviderId::FromKey(key)}, {}, true);
+    Forget(api::ProviderId::FromKey(key));
     return kube::Outcome{};
   }
   Step step = Decide(*o);
   if (std::holds_alternative<AddFinalizer>(step)) {
     TRY(writer_.AddFinalizer(ctx, o->provider));
-    o = TRY(observer_.Observe(ctx, key));
-    if (!o) return kube::Outcome{};
-    step = Decide(*o);
+    return kube::Outcome{.again_after = Millis(0)};
   }
   bool rebuild = std::holds_alternative<Rebuild>(step);
   std::optional<Done> done = rebuild ? TRY(RemoveLeftBehind(ctx, *o)) : Act(ctx, *o, step);
@@ -316,8 +265,8 @@ Result<std::optional<Done>> ProviderController::RemoveLeftBehind(const Context& 
   done.deleting = true;
   auto rebuilt = RebuildInventory(ctx, client_, o);
   if (!rebuilt.ok()) {
-    done.hold = HoldFor(std::string(api::condition::kReady), std::string(reason::kDeletionFailed),
-                        rebuilt.error().With("looking for what is installed"));
+    done.hold = ServerHold(std::string(api::condition::kReady), std::string(reason::kDeletionFailed),
+                           rebuilt.error().With("looking for what is installed"));
     return std::optional<Done>(std::move(done));
   }
   if (!rebuilt->unread.empty() && GuardsDeletion(o)) {
@@ -331,84 +280,122 @@ Result<std::optional<Done>> ProviderController::RemoveLeftBehind(const Context& 
   return std::optional<Done>();
 }
 
-// What no event will tell: a fight's next turn, and drift of a kind whose watch has no state yet.
-void ProviderController::LookAgain(const Observation& o) {
-  const std::string key = o.provider.id.Key();
-  for (const Fight& fight : o.fights) controller_.queue().AddAfter(key, fight.next + Millis(1));
-  if (o.fleet.blind) controller_.queue().AddAfter(key, Seconds(30));
+// Nothing is known but what was said before: the error is said too, and nothing else is (F1).
+Result<kube::Outcome> ProviderController::ReportUnseen(const Context& ctx, const std::string& key, const Error& error) {
+  TRY(ctx.Check());
+  auto cached = cache_.Get(key);
+  if (!cached) return error;
+  Hold hold = ServerHold(std::string(api::condition::kReady), std::string(reason::kAPIServerUnavailable),
+                         error.With("can't see what there is"));
+  Done done{.hold = hold};
+  kube::Outcome next = Schedule(key, Observation{}, done, false);
+  api::Provider provider = *cached->provider;
+  const api::ProviderStatus was = provider.status;
+  const api::ProviderStatus is = SummarizeUnseen(provider, *done.hold, clock_.Now());
+  ctx.log.Warn("can't observe", {{"code", CodeName(error.code)}, {"error", error.message}});
+  TRY(writer_.WriteStatus(ctx, provider, is));
+  for (const Event& event : EventsOf(was, is, done)) {
+    events_.Record(*cached->object, event.type, event.reason, event.message);
+  }
+  return next;
+}
+
+// The outcome of a pass, and the time that its hold tells (F5, F6).
+kube::Outcome ProviderController::Schedule(const std::string& key, const Observation& o, Done& done, bool ready) {
+  NextPass next = NextPassOf(o, done, ready, options_.sync_period);
+  kube::Outcome outcome{.again_after = next.at, .failed = next.backoff.has_value()};
+  if (next.backoff) {
+    Millis delay = controller_.queue().Backoff(key, *next.backoff, next.at_least);
+    outcome.again_after = std::min(next.at.value_or(delay), delay);
+  }
+  if (done.hold) done.hold->after = next.told ? outcome.again_after : std::nullopt;
+  return outcome;
 }
 
 // What a pass comes to, in the status first: nothing is said of a pass that was decided on what is no longer so.
 Result<kube::Outcome> ProviderController::Report(const Context& ctx, Observation& o, Done done) {
+  if (done.forget) return ReportGone(ctx, o, done);
   const std::string key = o.provider.id.Key();
-  if (done.hold) {
-    if (done.hold->retry == Retry::kBackoff) done.hold->after = controller_.queue().AddBackoff(key);
-    if (done.hold->retry == Retry::kAt && done.hold->after) controller_.queue().AddAfter(key, *done.hold->after);
-  } else {
-    controller_.queue().Forget(key);
-  }
-  if (!done.forget) LookAgain(o);
-  if (done.again_after) controller_.queue().AddAfter(key, *done.again_after);
+  kube::Outcome next;
+  if (done.hold) next = Schedule(key, o, done, false);
   const api::ProviderStatus was = o.provider.status, is = Summarize(o, done);
-  bool later = !done.forget && Postponed(key, was, is);
-  Status written = done.forget || later ? Ok() : writer_.WriteStatus(ctx, o.provider, is);
+  if (!done.hold) next = Schedule(key, o, done, IsReady(is));
+  if (auto rest = Postponed(key, was, is, done)) {
+    next.again_after = std::min(next.again_after.value_or(*rest), *rest);
+    return next;
+  }
+  Status written = writer_.WriteStatus(ctx, o.provider, is);
   if (!written.ok() && written.code() == Code::kNotFound) return kube::Outcome{};
   if (!written.ok() && written.code() == Code::kConflict) {
-    controller_.queue().AddBackoff(key);
-    return kube::Outcome{};
+    return kube::Outcome{.again_after = controller_.queue().Backoff(key, kSoon), .failed = true};
   }
-  auto object = cache_.Get(key);
-  if (object) {
+  Announce(ctx, o.provider, was, is, done);
+  TRY(written);
+  // What a change took (texts, answers, the schemas of CRDs that came by) is free when it is over: the pages go back.
+  if (IsReady(is) && !IsReady(was)) malloc_trim(0);
+  if (GoesOn(was, is, done)) return kube::Outcome{.again_after = Millis(0)};
+  return next;
+}
+
+void ProviderController::Announce(const Context& ctx, const api::Provider& provider, const api::ProviderStatus& was,
+                                  const api::ProviderStatus& is, const Done& done) {
+  if (auto object = cache_.Get(provider.id.Key())) {
     for (const Event& event : EventsOf(was, is, done)) {
       events_.Record(*object->object, event.type, event.reason, event.message);
     }
   }
   LogChange(ctx, was, is);
-  Measure(o.provider, is, done.forget);
-  TRY(written);
-  if (done.forget || later) return kube::Outcome{};
-  // What a change took (texts, answers, the schemas of CRDs that came by) is free when it is over: the pages go back.
-  if (IsReady(is) && !IsReady(was)) malloc_trim(0);
-  if (GoesOn(was, is, done)) return kube::Outcome{.again_after = Millis(0)};
-  return kube::Outcome{};
+  Measure(provider, is);
 }
 
-// While pods and CRDs come up, the words of a status change with each of them: they are written once a second.
-bool ProviderController::Postponed(const std::string& key, const api::ProviderStatus& was,
-                                   const api::ProviderStatus& is) {
+// Its finalizer is removed: there is no status to write any more.
+kube::Outcome ProviderController::ReportGone(const Context& ctx, const Observation& o, const Done& done) {
+  const api::ProviderStatus was = o.provider.status, is = Summarize(o, done);
+  Announce(ctx, o.provider, was, is, done);
+  Forget(o.provider.id);
+  return {};
+}
+
+// While pods and CRDs come up, the words of a status change with each of them: they are written once a second. What is
+// left of that second; nullopt where the status may be written. A message with a time is written: the next pass is then.
+std::optional<Millis> ProviderController::Postponed(const std::string& key, const api::ProviderStatus& was,
+                                                    const api::ProviderStatus& is, const Done& done) {
   constexpr Millis kPause = Seconds(1);
+  bool tells_time = done.hold && done.hold->after;
   MonoTime now = clock_.Monotonic();
   MutexLock lock(mu_);
   MonoTime& last = last_words_[key];
-  if (was != is && OnlyWords(was, is) && now < last + kPause) {
-    controller_.queue().AddAfter(key, std::chrono::ceil<Millis>(last + kPause - now));
-    return true;
+  if (was != is && !tells_time && OnlyWords(was, is) && now < last + kPause) {
+    return std::chrono::ceil<Millis>(last + kPause - now);
   }
   if (was != is) last = now;
-  return false;
+  return std::nullopt;
 }
 
-void ProviderController::Measure(const api::Provider& provider, const api::ProviderStatus& status, bool gone) {
-  kube::Labels labels = {{"kind", std::string(api::KindOf(provider.id.type).kind)},
-                         {"namespace", provider.id.ns},
-                         {"name", provider.id.name}};
-  if (gone) {
-    rendered_.Drop(provider.id.Key());
-    fights_.Forget(provider.id.Key());
-    metrics_.Remove("capi_operator_provider_ready", labels);
-    metrics_.Remove("capi_operator_provider_stalled", labels);
-    pods_.Forget(provider.id.Key());
-    MutexLock lock(mu_);
-    last_words_.erase(provider.id.Key());
-    return;
-  }
+kube::Labels ProviderController::LabelsOf(const api::ProviderId& id) {
+  return {{"kind", std::string(api::KindOf(id.type).kind)}, {"namespace", id.ns}, {"name", id.name}};
+}
+
+void ProviderController::Forget(const api::ProviderId& id) {
+  const std::string key = id.Key();
+  rendered_.Drop(key);
+  fights_.Forget(key);
+  pods_.Forget(key);
+  observer_.Forget(key);
+  metrics_.Remove(kReadyMetric, LabelsOf(id));
+  metrics_.Remove(kStalledMetric, LabelsOf(id));
+  MutexLock lock(mu_);
+  last_words_.erase(key);
+}
+
+void ProviderController::Measure(const api::Provider& provider, const api::ProviderStatus& status) {
   auto is = [&](std::string_view type) {
     const auto* found = kube::FindCondition(status.conditions, type);
     return found != nullptr && found->status == "True" ? 1.0 : 0.0;
   };
-  metrics_.Set("capi_operator_provider_ready", "Whether the provider's Ready condition is True.", labels,
+  metrics_.Set(kReadyMetric, "Whether the provider's Ready condition is True.", LabelsOf(provider.id),
                is(api::condition::kReady));
-  metrics_.Set("capi_operator_provider_stalled", "Whether the provider waits for a change of its input.", labels,
+  metrics_.Set(kStalledMetric, "Whether the provider waits for a change of its input.", LabelsOf(provider.id),
                is(api::condition::kStalled));
 }
 

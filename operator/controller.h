@@ -23,6 +23,7 @@ namespace capi::ops {
 struct ControllerSettings {
   int workers = 4;
   std::string ns;  // "" for all namespaces
+  Millis sync_period = std::chrono::hours(10);  // between two looks at what is Ready (behaviour.md F6)
 };
 
 // Thread-safe. Owns everything that lives as long as the operator leads.
@@ -42,15 +43,23 @@ class ProviderController {
   void OnProvider(const ProviderCache::Change& change);
   void OnWatch(const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,
                const kube::ObjectPtr& is);
-  void WakeAll(const std::function<bool(const api::Provider&)>& who);
+  void Wake(const std::function<bool(const api::ProviderId&)>& who);
   Result<std::optional<Done>> RemoveLeftBehind(const Context& ctx, Observation& o);
-  void LookAgain(const Observation& o);
   Done Act(const Context& ctx, Observation& o, const Step& step);
-  Done ActOnRollout(const Context& ctx, const Observation& o, const Step& step);
+  Done RestoreDrift(const Context& ctx, Observation& o, const Restore& step);
+  Done ActOnRollout(const Context& ctx, Observation& o, const Step& step);
   Done MigrateStorage(const Context& ctx, const Observation& o);
+  kube::Outcome Schedule(const std::string& key, const Observation& o, Done& done, bool ready);
+  Result<kube::Outcome> ReportUnseen(const Context& ctx, const std::string& key, const Error& error);
   Result<kube::Outcome> Report(const Context& ctx, Observation& o, Done done);
-  bool Postponed(const std::string& key, const api::ProviderStatus& was, const api::ProviderStatus& is);
-  void Measure(const api::Provider& provider, const api::ProviderStatus& status, bool gone);
+  kube::Outcome ReportGone(const Context& ctx, const Observation& o, const Done& done);
+  void Announce(const Context& ctx, const api::Provider& provider, const api::ProviderStatus& was,
+                const api::ProviderStatus& is, const Done& done);
+  std::optional<Millis> Postponed(const std::string& key, const api::ProviderStatus& was, const api::ProviderStatus& is,
+                                  const Done& done);
+  static kube::Labels LabelsOf(const api::ProviderId& id);
+  void Measure(const api::Provider& provider, const api::ProviderStatus& status);
+  void Forget(const api::ProviderId& id);  // it is gone, and so is what is kept in memory for it
 
   Clock& clock_;
   kube::Client& client_;

@@ -39,6 +39,9 @@ bool CanRestore(const Observation& o) {
   return !o.rendered.empty() && (o.provider.status.applied.empty() || o.rendered == o.provider.status.applied);
 }
 
+// The render at hand, or one made again from the release that is kept: after a restart, or when it had to make room.
+bool CanKeep(const Observation& o) { return CanRestore(o) || AppliedRelease(o) != nullptr; }
+
 bool IsApplied(const Observation& o) {
   std::string inputs = InputsDigest(o);
   return !inputs.empty() && inputs == o.provider.status.applied;
@@ -101,8 +104,7 @@ Next KeptWhileNeeded(const Observation& o) {
   if (!hold) return std::nullopt;
   if (OnlyUnread(o)) return *hold;
   std::vector<Drift> drifts = ToRestore(o);
-  if (!drifts.empty() && CanRestore(o)) return Restore{std::move(drifts), std::move(hold)};
-  if (!drifts.empty() && IsApplied(o)) return Install{.inputs = InputsDigest(o), .hold = std::move(hold)};
+  if (!drifts.empty() && CanKeep(o)) return Restore{std::move(drifts), std::move(hold)};
   return *hold;
 }
 
@@ -120,7 +122,7 @@ Next HeldByPreflight(const Observation& o) {
   auto hold = FirstHold(o, PreflightRules());
   if (!hold) return std::nullopt;
   std::vector<Drift> drifts = ToRestore(o);
-  if (!drifts.empty() && CanRestore(o)) return Restore{std::move(drifts), std::move(hold)};
+  if (!drifts.empty() && CanKeep(o)) return Restore{std::move(drifts), std::move(hold)};
   return *hold;
 }
 
@@ -144,7 +146,7 @@ Next GoesOnRollingOut(const Observation& o) {
 
 Next NewInputs(const Observation& o) {
   if (IsApplied(o)) return std::nullopt;
-  return Install{InputsDigest(o), CanRestore(o) ? ToRestore(o) : std::vector<Drift>()};
+  return Install{InputsDigest(o), CanKeep(o) ? ToRestore(o) : std::vector<Drift>()};
 }
 
 Next LostInventory(const Observation& o) {
@@ -233,6 +235,16 @@ const StoredRelease* WantedRelease(const Observation& o) {
     }
   }
   return best;
+}
+
+const StoredRelease* AppliedRelease(const Observation& o) {
+  if (o.provider.status.applied.empty()) return nullptr;
+  for (const auto& release : o.releases) {
+    if (release.version && InputsDigest(o, *release.version, release.stamp) == o.provider.status.applied) {
+      return &release;
+    }
+  }
+  return nullptr;
 }
 
 std::string InputsDigest(const Observation& o) {

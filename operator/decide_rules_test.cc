@@ -137,10 +137,12 @@ TEST(Decide, ADeletionThatWaitsKeepsWhatRuns) {
   EXPECT_EQ(std::get<Restore>(step).hold->reason, api::reason::kInUse);
   o.rendered = "";
   step = Decide(o);
-  ASSERT_EQ(StepName(step), "Install") << "after a restart it takes a render";
-  EXPECT_EQ(std::get<Install>(step).hold->reason, api::reason::kInUse);
+  ASSERT_EQ(StepName(step), "Restore") << "after a restart it is rendered again";
+  EXPECT_EQ(std::get<Restore>(step).hold->reason, api::reason::kInUse);
   o.provider.spec.version = "v1.13.0";
-  EXPECT_EQ(StepName(Decide(o)), "Hold");
+  EXPECT_EQ(StepName(Decide(o)), "Restore") << "what is applied is kept, whatever is asked for";
+  o.spec_digest = "another spec";
+  EXPECT_EQ(StepName(Decide(o)), "Hold") << "with which nobody knows what was applied";
 }
 
 }  // namespace

@@ -121,6 +121,27 @@ TEST(Decide, AnInstallationRestoresFirstWhatItCan) {
   EXPECT_EQ(std::get<Install>(Decide(o)).drifts.size(), 1u);
 }
 
+// D1: while a change is refused, and the render is lost with a restart, it is made again from the release that is kept.
+TEST(Decide, WhatIsHeldIsKeptAfterARestart) {
+  Observation o = Observed();
+  o.provider.status.applied = InputsDigest(o);
+  o.provider.status.installed_version = "v1.12.0";
+  o.provider.spec.version = "v1.11.0";  // U6: refused
+  EXPECT_EQ(StepName(Decide(o)), "Hold");
+  o.fleet.drifts = {{testing::DeploymentId(), true, {}, {}}};
+  ASSERT_NE(AppliedRelease(o), nullptr);
+  Step step = Decide(o);
+  ASSERT_EQ(StepName(step), "Restore");
+  EXPECT_EQ(std::get<Restore>(step).hold->reason, api::reason::kUnsupportedProviderDowngradeReason);
+  o.provider.spec.version = "v1.13.0";  // and what may be refused only on the way
+  step = Decide(o);
+  ASSERT_EQ(StepName(step), "Install");
+  EXPECT_EQ(std::get<Install>(step).drifts.size(), 1u);
+  o.releases[0].stamp = "uid/2";
+  EXPECT_EQ(AppliedRelease(o), nullptr) << "somebody has put another release in its place";
+  EXPECT_TRUE(std::get<Install>(Decide(o)).drifts.empty());
+}
+
 // D1: nothing was ever applied, so there is nothing to restore it from.
 TEST(Decide, RestoresFromARenderAlone) {
   Observation o = Observed();

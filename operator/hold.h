@@ -12,27 +12,34 @@ namespace capi::ops {
 enum class Retry {
   kOnChange,  // terminal: nothing but a change of input helps (Stalled)
   kWaiting,   // something else has to happen first, and its event wakes this provider
-  kBackoff,   // transient: try again by the queue's back-off
+  kBackoff,   // transient: again soon, and then less and less often, not before `after`
+  kRefused,   // by the API server, for what may change unseen (rights, a webhook): Stalled, and tried again now and then
   kAt,        // try again after `after`
 };
 
-// A value.
+// A value. How each is tried again: next_pass.h.
 struct Hold {
   std::string condition;  // type of the condition that becomes False
   std::string reason;     // api/reasons.h
   std::string message;
   Retry retry = Retry::kOnChange;
-  std::optional<Millis> after = std::nullopt;
+  std::optional<Millis> after = std::nullopt;  // when the report is made: until the next try, if it is to tell that
 };
 
 // The retry that an error's code asks for.
 inline Retry RetryFor(const Error& error) {
-  if (error.retry_after) return Retry::kAt;
-  return error.Transient() ? Retry::kBackoff : Retry::kOnChange;
+  return error.Transient() || error.retry_after ? Retry::kBackoff : Retry::kOnChange;
 }
 
 inline Hold HoldFor(std::string condition, std::string reason, const Error& error) {
   return Hold{std::move(condition), std::move(reason), error.message, RetryFor(error), error.retry_after};
+}
+
+// The same of an answer of the API server: no event tells that it would take now what it refused (F6).
+inline Hold ServerHold(std::string condition, std::string reason, const Error& error) {
+  Hold hold = HoldFor(std::move(condition), std::move(reason), error);
+  if (hold.retry == Retry::kOnChange) hold.retry = Retry::kRefused;
+  return hold;
 }
 
 }  // namespace capi::ops

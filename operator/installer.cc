@@ -27,6 +27,11 @@ Hold NotInstalled(std::string_view why, const Error& error) {
   return HoldFor(std::string(condition::kProviderInstalled), std::string(why), error);
 }
 
+// The API server said no, or nothing.
+Hold NotAccepted(std::string_view why, const Error& error) {
+  return ServerHold(std::string(condition::kProviderInstalled), std::string(why), error);
+}
+
 // Contracts that a version may have, the preferred first (I3).
 std::vector<std::string> WantedContracts(const Observation& o) {
   bool core = o.provider.id.type == api::ProviderType::kCore;
@@ -120,7 +125,7 @@ Installer::Step Installer::Resolve(const Context& ctx, Observation& o, Material&
     }
   }
   auto token = GitHubToken(ctx, o);
-  if (!token.ok()) return NotInstalled(reason::kAPIServerUnavailable, token.error());
+  if (!token.ok()) return NotAccepted(reason::kAPIServerUnavailable, token.error());
   auto repository = needs_.sources.Open(o.provider, *token);
   if (!repository.ok()) return NotInstalled(reason::kFetchConfigValidationError, repository.error());
   m.repository = std::move(repository).value();
@@ -135,7 +140,7 @@ Installer::Step Installer::PickVersion(const Context& ctx, Observation& o, fetch
   if (!version.ok()) return FetchHold(version.error().With("choosing a version"), reason::kNoReleaseFound);
   ctx.log.Info("chose a version", {{"version", version->ToString()}, {"from", repository.Describe()}});
   auto written = needs_.writer.WriteVersion(ctx, o.provider, version->ToString());
-  if (!written.ok()) return NotInstalled(reason::kAPIServerUnavailable, written.error());
+  if (!written.ok()) return NotAccepted(reason::kAPIServerUnavailable, written.error());
   auto cached = needs_.cache.Get(o.provider.id.Key());
   if (cached) o.provider = *cached->provider;
   o.provider.spec.version = version->ToString();
@@ -180,29 +185,30 @@ Installer::Step Installer::Gate(const Context& ctx, Observation& o, Material& m)
     status.desired_version = o.provider.spec.version;
     status.desired_contract = m.contract;
     auto written = needs_.writer.WriteStatus(ctx, o.provider, status);
-    if (!written.ok()) return NotInstalled(reason::kAPIServerUnavailable, written.error());
+    if (!written.ok()) return NotAccepted(reason::kAPIServerUnavailable, written.error());
   }
   auto others = needs_.observer.ObserveSiblings(ctx, o.provider.id.Key(), o);
-  if (!others.ok()) return NotInstalled(reason::kAPIServerUnavailable, others.error());
+  if (!others.ok()) return NotAccepted(reason::kAPIServerUnavailable, others.error());
   return CheckContract(o, m.release.version, m.contract);
 }
 
 Installer::Step Installer::Render(const Context& ctx, const Observation& o, Material& m) {
   auto inputs = ReadRenderInputs(ctx, needs_.client, o);
   if (!inputs.ok()) return NotInstalled(reason::kComponentsCustomizationError, inputs.error());
-  rendering_.acquire();
+  auto turn = rendering_.Take(ctx);
+  if (!turn.ok()) return NotAccepted(reason::kAPIServerUnavailable, turn.error());
   auto rendered = RenderManifests(o, m.release, std::move(inputs).value(), needs_.settings);
   // The texts are no longer needed, and the trees are gone: give their pages back before the next provider's come.
   if (!m.fetched) std::string().swap(m.release.components);
   malloc_trim(0);
-  rendering_.release();
+  turn->reset();
   if (rendered.hold) return rendered.hold;
   m.manifests = std::move(rendered.manifests);
   m.manifests.push_back(EntryManifest(o.provider.id, m.release.version.ToString()));
   m.warnings = std::move(rendered.warnings);
   if (rendered.namespace_labels.empty()) return std::nullopt;
   auto ns = needs_.client.Get(ctx, kube::Builtin("Namespace"), "", o.provider.id.ns);
-  if (!ns.ok()) return NotInstalled(reason::kAPIServerUnavailable, ns.error());
+  if (!ns.ok()) return NotAccepted(reason::kAPIServerUnavailable, ns.error());
   std::string missing = MissingNamespaceLabels(*ns, rendered.namespace_labels);
   if (!missing.empty()) m.warnings.push_back(missing);
   return std::nullopt;
@@ -217,14 +223,14 @@ Installer::Step Installer::CheckCluster(const Context& ctx, const Observation& o
   if (missing.ok() && !missing->empty()) {
     // Watch first, look again after: a CRD that comes in between isn't missed.
     auto watching = needs_.observer.WatchAllCrds(ctx, o.provider.id.Key());
-    if (!watching.ok()) return NotInstalled(reason::kAPIServerUnavailable, watching.error());
+    if (!watching.ok()) return NotAccepted(reason::kAPIServerUnavailable, watching.error());
     needs_.client.mapper().Invalidate();
     missing = applier_.MissingKinds(ctx, m.manifests);
   }
-  if (!missing.ok()) return NotInstalled(reason::kAPIServerUnavailable, missing.error());
+  if (!missing.ok()) return NotAccepted(reason::kAPIServerUnavailable, missing.error());
   if (!missing->empty()) return MissingKindsHold(*missing);
   auto fresh = needs_.observer.IsFresh(ctx, o.provider.id.Key(), ids);
-  if (!fresh.ok()) return NotInstalled(reason::kAPIServerUnavailable, fresh.error());
+  if (!fresh.ok()) return NotAccepted(reason::kAPIServerUnavailable, fresh.error());
   m.before = o.inventory;
   m.inputs = m.rollback ? m.inputs : InputsDigest(o, m.release.version, m.stored ? m.stored->stamp : "");
   bool unfinished = o.inventory.size() > 0 && o.provider.status.installed_version.empty();
@@ -234,7 +240,7 @@ Installer::Step Installer::CheckCluster(const Context& ctx, const Observation& o
   if (o.inventory.size() == 0) {
     auto found = RebuildInventory(ctx, needs_.client, o);
     if (!found.ok())
-      return NotInstalled(reason::kAPIServerUnavailable, found.error().With("looking for what is installed"));
+      return NotAccepted(reason::kAPIServerUnavailable, found.error().With("looking for what is installed"));
     m.found = std::move(found->inventory);
   }
   if (Step hold = ReadLiveCrds(ctx, o, m)) return hold;
@@ -248,7 +254,7 @@ Installer::Step Installer::CheckCluster(const Context& ctx, const Observation& o
     if (entry == nullptr || entry->hash != manifest.hash) changed.push_back(manifest);
   }
   auto accepted = applier_.DryRun(ctx, changed);
-  if (!accepted.ok()) return NotInstalled(reason::kDryRunFailed, accepted.error());
+  if (!accepted.ok()) return NotAccepted(reason::kDryRunFailed, accepted.error());
   return std::nullopt;
 }
 
@@ -256,7 +262,7 @@ Installer::Step Installer::ReadLiveCrds(const Context& ctx, const Observation& o
   for (const auto& manifest : m.manifests) {
     if (!IsCrd(manifest.id)) continue;
     auto live = needs_.observer.LiveCrd(ctx, o.provider.id.Key(), manifest.id.name);
-    if (!live.ok()) return NotInstalled(reason::kAPIServerUnavailable, live.error());
+    if (!live.ok()) return NotAccepted(reason::kAPIServerUnavailable, live.error());
     if (*live) m.live[manifest.id.name] = **live;
   }
   return std::nullopt;
@@ -282,7 +288,7 @@ Installer::Step Installer::Store(const Context& ctx, const Observation& o, Mater
   if (!m.fetched) return std::nullopt;
   auto stored = m.forced ? ReplaceRelease(ctx, needs_.client, o.provider, m.release)
                          : StoreRelease(ctx, needs_.client, o.provider, m.release);
-  if (!stored.ok()) return NotInstalled(reason::kComponentsFetchError, stored.error());
+  if (!stored.ok()) return NotAccepted(reason::kComponentsFetchError, stored.error());
   m.stored = *stored;
   needs_.observer.Remember(o.provider.id.Key(), *stored);
   std::string().swap(m.release.components);
@@ -295,7 +301,7 @@ Installer::Step Installer::Store(const Context& ctx, const Observation& o, Mater
 Installer::Step Installer::Announce(const Context& ctx, Observation& o, Material& m) {
   if (Step hold = Store(ctx, o, m)) return hold;
   auto entries = EnsureEntryCrd(ctx, needs_.client);
-  if (!entries.ok()) return NotInstalled(reason::kAPIServerUnavailable, entries.error());
+  if (!entries.ok()) return NotAccepted(reason::kAPIServerUnavailable, entries.error());
   if (!m.cached) {
     needs_.rendered.Put(o.provider.id.Key(), InputsDigest(o, m.release.version, m.stored ? m.stored->stamp : ""),
                         m.manifests,
@@ -322,7 +328,7 @@ Installer::Step Installer::AnnounceChange(const Context& ctx, Observation& o, Ma
   status.applied = "";
   PutEntry(status.history, *m.rollout);
   auto written = needs_.writer.WriteStatus(ctx, o.provider, status);
-  if (!written.ok()) return NotInstalled(reason::kAPIServerUnavailable, written.error());
+  if (!written.ok()) return NotAccepted(reason::kAPIServerUnavailable, written.error());
   return std::nullopt;
 }
 
@@ -376,9 +382,9 @@ Installer::Step Installer::ApplyPart(const Context& ctx, Observation& o, const s
   done.inventory = m.inventory;
   done.warnings = m.warnings;
   if (m.forced && applied.ok()) done.handled_reconcile_at = ReconcileAt(o);
-  if (!applied.ok()) return NotInstalled(reason::kInstallFailed, applied.error());
+  if (!applied.ok()) return NotAccepted(reason::kInstallFailed, applied.error());
   auto fleet = needs_.observer.ObserveFleet(ctx, o.provider.id.Key(), m.inventory);
-  if (!fleet.ok()) return NotInstalled(reason::kAPIServerUnavailable, fleet.error());
+  if (!fleet.ok()) return NotAccepted(reason::kAPIServerUnavailable, fleet.error());
   done.fleet = *fleet;
   return std::nullopt;
 }
@@ -451,7 +457,8 @@ Done Installer::Install(const Context& ctx, Observation& o, const std::string& r
   }();
   if (!hold) return done;
   // A rollback that can't be: the failure is held instead, and remembered.
-  bool refused = m.rollback && !m.rollout && hold->retry == Retry::kOnChange;
+  bool terminal = hold->retry == Retry::kOnChange || hold->retry == Retry::kRefused;
+  bool refused = terminal && m.rollback && !m.rollout;
   if (refused) {
     done = GiveUpRollout(o, o.fleet);
     done.hold->message += fmt::format("; it can't be rolled back to {}: {}", rollback_to, hold->message);
@@ -478,7 +485,7 @@ Done Installer::Prune(const Context& ctx, const Observation& o) {
     if (change.action == kube::Change::Action::kDeleted) done.removed.push_back(change.id.ToString());
   }
   done.inventory = inventory;
-  if (!removed.ok()) done.hold = NotInstalled(reason::kOldComponentsDeletionError, removed.error());
+  if (!removed.ok()) done.hold = NotAccepted(reason::kOldComponentsDeletionError, removed.error());
   done.again = removed.ok();  // what comes after it waits for no event: nothing watches the kinds that just went
   return done;
 }

@@ -1,12 +1,12 @@
 // Carries out an Install: version, release, render, checks, apply (behaviour.md I2-I14, F2).
 #pragma once
 
-#include <semaphore>
 #include <string>
 #include <vector>
 
 #include "kube/apply/apply.h"
 #include "operator/observe.h"
+#include "operator/render_turn.h"
 #include "operator/release_store.h"
 #include "operator/rendered_cache.h"
 #include "operator/sources.h"
@@ -16,7 +16,7 @@
 
 namespace capi::ops {
 
-// Thread-safe. One render at a time, so that the peak of memory doesn't grow with the workers.
+// Thread-safe.
 class Installer {
  public:
   struct Needs {
@@ -35,6 +35,9 @@ class Installer {
   Done Install(const Context& ctx, Observation& o, const std::string& rollback_to = "");
   // The same over what another tool installed (behaviour.md A1 to A2). adopt.cc
   Done Adopt(const Context& ctx, Observation& o);
+  // Makes the render of what is applied again, from the release that is kept (D1); `o.rendered` says so. Not where
+  // AppliedRelease has none. rerender.cc
+  std::optional<Hold> RenderAgain(const Context& ctx, Observation& o);
   // behaviour.md U4: removes what is marked stale, once everything new is healthy.
   Done Prune(const Context& ctx, const Observation& o);
 
@@ -71,7 +74,7 @@ class Installer {
   Needs needs_;
   kube::Applier applier_;
   StorageMigration migration_;
-  std::counting_semaphore<1> rendering_{1};
+  RenderTurns rendering_;
 };
 
 }  // namespace capi::ops

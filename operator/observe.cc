@@ -233,14 +233,6 @@ Result<std::vector<StoredRelease>> Observer::Releases(const Context& ctx, const 
   return releases;
 }
 
-// A kind that can't be watched (its server is away) must not hold up the others: its first state is waited for once.
-constexpr Seconds kFirstState{5};
-
-bool Observer::FirstTime(const std::string& watch) {
-  MutexLock lock(mu_);
-  return awaited_.insert(watch).second;
-}
-
 Result<std::shared_ptr<kube::Informer>> Observer::Objects(const Context& ctx, const std::string& key,
                                                           const kube::ObjectId& id, const std::string& version) {
   if (IsCrd(id)) return Crds(ctx, key);
@@ -253,10 +245,8 @@ Result<std::shared_ptr<kube::Informer>> Observer::Objects(const Context& ctx, co
   if (!resource.ok() && resource.code() == Code::kNotFound) return none;
   if (!resource.ok()) return resource.error();
   Watches::Key watch{*resource, "", OurObjects(), "", true};
-  auto informer = watches_.Start(ctx, watch, key, SlimToTrace);
-  if (informer->Synced()) return informer;
-  if (!FirstTime(watch.ToString())) return none;
-  return informer->WaitForSync(ctx.WithTimeout(kFirstState)).ok() ? informer : none;
+  // A kind that can't be watched (its server is away) must not hold up the others.
+  return watches_.IfThere(ctx, watch, key, SlimToTrace);
 }
 
 Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key, const kube::Inventory& inventory) {
@@ -350,6 +340,19 @@ void Observer::Saw(const kube::Object& object) {
   Track& track = tracks_[object.id()];
   track.seen = std::max(track.seen, Number(object.resource_version()));
   if (track.seen >= track.written) track.scaled_by.reset();
+}
+
+// What was written last, and isn't seen yet, is still to come.
+void Observer::SawGo(const kube::Object& object) {
+  Saw(object);
+  MutexLock lock(mu_);
+  auto it = tracks_.find(object.id());
+  if (it->second.seen >= it->second.written && !it->second.doubted) tracks_.erase(it);
+}
+
+void Observer::Forget(const std::string& key) {
+  MutexLock lock(mu_);
+  remembered_.erase(key);
 }
 
 void Observer::Remember(const std::string& key, const StoredRelease& stored) {

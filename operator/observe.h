@@ -46,12 +46,16 @@ class Observer {
   void Expect(const kube::ObjectId& id, const std::string& resource_version,
               std::optional<std::string> scaled_by = std::nullopt);
   void Saw(const kube::Object& object);
+  void SawGo(const kube::Object& object);  // the last version of one that was deleted
   // Nor after a write that may have been done though it failed: the next look reads the object itself, and fails where
   // it can't.
   void Doubt(const kube::ObjectId& id);
 
   // A release that was just stored for `key`, until the watch shows it.
   void Remember(const std::string& key, const StoredRelease& stored);
+
+  // Drops what is kept for a provider that is gone.
+  void Forget(const std::string& key);
 
   // True when none of the release's CRDs and workloads exists yet, and it has some: a first installation.
   Result<bool> IsFresh(const Context& ctx, const std::string& key, const std::vector<kube::ObjectId>& ids);
@@ -69,7 +73,6 @@ class Observer {
   // The watch of an object's kind; null while it has no state, or where the server has no such kind.
   Result<std::shared_ptr<kube::Informer>> Objects(const Context& ctx, const std::string& key, const kube::ObjectId& id,
                                                   const std::string& version);
-  bool FirstTime(const std::string& watch);
   Result<bool> NamespaceGoing(const Context& ctx, const std::string& key, const std::string& ns);
   Status ObserveUse(const Context& ctx, const std::string& key, Observation& o);
   // "NAMESPACE/LABEL" of every provider that has workloads, whoever put them there.
@@ -98,7 +101,6 @@ class Observer {
   UseFinder& use_;
   Clock& clock_;
   Mutex mu_;
-  std::set<std::string> awaited_ CAPI_GUARDED_BY(mu_);  // watches whose first state was waited for
   // Versions of an object: our last write, and the last that the watch has shown.
   struct Track {
     std::uint64_t written = 0, seen = 0;

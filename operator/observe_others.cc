@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "operator/observe.h"
+#include "operator/precedence.h"
 
 namespace capi::ops {
 namespace {
@@ -32,7 +33,7 @@ Status Observer::ObserveSiblings(const Context& ctx, const std::string& key, Obs
   for (const auto& other : cache_.All()) {
     const api::Provider& provider = *other->provider;
     bool core = provider.id.type == api::ProviderType::kCore;
-    if (core && (!o.core || provider.created < o.core->created)) o.core = other->provider;
+    if (core && (!o.core || GoesBefore(provider, *o.core))) o.core = other->provider;
     if (provider.id != o.provider.id) o.siblings.push_back(other->provider);
   }
   std::optional<std::set<std::string>> running;

@@ -1,6 +1,9 @@
 #include "operator/options.h"
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
 
 #include "base/strings.h"
@@ -8,6 +11,8 @@
 
 namespace capi::ops {
 namespace {
+
+constexpr Seconds kShortestSync{10};
 
 // "15s", "1m30s" as Go writes durations; whole seconds.
 Result<Seconds> ParseSeconds(const std::string& text) {
@@ -40,17 +45,43 @@ void AddSeconds(CLI::App& app, const std::string& name, Seconds& target, const s
       ->type_name("DURATION");
 }
 
-// Flags of the peer that have no meaning here: accepted, so that its Deployment starts this operator too.
-void AddIgnored(CLI::App& app) {
-  static std::string text;
-  static bool flag;
-  for (const char* name :
-       {"--watch-filter", "--profiler-address", "--sync-period", "--manager-concurrency", "--tls-min-version",
-        "--tls-cipher-suites", "--vmodule", "--webhook-port", "--webhook-cert-dir"}) {
-    app.add_option(name, text, "accepted for compatibility, without effect")->group("Compatibility");
-  }
-  for (const char* name : {"--leader-elect", "--watch-configsecret", "--watch-configmap", "--contention-profiling"}) {
-    app.add_flag(name, flag, "accepted for compatibility, without effect")->group("Compatibility");
+// A flag of the peer's, what of it is so here anyway, and why no other value is taken.
+struct PeerFlag {
+  const char* name;
+  std::vector<std::string> taken;
+  const char* why;
+};
+
+const PeerFlag kPeerFlags[] = {
+    {"--leader-elect", {"true"}, "this operator always holds its Lease, so that a second one can't write beside it"},
+    {"--watch-configsecret", {"true"}, "Secrets of variables are always watched"},
+    {"--watch-configmap", {"true"}, "ConfigMaps with releases are always watched"},
+    {"--watch-filter", {""}, "an operator works on all providers that it sees; --namespace limits it to one namespace"},
+    {"--manager-concurrency", {}, "--concurrency is the number of providers worked on at once"},
+    {"--profiler-address", {"", "0"}, "there is no profiler to serve"},
+    {"--contention-profiling", {"false"}, "there is no profiler"},
+    {"--tls-min-version", {"VersionTLS12"}, "TLS 1.2 is the lowest version that is served"},
+    {"--tls-cipher-suites", {""}, "the cipher suites are those of OpenSSL's configuration"},
+    {"--webhook-port", {"0"}, "this operator serves no webhooks"},
+    {"--webhook-cert-dir", {""}, "this operator serves no webhooks"},
+    {"--vmodule", {""}, "--v is the verbosity of everything"},
+};
+
+void AddPeerFlags(CLI::App& app) {
+  for (const PeerFlag& flag : kPeerFlags) {
+    const bool boolean = !flag.taken.empty() && (flag.taken.front() == "true" || flag.taken.front() == "false");
+    auto check = [&flag](const std::string& text) {
+      if (std::find(flag.taken.begin(), flag.taken.end(), text) != flag.taken.end()) return;
+      throw CLI::ValidationError(fmt::format("{}={}: {}; remove the flag", flag.name, text, flag.why));
+    };
+    std::string help = fmt::format("of kubernetes-sigs/cluster-api-operator; {}", flag.why);
+    if (boolean) {
+      app.add_flag_function(
+             flag.name, [check](std::int64_t count) { check(count > 0 ? "true" : "false"); }, help)
+          ->group("Compatibility");
+    } else {
+      app.add_option_function<std::string>(flag.name, check, help)->group("Compatibility");
+    }
   }
 }
 
@@ -68,6 +99,8 @@ void AddCluster(CLI::App& app, Options& o) {
   app.add_option("--concurrency", o.concurrency, "providers worked on at once")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
+  AddSeconds(app, "--sync-period", o.sync_period,
+             "time between two looks at what is ready, give or take a tenth; what isn't is looked at more often [10h]");
 }
 
 void AddServing(CLI::App& app, Options& o) {
@@ -106,7 +139,7 @@ ParsedOptions ParseOptions(int argc, const char* const* argv) {
   AddCluster(app, o);
   AddServing(app, o);
   AddReleases(app, o);
-  AddIgnored(app);
+  AddPeerFlags(app);
   app.add_option("-v,--v", verbosity, "verbosity: 0 to 3 for what is done, 4 and more for details")
       ->capture_default_str();
   app.add_option("--log-format", format, "text or json")->capture_default_str()->check(CLI::IsMember({"text", "json"}));
@@ -117,6 +150,9 @@ ParsedOptions ParseOptions(int argc, const char* const* argv) {
     std::ostringstream out, err;
     int code = app.exit(e, out, err);
     return {std::nullopt, {out.str() + err.str(), code == 0 ? 0 : 2}};
+  }
+  if (o.sync_period < kShortestSync) {
+    return {std::nullopt, {fmt::format("--sync-period must be at least {}s\n", kShortestSync.count()), 2}};
   }
   if (o.renew_deadline >= o.lease_duration || o.retry_period >= o.renew_deadline) {
     return {std::nullopt,

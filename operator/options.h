@@ -1,4 +1,5 @@
-// The operator's flags. Names are the peer's where it has one, so that a Deployment written for it starts this one.
+// The operator's flags. Names are the peer's where it has one. What is accepted is carried out; a flag of the peer's that
+// asks for something else than what happens here is refused, with the reason.
 #pragma once
 
 #include <optional>
@@ -17,6 +18,7 @@ struct Options {
   std::string lease_namespace;
   Seconds lease_duration{15}, renew_deadline{10}, retry_period{2};
   int concurrency = 4;
+  Seconds sync_period = std::chrono::hours(10);
   std::string diagnostics_address = ":8443";
   bool insecure_diagnostics = false;
   std::string health_address = ":9440";

@@ -23,7 +23,7 @@ TEST(ParseOptions, Defaults) {
   EXPECT_THAT(parsed.options->environment_variables, ElementsAre("EXP_*", "CLUSTER_TOPOLOGY"));
 }
 
-// The arguments of the peer's own Deployment and of its chart start this operator too.
+// What the peer's own Deployment asks for, and its chart but for the profiler, is so here.
 TEST(ParseOptions, TakesThePeersArguments) {
   auto parsed = Parse({"--leader-elect",
                        "--leader-elect=true",
@@ -36,21 +36,19 @@ TEST(ParseOptions, TakesThePeersArguments) {
                        "--insecure-diagnostics=true",
                        "--watch-configsecret",
                        "--watch-configmap",
-                       "--profiler-address=localhost:6060",
-                       "--contention-profiling",
+                       "--profiler-address=",
+                       "--contention-profiling=false",
                        "--concurrency=2",
                        "--sync-period=10m",
-                       "--webhook-port=9443",
-                       "--webhook-cert-dir=/certs",
                        "--namespace=capi",
                        "--tls-min-version=VersionTLS12",
-                       "--watch-filter=x",
-                       "--manager-concurrency=10"});
+                       "--watch-filter="});
   ASSERT_TRUE(parsed.options) << parsed.exit.text;
   EXPECT_EQ(parsed.options->lease_duration, Seconds(90));
   EXPECT_EQ(parsed.options->renew_deadline, Seconds(20));
   EXPECT_EQ(parsed.options->retry_period, Seconds(4));
   EXPECT_EQ(parsed.options->concurrency, 2);
+  EXPECT_EQ(parsed.options->sync_period, Seconds(600));
   EXPECT_EQ(parsed.options->ns, "capi");
   EXPECT_TRUE(parsed.options->insecure_diagnostics);
 }
@@ -70,12 +68,28 @@ TEST(ParseOptions, RefusesWhatItCannotUse) {
       {{"--leader-elect-lease-duration=90x"}, "\"90x\" is no duration"},
       {{"--leader-elect-lease-duration=5s"}, "must be shorter"},
       {{"--log-format=xml"}, "xml"},
+      {{"--sync-period=5s"}, "--sync-period must be at least 10s"},
   };
   for (const auto& c : cases) {
     auto parsed = Parse(c.arguments);
     EXPECT_FALSE(parsed.options);
     EXPECT_EQ(parsed.exit.code, 2);
     EXPECT_THAT(parsed.exit.text, HasSubstr(c.message));
+  }
+}
+
+// No flag is taken and ignored: two operators with a filter each would both write to one provider.
+TEST(ParseOptions, RefusesThePeersFlagsThatItWouldIgnore) {
+  for (const char* argument :
+       {"--watch-filter=x", "--leader-elect=false", "--watch-configsecret=false", "--watch-configmap=false",
+        "--manager-concurrency=10", "--profiler-address=localhost:6060", "--contention-profiling",
+        "--tls-min-version=VersionTLS13", "--tls-cipher-suites=TLS_AES_128_GCM_SHA256", "--webhook-port=9443",
+        "--webhook-cert-dir=/certs", "--vmodule=a=1"}) {
+    auto parsed = Parse({argument});
+    EXPECT_FALSE(parsed.options) << argument;
+    EXPECT_EQ(parsed.exit.code, 2);
+    EXPECT_THAT(parsed.exit.text, HasSubstr("; remove the flag")) << argument;
+    EXPECT_THAT(parsed.exit.text, HasSubstr(std::string(argument).substr(0, std::string(argument).find('='))));
   }
 }
 

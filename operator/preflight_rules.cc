@@ -1,13 +1,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include "api/reasons.h"
 #include "api/release.h"
 #include "api/validate.h"
 #include "base/strings.h"
 #include "operator/adoption.h"
+#include "operator/precedence.h"
 #include "operator/rules.h"
 
 namespace capi::ops {
@@ -45,17 +45,13 @@ std::optional<Hold> SpecIsValid(const Observation& o) {
   return Preflight(errors.front().reason, Join(messages, "; "));
 }
 
-bool Older(const api::Provider& a, const api::Provider& b) {
-  return std::tie(a.created, a.uid) < std::tie(b.created, b.uid);
-}
-
 // I5: one object of a kind and name in all namespaces; the older one goes on.
 std::optional<Hold> OneProviderPerName(const Observation& o) {
   const api::ProviderId& me = o.provider.id;
   for (const auto& sibling : o.siblings) {
     const api::Provider& other = *sibling;
     bool same = other.id.type == me.type && (other.id.name == me.name || me.type == api::ProviderType::kCore);
-    if (!same || !Older(other, o.provider)) continue;
+    if (!same || !GoesBefore(other, o.provider)) continue;
     std::string message =
         me.type == api::ProviderType::kCore
             ? fmt::format(

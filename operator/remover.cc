@@ -15,7 +15,7 @@ namespace condition = api::condition;
 namespace reason = api::reason;
 
 Hold NotDeleted(std::string_view why, const Error& error) {
-  return HoldFor(std::string(condition::kReady), std::string(why), error);
+  return ServerHold(std::string(condition::kReady), std::string(why), error);
 }
 
 bool DeletesCrds(const Observation& o) {

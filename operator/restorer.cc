@@ -89,8 +89,8 @@ Done Restorer::Run(const Context& ctx, const Observation& o, const Restore& step
   }
   done.inventory = inventory;
   if (!applied.ok() && !done.hold) {
-    done.hold = HoldFor(std::string(api::condition::kProviderInstalled), std::string(api::reason::kInstallFailed),
-                        applied.error());
+    done.hold = ServerHold(std::string(api::condition::kProviderInstalled), std::string(api::reason::kInstallFailed),
+                           applied.error());
   }
   auto fleet = needs_.observer.ObserveFleet(ctx, key, inventory);
   if (fleet.ok()) done.fleet = *fleet;

@@ -76,7 +76,7 @@ Done Scaler::Run(const Context& ctx, const Observation& o, const Scale& step) {
     auto scaled = ScaleOne(ctx, o, id, step.up, inventory);
     if (scaled.ok()) continue;
     done.hold =
-        HoldFor(std::string(api::condition::kReady), std::string(api::reason::kAPIServerUnavailable), scaled.error());
+        ServerHold(std::string(api::condition::kReady), std::string(api::reason::kAPIServerUnavailable), scaled.error());
     if (scaled.code() == Code::kConflict) done.hold->retry = Retry::kBackoff;
   }
   done.inventory = inventory;
@@ -85,7 +85,7 @@ Done Scaler::Run(const Context& ctx, const Observation& o, const Scale& step) {
     done.fleet = *fleet;
   } else if (!done.hold) {
     done.hold =
-        HoldFor(std::string(api::condition::kReady), std::string(api::reason::kAPIServerUnavailable), fleet.error());
+        ServerHold(std::string(api::condition::kReady), std::string(api::reason::kAPIServerUnavailable), fleet.error());
   }
   return done;
 }

@@ -74,7 +74,7 @@ void ReportHold(Conditions& conditions, const Observation& o, const Hold& hold) 
                    "All preflight checks passed");
   }
   conditions.Set(condition::kReady, "False", hold.reason, message);
-  if (hold.retry == Retry::kOnChange) {
+  if (hold.retry == Retry::kOnChange || hold.retry == Retry::kRefused) {
     conditions.Remove(condition::kReconciling);
     conditions.Set(condition::kStalled, "True", hold.reason, message);
   } else {
@@ -316,6 +316,24 @@ api::ProviderStatus Summarize(const Observation& o, const Done& done) {
   }
   if (!done.deleting) ReportMigration(conditions, o, done, done.fleet ? *done.fleet : o.fleet);
   status.observed_generation = o.provider.generation;
+  status.conditions = conditions.Settle();
+  return status;
+}
+
+api::ProviderStatus SummarizeUnseen(const api::Provider& provider, const Hold& hold, WallTime now) {
+  Observation o;
+  o.provider = provider;
+  o.now = now;
+  Conditions conditions(o);
+  const Condition* ready = conditions.Get(condition::kReady);
+  std::string message = hold.message + fmt::format(" (next try at {})", FormatTime(now + hold.after.value_or(Millis(0))));
+  bool passes = hold.retry == Retry::kBackoff;
+  if (!passes || ready == nullptr || ready->status != "True") {
+    conditions.Set(condition::kReady, "False", hold.reason, message);
+  }
+  conditions.Remove(passes ? condition::kStalled : condition::kReconciling);
+  conditions.Set(passes ? condition::kReconciling : condition::kStalled, "True", hold.reason, message);
+  api::ProviderStatus status = provider.status;
   status.conditions = conditions.Settle();
   return status;
 }

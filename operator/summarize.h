@@ -34,6 +34,10 @@ struct Done {
 
 api::ProviderStatus Summarize(const Observation& o, const Done& done);
 
+// The status after a pass that could not even observe (F1): all else stays as it was said. What passes by itself leaves
+// a Ready provider ready.
+api::ProviderStatus SummarizeUnseen(const api::Provider& provider, const Hold& hold, WallTime now);
+
 struct Event {
   std::string type;  // "Normal" or "Warning"
   std::string reason, message;

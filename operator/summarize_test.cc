@@ -87,6 +87,7 @@ TEST(Summarize, HoldsSayWhenTheyTryAgain) {
       {Retry::kOnChange, {}, "tried again when the input changes", "Stalled"},
       {Retry::kWaiting, {}, "waiting for it", "Reconciling"},
       {Retry::kBackoff, Seconds(4), "next try at 2027-01-15T08:00:04Z", "Reconciling"},
+      {Retry::kRefused, Seconds(15), "next try at 2027-01-15T08:00:15Z", "Stalled"},
   };
   for (const auto& c : cases) {
     Observation o = Observed();
@@ -98,6 +99,27 @@ TEST(Summarize, HoldsSayWhenTheyTryAgain) {
     EXPECT_EQ(StatusOf(status, c.kstatus), "True");
     EXPECT_EQ(StatusOf(status, c.kstatus == "Stalled" ? "Reconciling" : "Stalled"), "");
   }
+}
+
+// F1: what can't even be observed is said, and nothing else is unsaid. A server that stumbles leaves Ready alone.
+TEST(Summarize, WhatCannotBeSeenIsSaid) {
+  Observation o = Observed();
+  o.provider.status = Summarize(o, Applied());
+  Hold away{"Ready", "APIServerUnavailable", "away", Retry::kBackoff, Seconds(4)};
+  auto status = SummarizeUnseen(o.provider, away, o.now);
+  EXPECT_EQ(StatusOf(status, "Ready"), "True");
+  EXPECT_EQ(StatusOf(status, "Reconciling"), "True");
+  EXPECT_EQ(Get(status, "Reconciling")->message, "away (next try at 2027-01-15T08:00:04Z)");
+  EXPECT_EQ(StatusOf(status, "ProviderInstalled"), "True");
+  Hold forbidden{"Ready", "APIServerUnavailable", "watching secrets: forbidden", Retry::kRefused, Seconds(15)};
+  status = SummarizeUnseen(o.provider, forbidden, o.now);
+  EXPECT_EQ(StatusOf(status, "Ready"), "False");
+  EXPECT_EQ(StatusOf(status, "Stalled"), "True");
+  EXPECT_EQ(StatusOf(status, "ProviderInstalled"), "True");
+  EXPECT_EQ(SummarizeUnseen(testing::Observed().provider, away, o.now).conditions.size(), 2u)
+      << "of one that never was ready, Ready says so too";
+  o.provider.status = status;
+  EXPECT_EQ(StatusOf(Summarize(o, Applied()), "Stalled"), "") << "and it ends with the next pass that sees";
 }
 
 TEST(Summarize, UpgradedIsSetOnlyByAnUpgrade) {

@@ -1,5 +1,6 @@
 #include "operator/watches.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace capi::ops {
@@ -9,6 +10,7 @@ struct Watches::Watch {
   Mutex mu;
   std::map<std::string, bool> users CAPI_GUARDED_BY(mu);  // to: asked for since BeginUse
   std::shared_ptr<kube::Informer> informer;
+  MonoTime begun;
   std::jthread thread;
 
   std::set<std::string> UserKeys() {
@@ -28,13 +30,14 @@ Watches::Watches(kube::Client& client, Handler handler) : client_(client), handl
 
 Watches::~Watches() { Stop(); }
 
-std::shared_ptr<kube::Informer> Watches::Start(const Context& ctx, const Key& key, const std::string& user,
+std::shared_ptr<Watches::Watch> Watches::Start(const Context& ctx, const Key& key, const std::string& user,
                                                std::function<void(kube::Object&)> transform) {
   MutexLock lock(mu_);
   auto& slot = watches_[key.ToString()];
   if (!slot) {
     slot = std::make_shared<Watch>();
     slot->key = key;
+    slot->begun = ctx.clock->Monotonic();
     kube::InformerOptions options{key.ns, key.label_selector, key.field_selector, key.metadata_only,
                                   std::move(transform)};
     Watch* raw = slot.get();  // the watch outlives its informer's thread, which its destructor joins
@@ -49,14 +52,28 @@ std::shared_ptr<kube::Informer> Watches::Start(const Context& ctx, const Key& ke
   }
   MutexLock users(slot->mu);
   slot->users[user] = true;
-  return slot->informer;
+  return slot;
+}
+
+// How long workers wait for a server that says nothing at all, all of them together. One that refuses answers at once.
+constexpr Seconds kSilent{20}, kSilentIfThere{5};
+
+Status Watches::AwaitState(const Context& ctx, const Watch& watch, Seconds silent) {
+  auto left = std::chrono::ceil<Millis>(watch.begun + silent - ctx.clock->Monotonic());
+  return watch.informer->AwaitState(ctx.WithTimeout(std::max(left, Millis(0))));
 }
 
 Result<std::shared_ptr<kube::Informer>> Watches::Need(const Context& ctx, const Key& key, const std::string& user,
                                                       std::function<void(kube::Object&)> transform) {
-  auto informer = Start(ctx, key, user, std::move(transform));
-  TRY(informer->WaitForSync(ctx.WithTimeout(Seconds(20))));
-  return informer;
+  auto watch = Start(ctx, key, user, std::move(transform));
+  TRY(AwaitState(ctx, *watch, kSilent));
+  return watch->informer;
+}
+
+std::shared_ptr<kube::Informer> Watches::IfThere(const Context& ctx, const Key& key, const std::string& user,
+                                                 std::function<void(kube::Object&)> transform) {
+  auto watch = Start(ctx, key, user, std::move(transform));
+  return AwaitState(ctx, *watch, kSilentIfThere).ok() ? watch->informer : nullptr;
 }
 
 void Watches::BeginUse(const std::string& user) {

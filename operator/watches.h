@@ -29,12 +29,13 @@ class Watches {
   Watches(kube::Client& client, Handler handler);
   ~Watches();
 
-  // The watch, started if need be, with its first state in place. It belongs to `user` until Keep drops it.
+  // The watch, started if need be, with its first state in place. It belongs to `user` until EndUse drops it. Blocks
+  // while the first try to get that state goes on, and not again: kUnavailable, or why it failed, while there is none.
   Result<std::shared_ptr<kube::Informer>> Need(const Context& ctx, const Key& key, const std::string& user,
                                                std::function<void(kube::Object&)> transform = nullptr);
-  // The same without waiting: the informer may have no state yet.
-  std::shared_ptr<kube::Informer> Start(const Context& ctx, const Key& key, const std::string& user,
-                                        std::function<void(kube::Object&)> transform = nullptr);
+  // The same for what isn't needed: null where there is no state, and the first try is waited for once and shortly.
+  std::shared_ptr<kube::Informer> IfThere(const Context& ctx, const Key& key, const std::string& user,
+                                          std::function<void(kube::Object&)> transform = nullptr);
   kube::RestMapper& mapper() { return client_.mapper(); }
   // `user` needs only the watches that it asked for since BeginUse; others without a user end.
   void BeginUse(const std::string& user);
@@ -43,9 +44,11 @@ class Watches {
 
  private:
   struct Watch;
+  std::shared_ptr<Watch> Start(const Context& ctx, const Key& key, const std::string& user,
+                               std::function<void(kube::Object&)> transform);
+  static Status AwaitState(const Context& ctx, const Watch& watch, Seconds silent);
   kube::Client& client_;
   Handler handler_;
-  std::stop_source stop_;
   Mutex mu_;
   std::map<std::string, std::shared_ptr<Watch>> watches_ CAPI_GUARDED_BY(mu_);
 };

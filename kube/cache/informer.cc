@@ -53,6 +53,7 @@ class Informer::Impl {
       if (end.ok() || advanced_) failures = 0;
       if (end.ok() || !ctx.Check().ok()) continue;
       ++failures;
+      Note(end.error());
       if (end.code() == Code::kGone || failures >= kFailuresToListAgain) version_.clear();
       Report(ctx, failures, end.error());
       server_->Wait(ctx, failures, end.error());
@@ -74,10 +75,27 @@ class Informer::Impl {
     return Error{Code::kDeadlineExceeded, "waiting for " + resource.plural, {}};
   }
 
+  Status AwaitState(const Context& ctx) const CAPI_NO_THREAD_SAFETY_ANALYSIS {
+    MutexLock lock(mu_);
+    MonoTime deadline = ctx.deadline.value_or(MonoTime::max());
+    ctx.clock->WaitUntil(sync_changed_, mu_, ctx.stop, deadline,
+                         [this]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return synced_ || trouble_; });
+    if (synced_) return Ok();
+    if (trouble_) return trouble_->With("watching " + resource.plural);
+    TRY_WITH(ctx.Check(), "waiting for " + resource.plural);
+    return Error{Code::kUnavailable, "waiting for " + resource.plural, {}};
+  }
+
   const Resource resource;
   Store store;
 
  private:
+  void Note(std::optional<Error> trouble) {
+    MutexLock lock(mu_);
+    trouble_ = std::move(trouble);
+    sync_changed_.notify_all();
+  }
+
   // One request after which the next step is clear, or a list and a watch.
   Status Session(const Context& ctx) {
     if (version_.empty() && !list_next_ && server_->streams_lists()) return Watch(ctx, true);
@@ -166,6 +184,7 @@ class Informer::Impl {
     }
     MutexLock lock(mu_);
     synced_ = true;
+    trouble_.reset();
     sync_changed_.notify_all();
   }
 
@@ -187,6 +206,7 @@ class Informer::Impl {
   mutable Mutex mu_;
   mutable std::condition_variable_any sync_changed_;
   bool synced_ CAPI_GUARDED_BY(mu_) = false;
+  std::optional<Error> trouble_ CAPI_GUARDED_BY(mu_);  // of the last try, while there is no state
 };
 
 Informer::Informer(Client& client, Resource resource, InformerOptions options, Handler handler) {
@@ -205,6 +225,7 @@ Informer::~Informer() = default;
 void Informer::Run(const Context& ctx) { impl_->Run(ctx); }
 bool Informer::Synced() const { return impl_->Synced(); }
 Status Informer::WaitForSync(const Context& ctx) const { return impl_->WaitForSync(ctx); }
+Status Informer::AwaitState(const Context& ctx) const { return impl_->AwaitState(ctx); }
 ObjectPtr Informer::Get(std::string_view ns, std::string_view name) const { return impl_->store.Get(ns, name); }
 std::vector<ObjectPtr> Informer::List() const { return impl_->store.List(); }
 const Resource& Informer::resource() const { return impl_->resource; }

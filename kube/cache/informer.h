@@ -52,6 +52,8 @@ class Informer {
   // kDeadlineExceeded otherwise.
   bool Synced() const;
   Status WaitForSync(const Context& ctx) const;
+  // The same, but ends when a try to get that state has failed, with its error: as long as the last one did.
+  Status AwaitState(const Context& ctx) const;
 
   ObjectPtr Get(std::string_view ns, std::string_view name) const;  // null where there is none
   std::vector<ObjectPtr> List() const;                              // sorted by namespace and name

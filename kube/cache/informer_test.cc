@@ -12,6 +12,7 @@ namespace capi::kube {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr auto kAdded = WatchEvent::Type::kAdded, kModified = WatchEvent::Type::kModified,
@@ -281,6 +282,29 @@ TEST(Informer, WaitForSyncEndsWithItsContext) {
   std::stop_source stop;
   stop.request_stop();
   EXPECT_EQ(s.informer.WaitForSync(ctx.WithStop(stop.get_token())).code(), Code::kCancelled);
+}
+
+// A kind that may not be watched held a worker for 20 s, in every pass: who waits is told by the first refusal.
+TEST(Informer, AwaitStateEndsWithTheFirstRefusal) {
+  std::vector<Status> states;
+  Scripted s({{{}, Error{Code::kPermissionDenied, "configmaps is forbidden", {}}, Millis(0)}, {{InitialEnd("5")}}});
+  s.before_end_mark = [&](const Scripted& self) {
+    Context ctx;
+    ctx.clock = &s.clock;
+    states.push_back(self.informer.AwaitState(ctx.WithTimeout(Seconds(20))));
+  };
+  s.Run();
+  ASSERT_EQ(states.size(), 1u);
+  EXPECT_EQ(states[0].code(), Code::kPermissionDenied);
+  EXPECT_THAT(states[0].error().message, HasSubstr("watching configmaps: configmaps is forbidden"));
+  EXPECT_TRUE(s.informer.AwaitState(Context{}).ok()) << "and it has its state in the end";
+}
+
+TEST(Informer, AwaitStateEndsWithItsContext) {
+  Scripted s(std::vector<Answer>(1));
+  Context ctx;
+  ctx.clock = &s.clock;
+  EXPECT_EQ(s.informer.AwaitState(ctx.WithTimeout(Seconds(1))).code(), Code::kDeadlineExceeded);
 }
 
 }  // namespace

@@ -61,20 +61,18 @@ class Controller::Impl {
     metrics_.Observe(kTime, kTimeHelp, {{"controller", options_.name}}, took.count());
     if (!outcome.ok()) {
       Fail(ctx, key, outcome.error());
-    } else if (outcome->backoff) {
-      queue_.AddBackoff(key, outcome->again_after.value_or(Millis(0)));
-      CountResult(kRequeue);
     } else {
-      queue_.Forget(key);
+      if (!outcome->failed) queue_.Forget(key);
       if (outcome->again_after) queue_.AddAfter(key, *outcome->again_after);
-      CountResult(outcome->again_after ? kRequeueAfter : kSuccess);
+      CountResult(outcome->failed ? kRequeue : outcome->again_after ? kRequeueAfter : kSuccess);
     }
   }
 
   void Fail(const Context& ctx, const std::string& key, const Error& error) {
     // A pass cut short by the end of the process failed at nothing.
     if (ctx.stop.stop_requested()) return;
-    Millis delay = queue_.AddBackoff(key, error.retry_after.value_or(Millis(0)));
+    Millis delay = queue_.Backoff(key, error.retry_after.value_or(Millis(0)));
+    queue_.AddAfter(key, delay);
     CountResult(kError);
     metrics_.Count(kErrors, kErrorsHelp, {{"controller", options_.name}});
     ctx.log.Error("reconcile failed",

@@ -12,10 +12,11 @@
 
 namespace capi::kube {
 
-// What a pass asks for. An error instead means: again with back-off, no earlier than its retry_after.
+// When the key is worked on again if nothing wakes it before; nobody else schedules it (behaviour.md F5). An error
+// instead means: by the queue's back-off, no earlier than its retry_after. A value.
 struct Outcome {
   std::optional<Millis> again_after;  // not set: nothing to do until something changes
-  bool backoff = false;               // again, by the queue's back-off (the pass has reported why)
+  bool failed = false;                // the back-off that the pass asked the queue for goes on, else it begins anew
 };
 
 struct ControllerOptions {

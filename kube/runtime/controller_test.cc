@@ -74,7 +74,7 @@ TEST(Controller, OutcomesBecomeDelaysAndMetrics) {
   const Case cases[] = {
       {"done", Outcome{}, "success", Millis(0)},
       {"later", Outcome{.again_after = Seconds(5)}, "requeue_after", Seconds(5)},
-      {"back-off", Outcome{.backoff = true}, "requeue", Millis(100)},
+      {"back-off", Outcome{.again_after = Millis(100), .failed = true}, "requeue", Millis(100)},
       {"error", Error{Code::kUnavailable, "away", {}}, "error", Millis(100)},
       {"Retry-After (F3)", Error{Code::kRateLimited, "slow down", Seconds(3)}, "error", Seconds(3)},
   };
@@ -120,6 +120,30 @@ TEST(Controller, ASuccessEndsTheBackOff) {
   }
   EXPECT_TRUE(Soon([&] { return passes >= 5; }));
   EXPECT_EQ(passes, 5);
+}
+
+// F5: a pass that reports why it failed, and says when it is tried again, backs off as one that ends in an error. It
+// never did: its end was taken for a success, and a source that was away was tried every 200 ms.
+TEST(Controller, AFailureThatWasReportedBacksOff) {
+  std::atomic<int> passes = 0;
+  Controller* controller = nullptr;
+  Fixture f([&](const Context&, const std::string& key) -> Result<Outcome> {
+    ++passes;
+    return Outcome{.again_after = controller->queue().Backoff(key), .failed = true};
+  });
+  controller = &f.controller;
+  f.controller.queue().Add("ns/a");
+  int expected = 1;
+  for (Millis wait : {Millis(100), Millis(200), Millis(400), Millis(800), Millis(1000), Millis(1000)}) {
+    ASSERT_TRUE(Soon([&] { return passes >= expected; }));
+    f.clock.AwaitWaiters(1);
+    f.clock.Advance(wait - Millis(1));
+    f.clock.AwaitWaiters(1);
+    EXPECT_EQ(passes, expected) << "tried before its time";
+    f.clock.Advance(Millis(1));
+    ++expected;
+  }
+  EXPECT_TRUE(Soon([&] { return passes >= expected; }));
 }
 
 TEST(Controller, SeriesExistAtZero) {

@@ -35,18 +35,20 @@ void WorkQueue::AddAfter(const std::string& key, Millis delay) {
   changed_.notify_all();
 }
 
-Millis WorkQueue::AddBackoff(const std::string& key, Millis at_least) {
-  Millis delay;
-  {
-    MutexLock lock(mu_);
-    int failures = failures_[key]++;
-    double plain = static_cast<double>(options_.base.count()) * std::exp2(std::min(failures, 60));
-    plain = std::min(plain, static_cast<double>(options_.max.count()));
-    std::uniform_real_distribution<double> factor(1 - options_.jitter, 1 + options_.jitter);
-    delay = std::max(Millis(std::llround(plain * factor(random_))), at_least);
+Millis WorkQueue::Backoff(const std::string& key, const BackoffOptions& options, Millis at_least) {
+  MutexLock lock(mu_);
+  MonoTime now = clock_.Monotonic();
+  Failures& failures = failures_[key];
+  if (failures.base != options.base) failures = {options.base, 0, now};
+  if (failures.count > 0 && now < failures.due) {
+    failures.due = std::max(failures.due, now + at_least);
+    return std::chrono::ceil<Millis>(failures.due - now);
   }
-  AddAfter(key, delay);
-  return delay;
+  double plain = static_cast<double>(options.base.count()) * std::exp2(std::min(failures.count++, 60));
+  std::uniform_real_distribution<double> factor(1 - options.jitter, 1 + options.jitter);
+  double delay = std::min(plain * factor(random_), static_cast<double>(options.max.count()));
+  failures.due = now + std::max(Millis(std::llround(delay)), at_least);
+  return std::chrono::ceil<Millis>(failures.due - now);
 }
 
 void WorkQueue::Forget(const std::string& key) {

@@ -17,10 +17,11 @@
 
 namespace capi::kube {
 
+// A value.
 struct BackoffOptions {
   Millis base = Millis(200);
-  Millis max = Seconds(120);
-  double jitter = 0.2;  // the delay is multiplied by 1 - jitter to 1 + jitter
+  Millis max = Seconds(120);  // also of what jitter makes of it
+  double jitter = 0.2;        // the delay is multiplied by 1 - jitter to 1 + jitter
 };
 
 // Thread-safe.
@@ -32,8 +33,11 @@ class WorkQueue {
   void Add(const std::string& key);
   // The earliest time wins; Add supersedes it, also one that came before and waits to be worked on.
   void AddAfter(const std::string& key, Millis delay);
-  // Returns the delay: doubles with each call until Forget, and is at least `at_least`.
-  Millis AddBackoff(const std::string& key, Millis at_least = Millis(0));
+  // A try of the key failed: the time until the next one, which the caller schedules and may tell (behaviour.md F5). It
+  // doubles with each failure until Forget, or until one with another `base`, and is at least `at_least`. A try that
+  // came before its time leaves that time as it was told, and doubles nothing.
+  Millis Backoff(const std::string& key, const BackoffOptions& options, Millis at_least = Millis(0));
+  Millis Backoff(const std::string& key, Millis at_least = Millis(0)) { return Backoff(key, options_, at_least); }
   void Forget(const std::string& key);  // success: back-off starts anew
 
   // Blocks for the next key; nullopt when stopped. Done must follow.
@@ -42,6 +46,11 @@ class WorkQueue {
   size_t size() const;  // keys ready to be worked on
 
  private:
+  struct Failures {
+    Millis base{0};
+    int count = 0;
+    MonoTime due;  // of the next try
+  };
   void AddLocked(const std::string& key) CAPI_REQUIRES(mu_);
   void ForgetTime(const std::string& key) CAPI_REQUIRES(mu_);
   void PromoteDue() CAPI_REQUIRES(mu_);
@@ -59,7 +68,7 @@ class WorkQueue {
   std::set<std::string> processing_ CAPI_GUARDED_BY(mu_);
   std::map<std::string, MonoTime> waiting_ CAPI_GUARDED_BY(mu_);
   std::set<std::pair<MonoTime, std::string>> by_time_ CAPI_GUARDED_BY(mu_);  // the same as waiting_
-  std::map<std::string, int> failures_ CAPI_GUARDED_BY(mu_);
+  std::map<std::string, Failures> failures_ CAPI_GUARDED_BY(mu_);
   std::mt19937 random_ CAPI_GUARDED_BY(mu_);
 };
 

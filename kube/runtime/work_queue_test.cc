@@ -200,20 +200,56 @@ TEST(WorkQueue, StoppedGetReturnsNothingThoughKeysAreReady) {
   EXPECT_EQ(queue.Get(stop.get_token()), std::nullopt);
 }
 
+// The delay of the next failure, when the time that was told has come.
+Millis FailOnTime(WorkQueue& queue, FakeClock& clock, const std::string& key) {
+  Millis delay = queue.Backoff(key);
+  clock.Advance(delay);
+  return delay;
+}
+
+// F5.
 TEST(WorkQueue, BackoffDoublesToItsLimitAndStartsAnewAfterForget) {
   FakeClock clock;
   WorkQueue queue(clock, kNoJitter, kSeed);
-  for (int expected : {100, 200, 400, 800, 1000, 1000}) EXPECT_EQ(queue.AddBackoff("a"), Millis(expected));
-  EXPECT_EQ(queue.AddBackoff("b"), Millis(100)) << "keys fail by themselves";
+  for (int expected : {100, 200, 400, 800, 1000, 1000}) EXPECT_EQ(FailOnTime(queue, clock, "a"), Millis(expected));
+  EXPECT_EQ(FailOnTime(queue, clock, "b"), Millis(100)) << "keys fail by themselves";
   queue.Forget("a");
-  EXPECT_EQ(queue.AddBackoff("a"), Millis(100));
-  EXPECT_EQ(queue.AddBackoff("a", Seconds(30)), Seconds(30)) << "Retry-After is honoured (F3)";
+  EXPECT_EQ(FailOnTime(queue, clock, "a"), Millis(100));
+  EXPECT_EQ(queue.Backoff("a", Seconds(30)), Seconds(30)) << "Retry-After is honoured (F3)";
+}
+
+// F5: events that come in between bring tries, but neither move the time that was told nor double the next one.
+TEST(WorkQueue, ATryBeforeItsTimeLeavesTheBackoffAsItWas) {
+  FakeClock clock;
+  WorkQueue queue(clock, kNoJitter, kSeed);
+  EXPECT_EQ(FailOnTime(queue, clock, "a"), Millis(100));
+  EXPECT_EQ(queue.Backoff("a"), Millis(200));
+  for (int left : {150, 100, 50}) {
+    clock.Advance(Millis(50));
+    EXPECT_EQ(queue.Backoff("a"), Millis(left));
+  }
+  EXPECT_EQ(queue.Backoff("a", Seconds(3)), Seconds(3)) << "the server asks for more";
+  EXPECT_EQ(queue.Backoff("a"), Seconds(3)) << "which is told from then on";
+  clock.Advance(Seconds(3));
+  EXPECT_EQ(queue.Backoff("a"), Millis(400));
+}
+
+// A failure of another kind has a back-off of its own.
+TEST(WorkQueue, AnotherBackoffBeginsAnew) {
+  const BackoffOptions slow{.base = Seconds(15), .max = Seconds(20), .jitter = 0};
+  FakeClock clock;
+  WorkQueue queue(clock, kNoJitter, kSeed);
+  for (int expected : {100, 200, 400}) EXPECT_EQ(FailOnTime(queue, clock, "a"), Millis(expected));
+  EXPECT_EQ(queue.Backoff("a", slow), Seconds(15));
+  clock.Advance(Seconds(15));
+  EXPECT_EQ(queue.Backoff("a", slow), Seconds(20));
+  EXPECT_EQ(queue.Backoff("a"), Millis(100)) << "and what fails otherwise doesn't wait for it";
 }
 
 TEST(WorkQueue, BackoffNeverOverflows) {
   FakeClock clock;
-  WorkQueue queue(clock, {.base = Millis(200), .max = Seconds(120), .jitter = 0}, kSeed);
-  for (int i = 0; i < 5000; ++i) EXPECT_LE(queue.AddBackoff("a"), Seconds(120));
+  WorkQueue queue(clock, {.base = Millis(200), .max = Seconds(120), .jitter = 0.2}, kSeed);
+  for (int i = 0; i < 5000; ++i) EXPECT_LE(FailOnTime(queue, clock, "a"), Seconds(120));
 }
 
 TEST(WorkQueue, JitterSpreadsTheDelays) {
@@ -221,7 +257,7 @@ TEST(WorkQueue, JitterSpreadsTheDelays) {
   WorkQueue queue(clock, {.base = Millis(1000), .max = Seconds(120), .jitter = 0.2}, kSeed);
   std::set<Millis> seen;
   for (int i = 0; i < 100; ++i) {
-    Millis delay = queue.AddBackoff(std::to_string(i));
+    Millis delay = queue.Backoff(std::to_string(i));
     EXPECT_GE(delay, Millis(800));
     EXPECT_LE(delay, Millis(1200));
     seen.insert(delay);
@@ -264,7 +300,7 @@ TEST(WorkQueue, KeepsItsPromiseUnderStress) {
       for (int i = 0; i < kAdds; ++i) {
         auto index = static_cast<size_t>((i * 7 + p) % kKeys);
         ++wanted[index];
-        if (i % 3 == 0) queue.AddBackoff(std::to_string(index));
+        if (i % 3 == 0) queue.AddAfter(std::to_string(index), queue.Backoff(std::to_string(index)));
         queue.Add(std::to_string(index));
       }
     });

@@ -1,0 +1,94 @@
+#include "operator/wakes.h"
+
+#include "operator/contract_rules.h"
+#include "operator/drift.h"
+#include "operator/observe.h"
+#include "operator/pause.h"
+
+namespace capi::ops {
+namespace {
+
+// What the contract rules of the others look at; what runs counts with them also without a contract, until it goes
+// (C6).
+bool ChangesContracts(const api::Provider& was, const api::Provider& is) {
+  return was.status.contract != is.status.contract || SaysPaused(was.status) != SaysPaused(is.status) ||
+         DesiredContract(was) != DesiredContract(is);
+}
+
+// I4: what others look at in the core.
+bool ChangesCore(const api::Provider& was, const api::Provider& is) {
+  return is.id.type == api::ProviderType::kCore && was.status.inventory != is.status.inventory;
+}
+
+// I5: another provider may have it now. What can't be read owns nothing.
+bool GivesUpObjects(const api::Provider& was, const api::Provider& is) {
+  if (was.status.inventory == is.status.inventory) return false;
+  auto had = kube::Inventory::Parse(was.status.inventory), has = kube::Inventory::Parse(is.status.inventory);
+  if (!had.ok()) return false;
+  if (!has.ok()) return had->size() > 0;
+  for (const auto& [id, entry] : had->entries()) {
+    if (has->Find(id) == nullptr) return true;
+  }
+  return false;
+}
+
+// Metadata of an object with our label that neither drift nor a deletion changed.
+bool SameTrace(const kube::Object& was, const kube::Object& is) {
+  return was.uid() == is.uid() && was.deleting() == is.deleting() && TraceOf(was).fields == TraceOf(is).fields &&
+         was.label(api::kLabelProvider) == is.label(api::kLabelProvider);
+}
+
+}  // namespace
+
+ProviderNews NewsOf(const ProviderCache::Change& change) {
+  ProviderNews news{change.id, change.spec, false, false};
+  if (!change.is) {
+    news.all = true;
+  } else if (!change.was) {
+    news.came = true;
+    news.all = !change.is->status.contract.empty() || change.id.type == api::ProviderType::kCore;
+  } else {
+    news.all = ChangesContracts(*change.was, *change.is) || ChangesCore(*change.was, *change.is) ||
+               GivesUpObjects(*change.was, *change.is);
+  }
+  return news;
+}
+
+bool Wakes(const ProviderNews& news, const api::ProviderId& provider) {
+  if (provider == news.id) return news.itself;
+  return news.all || (news.came && provider.type == news.id.type);
+}
+
+std::optional<ObjectNews> NewsOf(const Watches::Key& watch, const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+  if (watch.metadata_only && was && is && SameTrace(*was, *is)) return std::nullopt;
+  const kube::Object& object = is ? *is : *was;
+  ObjectNews news;
+  news.label = object.label(api::kLabelProvider);
+  news.before = was ? was->label(api::kLabelProvider) : news.label;
+  bool of_core = news.label == "cluster-api" || news.before == "cluster-api";
+  bool turned = !was || !is || kube::HealthOf(*was).ok() != kube::HealthOf(*is).ok();
+  news.all = (IsCrd(object.id()) && of_core && turned) || (!is && IsWorkload(object.id()));
+  return news;
+}
+
+bool Wakes(const ObjectNews& news, const api::ProviderId& provider) {
+  if (news.all) return true;
+  std::string own = api::ManifestLabel(provider.type, provider.name);
+  return own == news.label || own == news.before;
+}
+
+bool Wakes(const Watches::Key& watch, const kube::ObjectPtr& was, const kube::ObjectPtr& is,
+           const api::ProviderId& user) {
+  const kube::Object& object = is ? *is : *was;
+  if (watch.label_selector == api::kLabelReleaseName && user.ns != object.ns()) return false;
+  if (watch.resource.kind == "Namespace" && user.ns != object.name()) return false;
+  // Of a Namespace matters that it comes or goes, and of what may be in use (a watch without any selector but the
+  // CRDs') that objects do.
+  bool everything = watch.label_selector.empty() && watch.field_selector.empty();
+  if (!everything || watch.resource.kind == "CustomResourceDefinition" || !was || !is) return true;
+  return was->deleting() != is->deleting();
+}
+
+bool IsShared(const Watches::Key& watch) { return watch.label_selector == api::kLabelClusterctl; }
+
+}  // namespace capi::ops
