@@ -24,7 +24,7 @@ constexpr ConditionInfo kConditions[] = {
 
 constexpr std::string_view kOtherBuilds = "Written by other builds";
 constexpr std::string_view kPeers = "Not set by this operator; an object that the peer wrote may carry it.";
-constexpr std::string_view kNextPass = "Nothing; it goes away with the next pass.";
+constexpr std::string_view kNextPass = "Nothing; it goes away once this operator has installed the provider.";
 
 constexpr ReasonInfo kReasons[] = {
     {"All is well", reason::kPreflightChecksPassed, "PreflightCheckPassed",
@@ -38,20 +38,20 @@ constexpr ReasonInfo kReasons[] = {
     {"All is well", reason::kRenderWarnings, "Warnings",
      "Something in the declaration had no effect; the message says what.",
      "Correct it where the message says, or leave it: the provider works."},
-    {"All is well", reason::kPruned, "Ready", "Objects that the release no longer has were removed (event).",
+    {"All is well", reason::kPruned, "(event)", "Objects that the release no longer has were removed.",
      "Nothing."},
     {"All is well", reason::kStorageMigrated, "StorageMigrated",
      "Objects stored at an older version were written anew, and status.storedVersions of the CRDs is one version.",
      "Nothing."},
     {"All is well", reason::kNoDrift, "Drifted", "What the operator applied is as it applied it.", "Nothing."},
-    {"At work", reason::kUpgrading, "ProviderUpgraded, Ready, Reconciling",
+    {"At work", reason::kUpgrading, "ProviderUpgraded",
      "Another version is being applied over the installed one.", "Wait."},
-    {"At work", reason::kProgressing, "Paused, ProviderInstalled, Ready, Reconciling",
-     "A change of the declaration is being applied.", "Wait."},
+    {"At work", reason::kProgressing, "Paused",
+     "The pods are going, or come back after a pause.", "Wait."},
     {"At work", reason::kAdopting, "ProviderInstalled, Ready, Reconciling",
      "A provider that another tool installed is being taken over.",
      "Wait; where the message names differences, resolve them."},
-    {"At work", reason::kWorkloadsNotReady, "Ready, Reconciling",
+    {"At work", reason::kWorkloadsNotReady, "ProviderInstalled, Ready, Reconciling",
      "Everything is applied, but a Deployment, DaemonSet, StatefulSet or Job is not healthy yet.",
      "Wait; if it stays, look at the pods of the workload that the message names."},
     {"At work", reason::kRolloutTimedOut, "ProviderInstalled, ProviderUpgraded, Stalled",
@@ -69,10 +69,10 @@ constexpr ReasonInfo kReasons[] = {
     {"At work", reason::kCRDsNotEstablished, "ProviderInstalled, Ready, Reconciling",
      "The API server has not accepted a CustomResourceDefinition of the release yet.",
      "Wait; if it stays, read the conditions of the CRD that the message names."},
-    {"At work", reason::kPaused, "Paused, Ready, Reconciling",
+    {"At work", reason::kPaused, "Paused, ProviderInstalled, Ready, Reconciling",
      "All workloads of the provider are at zero replicas: spec.paused is true, or was and can't be taken back yet.",
      "Set spec.paused to false when you are done."},
-    {"At work", reason::kHandsOff, "Paused, Ready, Reconciling",
+    {"At work", reason::kHandsOff, "Paused",
      "The annotation cluster.x-k8s.io/paused is set: the operator changes nothing.",
      "Remove the annotation when you are done."},
     {"The object itself", reason::kInvalidSpec, "PreflightCheckPassed, Stalled",
@@ -124,8 +124,9 @@ constexpr ReasonInfo kReasons[] = {
     {"The release", reason::kSourceCredentialsRejected, "ProviderInstalled, Stalled",
      "The source refused the credentials.", "Correct the key github-token of the Secret that spec.configSecret names."},
     {"The release", reason::kNoReleaseFound, "ProviderInstalled, Reconciling",
-     "The source has no release at all, or the selector matches no ConfigMap.",
-     "Put a release there, or correct spec.fetchConfig; the provider goes on by itself."},
+     "The source has no release that can be chosen: none at all, none of the five newest with a metadata.yaml, or none "
+     "of a contract that the core accepts; or the selector matches no ConfigMap.",
+     "Read the message; set spec.version, put a release there, or correct spec.fetchConfig."},
     {"The release", reason::kVersionNotFound, "ProviderInstalled, Reconciling",
      "The source has releases, but not this version.", "Set one of the versions that the message names."},
     {"The release", reason::kInvalidMetadata, "ProviderInstalled, Stalled", "metadata.yaml does not parse.",
@@ -183,8 +184,8 @@ constexpr ReasonInfo kReasons[] = {
     {"Contracts", reason::kWaitingForContracts, "Ready, Reconciling",
      "Not unpaused yet: some provider has a contract that the core provider does not accept.",
      "Upgrade the providers that the message names."},
-    {"Drift", reason::kDriftCorrected, "Drifted",
-     "Something that the operator applied was changed or deleted, and is back (event).",
+    {"Drift", reason::kDriftCorrected, "(event)",
+     "Something that the operator applied was changed or deleted, and is back.",
      "Nothing; to keep a change, declare it in the Provider's spec."},
     {"Drift", reason::kFieldFight, "Drifted",
      "The same field or object was changed again and again by somebody else; the operator restores it less often.",
@@ -192,15 +193,16 @@ constexpr ReasonInfo kReasons[] = {
     {"Deletion", reason::kDeleting, "Ready, Reconciling", "The provider is being removed.", "Wait."},
     {"Deletion", reason::kDeletionBlocked, "Ready, Reconciling",
      "The CoreProvider is deleted while other providers or Clusters exist; or, of any provider, the status was lost "
-     "and the "
-     "message names kinds whose objects nobody can read.",
+     "and what there is to delete can't be found out, or the message names kinds whose objects nobody can read.",
      "Delete those first or get their webhook to answer, or set annotation operator.cluster.x-k8s.io/force-delete: "
      "\"true\"."},
     {"Deletion", reason::kInUse, "Ready, Reconciling",
-     "The provider is deleted while workload clusters use it; the message names some.",
+     "The provider is deleted while workload clusters use it; the message names some, or says why that can't be found "
+     "out.",
      "Delete those clusters, or set annotation operator.cluster.x-k8s.io/force-delete: \"true\"."},
     {"Deletion", reason::kDeletionFailed, "Ready, Reconciling",
-     "An object could not be deleted, or what there is to delete could not be found out.",
+     "An object could not be deleted, or, after the removal began, whether clusters use the provider could not be found "
+     "out.",
      "Read the message; it is tried again at the time named there."},
     // No constants: nothing here sets them, and none of our code asks for them.
     {kOtherBuilds, "ComponentsUpgradeError", "ProviderUpgraded", kPeers, kNextPass},

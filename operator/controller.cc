@@ -28,14 +28,14 @@ bool IsReady(const api::ProviderStatus& status) {
   return ready != nullptr && ready->status == "True";
 }
 
-// Progress alone: the same conditions with the same status, in other words; and what else is in a status stays.
+// Progress alone: the same conditions with the same status and reason, in other words; and what else is in a status stays.
 bool OnlyWords(const api::ProviderStatus& was, const api::ProviderStatus& is) {
   if (was.conditions.size() != is.conditions.size()) return false;
   api::ProviderStatus same = is;
   for (size_t i = 0; i < is.conditions.size(); ++i) {
-    if (was.conditions[i].type != is.conditions[i].type || was.conditions[i].status != is.conditions[i].status)
-      return false;
-    if (was.conditions[i].observed_generation != is.conditions[i].observed_generation) return false;
+    const kube::Condition &a = was.conditions[i], &b = is.conditions[i];
+    if (a.type != b.type || a.status != b.status || a.reason != b.reason) return false;
+    if (a.observed_generation != b.observed_generation) return false;
   }
   same.conditions = was.conditions;
   return same == was;
@@ -148,7 +148,6 @@ Done ProviderController::Act(const Context& ctx, Observation& o, const Step& ste
   Done done;
   if (std::holds_alternative<Hold>(step)) {
     done.hold = std::get<Hold>(step);
-    done.deleting = o.provider.deleting;
   } else if (std::holds_alternative<HandsOff>(step)) {
     done.hands_off = true;
   } else if (std::holds_alternative<Remove>(step)) {
@@ -162,10 +161,8 @@ Done ProviderController::Act(const Context& ctx, Observation& o, const Step& ste
     done = installer_.Install(ctx, o, install.rollback_to);
     if (!done.inventory) done.inventory = restored.inventory;
     done.restored = std::move(restored.restored);
-    done.deleting = o.provider.deleting;
   } else if (std::holds_alternative<Restore>(step)) {
     done = RestoreDrift(ctx, o, std::get<Restore>(step));
-    done.deleting = o.provider.deleting;
   } else if (std::holds_alternative<Adopt>(step)) {
     done = installer_.Adopt(ctx, o);
   } else if (std::holds_alternative<Prune>(step)) {
@@ -232,8 +229,7 @@ Done ProviderController::MigrateStorage(const Context& ctx, const Observation& o
     done.again_after = kLater;
     if (o.provider.deleting) done.hold = NotMigratedHold(o, migrated.error());
   }
-  done.deleting = o.provider.deleting;
-  if (done.deleting && !done.hold) done.again_after = Seconds(1);  // if the CRDs' events come late
+  if (o.provider.deleting && !done.hold) done.again_after = Seconds(1);  // if the CRDs' events come late
   return done;
 }
 
@@ -262,10 +258,9 @@ Result<kube::Outcome> ProviderController::Pass(const Context& parent, const std:
 // on with the same one.
 Result<std::optional<Done>> ProviderController::RemoveLeftBehind(const Context& ctx, Observation& o) {
   Done done;
-  done.deleting = true;
   auto rebuilt = RebuildInventory(ctx, client_, o);
   if (!rebuilt.ok()) {
-    done.hold = ServerHold(std::string(api::condition::kReady), std::string(reason::kDeletionFailed),
+    done.hold = ServerHold(std::string(api::condition::kReady), std::string(reason::kDeletionBlocked),
                            rebuilt.error().With("looking for what is installed"));
     return std::optional<Done>(std::move(done));
   }

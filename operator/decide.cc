@@ -84,16 +84,14 @@ Next LostBeforeRemoval(const Observation& o) {
 
 // A removal that was let begin isn't undone because who uses the provider can't be read for a moment: what it restored
 // was removed again, over and over.
-bool OnlyUnread(const Observation& o) {
-  auto hold = FirstHold(o, DeletionRules());
-  return hold && hold->reason == api::reason::kDeletionFailed;
-}
+bool IsUnread(const Hold& hold) { return hold.reason == api::reason::kDeletionFailed; }
 
 // While it is needed, by clusters or to migrate what it leaves behind, it runs as declared: at zero, neither would ever
 // end.
 Next PauseWhileNeeded(const Observation& o) {
-  if (!GuardsDeletion(o) || OnlyUnread(o)) return std::nullopt;
-  if (!FirstHold(o, DeletionRules()) && o.fleet.unmigrated.empty()) return std::nullopt;
+  if (!GuardsDeletion(o)) return std::nullopt;
+  auto hold = FirstHold(o, DeletionRules());
+  if ((!hold && o.fleet.unmigrated.empty()) || (hold && IsUnread(*hold))) return std::nullopt;
   return DecidePause(o);
 }
 
@@ -102,7 +100,7 @@ Next KeptWhileNeeded(const Observation& o) {
   if (!GuardsDeletion(o)) return std::nullopt;
   auto hold = FirstHold(o, DeletionRules());
   if (!hold) return std::nullopt;
-  if (OnlyUnread(o)) return *hold;
+  if (IsUnread(*hold)) return *hold;
   std::vector<Drift> drifts = ToRestore(o);
   if (!drifts.empty() && CanKeep(o)) return Restore{std::move(drifts), std::move(hold)};
   return *hold;

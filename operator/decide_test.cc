@@ -428,13 +428,9 @@ TEST(CheckMetadata, WantsSeriesAndContract) {
 
 // T2.
 TEST(CheckDigest, RefusesOtherComponents) {
-  Observation o = Observed();
-  EXPECT_FALSE(CheckDigest(o, "github.com/a/b v1.12.0", "sha256:1")) << "no source is named";
-  o.provider.spec.fetch_config.emplace();
-  EXPECT_FALSE(CheckDigest(o, "github.com/a/b v1.12.0", "sha256:1")) << "no digest is asked for";
-  o.provider.spec.fetch_config->digest = "sha256:1";
-  EXPECT_FALSE(CheckDigest(o, "github.com/a/b v1.12.0", "sha256:1"));
-  auto hold = CheckDigest(o, "github.com/a/b v1.12.0", "sha256:2");
+  EXPECT_FALSE(CheckDigest("", "github.com/a/b v1.12.0", "sha256:1")) << "no digest is asked for";
+  EXPECT_FALSE(CheckDigest("sha256:1", "github.com/a/b v1.12.0", "sha256:1"));
+  auto hold = CheckDigest("sha256:1", "github.com/a/b v1.12.0", "sha256:2");
   ASSERT_TRUE(hold);
   EXPECT_EQ(hold->condition, "ProviderInstalled");
   EXPECT_EQ(hold->reason, api::reason::kVerificationFailed);

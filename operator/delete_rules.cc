@@ -47,12 +47,6 @@ std::optional<Hold> CoreGoesLast(const Observation& o) {
                   JoinNames(others, kNamed), Override()));
 }
 
-// Its status says that something of it may be removed already.
-bool RemovalBegan(const Observation& o) {
-  const auto* ready = kube::FindCondition(o.provider.status.conditions, condition::kReady);
-  return ready != nullptr && (ready->reason == reason::kDeleting || ready->reason == reason::kDeletionFailed);
-}
-
 // X2, and X3 as far as Clusters go: they are objects of the core's CRDs.
 std::optional<Hold> NotInUse(const Observation& o) {
   if (o.users_error) {
@@ -81,6 +75,11 @@ std::vector<std::string> Names(const std::vector<CrdState>& crds) {
 constexpr Rule kDeletion[] = {{"X3.core-last", CoreGoesLast}, {"X2.in-use", NotInUse}};
 
 }  // namespace
+
+bool RemovalBegan(const Observation& o) {
+  const auto* ready = kube::FindCondition(o.provider.status.conditions, condition::kReady);
+  return ready != nullptr && (ready->reason == reason::kDeleting || ready->reason == reason::kDeletionFailed);
+}
 
 bool GuardsDeletion(const Observation& o) {
   auto it = o.provider.annotations.find(std::string(api::kAnnotationForceDelete));

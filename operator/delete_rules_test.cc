@@ -121,6 +121,10 @@ TEST(DeletionRules, ARemovalThatBeganIsNotUndone) {
     const Hold& hold = std::get<Hold>(step);
     EXPECT_EQ(hold.reason, api::reason::kDeletionFailed) << "by which the next pass knows it";
     EXPECT_EQ(hold.retry, Retry::kBackoff);
+    o.provider.spec.paused = true;
+    o.fleet.workloads = {testing::NewWorkload(kube::HealthState::kCurrent)};
+    EXPECT_EQ(testing::StepName(Decide(o)), "Hold") << "nor is what is left of it scaled";
+    o.provider.spec.paused = false;
     // Who is known to use it is another matter.
     o.users_error.reset();
     o.users = {"AWSMachine default/a"};

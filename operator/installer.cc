@@ -66,6 +66,13 @@ Hold FetchHold(const Error& error, std::string_view not_found) {
   return hold;
 }
 
+// The way back is to what was applied then (U5): what the spec asks for is the failed version's.
+std::string WantedDigest(const Observation& o, bool rollback) {
+  if (!rollback) return o.provider.spec.fetch_config ? o.provider.spec.fetch_config->digest : "";
+  const api::HistoryEntry* good = LastGood(o.provider.status, o.provider.status.history.front());
+  return good == nullptr ? "" : good->digest;
+}
+
 bool HasSelector(const Observation& o) {
   return o.provider.spec.fetch_config && o.provider.spec.fetch_config->selector.has_value();
 }
@@ -168,7 +175,7 @@ Installer::Step Installer::Load(const Context& ctx, const Observation& o, Materi
 // What can be told from the texts: the right file, the right series and contract.
 Installer::Step Installer::Inspect(const Observation& o, Material& m) {
   m.digest = m.release.Digest();
-  if (auto hold = CheckDigest(o, m.release.source, m.digest)) return hold;
+  if (auto hold = CheckDigest(WantedDigest(o, m.rollback), m.release.source, m.digest)) return hold;
   auto metadata = api::Metadata::Parse(m.release.metadata, o.provider.id.name);
   if (!metadata.ok()) return NotInstalled(reason::kInvalidMetadata, metadata.error().With(m.release.source));
   if (auto hold = CheckMetadata(o, m.release.version, *metadata)) return hold;

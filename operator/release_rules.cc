@@ -37,13 +37,12 @@ std::optional<Hold> CheckMetadata(const Observation& o, const api::Version& vers
   return std::nullopt;
 }
 
-std::optional<Hold> CheckDigest(const Observation& o, const std::string& source, const std::string& digest) {
-  const auto& fetch = o.provider.spec.fetch_config;
-  if (!fetch || fetch->digest.empty() || fetch->digest == digest) return std::nullopt;
+std::optional<Hold> CheckDigest(const std::string& wanted, const std::string& source, const std::string& digest) {
+  if (wanted.empty() || wanted == digest) return std::nullopt;
   return Hold{
       std::string(condition::kProviderInstalled), std::string(reason::kVerificationFailed),
       fmt::format("the components of {} have digest {}, spec.fetchConfig.digest asks for {}: nothing is applied",
-                  source, digest, fetch->digest)};
+                  source, digest, wanted)};
 }
 
 std::optional<Hold> CheckOwners(const Observation& o, const std::vector<kube::ObjectId>& objects) {

@@ -7,6 +7,7 @@
 #include "operator/in_use.h"
 #include "operator/materials.h"
 #include "operator/observe.h"
+#include "operator/rules.h"
 
 namespace capi::ops {
 namespace {
@@ -16,6 +17,11 @@ namespace reason = api::reason;
 
 Hold NotDeleted(std::string_view why, const Error& error) {
   return ServerHold(std::string(condition::kReady), std::string(why), error);
+}
+
+// What began is known by its reason, whatever stops it.
+std::string_view Reason(const Observation& o, std::string_view before_it_began) {
+  return RemovalBegan(o) ? reason::kDeletionFailed : before_it_began;
 }
 
 bool DeletesCrds(const Observation& o) {
@@ -60,6 +66,14 @@ Status Remover::StopAggregation(const Context& ctx, const Observation& o, const 
   return Ok();
 }
 
+// Before the first object goes: what a crash, a conflict or a lost answer interrupts is known to have begun (X2, U7).
+Status Remover::SayBegun(const Context& ctx, Observation& o) {
+  if (RemovalBegan(o)) return Ok();
+  Done removing;
+  removing.removing = true;
+  return writer_.WriteStatus(ctx, o.provider, Summarize(o, removing));
+}
+
 std::vector<kube::ObjectId> Remover::Doomed(const Observation& o, bool crds) const {
   std::vector<kube::ObjectId> ids;
   for (const auto& [id, entry] : o.inventory.entries()) {
@@ -72,14 +86,14 @@ std::vector<kube::ObjectId> Remover::Doomed(const Observation& o, bool crds) con
 
 Done Remover::Remove(const Context& ctx, Observation& o) {
   Done done;
-  done.deleting = true;
+  done.removing = true;
   std::vector<kube::ObjectId> gone = Doomed(o, false), crds = Doomed(o, true);
   if (DeletesCrds(o)) {
     auto used = ObjectsInUse(ctx, crds);
-    if (!used.ok()) return done.hold = NotDeleted(reason::kAPIServerUnavailable, used.error()), done;
+    if (!used.ok()) return done.hold = NotDeleted(Reason(o, reason::kAPIServerUnavailable), used.error()), done;
     if (!used->empty()) {
       done.hold =
-          Hold{std::string(condition::kReady), std::string(reason::kDeletionBlocked),
+          Hold{std::string(condition::kReady), std::string(Reason(o, reason::kDeletionBlocked)),
                fmt::format("annotation {} asks for the CRDs to go too, but objects of them exist: {}; delete these "
                            "first, or remove the annotation to keep the CRDs",
                            api::kAnnotationDeleteCrds, JoinNames(*used, 5)),
@@ -88,6 +102,8 @@ Done Remover::Remove(const Context& ctx, Observation& o) {
     }
     gone.insert(gone.end(), crds.begin(), crds.end());
   }
+  auto begun = SayBegun(ctx, o);
+  if (!begun.ok()) return done.hold = NotDeleted(Reason(o, reason::kAPIServerUnavailable), begun.error()), done;
   auto stopped = StopAggregation(ctx, o, gone);
   if (!stopped.ok()) return done.hold = NotDeleted(reason::kDeletionFailed, stopped.error()), done;
   std::vector<kube::Change> changes;
@@ -108,7 +124,7 @@ Done Remover::Remove(const Context& ctx, Observation& o) {
     return done;
   }
   auto released = writer_.RemoveFinalizer(ctx, o.provider);
-  if (!released.ok()) return done.hold = NotDeleted(reason::kAPIServerUnavailable, released.error()), done;
+  if (!released.ok()) return done.hold = NotDeleted(reason::kDeletionFailed, released.error()), done;
   done.forget = true;
   return done;
 }

@@ -15,6 +15,7 @@ class Remover {
 
  private:
   // In a Namespace that is going its objects go anyway (X5).
+  Status SayBegun(const Context& ctx, Observation& o);
   std::vector<kube::ObjectId> Doomed(const Observation& o, bool crds) const;
 
   // With annotation delete-crds: the first objects that still exist of the provider's CRDs.

@@ -25,6 +25,8 @@ std::span<const Rule> PreflightRules();
 // What stands in the way of a deletion (behaviour.md X2, X3), and whether that matters (X4, X5). delete_rules.cc
 std::span<const Rule> DeletionRules();
 bool GuardsDeletion(const Observation& o);
+// Its status says that something of it may be removed already: it is said before the first object goes.
+bool RemovalBegan(const Observation& o);
 // Objects that stay behind at versions which nobody converts any more could not even be deleted (X1, P3).
 Hold NotMigratedHold(const Observation& o, const Error& error);
 
@@ -40,8 +42,8 @@ std::optional<Hold> SkipsMinorVersions(const Observation& o);
 // Checks of the release's metadata alone (behaviour.md I5); contract_rules.h judges the contract that it gives.
 std::optional<Hold> CheckMetadata(const Observation& o, const api::Version& version, const api::Metadata& metadata);
 
-// T2: the components are those that spec.fetchConfig.digest asks for. `digest` is theirs.
-std::optional<Hold> CheckDigest(const Observation& o, const std::string& source, const std::string& digest);
+// T2: the components, whose digest is `digest`, are those that are `wanted` ("" for any).
+std::optional<Hold> CheckDigest(const std::string& wanted, const std::string& source, const std::string& digest);
 
 // Objects of a render that another provider owns (I5).
 std::optional<Hold> CheckOwners(const Observation& o, const std::vector<kube::ObjectId>& objects);

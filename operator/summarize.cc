@@ -140,7 +140,7 @@ void ReportApplied(Conditions& conditions, const Observation& o, const Done& don
 
 // True from when nothing runs any more until just before the first pod comes back.
 void ReportPause(Conditions& conditions, const Observation& o, const Done& done) {
-  bool going = done.deleting && !done.hold;  // a deletion that is held back leaves it as it is declared
+  bool going = done.removing && !done.hold;  // a deletion that is held back leaves it as it is declared
   if (o.spec_error || going) return;
   if (o.former && done.hold) {  // it isn't ours to scale, so nothing can be said of its pods
     conditions.Remove(condition::kPaused);
@@ -309,12 +309,12 @@ api::ProviderStatus Summarize(const Observation& o, const Done& done) {
   } else if (done.unpausing) {
     conditions.Set(condition::kReady, "False", reason::kWorkloadsNotReady, kComingBack);
     conditions.Set(condition::kReconciling, "True", reason::kWorkloadsNotReady, kComingBack);
-  } else if (done.deleting) {
+  } else if (done.removing) {
     ReportDeleting(conditions);
   } else if (!status.applied.empty() || IsRollingOut(status)) {
     ReportApplied(conditions, o, done, upgrading);
   }
-  if (!done.deleting) ReportMigration(conditions, o, done, done.fleet ? *done.fleet : o.fleet);
+  if (!o.provider.deleting) ReportMigration(conditions, o, done, done.fleet ? *done.fleet : o.fleet);
   status.observed_generation = o.provider.generation;
   status.conditions = conditions.Settle();
   return status;
@@ -363,7 +363,7 @@ std::vector<Event> EventsOf(const api::ProviderStatus& was, const api::ProviderS
     events.push_back({"Normal", std::string(reason::kAdopting), done.adopted + " " + is.installed_version});
   }
   if (!done.removed.empty()) {
-    events.push_back({"Normal", std::string(done.deleting ? reason::kDeleting : reason::kPruned),
+    events.push_back({"Normal", std::string(done.removing ? reason::kDeleting : reason::kPruned),
                       fmt::format("Removed {}", JoinNames(done.removed, 5))});
   }
   return events;

@@ -15,7 +15,7 @@ namespace capi::ops {
 struct Done {
   std::optional<Hold> hold;  // why it went no further
   bool hands_off = false;
-  bool deleting = false;
+  bool removing = false;   // what it installed goes (X1)
   bool unpausing = false;  // the status takes back that the provider is paused
   bool again = false;      // another pass follows at once
   bool forget = false;     // the provider is gone (its finalizer is removed): no status to write

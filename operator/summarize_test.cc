@@ -298,7 +298,7 @@ TEST(Summarize, APauseIsToldOfWhereItIsKnown) {
   Observation o = Observed();
   o.provider.spec.paused = true;
   o.provider.deleting = true;
-  Done going{.deleting = true}, held{.hold = Hold{"Ready", "InUse", "a cluster", Retry::kWaiting}, .deleting = true};
+  Done going{.removing = true}, held{.hold = Hold{"Ready", "InUse", "a cluster", Retry::kWaiting}};
   EXPECT_EQ(StatusOf(Summarize(o, going), "Paused"), "");
   EXPECT_EQ(StatusOf(Summarize(o, held), "Paused"), "True");
   o.spec_error = Error{Code::kInvalidArgument, "spec", {}};
