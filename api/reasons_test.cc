@@ -50,6 +50,7 @@ TEST(Reasons, AreCamelCaseAndSayWhatToDo) {
     for (char c : info.reason) EXPECT_TRUE(std::isalnum(static_cast<unsigned char>(c))) << c;
     EXPECT_FALSE(info.meaning.empty());
     EXPECT_FALSE(info.action.empty());
+    if (info.conditions == "(event)") continue;
     for (const std::string& type : Split(info.conditions, ',')) EXPECT_TRUE(types.contains(Trim(type))) << type;
   }
 }

@@ -129,7 +129,7 @@ void ProviderController::OnProvider(const ProviderCache::Change& change) {
 void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::string>& users,
                                  const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
   if (IsShared(watch)) {
-    is ? observer_.Saw(*is) : observer_.SawGo(*was);
+    is ? observer_.tracks().Saw(*is) : observer_.tracks().SawGo(*was);
     if (auto news = NewsOf(watch, was, is)) {
       Wake([&](const api::ProviderId& id) { return Wakes(*news, id); });
     }

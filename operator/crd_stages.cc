@@ -84,6 +84,13 @@ std::optional<kube::Manifest> TransitionalCrd(const kube::Manifest& desired, con
   return kube::ToManifest(kube::Object(std::move(json).value()));
 }
 
+bool SwitchesAny(const std::vector<kube::Manifest>& manifests, const CrdStates& live) {
+  return std::any_of(manifests.begin(), manifests.end(), [&](const kube::Manifest& manifest) {
+    const CrdState* crd = IsCrd(manifest) ? LiveOf(manifest, live) : nullptr;
+    return crd != nullptr && TransitionalCrd(manifest, *crd).has_value();
+  });
+}
+
 std::vector<LostVersion> LostVersions(const std::vector<kube::Manifest>& manifests, const CrdStates& live) {
   std::vector<LostVersion> lost;
   for (const auto& manifest : manifests) {

@@ -35,6 +35,9 @@ std::vector<kube::Manifest> TakeSwitchingCrds(std::vector<kube::Manifest>& manif
 // The CRD with all versions of `desired`, but stored and served as `live` is. nullopt: that is the same.
 std::optional<kube::Manifest> TransitionalCrd(const kube::Manifest& desired, const CrdState& live);
 
+// Whether any of the CRDs would store another version than it does, or stop serving one.
+bool SwitchesAny(const std::vector<kube::Manifest>& manifests, const CrdStates& live);
+
 // A version at which objects may be stored, and that a new CRD no longer has.
 struct LostVersion {
   std::string crd, version;

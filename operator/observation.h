@@ -50,7 +50,7 @@ struct Workload {
   std::optional<std::string> former;  // annotation original-replicas: a pause scaled it to zero (P1)
   bool idle = false;                  // spec.replicas is 0, and its status tells of no pod
   bool at_zero = false;               // the same, and the status is of what was written last: no pod of it is left
-  std::int64_t terminating = 0;       // pods that are on their way out, where the server counts them
+  std::int64_t terminating = 0;       // pods on their way out, where the server counts them; for a minute at most (U2)
   std::string pods;                   // label selector of its pods, while it isn't healthy
 };
 

@@ -1,86 +1,16 @@
 #include "operator/observe.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
-#include <charconv>
 
 #include "api/reasons.h"
-#include "base/strings.h"
 #include "kube/meta/label_selector.h"
 #include "operator/adoption.h"
 #include "operator/release_store.h"
 #include "operator/rules.h"
+#include "operator/slim.h"
 
 namespace capi::ops {
 namespace {
-
-// Health reads counts and conditions; pod templates and field owners are most of a Deployment's size.
-void SlimWorkload(kube::Object& object) {
-  KeepTrace(object);
-  Json& json = object.json();
-  if (Json* spec = Find(json, {"spec"}); spec != nullptr && spec->is_object()) spec->erase("template");
-  if (Json* metadata = Find(json, {"metadata"})) {
-    Json* annotations = Find(*metadata, {"annotations"});
-    if (annotations == nullptr || !annotations->is_object()) return;
-    std::string former = GetString(*annotations, {api::kAnnotationOriginalReplicas});
-    bool paused = annotations->contains(std::string(api::kAnnotationOriginalReplicas));
-    *annotations = Json::object();
-    if (paused) object.set_annotation(api::kAnnotationOriginalReplicas, former);
-  }
-}
-
-// Names, scope, versions and status; schemas are nearly all of a CRD.
-void SlimCrd(kube::Object& object) {
-  KeepTrace(object);
-  Json& json = object.json();
-  if (Json* metadata = Find(json, {"metadata"})) metadata->erase("annotations");
-  Json* spec = Find(json, {"spec"});
-  if (spec == nullptr || !spec->is_object()) return;
-  spec->erase("conversion");
-  Json* versions = Find(*spec, {"versions"});
-  if (versions == nullptr || !versions->is_array()) return;
-  for (Json& version : *versions) {
-    bool has_status = Find(version, {"subresources", "status"}) != nullptr;
-    version = Json{{"name", GetString(version, {"name"})},
-                   {"served", GetBool(version, {"served"})},
-                   {"storage", GetBool(version, {"storage"})},
-                   {"status", has_status}};
-  }
-}
-
-// What a pause looks at, and its own measure of health: a workload at zero is as it should be, whatever its conditions
-// remember of the pods that it had (P1).
-void ReadReplicas(const kube::Object& object, Workload& workload) {
-  const Json& json = object.json();
-  workload.replicas = GetInt(json, {"spec", "replicas"}, 1);
-  if (object.has_annotation(api::kAnnotationOriginalReplicas)) {
-    workload.former = object.annotation(api::kAnnotationOriginalReplicas);
-  }
-  bool seen = GetInt(json, {"status", "observedGeneration"}) >= object.generation();
-  auto left = GetInt(json, {"status", "replicas"}) + GetInt(json, {"status", "terminatingReplicas"});
-  workload.idle = workload.replicas == 0 && left == 0;
-  workload.at_zero = workload.idle && seen;
-  if (!workload.former || workload.replicas != 0) return;
-  workload.health = workload.at_zero
-                        ? kube::Health{kube::HealthState::kCurrent, "paused at zero replicas"}
-                        : kube::Health{kube::HealthState::kInProgress, fmt::format("{} replicas are going", left)};
-}
-
-std::uint64_t Number(const std::string& text) {
-  std::uint64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
-// Of a Namespace matters whether it is there and whether it is going.
-void SlimNamespace(kube::Object& object) {
-  Json metadata = {{"name", object.name()}, {"uid", object.uid()}, {"resourceVersion", object.resource_version()}};
-  if (object.deleting()) {
-    metadata["deletionTimestamp"] = GetString(object.json(), {"metadata", "deletionTimestamp"});
-  }
-  object = kube::Object(Json{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", std::move(metadata)}});
-}
 
 std::string OurObjects() { return std::string(api::kLabelClusterctl); }
 
@@ -90,59 +20,10 @@ bool AsksForReleaseLabel(const Json& selector) {
   return labels != nullptr && labels->is_object() && labels->contains(std::string(api::kLabelReleaseName));
 }
 
-// Of a CRD that SlimCrd went over.
-CrdState StateOf(const kube::Object& crd) {
-  const Json& json = crd.json();
-  CrdState state;
-  state.name = crd.name();
-  state.group = GetString(json, {"spec", "group"});
-  state.kind = GetString(json, {"spec", "names", "kind"});
-  state.plural = GetString(json, {"spec", "names", "plural"});
-  state.namespaced = GetString(json, {"spec", "scope"}) == "Namespaced";
-  if (const Json* versions = Find(json, {"spec", "versions"}); versions != nullptr && versions->is_array()) {
-    for (const Json& version : *versions) {
-      state.versions.push_back(GetString(version, {"name"}));
-      if (GetBool(version, {"served"})) state.served.push_back(state.versions.back());
-      if (!GetBool(version, {"storage"})) continue;
-      state.storage = state.versions.back();
-      state.has_status = GetBool(version, {"status"});
-    }
-  }
-  if (const Json* stored = Find(json, {"status", "storedVersions"}); stored != nullptr && stored->is_array()) {
-    for (const Json& version : *stored) {
-      if (version.is_string()) state.stored.push_back(version.get<std::string>());
-    }
-  }
-  return state;
-}
-
-// Why its pods can't even be made (a quota, an admission webhook), as its controller says; and whose pods to look at.
-void DescribeTrouble(const kube::Object& object, Workload& workload) {
-  const Json* list = capi::Find(object.json(), {"status", "conditions"});
-  auto conditions = list == nullptr ? std::vector<kube::Condition>{} : kube::ConditionsFromJson(*list);
-  const auto* failure = kube::FindCondition(conditions, "ReplicaFailure");
-  if (failure != nullptr && failure->status == "True") workload.health.message += ": " + failure->message;
-  const Json* labels = capi::Find(object.json(), {"spec", "selector"});
-  if (labels == nullptr) return;
-  auto selector = kube::LabelSelector::FromJson(*labels);
-  if (selector.ok()) workload.pods = selector->ToString();
-}
-
 void ObserveCrd(const kube::ObjectId& id, const kube::ObjectPtr& crd, Fleet& fleet) {
   if (!crd || !kube::HealthOf(*crd).ok()) fleet.pending_crds.push_back(id.name);
   CrdState state = crd ? StateOf(*crd) : CrdState{};
   if (state.stored.size() > 1) fleet.unmigrated.push_back(std::move(state));
-}
-
-Workload WorkloadOf(const kube::ObjectId& id, const kube::ObjectPtr& object) {
-  Workload workload;
-  workload.id = id;
-  workload.exists = object != nullptr;
-  if (!object) return workload;
-  workload.health = kube::HealthOf(*object);
-  workload.terminating = GetInt(object->json(), {"status", "terminatingReplicas"});
-  if (!workload.health.ok()) DescribeTrouble(*object, workload);
-  return workload;
 }
 
 bool WaitsForKinds(const api::Provider& provider) {
@@ -169,7 +50,8 @@ Observer::Observer(Needs needs)
       rendered_(needs.rendered),
       fights_(needs.fights),
       use_(needs.use),
-      clock_(needs.clock) {}
+      clock_(needs.clock),
+      tracks_(needs.clock) {}
 
 Result<std::shared_ptr<kube::Informer>> Observer::Crds(const Context& ctx, const std::string& key) {
   return watches_.Need(ctx, {kube::Builtin("CustomResourceDefinition"), "", OurObjects(), "", false}, key, SlimCrd);
@@ -224,7 +106,7 @@ Result<std::vector<StoredRelease>> Observer::Releases(const Context& ctx, const 
   if (stored == remembered_.end()) return releases;
   kube::ObjectPtr seen = informer->Get(stored->second.ns, stored->second.name);
   std::string written = stored->second.stamp.substr(stored->second.stamp.find('/') + 1);
-  if (seen && Number(seen->resource_version()) >= Number(written)) {
+  if (seen && VersionNumber(seen->resource_version()) >= VersionNumber(written)) {
     remembered_.erase(stored);
     return releases;
   }
@@ -260,13 +142,13 @@ Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key,
     }
     kube::ObjectPtr object = informer->Get(id.ns, id.name);
     TRY(SettleDoubt(ctx, id));
-    bool awaited = Awaited(id);
+    bool awaited = tracks_.Awaited(id);
     Trace trace = object ? TraceOf(*object) : Trace{};
     if (IsCrd(id)) ObserveCrd(id, object, fleet);
     if (IsWorkload(id)) {
       Workload workload = WorkloadOf(id, object);
-      workload.scaled_by = awaited ? ScaledBy(id).value_or(trace.scaled_by) : trace.scaled_by;
-      if (object) ReadReplicas(*object, workload);
+      workload.scaled_by = awaited ? tracks_.ScaledBy(id).value_or(trace.scaled_by) : trace.scaled_by;
+      if (tracks_.Outlived(workload)) workload.terminating = 0;
       if (object && awaited) {
         workload.health = {kube::HealthState::kInProgress, "the change was just applied"};
         workload.awaited = true;
@@ -290,64 +172,13 @@ Result<bool> Observer::NamespaceGoing(const Context& ctx, const std::string& key
   return object != nullptr && object->deleting();
 }
 
-// Until the watch has shown our own write, what the cache says is old. A watch that missed it (it listed anew while the
-// object came and went) can't hold things up for longer than this.
-constexpr Seconds kWatchLag{30};
-
 Status Observer::SettleDoubt(const Context& ctx, const kube::ObjectId& id) {
-  {
-    MutexLock lock(mu_);
-    auto it = tracks_.find(id);
-    if (it == tracks_.end() || !it->second.doubted) return Ok();
-  }
+  if (!tracks_.Doubted(id)) return Ok();
   auto live = client_.Get(ctx, kube::Builtin(id.kind), id.ns, id.name, {.metadata_only = true});
   if (!live.ok() && live.code() != Code::kNotFound) return live.error().With(id.ToString());
   if (live.ok()) KeepTrace(*live);
-  Expect(id, live.ok() ? live->resource_version() : "", live.ok() ? TraceOf(*live).scaled_by : "");
+  tracks_.Expect(id, live.ok() ? live->resource_version() : "", live.ok() ? TraceOf(*live).scaled_by : "");
   return Ok();
-}
-
-bool Observer::Awaited(const kube::ObjectId& id) {
-  MutexLock lock(mu_);
-  auto it = tracks_.find(id);
-  return it != tracks_.end() && it->second.seen < it->second.written && clock_.Monotonic() < it->second.until;
-}
-
-std::optional<std::string> Observer::ScaledBy(const kube::ObjectId& id) {
-  MutexLock lock(mu_);
-  auto it = tracks_.find(id);
-  return it == tracks_.end() ? std::nullopt : it->second.scaled_by;
-}
-
-void Observer::Expect(const kube::ObjectId& id, const std::string& resource_version,
-                      std::optional<std::string> scaled_by) {
-  MutexLock lock(mu_);
-  Track& track = tracks_[id];
-  track.written = Number(resource_version);
-  if (scaled_by) track.scaled_by = std::move(scaled_by);
-  if (track.seen >= track.written) track.scaled_by.reset();
-  track.until = clock_.Monotonic() + kWatchLag;
-  track.doubted = false;
-}
-
-void Observer::Doubt(const kube::ObjectId& id) {
-  MutexLock lock(mu_);
-  tracks_[id].doubted = true;
-}
-
-void Observer::Saw(const kube::Object& object) {
-  MutexLock lock(mu_);
-  Track& track = tracks_[object.id()];
-  track.seen = std::max(track.seen, Number(object.resource_version()));
-  if (track.seen >= track.written) track.scaled_by.reset();
-}
-
-// What was written last, and isn't seen yet, is still to come.
-void Observer::SawGo(const kube::Object& object) {
-  Saw(object);
-  MutexLock lock(mu_);
-  auto it = tracks_.find(object.id());
-  if (it->second.seen >= it->second.written && !it->second.doubted) tracks_.erase(it);
 }
 
 void Observer::Forget(const std::string& key) {
@@ -360,10 +191,19 @@ void Observer::Remember(const std::string& key, const StoredRelease& stored) {
   remembered_[key] = stored;
 }
 
-Result<std::optional<CrdState>> Observer::LiveCrd(const Context& ctx, const std::string& key, const std::string& name) {
+Result<std::optional<CrdState>> Observer::LiveCrd(const Context& ctx, const std::string& key,
+                                                  const kube::Manifest& crd) {
   auto crds = TRY(Crds(ctx, key));
-  kube::ObjectPtr crd = crds->Get("", name);
-  return crd ? std::optional<CrdState>(StateOf(*crd)) : std::nullopt;
+  if (kube::ObjectPtr ours = crds->Get("", crd.id.name)) return std::optional<CrdState>(StateOf(*ours));
+  // Without the label: discovery has its kind.
+  auto kind = client_.mapper().For(ctx, {crd.crd_group, crd.crd_kind});
+  if (!kind.ok() && kind.code() == Code::kNotFound) return std::optional<CrdState>();
+  if (!kind.ok() && kind.code() != Code::kUnavailable) return kind.error();
+  auto live = client_.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", crd.id.name);
+  if (!live.ok() && live.code() == Code::kNotFound) return std::optional<CrdState>();
+  if (!live.ok()) return live.error().With(crd.id.ToString());
+  SlimCrd(*live);
+  return std::optional<CrdState>(StateOf(*live));
 }
 
 Result<bool> Observer::IsFresh(const Context& ctx, const std::string& key, const std::vector<kube::ObjectId>& ids) {

@@ -12,6 +12,7 @@
 #include "operator/provider_cache.h"
 #include "operator/rendered_cache.h"
 #include "operator/settings.h"
+#include "operator/tracks.h"
 #include "operator/watches.h"
 
 namespace capi::ops {
@@ -38,18 +39,11 @@ class Observer {
   // The other providers as they are now: what was decided by them is looked at again after a write that they look at.
   Status ObserveSiblings(const Context& ctx, const std::string& key, Observation& o);
 
-  // State of the objects of `inventory`, and no state older than what Expect announced. Watches each kind of them.
+  // State of the objects of `inventory`, and no state older than our own writes. Watches each kind of them.
   Result<Fleet> ObserveFleet(const Context& ctx, const std::string& key, const kube::Inventory& inventory);
 
-  // The watch must show this version of the object before what the cache says of it counts; until then `scaled_by`,
-  // where it is given, says who sets its replicas. Saw is for every event.
-  void Expect(const kube::ObjectId& id, const std::string& resource_version,
-              std::optional<std::string> scaled_by = std::nullopt);
-  void Saw(const kube::Object& object);
-  void SawGo(const kube::Object& object);  // the last version of one that was deleted
-  // Nor after a write that may have been done though it failed: the next look reads the object itself, and fails where
-  // it can't.
-  void Doubt(const kube::ObjectId& id);
+  // What of our writes the watches have shown: nothing older than that is observed.
+  Tracks& tracks() { return tracks_; }
 
   // A release that was just stored for `key`, until the watch shows it.
   void Remember(const std::string& key, const StoredRelease& stored);
@@ -60,8 +54,9 @@ class Observer {
   // True when none of the release's CRDs and workloads exists yet, and it has some: a first installation.
   Result<bool> IsFresh(const Context& ctx, const std::string& key, const std::vector<kube::ObjectId>& ids);
 
-  // The CRD as the watch shows it; nullopt where it doesn't exist, or isn't any provider's.
-  Result<std::optional<CrdState>> LiveCrd(const Context& ctx, const std::string& key, const std::string& name);
+  // The CRD that is to be written, as the watch shows it; one that isn't any provider's is read. nullopt where there is
+  // none.
+  Result<std::optional<CrdState>> LiveCrd(const Context& ctx, const std::string& key, const kube::Manifest& crd);
 
   // From now on `key` is woken by every new CRD in the cluster (I13).
   Status WatchAllCrds(const Context& ctx, const std::string& key);
@@ -85,9 +80,6 @@ class Observer {
                                               const api::Provider& provider);
   Result<bool> CrdsEstablished(const Context& ctx, const std::string& key, const api::Provider& core);
   Status SettleDoubt(const Context& ctx, const kube::ObjectId& id);
-  bool Awaited(const kube::ObjectId& id);
-  // As the last write left it, of an object that is awaited.
-  std::optional<std::string> ScaledBy(const kube::ObjectId& id);
   Result<std::optional<FormerInstall>> Former(const Context& ctx, const Observation& o);
   Status ObserveInputs(const Context& ctx, const std::string& key, Observation& o);
   Status ObserveNeeds(const Context& ctx, const std::string& key, Observation& o);
@@ -100,15 +92,8 @@ class Observer {
   Fights& fights_;
   UseFinder& use_;
   Clock& clock_;
+  Tracks tracks_;
   Mutex mu_;
-  // Versions of an object: our last write, and the last that the watch has shown.
-  struct Track {
-    std::uint64_t written = 0, seen = 0;
-    MonoTime until;
-    std::optional<std::string> scaled_by;  // until that version is seen
-    bool doubted = false;
-  };
-  std::map<kube::ObjectId, Track> tracks_ CAPI_GUARDED_BY(mu_);
   std::map<std::string, StoredRelease> remembered_ CAPI_GUARDED_BY(mu_);
 };
 

@@ -1,18 +1,10 @@
 #include "operator/provider_cache.h"
 
-#include <charconv>
-
 #include "base/encoding.h"
+#include "operator/tracks.h"
 
 namespace capi::ops {
 namespace {
-
-// Resource versions are decimal numbers that grow (Kubernetes promises so since 1.35; etcd always did).
-std::uint64_t Number(const std::string& resource_version) {
-  std::uint64_t value = 0;
-  std::from_chars(resource_version.data(), resource_version.data() + resource_version.size(), value);
-  return value;
-}
 
 // The version is resolved apart; and a pause scales what is live, so it needs no render (P1).
 std::string DigestOfInputs(const Json& spec) {
@@ -61,7 +53,7 @@ void ProviderCache::OnEvent(api::ProviderType type, const kube::ObjectPtr& is) {
     if (it != providers_.end()) {
       change.was = it->second->provider;
       bool same_object = change.was->uid == parsed->provider->uid;
-      if (same_object && Number(it->second->object->resource_version()) >= Number(is->resource_version())) return;
+      if (same_object && VersionNumber(it->second->object->resource_version()) >= VersionNumber(is->resource_version())) return;
     }
     providers_[key] = parsed;
   }
@@ -95,7 +87,7 @@ void ProviderCache::OnWrite(api::ProviderType type, kube::Object written) {
     auto it = providers_.find(change.id.Key());
     // An object that the watch has already seen deleted doesn't come back.
     if (it == providers_.end() || it->second->provider->uid != parsed->provider->uid) return;
-    if (Number(it->second->object->resource_version()) >= Number(object->resource_version())) return;
+    if (VersionNumber(it->second->object->resource_version()) >= VersionNumber(object->resource_version())) return;
     change.was = it->second->provider;
     it->second = parsed;
   }

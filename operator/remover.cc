@@ -108,8 +108,11 @@ Done Remover::Remove(const Context& ctx, Observation& o) {
   if (!stopped.ok()) return done.hold = NotDeleted(reason::kDeletionFailed, stopped.error()), done;
   std::vector<kube::Change> changes;
   auto removed = applier_.Delete(ctx, gone, KeepsOthers(o.provider.id), changes);
-  std::vector<std::string> lingering;
+  std::vector<std::string> lingering, kept;
   for (const auto& change : changes) {
+    if (change.action == kube::Change::Action::kUnchanged && !change.error.empty()) {
+      kept.push_back(fmt::format("{} ({})", change.id.ToString(), change.error));
+    }
     if (change.action == kube::Change::Action::kDeleted) done.removed.push_back(change.id.ToString());
     if (change.action == kube::Change::Action::kDeleting) {
       lingering.push_back(fmt::format("{} ({})", change.id.ToString(), change.error));
@@ -125,6 +128,7 @@ Done Remover::Remove(const Context& ctx, Observation& o) {
   }
   auto released = writer_.RemoveFinalizer(ctx, o.provider);
   if (!released.ok()) return done.hold = NotDeleted(reason::kDeletionFailed, released.error()), done;
+  done.kept = std::move(kept);  // once, and not with each try
   done.forget = true;
   return done;
 }

@@ -80,7 +80,7 @@ Done Restorer::Run(const Context& ctx, const Observation& o, const Restore& step
   for (const kube::Change& change : changes) {
     if (change.action == kube::Change::Action::kFailed) continue;
     inventory.Put(change.id, change.entry);
-    needs_.observer.Expect(change.id, change.resource_version);
+    needs_.observer.tracks().Expect(change.id, change.resource_version);
     const Told& one = told.at(change.id);
     if (one.silent) continue;
     needs_.fights.Restored(key, one.drift, one.what);

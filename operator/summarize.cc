@@ -366,6 +366,10 @@ std::vector<Event> EventsOf(const api::ProviderStatus& was, const api::ProviderS
     events.push_back({"Normal", std::string(done.removing ? reason::kDeleting : reason::kPruned),
                       fmt::format("Removed {}", JoinNames(done.removed, 5))});
   }
+  if (!done.kept.empty()) {
+    events.push_back({"Normal", std::string(done.removing ? reason::kDeleting : reason::kPruned),
+                      fmt::format("Kept {}", JoinNames(done.kept, 5))});
+  }
   return events;
 }
 

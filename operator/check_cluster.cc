@@ -1,0 +1,92 @@
+// Installer::CheckCluster: what needs the cluster and comes before the first write (behaviour.md I5, I13, U3).
+#include "api/reasons.h"
+#include "operator/crd_stages.h"
+#include "operator/installer.h"
+#include "operator/materials.h"
+#include "operator/rebuild.h"
+#include "operator/rules.h"
+
+namespace capi::ops {
+namespace {
+
+namespace condition = api::condition;
+namespace reason = api::reason;
+
+Hold NotAccepted(std::string_view why, const Error& error) {
+  return ServerHold(std::string(condition::kProviderInstalled), std::string(why), error);
+}
+
+}  // namespace
+
+// Everything that needs the cluster and comes before the first write (I5, I13).
+Installer::Step Installer::CheckCluster(const Context& ctx, const Observation& o, Material& m) {
+  std::vector<kube::ObjectId> ids;
+  for (const auto& manifest : m.manifests) ids.push_back(manifest.id);
+  if (auto hold = CheckOwners(o, ids)) return hold;
+  auto missing = applier_.MissingKinds(ctx, m.manifests);
+  if (missing.ok() && !missing->empty()) {
+    // Watch first, look again after: a CRD that comes in between isn't missed.
+    auto watching = needs_.observer.WatchAllCrds(ctx, o.provider.id.Key());
+    if (!watching.ok()) return NotAccepted(reason::kAPIServerUnavailable, watching.error());
+    needs_.client.mapper().Invalidate();
+    missing = applier_.MissingKinds(ctx, m.manifests);
+  }
+  if (!missing.ok()) return NotAccepted(reason::kAPIServerUnavailable, missing.error());
+  if (!missing->empty()) return MissingKindsHold(*missing);
+  auto fresh = needs_.observer.IsFresh(ctx, o.provider.id.Key(), ids);
+  if (!fresh.ok()) return NotAccepted(reason::kAPIServerUnavailable, fresh.error());
+  m.before = o.inventory;
+  m.inputs = m.rollback ? m.inputs : InputsDigest(o, m.release.version, m.stored ? m.stored->stamp : "");
+  bool unfinished = o.inventory.size() > 0 && o.provider.status.installed_version.empty();
+  if (Step hold = ReadLiveCrds(ctx, o, m)) return hold;
+  // CRDs that somebody else has put there (Helm, say) may have objects that somebody else serves: over these even a first
+  // installation is a change (U2, U3).
+  bool nothing_there = *fresh && o.inventory.size() == 0 && m.live.empty();
+  m.first = nothing_there || (unfinished && !SwitchesAny(m.manifests, m.live)) || o.former;
+  if (o.former || nothing_there) return std::nullopt;  // a take-over asks by itself
+  if (o.inventory.size() == 0) {
+    auto found = RebuildInventory(ctx, needs_.client, o);
+    if (!found.ok())
+      return NotAccepted(reason::kAPIServerUnavailable, found.error().With("looking for what is installed"));
+    m.found = std::move(found->inventory);
+  }
+  if (Step hold = CheckStoredVersions(ctx, o, m)) return hold;
+  // The server took all of it before the pods were changed. Where the paths of webhooks change, requests fail until the
+  // new ones are applied, and a second dry run of all CRDs would be most of that time (U2).
+  if (m.cached) return std::nullopt;
+  std::vector<kube::Manifest> changed;
+  for (const auto& manifest : m.manifests) {
+    const auto* entry = o.inventory.Find(manifest.id);
+    if (entry == nullptr || entry->hash != manifest.hash) changed.push_back(manifest);
+  }
+  auto accepted = applier_.DryRun(ctx, changed);
+  if (!accepted.ok()) return NotAccepted(reason::kDryRunFailed, accepted.error());
+  return std::nullopt;
+}
+
+Installer::Step Installer::ReadLiveCrds(const Context& ctx, const Observation& o, Material& m) {
+  for (const auto& manifest : m.manifests) {
+    if (!IsCrd(manifest.id)) continue;
+    auto live = needs_.observer.LiveCrd(ctx, o.provider.id.Key(), manifest);
+    if (!live.ok()) return NotAccepted(reason::kAPIServerUnavailable, live.error());
+    if (*live) m.live[manifest.id.name] = **live;
+  }
+  return std::nullopt;
+}
+
+// No CRD loses a version at which objects are stored. Where these can be brought to another one that stays, they are.
+Installer::Step Installer::CheckStoredVersions(const Context& ctx, const Observation& o, Material& m) {
+  for (const LostVersion& lost : LostVersions(m.manifests, m.live)) {
+    Hold hold = StoredVersionsHold(o, lost, m.release.version.ToString(), "its workloads aren't healthy");
+    if (!lost.migratable || o.provider.spec.paused || m.rollback) return hold;
+    if (!o.fleet.ready()) return hold;
+    auto migrated = migration_.Migrate(ctx, m.live[lost.crd]);
+    if (!migrated.ok()) {
+      return StoredVersionsHold(o, lost, m.release.version.ToString(), migrated.error().message);
+    }
+    ctx.log.Info("migrated", {{"crd", lost.crd}, {"objects", migrated->objects}});
+  }
+  return std::nullopt;
+}
+
+}  // namespace capi::ops
