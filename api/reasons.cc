@@ -57,7 +57,7 @@ constexpr ReasonInfo kReasons[] = {
     {"At work", reason::kRolloutTimedOut, "ProviderInstalled, ProviderUpgraded, Stalled",
      "A workload did not become healthy within spec.rollout.timeout.",
      "Look at the pods that the message names, then change the declaration; the old pods still serve."},
-    {"At work", reason::kMigratingStorage, "StorageMigrated",
+    {"At work", reason::kMigratingStorage, "Ready, Reconciling, StorageMigrated",
      "Objects are being written anew at the version that their CRD stores.", "Wait."},
     {"At work", reason::kStorageMigrationFailed, "Ready, Reconciling, StorageMigrated",
      "Objects could not be written anew at the version that their CRD stores; the provider works.",

@@ -130,7 +130,7 @@ inline constexpr std::string_view kSourceUnreachable = "SourceUnreachable";
 inline constexpr std::string_view kRateLimited = "RateLimited";
 // The source refused the credentials.
 inline constexpr std::string_view kSourceCredentialsRejected = "SourceCredentialsRejected";
-// The source has no release at all, or the selector matches no ConfigMap.
+// The source has no release that can be chosen, or the selector matches no ConfigMap.
 inline constexpr std::string_view kNoReleaseFound = "NoReleaseFound";
 // The source has releases, but not this version.
 inline constexpr std::string_view kVersionNotFound = "VersionNotFound";

@@ -77,14 +77,14 @@ Installer::Step Installer::ReadLiveCrds(const Context& ctx, const Observation& o
 // No CRD loses a version at which objects are stored. Where these can be brought to another one that stays, they are.
 Installer::Step Installer::CheckStoredVersions(const Context& ctx, const Observation& o, Material& m) {
   for (const LostVersion& lost : LostVersions(m.manifests, m.live)) {
-    Hold hold = StoredVersionsHold(o, lost, m.release.version.ToString(), "its workloads aren't healthy");
-    if (!lost.migratable || o.provider.spec.paused || m.rollback) return hold;
-    if (!o.fleet.ready()) return hold;
-    auto migrated = migration_.Migrate(ctx, m.live[lost.crd]);
-    if (!migrated.ok()) {
-      return StoredVersionsHold(o, lost, m.release.version.ToString(), migrated.error().message);
+    const std::string version = m.release.version.ToString();
+    MigrationProgress none;
+    if (!lost.migratable || o.provider.spec.paused || m.rollback) return StoredVersionsHold(o, lost, version, none);
+    if (!o.fleet.ready()) {
+      none.error = Error{Code::kUnavailable, "its workloads aren't healthy", {}};
+      return StoredVersionsHold(o, lost, version, none);
     }
-    ctx.log.Info("migrated", {{"crd", lost.crd}, {"objects", migrated->objects}});
+    return StoredVersionsHold(o, lost, version, needs_.migrations.Ask(o.provider.id.Key(), m.live[lost.crd]));
   }
   return std::nullopt;
 }

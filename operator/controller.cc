@@ -78,14 +78,18 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
                               const kube::ObjectPtr& is) { OnWatch(watch, users, was, is); }),
       fights_(clock),
       use_(client, watches_),
-      observer_({client, cache_, watches_, settings, rendered_, fights_, use_, clock}),
+      storage_(client),
+      migrations_(
+          [this](const Context& ctx, const CrdState& crd, MigrationCursor& cursor,
+                 const std::function<void()>& looked) { return storage_.Migrate(ctx, crd, cursor, looked); },
+          [this](const std::string& key) { controller_.queue().Add(key); }, clock),
+      observer_({client, cache_, watches_, settings, rendered_, fights_, use_, migrations_, clock}),
       writer_(client, cache_),
-      installer_({client, observer_, cache_, writer_, settings, sources, rendered_}),
+      installer_({client, observer_, cache_, writer_, settings, sources, rendered_, migrations_}),
       remover_(client, writer_),
       restorer_({client, observer_, rendered_, fights_}),
       scaler_(client, observer_),
       pods_(client),
-      migration_(client),
       controller_(
           {.name = "provider", .workers = options_.workers, .backoff = kSoon},
           [this](const Context& ctx, const std::string& key) { return Pass(ctx, key); }, metrics, clock) {
@@ -108,6 +112,8 @@ ProviderController::~ProviderController() { watches_.Stop(); }
 
 void ProviderController::AddTo(kube::Manager& manager) {
   for (auto& informer : informers_) manager.Add(*informer);
+  manager.Add(
+      "storage-migration", [this](const Context& ctx) { migrations_.Run(ctx); }, true);
   manager.Add(controller_);
 }
 
@@ -174,7 +180,7 @@ Done ProviderController::Act(const Context& ctx, Observation& o, const Step& ste
     rendered_.Drop(o.provider.id.Key());
     done.unpausing = done.again = true;
   } else if (std::holds_alternative<Migrate>(step)) {
-    done = MigrateStorage(ctx, o);
+    done = MigrateStorage(o);
   } else {
     done = ActOnRollout(ctx, o, step);
   }
@@ -214,22 +220,14 @@ Done ProviderController::ActOnRollout(const Context& ctx, Observation& o, const 
   return done;
 }
 
-// One that fails is tried again later, and holds up no other.
-Done ProviderController::MigrateStorage(const Context& ctx, const Observation& o) {
-  constexpr Millis kLater = std::chrono::minutes(1);
+// Beside the passes: a worker does it, and wakes the provider.
+Done ProviderController::MigrateStorage(const Observation& o) {
   Done done;
   for (const CrdState& crd : o.fleet.unmigrated) {
-    auto migrated = migration_.Migrate(ctx, crd);
-    if (migrated.ok()) {
-      ctx.log.Info("migrated", {{"crd", crd.name}, {"objects", migrated->objects}});
-      continue;
-    }
-    ctx.log.Info("not migrated", {{"crd", crd.name}, {"error", migrated.error().message}});
-    if (done.migration_error.empty()) done.migration_error = migrated.error().message;
-    done.again_after = kLater;
-    if (o.provider.deleting) done.hold = NotMigratedHold(o, migrated.error());
+    MigrationProgress progress = migrations_.Ask(o.provider.id.Key(), crd);
+    if (progress.error) done.again_after = std::min(done.again_after.value_or(progress.next), progress.next);
   }
-  if (o.provider.deleting && !done.hold) done.again_after = Seconds(1);  // if the CRDs' events come late
+  if (o.provider.deleting) done.hold = MigrationHold(o);
   return done;
 }
 
@@ -377,6 +375,7 @@ void ProviderController::Forget(const api::ProviderId& id) {
   fights_.Forget(key);
   pods_.Forget(key);
   observer_.Forget(key);
+  migrations_.Forget(key);
   metrics_.Remove(kReadyMetric, LabelsOf(id));
   metrics_.Remove(kStalledMetric, LabelsOf(id));
   MutexLock lock(mu_);

@@ -33,7 +33,7 @@ class ProviderController {
                      kube::Metrics& metrics, kube::EventRecorder& events, Clock& clock);
   ~ProviderController();
 
-  // Adds the informers of the seven kinds and the workers.
+  // Adds the informers of the seven kinds, the workers, and the worker that migrates storage.
   void AddTo(kube::Manager& manager);
 
   // One pass: observe, decide, act, report.
@@ -48,7 +48,7 @@ class ProviderController {
   Done Act(const Context& ctx, Observation& o, const Step& step);
   Done RestoreDrift(const Context& ctx, Observation& o, const Restore& step);
   Done ActOnRollout(const Context& ctx, Observation& o, const Step& step);
-  Done MigrateStorage(const Context& ctx, const Observation& o);
+  Done MigrateStorage(const Observation& o);
   kube::Outcome Schedule(const std::string& key, const Observation& o, Done& done, bool ready);
   Result<kube::Outcome> ReportUnseen(const Context& ctx, const std::string& key, const Error& error);
   Result<kube::Outcome> Report(const Context& ctx, Observation& o, Done done);
@@ -71,6 +71,8 @@ class ProviderController {
   RenderedCache rendered_;
   Fights fights_;
   UseFinder use_;
+  StorageMigration storage_;
+  Migrations migrations_;
   Observer observer_;
   StatusWriter writer_;
   Installer installer_;
@@ -78,7 +80,6 @@ class ProviderController {
   Restorer restorer_;
   Scaler scaler_;
   PodReasons pods_;
-  StorageMigration migration_;
   std::vector<std::unique_ptr<kube::Informer>> informers_;
   kube::Controller controller_;
   Mutex mu_;

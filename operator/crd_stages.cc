@@ -110,7 +110,7 @@ bool SaysUnmigrated(const api::ProviderStatus& status) {
 }
 
 Hold StoredVersionsHold(const Observation& o, const LostVersion& lost, std::string_view release_version,
-                        const std::string& migration_error) {
+                        const MigrationProgress& migration) {
   Hold hold{std::string(api::condition::kPreflightCheckPassed), std::string(api::reason::kStoredVersionsInUse),
             fmt::format("{} {} has no version {} of {}, at which objects may still be stored: nothing is changed; ",
                         o.provider.id.ToString(), release_version, lost.version, lost.crd)};
@@ -122,9 +122,14 @@ Hold StoredVersionsHold(const Observation& o, const LostVersion& lost, std::stri
   } else if (o.provider.spec.paused) {
     hold.message +=
         "set spec.paused to false and spec.version to what is installed, let the objects migrate, then upgrade";
+  } else if (migration.error) {
+    hold.message += "they could not be brought to the version that is stored now: " + migration.error->message;
+    hold.retry = Retry::kAt;
+    hold.after = std::max<Millis>(migration.next, Seconds(1));
   } else {
-    hold.message += "they could not be brought to the version that is stored now: " + migration_error;
-    hold.retry = Retry::kBackoff;
+    hold.message += fmt::format("they are brought to the version that is stored now, {} so far; this then goes on",
+                                migration.objects);
+    hold.retry = Retry::kWaiting;
   }
   return hold;
 }

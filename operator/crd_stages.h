@@ -49,7 +49,8 @@ std::vector<LostVersion> LostVersions(const std::vector<kube::Manifest>& manifes
 bool SaysUnmigrated(const api::ProviderStatus& status);
 
 // Before the first write: the release can't come as it is (U3).
+// `migration` is how it stands where the way out is one.
 Hold StoredVersionsHold(const Observation& o, const LostVersion& lost, std::string_view release_version,
-                        const std::string& migration_error);
+                        const MigrationProgress& migration);
 
 }  // namespace capi::ops

@@ -175,16 +175,22 @@ TEST(LostVersions, MigrationVectors) {
 TEST(StoredVersionsHold, NamesTheWayOut) {
   Observation o = testing::Observed();
   LostVersion stored{"foos.test.cluster.x-k8s.io", "v1", false}, older{"foos.test.cluster.x-k8s.io", "v0", true};
-  Hold hold = StoredVersionsHold(o, stored, "v1.12.0", "");
+  Hold hold = StoredVersionsHold(o, stored, "v1.12.0", {});
   EXPECT_EQ(hold.reason, api::reason::kStoredVersionsInUse);
   EXPECT_EQ(hold.retry, Retry::kOnChange);
   EXPECT_THAT(hold.message, HasSubstr("has no version v1 of foos.test.cluster.x-k8s.io"));
   EXPECT_THAT(hold.message, HasSubstr("go by a version of the provider"));
   o.provider.spec.paused = true;
-  EXPECT_THAT(StoredVersionsHold(o, older, "v1.12.0", "").message, HasSubstr("set spec.paused to false"));
+  EXPECT_THAT(StoredVersionsHold(o, older, "v1.12.0", {}).message, HasSubstr("set spec.paused to false"));
   o.provider.spec.paused = false;
-  hold = StoredVersionsHold(o, older, "v1.12.0", "the webhook doesn't answer");
-  EXPECT_EQ(hold.retry, Retry::kBackoff);
+  hold = StoredVersionsHold(o, older, "v1.12.0", {.objects = 1200});
+  EXPECT_EQ(hold.retry, Retry::kWaiting);
+  EXPECT_THAT(hold.message, HasSubstr("1200 so far"));
+  hold = StoredVersionsHold(
+      o, older, "v1.12.0",
+      {.objects = 7, .error = Error{Code::kInternal, "the webhook doesn't answer", {}}, .next = Seconds(50)});
+  EXPECT_EQ(hold.retry, Retry::kAt);
+  EXPECT_EQ(hold.after, Seconds(50)) << "when it is tried again (F5)";
   EXPECT_THAT(hold.message, HasSubstr("the webhook doesn't answer"));
 }
 

@@ -88,16 +88,28 @@ bool GuardsDeletion(const Observation& o) {
          !o.provider.annotations.contains(std::string(api::kAnnotationPaused));
 }
 
-Hold NotMigratedHold(const Observation& o, const Error& error) {
-  Hold hold =
-      NotDeleted(reason::kStorageMigrationFailed,
-                 fmt::format("objects of {} may be stored at older versions; without this provider nobody could "
-                             "read or delete them, and they could not be brought to the version that is stored "
-                             "now: {}; {}{}",
-                             JoinNames(Names(o.fleet.unmigrated), kNamed), error.message,
-                             RunAgain(o, "it has to convert them"), Override()),
-                 Retry::kAt);
-  hold.after = error.retry_after.value_or(std::chrono::minutes(1));
+std::optional<Hold> MigrationHold(const Observation& o) {
+  if (o.fleet.unmigrated.empty()) return std::nullopt;
+  const CrdState* failed = nullptr;
+  size_t objects = 0;
+  for (const CrdState& crd : o.fleet.unmigrated) {
+    objects += crd.migration.objects;
+    if (crd.migration.error && failed == nullptr) failed = &crd;
+  }
+  const std::string what = fmt::format(
+      "objects of {} may be stored at older versions; without this provider nobody could read or delete them",
+      JoinNames(Names(o.fleet.unmigrated), kNamed));
+  if (failed == nullptr) {
+    return NotDeleted(reason::kMigratingStorage,
+                      fmt::format("{}, so they are brought to the version that is stored now first: {} so far; {}", what,
+                                  objects, Override()));
+  }
+  Hold hold = NotDeleted(reason::kStorageMigrationFailed,
+                         fmt::format("{}, and they could not be brought to the version that is stored now: {}; {}{}",
+                                     what, failed->migration.error->message,
+                                     RunAgain(o, "it has to convert them"), Override()),
+                         Retry::kAt);
+  hold.after = std::max<Millis>(failed->migration.next, Seconds(1));
   return hold;
 }
 

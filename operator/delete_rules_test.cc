@@ -26,8 +26,14 @@ TEST(DeletionRules, HoldWhatNobodyCouldReadAnyMore) {
   Observation o = Deleted(api::ProviderType::kInfrastructure);
   CrdState crd;
   crd.name = "machines.x.example";
+  EXPECT_FALSE(MigrationHold(o));
+  crd.migration.objects = 40;
   o.fleet.unmigrated = {crd};
-  Hold hold = NotMigratedHold(o, Error{Code::kInvalidArgument, "no endpoints available", {}});
+  EXPECT_EQ(MigrationHold(o)->retry, Retry::kWaiting);
+  EXPECT_THAT(MigrationHold(o)->message, HasSubstr("40 so far"));
+  o.fleet.unmigrated[0].migration.error = Error{Code::kInvalidArgument, "no endpoints available", {}};
+  o.fleet.unmigrated[0].migration.next = std::chrono::minutes(1);
+  Hold hold = *MigrationHold(o);
   EXPECT_EQ(hold.condition, "Ready");
   EXPECT_EQ(hold.reason, api::reason::kStorageMigrationFailed);
   EXPECT_THAT(hold.message, HasSubstr("machines.x.example"));

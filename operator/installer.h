@@ -11,7 +11,6 @@
 #include "operator/rendered_cache.h"
 #include "operator/sources.h"
 #include "operator/status_writer.h"
-#include "operator/storage_migration.h"
 #include "operator/summarize.h"
 
 namespace capi::ops {
@@ -27,6 +26,7 @@ class Installer {
     const Settings& settings;
     const Sources& sources;
     RenderedCache& rendered;
+    Migrations& migrations;
   };
   explicit Installer(Needs needs);
 
@@ -73,7 +73,6 @@ class Installer {
 
   Needs needs_;
   kube::Applier applier_;
-  StorageMigration migration_;
   RenderTurns rendering_;
 };
 

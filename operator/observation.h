@@ -54,6 +54,13 @@ struct Workload {
   std::string pods;                   // label selector of its pods, while it isn't healthy
 };
 
+// How a migration of a CRD's objects stands (U3).
+struct MigrationProgress {
+  size_t objects = 0;          // looked at so far
+  std::optional<Error> error;  // why the last try ended
+  Millis next{0};              // from now, where there is an error: to the next try, if it is asked for
+};
+
 // A CRD as it is in the cluster, without its schemas.
 struct CrdState {
   std::string name, group, kind, plural;
@@ -62,6 +69,7 @@ struct CrdState {
   std::string storage;      // the version at which objects are written
   std::vector<std::string> versions, served;
   std::vector<std::string> stored;  // status.storedVersions: objects may lie at any of these
+  MigrationProgress migration = {};
 };
 
 // What a provider's objects look like, from the watches.

@@ -20,12 +20,6 @@ bool AsksForReleaseLabel(const Json& selector) {
   return labels != nullptr && labels->is_object() && labels->contains(std::string(api::kLabelReleaseName));
 }
 
-void ObserveCrd(const kube::ObjectId& id, const kube::ObjectPtr& crd, Fleet& fleet) {
-  if (!crd || !kube::HealthOf(*crd).ok()) fleet.pending_crds.push_back(id.name);
-  CrdState state = crd ? StateOf(*crd) : CrdState{};
-  if (state.stored.size() > 1) fleet.unmigrated.push_back(std::move(state));
-}
-
 bool WaitsForKinds(const api::Provider& provider) {
   const auto* ready = kube::FindCondition(provider.status.conditions, api::condition::kReady);
   return ready != nullptr && ready->reason == api::reason::kMissingKinds;
@@ -50,6 +44,7 @@ Observer::Observer(Needs needs)
       rendered_(needs.rendered),
       fights_(needs.fights),
       use_(needs.use),
+      migrations_(needs.migrations),
       clock_(needs.clock),
       tracks_(needs.clock) {}
 
@@ -131,6 +126,14 @@ Result<std::shared_ptr<kube::Informer>> Observer::Objects(const Context& ctx, co
   return watches_.IfThere(ctx, watch, key, SlimToTrace);
 }
 
+void Observer::ObserveCrd(const std::string& name, const kube::ObjectPtr& crd, Fleet& fleet) {
+  if (!crd || !kube::HealthOf(*crd).ok()) fleet.pending_crds.push_back(name);
+  CrdState state = crd ? StateOf(*crd) : CrdState{};
+  if (state.stored.size() <= 1) return;
+  state.migration = migrations_.ProgressOf(name);
+  fleet.unmigrated.push_back(std::move(state));
+}
+
 Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key, const kube::Inventory& inventory) {
   Fleet fleet;
   for (const auto& [id, entry] : inventory.entries()) {
@@ -144,7 +147,7 @@ Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key,
     TRY(SettleDoubt(ctx, id));
     bool awaited = tracks_.Awaited(id);
     Trace trace = object ? TraceOf(*object) : Trace{};
-    if (IsCrd(id)) ObserveCrd(id, object, fleet);
+    if (IsCrd(id)) ObserveCrd(id.name, object, fleet);
     if (IsWorkload(id)) {
       Workload workload = WorkloadOf(id, object);
       workload.scaled_by = awaited ? tracks_.ScaledBy(id).value_or(trace.scaled_by) : trace.scaled_by;
@@ -182,6 +185,7 @@ Status Observer::SettleDoubt(const Context& ctx, const kube::ObjectId& id) {
 }
 
 void Observer::Forget(const std::string& key) {
+  use_.Forget(key);
   MutexLock lock(mu_);
   remembered_.erase(key);
 }

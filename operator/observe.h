@@ -8,6 +8,7 @@
 
 #include "base/mutex.h"
 #include "operator/in_use.h"
+#include "operator/migrations.h"
 #include "operator/observation.h"
 #include "operator/provider_cache.h"
 #include "operator/rendered_cache.h"
@@ -28,6 +29,7 @@ class Observer {
     const RenderedCache& rendered;
     Fights& fights;
     UseFinder& use;
+    Migrations& migrations;
     Clock& clock;
   };
   explicit Observer(Needs needs);
@@ -79,6 +81,7 @@ class Observer {
   Result<std::vector<StoredRelease>> Releases(const Context& ctx, const std::string& key,
                                               const api::Provider& provider);
   Result<bool> CrdsEstablished(const Context& ctx, const std::string& key, const api::Provider& core);
+  void ObserveCrd(const std::string& name, const kube::ObjectPtr& crd, Fleet& fleet);
   Status SettleDoubt(const Context& ctx, const kube::ObjectId& id);
   Result<std::optional<FormerInstall>> Former(const Context& ctx, const Observation& o);
   Status ObserveInputs(const Context& ctx, const std::string& key, Observation& o);
@@ -91,6 +94,7 @@ class Observer {
   const RenderedCache& rendered_;
   Fights& fights_;
   UseFinder& use_;
+  Migrations& migrations_;
   Clock& clock_;
   Tracks tracks_;
   Mutex mu_;

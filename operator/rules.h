@@ -28,7 +28,8 @@ bool GuardsDeletion(const Observation& o);
 // Its status says that something of it may be removed already: it is said before the first object goes.
 bool RemovalBegan(const Observation& o);
 // Objects that stay behind at versions which nobody converts any more could not even be deleted (X1, P3).
-Hold NotMigratedHold(const Observation& o, const Error& error);
+// Nothing while that is no question; else how bringing them to one version stands, which the removal waits for.
+std::optional<Hold> MigrationHold(const Observation& o);
 
 // What a deletion that has lost its inventory can't look for (U11). `unread` are kinds, each with why.
 Hold UnreadHold(const Observation& o, const std::vector<std::string>& unread);

@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kPage = 250;
 constexpr Millis kPause{5};  // between objects: at most 200 a second, and the server's other clients come in between
+constexpr size_t kMostFailed = 20;  // objects that can't be written: then it isn't theirs
 constexpr int kTries = 5;    // of the last write, against others who write the CRD's status
 constexpr std::string_view kNamesOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
@@ -42,70 +43,113 @@ Result<StorageMigration::Mark> StorageMigration::Look(const Context& ctx, const 
   return mark;
 }
 
-Result<StorageMigration::Outcome> StorageMigration::Migrate(const Context& ctx, const CrdState& crd) {
-  Outcome outcome;
-  Mark before = TRY_WITH(Look(ctx, crd.name), crd.name);
-  outcome.done = before.one_version;
-  if (outcome.done) return outcome;
+// One run over the objects of a CRD.
+struct StorageMigration::Walk {
+  kube::Resource resource;
+  std::string subresource;
+  MigrationCursor& cursor;
+  const std::function<void()>& looked;
+  std::optional<Error> error;  // of the first object that can't be written
+};
+
+Status StorageMigration::Migrate(const Context& ctx, const CrdState& crd, MigrationCursor& cursor,
+                                 const std::function<void()>& looked) {
+  auto mark = Look(ctx, crd.name);
+  if (!mark.ok() && mark.code() == Code::kNotFound) return Ok();
+  Mark before = TRY_WITH(std::move(mark), crd.name);
+  if (before.one_version) return Ok();
+  if (cursor.storage != before.storage || cursor.generation != before.generation) {
+    cursor = {before.storage, before.generation};
+  }
   // Objects are read and written at the stored version where it is served: then only those need a conversion that are
   // stored at another.
   bool served = std::find(crd.served.begin(), crd.served.end(), before.storage) != crd.served.end();
   if (!served && crd.served.empty()) {
     return Error{Code::kFailedPrecondition, crd.name + " serves no version, so its objects can't be read", {}};
   }
-  kube::Resource resource;
-  resource.group = crd.group;
-  resource.version = served ? before.storage : crd.served.front();
-  resource.plural = crd.plural;
-  resource.kind = crd.kind;
-  resource.namespaced = crd.namespaced;
-  outcome.objects = TRY_WITH(RewriteAll(ctx, resource, crd.has_status && served ? "status" : ""), crd.name);
-  TRY(Trim(ctx, crd.name, before));
-  outcome.done = true;
-  return outcome;
+  Walk walk{{}, crd.has_status && served ? "status" : "", cursor, looked, {}};
+  walk.resource.group = crd.group;
+  walk.resource.version = served ? before.storage : crd.served.front();
+  walk.resource.plural = crd.plural;
+  walk.resource.kind = crd.kind;
+  walk.resource.namespaced = crd.namespaced;
+  TRY_WITH(RewriteFailed(ctx, walk), crd.name);
+  TRY_WITH(RewriteAll(ctx, walk), crd.name);
+  if (walk.error) return *walk.error;
+  return Trim(ctx, crd.name, before);
 }
 
-Result<size_t> StorageMigration::RewriteAll(const Context& ctx, const kube::Resource& resource,
-                                            const std::string& subresource) {
-  size_t count = 0;
-  bool again = false;
-  std::string next;
+// What failed the last time comes first: as long as it does, there is little use in going on.
+Status StorageMigration::RewriteFailed(const Context& ctx, Walk& walk) {
+  std::vector<std::string> again;
+  again.swap(walk.cursor.failed);
+  for (size_t i = 0; i < again.size(); ++i) {
+    auto written = Rewrite(ctx, walk, again[i]);
+    if (written.ok()) continue;
+    walk.cursor.failed.insert(walk.cursor.failed.end(), again.begin() + static_cast<std::ptrdiff_t>(i) + 1, again.end());
+    return written;
+  }
+  return Ok();
+}
+
+// A page's token is good for some minutes. When it is too old, the names are read from the start, and those that come
+// before where it stands are passed by: the server sorts them.
+Status StorageMigration::RewriteAll(const Context& ctx, Walk& walk) {
+  std::string next, began_anew_at = "-";
+  bool skip = true;
   do {
     kube::Query query;
     query.Add("limit", std::to_string(kPage));
     query.Add("continue", next);
-    auto answer = client_.Raw(ctx, "GET", query.AppendTo(resource.Path("", "")), "", "", kNamesOnly);
-    if (!answer.ok() && answer.code() == Code::kGone && !next.empty() && !again) {
-      again = true;  // the page token is too old: from the start, which costs reads alone
+    auto answer = client_.Raw(ctx, "GET", query.AppendTo(walk.resource.Path("", "")), "", "", kNamesOnly);
+    if (!answer.ok() && answer.code() == Code::kGone && !next.empty() && began_anew_at != walk.cursor.last) {
+      began_anew_at = walk.cursor.last;
+      skip = true;
       next.clear();
-      count = 0;
       continue;
     }
     if (!answer.ok()) return answer.error();
     Json page = TRY(ParseJson(*answer));
-    if (const Json* items = Find(page, {"items"}); items != nullptr && items->is_array()) {
-      for (const Json& item : *items) {
-        TRY(Rewrite(ctx, resource, item, subresource));
-        ++count;
-      }
-    }
+    TRY(RewritePage(ctx, walk, page, skip));
     next = GetString(page, {"metadata", "continue"});
-    if (next.empty()) return count;
+    if (next.empty()) return Ok();
   } while (true);
+}
+
+Status StorageMigration::RewritePage(const Context& ctx, Walk& walk, const Json& page, bool skip) {
+  const Json* items = Find(page, {"items"});
+  if (items == nullptr || !items->is_array()) return Ok();
+  for (const Json& item : *items) {
+    std::string ns = GetString(item, {"metadata", "namespace"}), name = GetString(item, {"metadata", "name"});
+    std::string object = ns.empty() ? name : ns + "/" + name;
+    if (skip && object <= walk.cursor.last) continue;
+    auto written = Rewrite(ctx, walk, object);
+    TRY(ctx.Check());
+    walk.cursor.last = object;
+    ++walk.cursor.objects;
+    if (walk.looked) walk.looked();
+    if (!written.ok() && walk.cursor.failed.size() >= kMostFailed) return written;
+  }
+  return Ok();
 }
 
 // Through /status where there is one: no admission webhook of the provider stands in the way, and none changes the
 // spec.
-Status StorageMigration::Rewrite(const Context& ctx, const kube::Resource& resource, const Json& item,
-                                 const std::string& subresource) {
-  std::string ns = GetString(item, {"metadata", "namespace"}), name = GetString(item, {"metadata", "name"});
+Status StorageMigration::Rewrite(const Context& ctx, Walk& walk, const std::string& object) {
+  size_t slash = object.find('/');
+  std::string ns = slash == object.npos ? "" : object.substr(0, slash);
+  std::string name = slash == object.npos ? object : object.substr(slash + 1);
   kube::WriteOptions options{.field_manager = std::string(api::kFieldManager)};
-  options.subresource = subresource;
+  options.subresource = walk.subresource;
   options.metadata_only = true;
   if (!ctx.clock->Sleep(ctx.stop, kPause)) TRY(ctx.Check());
-  auto written = client_.Patch(ctx, resource, ns, name, kube::PatchType::kMerge, Json::object(), options);
-  if (written.ok() || written.code() == Code::kNotFound) return Ok();
-  return written.error().With(fmt::format("{} {}/{}", resource.kind, ns, name));
+  auto written = client_.Patch(ctx, walk.resource, ns, name, kube::PatchType::kMerge, Json::object(), options);
+  // Who changes it at the same time writes it at the stored version.
+  if (written.ok() || written.code() == Code::kNotFound || written.code() == Code::kConflict) return Ok();
+  walk.cursor.failed.push_back(object);
+  Error error = written.error().With(fmt::format("{} {}", walk.resource.kind, object));
+  if (!walk.error) walk.error = error;
+  return error;
 }
 
 Status StorageMigration::Trim(const Context& ctx, const std::string& crd, const Mark& before) {

@@ -212,11 +212,18 @@ void ReportMigration(Conditions& conditions, const Observation& o, const Done& d
     return;
   }
   std::vector<std::string> names;
-  for (const CrdState& crd : fleet.unmigrated) names.push_back(crd.name);
+  size_t objects = 0;
+  const Error* error = nullptr;
+  for (const CrdState& crd : fleet.unmigrated) {
+    names.push_back(crd.name);
+    objects += crd.migration.objects;
+    if (crd.migration.error && error == nullptr) error = &*crd.migration.error;
+  }
   std::string what = "Objects of " + JoinNames(names, 3) + " may be stored at older versions";
-  if (!done.migration_error.empty()) {
+  if (objects > 0) what += fmt::format(", {} are written anew", objects);
+  if (error != nullptr) {
     conditions.Set(condition::kStorageMigrated, "False", reason::kStorageMigrationFailed,
-                   what + "; the provider works, and it is tried again: " + done.migration_error);
+                   what + "; the provider works, and it is tried again: " + error->message);
   } else if (o.provider.spec.paused) {
     conditions.Set(condition::kStorageMigrated, "False", reason::kMigratingStorage,
                    what + ": they are migrated when the provider is unpaused");

@@ -26,7 +26,6 @@ struct Done {
   std::optional<Fleet> fleet;                        // after an apply, instead of the observation's
   std::optional<api::HistoryEntry> rollout;          // the change that was begun, sent, or given up
   std::optional<std::string> handled_reconcile_at;
-  std::string migration_error;        // why objects are still stored at older versions (U3)
   std::optional<Millis> again_after;  // another pass, if nothing wakes the provider before
   std::vector<std::string> restored;  // what drifted and is back, in words, for events
   std::vector<std::string> removed;   // ids of pruned or deleted objects, for an event

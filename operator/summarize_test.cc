@@ -420,9 +420,11 @@ TEST(Summarize, MigrationIsToldOfFromItsBeginningToItsEnd) {
   o.fleet.unmigrated.emplace_back().name = "as.x";
   o.provider.status = Summarize(o, Done{});
   EXPECT_EQ(Get(o.provider.status, "StorageMigrated")->reason, "MigratingStorage");
-  Done failed;
-  failed.migration_error = "no endpoints";
-  EXPECT_EQ(Get(Summarize(o, failed), "StorageMigrated")->reason, "StorageMigrationFailed");
+  o.fleet.unmigrated[0].migration.objects = 300;
+  EXPECT_THAT(Get(Summarize(o, Done{}), "StorageMigrated")->message, HasSubstr("300 are written anew"));
+  o.fleet.unmigrated[0].migration.error = Error{Code::kInternal, "no endpoints", {}};
+  EXPECT_EQ(Get(Summarize(o, Done{}), "StorageMigrated")->reason, "StorageMigrationFailed");
+  EXPECT_THAT(Get(Summarize(o, Done{}), "StorageMigrated")->message, HasSubstr("no endpoints"));
   o.fleet.unmigrated.clear();
   EXPECT_EQ(StatusOf(Summarize(o, Done{}), "StorageMigrated"), "True");
 }
