@@ -5,8 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <functional>
 #include <map>
+#include <thread>
 
+#include "e2e/length.h"
 #include "e2e/managed_cluster.h"
 #include "e2e/passes.h"
 #include "e2e/recorder.h"
@@ -156,19 +160,50 @@ class SmallUpgrade : public Upgrade {
   }
 };
 
-// U3: objects are written anew at the version that is stored now, and the next release may drop the old one.
-TEST_F(SmallUpgrade, MigratesWhatIsStored) {
-  ASSERT_TRUE(Install({.version = "v1.0.0", .crd_versions = "v1*"}));
-  std::map<std::string, std::string> before;
-  for (int i = 0; i < 300; ++i) {
-    auto made = cluster_->client().Create(cluster_->ctx(), Smalls("v1"), NewSmall("v1", fmt::format("s{}", i)));
-    ASSERT_TRUE(made.ok()) << made.error().message;
-    before[made->name()] = made->uid();
+// Does `one` for 0 to `count` - 1, eight at a time.
+void ForEachOf(int count, const std::function<void(int)>& one) {
+  std::atomic<int> next = 0;
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      for (int n = next++; n < count; n = next++) one(n);
+    });
   }
+}
+
+// U3: objects are written anew at the version that is stored now, and the next release may drop the old one. Meanwhile
+// what drifts is restored, and who edits the objects loses nothing.
+TEST_F(SmallUpgrade, MigratesWhatIsStored) {
+  const int count = ByLength(300, 5'000, 100'000);
+  auto name = [](int i) { return fmt::format("s{}", i); };
+  ASSERT_TRUE(Install({.version = "v1.0.0", .crd_versions = "v1*"}));
+  ForEachOf(count, [&](int i) {
+    auto made = cluster_->client().Create(cluster_->ctx(), Smalls("v1"), NewSmall("v1", name(i)));
+    EXPECT_TRUE(made.ok()) << made.error().message;
+  });
+  ASSERT_FALSE(HasFailure());
   Store({.version = "v1.0.1", .crd_versions = "v1,v2*"});
   SetVersion("v1.0.1");
   ASSERT_TRUE(AwaitInstalled("v1.0.1"));
-  ASSERT_TRUE(AwaitReason(kCore, "StorageMigrated", "StorageMigrated"));
+  const Json drift = {{"metadata", {{"labels", {{std::string(api::kLabelProvider), "nobody"}}}}}};
+  ASSERT_TRUE(cluster_->client()
+                  .Patch(cluster_->ctx(), kube::Builtin("Deployment"), kCore.ns, "small-manager",
+                         kube::PatchType::kMerge, drift)
+                  .ok());
+  const Json edit = {{"metadata", {{"annotations", {{"edited", "yes"}}}}}};
+  const std::string last = name(count - 1);
+  ASSERT_TRUE(cluster_->client()
+                  .Patch(cluster_->ctx(), Smalls("v2"), kCore.ns, last, kube::PatchType::kMerge, edit)
+                  .ok());
+  EXPECT_TRUE(kube::Eventually([&] { return Manager().label(api::kLabelProvider) == "cluster-api"; }));
+  if (TestLength() != Length::kNormal) {
+    EXPECT_EQ(See(kCore).Status("StorageMigrated"), "False") << "D1 waits for no migration";
+    EXPECT_TRUE(kube::Eventually(
+        [&] { return See(kCore).Message("StorageMigrated").find("are written anew") != std::string::npos; },
+        Seconds(60)))
+        << "how far it is";
+  }
+  ASSERT_TRUE(AwaitReason(kCore, "StorageMigrated", "StorageMigrated", Seconds(60) + count * Millis(20)));
   auto stored = cluster_->Get("CustomResourceDefinition", "", "smalls.cluster.x-k8s.io");
   EXPECT_EQ(ToJsonText(*Find(stored.json(), {"status", "storedVersions"})), R"(["v2"])");
 
@@ -177,15 +212,15 @@ TEST_F(SmallUpgrade, MigratesWhatIsStored) {
   ASSERT_TRUE(AwaitInstalled("v1.1.0"));
   auto after = cluster_->client().List(cluster_->ctx(), Smalls("v2"), kCore.ns);
   ASSERT_TRUE(after.ok()) << "an object that is stored at v1 still can't be read: " << after.error().message;
-  ASSERT_EQ(after->items.size(), before.size());
+  ASSERT_EQ(after->items.size(), static_cast<size_t>(count));
   for (const auto& object : after->items) {
-    EXPECT_EQ(object.uid(), before[object.name()]);
     EXPECT_EQ(GetString(object.json(), {"spec", "keep"}), object.name());
+    EXPECT_EQ(object.annotation("edited"), object.name() == last ? "yes" : "");
   }
   // The test's own objects go, or the CRD's deletion would have to wait for them.
-  for (const auto& [name, uid] : before) {
-    EXPECT_TRUE(cluster_->client().Delete(cluster_->ctx(), Smalls("v2"), kCore.ns, name).ok());
-  }
+  ForEachOf(count, [&](int i) {
+    EXPECT_TRUE(cluster_->client().Delete(cluster_->ctx(), Smalls("v2"), kCore.ns, name(i)).ok());
+  });
 }
 
 // I5, U3: before any write.

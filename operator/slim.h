@@ -1,7 +1,7 @@
 // What is kept of the objects that are watched, and what a pass reads from it: the rest would be most of the memory.
 #pragma once
 
-#include "kube/meta/object.h"
+#include "kube/cache/store.h"
 #include "operator/observation.h"
 
 namespace capi::ops {
