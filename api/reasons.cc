@@ -38,16 +38,14 @@ constexpr ReasonInfo kReasons[] = {
     {"All is well", reason::kRenderWarnings, "Warnings",
      "Something in the declaration had no effect; the message says what.",
      "Correct it where the message says, or leave it: the provider works."},
-    {"All is well", reason::kPruned, "(event)", "Objects that the release no longer has were removed.",
-     "Nothing."},
+    {"All is well", reason::kPruned, "(event)", "Objects that the release no longer has were removed.", "Nothing."},
     {"All is well", reason::kStorageMigrated, "StorageMigrated",
      "Objects stored at an older version were written anew, and status.storedVersions of the CRDs is one version.",
      "Nothing."},
     {"All is well", reason::kNoDrift, "Drifted", "What the operator applied is as it applied it.", "Nothing."},
-    {"At work", reason::kUpgrading, "ProviderUpgraded",
-     "Another version is being applied over the installed one.", "Wait."},
-    {"At work", reason::kProgressing, "Paused",
-     "The pods are going, or come back after a pause.", "Wait."},
+    {"At work", reason::kUpgrading, "ProviderUpgraded", "Another version is being applied over the installed one.",
+     "Wait."},
+    {"At work", reason::kProgressing, "Paused", "The pods are going, or come back after a pause.", "Wait."},
     {"At work", reason::kAdopting, "ProviderInstalled, Ready, Reconciling",
      "A provider that another tool installed is being taken over.",
      "Wait; where the message names differences, resolve them."},
@@ -201,7 +199,8 @@ constexpr ReasonInfo kReasons[] = {
      "out.",
      "Delete those clusters, or set annotation operator.cluster.x-k8s.io/force-delete: \"true\"."},
     {"Deletion", reason::kDeletionFailed, "Ready, Reconciling",
-     "An object could not be deleted, or, after the removal began, whether clusters use the provider could not be found "
+     "An object could not be deleted, or, after the removal began, whether clusters use the provider could not be "
+     "found "
      "out.",
      "Read the message; it is tried again at the time named there."},
     // No constants: nothing here sets them, and none of our code asks for them.

@@ -188,8 +188,8 @@ std::vector<WallTime> TimesTold(Recorder& recorder, std::string_view reason) {
   return told;
 }
 
-// F5: a source that was away was asked every 200 ms for ever, and the status written with it: the pass that reported the
-// failure counted as a success, and so the back-off began anew each time.
+// F5: a source that was away was asked every 200 ms for ever, and the status written with it: the pass that reported
+// the failure counted as a success, and so the back-off began anew each time.
 TEST_F(FromGitHub, ASourceThatIsAwayIsAskedLessAndLessOften) {
   const int tries = ByLength(6, 9, 10);
   GitHub github;

@@ -192,9 +192,8 @@ TEST_F(SmallUpgrade, MigratesWhatIsStored) {
                   .ok());
   const Json edit = {{"metadata", {{"annotations", {{"edited", "yes"}}}}}};
   const std::string last = name(count - 1);
-  ASSERT_TRUE(cluster_->client()
-                  .Patch(cluster_->ctx(), Smalls("v2"), kCore.ns, last, kube::PatchType::kMerge, edit)
-                  .ok());
+  ASSERT_TRUE(
+      cluster_->client().Patch(cluster_->ctx(), Smalls("v2"), kCore.ns, last, kube::PatchType::kMerge, edit).ok());
   EXPECT_TRUE(kube::Eventually([&] { return Manager().label(api::kLabelProvider) == "cluster-api"; }));
   if (TestLength() != Length::kNormal) {
     EXPECT_EQ(See(kCore).Status("StorageMigrated"), "False") << "D1 waits for no migration";

@@ -39,8 +39,8 @@ Installer::Step Installer::CheckCluster(const Context& ctx, const Observation& o
   m.inputs = m.rollback ? m.inputs : InputsDigest(o, m.release.version, m.stored ? m.stored->stamp : "");
   bool unfinished = o.inventory.size() > 0 && o.provider.status.installed_version.empty();
   if (Step hold = ReadLiveCrds(ctx, o, m)) return hold;
-  // CRDs that somebody else has put there (Helm, say) may have objects that somebody else serves: over these even a first
-  // installation is a change (U2, U3).
+  // CRDs that somebody else has put there (Helm, say) may have objects that somebody else serves: over these even a
+  // first installation is a change (U2, U3).
   bool nothing_there = *fresh && o.inventory.size() == 0 && m.live.empty();
   m.first = nothing_there || (unfinished && !SwitchesAny(m.manifests, m.live)) || o.former;
   if (o.former || nothing_there) return std::nullopt;  // a take-over asks by itself

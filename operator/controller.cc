@@ -28,7 +28,8 @@ bool IsReady(const api::ProviderStatus& status) {
   return ready != nullptr && ready->status == "True";
 }
 
-// Progress alone: the same conditions with the same status and reason, in other words; and what else is in a status stays.
+// Progress alone: the same conditions with the same status and reason, in other words; and what else is in a status
+// stays.
 bool OnlyWords(const api::ProviderStatus& was, const api::ProviderStatus& is) {
   if (was.conditions.size() != is.conditions.size()) return false;
   api::ProviderStatus same = is;
@@ -79,10 +80,9 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
       fights_(clock),
       use_(client, watches_),
       storage_(client),
-      migrations_(
-          [this](const Context& ctx, const CrdState& crd, MigrationCursor& cursor,
-                 const std::function<void()>& looked) { return storage_.Migrate(ctx, crd, cursor, looked); },
-          [this](const std::string& key) { controller_.queue().Add(key); }, clock),
+      migrations_([this](const Context& ctx, const CrdState& crd, MigrationCursor& cursor,
+                         const std::function<void()>& looked) { return storage_.Migrate(ctx, crd, cursor, looked); },
+                  [this](const std::string& key) { controller_.queue().Add(key); }, clock),
       observer_({client, cache_, watches_, settings, rendered_, fights_, use_, migrations_, clock}),
       writer_(client, cache_),
       installer_({client, observer_, cache_, writer_, settings, sources, rendered_, migrations_}),
@@ -350,7 +350,8 @@ kube::Outcome ProviderController::ReportGone(const Context& ctx, const Observati
 }
 
 // While pods and CRDs come up, the words of a status change with each of them: they are written once a second. What is
-// left of that second; nullopt where the status may be written. A message with a time is written: the next pass is then.
+// left of that second; nullopt where the status may be written. A message with a time is written: the next pass is
+// then.
 std::optional<Millis> ProviderController::Postponed(const std::string& key, const api::ProviderStatus& was,
                                                     const api::ProviderStatus& is, const Done& done) {
   constexpr Millis kPause = Seconds(1);

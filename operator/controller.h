@@ -22,7 +22,7 @@ namespace capi::ops {
 
 struct ControllerSettings {
   int workers = 4;
-  std::string ns;  // "" for all namespaces
+  std::string ns;                               // "" for all namespaces
   Millis sync_period = std::chrono::hours(10);  // between two looks at what is Ready (behaviour.md F6)
 };
 

@@ -29,8 +29,8 @@ struct Install {
   std::vector<Drift> drifts = {};  // to be restored first, in case the installation is refused
   std::string rollback_to = "";    // instead of spec.version, which failed (U5); "" otherwise
 };
-// Something isn't as it was applied (D1), and the render it came from is at hand or can be made again. A rule that stops
-// all else (`hold`) is reported still: what was applied is kept even while the next change can't be.
+// Something isn't as it was applied (D1), and the render it came from is at hand or can be made again. A rule that
+// stops all else (`hold`) is reported still: what was applied is kept even while the next change can't be.
 struct Restore {
   std::vector<Drift> drifts;
   std::optional<Hold> hold;
@@ -85,8 +85,8 @@ std::string InputsDigest(const Observation& o, const api::Version& version, std:
 // The stored release that spec.version names, or the one that was fetched for it.
 const StoredRelease* WantedRelease(const Observation& o);
 
-// The stored release that was applied, where nothing but spec.version has changed since: rendered again it gives what was
-// applied. Null for none.
+// The stored release that was applied, where nothing but spec.version has changed since: rendered again it gives what
+// was applied. Null for none.
 const StoredRelease* AppliedRelease(const Observation& o);
 
 }  // namespace capi::ops

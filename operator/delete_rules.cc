@@ -53,7 +53,7 @@ std::optional<Hold> NotInUse(const Observation& o) {
     // The reason is also what the next pass knows a begun removal by.
     std::string_view why = RemovalBegan(o) ? reason::kDeletionFailed : reason::kInUse;
     Hold hold = ServerHold(std::string(condition::kReady), std::string(why),
-                        o.users_error->With("can't tell whether clusters use this provider"));
+                           o.users_error->With("can't tell whether clusters use this provider"));
     hold.message += "; " + Override();
     return hold;
   }
@@ -101,14 +101,14 @@ std::optional<Hold> MigrationHold(const Observation& o) {
       JoinNames(Names(o.fleet.unmigrated), kNamed));
   if (failed == nullptr) {
     return NotDeleted(reason::kMigratingStorage,
-                      fmt::format("{}, so they are brought to the version that is stored now first: {} so far; {}", what,
-                                  objects, Override()));
+                      fmt::format("{}, so they are brought to the version that is stored now first: {} so far; {}",
+                                  what, objects, Override()));
   }
-  Hold hold = NotDeleted(reason::kStorageMigrationFailed,
-                         fmt::format("{}, and they could not be brought to the version that is stored now: {}; {}{}",
-                                     what, failed->migration.error->message,
-                                     RunAgain(o, "it has to convert them"), Override()),
-                         Retry::kAt);
+  Hold hold =
+      NotDeleted(reason::kStorageMigrationFailed,
+                 fmt::format("{}, and they could not be brought to the version that is stored now: {}; {}{}", what,
+                             failed->migration.error->message, RunAgain(o, "it has to convert them"), Override()),
+                 Retry::kAt);
   hold.after = std::max<Millis>(failed->migration.next, Seconds(1));
   return hold;
 }

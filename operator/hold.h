@@ -13,8 +13,8 @@ enum class Retry {
   kOnChange,  // terminal: nothing but a change of input helps (Stalled)
   kWaiting,   // something else has to happen first, and its event wakes this provider
   kBackoff,   // transient: again soon, and then less and less often, not before `after`
-  kRefused,   // by the API server, for what may change unseen (rights, a webhook): Stalled, and tried again now and then
-  kAt,        // try again after `after`
+  kRefused,  // by the API server, for what may change unseen (rights, a webhook): Stalled, and tried again now and then
+  kAt,       // try again after `after`
 };
 
 // A value. How each is tried again: next_pass.h.

@@ -42,8 +42,8 @@ class UseFinder {
  public:
   UseFinder(kube::Client& client, Watches& watches) : client_(client), watches_(watches) {}
 
-  // The objects of `crds` that belong to clusters. `key` is woken when one of them goes; while others stay, that takes no
-  // request.
+  // The objects of `crds` that belong to clusters. `key` is woken when one of them goes; while others stay, that takes
+  // no request.
   Result<std::vector<std::string>> Find(const Context& ctx, const std::string& key,
                                         const std::vector<kube::ObjectPtr>& crds);
   // The provider is gone, or isn't deleted any more.

@@ -102,8 +102,7 @@ std::string ReconcileAt(const Observation& o) {
 }  // namespace
 
 Installer::Installer(Needs needs)
-    : needs_(needs),
-      applier_(needs.client, {.field_manager = std::string(api::kFieldManager)}) {}
+    : needs_(needs), applier_(needs.client, {.field_manager = std::string(api::kFieldManager)}) {}
 
 Result<std::string> Installer::GitHubToken(const Context& ctx, const Observation& o) {
   if (!o.config_secret || !o.config_secret->exists) return std::string();

@@ -6,8 +6,8 @@
 
 #include "kube/apply/apply.h"
 #include "operator/observe.h"
-#include "operator/render_turn.h"
 #include "operator/release_store.h"
+#include "operator/render_turn.h"
 #include "operator/rendered_cache.h"
 #include "operator/sources.h"
 #include "operator/status_writer.h"

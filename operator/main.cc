@@ -82,7 +82,8 @@ Status Run(const Options& o) {
 
   kube::Metrics metrics;
   kube::EventRecorder events(*client, "capi-operator", SystemClock());
-  ProviderController controller(*client, settings, sources, {.workers = o.concurrency, .ns = o.ns, .sync_period = o.sync_period}, metrics, events,
+  ProviderController controller(*client, settings, sources,
+                                {.workers = o.concurrency, .ns = o.ns, .sync_period = o.sync_period}, metrics, events,
                                 SystemClock());
   std::string lease_namespace = o.lease_namespace.empty() ? config.ns : o.lease_namespace;
   kube::LeaderElector elector(*client, {.ns = lease_namespace,

@@ -1,5 +1,5 @@
-// The worker that migrates storage (behaviour.md U3): beside the passes, so that drift, changes and deletions wait for no
-// migration, however many objects there are.
+// The worker that migrates storage (behaviour.md U3): beside the passes, so that drift, changes and deletions wait for
+// no migration, however many objects there are.
 #pragma once
 
 #include <condition_variable>
@@ -14,13 +14,14 @@
 
 namespace capi::ops {
 
-// Thread-safe. In memory: after a restart it is asked for anew, and begins from the start, which costs reads and patches
-// that change nothing.
+// Thread-safe. In memory: after a restart it is asked for anew, and begins from the start, which costs reads and
+// patches that change nothing.
 class Migrations {
  public:
-  // Does the work: StorageMigration::Migrate. `wake` is told the key of each provider that asked, when there is something
-  // to report: an end, good or bad, or progress every ten seconds.
-  using Migrate = std::function<Status(const Context&, const CrdState&, MigrationCursor&, const std::function<void()>&)>;
+  // Does the work: StorageMigration::Migrate. `wake` is told the key of each provider that asked, when there is
+  // something to report: an end, good or bad, or progress every ten seconds.
+  using Migrate =
+      std::function<Status(const Context&, const CrdState&, MigrationCursor&, const std::function<void()>&)>;
   Migrations(Migrate migrate, std::function<void(const std::string& key)> wake, Clock& clock);
 
   // `key` needs the objects of `crd` migrated. One that failed is tried again a minute later, if it is asked for then.

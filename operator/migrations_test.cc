@@ -218,22 +218,22 @@ class MigrationsTest : public ::testing::Test {
   std::optional<Status> end_ CAPI_GUARDED_BY(mu_);
   int runs_ CAPI_GUARDED_BY(mu_) = 0;
   std::vector<std::string> woken_ CAPI_GUARDED_BY(mu_);
-  Migrations migrations_{[this](const Context&, const CrdState&, MigrationCursor& cursor,
-                                const std::function<void()>& looked) -> Status {
-                           MutexLock lock(mu_);
-                           ++runs_;
-                           ++cursor.objects;
-                           looked();
-                           changed_.wait(mu_, [this]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return end_.has_value(); });
-                           Status status = *end_;
-                           end_.reset();
-                           return status;
-                         },
-                         [this](const std::string& key) {
-                           MutexLock lock(mu_);
-                           woken_.push_back(key);
-                         },
-                         clock_};
+  Migrations migrations_{
+      [this](const Context&, const CrdState&, MigrationCursor& cursor, const std::function<void()>& looked) -> Status {
+        MutexLock lock(mu_);
+        ++runs_;
+        ++cursor.objects;
+        looked();
+        changed_.wait(mu_, [this]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return end_.has_value(); });
+        Status status = *end_;
+        end_.reset();
+        return status;
+      },
+      [this](const std::string& key) {
+        MutexLock lock(mu_);
+        woken_.push_back(key);
+      },
+      clock_};
   std::thread thread_;
 };
 

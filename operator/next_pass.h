@@ -22,8 +22,9 @@ struct NextPass {
   bool told = false;                            // the hold's message names the time
 };
 
-// After a pass that did `done` on `o`. `ready` is whether its status says so: what is Ready, and what a person took into
-// his own hands (P4), is looked at after `sync_period`, spread by a tenth each way. Not for a provider that is gone.
+// After a pass that did `done` on `o`. `ready` is whether its status says so: what is Ready, and what a person took
+// into his own hands (P4), is looked at after `sync_period`, spread by a tenth each way. Not for a provider that is
+// gone.
 NextPass NextPassOf(const Observation& o, const Done& done, bool ready, Millis sync_period);
 
 }  // namespace capi::ops

@@ -80,7 +80,7 @@ void AddPeerFlags(CLI::App& app) {
              flag.name, [check](std::int64_t count) { check(count > 0 ? "true" : "false"); }, help)
           ->group("Compatibility");
     } else {
-      app.add_option_function<std::string>(flag.name, check, help)->group("Compatibility");
+      app.add_option_function<std::string>(flag.name, check, help)->expected(0, 1)->group("Compatibility");
     }
   }
 }

@@ -1,5 +1,5 @@
-// The operator's flags. Names are the peer's where it has one. What is accepted is carried out; a flag of the peer's that
-// asks for something else than what happens here is refused, with the reason.
+// The operator's flags. Names are the peer's where it has one. What is accepted is carried out; a flag of the peer's
+// that asks for something else than what happens here is refused, with the reason.
 #pragma once
 
 #include <optional>

@@ -25,24 +25,11 @@ TEST(ParseOptions, Defaults) {
 
 // What the peer's own Deployment asks for, and its chart but for the profiler, is so here.
 TEST(ParseOptions, TakesThePeersArguments) {
-  auto parsed = Parse({"--leader-elect",
-                       "--leader-elect=true",
-                       "--leader-elect-lease-duration=1m30s",
-                       "--v=2",
-                       "--leader-elect-renew-deadline=20s",
-                       "--leader-elect-retry-period=4s",
-                       "--health-addr=:9441",
-                       "--diagnostics-address=127.0.0.1:0",
-                       "--insecure-diagnostics=true",
-                       "--watch-configsecret",
-                       "--watch-configmap",
-                       "--profiler-address=",
-                       "--contention-profiling=false",
-                       "--concurrency=2",
-                       "--sync-period=10m",
-                       "--namespace=capi",
-                       "--tls-min-version=VersionTLS12",
-                       "--watch-filter="});
+  auto parsed = Parse({"--leader-elect", "--leader-elect=true", "--leader-elect-lease-duration=1m30s", "--v=2",
+                       "--leader-elect-renew-deadline=20s", "--leader-elect-retry-period=4s", "--health-addr=:9441",
+                       "--diagnostics-address=127.0.0.1:0", "--insecure-diagnostics=true", "--watch-configsecret",
+                       "--watch-configmap", "--profiler-address=", "--contention-profiling=false", "--concurrency=2",
+                       "--sync-period=10m", "--namespace=capi", "--tls-min-version=VersionTLS12", "--watch-filter="});
   ASSERT_TRUE(parsed.options) << parsed.exit.text;
   EXPECT_EQ(parsed.options->lease_duration, Seconds(90));
   EXPECT_EQ(parsed.options->renew_deadline, Seconds(20));

@@ -53,7 +53,8 @@ void ProviderCache::OnEvent(api::ProviderType type, const kube::ObjectPtr& is) {
     if (it != providers_.end()) {
       change.was = it->second->provider;
       bool same_object = change.was->uid == parsed->provider->uid;
-      if (same_object && VersionNumber(it->second->object->resource_version()) >= VersionNumber(is->resource_version())) return;
+      if (same_object && VersionNumber(it->second->object->resource_version()) >= VersionNumber(is->resource_version()))
+        return;
     }
     providers_[key] = parsed;
   }

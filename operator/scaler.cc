@@ -75,8 +75,8 @@ Done Scaler::Run(const Context& ctx, const Observation& o, const Scale& step) {
   for (const kube::ObjectId& id : step.workloads) {
     auto scaled = ScaleOne(ctx, o, id, step.up, inventory);
     if (scaled.ok()) continue;
-    done.hold =
-        ServerHold(std::string(api::condition::kReady), std::string(api::reason::kAPIServerUnavailable), scaled.error());
+    done.hold = ServerHold(std::string(api::condition::kReady), std::string(api::reason::kAPIServerUnavailable),
+                           scaled.error());
     if (scaled.code() == Code::kConflict) done.hold->retry = Retry::kBackoff;
   }
   done.inventory = inventory;

@@ -13,7 +13,7 @@ namespace {
 constexpr int kPage = 250;
 constexpr Millis kPause{5};  // between objects: at most 200 a second, and the server's other clients come in between
 constexpr size_t kMostFailed = 20;  // objects that can't be written: then it isn't theirs
-constexpr int kTries = 5;    // of the last write, against others who write the CRD's status
+constexpr int kTries = 5;           // of the last write, against others who write the CRD's status
 constexpr std::string_view kNamesOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
 const kube::Resource& Crds() { return kube::Builtin("CustomResourceDefinition"); }
@@ -86,7 +86,8 @@ Status StorageMigration::RewriteFailed(const Context& ctx, Walk& walk) {
   for (size_t i = 0; i < again.size(); ++i) {
     auto written = Rewrite(ctx, walk, again[i]);
     if (written.ok()) continue;
-    walk.cursor.failed.insert(walk.cursor.failed.end(), again.begin() + static_cast<std::ptrdiff_t>(i) + 1, again.end());
+    walk.cursor.failed.insert(walk.cursor.failed.end(), again.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                              again.end());
     return written;
   }
   return Ok();

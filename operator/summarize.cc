@@ -333,7 +333,8 @@ api::ProviderStatus SummarizeUnseen(const api::Provider& provider, const Hold& h
   o.now = now;
   Conditions conditions(o);
   const Condition* ready = conditions.Get(condition::kReady);
-  std::string message = hold.message + fmt::format(" (next try at {})", FormatTime(now + hold.after.value_or(Millis(0))));
+  std::string message =
+      hold.message + fmt::format(" (next try at {})", FormatTime(now + hold.after.value_or(Millis(0))));
   bool passes = hold.retry == Retry::kBackoff;
   if (!passes || ready == nullptr || ready->status != "True") {
     conditions.Set(condition::kReady, "False", hold.reason, message);

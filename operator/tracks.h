@@ -1,5 +1,5 @@
-// Our own writes and what the watches have shown since: a cache that hasn't caught up with a write says what is no longer
-// so.
+// Our own writes and what the watches have shown since: a cache that hasn't caught up with a write says what is no
+// longer so.
 #pragma once
 
 #include <cstdint>

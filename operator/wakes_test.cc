@@ -20,7 +20,8 @@ api::Provider Aws() { return NewProvider(ProviderType::kInfrastructure, "aws"); 
 
 Json Owns(std::initializer_list<const char*> config_maps) {
   kube::Inventory inventory;
-  for (const char* name : config_maps) inventory.Put({"", "ConfigMap", "shared", name}, {"v1", "hash", "fields", false});
+  for (const char* name : config_maps)
+    inventory.Put({"", "ConfigMap", "shared", name}, {"v1", "hash", "fields", false});
   return inventory.ToJson();
 }
 
@@ -90,7 +91,8 @@ kube::ObjectPtr Labelled(const char* api_version, const char* kind, const std::s
 
 void Established(Json& json) {
   json["spec"]["names"] = {{"kind", "X"}};
-  json["status"]["conditions"] = {{{"type", "Established"}, {"status", "True"}}, {{"type", "NamesAccepted"}, {"status", "True"}}};
+  json["status"]["conditions"] = {{{"type", "Established"}, {"status", "True"}},
+                                  {{"type", "NamesAccepted"}, {"status", "True"}}};
 }
 
 // Whom a change of an object with our label wakes: the provider that it is labelled with, another one.
@@ -117,8 +119,7 @@ TEST(Wakes, AnObjectsChange) {
        Labelled(kCrd, "CustomResourceDefinition", kAws), true, false},
       {"a CRD of the core is usable (I4)", whole, Labelled(kCrd, "CustomResourceDefinition", kCore),
        Labelled(kCrd, "CustomResourceDefinition", kCore, Established), true, true},
-      {"a CRD of the core, as usable as before", whole,
-       Labelled(kCrd, "CustomResourceDefinition", kCore, Established),
+      {"a CRD of the core, as usable as before", whole, Labelled(kCrd, "CustomResourceDefinition", kCore, Established),
        Labelled(kCrd, "CustomResourceDefinition", kCore, Established), false, false},
       {"a CRD of the core went", whole, Labelled(kCrd, "CustomResourceDefinition", kCore), nullptr, true, true},
       {"a Service changed its status", metadata, Labelled("v1", "Service", kAws), Labelled("v1", "Service", kAws),
@@ -161,7 +162,8 @@ TEST(Wakes, WhoAskedForTheWatch) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    Json json = {{"apiVersion", "v1"}, {"kind", c.watch.resource.kind}, {"metadata", {{"name", c.object}, {"namespace", c.ns}}}};
+    Json json = {
+        {"apiVersion", "v1"}, {"kind", c.watch.resource.kind}, {"metadata", {{"name", c.object}, {"namespace", c.ns}}}};
     auto is = std::make_shared<const kube::Object>(std::move(json));
     EXPECT_EQ(Wakes(c.watch, c.change ? is : nullptr, is, {ProviderType::kInfrastructure, "a", "aws"}), c.wakes);
   }
