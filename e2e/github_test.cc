@@ -208,7 +208,7 @@ TEST_F(FromGitHub, ASourceThatIsAwayIsAskedLessAndLessOften) {
       << "one write of the status for each try";
   // A time that was told has whole seconds.
   for (size_t i = 0; i + 1 < asked.size() && i < told.size(); ++i) EXPECT_GE(asked[i + 1], told[i]);
-  EXPECT_TRUE(kube::Eventually([&] { return See(kCore).ready(); }, std::chrono::minutes(4)))
+  EXPECT_TRUE(kube::Eventually([&] { return See(kCore).Status("Ready") == "True"; }, std::chrono::minutes(4)))
       << "and it goes on by itself when the source is back";
 }
 
