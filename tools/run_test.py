@@ -277,8 +277,26 @@ class PageReleases(WithFolder):
         for variables, expected in cases:
             with self.subTest(variables=variables), mock.patch.dict(os.environ, variables, clear=True):
                 self.assertEqual(pages.sources(), expected)
+
+    def test_without_vendors_releases_their_pages_are_skipped_and_nothing_is_started(self):
+        class One(pages.Page):
+            def test_page(self):
+                raise AssertionError("there is nothing to run it on")
+
+        result = unittest.TestResult()
         with mock.patch.dict(os.environ, {"CAPI_RELEASES": "vendors"}, clear=True):
-            self.assertRaisesRegex(AssetError, "RELEASES_DIR has to name", pages.sources)
+            with mock.patch.object(pages, "World", side_effect=AssertionError):
+                unittest.TestSuite([One("test_page")]).run(result)
+        self.assertTrue(result.wasSuccessful(), result.errors + result.failures)
+        self.assertEqual([why for _, why in result.skipped], ["RELEASES_DIR is not set"])
+
+    def test_a_world_that_does_not_get_up_leaves_nothing(self):
+        with mock.patch.object(pages, "sources", side_effect=AssetError("no releases")):
+            with mock.patch.object(tempfile, "tempdir", self.folder), self.assertRaisesRegex(AssetError, "no releases"):
+                pages.World()
+        self.assertNotEqual(os.listdir(self.folder), [])
+        unittest.doModuleCleanups()
+        self.assertEqual(os.listdir(self.folder), [])
 
     def test_what_the_pages_ask_for_is_in_the_tree_or_made_of_modules(self):
         made = {f"{label}/v1.12.0" for label in ("cluster-api", "bootstrap-kubeadm")}
