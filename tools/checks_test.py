@@ -10,25 +10,18 @@ import unittest
 
 sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
+sys.path.insert(0, os.path.join(TOOLS, "testing.d"))
+
+from tree import WithTree  # noqa: E402
+
 SCRIPTS = ("check.d", "check_layers", "check_rules", "check_sizes", "check_headers", "check_format")
 HEADER = "// What it is.\n#pragma once\n"
 
 
-class Tree(unittest.TestCase):
-    """A git tree with the scripts in it."""
-
+class Tree(WithTree):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="checks-test-")
-        self.addCleanup(folder.cleanup)
-        self.root = folder.name
-        for name in SCRIPTS:
-            source, target = os.path.join(TOOLS, name), os.path.join(self.root, "tools", name)
-            if os.path.isdir(source):
-                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
-            else:
-                shutil.copy(source, target)
-        shutil.copy(os.path.join(TOOLS, "..", ".clang-format"), self.root)
-        subprocess.run(["git", "init", "--quiet", self.root], check=True)
+        super().setUp()
+        self.copy(*SCRIPTS, "../.clang-format")
         self.write("tools/README.md", "Scripts.\nMay use: python\n")
         self.write("base/README.md", "Base.\nMay use: the standard library, spdlog\n")
         self.write("kube/client/README.md", "Client.\nMay use: base\n")
@@ -36,15 +29,9 @@ class Tree(unittest.TestCase):
         self.write("base/a.h", HEADER)
         self.write("kube/client/c.h", HEADER + '#include "base/a.h"\n')
 
-    def write(self, name, text):
-        path = os.path.join(self.root, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-
     def run_check(self, script, *arguments):
         done = subprocess.run(
-            [os.path.join(self.root, "tools", script), *arguments], capture_output=True, text=True, cwd=self.root
+            [os.path.join(self.folder, "tools", script), *arguments], capture_output=True, text=True, cwd=self.folder
         )
         return done.returncode, done.stdout + done.stderr
 
@@ -212,7 +199,7 @@ class Rules(Tree):
                 self.write("operator/a_test.cc", "// I1\n")
                 self.write(name, text)
                 self.expect_pass("check_rules")
-                os.remove(os.path.join(self.root, name))
+                os.remove(os.path.join(self.folder, name))
 
     def test_a_rule_that_is_built_needs_a_test_whatever_is_missing_of_it(self):
         self.write("docs/behaviour.md", BEHAVIOUR.replace("nothing; it", "the rest"))
@@ -240,7 +227,7 @@ class Rules(Tree):
             with self.subTest(name):
                 self.write(name, text)
                 self.expect_fail("check_rules", "docs/behaviour.md has no rule")
-                os.remove(os.path.join(self.root, name))
+                os.remove(os.path.join(self.folder, name))
 
     def test_what_looks_like_a_number_is_none(self):
         code = "template <typename T2>  // a\nauto a = \"I2 \\xC3\"; // v1.I2, /T2, F-L4, U2028\n"

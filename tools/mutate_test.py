@@ -10,11 +10,12 @@ import unittest
 
 sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
-sys.path[:0] = [os.path.join(TOOLS, "check.d"), os.path.join(TOOLS, "mutate.d")]
+sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("check.d", "mutate.d", "testing.d")]
 
 import bench  # noqa: E402
 import equivalent  # noqa: E402
 import mutators  # noqa: E402
+from tree import WithTree  # noqa: E402
 
 
 def changes(source, *kinds, functions=()):
@@ -310,18 +311,12 @@ TARGETS = [Target("operator/x.cc", ("compare", "logic", "drop"), "x_test")]
 SURVIVED = "SURVIVED        operator/x.cc:3: >= to <\n                if (a >= b) return 1;\n"
 
 
-class Runs(unittest.TestCase):
+class Runs(WithTree):
     """On a tree whose one test notices some of what is changed."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="mutate-test-")
-        self.addCleanup(folder.cleanup)
-        self.root = folder.name
-        for name in ("check.d", "mutate.d"):
-            target = os.path.join(self.root, "tools", name)
-            shutil.copytree(os.path.join(TOOLS, name), target, ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copy(os.path.join(TOOLS, "mutate"), os.path.join(self.root, "tools"))
-        subprocess.run(["git", "init", "--quiet", self.root], check=True)
+        super().setUp()
+        self.copy("mutate", "check.d", "mutate.d")
         self.write("operator/x.cc", SOURCE)
         self.write("operator/x_test.cc", "TEST(Beside, One) {}\nTEST_F(Besides, Two) {}\n")
         self.write("tools/mutate.d/targets.py", TARGETS)
@@ -331,18 +326,10 @@ class Runs(unittest.TestCase):
         self.write("cc", COMPILER)
         self.write("path/ninja", NINJA)
 
-    def write(self, name, text):
-        path = os.path.join(self.root, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        if text.startswith("#!"):
-            os.chmod(path, 0o755)
-
     def mutate(self, *words):
-        environment = dict(os.environ, TREE=self.root, JOBS="2", PATH=os.path.join(self.root, "path") + ":" + os.environ["PATH"])
+        environment = dict(os.environ, TREE=self.folder, JOBS="2", PATH=os.path.join(self.folder, "path") + ":" + os.environ["PATH"])
         environment["CAPI_MUTATE_LIMIT"] = "2"
-        command = [os.path.join(self.root, "tools", "mutate"), *words]
+        command = [os.path.join(self.folder, "tools", "mutate"), *words]
         done = subprocess.run(command, capture_output=True, text=True, env=environment)
         return done.returncode, done.stdout + done.stderr
 
@@ -360,9 +347,9 @@ class Runs(unittest.TestCase):
             "mutate: 6 changes: 4 killed, 1 survived, 1 did not compile; 0 more are listed as equivalent; ",
         ):
             self.assertIn(line, output)
-        with open(os.path.join(self.root, "operator/x.cc"), encoding="utf-8") as file:
+        with open(os.path.join(self.folder, "operator/x.cc"), encoding="utf-8") as file:
             self.assertEqual(file.read(), SOURCE, "the tree stays as it is")
-        self.assertEqual(os.listdir(os.path.join(self.root, "build/mutate")), [])
+        self.assertEqual(os.listdir(os.path.join(self.folder, "build/mutate")), [])
 
     def test_what_is_listed_may_survive(self):
         self.write("tools/mutate.d/equivalent.txt", "operator/x.cc: >= to <\n  if (a >= b) return 1;\n  # It is both.\n")

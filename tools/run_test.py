@@ -20,7 +20,7 @@ from unittest import mock
 sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(TOOLS)
-sys.path[:0] = [os.path.join(TOOLS, "run.d"), os.path.join(TOOLS, "assets.d")]
+sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d")]
 
 import access  # noqa: E402
 import built  # noqa: E402
@@ -30,6 +30,7 @@ import preload  # noqa: E402
 import process  # noqa: E402
 import table  # noqa: E402
 from progress import AssetError  # noqa: E402
+from tree import WithFolder  # noqa: E402
 
 CORE = preload.Provider("CoreProvider", "capi-system", "cluster-api", "v1.12.0")
 DOCKER = preload.Provider("InfrastructureProvider", "capd-system", "docker", "v1.12.0")
@@ -195,21 +196,6 @@ class State(unittest.TestCase):
         state.remove()
 
 
-class WithFolder(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def write(self, name, text="", mode=0o644):
-        path = os.path.join(self.folder, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(path, mode)
-        return path
-
-
 class Kubeconfig(WithFolder):
     def test_path_is_the_same_every_time_and_gone_afterwards(self):
         paths = []
@@ -356,9 +342,9 @@ class Packages(WithFolder):
     """tools/deps with a dpkg that has nothing and an apt-get that notes what it is asked for."""
 
     def installed(self, group, go=False, status=0, **variables):
-        self.write("bin/dpkg-query", "#!/bin/sh\nexit 1\n", mode=0o755)
-        self.write("bin/apt-get", f'#!/bin/sh\necho "$@" >>{self.folder}/asked\nexit {status}\n', mode=0o755)
-        self.write("bin/sudo", '#!/bin/sh\n[ "$1" = --validate ] || exec "$@"\n', mode=0o755)
+        self.write("bin/dpkg-query", "#!/bin/sh\nexit 1\n")
+        self.write("bin/apt-get", f'#!/bin/sh\necho "$@" >>{self.folder}/asked\nexit {status}\n')
+        self.write("bin/sudo", '#!/bin/sh\n[ "$1" = --validate ] || exec "$@"\n')
         for name in ("bash", "env", "awk", "grep", "mktemp", "sleep", "rm", "tail"):
             if not os.path.exists(os.path.join(self.folder, "bin", name)):
                 os.symlink(f"/usr/bin/{name}", os.path.join(self.folder, "bin", name))
