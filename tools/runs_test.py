@@ -2,6 +2,7 @@
 """Tests of the scripts that run the others, on trees whose other scripts are stand-ins: they note what they are asked for."""
 
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -86,6 +87,67 @@ class Ci(StandIns):
         self.assertEqual(self.run_ci(), 1)
         self.assertEqual(self.asked, [])
         self.assertEqual(self.output.splitlines()[-2:], ["failed: copy of the tree", "0 passed, 1 failed, 0 skipped"])
+
+
+# A run of one test, of a script.
+JUNIT = """<testsuite><testcase name="tools_x_test" status="run" time="1"><system-out>Ran 1 test in 1s
+
+OK
+</system-out></testcase></testsuite>
+"""
+CTEST = NOTES + """env >"$NOTES.env"
+while [[ $1 != --output-junit ]]; do shift; done
+cp "$NOTES.junit" "$2"
+"""
+
+
+class Tests(StandIns):
+    """tools/test"""
+
+    def setUp(self):
+        super().setUp()
+        self.copy("test", "check.d", "skipped_tests.txt")
+        self.write("notes.junit", JUNIT)
+        self.write("path/ctest", CTEST)
+        for name in ("build", "mutate", "fuzz"):
+            self.write(f"tools/{name}", NOTES)
+        self.write("tools/assets", NOTES + "echo export CAPI_ASSETS_BIN=/made\n")
+
+    def run_tests(self, *words, **variables):
+        code = self.run_script(os.path.join(self.folder, "tools", "test"), *words, **variables)
+        with open(os.path.join(self.folder, "notes.env"), encoding="utf-8") as file:
+            self.environment = dict(line.rstrip("\n").split("=", 1) for line in file if "=" in line)
+        return code
+
+    def test_what_is_tried_does_not_depend_on_the_callers_shell(self):
+        callers = "CAPI_TEST_FULL CAPI_TEST_LONG CAPI_TEST_SEED CAPI_MODEL_SEED CAPI_MODEL_SEQUENCES GTEST_FILTER GTEST_SHUFFLE "
+        callers += "CAPI_RELEASES CAPI_PARITY_WRITE CAPI_PEER_RECORD CAPI_WRITE_DOCS CAPI_OPERATOR CAPI_CLUSTERCTL"
+        given = {name: "another" for name in callers.split()}
+        self.assertEqual(self.run_tests("all", RELEASES_DIR="/vendors", **given), 0, self.output)
+        found = {name: self.environment[name] for name in given if name in self.environment}
+        programs = os.path.join(os.path.realpath(self.folder), "build", "release", "bin")
+        self.assertEqual(
+            found,
+            {"CAPI_OPERATOR": os.path.join(programs, "capi-operator"), "CAPI_CLUSTERCTL": os.path.join(programs, "clusterctl")},
+        )
+        self.assertEqual((self.environment["RELEASES_DIR"], self.environment["CAPI_ASSETS_BIN"]), ("/vendors", "/made"))
+
+    def test_each_length_runs_its_tests_at_that_length(self):
+        cases = {
+            "unit": ("--label-regex ^unit$", None, None),
+            "all": ("--label-exclude ^(full|long)$", None, None),
+            "full": ("--label-regex ^full$", "1", None),
+            "long": ("--parallel", None, "1"),
+        }
+        for what, (words, full, long) in cases.items():
+            with self.subTest(what):
+                self.write("notes")
+                self.assertEqual(self.run_tests(what), 0, self.output)
+                lengths = [self.environment.get(f"CAPI_TEST_{length}") for length in ("FULL", "LONG")]
+                self.assertEqual(lengths, [full, long])
+                (ctest,) = [line for line in self.asked if line.startswith("ctest ")]
+                self.assertRegex(ctest, "^ctest --test-dir [^ ]+ " + re.escape(words))
+                self.assertEqual("mutate " in self.asked and "fuzz " in self.asked, what == "long")
 
 
 if __name__ == "__main__":
