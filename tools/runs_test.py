@@ -150,5 +150,30 @@ class Tests(StandIns):
                 self.assertEqual("mutate " in self.asked and "fuzz " in self.asked, what == "long")
 
 
+# Makes a precompiled header, once.
+CMAKE = NOTES + """
+header=$2/CMakeFiles/cmake_pch.hxx.gch
+if [[ $1 == --build && ! -e $header ]]; then mkdir -p "${header%/*}" && echo header >"$header"; fi
+"""
+
+
+class Build(StandIns):
+    """tools/build"""
+
+    def test_a_sum_that_was_interrupted_is_made_again(self):
+        self.copy("build")
+        self.write("path/cmake", CMAKE)
+        header = os.path.join(self.folder, "build", "release", "CMakeFiles", "cmake_pch.hxx.gch")
+        self.write("path/sha256sum", "#!/bin/sh\nexit 130\n")
+        self.run_script(os.path.join(self.folder, "tools", "build"), "release", "a_test")
+        self.assertTrue(os.path.exists(header), self.output)
+        os.utime(header, (1, 1))
+        self.write("path/sha256sum", "#!/bin/sh\nread -r what && echo sum of $what\n")
+        self.assertEqual(self.run_script(os.path.join(self.folder, "tools", "build"), "release", "a_test"), 0, self.output)
+        with open(header + ".sum", encoding="utf-8") as file:
+            self.assertEqual(file.read(), "sum of header\n")
+        self.assertTrue([line for line in self.asked if line.endswith("--target a_test")], self.asked)
+
+
 if __name__ == "__main__":
     unittest.main()
