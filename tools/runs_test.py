@@ -95,6 +95,7 @@ JUNIT = """<testsuite><testcase name="tools_x_test" status="run" time="1"><syste
 OK
 </system-out></testcase></testsuite>
 """
+SKIPPED = JUNIT.replace("_test", "_test.vendors").replace("1 test ", "2 tests ").replace("OK", "OK (skipped=1)")
 CTEST = NOTES + """env >"$NOTES.env"
 while [[ $1 != --output-junit ]]; do shift; done
 cp "$NOTES.junit" "$2"
@@ -148,6 +149,13 @@ class Tests(StandIns):
                 (ctest,) = [line for line in self.asked if line.startswith("ctest ")]
                 self.assertRegex(ctest, "^ctest --test-dir [^ ]+ " + re.escape(words))
                 self.assertEqual("mutate " in self.asked and "fuzz " in self.asked, what == "long")
+
+    def test_vendors_tests_may_be_skipped_on_top_alone(self):
+        self.write("notes.junit", SKIPPED)
+        for what, code in {"all": 1, "full": 0}.items():
+            with self.subTest(what):
+                self.assertEqual(self.run_tests(what), code, self.output)
+                self.assertEqual(self.output.splitlines()[-1], "1 passed, 0 failed, 1 skipped")
 
 
 # Makes a precompiled header, once.
