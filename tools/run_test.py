@@ -25,6 +25,7 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", 
 import access  # noqa: E402
 import built  # noqa: E402
 import cluster  # noqa: E402
+import main  # noqa: E402
 import pages  # noqa: E402
 import preload  # noqa: E402
 import process  # noqa: E402
@@ -227,6 +228,14 @@ class Kubeconfig(WithFolder):
     def test_folder_that_cannot_be_is_an_error(self):
         with self.assertRaisesRegex(AssetError, "cannot write to .*: Not a directory"):
             access.Access(os.path.join(self.write("file"), "run"))
+
+
+class Begin(WithFolder):
+    def test_run_that_may_not_write_its_kubeconfig_leaves_nothing(self):
+        environment = {"RUN_FOLDER": os.path.join(self.write("file"), "run")}
+        with mock.patch.dict(os.environ, XDG_RUNTIME_DIR=self.folder), self.assertRaisesRegex(AssetError, "cannot write to "):
+            main.Run(environment)
+        self.assertEqual(os.listdir(self.folder), ["file"])
 
 
 class PageReleases(WithFolder):
