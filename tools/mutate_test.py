@@ -308,6 +308,15 @@ class Target:
 
 TARGETS = [Target("operator/x.cc", ("compare", "logic", "drop"), "x_test")]
 """
+
+
+def kind_of(name):
+    """That of a change of SOURCE: each of its operators is of one kind."""
+    if name.split()[0] in ("==", ">="):
+        return "compare"
+    return "logic" if name in ("&& to ||", "drop !") else "drop"
+
+
 SURVIVED = "SURVIVED        operator/x.cc:3: >= to <\n                if (a >= b) return 1;\n"
 
 
@@ -328,8 +337,7 @@ class Runs(WithTree):
 
     def mutate(self, *words):
         environment = dict(os.environ, TREE=self.folder, JOBS="2", PATH=os.path.join(self.folder, "path") + ":" + os.environ["PATH"])
-        environment["CAPI_MUTATE_LIMIT"] = "2"
-        command = [os.path.join(self.folder, "tools", "mutate"), *words]
+        command = [os.path.join(self.folder, "tools", "mutate"), "--limit", "2", *words]
         done = subprocess.run(command, capture_output=True, text=True, env=environment)
         return done.returncode, done.stdout + done.stderr
 
@@ -370,12 +378,29 @@ class Runs(WithTree):
 
     def test_a_sample_has_all_kinds_and_is_the_same_for_a_seed(self):
         code, output = self.mutate("--sample", "3", "--list")
-        self.assertEqual((code, output.count("\n")), (0, 3), output)
-        for part in ("drop if", " to "):
-            self.assertIn(part, output)
+        self.assertEqual(code, 0, output)
+        kinds = [kind_of(line.split(": ")[1]) for line in output.splitlines()]
+        self.assertEqual(sorted(kinds), ["compare", "drop", "logic"], output)
         self.assertEqual(self.mutate("--sample", "3", "--list")[1], output)
         others = {self.mutate("--sample", "3", "--seed", str(seed), "--list")[1] for seed in range(5)}
         self.assertGreater(len(others), 1)
+
+    def test_no_change_at_all_is_no_sample(self):
+        code, output = self.mutate("--sample", "0")
+        self.assertEqual(code, 2)
+        self.assertIn("--sample: one change at least", output)
+
+    def test_what_the_targets_name_is_there(self):
+        cases = {
+            '("compare", "rule"), "x_test"': 'nothing of the kind "rule" to change',
+            '("compare", "logic"), "x_test", ("F", "Gone")': "nothing to change in Gone(), which targets.py names",
+        }
+        for target, words in cases.items():
+            with self.subTest(target):
+                self.write("tools/mutate.d/targets.py", TARGETS.replace('("compare", "logic", "drop"), "x_test"', target))
+                code, output = self.mutate("--list")
+                self.assertEqual((code, output.count("\n")), (1, 1), output)
+                self.assertIn(f"mutate: operator/x.cc: {words}", output)
 
     def test_tests_that_fail_anyway_notice_nothing(self):
         self.write("build/release/bin/x_test", '#!/usr/bin/env bash\necho "[  FAILED  ] A.B"\nexit 1\n')
