@@ -193,11 +193,13 @@ class Rules(Tree):
 
     def test_code_that_names_a_rule_shows_nothing(self):
         self.write("operator/a_test.cc", "// I1\n")
-        self.write("operator/b.cc", "// I9a\n")
-        self.expect_fail("check_rules", "I9a is named by no test")
+        for name in ("operator/b.cc", "e2e/model_rules.cc", "e2e/model_fleet.h", "api/testing/b.cc"):
+            with self.subTest(name):
+                self.write(name, "// I9a.\n")
+                self.expect_fail("check_rules", "I9a is named by no test")
 
     def test_what_counts_as_a_test(self):
-        for name, text in {"e2e/model_rules.cc": "// I9a.\n", "tools/b_test.py": "# I9a.\n", "cli/c_test.cc": "/* (I9a) */"}.items():
+        for name, text in {"e2e/b_test.cc": "// I9a.\n", "tools/b_test.py": "# I9a.\n", "cli/c_test.cc": "/* (I9a) */"}.items():
             with self.subTest(name):
                 self.write("operator/a_test.cc", "// I1\n")
                 self.write(name, text)
@@ -243,7 +245,8 @@ class Rules(Tree):
         for use in ("", "// reason::kGood\n", "if (why == reason::kGood || a != api::reason::kGood) f();\n"):
             with self.subTest(use):
                 self.write("operator/a.cc", use)
-                self.write("operator/b_test.cc", "f(reason::kGood);\n")
+                for name in ("operator/b_test.cc", "operator/b_fuzz.cc", "e2e/b.cc", "templating/testing/b.cc"):
+                    self.write(name, "f(reason::kGood);\n")
                 self.expect_fail("check_rules", "api/reasons.h: no code sets kGood")
 
     def test_header_and_page_name_the_same_reasons(self):
