@@ -234,12 +234,20 @@ class Command(WithCache):
     """tools/assets as a shell starts it, with a Go that we write."""
 
     def start(self, *arguments, go=None):
-        environment = dict(os.environ, PATH="/usr/bin:/bin")
-        if go:
-            environment["PATH"] = self.a_go(go) + ":" + environment["PATH"]
-        environment.update(GOPROXY="http://127.0.0.1:1", HOME=self.folder)
+        # Without one of ours there is none: that of the machine may be new enough, and what it builds lies elsewhere.
+        path = self.a_go(go) + ":/usr/bin:/bin" if go else ""
+        environment = dict(os.environ, PATH=path, GOPROXY="http://127.0.0.1:1", HOME=self.folder)
         command = [sys.executable, "-B", os.path.join(TOOLS, "assets"), *arguments]
         return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def test_env_makes_the_control_plane_kinds_and_releases_unless_told_otherwise(self):
+        for name in programs.GROUPS["control-plane"]:
+            self.write(f"assets/{name}", "#!/bin/sh\n")
+        variables = {"KUBEBUILDER_ASSETS": os.path.join(self.folder, "assets"), "RELEASES_DIR": "/vendors"}
+        for names, expected in {(): "kustomize, crds and releases", ("control-plane", "go-yaml"): "go-yaml"}.items():
+            with self.subTest(names), mock.patch.dict(os.environ, variables):
+                _, err = self.start("env", *names, go="exit 4").communicate()
+                self.assertIn(f"to build from Go modules, once: {expected} (", err)
 
     def test_have_prints_a_path_or_one_sentence(self):
         out, err = self.start("have", "go-yaml").communicate()
