@@ -52,14 +52,16 @@ class Servers : public ::testing::Test {
     metrics_.Count("done_total", "What was done", {});
   }
 
-  // The answer of a server that listens on `listen`, asked over loopback.
+  // The answer of a server that listens on `listen`, asked at that address, or over loopback where it is all of them:
+  // localhost may be ::1 alone.
   http::Response Ask(const std::string& listen, bool insecure, const std::string& scheme, const std::string& token,
                      const std::string& path = "/metrics") {
     auto server = ServeMetrics(listen, insecure, *client_, metrics_);
     EXPECT_TRUE(server.ok()) << server.error().message;
     if (!server.ok()) return {};
-    std::string port = (*server)->address().substr((*server)->address().rfind(':'));
-    return Get(scheme + "://127.0.0.1" + port, path, token);
+    std::string at = (*server)->address();
+    if (listen.starts_with(':')) at = "127.0.0.1" + at.substr(at.rfind(':'));
+    return Get(scheme + "://" + at, path, token);
   }
 
   static http::Response Get(const std::string& url, const std::string& path, const std::string& token) {
