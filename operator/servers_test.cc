@@ -97,20 +97,23 @@ TEST_F(Servers, ElsewhereTheTokenDecides) {
   struct Case {
     std::string token;
     int status;
+    std::string_view body;
   };
-  const Case cases[] = {{"", 401},
-                        {"Basic cmVhZGVy", 401},
-                        {"Bearer nobody", 401},
-                        {"Bearer stranger", 403},
-                        {"Bearer broken", 500},
-                        {"Bearer hidden", 500},
-                        {"Bearer away", 500},
-                        {"Bearer guarded", 500},
-                        {"Bearer reader", 200}};
+  constexpr std::string_view kToken = "send a bearer token", kUnknown = "can't say now";
+  const Case cases[] = {{"", 401, kToken},
+                        {"Basic cmVhZGVy", 401, kToken},
+                        {"Bearer nobody", 401, kToken},
+                        {"Bearer stranger", 403, kToken},
+                        {"Bearer broken", 500, kUnknown},
+                        {"Bearer hidden", 500, kUnknown},
+                        {"Bearer away", 500, kUnknown},
+                        {"Bearer guarded", 500, kUnknown},
+                        {"Bearer reader", 200, "done_total 1"}};
   for (const Case& c : cases) {
     SCOPED_TRACE(c.token);
     auto response = Ask(":0", false, "https", c.token);
     EXPECT_EQ(response.status, c.status);
+    EXPECT_THAT(response.body, HasSubstr(c.body));
     EXPECT_EQ(response.body.find("done_total") != std::string::npos, c.status == 200);
   }
 }
