@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <cstdlib>
 #include <ctime>
 
 namespace capi {
@@ -77,9 +78,13 @@ void FakeClock::Advance(Millis by) {
   mono_ += by;
 }
 
+// A test whose subject doesn't fall asleep ends, and all of its program.
 void FakeClock::AwaitWaiters(size_t count) CAPI_NO_THREAD_SAFETY_ANALYSIS {
   MutexLock lock(mu_);
-  changed_.wait(mu_, [&]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return waiters_ >= count; });
+  auto enough = [&]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return waiters_ >= count; };
+  if (changed_.wait_for(mu_, Seconds(30), enough)) return;
+  fmt::print(stderr, "{} threads wait on the clock, and not {}\n", waiters_, count);
+  std::abort();
 }
 
 std::string FormatTime(WallTime time) { return FormatSeconds(UtcParts(time)) + "Z"; }

@@ -142,12 +142,15 @@ metadata: {name: cluster-api, namespace: core}
 )");
   auto installed = [&] {
     auto object = client_->Get(Context{}, api::ResourceOf(api::ProviderType::kCore), "core", "cluster-api");
-    if (!object.ok()) return std::string();
+    if (!object.ok()) return kube::Condition{};
     auto provider = api::ParseProviderMeta(*object);
     const auto* condition = kube::FindCondition(provider.status.conditions, "ProviderInstalled");
-    return condition == nullptr ? std::string() : condition->reason;
+    return condition == nullptr ? kube::Condition{} : *condition;
   };
-  EXPECT_TRUE(kube::Eventually([&] { return installed() == "NoReleaseFound"; }, Seconds(60))) << installed();
+  EXPECT_TRUE(kube::Eventually([&] { return installed().reason == "NoReleaseFound"; }, Seconds(60)))
+      << installed().reason;
+  EXPECT_THAT(installed().message, ::testing::HasSubstr("next try at")) << "a release may come to the source (F1)";
+  DeleteCore();
 }
 
 TEST_F(InProcess, InstallsRestoresChangesAndRemoves) {

@@ -85,6 +85,7 @@ Result<std::unique_ptr<http::Server>> ServeMetrics(const std::string& address, b
   return http::Server::Start(options, [&client, &metrics, open](const http::ServerRequest& request) {
     if (request.path != "/metrics") return Text(404, "there is /metrics\n");
     int refusal = open ? 0 : Refusal(client, request);
+    if (refusal == 500) return Text(refusal, "the API server can't say now who may get /metrics\n");
     if (refusal != 0) return Text(refusal, "send a bearer token that may get /metrics\n");
     return Text(200, metrics.Text(), "text/plain; version=0.0.4; charset=utf-8");
   });

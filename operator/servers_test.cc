@@ -52,14 +52,16 @@ class Servers : public ::testing::Test {
     metrics_.Count("done_total", "What was done", {});
   }
 
-  // The answer of a server that listens on `listen`, asked over loopback.
+  // The answer of a server that listens on `listen`, asked at that address, or over loopback where it is all of them:
+  // localhost may be ::1 alone.
   http::Response Ask(const std::string& listen, bool insecure, const std::string& scheme, const std::string& token,
                      const std::string& path = "/metrics") {
     auto server = ServeMetrics(listen, insecure, *client_, metrics_);
     EXPECT_TRUE(server.ok()) << server.error().message;
     if (!server.ok()) return {};
-    std::string port = (*server)->address().substr((*server)->address().rfind(':'));
-    return Get(scheme + "://127.0.0.1" + port, path, token);
+    std::string at = (*server)->address();
+    if (listen.starts_with(':')) at = "127.0.0.1" + at.substr(at.rfind(':'));
+    return Get(scheme + "://" + at, path, token);
   }
 
   static http::Response Get(const std::string& url, const std::string& path, const std::string& token) {
@@ -95,20 +97,23 @@ TEST_F(Servers, ElsewhereTheTokenDecides) {
   struct Case {
     std::string token;
     int status;
+    std::string_view body;
   };
-  const Case cases[] = {{"", 401},
-                        {"Basic cmVhZGVy", 401},
-                        {"Bearer nobody", 401},
-                        {"Bearer stranger", 403},
-                        {"Bearer broken", 500},
-                        {"Bearer hidden", 500},
-                        {"Bearer away", 500},
-                        {"Bearer guarded", 500},
-                        {"Bearer reader", 200}};
+  constexpr std::string_view kToken = "send a bearer token", kUnknown = "can't say now";
+  const Case cases[] = {{"", 401, kToken},
+                        {"Basic cmVhZGVy", 401, kToken},
+                        {"Bearer nobody", 401, kToken},
+                        {"Bearer stranger", 403, kToken},
+                        {"Bearer broken", 500, kUnknown},
+                        {"Bearer hidden", 500, kUnknown},
+                        {"Bearer away", 500, kUnknown},
+                        {"Bearer guarded", 500, kUnknown},
+                        {"Bearer reader", 200, "done_total 1"}};
   for (const Case& c : cases) {
     SCOPED_TRACE(c.token);
     auto response = Ask(":0", false, "https", c.token);
     EXPECT_EQ(response.status, c.status);
+    EXPECT_THAT(response.body, HasSubstr(c.body));
     EXPECT_EQ(response.body.find("done_total") != std::string::npos, c.status == 200);
   }
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <functional>
 
 namespace capi::api {
 namespace {
@@ -12,22 +11,24 @@ constexpr std::string_view kBase64 = "dGVzdA==";
 bool IsNameChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-// Calls `each` with the name and what stands between it and the first "}".
-void ForEachVariable(std::string_view text, const std::function<void(std::string, std::string_view)>& each) {
-  for (size_t at = 0; (at = text.find("${", at)) != text.npos; at += 2) {
-    size_t end = at + 2;
-    while (end < text.size() && IsNameChar(text[end])) ++end;
-    size_t close = text.find('}', end);
-    if (close == text.npos) return;
-    if (end > at + 2) each(std::string(text.substr(at + 2, end - at - 2)), text.substr(end, close - end));
+// The brace that closes the variable whose name ends at `from`; npos where none does.
+size_t ClosingBrace(std::string_view text, size_t from) {
+  size_t close = text.find('}', from);
+  for (size_t inner = text.find("${", from); close != text.npos && inner < close; inner = text.find("${", inner + 2)) {
+    close = text.find('}', close + 1);
   }
+  return close;
 }
 
-// What follows the operator: "15m" of ":=15m".
-std::string_view DefaultOf(std::string_view rest) {
-  size_t at = rest.find_first_not_of(":=-");
-  if (rest.starts_with(":=:")) return rest.substr(2);  // ":8443"
-  return at == rest.npos ? "" : rest.substr(at);
+// `rest` is what stands between the name and the closing brace: "", ":=15m", "/#arn/role: arn".
+void ReadRest(std::string_view rest, VariablePlace& place) {
+  place.required = rest.empty();
+  for (std::string_view sign : {":=", ":-", "=", "-"}) {
+    if (!rest.starts_with(sign)) continue;
+    place.fallback = rest.substr(sign.size());
+    return;
+  }
+  if (rest.starts_with("/#")) place.replaces = rest.substr(2, rest.find('/', 2) - 2);
 }
 
 // Another value of the same kind.
@@ -37,7 +38,7 @@ std::string OtherThan(std::string_view standard) {
   while (!bare.empty() && (bare.back() == '"' || bare.back() == '\'')) bare.remove_suffix(1);
   if (bare == "true") return "false";
   if (bare == "false") return "true";
-  if (bare.empty() || bare == " " || bare.ends_with('=')) return std::string(kBase64);
+  if (bare.empty() || bare == " " || bare.ends_with('=') || bare.starts_with('$')) return std::string(kBase64);
   if (std::all_of(bare.begin(), bare.end(), IsDigit)) return "7";
   if (bare.starts_with(':')) return ":9443";
   if (bare.ends_with('m') && IsDigit(bare.front())) return "20m";
@@ -46,11 +47,40 @@ std::string OtherThan(std::string_view standard) {
 
 }  // namespace
 
+std::vector<VariablePlace> VariablePlaces(std::string_view text) {
+  std::vector<VariablePlace> out;
+  for (size_t at = 0; (at = text.find("${", at)) != text.npos; at += 2) {
+    size_t end = at + 2;
+    while (end < text.size() && IsNameChar(text[end])) ++end;
+    size_t close = ClosingBrace(text, end);
+    if (close == text.npos || end == at + 2) continue;
+    VariablePlace& place = out.emplace_back();
+    place.begin = at;
+    place.end = close + 1;
+    place.name = text.substr(at + 2, end - at - 2);
+    ReadRest(text.substr(end, close - end), place);
+  }
+  return out;
+}
+
+std::string FillVariables(std::string_view text, const VariableValues& values) {
+  std::string out;
+  size_t done = 0;
+  for (const VariablePlace& place : VariablePlaces(text)) {
+    if (place.begin < done) continue;  // in the default of the one before
+    out += text.substr(done, place.begin - done);
+    auto known = values.find(place.name);
+    out += known != values.end() ? known->second : FillVariables(place.fallback, values);
+    done = place.end;
+  }
+  return out.append(text.substr(done));
+}
+
 VariableValues RequiredVariablesOf(std::string_view components) {
   VariableValues out;
-  ForEachVariable(components, [&](const std::string& name, std::string_view rest) {
-    if (rest.empty()) out[name] = kBase64;
-  });
+  for (const VariablePlace& place : VariablePlaces(components)) {
+    if (place.required) out[place.name] = kBase64;
+  }
   return out;
 }
 
@@ -58,13 +88,13 @@ VariableValues VariablesOf(const ReleaseFolder& release) { return RequiredVariab
 
 VariableValues AllVariablesOf(std::string_view components) {
   VariableValues out = RequiredVariablesOf(components);
-  ForEachVariable(components, [&](const std::string& name, std::string_view rest) {
-    if (rest.starts_with("/#")) {  // "${ROLE/#arn/...}": a value that it changes
-      out[name] = std::string(rest.substr(2, rest.find('/', 2) - 2)) + ":aws:iam::1:role/other";
-    } else if (!rest.empty()) {
-      out.try_emplace(name, OtherThan(DefaultOf(rest)));
+  for (const VariablePlace& place : VariablePlaces(components)) {
+    if (!place.replaces.empty()) {
+      out[place.name] = place.replaces + ":aws:iam::1:role/other";
+    } else if (!place.required) {
+      out.try_emplace(place.name, OtherThan(place.fallback));
     }
-  });
+  }
   return out;
 }
 

@@ -92,8 +92,14 @@ TEST(Vectors, ThereAreAsManyAsTheReadmeSays) {
   EXPECT_EQ(std::pair(cases, files), NumbersOfTheReadme());
 }
 
+TEST(VectorsDeathTest, AMissingFileEndsTheProgram) {
+  EXPECT_DEATH(LoadVectors("no-such-file.json"), "no-such-file.json: .*top folder");
+}
+
 // A list that has lost its cases shows nothing, so no test goes on with one.
-TEST(VectorsDeathTest, NoCasesEndTheProgram) { EXPECT_DEATH(LoadVectors("no-such-file.json"), "no-such-file.json"); }
+TEST(VectorsDeathTest, NoCasesEndTheProgram) {
+  EXPECT_DEATH(LoadVectors("../../CMakePresets.json"), "CMakePresets.json: no cases");
+}
 
 }  // namespace
 }  // namespace capi

@@ -6,6 +6,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/testing/await.h"
+#include "base/testing/waiting_clock.h"
+
 namespace capi::kube {
 namespace {
 
@@ -29,7 +32,7 @@ TEST_F(OutageGateTest, LetsOneThroughAtOnceThenOneEachHalfSecond) {
   clock_.AwaitWaiters(3);
   EXPECT_EQ(passed, 0);
   clock_.Advance(Millis(500));
-  while (passed < 1) std::this_thread::yield();
+  EXPECT_TRUE(Await([&] { return passed >= 1; }));
   clock_.AwaitWaiters(2);
   EXPECT_EQ(passed, 1);
   gate_.Answered(ctx_);  // the one that passed got an answer: everybody goes
@@ -74,23 +77,15 @@ TEST_F(OutageGateTest, AStopEndsTheWait) {
   EXPECT_EQ(ended.code(), Code::kCancelled);
 }
 
-// By the real clock, which looks at nothing before it is told to. The last of them has its turn after ten seconds.
+// By the real clock, which looks at nothing before it is told to. The last of them has its turn after ten seconds;
+// those who had theirs while others came still count.
 TEST_F(OutageGateTest, AnAnswerWakesWhoeverWaits) {
-  struct RealClock : Clock {
-    WallTime Now() override { return SystemClock().Now(); }
-    MonoTime Monotonic() override { return SystemClock().Monotonic(); }
-    bool WaitUntil(std::condition_variable_any& cv, Mutex& mu, const std::stop_token& stop, MonoTime deadline,
-                   const std::function<bool()>& ready) override {
-      ++waiting;  // with `mu` held: who takes it next finds this one asleep
-      return SystemClock().WaitUntil(cv, mu, stop, deadline, ready);
-    }
-    std::atomic<int> waiting = 0;
-  } clock;
+  WaitingClock clock;
   ctx_.clock = &clock;
   gate_.Lost(ctx_, clock.Monotonic(), Error{Code::kUnavailable, "refused", {}});
   std::vector<std::jthread> callers;
   for (int i = 0; i < 20; ++i) callers.emplace_back([&] { EXPECT_TRUE(gate_.Enter(ctx_).ok()); });
-  while (clock.waiting < 20) std::this_thread::yield();
+  EXPECT_TRUE(clock.AwaitBegun(20));
   MonoTime answered = clock.Monotonic();
   gate_.Answered(ctx_);
   callers.clear();

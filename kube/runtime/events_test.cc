@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "base/testing/await.h"
 #include "kube/cache/testing.h"
 #include "kube/runtime/event_queue.h"
 
@@ -56,7 +57,7 @@ struct Written {
   void Run(EventRecorder& recorder, size_t requests) {
     std::stop_source stop;
     std::thread thread([&] { recorder.Run(ctx.WithStop(stop.get_token())); });
-    while (made() < requests) std::this_thread::yield();
+    EXPECT_TRUE(Await([&] { return made() >= requests; }));
     stop.request_stop();
     thread.join();
   }

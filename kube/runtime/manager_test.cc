@@ -7,6 +7,8 @@
 #include <latch>
 #include <thread>
 
+#include "base/testing/await.h"
+
 namespace capi::kube {
 namespace {
 
@@ -47,7 +49,7 @@ class Operator {
       ctx.stop = stop.get_token();
       result = manager.Run(ctx);
     });
-    while (!done()) std::this_thread::yield();
+    EXPECT_TRUE(Await(done));
     stop.request_stop();
     thread.join();
     return result;
@@ -156,12 +158,14 @@ TEST(Manager, ALostLeaseEndsEverything) {
   Operator op;
   op.lease_breaks = true;
   Status result;
-  std::thread thread([&] { result = op.manager.Run({}); });
-  while (!op.Has("pass started") || !op.Has("server started")) std::this_thread::yield();
-  while (!op.Has("server stopped")) {
+  std::thread thread([&] { result = op.manager.Run(Context{.stop = op.stop.get_token()}); });
+  EXPECT_TRUE(Await([&] { return op.Has("pass started") && op.Has("server started"); }));
+  bool ended = Await([&] {
     op.clock.Advance(Millis(100));
-    std::this_thread::yield();
-  }
+    return op.Has("server stopped");
+  });
+  EXPECT_TRUE(ended);
+  if (!ended) op.stop.request_stop();
   thread.join();
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.code(), Code::kFailedPrecondition);

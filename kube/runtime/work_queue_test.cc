@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/testing/waiting_clock.h"
+
 namespace capi::kube {
 namespace {
 
@@ -130,38 +132,19 @@ TEST(WorkQueue, ADelayAfterOneThatWasSuperseded) {
   EXPECT_EQ(Take(queue), "a");
 }
 
-// The real clock, which looks at nothing before it is told to, and how many wait by it.
-class RealClock : public Clock {
- public:
-  WallTime Now() override { return SystemClock().Now(); }
-  MonoTime Monotonic() override { return SystemClock().Monotonic(); }
-  bool WaitUntil(std::condition_variable_any& cv, Mutex& mu, const std::stop_token& stop, MonoTime deadline,
-                 const std::function<bool()>& ready) override {
-    ++waiting;  // with `mu` held: who takes it next finds this one asleep
-    bool done = SystemClock().WaitUntil(cv, mu, stop, deadline, ready);
-    --waiting;
-    return done;
-  }
-  void AwaitWaiter() {
-    auto end = std::chrono::steady_clock::now() + kLong;
-    while (waiting == 0 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-    EXPECT_GT(waiting, 0) << "nobody waits by this clock";
-  }
-  std::atomic<int> waiting = 0;
-};
-
+// By the real clock, which looks at nothing before it is told to.
 TEST(WorkQueue, WakesASleeperForWhatIsNew) {
-  RealClock clock;
+  WaitingClock clock;
   WorkQueue queue(clock, kNoJitter, kSeed);
   {
     Getter getter(queue);
-    clock.AwaitWaiter();
+    EXPECT_TRUE(clock.AwaitWaiters(1));
     queue.Add("new");
     EXPECT_EQ(getter.Wait(), "new");
   }
   {
     Getter getter(queue);
-    clock.AwaitWaiter();
+    EXPECT_TRUE(clock.AwaitWaiters(1));
     queue.AddAfter("due", Millis(1));
     EXPECT_EQ(getter.Wait(), "due");
   }

@@ -171,7 +171,8 @@ std::vector<std::string> ControlPlane::Impl::ApiServerFlags() const {
       "--tls-private-key-file=apiserver.key", "--client-ca-file=ca.crt", "--token-auth-file=tokens.csv",
       "--authorization-mode=RBAC", "--service-account-issuer=https://kubernetes.default.svc",
       "--service-account-key-file=sa.key", "--service-account-signing-key-file=sa.key",
-      // Webhooks are called at their Service's address. Here nobody answers, at once, and nothing leaves the machine.
+      // Webhooks are called at their Service's address. Nothing leaves the machine there, and where nothing listens on
+      // its port 443 nobody answers, at once.
       "--service-cluster-ip-range=127.96.0.0/16", "--allow-privileged=true", "--endpoint-reconciler-type=none",
       "--enable-priority-and-fairness=false", "--profiling=false",
       "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",  // both wait for controllers

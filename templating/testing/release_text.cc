@@ -1,31 +1,24 @@
 #include "templating/testing/release_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "base/strings.h"
 #include "base/testing/must.h"
 #include "base/yaml.h"
 
 namespace capi::templating {
 namespace {
 
-// `${NAME}` becomes its value, `${NAME:=default}` its default.
-std::string Filled(std::string text, const api::VariableValues& values) {
-  for (size_t at = 0; (at = text.find("${", at)) != std::string::npos;) {
-    size_t end = text.find('}', at);
-    if (end == std::string::npos) break;
-    std::string inside = text.substr(at + 2, end - at - 2);
-    size_t sign = inside.find_first_of(":=-");
-    std::string value;
-    if (sign == std::string::npos) {
-      auto known = values.find(inside);
-      value = known == values.end() ? "" : known->second;
-    } else {
-      value = inside.substr(sign + (inside.compare(sign, 2, ":=") == 0 || inside.compare(sign, 2, ":-") == 0 ? 2 : 1));
-    }
-    text.replace(at, end - at + 1, value);
-    at += value.size();
-  }
-  return text;
+// As many objects as there are lines that name the kind of one: the YAML parser is the renderer's too, and what it lost
+// both would lack.
+Result<std::vector<YamlDocument>> DocumentsOf(const std::string& components, const api::VariableValues& values) {
+  std::vector<YamlDocument> documents = TRY(ParseYamlStream(api::FillVariables(components, values)));
+  size_t kinds = 0;
+  for (const auto& line : Split(components, '\n')) kinds += line.starts_with("kind: ") ? 1 : 0;
+  if (documents.size() == kinds) return documents;
+  return Error{Code::kInternal, fmt::format("{} objects, and {} lines \"kind: ...\"", documents.size(), kinds), {}};
 }
 
 void FindImages(const Json& object, std::set<std::string>& images) {
@@ -47,7 +40,7 @@ ReleaseText ReadReleaseText(const std::string& components) {
   ReleaseText out;
   out.values = api::RequiredVariablesOf(components);
   for (const auto& [name, value] : api::AllVariablesOf(components)) out.variables.insert(name);
-  for (YamlDocument& document : Must(ParseYamlStream(Filled(components, out.values)), "components")) {
+  for (YamlDocument& document : Must(DocumentsOf(components, out.values), "components")) {
     FindImages(document.value, out.images);
     out.objects.push_back(std::move(document.value));
   }

@@ -1,5 +1,5 @@
-// What a components file says by itself, read without the code under test: what every rendering of it must show, of
-// whichever release.
+// What a components file says by itself, read without the renderer, but for its YAML: what every rendering of it must
+// show, of whichever release.
 #pragma once
 
 #include <set>
@@ -22,7 +22,7 @@ struct ReleaseText {
   size_t Count(std::string_view kind) const;
 };
 
-// Ends the test when the text can't be read.
+// Ends the test when the text can't be read, or has more or fewer objects than lines that begin with "kind: ".
 ReleaseText ReadReleaseText(const std::string& components);
 
 }  // namespace capi::templating
