@@ -9,8 +9,8 @@
 #include <random>
 #include <thread>
 
+#include "base/testing/length.h"
 #include "e2e/lane.h"
-#include "e2e/length.h"
 
 namespace capi::e2e {
 namespace {

@@ -8,8 +8,8 @@
 #include <atomic>
 #include <thread>
 
+#include "base/testing/length.h"
 #include "e2e/lane.h"
-#include "e2e/length.h"
 #include "e2e/weather.h"
 
 namespace capi::e2e {

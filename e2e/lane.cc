@@ -4,12 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <future>
 #include <utility>
 
 #include "base/strings.h"
-#include "e2e/length.h"
+#include "base/testing/length.h"
 
 namespace capi::e2e {
 namespace {
@@ -195,10 +194,10 @@ Snapshot Lane::TakeSettled(const Scope& scope) {
 }
 
 unsigned TestSeed(unsigned count) {
-  unsigned seed = static_cast<unsigned>(FirstSeed(count)) + 1;
-  if (IsSet("CAPI_TEST_SEED")) seed = static_cast<unsigned>(std::strtoul(std::getenv("CAPI_TEST_SEED"), nullptr, 10));
+  std::uint64_t seed =
+      IsSet("CAPI_TEST_SEED") ? std::stoul(EnvironmentVariable("CAPI_TEST_SEED")) : FirstSeed(count) + 1;
   fmt::print("CAPI_TEST_SEED={}\n", seed);
-  return seed;
+  return static_cast<unsigned>(seed);
 }
 
 }  // namespace capi::e2e

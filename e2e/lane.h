@@ -65,8 +65,8 @@ class Lane {
   std::string said_before_;
 };
 
-// CAPI_TEST_SEED, else the first of this run's `count` (e2e/length.h), from 1 on; printed, so that a failure can be had
-// again.
+// CAPI_TEST_SEED, else the first of this run's `count` (base/testing/length.h), from 1 on; printed, so that a failure
+// can be had again.
 unsigned TestSeed(unsigned count = 1);
 
 }  // namespace capi::e2e

@@ -2,10 +2,10 @@
 
 #include <fmt/core.h>
 
+#include "api/testing/variables.h"
+#include "base/testing/must.h"
 #include "base/yaml.h"
-#include "e2e/must.h"
 #include "e2e/passes.h"
-#include "e2e/variables.h"
 
 namespace capi::e2e {
 namespace {
@@ -46,7 +46,7 @@ void UnmanagedCluster::Create(const Managed& provider, const std::string& versio
   StoreRelease(provider, version);
   ReleaseFolder release = GetRelease(provider.Label(), version);
   Json spec = SelectorSpec(release);
-  if (VariableValues values = VariablesOf(release); !values.empty()) {
+  if (api::VariableValues values = api::VariablesOf(release); !values.empty()) {
     cluster_->StoreSecret(provider.ns, "variables", values);
     spec["configSecret"] = {{"name", "variables"}};
   }

@@ -9,14 +9,14 @@
 #include "base/files.h"
 #include "base/http/client.h"
 #include "base/strings.h"
+#include "base/testing/environment.h"
 #include "kube/testing/control_plane.h"
 
 namespace capi::e2e {
 namespace {
 
 std::string Program() {
-  const char* given = std::getenv("CAPI_OPERATOR");
-  return given != nullptr ? given : CAPI_OPERATOR_PATH;
+  return IsSet("CAPI_OPERATOR") ? EnvironmentVariable("CAPI_OPERATOR") : CAPI_OPERATOR_PATH;
 }
 
 Result<http::Response> Get(const std::string& address, const std::string& path) {

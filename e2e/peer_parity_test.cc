@@ -11,7 +11,7 @@
 
 #include "base/files.h"
 #include "base/strings.h"
-#include "e2e/length.h"
+#include "base/testing/length.h"
 #include "e2e/operator_process.h"
 #include "e2e/peer_cases.h"
 #include "kube/testing/programs.h"

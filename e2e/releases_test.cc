@@ -8,11 +8,11 @@
 #include <tuple>
 
 #include "api/release.h"
+#include "api/testing/variables.h"
 #include "base/strings.h"
 #include "e2e/cluster.h"
 #include "e2e/operator_process.h"
 #include "e2e/passes.h"
-#include "e2e/variables.h"
 #include "kube/apply/inventory.h"
 #include "kube/testing/fault_proxy.h"
 
@@ -59,7 +59,7 @@ Core CoreFor(const std::string& contract) {
   using Rank = std::tuple<bool, bool, api::Version>;
   Core best;
   Rank highest;
-  for (const auto& release : AllReleases()) {
+  for (const auto& release : api::AllReleases()) {
     auto version = api::Version::Parse(release.version);
     if (release.type != ProviderType::kCore || ExceptionFor(release) != nullptr || !version.ok()) continue;
     std::string its = ContractOf(release);
@@ -171,7 +171,7 @@ TEST_P(Releases, InstallsAndGoes) {
   std::string ns = core ? "capi-system" : release.Label();
   cluster_->CreateNamespace(ns);
   cluster_->StoreRelease(ns, release);
-  cluster_->StoreSecret(ns, "variables", VariablesOf(release));
+  cluster_->StoreSecret(ns, "variables", api::VariablesOf(release));
   Json spec = SelectorSpec(release);
   spec["configSecret"] = {{"name", "variables"}};
   cluster_->ApplyProvider(release.type, ns, release.name, spec);
@@ -193,7 +193,7 @@ TEST_P(Releases, InstallsAndGoes) {
 std::vector<std::string> Ids() {
   std::vector<std::tuple<std::string, bool, api::Version, std::string>> sorted;
   if (!ReleasesDir().empty()) {
-    for (const auto& release : AllReleases()) {
+    for (const auto& release : api::AllReleases()) {
       auto version = api::Version::Parse(release.version);
       sorted.emplace_back(ContractOf(release), release.type != ProviderType::kCore,
                           version.ok() ? *version : api::Version(), release.Id());

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "e2e/length.h"
+#include "base/testing/length.h"
 #include "e2e/managed_cluster.h"
 #include "e2e/small_release.h"
 #include "kube/testing/fault_proxy.h"

@@ -11,7 +11,7 @@
 #include "base/encoding.h"
 #include "base/files.h"
 #include "base/strings.h"
-#include "e2e/length.h"
+#include "base/testing/length.h"
 #include "e2e/yaml_texts.h"
 #include "kube/testing/folder.h"
 #include "kube/testing/process.h"

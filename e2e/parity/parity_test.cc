@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "base/files.h"
+#include "base/testing/length.h"
 #include "base/thread_pool.h"
-#include "e2e/length.h"
 #include "e2e/parity/compare.h"
 #include "e2e/parity/page.h"
 
