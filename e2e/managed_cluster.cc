@@ -88,15 +88,9 @@ bool UnmanagedCluster::AwaitGone(const Managed& provider, Millis timeout) {
 }
 
 bool UnmanagedCluster::AwaitPass(const Managed& provider) {
-  // The first to end may have begun before; its successor hasn't.
-  for (int i = 0; i < 2; ++i) {
-    double before = Passes(*operator_);
-    Annotate(provider, "test/look", std::to_string(++looks_));
-    bool ended = kube::Eventually([&] { return Passes(*operator_) > before; });
-    EXPECT_TRUE(ended) << "no pass of " << provider.Label();
-    if (!ended) return false;
-  }
-  return true;
+  bool ended = e2e::AwaitPass(*operator_, [&] { Annotate(provider, "test/look", std::to_string(++looks_)); });
+  EXPECT_TRUE(ended) << "no pass of " << provider.Label();
+  return ended;
 }
 
 bool UnmanagedCluster::AwaitPassByEdit(const Managed& provider) {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "base/files.h"
 #include "base/yaml.h"
 
 namespace capi::e2e {
@@ -65,10 +64,7 @@ std::string ParityCase::Configuration(std::string_view folder) const {
 std::vector<ParityCase> AllParityCases() {
   std::vector<ParityCase> out;
   for (const api::ReleaseFolder& release : api::AllReleases()) {
-    auto files = ListDir(release.path);
-    if (!files.ok()) continue;
-    for (const std::string& file : *files) {
-      if (file == "metadata.yaml") continue;
+    for (const std::string& file : release.ComponentsFiles()) {
       for (const ModeInfo& info : kModes) out.push_back({release, file, info.mode});
     }
   }
