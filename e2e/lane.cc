@@ -15,6 +15,7 @@ namespace {
 
 constexpr Millis kLook{150};  // a look costs the test more than the operator's work costs the operator
 constexpr Seconds kChapter{120};
+constexpr Seconds kSettled{300};  // U3: a migration that failed is tried again after a minute, and may fail once more
 // An operator that is to die at a certain request must not end before, however busy the machine is.
 const std::vector<std::string> kPatient = {"--leader-elect-lease-duration=90s", "--leader-elect-renew-deadline=80s"};
 
@@ -162,7 +163,7 @@ std::string Lane::AwaitEnd(const Story& story, const Snapshot& expected) {
         difference = Difference(expected, Take(story.OfTheReleases()));
         return difference.empty();
       },
-      Seconds(60), kLook);
+      kSettled, kLook);
   return difference;
 }
 

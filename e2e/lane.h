@@ -45,7 +45,7 @@ class Lane {
   // What the operators since StartOperator said, but for the failures of watches and leases.
   std::string Said() const;
 
-  // "" when the state is, or within seconds comes to be, the `expected` one.
+  // "" when the state is, or within minutes comes to be, the `expected` one.
   std::string AwaitEnd(const Story& story, const Snapshot& expected);
   Snapshot Take(const Scope& scope);
 
