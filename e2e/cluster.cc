@@ -6,18 +6,14 @@
 #include "api/release.h"
 #include "base/encoding.h"
 #include "base/files.h"
+#include "base/testing/environment.h"
+#include "base/testing/must.h"
 #include "base/yaml.h"
-#include "e2e/must.h"
 
 namespace capi::e2e {
 namespace {
 
 const kube::WriteOptions kTest{.field_manager = "test"};
-
-std::string CertManagerCrds() {
-  const char* path = std::getenv("CAPI_ASSETS_CERT_MANAGER_CRDS");
-  return path != nullptr ? path : "";
-}
 
 kube::Object ProviderObject(api::ProviderType type, const std::string& ns, const std::string& name) {
   return kube::Object(Json{{"apiVersion", "operator.cluster.x-k8s.io/v1alpha2"},
@@ -51,7 +47,7 @@ Cluster::Cluster(kube::ControlPlane& plane, bool cert_manager) : plane_(plane), 
   for (const auto& file : Must(ListDir("manifests/crds"), "manifests/crds")) {
     kube::ApplyYaml(*client_, Must(ReadFile("manifests/crds/" + file), file));
   }
-  std::string crds = CertManagerCrds();
+  std::string crds = EnvironmentVariable("CAPI_ASSETS_CERT_MANAGER_CRDS");
   if (cert_manager && !crds.empty()) kube::ApplyYaml(*client_, Must(ReadFile(crds), crds));
   client_->mapper().Invalidate();
 }

@@ -7,12 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "api/testing/release_folder.h"
 #include "api/types.h"
-#include "e2e/release_folder.h"
 #include "kube/client/client.h"
 #include "kube/testing/control_plane.h"
 
 namespace capi::e2e {
+
+// A cluster stores releases of the set by their folders.
+using api::GetRelease;
+using api::ReleaseFolder;
 
 // A provider of a test, and the Deployment that shows how it fares. A value.
 struct Managed {

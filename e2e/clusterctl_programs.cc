@@ -1,9 +1,7 @@
 #include "e2e/clusterctl_programs.h"
 
-#include <cstdlib>
-
 #include "base/strings.h"
-#include "e2e/length.h"
+#include "base/testing/environment.h"
 #include "kube/testing/process.h"
 
 namespace capi::e2e {
@@ -18,7 +16,7 @@ Result<std::string> FindReal() {
 }  // namespace
 
 std::string OurClusterctlPath() {
-  return IsSet("CAPI_CLUSTERCTL") ? std::getenv("CAPI_CLUSTERCTL") : CAPI_CLUSTERCTL_PATH;
+  return IsSet("CAPI_CLUSTERCTL") ? EnvironmentVariable("CAPI_CLUSTERCTL") : CAPI_CLUSTERCTL_PATH;
 }
 
 Result<std::string> RealClusterctlPath() {

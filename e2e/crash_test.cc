@@ -9,8 +9,8 @@
 #include <random>
 #include <thread>
 
+#include "base/testing/length.h"
 #include "e2e/lane.h"
-#include "e2e/length.h"
 
 namespace capi::e2e {
 namespace {
@@ -20,7 +20,7 @@ constexpr int kLanes = 3;
 
 using MakeStory = Story (*)(Cluster&, const std::string& ns);
 
-// Which crashes the lanes of a small story are to try: each n is taken once. Thread-safe.
+// Which crashes the lanes of a story are to try: each n is taken once. Thread-safe.
 class Turns {
  public:
   // All of them, in `make test` every fifth; CAPI_TEST_SEED names one.
@@ -35,6 +35,7 @@ class Turns {
     if (n > longest || (given_ && n != first_)) return std::nullopt;
     return n;
   }
+  bool given() const { return given_; }
   // Crashes that were to be in a chapter, and those that were.
   void Add(int due, int crashes) {
     due_ += due;
@@ -62,6 +63,16 @@ void LiveWithCrashes(Lane& lane, const Story& story, const Undisturbed& life, in
   }
 }
 
+// Lives, as long as there are turns.
+void TakeTurns(Lane& lane, const Story& story, const Undisturbed& life, Turns& turns) {
+  int longest = *std::max_element(life.requests.begin(), life.requests.end());
+  while (!::testing::Test::HasFailure()) {
+    auto n = turns.Take(longest + 5);
+    if (!n) break;
+    LiveWithCrashes(lane, story, life, *n, turns);
+  }
+}
+
 // Several lives go on side by side.
 void CrashEverywhere(MakeStory make, const std::string& name) {
   Turns turns;
@@ -72,12 +83,7 @@ void CrashEverywhere(MakeStory make, const std::string& name) {
       Lane lane(kube::ControlPlane::Shared(), ns, /*alone=*/true);
       Story story = make(lane.cluster(), ns);
       Undisturbed life = lane.LiveOnce(story);
-      int longest = *std::max_element(life.requests.begin(), life.requests.end());
-      while (!::testing::Test::HasFailure()) {
-        auto n = turns.Take(longest + 5);
-        if (!n) break;
-        LiveWithCrashes(lane, story, life, *n, turns);
-      }
+      TakeTurns(lane, story, life, turns);
       lane.ExpectNothingLeft(story, life);
     });
   }
@@ -90,7 +96,11 @@ TEST(CrashEverywhere, AContractChange) { CrashEverywhere(ContractStory, "pair");
 
 // One after the other within each chapter, so that what a crash left is met by the next one too. The first ones die
 // soon, while there is much left to do for the others.
-void LiveOnceWithSeededCrashes(Lane& lane, const Story& story, const Undisturbed& life, std::mt19937& random) {
+void LiveOnceWithSeededCrashes(Lane& lane, const Story& story, const Undisturbed& life) {
+  const unsigned seed = TestSeed();
+  // In the long mode a seed that is given is an n.
+  SCOPED_TRACE(fmt::format("{}CAPI_TEST_SEED={}", ByLength("", "CAPI_TEST_FULL=1 ", "CAPI_TEST_FULL=1 "), seed));
+  std::mt19937 random(seed);
   const int each = ByLength(1, 5, 5);
   int crashes = 0;
   for (size_t chapter = 0; chapter < story.chapters.size(); ++chapter) {
@@ -103,16 +113,18 @@ void LiveOnceWithSeededCrashes(Lane& lane, const Story& story, const Undisturbed
   EXPECT_GE(crashes, each * static_cast<int>(story.chapters.size()) * 3 / 4) << story.name;
 }
 
+// In the long mode with each n too; with CAPI_TEST_SEED there, that n alone.
 void CrashReal(Story (*make)(Cluster&)) {
   Lane lane(kube::ControlPlane::Shared(), "operator", /*alone=*/false);
   Story story = make(lane.cluster());
   Undisturbed life = lane.LiveOnce(story);
-  std::mt19937 random(TestSeed());
-  LiveOnceWithSeededCrashes(lane, story, life, random);
-  int longest = *std::max_element(life.requests.begin(), life.requests.end());
-  bool all = TestLength() == Length::kLong;
-  for (int n = 1; all && n <= longest + 5 && !::testing::Test::HasFailure(); ++n) {
-    for (size_t chapter = 0; chapter < story.chapters.size(); ++chapter) lane.Crash(story, chapter, {n}, life);
+  if (TestLength() != Length::kLong) {
+    LiveOnceWithSeededCrashes(lane, story, life);
+  } else {
+    Turns turns;
+    if (!turns.given()) LiveOnceWithSeededCrashes(lane, story, life);
+    TakeTurns(lane, story, life, turns);
+    if (!::testing::Test::HasFailure()) turns.ExpectCrashes(story.name);
   }
   lane.ExpectNothingLeft(story, life);
 }

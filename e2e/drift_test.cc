@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/strings.h"
-#include "e2e/length.h"
+#include "base/testing/length.h"
 #include "e2e/managed_cluster.h"
 
 namespace capi::e2e {

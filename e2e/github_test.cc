@@ -9,7 +9,7 @@
 #include "base/encoding.h"
 #include "base/http/server.h"
 #include "base/strings.h"
-#include "e2e/length.h"
+#include "base/testing/length.h"
 #include "e2e/managed_cluster.h"
 #include "e2e/recorder.h"
 

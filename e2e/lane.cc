@@ -4,18 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <future>
 #include <utility>
 
 #include "base/strings.h"
-#include "e2e/length.h"
+#include "base/testing/length.h"
 
 namespace capi::e2e {
 namespace {
 
 constexpr Millis kLook{150};  // a look costs the test more than the operator's work costs the operator
 constexpr Seconds kChapter{120};
+constexpr Seconds kSettled{300};  // U3: a migration that failed is tried again after a minute, and may fail once more
 // An operator that is to die at a certain request must not end before, however busy the machine is.
 const std::vector<std::string> kPatient = {"--leader-elect-lease-duration=90s", "--leader-elect-renew-deadline=80s"};
 
@@ -163,7 +163,7 @@ std::string Lane::AwaitEnd(const Story& story, const Snapshot& expected) {
         difference = Difference(expected, Take(story.OfTheReleases()));
         return difference.empty();
       },
-      Seconds(60), kLook);
+      kSettled, kLook);
   return difference;
 }
 
@@ -195,10 +195,10 @@ Snapshot Lane::TakeSettled(const Scope& scope) {
 }
 
 unsigned TestSeed(unsigned count) {
-  unsigned seed = static_cast<unsigned>(FirstSeed(count)) + 1;
-  if (IsSet("CAPI_TEST_SEED")) seed = static_cast<unsigned>(std::strtoul(std::getenv("CAPI_TEST_SEED"), nullptr, 10));
+  std::uint64_t seed =
+      IsSet("CAPI_TEST_SEED") ? std::stoul(EnvironmentVariable("CAPI_TEST_SEED")) : FirstSeed(count) + 1;
   fmt::print("CAPI_TEST_SEED={}\n", seed);
-  return seed;
+  return static_cast<unsigned>(seed);
 }
 
 }  // namespace capi::e2e

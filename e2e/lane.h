@@ -45,7 +45,7 @@ class Lane {
   // What the operators since StartOperator said, but for the failures of watches and leases.
   std::string Said() const;
 
-  // "" when the state is, or within seconds comes to be, the `expected` one.
+  // "" when the state is, or within minutes comes to be, the `expected` one.
   std::string AwaitEnd(const Story& story, const Snapshot& expected);
   Snapshot Take(const Scope& scope);
 
@@ -65,8 +65,8 @@ class Lane {
   std::string said_before_;
 };
 
-// CAPI_TEST_SEED, else the first of this run's `count` (e2e/length.h), from 1 on; printed, so that a failure can be had
-// again.
+// CAPI_TEST_SEED, else the first of this run's `count` (base/testing/length.h), from 1 on; printed, so that a failure
+// can be had again.
 unsigned TestSeed(unsigned count = 1);
 
 }  // namespace capi::e2e

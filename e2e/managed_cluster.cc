@@ -2,10 +2,10 @@
 
 #include <fmt/core.h>
 
+#include "api/testing/variables.h"
+#include "base/testing/must.h"
 #include "base/yaml.h"
-#include "e2e/must.h"
 #include "e2e/passes.h"
-#include "e2e/variables.h"
 
 namespace capi::e2e {
 namespace {
@@ -46,7 +46,7 @@ void UnmanagedCluster::Create(const Managed& provider, const std::string& versio
   StoreRelease(provider, version);
   ReleaseFolder release = GetRelease(provider.Label(), version);
   Json spec = SelectorSpec(release);
-  if (VariableValues values = VariablesOf(release); !values.empty()) {
+  if (api::VariableValues values = api::VariablesOf(release); !values.empty()) {
     cluster_->StoreSecret(provider.ns, "variables", values);
     spec["configSecret"] = {{"name", "variables"}};
   }
@@ -88,15 +88,9 @@ bool UnmanagedCluster::AwaitGone(const Managed& provider, Millis timeout) {
 }
 
 bool UnmanagedCluster::AwaitPass(const Managed& provider) {
-  // The first to end may have begun before; its successor hasn't.
-  for (int i = 0; i < 2; ++i) {
-    double before = Passes(*operator_);
-    Annotate(provider, "test/look", std::to_string(++looks_));
-    bool ended = kube::Eventually([&] { return Passes(*operator_) > before; });
-    EXPECT_TRUE(ended) << "no pass of " << provider.Label();
-    if (!ended) return false;
-  }
-  return true;
+  bool ended = e2e::AwaitPass(*operator_, [&] { Annotate(provider, "test/look", std::to_string(++looks_)); });
+  EXPECT_TRUE(ended) << "no pass of " << provider.Label();
+  return ended;
 }
 
 bool UnmanagedCluster::AwaitPassByEdit(const Managed& provider) {

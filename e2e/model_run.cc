@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <cstdlib>
+#include "base/testing/environment.h"
 
 namespace capi::e2e::model {
 namespace {
@@ -34,7 +34,7 @@ std::string Player::Take(const Step& step) {
       },
       kSettles);
   if (broken.empty()) broken = world_.Lost(fleet_);
-  if (std::getenv("CAPI_MODEL_TRACE") != nullptr) {
+  if (IsSet("CAPI_MODEL_TRACE")) {
     auto took = std::chrono::duration_cast<Millis>(SystemClock().Monotonic() - begin).count();
     fmt::print(stderr, "{:6} ms  {}\n", took, step.ToString());
   }

@@ -8,15 +8,14 @@
 #include <utility>
 
 #include "base/mutex.h"
-#include "e2e/length.h"
+#include "base/testing/length.h"
 #include "e2e/model_run.h"
 
 namespace capi::e2e::model {
 namespace {
 
 std::uint64_t Number(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+  return IsSet(name) ? std::strtoull(EnvironmentVariable(name).c_str(), nullptr, 10) : otherwise;
 }
 
 // Again from the beginning, with fewer and fewer steps, each time on a control plane of its own.
@@ -81,7 +80,7 @@ void Play(Deal& deal, kube::ControlPlane& plane) {
     sequences += player.seed() - *seed;
     if (wrong.empty()) continue;
     std::string shortest;
-    if (std::getenv("CAPI_MODEL_SHRINK") != nullptr) shortest = "shrunk to:\n" + Shortest(player.taken());
+    if (IsSet("CAPI_MODEL_SHRINK")) shortest = "shrunk to:\n" + Shortest(player.taken());
     deal.Fail(fmt::format(
         "sequence {}: {}\nafter these steps:\n{}{}{}replay with CAPI_MODEL_SEED={}; "
         "CAPI_MODEL_SHRINK=1 looks for fewer steps\n",

@@ -9,15 +9,13 @@
 #include "base/files.h"
 #include "base/http/client.h"
 #include "base/strings.h"
+#include "base/testing/environment.h"
 #include "kube/testing/control_plane.h"
 
 namespace capi::e2e {
 namespace {
 
-std::string Program() {
-  const char* given = std::getenv("CAPI_OPERATOR");
-  return given != nullptr ? given : CAPI_OPERATOR_PATH;
-}
+std::string Program() { return IsSet("CAPI_OPERATOR") ? EnvironmentVariable("CAPI_OPERATOR") : CAPI_OPERATOR_PATH; }
 
 Result<http::Response> Get(const std::string& address, const std::string& path) {
   auto client = TRY(http::Client::Create("http://" + address, {}));
@@ -57,7 +55,8 @@ std::unique_ptr<OperatorProcess> OperatorProcess::Launch(const std::string& kube
 }
 
 OperatorProcess::~OperatorProcess() {
-  if (running()) {
+  if (!process_) return;
+  if (!ended_by_test_) {
     EXPECT_TRUE(process_->Stop(SIGTERM) == 0 || LostItsLease()) << "it doesn't end well";
   }
   if (::testing::Test::HasFailure())
@@ -89,6 +88,7 @@ void OperatorProcess::Start() {
 }
 
 void OperatorProcess::Kill() {
+  EXPECT_TRUE(running() || ended_by_test_ || LostItsLease()) << "it ended by itself:\n" << Log();
   ended_by_test_ = true;
   process_->Stop(SIGKILL);
 }
@@ -122,7 +122,9 @@ std::string OperatorProcess::AddressOf(std::string_view what) const {
 
 std::string OperatorProcess::Metrics() const {
   auto answer = Get(AddressOf("serving metrics"), "/metrics");
-  return answer.ok() ? answer->body : "";
+  bool told = answer.ok() && answer->status == 200;
+  EXPECT_TRUE(told) << "no metrics: " << (answer.ok() ? std::to_string(answer->status) : answer.error().message);
+  return told ? answer->body : "";
 }
 
 size_t OperatorProcess::ResidentKiB() const { return StatusNumber(pid(), "VmRSS:"); }

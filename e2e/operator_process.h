@@ -20,10 +20,10 @@ class OperatorProcess {
                            std::vector<std::string> environment = {});
   // The same without the wait: for one that a test kills before it is ready.
   static std::unique_ptr<OperatorProcess> Launch(const std::string& kubeconfig, std::vector<std::string> arguments);
-  // Expects that one that still runs ends well.
+  // Expects that one that a test hasn't ended still runs, and ends well.
   ~OperatorProcess();
 
-  void Kill();      // SIGKILL
+  void Kill();      // SIGKILL; expects that it hasn't ended by itself
   int Terminate();  // SIGTERM; its exit code
   // Whether it ended because a test wanted it to.
   bool ended_by_test() const { return ended_by_test_; }
@@ -32,8 +32,8 @@ class OperatorProcess {
   void Restart();  // starts again with the same arguments
   bool running() const { return process_ != nullptr && process_->running(); }
   int pid() const { return process_->pid(); }
-  std::string Metrics() const;
-  std::string Log() const;  // everything it wrote so far
+  std::string Metrics() const;  // expects that there are some
+  std::string Log() const;      // everything it wrote so far
   size_t ResidentKiB() const;
   size_t Descriptors() const;
   size_t Threads() const;

@@ -10,9 +10,10 @@
 
 #include "base/files.h"
 #include "base/strings.h"
+#include "base/testing/environment.h"
+#include "base/testing/must.h"
 #include "e2e/cluster.h"
 #include "e2e/clusterctl_programs.h"
-#include "e2e/must.h"
 #include "kube/testing/certificates.h"
 #include "kube/testing/programs.h"
 
@@ -100,12 +101,12 @@ std::string CommandsOf(const std::string& page, const std::string& heading) {
 ToolRun RunCommands(const std::string& kubeconfig, const std::string& script) {
   kube::TemporaryFolder folder;
   std::string kubectl = Program("kubectl");
-  const char* path = std::getenv("PATH");
+  std::string path = EnvironmentVariable("PATH");
   kube::ProcessOptions options;
   options.argv = {"/bin/sh", "-euxc", script};
   options.log_file = folder.path() + "/log";
   options.environment = {"KUBECONFIG=" + kubeconfig, fmt::format("PATH={}:{}", kubectl.substr(0, kubectl.rfind('/')),
-                                                                 path == nullptr ? "/bin" : path)};
+                                                                 path.empty() ? "/bin" : path)};
   auto started = kube::Process::Start(options);
   if (!started.ok()) return {-1, started.error().message};
   auto code = (*started)->Wait(Seconds(60));

@@ -40,7 +40,8 @@ class PeerOperator {
  public:
   explicit PeerOperator(const std::string& kubeconfig);
   void Stop();
-  std::string LogTail() const { return process_->LogTail(40); }
+  bool running() const { return process_ && process_->running(); }
+  std::string LogTail() const { return process_ ? process_->LogTail(40) : ""; }
 
  private:
   kube::TemporaryFolder folder_;

@@ -67,13 +67,6 @@ const kube::GroupKind kKinds[] = {
     {"example.com", "Thing"},
 };
 
-std::string Replaced(std::string text, std::string_view what, std::string_view with) {
-  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
-    text.replace(at, what.size(), with);
-  }
-  return text;
-}
-
 // The release, but for one case without its CRDs, which all cases would share.
 std::string Components(bool whole) {
   static const auto documents = ParseYamlStream(GetRelease(kName, kVersion).Components()).value();
@@ -163,8 +156,8 @@ std::string Verdict(const Seen& seen) {
 std::string PeerCase::name() const { return fmt::format("in-cluster-{:03}", number); }
 std::string PeerCase::ns() const { return fmt::format("capi-ipam-{}-system", name()); }
 
-std::string PeerCase::Own(std::string text) const { return Replaced(std::move(text), kName, "ipam-" + name()); }
-std::string PeerCase::Neutral(std::string text) const { return Replaced(std::move(text), "ipam-" + name(), kName); }
+std::string PeerCase::Own(std::string text) const { return ReplaceAll(std::move(text), kName, "ipam-" + name()); }
+std::string PeerCase::Neutral(std::string text) const { return ReplaceAll(std::move(text), "ipam-" + name(), kName); }
 
 std::string PeerCase::input() const {
   return Sha256Hex(ToJsonText(Json{{"spec", spec}, {"manifests", manifests}, {"secret", secret}}) + Components(whole))

@@ -14,17 +14,17 @@
 #include <thread>
 #include <vector>
 
+#include "api/testing/release_folder.h"
 #include "base/clock.h"
 #include "base/encoding.h"
 #include "base/files.h"
 #include "base/http/client.h"
 #include "base/mutex.h"
 #include "base/strings.h"
+#include "base/testing/must.h"
 #include "base/yaml.h"
 #include "e2e/forwarder.h"
 #include "e2e/managed_cluster.h"
-#include "e2e/must.h"
-#include "e2e/release_folder.h"
 #include "kube/testing/folder.h"
 #include "kube/testing/ports.h"
 #include "kube/testing/process.h"

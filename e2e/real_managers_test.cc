@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "e2e/length.h"
+#include "base/testing/length.h"
 #include "e2e/managed_cluster.h"
 #include "e2e/real_managers.h"
 #include "e2e/steady_client.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "e2e/length.h"
+#include "base/testing/length.h"
 #include "e2e/model_run.h"
 
 namespace capi::e2e::model {
@@ -19,8 +19,7 @@ struct Sample {
 };
 
 Seconds Length() {
-  const char* text = std::getenv("SOAK_SECONDS");
-  return Seconds(text == nullptr ? 600 : std::max(1, std::atoi(text)));
+  return Seconds(IsSet("SOAK_SECONDS") ? std::max(1, std::atoi(EnvironmentVariable("SOAK_SECONDS").c_str())) : 600);
 }
 
 size_t Median(std::vector<size_t> values) {

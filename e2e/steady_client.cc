@@ -15,7 +15,7 @@
 
 #include "base/mutex.h"
 #include "base/strings.h"
-#include "e2e/must.h"
+#include "base/testing/must.h"
 
 namespace capi::e2e {
 namespace {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/testing/variables.h"
 #include "e2e/managed_cluster.h"
-#include "e2e/variables.h"
 
 namespace capi::e2e {
 namespace {
@@ -61,7 +61,7 @@ TEST_F(Tampering, AMissingSecretStopsNothingThatRuns) {
   EXPECT_THAT(See(kAws).Message("Ready"), HasSubstr("create it"));
   SeeKept(kAws.ns, "capa-controller-manager");
   EXPECT_EQ(See(kAws).Reason("Ready"), "SecretNotFound") << "still said";
-  cluster_->StoreSecret(kAws.ns, "variables", VariablesOf(GetRelease(kAws.Label(), "v2.11.1")));
+  cluster_->StoreSecret(kAws.ns, "variables", api::VariablesOf(GetRelease(kAws.Label(), "v2.11.1")));
   EXPECT_TRUE(AwaitReady(kAws));
 }
 

@@ -10,7 +10,7 @@
 #include <map>
 #include <thread>
 
-#include "e2e/length.h"
+#include "base/testing/length.h"
 #include "e2e/managed_cluster.h"
 #include "e2e/passes.h"
 #include "e2e/recorder.h"

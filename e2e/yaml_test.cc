@@ -11,7 +11,7 @@
 #include "base/encoding.h"
 #include "base/files.h"
 #include "base/strings.h"
-#include "e2e/length.h"
+#include "base/testing/length.h"
 #include "e2e/yaml_texts.h"
 #include "kube/testing/folder.h"
 #include "kube/testing/process.h"
@@ -95,7 +95,8 @@ class Differential : public testing::Test {
     program_ = *program;
   }
 
-  void Compare(const std::vector<std::string>& texts) {
+  // `first`: the number of the first of them.
+  void Compare(const std::vector<std::string>& texts, std::uint64_t first = 0) {
     std::string in;
     for (const std::string& text : texts) in += Base64Encode(text) + "\n";
     std::string file = folder_.path() + "/texts";
@@ -105,7 +106,10 @@ class Differential : public testing::Test {
     ASSERT_TRUE(answers.ok()) << answers.error().message;
     auto lines = Split(*answers, '\n');
     ASSERT_GE(lines.size(), texts.size());
-    for (size_t i = 0; i < texts.size(); ++i) CompareOne(texts[i], *ParseJson(lines[i]));
+    for (size_t i = 0; i < texts.size(); ++i) {
+      SCOPED_TRACE(fmt::format("text {}", first + i));
+      CompareOne(texts[i], *ParseJson(lines[i]));
+    }
   }
 
   void CompareOne(const std::string& text, const Json& go) {
@@ -191,10 +195,12 @@ TEST_F(Differential, HandMadeTexts) {
 TEST_F(Differential, RandomTexts) {
   const size_t kChunk = 5000, chunks = ByLength(1, 1, 400);
   const std::uint64_t first = FirstSeed(chunks * kChunk);
+  fmt::print("texts {} to {}\n", first, first + chunks * kChunk - 1);  // RandomYaml makes them of their numbers
   for (size_t chunk = 0; chunk < chunks && !HasFailure(); ++chunk) {
     std::vector<std::string> texts;
-    for (size_t i = 0; i < kChunk; ++i) texts.push_back(RandomYaml(first + chunk * kChunk + i));
-    Compare(texts);
+    const std::uint64_t begin = first + chunk * kChunk;
+    for (size_t i = 0; i < kChunk; ++i) texts.push_back(RandomYaml(begin + i));
+    Compare(texts, begin);
   }
   size_t excused = ambiguous_;
   for (const auto& [name, count] : excused_) excused += count;

@@ -4,11 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <set>
 
 #include "base/files.h"
 #include "base/strings.h"
+#include "base/testing/length.h"
 #include "base/testing/releases.h"
 #include "base/yaml.h"
 #include "kube/testing/ports.h"
@@ -135,19 +135,12 @@ const Field kFields[] = {
      [](const Running& r) { return r.run.Environment().find("GOGC=77") != std::string::npos; }},
 };
 
-std::string Replaced(std::string text, std::string_view what, std::string_view with) {
-  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
-    text.replace(at, what.size(), with);
-  }
-  return text;
-}
-
 Json SpecOf(const Field& field, const RealManager& manager, const Place& place) {
   if (manager.kind.empty() && field.spec.find("KIND") != std::string_view::npos) return Json::object();
-  std::string text = Replaced(std::string(field.spec), "KIND", manager.kind);
-  text = Replaced(text, "PROGRAM", manager.program);
-  text = Replaced(text, "DIAGNOSTICS", place.diagnostics());
-  return ParseYaml(Replaced(text, "PROFILER", place.profiler())).value();
+  std::string text = ReplaceAll(std::string(field.spec), "KIND", manager.kind);
+  text = ReplaceAll(text, "PROGRAM", manager.program);
+  text = ReplaceAll(text, "DIAGNOSTICS", place.diagnostics());
+  return ParseYaml(ReplaceAll(text, "PROFILER", place.profiler())).value();
 }
 
 // One run with all of `fields`; each has to do what it says.
@@ -169,8 +162,6 @@ void Try(kube::ControlPlane& plane, const RealManager& manager, const std::vecto
   }
   EXPECT_TRUE(run.running()) << run.Log();
 }
-
-bool Long() { return std::getenv("CAPI_TEST_LONG") != nullptr; }
 
 class Managers : public testing::Test {
  protected:
@@ -221,7 +212,7 @@ TEST_F(Managers, DoWhatEachFieldSays) {
     size_t row = 0;
     for (const Field& field : kFields) {
       bool mine = row++ % std::size(kRealManagers) == static_cast<size_t>(&manager - kRealManagers);
-      if (Long() || (field.alone && mine)) Try(Plane(), manager, {&field});
+      if (TestLength() == Length::kLong || (field.alone && mine)) Try(Plane(), manager, {&field});
     }
   }
 }

@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <ctime>
 #include <functional>
 
+#include "base/testing/length.h"
 #include "templating/substitute.h"
 
 namespace capi::templating {
@@ -88,7 +88,7 @@ TEST(SubstituteHostile, TimeIsLinear) {
   const std::string_view pieces[] = {
       "key: ${A:=value} and some text around it\n", "$$", "${ A }", "${A:-", "${      ", "${A/b/${B}}", "$", "${A}",
   };
-  const size_t small = std::getenv("CAPI_TEST_LONG") == nullptr ? 32u << 10 : (50u << 20) / 8;
+  const size_t small = TestLength() != Length::kLong ? 32u << 10 : (50u << 20) / 8;
   for (std::string_view piece : pieces) {
     SCOPED_TRACE(piece);
     auto run = [&](size_t size) {

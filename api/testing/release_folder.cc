@@ -15,7 +15,9 @@ std::string ReleaseFolder::Text(std::string_view file) const {
 
 std::vector<std::string> ReleaseFolder::ComponentsFiles() const {
   std::vector<std::string> files = Must(ListDir(path), Id());
-  std::erase(files, "metadata.yaml");
+  // Beside them lie metadata.yaml, templates of clusters, and whatever else a vendor publishes.
+  std::erase_if(
+      files, [](const std::string& file) { return file.find("-components") == file.npos || !file.ends_with(".yaml"); });
   // "infrastructure-components-supervisor.yaml" is a variant: the plain one has the shortest name.
   std::stable_sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
   return files;

@@ -2,9 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <cstdlib>
 #include <filesystem>
 
+#include "base/testing/environment.h"
 #include "base/testing/must.h"
 
 namespace capi {
@@ -23,13 +23,8 @@ constexpr SetInfo kSets[] = {
     {"vendors", ReleaseSet::kVendors, "RELEASES_DIR", ""},
 };
 
-std::string Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
-
 Result<SetInfo> FindSet() {
-  std::string name = Variable("CAPI_RELEASES");
+  std::string name = EnvironmentVariable("CAPI_RELEASES");
   for (const SetInfo& info : kSets) {
     if (info.name == name) return info;
   }
@@ -44,7 +39,7 @@ ReleaseSet GetReleaseSet() { return GetSet().set; }
 
 std::string ReleasesDir() {
   SetInfo set = GetSet();
-  std::string folder = set.variable != nullptr ? Variable(set.variable) : std::string(set.folder);
+  std::string folder = set.variable != nullptr ? EnvironmentVariable(set.variable) : std::string(set.folder);
   return folder.empty() ? "" : std::filesystem::absolute(folder).string();
 }
 

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <regex>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "base/testing/environment.h"
 
 namespace capi {
 namespace {
@@ -47,7 +47,7 @@ std::string Page() {
 }
 
 TEST(Vectors, ThePageOfTheDocsIsUpToDate) {
-  if (std::getenv("CAPI_WRITE_DOCS") != nullptr) ASSERT_TRUE(WriteFile(std::string(kPage), Page()).ok());
+  if (IsSet("CAPI_WRITE_DOCS")) ASSERT_TRUE(WriteFile(std::string(kPage), Page()).ok());
   auto text = ReadFile(std::string(kPage));
   ASSERT_TRUE(text.ok()) << text.error().message << ": run this in the top folder of the tree";
   EXPECT_EQ(*text, Page());

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "base/encoding.h"
 #include "base/files.h"
 #include "base/strings.h"
+#include "base/testing/environment.h"
 #include "base/yaml.h"
 #include "e2e/clusterctl_programs.h"
 #include "kube/client/run_program.h"
@@ -19,15 +19,10 @@ namespace {
 
 constexpr std::string_view kCacheFormat = "1";
 
-std::string Environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 std::string CacheRoot() {
-  if (std::string given = Environment("CAPI_OPERATOR_CACHE"); !given.empty()) return given;
-  std::string base = Environment("XDG_CACHE_HOME");
-  return (base.empty() ? Environment("HOME") + "/.cache" : base) + "/capi-operator";
+  if (std::string given = EnvironmentVariable("CAPI_OPERATOR_CACHE"); !given.empty()) return given;
+  std::string base = EnvironmentVariable("XDG_CACHE_HOME");
+  return (base.empty() ? EnvironmentVariable("HOME") + "/.cache" : base) + "/capi-operator";
 }
 
 // Everything that the output depends on, but the program.

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "base/files.h"
 #include "base/yaml.h"
 
 namespace capi::e2e {
@@ -46,8 +45,8 @@ std::vector<std::string> ParityCase::Arguments() const {
   return out;
 }
 
-VariableValues ParityCase::Environment() const {
-  return mode == Mode::kAll ? AllVariablesOf(release.Text(file)) : VariableValues();
+api::VariableValues ParityCase::Environment() const {
+  return mode == Mode::kAll ? api::AllVariablesOf(release.Text(file)) : api::VariableValues();
 }
 
 std::string ParityCase::Configuration(std::string_view folder) const {
@@ -56,7 +55,7 @@ std::string ParityCase::Configuration(std::string_view folder) const {
                                           {"type", api::KindOf(release.type).kind},
                                           {"url", fmt::format("file://{}/{}", folder, file)}}})}};
   if (mode != Mode::kAll && mode != Mode::kNone) {
-    for (const auto& [name, value] : RequiredVariablesOf(components)) out[name] = value;
+    for (const auto& [name, value] : api::RequiredVariablesOf(components)) out[name] = value;
   }
   if (mode == Mode::kImages) out["images"] = ImageOverrides(release.Label(), components);
   return ToYaml(out);
@@ -64,11 +63,8 @@ std::string ParityCase::Configuration(std::string_view folder) const {
 
 std::vector<ParityCase> AllParityCases() {
   std::vector<ParityCase> out;
-  for (const ReleaseFolder& release : AllReleases()) {
-    auto files = ListDir(release.path);
-    if (!files.ok()) continue;
-    for (const std::string& file : *files) {
-      if (file == "metadata.yaml") continue;
+  for (const api::ReleaseFolder& release : api::AllReleases()) {
+    for (const std::string& file : release.ComponentsFiles()) {
       for (const ModeInfo& info : kModes) out.push_back({release, file, info.mode});
     }
   }

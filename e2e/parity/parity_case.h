@@ -1,4 +1,4 @@
-// One cell of the parity matrix: a components file of a real release, and how it is rendered.
+// One cell of the parity matrix: a components file of a release of the set, and how it is rendered.
 #pragma once
 
 #include <array>
@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "api/testing/release_folder.h"
+#include "api/testing/variables.h"
 #include "base/json.h"
-#include "e2e/release_folder.h"
-#include "e2e/variables.h"
 
 namespace capi::e2e {
 
@@ -30,14 +30,14 @@ inline constexpr std::array<ModeInfo, 5> kModes = {{
 
 // A value.
 struct ParityCase {
-  ReleaseFolder release;
+  api::ReleaseFolder release;
   std::string file;  // "infrastructure-components.yaml"
   Mode mode = Mode::kDefault;
 
   std::string Row() const;  // "infrastructure-aws/v2.0.2/infrastructure-components.yaml"
   std::string Id() const;   // the row and the mode's name
   std::vector<std::string> Arguments() const;
-  VariableValues Environment() const;
+  api::VariableValues Environment() const;
   // Text of the configuration file, for a release that lies in `folder`.
   std::string Configuration(std::string_view folder) const;
 };

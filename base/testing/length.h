@@ -3,15 +3,10 @@
 
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 
-namespace capi::e2e {
+#include "base/testing/environment.h"
 
-// Whether an environment variable says more than nothing.
-inline bool IsSet(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value != nullptr && *value != '\0';
-}
+namespace capi {
 
 // `make test`; with CAPI_TEST_FULL what CI runs on top of it; with CAPI_TEST_LONG what takes hours.
 enum class Length { kNormal, kFull, kLong };
@@ -35,4 +30,4 @@ inline std::uint64_t FirstSeed(std::uint64_t count) {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::days>(now).count()) * count;
 }
 
-}  // namespace capi::e2e
+}  // namespace capi

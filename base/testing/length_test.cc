@@ -1,0 +1,52 @@
+#include "base/testing/length.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace capi {
+namespace {
+
+// The variables of this run come back at the end: other tests of this program ask for them too.
+class TestLengthTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* name : kVariables) before_[name] = EnvironmentVariable(name);
+  }
+  void TearDown() override {
+    for (const auto& [name, value] : before_) setenv(name.c_str(), value.c_str(), 1);
+  }
+  static constexpr const char* kVariables[] = {"CAPI_TEST_FULL", "CAPI_TEST_LONG"};
+
+ private:
+  std::map<std::string, std::string> before_;
+};
+
+// An empty variable is as one that isn't set, by all that reads them: a ctest takes a length back in that way.
+TEST_F(TestLengthTest, IsWhatTheVariablesSay) {
+  struct Row {
+    const char *full, *long_;  // null: not set
+    Length length;
+  };
+  const Row rows[] = {
+      {nullptr, nullptr, Length::kNormal}, {"", "", Length::kNormal},
+      {"1", nullptr, Length::kFull},       {"1", "", Length::kFull},
+      {nullptr, "1", Length::kLong},       {"1", "1", Length::kLong},
+  };
+  for (const Row& row : rows) {
+    const char* values[] = {row.full, row.long_};
+    for (size_t i = 0; i < std::size(kVariables); ++i) {
+      unsetenv(kVariables[i]);
+      if (values[i] != nullptr) setenv(kVariables[i], values[i], 1);
+      EXPECT_EQ(IsSet(kVariables[i]), values[i] != nullptr && *values[i] != '\0');
+    }
+    EXPECT_TRUE(TestLength() == row.length)
+        << EnvironmentVariable("CAPI_TEST_FULL") << ", " << EnvironmentVariable("CAPI_TEST_LONG");
+    EXPECT_EQ(ByLength(1, 2, 3), 1 + static_cast<int>(row.length));
+  }
+}
+
+}  // namespace
+}  // namespace capi
