@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 
 #include "base/testing/environment.h"
 
@@ -13,6 +14,16 @@ enum class Length { kNormal, kFull, kLong };
 inline Length TestLength() {
   if (IsSet("CAPI_TEST_LONG")) return Length::kLong;
   return IsSet("CAPI_TEST_FULL") ? Length::kFull : Length::kNormal;
+}
+
+// Of what CI runs at full length, each commit has one part of four, and the next commit the next (tools/test). All of
+// it where CAPI_TEST_PART isn't set: then there is one part, 0.
+struct Part {
+  int which = 0, of = 1;
+};
+inline Part TestPart() {
+  std::string which = EnvironmentVariable("CAPI_TEST_PART");
+  return which.empty() || TestLength() != Length::kFull ? Part{} : Part{std::stoi(which), 4};
 }
 
 // One of three, by the length of this run.

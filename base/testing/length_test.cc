@@ -18,7 +18,7 @@ class TestLengthTest : public testing::Test {
   void TearDown() override {
     for (const auto& [name, value] : before_) setenv(name.c_str(), value.c_str(), 1);
   }
-  static constexpr const char* kVariables[] = {"CAPI_TEST_FULL", "CAPI_TEST_LONG"};
+  static constexpr const char* kVariables[] = {"CAPI_TEST_FULL", "CAPI_TEST_LONG", "CAPI_TEST_PART"};
 
  private:
   std::map<std::string, std::string> before_;
@@ -36,7 +36,7 @@ TEST_F(TestLengthTest, IsWhatTheVariablesSay) {
       {nullptr, "1", Length::kLong},       {"1", "1", Length::kLong},
   };
   for (const Row& row : rows) {
-    const char* values[] = {row.full, row.long_};
+    const char* values[] = {row.full, row.long_, nullptr};
     for (size_t i = 0; i < std::size(kVariables); ++i) {
       unsetenv(kVariables[i]);
       if (values[i] != nullptr) setenv(kVariables[i], values[i], 1);
@@ -46,6 +46,20 @@ TEST_F(TestLengthTest, IsWhatTheVariablesSay) {
         << EnvironmentVariable("CAPI_TEST_FULL") << ", " << EnvironmentVariable("CAPI_TEST_LONG");
     EXPECT_EQ(ByLength(1, 2, 3), 1 + static_cast<int>(row.length));
   }
+}
+
+// A part is of the full length alone.
+TEST_F(TestLengthTest, HasPartsOfTheFullLength) {
+  setenv("CAPI_TEST_FULL", "1", 1);
+  setenv("CAPI_TEST_LONG", "", 1);
+  setenv("CAPI_TEST_PART", "", 1);
+  EXPECT_EQ(TestPart().which, 0);
+  EXPECT_EQ(TestPart().of, 1);
+  setenv("CAPI_TEST_PART", "3", 1);
+  EXPECT_EQ(TestPart().which, 3);
+  EXPECT_EQ(TestPart().of, 4);
+  setenv("CAPI_TEST_FULL", "", 1);
+  EXPECT_EQ(TestPart().of, 1);
 }
 
 }  // namespace
