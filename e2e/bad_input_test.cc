@@ -104,10 +104,11 @@ void AddTexts(const Add& add) {
 
 void AddObjects(const Add& add) {
   add({.name = "bad-metadata",
-       .data = {{"metadata", "a: ["}, {"components", std::string(kGoodComponents)}},
+       .data = {{"metadata", "kind: Metadata\nreleaseSeries: ]\n"}, {"components", std::string(kGoodComponents)}},
        .condition = "ProviderInstalled",
        .reason = "InvalidMetadata",
-       .message = "ConfigMap bad/bad-metadata"});
+       .message = "ConfigMap bad/bad-metadata: error decoding \"metadata.yaml\" for provider \"bad-metadata\": line 2, "
+                  "column 16: did not find expected node content"});
   add({.name = "nothing-selected",
        .spec = {{"fetchConfig", {{"selector", {{"matchLabels", {{"no", "such"}}}}}}}},
        .condition = "ProviderInstalled",
@@ -123,12 +124,13 @@ void AddObjects(const Add& add) {
        .spec = {{"version", "one"}},
        .condition = "PreflightCheckPassed",
        .reason = "IncorrectVersionFormat",
-       .message = "one"});
+       .message = "could not parse \"one\" as version"});
   add({.name = "missing-kinds",
        .data = With("apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\n"),
        .condition = "PreflightCheckPassed",
        .reason = "MissingKinds",
-       .message = "Widget"});
+       .message = "the release uses kinds that the cluster doesn't have: example.com/v1 Widget; install what provides "
+                  "them; this provider then goes on"});
   add({.name = "two-namespaces",
        .data = With(
            std::string(
@@ -137,7 +139,8 @@ void AddObjects(const Add& add) {
            std::string(kGoodComponents)),
        .condition = "ProviderInstalled",
        .reason = "MultipleNamespaces",
-       .message = "Namespace"});
+       .message = "There should be no more than one resource with Kind Namespace in the provider components yaml: it "
+                  "has a and b"});
   add({.name = "invalid-utf8",
        .data = {{"metadata", std::string(kGoodMetadata)}},
        .binary = {{"components",
@@ -157,7 +160,8 @@ void AddObjects(const Add& add) {
        .data = With("apiVersion: v1\nkind: Service\nmetadata: {name: s}\nspec: {ports: [{port: 99999}]}\n"),
        .condition = "ProviderInstalled",
        .reason = "DryRunFailed",
-       .message = "Service"});
+       .message = "Service/bad/s: Service \"s\" is invalid: [spec.ports[0].port: Invalid value: 99999: must be between "
+                  "1 and 65535, inclusive"});
 }
 
 std::vector<Case> Cases() {
