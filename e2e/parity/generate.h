@@ -27,7 +27,7 @@ struct Clusterctl {
   Result<Printed> Generate(const ParityCase& c) const;
 };
 
-// The pinned real program, made available if it isn't yet, with the cache folder of its version.
+// The pinned real program, which tools/assets has made before, with the cache folder of its version.
 Result<Clusterctl> RealClusterctl();
 // The one under test.
 Clusterctl OurClusterctl();

@@ -1,4 +1,4 @@
-// One cell of the parity matrix: a components file of a real release, and how it is rendered.
+// One cell of the parity matrix: a components file of a release of the set, and how it is rendered.
 #pragma once
 
 #include <array>
