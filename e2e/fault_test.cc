@@ -93,7 +93,7 @@ TEST(Faults, LeadToTheSameStates) {
 // The same with what people run.
 TEST(Faults, LeadRealProvidersToTheSameStates) {
   if (std::string missing = MissingForRealStory(); !missing.empty()) GTEST_SKIP() << missing;
-  Lives lives(ByLength(1u, 2u, 20u));
+  Lives lives(ByLength(1u, 1u, 20u));
   Lane lane(kube::ControlPlane::Shared(), "operator", /*alone=*/false);
   lives.Live(lane, RealStory(lane.cluster()));
   lives.ExpectAllLived();
