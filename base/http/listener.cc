@@ -110,7 +110,7 @@ Result<std::optional<Accepted>> Listener::Accept() {
   SetOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   char text[NI_MAXHOST] = "";
   getnameinfo(reinterpret_cast<sockaddr*>(&address), size, text, sizeof text, nullptr, 0, NI_NUMERICHOST);
-  return std::optional<Accepted>({fd, text});
+  return std::optional<Accepted>(Accepted{fd, text});
 }
 
 }  // namespace capi::http

@@ -18,6 +18,7 @@ namespace {
 
 using http_testing::HostileClients;
 using http_testing::RawClient;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -117,7 +118,26 @@ TEST(Hostile, WhoIsSlowIsCutOff) {
     });
     EXPECT_EQ(client.ReadToEnd(), "");
   }
-  EXPECT_TRUE(Ask(server->address()).ok());
+}
+
+TEST(Hostile, WhoIsIdleIsLetGo) {
+  ServerOptions options;
+  options.limits.idle_time = Millis(100);
+  auto server = Serve(options);
+  RawClient client(server->address());
+  client.Write(kGet);
+  EXPECT_THAT(client.ReadToEnd(), EndsWith("GET/a"));
+}
+
+TEST(Hostile, AFurtherRequestHasTheTimeOfTheFirst) {
+  ServerOptions options;
+  options.limits.head_time = Seconds(1);
+  auto server = Serve(options);
+  RawClient client(server->address());
+  client.Write(kGet);
+  EXPECT_THAT(client.ReadAnswer(), EndsWith("GET/a"));
+  client.Write("GET /a HT");
+  EXPECT_EQ(client.ReadToEnd(), "");
 }
 
 TEST(Hostile, AStalledHandshakeIsCutOff) {
