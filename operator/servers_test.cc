@@ -1,4 +1,5 @@
-// T5: who may read the metrics, asked of an API server of our own that answers reviews. T5a: probes beside slow clients.
+// T5: who may read the metrics, asked of an API server of our own that answers reviews. T5a: probes beside slow
+// clients.
 #include "operator/servers.h"
 
 #include <gmock/gmock.h>

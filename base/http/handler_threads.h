@@ -1,8 +1,8 @@
 // Threads for requests, started as they are needed.
 #pragma once
 
-#include <deque>
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <thread>
 #include <vector>

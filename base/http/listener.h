@@ -22,7 +22,7 @@ class Listener {
   Listener(Listener&& other) noexcept;
   Listener& operator=(Listener&&) = delete;
 
-  int fd() const { return fd_; }                         // -1 once closed
+  int fd() const { return fd_; }                           // -1 once closed
   const std::string& address() const { return address_; }  // with the port that it got
   // The next client; none while nobody waits. kUnavailable when the process has no descriptor or memory left for it.
   Result<std::optional<Accepted>> Accept();

@@ -51,11 +51,11 @@ class RequestReader {
 
   ServerLimits limits_;
   At at_ = At::kRequestLine;
-  size_t head_left_;       // bytes that request line, headers and trailers may still have
+  size_t head_left_;  // bytes that request line, headers and trailers may still have
   size_t header_lines_ = 0;
-  std::string line_;       // as far as it has come
+  std::string line_;        // as far as it has come
   std::uint64_t left_ = 0;  // bytes of the body, or of this chunk
-  size_t framing_ = 0;     // bytes of chunked coding that are no body
+  size_t framing_ = 0;      // bytes of chunked coding that are no body
   bool http_1_0_ = false, keep_alive_ = true, continue_ = false;
   int refusal_ = 0;
   std::string why_;

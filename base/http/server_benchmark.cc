@@ -1,7 +1,7 @@
 // How the server answers probes beside clients that are slow or never end, and reviews over TLS.
 //
-// http_benchmark [HOST:PORT PID]: of a server in a process of its own, or of the probes that another process serves there
-// (the operator's, say). Fails when a probe does or when the 99th percentile of them takes longer than 100 ms.
+// http_benchmark [HOST:PORT PID]: of a server in a process of its own, or of the probes that another process serves
+// there (the operator's, say). Fails when a probe does or when the 99th percentile of them takes longer than 100 ms.
 #include <fmt/core.h>
 #include <signal.h>
 #include <sys/prctl.h>

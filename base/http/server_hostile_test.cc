@@ -35,9 +35,7 @@ std::unique_ptr<Server> Serve(ServerOptions options = {}, Server::Handler handle
 }
 
 // Times so short that a test sees them pass, for all but the answers.
-ServerLimits Hasty() {
-  return {.head_time = Millis(100), .body_time = Millis(100), .idle_time = Millis(100)};
-}
+ServerLimits Hasty() { return {.head_time = Millis(100), .body_time = Millis(100), .idle_time = Millis(100)}; }
 
 Result<Response> Ask(const std::string& address) {
   return (*Client::Create("http://" + address, {}))->Do(Context().WithTimeout(Seconds(20)), {.target = "/a"});
@@ -52,23 +50,31 @@ TEST(Hostile, WhatIsRefusedIsTold) {
       {"no HTTP", std::string("\x16\x03\x01 hello\n"), "HTTP/1.1 400 "},
       {"an endless header", "GET /a HTTP/1.1\r\nHost: x\r\nA: " + std::string(1 << 20, 'a'), "HTTP/1.1 431 "},
       {"an endless target", "GET /" + std::string(1 << 20, 'a'), "HTTP/1.1 431 "},
-      {"endless headers", std::string(kGet.substr(0, kGet.size() - 2)) + [] {
-         std::string headers;
-         for (int i = 0; i < 10'000; ++i) headers += "A: b\r\n";
-         return headers;
-       }(), "HTTP/1.1 431 "},
+      {"endless headers",
+       std::string(kGet.substr(0, kGet.size() - 2)) +
+           [] {
+             std::string headers;
+             for (int i = 0; i < 10'000; ++i) headers += "A: b\r\n";
+             return headers;
+           }(),
+       "HTTP/1.1 431 "},
       {"a huge length", head + "Content-Length: 999999999999\r\n\r\n", "HTTP/1.1 413 "},
       {"a huge body", head + "Content-Length: 200000\r\n\r\n" + std::string(200'000, 'b'), "HTTP/1.1 413 "},
       {"two lengths", head + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nab", "HTTP/1.1 400 "},
-      {"a length and chunks", head + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "HTTP/1.1 400 "},
+      {"a length and chunks", head + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+       "HTTP/1.1 400 "},
       {"an endless extension", head + "Transfer-Encoding: chunked\r\n\r\n1;" + std::string(1 << 20, 'e'),
        "HTTP/1.1 400 "},
-      {"endless chunks", head + "Transfer-Encoding: chunked\r\n\r\n" + [] {
-         std::string chunks;
-         for (int i = 0; i < 20'000; ++i) chunks += "a\r\n0123456789\r\n";
-         return chunks;
-       }(), "HTTP/1.1 413 "},
-      {"endless trailers", head + "Transfer-Encoding: chunked\r\n\r\n0\r\n" + std::string(1 << 20, 't'), "HTTP/1.1 431 "},
+      {"endless chunks",
+       head + "Transfer-Encoding: chunked\r\n\r\n" +
+           [] {
+             std::string chunks;
+             for (int i = 0; i < 20'000; ++i) chunks += "a\r\n0123456789\r\n";
+             return chunks;
+           }(),
+       "HTTP/1.1 413 "},
+      {"endless trailers", head + "Transfer-Encoding: chunked\r\n\r\n0\r\n" + std::string(1 << 20, 't'),
+       "HTTP/1.1 431 "},
   };
   ServerOptions options;
   options.limits.body = 100'000;
@@ -160,7 +166,8 @@ TEST(Hostile, PipelinedRequestsAreAnsweredInTheirOrder) {
   RawClient client(server->address());
   std::string all;
   for (int i = 0; i < 50; ++i) {
-    all += "POST /" + std::to_string(i) + " HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n" + std::string(1000, 'x');
+    all +=
+        "POST /" + std::to_string(i) + " HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n" + std::string(1000, 'x');
   }
   client.Write(all);
   for (int i = 0; i < 50; ++i) {
