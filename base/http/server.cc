@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,9 +25,9 @@
 namespace capi::http {
 namespace {
 
-// The share of its connections that a server lets in before those that are there have their turn: nobody has to give
-// way before he was listened to.
-constexpr size_t kTurns = 8;
+// Of the descriptors that the process may have, one server takes up a quarter at most: there are the others' and those
+// of the clients to API servers.
+constexpr size_t kShareOfDescriptors = 4;
 // How long nobody is let in after the process ran out of descriptors with no connection of ours to close.
 constexpr Millis kAcceptPause = Millis(100);
 // Who holds less than this isn't why memory runs short.
@@ -66,6 +67,13 @@ struct Answered {
   std::string bytes;
 };
 
+ServerLimits Within(ServerLimits limits) {
+  rlimit descriptors = {};
+  getrlimit(RLIMIT_NOFILE, &descriptors);
+  limits.connections = std::min<size_t>(limits.connections, descriptors.rlim_cur / kShareOfDescriptors);
+  return limits;
+}
+
 Response Handle(const Server::Handler& handler, const ServerRequest& request) {
   try {
     return handler(request);
@@ -79,7 +87,7 @@ Response Handle(const Server::Handler& handler, const ServerRequest& request) {
 class Server::Impl {
  public:
   Impl(Listener listener, TlsContext tls, ServerOptions options, Handler handler)
-      : limits_(options.limits),
+      : limits_(Within(options.limits)),
         handler_(std::move(handler)),
         address_(listener.address()),
         secure_(tls != nullptr),
@@ -211,12 +219,12 @@ class Server::Impl {
   }
 
   void FreeMemory() {
-    size_t held = 0;
-    for (const Connected& client : clients_) held += client.connection->held();
-    while (held > limits_.held) {
+    held_ = 0;
+    for (const Connected& client : clients_) held_ += client.connection->held();
+    while (held_ > limits_.held) {
       auto next = NextToGo(kHoldsLittle);
       if (next == clients_.end()) return;
-      held -= next->connection->held();
+      held_ -= next->connection->held();
       clients_.erase(next);
     }
   }
@@ -227,7 +235,8 @@ class Server::Impl {
       MutexLock lock(mu_);
       tls = tls_;
     }
-    for (size_t i = 0; i <= limits_.connections / kTurns; ++i) {
+    // All who wait: among them is the probe. Most have sent their request by now, and are listened to at once.
+    for (size_t i = 0; i < limits_.connections; ++i) {
       auto next = Full() ? NextToGo(0) : clients_.end();
       if (Full() && next == clients_.end()) return;
       auto accepted = listener_.Accept();
@@ -237,7 +246,11 @@ class Server::Impl {
       auto [fd, remote] = **std::move(accepted);
       auto connection = std::make_unique<ServerConnection>(fd, std::move(remote), tls.get(), limits_, now);
       clients_.push_back({std::move(connection), ++turn_});
-      Step(*clients_.back().connection, now);  // its request is often there already
+      ServerConnection& last = *clients_.back().connection;
+      Step(last, now);
+      held_ += last.held();
+      if (last.over()) clients_.pop_back();
+      if (held_ > limits_.held) FreeMemory();
     }
   }
 
@@ -262,6 +275,7 @@ class Server::Impl {
   std::vector<Connected> clients_;
   std::vector<pollfd> polled_;
   std::uint64_t turn_ = 0;
+  size_t held_ = 0;  // by clients_, about
   MonoTime accept_from_ = MonoTime::min();
 
   Mutex mu_;

@@ -27,9 +27,11 @@ struct ServerLimits {
   size_t header_lines = 100;
   // An admission review holds an object twice, and etcd takes none above 1.5 MiB.
   size_t body = 3u << 20;
-  // A cluster's kubelet, Prometheus and API servers have about ten. Each may cost some 50 KB while TLS shakes hands.
-  size_t connections = 128;
-  // Bytes of requests and answers that all connections hold together: five of the largest reviews.
+  // A cluster's kubelet, Prometheus and API servers have about ten; a slow one costs a kilobyte, and less to keep than
+  // to send away, as it comes back. A quarter of the process's descriptors at most.
+  size_t connections = 1024;
+  // Bytes that the requests, answers and TLS states of all connections hold together: five of the largest reviews, or
+  // 340 clients whose TLS handshake goes on.
   size_t held = 16u << 20;
 
   // From the connection, or the first byte of a further request, to the end of its head; with the TLS handshake.

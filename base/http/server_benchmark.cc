@@ -1,7 +1,8 @@
 // How the server answers probes beside clients that are slow or never end, and reviews over TLS.
 //
-// http_benchmark [HOST:PORT PID]: of a server in a process of its own, or of the probes that another process serves
-// there (the operator's, say). Fails when a probe does or when the 99th percentile of them takes longer than 100 ms.
+// http_benchmark [HOST:PORT PID [HOST:PORT PID]]: of servers in processes of their own, or of those that serve probes
+// (the operator's, say) and reviews there. Fails when a probe does or when the 99th percentile of them takes longer
+// than 100 ms.
 #include <fmt/core.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,6 +77,7 @@ void EndServer(const Target& target) {
 struct Times {
   std::vector<double> ms;  // of what succeeded
   int failed = 0;
+  std::string failure;  // the last one's
 
   double At(double share) {
     if (ms.empty()) return 0;
@@ -84,6 +87,7 @@ struct Times {
   void Add(const Result<Response>& response, MonoTime since) {
     bool ok = response.ok() && response->status == 200;
     failed += !ok;
+    if (!ok) failure = response.ok() ? std::to_string(response->status) : response.error().message;
     if (ok) ms.push_back(std::chrono::duration<double, std::milli>(SystemClock().Monotonic() - since).count());
   }
 };
@@ -121,44 +125,59 @@ Times Review(const Target& target) {
   Times all;
   for (Times& times : each) {
     all.failed += times.failed;
+    if (times.failed > 0) all.failure = times.failure;
     all.ms.insert(all.ms.end(), times.ms.begin(), times.ms.end());
   }
   return all;
 }
 
-double Megabytes(size_t bytes) { return static_cast<double>(bytes) / 1e6; }
-
-void Print(std::string_view what, Times& times, const Target& target) {
-  fmt::print("| {} | {} | {} | {:.1f} ms | {:.1f} ms | {:.1f} ms | {:.1f} MB |\n", what, times.ms.size(), times.failed,
-             times.At(0.5), times.At(0.99), times.At(1), Megabytes(http_testing::ResidentMemory(target.pid)));
-  std::fflush(stdout);
+// Of the process so far.
+double CpuSeconds(int pid) {
+  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+  std::string word;
+  double ticks = 0;
+  for (int i = 1; i <= 15 && stat >> word; ++i) ticks += i >= 14 ? std::stod(word) : 0;
+  return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
-int Run(std::optional<Target> other) {
+double Megabytes(size_t bytes) { return static_cast<double>(bytes) / 1e6; }
+
+// Measures `ask` and prints its line of the table.
+Times Measure(std::string_view what, const Target& target, Times (*ask)(const Target&)) {
+  MonoTime since = SystemClock().Monotonic();
+  double cpu = CpuSeconds(target.pid);
+  Times times = ask(target);
+  double took = std::chrono::duration<double>(SystemClock().Monotonic() - since).count();
+  fmt::print("| {} | {} | {} | {:.1f} ms | {:.1f} ms | {:.1f} ms | {:.0f} % | {:.1f} MB |\n", what, times.ms.size(),
+             times.failed, times.At(0.5), times.At(0.99), times.At(1), 100 * (CpuSeconds(target.pid) - cpu) / took,
+             Megabytes(http_testing::ResidentMemory(target.pid)));
+  if (times.failed > 0) fmt::print(stderr, "the last failure: {}\n", times.failure);
+  std::fflush(stdout);
+  return times;
+}
+
+int Run(std::optional<Target> other, std::optional<Target> others_reviews) {
   http_testing::AllowDescriptors(8192);
   Target probes = other ? *other : StartServer(false);
-  std::optional<Target> reviews = other ? std::nullopt : std::optional(StartServer(true));
-  fmt::print("| what | answered | failed | median | 99% | slowest | memory afterwards |\n");
-  fmt::print("| --- | --- | --- | --- | --- | --- | --- |\n");
-  Times alone = Probe(probes);
-  Print("probes", alone, probes);
-  Times beside;
+  std::optional<Target> reviews = other ? others_reviews : StartServer(true);
+  fmt::print("| what | answered | failed | median | 99% | slowest | CPU | memory afterwards |\n");
+  fmt::print("| --- | --- | --- | --- | --- | --- | --- | --- |\n");
+  Times alone = Measure("probes", probes, Probe), beside;
   {
     http_testing::HostileClients hostile(probes.address, kHostile);
     hostile.AwaitConnections(kHostile);
-    beside = Probe(probes);
-    Print(fmt::format("probes beside {} hostile clients", kHostile), beside, probes);
+    beside = Measure(fmt::format("probes beside {} hostile clients", kHostile), probes, Probe);
   }
   if (reviews) {
-    Times quiet = Review(*reviews);
-    Print(fmt::format("reviews over TLS in {} s", kReviewTime / Seconds(1)), quiet, *reviews);
+    Measure(fmt::format("reviews over TLS in {} s", kReviewTime / Seconds(1)), *reviews, Review);
     http_testing::HostileClients hostile(reviews->address, kHostile);
     hostile.AwaitConnections(kHostile);
-    Times loud = Review(*reviews);
-    Print("the same beside as many hostile clients", loud, *reviews);
+    Measure("the same beside as many hostile clients", *reviews, Review);
+  }
+  if (!other) {
+    EndServer(probes);
     EndServer(*reviews);
   }
-  if (!other) EndServer(probes);
   bool held = alone.failed + beside.failed == 0 && beside.At(0.99) <= kSlowest;
   if (!held) fmt::print(stderr, "probes failed, or took longer than {} ms\n", kSlowest);
   return held ? 0 : 1;
@@ -168,7 +187,8 @@ int Run(std::optional<Target> other) {
 }  // namespace capi::http
 
 int main(int argc, char** argv) {
-  std::optional<capi::http::Target> other;
-  if (argc == 3) other = {argv[1], std::atoi(argv[2])};
-  return capi::http::Run(other);
+  std::optional<capi::http::Target> probes, reviews;
+  if (argc >= 3) probes = {argv[1], std::atoi(argv[2])};
+  if (argc >= 5) reviews = {argv[3], std::atoi(argv[4])};
+  return capi::http::Run(probes, reviews);
 }

@@ -12,11 +12,15 @@ namespace {
 
 constexpr size_t kPiece = 16u << 10;  // a TLS record
 // Pieces that one connection reads, writes or throws away before the others have their turn.
-constexpr int kPiecesATurn = 8;
+constexpr int kPiecesATurn = 2;
 // How long, and for how many bytes, a client that was told to go is listened to: so that it reads why before the
-// connection is reset. Go's server does the same.
+// connection is reset.
 constexpr Millis kLeaveTime = Seconds(1);
-constexpr size_t kLeaveBytes = 256u << 10;
+constexpr size_t kLeaveBytes = 64u << 10;
+
+// What OpenSSL holds for a connection, as measured, during the handshake and after it.
+constexpr size_t kHandshakeHolds = 48u << 10;
+constexpr size_t kTlsHolds = 12u << 10;
 
 }  // namespace
 
@@ -39,6 +43,11 @@ std::optional<ServerRequest> ServerConnection::Step(MonoTime now) {
   }
   busy_ = true;
   return std::nullopt;
+}
+
+size_t ServerConnection::TlsHolds() const {
+  if (!socket_.tls()) return 0;
+  return phase_ == Phase::kHandshake ? kHandshakeHolds : kTlsHolds;
 }
 
 // False when there is nothing more to do now.

@@ -38,12 +38,13 @@ class ServerConnection {
   bool leaving() const { return phase_ == Phase::kLeaving; }
   bool keep_alive() const { return reader_.keep_alive(); }  // does the request's client want to?
   // The memory that its requests and answers take up, about.
-  size_t held() const { return reader_.held() + handed_ + pending_.capacity() + out_.capacity(); }
+  size_t held() const { return reader_.held() + handed_ + pending_.capacity() + out_.capacity() + TlsHolds(); }
 
  private:
   enum class Phase { kHandshake, kReading, kAnswering, kWriting, kLeaving, kOver };
   using Io = ServerSocket::Io;
 
+  size_t TlsHolds() const;
   bool GoOn(MonoTime now);
   bool Handshake();
   bool Read(MonoTime now);

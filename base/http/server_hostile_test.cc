@@ -54,12 +54,12 @@ TEST(Hostile, WhatIsRefusedIsTold) {
        std::string(kGet.substr(0, kGet.size() - 2)) +
            [] {
              std::string headers;
-             for (int i = 0; i < 10'000; ++i) headers += "A: b\r\n";
+             for (int i = 0; i < 9'000; ++i) headers += "A: b\r\n";
              return headers;
            }(),
        "HTTP/1.1 431 "},
       {"a huge length", head + "Content-Length: 999999999999\r\n\r\n", "HTTP/1.1 413 "},
-      {"a huge body", head + "Content-Length: 200000\r\n\r\n" + std::string(200'000, 'b'), "HTTP/1.1 413 "},
+      {"a huge body", head + "Content-Length: 50000\r\n\r\n" + std::string(50'000, 'b'), "HTTP/1.1 413 "},
       {"two lengths", head + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nab", "HTTP/1.1 400 "},
       {"a length and chunks", head + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
        "HTTP/1.1 400 "},
@@ -69,7 +69,7 @@ TEST(Hostile, WhatIsRefusedIsTold) {
        head + "Transfer-Encoding: chunked\r\n\r\n" +
            [] {
              std::string chunks;
-             for (int i = 0; i < 20'000; ++i) chunks += "a\r\n0123456789\r\n";
+             for (int i = 0; i < 3'500; ++i) chunks += "a\r\n0123456789\r\n";
              return chunks;
            }(),
        "HTTP/1.1 413 "},
@@ -77,7 +77,7 @@ TEST(Hostile, WhatIsRefusedIsTold) {
        "HTTP/1.1 431 "},
   };
   ServerOptions options;
-  options.limits.body = 100'000;
+  options.limits.body = 40'000;
   std::atomic<int> handled = 0;
   auto server = Serve(options, [&](const ServerRequest& request) {
     ++handled;
@@ -89,8 +89,10 @@ TEST(Hostile, WhatIsRefusedIsTold) {
     client.Write(c.sends);  // the rest may meet a closed connection
     std::string answer = client.ReadAnswer();
     // Who goes on sending for long is cut off, and may miss the answer.
-    if (c.sends.size() < 250'000 || !answer.empty()) EXPECT_THAT(answer, StartsWith(c.answer));
-    if (!answer.empty()) EXPECT_THAT(answer, HasSubstr("Connection: close"));
+    if (c.sends.size() < 60'000 || !answer.empty()) {
+      EXPECT_THAT(answer, StartsWith(c.answer));
+      EXPECT_THAT(answer, HasSubstr("Connection: close"));
+    }
     EXPECT_EQ(client.ReadToEnd(), "");
   }
   EXPECT_EQ(handled, 0);

@@ -28,6 +28,7 @@ class ServerSocket {
   ServerSocket& operator=(const ServerSocket&) = delete;
 
   int fd() const { return fd_; }
+  bool tls() const { return ssl_ != nullptr; }
   Io Handshake();
   Io Read(char* into, size_t size, size_t& got);
   Io Write(std::string_view bytes, size_t& sent);
