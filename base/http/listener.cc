@@ -34,17 +34,11 @@ Result<Place> ParseAddress(const std::string& address) {
 
 void SetOption(int fd, int level, int option, int value) { setsockopt(fd, level, option, &value, sizeof value); }
 
-// What the kernel keeps of what a client has sent and we haven't read, and the other way round, counts as memory of the
-// container. By itself it would go up to 6 MB a connection.
-constexpr int kSocketBuffer = 64 << 10;
-
 // Its descriptor, or -1 with errno. Several processes may not share the port.
 int Bind(const addrinfo& at) {
   int fd = socket(at.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -1;
   SetOption(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-  SetOption(fd, SOL_SOCKET, SO_RCVBUF, kSocketBuffer);  // connections have their listener's
-  SetOption(fd, SOL_SOCKET, SO_SNDBUF, kSocketBuffer);
   if (at.ai_family == AF_INET6) SetOption(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
   if (bind(fd, at.ai_addr, at.ai_addrlen) == 0 && listen(fd, SOMAXCONN) == 0) return fd;
   int error = errno;

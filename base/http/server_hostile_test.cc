@@ -77,7 +77,7 @@ TEST(Hostile, WhatIsRefusedIsTold) {
        "HTTP/1.1 431 "},
   };
   ServerOptions options;
-  options.limits.body = 40'000;
+  options.limits.body = 30'000;
   std::atomic<int> handled = 0;
   auto server = Serve(options, [&](const ServerRequest& request) {
     ++handled;
