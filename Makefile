@@ -55,7 +55,7 @@ format: ## lay out the C++ files as .clang-format says
 
 bench: build ## time, memory and requests beside the real clusterctl's and the peer's
 	@tools/deps bench
-	@tools/build release templating_benchmark
+	@tools/build release templating_benchmark http_benchmark
 	@tools/bench
 
 clean: ## remove what was built here (the cache of programs and releases stays)

@@ -1,4 +1,4 @@
-# Debian's libraries. cpp-httplib and re2 are found by pkg-config, the rest by CMake packages.
+# Debian's libraries. libyaml and re2 are found by pkg-config, the rest by CMake packages.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(fmt REQUIRED)
@@ -10,7 +10,6 @@ find_package(CLI11 REQUIRED)
 find_package(GTest REQUIRED)
 find_package(prometheus-cpp REQUIRED CONFIG)
 pkg_check_modules(libyaml REQUIRED IMPORTED_TARGET yaml-0.1)
-pkg_check_modules(httplib REQUIRED IMPORTED_TARGET cpp-httplib)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 if(CAPI_BENCHMARKS)
   find_package(benchmark REQUIRED)

@@ -8,6 +8,18 @@
 namespace capi::ops {
 namespace {
 
+// Asking the API server about a caller may take a while; the next ones don't wait for it.
+constexpr int kReviewsAtOnce = 4;
+
+// Nobody sends a body to probes and metrics.
+http::ServerOptions Bodiless(const std::string& address, int threads) {
+  http::ServerOptions options;
+  options.address = address;
+  options.threads = threads;
+  options.limits.body = 0;
+  return options;
+}
+
 http::Response Text(int status, std::string body, std::string_view type = "text/plain; charset=utf-8") {
   http::Response response;
   response.status = status;
@@ -61,10 +73,7 @@ bool IsLoopback(const std::string& address) {
 }
 
 Result<std::unique_ptr<http::Server>> ServeHealth(const std::string& address, std::function<bool()> ready) {
-  http::ServerOptions options;
-  options.address = address;
-  options.threads = 1;
-  return http::Server::Start(options, [ready = std::move(ready)](const http::ServerRequest& request) {
+  return http::Server::Start(Bodiless(address, 1), [ready = std::move(ready)](const http::ServerRequest& request) {
     if (request.path == "/healthz") return Text(200, "ok\n");
     if (request.path == "/readyz") return ready() ? Text(200, "ok\n") : Text(503, "caches are not filled yet\n");
     return Text(404, "there are /healthz and /readyz\n");
@@ -73,10 +82,8 @@ Result<std::unique_ptr<http::Server>> ServeHealth(const std::string& address, st
 
 Result<std::unique_ptr<http::Server>> ServeMetrics(const std::string& address, bool insecure, kube::Client& client,
                                                    const kube::Metrics& metrics) {
-  http::ServerOptions options;
-  options.address = address;
-  options.threads = 1;
   bool open = insecure || IsLoopback(address);
+  http::ServerOptions options = Bodiless(address, kReviewsAtOnce);
   if (!open) {
     auto certificate = TRY(http::MakeSelfSigned({"localhost"}));
     options.cert_pem = certificate.cert_pem;

@@ -1,4 +1,5 @@
-// T5: who may read the metrics, asked of an API server of our own that answers reviews.
+// T5: who may read the metrics, asked of an API server of our own that answers reviews. T5a: probes beside slow
+// clients.
 #include "operator/servers.h"
 
 #include <gmock/gmock.h>
@@ -6,6 +7,7 @@
 
 #include <atomic>
 
+#include "base/http/hostile_testing.h"
 #include "base/json.h"
 
 namespace capi::ops {
@@ -128,6 +130,15 @@ TEST_F(Servers, ProbesSayWhetherItIsReady) {
   ready = true;
   EXPECT_EQ(Get(url, "/readyz", "").status, 200);
   EXPECT_EQ(Get(url, "/metrics", "").status, 404);
+}
+
+// Eight clients that send a header for ever kept every probe out once.
+TEST_F(Servers, ProbesAreAnsweredBesideSlowClients) {
+  auto server = ServeHealth("127.0.0.1:0", [] { return true; });
+  ASSERT_TRUE(server.ok()) << server.error().message;
+  http_testing::HostileClients hostile((*server)->address(), 200);
+  hostile.AwaitConnections(200);
+  for (int i = 0; i < 40; ++i) EXPECT_EQ(Get("http://" + (*server)->address(), "/healthz", "").status, 200) << i;
 }
 
 }  // namespace

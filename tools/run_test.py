@@ -339,7 +339,6 @@ LIBRARIES = {
     "GTest": ["libgtest-dev", "libgmock-dev"],
     "prometheus-cpp": ["prometheus-cpp-dev"],
     "libyaml": ["libyaml-dev"],
-    "httplib": ["libcpp-httplib-dev"],
     "re2": ["libre2-dev"],
     "benchmark": ["libbenchmark-dev"],
 }

@@ -8,6 +8,7 @@
 #include "base/http/exchange.h"
 #include "base/http/proxy.h"
 #include "base/http/tls.h"
+#include "base/http/token.h"
 #include "base/http/url.h"
 #include "base/mutex.h"
 
@@ -20,23 +21,14 @@ bool IsRedirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-bool ValidToken(std::string_view text) {
-  constexpr std::string_view kOther = "!#$%&'*+-.^_`|~";
-  for (char c : text) {
-    bool alphanumeric = (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
-    if (!alphanumeric && kOther.find(c) == kOther.npos) return false;
-  }
-  return !text.empty();
-}
-
 // Nothing may break out of its line.
 Status CheckRequest(const Request& request) {
   auto bad = [](std::string_view what) { return Error{Code::kInvalidArgument, fmt::format("bad {}", what), {}}; };
-  if (!ValidToken(request.method)) return bad("method");
+  if (!IsToken(request.method)) return bad("method");
   for (unsigned char c : request.target)
     if (c <= ' ' || c >= 0x7f) return bad("target: it must be escaped");
   for (const auto& [name, value] : request.headers.all()) {
-    if (!ValidToken(name)) return bad("header name");
+    if (!IsToken(name)) return bad("header name");
     if (value.find_first_of(std::string_view("\r\n\0", 3)) != value.npos)
       return bad(fmt::format("value of header {}", name));
   }
