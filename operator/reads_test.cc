@@ -8,6 +8,7 @@
 #include "operator/in_use.h"
 #include "operator/materials.h"
 #include "operator/pod_reasons.h"
+#include "operator/rebuild.h"
 #include "operator/testing_fleet.h"
 
 namespace capi::ops {
@@ -131,6 +132,25 @@ TEST_F(Reads, ObjectsAtAVersionThatAnswers) {
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_TRUE(read->items.empty());
   EXPECT_EQ(read->resource.version, "");
+}
+
+// U11: the server of an aggregated API is away. It is one whose APIService names a service; what this server has itself
+// and can't list is an error.
+TEST_F(Reads, AnAggregatedApiThatIsAwayHoldsUpNoRebuild) {
+  Has("/api", R"({"kind":"APIGroupDiscoveryList","items":[]})");
+  Has("/apis", R"({"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"x.example"},"versions":[{"version":"v1",
+    "resources":[{"resource":"gauges","responseKind":{"kind":"Gauge"},"scope":"Cluster","verbs":["list"]}]}]}]})");
+  Has("/apis/x.example/v1/gauges", R"({"kind":"Status","reason":"ServiceUnavailable","message":"nobody there"})", 503);
+  const std::string service = "/apis/apiregistration.k8s.io/v1/apiservices/v1.x.example";
+  auto rebuilt = RebuildInventory(ctx_, *client_, testing::Observed());
+  EXPECT_FALSE(rebuilt.ok()) << "nobody says that it is another server's";
+  EXPECT_EQ(Asked(service), 1u);
+
+  Has(service, R"({"kind":"APIService","spec":{"service":{"namespace":"n","name":"gauges"}}})");
+  rebuilt = RebuildInventory(ctx_, *client_, testing::Observed());
+  ASSERT_TRUE(rebuilt.ok()) << rebuilt.error().message;
+  EXPECT_EQ(rebuilt->inventory.size(), 0u);
+  EXPECT_THAT(rebuilt->unread, ElementsAre("gauges.x.example (nobody there)"));
 }
 
 // U5: pods are asked for what doesn't come up, and seldom.
