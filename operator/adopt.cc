@@ -98,9 +98,10 @@ Installer::Step Installer::RecoverVariables(const Context& ctx, Observation& o, 
   bare.config_secret.reset();
   auto inputs = ReadRenderInputs(ctx, needs_.client, bare);
   if (!inputs.ok()) return NotAdopted(reason::kComponentsCustomizationError, inputs.error());
-  rendering_.acquire();
-  auto marked = templating::MarkVariables(ToRenderInput(bare, m.release, std::move(*inputs), needs_.settings));
-  rendering_.release();
+  auto marked = [&] {
+    RenderTurn turn(rendering_);
+    return templating::MarkVariables(ToRenderInput(bare, m.release, std::move(*inputs), needs_.settings));
+  }();
   // What is wrong with the release itself the real render says better.
   if (!marked.ok() || marked->objects.empty()) return std::nullopt;
   auto live = ReadLive(ctx, needs_.client, marked->objects);

@@ -112,7 +112,7 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
                               const kube::ObjectPtr& is) { OnWatch(watch, users, was, is); }),
       fights_(clock),
       use_(client, watches_),
-      observer_({client, cache_, watches_, settings, rendered_, fights_, use_, clock}),
+      observer_({client, cache_, watches_, settings, rendered_, fights_, use_, clock, [this] { return Unlisted(); }}),
       writer_(client, cache_),
       installer_({client, observer_, cache_, writer_, settings, sources, rendered_}),
       remover_(client, writer_),
@@ -143,6 +143,16 @@ ProviderController::~ProviderController() { watches_.Stop(); }
 void ProviderController::AddTo(kube::Manager& manager) {
   for (auto& informer : informers_) manager.Add(*informer);
   manager.Add(controller_);
+}
+
+std::vector<std::string> ProviderController::Unlisted() const {
+  std::vector<std::string> kinds;
+  for (const auto& informer : informers_) {
+    auto refusal = informer->refusal();
+    bool none = refusal && refusal->code == Code::kNotFound;
+    if (!informer->Synced() && !none) kinds.push_back(informer->resource().kind);
+  }
+  return kinds;
 }
 
 void ProviderController::WakeAll(const std::function<bool(const api::Provider&)>& who) {

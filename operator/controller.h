@@ -42,6 +42,8 @@ class ProviderController {
   void OnProvider(const ProviderCache::Change& change);
   void OnWatch(const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,
                const kube::ObjectPtr& is);
+  // Kinds of providers that the server has and doesn't let be listed.
+  std::vector<std::string> Unlisted() const;
   void WakeAll(const std::function<bool(const api::Provider&)>& who);
   Result<std::optional<Done>> RemoveLeftBehind(const Context& ctx, Observation& o);
   void LookAgain(const Observation& o);

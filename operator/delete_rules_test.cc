@@ -62,6 +62,15 @@ TEST(DeletionRules, SayWhatStandsInTheWay) {
        },
        api::reason::kDeletionBlocked, "Cluster default/mine"},
       {"X3 alone it goes", kCore, [](Observation& o) { o.siblings.clear(); }, "", ""},
+      {"X3 providers of a kind that can't be listed", kCore,
+       [](Observation& o) {
+         o.siblings.clear();
+         o.unlisted = {"AddonProvider"};
+       },
+       api::reason::kDeletionBlocked, "whether there are any of these kinds can't be told: AddonProvider",
+       Retry::kBackoff},
+      {"X3 that is the core's business alone", kInfrastructure, [](Observation& o) { o.unlisted = {"AddonProvider"}; },
+       "", ""},
       {"X3 a second core object needs nobody", kCore,
        [](Observation& o) { o.siblings = {std::make_shared<api::Provider>(testing::NewCore())}; }, "", ""},
       {"P3 what can't be read isn't nothing", kInfrastructure,

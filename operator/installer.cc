@@ -190,12 +190,14 @@ Installer::Step Installer::Gate(const Context& ctx, Observation& o, Material& m)
 Installer::Step Installer::Render(const Context& ctx, const Observation& o, Material& m) {
   auto inputs = ReadRenderInputs(ctx, needs_.client, o);
   if (!inputs.ok()) return NotInstalled(reason::kComponentsCustomizationError, inputs.error());
-  rendering_.acquire();
-  auto rendered = RenderManifests(o, m.release, std::move(inputs).value(), needs_.settings);
-  // The texts are no longer needed, and the trees are gone: give their pages back before the next provider's come.
-  if (!m.fetched) std::string().swap(m.release.components);
-  malloc_trim(0);
-  rendering_.release();
+  Rendered rendered;
+  {
+    RenderTurn turn(rendering_);
+    rendered = RenderManifests(o, m.release, std::move(inputs).value(), needs_.settings);
+    // The texts are no longer needed, and the trees are gone: give their pages back before the next provider's come.
+    if (!m.fetched) std::string().swap(m.release.components);
+    malloc_trim(0);
+  }
   if (rendered.hold) return rendered.hold;
   m.manifests = std::move(rendered.manifests);
   m.manifests.push_back(EntryManifest(o.provider.id, m.release.version.ToString()));

@@ -16,6 +16,18 @@
 
 namespace capi::ops {
 
+// Its turn at the one render that goes on at a time; given back also when the render throws. Thread-compatible.
+class RenderTurn {
+ public:
+  explicit RenderTurn(std::counting_semaphore<1>& turns) : turns_(turns) { turns_.acquire(); }
+  ~RenderTurn() { turns_.release(); }
+  RenderTurn(const RenderTurn&) = delete;
+  RenderTurn& operator=(const RenderTurn&) = delete;
+
+ private:
+  std::counting_semaphore<1>& turns_;
+};
+
 // Thread-safe. One render at a time, so that the peak of memory doesn't grow with the workers.
 class Installer {
  public:

@@ -72,6 +72,21 @@ SourceOptions SourcesFrom(const Options& o) {
   return sources;
 }
 
+// Both run as long as the operator leads.
+void AddParts(const Options& o, kube::Client& client, kube::EventRecorder& events, kube::Manager& manager) {
+  auto record = [&events](const Context& run) {
+    events.Run(run);
+    return Ok();
+  };
+  manager.Add("events", record, /*needs_lead=*/true);
+  if (!o.adopt_inventory) return;
+  auto adopt = [&client, ns = o.ns](const Context& run) {
+    AdoptInventory(run, client, ns);
+    return Ok();
+  };
+  manager.Add("adopt-inventory", adopt, /*needs_lead=*/true);
+}
+
 Status Run(const Options& o) {
   SignalStop signals;
   Context ctx{.stop = signals.token(), .deadline = {}, .log = Logger::Create(o.log_level, o.log_format)};
@@ -102,12 +117,7 @@ Status Run(const Options& o) {
                            "--diagnostics-address");
     ctx.log.Info("serving metrics", {{"address", diagnostics->address()}});
   }
-  manager.Add(
-      "events", [&events](const Context& run) { events.Run(run); }, true);
-  if (o.adopt_inventory) {
-    manager.Add(
-        "adopt-inventory", [&](const Context& run) { AdoptInventory(run, *client, o.ns); }, true);
-  }
+  AddParts(o, *client, events, manager);
   controller.AddTo(manager);
   manager.LeadBy(elector);
   ctx.log.Info("started", {{"version", kProjectVersion}, {"server", config.server}});

@@ -94,6 +94,7 @@ struct Observation {
   kube::Inventory inventory;             // of status
   std::optional<Error> inventory_error;  // the status can't be read
   std::vector<ProviderPtr> siblings;     // all other providers, of all kinds; a spec that doesn't parse is left empty
+  std::vector<std::string> unlisted;     // kinds of providers that can't be listed: siblings of them aren't known
   std::set<api::ProviderId> unjudged;    // siblings that say no contract, though workloads of theirs exist (U11, A2)
   ProviderPtr core;                      // the oldest core provider, also when it is this one; null for none
   bool core_crds_established = false;

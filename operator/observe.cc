@@ -169,7 +169,8 @@ Observer::Observer(Needs needs)
       rendered_(needs.rendered),
       fights_(needs.fights),
       use_(needs.use),
-      clock_(needs.clock) {}
+      clock_(needs.clock),
+      unlisted_(std::move(needs.unlisted)) {}
 
 Result<std::shared_ptr<kube::Informer>> Observer::Crds(const Context& ctx, const std::string& key) {
   return watches_.Need(ctx, {kube::Builtin("CustomResourceDefinition"), "", OurObjects(), "", false}, key, SlimCrd);

@@ -1,6 +1,7 @@
 // Gathers an Observation from the caches, and keeps the watches that feed them.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -28,6 +29,7 @@ class Observer {
     Fights& fights;
     UseFinder& use;
     Clock& clock;
+    std::function<std::vector<std::string>()> unlisted = nullptr;  // kinds of providers that can't be listed
   };
   explicit Observer(Needs needs);
 
@@ -97,6 +99,7 @@ class Observer {
   Fights& fights_;
   UseFinder& use_;
   Clock& clock_;
+  const std::function<std::vector<std::string>()> unlisted_;
   Mutex mu_;
   std::set<std::string> awaited_ CAPI_GUARDED_BY(mu_);  // watches whose first state was waited for
   // Versions of an object: our last write, and the last that the watch has shown.

@@ -54,6 +54,7 @@ class Informer::Impl {
       if (end.ok() || !ctx.Check().ok()) continue;
       ++failures;
       if (end.code() == Code::kGone || failures >= kFailuresToListAgain) version_.clear();
+      NoteRefusal(end.error());
       Report(ctx, failures, end.error());
       server_->Wait(ctx, failures, end.error());
     }
@@ -62,6 +63,11 @@ class Informer::Impl {
   bool Synced() const {
     MutexLock lock(mu_);
     return synced_;
+  }
+
+  std::optional<Error> refusal() const {
+    MutexLock lock(mu_);
+    return refusal_;
   }
 
   Status WaitForSync(const Context& ctx) const CAPI_NO_THREAD_SAFETY_ANALYSIS {
@@ -166,7 +172,14 @@ class Informer::Impl {
     }
     MutexLock lock(mu_);
     synced_ = true;
+    refusal_.reset();
     sync_changed_.notify_all();
+  }
+
+  void NoteRefusal(const Error& error) {
+    MutexLock lock(mu_);
+    bool of_kind = !error.Transient() && error.code != Code::kUnauthenticated;
+    refusal_ = of_kind && !synced_ ? std::optional(error) : std::nullopt;
   }
 
   // A lost connection is an everyday thing; what comes again isn't.
@@ -187,6 +200,7 @@ class Informer::Impl {
   mutable Mutex mu_;
   mutable std::condition_variable_any sync_changed_;
   bool synced_ CAPI_GUARDED_BY(mu_) = false;
+  std::optional<Error> refusal_ CAPI_GUARDED_BY(mu_);
 };
 
 Informer::Informer(Client& client, Resource resource, InformerOptions options, Handler handler) {
@@ -205,6 +219,7 @@ Informer::~Informer() = default;
 void Informer::Run(const Context& ctx) { impl_->Run(ctx); }
 bool Informer::Synced() const { return impl_->Synced(); }
 Status Informer::WaitForSync(const Context& ctx) const { return impl_->WaitForSync(ctx); }
+std::optional<Error> Informer::refusal() const { return impl_->refusal(); }
 ObjectPtr Informer::Get(std::string_view ns, std::string_view name) const { return impl_->store.Get(ns, name); }
 std::vector<ObjectPtr> Informer::List() const { return impl_->store.List(); }
 const Resource& Informer::resource() const { return impl_->resource; }

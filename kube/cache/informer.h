@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,10 @@ class Informer {
   // kDeadlineExceeded otherwise.
   bool Synced() const;
   Status WaitForSync(const Context& ctx) const;
+
+  // Why the server gives no first state, as it answered last: the kind isn't there, or may not be read. Nothing once
+  // there is a state, and where the answer says nothing of the kind: an outage, a token that has run out.
+  std::optional<Error> refusal() const;
 
   ObjectPtr Get(std::string_view ns, std::string_view name) const;  // null where there is none
   std::vector<ObjectPtr> List() const;                              // sorted by namespace and name
