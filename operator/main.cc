@@ -106,6 +106,7 @@ Status Run(const Options& o) {
                                         .lease_duration = o.lease_duration,
                                         .renew_deadline = o.renew_deadline,
                                         .retry_period = o.retry_period});
+  client->GuardWrites([&elector](const Context& call) { return elector.MayWrite(call); });
   kube::Manager manager(SystemClock());
   std::unique_ptr<http::Server> health, diagnostics;
   if (o.health_address != "0") {

@@ -21,7 +21,7 @@ http::Response Text(int status, std::string body, std::string_view type = "text/
 Result<std::optional<Json>> Review(const Context& ctx, kube::Client& client, const std::string& token) {
   kube::Object review(
       Json{{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenReview"}, {"spec", {{"token", token}}}});
-  kube::Object answer = TRY(client.Create(ctx, kube::Builtin("TokenReview"), review));
+  kube::Object answer = TRY(client.Create(ctx, kube::Builtin("TokenReview"), review, {.unguarded = true}));
   if (!GetBool(answer.json(), {"status", "authenticated"})) return std::optional<Json>();
   const Json* user = Find(answer.json(), {"status", "user"});
   return std::optional<Json>(user == nullptr ? Json::object() : *user);
@@ -33,7 +33,7 @@ Result<bool> MayRead(const Context& ctx, kube::Client& client, const Json& user)
                {"nonResourceAttributes", {{"path", "/metrics"}, {"verb", "get"}}}};
   if (const Json* groups = Find(user, {"groups"})) spec["groups"] = *groups;
   kube::Object review(Json{{"apiVersion", "authorization.k8s.io/v1"}, {"kind", "SubjectAccessReview"}, {"spec", spec}});
-  kube::Object answer = TRY(client.Create(ctx, kube::Builtin("SubjectAccessReview"), review));
+  kube::Object answer = TRY(client.Create(ctx, kube::Builtin("SubjectAccessReview"), review, {.unguarded = true}));
   return GetBool(answer.json(), {"status", "allowed"});
 }
 
