@@ -4,7 +4,8 @@
 namespace capi::api::schema {
 namespace {
 
-constexpr std::string_view kOwnNamespace = "Its namespace; the provider's own when not set.";
+constexpr std::string_view kOwnNamespace =
+    "Its namespace; the provider's own when not set. Another one is refused where the operator doesn't allow it.";
 
 Json SecretReference(std::string_view description) {
   return Reference(description, "Name of the Secret.", kOwnNamespace);

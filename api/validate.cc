@@ -190,6 +190,24 @@ std::vector<FieldError> Validate(const Provider& p) {
   return out;
 }
 
+std::vector<ForeignReference> ForeignReferences(const Provider& p) {
+  std::vector<ForeignReference> out;
+  auto look = [&](const ObjectRef& ref, std::string_view path) {
+    if (!ref.ns.empty() && ref.ns != p.id.ns) out.push_back({fmt::format("spec.{}.namespace", path), ref.ns});
+  };
+  auto look_if = [&](const std::optional<ObjectRef>& ref, std::string_view path) {
+    if (ref) look(*ref, path);
+  };
+  look_if(p.spec.config_secret, "configSecret");
+  look_if(p.spec.additional_manifests, "additionalManifests");
+  if (!p.spec.fetch_config) return out;
+  const FetchConfig& fetch = *p.spec.fetch_config;
+  look_if(fetch.secret_ref, "fetchConfig.secretRef");
+  if (fetch.git) look_if(fetch.git->secret_ref, "fetchConfig.git.secretRef");
+  if (fetch.verify) look(fetch.verify->secret_ref, "fetchConfig.verify.secretRef");
+  return out;
+}
+
 std::vector<FieldError> ValidateUpdate(const Provider& old, const Provider& p) {
   if (!old.spec.manager || !p.spec.manager) return {};
   if (!old.spec.manager->debug || !p.spec.manager->debug || *old.spec.manager == *p.spec.manager) return {};

@@ -155,6 +155,32 @@ TEST(Validate, PatchVectors) {
   }
 }
 
+// T1: every reference of the spec that names a namespace.
+TEST(ForeignReferences, AreThoseToOtherNamespaces) {
+  struct Case {
+    std::string_view spec, path;
+  };
+  const Case cases[] = {
+      {"{}", ""},
+      {"{configSecret: {name: s}, additionalManifests: {name: m}}", ""},
+      {"{configSecret: {name: s, namespace: ns}}", ""},
+      {"{configSecret: {name: s, namespace: other}}", "spec.configSecret.namespace"},
+      {"{additionalManifests: {name: s, namespace: other}}", "spec.additionalManifests.namespace"},
+      {"{fetchConfig: {url: a, secretRef: {name: s, namespace: other}}}", "spec.fetchConfig.secretRef.namespace"},
+      {"{fetchConfig: {git: {url: a, secretRef: {name: s, namespace: other}}}}",
+       "spec.fetchConfig.git.secretRef.namespace"},
+      {"{fetchConfig: {url: a, verify: {provider: cosign, secretRef: {name: s, namespace: other}}}}",
+       "spec.fetchConfig.verify.secretRef.namespace"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.spec);
+    auto found = ForeignReferences(Make("InfrastructureProvider", "aws", c.spec));
+    ASSERT_EQ(found.size(), c.path.empty() ? 0u : 1u);
+    if (found.empty()) continue;
+    EXPECT_EQ(found[0], (ForeignReference{std::string(c.path), "other"}));
+  }
+}
+
 // I9: with manager.debug the other manager fields can't change until it is off again.
 TEST(ValidateUpdate, DebugHoldsTheManagerFields) {
   struct Case {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/encoding.h"
+#include "e2e/audit.h"
 #include "e2e/managed_cluster.h"
 
 namespace capi::e2e {
@@ -249,6 +250,39 @@ TEST_F(BadInput, ComponentsOfAnotherDigestAreRefused) {
   ASSERT_TRUE(AwaitReady(sealed));
   EXPECT_EQ(See(sealed).Status("ProviderInstalled"), "True");
   EXPECT_TRUE(cluster_->Exists({"", "ConfigMap", "bad", "good"}));
+}
+
+// T1: what is named in another namespace is refused unread, and taken where the operator allows it.
+TEST_F(BadInput, WhatLiesInAnotherNamespaceIsNotRead) {
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
+  const Managed curious{ProviderType::kInfrastructure, "bad", "curious", ""};
+  const std::string there = "secluded";
+  cluster_->CreateNamespace(there);
+  cluster_->StoreSecret(there, "variables", {{"VALUE", "a secret of others"}});
+  cluster_->StoreConfigMap(
+      there, "more", {},
+      {{"manifests", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\ndata: {value: '${VALUE}'}\n"}});
+  StoreCase({.name = curious.name});
+  cluster_->ApplyProvider(
+      curious.type, curious.ns, curious.name,
+      {{"version", "v1.0.0"},
+       {"fetchConfig", {{"selector", {{"matchLabels", {{"provider.cluster.x-k8s.io/name", curious.name}}}}}}},
+       {"configSecret", {{"name", "variables"}, {"namespace", there}}},
+       {"additionalManifests", {{"name", "more"}, {"namespace", there}}}});
+  ASSERT_TRUE(AwaitReason(curious, "PreflightCheckPassed", "CrossNamespaceReference"));
+  EXPECT_EQ(See(curious).Status("Stalled"), "True");
+  EXPECT_THAT(See(curious).Message("Ready"), HasSubstr("spec.configSecret.namespace: Forbidden: secluded is another"));
+  EXPECT_THAT(See(curious).Message("Ready"), HasSubstr("spec.additionalManifests.namespace: Forbidden"));
+  ASSERT_TRUE(AwaitPassByEdit(curious));
+  for (const AuditedRequest& request : AuditLog(cluster_->plane())) {
+    bool looked = request.user_agent.starts_with("capi-operator/") && request.uri.find(there) != std::string::npos;
+    EXPECT_FALSE(looked) << request.ToString();
+  }
+  ExpectNothingApplied();
+
+  StartOperator({"--allow-cross-namespace-references"});
+  ASSERT_TRUE(AwaitReady(curious));
+  EXPECT_EQ(GetString(cluster_->Get("ConfigMap", "bad", "more").json(), {"data", "value"}), "a secret of others");
 }
 
 TEST_F(BadInput, AWrongCoreNameAndADuplicate) {

@@ -9,6 +9,7 @@
 
 #include "base/files.h"
 #include "base/strings.h"
+#include "e2e/audit.h"
 #include "e2e/length.h"
 #include "e2e/managed_cluster.h"
 #include "e2e/small_release.h"
@@ -109,20 +110,13 @@ TEST_F(Survival, TheApiServerRestarts) {
   EXPECT_TRUE(operator_->running() && operator_->pid() == pid);
 }
 
-// "patch /apis/..." of each write by `user`, but for the lease, that the server got after `time` (a MicroTime).
+// Writes by `user`, but for the lease, that the server got after `time`.
 std::vector<std::string> WritesAfter(const kube::ControlPlane& plane, const std::string& user,
                                      const std::string& time) {
   std::vector<std::string> writes;
-  auto log = ReadFile(plane.audit_log());
-  EXPECT_TRUE(log.ok());
-  for (const std::string& line : Split(log.ok() ? *log : "", '\n')) {
-    auto event = ParseJson(line);
-    if (!event.ok() || GetString(*event, {"impersonatedUser", "username"}) != user) continue;
-    std::string verb = GetString(*event, {"verb"});
-    bool reads = verb == "get" || verb == "list" || verb == "watch";
-    if (reads || GetString(*event, {"objectRef", "resource"}) == "leases") continue;
-    if (GetString(*event, {"requestReceivedTimestamp"}) <= time) continue;
-    writes.push_back(verb + " " + GetString(*event, {"requestURI"}));
+  for (const AuditedRequest& request : AuditLog(plane)) {
+    bool told = request.user == user && request.writes() && request.resource != "leases" && request.time > time;
+    if (told) writes.push_back(request.ToString());
   }
   return writes;
 }

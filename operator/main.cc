@@ -52,6 +52,7 @@ std::string Identity() {
 
 Result<Settings> LoadSettings(const Options& o) {
   Settings settings;
+  settings.allow_cross_namespace_references = o.allow_cross_namespace_references;
   settings.environment = SelectEnvironment(environ, o.environment_variables);
   // Stands in for another build of the operator, in tests (U10).
   if (const char* other = std::getenv("CAPI_OPERATOR_RENDERER_VERSION")) settings.renderer = other;
