@@ -11,6 +11,7 @@ namespace {
 
 using api::ProviderType;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr std::string_view kGoodMetadata =
     "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
@@ -250,6 +251,45 @@ TEST_F(BadInput, ComponentsOfAnotherDigestAreRefused) {
   ASSERT_TRUE(AwaitReady(sealed));
   EXPECT_EQ(See(sealed).Status("ProviderInstalled"), "True");
   EXPECT_TRUE(cluster_->Exists({"", "ConfigMap", "bad", "good"}));
+}
+
+// I7: an API server's refusal repeats the values that it refuses; nothing that the operator says does.
+TEST_F(BadInput, AValueOfASecretIsNotRepeated) {
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
+  const Managed loud{ProviderType::kInfrastructure, "bad", "loud", ""};
+  const std::string pin = "83619274";
+  kube::Object wrong(Json{{"apiVersion", "v1"},
+                          {"kind", "Secret"},
+                          {"metadata", {{"name", "pins"}, {"namespace", "bad"}}},
+                          {"stringData", {{"pin", std::stoi(pin)}}}});
+  auto applied = cluster_->client().Apply(cluster_->ctx(), kube::Builtin("Secret"), wrong, {.field_manager = "test"});
+  ASSERT_FALSE(applied.ok());
+  EXPECT_THAT(applied.error().message, HasSubstr(pin)) << "a server that doesn't would need no mask";
+
+  cluster_->StoreSecret("bad", "pins-of-loud", {{"PIN", pin}});
+  StoreCase({.name = loud.name,
+             .data = With("apiVersion: v1\nkind: Secret\nmetadata: {name: pins, namespace: x}\n"
+                          "stringData:\n  pin: ${PIN}\n")});
+  cluster_->ApplyProvider(
+      loud.type, loud.ns, loud.name,
+      {{"version", "v1.0.0"},
+       {"fetchConfig", {{"selector", {{"matchLabels", {{"provider.cluster.x-k8s.io/name", loud.name}}}}}}},
+       {"configSecret", {{"name", "pins-of-loud"}}}});
+  ASSERT_TRUE(kube::Eventually([&] { return See(loud).Message("Ready").find(".stringData.pin") != std::string::npos; }))
+      << See(loud).Describe();
+  EXPECT_THAT(See(loud).Message("Ready"), HasSubstr("Value:***"));
+  const kube::Resource& events = kube::Builtin("Event");
+  std::vector<kube::Object> told;
+  EXPECT_TRUE(kube::Eventually([&] {
+    auto list = cluster_->client().List(cluster_->ctx(), events, "bad", {.field_selector = "involvedObject.name=loud"});
+    if (list.ok()) told = list->items;
+    return !told.empty();
+  }));
+  for (const auto& event : told) EXPECT_THAT(event.json().dump(), Not(HasSubstr(pin)));
+  auto object = cluster_->client().Get(cluster_->ctx(), api::ResourceOf(loud.type), loud.ns, loud.name);
+  ASSERT_TRUE(object.ok()) << object.error().message;
+  EXPECT_THAT(object->json().dump(), Not(HasSubstr(pin)));
+  EXPECT_THAT(operator_->Log(), Not(HasSubstr(pin)));
 }
 
 // T1: what is named in another namespace is refused unread, and taken where the operator allows it.

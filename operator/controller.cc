@@ -110,11 +110,12 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
       cache_([this](const ProviderCache::Change& change) { OnProvider(change); }),
       watches_(client, [this](const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,
                               const kube::ObjectPtr& is) { OnWatch(watch, users, was, is); }),
+      inventory_key_(client, options_.own_ns),
       fights_(clock),
       use_(client, watches_),
       observer_({client, cache_, watches_, settings, rendered_, fights_, use_, clock, [this] { return Unlisted(); }}),
       writer_(client, cache_),
-      installer_({client, observer_, cache_, writer_, settings, sources, rendered_}),
+      installer_({client, observer_, cache_, writer_, settings, sources, rendered_, masks_, inventory_key_}),
       remover_(client, writer_),
       restorer_({client, observer_, rendered_, fights_}),
       scaler_(client, observer_),
@@ -357,6 +358,7 @@ Result<kube::Outcome> ProviderController::Report(const Context& ctx, Observation
   } else {
     controller_.queue().Forget(key);
   }
+  masks_.Hide(key, o, done);
   if (!done.forget) LookAgain(o);
   if (done.again_after) controller_.queue().AddAfter(key, *done.again_after);
   const api::ProviderStatus was = o.provider.status, is = Summarize(o, done);
@@ -405,6 +407,7 @@ void ProviderController::Measure(const api::Provider& provider, const api::Provi
   if (gone) {
     rendered_.Drop(provider.id.Key());
     fights_.Forget(provider.id.Key());
+    masks_.Drop(provider.id.Key());
     metrics_.Remove("capi_operator_provider_ready", labels);
     metrics_.Remove("capi_operator_provider_stalled", labels);
     pods_.Forget(provider.id.Key());

@@ -22,7 +22,8 @@ namespace capi::ops {
 
 struct ControllerSettings {
   int workers = 4;
-  std::string ns;  // "" for all namespaces
+  std::string ns;                  // "" for all namespaces
+  std::string own_ns = "default";  // where the operator keeps what is its own
 };
 
 // Thread-safe. Owns everything that lives as long as the operator leads.
@@ -62,6 +63,8 @@ class ProviderController {
   ProviderCache cache_;
   Watches watches_;
   RenderedCache rendered_;
+  SecretMasks masks_;
+  InventoryKey inventory_key_;
   Fights fights_;
   UseFinder use_;
   Observer observer_;

@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "kube/apply/apply.h"
+#include "operator/inventory_key.h"
 #include "operator/observe.h"
 #include "operator/release_store.h"
 #include "operator/rendered_cache.h"
+#include "operator/secret_masks.h"
 #include "operator/sources.h"
 #include "operator/status_writer.h"
 #include "operator/storage_migration.h"
@@ -39,6 +41,8 @@ class Installer {
     const Settings& settings;
     const Sources& sources;
     RenderedCache& rendered;
+    SecretMasks& masks;
+    InventoryKey& key;
   };
   explicit Installer(Needs needs);
 

@@ -98,9 +98,10 @@ Status Run(const Options& o) {
 
   kube::Metrics metrics;
   kube::EventRecorder events(*client, "capi-operator", SystemClock());
-  ProviderController controller(*client, settings, sources, {.workers = o.concurrency, .ns = o.ns}, metrics, events,
-                                SystemClock());
   std::string lease_namespace = o.lease_namespace.empty() ? config.ns : o.lease_namespace;
+  ProviderController controller(*client, settings, sources,
+                                {.workers = o.concurrency, .ns = o.ns, .own_ns = lease_namespace}, metrics, events,
+                                SystemClock());
   kube::LeaderElector elector(*client, {.ns = lease_namespace,
                                         .name = "controller-leader-election-capi-operator",
                                         .identity = Identity(),

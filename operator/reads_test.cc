@@ -6,6 +6,7 @@
 
 #include "base/http/server.h"
 #include "operator/in_use.h"
+#include "operator/inventory_key.h"
 #include "operator/materials.h"
 #include "operator/pod_reasons.h"
 #include "operator/rebuild.h"
@@ -75,6 +76,49 @@ TEST_F(Reads, SecretsAreDecoded) {
   secret = ReadSecret(ctx_, *client_, {"s", "n"});
   ASSERT_FALSE(secret.ok());
   EXPECT_THAT(secret.error().message, HasSubstr("Secret n/s, key A"));
+}
+
+// I7, U10: the key is the installation's: read where there is one, made where there is none; and asked for only where
+// it is needed.
+TEST_F(Reads, TheKeyOfInventoriesIsKept) {
+  const std::string path = "/api/v1/namespaces/own/secrets/capi-operator-inventory-key";
+  const std::string made = R"({"kind":"Secret","data":{"key":"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="}})";
+  const kube::Object secret(*ParseJson(R"({"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"}})"));
+  const kube::Object account(*ParseJson(R"({"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"a"}})"));
+  auto hashes = [&](InventoryKey& key, const std::vector<kube::Object>& objects) -> Result<std::vector<std::string>> {
+    std::vector<kube::Manifest> manifests;
+    for (const auto& object : objects) manifests.push_back(kube::ToManifest(object));
+    TRY(key.HashSecrets(ctx_, manifests, {}));
+    std::vector<std::string> out;
+    for (const auto& manifest : manifests) out.push_back(manifest.hash);
+    return out;
+  };
+  const std::string plain = kube::ToManifest(secret).hash, of_account = kube::ToManifest(account).hash;
+  InventoryKey unused(*client_, "own");
+  EXPECT_THAT(*hashes(unused, {account}), ElementsAre(of_account));
+  EXPECT_EQ(Asked(path), 0u);
+  EXPECT_FALSE(hashes(unused, {secret}).ok()) << "it is not there, and can't be made";
+
+  Has("/api/v1/namespaces/own/secrets", made, 201);
+  InventoryKey first(*client_, "own");
+  auto with_key = hashes(first, {secret, account});
+  ASSERT_TRUE(with_key.ok()) << with_key.error().message;
+  EXPECT_NE((*with_key)[0], plain);
+  EXPECT_EQ((*with_key)[0].size(), plain.size());
+  EXPECT_EQ((*with_key)[1], of_account);
+  size_t asked = Asked(path);
+  EXPECT_EQ(*hashes(first, {secret, account}), *with_key);
+  EXPECT_EQ(Asked(path), asked) << "once is enough";
+
+  Has(path, made);
+  InventoryKey restarted(*client_, "own");
+  EXPECT_EQ(*hashes(restarted, {secret, account}), *with_key);
+  Has(path, R"({"kind":"Secret","data":{"key":"c2hvcnQ="}})");
+  InventoryKey broken(*client_, "own");
+  auto refused = hashes(broken, {secret});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, HasSubstr("holds no key of 32 bytes"));
+  EXPECT_THAT(refused.error().message, ::testing::Not(HasSubstr("short")));
 }
 
 // Image overrides and manifests come from what the spec names.
