@@ -62,15 +62,6 @@ TEST(DeletionRules, SayWhatStandsInTheWay) {
        },
        api::reason::kDeletionBlocked, "Cluster default/mine"},
       {"X3 alone it goes", kCore, [](Observation& o) { o.siblings.clear(); }, "", ""},
-      {"X3 providers of a kind that can't be listed", kCore,
-       [](Observation& o) {
-         o.siblings.clear();
-         o.unlisted = {"AddonProvider"};
-       },
-       api::reason::kDeletionBlocked, "whether there are any of these kinds can't be told: AddonProvider",
-       Retry::kBackoff},
-      {"X3 that is the core's business alone", kInfrastructure, [](Observation& o) { o.unlisted = {"AddonProvider"}; },
-       "", ""},
       {"X3 a second core object needs nobody", kCore,
        [](Observation& o) { o.siblings = {std::make_shared<api::Provider>(testing::NewCore())}; }, "", ""},
       {"P3 what can't be read isn't nothing", kInfrastructure,
@@ -113,6 +104,22 @@ TEST(DeletionRules, SayWhatStandsInTheWay) {
     EXPECT_THAT(hold.message, HasSubstr("operator.cluster.x-k8s.io/force-delete")) << "the way out is named";
     EXPECT_EQ(hold.retry, c.retry);
   }
+}
+
+// F7, X3: providers of a kind that can't be listed may need the core, which is its business alone.
+TEST(DeletionRules, TheCoreStaysWhileProvidersMayBeUnseen) {
+  Observation core = Deleted(api::ProviderType::kCore), other = Deleted(api::ProviderType::kInfrastructure);
+  core.siblings.clear();
+  EXPECT_EQ(testing::StepName(Decide(core)), "Remove");
+  core.unlisted = other.unlisted = {"AddonProvider"};
+  EXPECT_EQ(testing::StepName(Decide(other)), "Remove");
+  Step step = Decide(core);
+  ASSERT_EQ(testing::StepName(step), "Hold");
+  const Hold& hold = std::get<Hold>(step);
+  EXPECT_EQ(hold.reason, api::reason::kDeletionBlocked);
+  EXPECT_THAT(hold.message, HasSubstr("whether there are any of these kinds can't be told: AddonProvider"));
+  EXPECT_THAT(hold.message, HasSubstr("force-delete"));
+  EXPECT_EQ(hold.retry, Retry::kBackoff) << "no event tells that they can be listed";
 }
 
 // X2, D1: an API server that faltered in the middle of a removal made the provider "in use": what it restored then was
