@@ -12,6 +12,21 @@ constexpr int kFailuresToListAgain = 5;
 
 Error EndedEarly(std::string_view what) { return {Code::kUnavailable, std::string(what), {}}; }
 
+// Whether an answer is about the kind, and not about the server, the way to it, or who asks. A 500 is: an object that
+// is stored can't be read.
+bool IsOfKind(Code code) {
+  switch (code) {
+    case Code::kConflict:
+    case Code::kGone:
+    case Code::kRateLimited:
+    case Code::kUnavailable:
+    case Code::kDeadlineExceeded:
+    case Code::kCancelled:
+    case Code::kUnauthenticated: return false;
+    default: return true;
+  }
+}
+
 CollectionSource SourceOf(Client& client, const Resource& resource, const InformerOptions& options) {
   ListOptions list{.label_selector = options.label_selector,
                    .field_selector = options.field_selector,
@@ -178,8 +193,7 @@ class Informer::Impl {
 
   void NoteRefusal(const Error& error) {
     MutexLock lock(mu_);
-    bool of_kind = !error.Transient() && error.code != Code::kUnauthenticated;
-    refusal_ = of_kind && !synced_ ? std::optional(error) : std::nullopt;
+    refusal_ = IsOfKind(error.code) && !synced_ ? std::optional(error) : std::nullopt;
   }
 
   // A lost connection is an everyday thing; what comes again isn't.
