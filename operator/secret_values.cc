@@ -30,9 +30,7 @@ std::vector<std::string> AsNumber(std::string_view value) {
   if (value.size() > kMostOfNumber) return {};
   auto read = ParseYaml(value);
   if (!read.ok() || !read->is_number()) return {};
-  std::vector<std::string> forms = {ToJsonText(*read)};
-  if (read->is_number_float()) forms.push_back(fmt::format("{:g}", read->get<double>()));
-  return forms;
+  return {ToJsonText(*read), fmt::format("{:g}", read->get<double>())};
 }
 
 // Between the quotes of a JSON or Go text.

@@ -36,7 +36,7 @@ TEST(SecretValues, AreHiddenByTheirLength) {
       {"", "\"\": Required value", "\"\": Required value"},
       {"0123456", "got Value:42798", "got Value:***"},  // as YAML reads it
       {"1234.50", "got Value:1234.5 and 1234.50", "got Value:*** and ***"},
-      {"1e9", "got Value:1e+09", "got Value:***"},
+      {"1e9", "got Value:1e+09, or 1000000000", "got Value:***, or ***"},
       {"line one of it\nline two of it\nshort", "at line two of it: short", "at ***: short"},
       {"a \"quoted\"\n\tone", R"(got "a \"quoted\"\n\tone")", "got \"***\""},
       {"c2VjcmV0", "got c2VjcmV0", "got ***"},
