@@ -109,6 +109,12 @@ constexpr ReasonInfo kReasons[] = {
     {"What the object refers to", reason::kAdditionalManifestsNotFound, "PreflightCheckPassed, Reconciling",
      "The ConfigMap that spec.additionalManifests names does not exist, or lacks the key manifests.",
      "Create it; the provider goes on by itself."},
+    {"What the object refers to", reason::kCrossNamespaceReference, "PreflightCheckPassed, Stalled",
+     "The spec names an object of another namespace, and this operator reads none of these; the message begins with "
+     "the "
+     "field's path.",
+     "Put the object into the provider's own namespace; or whoever runs the operator allows it, with "
+     "--allow-cross-namespace-references."},
     {"The release", reason::kComponentsFetchError, "ProviderInstalled, Reconciling, Stalled",
      "The release could not be read from its source, or is broken as stored: a key is missing, or its compression is "
      "damaged.",

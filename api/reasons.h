@@ -119,6 +119,8 @@ inline constexpr std::string_view kSecretNotFound = "SecretNotFound";
 inline constexpr std::string_view kMissingVariables = "MissingVariables";
 // The ConfigMap that spec.additionalManifests names does not exist, or lacks the key manifests.
 inline constexpr std::string_view kAdditionalManifestsNotFound = "AdditionalManifestsNotFound";
+// The spec names an object of another namespace, and this operator reads none of these.
+inline constexpr std::string_view kCrossNamespaceReference = "CrossNamespaceReference";
 
 // ---- The release ----
 

@@ -4,14 +4,15 @@
 namespace capi::api::schema {
 namespace {
 
-constexpr std::string_view kOwnNamespace = "Its namespace; the provider's own when not set.";
+constexpr std::string_view kOwnNamespace =
+    "Its namespace; the provider's own when not set. Another one is refused where the operator doesn't allow it.";
 
 Json SecretReference(std::string_view description) {
   return Reference(description, "Name of the Secret.", kOwnNamespace);
 }
 
 Json Git() {
-  return Object("A git repository with releases; a tag is a version.",
+  return Object("A git repository with releases; a tag is a version. Not supported yet: refused.",
                 {{"url", Text("Where the repository is, like https://example.com/org/repo.git.")},
                  {"path", Text("Folder in the repository that has metadata.yaml and the components file.")},
                  {"secretRef", SecretReference("Secret with credentials for this repository.")}},
@@ -33,7 +34,7 @@ Json FetchConfig() {
       {{"url", Text("URL of the components file of a release on GitHub or GitLab, like "
                     "https://github.com/org/repo/releases/latest/infrastructure-components.yaml.")},
        {"oci", Text("OCI artifact, like registry.example.com/org/provider:v1.2.3; without a tag, spec.version is the "
-                    "tag.")},
+                    "tag. Not supported yet: refused.")},
        {"selector", LabelSelector("ConfigMaps in the provider's namespace, each with one release. Their version is in "
                                   "label provider.cluster.x-k8s.io/version, or it is their name.")},
        {"git", Git()},

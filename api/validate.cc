@@ -51,11 +51,15 @@ void CheckReference(const std::optional<ObjectRef>& ref, const std::string& path
   if (ref) CheckReference(*ref, path, out);
 }
 
+int CountSources(const FetchConfig& fetch) {
+  return !fetch.oci.empty() + !fetch.url.empty() + fetch.selector.has_value() + fetch.git.has_value();
+}
+
 // I5: exactly one source. A built-in provider may do without, then its registered source counts.
 void CheckSources(const Provider& p, Errors& out) {
   const FetchConfig none;
   const FetchConfig& fetch = p.spec.fetch_config ? *p.spec.fetch_config : none;
-  int sources = !fetch.oci.empty() + !fetch.url.empty() + fetch.selector.has_value() + fetch.git.has_value();
+  int sources = CountSources(fetch);
   if (sources == 0 && FindKnownProvider(p.id.type, p.id.name) == nullptr) {
     out.push_back({Kind::kRequired, "spec.fetchConfig", "",
                    "Either Selector, OCI URL or provider URL must be provided for a not predefined provider",
@@ -76,8 +80,15 @@ bool IsDigest(std::string_view text) {
   return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-// What would seem to guard or to open a source while nobody reads it (T2).
+// Sources that nobody reads, and what would seem to guard or to open one (T2).
 void CheckUnsupported(const FetchConfig& fetch, const std::string& path, Errors& out) {
+  for (auto [named, field] : {std::pair(!fetch.oci.empty(), "oci"), std::pair(fetch.git.has_value(), "git")}) {
+    if (!named || CountSources(fetch) > 1) continue;  // of two, it isn't known yet which is meant
+    out.push_back({Kind::kForbidden, path + field, "",
+                   "isn't supported yet; releases are read from ConfigMaps (selector), GitHub (url), and the folder "
+                   "that the operator was given",
+                   reason::kInvalidSpec});
+  }
   if (fetch.verify) {
     out.push_back({Kind::kForbidden, path + "verify", "",
                    "signatures aren't supported yet; set spec.fetchConfig.digest to have the components checked",
@@ -102,11 +113,6 @@ void CheckFetchConfig(const Provider& p, Errors& out) {
           {Kind::kInvalid, path + "selector", "", selector.error().message, reason::kFetchConfigValidationError});
     }
   }
-  if (fetch.git && fetch.git->url.empty()) {
-    out.push_back(
-        {Kind::kRequired, path + "git.url", "", "where the repository is", reason::kFetchConfigValidationError});
-  }
-  if (fetch.git) CheckReference(fetch.git->secret_ref, path + "git.secretRef", out);
   if (!fetch.digest.empty() && !IsDigest(fetch.digest)) {
     out.push_back({Kind::kInvalid, path + "digest", fetch.digest,
                    "must be sha256: and 64 lower-case hexadecimal digits", reason::kInvalidSpec});
@@ -187,6 +193,24 @@ std::vector<FieldError> Validate(const Provider& p) {
   }
   CheckPatches(p.spec, out);
   CheckRollout(p, out);
+  return out;
+}
+
+std::vector<ForeignReference> ForeignReferences(const Provider& p) {
+  std::vector<ForeignReference> out;
+  auto look = [&](const ObjectRef& ref, std::string_view path) {
+    if (!ref.ns.empty() && ref.ns != p.id.ns) out.push_back({fmt::format("spec.{}.namespace", path), ref.ns});
+  };
+  auto look_if = [&](const std::optional<ObjectRef>& ref, std::string_view path) {
+    if (ref) look(*ref, path);
+  };
+  look_if(p.spec.config_secret, "configSecret");
+  look_if(p.spec.additional_manifests, "additionalManifests");
+  if (!p.spec.fetch_config) return out;
+  const FetchConfig& fetch = *p.spec.fetch_config;
+  look_if(fetch.secret_ref, "fetchConfig.secretRef");
+  if (fetch.git) look_if(fetch.git->secret_ref, "fetchConfig.git.secretRef");
+  if (fetch.verify) look(fetch.verify->secret_ref, "fetchConfig.verify.secretRef");
   return out;
 }
 

@@ -28,6 +28,14 @@ struct FieldError {
 // In the order in which preflight reports them. Empty for an object that can be reconciled.
 std::vector<FieldError> Validate(const Provider& provider);
 
+// A reference to an object of another namespace than the provider's own (T1).
+struct ForeignReference {
+  std::string path;  // "spec.configSecret.namespace"
+  std::string ns;
+  bool operator==(const ForeignReference&) const = default;
+};
+std::vector<ForeignReference> ForeignReferences(const Provider& provider);
+
 // What admission adds for a change: with spec.manager.debug the other manager fields can't change (I9).
 std::vector<FieldError> ValidateUpdate(const Provider& old, const Provider& provider);
 

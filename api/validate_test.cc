@@ -41,6 +41,14 @@ constexpr std::string_view kNoCredentials =
     "spec.fetchConfig.secretRef: Forbidden: isn't supported yet; put a token for GitHub (key github-token) into the "
     "Secret of spec.configSecret";
 
+// I2
+constexpr std::string_view kNoOci =
+    "spec.fetchConfig.oci: Forbidden: isn't supported yet; releases are read from ConfigMaps (selector), GitHub (url), "
+    "and the folder that the operator was given";
+constexpr std::string_view kNoGit =
+    "spec.fetchConfig.git: Forbidden: isn't supported yet; releases are read from ConfigMaps (selector), GitHub (url), "
+    "and the folder that the operator was given";
+
 // Each thing that is wrong, with its path, text and reason.
 TEST(Validate, Table) {
   struct Case {
@@ -57,8 +65,8 @@ TEST(Validate, Table) {
       {"{fetchConfig: {oci: a, git: {url: b}}}",
        "spec.fetchConfig: Invalid value: Must specify one and only one of {oci, url, selector, git}",
        "FetchConfigValidationError"},
-      {"{fetchConfig: {git: {}}}", "spec.fetchConfig.git.url: Required value: where the repository is",
-       "FetchConfigValidationError"},
+      {"{fetchConfig: {oci: registry.example/a}}", kNoOci, "InvalidSpec"},
+      {"{fetchConfig: {git: {url: 'https://a', secretRef: {name: s}}}}", kNoGit, "InvalidSpec"},
       {"{fetchConfig: {url: a, digest: 'sha256:AB'}}",
        "spec.fetchConfig.digest: Invalid value: \"sha256:AB\": must be sha256: and 64 lower-case hexadecimal digits",
        "InvalidSpec"},
@@ -135,6 +143,8 @@ TEST(Validate, PreflightVectors) {
       EXPECT_EQ(errors[0].ConditionMessage(), (*want)["message"].get<std::string>());
     } else if (id == "P12b") {
       EXPECT_EQ(errors.size(), 1u);  // the reference overlooks selector beside oci
+    } else if (id == "P15d") {
+      EXPECT_THAT(Texts(errors), testing::ElementsAre(kNoOci));
     } else {
       EXPECT_THAT(Texts(errors), IsEmpty());
     }
@@ -152,6 +162,32 @@ TEST(Validate, PatchVectors) {
     auto errors = Validate(FromJson(object));
     EXPECT_EQ(!errors.empty(), wrong_in_themselves.contains(c["id"])) << testing::PrintToString(Texts(errors));
     for (const FieldError& e : errors) EXPECT_EQ(e.reason, reason::kComponentsPatchError);
+  }
+}
+
+// T1: every reference of the spec that names a namespace.
+TEST(ForeignReferences, AreThoseToOtherNamespaces) {
+  struct Case {
+    std::string_view spec, path;
+  };
+  const Case cases[] = {
+      {"{}", ""},
+      {"{configSecret: {name: s}, additionalManifests: {name: m}}", ""},
+      {"{configSecret: {name: s, namespace: ns}}", ""},
+      {"{configSecret: {name: s, namespace: other}}", "spec.configSecret.namespace"},
+      {"{additionalManifests: {name: s, namespace: other}}", "spec.additionalManifests.namespace"},
+      {"{fetchConfig: {url: a, secretRef: {name: s, namespace: other}}}", "spec.fetchConfig.secretRef.namespace"},
+      {"{fetchConfig: {git: {url: a, secretRef: {name: s, namespace: other}}}}",
+       "spec.fetchConfig.git.secretRef.namespace"},
+      {"{fetchConfig: {url: a, verify: {provider: cosign, secretRef: {name: s, namespace: other}}}}",
+       "spec.fetchConfig.verify.secretRef.namespace"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.spec);
+    auto found = ForeignReferences(Make("InfrastructureProvider", "aws", c.spec));
+    ASSERT_EQ(found.size(), c.path.empty() ? 0u : 1u);
+    if (found.empty()) continue;
+    EXPECT_EQ(found[0], (ForeignReference{std::string(c.path), "other"}));
   }
 }
 

@@ -2,10 +2,13 @@
 
 #include <fmt/core.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 namespace capi {
 namespace {
@@ -19,6 +22,12 @@ constexpr auto kSextets = [] {
     table[static_cast<unsigned char>(kAlphabet[i])] = static_cast<signed char>(i);
   return table;
 }();
+
+std::string Hex(const unsigned char* bytes, unsigned size) {
+  std::string out;
+  for (unsigned i = 0; i < size; ++i) out += fmt::format("{:02x}", bytes[i]);
+  return out;
+}
 
 Error NotGzip(std::string_view why) { return {Code::kInvalidArgument, fmt::format("not valid gzip: {}", why), {}}; }
 
@@ -105,9 +114,22 @@ std::string Sha256Hex(std::string_view bytes) {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned length = 0;
   EVP_Digest(bytes.data(), bytes.size(), digest, &length, EVP_sha256(), nullptr);
-  std::string out;
-  for (unsigned i = 0; i < length; ++i) out += fmt::format("{:02x}", digest[i]);
-  return out;
+  return Hex(digest, length);
+}
+
+std::string HmacSha256Hex(std::string_view key, std::string_view bytes) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned length = 0;
+  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), reinterpret_cast<const unsigned char*>(bytes.data()),
+       bytes.size(), digest, &length);
+  return Hex(digest, length);
+}
+
+std::string RandomBytes(size_t size) {
+  std::string bytes(size, '\0');
+  if (RAND_bytes(reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(size)) == 1) return bytes;
+  fmt::print(stderr, "no random numbers\n");
+  std::abort();
 }
 
 }  // namespace capi

@@ -1,4 +1,4 @@
-// Base64, gzip and digests.
+// Base64, gzip, digests, and random bytes.
 #pragma once
 
 #include <string>
@@ -17,5 +17,9 @@ std::string Gzip(std::string_view bytes);
 Result<std::string> Gunzip(std::string_view bytes, size_t max_bytes = 256u << 20);
 
 std::string Sha256Hex(std::string_view bytes);  // lower case
+std::string HmacSha256Hex(std::string_view key, std::string_view bytes);
+
+// Of the cryptographic generator. Ends the process where there is none.
+std::string RandomBytes(size_t size);
 
 }  // namespace capi

@@ -49,5 +49,16 @@ TEST(Encoding, Sha256) {
   EXPECT_EQ(Sha256Hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
+// RFC 4231, case 2.
+TEST(Encoding, HmacSha256) {
+  EXPECT_EQ(HmacSha256Hex("Jefe", "what do ya want for nothing?"),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+}
+
+TEST(Encoding, RandomBytesDiffer) {
+  EXPECT_EQ(RandomBytes(32).size(), 32u);
+  EXPECT_NE(RandomBytes(32), RandomBytes(32));
+}
+
 }  // namespace
 }  // namespace capi

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <thread>
 #include <vector>
 
@@ -62,16 +63,24 @@ void ThreadPool::RunAll(std::vector<std::function<void()>> tasks) {
   Mutex mu;
   std::condition_variable_any ended;
   size_t left = tasks.size();
+  std::exception_ptr thrown;  // the first
   for (auto& task : tasks) {
     Submit([&, run = std::move(task)] {
-      run();
+      std::exception_ptr mine;
+      try {
+        run();
+      } catch (...) {
+        mine = std::current_exception();
+      }
       MutexLock lock(mu);
+      if (!thrown) thrown = mine;
       --left;
       ended.notify_all();  // under the lock: the waiter owns `ended` and goes away as soon as it sees zero
     });
   }
   MutexLock lock(mu);
   ended.wait(mu, [&] { return left == 0; });
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 }  // namespace capi

@@ -14,10 +14,10 @@ class ThreadPool {
  public:
   ThreadPool(size_t threads, size_t max_queued);
   ~ThreadPool();
-  // Blocks while the queue is full.
+  // Blocks while the queue is full. What `task` throws ends the process.
   void Submit(std::function<void()> task);
-  // Runs all `tasks` on at most this pool's threads and returns when each has ended. Not from one of its own tasks:
-  // that would wait for itself.
+  // Runs all `tasks` on at most this pool's threads and returns when each has ended; what one of them throws is thrown
+  // here then. Not from one of its own tasks: that would wait for itself.
   void RunAll(std::vector<std::function<void()>> tasks);
 
  private:

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <future>
 #include <latch>
+#include <stdexcept>
 
 namespace capi {
 namespace {
@@ -54,6 +55,15 @@ TEST(ThreadPool, RunAllReturnsWhenEachHasEnded) {
     EXPECT_EQ(ended, 20);
   }
   pool.RunAll({});
+}
+
+TEST(ThreadPool, RunAllThrowsWhatATaskThrew) {
+  ThreadPool pool(2, 2);
+  std::atomic<int> ended = 0;
+  std::vector<std::function<void()>> tasks(10, [&] { ++ended; });
+  tasks[3] = [] { throw std::runtime_error("a bug"); };
+  EXPECT_THROW(pool.RunAll(std::move(tasks)), std::runtime_error);
+  EXPECT_EQ(ended, 9) << "the others have ended before";
 }
 
 }  // namespace

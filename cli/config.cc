@@ -87,8 +87,9 @@ Result<std::optional<std::string>> Config::Get(const std::string& key) const {
   if (!text) text = value->is_string() ? value->get<std::string>() : ToJsonText(*value);  // merged in from elsewhere
   Value written = places_->WrittenAt(Steps{key});
   if (IsNumber(*value) && written && *written != *text) {
-    surprises_.insert(fmt::format("{}: {}: {} is a number and is read as {}; put it in quotes to keep it as written",
-                                  Place({key}), key, *written, *text));
+    // Without the value, which may be a password.
+    surprises_.insert(fmt::format(
+        "{}: {}: a number, which is not read as it is written; put it in quotes to keep it so", Place({key}), key));
   }
   return text;
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/encoding.h"
+#include "e2e/audit.h"
 #include "e2e/managed_cluster.h"
 
 namespace capi::e2e {
@@ -10,6 +11,7 @@ namespace {
 
 using api::ProviderType;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr std::string_view kGoodMetadata =
     "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
@@ -253,6 +255,78 @@ TEST_F(BadInput, ComponentsOfAnotherDigestAreRefused) {
   ASSERT_TRUE(AwaitReady(sealed));
   EXPECT_EQ(See(sealed).Status("ProviderInstalled"), "True");
   EXPECT_TRUE(cluster_->Exists({"", "ConfigMap", "bad", "good"}));
+}
+
+// I7: an API server's refusal repeats the values that it refuses; nothing that the operator says does.
+TEST_F(BadInput, AValueOfASecretIsNotRepeated) {
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
+  const Managed loud{ProviderType::kInfrastructure, "bad", "loud", ""};
+  const std::string pin = "83619274";
+  kube::Object wrong(Json{{"apiVersion", "v1"},
+                          {"kind", "Secret"},
+                          {"metadata", {{"name", "pins"}, {"namespace", "bad"}}},
+                          {"stringData", {{"pin", std::stoi(pin)}}}});
+  auto applied = cluster_->client().Apply(cluster_->ctx(), kube::Builtin("Secret"), wrong, {.field_manager = "test"});
+  ASSERT_FALSE(applied.ok());
+  EXPECT_THAT(applied.error().message, HasSubstr(pin)) << "a server that doesn't would need no mask";
+
+  cluster_->StoreSecret("bad", "pins-of-loud", {{"PIN", pin}});
+  StoreCase({.name = loud.name,
+             .data = With("apiVersion: v1\nkind: Secret\nmetadata: {name: pins, namespace: x}\n"
+                          "stringData:\n  pin: ${PIN}\n")});
+  cluster_->ApplyProvider(
+      loud.type, loud.ns, loud.name,
+      {{"version", "v1.0.0"},
+       {"fetchConfig", {{"selector", {{"matchLabels", {{"provider.cluster.x-k8s.io/name", loud.name}}}}}}},
+       {"configSecret", {{"name", "pins-of-loud"}}}});
+  ASSERT_TRUE(kube::Eventually([&] { return See(loud).Message("Ready").find(".stringData.pin") != std::string::npos; }))
+      << See(loud).Describe();
+  EXPECT_THAT(See(loud).Message("Ready"), HasSubstr("Value:***"));
+  const kube::Resource& events = kube::Builtin("Event");
+  std::vector<kube::Object> told;
+  EXPECT_TRUE(kube::Eventually([&] {
+    auto list = cluster_->client().List(cluster_->ctx(), events, "bad", {.field_selector = "involvedObject.name=loud"});
+    if (list.ok()) told = list->items;
+    return !told.empty();
+  }));
+  for (const auto& event : told) EXPECT_THAT(event.json().dump(), Not(HasSubstr(pin)));
+  auto object = cluster_->client().Get(cluster_->ctx(), api::ResourceOf(loud.type), loud.ns, loud.name);
+  ASSERT_TRUE(object.ok()) << object.error().message;
+  EXPECT_THAT(object->json().dump(), Not(HasSubstr(pin)));
+  EXPECT_THAT(operator_->Log(), Not(HasSubstr(pin)));
+}
+
+// T1: what is named in another namespace is refused unread, and taken where the operator allows it.
+TEST_F(BadInput, WhatLiesInAnotherNamespaceIsNotRead) {
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
+  const Managed curious{ProviderType::kInfrastructure, "bad", "curious", ""};
+  const std::string there = "secluded";
+  cluster_->CreateNamespace(there);
+  cluster_->StoreSecret(there, "variables", {{"VALUE", "a secret of others"}});
+  cluster_->StoreConfigMap(
+      there, "more", {},
+      {{"manifests", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\ndata: {value: '${VALUE}'}\n"}});
+  StoreCase({.name = curious.name});
+  cluster_->ApplyProvider(
+      curious.type, curious.ns, curious.name,
+      {{"version", "v1.0.0"},
+       {"fetchConfig", {{"selector", {{"matchLabels", {{"provider.cluster.x-k8s.io/name", curious.name}}}}}}},
+       {"configSecret", {{"name", "variables"}, {"namespace", there}}},
+       {"additionalManifests", {{"name", "more"}, {"namespace", there}}}});
+  ASSERT_TRUE(AwaitReason(curious, "PreflightCheckPassed", "CrossNamespaceReference"));
+  EXPECT_EQ(See(curious).Status("Stalled"), "True");
+  EXPECT_THAT(See(curious).Message("Ready"), HasSubstr("spec.configSecret.namespace: Forbidden: secluded is another"));
+  EXPECT_THAT(See(curious).Message("Ready"), HasSubstr("spec.additionalManifests.namespace: Forbidden"));
+  ASSERT_TRUE(AwaitPassByEdit(curious));
+  for (const AuditedRequest& request : AuditLog(cluster_->plane())) {
+    bool looked = request.user_agent.starts_with("capi-operator/") && request.uri.find(there) != std::string::npos;
+    EXPECT_FALSE(looked) << request.ToString();
+  }
+  ExpectNothingApplied();
+
+  StartOperator({"--allow-cross-namespace-references"});
+  ASSERT_TRUE(AwaitReady(curious));
+  EXPECT_EQ(GetString(cluster_->Get("ConfigMap", "bad", "more").json(), {"data", "value"}), "a secret of others");
 }
 
 TEST_F(BadInput, AWrongCoreNameAndADuplicate) {

@@ -11,9 +11,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const kube::Resource kClusters{"cluster.x-k8s.io", "v1beta2", "clusters", "Cluster", true, {}, {}};
-const kube::Resource kDockerClusters{
-    "infrastructure.cluster.x-k8s.io", "v1beta2", "dockerclusters", "DockerCluster", true, {}, {}};
+const kube::Resource kClusters{
+    .group = "cluster.x-k8s.io", .version = "v1beta2", .plural = "clusters", .kind = "Cluster"};
+const kube::Resource kDockerClusters{.group = "infrastructure.cluster.x-k8s.io",
+                                     .version = "v1beta2",
+                                     .plural = "dockerclusters",
+                                     .kind = "DockerCluster"};
 
 // A management cluster with four providers of ours.
 struct Management {

@@ -64,9 +64,10 @@ class Deletion : public ManagedCore {
     })) << See(provider).Describe();
   }
 
-  const kube::Resource clusters_{"cluster.x-k8s.io", "v1beta2", "clusters", "Cluster", true, {}, {}};
+  const kube::Resource clusters_{
+      .group = "cluster.x-k8s.io", .version = "v1beta2", .plural = "clusters", .kind = "Cluster"};
   const kube::Resource configs_{
-      "bootstrap.cluster.x-k8s.io", "v1beta2", "kubeadmconfigs", "KubeadmConfig", true, {}, {}};
+      .group = "bootstrap.cluster.x-k8s.io", .version = "v1beta2", .plural = "kubeadmconfigs", .kind = "KubeadmConfig"};
   std::vector<std::pair<kube::Resource, std::string>> made_;
 };
 
@@ -316,8 +317,10 @@ class Gadgets {
 
   const kube::Resource& crds_ = kube::Builtin("CustomResourceDefinition");
   Cluster& cluster_;
-  const kube::Resource v1_{"test.example", "v1", "gadgets", "Gadget", false, {}, {}};
-  const kube::Resource v2_{"test.example", "v2", "gadgets", "Gadget", false, {}, {}};
+  const kube::Resource v1_{
+      .group = "test.example", .version = "v1", .plural = "gadgets", .kind = "Gadget", .namespaced = false};
+  const kube::Resource v2_{
+      .group = "test.example", .version = "v2", .plural = "gadgets", .kind = "Gadget", .namespaced = false};
 };
 
 // U11, P3: what can't be read at the version that the server prefers is read at the one where it is stored.

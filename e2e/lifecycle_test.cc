@@ -118,7 +118,10 @@ TEST_F(Lifecycle, DeletionOfCrdsWaitsForTheirObjects) {
                         {"spec",
                          {{"clusterSelector", {{"matchLabels", {{"a", "b"}}}}},
                           {"resources", Json::array({{{"kind", "Secret"}, {"name", "s"}}})}}}});
-  kube::Resource sets{"addons.cluster.x-k8s.io", "v1beta2", "clusterresourcesets", "ClusterResourceSet", true, {}, {}};
+  kube::Resource sets{.group = "addons.cluster.x-k8s.io",
+                      .version = "v1beta2",
+                      .plural = "clusterresourcesets",
+                      .kind = "ClusterResourceSet"};
   ASSERT_TRUE(kube::Eventually([&] {
     auto created = cluster_->client().Create(cluster_->ctx(), sets, set);
     return created.ok() || created.code() == Code::kAlreadyExists;

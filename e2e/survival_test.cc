@@ -1,9 +1,16 @@
 // The operator against a world that isn't ready for it: what comes late, a server that goes away, and the same work
-// over and over (F1, F3, I4). What kills it or lies to it is crash_test's and fault_test's.
+// over and over (F1, F3, F4, I4). What kills it or lies to it is crash_test's and fault_test's.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+
+#include "base/files.h"
+#include "base/strings.h"
 #include "base/testing/length.h"
+#include "e2e/audit.h"
 #include "e2e/managed_cluster.h"
 #include "e2e/small_release.h"
 #include "kube/testing/fault_proxy.h"
@@ -31,11 +38,19 @@ class Survival : public UnmanagedCluster {
     spec.update(more);
     cluster_->ApplyProvider(kSmall.type, kSmall.ns, kSmall.name, spec);
   }
-  void StartBehindProxy(std::vector<std::string> arguments) {
+  // With a name in `user` the server knows it by that.
+  void StartBehindProxy(std::vector<std::string> arguments, const std::string& user = "") {
     auto proxy = kube::FaultProxy::Start(cluster_->plane().config());
     ASSERT_TRUE(proxy.ok()) << proxy.error().message;
     proxy_ = std::move(proxy).value();
-    operator_ = std::make_unique<OperatorProcess>(proxy_->WriteKubeconfig(folder_.path()), std::move(arguments));
+    std::string kubeconfig = proxy_->WriteKubeconfig(folder_.path());
+    if (!user.empty()) {
+      auto text = ReadFile(kubeconfig);
+      ASSERT_TRUE(text.ok()) << text.error().message;
+      std::string as = "user: {as: " + user + ", as-groups: [\"system:masters\"], token:";
+      ASSERT_TRUE(WriteFile(kubeconfig, ReplaceAll(*text, "user: {token:", as), 0600).ok());
+    }
+    operator_ = std::make_unique<OperatorProcess>(kubeconfig, std::move(arguments));
   }
   std::string Extra() {
     return GetString(cluster_->Get("ConfigMap", "small", "small-settings").json(), {"data", "extra"});
@@ -88,6 +103,48 @@ TEST_F(Survival, TheApiServerRestarts) {
   CreateSmall();
   EXPECT_TRUE(AwaitReady(kSmall));
   EXPECT_TRUE(operator_->running() && operator_->pid() == pid);
+}
+
+// Writes by `user`, but for the lease, that the server got after `time`.
+std::vector<std::string> WritesAfter(const kube::ControlPlane& plane, const std::string& user,
+                                     const std::string& time) {
+  std::vector<std::string> writes;
+  for (const AuditedRequest& request : AuditLog(plane)) {
+    bool told = request.user == user && request.writes() && request.resource != "leases" && request.time > time;
+    if (told) writes.push_back(request.ToString());
+  }
+  return writes;
+}
+
+// F4: who stood still in the middle of its writes for longer than its lease lasts sends none of the rest, though it is
+// back before it has noticed: another one has taken over.
+TEST_F(Survival, WhoStoodStillWritesNoMore) {
+  const std::vector<std::string> lease = {"--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s",
+                                          "--leader-elect-retry-period=1s"};
+  StartBehindProxy(lease, "first");
+  std::atomic<int> applies = 0;
+  proxy_->SetFaults([&](const kube::ProxyRequest& request) {
+    bool apply = request.method == "PATCH" && request.target.find("force=true") != std::string::npos;
+    applies += apply;
+    return kube::Fault{.delay = apply ? Millis(200) : Millis(0)};
+  });
+  Create(kCore, "v1.12.0");
+  ASSERT_TRUE(kube::Eventually([&] { return applies >= 2; }));
+  ASSERT_EQ(kill(operator_->pid(), SIGSTOP), 0);
+
+  OperatorProcess second(cluster_->plane().kubeconfig(), lease);
+  ASSERT_TRUE(kube::Eventually([&] { return second.Log().find("leading") != std::string::npos; }));
+  auto taken = cluster_->Get("Lease", "default", "controller-leader-election-capi-operator");
+  const std::string since = GetString(taken.json(), {"spec", "acquireTime"});
+  ASSERT_FALSE(since.empty());
+  EXPECT_THAT(WritesAfter(cluster_->plane(), "first", ""), ::testing::Not(::testing::IsEmpty())) << "it was at it";
+
+  ASSERT_EQ(kill(operator_->pid(), SIGCONT), 0);
+  EXPECT_TRUE(kube::Eventually([&] { return !operator_->running(); }));
+  EXPECT_TRUE(operator_->LostItsLease()) << operator_->Log();
+  EXPECT_TRUE(AwaitReady(kCore)) << "the second one has gone on";
+  EXPECT_THAT(WritesAfter(cluster_->plane(), "first", since), ::testing::IsEmpty());
+  proxy_->SetFaults(nullptr);
 }
 
 // No leak: install and delete a small provider again and again; memory, descriptors and threads stay where they were.

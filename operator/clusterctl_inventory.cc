@@ -44,8 +44,10 @@ bool AppliedByUs(const kube::Object& object) {
 }  // namespace
 
 const kube::Resource& ClusterctlProviders() {
-  static const kube::Resource resource{
-      std::string(kGroup), std::string(kVersion), "providers", std::string(kKind), true, {}, {}};
+  static const kube::Resource resource{.group = std::string(kGroup),
+                                       .version = std::string(kVersion),
+                                       .plural = "providers",
+                                       .kind = std::string(kKind)};
   return resource;
 }
 

@@ -76,6 +76,20 @@ Hold WaitsForPause(const std::vector<Member>& fleet, const std::string& move, co
                            move, Names(fleet, running), CoreMustMove(fleet)));
 }
 
+// Of a core that gives up a contract, while there may be providers that nobody can see (C3).
+std::optional<Hold> WaitsForSight(const Observation& o, const std::string& move, const std::string& contract) {
+  if (o.provider.id.type != api::ProviderType::kCore || o.unlisted.empty()) return std::nullopt;
+  std::vector<std::string> accepted = api::AcceptedBy(o.provider.status.contract);
+  bool drops = std::any_of(accepted.begin(), accepted.end(),
+                           [&](const std::string& former) { return !api::Accepts(contract, former); });
+  if (!drops) return std::nullopt;
+  return Hold{std::string(condition::kPreflightCheckPassed), std::string(reason::kWaitingForPause),
+              fmt::format("{} changes the contract: not before every provider is paused, and whether there are any of "
+                          "these kinds can't be told: {}; let the operator list them",
+                          move, JoinNames(o.unlisted, kInFull)),
+              Retry::kBackoff};
+}
+
 Hold WaitsForOrder(const std::vector<Member>& fleet, const std::string& move, const std::vector<size_t>& first) {
   return Waits(condition::kPreflightCheckPassed, reason::kWaitingForOrder,
                fmt::format("{} comes after {}; this provider then goes on", move, Names(fleet, first)));
@@ -129,7 +143,7 @@ std::optional<Hold> CheckContract(const Observation& o, const api::Version& vers
   std::string move = fmt::format("{} {} (contract {})", o.provider.id.ToString(), version.ToString(), contract);
   switch (verdict.kind) {
     case Verdict::Kind::kGo:
-    case Verdict::Kind::kChange: return std::nullopt;
+    case Verdict::Kind::kChange: return WaitsForSight(o, move, contract);
     case Verdict::Kind::kWaitForOrder: return WaitsForOrder(fleet, move, verdict.others);
     case Verdict::Kind::kWaitForPause: return WaitsForPause(fleet, move, verdict.others);
     case Verdict::Kind::kWaitForCore: return WaitsForCore(o, fleet, version.ToString());

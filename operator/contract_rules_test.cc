@@ -94,6 +94,25 @@ TEST(ContractRules, LeaveBrokenSiblingsAlone) {
   EXPECT_FALSE(ContractMismatch(world.Seen(), "v1beta1"));
 }
 
+// F7, C3: providers of a kind that can't be listed may be there, and run.
+TEST(ContractRules, ChangeNoContractOfProvidersThatNobodySees) {
+  World world("v1alpha4");
+  Want(*world.core, "v1.1.5", "v1beta1");
+  Observation o = world.Seen();
+  o.provider = *world.core;
+  o.siblings.clear();
+  auto move = [&](const std::string& contract) { return CheckContract(o, *api::Version::Parse("v1.1.5"), contract); };
+  EXPECT_FALSE(move("v1beta1"));
+  o.unlisted = {"AddonProvider"};
+  auto hold = move("v1beta1");
+  EXPECT_EQ(ReasonOf(hold), reason::kWaitingForPause);
+  EXPECT_THAT(MessageOf(hold), HasSubstr("AddonProvider"));
+  EXPECT_EQ(hold->retry, Retry::kBackoff) << "no event tells that they can be listed";
+  EXPECT_FALSE(move("v1alpha4")) << "no change of contract";
+  o.provider.status.contract = "v1beta1";
+  EXPECT_FALSE(move("v1beta2")) << "it accepts what the former did";
+}
+
 // U11, A2: what runs without a contract in its status was one that the core accepts; a core that moves away from it is
 // held like by any other. The bug: for an instant the core was free to go.
 TEST(ContractRules, AssumeTheContractOfWhatRunsWithoutAStatus) {

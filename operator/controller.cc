@@ -77,15 +77,16 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
       cache_([this](const ProviderCache::Change& change) { OnProvider(change); }),
       watches_(client, [this](const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,
                               const kube::ObjectPtr& is) { OnWatch(watch, users, was, is); }),
+      inventory_key_(client, options_.own_ns),
       fights_(clock),
       use_(client, watches_),
       storage_(client),
       migrations_([this](const Context& ctx, const CrdState& crd, MigrationCursor& cursor,
                          const std::function<void()>& looked) { return storage_.Migrate(ctx, crd, cursor, looked); },
                   [this](const std::string& key) { controller_.queue().Add(key); }, clock),
-      observer_({client, cache_, watches_, settings, rendered_, fights_, use_, migrations_, clock}),
+      observer_({client, cache_, watches_, settings, rendered_, fights_, use_, migrations_, clock, [this] { return Unlisted(); }}),
       writer_(client, cache_),
-      installer_({client, observer_, cache_, writer_, settings, sources, rendered_, migrations_}),
+      installer_({client, observer_, cache_, writer_, settings, sources, rendered_, migrations_, masks_, inventory_key_}),
       remover_(client, writer_),
       restorer_({client, observer_, rendered_, fights_}),
       scaler_(client, observer_),
@@ -113,8 +114,22 @@ ProviderController::~ProviderController() { watches_.Stop(); }
 void ProviderController::AddTo(kube::Manager& manager) {
   for (auto& informer : informers_) manager.Add(*informer);
   manager.Add(
-      "storage-migration", [this](const Context& ctx) { migrations_.Run(ctx); }, true);
+      "storage-migration", [this](const Context& ctx) {
+        migrations_.Run(ctx);
+        return Ok();
+      },
+      /*needs_lead=*/true);
   manager.Add(controller_);
+}
+
+std::vector<std::string> ProviderController::Unlisted() const {
+  std::vector<std::string> kinds;
+  for (const auto& informer : informers_) {
+    auto refusal = informer->refusal();
+    bool none = refusal && refusal->code == Code::kNotFound;
+    if (!informer->Synced() && !none) kinds.push_back(informer->resource().kind);
+  }
+  return kinds;
 }
 
 void ProviderController::Wake(const std::function<bool(const api::ProviderId&)>& who) {
@@ -192,7 +207,7 @@ Done ProviderController::RestoreDrift(const Context& ctx, Observation& o, const 
   if (o.rendered.empty() || (!applied.empty() && o.rendered != applied)) {
     if (auto failed = installer_.RenderAgain(ctx, o)) {
       ctx.log.Warn("can't render what is applied again, to restore from it",
-                   {{"reason", failed->reason}, {"error", failed->message}});
+                   {{"reason", failed->reason}, {"error", masks_.Hide(o.provider.id.Key(), failed->message)}});
       Done done;
       done.hold = step.hold ? step.hold : failed;
       return done;
@@ -280,12 +295,14 @@ Result<kube::Outcome> ProviderController::ReportUnseen(const Context& ctx, const
   if (!cached) return error;
   Hold hold = ServerHold(std::string(api::condition::kReady), std::string(reason::kAPIServerUnavailable),
                          error.With("can't see what there is"));
+  Observation none;
   Done done{.hold = hold};
-  kube::Outcome next = Schedule(key, Observation{}, done, false);
+  masks_.Hide(key, none, done);
+  kube::Outcome next = Schedule(key, none, done, false);
   api::Provider provider = *cached->provider;
   const api::ProviderStatus was = provider.status;
   const api::ProviderStatus is = SummarizeUnseen(provider, *done.hold, clock_.Now());
-  ctx.log.Warn("can't observe", {{"code", CodeName(error.code)}, {"error", error.message}});
+  ctx.log.Warn("can't observe", {{"code", CodeName(error.code)}, {"error", done.hold->message}});
   TRY(writer_.WriteStatus(ctx, provider, is));
   for (const Event& event : EventsOf(was, is, done)) {
     events_.Record(*cached->object, event.type, event.reason, event.message);
@@ -307,8 +324,9 @@ kube::Outcome ProviderController::Schedule(const std::string& key, const Observa
 
 // What a pass comes to, in the status first: nothing is said of a pass that was decided on what is no longer so.
 Result<kube::Outcome> ProviderController::Report(const Context& ctx, Observation& o, Done done) {
-  if (done.forget) return ReportGone(ctx, o, done);
+  if (done.forget) return ReportGone(ctx, o, std::move(done));
   const std::string key = o.provider.id.Key();
+  masks_.Hide(key, o, done);
   kube::Outcome next;
   if (done.hold) next = Schedule(key, o, done, false);
   const api::ProviderStatus was = o.provider.status, is = Summarize(o, done);
@@ -342,7 +360,8 @@ void ProviderController::Announce(const Context& ctx, const api::Provider& provi
 }
 
 // Its finalizer is removed: there is no status to write any more.
-kube::Outcome ProviderController::ReportGone(const Context& ctx, const Observation& o, const Done& done) {
+kube::Outcome ProviderController::ReportGone(const Context& ctx, Observation& o, Done done) {
+  masks_.Hide(o.provider.id.Key(), o, done);
   const api::ProviderStatus was = o.provider.status, is = Summarize(o, done);
   Announce(ctx, o.provider, was, is, done);
   Forget(o.provider.id);
@@ -376,6 +395,7 @@ void ProviderController::Forget(const api::ProviderId& id) {
   fights_.Forget(key);
   pods_.Forget(key);
   observer_.Forget(key);
+  masks_.Drop(key);
   migrations_.Forget(key);
   metrics_.Remove(kReadyMetric, LabelsOf(id));
   metrics_.Remove(kStalledMetric, LabelsOf(id));

@@ -23,6 +23,7 @@ namespace capi::ops {
 struct ControllerSettings {
   int workers = 4;
   std::string ns;                               // "" for all namespaces
+  std::string own_ns = "default";               // where the operator keeps what is its own
   Millis sync_period = std::chrono::hours(10);  // between two looks at what is Ready (behaviour.md F6)
 };
 
@@ -43,6 +44,8 @@ class ProviderController {
   void OnProvider(const ProviderCache::Change& change);
   void OnWatch(const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,
                const kube::ObjectPtr& is);
+  // Kinds of providers that the server has and doesn't let be listed.
+  std::vector<std::string> Unlisted() const;
   void Wake(const std::function<bool(const api::ProviderId&)>& who);
   Result<std::optional<Done>> RemoveLeftBehind(const Context& ctx, Observation& o);
   Done Act(const Context& ctx, Observation& o, const Step& step);
@@ -52,7 +55,7 @@ class ProviderController {
   kube::Outcome Schedule(const std::string& key, const Observation& o, Done& done, bool ready);
   Result<kube::Outcome> ReportUnseen(const Context& ctx, const std::string& key, const Error& error);
   Result<kube::Outcome> Report(const Context& ctx, Observation& o, Done done);
-  kube::Outcome ReportGone(const Context& ctx, const Observation& o, const Done& done);
+  kube::Outcome ReportGone(const Context& ctx, Observation& o, Done done);
   void Announce(const Context& ctx, const api::Provider& provider, const api::ProviderStatus& was,
                 const api::ProviderStatus& is, const Done& done);
   std::optional<Millis> Postponed(const std::string& key, const api::ProviderStatus& was, const api::ProviderStatus& is,
@@ -69,6 +72,8 @@ class ProviderController {
   ProviderCache cache_;
   Watches watches_;
   RenderedCache rendered_;
+  SecretMasks masks_;
+  InventoryKey inventory_key_;
   Fights fights_;
   UseFinder use_;
   StorageMigration storage_;

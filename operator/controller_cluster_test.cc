@@ -82,8 +82,11 @@ class InProcess : public testing::ProxiedPlane {
     ProviderController controller(*proxied_, settings, sources, {.workers = 2}, metrics, events, SystemClock());
     kube::LeaderElector elector(*proxied_, {.ns = "core", .name = "in-process", .identity = "test"});
     kube::Manager manager(SystemClock());
-    manager.Add(
-        "events", [&](const Context& run) { events.Run(run); }, true);
+    auto record = [&](const Context& run) {
+      events.Run(run);
+      return Ok();
+    };
+    manager.Add("events", record, true);
     controller.AddTo(manager);
     manager.LeadBy(elector);
     auto ended = manager.Run(ctx);

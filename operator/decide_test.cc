@@ -252,6 +252,14 @@ TEST(Decide, PreflightHoldsWithReasonAndMessage) {
          o.additional_manifests = Referenced{{"extra", "aws-system"}, false, ""};
        },
        api::reason::kAdditionalManifestsNotFound, "ConfigMap aws-system/extra", Retry::kWaiting},
+      {"T1 references into other namespaces",
+       [](Observation& o) {
+         o.refused_references = {{"spec.configSecret.namespace", "a"}, {"spec.additionalManifests.namespace", "b"}};
+       },
+       api::reason::kCrossNamespaceReference,
+       "spec.configSecret.namespace: Forbidden: a is another namespace than the provider's own; "
+       "spec.additionalManifests.namespace: Forbidden: b is another namespace than the provider's own; put what it "
+       "names into namespace aws-system"},
       {"I5 no semantic version", [](Observation& o) { o.provider.spec.version = "one"; },
        api::reason::kIncorrectVersionFormat, "one"},
       {"I2 nobody knows the name", [](Observation& o) { o.known_provider = false; },

@@ -34,13 +34,20 @@ std::string RunAgain(const Observation& o, std::string_view what) {
 
 // X3: everything else depends on the core.
 std::optional<Hold> CoreGoesLast(const Observation& o) {
-  if (o.provider.id.type != api::ProviderType::kCore || o.siblings.empty()) return std::nullopt;
+  if (o.provider.id.type != api::ProviderType::kCore) return std::nullopt;
   std::vector<std::string> others;
   for (const auto& sibling : o.siblings) {
     // A second core object was refused (I5) and depends on nothing.
     if (sibling->id.type != api::ProviderType::kCore) others.push_back(sibling->id.ToString());
   }
-  if (others.empty()) return std::nullopt;
+  if (others.empty() && o.unlisted.empty()) return std::nullopt;
+  if (others.empty()) {
+    return NotDeleted(reason::kDeletionBlocked,
+                      fmt::format("other providers need the core, and whether there are any of these kinds can't be "
+                                  "told: {}; let the operator list them; {}",
+                                  JoinNames(o.unlisted, kNamed), Override()),
+                      Retry::kBackoff);
+  }
   return NotDeleted(
       reason::kDeletionBlocked,
       fmt::format("other providers need the core: {}; delete these first, this goes on by itself then; {}",

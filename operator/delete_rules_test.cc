@@ -112,6 +112,22 @@ TEST(DeletionRules, SayWhatStandsInTheWay) {
   }
 }
 
+// F7, X3: providers of a kind that can't be listed may need the core, which is its business alone.
+TEST(DeletionRules, TheCoreStaysWhileProvidersMayBeUnseen) {
+  Observation core = Deleted(api::ProviderType::kCore), other = Deleted(api::ProviderType::kInfrastructure);
+  core.siblings.clear();
+  EXPECT_EQ(testing::StepName(Decide(core)), "Remove");
+  core.unlisted = other.unlisted = {"AddonProvider"};
+  EXPECT_EQ(testing::StepName(Decide(other)), "Remove");
+  Step step = Decide(core);
+  ASSERT_EQ(testing::StepName(step), "Hold");
+  const Hold& hold = std::get<Hold>(step);
+  EXPECT_EQ(hold.reason, api::reason::kDeletionBlocked);
+  EXPECT_THAT(hold.message, HasSubstr("whether there are any of these kinds can't be told: AddonProvider"));
+  EXPECT_THAT(hold.message, HasSubstr("force-delete"));
+  EXPECT_EQ(hold.retry, Retry::kBackoff) << "no event tells that they can be listed";
+}
+
 // X2, D1: an API server that faltered in the middle of a removal made the provider "in use": what it restored then was
 // removed again, over and over.
 TEST(DeletionRules, ARemovalThatBeganIsNotUndone) {

@@ -146,7 +146,11 @@ kube::Manifest WithoutReplicas(const kube::Manifest& manifest) {
   auto json = ParseJson(manifest.text);
   if (!json.ok() || Find(*json, {"spec", "replicas"}) == nullptr) return manifest;
   json->at("spec").erase("replicas");
-  return kube::ToManifest(kube::Object(std::move(json).value()));
+  kube::Manifest without = kube::ToManifest(kube::Object(std::move(json).value()));
+  // A hash with a key stays one.
+  if (manifest.hash != kube::TextHash(manifest.text))
+    without.hash = kube::TextHash(manifest.hash + " without replicas");
+  return without;
 }
 
 }  // namespace capi::ops

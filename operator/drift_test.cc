@@ -162,6 +162,10 @@ TEST(Drift, ReplicasAreLeftToWhoScales) {
   EXPECT_NE(without.hash, manifest.hash);
   EXPECT_EQ(Find(*ParseJson(without.text), {"spec", "replicas"}), nullptr);
   EXPECT_EQ(WithoutReplicas(without).hash, without.hash);
+  kube::Manifest keyed = manifest;
+  keyed.hash = "0123456789abcdef";
+  EXPECT_NE(WithoutReplicas(keyed).hash, without.hash) << "I7: it would tell what a key keeps";
+  EXPECT_NE(WithoutReplicas(keyed).hash, keyed.hash);
   kube::Manifest account = kube::ToManifest(
       kube::Object(Json{{"apiVersion", "v1"}, {"kind", "ServiceAccount"}, {"metadata", {{"name", "a"}}}}));
   EXPECT_EQ(WithoutReplicas(account).hash, account.hash);

@@ -207,8 +207,13 @@ Installer::Step Installer::Render(const Context& ctx, const Observation& o, Mate
   if (!m.fetched) std::string().swap(m.release.components);
   malloc_trim(0);
   turn->reset();
-  if (rendered.hold) return rendered.hold;
   m.manifests = std::move(rendered.manifests);
+  auto cached = needs_.cache.Get(o.provider.id.Key());
+  const SecretValues secrets = WithoutKnown(std::move(rendered.secrets), m.manifests, cached.get());
+  needs_.masks.Put(o.provider.id.Key(), secrets);
+  if (rendered.hold) return rendered.hold;
+  auto hashed = needs_.key.HashSecrets(ctx, m.manifests, secrets);
+  if (!hashed.ok()) return NotAccepted(reason::kAPIServerUnavailable, hashed.error());
   m.manifests.push_back(EntryManifest(o.provider.id, m.release.version.ToString()));
   m.warnings = std::move(rendered.warnings);
   if (rendered.namespace_labels.empty()) return std::nullopt;

@@ -5,10 +5,12 @@
 #include <vector>
 
 #include "kube/apply/apply.h"
+#include "operator/inventory_key.h"
 #include "operator/observe.h"
 #include "operator/release_store.h"
 #include "operator/render_turn.h"
 #include "operator/rendered_cache.h"
+#include "operator/secret_masks.h"
 #include "operator/sources.h"
 #include "operator/status_writer.h"
 #include "operator/summarize.h"
@@ -27,6 +29,8 @@ class Installer {
     const Sources& sources;
     RenderedCache& rendered;
     Migrations& migrations;
+    SecretMasks& masks;
+    InventoryKey& key;
   };
   explicit Installer(Needs needs);
 

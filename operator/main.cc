@@ -52,6 +52,7 @@ std::string Identity() {
 
 Result<Settings> LoadSettings(const Options& o) {
   Settings settings;
+  settings.allow_cross_namespace_references = o.allow_cross_namespace_references;
   settings.environment = SelectEnvironment(environ, o.environment_variables);
   // Stands in for another build of the operator, in tests (U10).
   if (const char* other = std::getenv("CAPI_OPERATOR_RENDERER_VERSION")) settings.renderer = other;
@@ -72,6 +73,21 @@ SourceOptions SourcesFrom(const Options& o) {
   return sources;
 }
 
+// Both run as long as the operator leads.
+void AddParts(const Options& o, kube::Client& client, kube::EventRecorder& events, kube::Manager& manager) {
+  auto record = [&events](const Context& run) {
+    events.Run(run);
+    return Ok();
+  };
+  manager.Add("events", record, /*needs_lead=*/true);
+  if (!o.adopt_inventory) return;
+  auto adopt = [&client, ns = o.ns](const Context& run) {
+    AdoptInventory(run, client, ns);
+    return Ok();
+  };
+  manager.Add("adopt-inventory", adopt, /*needs_lead=*/true);
+}
+
 Status Run(const Options& o) {
   SignalStop signals;
   Context ctx{.stop = signals.token(), .deadline = {}, .log = Logger::Create(o.log_level, o.log_format)};
@@ -82,16 +98,20 @@ Status Run(const Options& o) {
 
   kube::Metrics metrics;
   kube::EventRecorder events(*client, "capi-operator", SystemClock());
-  ProviderController controller(*client, settings, sources,
-                                {.workers = o.concurrency, .ns = o.ns, .sync_period = o.sync_period}, metrics, events,
-                                SystemClock());
   std::string lease_namespace = o.lease_namespace.empty() ? config.ns : o.lease_namespace;
+  ProviderController controller(*client, settings, sources,
+                                {.workers = o.concurrency,
+                                 .ns = o.ns,
+                                 .own_ns = lease_namespace,
+                                 .sync_period = o.sync_period},
+                                metrics, events, SystemClock());
   kube::LeaderElector elector(*client, {.ns = lease_namespace,
                                         .name = "controller-leader-election-capi-operator",
                                         .identity = Identity(),
                                         .lease_duration = o.lease_duration,
                                         .renew_deadline = o.renew_deadline,
                                         .retry_period = o.retry_period});
+  client->GuardWrites([&elector](const Context& call) { return elector.MayWrite(call); });
   kube::Manager manager(SystemClock());
   std::unique_ptr<http::Server> health, diagnostics;
   if (o.health_address != "0") {
@@ -103,12 +123,7 @@ Status Run(const Options& o) {
                            "--diagnostics-address");
     ctx.log.Info("serving metrics", {{"address", diagnostics->address()}});
   }
-  manager.Add(
-      "events", [&events](const Context& run) { events.Run(run); }, true);
-  if (o.adopt_inventory) {
-    manager.Add(
-        "adopt-inventory", [&](const Context& run) { AdoptInventory(run, *client, o.ns); }, true);
-  }
+  AddParts(o, *client, events, manager);
   controller.AddTo(manager);
   manager.LeadBy(elector);
   ctx.log.Info("started", {{"version", kProjectVersion}, {"server", config.server}});

@@ -137,8 +137,9 @@ templating::RenderInput ToRenderInput(const Observation& o, const api::Release& 
 
 Rendered RenderManifests(const Observation& o, const api::Release& release, RenderInputs inputs,
                          const Settings& settings) {
-  auto result = templating::Render(ToRenderInput(o, release, std::move(inputs), settings));
   Rendered out;
+  for (const auto& [key, value] : inputs.variables) out.secrets.Add(value);
+  auto result = templating::Render(ToRenderInput(o, release, std::move(inputs), settings));
   if (result.error) {
     result.error->error.message = fmt::format("{}: {}", release.source, result.error->error.message);
     out.hold = RenderHold(o, *result.error);
@@ -153,10 +154,23 @@ Rendered RenderManifests(const Observation& o, const api::Release& release, Rend
     std::string outage = OutageOf(object);
     if (!outage.empty()) out.warnings.push_back(std::move(outage));
     if (at_zero) ZeroReplicas(o, object);
+    out.secrets.AddObject(object);
     out.manifests.push_back(kube::ToManifest(object));
     object = kube::Object();
   }
   return out;
+}
+
+SecretValues WithoutKnown(SecretValues secrets, const std::vector<kube::Manifest>& manifests,
+                          const CachedProvider* cached) {
+  std::string known;
+  for (const auto& manifest : manifests) known += manifest.id.ToString() + "\n";
+  if (cached != nullptr) {
+    known += cached->provider->id.Key() + "\n";
+    if (const Json* spec = Find(cached->object->json(), {"spec"})) known += ToJsonText(*spec);
+  }
+  secrets.Except(known);
+  return secrets;
 }
 
 kube::Inventory MergeInventory(const kube::Inventory& old, const std::vector<kube::Manifest>& manifests,

@@ -14,6 +14,8 @@
 #include "operator/crd_stages.h"
 #include "operator/decide.h"
 #include "operator/installer.h"
+#include "operator/provider_cache.h"
+#include "operator/secret_values.h"
 #include "operator/settings.h"
 
 namespace capi::ops {
@@ -63,9 +65,15 @@ struct Rendered {
   std::vector<kube::Manifest> manifests;
   std::vector<std::string> warnings;
   std::map<std::string, std::string> namespace_labels;  // Pod Security levels that the release's Namespace asks for
+  SecretValues secrets;  // of the variables' Secret, and of rendered ones; also on a hold
 };
 Rendered RenderManifests(const Observation& o, const api::Release& release, RenderInputs inputs,
                          const Settings& settings);
+
+// What the provider's own object says, and what its inventory will name, is no secret to those who read its conditions.
+// `cached` may be null.
+SecretValues WithoutKnown(SecretValues secrets, const std::vector<kube::Manifest>& manifests,
+                          const CachedProvider* cached);
 
 // What of the labels that the release's Namespace asks for the provider's own lacks (I8); "" for nothing.
 std::string MissingNamespaceLabels(const kube::Object& ns, const std::map<std::string, std::string>& wanted);

@@ -10,6 +10,7 @@
 
 #include "api/release.h"
 #include "api/types.h"
+#include "api/validate.h"
 #include "kube/apply/inventory.h"
 #include "kube/meta/health.h"
 #include "operator/fights.h"
@@ -102,10 +103,12 @@ struct Observation {
   kube::Inventory inventory;             // of status
   std::optional<Error> inventory_error;  // the status can't be read
   std::vector<ProviderPtr> siblings;     // all other providers, of all kinds; a spec that doesn't parse is left empty
+  std::vector<std::string> unlisted;     // kinds of providers that can't be listed: siblings of them aren't known
   std::set<api::ProviderId> unjudged;    // siblings that say no contract, though workloads of theirs exist (U11, A2)
   ProviderPtr core;                      // the oldest core provider, also when it is this one; null for none
   bool core_crds_established = false;
-  std::optional<Referenced> config_secret, additional_manifests;
+  std::optional<Referenced> config_secret, additional_manifests;  // but for refused ones
+  std::vector<api::ForeignReference> refused_references;          // to other namespaces (T1): nobody looks there
   std::vector<StoredRelease> releases;  // that the spec's selector finds, or that were fetched for this provider
   bool known_provider = false;          // the registry (built-in or the operator's file) has its name
   std::optional<FormerInstall> former;  // unset once it is taken over

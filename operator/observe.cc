@@ -46,7 +46,8 @@ Observer::Observer(Needs needs)
       use_(needs.use),
       migrations_(needs.migrations),
       clock_(needs.clock),
-      tracks_(needs.clock) {}
+      tracks_(needs.clock),
+      unlisted_(std::move(needs.unlisted)) {}
 
 Result<std::shared_ptr<kube::Informer>> Observer::Crds(const Context& ctx, const std::string& key) {
   return watches_.Need(ctx, {kube::Builtin("CustomResourceDefinition"), "", OurObjects(), "", false}, key, SlimCrd);
@@ -281,8 +282,13 @@ Status Observer::ObserveNeeds(const Context& ctx, const std::string& key, Observ
 
 Status Observer::ObserveInputs(const Context& ctx, const std::string& key, Observation& o) {
   if (o.provider.deleting && !GuardsDeletion(o)) return Ok();
-  o.config_secret = TRY(Find(ctx, key, "Secret", o.provider.spec.config_secret));
-  o.additional_manifests = TRY(Find(ctx, key, "ConfigMap", o.provider.spec.additional_manifests));
+  // T1: what may not be named is neither read nor watched.
+  auto may_look = [&](const std::optional<api::ObjectRef>& ref) {
+    bool own = ref && ref->ns == o.provider.id.ns;
+    return own || settings_.allow_cross_namespace_references ? ref : std::nullopt;
+  };
+  o.config_secret = TRY(Find(ctx, key, "Secret", may_look(o.provider.spec.config_secret)));
+  o.additional_manifests = TRY(Find(ctx, key, "ConfigMap", may_look(o.provider.spec.additional_manifests)));
   o.releases = TRY(Releases(ctx, key, o.provider));
   if (WaitsForKinds(o.provider)) TRY(WatchAllCrds(ctx, key));
   return Ok();
@@ -309,6 +315,7 @@ Result<std::optional<Observation>> Observer::Observe(const Context& ctx, const s
   o.inventory_lost = !o.inventory_error && o.inventory.size() == 0 && !o.provider.status.applied.empty();
   o.known_provider = settings_.UrlOf(o.provider.id.type, o.provider.id.name).has_value();
   o.environment = settings_.Digest();
+  if (!settings_.allow_cross_namespace_references) o.refused_references = api::ForeignReferences(o.provider);
   watches_.BeginUse(key);
   TRY(ObserveSiblings(ctx, key, o));
   TRY(ObserveNeeds(ctx, key, o));

@@ -1,6 +1,7 @@
 // Gathers an Observation from the caches, and keeps the watches that feed them.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -31,6 +32,7 @@ class Observer {
     UseFinder& use;
     Migrations& migrations;
     Clock& clock;
+    std::function<std::vector<std::string>()> unlisted = nullptr;  // kinds of providers that can't be listed
   };
   explicit Observer(Needs needs);
 
@@ -97,6 +99,7 @@ class Observer {
   Migrations& migrations_;
   Clock& clock_;
   Tracks tracks_;
+  const std::function<std::vector<std::string>()> unlisted_;
   Mutex mu_;
   std::map<std::string, StoredRelease> remembered_ CAPI_GUARDED_BY(mu_);
 };

@@ -125,6 +125,10 @@ void AddReleases(CLI::App& app, Options& o) {
                  "take releases from this folder instead of the network: <label>/<version>/<file>");
   app.add_flag("--adopt-inventory", o.adopt_inventory,
                "create Provider objects for the providers that clusterctl installed, and take these over");
+  app.add_flag(
+      "--allow-cross-namespace-references", o.allow_cross_namespace_references,
+      "let a provider name Secrets and ConfigMaps of other namespaces: whoever may write one provider can then "
+      "have any Secret of the cluster used");
   app.add_option("--github-api-url", o.github_api_url, "API of GitHub or GitHub Enterprise")->capture_default_str();
   app.add_option("--github-url", o.github_url, "where release files are downloaded from")->capture_default_str();
 }

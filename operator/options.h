@@ -26,6 +26,7 @@ struct Options {
   std::string clusterctl_config = "/config/clusterctl.yaml";
   std::string releases_dir;
   bool adopt_inventory = false;
+  bool allow_cross_namespace_references = false;
   std::string github_api_url = "https://api.github.com";
   std::string github_url = "https://github.com";
   LogLevel log_level = LogLevel::kInfo;

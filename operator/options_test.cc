@@ -20,6 +20,8 @@ TEST(ParseOptions, Defaults) {
   EXPECT_EQ(parsed.options->health_address, ":9440");
   EXPECT_EQ(parsed.options->diagnostics_address, ":8443");
   EXPECT_EQ(parsed.options->lease_duration, Seconds(15));
+  EXPECT_FALSE(parsed.options->allow_cross_namespace_references) << "T1";
+  EXPECT_TRUE(Parse({"--allow-cross-namespace-references"}).options->allow_cross_namespace_references);
   EXPECT_THAT(parsed.options->environment_variables, ElementsAre("EXP_*", "CLUSTER_TOPOLOGY"));
 }
 

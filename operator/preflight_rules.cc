@@ -45,6 +45,20 @@ std::optional<Hold> SpecIsValid(const Observation& o) {
   return Preflight(errors.front().reason, Join(messages, "; "));
 }
 
+// T1: whoever may write a provider would have any Secret of the cluster read.
+std::optional<Hold> ReferencesStayInTheNamespace(const Observation& o) {
+  if (o.refused_references.empty()) return std::nullopt;
+  std::vector<std::string> fields;
+  for (const auto& reference : o.refused_references) {
+    fields.push_back(
+        fmt::format("{}: Forbidden: {} is another namespace than the provider's own", reference.path, reference.ns));
+  }
+  return Preflight(reason::kCrossNamespaceReference,
+                   fmt::format("{}; put what it names into namespace {}, or let the operator run with "
+                               "--allow-cross-namespace-references",
+                               Join(fields, "; "), o.provider.id.ns));
+}
+
 // I5: one object of a kind and name in all namespaces; the older one goes on.
 std::optional<Hold> OneProviderPerName(const Observation& o) {
   const api::ProviderId& me = o.provider.id;
@@ -132,6 +146,7 @@ constexpr Rule kPreflight[] = {
     {"X5.namespace", NamespaceStays},
     {"F2.spec", SpecIsReadable},
     {"I5.spec", SpecIsValid},
+    {"T1.references", ReferencesStayInTheNamespace},
     {"I5.unique", OneProviderPerName},
     {"I2.source", HasSource},
     {"U6.downgrade", NoDowngrade},

@@ -6,8 +6,10 @@
 
 #include "base/http/server.h"
 #include "operator/in_use.h"
+#include "operator/inventory_key.h"
 #include "operator/materials.h"
 #include "operator/pod_reasons.h"
+#include "operator/rebuild.h"
 #include "operator/testing_fleet.h"
 
 namespace capi::ops {
@@ -76,6 +78,49 @@ TEST_F(Reads, SecretsAreDecoded) {
   EXPECT_THAT(secret.error().message, HasSubstr("Secret n/s, key A"));
 }
 
+// I7, U10: the key is the installation's: read where there is one, made where there is none; and asked for only where
+// it is needed.
+TEST_F(Reads, TheKeyOfInventoriesIsKept) {
+  const std::string path = "/api/v1/namespaces/own/secrets/capi-operator-inventory-key";
+  const std::string made = R"({"kind":"Secret","data":{"key":"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="}})";
+  const kube::Object secret(*ParseJson(R"({"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"}})"));
+  const kube::Object account(*ParseJson(R"({"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"a"}})"));
+  auto hashes = [&](InventoryKey& key, const std::vector<kube::Object>& objects) -> Result<std::vector<std::string>> {
+    std::vector<kube::Manifest> manifests;
+    for (const auto& object : objects) manifests.push_back(kube::ToManifest(object));
+    TRY(key.HashSecrets(ctx_, manifests, {}));
+    std::vector<std::string> out;
+    for (const auto& manifest : manifests) out.push_back(manifest.hash);
+    return out;
+  };
+  const std::string plain = kube::ToManifest(secret).hash, of_account = kube::ToManifest(account).hash;
+  InventoryKey unused(*client_, "own");
+  EXPECT_THAT(*hashes(unused, {account}), ElementsAre(of_account));
+  EXPECT_EQ(Asked(path), 0u);
+  EXPECT_FALSE(hashes(unused, {secret}).ok()) << "it is not there, and can't be made";
+
+  Has("/api/v1/namespaces/own/secrets", made, 201);
+  InventoryKey first(*client_, "own");
+  auto with_key = hashes(first, {secret, account});
+  ASSERT_TRUE(with_key.ok()) << with_key.error().message;
+  EXPECT_NE((*with_key)[0], plain);
+  EXPECT_EQ((*with_key)[0].size(), plain.size());
+  EXPECT_EQ((*with_key)[1], of_account);
+  size_t asked = Asked(path);
+  EXPECT_EQ(*hashes(first, {secret, account}), *with_key);
+  EXPECT_EQ(Asked(path), asked) << "once is enough";
+
+  Has(path, made);
+  InventoryKey restarted(*client_, "own");
+  EXPECT_EQ(*hashes(restarted, {secret, account}), *with_key);
+  Has(path, R"({"kind":"Secret","data":{"key":"c2hvcnQ="}})");
+  InventoryKey broken(*client_, "own");
+  auto refused = hashes(broken, {secret});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, HasSubstr("holds no key of 32 bytes"));
+  EXPECT_THAT(refused.error().message, ::testing::Not(HasSubstr("short")));
+}
+
 // Image overrides and manifests come from what the spec names.
 TEST_F(Reads, RenderInputsAreWhatTheSpecNames) {
   Observation o = testing::Observed();
@@ -131,6 +176,25 @@ TEST_F(Reads, ObjectsAtAVersionThatAnswers) {
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_TRUE(read->items.empty());
   EXPECT_EQ(read->resource.version, "");
+}
+
+// U11: the server of an aggregated API is away. It is one whose APIService names a service; what this server has itself
+// and can't list is an error.
+TEST_F(Reads, AnAggregatedApiThatIsAwayHoldsUpNoRebuild) {
+  Has("/api", R"({"kind":"APIGroupDiscoveryList","items":[]})");
+  Has("/apis", R"({"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"x.example"},"versions":[{"version":"v1",
+    "resources":[{"resource":"gauges","responseKind":{"kind":"Gauge"},"scope":"Cluster","verbs":["list"]}]}]}]})");
+  Has("/apis/x.example/v1/gauges", R"({"kind":"Status","reason":"ServiceUnavailable","message":"nobody there"})", 503);
+  const std::string service = "/apis/apiregistration.k8s.io/v1/apiservices/v1.x.example";
+  auto rebuilt = RebuildInventory(ctx_, *client_, testing::Observed());
+  EXPECT_FALSE(rebuilt.ok()) << "nobody says that it is another server's";
+  EXPECT_EQ(Asked(service), 1u);
+
+  Has(service, R"({"kind":"APIService","spec":{"service":{"namespace":"n","name":"gauges"}}})");
+  rebuilt = RebuildInventory(ctx_, *client_, testing::Observed());
+  ASSERT_TRUE(rebuilt.ok()) << rebuilt.error().message;
+  EXPECT_EQ(rebuilt->inventory.size(), 0u);
+  EXPECT_THAT(rebuilt->unread, ElementsAre("gauges.x.example (nobody there)"));
 }
 
 // U5: pods are asked for what doesn't come up, and seldom.

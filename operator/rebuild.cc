@@ -45,8 +45,7 @@ struct Found {
 
 // Served by another server than this one, as far as can be told.
 bool IsAggregated(const Context& ctx, kube::Client& client, const kube::Resource& kind) {
-  const kube::Resource services{"apiregistration.k8s.io", "v1", "APIService", "apiservices", false, {}, {}};
-  auto service = client.Get(ctx, services, "", kind.version + "." + kind.group);
+  auto service = client.Get(ctx, kube::Builtin("APIService"), "", kind.version + "." + kind.group);
   const Json* server = service.ok() ? Find(service->json(), {"spec", "service"}) : nullptr;
   return server != nullptr && server->is_object();
 }

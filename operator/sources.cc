@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "fetch/url.h"
+
 namespace capi::ops {
 namespace {
 
@@ -16,14 +18,6 @@ Result<std::unique_ptr<fetch::Repository>> Sources::Open(const api::Provider& pr
                                                          const std::string& token) const {
   const api::ProviderId& id = provider.id;
   const auto& fetch = provider.spec.fetch_config;
-  if (fetch && (!fetch->oci.empty() || fetch->git)) {
-    return Error{
-        Code::kInvalidArgument,
-        fmt::format("spec.fetchConfig.{}: this operator reads releases from ConfigMaps (selector), GitHub (url) and "
-                    "folders; publish the release in one of these",
-                    fetch->git ? "git" : "oci"),
-        {}};
-  }
   if (!options_.folder.empty() && !(fetch && !fetch->url.empty())) {
     return fetch::OpenFolder(options_.folder, api::ManifestLabel(id.type, id.name), ComponentsFile(id));
   }
@@ -31,6 +25,7 @@ Result<std::unique_ptr<fetch::Repository>> Sources::Open(const api::Provider& pr
   if (!url) return Error{Code::kNotFound, fmt::format("no URL is known for {}", id.ToString()), {}};
   fetch::GitHubOptions github = options_.github;
   if (!token.empty()) github.token = token;
+  if (fetch && !fetch->url.empty()) TRY_WITH(fetch::ParseGitHubUrl(*url), "spec.fetchConfig.url");
   return fetch::OpenGitHub(*url, github);
 }
 

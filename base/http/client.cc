@@ -74,6 +74,11 @@ class Client::Impl {
     while (true) {
       auto lease = Acquire(waiter, fresh);
       if (!lease.ok()) return lease.error().With(Describe(base_, request));
+      Status may_send = request.before_send ? request.before_send() : Ok();
+      if (!may_send.ok()) {
+        Release(*std::move(lease), ctx);
+        return may_send.error().With(Describe(base_, request));
+      }
       Exchange exchange = DoExchange(waiter, *lease->connection, request, RequestTarget(request), AllHeaders(request));
       if (exchange.reusable) Release(*std::move(lease), ctx);
       if (exchange.response.ok() || exchange.refused) return std::move(exchange.response);

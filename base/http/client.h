@@ -39,6 +39,9 @@ struct Request {
   std::string content_type;  // of the body
   // When set, a 2xx body goes here piece by piece and Response.body stays empty. An error ends the call with it.
   std::function<Status(std::string_view piece)> on_data;
+  // Asked just before the first byte of the request is sent, and again each time that it is sent once more, on a
+  // connection that is open by then. An error ends the call with it.
+  std::function<Status()> before_send;
   // A body (not streamed) larger than this is refused.
   size_t max_body = 256u << 20;
 };

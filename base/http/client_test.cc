@@ -249,6 +249,35 @@ TEST(Client, SendsAgainWhereAKeptConnectionWasStale) {
   }
 }
 
+// Each time that a request is sent is one more that is asked for, and a refusal costs no connection.
+TEST(Client, AsksBeforeItSends) {
+  std::atomic<int> requests = 0, connections = 0;
+  RawServer server([&](Peer& peer, int index) {
+    ++connections;
+    for (int i = 0; !peer.ReadRequest().empty(); ++i) {
+      ++requests;
+      if (index == 0 && i == 1) return;
+      peer.Write("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na");
+    }
+  });
+  auto client = Connect(server.url());
+  int asked = 0, allowed = 1;
+  Request request = Get();
+  request.before_send = [&] { return asked++ < allowed ? Ok() : Status(Error{Code::kFailedPrecondition, "no", {}}); };
+  ASSERT_TRUE(client->Do(Ctx(), request).ok());
+  EXPECT_EQ(client->Do(Ctx(), request).code(), Code::kFailedPrecondition);
+  EXPECT_EQ(requests, 1);
+  EXPECT_EQ(connections, 1);
+  // The kept connection turns out to be stale.
+  asked = 0;
+  EXPECT_EQ(client->Do(Ctx(), request).code(), Code::kFailedPrecondition);
+  EXPECT_EQ(requests, 2);
+  EXPECT_EQ(asked, 2);
+  asked = 0;
+  EXPECT_TRUE(client->Do(Ctx(), request).ok());
+  EXPECT_EQ(requests, 3);
+}
+
 TEST(Client, DoesNotSendAgainOnANewConnection) {
   std::atomic<int> requests = 0;
   RawServer server([&](Peer& peer, int) {

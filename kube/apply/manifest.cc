@@ -89,6 +89,8 @@ void DropPlaceholderCaBundles(Object& object) {
   }
 }
 
+std::string TextHash(std::string_view text) { return Sha256Hex(text).substr(0, 16); }
+
 Manifest ToManifest(Object object) {
   DropPlaceholderCaBundles(object);
   DropAggregatedRules(object);
@@ -97,7 +99,7 @@ Manifest ToManifest(Object object) {
   manifest.api_version = object.api_version();
   if (IsCrd(manifest.id.group_kind())) DescribeCrd(object.json(), manifest);
   manifest.text = ToJsonText(object.json());
-  manifest.hash = Sha256Hex(manifest.text).substr(0, 16);
+  manifest.hash = TextHash(manifest.text);
   return manifest;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kube/meta/object.h"
@@ -13,13 +14,16 @@ struct Manifest {
   ObjectId id;
   std::string api_version;
   std::string text;                             // compact JSON
-  std::string hash;                             // first 16 hex digits of its SHA-256
+  std::string hash;                             // TextHash, where nobody has given it another one
   std::string crd_group, crd_kind, crd_plural;  // of a CustomResourceDefinition
   bool crd_namespaced = false;
   std::vector<std::string> crd_versions;  // served ones, the storage version first
   std::vector<std::string> crd_all;       // every version it has, served or not
   std::string crd_storage;                // the one that it stores
 };
+
+// First 16 hex digits of the SHA-256.
+std::string TextHash(std::string_view text);
 
 // Drops placeholders of CA bundles on the way (I11), and the rules of aggregated roles.
 Manifest ToManifest(Object object);

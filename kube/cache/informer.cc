@@ -12,6 +12,21 @@ constexpr int kFailuresToListAgain = 5;
 
 Error EndedEarly(std::string_view what) { return {Code::kUnavailable, std::string(what), {}}; }
 
+// Whether an answer is about the kind, and not about the server, the way to it, or who asks. A 500 is: an object that
+// is stored can't be read.
+bool IsOfKind(Code code) {
+  switch (code) {
+    case Code::kConflict:
+    case Code::kGone:
+    case Code::kRateLimited:
+    case Code::kUnavailable:
+    case Code::kDeadlineExceeded:
+    case Code::kCancelled:
+    case Code::kUnauthenticated: return false;
+    default: return true;
+  }
+}
+
 CollectionSource SourceOf(Client& client, const Resource& resource, const InformerOptions& options) {
   ListOptions list{.label_selector = options.label_selector,
                    .field_selector = options.field_selector,
@@ -55,6 +70,7 @@ class Informer::Impl {
       ++failures;
       Note(end.error());
       if (end.code() == Code::kGone || failures >= kFailuresToListAgain) version_.clear();
+      NoteRefusal(end.error());
       Report(ctx, failures, end.error());
       server_->Wait(ctx, failures, end.error());
     }
@@ -63,6 +79,11 @@ class Informer::Impl {
   bool Synced() const {
     MutexLock lock(mu_);
     return synced_;
+  }
+
+  std::optional<Error> refusal() const {
+    MutexLock lock(mu_);
+    return refusal_;
   }
 
   Status WaitForSync(const Context& ctx) const CAPI_NO_THREAD_SAFETY_ANALYSIS {
@@ -185,7 +206,13 @@ class Informer::Impl {
     MutexLock lock(mu_);
     synced_ = true;
     trouble_.reset();
+    refusal_.reset();
     sync_changed_.notify_all();
+  }
+
+  void NoteRefusal(const Error& error) {
+    MutexLock lock(mu_);
+    refusal_ = IsOfKind(error.code) && !synced_ ? std::optional(error) : std::nullopt;
   }
 
   // A lost connection is an everyday thing; what comes again isn't.
@@ -207,6 +234,7 @@ class Informer::Impl {
   mutable std::condition_variable_any sync_changed_;
   bool synced_ CAPI_GUARDED_BY(mu_) = false;
   std::optional<Error> trouble_ CAPI_GUARDED_BY(mu_);  // of the last try, while there is no state
+  std::optional<Error> refusal_ CAPI_GUARDED_BY(mu_);
 };
 
 Informer::Informer(Client& client, Resource resource, InformerOptions options, Handler handler) {
@@ -226,6 +254,7 @@ void Informer::Run(const Context& ctx) { impl_->Run(ctx); }
 bool Informer::Synced() const { return impl_->Synced(); }
 Status Informer::WaitForSync(const Context& ctx) const { return impl_->WaitForSync(ctx); }
 Status Informer::AwaitState(const Context& ctx) const { return impl_->AwaitState(ctx); }
+std::optional<Error> Informer::refusal() const { return impl_->refusal(); }
 ObjectPtr Informer::Get(std::string_view ns, std::string_view name) const { return impl_->store.Get(ns, name); }
 std::vector<ObjectPtr> Informer::List() const { return impl_->store.List(); }
 const Resource& Informer::resource() const { return impl_->resource; }

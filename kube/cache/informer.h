@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,10 @@ class Informer {
   Status WaitForSync(const Context& ctx) const;
   // The same, but ends when a try to get that state has failed, with its error: as long as the last one did.
   Status AwaitState(const Context& ctx) const;
+
+  // Why the server gives no first state, as it answered last: the kind isn't there, or may not be read. Nothing once
+  // there is a state, and where the answer says nothing of the kind: an outage, a token that has run out.
+  std::optional<Error> refusal() const;
 
   ObjectPtr Get(std::string_view ns, std::string_view name) const;  // null where there is none
   std::vector<ObjectPtr> List() const;                              // sorted by namespace and name

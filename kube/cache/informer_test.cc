@@ -274,6 +274,26 @@ TEST(Informer, RetryAfterIsHonoured) {
   EXPECT_GE(s.times[1], Seconds(7));
 }
 
+// F7
+TEST(Informer, SaysWhatKeepsItFromAFirstState) {
+  struct Case {
+    Code code;
+    bool refused;
+  };
+  const Case cases[] = {{Code::kNotFound, true},     {Code::kPermissionDenied, true}, {Code::kInternal, true},
+                        {Code::kUnavailable, false}, {Code::kRateLimited, false},     {Code::kUnauthenticated, false}};
+  for (const Case& c : cases) {
+    SCOPED_TRACE(CodeName(c.code));
+    Scripted never({Answer{.end = Fault(Code::kPermissionDenied)}, Answer{.end = Fault(c.code)}});
+    never.Run();
+    auto refusal = never.informer.refusal();
+    EXPECT_EQ(refusal ? CodeName(refusal->code) : "", c.refused ? CodeName(c.code) : "");
+    Scripted later({Answer{.end = Fault(c.code)}, Answer{.events = {InitialEnd("5")}}, Answer{.end = Fault(c.code)}});
+    later.Run();
+    EXPECT_FALSE(later.informer.refusal().has_value()) << "it has a state";
+  }
+}
+
 TEST(Informer, WaitForSyncEndsWithItsContext) {
   Scripted s(std::vector<Answer>(1));
   Context ctx;

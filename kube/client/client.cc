@@ -61,6 +61,10 @@ Result<std::unique_ptr<Client>> Client::Connect(const Config& config, ClientOpti
   return std::unique_ptr<Client>(new Client(std::make_unique<Impl>(config, std::move(options), std::move(transport))));
 }
 
+void Client::GuardWrites(std::function<Status(const Context&)> may_write) {
+  impl_->transport->GuardWrites(std::move(may_write));
+}
+
 RestMapper& Client::mapper() { return impl_->mapper; }
 const Config& Client::config() const { return impl_->config; }
 
@@ -86,7 +90,8 @@ Result<Object> Client::ApplyText(const Context& ctx, const Resource& resource, s
             .body = std::move(text),
             .content_type = "application/apply-patch+yaml",  // JSON is YAML
             .accept = AcceptFor(options.metadata_only),
-            .repeatable = true};
+            .repeatable = true,
+            .unguarded = options.unguarded};
   return impl_->DoObject(ctx, call, resource);
 }
 
@@ -100,7 +105,8 @@ Result<Object> Client::Create(const Context& ctx, const Resource& resource, cons
             .body = ToJsonText(object.json()),
             .content_type = std::string(kAcceptJson),
             .accept = AcceptFor(options.metadata_only),
-            .repeatable = options.dry_run};
+            .repeatable = options.dry_run,
+            .unguarded = options.unguarded};
   return impl_->DoObject(ctx, call, resource);
 }
 
@@ -111,7 +117,8 @@ Result<Object> Client::Update(const Context& ctx, const Resource& resource, cons
             .body = ToJsonText(object.json()),
             .content_type = std::string(kAcceptJson),
             .accept = AcceptFor(options.metadata_only),
-            .repeatable = options.dry_run};
+            .repeatable = options.dry_run,
+            .unguarded = options.unguarded};
   return impl_->DoObject(ctx, call, resource);
 }
 
@@ -122,7 +129,8 @@ Result<Object> Client::Patch(const Context& ctx, const Resource& resource, std::
             .body = ToJsonText(patch),
             .content_type = std::string(ContentType(type)),
             .accept = AcceptFor(options.metadata_only),
-            .repeatable = type == PatchType::kMerge || options.dry_run};
+            .repeatable = type == PatchType::kMerge || options.dry_run,
+            .unguarded = options.unguarded};
   return impl_->DoObject(ctx, call, resource);
 }
 

@@ -62,6 +62,7 @@ struct WriteOptions {
   bool dry_run = false;
   std::string subresource;     // "status"
   bool metadata_only = false;  // the answer is apiVersion, kind and metadata alone: cheaper where that is all one needs
+  bool unguarded = false;      // GuardWrites' question isn't asked: the lease itself, and reviews, which nobody stores
 };
 
 enum class PatchType { kMerge, kJson, kStrategicMerge };
@@ -114,6 +115,10 @@ class Client {
   // Any path; the body is returned as text. For discovery, /version, and probes.
   Result<std::string> Raw(const Context& ctx, std::string_view method, std::string_view target, std::string body = "",
                           std::string_view content_type = "", std::string_view accept = "application/json");
+
+  // From now on `may_write` is asked just before each request but GET and HEAD is sent, also when it is sent again; its
+  // error ends the call. To be called before the client is shared between threads.
+  void GuardWrites(std::function<Status(const Context&)> may_write);
 
   RestMapper& mapper();
   const Config& config() const;

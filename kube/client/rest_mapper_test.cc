@@ -108,16 +108,16 @@ TEST_F(RestMapperTest, FallsBackToPlainDiscovery) {
 }
 
 TEST_F(RestMapperTest, WhatIsLearnedNeedsNoRequestAndOutlivesDiscoveryThatLagsBehind) {
-  mapper_.Learn({"new.io", "v1beta1", "cats", "Cat", true, {}, {}});
-  mapper_.Learn({"new.io", "v1", "cats", "Cat", true, {}, {}});
-  mapper_.Learn({"new.io", "v2alpha1", "cats", "Cat", true, {}, {}});
+  mapper_.Learn({.group = "new.io", .version = "v1beta1", .plural = "cats", .kind = "Cat"});
+  mapper_.Learn({.group = "new.io", .version = "v1", .plural = "cats", .kind = "Cat"});
+  mapper_.Learn({.group = "new.io", .version = "v2alpha1", .plural = "cats", .kind = "Cat"});
   EXPECT_EQ(mapper_.For(ctx_, {"new.io", "Cat"})->version, "v1");
   EXPECT_EQ(mapper_.Known({"new.io", "Cat"}, "v2alpha1")->version, "v2alpha1");
   EXPECT_FALSE(mapper_.Known({"x.io", "Fox"}).has_value());
   EXPECT_TRUE(asked_.empty());
   ASSERT_TRUE(mapper_.For(ctx_, {"x.io", "Fox"}).ok());
   EXPECT_TRUE(mapper_.Known({"new.io", "Cat"}).has_value());
-  mapper_.Learn({"x.io", "v1beta1", "foxes", "Fox", false, {}, {}});
+  mapper_.Learn({.group = "x.io", .version = "v1beta1", .plural = "foxes", .kind = "Fox", .namespaced = false});
   EXPECT_EQ(mapper_.Known({"x.io", "Fox"})->version, "v1beta2") << "the newer of what is known";
   mapper_.Invalidate();
   EXPECT_FALSE(mapper_.Known({"new.io", "Cat"}).has_value());

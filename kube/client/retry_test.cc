@@ -273,6 +273,48 @@ TEST_F(Retry, AsksForStorageAfterATenthOfASecondThenTwiceThat) {
                                           Millis(3200), Millis(6400), Millis(6400), Millis(6400)));
 }
 
+// F4: no write is sent, nor sent again, without a look at who leads; reads, and the lease itself, are.
+TEST_F(Retry, AGuardIsAskedBeforeEachWriteIsSent) {
+  struct Case {
+    std::string_view name;
+    bool guarded;
+    std::function<Status(Client&)> call;
+  };
+  auto status = [](const auto& result) { return result.ok() ? Ok() : Status(result.error()); };
+  const Json patch = {{"data", {{"a", "b"}}}};
+  const WriteOptions own{.unguarded = true};
+  const Case cases[] = {
+      {"get", false, [&](Client& c) { return status(c.Get(ctx_, map_, "n", "a")); }},
+      {"raw GET", false, [&](Client& c) { return status(c.Raw(ctx_, "GET", "/version")); }},
+      {"apply", true, [&](Client& c) { return status(c.Apply(ctx_, map_, object_, {})); }},
+      {"create", true, [&](Client& c) { return status(c.Create(ctx_, map_, object_)); }},
+      {"update", true, [&](Client& c) { return status(c.Update(ctx_, map_, object_)); }},
+      {"patch", true, [&](Client& c) { return status(c.Patch(ctx_, map_, "n", "a", PatchType::kMerge, patch)); }},
+      {"delete", true, [&](Client& c) { return c.Delete(ctx_, map_, "n", "a"); }},
+      {"raw POST", true, [&](Client& c) { return status(c.Raw(ctx_, "POST", "/version", "{}")); }},
+      {"own apply", false, [&](Client& c) { return status(c.Apply(ctx_, map_, object_, own)); }},
+      {"own create", false, [&](Client& c) { return status(c.Create(ctx_, map_, object_, own)); }},
+      {"own update", false, [&](Client& c) { return status(c.Update(ctx_, map_, object_, own)); }},
+      {"own patch", false,
+       [&](Client& c) { return status(c.Patch(ctx_, map_, "n", "a", PatchType::kMerge, patch, own)); }},
+  };
+  for (const Case& c : cases) {
+    for (size_t allowed : {0u, 1u}) {
+      SCOPED_TRACE(c.name);
+      Client& client = Connect({kLimited, kObject});
+      size_t asked = 0;
+      client.GuardWrites([&](const Context&) {
+        return asked++ < allowed ? Ok() : Status(Error{Code::kFailedPrecondition, "no leader", {}});
+      });
+      Status done = c.call(client);
+      EXPECT_EQ(done.ok(), !c.guarded);
+      if (!done.ok()) EXPECT_EQ(done.code(), Code::kFailedPrecondition) << done.error().message;
+      EXPECT_EQ(requests().size(), c.guarded ? allowed : 2u);
+      EXPECT_EQ(asked, c.guarded ? allowed + 1 : 0u);
+    }
+  }
+}
+
 TEST_F(Retry, WhatIsSentIsWhatWasAskedFor) {
   Client& client = Connect({kObject}, {.user_agent = "retry-test"});
   EXPECT_TRUE(client.Apply(ctx_, map_, object_, {.field_manager = "me"}).ok());

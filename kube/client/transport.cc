@@ -9,6 +9,8 @@ namespace {
 
 constexpr Millis kInitializingWait(100);  // before the first repeat, doubled for each further one
 
+bool Writes(const Call& call) { return call.method != "GET" && call.method != "HEAD"; }
+
 // A transport error has no HTTP status, so no answer; these come before one.
 bool Lost(const Error& error) { return error.code == Code::kUnavailable; }
 
@@ -65,6 +67,8 @@ Result<http::Response> Transport::Send(const Context& ctx, const Call& call, boo
   request.headers.Set("Accept", call.accept);
   if (!options_.user_agent.empty()) request.headers.Set("User-Agent", options_.user_agent);
   TRY(Authorize(ctx, request.headers, refresh_credentials));
+
+  if (may_write_ && Writes(call) && !call.unguarded) request.before_send = [&] { return may_write_(ctx); };
 
   TRY(gate_.Enter(ctx));
   MonoTime started = ctx.clock->Monotonic();

@@ -18,6 +18,7 @@ struct Call {
   std::string content_type;
   std::string accept = "application/json";
   bool repeatable = false;  // may be sent again when the connection was lost: nobody can tell whether it was done
+  bool unguarded = false;   // GuardWrites' question isn't asked
   // Of a 2xx answer. Such a call isn't sent again, but for a 401 and storage that is (re)initializing.
   std::function<Status(std::string_view piece)> on_data;
 };
@@ -30,6 +31,9 @@ class Transport {
   // The 2xx answer. Others are errors (client.h). A 429, or a 503 that says when to come back, is sent again after that
   // time, since the server did nothing; sooner where storage is (re)initializing; a 401 once, with fresh credentials.
   Result<http::Response> Do(const Context& ctx, const Call& call);
+
+  // As Client::GuardWrites.
+  void GuardWrites(std::function<Status(const Context&)> may_write) { may_write_ = std::move(may_write); }
 
  private:
   Transport(Config config, ClientOptions options, std::unique_ptr<http::Client> http)
@@ -44,6 +48,7 @@ class Transport {
   const ClientOptions options_;
   std::unique_ptr<http::Client> http_;
   OutageGate gate_;
+  std::function<Status(const Context&)> may_write_;
   Mutex mu_;
   std::string client_cert_ CAPI_GUARDED_BY(mu_);  // the one last given by an exec plugin
 };

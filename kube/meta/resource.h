@@ -8,7 +8,16 @@
 
 namespace capi::kube {
 
+// A first member that no value without a name can be for. A value.
+struct ByNameOnly {
+  explicit ByNameOnly() = default;
+  bool operator==(const ByNameOnly&) const = default;
+};
+
+// Made with the names of its members alone, {.group = ...}: four of them are texts, and values without names were once
+// taken in another order. A value.
 struct Resource {
+  [[no_unique_address]] ByNameOnly by_name_only = ByNameOnly();
   std::string group, version;
   std::string plural;  // "deployments"
   std::string kind;

@@ -24,6 +24,23 @@ TEST(Resource, MakesPaths) {
   }
 }
 
+template <typename T>
+concept MadeByPlace = requires(std::string text) {
+  T{text, text, text, text, true};
+};
+template <typename T>
+concept MadeByName = requires(std::string text) {
+  T{.group = text, .version = text, .plural = text, .kind = text};
+};
+
+// U11: plural and kind of one were swapped, and the kind that it stood for was never found.
+TEST(Resource, IsMadeByTheNamesOfItsMembers) {
+  EXPECT_FALSE(MadeByPlace<Resource>);
+  EXPECT_TRUE(MadeByName<Resource>);
+  Resource made{.group = "apps", .version = "v1", .plural = "deployments", .kind = "Deployment"};
+  EXPECT_EQ(made.Path("n", "d"), "/apis/apps/v1/namespaces/n/deployments/d");
+}
+
 TEST(Resource, FindsBuiltinsByGroupAndKind) {
   ASSERT_NE(FindBuiltin({"apps", "Deployment"}), nullptr);
   EXPECT_EQ(FindBuiltin({"apps", "Deployment"})->api_version(), "apps/v1");

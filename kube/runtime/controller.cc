@@ -1,5 +1,6 @@
 #include "kube/runtime/controller.h"
 
+#include <exception>
 #include <random>
 #include <string_view>
 #include <thread>
@@ -56,7 +57,7 @@ class Controller::Impl {
 
   void Pass(const Context& ctx, const std::string& key) {
     MonoTime start = clock_.Monotonic();
-    Result<Outcome> outcome = reconcile_(ctx, key);
+    Result<Outcome> outcome = Reconciled(ctx, key);
     std::chrono::duration<double> took = clock_.Monotonic() - start;
     metrics_.Observe(kTime, kTimeHelp, {{"controller", options_.name}}, took.count());
     if (!outcome.ok()) {
@@ -65,6 +66,17 @@ class Controller::Impl {
       if (!outcome->failed) queue_.Forget(key);
       if (outcome->again_after) queue_.AddAfter(key, *outcome->again_after);
       CountResult(outcome->failed ? kRequeue : outcome->again_after ? kRequeueAfter : kSuccess);
+    }
+  }
+
+  // What a pass throws is the error of its key: the other keys, and the process, go on.
+  Result<Outcome> Reconciled(const Context& ctx, const std::string& key) {
+    try {
+      return reconcile_(ctx, key);
+    } catch (const std::exception& e) {
+      return Error{Code::kInternal, std::string("exception: ") + e.what(), {}};
+    } catch (...) {
+      return Error{Code::kInternal, "an exception that isn't one of the standard library's", {}};
     }
   }
 

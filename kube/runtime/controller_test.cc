@@ -6,6 +6,7 @@
 #include <atomic>
 #include <functional>
 #include <latch>
+#include <stdexcept>
 #include <thread>
 
 namespace capi::kube {
@@ -170,6 +171,31 @@ TEST(Controller, AnErrorIsLoggedWithItsKeyAndItsRetry) {
   for (const char* part : {"reconcile failed", "controller=provider", "key=ns/a", "code=Conflict",
                            "error=\"someone else changed it\"", "retry_in_ms=100"}) {
     EXPECT_THAT(f.log, HasSubstr(part));
+  }
+}
+
+// F7: a bug that one object meets is told of and tried again as any other error; the others go on.
+TEST(Controller, AnExceptionIsTheErrorOfItsKey) {
+  const std::function<void()> throws[] = {[] { throw std::runtime_error("a bug"); }, [] { throw 1; }};
+  const char* messages[] = {"exception: a bug", "an exception that isn't one of the standard library's"};
+  for (size_t i = 0; i < 2; ++i) {
+    std::atomic<int> bad = 0, good = 0;
+    Fixture f([&](const Context&, const std::string& key) -> Result<Outcome> {
+      if (key == "good") return ++good, Outcome{};
+      if (++bad == 1) throws[i]();
+      return Outcome{};
+    });
+    f.controller.queue().Add("bad");
+    f.controller.queue().Add("good");
+    ASSERT_TRUE(Soon([&] { return good == 1; }));
+    f.clock.AwaitWaiters(1);
+    EXPECT_EQ(bad, 1);
+    EXPECT_THAT(f.metrics.Text(), HasSubstr(Errors(1)));
+    f.clock.Advance(Millis(100));
+    ASSERT_TRUE(Soon([&] { return bad == 2; }));
+    f.Stop();
+    EXPECT_THAT(f.log, HasSubstr(messages[i]));
+    EXPECT_THAT(f.log, HasSubstr("code=Internal"));
   }
 }
 

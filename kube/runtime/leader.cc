@@ -15,8 +15,10 @@ LeaseApi ApiOf(Client& client, const LeaderOptions& options) {
   return {
       .get = [&client, ns = options.ns,
               name = options.name](const Context& ctx) { return client.Get(ctx, Builtin("Lease"), ns, name); },
-      .create = [&client](const Context& ctx, const Object& o) { return client.Create(ctx, Builtin("Lease"), o); },
-      .update = [&client](const Context& ctx, const Object& o) { return client.Update(ctx, Builtin("Lease"), o); },
+      .create = [&client](const Context& ctx,
+                          const Object& o) { return client.Create(ctx, Builtin("Lease"), o, {.unguarded = true}); },
+      .update = [&client](const Context& ctx,
+                          const Object& o) { return client.Update(ctx, Builtin("Lease"), o, {.unguarded = true}); },
   };
 }
 
@@ -217,6 +219,10 @@ LeaderElector::~LeaderElector() = default;
 Status LeaderElector::Acquire(const Context& ctx) { return impl_->Acquire(ctx); }
 std::stop_token LeaderElector::lost() const { return impl_->lost(); }
 MonoTime LeaderElector::valid_until() const { return impl_->valid_until(); }
+Status LeaderElector::MayWrite(const Context& ctx) const {
+  if (ctx.clock->Monotonic() < valid_until()) return Ok();
+  return Error{Code::kFailedPrecondition, "not sent: the lease is not held, or has run out", {}};
+}
 void LeaderElector::Release(const Context& ctx) { impl_->Release(ctx); }
 
 }  // namespace capi::kube

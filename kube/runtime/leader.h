@@ -38,6 +38,9 @@ class LeaderElector {
   std::stop_token lost() const;
   // Monotonic time after which the lease may be somebody else's.
   MonoTime valid_until() const;
+  // kFailedPrecondition from then on, and before the lease is ours: for Client::GuardWrites. A process that stood still
+  // (stopped, swapped out) finds out here, before lost() tells.
+  Status MayWrite(const Context& ctx) const;
   // Gives the lease back (empty holder, so that the next one need not wait) where nobody else has it. After all work
   // has ended. `ctx` must not be stopped yet.
   void Release(const Context& ctx);

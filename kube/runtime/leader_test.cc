@@ -303,6 +303,23 @@ TEST(LeaderElector, ReleaseLeavesWhatClientGoLeaves) {
   EXPECT_THAT(lease.requests, ElementsAre("GET", "POST", "PUT"));
 }
 
+// F4: by the clock alone, whatever the elector's thread has come to.
+TEST(LeaderElector, AWriteMayStartWhileTheLeaseLasts) {
+  FakeClock clock;
+  FakeLease lease(clock);
+  Context ctx;
+  ctx.clock = &clock;
+  lease.before = [](size_t number) { return number > 2 ? Status(Fault(Code::kUnavailable)) : Ok(); };
+  LeaderElector elector(lease.Api(), kOptions);
+  EXPECT_EQ(elector.MayWrite(ctx).code(), Code::kFailedPrecondition) << "it isn't ours yet";
+  ASSERT_TRUE(elector.Acquire(ctx).ok());
+  EXPECT_TRUE(elector.MayWrite(ctx).ok());
+  clock.Advance(kOptions.lease_duration - Millis(1));
+  EXPECT_TRUE(elector.MayWrite(ctx).ok());
+  clock.Advance(Millis(1));
+  EXPECT_EQ(elector.MayWrite(ctx).code(), Code::kFailedPrecondition);
+}
+
 TEST(LeaderElector, TheContextOfAcquireEndsTheLeadToo) {
   FakeClock clock;
   FakeLease lease(clock);

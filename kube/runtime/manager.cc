@@ -1,7 +1,10 @@
 #include "kube/runtime/manager.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <exception>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -11,22 +14,53 @@ namespace capi::kube {
 namespace {
 
 constexpr Seconds kGiveBackTimeout(2);
+// How long kinds that can't be listed are waited for, and then how often each that is still waited for is looked at.
+constexpr Seconds kPatience(30), kLookAgain(1);
 
 struct Part {
   std::string name;
-  std::function<void(const Context&)> run;
+  std::function<Status(const Context&)> run;
 };
+
+// The error of the first part that failed, and a stop for all others. Thread-safe.
+class Failure {
+ public:
+  void Note(const Error& error) {
+    {
+      MutexLock lock(mu_);
+      if (!error_) error_ = error;
+    }
+    stop_.request_stop();
+  }
+  std::optional<Error> error() const {
+    MutexLock lock(mu_);
+    return error_;
+  }
+  std::stop_token stop() const { return stop_.get_token(); }
+
+ private:
+  mutable Mutex mu_;
+  std::optional<Error> error_ CAPI_GUARDED_BY(mu_);
+  std::stop_source stop_;
+};
+
+// Whatever it throws is its error: the process ends in good order, and gives its lease back.
+Status RunPart(const Part& part, const Context& ctx) {
+  try {
+    return part.run(ctx);
+  } catch (const std::exception& e) {
+    return Error{Code::kInternal, std::string("exception: ") + e.what(), {}};
+  } catch (...) {
+    return Error{Code::kInternal, "an exception that isn't one of the standard library's", {}};
+  }
+}
 
 // Threads that start together and, at the latest when this goes, stop together.
 class Group {
  public:
-  Group(const Context& ctx, const std::vector<Part>& parts) : ctx_(ctx.WithStop(stop_.get_token())) {
-    for (const Part& part : parts) {
-      threads_.emplace_back([this, &part] {
-        part.run(ctx_);
-        if (!ctx_.stop.stop_requested()) ctx_.log.Warn("a part ended by itself", {{"part", part.name}});
-      });
-    }
+  Group(const Context& ctx, const std::vector<Part>& parts, Failure& failure)
+      : ctx_(ctx.WithStop(stop_.get_token())), failure_(failure) {
+    for (const Part& part : parts) threads_.emplace_back([this, &part] { Run(part); });
   }
   ~Group() {
     stop_.request_stop();
@@ -36,8 +70,17 @@ class Group {
   Group& operator=(const Group&) = delete;
 
  private:
+  void Run(const Part& part) {
+    Status ended = RunPart(part, ctx_);
+    if (ctx_.stop.stop_requested()) return;
+    Error error = ended.ok() ? Error{Code::kInternal, "it ended by itself", {}} : ended.error();
+    ctx_.log.Error("a part failed", {{"part", part.name}, {"error", error.message}});
+    failure_.Note(error.With(part.name));
+  }
+
   std::stop_source stop_;
   const Context ctx_;
+  Failure& failure_;
   std::vector<std::thread> threads_;
 };
 
@@ -61,19 +104,12 @@ class Manager::Impl {
 
   Status Run(Context ctx) {
     ctx.clock = &clock_;
-    Group plain(ctx, parts);
-    Group caches(ctx, InformerParts());
-    for (Informer* informer : informers) {
-      if (!informer->WaitForSync(ctx).ok()) return Ok();  // stopped before
-    }
-    ready = true;
-    ctx.log.Info("caches are in sync", {{"informers", informers.size()}});
-    if (elector == nullptr) {
-      Group leading(ctx, LeadParts());
-      AwaitStop(ctx.stop);
-      return Ok();
-    }
-    return Lead(ctx);
+    Failure failure;
+    EitherStop stop(ctx.stop, failure.stop());
+    ctx.stop = stop.token();
+    Status ended = RunParts(ctx, failure);
+    auto failed = failure.error();
+    return failed ? Status(*failed) : ended;
   }
 
   std::vector<Part> parts, lead_parts;
@@ -83,14 +119,48 @@ class Manager::Impl {
   std::atomic<bool> ready = false;
 
  private:
+  Status RunParts(const Context& ctx, Failure& failure) {
+    Group plain(ctx, parts, failure);
+    Group caches(ctx, InformerParts(), failure);
+    if (!AwaitCaches(ctx)) return Ok();
+    ready = true;
+    if (elector == nullptr) {
+      Group leading(ctx, LeadParts(), failure);
+      AwaitStop(ctx.stop);
+      return Ok();
+    }
+    return Lead(ctx, failure);
+  }
+
+  // False when stopped before. An outage is waited for as long as it lasts: it says nothing of any kind.
+  bool AwaitCaches(const Context& ctx) {
+    const MonoTime patience = clock_.Monotonic() + kPatience;
+    size_t refused = 0;
+    for (Informer* informer : informers) {
+      while (!informer->Synced()) {
+        Millis left = std::chrono::ceil<Millis>(patience - clock_.Monotonic());
+        Status synced = informer->WaitForSync(ctx.WithTimeout(std::max<Millis>(left, kLookAgain)));
+        if (!synced.ok() && synced.code() != Code::kDeadlineExceeded) return false;
+        auto refusal = synced.ok() ? std::nullopt : informer->refusal();
+        if (!refusal) continue;
+        ++refused;
+        ctx.log.Error("a kind can't be listed: going on without it, until it can",
+                      {{"resource", informer->resource().plural}, {"error", refusal->message}});
+        break;
+      }
+    }
+    ctx.log.Info("caches are in sync", {{"informers", informers.size() - refused}});
+    return true;
+  }
+
   // The lease is renewed until the work that it covers has ended, also after `ctx` has stopped.
-  Status Lead(const Context& ctx) {
+  Status Lead(const Context& ctx, Failure& failure) {
     std::stop_source elector_stop;
     Status acquired = AcquireUntilStopped(ctx, elector_stop);
     bool lost = false;
     if (acquired.ok()) {
       EitherStop stop(ctx.stop, elector->lost());
-      Group leading(ctx, LeadParts());
+      Group leading(ctx, LeadParts(), failure);
       AwaitStop(stop.token());
       lost = elector->lost().stop_requested();
     }
@@ -115,16 +185,20 @@ class Manager::Impl {
 
   const std::vector<Part>& InformerParts() {
     for (Informer* informer : informers) {
-      informer_parts_.push_back(
-          {"informer " + informer->resource().plural, [informer](const Context& ctx) { informer->Run(ctx); }});
+      informer_parts_.push_back({"informer " + informer->resource().plural, [informer](const Context& ctx) {
+                                   informer->Run(ctx);
+                                   return Ok();
+                                 }});
     }
     return informer_parts_;
   }
 
   const std::vector<Part>& LeadParts() {
     for (Controller* controller : controllers) {
-      lead_parts.push_back(
-          {"controller " + controller->name(), [controller](const Context& ctx) { controller->Run(ctx); }});
+      lead_parts.push_back({"controller " + controller->name(), [controller](const Context& ctx) {
+                              controller->Run(ctx);
+                              return Ok();
+                            }});
     }
     return lead_parts;
   }
@@ -136,7 +210,7 @@ class Manager::Impl {
 Manager::Manager(Clock& clock) : impl_(std::make_unique<Impl>(clock)) {}
 Manager::~Manager() = default;
 
-void Manager::Add(std::string name, std::function<void(const Context&)> run, bool needs_lead) {
+void Manager::Add(std::string name, std::function<Status(const Context&)> run, bool needs_lead) {
   (needs_lead ? impl_->lead_parts : impl_->parts).push_back({std::move(name), std::move(run)});
 }
 void Manager::Add(Informer& informer) { impl_->informers.push_back(&informer); }

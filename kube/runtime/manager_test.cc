@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <latch>
+#include <optional>
+#include <stdexcept>
 #include <thread>
 
 #include "base/testing/await.h"
@@ -33,11 +35,11 @@ class Operator {
             [this](const Context& ctx, const std::string&) { return Reconcile(ctx); }, metrics_, clock),
         manager(clock) {
     manager.Add(
-        "leading", [this](const Context& ctx) { Part(ctx, "leading part"); }, true);
+        "leading", [this](const Context& ctx) { return Part(ctx, "leading part"); }, true);
     manager.Add(controller_);
     manager.Add(informer_);
     manager.LeadBy(elector_);
-    manager.Add("server", [this](const Context& ctx) { Part(ctx, "server"); });
+    manager.Add("server", [this](const Context& ctx) { return Part(ctx, "server"); });
     controller_.queue().Add("key");
   }
 
@@ -65,6 +67,10 @@ class Operator {
     auto found = std::find(steps_.begin(), steps_.end(), step);
     return found == steps_.end() ? -1 : found - steps_.begin();
   }
+  size_t Count(const std::string& step) {
+    MutexLock lock(mu_);
+    return static_cast<size_t>(std::count(steps_.begin(), steps_.end(), step));
+  }
   // Each of `steps` has happened, one after the other.
   void ExpectOrder(const std::vector<std::string>& steps) {
     for (size_t i = 0; i < steps.size(); ++i) {
@@ -76,16 +82,22 @@ class Operator {
 
   FakeClock clock;
   std::stop_source stop;
+  std::optional<Error> refusal;  // what the server says to the informer
   std::atomic<bool> may_sync = true, lease_is_taken = false, lease_breaks = false;
 
  private:
-  void Part(const Context& ctx, const std::string& name) {
+  Status Part(const Context& ctx, const std::string& name) {
     Step(name + " started");
     SystemClock().Sleep(ctx.stop, std::chrono::hours(1));
     Step(name + " stopped");
+    return Ok();
   }
 
   Status Watch(const Context& ctx, const CollectionSource::OnEvent& on_event) {
+    if (refusal) {
+      Step("refused");
+      return *refusal;
+    }
     while (!may_sync && !ctx.stop.stop_requested()) std::this_thread::yield();
     if (may_sync) Step("synced");
     if (may_sync) TRY(on_event({WatchEvent::Type::kBookmark, Object(), true}));
@@ -172,6 +184,77 @@ TEST(Manager, ALostLeaseEndsEverything) {
   op.ExpectOrder({"pass started", "pass ended", "informer stopped", "server stopped"});
 }
 
+// F7: what can't be listed keeps nobody from leading for ever; but an outage, or a server that is slow to answer, is
+// waited for.
+TEST(Manager, LeadsWithoutAKindThatIsRefused) {
+  for (Code code : {Code::kNotFound, Code::kPermissionDenied, Code::kInternal}) {
+    SCOPED_TRACE(CodeName(code));
+    Operator op;
+    op.refusal = Error{code, "no such thing", {}};
+    const MonoTime start = op.clock.Monotonic();
+    bool asked = false;
+    Status result = op.RunUntil([&] {
+      if (!asked) op.clock.Advance(Millis(500));
+      asked = asked || op.Has("lease asked for");
+      return op.Has("pass started");
+    });
+    EXPECT_TRUE(result.ok());
+    EXPECT_GE(op.clock.Monotonic() - start, Seconds(30));
+    EXPECT_TRUE(op.manager.Ready());
+  }
+}
+
+TEST(Manager, WaitsForAServerThatIsAway) {
+  Operator op;
+  op.refusal = Error{Code::kUnavailable, "nobody there", {}};
+  const MonoTime start = op.clock.Monotonic();
+  Status result = op.RunUntil([&] {
+    op.clock.Advance(Millis(500));
+    return op.Count("refused") > 10 && op.clock.Monotonic() - start > Seconds(600);
+  });
+  EXPECT_TRUE(result.ok());
+  EXPECT_FALSE(op.Has("lease asked for"));
+  EXPECT_FALSE(op.manager.Ready());
+}
+
+// F7: the process ends with the reason, in good order: a part that isn't there any more is nothing to go on without.
+TEST(Manager, APartThatFailsEndsEverythingWithItsReason) {
+  struct Case {
+    std::string name;
+    std::function<Status()> ends;
+    Code code;
+    std::string message;
+  };
+  const Case cases[] = {
+      {"an error",
+       [] {
+         return Status(Error{Code::kUnavailable, "port taken", {}});
+       },
+       Code::kUnavailable, "odd part: port taken"},
+      {"an exception", []() -> Status { throw std::runtime_error("a bug"); }, Code::kInternal,
+       "odd part: exception: a bug"},
+      {"another exception", []() -> Status { throw 1; }, Code::kInternal,
+       "odd part: an exception that isn't one of the standard library's"},
+      {"an end", [] { return Ok(); }, Code::kInternal, "odd part: it ended by itself"},
+  };
+  for (const Case& c : cases) {
+    for (bool needs_lead : {false, true}) {
+      SCOPED_TRACE(c.name);
+      Operator op;
+      auto odd = [&](const Context&) {
+        while (!op.Has("pass started")) std::this_thread::yield();
+        return c.ends();
+      };
+      op.manager.Add("odd part", odd, needs_lead);
+      Status result = op.manager.Run({});
+      ASSERT_FALSE(result.ok());
+      EXPECT_EQ(result.code(), c.code);
+      EXPECT_EQ(result.error().message, c.message);
+      op.ExpectOrder({"pass started", "pass ended", "lease given back", "informer stopped", "server stopped"});
+    }
+  }
+}
+
 TEST(Manager, RunsWithoutElectionToo) {
   FakeClock clock;
   Manager manager(clock);
@@ -184,6 +267,7 @@ TEST(Manager, RunsWithoutElectionToo) {
           both.arrive_and_wait();
           SystemClock().Sleep(ctx.stop, std::chrono::hours(1));
           ++ended;
+          return Ok();
         },
         needs_lead);
   }

@@ -1,0 +1,45 @@
+// What came from Secrets, and texts without it (behaviour.md I7): an API server's refusal repeats the values that it
+// refuses.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/meta/object.h"
+
+namespace capi::ops {
+
+// The values of a provider's Secrets. How eagerly one is hidden depends on its length, since a short one stands in many
+// a message by chance:
+//  - from 8 characters on wherever it stands, also in part of a word;
+//  - from 3 on as a word of its own;
+//  - shorter ones only where a server repeats a value: in quotes, or behind "Value:";
+//  - never what everybody knows: true, false, yes, no, on, off, null, and nothing at all.
+// A value. Thread-compatible.
+class SecretValues {
+ public:
+  // One value: as it is, each of its lines, as a number, in base64, and with the escapes of a quoted text.
+  void Add(std::string_view value);
+  // What a rendered object holds, where it is a Secret.
+  void AddObject(const kube::Object& object);
+  // Whatever stands in `text` is no secret: who may read what is told of a provider may read this, too.
+  void Except(std::string_view text);
+
+  // `text` with "***" in the place of each value.
+  std::string Hide(std::string text) const;
+  // Whether one of the values, but the shortest, stands in the JSON `text`, wherever.
+  bool StandIn(std::string_view text) const;
+
+ private:
+  struct LongestFirst {
+    bool operator()(const std::string& a, const std::string& b) const {
+      return a.size() != b.size() ? a.size() > b.size() : a < b;
+    }
+  };
+  std::set<std::string, LongestFirst> forms_;   // every form of every value
+  std::set<std::string, LongestFirst> values_;  // as they stand in an object's text
+};
+
+}  // namespace capi::ops
