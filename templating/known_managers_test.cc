@@ -8,8 +8,8 @@
 #include "api/testing/release_folder.h"
 #include "templating/args.h"
 #include "templating/deployment.h"
+#include "templating/kind.h"
 #include "templating/render.h"
-#include "templating/workload.h"
 
 namespace capi::templating {
 namespace {
