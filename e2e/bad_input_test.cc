@@ -138,6 +138,11 @@ void AddObjects(const Add& add) {
        .condition = "ProviderInstalled",
        .reason = "MultipleNamespaces",
        .message = "Namespace"});
+  add({.name = "duplicate-objects",
+       .data = With(std::string(kGoodComponents) + "---\n" + std::string(kGoodComponents)),
+       .condition = "ProviderInstalled",
+       .reason = "DuplicateObjects",
+       .message = "two objects would be one"});
   add({.name = "invalid-utf8",
        .data = {{"metadata", std::string(kGoodMetadata)}},
        .binary = {{"components",

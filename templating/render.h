@@ -37,6 +37,7 @@ struct RenderInput {
   ScopeLookup cluster_scoped;               // of kinds that the release doesn't bring; null where no cluster is
   bool keep_namespace_object = false;       // the command line prints it; the operator never applies it (I8)
   bool skip_substitution = false;
+  bool check_types = true;  // false where `variables` gives other texts than values
 };
 
 struct RenderOutput {
@@ -49,8 +50,19 @@ struct RenderOutput {
 };
 
 // Which step failed, so that the caller can pick a condition's reason.
+// kTwoNamespaces: the release has more than one Namespace object; kDuplicates: two objects of one identity (I8).
 // kManagerField: a field of spec.manager that the manager has no flag for (I9a).
-enum class RenderStep { kVariables, kParse, kImages, kNamespace, kCustomise, kManagerField, kPatch };
+enum class RenderStep {
+  kVariables,
+  kParse,
+  kImages,
+  kTwoNamespaces,
+  kNamespace,
+  kDuplicates,
+  kCustomise,
+  kManagerField,
+  kPatch,
+};
 
 struct RenderError {
   RenderStep step;

@@ -15,16 +15,6 @@ constexpr std::string_view kSeparator = "\n---\n";
 
 bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-size_t LineBegin(std::string_view text, size_t line) {
-  size_t at = 0;
-  for (; line > 1; --line) {
-    size_t newline = text.find('\n', at);
-    if (newline == std::string_view::npos) return at;
-    at = newline + 1;
-  }
-  return at;
-}
-
 // Columns count characters, from 1.
 size_t Forward(std::string_view text, size_t at, size_t column) {
   for (; column > 1 && at < text.size(); --column) {
@@ -61,6 +51,16 @@ std::vector<std::string> VariablesIn(const std::vector<OutputSegment>& segments,
 
 }  // namespace
 
+size_t LineBegin(std::string_view text, size_t line) {
+  size_t at = 0;
+  for (; line > 1; --line) {
+    size_t newline = text.find('\n', at);
+    if (newline == std::string_view::npos) return at;
+    at = newline + 1;
+  }
+  return at;
+}
+
 Source::Source(std::string_view components, std::string_view additional)
     : text_(components), additional_begin_(components.size() + 1) {
   if (additional.empty()) return;
@@ -91,6 +91,27 @@ std::string Source::PlaceOfLine(size_t offset) const {
   return fmt::format("line {}{}", at.line, at.file);
 }
 
+std::string FileLine::ToString() const {
+  return fmt::format("line {}{}", line, additional ? " of the additional manifests" : "");
+}
+
+std::vector<FileLine> Source::Lines(const std::vector<size_t>& offsets) const {
+  std::vector<FileLine> out;
+  FileLine here;
+  size_t at = 0;
+  for (size_t offset : offsets) {
+    offset = std::min(offset, text_.size());
+    if (!here.additional && offset >= additional_begin_) {
+      here = {1, true};
+      at = additional_begin_;
+    }
+    here.line += static_cast<size_t>(std::count(text_.data() + at, text_.data() + std::max(at, offset), '\n'));
+    at = std::max(at, offset);
+    out.push_back(here);
+  }
+  return out;
+}
+
 std::string ExplainYamlError(std::string_view message, std::string_view output,
                              const std::vector<OutputSegment>& segments, const Source& source) {
   static const RE2 kPlace(R"(line (\d{1,9})(?:, column (\d{1,9}))?)");
@@ -112,9 +133,25 @@ std::string ExplainYamlError(std::string_view message, std::string_view output,
   return out.append(rest.data(), rest.size());
 }
 
-std::string PlaceOfOutputLine(size_t line, std::string_view output, const std::vector<OutputSegment>& segments,
-                              const Source& source) {
-  return source.PlaceOfLine(ToSource(segments, LineBegin(output, line)));
+std::vector<FileLine> LinesInSource(const std::vector<size_t>& offsets, const std::vector<OutputSegment>& segments,
+                                    const Source& source) {
+  std::vector<size_t> from;
+  from.reserve(offsets.size());
+  for (size_t offset : offsets) from.push_back(ToSource(segments, offset));
+  return source.Lines(from);
+}
+
+bool HasVariable(const std::vector<OutputSegment>& segments, size_t begin, size_t end) {
+  return !VariablesIn(segments, begin, end).empty();
+}
+
+std::vector<std::string> VariablesAt(size_t begin, YamlPosition place, std::string_view output,
+                                     const std::vector<OutputSegment>& segments) {
+  size_t line = begin + LineBegin(output.substr(begin), place.line), at = Forward(output, line, place.column);
+  size_t end = std::min(output.find('\n', at), output.size());
+  auto here = VariablesIn(segments, at, end);
+  // What is empty has no extent: whatever the line has it is.
+  return here.empty() ? VariablesIn(segments, line, end + 1) : here;
 }
 
 }  // namespace capi::templating

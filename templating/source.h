@@ -6,9 +6,18 @@
 #include <string_view>
 #include <vector>
 
+#include "base/yaml_places.h"
 #include "templating/template.h"
 
 namespace capi::templating {
+
+// A line of one of the two texts. A value.
+struct FileLine {
+  size_t line = 1;
+  bool additional = false;  // of the additional manifests
+
+  std::string ToString() const;  // "line 12", "line 3 of the additional manifests"
+};
 
 // The components file, with the additional manifests behind it where there are any. Keeps views of both texts.
 // Immutable.
@@ -24,6 +33,8 @@ class Source {
   // "line 12, column 3", or "line 1, column 2 of the additional manifests".
   std::string Place(size_t offset) const;
   std::string PlaceOfLine(size_t offset) const;  // the same without the column
+  // Of offsets that ascend, all in one pass.
+  std::vector<FileLine> Lines(const std::vector<size_t>& offsets) const;
 
  private:
   struct Position {
@@ -37,14 +48,24 @@ class Source {
   size_t additional_begin_;  // text_.size() + 1 when there are none
 };
 
+// Offset of a 1-based line, of the last one where there are fewer.
+size_t LineBegin(std::string_view text, size_t line);
+
 // `message` of the YAML parser, which speaks of lines and columns of `output`, in terms of `source`. Where values of
 // variables stand in the line in question, the variables are named and the parser's words are left out: they may quote
 // a value, and values never reach an error (I7).
 std::string ExplainYamlError(std::string_view message, std::string_view output,
                              const std::vector<OutputSegment>& segments, const Source& source);
 
-// "line 12": where that 1-based line of `output` begins in `source`.
-std::string PlaceOfOutputLine(size_t line, std::string_view output, const std::vector<OutputSegment>& segments,
-                              const Source& source);
+// Where these offsets of the output, which ascend, come from.
+std::vector<FileLine> LinesInSource(const std::vector<size_t>& offsets, const std::vector<OutputSegment>& segments,
+                                    const Source& source);
+
+// Whether a variable made any of output[begin, end).
+bool HasVariable(const std::vector<OutputSegment>& segments, size_t begin, size_t end);
+
+// Names of the variables that make what begins at that place of output[begin...], up to the end of the line.
+std::vector<std::string> VariablesAt(size_t begin, YamlPosition place, std::string_view output,
+                                     const std::vector<OutputSegment>& segments);
 
 }  // namespace capi::templating

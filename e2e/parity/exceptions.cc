@@ -145,6 +145,16 @@ bool HasTwoNamespaces(const Printed& real, const Printed& ours) {
          ours.error.find("no more than one resource with Kind Namespace") != ours.error.npos;
 }
 
+// The real one refuses in Go's words, ours with the variable's name.
+bool ChangesAType(const Printed& real, const Printed& ours) {
+  return real.error.find("unable to convert unstructured object to") != real.error.npos && ours.exit_code != 0 &&
+         ours.error.find(", and it has to be ") != ours.error.npos;
+}
+
+bool HasDuplicates(const Printed&, const Printed& ours) {
+  return ours.exit_code != 0 && ours.error.find("two objects would be one") != ours.error.npos;
+}
+
 constexpr ParityException kExceptions[] = {
     {.name = "empty-parts",
      .real =
@@ -173,8 +183,8 @@ constexpr ParityException kExceptions[] = {
      .amend = AmendTimestamp},
     {.name = "cluster-scoped",
      .real = "knows 16 kinds without a namespace by name, gives one to all others, and leaves one that these have",
-     .ours = "knows the built-in kinds, cert-manager's, and those of the CRDs that the release brings; none has a "
-             "namespace",
+     .ours = "knows the built-in kinds, cert-manager's, and those of the CRDs that the release brings, all by group "
+             "and kind; none has a namespace",
      .why = "The object is in no namespace; what looks it up by namespace and name doesn't find it.",
      .amend = AmendScope},
     {.name = "unknown-fields",
@@ -198,6 +208,24 @@ constexpr ParityException kExceptions[] = {
      .ours = "refuses it since it has two Namespace objects (I8)",
      .why = "One namespace for both would lose a Deployment; the real one has the same rule, but gets there later.",
      .fails = HasTwoNamespaces},
+    {.name = "duplicates",
+     .real = "prints two objects of one identity one behind the other, or refuses the release for its contract",
+     .ours = "refuses them, and names the places of both (I8)",
+     .why = "Applied, the second would overwrite the first: v1alpha3's managers and webhooks were in two namespaces.",
+     .fails = HasDuplicates},
+    {.name = "changed-type",
+     .real = "refuses the value of a variable that makes a boolean or number of a text, in Go's words",
+     .ours = "refuses it with the variable's name and the field's path",
+     .why = "It is the variable that has to be changed.",
+     .fails = ChangesAType},
+    {.name = "lists",
+     .real = "prints an object of kind `List` as it is",
+     .ours = "prints its items",
+     .why = "In a List they would get no namespace and no labels. In no real release so far."},
+    {.name = "api-services",
+     .real = "leaves the namespace of an APIService's service as it is",
+     .ours = "moves it with the rest",
+     .why = "The server behind it is in the target namespace. In no real release so far."},
 };
 
 }  // namespace

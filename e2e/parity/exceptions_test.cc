@@ -62,6 +62,19 @@ spec: {group: example.com, names: {kind: A, plural: as}, scope: Namespaced, vers
     {"wrong-types", "        stdin: 1\n        resources: {}", ""},
     {"old-contract", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", "", "v1alpha4"},
     {"two-namespaces", "{apiVersion: v1, kind: Namespace, metadata: {name: b}}", "", "v1alpha3"},
+    {"duplicates",
+     "{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: b}}\n---\n"
+     "{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: c}}",
+     ""},
+    {"changed-type", "        env: [{name: A, value: ${A:=5}}]\n        resources: {}", ""},
+    {"lists", "{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: Secret, metadata: {name: a}}]}",
+     R"([{op: remove, path: /items}, {op: replace, path: /kind, value: Secret},
+         {op: add, path: /metadata/name, value: a}])"},
+    {"api-services",
+     "{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: v1.a.io}, spec: {service: {name: s, "
+     "namespace: old}}}",
+     R"([{op: remove, path: /metadata/namespace},
+         {op: replace, path: /spec/service/namespace, value: made-system}])"},
 };
 
 bool IsForgiven(std::string_view name) {
