@@ -156,7 +156,6 @@ TEST(CustomiseManager, FieldsWithoutEffectBecomeWarnings) {
       {"{gracefulShutDown: 1m}", "spec.manager.gracefulShutDown has no effect"},
       {"{controller: {recoverPanic: true}}", "spec.manager.controller.recoverPanic has no effect"},
       {"{leaderElection: {leaderElect: true, resourceName: a}}", "spec.manager.leaderElection names a lease by half"},
-      {"{additionalArgs: {'--namespace': a}}", "spec.manager.additionalArgs[\"--namespace\"] is ignored"},
   };
   for (const auto& c : cases) {
     auto objects = Manager("--x");
@@ -182,10 +181,19 @@ TEST(CustomiseManager, DebugSetsVerbosityAndProfiler) {
             "--v=5 --x --profiler-address=localhost:6060");
 }
 
-// I9: namespace args are ignored unless cacheNamespace asks for one.
+// I9: namespace args are ignored or refused; cacheNamespace alone asks for one, and for one only.
 TEST(CustomiseManager, OnlyCacheNamespaceLimitsTheManager) {
-  EXPECT_EQ(ManagerArgs("--x", "{deployment: {containers: [{name: manager, args: {'--namespace': ns1}}]}}"), "--x");
-  EXPECT_EQ(ManagerArgs("--x", "{manager: {additionalArgs: {'--namespace': ns1}}}"), "--x");
+  for (const char* flag : {"--namespace", "-namespace", "namespace", "--watch-namespace", "--namespace=ns1"}) {
+    EXPECT_EQ(ManagerArgs(
+                  "--x", fmt::format("{{deployment: {{containers: [{{name: manager, args: {{'{}': ns1}}}}]}}}}", flag)),
+              "--x");
+    for (const char* beside : {"", ", cacheNamespace: ns2"}) {
+      EXPECT_EQ(ManagerArgs("--x", fmt::format("{{manager: {{additionalArgs: {{'{}': ns1}}{}}}}}", flag, beside)),
+                fmt::format("spec.manager.additionalArgs[\"{}\"]: cacheNamespace is what limits the manager to a "
+                            "namespace, set that instead",
+                            flag));
+    }
+  }
   EXPECT_EQ(ManagerArgs("--x", "{manager: {cacheNamespace: ns1}}"), "--x --namespace=ns1");
   EXPECT_EQ(ManagerArgs("--namespace z", "{manager: {}}"), "--namespace z");
 }

@@ -19,7 +19,6 @@ using Names = std::span<const std::string_view>;
 
 // Names that managers give to one thing. The one that the release's args have is the one this manager knows; else the
 // first is taken.
-constexpr std::string_view kNamespace[] = {"--namespace", "--watch-namespace"};
 constexpr std::string_view kHealth[] = {"--health-addr", "--health-probe-bind-address", "--health-probe-addr"};
 constexpr std::string_view kMetrics[] = {"--metrics-bind-addr", "--metrics-bind-address", "--metrics-addr",
                                          "--diagnostics-address"};
@@ -219,10 +218,10 @@ void NoteWithoutFlag(Manager& manager, const api::ManagerSpec& spec) {
 
 Status AddArgs(Manager& manager, const api::ManagerSpec& spec) {
   for (const auto& [flag, value] : spec.additional_args) {
-    if (FlagName(flag) == "namespace") {
-      manager.Warn(fmt::format("additionalArgs[\"{}\"]", flag),
-                   "is ignored: cacheNamespace is what limits the manager to a namespace");
-      continue;
+    if (IsNamespaceFlag(flag)) {
+      return Invalid(fmt::format(
+          "{}.additionalArgs[\"{}\"]: cacheNamespace is what limits the manager to a namespace, set that instead",
+          manager.path(), flag));
     }
     if (manager.now.Has(flag)) {
       return Invalid(fmt::format("{}.additionalArgs: failed to customize manager container: arg \"{}\" already exists",
@@ -236,7 +235,7 @@ Status AddArgs(Manager& manager, const api::ManagerSpec& spec) {
 // In the order in which cluster-api-operator emits them.
 Status SetArgs(Manager& manager, const api::ManagerSpec& spec, const std::set<std::string>& given_args) {
   SetConcurrency(manager, spec, given_args);
-  manager.Set("cacheNamespace", kNamespace, spec.cache_namespace);
+  manager.Set("cacheNamespace", kNamespaceFlags, spec.cache_namespace);
   manager.Set("health.healthProbeBindAddress", kHealth, spec.health_probe_bind_address);
   manager.Set("metrics.bindAddress", kMetrics, spec.metrics_bind_address);
   manager.Set("metrics.diagnosticsAddress", kDiagnostics, spec.diagnostics_address);
