@@ -14,7 +14,7 @@ Result<std::string> Base64Decode(std::string_view text);  // standard alphabet; 
 // Deterministic: no name, no time.
 std::string Gzip(std::string_view bytes);
 // kInvalidArgument for what is no gzip, is cut off, or unpacks to more than `max_bytes`.
-Result<std::string> Gunzip(std::string_view bytes, size_t max_bytes = 256u << 20);
+Result<std::string> Gunzip(std::string_view bytes, size_t max_bytes);
 
 std::string Sha256Hex(std::string_view bytes);  // lower case
 

@@ -16,6 +16,7 @@ struct YamlLimits {
   size_t max_depth = 500;          // nesting
   size_t max_nodes = 5'000'000;    // nodes of one document after aliases are expanded
   size_t max_documents = 100'000;  // documents of one stream
+  size_t max_memory = 1u << 30;    // bytes that a stream's values take, about, with copies that aliases make
 };
 
 // One document of a stream.

@@ -117,6 +117,15 @@ TEST(YamlHostile, LimitsHold) {
       {"a\n---\nb\n---\nc\n", false},
   };
   for (const Case& c : cases) EXPECT_EQ(ParseYamlStream(c.text, limits).ok(), c.fits) << c.text;
+  // All documents together, and what aliases stand for.
+  limits = {};
+  limits.max_memory = 100'000;
+  const std::string item = Repeat("x", 1000);
+  EXPECT_TRUE(ParseYamlStream(Repeat("- " + item + "\n", 80), limits).ok());
+  EXPECT_THAT(ParseYamlStream(Repeat("- " + item + "\n---\n", 100), limits).error().message,
+              HasSubstr("more than 100000 bytes of values up to here"));
+  EXPECT_FALSE(ParseYamlStream("- &a " + item + "\n" + Repeat("- *a\n", 100), limits).ok());
+  EXPECT_FALSE(ParseYamlStream("[" + Repeat("1,", 2000) + "]", limits).ok());
 }
 
 }  // namespace

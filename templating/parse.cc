@@ -51,12 +51,15 @@ bool IsList(const Json& value) {
 // One text's objects.
 class ObjectParser {
  public:
-  ObjectParser(const Source& source, const Substituted& substituted, bool check_types)
-      : source_(source), substituted_(substituted), check_types_(check_types) {}
+  ObjectParser(const Source& source, const Substituted& substituted, const RenderLimits& limits, bool check_types)
+      : source_(source), substituted_(substituted), limits_(limits), check_types_(check_types) {}
 
   Result<ParsedObjects> Run() {
     std::string_view text = substituted_.text;
-    auto documents = ParseYamlStream(text);
+    YamlLimits limits;
+    limits.max_documents = limits_.objects;
+    limits.max_memory = limits_.memory;
+    auto documents = ParseYamlStream(text, limits);
     if (!documents.ok()) {
       return Invalid(ExplainYamlError(documents.error().message, text, substituted_.segments, source_));
     }
@@ -92,6 +95,9 @@ class ObjectParser {
     if (IsList(value)) return TakeItems(value, place, path);
     Defect defect = DefectOf(value);
     if (!defect.what.empty()) return Refuse(defect, place, path);
+    if (out_.objects.size() >= limits_.objects) {
+      return Invalid(fmt::format("the {} is one of more than {} objects", Describe(place), limits_.objects));
+    }
     if (check_types_ && has_variables_) TRY(CheckTypes(value, place, path));
     out_.objects.emplace_back(std::move(value));
     out_.places.push_back(std::move(place));
@@ -148,6 +154,7 @@ class ObjectParser {
 
   const Source& source_;
   const Substituted& substituted_;
+  const RenderLimits& limits_;
   const bool check_types_;
   ParsedObjects out_;
   // Of the document at hand: its offset, and where its fields are.
@@ -162,8 +169,9 @@ std::string ObjectPlace::ToString() const {
   return item.empty() ? line.ToString() : fmt::format("{}, item {}", line.ToString(), item);
 }
 
-Result<ParsedObjects> ParseObjects(const Source& source, const Substituted& substituted, bool check_types) {
-  return ObjectParser(source, substituted, check_types).Run();
+Result<ParsedObjects> ParseObjects(const Source& source, const Substituted& substituted, const RenderLimits& limits,
+                                   bool check_types) {
+  return ObjectParser(source, substituted, limits, check_types).Run();
 }
 
 }  // namespace capi::templating

@@ -27,8 +27,9 @@ struct ParsedObjects {
 
 // Lists give their items. kInvalidArgument, with a place in the file as fetched, for text that isn't YAML and for
 // documents that are no objects (no map, no kind, no apiVersion, no name); also for no object at all: an empty file
-// must never read as "remove everything" (F2). Where `check_types`, also for a field that the value of a variable gives
-// another type than Kubernetes has for it.
-Result<ParsedObjects> ParseObjects(const Source& source, const Substituted& substituted, bool check_types = true);
+// must never read as "remove everything" (F2), and for what is beyond the limits. Where `check_types`, also for a field
+// that the value of a variable gives another type than Kubernetes has for it.
+Result<ParsedObjects> ParseObjects(const Source& source, const Substituted& substituted,
+                                   const RenderLimits& limits = {}, bool check_types = true);
 
 }  // namespace capi::templating

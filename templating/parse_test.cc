@@ -24,7 +24,7 @@ Result<ParsedObjects> Parse(std::string_view components, std::string_view additi
     return found->second;
   };
   if (auto error = Substitute(source, lookup, true, substituted)) return error->error;
-  return ParseObjects(source, substituted, check_types);
+  return ParseObjects(source, substituted, {}, check_types);
 }
 
 constexpr std::string_view kConfigMap = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n";

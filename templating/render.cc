@@ -99,14 +99,23 @@ class Rendering {
     return status.ok();
   }
 
+  Status CheckSize() const {
+    size_t size = input_.release->components.size() + input_.additional_manifests.size();
+    if (size <= input_.limits.text) return Ok();
+    return Invalid(fmt::format("the release{} has {} bytes: more than {} are not read",
+                               input_.additional_manifests.empty() ? "" : " with the additional manifests", size,
+                               input_.limits.text));
+  }
+
   // The texts and the tree of the template are gone when this returns.
   bool ReadObjects() {
+    if (!Step(RenderStep::kParse, CheckSize())) return false;
     Source source(input_.release->components, input_.additional_manifests);
     Substituted substituted;
-    error_ = Substitute(source, input_.variables, !input_.skip_substitution, substituted);
+    error_ = Substitute(source, input_.variables, !input_.skip_substitution, substituted, input_.limits.text);
     if (error_) return false;
     out_.variables = std::move(substituted.variables);
-    auto parsed = ParseObjects(source, substituted, input_.check_types);
+    auto parsed = ParseObjects(source, substituted, input_.limits, input_.check_types);
     if (!parsed.ok()) return Step(RenderStep::kParse, parsed.error());
     out_.objects = std::move(parsed->objects);
     places_ = std::move(parsed->places);

@@ -24,6 +24,13 @@ struct ImageOverride {
 };
 using ImageOverrides = std::map<std::string, ImageOverride>;
 
+// How much a render takes; what needs more is refused. With these a render stays below 50 MiB, whatever its input.
+struct RenderLimits {
+  size_t text = api::kMaxReleaseBytes;  // of the release and the additional manifests, before and after substitution
+  size_t memory = 32u << 20;            // of all values together
+  size_t objects = 5'000;               // and documents
+};
+
 struct RenderInput {
   api::ProviderType type = api::ProviderType::kCore;
   std::string name;  // "aws"
@@ -38,6 +45,7 @@ struct RenderInput {
   bool keep_namespace_object = false;       // the command line prints it; the operator never applies it (I8)
   bool skip_substitution = false;
   bool check_types = true;  // false where `variables` gives other texts than values
+  RenderLimits limits;
 };
 
 struct RenderOutput {
