@@ -142,6 +142,10 @@ inline constexpr std::string_view kInvalidMetadata = "InvalidMetadata";
 inline constexpr std::string_view kInvalidComponents = "InvalidComponents";
 // The release has more than one Namespace object, so it can not go into one namespace.
 inline constexpr std::string_view kMultipleNamespaces = "MultipleNamespaces";
+// An object of the release can not be moved into the provider's namespace.
+inline constexpr std::string_view kComponentsNamespaceError = "ComponentsNamespaceError";
+// Two objects of the release are one once they are in the provider's namespace; the message names both places.
+inline constexpr std::string_view kDuplicateObjects = "DuplicateObjects";
 // The release is not the one that spec.fetchConfig.digest asks for.
 inline constexpr std::string_view kVerificationFailed = "VerificationFailed";
 

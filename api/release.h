@@ -12,6 +12,10 @@
 
 namespace capi::api {
 
+// The largest components file that is read, unpacked: twice the largest that a provider has published. What unpacks,
+// fills in and parses a file of that size fits into 64 MiB beside the operator.
+inline constexpr size_t kMaxReleaseBytes = 6u << 20;
+
 struct ReleaseSeries {
   std::uint64_t major = 0, minor = 0;
   std::string contract;

@@ -1,4 +1,4 @@
-// Base64, gzip, digests, and random bytes.
+// Base64, percent escapes, gzip, digests, and random bytes.
 #pragma once
 
 #include <string>
@@ -11,10 +11,14 @@ namespace capi {
 std::string Base64Encode(std::string_view bytes);
 Result<std::string> Base64Decode(std::string_view text);  // standard alphabet; white space is skipped
 
+// All bytes but letters, digits, "-._~" and those of `plain` as %XX.
+std::string PercentEscape(std::string_view text, std::string_view plain = "");
+std::string PercentUnescape(std::string_view text);  // what is no escape stays
+
 // Deterministic: no name, no time.
 std::string Gzip(std::string_view bytes);
 // kInvalidArgument for what is no gzip, is cut off, or unpacks to more than `max_bytes`.
-Result<std::string> Gunzip(std::string_view bytes, size_t max_bytes = 256u << 20);
+Result<std::string> Gunzip(std::string_view bytes, size_t max_bytes);
 
 std::string Sha256Hex(std::string_view bytes);  // lower case
 std::string HmacSha256Hex(std::string_view key, std::string_view bytes);

@@ -95,7 +95,7 @@ constexpr std::string_view kAliasing = "document contains excessive aliasing";
 // Copies of anchored nodes, kept or put in by aliases, may take this much: a few long texts can explode as well as many
 // short ones.
 constexpr size_t kMaxCopied = 64u << 20;
-constexpr size_t kNodeSize = 32;  // of a node beside its text
+constexpr size_t kNodeSize = 80;  // of a node beside its text; a member of a map is two
 
 // A finished node.
 struct Node {
@@ -105,7 +105,7 @@ struct Node {
   bool merge = false;       // the plain scalar "<<"
   size_t nodes = 1;         // with all below it
   size_t height = 0;        // levels below it
-  size_t size = kNodeSize;  // in bytes, with all below it
+  size_t size = kNodeSize;  // in memory, about, with all below it
 };
 
 // A map or list that is still open.
@@ -121,7 +121,9 @@ struct Frame {
 // Makes one document's value of its events. Thread-compatible.
 class Builder {
  public:
-  Builder(Parser& parser, const YamlLimits& limits) : parser_(parser), limits_(limits) {}
+  // `memory` is what the stream's documents took so far.
+  Builder(Parser& parser, const YamlLimits& limits, size_t& memory)
+      : parser_(parser), limits_(limits), memory_(memory) {}
 
   // Reads up to the end of the document, whose start was read. The value is null for an empty document.
   Result<YamlDocument> Build() {
@@ -160,6 +162,7 @@ class Builder {
 
     Node node;
     node.size += text.size();
+    TRY(Take(event, node.size));
     node.merge = text == "<<" && (scalar.plain_implicit != 0 || tag == "tag:yaml.org,2002:merge");
     bool is_key = ExpectsKey();
     if (is_key || scalar.anchor != nullptr) {
@@ -198,6 +201,7 @@ class Builder {
     if (ExpectsKey()) return Fail(event, "invalid map key: a map or a list");
     if (stack_.size() >= limits_.max_depth) return TooDeep(event);
     TRY(Count(event, 1));
+    TRY(Take(event, kNodeSize));
     Frame frame;
     frame.node.value = std::move(empty);
     frame.anchor = View(anchor);
@@ -272,6 +276,12 @@ class Builder {
     return Fail(event, fmt::format("more than {} nodes", limits_.max_nodes));
   }
 
+  Status Take(const Event& event, size_t bytes) {
+    memory_ += bytes;
+    if (memory_ <= limits_.max_memory) return Ok();
+    return Fail(event, fmt::format("more than {} bytes of values up to here", limits_.max_memory));
+  }
+
   // What the aliases of an anchor stand for.
   Status Keep(const Event& event, const std::string& anchor, const Node& node) {
     TRY(CountCopy(event, node));
@@ -281,7 +291,8 @@ class Builder {
 
   Status CountCopy(const Event& event, const Node& node) {
     copied_ += node.size;
-    return copied_ <= kMaxCopied ? Ok() : Fail(event, kAliasing);
+    if (copied_ > kMaxCopied) return Fail(event, kAliasing);
+    return Take(event, node.size);
   }
 
   Error TooDeep(const Event& event) const {
@@ -297,16 +308,17 @@ class Builder {
   Json root_;
   bool only_maps_ = true;  // of the list that ended last
   size_t nodes_ = 0, from_aliases_ = 0, copied_ = 0;
+  size_t& memory_;
 };
 
 // The next document of a parser, or none at the end.
-Result<std::optional<YamlDocument>> NextDocument(Parser& parser, const YamlLimits& limits) {
+Result<std::optional<YamlDocument>> NextDocument(Parser& parser, const YamlLimits& limits, size_t& memory) {
   Event event;
   do {
     TRY(parser.Next(event));
     if (event.type == YAML_STREAM_END_EVENT) return std::optional<YamlDocument>();
   } while (event.type != YAML_DOCUMENT_START_EVENT);
-  return std::optional<YamlDocument>(TRY(Builder(parser, limits).Build()));
+  return std::optional<YamlDocument>(TRY(Builder(parser, limits, memory).Build()));
 }
 
 // A piece of a stream between separators.
@@ -356,6 +368,13 @@ class Splitter {
   int line_ = 1;
 };
 
+// Offset of a line of a text, whose first line is `first`.
+size_t LineOffset(std::string_view text, int first, int line) {
+  size_t at = 0;
+  for (; first < line; ++first) at = std::min(text.find('\n', at), text.size() - 1) + 1;
+  return at;
+}
+
 // Go's line reader ends every line with a newline, also the last one.
 std::string_view WithUnixLines(std::string_view text, std::string& storage) {
   bool carriage = text.find("\r\n") != text.npos;
@@ -372,12 +391,15 @@ Result<std::vector<YamlDocument>> ParseYamlStream(std::string_view text, const Y
   std::vector<YamlDocument> documents;
   Splitter splitter(text);
   std::string storage;
+  size_t memory = 0;
   while (auto piece = TRY(splitter.Next())) {
     Parser parser(WithUnixLines(piece->text, storage), piece->line);
-    auto document = TRY(NextDocument(parser, limits));  // what follows "..." is not read, as in Go
+    auto document = TRY(NextDocument(parser, limits, memory));  // what follows "..." is not read, as in Go
     if (!document || document->value.is_null()) continue;
     if (documents.size() >= limits.max_documents)
       return At(piece->line, 1, fmt::format("more than {} documents", limits.max_documents));
+    document->offset =
+        static_cast<size_t>(piece->text.data() - text.data()) + LineOffset(piece->text, piece->line, document->line);
     documents.push_back(*std::move(document));
   }
   return documents;
@@ -386,7 +408,8 @@ Result<std::vector<YamlDocument>> ParseYamlStream(std::string_view text, const Y
 Result<Json> ParseYaml(std::string_view text, const YamlLimits& limits) {
   Parser parser(text, 1);
   Json value;
-  while (auto document = TRY(NextDocument(parser, limits))) {
+  size_t memory = 0;
+  while (auto document = TRY(NextDocument(parser, limits, memory))) {
     if (document->value.is_null()) continue;
     if (!value.is_null()) return At(document->line, 1, "a second document where one was expected");
     value = std::move(document->value);

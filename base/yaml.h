@@ -16,12 +16,14 @@ struct YamlLimits {
   size_t max_depth = 500;          // nesting
   size_t max_nodes = 5'000'000;    // nodes of one document after aliases are expanded
   size_t max_documents = 100'000;  // documents of one stream
+  size_t max_memory = 1u << 30;    // bytes that a stream's values take, about, with copies that aliases make
 };
 
 // One document of a stream.
 struct YamlDocument {
-  Json value;    // null for an empty document
-  int line = 1;  // where it starts, 1-based, in the whole stream
+  Json value;         // null for an empty document
+  int line = 1;       // where it starts, 1-based, in the whole stream
+  size_t offset = 0;  // of that line
 };
 
 // All documents of a stream, empty ones (nothing, or comments only) left out. Errors are kInvalidArgument and name line

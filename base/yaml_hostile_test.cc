@@ -98,6 +98,18 @@ TEST(YamlHostile, LinesCountFromTheStartOfTheStream) {
   EXPECT_THAT(crlf.error().message, HasSubstr("begins on line 4"));
 }
 
+TEST(Yaml, DocumentsKnowWhereTheyBegin) {
+  const std::string text = "# a\n\na: 1\n---\n# b\n---\r\n\n  b: 2\n---\n[c]";
+  auto got = ParseYamlStream(text);
+  ASSERT_TRUE(got.ok()) << got.error().message;
+  ASSERT_EQ(got->size(), 3u);
+  const std::pair<int, std::string_view> places[] = {{3, "a: 1\n"}, {8, "  b: 2\n"}, {10, "[c]"}};
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ((*got)[i].line, places[i].first);
+    EXPECT_EQ(text.substr((*got)[i].offset, places[i].second.size()), places[i].second);
+  }
+}
+
 TEST(YamlHostile, LimitsHold) {
   YamlLimits limits;
   limits.max_depth = 3;
@@ -117,6 +129,15 @@ TEST(YamlHostile, LimitsHold) {
       {"a\n---\nb\n---\nc\n", false},
   };
   for (const Case& c : cases) EXPECT_EQ(ParseYamlStream(c.text, limits).ok(), c.fits) << c.text;
+  // All documents together, and what aliases stand for.
+  limits = {};
+  limits.max_memory = 100'000;
+  const std::string item = Repeat("x", 1000);
+  EXPECT_TRUE(ParseYamlStream(Repeat("- " + item + "\n", 80), limits).ok());
+  EXPECT_THAT(ParseYamlStream(Repeat("- " + item + "\n---\n", 100), limits).error().message,
+              HasSubstr("more than 100000 bytes of values up to here"));
+  EXPECT_FALSE(ParseYamlStream("- &a " + item + "\n" + Repeat("- *a\n", 100), limits).ok());
+  EXPECT_FALSE(ParseYamlStream("[" + Repeat("1,", 2000) + "]", limits).ok());
 }
 
 }  // namespace

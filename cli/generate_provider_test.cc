@@ -22,12 +22,12 @@ kind: Namespace
 metadata:
   name: p-system
 ---
-apiVersion: v1
-kind: ConfigMap
+apiVersion: p.example.com/v1
+kind: Settings
 metadata:
   name: c
   namespace: p-system
-data:
+spec:
   one: ${ONE}
   two: ${TWO:=two}
 ---
@@ -45,17 +45,17 @@ metadata:
     clusterctl.cluster.x-k8s.io: ""
   name: p-system
 ---
-apiVersion: v1
-data:
-  one: 1
-  two: two
-kind: ConfigMap
+apiVersion: p.example.com/v1
+kind: Settings
 metadata:
   labels:
     cluster.x-k8s.io/provider: infrastructure-p
     clusterctl.cluster.x-k8s.io: ""
   name: c
   namespace: p-system
+spec:
+  one: 1
+  two: two
 ---
 )";
 
@@ -253,6 +253,18 @@ TEST_F(LocalRepository, ErrorsAreToldInClusterctlsWords) {
     EXPECT_THAT(outcome.err, StartsWith("Error: "));
     EXPECT_THAT(outcome.err, HasSubstr(want));
   }
+}
+
+// F2, L1: as clusterctl refuses it, but with the variable's name.
+TEST_F(LocalRepository, AValueThatIsNoTextIsRefusedWhereOneBelongs) {
+  Put("v1.2.0", "- {major: 1, minor: 2, contract: v1beta2}\n",
+      std::string(kComponents) + "---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {p: ${P}}\n");
+  EXPECT_EQ(Generate({"-i", "p"}, {{"ONE", "1"}, {"P", "secret"}}).code, 0);
+  Outcome outcome = Generate({"-i", "p"}, {{"ONE", "1"}, {"P", "4711"}});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_THAT(outcome.err, HasSubstr("the value of P makes stringData.p a number, and it has to be a text"));
+  EXPECT_THAT(outcome.err, testing::Not(HasSubstr("4711")));
 }
 
 // L4: clusterctl refuses these. They can't run beside a Cluster API of today, but can be looked at.

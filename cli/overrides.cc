@@ -22,7 +22,7 @@ class OverridesRepository : public fetch::Repository {
     std::string tag = version.ToString();
     std::string path = OverridePath(folder_, label_, tag, name);
     notes_.Say(5, "Potential override file", {{"searchFile", path}, {"provider", label_}, {"version", tag}});
-    auto text = ReadFile(path);
+    auto text = ReadFile(path, api::kMaxReleaseBytes);
     if (text.ok()) {
       int level = name == ComponentsFile() ? 0 : 5;
       notes_.Say(level, "Using", {{"override", path}, {"provider", label_}, {"version", tag}});

@@ -102,6 +102,12 @@ void AddTexts(const Add& add) {
        .condition = "ProviderInstalled",
        .reason = "ComponentsFetchError",
        .message = "cannot decompress data from ConfigMap bad/half-gzip"});
+  add({.name = "gzip-bomb",
+       .data = {{"metadata", std::string(kGoodMetadata)}},
+       .binary = {{"components", Gzip(std::string(100u << 20, '\n'))}},
+       .condition = "ProviderInstalled",
+       .reason = "ComponentsFetchError",
+       .message = "unpacks to more than 6291456 bytes"});
 }
 
 void AddObjects(const Add& add) {
@@ -143,6 +149,11 @@ void AddObjects(const Add& add) {
        .reason = "MultipleNamespaces",
        .message = "There should be no more than one resource with Kind Namespace in the provider components yaml: it "
                   "has a and b"});
+  add({.name = "duplicate-objects",
+       .data = With(std::string(kGoodComponents) + "---\n" + std::string(kGoodComponents)),
+       .condition = "ProviderInstalled",
+       .reason = "DuplicateObjects",
+       .message = "two objects would be one"});
   add({.name = "invalid-utf8",
        .data = {{"metadata", std::string(kGoodMetadata)}},
        .binary = {{"components",

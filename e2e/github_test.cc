@@ -6,6 +6,7 @@
 
 #include <atomic>
 
+#include "api/release.h"
 #include "base/encoding.h"
 #include "base/http/server.h"
 #include "base/strings.h"
@@ -114,7 +115,7 @@ TEST_F(FromGitHub, TheLatestIsFetchedOnceAndKept) {
   EXPECT_EQ(stored.label("provider.cluster.x-k8s.io/version"), "v1.12.0");
   auto packed = Base64Decode(GetString(stored.json(), {"binaryData", "components"}));
   ASSERT_TRUE(packed.ok());
-  auto components = Gunzip(*packed);
+  auto components = Gunzip(*packed, api::kMaxReleaseBytes);
   ASSERT_TRUE(components.ok());
   EXPECT_TRUE(components->starts_with(GetRelease("cluster-api", "v1.12.0").Components()));
   // I14: what was fetched lies in the cluster: another render asks nobody.

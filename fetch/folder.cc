@@ -40,7 +40,7 @@ class FolderRepository : public Repository {
       return Error{Code::kInvalidArgument, fmt::format("\"{}\" is no name of a file in a release", name), {}};
     }
     std::string path = fmt::format("{}/{}/{}", folder_, FolderOf(version), name);
-    return TRY_WITH(ReadFile(path),
+    return TRY_WITH(ReadFile(path, api::kMaxReleaseBytes),
                     fmt::format("failed to read file \"{}\" from local release {}", path, version.ToString()));
   }
 

@@ -49,7 +49,7 @@ struct GitHubOptions {
   http::Proxy proxy;
   Millis connect_timeout = Seconds(2);  // an unreachable GitHub is found out quickly
   Millis request_timeout = Seconds(60);
-  size_t max_file = 64u << 20;
+  size_t max_file = api::kMaxReleaseBytes;
 };
 
 // Releases of "owner/repo" on GitHub: list through the API, files as release assets. `url` is

@@ -21,7 +21,9 @@ std::string_view ReasonOf(const templating::RenderError& error) {
       return error.missing.empty() ? reason::kInvalidComponents : reason::kMissingVariables;
     case templating::RenderStep::kParse: return reason::kInvalidComponents;
     case templating::RenderStep::kImages: return reason::kComponentsImageOverrideError;
-    case templating::RenderStep::kNamespace: return reason::kMultipleNamespaces;
+    case templating::RenderStep::kTwoNamespaces: return reason::kMultipleNamespaces;
+    case templating::RenderStep::kNamespace: return reason::kComponentsNamespaceError;
+    case templating::RenderStep::kDuplicates: return reason::kDuplicateObjects;
     case templating::RenderStep::kCustomise: return reason::kComponentsCustomizationError;
     case templating::RenderStep::kManagerField: return reason::kUnsupportedManagerField;
     case templating::RenderStep::kPatch: return reason::kComponentsPatchError;

@@ -55,6 +55,9 @@ Result<std::string> Packed(const Context& ctx, kube::Client& client, const kube:
     kube::Object part = TRY_WITH(client.Get(ctx, ConfigMaps(), map.ns(), name),
                                  fmt::format("part {} of {} of {}", i, parts, Where(map.ns(), map.name())));
     packed += TRY(BinaryComponents(part));
+    if (packed.size() > api::kMaxReleaseBytes) {
+      return Bad(map, fmt::format("and its parts hold more than {} bytes", api::kMaxReleaseBytes));
+    }
   }
   return packed;
 }
@@ -67,7 +70,7 @@ Result<std::string> Components(const Context& ctx, kube::Client& client, const k
     return plain->get<std::string>();
   }
   std::string packed = TRY(Packed(ctx, client, map));
-  auto text = Gunzip(packed);
+  auto text = Gunzip(packed, api::kMaxReleaseBytes);
   if (!text.ok()) {
     return Error{Code::kInvalidArgument,
                  fmt::format("cannot decompress data from {}: {}", Where(map.ns(), map.name()), text.error().message),

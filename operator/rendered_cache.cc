@@ -7,9 +7,11 @@
 namespace capi::ops {
 namespace {
 
+constexpr size_t kMostBytes = 64u << 20;  // of one object: no API server takes one that large
+
 // nullopt can't happen to what Put packed; it is answered like a render that isn't there.
 std::optional<kube::Manifest> Unpacked(const kube::Manifest& packed) {
-  auto text = Gunzip(packed.text);
+  auto text = Gunzip(packed.text, kMostBytes);
   if (!text.ok()) return std::nullopt;
   kube::Manifest manifest = packed;
   manifest.text = std::move(text).value();

@@ -1,5 +1,8 @@
 #include "templating/args.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace capi::templating {
 namespace {
 
@@ -17,6 +20,11 @@ bool Matches(std::string_view arg, std::string_view flag) {
 std::string_view FlagName(std::string_view arg) {
   for (int dashes = 0; dashes < 2 && arg.starts_with('-'); ++dashes) arg.remove_prefix(1);
   return BeforeEquals(arg);
+}
+
+bool IsNamespaceFlag(std::string_view arg) {
+  return std::any_of(std::begin(kNamespaceFlags), std::end(kNamespaceFlags),
+                     [&](std::string_view flag) { return FlagName(flag) == FlagName(arg); });
 }
 
 Args::Args(const Json& container) {

@@ -37,4 +37,8 @@ class Args {
 // "leader-elect" of "--leader-elect=true".
 std::string_view FlagName(std::string_view arg);
 
+// Names that managers give to the flag which limits them to one namespace.
+inline constexpr std::string_view kNamespaceFlags[] = {"--namespace", "--watch-namespace"};
+bool IsNamespaceFlag(std::string_view arg);  // with or without dashes and a value
+
 }  // namespace capi::templating

@@ -7,8 +7,8 @@
 
 #include "templating/args.h"
 #include "templating/deployment.h"
+#include "templating/kind.h"
 #include "templating/manager.h"
-#include "templating/workload.h"
 
 namespace capi::templating {
 namespace {

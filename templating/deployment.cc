@@ -44,15 +44,13 @@ void SetEnv(Json& container, const Json& env) {
   container["env"] = std::move(out);
 }
 
-// A namespace to watch comes from manager.cacheNamespace alone: providers watch all of them.
-bool IsNamespaceFlag(std::string_view flag) { return FlagName(flag) == "namespace"; }
-
 void CustomiseContainer(Json& container, const api::ContainerSpec& spec, bool is_manager, std::string_view path,
                         std::vector<std::string>& warnings) {
   if (spec.image) container["image"] = *spec.image;
   if (!spec.args.empty()) {
     Args args(container);
     for (const auto& [flag, value] : spec.args) {
+      // A namespace to watch comes from manager.cacheNamespace alone: providers watch all of them.
       if (is_manager && IsNamespaceFlag(flag)) {
         warnings.push_back(
             fmt::format("{}.args[\"{}\"] is ignored: spec.manager.cacheNamespace is what limits the manager to a "

@@ -5,7 +5,7 @@
 #include "base/strings.h"
 #include "base/yaml.h"
 #include "templating/image_reference.h"
-#include "templating/workload.h"
+#include "templating/kind.h"
 
 namespace capi::templating {
 namespace {

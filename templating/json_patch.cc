@@ -8,7 +8,8 @@ namespace capi::templating {
 namespace {
 
 // Copies can double an object with each operation, and nest it as fast.
-constexpr size_t kMaxCopied = 1'000'000;  // values, all operations together
+constexpr size_t kMaxCopied = 16u << 20;  // bytes in memory, about, all operations together
+constexpr size_t kValueSize = 100;        // of a value beside its text
 constexpr size_t kMaxDepth = 1'000;
 
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
@@ -25,17 +26,18 @@ Status CheckParent(const Json& target, const Json& operation) {
   return Invalid(fmt::format("{} {}: its parent is neither a map nor a list", op, path.to_string()));
 }
 
-// Values in `value`, and how deep they nest.
+// What `value` takes in memory, about, and how deep it nests.
 struct Extent {
-  size_t values = 1, depth = 0;
+  size_t bytes = kValueSize, depth = 0;
 };
 
 Extent Measure(const Json& value) {
   Extent out;
+  if (value.is_string()) out.bytes += value.get_ref<const std::string&>().size();
   if (!value.is_structured()) return out;
   for (const Json& item : value) {
     Extent inner = Measure(item);
-    out.values += inner.values;
+    out.bytes += inner.bytes;
     out.depth = std::max(out.depth, inner.depth + 1);
   }
   return out;
@@ -47,8 +49,8 @@ Status CheckExtent(const Json& target, const Json& operation, size_t& copied) {
   Extent value;
   if (op == "copy") {
     value = Measure(target.at(Json::json_pointer(GetString(operation, {"from"}))));
-    copied += value.values;
-    if (copied > kMaxCopied) return Invalid(fmt::format("more than {} values are copied", kMaxCopied));
+    copied += value.bytes;
+    if (copied > kMaxCopied) return Invalid(fmt::format("more than {} bytes are copied", kMaxCopied));
   } else if (const Json* given = Find(operation, {"value"})) {
     value = Measure(*given);
   }
@@ -76,9 +78,13 @@ Status Move(Json& target, const Json& operation, size_t& copied) {
 }  // namespace
 
 Status JsonPatch(Json& target, const Json& operations) {
+  size_t copied = 0;
+  return JsonPatch(target, operations, copied);
+}
+
+Status JsonPatch(Json& target, const Json& operations, size_t& copied) {
   try {
     Json result = target;
-    size_t copied = 0;
     for (const Json& operation : operations) {
       bool moves = GetString(operation, {"op"}) == "move";
       TRY(moves ? Move(result, operation, copied) : Apply(result, operation, copied));

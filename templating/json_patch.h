@@ -10,4 +10,7 @@ namespace capi::templating {
 // was.
 Status JsonPatch(Json& target, const Json& operations);
 
+// The same for one of several targets: `copied` is what their copies took so far, for all of which there is one bound.
+Status JsonPatch(Json& target, const Json& operations, size_t& copied);
+
 }  // namespace capi::templating

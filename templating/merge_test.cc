@@ -1,5 +1,6 @@
 #include "templating/merge.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,9 +77,12 @@ TEST(JsonPatch, CopiesDontExplode) {
     for (int i = 0; i < 2000; ++i) operations.push_back({{"op", "copy"}, {"from", "/a"}, {"path", path}});
     auto done = JsonPatch(target, operations);
     ASSERT_FALSE(done.ok());
-    EXPECT_EQ(done.error().message, "more than 1000000 values are copied");
+    EXPECT_EQ(done.error().message, "more than 16777216 bytes are copied");
     EXPECT_EQ(target, before);
   }
+  Json text = {{"a", std::string(1u << 20, 'x')}}, copies = Json::array();
+  for (int i = 0; i < 20; ++i) copies.push_back({{"op", "copy"}, {"from", "/a"}, {"path", fmt::format("/b{}", i)}});
+  EXPECT_FALSE(JsonPatch(text, copies).ok());
   Json target = Yaml("{a: {}}"), operations = Json::array();
   std::string path = "/a";
   for (int i = 0; i < 1100; ++i) {

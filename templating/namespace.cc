@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/strings.h"
+#include "templating/kind.h"
 #include "templating/scope.h"
 
 namespace capi::templating {
@@ -15,8 +16,14 @@ Error Refuse(std::string message) {
       Code::kInvalidArgument, "failed to set the TargetNamespace on the components: " + std::move(message), {}};
 }
 
-bool IsWebhookConfiguration(std::string_view kind) {
-  return kind == "MutatingWebhookConfiguration" || kind == "ValidatingWebhookConfiguration";
+bool IsWebhookConfiguration(const kube::Object& object) {
+  constexpr std::string_view kGroup = "admissionregistration.k8s.io";
+  return Is(object, kGroup, "MutatingWebhookConfiguration") || Is(object, kGroup, "ValidatingWebhookConfiguration");
+}
+
+bool IsBinding(const kube::Object& object) {
+  constexpr std::string_view kGroup = "rbac.authorization.k8s.io";
+  return Is(object, kGroup, "ClusterRoleBinding") || Is(object, kGroup, "RoleBinding");
 }
 
 // Members of the list at `path` that are maps.
@@ -91,18 +98,26 @@ void FixCertificate(Json& certificate, std::string_view old, std::string_view ta
   }
 }
 
+// A server behind the API server, reached as a webhook is. One that the API server answers itself has no service.
+Status FixApiService(kube::Object& object, std::string_view target) {
+  TRY(FixInjection(object, target));
+  FixService(object.json(), {"spec", "service"}, target);
+  return Ok();
+}
+
 Status FixObject(kube::Object& object, std::string_view target, const Scopes& scopes) {
-  std::string kind = object.kind(), old = object.ns();
-  if (kind == "Namespace") Ensure(object.json(), {"metadata", "name"}) = target;
-  if (!scopes.IsClusterScoped({object.group_version().group, kind})) {
+  std::string old = object.ns();
+  if (IsNamespace(object)) Ensure(object.json(), {"metadata", "name"}) = target;
+  if (!scopes.IsClusterScoped(kube::GroupKind{object.group_version().group, object.kind()})) {
     object.set_ns(target);
   } else if (Json* metadata = Find(object.json(), {"metadata"}); metadata != nullptr && metadata->is_object()) {
     metadata->erase("namespace");
   }
-  if (kind == "ClusterRoleBinding" || kind == "RoleBinding") FixSubjects(object.json(), target);
-  if (IsWebhookConfiguration(kind)) return FixWebhooks(object, target);
-  if (kind == "CustomResourceDefinition") return FixCrd(object, target);
-  if (kind == "Certificate") FixCertificate(object.json(), old, target);
+  if (IsBinding(object)) FixSubjects(object.json(), target);
+  if (IsWebhookConfiguration(object)) return FixWebhooks(object, target);
+  if (IsCrd(object)) return FixCrd(object, target);
+  if (Is(object, "apiregistration.k8s.io", "APIService")) return FixApiService(object, target);
+  if (Is(object, "cert-manager.io", "Certificate")) FixCertificate(object.json(), old, target);
   return Ok();
 }
 
@@ -111,7 +126,7 @@ Status FixObject(kube::Object& object, std::string_view target, const Scopes& sc
 Result<std::string> OwnNamespace(const std::vector<kube::Object>& objects) {
   std::string out;
   for (const kube::Object& object : objects) {
-    if (object.kind() != "Namespace") continue;
+    if (!IsNamespace(object)) continue;
     if (!out.empty()) {
       return Error{
           Code::kInvalidArgument,

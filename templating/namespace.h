@@ -18,7 +18,8 @@ namespace capi::templating {
 Result<std::string> OwnNamespace(const std::vector<kube::Object>& objects);
 
 // Moves every object into `target`: metadata.namespace, the Namespace object's name, subjects of bindings, services of
-// webhooks and conversions, cert-manager's annotation and DNS names. Cluster-scoped objects have none afterwards.
+// webhooks, conversions and APIServices, cert-manager's annotation and DNS names. Cluster-scoped objects have none
+// afterwards.
 Status FixNamespace(std::vector<kube::Object>& objects, std::string_view target, const ScopeLookup& lookup);
 
 }  // namespace capi::templating

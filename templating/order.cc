@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
+#include "templating/kind.h"
+
 namespace capi::templating {
 namespace {
 
 enum class Rank { kNamespace, kCertManager, kRest };
 
 Rank RankOf(const kube::Object& object) {
-  if (object.kind() == "Namespace") return Rank::kNamespace;
+  if (IsNamespace(object)) return Rank::kNamespace;
   return object.group_version().group == "cert-manager.io" ? Rank::kCertManager : Rank::kRest;
 }
 

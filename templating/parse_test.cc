@@ -8,13 +8,14 @@
 namespace capi::templating {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
 using Values = std::map<std::string, std::string>;
 
-Result<std::vector<kube::Object>> Parse(std::string_view components, std::string_view additional = "",
-                                        const Values& values = {}) {
+Result<ParsedObjects> Parse(std::string_view components, std::string_view additional = "", const Values& values = {},
+                            bool check_types = true) {
   Source source(components, additional);
   Substituted substituted;
   Variables lookup = [&](const std::string& name) -> std::optional<std::string> {
@@ -23,7 +24,7 @@ Result<std::vector<kube::Object>> Parse(std::string_view components, std::string
     return found->second;
   };
   if (auto error = Substitute(source, lookup, true, substituted)) return error->error;
-  return ParseObjects(source, substituted);
+  return ParseObjects(source, substituted, {}, check_types);
 }
 
 constexpr std::string_view kConfigMap = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n";
@@ -32,9 +33,45 @@ TEST(ParseObjects, KeepsTheOrderOfTheText) {
   auto objects =
       Parse("---\n# licence\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n---\n" + std::string(kConfigMap));
   ASSERT_TRUE(objects.ok()) << objects.error().message;
-  ASSERT_EQ(objects->size(), 2u);
-  EXPECT_EQ((*objects)[0].kind(), "Secret");
-  EXPECT_EQ((*objects)[1].kind(), "ConfigMap");
+  ASSERT_EQ(objects->objects.size(), 2u);
+  EXPECT_EQ(objects->objects[0].kind(), "Secret");
+  EXPECT_EQ(objects->objects[1].kind(), "ConfigMap");
+}
+
+std::vector<std::string> NamesAndPlaces(const ParsedObjects& parsed, const std::string& components,
+                                        const std::string& additional = "") {
+  Source source(components, additional);
+  std::vector<std::string> out;
+  for (size_t i = 0; i < parsed.objects.size(); ++i) {
+    out.push_back(parsed.objects[i].name() + ": " + parsed.places[i].In(source));
+  }
+  return out;
+}
+
+// F2: a List is what is in it, wherever it stands and whatever its kind is called.
+TEST(ParseObjects, ListsAreTheirItems) {
+  const std::string components =
+      "apiVersion: v1\nkind: List\nmetadata: {resourceVersion: ''}\nitems:\n"
+      "- {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n"
+      "- {apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}]}\n"
+      "---\n# a comment\n{apiVersion: v1, kind: List}\n---\n"
+      "{apiVersion: v1, kind: ConfigMapList, items: [{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}]}\n---\n"
+      "{apiVersion: x.io/v1, kind: AllowList, metadata: {name: d}, items: [x]}\n";
+  const std::string additional = "\n{apiVersion: v1, kind: Secret, metadata: {name: e}}\n";
+  auto parsed = Parse(components, additional);
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  EXPECT_THAT(NamesAndPlaces(*parsed, components, additional),
+              ElementsAre("a: line 1, item 1", "b: line 1, item 2.1", "c: line 11, item 1", "d: line 13",
+                          "e: line 2 of the additional manifests"));
+}
+
+// Places are those of the file as fetched, whatever variables put before them.
+TEST(ParseObjects, PlacesCountTheLinesOfTheFile) {
+  const std::string components =
+      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: ${DATA}\n---\n" + std::string(kConfigMap);
+  auto parsed = Parse(components, "", {{"DATA", "\n  a: text\n  b: text"}});
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  EXPECT_THAT(NamesAndPlaces(*parsed, components), ElementsAre("a: line 1", "c: line 6"));
 }
 
 // F2
@@ -57,6 +94,17 @@ TEST(ParseObjects, BadInputHasAClearErrorAndAPlace) {
       {"x: ${A}\ny: ok\nz: b: c\n", "", {{"A", "\n  p: 1\n  q: 2"}}, "line 3, column 5: mapping values"},
       {map, "a: 1\nb: c: d\n", {}, "line 2, column 5 of the additional manifests: mapping values"},
       {map, "kind: x\n", {}, "the document on line 1 of the additional manifests has no apiVersion"},
+      {map, "kind: List\nitems: 1\n", {}, "line 1 of the additional manifests is a List whose items are no list"},
+      {"kind: List\nitems: [{kind: x}]\n", "", {}, "item 1 of the List on line 1 has no apiVersion"},
+      {"kind: List\nitems: []\n", "", {}, "there is no object in it"},
+      {map + "---\nkind: ${K}\nmetadata: {name: x}\n",
+       "",
+       {{"K", ""}},
+       "the document on line 6 has no kind once the value of K is filled in"},
+      {"apiVersion: v1\nkind: Secret\nmetadata:\n  name: ${N}\n",
+       "",
+       {{"N", "007"}},
+       "the document on line 1 has no name once the value of N is filled in"},
   };
   for (const auto& c : cases) {
     auto objects = Parse(c.components, c.additional, c.values);
@@ -66,8 +114,59 @@ TEST(ParseObjects, BadInputHasAClearErrorAndAPlace) {
   }
 }
 
+// F2: what a value makes of a field is refused with the variable's name, as the real command refuses it.
+TEST(ParseObjects, AValueThatChangesAFieldsTypeIsRefused) {
+  const std::string deployment =
+      "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: d\n  labels: {a: ${LABEL:=b}}\nspec:\n"
+      "  replicas: ${REPLICAS:=1}\n  template:\n    spec:\n      containers:\n      - name: manager\n"
+      "        args: [--x, \"--y=${Y:=1}\", ${ARG:=--z}]\n        env:\n        - name: A\n          value: "
+      "${VALUE:=v}\n";
+  const std::string field = "spec.template.spec.containers[0].env[0].value";
+  struct Case {
+    std::string components;
+    Values values;
+    std::string_view message;  // "" where it is fine
+  };
+  const Case cases[] = {
+      {deployment, {}, ""},
+      {deployment, {{"VALUE", "text"}, {"Y", "true"}, {"REPLICAS", "3"}}, ""},
+      {deployment, {{"VALUE", "'true'"}, {"ARG", "'5'"}}, ""},
+      {deployment, {{"VALUE", "~"}}, ""},  // Go reads null as unset
+      {deployment, {{"VALUE", "true"}}, "value of VALUE makes spec.template.spec.containers[0].env[0].value a boolean"},
+      {deployment,
+       {{"VALUE", "5"}},
+       "makes spec.template.spec.containers[0].env[0].value a number, and it has to be a "
+       "text: give the value in quotes of its own"},
+      {deployment, {{"VALUE", "{a: b}"}}, "makes spec.template.spec.containers[0].env[0].value a map"},
+      {deployment, {{"VALUE", "\n            a: b"}}, "makes spec.template.spec.containers[0].env[0].value a map"},
+      {deployment, {{"VALUE", "a: b"}}, "no valid YAML once the value of VALUE is filled in"},
+      {deployment, {{"ARG", "true"}}, "value of ARG makes spec.template.spec.containers[0].args[2] a boolean"},
+      {deployment, {{"LABEL", "1.5"}}, "value of LABEL makes metadata.labels.a a number"},
+      {deployment, {{"REPLICAS", "many"}}, "value of REPLICAS makes spec.replicas a text, and it has to be a number"},
+      {"kind: List\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata: {name: s}\n  stringData: {p: ${P}}\n",
+       {{"P", "12"}},
+       "item 1 of the List on line 1: the value of P makes stringData.p a number"},
+      {"apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: ${P}\n",
+       {{"P", "12"}},
+       "the value of P makes stringData a number, and it has to be a map"},
+      // Custom resources, and what the release itself has wrong, are the API server's to judge.
+      {"apiVersion: x.io/v1\nkind: Deployment\nmetadata: {name: s}\nspec: {replicas: ${P}}\n", {{"P", "x"}}, ""},
+      {"apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ntype: ${P}\nstringData:\n  a: 5\n", {{"P", "x"}}, ""},
+  };
+  for (const Case& c : cases) {
+    auto parsed = Parse(c.components, "", c.values);
+    EXPECT_EQ(parsed.ok(), c.message.empty()) << (parsed.ok() ? c.message : parsed.error().message);
+    if (!parsed.ok()) EXPECT_THAT(parsed.error().message, HasSubstr(c.message));
+  }
+  EXPECT_TRUE(Parse(deployment, "", {{"VALUE", "5"}}, false).ok());
+}
+
 // I7: what a value does to the YAML is said without the value.
 TEST(ParseObjects, ValuesStayOutOfErrors) {
+  auto typed = Parse("apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {p: ${PASSWORD}}\n", "",
+                     {{"PASSWORD", "471147"}});
+  ASSERT_FALSE(typed.ok());
+  EXPECT_THAT(typed.error().message, AllOf(HasSubstr("PASSWORD"), Not(HasSubstr("4711"))));
   for (const char* secret :
        {"*hunter2", "hunter2: hunter2", "\"hunter2", "!!int hunter2", "[hunter2", "\n--- hunter2"}) {
     auto objects = Parse("a: 1\npassword: ${PASSWORD} # ${USER:=x}\n", "", {{"PASSWORD", secret}});

@@ -10,6 +10,14 @@
 namespace capi::templating {
 namespace {
 
+// What all patches may add to all objects: one without a target is added to each.
+constexpr size_t kMaxAdded = 8u << 20;  // bytes of their texts
+
+struct Added {
+  size_t text = 0;    // of the patches, once for each object
+  size_t copied = 0;  // by operations
+};
+
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
 
 bool EqualIfGiven(std::string_view wanted, std::string_view has) { return wanted.empty() || wanted == has; }
@@ -27,6 +35,12 @@ std::string NameOf(const kube::Object& object) {
   return object.ns().empty() ? object.name() : object.ns() + "/" + object.name();
 }
 
+Status Charge(Added& added, std::string_view patch) {
+  added.text += patch.size();
+  if (added.text <= kMaxAdded) return Ok();
+  return Invalid(fmt::format("the patches add more than {} bytes to all objects together", kMaxAdded));
+}
+
 // A patch may change anything, but what it leaves has to be an object still.
 Status CheckIsObject(const Json& json) {
   bool whole = json.is_object() && !GetString(json, {"apiVersion"}).empty() && !GetString(json, {"kind"}).empty() &&
@@ -41,7 +55,7 @@ bool MatchesManifest(const kube::Object& object, const Json& patch) {
          EqualIfGiven(GetString(patch, {"metadata", "namespace"}), object.ns());
 }
 
-Status ApplyManifestPatch(std::vector<kube::Object>& objects, const std::string& text, size_t index,
+Status ApplyManifestPatch(std::vector<kube::Object>& objects, const std::string& text, size_t index, Added& added,
                           std::vector<std::string>& warnings) {
   std::string at = Describe("manifestPatches", index, "", "");
   Json patch = TRY_WITH(ParseYaml(text), fmt::format("{}: failed to parse patches", at));
@@ -55,6 +69,7 @@ Status ApplyManifestPatch(std::vector<kube::Object>& objects, const std::string&
     if (!MatchesManifest(object, patch)) continue;
     matched = true;
     std::string what = fmt::format("{}: failed to apply patch to {}", at, NameOf(object));
+    TRY_WITH(Charge(added, text), what);
     TRY_WITH(MergePatch(object.json(), patch), what);
     TRY_WITH(CheckIsObject(object.json()), what);
   }
@@ -77,10 +92,10 @@ bool MatchesTarget(const kube::Object& object, const api::PatchTarget& target, c
   return selector.Matches(labels == nullptr ? Json() : *labels);
 }
 
-Status ApplyTo(kube::Object& object, const Json& patch) {
+Status ApplyTo(kube::Object& object, const Json& patch, size_t& copied) {
   if (patch.is_array()) {
     if (patch.empty()) return Invalid("rfc6902 patch is nil");
-    TRY_WITH(JsonPatch(object.json(), patch), "failed to apply RFC6902 patch");
+    TRY_WITH(JsonPatch(object.json(), patch, copied), "failed to apply RFC6902 patch");
     return Ok();
   }
   if (patch.is_null()) return Invalid("rfc6902 patch is nil");
@@ -89,7 +104,7 @@ Status ApplyTo(kube::Object& object, const Json& patch) {
   return Ok();
 }
 
-Status ApplyPatch(std::vector<kube::Object>& objects, const api::PatchSpec& spec, size_t index,
+Status ApplyPatch(std::vector<kube::Object>& objects, const api::PatchSpec& spec, size_t index, Added& added,
                   std::vector<std::string>& warnings) {
   std::string at = Describe("patches", index, "", "");
   Json patch = TRY_WITH(ParseYaml(spec.patch), fmt::format("{}: failed to convert patch YAML to JSON", at));
@@ -102,7 +117,8 @@ Status ApplyPatch(std::vector<kube::Object>& objects, const api::PatchSpec& spec
     if (!MatchesTarget(object, target, selector)) continue;
     matched = true;
     std::string what = fmt::format("{}: failed to apply patch to {}", at, NameOf(object));
-    TRY_WITH(ApplyTo(object, patch), what);
+    TRY_WITH(Charge(added, spec.patch), what);
+    TRY_WITH(ApplyTo(object, patch, added.copied), what);
     TRY_WITH(CheckIsObject(object.json()), what);
   }
   if (!matched) warnings.push_back(MatchesNothing(Describe("patches", index, target.kind, target.name)));
@@ -116,10 +132,11 @@ Status ApplyPatches(std::vector<kube::Object>& objects, const api::ProviderSpec&
   if (!spec.patches.empty() && !spec.manifest_patches.empty()) {
     return Invalid("cannot use both 'patches' and 'manifestPatches'; please choose one");
   }
+  Added added;
   for (size_t i = 0; i < spec.manifest_patches.size(); ++i) {
-    TRY(ApplyManifestPatch(objects, spec.manifest_patches[i], i, warnings));
+    TRY(ApplyManifestPatch(objects, spec.manifest_patches[i], i, added, warnings));
   }
-  for (size_t i = 0; i < spec.patches.size(); ++i) TRY(ApplyPatch(objects, spec.patches[i], i, warnings));
+  for (size_t i = 0; i < spec.patches.size(); ++i) TRY(ApplyPatch(objects, spec.patches[i], i, added, warnings));
   return Ok();
 }
 

@@ -202,6 +202,7 @@ Result<MarkedRelease> MarkVariables(RenderInput input) {
     auto mark = marks.find(name);
     return mark == marks.end() ? std::nullopt : std::optional(mark->second);
   };
+  input.check_types = false;
   auto rendered = Render(input);
   if (rendered.error) return rendered.error->error;
   for (kube::Object& object : rendered.output->objects) {

@@ -1,9 +1,13 @@
 #include "templating/render.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "base/strings.h"
 #include "templating/customise.h"
 #include "templating/images.h"
+#include "templating/kind.h"
 #include "templating/known_managers.h"
 #include "templating/label.h"
 #include "templating/namespace.h"
@@ -20,22 +24,37 @@ using Objects = std::vector<kube::Object>;
 
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
 
-bool IsNamespace(const kube::Object& object) { return object.kind() == "Namespace"; }
-
-// The namespace to move to: the one asked for, else the release's own. Notes what its Namespace object asks for.
-Result<std::string> TargetNamespace(const RenderInput& input, const Objects& objects,
-                                    std::map<std::string, std::string>& namespace_labels) {
-  std::string own = TRY(OwnNamespace(objects));
+// The labels that the release's Namespace object asks for.
+std::map<std::string, std::string> NamespaceLabels(const Objects& objects) {
+  std::map<std::string, std::string> out;
   for (const kube::Object& object : objects) {
     const Json* labels = IsNamespace(object) ? Find(object.json(), {"metadata", "labels"}) : nullptr;
     if (labels == nullptr || !labels->is_object()) continue;
     for (const auto& [key, value] : labels->items()) {
-      if (value.is_string()) namespace_labels[key] = value.get<std::string>();
+      if (value.is_string()) out[key] = value.get<std::string>();
     }
   }
-  std::string target = input.target_namespace.empty() ? own : input.target_namespace;
-  if (target.empty()) return Invalid("target namespace can't be defaulted. Please specify a target namespace");
-  return target;
+  return out;
+}
+
+// kInvalidArgument where two objects have one identity: the one applied last would overwrite the other (I8). `place`
+// tells where an object is, "" for where that isn't known.
+template <typename PlaceOf>
+Status CheckIdentities(const Objects& objects, PlaceOf place) {
+  constexpr size_t kMostNamed = 3;
+  std::map<kube::ObjectId, size_t> first;
+  std::vector<std::string> named;
+  size_t twice = 0;
+  for (size_t i = 0; i < objects.size(); ++i) {
+    auto [before, is_new] = first.try_emplace(objects[i].id(), i);
+    if (is_new || ++twice > kMostNamed) continue;
+    std::string places = place(before->second);
+    if (!places.empty()) places = fmt::format(" ({}, and {})", places, place(i));
+    named.push_back(before->first.ToString() + places);
+  }
+  if (twice == 0) return Ok();
+  return Invalid(fmt::format("two objects would be one, and the second overwrite the first: {}{}", Join(named, ", "),
+                             twice > kMostNamed ? fmt::format(" and {} more", twice - kMostNamed) : ""));
 }
 
 // What old kustomize and controller-gen write for "not created yet". Nobody wishes for it, and an apply would own it.
@@ -64,8 +83,8 @@ class Rendering {
   explicit Rendering(const RenderInput& input) : input_(input) {}
 
   RenderResult Run() {
-    bool ok = ReadObjects() && Step(RenderStep::kImages, FixReleaseImages()) && Step(RenderStep::kNamespace, Move()) &&
-              CustomiseObjects() && Step(RenderStep::kPatch, Patch()) && Step(RenderStep::kImages, FixOperatorImages());
+    bool ok = ReadObjects() && Step(RenderStep::kImages, FixReleaseImages()) && Move() && CustomiseObjects() &&
+              Step(RenderStep::kPatch, Patch()) && Step(RenderStep::kImages, FixOperatorImages());
     RenderResult result;
     if (ok) {
       result.output = std::move(out_);
@@ -81,16 +100,26 @@ class Rendering {
     return status.ok();
   }
 
+  Status CheckSize() const {
+    size_t size = input_.release->components.size() + input_.additional_manifests.size();
+    if (size <= input_.limits.text) return Ok();
+    return Invalid(fmt::format("the release{} has {} bytes: more than {} are not read",
+                               input_.additional_manifests.empty() ? "" : " with the additional manifests", size,
+                               input_.limits.text));
+  }
+
   // The texts and the tree of the template are gone when this returns.
   bool ReadObjects() {
+    if (!Step(RenderStep::kParse, CheckSize())) return false;
     Source source(input_.release->components, input_.additional_manifests);
     Substituted substituted;
-    error_ = Substitute(source, input_.variables, !input_.skip_substitution, substituted);
+    error_ = Substitute(source, input_.variables, !input_.skip_substitution, substituted, input_.limits.text);
     if (error_) return false;
     out_.variables = std::move(substituted.variables);
-    auto objects = ParseObjects(source, substituted);
-    if (!objects.ok()) return Step(RenderStep::kParse, objects.error());
-    out_.objects = std::move(objects).value();
+    auto parsed = ParseObjects(source, substituted, input_.limits, input_.check_types);
+    if (!parsed.ok()) return Step(RenderStep::kParse, parsed.error());
+    out_.objects = std::move(parsed->objects);
+    places_ = std::move(parsed->places);
     DropEmptyTimestamps(out_.objects);
     // What is left to apply would be nothing, which must never read as "remove everything" (F2).
     if (!input_.keep_namespace_object && std::all_of(out_.objects.begin(), out_.objects.end(), IsNamespace)) {
@@ -105,13 +134,26 @@ class Rendering {
     return Ok();
   }
 
-  Status Move() {
-    out_.target_namespace = TRY(TargetNamespace(input_, out_.objects, out_.namespace_labels));
+  // While the objects are as in the text, place for place.
+  bool Move() {
+    auto own = OwnNamespace(out_.objects);
+    if (!own.ok()) return Step(RenderStep::kTwoNamespaces, own.error());
+    out_.target_namespace = input_.target_namespace.empty() ? *own : input_.target_namespace;
+    if (out_.target_namespace.empty()) {
+      return Step(RenderStep::kNamespace,
+                  Invalid("target namespace can't be defaulted. Please specify a target namespace"));
+    }
+    out_.namespace_labels = NamespaceLabels(out_.objects);
+    bool ok = Step(RenderStep::kNamespace, FixNamespace(out_.objects, out_.target_namespace, input_.cluster_scoped)) &&
+              Step(RenderStep::kDuplicates, CheckIdentities(out_.objects, [&](size_t i) {
+                     return places_[i].In(Source(input_.release->components, input_.additional_manifests));
+                   }));
+    if (!ok) return false;
+    places_.clear();
     SettleNamespaceObject(input_, out_.target_namespace, out_.objects);
-    TRY(FixNamespace(out_.objects, out_.target_namespace, input_.cluster_scoped));
     AddLabels(out_.objects, api::ManifestLabel(input_.type, input_.name));
     SortForCreation(out_.objects);
-    return Ok();
+    return true;
   }
 
   bool CustomiseObjects() {
@@ -122,7 +164,13 @@ class Rendering {
     return Step(RenderStep::kManagerField, Error{Code::kInvalidArgument, done.error().message, {}});
   }
 
-  Status Patch() { return input_.spec == nullptr ? Ok() : ApplyPatches(out_.objects, *input_.spec, out_.warnings); }
+  // Patches may change anything but by what the objects are found again, and who they are.
+  Status Patch() {
+    if (input_.spec == nullptr || (input_.spec->patches.empty() && input_.spec->manifest_patches.empty())) return Ok();
+    TRY(ApplyPatches(out_.objects, *input_.spec, out_.warnings));
+    AddLabels(out_.objects, api::ManifestLabel(input_.type, input_.name));
+    return CheckIdentities(out_.objects, [](size_t) { return ""; });
+  }
 
   // After customisation, so that a mirror also serves images that the spec names.
   Status FixOperatorImages() {
@@ -134,6 +182,7 @@ class Rendering {
 
   const RenderInput& input_;
   RenderOutput out_;
+  std::vector<ObjectPlace> places_;  // of out_.objects, until they are sorted
   std::optional<RenderError> error_;
 };
 

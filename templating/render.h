@@ -24,6 +24,13 @@ struct ImageOverride {
 };
 using ImageOverrides = std::map<std::string, ImageOverride>;
 
+// How much a render takes; what needs more is refused. With these a render stays below 50 MiB, whatever its input.
+struct RenderLimits {
+  size_t text = api::kMaxReleaseBytes;  // of the release and the additional manifests, before and after substitution
+  size_t memory = 32u << 20;            // of all values together
+  size_t objects = 5'000;               // and documents
+};
+
 struct RenderInput {
   api::ProviderType type = api::ProviderType::kCore;
   std::string name;  // "aws"
@@ -37,6 +44,8 @@ struct RenderInput {
   ScopeLookup cluster_scoped;               // of kinds that the release doesn't bring; null where no cluster is
   bool keep_namespace_object = false;       // the command line prints it; the operator never applies it (I8)
   bool skip_substitution = false;
+  bool check_types = true;  // false where `variables` gives other texts than values
+  RenderLimits limits;
 };
 
 struct RenderOutput {
@@ -49,8 +58,19 @@ struct RenderOutput {
 };
 
 // Which step failed, so that the caller can pick a condition's reason.
+// kTwoNamespaces: the release has more than one Namespace object; kDuplicates: two objects of one identity (I8).
 // kManagerField: a field of spec.manager that the manager has no flag for (I9a).
-enum class RenderStep { kVariables, kParse, kImages, kNamespace, kCustomise, kManagerField, kPatch };
+enum class RenderStep {
+  kVariables,
+  kParse,
+  kImages,
+  kTwoNamespaces,
+  kNamespace,
+  kDuplicates,
+  kCustomise,
+  kManagerField,
+  kPatch,
+};
 
 struct RenderError {
   RenderStep step;

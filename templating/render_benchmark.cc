@@ -78,6 +78,7 @@ void Run(benchmark::State& state, Case& c) {
   input.name = "cluster-api";
   input.release = &release;
   input.target_namespace = "target-system";
+  input.limits = {1u << 30, 1u << 30, 1'000'000};  // what it costs beyond them, too
   size_t objects = 0;
   for (auto _ : state) {
     state.PauseTiming();

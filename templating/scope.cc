@@ -4,6 +4,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "templating/kind.h"
+
 namespace capi::templating {
 namespace {
 
@@ -12,16 +14,24 @@ struct Row {
   std::string_view kind;
 };
 
-// Kinds without a namespace that a release may bring, beside those of kClusterctlKinds.
+// Built-in kinds, and well-known ones, that have no namespace.
 constexpr Row kClusterScoped[] = {
     {"", "ComponentStatus"},
+    {"", "Namespace"},
+    {"", "Node"},
+    {"", "PersistentVolume"},
     {"admissionregistration.k8s.io", "MutatingAdmissionPolicy"},
     {"admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding"},
+    {"admissionregistration.k8s.io", "MutatingWebhookConfiguration"},
     {"admissionregistration.k8s.io", "ValidatingAdmissionPolicy"},
     {"admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"},
+    {"admissionregistration.k8s.io", "ValidatingWebhookConfiguration"},
+    {"apiextensions.k8s.io", "CustomResourceDefinition"},
     {"apiregistration.k8s.io", "APIService"},
     {"cert-manager.io", "ClusterIssuer"},
+    {"certificates.k8s.io", "CertificateSigningRequest"},
     {"certificates.k8s.io", "ClusterTrustBundle"},
+    {"extensions", "PodSecurityPolicy"},
     {"flowcontrol.apiserver.k8s.io", "FlowSchema"},
     {"flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"},
     {"gateway.networking.k8s.io", "GatewayClass"},
@@ -29,40 +39,29 @@ constexpr Row kClusterScoped[] = {
     {"networking.k8s.io", "IPAddress"},
     {"networking.k8s.io", "IngressClass"},
     {"networking.k8s.io", "ServiceCIDR"},
+    {"node.k8s.io", "RuntimeClass"},
+    {"policy", "PodSecurityPolicy"},
     {"policy.networking.k8s.io", "AdminNetworkPolicy"},
+    {"rbac.authorization.k8s.io", "ClusterRole"},
+    {"rbac.authorization.k8s.io", "ClusterRoleBinding"},
     {"resource.k8s.io", "DeviceClass"},
     {"resource.k8s.io", "ResourceSlice"},
+    {"scheduling.k8s.io", "PriorityClass"},
     {"security.openshift.io", "SecurityContextConstraints"},
+    {"storage.k8s.io", "CSIDriver"},
+    {"storage.k8s.io", "CSINode"},
+    {"storage.k8s.io", "StorageClass"},
+    {"storage.k8s.io", "VolumeAttachment"},
     {"storage.k8s.io", "VolumeAttributesClass"},
     {"storagemigration.k8s.io", "StorageVersionMigration"},
     {"trust.cert-manager.io", "Bundle"},
-};
-
-// clusterctl's list. It knows no groups, so neither do we where nothing better is known.
-constexpr std::string_view kClusterctlKinds[] = {
-    "CSIDriver",
-    "CSINode",
-    "CertificateSigningRequest",
-    "ClusterRole",
-    "ClusterRoleBinding",
-    "CustomResourceDefinition",
-    "MutatingWebhookConfiguration",
-    "Namespace",
-    "Node",
-    "PersistentVolume",
-    "PodSecurityPolicy",
-    "PriorityClass",
-    "RuntimeClass",
-    "StorageClass",
-    "ValidatingWebhookConfiguration",
-    "VolumeAttachment",
 };
 
 }  // namespace
 
 Scopes::Scopes(const std::vector<kube::Object>& objects, ScopeLookup lookup) : lookup_(std::move(lookup)) {
   for (const kube::Object& object : objects) {
-    if (object.kind() != "CustomResourceDefinition") continue;
+    if (!IsCrd(object)) continue;
     std::string scope = GetString(object.json(), {"spec", "scope"});
     if (scope.empty()) continue;
     kube::GroupKind kind{GetString(object.json(), {"spec", "group"}),
@@ -76,9 +75,7 @@ bool Scopes::IsClusterScoped(const kube::GroupKind& kind) const {
   bool in_table = std::any_of(std::begin(kClusterScoped), std::end(kClusterScoped),
                               [&](const Row& row) { return row.group == kind.group && row.kind == kind.kind; });
   if (in_table) return true;
-  auto known = lookup_ ? lookup_(kind) : std::nullopt;
-  if (known) return *known;
-  return std::find(std::begin(kClusterctlKinds), std::end(kClusterctlKinds), kind.kind) != std::end(kClusterctlKinds);
+  return (lookup_ ? lookup_(kind) : std::nullopt).value_or(false);
 }
 
 }  // namespace capi::templating

@@ -1,5 +1,5 @@
 // Which kinds have no namespace: from the release's own CRDs, from a table of Kubernetes' and cert-manager's kinds,
-// from the cluster's discovery where there is a cluster, and else by the names that clusterctl goes by.
+// and from the cluster's discovery where there is a cluster. Always by group and kind: a name alone says nothing.
 #pragma once
 
 #include <functional>

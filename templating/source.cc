@@ -15,6 +15,7 @@ constexpr std::string_view kSeparator = "\n---\n";
 
 bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
+// Of a 1-based line, of the last one where there are fewer.
 size_t LineBegin(std::string_view text, size_t line) {
   size_t at = 0;
   for (; line > 1; --line) {
@@ -41,12 +42,6 @@ const OutputSegment* SegmentAt(const std::vector<OutputSegment>& segments, size_
   return behind == segments.begin() ? nullptr : &*std::prev(behind);
 }
 
-size_t ToSource(const std::vector<OutputSegment>& segments, size_t at) {
-  const OutputSegment* segment = SegmentAt(segments, at);
-  if (segment == nullptr) return at;
-  return segment->literal ? segment->source + (at - segment->output) : segment->source;
-}
-
 // Names of the variables that stand in output[begin, end), in order, each once.
 std::vector<std::string> VariablesIn(const std::vector<OutputSegment>& segments, size_t begin, size_t end) {
   std::vector<std::string> out;
@@ -60,6 +55,12 @@ std::vector<std::string> VariablesIn(const std::vector<OutputSegment>& segments,
 }
 
 }  // namespace
+
+size_t ToSource(const std::vector<OutputSegment>& segments, size_t at) {
+  const OutputSegment* segment = SegmentAt(segments, at);
+  if (segment == nullptr) return at;
+  return segment->literal ? segment->source + (at - segment->output) : segment->source;
+}
 
 Source::Source(std::string_view components, std::string_view additional)
     : text_(components), additional_begin_(components.size() + 1) {
@@ -112,9 +113,17 @@ std::string ExplainYamlError(std::string_view message, std::string_view output,
   return out.append(rest.data(), rest.size());
 }
 
-std::string PlaceOfOutputLine(size_t line, std::string_view output, const std::vector<OutputSegment>& segments,
-                              const Source& source) {
-  return source.PlaceOfLine(ToSource(segments, LineBegin(output, line)));
+bool HasVariable(const std::vector<OutputSegment>& segments, size_t begin, size_t end) {
+  return !VariablesIn(segments, begin, end).empty();
+}
+
+std::vector<std::string> VariablesAt(size_t begin, YamlPosition place, std::string_view output,
+                                     const std::vector<OutputSegment>& segments) {
+  size_t line = begin + LineBegin(output.substr(begin), place.line), at = Forward(output, line, place.column);
+  size_t end = std::min(output.find('\n', at), output.size());
+  auto here = VariablesIn(segments, at, end);
+  // What is empty has no extent: whatever the line has it is.
+  return here.empty() ? VariablesIn(segments, line, end + 1) : here;
 }
 
 }  // namespace capi::templating

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/yaml_places.h"
 #include "templating/template.h"
 
 namespace capi::templating {
@@ -43,8 +44,14 @@ class Source {
 std::string ExplainYamlError(std::string_view message, std::string_view output,
                              const std::vector<OutputSegment>& segments, const Source& source);
 
-// "line 12": where that 1-based line of `output` begins in `source`.
-std::string PlaceOfOutputLine(size_t line, std::string_view output, const std::vector<OutputSegment>& segments,
-                              const Source& source);
+// Where output[at] comes from: an offset of the source.
+size_t ToSource(const std::vector<OutputSegment>& segments, size_t at);
+
+// Whether a variable made any of output[begin, end).
+bool HasVariable(const std::vector<OutputSegment>& segments, size_t begin, size_t end);
+
+// Names of the variables that make what begins at that place of output[begin...], up to the end of the line.
+std::vector<std::string> VariablesAt(size_t begin, YamlPosition place, std::string_view output,
+                                     const std::vector<OutputSegment>& segments);
 
 }  // namespace capi::templating

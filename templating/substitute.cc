@@ -18,7 +18,7 @@ RenderError At(const Source& source, const TemplateError& error) {
 }  // namespace
 
 std::optional<RenderError> Substitute(const Source& source, const Variables& variables, bool substitute,
-                                      Substituted& out) {
+                                      Substituted& out, size_t max_output) {
   TemplateError error;
   auto parsed = Template::Parse(source.text(), error);
   if (!parsed) return At(source, error);
@@ -40,7 +40,7 @@ std::optional<RenderError> Substitute(const Source& source, const Variables& var
   }
   if (parsed->IsPlainText()) return std::nullopt;
 
-  auto evaluated = parsed->Evaluate(lookup, error);
+  auto evaluated = parsed->Evaluate(lookup, error, max_output);
   if (!evaluated) return At(source, error);
   out.output = std::move(evaluated->text);
   out.segments = std::move(evaluated->segments);

@@ -24,8 +24,8 @@ struct Substituted {
 };
 
 // Fills `out`. Without `substitute` the template is only parsed and its variables are listed, as clusterctl does.
-// All missing variables are named at once. `source` must outlive `out`.
+// All missing variables are named at once. `source` must outlive `out`. `max_output`: bytes of the text, at most.
 std::optional<RenderError> Substitute(const Source& source, const Variables& variables, bool substitute,
-                                      Substituted& out);
+                                      Substituted& out, size_t max_output = RenderLimits().text);
 
 }  // namespace capi::templating

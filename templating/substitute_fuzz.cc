@@ -29,8 +29,9 @@ CAPI_FUZZ(substitute, "templating",
   }
   auto objects = ParseObjects(source, out);
   if (objects.ok()) {
-    FUZZ_REQUIRE(!objects->empty());
-    for (const capi::kube::Object& object : *objects) FUZZ_REQUIRE(!object.kind().empty());
+    FUZZ_REQUIRE(!objects->objects.empty());
+    FUZZ_REQUIRE(objects->places.size() == objects->objects.size());
+    for (const capi::kube::Object& object : objects->objects) FUZZ_REQUIRE(!object.kind().empty());
     return;
   }
   const std::string& message = objects.error().message;

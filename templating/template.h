@@ -69,13 +69,15 @@ struct TemplateOutput {
 };
 
 inline constexpr size_t kMaxTemplateOutput = 64u << 20;
+inline constexpr size_t kMaxTemplateParts = 120'000;  // texts and variables, nested ones too
 
 // Immutable. Keeps views of the text it was parsed from: that text must outlive it.
 class Template {
  public:
   using Lookup = std::function<std::optional<std::string>(const std::string& name)>;
 
-  // nullopt where the text doesn't parse; `error` then says why. A NUL byte ends the template.
+  // nullopt where the text doesn't parse, or has more than kMaxTemplateParts; `error` then says why. A NUL byte ends
+  // the template.
   static std::optional<Template> Parse(std::string_view text, TemplateError& error,
                                        Dialect dialect = Dialect::kClusterctl);
 
@@ -83,8 +85,8 @@ class Template {
   // occur only within arguments are not listed: clusterctl never asks for them.
   std::map<std::string, std::optional<std::string>> Variables() const;
 
-  // A variable that isn't set is "". nullopt and `error` when a value can't be used or the output would be larger than
-  // `max_output`.
+  // A variable that isn't set is "". nullopt and `error` when a value can't be used, or when the output, or what is
+  // held on the way to it, would be larger than `max_output`.
   std::optional<TemplateOutput> Evaluate(const Lookup& lookup, TemplateError& error,
                                          size_t max_output = kMaxTemplateOutput) const;
 

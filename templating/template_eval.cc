@@ -1,4 +1,5 @@
 #include <charconv>
+#include <cstring>
 #include <deque>
 
 #include "templating/glob.h"
@@ -55,13 +56,19 @@ Value InsertBetween(std::string_view value, const std::string& with, bool all, s
   return out;
 }
 
+// Linear whatever the texts are, as the C library's search is and std::string's isn't.
+size_t FindFrom(std::string_view text, std::string_view part, size_t from) {
+  const void* found = memmem(text.data() + from, text.size() - from, part.data(), part.size());
+  return found == nullptr ? text.npos : static_cast<size_t>(static_cast<const char*>(found) - text.data());
+}
+
 Value Replace(std::string_view value, const Args& args, bool all, size_t max) {
   const std::string with = args.size() > 1 ? args[1] : "";
   if (args[0].empty()) return InsertBetween(value, with, all, max);
   std::string out;
   size_t from = 0;
   while (true) {
-    size_t found = value.find(args[0], from);
+    size_t found = FindFrom(value, args[0], from);
     if (found == std::string_view::npos) break;
     out.append(value, from, found - from).append(with);
     if (out.size() > max) return Refuse(kTooLarge);
@@ -119,11 +126,16 @@ class Evaluator {
   // Appends the value of `root` to `out`.
   Status Run(std::uint32_t root, std::string& out) {
     stack_.clear();
+    held_ = 0;
+    out_ = &out;
     TRY(Push(root, &out));
     while (!stack_.empty()) {
       Frame& top = stack_.back();
       if (top.next_arg == 0) {
+        size_t held = top.value.size();
+        for (const std::string& arg : top.args) held += arg.size();
         TRY(Finish(top));
+        held_ -= held;
         stack_.pop_back();
         continue;
       }
@@ -151,9 +163,11 @@ class Evaluator {
     Args args;
   };
 
-  // All values that are looked up and scanned, in multiples of the largest output: a short template could otherwise
-  // take a long value apart a million times.
+  // All values that are looked up, and all texts that are scanned and written, in multiples of the largest output: a
+  // short template could otherwise take a long value apart a million times.
   static constexpr size_t kWorkPerOutput = 16;
+  // Of a step of the glob matcher, which may look at three characters again.
+  static constexpr size_t kGlobCost = 16;
 
   Status Push(std::uint32_t index, std::string* sink) {
     const TemplateNode& node = nodes_[index];
@@ -164,6 +178,7 @@ class Evaluator {
     frame.value = lookup_(std::string(node.text)).value_or("");
     frame.args.reserve(2);  // so that sinks stay where they are
     if (node.op != Op::kDefault || frame.value.empty()) frame.next_arg = node.first_arg;
+    TRY(Hold(frame.value.size()));
     return Charge(frame.value.size());
   }
 
@@ -171,15 +186,24 @@ class Evaluator {
     const TemplateNode& node = nodes_[frame.node];
     failed_at_ = node.offset;
     if (node.op >= Op::kTrimShortestPrefix && node.op <= Op::kTrimLongestSuffix) {
-      TRY(Charge(frame.value.size() * frame.args[0].size()));
+      TRY(Charge(frame.value.size() * frame.args[0].size() * kGlobCost));
     }
+    for (const std::string& arg : frame.args) TRY(Charge(arg.size()));
     return Append(*frame.sink, TRY(Apply(node.op, std::move(frame.value), frame.args, max_)));
   }
 
   Status Append(std::string& sink, std::string_view text) {
     if (sink.size() + text.size() > max_) return Refuse(kTooLarge);
+    TRY(Charge(text.size()));
+    if (&sink != out_) TRY(Hold(text.size()));
     sink += text;
     return Ok();
+  }
+
+  // Values and arguments of functions that are open.
+  Status Hold(size_t bytes) {
+    held_ += bytes;
+    return held_ <= max_ ? Ok() : Refuse(kTooLarge);
   }
 
   Status Charge(size_t work) {
@@ -191,6 +215,8 @@ class Evaluator {
   const std::vector<TemplateNode>& nodes_;
   const Template::Lookup& lookup_;
   size_t max_, budget_;
+  size_t held_ = 0;
+  const std::string* out_ = nullptr;
   std::deque<Frame> stack_;  // a sink is often a string in another frame
   size_t failed_at_ = 0;
 };

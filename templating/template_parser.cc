@@ -10,6 +10,7 @@ namespace {
 constexpr std::string_view kBadSubstitution = "bad substitution";
 constexpr std::string_view kMissingBrace = "missing closing brace";
 constexpr std::string_view kBadName = "unable to parse variable name";
+constexpr std::string_view kTooMany = "the template has too many variables and escapes";
 constexpr std::string_view kBadArgument = "unable to parse substitution within function";
 
 bool IsLegacySpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r'; }
@@ -54,10 +55,11 @@ class TemplateParser {
     out_.nodes_.emplace_back();
     while (pos_ < text_.size()) {
       TopLevelText();
+      if (TooMany()) return Fail();
       if (pos_ >= text_.size()) break;
       if (!BeginFunction(0)) return Fail();
       while (!open_.empty()) {
-        if (!Step()) return Fail();
+        if (!Step() || TooMany()) return Fail();
       }
     }
     return std::move(out_);
@@ -118,6 +120,12 @@ class TemplateParser {
     return index;
   }
 
+  bool TooMany() {
+    if (out_.nodes_.size() <= kMaxTemplateParts) return false;
+    error_ = {std::string(kTooMany), out_.nodes_.back().offset};
+    return true;
+  }
+
   bool At(char c) const { return pos_ < text_.size() && text_[pos_] == c; }
   bool AtFunction() const { return At('$') && pos_ + 1 < text_.size() && text_[pos_ + 1] == '{'; }
 
@@ -127,7 +135,7 @@ class TemplateParser {
     auto flush = [&](size_t end) {
       if (end > begin) Append(0, Op::kText, text_.substr(begin, end - begin), begin);
     };
-    while (pos_ < text_.size()) {
+    while (pos_ < text_.size() && out_.nodes_.size() <= kMaxTemplateParts) {
       const void* found = std::memchr(text_.data() + pos_, '$', text_.size() - pos_);
       if (found == nullptr) {
         pos_ = text_.size();

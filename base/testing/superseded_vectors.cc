@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <iterator>
+
 #include "base/testing/vectors.h"
 
 namespace capi {
@@ -32,20 +35,23 @@ constexpr Superseded kTable[] = {
     {"metadata.json", "M05", "A missing file is the repository's to report, by its path (kNotFound)"},
     {"metadata.json", "M16", "A negative series is dropped: no version is ever in it"},
     {"namespace.json", "N11c", "A name without the old namespace stays (the reference rewrites the first `..`)"},
+    {"namespace.json", "N11f", "W25: a Certificate of another group is left alone"},
     {"namespace.json", "N15d", "F2: bindings of `v1beta1` are moved as those of `v1` are"},
-    {"namespace.json", "N20-CSIDriver", "W25: a cluster-scoped object never keeps a namespace"},
-    {"namespace.json", "N20-CSINode", "W25: a cluster-scoped object never keeps a namespace"},
-    {"namespace.json", "N20-CertificateSigningRequest", "W25: a cluster-scoped object never keeps a namespace"},
-    {"namespace.json", "N20-ClusterRole", "W25: a cluster-scoped object never keeps a namespace"},
-    {"namespace.json", "N20-Node", "W25: a cluster-scoped object never keeps a namespace"},
-    {"namespace.json", "N20-PersistentVolume", "W25: a cluster-scoped object never keeps a namespace"},
-    {"namespace.json", "N20-PodSecurityPolicy", "W25: a cluster-scoped object never keeps a namespace"},
-    {"namespace.json", "N20-PriorityClass", "W25: a cluster-scoped object never keeps a namespace"},
-    {"namespace.json", "N20-RuntimeClass", "W25: a cluster-scoped object never keeps a namespace"},
-    {"namespace.json", "N20-StorageClass", "W25: a cluster-scoped object never keeps a namespace"},
-    {"namespace.json", "N20-VolumeAttachment", "W25: a cluster-scoped object never keeps a namespace"},
-    {"namespace.json", "N21", "W25: a cluster-scoped object never keeps a namespace"},
+    {"namespace.json", "N20-CSIDriver", "W25: scope goes by group and kind, not by the kind's name"},
+    {"namespace.json", "N20-CSINode", "W25: scope goes by group and kind, not by the kind's name"},
+    {"namespace.json", "N20-CertificateSigningRequest", "W25: scope goes by group and kind, not by the kind's name"},
+    {"namespace.json", "N20-ClusterRole", "W25: scope goes by group and kind, not by the kind's name"},
+    {"namespace.json", "N20-Node", "W25: scope goes by group and kind, not by the kind's name"},
+    {"namespace.json", "N20-PersistentVolume", "W25: scope goes by group and kind, not by the kind's name"},
+    {"namespace.json", "N20-PodSecurityPolicy", "W25: scope goes by group and kind, not by the kind's name"},
+    {"namespace.json", "N20-PriorityClass", "W25: scope goes by group and kind, not by the kind's name"},
+    {"namespace.json", "N20-RuntimeClass", "W25: scope goes by group and kind, not by the kind's name"},
+    {"namespace.json", "N20-StorageClass", "W25: scope goes by group and kind, not by the kind's name"},
+    {"namespace.json", "N20-VolumeAttachment", "W25: scope goes by group and kind, not by the kind's name"},
+    {"namespace.json", "N21", "W25: scope goes by group and kind, not by the kind's name"},
+    {"namespace.json", "S6", "W25: a Namespace of another group is an object like others"},
     {"namespace.json", "V10", "F2: an empty components file is refused"},
+    {"namespace.json", "V12", "F2: a List is its items"},
     {"namespace.json", "V13", "F2: a document that is no object is refused"},
     {"namespace.json", "V14", "F2: a document that is no object is refused"},
     {"namespace.json", "V5", "F2: the error has line and column"},
@@ -59,7 +65,35 @@ constexpr Superseded kTable[] = {
     {"yaml-split.json", "Y36", "U1: integers beyond 2^53 keep their digits"},
 };
 
+// {file, kind or id, how many, what it needs}, sorted.
+constexpr WaitingVectors kWaiting[] = {
+    {"cli.json", "W09b", 1, "log lines with numbers: no line that is written has any"},
+    {"cli.json", "W09c", 1, "log lines of errors: they are told at the end"},
+    {"cli.json", "W09d", 1, "log lines with a prefix: no line that is written has one"},
+    {"cli.json", "W11d", 1, "flags that set variables: of `generate cluster`"},
+    {"cli.json", "generate-yaml", 6, "`clusterctl generate yaml`"},
+    {"cli.json", "merge-templates", 1, "`clusterctl generate cluster`"},
+    {"cli.json", "operator-reference", 6, "an `init` of providers as objects of this operator"},
+    {"cli.json", "rollout-references", 6, "`clusterctl alpha rollout`"},
+    {"cli.json", "self-check", 12, "the look for a newer clusterctl, which there is none of"},
+    {"cli.json", "self-check-message", 1, "the look for a newer clusterctl, which there is none of"},
+    {"cli.json", "skip-rule", 12, "`clusterctl upgrade apply`"},
+    {"cli.json", "template-options", 9, "`clusterctl generate cluster`"},
+    {"provider-reference.json", "namespaced", 8, "`clusterctl upgrade apply`"},
+    {"upgrade-plan.json", "plan", 15, "`clusterctl upgrade plan`"},
+    {"upgrade-plan.json", "single-instance", 5, "`clusterctl upgrade`; of the operator, I5 is the rule"},
+};
+
 }  // namespace
+
+std::span<const WaitingVectors> VectorsThatWait() { return kWaiting; }
+
+bool Waits(std::string_view file, const Json& test_case) {
+  std::string kind = GetString(test_case, {"kind"}), id = GetString(test_case, {"id"});
+  return std::any_of(std::begin(kWaiting), std::end(kWaiting), [&](const WaitingVectors& waiting) {
+    return waiting.file == file && (waiting.part == kind || waiting.part == id);
+  });
+}
 
 std::span<const Superseded> SupersededVectors() { return kTable; }
 

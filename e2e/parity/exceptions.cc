@@ -49,20 +49,6 @@ bool ForEachContainer(Json& real, const Json& ours, const std::function<bool(Jso
   return any;
 }
 
-bool AmendEmptyParts(Json& real, const Json& ours) {
-  if (IsKind(real, "CustomResourceDefinition")) return RemoveZero(&real, &ours, "status");
-  bool any = ForEachPair(Find(real, {"webhooks"}), Find(ours, {"webhooks"}), [](Json& a, const Json& b) {
-    bool versions = RemoveZero(&a, &b, "admissionReviewVersions");
-    return RemoveZero(&a, &b, "sideEffects") || versions;
-  });
-  if (!IsKind(real, "Deployment") && !IsKind(real, "DaemonSet")) return any;
-  any = RemoveZero(&real, &ours, "status");
-  any = RemoveZero(Find(real, {"spec"}), Find(ours, {"spec"}), "strategy") || any;
-  any = RemoveZero(Find(real, {"spec"}), Find(ours, {"spec"}), "updateStrategy") || any;
-  any = RemoveZero(Find(real, {"spec", "template"}), Find(ours, {"spec", "template"}), "metadata") || any;
-  return ForEachContainer(real, ours, [](Json& a, const Json& b) { return RemoveZero(&a, &b, "resources"); }) || any;
-}
-
 bool AmendZeroValues(Json& real, const Json& ours) {
   if (IsKind(real, "CustomResourceDefinition")) {
     return AddZero(Find(real, {"spec"}), Find(ours, {"spec"}), "preserveUnknownFields");
@@ -145,18 +131,20 @@ bool HasTwoNamespaces(const Printed& real, const Printed& ours) {
          ours.error.find("no more than one resource with Kind Namespace") != ours.error.npos;
 }
 
+// The real one refuses in Go's words, ours with the variable's name.
+bool ChangesAType(const Printed& real, const Printed& ours) {
+  return real.error.find("unable to convert unstructured object to") != real.error.npos && ours.exit_code != 0 &&
+         ours.error.find(", and it has to be ") != ours.error.npos;
+}
+
+bool HasDuplicates(const Printed&, const Printed& ours) {
+  return ours.exit_code != 0 && ours.error.find("two objects would be one") != ours.error.npos;
+}
+
 constexpr ParityException kExceptions[] = {
-    {.name = "empty-parts",
-     .real =
-         "adds an empty `status`, `spec.strategy`, `resources`, `admissionReviewVersions` and the like to Deployments, "
-         "DaemonSets, CRDs and webhook configurations",
-     .ours = "prints what the release has",
-     .why = "Go's structures write them out. They say nothing, and an applied `status` is in the way of its owner.",
-     .amend = AmendEmptyParts},
     {.name = "zero-values",
-     .real =
-         "drops what is empty, zero or false from the same kinds; in real releases, `preserveUnknownFields: false` of "
-         "CRDs and `value: \"\"` of environment variables",
+     .real = "drops what is empty, zero or false from these kinds; in real releases, `preserveUnknownFields: false` of "
+             "CRDs and `value: \"\"` of environment variables",
      .ours = "prints what the release has",
      .why = "Left out they mean the same; but a field that is applied is owned, and stays as the release wants it.",
      .amend = AmendZeroValues},
@@ -173,8 +161,8 @@ constexpr ParityException kExceptions[] = {
      .amend = AmendTimestamp},
     {.name = "cluster-scoped",
      .real = "knows 16 kinds without a namespace by name, gives one to all others, and leaves one that these have",
-     .ours = "knows the built-in kinds, cert-manager's, and those of the CRDs that the release brings; none has a "
-             "namespace",
+     .ours = "knows the built-in kinds, cert-manager's, and those of the CRDs that the release brings, all by group "
+             "and kind; none has a namespace",
      .why = "The object is in no namespace; what looks it up by namespace and name doesn't find it.",
      .amend = AmendScope},
     {.name = "unknown-fields",
@@ -198,9 +186,41 @@ constexpr ParityException kExceptions[] = {
      .ours = "refuses it since it has two Namespace objects (I8)",
      .why = "One namespace for both would lose a Deployment; the real one has the same rule, but gets there later.",
      .fails = HasTwoNamespaces},
+    {.name = "duplicates",
+     .real = "prints two objects of one identity one behind the other, or refuses the release for its contract",
+     .ours = "refuses them, and names the places of both (I8)",
+     .why = "Applied, the second would overwrite the first: v1alpha3's managers and webhooks were in two namespaces.",
+     .fails = HasDuplicates},
+    {.name = "changed-type",
+     .real = "refuses the value of a variable that makes a boolean or number of a text, in Go's words",
+     .ours = "refuses it with the variable's name and the field's path",
+     .why = "It is the variable that has to be changed.",
+     .fails = ChangesAType},
+    {.name = "lists",
+     .real = "prints an object of kind `List` as it is",
+     .ours = "prints its items",
+     .why = "In a List they would get no namespace and no labels. In no real release so far."},
+    {.name = "api-services",
+     .real = "leaves the namespace of an APIService's service as it is",
+     .ours = "moves it with the rest",
+     .why = "The server behind it is in the target namespace. In no real release so far."},
 };
 
 }  // namespace
+
+void DropEmptyParts(Json& real, const Json& ours) {
+  if (IsKind(real, "CustomResourceDefinition")) RemoveZero(&real, &ours, "status");
+  ForEachPair(Find(real, {"webhooks"}), Find(ours, {"webhooks"}), [](Json& a, const Json& b) {
+    bool versions = RemoveZero(&a, &b, "admissionReviewVersions");
+    return RemoveZero(&a, &b, "sideEffects") || versions;
+  });
+  if (!IsKind(real, "Deployment") && !IsKind(real, "DaemonSet")) return;
+  RemoveZero(&real, &ours, "status");
+  RemoveZero(Find(real, {"spec"}), Find(ours, {"spec"}), "strategy");
+  RemoveZero(Find(real, {"spec"}), Find(ours, {"spec"}), "updateStrategy");
+  RemoveZero(Find(real, {"spec", "template"}), Find(ours, {"spec", "template"}), "metadata");
+  ForEachContainer(real, ours, [](Json& a, const Json& b) { return RemoveZero(&a, &b, "resources"); });
+}
 
 std::span<const ParityException> ParityExceptions() { return kExceptions; }
 

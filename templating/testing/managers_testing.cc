@@ -11,8 +11,8 @@
 #include "base/yaml.h"
 #include "kube/testing/programs.h"
 #include "templating/deployment.h"
+#include "templating/kind.h"
 #include "templating/render.h"
-#include "templating/workload.h"
 
 namespace capi::templating {
 namespace {

@@ -36,6 +36,16 @@ size_t ReleaseText::Count(std::string_view kind) const {
       std::count_if(objects.begin(), objects.end(), [&](const Json& o) { return GetString(o, {"kind"}) == kind; }));
 }
 
+bool ReleaseText::CanBeInOneNamespace() const {
+  std::set<std::vector<std::string>> seen;
+  for (const Json& o : objects) {
+    std::string version = GetString(o, {"apiVersion"});
+    std::string group = version.substr(0, version.find('/') == version.npos ? 0 : version.find('/'));
+    if (!seen.insert({group, GetString(o, {"kind"}), GetString(o, {"metadata", "name"})}).second) return false;
+  }
+  return Count("Namespace") <= 1;
+}
+
 ReleaseText ReadReleaseText(const std::string& components) {
   ReleaseText out;
   out.values = api::RequiredVariablesOf(components);

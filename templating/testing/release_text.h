@@ -20,6 +20,8 @@ struct ReleaseText {
   std::set<std::string> images;
 
   size_t Count(std::string_view kind) const;
+  // One Namespace at most, and no two objects that their namespaces alone tell apart (I8).
+  bool CanBeInOneNamespace() const;
 };
 
 // Ends the test when the text can't be read, or has more or fewer objects than lines that begin with "kind: ".

@@ -1,0 +1,212 @@
+// Inputs that want too much time or memory. Each is answered within a second, and in so little memory that it fits into
+// 64 MiB beside the operator (F2).
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <fstream>
+#include <functional>
+
+#include "base/encoding.h"
+#include "templating/render.h"
+
+namespace capi::templating {
+namespace {
+
+using testing::HasSubstr;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kMeasures = false;  // sanitizers have memory and times of their own
+#else
+constexpr bool kMeasures = true;
+#endif
+constexpr double kMostSeconds = 1;
+constexpr double kMostBytes = 50 << 20;
+
+std::string Repeat(std::string_view piece, size_t times) {
+  std::string out;
+  out.reserve(piece.size() * times);
+  for (size_t i = 0; i < times; ++i) out += piece;
+  return out;
+}
+
+// A line "VmHWM:    1234 kB" of /proc/self/status, in bytes.
+double Memory(std::string_view name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(name)) return std::stod(line.substr(name.size() + 1)) * 1024;
+  }
+  return 0;
+}
+
+double CpuSeconds() {
+  timespec time = {};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+// What a piece of work said, and what it took.
+struct Cost {
+  std::string answer;
+  double seconds = 0, bytes = 0;
+};
+
+// Runs `work` in a process of its own, so that its peak is that of this work alone.
+Cost Measure(const std::function<std::string()>& work) {
+  int ends[2];
+  EXPECT_EQ(pipe(ends), 0);
+  pid_t child = fork();
+  if (child == 0) {
+    std::ofstream("/proc/self/clear_refs") << "5";
+    double memory = Memory("VmRSS:"), begin = CpuSeconds();
+    std::string answer = work();
+    std::string report =
+        fmt::format("{} {} {}", CpuSeconds() - begin, Memory("VmHWM:") - memory, answer.substr(0, 1000));
+    _exit(write(ends[1], report.data(), report.size()) < 0 ? 1 : 0);
+  }
+  close(ends[1]);
+  std::string report;
+  char piece[4096];
+  for (ssize_t n = 0; (n = read(ends[0], piece, sizeof piece)) > 0;) report.append(piece, static_cast<size_t>(n));
+  close(ends[0]);
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  Cost cost;
+  size_t first = report.find(' '), second = report.find(' ', first + 1);
+  if (second == report.npos) return {"it ended: " + report, 0, 0};
+  return {report.substr(second + 1), std::stod(report.substr(0, first)), std::stod(report.substr(first + 1))};
+}
+
+void ExpectCheap(const Cost& cost) {
+  if (!kMeasures) return;
+  EXPECT_LT(cost.seconds, kMostSeconds);
+  EXPECT_LT(cost.bytes, kMostBytes);
+}
+
+struct Bomb {
+  std::string_view name;
+  std::string components, additional, patch;
+  std::string_view answer;  // "ok", or a part of the error
+};
+
+constexpr std::string_view kMap = "{apiVersion: v1, kind: ConfigMap, metadata: {name: c";
+
+std::string Maps(size_t count) {
+  std::string out;
+  for (size_t i = 0; i < count; ++i) out += fmt::format("---\n{}{}}}}}\n", kMap, i);
+  return out;
+}
+
+// Ten aliases of ten aliases of ...
+std::string AliasBomb() {
+  std::string text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 9; ++i) {
+    std::string alias = fmt::format("*a{}", i - 1);
+    text += fmt::format("a{}: &a{} [{}]\n", i, i, alias + Repeat(", " + alias, 9));
+  }
+  return text;
+}
+
+// LONG is a text of 1 MiB, EMPTY none, ALMOST the same with another last letter.
+std::string RenderText(const Bomb& bomb) {
+  const std::string value(1u << 20, 'x');
+  api::Release release;
+  release.components = bomb.components;
+  api::ProviderSpec spec;
+  if (!bomb.patch.empty()) spec.patches = {{bomb.patch, std::nullopt}};
+  RenderInput input;
+  input.name = "cluster-api";
+  input.release = &release;
+  input.spec = &spec;
+  input.additional_manifests = bomb.additional;
+  input.target_namespace = "here";
+  input.variables = [&](const std::string& name) -> std::optional<std::string> {
+    if (name == "LONG") return value;
+    if (name == "ALMOST") return value.substr(1) + "y";
+    if (name == "WIDE") return Repeat("\xF0\x9F\x98\x80", 100'000);
+    return "";
+  };
+  auto result = Render(input);
+  return result.error ? result.error->error.message : "ok";
+}
+
+std::vector<Bomb> TemplateBombs() {
+  const std::string with = std::string(kMap) + "}, data: {a: \"";
+  auto map = [&](const std::string& value) { return with + value + "\"}}\n"; };
+  return {
+      {"1 MiB as the pattern of a replacement", map("${LONG//${ALMOST}/z}"), "", "", "ok"},
+      {"half of it, searched again and again", map("${LONG/${ALMOST:524288}/z}"), "", "", "ok"},
+      {"many replacements", map(Repeat("${EMPTY/${LONG/y/z}/z}", 1000)), "", "", "takes too long"},
+      {"replacements that grow", map("${LONG//x/${LONG}}"), "", "", "the result is too large"},
+      {"replacement of nothing", map("${LONG//${EMPTY}/${LONG}}"), "", "", "the result is too large"},
+      {"1 MiB as a glob", map("${LONG##${ALMOST}}"), "", "", "takes too long"},
+      {"a glob of stars", map("${LONG%%" + Repeat("*x", 1000) + "y}"), "", "", "takes too long"},
+      {"a glob over wide characters", map("${WIDE##" + Repeat("*?", 5) + "y}"), "", "", "ok"},
+      {"values that wait for each other", map(Repeat("${LONG#${LONG/", 50) + "x" + Repeat("/y}}", 50)), "", "",
+       "the result is too large"},
+      {"lengths", map(Repeat("${#LONG}", 10'000)), "", "", "takes too long"},
+      {"a value often", map(Repeat("${LONG}", 100)), "", "", "the result is too large"},
+      {"escapes", map(Repeat("$$", 2'000'000)), "", "", "too many variables and escapes"},
+      {"variables", map(Repeat("${A}", 1'000'000)), "", "", "too many variables and escapes"},
+      {"nesting", map(Repeat("${A:-", 1'000'000)), "", "", "too many variables and escapes"},
+  };
+}
+
+std::vector<Bomb> TextBombs() {
+  const std::string mib(1u << 20, '#');
+  const std::string list = "{apiVersion: v1, kind: List, items: [";
+  return {
+      {"aliases", AliasBomb(), "", "", "excessive aliasing"},
+      {"aliases of a long text", "a: &a '" + mib + "'\nb: [" + Repeat("*a, ", 100) + "]\n", "", "",
+       "more than 33554432 bytes"},
+      {"10,000 documents", Maps(10'000), "", "", "more than 5000 documents"},
+      {"10,000 documents of additional manifests", Maps(1), Maps(10'000), "", "more than 5000 documents"},
+      {"a List of 10,000", list + Repeat(std::string(kMap) + "}}, ", 10'000) + "]}\n", "", "",
+       "is one of more than 5000 objects"},
+      {"short items", "a: [" + Repeat("x,", 2'500'000) + "]\n", "", "", "more than 33554432 bytes"},
+      {"short keys", "a: {" + Repeat("? a\n, ", 800'000) + "}\n", "", "", "more than 33554432 bytes"},
+      {"brackets", Repeat("[", 5'000'000), "", "", "nested deeper than 500"},
+      {"too much text", Maps(1) + Repeat(mib, 7), "", "", "more than 6291456 are not read"},
+      {"too much text in both", Maps(1) + Repeat(mib, 3), Repeat(mib, 3), "", "with the additional manifests has"},
+      {"as much text as there may be", Maps(1) + Repeat(mib, 5), "", "", "ok"},
+      {"one long text of 5 MB", std::string(kMap) + "}, data: {a: '" + Repeat(mib, 5) + "'}}\n", "", "", "ok"},
+      {"3,000 documents of one identity", Repeat("---\n" + std::string(kMap) + "}}\n", 3000), "", "",
+       "two objects would be one"},
+      {"a patch of all objects", Maps(4000), "", "{data: {a: '" + std::string(10'000, 'x') + "'}}",
+       "the patches add more than 8388608 bytes"},
+      {"copies in all objects", Maps(4000), "",
+       "[{op: add, path: /a, value: '" + std::string(1000, 'x') + "'}" + Repeat(",{op: copy, from: /a, path: /b}", 30) +
+           "]",
+       "bytes"},
+  };
+}
+
+TEST(Bombs, EachIsAnsweredInASecondAndInLittleMemory) {
+  std::vector<Bomb> all = TemplateBombs();
+  for (Bomb& bomb : TextBombs()) all.push_back(std::move(bomb));
+  for (const Bomb& bomb : all) {
+    SCOPED_TRACE(bomb.name);
+    Cost cost = Measure([&] { return RenderText(bomb); });
+    EXPECT_THAT(cost.answer, HasSubstr(std::string(bomb.answer)));
+    ExpectCheap(cost);
+  }
+}
+
+// 1,000 bytes of one.
+TEST(Bombs, GzipUnpacksNoFurtherThanTheLimit) {
+  const std::string packed = Gzip(std::string(100u << 20, '\0'));
+  ASSERT_LT(packed.size(), (100u << 20) / 900);
+  Cost cost = Measure([&] {
+    auto text = Gunzip(packed, api::kMaxReleaseBytes);
+    return text.ok() ? "ok" : text.error().message;
+  });
+  EXPECT_THAT(cost.answer, HasSubstr("unpacks to more than 6291456 bytes"));
+  ExpectCheap(cost);
+}
+
+}  // namespace
+}  // namespace capi::templating
