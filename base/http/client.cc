@@ -7,6 +7,7 @@
 #include "base/http/connection.h"
 #include "base/http/exchange.h"
 #include "base/http/proxy.h"
+#include "base/http/response_reader.h"
 #include "base/http/tls.h"
 #include "base/http/url.h"
 #include "base/mutex.h"
@@ -20,23 +21,14 @@ bool IsRedirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-bool ValidToken(std::string_view text) {
-  constexpr std::string_view kOther = "!#$%&'*+-.^_`|~";
-  for (char c : text) {
-    bool alphanumeric = (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
-    if (!alphanumeric && kOther.find(c) == kOther.npos) return false;
-  }
-  return !text.empty();
-}
-
 // Nothing may break out of its line.
 Status CheckRequest(const Request& request) {
   auto bad = [](std::string_view what) { return Error{Code::kInvalidArgument, fmt::format("bad {}", what), {}}; };
-  if (!ValidToken(request.method)) return bad("method");
+  if (!IsToken(request.method)) return bad("method");
   for (unsigned char c : request.target)
     if (c <= ' ' || c >= 0x7f) return bad("target: it must be escaped");
   for (const auto& [name, value] : request.headers.all()) {
-    if (!ValidToken(name)) return bad("header name");
+    if (!IsToken(name)) return bad("header name");
     if (value.find_first_of(std::string_view("\r\n\0", 3)) != value.npos)
       return bad(fmt::format("value of header {}", name));
   }
@@ -86,7 +78,7 @@ class Client::Impl {
       if (exchange.reusable) Release(*std::move(lease), ctx);
       if (exchange.response.ok() || exchange.refused) return std::move(exchange.response);
       // A server may close an idle connection just when a request is on its way to it.
-      bool stale = !fresh && lease->reused && !exchange.answered && exchange.response.code() == Code::kUnavailable;
+      bool stale = !fresh && lease->reused && MaySendAgain(request, exchange);
       if (!stale) return exchange.response.error().With(Describe(base_, request));
       fresh = true;
     }
@@ -224,12 +216,19 @@ void DropCredentials(Request& request, Options& options) {
   options.tls.server_name = "";
 }
 
-// Where a redirect leads; none for every other answer.
+// Where a redirect leads; none for every other answer, kUnavailable from https to http.
 Result<std::optional<Url>> NextHop(const Url& at, const Request& request, const Response& response) {
   bool followed = request.method == "GET" || request.method == "HEAD";
   std::string location = response.headers.Get("Location");
   if (!followed || !IsRedirect(response.status) || location.empty()) return std::optional<Url>();
-  return std::optional<Url>(TRY_WITH(ResolveReference(at, location), "redirect"));
+  Url next = TRY_WITH(ResolveReference(at, location), "redirect");
+  // What comes on the way there anybody could have changed.
+  if (at.tls() && !next.tls()) {
+    return Error{Code::kUnavailable,
+                 fmt::format("{}: redirect to {}: from https to http nothing is followed", at.Origin(), next.Origin()),
+                 {}};
+  }
+  return std::optional<Url>(std::move(next));
 }
 
 // Requests `url` and goes where redirects lead, at most `hops` of them, over connections of its own.
