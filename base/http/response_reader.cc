@@ -170,7 +170,7 @@ Status ResponseReader::ReadChunked(BodySink& sink) {
     if (!ParseChunkSize(*line, size)) return Broken("bad chunk in the body");
     if (size == 0) break;
     TRY(ReadSized(size, sink));
-    if (!TRY_WITH(Line(0), "body cut off").empty()) return Broken("bad chunk in the body");
+    if (!TRY_WITH(Line(kMaxLine), "body cut off").empty()) return Broken("bad chunk in the body");
   }
   TRY_WITH(ReadHeaders(nullptr), "body cut off");
   return Ok();

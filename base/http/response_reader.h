@@ -15,7 +15,7 @@
 
 namespace capi::http {
 
-// Where an answer's bytes come from.
+// Where an answer's bytes come from. Thread-compatible.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;

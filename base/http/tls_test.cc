@@ -127,7 +127,7 @@ TEST(Tls, TrustsWhateverTheFileHolds) {
     auto server = Serve(c.served);
     std::string message = Try("https://127.0.0.1" + Port(*server), {.ca_pem = c.trusted});
     EXPECT_EQ(message.empty(), c.ok) << message;
-    if (!c.ok) EXPECT_THAT(message, HasSubstr("certificate verify failed"));
+    EXPECT_THAT(message, HasSubstr(c.ok ? "" : "certificate verify failed"));
   }
 }
 
