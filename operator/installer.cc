@@ -370,11 +370,10 @@ Installer::Step Installer::ApplyPart(const Context& ctx, Observation& o, const s
         change.action == kube::Change::Action::kCreated || change.action == kube::Change::Action::kConfigured;
     if (change.action == kube::Change::Action::kFailed) continue;
     m.inventory.Put(change.id, change.entry);
-    for (const auto& warning : change.warnings)
-      m.warnings.push_back(fmt::format("{}: {}", change.id.ToString(), warning));
     if (!written || !(IsWorkload(change.id) || IsCrd(change.id))) continue;
     needs_.observer.Expect(change.id, change.resource_version);
   }
+  AddServerWarnings(changes, m.warnings);
   done.inventory = m.inventory;
   done.warnings = m.warnings;
   if (m.forced && applied.ok()) done.handled_reconcile_at = ReconcileAt(o);

@@ -172,9 +172,10 @@ bool IsCurrent(const Manifest& manifest, const InventoryEntry* entry) {
          entry->version == VersionOf(manifest);
 }
 
-// Those of fields, each once: one apply may be several requests.
-std::vector<std::string> OfFields(std::vector<std::string> warnings) {
-  std::erase_if(warnings, [](const std::string& warning) { return !IsFieldWarning(warning); });
+// What may be told of an object, each once: one apply may be several requests. What a server says of a Secret might
+// repeat its values, but for the names of fields.
+std::vector<std::string> Told(const ObjectId& id, std::vector<std::string> warnings) {
+  if (id.kind == "Secret") std::erase_if(warnings, [](const std::string& warning) { return !IsFieldWarning(warning); });
   std::sort(warnings.begin(), warnings.end());
   warnings.erase(std::unique(warnings.begin(), warnings.end()), warnings.end());
   return warnings;
@@ -241,7 +242,7 @@ Status Applier::Apply(const Context& ctx, const std::vector<Manifest>& manifests
     if (live.ok()) LearnCrd(client_.mapper(), manifest);
     outcomes[index] =
         live.ok() ? Applied(manifest, entry, *live, options_.field_manager) : Failed(manifest.id, live.error());
-    outcomes[index].change->warnings = OfFields(std::move(warnings));
+    outcomes[index].change->warnings = Told(manifest.id, std::move(warnings));
   };
   std::optional<Stage> stage;
   for (const auto& [wave, indices] : Waves(manifests, [](const Manifest& manifest) { return manifest.id; })) {

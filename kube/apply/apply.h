@@ -28,7 +28,7 @@ struct Change {
   InventoryEntry entry;                    // after an apply
   std::string resource_version;            // of the server's answer to an apply; tells whether a cache has seen it
   std::string error;                       // of kFailed; why `keep` saved it; what an object waits for
-  std::vector<std::string> warnings = {};  // of an apply: fields that the server doesn't know, in its words
+  std::vector<std::string> warnings = {};  // what the server warned of in an apply, in its words
 };
 
 // Applies what differs: a manifest whose hash is in `current` with our managedFields entry is skipped. Stops after the
