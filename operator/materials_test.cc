@@ -181,7 +181,7 @@ TEST(RenderManifests, ReadsVariablesFromSecretThenEnvironment) {
   EXPECT_EQ(rendered.hold->reason, api::reason::kMissingVariables);
 }
 
-TEST(Materials, WhatTheServerWarnsOfIsToldWithItsObject) {  // F8
+TEST(Materials, WhatTheServerWarnsOfIsToldWithItsObject) {  // F9
   auto change = [](std::string name, size_t count) {
     return kube::Change{.id = {"", "ConfigMap", "n", std::move(name)},
                         .warnings = std::vector<std::string>(count, "is deprecated")};

@@ -26,7 +26,7 @@ Json FinalizerPatch(const kube::Object& object, bool add) {
   return AtVersion(object.resource_version(), {{"metadata", {{"finalizers", finalizers}}}});
 }
 
-// F8: what the server has dropped would be missing from the next pass on, and nobody would know why.
+// F9: what the server has dropped would be missing from the next pass on, and nobody would know why.
 Status NothingDropped(const api::Provider& provider, const std::vector<std::string>& warnings) {
   auto dropped = std::find_if(warnings.begin(), warnings.end(), kube::IsFieldWarning);
   if (dropped == warnings.end()) return Ok();

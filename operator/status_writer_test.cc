@@ -1,4 +1,4 @@
-// F8: a cluster whose CustomResourceDefinition lacks a field drops it from what is written, and says so.
+// F9: a cluster whose CustomResourceDefinition lacks a field drops it from what is written, and says so.
 #include "operator/status_writer.h"
 
 #include <gmock/gmock.h>

@@ -64,7 +64,7 @@ TEST(Body, ThatIsNoWholeGzipFails) {
   }
 }
 
-// F7: what nobody asked for nobody can read.
+// F8: what nobody asked for nobody can read.
 TEST(Body, InAnotherEncodingIsRefused) {
   for (std::string_view encoding : {"br", "deflate", "gzip, br"}) {
     auto response = Answered(Sized("Content-Encoding: " + std::string(encoding) + "\r\n", "text"));

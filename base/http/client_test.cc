@@ -220,7 +220,7 @@ TEST(Client, KeepsNoIdleConnectionTooLong) {
   EXPECT_EQ(connections, 2);
 }
 
-// F7: the server takes a second request on a kept-alive connection and drops it unanswered.
+// F8: the server takes a second request on a kept-alive connection and drops it unanswered.
 TEST(Client, SendsAgainWhereAKeptConnectionWasStale) {
   struct Case {
     std::string_view name;

@@ -21,7 +21,7 @@ Exchange Failed(Code code, bool written, bool answered) {
   return exchange;
 }
 
-// F7: what isn't idempotent goes out again only where none of it was written.
+// F8: what isn't idempotent goes out again only where none of it was written.
 TEST(Exchange, SaysWhatMayBeSentAgain) {
   struct Case {
     std::string_view method;
@@ -70,7 +70,7 @@ TEST(Exchange, KnowsWhetherAnyOfARequestWasWritten) {
   }
 }
 
-// F7: a stream that stopped has what came; an answer that stopped is none.
+// F8: a stream that stopped has what came; an answer that stopped is none.
 TEST(Exchange, EndsWhereNothingComesAnyMore) {
   struct Case {
     std::string_view name, sent;

@@ -85,7 +85,7 @@ TEST(Proxy, IsLeftOutForWhatNoProxyLists) {
   }
 }
 
-// F7: one that a kubeconfig names is meant for its server, wherever that is.
+// F8: one that a kubeconfig names is meant for its server, wherever that is.
 TEST(Proxy, NamedForAServerIsNeverLeftOut) {
   for (std::string_view url :
        {"https://localhost:6443", "https://127.0.0.1:6443", "https://[::1]", "http://a.example"}) {
@@ -105,7 +105,7 @@ TEST(Proxy, UrlMayLackItsScheme) {
   EXPECT_EQ(ProxyAuthorization(**ProxyFor(url, {"http://us%40er:p%3Aw@p", ""})), "Basic dXNAZXI6cDp3");
 }
 
-// F7: what isn't spoken is refused with what to do instead.
+// F8: what isn't spoken is refused with what to do instead.
 TEST(Proxy, OfAnotherKindIsRefused) {
   const Url url = *Url::Parse("https://example.com");
   for (std::string_view scheme : {"https", "socks5", "SOCKS5H", "socks4"}) {

@@ -1,4 +1,4 @@
-// F7: a name that nobody resolves holds up no call beyond its time, and takes a few threads at most.
+// F8: a name that nobody resolves holds up no call beyond its time, and takes a few threads at most.
 #include "base/http/resolver.h"
 
 #include <gmock/gmock.h>

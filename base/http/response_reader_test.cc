@@ -45,7 +45,7 @@ std::string Answer(std::string_view headers, std::string_view body) {
   return "HTTP/1.1 200 OK\r\n" + std::string(headers) + "\r\n" + std::string(body);
 }
 
-// F7: two readers may not disagree about where an answer ends.
+// F8: two readers may not disagree about where an answer ends.
 TEST(ResponseReader, RefusesWhatCouldBeReadInTwoWays) {
   constexpr std::string_view kChunk = "1\r\na\r\n0\r\n\r\n";
   struct Case {
@@ -90,7 +90,7 @@ TEST(ResponseReader, RefusesWhatCouldBeReadInTwoWays) {
     EXPECT_THAT(ReadAll(std::string(line) + "\r\n\r\n").error, HasSubstr("not HTTP/1.x")) << line;
 }
 
-// F7: each part of an answer has a bound.
+// F8: each part of an answer has a bound.
 TEST(ResponseReader, EndsWhatHasNoEnd) {
   std::string interim, headers, trailers = Answer("Transfer-Encoding: chunked\r\n", "0\r\n");
   for (int i = 0; i < 1000; ++i) interim += "HTTP/1.1 103 Early\r\n\r\n";

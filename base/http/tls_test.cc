@@ -101,7 +101,7 @@ TEST(Tls, VerifiesTheServer) {
   }
 }
 
-// F7: a file with an intermediate alone, or with the server's own certificate, says whom to trust, as for Go and curl.
+// F8: a file with an intermediate alone, or with the server's own certificate, says whom to trust, as for Go and curl.
 TEST(Tls, TrustsWhateverTheFileHolds) {
   TestCa root("root"), other("another root");
   TestCa intermediate("intermediate", root), unrelated("unrelated", other);

@@ -51,7 +51,7 @@ TEST_F(Apply, StopsAfterTheStageThatFailedAndTriesAllOfIt) {
   EXPECT_FALSE(changes[1].error.empty());
 }
 
-// F8: the server's warnings come with the object that they are of. (Fields that it doesn't know it refuses.)
+// F9: the server's warnings come with the object that they are of. (Fields that it doesn't know it refuses.)
 TEST_F(Apply, HandsUpWhatTheServerWarnsOf) {
   std::vector<Change> changes = MustApply(InNamespace(R"(
 {apiVersion: v1, kind: ConfigMap, metadata: {name: fine, namespace: @}, data: {k: v}}

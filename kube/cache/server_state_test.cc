@@ -88,7 +88,7 @@ TEST(ServerState, AnAnswerIsAnAnswer) {
   }
 }
 
-// F7: with a real server, one of whose checks fails. It was away for good.
+// F8: with a real server, one of whose checks fails. It was away for good.
 TEST(ServerState, AServerThatAnswersIsThere) {
   std::atomic<int> probes = 0;
   std::stop_source stop;

@@ -67,7 +67,7 @@ TEST_F(ClientTest, CreatesReadsUpdatesAndDeletes) {
   EXPECT_EQ(client_->Delete(ctx_, map_, ns_, "m").code(), Code::kNotFound);
 }
 
-// F8: what a server drops it tells.
+// F9: what a server drops it tells.
 TEST_F(ClientTest, HandsUpWhichFieldsTheServerDrops) {
   Make("m");
   std::vector<std::string> warnings;

@@ -79,7 +79,7 @@ TEST_F(ConfigTest, ReadsInlineDataAndToken) {
   EXPECT_EQ(Authorization(*config), "Bearer t");
 }
 
-// F7: the environment's proxy isn't for loopback addresses, nor for what NO_PROXY lists; the file's is for its server.
+// F8: the environment's proxy isn't for loopback addresses, nor for what NO_PROXY lists; the file's is for its server.
 TEST_F(ConfigTest, TellsWhereAProxyComesFrom) {
   env_ = {{"HTTPS_PROXY", "http://env:1"}, {"NO_PROXY", "h"}};
   auto environment = Load(OneContext("{server: 'https://h'}", "{}"));

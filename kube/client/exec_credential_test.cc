@@ -159,7 +159,7 @@ TEST_F(ExecTest, AStopKillsAPluginThatHangs) {
   EXPECT_FALSE(fs::exists("/proc/" + std::to_string(std::atoi(pid->c_str()))));
 }
 
-// F7: a person may need longer to log in than a call may take.
+// F8: a person may need longer to log in than a call may take.
 TEST_F(ExecTest, ADeadlineLeavesThePluginToRunOn) {
   Config config = Load("while ! test -e " + folder_ + "/go; do sleep 0.01; done\n" + Print(R"({"token":"t"})"));
   auto late = config.credentials->Get(Context{}.WithTimeout(Millis(50)), false);
@@ -173,7 +173,7 @@ TEST_F(ExecTest, ADeadlineLeavesThePluginToRunOn) {
   EXPECT_EQ(runs().size(), 1u) << "the same run";
 }
 
-// F7: by the clock that is passed in; nobody waits in this test.
+// F8: by the clock that is passed in; nobody waits in this test.
 TEST_F(ExecTest, IsKilledAfterTenMinutes) {
   Config config = Load(Hang());
   std::jthread clock([&] {
@@ -186,7 +186,7 @@ TEST_F(ExecTest, IsKilledAfterTenMinutes) {
   EXPECT_THAT(credential.error().message, HasSubstr("still running after 10 minutes"));
 }
 
-// F7: one who has what is needed doesn't wait for one who hasn't; nor does one who is in a hurry.
+// F8: one who has what is needed doesn't wait for one who hasn't; nor does one who is in a hurry.
 TEST_F(ExecTest, ARunHoldsUpNobodyElse) {
   std::string expires = FormatTime(clock_.Now() + std::chrono::hours(1));
   Config config = Load("test $(wc -l <" + folder_ + "/runs) = 1 || { " + Hang() + "; }\n" +

@@ -73,7 +73,7 @@ TEST(Transport, GivesUpOnStorageThatStaysAway) {
   EXPECT_EQ(server.requests, 4);
 }
 
-// F7: a server that answers is there, whatever it says of itself.
+// F8: a server that answers is there, whatever it says of itself.
 TEST(Transport, AnyAnswerToAPingWillDo) {
   for (int status : {200, 401, 403, 404, 500, 503}) {
     auto server = http::Server::Start({}, [&](const http::ServerRequest& request) {
@@ -89,7 +89,7 @@ TEST(Transport, AnyAnswerToAPingWillDo) {
   EXPECT_EQ(client->Ping(Context{}.WithTimeout(Seconds(30))).code(), Code::kUnavailable);
 }
 
-// F7: while somebody logs in, no time of the call has passed.
+// F8: while somebody logs in, no time of the call has passed.
 TEST(Transport, ACallsOwnTimeBeginsWithItsCredentials) {
   struct Slow : CredentialSource {
     explicit Slow(FakeClock& fake) : clock(fake) {}
@@ -115,7 +115,7 @@ TEST(Transport, ACallsOwnTimeBeginsWithItsCredentials) {
   ASSERT_TRUE(answer.ok()) << answer.error().message;
 }
 
-// F7: an answer is one as soon as its head is there: calls that wait for the server's return go on.
+// F8: an answer is one as soon as its head is there: calls that wait for the server's return go on.
 TEST(Transport, AWatchWithoutAnEventEndsAnOutage) {
   std::promise<void> headed;
   http_testing::RawServer server(

@@ -51,7 +51,7 @@ TEST(Warnings, OfFieldsAreTold) {
   EXPECT_FALSE(IsFieldWarning("policy/v1beta1 PodDisruptionBudget is deprecated"));
 }
 
-// F8: every write asks for them and hands them up.
+// F9: every write asks for them and hands them up.
 TEST(Warnings, ComeWithEveryWrite) {
   constexpr std::string_view kBody = R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}})";
   std::vector<std::string> requests;

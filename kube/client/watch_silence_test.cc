@@ -1,4 +1,4 @@
-// F7: a watch that a proxy keeps open though the server is gone is noticed.
+// F8: a watch that a proxy keeps open though the server is gone is noticed.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
