@@ -84,9 +84,11 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
       migrations_([this](const Context& ctx, const CrdState& crd, MigrationCursor& cursor,
                          const std::function<void()>& looked) { return storage_.Migrate(ctx, crd, cursor, looked); },
                   [this](const std::string& key) { controller_.queue().Add(key); }, clock),
-      observer_({client, cache_, watches_, settings, rendered_, fights_, use_, migrations_, clock, [this] { return Unlisted(); }}),
+      observer_({client, cache_, watches_, settings, rendered_, fights_, use_, migrations_, clock,
+                 [this] { return Unlisted(); }}),
       writer_(client, cache_),
-      installer_({client, observer_, cache_, writer_, settings, sources, rendered_, migrations_, masks_, inventory_key_}),
+      installer_(
+          {client, observer_, cache_, writer_, settings, sources, rendered_, migrations_, masks_, inventory_key_}),
       remover_(client, writer_),
       restorer_({client, observer_, rendered_, fights_}),
       scaler_(client, observer_),
@@ -114,7 +116,8 @@ ProviderController::~ProviderController() { watches_.Stop(); }
 void ProviderController::AddTo(kube::Manager& manager) {
   for (auto& informer : informers_) manager.Add(*informer);
   manager.Add(
-      "storage-migration", [this](const Context& ctx) {
+      "storage-migration",
+      [this](const Context& ctx) {
         migrations_.Run(ctx);
         return Ok();
       },

@@ -99,12 +99,10 @@ Status Run(const Options& o) {
   kube::Metrics metrics;
   kube::EventRecorder events(*client, "capi-operator", SystemClock());
   std::string lease_namespace = o.lease_namespace.empty() ? config.ns : o.lease_namespace;
-  ProviderController controller(*client, settings, sources,
-                                {.workers = o.concurrency,
-                                 .ns = o.ns,
-                                 .own_ns = lease_namespace,
-                                 .sync_period = o.sync_period},
-                                metrics, events, SystemClock());
+  ProviderController controller(
+      *client, settings, sources,
+      {.workers = o.concurrency, .ns = o.ns, .own_ns = lease_namespace, .sync_period = o.sync_period}, metrics, events,
+      SystemClock());
   kube::LeaderElector elector(*client, {.ns = lease_namespace,
                                         .name = "controller-leader-election-capi-operator",
                                         .identity = Identity(),
