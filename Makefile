@@ -4,8 +4,6 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help deps build run test test-unit test-full test-long mutate fuzz soak lint format bench clean
 
-JOBS ?= $(shell nproc)
-
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
@@ -35,7 +33,7 @@ test-long: ## every test at its full length: hours
 	@tools/deps all
 	@tools/test long
 
-mutate: ## break each rule and comparison, one at a time, and see that a test notices: hours; part of test-long
+mutate: ## break each rule and comparison, one at a time, and see that a test notices: ten minutes; part of test-long
 	@tools/deps test
 	@tools/mutate
 

@@ -47,7 +47,8 @@ endfunction()
 add_custom_target(unit_tests)
 
 # capi_test(NAME SOURCES a_test.cc USES base [TIMEOUT seconds] [LABELS cluster]): one GoogleTest program, one ctest. Labels
-# (docs/testing.md): "unit" unless said otherwise; "cluster" starts a control plane; "oracle" and "program" need other programs.
+# (docs/testing.md): "unit" unless said otherwise; "cluster" starts a control plane; "oracle" and "program" need other programs;
+# "full" and "long" say that it isn't in `make test`.
 function(capi_test NAME)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;USES;LABELS" ${ARGN})
   add_executable(${NAME} ${ARG_SOURCES})

@@ -311,6 +311,7 @@ TEST(Decide, TheOlderOfTwoGoesOn) {
   EXPECT_EQ(StepName(Decide(o)), "Install") << "I5: only the younger is refused";
 }
 
+// U6: a patch version may go back; another one where an annotation allows it.
 TEST(Decide, PatchDowngradesAndAllowedOnesGoOn) {
   for (const char* installed : {"v1.12.9", "v1.12.0", "v1.11.0", "1.12.0"}) {
     Observation o = Observed();

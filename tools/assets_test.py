@@ -13,7 +13,6 @@ import socket
 import subprocess
 import sys
 import tarfile
-import tempfile
 import threading
 import time
 import unittest
@@ -21,7 +20,8 @@ import zipfile
 from unittest import mock
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "assets.d"))
+TOOLS = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [os.path.join(TOOLS, "assets.d"), os.path.join(TOOLS, "testing.d")]
 
 import cache  # noqa: E402
 import envtest  # noqa: E402
@@ -32,15 +32,14 @@ import programs  # noqa: E402
 import releases  # noqa: E402
 import toolchain  # noqa: E402
 from progress import AssetError  # noqa: E402
+from tree import WithFolder  # noqa: E402
 
 
-class WithCache(unittest.TestCase):
+class WithCache(WithFolder):
     """A cache folder of its own, and an environment without what may be set on this machine."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        super().setUp()
         variables = {"CAPI_OPERATOR_CACHE": os.path.join(self.folder, "cache"), "PATH": "", "KUBEBUILDER_ASSETS": ""}
         patch = mock.patch.dict(os.environ, variables)
         patch.start()
@@ -49,15 +48,6 @@ class WithCache(unittest.TestCase):
         stream.start()
         self.addCleanup(stream.stop)
 
-    def write(self, name, text="", mode=0o644):
-        path = os.path.join(self.folder, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(path, mode)
-        return path
-
-
     def put_in_cache(self, program):
         folder = programs.Family(programs.PROGRAMS[program][0]).bin()
         return self.write(os.path.relpath(os.path.join(folder, program), self.folder), mode=0o755)
@@ -65,7 +55,7 @@ class WithCache(unittest.TestCase):
     def a_go(self, rest=""):
         """The folder of a go command that is new enough, and else does what rest says."""
         text = f"#!/bin/sh\n[ $1 = env ] && echo go9.9.9 && exit\n{rest}\n"
-        return os.path.dirname(self.write("path/go", text, mode=0o755))
+        return os.path.dirname(self.write("path/go", text))
 
 
 class Clock(unittest.TestCase):
@@ -244,12 +234,20 @@ class Command(WithCache):
     """tools/assets as a shell starts it, with a Go that we write."""
 
     def start(self, *arguments, go=None):
-        environment = dict(os.environ, PATH="/usr/bin:/bin")
-        if go:
-            environment["PATH"] = self.a_go(go) + ":" + environment["PATH"]
-        environment.update(GOPROXY="http://127.0.0.1:1", HOME=self.folder)
-        command = [sys.executable, "-B", os.path.join(os.path.dirname(os.path.realpath(__file__)), "assets"), *arguments]
+        # Without one of ours there is none: that of the machine may be new enough, and what it builds lies elsewhere.
+        path = self.a_go(go) + ":/usr/bin:/bin" if go else ""
+        environment = dict(os.environ, PATH=path, GOPROXY="http://127.0.0.1:1", HOME=self.folder)
+        command = [sys.executable, "-B", os.path.join(TOOLS, "assets"), *arguments]
         return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def test_env_makes_the_control_plane_kinds_and_releases_unless_told_otherwise(self):
+        for name in programs.GROUPS["control-plane"]:
+            self.write(f"assets/{name}", "#!/bin/sh\n")
+        variables = {"KUBEBUILDER_ASSETS": os.path.join(self.folder, "assets"), "RELEASES_DIR": "/vendors"}
+        for names, expected in {(): "kustomize, crds and releases", ("control-plane", "go-yaml"): "go-yaml"}.items():
+            with self.subTest(names), mock.patch.dict(os.environ, variables):
+                _, err = self.start("env", *names, go="exit 4").communicate()
+                self.assertIn(f"to build from Go modules, once: {expected} (", err)
 
     def test_have_prints_a_path_or_one_sentence(self):
         out, err = self.start("have", "go-yaml").communicate()

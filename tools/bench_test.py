@@ -2,10 +2,12 @@
 """Tests of what tools/bench makes of its measurements."""
 
 import contextlib
+import glob
 import io
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,6 +18,7 @@ sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("bench.d", "run.d", "assets.d")]
 
+import built  # noqa: E402
 import drift  # noqa: E402
 import edits  # noqa: E402
 import figures  # noqa: E402
@@ -52,6 +55,21 @@ class Figures(unittest.TestCase):
         for measure in (figures.times_ms, figures.peak_mb):
             with self.subTest(measure=measure.__name__), self.assertRaisesRegex(RuntimeError, "ended with 3"):
                 measure(["/bin/sh", "-c", "exit 3"], {})
+
+
+class Usage(unittest.TestCase):
+    def test_names_variables_that_are_read(self):
+        with open(os.path.join(TOOLS, "bench"), encoding="utf-8") as file:
+            usage = file.read().split('"""')[1]
+        named = re.findall(r"^  ([A-Z_]+(?:, [A-Z_]+)*)(?:=N)?(?:  |$)", usage, re.MULTILINE)
+        names = {name for line in named for name in line.split(", ")}
+        self.assertLessEqual({"ROUNDS", "RELEASES_DIR", "CAPI_CLUSTERCTL", "AUDIT_LOG"}, names)
+        code = ""
+        for path in [os.path.join(TOOLS, "bench"), *glob.glob(os.path.join(TOOLS, "bench.d", "*.py")), built.__file__]:
+            with open(path, encoding="utf-8") as file:
+                code += file.read().replace(usage, "")
+        for name in names:
+            self.assertIn(f'"{name}"', code)
 
 
 class Fit(unittest.TestCase):

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Tests of the check scripts: each on a small tree of its own that breaks one rule."""
 
+import contextlib
+import io
 import os
 import shutil
 import subprocess
@@ -10,25 +12,19 @@ import unittest
 
 sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [os.path.join(TOOLS, "check.d"), os.path.join(TOOLS, "testing.d")]
+
+import summary  # noqa: E402
+from tree import WithTree  # noqa: E402
+
 SCRIPTS = ("check.d", "check_layers", "check_rules", "check_sizes", "check_headers", "check_format")
 HEADER = "// What it is.\n#pragma once\n"
 
 
-class Tree(unittest.TestCase):
-    """A git tree with the scripts in it."""
-
+class Tree(WithTree):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="checks-test-")
-        self.addCleanup(folder.cleanup)
-        self.root = folder.name
-        for name in SCRIPTS:
-            source, target = os.path.join(TOOLS, name), os.path.join(self.root, "tools", name)
-            if os.path.isdir(source):
-                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
-            else:
-                shutil.copy(source, target)
-        shutil.copy(os.path.join(TOOLS, "..", ".clang-format"), self.root)
-        subprocess.run(["git", "init", "--quiet", self.root], check=True)
+        super().setUp()
+        self.copy(*SCRIPTS, "../.clang-format")
         self.write("tools/README.md", "Scripts.\nMay use: python\n")
         self.write("base/README.md", "Base.\nMay use: the standard library, spdlog\n")
         self.write("kube/client/README.md", "Client.\nMay use: base\n")
@@ -36,15 +32,9 @@ class Tree(unittest.TestCase):
         self.write("base/a.h", HEADER)
         self.write("kube/client/c.h", HEADER + '#include "base/a.h"\n')
 
-    def write(self, name, text):
-        path = os.path.join(self.root, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-
     def run_check(self, script, *arguments):
         done = subprocess.run(
-            [os.path.join(self.root, "tools", script), *arguments], capture_output=True, text=True, cwd=self.root
+            [os.path.join(self.folder, "tools", script), *arguments], capture_output=True, text=True, cwd=self.folder
         )
         return done.returncode, done.stdout + done.stderr
 
@@ -203,16 +193,18 @@ class Rules(Tree):
 
     def test_code_that_names_a_rule_shows_nothing(self):
         self.write("operator/a_test.cc", "// I1\n")
-        self.write("operator/b.cc", "// I9a\n")
-        self.expect_fail("check_rules", "I9a is named by no test")
+        for name in ("operator/b.cc", "e2e/model_rules.cc", "e2e/model_fleet.h", "api/testing/b.cc"):
+            with self.subTest(name):
+                self.write(name, "// I9a.\n")
+                self.expect_fail("check_rules", "I9a is named by no test")
 
     def test_what_counts_as_a_test(self):
-        for name, text in {"e2e/model_rules.cc": "// I9a.\n", "tools/b_test.py": "# I9a.\n", "cli/c_test.cc": "/* (I9a) */"}.items():
+        for name, text in {"e2e/b_test.cc": "// I9a.\n", "tools/b_test.py": "# I9a.\n", "cli/c_test.cc": "/* (I9a) */"}.items():
             with self.subTest(name):
                 self.write("operator/a_test.cc", "// I1\n")
                 self.write(name, text)
                 self.expect_pass("check_rules")
-                os.remove(os.path.join(self.root, name))
+                os.remove(os.path.join(self.folder, name))
 
     def test_a_rule_that_is_built_needs_a_test_whatever_is_missing_of_it(self):
         self.write("docs/behaviour.md", BEHAVIOUR.replace("nothing; it", "the rest"))
@@ -240,7 +232,7 @@ class Rules(Tree):
             with self.subTest(name):
                 self.write(name, text)
                 self.expect_fail("check_rules", "docs/behaviour.md has no rule")
-                os.remove(os.path.join(self.root, name))
+                os.remove(os.path.join(self.folder, name))
 
     def test_what_looks_like_a_number_is_none(self):
         code = "template <typename T2>  // a\nauto a = \"I2 \\xC3\"; // v1.I2, /T2, F-L4, U2028\n"
@@ -253,7 +245,8 @@ class Rules(Tree):
         for use in ("", "// reason::kGood\n", "if (why == reason::kGood || a != api::reason::kGood) f();\n"):
             with self.subTest(use):
                 self.write("operator/a.cc", use)
-                self.write("operator/b_test.cc", "f(reason::kGood);\n")
+                for name in ("operator/b_test.cc", "operator/b_fuzz.cc", "e2e/b.cc", "templating/testing/b.cc"):
+                    self.write(name, "f(reason::kGood);\n")
                 self.expect_fail("check_rules", "api/reasons.h: no code sets kGood")
 
     def test_header_and_page_name_the_same_reasons(self):
@@ -271,26 +264,33 @@ REPORT = """<testsuites><testsuite>
 <testcase name="a" classname="X" status="run" result="completed" time="1.5"/>
 <testcase name="b" classname="X" status="run" result="skipped" time="0"><skipped message="x_test.cc:2&#x0A;no such release"/></testcase>
 {more}</testsuite></testsuites>"""
-CTEST = """<testsuite>
-<testcase name="x_test" status="{x}" time="2"><system-out></system-out></testcase>
-<testcase name="tools_test" status="run" time="7"><system-out>test_y (__main__.Z.test_y)
+SCRIPT = """test_y (__main__.Z.test_y)
 What it shows. ... skipped 'there is no clang'
-Ran 26 tests in 2s\n\nOK (skipped=1)\n</system-out></testcase>
-</testsuite>"""
+Ran 26 tests in 2s\n\nOK (skipped=1)
+"""
 LISTED = "x_test X.b  # why\ntools_test Z.test_y\n"
 
 
+def ctest(name, status="run", output="", seconds=2):
+    return f'<testcase name="{name}" status="{status}" time="{seconds}"><system-out>{output}</system-out></testcase>'
+
+
+X_TEST, SCRIPT_TEST = ctest("x_test"), ctest("tools_test", output=SCRIPT, seconds=7)
+
+
 class Summary(unittest.TestCase):
-    def summary(self, more="", x="run", listed=LISTED):
+    def summary(self, *ctests, more="", listed=LISTED, report="x_test", vendors=False):
+        """Its exit code and lines, for these ctests, of which `report` has written one."""
         with tempfile.TemporaryDirectory() as folder:
-            texts = {"x_test.xml": REPORT.format(more=more), "ctest.junit": CTEST.format(x=x), "listed": listed}
+            texts = {"ctest.junit": f"<testsuite>{''.join(ctests or (X_TEST, SCRIPT_TEST))}</testsuite>", "listed": listed}
+            if report:
+                texts[f"{report}.xml"] = REPORT.format(more=more)
             for name, text in texts.items():
                 with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                     file.write(text)
-            script = os.path.join(TOOLS, "check.d", "summary.py")
-            command = [sys.executable, "-B", script, folder, os.path.join(folder, "listed")]
-            done = subprocess.run(command, capture_output=True, text=True)
-        return done.returncode, (done.stdout + done.stderr).splitlines()
+            with contextlib.redirect_stdout(io.StringIO()) as said:
+                code = summary.main(folder, summary.allowed(os.path.join(folder, "listed")), vendors)
+        return code, said.getvalue().splitlines()
 
     def test_counts_single_tests_and_names_what_was_skipped(self):
         code, lines = self.summary()
@@ -301,11 +301,12 @@ class Summary(unittest.TestCase):
         self.assertIn("      7.0s  tools_test", lines)
 
     def test_a_failed_test_fails(self):
-        code, lines = self.summary('<testcase name="c" status="run"><failure/></testcase>', x="fail")
+        failure = '<testcase name="c" status="run"><failure/></testcase>'
+        code, lines = self.summary(ctest("x_test", "fail"), SCRIPT_TEST, more=failure)
         self.assertEqual((code, lines[-1]), (1, "26 passed, 1 failed, 2 skipped"))
 
     def test_a_program_that_ends_badly_after_its_report_fails(self):
-        code, lines = self.summary(x="fail")
+        code, lines = self.summary(ctest("x_test", "fail"), SCRIPT_TEST)
         self.assertEqual((code, lines[-1]), (1, "26 passed, 1 failed, 2 skipped"))
 
     def test_a_skipped_test_that_is_not_listed_fails(self):
@@ -313,10 +314,56 @@ class Summary(unittest.TestCase):
         self.assertEqual((code, lines[-1]), (1, "26 passed, 0 failed, 2 skipped"))
         self.assertIn("not listed in tools/skipped_tests.txt", lines[0])
 
+    def test_a_program_without_its_report_is_a_failure_and_nothing_else(self):
+        code, lines = self.summary(ctest("y_test"), SCRIPT_TEST, report=None)
+        self.assertEqual((code, lines[-1]), (1, "25 passed, 1 failed, 1 skipped"))
+
+    def test_a_program_that_did_not_run_is_skipped(self):
+        code, lines = self.summary(X_TEST, SCRIPT_TEST, ctest("y_test", "notrun"))
+        self.assertEqual((code, lines[-1]), (1, "26 passed, 0 failed, 3 skipped"))
+        self.assertIn("skipped: y_test (it did not run): not listed in tools/skipped_tests.txt", lines)
+
+    def test_where_nothing_ran_nothing_is_well(self):
+        code, lines = self.summary(ctest("y_test", "notrun"), report=None, listed="y_test\n")
+        self.assertEqual((code, lines[-1]), (1, "0 passed, 0 failed, 1 skipped"))
+
+    def test_what_scripts_say_of_skipped_tests(self):
+        cases = {  # what it says -> what was skipped, and why; how many tests passed
+            "test_a (__main__.A.test_a) ... skipped \"it isn't there\"\nRan 2 tests in 1s\n\nOK (skipped=1)": (
+                ["s A.test_a (it isn't there)"], 1
+            ),
+            "setUpClass (__main__.A) ... skipped 'none'\nRan 2 tests in 1s\n\nOK (skipped=1)": (["s A.setUpClass (none)"], 2),
+            "setUpClass (m.A) ... skipped 'x'\ntest_b (m.B.test_b) ... skipped 'y'\nRan 2 tests in 1s\n\nOK (skipped=2)": (
+                ["s A.setUpClass (x)", "s B.test_b (y)"], 1
+            ),
+            "Ran 3 tests in 1s\n\nOK (skipped=2)": (["s (2 tests) (no reason given)"], 1),
+            "Ran 3 tests in 1s\n\nOK": ([], 3),
+        }
+        for output, (skipped, passed) in cases.items():
+            with self.subTest(output):
+                _, lines = self.summary(ctest("tools_s", output=output), report=None)
+                told = [line.split(": ")[1].removeprefix("tools_") for line in lines if line.startswith("skipped: ")]
+                self.assertEqual(told, skipped)
+                self.assertEqual(lines[-1], f"{passed} passed, 0 failed, {len(skipped)} skipped")
+
+    def test_on_vendors_releases_any_test_may_be_skipped_and_no_other(self):
+        script = "test_p (__main__.P.test_p) ... skipped 'RELEASES_DIR is not set'\nRan 1 test in 1s\n\nOK (skipped=1)"
+        for name, vendors, expected in (
+            ("x_test.vendors", True, 0),
+            ("x_test.upgrades", True, 0),
+            ("x_test.vendors", False, 1),
+            ("x_test.full", True, 1),
+            ("vendors_test", True, 1),
+        ):
+            with self.subTest(name=name, vendors=vendors):
+                code, lines = self.summary(ctest(name), report=name, listed="", vendors=vendors)
+                self.assertEqual((code, lines[-1]), (expected, "1 passed, 0 failed, 1 skipped"))
+        code, lines = self.summary(X_TEST, ctest("tools_p_test.vendors", output=script), listed="x_test X.b\n", vendors=True)
+        self.assertEqual((code, lines[-1]), (0, "1 passed, 0 failed, 2 skipped"))
+
     def test_the_list_is_short(self):
-        code, lines = self.summary(listed="".join(f"x_test X.{n}\n" for n in range(11)))
-        self.assertEqual(code, 1)
-        self.assertIn("11 tests may be skipped; 10 at most", lines[-1])
+        with self.assertRaisesRegex(SystemExit, "11 tests may be skipped; 10 at most"):
+            self.summary(listed="".join(f"x_test X.{n}\n" for n in range(11)))
 
 
 if __name__ == "__main__":

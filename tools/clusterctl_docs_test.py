@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the commands of docs/clusterctl.md, as they stand there and in their order, with the clusterctl that was built.
 
-The program is that of CAPI_CLUSTERCTL, else that of build/release. The working folder has the two files of the core
+The program is that of CAPI_CLUSTERCTL, else that of build/release (built.py). The working folder has the two files of the core
 provider's release that the page asks for, of the set that CAPI_RELEASES names (base/testing/releases.h).
 """
 
@@ -14,8 +14,12 @@ import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
-ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-CLUSTERCTL = os.environ.get("CAPI_CLUSTERCTL") or os.path.join(ROOT, "build", "release", "bin", "clusterctl")
+TOOLS = os.path.dirname(os.path.realpath(__file__))
+sys.path.insert(0, os.path.join(TOOLS, "run.d"))
+
+import built  # noqa: E402
+
+ROOT = built.ROOT
 RELEASES = {
     "": os.path.join(ROOT, "testdata", "releases"),
     "built": os.environ.get("CAPI_ASSETS_RELEASES", ""),
@@ -30,16 +34,19 @@ def blocks():
         return re.findall(r"^```sh\n(.*?)^```$", file.read(), re.MULTILINE | re.DOTALL)
 
 
-@unittest.skipUnless(os.path.exists(CLUSTERCTL), f"there is no {CLUSTERCTL}")
 @unittest.skipUnless(os.path.isdir(CORE), "the set of releases lacks cluster-api/v1.12.0")
 class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.program = built.find("clusterctl")
+
     def test_its_commands_do_what_it_says(self):
         folder = tempfile.TemporaryDirectory(prefix="clusterctl-docs-test-")
         self.addCleanup(folder.cleanup)
         for name in ("metadata.yaml", "core-components.yaml"):
             shutil.copy(os.path.join(CORE, name), folder.name)
         os.mkdir(os.path.join(folder.name, "bin"))
-        os.symlink(os.path.abspath(CLUSTERCTL), os.path.join(folder.name, "bin", "clusterctl"))
+        os.symlink(self.program, os.path.join(folder.name, "bin", "clusterctl"))
         path = os.path.join(folder.name, "bin") + os.pathsep + os.environ["PATH"]
         environment = {"PATH": path, "HOME": folder.name}
         output = []

@@ -10,11 +10,12 @@ import unittest
 
 sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
-sys.path[:0] = [os.path.join(TOOLS, "check.d"), os.path.join(TOOLS, "mutate.d")]
+sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("check.d", "mutate.d", "testing.d")]
 
 import bench  # noqa: E402
 import equivalent  # noqa: E402
 import mutators  # noqa: E402
+from tree import WithTree  # noqa: E402
 
 
 def changes(source, *kinds, functions=()):
@@ -307,21 +308,24 @@ class Target:
 
 TARGETS = [Target("operator/x.cc", ("compare", "logic", "drop"), "x_test")]
 """
+
+
+def kind_of(name):
+    """That of a change of SOURCE: each of its operators is of one kind."""
+    if name.split()[0] in ("==", ">="):
+        return "compare"
+    return "logic" if name in ("&& to ||", "drop !") else "drop"
+
+
 SURVIVED = "SURVIVED        operator/x.cc:3: >= to <\n                if (a >= b) return 1;\n"
 
 
-class Runs(unittest.TestCase):
+class Runs(WithTree):
     """On a tree whose one test notices some of what is changed."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="mutate-test-")
-        self.addCleanup(folder.cleanup)
-        self.root = folder.name
-        for name in ("check.d", "mutate.d"):
-            target = os.path.join(self.root, "tools", name)
-            shutil.copytree(os.path.join(TOOLS, name), target, ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copy(os.path.join(TOOLS, "mutate"), os.path.join(self.root, "tools"))
-        subprocess.run(["git", "init", "--quiet", self.root], check=True)
+        super().setUp()
+        self.copy("mutate", "check.d", "mutate.d")
         self.write("operator/x.cc", SOURCE)
         self.write("operator/x_test.cc", "TEST(Beside, One) {}\nTEST_F(Besides, Two) {}\n")
         self.write("tools/mutate.d/targets.py", TARGETS)
@@ -331,18 +335,9 @@ class Runs(unittest.TestCase):
         self.write("cc", COMPILER)
         self.write("path/ninja", NINJA)
 
-    def write(self, name, text):
-        path = os.path.join(self.root, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        if text.startswith("#!"):
-            os.chmod(path, 0o755)
-
     def mutate(self, *words):
-        environment = dict(os.environ, TREE=self.root, JOBS="2", PATH=os.path.join(self.root, "path") + ":" + os.environ["PATH"])
-        environment["CAPI_MUTATE_LIMIT"] = "2"
-        command = [os.path.join(self.root, "tools", "mutate"), *words]
+        environment = dict(os.environ, TREE=self.folder, JOBS="2", PATH=os.path.join(self.folder, "path") + ":" + os.environ["PATH"])
+        command = [os.path.join(self.folder, "tools", "mutate"), "--limit", "2", *words]
         done = subprocess.run(command, capture_output=True, text=True, env=environment)
         return done.returncode, done.stdout + done.stderr
 
@@ -360,9 +355,9 @@ class Runs(unittest.TestCase):
             "mutate: 6 changes: 4 killed, 1 survived, 1 did not compile; 0 more are listed as equivalent; ",
         ):
             self.assertIn(line, output)
-        with open(os.path.join(self.root, "operator/x.cc"), encoding="utf-8") as file:
+        with open(os.path.join(self.folder, "operator/x.cc"), encoding="utf-8") as file:
             self.assertEqual(file.read(), SOURCE, "the tree stays as it is")
-        self.assertEqual(os.listdir(os.path.join(self.root, "build/mutate")), [])
+        self.assertEqual(os.listdir(os.path.join(self.folder, "build/mutate")), [])
 
     def test_what_is_listed_may_survive(self):
         self.write("tools/mutate.d/equivalent.txt", "operator/x.cc: >= to <\n  if (a >= b) return 1;\n  # It is both.\n")
@@ -383,12 +378,29 @@ class Runs(unittest.TestCase):
 
     def test_a_sample_has_all_kinds_and_is_the_same_for_a_seed(self):
         code, output = self.mutate("--sample", "3", "--list")
-        self.assertEqual((code, output.count("\n")), (0, 3), output)
-        for part in ("drop if", " to "):
-            self.assertIn(part, output)
+        self.assertEqual(code, 0, output)
+        kinds = [kind_of(line.split(": ")[1]) for line in output.splitlines()]
+        self.assertEqual(sorted(kinds), ["compare", "drop", "logic"], output)
         self.assertEqual(self.mutate("--sample", "3", "--list")[1], output)
         others = {self.mutate("--sample", "3", "--seed", str(seed), "--list")[1] for seed in range(5)}
         self.assertGreater(len(others), 1)
+
+    def test_no_change_at_all_is_no_sample(self):
+        code, output = self.mutate("--sample", "0")
+        self.assertEqual(code, 2)
+        self.assertIn("--sample: one change at least", output)
+
+    def test_what_the_targets_name_is_there(self):
+        cases = {
+            '("compare", "rule"), "x_test"': 'nothing of the kind "rule" to change',
+            '("compare", "logic"), "x_test", ("F", "Gone")': "nothing to change in Gone(), which targets.py names",
+        }
+        for target, words in cases.items():
+            with self.subTest(target):
+                self.write("tools/mutate.d/targets.py", TARGETS.replace('("compare", "logic", "drop"), "x_test"', target))
+                code, output = self.mutate("--list")
+                self.assertEqual((code, output.count("\n")), (1, 1), output)
+                self.assertIn(f"mutate: operator/x.cc: {words}", output)
 
     def test_tests_that_fail_anyway_notice_nothing(self):
         self.write("build/release/bin/x_test", '#!/usr/bin/env bash\necho "[  FAILED  ] A.B"\nexit 1\n')

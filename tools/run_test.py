@@ -20,16 +20,18 @@ from unittest import mock
 sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(TOOLS)
-sys.path[:0] = [os.path.join(TOOLS, "run.d"), os.path.join(TOOLS, "assets.d")]
+sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d")]
 
 import access  # noqa: E402
 import built  # noqa: E402
 import cluster  # noqa: E402
+import main  # noqa: E402
 import pages  # noqa: E402
 import preload  # noqa: E402
 import process  # noqa: E402
 import table  # noqa: E402
 from progress import AssetError  # noqa: E402
+from tree import WithFolder  # noqa: E402
 
 CORE = preload.Provider("CoreProvider", "capi-system", "cluster-api", "v1.12.0")
 DOCKER = preload.Provider("InfrastructureProvider", "capd-system", "docker", "v1.12.0")
@@ -195,21 +197,6 @@ class State(unittest.TestCase):
         state.remove()
 
 
-class WithFolder(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def write(self, name, text="", mode=0o644):
-        path = os.path.join(self.folder, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(path, mode)
-        return path
-
-
 class Kubeconfig(WithFolder):
     def test_path_is_the_same_every_time_and_gone_afterwards(self):
         paths = []
@@ -241,6 +228,14 @@ class Kubeconfig(WithFolder):
     def test_folder_that_cannot_be_is_an_error(self):
         with self.assertRaisesRegex(AssetError, "cannot write to .*: Not a directory"):
             access.Access(os.path.join(self.write("file"), "run"))
+
+
+class Begin(WithFolder):
+    def test_run_that_may_not_write_its_kubeconfig_leaves_nothing(self):
+        environment = {"RUN_FOLDER": os.path.join(self.write("file"), "run")}
+        with mock.patch.dict(os.environ, XDG_RUNTIME_DIR=self.folder), self.assertRaisesRegex(AssetError, "cannot write to "):
+            main.Run(environment)
+        self.assertEqual(os.listdir(self.folder), ["file"])
 
 
 class PageReleases(WithFolder):
@@ -277,8 +272,26 @@ class PageReleases(WithFolder):
         for variables, expected in cases:
             with self.subTest(variables=variables), mock.patch.dict(os.environ, variables, clear=True):
                 self.assertEqual(pages.sources(), expected)
+
+    def test_without_vendors_releases_their_pages_are_skipped_and_nothing_is_started(self):
+        class One(pages.Page):
+            def test_page(self):
+                raise AssertionError("there is nothing to run it on")
+
+        result = unittest.TestResult()
         with mock.patch.dict(os.environ, {"CAPI_RELEASES": "vendors"}, clear=True):
-            self.assertRaisesRegex(AssetError, "RELEASES_DIR has to name", pages.sources)
+            with mock.patch.object(pages, "World", side_effect=AssertionError):
+                unittest.TestSuite([One("test_page")]).run(result)
+        self.assertTrue(result.wasSuccessful(), result.errors + result.failures)
+        self.assertEqual([why for _, why in result.skipped], ["RELEASES_DIR is not set"])
+
+    def test_a_world_that_does_not_get_up_leaves_nothing(self):
+        with mock.patch.object(pages, "sources", side_effect=AssetError("no releases")):
+            with mock.patch.object(tempfile, "tempdir", self.folder), self.assertRaisesRegex(AssetError, "no releases"):
+                pages.World()
+        self.assertNotEqual(os.listdir(self.folder), [])
+        unittest.doModuleCleanups()
+        self.assertEqual(os.listdir(self.folder), [])
 
     def test_what_the_pages_ask_for_is_in_the_tree_or_made_of_modules(self):
         made = {f"{label}/v1.12.0" for label in ("cluster-api", "bootstrap-kubeadm")}
@@ -338,9 +351,9 @@ class Packages(WithFolder):
     """tools/deps with a dpkg that has nothing and an apt-get that notes what it is asked for."""
 
     def installed(self, group, go=False, status=0, **variables):
-        self.write("bin/dpkg-query", "#!/bin/sh\nexit 1\n", mode=0o755)
-        self.write("bin/apt-get", f'#!/bin/sh\necho "$@" >>{self.folder}/asked\nexit {status}\n', mode=0o755)
-        self.write("bin/sudo", '#!/bin/sh\n[ "$1" = --validate ] || exec "$@"\n', mode=0o755)
+        self.write("bin/dpkg-query", "#!/bin/sh\nexit 1\n")
+        self.write("bin/apt-get", f'#!/bin/sh\necho "$@" >>{self.folder}/asked\nexit {status}\n')
+        self.write("bin/sudo", '#!/bin/sh\n[ "$1" = --validate ] || exec "$@"\n')
         for name in ("bash", "env", "awk", "grep", "mktemp", "sleep", "rm", "tail"):
             if not os.path.exists(os.path.join(self.folder, "bin", name)):
                 os.symlink(f"/usr/bin/{name}", os.path.join(self.folder, "bin", name))

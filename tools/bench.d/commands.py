@@ -4,9 +4,10 @@ import os
 import sys
 import tempfile
 
+import built
 import programs
 import releases
-from figures import ROOT, side_by_side
+from figures import side_by_side
 
 # Label, version, flag and reference of what is rendered.
 RENDERED = [
@@ -16,8 +17,7 @@ RENDERED = [
 
 
 def both():
-    ours = os.environ.get("CAPI_CLUSTERCTL") or os.path.join(ROOT, "build", "release", "bin", "clusterctl")
-    return {"clusterctl": ours, "the real one": programs.locate("clusterctl")}
+    return {"clusterctl": built.find("clusterctl"), "the real one": programs.locate("clusterctl")}
 
 
 def environment(folder):

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 
+import built
 import cluster
 import preload
 import process
@@ -126,11 +127,10 @@ class Bench:
         self.programs = programs.link_folder(["control-plane"])
         self.crds = releases.locate_crds()
         certificates = certificate(self.stack.enter_context(tempfile.TemporaryDirectory()))
-        ours = os.environ.get("OPERATOR") or os.path.join(ROOT, "build", "release", "bin", "capi-operator")
         peer = os.path.join(programs.link_folder(["peer"]), "peer")
         common = ["--kubeconfig={kubeconfig}", "--diagnostics-address=127.0.0.1:{metrics}", "--health-addr=127.0.0.1:{port}"]
         self.commands = {
-            OURS: [ours, *common],
+            OURS: [built.find("capi-operator"), *common],
             PEER: [peer, *common, "--insecure-diagnostics", f"--webhook-cert-dir={certificates}", "--profiler-address="],
         }
         return self

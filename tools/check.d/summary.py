@@ -1,10 +1,11 @@
 """Counts what ran: single tests of GoogleTest and Python programs; a program that died counts as one more failure.
 
 Prints which tests were skipped and why, how long the slowest took, and as the last line `N passed, N failed, N skipped`.
-Fails where a test failed, none ran, or one was skipped that tools/skipped_tests.txt doesn't list (with "any" after the
-folder, any may be: on top of `make test`, what vendors' releases there are decides).
+Fails where a test failed, none ran, or one was skipped that tools/skipped_tests.txt doesn't list. With --vendors the ctests
+that run on vendors' releases may skip what they like: on top of `make test`, what releases there are decides.
 """
 
+import argparse
 import glob
 import os
 import re
@@ -12,13 +13,17 @@ import sys
 import xml.etree.ElementTree
 
 UNITTEST = re.compile(r"^Ran (\d+) tests? in", re.MULTILINE)
-# "test_x (module.Class.test_x) ... skipped 'why'" where unittest tells each; the closing line has the number alone.
+# "test_x (module.Class.test_x) ... skipped 'why'" where unittest tells each; the closing line has the number alone. A class
+# is "setUpClass (module.Class)"; its tests aren't among those that ran.
 UNITTEST_SKIPPED = re.compile(r"^(?:OK|FAILED) \(.*?skipped=(\d+)", re.MULTILINE)
-UNITTEST_REASON = re.compile(r"^(test\w+) \([\w.]*?(\w+)\.test\w+\)(?:\n[^\n]*)?? \.\.\. skipped '(.*)'$", re.MULTILINE)
+UNITTEST_REASON = re.compile(
+    r"""^(test\w+|setUpClass) \(([\w.]+)\)(?:\n[^\n]*)?? \.\.\. skipped (['"])(.*)\3$""", re.MULTILINE
+)
 
 SLOWEST = 10
 # Without the vendors' releases at most so many may be skipped: what a stranger runs has to be real.
 MOST_SKIPPED = 10
+ON_VENDORS = (".vendors", ".upgrades")  # how such a ctest is called
 
 
 class Count:
@@ -56,11 +61,13 @@ class Count:
             ran, skipped = UNITTEST.search(output), UNITTEST_SKIPPED.search(output)
             number = int(skipped.group(1)) if skipped else 0
             reasons = UNITTEST_REASON.findall(output)
-            for test, group, why in reasons:
+            for test, place, _, why in reasons:
+                group = place.removesuffix(f".{test}").rpartition(".")[2]
                 self.skipped[f"{name} {group}.{test}"] = why
             if number > len(reasons):
                 self.skipped[f"{name} ({number - len(reasons)} tests)"] = "no reason given"
-            self.passed += (int(ran.group(1)) if ran else 1) - number
+            classes = sum(test == "setUpClass" for test, *_ in reasons)
+            self.passed += (int(ran.group(1)) if ran else 1) - (number - classes)
         else:
             self.skipped[name] = "it did not run"
 
@@ -74,9 +81,10 @@ def count(folder):
     for case in xml.etree.ElementTree.parse(os.path.join(folder, "ctest.junit")).getroot().iter("testcase"):
         name = case.get("name")
         if name not in failures:
-            result.add_program(case)
             if case.get("status") == "run" and not name.startswith("tools_"):
                 result.failed += 1  # a test program that ended well without its report
+            else:
+                result.add_program(case)
         elif case.get("status") == "fail" and failures[name] == 0:
             result.failed += 1  # it reported success and ended badly, a leak for instance
     return result
@@ -92,12 +100,12 @@ def allowed(path):
     return names
 
 
-def main(folder, listed):
-    """`listed`: the tests that may be skipped; None where any may, since what a machine has decides."""
+def main(folder, listed, vendors):
+    """`listed`: the tests that may be skipped; `vendors`: those on vendors' releases may be, too."""
     result = count(folder)
     unlisted = 0
     for test, why in sorted(result.skipped.items()):
-        known = listed is None or test in listed
+        known = test in listed or (vendors and test.split()[0].endswith(ON_VENDORS))
         unlisted += 0 if known else 1
         print(f"skipped: {test} ({why}){'' if known else ': not listed in tools/skipped_tests.txt'}")
     slowest = sorted(result.seconds.items(), key=lambda item: -item[1])[:SLOWEST]
@@ -112,7 +120,10 @@ def main(folder, listed):
 
 
 if __name__ == "__main__":
-    here = os.path.dirname(os.path.realpath(__file__))
-    default = os.path.join(os.path.dirname(here), "skipped_tests.txt")
-    path = sys.argv[2] if len(sys.argv) > 2 else default
-    sys.exit(main(sys.argv[1], None if path == "any" else allowed(path)))
+    tools = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", help="with a report of each program, and ctest.junit")
+    parser.add_argument("--list", default=os.path.join(tools, "skipped_tests.txt"), help="of the tests that may be skipped")
+    parser.add_argument("--vendors", action="store_true", help="those on vendors' releases may be, too")
+    asked = parser.parse_args()
+    sys.exit(main(asked.folder, allowed(asked.list), asked.vendors))

@@ -54,12 +54,12 @@ class Failure(Exception):
 class Bench:
     """Thread-safe once made."""
 
-    def __init__(self, root, preset, folder):
-        self.root, self.folder = root, folder
+    def __init__(self, root, preset, folder, limit=None):
+        """`limit`: seconds for the tests of one change, where not as many as they should need at most."""
+        self.root, self.folder, self.limit = root, folder, limit
         self.build_folder = os.path.join(root, "build", preset)
         self.programs = {}  # name -> Program
-        self.environment = dict(os.environ, CCACHE_BASEDIR=root, CCACHE_NOHASHDIR="1")
-        self.environment["CCACHE_SLOPPINESS"] = "pch_defines,time_macros,include_file_mtime,include_file_ctime"
+        self.environment = dict(os.environ, CCACHE_DISABLE="1")  # what is compiled here is compiled once
 
     def prepare(self, program):
         """Finds the commands of a test program, and sees that its tests pass as the tree is."""
@@ -113,8 +113,7 @@ class Bench:
         if not trial.binary:
             return trial.mutant, Verdict(BROKEN, trial.error)
         for tests, seconds in self._filters(trial.mutant.file, self.programs[trial.program]):
-            limit = float(os.environ.get("CAPI_MUTATE_LIMIT") or 10 + 10 * seconds)
-            verdict, _ = run_tests(trial.binary, tests, self.root, limit, trial.number)
+            verdict, _ = run_tests(trial.binary, tests, self.root, self.limit or 10 + 10 * seconds, trial.number)
             if verdict.outcome == KILLED:
                 break
         return trial.mutant, verdict

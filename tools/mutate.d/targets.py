@@ -19,7 +19,7 @@ _PURE = (
     "summarize"
 ).split()
 # The rest needs the watches of a cluster.
-_IN_USE = ("IsOfOneCluster", "Belongs", "StoredVersions", "ReadableResources", "ListReadable", "NameOf", "SlimToOwners")
+_IN_USE = ("IsOfOneCluster", "Belongs", "StoredVersions", "ReadableResources", "SlimToOwners")
 _META = "condition health label_selector object resource".split()
 
 TARGETS = (

@@ -8,7 +8,8 @@ What `make run` starts. Everything listens on loopback only and is gone when thi
   OPERATOR        another operator program than build/release/bin/capi-operator; then nothing is built
   RUN_FOLDER      where the kubeconfig is put, build/run unless said otherwise
 
-The exit code is 0 when all were Ready, also when Ctrl-C ended it then. Before that Ctrl-C is an interruption (130).
+The exit code of tools/run is 0 when all were Ready, also when Ctrl-C ended it then; make prints no error then, but ends with
+130 itself, since it was interrupted too. Before that Ctrl-C is an interruption of both.
 """
 
 import json
@@ -96,9 +97,10 @@ class Run:
         with open(os.path.join(ROOT, SAMPLE), encoding="utf-8") as file:
             self.providers = preload.read_providers(file.read())
         self.ready = False
+        # What can be refused comes first: nobody removes what a run that didn't begin has made.
+        self.access = access.Access(os.path.abspath(environment.get("RUN_FOLDER") or os.path.join(ROOT, "build", "run")))
         self.state = process.StateFolder()
         self.processes = process.Processes(self.state.path)
-        self.access = access.Access(os.path.abspath(environment.get("RUN_FOLDER") or os.path.join(ROOT, "build", "run")))
 
     def go(self):
         """The whole run; its exit code."""

@@ -1,0 +1,43 @@
+"""What the tests of scripts share: a folder of their own, and a small tree in it that has some of the scripts."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+TOOLS = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+
+
+class WithFolder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="tools-test-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def write(self, name, text="", mode=None):
+        """Its path. A script can be run, unless the mode says otherwise."""
+        path = os.path.join(self.folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, mode or (0o755 if text.startswith("#!") else 0o644))
+        return path
+
+
+class WithTree(WithFolder):
+    """A git tree."""
+
+    def setUp(self):
+        super().setUp()
+        subprocess.run(["git", "init", "--quiet", self.folder], check=True)
+
+    def copy(self, *names):
+        """Files and folders of tools/, or beside it ("../.ci/run"), to where they are in this tree."""
+        for name in names:
+            source, target = os.path.join(TOOLS, name), os.path.normpath(os.path.join(self.folder, "tools", name))
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            if os.path.isdir(source):
+                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(source, target)
