@@ -289,8 +289,8 @@ TEST_F(Managers, TheTableIsWhatTheyPrint) {
     for (const char* flag :
          {"diagnostics-address", "feature-gates", "health-addr", "insecure-diagnostics", "leader-elect",
           "leader-elect-lease-duration", "leader-elect-renew-deadline", "leader-elect-retry-period", "namespace",
-          "profiler-address", "sync-period", "v", "webhook-cert-dir", "webhook-port", "concurrency", "metrics-bind-addr",
-          "webhook-host", "leader-election-id", "max-concurrent-reconciles"}) {
+          "profiler-address", "sync-period", "v", "webhook-cert-dir", "webhook-port", "concurrency",
+          "metrics-bind-addr", "webhook-host", "leader-election-id", "max-concurrent-reconciles"}) {
       EXPECT_EQ(flags.contains(flag), known->HasFlag(flag)) << flag;
     }
   }
