@@ -24,6 +24,12 @@ Result<int> ParsePort(std::string_view text) {
   return port;
 }
 
+// Of a name that can be looked up; one of other letters stands in a URL in its ASCII form. ':' is of addresses alone.
+bool IsHostCharacter(char c) {
+  bool alphanumeric = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
+  return alphanumeric || std::string_view("-._~!$&'()*+,;=:").find(c) != std::string_view::npos;
+}
+
 // "user@host:port", "[::1]:port"
 Status ParseAuthority(std::string_view text, Url& url) {
   if (size_t at = text.rfind('@'); at != text.npos) {
@@ -44,6 +50,7 @@ Status ParseAuthority(std::string_view text, Url& url) {
     if (colon != text.npos) port = text.substr(colon);
   }
   if (url.host.empty()) return Bad("no host");
+  if (!std::all_of(url.host.begin(), url.host.end(), IsHostCharacter)) return Bad("a character that no host has");
   url.port = DefaultPort(url.scheme);
   if (port.size() > 1) url.port = TRY(ParsePort(port.substr(1)));
   return Ok();

@@ -28,9 +28,9 @@ TEST(Url, Parses) {
 }
 
 TEST(Url, RefusesWhatIsNone) {
-  for (std::string_view text :
-       {"", "example.com", "ftp://h", "http://", "http://:80", "http://h:0", "http://h:65536", "http://h:8x",
-        "http://[::1", "http://[h]", "http://[::1]x", "http://a b", "http://h/\r\n"})
+  for (std::string_view text : {"", "example.com", "ftp://h", "http://", "http://:80", "http://h:0", "http://h:65536",
+                                "http://h:8x", "http://[::1", "http://[h]", "http://[::1]x", "http://a b",
+                                "http://h/\r\n", "http://h\xc3\xb6st/", "http://a%41/", "http://a\\b/", "http://<h>/"})
     EXPECT_EQ(Url::Parse(text).code(), Code::kInvalidArgument) << text;
 }
 
