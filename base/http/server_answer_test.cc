@@ -77,7 +77,7 @@ TEST(FormatAnswer, PacksTextForThoseWhoUnpack) {
       continue;
     }
     EXPECT_THAT(answer, HasSubstr("Content-Encoding: gzip\r\n"));
-    auto unpacked = Gunzip(answer.substr(answer.find("\r\n\r\n") + 4));
+    auto unpacked = Gunzip(answer.substr(answer.find("\r\n\r\n") + 4), c.size);
     ASSERT_TRUE(unpacked.ok()) << unpacked.error().message;
     EXPECT_EQ(*unpacked, body);
   }
