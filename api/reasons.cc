@@ -19,7 +19,8 @@ constexpr ConditionInfo kConditions[] = {
      "Every object of the provider's kinds is stored at the version that its CRD stores; absent until there was "
      "something to migrate."},
     {condition::kWarnings,
-     "The release was applied, but something in the declaration had no effect; absent when there is nothing to say."},
+     "The release was applied, but something in the declaration had no effect, or the API server warned of an object; "
+     "absent when there is nothing to say."},
 };
 
 constexpr std::string_view kOtherBuilds = "Written by other builds";
@@ -36,7 +37,7 @@ constexpr ReasonInfo kReasons[] = {
     {"All is well", reason::kContractAccepted, "ContractCompatible",
      "The core provider accepts the contract of this provider.", "Nothing."},
     {"All is well", reason::kRenderWarnings, "Warnings",
-     "Something in the declaration had no effect; the message says what.",
+     "Something in the declaration had no effect, or the API server warned of an object; the message says what.",
      "Correct it where the message says, or leave it: the provider works."},
     {"All is well", reason::kPruned, "Ready", "Objects that the release no longer has were removed (event).",
      "Nothing."},

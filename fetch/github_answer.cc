@@ -15,12 +15,13 @@ namespace {
 // GitHub asks for at least a minute where a secondary limit comes without a time.
 constexpr Seconds kSecondaryLimitWait{60};
 constexpr Seconds kLongestWait{24 * 3600};
+constexpr std::int64_t kFarAway = 9'000'000'000;  // seconds that a clock can still hold, in the year 2255
 
 std::optional<std::int64_t> Number(const std::string& text) {
   std::int64_t value = 0;
   auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || failure != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
-  return value;
+  return std::min(value, kFarAway);
 }
 
 // What the answer's JSON says in "message", in short.

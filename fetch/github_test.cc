@@ -4,7 +4,9 @@
 #include <cstdlib>
 
 #include "api/testing/release_folder.h"
+#include "base/encoding.h"
 #include "base/files.h"
+#include "base/strings.h"
 #include "fetch/github_testing.h"
 #include "fetch/repository.h"
 
@@ -185,6 +187,29 @@ TEST(GitHub, RefusesAFileOfAnotherSizeThanTheApiNames) {
   ASSERT_FALSE(file.ok());
   EXPECT_EQ(file.code(), Code::kUnavailable);
   EXPECT_THAT(file.error().message, HasSubstr("got 16 bytes of 23"));
+}
+
+// T6: one that can't be checked is as one that differs.
+TEST(GitHub, RefusesAFileOfAnotherDigestThanTheApiNames) {
+  const std::string text = Release("v1.11.0").assets.at("core-components.yaml");
+  const std::string good = Sha256Hex(text), other = Sha256Hex(text + "x");
+  const std::pair<std::string, bool> cases[] = {{"", true},
+                                                {"sha256:" + good, true},
+                                                {"SHA256:" + ToUpper(good), true},
+                                                {"sha256:" + other, false},
+                                                {"sha512:" + good, false},
+                                                {good, false}};
+  for (const auto& [digest, ok] : cases) {
+    GitHubRelease release = Release("v1.11.0");
+    release.digest = digest;
+    GitHubStandIn github({release});
+    github.MakePrivate();
+    auto file = Open(github.options(std::string(kToken)))->File({}, V("v1.11.0"), "core-components.yaml");
+    ASSERT_EQ(file.ok(), ok) << digest;
+    if (ok) continue;
+    EXPECT_EQ(file.code(), Code::kUnavailable);
+    EXPECT_THAT(file.error().message, HasSubstr("does not have the digest that GitHub names"));
+  }
 }
 
 TEST(GitHub, RefusesAFileThatIsTooLarge_F2) {

@@ -33,7 +33,8 @@ Json JsonOf(const GitHubRelease& release, size_t index) {
   for (const auto& [name, text] : release.assets) {
     assets.push_back({{"id", IdOf(index, assets.size())},
                       {"name", name},
-                      {"size", static_cast<std::int64_t>(text.size()) + release.size_lie}});
+                      {"size", static_cast<std::int64_t>(text.size()) + release.size_lie},
+                      {"digest", release.digest.empty() ? Json() : Json(release.digest)}});
   }
   return {{"tag_name", release.tag}, {"draft", release.draft}, {"assets", assets}};
 }

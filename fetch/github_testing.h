@@ -18,6 +18,7 @@ struct GitHubRelease {
   std::map<std::string, std::string> assets;  // by name
   bool draft = false;
   std::int64_t size_lie = 0;  // added to the size that the API names
+  std::string digest = {};    // that the API names for every asset; "" for none
 };
 
 // A request that came. A value.

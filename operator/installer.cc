@@ -373,6 +373,7 @@ Installer::Step Installer::ApplyPart(const Context& ctx, Observation& o, const s
     if (!written || !(IsWorkload(change.id) || IsCrd(change.id))) continue;
     needs_.observer.Expect(change.id, change.resource_version);
   }
+  AddServerWarnings(changes, m.warnings);
   done.inventory = m.inventory;
   done.warnings = m.warnings;
   if (m.forced && applied.ok()) done.handled_reconcile_at = ReconcileAt(o);

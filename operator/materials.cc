@@ -202,6 +202,17 @@ bool Differs(const kube::Inventory& before, const kube::Inventory& merged,
   return false;
 }
 
+void AddServerWarnings(const std::vector<kube::Change>& changes, std::vector<std::string>& warnings) {
+  constexpr size_t kInFull = 10;
+  size_t count = 0;
+  for (const kube::Change& change : changes) {
+    for (const std::string& warning : change.warnings) {
+      if (++count <= kInFull) warnings.push_back(fmt::format("{}: {}", change.id.ToString(), warning));
+    }
+  }
+  if (count > kInFull) warnings.push_back(fmt::format("{} more warnings of the API server", count - kInFull));
+}
+
 std::function<std::string(const kube::Object&)> KeepsOthers(const api::ProviderId& id) {
   return [label = api::ManifestLabel(id.type, id.name)](const kube::Object& live) -> std::string {
     std::string owner = live.label(api::kLabelProvider);

@@ -90,6 +90,9 @@ void ForgetFields(kube::Inventory& inventory);
 bool Differs(const kube::Inventory& before, const kube::Inventory& merged,
              const std::vector<kube::Manifest>& manifests);
 
+// F9: what the API server warned of while it took these changes, with the object's name; after ten just how many more.
+void AddServerWarnings(const std::vector<kube::Change>& changes, std::vector<std::string>& warnings);
+
 // Why a live object isn't this provider's to delete; "" where it is (U4).
 std::function<std::string(const kube::Object&)> KeepsOthers(const api::ProviderId& id);
 

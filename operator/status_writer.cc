@@ -1,5 +1,11 @@
 #include "operator/status_writer.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "kube/client/warnings.h"
+
 namespace capi::ops {
 namespace {
 
@@ -20,18 +26,31 @@ Json FinalizerPatch(const kube::Object& object, bool add) {
   return AtVersion(object.resource_version(), {{"metadata", {{"finalizers", finalizers}}}});
 }
 
+// F9: what the server has dropped would be missing from the next pass on, and nobody would know why.
+Status NothingDropped(const api::Provider& provider, const std::vector<std::string>& warnings) {
+  auto dropped = std::find_if(warnings.begin(), warnings.end(), kube::IsFieldWarning);
+  if (dropped == warnings.end()) return Ok();
+  return Error{Code::kFailedPrecondition,
+               fmt::format("{}: the cluster's CustomResourceDefinition isn't that of this operator: {}; apply the "
+                           "operator's own (manifests/crds)",
+                           provider.id.ToString(), *dropped),
+               {}};
+}
+
 }  // namespace
 
 Status StatusWriter::Patch(const Context& ctx, api::Provider& provider, Json patch, const std::string& subresource) {
   patch["metadata"]["uid"] = provider.uid;
   kube::WriteOptions options{.field_manager = std::string(api::kFieldManager)};
   options.subresource = subresource;
+  std::vector<std::string> warnings;
+  options.warnings = &warnings;
   auto written = client_.Patch(ctx, api::ResourceOf(provider.id.type), provider.id.ns, provider.id.name,
                                kube::PatchType::kMerge, patch, options);
   if (!written.ok()) return written.error().With(provider.id.ToString());
   provider.resource_version = written->resource_version();
   cache_.OnWrite(provider.id.type, std::move(written).value());
-  return Ok();
+  return NothingDropped(provider, warnings);
 }
 
 Status StatusWriter::WriteStatus(const Context& ctx, api::Provider& provider, const api::ProviderStatus& status) {

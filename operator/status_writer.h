@@ -12,7 +12,8 @@ namespace capi::ops {
 // Every write carries the object's uid, so that an object deleted and made anew under the same name never gets what was
 // meant for the old one (kConflict then). Those of status and spec are for the version that `provider` was read at:
 // what was decided on an older one, by a pass that didn't see an earlier write come through or an edit, is refused
-// (kConflict) and decided anew. `provider` follows what is written. Thread-safe.
+// (kConflict) and decided anew. Where the server drops a field of what is written, the write fails
+// (kFailedPrecondition). `provider` follows what is written. Thread-safe.
 class StatusWriter {
  public:
   StatusWriter(kube::Client& client, ProviderCache& cache) : client_(client), cache_(cache) {}

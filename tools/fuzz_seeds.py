@@ -7,6 +7,7 @@ that each target reads.
 
 import base64
 import glob
+import gzip
 import hashlib
 import json
 import os
@@ -74,7 +75,79 @@ def metadata():
     yield from releases("metadata.yaml")
 
 
+def objects():
+    """Objects of the vectors, as JSON."""
+    for name in ("customisation.json", "patches.json", "preflight.json"):
+        for case in cases(name):
+            yield from (json.dumps(value).encode() for value in [case.get("provider"), *case.get("providers", [])] if value)
+
+
+def watches():
+    for kind in ("ADDED", "MODIFIED", "DELETED"):
+        yield from (b'{"type":"' + kind.encode() + b'","object":' + value + b"}\n" for value in objects())
+    status = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old", "details": {"retryAfterSeconds": 1}}
+    yield json.dumps({"type": "ERROR", "object": status}).encode() + b"\n"
+
+
+def responses():
+    for status in ("200 OK", "404 Not Found", "429 Too Many Requests"):
+        head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\n".encode()
+        for body in list(objects())[:40]:
+            chunk = f"{len(body):x}\r\n".encode() + body + b"\r\n"
+            yield head + f"Content-Length: {len(body)}\r\n\r\n".encode() + body
+            yield b"HTTP/1.1 100 Continue\r\n\r\n" + head + b"Transfer-Encoding: chunked\r\n\r\n" + chunk + b"0\r\nX: y\r\n\r\n"
+            packed = gzip.compress(body, mtime=0)
+            yield head + b"Content-Encoding: gzip\r\nConnection: close\r\n\r\n" + packed
+
+
+def kubeconfigs():
+    users = (
+        "{token: t}",
+        "{tokenFile: t, as: me, as-groups: [a]}",
+        "{username: u, password: p}",
+        "{client-certificate: c, client-key: k}",
+        "{exec: {apiVersion: client.authentication.k8s.io/v1, command: ./x, interactiveMode: Never, env: [{name: A, value: b}]}}",
+    )
+    clusters = ("{server: 'https://h', certificate-authority: ca}", "{server: 'http://h', proxy-url: 'socks5://p'}", "{}")
+    for user in users:
+        for cluster in clusters:
+            text = "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts:\n- name: c\n  context: {cluster: k, user: u}\n"
+            yield f"{text}clusters:\n- name: k\n  cluster: {cluster}\nusers:\n- name: u\n  user: {user}\n".encode()
+
+
+def discoveries():
+    """Made of the plurals: as one answer, and as a server without aggregated discovery gives them."""
+    kinds = [(case["id"], case["crd_plural"]) for case in cases("plural.json") if "crd_plural" in case][:20]
+    resources = [{"resource": plural, "responseKind": {"kind": kind}, "scope": "Namespaced", "verbs": ["get"]} for kind, plural in kinds]
+    group = {"metadata": {"name": "x.io"}, "versions": [{"version": "v1", "freshness": "Current", "resources": resources}]}
+    yield json.dumps({"kind": "APIGroupDiscoveryList", "items": [group]}).encode()
+    listed = [{"name": plural, "kind": kind, "namespaced": True} for kind, plural in kinds] + [{"name": f"{kinds[0][1]}/status"}]
+    groups = {"groups": [{"name": "x.io", "versions": [{"version": "v1"}], "preferredVersion": {"version": "v1"}}]}
+    answers = ({"versions": ["v1"]}, {"resources": listed}, groups, {"resources": listed})
+    yield b"\xff".join(json.dumps(answer).encode() for answer in answers)
+
+
+def selectors():
+    operators = ("a", "!a", "a=b", "a==b", "a!=b", "a in (b,c)", "a notin (b, c)", "example.com/a=", "a in ()")
+    yield from (f"{a},{b}".encode() for a in operators for b in operators)
+
+
+def release_urls():
+    yield from (text_of(case, "url").replace(b"BASE", b"/base") for case in cases("repository-url.json"))
+
+
+def urls():
+    yield from (url + b"\n" + other for url in release_urls() for other in (b"../x?y", b"//h/x", b"https://h:8443/x#y"))
+
+
 SEEDS = {
+    "response": responses,
+    "watch": watches,
+    "kubeconfig": kubeconfigs,
+    "discovery": discoveries,
+    "selector": selectors,
+    "url": urls,
+    "release_url": release_urls,
     "yaml": yaml_texts,
     "substitute": yaml_texts,
     "envsubst": templates,

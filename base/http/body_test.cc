@@ -64,6 +64,20 @@ TEST(Body, ThatIsNoWholeGzipFails) {
   }
 }
 
+// F8: what nobody asked for nobody can read.
+TEST(Body, InAnotherEncodingIsRefused) {
+  for (std::string_view encoding : {"br", "deflate", "gzip, br"}) {
+    auto response = Answered(Sized("Content-Encoding: " + std::string(encoding) + "\r\n", "text"));
+    ASSERT_FALSE(response.ok()) << encoding;
+    EXPECT_EQ(response.code(), Code::kUnavailable);
+    EXPECT_THAT(response.error().message, HasSubstr("content encoding that nobody asked for"));
+  }
+  EXPECT_EQ(Answered(Sized("Content-Encoding: identity\r\n", "text"))->body, "text");
+  Request any;
+  any.headers.Set("Accept-Encoding", "br");
+  EXPECT_EQ(Answered(Sized("Content-Encoding: br\r\n", "text"), any)->body, "text");
+}
+
 TEST(Body, LargerThanAllowedIsRefused) {
   Request request;
   request.max_body = 10;

@@ -7,6 +7,7 @@
 #include "base/http/connection.h"
 #include "base/http/exchange.h"
 #include "base/http/proxy.h"
+#include "base/http/response_reader.h"
 #include "base/http/tls.h"
 #include "base/http/token.h"
 #include "base/http/url.h"
@@ -78,7 +79,7 @@ class Client::Impl {
       if (exchange.reusable) Release(*std::move(lease), ctx);
       if (exchange.response.ok() || exchange.refused) return std::move(exchange.response);
       // A server may close an idle connection just when a request is on its way to it.
-      bool stale = !fresh && lease->reused && !exchange.answered && exchange.response.code() == Code::kUnavailable;
+      bool stale = !fresh && lease->reused && MaySendAgain(request, exchange);
       if (!stale) return exchange.response.error().With(Describe(base_, request));
       fresh = true;
     }
@@ -216,12 +217,19 @@ void DropCredentials(Request& request, Options& options) {
   options.tls.server_name = "";
 }
 
-// Where a redirect leads; none for every other answer.
+// Where a redirect leads; none for every other answer, kUnavailable from https to http.
 Result<std::optional<Url>> NextHop(const Url& at, const Request& request, const Response& response) {
   bool followed = request.method == "GET" || request.method == "HEAD";
   std::string location = response.headers.Get("Location");
   if (!followed || !IsRedirect(response.status) || location.empty()) return std::optional<Url>();
-  return std::optional<Url>(TRY_WITH(ResolveReference(at, location), "redirect"));
+  Url next = TRY_WITH(ResolveReference(at, location), "redirect");
+  // What comes on the way there anybody could have changed.
+  if (at.tls() && !next.tls()) {
+    return Error{Code::kUnavailable,
+                 fmt::format("{}: redirect to {}: from https to http nothing is followed", at.Origin(), next.Origin()),
+                 {}};
+  }
+  return std::optional<Url>(std::move(next));
 }
 
 // Requests `url` and goes where redirects lead, at most `hops` of them, over connections of its own.

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,6 +40,13 @@ struct Request {
   std::string content_type;  // of the body
   // When set, a 2xx body goes here piece by piece and Response.body stays empty. An error ends the call with it.
   std::function<Status(std::string_view piece)> on_data;
+  // Called when the head of an answer has come, whatever its status, before any of its body.
+  std::function<void(int status)> on_head;
+  // When nothing comes for so long, the call ends: with what came where it is a stream (Response.silent), else with
+  // kUnavailable.
+  std::optional<Millis> max_silence;
+  // Whether it does no harm twice; unset: as the method says (GET, HEAD, PUT, DELETE).
+  std::optional<bool> idempotent;
   // A body (not streamed) larger than this is refused.
   size_t max_body = 256u << 20;
 };
@@ -47,10 +55,12 @@ struct Response {
   int status = 0;
   Headers headers;
   std::string body;
+  bool silent = false;  // a stream that stopped without an end (Request.max_silence)
 };
 
 struct TlsOptions {
-  std::string ca_pem;               // trusted roots; with ca_file both empty: the system's
+  // Whom to trust: each of these certificates, an intermediate alone too. With ca_file both empty: the system's.
+  std::string ca_pem;
   std::string ca_file;              // read again when it changes
   std::string cert_pem, key_pem;    // client certificate
   std::string cert_file, key_file;  // the same from files, read again when they change
@@ -61,6 +71,7 @@ struct TlsOptions {
 struct Proxy {
   std::string url;       // "http://user:pass@host:port"; "" for none
   std::string no_proxy;  // comma-separated hosts, domains, CIDRs, "*"
+  bool always = false;   // named for this server: whatever no_proxy says, and for loopback addresses too
 };
 
 // HTTPS_PROXY, HTTP_PROXY and NO_PROXY (either case) as Go's net/http reads them, for a URL's scheme.
@@ -72,7 +83,8 @@ struct Options {
   Millis connect_timeout = Seconds(10);
   size_t max_idle = 8;  // connections kept for reuse
   Millis idle_timeout = Seconds(60);
-  bool follow_redirects = false;  // GET only, at most 10; credentials are not sent to another host
+  // GET only, at most 10, never from https to http; credentials are not sent to another host.
+  bool follow_redirects = false;
 };
 
 // A client of one origin ("https://host:port"). Thread-safe; calls run side by side, each on its own connection.
@@ -82,10 +94,10 @@ class Client {
   static Result<std::unique_ptr<Client>> Create(std::string_view base_url, Options options);
   ~Client();
 
-  // kUnavailable for transport errors (refused, reset, TLS, cut body); kDeadlineExceeded and kCancelled from the
-  // context. Any HTTP status is a Response, not an error. An idempotent request (GET, PUT, DELETE, HEAD) that meets a
-  // stale kept-alive connection is sent once more; others are too where no byte of an answer came and the
-  // connection had been idle.
+  // kUnavailable for transport errors (refused, reset, TLS, cut body, an answer that isn't framed as it should be);
+  // kDeadlineExceeded and kCancelled from the context. Any HTTP status is a Response, not an error. A request that
+  // meets a stale kept-alive connection is sent once more where it is idempotent; any other only where none of it was
+  // written.
   Result<Response> Do(const Context& ctx, Request request);
 
   // Replaces client certificate and CA for connections made from now on; idle ones are dropped.
@@ -97,7 +109,8 @@ class Client {
   std::unique_ptr<Impl> impl_;
 };
 
-// One request to an absolute URL, following redirects across hosts (credentials dropped there); for downloads.
+// One request to an absolute URL, following redirects across hosts (credentials dropped there), but never from https to
+// http; for downloads.
 Result<Response> Fetch(const Context& ctx, std::string_view url, Request request, const Options& options);
 
 }  // namespace capi::http

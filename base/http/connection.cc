@@ -16,15 +16,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <condition_variable>
 #include <cstring>
 #include <functional>
 #include <stop_token>
-#include <thread>
 
 #include "base/http/tls.h"
 #include "base/http/url.h"
-#include "base/mutex.h"
 
 namespace capi::http {
 namespace {
@@ -77,35 +74,6 @@ Result<int> Connect(Waiter& waiter, const std::string& address, int port, MonoTi
   return Broken("connect", error);
 }
 
-// What a resolver thread and the call that waits for it share; the thread may outlive the call.
-struct Resolution {
-  Mutex mu;
-  std::condition_variable_any done_changed;
-  bool done CAPI_GUARDED_BY(mu) = false;
-  int error CAPI_GUARDED_BY(mu) = 0;
-  std::vector<std::string> addresses CAPI_GUARDED_BY(mu);
-};
-
-void Resolve(const std::shared_ptr<Resolution>& resolution, const std::string& host) {
-  addrinfo hints = {};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_ADDRCONFIG;
-  addrinfo* found = nullptr;
-  int error = getaddrinfo(host.c_str(), nullptr, &hints, &found);
-  std::vector<std::string> addresses;
-  for (addrinfo* at = found; error == 0 && at != nullptr; at = at->ai_next) {
-    char text[NI_MAXHOST];
-    if (getnameinfo(at->ai_addr, at->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0)
-      addresses.emplace_back(text);
-  }
-  if (found != nullptr) freeaddrinfo(found);
-  MutexLock lock(resolution->mu);
-  resolution->error = error;
-  resolution->addresses = std::move(addresses);
-  resolution->done = true;
-  resolution->done_changed.notify_all();
-}
-
 }  // namespace
 
 // An eventfd that a stop request makes readable. The callback goes (its destructor waits for it) before the descriptor
@@ -148,28 +116,9 @@ Status Waiter::Wait(int fd, short events, std::optional<MonoTime> limit) {
   }
 }
 
-Result<std::vector<std::string>> Lookup(Waiter& waiter, const std::string& host) {
-  if (IsIpAddress(host)) return std::vector<std::string>{host};
-  // getaddrinfo can't be interrupted, so it runs aside; a call that stops waiting leaves it to end on its own.
-  auto resolution = std::make_shared<Resolution>();
-  std::thread([resolution, host] { Resolve(resolution, host); }).detach();
-  const Context& ctx = waiter.ctx();
-  MonoTime deadline = ctx.deadline.value_or(MonoTime::max());
-  MutexLock lock(resolution->mu);
-  bool done = ctx.clock->WaitUntil(resolution->done_changed, resolution->mu, ctx.stop, deadline,
-                                   [&]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return resolution->done; });
-  if (!done) {
-    TRY(ctx.Check());
-    return Error{Code::kDeadlineExceeded, "deadline exceeded", {}};
-  }
-  if (resolution->error != 0)
-    return Error{Code::kUnavailable, fmt::format("look up {}: {}", host, gai_strerror(resolution->error)), {}};
-  return resolution->addresses;
-}
-
-Result<std::unique_ptr<Connection>> Connection::Dial(Waiter& waiter, const std::string& host, int port,
-                                                     MonoTime limit) {
-  auto addresses = TRY(Lookup(waiter, host));
+Result<std::unique_ptr<Connection>> Connection::Dial(Waiter& waiter, const std::string& host, int port, MonoTime limit,
+                                                     Resolver& resolver) {
+  auto addresses = TRY(resolver.Resolve(waiter.ctx(), host, limit));
   Error last{Code::kUnavailable, "no address", {}};
   for (size_t i = 0; i < addresses.size(); ++i) {
     // A dead address must not use up the time of those behind it.
@@ -258,6 +207,7 @@ Status Connection::Write(Waiter& waiter, std::string_view bytes, std::optional<M
                        ? SSL_write(ssl_, bytes.data(), static_cast<int>(std::min<size_t>(bytes.size(), INT_MAX)))
                        : send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent > 0) {
+      if (ssl_ == nullptr) sent_ += static_cast<std::uint64_t>(sent);
       bytes.remove_prefix(static_cast<size_t>(sent));
       continue;
     }
@@ -275,6 +225,8 @@ Status Connection::Write(Waiter& waiter, std::string_view bytes, std::optional<M
   }
   return Ok();
 }
+
+std::uint64_t Connection::written() const { return ssl_ != nullptr ? BIO_number_written(SSL_get_wbio(ssl_)) : sent_; }
 
 bool Connection::Alive() {
   char byte;

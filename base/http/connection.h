@@ -3,12 +3,14 @@
 
 #include <openssl/types.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/context.h"
+#include "base/http/resolver.h"
 #include "base/result.h"
 
 namespace capi::http {
@@ -32,14 +34,12 @@ class Waiter {
   std::unique_ptr<Waker> waker_;  // none when nobody can ask to stop
 };
 
-// The addresses of a host name, in the resolver's order, or that address itself.
-Result<std::vector<std::string>> Lookup(Waiter& waiter, const std::string& host);
-
 // Thread-compatible.
 class Connection {
  public:
-  // TCP to host:port, each address in turn.
-  static Result<std::unique_ptr<Connection>> Dial(Waiter& waiter, const std::string& host, int port, MonoTime limit);
+  // TCP to host:port, each address in turn; all of it, the look-up too, until `limit`.
+  static Result<std::unique_ptr<Connection>> Dial(Waiter& waiter, const std::string& host, int port, MonoTime limit,
+                                                  Resolver& resolver = Resolver::System());
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -50,6 +50,9 @@ class Connection {
   // At least one byte, or 0 at the peer's orderly end. kUnavailable when the connection broke.
   Result<size_t> Read(Waiter& waiter, char* into, size_t size, std::optional<MonoTime> limit = {});
   Status Write(Waiter& waiter, std::string_view bytes, std::optional<MonoTime> limit = {});
+
+  // How many bytes the system took so far, those of TLS itself among them.
+  std::uint64_t written() const;
 
   // For an idle connection: the peer neither closed it nor sent anything.
   bool Alive();
@@ -62,6 +65,7 @@ class Connection {
 
   int fd_;
   SSL* ssl_ = nullptr;
+  std::uint64_t sent_ = 0;  // without TLS
 };
 
 }  // namespace capi::http

@@ -46,7 +46,7 @@ bool InNetwork(const Address& address, std::string_view network) {
   int bits = -1;
   std::string_view length = network.substr(slash + 1);
   std::from_chars(length.data(), length.data() + length.size(), bits);
-  if (!base || bits < 0) return false;
+  if (!base || bits < 0 || bits > 128) return false;
   if (network.find(':') == network.npos) bits += 96;
   return bits <= 128 && SamePrefix(address, *base, bits);
 }
@@ -116,13 +116,23 @@ Proxy ProxyFromEnvironment(std::string_view scheme, const std::function<const ch
   return proxy;
 }
 
+Result<Url> ParseProxyUrl(std::string_view text) {
+  size_t end = text.find("://");
+  if (end == text.npos) return Url::Parse(fmt::format("http://{}", text));
+  std::string scheme = ToLower(text.substr(0, end));
+  constexpr std::string_view kOthers[] = {"https", "socks5", "socks5h", "socks4", "socks4a", "socks"};
+  if (std::find(std::begin(kOthers), std::end(kOthers), scheme) == std::end(kOthers)) return Url::Parse(text);
+  return Error{Code::kUnsupported,
+               fmt::format("a proxy that speaks {} is not supported: name one that speaks plain HTTP, as "
+                           "\"http://host:port\"",
+                           scheme),
+               {}};
+}
+
 Result<std::optional<Url>> ProxyFor(const Url& url, const Proxy& proxy) {
-  if (proxy.url.empty() || Excluded(url, proxy.no_proxy)) return std::optional<Url>();
-  std::string text = proxy.url.find("://") == proxy.url.npos ? "http://" + proxy.url : proxy.url;
-  auto parsed = TRY_WITH(Url::Parse(text), "proxy");
-  if (parsed.scheme != "http")
-    return Error{Code::kUnsupported, fmt::format("proxy: scheme \"{}\" is not supported", parsed.scheme), {}};
-  return std::optional<Url>(std::move(parsed));
+  bool excluded = !proxy.always && Excluded(url, proxy.no_proxy);
+  if (proxy.url.empty() || excluded) return std::optional<Url>();
+  return std::optional<Url>(TRY_WITH(ParseProxyUrl(proxy.url), "proxy"));
 }
 
 std::string ProxyAuthorization(const Url& proxy) {

@@ -10,8 +10,12 @@
 
 namespace capi::http {
 
-// The proxy for requests to `url`, or none. Loopback addresses and "localhost" never go through one, as in Go.
-// kInvalidArgument for a proxy URL that is none, kUnsupported for one that isn't "http://".
+// A proxy's URL; its scheme may be missing. kInvalidArgument for what is none, kUnsupported for a proxy that speaks
+// anything but plain HTTP. Neither message shows more of it than its scheme.
+Result<Url> ParseProxyUrl(std::string_view text);
+
+// The proxy for requests to `url`, or none. Loopback addresses and "localhost" go through one only if it was named for
+// this server (Proxy.always), as in Go. Errors as ParseProxyUrl.
 Result<std::optional<Url>> ProxyFor(const Url& url, const Proxy& proxy);
 
 // "Basic ..." of a proxy URL's user and password, "" for none.

@@ -13,6 +13,7 @@ namespace {
 using http_testing::Peer;
 using http_testing::RawServer;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 Context Ctx() { return Context().WithTimeout(Seconds(20)); }
@@ -75,6 +76,7 @@ TEST(Proxy, IsLeftOutForWhatNoProxyLists) {
       {"fd00::/8", "https://[fe12::1]", true},
       {"[fd12::1]:443", "https://[fd12::1]", false},
       {"10.0.0.0/99", "https://10.0.0.1", true},
+      {"10.0.0.0/2147483647", "https://10.0.0.1", true},
   };
   for (const Case& c : cases) {
     auto proxy = ProxyFor(*Url::Parse(c.url), {"http://p:3128", std::string(c.no_proxy)});
@@ -83,12 +85,38 @@ TEST(Proxy, IsLeftOutForWhatNoProxyLists) {
   }
 }
 
-TEST(Proxy, UrlMayLackItsSchemeAndMustBeHttp) {
+// F8: one that a kubeconfig names is meant for its server, wherever that is.
+TEST(Proxy, NamedForAServerIsNeverLeftOut) {
+  for (std::string_view url :
+       {"https://localhost:6443", "https://127.0.0.1:6443", "https://[::1]", "http://a.example"}) {
+    for (std::string_view no_proxy : {"", "*"}) {
+      auto proxy =
+          ProxyFor(*Url::Parse(url), {.url = "http://p:3128", .no_proxy = std::string(no_proxy), .always = true});
+      ASSERT_TRUE(proxy.ok());
+      ASSERT_TRUE(proxy->has_value()) << url;
+      EXPECT_EQ((*proxy)->HostPort(), "p:3128");
+    }
+  }
+}
+
+TEST(Proxy, UrlMayLackItsScheme) {
   const Url url = *Url::Parse("https://example.com");
   EXPECT_EQ((*ProxyFor(url, {"p:3128", ""}))->HostPort(), "p:3128");
-  EXPECT_EQ(ProxyFor(url, {"https://p:3128", ""}).code(), Code::kUnsupported);
-  EXPECT_EQ(ProxyFor(url, {"socks5://p", ""}).code(), Code::kInvalidArgument);
   EXPECT_EQ(ProxyAuthorization(**ProxyFor(url, {"http://us%40er:p%3Aw@p", ""})), "Basic dXNAZXI6cDp3");
+}
+
+// F8: what isn't spoken is refused with what to do instead.
+TEST(Proxy, OfAnotherKindIsRefused) {
+  const Url url = *Url::Parse("https://example.com");
+  for (std::string_view scheme : {"https", "socks5", "SOCKS5H", "socks4"}) {
+    auto refused = ProxyFor(url, {std::string(scheme) + "://user:secret@p:1080", ""});
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.code(), Code::kUnsupported);
+    EXPECT_THAT(refused.error().message, HasSubstr("not supported: name one that speaks plain HTTP"));
+    EXPECT_THAT(refused.error().message, Not(HasSubstr("secret")));
+    EXPECT_TRUE(ProxyFor(url, {std::string(scheme) + "://p", "example.com"}).ok()) << "nobody asks for it";
+  }
+  EXPECT_EQ(ProxyFor(url, {"ftp://p", ""}).code(), Code::kInvalidArgument);
 }
 
 TEST(Proxy, GetsPlainRequestsWhole) {

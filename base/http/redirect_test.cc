@@ -1,13 +1,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "base/http/client.h"
 #include "base/http/server.h"
+#include "base/http/testing.h"
 
 namespace capi::http {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Context Ctx() { return Context().WithTimeout(Seconds(20)); }
 
@@ -89,6 +93,41 @@ TEST(Redirect, HasAnEnd) {
   EXPECT_THAT(many.error().message, HasSubstr("too many redirects"));
   EXPECT_THAT(Fetch(Ctx(), "http://" + origin->address() + "/bad", With("GET", ""), {}).error().message,
               HasSubstr("redirect: bad URL"));
+}
+
+// T6: what came safely so far isn't fetched from anybody on the way.
+TEST(Redirect, NeverLeadsFromHttpsToHttp) {
+  http_testing::TestCa ca;
+  auto pem = ca.Issue({.alt_names = "IP:127.0.0.1"});
+  auto plain = Origin();
+  std::atomic<int> asked = 0;
+  auto handler = [&](const ServerRequest& request) {
+    ++asked;
+    if (request.path == "/hop") return Redirect(302, "/away");
+    return Redirect(307, "http://" + plain->address() + "/headers?signature=x");
+  };
+  ServerOptions tls;
+  tls.cert_pem = pem.cert;
+  tls.key_pem = pem.key;
+  auto safe = *Server::Start(tls, handler);
+  Options options;
+  options.tls.ca_pem = ca.pem();
+  options.follow_redirects = true;
+  auto client = *Client::Create("https://" + safe->address(), options);
+  for (std::string target : {"/away", "/hop"}) {
+    for (auto response : {client->Do(Ctx(), With("GET", target)),
+                          Fetch(Ctx(), "https://" + safe->address() + target, With("GET", ""), options)}) {
+      ASSERT_FALSE(response.ok()) << response->body;
+      EXPECT_EQ(response.code(), Code::kUnavailable);
+      EXPECT_THAT(response.error().message, HasSubstr("from https to http nothing is followed"));
+      EXPECT_THAT(response.error().message, Not(HasSubstr("signature")));
+    }
+  }
+  EXPECT_EQ(asked, 6);
+  // The other way is an improvement.
+  auto up = Server::Start({}, [&](const ServerRequest&) { return Redirect(302, "https://" + safe->address() + "/x"); });
+  auto followed = Fetch(Ctx(), "http://" + (*up)->address() + "/", With("GET", ""), options);
+  EXPECT_THAT(followed.error().message, HasSubstr("https://" + safe->address())) << "it came as far as the safe one";
 }
 
 TEST(Redirect, IsAnAnswerForAClientThatDoesNotFollow) {

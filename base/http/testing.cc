@@ -85,7 +85,8 @@ Pem Make(const CertificateOptions& options, const Pem* issuer) {
   X509* signer = issuer != nullptr ? CertificateOf(issuer->cert) : certificate;
   EVP_PKEY* signing_key = issuer != nullptr ? KeyOf(issuer->key) : key;
   X509_set_issuer_name(certificate, X509_get_subject_name(signer));
-  AddExtension(certificate, signer, NID_basic_constraints, issuer != nullptr ? "CA:FALSE" : "critical,CA:TRUE");
+  bool authority = issuer == nullptr || options.authority;
+  AddExtension(certificate, signer, NID_basic_constraints, authority ? "critical,CA:TRUE" : "CA:FALSE");
   if (!options.alt_names.empty()) AddExtension(certificate, signer, NID_subject_alt_name, options.alt_names);
   Require(X509_sign(certificate, signing_key, EVP_sha256()) > 0);
   Pem pem{ToPem(certificate), ToPem(key)};
@@ -250,6 +251,9 @@ RawServer::~RawServer() {
 
 TestCa::TestCa(std::string_view name)
     : pem_(Make({.common_name = std::string(name), .alt_names = "", .days = 1}, nullptr)) {}
+
+TestCa::TestCa(std::string_view name, const TestCa& issuer)
+    : pem_(issuer.Issue({.common_name = std::string(name), .authority = true})) {}
 
 Pem TestCa::Issue(const CertificateOptions& options) const { return Make(options, &pem_); }
 

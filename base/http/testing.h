@@ -81,8 +81,9 @@ class RawServer {
 
 struct CertificateOptions {
   std::string common_name = "test";
-  std::string alt_names;  // OpenSSL's form: "IP:127.0.0.1,DNS:localhost"
-  int days = 1;           // negative: expired
+  std::string alt_names;   // OpenSSL's form: "IP:127.0.0.1,DNS:localhost"
+  int days = 1;            // negative: expired
+  bool authority = false;  // may issue others
 };
 
 struct Pem {
@@ -93,6 +94,7 @@ struct Pem {
 class TestCa {
  public:
   explicit TestCa(std::string_view name = "test CA");
+  TestCa(std::string_view name, const TestCa& issuer);  // an intermediate one
   const std::string& pem() const { return pem_.cert; }
   Pem Issue(const CertificateOptions& options) const;
 

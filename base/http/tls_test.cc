@@ -101,6 +101,36 @@ TEST(Tls, VerifiesTheServer) {
   }
 }
 
+// F8: a file with an intermediate alone, or with the server's own certificate, says whom to trust, as for Go and curl.
+TEST(Tls, TrustsWhateverTheFileHolds) {
+  TestCa root("root"), other("another root");
+  TestCa intermediate("intermediate", root), unrelated("unrelated", other);
+  Pem leaf = intermediate.Issue({.alt_names = "IP:127.0.0.1"});
+  Pem whole{leaf.cert + intermediate.pem(), leaf.key};
+  struct Case {
+    std::string_view name;
+    Pem served;
+    std::string trusted;
+    bool ok;
+  };
+  const Case cases[] = {
+      {"the intermediate alone", leaf, intermediate.pem(), true},
+      {"the intermediate alone, of a server that sends it too", whole, intermediate.pem(), true},
+      {"the root, of a server that sends the intermediate", whole, root.pem(), true},
+      {"the root, of a server that sends the leaf alone", leaf, root.pem(), false},
+      {"the server's own certificate", leaf, leaf.cert, true},
+      {"another intermediate", whole, unrelated.pem(), false},
+      {"another root", whole, other.pem(), false},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    auto server = Serve(c.served);
+    std::string message = Try("https://127.0.0.1" + Port(*server), {.ca_pem = c.trusted});
+    EXPECT_EQ(message.empty(), c.ok) << message;
+    EXPECT_THAT(message, HasSubstr(c.ok ? "" : "certificate verify failed"));
+  }
+}
+
 TEST(Tls, SaysThatTheServerSpeaksPlainHttp) {
   RawServer server([](Peer& peer, int) {
     peer.Write("HTTP/1.1 400 Bad Request\r\n\r\n");

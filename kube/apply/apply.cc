@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "base/thread_pool.h"
 #include "kube/apply/replace.h"
+#include "kube/client/warnings.h"
 
 namespace capi::kube {
 namespace {
@@ -171,6 +172,15 @@ bool IsCurrent(const Manifest& manifest, const InventoryEntry* entry) {
          entry->version == VersionOf(manifest);
 }
 
+// What may be told of an object, each once: one apply may be several requests. What a server says of a Secret might
+// repeat its values, but for the names of fields.
+std::vector<std::string> Told(const ObjectId& id, std::vector<std::string> warnings) {
+  if (id.kind == "Secret") std::erase_if(warnings, [](const std::string& warning) { return !IsFieldWarning(warning); });
+  std::sort(warnings.begin(), warnings.end());
+  warnings.erase(std::unique(warnings.begin(), warnings.end()), warnings.end());
+  return warnings;
+}
+
 Outcome Applied(const Manifest& manifest, const InventoryEntry* before, const Object& answer,
                 const std::string& manager) {
   bool created = (before == nullptr || before->hash.empty()) && WasCreated(answer, manager);
@@ -217,7 +227,6 @@ Status Applier::Apply(const Context& ctx, const std::vector<Manifest>& manifests
                       std::vector<Change>& changes, const LeftBehind& left_behind) {
   const OwnKinds own(manifests);
   const WriteOptions write{.field_manager = options_.field_manager, .metadata_only = true};
-  const ObjectApply apply(client_, ctx, write, own, left_behind ? &left_behind : nullptr);
   std::vector<Outcome> outcomes(manifests.size());
   auto one = [&](size_t index) {
     const Manifest& manifest = manifests[index];
@@ -226,10 +235,14 @@ Status Applier::Apply(const Context& ctx, const std::vector<Manifest>& manifests
       outcomes[index].change = Change{.id = manifest.id, .action = Change::Action::kUnchanged, .entry = *entry};
       return;
     }
-    auto live = apply.Run(manifest);
+    std::vector<std::string> warnings;
+    WriteOptions options = write;
+    options.warnings = &warnings;
+    auto live = ObjectApply(client_, ctx, options, own, left_behind ? &left_behind : nullptr).Run(manifest);
     if (live.ok()) LearnCrd(client_.mapper(), manifest);
     outcomes[index] =
         live.ok() ? Applied(manifest, entry, *live, options_.field_manager) : Failed(manifest.id, live.error());
+    outcomes[index].change->warnings = Told(manifest.id, std::move(warnings));
   };
   std::optional<Stage> stage;
   for (const auto& [wave, indices] : Waves(manifests, [](const Manifest& manifest) { return manifest.id; })) {

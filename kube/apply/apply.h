@@ -25,9 +25,10 @@ struct Change {
   enum class Action { kCreated, kConfigured, kUnchanged, kDeleted, kDeleting, kFailed };
   ObjectId id;
   Action action = Action::kUnchanged;
-  InventoryEntry entry;          // after an apply
-  std::string resource_version;  // of the server's answer to an apply; tells whether a cache has seen it
-  std::string error;             // of kFailed; why `keep` saved it; what an object waits for
+  InventoryEntry entry;                    // after an apply
+  std::string resource_version;            // of the server's answer to an apply; tells whether a cache has seen it
+  std::string error;                       // of kFailed; why `keep` saved it; what an object waits for
+  std::vector<std::string> warnings = {};  // what the server warned of in an apply, in its words
 };
 
 // Applies what differs: a manifest whose hash is in `current` with our managedFields entry is skipped. Stops after the

@@ -51,6 +51,31 @@ TEST_F(Apply, StopsAfterTheStageThatFailedAndTriesAllOfIt) {
   EXPECT_FALSE(changes[1].error.empty());
 }
 
+// F9: the server's warnings come with the object that they are of. (Fields that it doesn't know it refuses.)
+TEST_F(Apply, HandsUpWhatTheServerWarnsOf) {
+  std::vector<Change> changes = MustApply(InNamespace(R"(
+{apiVersion: v1, kind: ConfigMap, metadata: {name: fine, namespace: @}, data: {k: v}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: old, namespace: @}
+spec:
+  selector: {matchLabels: {a: b}}
+  template:
+    metadata: {labels: {a: b}}
+    spec: {containers: [{name: c, image: i}], nodeSelector: {beta.kubernetes.io/os: linux}}
+)"));
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_TRUE(changes[0].warnings.empty());
+  EXPECT_THAT(changes[1].warnings, testing::ElementsAre(HasSubstr("beta.kubernetes.io/os")));
+  std::vector<Change> refused;
+  Manifest unknown =
+      InNamespace("{apiVersion: v1, kind: ConfigMap, metadata: {name: fine, namespace: @}, dataa: {}}")[0];
+  auto applied = applier_->Apply(ctx_, {unknown}, {}, refused);
+  ASSERT_FALSE(applied.ok());
+  EXPECT_THAT(applied.error().message, HasSubstr("dataa"));
+}
+
 // F3: what may succeed later is told from what can't, also when both happen.
 TEST_F(Apply, TransientErrorsKeepTheirCode) {
   struct Case {

@@ -7,7 +7,9 @@
 #include <latch>
 #include <thread>
 
+#include "base/http/testing.h"
 #include "kube/cache/testing.h"
+#include "kube/client/client.h"
 
 namespace capi::kube {
 namespace {
@@ -84,6 +86,24 @@ TEST(ServerState, AnAnswerIsAnAnswer) {
     state.Wait(With(clock), 1, kAway);
     EXPECT_EQ(probes, c.is_back ? 1 : 2);
   }
+}
+
+// F8: with a real server, one of whose checks fails. It was away for good.
+TEST(ServerState, AServerThatAnswersIsThere) {
+  std::atomic<int> probes = 0;
+  std::stop_source stop;
+  http_testing::RawServer server([&](http_testing::Peer& peer, int) {
+    peer.ReadRequest();
+    if (++probes == 3) stop.request_stop();
+    peer.Write("HTTP/1.1 500 Internal Server Error\r\nConnection: close\r\nContent-Length: 2\r\n\r\nno");
+  });
+  auto client = Client::Connect({.server = server.url()}, {});
+  ASSERT_TRUE(client.ok()) << client.error().message;
+  JumpClock clock;
+  Context ctx = With(clock);
+  ctx.stop = stop.get_token();
+  ServerState::Of(**client)->Wait(ctx, 1, kAway);
+  EXPECT_EQ(probes, 1);
 }
 
 TEST(ServerState, RepeatedFailuresOfManyAreASecondApart) {

@@ -2,7 +2,7 @@
 
 #include "kube/client/client_impl.h"
 #include "kube/client/query.h"
-#include "kube/client/status_error.h"
+#include "kube/client/warnings.h"
 
 namespace capi::kube {
 namespace {
@@ -15,8 +15,7 @@ std::string WriteTarget(const Resource& resource, std::string_view ns, std::stri
   query.Add("fieldManager", options.field_manager);
   if (force) query.Add("force", "true");
   if (options.dry_run) query.Add("dryRun", "All");
-  // Unknown fields of newer releases are no news to anyone who reads warnings.
-  query.Add("fieldValidation", "Ignore");
+  query.Add("fieldValidation", "Warn");
   return query.AppendTo(resource.Path(ns, name, options.subresource));
 }
 
@@ -31,9 +30,8 @@ std::string_view ContentType(PatchType type) {
 
 }  // namespace
 
-Client::Impl::Impl(Config c, ClientOptions o, std::unique_ptr<Transport> t)
+Client::Impl::Impl(Config c, std::unique_ptr<Transport> t)
     : config(std::move(c)),
-      options(std::move(o)),
       transport(std::move(t)),
       mapper(
           [this](const Context& ctx, std::string_view path, std::string_view accept) -> Result<std::string> {
@@ -42,8 +40,12 @@ Client::Impl::Impl(Config c, ClientOptions o, std::unique_ptr<Transport> t)
           },
           SystemClock()) {}
 
-Result<Object> Client::Impl::DoObject(const Context& ctx, const Call& call, const Resource& resource) {
+Result<Object> Client::Impl::DoObject(const Context& ctx, const Call& call, const Resource& resource,
+                                      std::vector<std::string>* warnings) {
   http::Response response = TRY(Do(ctx, call));
+  if (warnings != nullptr) {
+    for (std::string& warning : WarningsOf(response.headers)) warnings->push_back(std::move(warning));
+  }
   Object out(TRY_WITH(ParseJson(response.body), "answer to " + call.method + " " + call.target));
   if (!out.json().is_object()) return Error{Code::kInternal, "answer to " + call.target + " is no object", {}};
   if (out.kind() == "PartialObjectMetadata") {
@@ -56,9 +58,9 @@ Result<Object> Client::Impl::DoObject(const Context& ctx, const Call& call, cons
 Client::Client(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Client::~Client() = default;
 
-Result<std::unique_ptr<Client>> Client::Connect(const Config& config, ClientOptions options) {
+Result<std::unique_ptr<Client>> Client::Connect(const Config& config, const ClientOptions& options) {
   auto transport = TRY(Transport::Create(config, options));
-  return std::unique_ptr<Client>(new Client(std::make_unique<Impl>(config, std::move(options), std::move(transport))));
+  return std::unique_ptr<Client>(new Client(std::make_unique<Impl>(config, std::move(transport))));
 }
 
 RestMapper& Client::mapper() { return impl_->mapper; }
@@ -87,7 +89,7 @@ Result<Object> Client::ApplyText(const Context& ctx, const Resource& resource, s
             .content_type = "application/apply-patch+yaml",  // JSON is YAML
             .accept = AcceptFor(options.metadata_only),
             .repeatable = true};
-  return impl_->DoObject(ctx, call, resource);
+  return impl_->DoObject(ctx, call, resource, options.warnings);
 }
 
 Result<Object> Client::Create(const Context& ctx, const Resource& resource, const Object& object,
@@ -101,7 +103,7 @@ Result<Object> Client::Create(const Context& ctx, const Resource& resource, cons
             .content_type = std::string(kAcceptJson),
             .accept = AcceptFor(options.metadata_only),
             .repeatable = options.dry_run};
-  return impl_->DoObject(ctx, call, resource);
+  return impl_->DoObject(ctx, call, resource, options.warnings);
 }
 
 Result<Object> Client::Update(const Context& ctx, const Resource& resource, const Object& object,
@@ -112,7 +114,7 @@ Result<Object> Client::Update(const Context& ctx, const Resource& resource, cons
             .content_type = std::string(kAcceptJson),
             .accept = AcceptFor(options.metadata_only),
             .repeatable = options.dry_run};
-  return impl_->DoObject(ctx, call, resource);
+  return impl_->DoObject(ctx, call, resource, options.warnings);
 }
 
 Result<Object> Client::Patch(const Context& ctx, const Resource& resource, std::string_view ns, std::string_view name,
@@ -123,7 +125,7 @@ Result<Object> Client::Patch(const Context& ctx, const Resource& resource, std::
             .content_type = std::string(ContentType(type)),
             .accept = AcceptFor(options.metadata_only),
             .repeatable = type == PatchType::kMerge || options.dry_run};
-  return impl_->DoObject(ctx, call, resource);
+  return impl_->DoObject(ctx, call, resource, options.warnings);
 }
 
 Status Client::Delete(const Context& ctx, const Resource& resource, std::string_view ns, std::string_view name,
@@ -140,6 +142,8 @@ Status Client::Delete(const Context& ctx, const Resource& resource, std::string_
             .repeatable = true};
   return TRY(impl_->Do(ctx, call)), Ok();
 }
+
+Status Client::Ping(const Context& ctx) { return impl_->transport->Ping(ctx); }
 
 Result<std::string> Client::Raw(const Context& ctx, std::string_view method, std::string_view target, std::string body,
                                 std::string_view content_type, std::string_view accept) {

@@ -48,6 +48,9 @@ struct WatchOptions {
   // fails with kUnsupported or kInvalidArgument before any event: list and watch instead.
   bool send_initial_events = false;
   Seconds timeout{0};  // asks the server to end the watch; 0: the client picks 5 to 10 minutes at random
+  // A watch on which nothing comes for so long has ended: a proxy may keep it open though the server is gone. (A server
+  // sends a bookmark each minute.)
+  Millis max_silence = Seconds(100);
 };
 
 struct WatchEvent {
@@ -62,6 +65,9 @@ struct WriteOptions {
   bool dry_run = false;
   std::string subresource;     // "status"
   bool metadata_only = false;  // the answer is apiVersion, kind and metadata alone: cheaper where that is all one needs
+  // What the server warns of in its answer is appended, in its words: fields that it doesn't know and drops, above all
+  // (IsFieldWarning in warnings.h).
+  std::vector<std::string>* warnings = nullptr;
 };
 
 enum class PatchType { kMerge, kJson, kStrategicMerge };
@@ -74,7 +80,8 @@ struct DeleteOptions {
 
 struct ClientOptions {
   std::string user_agent;
-  Millis timeout = Seconds(30);  // of a call whose context has no deadline; not for watches
+  // Of a call whose context has no deadline, once there are credentials for it; not for watches.
+  Millis timeout = Seconds(30);
   // Of any call on 429 and 503 with Retry-After, and of calls that may be repeated (reads, applies, deletions, merge
   // patches) on lost connections.
   int max_retries = 3;
@@ -83,7 +90,7 @@ struct ClientOptions {
 // Thread-safe.
 class Client {
  public:
-  static Result<std::unique_ptr<Client>> Connect(const Config& config, ClientOptions options);
+  static Result<std::unique_ptr<Client>> Connect(const Config& config, const ClientOptions& options);
   ~Client();
 
   Result<Object> Get(const Context& ctx, const Resource& resource, std::string_view ns, std::string_view name,
@@ -91,8 +98,8 @@ class Client {
   // All pages. A page token that expires (410) starts the listing again, once.
   Result<ObjectList> List(const Context& ctx, const Resource& resource, std::string_view ns,
                           const ListOptions& options = {});
-  // Bookmarks are asked for. Blocks; calls `on_event` for each event until the server ends the watch (Ok), an error, or
-  // the context ends. An error from `on_event` ends the watch with it. kGone: list again.
+  // Bookmarks are asked for. Blocks; calls `on_event` for each event until the server ends the watch or falls silent
+  // (Ok), an error, or the context ends. An error from `on_event` ends the watch with it. kGone: list again.
   Status Watch(const Context& ctx, const Resource& resource, std::string_view ns, const WatchOptions& options,
                const std::function<Status(WatchEvent)>& on_event);
 
@@ -114,6 +121,9 @@ class Client {
   // Any path; the body is returned as text. For discovery, /version, and probes.
   Result<std::string> Raw(const Context& ctx, std::string_view method, std::string_view target, std::string body = "",
                           std::string_view content_type = "", std::string_view accept = "application/json");
+
+  // Ok once the server answers at all, whatever it says of itself.
+  Status Ping(const Context& ctx);
 
   RestMapper& mapper();
   const Config& config() const;

@@ -67,6 +67,29 @@ TEST_F(ClientTest, CreatesReadsUpdatesAndDeletes) {
   EXPECT_EQ(client_->Delete(ctx_, map_, ns_, "m").code(), Code::kNotFound);
 }
 
+// F9: what a server drops it tells.
+TEST_F(ClientTest, HandsUpWhichFieldsTheServerDrops) {
+  Make("m");
+  std::vector<std::string> warnings;
+  WriteOptions options{.field_manager = "me"};
+  options.warnings = &warnings;
+  auto patched = client_->Patch(ctx_, map_, ns_, "m", PatchType::kMerge, {{"dataa", {{"k", "v"}}}}, options);
+  ASSERT_TRUE(patched.ok()) << patched.error().message;
+  EXPECT_THAT(warnings, testing::ElementsAre(R"(unknown field "dataa")"));
+  warnings.clear();
+  Json other = ConfigMapJson(ns_, "other", "v");
+  other["metadata"]["lables"] = {{"a", "b"}};
+  auto created = client_->Create(ctx_, map_, Object(other), options);
+  ASSERT_TRUE(created.ok()) << created.error().message;
+  EXPECT_THAT(warnings, testing::ElementsAre(R"(unknown field "metadata.lables")"));
+  EXPECT_FALSE(created->json()["metadata"].contains("lables"));
+  warnings.clear();
+  auto applied = client_->Apply(ctx_, map_, Object(other), options);
+  ASSERT_FALSE(applied.ok()) << "an apply takes no field that isn't declared";
+  EXPECT_THAT(applied.error().message, HasSubstr("field not declared in schema"));
+  EXPECT_THAT(warnings, testing::IsEmpty());
+}
+
 TEST_F(ClientTest, PatchesInEachWay) {
   Make("m");
   auto merged = client_->Patch(ctx_, map_, ns_, "m", PatchType::kMerge, Json::parse(R"({"data":{"key":null,"n":"1"}})"),

@@ -15,19 +15,16 @@ inline constexpr std::string_view kAcceptMetadataList =
 
 class Client::Impl {
  public:
-  Impl(Config config, ClientOptions options, std::unique_ptr<Transport> transport);
+  Impl(Config config, std::unique_ptr<Transport> transport);
 
-  Result<http::Response> Do(const Context& ctx, const Call& call) { return transport->Do(WithDefault(ctx), call); }
+  Result<http::Response> Do(const Context& ctx, const Call& call) { return transport->Do(ctx, call); }
   // The same, its body as the object of `resource` that `id` names in errors.
-  Result<Object> DoObject(const Context& ctx, const Call& call, const Resource& resource);
+  Result<Object> DoObject(const Context& ctx, const Call& call, const Resource& resource,
+                          std::vector<std::string>* warnings = nullptr);
 
   const Config config;
-  const ClientOptions options;
   const std::unique_ptr<Transport> transport;
   RestMapper mapper;
-
- private:
-  Context WithDefault(const Context& ctx) const { return ctx.deadline ? ctx : ctx.WithTimeout(options.timeout); }
 };
 
 }  // namespace capi::kube

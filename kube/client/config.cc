@@ -7,6 +7,7 @@
 
 #include "base/encoding.h"
 #include "base/files.h"
+#include "base/http/proxy.h"
 #include "base/strings.h"
 #include "kube/client/credentials.h"
 #include "kube/client/exec_credential.h"
@@ -38,7 +39,11 @@ Status ReadCluster(const KubeconfigEntry& cluster, const GetEnv& getenv, Config&
   out.proxy.url = TRY(cluster.Text("proxy-url"));
   if (out.proxy.url.empty()) {
     out.proxy = http::ProxyFromEnvironment(SchemeOf(out.server), getenv ? getenv : GetEnv(::getenv));
+    return Ok();
   }
+  out.proxy.always = true;
+  auto proxy = http::ParseProxyUrl(out.proxy.url);
+  if (!proxy.ok()) return cluster.Wrong("proxy-url", proxy.error().message);
   return Ok();
 }
 
@@ -164,6 +169,8 @@ Result<const KubeconfigEntry*> Named(const std::map<std::string, KubeconfigEntry
   return Error{Code::kInvalidArgument, fmt::format("{}: \"{}\" does not exist", where, name), {}};
 }
 
+}  // namespace
+
 Result<Config> FromKubeconfig(const Kubeconfig& file, const ConfigSources& sources) {
   Config out;
   out.context = sources.context.empty() ? file.current_context : sources.context;
@@ -179,6 +186,8 @@ Result<Config> FromKubeconfig(const Kubeconfig& file, const ConfigSources& sourc
   TRY(ReadUser(*user, *cluster, out));
   return out;
 }
+
+namespace {
 
 bool InCluster(const ConfigSources& sources) {
   return !Env(sources.getenv, "KUBERNETES_SERVICE_HOST").empty() &&

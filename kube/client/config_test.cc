@@ -71,11 +71,34 @@ TEST_F(ConfigTest, ReadsInlineDataAndToken) {
   EXPECT_EQ(config->tls.key_pem, "KEY");
   EXPECT_EQ(config->tls.server_name, "other");
   EXPECT_EQ(config->proxy.url, "http://p:3128");
+  EXPECT_TRUE(config->proxy.always);
   EXPECT_EQ(config->ns, "spot");
   EXPECT_EQ(config->context, "c");
   EXPECT_EQ(config->impersonate_user, "someone");
   EXPECT_THAT(config->impersonate_groups, testing::ElementsAre("a", "b"));
   EXPECT_EQ(Authorization(*config), "Bearer t");
+}
+
+// F8: the environment's proxy isn't for loopback addresses, nor for what NO_PROXY lists; the file's is for its server.
+TEST_F(ConfigTest, TellsWhereAProxyComesFrom) {
+  env_ = {{"HTTPS_PROXY", "http://env:1"}, {"NO_PROXY", "h"}};
+  auto environment = Load(OneContext("{server: 'https://h'}", "{}"));
+  ASSERT_TRUE(environment.ok()) << environment.error().message;
+  EXPECT_EQ(environment->proxy.url, "http://env:1");
+  EXPECT_EQ(environment->proxy.no_proxy, "h");
+  EXPECT_FALSE(environment->proxy.always);
+  auto named = Load(OneContext("{server: 'https://h', proxy-url: 'http://p:3128'}", "{}"));
+  ASSERT_TRUE(named.ok()) << named.error().message;
+  EXPECT_EQ(named->proxy.url, "http://p:3128");
+  EXPECT_TRUE(named->proxy.always);
+  for (std::string_view url : {"socks5://u:secret@p", "https://u:secret@p"}) {
+    auto refused = Load(OneContext("{server: 'https://h', proxy-url: '" + std::string(url) + "'}", "{}"));
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.code(), Code::kInvalidArgument);
+    EXPECT_THAT(refused.error().message, HasSubstr("clusters[k].cluster.proxy-url: a proxy that speaks "));
+    EXPECT_THAT(refused.error().message, HasSubstr("name one that speaks plain HTTP"));
+    EXPECT_THAT(refused.error().message, testing::Not(HasSubstr("secret")));
+  }
 }
 
 TEST_F(ConfigTest, PathsAreRelativeToTheFile) {

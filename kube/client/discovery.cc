@@ -24,6 +24,12 @@ std::vector<std::string> Strings(const Json& value, std::string_view field) {
   return out;
 }
 
+// What can be asked for: its path has all its parts.
+bool IsUsable(const Resource& r) {
+  auto part = [](const std::string& name) { return !name.empty() && name.find('/') == name.npos; };
+  return part(r.plural) && part(r.version) && !r.kind.empty();
+}
+
 void ReadAggregated(const Json& list, Discovery& out) {
   for (const Json& group : Items(list, "items")) {
     std::string name = GetString(group, {"metadata", "name"});
@@ -37,7 +43,7 @@ void ReadAggregated(const Json& list, Discovery& out) {
                    .namespaced = GetString(entry, {"scope"}) == "Namespaced",
                    .verbs = Strings(entry, "verbs"),
                    .subresources = {}};
-        if (r.kind.empty()) continue;  // known by its subresources alone
+        if (!IsUsable(r)) continue;  // without a kind: known by its subresources alone
         for (const Json& sub : Items(entry, "subresources")) r.subresources.push_back(GetString(sub, {"subresource"}));
         out.resources.push_back(std::move(r));
       }
@@ -50,14 +56,14 @@ void ReadResourceList(const Json& list, const GroupVersion& gv, Discovery& out) 
   size_t first = out.resources.size();
   for (const Json& entry : Items(list, "resources")) {
     std::string name = GetString(entry, {"name"});
-    if (name.empty() || name.find('/') != name.npos) continue;
-    out.resources.push_back({.group = gv.group,
-                             .version = gv.version,
-                             .plural = name,
-                             .kind = GetString(entry, {"kind"}),
-                             .namespaced = GetBool(entry, {"namespaced"}),
-                             .verbs = Strings(entry, "verbs"),
-                             .subresources = {}});
+    Resource r{.group = gv.group,
+               .version = gv.version,
+               .plural = name,
+               .kind = GetString(entry, {"kind"}),
+               .namespaced = GetBool(entry, {"namespaced"}),
+               .verbs = Strings(entry, "verbs"),
+               .subresources = {}};
+    if (IsUsable(r)) out.resources.push_back(std::move(r));
   }
   for (const Json& entry : Items(list, "resources")) {
     std::string name = GetString(entry, {"name"});

@@ -58,6 +58,11 @@ class ExecTest : public testing::Test {
     return out;
   }
 
+  // Writes its process's id into "pid" and hangs.
+  std::string Hang() const {
+    return "echo $$ >" + folder_ + "/new; mv " + folder_ + "/new " + folder_ + "/pid; exec sleep 1000";
+  }
+
   static std::string Print(std::string_view status, std::string_view version = "v1") {
     return "cat <<'E'\n{\"apiVersion\":\"client.authentication.k8s.io/" + std::string(version) +
            "\",\"kind\":\"ExecCredential\",\"status\":" + std::string(status) + "}\nE\n";
@@ -140,7 +145,7 @@ TEST_F(ExecTest, AMissingProgramSaysHowToGetIt) {
 }
 
 TEST_F(ExecTest, AStopKillsAPluginThatHangs) {
-  Config config = Load("echo $$ >" + folder_ + "/pid; exec sleep 1000");
+  Config config = Load(Hang());
   std::stop_source stop;
   std::jthread stopper([&] {
     while (!ReadFile(folder_ + "/pid").ok()) std::this_thread::yield();
@@ -151,6 +156,64 @@ TEST_F(ExecTest, AStopKillsAPluginThatHangs) {
   EXPECT_EQ(credential.code(), Code::kCancelled);
   auto pid = ReadFile(folder_ + "/pid");
   ASSERT_TRUE(pid.ok());
+  EXPECT_FALSE(fs::exists("/proc/" + std::to_string(std::atoi(pid->c_str()))));
+}
+
+// F8: a person may need longer to log in than a call may take.
+TEST_F(ExecTest, ADeadlineLeavesThePluginToRunOn) {
+  Config config = Load("while ! test -e " + folder_ + "/go; do sleep 0.01; done\n" + Print(R"({"token":"t"})"));
+  auto late = config.credentials->Get(Context{}.WithTimeout(Millis(50)), false);
+  ASSERT_FALSE(late.ok());
+  EXPECT_EQ(late.code(), Code::kDeadlineExceeded);
+  EXPECT_THAT(late.error().message, HasSubstr("waiting for credential plugin " + folder_ + "/plugin"));
+  ASSERT_TRUE(WriteFile(folder_ + "/go", "").ok());
+  auto credential = config.credentials->Get(Context{}.WithTimeout(Seconds(60)), false);
+  ASSERT_TRUE(credential.ok()) << credential.error().message;
+  EXPECT_EQ(credential->authorization, "Bearer t");
+  EXPECT_EQ(runs().size(), 1u) << "the same run";
+}
+
+// F8: by the clock that is passed in; nobody waits in this test.
+TEST_F(ExecTest, IsKilledAfterTenMinutes) {
+  Config config = Load(Hang());
+  std::jthread clock([&] {
+    while (!ReadFile(folder_ + "/pid").ok()) std::this_thread::yield();
+    clock_.Advance(std::chrono::minutes(10));
+  });
+  auto credential = config.credentials->Get(ctx_, false);
+  ASSERT_FALSE(credential.ok());
+  EXPECT_EQ(credential.code(), Code::kUnauthenticated);
+  EXPECT_THAT(credential.error().message, HasSubstr("still running after 10 minutes"));
+}
+
+// F8: one who has what is needed doesn't wait for one who hasn't; nor does one who is in a hurry.
+TEST_F(ExecTest, ARunHoldsUpNobodyElse) {
+  std::string expires = FormatTime(clock_.Now() + std::chrono::hours(1));
+  Config config = Load("test $(wc -l <" + folder_ + "/runs) = 1 || { " + Hang() + "; }\n" +
+                       Print(R"({"token":"t","expirationTimestamp":")" + expires + "\"}"));
+  ASSERT_TRUE(config.credentials->Get(ctx_, false).ok());
+  std::stop_source stop;
+  std::jthread refused(
+      [&] { EXPECT_EQ(config.credentials->Get(ctx_.WithStop(stop.get_token()), true).code(), Code::kCancelled); });
+  while (!ReadFile(folder_ + "/pid").ok()) std::this_thread::yield();
+  EXPECT_TRUE(config.credentials->Get(ctx_, false).ok()) << "the old one is still good";
+  EXPECT_EQ(config.credentials->Get(Context{}.WithTimeout(Millis(50)), true).code(), Code::kDeadlineExceeded);
+  std::stop_source other;
+  other.request_stop();
+  EXPECT_EQ(config.credentials->Get(Context{}.WithStop(other.get_token()), true).code(), Code::kCancelled);
+  auto pid = ReadFile(folder_ + "/pid");
+  EXPECT_TRUE(fs::exists("/proc/" + std::to_string(std::atoi(pid->c_str())))) << "somebody waits for it still";
+  stop.request_stop();
+  refused.join();
+  EXPECT_EQ(runs().size(), 2u);
+}
+
+TEST_F(ExecTest, GoesWithItsSource) {
+  Config config = Load(Hang());
+  EXPECT_FALSE(config.credentials->Get(Context{}.WithTimeout(Millis(50)), false).ok());
+  while (!ReadFile(folder_ + "/pid").ok()) std::this_thread::yield();
+  config.credentials.reset();
+  auto pid = ReadFile(folder_ + "/pid");
   EXPECT_FALSE(fs::exists("/proc/" + std::to_string(std::atoi(pid->c_str()))));
 }
 

@@ -107,6 +107,10 @@ Result<KubeconfigEntry> KubeconfigEntry::Child(std::string_view field) const {
 
 Result<Kubeconfig> ReadKubeconfig(const std::string& path) {
   std::string text = TRY(ReadFile(path));
+  return ParseKubeconfig(text, path);
+}
+
+Result<Kubeconfig> ParseKubeconfig(std::string_view text, const std::string& path) {
   Json file = TRY_WITH(ParseYaml(text), path);
   Kubeconfig out;
   out.files = path;

@@ -3,10 +3,12 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
 #include "base/result.h"
+#include "kube/client/config.h"
 
 namespace capi::kube {
 
@@ -32,8 +34,14 @@ struct Kubeconfig {
   std::string files;                                                 // for messages
 };
 
-// kNotFound where there is no such file; kInvalidArgument for what is no kubeconfig.
+// The text of the kubeconfig at `path`. kInvalidArgument for what is none.
+Result<Kubeconfig> ParseKubeconfig(std::string_view text, const std::string& path);
+
+// The same of a file; kNotFound where there is none.
 Result<Kubeconfig> ReadKubeconfig(const std::string& path);
+
+// What the context that `sources` asks for, or else the current one, says of server and user.
+Result<Config> FromKubeconfig(const Kubeconfig& file, const ConfigSources& sources);
 
 // Adds what `more` has and `into` lacks: the first file that says something wins.
 void MergeKubeconfig(Kubeconfig& into, Kubeconfig more);

@@ -94,7 +94,8 @@ Status Client::Watch(const Context& ctx, const Resource& resource, std::string_v
   WatchDecoder decoder(options.metadata_only ? &resource : nullptr, on_event);
   Call call{.target = query.AppendTo(resource.Path(ns, "")),
             .accept = std::string(options.metadata_only ? kAcceptMetadata : kAcceptJson),
-            .on_data = [&](std::string_view piece) { return decoder.Feed(piece); }};
+            .on_data = [&](std::string_view piece) { return decoder.Feed(piece); },
+            .max_silence = options.max_silence};
   Result<http::Response> response = impl_->transport->Do(ctx.WithTimeout(timeout + kWatchGrace), call);
   if (!response.ok()) {
     // Our own deadline, not the caller's: the connection died without a word.

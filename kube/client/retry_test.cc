@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
 
 #include "base/http/testing.h"
@@ -27,7 +28,11 @@ const std::string kLimited =
     Answer(429, R"({"kind":"Status","reason":"TooManyRequests","message":"slow"})", "Retry-After: 60\r\n");
 
 struct Credentials : CredentialSource {
-  Result<Credential> Get(const Context&, bool refresh) override { return Credential{refresh ? "new" : "old", "", ""}; }
+  Result<Credential> Get(const Context&, bool refresh) override {
+    refreshed += refresh ? 1 : 0;
+    return Credential{refresh ? "new" : "old", "", ""};
+  }
+  int refreshed = 0;
 };
 
 // Thread-safe.
@@ -147,6 +152,38 @@ TEST_F(Retry, WhatDoesNoHarmTwiceIsSentAgainWhenTheConnectionIsLost) {
   }
 }
 
+// F8: on a kept connection that the server closes just then, nobody can tell what was done.
+TEST_F(Retry, AStaleConnectionRepeatsOnlyWhatDoesNoHarmTwice) {
+  struct Case {
+    std::string_view name;
+    bool repeated;
+    std::function<void(Client&)> call;
+  };
+  const Case cases[] = {
+      {"get", true, [&](Client& c) { EXPECT_TRUE(c.Get(ctx_, map_, "n", "a").ok()); }},
+      {"watch", true, [&](Client& c) { (void)c.Watch(ctx_, map_, "", {}, [](WatchEvent) { return Ok(); }); }},
+      {"apply", true, [&](Client& c) { EXPECT_TRUE(c.Apply(ctx_, map_, object_, {}).ok()); }},
+      {"update", false, [&](Client& c) { EXPECT_FALSE(c.Update(ctx_, map_, object_).ok()); }},
+      {"create", false, [&](Client& c) { EXPECT_FALSE(c.Create(ctx_, map_, object_).ok()); }},
+  };
+  constexpr std::string_view kKept = "HTTP/1.1 200 x\r\nContent-Length: 2\r\n\r\n{}";
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    std::atomic<int> seen = 0;
+    RawServer server([&](Peer& peer, int index) {
+      for (int i = 0; !peer.ReadRequest().empty(); ++i) {
+        ++seen;
+        if (index == 0 && i == 1) return;
+        peer.Write(kKept);
+      }
+    });
+    auto client = *Client::Connect({.server = server.url()}, {.max_retries = 0});
+    ASSERT_TRUE(client->Get(ctx_, map_, "n", "a").ok());
+    c.call(*client);
+    EXPECT_EQ(seen, c.repeated ? 3 : 2);
+  }
+}
+
 TEST_F(Retry, DiscoveryIsSentAgainWhenTheConnectionIsLost) {
   Client& client = Connect({kLost, Answer(404, "")});
   (void)client.mapper().For(ctx_, {"example.org", "Example"});
@@ -206,6 +243,11 @@ TEST_F(Retry, FreshCredentialsAreTriedOnce) {
   Client& never = Connect({refused}, {}, std::make_shared<Credentials>());
   EXPECT_EQ(never.Get(ctx_, map_, "n", "a").code(), Code::kUnauthenticated);
   EXPECT_EQ(requests().size(), 2u);
+
+  auto counted = std::make_shared<Credentials>();
+  EXPECT_TRUE(Connect({refused, kLost, kObject}, {}, counted).Get(ctx_, map_, "n", "a").ok());
+  EXPECT_EQ(requests().size(), 3u);
+  EXPECT_EQ(counted->refreshed, 1) << "nobody has refused the new ones";
 
   Client& none = Connect({refused});
   EXPECT_EQ(none.Get(ctx_, map_, "n", "a").code(), Code::kUnauthenticated);

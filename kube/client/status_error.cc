@@ -2,13 +2,16 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
+#include <chrono>
 
 #include "base/strings.h"
 
 namespace capi::kube {
 namespace {
 
+constexpr std::chrono::seconds kLongestWait(24 * 3600);
 constexpr std::string_view kInitializing = "storage is (re)initializing";
 
 struct ReasonCode {
@@ -108,7 +111,7 @@ Error ErrorFromStatus(const Json& status) {
   Error out;
   out.message = MessageOf(status, reason);
   out.code = Refine(CodeOf(reason, GetInt(status, {"code"})), status, out.message);
-  std::int64_t seconds = GetInt(status, {"details", "retryAfterSeconds"});
+  std::int64_t seconds = std::min<std::int64_t>(GetInt(status, {"details", "retryAfterSeconds"}), kLongestWait.count());
   if (seconds > 0 && !StorageInitializing(out)) {
     out.retry_after = std::chrono::seconds(seconds);
   }
@@ -133,7 +136,7 @@ Error ErrorFromResponse(const http::Response& response) {
   int seconds = 0;
   auto [end, error] = std::from_chars(header.data(), header.data() + header.size(), seconds);
   if (error == std::errc() && end == header.data() + header.size() && seconds >= 0) {
-    out.retry_after = std::chrono::seconds(seconds);
+    out.retry_after = std::min(std::chrono::seconds(seconds), kLongestWait);
   }
   return out;
 }

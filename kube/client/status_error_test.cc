@@ -53,6 +53,8 @@ TEST(ErrorFromStatus, MapsReasonsToCodes) {
 TEST(ErrorFromStatus, KeepsHowLongToWait) {
   Error error = ErrorFromStatus(Json::parse(R"({"code":429,"details":{"retryAfterSeconds":7}})"));
   EXPECT_EQ(error.retry_after, std::chrono::milliseconds(7000));
+  error = ErrorFromStatus(Json::parse(R"({"code":429,"details":{"retryAfterSeconds":9223372036854775807}})"));
+  EXPECT_EQ(error.retry_after, std::chrono::hours(24)) << "more than a clock holds";
 }
 
 TEST(ErrorFromResponse, StorageThatIsInitializingSaysNotWhenToComeBack) {

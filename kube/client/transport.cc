@@ -23,25 +23,33 @@ Result<std::unique_ptr<Transport>> Transport::Create(const Config& config, const
 }
 
 Result<http::Response> Transport::Do(const Context& ctx, const Call& call) {
-  bool refreshed = false;
+  bool refreshed = false, fresh = true;  // of the credentials: ever, and just now
+  Context bounded = ctx;
   for (int sent = 1;; ++sent) {
-    Result<http::Response> answer = Send(ctx, call, refreshed);
-    Error error;
+    http::Headers credentials = TRY(Authorize(ctx, refreshed && fresh));
+    if (fresh && !ctx.deadline) bounded = ctx.WithTimeout(options_.timeout);
+    fresh = false;
+    Result<http::Response> answer = Send(bounded, call, std::move(credentials));
     if (!answer.ok()) {
       if (!Lost(answer.error()) || !call.repeatable || call.on_data || sent > options_.max_retries) return answer;
       continue;  // the gate says when
     }
     if (answer->status >= 200 && answer->status < 300) return answer;
-    error = ErrorFromResponse(*answer);
+    Error error = ErrorFromResponse(*answer);
     if (answer->status == 401 && config_.credentials != nullptr && !refreshed) {
-      refreshed = true;
+      refreshed = fresh = true;
       continue;
     }
-    std::optional<Millis> wait = RetryIn(ctx, call, error, sent);
+    std::optional<Millis> wait = RetryIn(bounded, call, error, sent);
     if (!wait) return error;
     ctx.clock->Sleep(ctx.stop, *wait);
-    TRY(ctx.Check());
+    TRY(bounded.Check());
   }
+}
+
+Status Transport::Ping(const Context& ctx) {
+  http::Headers credentials = TRY(Authorize(ctx, false));
+  return TRY(Send(ctx, {.target = "/readyz", .accept = "*/*"}, std::move(credentials))), Ok();
 }
 
 std::optional<Millis> Transport::RetryIn(const Context& ctx, const Call& call, const Error& error, int sent) const {
@@ -56,7 +64,7 @@ std::optional<Millis> Transport::RetryIn(const Context& ctx, const Call& call, c
   return wait;
 }
 
-Result<http::Response> Transport::Send(const Context& ctx, const Call& call, bool refresh_credentials) {
+Result<http::Response> Transport::Send(const Context& ctx, const Call& call, http::Headers credentials) {
   http::Request request;
   request.method = call.method;
   request.target = call.target;
@@ -64,40 +72,37 @@ Result<http::Response> Transport::Send(const Context& ctx, const Call& call, boo
   request.content_type = call.content_type;
   request.headers.Set("Accept", call.accept);
   if (!options_.user_agent.empty()) request.headers.Set("User-Agent", options_.user_agent);
-  TRY(Authorize(ctx, request.headers, refresh_credentials));
+  for (const auto& [name, value] : credentials.all()) request.headers.Add(name, value);
+  request.on_data = call.on_data;
+  request.max_silence = call.max_silence;
+  request.idempotent = call.repeatable || call.method == "GET";
 
   TRY(gate_.Enter(ctx));
   MonoTime started = ctx.clock->Monotonic();
   bool answered = false;
-  if (call.on_data) {
-    request.on_data = [&](std::string_view piece) {
-      if (!answered) gate_.Answered(ctx);
-      answered = true;
-      return call.on_data(piece);
-    };
-  }
-  Result<http::Response> answer = http_->Do(ctx, std::move(request));
-  if (answer.ok()) {
+  request.on_head = [&](int) {
     gate_.Answered(ctx);
-  } else if (Lost(answer.error()) && !answered) {
-    gate_.Lost(ctx, started, answer.error());
-  }
+    answered = true;
+  };
+  Result<http::Response> answer = http_->Do(ctx, std::move(request));
+  if (!answered && !answer.ok() && Lost(answer.error())) gate_.Lost(ctx, started, answer.error());
   return answer;
 }
 
-Status Transport::Authorize(const Context& ctx, http::Headers& headers, bool refresh) {
+Result<http::Headers> Transport::Authorize(const Context& ctx, bool refresh) {
+  http::Headers headers;
   if (!config_.impersonate_user.empty()) {
     headers.Set("Impersonate-User", config_.impersonate_user);
     if (!config_.impersonate_uid.empty()) headers.Set("Impersonate-Uid", config_.impersonate_uid);
     for (const std::string& group : config_.impersonate_groups) headers.Add("Impersonate-Group", group);
   }
-  if (config_.credentials == nullptr) return Ok();
+  if (config_.credentials == nullptr) return headers;
   CredentialSource::Credential credential = TRY_WITH(config_.credentials->Get(ctx, refresh), "credentials");
   if (!credential.authorization.empty()) headers.Set("Authorization", credential.authorization);
-  if (credential.client_cert_pem.empty()) return Ok();
+  if (credential.client_cert_pem.empty()) return headers;
 
   MutexLock lock(mu_);
-  if (credential.client_cert_pem == client_cert_) return Ok();
+  if (credential.client_cert_pem == client_cert_) return headers;
   http::TlsOptions tls = config_.tls;
   tls.cert_pem = credential.client_cert_pem;
   tls.key_pem = credential.client_key_pem;
@@ -105,7 +110,7 @@ Status Transport::Authorize(const Context& ctx, http::Headers& headers, bool ref
   tls.key_file.clear();
   TRY(http_->SetTls(std::move(tls)));
   client_cert_ = credential.client_cert_pem;
-  return Ok();
+  return headers;
 }
 
 }  // namespace capi::kube

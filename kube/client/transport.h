@@ -20,6 +20,7 @@ struct Call {
   bool repeatable = false;  // may be sent again when the connection was lost: nobody can tell whether it was done
   // Of a 2xx answer. Such a call isn't sent again, but for a 401 and storage that is (re)initializing.
   std::function<Status(std::string_view piece)> on_data;
+  std::optional<Millis> max_silence;  // as in http::Request
 };
 
 // Thread-safe.
@@ -29,14 +30,20 @@ class Transport {
 
   // The 2xx answer. Others are errors (client.h). A 429, or a 503 that says when to come back, is sent again after that
   // time, since the server did nothing; sooner where storage is (re)initializing; a 401 once, with fresh credentials.
+  // Without a deadline of the context's own the call has ClientOptions.timeout, from when there are credentials: a
+  // person may have to log in first.
   Result<http::Response> Do(const Context& ctx, const Call& call);
+
+  // One request; Ok when any answer comes, whatever it says.
+  Status Ping(const Context& ctx);
 
  private:
   Transport(Config config, ClientOptions options, std::unique_ptr<http::Client> http)
       : config_(std::move(config)), options_(std::move(options)), http_(std::move(http)) {}
 
-  Result<http::Response> Send(const Context& ctx, const Call& call, bool refresh_credentials);
-  Status Authorize(const Context& ctx, http::Headers& headers, bool refresh) CAPI_EXCLUDES(mu_);
+  Result<http::Response> Send(const Context& ctx, const Call& call, http::Headers credentials);
+  // The headers that say who asks.
+  Result<http::Headers> Authorize(const Context& ctx, bool refresh) CAPI_EXCLUDES(mu_);
   // How long to wait before `call`, which has been sent `sent` times, is sent again; null to give up.
   std::optional<Millis> RetryIn(const Context& ctx, const Call& call, const Error& error, int sent) const;
 

@@ -1,0 +1,74 @@
+#include "kube/client/warnings.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/strings.h"
+
+namespace capi::kube {
+namespace {
+
+constexpr size_t kLongest = 500;
+constexpr std::string_view kCode = "299 ";  // the one that API servers use
+
+// Takes a quoted string from the front of `text`.
+std::optional<std::string> TakeQuoted(std::string_view& text) {
+  if (!text.starts_with('"')) return std::nullopt;
+  std::string out;
+  for (size_t i = 1; i < text.size(); ++i) {
+    if (text[i] == '"') {
+      text.remove_prefix(i + 1);
+      return out;
+    }
+    if (text[i] == '\\' && ++i == text.size()) break;
+    out += text[i];
+  }
+  return std::nullopt;
+}
+
+// Takes `299 agent "text"`, with a date behind it or not.
+std::optional<std::string> TakeWarning(std::string_view& text) {
+  if (!text.starts_with(kCode)) return std::nullopt;
+  text = text.substr(kCode.size());
+  size_t space = text.find(' ');
+  if (space == 0 || space == text.npos) return std::nullopt;
+  text = text.substr(space + 1);
+  std::optional<std::string> warning = TakeQuoted(text);
+  if (!warning) return std::nullopt;
+  text = Trim(text);
+  if (text.starts_with('"') && !TakeQuoted(text)) return std::nullopt;
+  text = Trim(text);
+  return warning;
+}
+
+// At the boundary of a character.
+void Cut(std::string& text) {
+  if (text.size() <= kLongest) return;
+  size_t end = kLongest;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  text.resize(end);
+}
+
+}  // namespace
+
+std::vector<std::string> WarningsOf(const http::Headers& headers) {
+  std::vector<std::string> out;
+  for (const auto& [name, value] : headers.all()) {
+    if (ToLower(name) != "warning") continue;
+    std::string_view rest = Trim(value);
+    while (auto warning = TakeWarning(rest)) {
+      Cut(*warning);
+      bool usable = !warning->empty() && IsValidUtf8(*warning);
+      if (usable && std::find(out.begin(), out.end(), *warning) == out.end()) out.push_back(std::move(*warning));
+      if (!rest.starts_with(',')) break;
+      rest = Trim(rest.substr(1));
+    }
+  }
+  return out;
+}
+
+bool IsFieldWarning(std::string_view warning) {
+  return warning.starts_with("unknown field \"") || warning.starts_with("duplicate field \"");
+}
+
+}  // namespace capi::kube

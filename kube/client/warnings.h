@@ -1,0 +1,19 @@
+// Warnings that an API server sends beside an answer.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/http/client.h"
+
+namespace capi::kube {
+
+// The texts of the answer's Warning headers (`299 - "text"`), each once, in their order, cut to 500 bytes. What isn't
+// valid is left out.
+std::vector<std::string> WarningsOf(const http::Headers& headers);
+
+// A warning of a field that the server doesn't know and has dropped, or that was there twice.
+bool IsFieldWarning(std::string_view warning);
+
+}  // namespace capi::kube
