@@ -4,6 +4,7 @@
 
 #include "base/fuzz.h"
 #include "base/http/response_reader.h"
+#include "base/http/token.h"
 
 namespace capi::http {
 namespace {

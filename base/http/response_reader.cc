@@ -6,6 +6,7 @@
 #include <charconv>
 #include <vector>
 
+#include "base/http/token.h"
 #include "base/strings.h"
 
 namespace capi::http {
@@ -17,11 +18,6 @@ constexpr size_t kMaxLine = 8u << 10;
 constexpr int kMaxInterim = 16;
 
 Error Broken(std::string message) { return Error{Code::kUnavailable, std::move(message), {}}; }
-
-bool IsTokenCharacter(char c) {
-  constexpr std::string_view kOther = "!#$%&'*+-.^_`|~";
-  return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || kOther.find(c) != kOther.npos;
-}
 
 // "HTTP/1.1 200 OK"; the reason may be missing.
 bool ParseStatusLine(std::string_view line, Head& head) {
@@ -64,8 +60,6 @@ bool HasToken(std::string_view list, std::string_view token) {
 }
 
 }  // namespace
-
-bool IsToken(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), IsTokenCharacter); }
 
 Result<Framing> Framing::Of(const Head& head, std::string_view method) {
   std::vector<std::string_view> encodings = Values(head.headers, "transfer-encoding");

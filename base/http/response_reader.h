@@ -37,9 +37,6 @@ struct Framing {
   static Result<Framing> Of(const Head& head, std::string_view method);
 };
 
-// What a method and a header's name consist of.
-bool IsToken(std::string_view text);
-
 // The connection can carry another request once the body has been read.
 bool KeepsConnection(const Head& head, const Framing& framing);
 
