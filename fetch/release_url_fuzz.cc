@@ -30,7 +30,7 @@ void CheckGitLab(const GitLabUrl& url) {
 
 void CheckFolder(const FolderUrl& url) {
   FUZZ_REQUIRE(url.base.starts_with('/') && url.label == "core-x");
-  auto again = ParseFolderUrl(fmt::format("{}/{}/{}/{}", url.base, url.label, url.version, url.file), "core-x");
+  auto again = ParseFolderUrl(fmt::format("file://{}/{}/{}/{}", url.base, url.label, url.version, url.file), "core-x");
   FUZZ_REQUIRE(again.ok() && again->version == url.version && again->file == url.file);
 }
 
