@@ -100,6 +100,12 @@ void AddTexts(const Add& add) {
        .condition = "ProviderInstalled",
        .reason = "ComponentsFetchError",
        .message = "cannot decompress data from ConfigMap bad/half-gzip"});
+  add({.name = "gzip-bomb",
+       .data = {{"metadata", std::string(kGoodMetadata)}},
+       .binary = {{"components", Gzip(std::string(100u << 20, '\n'))}},
+       .condition = "ProviderInstalled",
+       .reason = "ComponentsFetchError",
+       .message = "unpacks to more than 6291456 bytes"});
 }
 
 void AddObjects(const Add& add) {

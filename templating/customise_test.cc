@@ -97,7 +97,11 @@ TEST(CustomiseManager, AKnownManagerTellsWhatTheReleaseDoesNot) {
       {infra, "docker", "v1.12.0", "{manager: {maxConcurrentReconciles: 7}}", "--x --concurrency=7"},
       {infra, "docker", "v1.12.0", "{manager: {featureGates: {RuntimeSDK: true}}}",
        "--x --feature-gates=RuntimeSDK=true"},
-      {infra, "docker", "v1.13.0", "{manager: {featureGates: {Newer: true}}}", "--x --feature-gates=Newer=true"},
+      // Of a version that isn't known nothing is refused.
+      {infra, "docker", "v1.99.0", "{manager: {featureGates: {Newer: true}}}", "--x --feature-gates=Newer=true"},
+      {core, "cluster-api", "v1.99.0", "{manager: {webhook: {host: h}}}", "--x --webhook-host=h"},
+      {core, "cluster-api", "v1.12.1+mine", "{manager: {health: {livenessEndpointName: alive}, webhook: {host: h}}}",
+       "--x --webhook-host=h"},
       {infra, "docker", "v1.12.0", "{manager: {health: {readinessEndpointName: healthz}, controller: {}}}", "--x"},
       {infra, "docker", "v1.12.0", "{manager: {leaderElection: {leaderElect: true, resourceLock: leases}}}",
        "--x --leader-elect=true"},
@@ -145,6 +149,29 @@ TEST(CustomiseManager, AFieldThatAKnownManagerHasNoFlagForIsRefusedWithItsPath) 
   EXPECT_EQ(ManagerArgs("--webhook-host=a", "{manager: {webhook: {host: b}}}", &*known), "--webhook-host=b");
   EXPECT_THAT(ManagerArgs("--x", "{manager: {webhook: {host: b}, gracefulShutDown: 1s}}", &*known),
               AllOf(HasSubstr("spec.manager.webhook.host: "), HasSubstr("; spec.manager.gracefulShutDown: ")));
+}
+
+// I9a: outside of what is known, what the nearest version lacks is said.
+TEST(CustomiseManager, OfAnUnknownVersionWhatMayBeMissingIsAWarning) {
+  auto known = FindKnownManager(api::ProviderType::kCore, "cluster-api", api::Version::Parse("v1.99.0").value());
+  ASSERT_TRUE(known.has_value());
+  const std::string may = fmt::format("may end the manager: that of cluster-api {} ", known->Source());
+  struct Case {
+    std::string_view spec;
+    std::string warning;
+  };
+  const Case cases[] = {
+      {"{webhook: {host: h}}", "spec.manager.webhook.host " + may + "has no flag for it"},
+      {"{featureGates: {Newer: true}}", "spec.manager.featureGates[\"Newer\"] " + may + "has no such feature gate"},
+      {"{health: {readinessEndpointName: fit}}", "spec.manager.health.readinessEndpointName " + may + "answers at"},
+      {"{gracefulShutDown: 1m}", "spec.manager.gracefulShutDown has no effect"},
+  };
+  for (const auto& c : cases) {
+    auto objects = Manager("--x");
+    std::vector<std::string> warnings;
+    ASSERT_TRUE(Customise(objects, Spec(fmt::format("{{manager: {}}}", c.spec)), &*known, warnings).ok());
+    EXPECT_THAT(warnings, ElementsAre(testing::StartsWith(c.warning)));
+  }
 }
 
 // What no manager has a flag for is said, not dropped; so is what is ignored on purpose (I9).

@@ -58,22 +58,15 @@ class Manager {
   Manager(const Json& container, const KnownManager* row, std::string_view path, std::vector<std::string>& warnings)
       : release(container), now(release), known(row), path_(path), warnings_(warnings) {}
 
-  // The flag among `names` that this manager has; nullopt where it is known to have none.
-  std::optional<std::string_view> FlagFor(Names names) const {
-    auto in_release = std::find_if(names.begin(), names.end(), [&](auto name) { return release.Has(name); });
-    if (in_release != names.end()) return *in_release;
-    if (known == nullptr) return names.front();
-    auto in_table = std::find_if(names.begin(), names.end(), [&](auto name) { return known->HasFlag(name); });
-    return in_table == names.end() ? std::nullopt : std::optional(*in_table);
-  }
+  // The flag among `names` that this manager has; the first where it has none that is known of.
+  std::string_view FlagFor(Names names) const { return Known(names).value_or(names.front()); }
 
   void Set(std::string_view field, Names names, std::string_view value) {
     if (value.empty()) return;
-    if (auto flag = FlagFor(names)) {
-      now.Set(*flag, value);
-    } else {
-      Refuse(field, "has no flag for it");
-    }
+    auto flag = Known(names);
+    bool missing = !flag && known != nullptr;
+    if (missing && Lacks(field, "has no flag for it")) return;
+    now.Set(flag.value_or(names.front()), value);
   }
 
   // Whole seconds, rounded; nothing for none.
@@ -82,17 +75,22 @@ class Manager {
     if (seconds > 0) Set(field, names, fmt::format("{}s", seconds));
   }
 
-  void Refuse(std::string_view field, std::string_view why) {
-    refused_.push_back(fmt::format("{}.{}: the manager of {} {}", path_, field, known->provider, why));
+  // A known manager lacks something, which would end its process. Whether the field is refused: where it is the nearest
+  // version that lacks it, that is said, and the field taken at its word.
+  bool Lacks(std::string_view field, std::string_view why) {
+    if (known->verified()) {
+      refused_.push_back(fmt::format("{}.{}: the manager of {} {}", path_, field, known->provider(), why));
+    } else {
+      Warn(field, fmt::format("may end the manager: that of {} {} {}, and this version isn't known", known->provider(),
+                              known->Source(), why));
+    }
+    return known->verified();
   }
 
   // For fields that no manager has a flag for.
   void Ignore(std::string_view field) {
-    if (known != nullptr) {
-      Refuse(field, "has no flag for it");
-    } else {
-      Warn(field, "has no effect: there is no flag for it");
-    }
+    bool refused = known != nullptr && known->verified() && Lacks(field, "has no flag for it");
+    if (!refused) Warn(field, "has no effect: there is no flag for it");
   }
 
   void Warn(std::string_view field, std::string_view why) {
@@ -115,6 +113,15 @@ class Manager {
   const KnownManager* const known;
 
  private:
+  // By the release's own args, else by what is known of the manager; an unknown one tells nothing.
+  std::optional<std::string_view> Known(Names names) const {
+    auto in_release = std::find_if(names.begin(), names.end(), [&](auto name) { return release.Has(name); });
+    if (in_release != names.end()) return *in_release;
+    if (known == nullptr) return std::nullopt;
+    auto in_table = std::find_if(names.begin(), names.end(), [&](auto name) { return known->HasFlag(name); });
+    return in_table == names.end() ? std::nullopt : std::optional(*in_table);
+  }
+
   std::string_view path_;
   std::vector<std::string>& warnings_;
   std::vector<std::string> refused_;
@@ -129,7 +136,7 @@ std::vector<std::string> OpenConcurrencyFlags(const Manager& manager, const api:
   }
   std::vector<std::string> all = manager.release.Flags();
   if (manager.known != nullptr) {
-    for (const auto& kind : Items(manager.known->controllers)) all.push_back(fmt::format("--{}-concurrency", kind));
+    for (std::string& flag : manager.known->ConcurrencyFlags()) all.push_back(std::move(flag));
   }
   std::vector<std::string> out;
   for (const std::string& flag : all) {
@@ -184,8 +191,8 @@ void SetFeatureGates(Manager& manager, const std::map<std::string, bool>& gates)
     merged[text.substr(0, equals)] = equals == std::string::npos ? "true" : text.substr(equals + 1);
   }
   for (const auto& [name, on] : gates) {
-    bool lacks = manager.known != nullptr && !merged.contains(name) && manager.known->LacksGate(name);
-    if (lacks) manager.Refuse(fmt::format("featureGates[\"{}\"]", name), "has no such feature gate");
+    bool lacks = manager.known != nullptr && !merged.contains(name) && !manager.known->HasGate(name);
+    if (lacks) manager.Lacks(fmt::format("featureGates[\"{}\"]", name), "has no such feature gate");
     merged[name] = on ? "true" : "false";
   }
   std::vector<std::string> parts;
@@ -255,12 +262,10 @@ Status SetArgs(Manager& manager, const api::ManagerSpec& spec, const std::set<st
 void SetProbe(Manager& manager, Json& container, std::string_view field, std::string_view probe,
               std::string_view endpoint) {
   if (endpoint.empty()) return;
-  if (manager.known != nullptr &&
-      std::find(std::begin(kEndpoints), std::end(kEndpoints), endpoint) == std::end(kEndpoints)) {
-    manager.Refuse(field,
-                   fmt::format("answers at {} only",
-                               Join(std::vector<std::string>(std::begin(kEndpoints), std::end(kEndpoints)), ", ")));
-    return;
+  bool answers = std::find(std::begin(kEndpoints), std::end(kEndpoints), endpoint) != std::end(kEndpoints);
+  if (manager.known != nullptr && !answers) {
+    std::vector<std::string> all(std::begin(kEndpoints), std::end(kEndpoints));
+    if (manager.Lacks(field, fmt::format("answers at {} only", Join(all, ", ")))) return;
   }
   Json* request = Find(container, {probe, "httpGet"});
   if (request != nullptr && request->is_object()) (*request)["path"] = "/" + std::string(endpoint);
