@@ -49,20 +49,6 @@ bool ForEachContainer(Json& real, const Json& ours, const std::function<bool(Jso
   return any;
 }
 
-bool AmendEmptyParts(Json& real, const Json& ours) {
-  if (IsKind(real, "CustomResourceDefinition")) return RemoveZero(&real, &ours, "status");
-  bool any = ForEachPair(Find(real, {"webhooks"}), Find(ours, {"webhooks"}), [](Json& a, const Json& b) {
-    bool versions = RemoveZero(&a, &b, "admissionReviewVersions");
-    return RemoveZero(&a, &b, "sideEffects") || versions;
-  });
-  if (!IsKind(real, "Deployment") && !IsKind(real, "DaemonSet")) return any;
-  any = RemoveZero(&real, &ours, "status");
-  any = RemoveZero(Find(real, {"spec"}), Find(ours, {"spec"}), "strategy") || any;
-  any = RemoveZero(Find(real, {"spec"}), Find(ours, {"spec"}), "updateStrategy") || any;
-  any = RemoveZero(Find(real, {"spec", "template"}), Find(ours, {"spec", "template"}), "metadata") || any;
-  return ForEachContainer(real, ours, [](Json& a, const Json& b) { return RemoveZero(&a, &b, "resources"); }) || any;
-}
-
 bool AmendZeroValues(Json& real, const Json& ours) {
   if (IsKind(real, "CustomResourceDefinition")) {
     return AddZero(Find(real, {"spec"}), Find(ours, {"spec"}), "preserveUnknownFields");
@@ -156,17 +142,9 @@ bool HasDuplicates(const Printed&, const Printed& ours) {
 }
 
 constexpr ParityException kExceptions[] = {
-    {.name = "empty-parts",
-     .real =
-         "adds an empty `status`, `spec.strategy`, `resources`, `admissionReviewVersions` and the like to Deployments, "
-         "DaemonSets, CRDs and webhook configurations",
-     .ours = "prints what the release has",
-     .why = "Go's structures write them out. They say nothing, and an applied `status` is in the way of its owner.",
-     .amend = AmendEmptyParts},
     {.name = "zero-values",
-     .real =
-         "drops what is empty, zero or false from the same kinds; in real releases, `preserveUnknownFields: false` of "
-         "CRDs and `value: \"\"` of environment variables",
+     .real = "drops what is empty, zero or false from these kinds; in real releases, `preserveUnknownFields: false` of "
+             "CRDs and `value: \"\"` of environment variables",
      .ours = "prints what the release has",
      .why = "Left out they mean the same; but a field that is applied is owned, and stays as the release wants it.",
      .amend = AmendZeroValues},
@@ -229,6 +207,20 @@ constexpr ParityException kExceptions[] = {
 };
 
 }  // namespace
+
+void DropEmptyParts(Json& real, const Json& ours) {
+  if (IsKind(real, "CustomResourceDefinition")) RemoveZero(&real, &ours, "status");
+  ForEachPair(Find(real, {"webhooks"}), Find(ours, {"webhooks"}), [](Json& a, const Json& b) {
+    bool versions = RemoveZero(&a, &b, "admissionReviewVersions");
+    return RemoveZero(&a, &b, "sideEffects") || versions;
+  });
+  if (!IsKind(real, "Deployment") && !IsKind(real, "DaemonSet")) return;
+  RemoveZero(&real, &ours, "status");
+  RemoveZero(Find(real, {"spec"}), Find(ours, {"spec"}), "strategy");
+  RemoveZero(Find(real, {"spec"}), Find(ours, {"spec"}), "updateStrategy");
+  RemoveZero(Find(real, {"spec", "template"}), Find(ours, {"spec", "template"}), "metadata");
+  ForEachContainer(real, ours, [](Json& a, const Json& b) { return RemoveZero(&a, &b, "resources"); });
+}
 
 std::span<const ParityException> ParityExceptions() { return kExceptions; }
 

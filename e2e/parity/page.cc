@@ -14,7 +14,9 @@ constexpr std::string_view kIntroduction = R"(# Parity with clusterctl
 five modes. Both programs are run as a user runs them, with a configuration file that points to a folder of releases; what they
 print is parsed, and compared object by object, in order.
 
-- *equal*: the same objects.
+- *equal*: the same objects, once the empty parts are left out that Go's structures write: `status`, `spec.strategy`,
+  `resources`, `admissionReviewVersions` and the like, empty, in Deployments, DaemonSets, CRDs and webhook configurations.
+  Ours prints what the release has: they say nothing, and an applied `status` is in the way of its owner.
 - *fails*: both fail, with the same exit code and the same message; for "none set", that is the list of missing variables.
 - a name: equal but for that exception; all exceptions are in the next table.
 
