@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 namespace capi {
 namespace {
@@ -59,6 +60,33 @@ Result<std::string> Base64Decode(std::string_view text) {
     }
   }
   if (symbols % 4 != 0 || padding > 2) return Error{Code::kInvalidArgument, "not base64: cut off", {}};
+  return out;
+}
+
+std::string PercentEscape(std::string_view text, std::string_view plain) {
+  constexpr std::string_view kHex = "0123456789ABCDEF", kUnreserved = "-._~";
+  std::string out;
+  for (char c : text) {
+    auto byte = static_cast<unsigned char>(c);
+    bool letter = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (letter || kUnreserved.find(c) != kUnreserved.npos || plain.find(c) != plain.npos) {
+      out += c;
+    } else {
+      out.append({'%', kHex[byte >> 4], kHex[byte & 15]});
+    }
+  }
+  return out;
+}
+
+std::string PercentUnescape(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    unsigned value = 0;
+    const char *first = text.data() + i + 1, *last = first + 2;
+    bool escape = text[i] == '%' && i + 2 < text.size() && std::from_chars(first, last, value, 16).ptr == last;
+    out += escape ? static_cast<char>(value) : text[i];
+    if (escape) i += 2;
+  }
   return out;
 }
 

@@ -1,4 +1,4 @@
-// Base64, gzip and digests.
+// Base64, percent escapes, gzip and digests.
 #pragma once
 
 #include <string>
@@ -10,6 +10,10 @@ namespace capi {
 
 std::string Base64Encode(std::string_view bytes);
 Result<std::string> Base64Decode(std::string_view text);  // standard alphabet; white space is skipped
+
+// All bytes but letters, digits, "-._~" and those of `plain` as %XX.
+std::string PercentEscape(std::string_view text, std::string_view plain = "");
+std::string PercentUnescape(std::string_view text);  // what is no escape stays
 
 // Deterministic: no name, no time.
 std::string Gzip(std::string_view bytes);

@@ -24,16 +24,6 @@ struct Asset {
   std::string digest;      // "sha256:<hex>" or ""
 };
 
-// Everything a path element may not hold as it is.
-std::string EscapePathElement(std::string_view text) {
-  std::string out;
-  for (unsigned char c : text) {
-    bool plain = std::isalnum(c) || std::string_view("-._~").find(static_cast<char>(c)) != std::string_view::npos;
-    out += plain ? std::string(1, static_cast<char>(c)) : fmt::format("%{:02X}", c);
-  }
-  return out;
-}
-
 // Thread-safe: nothing changes after construction.
 class GitHubRepository : public Repository {
  public:
@@ -97,7 +87,7 @@ class GitHubRepository : public Repository {
   // By name, as a browser does: no token, no use of the API's budget.
   Result<std::string> Download(const Context& ctx, const std::string& tag, const std::string& asset) const {
     std::string url = fmt::format("{}/{}/{}/releases/download/{}/{}", options_.download_url, url_.owner,
-                                  url_.repository, EscapePathElement(tag), EscapePathElement(asset));
+                                  url_.repository, PercentEscape(tag), PercentEscape(asset));
     http::Response response = TRY(Get(ctx, url, kFileType, ""));
     return std::move(response.body);
   }
@@ -127,7 +117,7 @@ class GitHubRepository : public Repository {
   // A tag may be written without the "v" (I12).
   Result<Json> ReleaseByTag(const Context& ctx, const std::string& tag) const {
     for (const std::string& candidate : {tag, tag.substr(1)}) {
-      Result<http::Response> response = GetByApi(ctx, Api("/releases/tags/" + EscapePathElement(candidate)), kJsonType);
+      Result<http::Response> response = GetByApi(ctx, Api("/releases/tags/" + PercentEscape(candidate)), kJsonType);
       if (response.ok()) return JsonOf(*response);
       if (response.code() != Code::kNotFound) return response.error();
     }

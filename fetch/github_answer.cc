@@ -6,6 +6,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/http/url.h"
 #include "base/json.h"
 #include "base/strings.h"
 
@@ -87,14 +88,8 @@ std::string NextPage(std::string_view link) {
 }
 
 bool SameOrigin(std::string_view a, std::string_view b) {
-  auto origin = [](std::string_view url) {
-    size_t host = url.find("://");
-    if (host == std::string_view::npos) return std::string();
-    std::string text = ToLower(url.substr(0, std::min(url.find_first_of("/?#", host + 3), url.size())));
-    if (text.starts_with("https://") && text.ends_with(":443")) text.resize(text.size() - 4);
-    return text;
-  };
-  return !origin(a).empty() && origin(a) == origin(b);
+  auto one = http::Url::Parse(a), other = http::Url::Parse(b);
+  return one.ok() && other.ok() && one->Origin() == other->Origin();
 }
 
 }  // namespace capi::fetch

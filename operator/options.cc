@@ -1,29 +1,19 @@
 #include "operator/options.h"
 
 #include <CLI/CLI.hpp>
-#include <map>
 
+#include "api/types.h"
 #include "base/strings.h"
 #include "base/version.h"
 
 namespace capi::ops {
 namespace {
 
-// "15s", "1m30s" as Go writes durations; whole seconds.
+// "15s", "1m30s": whole seconds, one at least.
 Result<Seconds> ParseSeconds(const std::string& text) {
-  std::map<std::string, int> units = {{"h", 3600}, {"m", 60}, {"s", 1}};
-  long total = 0, number = -1;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] >= '0' && text[i] <= '9') {
-      number = (number < 0 ? 0 : number) * 10 + (text[i] - '0');
-      if (number > 1'000'000) break;
-      continue;
-    }
-    auto unit = units.find(std::string(1, text[i]));
-    if (unit == units.end() || number < 0) break;
-    total += number * unit->second;
-    number = -1;
-    if (i + 1 == text.size() && total > 0) return Seconds(total);
+  auto parsed = api::ParseDuration(text);
+  if (parsed.ok() && *parsed >= Seconds(1) && *parsed % Seconds(1) == Millis(0)) {
+    return std::chrono::duration_cast<Seconds>(*parsed);
   }
   return Error{Code::kInvalidArgument, "\"" + text + "\" is no duration like 15s or 1m30s", {}};
 }

@@ -6,32 +6,13 @@
 #include "base/strings.h"
 #include "base/yaml.h"
 #include "fetch/provider_entry.h"
+#include "templating/glob.h"
 #include "templating/images.h"
 
 namespace capi::ops {
 namespace {
 
 Error Bad(std::string message) { return {Code::kInvalidArgument, std::move(message), {}}; }
-
-// "a*c": linear, the last star takes what is left over.
-bool Glob(std::string_view pattern, std::string_view text) {
-  size_t p = 0, t = 0, star = pattern.npos, mark = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      mark = t;
-    } else if (p < pattern.size() && pattern[p] == text[t]) {
-      ++p, ++t;
-    } else if (star != pattern.npos) {
-      p = star + 1;
-      t = ++mark;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
 
 Result<CustomProvider> ParseProviderEntry(const Json& json) {
   fetch::ProviderEntry entry = TRY(fetch::ReadProviderEntry(json));
@@ -85,7 +66,7 @@ std::map<std::string, std::string> SelectEnvironment(const char* const* all, con
     if (equals == entry.npos) continue;
     std::string_view name = entry.substr(0, equals);
     for (const auto& pattern : patterns) {
-      if (Glob(pattern, name)) out[std::string(name)] = entry.substr(equals + 1);
+      if (templating::GlobMatches(name, pattern)) out[std::string(name)] = entry.substr(equals + 1);
     }
   }
   return out;

@@ -19,7 +19,9 @@ TEST(SelectEnvironment, TakesWhatThePatternsName) {
   EXPECT_TRUE(SelectEnvironment(all, {}).empty());
   EXPECT_THAT(SelectEnvironment(all, {"*_SEC*T"}), ElementsAre(Pair("AWS_SECRET", "hidden")));
   EXPECT_THAT(SelectEnvironment(all, {"EXP**"}), ElementsAre(Pair("EXP", "no"), Pair("EXP_MACHINE_POOL", "true")));
-  EXPECT_TRUE(SelectEnvironment(all, {"EXP?*"}).empty());
+  EXPECT_THAT(SelectEnvironment(all, {"EXP?M*"}), ElementsAre(Pair("EXP_MACHINE_POOL", "true")));
+  EXPECT_THAT(SelectEnvironment(all, {"EXP[^_]*", "[A-B]WS_*"}), ElementsAre(Pair("AWS_SECRET", "hidden")));
+  EXPECT_TRUE(SelectEnvironment(all, {"EXP[", "EXP\\"}).empty());
   EXPECT_TRUE(SelectEnvironment(nullptr, {"*"}).empty());
 }
 

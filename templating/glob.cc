@@ -189,6 +189,17 @@ std::string Reverse(std::string_view text) {
 
 }  // namespace
 
+bool GlobMatches(std::string_view text, std::string_view glob) {
+  auto pattern = ParsePattern(glob);
+  if (!pattern) return false;
+  Matcher matcher(*pattern, text);
+  for (size_t i = 0; i < text.size(); ++i) {
+    matcher.Remember(i);
+    matcher.Advance(i);
+  }
+  return matcher.MatchesAt(text.size());
+}
+
 std::string TrimPrefix(std::string_view text, std::string_view pattern, TrimLength length) {
   return std::string(text.substr(MatchedPrefix(text, pattern, length)));
 }

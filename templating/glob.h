@@ -1,4 +1,4 @@
-// Glob patterns of the trim forms ${N#g} and ${N%g}.
+// Glob patterns: of the trim forms ${N#g} and ${N%g}, and of names.
 //
 // '*' is any run of bytes ('/' too), '?' one character, [a-z] [^x] classes, '\' quotes. A malformed pattern matches
 // nothing.
@@ -8,6 +8,9 @@
 #include <string_view>
 
 namespace capi::templating {
+
+// The whole text. O(text * pattern).
+bool GlobMatches(std::string_view text, std::string_view pattern);
 
 enum class TrimLength { kShortest, kLongest };
 

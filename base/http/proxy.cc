@@ -85,21 +85,6 @@ bool Excluded(const Url& url, std::string_view no_proxy) {
   return false;
 }
 
-std::string Unescape(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    unsigned value = 0;
-    if (text[i] == '%' && i + 2 < text.size() &&
-        std::from_chars(text.data() + i + 1, text.data() + i + 3, value, 16).ptr == text.data() + i + 3) {
-      out += static_cast<char>(value);
-      i += 2;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
 Proxy ProxyFromEnvironment(std::string_view scheme, const std::function<const char*(const char*)>& getenv) {
@@ -129,7 +114,7 @@ std::string ProxyAuthorization(const Url& proxy) {
   if (proxy.user_info.empty()) return "";
   size_t colon = std::min(proxy.user_info.find(':'), proxy.user_info.size());
   std::string password = colon < proxy.user_info.size() ? proxy.user_info.substr(colon + 1) : "";
-  return "Basic " + Base64Encode(Unescape(proxy.user_info.substr(0, colon)) + ":" + Unescape(password));
+  return "Basic " + Base64Encode(PercentUnescape(proxy.user_info.substr(0, colon)) + ":" + PercentUnescape(password));
 }
 
 }  // namespace capi::http

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/encoding.h"
 #include "base/strings.h"
 
 namespace capi::http {
@@ -105,14 +106,7 @@ std::string Url::Origin() const { return scheme + "://" + HostHeader(); }
 Result<Url> ResolveReference(const Url& from, std::string_view location) {
   location = Trim(location.substr(0, location.find('#')));
   // Servers put bare spaces and UTF-8 there; on the wire they must be escaped.
-  std::string escaped;
-  for (unsigned char c : location) {
-    if (c <= ' ' || c >= 0x7f) {
-      escaped += fmt::format("%{:02X}", c);
-    } else {
-      escaped += static_cast<char>(c);
-    }
-  }
+  std::string escaped = PercentEscape(location, "!\"#$%&'()*+,/:;<=>?@[\\]^`{|}");
   size_t scheme_end = escaped.find("://");
   if (scheme_end != escaped.npos && scheme_end < escaped.find_first_of("/?")) return Url::Parse(escaped);
   if (escaped.substr(0, 2) == "//") return Url::Parse(from.scheme + ":" + escaped);

@@ -6,9 +6,6 @@
 
 namespace capi::kube {
 
-// Everything but letters, digits and "-._~" as %XX.
-std::string QueryEscape(std::string_view text);
-
 // A value.
 class Query {
  public:

@@ -4,24 +4,13 @@
 
 #include <cstdlib>
 
+#include "base/encoding.h"
+
 namespace capi::kube {
 namespace {
 
 // Names are free of '/' and '%' but, for RBAC kinds, of little else.
-std::string EscapeSegment(std::string_view text) {
-  constexpr std::string_view kPlain = "-._~:@!$&'()*+,;=";
-  std::string out;
-  for (unsigned char c : text) {
-    bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                 kPlain.find(static_cast<char>(c)) != kPlain.npos;
-    if (plain) {
-      out += static_cast<char>(c);
-    } else {
-      out += fmt::format("%{:02X}", c);
-    }
-  }
-  return out;
-}
+std::string EscapeSegment(std::string_view text) { return PercentEscape(text, ":@!$&'()*+,;="); }
 
 const std::vector<Resource>& Builtins() {
   constexpr bool kNamespaced = true, kCluster = false;
