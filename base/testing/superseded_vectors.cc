@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <iterator>
+
 #include "base/testing/vectors.h"
 
 namespace capi {
@@ -62,7 +65,35 @@ constexpr Superseded kTable[] = {
     {"yaml-split.json", "Y36", "U1: integers beyond 2^53 keep their digits"},
 };
 
+// {file, kind or id, how many, what it needs}, sorted.
+constexpr WaitingVectors kWaiting[] = {
+    {"cli.json", "W09b", 1, "log lines with numbers: no line that is written has any"},
+    {"cli.json", "W09c", 1, "log lines of errors: they are told at the end"},
+    {"cli.json", "W09d", 1, "log lines with a prefix: no line that is written has one"},
+    {"cli.json", "W11d", 1, "flags that set variables: of `generate cluster`"},
+    {"cli.json", "generate-yaml", 6, "`clusterctl generate yaml`"},
+    {"cli.json", "merge-templates", 1, "`clusterctl generate cluster`"},
+    {"cli.json", "operator-reference", 6, "an `init` of providers as objects of this operator"},
+    {"cli.json", "rollout-references", 6, "`clusterctl alpha rollout`"},
+    {"cli.json", "self-check", 12, "the look for a newer clusterctl, which there is none of"},
+    {"cli.json", "self-check-message", 1, "the look for a newer clusterctl, which there is none of"},
+    {"cli.json", "skip-rule", 12, "`clusterctl upgrade apply`"},
+    {"cli.json", "template-options", 9, "`clusterctl generate cluster`"},
+    {"provider-reference.json", "namespaced", 8, "`clusterctl upgrade apply`"},
+    {"upgrade-plan.json", "plan", 15, "`clusterctl upgrade plan`"},
+    {"upgrade-plan.json", "single-instance", 5, "`clusterctl upgrade`; of the operator, I5 is the rule"},
+};
+
 }  // namespace
+
+std::span<const WaitingVectors> VectorsThatWait() { return kWaiting; }
+
+bool Waits(std::string_view file, const Json& test_case) {
+  std::string kind = GetString(test_case, {"kind"}), id = GetString(test_case, {"id"});
+  return std::any_of(std::begin(kWaiting), std::end(kWaiting), [&](const WaitingVectors& waiting) {
+    return waiting.file == file && (waiting.part == kind || waiting.part == id);
+  });
+}
 
 std::span<const Superseded> SupersededVectors() { return kTable; }
 

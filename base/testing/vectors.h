@@ -36,6 +36,15 @@ struct VectorFile {
 };
 std::span<const VectorFile> VectorFiles();
 
+// Cases about what isn't built: they wait for it. `part` is their kind, or the id of one.
+struct WaitingVectors {
+  std::string_view file, part;
+  size_t cases;
+  std::string_view needs;  // what has to be there
+};
+std::span<const WaitingVectors> VectorsThatWait();
+bool Waits(std::string_view file, const Json& test_case);
+
 // Runs every case of a file. `reference` asserts, with GoogleTest's macros, what the reference does; a superseded case
 // has to fail that, else it isn't superseded. `ours` asserts what we do in the superseded ones. Each case runs under
 // its id. With `part` it runs the cases that belong to it, and fails unless there are just as many as it says.
