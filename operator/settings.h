@@ -14,7 +14,7 @@
 namespace capi::ops {
 
 // Changes with every change of what Render makes of the same input (behaviour.md U10).
-inline constexpr std::string_view kRendererVersion = "1";
+inline constexpr std::string_view kRendererVersion = "2";
 
 struct CustomProvider {
   std::string name, url;
@@ -44,7 +44,7 @@ struct Settings {
   std::optional<std::string> UrlOf(api::ProviderType type, std::string_view name) const;
 };
 
-// Those of `all` ("NAME=value") whose name matches one of the patterns, where "*" stands for any characters (I7, T4).
+// Those of `all` ("NAME=value") whose name matches one of the patterns (templating/glob.h; I7, T4).
 std::map<std::string, std::string> SelectEnvironment(const char* const* all, const std::vector<std::string>& patterns);
 
 }  // namespace capi::ops
