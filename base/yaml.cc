@@ -368,6 +368,13 @@ class Splitter {
   int line_ = 1;
 };
 
+// Offset of a line of a text, whose first line is `first`.
+size_t LineOffset(std::string_view text, int first, int line) {
+  size_t at = 0;
+  for (; first < line; ++first) at = std::min(text.find('\n', at), text.size() - 1) + 1;
+  return at;
+}
+
 // Go's line reader ends every line with a newline, also the last one.
 std::string_view WithUnixLines(std::string_view text, std::string& storage) {
   bool carriage = text.find("\r\n") != text.npos;
@@ -391,6 +398,8 @@ Result<std::vector<YamlDocument>> ParseYamlStream(std::string_view text, const Y
     if (!document || document->value.is_null()) continue;
     if (documents.size() >= limits.max_documents)
       return At(piece->line, 1, fmt::format("more than {} documents", limits.max_documents));
+    document->offset =
+        static_cast<size_t>(piece->text.data() - text.data()) + LineOffset(piece->text, piece->line, document->line);
     documents.push_back(*std::move(document));
   }
   return documents;

@@ -21,8 +21,9 @@ struct YamlLimits {
 
 // One document of a stream.
 struct YamlDocument {
-  Json value;    // null for an empty document
-  int line = 1;  // where it starts, 1-based, in the whole stream
+  Json value;         // null for an empty document
+  int line = 1;       // where it starts, 1-based, in the whole stream
+  size_t offset = 0;  // of that line
 };
 
 // All documents of a stream, empty ones (nothing, or comments only) left out. Errors are kInvalidArgument and name line

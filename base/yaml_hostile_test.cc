@@ -98,6 +98,18 @@ TEST(YamlHostile, LinesCountFromTheStartOfTheStream) {
   EXPECT_THAT(crlf.error().message, HasSubstr("begins on line 4"));
 }
 
+TEST(Yaml, DocumentsKnowWhereTheyBegin) {
+  const std::string text = "# a\n\na: 1\n---\n# b\n---\r\n\n  b: 2\n---\n[c]";
+  auto got = ParseYamlStream(text);
+  ASSERT_TRUE(got.ok()) << got.error().message;
+  ASSERT_EQ(got->size(), 3u);
+  const std::pair<int, std::string_view> places[] = {{3, "a: 1\n"}, {8, "  b: 2\n"}, {10, "[c]"}};
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ((*got)[i].line, places[i].first);
+    EXPECT_EQ(text.substr((*got)[i].offset, places[i].second.size()), places[i].second);
+  }
+}
+
 TEST(YamlHostile, LimitsHold) {
   YamlLimits limits;
   limits.max_depth = 3;

@@ -63,33 +63,19 @@ class ObjectParser {
     if (!documents.ok()) {
       return Invalid(ExplainYamlError(documents.error().message, text, substituted_.segments, source_));
     }
-    std::vector<size_t> begins = Begins(*documents);
-    auto places = LinesInSource(begins, substituted_.segments, source_);
-    begins.push_back(text.size());
     for (size_t i = 0; i < documents->size(); ++i) {
-      begin_ = begins[i];
+      YamlDocument& document = (*documents)[i];
+      begin_ = document.offset;
       yaml_.reset();
-      has_variables_ = HasVariable(substituted_.segments, begin_, begins[i + 1]);
-      TRY(Take(std::move((*documents)[i].value), {places[i], ""}, {}));
+      size_t end = i + 1 < documents->size() ? (*documents)[i + 1].offset : text.size();
+      has_variables_ = HasVariable(substituted_.segments, begin_, end);
+      TRY(Take(std::move(document.value), {ToSource(substituted_.segments, begin_), ""}, {}));
     }
     if (out_.objects.empty()) return Invalid("there is no object in it");
     return std::move(out_);
   }
 
  private:
-  // Offsets of the documents in the text.
-  std::vector<size_t> Begins(const std::vector<YamlDocument>& documents) const {
-    std::vector<size_t> out;
-    size_t line = 1, at = 0;
-    for (const YamlDocument& document : documents) {
-      auto begins_on = static_cast<size_t>(document.line);
-      at += LineBegin(substituted_.text.substr(at), begins_on - line + 1);
-      line = begins_on;
-      out.push_back(at);
-    }
-    return out;
-  }
-
   // An object, or a List at `path` of the document; nests no deeper than the parser lets it.
   Status Take(Json value, ObjectPlace place, const Steps& path) {
     if (IsList(value)) return TakeItems(value, place, path);
@@ -112,7 +98,7 @@ class ObjectParser {
       Steps below = path;
       below.insert(below.end(), {"items", std::to_string(i)});
       std::string item = fmt::format("{}{}{}", place.item, place.item.empty() ? "" : ".", i + 1);
-      TRY(Take(std::move((*items)[i]), {place.line, std::move(item)}, below));
+      TRY(Take(std::move((*items)[i]), {place.offset, std::move(item)}, below));
     }
     return Ok();
   }
@@ -138,9 +124,9 @@ class ObjectParser {
     return Ok();
   }
 
-  static std::string Describe(const ObjectPlace& place) {
-    if (place.item.empty()) return fmt::format("document on {}", place.line.ToString());
-    return fmt::format("item {} of the List on {}", place.item, place.line.ToString());
+  std::string Describe(const ObjectPlace& place) const {
+    std::string line = source_.PlaceOfLine(place.offset);
+    return place.item.empty() ? "document on " + line : fmt::format("item {} of the List on {}", place.item, line);
   }
 
   // Names of the variables that make the field; none where it isn't there.
@@ -165,8 +151,9 @@ class ObjectParser {
 
 }  // namespace
 
-std::string ObjectPlace::ToString() const {
-  return item.empty() ? line.ToString() : fmt::format("{}, item {}", line.ToString(), item);
+std::string ObjectPlace::In(const Source& source) const {
+  std::string line = source.PlaceOfLine(offset);
+  return item.empty() ? line : fmt::format("{}, item {}", line, item);
 }
 
 Result<ParsedObjects> ParseObjects(const Source& source, const Substituted& substituted, const RenderLimits& limits,

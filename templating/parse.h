@@ -11,12 +11,12 @@
 
 namespace capi::templating {
 
-// Where an object begins in the texts as fetched. A value.
+// Where an object begins. A value.
 struct ObjectPlace {
-  FileLine line;
-  std::string item;  // "2" for the second item of a List, "2.1" where that is a List too; "" for a document
+  size_t offset = 0;  // of its line in the source
+  std::string item;   // "2" for the second item of a List, "2.1" where that is a List too; "" for a document
 
-  std::string ToString() const;  // "line 12", "line 3 of the additional manifests, item 2"
+  std::string In(const Source& source) const;  // "line 12", "line 3 of the additional manifests, item 2"
 };
 
 // What the text holds, in its order. A value.

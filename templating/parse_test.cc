@@ -38,36 +38,40 @@ TEST(ParseObjects, KeepsTheOrderOfTheText) {
   EXPECT_EQ(objects->objects[1].kind(), "ConfigMap");
 }
 
-std::vector<std::string> NamesAndPlaces(const ParsedObjects& parsed) {
+std::vector<std::string> NamesAndPlaces(const ParsedObjects& parsed, const std::string& components,
+                                        const std::string& additional = "") {
+  Source source(components, additional);
   std::vector<std::string> out;
   for (size_t i = 0; i < parsed.objects.size(); ++i) {
-    out.push_back(parsed.objects[i].name() + ": " + parsed.places[i].ToString());
+    out.push_back(parsed.objects[i].name() + ": " + parsed.places[i].In(source));
   }
   return out;
 }
 
 // F2: a List is what is in it, wherever it stands and whatever its kind is called.
 TEST(ParseObjects, ListsAreTheirItems) {
-  auto parsed = Parse(
+  const std::string components =
       "apiVersion: v1\nkind: List\nmetadata: {resourceVersion: ''}\nitems:\n"
       "- {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n"
       "- {apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}]}\n"
       "---\n# a comment\n{apiVersion: v1, kind: List}\n---\n"
       "{apiVersion: v1, kind: ConfigMapList, items: [{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}]}\n---\n"
-      "{apiVersion: x.io/v1, kind: AllowList, metadata: {name: d}, items: [x]}\n",
-      "\n{apiVersion: v1, kind: Secret, metadata: {name: e}}\n");
+      "{apiVersion: x.io/v1, kind: AllowList, metadata: {name: d}, items: [x]}\n";
+  const std::string additional = "\n{apiVersion: v1, kind: Secret, metadata: {name: e}}\n";
+  auto parsed = Parse(components, additional);
   ASSERT_TRUE(parsed.ok()) << parsed.error().message;
-  EXPECT_THAT(NamesAndPlaces(*parsed), ElementsAre("a: line 1, item 1", "b: line 1, item 2.1", "c: line 11, item 1",
-                                                   "d: line 13", "e: line 2 of the additional manifests"));
+  EXPECT_THAT(NamesAndPlaces(*parsed, components, additional),
+              ElementsAre("a: line 1, item 1", "b: line 1, item 2.1", "c: line 11, item 1", "d: line 13",
+                          "e: line 2 of the additional manifests"));
 }
 
 // Places are those of the file as fetched, whatever variables put before them.
 TEST(ParseObjects, PlacesCountTheLinesOfTheFile) {
-  auto parsed =
-      Parse("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: ${DATA}\n---\n" + std::string(kConfigMap), "",
-            {{"DATA", "\n  x: y\n  z: y"}});
+  const std::string components =
+      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: ${DATA}\n---\n" + std::string(kConfigMap);
+  auto parsed = Parse(components, "", {{"DATA", "\n  a: text\n  b: text"}});
   ASSERT_TRUE(parsed.ok()) << parsed.error().message;
-  EXPECT_THAT(NamesAndPlaces(*parsed), ElementsAre("a: line 1", "c: line 6"));
+  EXPECT_THAT(NamesAndPlaces(*parsed, components), ElementsAre("a: line 1", "c: line 6"));
 }
 
 // F2

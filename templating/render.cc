@@ -43,17 +43,18 @@ template <typename PlaceOf>
 Status CheckIdentities(const Objects& objects, PlaceOf place) {
   constexpr size_t kMostNamed = 3;
   std::map<kube::ObjectId, size_t> first;
-  std::vector<std::string> twice;
+  std::vector<std::string> named;
+  size_t twice = 0;
   for (size_t i = 0; i < objects.size(); ++i) {
     auto [before, is_new] = first.try_emplace(objects[i].id(), i);
-    if (is_new) continue;
+    if (is_new || ++twice > kMostNamed) continue;
     std::string places = place(before->second);
     if (!places.empty()) places = fmt::format(" ({}, and {})", places, place(i));
-    twice.push_back(before->first.ToString() + places);
+    named.push_back(before->first.ToString() + places);
   }
-  if (twice.empty()) return Ok();
-  return Invalid(
-      fmt::format("two objects would be one, and the second overwrite the first: {}", JoinNames(twice, kMostNamed)));
+  if (twice == 0) return Ok();
+  return Invalid(fmt::format("two objects would be one, and the second overwrite the first: {}{}", Join(named, ", "),
+                             twice > kMostNamed ? fmt::format(" and {} more", twice - kMostNamed) : ""));
 }
 
 // What old kustomize and controller-gen write for "not created yet". Nobody wishes for it, and an apply would own it.
@@ -143,9 +144,10 @@ class Rendering {
                   Invalid("target namespace can't be defaulted. Please specify a target namespace"));
     }
     out_.namespace_labels = NamespaceLabels(out_.objects);
-    bool ok =
-        Step(RenderStep::kNamespace, FixNamespace(out_.objects, out_.target_namespace, input_.cluster_scoped)) &&
-        Step(RenderStep::kDuplicates, CheckIdentities(out_.objects, [&](size_t i) { return places_[i].ToString(); }));
+    bool ok = Step(RenderStep::kNamespace, FixNamespace(out_.objects, out_.target_namespace, input_.cluster_scoped)) &&
+              Step(RenderStep::kDuplicates, CheckIdentities(out_.objects, [&](size_t i) {
+                     return places_[i].In(Source(input_.release->components, input_.additional_manifests));
+                   }));
     if (!ok) return false;
     places_.clear();
     SettleNamespaceObject(input_, out_.target_namespace, out_.objects);

@@ -15,6 +15,17 @@ constexpr std::string_view kSeparator = "\n---\n";
 
 bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
+// Of a 1-based line, of the last one where there are fewer.
+size_t LineBegin(std::string_view text, size_t line) {
+  size_t at = 0;
+  for (; line > 1; --line) {
+    size_t newline = text.find('\n', at);
+    if (newline == std::string_view::npos) return at;
+    at = newline + 1;
+  }
+  return at;
+}
+
 // Columns count characters, from 1.
 size_t Forward(std::string_view text, size_t at, size_t column) {
   for (; column > 1 && at < text.size(); --column) {
@@ -31,12 +42,6 @@ const OutputSegment* SegmentAt(const std::vector<OutputSegment>& segments, size_
   return behind == segments.begin() ? nullptr : &*std::prev(behind);
 }
 
-size_t ToSource(const std::vector<OutputSegment>& segments, size_t at) {
-  const OutputSegment* segment = SegmentAt(segments, at);
-  if (segment == nullptr) return at;
-  return segment->literal ? segment->source + (at - segment->output) : segment->source;
-}
-
 // Names of the variables that stand in output[begin, end), in order, each once.
 std::vector<std::string> VariablesIn(const std::vector<OutputSegment>& segments, size_t begin, size_t end) {
   std::vector<std::string> out;
@@ -51,14 +56,10 @@ std::vector<std::string> VariablesIn(const std::vector<OutputSegment>& segments,
 
 }  // namespace
 
-size_t LineBegin(std::string_view text, size_t line) {
-  size_t at = 0;
-  for (; line > 1; --line) {
-    size_t newline = text.find('\n', at);
-    if (newline == std::string_view::npos) return at;
-    at = newline + 1;
-  }
-  return at;
+size_t ToSource(const std::vector<OutputSegment>& segments, size_t at) {
+  const OutputSegment* segment = SegmentAt(segments, at);
+  if (segment == nullptr) return at;
+  return segment->literal ? segment->source + (at - segment->output) : segment->source;
 }
 
 Source::Source(std::string_view components, std::string_view additional)
@@ -91,27 +92,6 @@ std::string Source::PlaceOfLine(size_t offset) const {
   return fmt::format("line {}{}", at.line, at.file);
 }
 
-std::string FileLine::ToString() const {
-  return fmt::format("line {}{}", line, additional ? " of the additional manifests" : "");
-}
-
-std::vector<FileLine> Source::Lines(const std::vector<size_t>& offsets) const {
-  std::vector<FileLine> out;
-  FileLine here;
-  size_t at = 0;
-  for (size_t offset : offsets) {
-    offset = std::min(offset, text_.size());
-    if (!here.additional && offset >= additional_begin_) {
-      here = {1, true};
-      at = additional_begin_;
-    }
-    here.line += static_cast<size_t>(std::count(text_.data() + at, text_.data() + std::max(at, offset), '\n'));
-    at = std::max(at, offset);
-    out.push_back(here);
-  }
-  return out;
-}
-
 std::string ExplainYamlError(std::string_view message, std::string_view output,
                              const std::vector<OutputSegment>& segments, const Source& source) {
   static const RE2 kPlace(R"(line (\d{1,9})(?:, column (\d{1,9}))?)");
@@ -131,14 +111,6 @@ std::string ExplainYamlError(std::string_view message, std::string_view output,
     rest.remove_prefix(static_cast<size_t>(match[0].data() - rest.data()) + match[0].size());
   }
   return out.append(rest.data(), rest.size());
-}
-
-std::vector<FileLine> LinesInSource(const std::vector<size_t>& offsets, const std::vector<OutputSegment>& segments,
-                                    const Source& source) {
-  std::vector<size_t> from;
-  from.reserve(offsets.size());
-  for (size_t offset : offsets) from.push_back(ToSource(segments, offset));
-  return source.Lines(from);
 }
 
 bool HasVariable(const std::vector<OutputSegment>& segments, size_t begin, size_t end) {

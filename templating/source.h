@@ -11,14 +11,6 @@
 
 namespace capi::templating {
 
-// A line of one of the two texts. A value.
-struct FileLine {
-  size_t line = 1;
-  bool additional = false;  // of the additional manifests
-
-  std::string ToString() const;  // "line 12", "line 3 of the additional manifests"
-};
-
 // The components file, with the additional manifests behind it where there are any. Keeps views of both texts.
 // Immutable.
 class Source {
@@ -33,8 +25,6 @@ class Source {
   // "line 12, column 3", or "line 1, column 2 of the additional manifests".
   std::string Place(size_t offset) const;
   std::string PlaceOfLine(size_t offset) const;  // the same without the column
-  // Of offsets that ascend, all in one pass.
-  std::vector<FileLine> Lines(const std::vector<size_t>& offsets) const;
 
  private:
   struct Position {
@@ -48,18 +38,14 @@ class Source {
   size_t additional_begin_;  // text_.size() + 1 when there are none
 };
 
-// Offset of a 1-based line, of the last one where there are fewer.
-size_t LineBegin(std::string_view text, size_t line);
-
 // `message` of the YAML parser, which speaks of lines and columns of `output`, in terms of `source`. Where values of
 // variables stand in the line in question, the variables are named and the parser's words are left out: they may quote
 // a value, and values never reach an error (I7).
 std::string ExplainYamlError(std::string_view message, std::string_view output,
                              const std::vector<OutputSegment>& segments, const Source& source);
 
-// Where these offsets of the output, which ascend, come from.
-std::vector<FileLine> LinesInSource(const std::vector<size_t>& offsets, const std::vector<OutputSegment>& segments,
-                                    const Source& source);
+// Where output[at] comes from: an offset of the source.
+size_t ToSource(const std::vector<OutputSegment>& segments, size_t at);
 
 // Whether a variable made any of output[begin, end).
 bool HasVariable(const std::vector<OutputSegment>& segments, size_t begin, size_t end);
