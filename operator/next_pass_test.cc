@@ -43,7 +43,9 @@ TEST(NextPassOf, EveryEndHasANext) {
     Done done{.hold = c.hold, .hands_off = c.hands_off};
     NextPass next = NextPassOf(Observed(), done, c.ready, kSync);
     EXPECT_EQ(next.backoff.has_value(), c.base.has_value());
-    if (next.backoff && c.base) EXPECT_EQ(next.backoff->base, *c.base);
+    if (next.backoff && c.base) {
+      EXPECT_EQ(next.backoff->base, *c.base);
+    }
     EXPECT_EQ(next.at_least, c.at_least);
     EXPECT_EQ(next.at, c.at);
     EXPECT_EQ(next.told, c.told);

@@ -147,7 +147,9 @@ TEST_F(Retry, WhatDoesNoHarmTwiceIsSentAgainWhenTheConnectionIsLost) {
     SCOPED_TRACE(c.name);
     Status done = c.call(Connect({kLost, kObject}));
     EXPECT_EQ(done.ok(), c.repeated);
-    if (!done.ok()) EXPECT_EQ(done.code(), Code::kUnavailable) << done.error().message;
+    if (!done.ok()) {
+      EXPECT_EQ(done.code(), Code::kUnavailable) << done.error().message;
+    }
     EXPECT_EQ(requests().size(), c.repeated ? 2u : 1u);
   }
 }
@@ -350,7 +352,9 @@ TEST_F(Retry, AGuardIsAskedBeforeEachWriteIsSent) {
       });
       Status done = c.call(client);
       EXPECT_EQ(done.ok(), !c.guarded);
-      if (!done.ok()) EXPECT_EQ(done.code(), Code::kFailedPrecondition) << done.error().message;
+      if (!done.ok()) {
+        EXPECT_EQ(done.code(), Code::kFailedPrecondition) << done.error().message;
+      }
       EXPECT_EQ(requests().size(), c.guarded ? allowed : 2u);
       EXPECT_EQ(asked, c.guarded ? allowed + 1 : 0u);
     }
