@@ -275,24 +275,23 @@ TEST_F(BadInput, AValueOfASecretIsNotRepeated) {
   const std::string pin = "83619274";
   kube::Object wrong(Json{{"apiVersion", "v1"},
                           {"kind", "Secret"},
-                          {"metadata", {{"name", "pins"}, {"namespace", "bad"}}},
-                          {"stringData", {{"pin", std::stoi(pin)}}}});
+                          {"metadata", {{"name", "pins"}, {"namespace", "bad"}, {"labels", {{"pin", pin + "-"}}}}}});
   auto applied = cluster_->client().Apply(cluster_->ctx(), kube::Builtin("Secret"), wrong, {.field_manager = "test"});
   ASSERT_FALSE(applied.ok());
   EXPECT_THAT(applied.error().message, HasSubstr(pin)) << "a server that doesn't would need no mask";
 
   cluster_->StoreSecret("bad", "pins-of-loud", {{"PIN", pin}});
   StoreCase({.name = loud.name,
-             .data = With("apiVersion: v1\nkind: Secret\nmetadata: {name: pins, namespace: x}\n"
-                          "stringData:\n  pin: ${PIN}\n")});
+             .data = With("apiVersion: v1\nkind: Secret\n"
+                          "metadata: {name: pins, namespace: x, labels: {pin: \"${PIN}-\"}}\n")});
   cluster_->ApplyProvider(
       loud.type, loud.ns, loud.name,
       {{"version", "v1.0.0"},
        {"fetchConfig", {{"selector", {{"matchLabels", {{"provider.cluster.x-k8s.io/name", loud.name}}}}}}},
        {"configSecret", {{"name", "pins-of-loud"}}}});
-  ASSERT_TRUE(kube::Eventually([&] { return See(loud).Message("Ready").find(".stringData.pin") != std::string::npos; }))
+  ASSERT_TRUE(kube::Eventually([&] { return See(loud).Message("Ready").find("metadata.labels") != std::string::npos; }))
       << See(loud).Describe();
-  EXPECT_THAT(See(loud).Message("Ready"), HasSubstr("Value:***"));
+  EXPECT_THAT(See(loud).Message("Ready"), HasSubstr("\"***-\""));
   const kube::Resource& events = kube::Builtin("Event");
   std::vector<kube::Object> told;
   EXPECT_TRUE(kube::Eventually([&] {
