@@ -208,7 +208,11 @@ kube::ObjectId IdOf(int who, Place place) {
 const kube::Resource& ResourceOf(Part part) { return kube::Builtin(IdOf(kCore, part, 0).kind); }
 
 kube::Resource ThingOf(int who, const std::string& version) {
-  return {NamesOf(who).own + ".model.example.org", version, "things", "Thing", true, {}, {}};
+  return {.group = NamesOf(who).own + ".model.example.org",
+          .version = version,
+          .plural = "things",
+          .kind = "Thing",
+          .namespaced = true};
 }
 
 std::string Differs(int who, Part part, const Member& m, const kube::Object& live) {

@@ -77,7 +77,7 @@ spec:
 )";
 
 kube::Resource At(const char* group, const char* kind, const std::string& version = "v1beta1") {
-  return {group, version, ToLower(kind) + "s", kind, true, {}, {}};
+  return {.group = group, .version = version, .plural = ToLower(kind) + "s", .kind = kind, .namespaced = true};
 }
 
 }  // namespace
@@ -178,13 +178,10 @@ std::vector<CrdVersions> ListCrds(Cluster& cluster) {
     const Json& json = crd.json();
     CrdVersions one;
     one.name = crd.name();
-    one.resource = {GetString(json, {"spec", "group"}),
-                    "",
-                    GetString(json, {"spec", "names", "plural"}),
-                    GetString(json, {"spec", "names", "kind"}),
-                    GetString(json, {"spec", "scope"}) == "Namespaced",
-                    {},
-                    {}};
+    one.resource = {.group = GetString(json, {"spec", "group"}),
+                    .plural = GetString(json, {"spec", "names", "plural"}),
+                    .kind = GetString(json, {"spec", "names", "kind"}),
+                    .namespaced = GetString(json, {"spec", "scope"}) == "Namespaced"};
     for (const Json& version : *Find(json, {"spec", "versions"})) {
       std::string name = GetString(version, {"name"});
       if (GetBool(version, {"served"})) one.served.push_back(name);

@@ -145,7 +145,8 @@ TEST(SecretValues, AreThoseOfARender) {
   ASSERT_TRUE(refused.hold);
   EXPECT_EQ(refused.secrets.Hide("83619274"), "***");
   Rendered done = render(
-      "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: n}\nstringData: {pin: \"${PIN}\", other: composed}\n");
+      "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: n}\nstringData: {pin: \"${PIN}\", other: "
+      "composed}\n");
   ASSERT_FALSE(done.hold) << done.hold->message;
   EXPECT_EQ(done.secrets.Hide("83619274 composed"), "*** ***");
 }

@@ -202,7 +202,7 @@ void KeepHistory(api::ProviderStatus& status, const Observation& o, const Done& 
 }
 
 // Absent where there never was anything to migrate.
-void ReportMigration(Conditions& conditions, const Observation& o, const Done& done, const Fleet& fleet) {
+void ReportMigration(Conditions& conditions, const Observation& o, const Fleet& fleet) {
   bool known = conditions.Get(condition::kStorageMigrated) != nullptr;
   if (fleet.unmigrated.empty()) {
     if (known) {
@@ -321,7 +321,7 @@ api::ProviderStatus Summarize(const Observation& o, const Done& done) {
   } else if (!status.applied.empty() || IsRollingOut(status)) {
     ReportApplied(conditions, o, done, upgrading);
   }
-  if (!o.provider.deleting) ReportMigration(conditions, o, done, done.fleet ? *done.fleet : o.fleet);
+  if (!o.provider.deleting) ReportMigration(conditions, o, done.fleet ? *done.fleet : o.fleet);
   status.observed_generation = o.provider.generation;
   status.conditions = conditions.Settle();
   return status;
