@@ -50,7 +50,7 @@ Installer::Step Installer::CheckCluster(const Context& ctx, const Observation& o
       return NotAccepted(reason::kAPIServerUnavailable, found.error().With("looking for what is installed"));
     m.found = std::move(found->inventory);
   }
-  if (Step hold = CheckStoredVersions(ctx, o, m)) return hold;
+  if (Step hold = CheckStoredVersions(o, m)) return hold;
   // The server took all of it before the pods were changed. Where the paths of webhooks change, requests fail until the
   // new ones are applied, and a second dry run of all CRDs would be most of that time (U2).
   if (m.cached) return std::nullopt;
@@ -75,7 +75,7 @@ Installer::Step Installer::ReadLiveCrds(const Context& ctx, const Observation& o
 }
 
 // No CRD loses a version at which objects are stored. Where these can be brought to another one that stays, they are.
-Installer::Step Installer::CheckStoredVersions(const Context& ctx, const Observation& o, Material& m) {
+Installer::Step Installer::CheckStoredVersions(const Observation& o, Material& m) {
   for (const LostVersion& lost : LostVersions(m.manifests, m.live)) {
     const std::string version = m.release.version.ToString();
     MigrationProgress none;

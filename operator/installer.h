@@ -58,7 +58,7 @@ class Installer {
   Step Gate(const Context& ctx, Observation& o, Material& m);
   Step Render(const Context& ctx, const Observation& o, Material& m);
   Step CheckCluster(const Context& ctx, const Observation& o, Material& m);
-  Step CheckStoredVersions(const Context& ctx, const Observation& o, Material& m);
+  Step CheckStoredVersions(const Observation& o, Material& m);
   Step ReadLiveCrds(const Context& ctx, const Observation& o, Material& m);
   Step Announce(const Context& ctx, Observation& o, Material& m);
   Step AnnounceChange(const Context& ctx, Observation& o, Material& m);
