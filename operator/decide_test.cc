@@ -1,4 +1,5 @@
 #include "operator/decide.h"
+#include "operator/precedence.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -433,6 +434,20 @@ TEST(CheckMetadata, WantsSeriesAndContract) {
       EXPECT_EQ(hold->reason, api::reason::kCAPIVersionIncompatibility);
     }
   }
+}
+
+// I5: two that were made in one second; what is installed stays, whatever its uid.
+TEST(GoesBefore, OneOfTwoAlways) {
+  api::Provider a = NewProvider(api::ProviderType::kCore, "cluster-api"), b = a;
+  a.uid = "1";
+  b.uid = "2";
+  EXPECT_TRUE(GoesBefore(a, b));
+  EXPECT_FALSE(GoesBefore(b, a));
+  b.status.installed_version = "v1.12.0";
+  EXPECT_TRUE(GoesBefore(b, a));
+  EXPECT_FALSE(GoesBefore(a, b));
+  a.created = "2025-01-01T00:00:00Z";
+  EXPECT_TRUE(GoesBefore(a, b)) << "the older one";
 }
 
 // T2.

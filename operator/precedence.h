@@ -7,9 +7,11 @@
 
 namespace capi::ops {
 
-// Times have whole seconds, so that two may be equal; their uids never are.
+// Times have whole seconds, so that two may be equal: then what is installed goes before what isn't, and of two that
+// aren't, or are, their uids decide, which are never equal.
 inline bool GoesBefore(const api::Provider& a, const api::Provider& b) {
-  return std::tie(a.created, a.uid) < std::tie(b.created, b.uid);
+  const bool a_new = a.status.installed_version.empty(), b_new = b.status.installed_version.empty();
+  return std::tie(a.created, a_new, a.uid) < std::tie(b.created, b_new, b.uid);
 }
 
 }  // namespace capi::ops
