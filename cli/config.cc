@@ -11,8 +11,8 @@
 #include "base/strings.h"
 #include "base/yaml.h"
 #include "fetch/provider_entry.h"
-#include "templating/images.h"
-#include "templating/template.h"
+#include "templating/customise/images.h"
+#include "templating/envsubst/template.h"
 
 namespace capi::cli {
 namespace {

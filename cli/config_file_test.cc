@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/http/server.h"
+#include "base/http/server/server.h"
 #include "cli/testing.h"
 
 namespace capi::cli {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/http/server.h"
+#include "base/http/server/server.h"
 #include "base/mutex.h"
 #include "fetch/repository.h"
 

@@ -3,12 +3,12 @@
 #include <malloc.h>
 
 #include "api/reasons.h"
-#include "operator/crd_stages.h"
-#include "operator/next_pass.h"
-#include "operator/pause.h"
-#include "operator/rebuild.h"
-#include "operator/rollout.h"
-#include "operator/rules.h"
+#include "operator/act/rebuild.h"
+#include "operator/decide/crd_stages.h"
+#include "operator/decide/pause.h"
+#include "operator/decide/rollout.h"
+#include "operator/decide/rules.h"
+#include "operator/report/next_pass.h"
 #include "operator/wakes.h"
 
 namespace capi::ops {
@@ -84,8 +84,9 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
       migrations_([this](const Context& ctx, const CrdState& crd, MigrationCursor& cursor,
                          const std::function<void()>& looked) { return storage_.Migrate(ctx, crd, cursor, looked); },
                   [this](const std::string& key) { controller_.queue().Add(key); }, clock),
-      observer_({client, cache_, watches_, settings, rendered_, fights_, use_, migrations_, clock,
-                 [this] { return Unlisted(); }}),
+      observer_({client, cache_, watches_, settings, fights_, use_, clock,
+                 [this](const std::string& crd) { return migrations_.ProgressOf(crd); },
+                 [this](const std::string& key) { return rendered_.InputsOf(key); }, [this] { return Unlisted(); }}),
       writer_(client, cache_),
       installer_(
           {client, observer_, cache_, writer_, settings, sources, rendered_, migrations_, masks_, inventory_key_}),
@@ -233,7 +234,8 @@ Done ProviderController::ActOnRollout(const Context& ctx, Observation& o, const 
   } else if (std::holds_alternative<GiveUp>(step)) {
     Fleet fleet = o.fleet;
     pods_.Explain(ctx, o.provider.id.Key(), fleet);
-    done = GiveUpRollout(o, std::move(fleet));
+    GivenUp given_up = GiveUpRollout(o, fleet);
+    done = Done{.hold = std::move(given_up.hold), .fleet = std::move(fleet), .rollout = std::move(given_up.entry)};
   }
   return done;
 }

@@ -9,14 +9,14 @@
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
 #include "kube/runtime/manager.h"
-#include "operator/decide.h"
-#include "operator/installer.h"
-#include "operator/observe.h"
-#include "operator/pod_reasons.h"
-#include "operator/remover.h"
-#include "operator/restorer.h"
-#include "operator/scaler.h"
-#include "operator/sources.h"
+#include "operator/act/installer.h"
+#include "operator/act/remover.h"
+#include "operator/act/restorer.h"
+#include "operator/act/scaler.h"
+#include "operator/act/sources.h"
+#include "operator/decide/decide.h"
+#include "operator/observe/observe.h"
+#include "operator/observe/pod_reasons.h"
 
 namespace capi::ops {
 

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "operator/plane_testing.h"
+#include "operator/report/plane_testing.h"
 
 namespace capi::ops {
 namespace {

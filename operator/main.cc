@@ -11,7 +11,7 @@
 
 #include "base/files.h"
 #include "base/version.h"
-#include "operator/adopt_inventory.h"
+#include "operator/act/adopt_inventory.h"
 #include "operator/controller.h"
 #include "operator/options.h"
 #include "operator/servers.h"

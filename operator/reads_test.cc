@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "base/http/server.h"
-#include "operator/in_use.h"
-#include "operator/inventory_key.h"
-#include "operator/materials.h"
-#include "operator/pod_reasons.h"
-#include "operator/rebuild.h"
-#include "operator/testing_fleet.h"
+#include "base/http/server/server.h"
+#include "operator/act/inventory_key.h"
+#include "operator/act/materials.h"
+#include "operator/act/rebuild.h"
+#include "operator/decide/testing_fleet.h"
+#include "operator/observe/in_use.h"
+#include "operator/observe/pod_reasons.h"
 
 namespace capi::ops {
 namespace {

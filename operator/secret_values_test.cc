@@ -1,12 +1,12 @@
-#include "operator/secret_values.h"
+#include "operator/report/secret_values.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "operator/inventory_key.h"
-#include "operator/materials.h"
-#include "operator/secret_masks.h"
-#include "operator/testing_fleet.h"
+#include "operator/act/inventory_key.h"
+#include "operator/act/materials.h"
+#include "operator/decide/testing_fleet.h"
+#include "operator/report/secret_masks.h"
 
 namespace capi::ops {
 namespace {

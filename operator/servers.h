@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "base/http/server.h"
+#include "base/http/server/server.h"
 #include "kube/client/client.h"
 #include "kube/runtime/metrics.h"
 

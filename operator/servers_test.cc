@@ -7,7 +7,7 @@
 
 #include <atomic>
 
-#include "base/http/hostile_testing.h"
+#include "base/http/server/hostile_testing.h"
 #include "base/json.h"
 
 namespace capi::ops {

@@ -1,9 +1,9 @@
 #include "operator/wakes.h"
 
-#include "operator/contract_rules.h"
-#include "operator/drift.h"
-#include "operator/observe.h"
-#include "operator/pause.h"
+#include "operator/decide/contract_rules.h"
+#include "operator/decide/drift.h"
+#include "operator/decide/pause.h"
+#include "operator/observe/observe.h"
 
 namespace capi::ops {
 namespace {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "operator/provider_cache.h"
-#include "operator/watches.h"
+#include "operator/observe/provider_cache.h"
+#include "operator/observe/watches.h"
 
 namespace capi::ops {
 

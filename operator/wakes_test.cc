@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "api/reasons.h"
-#include "operator/testing_fleet.h"
+#include "operator/decide/testing_fleet.h"
 
 namespace capi::ops {
 namespace {

@@ -12,7 +12,7 @@
 #include "base/testing/releases.h"
 #include "base/yaml.h"
 #include "kube/testing/ports.h"
-#include "templating/known_managers.h"
+#include "templating/customise/known_managers.h"
 #include "templating/render.h"
 #include "templating/testing/managers_testing.h"
 
@@ -257,7 +257,7 @@ std::set<std::string> FlagsOf(const std::string& help) {
   return flags;
 }
 
-// I9a: templating/known_managers.inc against what the managers say of themselves.
+// I9a: templating/customise/known_managers.inc against what the managers say of themselves.
 TEST_F(Managers, TheTableIsWhatTheyPrint) {
   for (const RealManager& manager : kRealManagers) {
     SCOPED_TRACE(manager.program);

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/strings.h"
-#include "templating/kind.h"
+#include "kube/meta/kind.h"
 #include "templating/scope.h"
 
 namespace capi::templating {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "templating/kind.h"
+#include "kube/meta/kind.h"
 
 namespace capi::templating {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "base/encoding.h"
 #include "base/yaml.h"
+#include "templating/envsubst/template.h"
 #include "templating/marked_text.h"
 #include "templating/source.h"
-#include "templating/template.h"
 
 namespace capi::templating {
 namespace {

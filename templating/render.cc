@@ -5,15 +5,15 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "templating/customise.h"
-#include "templating/images.h"
-#include "templating/kind.h"
-#include "templating/known_managers.h"
+#include "kube/meta/kind.h"
+#include "templating/customise/customise.h"
+#include "templating/customise/images.h"
+#include "templating/customise/known_managers.h"
 #include "templating/label.h"
 #include "templating/namespace.h"
 #include "templating/order.h"
 #include "templating/parse.h"
-#include "templating/patch.h"
+#include "templating/patch/patch.h"
 #include "templating/source.h"
 #include "templating/substitute.h"
 

@@ -11,18 +11,13 @@
 #include "api/release.h"
 #include "api/types.h"
 #include "kube/meta/object.h"
+#include "templating/customise/images.h"
 #include "templating/scope.h"
 
 namespace capi::templating {
 
 // Value of a variable; nullopt where it isn't set. Set to "" counts as set.
 using Variables = std::function<std::optional<std::string>(const std::string& name)>;
-
-// "images" of a clusterctl configuration file: key ("all", "<component>", "<component>/<image>") to replacement.
-struct ImageOverride {
-  std::string repository, name, tag;
-};
-using ImageOverrides = std::map<std::string, ImageOverride>;
 
 // How much a render takes; what needs more is refused. With these a render stays below 50 MiB, whatever its input.
 struct RenderLimits {

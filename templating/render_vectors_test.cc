@@ -6,7 +6,7 @@
 
 #include "base/strings.h"
 #include "base/testing/vectors.h"
-#include "templating/images.h"
+#include "templating/customise/images.h"
 #include "templating/render.h"
 #include "templating/testing/vectors.h"
 

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "templating/kind.h"
+#include "kube/meta/kind.h"
 
 namespace capi::templating {
 namespace {

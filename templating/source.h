@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/yaml_places.h"
-#include "templating/template.h"
+#include "templating/envsubst/template.h"
 
 namespace capi::templating {
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "templating/envsubst/template.h"
 #include "templating/render.h"
 #include "templating/source.h"
-#include "templating/template.h"
 
 namespace capi::templating {
 

@@ -193,7 +193,7 @@ class Rules(Tree):
 
     def test_code_that_names_a_rule_shows_nothing(self):
         self.write("operator/a_test.cc", "// I1\n")
-        for name in ("operator/b.cc", "e2e/model_rules.cc", "e2e/model_fleet.h", "api/testing/b.cc"):
+        for name in ("operator/b.cc", "e2e/model/rules.cc", "e2e/model/fleet.h", "api/testing/b.cc"):
             with self.subTest(name):
                 self.write(name, "// I9a.\n")
                 self.expect_fail("check_rules", "I9a is named by no test")

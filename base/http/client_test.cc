@@ -6,7 +6,7 @@
 #include <atomic>
 
 #include "base/encoding.h"
-#include "base/http/server.h"
+#include "base/http/server/server.h"
 #include "base/http/testing.h"
 
 namespace capi::http {

@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "base/http/client.h"
-#include "base/http/server.h"
+#include "base/http/server/server.h"
 #include "base/http/testing.h"
 
 namespace capi::http {

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "base/files.h"
-#include "base/http/server.h"
+#include "base/http/server/server.h"
 #include "base/http/testing.h"
 
 namespace capi::http {

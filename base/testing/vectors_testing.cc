@@ -16,14 +16,14 @@ constexpr std::string_view kFolder = "testdata/vectors";  // tests run in the tr
 
 // {file, cases, test}
 constexpr VectorFile kFiles[] = {
-    {"customisation.json", 155, "templating/customise_vectors_test.cc"},
-    {"envsubst.json", 658, "templating/template_test.cc"},
-    {"image-overrides.json", 58, "templating/images_test.cc"},
-    {"image-reference.json", 65, "templating/images_test.cc"},
+    {"customisation.json", 155, "templating/customise/customise_vectors_test.cc"},
+    {"envsubst.json", 658, "templating/envsubst/template_test.cc"},
+    {"image-overrides.json", 58, "templating/customise/images_test.cc"},
+    {"image-reference.json", 65, "templating/customise/images_test.cc"},
     {"latest.json", 39, "fetch/repository_test.cc"},
     {"metadata.json", 29, "api/release_test.cc"},
     {"namespace.json", 93, "templating/render_vectors_test.cc"},
-    {"patches.json", 52, "templating/patch_vectors_test.cc"},
+    {"patches.json", 52, "templating/patch/patch_vectors_test.cc"},
     {"plural.json", 347, "api/plural_test.cc"},
     {"semver-compare.json", 20, "api/version_test.cc"},
     {"semver-strict.json", 61, "api/version_test.cc"},

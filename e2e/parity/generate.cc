@@ -9,8 +9,8 @@
 #include "base/strings.h"
 #include "base/testing/environment.h"
 #include "base/yaml.h"
-#include "e2e/clusterctl_programs.h"
-#include "kube/client/run_program.h"
+#include "e2e/support/clusterctl_programs.h"
+#include "kube/client/config/run_program.h"
 #include "kube/testing/folder.h"
 #include "kube/testing/process.h"
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/context.h"
-#include "kube/client/config.h"
+#include "kube/client/config/config.h"
 #include "kube/client/rest_mapper.h"
 #include "kube/meta/object.h"
 #include "kube/meta/resource.h"

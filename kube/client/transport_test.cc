@@ -7,7 +7,7 @@
 #include <future>
 #include <thread>
 
-#include "base/http/server.h"
+#include "base/http/server/server.h"
 #include "base/http/testing.h"
 
 namespace capi::kube {

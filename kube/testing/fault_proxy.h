@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kube/client/config.h"
+#include "kube/client/config/config.h"
 
 namespace capi::kube {
 

@@ -9,9 +9,9 @@
 #include "base/http/client.h"
 #include "base/testing/must.h"
 #include "base/yaml.h"
+#include "kube/meta/kind.h"
 #include "kube/testing/programs.h"
-#include "templating/deployment.h"
-#include "templating/kind.h"
+#include "templating/customise/deployment.h"
 #include "templating/render.h"
 
 namespace capi::templating {

@@ -12,20 +12,24 @@ class Target:
 
 
 _EXPRESSIONS = ("compare", "logic")
-_RULES = ("contract_rules", "decide", "delete_rules", "preflight_rules", "release_rules")
+_RULES = [f"operator/decide/{name}.cc" for name in ("contract_rules", "decide", "delete_rules", "install_rules", "preflight_rules")]
 # Pure: what they do, they do to their arguments alone, and operator_test sees all of it.
-_PURE = (
-    "adoption contract_plan crd_stages drift fights materials options pause pod_reasons rendered_cache rollout settings "
-    "summarize"
-).split()
+_PURE = [
+    f"operator/{name}.cc"
+    for name in (
+        "act/materials act/migrations act/rendered_cache decide/adoption decide/contract_plan decide/crd_stages decide/drift "
+        "decide/pause decide/rollout observe/fights observe/pod_reasons observe/settings observe/slim observe/tracks options "
+        "report/next_pass report/secret_values report/summarize wakes"
+    ).split()
+]
 # The rest needs the watches of a cluster.
 _IN_USE = ("IsOfOneCluster", "Belongs", "StoredVersions", "ReadableResources", "SlimToOwners")
 _META = "condition health label_selector object resource".split()
 
 TARGETS = (
-    [Target(f"operator/{name}.cc", ("rule", *_EXPRESSIONS), "operator_test") for name in _RULES]
-    + [Target(f"operator/{name}.cc", _EXPRESSIONS, "operator_test") for name in _PURE]
-    + [Target("operator/in_use.cc", _EXPRESSIONS, "operator_test", _IN_USE)]
+    [Target(file, ("rule", *_EXPRESSIONS), "operator_test") for file in _RULES]
+    + [Target(file, _EXPRESSIONS, "operator_test") for file in _PURE]
+    + [Target("operator/observe/in_use.cc", _EXPRESSIONS, "operator_test", _IN_USE)]
     + [Target(f"kube/meta/{name}.cc", _EXPRESSIONS, "kube_meta_test") for name in _META]
     + [
         Target("kube/runtime/work_queue.cc", ("drop", *_EXPRESSIONS), "kube_runtime_test"),

@@ -1,4 +1,4 @@
-// Says what the Go tools of Kubernetes make of YAML texts: the oracle of e2e/yaml_test.cc.
+// Says what the Go tools of Kubernetes make of YAML texts: the oracle of e2e/oracles/yaml_test.cc.
 //
 // Each line of the standard input is a text in base64. The answer to it is one line of JSON:
 //

@@ -1,0 +1,122 @@
+#include "api/schema/api_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/adoption.h"
+#include "api/kinds.h"
+#include "api/schema/schema.h"
+
+namespace capi::api {
+namespace {
+
+constexpr std::string_view kIntroduction = R"(# API reference
+
+Printed from the tables in api/ by `gen_crds`; do not edit.
+
+Group `{}`, version `{}`. All kinds are namespaced, belong to the categories
+`capi-providers` and `cluster-api-operator`, and have the same spec and the same status.
+
+```yaml
+apiVersion: {}/{}
+kind: InfrastructureProvider
+metadata:
+  name: aws
+  namespace: capa-system
+spec:
+  version: v2.10.0
+  configSecret:
+    name: aws-variables
+```
+
+Conditions and their reasons are on a page of their own: [reasons.md](reasons.md).
+)";
+
+struct AnnotationInfo {
+  std::string_view name, meaning;
+};
+constexpr AnnotationInfo kAnnotations[] = {
+    {kAnnotationPaused, "Hands off: the operator changes nothing and only says so in a condition."},
+    {kAnnotationReconcileAt, "Any new value fetches the release again and applies all of it."},
+    {kAnnotationAllowDowngrade, "`\"true\"` allows a spec.version that is older than what is installed."},
+    {kAnnotationDeleteCrds, "`\"true\"` deletes the CRDs of the provider with it, once no object of theirs exists."},
+    {kAnnotationOverwriteDifferences,
+     "`\"true\"` lets the operator overwrite what differs from the release when it takes over what another tool "
+     "installed."},
+    {kAnnotationForceDelete, "`\"true\"` deletes the provider though workload clusters or other providers need it."},
+};
+
+std::string TypeOf(const Json& field) {
+  if (field.contains("x-kubernetes-int-or-string")) return "integer or string";
+  std::string type = GetString(field, {"type"});
+  if (type == "array") return "list of " + TypeOf(field["items"]);
+  if (field.contains("additionalProperties")) return "map of " + TypeOf(field["additionalProperties"]);
+  return type;
+}
+
+// What else the schema says of a field, for its meaning.
+std::string Notes(const Json& field, bool required) {
+  std::string out;
+  if (required) out += " Required.";
+  if (field.contains("default") && field["default"] != "") {
+    out += fmt::format(" Default: `{}`.", ToJsonText(field["default"]));
+  }
+  if (field.contains("minimum")) out += fmt::format(" At least {}.", field["minimum"].get<int>());
+  if (GetString(field, {"x-kubernetes-list-type"}) == "map") {
+    out += fmt::format(" One entry per `{}`.", field["x-kubernetes-list-map-keys"][0].get<std::string>());
+  }
+  return out;
+}
+
+bool IsRequired(const Json& parent, const std::string& name) {
+  const Json* required = Find(parent, {"required"});
+  return required != nullptr && std::find(required->begin(), required->end(), name) != required->end();
+}
+
+void AppendFields(const Json& object, const std::string& path, std::string& out) {
+  const Json* fields = Find(object, {"properties"});
+  if (fields == nullptr) return;
+  for (const auto& [name, field] : fields->items()) {
+    std::string at = path.empty() ? name : path + "." + name;
+    out += fmt::format("| `{}` | {} | {}{} |\n", at, TypeOf(field), GetString(field, {"description"}),
+                       Notes(field, IsRequired(object, name)));
+    if (name == "additionalDeployments") continue;  // its entries are manager and deployment again
+    if (field.contains("items")) {
+      AppendFields(field["items"], at + "[]", out);
+    } else {
+      AppendFields(field, at, out);
+    }
+  }
+}
+
+std::string Table(std::string_view title, const Json& object) {
+  std::string out = fmt::format("\n## {}\n\n| Field | Type | Meaning |\n| --- | --- | --- |\n", title);
+  AppendFields(object, "", out);
+  return out;
+}
+
+std::string Kinds() {
+  std::string out = "\n## Kinds\n\n| Kind | Resource | Short name | Label `cluster.x-k8s.io/provider` |\n";
+  out += "| --- | --- | --- | --- |\n";
+  for (const ProviderKind& kind : kProviderKinds) {
+    out += fmt::format("| `{}` | `{}` | `{}` | `{}` |\n", kind.kind, kind.plural, kind.short_name,
+                       ManifestLabel(kind.type, "<name>"));
+  }
+  return out;
+}
+
+std::string Annotations() {
+  std::string out = "\n## Annotations\n\n| Annotation | Meaning |\n| --- | --- |\n";
+  for (const AnnotationInfo& info : kAnnotations) out += fmt::format("| `{}` | {} |\n", info.name, info.meaning);
+  return out;
+}
+
+}  // namespace
+
+std::string ApiMarkdown() {
+  return fmt::format(fmt::runtime(kIntroduction), kGroup, kVersion, kGroup, kVersion) + Kinds() + Annotations() +
+         Table("Spec", schema::Spec()) + Table("Status", schema::Status());
+}
+
+}  // namespace capi::api

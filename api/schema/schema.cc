@@ -1,0 +1,92 @@
+#include "api/schema/schema.h"
+
+namespace capi::api {
+namespace schema {
+namespace {
+
+Json Typed(std::string_view type, std::string_view description) {
+  return {{"type", type}, {"description", description}};
+}
+
+constexpr std::string_view kQuantityPattern =
+    R"(^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$)";
+
+}  // namespace
+
+Json Text(std::string_view description) { return Typed("string", description); }
+Json Flag(std::string_view description) { return Typed("boolean", description); }
+Json Integer(std::string_view description) { return Typed("integer", description); }
+Json Long(std::string_view description) { return With(Typed("integer", description), {{"format", "int64"}}); }
+Json Duration(std::string_view description) { return Typed("string", description); }
+
+Json Quantity(std::string_view description) {
+  return {{"anyOf", Json::array({{{"type", "integer"}}, {{"type", "string"}}})},
+          {"pattern", kQuantityPattern},
+          {"x-kubernetes-int-or-string", true},
+          {"description", description}};
+}
+
+Json Free(std::string_view description) {
+  return With(Typed("object", description), {{"x-kubernetes-preserve-unknown-fields", true}});
+}
+
+Json Object(std::string_view description, const Fields& fields, const std::vector<std::string>& required) {
+  Json out = Typed("object", description);
+  for (const auto& [name, field] : fields) out["properties"][name] = field;
+  if (!required.empty()) out["required"] = required;
+  return out;
+}
+
+Json MapOf(std::string_view description, Json values) {
+  return With(Typed("object", description), {{"additionalProperties", std::move(values)}});
+}
+
+Json ListOf(std::string_view description, Json items) {
+  return With(Typed("array", description), {{"items", std::move(items)}});
+}
+
+Json ListByKey(std::string_view description, Json items, const std::vector<std::string>& keys) {
+  return With(ListOf(description, std::move(items)),
+              {{"x-kubernetes-list-type", "map"}, {"x-kubernetes-list-map-keys", keys}});
+}
+
+Json With(Json schema, const Json& members) {
+  schema.update(members);
+  return schema;
+}
+
+Json Atomic(Json object) { return With(std::move(object), {{"x-kubernetes-map-type", "atomic"}}); }
+
+Json Rule(Json schema, std::string_view cel, std::string_view message) {
+  schema["x-kubernetes-validations"].push_back({{"rule", cel}, {"message", message}});
+  return schema;
+}
+
+Json LabelSelector(std::string_view description) {
+  Json values = With(ListOf("For In and NotIn: the values.", Text("A value.")), {{"x-kubernetes-list-type", "atomic"}});
+  Json requirement = Object("One requirement.",
+                            {{"key", Text("The label.")},
+                             {"operator", Text("In, NotIn, Exists or DoesNotExist.")},
+                             {"values", std::move(values)}},
+                            {"key", "operator"});
+  return Atomic(Object(
+      description, {{"matchLabels", MapOf("Labels and the values they must have.", Text("A value."))},
+                    {"matchExpressions", With(ListOf("Requirements, all of which must hold.", std::move(requirement)),
+                                              {{"x-kubernetes-list-type", "atomic"}})}}));
+}
+
+Json Reference(std::string_view description, std::string_view name, std::string_view ns) {
+  return Object(description, {{"name", Text(name)}, {"namespace", Text(ns)}}, {"name"});
+}
+
+}  // namespace schema
+
+Json ProviderSchema(std::string_view description) {
+  return schema::Object(description, {{"apiVersion", schema::Text("Version of the schema of this object.")},
+                                      {"kind", schema::Text("Kind of this object.")},
+                                      {"metadata", {{"type", "object"}}},  // the API server allows no description here
+                                      {"spec", schema::Spec()},
+                                      {"status", schema::Status()}});
+}
+
+}  // namespace capi::api

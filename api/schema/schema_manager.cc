@@ -1,0 +1,78 @@
+// spec.manager: what the flags of a provider's manager are to be. An unset field leaves the release's flag alone.
+#include "api/schema/schema.h"
+
+namespace capi::api::schema {
+namespace {
+
+Json LeaderElection() {
+  return Object("Leader election of the manager.",
+                {{"leaderElect", Flag("Whether managers elect a leader, so that several replicas can run.")},
+                 {"leaseDuration", Duration("How long a lease is good for when it is not renewed.")},
+                 {"renewDeadline", Duration("How long the leader tries to renew its lease before it gives up.")},
+                 {"retryPeriod", Duration("How long to wait between two tries to get or renew the lease.")},
+                 {"resourceLock", Text("Type of the lock: leases, which every manager uses.")},
+                 {"resourceName", Text("Name of the lease.")},
+                 {"resourceNamespace", Text("Namespace of the lease.")}});
+}
+
+Json Controller() {
+  return Object("Settings of all controllers of the manager.",
+                {{"groupKindConcurrency",
+                  MapOf("How many objects of a kind are reconciled at a time, by kind; becomes --<kind>-concurrency.",
+                        Integer("Number of workers."))},
+                 {"cacheSyncTimeout", Long("Nanoseconds to wait for caches. No manager has a flag for it.")},
+                 {"recoverPanic", Flag("Whether to recover from panics. No manager has a flag for it.")}});
+}
+
+Json Metrics() {
+  return Object("Where metrics are served.",
+                {{"bindAddress", Text("Address of plain metrics. Deprecated: use diagnosticsAddress.")},
+                 {"diagnosticsAddress", Text("Address of metrics and other diagnostics, like \":8443\".")},
+                 {"insecureDiagnostics", Flag("Serve diagnostics without TLS and without authorization.")}});
+}
+
+Json Health() {
+  return Object("Where health is served.",
+                {{"healthProbeBindAddress", Text("Address of the probes, like \":9440\".")},
+                 {"readinessEndpointName", Text("Path of the readiness probe, without the leading slash.")},
+                 {"livenessEndpointName", Text("Path of the liveness probe, without the leading slash.")}});
+}
+
+Json Webhook() {
+  return Object("The webhook server of the manager.",
+                {{"port", Integer("Port it listens on.")},
+                 {"host", Text("Address it listens on.")},
+                 {"certDir", Text("Folder with its certificate, tls.crt and tls.key.")}});
+}
+
+}  // namespace
+
+Json Manager() {
+  Json manager = Object(
+      "Settings of the provider's manager. They become flags and probes of its container; a field that is not set "
+      "leaves what the release says.",
+      {{"syncPeriod", Duration("How often all objects are reconciled again.")},
+       {"leaderElection", LeaderElection()},
+       {"cacheNamespace", Text("The only namespace that the manager watches; all when not set.")},
+       {"gracefulShutDown", Duration("How long to wait for workers at shutdown. No manager has a flag for it.")},
+       {"controller", Controller()},
+       {"metrics", Metrics()},
+       {"health", Health()},
+       {"webhook", Webhook()},
+       {"profilerAddress", Text("Address of the profiler, like \"localhost:6060\".")},
+       {"maxConcurrentReconciles",
+        With(Integer("How many objects each controller reconciles at a time."), {{"minimum", 1}})},
+       {"verbosity", With(Integer("Verbosity of the logs."), {{"default", 1}, {"minimum", 0}})},
+       {"featureGates",
+        MapOf("Features to turn on or off; merged into those of the release.", Flag("Whether the feature is on."))},
+       {"additionalArgs", MapOf("More arguments of the container, keys with their dashes; an argument that is there "
+                                "already is an error.",
+                                Text("Value of the argument."))},
+       {"debug", Flag("Debug the manager: verbosity 5 and a profiler at localhost:6060. The other fields of manager "
+                      "can not change while this is true.")}});
+  return Rule(std::move(manager),
+              "!(has(oldSelf.debug) && oldSelf.debug && has(self.debug) && self.debug) || self == oldSelf",
+              "manager can not change while debug is true; set debug to false first");
+}
+
+}  // namespace capi::api::schema

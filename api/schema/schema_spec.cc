@@ -1,0 +1,104 @@
+// spec: what a user declares.
+#include "api/schema/schema.h"
+
+namespace capi::api::schema {
+namespace {
+
+constexpr std::string_view kOwnNamespace =
+    "Its namespace; the provider's own when not set. Another one is refused where the operator doesn't allow it.";
+
+Json SecretReference(std::string_view description) {
+  return Reference(description, "Name of the Secret.", kOwnNamespace);
+}
+
+Json Git() {
+  return Object("A git repository with releases; a tag is a version. Not supported yet: refused.",
+                {{"url", Text("Where the repository is, like https://example.com/org/repo.git.")},
+                 {"path", Text("Folder in the repository that has metadata.yaml and the components file.")},
+                 {"secretRef", SecretReference("Secret with credentials for this repository.")}},
+                {"url"});
+}
+
+Json Verify() {
+  return Object(
+      "How the release is verified before anything of it is applied. Not supported yet: refused; set digest instead.",
+      {{"provider", With(Text("The method."), {{"enum", {"cosign"}}})},
+       {"secretRef", SecretReference("Secret with the public keys.")}},
+      {"provider", "secretRef"});
+}
+
+Json FetchConfig() {
+  Json config = Object(
+      "Where the releases of the provider are: exactly one of url, oci, git and selector. Without it the built-in "
+      "registry says where.",
+      {{"url", Text("URL of the components file of a release on GitHub or GitLab, like "
+                    "https://github.com/org/repo/releases/latest/infrastructure-components.yaml.")},
+       {"oci", Text("OCI artifact, like registry.example.com/org/provider:v1.2.3; without a tag, spec.version is the "
+                    "tag. Not supported yet: refused.")},
+       {"selector", LabelSelector("ConfigMaps in the provider's namespace, each with one release. Their version is in "
+                                  "label provider.cluster.x-k8s.io/version, or it is their name.")},
+       {"git", Git()},
+       {"secretRef",
+        SecretReference(
+            "Secret with credentials for url, oci and git. Not supported yet: refused; configSecret has the token for "
+            "GitHub.")},
+       {"digest",
+        With(Text("Digest of the components file; another file is refused."), {{"pattern", "^sha256:[0-9a-f]{64}$"}})},
+       {"verify", Verify()}});
+  return Rule(std::move(config), "[has(self.oci), has(self.url), has(self.selector), has(self.git)].exists_one(x,x)",
+              "Must specify one and only one of {oci, url, selector, git}");
+}
+
+Json Patches() {
+  Json target = Object("Objects that are patched: those for which every given field fits; all when not set.",
+                       {{"group", Text("API group.")},
+                        {"version", Text("API version.")},
+                        {"kind", Text("Kind.")},
+                        {"name", Text("Name.")},
+                        {"namespace", Text("Namespace.")},
+                        {"labelSelector", Text("Label selector, like \"a=b,c in (d,e)\".")}});
+  Json patch = Object("One patch.",
+                      {{"patch", Text("YAML or JSON: a list is a JSON patch (RFC 6902), an object a merge patch.")},
+                       {"target", std::move(target)}});
+  return ListOf("Patches for the objects of the release, in this order. Excludes manifestPatches.", std::move(patch));
+}
+
+Json Rollout() {
+  return Object("How long a change may take, and what happens when it fails.",
+                {{"timeout", With(Duration("How long workloads may take to become healthy; 10m when not set."),
+                                  {{"pattern", R"(^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$)"}})},
+                 {"onFailure", With(Text("Hold (the default) leaves the old pods serving and says what is wrong; "
+                                         "Rollback applies the last good release again."),
+                                    {{"enum", {"Hold", "Rollback"}}})}});
+}
+
+Json AdditionalDeployments() {
+  Json one = Object("Overrides of one Deployment.", {{"manager", Manager()}, {"deployment", Deployment()}});
+  return MapOf("Overrides of further Deployments of the release, by the name of the Deployment.", std::move(one));
+}
+
+}  // namespace
+
+Json Spec() {
+  Json spec = Object(
+      "What the provider is to be.",
+      {{"version", Text("Version of the release, like v1.2.3. When not set, the newest stable version that fits is "
+                        "chosen once and written here.")},
+       {"paused", Flag("Scale all workloads of the provider to zero, and stop correcting drift.")},
+       {"manager", Manager()},
+       {"deployment", Deployment()},
+       {"additionalDeployments", AdditionalDeployments()},
+       {"configSecret", SecretReference("Secret with the variables of the release, one key each.")},
+       {"fetchConfig", FetchConfig()},
+       {"additionalManifests", Reference("ConfigMap with more objects to apply with the release, under key manifests.",
+                                         "Name of the ConfigMap.", kOwnNamespace)},
+       {"manifestPatches", ListOf("Merge patches (RFC 7396) as YAML, each with kind, apiVersion and name of what it "
+                                  "is for. Excludes patches.",
+                                  Text("One patch."))},
+       {"patches", Patches()},
+       {"rollout", Rollout()}});
+  return Rule(std::move(spec), "!(has(self.manifestPatches) && has(self.patches))",
+              "Cannot set both 'patches' and 'manifestPatches'");
+}
+
+}  // namespace capi::api::schema

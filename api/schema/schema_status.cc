@@ -1,0 +1,75 @@
+// status: what the operator reports.
+#include "api/schema/schema.h"
+
+namespace capi::api::schema {
+namespace {
+
+Json Conditions() {
+  Json condition =
+      Object("One condition.",
+             {{"type", With(Text("What it is about."),
+                            {{"maxLength", 316},
+                             {"pattern", R"(^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?)"
+                                         R"((([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$)"}})},
+              {"status", With(Text("Whether it holds."), {{"enum", {"True", "False", "Unknown"}}})},
+              {"reason",
+               With(Text("Why, as one word; docs/reasons.md lists them."),
+                    {{"minLength", 1}, {"maxLength", 1024}, {"pattern", "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"}})},
+              {"message", With(Text("The particulars, for people."), {{"maxLength", 32768}})},
+              {"observedGeneration", With(Long("Generation of the object that was looked at."), {{"minimum", 0}})},
+              {"lastTransitionTime", With(Text("When status changed last."), {{"format", "date-time"}})}},
+             {"lastTransitionTime", "message", "reason", "status", "type"});
+  return ListByKey("How the provider is.", std::move(condition), {"type"});
+}
+
+Json Inventory() {
+  Json entry =
+      With(Object("One object.", {{"group", Text("API group; not set for the core group.")},
+                                  {"version", Text("API version at which it was applied.")},
+                                  {"kind", Text("Kind.")},
+                                  {"namespace", Text("Namespace; not set for cluster-scoped kinds.")},
+                                  {"name", Text("Name.")},
+                                  {"hash", Text("Digest of what was applied.")},
+                                  {"fields", Text("Digest of the operator's entry in its managedFields.")},
+                                  {"stale", Flag("The release no longer has it; it is removed once the new objects are "
+                                                 "healthy.")}}),
+           {{"x-kubernetes-preserve-unknown-fields", true}});
+  return ListOf("Objects that the operator applied for this provider.", std::move(entry));
+}
+
+Json History() {
+  Json entry = Object("One change.",
+                      {{"version", Text("Version of the release.")},
+                       {"contract", Text("Its contract.")},
+                       {"digest", Text("Digest of its components file.")},
+                       {"time", Text("When the outcome was reached.")},
+                       {"outcome", Text("What became of it: Applying, RollingOut, Succeeded, Failed, RollingBack or "
+                                        "RolledBack; not set means Succeeded.")},
+                       {"started", Text("When it began; spec.rollout.timeout counts from here.")},
+                       {"inputs", Text("Digest of all inputs, as in applied.")},
+                       {"message", Text("What was wrong, of one that failed.")}});
+  return ListOf(
+      "Changes of what is applied, the newest first, at most ten; those that succeeded with the same release "
+      "are one.",
+      std::move(entry));
+}
+
+}  // namespace
+
+Json Status() {
+  return Object("How the provider is.",
+                {{"installedVersion", Text("Version that is installed.")},
+                 {"contract", Text("Cluster API contract of the installed version.")},
+                 {"desiredVersion", Text("Version whose contract desiredContract is; not set when it is installed.")},
+                 {"desiredContract",
+                  Text("Contract of spec.version while it waits to be installed: the other providers judge by it.")},
+                 {"observedGeneration", Long("Generation of the object that the status is about.")},
+                 {"conditions", Conditions()},
+                 {"inventory", Inventory()},
+                 {"applied", Text("Digest of all inputs of the last complete apply.")},
+                 {"history", History()},
+                 {"source", Text("Where the installed release came from.")},
+                 {"handledReconcileAt", Text("Value of the annotation reconcile-at that was acted on last.")}});
+}
+
+}  // namespace capi::api::schema

@@ -1,0 +1,74 @@
+// One client of a server, from its first byte to its last: handshake, requests and answers, each with its deadline.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/http/server/request_reader.h"
+#include "base/http/server/server.h"
+#include "base/http/server/server_socket.h"
+
+namespace capi::http {
+
+// Never blocks: its owner waits until the socket has `events`, calls Step, and closes it (destroys it) once it is over
+// or its deadline has passed. Thread-compatible.
+class ServerConnection {
+ public:
+  ServerConnection(int fd, std::string remote, SSL_CTX* tls, const ServerLimits& limits, MonoTime now);
+
+  // Goes on as far as the socket and a fair share of the owner's time allow. Returns a request that has been read
+  // whole; from then on nothing happens until its Answer.
+  std::optional<ServerRequest> Step(MonoTime now);
+  // `bytes`: the answer as FormatAnswer made it. Without `keep_alive` the connection ends with it.
+  void Answer(std::string bytes, bool keep_alive, MonoTime now);
+
+  void HurryUp(MonoTime deadline) { deadline_ = std::min(deadline_, deadline); }
+  void End() { phase_ = Phase::kOver; }
+
+  int fd() const { return socket_.fd(); }
+  short events() const { return events_; }  // of poll
+  bool busy() const { return busy_; }       // can go on at once, whatever poll says of the socket
+  MonoTime deadline() const { return deadline_; }
+  bool over() const { return phase_ == Phase::kOver; }
+  bool answering() const { return phase_ == Phase::kAnswering; }
+  bool writing() const { return phase_ == Phase::kWriting; }
+  bool leaving() const { return phase_ == Phase::kLeaving; }
+  bool keep_alive() const { return reader_.keep_alive(); }  // does the request's client want to?
+  // The memory that its requests and answers take up, about.
+  size_t held() const { return reader_.held() + handed_ + pending_.capacity() + out_.capacity() + TlsHolds(); }
+
+ private:
+  enum class Phase { kHandshake, kReading, kAnswering, kWriting, kLeaving, kOver };
+  using Io = ServerSocket::Io;
+
+  size_t TlsHolds() const;
+  bool GoOn(MonoTime now);
+  bool Handshake();
+  bool Read(MonoTime now);
+  void Feed(std::string_view bytes, MonoTime now);
+  void SendContinue();
+  bool Write(MonoTime now);
+  bool Leave();
+  bool Await(Io io);
+
+  ServerSocket socket_;
+  const std::string remote_;
+  const ServerLimits limits_;
+  Phase phase_ = Phase::kHandshake;
+  MonoTime deadline_;
+  short events_;
+  bool busy_ = false;
+  bool idle_ = false;  // has answered a request and got nothing since
+  bool last_ = false;  // what is being written is the last answer
+  RequestReader reader_;
+  size_t handed_ = 0;    // held by the request that is being answered
+  std::string pending_;  // came after the request that is being answered
+  std::string out_;
+  size_t written_ = 0;  // of out_
+  size_t skipped_ = 0;
+};
+
+}  // namespace capi::http

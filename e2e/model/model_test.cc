@@ -1,0 +1,144 @@
+// Random sequences of what people do, against the model: whatever they do, nothing of theirs is lost, the golden rule
+// holds, conditions are true, and when they take it back everything is as declared (behaviour.md C, D, P, U, X).
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <thread>
+#include <utility>
+
+#include "base/mutex.h"
+#include "base/testing/length.h"
+#include "e2e/model/run.h"
+
+namespace capi::e2e::model {
+namespace {
+
+std::uint64_t Number(const char* name, std::uint64_t otherwise) {
+  return IsSet(name) ? std::strtoull(EnvironmentVariable(name).c_str(), nullptr, 10) : otherwise;
+}
+
+// Again from the beginning, with fewer and fewer steps, each time on a control plane of its own.
+std::string Shortest(const std::vector<Step>& steps) {
+  auto fails = [](const std::vector<Step>& fewer) {
+    auto plane = kube::ControlPlane::Start({.controllers = true});
+    if (!plane.ok()) return false;
+    std::string wrong = Player(**plane).Take(fewer);
+    fmt::print(stderr, "{} steps: {}\n", fewer.size(), wrong.empty() ? "all is well" : wrong);
+    return !wrong.empty();
+  };
+  return ToString(Shrink(steps, 60, fails));
+}
+
+// The sequences are dealt out by tens that share a beginning, to whoever is done with the last. Thread-safe.
+class Deal {
+ public:
+  Deal(std::uint64_t first, std::uint64_t last) : next_(first), last_(last) {}
+
+  // nullopt: there are no more, or something has failed.
+  std::optional<std::uint64_t> Next() {
+    MutexLock lock(mu_);
+    if (next_ > last_ || !failure_.empty()) return std::nullopt;
+    return std::exchange(next_, (next_ / kSequencesPerBeginning + 1) * kSequencesPerBeginning);
+  }
+  std::uint64_t last() const { return last_; }
+  void Done(size_t sequences, size_t steps) {
+    MutexLock lock(mu_);
+    sequences_ += sequences;
+    steps_ += steps;
+  }
+  void Fail(const std::string& how) {
+    MutexLock lock(mu_);
+    failure_ += how;
+  }
+  std::string failure() {
+    MutexLock lock(mu_);
+    return failure_;
+  }
+  size_t sequences() {
+    MutexLock lock(mu_);
+    return sequences_;
+  }
+  size_t steps() {
+    MutexLock lock(mu_);
+    return steps_;
+  }
+
+ private:
+  Mutex mu_;
+  std::uint64_t next_ CAPI_GUARDED_BY(mu_);
+  const std::uint64_t last_;
+  size_t sequences_ CAPI_GUARDED_BY(mu_) = 0, steps_ CAPI_GUARDED_BY(mu_) = 0;
+  std::string failure_ CAPI_GUARDED_BY(mu_);
+};
+
+void Play(Deal& deal, kube::ControlPlane& plane) {
+  Player player(plane);
+  size_t sequences = 0;
+  while (auto seed = deal.Next()) {
+    std::string wrong = player.Sequences(*seed, deal.last());
+    sequences += player.seed() - *seed;
+    if (wrong.empty()) continue;
+    std::string shortest;
+    if (IsSet("CAPI_MODEL_SHRINK")) shortest = "shrunk to:\n" + Shortest(player.taken());
+    deal.Fail(fmt::format(
+        "sequence {}: {}\nafter these steps:\n{}{}{}replay with CAPI_MODEL_SEED={}; "
+        "CAPI_MODEL_SHRINK=1 looks for fewer steps\n",
+        player.seed(), wrong, ToString(player.taken()), shortest, player.world().DescribeProviders(), player.seed()));
+    ADD_FAILURE() << deal.failure();
+  }
+  deal.Done(sequences, player.steps());
+}
+
+// What is rare among the random ones: others' objects where a release has some of that name (U4), and a Namespace that
+// goes with all that is in it (X5).
+TEST(Model, WhatIsOthers) {
+  Player player(kube::ControlPlane::Shared());
+  const int boot = 1, infra = 2;
+  std::string wrong = player.Take({{Verb::kCreate, kCore, 1},
+                                   {Verb::kPlant, boot, static_cast<int>(Place::kConfig)},
+                                   {Verb::kCreate, boot, 1},
+                                   {Verb::kPlant, boot, static_cast<int>(Place::kEven)},
+                                   {Verb::kCreate, infra, 1},
+                                   {Verb::kUse, infra, 1},
+                                   {Verb::kVersion, boot, 2},
+                                   {Verb::kVersion, boot, 1},
+                                   {Verb::kWipe, boot},
+                                   {Verb::kNamespace, infra},
+                                   {Verb::kDelete, boot, 1},
+                                   {Verb::kCreate, infra, 3}});
+  EXPECT_EQ(wrong, "") << ToString(player.taken()) << player.world().DescribeProviders();
+  if (wrong.empty()) {
+    EXPECT_EQ(player.Finish(), "");
+  }
+}
+
+// CAPI_MODEL_SEED=N runs the sequence N, after those that it goes on from; CAPI_MODEL_SEQUENCES says how many
+// otherwise. In the long mode they are others every day. Two worlds are played side by side, each on a control plane of
+// its own: while one waits for a pod or a CRD, the other has the machine.
+TEST(Model, RandomSequences) {
+  const bool one = IsSet("CAPI_MODEL_SEED");
+  const std::uint64_t some = Number("CAPI_MODEL_SEQUENCES", ByLength(40, 300 / TestPart().of, 10'000));
+  const std::uint64_t seed =
+      one ? Number("CAPI_MODEL_SEED", 0) : FirstSeed(some) + static_cast<std::uint64_t>(TestPart().which) * some;
+  const std::uint64_t first = seed / kSequencesPerBeginning * kSequencesPerBeginning;
+  const std::uint64_t last = one ? seed : first + some - 1;
+  fmt::print("sequences {} to {}\n", first, last);
+  Deal deal(first, last);
+  std::optional<std::jthread> other;
+  if (last - first >= kSequencesPerBeginning) {
+    other.emplace([&deal] {
+      auto plane = kube::ControlPlane::Start({.controllers = true});
+      ASSERT_TRUE(plane.ok()) << plane.error().message;
+      Play(deal, **plane);
+    });
+  }
+  Play(deal, kube::ControlPlane::Shared());
+  if (other) other->join();
+  fmt::print("{} sequences, {} steps\n", deal.sequences(), deal.steps());
+  EXPECT_EQ(deal.sequences(), last - first + 1) << "sequences that weren't taken";
+  EXPECT_GE(deal.steps(), 5 * deal.sequences()) << "they were hardly any";
+}
+
+}  // namespace
+}  // namespace capi::e2e::model

@@ -1,0 +1,48 @@
+// Takes the model's steps in its world, one after another, and waits after each until all is as the model says.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "e2e/model/steps.h"
+#include "e2e/model/world.h"
+
+namespace capi::e2e::model {
+
+// Thread-compatible.
+class Player {
+ public:
+  explicit Player(kube::ControlPlane& plane) : world_(plane) {}
+
+  // Each returns what is wrong, "" for nothing; after that the world is of no use.
+  std::string Take(const Step& step);  // one that makes no sense is left out
+  std::string Take(const std::vector<Step>& steps);
+  // Sequences that begin with `first`, until one with a round number begins or `last` is done. Every ten share a
+  // beginning, and each goes on where the one before it was brought back to.
+  std::string Sequences(std::uint64_t first, std::uint64_t last);
+  std::string Finish();  // nothing is left, as at the beginning
+  void LeaveOut(Verb verb) { left_out_ = verb; }
+  // Called with every provider Ready; false ends Sequences early.
+  void AfterSequence(std::function<bool()> then) { then_ = std::move(then); }
+
+  const std::vector<Step>& taken() const { return taken_; }  // since the last beginning
+  std::uint64_t seed() const { return seed_; }               // of the sequence that is being taken
+  World& world() { return world_; }
+  size_t steps() const { return steps_; }
+
+ private:
+  World world_;
+  Fleet fleet_;
+  std::vector<Step> taken_;
+  std::uint64_t seed_ = 0;
+  size_t steps_ = 0;
+  std::optional<Verb> left_out_;
+  std::function<bool()> then_ = [] { return true; };
+};
+
+inline constexpr std::uint64_t kSequencesPerBeginning = 10;
+
+}  // namespace capi::e2e::model

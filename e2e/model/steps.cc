@@ -1,0 +1,208 @@
+#include "e2e/model/steps.h"
+
+#include <algorithm>
+#include <random>
+
+namespace capi::e2e::model {
+namespace {
+
+// The same on every machine, unlike the standard library's distributions. Thread-compatible.
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : engine_(seed * 0x9E3779B97F4A7C15ull + 1) {}
+  int Below(int n) { return static_cast<int>((engine_() >> 17) % static_cast<std::uint64_t>(n)); }
+  bool One(int in) { return Below(in) == 0; }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+struct Weighted {
+  Verb verb;
+  int weight;
+};
+
+constexpr Weighted kWeights[] = {
+    {Verb::kVersion, 88},  {Verb::kPause, 56},  {Verb::kHandsOff, 16},  {Verb::kImage, 20},     {Verb::kVerbosity, 16},
+    {Verb::kPatch, 20},    {Verb::kSecret, 28}, {Verb::kRelease, 32},   {Verb::kDowngrade, 16}, {Verb::kDelete, 20},
+    {Verb::kForce, 16},    {Verb::kCreate, 40}, {Verb::kUse, 16},       {Verb::kObject, 20},    {Verb::kEdit, 32},
+    {Verb::kHide, 16},     {Verb::kRemove, 32}, {Verb::kMark, 20},      {Verb::kScale, 16},     {Verb::kBundle, 8},
+    {Verb::kStranger, 8},  {Verb::kWipe, 16},   {Verb::kFinalizer, 12}, {Verb::kRestart, 8},    {Verb::kPlant, 24},
+    {Verb::kNamespace, 1},  // which takes the garbage collector ten seconds and more
+};
+
+Verb AnyVerb(Dice& dice) {
+  int sum = 0;
+  for (const Weighted& w : kWeights) sum += w.weight;
+  int at = dice.Below(sum);
+  for (const Weighted& w : kWeights) {
+    if ((at -= w.weight) < 0) return w.verb;
+  }
+  return Verb::kRestart;
+}
+
+// Often the version that everybody goes to, so that contracts change together.
+int AnyVersion(Dice& dice) { return dice.One(9) ? kNowhere : dice.Below(kReleases); }
+
+Step AnyStep(Dice& dice, const Fleet& fleet) {
+  Step step{AnyVerb(dice), dice.Below(kMembers)};
+  const Member& m = fleet[step.who];
+  switch (step.verb) {
+    case Verb::kVersion:
+    case Verb::kCreate: step.a = AnyVersion(dice); break;
+    case Verb::kPause: step.a = m.spec.paused ? 0 : 1; break;
+    case Verb::kHandsOff: step.a = m.hands_off ? 0 : 1; break;
+    case Verb::kDowngrade: step.a = m.allow_downgrade ? 0 : 1; break;
+    case Verb::kUse: step.a = m.used ? 0 : 1; break;
+    case Verb::kObject: step.a = m.object ? 0 : 1; break;
+    case Verb::kImage:
+    case Verb::kVerbosity: step.a = dice.Below(4); break;
+    case Verb::kPatch: step.a = dice.Below(5) - 1; break;
+    case Verb::kSecret: step.a = dice.One(3) ? 0 : 1 + dice.Below(5); break;
+    case Verb::kRelease:
+      // Mostly of what is, or is to be, installed.
+      step.a = m.exists && m.spec.version != kNowhere && !dice.One(4) ? m.spec.version : dice.Below(kReleases);
+      step.b = dice.Below(7) - 1;
+      break;
+    case Verb::kDelete: step.a = dice.One(2) ? 1 : 0; break;
+    case Verb::kEdit:
+    case Verb::kHide:
+    case Verb::kRemove:
+    case Verb::kMark: step.a = dice.Below(kParts); break;
+    case Verb::kScale: step.a = 2 + dice.Below(2); break;
+    case Verb::kPlant: step.a = dice.Below(kPlaces); break;
+    default: break;
+  }
+  if (step.verb == Verb::kRestart) step.who = kCore;
+  return step;
+}
+
+// Writes down steps and follows them.
+class Walk {
+ public:
+  explicit Walk(Fleet fleet) : fleet_(std::move(fleet)) {}
+  void Take(Verb verb, int who, int a = 0, int b = 0) {
+    Step step{verb, who, a, b};
+    if (!fleet_.Can(step)) return;
+    fleet_.Do(step);
+    fleet_.Settle();
+    steps_.push_back(step);
+  }
+  const Fleet& fleet() const { return fleet_; }
+  std::vector<Step> steps() && { return std::move(steps_); }
+
+ private:
+  Fleet fleet_;
+  std::vector<Step> steps_;
+};
+
+void TakeBackInputs(Walk& walk, int who) {
+  walk.Take(Verb::kHandsOff, who, 0);
+  if (walk.fleet()[who].secret == 0) walk.Take(Verb::kSecret, who, 1);
+  if (walk.fleet()[who].spec.patch == kBadPatch) walk.Take(Verb::kPatch, who, 0);
+  for (int version = 0; version < kReleases; ++version) {
+    if (walk.fleet()[who].releases[version] <= 0) walk.Take(Verb::kRelease, who, version, 1);
+  }
+  walk.Take(Verb::kUse, who, 0);
+}
+
+void BringBack(Walk& walk, int who) {
+  if (walk.fleet()[who].deleting) walk.Take(Verb::kForce, who);
+  if (!walk.fleet()[who].exists) {
+    walk.Take(Verb::kCreate, who, kMixed);
+  }
+}
+
+// What isn't installed is no longer asked for.
+void GiveUpWishes(Walk& walk, int who) {
+  const Member& m = walk.fleet()[who];
+  if (m.applied) walk.Take(Verb::kVersion, who, m.applied->version);
+  walk.Take(Verb::kPause, who, 0);
+}
+
+// Every contract becomes the newest, everybody at zero: this way is always open.
+void MoveTogether(Walk& walk) {
+  for (int who = 0; who < kMembers; ++who) walk.Take(Verb::kPause, who, 1);
+  for (int who = 0; who < kMembers; ++who) {
+    const Member& m = walk.fleet()[who];
+    walk.Take(Verb::kVersion, who, m.applied ? std::max(m.applied->version, kMixed) : kMixed);
+  }
+  for (int who = 0; who < kMembers; ++who) walk.Take(Verb::kPause, who, 0);
+}
+
+}  // namespace
+
+std::vector<Step> Beginning(std::uint64_t seed) {
+  Dice dice(seed + 1'000'003);
+  Walk walk{Fleet{}};
+  int core = dice.Below(kReleases);
+  walk.Take(Verb::kCreate, kCore, core);
+  for (int who = 1; who < kMembers; ++who) {
+    int version = dice.Below(kReleases);
+    while (!Fits(ReleaseOf(core).contract, ReleaseOf(version).contract)) version = dice.Below(kReleases);
+    walk.Take(Verb::kCreate, who, version);
+  }
+  return std::move(walk).steps();
+}
+
+std::vector<Step> Sequence(std::uint64_t seed, const Fleet& start) {
+  Dice dice(seed);
+  Walk walk(start);
+  size_t length = 4 + dice.Below(5);
+  std::vector<Step> steps;
+  Fleet fleet = start;
+  while (steps.size() < length) {
+    Step step = AnyStep(dice, fleet);
+    if (!fleet.Can(step)) continue;
+    fleet.Do(step);
+    fleet.Settle();
+    steps.push_back(step);
+  }
+  return steps;
+}
+
+std::vector<Step> WayBack(const Fleet& from) {
+  Walk walk(from);
+  for (int who = 0; who < kMembers; ++who) TakeBackInputs(walk, who);
+  for (int who = 0; who < kMembers; ++who) BringBack(walk, who);
+  for (int who = 0; who < kMembers; ++who) GiveUpWishes(walk, who);
+  if (!walk.fleet().AllReady()) MoveTogether(walk);
+  return std::move(walk).steps();
+}
+
+std::vector<Step> End(const Fleet& from) {
+  Walk walk(from);
+  for (int who = kMembers - 1; who >= 0; --who) {
+    walk.Take(Verb::kHandsOff, who, 0);
+    walk.Take(Verb::kUse, who, 0);
+    walk.Take(Verb::kObject, who, 0);
+    walk.Take(Verb::kDelete, who, 1);
+    walk.Take(Verb::kForce, who);
+  }
+  return std::move(walk).steps();
+}
+
+std::string ToString(const std::vector<Step>& steps) {
+  std::string text;
+  for (const Step& step : steps) text += "  " + step.ToString() + "\n";
+  return text;
+}
+
+std::vector<Step> Shrink(std::vector<Step> steps, int tries,
+                         const std::function<bool(const std::vector<Step>&)>& fails) {
+  for (size_t part = std::max<size_t>(steps.size() / 2, 1); part > 0; part /= 2) {
+    for (size_t at = 0; at < steps.size() && tries > 0;) {
+      std::vector<Step> fewer = steps;
+      fewer.erase(fewer.begin() + at, fewer.begin() + std::min(at + part, fewer.size()));
+      --tries;
+      if (fails(fewer)) {
+        steps = std::move(fewer);
+      } else {
+        at += part;
+      }
+    }
+  }
+  return steps;
+}
+
+}  // namespace capi::e2e::model

@@ -1,0 +1,173 @@
+// The operator against a world that isn't ready for it: what comes late, a server that goes away, and the same work
+// over and over (F1, F3, F4, I4). What kills it or lies to it is crash_test's and fault_test's.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+
+#include "base/files.h"
+#include "base/strings.h"
+#include "base/testing/length.h"
+#include "e2e/releases/small_release.h"
+#include "e2e/support/audit.h"
+#include "e2e/support/managed_cluster.h"
+#include "kube/testing/fault_proxy.h"
+#include "kube/testing/folder.h"
+
+namespace capi::e2e {
+namespace {
+
+using api::ProviderType;
+using ::testing::HasSubstr;
+
+const Managed kSmall{ProviderType::kInfrastructure, "small", "small", "small-controller-manager"};
+
+class Survival : public UnmanagedCluster {
+ protected:
+  void SetUp() override {
+    CAPI_NEED_RELEASES("cluster-api/v1.12.0");
+    UnmanagedCluster::SetUp();
+    if (!cluster_) return;
+    cluster_->CreateNamespace(kSmall.ns);
+    StoreSmall(*cluster_, kSmall, {.version = "v1.0.0"});
+  }
+  void CreateSmall(const Json& more = Json::object()) {
+    Json spec = {{"version", "v1.0.0"}, {"fetchConfig", SmallSource(kSmall)}};
+    spec.update(more);
+    cluster_->ApplyProvider(kSmall.type, kSmall.ns, kSmall.name, spec);
+  }
+  // With a name in `user` the server knows it by that.
+  void StartBehindProxy(std::vector<std::string> arguments, const std::string& user = "") {
+    auto proxy = kube::FaultProxy::Start(cluster_->plane().config());
+    ASSERT_TRUE(proxy.ok()) << proxy.error().message;
+    proxy_ = std::move(proxy).value();
+    std::string kubeconfig = proxy_->WriteKubeconfig(folder_.path());
+    if (!user.empty()) {
+      auto text = ReadFile(kubeconfig);
+      ASSERT_TRUE(text.ok()) << text.error().message;
+      std::string as = "user: {as: " + user + ", as-groups: [\"system:masters\"], token:";
+      ASSERT_TRUE(WriteFile(kubeconfig, ReplaceAll(*text, "user: {token:", as), 0600).ok());
+    }
+    operator_ = std::make_unique<OperatorProcess>(kubeconfig, std::move(arguments));
+  }
+  std::string Extra() {
+    return GetString(cluster_->Get("ConfigMap", "small", "small-settings").json(), {"data", "extra"});
+  }
+
+  kube::TemporaryFolder folder_;
+  std::unique_ptr<kube::FaultProxy> proxy_;
+};
+
+// I4: the core arrives last, and everyone goes on by itself.
+TEST_F(Survival, TheCoreArrivesLast) {
+  StartOperator();
+  CreateSmall();
+  ASSERT_TRUE(AwaitReason(kSmall, "PreflightCheckPassed", "WaitingForCoreProviderReady"));
+  ASSERT_TRUE(AwaitPass(kSmall));
+  EXPECT_FALSE(cluster_->Exists({"", "ServiceAccount", "small", "small-manager"}));
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
+  ASSERT_TRUE(AwaitReady(kSmall));
+  EXPECT_TRUE(cluster_->Exists({"", "ServiceAccount", "small", "small-manager"}));
+}
+
+// F1, I5: the Secret arrives after the Provider.
+TEST_F(Survival, TheSecretArrivesLater) {
+  StartOperator();
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
+  CreateSmall({{"configSecret", {{"name", "late"}}}});
+  ASSERT_TRUE(AwaitReason(kSmall, "PreflightCheckPassed", "SecretNotFound"));
+  EXPECT_THAT(See(kSmall).Message("PreflightCheckPassed"), HasSubstr("small/late"));
+  cluster_->StoreSecret("small", "late", {{"EXTRA", "came late"}});
+  ASSERT_TRUE(AwaitReady(kSmall));
+  EXPECT_EQ(Extra(), "came late");
+  // U1: a change of the Secret is a change of input.
+  cluster_->StoreSecret("small", "late", {{"EXTRA", "changed"}});
+  EXPECT_TRUE(kube::Eventually([&] { return Extra() == "changed"; })) << Extra();
+}
+
+// F3: the API server goes and comes back under the operator, which sees it go. (How often it is asked meanwhile:
+// fault_test.)
+TEST_F(Survival, TheApiServerRestarts) {
+  StartBehindProxy({"--leader-elect-lease-duration=120s", "--leader-elect-renew-deadline=100s"});
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
+  const int pid = operator_->pid();
+
+  auto met_nobody = [&] { return operator_->Log().find("lease not renewed") != std::string::npos; };
+  EXPECT_FALSE(met_nobody());
+  ASSERT_TRUE(cluster_->plane().StopApiServer().ok());
+  EXPECT_TRUE(kube::Eventually(met_nobody));
+  ASSERT_TRUE(cluster_->plane().StartApiServer().ok());
+
+  CreateSmall();
+  EXPECT_TRUE(AwaitReady(kSmall));
+  EXPECT_TRUE(operator_->running() && operator_->pid() == pid);
+}
+
+// Writes by `user`, but for the lease, that the server got after `time`.
+std::vector<std::string> WritesAfter(const kube::ControlPlane& plane, const std::string& user,
+                                     const std::string& time) {
+  std::vector<std::string> writes;
+  for (const AuditedRequest& request : AuditLog(plane)) {
+    bool told = request.user == user && request.writes() && request.resource != "leases" && request.time > time;
+    if (told) writes.push_back(request.ToString());
+  }
+  return writes;
+}
+
+// F4: who stood still in the middle of its writes for longer than its lease lasts sends none of the rest, though it is
+// back before it has noticed: another one has taken over.
+TEST_F(Survival, WhoStoodStillWritesNoMore) {
+  const std::vector<std::string> lease = {"--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s",
+                                          "--leader-elect-retry-period=1s"};
+  StartBehindProxy(lease, "first");
+  std::atomic<int> applies = 0;
+  proxy_->SetFaults([&](const kube::ProxyRequest& request) {
+    bool apply = request.method == "PATCH" && request.target.find("force=true") != std::string::npos;
+    applies += apply;
+    return kube::Fault{.delay = apply ? Millis(200) : Millis(0)};
+  });
+  Create(kCore, "v1.12.0");
+  ASSERT_TRUE(kube::Eventually([&] { return applies >= 2; }));
+  ASSERT_EQ(kill(operator_->pid(), SIGSTOP), 0);
+
+  OperatorProcess second(cluster_->plane().kubeconfig(), lease);
+  ASSERT_TRUE(kube::Eventually([&] { return second.Log().find("leading") != std::string::npos; }));
+  auto taken = cluster_->Get("Lease", "default", "controller-leader-election-capi-operator");
+  const std::string since = GetString(taken.json(), {"spec", "acquireTime"});
+  ASSERT_FALSE(since.empty());
+  EXPECT_THAT(WritesAfter(cluster_->plane(), "first", ""), ::testing::Not(::testing::IsEmpty())) << "it was at it";
+
+  ASSERT_EQ(kill(operator_->pid(), SIGCONT), 0);
+  EXPECT_TRUE(kube::Eventually([&] { return !operator_->running(); }));
+  EXPECT_TRUE(operator_->LostItsLease()) << operator_->Log();
+  EXPECT_TRUE(AwaitReady(kCore)) << "the second one has gone on";
+  EXPECT_THAT(WritesAfter(cluster_->plane(), "first", since), ::testing::IsEmpty());
+  proxy_->SetFaults(nullptr);
+}
+
+// No leak: install and delete a small provider again and again; memory, descriptors and threads stay where they were.
+TEST_F(Survival, ManyCyclesLeakNothing) {
+  StartOperator();
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
+  auto cycle = [&] {
+    CreateSmall();
+    ASSERT_TRUE(kube::Eventually([&] { return !See(kSmall).provider.status.installed_version.empty(); }));
+    Delete(kSmall);
+    ASSERT_TRUE(AwaitGone(kSmall));
+  };
+  const int cycles = ByLength(40, 200, 200);
+  for (int i = 0; i < cycles / 4 && !HasFatalFailure(); ++i) cycle();  // pools and arenas fill
+  size_t memory = operator_->ResidentKiB(), descriptors = operator_->Descriptors(), threads = operator_->Threads();
+  for (int i = cycles / 4; i < cycles && !HasFatalFailure(); ++i) cycle();
+  EXPECT_LE(operator_->ResidentKiB(), memory + memory / 10 + 1024);
+  EXPECT_LE(operator_->Descriptors(), descriptors + 4);
+  EXPECT_LE(operator_->Threads(), threads + 2);
+  EXPECT_GT(memory, 0u);
+  EXPECT_GT(descriptors, 0u);
+  EXPECT_GT(threads, 0u);
+}
+
+}  // namespace
+}  // namespace capi::e2e

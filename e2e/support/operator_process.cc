@@ -1,0 +1,138 @@
+#include "e2e/support/operator_process.h"
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "base/files.h"
+#include "base/http/client.h"
+#include "base/strings.h"
+#include "base/testing/environment.h"
+#include "kube/testing/control_plane.h"
+
+namespace capi::e2e {
+namespace {
+
+std::string Program() { return IsSet("CAPI_OPERATOR") ? EnvironmentVariable("CAPI_OPERATOR") : CAPI_OPERATOR_PATH; }
+
+Result<http::Response> Get(const std::string& address, const std::string& path) {
+  auto client = TRY(http::Client::Create("http://" + address, {}));
+  return client->Do(Context{}.WithTimeout(Seconds(5)), {.target = path});
+}
+
+// A line "VmRSS:   1234 kB" of /proc/PID/status.
+size_t StatusNumber(int pid, std::string_view name) {
+  auto text = ReadFile(fmt::format("/proc/{}/status", pid));
+  if (!text.ok()) return 0;
+  for (const auto& line : Split(*text, '\n')) {
+    if (line.rfind(name, 0) == 0) return std::stoul(line.substr(name.size()));
+  }
+  return 0;
+}
+
+}  // namespace
+
+OperatorProcess::OperatorProcess(Unstarted, const std::string& kubeconfig, std::vector<std::string> arguments)
+    : log_(folder_.path() + "/operator.log") {
+  argv_ = {Program(), "--kubeconfig", kubeconfig, "--diagnostics-address=127.0.0.1:0", "--health-addr=127.0.0.1:0"};
+  argv_.insert(argv_.end(), arguments.begin(), arguments.end());
+}
+
+OperatorProcess::OperatorProcess(const std::string& kubeconfig, std::vector<std::string> arguments,
+                                 std::vector<std::string> environment)
+    : OperatorProcess(Unstarted{}, kubeconfig, std::move(arguments)) {
+  environment_ = std::move(environment);
+  Start();
+}
+
+std::unique_ptr<OperatorProcess> OperatorProcess::Launch(const std::string& kubeconfig,
+                                                         std::vector<std::string> arguments) {
+  std::unique_ptr<OperatorProcess> process(new OperatorProcess(Unstarted{}, kubeconfig, std::move(arguments)));
+  process->Launch();
+  return process;
+}
+
+OperatorProcess::~OperatorProcess() {
+  if (!process_) return;
+  if (!ended_by_test_) {
+    EXPECT_TRUE(process_->Stop(SIGTERM) == 0 || LostItsLease()) << "it doesn't end well";
+  }
+  if (::testing::Test::HasFailure())
+    fmt::print(stderr, "---- the operator's log ends with\n{}\n", process_->LogTail(60));
+}
+
+void OperatorProcess::Launch() {
+  std::error_code ignored;
+  std::filesystem::remove(log_, ignored);
+  auto started = kube::Process::Start({.argv = argv_, .log_file = log_, .environment = environment_});
+  ASSERT_TRUE(started.ok()) << started.error().message;
+  process_ = std::move(started).value();
+  ended_by_test_ = false;
+}
+
+void OperatorProcess::Start() {
+  Launch();
+  ASSERT_NE(process_, nullptr);
+  bool ready = kube::Eventually(
+      [&] {
+        if (!process_->running()) return true;
+        std::string address = AddressOf("serving probes");
+        if (address.empty()) return false;
+        auto answer = Get(address, "/readyz");
+        return answer.ok() && answer->status == 200;
+      },
+      Seconds(30));
+  ASSERT_TRUE(ready && process_->running()) << "the operator isn't ready:\n" << process_->LogTail(40);
+}
+
+void OperatorProcess::Kill() {
+  EXPECT_TRUE(running() || ended_by_test_ || LostItsLease()) << "it ended by itself:\n" << Log();
+  ended_by_test_ = true;
+  process_->Stop(SIGKILL);
+}
+
+int OperatorProcess::Terminate() {
+  ended_by_test_ = true;
+  return process_->Stop(SIGTERM);
+}
+
+bool OperatorProcess::LostItsLease() const {
+  return process_->Wait(Millis(0)) == 1 && Log().ends_with("capi-operator: the lease was lost\n");
+}
+
+void OperatorProcess::Restart() { Start(); }
+
+std::string OperatorProcess::Log() const {
+  auto text = ReadFile(log_);
+  return text.ok() ? *text : "";
+}
+
+std::string OperatorProcess::AddressOf(std::string_view what) const {
+  for (const auto& line : Split(Log(), '\n')) {
+    size_t at = line.find(" address=");
+    if (line.find(what) != line.npos && at != line.npos) {
+      std::string rest = line.substr(at + 9);
+      return rest.substr(0, rest.find(' '));
+    }
+  }
+  return "";
+}
+
+std::string OperatorProcess::Metrics() const {
+  auto answer = Get(AddressOf("serving metrics"), "/metrics");
+  bool told = answer.ok() && answer->status == 200;
+  EXPECT_TRUE(told) << "no metrics: " << (answer.ok() ? std::to_string(answer->status) : answer.error().message);
+  return told ? answer->body : "";
+}
+
+size_t OperatorProcess::ResidentKiB() const { return StatusNumber(pid(), "VmRSS:"); }
+size_t OperatorProcess::Threads() const { return StatusNumber(pid(), "Threads:"); }
+
+size_t OperatorProcess::Descriptors() const {
+  auto names = ListDir(fmt::format("/proc/{}/fd", pid()));
+  return names.ok() ? names->size() : 0;
+}
+
+}  // namespace capi::e2e

@@ -1,0 +1,125 @@
+#include "operator/act/rebuild.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/strings.h"
+#include "base/thread_pool.h"
+#include "kube/apply/apply.h"
+#include "operator/observe/in_use.h"
+
+namespace capi::ops {
+namespace {
+
+constexpr size_t kParallel = 4;
+
+bool CanBeListed(const kube::Resource& resource) {
+  bool lists =
+      resource.verbs.empty() || std::find(resource.verbs.begin(), resource.verbs.end(), "list") != resource.verbs.end();
+  return lists && resource.kind != "Event" && resource.plural.find('/') == std::string::npos;
+}
+
+// One version of each kind, the preferred one: they come first.
+std::vector<kube::Resource> Kinds(std::vector<kube::Resource> all) {
+  std::set<kube::GroupKind> seen;
+  std::vector<kube::Resource> kinds;
+  for (kube::Resource& resource : all) {
+    if (CanBeListed(resource) && seen.insert({resource.group, resource.kind}).second)
+      kinds.push_back(std::move(resource));
+  }
+  return kinds;
+}
+
+bool MayBeLeftOut(const Error& error) {
+  return error.code == Code::kNotFound || error.code == Code::kUnsupported || error.code == Code::kPermissionDenied;
+}
+
+// What one kind has.
+struct Found {
+  std::string version;  // that it was read at
+  std::vector<kube::Object> items;
+  std::string unread;
+};
+
+// Served by another server than this one, as far as can be told.
+bool IsAggregated(const Context& ctx, kube::Client& client, const kube::Resource& kind) {
+  auto service = client.Get(ctx, kube::Builtin("APIService"), "", kind.version + "." + kind.group);
+  const Json* server = service.ok() ? Find(service->json(), {"spec", "service"}) : nullptr;
+  return server != nullptr && server->is_object();
+}
+
+bool NeedsWebhook(const kube::Object& crd) {
+  return GetString(crd.json(), {"spec", "conversion", "strategy"}) == "Webhook";
+}
+
+// What could not be listed, at another version.
+Result<Found> ListOtherwise(const Context& ctx, kube::Client& client, const kube::Resource& kind,
+                            const std::string& selector, const Error& error) {
+  TRY(ctx.Check());
+  const std::string name = kind.plural + "." + kind.group;
+  Found unread{kind.version, {}, fmt::format("{} ({})", name, error.message)};
+  auto crd = client.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", name);
+  if (!crd.ok()) {
+    bool aggregated = crd.code() == Code::kNotFound && IsAggregated(ctx, client, kind);
+    return aggregated ? Result<Found>(std::move(unread)) : error.With(name);
+  }
+  if (!NeedsWebhook(*crd)) return error.With(name);
+  auto read = ListReadable(client, ctx, *crd, selector);
+  TRY(ctx.Check());
+  if (!read.ok()) return unread;
+  return Found{read->resource.version, std::move(read->items), ""};
+}
+
+Result<Found> ListKind(const Context& ctx, kube::Client& client, const kube::Resource& kind,
+                       const std::string& selector) {
+  auto listed = client.List(ctx, kind, "", {.label_selector = selector, .metadata_only = true});
+  if (listed.ok()) return Found{kind.version, std::move(listed->items), ""};
+  if (MayBeLeftOut(listed.error())) return Found{};
+  return ListOtherwise(ctx, client, kind, selector, listed.error());
+}
+
+// Of all kinds, a few at a time.
+std::vector<Result<Found>> ListAll(const Context& ctx, kube::Client& client, const std::vector<kube::Resource>& kinds,
+                                   const std::string& selector) {
+  std::vector<Result<Found>> answers(kinds.size(), Found{});
+  std::vector<std::function<void()>> tasks;
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    tasks.push_back([&, i] { answers[i] = ListKind(ctx, client, kinds[i], selector); });
+  }
+  ThreadPool(kParallel, kParallel).RunAll(std::move(tasks));
+  return answers;
+}
+
+}  // namespace
+
+Result<Rebuilt> RebuildInventory(const Context& ctx, kube::Client& client, const Observation& o) {
+  const api::ProviderId& id = o.provider.id;
+  std::vector<kube::Inventory> others;
+  for (const auto& sibling : o.siblings) {
+    others.push_back(TRY_WITH(kube::Inventory::Parse(sibling->status.inventory), sibling->id.ToString()));
+  }
+  client.mapper().Invalidate();  // what came since it last looked counts, too
+  auto kinds = Kinds(TRY(client.mapper().All(ctx)));
+  std::string selector =
+      fmt::format("{}={},{}", api::kLabelProvider, api::ManifestLabel(id.type, id.name), api::kLabelClusterctl);
+  auto answers = ListAll(ctx, client, kinds, selector);
+  Rebuilt rebuilt;
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    Found found = TRY(std::move(answers[i]));
+    if (!found.unread.empty()) rebuilt.unread.push_back(std::move(found.unread));
+    for (const kube::Object& object : found.items) {
+      std::string fields = kube::FieldsHash(object, api::kFieldManager);
+      if (fields.empty()) continue;  // somebody else's with our labels
+      kube::ObjectId at{kinds[i].group, kinds[i].kind, object.ns(), object.name()};
+      if (std::any_of(others.begin(), others.end(), [&](const auto& other) { return other.Contains(at); })) continue;
+      rebuilt.inventory.Put(at, {found.version, "", fields, false});
+    }
+  }
+  ctx.log.Info("rebuilt the inventory from labels",
+               {{"objects", rebuilt.inventory.size()}, {"unread", Join(rebuilt.unread, "; ")}});
+  return rebuilt;
+}
+
+}  // namespace capi::ops

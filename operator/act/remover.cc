@@ -1,0 +1,136 @@
+#include "operator/act/remover.h"
+
+#include <fmt/core.h>
+
+#include "api/reasons.h"
+#include "base/strings.h"
+#include "operator/act/materials.h"
+#include "operator/decide/rules.h"
+#include "operator/observe/in_use.h"
+#include "operator/observe/observe.h"
+
+namespace capi::ops {
+namespace {
+
+namespace condition = api::condition;
+namespace reason = api::reason;
+
+Hold NotDeleted(std::string_view why, const Error& error) {
+  return ServerHold(std::string(condition::kReady), std::string(why), error);
+}
+
+// What began is known by its reason, whatever stops it.
+std::string_view Reason(const Observation& o, std::string_view before_it_began) {
+  return RemovalBegan(o) ? reason::kDeletionFailed : before_it_began;
+}
+
+bool DeletesCrds(const Observation& o) {
+  auto it = o.provider.annotations.find(std::string(api::kAnnotationDeleteCrds));
+  return it != o.provider.annotations.end() && it->second == "true";
+}
+
+}  // namespace
+
+Remover::Remover(kube::Client& client, StatusWriter& writer)
+    : client_(client), writer_(writer), applier_(client, {.field_manager = std::string(api::kFieldManager)}) {}
+
+Result<std::vector<std::string>> Remover::ObjectsInUse(const Context& ctx, const std::vector<kube::ObjectId>& crds) {
+  std::vector<std::string> found;
+  for (const auto& id : crds) {
+    auto crd = client_.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", id.name);
+    if (!crd.ok() && crd.code() == Code::kNotFound) continue;
+    if (!crd.ok()) return crd.error();
+    ReadObjects read = TRY(ListReadable(client_, ctx, *crd));
+    for (const auto& object : read.items) {
+      found.push_back(fmt::format("{} {}/{}", read.resource.kind, object.ns(), object.name()));
+    }
+  }
+  return found;
+}
+
+// The controller that fills an aggregated ClusterRole applies it whenever one of its parts changes: a part's deletion
+// makes the role anew, without labels, when it was deleted just before. It sees both in order, so switching aggregation
+// off first is enough.
+Status Remover::StopAggregation(const Context& ctx, const Observation& o, const std::vector<kube::ObjectId>& ids) {
+  const kube::Resource& roles = kube::Builtin("ClusterRole");
+  auto keep = KeepsOthers(o.provider.id);
+  for (const auto& id : ids) {
+    if (id.kind != roles.kind || id.group != roles.group) continue;
+    auto role = client_.Get(ctx, roles, "", id.name);
+    if (!role.ok() && role.code() == Code::kNotFound) continue;
+    if (!role.ok()) return role.error();
+    if (!keep(*role).empty() || Find(role->json(), {"aggregationRule"}) == nullptr) continue;
+    Json patch = {{"aggregationRule", nullptr}, {"metadata", {{"resourceVersion", role->resource_version()}}}};
+    TRY(client_.Patch(ctx, roles, "", id.name, kube::PatchType::kMerge, patch));
+  }
+  return Ok();
+}
+
+// Before the first object goes: what a crash, a conflict or a lost answer interrupts is known to have begun (X2, U7).
+Status Remover::SayBegun(const Context& ctx, Observation& o) {
+  if (RemovalBegan(o)) return Ok();
+  Done removing;
+  removing.removing = true;
+  return writer_.WriteStatus(ctx, o.provider, Summarize(o, removing));
+}
+
+std::vector<kube::ObjectId> Remover::Doomed(const Observation& o, bool crds) const {
+  std::vector<kube::ObjectId> ids;
+  for (const auto& [id, entry] : o.inventory.entries()) {
+    if (id.group.empty() && id.kind == "Namespace") continue;
+    if (o.namespace_going && id.ns == o.provider.id.ns) continue;
+    if (IsCrd(id) == crds) ids.push_back(id);
+  }
+  return ids;
+}
+
+Done Remover::Remove(const Context& ctx, Observation& o) {
+  Done done;
+  done.removing = true;
+  std::vector<kube::ObjectId> gone = Doomed(o, false), crds = Doomed(o, true);
+  if (DeletesCrds(o)) {
+    auto used = ObjectsInUse(ctx, crds);
+    if (!used.ok()) return done.hold = NotDeleted(Reason(o, reason::kAPIServerUnavailable), used.error()), done;
+    if (!used->empty()) {
+      done.hold =
+          Hold{std::string(condition::kReady), std::string(Reason(o, reason::kDeletionBlocked)),
+               fmt::format("annotation {} asks for the CRDs to go too, but objects of them exist: {}; delete these "
+                           "first, or remove the annotation to keep the CRDs",
+                           api::kAnnotationDeleteCrds, JoinNames(*used, 5)),
+               Retry::kAt, Seconds(30)};
+      return done;
+    }
+    gone.insert(gone.end(), crds.begin(), crds.end());
+  }
+  auto begun = SayBegun(ctx, o);
+  if (!begun.ok()) return done.hold = NotDeleted(Reason(o, reason::kAPIServerUnavailable), begun.error()), done;
+  auto stopped = StopAggregation(ctx, o, gone);
+  if (!stopped.ok()) return done.hold = NotDeleted(reason::kDeletionFailed, stopped.error()), done;
+  std::vector<kube::Change> changes;
+  auto removed = applier_.Delete(ctx, gone, KeepsOthers(o.provider.id), changes);
+  std::vector<std::string> lingering, kept;
+  for (const auto& change : changes) {
+    if (change.action == kube::Change::Action::kUnchanged && !change.error.empty()) {
+      kept.push_back(fmt::format("{} ({})", change.id.ToString(), change.error));
+    }
+    if (change.action == kube::Change::Action::kDeleted) done.removed.push_back(change.id.ToString());
+    if (change.action == kube::Change::Action::kDeleting) {
+      lingering.push_back(fmt::format("{} ({})", change.id.ToString(), change.error));
+    }
+  }
+  if (!removed.ok()) return done.hold = NotDeleted(reason::kDeletionFailed, removed.error()), done;
+  if (!lingering.empty()) {
+    done.hold = Hold{
+        std::string(condition::kReady), std::string(reason::kDeleting),
+        fmt::format("deleted, but not gone yet: {}; whoever set a finalizer has to remove it", JoinNames(lingering, 5)),
+        Retry::kAt, Seconds(5)};
+    return done;
+  }
+  auto released = writer_.RemoveFinalizer(ctx, o.provider);
+  if (!released.ok()) return done.hold = NotDeleted(reason::kDeletionFailed, released.error()), done;
+  done.kept = std::move(kept);  // once, and not with each try
+  done.forget = true;
+  return done;
+}
+
+}  // namespace capi::ops

@@ -1,0 +1,32 @@
+// Carries out a Remove: what the provider brought goes, in reverse order; CRDs and Namespaces stay (behaviour.md X1).
+#pragma once
+
+#include "kube/apply/apply.h"
+#include "operator/report/status_writer.h"
+#include "operator/report/summarize.h"
+
+namespace capi::ops {
+
+// Thread-safe.
+class Remover {
+ public:
+  Remover(kube::Client& client, StatusWriter& writer);
+  Done Remove(const Context& ctx, Observation& o);
+
+ private:
+  // In a Namespace that is going its objects go anyway (X5).
+  Status SayBegun(const Context& ctx, Observation& o);
+  std::vector<kube::ObjectId> Doomed(const Observation& o, bool crds) const;
+
+  // With annotation delete-crds: the first objects that still exist of the provider's CRDs.
+  Result<std::vector<std::string>> ObjectsInUse(const Context& ctx, const std::vector<kube::ObjectId>& crds);
+
+  // Aggregated ClusterRoles cease to be that, so that nobody makes them anew while they and their parts are deleted.
+  Status StopAggregation(const Context& ctx, const Observation& o, const std::vector<kube::ObjectId>& ids);
+
+  kube::Client& client_;
+  StatusWriter& writer_;
+  kube::Applier applier_;
+};
+
+}  // namespace capi::ops

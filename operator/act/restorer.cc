@@ -1,0 +1,100 @@
+#include "operator/act/restorer.h"
+
+#include "api/reasons.h"
+#include "operator/decide/pause.h"
+
+namespace capi::ops {
+namespace {
+
+struct Told {
+  Drift drift;
+  std::string what;
+  bool silent = false;
+};
+
+Told Tell(const Drift& drift, const kube::Manifest& manifest, bool autoscaled) {
+  std::vector<std::string> paths;
+  if (!drift.missing && !drift.trace.changed.is_null()) {
+    auto json = ParseJson(manifest.text);
+    if (json.ok()) paths = PathsIn(drift.trace.changed, *json);
+  }
+  // Scaling is no drift where an autoscaler does it: our claim to the field is given up, nothing else happens.
+  bool silent = autoscaled && !drift.missing && paths == std::vector<std::string>{".spec.replicas"};
+  return {drift, Describe(drift, paths), silent};
+}
+
+// In the middle of an upgrade the render has more than was sent: CRDs that will store another version, webhook
+// configurations whose paths nobody serves yet (U2). These are not restored from it.
+bool WasApplied(const kube::InventoryEntry& entry, const kube::Manifest& manifest) {
+  return entry.hash == manifest.hash || entry.hash == WithoutReplicas(manifest).hash;
+}
+
+}  // namespace
+
+bool IsAutoscaled(const Observation& o, const kube::ObjectId& id) {
+  if (AppliesAtZero(o) || DeclaredReplicas(o, id)) return false;
+  for (const Workload& workload : o.fleet.workloads) {
+    if (workload.id == id) return !workload.scaled_by.empty();
+  }
+  return false;
+}
+
+void LeaveReplicas(const Observation& o, std::vector<kube::Manifest>& manifests) {
+  for (kube::Manifest& manifest : manifests) {
+    if (IsAutoscaled(o, manifest.id)) manifest = WithoutReplicas(manifest);
+  }
+}
+
+Restorer::Restorer(Needs needs)
+    : needs_(needs), applier_(needs.client, {.field_manager = std::string(api::kFieldManager)}) {}
+
+Done Restorer::Run(const Context& ctx, const Observation& o, const Restore& step) {
+  Done done;
+  done.hold = step.hold;
+  const std::string key = o.provider.id.Key();
+  kube::Inventory inventory = o.inventory;
+  std::vector<kube::Manifest> manifests;
+  std::map<kube::ObjectId, Told> told;
+  for (const Drift& drift : step.drifts) {
+    const kube::InventoryEntry* entry = o.inventory.Find(drift.id);
+    if (entry == nullptr) continue;
+    auto manifest = needs_.rendered.Get(key, o.rendered, drift.id);
+    if (!manifest) {
+      // The release no longer has it (a CRD that stays): there is nothing to restore it from.
+      kube::InventoryEntry now = *entry;
+      now.fields = drift.trace.fields;
+      drift.missing ? inventory.Remove(drift.id) : inventory.Put(drift.id, now);
+      continue;
+    }
+    if (!WasApplied(*entry, *manifest)) continue;
+    bool autoscaled = !drift.missing && IsAutoscaled(o, drift.id);
+    told.emplace(drift.id, Tell(drift, *manifest, autoscaled));
+    manifests.push_back(autoscaled ? WithoutReplicas(*manifest) : std::move(*manifest));
+    inventory.Put(drift.id, {entry->version, "", "", false});
+  }
+  std::vector<kube::Change> changes;
+  auto applied = applier_.Apply(ctx, manifests, inventory, changes);
+  for (const Drift& drift : step.drifts) {
+    if (told.contains(drift.id)) inventory.Put(drift.id, *o.inventory.Find(drift.id));  // until it is applied
+  }
+  for (const kube::Change& change : changes) {
+    if (change.action == kube::Change::Action::kFailed) continue;
+    inventory.Put(change.id, change.entry);
+    needs_.observer.tracks().Expect(change.id, change.resource_version);
+    const Told& one = told.at(change.id);
+    if (one.silent) continue;
+    needs_.fights.Restored(key, one.drift, one.what);
+    done.restored.push_back(one.what);
+    ctx.log.Info("restored", {{"what", one.what}});
+  }
+  done.inventory = inventory;
+  if (!applied.ok() && !done.hold) {
+    done.hold = ServerHold(std::string(api::condition::kProviderInstalled), std::string(api::reason::kInstallFailed),
+                           applied.error());
+  }
+  auto fleet = needs_.observer.ObserveFleet(ctx, key, inventory);
+  if (fleet.ok()) done.fleet = *fleet;
+  return done;
+}
+
+}  // namespace capi::ops

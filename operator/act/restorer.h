@@ -1,0 +1,36 @@
+// Carries out a Restore: applies again what somebody changed or deleted, and nothing else (behaviour.md D1).
+#pragma once
+
+#include "kube/apply/apply.h"
+#include "operator/decide/decide.h"
+#include "operator/observe/observe.h"
+#include "operator/report/summarize.h"
+
+namespace capi::ops {
+
+// Thread-safe.
+class Restorer {
+ public:
+  struct Needs {
+    kube::Client& client;
+    Observer& observer;
+    const RenderedCache& rendered;
+    Fights& fights;
+  };
+  explicit Restorer(Needs needs);
+
+  // Of one object, one request. Where the object's replicas are somebody else's, they are left alone.
+  Done Run(const Context& ctx, const Observation& o, const Restore& step);
+
+ private:
+  Needs needs_;
+  kube::Applier applier_;
+};
+
+// True where replicas of the workload are set through the scale subresource, and the provider doesn't declare them.
+bool IsAutoscaled(const Observation& o, const kube::ObjectId& id);
+
+// Takes spec.replicas out of the manifests of autoscaled workloads.
+void LeaveReplicas(const Observation& o, std::vector<kube::Manifest>& manifests);
+
+}  // namespace capi::ops

@@ -1,0 +1,172 @@
+#include "operator/act/storage_migration.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "api/types.h"
+#include "kube/client/query.h"
+
+namespace capi::ops {
+namespace {
+
+constexpr int kPage = 250;
+constexpr Millis kPause{5};  // between objects: at most 200 a second, and the server's other clients come in between
+constexpr size_t kMostFailed = 20;  // objects that can't be written: then it isn't theirs
+constexpr int kTries = 5;           // of the last write, against others who write the CRD's status
+constexpr std::string_view kNamesOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+
+const kube::Resource& Crds() { return kube::Builtin("CustomResourceDefinition"); }
+
+Error Changed(const std::string& crd) {
+  return {Code::kConflict, fmt::format("{} changed while its objects were migrated", crd), {}};
+}
+
+}  // namespace
+
+Result<StorageMigration::Mark> StorageMigration::Look(const Context& ctx, const std::string& name) {
+  kube::Object crd = TRY(client_.Get(ctx, Crds(), "", name));
+  Mark mark;
+  mark.resource_version = crd.resource_version();
+  mark.generation = GetInt(crd.json(), {"metadata", "generation"});
+  if (const Json* versions = Find(crd.json(), {"spec", "versions"}); versions != nullptr && versions->is_array()) {
+    for (const Json& version : *versions) {
+      if (GetBool(version, {"storage"})) mark.storage = GetString(version, {"name"});
+    }
+  }
+  if (mark.storage.empty()) {
+    return Error{Code::kFailedPrecondition, fmt::format("could not find storage version for CRD \"{}\"", name), {}};
+  }
+  const Json* stored = Find(crd.json(), {"status", "storedVersions"});
+  mark.one_version = stored == nullptr || !stored->is_array() ||
+                     std::all_of(stored->begin(), stored->end(), [&](const Json& v) { return v == mark.storage; });
+  return mark;
+}
+
+// One run over the objects of a CRD.
+struct StorageMigration::Walk {
+  kube::Resource resource;
+  std::string subresource;
+  MigrationCursor& cursor;
+  const std::function<void()>& looked;
+  std::optional<Error> error;  // of the first object that can't be written
+};
+
+Status StorageMigration::Migrate(const Context& ctx, const CrdState& crd, MigrationCursor& cursor,
+                                 const std::function<void()>& looked) {
+  auto mark = Look(ctx, crd.name);
+  if (!mark.ok() && mark.code() == Code::kNotFound) return Ok();
+  Mark before = TRY_WITH(std::move(mark), crd.name);
+  if (before.one_version) return Ok();
+  if (cursor.storage != before.storage || cursor.generation != before.generation) {
+    cursor = {before.storage, before.generation};
+  }
+  // Objects are read and written at the stored version where it is served: then only those need a conversion that are
+  // stored at another.
+  bool served = std::find(crd.served.begin(), crd.served.end(), before.storage) != crd.served.end();
+  if (!served && crd.served.empty()) {
+    return Error{Code::kFailedPrecondition, crd.name + " serves no version, so its objects can't be read", {}};
+  }
+  Walk walk{{}, crd.has_status && served ? "status" : "", cursor, looked, {}};
+  walk.resource.group = crd.group;
+  walk.resource.version = served ? before.storage : crd.served.front();
+  walk.resource.plural = crd.plural;
+  walk.resource.kind = crd.kind;
+  walk.resource.namespaced = crd.namespaced;
+  TRY_WITH(RewriteFailed(ctx, walk), crd.name);
+  TRY_WITH(RewriteAll(ctx, walk), crd.name);
+  if (walk.error) return *walk.error;
+  return Trim(ctx, crd.name, before);
+}
+
+// What failed the last time comes first: as long as it does, there is little use in going on.
+Status StorageMigration::RewriteFailed(const Context& ctx, Walk& walk) {
+  std::vector<std::string> again;
+  again.swap(walk.cursor.failed);
+  for (size_t i = 0; i < again.size(); ++i) {
+    auto written = Rewrite(ctx, walk, again[i]);
+    if (written.ok()) continue;
+    walk.cursor.failed.insert(walk.cursor.failed.end(), again.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                              again.end());
+    return written;
+  }
+  return Ok();
+}
+
+// A page's token is good for some minutes. When it is too old, the names are read from the start, and those that come
+// before where it stands are passed by: the server sorts them.
+Status StorageMigration::RewriteAll(const Context& ctx, Walk& walk) {
+  std::string next, began_anew_at = "-";
+  bool skip = true;
+  do {
+    kube::Query query;
+    query.Add("limit", std::to_string(kPage));
+    query.Add("continue", next);
+    auto answer = client_.Raw(ctx, "GET", query.AppendTo(walk.resource.Path("", "")), "", "", kNamesOnly);
+    if (!answer.ok() && answer.code() == Code::kGone && !next.empty() && began_anew_at != walk.cursor.last) {
+      began_anew_at = walk.cursor.last;
+      skip = true;
+      next.clear();
+      continue;
+    }
+    if (!answer.ok()) return answer.error();
+    Json page = TRY(ParseJson(*answer));
+    TRY(RewritePage(ctx, walk, page, skip));
+    next = GetString(page, {"metadata", "continue"});
+    if (next.empty()) return Ok();
+  } while (true);
+}
+
+Status StorageMigration::RewritePage(const Context& ctx, Walk& walk, const Json& page, bool skip) {
+  const Json* items = Find(page, {"items"});
+  if (items == nullptr || !items->is_array()) return Ok();
+  for (const Json& item : *items) {
+    std::string ns = GetString(item, {"metadata", "namespace"}), name = GetString(item, {"metadata", "name"});
+    std::string object = ns.empty() ? name : ns + "/" + name;
+    if (skip && object <= walk.cursor.last) continue;
+    auto written = Rewrite(ctx, walk, object);
+    TRY(ctx.Check());
+    walk.cursor.last = object;
+    ++walk.cursor.objects;
+    if (walk.looked) walk.looked();
+    if (!written.ok() && walk.cursor.failed.size() >= kMostFailed) return written;
+  }
+  return Ok();
+}
+
+// Through /status where there is one: no admission webhook of the provider stands in the way, and none changes the
+// spec.
+Status StorageMigration::Rewrite(const Context& ctx, Walk& walk, const std::string& object) {
+  size_t slash = object.find('/');
+  std::string ns = slash == object.npos ? "" : object.substr(0, slash);
+  std::string name = slash == object.npos ? object : object.substr(slash + 1);
+  kube::WriteOptions options{.field_manager = std::string(api::kFieldManager)};
+  options.subresource = walk.subresource;
+  options.metadata_only = true;
+  if (!ctx.clock->Sleep(ctx.stop, kPause)) TRY(ctx.Check());
+  auto written = client_.Patch(ctx, walk.resource, ns, name, kube::PatchType::kMerge, Json::object(), options);
+  // Who changes it at the same time writes it at the stored version.
+  if (written.ok() || written.code() == Code::kNotFound || written.code() == Code::kConflict) return Ok();
+  walk.cursor.failed.push_back(object);
+  Error error = written.error().With(fmt::format("{} {}", walk.resource.kind, object));
+  if (!walk.error) walk.error = error;
+  return error;
+}
+
+Status StorageMigration::Trim(const Context& ctx, const std::string& crd, const Mark& before) {
+  for (int left = kTries;; --left) {
+    Mark now = TRY_WITH(Look(ctx, crd), crd);
+    if (now.one_version) return Ok();
+    if (now.generation != before.generation || now.storage != before.storage) return Changed(crd);
+    Json patch = {{"metadata", {{"resourceVersion", now.resource_version}}},
+                  {"status", {{"storedVersions", Json::array({now.storage})}}}};
+    kube::WriteOptions options{.field_manager = std::string(api::kFieldManager)};
+    options.subresource = "status";
+    options.metadata_only = true;
+    auto written = client_.Patch(ctx, Crds(), "", crd, kube::PatchType::kMerge, patch, options);
+    if (written.ok()) return Ok();
+    if (written.code() != Code::kConflict || left == 0) return written.error().With(crd);
+  }
+}
+
+}  // namespace capi::ops

@@ -1,0 +1,52 @@
+// Brings the objects of a CRD to the version that it stores, so that status.storedVersions is that version alone and a
+// later release may drop the older ones (behaviour.md U3).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kube/client/client.h"
+#include "operator/decide/observation.h"
+
+namespace capi::ops {
+
+// How far it came, to go on from. A value.
+struct MigrationCursor {
+  std::string storage;  // what it is about: another one, or another generation, begins anew
+  std::int64_t generation = 0;
+  std::string last;                 // the last object that was looked at, in the server's order
+  size_t objects = 0;               // that were
+  std::vector<std::string> failed;  // that have to be looked at once more; a few
+};
+
+// Thread-safe. Each object gets an empty patch: the server writes it again where it is stored at another version, and
+// does nothing where it isn't. So it may be interrupted and begun again at any time, and others may do the same work.
+class StorageMigration {
+ public:
+  explicit StorageMigration(kube::Client& client) : client_(client) {}
+
+  // All of one CRD, page by page, from where `cursor` stands; `looked` is called after each object. An object that has
+  // gone, or that somebody else writes, is as good as written. Others that can't be written don't stop the rest until
+  // they are many; they, like any other error, leave storedVersions as it is. kConflict: the CRD changed meanwhile.
+  Status Migrate(const Context& ctx, const CrdState& crd, MigrationCursor& cursor,
+                 const std::function<void()>& looked = nullptr);
+
+ private:
+  struct Mark {
+    std::string storage, resource_version;
+    std::int64_t generation = 0;
+    bool one_version = false;
+  };
+  struct Walk;
+  Result<Mark> Look(const Context& ctx, const std::string& crd);
+  Status RewriteFailed(const Context& ctx, Walk& walk);
+  Status RewriteAll(const Context& ctx, Walk& walk);
+  Status RewritePage(const Context& ctx, Walk& walk, const Json& page, bool skip);
+  Status Rewrite(const Context& ctx, Walk& walk, const std::string& object);
+  Status Trim(const Context& ctx, const std::string& crd, const Mark& before);
+
+  kube::Client& client_;
+};
+
+}  // namespace capi::ops

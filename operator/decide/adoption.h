@@ -1,0 +1,46 @@
+// Taking over what another tool installed (behaviour.md A1 to A2): how it is told, and what is said of it. Pure.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "api/adoption.h"
+#include "api/kinds.h"
+#include "kube/apply/preview.h"
+#include "operator/decide/hold.h"
+#include "operator/decide/observation.h"
+
+namespace capi::ops {
+
+inline constexpr std::string_view kClusterctl = "clusterctl";
+inline constexpr std::string_view kPeer = "cluster-api-operator";
+
+// An entry of clusterctl's inventory (observe/clusterctl_inventory.h). A value.
+struct ClusterctlEntry {
+  api::ProviderId id;  // its namespace is that of the components
+  std::string version;
+  bool ours = false;  // this operator wrote it
+};
+
+// This operator has never applied anything for the provider.
+bool NeverInstalled(const api::Provider& provider);
+
+// The peer operator installed the provider, and its marks are still on the object; nullopt where they aren't.
+std::optional<FormerInstall> LeftByPeer(const api::Provider& provider);
+
+// The entry of clusterctl's inventory for this provider that isn't ours, in its own namespace or else in another.
+std::optional<FormerInstall> InstalledByClusterctl(const api::ProviderId& id, std::span<const ClusterctlEntry> entries);
+
+// A1a: clusterctl's components are in another namespace than the Provider object, so that they can't be its.
+std::optional<Hold> InstalledElsewhere(const Observation& o);
+
+// A2: an apply would change what runs, in words; paths alone, since values may be secrets.
+Hold DifferencesHold(const FormerInstall& former, const std::vector<kube::Difference>& differences);
+bool MayOverwrite(const api::Provider& provider);
+
+// Name of the Secret that recovered variables go to where spec.configSecret names none.
+std::string VariablesSecretName(const api::ProviderId& id);
+
+}  // namespace capi::ops

@@ -1,0 +1,216 @@
+#include "operator/decide/contract_rules.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "api/reasons.h"
+#include "base/strings.h"
+#include "operator/decide/pause.h"
+#include "operator/decide/rules.h"
+
+namespace capi::ops {
+namespace {
+
+namespace condition = api::condition;
+namespace reason = api::reason;
+
+constexpr size_t kInFull = 20;  // providers that a message names
+
+Hold Waits(std::string_view type, std::string_view why, std::string message) {
+  return Hold{std::string(type), std::string(why), std::move(message), Retry::kWaiting};
+}
+
+Member ToMember(const api::Provider& provider) {
+  return {provider.id, provider.status.contract, DesiredContract(provider), SaysPaused(provider.status)};
+}
+
+// What runs was accepted by the core once, at a contract that nobody knows now (C6).
+Member WithContract(Member member, const Observation& o) {
+  if (!o.unjudged.contains(member.id) || !o.core) return member;
+  member.contract = o.core->status.contract;
+  member.assumed = true;
+  return member;
+}
+
+// "CoreProvider capi-system/cluster-api (v1alpha4)"
+std::string Name(const Member& member) {
+  std::string contract = member.contract.empty() ? "not installed" : member.contract;
+  if (member.assumed) contract = "it runs, but its status names no contract: see its conditions";
+  return fmt::format("{} {}/{} ({})", api::KindOf(member.id.type).kind, member.id.ns, member.id.name, contract);
+}
+
+std::string Names(const std::vector<Member>& fleet, const std::vector<size_t>& which) {
+  std::vector<std::string> names;
+  for (size_t i : which) names.push_back(Name(fleet[i]));
+  return JoinNames(names, kInFull);
+}
+
+const Member* CoreOf(const std::vector<Member>& fleet) {
+  for (const Member& member : fleet) {
+    if (member.core()) return &member;
+  }
+  return nullptr;
+}
+
+Hold Incompatible(const Observation& o, const std::string& version, const std::string& contract) {
+  const std::string& core = o.core->status.contract;
+  return Waits(condition::kProviderInstalled, reason::kCAPIVersionIncompatibility,
+               fmt::format("{} {} has contract {}, but the core provider (contract {}) accepts only {}: choose a "
+                           "version with one of these, or upgrade the core provider",
+                           o.provider.id.ToString(), version, contract, core, JoinNames(api::AcceptedBy(core), 9)));
+}
+
+// What the core would have to do, for a provider that can't move before it.
+std::string CoreMustMove(const std::vector<Member>& fleet) {
+  const Member* core = CoreOf(fleet);
+  if (core == nullptr || !core->desired.empty()) return "";
+  return fmt::format("; and set spec.version of {} to one whose contract accepts {}", Name(*core),
+                     fleet.front().desired);
+}
+
+// This provider, on its way to the candidate's contract, then the others.
+struct Move {
+  Move(const Observation& o, const Candidate& to)
+      : fleet(FleetOf(o)),
+        name(fmt::format("{} {} (contract {})", o.provider.id.ToString(), to.version.ToString(), to.contract)) {
+    fleet.front().desired = to.contract;
+    verdict = Judge(fleet, 0);
+  }
+  std::string others() const { return Names(fleet, verdict.others); }
+
+  std::vector<Member> fleet;
+  std::string name;
+  Verdict verdict;
+};
+
+// The providers whose minor versions Cluster API counts.
+bool CountsMinors(const api::ProviderId& id) {
+  if (id.type == api::ProviderType::kCore) return true;
+  return id.name == "kubeadm" &&
+         (id.type == api::ProviderType::kBootstrap || id.type == api::ProviderType::kControlPlane);
+}
+
+constexpr std::uint64_t kFirstCounted = 10, kMostMinors = 3;
+
+}  // namespace
+
+bool VersionPending(const api::Provider& provider) {
+  const std::string& installed = provider.status.installed_version;
+  return !installed.empty() && !provider.spec.version.empty() && !api::SameVersion(provider.spec.version, installed);
+}
+
+std::string DesiredContract(const api::Provider& provider) {
+  const api::ProviderStatus& status = provider.status;
+  if (!VersionPending(provider) || !api::SameVersion(provider.spec.version, status.desired_version)) return "";
+  return status.desired_contract;
+}
+
+std::vector<Member> FleetOf(const Observation& o) {
+  std::vector<Member> fleet = {ToMember(o.provider)};
+  for (const ProviderPtr& sibling : o.siblings) {
+    // A second core object is refused (I5), and has no say.
+    bool other_core = sibling->id.type == api::ProviderType::kCore && sibling != o.core;
+    if (!other_core) fleet.push_back(WithContract(ToMember(*sibling), o));
+  }
+  return fleet;
+}
+
+std::optional<Hold> CoreAccepts(const Observation& o, const Candidate& to) {
+  const Move move(o, to);
+  if (move.verdict.kind != Verdict::Kind::kWaitForCore) return std::nullopt;
+  if (move.fleet.front().contract.empty()) return Incompatible(o, to.version.ToString(), to.contract);
+  return Waits(condition::kPreflightCheckPassed, reason::kWaitingForOrder,
+               fmt::format("{} comes after the core provider: set spec.version of {} to one whose contract accepts {}; "
+                           "this provider then goes on",
+                           move.name, Name(*CoreOf(move.fleet)), to.contract));
+}
+
+std::optional<Hold> ComesInOrder(const Observation& o, const Candidate& to) {
+  const Move move(o, to);
+  if (move.verdict.kind != Verdict::Kind::kWaitForOrder) return std::nullopt;
+  return Waits(condition::kPreflightCheckPassed, reason::kWaitingForOrder,
+               fmt::format("{} comes after {}; this provider then goes on", move.name, move.others()));
+}
+
+std::optional<Hold> AllArePaused(const Observation& o, const Candidate& to) {
+  const Move move(o, to);
+  if (move.verdict.kind != Verdict::Kind::kWaitForPause) return std::nullopt;
+  return Waits(condition::kPreflightCheckPassed, reason::kWaitingForPause,
+               fmt::format("{} changes the contract: not before every provider is paused. Set spec.paused: true on "
+                           "those that aren't (or whose pods are still going): {}{}; nothing is changed until then",
+                           move.name, move.others(), CoreMustMove(move.fleet)));
+}
+
+std::optional<Hold> AllCanBeSeen(const Observation& o, const Candidate& to) {
+  if (o.provider.id.type != api::ProviderType::kCore || o.unlisted.empty()) return std::nullopt;
+  std::vector<std::string> accepted = api::AcceptedBy(o.provider.status.contract);
+  bool drops = std::any_of(accepted.begin(), accepted.end(),
+                           [&](const std::string& former) { return !api::Accepts(to.contract, former); });
+  if (!drops) return std::nullopt;
+  return Hold{std::string(condition::kPreflightCheckPassed), std::string(reason::kWaitingForPause),
+              fmt::format("{} changes the contract: not before every provider is paused, and whether there are any of "
+                          "these kinds can't be told: {}; let the operator list them",
+                          Move(o, to).name, JoinNames(o.unlisted, kInFull)),
+              Retry::kBackoff};
+}
+
+std::optional<Hold> StaysAtZero(const Observation& o) {
+  std::vector<Member> fleet = FleetOf(o);
+  // Whether its status has caught up or not: it isn't to come back.
+  fleet.front().at_zero = true;
+  std::vector<size_t> unfinished = Unfinished(fleet);
+  const api::Provider& me = o.provider;
+  auto stays = [](std::string message) {
+    return Waits(condition::kReady, reason::kWaitingForContracts, std::move(message));
+  };
+  if (!unfinished.empty()) {
+    const Member& core = *CoreOf(fleet);  // without one no contract is unfinished
+    return stays(
+        fmt::format("spec.paused is false, but the contract is being changed: all workloads stay at zero "
+                    "replicas until every provider has a contract that the core provider ({}) accepts. Not "
+                    "there yet: {}",
+                    core.desired.empty() ? core.contract : core.desired, Names(fleet, unfinished)));
+  }
+  std::string desired = DesiredContract(me);
+  if (!desired.empty() && desired != me.status.contract) {
+    return stays(
+        fmt::format("spec.paused is false, but {} with contract {} is still to be installed: all workloads "
+                    "stay at zero replicas until then; set spec.version back to {} to unpause before",
+                    me.spec.version, desired, me.status.installed_version));
+  }
+  if (VersionPending(me) && !api::SameVersion(me.spec.version, me.status.desired_version)) {
+    return stays(fmt::format("spec.paused is false; the contract of {} is looked at first", me.spec.version));
+  }
+  return std::nullopt;
+}
+
+std::optional<Hold> ContractMismatch(const Observation& o, const std::string& contract) {
+  if (contract.empty() || !o.core || o.core->status.contract.empty()) return std::nullopt;
+  if (o.provider.id.type == api::ProviderType::kCore || api::Accepts(o.core->status.contract, contract)) {
+    return std::nullopt;
+  }
+  return Waits(condition::kContractCompatible, reason::kCAPIVersionIncompatibility,
+               fmt::format("contract {} is not one that the core provider (contract {}) accepts: upgrade to a version "
+                           "with one of {}",
+                           contract, o.core->status.contract, JoinNames(api::AcceptedBy(o.core->status.contract), 9)));
+}
+
+// C7: what Cluster API itself supports.
+std::optional<Hold> SkipsMinorVersions(const Observation& o) {
+  if (!CountsMinors(o.provider.id) || !VersionPending(o.provider)) return std::nullopt;
+  auto wanted = api::Version::Parse(o.provider.spec.version);
+  auto installed = api::Version::Parse(o.provider.status.installed_version);
+  if (!wanted.ok() || !installed.ok() || *wanted < *installed) return std::nullopt;
+  if (wanted->major != 1 || wanted->minor < kFirstCounted) return std::nullopt;
+  std::uint64_t from = installed->major == 0 ? 0 : installed->minor;
+  std::uint64_t furthest = std::max(from + kMostMinors, kFirstCounted - 1);
+  if (wanted->minor <= furthest) return std::nullopt;
+  return Hold{std::string(condition::kPreflightCheckPassed), std::string(reason::kUnsupportedVersionSkip),
+              fmt::format("{} {} to {} is too far: from v1.{} on, a provider of Cluster API moves at most {} minor "
+                          "versions at a time. Set spec.version to a v1.{} release first",
+                          o.provider.id.ToString(), installed->ToString(), wanted->ToString(), kFirstCounted,
+                          kMostMinors, furthest)};
+}
+
+}  // namespace capi::ops

@@ -1,0 +1,130 @@
+#include "operator/decide/install_rules.h"
+
+#include <fmt/core.h>
+
+#include <set>
+
+#include "api/reasons.h"
+#include "base/strings.h"
+#include "operator/decide/contract_rules.h"
+
+namespace capi::ops {
+namespace {
+
+namespace condition = api::condition;
+namespace reason = api::reason;
+
+Hold NotInstalled(std::string_view why, std::string message, Retry retry = Retry::kOnChange) {
+  return Hold{std::string(condition::kProviderInstalled), std::string(why), std::move(message), retry};
+}
+
+// T2: the components are those that are asked for.
+std::optional<Hold> HasWantedDigest(const Observation&, const Candidate& c) {
+  if (c.wanted_digest.empty() || c.wanted_digest == c.digest) return std::nullopt;
+  return NotInstalled(reason::kVerificationFailed,
+                      fmt::format("the components of {} have digest {}, spec.fetchConfig.digest asks for {}: nothing "
+                                  "is applied",
+                                  c.source, c.digest, c.wanted_digest));
+}
+
+// I5: its metadata lists the version's series.
+std::optional<Hold> HasSeries(const Observation& o, const Candidate& c) {
+  if (c.metadata.ContractOf(c.version)) return std::nullopt;
+  std::vector<std::string> series;
+  for (const auto& s : c.metadata.series) series.push_back(fmt::format("{}.{}", s.major, s.minor));
+  return NotInstalled(
+      reason::kCAPIVersionIncompatibility,
+      fmt::format("invalid provider metadata: version {} for the provider {} does not match any release "
+                  "series; its metadata.yaml lists {}",
+                  c.version.ToString(), o.provider.id.name, JoinNames(series, 20)));
+}
+
+// I5: with a contract that this operator knows.
+std::optional<Hold> HasKnownContract(const Observation& o, const Candidate& c) {
+  auto contract = c.metadata.ContractOf(c.version);
+  if (!contract || api::KnownContract(*contract)) return std::nullopt;
+  return NotInstalled(
+      reason::kCAPIVersionIncompatibility,
+      fmt::format("{} {} has contract {}, which this operator doesn't know (it knows {}): upgrade the "
+                  "operator or choose another version",
+                  o.provider.id.ToString(), c.version.ToString(), *contract, JoinNames(api::KnownContracts(), 9)));
+}
+
+// I5: none of its objects is another provider's.
+std::optional<Hold> OwnsItsObjects(const Observation& o, const Candidate& c) {
+  std::set<kube::ObjectId> ours(c.objects.begin(), c.objects.end());
+  for (const auto& sibling : o.siblings) {
+    auto inventory = kube::Inventory::Parse(sibling->status.inventory);
+    if (!inventory.ok()) continue;
+    std::vector<std::string> taken;
+    for (const auto& [id, entry] : inventory->entries()) {
+      if (ours.contains(id)) taken.push_back(id.ToString());
+    }
+    if (taken.empty()) continue;
+    return NotInstalled(
+        reason::kObjectOwnedByAnotherProvider,
+        fmt::format("{} belongs to {} (namespace {}), which installed {}: two providers can't own one object; "
+                    "delete one provider, or put this one into a namespace of its own if the object is namespaced",
+                    JoinNames(taken, 3), sibling->id.ToString(), sibling->id.ns, taken.size() == 1 ? "it" : "them"),
+        Retry::kWaiting);
+  }
+  return std::nullopt;
+}
+
+// I13: the cluster has all kinds of its objects.
+std::optional<Hold> ClusterHasItsKinds(const Observation&, const Candidate& c) {
+  if (c.missing_kinds.empty()) return std::nullopt;
+  bool cert_manager = false;
+  for (const auto& kind : c.missing_kinds) cert_manager = cert_manager || kind.find("cert-manager.io") != kind.npos;
+  std::string help =
+      cert_manager ? "install cert-manager (https://cert-manager.io/docs/installation)" : "install what provides them";
+  return Hold{std::string(condition::kPreflightCheckPassed), std::string(reason::kMissingKinds),
+              fmt::format("the release uses kinds that the cluster doesn't have: {}; {}; this provider then goes on",
+                          JoinNames(c.missing_kinds, 10), help),
+              Retry::kWaiting};
+}
+
+// U3: no CRD loses a version at which objects are stored, where these can't be brought to another one that stays.
+std::optional<Hold> KeepsStoredVersions(const Observation& o, const Candidate& c) {
+  if (c.lost_versions.empty()) return std::nullopt;
+  const LostVersion& lost = c.lost_versions.front();
+  MigrationProgress none;
+  if (!lost.migratable || o.provider.spec.paused || c.rollback) {
+    return StoredVersionsHold(o, lost, c.version.ToString(), none);
+  }
+  if (o.fleet.ready()) return std::nullopt;
+  none.error = Error{Code::kUnavailable, "its workloads aren't healthy", {}};
+  return StoredVersionsHold(o, lost, c.version.ToString(), none);
+}
+
+using enum InstallRule::Stage;
+
+// In this order. Names are those of docs/behaviour.md.
+constexpr InstallRule kRules[] = {
+    {"T2.digest", kRelease, HasWantedDigest},
+    {"I5.series", kRelease, HasSeries},
+    {"I5.contract", kRelease, HasKnownContract},
+
+    {"C1.core", kContract, CoreAccepts},
+    {"C2.order", kContract, ComesInOrder},
+    {"C3.pause", kContract, AllArePaused},
+    {"C3.sight", kContract, AllCanBeSeen},
+
+    {"I5.owners", kObjects, OwnsItsObjects},
+    {"I13.kinds", kKinds, ClusterHasItsKinds},
+    {"U3.stored-versions", kStoredVersions, KeepsStoredVersions},
+};
+
+}  // namespace
+
+std::span<const InstallRule> InstallRules() { return kRules; }
+
+std::optional<Hold> CheckInstall(InstallRule::Stage stage, const Observation& o, const Candidate& candidate) {
+  for (const InstallRule& rule : kRules) {
+    if (rule.stage != stage) continue;
+    if (auto hold = rule.check(o, candidate)) return hold;
+  }
+  return std::nullopt;
+}
+
+}  // namespace capi::ops

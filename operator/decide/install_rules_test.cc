@@ -1,0 +1,157 @@
+#include "operator/decide/install_rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "api/reasons.h"
+#include "operator/decide/testing_fleet.h"
+
+namespace capi::ops {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::NewCore;
+using testing::NewProvider;
+using ::testing::Not;
+using testing::Observed;
+
+// Whoever looks for a rule finds it by its number, once.
+TEST(InstallRules, HaveNames) {
+  std::set<std::string_view> names;
+  for (const InstallRule& rule : InstallRules()) EXPECT_TRUE(names.insert(rule.name).second) << rule.name;
+  for (const char* name :
+       {"C1.core", "C2.order", "C3.pause", "I5.owners", "I13.kinds", "T2.digest", "U3.stored-versions"}) {
+    EXPECT_TRUE(names.contains(name)) << name;
+  }
+}
+
+// I5, C1.
+TEST(InstallRules, WantSeriesAndContract) {
+  struct Case {
+    std::string name, series, core_contract;
+    std::string message;  // "" for none
+  };
+  const Case cases[] = {
+      {"fits", "{major: 1, minor: 12, contract: v1beta2}", "v1beta2", ""},
+      {"an accepted older contract fits (C1)", "{major: 1, minor: 12, contract: v1beta1}", "v1beta2", ""},
+      {"a newer contract doesn't (C1)", "{major: 1, minor: 12, contract: v1beta2}", "v1beta1", "accepts only v1beta1"},
+      {"no series", "{major: 1, minor: 11, contract: v1beta2}", "v1beta2", "does not match any release series"},
+      {"unknown contract", "{major: 1, minor: 12, contract: v99}", "v1beta2", "doesn't know"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    Observation o = Observed();
+    auto core = NewCore();
+    core.status.contract = c.core_contract;
+    o.core = std::make_shared<api::Provider>(core);
+    auto metadata = api::Metadata::Parse(
+        "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- " + c.series + "\n",
+        "aws");
+    ASSERT_TRUE(metadata.ok()) << metadata.error().message;
+    o.siblings = {o.core};
+    auto version = *api::Version::Parse("v1.12.0");
+    Candidate candidate{.version = version, .metadata = *metadata};
+    auto hold = CheckInstall(InstallRule::Stage::kRelease, o, candidate);
+    if (!hold) {
+      candidate.contract = *metadata->ContractOf(version);
+      hold = CheckInstall(InstallRule::Stage::kContract, o, candidate);
+    }
+    EXPECT_EQ(hold.has_value(), !c.message.empty());
+    if (hold) {
+      EXPECT_THAT(hold->message, HasSubstr(c.message));
+      EXPECT_EQ(hold->reason, api::reason::kCAPIVersionIncompatibility);
+    }
+  }
+}
+
+// T2.
+TEST(InstallRules, RefuseOtherComponents) {
+  auto check = [](const std::string& wanted, const std::string& digest) {
+    return CheckInstall(InstallRule::Stage::kRelease, Observed(),
+                        {.version = *api::Version::Parse("v1.12.0"),
+                         .source = "github.com/a/b v1.12.0",
+                         .digest = digest,
+                         .wanted_digest = wanted,
+                         .metadata = {.series = {{1, 12, "v1beta2"}}}});
+  };
+  EXPECT_FALSE(check("", "sha256:1")) << "no digest is asked for";
+  EXPECT_FALSE(check("sha256:1", "sha256:1"));
+  auto hold = check("sha256:1", "sha256:2");
+  ASSERT_TRUE(hold);
+  EXPECT_EQ(hold->condition, "ProviderInstalled");
+  EXPECT_EQ(hold->reason, api::reason::kVerificationFailed);
+  EXPECT_EQ(hold->retry, Retry::kOnChange) << "the same components would be refused again";
+  EXPECT_THAT(hold->message, HasSubstr("github.com/a/b v1.12.0 have digest sha256:2, spec.fetchConfig.digest asks for "
+                                       "sha256:1"));
+}
+
+// I5.
+TEST(InstallRules, NameTheOtherProvider) {
+  Observation o = Observed();
+  auto check = [&](std::vector<kube::ObjectId> objects) {
+    return CheckInstall(InstallRule::Stage::kObjects, o, {.objects = std::move(objects)});
+  };
+  auto other = NewProvider(api::ProviderType::kInfrastructure, "azure");
+  kube::Inventory inventory;
+  inventory.Put({"rbac.authorization.k8s.io", "ClusterRole", "", "shared-role"}, {"v1", "h", "f"});
+  other.status.inventory = inventory.ToJson();
+  o.siblings.push_back(std::make_shared<api::Provider>(other));
+  EXPECT_FALSE(check({{"rbac.authorization.k8s.io", "ClusterRole", "", "mine"}}));
+  auto hold = check({{"rbac.authorization.k8s.io", "ClusterRole", "", "shared-role"}});
+  ASSERT_TRUE(hold);
+  EXPECT_EQ(hold->reason, api::reason::kObjectOwnedByAnotherProvider);
+  EXPECT_THAT(hold->message, HasSubstr("InfrastructureProvider/azure"));
+  EXPECT_THAT(hold->message, HasSubstr("which installed it: "));
+  const kube::ObjectId second{"", "Secret", "ns", "shared"};
+  inventory.Put(second, {"v1", "h", "f"});
+  other.status.inventory = inventory.ToJson();
+  o.siblings.push_back(std::make_shared<api::Provider>(other));
+  o.siblings.erase(o.siblings.end() - 2);
+  hold = check({{"rbac.authorization.k8s.io", "ClusterRole", "", "shared-role"}, second});
+  ASSERT_TRUE(hold);
+  EXPECT_THAT(hold->message, HasSubstr("which installed them: "));
+}
+
+// I13.
+TEST(InstallRules, SayHowToGetKindsThatTheClusterLacks) {
+  auto check = [](std::vector<std::string> kinds) {
+    return CheckInstall(InstallRule::Stage::kKinds, Observed(), {.missing_kinds = std::move(kinds)});
+  };
+  EXPECT_FALSE(check({}));
+  EXPECT_THAT(check({"cert-manager.io/v1 Issuer"})->message, HasSubstr("install cert-manager"));
+  EXPECT_THAT(check({"example.com/v1 Widget"})->message, Not(HasSubstr("cert-manager")));
+}
+
+// U3: what can be migrated is, once its workloads can convert it; all else stops before the first write.
+TEST(InstallRules, KeepStoredVersions) {
+  struct Case {
+    const char* name;
+    bool migratable, paused, rollback, healthy;
+    const char* message;  // null: the migration decides
+  };
+  const Case cases[] = {
+      {"no version stays", false, false, false, true, "go by a version of the provider"},
+      {"paused: nobody converts", true, true, false, true, "set spec.paused to false"},
+      {"a rollback", true, false, true, true, "brought to the version that is stored now"},
+      {"nobody converts yet", true, false, false, false, "its workloads aren't healthy"},
+      {"it can be migrated", true, false, false, true, nullptr},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    Observation o = Observed();
+    o.provider.spec.paused = c.paused;
+    o.fleet.workloads = {
+        testing::NewWorkload(c.healthy ? kube::HealthState::kCurrent : kube::HealthState::kInProgress)};
+    auto hold =
+        CheckInstall(InstallRule::Stage::kStoredVersions, o,
+                     {.lost_versions = {{"things.example.com", "v1alpha1", c.migratable}}, .rollback = c.rollback});
+    EXPECT_EQ(hold.has_value(), c.message != nullptr);
+    if (hold && c.message) EXPECT_THAT(hold->message, HasSubstr(c.message));
+  }
+  EXPECT_FALSE(CheckInstall(InstallRule::Stage::kStoredVersions, Observed(), {}));
+}
+
+}  // namespace
+}  // namespace capi::ops

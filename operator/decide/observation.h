@@ -1,0 +1,144 @@
+// Everything one pass knows about one provider, read from caches before anything is decided.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "api/release.h"
+#include "api/types.h"
+#include "api/validate.h"
+#include "kube/apply/inventory.h"
+#include "kube/meta/health.h"
+#include "operator/decide/drift.h"
+
+namespace capi::ops {
+
+using ProviderPtr = std::shared_ptr<const api::Provider>;
+
+// A Secret or ConfigMap that the spec refers to, without its content.
+struct Referenced {
+  api::ObjectRef ref;
+  bool exists = false;
+  std::string stamp;  // uid and resourceVersion; "" where it doesn't exist
+};
+
+// A release that lies in the cluster as a ConfigMap.
+struct StoredRelease {
+  std::string ns, name;
+  std::string version_text;             // of the label, else the ConfigMap's name
+  std::optional<api::Version> version;  // unset when the text is no version
+  std::string stamp;
+};
+
+// What another tool installed, and this operator has not taken over yet (behaviour.md A1).
+struct FormerInstall {
+  std::string tool;     // "clusterctl"
+  std::string ns;       // of its components
+  std::string version;  // the installed one
+};
+
+struct Workload {
+  kube::ObjectId id;
+  bool exists = false;
+  kube::Health health;
+  std::string scaled_by;              // who else sets its replicas: an autoscaler, `kubectl scale`; "" for nobody
+  bool awaited = false;               // the watch hasn't shown our last write yet: the rest is old
+  std::int64_t replicas = 1;          // spec.replicas
+  std::optional<std::string> former;  // annotation original-replicas: a pause scaled it to zero (P1)
+  bool idle = false;                  // spec.replicas is 0, and its status tells of no pod
+  bool at_zero = false;               // the same, and the status is of what was written last: no pod of it is left
+  std::int64_t terminating = 0;       // pods on their way out, where the server counts them; for a minute at most (U2)
+  std::string pods;                   // label selector of its pods, while it isn't healthy
+};
+
+// How a migration of a CRD's objects stands (U3).
+struct MigrationProgress {
+  size_t objects = 0;          // looked at so far
+  std::optional<Error> error;  // why the last try ended
+  Millis next{0};              // from now, where there is an error: to the next try, if it is asked for
+};
+
+inline bool IsWorkload(const kube::ObjectId& id) {
+  return (id.group == "apps" && (id.kind == "Deployment" || id.kind == "DaemonSet" || id.kind == "StatefulSet")) ||
+         (id.group == "batch" && id.kind == "Job");
+}
+inline bool IsCrd(const kube::ObjectId& id) {
+  return id.group == "apiextensions.k8s.io" && id.kind == "CustomResourceDefinition";
+}
+
+// A CRD as it is in the cluster, without its schemas.
+struct CrdState {
+  std::string name, group, kind, plural;
+  bool namespaced = false;
+  bool has_status = false;  // the stored version has a status subresource
+  std::string storage;      // the version at which objects are written
+  std::vector<std::string> versions, served;
+  std::vector<std::string> stored;  // status.storedVersions: objects may lie at any of these
+  MigrationProgress migration = {};
+};
+
+// What a provider's objects look like, from the watches.
+struct Fleet {
+  std::vector<Workload> workloads;        // of the inventory
+  std::vector<std::string> pending_crds;  // names of CRDs of the inventory that aren't Established
+  std::vector<Drift> drifts;              // what isn't as it was applied, of all kinds (D1)
+  bool blind = false;                     // the watch of some kind has no state yet: drift of it can't be told
+  std::vector<CrdState> unmigrated;       // CRDs whose storedVersions has more than the version that is stored (U3)
+  bool ready() const {
+    for (const auto& w : workloads) {
+      if (!w.health.ok()) return false;
+    }
+    return pending_crds.empty();
+  }
+  // And no old pod is left.
+  bool rolled_out() const {
+    for (const auto& w : workloads) {
+      if (w.terminating > 0) return false;
+    }
+    return ready();
+  }
+};
+
+// A fight over a field or an object that goes on (D2; observe/fights.h). A value.
+struct Fight {
+  kube::ObjectId id;
+  std::string what;      // as Describe says it
+  size_t restored = 0;   // times since it began
+  bool waiting = false;  // changed now, and not restored before `next`
+  Millis next{0};        // from now: to the next restoration, or to the end of the fight
+};
+
+// A value. Complete: Decide reads nothing else.
+struct Observation {
+  api::Provider provider;
+  std::optional<Error> spec_error;       // the spec can't be read
+  std::string spec_digest;               // of the spec but its version and whether it is paused
+  kube::Inventory inventory;             // of status
+  std::optional<Error> inventory_error;  // the status can't be read
+  std::vector<ProviderPtr> siblings;     // all other providers, of all kinds; a spec that doesn't parse is left empty
+  std::vector<std::string> unlisted;     // kinds of providers that can't be listed: siblings of them aren't known
+  std::set<api::ProviderId> unjudged;    // siblings that say no contract, though workloads of theirs exist (U11, A2)
+  ProviderPtr core;                      // the oldest core provider, also when it is this one; null for none
+  bool core_crds_established = false;
+  std::optional<Referenced> config_secret, additional_manifests;  // but for refused ones
+  std::vector<api::ForeignReference> refused_references;          // to other namespaces (T1): nobody looks there
+  std::vector<StoredRelease> releases;  // that the spec's selector finds, or that were fetched for this provider
+  bool known_provider = false;          // the registry (built-in or the operator's file) has its name
+  std::optional<FormerInstall> former;  // unset once it is taken over
+  Fleet fleet;
+  std::vector<Fight> fights;         // D2
+  std::string rendered;              // InputsDigest of the render that is at hand; "" for none
+  std::vector<std::string> users;    // of a provider that is deleted: objects of workload clusters that need it (X2)
+  std::optional<Error> users_error;  // they can't be found out
+  bool inventory_lost = false;       // something was applied, but what isn't known any more (U11)
+  bool left_behind = false;          // CRDs or workloads with the provider's labels and our entry exist (U11)
+  bool namespace_going = false;      // the provider's Namespace is being deleted (X5)
+  std::string environment;           // digest of the operator's own inputs: variables, file, renderer version
+  WallTime now;
+};
+
+}  // namespace capi::ops

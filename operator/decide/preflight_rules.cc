@@ -1,0 +1,173 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "api/reasons.h"
+#include "api/release.h"
+#include "api/validate.h"
+#include "base/strings.h"
+#include "operator/decide/adoption.h"
+#include "operator/decide/precedence.h"
+#include "operator/decide/rules.h"
+
+namespace capi::ops {
+namespace {
+
+namespace condition = api::condition;
+namespace reason = api::reason;
+
+Hold Preflight(std::string_view why, std::string message, Retry retry = Retry::kOnChange) {
+  return Hold{std::string(condition::kPreflightCheckPassed), std::string(why), std::move(message), retry};
+}
+
+// X5: nothing can be created in a Namespace that is going; the provider goes with it.
+std::optional<Hold> NamespaceStays(const Observation& o) {
+  if (!o.namespace_going) return std::nullopt;
+  return Preflight(reason::kNamespaceTerminating,
+                   fmt::format("Namespace {} is being deleted, and this provider with it: nothing is restored or "
+                               "changed any more",
+                               o.provider.id.ns),
+                   Retry::kWaiting);
+}
+
+// F2: a spec that can't be read says where.
+std::optional<Hold> SpecIsReadable(const Observation& o) {
+  if (!o.spec_error) return std::nullopt;
+  return Preflight(reason::kInvalidSpec, o.spec_error->message);
+}
+
+// I5, I1: what can be judged from the spec alone, field by field.
+std::optional<Hold> SpecIsValid(const Observation& o) {
+  auto errors = api::Validate(o.provider);
+  if (errors.empty()) return std::nullopt;
+  std::vector<std::string> messages;
+  for (const auto& e : errors) messages.push_back(e.ToString());
+  return Preflight(errors.front().reason, Join(messages, "; "));
+}
+
+// T1: whoever may write a provider would have any Secret of the cluster read.
+std::optional<Hold> ReferencesStayInTheNamespace(const Observation& o) {
+  if (o.refused_references.empty()) return std::nullopt;
+  std::vector<std::string> fields;
+  for (const auto& reference : o.refused_references) {
+    fields.push_back(
+        fmt::format("{}: Forbidden: {} is another namespace than the provider's own", reference.path, reference.ns));
+  }
+  return Preflight(reason::kCrossNamespaceReference,
+                   fmt::format("{}; put what it names into namespace {}, or let the operator run with "
+                               "--allow-cross-namespace-references",
+                               Join(fields, "; "), o.provider.id.ns));
+}
+
+// I5: one object of a kind and name in all namespaces; the older one goes on.
+std::optional<Hold> OneProviderPerName(const Observation& o) {
+  const api::ProviderId& me = o.provider.id;
+  for (const auto& sibling : o.siblings) {
+    const api::Provider& other = *sibling;
+    bool same = other.id.type == me.type && (other.id.name == me.name || me.type == api::ProviderType::kCore);
+    if (!same || !GoesBefore(other, o.provider)) continue;
+    std::string message =
+        me.type == api::ProviderType::kCore
+            ? fmt::format(
+                  "CoreProvider already exists in the cluster. Only one is allowed: {}/{} is older; delete one "
+                  "of the two",
+                  other.id.ns, other.id.name)
+            : fmt::format(
+                  "There is already a {} with name {} in the cluster, in namespace {}. Only one is allowed; "
+                  "delete one of the two",
+                  api::KindOf(me.type).kind, me.name, other.id.ns);
+    return Preflight(reason::kMoreThanOneExists, message, Retry::kWaiting);
+  }
+  return std::nullopt;
+}
+
+// I2: a name that nobody knows needs a source.
+std::optional<Hold> HasSource(const Observation& o) {
+  if (o.provider.spec.fetch_config || o.known_provider) return std::nullopt;
+  return Preflight(
+      reason::kFetchConfigValidationError,
+      fmt::format("Either Selector, OCI URL or provider URL must be provided for a not predefined provider: "
+                  "no {} is known by the name \"{}\"; set spec.fetchConfig",
+                  api::KindOf(o.provider.id.type).kind, o.provider.id.name));
+}
+
+// I5: the config Secret exists. It may come later (F1): its watch wakes this provider.
+std::optional<Hold> SecretExists(const Observation& o) {
+  if (!o.config_secret || o.config_secret->exists) return std::nullopt;
+  if (o.former && o.config_secret->ref.ns == o.provider.id.ns) return std::nullopt;  // A2: it is made
+  return Preflight(reason::kSecretNotFound,
+                   fmt::format("Secret {}/{} (spec.configSecret) doesn't exist: create it, this provider then goes on",
+                               o.config_secret->ref.ns, o.config_secret->ref.name),
+                   Retry::kWaiting);
+}
+
+std::optional<Hold> AdditionalManifestsExist(const Observation& o) {
+  if (!o.additional_manifests || o.additional_manifests->exists) return std::nullopt;
+  return Preflight(
+      reason::kAdditionalManifestsNotFound,
+      fmt::format("ConfigMap {}/{} (spec.additionalManifests) doesn't exist: create it, this provider then "
+                  "goes on",
+                  o.additional_manifests->ref.ns, o.additional_manifests->ref.name),
+      Retry::kWaiting);
+}
+
+// I4: everyone waits until the core's CRDs are Established, not until its pods run.
+std::optional<Hold> CoreFirst(const Observation& o) {
+  if (o.provider.id.type == api::ProviderType::kCore) return std::nullopt;
+  if (!o.core) {
+    return Preflight(reason::kWaitingForCoreProviderReady,
+                     "Waiting for the CoreProvider to be installed: there is no CoreProvider object; create one named "
+                     "cluster-api",
+                     Retry::kWaiting);
+  }
+  if (o.core_crds_established && !o.core->status.contract.empty()) return std::nullopt;
+  return Preflight(reason::kWaitingForCoreProviderReady,
+                   fmt::format("Waiting for the CoreProvider to be installed: the CRDs of {}/{} aren't established",
+                               o.core->id.ns, o.core->id.name),
+                   Retry::kWaiting);
+}
+
+// U6, the part that needs no history: the peer's rule, patch downgrades are allowed.
+std::optional<Hold> NoDowngrade(const Observation& o) {
+  auto wanted = api::Version::Parse(o.provider.spec.version);
+  auto installed = api::Version::Parse(o.provider.status.installed_version);
+  if (!wanted.ok() || !installed.ok()) return std::nullopt;
+  if (*wanted >= *installed || wanted->SameSeries(*installed)) return std::nullopt;
+  auto allowed = o.provider.annotations.find(std::string(api::kAnnotationAllowDowngrade));
+  if (allowed != o.provider.annotations.end() && allowed->second == "true") return std::nullopt;
+  return Preflight(
+      reason::kUnsupportedProviderDowngradeReason,
+      fmt::format("Downgrade is not supported for provider {}: {} is installed, spec.version is {}; annotation "
+                  "{}: \"true\" allows it",
+                  o.provider.id.name, installed->ToString(), wanted->ToString(), api::kAnnotationAllowDowngrade));
+}
+
+constexpr Rule kPreflight[] = {
+    {"X5.namespace", NamespaceStays},
+    {"F2.spec", SpecIsReadable},
+    {"I5.spec", SpecIsValid},
+    {"T1.references", ReferencesStayInTheNamespace},
+    {"I5.unique", OneProviderPerName},
+    {"I2.source", HasSource},
+    {"U6.downgrade", NoDowngrade},
+    {"I4.core-first", CoreFirst},
+    {"C7.skip", SkipsMinorVersions},
+    {"I5.secret", SecretExists},
+    {"I5.manifests", AdditionalManifestsExist},
+    {"A1a.namespace", InstalledElsewhere},
+};
+
+}  // namespace
+
+std::optional<Hold> StatusIsReadable(const Observation& o) {
+  if (!o.inventory_error) return std::nullopt;
+  return Preflight(
+      reason::kInvalidInventory,
+      fmt::format("{}: nothing is changed while it is unreadable; restore status.inventory, or remove it to "
+                  "have it rebuilt",
+                  o.inventory_error->message));
+}
+
+std::span<const Rule> PreflightRules() { return kPreflight; }
+
+}  // namespace capi::ops

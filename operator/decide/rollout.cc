@@ -1,0 +1,227 @@
+#include "operator/decide/rollout.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "api/reasons.h"
+#include "base/strings.h"
+
+namespace capi::ops {
+namespace {
+
+namespace condition = api::condition;
+namespace reason = api::reason;
+namespace outcome = api::outcome;
+using api::HistoryEntry;
+
+constexpr size_t kHistory = 10;
+constexpr size_t kMaxMessage = 2 * 1024;  // an entry stays small
+
+bool Succeeded(const HistoryEntry& entry) { return entry.outcome.empty() || entry.outcome == outcome::kSucceeded; }
+
+bool IsStored(const Observation& o, std::string_view version) {
+  return std::any_of(o.releases.begin(), o.releases.end(),
+                     [&](const StoredRelease& release) { return api::SameVersion(release.version_text, version); });
+}
+
+bool IsFirstInstallation(const api::ProviderStatus& status) {
+  return std::none_of(status.history.begin(), status.history.end(), Succeeded);
+}
+
+bool ChangesVersion(const api::ProviderStatus& status, const HistoryEntry& entry) {
+  const HistoryEntry* good = LastGood(status, entry);
+  if (good == nullptr) return false;
+  for (const HistoryEntry& before : status.history) {
+    if (Succeeded(before)) return &before == good;
+  }
+  return false;
+}
+
+// Going back is for changes of version, to a release that lies in the cluster.
+const HistoryEntry* RollbackTarget(const Observation& o, const HistoryEntry& failing) {
+  if (o.provider.spec.rollout.on_failure != api::OnFailure::kRollback) return nullptr;
+  if (!ChangesVersion(o.provider.status, failing)) return nullptr;
+  const HistoryEntry* good = LastGood(o.provider.status, failing);
+  return good != nullptr && IsStored(o, good->version) ? good : nullptr;
+}
+
+Hold FailedHold(const Observation& o, const HistoryEntry& entry, std::string message) {
+  const api::ProviderStatus& status = o.provider.status;
+  Hold hold;
+  hold.message = std::move(message);
+  hold.retry = Retry::kOnChange;
+  if (IsFirstInstallation(status)) {
+    hold.condition = condition::kProviderInstalled;
+    hold.reason = reason::kTimedOutWaitingForDeployment;
+  } else {
+    hold.condition = ChangesVersion(status, entry) ? condition::kProviderUpgraded : condition::kProviderInstalled;
+    hold.reason = reason::kRolloutTimedOut;
+  }
+  return hold;
+}
+
+std::string InWords(Millis time) {
+  auto seconds = std::chrono::duration_cast<Seconds>(time).count();
+  return seconds % 60 == 0 ? fmt::format("{}m", seconds / 60) : fmt::format("{}s", seconds);
+}
+
+Millis TimeLeft(const Observation& o, const HistoryEntry& entry, Millis& elapsed) {
+  auto started = ParseTime(entry.started);
+  elapsed = started.ok() ? std::chrono::duration_cast<Millis>(o.now - *started) : Millis(0);
+  return o.provider.spec.rollout.timeout - elapsed;
+}
+
+// A CRD or a workload that is gone is sent again as the change has it; what else drifted is restored, if there is a
+// render to restore it from (D1).
+bool NeedsInstall(const Observation& o) {
+  if (o.provider.spec.paused) return false;
+  return std::any_of(o.fleet.drifts.begin(), o.fleet.drifts.end(), [&](const Drift& drift) {
+    bool sent_again = drift.missing && (IsCrd(drift.id) || IsWorkload(drift.id));
+    return drift.wait == Millis(0) && (sent_again || o.rendered.empty());
+  });
+}
+
+std::optional<Step> FollowRollback(const Observation& o, const HistoryEntry& entry, const std::string& inputs) {
+  const HistoryEntry* good = LastGood(o.provider.status, entry);
+  std::string running = good == nullptr ? "" : good->version;
+  bool again = entry.outcome == outcome::kRollingBack || NeedsInstall(o);
+  if (again && good != nullptr && IsStored(o, running)) return Install{inputs, {}, running};
+  if (o.inventory.has_stale() && o.fleet.ready()) return Prune{};
+  Hold hold = RolledBackHold(entry, running);
+  if (!o.fleet.ready()) hold.message += fmt::format("; {} isn't healthy either: {}", running, NotReady(o.fleet));
+  return hold;
+}
+
+}  // namespace
+
+const HistoryEntry* RolloutOf(const api::ProviderStatus& status, std::string_view inputs) {
+  if (inputs.empty() || status.history.empty() || status.history.front().inputs != inputs) return nullptr;
+  return &status.history.front();
+}
+
+bool IsAnnounced(const api::ProviderStatus& status, std::string_view inputs, bool rollback) {
+  const HistoryEntry* entry = RolloutOf(status, inputs);
+  if (entry == nullptr) return false;
+  bool back = entry->outcome == outcome::kRollingBack || entry->outcome == outcome::kRolledBack;
+  return back == rollback;
+}
+
+const HistoryEntry* LastGood(const api::ProviderStatus& status, const HistoryEntry& failed) {
+  for (const HistoryEntry& entry : status.history) {
+    if (Succeeded(entry) && !api::SameVersion(entry.version, failed.version)) return &entry;
+  }
+  return nullptr;
+}
+
+std::optional<Step> FollowRollout(const Observation& o, const std::string& inputs) {
+  const HistoryEntry* entry = RolloutOf(o.provider.status, inputs);
+  if (entry == nullptr) return std::nullopt;
+  if (entry->outcome == outcome::kRollingBack || entry->outcome == outcome::kRolledBack) {
+    return FollowRollback(o, *entry, inputs);
+  }
+  bool failed = entry->outcome == outcome::kFailed;
+  if (!failed && entry->outcome != outcome::kRollingOut) return std::nullopt;
+  // What became healthy, however late, goes on.
+  if (NeedsInstall(o) || o.fleet.rolled_out()) return std::nullopt;
+  if (failed) return FailedHold(o, *entry, entry->message);
+  Millis elapsed{0};
+  Millis left = TimeLeft(o, *entry, elapsed);
+  if (left > Millis(0)) return Await{left, elapsed};
+  if (const HistoryEntry* good = RollbackTarget(o, *entry)) return Install{inputs, {}, good->version};
+  return GiveUp{};
+}
+
+HistoryEntry BeginRollout(const Observation& o, std::string inputs, std::string version, std::string contract,
+                          std::string digest) {
+  HistoryEntry entry{std::move(version), std::move(contract), std::move(digest)};
+  const HistoryEntry* before = RolloutOf(o.provider.status, inputs);
+  bool goes_on = before != nullptr && !Succeeded(*before) && !before->started.empty();
+  entry.started = goes_on ? before->started : FormatTime(o.now);
+  entry.time = entry.started;
+  entry.outcome = outcome::kApplying;
+  entry.inputs = std::move(inputs);
+  return entry;
+}
+
+api::HistoryEntry RollbackEntry(const Observation& o) {
+  api::HistoryEntry entry = o.provider.status.history.front();
+  entry.outcome = api::outcome::kRollingBack;
+  if (entry.message.empty()) entry.message = NotReady(o.fleet);
+  entry.time = FormatTime(o.now);
+  return entry;
+}
+
+void PutEntry(std::vector<HistoryEntry>& history, HistoryEntry entry) {
+  // An unfinished change that another one took the place of tells nothing, and must not push out what succeeded.
+  while (!history.empty() && !Succeeded(history.front()) &&
+         (history.front().inputs == entry.inputs || history.front().outcome == outcome::kApplying ||
+          history.front().outcome == outcome::kRollingOut)) {
+    history.erase(history.begin());
+  }
+  history.insert(history.begin(), std::move(entry));
+  if (history.size() <= kHistory) return;
+  // The last good release stays, however many changes failed since.
+  bool kept = std::any_of(history.begin(), history.begin() + kHistory, Succeeded);
+  if (!kept) {
+    auto good = std::find_if(history.begin() + kHistory, history.end(), Succeeded);
+    if (good != history.end()) std::iter_swap(history.begin() + (kHistory - 1), good);
+  }
+  history.resize(kHistory);
+}
+
+void Succeed(std::vector<HistoryEntry>& history, WallTime now) {
+  HistoryEntry& entry = history.front();
+  entry.outcome = outcome::kSucceeded;
+  entry.time = FormatTime(now);
+  entry.message.clear();
+  if (history.size() < 2) return;
+  const HistoryEntry& before = history[1];
+  if (Succeeded(before) && before.version == entry.version && before.digest == entry.digest) {
+    entry.time = before.time;
+    history.erase(history.begin() + 1);
+  }
+}
+
+GivenUp GiveUpRollout(const Observation& o, const Fleet& fleet) {
+  HistoryEntry entry = o.provider.status.history.front();
+  std::string what = NotReady(fleet);
+  std::string limit = InWords(o.provider.spec.rollout.timeout);
+  bool first = IsFirstInstallation(o.provider.status);
+  std::string message = fmt::format("{} wasn't healthy within {} (spec.rollout.timeout): {}{}", entry.version, limit,
+                                    what, first ? "" : "; pods that were there before still serve");
+  if (o.provider.spec.rollout.on_failure == api::OnFailure::kRollback && !first) {
+    message +=
+        "; it is not rolled back: there is no release of another version that was healthy before and still lies "
+        "in the cluster";
+  }
+  if (message.size() > kMaxMessage) message = message.substr(0, kMaxMessage) + "...";
+  while (!IsValidUtf8(message)) message.pop_back();
+  entry.outcome = outcome::kFailed;
+  entry.time = FormatTime(o.now);
+  entry.message = message;
+  Hold hold = FailedHold(o, entry, std::move(message));
+  return {std::move(entry), std::move(hold)};
+}
+
+Hold RolledBackHold(const HistoryEntry& failed, std::string_view running) {
+  return Hold{std::string(condition::kProviderUpgraded), std::string(reason::kRolledBack),
+              fmt::format("{} failed, {} runs again: {}", failed.version, running, failed.message), Retry::kOnChange};
+}
+
+std::string NotReady(const Fleet& fleet) {
+  std::vector<std::string> parts;
+  for (const auto& w : fleet.workloads) {
+    if (!w.health.ok()) {
+      parts.push_back(fmt::format("{} {}: {}", w.id.kind, w.id.name, w.exists ? w.health.message : "doesn't exist"));
+    } else if (w.terminating > 0) {
+      parts.push_back(fmt::format("{} {}: {} old pods are going", w.id.kind, w.id.name, w.terminating));
+    }
+  }
+  if (!fleet.pending_crds.empty()) {
+    parts.push_back(fmt::format("CRDs not yet established: {}", JoinNames(fleet.pending_crds, 3)));
+  }
+  return JoinNames(parts, 5);
+}
+
+}  // namespace capi::ops

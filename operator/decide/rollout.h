@@ -1,0 +1,57 @@
+// A change of what is applied, from its first request until everything new is healthy, as status.history tells it
+// (behaviour.md U2, U5). Pure.
+//
+// Format: docs/formats.md, "History".
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "operator/decide/decide.h"
+
+namespace capi::ops {
+
+// The last change, when it is the one to `inputs`; null for none.
+const api::HistoryEntry* RolloutOf(const api::ProviderStatus& status, std::string_view inputs);
+
+// Whether that change, or with `rollback` the way back from it, was announced before: what of the inventory the release
+// no longer has is decided then (U4, U11).
+bool IsAnnounced(const api::ProviderStatus& status, std::string_view inputs, bool rollback);
+
+// The newest release that came up and has another version than `failed`; null for none.
+const api::HistoryEntry* LastGood(const api::ProviderStatus& status, const api::HistoryEntry& failed);
+
+// What the change to `inputs` asks for: to wait on, to give up, to roll back, to hold what failed before. nullopt: it
+// is none of these, and whatever else is due comes.
+std::optional<Step> FollowRollout(const Observation& o, const std::string& inputs);
+
+// The entry with which a change to `inputs` begins, or goes on after an interruption: with the time of its start.
+api::HistoryEntry BeginRollout(const Observation& o, std::string inputs, std::string version, std::string contract,
+                               std::string digest);
+
+// The change that failed, on its way back to the last good release.
+api::HistoryEntry RollbackEntry(const Observation& o);
+
+// Puts `entry` in front, in place of one for the same inputs that hadn't succeeded. At most ten stay.
+void PutEntry(std::vector<api::HistoryEntry>& history, api::HistoryEntry entry);
+
+// The front entry has succeeded; with the one below it is one when both are the same release.
+void Succeed(std::vector<api::HistoryEntry>& history, WallTime now);
+
+// The change in front wasn't healthy in time: remembered for its inputs, so that nothing is tried again and again.
+// `fleet` is the observation's, with what its pods say. A value.
+struct GivenUp {
+  api::HistoryEntry entry;
+  Hold hold;
+};
+GivenUp GiveUpRollout(const Observation& o, const Fleet& fleet);
+
+// The hold for a rollback that was carried out, or (with `failed`) for a change that failed.
+Hold RolledBackHold(const api::HistoryEntry& failed, std::string_view running);
+
+// What of the workloads and CRDs isn't ready, in words.
+std::string NotReady(const Fleet& fleet);
+
+}  // namespace capi::ops

@@ -1,0 +1,303 @@
+#include "operator/decide/rollout.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/reasons.h"
+#include "operator/decide/testing_fleet.h"
+#include "operator/report/summarize.h"
+
+namespace capi::ops {
+namespace {
+
+using api::HistoryEntry;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+namespace outcome = api::outcome;
+
+HistoryEntry Entry(std::string version, std::string_view how, std::string inputs = "") {
+  HistoryEntry entry{std::move(version), "v1beta2", "sha256:1", "2027-01-15T07:00:00Z"};
+  entry.outcome = how;
+  entry.inputs = std::move(inputs);
+  return entry;
+}
+
+// "aws" on its way from v1.11.0 to v1.12.0, for a minute of ten, with a Deployment that isn't healthy.
+Observation Upgrading(std::string_view how = outcome::kRollingOut) {
+  Observation o = testing::Observed();
+  StoredRelease old = o.releases.front();
+  old.version_text = "v1.11.0";
+  old.version = *api::Version::Parse("v1.11.0");
+  o.releases.push_back(old);
+  HistoryEntry now = Entry("v1.12.0", how, InputsDigest(o));
+  now.started = FormatTime(o.now - Seconds(60));
+  now.message = "the pods crash";
+  o.provider.status.history = {now, Entry("v1.11.0", outcome::kSucceeded, "old")};
+  o.provider.status.installed_version = "v1.11.0";
+  o.fleet.workloads = {testing::NewWorkload(kube::HealthState::kInProgress, "0 of 1 replicas are available")};
+  return o;
+}
+
+std::string Name(const std::optional<Step>& step) {
+  if (!step) return "go on";
+  if (const auto* hold = std::get_if<Hold>(&*step)) return "hold " + hold->reason;
+  if (const auto* install = std::get_if<Install>(&*step)) return "install " + install->rollback_to;
+  if (std::holds_alternative<Await>(*step)) return "await";
+  if (std::holds_alternative<GiveUp>(*step)) return "give up";
+  return std::holds_alternative<Prune>(*step) ? "prune" : "?";
+}
+
+// U4, U11: what a change leaves behind is decided when it is announced, and again when it is rolled back.
+TEST(IsAnnounced, TellsAChangeFromItsWayBack) {
+  for (bool rollback : {false, true}) {
+    api::ProviderStatus status;
+    EXPECT_FALSE(IsAnnounced(status, "x", rollback));
+    for (auto how : {outcome::kApplying, outcome::kRollingOut, outcome::kFailed, outcome::kSucceeded}) {
+      status.history = {Entry("v1.12.0", how, "x")};
+      EXPECT_EQ(IsAnnounced(status, "x", rollback), !rollback) << how;
+      EXPECT_FALSE(IsAnnounced(status, "y", rollback)) << how;
+    }
+    for (auto how : {outcome::kRollingBack, outcome::kRolledBack}) {
+      status.history = {Entry("v1.12.0", how, "x")};
+      EXPECT_EQ(IsAnnounced(status, "x", rollback), rollback) << how;
+    }
+  }
+}
+
+struct Case {
+  std::string name;
+  std::string_view outcome;
+  void (*change)(Observation&);
+  std::string step;
+};
+
+void Check(const Case& c) {
+  SCOPED_TRACE(c.name);
+  Observation o = Upgrading(c.outcome);
+  c.change(o);
+  EXPECT_EQ(Name(FollowRollout(o, InputsDigest(o))), c.step);
+}
+
+TEST(FollowRollout, SaysWhatTheChangeAsksFor) {
+  const auto late = [](Observation& o) { o.now += std::chrono::minutes(10); };
+  const Case cases[] = {
+      {"U2 its pods come up", outcome::kRollingOut, [](Observation&) {}, "await"},
+      {"U2 they are up: the last stages", outcome::kRollingOut, [](Observation& o) { o.fleet.workloads.clear(); },
+       "go on"},
+      {"U2 an old pod is left", outcome::kRollingOut,
+       [](Observation& o) {
+         o.fleet.workloads = {testing::NewWorkload(kube::HealthState::kCurrent)};
+         o.fleet.workloads[0].terminating = 1;
+       },
+       "await"},
+      {"U7 it was interrupted", outcome::kApplying, [](Observation&) {}, "go on"},
+      {"D1 something is gone meanwhile", outcome::kRollingOut,
+       [](Observation& o) {
+         o.fleet.drifts = {{testing::DeploymentId(), true, {}, {}}};
+       },
+       "go on"},
+      {"U5 Hold gives up", outcome::kRollingOut, late, "give up"},
+      {"U5 a longer time-out", outcome::kRollingOut,
+       [](Observation& o) {
+         o.now += std::chrono::minutes(10);
+         o.provider.spec.rollout.timeout = std::chrono::hours(1);
+       },
+       "await"},
+      {"U5 what failed isn't tried again", outcome::kFailed, [](Observation&) {}, "hold RolloutTimedOut"},
+      {"U5 but goes on when it comes up late", outcome::kFailed, [](Observation& o) { o.fleet.workloads.clear(); },
+       "go on"},
+      {"U5 a first installation has a reason of its own", outcome::kFailed,
+       [](Observation& o) { o.provider.status.history.pop_back(); }, "hold TimedOutWaitingForDeployment"},
+      {"a finished one asks for nothing", outcome::kSucceeded, [](Observation&) {}, "go on"},
+  };
+  for (const auto& c : cases) Check(c);
+}
+
+TEST(FollowRollout, RollsBackWhereThatIsWanted) {
+  const Case cases[] = {
+      {"U5 Rollback goes back", outcome::kRollingOut,
+       [](Observation& o) {
+         o.now += std::chrono::minutes(10);
+         o.provider.spec.rollout.on_failure = api::OnFailure::kRollback;
+       },
+       "install v1.11.0"},
+      {"U5 Rollback needs the release", outcome::kRollingOut,
+       [](Observation& o) {
+         o.now += std::chrono::minutes(10);
+         o.provider.spec.rollout.on_failure = api::OnFailure::kRollback;
+         o.releases.pop_back();
+       },
+       "give up"},
+      {"U5 Rollback is for changes of version", outcome::kRollingOut,
+       [](Observation& o) {
+         o.now += std::chrono::minutes(10);
+         o.provider.spec.rollout.on_failure = api::OnFailure::kRollback;
+         o.provider.status.history[1].version = "v1.12.0";
+       },
+       "give up"},
+      {"U7 a rollback that was interrupted", outcome::kRollingBack, [](Observation&) {}, "install v1.11.0"},
+      {"U5 rolled back", outcome::kRolledBack, [](Observation&) {}, "hold RolledBack"},
+      {"D1 while rolled back", outcome::kRolledBack,
+       [](Observation& o) {
+         o.fleet.drifts = {{testing::DeploymentId(), true, {}, {}}};
+       },
+       "install v1.11.0"},
+      {"U4 what only the failed release had", outcome::kRolledBack,
+       [](Observation& o) {
+         o.fleet.workloads.clear();
+         o.inventory.Put({"", "ConfigMap", "aws-system", "new"}, {"v1", "h", "f", true});
+       },
+       "prune"},
+  };
+  for (const auto& c : cases) Check(c);
+}
+
+// U5: rolled back, it says whether what runs again is well, and removes nothing while that isn't.
+TEST(FollowRollout, SaysHowTheLastGoodReleaseIs) {
+  Observation o = Upgrading(outcome::kRolledBack);
+  auto message = [&] { return std::get<Hold>(*FollowRollout(o, InputsDigest(o))).message; };
+  EXPECT_THAT(message(), HasSubstr("v1.11.0 isn't healthy either: Deployment capa-controller-manager"));
+  o.inventory.Put({"", "ConfigMap", "aws-system", "new"}, {"v1", "h", "f", true});
+  EXPECT_EQ(Name(FollowRollout(o, InputsDigest(o))), "hold RolledBack");
+  o.inventory = {};
+  o.fleet.workloads.clear();
+  EXPECT_THAT(message(), ::testing::Not(HasSubstr("isn't healthy")));
+}
+
+TEST(NotReady, NamesAllThatIsMissing) {
+  Fleet fleet;
+  EXPECT_EQ(NotReady(fleet), "");
+  fleet.workloads = {testing::NewWorkload(kube::HealthState::kCurrent)};
+  EXPECT_EQ(NotReady(fleet), "");
+  fleet.workloads[0].terminating = 2;
+  EXPECT_EQ(NotReady(fleet), "Deployment capa-controller-manager: 2 old pods are going");
+  fleet.workloads = {testing::NewWorkload(kube::HealthState::kInProgress, "0 of 1")};
+  EXPECT_EQ(NotReady(fleet), "Deployment capa-controller-manager: 0 of 1");
+  fleet.workloads[0].exists = false;
+  EXPECT_EQ(NotReady(fleet), "Deployment capa-controller-manager: doesn't exist");
+  fleet.workloads.clear();
+  fleet.pending_crds = {"as.x"};
+  EXPECT_EQ(NotReady(fleet), "CRDs not yet established: as.x");
+}
+
+TEST(FollowRollout, AnotherInputIsAnotherChange) {
+  Observation o = Upgrading(outcome::kFailed);
+  o.spec_digest = "other";
+  EXPECT_EQ(Name(FollowRollout(o, InputsDigest(o))), "go on") << "U5: the failure is remembered for its inputs alone";
+  EXPECT_EQ(Name(FollowRollout(o, "")), "go on");
+}
+
+TEST(FollowRollout, ARestartGivesNoMoreTime) {
+  Observation o = Upgrading();
+  auto entry = BeginRollout(o, InputsDigest(o), "v1.12.0", "v1beta2", "sha256:2");
+  EXPECT_EQ(entry.started, o.provider.status.history.front().started);
+  EXPECT_NE(BeginRollout(o, "other", "v1.12.0", "v1beta2", "sha256:2").started, entry.started);
+}
+
+std::vector<std::string> Texts(const std::vector<HistoryEntry>& history) {
+  std::vector<std::string> out;
+  for (const auto& entry : history) out.push_back(entry.version + " " + entry.outcome);
+  return out;
+}
+
+TEST(History, KeepsWhatMatters) {
+  std::vector<HistoryEntry> history = {Entry("v1.0.0", outcome::kSucceeded, "a")};
+  PutEntry(history, Entry("v1.1.0", outcome::kApplying, "b"));
+  PutEntry(history, Entry("v1.1.0", outcome::kRollingOut, "b"));
+  EXPECT_THAT(Texts(history), ElementsAre("v1.1.0 RollingOut", "v1.0.0 Succeeded"));
+  PutEntry(history, Entry("v1.2.0", outcome::kApplying, "c"));
+  EXPECT_THAT(Texts(history), ElementsAre("v1.2.0 Applying", "v1.0.0 Succeeded")) << "the one before was given up";
+  history.front().outcome = outcome::kFailed;
+  PutEntry(history, Entry("v1.1.1", outcome::kRollingOut, "d"));
+  Succeed(history, WallTime(Seconds(1'800'000'000)));
+  EXPECT_THAT(Texts(history), ElementsAre("v1.1.1 Succeeded", "v1.2.0 Failed", "v1.0.0 Succeeded"));
+  EXPECT_EQ(LastGood({.history = history}, history.front())->version, "v1.0.0");
+
+  PutEntry(history, Entry("v1.3.0", outcome::kFailed, "f"));
+  PutEntry(history, Entry("v1.3.0", outcome::kRollingBack, "f"));
+  EXPECT_THAT(Texts(history).front(), "v1.3.0 RollingBack");
+  EXPECT_EQ(history.size(), 4u) << "the same change";
+  history.erase(history.begin());
+
+  PutEntry(history, Entry("v1.1.1", outcome::kRollingOut, "e"));
+  Succeed(history, WallTime(Seconds(1'800'000'000)));
+  EXPECT_EQ(history.size(), 3u) << "the same release with another declaration";
+}
+
+TEST(History, IsBoundedAndNeverLosesTheLastGoodRelease) {
+  std::vector<HistoryEntry> history = {Entry("v1.0.0", outcome::kSucceeded, "good")};
+  for (int i = 0; i < 30; ++i) PutEntry(history, Entry("v1.1.0", outcome::kFailed, std::to_string(i)));
+  EXPECT_EQ(history.size(), 10u);
+  ASSERT_NE(LastGood({.history = history}, history.front()), nullptr);
+  EXPECT_EQ(LastGood({.history = history}, history.front())->version, "v1.0.0");
+}
+
+TEST(GiveUpRollout, SaysWhatIsWrongAndRemembersIt) {
+  Observation o = Upgrading();
+  Fleet fleet = o.fleet;
+  fleet.workloads[0].health.message += "; pod capa-1: ImagePullBackOff: no such image";
+  const GivenUp given_up = GiveUpRollout(o, fleet);
+  Done done{.hold = given_up.hold, .fleet = fleet, .rollout = given_up.entry};
+  ASSERT_TRUE(done.hold.has_value());
+  EXPECT_EQ(done.hold->condition, "ProviderUpgraded");
+  EXPECT_EQ(done.hold->reason, "RolloutTimedOut");
+  EXPECT_THAT(done.hold->message, HasSubstr("v1.12.0 wasn't healthy within 10m"));
+  EXPECT_THAT(done.hold->message, HasSubstr("ImagePullBackOff: no such image"));
+  EXPECT_THAT(done.hold->message, HasSubstr("still serve"));
+  o.provider.status = Summarize(o, done);
+  EXPECT_EQ(o.provider.status.installed_version, "v1.11.0");
+  EXPECT_EQ(o.provider.status.history.front().outcome, "Failed");
+  EXPECT_EQ(Name(FollowRollout(o, InputsDigest(o))), "hold RolloutTimedOut");
+  Done held;
+  held.hold = std::get<Hold>(*FollowRollout(o, InputsDigest(o)));
+  EXPECT_EQ(Summarize(o, held), o.provider.status) << "a second pass has nothing to write";
+}
+
+// U5: who asked for a rollback hears why there is none, but for a first installation, which has nowhere to go.
+TEST(GiveUpRollout, SaysWhyItIsNotRolledBack) {
+  struct Case {
+    api::OnFailure on_failure;
+    bool first, said;
+  };
+  using enum api::OnFailure;
+  for (const Case& c : {Case{kHold, false, false}, {kRollback, false, true}, {kRollback, true, false}}) {
+    Observation o = Upgrading();
+    o.provider.spec.rollout.on_failure = c.on_failure;
+    if (c.first) o.provider.status.history.pop_back();
+    std::string message = GiveUpRollout(o, o.fleet).hold.message;
+    EXPECT_EQ(message.find("it is not rolled back") != message.npos, c.said) << message;
+    EXPECT_EQ(message.find("...") != message.npos, false) << message;
+  }
+}
+
+TEST(GiveUpRollout, KeepsAnEntrySmall) {
+  Observation o = Upgrading();
+  o.fleet.workloads[0].health.message = std::string(5000, 'x');
+  const GivenUp given_up = GiveUpRollout(o, o.fleet);
+  EXPECT_EQ(given_up.entry.message.size(), 2048u + 3);
+  EXPECT_TRUE(given_up.entry.message.ends_with("x..."));
+}
+
+// U2: between the stages the old version is the installed one, and the conditions say where things are.
+TEST(Summarize, AnUpgradeInStagesIsNotReadyBeforeTheLast) {
+  Observation o = Upgrading();
+  o.provider.status.conditions = {{"ProviderInstalled", "True", "ProviderInstalled", "", 1, ""}};
+  Done done;
+  done.rollout = o.provider.status.history.front();
+  done.fleet = o.fleet;
+  auto status = Summarize(o, done);
+  auto get = [&](std::string_view type) { return *kube::FindCondition(status.conditions, type); };
+  EXPECT_EQ(status.installed_version, "v1.11.0");
+  EXPECT_EQ(get("ProviderUpgraded").reason, "Upgrading");
+  EXPECT_THAT(get("ProviderUpgraded").message, HasSubstr("Upgrading to v1.12.0: Waiting for Deployment"));
+  EXPECT_EQ(get("ProviderInstalled").status, "True");
+  EXPECT_EQ(get("Ready").status, "False");
+
+  done.fleet->workloads.clear();
+  status = Summarize(o, done);
+  EXPECT_EQ(get("Ready").status, "False") << "webhooks and storage versions are still to come";
+  EXPECT_EQ(status.history.front().outcome, "RollingOut");
+}
+
+}  // namespace
+}  // namespace capi::ops

@@ -1,0 +1,106 @@
+#include "operator/observe/clusterctl_inventory.h"
+
+namespace capi::ops {
+namespace {
+
+constexpr std::string_view kGroup = "clusterctl.cluster.x-k8s.io";
+constexpr std::string_view kVersion = "v1alpha3";
+constexpr std::string_view kKind = "Provider";
+constexpr std::string_view kLabelCore = "clusterctl.cluster.x-k8s.io/core";
+
+Json Column(std::string_view name, std::string_view path, std::string_view type) {
+  return {{"name", name}, {"jsonPath", path}, {"type", type}};
+}
+
+kube::Object EntryCrd() {
+  Json text = {{"type", "string"}};
+  Json fields = {{"apiVersion", text}, {"kind", text},    {"metadata", {{"type", "object"}}}, {"providerName", text},
+                 {"type", text},       {"version", text}, {"watchedNamespace", text}};
+  Json version = {{"name", kVersion}, {"served", true}, {"storage", true}, {"subresources", Json::object()}};
+  version["additionalPrinterColumns"] = {
+      Column("Age", ".metadata.creationTimestamp", "date"), Column("Type", ".type", "string"),
+      Column("Provider", ".providerName", "string"), Column("Version", ".version", "string")};
+  version["schema"]["openAPIV3Schema"] = {{"type", "object"}, {"properties", fields}};
+  Json crd = {{"apiVersion", "apiextensions.k8s.io/v1"}, {"kind", "CustomResourceDefinition"}};
+  crd["metadata"] = {{"name", "providers.clusterctl.cluster.x-k8s.io"}, {"labels", {{kLabelCore, "inventory"}}}};
+  crd["spec"] = {{"group", kGroup}, {"scope", "Namespaced"}, {"versions", Json::array({version})}};
+  crd["spec"]["names"] = {{"kind", kKind},
+                          {"listKind", "ProviderList"},
+                          {"plural", "providers"},
+                          {"singular", "provider"},
+                          {"categories", {"cluster-api"}}};
+  return kube::Object(std::move(crd));
+}
+
+bool AppliedByUs(const kube::Object& object) {
+  const Json* entries = Find(object.json(), {"metadata", "managedFields"});
+  if (entries == nullptr || !entries->is_array()) return false;
+  for (const Json& entry : *entries) {
+    if (GetString(entry, {"manager"}) == api::kFieldManager && GetString(entry, {"operation"}) == "Apply") return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+const kube::Resource& ClusterctlProviders() {
+  static const kube::Resource resource{.group = std::string(kGroup),
+                                       .version = std::string(kVersion),
+                                       .plural = "providers",
+                                       .kind = std::string(kKind)};
+  return resource;
+}
+
+kube::Manifest EntryManifest(const api::ProviderId& id, const std::string& version) {
+  std::string label = api::ManifestLabel(id.type, id.name);
+  Json entry = {{"apiVersion", ClusterctlProviders().api_version()}, {"kind", kKind}};
+  entry["metadata"] = {{"name", label},
+                       {"namespace", id.ns},
+                       {"labels",
+                        {{std::string(api::kLabelClusterctl), ""},
+                         {std::string(api::kLabelProvider), label},
+                         {std::string(kLabelCore), "inventory"}}}};
+  entry["providerName"] = id.name;
+  entry["type"] = api::KindOf(id.type).kind;
+  entry["version"] = version;
+  return kube::ToManifest(kube::Object(std::move(entry)));
+}
+
+bool IsEntry(const kube::ObjectId& id) { return id.group == kGroup && id.kind == kKind; }
+
+std::optional<ClusterctlEntry> ParseEntry(const kube::Object& object) {
+  const api::ProviderKind* kind = api::KindByName(GetString(object.json(), {"type"}));
+  ClusterctlEntry entry;
+  entry.id = {kind == nullptr ? api::ProviderType::kCore : kind->type, object.ns(),
+              GetString(object.json(), {"providerName"})};
+  entry.version = GetString(object.json(), {"version"});
+  if (kind == nullptr || entry.id.name.empty()) return std::nullopt;
+  entry.ours = AppliedByUs(object);
+  return entry;
+}
+
+Result<std::vector<ClusterctlEntry>> ListEntries(const Context& ctx, kube::Client& client) {
+  auto objects = client.List(ctx, ClusterctlProviders(), "");
+  std::vector<ClusterctlEntry> entries;
+  if (!objects.ok() && objects.code() == Code::kNotFound) return entries;
+  if (!objects.ok()) return objects.error().With("clusterctl's inventory");
+  for (const auto& object : objects->items) {
+    if (auto entry = ParseEntry(object)) entries.push_back(std::move(*entry));
+  }
+  return entries;
+}
+
+Status EnsureEntryCrd(const Context& ctx, kube::Client& client) {
+  const kube::Resource& resource = ClusterctlProviders();
+  auto known = client.mapper().For(ctx, {resource.group, resource.kind}, resource.version);
+  if (known.ok() || known.code() != Code::kNotFound) return known.ok() ? Ok() : Status(known.error());
+  auto created = client.Create(ctx, kube::Builtin("CustomResourceDefinition"), EntryCrd(),
+                               {.field_manager = std::string(api::kFieldManager)});
+  if (!created.ok() && created.code() != Code::kAlreadyExists) {
+    return created.error().With("creating the CRD of clusterctl's inventory");
+  }
+  client.mapper().Learn(resource);
+  return Ok();
+}
+
+}  // namespace capi::ops

@@ -1,0 +1,168 @@
+#include "operator/observe/in_use.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace capi::ops {
+namespace {
+
+constexpr std::string_view kLabelCluster = "cluster.x-k8s.io/cluster-name";
+constexpr std::string_view kCore = "cluster.x-k8s.io";
+// Of the core's kinds, those that exist for one Cluster alone.
+constexpr std::string_view kOfOneCluster[] = {"Cluster", "Machine", "MachineSet", "MachineDeployment", "MachinePool"};
+constexpr int kLongestChain = 10;
+
+bool IsOfOneCluster(const std::string& group, const std::string& kind) {
+  return group == kCore &&
+         std::find(std::begin(kOfOneCluster), std::end(kOfOneCluster), kind) != std::end(kOfOneCluster);
+}
+
+bool Belongs(const kube::Object& object, const ByUid& known, int depth) {
+  if (object.has_label(kLabelCluster)) return true;
+  if (IsOfOneCluster(object.group_version().group, object.kind())) return true;
+  const Json* owners = Find(object.json(), {"metadata", "ownerReferences"});
+  if (owners == nullptr || !owners->is_array() || depth == 0) return false;
+  return std::any_of(owners->begin(), owners->end(), [&](const Json& owner) {
+    std::string group = kube::GroupVersion::Parse(GetString(owner, {"apiVersion"})).group;
+    if (IsOfOneCluster(group, GetString(owner, {"kind"}))) return true;
+    auto it = known.find(GetString(owner, {"uid"}));
+    return it != known.end() && Belongs(*it->second, known, depth - 1);
+  });
+}
+
+std::vector<std::string> StoredVersions(const kube::Object& crd) {
+  std::vector<std::string> out;
+  const Json* list = Find(crd.json(), {"status", "storedVersions"});
+  if (list == nullptr || !list->is_array()) return out;
+  for (const Json& version : *list) {
+    if (version.is_string()) out.push_back(version.get<std::string>());
+  }
+  return out;
+}
+
+}  // namespace
+
+bool BelongsToCluster(const kube::Object& object, const ByUid& known) { return Belongs(object, known, kLongestChain); }
+
+Result<std::vector<kube::Resource>> ReadableResources(const kube::Object& crd) {
+  const Json& json = crd.json();
+  kube::Resource resource;
+  resource.group = GetString(json, {"spec", "group"});
+  resource.kind = GetString(json, {"spec", "names", "kind"});
+  resource.plural = GetString(json, {"spec", "names", "plural"});
+  resource.namespaced = GetString(json, {"spec", "scope"}) == "Namespaced";
+  auto stored = StoredVersions(crd);
+  std::vector<kube::Resource> out;
+  const Json* versions = capi::Find(json, {"spec", "versions"});
+  if (versions != nullptr && versions->is_array()) {
+    for (const Json& version : *versions) {
+      resource.version = GetString(version, {"name"});
+      bool storage = GetBool(version, {"storage"});
+      if (!GetBool(version, {"served"})) continue;
+      if (!storage && std::find(stored.begin(), stored.end(), resource.version) == stored.end()) continue;
+      out.insert(storage ? out.begin() : out.end(), resource);
+    }
+  }
+  if (!out.empty()) return out;
+  return Error{Code::kUnavailable, crd.name() + ": no version that objects are stored at is served", {}};
+}
+
+// While nobody converts, the storage version can't be read as long as an object is stored at an older one: between a
+// paused upgrade that switched it and the migration. All of them being stored at the older one, that one can.
+Result<ReadObjects> ListReadable(kube::Client& client, const Context& ctx, const kube::Object& crd,
+                                 const std::string& label_selector) {
+  std::optional<Error> error;
+  for (kube::Resource& resource : TRY(ReadableResources(crd))) {
+    auto listed = client.List(ctx, resource, "", {.label_selector = label_selector, .metadata_only = true});
+    if (listed.ok()) return ReadObjects{std::move(resource), std::move(listed->items)};
+    if (listed.code() == Code::kNotFound) return ReadObjects{};
+    TRY(ctx.Check());
+    if (!error) error = listed.error().With(fmt::format("{} at {}", crd.name(), resource.version));
+  }
+  return *error;
+}
+
+std::string NameOf(const kube::Object& object) {
+  return object.ns().empty() ? fmt::format("{} {}", object.kind(), object.name())
+                             : fmt::format("{} {}/{}", object.kind(), object.ns(), object.name());
+}
+
+void SlimToOwners(kube::Object& object) {
+  Json metadata = {{"name", object.name()}, {"uid", object.uid()}, {"resourceVersion", object.resource_version()}};
+  if (!object.ns().empty()) metadata["namespace"] = object.ns();
+  if (object.has_label(kLabelCluster)) metadata["labels"] = {{std::string(kLabelCluster), object.label(kLabelCluster)}};
+  if (const Json* owners = Find(object.json(), {"metadata", "ownerReferences"})) metadata["ownerReferences"] = *owners;
+  object = kube::Object(
+      Json{{"apiVersion", object.api_version()}, {"kind", object.kind()}, {"metadata", std::move(metadata)}});
+}
+
+Result<std::vector<std::string>> UseFinder::UsersIn(const Context& ctx, const std::string& key,
+                                                    const std::vector<kube::Resource>& kinds) {
+  ByUid known;
+  std::vector<std::vector<kube::ObjectPtr>> objects;
+  for (const kube::Resource& resource : kinds) {
+    auto watch = TRY(watches_.Need(ctx, {resource, "", "", "", true}, key, SlimToOwners));
+    objects.push_back(watch->List());
+    for (const auto& object : objects.back()) known[object->uid()] = object.get();
+  }
+  std::vector<std::string> used;
+  for (const auto& of_kind : objects) {
+    for (const auto& object : of_kind) {
+      if (BelongsToCluster(*object, known)) used.push_back(NameOf(*object));
+    }
+  }
+  return used;
+}
+
+Result<std::vector<kube::Resource>> UseFinder::KindsInUse(const Context& ctx,
+                                                          const std::vector<kube::ObjectPtr>& crds) {
+  std::vector<std::pair<kube::Resource, std::vector<kube::ObjectPtr>>> kinds;
+  ByUid known;
+  for (const auto& crd : crds) {
+    ReadObjects read = TRY(ListReadable(client_, ctx, *crd));
+    std::vector<kube::ObjectPtr> objects;
+    for (kube::Object& object : read.items) {
+      SlimToOwners(object);
+      objects.push_back(std::make_shared<const kube::Object>(std::move(object)));
+    }
+    for (const auto& object : objects) known[object->uid()] = object.get();
+    if (!objects.empty()) kinds.emplace_back(std::move(read.resource), std::move(objects));
+  }
+  std::vector<kube::Resource> in_use;
+  for (const auto& [resource, objects] : kinds) {
+    bool any = std::any_of(objects.begin(), objects.end(), [&](const auto& o) { return BelongsToCluster(*o, known); });
+    if (any) in_use.push_back(resource);
+  }
+  return in_use;
+}
+
+// As long as one of the kinds that were in use still is, the others don't matter; when none is, all are read once more.
+// An object belongs to a cluster by itself or through others that do, so the kinds in use tell all of their objects'.
+Result<std::vector<std::string>> UseFinder::Find(const Context& ctx, const std::string& key,
+                                                 const std::vector<kube::ObjectPtr>& crds) {
+  std::vector<kube::Resource> kinds;
+  {
+    MutexLock lock(mu_);
+    kinds = in_use_[key];
+  }
+  if (!kinds.empty()) {
+    auto used = UsersIn(ctx, key, kinds);
+    // At another version of the CRD another one may be readable.
+    if (used.ok() && !used->empty()) return used;
+    TRY(ctx.Check());
+  }
+  kinds = TRY(KindsInUse(ctx, crds));
+  {
+    MutexLock lock(mu_);
+    in_use_[key] = kinds;
+  }
+  return UsersIn(ctx, key, kinds);
+}
+
+void UseFinder::Forget(const std::string& key) {
+  MutexLock lock(mu_);
+  in_use_.erase(key);
+}
+
+}  // namespace capi::ops

@@ -1,0 +1,66 @@
+// Which objects of workload clusters need a provider (behaviour.md X2).
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/mutex.h"
+#include "kube/client/client.h"
+#include "kube/meta/object.h"
+#include "operator/decide/observation.h"
+#include "operator/observe/watches.h"
+
+namespace capi::ops {
+
+// Objects by uid, to follow owners through.
+using ByUid = std::map<std::string, const kube::Object*>;
+
+// The object is a Cluster, is labelled with one, or is owned by one or by something that is (Machines, and what they
+// own). Pure. `object` needs apiVersion, kind and metadata alone.
+bool BelongsToCluster(const kube::Object& object, const ByUid& known);
+
+// The versions to read objects of a CRD at (P3), best first: those in storedVersions, the storage version before
+// others, so that no conversion is needed where all objects are stored at one of them. kUnavailable where no such
+// version is served. `crd` needs no schemas.
+Result<std::vector<kube::Resource>> ReadableResources(const kube::Object& crd);
+
+// All objects of a CRD that `label_selector` finds ("" for all), metadata alone, at the first of those versions at
+// which the server answers. None, and no version, where the kind isn't served (any more).
+struct ReadObjects {
+  kube::Resource resource;
+  std::vector<kube::Object> items;
+};
+Result<ReadObjects> ListReadable(kube::Client& client, const Context& ctx, const kube::Object& crd,
+                                 const std::string& label_selector = "");
+
+// "Machine default/a"; "ClusterClass b" without a namespace.
+std::string NameOf(const kube::Object& object);
+
+// Thread-safe.
+class UseFinder {
+ public:
+  UseFinder(kube::Client& client, Watches& watches) : client_(client), watches_(watches) {}
+
+  // The objects of `crds` that belong to clusters. `key` is woken when one of them goes; while others stay, that takes
+  // no request.
+  Result<std::vector<std::string>> Find(const Context& ctx, const std::string& key,
+                                        const std::vector<kube::ObjectPtr>& crds);
+  // The provider is gone, or isn't deleted any more.
+  void Forget(const std::string& key);
+
+ private:
+  Result<std::vector<std::string>> UsersIn(const Context& ctx, const std::string& key,
+                                           const std::vector<kube::Resource>& kinds);
+  Result<std::vector<kube::Resource>> KindsInUse(const Context& ctx, const std::vector<kube::ObjectPtr>& crds);
+
+  kube::Client& client_;
+  Watches& watches_;
+  Mutex mu_;
+  std::map<std::string, std::vector<kube::Resource>> in_use_ CAPI_GUARDED_BY(mu_);  // kinds, by key
+};
+
+// Leaves identity, labels and owners.
+void SlimToOwners(kube::Object& object);
+
+}  // namespace capi::ops

@@ -1,0 +1,106 @@
+// Gathers an Observation from the caches, and keeps the watches that feed them.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "base/mutex.h"
+#include "operator/decide/observation.h"
+#include "operator/observe/fights.h"
+#include "operator/observe/in_use.h"
+#include "operator/observe/provider_cache.h"
+#include "operator/observe/settings.h"
+#include "operator/observe/tracks.h"
+#include "operator/observe/watches.h"
+
+namespace capi::ops {
+
+// Thread-safe.
+class Observer {
+ public:
+  struct Needs {
+    kube::Client& client;
+    ProviderCache& cache;
+    Watches& watches;
+    const Settings& settings;
+    Fights& fights;
+    UseFinder& use;
+    Clock& clock;
+    std::function<MigrationProgress(const std::string& crd)> migration_of;  // how a CRD's migration stands (U3)
+    std::function<std::string(const std::string& key)> rendered_inputs;     // Observation.rendered
+    std::function<std::vector<std::string>()> unlisted = nullptr;           // kinds of providers that can't be listed
+  };
+  explicit Observer(Needs needs);
+
+  // nullopt: there is no such provider. Blocks until the watches that it needs have their first state; kUnavailable
+  // when they can't get it.
+  Result<std::optional<Observation>> Observe(const Context& ctx, const std::string& key);
+
+  // The other providers as they are now: what was decided by them is looked at again after a write that they look at.
+  Status ObserveSiblings(const Context& ctx, const std::string& key, Observation& o);
+
+  // State of the objects of `inventory`, and no state older than our own writes. Watches each kind of them.
+  Result<Fleet> ObserveFleet(const Context& ctx, const std::string& key, const kube::Inventory& inventory);
+
+  // What of our writes the watches have shown: nothing older than that is observed.
+  Tracks& tracks() { return tracks_; }
+
+  // A release that was just stored for `key`, until the watch shows it.
+  void Remember(const std::string& key, const StoredRelease& stored);
+
+  // Drops what is kept for a provider that is gone.
+  void Forget(const std::string& key);
+
+  // True when none of the release's CRDs and workloads exists yet, and it has some: a first installation.
+  Result<bool> IsFresh(const Context& ctx, const std::string& key, const std::vector<kube::ObjectId>& ids);
+
+  // The CRD that is to be written, as the watch shows it; one that isn't any provider's is read. nullopt where there is
+  // none.
+  Result<std::optional<CrdState>> LiveCrd(const Context& ctx, const std::string& key, const kube::Manifest& crd);
+
+  // From now on `key` is woken by every new CRD in the cluster (I13).
+  Status WatchAllCrds(const Context& ctx, const std::string& key);
+
+ private:
+  Result<std::shared_ptr<kube::Informer>> Crds(const Context& ctx, const std::string& key);
+  Result<std::shared_ptr<kube::Informer>> Workloads(const Context& ctx, const std::string& key,
+                                                    const std::string& kind);
+  // The watch of an object's kind; null while it has no state, or where the server has no such kind.
+  Result<std::shared_ptr<kube::Informer>> Objects(const Context& ctx, const std::string& key, const kube::ObjectId& id,
+                                                  const std::string& version);
+  Result<bool> NamespaceGoing(const Context& ctx, const std::string& key, const std::string& ns);
+  Status ObserveUse(const Context& ctx, const std::string& key, Observation& o);
+  // "NAMESPACE/LABEL" of every provider that has workloads, whoever put them there.
+  Result<std::set<std::string>> Running(const Context& ctx, const std::string& key);
+  // Workloads, and where it is deleted CRDs, with the provider's labels and our entry, where it has no inventory.
+  Result<kube::Inventory> LeftBehind(const Context& ctx, const std::string& key, const Observation& o);
+  Result<std::optional<Referenced>> Find(const Context& ctx, const std::string& key, const char* kind,
+                                         const std::optional<api::ObjectRef>& ref);
+  Result<std::vector<StoredRelease>> Releases(const Context& ctx, const std::string& key,
+                                              const api::Provider& provider);
+  Result<bool> CrdsEstablished(const Context& ctx, const std::string& key, const api::Provider& core);
+  void ObserveCrd(const std::string& name, const kube::ObjectPtr& crd, Fleet& fleet);
+  Status SettleDoubt(const Context& ctx, const kube::ObjectId& id);
+  Result<std::optional<FormerInstall>> Former(const Context& ctx, const Observation& o);
+  Status ObserveInputs(const Context& ctx, const std::string& key, Observation& o);
+  Status ObserveNeeds(const Context& ctx, const std::string& key, Observation& o);
+
+  kube::Client& client_;
+  ProviderCache& cache_;
+  Watches& watches_;
+  const Settings& settings_;
+  Fights& fights_;
+  UseFinder& use_;
+  Clock& clock_;
+  Tracks tracks_;
+  const std::function<MigrationProgress(const std::string&)> migration_of_;
+  const std::function<std::string(const std::string&)> rendered_inputs_;
+  const std::function<std::vector<std::string>()> unlisted_;
+  Mutex mu_;
+  std::map<std::string, StoredRelease> remembered_ CAPI_GUARDED_BY(mu_);
+};
+
+}  // namespace capi::ops

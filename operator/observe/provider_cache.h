@@ -1,0 +1,53 @@
+// All Provider objects, parsed once per change, with our own last writes before their watch events arrive.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/types.h"
+#include "base/mutex.h"
+#include "kube/cache/informer.h"
+#include "operator/decide/observation.h"
+
+namespace capi::ops {
+
+struct CachedProvider {
+  ProviderPtr provider;
+  std::optional<Error> spec_error;
+  std::string spec_digest;  // of the spec but its version and whether it is paused
+  kube::ObjectPtr object;
+};
+
+// Thread-safe.
+class ProviderCache {
+ public:
+  // What changed about a provider: `spec` is false for a change of status alone.
+  struct Change {
+    api::ProviderId id;
+    ProviderPtr was, is;  // null when added, deleted
+    bool spec = false;
+  };
+  using Handler = std::function<void(const Change&)>;
+
+  explicit ProviderCache(Handler handler) : handler_(std::move(handler)) {}
+
+  // For an informer of `type`'s kind.
+  void OnEvent(api::ProviderType type, const kube::ObjectPtr& is);
+  void OnDelete(api::ProviderType type, const kube::ObjectPtr& was);
+  // The answer to a write of ours: counts until the watch has caught up with it.
+  void OnWrite(api::ProviderType type, kube::Object written);
+
+  std::shared_ptr<const CachedProvider> Get(const std::string& key) const;
+  std::vector<std::shared_ptr<const CachedProvider>> All() const;
+
+ private:
+  Handler handler_;
+  mutable Mutex mu_;
+  std::map<std::string, std::shared_ptr<const CachedProvider>> providers_ CAPI_GUARDED_BY(mu_);
+};
+
+}  // namespace capi::ops

@@ -1,0 +1,51 @@
+// What the operator itself brings to every render: its registry and images (a clusterctl configuration file), the
+// variables of its environment that users may rely on, and its own version.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/types.h"
+#include "templating/render.h"
+
+namespace capi::ops {
+
+// Changes with every change of what Render makes of the same input (behaviour.md U10).
+inline constexpr std::string_view kRendererVersion = "2";
+
+struct CustomProvider {
+  std::string name, url;
+  api::ProviderType type = api::ProviderType::kCore;
+};
+
+// A clusterctl configuration file, the parts that concern an operator.
+struct ConfigFile {
+  std::vector<CustomProvider> providers;
+  templating::ImageOverrides images;
+};
+
+// kInvalidArgument names entry and field. Empty text is an empty file.
+Result<ConfigFile> ParseConfigFile(std::string_view yaml);
+
+// Immutable after start.
+struct Settings {
+  std::string renderer{kRendererVersion};
+  ConfigFile file;
+  bool allow_cross_namespace_references = false;   // T1; decides whether a provider is applied, not what
+  std::map<std::string, std::string> environment;  // name to value, those that --environment-variables names (I7)
+
+  // Of `environment`; nullopt where it isn't there.
+  std::optional<std::string> Variable(const std::string& name) const;
+  // Changes when anything above does.
+  std::string Digest() const;
+  // URL of a provider by name: the file's entry, else the built-in one (I2).
+  std::optional<std::string> UrlOf(api::ProviderType type, std::string_view name) const;
+};
+
+// Those of `all` ("NAME=value") whose name matches one of the patterns (templating/envsubst/glob.h; I7, T4).
+std::map<std::string, std::string> SelectEnvironment(const char* const* all, const std::vector<std::string>& patterns);
+
+}  // namespace capi::ops

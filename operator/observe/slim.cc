@@ -1,0 +1,125 @@
+#include "operator/observe/slim.h"
+
+#include <fmt/core.h>
+
+#include "api/types.h"
+#include "kube/meta/label_selector.h"
+#include "operator/decide/drift.h"
+
+namespace capi::ops {
+namespace {
+
+// What a pause looks at, and its own measure of health: a workload at zero is as it should be, whatever its conditions
+// remember of the pods that it had (P1).
+void ReadReplicas(const kube::Object& object, Workload& workload) {
+  const Json& json = object.json();
+  workload.replicas = GetInt(json, {"spec", "replicas"}, 1);
+  if (object.has_annotation(api::kAnnotationOriginalReplicas)) {
+    workload.former = object.annotation(api::kAnnotationOriginalReplicas);
+  }
+  bool seen = GetInt(json, {"status", "observedGeneration"}) >= object.generation();
+  auto left = GetInt(json, {"status", "replicas"}) + GetInt(json, {"status", "terminatingReplicas"});
+  workload.idle = workload.replicas == 0 && left == 0;
+  workload.at_zero = workload.idle && seen;
+  if (!workload.former || workload.replicas != 0) return;
+  workload.health = workload.at_zero
+                        ? kube::Health{kube::HealthState::kCurrent, "paused at zero replicas"}
+                        : kube::Health{kube::HealthState::kInProgress, fmt::format("{} replicas are going", left)};
+}
+
+// Why its pods can't even be made (a quota, an admission webhook), as its controller says; and whose pods to look at.
+void DescribeTrouble(const kube::Object& object, Workload& workload) {
+  const Json* list = capi::Find(object.json(), {"status", "conditions"});
+  auto conditions = list == nullptr ? std::vector<kube::Condition>{} : kube::ConditionsFromJson(*list);
+  const auto* failure = kube::FindCondition(conditions, "ReplicaFailure");
+  if (failure != nullptr && failure->status == "True") workload.health.message += ": " + failure->message;
+  const Json* labels = capi::Find(object.json(), {"spec", "selector"});
+  if (labels == nullptr) return;
+  auto selector = kube::LabelSelector::FromJson(*labels);
+  if (selector.ok()) workload.pods = selector->ToString();
+}
+
+}  // namespace
+
+// Health reads counts and conditions; pod templates and field owners are most of a Deployment's size.
+void SlimWorkload(kube::Object& object) {
+  KeepTrace(object);
+  Json& json = object.json();
+  if (Json* spec = Find(json, {"spec"}); spec != nullptr && spec->is_object()) spec->erase("template");
+  if (Json* metadata = Find(json, {"metadata"})) {
+    Json* annotations = Find(*metadata, {"annotations"});
+    if (annotations == nullptr || !annotations->is_object()) return;
+    std::string former = GetString(*annotations, {api::kAnnotationOriginalReplicas});
+    bool paused = annotations->contains(std::string(api::kAnnotationOriginalReplicas));
+    *annotations = Json::object();
+    if (paused) object.set_annotation(api::kAnnotationOriginalReplicas, former);
+  }
+}
+
+// Names, scope, versions and status; schemas are nearly all of a CRD.
+void SlimCrd(kube::Object& object) {
+  KeepTrace(object);
+  Json& json = object.json();
+  if (Json* metadata = Find(json, {"metadata"})) metadata->erase("annotations");
+  Json* spec = Find(json, {"spec"});
+  if (spec == nullptr || !spec->is_object()) return;
+  spec->erase("conversion");
+  Json* versions = Find(*spec, {"versions"});
+  if (versions == nullptr || !versions->is_array()) return;
+  for (Json& version : *versions) {
+    bool has_status = Find(version, {"subresources", "status"}) != nullptr;
+    version = Json{{"name", GetString(version, {"name"})},
+                   {"served", GetBool(version, {"served"})},
+                   {"storage", GetBool(version, {"storage"})},
+                   {"status", has_status}};
+  }
+}
+
+// Of a Namespace matters whether it is there and whether it is going.
+void SlimNamespace(kube::Object& object) {
+  Json metadata = {{"name", object.name()}, {"uid", object.uid()}, {"resourceVersion", object.resource_version()}};
+  if (object.deleting()) {
+    metadata["deletionTimestamp"] = GetString(object.json(), {"metadata", "deletionTimestamp"});
+  }
+  object = kube::Object(Json{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", std::move(metadata)}});
+}
+
+Workload WorkloadOf(const kube::ObjectId& id, const kube::ObjectPtr& object) {
+  Workload workload;
+  workload.id = id;
+  workload.exists = object != nullptr;
+  if (!object) return workload;
+  workload.health = kube::HealthOf(*object);
+  workload.terminating = GetInt(object->json(), {"status", "terminatingReplicas"});
+  if (!workload.health.ok()) DescribeTrouble(*object, workload);
+  ReadReplicas(*object, workload);
+  return workload;
+}
+
+// Of a CRD that SlimCrd went over.
+CrdState StateOf(const kube::Object& crd) {
+  const Json& json = crd.json();
+  CrdState state;
+  state.name = crd.name();
+  state.group = GetString(json, {"spec", "group"});
+  state.kind = GetString(json, {"spec", "names", "kind"});
+  state.plural = GetString(json, {"spec", "names", "plural"});
+  state.namespaced = GetString(json, {"spec", "scope"}) == "Namespaced";
+  if (const Json* versions = Find(json, {"spec", "versions"}); versions != nullptr && versions->is_array()) {
+    for (const Json& version : *versions) {
+      state.versions.push_back(GetString(version, {"name"}));
+      if (GetBool(version, {"served"})) state.served.push_back(state.versions.back());
+      if (!GetBool(version, {"storage"})) continue;
+      state.storage = state.versions.back();
+      state.has_status = GetBool(version, {"status"});
+    }
+  }
+  if (const Json* stored = Find(json, {"status", "storedVersions"}); stored != nullptr && stored->is_array()) {
+    for (const Json& version : *stored) {
+      if (version.is_string()) state.stored.push_back(version.get<std::string>());
+    }
+  }
+  return state;
+}
+
+}  // namespace capi::ops

@@ -1,0 +1,82 @@
+#include "operator/observe/tracks.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace capi::ops {
+namespace {
+
+constexpr Seconds kWatchLag{30}, kLongestEnd{60};
+
+}  // namespace
+
+std::uint64_t VersionNumber(const std::string& resource_version) {
+  std::uint64_t value = 0;
+  std::from_chars(resource_version.data(), resource_version.data() + resource_version.size(), value);
+  return value;
+}
+
+void Tracks::Expect(const kube::ObjectId& id, const std::string& resource_version,
+                    std::optional<std::string> scaled_by) {
+  MutexLock lock(mu_);
+  Track& track = tracks_[id];
+  track.written = VersionNumber(resource_version);
+  if (scaled_by) track.scaled_by = std::move(scaled_by);
+  if (track.seen >= track.written) track.scaled_by.reset();
+  track.until = clock_.Monotonic() + kWatchLag;
+  track.doubted = false;
+}
+
+void Tracks::Doubt(const kube::ObjectId& id) {
+  MutexLock lock(mu_);
+  tracks_[id].doubted = true;
+}
+
+void Tracks::Saw(const kube::Object& object) {
+  MutexLock lock(mu_);
+  Track& track = tracks_[object.id()];
+  track.seen = std::max(track.seen, VersionNumber(object.resource_version()));
+  if (track.seen >= track.written) track.scaled_by.reset();
+}
+
+// What was written last, and isn't seen yet, is still to come.
+void Tracks::SawGo(const kube::Object& object) {
+  Saw(object);
+  MutexLock lock(mu_);
+  auto it = tracks_.find(object.id());
+  if (it != tracks_.end() && it->second.seen >= it->second.written && !it->second.doubted) tracks_.erase(it);
+}
+
+bool Tracks::Awaited(const kube::ObjectId& id) {
+  MutexLock lock(mu_);
+  auto it = tracks_.find(id);
+  return it != tracks_.end() && it->second.seen < it->second.written && clock_.Monotonic() < it->second.until;
+}
+
+bool Tracks::Doubted(const kube::ObjectId& id) {
+  MutexLock lock(mu_);
+  auto it = tracks_.find(id);
+  return it != tracks_.end() && it->second.doubted;
+}
+
+std::optional<std::string> Tracks::ScaledBy(const kube::ObjectId& id) {
+  MutexLock lock(mu_);
+  auto it = tracks_.find(id);
+  return it == tracks_.end() ? std::nullopt : it->second.scaled_by;
+}
+
+bool Tracks::Outlived(const Workload& workload) {
+  bool lingers = workload.exists && workload.health.ok() && workload.terminating > 0;
+  MutexLock lock(mu_);
+  auto it = tracks_.find(workload.id);
+  if (it == tracks_.end()) return false;
+  if (!lingers) {
+    it->second.lingers_since.reset();
+    return false;
+  }
+  MonoTime now = clock_.Monotonic();
+  if (!it->second.lingers_since) it->second.lingers_since = now;
+  return now - *it->second.lingers_since >= kLongestEnd;
+}
+
+}  // namespace capi::ops

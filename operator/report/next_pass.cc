@@ -1,0 +1,58 @@
+#include "operator/report/next_pass.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace capi::ops {
+namespace {
+
+void AtTheLatest(NextPass& next, Millis at) { next.at = std::min(next.at.value_or(at), at); }
+
+// So that a thousand providers that became ready at once aren't looked at at once.
+Millis Spread(Millis period, const std::string& key) {
+  constexpr std::size_t kParts = 1000;
+  auto part = static_cast<double>(std::hash<std::string>()(key) % kParts) / kParts;
+  return std::chrono::duration_cast<Millis>(period * (0.9 + 0.2 * part));
+}
+
+void AfterHold(NextPass& next, const Hold& hold) {
+  switch (hold.retry) {
+    case Retry::kOnChange:
+    case Retry::kWaiting: next.backoff = kNowAndThen; break;
+    case Retry::kBackoff:
+      next.backoff = kSoon;
+      next.at_least = hold.after.value_or(Millis(0));
+      next.told = true;
+      break;
+    case Retry::kRefused:
+      next.backoff = kNowAndThen;
+      next.told = true;
+      break;
+    case Retry::kAt:
+      AtTheLatest(next, hold.after.value_or(kNowAndThen.max));
+      next.told = true;
+      break;
+  }
+}
+
+}  // namespace
+
+NextPass NextPassOf(const Observation& o, const Done& done, bool ready, Millis sync_period) {
+  // A watch that doesn't come up is asked again, and the state of its kind is read then (D1).
+  constexpr Millis kBlind = Seconds(30);
+  NextPass next;
+  if (done.hold) {
+    AfterHold(next, *done.hold);
+  } else if (ready || done.hands_off) {
+    AtTheLatest(next, Spread(sync_period, o.provider.id.Key()));
+  } else {
+    next.backoff = kNowAndThen;
+  }
+  // A fight's next turn, or its end (D2).
+  for (const Fight& fight : o.fights) AtTheLatest(next, fight.next + Millis(1));
+  if (o.fleet.blind) AtTheLatest(next, kBlind);
+  if (done.again_after) AtTheLatest(next, *done.again_after);
+  return next;
+}
+
+}  // namespace capi::ops

@@ -1,0 +1,87 @@
+#include "operator/report/next_pass.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "operator/decide/testing_fleet.h"
+
+namespace capi::ops {
+namespace {
+
+using testing::Observed;
+
+constexpr Millis kSync = std::chrono::hours(10);
+
+Hold HeldBy(Retry retry, std::optional<Millis> after = std::nullopt) {
+  return Hold{"ProviderInstalled", "InstallFailed", "", retry, after};
+}
+
+// F5, F6: what a pass came to, and when the next one is.
+TEST(NextPassOf, EveryEndHasANext) {
+  struct Case {
+    std::string_view name;
+    std::optional<Hold> hold;
+    bool ready = false, hands_off = false;
+    std::optional<Millis> base;  // of the back-off
+    Millis at_least{0};
+    std::optional<Millis> at;
+    bool told = false;
+  };
+  const Case cases[] = {
+      {"the source is away", HeldBy(Retry::kBackoff), false, false, kSoon.base, {}, {}, true},
+      {"the source says when", HeldBy(Retry::kBackoff, Seconds(60)), false, false, kSoon.base, Seconds(60), {}, true},
+      {"403, 422, a webhook", HeldBy(Retry::kRefused), false, false, kNowAndThen.base, {}, {}, true},
+      {"a broken spec", HeldBy(Retry::kOnChange), false, false, kNowAndThen.base, {}, {}, false},
+      {"the core comes first", HeldBy(Retry::kWaiting), false, false, kNowAndThen.base, {}, {}, false},
+      {"a time of its own", HeldBy(Retry::kAt, Seconds(5)), false, false, {}, {}, Seconds(5), true},
+      {"a time that was forgotten", HeldBy(Retry::kAt), false, false, {}, {}, kNowAndThen.max, true},
+      {"at work", {}, false, false, kNowAndThen.base, {}, {}, false},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    Done done{.hold = c.hold, .hands_off = c.hands_off};
+    NextPass next = NextPassOf(Observed(), done, c.ready, kSync);
+    EXPECT_EQ(next.backoff.has_value(), c.base.has_value());
+    if (next.backoff && c.base) {
+      EXPECT_EQ(next.backoff->base, *c.base);
+    }
+    EXPECT_EQ(next.at_least, c.at_least);
+    EXPECT_EQ(next.at, c.at);
+    EXPECT_EQ(next.told, c.told);
+  }
+}
+
+// F6: what is Ready too, and what nobody may touch, once in a period; not all in one moment.
+TEST(NextPassOf, WhatIsReadyIsLookedAtOncePerPeriod) {
+  std::set<Millis> times;
+  for (int i = 0; i < 200; ++i) {
+    Observation o = Observed();
+    o.provider.id.name = "p" + std::to_string(i);
+    NextPass next = NextPassOf(o, {}, true, kSync);
+    EXPECT_FALSE(next.backoff);
+    ASSERT_TRUE(next.at);
+    EXPECT_GE(*next.at, kSync * 9 / 10);
+    EXPECT_LE(*next.at, kSync * 11 / 10);
+    EXPECT_EQ(NextPassOf(o, {.hands_off = true}, false, kSync).at, next.at);
+    times.insert(*next.at);
+  }
+  EXPECT_GT(times.size(), 100u);
+}
+
+// What no event will tell comes no later than its time (D1, D2, U5).
+TEST(NextPassOf, TheEarliestCounts) {
+  Observation o = Observed();
+  o.fleet.blind = true;
+  EXPECT_EQ(NextPassOf(o, {}, true, kSync).at, Seconds(30));
+  o.fights = {Fight{.next = Seconds(20)}, Fight{.next = Seconds(10)}};
+  EXPECT_EQ(NextPassOf(o, {}, true, kSync).at, Seconds(10) + Millis(1));
+  EXPECT_EQ(NextPassOf(o, {.again_after = Seconds(5)}, false, kSync).at, Seconds(5));
+  Done held{.hold = HeldBy(Retry::kAt, Seconds(3)), .again_after = Seconds(5)};
+  EXPECT_EQ(NextPassOf(o, held, false, kSync).at, Seconds(3));
+  EXPECT_TRUE(NextPassOf(o, {.hold = HeldBy(Retry::kBackoff)}, false, kSync).backoff)
+      << "a fight goes on beside a source that is away";
+}
+
+}  // namespace
+}  // namespace capi::ops

@@ -1,0 +1,56 @@
+// Patches: merge patches do what RFC 7396 says and change nothing when they are applied again; RFC 6902 patches are
+// applied whole or not at all.
+#include "base/fuzz.h"
+#include "base/yaml.h"
+#include "templating/patch/json_patch.h"
+#include "templating/patch/merge.h"
+
+namespace capi::templating {
+namespace {
+
+void CheckMerge(const Json& target, const Json& patch, bool has_directive) {
+  Json once = target;
+  if (!MergePatch(once, patch).ok()) {
+    FUZZ_REQUIRE(has_directive);
+    return;
+  }
+  if (!has_directive) {
+    Json standard = target;
+    standard.merge_patch(patch);
+    FUZZ_REQUIRE(once == standard);
+  }
+  Json twice = once;
+  FUZZ_REQUIRE(MergePatch(twice, patch).ok());
+  FUZZ_REQUIRE(twice == once);
+}
+
+void CheckOperations(const Json& target, const Json& operations) {
+  Json patched = target;
+  if (auto done = JsonPatch(patched, operations); !done.ok()) {
+    FUZZ_REQUIRE(!done.error().message.empty());
+    FUZZ_REQUIRE(patched == target);
+  }
+}
+
+}  // namespace
+}  // namespace capi::templating
+
+// The object, then the patch, as two YAML documents.
+CAPI_FUZZ(
+    patch, "templating",
+    {"spec: {containers: [{name: a, image: b}]}\n---\nspec: {$patch: merge, containers: [{name: a, args: [x]}]}\n",
+     "{a: {b: [1, 2]}}\n---\n- {op: add, path: /a/b/-, value: 3}\n- {op: move, from: /a/b, path: /c}\n- {op: test, "
+     "path: /c/0, value: 1}\n",
+     "{a: 1}\n---\n- {op: copy, from: /a, path: /b}\n- {op: remove, path: /a}\n- {op: replace, path: /b, value: {c: "
+     "~}}\n",
+     "{a: [{name: x}, {name: y}]}\n---\na: [{name: x, $patch: delete}, {name: y, $patch: replace, z: 1}]\n",
+     "[]\n---\n{a: ~, b: {c: ~}}\n", "a\n---\n- {op: x}\n"}) {
+  using namespace capi;
+  YamlLimits limits;
+  limits.max_nodes = 2'000;
+  auto documents = ParseYamlStream(input, limits);
+  if (!documents.ok() || documents->size() != 2) return;
+  const Json &target = (*documents)[0].value, &patch = (*documents)[1].value;
+  if (patch.is_array()) return templating::CheckOperations(target, patch);
+  if (patch.is_object()) templating::CheckMerge(target, patch, input.find("$patch") != input.npos);
+}
