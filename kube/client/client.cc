@@ -15,7 +15,7 @@ std::string WriteTarget(const Resource& resource, std::string_view ns, std::stri
   query.Add("fieldManager", options.field_manager);
   if (force) query.Add("force", "true");
   if (options.dry_run) query.Add("dryRun", "All");
-  query.Add("fieldValidation", "Warn");
+  query.Add("fieldValidation", options.strict ? "Strict" : "Warn");
   return query.AppendTo(resource.Path(ns, name, options.subresource));
 }
 

@@ -5,8 +5,8 @@
 // Expired/Gone -> kGone, TooManyRequests -> kRateLimited (retry_after set), Timeout/ServerTimeout/
 // ServiceUnavailable/5xx and transport errors -> kUnavailable, UnsupportedMediaType/MethodNotAllowed -> kUnsupported,
 // InternalError -> kInternal. Finer than the reason (status_error.h): a webhook that can't be called and storage that
-// is (re)initializing are kUnavailable, a write into a Namespace that is going is kFailedPrecondition. The server's
-// message is kept, causes that it doesn't hold are appended.
+// is (re)initializing are kUnavailable, a write into a Namespace that is going and an apply of what the schema doesn't
+// allow are kFailedPrecondition. The server's message is kept, causes that it doesn't hold are appended.
 #pragma once
 
 #include <functional>
@@ -63,6 +63,7 @@ struct WatchEvent {
 struct WriteOptions {
   std::string field_manager;
   bool dry_run = false;
+  bool strict = false;         // a field that the server doesn't know is kInvalidArgument, where else it is a warning
   std::string subresource;     // "status"
   bool metadata_only = false;  // the answer is apiVersion, kind and metadata alone: cheaper where that is all one needs
   bool unguarded = false;      // GuardWrites' question isn't asked: the lease itself, and reviews, which nobody stores

@@ -86,8 +86,16 @@ TEST_F(ClientTest, HandsUpWhichFieldsTheServerDrops) {
   warnings.clear();
   auto applied = client_->Apply(ctx_, map_, Object(other), options);
   ASSERT_FALSE(applied.ok()) << "an apply takes no field that isn't declared";
+  EXPECT_EQ(CodeName(applied.code()), CodeName(Code::kFailedPrecondition)) << "trying again doesn't help (F5)";
   EXPECT_THAT(applied.error().message, HasSubstr("field not declared in schema"));
   EXPECT_THAT(warnings, testing::IsEmpty());
+  Json wrong_type = ConfigMapJson(ns_, "other", "v");
+  wrong_type["data"] = "text";
+  applied = client_->Apply(ctx_, map_, Object(wrong_type), options);
+  ASSERT_FALSE(applied.ok());
+  EXPECT_EQ(CodeName(applied.code()), CodeName(Code::kFailedPrecondition)) << applied.error().message;
+  options.strict = true;
+  EXPECT_EQ(client_->Create(ctx_, map_, Object(other), options).code(), Code::kInvalidArgument);
 }
 
 TEST_F(ClientTest, PatchesInEachWay) {

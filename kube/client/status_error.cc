@@ -13,6 +13,9 @@ namespace {
 
 constexpr std::chrono::seconds kLongestWait(24 * 3600);
 constexpr std::string_view kInitializing = "storage is (re)initializing";
+// How a server-side apply of a field that the schema doesn't have, or of a value of another type, is refused: with a
+// plain 500 and no reason, as if the server were in trouble.
+constexpr std::string_view kNotOfItsSchema = "failed to create typed patch object (";
 
 struct ReasonCode {
   std::string_view reason;
@@ -75,6 +78,7 @@ bool HasCause(const Json& status, std::string_view reason) {
 
 // What the reason alone doesn't tell.
 Code Refine(Code code, const Json& status, std::string_view message) {
+  if (GetString(status, {"reason"}).empty() && message.starts_with(kNotOfItsSchema)) return Code::kFailedPrecondition;
   if (code == Code::kRateLimited && message.find(kInitializing) != message.npos) return Code::kUnavailable;
   if (code == Code::kInternal && (message.find("failed calling webhook") != message.npos ||
                                   message.find("conversion webhook for") != message.npos)) {

@@ -38,6 +38,18 @@ TEST(ErrorFromStatus, MapsReasonsToCodes) {
       {R"({"reason":"Forbidden","code":403,"message":"m","details":{"causes":[{"reason":"NamespaceTerminating",
          "message":"m"}]}})",
        Code::kFailedPrecondition, "m"},
+      // F5, F9: an apply of an unknown field, and of a field of another type, as API servers answer them.
+      {R"({"status":"Failure","message":"failed to create typed patch object (n/m; /v1, Kind=ConfigMap): .dataa: field not declared in schema","code":500})",
+       Code::kFailedPrecondition,
+       "failed to create typed patch object (n/m; /v1, Kind=ConfigMap): .dataa: field not declared in schema"},
+      {R"({"message":"failed to create typed patch object (n/m; apps/v1, Kind=Deployment): .spec.replicas: expected numeric (int or float), got string","code":500})",
+       Code::kFailedPrecondition,
+       "failed to create typed patch object (n/m; apps/v1, Kind=Deployment): .spec.replicas: expected numeric (int or "
+       "float), got string"},
+      {R"({"message":"failed to create typed live object (n/m; /v1, Kind=ConfigMap): no such type","code":500})",
+       Code::kUnavailable, "failed to create typed live object (n/m; /v1, Kind=ConfigMap): no such type"},
+      {R"({"reason":"InternalError","message":"failed to create typed patch object (n/m): x","code":500})",
+       Code::kInternal, "failed to create typed patch object (n/m): x"},
       {R"({"reason":"Invalid","code":422,"message":"bad: first","details":{"causes":[{"message":"first",
          "field":"x"},{"message":"second","field":"spec.y"},{"message":"third"}]}})",
        Code::kInvalidArgument, "bad: first (spec.y: second, third)"},
