@@ -68,7 +68,12 @@ std::vector<std::string> WarningsOf(const http::Headers& headers) {
 }
 
 bool IsFieldWarning(std::string_view warning) {
-  return warning.starts_with("unknown field \"") || warning.starts_with("duplicate field \"");
+  for (std::string_view prefix : {"unknown field \"", "duplicate field \""}) {
+    if (!warning.starts_with(prefix) || !warning.ends_with('"') || warning.size() <= prefix.size() + 1) continue;
+    std::string_view path = warning.substr(prefix.size(), warning.size() - prefix.size() - 1);
+    if (path.find('"') == path.npos) return true;
+  }
+  return false;
 }
 
 }  // namespace capi::kube

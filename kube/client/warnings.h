@@ -13,7 +13,8 @@ namespace capi::kube {
 // valid is left out.
 std::vector<std::string> WarningsOf(const http::Headers& headers);
 
-// A warning of a field that the server doesn't know and has dropped, or that was there twice.
+// A warning of a field that the server doesn't know and has dropped, or that was there twice: `unknown field "spec.a"`,
+// and nothing else beside it.
 bool IsFieldWarning(std::string_view warning);
 
 }  // namespace capi::kube

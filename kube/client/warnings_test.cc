@@ -48,7 +48,10 @@ TEST(Warnings, AreReadFromTheirHeaders) {
 TEST(Warnings, OfFieldsAreTold) {
   EXPECT_TRUE(IsFieldWarning(R"(unknown field "status.a")"));
   EXPECT_TRUE(IsFieldWarning(R"(duplicate field "spec.a")"));
-  EXPECT_FALSE(IsFieldWarning("policy/v1beta1 PodDisruptionBudget is deprecated"));
+  for (const char* other : {"policy/v1beta1 PodDisruptionBudget is deprecated", R"(unknown field "a": hunter2)",
+                            R"(unknown field "a", got "hunter2")", R"(unknown field "")", R"(unknown field ")"}) {
+    EXPECT_FALSE(IsFieldWarning(other)) << other;
+  }
 }
 
 // F9: every write asks for them and hands them up.
