@@ -12,6 +12,7 @@ namespace capi::kube {
 namespace {
 
 constexpr std::chrono::seconds kLongestWait(24 * 3600);
+constexpr size_t kLongestBody = 500;
 constexpr std::string_view kInitializing = "storage is (re)initializing";
 // How a server-side apply of a field that the schema doesn't have, or of a value of another type, is refused: with a
 // plain 500 and no reason, as if the server were in trouble.
@@ -104,6 +105,14 @@ std::string MessageOf(const Json& status, std::string_view reason) {
   return message;
 }
 
+// What isn't a Status, on one line in valid UTF-8. A page of a proxy's, say, is told by its size: a part of it could
+// end with a part of a secret's value, which nobody would find in it (I7).
+std::string Quoted(std::string_view body) {
+  if (body.empty()) return "";
+  if (body.size() > kLongestBody) return fmt::format(", with a body of {} bytes", body.size());
+  return ": " + Json(std::string(body)).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 }  // namespace
 
 bool StorageInitializing(const Error& error) {
@@ -129,11 +138,8 @@ Error ErrorFromResponse(const http::Response& response) {
     if (Find(*body, {"code"}) == nullptr) Ensure(*body, {"code"}) = response.status;
     out = ErrorFromStatus(*body);
   } else {
-    std::string text = Json(std::string(Trim(response.body).substr(0, 300)))
-                           .dump(-1, ' ', false, Json::error_handler_t::replace);  // one line, valid UTF-8
     out.code = CodeOf("", response.status);
-    out.message = response.body.empty() ? fmt::format("HTTP {}", response.status)
-                                        : fmt::format("HTTP {}: {}", response.status, text);
+    out.message = fmt::format("HTTP {}{}", response.status, Quoted(Trim(response.body)));
   }
   if (StorageInitializing(out)) return out;
   std::string header = response.headers.Get("Retry-After");

@@ -94,6 +94,11 @@ TEST(ErrorFromResponse, TakesTheHeaderAndBareAnswers) {
   EXPECT_EQ(error.message, "gone away");
   EXPECT_FALSE(error.retry_after.has_value());
   EXPECT_EQ(ErrorFromResponse({.status = 500, .headers = {}, .body = ""}).message, "HTTP 500");
+  const std::string page(500, 'x');
+  EXPECT_EQ(ErrorFromResponse({.status = 502, .headers = {}, .body = page}).message, "HTTP 502: \"" + page + "\"");
+  EXPECT_EQ(ErrorFromResponse({.status = 502, .headers = {}, .body = page + "y"}).message,
+            "HTTP 502, with a body of 501 bytes")
+      << "I7: never a part of it";
 }
 
 }  // namespace
