@@ -45,8 +45,7 @@ struct Request {
   std::function<Status()> before_send;
   // Called when the head of an answer has come, whatever its status, before any of its body.
   std::function<void(int status)> on_head;
-  // When nothing comes for so long, the call ends: with what came where it is a stream (Response.silent), else with
-  // kUnavailable.
+  // When nothing comes for so long, the call ends: with what came where it is a stream, else with kUnavailable.
   std::optional<Millis> max_silence;
   // Whether it does no harm twice; unset: as the method says (GET, HEAD, PUT, DELETE).
   std::optional<bool> idempotent;
@@ -58,7 +57,6 @@ struct Response {
   int status = 0;
   Headers headers;
   std::string body;
-  bool silent = false;  // a stream that stopped without an end (Request.max_silence)
 };
 
 struct TlsOptions {

@@ -97,7 +97,7 @@ void TakeBody(const FromConnection& source, ResponseReader& reader, const Reques
     head.headers.Remove("Content-Encoding");
     head.headers.Remove("Content-Length");
   }
-  exchange.response = Response{head.status, std::move(head.headers), std::move(sink.collected()), !read.ok()};
+  exchange.response = Response{head.status, std::move(head.headers), std::move(sink.collected())};
 }
 
 }  // namespace
