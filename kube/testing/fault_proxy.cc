@@ -369,7 +369,7 @@ std::string FaultProxy::WriteKubeconfig(const std::string& folder) const {
   const Config& config = impl_->config();
   std::string token;
   if (config.credentials) {
-    auto credential = config.credentials->Get(Context{}, false);
+    auto credential = config.credentials->Get(Context{}, nullptr);
     if (credential.ok() && credential->authorization.rfind("Bearer ", 0) == 0)
       token = credential->authorization.substr(7);
   }
