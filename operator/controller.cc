@@ -75,8 +75,11 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
       events_(events),
       options_(std::move(options)),
       cache_([this](const ProviderCache::Change& change) { OnProvider(change); }),
-      watches_(client, [this](const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,
-                              const kube::ObjectPtr& is) { OnWatch(watch, users, was, is); }),
+      watches_(
+          client,
+          [this](const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,
+                 const kube::ObjectPtr& is) { OnWatch(watch, users, was, is); },
+          [this](const Watches::Key& watch) { OnWatchEnd(watch); }),
       inventory_key_(client, options_.own_ns),
       fights_(clock),
       use_(client, watches_),
@@ -137,10 +140,7 @@ std::vector<std::string> ProviderController::Unlisted() const {
 }
 
 void ProviderController::Wake(const std::function<bool(const api::ProviderId&)>& who) {
-  for (const auto& cached : cache_.All()) {
-    const api::ProviderId& id = cached->provider->id;
-    if (who(id)) controller_.queue().Add(id.Key());
-  }
+  for (const std::string& key : cache_.Keys(who)) controller_.queue().Add(key);
 }
 
 void ProviderController::OnProvider(const ProviderCache::Change& change) {
@@ -160,13 +160,15 @@ void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::
     }
     return;
   }
-  bool any = false;
+  // Before anybody is woken, who would still be told that there is no such kind.
+  if (watch.purpose == Watches::Purpose::kNewKinds) client_.mapper().Invalidate();
   for (const auto& key : users) {
-    if (!Wakes(watch, was, is, api::ProviderId::FromKey(key))) continue;
-    any = true;
-    controller_.queue().Add(key);
+    if (Wakes(watch, was, is, api::ProviderId::FromKey(key))) controller_.queue().Add(key);
   }
-  if (any && watch.resource.plural == "customresourcedefinitions") client_.mapper().Invalidate();
+}
+
+void ProviderController::OnWatchEnd(const Watches::Key& watch) {
+  if (IsShared(watch)) observer_.tracks().ForgetKind({watch.resource.group, watch.resource.kind});
 }
 
 Done ProviderController::Act(const Context& ctx, Observation& o, const Step& step) {
