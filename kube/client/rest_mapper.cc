@@ -104,15 +104,14 @@ Result<std::vector<Resource>> RestMapper::All(const Context& ctx) {
   return out;
 }
 
-// The analysis can't follow the predicate, which WaitUntil runs with mu_ held.
-Status RestMapper::Refresh(const Context& ctx) CAPI_NO_THREAD_SAFETY_ANALYSIS {
+Status RestMapper::Refresh(const Context& ctx) {
   {
     MutexLock lock(mu_);
     for (;;) {
       if (last_refresh_ && clock_.Monotonic() - *last_refresh_ < kAskAgainAfter) return last_outcome_;
       if (!asking_) break;
       ctx.clock->WaitUntil(changed_, mu_, ctx.stop, ctx.deadline.value_or(MonoTime::max()),
-                           [this]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return !asking_; });
+                           [this]() CAPI_REQUIRES(mu_) { return !asking_; });
       if (asking_) {
         TRY_WITH(ctx.Check(), "waiting for discovery");
         return Error{Code::kDeadlineExceeded, "waiting for discovery", {}};

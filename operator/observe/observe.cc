@@ -133,7 +133,7 @@ Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key,
       fleet.blind = true;
       continue;
     }
-    TRY(SettleDoubt(ctx, id));
+    TRY(ReadUncertain(ctx, id));
     const auto [object, awaited, scaled_by] = tracks_.Read(id, [&] { return informer->Get(id.ns, id.name); });
     Trace trace = object ? TraceOf(*object) : Trace{};
     if (IsCrd(id)) ObserveCrd(id.name, object, fleet);
@@ -165,8 +165,8 @@ Result<bool> Observer::NamespaceGoing(const Context& ctx, const std::string& key
   return object != nullptr && object->deleting();
 }
 
-Status Observer::SettleDoubt(const Context& ctx, const kube::ObjectId& id) {
-  if (!tracks_.Doubted(id)) return Ok();
+Status Observer::ReadUncertain(const Context& ctx, const kube::ObjectId& id) {
+  if (!tracks_.IsUncertain(id)) return Ok();
   auto live = client_.Get(ctx, kube::Builtin(id.kind), id.ns, id.name, {.metadata_only = true});
   if (!live.ok() && live.code() != Code::kNotFound) return live.error().With(id.ToString());
   if (!live.ok()) return tracks_.Forget(id), Ok();

@@ -83,7 +83,7 @@ class Observer {
                                               const api::Provider& provider);
   Result<bool> CrdsEstablished(const Context& ctx, const std::string& key, const api::Provider& core);
   void ObserveCrd(const std::string& name, const kube::ObjectPtr& crd, Fleet& fleet);
-  Status SettleDoubt(const Context& ctx, const kube::ObjectId& id);
+  Status ReadUncertain(const Context& ctx, const kube::ObjectId& id);
   Result<std::optional<FormerInstall>> Former(const Context& ctx, const Observation& o);
   Status ObserveInputs(const Context& ctx, const std::string& key, Observation& o);
   Status ObserveNeeds(const Context& ctx, const std::string& key, Observation& o);

@@ -24,7 +24,7 @@ void Tracks::Expect(const kube::ObjectId& id, const std::string& resource_versio
   if (scaled_by) track.scaled_by = std::move(scaled_by);
   if (track.seen >= track.written) track.scaled_by.reset();
   track.until = clock_.Monotonic() + kWatchLag;
-  track.doubted = false;
+  track.uncertain = false;
 }
 
 void Tracks::ExpectWritten(const std::vector<kube::Change>& changes) {
@@ -35,9 +35,9 @@ void Tracks::ExpectWritten(const std::vector<kube::Change>& changes) {
   }
 }
 
-void Tracks::Doubt(const kube::ObjectId& id) {
+void Tracks::MarkUncertain(const kube::ObjectId& id) {
   MutexLock lock(mu_);
-  tracks_[id].doubted = true;
+  tracks_[id].uncertain = true;
 }
 
 void Tracks::Saw(const kube::Object& object) {
@@ -52,7 +52,7 @@ void Tracks::SawGo(const kube::Object& object) {
   Saw(object);
   MutexLock lock(mu_);
   auto it = tracks_.find(object.id());
-  if (it != tracks_.end() && it->second.seen >= it->second.written && !it->second.doubted) tracks_.erase(it);
+  if (it != tracks_.end() && it->second.seen >= it->second.written && !it->second.uncertain) tracks_.erase(it);
 }
 
 void Tracks::Forget(const kube::ObjectId& id) {
@@ -87,10 +87,10 @@ bool Tracks::Awaited(const kube::ObjectId& id) {
   return it != tracks_.end() && IsAwaited(it->second);
 }
 
-bool Tracks::Doubted(const kube::ObjectId& id) {
+bool Tracks::IsUncertain(const kube::ObjectId& id) {
   MutexLock lock(mu_);
   auto it = tracks_.find(id);
-  return it != tracks_.end() && it->second.doubted;
+  return it != tracks_.end() && it->second.uncertain;
 }
 
 bool Tracks::Outlived(const Workload& workload) {

@@ -36,7 +36,7 @@ class Tracks {
   // The same of every object that an apply has written.
   void ExpectWritten(const std::vector<kube::Change>& changes);
   // A write that failed may have been done all the same: the object itself has to be read, and Expect told.
-  void Doubt(const kube::ObjectId& id);
+  void MarkUncertain(const kube::ObjectId& id);
   // For every event of the watches, and the last version of one that was deleted.
   void Saw(const kube::Object& object);
   void SawGo(const kube::Object& object);
@@ -55,7 +55,7 @@ class Tracks {
   };
   Reading Read(const kube::ObjectId& id, const std::function<kube::ObjectPtr()>& from_store);
   bool Awaited(const kube::ObjectId& id);
-  bool Doubted(const kube::ObjectId& id);
+  bool IsUncertain(const kube::ObjectId& id);
   // Its only fault for a minute is a pod that doesn't go: longer than pods take to end, so that its node is gone and it
   // serves nobody (behaviour.md U2). To be told every state.
   bool Outlived(const Workload& workload);
@@ -65,7 +65,7 @@ class Tracks {
     std::uint64_t written = 0, seen = 0;  // versions: our last write, and the last that the watch has shown
     MonoTime until;
     std::optional<std::string> scaled_by;  // until that version is seen
-    bool doubted = false;
+    bool uncertain = false;
     std::optional<MonoTime> lingers_since;
   };
   bool IsAwaited(const Track& track) const;

@@ -34,14 +34,14 @@ TEST(Tracks, WhatWasWrittenIsAwaitedUntilItIsSeen) {
   EXPECT_FALSE(tracks.Awaited(id)) << "a watch that missed it holds nothing up for good";
 }
 
-TEST(Tracks, ADoubtEndsWithALook) {
+TEST(Tracks, WhatIsUncertainIsReadOnce) {
   FakeClock clock;
   Tracks tracks(clock);
   const kube::ObjectId id = testing::DeploymentId();
-  tracks.Doubt(id);
-  EXPECT_TRUE(tracks.Doubted(id));
+  tracks.MarkUncertain(id);
+  EXPECT_TRUE(tracks.IsUncertain(id));
   tracks.Expect(id, "3");
-  EXPECT_FALSE(tracks.Doubted(id));
+  EXPECT_FALSE(tracks.IsUncertain(id));
 }
 
 // D1: an event that came between the look at the store and the look at what is awaited made an old state look new: a

@@ -99,8 +99,7 @@ class Exec : public CredentialSource {
     }
   }
 
-  // The analysis can't follow the predicate, which WaitUntil runs with mu_ held.
-  Result<Credential> Get(const Context& ctx, const Credential* refused) override CAPI_NO_THREAD_SAFETY_ANALYSIS {
+  Result<Credential> Get(const Context& ctx, const Credential* refused) override {
     std::vector<std::jthread> ended;  // joined without the lock
     MutexLock lock(mu_);
     if (answer_ && !Expired(ctx, *answer_) && !IsLast(refused)) return answer_->credential;
