@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "operator/decide/testing_fleet.h"
-#include "operator/observe/testing_server.h"
+#include "operator/observe/server_testing.h"
 
 namespace capi::ops {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <condition_variable>
 
-#include "operator/observe/testing_server.h"
+#include "operator/observe/server_testing.h"
 
 namespace capi::ops {
 namespace {
