@@ -18,6 +18,8 @@ TEST(Warnings, AreReadFromTheirHeaders) {
     std::vector<std::string> warnings;
   };
   const std::string long_text(600, 'x');
+  std::string wide_text;
+  for (int i = 0; i < 300; ++i) wide_text += "\xC3\xA9";
   const Case cases[] = {
       {R"(299 - "unknown field \"spec.a\"")", {R"(unknown field "spec.a")"}},
       {R"(299 agent "a", 299 - "b" "Sat, 25 Aug 2012 23:34:45 GMT",299 - "c, d")", {"a", "b", "c, d"}},
@@ -31,6 +33,8 @@ TEST(Warnings, AreReadFromTheirHeaders) {
       {R"(299 - "ok" nonsense, 299 - "unseen")", {"ok"}},
       {"299 - \"not \xff UTF-8\"", {}},
       {"299 - \"" + long_text + "\"", {long_text.substr(0, 500)}},
+      {"299 - \"x" + wide_text + "\"", {"x" + wide_text.substr(0, 498)}},  // whole characters
+      {R"(299  "no agent")", {}},
       {"", {}},
   };
   for (const Case& c : cases) {
