@@ -227,6 +227,9 @@ std::vector<Bomb> TypeBombs() {
        "\"${N}\"}}" +
            Repeat(",\n" + std::string(kMap) + ", labels: {" + labels + "}}}", 4998) + "]}\n",
        "", "", "two objects would be one"},
+      {"4,000 documents with 20 labels of a wrong type and a variable each",
+       Repeat("---\n" + std::string(kMap) + ", labels: {" + labels + "}}, data: {a: \"${N}\"}}\n", 4000), "", "",
+       "two objects would be one"},
       {"59,000 different variables", std::string(kMap) + "}, data: {a: \"" + variables + "\"}}\n", "", "", "ok"},
       {"59,000 different variables that are no YAML", "a: b: " + variables + "\n", "", "",
        "and 58990 more is filled in"},

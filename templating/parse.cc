@@ -50,8 +50,8 @@ bool IsList(const Json& value) {
 
 // A field that has a wrong type, maybe for a variable's value.
 struct Suspect {
-  std::string object;  // for people
-  Steps path;          // of the field in its document, which the object's is a part of
+  ObjectPlace place;  // of the object
+  Steps path;         // of the field in its document, which the object's is a part of
   size_t object_depth = 0;
   std::string_view is, wanted;
 };
@@ -127,7 +127,7 @@ class ObjectParser {
   void SuspectTypes(const Json& object, const ObjectPlace& place, const Steps& path) {
     if (suspects_.size() >= kMostWrongTypes) return;
     for (WrongType& wrong : FindWrongTypes(object, kMostWrongTypes - suspects_.size())) {
-      Suspect suspect{Describe(place), path, path.size(), wrong.is, wrong.wanted};
+      Suspect suspect{place, path, path.size(), wrong.is, wrong.wanted};
       suspect.path.insert(suspect.path.end(), wrong.path.begin(), wrong.path.end());
       suspects_.push_back(std::move(suspect));
     }
@@ -143,7 +143,7 @@ class ObjectParser {
       auto variables = found[i] ? VariablesOf(found[i]->value) : std::vector<std::string>();
       if (variables.empty()) continue;
       const Suspect& suspect = suspects_[i];
-      return Invalid(fmt::format("the {}: the value of {} makes {} {}, and it has to be {}{}", suspect.object,
+      return Invalid(fmt::format("the {}: the value of {} makes {} {}, and it has to be {}{}", Describe(suspect.place),
                                  ListVariables(variables), FieldOf(suspect, *found[i]), suspect.is, suspect.wanted,
                                  suspect.wanted == "a text" ? ": give the value in quotes of its own" : ""));
     }
