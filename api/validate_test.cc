@@ -12,6 +12,8 @@
 namespace capi::api {
 namespace {
 
+using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 Provider FromJson(const Json& json) {
@@ -149,6 +151,25 @@ TEST(Validate, PreflightVectors) {
       EXPECT_THAT(Texts(errors), IsEmpty());
     }
   }
+}
+
+// F2: a few bytes can make gigabytes, and many patches as much as one.
+TEST(Validate, PatchesAreBoundedTogether) {
+  std::string aliases = "a: &a {b: c, d: e}\nl: [*a";
+  for (int i = 0; i < 100'000; ++i) aliases += ",*a";
+  std::string numbers = "l: [1";
+  for (int i = 0; i < 60'000; ++i) numbers += ",1";
+  Provider provider = Make("CoreProvider", "cluster-api", "{}");
+  auto errors = [&](std::vector<std::string> patches) {
+    provider.spec.manifest_patches = std::move(patches);
+    return Texts(Validate(provider));
+  };
+  EXPECT_THAT(errors({numbers + "]"}), IsEmpty());
+  EXPECT_THAT(errors({aliases + "]"}), ElementsAre(AllOf(testing::StartsWith("spec.manifestPatches[0]: "),
+                                                         HasSubstr("more than 8388608 bytes of values up to here"))));
+  EXPECT_THAT(errors({numbers + "]", numbers + "]", "a: 1"}),
+              ElementsAre(HasSubstr("spec.manifestPatches[1]: Invalid value: the patches together hold more than"),
+                          HasSubstr("spec.manifestPatches[2]: Invalid value: the patches together hold more than")));
 }
 
 // Patches that the reference refuses for their own form are refused; all others pass.

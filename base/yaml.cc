@@ -92,9 +92,6 @@ bool TooManyAliases(size_t nodes, size_t from_aliases) {
 }
 
 constexpr std::string_view kAliasing = "document contains excessive aliasing";
-// Copies of anchored nodes, kept or put in by aliases, may take this much: a few long texts can explode as well as many
-// short ones.
-constexpr size_t kMaxCopied = 64u << 20;
 constexpr size_t kNodeSize = 80;  // of a node beside its text; a member of a map is two
 
 // A finished node.
@@ -182,13 +179,13 @@ class Builder {
   Status OnAlias(const Event& event) {
     std::string name(View(event.data.alias.anchor));
     auto found = anchors_.find(name);
-    if (found == anchors_.end()) return Fail(event, fmt::format("unknown anchor '{}' referenced", name));
-    if (!found->second) return Fail(event, fmt::format("anchor '{}' value contains itself", name));
+    if (found == anchors_.end()) return Fail(event, "unknown anchor referenced");
+    if (!found->second) return Fail(event, "anchor value contains itself");
     const Node& target = *found->second;
     TRY(Count(event, 1 + target.nodes));
     from_aliases_ += target.nodes;
     if (TooManyAliases(nodes_, from_aliases_)) return Fail(event, kAliasing);
-    TRY(CountCopy(event, target));
+    TRY(Take(event, target.size));  // a few long texts can explode as well as many short ones
     if (stack_.size() + target.height > limits_.max_depth) return TooDeep(event);
     Node node = target;
     node.alias = true;
@@ -284,15 +281,9 @@ class Builder {
 
   // What the aliases of an anchor stand for.
   Status Keep(const Event& event, const std::string& anchor, const Node& node) {
-    TRY(CountCopy(event, node));
+    TRY(Take(event, node.size));
     anchors_[anchor] = node;
     return Ok();
-  }
-
-  Status CountCopy(const Event& event, const Node& node) {
-    copied_ += node.size;
-    if (copied_ > kMaxCopied) return Fail(event, kAliasing);
-    return Take(event, node.size);
   }
 
   Error TooDeep(const Event& event) const {
@@ -307,7 +298,7 @@ class Builder {
   std::map<std::string, std::optional<Node>> anchors_;  // none: still open
   Json root_;
   bool only_maps_ = true;  // of the list that ended last
-  size_t nodes_ = 0, from_aliases_ = 0, copied_ = 0;
+  size_t nodes_ = 0, from_aliases_ = 0;
   size_t& memory_;
 };
 

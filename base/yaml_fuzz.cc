@@ -3,6 +3,7 @@
 
 #include "base/fuzz.h"
 #include "base/yaml.h"
+#include "base/yaml_fields.h"
 
 namespace capi {
 namespace {
@@ -36,6 +37,19 @@ void CheckRoundTrip(const Json& value) {
   FUZZ_REQUIRE(ToYaml(*read) == written);
 }
 
+// Whatever is found is in the text.
+void CheckFields(std::string_view text, const Json& value) {
+  std::vector<YamlPath> paths = {{}, {"0"}};
+  if (value.is_object()) {
+    for (const auto& [key, member] : value.items()) paths.push_back({key});
+  }
+  for (const auto& field : FindYamlFields(text, paths)) {
+    if (!field) continue;
+    FUZZ_REQUIRE(field->value.begin <= field->value.end && field->value.end <= text.size());
+    for (const YamlExtent& key : field->keys) FUZZ_REQUIRE(key.begin <= key.end && key.end <= text.size());
+  }
+}
+
 }  // namespace
 }  // namespace capi
 
@@ -50,6 +64,7 @@ CAPI_FUZZ(yaml, "base",
   for (const YamlDocument& document : *documents) {
     FUZZ_REQUIRE(SizeOf(document.value) <= (128u << 20));
     CheckRoundTrip(document.value);
+    CheckFields(input.substr(std::min(document.offset, input.size())), document.value);
   }
   auto one = ParseYaml(input, limits);
   if (!one.ok()) return CheckPlace(one.error().message, input);

@@ -58,7 +58,7 @@ Result<Settings> LoadSettings(const Options& o) {
   if (const char* other = std::getenv("CAPI_OPERATOR_RENDERER_VERSION")) settings.renderer = other;
   auto text = ReadFile(o.clusterctl_config);
   if (!text.ok() && text.code() != Code::kNotFound) return text.error();
-  if (text.ok()) settings.file = TRY_WITH(ParseConfigFile(*text), o.clusterctl_config);
+  if (text.ok()) settings.file = TRY(ParseConfigFile(*text, o.clusterctl_config));
   return settings;
 }
 

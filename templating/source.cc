@@ -4,6 +4,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/strings.h"
 
@@ -42,15 +43,24 @@ const OutputSegment* SegmentAt(const std::vector<OutputSegment>& segments, size_
   return behind == segments.begin() ? nullptr : &*std::prev(behind);
 }
 
-// Names of the variables that stand in output[begin, end), in order, each once.
-std::vector<std::string> VariablesIn(const std::vector<OutputSegment>& segments, size_t begin, size_t end) {
-  std::vector<std::string> out;
-  const OutputSegment* segment = SegmentAt(segments, begin);
-  if (segment == nullptr) return out;
+// Calls `each` for those that made output[begin, end) and come from variables, until it says false.
+template <typename Each>
+void ForEachVariable(const std::vector<OutputSegment>& segments, size_t begin, size_t end, const Each& each) {
+  const OutputSegment* segment = begin < end ? SegmentAt(segments, begin) : nullptr;
+  if (segment == nullptr) return;
   for (; segment != segments.data() + segments.size() && segment->output < end; ++segment) {
-    bool known = std::find(out.begin(), out.end(), segment->variable) != out.end();
-    if (!segment->literal && !known) out.push_back(segment->variable);
+    if (!segment->literal && !each(*segment)) return;
   }
+}
+
+// Names of the variables that stand in output[begin, end), in order, each once.
+std::vector<std::string> NamesIn(const std::vector<OutputSegment>& segments, size_t begin, size_t end) {
+  std::vector<std::string> out;
+  std::set<std::string_view> known;
+  ForEachVariable(segments, begin, end, [&](const OutputSegment& segment) {
+    if (known.insert(segment.variable).second) out.push_back(segment.variable);
+    return true;
+  });
   return out;
 }
 
@@ -104,9 +114,10 @@ std::string ExplainYamlError(std::string_view message, std::string_view output,
     size_t offset = ToSource(segments, at);
     out.append(rest.data(), static_cast<size_t>(match[0].data() - rest.data()));
     out += has_column ? source.Place(offset) : source.PlaceOfLine(offset);
-    auto here = VariablesIn(segments, begin, std::max(at, std::min(output.find('\n', begin), output.size())) + 1);
+    auto here = NamesIn(segments, begin, std::max(at, std::min(output.find('\n', begin), output.size())) + 1);
     if (!here.empty()) {
-      return fmt::format("{}: no valid YAML once the value of {} is filled in", source.Place(offset), Join(here, ", "));
+      return fmt::format("{}: no valid YAML once the value of {} is filled in", source.Place(offset),
+                         ListVariables(here));
     }
     rest.remove_prefix(static_cast<size_t>(match[0].data() - rest.data()) + match[0].size());
   }
@@ -114,16 +125,26 @@ std::string ExplainYamlError(std::string_view message, std::string_view output,
 }
 
 bool HasVariable(const std::vector<OutputSegment>& segments, size_t begin, size_t end) {
-  return !VariablesIn(segments, begin, end).empty();
+  bool found = false;
+  ForEachVariable(segments, begin, end, [&](const OutputSegment&) {
+    found = true;
+    return false;
+  });
+  return found;
 }
 
-std::vector<std::string> VariablesAt(size_t begin, YamlPosition place, std::string_view output,
+std::vector<std::string> VariablesIn(YamlExtent extent, std::string_view output,
                                      const std::vector<OutputSegment>& segments) {
-  size_t line = begin + LineBegin(output.substr(begin), place.line), at = Forward(output, line, place.column);
-  size_t end = std::min(output.find('\n', at), output.size());
-  auto here = VariablesIn(segments, at, end);
-  // What is empty has no extent: whatever the line has it is.
-  return here.empty() ? VariablesIn(segments, line, end + 1) : here;
+  if (extent.begin < extent.end) return NamesIn(segments, extent.begin, extent.end);
+  size_t line = extent.begin == 0 ? 0 : output.rfind('\n', extent.begin - 1) + 1;  // npos + 1 is 0
+  return NamesIn(segments, line, std::min(output.find('\n', extent.begin), output.size()) + 1);
+}
+
+std::string ListVariables(const std::vector<std::string>& names) {
+  constexpr size_t kMostNamed = 10;
+  if (names.size() <= kMostNamed) return Join(names, ", ");
+  const std::vector<std::string> first(names.begin(), names.begin() + kMostNamed);
+  return fmt::format("{} and {} more", Join(first, ", "), names.size() - kMostNamed);
 }
 
 }  // namespace capi::templating

@@ -32,6 +32,7 @@ TEST(Warnings, AreReadFromTheirHeaders) {
       {"299 - \"not \xff UTF-8\"", {}},
       {"299 - \"" + long_text + "\"", {long_text}},
       {"299 - \"" + long_text + "x\"", {"a warning of 1025 bytes"}},  // I7: never a part of it
+      {R"(299  "no agent")", {}},
       {"", {}},
   };
   for (const Case& c : cases) {
