@@ -43,6 +43,13 @@ std::string Seen::Describe() const {
   return text;
 }
 
+Result<WallTime> NextTryIn(const std::string& message) {
+  constexpr std::string_view kWords = "next try at ", kLike = "2026-01-01T00:00:00Z";
+  size_t at = message.find(kWords);
+  if (at == std::string::npos) return Error{Code::kNotFound, "it reports no next try: " + message, {}};
+  return ParseTime(std::string_view(message).substr(at + kWords.size(), kLike.size()));
+}
+
 Cluster::Cluster(kube::ControlPlane& plane, bool cert_manager) : plane_(plane), client_(plane.NewClient("e2e")) {
   for (const auto& file : Must(ListDir("manifests/crds"), "manifests/crds")) {
     kube::ApplyYaml(*client_, Must(ReadFile("manifests/crds/" + file), file));
