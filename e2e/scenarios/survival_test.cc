@@ -39,26 +39,9 @@ class Survival : public UnmanagedCluster {
     spec.update(more);
     cluster_->ApplyProvider(kSmall.type, kSmall.ns, kSmall.name, spec);
   }
-  // With a name in `user` the server knows it by that.
-  void StartBehindProxy(std::vector<std::string> arguments, const std::string& user = "") {
-    auto proxy = kube::FaultProxy::Start(cluster_->plane().config());
-    ASSERT_TRUE(proxy.ok()) << proxy.error().message;
-    proxy_ = std::move(proxy).value();
-    std::string kubeconfig = proxy_->WriteKubeconfig(folder_.path());
-    if (!user.empty()) {
-      auto text = ReadFile(kubeconfig);
-      ASSERT_TRUE(text.ok()) << text.error().message;
-      std::string as = "user: {as: " + user + ", as-groups: [\"system:masters\"], token:";
-      ASSERT_TRUE(WriteFile(kubeconfig, ReplaceAll(*text, "user: {token:", as), 0600).ok());
-    }
-    operator_ = std::make_unique<OperatorProcess>(kubeconfig, std::move(arguments));
-  }
   std::string Extra() {
     return GetString(cluster_->Get("ConfigMap", "small", "small-settings").json(), {"data", "extra"});
   }
-
-  kube::TemporaryFolder folder_;
-  std::unique_ptr<kube::FaultProxy> proxy_;
 };
 
 // I4: the core arrives last, and everyone goes on by itself.
