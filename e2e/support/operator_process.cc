@@ -57,7 +57,10 @@ std::unique_ptr<OperatorProcess> OperatorProcess::Launch(const std::string& kube
 OperatorProcess::~OperatorProcess() {
   if (!process_) return;
   if (!ended_by_test_) {
-    EXPECT_TRUE(process_->Stop(SIGTERM) == 0 || LostItsLease()) << "it doesn't end well";
+    const bool ran = running();
+    const int code = process_->Stop(SIGTERM);
+    EXPECT_TRUE((ran && code == 0) || LostItsLease())
+        << (ran ? "it doesn't end well: " : "it ended by itself: ") << code;
   }
   if (::testing::Test::HasFailure())
     fmt::print(stderr, "---- the operator's log ends with\n{}\n", process_->LogTail(60));
@@ -94,6 +97,7 @@ void OperatorProcess::Kill() {
 }
 
 int OperatorProcess::Terminate() {
+  EXPECT_TRUE(running() || ended_by_test_ || LostItsLease()) << "it ended by itself:\n" << Log();
   ended_by_test_ = true;
   return process_->Stop(SIGTERM);
 }
