@@ -297,8 +297,7 @@ spec: {{version: v1.0.0, fetchConfig: {{selector: {{matchLabels: {{release: boot
     EXPECT_TRUE(kube::Eventually(ready)) << "and goes on";
   }
   EXPECT_TRUE(said);
-  // A resync would wake it too, after 15 s (F6).
-  EXPECT_THAT(metrics_.Text(), ::testing::HasSubstr("\ncapi_operator_changes_found_by_resync_total 0\n"));
+  EXPECT_THAT(metrics_.Text(), ::testing::HasSubstr("\ncapi_operator_changes_found_by_resync_total 0\n")) << "F6";
   proxy_->SetFaults(nullptr);
   const kube::Resource boots = api::ResourceOf(api::ProviderType::kBootstrap);
   ASSERT_TRUE(client_->Delete(Context{}, boots, "core", "boot").ok());
