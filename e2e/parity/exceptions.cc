@@ -178,7 +178,7 @@ constexpr ParityException kExceptions[] = {
      .why = "The same amount; nothing is gained by rewriting it.",
      .amend = AmendQuantities},
     {.name = "creation-timestamp",
-     .real = "prints `creationTimestamp: null` where the release has it, but for the kinds that it decodes",
+     .real = "prints `creationTimestamp: null` where the release has it, except for the kinds that it decodes",
      .ours = "drops it everywhere",
      .why =
          "Old kustomize and controller-gen wrote it; it is no wish of anybody's, and server-side apply would own it.",

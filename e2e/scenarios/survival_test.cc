@@ -177,13 +177,13 @@ TEST_F(Survival, TheApiServerRestarts) {
   EXPECT_TRUE(operator_->running() && operator_->pid() == pid);
 }
 
-// Writes by `user`, but for the lease, that the server got after `time`.
+// Writes by `user`, except for the lease, that the server got after `time`.
 std::vector<std::string> WritesAfter(const kube::ControlPlane& plane, const std::string& user,
                                      const std::string& time) {
   std::vector<std::string> writes;
   for (const AuditedRequest& request : AuditLog(plane)) {
-    bool told = request.user == user && request.writes() && request.resource != "leases" && request.time > time;
-    if (told) writes.push_back(request.ToString());
+    bool later = request.user == user && request.writes() && request.resource != "leases" && request.time > time;
+    if (later) writes.push_back(request.ToString());
   }
   return writes;
 }

@@ -126,9 +126,9 @@ std::string OperatorProcess::AddressOf(std::string_view what) const {
 
 std::string OperatorProcess::Metrics() const {
   auto answer = Get(AddressOf("serving metrics"), "/metrics");
-  bool told = answer.ok() && answer->status == 200;
-  EXPECT_TRUE(told) << "no metrics: " << (answer.ok() ? std::to_string(answer->status) : answer.error().message);
-  return told ? answer->body : "";
+  bool answered = answer.ok() && answer->status == 200;
+  EXPECT_TRUE(answered) << "no metrics: " << (answer.ok() ? std::to_string(answer->status) : answer.error().message);
+  return answered ? answer->body : "";
 }
 
 size_t OperatorProcess::ResidentKiB() const { return StatusNumber(pid(), "VmRSS:"); }
