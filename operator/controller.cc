@@ -18,6 +18,8 @@ namespace reason = api::reason;
 
 constexpr const char* kReadyMetric = "capi_operator_provider_ready";
 constexpr const char* kStalledMetric = "capi_operator_provider_stalled";
+constexpr const char* kResyncMetric = "capi_operator_changes_found_by_resync_total";
+constexpr const char* kResyncHelp = "Changes that were found by time alone: their events were lost, or they have none.";
 
 void DropManagedFields(kube::Object& object) {
   if (Json* metadata = Find(object.json(), {"metadata"})) metadata->erase("managedFields");
@@ -113,6 +115,7 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
     };
     informers_.push_back(std::make_unique<kube::Informer>(client, api::ResourceOf(kind.type), watch, handler));
   }
+  metrics_.Count(kResyncMetric, kResyncHelp, {}, 0);
 }
 
 ProviderController::~ProviderController() { watches_.Stop(); }
@@ -255,6 +258,7 @@ Done ProviderController::MigrateStorage(const Observation& o) {
 
 Result<kube::Outcome> ProviderController::Pass(const Context& parent, const std::string& key) {
   Context ctx = parent.WithLog(parent.log.With({{"provider", key}}));
+  resyncs_.Begin(key, controller_.queue().ByTimeAlone(key));
   auto observed = observer_.Observe(ctx, key);
   if (!observed.ok()) return ReportUnseen(ctx, key, observed.error());
   std::optional<Observation>& o = *observed;
@@ -326,6 +330,7 @@ kube::Outcome ProviderController::Schedule(const std::string& key, const Observa
     outcome.again_after = std::min(next.at.value_or(delay), delay);
   }
   if (done.hold) done.hold->after = next.told ? outcome.again_after : std::nullopt;
+  resyncs_.Next(key, next.resync);
   return outcome;
 }
 
@@ -343,6 +348,7 @@ Result<kube::Outcome> ProviderController::Report(const Context& ctx, Observation
     return next;
   }
   Status written = writer_.WriteStatus(ctx, o.provider, is);
+  if (!written.ok()) resyncs_.Next(key, false);  // what this pass couldn't say, the next one finds
   if (!written.ok() && written.code() == Code::kNotFound) return kube::Outcome{};
   if (!written.ok() && written.code() == Code::kConflict) {
     return kube::Outcome{.again_after = controller_.queue().Backoff(key, kSoon), .failed = true};
@@ -364,6 +370,14 @@ void ProviderController::Announce(const Context& ctx, const api::Provider& provi
   }
   LogChange(ctx, was, is);
   Measure(provider, is);
+  if (Turned(was, is) || !done.restored.empty() || done.forget) CountFoundByResync(ctx, provider.id.Key());
+}
+
+// F6 makes up for an event that was lost, and so hides the loss: it is counted.
+void ProviderController::CountFoundByResync(const Context& ctx, const std::string& key) {
+  if (!resyncs_.Resyncing(key) || !controller_.queue().ByTimeAlone(key)) return;
+  metrics_.Count(kResyncMetric, kResyncHelp, {});
+  ctx.log.Info("a change without an event, found by a resync");
 }
 
 // Its finalizer is removed: there is no status to write any more.
@@ -404,6 +418,7 @@ void ProviderController::Forget(const api::ProviderId& id) {
   observer_.Forget(key);
   masks_.Drop(key);
   migrations_.Forget(key);
+  resyncs_.Forget(key);
   metrics_.Remove(kReadyMetric, LabelsOf(id));
   metrics_.Remove(kStalledMetric, LabelsOf(id));
   MutexLock lock(mu_);

@@ -17,6 +17,7 @@
 #include "operator/decide/decide.h"
 #include "operator/observe/observe.h"
 #include "operator/observe/pod_reasons.h"
+#include "operator/report/resyncs.h"
 
 namespace capi::ops {
 
@@ -63,6 +64,7 @@ class ProviderController {
                                   const Done& done);
   static kube::Labels LabelsOf(const api::ProviderId& id);
   void Measure(const api::Provider& provider, const api::ProviderStatus& status);
+  void CountFoundByResync(const Context& ctx, const std::string& key);
   void Forget(const api::ProviderId& id);  // it is gone, and so is what is kept in memory for it
 
   Clock& clock_;
@@ -86,6 +88,7 @@ class ProviderController {
   Restorer restorer_;
   Scaler scaler_;
   PodReasons pods_;
+  Resyncs resyncs_;
   std::vector<std::unique_ptr<kube::Informer>> informers_;
   kube::Controller controller_;
   Mutex mu_;

@@ -77,6 +77,13 @@ bool HasCause(const Json& status, std::string_view reason) {
   return false;
 }
 
+// By a webhook or a policy, whatever reason these give, and not for what the object is.
+bool IsDenied(std::string_view message) {
+  auto says = [&](std::string_view words) { return message.find(words) != message.npos; };
+  return (says("admission webhook \"") && says("denied the request")) ||
+         (says("AdmissionPolicy '") && says("denied request: "));
+}
+
 // What the reason alone doesn't tell.
 Code Refine(Code code, const Json& status, std::string_view message) {
   if (GetString(status, {"reason"}).empty() && message.starts_with(kNotOfItsSchema)) return Code::kFailedPrecondition;
@@ -85,6 +92,7 @@ Code Refine(Code code, const Json& status, std::string_view message) {
                                   message.find("conversion webhook for") != message.npos)) {
     return Code::kUnavailable;
   }
+  if (code == Code::kInvalidArgument && IsDenied(message)) return Code::kPermissionDenied;
   if (code == Code::kPermissionDenied && HasCause(status, "NamespaceTerminating")) return Code::kFailedPrecondition;
   return code;
 }

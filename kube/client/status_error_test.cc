@@ -53,6 +53,11 @@ TEST(ErrorFromStatus, MapsReasonsToCodes) {
       {R"({"reason":"Invalid","code":422,"message":"bad: first","details":{"causes":[{"message":"first",
          "field":"x"},{"message":"second","field":"spec.y"},{"message":"third"}]}})",
        Code::kInvalidArgument, "bad: first (spec.y: second, third)"},
+      // U9: what is denied isn't invalid: another object of that kind would be denied as well.
+      {R"({"reason":"Invalid","code":422,"message":"x: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no"})",
+       Code::kPermissionDenied, "x: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no"},
+      {R"({"code":400,"message":"admission webhook \"w.example.com\" denied the request: no"})",
+       Code::kPermissionDenied, "admission webhook \"w.example.com\" denied the request: no"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.status);
