@@ -6,10 +6,9 @@
 
 #include "base/http/connection.h"
 #include "base/http/exchange.h"
+#include "base/http/grammar.h"
 #include "base/http/proxy.h"
-#include "base/http/response_reader.h"
 #include "base/http/tls.h"
-#include "base/http/token.h"
 #include "base/http/url.h"
 #include "base/mutex.h"
 
