@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "base/yaml_lines.h"
 
 namespace capi::templating {
 namespace {
@@ -14,17 +15,6 @@ namespace {
 constexpr std::string_view kSeparator = "\n---\n";
 
 bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-
-// Of a 1-based line, of the last one where there are fewer.
-size_t LineBegin(std::string_view text, size_t line) {
-  size_t at = 0;
-  for (; line > 1; --line) {
-    size_t newline = text.find('\n', at);
-    if (newline == std::string_view::npos) return at;
-    at = newline + 1;
-  }
-  return at;
-}
 
 // Columns count characters, from 1.
 size_t Forward(std::string_view text, size_t at, size_t column) {
@@ -98,7 +88,7 @@ std::string ExplainYamlError(std::string_view message, std::string_view output,
   std::string out;
   re2::StringPiece rest(message.data(), message.size()), match[3];
   while (kPlace.Match(rest, 0, rest.size(), RE2::UNANCHORED, match, 3)) {
-    size_t line = std::stoul(std::string(match[1])), begin = LineBegin(output, line);
+    size_t line = std::stoul(std::string(match[1])), begin = OffsetOfYamlLine(output, line);
     bool has_column = !match[2].empty();
     size_t at = has_column ? Forward(output, begin, std::stoul(std::string(match[2]))) : begin;
     size_t offset = ToSource(segments, at);
@@ -119,7 +109,7 @@ bool HasVariable(const std::vector<OutputSegment>& segments, size_t begin, size_
 
 std::vector<std::string> VariablesAt(size_t begin, YamlPosition place, std::string_view output,
                                      const std::vector<OutputSegment>& segments) {
-  size_t line = begin + LineBegin(output.substr(begin), place.line), at = Forward(output, line, place.column);
+  size_t line = begin + OffsetOfYamlLine(output.substr(begin), place.line), at = Forward(output, line, place.column);
   size_t end = std::min(output.find('\n', at), output.size());
   auto here = VariablesIn(segments, at, end);
   // What is empty has no extent: whatever the line has it is.
