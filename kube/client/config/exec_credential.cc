@@ -97,8 +97,7 @@ class Exec : public CredentialSource {
     }
   }
 
-  // The analysis can't follow the predicate, which WaitUntil runs with mu_ held.
-  Result<Credential> Get(const Context& ctx, bool refresh) override CAPI_NO_THREAD_SAFETY_ANALYSIS {
+  Result<Credential> Get(const Context& ctx, bool refresh) override {
     std::vector<std::jthread> ended;  // joined without the lock
     MutexLock lock(mu_);
     if (answer_ && !refresh && !Expired(ctx, *answer_)) return answer_->credential;
