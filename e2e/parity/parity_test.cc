@@ -7,9 +7,9 @@
 #include <thread>
 
 #include "base/files.h"
+#include "base/run_all.h"
 #include "base/strings.h"
 #include "base/testing/length.h"
-#include "base/thread_pool.h"
 #include "e2e/parity/compare.h"
 #include "e2e/parity/page.h"
 
@@ -32,7 +32,7 @@ std::vector<Verdict> TryAll(const Clusterctl& real, const std::vector<ParityCase
   std::vector<Verdict> verdicts(cases.size());
   std::vector<std::function<void()>> tasks;
   for (size_t i = 0; i < cases.size(); ++i) tasks.push_back([&, i] { verdicts[i] = Try(real, ours, cases[i]); });
-  ThreadPool(std::max(1u, std::thread::hardware_concurrency()), cases.size()).RunAll(std::move(tasks));
+  RunAll(std::thread::hardware_concurrency(), tasks);
   return verdicts;
 }
 

@@ -7,8 +7,8 @@
 #include <optional>
 #include <set>
 
+#include "base/run_all.h"
 #include "base/strings.h"
-#include "base/thread_pool.h"
 #include "kube/apply/replace.h"
 #include "kube/client/warnings.h"
 
@@ -60,14 +60,9 @@ std::map<int, std::vector<size_t>> Waves(const Range& range, IdOf id_of) {
 
 // Runs `work` for each index, at most `parallel` at once.
 void RunSideBySide(size_t parallel, const std::vector<size_t>& indices, const std::function<void(size_t)>& work) {
-  size_t threads = std::min(parallel, indices.size());
-  if (threads <= 1) {
-    for (size_t index : indices) work(index);
-    return;
-  }
   std::vector<std::function<void()>> tasks;
   for (size_t index : indices) tasks.push_back([&work, index] { work(index); });
-  ThreadPool(threads, threads).RunAll(std::move(tasks));
+  RunAll(parallel, tasks);
 }
 
 std::string VersionOf(const Manifest& manifest) { return GroupVersion::Parse(manifest.api_version).version; }

@@ -101,21 +101,25 @@ class Informer::Impl {
     return refusal_;
   }
 
-  Status WaitForSync(const Context& ctx) const CAPI_NO_THREAD_SAFETY_ANALYSIS {
+  Status WaitForSync(const Context& ctx) const {
     MutexLock lock(mu_);
     MonoTime deadline = ctx.deadline.value_or(MonoTime::max());
-    if (ctx.clock->WaitUntil(sync_changed_, mu_, ctx.stop, deadline,
-                             [this]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return synced_; }))
+    if (ctx.clock->WaitUntil(sync_changed_, mu_, ctx.stop, deadline, [this] {
+          mu_.AssertHeld();
+          return synced_;
+        }))
       return Ok();
     TRY_WITH(ctx.Check(), "waiting for " + resource.plural);
     return Error{Code::kDeadlineExceeded, "waiting for " + resource.plural, {}};
   }
 
-  Status AwaitState(const Context& ctx) const CAPI_NO_THREAD_SAFETY_ANALYSIS {
+  Status AwaitState(const Context& ctx) const {
     MutexLock lock(mu_);
     MonoTime deadline = ctx.deadline.value_or(MonoTime::max());
-    ctx.clock->WaitUntil(sync_changed_, mu_, ctx.stop, deadline,
-                         [this]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return synced_ || trouble_; });
+    ctx.clock->WaitUntil(sync_changed_, mu_, ctx.stop, deadline, [this] {
+      mu_.AssertHeld();
+      return synced_ || trouble_;
+    });
     if (synced_) return Ok();
     if (trouble_) return trouble_->With("watching " + resource.plural);
     TRY_WITH(ctx.Check(), "waiting for " + resource.plural);

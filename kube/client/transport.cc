@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/http/url.h"
 #include "kube/client/status_error.h"
 
 namespace capi::kube {
@@ -20,7 +21,8 @@ Result<std::unique_ptr<Transport>> Transport::Create(const Config& config, const
   http::Options http_options;
   http_options.tls = config.tls;
   http_options.proxy = config.proxy;
-  auto http = TRY_WITH(http::Client::Create(config.server, std::move(http_options)), "API server " + config.server);
+  auto http = TRY_WITH(http::Client::Create(config.server, std::move(http_options)),
+                       "API server " + http::PrintableUrl(config.server));
   return std::unique_ptr<Transport>(new Transport(config, options, std::move(http)));
 }
 

@@ -71,8 +71,10 @@ std::optional<std::string> WorkQueue::Get(const std::stop_token& stop) {
       return key;
     }
     MonoTime due = NextDue();
-    clock_.WaitUntil(changed_, mu_, stop, due,
-                     [this, due]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return !ready_.empty() || NextDue() < due; });
+    clock_.WaitUntil(changed_, mu_, stop, due, [this, due] {
+      mu_.AssertHeld();
+      return !ready_.empty() || NextDue() < due;
+    });
   }
   return std::nullopt;
 }
