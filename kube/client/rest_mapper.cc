@@ -110,8 +110,10 @@ Status RestMapper::Refresh(const Context& ctx) {
     for (;;) {
       if (last_refresh_ && clock_.Monotonic() - *last_refresh_ < kAskAgainAfter) return last_outcome_;
       if (!asking_) break;
-      ctx.clock->WaitUntil(changed_, mu_, ctx.stop, ctx.deadline.value_or(MonoTime::max()),
-                           [this]() CAPI_REQUIRES(mu_) { return !asking_; });
+      ctx.clock->WaitUntil(changed_, mu_, ctx.stop, ctx.deadline.value_or(MonoTime::max()), [this] {
+        mu_.AssertHeld();
+        return !asking_;
+      });
       if (asking_) {
         TRY_WITH(ctx.Check(), "waiting for discovery");
         return Error{Code::kDeadlineExceeded, "waiting for discovery", {}};
