@@ -1,9 +1,8 @@
 // YAML: what is read can be written and read again; errors have places; aliases don't explode.
-#include <algorithm>
-
 #include "base/fuzz.h"
 #include "base/yaml.h"
 #include "base/yaml_fields.h"
+#include "base/yaml_lines.h"
 
 namespace capi {
 namespace {
@@ -21,11 +20,7 @@ size_t SizeOf(const Json& value) {
 void CheckPlace(const std::string& message, std::string_view text) {
   unsigned line = 0, column = 0;
   FUZZ_REQUIRE(std::sscanf(message.c_str(), "line %u, column %u: ", &line, &column) == 2);
-  // Line breaks of YAML 1.1 are "\n", "\r", "\r\n", U+0085, U+2028 and U+2029; each has one of these bytes.
-  auto breaks = std::count_if(text.begin(), text.end(), [](char c) {
-    return c == '\n' || c == '\r' || c == '\x85' || c == '\xA8' || c == '\xA9';
-  });
-  FUZZ_REQUIRE(line >= 1 && line <= static_cast<unsigned>(breaks) + 2);
+  FUZZ_REQUIRE(line >= 1 && line <= CountYamlBreaks(text) + 2);
   FUZZ_REQUIRE(column >= 1 && column <= text.size() + 2);
 }
 
@@ -62,6 +57,7 @@ CAPI_FUZZ(yaml, "base",
   auto documents = ParseYamlStream(input, limits);
   if (!documents.ok()) return CheckPlace(documents.error().message, input);
   for (const YamlDocument& document : *documents) {
+    FUZZ_REQUIRE(document.offset == OffsetOfYamlLine(input, static_cast<size_t>(document.line)));
     FUZZ_REQUIRE(SizeOf(document.value) <= (128u << 20));
     CheckRoundTrip(document.value);
     CheckFields(input.substr(std::min(document.offset, input.size())), document.value);

@@ -158,7 +158,6 @@ class GitHubRepository : public Repository {
     http.tls.ca_file = options_.ca_file;
     http.proxy = options_.proxy;
     http.connect_timeout = options_.connect_timeout;
-    http.follow_redirects = true;
     Result<http::Response> response =
         http::Fetch(ctx.WithTimeout(options_.request_timeout), url, std::move(request), http);
     if (!response.ok()) return Unreachable(ctx, response.error());

@@ -18,6 +18,8 @@ namespace reason = api::reason;
 
 constexpr const char* kReadyMetric = "capi_operator_provider_ready";
 constexpr const char* kStalledMetric = "capi_operator_provider_stalled";
+constexpr const char* kResyncMetric = "capi_operator_changes_found_by_resync_total";
+constexpr const char* kResyncHelp = "Changes that were found by time alone: their events were lost, or they have none.";
 
 void DropManagedFields(kube::Object& object) {
   if (Json* metadata = Find(object.json(), {"metadata"})) metadata->erase("managedFields");
@@ -75,8 +77,11 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
       events_(events),
       options_(std::move(options)),
       cache_([this](const ProviderCache::Change& change) { OnProvider(change); }),
-      watches_(client, [this](const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,
-                              const kube::ObjectPtr& is) { OnWatch(watch, users, was, is); }),
+      watches_(
+          client,
+          [this](const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,
+                 const kube::ObjectPtr& is) { OnWatch(watch, users, was, is); },
+          [this](const Watches::Key& watch) { OnWatchEnd(watch); }),
       inventory_key_(client, options_.own_ns),
       fights_(clock),
       use_(client, watches_),
@@ -110,6 +115,7 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
     };
     informers_.push_back(std::make_unique<kube::Informer>(client, api::ResourceOf(kind.type), watch, handler));
   }
+  metrics_.Count(kResyncMetric, kResyncHelp, {}, 0);
 }
 
 ProviderController::~ProviderController() { watches_.Stop(); }
@@ -137,10 +143,7 @@ std::vector<std::string> ProviderController::Unlisted() const {
 }
 
 void ProviderController::Wake(const std::function<bool(const api::ProviderId&)>& who) {
-  for (const auto& cached : cache_.All()) {
-    const api::ProviderId& id = cached->provider->id;
-    if (who(id)) controller_.queue().Add(id.Key());
-  }
+  for (const std::string& key : cache_.Keys(who)) controller_.queue().Add(key);
 }
 
 void ProviderController::OnProvider(const ProviderCache::Change& change) {
@@ -160,13 +163,15 @@ void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::
     }
     return;
   }
-  bool any = false;
+  // Before anybody is woken, who would still be told that there is no such kind.
+  if (watch.purpose == Watches::Purpose::kNewKinds) client_.mapper().Invalidate();
   for (const auto& key : users) {
-    if (!Wakes(watch, was, is, api::ProviderId::FromKey(key))) continue;
-    any = true;
-    controller_.queue().Add(key);
+    if (Wakes(watch, was, is, api::ProviderId::FromKey(key))) controller_.queue().Add(key);
   }
-  if (any && watch.resource.plural == "customresourcedefinitions") client_.mapper().Invalidate();
+}
+
+void ProviderController::OnWatchEnd(const Watches::Key& watch) {
+  if (IsShared(watch)) observer_.tracks().ForgetKind({watch.resource.group, watch.resource.kind});
 }
 
 Done ProviderController::Act(const Context& ctx, Observation& o, const Step& step) {
@@ -253,6 +258,7 @@ Done ProviderController::MigrateStorage(const Observation& o) {
 
 Result<kube::Outcome> ProviderController::Pass(const Context& parent, const std::string& key) {
   Context ctx = parent.WithLog(parent.log.With({{"provider", key}}));
+  resyncs_.Begin(key, controller_.queue().ByTimeAlone(key));
   auto observed = observer_.Observe(ctx, key);
   if (!observed.ok()) return ReportUnseen(ctx, key, observed.error());
   std::optional<Observation>& o = *observed;
@@ -324,6 +330,7 @@ kube::Outcome ProviderController::Schedule(const std::string& key, const Observa
     outcome.again_after = std::min(next.at.value_or(delay), delay);
   }
   if (done.hold) done.hold->after = next.told ? outcome.again_after : std::nullopt;
+  resyncs_.Next(key, next.resync);
   return outcome;
 }
 
@@ -341,6 +348,7 @@ Result<kube::Outcome> ProviderController::Report(const Context& ctx, Observation
     return next;
   }
   Status written = writer_.WriteStatus(ctx, o.provider, is);
+  if (!written.ok()) resyncs_.Next(key, false);  // what this pass couldn't say, the next one finds
   if (!written.ok() && written.code() == Code::kNotFound) return kube::Outcome{};
   if (!written.ok() && written.code() == Code::kConflict) {
     return kube::Outcome{.again_after = controller_.queue().Backoff(key, kSoon), .failed = true};
@@ -362,6 +370,14 @@ void ProviderController::Announce(const Context& ctx, const api::Provider& provi
   }
   LogChange(ctx, was, is);
   Measure(provider, is);
+  if (Turned(was, is) || !done.restored.empty() || done.forget) CountFoundByResync(ctx, provider.id.Key());
+}
+
+// F6 makes up for an event that was lost, and so hides the loss: it is counted.
+void ProviderController::CountFoundByResync(const Context& ctx, const std::string& key) {
+  if (!resyncs_.Resyncing(key) || !controller_.queue().ByTimeAlone(key)) return;
+  metrics_.Count(kResyncMetric, kResyncHelp, {});
+  ctx.log.Info("a change without an event, found by a resync");
 }
 
 // Its finalizer is removed: there is no status to write any more.
@@ -402,6 +418,7 @@ void ProviderController::Forget(const api::ProviderId& id) {
   observer_.Forget(key);
   masks_.Drop(key);
   migrations_.Forget(key);
+  resyncs_.Forget(key);
   metrics_.Remove(kReadyMetric, LabelsOf(id));
   metrics_.Remove(kStalledMetric, LabelsOf(id));
   MutexLock lock(mu_);

@@ -17,6 +17,7 @@
 #include "operator/decide/decide.h"
 #include "operator/observe/observe.h"
 #include "operator/observe/pod_reasons.h"
+#include "operator/report/resyncs.h"
 
 namespace capi::ops {
 
@@ -44,6 +45,7 @@ class ProviderController {
   void OnProvider(const ProviderCache::Change& change);
   void OnWatch(const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,
                const kube::ObjectPtr& is);
+  void OnWatchEnd(const Watches::Key& watch);
   // Kinds of providers that the server has and doesn't let be listed.
   std::vector<std::string> Unlisted() const;
   void Wake(const std::function<bool(const api::ProviderId&)>& who);
@@ -62,6 +64,7 @@ class ProviderController {
                                   const Done& done);
   static kube::Labels LabelsOf(const api::ProviderId& id);
   void Measure(const api::Provider& provider, const api::ProviderStatus& status);
+  void CountFoundByResync(const Context& ctx, const std::string& key);
   void Forget(const api::ProviderId& id);  // it is gone, and so is what is kept in memory for it
 
   Clock& clock_;
@@ -85,6 +88,7 @@ class ProviderController {
   Restorer restorer_;
   Scaler scaler_;
   PodReasons pods_;
+  Resyncs resyncs_;
   std::vector<std::unique_ptr<kube::Informer>> informers_;
   kube::Controller controller_;
   Mutex mu_;

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/files.h"
+#include "base/http/url.h"
 #include "base/version.h"
 #include "operator/act/adopt_inventory.h"
 #include "operator/controller.h"
@@ -124,7 +125,7 @@ Status Run(const Options& o) {
   AddParts(o, *client, events, manager);
   controller.AddTo(manager);
   manager.LeadBy(elector);
-  ctx.log.Info("started", {{"version", kProjectVersion}, {"server", config.server}});
+  ctx.log.Info("started", {{"version", kProjectVersion}, {"server", http::PrintableUrl(config.server)}});
   auto ended = manager.Run(ctx);
   if (ended.ok()) ctx.log.Info("stopped");
   return ended;

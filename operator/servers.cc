@@ -54,7 +54,7 @@ int Refusal(kube::Client& client, const http::ServerRequest& request) {
   std::string header = request.headers.Get("Authorization");
   constexpr std::string_view kBearer = "Bearer ";
   if (header.rfind(kBearer, 0) != 0) return 401;
-  Context ctx = Context{}.WithTimeout(Seconds(10));
+  Context ctx = Context{}.WithStop(request.stop).WithTimeout(Seconds(10));
   auto user = Review(ctx, client, header.substr(kBearer.size()));
   if (!user.ok()) return 500;
   if (!*user) return 401;

@@ -142,6 +142,7 @@ TEST(ParseObjects, AValueThatChangesAFieldsTypeIsRefused) {
       {deployment, {{"VALUE", "a: b"}}, "no valid YAML once the value of VALUE is filled in"},
       {deployment, {{"ARG", "true"}}, "value of ARG makes spec.template.spec.containers[0].args[2] a boolean"},
       {deployment, {{"LABEL", "1.5"}}, "value of LABEL makes metadata.labels.a a number"},
+      {"# a\xe2\x80\xa8# b\n" + deployment, {{"LABEL", "1.5"}}, "value of LABEL makes metadata.labels.a a number"},
       {deployment, {{"REPLICAS", "many"}}, "value of REPLICAS makes spec.replicas a text, and it has to be a number"},
       {"kind: List\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata: {name: s}\n  stringData: {p: ${P}}\n",
        {{"P", "12"}},

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/strings.h"
+#include "base/yaml_lines.h"
 
 namespace capi::templating {
 namespace {
@@ -15,17 +16,6 @@ namespace {
 constexpr std::string_view kSeparator = "\n---\n";
 
 bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-
-// Of a 1-based line, of the last one where there are fewer.
-size_t LineBegin(std::string_view text, size_t line) {
-  size_t at = 0;
-  for (; line > 1; --line) {
-    size_t newline = text.find('\n', at);
-    if (newline == std::string_view::npos) return at;
-    at = newline + 1;
-  }
-  return at;
-}
 
 // Columns count characters, from 1.
 size_t Forward(std::string_view text, size_t at, size_t column) {
@@ -108,7 +98,7 @@ std::string ExplainYamlError(std::string_view message, std::string_view output,
   std::string out;
   re2::StringPiece rest(message.data(), message.size()), match[3];
   while (kPlace.Match(rest, 0, rest.size(), RE2::UNANCHORED, match, 3)) {
-    size_t line = std::stoul(std::string(match[1])), begin = LineBegin(output, line);
+    size_t line = std::stoul(std::string(match[1])), begin = OffsetOfYamlLine(output, line);
     bool has_column = !match[2].empty();
     size_t at = has_column ? Forward(output, begin, std::stoul(std::string(match[2]))) : begin;
     size_t offset = ToSource(segments, at);

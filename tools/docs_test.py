@@ -54,6 +54,16 @@ class Pages(unittest.TestCase):
                 with self.subTest(page=page, script=name):
                     self.assertTrue(os.path.exists(os.path.join(ROOT, name.rstrip("./"))), "no such file")
 
+    def test_the_pages_of_vectors_name_every_reader(self):
+        page = read("testdata/vectors/README.md") + read("docs/vectors.md")
+        vectors = {os.path.basename(name) for name in glob.glob(os.path.join(ROOT, "testdata", "vectors", "*.json"))}
+        named = re.compile(r'"((?:[\w-]+)\.json)"')
+        for folder in ("api", "base", "cli", "e2e", "fetch", "operator", "templating"):
+            for path in sorted(glob.glob(f"{folder}/**/*.cc", root_dir=ROOT, recursive=True)):
+                if not path.startswith("base/testing/") and vectors & set(named.findall(read(path))):
+                    with self.subTest(path=path):
+                        self.assertIn(f"`{path}`", page)
+
     def test_make_runs_scripts_that_are_there(self):
         for name in set(re.findall(r"\btools/\w+", read("Makefile"))):
             with self.subTest(script=name):

@@ -18,7 +18,4 @@ Result<Url> ParseProxyUrl(std::string_view text);
 // this server (Proxy.always), as in Go. Errors as ParseProxyUrl.
 Result<std::optional<Url>> ProxyFor(const Url& url, const Proxy& proxy);
 
-// "Basic ..." of a proxy URL's user and password, "" for none.
-std::string ProxyAuthorization(const Url& proxy);
-
 }  // namespace capi::http

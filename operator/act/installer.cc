@@ -313,13 +313,9 @@ Installer::Step Installer::ApplyPart(const Context& ctx, Observation& o, const s
   };
   const kube::Inventory current = m.inventory;
   auto applied = applier_.Apply(ctx, part, current, changes, left_behind);
+  needs_.observer.tracks().ExpectWritten(changes);
   for (const auto& change : changes) {
-    bool written =
-        change.action == kube::Change::Action::kCreated || change.action == kube::Change::Action::kConfigured;
-    if (change.action == kube::Change::Action::kFailed) continue;
-    m.inventory.Put(change.id, change.entry);
-    if (!written || !(IsWorkload(change.id) || IsCrd(change.id))) continue;
-    needs_.observer.tracks().Expect(change.id, change.resource_version);
+    if (change.action != kube::Change::Action::kFailed) m.inventory.Put(change.id, change.entry);
   }
   AddServerWarnings(changes, m.warnings);
   done.inventory = m.inventory;

@@ -224,7 +224,10 @@ class MigrationsTest : public ::testing::Test {
         ++runs_;
         ++cursor.objects;
         looked();
-        changed_.wait(mu_, [this]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return end_.has_value(); });
+        changed_.wait(mu_, [this] {
+          mu_.AssertHeld();
+          return end_.has_value();
+        });
         Status status = *end_;
         end_.reset();
         return status;

@@ -52,6 +52,7 @@ NextPass NextPassOf(const Observation& o, const Done& done, bool ready, Millis s
   for (const Fight& fight : o.fights) AtTheLatest(next, fight.next + Millis(1));
   if (o.fleet.blind) AtTheLatest(next, kBlind);
   if (done.again_after) AtTheLatest(next, *done.again_after);
+  next.resync = !next.told && o.fights.empty() && !o.fleet.blind && !done.again_after;
   return next;
 }
 

@@ -19,7 +19,7 @@ _PURE = [
     for name in (
         "act/materials act/migrations act/rendered_cache decide/adoption decide/contract_plan decide/crd_stages decide/drift "
         "decide/pause decide/rollout observe/fights observe/pod_reasons observe/settings observe/slim observe/tracks options "
-        "report/secret_values report/summarize wakes"
+        "report/resyncs report/secret_values report/summarize wakes"
     ).split()
 ]
 # The rest needs the watches of a cluster.
