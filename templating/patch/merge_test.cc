@@ -158,6 +158,15 @@ TEST(JsonPatch, OperationsAreThoseOfTheStandard) {
   EXPECT_EQ(target, Yaml("{a: [1, 2], b: {}}"));
   EXPECT_TRUE(Operate(target, Yaml("[{op: move, from: /a/0, path: /b/x}, {op: copy, from: /b, path: /c}]")).ok());
   EXPECT_EQ(target, Yaml("{a: [2], b: {x: 1}, c: {x: 1}}"));
+  // Only a map, a list or nothing can be gone into.
+  target = Yaml("{e: ~}");
+  EXPECT_TRUE(Operate(target, Yaml("[{op: add, path: /e/x, value: 1}]")).ok());
+  EXPECT_EQ(target, Yaml("{e: {x: 1}}"));
+  for (const char* bad : {"[{op: add, path: /s/x, value: 1}]", "[{op: remove, path: /s/x}]",
+                          "[{op: copy, from: /e, path: /s/x}]", "[{op: remove, path: /e/x}]"}) {
+    target = Yaml("{s: text, e: ~}");
+    EXPECT_FALSE(Operate(target, Yaml(bad)).ok()) << bad;
+  }
   for (const char* bad :
        {"[{op: remove, path: /b/c}, {op: remove, path: /nope}]", "[{op: nope, path: /a}]",
         "[{op: test, path: /b/c, value: x}]", "[{op: add, path: /x/y, value: 1}]", "[{path: /a}]", "[1]",
