@@ -258,8 +258,9 @@ Done ProviderController::MigrateStorage(const Observation& o) {
 
 Result<kube::Outcome> ProviderController::Pass(const Context& parent, const std::string& key) {
   Context ctx = parent.WithLog(parent.log.With({{"provider", key}}));
-  resyncs_.Begin(key, controller_.queue().ByTimeAlone(key));
   auto observed = observer_.Observe(ctx, key);
+  // Not before, so that an event of what it has just seen counts; and not after the step, which makes events of its own.
+  resyncs_.Begin(key, controller_.queue().ByTimeAlone(key));
   if (!observed.ok()) return ReportUnseen(ctx, key, observed.error());
   std::optional<Observation>& o = *observed;
   if (!o) {
@@ -375,7 +376,7 @@ void ProviderController::Announce(const Context& ctx, const api::Provider& provi
 
 // F6 makes up for an event that was lost, and so hides the loss: it is counted.
 void ProviderController::CountFoundByResync(const Context& ctx, const std::string& key) {
-  if (!resyncs_.Resyncing(key) || !controller_.queue().ByTimeAlone(key)) return;
+  if (!resyncs_.Resyncing(key)) return;
   metrics_.Count(kResyncMetric, kResyncHelp, {});
   ctx.log.Info("a change without an event, found by a resync");
 }
