@@ -52,7 +52,7 @@ class Installer {
   bool TakeLastRender(const Observation& o, Material& m);
   Result<std::string> GitHubToken(const Context& ctx, const Observation& o);
   Step Resolve(const Context& ctx, Observation& o, Material& m);
-  Step PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository, Material& m);
+  Step PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository);
   Step Load(const Context& ctx, const Observation& o, Material& m);
   Step Inspect(const Observation& o, Material& m);
   Step Gate(const Context& ctx, Observation& o, Material& m);

@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 
 const kube::ObjectId kId{"", "ConfigMap", "aws-system", "settings"};
 
-kube::Manifest Settings() {
+kube::Manifest SettingsMap() {
   return kube::ToManifest(kube::Object(*ParseJson(
       R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"settings","namespace":"aws-system"},"data":{}})")));
 }
@@ -36,7 +36,7 @@ class Restoring : public ::testing::Test {
     observer_.emplace(Observer::Needs{*client_, providers_, *watches_, settings_, fights_, *use_, clock_,
                                       [](const std::string&) { return MigrationProgress{}; },
                                       [this](const std::string& key) { return rendered_.InputsOf(key); }});
-    o_.inventory.Put(kId, {"v1", Settings().hash, "fields", false});
+    o_.inventory.Put(kId, {"v1", SettingsMap().hash, "fields", false});
     o_.rendered = "inputs";
   }
   ~Restoring() override { watches_->Stop(); }
@@ -52,7 +52,7 @@ class Restoring : public ::testing::Test {
 
   FakeClock clock_;
   ProviderCache providers_{[](const ProviderCache::Change&) {}};
-  ops::Settings settings_;
+  Settings settings_;
   Fights fights_{clock_};
   RenderedCache rendered_;
   std::unique_ptr<kube::Client> client_;
