@@ -71,8 +71,8 @@ void DropEmptyTimestamps(Objects& objects) {
 // The command line prints a Namespace object, also where the release has none; the operator applies none.
 void SettleNamespaceObject(const RenderInput& input, const std::string& target, Objects& objects) {
   if (!input.keep_namespace_object) {
-    std::erase_if(objects, IsNamespace);
-  } else if (std::none_of(objects.begin(), objects.end(), IsNamespace)) {
+    std::erase_if(objects, kube::IsNamespace);
+  } else if (std::none_of(objects.begin(), objects.end(), kube::IsNamespace)) {
     objects.emplace_back(Json{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", target}}}});
   }
 }
@@ -122,7 +122,7 @@ class Rendering {
     places_ = std::move(parsed->places);
     DropEmptyTimestamps(out_.objects);
     // What is left to apply would be nothing, which must never read as "remove everything" (F2).
-    if (!input_.keep_namespace_object && std::all_of(out_.objects.begin(), out_.objects.end(), IsNamespace)) {
+    if (!input_.keep_namespace_object && std::all_of(out_.objects.begin(), out_.objects.end(), kube::IsNamespace)) {
       return Step(RenderStep::kParse, Invalid("failed to parse yaml: there is no object in it but a Namespace"));
     }
     return true;

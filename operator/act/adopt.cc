@@ -7,6 +7,7 @@
 #include "operator/act/installer.h"
 #include "operator/act/materials.h"
 #include "operator/decide/adoption.h"
+#include "operator/observe/clusterctl_inventory.h"
 #include "templating/recover.h"
 
 namespace capi::ops {

@@ -6,6 +6,7 @@
 
 #include "kube/apply/apply.h"
 #include "operator/act/inventory_key.h"
+#include "operator/act/migrations.h"
 #include "operator/act/release_store.h"
 #include "operator/act/render_turn.h"
 #include "operator/act/rendered_cache.h"

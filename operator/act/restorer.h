@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kube/apply/apply.h"
+#include "operator/act/rendered_cache.h"
 #include "operator/decide/decide.h"
 #include "operator/observe/observe.h"
 #include "operator/report/summarize.h"

@@ -6,6 +6,7 @@
 #include "kube/meta/label_selector.h"
 #include "operator/decide/adoption.h"
 #include "operator/decide/rules.h"
+#include "operator/observe/clusterctl_inventory.h"
 #include "operator/observe/slim.h"
 #include "operator/observe/stored_release.h"
 

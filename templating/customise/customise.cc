@@ -49,7 +49,7 @@ const api::DeploymentSpec* DeploymentSpecOf(const api::ProviderSpec& spec, const
 
 Status Customise(std::vector<kube::Object>& objects, const api::ProviderSpec& spec, const KnownManager* known,
                  std::vector<std::string>& warnings) {
-  bool only_one = std::count_if(objects.begin(), objects.end(), IsDeployment) == 1;
+  bool only_one = std::count_if(objects.begin(), objects.end(), kube::IsDeployment) == 1;
   std::set<std::string> used;
   for (kube::Object& object : objects) {
     if (!IsDeployment(object)) continue;
