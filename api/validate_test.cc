@@ -66,12 +66,22 @@ TEST(Validate, Table) {
        "spec.fetchConfig: Invalid value: Must specify one and only one of {oci, url, selector, git}",
        "FetchConfigValidationError"},
       {"{fetchConfig: {oci: registry.example/a}}", kNoOci, "InvalidSpec"},
+      {"{fetchConfig: {url: 'https://github.com/o/r/releases/latest/a.yaml'}}", "", ""},
+      {"{fetchConfig: {url: 'https://gitlab.com/api/v4/projects/p/packages/generic/a/v1.0.0/a.yaml'}}",
+       "spec.fetchConfig.url: Invalid value: "
+       "\"https://gitlab.com/api/v4/projects/p/packages/generic/a/v1.0.0/a.yaml\": only releases on GitHub are supported "
+       "yet: write https://github.com/{owner}/{repository}/releases/{latest|version-tag}/{components.yaml}",
+       "InvalidSpec"},
+      {"{fetchConfig: {url: /etc/releases/a.yaml}}",
+       "spec.fetchConfig.url: Invalid value: \"/etc/releases/a.yaml\": only releases on GitHub are supported yet: write "
+       "https://github.com/{owner}/{repository}/releases/{latest|version-tag}/{components.yaml}",
+       "InvalidSpec"},
       {"{fetchConfig: {git: {url: 'https://a', secretRef: {name: s}}}}", kNoGit, "InvalidSpec"},
-      {"{fetchConfig: {url: a, digest: 'sha256:AB'}}",
+      {"{fetchConfig: {url: 'https://github.com/o/r/releases/latest/a.yaml', digest: 'sha256:AB'}}",
        "spec.fetchConfig.digest: Invalid value: \"sha256:AB\": must be sha256: and 64 lower-case hexadecimal digits",
        "InvalidSpec"},
-      {"{fetchConfig: {url: a, verify: {provider: cosign, secretRef: {name: k}}}}", kNoSignatures, "InvalidSpec"},
-      {"{fetchConfig: {url: a, secretRef: {name: k}}}", kNoCredentials, "InvalidSpec"},
+      {"{fetchConfig: {url: 'https://github.com/o/r/releases/latest/a.yaml', verify: {provider: cosign, secretRef: {name: k}}}}", kNoSignatures, "InvalidSpec"},
+      {"{fetchConfig: {url: 'https://github.com/o/r/releases/latest/a.yaml', secretRef: {name: k}}}", kNoCredentials, "InvalidSpec"},
       {"{configSecret: {name: My_Secret}}",
        "spec.configSecret.name: Invalid value: \"My_Secret\": must be a lower-case DNS-1123 subdomain", "InvalidSpec"},
       {"{configSecret: {name: ''}}", "spec.configSecret.name: Required value: name of the object", "InvalidSpec"},
@@ -105,7 +115,7 @@ TEST(Validate, Table) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.spec);
-    auto errors = Validate(Make(kAws, "aws", c.spec));
+    auto errors = Validate(Make(kAws, "aws", c.spec), true);
     if (c.text.empty()) {
       EXPECT_THAT(Texts(errors), IsEmpty());
       continue;
@@ -117,14 +127,25 @@ TEST(Validate, Table) {
   }
 }
 
-TEST(Validate, ConditionsKeepTheTextsThatUsersKnow) {
-  auto errors = Validate(Make("CoreProvider", "mine", "{version: one, configSecret: {name: A}}"));
+// I5: with the texts that users of the reference know.
+TEST(Validate, NamesAllThatIsWrong) {
+  auto errors = Validate(Make("CoreProvider", "mine", "{version: one, configSecret: {name: A}}"), false);
   ASSERT_EQ(errors.size(), 4u);
-  EXPECT_EQ(errors[0].ConditionMessage(), "could not parse \"one\" as version");
-  EXPECT_EQ(errors[1].ConditionMessage(), "Incorrect CoreProvider name: mine. It should be cluster-api");
-  EXPECT_EQ(errors[2].ConditionMessage(),
+  EXPECT_EQ(errors[0].detail, "could not parse \"one\" as version");
+  EXPECT_EQ(errors[1].detail, "Incorrect CoreProvider name: mine. It should be cluster-api");
+  EXPECT_EQ(errors[2].detail,
             "Either Selector, OCI URL or provider URL must be provided for a not predefined provider");
-  EXPECT_EQ(errors[3].ConditionMessage(), "spec.configSecret.name: must be a lower-case DNS-1123 subdomain");
+  EXPECT_EQ(errors[3].path, "spec.configSecret.name");
+}
+
+// I2: a registry is the built-in one, or that of the operator's configuration file.
+TEST(Validate, AProviderThatARegistryKnowsNeedsNoSource) {
+  api::Provider custom = Make("InfrastructureProvider", "my-custom-aws", "{version: v1.0.0}");
+  EXPECT_THAT(Texts(Validate(custom, true)), IsEmpty());
+  auto errors = Validate(custom, false);
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_EQ(errors[0].path, "spec.fetchConfig");
+  EXPECT_EQ(errors[0].reason, reason::kFetchConfigValidationError);
 }
 
 // The checks of the reference that need nothing but the object (I5).
@@ -135,12 +156,13 @@ TEST(Validate, PreflightVectors) {
   for (const Json& c : cases) {
     std::string id = c["id"];
     SCOPED_TRACE(id + " " + c["what"].get<std::string>());
-    auto errors = Validate(FromJson(c["providers"][0]));
+    const Provider provider = FromJson(c["providers"][0]);
+    auto errors = Validate(provider, FindKnownProvider(provider.id.type, provider.id.name) != nullptr);
     const Json* want = c.contains("want") && c["want"].is_object() ? &c["want"] : nullptr;
     if (want != nullptr && ours.contains((*want)["reason"].get<std::string>())) {
       ASSERT_FALSE(errors.empty());
       EXPECT_EQ(errors[0].reason, (*want)["reason"].get<std::string>());
-      EXPECT_EQ(errors[0].ConditionMessage(), (*want)["message"].get<std::string>());
+      EXPECT_EQ(errors[0].detail, (*want)["message"].get<std::string>());
     } else if (id == "P12b") {
       EXPECT_EQ(errors.size(), 1u);  // the reference overlooks selector beside oci
     } else if (id == "P15d") {
@@ -159,7 +181,7 @@ TEST(Validate, PatchVectors) {
     SCOPED_TRACE(c["id"].get<std::string>() + " " + c["what"].get<std::string>());
     Json object = c["provider"];
     object["spec"]["fetchConfig"] = {{"selector", Json::object()}};
-    auto errors = Validate(FromJson(object));
+    auto errors = Validate(FromJson(object), true);
     EXPECT_EQ(!errors.empty(), wrong_in_themselves.contains(c["id"])) << testing::PrintToString(Texts(errors));
     for (const FieldError& e : errors) EXPECT_EQ(e.reason, reason::kComponentsPatchError);
   }
@@ -176,10 +198,10 @@ TEST(ForeignReferences, AreThoseToOtherNamespaces) {
       {"{configSecret: {name: s, namespace: ns}}", ""},
       {"{configSecret: {name: s, namespace: other}}", "spec.configSecret.namespace"},
       {"{additionalManifests: {name: s, namespace: other}}", "spec.additionalManifests.namespace"},
-      {"{fetchConfig: {url: a, secretRef: {name: s, namespace: other}}}", "spec.fetchConfig.secretRef.namespace"},
-      {"{fetchConfig: {git: {url: a, secretRef: {name: s, namespace: other}}}}",
+      {"{fetchConfig: {url: 'https://github.com/o/r/releases/latest/a.yaml', secretRef: {name: s, namespace: other}}}", "spec.fetchConfig.secretRef.namespace"},
+      {"{fetchConfig: {git: {url: 'https://github.com/o/r/releases/latest/a.yaml', secretRef: {name: s, namespace: other}}}}",
        "spec.fetchConfig.git.secretRef.namespace"},
-      {"{fetchConfig: {url: a, verify: {provider: cosign, secretRef: {name: s, namespace: other}}}}",
+      {"{fetchConfig: {url: 'https://github.com/o/r/releases/latest/a.yaml', verify: {provider: cosign, secretRef: {name: s, namespace: other}}}}",
        "spec.fetchConfig.verify.secretRef.namespace"},
   };
   for (const Case& c : cases) {

@@ -428,6 +428,7 @@ kube::Labels ProviderController::LabelsOf(const api::ProviderId& id) {
 void ProviderController::Forget(const api::ProviderId& id) {
   const std::string key = id.Key();
   rendered_.Drop(key);
+  installer_.Forget(key);
   fights_.Forget(key);
   pods_.Forget(key);
   observer_.Forget(key);

@@ -8,6 +8,7 @@
 #include "api/reasons.h"
 #include "base/encoding.h"
 #include "base/strings.h"
+#include "operator/act/known_secrets.h"
 #include "operator/act/materials.h"
 #include "operator/act/rebuild.h"
 #include "operator/act/restorer.h"
@@ -201,19 +202,46 @@ Installer::Step Installer::Gate(const Context& ctx, Observation& o, Material& m)
   return CheckInstall(InstallRule::Stage::kContract, o, m.candidate);
 }
 
+Result<Rendered> Installer::RenderInTurn(const Context& ctx, const Observation& o, Material& m, RenderInputs inputs,
+                                         const KindScopes& scopes) {
+  auto turn = TRY(rendering_.Take(ctx));
+  auto rendered = RenderManifests(o, m.release, std::move(inputs), needs_.settings);
+  // The texts are no longer needed, and the trees are gone: give their pages back before the next provider's come.
+  if (!m.fetched && scopes.settled()) std::string().swap(m.release.components);
+  malloc_trim(0);
+  return rendered;
+}
+
+// The cluster is asked outside of the turn: whatever it takes, the others go on (I8).
+Result<Rendered> Installer::RenderRight(const Context& ctx, const Observation& o, Material& m,
+                                        const RenderInputs& inputs) {
+  KindScopes scopes(needs_.client.mapper());
+  auto with_scopes = [&] {
+    RenderInputs asked = inputs;
+    asked.cluster_scoped = scopes.Lookup();
+    return asked;
+  };
+  Rendered rendered = TRY(RenderInTurn(ctx, o, m, with_scopes(), scopes));
+  bool right = rendered.hold || TRY_WITH(scopes.Settle(ctx), "asking which kinds have a namespace");
+  if (!right) {
+    rendered = {};
+    rendered = TRY(RenderInTurn(ctx, o, m, with_scopes(), scopes));
+  }
+  if (!m.fetched) std::string().swap(m.release.components);
+  return rendered;
+}
+
 Installer::Step Installer::Render(const Context& ctx, const Observation& o, Material& m) {
   auto inputs = ReadRenderInputs(ctx, needs_.client, o);
-  if (!inputs.ok()) return NotInstalled(reason::kComponentsCustomizationError, inputs.error());
-  auto turn = rendering_.Take(ctx);
-  if (!turn.ok()) return NotAccepted(reason::kAPIServerUnavailable, turn.error());
-  auto rendered = RenderManifests(o, m.release, std::move(inputs).value(), needs_.settings);
-  // The texts are no longer needed, and the trees are gone: give their pages back before the next provider's come.
-  if (!m.fetched) std::string().swap(m.release.components);
-  malloc_trim(0);
-  turn->reset();
+  if (!inputs.ok()) return InputsHold(inputs.error());
+  auto done = RenderRight(ctx, o, m, *inputs);
+  if (!done.ok()) return NotAccepted(reason::kAPIServerUnavailable, done.error());
+  Rendered& rendered = *done;
   m.manifests = std::move(rendered.manifests);
+  std::vector<kube::ObjectId> ids;
+  for (const auto& manifest : m.manifests) ids.push_back(manifest.id);
   auto cached = needs_.cache.Get(o.provider.id.Key());
-  const SecretValues secrets = WithoutKnown(std::move(rendered.secrets), m.manifests, cached.get());
+  const SecretValues secrets = WithoutKnown(std::move(rendered.secrets), ids, cached.get());
   needs_.masks.Put(o.provider.id.Key(), secrets);
   if (rendered.hold) return rendered.hold;
   auto hashed = needs_.key.HashSecrets(ctx, m.manifests, secrets);
@@ -324,9 +352,11 @@ Installer::Step Installer::ApplyPart(const Context& ctx, Observation& o, const s
     if (!written || !(IsWorkload(change.id) || IsCrd(change.id))) continue;
     needs_.observer.tracks().Expect(change.id, change.resource_version);
   }
-  AddServerWarnings(changes, m.warnings);
+  const std::string key = o.provider.id.Key();
+  warnings_.Note(key, changes, m.inventory);
   done.inventory = m.inventory;
   done.warnings = m.warnings;
+  warnings_.AddTo(key, *done.warnings);
   if (m.forced && applied.ok()) done.handled_reconcile_at = ReconcileAt(o);
   if (!applied.ok()) return NotAccepted(reason::kInstallFailed, applied.error());
   auto fleet = needs_.observer.ObserveFleet(ctx, o.provider.id.Key(), m.inventory);
