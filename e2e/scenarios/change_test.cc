@@ -107,7 +107,7 @@ TEST_F(Change, AnotherBuildOfTheOperatorRestartsNothing) {
     before[provider.Label()] = See(provider).provider.status;
   }
   // An operator with another renderer has digests of its own.
-  cluster_->StopOperator();
+  operator_.reset();
   for (const auto& item : running) PatchStatus(item.first, {{"applied", "of-another-operator"}});
   StartOperator();
   for (const auto& item : running) {
