@@ -67,22 +67,15 @@ TEST(Validate, Table) {
        "spec.fetchConfig: Invalid value: Must specify one and only one of {oci, url, selector, git}",
        "FetchConfigValidationError"},
       {"{fetchConfig: {oci: registry.example/a}}", kNoOci, "InvalidSpec"},
-      {"{fetchConfig: {url: 'https://github.com/o/r/releases/latest/a.yaml'}}", "", ""},
-      {"{fetchConfig: {url: 'https://gitlab.com/api/v4/projects/p/packages/generic/a/v1.0.0/a.yaml'}}",
-       "spec.fetchConfig.url: Invalid value: "
-       "\"https://gitlab.com/api/v4/projects/p/packages/generic/a/v1.0.0/a.yaml\": only releases on GitHub are supported "
-       "yet: write https://github.com/{owner}/{repository}/releases/{latest|version-tag}/{components.yaml}",
-       "InvalidSpec"},
-      {"{fetchConfig: {url: /etc/releases/a.yaml}}",
-       "spec.fetchConfig.url: Invalid value: \"/etc/releases/a.yaml\": only releases on GitHub are supported yet: write "
-       "https://github.com/{owner}/{repository}/releases/{latest|version-tag}/{components.yaml}",
-       "InvalidSpec"},
       {"{fetchConfig: {git: {url: 'https://a', secretRef: {name: s}}}}", kNoGit, "InvalidSpec"},
       {"{fetchConfig: {url: 'https://github.com/o/r/releases/latest/a.yaml', digest: 'sha256:AB'}}",
        "spec.fetchConfig.digest: Invalid value: \"sha256:AB\": must be sha256: and 64 lower-case hexadecimal digits",
        "InvalidSpec"},
-      {"{fetchConfig: {url: 'https://github.com/o/r/releases/latest/a.yaml', verify: {provider: cosign, secretRef: {name: k}}}}", kNoSignatures, "InvalidSpec"},
-      {"{fetchConfig: {url: 'https://github.com/o/r/releases/latest/a.yaml', secretRef: {name: k}}}", kNoCredentials, "InvalidSpec"},
+      {"{fetchConfig: {url: 'https://github.com/o/r/releases/latest/a.yaml', verify: {provider: cosign, secretRef: "
+       "{name: k}}}}",
+       kNoSignatures, "InvalidSpec"},
+      {"{fetchConfig: {url: 'https://github.com/o/r/releases/latest/a.yaml', secretRef: {name: k}}}", kNoCredentials,
+       "InvalidSpec"},
       {"{configSecret: {name: My_Secret}}",
        "spec.configSecret.name: Invalid value: \"My_Secret\": must be a lower-case DNS-1123 subdomain", "InvalidSpec"},
       {"{configSecret: {name: ''}}", "spec.configSecret.name: Required value: name of the object", "InvalidSpec"},
@@ -125,6 +118,24 @@ TEST(Validate, Table) {
     EXPECT_EQ(errors[0].ToString(), c.text);
     EXPECT_EQ(errors[0].reason, c.reason);
     EXPECT_NE(FindReason(errors[0].reason), nullptr);
+  }
+}
+
+// I2: what nobody reads is refused before anything waits for it.
+TEST(Validate, AUrlIsOneOnGitHub) {
+  auto errors = [](const std::string& url) {
+    return Validate(Make("InfrastructureProvider", "aws", "{fetchConfig: {url: '" + url + "'}}"), true);
+  };
+  EXPECT_THAT(Texts(errors("https://github.com/o/r/releases/latest/a.yaml")), IsEmpty());
+  for (const char* url : {"https://gitlab.com/api/v4/projects/p/packages/generic/a/v1.0.0/a.yaml", "/releases/a.yaml",
+                          "https://github.com.example.org/o/r/releases/latest/a.yaml", "http://github.com/o/r"}) {
+    auto refused = errors(url);
+    ASSERT_EQ(refused.size(), 1u) << url;
+    EXPECT_EQ(refused[0].reason, reason::kInvalidSpec);
+    EXPECT_EQ(refused[0].ToString(),
+              "spec.fetchConfig.url: Invalid value: \"" + std::string(url) +
+                  "\": only releases on GitHub are supported yet: write "
+                  "https://github.com/{owner}/{repository}/releases/{latest|version-tag}/{components.yaml}");
   }
 }
 
@@ -201,10 +212,13 @@ TEST(ForeignReferences, AreThoseToOtherNamespaces) {
       {"{configSecret: {name: s, namespace: ns}}", ""},
       {"{configSecret: {name: s, namespace: other}}", "spec.configSecret.namespace"},
       {"{additionalManifests: {name: s, namespace: other}}", "spec.additionalManifests.namespace"},
-      {"{fetchConfig: {url: 'https://github.com/o/r/releases/latest/a.yaml', secretRef: {name: s, namespace: other}}}", "spec.fetchConfig.secretRef.namespace"},
-      {"{fetchConfig: {git: {url: 'https://github.com/o/r/releases/latest/a.yaml', secretRef: {name: s, namespace: other}}}}",
+      {"{fetchConfig: {url: 'https://github.com/o/r/releases/latest/a.yaml', secretRef: {name: s, namespace: other}}}",
+       "spec.fetchConfig.secretRef.namespace"},
+      {"{fetchConfig: {git: {url: 'https://github.com/o/r/releases/latest/a.yaml', secretRef: {name: s, namespace: "
+       "other}}}}",
        "spec.fetchConfig.git.secretRef.namespace"},
-      {"{fetchConfig: {url: 'https://github.com/o/r/releases/latest/a.yaml', verify: {provider: cosign, secretRef: {name: s, namespace: other}}}}",
+      {"{fetchConfig: {url: 'https://github.com/o/r/releases/latest/a.yaml', verify: {provider: cosign, secretRef: "
+       "{name: s, namespace: other}}}}",
        "spec.fetchConfig.verify.secretRef.namespace"},
   };
   for (const Case& c : cases) {

@@ -128,8 +128,8 @@ class GitHubRepository : public Repository {
   Result<std::string> DownloadByApi(const Context& ctx, const api::Version& version, const std::string& name) const {
     std::string tag = version.ToString();
     Asset asset = TRY(FindAsset(ctx, tag, name));
-    http::Response response = TRY(
-        Get(ctx, Api(fmt::format("/releases/assets/{}", asset.id)), kFileType, options_.token, options_.max_file));
+    http::Response response =
+        TRY(Get(ctx, Api(fmt::format("/releases/assets/{}", asset.id)), kFileType, options_.token, options_.max_file));
     TRY(CheckAsset(asset, response.body));
     return std::move(response.body);
   }

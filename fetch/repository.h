@@ -47,9 +47,9 @@ struct GitHubOptions {
   std::string download_url = "https://github.com";  // of release assets by name
   std::string token;                                // never logged
   std::string user_agent;
-  std::string ca_file;  // trusted roots instead of the system's
+  std::string ca_file;                                        // trusted roots instead of the system's
   std::function<http::Proxy(std::string_view scheme)> proxy;  // for URLs of a scheme ("https"); null: none
-  Millis connect_timeout = Seconds(2);  // an unreachable GitHub is found out quickly
+  Millis connect_timeout = Seconds(2);                        // an unreachable GitHub is found out quickly
   Millis request_timeout = Seconds(60);
   size_t max_file = api::kMaxReleaseBytes;
   size_t max_answer = 8u << 20;  // of the API: a page of releases has their notes, too

@@ -155,9 +155,8 @@ TEST_F(Reads, AdditionalManifestsAreUnderTheirKey) {
   Observation o = testing::Observed();
   o.additional_manifests = Referenced{{"m", "n"}, true, "1"};
   const char* kMap = "/api/v1/namespaces/n/configmaps/m";
-  for (const char* lacks :
-       {R"({"kind":"ConfigMap"})", R"({"kind":"ConfigMap","data":{"manifest":"kind: A"}})",
-        R"({"kind":"ConfigMap","binaryData":{"manifests":"a2luZDogQQ=="}})"}) {
+  for (const char* lacks : {R"({"kind":"ConfigMap"})", R"({"kind":"ConfigMap","data":{"manifest":"kind: A"}})",
+                            R"({"kind":"ConfigMap","binaryData":{"manifests":"a2luZDogQQ=="}})"}) {
     Has(kMap, lacks);
     auto inputs = ReadRenderInputs(ctx_, *client_, o);
     ASSERT_FALSE(inputs.ok()) << lacks;

@@ -15,7 +15,8 @@ namespace {
 using ::testing::ElementsAre;
 
 constexpr const char* kInventory = "/apis/clusterctl.cluster.x-k8s.io/v1alpha3/providers";
-constexpr const char* kEntries = R"({"kind":"ProviderList","metadata":{},"items":[{"metadata":{"name":"infrastructure-aws",
+constexpr const char* kEntries =
+    R"({"kind":"ProviderList","metadata":{},"items":[{"metadata":{"name":"infrastructure-aws",
   "namespace":"capa-system"},"providerName":"aws","type":"InfrastructureProvider","version":"v2.0.2"}]})";
 
 // A server that answers lists; a kind that isn't named it doesn't have. AdoptInventory runs beside it.
@@ -86,8 +87,8 @@ TEST_F(Adopting, TriesLessAndLessOften) {
   Start();
   EXPECT_EQ(Passes(), 1);
   int passes = 1;
-  for (Seconds pause : {Seconds(5), Seconds(10), Seconds(20), Seconds(40), Seconds(80), Seconds(160), Seconds(300),
-                        Seconds(300)}) {
+  for (Seconds pause :
+       {Seconds(5), Seconds(10), Seconds(20), Seconds(40), Seconds(80), Seconds(160), Seconds(300), Seconds(300)}) {
     clock_.Advance(pause - Millis(1));
     clock_.AwaitWaiters(1);
     EXPECT_EQ(Passes(), passes) << pause.count();

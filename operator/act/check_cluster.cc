@@ -21,7 +21,8 @@ Hold NotAccepted(std::string_view why, const Error& error) {
 
 // I8: a kind that came after the render, which took it for one with a namespace. An object under another identity than
 // the live one would be applied, and the live one pruned.
-std::optional<kube::GroupKind> WithAnotherScope(kube::RestMapper& mapper, const std::vector<kube::Manifest>& manifests) {
+std::optional<kube::GroupKind> WithAnotherScope(kube::RestMapper& mapper,
+                                                const std::vector<kube::Manifest>& manifests) {
   std::set<kube::GroupKind> own;  // their CRD comes with the release, and says it
   for (const auto& manifest : manifests) own.insert({manifest.crd_group, manifest.crd_kind});
   for (const auto& manifest : manifests) {

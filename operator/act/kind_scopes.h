@@ -26,7 +26,7 @@ class KindScopes {
 
  private:
   kube::RestMapper& mapper_;
-  std::set<kube::GroupKind> asked_for_;                           // since the last Settle
+  std::set<kube::GroupKind> asked_for_;                            // since the last Settle
   std::map<kube::GroupKind, std::optional<bool>> cluster_scoped_;  // what the cluster said; nullopt: no such kind
 };
 

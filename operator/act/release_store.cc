@@ -25,8 +25,8 @@ Error Bad(const kube::Object& map, std::string_view what) {
 
 constexpr size_t kDigestLength = 12;  // characters, of hexadecimal digits
 
-// Further parts of another content have other names, so that it can be written beside them. Without a digest: as earlier
-// versions of this operator wrote them.
+// Further parts of another content have other names, so that it can be written beside them. Without a digest: as
+// earlier versions of this operator wrote them.
 std::string PartName(std::string_view name, std::string_view digest, size_t number) {
   return digest.empty() ? fmt::format("{}-part-{}", name, number) : fmt::format("{}-{}-part-{}", name, digest, number);
 }

@@ -77,12 +77,12 @@ class MapServer {
   std::unique_ptr<http::Server> server_;
 };
 
-// A release whose gzip has three parts. Text that hardly compresses, different for each seed.
+// A release whose gzip has two parts. Text that hardly compresses, different for each seed.
 api::Release Large(unsigned seed) {
   api::Release release;
   release.version = *api::Version::Parse("v1.12.0");
   release.metadata = "kind: Metadata\n";
-  for (unsigned x = seed * 2654435761u + 1; release.components.size() < 2'000'000;) {
+  for (unsigned x = seed * 2654435761u + 1; release.components.size() < 1'100'000;) {
     x ^= x << 13, x ^= x >> 17, x ^= x << 5;
     release.components += static_cast<char>('!' + x % 90);
   }
@@ -92,7 +92,8 @@ api::Release Large(unsigned seed) {
 const Context kCtx = Context{}.WithTimeout(Seconds(60));
 
 Result<api::Release> Read(MapServer& server) {
-  StoredRelease stored{"aws-system", "infrastructure-aws-v1.12.0", "v1.12.0", api::Version::Parse("v1.12.0").value(), ""};
+  StoredRelease stored{"aws-system", "infrastructure-aws-v1.12.0", "v1.12.0", api::Version::Parse("v1.12.0").value(),
+                       ""};
   return ReadRelease(kCtx, *server.client, stored);
 }
 
@@ -106,7 +107,7 @@ TEST(ReleaseStore, AReplacementThatEndsAnywhereLeavesAWholeRelease) {
     MapServer server;
     ASSERT_TRUE(StoreRelease(kCtx, *server.client, owner, before).ok());
     const size_t parts = server.maps().size();
-    ASSERT_GE(parts, 3u);
+    ASSERT_EQ(parts, 2u);
     server.Take(writes);
     complete = ReplaceRelease(kCtx, *server.client, owner, after).ok();
     auto read = Read(server);
@@ -165,8 +166,9 @@ TEST(ReleaseStore, PartsWithoutADigestAreRead) {
     Json part = maps.at(first + "-" + digest + "-part-" + std::to_string(i));
     part["metadata"]["name"] = first + "-part-" + std::to_string(i);
     ASSERT_TRUE(server.client->Create(kCtx, kube::Builtin("ConfigMap"), kube::Object(part), {}).ok());
-    ASSERT_TRUE(server.client->Delete(kCtx, kube::Builtin("ConfigMap"), "aws-system",
-                                      first + "-" + digest + "-part-" + std::to_string(i), {})
+    ASSERT_TRUE(server.client
+                    ->Delete(kCtx, kube::Builtin("ConfigMap"), "aws-system",
+                             first + "-" + digest + "-part-" + std::to_string(i), {})
                     .ok());
   }
   server.Change(first, [](Json& map) { map["metadata"]["annotations"].erase(std::string(kAnnotationPartsDigest)); });

@@ -81,7 +81,7 @@ TEST(RenderedCache, KeepsWithinItsBound) {
   EXPECT_EQ(cache.InputsOf("p3"), "i");
   cache.Put("p5", "i", {Map("a", Noise(30'000, 6))}, {});
   EXPECT_TRUE(cache.Has("p3", "i")) << "a pass was told that it is there";
-  EXPECT_FALSE(cache.Has("p1", "i"));
+  EXPECT_FALSE(cache.Has("p4", "i"));
   cache.Put("big", "i", {Map("a", Noise(200'000, 7))}, {});
   EXPECT_FALSE(cache.Has("big", "i")) << "what is larger than the bound isn't kept";
   EXPECT_FALSE(cache.Has("p3", "i"));

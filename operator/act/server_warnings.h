@@ -1,4 +1,5 @@
-// What the API server warned of while it took a provider's objects (behaviour.md F9): told until the object is sent again.
+// What the API server warned of while it took a provider's objects (behaviour.md F9): told until the object is sent
+// again.
 #pragma once
 
 #include <map>

@@ -48,8 +48,8 @@ TEST(StatusWriter, NoMessageHoldsASecretValue) {
   std::string sent;
   http_testing::RawServer server([&](http_testing::Peer& peer, int) {
     sent = peer.ReadRequest();
-    peer.Write("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: " + std::to_string(kObject.size()) + "\r\n\r\n" +
-               std::string(kObject));
+    peer.Write("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: " + std::to_string(kObject.size()) +
+               "\r\n\r\n" + std::string(kObject));
   });
   auto client = *kube::Client::Connect({.server = server.url()}, {});
   ProviderCache cache([](const ProviderCache::Change&) {});
