@@ -3,6 +3,7 @@
 #include <malloc.h>
 
 #include "api/reasons.h"
+#include "operator/act/known_secrets.h"
 #include "operator/act/rebuild.h"
 #include "operator/decide/crd_stages.h"
 #include "operator/decide/pause.h"
@@ -75,6 +76,7 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
       client_(client),
       metrics_(metrics),
       events_(events),
+      settings_(settings),
       options_(std::move(options)),
       cache_([this](const ProviderCache::Change& change) { OnProvider(change); }),
       watches_(
@@ -92,7 +94,7 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
       observer_({client, cache_, watches_, settings, fights_, use_, clock,
                  [this](const std::string& crd) { return migrations_.ProgressOf(crd); },
                  [this](const std::string& key) { return rendered_.InputsOf(key); }, [this] { return Unlisted(); }}),
-      writer_(client, cache_),
+      writer_(client, cache_, masks_),
       installer_(
           {client, observer_, cache_, writer_, settings, sources, rendered_, migrations_, masks_, inventory_key_}),
       remover_(client, writer_),
@@ -187,7 +189,7 @@ Done ProviderController::Act(const Context& ctx, Observation& o, const Step& ste
     Done restored;
     if (!install.drifts.empty()) restored = RestoreDrift(ctx, o, Restore{install.drifts, std::nullopt});
     if (restored.inventory) o.inventory = *restored.inventory;
-    if (!install.rollback_to.empty()) pods_.Explain(ctx, o.provider.id.Key(), o.fleet);
+    if (!install.rollback_to.empty()) Explain(ctx, o.provider.id.Key(), o.fleet);
     done = installer_.Install(ctx, o, install.rollback_to);
     if (!done.inventory) done.inventory = restored.inventory;
     done.restored = std::move(restored.restored);
@@ -225,6 +227,33 @@ Done ProviderController::RestoreDrift(const Context& ctx, Observation& o, const 
   return restorer_.Run(ctx, o, step);
 }
 
+void ProviderController::LearnSecrets(const Context& ctx, const std::string& key) {
+  auto cached = cache_.Get(key);
+  if (!cached || masks_.Knows(key)) return;
+  auto values = ReadSecretValues(ctx, client_, *cached, settings_.allow_cross_namespace_references);
+  if (values.ok()) {
+    masks_.Put(key, std::move(*values));
+  } else {
+    ctx.log.Warn("can't read the provider's Secrets: what others say of it is not shown",
+                 {{"error", values.error().message}});
+  }
+}
+
+void ProviderController::Hide(const Context& ctx, const std::string& key, Fleet& fleet) {
+  if (HasForeignWords(fleet)) LearnSecrets(ctx, key);
+  masks_.Hide(key, fleet);
+}
+
+void ProviderController::Hide(const Context& ctx, const std::string& key, Observation& o, Done& done) {
+  if (HasForeignWords(o.fleet) || HasForeignWords(done)) LearnSecrets(ctx, key);
+  masks_.Hide(key, o, done);
+}
+
+void ProviderController::Explain(const Context& ctx, const std::string& key, Fleet& fleet) {
+  pods_.Explain(ctx, key, fleet);
+  Hide(ctx, key, fleet);
+}
+
 Done ProviderController::ActOnRollout(const Context& ctx, Observation& o, const Step& step) {
   Done done;
   if (const Await* wait = std::get_if<Await>(&step)) {
@@ -234,11 +263,11 @@ Done ProviderController::ActOnRollout(const Context& ctx, Observation& o, const 
       return done;
     }
     if (!done.fleet) done.fleet = o.fleet;
-    pods_.Explain(ctx, o.provider.id.Key(), *done.fleet);
+    Explain(ctx, o.provider.id.Key(), *done.fleet);
     done.again_after = std::min<Millis>(wait->left, kPodsEvery);
   } else if (std::holds_alternative<GiveUp>(step)) {
     Fleet fleet = o.fleet;
-    pods_.Explain(ctx, o.provider.id.Key(), fleet);
+    Explain(ctx, o.provider.id.Key(), fleet);
     GivenUp given_up = GiveUpRollout(o, fleet);
     done = Done{.hold = std::move(given_up.hold), .fleet = std::move(fleet), .rollout = std::move(given_up.entry)};
   }
@@ -259,7 +288,8 @@ Done ProviderController::MigrateStorage(const Observation& o) {
 Result<kube::Outcome> ProviderController::Pass(const Context& parent, const std::string& key) {
   Context ctx = parent.WithLog(parent.log.With({{"provider", key}}));
   auto observed = observer_.Observe(ctx, key);
-  // Not before, so that an event of what it has just seen counts; and not after the step, which makes events of its own.
+  // Not before, so that an event of what it has just seen counts; and not after the step, which makes events of its
+  // own.
   resyncs_.Begin(key, controller_.queue().ByTimeAlone(key));
   if (!observed.ok()) return ReportUnseen(ctx, key, observed.error());
   std::optional<Observation>& o = *observed;
@@ -267,6 +297,7 @@ Result<kube::Outcome> ProviderController::Pass(const Context& parent, const std:
     Forget(api::ProviderId::FromKey(key));
     return kube::Outcome{};
   }
+  Hide(ctx, key, o->fleet);
   Step step = Decide(*o);
   if (std::holds_alternative<AddFinalizer>(step)) {
     TRY(writer_.AddFinalizer(ctx, o->provider));
@@ -309,7 +340,7 @@ Result<kube::Outcome> ProviderController::ReportUnseen(const Context& ctx, const
                          error.With("can't see what there is"));
   Observation none;
   Done done{.hold = hold};
-  masks_.Hide(key, none, done);
+  Hide(ctx, key, none, done);
   kube::Outcome next = Schedule(key, none, done, false);
   api::Provider provider = *cached->provider;
   const api::ProviderStatus was = provider.status;
@@ -339,10 +370,10 @@ kube::Outcome ProviderController::Schedule(const std::string& key, const Observa
 Result<kube::Outcome> ProviderController::Report(const Context& ctx, Observation& o, Done done) {
   if (done.forget) return ReportGone(ctx, o, std::move(done));
   const std::string key = o.provider.id.Key();
-  masks_.Hide(key, o, done);
+  Hide(ctx, key, o, done);
   kube::Outcome next;
   if (done.hold) next = Schedule(key, o, done, false);
-  const api::ProviderStatus was = o.provider.status, is = Summarize(o, done);
+  const api::ProviderStatus was = o.provider.status, is = masks_.Hide(key, Summarize(o, done));
   if (!done.hold) next = Schedule(key, o, done, IsReady(is));
   if (auto rest = Postponed(key, was, is, done)) {
     next.again_after = std::min(next.again_after.value_or(*rest), *rest);
@@ -383,8 +414,9 @@ void ProviderController::CountFoundByResync(const Context& ctx, const std::strin
 
 // Its finalizer is removed: there is no status to write any more.
 kube::Outcome ProviderController::ReportGone(const Context& ctx, Observation& o, Done done) {
-  masks_.Hide(o.provider.id.Key(), o, done);
-  const api::ProviderStatus was = o.provider.status, is = Summarize(o, done);
+  const std::string key = o.provider.id.Key();
+  Hide(ctx, key, o, done);
+  const api::ProviderStatus was = o.provider.status, is = masks_.Hide(key, Summarize(o, done));
   Announce(ctx, o.provider, was, is, done);
   Forget(o.provider.id);
   return {};
@@ -414,6 +446,7 @@ kube::Labels ProviderController::LabelsOf(const api::ProviderId& id) {
 void ProviderController::Forget(const api::ProviderId& id) {
   const std::string key = id.Key();
   rendered_.Drop(key);
+  installer_.Forget(key);
   fights_.Forget(key);
   pods_.Forget(key);
   observer_.Forget(key);

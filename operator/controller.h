@@ -52,6 +52,12 @@ class ProviderController {
   Result<std::optional<Done>> RemoveLeftBehind(const Context& ctx, Observation& o);
   Done Act(const Context& ctx, Observation& o, const Step& step);
   Done RestoreDrift(const Context& ctx, Observation& o, const Restore& step);
+  // I7: the same words, without the values of the provider's Secrets. Where these aren't known, they are read first.
+  void Hide(const Context& ctx, const std::string& key, Fleet& fleet);
+  void Hide(const Context& ctx, const std::string& key, Observation& o, Done& done);
+  void LearnSecrets(const Context& ctx, const std::string& key);
+  // Asks the pods why workloads don't come up (U5).
+  void Explain(const Context& ctx, const std::string& key, Fleet& fleet);
   Done ActOnRollout(const Context& ctx, Observation& o, const Step& step);
   Done MigrateStorage(const Observation& o);
   kube::Outcome Schedule(const std::string& key, const Observation& o, Done& done, bool ready);
@@ -71,6 +77,7 @@ class ProviderController {
   kube::Client& client_;
   kube::Metrics& metrics_;
   kube::EventRecorder& events_;
+  const Settings& settings_;
   ControllerSettings options_;
   ProviderCache cache_;
   Watches watches_;

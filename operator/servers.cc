@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/http/certificate.h"
+#include "base/http/proxy.h"
 #include "base/strings.h"
 
 namespace capi::ops {
@@ -67,7 +68,8 @@ int Refusal(kube::Client& client, const http::ServerRequest& request) {
 
 bool IsLoopback(const std::string& address) {
   std::string host = address.substr(0, address.rfind(':'));
-  return host.rfind("127.", 0) == 0 || host == "localhost" || host == "[::1]";
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  return http::IsLoopbackHost(host);
 }
 
 Result<std::unique_ptr<http::Server>> ServeHealth(const std::string& address, std::function<bool()> ready) {

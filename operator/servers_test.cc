@@ -178,5 +178,16 @@ TEST_F(Servers, ProbesAreAnsweredBesideSlowClients) {
   for (int i = 0; i < 40; ++i) EXPECT_EQ(Get("http://" + (*server)->address(), "/healthz", "").status, 200) << i;
 }
 
+// T5: plain and without a token is for the machine itself; a name that begins like its address may be anybody's.
+TEST(IsLoopback, IsAnAddressOfTheMachineItself) {
+  for (const char* yes : {"127.0.0.1:8443", "127.1.2.3:1", "localhost:8443", "[::1]:8443"}) {
+    EXPECT_TRUE(IsLoopback(yes)) << yes;
+  }
+  for (const char* no : {":8443", "0.0.0.0:8443", "127.example.com:8443", "127.0.0.1.example.com:8443", "[::]:8443",
+                         "localhost.example.com:8443", "10.127.0.1:8443"}) {
+    EXPECT_FALSE(IsLoopback(no)) << no;
+  }
+}
+
 }  // namespace
 }  // namespace capi::ops

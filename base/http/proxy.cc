@@ -77,14 +77,19 @@ bool Matches(std::string_view entry, const Url& url, const std::optional<Address
 }
 
 bool Excluded(const Url& url, std::string_view no_proxy) {
+  if (IsLoopbackHost(url.host)) return true;
   auto address = ParseAddress(url.host);
-  if (url.host == "localhost" || (address && IsLoopback(*address))) return true;
   for (const std::string& entry : Split(ToLower(no_proxy), ','))
     if (Matches(Trim(entry), url, address)) return true;
   return false;
 }
 
 }  // namespace
+
+bool IsLoopbackHost(std::string_view host) {
+  auto address = ParseAddress(host);
+  return host == "localhost" || (address && IsLoopback(*address));
+}
 
 Proxy ProxyFromEnvironment(const std::function<const char*(const char*)>& getenv) {
   auto any_of = [&](std::initializer_list<const char*> names) -> std::string {

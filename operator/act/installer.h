@@ -6,10 +6,12 @@
 
 #include "kube/apply/apply.h"
 #include "operator/act/inventory_key.h"
+#include "operator/act/kind_scopes.h"
 #include "operator/act/migrations.h"
 #include "operator/act/release_store.h"
 #include "operator/act/render_turn.h"
 #include "operator/act/rendered_cache.h"
+#include "operator/act/server_warnings.h"
 #include "operator/act/sources.h"
 #include "operator/observe/observe.h"
 #include "operator/report/secret_masks.h"
@@ -17,6 +19,9 @@
 #include "operator/report/summarize.h"
 
 namespace capi::ops {
+
+struct RenderInputs;
+struct Rendered;
 
 // Thread-safe.
 class Installer {
@@ -45,6 +50,8 @@ class Installer {
   std::optional<Hold> RenderAgain(const Context& ctx, Observation& o);
   // behaviour.md U4: removes what is marked stale, once everything new is healthy.
   Done Prune(const Context& ctx, const Observation& o);
+  // The provider is gone.
+  void Forget(const std::string& provider) { warnings_.Forget(provider); }
 
  private:
   struct Material;  // a release and what was made of it
@@ -53,11 +60,14 @@ class Installer {
   bool TakeLastRender(const Observation& o, Material& m);
   Result<std::string> GitHubToken(const Context& ctx, const Observation& o);
   Step Resolve(const Context& ctx, Observation& o, Material& m);
-  Step PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository, Material& m);
+  Step PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository);
   Step Load(const Context& ctx, const Observation& o, Material& m);
   Step Inspect(const Observation& o, Material& m);
   Step Gate(const Context& ctx, Observation& o, Material& m);
   Step Render(const Context& ctx, const Observation& o, Material& m);
+  Result<Rendered> RenderRight(const Context& ctx, const Observation& o, Material& m, const RenderInputs& inputs);
+  Result<Rendered> RenderInTurn(const Context& ctx, const Observation& o, Material& m, RenderInputs inputs,
+                                const KindScopes& scopes);
   Step CheckCluster(const Context& ctx, const Observation& o, Material& m);
   Step CheckStoredVersions(const Observation& o, Material& m);
   Step ReadLiveCrds(const Context& ctx, const Observation& o, Material& m);
@@ -79,6 +89,7 @@ class Installer {
   Needs needs_;
   kube::Applier applier_;
   RenderTurns rendering_;
+  ServerWarnings warnings_;
 };
 
 }  // namespace capi::ops
