@@ -257,7 +257,8 @@ Done ProviderController::MigrateStorage(const Observation& o) {
 Result<kube::Outcome> ProviderController::Pass(const Context& parent, const std::string& key) {
   Context ctx = parent.WithLog(parent.log.With({{"provider", key}}));
   auto observed = observer_.Observe(ctx, key);
-  // Not before, so that an event of what it has just seen counts; and not after the step, which makes events of its own.
+  // Not before, so that an event of what it has just seen counts; and not after the step, which makes events of its
+  // own.
   resyncs_.Begin(key, controller_.queue().ByTimeAlone(key));
   if (!observed.ok()) return ReportUnseen(ctx, key, observed.error());
   std::optional<Observation>& o = *observed;
