@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kube/apply/apply.h"
+#include "operator/act/fetched_releases.h"
 #include "operator/act/inventory_key.h"
 #include "operator/act/migrations.h"
 #include "operator/act/release_store.h"
@@ -46,6 +47,9 @@ class Installer {
   // behaviour.md U4: removes what is marked stale, once everything new is healthy.
   Done Prune(const Context& ctx, const Observation& o);
 
+  // Drops what is kept for a provider that is gone.
+  void Forget(const std::string& key) { fetched_.Drop(key); }
+
  private:
   struct Material;  // a release and what was made of it
   using Step = std::optional<Hold>;
@@ -54,6 +58,8 @@ class Installer {
   Result<std::string> GitHubToken(const Context& ctx, const Observation& o);
   Step Resolve(const Context& ctx, Observation& o, Material& m);
   Step PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository, Material& m);
+  Step Fetch(const Context& ctx, const Observation& o, Material& m);
+  void KeepFetched(const Context& ctx, const Observation& o, const Material& m);
   Step Load(const Context& ctx, const Observation& o, Material& m);
   Step Inspect(const Observation& o, Material& m);
   Step Gate(const Context& ctx, Observation& o, Material& m);
@@ -79,6 +85,7 @@ class Installer {
   Needs needs_;
   kube::Applier applier_;
   RenderTurns rendering_;
+  FetchedReleases fetched_;
 };
 
 }  // namespace capi::ops
