@@ -25,7 +25,7 @@ test-unit: ## tests that need nothing but the build
 	@tools/deps test
 	@tools/test unit
 
-test-full: ## what CI runs on top of `make test`: more crashes, sequences and releases, real managers
+test-full: ## more crashes, sequences and releases, real managers; CI runs a fourth of it with each commit
 	@tools/deps test
 	@tools/test full
 

@@ -151,7 +151,8 @@ constexpr ReasonInfo kReasons[] = {
      "Two objects of the release are one once they are in the provider's namespace; the message names both places.",
      "Use another version, or take one of the two out of the file or of spec.additionalManifests."},
     {"The release", reason::kVerificationFailed, "ProviderInstalled, Stalled",
-     "The release is not the one that spec.fetchConfig.digest asks for.",
+     "The release is not the one that spec.fetchConfig.digest asks for, or a file is not the one whose digest GitHub "
+     "names.",
      "Do not install it before you know why; then correct the digest or the source."},
     {"The cluster", reason::kWaitingForCoreProviderReady, "PreflightCheckPassed, Reconciling",
      "The CoreProvider is missing, or its CRDs are not established yet.",

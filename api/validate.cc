@@ -55,12 +55,12 @@ int CountSources(const FetchConfig& fetch) {
   return !fetch.oci.empty() + !fetch.url.empty() + fetch.selector.has_value() + fetch.git.has_value();
 }
 
-// I5: exactly one source. A built-in provider may do without, then its registered source counts.
-void CheckSources(const Provider& p, Errors& out) {
+// I2, I5: exactly one source. A provider that a registry knows may do without.
+void CheckSources(const Provider& p, bool known, Errors& out) {
   const FetchConfig none;
   const FetchConfig& fetch = p.spec.fetch_config ? *p.spec.fetch_config : none;
   int sources = CountSources(fetch);
-  if (sources == 0 && FindKnownProvider(p.id.type, p.id.name) == nullptr) {
+  if (sources == 0 && !known) {
     out.push_back({Kind::kRequired, "spec.fetchConfig", "",
                    "Either Selector, OCI URL or provider URL must be provided for a not predefined provider",
                    reason::kFetchConfigValidationError});
@@ -102,8 +102,18 @@ void CheckUnsupported(const FetchConfig& fetch, const std::string& path, Errors&
   }
 }
 
-void CheckFetchConfig(const Provider& p, Errors& out) {
-  CheckSources(p, out);
+// Whatever else is named there, a GitLab or a file, nobody reads.
+void CheckUrl(const FetchConfig& fetch, const std::string& path, Errors& out) {
+  constexpr std::string_view kGitHub = "https://github.com/";
+  if (fetch.url.empty() || CountSources(fetch) > 1 || fetch.url.starts_with(kGitHub)) return;
+  out.push_back({Kind::kInvalid, path, fetch.url,
+                 "only releases on GitHub are supported yet: write "
+                 "https://github.com/{owner}/{repository}/releases/{latest|version-tag}/{components.yaml}",
+                 reason::kInvalidSpec});
+}
+
+void CheckFetchConfig(const Provider& p, bool known, Errors& out) {
+  CheckSources(p, known, out);
   if (!p.spec.fetch_config) return;
   const FetchConfig& fetch = *p.spec.fetch_config;
   const std::string path = "spec.fetchConfig.";
@@ -117,6 +127,7 @@ void CheckFetchConfig(const Provider& p, Errors& out) {
     out.push_back({Kind::kInvalid, path + "digest", fetch.digest,
                    "must be sha256: and 64 lower-case hexadecimal digits", reason::kInvalidSpec});
   }
+  CheckUrl(fetch, path + "url", out);
   CheckUnsupported(fetch, path, out);
 }
 
@@ -171,17 +182,11 @@ std::string FieldError::ToString() const {
   return out + detail;
 }
 
-std::string FieldError::ConditionMessage() const {
-  bool known = reason == reason::kIncorrectVersionFormat || reason == reason::kIncorrectCoreProviderNameReason ||
-               path == "spec.fetchConfig" || path == "spec.patches";
-  return known ? detail : fmt::format("{}: {}", path, detail);
-}
-
-std::vector<FieldError> Validate(const Provider& p) {
+std::vector<FieldError> Validate(const Provider& p, bool known) {
   Errors out;
   CheckVersion(p, out);
   CheckCoreName(p, out);
-  CheckFetchConfig(p, out);
+  CheckFetchConfig(p, known, out);
   CheckReference(p.spec.config_secret, "spec.configSecret", out);
   CheckReference(p.spec.additional_manifests, "spec.additionalManifests", out);
   CheckManager(p.spec.manager, "spec.manager", out);

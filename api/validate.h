@@ -21,12 +21,11 @@ struct FieldError {
 
   // As the API server writes field errors: "spec.version: Invalid value: \"one\": could not parse ...".
   std::string ToString() const;
-  // For a condition: texts that users of the peer know stay as they are, others begin with the path.
-  std::string ConditionMessage() const;
 };
 
-// In the order in which preflight reports them. Empty for an object that can be reconciled.
-std::vector<FieldError> Validate(const Provider& provider);
+// In the order in which preflight reports them. Empty for an object that can be reconciled. `known`: a registry, the
+// built-in one or that of the operator's configuration file, says where the provider's releases are (I2).
+std::vector<FieldError> Validate(const Provider& provider, bool known);
 
 // A reference to an object of another namespace than the provider's own (T1).
 struct ForeignReference {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "api/reasons.h"
+#include "base/json_memory.h"
 #include "base/yaml.h"
 #include "kube/meta/label_selector.h"
 
@@ -28,8 +29,23 @@ Status CheckOperation(const Json& operation) {
   return Ok();
 }
 
-Status CheckPatchText(const std::string& text) {
-  Json patch = TRY(ParseYaml(text));
+// Takes what the patch holds from `memory`, which all patches share.
+Result<Json> ParseWithin(const std::string& text, size_t& memory) {
+  constexpr size_t kOfBroken = kMaxPatchMemory / 8;  // how far it was read isn't known
+  auto patch = memory > 0 ? ParsePatch(text) : Result<Json>(Json());
+  size_t size = patch.ok() ? MemoryOf(*patch) : std::min(memory, kOfBroken);
+  if (memory > 0 && size <= memory) {
+    memory -= size;
+    return patch;
+  }
+  memory = 0;
+  return Error{Code::kInvalidArgument,
+               fmt::format("the patches together hold more than {} bytes of values", kMaxPatchMemory),
+               {}};
+}
+
+Status CheckPatchText(const std::string& text, size_t& memory) {
+  Json patch = TRY(ParseWithin(text, memory));
   if (patch.is_null() || (patch.is_array() && patch.empty())) return Bad("is empty");
   if (patch.is_object()) return Ok();
   if (!patch.is_array()) return Bad("must be an object (merge patch) or a list of operations (RFC 6902)");
@@ -38,8 +54,8 @@ Status CheckPatchText(const std::string& text) {
 }
 
 // A merge patch; empty text changes nothing.
-Status CheckManifestPatch(const std::string& text) {
-  Json patch = TRY(ParseYaml(text));
+Status CheckManifestPatch(const std::string& text, size_t& memory) {
+  Json patch = TRY(ParseWithin(text, memory));
   return patch.is_object() || patch.is_null() ? Ok() : Bad("must be an object (merge patch)");
 }
 
@@ -51,18 +67,21 @@ void Report(const Status& status, std::string path, std::vector<FieldError>& out
 
 }  // namespace
 
+Result<Json> ParsePatch(std::string_view text) { return ParseYaml(text, {.max_memory = kMaxPatchMemory}); }
+
 void CheckPatches(const ProviderSpec& spec, std::vector<FieldError>& out) {
   if (!spec.patches.empty() && !spec.manifest_patches.empty()) {
     out.push_back({FieldError::Kind::kForbidden, "spec.patches", "",
                    "cannot use both 'patches' and 'manifestPatches'; please choose one",
                    reason::kComponentsPatchError});
   }
+  size_t memory = kMaxPatchMemory;
   for (size_t i = 0; i < spec.manifest_patches.size(); ++i) {
-    Report(CheckManifestPatch(spec.manifest_patches[i]), fmt::format("spec.manifestPatches[{}]", i), out);
+    Report(CheckManifestPatch(spec.manifest_patches[i], memory), fmt::format("spec.manifestPatches[{}]", i), out);
   }
   for (size_t i = 0; i < spec.patches.size(); ++i) {
     const PatchSpec& patch = spec.patches[i];
-    Report(CheckPatchText(patch.patch), fmt::format("spec.patches[{}].patch", i), out);
+    Report(CheckPatchText(patch.patch, memory), fmt::format("spec.patches[{}].patch", i), out);
     if (!patch.target || patch.target->label_selector.empty()) continue;
     auto selector = kube::LabelSelector::Parse(patch.target->label_selector);
     Report(selector.ok() ? Ok() : Status(selector.error()), fmt::format("spec.patches[{}].target.labelSelector", i),

@@ -6,12 +6,15 @@
 #include <set>
 
 #include "api/reasons.h"
+#include "api/release.h"
 #include "base/testing/vectors.h"
 #include "base/yaml.h"
 
 namespace capi::api {
 namespace {
 
+using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 Provider FromJson(const Json& json) {
@@ -67,11 +70,14 @@ TEST(Validate, Table) {
        "FetchConfigValidationError"},
       {"{fetchConfig: {oci: registry.example/a}}", kNoOci, "InvalidSpec"},
       {"{fetchConfig: {git: {url: 'https://a', secretRef: {name: s}}}}", kNoGit, "InvalidSpec"},
-      {"{fetchConfig: {url: a, digest: 'sha256:AB'}}",
+      {"{fetchConfig: {url: 'https://github.com/o/r/releases/latest/a.yaml', digest: 'sha256:AB'}}",
        "spec.fetchConfig.digest: Invalid value: \"sha256:AB\": must be sha256: and 64 lower-case hexadecimal digits",
        "InvalidSpec"},
-      {"{fetchConfig: {url: a, verify: {provider: cosign, secretRef: {name: k}}}}", kNoSignatures, "InvalidSpec"},
-      {"{fetchConfig: {url: a, secretRef: {name: k}}}", kNoCredentials, "InvalidSpec"},
+      {"{fetchConfig: {url: 'https://github.com/o/r/releases/latest/a.yaml', verify: {provider: cosign, secretRef: "
+       "{name: k}}}}",
+       kNoSignatures, "InvalidSpec"},
+      {"{fetchConfig: {url: 'https://github.com/o/r/releases/latest/a.yaml', secretRef: {name: k}}}", kNoCredentials,
+       "InvalidSpec"},
       {"{configSecret: {name: My_Secret}}",
        "spec.configSecret.name: Invalid value: \"My_Secret\": must be a lower-case DNS-1123 subdomain", "InvalidSpec"},
       {"{configSecret: {name: ''}}", "spec.configSecret.name: Required value: name of the object", "InvalidSpec"},
@@ -105,7 +111,7 @@ TEST(Validate, Table) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.spec);
-    auto errors = Validate(Make(kAws, "aws", c.spec));
+    auto errors = Validate(Make(kAws, "aws", c.spec), true);
     if (c.text.empty()) {
       EXPECT_THAT(Texts(errors), IsEmpty());
       continue;
@@ -117,14 +123,43 @@ TEST(Validate, Table) {
   }
 }
 
-TEST(Validate, ConditionsKeepTheTextsThatUsersKnow) {
-  auto errors = Validate(Make("CoreProvider", "mine", "{version: one, configSecret: {name: A}}"));
+// I2: what nobody reads is refused before anything waits for it.
+TEST(Validate, AUrlIsOneOnGitHub) {
+  auto errors = [](const std::string& url) {
+    return Validate(Make("InfrastructureProvider", "aws", "{fetchConfig: {url: '" + url + "'}}"), true);
+  };
+  EXPECT_THAT(Texts(errors("https://github.com/o/r/releases/latest/a.yaml")), IsEmpty());
+  for (const char* url : {"https://gitlab.com/api/v4/projects/p/packages/generic/a/v1.0.0/a.yaml", "/releases/a.yaml",
+                          "https://github.com.example.org/o/r/releases/latest/a.yaml", "http://github.com/o/r"}) {
+    auto refused = errors(url);
+    ASSERT_EQ(refused.size(), 1u) << url;
+    EXPECT_EQ(refused[0].reason, reason::kInvalidSpec);
+    EXPECT_EQ(refused[0].ToString(),
+              "spec.fetchConfig.url: Invalid value: \"" + std::string(url) +
+                  "\": only releases on GitHub are supported yet: write "
+                  "https://github.com/{owner}/{repository}/releases/{latest|version-tag}/{components.yaml}");
+  }
+}
+
+// I5: with the texts that users of the reference know.
+TEST(Validate, NamesAllThatIsWrong) {
+  auto errors = Validate(Make("CoreProvider", "mine", "{version: one, configSecret: {name: A}}"), false);
   ASSERT_EQ(errors.size(), 4u);
-  EXPECT_EQ(errors[0].ConditionMessage(), "could not parse \"one\" as version");
-  EXPECT_EQ(errors[1].ConditionMessage(), "Incorrect CoreProvider name: mine. It should be cluster-api");
-  EXPECT_EQ(errors[2].ConditionMessage(),
+  EXPECT_EQ(errors[0].detail, "could not parse \"one\" as version");
+  EXPECT_EQ(errors[1].detail, "Incorrect CoreProvider name: mine. It should be cluster-api");
+  EXPECT_EQ(errors[2].detail,
             "Either Selector, OCI URL or provider URL must be provided for a not predefined provider");
-  EXPECT_EQ(errors[3].ConditionMessage(), "spec.configSecret.name: must be a lower-case DNS-1123 subdomain");
+  EXPECT_EQ(errors[3].path, "spec.configSecret.name");
+}
+
+// I2: a registry is the built-in one, or that of the operator's configuration file.
+TEST(Validate, AProviderThatARegistryKnowsNeedsNoSource) {
+  api::Provider custom = Make("InfrastructureProvider", "my-custom-aws", "{version: v1.0.0}");
+  EXPECT_THAT(Texts(Validate(custom, true)), IsEmpty());
+  auto errors = Validate(custom, false);
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_EQ(errors[0].path, "spec.fetchConfig");
+  EXPECT_EQ(errors[0].reason, reason::kFetchConfigValidationError);
 }
 
 // The checks of the reference that need nothing but the object (I5).
@@ -135,12 +170,15 @@ TEST(Validate, PreflightVectors) {
   for (const Json& c : cases) {
     std::string id = c["id"];
     SCOPED_TRACE(id + " " + c["what"].get<std::string>());
-    auto errors = Validate(FromJson(c["providers"][0]));
+    const Provider provider = FromJson(c["providers"][0]);
+    auto errors = Validate(provider, FindKnownProvider(provider.id.type, provider.id.name) != nullptr);
+    // The reference reads releases from elsewhere, too.
+    std::erase_if(errors, [](const FieldError& error) { return error.path == "spec.fetchConfig.url"; });
     const Json* want = c.contains("want") && c["want"].is_object() ? &c["want"] : nullptr;
     if (want != nullptr && ours.contains((*want)["reason"].get<std::string>())) {
       ASSERT_FALSE(errors.empty());
       EXPECT_EQ(errors[0].reason, (*want)["reason"].get<std::string>());
-      EXPECT_EQ(errors[0].ConditionMessage(), (*want)["message"].get<std::string>());
+      EXPECT_EQ(errors[0].detail, (*want)["message"].get<std::string>());
     } else if (id == "P12b") {
       EXPECT_EQ(errors.size(), 1u);  // the reference overlooks selector beside oci
     } else if (id == "P15d") {
@@ -151,6 +189,25 @@ TEST(Validate, PreflightVectors) {
   }
 }
 
+// F2: a few bytes can make gigabytes, and many patches as much as one.
+TEST(Validate, PatchesAreBoundedTogether) {
+  std::string aliases = "a: &a {b: c, d: e}\nl: [*a";
+  for (int i = 0; i < 100'000; ++i) aliases += ",*a";
+  std::string numbers = "l: [1";
+  for (int i = 0; i < 60'000; ++i) numbers += ",1";
+  Provider provider = Make("CoreProvider", "cluster-api", "{}");
+  auto errors = [&](std::vector<std::string> patches) {
+    provider.spec.manifest_patches = std::move(patches);
+    return Texts(Validate(provider));
+  };
+  EXPECT_THAT(errors({numbers + "]"}), IsEmpty());
+  EXPECT_THAT(errors({aliases + "]"}), ElementsAre(AllOf(testing::StartsWith("spec.manifestPatches[0]: "),
+                                                         HasSubstr("more than 8388608 bytes of values up to here"))));
+  EXPECT_THAT(errors({numbers + "]", numbers + "]", "a: 1"}),
+              ElementsAre(HasSubstr("spec.manifestPatches[1]: Invalid value: the patches together hold more than"),
+                          HasSubstr("spec.manifestPatches[2]: Invalid value: the patches together hold more than")));
+}
+
 // Patches that the reference refuses for their own form are refused; all others pass.
 TEST(Validate, PatchVectors) {
   CAPI_LOAD_VECTORS(cases, "patches.json");
@@ -159,7 +216,7 @@ TEST(Validate, PatchVectors) {
     SCOPED_TRACE(c["id"].get<std::string>() + " " + c["what"].get<std::string>());
     Json object = c["provider"];
     object["spec"]["fetchConfig"] = {{"selector", Json::object()}};
-    auto errors = Validate(FromJson(object));
+    auto errors = Validate(FromJson(object), true);
     EXPECT_EQ(!errors.empty(), wrong_in_themselves.contains(c["id"])) << testing::PrintToString(Texts(errors));
     for (const FieldError& e : errors) EXPECT_EQ(e.reason, reason::kComponentsPatchError);
   }
@@ -176,10 +233,13 @@ TEST(ForeignReferences, AreThoseToOtherNamespaces) {
       {"{configSecret: {name: s, namespace: ns}}", ""},
       {"{configSecret: {name: s, namespace: other}}", "spec.configSecret.namespace"},
       {"{additionalManifests: {name: s, namespace: other}}", "spec.additionalManifests.namespace"},
-      {"{fetchConfig: {url: a, secretRef: {name: s, namespace: other}}}", "spec.fetchConfig.secretRef.namespace"},
-      {"{fetchConfig: {git: {url: a, secretRef: {name: s, namespace: other}}}}",
+      {"{fetchConfig: {url: 'https://github.com/o/r/releases/latest/a.yaml', secretRef: {name: s, namespace: other}}}",
+       "spec.fetchConfig.secretRef.namespace"},
+      {"{fetchConfig: {git: {url: 'https://github.com/o/r/releases/latest/a.yaml', secretRef: {name: s, namespace: "
+       "other}}}}",
        "spec.fetchConfig.git.secretRef.namespace"},
-      {"{fetchConfig: {url: a, verify: {provider: cosign, secretRef: {name: s, namespace: other}}}}",
+      {"{fetchConfig: {url: 'https://github.com/o/r/releases/latest/a.yaml', verify: {provider: cosign, secretRef: "
+       "{name: s, namespace: other}}}}",
        "spec.fetchConfig.verify.secretRef.namespace"},
   };
   for (const Case& c : cases) {

@@ -79,9 +79,12 @@ void FakeClock::Advance(Millis by) {
 }
 
 // A test whose subject doesn't fall asleep ends, and all of its program.
-void FakeClock::AwaitWaiters(size_t count) CAPI_NO_THREAD_SAFETY_ANALYSIS {
+void FakeClock::AwaitWaiters(size_t count) {
   MutexLock lock(mu_);
-  auto enough = [&]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return waiters_ >= count; };
+  auto enough = [&] {
+    mu_.AssertHeld();
+    return waiters_ >= count;
+  };
   if (changed_.wait_for(mu_, Seconds(30), enough)) return;
   fmt::print(stderr, "{} threads wait on the clock, and not {}\n", waiters_, count);
   std::abort();

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/json_memory.h"
+
 namespace capi {
 namespace {
 
@@ -46,6 +48,13 @@ TEST(JsonPathHelpers, FindAndGet) {
   EXPECT_EQ(GetInt(value, {"a", "b", "f"}, -1), -1);
   EXPECT_TRUE(GetBool(value, {"a", "b", "t"}));
   EXPECT_TRUE(GetBool(value, {"none"}, true));
+}
+
+TEST(Json, MemoryCountsTextsKeysAndAllThatIsWithin) {
+  const size_t one = MemoryOf(Json(1));
+  EXPECT_EQ(MemoryOf(Json(std::string(1000, 'x'))), one + 1000);
+  EXPECT_EQ(MemoryOf(Json({1, 2, 3})), 4 * one);
+  EXPECT_EQ(MemoryOf(Json({{"key", Json::array({Json::array()})}})), 4 * one + 3);
 }
 
 TEST(JsonPathHelpers, EnsureMakesTheWay) {

@@ -93,6 +93,12 @@ Logger Logger::With(std::initializer_list<LogField> fields) const {
   return out;
 }
 
+Logger Logger::WithoutFields() const {
+  Logger out = *this;
+  out.fields_.reset();
+  return out;
+}
+
 bool Logger::Enabled(LogLevel level) const { return sink_ && level >= sink_->level && sink_->level != LogLevel::kOff; }
 
 void Logger::Write(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) const {

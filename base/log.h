@@ -42,6 +42,7 @@ class Logger {
   static Logger ToSink(LogLevel level, LogFormat format, void (*sink)(void*, std::string_view), void* arg);
 
   Logger With(std::initializer_list<LogField> fields) const;
+  Logger WithoutFields() const;  // to the same sink; for what outlives the work that the fields tell of
   bool Enabled(LogLevel level) const;
 
   void Debug(std::string_view message, std::initializer_list<LogField> fields = {}) const;

@@ -7,8 +7,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "base/strings.h"
+#include "base/yaml_lines.h"
 #include "base/yaml_scalar.h"
 
 namespace capi {
@@ -73,8 +75,7 @@ class Parser {
     std::string_view before = text_.substr(0, parser_.problem_offset);
     size_t newline = before.rfind('\n');
     size_t column = newline == before.npos ? before.size() : before.size() - newline - 1;
-    auto line = first_line_ + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
-    return At(line, column + 1, problem);
+    return At(first_line_ + static_cast<int>(CountYamlBreaks(before)), column + 1, problem);
   }
 
   std::string_view text_;
@@ -92,9 +93,6 @@ bool TooManyAliases(size_t nodes, size_t from_aliases) {
 }
 
 constexpr std::string_view kAliasing = "document contains excessive aliasing";
-// Copies of anchored nodes, kept or put in by aliases, may take this much: a few long texts can explode as well as many
-// short ones.
-constexpr size_t kMaxCopied = 64u << 20;
 constexpr size_t kNodeSize = 80;  // of a node beside its text; a member of a map is two
 
 // A finished node.
@@ -182,13 +180,13 @@ class Builder {
   Status OnAlias(const Event& event) {
     std::string name(View(event.data.alias.anchor));
     auto found = anchors_.find(name);
-    if (found == anchors_.end()) return Fail(event, fmt::format("unknown anchor '{}' referenced", name));
-    if (!found->second) return Fail(event, fmt::format("anchor '{}' value contains itself", name));
+    if (found == anchors_.end()) return Fail(event, "unknown anchor referenced");
+    if (!found->second) return Fail(event, "anchor value contains itself");
     const Node& target = *found->second;
     TRY(Count(event, 1 + target.nodes));
     from_aliases_ += target.nodes;
     if (TooManyAliases(nodes_, from_aliases_)) return Fail(event, kAliasing);
-    TRY(CountCopy(event, target));
+    TRY(Take(event, target.size));  // a few long texts can explode as well as many short ones
     if (stack_.size() + target.height > limits_.max_depth) return TooDeep(event);
     Node node = target;
     node.alias = true;
@@ -284,15 +282,9 @@ class Builder {
 
   // What the aliases of an anchor stand for.
   Status Keep(const Event& event, const std::string& anchor, const Node& node) {
-    TRY(CountCopy(event, node));
+    TRY(Take(event, node.size));
     anchors_[anchor] = node;
     return Ok();
-  }
-
-  Status CountCopy(const Event& event, const Node& node) {
-    copied_ += node.size;
-    if (copied_ > kMaxCopied) return Fail(event, kAliasing);
-    return Take(event, node.size);
   }
 
   Error TooDeep(const Event& event) const {
@@ -307,7 +299,7 @@ class Builder {
   std::map<std::string, std::optional<Node>> anchors_;  // none: still open
   Json root_;
   bool only_maps_ = true;  // of the list that ended last
-  size_t nodes_ = 0, from_aliases_ = 0, copied_ = 0;
+  size_t nodes_ = 0, from_aliases_ = 0;
   size_t& memory_;
 };
 
@@ -341,9 +333,9 @@ class Splitter {
       size_t newline = rest_.find('\n', length);
       size_t end = newline == rest_.npos ? rest_.size() : newline + 1;
       std::string_view line = rest_.substr(length, end - length);
-      ++line_;
+      int at = std::exchange(line_, line_ + static_cast<int>(CountYamlBreaks(line)));
       if (line.substr(0, 3) == "---") {
-        TRY(CheckSeparator(line));
+        TRY(CheckSeparator(line, at));
         if (length != 0) {
           piece.text = rest_.substr(0, length);
           rest_.remove_prefix(end);
@@ -358,22 +350,15 @@ class Splitter {
   }
 
  private:
-  Status CheckSeparator(std::string_view line) const {
+  static Status CheckSeparator(std::string_view line, int number) {
     std::string_view after = Trim(line.substr(3));
     if (after.empty() || after[0] == '#') return Ok();
-    return At(line_ - 1, 4, fmt::format("invalid Yaml document separator: {}", after));
+    return At(number, 4, fmt::format("invalid Yaml document separator: {}", after));
   }
 
   std::string_view rest_;
   int line_ = 1;
 };
-
-// Offset of a line of a text, whose first line is `first`.
-size_t LineOffset(std::string_view text, int first, int line) {
-  size_t at = 0;
-  for (; first < line; ++first) at = std::min(text.find('\n', at), text.size() - 1) + 1;
-  return at;
-}
 
 // Go's line reader ends every line with a newline, also the last one.
 std::string_view WithUnixLines(std::string_view text, std::string& storage) {
@@ -398,8 +383,8 @@ Result<std::vector<YamlDocument>> ParseYamlStream(std::string_view text, const Y
     if (!document || document->value.is_null()) continue;
     if (documents.size() >= limits.max_documents)
       return At(piece->line, 1, fmt::format("more than {} documents", limits.max_documents));
-    document->offset =
-        static_cast<size_t>(piece->text.data() - text.data()) + LineOffset(piece->text, piece->line, document->line);
+    document->offset = static_cast<size_t>(piece->text.data() - text.data()) +
+                       OffsetOfYamlLine(piece->text, static_cast<size_t>(document->line - piece->line) + 1);
     documents.push_back(*std::move(document));
   }
   return documents;

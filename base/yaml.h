@@ -11,12 +11,12 @@
 
 namespace capi {
 
-// Bounds against input that explodes. The defaults fit every real release many times over.
+// Bounds against input that explodes. The defaults fit every real release; who needs more says so.
 struct YamlLimits {
   size_t max_depth = 500;          // nesting
   size_t max_nodes = 5'000'000;    // nodes of one document after aliases are expanded
   size_t max_documents = 100'000;  // documents of one stream
-  size_t max_memory = 1u << 30;    // bytes that a stream's values take, about, with copies that aliases make
+  size_t max_memory = 32u << 20;   // bytes that a stream's values take, about, with copies that aliases make
 };
 
 // One document of a stream.
@@ -27,7 +27,8 @@ struct YamlDocument {
 };
 
 // All documents of a stream, empty ones (nothing, or comments only) left out. Errors are kInvalidArgument and name line
-// and column of the whole stream: "line 4711, column 3: ...".
+// and column of the whole stream: "line 4711, column 3: ...". They repeat nothing of the text, which may be secret, but
+// what stands behind a separator.
 Result<std::vector<YamlDocument>> ParseYamlStream(std::string_view text, const YamlLimits& limits = {});
 
 // Exactly one document; null for empty text.

@@ -1,8 +1,8 @@
 // YAML: what is read can be written and read again; errors have places; aliases don't explode.
-#include <algorithm>
-
 #include "base/fuzz.h"
 #include "base/yaml.h"
+#include "base/yaml_fields.h"
+#include "base/yaml_lines.h"
 
 namespace capi {
 namespace {
@@ -20,11 +20,7 @@ size_t SizeOf(const Json& value) {
 void CheckPlace(const std::string& message, std::string_view text) {
   unsigned line = 0, column = 0;
   FUZZ_REQUIRE(std::sscanf(message.c_str(), "line %u, column %u: ", &line, &column) == 2);
-  // Line breaks of YAML 1.1 are "\n", "\r", "\r\n", U+0085, U+2028 and U+2029; each has one of these bytes.
-  auto breaks = std::count_if(text.begin(), text.end(), [](char c) {
-    return c == '\n' || c == '\r' || c == '\x85' || c == '\xA8' || c == '\xA9';
-  });
-  FUZZ_REQUIRE(line >= 1 && line <= static_cast<unsigned>(breaks) + 2);
+  FUZZ_REQUIRE(line >= 1 && line <= CountYamlBreaks(text) + 2);
   FUZZ_REQUIRE(column >= 1 && column <= text.size() + 2);
 }
 
@@ -34,6 +30,19 @@ void CheckRoundTrip(const Json& value) {
   FUZZ_REQUIRE(read.ok());
   FUZZ_REQUIRE(*read == value);
   FUZZ_REQUIRE(ToYaml(*read) == written);
+}
+
+// Whatever is found is in the text.
+void CheckFields(std::string_view text, const Json& value) {
+  std::vector<YamlPath> paths = {{}, {"0"}};
+  if (value.is_object()) {
+    for (const auto& [key, member] : value.items()) paths.push_back({key});
+  }
+  for (const auto& field : FindYamlFields(text, paths)) {
+    if (!field) continue;
+    FUZZ_REQUIRE(field->value.begin <= field->value.end && field->value.end <= text.size());
+    for (const YamlExtent& key : field->keys) FUZZ_REQUIRE(key.begin <= key.end && key.end <= text.size());
+  }
 }
 
 }  // namespace
@@ -48,8 +57,10 @@ CAPI_FUZZ(yaml, "base",
   auto documents = ParseYamlStream(input, limits);
   if (!documents.ok()) return CheckPlace(documents.error().message, input);
   for (const YamlDocument& document : *documents) {
+    FUZZ_REQUIRE(document.offset == OffsetOfYamlLine(input, static_cast<size_t>(document.line)));
     FUZZ_REQUIRE(SizeOf(document.value) <= (128u << 20));
     CheckRoundTrip(document.value);
+    CheckFields(input.substr(std::min(document.offset, input.size())), document.value);
   }
   auto one = ParseYaml(input, limits);
   if (!one.ok()) return CheckPlace(one.error().message, input);

@@ -41,10 +41,10 @@ TEST(YamlHostile, EndsInAnErrorThatSaysWhereAndWhat) {
   };
   const Case cases[] = {
       {"alias bomb", AliasBomb(9), "excessive aliasing"},
-      {"alias bomb of one long text", LongTextBomb(), "excessive aliasing"},
-      {"nested anchors", NestedAnchors(), "excessive aliasing"},
-      {"an anchor in itself", "a: &a [*a]\n", "line 1, column 8: anchor 'a' value contains itself"},
-      {"unknown anchor", "a: *b\n", "line 1, column 4: unknown anchor 'b' referenced"},
+      {"alias bomb of one long text", LongTextBomb(), "more than 33554432 bytes of values up to here"},
+      {"nested anchors", NestedAnchors(), "more than 33554432 bytes of values up to here"},
+      {"an anchor in itself", "a: &a [*a]\n", "line 1, column 8: anchor value contains itself"},
+      {"unknown anchor", "a: *b\n", "line 1, column 4: unknown anchor referenced"},
       {"deep lists", Repeat("[", 100'000), "nested deeper than 500"},
       {"deep maps", Repeat("{a: ", 600), "nested deeper than 500"},
       {"deep blocks", Repeat("- ", 600) + "x\n", "nested deeper than 500"},
@@ -69,7 +69,7 @@ TEST(YamlHostile, EndsInAnErrorThatSaysWhereAndWhat) {
       {"merge of a scalar", "a:\n  <<: b\n", "map merge requires map or sequence of maps"},
       {"merge of an alias of a list", "a: &a [{x: y}]\nb: {<<: *a}\n", "map merge requires map or sequence of maps"},
       {"merge of a list with a scalar", "a: {<<: [{x: y}, z]}\n", "map merge requires map or sequence of maps"},
-      {"wrong tag", "a: !!int x\n", "cannot decode !!str `x` as a !!int"},
+      {"wrong tag", "a: !!int x\n", "cannot decode a !!str as a !!int"},
       {"wrong binary", "a: !!binary '?'\n", "!!binary value contains invalid base64 data"},
       {"a tab", "a:\n\tb: c\n", "line 2, column 1: found character that cannot start any token"},
       {"an open quote", "a: 'b\n\n",

@@ -130,12 +130,6 @@ std::string YamlPlaces::Of(Path path) const {
   return node == nullptr ? "" : Place(node->start_mark);
 }
 
-std::optional<YamlPosition> YamlPlaces::PositionOf(Path path) const {
-  const yaml_node_t* node = document_ ? document_->Find(path, false) : nullptr;
-  if (node == nullptr) return std::nullopt;
-  return YamlPosition{node->start_mark.line + 1, node->start_mark.column + 1};
-}
-
 std::optional<std::string> YamlPlaces::WrittenAt(Path path) const {
   const yaml_node_t* node = document_ ? document_->Find(path, false) : nullptr;
   if (node == nullptr || node->type != YAML_SCALAR_NODE) return std::nullopt;

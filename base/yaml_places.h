@@ -10,11 +10,6 @@
 
 namespace capi {
 
-// A place in a text: 1-based, columns count characters. A value.
-struct YamlPosition {
-  size_t line = 1, column = 1;
-};
-
 // The first document of a text. Keys are found without regard to case; an element of a list by its decimal index; merge
 // keys ("<<") are not followed. Thread-compatible.
 class YamlPlaces {
@@ -29,8 +24,6 @@ class YamlPlaces {
 
   // "line 4, column 3": where the value at `path` begins, or the last step to it that is there; "" where nothing is.
   std::string Of(Path path) const;
-  // Where the value at `path` begins; nullopt where nothing is. An empty one begins behind its key.
-  std::optional<YamlPosition> PositionOf(Path path) const;
 
   // The scalar at `path` as configuration readers in Go hand it out as text: numbers in plain decimal, "true" and
   // "false", everything else as written ("yes" and dates too). nullopt for null, for lists and maps, and where nothing

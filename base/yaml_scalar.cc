@@ -227,7 +227,7 @@ Result<Scalar> ResolveTagged(std::string_view tag, std::string_view text) {
   if (TagOf(found) == name) return *std::move(found);
   if (name == "float" && found && std::holds_alternative<std::int64_t>(*found))
     return Scalar(static_cast<double>(std::get<std::int64_t>(*found)));
-  return Error{Code::kInvalidArgument, fmt::format("cannot decode !!{} `{}` as a !!{}", TagOf(found), text, name), {}};
+  return Error{Code::kInvalidArgument, fmt::format("cannot decode a !!{} as a !!{}", TagOf(found), name), {}};
 }
 
 }  // namespace

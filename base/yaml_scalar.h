@@ -15,7 +15,7 @@ namespace capi::yaml {
 using Scalar = std::variant<std::nullptr_t, bool, std::int64_t, std::uint64_t, double, std::string>;
 
 // `tag` is the full tag ("tag:yaml.org,2002:int") or "". `plain` says that the text may mean something else than a
-// string: it is neither quoted nor a block, or has a tag.
+// string: it is neither quoted nor a block, or has a tag. Errors don't repeat the text: it may be a secret's.
 Result<Scalar> Resolve(std::string_view tag, bool plain, std::string_view text);
 
 // True when the plain text would be read as a string.

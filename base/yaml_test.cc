@@ -147,6 +147,24 @@ TEST(Yaml, WritesAsTheGoToolsDo) {
   for (const Case& c : cases) EXPECT_EQ(ToYaml(c.value), c.yaml);
 }
 
+// libyaml ends lines where few others do, and everybody who looks for a place in the text has to as well.
+TEST(Yaml, KnowsWhereADocumentBegins) {
+  const std::string object = "a: 1\n";
+  for (std::string_view newline : {"\n", "\r\n", "\r", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"}) {
+    std::string header = "# a" + std::string(newline) + "# b\n", text = header + object + "---\n" + header + object;
+    auto documents = ParseYamlStream(text);
+    ASSERT_TRUE(documents.ok()) << documents.error().message;
+    ASSERT_EQ(documents->size(), 2u);
+    EXPECT_EQ((*documents)[0].line, 3);
+    EXPECT_EQ((*documents)[0].offset, text.find(object));
+    EXPECT_EQ((*documents)[1].line, 7);
+    EXPECT_EQ((*documents)[1].offset, text.rfind(object));
+    auto broken = ParseYamlStream(text + "---\n" + header + "[\n");
+    ASSERT_FALSE(broken.ok());
+    EXPECT_EQ(broken.error().message.find("line 12, "), 0u) << broken.error().message;
+  }
+}
+
 TEST(Yaml, ReadsBackWhatItWrote) {
   const Json value = {{"tricky",
                        {"a\tb", "\xc2\x85", "\xe2\x80\xa8x", "\xef\xbb\xbf", "\x7f", " lead", "trail ", "\n", "a\r\nb",

@@ -1,25 +1,21 @@
 // clusterctl's configuration: what stands in the file, and the environment, which goes before it.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "api/kinds.h"
-#include "base/yaml_places.h"
 #include "cli/config_file.h"
 #include "cli/world.h"
+#include "fetch/configuration_file.h"
 #include "templating/render.h"
 
 namespace capi::cli {
 
-// A provider and where its releases come from. A value.
-struct ProviderSource {
-  api::ProviderType type = api::ProviderType::kCore;
-  std::string name, url;
-};
+// A provider and where its releases come from.
+using ProviderSource = fetch::ConfiguredProvider;
 
 // Keys are found without regard to case. Thread-compatible.
 class Config {
@@ -43,25 +39,17 @@ class Config {
 
   const Getenv& getenv() const { return getenv_; }
 
-  const std::string& source() const { return source_; }
+  const std::string& source() const { return file_.source(); }
 
   // Numbers that are not read as written ("1.10" is 1.1), seen in what Get gave out so far.
   std::vector<std::string> Surprises() const;
 
  private:
-  using Steps = std::vector<std::string>;
-
-  Config(ConfigText text, Getenv getenv);
-  std::string Place(const Steps& path) const;  // "clusterctl.yaml, line 3, column 5"
-  Error At(const Steps& path, const Error& error) const;
+  Config(fetch::ConfigurationFile file, Getenv getenv) : file_(std::move(file)), getenv_(std::move(getenv)) {}
   Result<std::string> Expand(std::string_view what, const std::string& text) const;
-  const Json* Key(const std::string& key) const;
-  Result<ProviderSource> ReadProvider(const Json& entry) const;
 
-  std::string source_;
+  fetch::ConfigurationFile file_;
   Getenv getenv_;
-  std::unique_ptr<YamlPlaces> places_;
-  Json root_;  // all keys in lower case
   mutable std::set<std::string> surprises_;
 };
 

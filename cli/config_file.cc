@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "base/http/client.h"
+#include "base/http/url.h"
 
 namespace capi::cli {
 namespace {
@@ -41,15 +42,15 @@ Result<ConfigText> ReadPath(const std::string& path) {
 
 Result<ConfigText> Download(const Context& ctx, const Getenv& getenv, const std::string& url) {
   http::Options options;
-  options.follow_redirects = true;
   options.proxy = ProxyFrom(getenv, url.substr(0, url.find(':')));
   http::Request request;
   request.max_body = kMostBytes;
   auto response = http::Fetch(ctx.WithTimeout(Seconds(30)), url, std::move(request), options);
-  std::string what = fmt::format("failed to download the clusterctl config file from {}", url);
+  std::string shown = http::PrintableUrl(url);
+  std::string what = fmt::format("failed to download the clusterctl config file from {}", shown);
   if (!response.ok()) return Cannot(fmt::format("{}: {}", what, response.error().message));
   if (response->status != 200) return Cannot(fmt::format("{} got {}", what, response->status));
-  return ConfigText{url, std::move(response->body)};
+  return ConfigText{shown, std::move(response->body)};
 }
 
 std::string Home(const Getenv& getenv) { return getenv("HOME").value_or(""); }

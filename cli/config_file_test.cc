@@ -55,6 +55,9 @@ TEST(ConfigFile, ComesFromAServerToo) {
   EXPECT_EQ(text->text, "a: b\n");
   EXPECT_THAT(Read({}, url + "/other.yaml").error().message,
               HasSubstr("failed to download the clusterctl config file from " + url + "/other.yaml got 404"));
+  std::string secret = "http://user:hunter2@" + (*server)->address();
+  EXPECT_EQ(Read({}, secret + "/c.yaml?token=hunter2").value().source, url + "/c.yaml");
+  EXPECT_THAT(Read({}, secret + "/other.yaml").error().message, ::testing::Not(HasSubstr("hunter2")));
   (*server).reset();
   EXPECT_THAT(Read({}, url + "/c.yaml").error().message, HasSubstr("failed to download the clusterctl config file"));
 }

@@ -5,6 +5,7 @@
 
 #include "base/encoding.h"
 #include "base/json.h"
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "fetch/github_answer.h"
 #include "fetch/repository.h"
@@ -14,7 +15,11 @@
 namespace capi::fetch {
 namespace {
 
-constexpr int kMostPages = 200;  // of 100 releases
+// Notes and assets of a hundred releases have been 6 MB.
+constexpr std::string_view kFirstPage = "/releases?per_page=30";
+constexpr int kMostPages = 400;
+constexpr size_t kMostOfDigest = 100;  // characters that are kept; a longer one is none that could be right
+constexpr std::string_view kMetadataFile = "metadata.yaml";
 constexpr std::string_view kJsonType = "application/vnd.github+json";
 constexpr std::string_view kFileType = "application/octet-stream";
 
@@ -24,7 +29,7 @@ struct Asset {
   std::string digest;      // "sha256:<hex>" or ""
 };
 
-// Thread-safe: nothing changes after construction.
+// Thread-safe.
 class GitHubRepository : public Repository {
  public:
   GitHubRepository(GitHubUrl url, GitHubOptions options) : url_(std::move(url)), options_(std::move(options)) {}
@@ -37,7 +42,7 @@ class GitHubRepository : public Repository {
 
   Result<std::vector<api::Version>> Versions(const Context& ctx) override {
     std::vector<api::Version> versions;
-    std::string page = Api("/releases?per_page=100");
+    std::string page = Api(kFirstPage);
     for (int pages = 0; !page.empty(); ++pages) {
       if (pages == kMostPages) return Invalid("the list of releases does not end");
       page = TRY_WITH(AddPage(ctx, page, versions), fmt::format("failed to list the releases of {}", Describe()));
@@ -51,7 +56,7 @@ class GitHubRepository : public Repository {
 
   Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) override {
     if (name.empty()) return Invalid("a file of a release needs a name");
-    std::string asset = url_.root == "." ? std::string(name) : url_.root + "/" + std::string(name);
+    std::string asset = AssetName(name);
     std::string what = fmt::format("{} of {} {}", name, Describe(), version.ToString());
     Result<std::string> text = Download(ctx, version.ToString(), asset);
     // No such file, or a private repository: only the API can tell, and which of them it is.
@@ -68,15 +73,42 @@ class GitHubRepository : public Repository {
     return fmt::format("{}/repos/{}/{}{}", options_.api_url, url_.owner, url_.repository, rest);
   }
 
+  std::string AssetName(std::string_view file) const {
+    return url_.root == "." ? std::string(file) : url_.root + "/" + std::string(file);
+  }
+
+  // T6: what the list says of the files that are read by name.
+  void RememberDigests(const std::string& tag, const Json& release) {
+    const Json* assets = Find(release, {"assets"});
+    if (assets == nullptr || !assets->is_array()) return;
+    for (const Json& asset : *assets) {
+      std::string name = GetString(asset, {"name"}), digest = GetString(asset, {"digest"});
+      bool read = name == AssetName(kMetadataFile) || name == AssetName(url_.file);
+      if (!read || digest.empty()) continue;
+      MutexLock lock(mu_);
+      digests_[{tag, name}] = digest.substr(0, kMostOfDigest);
+    }
+  }
+
+  // "" where nobody has said one.
+  std::string KnownDigest(const std::string& tag, const std::string& asset) const {
+    MutexLock lock(mu_);
+    auto known = digests_.find({tag, asset});
+    return known == digests_.end() ? "" : known->second;
+  }
+
   // Adds a page's versions; returns the URL of the next page or "".
-  Result<std::string> AddPage(const Context& ctx, const std::string& url, std::vector<api::Version>& versions) const {
-    http::Response response = TRY(GetByApi(ctx, url, kJsonType));
+  Result<std::string> AddPage(const Context& ctx, const std::string& url, std::vector<api::Version>& versions) {
+    http::Response response = TRY(AskApi(ctx, url));
     Json releases = TRY(JsonOf(response));
     if (!releases.is_array()) return Invalid("the answer is no list of releases");
     for (const Json& release : releases) {
       if (GetBool(release, {"draft"})) continue;
-      Result<api::Version> version = api::Version::Parse(GetString(release, {"tag_name"}));
-      if (version.ok()) versions.push_back(std::move(*version));
+      const std::string tag = GetString(release, {"tag_name"});
+      Result<api::Version> version = api::Version::Parse(tag);
+      if (!version.ok()) continue;
+      RememberDigests(tag, release);
+      versions.push_back(std::move(*version));
     }
     std::string next = NextPage(response.headers.Get("Link"));
     if (!next.empty() && !SameOrigin(next, options_.api_url))
@@ -88,14 +120,16 @@ class GitHubRepository : public Repository {
   Result<std::string> Download(const Context& ctx, const std::string& tag, const std::string& asset) const {
     std::string url = fmt::format("{}/{}/{}/releases/download/{}/{}", options_.download_url, url_.owner,
                                   url_.repository, PercentEscape(tag), PercentEscape(asset));
-    http::Response response = TRY(Get(ctx, url, kFileType, ""));
+    http::Response response = TRY(Get(ctx, url, kFileType, "", options_.max_file));
+    TRY(CheckDigest(KnownDigest(tag, asset), response.body));
     return std::move(response.body);
   }
 
   Result<std::string> DownloadByApi(const Context& ctx, const api::Version& version, const std::string& name) const {
     std::string tag = version.ToString();
     Asset asset = TRY(FindAsset(ctx, tag, name));
-    http::Response response = TRY(GetByApi(ctx, Api(fmt::format("/releases/assets/{}", asset.id)), kFileType));
+    http::Response response =
+        TRY(Get(ctx, Api(fmt::format("/releases/assets/{}", asset.id)), kFileType, options_.token, options_.max_file));
     TRY(CheckAsset(asset, response.body));
     return std::move(response.body);
   }
@@ -117,7 +151,7 @@ class GitHubRepository : public Repository {
   // A tag may be written without the "v" (I12).
   Result<Json> ReleaseByTag(const Context& ctx, const std::string& tag) const {
     for (const std::string& candidate : {tag, tag.substr(1)}) {
-      Result<http::Response> response = GetByApi(ctx, Api("/releases/tags/" + PercentEscape(candidate)), kJsonType);
+      Result<http::Response> response = AskApi(ctx, Api("/releases/tags/" + PercentEscape(candidate)));
       if (response.ok()) return JsonOf(*response);
       if (response.code() != Code::kNotFound) return response.error();
     }
@@ -129,13 +163,15 @@ class GitHubRepository : public Repository {
     if (asset.size >= 0 && static_cast<std::uint64_t>(asset.size) != body.size()) {
       return Error{Code::kUnavailable, fmt::format("got {} bytes of {}", body.size(), asset.size), {}};
     }
-    // One of a kind that isn't known here can't be checked: then nothing vouches for what came.
-    if (!asset.digest.empty() && ToLower(asset.digest) != "sha256:" + Sha256Hex(body)) {
-      return Error{Code::kUnavailable,
-                   fmt::format("what came does not have the digest that GitHub names ({:.80})", asset.digest),
-                   {}};
-    }
-    return Ok();
+    return CheckDigest(asset.digest, body);
+  }
+
+  // One of a kind that isn't known here can't be checked: then nothing vouches for what came.
+  static Status CheckDigest(const std::string& digest, const std::string& body) {
+    if (digest.empty() || ToLower(digest) == "sha256:" + Sha256Hex(body)) return Ok();
+    return Error{Code::kFailedPrecondition,
+                 fmt::format("what came does not have the digest that GitHub names ({:.80})", digest),
+                 {}};
   }
 
   static Result<Json> JsonOf(const http::Response& response) {
@@ -143,22 +179,21 @@ class GitHubRepository : public Repository {
     return ParseJson(response.body);
   }
 
-  Result<http::Response> GetByApi(const Context& ctx, const std::string& url, std::string_view accept) const {
-    return Get(ctx, url, accept, options_.token);
+  Result<http::Response> AskApi(const Context& ctx, const std::string& url) const {
+    return Get(ctx, url, kJsonType, options_.token, options_.max_answer);
   }
 
   Result<http::Response> Get(const Context& ctx, const std::string& url, std::string_view accept,
-                             const std::string& token) const {
+                             const std::string& token, size_t max_body) const {
     http::Request request;
-    request.max_body = options_.max_file;
+    request.max_body = max_body;
     request.headers.Set("Accept", accept);
     if (!options_.user_agent.empty()) request.headers.Set("User-Agent", options_.user_agent);
     if (!token.empty()) request.headers.Set("Authorization", "Bearer " + token);
     http::Options http;
     http.tls.ca_file = options_.ca_file;
-    http.proxy = options_.proxy;
+    if (options_.proxy) http.proxy = options_.proxy(url.substr(0, url.find("://")));
     http.connect_timeout = options_.connect_timeout;
-    http.follow_redirects = true;
     Result<http::Response> response =
         http::Fetch(ctx.WithTimeout(options_.request_timeout), url, std::move(request), http);
     if (!response.ok()) return Unreachable(ctx, response.error());
@@ -174,6 +209,8 @@ class GitHubRepository : public Repository {
 
   const GitHubUrl url_;
   const GitHubOptions options_;
+  mutable Mutex mu_;
+  std::map<std::pair<std::string, std::string>, std::string> digests_ CAPI_GUARDED_BY(mu_);  // by tag and asset
 };
 
 // A header's value: nothing that could end its line.

@@ -6,6 +6,9 @@
 #include "api/testing/release_folder.h"
 #include "base/encoding.h"
 #include "base/files.h"
+#include "base/http/testing.h"
+#include "base/json.h"
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "fetch/github_testing.h"
 #include "fetch/repository.h"
@@ -207,9 +210,73 @@ TEST(GitHub, RefusesAFileOfAnotherDigestThanTheApiNames) {
     auto file = Open(github.options(std::string(kToken)))->File({}, V("v1.11.0"), "core-components.yaml");
     ASSERT_EQ(file.ok(), ok) << digest;
     if (ok) continue;
-    EXPECT_EQ(file.code(), Code::kUnavailable);
+    EXPECT_EQ(file.code(), Code::kFailedPrecondition) << "the same file comes with the next try";
     EXPECT_THAT(file.error().message, HasSubstr("does not have the digest that GitHub names"));
   }
+}
+
+// T6: what the list of versions has told counts for the download by name, which asks the API nothing.
+TEST(GitHub, RefusesADownloadOfAnotherDigestThanTheListNames) {
+  const std::string good = "sha256:" + Sha256Hex(Release("v1.11.0").assets.at("core-components.yaml"));
+  for (const std::string& digest : {good, std::string("sha256:0"), std::string(5'000, 'x')}) {
+    GitHubRelease release = Release("v1.11.0");
+    release.digest = digest;
+    GitHubStandIn github({release});
+    auto repository = Open(github.options());
+    EXPECT_TRUE(repository->File({}, V("v1.11.0"), "core-components.yaml").ok()) << "nobody has named one";
+    ASSERT_TRUE(repository->Versions({}).ok());
+    auto file = repository->File({}, V("v1.11.0"), "core-components.yaml");
+    ASSERT_EQ(file.ok(), digest == good) << digest;
+    if (!file.ok()) {
+      EXPECT_EQ(file.code(), Code::kFailedPrecondition);
+    }
+  }
+}
+
+// A page of releases has more than a release may have: their notes, and every asset.
+TEST(GitHub, ReadsAPageOfSevenMegabytes) {
+  Json page = Json::array();
+  for (int i = 0; i < 30; ++i) {
+    page.push_back({{"tag_name", "v1.0." + std::to_string(i)}, {"body", std::string(240'000, 'n')}});
+  }
+  ASSERT_GT(ToJsonText(page).size(), 7'000'000u);
+  ASSERT_GT(ToJsonText(page).size(), api::kMaxReleaseBytes);
+  GitHubStandIn github({});
+  github.AnswerApiWith(TextResponse(200, ToJsonText(page), "application/json"));
+  auto versions = Open(github.options())->Versions({});
+  ASSERT_TRUE(versions.ok()) << versions.error().message;
+  EXPECT_EQ(versions->size(), 30u);
+  EXPECT_THAT(github.seen().front().target, HasSubstr("per_page=30")) << "a hundred have been 6 MB and more";
+  GitHubOptions options = github.options();
+  options.max_answer = 1'000'000;
+  EXPECT_FALSE(Open(options)->Versions({}).ok()) << "it is bounded all the same";
+}
+
+// Each URL by the proxy of its own scheme: the API, and downloads from another host.
+TEST(GitHub, GoesThroughTheProxyOfTheScheme) {
+  Mutex mu;
+  std::vector<std::string> lines;
+  http_testing::RawServer proxy([&](http_testing::Peer& peer, int) {
+    std::string request = peer.ReadRequest();
+    MutexLock lock(mu);
+    lines.push_back(request.substr(0, request.find("\r\n")));
+    bool api = request.starts_with("GET ");
+    peer.Write(std::string("HTTP/1.1 ") + (api ? "200 OK" : "502 Bad Gateway") +
+               "\r\nConnection: close\r\nContent-Length: 2\r\n\r\n[]");
+  });
+  GitHubOptions options;
+  options.api_url = "http://api.github.test";
+  options.download_url = "https://github.test";
+  options.proxy = [&](std::string_view scheme) {
+    return http::Proxy{.url = proxy.url() + (scheme == "https" || scheme == "http" ? "" : "/no-scheme")};
+  };
+  auto repository = Open(options);
+  auto versions = repository->Versions({});
+  ASSERT_TRUE(versions.ok()) << versions.error().message;
+  EXPECT_FALSE(repository->File({}, V("v1.11.0"), "metadata.yaml").ok());
+  MutexLock lock(mu);
+  EXPECT_THAT(lines, ElementsAre("GET http://api.github.test/repos/o/r/releases?per_page=30 HTTP/1.1",
+                                 "CONNECT github.test:443 HTTP/1.1"));
 }
 
 TEST(GitHub, RefusesAFileThatIsTooLarge_F2) {

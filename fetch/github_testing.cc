@@ -116,7 +116,7 @@ http::Response GitHubStandIn::ListPage(const http::ServerRequest& request) const
   }
   http::Response response = JsonResponse(list);
   if (page * kPageSize < releases_.size()) {
-    std::string url = fmt::format("http://{}{}?per_page=100&page=", api_->address(), kRepository);
+    std::string url = fmt::format("http://{}{}?per_page=30&page=", api_->address(), kRepository);
     response.headers.Set("Link", fmt::format("<{}{}>; rel=\"next\", <{}9>; rel=\"last\"", url, page + 1, url));
   }
   return response;

@@ -1,6 +1,7 @@
 // Where a provider's releases come from.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,7 +13,8 @@
 namespace capi::fetch {
 
 // Thread-safe. Errors: kNotFound for a version or file that isn't there; kRateLimited with retry_after and the time of
-// the reset in the message; kUnavailable when the source can't be reached; kInvalidArgument for what it sends.
+// the reset in the message; kUnavailable when the source can't be reached; kInvalidArgument for what it sends;
+// kFailedPrecondition for a file without the digest that the source names.
 class Repository {
  public:
   virtual ~Repository() = default;
@@ -47,15 +49,17 @@ struct GitHubOptions {
   std::string download_url = "https://github.com";  // of release assets by name
   std::string token;                                // never logged
   std::string user_agent;
-  std::string ca_file;  // trusted roots instead of the system's
-  http::Proxy proxy;
-  Millis connect_timeout = Seconds(2);  // an unreachable GitHub is found out quickly
+  std::string ca_file;                                        // trusted roots instead of the system's
+  std::function<http::Proxy(std::string_view scheme)> proxy;  // for URLs of a scheme ("https"); null: none
+  Millis connect_timeout = Seconds(2);                        // an unreachable GitHub is found out quickly
   Millis request_timeout = Seconds(60);
   size_t max_file = api::kMaxReleaseBytes;
+  size_t max_answer = 8u << 20;  // of the API: a page of releases has their notes, too
 };
 
 // Releases of "owner/repo" on GitHub: list through the API, files as release assets. `url` is
-// "https://github.com/{owner}/{repo}/releases/{latest|tag}/{file}" (clusterctl.md 3.3). Nothing is kept between calls.
+// "https://github.com/{owner}/{repo}/releases/{latest|tag}/{file}" (clusterctl.md 3.3). Digests that a list of versions
+// names are kept for the files that are read later; nothing else is kept between calls.
 Result<std::unique_ptr<Repository>> OpenGitHub(std::string_view url, const GitHubOptions& options);
 
 // The repository that a `fetchConfig.url` names: a GitHub URL or an absolute path (fetch/url.h). kUnsupported for

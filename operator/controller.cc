@@ -20,8 +20,12 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
     : client_(client),
       options_(std::move(options)),
       cache_([this](const ProviderCache::Change& change) { OnProvider(change); }),
-      watches_(client, [this](const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,
-                              const kube::ObjectPtr& is) { OnWatch(watch, users, was, is); }),
+      watches_(
+          client,
+          [this](const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,
+                 const kube::ObjectPtr& is) { OnWatch(watch, users, was, is); },
+          [this](const Watches::Key& watch) { OnWatchEnd(watch); }),
+      secrets_(client, cache_, masks_, settings),
       fights_(clock),
       use_(client, watches_),
       controller_(
@@ -30,8 +34,8 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
       observer_({client, cache_, watches_, settings, fights_, use_, clock,
                  [this](const std::string& crd) { return actor_.MigrationOf(crd); },
                  [this](const std::string& key) { return actor_.RenderedInputs(key); }, [this] { return Unlisted(); }}),
-      writer_(client, cache_),
-      actor_({client, observer_, cache_, writer_, settings, sources, masks_, fights_, clock, options_.own_ns,
+      writer_(client, cache_, masks_),
+      actor_({client, observer_, cache_, writer_, settings, sources, masks_, secrets_, fights_, clock, options_.own_ns,
               [this](const std::string& key) { controller_.queue().Add(key); }}),
       reporter_({cache_, writer_, masks_, controller_.queue(), metrics, events, clock, options_.sync_period}) {
   for (const api::ProviderKind& kind : api::kProviderKinds) {
@@ -47,6 +51,7 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
     };
     informers_.push_back(std::make_unique<kube::Informer>(client, api::ResourceOf(kind.type), watch, handler));
   }
+  metrics_.Count(kResyncMetric, kResyncHelp, {}, 0);
 }
 
 ProviderController::~ProviderController() { watches_.Stop(); }
@@ -74,10 +79,7 @@ std::vector<std::string> ProviderController::Unlisted() const {
 }
 
 void ProviderController::Wake(const std::function<bool(const api::ProviderId&)>& who) {
-  for (const auto& cached : cache_.All()) {
-    const api::ProviderId& id = cached->provider->id;
-    if (who(id)) controller_.queue().Add(id.Key());
-  }
+  for (const std::string& key : cache_.Keys(who)) controller_.queue().Add(key);
 }
 
 void ProviderController::OnProvider(const ProviderCache::Change& change) {
@@ -97,13 +99,15 @@ void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::
     }
     return;
   }
-  bool any = false;
+  // Before anybody is woken, who would still be told that there is no such kind.
+  if (watch.purpose == Watches::Purpose::kNewKinds) client_.mapper().Invalidate();
   for (const auto& key : users) {
-    if (!Wakes(watch, was, is, api::ProviderId::FromKey(key))) continue;
-    any = true;
-    controller_.queue().Add(key);
+    if (Wakes(watch, was, is, api::ProviderId::FromKey(key))) controller_.queue().Add(key);
   }
-  if (any && watch.resource.plural == "customresourcedefinitions") client_.mapper().Invalidate();
+}
+
+void ProviderController::OnWatchEnd(const Watches::Key& watch) {
+  if (IsShared(watch)) observer_.tracks().ForgetKind({watch.resource.group, watch.resource.kind});
 }
 
 Result<kube::Outcome> ProviderController::Pass(const Context& parent, const std::string& key) {
@@ -116,26 +120,37 @@ Result<kube::Outcome> ProviderController::Pass(const Context& parent, const std:
   } catch (...) {
     thrown = "not one of the standard library's";
   }
+  secrets_.Learn(ctx, key);
   return reporter_.ReportThrown(ctx, key, thrown);
 }
 
 Result<kube::Outcome> ProviderController::TryPass(const Context& ctx, const std::string& key) {
   auto observed = observer_.Observe(ctx, key);
-  if (!observed.ok()) return reporter_.ReportFailed(ctx, key, observed.error().With("can't see what there is"));
+  // Not before, so that an event of what it has just seen counts; and not after the step, which makes events of its
+  // own.
+  reporter_.Begin(key);
+  if (!observed.ok()) return Failed(ctx, key, observed.error().With("can't see what there is"));
   std::optional<Observation>& o = *observed;
   if (!o) {
     Forget(api::ProviderId::FromKey(key));
     return kube::Outcome{};
   }
+  secrets_.Hide(ctx, key, o->fleet);
   auto acted = actor_.Act(ctx, *o, Decide(*o));
   TRY(ctx.Check());
-  if (!acted.ok()) return reporter_.ReportFailed(ctx, key, acted.error());
+  if (!acted.ok()) return Failed(ctx, key, acted.error());
   std::optional<Done>& done = *acted;
   if (!done) return kube::Outcome{.again_after = Millis(0)};
+  secrets_.Learn(ctx, key, *o, *done);
   if (!done->forget) return reporter_.Report(ctx, *o, std::move(*done));
   reporter_.ReportGone(ctx, *o, std::move(*done));
   Forget(o->provider.id);
   return kube::Outcome{};
+}
+
+Result<kube::Outcome> ProviderController::Failed(const Context& ctx, const std::string& key, const Error& error) {
+  secrets_.Learn(ctx, key);
+  return reporter_.ReportFailed(ctx, key, error);
 }
 
 void ProviderController::Forget(const api::ProviderId& id) {

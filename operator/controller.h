@@ -42,9 +42,11 @@ class ProviderController {
   void OnProvider(const ProviderCache::Change& change);
   void OnWatch(const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,
                const kube::ObjectPtr& is);
+  void OnWatchEnd(const Watches::Key& watch);
   // Kinds of providers that the server has and doesn't let be listed.
   std::vector<std::string> Unlisted() const;
   void Wake(const std::function<bool(const api::ProviderId&)>& who);
+  Result<kube::Outcome> Failed(const Context& ctx, const std::string& key, const Error& error);
   Result<kube::Outcome> TryPass(const Context& ctx, const std::string& key);
   void Forget(const api::ProviderId& id);  // it is gone, and so is what is kept in memory for it
 
@@ -53,6 +55,7 @@ class ProviderController {
   ProviderCache cache_;
   Watches watches_;
   SecretMasks masks_;
+  KnownSecrets secrets_;
   Fights fights_;
   UseFinder use_;
   kube::Controller controller_;

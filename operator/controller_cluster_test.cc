@@ -93,9 +93,8 @@ class InProcess : public testing::ProxiedPlane {
     Context ctx{.stop = stop};
     Settings settings;
     Sources sources(settings, {.folder = empty_folder_});
-    kube::Metrics metrics;
     kube::EventRecorder events(*proxied_, "capi-operator", SystemClock());
-    ProviderController controller(*proxied_, settings, sources, {.workers = 2}, metrics, events, clock_);
+    ProviderController controller(*proxied_, settings, sources, {.workers = 2}, metrics_, events, clock_);
     kube::LeaderElector elector(*proxied_, {.ns = "core", .name = "in-process", .identity = "test"});
     kube::Manager manager(SystemClock());
     auto record = [&](const Context& run) {
@@ -150,6 +149,7 @@ spec: {{version: {}, fetchConfig: {{selector: {{matchLabels: {{release: core}}}}
 
   ThrowingClock clock_;
   const std::string empty_folder_ = EmptyFolder();
+  kube::Metrics metrics_;
   std::jthread running_;
 };
 
@@ -341,6 +341,7 @@ spec: {{version: v1.0.0, fetchConfig: {{selector: {{matchLabels: {{release: boot
     EXPECT_TRUE(kube::Eventually(ready)) << "and goes on";
   }
   EXPECT_TRUE(said);
+  EXPECT_THAT(metrics_.Text(), ::testing::HasSubstr("\ncapi_operator_changes_found_by_resync_total 0\n")) << "F6";
   proxy_->SetFaults(nullptr);
   const kube::Resource boots = api::ResourceOf(api::ProviderType::kBootstrap);
   ASSERT_TRUE(client_->Delete(Context{}, boots, "core", "boot").ok());

@@ -9,10 +9,11 @@
 #include <random>
 #include <thread>
 
-#include "base/files.h"
+#include "base/http/url.h"
 #include "base/version.h"
 #include "operator/act/adopt_inventory.h"
 #include "operator/controller.h"
+#include "operator/inputs.h"
 #include "operator/options.h"
 #include "operator/servers.h"
 
@@ -50,29 +51,6 @@ std::string Identity() {
   return fmt::format("{}_{:08x}{:08x}", host, random(), random());
 }
 
-Result<Settings> LoadSettings(const Options& o) {
-  Settings settings;
-  settings.allow_cross_namespace_references = o.allow_cross_namespace_references;
-  settings.environment = SelectEnvironment(environ, o.environment_variables);
-  // Stands in for another build of the operator, in tests (U10).
-  if (const char* other = std::getenv("CAPI_OPERATOR_RENDERER_VERSION")) settings.renderer = other;
-  auto text = ReadFile(o.clusterctl_config);
-  if (!text.ok() && text.code() != Code::kNotFound) return text.error();
-  if (text.ok()) settings.file = TRY_WITH(ParseConfigFile(*text), o.clusterctl_config);
-  return settings;
-}
-
-SourceOptions SourcesFrom(const Options& o) {
-  const char* token = std::getenv("GITHUB_TOKEN");
-  SourceOptions sources;
-  sources.github.api_url = o.github_api_url;
-  sources.github.download_url = o.github_url;
-  sources.github.token = token == nullptr ? "" : token;
-  sources.github.user_agent = fmt::format("capi-operator/{}", kProjectVersion);
-  sources.folder = o.releases_dir;
-  return sources;
-}
-
 // Both run as long as the operator leads.
 void AddParts(const Options& o, kube::Client& client, kube::EventRecorder& events, kube::Manager& manager) {
   auto record = [&events](const Context& run) {
@@ -93,8 +71,8 @@ Status Run(const Options& o) {
   Context ctx{.stop = signals.token(), .deadline = {}, .log = Logger::Create(o.log_level, o.log_format)};
   kube::Config config = TRY(kube::LoadConfig({.kubeconfig = o.kubeconfig, .context = o.context}));
   auto client = TRY(kube::Client::Connect(config, {.user_agent = fmt::format("capi-operator/{}", kProjectVersion)}));
-  Settings settings = TRY(LoadSettings(o));
-  Sources sources(settings, SourcesFrom(o));
+  Settings settings = TRY(LoadSettings(o, environ));
+  Sources sources(settings, SourcesFrom(o, ::getenv));
 
   kube::Metrics metrics;
   kube::EventRecorder events(*client, "capi-operator", SystemClock());
@@ -124,27 +102,16 @@ Status Run(const Options& o) {
   AddParts(o, *client, events, manager);
   controller.AddTo(manager);
   manager.LeadBy(elector);
-  ctx.log.Info("started", {{"version", kProjectVersion}, {"server", config.server}});
+  ctx.log.Info("started", {{"version", kProjectVersion}, {"server", http::PrintableUrl(config.server)}});
   auto ended = manager.Run(ctx);
   if (ended.ok()) ctx.log.Info("stopped");
   return ended;
-}
-
-// Every thread keeps some of what it freed for itself, 2 MB in all with ten providers. glibc takes that setting before
-// main alone, so the program begins again with it, unless somebody has set his own. Where that isn't possible it goes
-// on.
-void KeepNothingForThreads(char** argv) {
-  constexpr const char* kTunables = "GLIBC_TUNABLES";
-  if (std::getenv(kTunables) != nullptr) return;
-  setenv(kTunables, "glibc.malloc.tcache_count=0", 1);
-  execv("/proc/self/exe", argv);
 }
 
 }  // namespace
 }  // namespace capi::ops
 
 int main(int argc, char** argv) {
-  capi::ops::KeepNothingForThreads(argv);
   // One arena: the many threads mostly wait, and what one frees another should get.
   mallopt(M_ARENA_MAX, 1);
   // Texts (a release, a CRD, a response) come and go whole. glibc raises this limit by itself with the first of them,

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "api/reasons.h"
 #include "base/http/server/server.h"
 #include "operator/act/inventory_key.h"
+#include "operator/act/known_secrets.h"
 #include "operator/act/materials.h"
 #include "operator/act/rebuild.h"
 #include "operator/decide/testing_fleet.h"
@@ -126,9 +128,6 @@ TEST_F(Reads, RenderInputsAreWhatTheSpecNames) {
   Observation o = testing::Observed();
   auto inputs = ReadRenderInputs(ctx_, *client_, o);
   ASSERT_TRUE(inputs.ok()) << inputs.error().message;
-  EXPECT_EQ(inputs->cluster_scoped({"rbac.authorization.k8s.io", "ClusterRole"}), true);
-  EXPECT_EQ(inputs->cluster_scoped({"", "Secret"}), false);
-  EXPECT_EQ(inputs->cluster_scoped({"example.org", "Unknown"}), std::nullopt);
 
   o.config_secret = Referenced{{"s", "n"}, true, "1"};
   o.additional_manifests = Referenced{{"m", "n"}, true, "1"};
@@ -149,6 +148,73 @@ TEST_F(Reads, RenderInputsAreWhatTheSpecNames) {
   inputs = ReadRenderInputs(ctx_, *client_, o);
   ASSERT_FALSE(inputs.ok());
   EXPECT_EQ(inputs.error().message, "Secret n/s, key images: not YAML") << "nothing of what it holds";
+}
+
+// U4: a ConfigMap without the key isn't one that asks for nothing: of an empty one everything is pruned.
+TEST_F(Reads, AdditionalManifestsAreUnderTheirKey) {
+  Observation o = testing::Observed();
+  o.additional_manifests = Referenced{{"m", "n"}, true, "1"};
+  const char* kMap = "/api/v1/namespaces/n/configmaps/m";
+  for (const char* lacks : {R"({"kind":"ConfigMap"})", R"({"kind":"ConfigMap","data":{"manifest":"kind: A"}})",
+                            R"({"kind":"ConfigMap","binaryData":{"manifests":"a2luZDogQQ=="}})"}) {
+    Has(kMap, lacks);
+    auto inputs = ReadRenderInputs(ctx_, *client_, o);
+    ASSERT_FALSE(inputs.ok()) << lacks;
+    Hold hold = InputsHold(inputs.error());
+    EXPECT_EQ(hold.reason, api::reason::kAdditionalManifestsNotFound);
+    EXPECT_EQ(hold.condition, api::condition::kPreflightCheckPassed);
+    EXPECT_EQ(hold.retry, Retry::kWaiting);
+    EXPECT_THAT(hold.message, HasSubstr("ConfigMap n/m (spec.additionalManifests) has no key manifests"));
+  }
+  Has(kMap, R"({"kind":"ConfigMap","data":{"manifests":""}})");
+  auto inputs = ReadRenderInputs(ctx_, *client_, o);
+  ASSERT_TRUE(inputs.ok()) << inputs.error().message;
+  EXPECT_EQ(inputs->additional_manifests, "") << "an empty one is";
+
+  Has(kMap, R"({"kind":"Status","reason":"Forbidden","message":"no"})", 403);
+  inputs = ReadRenderInputs(ctx_, *client_, o);
+  ASSERT_FALSE(inputs.ok());
+  EXPECT_EQ(InputsHold(inputs.error()).retry, Retry::kRefused) << "F5: no event tells that it may be read";
+}
+
+// I7: after a restart, before anything is rendered, what others say of a provider is told without what its Secrets
+// hold: that of its variables, and those of its inventory.
+TEST_F(Reads, SecretsOfAProviderAreKnownAfterARestart) {
+  auto provider = testing::Observed().provider;
+  provider.spec.config_secret = api::ObjectRef{"s", "aws-system"};
+  kube::Inventory inventory;
+  inventory.Put({"", "Secret", "aws-system", "rendered"}, {"v1", "hash", "fields", false});
+  inventory.Put({"", "Secret", "aws-system", "gone"}, {"v1", "hash", "fields", false});
+  inventory.Put({"", "ConfigMap", "aws-system", "map"}, {"v1", "hash", "fields", false});
+  provider.status.inventory = inventory.ToJson();
+  auto read = [&](bool foreign) {
+    CachedProvider cached;
+    cached.provider = std::make_shared<const api::Provider>(provider);
+    cached.object = std::make_shared<const kube::Object>(*ParseJson(R"({"spec":{"version":"known-to-all"}})"));
+    return ReadSecretValues(ctx_, *client_, cached, foreign);
+  };
+  const std::string variables = "/api/v1/namespaces/aws-system/secrets/s";
+  Has(variables, R"({"kind":"Secret","data":{"A":"ZnJvbS12YXJpYWJsZXM=","B":"a25vd24tdG8tYWxs"}})");
+  Has("/api/v1/namespaces/aws-system/secrets/rendered", R"({"kind":"Secret","data":{"A":"ZnJvbS1yZW5kZXI="}})");
+  auto values = read(false);
+  ASSERT_TRUE(values.ok()) << values.error().message;
+  EXPECT_EQ(values->Hide("from-variables from-render known-to-all"), "*** *** known-to-all");
+  EXPECT_EQ(Asked("/api/v1/namespaces/aws-system/configmaps/map"), 0u);
+
+  Has(variables, R"({"kind":"Status","reason":"Forbidden","message":"no"})", 403);
+  EXPECT_FALSE(read(false).ok()) << "then nothing that others say is shown";
+  provider.spec.config_secret = api::ObjectRef{"s", "n"};
+  Has(kSecret, R"({"kind":"Secret","data":{"A":"ZnJvbS1hbm90aGVy"}})");
+  EXPECT_EQ(read(false)->Hide("from-another"), "from-another") << "T1: it isn't read";
+  EXPECT_EQ(Asked(kSecret), 0u);
+  EXPECT_EQ(read(true)->Hide("from-another"), "***");
+
+  for (int i = 0; i < 200; ++i) {
+    inventory.Put({"", "Secret", "aws-system", "many-" + std::to_string(i)}, {"v1", "hash", "fields", false});
+  }
+  provider.status.inventory = inventory.ToJson();
+  EXPECT_TRUE(read(true)->hides_all());
+  EXPECT_EQ(Asked("/api/v1/namespaces/aws-system/secrets/many-0"), 0u) << "not one request for each";
 }
 
 // P3: the storage version can't be read for a while; another one that objects are stored at can. A kind that isn't

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "operator/act/inventory_key.h"
+#include "operator/act/known_secrets.h"
 #include "operator/act/materials.h"
 #include "operator/decide/testing_fleet.h"
 #include "operator/report/secret_masks.h"
@@ -84,9 +85,7 @@ TEST(SecretValues, WhatIsKnownStaysReadable) {
   cached.provider = std::make_shared<const api::Provider>(testing::Observed().provider);
   cached.object =
       std::make_shared<const kube::Object>(*ParseJson(R"({"spec":{"manager":{"cacheNamespace":"us-west-2"}}})"));
-  kube::Manifest manifest;
-  manifest.id = testing::DeploymentId();
-  values = WithoutKnown(values, {manifest}, &cached);
+  values = WithoutKnown(values, {testing::DeploymentId()}, &cached);
   EXPECT_EQ(values.Hide("aws-system us-west-2 s3cr3t-s3cr3t"), "aws-system us-west-2 ***");
   EXPECT_FALSE(values.StandIn("aws-system"));
   EXPECT_TRUE(values.StandIn("its s3cr3t-s3cr3t"));
@@ -118,14 +117,64 @@ TEST(SecretMasks, HideAllThatIsTold) {
     return all;
   };
   SecretMasks masks;
-  EXPECT_THAT(told(masks), HasSubstr(secret)) << "nobody has said that it is one";
+  EXPECT_FALSE(masks.Knows(key));
+  EXPECT_THAT(told(masks), Not(HasSubstr(secret))) << "after a restart nobody knows yet what is one";
+  EXPECT_THAT(told(masks), HasSubstr(std::string(kNotShown)));
+  masks.Put(key, {});
+  EXPECT_THAT(told(masks), HasSubstr("refused: " + secret)) << "it is known to have none";
   SecretValues values;
   values.Add(secret);
   masks.Put(key, values);
+  EXPECT_TRUE(masks.Knows(key));
   EXPECT_THAT(told(masks), Not(HasSubstr(secret)));
   EXPECT_THAT(told(masks), HasSubstr("refused: ***"));
   masks.Drop(key);
-  EXPECT_THAT(told(masks), HasSubstr(secret));
+  EXPECT_THAT(told(masks), Not(HasSubstr(secret)));
+}
+
+// I7: a rollback's entry of history is made of the fleet itself, and written before anything else.
+TEST(SecretMasks, HideWhatPodsSay) {
+  const std::string secret = "s3cr3t-s3cr3t";
+  Fleet fleet;
+  fleet.workloads = {testing::NewWorkload(kube::HealthState::kInProgress, "pod p: " + secret)};
+  EXPECT_TRUE(HasForeignWords(fleet));
+  SecretValues values;
+  values.Add(secret);
+  SecretMasks masks;
+  masks.Put("aws", values);
+  masks.Hide("aws", fleet);
+  EXPECT_EQ(fleet.workloads[0].health.message, "pod p: ***");
+  fleet.workloads = {testing::NewWorkload(kube::HealthState::kCurrent)};
+  EXPECT_FALSE(HasForeignWords(fleet)) << "so that nothing is read for a provider that is well";
+  EXPECT_FALSE(HasForeignWords(Done{.fleet = fleet}));
+}
+
+// I7, F2: a Secret of a mebibyte in short lines isn't looked for line by line, in each message, for good.
+TEST(SecretValues, TooManyHideAll) {
+  std::string lines;
+  for (int i = 10'000'000; lines.size() < (1u << 20); ++i) lines += std::to_string(i) + "\n";
+  SecretValues values;
+  values.Add(lines);
+  EXPECT_TRUE(values.hides_all());
+  EXPECT_EQ(values.Hide("pod p: " + std::to_string(10'000'007)), kNotShown);
+  EXPECT_EQ(values.Hide(""), "");
+  EXPECT_TRUE(values.StandIn("{}"));
+  values.Except("");
+  values.Add("s3cr3t-s3cr3t");
+  EXPECT_EQ(values.Hide("s3cr3t-s3cr3t"), kNotShown) << "for good";
+  EXPECT_EQ(values.HideKnown("installed"), "installed");
+
+  SecretValues large;
+  for (int i = 0; i < 200; ++i) large.Add(std::string(10'000, static_cast<char>('a' + i % 26)) + std::to_string(i));
+  EXPECT_TRUE(large.hides_all()) << "few, but long";
+
+  SecretValues some;
+  for (int i = 0; i < 1'000; ++i) some.Add("value-number-" + std::to_string(i));
+  EXPECT_FALSE(some.hides_all());
+  EXPECT_EQ(some.Hide("got value-number-999"), "got ***");
+  EXPECT_EQ(some.Hide(std::string(1u << 20, 'x')), kNotShown) << "a text that takes too long to be searched";
+  some.Except(std::string(1u << 20, 'x'));
+  EXPECT_TRUE(some.hides_all()) << "as is what the object itself says";
 }
 
 // I7: what a render that fails says, too; and what it brought.

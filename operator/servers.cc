@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/http/certificate.h"
+#include "base/http/proxy.h"
 #include "base/strings.h"
 
 namespace capi::ops {
@@ -54,7 +55,7 @@ int Refusal(kube::Client& client, const http::ServerRequest& request) {
   std::string header = request.headers.Get("Authorization");
   constexpr std::string_view kBearer = "Bearer ";
   if (header.rfind(kBearer, 0) != 0) return 401;
-  Context ctx = Context{}.WithTimeout(Seconds(10));
+  Context ctx = Context{}.WithStop(request.stop).WithTimeout(Seconds(10));
   auto user = Review(ctx, client, header.substr(kBearer.size()));
   if (!user.ok()) return 500;
   if (!*user) return 401;
@@ -67,7 +68,8 @@ int Refusal(kube::Client& client, const http::ServerRequest& request) {
 
 bool IsLoopback(const std::string& address) {
   std::string host = address.substr(0, address.rfind(':'));
-  return host.rfind("127.", 0) == 0 || host == "localhost" || host == "[::1]";
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  return http::IsLoopbackHost(host);
 }
 
 Result<std::unique_ptr<http::Server>> ServeHealth(const std::string& address, std::function<bool()> ready) {

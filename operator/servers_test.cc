@@ -6,9 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
+#include <thread>
 
 #include "base/http/server/hostile_testing.h"
+#include "base/http/testing.h"
 #include "base/json.h"
+#include "base/testing/await.h"
 
 namespace capi::ops {
 namespace {
@@ -132,6 +136,39 @@ TEST_F(Servers, ProbesSayWhetherItIsReady) {
   EXPECT_EQ(Get(url, "/metrics", "").status, 404);
 }
 
+// T5a: who asks for metrics waits for the API server, and the operator, when it stops, for neither.
+TEST(ServersStop, AnApiServerThatNeverAnswersHoldsUpNobody) {
+  constexpr int kAsking = 40;
+  std::atomic<int> reviews = 0;
+  http_testing::RawServer api(
+      [&](http_testing::Peer& peer, int) {
+        peer.ReadRequest();
+        ++reviews;
+        peer.WaitForEnd();
+      },
+      /*parallel=*/true);
+  auto client = kube::Client::Connect({.server = api.url()}, {.user_agent = "servers-test"});
+  ASSERT_TRUE(client.ok()) << client.error().message;
+  kube::Metrics metrics;
+  auto server = ServeMetrics(":0", false, **client, metrics);
+  ASSERT_TRUE(server.ok()) << server.error().message;
+  const std::string port = (*server)->address().substr((*server)->address().rfind(':'));
+  std::vector<std::jthread> asking;
+  for (int i = 0; i < kAsking; ++i) {
+    asking.emplace_back([&] {
+      http::Options options;
+      options.tls.insecure_skip_verify = true;
+      http::Request request{.target = "/metrics"};
+      request.headers.Set("Authorization", "Bearer x");
+      (void)(*http::Client::Create("https://127.0.0.1" + port, options))
+          ->Do(Context{}.WithTimeout(Seconds(60)), request);
+    });
+  }
+  ASSERT_TRUE(Await([&] { return reviews >= 1; }));
+  auto stopped = std::async(std::launch::async, [&] { (*server)->Stop(); });
+  EXPECT_EQ(stopped.wait_for(Seconds(9)), std::future_status::ready) << "a review alone takes ten seconds";
+}
+
 // Eight clients that send a header for ever kept every probe out once.
 TEST_F(Servers, ProbesAreAnsweredBesideSlowClients) {
   auto server = ServeHealth("127.0.0.1:0", [] { return true; });
@@ -139,6 +176,17 @@ TEST_F(Servers, ProbesAreAnsweredBesideSlowClients) {
   http_testing::HostileClients hostile((*server)->address(), 200);
   hostile.AwaitConnections(200);
   for (int i = 0; i < 40; ++i) EXPECT_EQ(Get("http://" + (*server)->address(), "/healthz", "").status, 200) << i;
+}
+
+// T5: plain and without a token is for the machine itself; a name that begins like its address may be anybody's.
+TEST(IsLoopback, IsAnAddressOfTheMachineItself) {
+  for (const char* yes : {"127.0.0.1:8443", "127.1.2.3:1", "localhost:8443", "[::1]:8443"}) {
+    EXPECT_TRUE(IsLoopback(yes)) << yes;
+  }
+  for (const char* no : {":8443", "0.0.0.0:8443", "127.example.com:8443", "127.0.0.1.example.com:8443", "[::]:8443",
+                         "localhost.example.com:8443", "10.127.0.1:8443"}) {
+    EXPECT_FALSE(IsLoopback(no)) << no;
+  }
 }
 
 }  // namespace

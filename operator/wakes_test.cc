@@ -98,7 +98,9 @@ void Established(Json& json) {
 // Whom a change of an object with our label wakes: the provider that it is labelled with, another one.
 TEST(Wakes, AnObjectsChange) {
   constexpr const char *kCrd = "apiextensions.k8s.io/v1", *kAws = "infrastructure-aws", *kCore = "cluster-api";
-  const Watches::Key whole{kube::Builtin("Deployment"), "", std::string(api::kLabelClusterctl), "", false};
+  using Purpose = Watches::Purpose;
+  const Watches::Key whole{
+      Purpose::kOurObjects, kube::Builtin("Deployment"), "", std::string(api::kLabelClusterctl), "", false};
   Watches::Key metadata = whole;
   metadata.metadata_only = true;
   struct Case {
@@ -145,27 +147,46 @@ TEST(Wakes, WhoAskedForTheWatch) {
     Watches::Key watch;
     const char* ns;
     const char* object;
-    bool change, wakes;  // else it came
+    enum { kComes, kChanges, kIsGoing, kGoes } what;
+    bool wakes;
   };
-  const Watches::Key secret{kube::Builtin("Secret"), "a", "", "metadata.name=s", true};
-  const Watches::Key releases{kube::Builtin("ConfigMap"), "", std::string(api::kLabelReleaseName), "", true};
-  const Watches::Key namespaces{kube::Builtin("Namespace"), "", "", "", true};
-  const Watches::Key crds{kube::Builtin("CustomResourceDefinition"), "", "", "", true};
+  using Purpose = Watches::Purpose;
+  const kube::Resource &maps = kube::Builtin("ConfigMap"), &machines = kube::Builtin("Pod");
+  const Watches::Key secret{Purpose::kReferenced, kube::Builtin("Secret"), "a", "", "metadata.name=s", true};
+  const Watches::Key releases{Purpose::kReleases, maps, "", std::string(api::kLabelReleaseName), "", true};
+  const Watches::Key all_maps{Purpose::kReleases, maps, "a", "", "", true};  // the selector `{}`
+  const Watches::Key namespaces{Purpose::kNamespaces, kube::Builtin("Namespace"), "", "", "", true};
+  const Watches::Key crds{Purpose::kNewKinds, kube::Builtin("CustomResourceDefinition"), "", "", "", true};
+  const Watches::Key in_use{Purpose::kInUse, machines, "", "", "", true};
   const Case cases[] = {
-      {"the Secret of variables (I7)", secret, "a", "s", true, true},
-      {"a release in its Namespace (I6)", releases, "a", "r", true, true},
-      {"a release in another Namespace", releases, "b", "r", true, false},
-      {"its Namespace (X5)", namespaces, "", "a", false, true},
-      {"another Namespace", namespaces, "", "b", false, false},
-      {"a label of its Namespace", namespaces, "", "a", true, false},
-      {"a kind that it waits for (I13)", crds, "", "c", true, true},
+      {"the Secret of variables (I7)", secret, "a", "s", Case::kChanges, true},
+      {"a release in its Namespace (I6)", releases, "a", "r", Case::kChanges, true},
+      {"a release in another Namespace", releases, "b", "r", Case::kChanges, false},
+      {"a release that any ConfigMap may be (I6)", all_maps, "a", "r", Case::kChanges, true},
+      {"such a release goes", all_maps, "a", "r", Case::kGoes, true},
+      {"its Namespace comes (X5)", namespaces, "", "a", Case::kComes, true},
+      {"its Namespace is going (X5)", namespaces, "", "a", Case::kIsGoing, true},
+      {"its Namespace has gone (X5)", namespaces, "", "a", Case::kGoes, true},
+      {"another Namespace", namespaces, "", "b", Case::kComes, false},
+      {"another Namespace is going", namespaces, "", "b", Case::kIsGoing, false},
+      {"a label of its Namespace", namespaces, "", "a", Case::kChanges, false},
+      {"a kind that it waits for comes (I13)", crds, "", "c", Case::kComes, true},
+      {"a kind that it waits for is served (I13)", crds, "", "c", Case::kChanges, true},
+      {"what may be in use comes (X2)", in_use, "x", "m", Case::kComes, true},
+      {"what may be in use is going (X2)", in_use, "x", "m", Case::kIsGoing, true},
+      {"what may be in use has gone (X2)", in_use, "x", "m", Case::kGoes, true},
+      {"the status of what may be in use", in_use, "x", "m", Case::kChanges, false},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
     Json json = {
         {"apiVersion", "v1"}, {"kind", c.watch.resource.kind}, {"metadata", {{"name", c.object}, {"namespace", c.ns}}}};
-    auto is = std::make_shared<const kube::Object>(std::move(json));
-    EXPECT_EQ(Wakes(c.watch, c.change ? is : nullptr, is, {ProviderType::kInfrastructure, "a", "aws"}), c.wakes);
+    auto plain = std::make_shared<const kube::Object>(json);
+    json["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+    auto going = std::make_shared<const kube::Object>(std::move(json));
+    kube::ObjectPtr was = c.what == Case::kComes ? nullptr : plain;
+    kube::ObjectPtr is = c.what == Case::kGoes ? nullptr : c.what == Case::kIsGoing ? going : plain;
+    EXPECT_EQ(Wakes(c.watch, was, is, {ProviderType::kInfrastructure, "a", "aws"}), c.wakes);
   }
 }
 

@@ -91,6 +91,8 @@ struct Bomb {
   std::string_view name;
   std::string components, additional, patch;
   std::string_view answer;  // "ok", or a part of the error
+  size_t patches = 1;       // how often the spec has it
+  std::string_view kind;    // that the patch is for; "" for all
 };
 
 constexpr std::string_view kMap = "{apiVersion: v1, kind: ConfigMap, metadata: {name: c";
@@ -117,7 +119,8 @@ std::string RenderText(const Bomb& bomb) {
   api::Release release;
   release.components = bomb.components;
   api::ProviderSpec spec;
-  if (!bomb.patch.empty()) spec.patches = {{bomb.patch, std::nullopt}};
+  if (!bomb.patch.empty())
+    spec.patches.assign(bomb.patches, {bomb.patch, api::PatchTarget{.kind = std::string(bomb.kind)}});
   RenderInput input;
   input.name = "cluster-api";
   input.release = &release;
@@ -177,7 +180,7 @@ std::vector<Bomb> TextBombs() {
       {"3,000 documents of one identity", Repeat("---\n" + std::string(kMap) + "}}\n", 3000), "", "",
        "two objects would be one"},
       {"a patch of all objects", Maps(4000), "", "{data: {a: '" + std::string(10'000, 'x') + "'}}",
-       "the patches add more than 8388608 bytes"},
+       "the patches add more than 16777216 bytes"},
       {"copies in all objects", Maps(4000), "",
        "[{op: add, path: /a, value: '" + std::string(1000, 'x') + "'}" + Repeat(",{op: copy, from: /a, path: /b}", 30) +
            "]",
@@ -185,9 +188,59 @@ std::vector<Bomb> TextBombs() {
   };
 }
 
+std::vector<Bomb> PatchBombs() {
+  const std::string env = "{apiVersion: v1, kind: X, metadata: {name: x}, env: [";
+  std::string items, ids;
+  for (int i = 0; i < 30'000; ++i) items += fmt::format("{{name: a{}}}, ", i);
+  for (int i = 0; i < 10'000; ++i) ids += fmt::format("{{name: b{}, $patch: merge}}, ", i);
+  const std::string move = "{op: move, from: /data, path: /b},{op: move, from: /b, path: /data}";
+  return {
+      {"aliases in a patch", Maps(1), "", "{a: &a [x, x, x, x, x, x, x, x], b: [" + Repeat("*a, ", 20'000) + "]}",
+       "more than 8388608 bytes of values"},
+      {"a patch of short members for 8 objects", Maps(8), "", "{data: [" + Repeat("1,", 60'000) + "]}",
+       "the patches add more than 16777216 bytes"},
+      {"operations of short members for 8 objects", Maps(8), "",
+       "[{op: add, path: /data, value: [" + Repeat("1,", 60'000) + "]}]", "the patches add more than 16777216 bytes"},
+      {"patches that match nothing", Maps(4000), "", "{}", "the patches take too long", 10'000, "Nothing"},
+      {"lists merged by key", env + items + "]}\n", "", "{env: [" + ids + "]}", "ok"},
+      {"lists merged by key, often", env + items + "]}\n", "", "{env: [{name: b, $patch: merge}]}",
+       "the patches take too long", 1000},
+      {"moves of a large map", std::string(kMap) + "}, data: [" + Repeat("1,", 100'000) + "]}\n", "",
+       "[" + move + Repeat("," + move, 500) + "]", "the patches take too long"},
+      {"a test of a large object, often", std::string(kMap) + "}, data: [" + Repeat("1,", 300'000) + "]}\n", "",
+       "[{op: test, path: /kind, value: ConfigMap}]", "ok", 2000},
+  };
+}
+
+std::vector<Bomb> TypeBombs() {
+  const std::string deployment =
+      "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec:\n  template:\n    spec:\n      containers:\n";
+  std::string labels, variables;
+  for (int i = 0; i < 20; ++i) labels += fmt::format("l{}: 1, ", i);
+  for (int i = 0; i < 59'000; ++i) variables += fmt::format("${{V{}}}", i);
+  return {
+      {"400,000 numbers as args, and a variable",
+       deployment + "      - name: n\n        image: \"a.b/c:d${N}\"\n        args: [" + Repeat("1,", 400'000) + "]\n",
+       "", "", "ok"},
+      {"a List of 5,000 with 20 labels of a wrong type each",
+       "{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: ConfigMap, metadata: {name: first}, data: {a: "
+       "\"${N}\"}}" +
+           Repeat(",\n" + std::string(kMap) + ", labels: {" + labels + "}}}", 4998) + "]}\n",
+       "", "", "two objects would be one"},
+      {"4,000 documents with 20 labels of a wrong type and a variable each",
+       Repeat("---\n" + std::string(kMap) + ", labels: {" + labels + "}}, data: {a: \"${N}\"}}\n", 4000), "", "",
+       "two objects would be one"},
+      {"59,000 different variables", std::string(kMap) + "}, data: {a: \"" + variables + "\"}}\n", "", "", "ok"},
+      {"59,000 different variables that are no YAML", "a: b: " + variables + "\n", "", "",
+       "and 58990 more is filled in"},
+  };
+}
+
 TEST(Bombs, EachIsAnsweredInASecondAndInLittleMemory) {
   std::vector<Bomb> all = TemplateBombs();
-  for (Bomb& bomb : TextBombs()) all.push_back(std::move(bomb));
+  for (auto* more : {TextBombs, PatchBombs, TypeBombs}) {
+    for (Bomb& bomb : more()) all.push_back(std::move(bomb));
+  }
   for (const Bomb& bomb : all) {
     SCOPED_TRACE(bomb.name);
     Cost cost = Measure([&] { return RenderText(bomb); });

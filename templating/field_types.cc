@@ -154,11 +154,11 @@ bool Has(const Json& value, Type type) {
 }
 
 // Calls `each` for all values at `path` below `value`, with "", and where something on the way is no list or map, for
-// that, with what it should be. `steps` is how it got there.
+// that, with what it should be, until it says false. `steps` is how it got there.
 template <typename Each>
-void ForEachAt(const Json& value, std::string_view path, std::vector<std::string>& steps, const Each& each) {
+bool ForEachAt(const Json& value, std::string_view path, std::vector<std::string>& steps, const Each& each) {
   if (path.empty()) return each(value, "");
-  if (value.is_null()) return;
+  if (value.is_null()) return true;
   bool list = path.starts_with("[]");
   if (list ? !value.is_array() : !value.is_object()) return each(value, list ? "a list" : "a map");
   size_t end = list ? 2 : std::min(path.find_first_of(".["), path.size());
@@ -166,32 +166,40 @@ void ForEachAt(const Json& value, std::string_view path, std::vector<std::string
   if (rest.starts_with('.')) rest.remove_prefix(1);
   auto below = [&](std::string name, const Json& member) {
     steps.push_back(std::move(name));
-    ForEachAt(member, rest, steps, each);
+    bool more = ForEachAt(member, rest, steps, each);
     steps.pop_back();
+    return more;
   };
   if (list) {
-    for (size_t i = 0; i < value.size(); ++i) below(std::to_string(i), value[i]);
+    for (size_t i = 0; i < value.size(); ++i) {
+      if (!below(std::to_string(i), value[i])) return false;
+    }
   } else if (step == "*") {
-    for (const auto& [name, member] : value.items()) below(name, member);
+    for (const auto& [name, member] : value.items()) {
+      if (!below(name, member)) return false;
+    }
   } else if (auto member = value.find(std::string(step)); member != value.end()) {
-    below(member.key(), *member);
+    return below(member.key(), *member);
   }
+  return true;
 }
 
 // One object's check.
 class Check {
  public:
-  explicit Check(const Json& object) : object_(object) {}
+  Check(const Json& object, size_t most) : object_(object), most_(most) {}
 
   void Fields(std::string_view at, std::span<const Field> fields) {
     std::vector<std::string> steps;
     for (const Field& field : fields) {
+      if (found_.size() >= most_) return;
       std::string path(at);
       if (!path.empty()) path += '.';
       path += field.path;
       ForEachAt(object_, path, steps, [&](const Json& value, std::string_view wanted) {
         if (wanted.empty() && !Has(value, field.type)) wanted = Describe(field.type);
         if (!wanted.empty()) found_.push_back({steps, Describe(value), wanted});
+        return found_.size() < most_;
       });
     }
   }
@@ -200,12 +208,13 @@ class Check {
 
  private:
   const Json& object_;
+  const size_t most_;
   std::vector<WrongType> found_;
 };
 
 }  // namespace
 
-std::string WrongType::Field() const {
+std::string FieldName(const std::vector<std::string>& path) {
   std::string out;
   for (const std::string& step : path) {
     bool index = step.find_first_not_of("0123456789") == std::string::npos;
@@ -218,8 +227,8 @@ std::string WrongType::Field() const {
   return out;
 }
 
-std::vector<WrongType> FindWrongTypes(const Json& object) {
-  Check check(object);
+std::vector<WrongType> FindWrongTypes(const Json& object, size_t most) {
+  Check check(object, most);
   check.Fields("", kMetadata);
   std::string group = kube::GroupVersion::Parse(GetString(object, {"apiVersion"})).group;
   std::string kind = GetString(object, {"kind"});

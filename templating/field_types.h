@@ -14,12 +14,14 @@ namespace capi::templating {
 struct WrongType {
   std::vector<std::string> path;  // steps; of a list the index
   std::string_view is, wanted;    // "a boolean", "a text"
-
-  std::string Field() const;  // "spec.template.spec.containers[0].env[1].value"
 };
 
-// In order of the table; empty for an object of a kind that it doesn't have but for metadata, which all have. Null
-// counts as unset. What isn't in the table (quantities, ports by name or number, custom resources) is never wrong.
-std::vector<WrongType> FindWrongTypes(const Json& object);
+// "spec.template.spec.containers[0].env[1].value"
+std::string FieldName(const std::vector<std::string>& path);
+
+// The first `most`, in order of the table; empty for an object of a kind that it doesn't have but for metadata, which
+// all have. Null counts as unset. What isn't in the table (quantities, ports by name or number, custom resources) is
+// never wrong.
+std::vector<WrongType> FindWrongTypes(const Json& object, size_t most);
 
 }  // namespace capi::templating

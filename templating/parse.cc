@@ -6,15 +6,15 @@
 
 #include "base/strings.h"
 #include "base/yaml.h"
-#include "base/yaml_places.h"
+#include "base/yaml_fields.h"
 #include "templating/field_types.h"
 
 namespace capi::templating {
 namespace {
 
-using Steps = std::vector<std::string>;
+using Steps = YamlPath;
 
-// Each costs a look into the text; a variable's is among the first, or its neighbours are just as wrong.
+// Of a document: a variable's is among the first, or its neighbours are just as wrong.
 constexpr size_t kMostWrongTypes = 20;
 
 Error Invalid(std::string message) {
@@ -48,6 +48,14 @@ bool IsList(const Json& value) {
   return kind.ends_with("List") && items != nullptr && items->is_array();
 }
 
+// A field that has a wrong type, maybe for a variable's value.
+struct Suspect {
+  ObjectPlace place;  // of the object
+  Steps path;         // of the field in its document, which the object's is a part of
+  size_t object_depth = 0;
+  std::string_view is, wanted;
+};
+
 // One text's objects.
 class ObjectParser {
  public:
@@ -66,10 +74,11 @@ class ObjectParser {
     for (size_t i = 0; i < documents->size(); ++i) {
       YamlDocument& document = (*documents)[i];
       begin_ = document.offset;
-      yaml_.reset();
-      size_t end = i + 1 < documents->size() ? (*documents)[i + 1].offset : text.size();
-      has_variables_ = HasVariable(substituted_.segments, begin_, end);
+      end_ = i + 1 < documents->size() ? (*documents)[i + 1].offset : text.size();
+      has_variables_ = HasVariable(substituted_.segments, begin_, end_);
+      suspects_.clear();
       TRY(Take(std::move(document.value), {ToSource(substituted_.segments, begin_), ""}, {}));
+      TRY(CheckSuspects());
     }
     if (out_.objects.empty()) return Invalid("there is no object in it");
     return std::move(out_);
@@ -84,7 +93,7 @@ class ObjectParser {
     if (out_.objects.size() >= limits_.objects) {
       return Invalid(fmt::format("the {} is one of more than {} objects", Describe(place), limits_.objects));
     }
-    if (check_types_ && has_variables_) TRY(CheckTypes(value, place, path));
+    if (check_types_ && has_variables_) SuspectTypes(value, place, path);
     out_.objects.emplace_back(std::move(value));
     out_.places.push_back(std::move(place));
     return Ok();
@@ -105,23 +114,51 @@ class ObjectParser {
 
   Error Refuse(const Defect& defect, const ObjectPlace& place, const Steps& path) {
     std::string message = fmt::format("the {} {}", Describe(place), defect.what);
-    std::string variables = Join(VariablesOf(path, defect.field), ", ");
-    if (!variables.empty()) message += fmt::format(" once the value of {} is filled in", variables);
+    if (!has_variables_) return Invalid(std::move(message));
+    Steps field = path;
+    field.insert(field.end(), defect.field.begin(), defect.field.end());
+    auto found = Look({&field, 1});
+    auto variables = found[0] ? VariablesOf(found[0]->value) : std::vector<std::string>();
+    if (!variables.empty()) message += fmt::format(" once the value of {} is filled in", ListVariables(variables));
     return Invalid(std::move(message));
   }
 
+  // Keeps what is wrong until the end of the document: one look into its text then tells whose fault it is.
+  void SuspectTypes(const Json& object, const ObjectPlace& place, const Steps& path) {
+    if (suspects_.size() >= kMostWrongTypes) return;
+    for (WrongType& wrong : FindWrongTypes(object, kMostWrongTypes - suspects_.size())) {
+      Suspect suspect{place, path, path.size(), wrong.is, wrong.wanted};
+      suspect.path.insert(suspect.path.end(), wrong.path.begin(), wrong.path.end());
+      suspects_.push_back(std::move(suspect));
+    }
+  }
+
   // Types that are wrong in the release itself are the API server's to refuse: it names them all.
-  Status CheckTypes(const Json& object, const ObjectPlace& place, const Steps& path) {
-    size_t looked_at = 0;
-    for (const WrongType& wrong : FindWrongTypes(object)) {
-      if (++looked_at > kMostWrongTypes) break;
-      std::string variables = Join(VariablesOf(path, wrong.path), ", ");
+  Status CheckSuspects() {
+    if (suspects_.empty()) return Ok();
+    std::vector<Steps> paths;
+    for (const Suspect& suspect : suspects_) paths.push_back(suspect.path);
+    auto found = Look(paths);
+    for (size_t i = 0; i < found.size(); ++i) {
+      auto variables = found[i] ? VariablesOf(found[i]->value) : std::vector<std::string>();
       if (variables.empty()) continue;
-      return Invalid(fmt::format("the {}: the value of {} makes {} {}, and it has to be {}{}", Describe(place),
-                                 variables, wrong.Field(), wrong.is, wrong.wanted,
-                                 wrong.wanted == "a text" ? ": give the value in quotes of its own" : ""));
+      const Suspect& suspect = suspects_[i];
+      return Invalid(fmt::format("the {}: the value of {} makes {} {}, and it has to be {}{}", Describe(suspect.place),
+                                 ListVariables(variables), FieldOf(suspect, *found[i]), suspect.is, suspect.wanted,
+                                 suspect.wanted == "a text" ? ": give the value in quotes of its own" : ""));
     }
     return Ok();
+  }
+
+  // A key that a variable made is its value (I7).
+  std::string FieldOf(const Suspect& suspect, const YamlField& field) const {
+    Steps shown;
+    for (size_t i = suspect.object_depth; i < suspect.path.size(); ++i) {
+      const YamlExtent& key = field.keys[i];
+      bool made = HasVariable(substituted_.segments, key.begin, key.end);
+      shown.push_back(made ? "*" : suspect.path[i]);
+    }
+    return FieldName(shown);
   }
 
   std::string Describe(const ObjectPlace& place) const {
@@ -129,13 +166,20 @@ class ObjectParser {
     return place.item.empty() ? "document on " + line : fmt::format("item {} of the List on {}", place.item, line);
   }
 
-  // Names of the variables that make the field; none where it isn't there.
-  std::vector<std::string> VariablesOf(Steps path, const Steps& field) {
-    if (!has_variables_) return {};
-    path.insert(path.end(), field.begin(), field.end());
-    if (!yaml_) yaml_.emplace(substituted_.text.substr(begin_));
-    auto at = yaml_->PositionOf(path);
-    return at ? VariablesAt(begin_, *at, substituted_.text, substituted_.segments) : std::vector<std::string>();
+  // Where fields of the document stand in the text.
+  std::vector<std::optional<YamlField>> Look(std::span<const Steps> paths) const {
+    auto found = FindYamlFields(substituted_.text.substr(begin_, end_ - begin_), paths);
+    auto move = [&](YamlExtent& extent) { extent = {extent.begin + begin_, extent.end + begin_}; };
+    for (auto& field : found) {
+      if (!field) continue;
+      move(field->value);
+      for (YamlExtent& key : field->keys) move(key);
+    }
+    return found;
+  }
+
+  std::vector<std::string> VariablesOf(YamlExtent extent) const {
+    return VariablesIn(extent, substituted_.text, substituted_.segments);
   }
 
   const Source& source_;
@@ -143,10 +187,10 @@ class ObjectParser {
   const RenderLimits& limits_;
   const bool check_types_;
   ParsedObjects out_;
-  // Of the document at hand: its offset, and where its fields are.
-  size_t begin_ = 0;
+  // Of the document at hand: text[begin_, end_), and what is wrong in it.
+  size_t begin_ = 0, end_ = 0;
   bool has_variables_ = false;
-  std::optional<YamlPlaces> yaml_;
+  std::vector<Suspect> suspects_;
 };
 
 }  // namespace

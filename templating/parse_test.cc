@@ -142,6 +142,7 @@ TEST(ParseObjects, AValueThatChangesAFieldsTypeIsRefused) {
       {deployment, {{"VALUE", "a: b"}}, "no valid YAML once the value of VALUE is filled in"},
       {deployment, {{"ARG", "true"}}, "value of ARG makes spec.template.spec.containers[0].args[2] a boolean"},
       {deployment, {{"LABEL", "1.5"}}, "value of LABEL makes metadata.labels.a a number"},
+      {"# a\xe2\x80\xa8# b\n" + deployment, {{"LABEL", "1.5"}}, "value of LABEL makes metadata.labels.a a number"},
       {deployment, {{"REPLICAS", "many"}}, "value of REPLICAS makes spec.replicas a text, and it has to be a number"},
       {"kind: List\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata: {name: s}\n  stringData: {p: ${P}}\n",
        {{"P", "12"}},
@@ -149,6 +150,17 @@ TEST(ParseObjects, AValueThatChangesAFieldsTypeIsRefused) {
       {"apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: ${P}\n",
        {{"P", "12"}},
        "the value of P makes stringData a number, and it has to be a map"},
+      // Only what a variable made is its fault, also on one line.
+      {"{apiVersion: v1, kind: Service, metadata: {name: s, labels: {port: 8080, host: ${HOST:=h}}}}\n", {}, ""},
+      {"{apiVersion: v1, kind: Service, metadata: {name: ${N:=s}, labels: {port: 8080, \"${N:=s}\": \"${N:=s}\"}}}\n",
+       {},
+       ""},
+      {"{apiVersion: v1, kind: Service, metadata: {name: s, labels: {port: ${PORT}, host: ${HOST:=h}}}}\n",
+       {{"PORT", "8080"}},
+       "the value of PORT makes metadata.labels.port a number"},
+      {"x: &l ${PORT}\napiVersion: v1\nkind: Service\nmetadata: {name: s, labels: {a: *l}}\n",
+       {{"PORT", "8080"}},
+       "the value of PORT makes metadata.labels.a a number"},
       // Custom resources, and what the release itself has wrong, are the API server's to judge.
       {"apiVersion: x.io/v1\nkind: Deployment\nmetadata: {name: s}\nspec: {replicas: ${P}}\n", {{"P", "x"}}, ""},
       {"apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ntype: ${P}\nstringData:\n  a: 5\n", {{"P", "x"}}, ""},
@@ -167,6 +179,21 @@ TEST(ParseObjects, ValuesStayOutOfErrors) {
                      {{"PASSWORD", "471147"}});
   ASSERT_FALSE(typed.ok());
   EXPECT_THAT(typed.error().message, AllOf(HasSubstr("PASSWORD"), Not(HasSubstr("4711"))));
+  auto key = Parse("apiVersion: v1\nkind: Secret\nmetadata: {name: s, labels: {${KEY}: ${PASSWORD}}}\n", "",
+                   {{"KEY", "hunter2"}, {"PASSWORD", "4711"}});
+  ASSERT_FALSE(key.ok());
+  EXPECT_THAT(key.error().message, HasSubstr("the value of PASSWORD makes metadata.labels.* a number"));
+  auto keys = Parse("apiVersion: v1\nkind: Secret\nmetadata: {name: s, labels: ${LABELS}}\n", "",
+                    {{"LABELS", "{hunter2: 4711}"}});
+  ASSERT_FALSE(keys.ok());
+  EXPECT_THAT(keys.error().message, HasSubstr("the value of LABELS makes metadata.labels.* a number"));
+  // What the parser complains of may be on another line than the place that it names.
+  for (const char* template_text : {"p: !!int\n  ${PASSWORD}\n", "p: !!int \"x\n  ${PASSWORD}\"\n",
+                                    "p: !!timestamp\n\n  '${PASSWORD}'\n", "\rp: *${PASSWORD}\n"}) {
+    auto objects = Parse(template_text, "", {{"PASSWORD", "hunter2"}});
+    ASSERT_FALSE(objects.ok()) << template_text;
+    EXPECT_THAT(objects.error().message, Not(HasSubstr("hunter2"))) << template_text;
+  }
   for (const char* secret :
        {"*hunter2", "hunter2: hunter2", "\"hunter2", "!!int hunter2", "[hunter2", "\n--- hunter2"}) {
     auto objects = Parse("a: 1\npassword: ${PASSWORD} # ${USER:=x}\n", "", {{"PASSWORD", secret}});

@@ -7,6 +7,7 @@
 
 #include "base/encoding.h"
 #include "base/yaml.h"
+#include "kube/meta/kind.h"
 #include "templating/envsubst/template.h"
 #include "templating/marked_text.h"
 #include "templating/source.h"
@@ -41,7 +42,7 @@ class Walk {
 
   void Object(const kube::Object& marked, const kube::Object& live) {
     Json have = live.json();
-    if (marked.kind() == "Secret") DecodeData(have);
+    if (Is(marked, "", "Secret")) DecodeData(have);
     Value(marked.json(), &have, "", marked.id().ToString());
   }
 

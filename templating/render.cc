@@ -168,6 +168,11 @@ class Rendering {
   Status Patch() {
     if (input_.spec == nullptr || (input_.spec->patches.empty() && input_.spec->manifest_patches.empty())) return Ok();
     TRY(ApplyPatches(out_.objects, *input_.spec, out_.warnings));
+    auto made = std::find_if(out_.objects.begin(), out_.objects.end(), kube::IsNamespace);
+    if (!input_.keep_namespace_object && made != out_.objects.end()) {
+      return Invalid(
+          fmt::format("a patch makes a Namespace ({}) of an object: Namespaces are not applied", made->name()));
+    }
     AddLabels(out_.objects, api::ManifestLabel(input_.type, input_.name));
     return CheckIdentities(out_.objects, [](size_t) { return ""; });
   }

@@ -297,6 +297,12 @@ TEST(Render, SaysWhichStepFailed) {
          in.spec.patches = {{"{kind: null}", std::nullopt}};
        },
        RenderStep::kPatch, "it leaves an object without apiVersion, kind or name"},
+      {"patch that makes a Namespace",
+       [](Inputs& in) {
+         in.spec.patches = {
+             {"{apiVersion: v1, kind: Namespace, metadata: {name: other}}", api::PatchTarget{.kind = "ClusterIssuer"}}};
+       },
+       RenderStep::kPatch, "a patch makes a Namespace (other) of an object"},
       {"patch that makes two objects one",
        [](Inputs& in) {
          in.input.additional_manifests = "{apiVersion: cert-manager.io/v1, kind: ClusterIssuer, metadata: {name: b}}";

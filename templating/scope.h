@@ -11,7 +11,8 @@
 
 namespace capi::templating {
 
-// Whether the cluster's kind has no namespace; nullopt where the cluster has no such kind.
+// Whether the cluster's kind has no namespace; nullopt where the cluster has no such kind. Asked in the middle of a
+// render: it answers from memory, and who can't says so to its caller (the operator's KindScopes renders again).
 using ScopeLookup = std::function<std::optional<bool>(const kube::GroupKind&)>;
 
 // Immutable.

@@ -4,8 +4,10 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/strings.h"
+#include "base/yaml_lines.h"
 
 namespace capi::templating {
 namespace {
@@ -14,17 +16,6 @@ namespace {
 constexpr std::string_view kSeparator = "\n---\n";
 
 bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-
-// Of a 1-based line, of the last one where there are fewer.
-size_t LineBegin(std::string_view text, size_t line) {
-  size_t at = 0;
-  for (; line > 1; --line) {
-    size_t newline = text.find('\n', at);
-    if (newline == std::string_view::npos) return at;
-    at = newline + 1;
-  }
-  return at;
-}
 
 // Columns count characters, from 1.
 size_t Forward(std::string_view text, size_t at, size_t column) {
@@ -42,15 +33,24 @@ const OutputSegment* SegmentAt(const std::vector<OutputSegment>& segments, size_
   return behind == segments.begin() ? nullptr : &*std::prev(behind);
 }
 
-// Names of the variables that stand in output[begin, end), in order, each once.
-std::vector<std::string> VariablesIn(const std::vector<OutputSegment>& segments, size_t begin, size_t end) {
-  std::vector<std::string> out;
-  const OutputSegment* segment = SegmentAt(segments, begin);
-  if (segment == nullptr) return out;
+// Calls `each` for those that made output[begin, end) and come from variables, until it says false.
+template <typename Each>
+void ForEachVariable(const std::vector<OutputSegment>& segments, size_t begin, size_t end, const Each& each) {
+  const OutputSegment* segment = begin < end ? SegmentAt(segments, begin) : nullptr;
+  if (segment == nullptr) return;
   for (; segment != segments.data() + segments.size() && segment->output < end; ++segment) {
-    bool known = std::find(out.begin(), out.end(), segment->variable) != out.end();
-    if (!segment->literal && !known) out.push_back(segment->variable);
+    if (!segment->literal && !each(*segment)) return;
   }
+}
+
+// Names of the variables that stand in output[begin, end), in order, each once.
+std::vector<std::string> NamesIn(const std::vector<OutputSegment>& segments, size_t begin, size_t end) {
+  std::vector<std::string> out;
+  std::set<std::string_view> known;
+  ForEachVariable(segments, begin, end, [&](const OutputSegment& segment) {
+    if (known.insert(segment.variable).second) out.push_back(segment.variable);
+    return true;
+  });
   return out;
 }
 
@@ -98,15 +98,16 @@ std::string ExplainYamlError(std::string_view message, std::string_view output,
   std::string out;
   re2::StringPiece rest(message.data(), message.size()), match[3];
   while (kPlace.Match(rest, 0, rest.size(), RE2::UNANCHORED, match, 3)) {
-    size_t line = std::stoul(std::string(match[1])), begin = LineBegin(output, line);
+    size_t line = std::stoul(std::string(match[1])), begin = OffsetOfYamlLine(output, line);
     bool has_column = !match[2].empty();
     size_t at = has_column ? Forward(output, begin, std::stoul(std::string(match[2]))) : begin;
     size_t offset = ToSource(segments, at);
     out.append(rest.data(), static_cast<size_t>(match[0].data() - rest.data()));
     out += has_column ? source.Place(offset) : source.PlaceOfLine(offset);
-    auto here = VariablesIn(segments, begin, std::max(at, std::min(output.find('\n', begin), output.size())) + 1);
+    auto here = NamesIn(segments, begin, std::max(at, std::min(output.find('\n', begin), output.size())) + 1);
     if (!here.empty()) {
-      return fmt::format("{}: no valid YAML once the value of {} is filled in", source.Place(offset), Join(here, ", "));
+      return fmt::format("{}: no valid YAML once the value of {} is filled in", source.Place(offset),
+                         ListVariables(here));
     }
     rest.remove_prefix(static_cast<size_t>(match[0].data() - rest.data()) + match[0].size());
   }
@@ -114,16 +115,26 @@ std::string ExplainYamlError(std::string_view message, std::string_view output,
 }
 
 bool HasVariable(const std::vector<OutputSegment>& segments, size_t begin, size_t end) {
-  return !VariablesIn(segments, begin, end).empty();
+  bool found = false;
+  ForEachVariable(segments, begin, end, [&](const OutputSegment&) {
+    found = true;
+    return false;
+  });
+  return found;
 }
 
-std::vector<std::string> VariablesAt(size_t begin, YamlPosition place, std::string_view output,
+std::vector<std::string> VariablesIn(YamlExtent extent, std::string_view output,
                                      const std::vector<OutputSegment>& segments) {
-  size_t line = begin + LineBegin(output.substr(begin), place.line), at = Forward(output, line, place.column);
-  size_t end = std::min(output.find('\n', at), output.size());
-  auto here = VariablesIn(segments, at, end);
-  // What is empty has no extent: whatever the line has it is.
-  return here.empty() ? VariablesIn(segments, line, end + 1) : here;
+  if (extent.begin < extent.end) return NamesIn(segments, extent.begin, extent.end);
+  size_t line = extent.begin == 0 ? 0 : output.rfind('\n', extent.begin - 1) + 1;  // npos + 1 is 0
+  return NamesIn(segments, line, std::min(output.find('\n', extent.begin), output.size()) + 1);
+}
+
+std::string ListVariables(const std::vector<std::string>& names) {
+  constexpr size_t kMostNamed = 10;
+  if (names.size() <= kMostNamed) return Join(names, ", ");
+  const std::vector<std::string> first(names.begin(), names.begin() + kMostNamed);
+  return fmt::format("{} and {} more", Join(first, ", "), names.size() - kMostNamed);
 }
 
 }  // namespace capi::templating

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/yaml_places.h"
+#include "base/yaml_fields.h"
 #include "templating/envsubst/template.h"
 
 namespace capi::templating {
@@ -50,8 +50,12 @@ size_t ToSource(const std::vector<OutputSegment>& segments, size_t at);
 // Whether a variable made any of output[begin, end).
 bool HasVariable(const std::vector<OutputSegment>& segments, size_t begin, size_t end);
 
-// Names of the variables that make what begins at that place of output[begin...], up to the end of the line.
-std::vector<std::string> VariablesAt(size_t begin, YamlPosition place, std::string_view output,
+// Names of the variables that made any of that part of the output, in order, each once; of an empty part, which can't
+// show what made it so, those of its line.
+std::vector<std::string> VariablesIn(YamlExtent extent, std::string_view output,
                                      const std::vector<OutputSegment>& segments);
+
+// "A, B", for messages; of many the first few, and how many more there are.
+std::string ListVariables(const std::vector<std::string>& names);
 
 }  // namespace capi::templating

@@ -7,8 +7,9 @@
 CAPI_FUZZ(substitute, "templating",
           {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${NAME:=a}}\n---\napiVersion: v1\nkind: "
            "Secret\nmetadata:\n  name: ${B}\n",
-           "a: ${B}\n  c: ${D}\n", "a: 'x\nb: ${C}\n", "# nothing ${A}\n", "kind: ${K}\napiVersion: [",
-           "${Q}: *${R}\n"}) {
+           "a: ${B}\n  c: ${D}\n", "a: 'x\nb: ${C}\n", "# nothing ${A}\n", "kind: ${K}\napiVersion: [", "${Q}: *${R}\n",
+           "p: !!int\n  ${B}\n", "p: !!bool \"x\n  ${B}\"\n", "\rp: *${B}\n",
+           "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {${B}: ${ABC:=5}}}\n"}) {
   using namespace capi::templating;
   constexpr std::string_view kSecret = "qZ7sEcReTvAlUe";
   auto tells = [&](const std::string& message) { return message.find(kSecret) != message.npos; };

@@ -9,8 +9,9 @@ import unittest
 
 sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-sys.path.insert(0, os.path.join(ROOT, "tools", "assets.d"))
+sys.path[:0] = [os.path.join(ROOT, "tools", folder) for folder in ("assets.d", "testing.d")]
 
+import mermaid  # noqa: E402
 import plan  # noqa: E402
 import programs  # noqa: E402
 
@@ -53,10 +54,58 @@ class Pages(unittest.TestCase):
                 with self.subTest(page=page, script=name):
                     self.assertTrue(os.path.exists(os.path.join(ROOT, name.rstrip("./"))), "no such file")
 
+    def test_the_pages_of_vectors_name_every_reader(self):
+        page = read("testdata/vectors/README.md") + read("docs/vectors.md")
+        vectors = {os.path.basename(name) for name in glob.glob(os.path.join(ROOT, "testdata", "vectors", "*.json"))}
+        named = re.compile(r'"((?:[\w-]+)\.json)"')
+        for folder in ("api", "base", "cli", "e2e", "fetch", "operator", "templating"):
+            for path in sorted(glob.glob(f"{folder}/**/*.cc", root_dir=ROOT, recursive=True)):
+                if not path.startswith("base/testing/") and vectors & set(named.findall(read(path))):
+                    with self.subTest(path=path):
+                        self.assertIn(f"`{path}`", page)
+
     def test_make_runs_scripts_that_are_there(self):
         for name in set(re.findall(r"\btools/\w+", read("Makefile"))):
             with self.subTest(script=name):
                 self.assertTrue(os.access(os.path.join(ROOT, name), os.X_OK), "no such program")
+
+
+class Pictures(unittest.TestCase):
+    """What a page draws with Mermaid is of the part of its language that testing.d/mermaid.py knows, and right in that."""
+
+    def test_they_can_be_drawn(self):
+        drawn = 0
+        for page in PAGES:
+            for block in re.findall(r"^```mermaid\n(.*?)^```$", read(page), re.MULTILINE | re.DOTALL):
+                with self.subTest(page=page):
+                    self.assertEqual(mermaid.problem(block), "")
+                    drawn += 1
+        self.assertGreaterEqual(drawn, 3)
+
+    def test_what_cannot_be_drawn_is_found(self):
+        cases = {
+            "": "it begins with none of flowchart, sequenceDiagram",
+            "graph LR\n": "it begins with none of flowchart, sequenceDiagram",
+            "flowchart LR\n": "nothing is drawn",
+            "flowchart LR\n  a[one --> b\n": "line 2",
+            "flowchart LR\n  a[one (two)] --> b\n": "line 2",
+            "flowchart LR\n  a -> b\n": "line 2",
+            "flowchart LR\n  a -->|why b\n": "line 2",
+            "flowchart LR\n  end --> b\n": "line 2",
+            "flowchart LR\n  a[one] --> b\n  b --> a[two]\n": "line 3: a has two texts",
+            "flowchart LR\n  a[one] --> b\n": "b has no text",
+            "flowchart LR\n  a{one} -->|why| b([two])\n  b --> a\n": "",
+            "sequenceDiagram\n  participant a\n  a->>b: hello\n": "line 3: b is no participant",
+            "sequenceDiagram\n  participant a\n  a->>a\n": "line 3",
+            "sequenceDiagram\n  participant a\n  a->>a: one; two\n": "line 3",
+            "sequenceDiagram\n  participant a\n  actor b\n  a-->>b: hello\n": "",
+        }
+        for block, words in cases.items():
+            with self.subTest(block):
+                if words:
+                    self.assertIn(words, mermaid.problem(block))
+                else:
+                    self.assertEqual(mermaid.problem(block), "")
 
 
 class Words(unittest.TestCase):

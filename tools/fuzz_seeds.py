@@ -1,20 +1,71 @@
 #!/usr/bin/env python3
 """Writes seeds for the fuzz targets: tools/fuzz_seeds.py FOLDER.
 
-From the behaviour vectors and the releases of testdata/, and the vendors' releases in RELEASES_DIR where that is set, in the form
-that each target reads.
+Those that each target names in its CAPI_FUZZ, and more of the behaviour vectors and the releases of testdata/, and the vendors'
+releases in RELEASES_DIR where that is set, in the form that it reads.
 """
 
 import base64
+import dataclasses
 import glob
 import gzip
 import hashlib
 import json
 import os
+import re
 import sys
 
-TESTDATA = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "testdata")
+ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+TESTDATA = os.path.join(ROOT, "testdata")
 LONGEST = 8192
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    name: str
+    folder: str  # that it says its file is in
+    file: str  # from the top of the tree
+    seeds: tuple  # that it names
+
+
+TEXT = r'"(?:\\.|[^"\\\n])*"'
+TARGET = re.compile(rf'CAPI_FUZZ\(\s*(\w+),\s*"([^"]*)",\s*\{{((?:\s*{TEXT}\s*,?)*)\}}\)')
+ESCAPES = {"n": b"\n", "r": b"\r", "t": b"\t", "0": b"\0", "\\": b"\\", '"': b'"', "'": b"'"}
+
+
+def bytes_of(text):
+    """What a C++ string literal says."""
+
+    def escaped(match):
+        if match.group(1).startswith("x"):
+            return chr(int(match.group(1)[1:], 16))
+        if match.group(1) not in ESCAPES:
+            sys.exit(f"fuzz_seeds.py: \\{match.group(1)} in {text}: no such escape is known here")
+        return ESCAPES[match.group(1)].decode()
+
+    # A byte is a character here: what isn't ASCII is UTF-8 in the file.
+    plain = text[1:-1].encode().decode("latin-1")
+    return re.sub(r"\\(x[0-9a-fA-F]+|.)", escaped, plain).encode("latin-1")
+
+
+def targets():
+    """Of all *_fuzz.cc files."""
+    out = []
+    for path in sorted(glob.glob(os.path.join(ROOT, "**", "*_fuzz.cc"), recursive=True)):
+        file = os.path.relpath(path, ROOT)
+        if file.startswith("build" + os.sep):
+            continue
+        with open(path, encoding="utf-8") as source:
+            text = source.read()
+        found = TARGET.findall(text)
+        if len(found) != text.count("CAPI_FUZZ("):
+            sys.exit(f"fuzz_seeds.py: {file}: a CAPI_FUZZ isn't of the form (name, \"folder\", {{\"seed\", ...}})")
+        for name, folder, seeds in found:
+            # Literals without a comma between them are one text.
+            groups = re.findall(rf"(?:{TEXT}\s*)+", seeds)
+            texts = tuple(b"".join(bytes_of(text) for text in re.findall(TEXT, group)) for group in groups)
+            out.append(Target(name, folder, file, texts))
+    return out
 
 
 def cases(name):
@@ -140,29 +191,41 @@ def urls():
     yield from (url + b"\n" + other for url in release_urls() for other in (b"../x?y", b"//h/x", b"https://h:8443/x#y"))
 
 
+def its_own():
+    """Those that the target names are enough."""
+    return ()
+
+
 SEEDS = {
-    "response": responses,
-    "watch": watches,
-    "kubeconfig": kubeconfigs,
+    "config": its_own,
     "discovery": discoveries,
-    "selector": selectors,
-    "url": urls,
-    "release_url": release_urls,
-    "yaml": yaml_texts,
-    "substitute": yaml_texts,
     "envsubst": templates,
-    "patch": patches,
     "image": images,
-    "version": versions,
+    "kubeconfig": kubeconfigs,
     "metadata": metadata,
+    "patch": patches,
+    "release_url": release_urls,
+    "request": its_own,
+    "response": responses,
+    "selector": selectors,
+    "substitute": yaml_texts,
+    "url": urls,
+    "version": versions,
+    "warnings": its_own,
+    "watch": watches,
+    "yaml": yaml_texts,
 }
 
 
 def main():
-    for target, make in SEEDS.items():
-        folder = os.path.join(sys.argv[1], target)
+    found = targets()
+    wrong = sorted({target.name for target in found} ^ set(SEEDS))
+    if wrong:
+        sys.exit(f"fuzz_seeds.py: these are either no targets or have no entry in SEEDS: {', '.join(wrong)}")
+    for target in found:
+        folder = os.path.join(sys.argv[1], target.name)
         os.makedirs(folder, exist_ok=True)
-        for seed in {seed[:LONGEST] for seed in make()}:
+        for seed in {seed[:LONGEST] for seed in (*target.seeds, *SEEDS[target.name]())}:
             with open(os.path.join(folder, hashlib.sha256(seed).hexdigest()[:16]), "wb") as file:
                 file.write(seed)
 

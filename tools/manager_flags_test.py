@@ -114,7 +114,7 @@ class Pins(unittest.TestCase):
             self.assertRegex(expected, r"^h1:[A-Za-z0-9+/]{43}=$")
 
     def test_the_table_has_every_pinned_series(self):
-        with open(os.path.join(os.path.dirname(TOOLS), "templating", "known_managers.inc"), encoding="utf-8") as file:
+        with open(os.path.join(os.path.dirname(TOOLS), "templating", "customise", "known_managers.inc"), encoding="utf-8") as file:
             text = file.read()
         for module, version, _ in modules.pins():
             major, minor, _ = table.parse(version)

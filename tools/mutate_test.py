@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tests of tools/mutate: what it changes, on texts; how it tries that, on a tree whose compiler is a script."""
 
+import glob
 import os
 import shutil
 import subprocess
@@ -15,6 +16,8 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("check.d", "mutate.d"
 import bench  # noqa: E402
 import equivalent  # noqa: E402
 import mutators  # noqa: E402
+import sources  # noqa: E402
+import targets  # noqa: E402
 from tree import WithTree  # noqa: E402
 
 
@@ -241,6 +244,27 @@ class Equivalent(unittest.TestCase):
         for text in ("a.cc\n  f();\n  # x\n", "a.cc: drop f();\n  f();\n", "a.cc: drop f();\n  # x\n", "a.cc: x\n  a\n  b\n  # x\n"):
             with self.subTest(text):
                 self.assertRaises(equivalent.BadList, equivalent.parse, text)
+
+
+class Targets(unittest.TestCase):
+    def test_what_has_unit_tests_in_operator_takes_part_or_says_why_not(self):
+        root = os.path.dirname(TOOLS)
+        tested = {
+            os.path.relpath(path, root).removesuffix("_test.cc") + ".cc"
+            for path in glob.glob(os.path.join(root, "operator", "**", "*_test.cc"), recursive=True)
+        }
+        tested = {file for file in tested if os.path.exists(os.path.join(root, file))}
+        self.assertGreater(len(tested), 20)
+        named = {target.file for target in targets.TARGETS}
+        self.assertEqual(tested - named - set(targets.LEFT_OUT), set(), "neither a target nor in LEFT_OUT of targets.py")
+        self.assertEqual(set(targets.LEFT_OUT) - tested, set(), "has no unit test beside it")
+        self.assertEqual(set(targets.LEFT_OUT) & named, set(), "is a target")
+
+    def test_each_has_changes_of_the_kinds_that_it_names(self):
+        for target in targets.TARGETS:
+            with self.subTest(target.file):
+                found = mutators.mutants(target.file, sources.text(target.file), target.kinds, target.functions)
+                self.assertEqual({mutant.kind for mutant in found}, set(target.kinds))
 
 
 class Commands(unittest.TestCase):

@@ -110,7 +110,7 @@ class Drift(pages.Page):
         self.run_block(off)
         self.run_block(change.splitlines()[0])
         # Until the pods of that image are up: far longer than the operator takes, which has seen it by then.
-        self.run_block("kubectl rollout status deployment/capi-controller-manager -n capi-system --timeout=1m")
+        self.run_block("kubectl rollout status deployment/capi-controller-manager -n capi-system --timeout=3m")
         self.assertIn("example.com/another:v1", self.run_block(image))
         self.run_block(on)
         self.await_output(image, before)

@@ -37,7 +37,8 @@ class StandIns(WithTree):
 
 
 # "tests" says what it finds in the tree that it runs in.
-MAKE = NOTES + 'if [[ $1 == test ]]; then head -v -- * 2>/dev/null >>"$NOTES"; fi\n[[ $1 != "$FAILS" ]] || exit 1\n'
+MAKE = NOTES + '[[ $1 != test-full ]] || echo "part $CAPI_TEST_PART" >>"$NOTES"\n'
+MAKE += 'if [[ $1 == test ]]; then head -v -- * 2>/dev/null >>"$NOTES"; fi\n[[ $1 != "$FAILS" ]] || exit 1\n'
 COUNT = 'mkdir -p "build/%s/test-results" && echo "%s" >"build/%s/test-results/count"\n'
 
 
@@ -54,9 +55,12 @@ class Ci(StandIns):
         self.write(".gitignore", "/notes\n/path\n")
         for name in ("same", "changed", "removed"):
             self.write(name, "as committed\n")
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--message=x")
+
+    def git(self, *words):
         identity = ["-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "commit.gpgsign=false"]
-        subprocess.run(["git", "add", "--all"], cwd=self.folder, check=True)
-        subprocess.run(["git", *identity, "commit", "--quiet", "--message=x"], cwd=self.folder, check=True)
+        subprocess.run(["git", *identity, *words], cwd=self.folder, check=True)
 
     def run_ci(self, **variables):
         return self.run_script(os.path.join(self.folder, ".ci", "run"), **{"FAILS": "", **variables})
@@ -82,6 +86,28 @@ class Ci(StandIns):
         self.assertIn("test unit tsan", self.asked)
         self.assertEqual(self.output.splitlines()[-2:], ["failed: tests on top", "7 passed, 1 failed, 1 skipped"])
 
+    def test_each_commit_of_the_branch_has_the_next_fourth_of_the_tests_on_top(self):
+        self.assertEqual(self.run_ci(), 0, self.output)
+        self.git("checkout", "--quiet", "-b", "side")
+        for _ in range(2):
+            self.git("commit", "--quiet", "--allow-empty", "--message=x")
+        self.git("checkout", "--quiet", "-")
+        self.git("merge", "--quiet", "--no-ff", "--message=x", "side")
+        self.assertEqual(self.run_ci(), 0, self.output)
+        for _ in range(2):
+            self.git("commit", "--quiet", "--allow-empty", "--message=x")
+        self.assertEqual(self.run_ci(), 0, self.output)
+        self.assertEqual([line for line in self.asked if line.startswith("part ")], ["part 1", "part 2", "part 0"])
+        self.assertIn("mutate --sample 12 --seed 2", self.asked)
+
+    def test_a_shallow_clone_has_no_fourth(self):
+        self.git("commit", "--quiet", "--allow-empty", "--message=x")
+        self.write(".git/shallow", subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=self.folder, text=True))
+        self.assertEqual(self.run_ci(), 1)
+        self.assertIn("this clone is shallow, so every commit would run the same fourth: git fetch --unshallow", self.output)
+        self.assertIn("failed: tests on top", self.output)
+        self.assertNotIn("make test-full", self.asked)
+
     def test_without_a_copy_there_is_nothing_to_run(self):
         os.rename(os.path.join(self.folder, ".git"), os.path.join(self.folder, "git"))
         self.assertEqual(self.run_ci(), 1)
@@ -97,6 +123,7 @@ OK
 """
 SKIPPED = JUNIT.replace("_test", "_test.vendors").replace("1 test ", "2 tests ").replace("OK", "OK (skipped=1)")
 CTEST = NOTES + """env >"$NOTES.env"
+if [[ $3 == -N ]]; then cat "$NOTES.without_part"; exit; fi
 while [[ $1 != --output-junit ]]; do shift; done
 cp "$NOTES.junit" "$2"
 """
@@ -109,6 +136,7 @@ class Tests(StandIns):
         super().setUp()
         self.copy("test", "check.d", "skipped_tests.txt")
         self.write("notes.junit", JUNIT)
+        self.write("notes.without_part", "")
         self.write("path/ctest", CTEST)
         for name in ("build", "mutate", "fuzz"):
             self.write(f"tools/{name}", NOTES)
@@ -149,6 +177,31 @@ class Tests(StandIns):
                 (ctest,) = [line for line in self.asked if line.startswith("ctest ")]
                 self.assertRegex(ctest, "^ctest --test-dir [^ ]+ " + re.escape(words))
                 self.assertEqual("mutate " in self.asked and "fuzz " in self.asked, what == "long")
+
+    def test_a_part_is_what_has_its_label_and_what_divides_itself(self):
+        for part in ("0", "3"):
+            with self.subTest(part):
+                self.write("notes")
+                self.assertEqual(self.run_tests("full", CAPI_TEST_PART=part), 0, self.output)
+                self.assertEqual(self.environment["CAPI_TEST_PART"], part)
+                listed, ctest = [line for line in self.asked if line.startswith("ctest ")]
+                self.assertIn(" -N --label-regex ^full$ --label-exclude ^part_", listed)
+                self.assertRegex(ctest, "^ctest --test-dir [^ ]+ " + re.escape(f"--label-regex ^part_(each|{part})$ "))
+        self.assertEqual(self.run_tests("all", CAPI_TEST_PART="3"), 0, self.output)
+        self.assertNotIn("CAPI_TEST_PART", self.environment)
+
+    def test_there_are_four_parts(self):
+        self.write("notes.env", "")
+        for part in ("4", "-1", "each", "0 1"):
+            self.assertEqual(self.run_tests("full", CAPI_TEST_PART=part), 2, self.output)
+            self.assertIn(f"CAPI_TEST_PART is 0, 1, 2 or 3, not {part}", self.output)
+        self.assertEqual(self.asked, [])
+
+    def test_what_is_in_no_part_fails_each(self):
+        self.write("notes.without_part", "Test project /x\n  Test  #7: e2e_x_test.full\n\nTotal Tests: 1\n")
+        self.assertEqual(self.run_tests("full", CAPI_TEST_PART="0"), 1)
+        self.assertIn("these have no label part_0 to part_3, or part_each: e2e_x_test.full\n", self.output)
+        self.assertEqual(self.run_tests("full"), 0, self.output)
 
     def test_vendors_tests_may_be_skipped_on_top_alone(self):
         self.write("notes.junit", SKIPPED)

@@ -6,10 +6,9 @@
 
 #include "base/http/connection.h"
 #include "base/http/exchange.h"
+#include "base/http/grammar.h"
 #include "base/http/proxy.h"
-#include "base/http/response_reader.h"
 #include "base/http/tls.h"
-#include "base/http/token.h"
 #include "base/http/url.h"
 #include "base/mutex.h"
 
@@ -43,6 +42,11 @@ std::string Describe(const Url& url, const Request& request) {
   return fmt::format("{} {}{}", request.method, url.Origin(), target.substr(0, target.find('?')));
 }
 
+// A URL's user and password, where the request has no credentials of its own.
+void Authorize(const Url& url, Headers& headers) {
+  if (!url.user_info.empty() && !headers.Has("Authorization")) headers.Add("Authorization", BasicAuthorization(url));
+}
+
 struct IdleConnection {
   std::unique_ptr<Connection> connection;
   MonoTime since;
@@ -56,12 +60,13 @@ class Client::Impl {
       : base_(std::move(base)), proxy_(std::move(proxy)), options_(std::move(options)), files_({}) {}
 
   Status SetTls(TlsOptions options) {
+    TlsFiles files(options);  // before they are read: what changes meanwhile is read again
     TlsContext tls;
     if (base_.tls()) tls = TRY(NewClientTls(options));
     std::vector<IdleConnection> dropped;
     MutexLock lock(mu_);
     tls_options_ = std::move(options);
-    files_ = TlsFiles(tls_options_);
+    files_ = std::move(files);
     ReplaceTls(std::move(tls), dropped);
     return Ok();
   }
@@ -90,15 +95,6 @@ class Client::Impl {
     }
   }
 
-  const Url& base() const { return base_; }
-  bool follows() const { return options_.follow_redirects; }
-  Options CurrentOptions() const {
-    Options options = options_;
-    MutexLock lock(mu_);
-    options.tls = tls_options_;
-    return options;
-  }
-
  private:
   // A connection in use by one call.
   struct Lease {
@@ -112,13 +108,13 @@ class Client::Impl {
   void ReloadTls(const Context& ctx) {
     std::vector<IdleConnection> dropped;
     MutexLock lock(mu_);
-    if (!files_.Changed()) return;
+    MonoTime now = ctx.clock->Monotonic();
+    if (!files_.Changed(now)) return;
     auto tls = NewClientTls(tls_options_);
     if (tls.ok()) {
       ReplaceTls(*std::move(tls), dropped);
-    } else {
+    } else if (files_.Unusable(now)) {
       ctx.log.Warn("changed TLS files can't be used yet", {{"error", tls.error().message}});
-      files_.Forget();
     }
   }
 
@@ -161,7 +157,7 @@ class Client::Impl {
                                fmt::format("connect to {}{}", proxy_ ? "proxy " : "", to.HostPort()));
     if (!base_.tls()) return connection;
     if (proxy_) {
-      TRY_WITH(OpenTunnel(waiter, *connection, base_.HostPort(), ProxyAuthorization(*proxy_), limit),
+      TRY_WITH(OpenTunnel(waiter, *connection, base_.HostPort(), BasicAuthorization(*proxy_), limit),
                fmt::format("proxy {}", proxy_->HostPort()));
     }
     TRY(connection->StartTls(waiter, tls, name, limit));
@@ -196,7 +192,8 @@ class Client::Impl {
     headers.Remove("Content-Length");
     headers.Remove("Transfer-Encoding");
     if (!request.content_type.empty()) headers.Set("Content-Type", request.content_type);
-    if (std::string credentials = PlainProxy() ? ProxyAuthorization(*proxy_) : ""; !credentials.empty())
+    Authorize(base_, headers);
+    if (std::string credentials = PlainProxy() ? BasicAuthorization(*proxy_) : ""; !credentials.empty())
       headers.Set("Proxy-Authorization", credentials);
     return headers;
   }
@@ -204,7 +201,7 @@ class Client::Impl {
   const Url base_;
   const std::optional<Url> proxy_;
   const Options options_;  // but for tls, which may change
-  mutable Mutex mu_;
+  Mutex mu_;
   TlsOptions tls_options_ CAPI_GUARDED_BY(mu_);
   TlsFiles files_ CAPI_GUARDED_BY(mu_);
   TlsContext tls_ CAPI_GUARDED_BY(mu_);
@@ -238,8 +235,8 @@ Result<std::optional<Url>> NextHop(const Url& at, const Request& request, const 
 }
 
 // Requests `url` and goes where redirects lead, at most `hops` of them, over connections of its own.
-Result<Response> Follow(const Context& ctx, Url url, Request request, Options options, int hops) {
-  options.follow_redirects = false;
+Result<Response> Follow(const Context& ctx, Url url, Request request, Options options) {
+  int hops = kMaxRedirects;
   std::unique_ptr<Client> client;
   std::string origin;
   while (true) {
@@ -248,6 +245,7 @@ Result<Response> Follow(const Context& ctx, Url url, Request request, Options op
       client = TRY(Client::Create(origin, options));
     }
     request.target = url.path;
+    Authorize(url, request.headers);
     auto response = TRY(client->Do(ctx, request));
     auto next = TRY(NextHop(url, request, response));
     if (!next) return response;
@@ -272,22 +270,12 @@ Result<std::unique_ptr<Client>> Client::Create(std::string_view base_url, Option
   return std::unique_ptr<Client>(new Client(std::move(impl)));
 }
 
-Result<Response> Client::Do(const Context& ctx, Request request) {
-  auto response = impl_->Do(ctx, request);
-  if (!impl_->follows() || !response.ok()) return response;
-  Url at = impl_->base();
-  at.path += request.target;
-  auto next = TRY(NextHop(at, request, *response));
-  if (!next) return response;
-  Options options = impl_->CurrentOptions();
-  if (next->Origin() != at.Origin()) DropCredentials(request, options);
-  return Follow(ctx, *std::move(next), std::move(request), std::move(options), kMaxRedirects - 1);
-}
+Result<Response> Client::Do(const Context& ctx, Request request) { return impl_->Do(ctx, request); }
 
 Status Client::SetTls(TlsOptions tls) { return impl_->SetTls(std::move(tls)); }
 
 Result<Response> Fetch(const Context& ctx, std::string_view url, Request request, const Options& options) {
-  return Follow(ctx, TRY(Url::Parse(url)), std::move(request), options, kMaxRedirects);
+  return Follow(ctx, TRY(Url::Parse(url)), std::move(request), options);
 }
 
 }  // namespace capi::http

@@ -45,8 +45,7 @@ struct Request {
   std::function<Status()> before_send;
   // Called when the head of an answer has come, whatever its status, before any of its body.
   std::function<void(int status)> on_head;
-  // When nothing comes for so long, the call ends: with what came where it is a stream (Response.silent), else with
-  // kUnavailable.
+  // When nothing comes for so long, the call ends: with what came where it is a stream, else with kUnavailable.
   std::optional<Millis> max_silence;
   // Whether it does no harm twice; unset: as the method says (GET, HEAD, PUT, DELETE).
   std::optional<bool> idempotent;
@@ -58,7 +57,6 @@ struct Response {
   int status = 0;
   Headers headers;
   std::string body;
-  bool silent = false;  // a stream that stopped without an end (Request.max_silence)
 };
 
 struct TlsOptions {
@@ -75,9 +73,13 @@ struct Proxy {
   std::string url;       // "http://user:pass@host:port"; "" for none
   std::string no_proxy;  // comma-separated hosts, domains, CIDRs, "*"
   bool always = false;   // named for this server: whatever no_proxy says, and for loopback addresses too
+  // That of requests to http URLs, where it is another one than `url`, which then is that of https URLs alone.
+  std::optional<std::string> http_url = {};
 };
 
-// HTTPS_PROXY, HTTP_PROXY and NO_PROXY (either case) as Go's net/http reads them, for a URL's scheme.
+// HTTPS_PROXY, HTTP_PROXY and NO_PROXY (either case) as Go's net/http reads them.
+Proxy ProxyFromEnvironment(const std::function<const char*(const char*)>& getenv);
+// The same, for URLs of one scheme: of a server that doesn't redirect.
 Proxy ProxyFromEnvironment(std::string_view scheme, const std::function<const char*(const char*)>& getenv);
 
 struct Options {
@@ -86,14 +88,13 @@ struct Options {
   Millis connect_timeout = Seconds(10);
   size_t max_idle = 8;  // connections kept for reuse
   Millis idle_timeout = Seconds(60);
-  // GET only, at most 10, never from https to http; credentials are not sent to another host.
-  bool follow_redirects = false;
 };
 
 // A client of one origin ("https://host:port"). Thread-safe; calls run side by side, each on its own connection.
 class Client {
  public:
-  // `base_url`: scheme, host, optional port, optional path prefix that goes before every target.
+  // `base_url`: scheme, optional user and password (sent as Basic where a request has no Authorization of its own),
+  // host, optional port, optional path prefix that goes before every target.
   static Result<std::unique_ptr<Client>> Create(std::string_view base_url, Options options);
   ~Client();
 
@@ -112,8 +113,8 @@ class Client {
   std::unique_ptr<Impl> impl_;
 };
 
-// One request to an absolute URL, following redirects across hosts (credentials dropped there), but never from https to
-// http; for downloads.
+// One request to an absolute URL, which may have a user and a password as in Create; for downloads. GET and HEAD follow
+// redirects, at most 10 and never from https to http; credentials are not sent to another origin than the URL's.
 Result<Response> Fetch(const Context& ctx, std::string_view url, Request request, const Options& options);
 
 }  // namespace capi::http

@@ -9,28 +9,21 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <cstring>
 #include <functional>
 #include <stop_token>
 
+#include "base/http/sockets.h"
 #include "base/http/tls.h"
 #include "base/http/url.h"
 
 namespace capi::http {
 namespace {
-
-Error Broken(std::string_view what, int error) {
-  return Error{Code::kUnavailable, fmt::format("{}: {}", what, strerrordesc_np(error)), {}};
-}
-
-void SetOption(int fd, int level, int option, int value) { setsockopt(fd, level, option, &value, sizeof value); }
 
 // Small requests go out at once, and a peer that is gone is noticed within a minute also where nothing is sent.
 void SetOptions(int fd) {
@@ -80,24 +73,28 @@ Result<int> Connect(Waiter& waiter, const std::string& address, int port, MonoTi
 // does, whose number may be used again at once.
 class Waiter::Waker {
  public:
-  explicit Waker(const std::stop_token& stop) : callback_(stop, [this] { eventfd_write(event_.fd, 1); }) {}
-  int fd() const { return event_.fd; }
+  Waker(EventFd event, const std::stop_token& stop)
+      : event_(std::move(event)), callback_(stop, [this] { event_.Set(); }) {}
+  int fd() const { return event_.fd(); }
 
  private:
-  struct EventFd {
-    ~EventFd() { close(fd); }
-    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  };
-  EventFd event_;
+  const EventFd event_;
   std::stop_callback<std::function<void()>> callback_;
 };
 
 Waiter::Waiter(const Context& ctx) : ctx_(ctx) {
-  if (ctx.stop.stop_possible()) waker_ = std::make_unique<Waker>(ctx.stop);
+  if (!ctx.stop.stop_possible()) return;
+  auto event = EventFd::Create();
+  if (event.ok()) {
+    waker_ = std::make_unique<Waker>(*std::move(event), ctx.stop);
+  } else {
+    deaf_ = event.error();
+  }
 }
 Waiter::~Waiter() = default;
 
 Status Waiter::Wait(int fd, short events, std::optional<MonoTime> limit) {
+  TRY(deaf_);
   while (true) {
     TRY(ctx_.Check());
     MonoTime now = ctx_.clock->Monotonic();

@@ -24,7 +24,7 @@ class Waiter {
   Waiter& operator=(const Waiter&) = delete;
 
   // Until `fd` has one of `events` (poll's), or fails. kCancelled and kDeadlineExceeded from the context; kUnavailable
-  // ("timed out") after `limit`.
+  // ("timed out") after `limit`, and where the process has no descriptor left to hear a stop request with.
   Status Wait(int fd, short events, std::optional<MonoTime> limit = {});
   const Context& ctx() const { return ctx_; }
 
@@ -32,6 +32,7 @@ class Waiter {
   class Waker;
   const Context& ctx_;
   std::unique_ptr<Waker> waker_;  // none when nobody can ask to stop
+  Status deaf_;                   // why there is none although somebody can
 };
 
 // Thread-compatible.

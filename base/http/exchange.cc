@@ -3,15 +3,15 @@
 #include <fmt/core.h>
 
 #include "base/http/body.h"
+#include "base/http/grammar.h"
 #include "base/http/response_reader.h"
+#include "base/http/sockets.h"
 #include "base/strings.h"
 
 namespace capi::http {
 namespace {
 
 constexpr size_t kOnePacket = 4u << 10;
-
-Error Broken(std::string message) { return Error{Code::kUnavailable, std::move(message), {}}; }
 
 // What comes on a connection, until `limit` or until nothing has come for `silence`; one of the two at most is given.
 // Thread-compatible.
@@ -59,9 +59,12 @@ Status Send(Waiter& waiter, Connection& connection, const std::string& head, con
 
 bool Interrupted(Code code) { return code == Code::kCancelled || code == Code::kDeadlineExceeded; }
 
-// Whether the body is packed with gzip, the one encoding that is asked for.
+// Whether the body is packed with gzip, the one encoding that is asked for. Of several lines each would be one more
+// layer.
 Result<bool> IsPacked(const Headers& headers) {
-  std::string encoding = ToLower(headers.Get("Content-Encoding"));
+  std::vector<std::string_view> encodings = Values(headers, "content-encoding");
+  if (encodings.size() > 1) return Broken("the answer has more than one content encoding");
+  std::string encoding = encodings.empty() ? "" : ToLower(encodings[0]);
   if (encoding.empty() || encoding == "identity") return false;
   if (encoding == "gzip" || encoding == "x-gzip") return true;
   return Broken("the answer has a content encoding that nobody asked for");
@@ -97,7 +100,7 @@ void TakeBody(const FromConnection& source, ResponseReader& reader, const Reques
     head.headers.Remove("Content-Encoding");
     head.headers.Remove("Content-Length");
   }
-  exchange.response = Response{head.status, std::move(head.headers), std::move(sink.collected()), !read.ok()};
+  exchange.response = Response{head.status, std::move(head.headers), std::move(sink.collected())};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 
 #include "base/http/client.h"
 #include "base/http/connection.h"
+#include "base/http/server/hostile_testing.h"
 #include "base/http/testing.h"
 
 namespace capi::http {
@@ -174,6 +176,24 @@ TEST(Interrupt, AHandshakeHasTheTimeOfAConnect) {
   ASSERT_FALSE(slow.ok());
   EXPECT_EQ(slow.code(), Code::kUnavailable);
   EXPECT_THAT(slow.error().message, HasSubstr("TLS handshake: timed out"));
+}
+
+// A call that could not hear that it should stop doesn't begin to wait.
+TEST(Interrupt, WithoutADescriptorNothingIsWaitedFor) {
+  int pipes[2];
+  ASSERT_EQ(pipe(pipes), 0);
+  std::stop_source stop;
+  Context ctx = Context().WithStop(stop.get_token());
+  {
+    http_testing::AllDescriptors taken;
+    Waiter waiter(ctx);
+    Status waited = waiter.Wait(pipes[0], POLLIN);
+    ASSERT_FALSE(waited.ok());
+    EXPECT_EQ(waited.code(), Code::kUnavailable);
+    EXPECT_THAT(waited.error().message, HasSubstr("Too many open files"));
+  }
+  close(pipes[0]);
+  close(pipes[1]);
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <span>
 
-#include "base/encoding.h"
 #include "base/strings.h"
 
 namespace capi::http {
@@ -78,8 +77,8 @@ bool Matches(std::string_view entry, const Url& url, const std::optional<Address
 }
 
 bool Excluded(const Url& url, std::string_view no_proxy) {
+  if (IsLoopbackHost(url.host)) return true;
   auto address = ParseAddress(url.host);
-  if (url.host == "localhost" || (address && IsLoopback(*address))) return true;
   for (const std::string& entry : Split(ToLower(no_proxy), ','))
     if (Matches(Trim(entry), url, address)) return true;
   return false;
@@ -87,17 +86,29 @@ bool Excluded(const Url& url, std::string_view no_proxy) {
 
 }  // namespace
 
-Proxy ProxyFromEnvironment(std::string_view scheme, const std::function<const char*(const char*)>& getenv) {
+bool IsLoopbackHost(std::string_view host) {
+  auto address = ParseAddress(host);
+  return host == "localhost" || (address && IsLoopback(*address));
+}
+
+Proxy ProxyFromEnvironment(const std::function<const char*(const char*)>& getenv) {
   auto any_of = [&](std::initializer_list<const char*> names) -> std::string {
     for (const char* name : names)
       if (const char* value = getenv(name); value != nullptr && *value != '\0') return value;
     return "";
   };
   Proxy proxy;
-  proxy.url = scheme == "https" ? any_of({"HTTPS_PROXY", "https_proxy"}) : any_of({"HTTP_PROXY", "http_proxy"});
+  proxy.url = any_of({"HTTPS_PROXY", "https_proxy"});
   // In a CGI program HTTP_PROXY is the request's header "Proxy".
-  if (scheme != "https" && getenv("REQUEST_METHOD") != nullptr) proxy.url.clear();
+  proxy.http_url = getenv("REQUEST_METHOD") != nullptr ? "" : any_of({"HTTP_PROXY", "http_proxy"});
   proxy.no_proxy = any_of({"NO_PROXY", "no_proxy"});
+  return proxy;
+}
+
+Proxy ProxyFromEnvironment(std::string_view scheme, const std::function<const char*(const char*)>& getenv) {
+  Proxy proxy = ProxyFromEnvironment(getenv);
+  if (scheme != "https") proxy.url = *proxy.http_url;
+  proxy.http_url.reset();
   return proxy;
 }
 
@@ -116,15 +127,9 @@ Result<Url> ParseProxyUrl(std::string_view text) {
 
 Result<std::optional<Url>> ProxyFor(const Url& url, const Proxy& proxy) {
   bool excluded = !proxy.always && Excluded(url, proxy.no_proxy);
-  if (proxy.url.empty() || excluded) return std::optional<Url>();
-  return std::optional<Url>(TRY_WITH(ParseProxyUrl(proxy.url), "proxy"));
-}
-
-std::string ProxyAuthorization(const Url& proxy) {
-  if (proxy.user_info.empty()) return "";
-  size_t colon = std::min(proxy.user_info.find(':'), proxy.user_info.size());
-  std::string password = colon < proxy.user_info.size() ? proxy.user_info.substr(colon + 1) : "";
-  return "Basic " + Base64Encode(PercentUnescape(proxy.user_info.substr(0, colon)) + ":" + PercentUnescape(password));
+  const std::string& text = proxy.http_url && !url.tls() ? *proxy.http_url : proxy.url;
+  if (text.empty() || excluded) return std::optional<Url>();
+  return std::optional<Url>(TRY_WITH(ParseProxyUrl(text), "proxy"));
 }
 
 }  // namespace capi::http

@@ -18,7 +18,8 @@ Result<Url> ParseProxyUrl(std::string_view text);
 // this server (Proxy.always), as in Go. Errors as ParseProxyUrl.
 Result<std::optional<Url>> ProxyFor(const Url& url, const Proxy& proxy);
 
-// "Basic ..." of a proxy URL's user and password, "" for none.
-std::string ProxyAuthorization(const Url& proxy);
+// An address of the machine itself (127.0.0.0/8, ::1), or "localhost"; without brackets and port. A name that begins
+// like an address is none.
+bool IsLoopbackHost(std::string_view host);
 
 }  // namespace capi::http

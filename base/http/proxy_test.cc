@@ -41,7 +41,22 @@ TEST(Proxy, ComesFromTheEnvironmentAsInGo) {
     });
     EXPECT_EQ(proxy.url, c.url);
     EXPECT_EQ(proxy.no_proxy, c.no_proxy);
+    // That of all URLs has the same one for this scheme.
+    Proxy all = ProxyFromEnvironment([&](const char* name) -> const char* {
+      auto it = c.env.find(name);
+      return it == c.env.end() ? nullptr : it->second.c_str();
+    });
+    EXPECT_EQ(c.scheme == "https" ? all.url : all.http_url, c.url);
   }
+}
+
+TEST(Proxy, IsThatOfTheUrlsScheme) {
+  const Proxy proxy = {.url = "http://safe", .no_proxy = "out", .http_url = "http://plain"};
+  EXPECT_EQ((*ProxyFor(*Url::Parse("https://a"), proxy))->host, "safe");
+  EXPECT_EQ((*ProxyFor(*Url::Parse("http://a"), proxy))->host, "plain");
+  EXPECT_FALSE(ProxyFor(*Url::Parse("http://out"), proxy)->has_value());
+  EXPECT_FALSE(ProxyFor(*Url::Parse("http://a"), {.url = "http://safe", .http_url = ""})->has_value());
+  EXPECT_EQ((*ProxyFor(*Url::Parse("http://a"), {.url = "http://safe"}))->host, "safe");
 }
 
 TEST(Proxy, IsLeftOutForWhatNoProxyLists) {
@@ -102,7 +117,7 @@ TEST(Proxy, NamedForAServerIsNeverLeftOut) {
 TEST(Proxy, UrlMayLackItsScheme) {
   const Url url = *Url::Parse("https://example.com");
   EXPECT_EQ((*ProxyFor(url, {"p:3128", ""}))->HostPort(), "p:3128");
-  EXPECT_EQ(ProxyAuthorization(**ProxyFor(url, {"http://us%40er:p%3Aw@p", ""})), "Basic dXNAZXI6cDp3");
+  EXPECT_EQ(BasicAuthorization(**ProxyFor(url, {"http://us%40er:p%3Aw@p", ""})), "Basic dXNAZXI6cDp3");
 }
 
 // F8: what isn't spoken is refused with what to do instead.
@@ -117,6 +132,9 @@ TEST(Proxy, OfAnotherKindIsRefused) {
     EXPECT_TRUE(ProxyFor(url, {std::string(scheme) + "://p", "example.com"}).ok()) << "nobody asks for it";
   }
   EXPECT_EQ(ProxyFor(url, {"ftp://p", ""}).code(), Code::kInvalidArgument);
+  auto password = ProxyFor(url, {"user:secret://p:1080", ""});
+  ASSERT_FALSE(password.ok());
+  EXPECT_THAT(password.error().message, Not(HasSubstr("secret")));
 }
 
 TEST(Proxy, GetsPlainRequestsWhole) {

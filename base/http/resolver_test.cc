@@ -23,7 +23,10 @@ class Hanging {
     begun_.insert(host);
     most_ = std::max(most_, ++running_);
     changed_.notify_all();
-    changed_.wait(mu_, [this]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return open_; });
+    changed_.wait(mu_, [this] {
+      mu_.AssertHeld();
+      return open_;
+    });
     --running_;
     changed_.notify_all();
     if (host == "none") return Error{Code::kUnavailable, "no such name", {}};
@@ -34,9 +37,12 @@ class Hanging {
     open_ = true;
     changed_.notify_all();
   }
-  void AwaitBegun(size_t count) CAPI_NO_THREAD_SAFETY_ANALYSIS {
+  void AwaitBegun(size_t count) {
     MutexLock lock(mu_);
-    changed_.wait(mu_, [&]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return begun_.size() >= count; });
+    changed_.wait(mu_, [&] {
+      mu_.AssertHeld();
+      return begun_.size() >= count;
+    });
   }
   std::multiset<std::string> begun() {
     MutexLock lock(mu_);

@@ -1,32 +1,17 @@
 // Answers: however the stream is cut into pieces, the same comes out; nothing breaks out of its line; bodies are
 // bounded.
-#include <algorithm>
-
 #include "base/fuzz.h"
+#include "base/http/grammar.h"
 #include "base/http/response_reader.h"
-#include "base/http/token.h"
+#include "base/http/response_testing.h"
 
 namespace capi::http {
 namespace {
 
 constexpr size_t kMaxBody = 64u << 10;
 
-class Pieces : public ByteSource {
- public:
-  Pieces(std::string_view text, size_t piece) : text_(text), piece_(piece) {}
-  Result<size_t> Read(char* into, size_t size) override {
-    size_t count = text_.copy(into, std::min(piece_, size));
-    text_.remove_prefix(count);
-    return count;
-  }
-
- private:
-  std::string_view text_;
-  size_t piece_;
-};
-
 Result<Response> ReadAll(std::string_view text, size_t piece, std::string_view method) {
-  Pieces source(text, piece);
+  http_testing::Pieces source(text, piece);
   ResponseReader reader(source);
   Head head = TRY(reader.ReadHead());
   Framing framing = TRY(Framing::Of(head, method));

@@ -6,7 +6,8 @@
 #include <charconv>
 #include <vector>
 
-#include "base/http/token.h"
+#include "base/http/grammar.h"
+#include "base/http/sockets.h"
 #include "base/strings.h"
 
 namespace capi::http {
@@ -17,8 +18,6 @@ constexpr size_t kMaxHead = 256u << 10;
 constexpr size_t kMaxLine = 8u << 10;
 constexpr int kMaxInterim = 16;
 
-Error Broken(std::string message) { return Error{Code::kUnavailable, std::move(message), {}}; }
-
 // "HTTP/1.1 200 OK"; the reason may be missing.
 bool ParseStatusLine(std::string_view line, Head& head) {
   bool versioned = line.substr(0, 7) == "HTTP/1." && line.size() >= 12 && line[8] == ' ';
@@ -28,18 +27,10 @@ bool ParseStatusLine(std::string_view line, Head& head) {
   return error == std::errc() && end == line.data() + 12 && head.status >= 100;
 }
 
-std::vector<std::string_view> Values(const Headers& headers, std::string_view name) {
-  std::vector<std::string_view> values;
-  for (const auto& [key, value] : headers.all())
-    if (ToLower(key) == name) values.push_back(value);
-  return values;
-}
-
 Result<std::uint64_t> ParseLength(const std::vector<std::string_view>& lengths) {
   std::uint64_t size = 0;
   std::string_view text = lengths[0];
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
-  if (error != std::errc() || end != text.data() + text.size()) return Broken("bad Content-Length");
+  if (!ReadNumber(text, 10, size)) return Broken("bad Content-Length");
   if (std::any_of(lengths.begin(), lengths.end(), [&](std::string_view other) { return other != text; }))
     return Broken("the answer has two lengths");
   return size;
@@ -47,16 +38,7 @@ Result<std::uint64_t> ParseLength(const std::vector<std::string_view>& lengths) 
 
 // "1a", or "1a;extension"
 bool ParseChunkSize(std::string_view line, std::uint64_t& size) {
-  std::string_view digits = Trim(line.substr(0, line.find(';')));
-  auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), size, 16);
-  return error == std::errc() && end == digits.data() + digits.size();
-}
-
-// Whether a comma-separated header value has this item, in any case.
-bool HasToken(std::string_view list, std::string_view token) {
-  for (const std::string& item : Split(ToLower(list), ','))
-    if (Trim(item) == token) return true;
-  return false;
+  return ReadNumber(Trim(line.substr(0, line.find(';'))), 16, size);
 }
 
 }  // namespace
@@ -78,10 +60,8 @@ Result<Framing> Framing::Of(const Head& head, std::string_view method) {
 }
 
 bool KeepsConnection(const Head& head, const Framing& framing) {
-  std::string connection;
-  for (std::string_view value : Values(head.headers, "connection")) connection += fmt::format("{},", value);
-  if (framing.kind == Framing::Kind::kToEnd || HasToken(connection, "close")) return false;
-  return !head.http_1_0 || HasToken(connection, "keep-alive");
+  if (framing.kind == Framing::Kind::kToEnd || HasItem(head.headers, "connection", "close")) return false;
+  return !head.http_1_0 || HasItem(head.headers, "connection", "keep-alive");
 }
 
 // What is in the buffer, read first where it is empty; empty at the end of the stream.

@@ -3,25 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/http/response_testing.h"
+
 namespace capi::http {
 namespace {
 
 using ::testing::HasSubstr;
-
-// A text in pieces of a given size.
-class Pieces : public ByteSource {
- public:
-  Pieces(std::string_view text, size_t piece) : text_(text), piece_(piece) {}
-  Result<size_t> Read(char* into, size_t size) override {
-    size_t count = text_.copy(into, std::min(piece_, size));
-    text_.remove_prefix(count);
-    return count;
-  }
-
- private:
-  std::string_view text_;
-  size_t piece_;
-};
 
 struct Read {
   std::string error, body;
@@ -29,7 +16,7 @@ struct Read {
 };
 
 Read ReadAll(std::string_view text, size_t piece = 1000, std::string_view method = "GET") {
-  Pieces source(text, piece);
+  http_testing::Pieces source(text, piece);
   ResponseReader reader(source);
   auto head = reader.ReadHead();
   if (!head.ok()) return {head.error().message, ""};

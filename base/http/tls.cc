@@ -13,11 +13,15 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "base/files.h"
 
 namespace capi::http {
 namespace {
+
+// When files that couldn't be used, and haven't changed, are read once more.
+constexpr Millis kTryAgain = Seconds(10);
 
 template <auto Free>
 struct Deleter {
@@ -43,17 +47,25 @@ Bio ReadOnly(std::string_view text) { return Bio(BIO_new_mem_buf(text.data(), st
 // Keys with a passphrase are refused, instead of OpenSSL asking for it on the terminal.
 int NoPassphrase(char*, int, int, void*) { return 0; }
 
-Certificate NextCertificate(BIO* bio) { return Certificate(PEM_read_bio_X509(bio, nullptr, NoPassphrase, nullptr)); }
+// All certificates of a text; none when it has none. One that can't be read is an error, wherever it stands: to leave
+// out those behind it would be to trust, or to present, something else than what was written.
+Result<std::vector<Certificate>> ReadCertificates(std::string_view pem, std::string_view what) {
+  Bio bio = ReadOnly(pem);
+  std::vector<Certificate> all;
+  ERR_clear_error();
+  while (Certificate next{PEM_read_bio_X509(bio.get(), nullptr, NoPassphrase, nullptr)}) all.push_back(std::move(next));
+  unsigned long error = ERR_peek_last_error();
+  bool at_end = ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
+  if (!at_end) return Bad(fmt::format("{} {}", what, all.size() + 1));
+  ERR_clear_error();
+  return all;
+}
 
 Status AddRoots(X509_STORE* store, std::string_view pem) {
-  Bio bio = ReadOnly(pem);
-  size_t count = 0;
-  while (Certificate root = NextCertificate(bio.get())) {
+  auto roots = TRY(ReadCertificates(pem, "CA certificate"));
+  if (roots.empty()) return Bad("CA certificate: no PEM certificate");
+  for (const Certificate& root : roots)
     if (X509_STORE_add_cert(store, root.get()) != 1) return Bad("CA certificate");
-    ++count;
-  }
-  if (count == 0) return Bad("CA certificate: no PEM certificate");
-  ERR_clear_error();
   return Ok();
 }
 
@@ -133,15 +145,13 @@ Error TlsError(std::string_view what, const SSL* ssl) {
 }
 
 Status UseCertificate(SSL_CTX* tls, std::string_view cert_pem, std::string_view key_pem) {
-  Bio bio = ReadOnly(cert_pem);
-  Certificate leaf = NextCertificate(bio.get());
-  if (!leaf) return Bad("certificate");
-  if (SSL_CTX_use_certificate(tls, leaf.get()) != 1) return Bad("certificate");
+  auto chain = TRY(ReadCertificates(cert_pem, "certificate"));
+  if (chain.empty()) return Bad("certificate: no PEM certificate");
+  if (SSL_CTX_use_certificate(tls, chain[0].get()) != 1) return Bad("certificate");
   SSL_CTX_clear_chain_certs(tls);
-  while (Certificate next = NextCertificate(bio.get()))
-    if (SSL_CTX_add1_chain_cert(tls, next.get()) != 1) return Bad("certificate chain");
-  ERR_clear_error();
-  bio = ReadOnly(key_pem);
+  for (size_t i = 1; i < chain.size(); ++i)
+    if (SSL_CTX_add1_chain_cert(tls, chain[i].get()) != 1) return Bad("certificate chain");
+  Bio bio = ReadOnly(key_pem);
   Key key(PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassphrase, nullptr));
   if (!key) return Bad("private key");
   if (SSL_CTX_use_PrivateKey(tls, key.get()) != 1 || SSL_CTX_check_private_key(tls) != 1)
@@ -195,12 +205,20 @@ std::string TlsFiles::Stamp() const {
   return stamp;
 }
 
-bool TlsFiles::Changed() {
+bool TlsFiles::Changed(MonoTime now) {
   if (paths_.empty()) return false;
-  std::string now = Stamp();
-  if (now == stamp_) return false;
-  stamp_ = std::move(now);
+  std::string stamp = Stamp();
+  bool changed = stamp != stamp_, due = again_ && *again_ <= now;
+  if (!changed && !due) return false;
+  if (changed) known_unusable_ = false;
+  stamp_ = std::move(stamp);
+  again_.reset();
   return true;
+}
+
+bool TlsFiles::Unusable(MonoTime now) {
+  again_ = now + kTryAgain;
+  return !std::exchange(known_unusable_, true);
 }
 
 }  // namespace capi::http

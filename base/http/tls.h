@@ -4,10 +4,12 @@
 #include <openssl/types.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/http/client.h"
 #include "base/result.h"
 
@@ -26,15 +28,18 @@ Status UseCertificate(SSL_CTX* tls, std::string_view cert_pem, std::string_view 
 class TlsFiles {
  public:
   explicit TlsFiles(const TlsOptions& options);
-  // True when a file isn't what it was at the last call, or at the construction.
-  bool Changed();
-  // The next call of Changed is true.
-  void Forget() { stamp_.clear(); }
+  // True when a file isn't what it was at the last call, or at the construction; and a few seconds after Unusable, in
+  // case that a file was written while it was read.
+  bool Changed(MonoTime now);
+  // What Changed told of couldn't be used. True the first time that this is said of the files as they are.
+  bool Unusable(MonoTime now);
 
  private:
   std::string Stamp() const;
   std::vector<std::string> paths_;
   std::string stamp_;
+  std::optional<MonoTime> again_;  // when to try files that haven't changed
+  bool known_unusable_ = false;
 };
 
 // A BIO over a socket that sends without SIGPIPE. Doesn't own `fd`.

@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <thread>
 
 #include "base/files.h"
 #include "base/http/server/server.h"
@@ -169,6 +173,7 @@ TEST(Tls, PresentsTheClientCertificate) {
 TEST(Tls, RefusesWhatIsNoPem) {
   TestCa ca;
   Pem mine = ca.Issue({}), other = ca.Issue({});
+  const std::string half = mine.cert.substr(0, mine.cert.size() / 2) + "\n-----END CERTIFICATE-----\n";
   struct Case {
     TlsOptions tls;
     Code code;
@@ -181,6 +186,12 @@ TEST(Tls, RefusesWhatIsNoPem) {
       {{.cert_pem = "nonsense", .key_pem = mine.key}, Code::kInvalidArgument, "client: certificate"},
       {{.cert_pem = mine.cert, .key_pem = "nonsense"}, Code::kInvalidArgument, "client: private key"},
       {{.cert_pem = mine.cert, .key_pem = other.key}, Code::kInvalidArgument, "doesn't fit"},
+      {{.ca_pem = ca.pem() + half + other.cert}, Code::kInvalidArgument, "CA certificate 2: "},
+      {{.ca_pem = ca.pem() + other.cert.substr(0, 90)}, Code::kInvalidArgument, "CA certificate 2: "},
+      {{.cert_pem = mine.cert + half + ca.pem(), .key_pem = mine.key},
+       Code::kInvalidArgument,
+       "client: certificate 2: "},
+      {{.cert_pem = half, .key_pem = mine.key}, Code::kInvalidArgument, "client: certificate 1: "},
   };
   for (const Case& c : cases) {
     Options options;
@@ -222,6 +233,67 @@ TEST(Tls, ReadsFilesAgainWhenTheyChange) {
   EXPECT_FALSE(Get(*client).ok());
   ASSERT_TRUE(WriteFile(folder / "ca", first.pem() + second.pem()).ok());
   EXPECT_TRUE(Get(*client).ok());
+}
+
+// What was changed while it was read is read again: here the name was given to another file meanwhile.
+TEST(Tls, MissesNoChangeWhileItReads) {
+  TempFolder folder;
+  TestCa first("first"), second("second");
+  auto server = Serve(second.Issue({.alt_names = "IP:127.0.0.1"}));
+  ASSERT_EQ(mkfifo((folder / "ca").c_str(), 0600), 0);
+  std::jthread writer([&] {
+    std::ofstream pipe(folder / "ca");  // until somebody reads
+    EXPECT_TRUE(WriteFile(folder / "ca", second.pem()).ok());
+    pipe << first.pem();
+  });
+  Options options;
+  options.tls.ca_file = folder / "ca";
+  auto client = *Client::Create("https://" + server->address(), options);
+  auto response = Get(*client);
+  EXPECT_TRUE(response.ok()) << response.error().message;
+}
+
+TEST(Tls, SaysOnceThatAFileCannotBeUsed) {
+  TempFolder folder;
+  TestCa ca;
+  auto server = Serve(ca.Issue({.alt_names = "IP:127.0.0.1"}));
+  ASSERT_TRUE(WriteFile(folder / "ca", ca.pem()).ok());
+  Options options;
+  options.tls.ca_file = folder / "ca";
+  auto client = *Client::Create("https://" + server->address(), options);
+  int lines = 0;
+  FakeClock clock;
+  Context ctx;
+  ctx.clock = &clock;
+  ctx.log = Logger::ToSink(
+      LogLevel::kDebug, LogFormat::kText, [](void* count, std::string_view) { ++*static_cast<int*>(count); }, &lines);
+  auto get = [&] { return client->Do(ctx, {.target = "/x"}).ok(); };
+  for (int change = 1; change <= 2; ++change) {
+    ASSERT_TRUE(WriteFile(folder / "ca", "unusable " + std::to_string(change)).ok());
+    for (int i = 0; i < 5; ++i) {
+      EXPECT_TRUE(get());
+      EXPECT_EQ(lines, change);
+      clock.Advance(Seconds(4));
+    }
+  }
+}
+
+// Tried once more a while later, as a file may be changed without being seen to be.
+TEST(Tls, TriesUnusableFilesAgain) {
+  TempFolder folder;
+  ASSERT_TRUE(WriteFile(folder / "ca", "x").ok());
+  TlsFiles files({.ca_file = folder / "ca"});
+  MonoTime now = MonoTime() + Seconds(1);
+  EXPECT_FALSE(files.Changed(now));
+  ASSERT_TRUE(WriteFile(folder / "ca", "y").ok());
+  EXPECT_TRUE(files.Changed(now));
+  EXPECT_TRUE(files.Unusable(now));
+  EXPECT_FALSE(files.Changed(now + Seconds(9)));
+  EXPECT_TRUE(files.Changed(now + Seconds(10)));
+  EXPECT_FALSE(files.Unusable(now + Seconds(10))) << "it was told";
+  EXPECT_FALSE(files.Changed(now + Seconds(19)));
+  EXPECT_TRUE(files.Changed(now + Seconds(20)));
+  EXPECT_FALSE(files.Changed(now + Seconds(99))) << "they could be used";
 }
 
 TEST(Tls, TakesNewOptions) {

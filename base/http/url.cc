@@ -30,6 +30,12 @@ bool IsHostCharacter(char c) {
   return alphanumeric || std::string_view("-._~!$&'()*+,;=:").find(c) != std::string_view::npos;
 }
 
+bool IsControl(unsigned char c) { return c < ' ' || c == 0x7f; }
+
+bool IsSchemeCharacter(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '+' || c == '-' || c == '.';
+}
+
 // "user@host:port", "[::1]:port"
 Status ParseAuthority(std::string_view text, Url& url) {
   if (size_t at = text.rfind('@'); at != text.npos) {
@@ -89,6 +95,8 @@ Result<Url> Url::Parse(std::string_view text) {
   size_t colon = text.find("://");
   if (colon == text.npos) return Bad("no scheme");
   url.scheme = ToLower(text.substr(0, colon));
+  // In "user:password://" it is no scheme, and isn't shown.
+  if (!std::all_of(url.scheme.begin(), url.scheme.end(), IsSchemeCharacter)) return Bad("no scheme");
   if (url.scheme != "http" && url.scheme != "https") return Bad(fmt::format("scheme \"{}\"", url.scheme));
   std::string_view rest = text.substr(colon + 3);
   rest = rest.substr(0, rest.find('#'));
@@ -109,6 +117,20 @@ std::string Url::HostHeader() const {
 }
 
 std::string Url::Origin() const { return scheme + "://" + HostHeader(); }
+
+std::string BasicAuthorization(const Url& url) {
+  if (url.user_info.empty()) return "";
+  size_t colon = std::min(url.user_info.find(':'), url.user_info.size());
+  std::string password = colon < url.user_info.size() ? url.user_info.substr(colon + 1) : "";
+  return "Basic " + Base64Encode(PercentUnescape(url.user_info.substr(0, colon)) + ":" + PercentUnescape(password));
+}
+
+std::string PrintableUrl(std::string_view text) {
+  auto url = Url::Parse(text);
+  if (url.ok()) return url->Origin() + url->path.substr(0, url->path.find('?'));
+  bool shown = text.find('@') == text.npos && std::none_of(text.begin(), text.end(), IsControl);
+  return shown ? std::string(text.substr(0, text.find('?'))) : "a URL that can't be read";
+}
 
 Result<Url> ResolveReference(const Url& from, std::string_view location) {
   location = Trim(location.substr(0, location.find('#')));

@@ -10,11 +10,11 @@ namespace capi::http {
 
 // A value.
 struct Url {
-  std::string scheme;  // "http" or "https"
-  std::string user_info;
-  std::string host;  // lower case, without brackets
-  int port = 0;      // the scheme's when the text has none
-  std::string path;  // path and query, "" when the text has none
+  std::string scheme;     // "http" or "https"
+  std::string user_info;  // "user:password", escaped as in the text
+  std::string host;       // lower case, without brackets
+  int port = 0;           // the scheme's when the text has none
+  std::string path;       // path and query, "" when the text has none
 
   // kInvalidArgument for other schemes, a missing host, a port that is none, and control characters or spaces.
   static Result<Url> Parse(std::string_view text);
@@ -27,6 +27,13 @@ struct Url {
 
 // Where a Location header, seen in the answer to `from`, points to. The fragment is dropped.
 Result<Url> ResolveReference(const Url& from, std::string_view location);
+
+// "Basic ..." of a URL's user and password, "" for none.
+std::string BasicAuthorization(const Url& url);
+
+// A URL as messages may show it: its origin and path. User, password and query may hold secrets; what is no URL and may
+// have a password in it isn't shown at all.
+std::string PrintableUrl(std::string_view text);
 
 bool IsIpAddress(std::string_view host);
 

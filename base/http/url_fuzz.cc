@@ -23,7 +23,7 @@ void CheckOne(const Url& url) {
 // A URL and what a Location header says, one a line.
 CAPI_FUZZ(url, "base/http",
           {"https://user:pw@Example.com:8443/a/b?c#d\n../x?y", "http://[::1]:80\n//h/x", "https://h/a\nhttp://h:0/",
-           "http://h?x\n?y=/../z", "socks5://u:p@h\n/a b\xc3\xa9", "https://h/a/b/\n./.././c"}) {
+           "http://h?x\n?y=/../z", "socks5://u:p@h\n/a b\xc3\xa9", "://p:1080", "https://h/a/b/\n./.././c"}) {
   using namespace capi::http;
   size_t newline = input.find('\n');
   std::string_view first = input.substr(0, newline);
@@ -32,6 +32,8 @@ CAPI_FUZZ(url, "base/http",
   (void)ParseProxyUrl(first);
   auto hidden = Url::Parse("https://user:hunter2@" + std::string(first));
   FUZZ_REQUIRE(hidden.ok() || hidden.error().message.find("hunter2") == std::string::npos);
+  auto proxy = ParseProxyUrl("user:hunter2" + std::string(first));
+  FUZZ_REQUIRE(proxy.ok() || proxy.error().message.find("hunter2") == std::string::npos);
   if (!url.ok()) return;
   CheckOne(*url);
   if (newline == input.npos) return;

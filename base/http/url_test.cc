@@ -40,6 +40,20 @@ TEST(Url, ErrorsDoNotShowPasswords) {
   EXPECT_EQ(url.error().message.find("sec"), std::string::npos);
 }
 
+TEST(Url, IsPrintedWithoutSecrets) {
+  struct Case {
+    std::string_view text, printed;
+  };
+  const Case cases[] = {
+      {"https://user:secret@h:8443/a/b?token=c#d", "https://h:8443/a/b"},
+      {"http://h", "http://h"},
+      {"http://user:sec/ret@h", "a URL that can't be read"},
+      {"http://\x1b[2J", "a URL that can't be read"},
+      {"10.0.0.1:6443?token=c", "10.0.0.1:6443"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(PrintableUrl(c.text), c.printed) << c.text;
+}
+
 // RFC 3986, 5.4.
 TEST(Url, ResolvesReferences) {
   const Url from = *Url::Parse("http://u:p@a:81/b/c/d?q");

@@ -1,6 +1,7 @@
 // How much a run of a test does, and where its random numbers begin.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -9,21 +10,33 @@
 
 namespace capi {
 
-// `make test`; with CAPI_TEST_FULL what CI runs on top of it; with CAPI_TEST_LONG what takes hours.
+// `make test`; with CAPI_TEST_FULL what `make test-full` runs on top of it; with CAPI_TEST_LONG what takes hours.
 enum class Length { kNormal, kFull, kLong };
 inline Length TestLength() {
   if (IsSet("CAPI_TEST_LONG")) return Length::kLong;
   return IsSet("CAPI_TEST_FULL") ? Length::kFull : Length::kNormal;
 }
 
-// Of what CI runs at full length, each commit has one part of four, and the next commit the next (tools/test). All of
-// it where CAPI_TEST_PART isn't set: then there is one part, 0.
+// Of what CI runs at full length, each commit of a branch has one part of four, the next commit the next (.ci/run). All
+// of it where CAPI_TEST_PART isn't set: then there is one part, 0.
 struct Part {
   int which = 0, of = 1;
 };
 inline Part TestPart() {
   std::string which = EnvironmentVariable("CAPI_TEST_PART");
   return which.empty() || TestLength() != Length::kFull ? Part{} : Part{std::stoi(which), 4};
+}
+
+// Numbers from `begin` up to `end`, without it.
+struct NumberRange {
+  std::uint64_t begin = 0, end = 0;
+};
+
+// That part of the first `count` numbers, in whole groups of `group`: all parts together have each once.
+inline NumberRange RangeOf(Part part, std::uint64_t count, std::uint64_t group) {
+  const std::uint64_t groups = (count + group - 1) / group;
+  const auto which = static_cast<std::uint64_t>(part.which), of = static_cast<std::uint64_t>(part.of);
+  return {groups * which / of * group, std::min(groups * (which + 1) / of * group, count)};
 }
 
 // One of three, by the length of this run.

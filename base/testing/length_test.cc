@@ -62,5 +62,23 @@ TEST_F(TestLengthTest, HasPartsOfTheFullLength) {
   EXPECT_EQ(TestPart().of, 1);
 }
 
+// Whatever the count, the parts have every number once, and begin where a group does.
+TEST(RangeOf, PartsAreTheWhole) {
+  for (std::uint64_t count : {0, 1, 9, 10, 40, 75, 299, 300, 301, 10'000}) {
+    EXPECT_EQ(RangeOf({}, count, 10).begin, 0u);
+    EXPECT_EQ(RangeOf({}, count, 10).end, count);
+    std::uint64_t next = 0;
+    for (int which = 0; which < 4; ++which) {
+      NumberRange range = RangeOf({which, 4}, count, 10);
+      EXPECT_EQ(range.begin % 10, 0u);
+      if (range.begin < range.end) {
+        EXPECT_EQ(range.begin, next);
+        next = range.end;
+      }
+    }
+    EXPECT_EQ(next, count);
+  }
+}
+
 }  // namespace
 }  // namespace capi

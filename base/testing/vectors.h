@@ -36,6 +36,14 @@ struct VectorFile {
 };
 std::span<const VectorFile> VectorFiles();
 
+// A file that a test goes through for some of its cases; others of them may be another test's, or wait. One for each
+// file and test.
+struct VectorsInPart {
+  std::string_view name;
+  std::string_view test;  // where
+};
+std::span<const VectorsInPart> VectorFilesReadInPart();
+
 // Cases about what isn't built: they wait for it. `part` is their kind, or the id of one.
 struct WaitingVectors {
   std::string_view file, part;

@@ -89,6 +89,29 @@ TEST(Vectors, EveryFileHasAsManyCasesAsThePageSays) {
   }
 }
 
+// A file that no test reads shows nothing.
+TEST(Vectors, EveryFileIsReadByTheTestsThatAreNamed) {
+  std::set<std::string> there, whole, part;
+  for (const auto& entry : std::filesystem::directory_iterator("testdata/vectors")) {
+    if (entry.path().extension() == ".json") there.insert(entry.path().filename().string());
+  }
+  auto names = [](std::string_view test, std::string_view file) {
+    auto text = ReadFile(std::string(test));
+    EXPECT_TRUE(text.ok() && text->find(fmt::format("\"{}\"", file)) != text->npos) << test << " doesn't read " << file;
+  };
+  for (const VectorFile& file : VectorFiles()) {
+    names(file.test, file.name);
+    whole.emplace(file.name);
+  }
+  for (const VectorsInPart& file : VectorFilesReadInPart()) {
+    names(file.test, file.name);
+    EXPECT_FALSE(whole.contains(std::string(file.name))) << file.name;
+    part.emplace(file.name);
+  }
+  part.merge(whole);
+  EXPECT_EQ(part, there);
+}
+
 // The first two numbers of the folder's README: of cases, and of files.
 std::pair<size_t, size_t> NumbersOfTheReadme() {
   auto text = ReadFile("testdata/vectors/README.md");

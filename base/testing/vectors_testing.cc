@@ -32,6 +32,24 @@ constexpr VectorFile kFiles[] = {
     {"yaml-split.json", 43, "base/yaml_test.cc"},
 };
 
+// {file, test}, sorted
+constexpr VectorsInPart kInPart[] = {
+    {"cli.json", "cli/vectors_test.cc"},
+    {"components-corpus.json", "e2e/scenarios/clusterctl_test.cc"},
+    {"components-corpus.json", "templating/render_corpus_test.cc"},
+    {"crd-migration.json", "operator/decide/crd_stages_test.cc"},
+    {"install-validation.json", "operator/decide/contract_vectors_test.cc"},
+    {"preflight.json", "api/parse_provider_test.cc"},
+    {"preflight.json", "api/validate_test.cc"},
+    {"provider-config.json", "api/release_test.cc"},
+    {"provider-config.json", "cli/vectors_test.cc"},
+    {"provider-reference.json", "cli/vectors_test.cc"},
+    {"repository-url.json", "cli/vectors_test.cc"},
+    {"repository-url.json", "fetch/folder_test.cc"},
+    {"repository-url.json", "fetch/url_test.cc"},
+    {"upgrade-plan.json", "operator/decide/contract_vectors_test.cc"},
+};
+
 // Does `check` fail? What it reports is kept from the test.
 bool Fails(const VectorCheck& check, const Json& vectors, const Json& test_case) {
   testing::TestPartResultArray results;
@@ -70,6 +88,7 @@ Json LoadVectors(const std::string& file) {
 }
 
 std::span<const VectorFile> VectorFiles() { return kFiles; }
+std::span<const VectorsInPart> VectorFilesReadInPart() { return kInPart; }
 
 const Superseded* FindSuperseded(std::string_view file, std::string_view id) {
   for (const Superseded& entry : SupersededVectors()) {

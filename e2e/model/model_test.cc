@@ -118,11 +118,11 @@ TEST(Model, WhatIsOthers) {
 // its own: while one waits for a pod or a CRD, the other has the machine.
 TEST(Model, RandomSequences) {
   const bool one = IsSet("CAPI_MODEL_SEED");
-  const std::uint64_t some = Number("CAPI_MODEL_SEQUENCES", ByLength(40, 300 / TestPart().of, 10'000));
-  const std::uint64_t seed =
-      one ? Number("CAPI_MODEL_SEED", 0) : FirstSeed(some) + static_cast<std::uint64_t>(TestPart().which) * some;
+  const std::uint64_t all = Number("CAPI_MODEL_SEQUENCES", ByLength(40, 300, 10'000));
+  const NumberRange some = RangeOf(TestPart(), all, kSequencesPerBeginning);
+  const std::uint64_t seed = one ? Number("CAPI_MODEL_SEED", 0) : FirstSeed(all) + some.begin;
   const std::uint64_t first = seed / kSequencesPerBeginning * kSequencesPerBeginning;
-  const std::uint64_t last = one ? seed : first + some - 1;
+  const std::uint64_t last = one ? seed : first + (some.end - some.begin) - 1;
   fmt::print("sequences {} to {}\n", first, last);
   Deal deal(first, last);
   std::optional<std::jthread> other;

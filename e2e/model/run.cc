@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/testing/environment.h"
+#include "e2e/support/passes.h"
 
 namespace capi::e2e::model {
 namespace {
@@ -39,7 +40,8 @@ std::string Player::Take(const Step& step) {
     fmt::print(stderr, "{:6} ms  {}\n", took, step.ToString());
   }
   if (!broken.empty()) return broken;
-  return settled ? "" : differs;
+  if (!settled) return differs;
+  return FoundByResync(world_.process()) == 0 ? "" : "F6: a change was found by a resync, its event was lost";
 }
 
 std::string Player::Take(const std::vector<Step>& steps) {

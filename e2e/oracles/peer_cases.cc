@@ -67,7 +67,7 @@ const kube::GroupKind kKinds[] = {
     {"example.com", "Thing"},
 };
 
-// The release, but for one case without its CRDs, which all cases would share.
+// The release, except for one case without its CRDs, which all cases would share.
 std::string Components(bool whole) {
   static const auto documents = ParseYamlStream(GetRelease(kName, kVersion).Components()).value();
   std::string out;

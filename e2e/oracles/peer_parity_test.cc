@@ -1,4 +1,4 @@
-// What a user customises gives the same objects here as with the pinned real peer, on a real API server, but for the
+// What a user customises gives the same objects here as with the pinned real peer, on a real API server, except for the
 // differences that e2e/peer/cases.yaml names. docs/peer-parity.md has the table.
 //
 // What the peer makes of the cases lies in e2e/peer/recorded.json. The long mode makes it anew and compares;
@@ -137,7 +137,7 @@ void Change(Json& target, const Json& patch) {
   }
 }
 
-// What we have to make of a case: what the peer does, but for the named differences. I14: ours have no owners.
+// What we have to make of a case: what the peer does, except for the named differences. I14: ours have no owners.
 Json Expected(const PeerCase& c, const Outcomes& peer) {
   if (!c.reason.empty()) return {{"reason", c.reason}};
   Json out = peer.at(c.field);

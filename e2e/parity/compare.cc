@@ -37,14 +37,14 @@ void CompareObjects(Json real, const Json& ours, Verdict& verdict) {
   }
 }
 
-Verdict CompareFailures(const Printed& real, const Printed& ours) {
+Verdict CompareFailures(const Printed& real, const Printed& ours, Mode mode) {
   Verdict verdict;
   if (real.exit_code == ours.exit_code && real.error == ours.error) {
     verdict.failed = true;
     return verdict;
   }
   for (const ParityException& exception : ParityExceptions()) {
-    if (exception.fails == nullptr || !exception.fails(real, ours)) continue;
+    if (exception.fails == nullptr || !exception.fails(real, ours, mode)) continue;
     verdict.exceptions.emplace(exception.name);
     return verdict;
   }
@@ -62,8 +62,8 @@ std::string Verdict::Cell() const {
   return Join(std::vector<std::string>(exceptions.begin(), exceptions.end()), ", ");
 }
 
-Verdict Compare(const Printed& real, const Printed& ours) {
-  if (real.exit_code != 0 || ours.exit_code != 0) return CompareFailures(real, ours);
+Verdict Compare(const Printed& real, const Printed& ours, Mode mode) {
+  if (real.exit_code != 0 || ours.exit_code != 0) return CompareFailures(real, ours, mode);
   Verdict verdict;
   if (real.objects.size() != ours.objects.size()) {
     verdict.differences.push_back(

@@ -18,7 +18,7 @@ struct Verdict {
   std::string Cell() const;  // "equal", "fails", or the names of exceptions
 };
 
-// Exceptions are tried in the order of their table.
-Verdict Compare(const Printed& real, const Printed& ours);
+// Exceptions are tried in the order of their table. Both were printed in `mode`.
+Verdict Compare(const Printed& real, const Printed& ours, Mode mode);
 
 }  // namespace capi::e2e

@@ -18,8 +18,9 @@ struct ParityException {
 
   // Rewrites an object that the real one printed as ours should have it; says whether there was anything to do.
   bool (*amend)(Json& real, const Json& ours) = nullptr;
-  // Whether this is why one of them fails, or fails in another way.
-  bool (*fails)(const Printed& real, const Printed& ours) = nullptr;
+  // Whether this is why one of them fails, or fails in another way. What the real one did counts as much as ours: a
+  // refusal of ours alone explains nothing.
+  bool (*fails)(const Printed& real, const Printed& ours, Mode mode) = nullptr;
 };
 
 std::span<const ParityException> ParityExceptions();

@@ -18,10 +18,11 @@ print is parsed, and compared object by object, in order.
   `resources`, `admissionReviewVersions` and the like, empty, in Deployments, DaemonSets, CRDs and webhook configurations.
   Ours prints what the release has: they say nothing, and an applied `status` is in the way of its owner.
 - *fails*: both fail, with the same exit code and the same message; for "none set", that is the list of missing variables.
-- a name: equal but for that exception; all exceptions are in the next table.
+- a name: equal except for that exception; all exceptions are in the next table.
 
 This page is written by the test that fails when it is out of date, `e2e_parity_test`. `make test` compares the two on the
-tree's own small releases and on Cluster API's own four; CI does so on all of this page. To write it, with the vendors'
+tree's own small releases and on Cluster API's own four; `make test-full` does so on all of this page, and CI with every fourth
+commit. To write it, with the vendors'
 releases in `RELEASES_DIR`, after `tools/build release e2e_parity_test`:
 
     CAPI_RELEASES=vendors CAPI_PARITY_WRITE=1 build/release/bin/e2e_parity_test

@@ -66,7 +66,7 @@ Core CoreFor(const std::string& contract) {
   return best;
 }
 
-// Writes by the operator since the last Reset, but for its lease and events.
+// Writes by the operator since the last Reset, except for its lease and events.
 std::vector<std::string> Writes(const kube::FaultProxy& proxy) {
   std::vector<std::string> writes;
   for (const auto& r : proxy.requests()) {

@@ -9,6 +9,7 @@
 
 #include "base/strings.h"
 #include "base/testing/length.h"
+#include "e2e/support/passes.h"
 
 namespace capi::e2e {
 namespace {
@@ -74,6 +75,7 @@ Undisturbed DisturbedOperator::LiveOnce(const Scenario& scenario) {
         << scenario.name << ": " << phase.name << " didn't end: " << scenario.Describe(cluster_);
     life.requests.push_back(static_cast<int>(proxy_->requests().size()));
     life.ends.push_back(TakeSettled(scenario.OfTheReleases()));
+    EXPECT_EQ(FoundByResync(*process), 0) << "F6: an event was lost:\n" << process->Log();
     EXPECT_EQ(process->Terminate(), 0);
   }
   ExpectNothingLeft(scenario, life);
@@ -117,6 +119,7 @@ int DisturbedOperator::Crash(const Scenario& scenario, size_t index, const std::
     if (process->running() && !killer->due()) {
       EXPECT_TRUE(ended) << "it didn't end: " << scenario.Describe(cluster_);
       EXPECT_EQ(AwaitEnd(scenario, expected.ends[index]), "");
+      EXPECT_EQ(FoundByResync(*process), 0) << "F6: an event was lost:\n" << process->Log();
       EXPECT_EQ(process->Terminate(), 0);
       return crashes;
     }

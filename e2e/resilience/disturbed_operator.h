@@ -42,7 +42,7 @@ class DisturbedOperator {
   void StartOperator(std::vector<std::string> arguments = {});
   void KeepOperator();  // call often
   void EndOperator();
-  // What the operators since StartOperator said, but for the failures of watches and leases.
+  // What the operators since StartOperator said, except for the failures of watches and leases.
   std::string Said() const;
 
   // "" when the state is, or within minutes comes to be, the `expected` one.

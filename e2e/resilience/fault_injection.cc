@@ -7,7 +7,7 @@ constexpr int kMany = 20;
 
 // "" for none.
 std::string KindOf(const kube::Fault& fault) {
-  if (fault.after_server) return "done but not told";
+  if (fault.after_server) return "done but not answered";
   if (fault.drop) return "dropped";
   if (fault.cut_after) return "cut short";
   if (fault.status != 0) return "refused";
@@ -31,7 +31,7 @@ void FaultInjection::Note(const std::string& what) {
 std::vector<std::string> FaultInjection::Lacks() {
   MutexLock lock(mu_);
   std::vector<std::string> lacks;
-  for (const char* kind : {"refused", "dropped", "done but not told", "cut short", "slow", "away"}) {
+  for (const char* kind : {"refused", "dropped", "done but not answered", "cut short", "slow", "away"}) {
     if (!made_.contains(kind)) lacks.emplace_back(kind);
   }
   int sum = 0;

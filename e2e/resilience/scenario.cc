@@ -18,9 +18,9 @@ constexpr const char* kDeleteCrds = "operator.cluster.x-k8s.io/delete-crds";
 constexpr const char* kDisturbed = "clusterctl.cluster.x-k8s.io";  // a label that every object of a provider has
 
 // What a user does to the providers of a scenario, and what is to be seen of them. Thread-compatible.
-class Hands {
+class User {
  public:
-  Hands(Cluster& cluster, const Scenario& scenario)
+  User(Cluster& cluster, const Scenario& scenario)
       : cluster_(cluster), providers_(scenario.providers), objects_(scenario.objects) {}
 
   const std::vector<Managed>& all() const { return providers_; }
@@ -81,7 +81,7 @@ class Hands {
   int pokes_ = 0;
 };
 
-using SharedHands = std::shared_ptr<Hands>;
+using SharedUser = std::shared_ptr<User>;
 
 // What may stay in a Namespace when its providers have gone, all of it.
 struct Stays {
@@ -177,8 +177,8 @@ Scenario AboutRealOnes() {
   return scenario;
 }
 
-Phase Deletion(const SharedHands& hands) {
-  return {"delete", [=] { hands->DeleteAll(); }, [=] { return hands->AllGone(); }};
+Phase Deletion(const SharedUser& user) {
+  return {"delete", [=] { user->DeleteAll(); }, [=] { return user->AllGone(); }};
 }
 
 }  // namespace
@@ -203,22 +203,22 @@ Scenario SmallScenario(Cluster& cluster, const std::string& ns) {
   cluster.CreateNamespace(ns);
   for (const char* version : {"v1.0.0", "v1.1.0"}) StoreSmall(cluster, core, {.version = version});
   StoreSmall(cluster, core, {.version = "v1.2.0", .can_run = false});
-  auto hands = std::make_shared<Hands>(cluster, scenario);
+  auto user = std::make_shared<User>(cluster, scenario);
   scenario.phases = {
-      {"install", [=] { hands->Create(core, SpecOf(core, "v1.0.0")); }, [=] { return hands->AllAt("v1.0.0"); }},
+      {"install", [=] { user->Create(core, SpecOf(core, "v1.0.0")); }, [=] { return user->AllAt("v1.0.0"); }},
       {"upgrade",
        [=] {
-         hands->PatchAll({{"version", "v1.1.0"}});
+         user->PatchAll({{"version", "v1.1.0"}});
        },
-       [=] { return hands->AllAt("v1.1.0"); }},
+       [=] { return user->AllAt("v1.1.0"); }},
       {"drift", [=, &cluster] { Disturb(cluster, ns); },
-       [=, &cluster] { return Restored(cluster, ns) && hands->AllAt("v1.1.0"); }},
+       [=, &cluster] { return Restored(cluster, ns) && user->AllAt("v1.1.0"); }},
       {"rollback",
        [=] {
-         hands->PatchAll({{"version", "v1.2.0"}, {"rollout", {{"timeout", "1s"}, {"onFailure", "Rollback"}}}});
+         user->PatchAll({{"version", "v1.2.0"}, {"rollout", {{"timeout", "1s"}, {"onFailure", "Rollback"}}}});
        },
-       [=] { return hands->AllAt("v1.1.0", "RolledBack"); }},
-      Deletion(hands),
+       [=] { return user->AllAt("v1.1.0", "RolledBack"); }},
+      Deletion(user),
   };
   return scenario;
 }
@@ -233,24 +233,24 @@ Scenario ContractScenario(Cluster& cluster, const std::string& ns) {
     StoreSmall(cluster, m, {.version = "v1.0.0", .contract = "v1alpha4"});
     StoreSmall(cluster, m, {.version = "v1.1.0", .contract = "v1beta1"});
   }
-  auto hands = std::make_shared<Hands>(cluster, scenario);
+  auto user = std::make_shared<User>(cluster, scenario);
   scenario.phases = {
       {"install both",
        [=] {
-         for (const Managed& m : hands->all()) hands->Create(m, SpecOf(m, "v1.0.0"));
+         for (const Managed& m : user->all()) user->Create(m, SpecOf(m, "v1.0.0"));
        },
-       [=] { return hands->AllAt("v1.0.0"); }},
+       [=] { return user->AllAt("v1.0.0"); }},
       {"contract change",
        [=] {
-         hands->PatchAll({{"version", "v1.1.0"}, {"paused", true}});
+         user->PatchAll({{"version", "v1.1.0"}, {"paused", true}});
        },
-       [=] { return hands->AllAt("v1.1.0", "Paused"); }},
+       [=] { return user->AllAt("v1.1.0", "Paused"); }},
       {"end of the pause",
        [=] {
-         hands->PatchAll({{"paused", false}});
+         user->PatchAll({{"paused", false}});
        },
-       [=] { return hands->AllAt("v1.1.0"); }},
-      Deletion(hands),
+       [=] { return user->AllAt("v1.1.0"); }},
+      Deletion(user),
   };
   return scenario;
 }
@@ -273,30 +273,30 @@ Scenario RealScenario(Cluster& cluster) {
   Scenario scenario = AboutRealOnes();
   scenario.name = "real";
   StoreReal(cluster, scenario, {"v1.10.4", "v1.11.0", "v1.12.0"});
-  auto hands = std::make_shared<Hands>(cluster, scenario);
+  auto user = std::make_shared<User>(cluster, scenario);
   scenario.phases = {
       {"install",
        [=] {
-         for (const Managed& m : hands->all()) hands->Create(m, SelectorSpec(GetRelease(m.Label(), "v1.10.4")));
+         for (const Managed& m : user->all()) user->Create(m, SelectorSpec(GetRelease(m.Label(), "v1.10.4")));
        },
-       [=] { return hands->AllAt("v1.10.4"); }},
+       [=] { return user->AllAt("v1.10.4"); }},
       {"upgrade",
        [=] {
-         hands->PatchAll({{"version", "v1.11.0"}});
+         user->PatchAll({{"version", "v1.11.0"}});
        },
-       [=] { return hands->AllAt("v1.11.0"); }},
+       [=] { return user->AllAt("v1.11.0"); }},
       {"rollback",
        [=, &cluster] {
          CloseNodes(cluster, true);
-         hands->PatchAll({{"version", "v1.12.0"}, {"rollout", {{"timeout", "3s"}, {"onFailure", "Rollback"}}}});
+         user->PatchAll({{"version", "v1.12.0"}, {"rollout", {{"timeout", "3s"}, {"onFailure", "Rollback"}}}});
        },
-       [=] { return hands->AllAt("v1.11.0", "RolledBack"); }},
+       [=] { return user->AllAt("v1.11.0", "RolledBack"); }},
       {"delete",
        [=, &cluster] {
          CloseNodes(cluster, false);
-         hands->DeleteAll();
+         user->DeleteAll();
        },
-       [=] { return hands->AllGone(); }},
+       [=] { return user->AllGone(); }},
   };
   return scenario;
 }
@@ -305,27 +305,27 @@ Scenario RealContractScenario(Cluster& cluster) {
   Scenario scenario = AboutRealOnes();
   scenario.name = "real contract";
   StoreReal(cluster, scenario, {"v0.4.2", "v1.1.5"});
-  auto hands = std::make_shared<Hands>(cluster, scenario);
+  auto user = std::make_shared<User>(cluster, scenario);
   const std::vector<Managed> three = {kCore, kBootstrap, kControlPlane};
   scenario.phases = {
       {"install three",
        [=] {
-         for (const Managed& m : three) hands->Create(m, SelectorSpec(GetRelease(m.Label(), "v0.4.2")));
+         for (const Managed& m : three) user->Create(m, SelectorSpec(GetRelease(m.Label(), "v0.4.2")));
        },
-       [=] { return std::all_of(three.begin(), three.end(), [&](auto& m) { return hands->At(m, "v0.4.2"); }); }},
+       [=] { return std::all_of(three.begin(), three.end(), [&](auto& m) { return user->At(m, "v0.4.2"); }); }},
       {"contract change",
        [=] {
          Json spec = SelectorSpec(GetRelease(kDocker.Label(), "v1.1.5"));
-         hands->Create(kDocker, spec);
-         hands->PatchAll({{"version", "v1.1.5"}, {"paused", true}});
+         user->Create(kDocker, spec);
+         user->PatchAll({{"version", "v1.1.5"}, {"paused", true}});
        },
-       [=] { return hands->AllAt("v1.1.5", "Paused"); }},
+       [=] { return user->AllAt("v1.1.5", "Paused"); }},
       {"end of the pause",
        [=] {
-         hands->PatchAll({{"paused", false}});
+         user->PatchAll({{"paused", false}});
        },
-       [=] { return hands->AllAt("v1.1.5"); }},
-      Deletion(hands),
+       [=] { return user->AllAt("v1.1.5"); }},
+      Deletion(user),
   };
   return scenario;
 }

@@ -25,7 +25,7 @@ struct Scenario {
   std::function<bool(const kube::ObjectId&)> objects;  // that it is about
 
   Scope OfTheReleases() const;                   // its objects of the kinds that providers bring
-  Scope OfAllKinds() const;                      // all of its objects, but for what stays when a provider has gone
+  Scope OfAllKinds() const;                      // all of its objects, except for what stays when a provider has gone
   std::string Describe(Cluster& cluster) const;  // its providers' conditions
 };
 

@@ -293,13 +293,13 @@ TEST_F(BadInput, AValueOfASecretIsNotRepeated) {
       << See(loud).Describe();
   EXPECT_THAT(See(loud).Message("Ready"), HasSubstr("\"***-\""));
   const kube::Resource& events = kube::Builtin("Event");
-  std::vector<kube::Object> told;
+  std::vector<kube::Object> reported;
   EXPECT_TRUE(kube::Eventually([&] {
     auto list = cluster_->client().List(cluster_->ctx(), events, "bad", {.field_selector = "involvedObject.name=loud"});
-    if (list.ok()) told = list->items;
-    return !told.empty();
+    if (list.ok()) reported = list->items;
+    return !reported.empty();
   }));
-  for (const auto& event : told) EXPECT_THAT(event.json().dump(), Not(HasSubstr(pin)));
+  for (const auto& event : reported) EXPECT_THAT(event.json().dump(), Not(HasSubstr(pin)));
   auto object = cluster_->client().Get(cluster_->ctx(), api::ResourceOf(loud.type), loud.ns, loud.name);
   ASSERT_TRUE(object.ok()) << object.error().message;
   EXPECT_THAT(object->json().dump(), Not(HasSubstr(pin)));

@@ -16,6 +16,8 @@ using ::testing::HasSubstr;
 
 const kube::WriteOptions kPerson{.field_manager = "a-person"};
 constexpr const char* kLabel = "clusterctl.cluster.x-k8s.io";
+// D1 says 100 ms, and benchmarks measure it; a busy machine takes longer, but not for ever.
+constexpr Seconds kBack{10};
 
 class DriftTest : public ManagedCluster {
  protected:
@@ -36,20 +38,24 @@ class DriftTest : public ManagedCluster {
   void EditAndSeeBack(const kube::ObjectId& id) {
     SCOPED_TRACE("edit " + id.ToString());
     Edit(id, {{"metadata", {{"labels", {{kLabel, "edited"}}}}}});
-    EXPECT_TRUE(kube::Eventually([&] {
-      auto live = Live(id);
-      return live.ok() && live->has_label(kLabel) && live->label(kLabel).empty();
-    }));
+    EXPECT_TRUE(kube::Eventually(
+        [&] {
+          auto live = Live(id);
+          return live.ok() && live->has_label(kLabel) && live->label(kLabel).empty();
+        },
+        kBack));
   }
 
   // Takes the label away that the watch selects by, and sees it back.
   void HideAndSeeBack(const kube::ObjectId& id) {
     SCOPED_TRACE("hide " + id.ToString());
     Edit(id, {{"metadata", {{"labels", {{kLabel, nullptr}, {"cluster.x-k8s.io/provider", nullptr}}}}}});
-    EXPECT_TRUE(kube::Eventually([&] {
-      auto live = Live(id);
-      return live.ok() && live->has_label(kLabel) && live->has_label("cluster.x-k8s.io/provider");
-    }));
+    EXPECT_TRUE(kube::Eventually(
+        [&] {
+          auto live = Live(id);
+          return live.ok() && live->has_label(kLabel) && live->has_label("cluster.x-k8s.io/provider");
+        },
+        kBack));
   }
 
   void DeleteAndSeeBack(const kube::ObjectId& id) {
@@ -63,7 +69,7 @@ class DriftTest : public ManagedCluster {
           auto live = Live(id);
           return live.ok() && live->uid() != before->uid() && live->has_label(kLabel);
         },
-        Seconds(60)));
+        id.kind == "CustomResourceDefinition" ? Seconds(60) : kBack));  // the server removes it in its own time
   }
 
   // Every object in the long mode, else one of each kind; CRDs, which the server removes in its own time, by editing.

@@ -1,5 +1,6 @@
 // The operator against a world that isn't ready for it: what comes late, a server that goes away, and the same work
 // over and over (F1, F3, F4, I4). What kills it or lies to it is crash_test's and fault_test's.
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,26 +39,9 @@ class Survival : public UnmanagedCluster {
     spec.update(more);
     cluster_->ApplyProvider(kSmall.type, kSmall.ns, kSmall.name, spec);
   }
-  // With a name in `user` the server knows it by that.
-  void StartBehindProxy(std::vector<std::string> arguments, const std::string& user = "") {
-    auto proxy = kube::FaultProxy::Start(cluster_->plane().config());
-    ASSERT_TRUE(proxy.ok()) << proxy.error().message;
-    proxy_ = std::move(proxy).value();
-    std::string kubeconfig = proxy_->WriteKubeconfig(folder_.path());
-    if (!user.empty()) {
-      auto text = ReadFile(kubeconfig);
-      ASSERT_TRUE(text.ok()) << text.error().message;
-      std::string as = "user: {as: " + user + ", as-groups: [\"system:masters\"], token:";
-      ASSERT_TRUE(WriteFile(kubeconfig, ReplaceAll(*text, "user: {token:", as), 0600).ok());
-    }
-    operator_ = std::make_unique<OperatorProcess>(kubeconfig, std::move(arguments));
-  }
   std::string Extra() {
     return GetString(cluster_->Get("ConfigMap", "small", "small-settings").json(), {"data", "extra"});
   }
-
-  kube::TemporaryFolder folder_;
-  std::unique_ptr<kube::FaultProxy> proxy_;
 };
 
 // I4: the core arrives last, and everyone goes on by itself.
@@ -87,6 +71,97 @@ TEST_F(Survival, TheSecretArrivesLater) {
   EXPECT_TRUE(kube::Eventually([&] { return Extra() == "changed"; })) << Extra();
 }
 
+// An admission policy by which the server refuses an object of Namespace `small`. Thread-compatible.
+class Denial {
+ public:
+  // `holds` is the policy's expression; `refused` tells whether it is in force.
+  Denial(Cluster& cluster, const std::string& resource, const std::string& holds, std::function<bool()> refused)
+      : cluster_(cluster), refused_(std::move(refused)) {
+    kube::ApplyYaml(cluster_.client(), fmt::format(R"(
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {{name: deny-small}}
+spec:
+  matchConstraints:
+    resourceRules: [{{apiGroups: ["*"], apiVersions: [v1], resources: [{}], operations: [CREATE, UPDATE]}}]
+    namespaceSelector: {{matchLabels: {{kubernetes.io/metadata.name: small}}}}
+  validations: [{{expression: "{}", message: come back later}}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {{name: deny-small}}
+spec: {{policyName: deny-small, validationActions: [Deny]}}
+)",
+                                                   resource, holds));
+    EXPECT_TRUE(kube::Eventually(refused_)) << "the policy doesn't come into force";
+  }
+  void Lift() {
+    auto& client = cluster_.client();
+    for (const char* kind : {"ValidatingAdmissionPolicyBinding", "ValidatingAdmissionPolicy"}) {
+      auto resource = client.mapper().For(cluster_.ctx(), {"admissionregistration.k8s.io", kind}, "v1");
+      ASSERT_TRUE(resource.ok()) << resource.error().message;
+      EXPECT_TRUE(client.Delete(cluster_.ctx(), *resource, "", "deny-small").ok());
+    }
+    EXPECT_TRUE(kube::Eventually([&] { return !refused_(); })) << "the policy stays in force";
+  }
+
+ private:
+  Cluster& cluster_;
+  std::function<bool()> refused_;
+};
+
+// F5, F6: what the server refuses, for a reason of which no event tells, is tried again when the condition says, and so
+// goes on after the reason has gone, with no edit of the Provider.
+TEST_F(Survival, WhatIsRefusedIsTriedAgainAtTheTimeReported) {
+  StartOperator();
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
+  auto& client = cluster_->client();
+  auto refused = [&](const kube::Object& object) {
+    auto resource = kube::Builtin(object.kind());
+    auto tried = client.Apply(cluster_->ctx(), resource, object, {.field_manager = "test", .dry_run = true});
+    return !tried.ok() && tried.error().message.find("come back later") != std::string::npos;
+  };
+  // Lifts it, and returns when the operator then is to try again.
+  auto lift = [&](Denial& denial) {
+    auto held = [&] { return See(kSmall).Message("Ready").find("come back later") != std::string::npos; };
+    EXPECT_TRUE(kube::Eventually(held)) << See(kSmall).Describe();
+    EXPECT_EQ(See(kSmall).Status("Stalled"), "True");
+    denial.Lift();
+    auto next = NextTryIn(See(kSmall).Message("Ready"));
+    EXPECT_TRUE(next.ok()) << See(kSmall).Describe();
+    return next.ok() ? *next : WallTime();
+  };
+  auto expect_then = [&](WallTime reported, const std::function<bool()>& done) {
+    ASSERT_TRUE(kube::Eventually(done, Seconds(60))) << See(kSmall).Describe();
+    const WallTime now = SystemClock().Now();
+    EXPECT_TRUE(now >= reported && now < reported + Seconds(5)) << FormatTime(now) << ", not " << FormatTime(reported);
+  };
+
+  kube::Object account(Json{{"apiVersion", "v1"},
+                            {"kind", "ServiceAccount"},
+                            {"metadata", {{"name", "small-manager"}, {"namespace", "small"}}}});
+  Denial creation(*cluster_, "serviceaccounts", "object.metadata.name != 'small-manager'",
+                  [&] { return refused(account); });
+  CreateSmall();
+  const WallTime first = lift(creation);
+  expect_then(first, [&] { return cluster_->Exists(account.id()); });
+  ASSERT_TRUE(AwaitReady(kSmall));
+
+  kube::Object map(Json{{"apiVersion", "v1"},
+                        {"kind", "ConfigMap"},
+                        {"metadata", {{"name", "small-settings"}, {"namespace", "small"}}},
+                        {"data", {{"probe", "changed"}}}});
+  const std::string uid = cluster_->Get("ConfigMap", "small", "small-settings").uid();
+  Denial change(*cluster_, "configmaps", "object.metadata.name != 'small-settings'", [&] { return refused(map); });
+  cluster_->StoreSecret("small", "values", {{"EXTRA", "changed"}});
+  PatchSpec(kSmall, {{"configSecret", {{"name", "values"}}}});
+  const WallTime second = lift(change);
+  expect_then(second, [&] { return Extra() == "changed"; });
+  // U9: a field that can't be changed is another matter; that would be a reason to create the object anew.
+  EXPECT_EQ(cluster_->Get("ConfigMap", "small", "small-settings").uid(), uid);
+  EXPECT_TRUE(AwaitReady(kSmall));
+}
+
 // F3: the API server goes and comes back under the operator, which sees it go. (How often it is asked meanwhile:
 // fault_test.)
 TEST_F(Survival, TheApiServerRestarts) {
@@ -105,13 +180,13 @@ TEST_F(Survival, TheApiServerRestarts) {
   EXPECT_TRUE(operator_->running() && operator_->pid() == pid);
 }
 
-// Writes by `user`, but for the lease, that the server got after `time`.
+// Writes by `user`, except for the lease, that the server got after `time`.
 std::vector<std::string> WritesAfter(const kube::ControlPlane& plane, const std::string& user,
                                      const std::string& time) {
   std::vector<std::string> writes;
   for (const AuditedRequest& request : AuditLog(plane)) {
-    bool told = request.user == user && request.writes() && request.resource != "leases" && request.time > time;
-    if (told) writes.push_back(request.ToString());
+    bool later = request.user == user && request.writes() && request.resource != "leases" && request.time > time;
+    if (later) writes.push_back(request.ToString());
   }
   return writes;
 }

@@ -171,38 +171,72 @@ void ForEachOf(int count, const std::function<void(int)>& one) {
   }
 }
 
+// Somebody who edits forty of the objects, far apart, again and again until Stop. Thread-compatible.
+class Editor {
+ public:
+  using Edit = std::function<void(int object, const std::string& value)>;
+  Editor(int objects, const Edit& edit)
+      : thread_([this, objects, edit](const std::stop_token& stop) {
+          for (int turn = 0; !stop.stop_requested(); ++turn) {
+            int object = turn % 40 * (objects / 40);
+            last_[object] = std::to_string(turn);
+            edit(object, last_[object]);
+          }
+        }) {}
+  // What each of them has then.
+  std::map<int, std::string> Stop() {
+    thread_.request_stop();
+    thread_.join();
+    return last_;
+  }
+
+ private:
+  std::map<int, std::string> last_;
+  std::jthread thread_;
+};
+
 // U3: objects are written anew at the version that is stored now, and the next release may drop the old one. Meanwhile
 // what drifts is restored, and who edits the objects loses nothing.
 TEST_F(SmallUpgrade, MigratesWhatIsStored) {
   const int count = ByLength(300, 5'000, 100'000);
   auto name = [](int i) { return fmt::format("s{}", i); };
+  auto slow = std::make_shared<std::atomic<bool>>(true);
+  StartBehindProxy();
+  proxy_->SetFaults([slow](const kube::ProxyRequest& request) -> kube::Fault {
+    bool rewrite = request.method == "PATCH" && request.target.find("/smalls/") != std::string::npos;
+    return {.delay = *slow && rewrite ? Millis(200) : Millis(0)};
+  });
   ASSERT_TRUE(Install({.version = "v1.0.0", .crd_versions = "v1*"}));
+  std::vector<std::string> uids(static_cast<size_t>(count));
   ForEachOf(count, [&](int i) {
     auto made = cluster_->client().Create(cluster_->ctx(), Smalls("v1"), NewSmall("v1", name(i)));
     EXPECT_TRUE(made.ok()) << made.error().message;
+    if (made.ok()) uids[static_cast<size_t>(i)] = made->uid();
   });
   ASSERT_FALSE(HasFailure());
   Store({.version = "v1.0.1", .crd_versions = "v1,v2*"});
   SetVersion("v1.0.1");
   ASSERT_TRUE(AwaitInstalled("v1.0.1"));
+  Editor editor(count, [&](int i, const std::string& value) {
+    const Json edit = {{"metadata", {{"annotations", {{"edited", value}}}}}};
+    auto edited =
+        cluster_->client().Patch(cluster_->ctx(), Smalls("v2"), kCore.ns, name(i), kube::PatchType::kMerge, edit);
+    EXPECT_TRUE(edited.ok()) << edited.error().message;
+  });
   const Json drift = {{"metadata", {{"labels", {{std::string(api::kLabelProvider), "nobody"}}}}}};
   ASSERT_TRUE(cluster_->client()
                   .Patch(cluster_->ctx(), kube::Builtin("Deployment"), kCore.ns, "small-manager",
                          kube::PatchType::kMerge, drift)
                   .ok());
-  const Json edit = {{"metadata", {{"annotations", {{"edited", "yes"}}}}}};
-  const std::string last = name(count - 1);
-  ASSERT_TRUE(
-      cluster_->client().Patch(cluster_->ctx(), Smalls("v2"), kCore.ns, last, kube::PatchType::kMerge, edit).ok());
   EXPECT_TRUE(kube::Eventually([&] { return Manager().label(api::kLabelProvider) == "cluster-api"; }));
-  if (TestLength() != Length::kNormal) {
-    EXPECT_EQ(See(kCore).Status("StorageMigrated"), "False") << "D1 waits for no migration";
-    EXPECT_TRUE(kube::Eventually(
-        [&] { return See(kCore).Message("StorageMigrated").find("are written anew") != std::string::npos; },
-        Seconds(60)))
-        << "how far it is";
-  }
+  EXPECT_EQ(See(kCore).Status("StorageMigrated"), "False") << "D1 waits for no migration";
+  auto says_how_far = [&] {
+    return See(kCore).Message("StorageMigrated").find("are written anew") != std::string::npos;
+  };
+  EXPECT_TRUE(kube::Eventually(says_how_far, Seconds(60))) << See(kCore).Describe();
+  *slow = false;
   ASSERT_TRUE(AwaitReason(kCore, "StorageMigrated", "StorageMigrated", Seconds(60) + count * Millis(20)));
+  const std::map<int, std::string> edited = editor.Stop();
   auto stored = cluster_->Get("CustomResourceDefinition", "", "smalls.cluster.x-k8s.io");
   EXPECT_EQ(ToJsonText(*Find(stored.json(), {"status", "storedVersions"})), R"(["v2"])");
 
@@ -211,10 +245,15 @@ TEST_F(SmallUpgrade, MigratesWhatIsStored) {
   ASSERT_TRUE(AwaitInstalled("v1.1.0"));
   auto after = cluster_->client().List(cluster_->ctx(), Smalls("v2"), kCore.ns);
   ASSERT_TRUE(after.ok()) << "an object that is stored at v1 still can't be read: " << after.error().message;
-  ASSERT_EQ(after->items.size(), static_cast<size_t>(count));
-  for (const auto& object : after->items) {
-    EXPECT_EQ(GetString(object.json(), {"spec", "keep"}), object.name());
-    EXPECT_EQ(object.annotation("edited"), object.name() == last ? "yes" : "");
+  std::map<std::string, const kube::Object*> objects;
+  for (const auto& object : after->items) objects[object.name()] = &object;
+  ASSERT_EQ(objects.size(), static_cast<size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    const auto found = objects.find(name(i));
+    ASSERT_NE(found, objects.end()) << name(i);
+    EXPECT_EQ(found->second->uid(), uids[static_cast<size_t>(i)]) << "it is another object: " << name(i);
+    EXPECT_EQ(GetString(found->second->json(), {"spec", "keep"}), name(i));
+    EXPECT_EQ(found->second->annotation("edited"), edited.contains(i) ? edited.at(i) : "") << name(i);
   }
   // The test's own objects go, or the CRD's deletion would have to wait for them.
   ForEachOf(count, [&](int i) {

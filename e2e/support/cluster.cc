@@ -43,6 +43,13 @@ std::string Seen::Describe() const {
   return text;
 }
 
+Result<WallTime> NextTryIn(const std::string& message) {
+  constexpr std::string_view kWords = "next try at ", kLike = "2026-01-01T00:00:00Z";
+  size_t at = message.find(kWords);
+  if (at == std::string::npos) return Error{Code::kNotFound, "it reports no next try: " + message, {}};
+  return ParseTime(std::string_view(message).substr(at + kWords.size(), kLike.size()));
+}
+
 Cluster::Cluster(kube::ControlPlane& plane, bool cert_manager) : plane_(plane), client_(plane.NewClient("e2e")) {
   for (const auto& file : Must(ListDir("manifests/crds"), "manifests/crds")) {
     kube::ApplyYaml(*client_, Must(ReadFile("manifests/crds/" + file), file));
@@ -204,25 +211,25 @@ void Cluster::DeleteCrds(const std::string& label) {
 
 bool Cluster::Exists(const kube::ObjectId& id, const std::string& version) {
   Result<kube::Resource> resource = Error{};
-  bool told = kube::Eventually([&] {
+  bool answered = kube::Eventually([&] {
     resource = client_->mapper().For(ctx(), id.group_kind(), version);
     if (resource.ok()) return true;
     client_->mapper().Invalidate();  // a kind that has only just come
     resource = client_->mapper().For(ctx(), id.group_kind(), version);
     return resource.ok() || resource.code() == Code::kNotFound;
   });
-  EXPECT_TRUE(told) << id.ToString() << ": " << resource.error().message;
+  EXPECT_TRUE(answered) << id.ToString() << ": " << resource.error().message;
   return resource.ok() && IfThere(*resource, id.ns, id.name).has_value();
 }
 
 std::optional<kube::Object> Cluster::IfThere(const kube::Resource& resource, const std::string& ns,
                                              const std::string& name) {
   Result<kube::Object> object = Error{};
-  bool told = kube::Eventually([&] {
+  bool answered = kube::Eventually([&] {
     object = client_->Get(ctx(), resource, ns, name);
     return object.ok() || object.code() == Code::kNotFound;
   });
-  EXPECT_TRUE(told) << resource.kind << " " << ns << "/" << name << ": " << object.error().message;
+  EXPECT_TRUE(answered) << resource.kind << " " << ns << "/" << name << ": " << object.error().message;
   if (!object.ok()) return std::nullopt;
   return std::move(object).value();
 }

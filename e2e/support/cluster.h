@@ -35,6 +35,9 @@ struct Seen {
   std::string Describe() const;  // all conditions, for a failed test's output
 };
 
+// The time of the next try that a message reports (F5), in whole seconds; an error where it reports none.
+Result<WallTime> NextTryIn(const std::string& message);
+
 // Thread-compatible.
 class Cluster {
  public:

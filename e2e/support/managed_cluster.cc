@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include "api/testing/variables.h"
+#include "base/files.h"
+#include "base/strings.h"
 #include "base/testing/must.h"
 #include "base/yaml.h"
 #include "e2e/support/passes.h"
@@ -28,13 +30,36 @@ void UnmanagedCluster::TearDown() {
     operator_->Restart();
   }
   cluster_->DeleteAllProviders();
+  ExpectNothingFoundByResync();
   operator_.reset();  // while whatever stands between it and the server is still there: it gives its lease back
 }
 
+void UnmanagedCluster::ExpectNothingFoundByResync() {
+  if (finds_by_resync_ || !operator_ || !operator_->running()) return;
+  EXPECT_EQ(FoundByResync(*operator_), 0) << "F6: an event was lost:\n" << operator_->Log();
+}
+
 void UnmanagedCluster::StartOperator(std::vector<std::string> arguments, std::vector<std::string> environment) {
+  ExpectNothingFoundByResync();
   operator_.reset();
   operator_ =
       std::make_unique<OperatorProcess>(cluster_->plane().kubeconfig(), std::move(arguments), std::move(environment));
+}
+
+void UnmanagedCluster::StartBehindProxy(std::vector<std::string> arguments, const std::string& user) {
+  ExpectNothingFoundByResync();
+  operator_.reset();
+  auto proxy = kube::FaultProxy::Start(cluster_->plane().config());
+  ASSERT_TRUE(proxy.ok()) << proxy.error().message;
+  proxy_ = std::move(proxy).value();
+  std::string kubeconfig = proxy_->WriteKubeconfig(folder_.path());
+  if (!user.empty()) {
+    auto text = ReadFile(kubeconfig);
+    ASSERT_TRUE(text.ok()) << text.error().message;
+    std::string as = "user: {as: " + user + ", as-groups: [\"system:masters\"], token:";
+    ASSERT_TRUE(WriteFile(kubeconfig, ReplaceAll(*text, "user: {token:", as), 0600).ok());
+  }
+  operator_ = std::make_unique<OperatorProcess>(kubeconfig, std::move(arguments));
 }
 
 void UnmanagedCluster::StoreRelease(const Managed& provider, const std::string& version) {

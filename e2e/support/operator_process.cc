@@ -57,7 +57,10 @@ std::unique_ptr<OperatorProcess> OperatorProcess::Launch(const std::string& kube
 OperatorProcess::~OperatorProcess() {
   if (!process_) return;
   if (!ended_by_test_) {
-    EXPECT_TRUE(process_->Stop(SIGTERM) == 0 || LostItsLease()) << "it doesn't end well";
+    const bool ran = running();
+    const int code = process_->Stop(SIGTERM);
+    EXPECT_TRUE((ran && code == 0) || LostItsLease())
+        << (ran ? "it doesn't end well: " : "it ended by itself: ") << code;
   }
   if (::testing::Test::HasFailure())
     fmt::print(stderr, "---- the operator's log ends with\n{}\n", process_->LogTail(60));
@@ -94,6 +97,7 @@ void OperatorProcess::Kill() {
 }
 
 int OperatorProcess::Terminate() {
+  EXPECT_TRUE(running() || ended_by_test_ || LostItsLease()) << "it ended by itself:\n" << Log();
   ended_by_test_ = true;
   return process_->Stop(SIGTERM);
 }
@@ -122,9 +126,9 @@ std::string OperatorProcess::AddressOf(std::string_view what) const {
 
 std::string OperatorProcess::Metrics() const {
   auto answer = Get(AddressOf("serving metrics"), "/metrics");
-  bool told = answer.ok() && answer->status == 200;
-  EXPECT_TRUE(told) << "no metrics: " << (answer.ok() ? std::to_string(answer->status) : answer.error().message);
-  return told ? answer->body : "";
+  bool answered = answer.ok() && answer->status == 200;
+  EXPECT_TRUE(answered) << "no metrics: " << (answer.ok() ? std::to_string(answer->status) : answer.error().message);
+  return answered ? answer->body : "";
 }
 
 size_t OperatorProcess::ResidentKiB() const { return StatusNumber(pid(), "VmRSS:"); }

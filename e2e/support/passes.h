@@ -1,6 +1,7 @@
 // How often an operator has looked, by its metrics.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 
@@ -10,13 +11,23 @@
 
 namespace capi::e2e {
 
+// Of all series that begin so, -1 where there are none.
+inline double SumOf(const std::string& metrics, const std::string& series) {
+  double sum = -1;
+  for (const auto& line : Split(metrics, '\n')) {
+    if (line.starts_with(series)) sum = std::max(sum, 0.0) + std::stod(line.substr(line.rfind(' ')));
+  }
+  return sum;
+}
+
 // Passes that it has ended since its start.
 inline double Passes(const OperatorProcess& process) {
-  double passes = 0;
-  for (const auto& line : Split(process.Metrics(), '\n')) {
-    if (line.starts_with("controller_runtime_reconcile_total{")) passes += std::stod(line.substr(line.rfind(' ')));
-  }
-  return passes;
+  return SumOf(process.Metrics(), "controller_runtime_reconcile_total{");
+}
+
+// Changes since its start that were found by a resync, without an event (F6).
+inline double FoundByResync(const OperatorProcess& process) {
+  return SumOf(process.Metrics(), "capi_operator_changes_found_by_resync_total");
 }
 
 // Returns when it has ended a pass that began after the call, and so had seen what was done before it; false when none

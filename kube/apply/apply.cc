@@ -7,8 +7,8 @@
 #include <optional>
 #include <set>
 
+#include "base/run_all.h"
 #include "base/strings.h"
-#include "base/thread_pool.h"
 #include "kube/apply/replace.h"
 #include "kube/client/warnings.h"
 
@@ -60,14 +60,9 @@ std::map<int, std::vector<size_t>> Waves(const Range& range, IdOf id_of) {
 
 // Runs `work` for each index, at most `parallel` at once.
 void RunSideBySide(size_t parallel, const std::vector<size_t>& indices, const std::function<void(size_t)>& work) {
-  size_t threads = std::min(parallel, indices.size());
-  if (threads <= 1) {
-    for (size_t index : indices) work(index);
-    return;
-  }
   std::vector<std::function<void()>> tasks;
   for (size_t index : indices) tasks.push_back([&work, index] { work(index); });
-  ThreadPool(threads, threads).RunAll(std::move(tasks));
+  RunAll(parallel, tasks);
 }
 
 std::string VersionOf(const Manifest& manifest) { return GroupVersion::Parse(manifest.api_version).version; }
@@ -96,7 +91,8 @@ bool NotServed(const Error& error) {
   return error.code == Code::kNotFound && error.message.rfind("namespaces \"", 0) != 0;
 }
 
-bool Hiccup(const Error& error) {
+// Of one request: the same one may be taken a moment later.
+bool IsTransient(const Error& error) {
   return error.code == Code::kInternal || error.code == Code::kUnavailable || error.code == Code::kConflict;
 }
 
@@ -120,12 +116,12 @@ class ObjectApply {
   }
 
  private:
-  // An apply can be repeated as it is. One hiccup of the server isn't worth a new pass over the whole release, which
-  // might never end when hiccups are frequent (behaviour.md F3).
+  // An apply can be repeated as it is. One transient error isn't worth a new pass over the whole release, which might
+  // never end when they are frequent (behaviour.md F3).
   Result<Object> Persistently(const Manifest& manifest) const {
     auto done = Once(manifest);
     Millis wait = kFirstWait;
-    for (int retry = 0; retry < kRetries && !done.ok() && Hiccup(done.error()); ++retry, wait *= 2) {
+    for (int retry = 0; retry < kRetries && !done.ok() && IsTransient(done.error()); ++retry, wait *= 2) {
       if (!ctx_.clock->Sleep(ctx_.stop, wait)) break;
       done = Once(manifest);
     }
@@ -172,15 +168,6 @@ bool IsCurrent(const Manifest& manifest, const InventoryEntry* entry) {
          entry->version == VersionOf(manifest);
 }
 
-// What may be told of an object, each once: one apply may be several requests. What a server says of a Secret might
-// repeat its values, but for the names of fields.
-std::vector<std::string> Told(const ObjectId& id, std::vector<std::string> warnings) {
-  if (id.kind == "Secret") std::erase_if(warnings, [](const std::string& warning) { return !IsFieldWarning(warning); });
-  std::sort(warnings.begin(), warnings.end());
-  warnings.erase(std::unique(warnings.begin(), warnings.end()), warnings.end());
-  return warnings;
-}
-
 Outcome Applied(const Manifest& manifest, const InventoryEntry* before, const Object& answer,
                 const std::string& manager) {
   bool created = (before == nullptr || before->hash.empty()) && WasCreated(answer, manager);
@@ -221,6 +208,13 @@ std::string WaitsFor(const Object& live) {
 
 }  // namespace
 
+std::vector<std::string> ReportableWarnings(const ObjectId& id, std::vector<std::string> warnings) {
+  if (id.kind == "Secret") std::erase_if(warnings, [](const std::string& warning) { return !IsFieldWarning(warning); });
+  std::sort(warnings.begin(), warnings.end());
+  warnings.erase(std::unique(warnings.begin(), warnings.end()), warnings.end());
+  return warnings;
+}
+
 Applier::Applier(Client& client, ApplyOptions options) : client_(client), options_(std::move(options)) {}
 
 Status Applier::Apply(const Context& ctx, const std::vector<Manifest>& manifests, const Inventory& current,
@@ -242,7 +236,7 @@ Status Applier::Apply(const Context& ctx, const std::vector<Manifest>& manifests
     if (live.ok()) LearnCrd(client_.mapper(), manifest);
     outcomes[index] =
         live.ok() ? Applied(manifest, entry, *live, options_.field_manager) : Failed(manifest.id, live.error());
-    outcomes[index].change->warnings = Told(manifest.id, std::move(warnings));
+    outcomes[index].change->warnings = ReportableWarnings(manifest.id, std::move(warnings));
   };
   std::optional<Stage> stage;
   for (const auto& [wave, indices] : Waves(manifests, [](const Manifest& manifest) { return manifest.id; })) {

@@ -62,6 +62,10 @@ class Applier {
   ApplyOptions options_;
 };
 
+// What may be reported of the server's warnings of an object, each once: one apply may be several requests. Of a Secret
+// the names of fields alone, since any other text may repeat its values (behaviour.md F9). Pure.
+std::vector<std::string> ReportableWarnings(const ObjectId& id, std::vector<std::string> warnings);
+
 // Hash of `manager`'s Apply entry in metadata.managedFields; "" where there is none. A foreign change of a field that
 // is ours takes the field out of that entry, so the hash tells drift from noise.
 std::string FieldsHash(const Object& live, std::string_view manager);

@@ -74,6 +74,8 @@ spec:
   auto applied = applier_->Apply(ctx_, {unknown}, {}, refused);
   ASSERT_FALSE(applied.ok());
   EXPECT_THAT(applied.error().message, HasSubstr("dataa"));
+  EXPECT_EQ(CodeName(applied.code()), CodeName(Code::kFailedPrecondition));
+  EXPECT_FALSE(applied.error().Transient()) << "F5: it is Stalled, no outage";
 }
 
 // F3: what may succeed later is told from what can't, also when both happen.

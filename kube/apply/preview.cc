@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/run_all.h"
 #include "base/strings.h"
-#include "base/thread_pool.h"
 
 namespace capi::kube {
 namespace {
@@ -123,7 +123,7 @@ Result<std::vector<Difference>> PreviewTakeOver(Client& client, const Context& c
   for (size_t i = 0; i < manifests.size(); ++i) {
     tasks.push_back([&, i] { results[i] = PreviewOne(client, ctx, manifests[i], options); });
   }
-  ThreadPool(options.parallel, tasks.size() + 1).RunAll(std::move(tasks));
+  RunAll(options.parallel, tasks);
   std::vector<Difference> differences;
   std::vector<std::string> messages;
   std::optional<Error> failed;

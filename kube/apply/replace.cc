@@ -41,6 +41,21 @@ bool MayRecreate(const ReplaceRequest& request, const Object& live) {
   return owners == nullptr || owners->empty();  // somebody else's object is not deleted (U4)
 }
 
+// Of the requests around the apply: what the server warns of in these isn't of the object as it will be.
+WriteOptions Quietly(const ReplaceRequest& request) {
+  WriteOptions options = request.options;
+  options.warnings = nullptr;
+  return options;
+}
+
+// Nothing is stored. A field that the kind doesn't have is refused as it is in an apply: a plain replacement would drop
+// it.
+WriteOptions Trial(const ReplaceRequest& request) {
+  WriteOptions options = Quietly(request);
+  options.dry_run = options.strict = true;
+  return options;
+}
+
 Result<Object> Apply(Client& client, const Context& ctx, const ReplaceRequest& request) {
   const Manifest& manifest = request.manifest;
   return client.ApplyText(ctx, request.resource, manifest.id.ns, manifest.id.name, manifest.text, request.options);
@@ -60,7 +75,7 @@ Result<Object> DropUpdateEntry(Client& client, const Context& ctx, const Replace
                               {{"op", "test"}, {"path", path + "/operation"}, {"value", "Update"}},
                               {{"op", "remove"}, {"path", path}}});
     return client.Patch(ctx, request.resource, request.manifest.id.ns, request.manifest.id.name, PatchType::kJson,
-                        patch, request.options);
+                        patch, Quietly(request));
   }
   return applied;
 }
@@ -79,12 +94,10 @@ std::optional<Result<Object>> TryReplace(Client& client, const Context& ctx, con
                                          const Json& desired, const Object& live) {
   for (ForeignFields which : {ForeignFields::kAll, ForeignFields::kMetadata}) {
     Object object = Replacement(request, desired, live, which);
-    WriteOptions options = request.options;
-    options.dry_run = true;
-    auto accepted = client.Update(ctx, request.resource, object, options);
+    auto accepted = client.Update(ctx, request.resource, object, Trial(request));
     if (!accepted.ok() && accepted.code() == Code::kInvalidArgument) continue;
     if (!accepted.ok() || request.options.dry_run) return accepted;
-    auto replaced = client.Update(ctx, request.resource, object, request.options);
+    auto replaced = client.Update(ctx, request.resource, object, Quietly(request));
     if (!replaced.ok()) return replaced;
     auto applied = Apply(client, ctx, request);
     if (!applied.ok()) return applied;
@@ -97,9 +110,7 @@ std::optional<Result<Object>> TryReplace(Client& client, const Context& ctx, con
 Status WouldBeCreated(Client& client, const Context& ctx, const ReplaceRequest& request, const Json& desired) {
   Object object(desired);
   Ensure(object.json(), {"metadata", "name"}) = fmt::format("{:.40}-check", request.manifest.id.name);
-  WriteOptions options = request.options;
-  options.dry_run = true;
-  auto created = client.Create(ctx, request.resource, object, options);
+  auto created = client.Create(ctx, request.resource, object, Trial(request));
   return created.ok() ? Ok() : Status(created.error());
 }
 
@@ -131,7 +142,7 @@ Status LeaveReplicaSets(Client& client, const Context& ctx, const ReplaceRequest
   for (const Object& set : all.items) {
     if (!IsOwnedBy(set, live.uid())) continue;
     Json patch = {{"metadata", {{"labels", labels == nullptr ? Json::object() : *labels}}}};
-    auto labelled = client.Patch(ctx, sets, set.ns(), set.name(), PatchType::kMerge, patch, request.options);
+    auto labelled = client.Patch(ctx, sets, set.ns(), set.name(), PatchType::kMerge, patch, Quietly(request));
     if (!labelled.ok() && labelled.code() == Code::kNotFound) continue;
     if (!labelled.ok()) return labelled.error();
     left.push_back(set.id());

@@ -1,6 +1,7 @@
 #include "kube/cache/informer.h"
 
 #include <condition_variable>
+#include <exception>
 
 namespace capi::kube {
 namespace {
@@ -25,6 +26,20 @@ bool IsOfKind(Code code) {
     case Code::kUnauthenticated: return false;
     default: return true;
   }
+}
+
+// What `step` throws is its error: in a thread of its own nobody else would catch it (behaviour.md F7).
+template <typename Step>
+Status Caught(const Context& ctx, Step step) {
+  std::string what = "an exception that isn't one of the standard library's";
+  try {
+    return step();
+  } catch (const std::exception& e) {
+    what = std::string("exception: ") + e.what();
+  } catch (...) {  // NOLINT(bugprone-empty-catch): `what` says so
+  }
+  ctx.log.Error("a watch met an exception", {{"error", what}});
+  return Error{Code::kInternal, std::move(what), {}};
 }
 
 CollectionSource SourceOf(Client& client, const Resource& resource, const InformerOptions& options) {
@@ -64,7 +79,7 @@ class Informer::Impl {
     Context ctx = parent.WithLog(parent.log.With({{"resource", resource.plural}, {"group", resource.group}}));
     for (int failures = 0; ctx.Check().ok();) {
       advanced_ = false;
-      Status end = Session(ctx);
+      Status end = Caught(ctx, [&] { return Session(ctx); });
       if (end.ok() || advanced_) failures = 0;
       if (end.ok() || !ctx.Check().ok()) continue;
       ++failures;
@@ -86,21 +101,25 @@ class Informer::Impl {
     return refusal_;
   }
 
-  Status WaitForSync(const Context& ctx) const CAPI_NO_THREAD_SAFETY_ANALYSIS {
+  Status WaitForSync(const Context& ctx) const {
     MutexLock lock(mu_);
     MonoTime deadline = ctx.deadline.value_or(MonoTime::max());
-    if (ctx.clock->WaitUntil(sync_changed_, mu_, ctx.stop, deadline,
-                             [this]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return synced_; }))
+    if (ctx.clock->WaitUntil(sync_changed_, mu_, ctx.stop, deadline, [this] {
+          mu_.AssertHeld();
+          return synced_;
+        }))
       return Ok();
     TRY_WITH(ctx.Check(), "waiting for " + resource.plural);
     return Error{Code::kDeadlineExceeded, "waiting for " + resource.plural, {}};
   }
 
-  Status AwaitState(const Context& ctx) const CAPI_NO_THREAD_SAFETY_ANALYSIS {
+  Status AwaitState(const Context& ctx) const {
     MutexLock lock(mu_);
     MonoTime deadline = ctx.deadline.value_or(MonoTime::max());
-    ctx.clock->WaitUntil(sync_changed_, mu_, ctx.stop, deadline,
-                         [this]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return synced_ || trouble_; });
+    ctx.clock->WaitUntil(sync_changed_, mu_, ctx.stop, deadline, [this] {
+      mu_.AssertHeld();
+      return synced_ || trouble_;
+    });
     if (synced_) return Ok();
     if (trouble_) return trouble_->With("watching " + resource.plural);
     TRY_WITH(ctx.Check(), "waiting for " + resource.plural);
@@ -131,8 +150,7 @@ class Informer::Impl {
     Store::Objects objects;
     for (Object& object : list.items) Arrive(objects, std::move(object));
     version_ = std::move(list.resource_version);
-    Replace(std::move(objects));
-    return Ok();
+    return Replace(ctx, std::move(objects));
   }
 
   Status Watch(const Context& ctx, bool initial) {
@@ -141,8 +159,9 @@ class Informer::Impl {
     MonoTime start = ctx.clock->Monotonic();
     Status end = source_.watch(ctx, version_, initial, [&](WatchEvent event) -> Status {
       heard = true;
-      if (!loading) return TakeEvent(std::move(event));
-      return TakeInitial(std::move(event), arrivals, loading);
+      return Caught(ctx, [&] {
+        return loading ? TakeInitial(ctx, std::move(event), arrivals, loading) : TakeEvent(ctx, std::move(event));
+      });
     });
     if (loading && !end.ok() &&
         (end.code() == Code::kUnsupported || (end.code() == Code::kInvalidArgument && !heard))) {
@@ -156,7 +175,7 @@ class Informer::Impl {
   }
 
   // Collects the initial state aside, so that readers never see half of it.
-  Status TakeInitial(WatchEvent event, Store::Objects& arrivals, bool& loading) {
+  Status TakeInitial(const Context& ctx, WatchEvent event, Store::Objects& arrivals, bool& loading) {
     switch (event.type) {
       case WatchEvent::Type::kAdded:
       case WatchEvent::Type::kModified: Arrive(arrivals, std::move(event.object)); return Ok();
@@ -168,13 +187,12 @@ class Informer::Impl {
     loading = false;
     advanced_ = true;
     version_ = event.object.resource_version();
-    Replace(std::move(arrivals));
-    return Ok();
+    return Replace(ctx, std::move(arrivals));
   }
 
-  Status TakeEvent(WatchEvent event) {
-    advanced_ = true;
-    version_ = event.object.resource_version();
+  // An event counts once it is stored: one that a transform can't take comes again.
+  Status TakeEvent(const Context& ctx, WatchEvent event) {
+    std::string version = event.object.resource_version();
     std::optional<Store::Change> change;
     switch (event.type) {
       case WatchEvent::Type::kAdded:
@@ -182,8 +200,9 @@ class Informer::Impl {
       case WatchEvent::Type::kDeleted: change = store.Remove(event.object.ns(), event.object.name()); break;
       case WatchEvent::Type::kBookmark: break;
     }
-    if (change && handler_) handler_(change->was, change->is);
-    return Ok();
+    advanced_ = true;
+    version_ = std::move(version);
+    return change ? Tell(ctx, *change) : Ok();
   }
 
   // A listed version that the store has already is kept, not doubled.
@@ -199,15 +218,24 @@ class Informer::Impl {
     return std::make_shared<const Object>(std::move(object));
   }
 
-  void Replace(Store::Objects objects) {
+  // A handler that throws misses that one change: the others are told all the same.
+  Status Tell(const Context& ctx, const Store::Change& change) const {
+    if (!handler_) return Ok();
+    return Caught(ctx, [&] { return handler_(change.was, change.is), Ok(); });
+  }
+
+  Status Replace(const Context& ctx, Store::Objects objects) {
+    Status first = Ok();
     for (const Store::Change& change : store.Replace(std::move(objects))) {
-      if (handler_) handler_(change.was, change.is);
+      Status told = Tell(ctx, change);
+      if (first.ok()) first = std::move(told);
     }
     MutexLock lock(mu_);
     synced_ = true;
     trouble_.reset();
     refusal_.reset();
     sync_changed_.notify_all();
+    return first;
   }
 
   void NoteRefusal(const Error& error) {

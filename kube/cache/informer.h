@@ -19,7 +19,7 @@ struct InformerOptions {
   std::string label_selector, field_selector;
   bool metadata_only = false;
   // Changes an object before it is stored: drop what nobody reads (managedFields, schemas), to keep memory small. It
-  // leaves namespace, name, uid and resourceVersion alone.
+  // leaves namespace, name, uid and resourceVersion alone. Where it throws, the object is asked for again.
   std::function<void(Object&)> transform;
 };
 
@@ -37,7 +37,7 @@ struct CollectionSource {
 class Informer {
  public:
   // `was` is null for an added object, `is` for a deleted one. Called from the informer's thread, outside of its lock,
-  // after the store has changed.
+  // after the store has changed. What it throws is logged, and costs it that change.
   using Handler = std::function<void(const ObjectPtr& was, const ObjectPtr& is)>;
 
   Informer(Client& client, Resource resource, InformerOptions options, Handler handler);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <stdexcept>
 #include <thread>
 
 #include "kube/cache/testing.h"
@@ -47,6 +48,7 @@ class Scripted {
                                   const auto& on_event) { return Watch(ctx, version, initial, on_event); }},
                  server_, Builtin("ConfigMap"), std::move(options), [this](const auto& was, const auto& is) {
                    auto text = [](const ObjectPtr& o) { return o ? o->name() + "@" + o->resource_version() : "-"; };
+                   if (on_change) on_change(text(is));
                    changes.push_back(text(was) + ">" + text(is));
                  }) {}
 
@@ -77,6 +79,7 @@ class Scripted {
   std::vector<Millis> times;          // of each request
   std::vector<std::string> changes;   // "was>is" as the handler saw them
   std::function<void(const Scripted&)> before_end_mark;
+  std::function<void(const std::string& is)> on_change;  // before it is noted
   Status probe = Ok();
   bool synced_at_end = false;
 
@@ -235,6 +238,39 @@ TEST(Informer, TransformSeesWhatIsStored) {
              {.transform = [](Object& o) { o.set_label("seen", o.resource_version()); }});
   s.Run();
   EXPECT_EQ(s.informer.Get("n", "a")->label("seen"), "6");
+}
+
+// F7: an exception in the thread of a watch ended the process. The object that met it is asked for again.
+TEST(Informer, WhatATransformThrowsIsTheErrorOfItsSession) {
+  int seen = 0;
+  auto transform = [&](Object& o) {
+    if (o.resource_version() == "6" && ++seen == 1) throw std::runtime_error("once");
+  };
+  Scripted s({{{Added("a", "1"), InitialEnd("5"), Modified("a", "6")}}, {{Modified("a", "6")}}},
+             {.transform = transform});
+  s.Run();
+  EXPECT_THAT(s.requests, ElementsAre("stream", "watch 5", "watch 6"));
+  EXPECT_THAT(s.changes, ElementsAre("->a@1", "a@1>a@6"));
+}
+
+TEST(Informer, ATransformThatAlwaysThrowsBacksOff) {
+  std::vector<Answer> script = {{{InitialEnd("5")}}};
+  for (int i = 0; i < 4; ++i) script.push_back({{Added("a", "6")}, Ok(), Millis(0)});
+  Scripted s(std::move(script), {.transform = [](Object&) { throw std::runtime_error("always"); }});
+  s.Run();
+  EXPECT_THAT(s.requests, ElementsAre("stream", "watch 5", "watch 5", "watch 5", "watch 5", "watch 5"));
+  EXPECT_GE(s.times[5] - s.times[1], Millis(500)) << "a delay that doubles";
+}
+
+TEST(Informer, AHandlerThatThrowsMissesThatChangeAlone) {
+  Scripted s({{{Added("a", "1"), Added("b", "2"), Added("c", "3"), InitialEnd("5")}}});
+  s.on_change = [](const std::string& is) {
+    if (is == "b@2") throw std::runtime_error("b");
+  };
+  s.Run();
+  EXPECT_THAT(s.changes, ElementsAre("->a@1", "->c@3"));
+  EXPECT_THAT(s.Stored(), ElementsAre("a@1", "b@2", "c@3"));
+  EXPECT_TRUE(s.synced_at_end);
 }
 
 TEST(Informer, KeptFailuresBackOffAndListAgain) {

@@ -70,14 +70,15 @@ void ServerState::Wait(const Context& ctx, int failures, const Error& error) {
   ctx.clock->Sleep(ctx.stop, std::chrono::ceil<Millis>(turn - now));
 }
 
-// The analysis can't follow the predicate, which WaitUntil runs with mu_ held.
-void ServerState::AwaitServer(const Context& ctx) CAPI_NO_THREAD_SAFETY_ANALYSIS {
+void ServerState::AwaitServer(const Context& ctx) {
   MutexLock lock(mu_);
   const long answers = answers_;
   for (int failures = 0; answers_ == answers && !ctx.stop.stop_requested();) {
     if (probing_) {
-      ctx.clock->WaitUntil(changed_, mu_, ctx.stop, MonoTime::max(),
-                           [&]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return !probing_ || answers_ != answers; });
+      ctx.clock->WaitUntil(changed_, mu_, ctx.stop, MonoTime::max(), [&] {
+        mu_.AssertHeld();
+        return !probing_ || answers_ != answers;
+      });
       continue;
     }
     probing_ = true;

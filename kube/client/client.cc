@@ -15,7 +15,7 @@ std::string WriteTarget(const Resource& resource, std::string_view ns, std::stri
   query.Add("fieldManager", options.field_manager);
   if (force) query.Add("force", "true");
   if (options.dry_run) query.Add("dryRun", "All");
-  query.Add("fieldValidation", "Warn");
+  query.Add("fieldValidation", options.strict ? "Strict" : "Warn");
   return query.AppendTo(resource.Path(ns, name, options.subresource));
 }
 
@@ -23,7 +23,6 @@ std::string_view ContentType(PatchType type) {
   switch (type) {
     case PatchType::kMerge: return "application/merge-patch+json";
     case PatchType::kJson: return "application/json-patch+json";
-    case PatchType::kStrategicMerge: return "application/strategic-merge-patch+json";
   }
   return "";
 }
@@ -72,11 +71,7 @@ const Config& Client::config() const { return impl_->config; }
 
 Result<Object> Client::Get(const Context& ctx, const Resource& resource, std::string_view ns, std::string_view name,
                            const GetOptions& options) {
-  Query query;
-  query.Add("resourceVersion", options.resource_version);
-  Call call{.target = query.AppendTo(resource.Path(ns, name)),
-            .accept = AcceptFor(options.metadata_only),
-            .repeatable = true};
+  Call call{.target = resource.Path(ns, name), .accept = AcceptFor(options.metadata_only), .repeatable = true};
   return impl_->DoObject(ctx, call, resource);
 }
 
@@ -142,7 +137,6 @@ Status Client::Delete(const Context& ctx, const Resource& resource, std::string_
   if (!options.propagation.empty()) body["propagationPolicy"] = options.propagation;
   if (!options.uid.empty()) Ensure(body, {"preconditions", "uid"}) = options.uid;
   if (!options.resource_version.empty()) Ensure(body, {"preconditions", "resourceVersion"}) = options.resource_version;
-  if (options.dry_run) body["dryRun"] = {"All"};
   Call call{.method = "DELETE",
             .target = resource.Path(ns, name),
             .body = ToJsonText(body),

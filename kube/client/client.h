@@ -5,8 +5,8 @@
 // Expired/Gone -> kGone, TooManyRequests -> kRateLimited (retry_after set), Timeout/ServerTimeout/
 // ServiceUnavailable/5xx and transport errors -> kUnavailable, UnsupportedMediaType/MethodNotAllowed -> kUnsupported,
 // InternalError -> kInternal. Finer than the reason (status_error.h): a webhook that can't be called and storage that
-// is (re)initializing are kUnavailable, a write into a Namespace that is going is kFailedPrecondition. The server's
-// message is kept, causes that it doesn't hold are appended.
+// is (re)initializing are kUnavailable, a write into a Namespace that is going and an apply of what the schema doesn't
+// allow are kFailedPrecondition. The server's message is kept, causes that it doesn't hold are appended.
 #pragma once
 
 #include <functional>
@@ -24,13 +24,11 @@
 namespace capi::kube {
 
 struct GetOptions {
-  bool metadata_only = false;    // as in ListOptions
-  std::string resource_version;  // "0": from the server's cache
+  bool metadata_only = false;  // as in ListOptions
 };
 
 struct ListOptions {
   std::string label_selector, field_selector;
-  std::string resource_version, resource_version_match;
   int limit = 500;             // page size; 0 for all in one answer
   bool metadata_only = false;  // PartialObjectMetadata: apiVersion and kind of the items are those of the resource
 };
@@ -63,6 +61,7 @@ struct WatchEvent {
 struct WriteOptions {
   std::string field_manager;
   bool dry_run = false;
+  bool strict = false;         // a field that the server doesn't know is kInvalidArgument, where else it is a warning
   std::string subresource;     // "status"
   bool metadata_only = false;  // the answer is apiVersion, kind and metadata alone: cheaper where that is all one needs
   bool unguarded = false;      // GuardWrites' question isn't asked: the lease itself, and reviews, which nobody stores
@@ -71,12 +70,11 @@ struct WriteOptions {
   std::vector<std::string>* warnings = nullptr;
 };
 
-enum class PatchType { kMerge, kJson, kStrategicMerge };
+enum class PatchType { kMerge, kJson };
 
 struct DeleteOptions {
   std::string propagation = "Background";  // "Foreground", "Orphan"
   std::string uid, resource_version;       // preconditions when set; kConflict where they don't hold
-  bool dry_run = false;
 };
 
 struct ClientOptions {
@@ -96,7 +94,8 @@ class Client {
 
   Result<Object> Get(const Context& ctx, const Resource& resource, std::string_view ns, std::string_view name,
                      const GetOptions& options = {});
-  // All pages. A page token that expires (410) starts the listing again, once.
+  // All pages. A page token that expires (410) starts the listing again, once. kInternal for a list without an end: the
+  // same token again, more than 2,000 pages or 256 MiB.
   Result<ObjectList> List(const Context& ctx, const Resource& resource, std::string_view ns,
                           const ListOptions& options = {});
   // Bookmarks are asked for. Blocks; calls `on_event` for each event until the server ends the watch or falls silent

@@ -1,4 +1,4 @@
-// The inside of Client, shared by client.cc and watch.cc.
+// The inside of Client, shared by client.cc and list_watch.cc.
 #pragma once
 
 #include "kube/client/client.h"

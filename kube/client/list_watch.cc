@@ -16,6 +16,10 @@ Seconds RandomWatchTime() {
   return Seconds(std::uniform_int_distribution<int>(300, 600)(random));
 }
 
+// No collection that this program reads comes near: a server that goes on and on is broken, or not an API server.
+constexpr size_t kMaxPageBytes = 64u << 20, kMaxListBytes = 256u << 20;
+constexpr int kMaxPages = 2'000;
+
 // The server ends a watch in time; one that it didn't end is a dead connection.
 constexpr Seconds kWatchGrace(30);
 
@@ -26,10 +30,6 @@ std::string ListTarget(const Resource& resource, std::string_view ns, const List
   query.Add("fieldSelector", options.field_selector);
   if (options.limit > 0) query.Add("limit", std::to_string(options.limit));
   query.Add("continue", next_page);
-  if (next_page.empty()) {  // a page token carries its own
-    query.Add("resourceVersion", options.resource_version);
-    query.Add("resourceVersionMatch", options.resource_version_match);
-  }
   return query.AppendTo(resource.Path(ns, ""));
 }
 
@@ -51,6 +51,20 @@ Result<std::string> TakePage(Json page, const Resource& resource, ObjectList& ou
   return GetString(page, {"metadata", "continue"});
 }
 
+// What the pages of one list may come to.
+struct ListBounds {
+  size_t bytes = 0;
+  int pages = 0;
+
+  Status Add(size_t page_bytes, bool same_token) {
+    bytes += page_bytes;
+    ++pages;
+    if (same_token) return Error{Code::kInternal, "the server names the same page as the next one again", {}};
+    if (pages < kMaxPages && bytes <= kMaxListBytes) return Ok();
+    return Error{Code::kInternal, fmt::format("a list of more than {} bytes, in {} pages", bytes, pages), {}};
+  }
+};
+
 }  // namespace
 
 Result<ObjectList> Client::List(const Context& ctx, const Resource& resource, std::string_view ns,
@@ -58,22 +72,28 @@ Result<ObjectList> Client::List(const Context& ctx, const Resource& resource, st
   ObjectList out;
   std::string next_page;
   bool restarted = false;
+  ListBounds bounds;
   while (true) {
     Call call{.target = ListTarget(resource, ns, options, next_page),
               .accept = std::string(options.metadata_only ? kAcceptMetadataList : kAcceptJson),
-              .repeatable = true};
+              .repeatable = true,
+              .max_body = kMaxPageBytes};
     Result<http::Response> response = impl_->Do(ctx, call);
     if (!response.ok() && response.code() == Code::kGone && !next_page.empty() && !restarted) {
       restarted = true;
       out = {};
+      bounds = {};
       next_page.clear();
       continue;
     }
     if (!response.ok()) return response.error();
+    const size_t bytes = response->body.size();
     Json page = TRY_WITH(ParseJson(response->body), "answer to " + call.target);
     response->body = {};
-    next_page = TRY_WITH(TakePage(std::move(page), resource, out), call.target);
-    if (next_page.empty()) return out;
+    std::string next = TRY_WITH(TakePage(std::move(page), resource, out), call.target);
+    if (next.empty()) return out;
+    TRY_WITH(bounds.Add(bytes, next == next_page), resource.Path(ns, ""));
+    next_page = std::move(next);
   }
 }
 
@@ -95,8 +115,9 @@ Status Client::Watch(const Context& ctx, const Resource& resource, std::string_v
   Call call{.target = query.AppendTo(resource.Path(ns, "")),
             .accept = std::string(options.metadata_only ? kAcceptMetadata : kAcceptJson),
             .on_data = [&](std::string_view piece) { return decoder.Feed(piece); },
-            .max_silence = options.max_silence};
-  Result<http::Response> response = impl_->transport->Do(ctx.WithTimeout(timeout + kWatchGrace), call);
+            .max_silence = options.max_silence,
+            .timeout = timeout + kWatchGrace};
+  Result<http::Response> response = impl_->transport->Do(ctx, call);
   if (!response.ok()) {
     // Our own deadline, not the caller's: the connection died without a word.
     bool ours = response.code() == Code::kDeadlineExceeded && ctx.Check().ok();

@@ -9,14 +9,16 @@ constexpr Millis kSpacing(500);
 
 }  // namespace
 
-// The analysis can't follow the predicate, which WaitUntil runs with mu_ held.
-Status OutageGate::Enter(const Context& ctx) CAPI_NO_THREAD_SAFETY_ANALYSIS {
+Status OutageGate::Enter(const Context& ctx) {
   MutexLock lock(mu_);
   if (!failure_) return Ok();
   MonoTime turn = std::max(next_turn_, ctx.clock->Monotonic());
   if (ctx.deadline && turn > *ctx.deadline) return Error{Code::kUnavailable, *failure_, {}};
   next_turn_ = turn + kSpacing;
-  ctx.clock->WaitUntil(changed_, mu_, ctx.stop, turn, [this]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return !failure_; });
+  ctx.clock->WaitUntil(changed_, mu_, ctx.stop, turn, [this] {
+    mu_.AssertHeld();
+    return !failure_;
+  });
   return ctx.Check();
 }
 

@@ -61,13 +61,18 @@ std::optional<Resource> RestMapper::Known(const GroupKind& kind, std::string_vie
   return Lookup(kind, version);
 }
 
-Result<Resource> RestMapper::For(const Context& ctx, const GroupKind& kind, std::string_view version) {
-  if (auto known = Known(kind, version)) return *known;
+Result<RestMapper::Finding> RestMapper::Look(const Context& ctx, const GroupKind& kind, std::string_view version) {
+  if (auto known = Known(kind, version)) return Finding{std::move(known)};
   TRY(Refresh(ctx));
   MutexLock lock(mu_);
-  if (auto found = Lookup(kind, version)) return *found;
+  return Finding{Lookup(kind, version), stale_.contains(kind.group)};
+}
+
+Result<Resource> RestMapper::For(const Context& ctx, const GroupKind& kind, std::string_view version) {
+  Finding found = TRY(Look(ctx, kind, version));
+  if (found.resource) return *std::move(found.resource);
   std::string what = version.empty() ? kind.ToString() : fmt::format("{} at {}", kind.ToString(), version);
-  if (stale_.contains(kind.group)) {
+  if (found.group_is_stale) {
     return Error{Code::kUnavailable, fmt::format("{}: the API of its group doesn't answer now", what), {}};
   }
   return Error{Code::kNotFound, fmt::format("the API server has no kind {}", what), {}};
@@ -88,6 +93,7 @@ void RestMapper::Invalidate() {
   learned_.clear();
   stale_.clear();
   last_refresh_.reset();
+  ++invalidations_;
 }
 
 Result<std::vector<Resource>> RestMapper::All(const Context& ctx) {
@@ -99,23 +105,61 @@ Result<std::vector<Resource>> RestMapper::All(const Context& ctx) {
 }
 
 Status RestMapper::Refresh(const Context& ctx) {
-  MutexLock one_at_a_time(refreshing_);
   {
     MutexLock lock(mu_);
-    if (last_refresh_ && clock_.Monotonic() - *last_refresh_ < kAskAgainAfter) return Ok();
+    for (;;) {
+      if (last_refresh_ && clock_.Monotonic() - *last_refresh_ < kAskAgainAfter) return last_outcome_;
+      if (!asking_) break;
+      ctx.clock->WaitUntil(changed_, mu_, ctx.stop, ctx.deadline.value_or(MonoTime::max()), [this] {
+        mu_.AssertHeld();
+        return !asking_;
+      });
+      if (asking_) {
+        TRY_WITH(ctx.Check(), "waiting for discovery");
+        return Error{Code::kDeadlineExceeded, "waiting for discovery", {}};
+      }
+    }
+    asking_ = true;
   }
-  Discovery discovery = TRY(Discover(ctx, get_));
+  return AskNow(ctx);
+}
+
+Status RestMapper::AskNow(const Context& ctx) {
+  // Also where what the server says throws: nobody would ask any more.
+  struct Done {
+    ~Done() {
+      MutexLock lock(mapper.mu_);
+      mapper.asking_ = false;
+      mapper.changed_.notify_all();
+    }
+    RestMapper& mapper;
+  } done{*this};
+  long before = 0;
+  {
+    MutexLock lock(mu_);
+    before = invalidations_;
+  }
+  Result<Discovery> discovery = Discover(ctx, get_);
+  MutexLock lock(mu_);
+  Status outcome = discovery.ok() ? Ok() : Status(discovery.error());
+  if (discovery.ok()) Keep(std::move(discovery).value());
+  // An answer that may be older than an Invalidate doesn't count as one, nor does the end of this caller's own context.
+  if (before == invalidations_ && (outcome.ok() || ctx.Check().ok())) {
+    last_refresh_ = clock_.Monotonic();
+    last_outcome_ = outcome;
+  }
+  return outcome;
+}
+
+void RestMapper::Keep(Discovery discovery) {
   Table table;
   for (Resource& r : discovery.resources) table[{r.group, r.kind}].push_back(std::move(r));
-  MutexLock lock(mu_);
   // A group that doesn't answer now keeps what it last said.
   for (auto& [kind, versions] : discovered_) {
     if (discovery.stale.contains(kind.group) && !table.contains(kind)) table[kind] = std::move(versions);
   }
   discovered_ = std::move(table);
   stale_ = std::move(discovery.stale);
-  last_refresh_ = clock_.Monotonic();
-  return Ok();
 }
 
 }  // namespace capi::kube

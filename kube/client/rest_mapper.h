@@ -1,6 +1,7 @@
 // From kinds to resources, by discovery; never by guessing a plural.
 #pragma once
 
+#include <condition_variable>
 #include <map>
 #include <optional>
 #include <set>
@@ -15,7 +16,8 @@
 namespace capi::kube {
 
 // Answers for built-in kinds (resource.h) without asking. For others asks once (aggregated discovery, two requests,
-// where the server offers it) and keeps the answer. An unknown kind asks again at most once a second. Thread-safe.
+// where the server offers it) and keeps the answer. An unknown kind asks again at most once a second, also where the
+// last time failed. One asks for all; the others wait for its answer, each until its own context ends. Thread-safe.
 class RestMapper {
  public:
   // `get` performs a GET: path and Accept header to body.
@@ -25,6 +27,12 @@ class RestMapper {
   // kNotFound when the server has no such kind (at that version, when one is named). Without a version: the
   // server's preferred one. kUnavailable for an unknown kind of a group whose server doesn't answer now.
   Result<Resource> For(const Context& ctx, const GroupKind& kind, std::string_view version = "");
+  // What discovery says of a kind; an error where discovery itself fails.
+  struct Finding {
+    std::optional<Resource> resource;
+    bool group_is_stale = false;  // of a kind without `resource`: the server of its group doesn't answer now
+  };
+  Result<Finding> Look(const Context& ctx, const GroupKind& kind, std::string_view version = "");
   // The same from what is known already; null without a request where it isn't known.
   std::optional<Resource> Known(const GroupKind& kind, std::string_view version = "");
   // Adds what is known from elsewhere: a CRD just applied. Kept until Invalidate, also where discovery lags behind.
@@ -36,13 +44,19 @@ class RestMapper {
  private:
   using Table = std::map<GroupKind, std::vector<Resource>>;  // versions of a kind, the preferred one first
   std::optional<Resource> Lookup(const GroupKind& kind, std::string_view version) const CAPI_REQUIRES(mu_);
-  Status Refresh(const Context& ctx) CAPI_EXCLUDES(mu_);  // does nothing within a second of the last time
+  // Asks, or waits for who asks already. Within a second of the last time its outcome stands.
+  Status Refresh(const Context& ctx) CAPI_EXCLUDES(mu_);
+  Status AskNow(const Context& ctx) CAPI_EXCLUDES(mu_);
+  void Keep(Discovery discovery) CAPI_REQUIRES(mu_);
 
   Getter get_;
   Clock& clock_;
-  Mutex refreshing_;  // taken before mu_; one asks, the others wait for its answer
   Mutex mu_;
-  std::optional<MonoTime> last_refresh_ CAPI_GUARDED_BY(mu_);
+  std::condition_variable_any changed_;
+  bool asking_ CAPI_GUARDED_BY(mu_) = false;
+  long invalidations_ CAPI_GUARDED_BY(mu_) = 0;
+  std::optional<MonoTime> last_refresh_ CAPI_GUARDED_BY(mu_);  // its end
+  Status last_outcome_ CAPI_GUARDED_BY(mu_);                   // of that
   Table discovered_ CAPI_GUARDED_BY(mu_);
   Table learned_ CAPI_GUARDED_BY(mu_);
   std::set<std::string> stale_ CAPI_GUARDED_BY(mu_);

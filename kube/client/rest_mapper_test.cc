@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <future>
 #include <map>
 #include <thread>
 
@@ -123,14 +125,106 @@ TEST_F(RestMapperTest, WhatIsLearnedNeedsNoRequestAndOutlivesDiscoveryThatLagsBe
   EXPECT_FALSE(mapper_.Known({"new.io", "Cat"}).has_value());
 }
 
-TEST_F(RestMapperTest, AFailureIsPassedOnAndTriedAgainByTheNextCall) {
+// F3: a server that answers discovery with errors isn't asked again by each of many callers.
+TEST_F(RestMapperTest, AFailureIsPassedOnForASecondAndThenTriedAgain) {
   auto apis = answers_.extract("/apis");
-  auto failed = mapper_.For(ctx_, {"x.io", "Fox"});
-  ASSERT_FALSE(failed.ok());
-  EXPECT_EQ(failed.code(), Code::kUnavailable);
-  EXPECT_EQ(failed.error().message, "discovery of /apis: 503");
+  for (int i = 0; i < 5; ++i) {
+    auto failed = mapper_.For(ctx_, {"x.io", "Fox"});
+    ASSERT_FALSE(failed.ok());
+    EXPECT_EQ(failed.code(), Code::kUnavailable);
+    EXPECT_EQ(failed.error().message, "discovery of /apis: 503");
+  }
+  EXPECT_THAT(asked_, testing::ElementsAre("/api", "/apis"));
   answers_.insert(std::move(apis));
+  clock_.Advance(Seconds(1));
   EXPECT_TRUE(mapper_.For(ctx_, {"x.io", "Fox"}).ok());
+}
+
+TEST_F(RestMapperTest, AnInvalidationEndsAFailureToo) {
+  auto apis = answers_.extract("/apis");
+  EXPECT_FALSE(mapper_.For(ctx_, {"x.io", "Fox"}).ok());
+  answers_.insert(std::move(apis));
+  mapper_.Invalidate();
+  EXPECT_TRUE(mapper_.For(ctx_, {"x.io", "Fox"}).ok());
+}
+
+// A kind that can't be told now is told apart from discovery that fails.
+TEST_F(RestMapperTest, SaysWhetherTheServerOfAGroupIsAway) {
+  auto down = mapper_.Look(ctx_, {"down.io", "Thing"});
+  ASSERT_TRUE(down.ok());
+  EXPECT_FALSE(down->resource.has_value());
+  EXPECT_TRUE(down->group_is_stale);
+  auto none = mapper_.Look(ctx_, {"x.io", "Nothing"});
+  ASSERT_TRUE(none.ok());
+  EXPECT_FALSE(none->resource.has_value());
+  EXPECT_FALSE(none->group_is_stale);
+  answers_.clear();
+  clock_.Advance(Seconds(1));
+  EXPECT_EQ(mapper_.Look(ctx_, {"down.io", "Thing"}).code(), Code::kUnavailable);
+}
+
+// A getter that hangs until it is told to go on.
+struct Hanging {
+  std::promise<void> asked, go;
+  std::future<void> may_go = go.get_future();
+  std::atomic<int> rounds = 0;
+  std::function<Result<std::string>(std::string_view)> answer;
+  FakeClock clock;
+  RestMapper mapper{[this](const Context&, std::string_view path, std::string_view) -> Result<std::string> {
+                      if (path == "/api" && ++rounds == 1) {
+                        asked.set_value();
+                        may_go.wait();
+                      }
+                      return answer(path);
+                    },
+                    clock};
+};
+
+// F8: one who waits for another's request ends by its own deadline, and when it is stopped.
+TEST(RestMapper, WhoWaitsForAnothersQuestionEndsByItself) {
+  Hanging hanging;
+  hanging.answer = [](std::string_view path) { return std::string(path == "/api" ? kApi : kApis); };
+  std::jthread first([&] { EXPECT_TRUE(hanging.mapper.For(Context{}, {"x.io", "Fox"}).ok()); });
+  hanging.asked.get_future().wait();
+  EXPECT_EQ(hanging.mapper.For(Context{}.WithTimeout(Millis(50)), {"x.io", "Fox"}).code(), Code::kDeadlineExceeded);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(hanging.mapper.For(Context{}.WithStop(stop.get_token()), {"x.io", "Fox"}).code(), Code::kCancelled);
+  hanging.go.set_value();
+  EXPECT_TRUE(hanging.mapper.For(Context{}.WithTimeout(Seconds(60)), {"x.io", "Ox"}).ok());
+  EXPECT_EQ(hanging.rounds, 1) << "its answer is everybody's";
+}
+
+// What one caller's own end makes of its question says nothing of the server: who waited asks itself.
+TEST(RestMapper, ACallerThatIsStoppedFailsAlone) {
+  Hanging hanging;
+  hanging.answer = [&](std::string_view path) -> Result<std::string> {
+    if (hanging.rounds == 1) return Error{Code::kCancelled, "stopped", {}};
+    return std::string(path == "/api" ? kApi : kApis);
+  };
+  std::stop_source stop;
+  std::jthread first([&] {
+    EXPECT_EQ(hanging.mapper.For(Context{}.WithStop(stop.get_token()), {"x.io", "Fox"}).code(), Code::kCancelled);
+  });
+  hanging.asked.get_future().wait();
+  stop.request_stop();
+  hanging.go.set_value();
+  EXPECT_TRUE(hanging.mapper.For(Context{}.WithTimeout(Seconds(60)), {"x.io", "Fox"}).ok());
+}
+
+// I13: a CRD that comes while discovery is asked for isn't missed: the answer may be older.
+TEST(RestMapper, AnAnswerFromBeforeAnInvalidationDoesNotStand) {
+  Hanging hanging;
+  hanging.answer = [&](std::string_view path) -> Result<std::string> {
+    if (path == "/api") return std::string(kApi);
+    return hanging.rounds == 1 ? R"({"kind":"APIGroupDiscoveryList","items":[]})" : std::string(kApis);
+  };
+  std::jthread first([&] { EXPECT_EQ(hanging.mapper.For(Context{}, {"x.io", "Fox"}).code(), Code::kNotFound); });
+  hanging.asked.get_future().wait();
+  hanging.mapper.Invalidate();
+  hanging.go.set_value();
+  first.join();
+  EXPECT_TRUE(hanging.mapper.For(Context{}.WithTimeout(Seconds(60)), {"x.io", "Fox"}).ok());
 }
 
 }  // namespace

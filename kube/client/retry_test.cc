@@ -28,9 +28,12 @@ const std::string kLimited =
     Answer(429, R"({"kind":"Status","reason":"TooManyRequests","message":"slow"})", "Retry-After: 60\r\n");
 
 struct Credentials : CredentialSource {
-  Result<Credential> Get(const Context&, bool refresh) override {
-    refreshed += refresh ? 1 : 0;
-    return Credential{refresh ? "new" : "old", "", ""};
+  Result<Credential> Get(const Context&, const Credential* refused) override {
+    if (refused != nullptr) {
+      ++refreshed;
+      EXPECT_EQ(refused->authorization, "old");
+    }
+    return Credential{.authorization = refused != nullptr ? "new" : "old"};
   }
   int refreshed = 0;
 };

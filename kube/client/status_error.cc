@@ -12,7 +12,11 @@ namespace capi::kube {
 namespace {
 
 constexpr std::chrono::seconds kLongestWait(24 * 3600);
+constexpr size_t kLongestBody = 500;
 constexpr std::string_view kInitializing = "storage is (re)initializing";
+// How a server-side apply of a field that the schema doesn't have, or of a value of another type, is refused: with a
+// plain 500 and no reason, as if the server were in trouble.
+constexpr std::string_view kNotOfItsSchema = "failed to create typed patch object (";
 
 struct ReasonCode {
   std::string_view reason;
@@ -73,13 +77,22 @@ bool HasCause(const Json& status, std::string_view reason) {
   return false;
 }
 
+// By a webhook or a policy, whatever reason these give, and not for what the object is.
+bool IsDenied(std::string_view message) {
+  auto says = [&](std::string_view words) { return message.find(words) != message.npos; };
+  return (says("admission webhook \"") && says("denied the request")) ||
+         (says("AdmissionPolicy '") && says("denied request: "));
+}
+
 // What the reason alone doesn't tell.
 Code Refine(Code code, const Json& status, std::string_view message) {
+  if (GetString(status, {"reason"}).empty() && message.starts_with(kNotOfItsSchema)) return Code::kFailedPrecondition;
   if (code == Code::kRateLimited && message.find(kInitializing) != message.npos) return Code::kUnavailable;
   if (code == Code::kInternal && (message.find("failed calling webhook") != message.npos ||
                                   message.find("conversion webhook for") != message.npos)) {
     return Code::kUnavailable;
   }
+  if (code == Code::kInvalidArgument && IsDenied(message)) return Code::kPermissionDenied;
   if (code == Code::kPermissionDenied && HasCause(status, "NamespaceTerminating")) return Code::kFailedPrecondition;
   return code;
 }
@@ -98,6 +111,14 @@ std::string MessageOf(const Json& status, std::string_view reason) {
   }
   if (message.empty()) message = reason.empty() ? "the server gave no reason" : std::string(reason);
   return message;
+}
+
+// What isn't a Status, on one line in valid UTF-8. A page of a proxy's, say, is told by its size: a part of it could
+// end with a part of a secret's value, which nobody would find in it (I7).
+std::string Quoted(std::string_view body) {
+  if (body.empty()) return "";
+  if (body.size() > kLongestBody) return fmt::format(", with a body of {} bytes", body.size());
+  return ": " + Json(std::string(body)).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -125,11 +146,8 @@ Error ErrorFromResponse(const http::Response& response) {
     if (Find(*body, {"code"}) == nullptr) Ensure(*body, {"code"}) = response.status;
     out = ErrorFromStatus(*body);
   } else {
-    std::string text = Json(std::string(Trim(response.body).substr(0, 300)))
-                           .dump(-1, ' ', false, Json::error_handler_t::replace);  // one line, valid UTF-8
     out.code = CodeOf("", response.status);
-    out.message = response.body.empty() ? fmt::format("HTTP {}", response.status)
-                                        : fmt::format("HTTP {}: {}", response.status, text);
+    out.message = fmt::format("HTTP {}{}", response.status, Quoted(Trim(response.body)));
   }
   if (StorageInitializing(out)) return out;
   std::string header = response.headers.Get("Retry-After");

@@ -38,9 +38,26 @@ TEST(ErrorFromStatus, MapsReasonsToCodes) {
       {R"({"reason":"Forbidden","code":403,"message":"m","details":{"causes":[{"reason":"NamespaceTerminating",
          "message":"m"}]}})",
        Code::kFailedPrecondition, "m"},
+      // F5, F9: an apply of an unknown field, and of a field of another type, as API servers answer them.
+      {R"({"status":"Failure","message":"failed to create typed patch object (n/m; /v1, Kind=ConfigMap): .dataa: field not declared in schema","code":500})",
+       Code::kFailedPrecondition,
+       "failed to create typed patch object (n/m; /v1, Kind=ConfigMap): .dataa: field not declared in schema"},
+      {R"({"message":"failed to create typed patch object (n/m; apps/v1, Kind=Deployment): .spec.replicas: expected numeric (int or float), got string","code":500})",
+       Code::kFailedPrecondition,
+       "failed to create typed patch object (n/m; apps/v1, Kind=Deployment): .spec.replicas: expected numeric (int or "
+       "float), got string"},
+      {R"({"message":"failed to create typed live object (n/m; /v1, Kind=ConfigMap): no such type","code":500})",
+       Code::kUnavailable, "failed to create typed live object (n/m; /v1, Kind=ConfigMap): no such type"},
+      {R"({"reason":"InternalError","message":"failed to create typed patch object (n/m): x","code":500})",
+       Code::kInternal, "failed to create typed patch object (n/m): x"},
       {R"({"reason":"Invalid","code":422,"message":"bad: first","details":{"causes":[{"message":"first",
          "field":"x"},{"message":"second","field":"spec.y"},{"message":"third"}]}})",
        Code::kInvalidArgument, "bad: first (spec.y: second, third)"},
+      // U9: what is denied isn't invalid: another object of that kind would be denied as well.
+      {R"({"reason":"Invalid","code":422,"message":"x: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no"})",
+       Code::kPermissionDenied, "x: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no"},
+      {R"({"code":400,"message":"admission webhook \"w.example.com\" denied the request: no"})",
+       Code::kPermissionDenied, "admission webhook \"w.example.com\" denied the request: no"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.status);
@@ -82,6 +99,11 @@ TEST(ErrorFromResponse, TakesTheHeaderAndBareAnswers) {
   EXPECT_EQ(error.message, "gone away");
   EXPECT_FALSE(error.retry_after.has_value());
   EXPECT_EQ(ErrorFromResponse({.status = 500, .headers = {}, .body = ""}).message, "HTTP 500");
+  const std::string page(500, 'x');
+  EXPECT_EQ(ErrorFromResponse({.status = 502, .headers = {}, .body = page}).message, "HTTP 502: \"" + page + "\"");
+  EXPECT_EQ(ErrorFromResponse({.status = 502, .headers = {}, .body = page + "y"}).message,
+            "HTTP 502, with a body of 501 bytes")
+      << "I7: never a part of it";
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/http/url.h"
 #include "kube/client/status_error.h"
 
 namespace capi::kube {
@@ -20,26 +21,29 @@ Result<std::unique_ptr<Transport>> Transport::Create(const Config& config, const
   http::Options http_options;
   http_options.tls = config.tls;
   http_options.proxy = config.proxy;
-  auto http = TRY_WITH(http::Client::Create(config.server, std::move(http_options)), "API server " + config.server);
+  auto http = TRY_WITH(http::Client::Create(config.server, std::move(http_options)),
+                       "API server " + http::PrintableUrl(config.server));
   return std::unique_ptr<Transport>(new Transport(config, options, std::move(http)));
 }
 
 Result<http::Response> Transport::Do(const Context& ctx, const Call& call) {
-  bool refreshed = false, fresh = true;  // of the credentials: ever, and just now
+  std::optional<Credential> refused;  // by a 401, at most once
+  bool fresh = true;                  // nothing was sent with these credentials yet
   Context bounded = ctx;
   for (int sent = 1;; ++sent) {
-    http::Headers credentials = TRY(Authorize(ctx, refreshed && fresh));
-    if (fresh && !ctx.deadline) bounded = ctx.WithTimeout(options_.timeout);
+    Identity identity = TRY(Authorize(ctx, fresh && refused ? &*refused : nullptr));
+    if (fresh) bounded = Bounded(ctx, call);
     fresh = false;
-    Result<http::Response> answer = Send(bounded, call, std::move(credentials));
+    Result<http::Response> answer = Send(bounded, call, std::move(identity.headers));
     if (!answer.ok()) {
       if (!Lost(answer.error()) || !call.repeatable || call.on_data || sent > options_.max_retries) return answer;
       continue;  // the gate says when
     }
     if (answer->status >= 200 && answer->status < 300) return answer;
     Error error = ErrorFromResponse(*answer);
-    if (answer->status == 401 && config_.credentials != nullptr && !refreshed) {
-      refreshed = fresh = true;
+    if (answer->status == 401 && config_.credentials != nullptr && !refused) {
+      refused = std::move(identity.credential);
+      fresh = true;
       continue;
     }
     std::optional<Millis> wait = RetryIn(bounded, call, error, sent);
@@ -50,8 +54,13 @@ Result<http::Response> Transport::Do(const Context& ctx, const Call& call) {
 }
 
 Status Transport::Ping(const Context& ctx) {
-  http::Headers credentials = TRY(Authorize(ctx, false));
-  return TRY(Send(ctx, {.target = "/readyz", .accept = "*/*"}, std::move(credentials))), Ok();
+  Identity identity = TRY(Authorize(ctx, nullptr));
+  return TRY(Send(ctx, {.target = "/readyz", .accept = "*/*"}, std::move(identity.headers))), Ok();
+}
+
+Context Transport::Bounded(const Context& ctx, const Call& call) const {
+  if (call.timeout) return ctx.WithTimeout(*call.timeout);
+  return ctx.deadline ? ctx : ctx.WithTimeout(options_.timeout);
 }
 
 std::optional<Millis> Transport::RetryIn(const Context& ctx, const Call& call, const Error& error, int sent) const {
@@ -77,6 +86,7 @@ Result<http::Response> Transport::Send(const Context& ctx, const Call& call, htt
   for (const auto& [name, value] : credentials.all()) request.headers.Add(name, value);
   request.on_data = call.on_data;
   request.max_silence = call.max_silence;
+  request.max_body = call.max_body;
   request.idempotent = call.repeatable || call.method == "GET";
 
   if (may_write_ && Writes(call) && !call.unguarded) request.before_send = [&] { return may_write_(ctx); };
@@ -93,28 +103,38 @@ Result<http::Response> Transport::Send(const Context& ctx, const Call& call, htt
   return answer;
 }
 
-Result<http::Headers> Transport::Authorize(const Context& ctx, bool refresh) {
-  http::Headers headers;
+Result<Transport::Identity> Transport::Authorize(const Context& ctx, const Credential* refused) {
+  Identity identity;
+  http::Headers& headers = identity.headers;
   if (!config_.impersonate_user.empty()) {
     headers.Set("Impersonate-User", config_.impersonate_user);
     if (!config_.impersonate_uid.empty()) headers.Set("Impersonate-Uid", config_.impersonate_uid);
     for (const std::string& group : config_.impersonate_groups) headers.Add("Impersonate-Group", group);
   }
-  if (config_.credentials == nullptr) return headers;
-  CredentialSource::Credential credential = TRY_WITH(config_.credentials->Get(ctx, refresh), "credentials");
-  if (!credential.authorization.empty()) headers.Set("Authorization", credential.authorization);
-  if (credential.client_cert_pem.empty()) return headers;
+  if (config_.credentials == nullptr) return identity;
+  identity.credential = TRY_WITH(config_.credentials->Get(ctx, refused), "credentials");
+  if (!identity.credential.authorization.empty()) headers.Set("Authorization", identity.credential.authorization);
+  TRY(UseCertificate(identity.credential));
+  return identity;
+}
 
+// Two calls may come here in another order than they got their credentials in: the newer certificate stays.
+Status Transport::UseCertificate(const Credential& credential) {
   MutexLock lock(mu_);
-  if (credential.client_cert_pem == client_cert_) return headers;
-  http::TlsOptions tls = config_.tls;
-  tls.cert_pem = credential.client_cert_pem;
-  tls.key_pem = credential.client_key_pem;
-  tls.cert_file.clear();
-  tls.key_file.clear();
-  TRY(http_->SetTls(std::move(tls)));
-  client_cert_ = credential.client_cert_pem;
-  return headers;
+  if (credential.generation < client_cert_generation_) return Ok();
+  if (credential.client_cert_pem != client_cert_) {
+    http::TlsOptions tls = config_.tls;
+    if (!credential.client_cert_pem.empty()) {
+      tls.cert_pem = credential.client_cert_pem;
+      tls.key_pem = credential.client_key_pem;
+      tls.cert_file.clear();
+      tls.key_file.clear();
+    }
+    TRY(http_->SetTls(std::move(tls)));
+    client_cert_ = credential.client_cert_pem;
+  }
+  client_cert_generation_ = credential.generation;
+  return Ok();
 }
 
 }  // namespace capi::kube

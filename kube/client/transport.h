@@ -22,6 +22,8 @@ struct Call {
   // Of a 2xx answer. Such a call isn't sent again, but for a 401 and storage that is (re)initializing.
   std::function<Status(std::string_view piece)> on_data;
   std::optional<Millis> max_silence;  // as in http::Request
+  std::optional<Millis> timeout;      // from when there are credentials, beside the context's own deadline
+  size_t max_body = 16u << 20;        // of the answer; several times what etcd takes for one object
 };
 
 // Thread-safe.
@@ -31,8 +33,8 @@ class Transport {
 
   // The 2xx answer. Others are errors (client.h). A 429, or a 503 that says when to come back, is sent again after that
   // time, since the server did nothing; sooner where storage is (re)initializing; a 401 once, with fresh credentials.
-  // Without a deadline of the context's own the call has ClientOptions.timeout, from when there are credentials: a
-  // person may have to log in first.
+  // Without a deadline of the context's own, or a timeout of its own, the call has ClientOptions.timeout, from when
+  // there are credentials: a person may have to log in first.
   Result<http::Response> Do(const Context& ctx, const Call& call);
 
   // As Client::GuardWrites.
@@ -44,9 +46,18 @@ class Transport {
   Transport(Config config, ClientOptions options, std::unique_ptr<http::Client> http)
       : config_(std::move(config)), options_(std::move(options)), http_(std::move(http)) {}
 
+  using Credential = CredentialSource::Credential;
+
   Result<http::Response> Send(const Context& ctx, const Call& call, http::Headers credentials);
-  // The headers that say who asks.
-  Result<http::Headers> Authorize(const Context& ctx, bool refresh) CAPI_EXCLUDES(mu_);
+  // Who asks, in headers and in the TLS client certificate; `refused` as for CredentialSource.
+  struct Identity {
+    http::Headers headers;
+    Credential credential;
+  };
+  Result<Identity> Authorize(const Context& ctx, const Credential* refused) CAPI_EXCLUDES(mu_);
+  Status UseCertificate(const Credential& credential) CAPI_EXCLUDES(mu_);
+  // The time of a call that has just got its credentials.
+  Context Bounded(const Context& ctx, const Call& call) const;
   // How long to wait before `call`, which has been sent `sent` times, is sent again; null to give up.
   std::optional<Millis> RetryIn(const Context& ctx, const Call& call, const Error& error, int sent) const;
 
@@ -56,7 +67,9 @@ class Transport {
   OutageGate gate_;
   std::function<Status(const Context&)> may_write_;
   Mutex mu_;
-  std::string client_cert_ CAPI_GUARDED_BY(mu_);  // the one last given by an exec plugin
+  // The one last given by an exec plugin.
+  std::string client_cert_ CAPI_GUARDED_BY(mu_);
+  std::uint64_t client_cert_generation_ CAPI_GUARDED_BY(mu_) = 0;
 };
 
 }  // namespace capi::kube

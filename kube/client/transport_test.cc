@@ -93,16 +93,16 @@ TEST(Transport, AnyAnswerToAPingWillDo) {
 TEST(Transport, ACallsOwnTimeBeginsWithItsCredentials) {
   struct Slow : CredentialSource {
     explicit Slow(FakeClock& fake) : clock(fake) {}
-    Result<Credential> Get(const Context& ctx, bool) override {
+    Result<Credential> Get(const Context& ctx, const Credential*) override {
       EXPECT_FALSE(ctx.deadline.has_value());
-      clock.Advance(Seconds(300));
-      return Credential{"Bearer x", "", ""};
+      clock.Advance(std::chrono::minutes(20));
+      return Credential{.authorization = "Bearer x"};
     }
     FakeClock& clock;
   };
   auto server = http::Server::Start({}, [](const http::ServerRequest& request) {
     bool knows = request.headers.Get("Authorization") == "Bearer x";
-    return http::Response{.status = knows ? 200 : 401, .headers = {}, .body = "ok"};
+    return http::Response{.status = knows ? 200 : 401, .headers = {}, .body = "{}"};
   });
   ASSERT_TRUE(server.ok()) << server.error().message;
   FakeClock clock;
@@ -113,6 +113,76 @@ TEST(Transport, ACallsOwnTimeBeginsWithItsCredentials) {
   auto client = *Client::Connect(config, {.timeout = Seconds(30)});
   auto answer = client->Raw(ctx, "GET", "/version");
   ASSERT_TRUE(answer.ok()) << answer.error().message;
+  Status watched = client->Watch(ctx, Builtin("Secret"), "", {}, [](WatchEvent) { return Ok(); });
+  ASSERT_FALSE(watched.ok());
+  EXPECT_EQ(watched.error().message, "watch: the stream ended in the middle of an event") << "it had all of its time";
+}
+
+// F8: of two calls that come back from their credentials in another order, the newer certificate counts.
+TEST(Transport, AnOlderCertificateDoesNotReplaceANewerOne) {
+  struct Turns : CredentialSource {
+    Result<Credential> Get(const Context&, const Credential*) override { return next; }
+    Credential next;
+  };
+  http_testing::TestCa ca;
+  Config config;
+  auto turns = std::make_shared<Turns>();
+  config.credentials = turns;
+  std::string seen;
+  http_testing::Pem own = ca.Issue({.alt_names = "IP:127.0.0.1"});
+  http_testing::RawServer server([&](http_testing::Peer& peer, int) {
+    http_testing::TlsPeer tls(peer, own.cert, own.key, ca.pem());
+    if (!tls.ok()) return;
+    tls.ReadRequest();
+    seen = tls.ClientCommonName();
+    tls.Write("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok");
+  });
+  config.server = "https://127.0.0.1:" + std::to_string(server.port());
+  config.tls.ca_pem = ca.pem();
+  auto client = *Client::Connect(config, {});
+  auto ask_with = [&](const char* name, std::uint64_t generation) {
+    http_testing::Pem pem = ca.Issue({.common_name = name});
+    turns->next = {.client_cert_pem = pem.cert, .client_key_pem = pem.key, .generation = generation};
+    auto answer = client->Raw(Context{}.WithTimeout(Seconds(30)), "GET", "/version");
+    EXPECT_TRUE(answer.ok()) << answer.error().message;
+    return seen;
+  };
+  EXPECT_EQ(ask_with("first", 1), "first");
+  EXPECT_EQ(ask_with("second", 2), "second");
+  EXPECT_EQ(ask_with("late", 1), "second");
+}
+
+// A list that has no end, or that is too large to be one.
+TEST(Transport, AListHasAnEnd) {
+  int pages = 0;
+  bool same = true;
+  auto server = http::Server::Start({}, [&](const http::ServerRequest&) {
+    std::string token = same ? "x" : "x" + std::to_string(pages);
+    ++pages;
+    return http::Response{
+        .status = 200, .headers = {}, .body = R"({"metadata":{"continue":")" + token + R"("},"items":[]})"};
+  });
+  ASSERT_TRUE(server.ok()) << server.error().message;
+  auto client = *Client::Connect({.server = "http://" + (*server)->address()}, {});
+  auto listed = client->List(Context{}.WithTimeout(Seconds(60)), Builtin("Secret"), "");
+  ASSERT_FALSE(listed.ok());
+  EXPECT_EQ(listed.code(), Code::kInternal);
+  EXPECT_EQ(pages, 2);
+  same = false;
+  listed = client->List(Context{}.WithTimeout(Seconds(60)), Builtin("Secret"), "");
+  ASSERT_FALSE(listed.ok());
+  EXPECT_EQ(listed.code(), Code::kInternal) << listed.error().message;
+}
+
+TEST(Transport, AnAnswerHasABound) {
+  http_testing::RawServer server([](http_testing::Peer& peer, int) {
+    peer.ReadRequest();
+    peer.Write("HTTP/1.1 200 OK\r\nContent-Length: 20000000\r\n\r\n");
+    peer.WaitForEnd();
+  });
+  auto client = *Client::Connect({.server = server.url()}, {.max_retries = 0});
+  EXPECT_EQ(client->Get(Context{}.WithTimeout(Seconds(30)), Builtin("Secret"), "n", "a").code(),
+            Code::kInvalidArgument);
 }
 
 // F8: an answer is one as soon as its head is there: calls that wait for the server's return go on.

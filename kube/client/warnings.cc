@@ -1,5 +1,7 @@
 #include "kube/client/warnings.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -8,7 +10,7 @@
 namespace capi::kube {
 namespace {
 
-constexpr size_t kLongest = 500;
+constexpr size_t kLongest = 1024;
 constexpr std::string_view kCode = "299 ";  // the one that API servers use
 
 // Takes a quoted string from the front of `text`.
@@ -41,14 +43,6 @@ std::optional<std::string> TakeWarning(std::string_view& text) {
   return warning;
 }
 
-// At the boundary of a character.
-void Cut(std::string& text) {
-  if (text.size() <= kLongest) return;
-  size_t end = kLongest;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  text.resize(end);
-}
-
 }  // namespace
 
 std::vector<std::string> WarningsOf(const http::Headers& headers) {
@@ -57,7 +51,7 @@ std::vector<std::string> WarningsOf(const http::Headers& headers) {
     if (ToLower(name) != "warning") continue;
     std::string_view rest = Trim(value);
     while (auto warning = TakeWarning(rest)) {
-      Cut(*warning);
+      if (warning->size() > kLongest) warning = fmt::format("a warning of {} bytes", warning->size());
       bool usable = !warning->empty() && IsValidUtf8(*warning);
       if (usable && std::find(out.begin(), out.end(), *warning) == out.end()) out.push_back(std::move(*warning));
       if (!rest.starts_with(',')) break;
@@ -68,7 +62,12 @@ std::vector<std::string> WarningsOf(const http::Headers& headers) {
 }
 
 bool IsFieldWarning(std::string_view warning) {
-  return warning.starts_with("unknown field \"") || warning.starts_with("duplicate field \"");
+  for (std::string_view prefix : {"unknown field \"", "duplicate field \""}) {
+    if (!warning.starts_with(prefix) || !warning.ends_with('"') || warning.size() <= prefix.size() + 1) continue;
+    std::string_view path = warning.substr(prefix.size(), warning.size() - prefix.size() - 1);
+    if (path.find('"') == path.npos) return true;
+  }
+  return false;
 }
 
 }  // namespace capi::kube

@@ -13,7 +13,7 @@ CAPI_FUZZ(warnings, "kube/client",
   headers.Add("Warning", input);
   std::set<std::string> seen;
   for (const std::string& warning : capi::kube::WarningsOf(headers)) {
-    FUZZ_REQUIRE(!warning.empty() && warning.size() <= 500 && capi::IsValidUtf8(warning));
+    FUZZ_REQUIRE(!warning.empty() && warning.size() <= 1024 && capi::IsValidUtf8(warning));
     FUZZ_REQUIRE(seen.insert(warning).second);
   }
 }

@@ -17,7 +17,7 @@ TEST(Warnings, AreReadFromTheirHeaders) {
     std::string header;
     std::vector<std::string> warnings;
   };
-  const std::string long_text(600, 'x');
+  const std::string long_text(1024, 'x');
   const Case cases[] = {
       {R"(299 - "unknown field \"spec.a\"")", {R"(unknown field "spec.a")"}},
       {R"(299 agent "a", 299 - "b" "Sat, 25 Aug 2012 23:34:45 GMT",299 - "c, d")", {"a", "b", "c, d"}},
@@ -30,7 +30,9 @@ TEST(Warnings, AreReadFromTheirHeaders) {
       {R"(299 - "no end\)", {}},
       {R"(299 - "ok" nonsense, 299 - "unseen")", {"ok"}},
       {"299 - \"not \xff UTF-8\"", {}},
-      {"299 - \"" + long_text + "\"", {long_text.substr(0, 500)}},
+      {"299 - \"" + long_text + "\"", {long_text}},
+      {"299 - \"" + long_text + "x\"", {"a warning of 1025 bytes"}},  // I7: never a part of it
+      {R"(299  "no agent")", {}},
       {"", {}},
   };
   for (const Case& c : cases) {
@@ -48,7 +50,10 @@ TEST(Warnings, AreReadFromTheirHeaders) {
 TEST(Warnings, OfFieldsAreTold) {
   EXPECT_TRUE(IsFieldWarning(R"(unknown field "status.a")"));
   EXPECT_TRUE(IsFieldWarning(R"(duplicate field "spec.a")"));
-  EXPECT_FALSE(IsFieldWarning("policy/v1beta1 PodDisruptionBudget is deprecated"));
+  for (const char* other : {"policy/v1beta1 PodDisruptionBudget is deprecated", R"(unknown field "a": hunter2)",
+                            R"(unknown field "a", got "hunter2")", R"(unknown field "")", R"(unknown field ")"}) {
+    EXPECT_FALSE(IsFieldWarning(other)) << other;
+  }
 }
 
 // F9: every write asks for them and hands them up.

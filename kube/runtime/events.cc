@@ -83,9 +83,12 @@ class EventRecorder::Impl {
     WallTime first, last;
   };
 
-  std::optional<QueuedEvent> Next(const std::stop_token& stop) CAPI_NO_THREAD_SAFETY_ANALYSIS {
+  std::optional<QueuedEvent> Next(const std::stop_token& stop) {
     MutexLock lock(mu_);
-    auto some = [this]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return queue_.size() > 0; };
+    auto some = [this] {
+      mu_.AssertHeld();
+      return queue_.size() > 0;
+    };
     clock_.WaitUntil(changed_, mu_, stop, MonoTime::max(), some);
     return stop.stop_requested() ? std::nullopt : queue_.Pop();
   }

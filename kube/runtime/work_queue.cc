@@ -10,6 +10,7 @@ WorkQueue::WorkQueue(Clock& clock, BackoffOptions backoff, unsigned seed, std::f
 
 void WorkQueue::Add(const std::string& key) {
   MutexLock lock(mu_);
+  timed_.erase(key);
   AddLocked(key);
 }
 
@@ -23,6 +24,7 @@ void WorkQueue::AddAfter(const std::string& key, Millis delay) {
   MutexLock lock(mu_);
   if (dirty_.contains(key)) return;
   if (delay <= Millis(0)) {
+    timed_.erase(key);
     AddLocked(key);
     return;
   }
@@ -69,8 +71,10 @@ std::optional<std::string> WorkQueue::Get(const std::stop_token& stop) {
       return key;
     }
     MonoTime due = NextDue();
-    clock_.WaitUntil(changed_, mu_, stop, due,
-                     [this, due]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return !ready_.empty() || NextDue() < due; });
+    clock_.WaitUntil(changed_, mu_, stop, due, [this, due] {
+      mu_.AssertHeld();
+      return !ready_.empty() || NextDue() < due;
+    });
   }
   return std::nullopt;
 }
@@ -78,7 +82,16 @@ std::optional<std::string> WorkQueue::Get(const std::stop_token& stop) {
 void WorkQueue::Done(const std::string& key) {
   MutexLock lock(mu_);
   processing_.erase(key);
-  if (dirty_.contains(key)) PushReady(key);
+  if (dirty_.contains(key)) {
+    PushReady(key);
+  } else {
+    timed_.erase(key);
+  }
+}
+
+bool WorkQueue::ByTimeAlone(const std::string& key) const {
+  MutexLock lock(mu_);
+  return timed_.contains(key) && !dirty_.contains(key);
 }
 
 size_t WorkQueue::size() const {
@@ -107,6 +120,7 @@ void WorkQueue::PromoteDue() {
   MonoTime now = clock_.Monotonic();
   while (!by_time_.empty() && by_time_.begin()->first <= now) {
     std::string key = by_time_.begin()->second;
+    timed_.insert(key);
     AddLocked(key);
   }
 }

@@ -43,6 +43,8 @@ class WorkQueue {
   // Blocks for the next key; nullopt when stopped. Done must follow.
   std::optional<std::string> Get(const std::stop_token& stop);
   void Done(const std::string& key);
+  // Of a key in work: whether nothing but its time has asked for it, until now.
+  bool ByTimeAlone(const std::string& key) const;
   size_t size() const;  // keys ready to be worked on
 
  private:
@@ -66,6 +68,7 @@ class WorkQueue {
   std::deque<std::string> ready_ CAPI_GUARDED_BY(mu_);
   std::set<std::string> dirty_ CAPI_GUARDED_BY(mu_);  // in ready_, or to go there when done
   std::set<std::string> processing_ CAPI_GUARDED_BY(mu_);
+  std::set<std::string> timed_ CAPI_GUARDED_BY(mu_);  // ready or in work because their time had come
   std::map<std::string, MonoTime> waiting_ CAPI_GUARDED_BY(mu_);
   std::set<std::pair<MonoTime, std::string>> by_time_ CAPI_GUARDED_BY(mu_);  // the same as waiting_
   std::map<std::string, Failures> failures_ CAPI_GUARDED_BY(mu_);

@@ -107,6 +107,37 @@ TEST(WorkQueue, DelayedKeysComeWhenTheirTimeHasCome) {
   }
 }
 
+// F6: what a pass finds that time alone began, no event told of.
+TEST(WorkQueue, TellsWhatTimeAloneBegan) {
+  FakeClock clock;
+  WorkQueue queue(clock, kNoJitter, kSeed);
+  auto begin = [&] {
+    clock.Advance(Millis(100));
+    EXPECT_EQ(Take(queue), "a");
+  };
+  queue.AddAfter("a", Millis(100));
+  begin();
+  EXPECT_TRUE(queue.ByTimeAlone("a"));
+  queue.Add("a");
+  EXPECT_FALSE(queue.ByTimeAlone("a")) << "an event came meanwhile";
+  queue.Done("a");
+  begin();
+  EXPECT_FALSE(queue.ByTimeAlone("a")) << "an event began it";
+  queue.AddAfter("a", Millis(100));
+  queue.Done("a");
+  begin();
+  EXPECT_TRUE(queue.ByTimeAlone("a"));
+  queue.AddAfter("a", Millis(0));
+  queue.Done("a");
+  begin();
+  EXPECT_FALSE(queue.ByTimeAlone("a")) << "it goes on at once";
+  queue.Done("a");
+  queue.AddAfter("a", Millis(100));
+  queue.Add("a");
+  begin();
+  EXPECT_FALSE(queue.ByTimeAlone("a")) << "the event came first";
+}
+
 TEST(WorkQueue, AddSupersedesADelay) {
   FakeClock clock;
   WorkQueue queue(clock, kNoJitter, kSeed);

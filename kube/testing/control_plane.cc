@@ -43,7 +43,9 @@ constexpr char kNode[] = R"({"apiVersion":"v1","kind":"Node","metadata":{"name":
 
 class StaticToken : public CredentialSource {
  public:
-  Result<Credential> Get(const Context&, bool) override { return Credential{std::string("Bearer ") + kToken, "", ""}; }
+  Result<Credential> Get(const Context&, const Credential*) override {
+    return Credential{.authorization = std::string("Bearer ") + kToken};
+  }
 };
 
 // A port that stays ours also while nobody listens on it: bound but never listening, it is chosen for nobody else, and

@@ -97,7 +97,10 @@ class Breaker {
   }
   void Sleep(Millis time) {
     MutexLock lock(mu_);
-    changed_.wait_for(mu_, time, [this]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return broken_; });
+    changed_.wait_for(mu_, time, [this] {
+      mu_.AssertHeld();
+      return broken_;
+    });
   }
 
  private:
@@ -149,7 +152,10 @@ class FaultProxy::Impl {
   void SetFaults(std::function<Fault(const ProxyRequest&)> faults) {
     MutexLock lock(mu_);
     faults_ = std::move(faults);
-    unasked_.wait(mu_, [this]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return asking_ == 0; });
+    unasked_.wait(mu_, [this] {
+      mu_.AssertHeld();
+      return asking_ == 0;
+    });
   }
   std::vector<ProxyRequest> requests() {
     MutexLock lock(mu_);
@@ -369,7 +375,7 @@ std::string FaultProxy::WriteKubeconfig(const std::string& folder) const {
   const Config& config = impl_->config();
   std::string token;
   if (config.credentials) {
-    auto credential = config.credentials->Get(Context{}, false);
+    auto credential = config.credentials->Get(Context{}, nullptr);
     if (credential.ok() && credential->authorization.rfind("Bearer ", 0) == 0)
       token = credential->authorization.substr(7);
   }

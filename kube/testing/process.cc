@@ -135,7 +135,10 @@ Result<std::unique_ptr<Process>> Process::Start(ProcessOptions options) {
     shared.changed.notify_all();
   });
   MutexLock lock(shared.mu);
-  shared.changed.wait(shared.mu, [&]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return shared.pid.has_value(); });
+  shared.changed.wait(shared.mu, [&] {
+    shared.mu.AssertHeld();
+    return shared.pid.has_value();
+  });
   if (shared.start_error) {
     Code code = *shared.start_error == ENOENT || *shared.start_error == EACCES ? Code::kNotFound : Code::kInternal;
     return Error{code, fmt::format("{}: {}", shared.options.argv[0], std::strerror(*shared.start_error)), {}};
@@ -163,10 +166,12 @@ void Process::Signal(int number) {
   if (!state_->end && state_->pid) kill(*state_->pid, number);
 }
 
-std::optional<int> Process::Wait(Millis timeout) CAPI_NO_THREAD_SAFETY_ANALYSIS {
+std::optional<int> Process::Wait(Millis timeout) {
   MutexLock lock(state_->mu);
-  state_->changed.wait_for(state_->mu, timeout,
-                           [&]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return state_->end.has_value(); });
+  state_->changed.wait_for(state_->mu, timeout, [&] {
+    state_->mu.AssertHeld();
+    return state_->end.has_value();
+  });
   return state_->end;
 }
 

@@ -78,7 +78,7 @@ Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Install& step
   Done restored;
   if (!step.drifts.empty()) restored = RestoreDrift(ctx, o, Restore{step.drifts, std::nullopt});
   if (restored.inventory) o.inventory = *restored.inventory;
-  if (!step.rollback_to.empty()) pods_.Explain(ctx, o.provider.id.Key(), o.fleet);
+  if (!step.rollback_to.empty()) Explain(ctx, o, o.fleet);
   Done done = installer_.Install(ctx, o, step.rollback_to);
   if (!done.inventory) done.inventory = restored.inventory;
   done.restored = std::move(restored.restored);
@@ -113,14 +113,14 @@ Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Await& step) 
     return Did(std::move(done));
   }
   if (!done.fleet) done.fleet = o.fleet;
-  pods_.Explain(ctx, o.provider.id.Key(), *done.fleet);
+  Explain(ctx, o, *done.fleet);
   done.again_after = std::min<Millis>(step.left, kPodsEvery);
   return Did(std::move(done));
 }
 
 Actor::Acted Actor::Take(const Context& ctx, Observation& o, const GiveUp&) {
   Fleet fleet = o.fleet;
-  pods_.Explain(ctx, o.provider.id.Key(), fleet);
+  Explain(ctx, o, fleet);
   GivenUp given_up = GiveUpRollout(o, fleet);
   return Did({.hold = std::move(given_up.hold), .fleet = std::move(fleet), .rollout = std::move(given_up.entry)});
 }
@@ -138,6 +138,13 @@ Actor::Acted Actor::Take(const Context&, Observation& o, const Migrate&) {
 }
 
 Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Adopt&) { return Did(installer_.Adopt(ctx, o)); }
+
+// What pods say goes into the history before the pass is reported (I7).
+void Actor::Explain(const Context& ctx, const Observation& o, Fleet& fleet) {
+  const std::string key = o.provider.id.Key();
+  pods_.Explain(ctx, key, fleet);
+  needs_.secrets.Hide(ctx, key, fleet);
+}
 
 Done Actor::RestoreDrift(const Context& ctx, Observation& o, const Restore& step) {
   const std::string& applied = o.provider.status.applied;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "operator/act/installer.h"
+#include "operator/act/known_secrets.h"
 #include "operator/act/migrations.h"
 #include "operator/act/remover.h"
 #include "operator/act/restorer.h"
@@ -28,6 +29,7 @@ class Actor {
     const Settings& settings;
     const Sources& sources;
     SecretMasks& masks;
+    KnownSecrets& secrets;
     Fights& fights;
     Clock& clock;
     std::string own_ns;                                // where the operator keeps what is its own
@@ -66,6 +68,8 @@ class Actor {
   Acted Take(const Context& ctx, Observation& o, const GiveUp& step);
   Acted Take(const Context& ctx, Observation& o, const Migrate& step);
   Acted Take(const Context& ctx, Observation& o, const Adopt& step);
+  // Asks the pods why workloads don't come up (U5).
+  void Explain(const Context& ctx, const Observation& o, Fleet& fleet);
   Done RestoreDrift(const Context& ctx, Observation& o, const Restore& step);
   Done RestoreFromRender(const Context& ctx, const Observation& o, const Restore& step);
 

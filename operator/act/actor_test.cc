@@ -33,8 +33,9 @@ class ActorTest : public ::testing::Test {
     observer_.emplace(Observer::Needs{*client_, cache_, *watches_, settings_, fights_, *use_, SystemClock(),
                                       [](const std::string&) { return MigrationProgress{}; },
                                       [](const std::string&) { return std::string(); }});
-    writer_.emplace(*client_, cache_);
-    actor_.emplace(Actor::Needs{*client_, *observer_, cache_, *writer_, settings_, sources_, masks_, fights_,
+    writer_.emplace(*client_, cache_, masks_);
+    secrets_.emplace(*client_, cache_, masks_, settings_);
+    actor_.emplace(Actor::Needs{*client_, *observer_, cache_, *writer_, settings_, sources_, masks_, *secrets_, fights_,
                                 SystemClock(), "own", [this](const std::string& key) {
                                   MutexLock lock(mu_);
                                   woken_.push_back(key);
@@ -71,6 +72,7 @@ class ActorTest : public ::testing::Test {
   Settings settings_;
   Sources sources_{settings_, {}};
   SecretMasks masks_;
+  std::optional<KnownSecrets> secrets_;
   Fights fights_{SystemClock()};
   std::optional<UseFinder> use_;
   std::optional<Observer> observer_;

@@ -98,11 +98,17 @@ Installer::Step Installer::RecoverVariables(const Context& ctx, Observation& o, 
   Observation bare = AtVersion(o, o.former->version);
   bare.config_secret.reset();
   auto inputs = ReadRenderInputs(ctx, needs_.client, bare);
-  if (!inputs.ok()) return NotAdopted(reason::kComponentsCustomizationError, inputs.error());
+  if (!inputs.ok()) return InputsHold(inputs.error());
+  KindScopes scopes(needs_.client.mapper());
+  inputs->cluster_scoped = scopes.Lookup();
   auto turn = rendering_.Take(ctx);
   if (!turn.ok()) return NotAdopted(reason::kAPIServerUnavailable, turn.error());
   auto marked = templating::MarkVariables(ToRenderInput(bare, m.release, std::move(*inputs), needs_.settings));
   turn->reset();
+  // Where a kind turns out to have no namespace, the next pass knows that, and looks for its objects where they are.
+  auto right = scopes.Settle(ctx);
+  if (right.ok() && !*right) right = Error{Code::kUnavailable, "the kinds of the release weren't known yet", {}};
+  if (!right.ok()) return NotAdopted(reason::kAPIServerUnavailable, right.error());
   // What is wrong with the release itself the real render says better.
   if (!marked.ok() || marked->objects.empty()) return std::nullopt;
   auto live = ReadLive(ctx, needs_.client, marked->objects);

@@ -7,13 +7,15 @@
 namespace capi::ops {
 namespace {
 
-constexpr Seconds kPause{5};
+constexpr Millis kFirstPause = Seconds(5), kLongestPause = std::chrono::minutes(5);
 
 Result<std::vector<api::ProviderId>> ListProviders(const Context& ctx, kube::Client& client) {
   std::vector<api::ProviderId> ids;
   for (const auto& kind : api::kProviderKinds) {
-    auto list = TRY(client.List(ctx, api::ResourceOf(kind.type), "", {.metadata_only = true}));
-    for (const auto& object : list.items) ids.push_back({kind.type, object.ns(), object.name()});
+    auto list = client.List(ctx, api::ResourceOf(kind.type), "", {.metadata_only = true});
+    if (!list.ok() && list.code() == Code::kNotFound) continue;  // the cluster has no such kind, so none of them
+    if (!list.ok()) return list.error();
+    for (const auto& object : list->items) ids.push_back({kind.type, object.ns(), object.name()});
   }
   return ids;
 }
@@ -60,11 +62,11 @@ std::vector<ClusterctlEntry> WithoutProvider(const std::vector<ClusterctlEntry>&
 }
 
 void AdoptInventory(const Context& ctx, kube::Client& client, const std::string& ns) {
-  for (;;) {
+  for (Millis pause = kFirstPause;; pause = std::min(pause * 2, kLongestPause)) {
     auto done = Once(ctx, client, ns);
     if (done.ok()) break;
     ctx.log.Warn("clusterctl's inventory can't be adopted yet", {{"error", done.error().message}});
-    if (!ctx.clock->Sleep(ctx.stop, kPause)) return;
+    if (!ctx.clock->Sleep(ctx.stop, pause)) return;
   }
   // A part of the operator runs as long as the operator.
   while (ctx.clock->Sleep(ctx.stop, std::chrono::hours(24))) continue;

@@ -15,7 +15,7 @@ std::vector<ClusterctlEntry> WithoutProvider(const std::vector<ClusterctlEntry>&
                                              const std::vector<api::ProviderId>& providers, const std::string& ns);
 
 // Creates them, each at the installed version and in the namespace of its components; tries until that worked or `ctx`
-// ends. What becomes of them the controller decides.
+// ends, after 5 s, 10 s and so on to 5 min. What becomes of them the controller decides.
 void AdoptInventory(const Context& ctx, kube::Client& client, const std::string& ns);
 
 }  // namespace capi::ops

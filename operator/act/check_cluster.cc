@@ -1,4 +1,8 @@
 // Installer::CheckCluster: what needs the cluster and comes before the first write (behaviour.md I5, I13, U3).
+#include <fmt/core.h>
+
+#include <set>
+
 #include "api/reasons.h"
 #include "operator/act/installer.h"
 #include "operator/act/materials.h"
@@ -13,6 +17,29 @@ namespace reason = api::reason;
 
 Hold NotAccepted(std::string_view why, const Error& error) {
   return ServerHold(std::string(condition::kProviderInstalled), std::string(why), error);
+}
+
+// I8: a kind that came after the render, which took it for one with a namespace. An object under another identity than
+// the live one would be applied, and the live one pruned.
+std::optional<kube::GroupKind> WithAnotherScope(kube::RestMapper& mapper,
+                                                const std::vector<kube::Manifest>& manifests) {
+  std::set<kube::GroupKind> own;  // their CRD comes with the release, and says it
+  for (const auto& manifest : manifests) own.insert({manifest.crd_group, manifest.crd_kind});
+  for (const auto& manifest : manifests) {
+    if (own.contains(manifest.id.group_kind())) continue;
+    auto known = mapper.Known(manifest.id.group_kind());
+    if (known && known->namespaced == manifest.id.ns.empty()) return manifest.id.group_kind();
+  }
+  return std::nullopt;
+}
+
+// kUnavailable passes by itself: the next try renders with what is known now.
+Hold RenderedTooSoon(const kube::GroupKind& kind) {
+  return NotAccepted(reason::kMissingKinds,
+                     Error{Code::kUnavailable,
+                           fmt::format("the cluster got kind {} while the release was rendered: it is rendered again",
+                                       kind.ToString()),
+                           {}});
 }
 
 }  // namespace
@@ -31,6 +58,7 @@ Installer::Step Installer::CheckCluster(const Context& ctx, const Observation& o
     missing = applier_.MissingKinds(ctx, m.manifests);
   }
   if (!missing.ok()) return NotAccepted(reason::kAPIServerUnavailable, missing.error());
+  if (auto kind = WithAnotherScope(needs_.client.mapper(), m.manifests)) return RenderedTooSoon(*kind);
   m.candidate.missing_kinds = std::move(*missing);
   if (auto hold = CheckInstall(InstallRule::Stage::kKinds, o, m.candidate)) return hold;
   auto fresh = needs_.observer.IsFresh(ctx, o.provider.id.Key(), ids);

@@ -8,6 +8,7 @@
 #include "api/reasons.h"
 #include "base/encoding.h"
 #include "base/strings.h"
+#include "operator/act/known_secrets.h"
 #include "operator/act/materials.h"
 #include "operator/act/rebuild.h"
 #include "operator/act/restorer.h"
@@ -56,6 +57,7 @@ std::string_view FetchReason(const Error& error) {
     case Code::kDeadlineExceeded: return reason::kSourceUnreachable;
     case Code::kUnauthenticated:
     case Code::kPermissionDenied: return reason::kSourceCredentialsRejected;
+    case Code::kFailedPrecondition: return reason::kVerificationFailed;
     default: return reason::kComponentsFetchError;
   }
 }
@@ -68,6 +70,8 @@ Hold FetchHold(const Error& error, std::string_view not_found) {
     hold.retry = Retry::kAt;
     hold.after = std::chrono::minutes(10);
   }
+  // T6: the same wrong file as a rule; but nobody tells when the right one is there.
+  if (error.code == Code::kFailedPrecondition) hold.retry = Retry::kRefused;
   return hold;
 }
 
@@ -121,7 +125,7 @@ Installer::Step Installer::Resolve(const Context& ctx, Observation& o, Material&
     if (o.releases.empty()) return NothingSelected(o);
     if (o.provider.spec.version.empty()) {
       auto repository = StoredRepository(needs_.client, o.releases, "the selected ConfigMaps");
-      if (Step hold = PickVersion(ctx, o, *repository, m)) return hold;
+      if (Step hold = PickVersion(ctx, o, *repository)) return hold;
     }
     const StoredRelease* stored = WantedRelease(o);
     if (stored == nullptr) return VersionNotStored(o);
@@ -140,12 +144,12 @@ Installer::Step Installer::Resolve(const Context& ctx, Observation& o, Material&
   if (!repository.ok()) return NotInstalled(reason::kFetchConfigValidationError, repository.error());
   m.repository = std::move(repository).value();
   if (!o.provider.spec.version.empty()) return std::nullopt;
-  if (Step hold = PickVersion(ctx, o, *m.repository, m)) return hold;
+  if (Step hold = PickVersion(ctx, o, *m.repository)) return hold;
   if (const StoredRelease* stored = WantedRelease(o); stored != nullptr && !m.forced) m.stored = *stored;
   return std::nullopt;
 }
 
-Installer::Step Installer::PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository, Material&) {
+Installer::Step Installer::PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository) {
   auto version = fetch::LatestVersion(ctx, repository, WantedContracts(o));
   if (!version.ok()) return FetchHold(version.error().With("choosing a version"), reason::kNoReleaseFound);
   ctx.log.Info("chose a version", {{"version", version->ToString()}, {"from", repository.Describe()}});
@@ -220,19 +224,46 @@ Installer::Step Installer::Gate(const Context& ctx, Observation& o, Material& m)
   return CheckInstall(InstallRule::Stage::kContract, o, m.candidate);
 }
 
+Result<Rendered> Installer::RenderInTurn(const Context& ctx, const Observation& o, Material& m, RenderInputs inputs,
+                                         const KindScopes& scopes) {
+  auto turn = TRY(rendering_.Take(ctx));
+  auto rendered = RenderManifests(o, m.release, std::move(inputs), needs_.settings);
+  // The texts are no longer needed, and the trees are gone: give their pages back before the next provider's come.
+  if (!m.fetched && scopes.settled()) std::string().swap(m.release.components);
+  malloc_trim(0);
+  return rendered;
+}
+
+// The cluster is asked outside of the turn: whatever it takes, the others go on (I8).
+Result<Rendered> Installer::RenderRight(const Context& ctx, const Observation& o, Material& m,
+                                        const RenderInputs& inputs) {
+  KindScopes scopes(needs_.client.mapper());
+  auto with_scopes = [&] {
+    RenderInputs asked = inputs;
+    asked.cluster_scoped = scopes.Lookup();
+    return asked;
+  };
+  Rendered rendered = TRY(RenderInTurn(ctx, o, m, with_scopes(), scopes));
+  bool right = rendered.hold || TRY_WITH(scopes.Settle(ctx), "asking which kinds have a namespace");
+  if (!right) {
+    rendered = {};
+    rendered = TRY(RenderInTurn(ctx, o, m, with_scopes(), scopes));
+  }
+  if (!m.fetched) std::string().swap(m.release.components);
+  return rendered;
+}
+
 Installer::Step Installer::Render(const Context& ctx, const Observation& o, Material& m) {
   auto inputs = ReadRenderInputs(ctx, needs_.client, o);
-  if (!inputs.ok()) return NotRead(reason::kComponentsCustomizationError, inputs.error());
-  auto turn = rendering_.Take(ctx);
-  if (!turn.ok()) return NotAccepted(reason::kAPIServerUnavailable, turn.error());
-  auto rendered = RenderManifests(o, m.release, std::move(inputs).value(), needs_.settings);
-  // The texts are no longer needed, and the trees are gone: give their pages back before the next provider's come.
-  if (!m.fetched) std::string().swap(m.release.components);
-  malloc_trim(0);
-  turn->reset();
+  if (!inputs.ok()) return InputsHold(inputs.error());
+  auto done = RenderRight(ctx, o, m, *inputs);
+  if (!done.ok()) return NotAccepted(reason::kAPIServerUnavailable, done.error());
+  Rendered& rendered = *done;
   m.manifests = std::move(rendered.manifests);
+  std::vector<kube::ObjectId> ids;
+  for (const auto& manifest : m.manifests) ids.push_back(manifest.id);
   auto cached = needs_.cache.Get(o.provider.id.Key());
-  const SecretValues secrets = WithoutKnown(std::move(rendered.secrets), m.manifests, cached.get());
+  const SecretValues secrets = WithoutKnown(std::move(rendered.secrets), ids, cached.get());
   needs_.masks.Put(o.provider.id.Key(), secrets);
   if (rendered.hold) return rendered.hold;
   auto hashed = needs_.key.HashSecrets(ctx, m.manifests, secrets);
@@ -335,17 +366,15 @@ Installer::Step Installer::ApplyPart(const Context& ctx, Observation& o, const s
   };
   const kube::Inventory current = m.inventory;
   auto applied = applier_.Apply(ctx, part, current, changes, left_behind);
+  needs_.observer.tracks().ExpectWritten(changes);
   for (const auto& change : changes) {
-    bool written =
-        change.action == kube::Change::Action::kCreated || change.action == kube::Change::Action::kConfigured;
-    if (change.action == kube::Change::Action::kFailed) continue;
-    m.inventory.Put(change.id, change.entry);
-    if (!written || !(IsWorkload(change.id) || IsCrd(change.id))) continue;
-    needs_.observer.tracks().Expect(change.id, change.resource_version);
+    if (change.action != kube::Change::Action::kFailed) m.inventory.Put(change.id, change.entry);
   }
-  AddServerWarnings(changes, m.warnings);
+  const std::string key = o.provider.id.Key();
+  warnings_.Note(key, changes, m.inventory);
   done.inventory = m.inventory;
   done.warnings = m.warnings;
+  warnings_.AddTo(key, *done.warnings);
   if (m.forced && applied.ok()) done.handled_reconcile_at = ReconcileAt(o);
   if (!applied.ok()) return NotAccepted(reason::kInstallFailed, applied.error());
   auto fleet = needs_.observer.ObserveFleet(ctx, o.provider.id.Key(), m.inventory);

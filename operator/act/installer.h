@@ -7,10 +7,12 @@
 #include "kube/apply/apply.h"
 #include "operator/act/fetched_releases.h"
 #include "operator/act/inventory_key.h"
+#include "operator/act/kind_scopes.h"
 #include "operator/act/migrations.h"
 #include "operator/act/release_store.h"
 #include "operator/act/render_turn.h"
 #include "operator/act/rendered_cache.h"
+#include "operator/act/server_warnings.h"
 #include "operator/act/sources.h"
 #include "operator/observe/observe.h"
 #include "operator/report/secret_masks.h"
@@ -18,6 +20,9 @@
 #include "operator/report/summarize.h"
 
 namespace capi::ops {
+
+struct RenderInputs;
+struct Rendered;
 
 // Thread-safe.
 class Installer {
@@ -46,9 +51,11 @@ class Installer {
   std::optional<Hold> RenderAgain(const Context& ctx, Observation& o);
   // behaviour.md U4: removes what is marked stale, once everything new is healthy.
   Done Prune(const Context& ctx, const Observation& o);
-
   // Drops what is kept for a provider that is gone.
-  void Forget(const std::string& key) { fetched_.Drop(key); }
+  void Forget(const std::string& provider) {
+    warnings_.Forget(provider);
+    fetched_.Drop(provider);
+  }
 
  private:
   struct Material;  // a release and what was made of it
@@ -57,13 +64,16 @@ class Installer {
   bool TakeLastRender(const Observation& o, Material& m);
   Result<std::string> GitHubToken(const Context& ctx, const Observation& o);
   Step Resolve(const Context& ctx, Observation& o, Material& m);
-  Step PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository, Material& m);
+  Step PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository);
   Step Fetch(const Context& ctx, const Observation& o, Material& m);
   void KeepFetched(const Context& ctx, const Observation& o, const Material& m);
   Step Load(const Context& ctx, const Observation& o, Material& m);
   Step Inspect(const Observation& o, Material& m);
   Step Gate(const Context& ctx, Observation& o, Material& m);
   Step Render(const Context& ctx, const Observation& o, Material& m);
+  Result<Rendered> RenderRight(const Context& ctx, const Observation& o, Material& m, const RenderInputs& inputs);
+  Result<Rendered> RenderInTurn(const Context& ctx, const Observation& o, Material& m, RenderInputs inputs,
+                                const KindScopes& scopes);
   Step CheckCluster(const Context& ctx, const Observation& o, Material& m);
   Step CheckStoredVersions(const Observation& o, Material& m);
   Step ReadLiveCrds(const Context& ctx, const Observation& o, Material& m);
@@ -86,6 +96,7 @@ class Installer {
   kube::Applier applier_;
   RenderTurns rendering_;
   FetchedReleases fetched_;
+  ServerWarnings warnings_;
 };
 
 }  // namespace capi::ops

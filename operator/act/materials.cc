@@ -61,10 +61,6 @@ Result<Secret> ReadSecret(const Context& ctx, kube::Client& client, const api::O
 
 Result<RenderInputs> ReadRenderInputs(const Context& ctx, kube::Client& client, const Observation& o) {
   RenderInputs inputs;
-  inputs.cluster_scoped = [&ctx, &client](const kube::GroupKind& kind) -> std::optional<bool> {
-    auto resource = client.mapper().For(ctx, kind);
-    return resource.ok() ? std::optional(!resource->namespaced) : std::nullopt;
-  };
   if (o.config_secret) {
     inputs.variables = TRY(ReadSecret(ctx, client, o.config_secret->ref));
     auto images = inputs.variables.find("images");
@@ -80,9 +76,26 @@ Result<RenderInputs> ReadRenderInputs(const Context& ctx, kube::Client& client, 
     const auto& ref = o.additional_manifests->ref;
     kube::Object map = TRY_WITH(client.Get(ctx, kube::Builtin("ConfigMap"), ref.ns, ref.name),
                                 fmt::format("ConfigMap {}/{}", ref.ns, ref.name));
-    inputs.additional_manifests = GetString(map.json(), {"data", "manifests"});
+    const Json* manifests = Find(map.json(), {"data", "manifests"});
+    if (manifests == nullptr || !manifests->is_string()) {
+      return Error{Code::kFailedPrecondition,
+                   fmt::format("ConfigMap {}/{} (spec.additionalManifests) has no key manifests under data: put the "
+                               "manifests there, this provider then goes on",
+                               ref.ns, ref.name),
+                   {}};
+    }
+    inputs.additional_manifests = manifests->get<std::string>();
   }
   return inputs;
+}
+
+Hold InputsHold(const Error& error) {
+  if (error.code == Code::kFailedPrecondition) {
+    return Hold{std::string(condition::kPreflightCheckPassed), std::string(reason::kAdditionalManifestsNotFound),
+                error.message, Retry::kWaiting};
+  }
+  const std::string installed(condition::kProviderInstalled), why(reason::kComponentsCustomizationError);
+  return error.code == Code::kInvalidArgument ? HoldFor(installed, why, error) : ServerHold(installed, why, error);
 }
 
 std::string MissingNamespaceLabels(const kube::Object& ns, const std::map<std::string, std::string>& wanted) {
@@ -152,18 +165,6 @@ Rendered RenderManifests(const Observation& o, const api::Release& release, Rend
   return out;
 }
 
-SecretValues WithoutKnown(SecretValues secrets, const std::vector<kube::Manifest>& manifests,
-                          const CachedProvider* cached) {
-  std::string known;
-  for (const auto& manifest : manifests) known += manifest.id.ToString() + "\n";
-  if (cached != nullptr) {
-    known += cached->provider->id.Key() + "\n";
-    if (const Json* spec = Find(cached->object->json(), {"spec"})) known += ToJsonText(*spec);
-  }
-  secrets.Except(known);
-  return secrets;
-}
-
 kube::Inventory MergeInventory(const kube::Inventory& old, const std::vector<kube::Manifest>& manifests,
                                bool keep_marks) {
   kube::Inventory merged;
@@ -205,17 +206,6 @@ bool Differs(const kube::Inventory& before, const kube::Inventory& merged,
     if (entry == nullptr || entry->hash != manifest.hash || entry->fields.empty()) return true;
   }
   return false;
-}
-
-void AddServerWarnings(const std::vector<kube::Change>& changes, std::vector<std::string>& warnings) {
-  constexpr size_t kInFull = 10;
-  size_t count = 0;
-  for (const kube::Change& change : changes) {
-    for (const std::string& warning : change.warnings) {
-      if (++count <= kInFull) warnings.push_back(fmt::format("{}: {}", change.id.ToString(), warning));
-    }
-  }
-  if (count > kInFull) warnings.push_back(fmt::format("{} more warnings of the API server", count - kInFull));
 }
 
 std::function<std::string(const kube::Object&)> KeepsOthers(const api::ProviderId& id) {

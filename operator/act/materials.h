@@ -54,10 +54,13 @@ struct RenderInputs {
   Secret variables;
   std::string additional_manifests;
   templating::ImageOverrides images;
-  templating::ScopeLookup cluster_scoped;  // asks the API server for kinds it hasn't met yet
+  templating::ScopeLookup cluster_scoped;  // KindScopes
 };
-// What it returns uses `ctx` and `client`.
+// All but `cluster_scoped`. kFailedPrecondition where the ConfigMap of additional manifests lacks its key: that is not
+// an empty one, of which everything is pruned.
 Result<RenderInputs> ReadRenderInputs(const Context& ctx, kube::Client& client, const Observation& o);
+// The condition for its error.
+Hold InputsHold(const Error& error);
 
 // The arguments must outlive the result.
 templating::RenderInput ToRenderInput(const Observation& o, const api::Release& release, RenderInputs inputs,
@@ -72,11 +75,6 @@ struct Rendered {
 };
 Rendered RenderManifests(const Observation& o, const api::Release& release, RenderInputs inputs,
                          const Settings& settings);
-
-// What the provider's own object says, and what its inventory will name, is no secret to those who read its conditions.
-// `cached` may be null.
-SecretValues WithoutKnown(SecretValues secrets, const std::vector<kube::Manifest>& manifests,
-                          const CachedProvider* cached);
 
 // What of the labels that the release's Namespace asks for the provider's own lacks (I8); "" for nothing.
 std::string MissingNamespaceLabels(const kube::Object& ns, const std::map<std::string, std::string>& wanted);
@@ -99,9 +97,6 @@ void ForgetFields(kube::Inventory& inventory);
 // Whether anything of the render isn't what was applied: then there is something to announce, and to send.
 bool Differs(const kube::Inventory& before, const kube::Inventory& merged,
              const std::vector<kube::Manifest>& manifests);
-
-// F9: what the API server warned of while it took these changes, with the object's name; after ten just how many more.
-void AddServerWarnings(const std::vector<kube::Change>& changes, std::vector<std::string>& warnings);
 
 // Why a live object isn't this provider's to delete; "" where it is (U4).
 std::function<std::string(const kube::Object&)> KeepsOthers(const api::ProviderId& id);

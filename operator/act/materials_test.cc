@@ -178,20 +178,5 @@ TEST(RenderManifests, ReadsVariablesFromSecretThenEnvironment) {
   EXPECT_EQ(rendered.hold->reason, api::reason::kMissingVariables);
 }
 
-TEST(Materials, WhatTheServerWarnsOfIsToldWithItsObject) {  // F9
-  auto change = [](std::string name, size_t count) {
-    return kube::Change{.id = {"", "ConfigMap", "n", std::move(name)},
-                        .warnings = std::vector<std::string>(count, "is deprecated")};
-  };
-  std::vector<std::string> warnings = {"of the render"};
-  AddServerWarnings({change("a", 0), change("b", 1)}, warnings);
-  EXPECT_THAT(warnings, ::testing::ElementsAre("of the render", "ConfigMap/n/b: is deprecated"));
-  warnings.clear();
-  AddServerWarnings({change("a", 9), change("b", 4)}, warnings);
-  ASSERT_EQ(warnings.size(), 11u);
-  EXPECT_EQ(warnings[9], "ConfigMap/n/b: is deprecated");
-  EXPECT_EQ(warnings[10], "3 more warnings of the API server");
-}
-
 }  // namespace
 }  // namespace capi::ops

@@ -75,8 +75,10 @@ void Migrations::Run(const Context& ctx) {
     std::optional<std::string> next;
     {
       MutexLock lock(mu_);
-      clock_.WaitUntil(changed_, mu_, ctx.stop, MonoTime::max(),
-                       [this]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return Next().has_value(); });
+      clock_.WaitUntil(changed_, mu_, ctx.stop, MonoTime::max(), [this] {
+        mu_.AssertHeld();
+        return Next().has_value();
+      });
       next = Next();
     }
     if (next && !ctx.stop.stop_requested()) RunOne(ctx, *next);

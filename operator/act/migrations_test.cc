@@ -272,7 +272,10 @@ class MigrationsTest : public ::testing::Test {
   Status Wait(const std::string& crd) {
     MutexLock lock(mu_);
     runs_.push_back(crd);
-    changed_.wait(mu_, [this]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return end_.has_value(); });
+    changed_.wait(mu_, [this] {
+      mu_.AssertHeld();
+      return end_.has_value();
+    });
     Status status = *end_;
     end_.reset();
     return status;

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/run_all.h"
 #include "base/strings.h"
-#include "base/thread_pool.h"
 #include "kube/apply/apply.h"
 #include "operator/observe/in_use.h"
 
@@ -88,7 +88,7 @@ std::vector<Result<Found>> ListAll(const Context& ctx, kube::Client& client, con
   for (size_t i = 0; i < kinds.size(); ++i) {
     tasks.push_back([&, i] { answers[i] = ListKind(ctx, client, kinds[i], selector); });
   }
-  ThreadPool(kParallel, kParallel).RunAll(std::move(tasks));
+  RunAll(kParallel, tasks);
   return answers;
 }
 

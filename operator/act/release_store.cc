@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/encoding.h"
@@ -22,7 +23,20 @@ Error Bad(const kube::Object& map, std::string_view what) {
   return {Code::kInvalidArgument, fmt::format("{} {}", Where(map.ns(), map.name()), what), {}};
 }
 
-std::string PartName(std::string_view name, size_t number) { return fmt::format("{}-part-{}", name, number); }
+constexpr size_t kDigestLength = 12;  // characters, of hexadecimal digits
+
+// Further parts of another content have other names, so that it can be written beside them. Without a digest: as
+// earlier versions of this operator wrote them.
+std::string PartName(std::string_view name, std::string_view digest, size_t number) {
+  return digest.empty() ? fmt::format("{}-part-{}", name, number) : fmt::format("{}-{}-part-{}", name, digest, number);
+}
+
+std::string PartsDigest(std::string_view packed) { return Sha256Hex(packed).substr(0, kDigestLength); }
+
+bool IsPartsDigest(std::string_view text) {
+  return text.empty() ||
+         (text.size() == kDigestLength && text.find_first_not_of("0123456789abcdef") == std::string_view::npos);
+}
 
 Result<std::string> BinaryComponents(const kube::Object& map) {
   const Json* binary = Find(map.json(), {"binaryData", "components"});
@@ -48,14 +62,19 @@ Result<size_t> PartCount(const kube::Object& map) {
 Result<std::string> Packed(const Context& ctx, kube::Client& client, const kube::Object& map) {
   std::string packed = TRY(BinaryComponents(map));
   size_t parts = TRY(PartCount(map));
+  const std::string digest = map.annotation(kAnnotationPartsDigest);
+  if (!IsPartsDigest(digest)) return Bad(map, fmt::format("has no digest in annotation {}", kAnnotationPartsDigest));
   for (size_t i = 2; i <= parts; ++i) {
-    std::string name = PartName(map.name(), i);
+    std::string name = PartName(map.name(), digest, i);
     kube::Object part = TRY_WITH(client.Get(ctx, ConfigMaps(), map.ns(), name),
                                  fmt::format("part {} of {} of {}", i, parts, Where(map.ns(), map.name())));
     packed += TRY(BinaryComponents(part));
     if (packed.size() > api::kMaxReleaseBytes) {
       return Bad(map, fmt::format("and its parts hold more than {} bytes", api::kMaxReleaseBytes));
     }
+  }
+  if (!digest.empty() && PartsDigest(packed) != digest) {
+    return Bad(map, fmt::format("and its parts aren't what annotation {} says", kAnnotationPartsDigest));
   }
   return packed;
 }
@@ -104,16 +123,54 @@ std::vector<kube::Object> Pack(const api::Provider& owner, const api::Release& r
   std::string packed = Gzip(release.components);
   size_t parts = (packed.size() + kPartLimit - 1) / kPartLimit;
   first["metadata"]["annotations"][std::string(api::kAnnotationCompressed)] = "true";
-  if (parts > 1) first["metadata"]["annotations"][std::string(kAnnotationParts)] = std::to_string(parts);
+  const std::string digest = PartsDigest(packed);
+  if (parts > 1) {
+    first["metadata"]["annotations"][std::string(kAnnotationParts)] = std::to_string(parts);
+    first["metadata"]["annotations"][std::string(kAnnotationPartsDigest)] = digest;
+  }
   first["binaryData"]["components"] = Base64Encode(std::string_view(packed).substr(0, kPartLimit));
   out.emplace_back(std::move(first));
   for (size_t i = 2; i <= parts; ++i) {
-    Json part = NewConfigMap(owner, PartName(name, i));
+    Json part = NewConfigMap(owner, PartName(name, digest, i));
     part["metadata"]["labels"] = {{std::string(kLabelPartOf), name}};
     part["binaryData"]["components"] = Base64Encode(std::string_view(packed).substr((i - 1) * kPartLimit, kPartLimit));
     out.emplace_back(std::move(part));
   }
   return out;
+}
+
+Result<kube::Object> Create(const Context& ctx, kube::Client& client, const kube::Object& map) {
+  auto created = client.Create(ctx, ConfigMaps(), map, {.field_manager = std::string(api::kFieldManager)});
+  if (!created.ok() && created.code() == Code::kAlreadyExists) {
+    created = client.Get(ctx, ConfigMaps(), map.ns(), map.name());
+  }
+  if (!created.ok()) return created.error().With(fmt::format("storing {}", Where(map.ns(), map.name())));
+  return created;
+}
+
+// All but the first, which goes last: a release is there only when all of its parts are.
+Status CreateParts(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& maps) {
+  for (size_t i = 1; i < maps.size(); ++i) TRY(Create(ctx, client, maps[i]));
+  return Ok();
+}
+
+// Nothing refers to them any more. What is left of them goes with the provider.
+void RemoveFormerParts(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& maps) {
+  const kube::Object& first = maps.front();
+  auto parts = client.List(ctx, ConfigMaps(), first.ns(),
+                           {.label_selector = fmt::format("{}={}", kLabelPartOf, first.name()), .metadata_only = true});
+  if (!parts.ok()) {
+    ctx.log.Warn("can't look for former parts of a release", {{"error", parts.error().message}});
+    return;
+  }
+  for (const kube::Object& part : parts->items) {
+    bool used = std::any_of(maps.begin(), maps.end(), [&](const auto& map) { return map.name() == part.name(); });
+    if (used) continue;
+    auto removed = client.Delete(ctx, ConfigMaps(), part.ns(), part.name(), {.uid = part.uid()});
+    if (!removed.ok() && removed.code() != Code::kNotFound) {
+      ctx.log.Warn("can't remove a former part of a release", {{"error", removed.error().message}});
+    }
+  }
 }
 
 class StoredReleases : public fetch::Repository {
@@ -175,16 +232,8 @@ Result<api::Release> ReadRelease(const Context& ctx, kube::Client& client, const
 Result<StoredRelease> StoreRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
                                    const api::Release& release) {
   std::vector<kube::Object> maps = Pack(owner, release);
-  // The first one last: a release is there only when all of its parts are.
-  for (size_t i = maps.size(); i-- > 0;) {
-    auto created = client.Create(ctx, ConfigMaps(), maps[i], {.field_manager = std::string(api::kFieldManager)});
-    if (!created.ok() && created.code() == Code::kAlreadyExists) {
-      created = client.Get(ctx, ConfigMaps(), maps[i].ns(), maps[i].name());
-    }
-    if (!created.ok()) return created.error().With(fmt::format("storing {}", Where(maps[i].ns(), maps[i].name())));
-    if (i == 0) return Describe(*created);
-  }
-  return Error{Code::kInternal, "a release without a ConfigMap", {}};
+  TRY(CreateParts(ctx, client, maps));
+  return Describe(TRY(Create(ctx, client, maps.front())));
 }
 
 Result<StoredRelease> ReplaceRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
@@ -198,15 +247,11 @@ Result<StoredRelease> ReplaceRelease(const Context& ctx, kube::Client& client, c
   bool same = stored.ok() && stored->components == release.components && stored->metadata == release.metadata;
   if (same || !live->has_label(api::kLabelManagedBy)) return Describe(*live);
   std::vector<kube::Object> maps = Pack(owner, release);
-  for (size_t i = maps.size(); i-- > 0;) {
-    auto written = client.Update(ctx, ConfigMaps(), maps[i], {.field_manager = std::string(api::kFieldManager)});
-    if (!written.ok() && written.code() == Code::kNotFound) {
-      written = client.Create(ctx, ConfigMaps(), maps[i], {.field_manager = std::string(api::kFieldManager)});
-    }
-    if (!written.ok()) return written.error().With(fmt::format("storing {}", Where(maps[i].ns(), maps[i].name())));
-    if (i == 0) return Describe(*written);
-  }
-  return Error{Code::kInternal, "a release without a ConfigMap", {}};
+  TRY(CreateParts(ctx, client, maps));
+  auto written = client.Update(ctx, ConfigMaps(), maps.front(), {.field_manager = std::string(api::kFieldManager)});
+  if (!written.ok()) return written.error().With(fmt::format("storing {}", Where(owner.id.ns, name)));
+  RemoveFormerParts(ctx, client, maps);
+  return Describe(*written);
 }
 
 std::unique_ptr<fetch::Repository> StoredRepository(kube::Client& client, const std::vector<StoredRelease>& releases,

@@ -19,6 +19,8 @@
 namespace capi::ops {
 
 inline constexpr std::string_view kAnnotationParts = "operator.cluster.x-k8s.io/parts";
+// The first characters of the SHA-256 of all parts together; further parts have them in their names.
+inline constexpr std::string_view kAnnotationPartsDigest = "operator.cluster.x-k8s.io/parts-digest";
 inline constexpr std::string_view kLabelPartOf = "operator.cluster.x-k8s.io/part-of";
 
 // Reads a release back. kNotFound when it is gone; kInvalidArgument, with the ConfigMap's name, for a missing key, a
@@ -30,7 +32,8 @@ Result<api::Release> ReadRelease(const Context& ctx, kube::Client& client, const
 Result<StoredRelease> StoreRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
                                    const api::Release& release);
 
-// The same for a release that was fetched again (behaviour.md U8): what was stored under its name, by us, gives way.
+// The same for a release that was fetched again (behaviour.md U8): what was stored under its name, by us, gives way. At
+// each moment the old one or the new one is there, whole (U7).
 Result<StoredRelease> ReplaceRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
                                      const api::Release& release);
 

@@ -43,7 +43,8 @@ class RemoverTest : public ::testing::Test {
     auto client = kube::Client::Connect({.server = "http://" + (*server)->address()}, {.max_retries = 0});
     EXPECT_TRUE(client.ok());
     ProviderCache cache([](const ProviderCache::Change&) {});
-    StatusWriter writer(**client, cache);
+    const SecretMasks masks;
+    StatusWriter writer(**client, cache, masks);
     Observation o = testing::Observed();
     o.provider.deleting = true;
     o.provider.annotations["operator.cluster.x-k8s.io/delete-crds"] = "true";

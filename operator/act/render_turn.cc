@@ -4,8 +4,10 @@ namespace capi::ops {
 
 Result<RenderTurns::Turn> RenderTurns::Take(const Context& ctx) {
   MutexLock lock(mu_);
-  bool mine = ctx.clock->WaitUntil(free_, mu_, ctx.stop, ctx.deadline.value_or(MonoTime::max()),
-                                   [this]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return !taken_; });
+  bool mine = ctx.clock->WaitUntil(free_, mu_, ctx.stop, ctx.deadline.value_or(MonoTime::max()), [this] {
+    mu_.AssertHeld();
+    return !taken_;
+  });
   TRY_WITH(ctx.Check(), "waiting for other providers to be rendered");
   if (!mine) return Error{Code::kDeadlineExceeded, "waiting for other providers to be rendered", {}};
   taken_ = true;

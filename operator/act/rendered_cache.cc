@@ -72,13 +72,16 @@ bool RenderedCache::Has(const std::string& provider, const std::string& inputs) 
   return Find(provider, inputs) != nullptr;
 }
 
-std::optional<kube::Manifest> RenderedCache::Get(const std::string& provider, const std::string& inputs,
-                                                 const kube::ObjectId& id) const {
+Result<std::optional<kube::Manifest>> RenderedCache::Get(const std::string& provider, const std::string& inputs,
+                                                         const kube::ObjectId& id) const {
+  const Error gone{Code::kNotFound, "the render had to make room for another one", {}};
   auto render = Find(provider, inputs);
-  if (!render) return std::nullopt;
+  if (!render) return gone;
   auto it = render->by_id.find(id);
-  if (it == render->by_id.end()) return std::nullopt;
-  return Unpacked(render->manifests[it->second]);
+  if (it == render->by_id.end()) return std::optional<kube::Manifest>();
+  auto manifest = Unpacked(render->manifests[it->second]);
+  if (!manifest) return gone;
+  return manifest;
 }
 
 std::optional<std::vector<kube::Manifest>> RenderedCache::All(const std::string& provider,
@@ -103,12 +106,9 @@ std::optional<RenderFacts> RenderedCache::Facts(const std::string& provider, con
 std::string RenderedCache::InputsOf(const std::string& provider) const {
   MutexLock lock(mu_);
   auto it = renders_.find(provider);
-  return it == renders_.end() ? "" : it->second.render->inputs;
-}
-
-size_t RenderedCache::bytes() const {
-  MutexLock lock(mu_);
-  return bytes_;
+  if (it == renders_.end()) return "";
+  it->second.used = ++uses_;
+  return it->second.render->inputs;
 }
 
 }  // namespace capi::ops

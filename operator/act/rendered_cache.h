@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "base/result.h"
 #include "kube/apply/manifest.h"
 
 namespace capi::ops {
@@ -32,17 +33,19 @@ class RenderedCache {
   // The provider is gone.
   void Drop(const std::string& provider);
 
-  // nullopt, or false: there is no render of these inputs, or it doesn't have the object.
+  // nullopt, or false: there is no render of these inputs.
   bool Has(const std::string& provider, const std::string& inputs) const;
-  std::optional<kube::Manifest> Get(const std::string& provider, const std::string& inputs,
-                                    const kube::ObjectId& id) const;
+  // nullopt: the render doesn't have the object. kNotFound: there is no render of these inputs (any more), so nobody
+  // knows.
+  Result<std::optional<kube::Manifest>> Get(const std::string& provider, const std::string& inputs,
+                                            const kube::ObjectId& id) const;
   // In the order of the render.
   std::optional<std::vector<kube::Manifest>> All(const std::string& provider, const std::string& inputs) const;
   std::optional<RenderFacts> Facts(const std::string& provider, const std::string& inputs) const;
 
-  // The digest that the provider's render was put with; "" for none.
+  // The digest that the provider's render was put with; "" for none. Counts as a use: what a pass was told is there
+  // isn't the first to go.
   std::string InputsOf(const std::string& provider) const;
-  size_t bytes() const;  // of all compressed texts
 
  private:
   struct Render {

@@ -29,6 +29,17 @@ bool WasApplied(const kube::InventoryEntry& entry, const kube::Manifest& manifes
   return entry.hash == manifest.hash || entry.hash == WithoutReplicas(manifest).hash;
 }
 
+// Another provider's render took its place since this pass began. Nothing is known of the release, so nothing changes;
+// the next pass renders again. Not at once: a render that never fits would be made over and over.
+Done RenderIsGone(const Context& ctx, const Restore& step, const Error& error) {
+  constexpr Millis kAgain = Seconds(10);
+  ctx.log.Warn("can't restore now", {{"error", error.message}});
+  Done done;
+  done.hold = step.hold;
+  done.again_after = kAgain;
+  return done;
+}
+
 }  // namespace
 
 bool IsAutoscaled(const Observation& o, const kube::ObjectId& id) {
@@ -58,7 +69,9 @@ Done Restorer::Run(const Context& ctx, const Observation& o, const Restore& step
   for (const Drift& drift : step.drifts) {
     const kube::InventoryEntry* entry = o.inventory.Find(drift.id);
     if (entry == nullptr) continue;
-    auto manifest = needs_.rendered.Get(key, o.rendered, drift.id);
+    auto rendered = needs_.rendered.Get(key, o.rendered, drift.id);
+    if (!rendered.ok()) return RenderIsGone(ctx, step, rendered.error());
+    std::optional<kube::Manifest>& manifest = *rendered;
     if (!manifest) {
       // The release no longer has it (a CRD that stays): there is nothing to restore it from.
       kube::InventoryEntry now = *entry;

@@ -31,7 +31,7 @@ Status Scaler::ScaleOne(const Context& ctx, const Observation& o, const kube::Ob
       auto returned = client_.Patch(ctx, resource, id.ns, id.name, kube::PatchType::kMerge, count,
                                     {.field_manager = claim->by, .subresource = "scale"});
       // Without the right to scale in others' names the count comes back all the same, as our own.
-      if (!returned.ok()) observer_.tracks().Doubt(id);
+      if (!returned.ok()) observer_.tracks().MarkUncertain(id);
       if (!returned.ok() && returned.code() != Code::kPermissionDenied) return returned.error().With(id.ToString());
       live = client_.Get(ctx, resource, id.ns, id.name);
       if (!live.ok()) return live.error().With(id.ToString());
@@ -45,7 +45,7 @@ Status Scaler::ScaleOne(const Context& ctx, const Observation& o, const kube::Ob
     if (!written.ok() && written.code() == Code::kNotFound) return Ok();
     if (!written.ok()) {
       last = written.error().With(id.ToString());
-      observer_.tracks().Doubt(id);
+      observer_.tracks().MarkUncertain(id);
       if (written.code() == Code::kConflict) continue;  // its controller writes its status all the time
       return last;
     }

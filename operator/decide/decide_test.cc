@@ -402,16 +402,29 @@ TEST(WantedRelease, IsTheNamedOrTheNewest) {
   EXPECT_EQ(WantedRelease(o), nullptr);
 }
 
-// I5: two that were made in one second; what is installed stays, whatever its uid.
+// I5: two that were made in one second; what is installed, or has begun, stays, whatever its uid: refused, it would
+// keep the other one from its objects for good.
 TEST(GoesBefore, OneOfTwoAlways) {
   api::Provider a = NewProvider(api::ProviderType::kCore, "cluster-api"), b = a;
   a.uid = "1";
   b.uid = "2";
   EXPECT_TRUE(GoesBefore(a, b));
   EXPECT_FALSE(GoesBefore(b, a));
-  b.status.installed_version = "v1.12.0";
-  EXPECT_TRUE(GoesBefore(b, a));
-  EXPECT_FALSE(GoesBefore(a, b));
+  const std::pair<std::string_view, std::function<void(api::ProviderStatus&)>> begun[] = {
+      {"installed", [](auto& status) { status.installed_version = "v1.12.0"; }},
+      {"announced",
+       [](auto& status) {
+         status.inventory = Json::array({{{"kind", "Service"}}});
+       }},
+      {"rolling out", [](auto& status) { status.history = {api::HistoryEntry{}}; }},
+  };
+  for (const auto& [name, begin] : begun) {
+    SCOPED_TRACE(name);
+    b.status = {};
+    begin(b.status);
+    EXPECT_TRUE(GoesBefore(b, a));
+    EXPECT_FALSE(GoesBefore(a, b));
+  }
   a.created = "2025-01-01T00:00:00Z";
   EXPECT_TRUE(GoesBefore(a, b)) << "the older one";
 }

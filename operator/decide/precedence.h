@@ -7,10 +7,16 @@
 
 namespace capi::ops {
 
-// Times have whole seconds, so that two may be equal: then what is installed goes before what isn't, and of two that
-// aren't, or are, their uids decide, which are never equal.
+// Whether its installation has begun: what it is going to apply is in its inventory before the first write, and keeps
+// any other provider from the same objects (I5).
+inline bool HasBegun(const api::ProviderStatus& status) {
+  return !status.installed_version.empty() || status.inventory.size() > 0 || !status.history.empty();
+}
+
+// Times have whole seconds, so that two may be equal: then what is installed, or is being installed, takes precedence
+// over what isn't. Of two that are alike their uids decide, which are never equal.
 inline bool GoesBefore(const api::Provider& a, const api::Provider& b) {
-  const bool a_new = a.status.installed_version.empty(), b_new = b.status.installed_version.empty();
+  const bool a_new = !HasBegun(a.status), b_new = !HasBegun(b.status);
   return std::tie(a.created, a_new, a.uid) < std::tie(b.created, b_new, b.uid);
 }
 

@@ -36,9 +36,9 @@ std::optional<Hold> SpecIsReadable(const Observation& o) {
   return Preflight(reason::kInvalidSpec, o.spec_error->message);
 }
 
-// I5, I1: what can be judged from the spec alone, field by field.
+// I5, I1, I2: what can be judged from the spec alone, field by field.
 std::optional<Hold> SpecIsValid(const Observation& o) {
-  auto errors = api::Validate(o.provider);
+  auto errors = api::Validate(o.provider, o.known_provider);
   if (errors.empty()) return std::nullopt;
   std::vector<std::string> messages;
   for (const auto& e : errors) messages.push_back(e.ToString());
@@ -79,16 +79,6 @@ std::optional<Hold> OneProviderPerName(const Observation& o) {
     return Preflight(reason::kMoreThanOneExists, message, Retry::kWaiting);
   }
   return std::nullopt;
-}
-
-// I2: a name that nobody knows needs a source.
-std::optional<Hold> HasSource(const Observation& o) {
-  if (o.provider.spec.fetch_config || o.known_provider) return std::nullopt;
-  return Preflight(
-      reason::kFetchConfigValidationError,
-      fmt::format("Either Selector, OCI URL or provider URL must be provided for a not predefined provider: "
-                  "no {} is known by the name \"{}\"; set spec.fetchConfig",
-                  api::KindOf(o.provider.id.type).kind, o.provider.id.name));
 }
 
 // I5: the config Secret exists. It may come later (F1): its watch wakes this provider.
@@ -148,7 +138,6 @@ constexpr Rule kPreflight[] = {
     {"I5.spec", SpecIsValid},
     {"T1.references", ReferencesStayInTheNamespace},
     {"I5.unique", OneProviderPerName},
-    {"I2.source", HasSource},
     {"U6.downgrade", NoDowngrade},
     {"I4.core-first", CoreFirst},
     {"C7.skip", SkipsMinorVersions},

@@ -102,7 +102,7 @@ Result<std::vector<std::string>> UseFinder::UsersIn(const Context& ctx, const st
   ByUid known;
   std::vector<std::vector<kube::ObjectPtr>> objects;
   for (const kube::Resource& resource : kinds) {
-    auto watch = TRY(watches_.Need(ctx, {resource, "", "", "", true}, key, SlimToOwners));
+    auto watch = TRY(watches_.Need(ctx, {Watches::Purpose::kInUse, resource, "", "", "", true}, key, SlimToOwners));
     objects.push_back(watch->List());
     for (const auto& object : objects.back()) known[object->uid()] = object.get();
   }

@@ -13,7 +13,11 @@
 namespace capi::ops {
 namespace {
 
-std::string OurObjects() { return std::string(api::kLabelClusterctl); }
+using Purpose = Watches::Purpose;
+
+Watches::Key OurObjects(const kube::Resource& resource, bool metadata_only) {
+  return {Purpose::kOurObjects, resource, "", std::string(api::kLabelClusterctl), "", metadata_only};
+}
 
 // A selector that asks for one of the release labels finds nothing outside of the one watch that all providers share.
 bool AsksForReleaseLabel(const Json& selector) {
@@ -39,26 +43,29 @@ Observer::Observer(Needs needs)
       migration_of_(std::move(needs.migration_of)),
       clock_(needs.clock),
       tracks_(needs.clock),
+      just_stored_(needs.clock),
       unlisted_(std::move(needs.unlisted)) {}
 
 Result<std::shared_ptr<kube::Informer>> Observer::Crds(const Context& ctx, const std::string& key) {
-  return watches_.Need(ctx, {kube::Builtin("CustomResourceDefinition"), "", OurObjects(), "", false}, key, SlimCrd);
+  return watches_.Need(ctx, OurObjects(kube::Builtin("CustomResourceDefinition"), false), key, SlimCrd);
 }
 
 Result<std::shared_ptr<kube::Informer>> Observer::Workloads(const Context& ctx, const std::string& key,
                                                             const std::string& kind) {
-  return watches_.Need(ctx, {kube::Builtin(kind), "", OurObjects(), "", false}, key, SlimWorkload);
+  return watches_.Need(ctx, OurObjects(kube::Builtin(kind), false), key, SlimWorkload);
 }
 
 Status Observer::WatchAllCrds(const Context& ctx, const std::string& key) {
-  TRY(watches_.Need(ctx, {kube::Builtin("CustomResourceDefinition"), "", "", "", true}, key));
+  const kube::Resource& crds = kube::Builtin("CustomResourceDefinition");
+  TRY(watches_.Need(ctx, {Purpose::kNewKinds, crds, "", "", "", true}, key, SlimToPresence));
   return Ok();
 }
 
 Result<std::optional<Referenced>> Observer::Find(const Context& ctx, const std::string& key, const char* kind,
                                                  const std::optional<api::ObjectRef>& ref) {
   if (!ref) return std::optional<Referenced>();
-  auto informer = TRY(watches_.Need(ctx, {kube::Builtin(kind), ref->ns, "", "metadata.name=" + ref->name, true}, key));
+  const std::string field = "metadata.name=" + ref->name;
+  auto informer = TRY(watches_.Need(ctx, {Purpose::kReferenced, kube::Builtin(kind), ref->ns, "", field, true}, key));
   kube::ObjectPtr found = informer->Get(ref->ns, ref->name);
   Referenced out{*ref, found != nullptr, found ? found->uid() + "/" + found->resource_version() : ""};
   return std::optional<Referenced>(out);
@@ -67,7 +74,7 @@ Result<std::optional<Referenced>> Observer::Find(const Context& ctx, const std::
 Result<std::vector<StoredRelease>> Observer::Releases(const Context& ctx, const std::string& key,
                                                       const api::Provider& provider) {
   std::optional<kube::LabelSelector> selector;
-  Watches::Key watch{kube::Builtin("ConfigMap"), "", std::string(api::kLabelReleaseName), "", true};
+  Watches::Key watch{Purpose::kReleases, kube::Builtin("ConfigMap"), "", std::string(api::kLabelReleaseName), "", true};
   const auto& fetch = provider.spec.fetch_config;
   if (fetch && fetch->selector) {
     selector = TRY(kube::LabelSelector::FromJson(*fetch->selector));
@@ -82,6 +89,8 @@ Result<std::vector<StoredRelease>> Observer::Releases(const Context& ctx, const 
     selector = TRY(kube::LabelSelector::Parse(SelectorOf(labels)));
   }
   auto informer = TRY(watches_.Need(ctx, watch, key));
+  auto awaited = just_stored_.Awaited(
+      key, [&](const std::string& ns, const std::string& name) { return informer->Get(ns, name); });
   std::vector<StoredRelease> releases;
   for (const auto& map : informer->List()) {
     const Json* labels = capi::Find(map->json(), {"metadata", "labels"});
@@ -89,17 +98,9 @@ Result<std::vector<StoredRelease>> Observer::Releases(const Context& ctx, const 
       releases.push_back(Describe(*map));
     }
   }
-  MutexLock lock(mu_);
-  auto stored = remembered_.find(key);
-  if (stored == remembered_.end()) return releases;
-  kube::ObjectPtr seen = informer->Get(stored->second.ns, stored->second.name);
-  std::string written = stored->second.stamp.substr(stored->second.stamp.find('/') + 1);
-  if (seen && VersionNumber(seen->resource_version()) >= VersionNumber(written)) {
-    remembered_.erase(stored);
-    return releases;
-  }
-  std::erase_if(releases, [&](const StoredRelease& r) { return r.name == stored->second.name; });
-  releases.push_back(stored->second);
+  if (!awaited) return releases;
+  std::erase_if(releases, [&](const StoredRelease& r) { return r.name == awaited->name; });
+  releases.push_back(*std::move(awaited));
   return releases;
 }
 
@@ -107,16 +108,12 @@ Result<std::shared_ptr<kube::Informer>> Observer::Objects(const Context& ctx, co
                                                           const kube::ObjectId& id, const std::string& version) {
   if (IsCrd(id)) return Crds(ctx, key);
   if (IsWorkload(id)) return Workloads(ctx, key, id.kind);
-  std::shared_ptr<kube::Informer> none;
-  auto resource = watches_.mapper().For(ctx, id.group_kind(), version);
-  if (!resource.ok() && resource.code() == Code::kNotFound) {
-    resource = watches_.mapper().For(ctx, id.group_kind());  // another version of the same objects will do
-  }
-  if (!resource.ok() && resource.code() == Code::kNotFound) return none;
-  if (!resource.ok()) return resource.error();
-  Watches::Key watch{*resource, "", OurObjects(), "", true};
-  // A kind that can't be watched (its server is away) must not hold up the others.
-  return watches_.IfThere(ctx, watch, key, SlimToTrace);
+  auto found = TRY(watches_.mapper().Look(ctx, id.group_kind(), version));
+  // Another version of the same objects will do.
+  if (!found.resource) found = TRY(watches_.mapper().Look(ctx, id.group_kind()));
+  // A kind that isn't served, or can't be watched (its server is away), must not hold up the others.
+  if (!found.resource) return std::shared_ptr<kube::Informer>();
+  return watches_.IfThere(ctx, OurObjects(*found.resource, true), key, SlimToTrace);
 }
 
 void Observer::ObserveCrd(const std::string& name, const kube::ObjectPtr& crd, Fleet& fleet) {
@@ -136,14 +133,13 @@ Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key,
       fleet.blind = true;
       continue;
     }
-    kube::ObjectPtr object = informer->Get(id.ns, id.name);
-    TRY(SettleDoubt(ctx, id));
-    bool awaited = tracks_.Awaited(id);
+    TRY(ReadUncertain(ctx, id));
+    const auto [object, awaited, scaled_by] = tracks_.Read(id, [&] { return informer->Get(id.ns, id.name); });
     Trace trace = object ? TraceOf(*object) : Trace{};
     if (IsCrd(id)) ObserveCrd(id.name, object, fleet);
     if (IsWorkload(id)) {
       Workload workload = WorkloadOf(id, object);
-      workload.scaled_by = awaited ? tracks_.ScaledBy(id).value_or(trace.scaled_by) : trace.scaled_by;
+      workload.scaled_by = scaled_by.value_or(trace.scaled_by);
       if (tracks_.Outlived(workload)) workload.terminating = 0;
       if (object && awaited) {
         workload.health = {kube::HealthState::kInProgress, "the change was just applied"};
@@ -163,30 +159,28 @@ Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key,
 }
 
 Result<bool> Observer::NamespaceGoing(const Context& ctx, const std::string& key, const std::string& ns) {
-  auto informer = TRY(watches_.Need(ctx, {kube::Builtin("Namespace"), "", "", "", true}, key, SlimNamespace));
+  const kube::Resource& namespaces = kube::Builtin("Namespace");
+  auto informer = TRY(watches_.Need(ctx, {Purpose::kNamespaces, namespaces, "", "", "", true}, key, SlimToPresence));
   kube::ObjectPtr object = informer->Get("", ns);
   return object != nullptr && object->deleting();
 }
 
-Status Observer::SettleDoubt(const Context& ctx, const kube::ObjectId& id) {
-  if (!tracks_.Doubted(id)) return Ok();
+Status Observer::ReadUncertain(const Context& ctx, const kube::ObjectId& id) {
+  if (!tracks_.IsUncertain(id)) return Ok();
   auto live = client_.Get(ctx, kube::Builtin(id.kind), id.ns, id.name, {.metadata_only = true});
   if (!live.ok() && live.code() != Code::kNotFound) return live.error().With(id.ToString());
-  if (live.ok()) KeepTrace(*live);
-  tracks_.Expect(id, live.ok() ? live->resource_version() : "", live.ok() ? TraceOf(*live).scaled_by : "");
+  if (!live.ok()) return tracks_.Forget(id), Ok();
+  KeepTrace(*live);
+  tracks_.Expect(id, live->resource_version(), TraceOf(*live).scaled_by);
   return Ok();
 }
 
 void Observer::Forget(const std::string& key) {
   use_.Forget(key);
-  MutexLock lock(mu_);
-  remembered_.erase(key);
+  just_stored_.Forget(key);
 }
 
-void Observer::Remember(const std::string& key, const StoredRelease& stored) {
-  MutexLock lock(mu_);
-  remembered_[key] = stored;
-}
+void Observer::Remember(const std::string& key, const StoredRelease& stored) { just_stored_.Put(key, stored); }
 
 Result<std::optional<CrdState>> Observer::LiveCrd(const Context& ctx, const std::string& key,
                                                   const kube::Manifest& crd) {

@@ -7,10 +7,10 @@
 #include <set>
 #include <string>
 
-#include "base/mutex.h"
 #include "operator/decide/observation.h"
 #include "operator/observe/fights.h"
 #include "operator/observe/in_use.h"
+#include "operator/observe/just_stored.h"
 #include "operator/observe/provider_cache.h"
 #include "operator/observe/settings.h"
 #include "operator/observe/tracks.h"
@@ -68,7 +68,7 @@ class Observer {
   Result<std::shared_ptr<kube::Informer>> Crds(const Context& ctx, const std::string& key);
   Result<std::shared_ptr<kube::Informer>> Workloads(const Context& ctx, const std::string& key,
                                                     const std::string& kind);
-  // The watch of an object's kind; null while it has no state, or where the server has no such kind.
+  // The watch of an object's kind; null while it has no state, or where no server has such a kind now.
   Result<std::shared_ptr<kube::Informer>> Objects(const Context& ctx, const std::string& key, const kube::ObjectId& id,
                                                   const std::string& version);
   Result<bool> NamespaceGoing(const Context& ctx, const std::string& key, const std::string& ns);
@@ -83,7 +83,7 @@ class Observer {
                                               const api::Provider& provider);
   Result<bool> CrdsEstablished(const Context& ctx, const std::string& key, const api::Provider& core);
   void ObserveCrd(const std::string& name, const kube::ObjectPtr& crd, Fleet& fleet);
-  Status SettleDoubt(const Context& ctx, const kube::ObjectId& id);
+  Status ReadUncertain(const Context& ctx, const kube::ObjectId& id);
   Result<std::optional<FormerInstall>> Former(const Context& ctx, const Observation& o);
   Status ObserveInputs(const Context& ctx, const std::string& key, Observation& o);
   Status ObserveNeeds(const Context& ctx, const std::string& key, Observation& o);
@@ -96,11 +96,10 @@ class Observer {
   UseFinder& use_;
   Clock& clock_;
   Tracks tracks_;
+  JustStored just_stored_;
   const std::function<MigrationProgress(const std::string&)> migration_of_;
   const std::function<std::string(const std::string&)> rendered_inputs_;
   const std::function<std::vector<std::string>()> unlisted_;
-  Mutex mu_;
-  std::map<std::string, StoredRelease> remembered_ CAPI_GUARDED_BY(mu_);
 };
 
 }  // namespace capi::ops

@@ -105,6 +105,15 @@ std::shared_ptr<const CachedProvider> ProviderCache::Get(const std::string& key)
   return it == providers_.end() ? nullptr : it->second;
 }
 
+std::vector<std::string> ProviderCache::Keys(const std::function<bool(const api::ProviderId&)>& which) const {
+  MutexLock lock(mu_);
+  std::vector<std::string> keys;
+  for (const auto& [key, provider] : providers_) {
+    if (which(provider->provider->id)) keys.push_back(key);
+  }
+  return keys;
+}
+
 std::vector<std::shared_ptr<const CachedProvider>> ProviderCache::All() const {
   MutexLock lock(mu_);
   std::vector<std::shared_ptr<const CachedProvider>> all;

@@ -43,6 +43,8 @@ class ProviderCache {
 
   std::shared_ptr<const CachedProvider> Get(const std::string& key) const;
   std::vector<std::shared_ptr<const CachedProvider>> All() const;
+  // The keys of those that `which` holds for. It must not call back.
+  std::vector<std::string> Keys(const std::function<bool(const api::ProviderId&)>& which) const;
 
  private:
   Handler handler_;

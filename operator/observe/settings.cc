@@ -4,36 +4,20 @@
 
 #include "base/encoding.h"
 #include "base/strings.h"
-#include "base/yaml.h"
-#include "fetch/provider_entry.h"
 #include "templating/customise/images.h"
 #include "templating/envsubst/glob.h"
 
 namespace capi::ops {
-namespace {
 
-Error Bad(std::string message) { return {Code::kInvalidArgument, std::move(message), {}}; }
-
-Result<CustomProvider> ParseProviderEntry(const Json& json) {
-  fetch::ProviderEntry entry = TRY(fetch::ReadProviderEntry(json));
-  api::ProviderType type = TRY(fetch::CheckProviderEntry(entry));
-  return CustomProvider{entry.name, entry.url, type};
-}
-
-}  // namespace
-
-Result<ConfigFile> ParseConfigFile(std::string_view yaml) {
+Result<ConfigFile> ParseConfigFile(std::string_view yaml, std::string source) {
+  auto read = TRY(fetch::ConfigurationFile::Parse(yaml, std::move(source)));
   ConfigFile file;
-  Json root = TRY(ParseYaml(yaml));
-  if (root.is_null()) return file;
-  if (!root.is_object()) return Bad("the file is no map");
-  if (const Json* images = Find(root, {"images"})) file.images = TRY(templating::ReadImageOverrides(*images));
-  const Json* providers = Find(root, {"providers"});
-  if (providers == nullptr || providers->is_null()) return file;
-  if (!providers->is_array()) return Bad("providers: is no list");
-  for (size_t i = 0; i < providers->size(); ++i) {
-    file.providers.push_back(TRY_WITH(ParseProviderEntry((*providers)[i]), fmt::format("providers[{}]", i)));
+  if (const Json* images = read.Key("images")) {
+    auto overrides = templating::ReadImageOverrides(*images);
+    if (!overrides.ok()) return read.At({"images"}, overrides.error());
+    file.images = *std::move(overrides);
   }
+  file.providers = TRY(read.Providers(nullptr));
   return file;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/types.h"
+#include "fetch/configuration_file.h"
 #include "templating/render.h"
 
 namespace capi::ops {
@@ -16,19 +17,15 @@ namespace capi::ops {
 // Changes with every change of what Render makes of the same input (behaviour.md U10).
 inline constexpr std::string_view kRendererVersion = "2";
 
-struct CustomProvider {
-  std::string name, url;
-  api::ProviderType type = api::ProviderType::kCore;
-};
-
 // A clusterctl configuration file, the parts that concern an operator.
 struct ConfigFile {
-  std::vector<CustomProvider> providers;
+  std::vector<fetch::ConfiguredProvider> providers;
   templating::ImageOverrides images;
 };
 
-// kInvalidArgument names entry and field. Empty text is an empty file.
-Result<ConfigFile> ParseConfigFile(std::string_view yaml);
+// kInvalidArgument with the place in `source`, which is for people. Empty text is an empty file. URLs are taken as they
+// are: nothing of the operator's environment is put into them (T4).
+Result<ConfigFile> ParseConfigFile(std::string_view yaml, std::string source);
 
 // Immutable after start.
 struct Settings {

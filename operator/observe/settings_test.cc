@@ -33,7 +33,8 @@ images:
   all: {repository: registry.example/capi}
   infrastructure-mine/manager: {tag: v2}
 variable: ignored
-)");
+)",
+                              "clusterctl.yaml");
   ASSERT_TRUE(file.ok()) << file.error().message;
   Settings settings{.file = *file};
   EXPECT_EQ(settings.UrlOf(api::ProviderType::kInfrastructure, "mine"),
@@ -41,7 +42,8 @@ variable: ignored
   EXPECT_THAT(*settings.UrlOf(api::ProviderType::kInfrastructure, "aws"), HasSubstr("cluster-api-provider-aws"));
   EXPECT_FALSE(settings.UrlOf(api::ProviderType::kBootstrap, "mine"));
   EXPECT_EQ(file->images.at("all").repository, "registry.example/capi");
-  for (const char* none : {"", "a: b", "providers:"}) EXPECT_TRUE(ParseConfigFile(none).ok()) << none;
+  for (const char* none : {"", "a: b", "providers:", "PROVIDERS: []"})
+    EXPECT_TRUE(ParseConfigFile(none, "").ok()) << none;
 }
 
 TEST(ParseConfigFile, NamesWhatIsWrong) {
@@ -49,10 +51,11 @@ TEST(ParseConfigFile, NamesWhatIsWrong) {
     std::string text, message;
   };
   const Case cases[] = {
-      {"- a", "no map"},
-      {"providers: {}", "providers: is no list"},
+      {"- a", "clusterctl.yaml: line 1, column 1: the file must be a map"},
+      {"images: {}\nImages: {}\nimages: {}\n", "line 3, column 1: key \"images\" is already on line 1"},
+      {"providers: {}", "clusterctl.yaml, line 1, column 12: failed to unmarshal providers"},
       {"providers: [{name: a, url: u, type: Nonsense}]",
-       "providers[0]: error validating configuration for the Nonsense with name a"},
+       "clusterctl.yaml, line 1, column 13: error validating configuration for the Nonsense with name a"},
       {"providers: [{name: A, url: u, type: AddonProvider}]", "provider name A must be in lower case"},
       {"providers: [{name: a, type: AddonProvider}]", "provider URL value cannot be empty"},
       {"providers: [{name: other, url: u, type: CoreProvider}]", "cluster-api"},
@@ -61,7 +64,7 @@ TEST(ParseConfigFile, NamesWhatIsWrong) {
       {"a: [", "line 2"},
   };
   for (const auto& c : cases) {
-    auto parsed = ParseConfigFile(c.text);
+    auto parsed = ParseConfigFile(c.text, "clusterctl.yaml");
     ASSERT_FALSE(parsed.ok()) << c.text;
     EXPECT_THAT(parsed.error().message, HasSubstr(c.message));
   }

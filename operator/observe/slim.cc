@@ -75,13 +75,13 @@ void SlimCrd(kube::Object& object) {
   }
 }
 
-// Of a Namespace matters whether it is there and whether it is going.
-void SlimNamespace(kube::Object& object) {
+void SlimToPresence(kube::Object& object) {
   Json metadata = {{"name", object.name()}, {"uid", object.uid()}, {"resourceVersion", object.resource_version()}};
   if (object.deleting()) {
     metadata["deletionTimestamp"] = GetString(object.json(), {"metadata", "deletionTimestamp"});
   }
-  object = kube::Object(Json{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", std::move(metadata)}});
+  object = kube::Object(
+      Json{{"apiVersion", object.api_version()}, {"kind", object.kind()}, {"metadata", std::move(metadata)}});
 }
 
 Workload WorkloadOf(const kube::ObjectId& id, const kube::ObjectPtr& object) {

@@ -6,7 +6,7 @@
 namespace capi::ops {
 namespace {
 
-constexpr Seconds kWatchLag{30}, kLongestEnd{60};
+constexpr Seconds kLongestEnd{60};
 
 }  // namespace
 
@@ -24,12 +24,20 @@ void Tracks::Expect(const kube::ObjectId& id, const std::string& resource_versio
   if (scaled_by) track.scaled_by = std::move(scaled_by);
   if (track.seen >= track.written) track.scaled_by.reset();
   track.until = clock_.Monotonic() + kWatchLag;
-  track.doubted = false;
+  track.uncertain = false;
 }
 
-void Tracks::Doubt(const kube::ObjectId& id) {
+void Tracks::ExpectWritten(const std::vector<kube::Change>& changes) {
+  for (const kube::Change& change : changes) {
+    bool written =
+        change.action == kube::Change::Action::kCreated || change.action == kube::Change::Action::kConfigured;
+    if (written) Expect(change.id, change.resource_version);
+  }
+}
+
+void Tracks::MarkUncertain(const kube::ObjectId& id) {
   MutexLock lock(mu_);
-  tracks_[id].doubted = true;
+  tracks_[id].uncertain = true;
 }
 
 void Tracks::Saw(const kube::Object& object) {
@@ -44,25 +52,45 @@ void Tracks::SawGo(const kube::Object& object) {
   Saw(object);
   MutexLock lock(mu_);
   auto it = tracks_.find(object.id());
-  if (it != tracks_.end() && it->second.seen >= it->second.written && !it->second.doubted) tracks_.erase(it);
+  if (it != tracks_.end() && it->second.seen >= it->second.written && !it->second.uncertain) tracks_.erase(it);
+}
+
+void Tracks::Forget(const kube::ObjectId& id) {
+  MutexLock lock(mu_);
+  tracks_.erase(id);
+}
+
+void Tracks::ForgetKind(const kube::GroupKind& kind) {
+  MutexLock lock(mu_);
+  std::erase_if(tracks_, [&](const auto& track) { return track.first.group_kind() == kind; });
+}
+
+Tracks::Reading Tracks::Read(const kube::ObjectId& id, const std::function<kube::ObjectPtr()>& from_store) {
+  Reading reading;
+  {
+    MutexLock lock(mu_);
+    auto it = tracks_.find(id);
+    reading.awaited = it != tracks_.end() && IsAwaited(it->second);
+    if (reading.awaited) reading.scaled_by = it->second.scaled_by;
+  }
+  reading.object = from_store();
+  return reading;
+}
+
+bool Tracks::IsAwaited(const Track& track) const {
+  return track.seen < track.written && clock_.Monotonic() < track.until;
 }
 
 bool Tracks::Awaited(const kube::ObjectId& id) {
   MutexLock lock(mu_);
   auto it = tracks_.find(id);
-  return it != tracks_.end() && it->second.seen < it->second.written && clock_.Monotonic() < it->second.until;
+  return it != tracks_.end() && IsAwaited(it->second);
 }
 
-bool Tracks::Doubted(const kube::ObjectId& id) {
+bool Tracks::IsUncertain(const kube::ObjectId& id) {
   MutexLock lock(mu_);
   auto it = tracks_.find(id);
-  return it != tracks_.end() && it->second.doubted;
-}
-
-std::optional<std::string> Tracks::ScaledBy(const kube::ObjectId& id) {
-  MutexLock lock(mu_);
-  auto it = tracks_.find(id);
-  return it == tracks_.end() ? std::nullopt : it->second.scaled_by;
+  return it != tracks_.end() && it->second.uncertain;
 }
 
 bool Tracks::Outlived(const Workload& workload) {

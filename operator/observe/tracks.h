@@ -3,13 +3,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "kube/meta/object.h"
+#include "kube/apply/apply.h"
+#include "kube/cache/store.h"
 #include "operator/decide/observation.h"
 
 namespace capi::ops {
@@ -17,26 +20,42 @@ namespace capi::ops {
 // Resource versions are decimal numbers that grow (Kubernetes promises so since 1.35; etcd always did).
 std::uint64_t VersionNumber(const std::string& resource_version);
 
-// Thread-safe. Of objects that are watched; what is deleted is dropped.
+// How long a watch may lag behind a write before it is taken to have missed it.
+inline constexpr Seconds kWatchLag{30};
+
+// Thread-safe. Of objects that are watched; what is deleted is dropped, and so is a kind that isn't watched any more.
 class Tracks {
  public:
   explicit Tracks(Clock& clock) : clock_(clock) {}
 
   // The watch must show this version of the object before what the cache says of it counts; until then `scaled_by`,
   // where it is given, says who sets its replicas. A watch that missed it (it listed anew while the object came and
-  // went) holds things up for half a minute at most.
+  // went) holds things up for kWatchLag at most.
   void Expect(const kube::ObjectId& id, const std::string& resource_version,
               std::optional<std::string> scaled_by = std::nullopt);
+  // The same of every object that an apply has written.
+  void ExpectWritten(const std::vector<kube::Change>& changes);
   // A write that failed may have been done all the same: the object itself has to be read, and Expect told.
-  void Doubt(const kube::ObjectId& id);
+  void MarkUncertain(const kube::ObjectId& id);
   // For every event of the watches, and the last version of one that was deleted.
   void Saw(const kube::Object& object);
   void SawGo(const kube::Object& object);
 
+  // The object is not there, so nothing of it is awaited. And nobody watches a kind any more.
+  void Forget(const kube::ObjectId& id);
+  void ForgetKind(const kube::GroupKind& kind);
+
+  // What a watch's store has of an object, and what is known of that. `from_store` is called after the look at what is
+  // awaited: a state that is said to be up to date is one. (The other way round an event between the two would make an
+  // old state look new.)
+  struct Reading {
+    kube::ObjectPtr object;
+    bool awaited = false;                  // `object` may be older than our last write
+    std::optional<std::string> scaled_by;  // as the last write left it, where it is awaited
+  };
+  Reading Read(const kube::ObjectId& id, const std::function<kube::ObjectPtr()>& from_store);
   bool Awaited(const kube::ObjectId& id);
-  bool Doubted(const kube::ObjectId& id);
-  // As the last write left it, of an object that is awaited.
-  std::optional<std::string> ScaledBy(const kube::ObjectId& id);
+  bool IsUncertain(const kube::ObjectId& id);
   // Its only fault for a minute is a pod that doesn't go: longer than pods take to end, so that its node is gone and it
   // serves nobody (behaviour.md U2). To be told every state.
   bool Outlived(const Workload& workload);
@@ -46,9 +65,11 @@ class Tracks {
     std::uint64_t written = 0, seen = 0;  // versions: our last write, and the last that the watch has shown
     MonoTime until;
     std::optional<std::string> scaled_by;  // until that version is seen
-    bool doubted = false;
+    bool uncertain = false;
     std::optional<MonoTime> lingers_since;
   };
+  bool IsAwaited(const Track& track) const;
+
   Clock& clock_;
   Mutex mu_;
   std::map<kube::ObjectId, Track> tracks_ CAPI_GUARDED_BY(mu_);

@@ -21,12 +21,12 @@ TEST(Tracks, WhatWasWrittenIsAwaitedUntilItIsSeen) {
   EXPECT_FALSE(tracks.Awaited(id));
   tracks.Expect(id, "10", "kubectl");
   EXPECT_TRUE(tracks.Awaited(id));
-  EXPECT_EQ(tracks.ScaledBy(id), "kubectl");
+  EXPECT_EQ(tracks.Read(id, [] { return nullptr; }).scaled_by, "kubectl");
   tracks.Saw(Deployment("9"));
   EXPECT_TRUE(tracks.Awaited(id)) << "an older one";
   tracks.Saw(Deployment("10"));
   EXPECT_FALSE(tracks.Awaited(id));
-  EXPECT_EQ(tracks.ScaledBy(id), std::nullopt) << "the watch says so itself";
+  EXPECT_EQ(tracks.Read(id, [] { return nullptr; }).scaled_by, std::nullopt) << "the watch says so itself";
   tracks.Expect(id, "9");
   EXPECT_FALSE(tracks.Awaited(id)) << "the event came before the answer";
   tracks.Expect(id, "12");
@@ -34,14 +34,64 @@ TEST(Tracks, WhatWasWrittenIsAwaitedUntilItIsSeen) {
   EXPECT_FALSE(tracks.Awaited(id)) << "a watch that missed it holds nothing up for good";
 }
 
-TEST(Tracks, ADoubtEndsWithALook) {
+TEST(Tracks, WhatIsUncertainIsReadOnce) {
   FakeClock clock;
   Tracks tracks(clock);
   const kube::ObjectId id = testing::DeploymentId();
-  tracks.Doubt(id);
-  EXPECT_TRUE(tracks.Doubted(id));
+  tracks.MarkUncertain(id);
+  EXPECT_TRUE(tracks.IsUncertain(id));
   tracks.Expect(id, "3");
-  EXPECT_FALSE(tracks.Doubted(id));
+  EXPECT_FALSE(tracks.IsUncertain(id));
+}
+
+// D1: an event that came between the look at the store and the look at what is awaited made an old state look new: a
+// drift that was none.
+TEST(Tracks, AnEventInTheMiddleOfAReadingMakesNoOldStateNew) {
+  FakeClock clock;
+  Tracks tracks(clock);
+  const kube::ObjectId id = testing::DeploymentId();
+  tracks.Expect(id, "10", "kubectl");
+  auto reading = tracks.Read(id, [&] {
+    auto old = std::make_shared<const kube::Object>(Deployment("9"));
+    tracks.Saw(Deployment("10"));
+    return old;
+  });
+  EXPECT_TRUE(reading.awaited);
+  EXPECT_EQ(reading.scaled_by, "kubectl");
+  EXPECT_EQ(reading.object->resource_version(), "9");
+  reading = tracks.Read(id, [] { return std::make_shared<const kube::Object>(Deployment("10")); });
+  EXPECT_FALSE(reading.awaited);
+}
+
+// D1: a ServiceAccount that an upgrade made looked deleted until its watch had caught up.
+TEST(Tracks, WhateverAnApplyHasWrittenIsAwaited) {
+  FakeClock clock;
+  Tracks tracks(clock);
+  using Action = kube::Change::Action;
+  auto change = [](const char* name, Action action) {
+    return kube::Change{.id = {"", "ServiceAccount", "n", name}, .action = action, .resource_version = "7"};
+  };
+  tracks.ExpectWritten({change("created", Action::kCreated), change("configured", Action::kConfigured),
+                        change("unchanged", Action::kUnchanged), change("failed", Action::kFailed)});
+  EXPECT_TRUE(tracks.Awaited({"", "ServiceAccount", "n", "created"}));
+  EXPECT_TRUE(tracks.Awaited({"", "ServiceAccount", "n", "configured"}));
+  EXPECT_FALSE(tracks.Awaited({"", "ServiceAccount", "n", "unchanged"}));
+  EXPECT_FALSE(tracks.Awaited({"", "ServiceAccount", "n", "failed"}));
+  tracks.ForgetKind({"", "ServiceAccount"});
+  EXPECT_FALSE(tracks.Awaited({"", "ServiceAccount", "n", "created"})) << "nobody watches them any more";
+}
+
+TEST(Tracks, ForgettingAKindLeavesTheOthers) {
+  FakeClock clock;
+  Tracks tracks(clock);
+  tracks.Expect({"", "Service", "n", "a"}, "7");
+  tracks.Expect({"", "ServiceAccount", "n", "a"}, "7");
+  tracks.Expect({"", "ServiceAccount", "n", "b"}, "7");
+  tracks.ForgetKind({"", "Service"});
+  tracks.Forget({"", "ServiceAccount", "n", "b"});
+  EXPECT_FALSE(tracks.Awaited({"", "Service", "n", "a"}));
+  EXPECT_TRUE(tracks.Awaited({"", "ServiceAccount", "n", "a"}));
+  EXPECT_FALSE(tracks.Awaited({"", "ServiceAccount", "n", "b"}));
 }
 
 // What was kept of a deleted object stayed for as long as the operator ran.

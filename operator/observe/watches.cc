@@ -22,11 +22,12 @@ struct Watches::Watch {
 };
 
 std::string Watches::Key::ToString() const {
-  return resource.api_version() + "/" + resource.plural + "|" + ns + "|" + label_selector + "|" + field_selector + "|" +
-         (metadata_only ? "meta" : "full");
+  return std::to_string(static_cast<int>(purpose)) + "|" + resource.api_version() + "/" + resource.plural + "|" + ns +
+         "|" + label_selector + "|" + field_selector + "|" + (metadata_only ? "meta" : "full");
 }
 
-Watches::Watches(kube::Client& client, Handler handler) : client_(client), handler_(std::move(handler)) {}
+Watches::Watches(kube::Client& client, Handler handler, OnEnd on_end)
+    : client_(client), handler_(std::move(handler)), on_end_(std::move(on_end)) {}
 
 Watches::~Watches() { Stop(); }
 
@@ -43,9 +44,10 @@ std::shared_ptr<Watches::Watch> Watches::Start(const Context& ctx, const Key& ke
     Watch* raw = slot.get();  // the watch outlives its informer's thread, which its destructor joins
     slot->informer = std::make_shared<kube::Informer>(
         client_, key.resource, options, [this, raw](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
-          handler_(raw->key, raw->UserKeys(), was, is);
+          const bool shared = raw->key.purpose == Purpose::kOurObjects;  // by a thousand providers, perhaps
+          handler_(raw->key, shared ? std::set<std::string>() : raw->UserKeys(), was, is);
         });
-    Context run = ctx;
+    Context run = ctx.WithLog(ctx.log.WithoutFields());  // who asked first isn't the only one it is for
     run.deadline.reset();
     slot->thread =
         std::jthread([informer = slot->informer, run](std::stop_token stop) { informer->Run(run.WithStop(stop)); });
@@ -100,10 +102,21 @@ void Watches::EndUse(const std::string& user) {
       it->second->thread.request_stop();
       ended.push_back(std::move(it->second));
       it = watches_.erase(it);
+      NoteEnd(ended.back()->key);
     } else {
       ++it;
     }
   }
+}
+
+void Watches::NoteEnd(const Key& key) {
+  if (!on_end_) return;
+  for (const auto& [name, watch] : watches_) {
+    const kube::Resource& other = watch->key.resource;
+    bool same_kind = other.group == key.resource.group && other.kind == key.resource.kind;
+    if (same_kind && watch->key.purpose == key.purpose) return;  // at another version
+  }
+  on_end_(key);
 }
 
 void Watches::Stop() {

@@ -16,17 +16,31 @@ namespace capi::ops {
 // Thread-safe. All watches end with the destructor.
 class Watches {
  public:
+  // What a watch is for, which decides who is woken by what it shows (wakes.h). No selector tells it: a user's may be
+  // empty.
+  enum class Purpose {
+    kOurObjects,  // what providers have applied: one watch of each kind, which all of them share
+    kReferenced,  // a Secret or ConfigMap that a spec names
+    kReleases,    // ConfigMaps with releases
+    kNamespaces,  // whether a provider's Namespace is there
+    kNewKinds,    // every CRD, for who waits for a kind (I13)
+    kInUse,       // what workload clusters may have (X2)
+  };
   struct Key {
+    Purpose purpose;
     kube::Resource resource;
     std::string ns, label_selector, field_selector;
     bool metadata_only = true;
     std::string ToString() const;
   };
-  // `users` are the keys of the providers that asked for the watch.
+  // `users` are the keys of the providers that asked for the watch; none are named for kOurObjects, whose objects say
+  // themselves whose they are.
   using Handler = std::function<void(const Key&, const std::set<std::string>& users, const kube::ObjectPtr& was,
                                      const kube::ObjectPtr& is)>;
+  // The last watch of its kind and purpose has no user any more. Called under the lock: it must not call back.
+  using OnEnd = std::function<void(const Key&)>;
 
-  Watches(kube::Client& client, Handler handler);
+  Watches(kube::Client& client, Handler handler, OnEnd on_end = nullptr);
   ~Watches();
 
   // The watch, started if need be, with its first state in place. It belongs to `user` until EndUse drops it. Blocks
@@ -46,9 +60,11 @@ class Watches {
   struct Watch;
   std::shared_ptr<Watch> Start(const Context& ctx, const Key& key, const std::string& user,
                                std::function<void(kube::Object&)> transform);
+  void NoteEnd(const Key& key) CAPI_REQUIRES(mu_);
   static Status AwaitState(const Context& ctx, const Watch& watch, Seconds silent);
   kube::Client& client_;
-  Handler handler_;
+  const Handler handler_;
+  const OnEnd on_end_;
   Mutex mu_;
   std::map<std::string, std::shared_ptr<Watch>> watches_ CAPI_GUARDED_BY(mu_);
 };

@@ -66,6 +66,7 @@ NextPass NextPassOf(const Observation& o, const Done& done, bool ready, Millis s
   }
   if (o.fleet.blind) AtTheLatest(next, kBlind);
   if (done.again_after) AtTheLatest(next, *done.again_after);
+  next.resync = !next.told && o.fights.empty() && !o.fleet.blind && !done.again_after;
   return next;
 }
 

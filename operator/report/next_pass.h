@@ -20,6 +20,7 @@ struct NextPass {
   Millis at_least{0};                           // of the back-off: what a server asked for
   std::optional<Millis> at;                     // then at the latest, whatever the back-off says
   bool told = false;                            // the hold's message names the time
+  bool resync = false;                          // nothing is due then: an event should tell of what that pass finds
 };
 
 // After a pass that did `done` on `o`. `ready` is whether its status says so: what is Ready, and what a person took

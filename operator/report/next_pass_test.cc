@@ -50,6 +50,7 @@ TEST(NextPassOf, EveryEndHasANext) {
     EXPECT_EQ(next.at_least, c.at_least);
     EXPECT_EQ(next.at, c.at);
     EXPECT_EQ(next.told, c.told);
+    EXPECT_EQ(next.resync, !c.told) << "what is told is done then, the rest looked at";
   }
 }
 
@@ -113,9 +114,11 @@ TEST(NextPassOf, TheEarliestCounts) {
   Observation o = Observed();
   o.fleet.blind = true;
   EXPECT_EQ(NextPassOf(o, {}, true, kSync).at, Seconds(30));
+  EXPECT_FALSE(NextPassOf(o, {}, true, kSync).resync);
   o.fights = {Fight{.next = Seconds(20)}, Fight{.next = Seconds(10)}};
   EXPECT_EQ(NextPassOf(o, {}, true, kSync).at, Seconds(10) + Millis(1));
   EXPECT_EQ(NextPassOf(o, {.again_after = Seconds(5)}, false, kSync).at, Seconds(5));
+  EXPECT_FALSE(NextPassOf(Observed(), {.again_after = Seconds(5)}, false, kSync).resync) << "pods are read by time";
   Done held{.hold = HeldBy(Retry::kAt, Seconds(3)), .again_after = Seconds(5)};
   EXPECT_EQ(NextPassOf(o, held, false, kSync).at, Seconds(3));
   EXPECT_TRUE(NextPassOf(o, {.hold = HeldBy(Retry::kBackoff)}, false, kSync).backoff)

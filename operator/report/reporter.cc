@@ -15,6 +15,8 @@ namespace reason = api::reason;
 
 constexpr const char* kReadyMetric = "capi_operator_provider_ready";
 constexpr const char* kStalledMetric = "capi_operator_provider_stalled";
+constexpr const char* kResyncMetric = "capi_operator_changes_found_by_resync_total";
+constexpr const char* kResyncHelp = "Changes that were found by time alone: their events were lost, or they have none.";
 
 // The queue's back-off of a status that can't be written. That of the pass may be an hour's: it is about something
 // else.
@@ -44,6 +46,8 @@ void MakeItNow(Observation& o, WallTime now) {
 
 }  // namespace
 
+Reporter::Reporter(Needs needs) : needs_(needs) { needs_.metrics.Count(kResyncMetric, kResyncHelp, {}, 0); }
+
 // The outcome of a pass, and the time that its hold tells (F5, F6).
 kube::Outcome Reporter::Schedule(const std::string& key, const Observation& o, Done& done, bool ready) {
   NextPass next = NextPassOf(o, done, ready, needs_.sync_period);
@@ -53,6 +57,7 @@ kube::Outcome Reporter::Schedule(const std::string& key, const Observation& o, D
     outcome.again_after = std::min(next.at.value_or(delay), delay);
   }
   if (done.hold && next.told && outcome.again_after) done.hold->next_try = o.now + *outcome.again_after;
+  resyncs_.Next(key, next.resync);
   return outcome;
 }
 
@@ -74,6 +79,7 @@ Result<std::optional<kube::Outcome>> Reporter::Write(const Context& ctx, api::Pr
     return std::optional<kube::Outcome>();
   }
   TRY(ctx.Check());
+  resyncs_.Next(key, false);  // what this pass couldn't say, the next one finds
   const Error& error = written.error();
   if (error.code == Code::kNotFound) return std::optional(kube::Outcome{});  // the event of its end is on its way
   Millis delay = needs_.queue.Backoff(WriteKey(key), kSoon, error.retry_after.value_or(Millis(0)));
@@ -92,7 +98,7 @@ Result<kube::Outcome> Reporter::Report(const Context& ctx, Observation& o, Done 
   MakeItNow(o, needs_.clock.Now());
   kube::Outcome next;
   if (done.hold) next = Schedule(key, o, done, false);
-  const api::ProviderStatus was = o.provider.status, is = Summarize(o, done);
+  const api::ProviderStatus was = o.provider.status, is = needs_.masks.Hide(key, Summarize(o, done));
   if (!done.hold) next = Schedule(key, o, done, IsReady(is));
   Record(key, EventsOfDone(is, done));
   if (auto rest = Postponed(key, was, is, done)) {
@@ -110,7 +116,7 @@ Result<kube::Outcome> Reporter::Report(const Context& ctx, Observation& o, Done 
 void Reporter::ReportGone(const Context& ctx, Observation& o, Done done) {
   const std::string key = o.provider.id.Key();
   needs_.masks.Hide(key, o, done);
-  const api::ProviderStatus was = o.provider.status, is = Summarize(o, done);
+  const api::ProviderStatus was = o.provider.status, is = needs_.masks.Hide(key, Summarize(o, done));
   Record(key, EventsOfDone(is, done));
   Announce(ctx, o.provider, was, is, done);
 }
@@ -160,6 +166,14 @@ void Reporter::Announce(const Context& ctx, const api::Provider& provider, const
   Record(provider.id.Key(), EventsOf(was, is, done));
   LogChange(ctx, was, is);
   Measure(provider, is);
+  if (Turned(was, is) || !done.restored.empty() || done.forget) CountFoundByResync(ctx, provider.id.Key());
+}
+
+// F6 makes up for an event that was lost, and so hides the loss: it is counted.
+void Reporter::CountFoundByResync(const Context& ctx, const std::string& key) {
+  if (!resyncs_.Resyncing(key)) return;
+  needs_.metrics.Count(kResyncMetric, kResyncHelp, {});
+  ctx.log.Info("a change without an event, found by a resync");
 }
 
 // While pods and CRDs come up, the words of a status change with each of them: they are written once a second. What is
@@ -179,6 +193,7 @@ void Reporter::Forget(const api::ProviderId& id) {
   const std::string key = id.Key();
   needs_.masks.Drop(key);
   needs_.queue.Forget(WriteKey(key));
+  resyncs_.Forget(key);
   needs_.metrics.Remove(kReadyMetric, LabelsOf(id));
   needs_.metrics.Remove(kStalledMetric, LabelsOf(id));
   MutexLock lock(mu_);

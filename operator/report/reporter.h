@@ -11,6 +11,7 @@
 #include "kube/runtime/events.h"
 #include "kube/runtime/metrics.h"
 #include "kube/runtime/work_queue.h"
+#include "operator/report/resyncs.h"
 #include "operator/report/secret_masks.h"
 #include "operator/report/status_writer.h"
 #include "operator/report/summarize.h"
@@ -30,7 +31,10 @@ class Reporter {
     Clock& clock;
     Millis sync_period{0};  // between two looks at what is Ready (F6)
   };
-  explicit Reporter(Needs needs) : needs_(needs) {}
+  explicit Reporter(Needs needs);
+
+  // A pass begins: it has seen what there is. Whether time alone asked for it is told by the queue (F6).
+  void Begin(const std::string& key) { resyncs_.Begin(key, needs_.queue.ByTimeAlone(key)); }
 
   // A pass did `done` on `o`. What was done is told whatever becomes of the status; the rest only once the status is
   // written: nothing is said of a pass that was decided on what is no longer so. A status that can't be written is
@@ -59,8 +63,10 @@ class Reporter {
   std::optional<Millis> Postponed(const std::string& key, const api::ProviderStatus& was, const api::ProviderStatus& is,
                                   const Done& done);
   void Measure(const api::Provider& provider, const api::ProviderStatus& status);
+  void CountFoundByResync(const Context& ctx, const std::string& key);
 
   const Needs needs_;
+  Resyncs resyncs_;
   Mutex mu_;
   std::map<std::string, MonoTime> last_words_ CAPI_GUARDED_BY(mu_);  // time of the last status write, by key
 };

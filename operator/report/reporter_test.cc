@@ -30,7 +30,8 @@ class ReporterTest : public ::testing::Test {
     auto client = kube::Client::Connect({.server = "http://" + server_->address()}, {.user_agent = "reporter-test"});
     EXPECT_TRUE(client.ok()) << client.error().message;
     client_ = std::move(*client);
-    writer_.emplace(*client_, cache_);
+    masks_.Put(key_, SecretValues());
+    writer_.emplace(*client_, cache_, masks_);
     reporter_.emplace(
         Reporter::Needs{cache_, *writer_, masks_, queue_, metrics_, events_, clock_, std::chrono::hours(10)});
     MutexLock lock(mu_);

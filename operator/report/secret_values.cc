@@ -16,6 +16,11 @@ constexpr std::string_view kHidden = "***";
 constexpr size_t kAnywhere = 8, kWord = 3;   // characters
 constexpr size_t kMostOfNumber = 64;         // longer texts are no numbers
 constexpr size_t kMostOfMessage = 16 << 10;  // no message repeats a longer value whole
+// A Secret of a mebibyte can have a hundred thousand lines, and each is looked for in each message.
+constexpr size_t kMostForms = 4'000, kMostBytes = 1 << 20;
+constexpr size_t kMostCompared = 512u << 20;  // bytes of a text, times the values that are looked for: half a second
+
+bool IsTooMuch(size_t forms, std::string_view text) { return forms * text.size() > kMostCompared; }
 
 bool IsWordCharacter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
@@ -56,22 +61,31 @@ bool IsRepeated(std::string_view text, size_t at, size_t size) {
 
 }  // namespace
 
+void SecretValues::HideAll() {
+  hides_all_ = true;
+  forms_.clear();
+  values_.clear();
+}
+
+void SecretValues::AddForm(std::string_view form) {
+  if (hides_all_ || IsKnownToAll(form) || !forms_.emplace(form).second) return;
+  bytes_ += form.size();
+  if (forms_.size() > kMostForms || bytes_ > kMostBytes) HideAll();
+}
+
 void SecretValues::Add(std::string_view value) {
-  auto add = [this](std::string_view form) {
-    if (!IsKnownToAll(form)) forms_.emplace(form);
-  };
-  if (IsKnownToAll(value)) return;
+  if (hides_all_ || IsKnownToAll(value)) return;
   for (const std::string& line : Split(value, '\n')) {
-    if (std::string_view text = Trim(line); text.size() >= kAnywhere) add(text);
+    if (std::string_view text = Trim(line); text.size() >= kAnywhere) AddForm(text);
   }
-  if (value.size() > kMostOfMessage) return;
+  if (hides_all_ || value.size() > kMostOfMessage) return;
   const std::string escaped = Escaped(value);
   if (value.size() >= kWord) values_.emplace(escaped);
-  add(value);
-  add(Trim(value));
-  add(escaped);
-  if (value.size() >= kWord) add(Base64Encode(value));
-  for (const std::string& number : AsNumber(value)) add(number);
+  AddForm(value);
+  AddForm(Trim(value));
+  AddForm(escaped);
+  if (value.size() >= kWord) AddForm(Base64Encode(value));
+  for (const std::string& number : AsNumber(value)) AddForm(number);
 }
 
 void SecretValues::AddObject(const kube::Object& object) {
@@ -89,12 +103,19 @@ void SecretValues::AddObject(const kube::Object& object) {
 }
 
 void SecretValues::Except(std::string_view text) {
+  if (IsTooMuch(forms_.size(), text)) return HideAll();
   auto stands_there = [text](const std::string& value) { return text.find(value) != text.npos; };
   std::erase_if(forms_, stands_there);
   std::erase_if(values_, stands_there);
 }
 
 std::string SecretValues::Hide(std::string text) const {
+  if (text.empty()) return text;
+  if (hides_all_ || IsTooMuch(forms_.size(), text)) return std::string(kNotShown);
+  return HideKnown(std::move(text));
+}
+
+std::string SecretValues::HideKnown(std::string text) const {
   for (const std::string& form : forms_) {
     for (size_t at = text.find(form); at != text.npos; at = text.find(form, at)) {
       if (IsRepeated(text, at, form.size())) {
@@ -109,6 +130,7 @@ std::string SecretValues::Hide(std::string text) const {
 }
 
 bool SecretValues::StandIn(std::string_view text) const {
+  if (hides_all_ || IsTooMuch(values_.size(), text)) return true;
   return std::any_of(values_.begin(), values_.end(),
                      [text](const std::string& value) { return text.find(value) != text.npos; });
 }

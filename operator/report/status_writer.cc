@@ -53,7 +53,8 @@ Status StatusWriter::Patch(const Context& ctx, api::Provider& provider, Json pat
   return NothingDropped(provider, warnings);
 }
 
-Status StatusWriter::WriteStatus(const Context& ctx, api::Provider& provider, const api::ProviderStatus& status) {
+Status StatusWriter::WriteStatus(const Context& ctx, api::Provider& provider, const api::ProviderStatus& decided) {
+  const api::ProviderStatus status = masks_.Hide(provider.id.Key(), decided);
   if (status == provider.status) return Ok();
   // A merge patch keeps what it doesn't name: members that went away are set to null. Which these are is known at one
   // version alone: a write that was done, though its answer was lost, has others.

@@ -6,6 +6,7 @@
 #include "api/types.h"
 #include "kube/client/client.h"
 #include "operator/observe/provider_cache.h"
+#include "operator/report/secret_masks.h"
 
 namespace capi::ops {
 
@@ -16,9 +17,11 @@ namespace capi::ops {
 // (kFailedPrecondition). `provider` follows what is written. Thread-safe.
 class StatusWriter {
  public:
-  StatusWriter(kube::Client& client, ProviderCache& cache) : client_(client), cache_(cache) {}
+  StatusWriter(kube::Client& client, ProviderCache& cache, const SecretMasks& masks)
+      : client_(client), cache_(cache), masks_(masks) {}
 
-  Status WriteStatus(const Context& ctx, api::Provider& provider, const api::ProviderStatus& status);
+  // Without the values of the provider's Secrets, whoever put the messages together (behaviour.md I7).
+  Status WriteStatus(const Context& ctx, api::Provider& provider, const api::ProviderStatus& decided);
   Status AddFinalizer(const Context& ctx, api::Provider& provider);
   Status RemoveFinalizer(const Context& ctx, api::Provider& provider);
   // behaviour.md I3: what was picked for an empty spec.version. kConflict when the user has written one meanwhile.
@@ -31,6 +34,7 @@ class StatusWriter {
   Status Patch(const Context& ctx, api::Provider& provider, Json patch, const std::string& subresource);
   kube::Client& client_;
   ProviderCache& cache_;
+  const SecretMasks& masks_;
 };
 
 }  // namespace capi::ops

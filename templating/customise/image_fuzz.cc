@@ -4,7 +4,7 @@
 #include "templating/customise/images.h"
 
 // A reference on the first line, the overrides behind it.
-CAPI_FUZZ(image, "templating",
+CAPI_FUZZ(image, "templating/customise",
           {"registry.k8s.io/cluster-api/controller:v1.2.3\nall: {repository: mirror.io/x, tag: v2}\n",
            "a.b/c@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\nall: {name: d}",
            "localhost:5000/a/b_c\nx", "nginx:1\n", "a.b/C:1\n"}) {

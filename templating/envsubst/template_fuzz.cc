@@ -45,7 +45,7 @@ void Check(std::string_view text, const Template::Lookup& lookup, Dialect dialec
 }  // namespace capi::templating
 
 // A template, then values, with 0xFF between. The first character of a name chooses its value, or none.
-CAPI_FUZZ(envsubst, "templating",
+CAPI_FUZZ(envsubst, "templating/envsubst",
           {"a: ${A:=x${B:-y}} $${C} ${ D }\xff"
            "value\xff"
            "other",

@@ -3,14 +3,12 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "templating/patch/budget.h"
 
 namespace capi::templating {
 
-// All operations, or none: on kInvalidArgument (an unknown operation, a missing path, a failed test) `target` is as it
-// was.
-Status JsonPatch(Json& target, const Json& operations);
-
-// The same for one of several targets: `copied` is what their copies took so far, for all of which there is one bound.
-Status JsonPatch(Json& target, const Json& operations, size_t& copied);
+// kInvalidArgument for an unknown operation, a missing path, a failed test, and for what is beyond `budget`; `target`
+// is then undefined: a copy of each object to go back to would cost more than the patch.
+Status JsonPatch(Json& target, const Json& operations, PatchBudget& budget);
 
 }  // namespace capi::templating

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+
+#include "base/json_memory.h"
 
 namespace capi::templating {
 namespace {
@@ -55,9 +58,75 @@ Json WithoutDirective(Json value) {
   return value;
 }
 
+// A list whose items are found by their key. Thread-compatible.
+class KeyedList {
+ public:
+  // `list` must outlive it.
+  KeyedList(Json& list, std::string_view key) : list_(list) {
+    for (size_t i = 0; i < list.size(); ++i) {
+      if (const Json* id = IdOf(list[i], key)) items_.emplace(*id, i);
+    }
+  }
+
+  // What making one of `list` takes, in bytes of work.
+  static size_t CostOf(const Json& list, std::string_view key) {
+    constexpr size_t kItem = 1'200;
+    size_t bytes = 0;
+    for (const Json& item : list) bytes += kItem + GetString(item, {key}).size();
+    return bytes;
+  }
+
+  // What tells an item from others: a text or a number. Null where it has none.
+  static const Json* IdOf(const Json& item, std::string_view key) {
+    const Json* id = Find(item, {key});
+    return id == nullptr || id->is_null() || id->is_structured() ? nullptr : id;
+  }
+
+  // The first item with that key; appended as an empty map where there is none.
+  Json& At(const Json& id) {
+    auto found = items_.find(id);
+    if (found == items_.end()) {
+      found = items_.emplace(id, list_.size());
+      list_.push_back(Json::object());
+    }
+    return list_[items_.lower_bound(id)->second];
+  }
+
+  void Remove(const Json& id) {
+    auto [first, last] = items_.equal_range(id);
+    for (auto item = first; item != last; ++item) removed_.push_back(item->second);
+    items_.erase(first, last);
+  }
+
+  // Takes out what was removed: until then every item has its place.
+  void Finish() {
+    if (removed_.empty()) return;
+    std::sort(removed_.begin(), removed_.end());
+    auto& items = list_.get_ref<Json::array_t&>();
+    auto next = removed_.begin();
+    size_t kept = 0;
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (next != removed_.end() && *next == i) {
+        ++next;
+      } else {
+        if (kept != i) items[kept] = std::move(items[i]);
+        ++kept;
+      }
+    }
+    items.resize(kept);
+  }
+
+ private:
+  Json& list_;
+  std::multimap<Json, size_t> items_;  // by key, those of one key in their order
+  std::vector<size_t> removed_;
+};
+
 // Merges one patch; nests no deeper than its input, which the parsers bound.
 class Merger {
  public:
+  explicit Merger(PatchBudget& budget) : budget_(budget) {}
+
   Status Merge(Json& target, const Json& patch, std::string_view name, bool by_key) {
     if (patch.is_array()) return MergeList(target, patch, name, by_key);
     if (!patch.is_object()) {
@@ -102,35 +171,35 @@ class Merger {
     if (!target.is_array()) target = Json::array();
     auto replaces_all = [](const Json& item) { return Directive(item) == "replace" && item.size() == 1; };
     if (std::any_of(patch.begin(), patch.end(), replaces_all)) target = Json::array();
+    TRY(budget_.Work(KeyedList::CostOf(target, key)));
+    KeyedList list(target, key);
     for (const Json& item : patch) {
-      if (!replaces_all(item)) TRY(MergeItem(target, item, name, key));
+      if (!replaces_all(item)) TRY(MergeItem(list, item, name, key));
     }
+    list.Finish();
     return Ok();
   }
 
-  Status MergeItem(Json& list, const Json& item, std::string_view name, std::string_view key) {
-    const Json* id = Find(item, {key});
+  Status MergeItem(KeyedList& list, const Json& item, std::string_view name, std::string_view key) {
+    const Json* id = KeyedList::IdOf(item, key);
     if (id == nullptr) return Invalid(fmt::format("an item of list \"{}\" has no \"{}\" to merge it by", name, key));
-    auto same = std::find_if(list.begin(), list.end(), [&](const Json& other) {
-      const Json* other_id = Find(other, {key});
-      return other_id != nullptr && *other_id == *id;
-    });
     std::string directive = Directive(item);
     if (directive == "delete") {
-      if (same != list.end()) list.erase(same);
+      list.Remove(*id);
       return Ok();
     }
     if (!directive.empty() && directive != "merge" && directive != "replace") return Unknown(directive);
-    if (same == list.end()) {
-      list.push_back(Json::object());
-      same = std::prev(list.end());
-    }
-    return Merge(*same, item, "", true);
+    return Merge(list.At(*id), item, "", true);
   }
+
+  PatchBudget& budget_;
 };
 
 }  // namespace
 
-Status MergePatch(Json& target, const Json& patch) { return Merger().Merge(target, patch, "", false); }
+Status MergePatch(Json& target, const Json& patch, PatchBudget& budget) {
+  TRY(budget.Add(MemoryOf(patch)));
+  return Merger(budget).Merge(target, patch, "", false);
+}
 
 }  // namespace capi::templating

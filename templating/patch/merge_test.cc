@@ -12,6 +12,16 @@ namespace {
 
 Json Yaml(std::string_view text) { return ParseYaml(text).value(); }
 
+Status Merge(Json& target, const Json& patch) {
+  PatchBudget budget;
+  return MergePatch(target, patch, budget);
+}
+
+Status Operate(Json& target, const Json& operations) {
+  PatchBudget budget;
+  return JsonPatch(target, operations, budget);
+}
+
 TEST(MergePatch, ListsAreReplacedUnlessThePatchAsksForMore) {
   struct Case {
     std::string_view name, target, patch, want;
@@ -26,6 +36,11 @@ TEST(MergePatch, ListsAreReplacedUnlessThePatchAsksForMore) {
       {"an item that isn't there is appended", "{env: [{name: a}]}", "{env: [{name: c, value: v, $patch: merge}]}",
        "{env: [{name: a}, {name: c, value: v}]}"},
       {"an item goes", "{env: [{name: a}, {name: b}]}", "{env: [{name: a, $patch: delete}]}", "{env: [{name: b}]}"},
+      {"all items of one key go", "{env: [{name: a}, {name: b}, {name: a, x: 1}, {name: c}]}",
+       "{env: [{name: a, $patch: delete}, {name: a, y: 2, $patch: merge}]}",
+       "{env: [{name: b}, {name: c}, {name: a, y: 2}]}"},
+      {"the first item of a key is merged", "{env: [{name: b}, {name: a}, {name: a}]}",
+       "{env: [{name: a, y: 2, $patch: merge}]}", "{env: [{name: b}, {name: a, y: 2}, {name: a}]}"},
       {"an item is replaced", "{env: [{name: a, value: x}, {name: b}]}",
        "{env: [{name: a, valueFrom: y, $patch: replace}]}", "{env: [{name: a, valueFrom: y}, {name: b}]}"},
       {"the list is replaced", "{env: [{name: a}]}", "{env: [{$patch: replace}, {name: b}]}", "{env: [{name: b}]}"},
@@ -47,7 +62,7 @@ TEST(MergePatch, ListsAreReplacedUnlessThePatchAsksForMore) {
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
     Json target = Yaml(c.target);
-    auto merged = MergePatch(target, Yaml(c.patch));
+    auto merged = Merge(target, Yaml(c.patch));
     ASSERT_TRUE(merged.ok()) << merged.error().message;
     EXPECT_EQ(target, Yaml(c.want));
   }
@@ -59,12 +74,14 @@ TEST(MergePatch, WhatItCannotDoIsSaid) {
   };
   const Case cases[] = {
       {"{env: [{value: x, $patch: merge}]}", "an item of list \"env\" has no \"name\" to merge it by"},
+      {"{env: [{name: ~, $patch: merge}]}", "an item of list \"env\" has no \"name\" to merge it by"},
+      {"{env: [{name: {a: b}, $patch: merge}]}", "an item of list \"env\" has no \"name\" to merge it by"},
       {"{a: {$patch: upsert}}", "unknown $patch directive \"upsert\""},
       {"{env: [{name: a, $patch: upsert}]}", "unknown $patch directive \"upsert\""},
   };
   for (const auto& c : cases) {
     Json target = Yaml("{env: [{name: a}]}");
-    auto merged = MergePatch(target, Yaml(c.patch));
+    auto merged = Merge(target, Yaml(c.patch));
     ASSERT_FALSE(merged.ok()) << c.patch;
     EXPECT_EQ(merged.error().message, c.message);
   }
@@ -73,40 +90,90 @@ TEST(MergePatch, WhatItCannotDoIsSaid) {
 // Each copy doubles the object, or nests it once more.
 TEST(JsonPatch, CopiesDontExplode) {
   for (std::string_view path : {"/a/-", "/a/0"}) {
-    Json target = Yaml("{a: [[x, [y]]]}"), before = target, operations = Json::array();
+    Json target = Yaml("{a: [[x, [y]]]}"), operations = Json::array();
     for (int i = 0; i < 2000; ++i) operations.push_back({{"op", "copy"}, {"from", "/a"}, {"path", path}});
-    auto done = JsonPatch(target, operations);
+    auto done = Operate(target, operations);
     ASSERT_FALSE(done.ok());
-    EXPECT_EQ(done.error().message, "more than 16777216 bytes are copied");
-    EXPECT_EQ(target, before);
+    EXPECT_EQ(done.error().message, "the patches add more than 16777216 bytes to all objects together");
   }
   Json text = {{"a", std::string(1u << 20, 'x')}}, copies = Json::array();
   for (int i = 0; i < 20; ++i) copies.push_back({{"op", "copy"}, {"from", "/a"}, {"path", fmt::format("/b{}", i)}});
-  EXPECT_FALSE(JsonPatch(text, copies).ok());
+  EXPECT_FALSE(Operate(text, copies).ok());
   Json target = Yaml("{a: {}}"), operations = Json::array();
   std::string path = "/a";
   for (int i = 0; i < 1100; ++i) {
     path += "/a";
     operations.push_back({{"op", "add"}, {"path", path}, {"value", Json::object()}});
   }
-  auto done = JsonPatch(target, operations);
+  auto done = Operate(target, operations);
   ASSERT_FALSE(done.ok());
   EXPECT_THAT(done.error().message, testing::EndsWith(": nested deeper than 1000"));
 }
 
-TEST(JsonPatch, AllOrNothing) {
+// F2: what doesn't make an object larger takes time all the same.
+TEST(JsonPatch, WorkIsBounded) {
+  Json list = Json::array();
+  for (int i = 0; i < 10'000; ++i) list.push_back(i);
+  const std::string_view cases[] = {
+      R"({"op": "move", "from": "/a", "path": "/b"})",
+      R"({"op": "move", "from": "/a/0", "path": "/a/1"})",
+      R"({"op": "copy", "from": "/a/0", "path": "/a/0"})",
+      R"({"op": "test", "path": "/a/0", "value": 0})",
+  };
+  for (std::string_view text : cases) {
+    SCOPED_TRACE(text);
+    PatchBudget budget;
+    Json target = {{"a", list}, {"b", 0}}, operation = ParseJson(text).value();
+    Status done = Ok();
+    for (int i = 0; done.ok() && i < 300'000; ++i) {
+      done = JsonPatch(target, Json::array({operation}), budget);
+      if (target["a"].is_null()) target = {{"a", list}};
+      if (!target.contains("a")) target["a"] = std::move(target["b"]);
+    }
+    ASSERT_FALSE(done.ok());
+    EXPECT_THAT(done.error().message, testing::StartsWith("the patches take too long"));
+  }
+}
+
+// F2: a list that is merged by key is walked once for each patch.
+TEST(MergePatch, ListsByKeyAreBounded) {
+  Json target = {{"env", Json::array()}}, patch = target;
+  for (int i = 0; i < 50'000; ++i) target["env"].push_back({{"name", fmt::format("{}", i)}});
+  for (int i = 0; i < 10'000; ++i) patch["env"].push_back({{"name", fmt::format("{}", 5 * i)}, {"$patch", "delete"}});
+  ASSERT_TRUE(Merge(target, patch).ok());
+  EXPECT_EQ(target["env"].size(), 40'000u);
+  PatchBudget budget;
+  Status done = Ok();
+  for (int i = 0; done.ok() && i < 100; ++i) {
+    done = MergePatch(target, Yaml("{env: [{name: a, $patch: merge}]}"), budget);
+  }
+  ASSERT_FALSE(done.ok());
+  EXPECT_THAT(done.error().message, testing::StartsWith("the patches take too long"));
+}
+
+TEST(JsonPatch, OperationsAreThoseOfTheStandard) {
   Json target = Yaml("{a: [1], b: {c: d}}");
   const Json before = target;
-  EXPECT_TRUE(JsonPatch(target, Yaml("[{op: add, path: /a/-, value: 2}, {op: remove, path: /b/c}]")).ok());
+  EXPECT_TRUE(Operate(target, Yaml("[{op: add, path: /a/-, value: 2}, {op: remove, path: /b/c}]")).ok());
   EXPECT_EQ(target, Yaml("{a: [1, 2], b: {}}"));
-  EXPECT_TRUE(JsonPatch(target, Yaml("[{op: move, from: /a/0, path: /b/x}, {op: copy, from: /b, path: /c}]")).ok());
+  EXPECT_TRUE(Operate(target, Yaml("[{op: move, from: /a/0, path: /b/x}, {op: copy, from: /b, path: /c}]")).ok());
   EXPECT_EQ(target, Yaml("{a: [2], b: {x: 1}, c: {x: 1}}"));
-  target = before;
-  for (const char* bad : {"[{op: remove, path: /b/c}, {op: remove, path: /nope}]", "[{op: nope, path: /a}]",
-                          "[{op: test, path: /b/c, value: x}]", "[{op: add, path: /x/y, value: 1}]", "[{path: /a}]",
-                          "[1]", "[{op: add, path: a, value: 1}]", "[{op: remove, path: /a/x}]"}) {
-    EXPECT_FALSE(JsonPatch(target, Yaml(bad)).ok()) << bad;
-    EXPECT_EQ(target, before) << bad;
+  // Only a map, a list or nothing can be gone into.
+  target = Yaml("{e: ~}");
+  EXPECT_TRUE(Operate(target, Yaml("[{op: add, path: /e/x, value: 1}]")).ok());
+  EXPECT_EQ(target, Yaml("{e: {x: 1}}"));
+  for (const char* bad : {"[{op: add, path: /s/x, value: 1}]", "[{op: remove, path: /s/x}]",
+                          "[{op: copy, from: /e, path: /s/x}]", "[{op: remove, path: /e/x}]"}) {
+    target = Yaml("{s: text, e: ~}");
+    EXPECT_FALSE(Operate(target, Yaml(bad)).ok()) << bad;
+  }
+  for (const char* bad :
+       {"[{op: remove, path: /b/c}, {op: remove, path: /nope}]", "[{op: nope, path: /a}]",
+        "[{op: test, path: /b/c, value: x}]", "[{op: add, path: /x/y, value: 1}]", "[{path: /a}]", "[1]",
+        "[{op: add, path: a, value: 1}]", "[{op: remove, path: /a/x}]", "[{op: move, from: /nope, path: /a}]",
+        "[{op: move, from: /b, path: /b/c}]", "[{op: copy, path: /a}]"}) {
+    target = before;
+    EXPECT_FALSE(Operate(target, Yaml(bad)).ok()) << bad;
   }
 }
 

@@ -2,21 +2,17 @@
 
 #include <fmt/format.h>
 
-#include "base/yaml.h"
+#include "api/validate_patches.h"
+#include "base/json_memory.h"
 #include "kube/meta/label_selector.h"
+#include "templating/patch/budget.h"
 #include "templating/patch/json_patch.h"
 #include "templating/patch/merge.h"
 
 namespace capi::templating {
 namespace {
 
-// What all patches may add to all objects: one without a target is added to each.
-constexpr size_t kMaxAdded = 8u << 20;  // bytes of their texts
-
-struct Added {
-  size_t text = 0;    // of the patches, once for each object
-  size_t copied = 0;  // by operations
-};
+constexpr size_t kMatch = 400;  // what looking whether a patch matches an object costs, in bytes of work
 
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
 
@@ -35,10 +31,11 @@ std::string NameOf(const kube::Object& object) {
   return object.ns().empty() ? object.name() : object.ns() + "/" + object.name();
 }
 
-Status Charge(Added& added, std::string_view patch) {
-  added.text += patch.size();
-  if (added.text <= kMaxAdded) return Ok();
-  return Invalid(fmt::format("the patches add more than {} bytes to all objects together", kMaxAdded));
+// In the bounds of one patch, and of all.
+Result<Json> Parse(std::string_view text, PatchBudget& budget) {
+  Json patch = TRY(api::ParsePatch(text));
+  TRY(budget.Work(2 * MemoryOf(patch)));
+  return patch;
 }
 
 // A patch may change anything, but what it leaves has to be an object still.
@@ -55,22 +52,22 @@ bool MatchesManifest(const kube::Object& object, const Json& patch) {
          EqualIfGiven(GetString(patch, {"metadata", "namespace"}), object.ns());
 }
 
-Status ApplyManifestPatch(std::vector<kube::Object>& objects, const std::string& text, size_t index, Added& added,
-                          std::vector<std::string>& warnings) {
+Status ApplyManifestPatch(std::vector<kube::Object>& objects, const std::string& text, size_t index,
+                          PatchBudget& budget, std::vector<std::string>& warnings) {
   std::string at = Describe("manifestPatches", index, "", "");
-  Json patch = TRY_WITH(ParseYaml(text), fmt::format("{}: failed to parse patches", at));
+  Json patch = TRY_WITH(Parse(text, budget), fmt::format("{}: failed to parse patches", at));
   if (patch.is_null()) {
     warnings.push_back(fmt::format("{} is empty", at));
     return Ok();
   }
   if (!patch.is_object()) return Invalid(fmt::format("{}: failed to parse patches: it is no map", at));
   bool matched = false;
+  TRY_WITH(budget.Work(kMatch * objects.size()), at);
   for (kube::Object& object : objects) {
     if (!MatchesManifest(object, patch)) continue;
     matched = true;
     std::string what = fmt::format("{}: failed to apply patch to {}", at, NameOf(object));
-    TRY_WITH(Charge(added, text), what);
-    TRY_WITH(MergePatch(object.json(), patch), what);
+    TRY_WITH(MergePatch(object.json(), patch, budget), what);
     TRY_WITH(CheckIsObject(object.json()), what);
   }
   if (!matched) {
@@ -89,36 +86,37 @@ bool MatchesTarget(const kube::Object& object, const api::PatchTarget& target, c
   }
   if (target.label_selector.empty()) return true;
   const Json* labels = Find(object.json(), {"metadata", "labels"});
-  return selector.Matches(labels == nullptr ? Json() : *labels);
+  static const Json kNone;
+  return selector.Matches(labels == nullptr ? kNone : *labels);
 }
 
-Status ApplyTo(kube::Object& object, const Json& patch, size_t& copied) {
+Status ApplyTo(kube::Object& object, const Json& patch, PatchBudget& budget) {
   if (patch.is_array()) {
     if (patch.empty()) return Invalid("rfc6902 patch is nil");
-    TRY_WITH(JsonPatch(object.json(), patch, copied), "failed to apply RFC6902 patch");
+    TRY_WITH(JsonPatch(object.json(), patch, budget), "failed to apply RFC6902 patch");
     return Ok();
   }
   if (patch.is_null()) return Invalid("rfc6902 patch is nil");
   if (!patch.is_object()) return Invalid("failed to apply strategic merge patch: it is neither a map nor a list");
-  TRY_WITH(MergePatch(object.json(), patch), "failed to apply strategic merge patch");
+  TRY_WITH(MergePatch(object.json(), patch, budget), "failed to apply strategic merge patch");
   return Ok();
 }
 
-Status ApplyPatch(std::vector<kube::Object>& objects, const api::PatchSpec& spec, size_t index, Added& added,
+Status ApplyPatch(std::vector<kube::Object>& objects, const api::PatchSpec& spec, size_t index, PatchBudget& budget,
                   std::vector<std::string>& warnings) {
   std::string at = Describe("patches", index, "", "");
-  Json patch = TRY_WITH(ParseYaml(spec.patch), fmt::format("{}: failed to convert patch YAML to JSON", at));
+  Json patch = TRY_WITH(Parse(spec.patch, budget), fmt::format("{}: failed to convert patch YAML to JSON", at));
   api::PatchTarget target = spec.target.value_or(api::PatchTarget{});
   auto selector = TRY_WITH(
       kube::LabelSelector::Parse(target.label_selector),
       fmt::format("{}.target.labelSelector: failed to parse label selector \"{}\"", at, target.label_selector));
   bool matched = false;
+  TRY_WITH(budget.Work((kMatch + target.label_selector.size()) * objects.size()), at);
   for (kube::Object& object : objects) {
     if (!MatchesTarget(object, target, selector)) continue;
     matched = true;
     std::string what = fmt::format("{}: failed to apply patch to {}", at, NameOf(object));
-    TRY_WITH(Charge(added, spec.patch), what);
-    TRY_WITH(ApplyTo(object, patch, added.copied), what);
+    TRY_WITH(ApplyTo(object, patch, budget), what);
     TRY_WITH(CheckIsObject(object.json()), what);
   }
   if (!matched) warnings.push_back(MatchesNothing(Describe("patches", index, target.kind, target.name)));
@@ -132,11 +130,11 @@ Status ApplyPatches(std::vector<kube::Object>& objects, const api::ProviderSpec&
   if (!spec.patches.empty() && !spec.manifest_patches.empty()) {
     return Invalid("cannot use both 'patches' and 'manifestPatches'; please choose one");
   }
-  Added added;
+  PatchBudget budget;
   for (size_t i = 0; i < spec.manifest_patches.size(); ++i) {
-    TRY(ApplyManifestPatch(objects, spec.manifest_patches[i], i, added, warnings));
+    TRY(ApplyManifestPatch(objects, spec.manifest_patches[i], i, budget, warnings));
   }
-  for (size_t i = 0; i < spec.patches.size(); ++i) TRY(ApplyPatch(objects, spec.patches[i], i, added, warnings));
+  for (size_t i = 0; i < spec.patches.size(); ++i) TRY(ApplyPatch(objects, spec.patches[i], i, budget, warnings));
   return Ok();
 }
 

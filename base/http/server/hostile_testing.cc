@@ -1,6 +1,7 @@
 #include "base/http/server/hostile_testing.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/resource.h>
@@ -13,13 +14,15 @@
 #include <fstream>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/strings.h"
 
 namespace capi::http_testing {
 namespace {
 
 constexpr timeval kPatience = {30, 0};
-constexpr Millis kSlow = Seconds(1);  // from byte to byte
+constexpr Millis kSlow = Seconds(1);    // from byte to byte
+constexpr Millis kPause = Millis(200);  // until somebody who was sent away is back
 
 sockaddr_in Parse(const std::string& address) {
   size_t colon = address.rfind(':');
@@ -39,6 +42,8 @@ int Connect(const std::string& address, int flags) {
   return -1;
 }
 
+constexpr std::string_view kGet = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+
 // What a kind of client sends first, and what it goes on with, byte by byte or as fast as it is taken.
 struct Kind {
   std::string first, then;
@@ -52,7 +57,8 @@ const std::vector<Kind>& Kinds() {
       {"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: ", std::string(4096, 'a'), true},
       {"POST /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1;", std::string(4096, 'e'), true},
       {"POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n", "b"},
-      {"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", true, false},
+      {std::string(kGet), std::string(kGet), true, false},
+      {std::string(kGet), std::string(kGet), true},
   };
   return *kinds;
 }
@@ -112,6 +118,7 @@ struct HostileClients::One {
   const Kind* kind;
   int fd = -1;
   bool greeted = false;
+  size_t sent = 0;                  // of what it sends
   MonoTime next = MonoTime::min();  // when it connects, or sends its next byte
 
   void Leave(MonoTime back) {
@@ -128,10 +135,14 @@ struct HostileClients::One {
   // False when the server has closed.
   bool Write(MonoTime now) {
     const std::string& bytes = greeted ? kind->then : kind->first;
-    ssize_t sent = send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    greeted = true;
+    ssize_t took = send(fd, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
     next = now + kSlow;
-    return sent >= 0 || errno == EAGAIN;
+    if (took < 0) return errno == EAGAIN;
+    sent += static_cast<size_t>(took);
+    if (sent < bytes.size()) return true;
+    sent = 0;
+    greeted = true;
+    return true;
   }
 
   bool Read() const {
@@ -141,8 +152,8 @@ struct HostileClients::One {
   }
 };
 
-HostileClients::HostileClients(const std::string& address, size_t count, Millis pause)
-    : thread_([=, this] { Run(address, count, pause); }) {}
+HostileClients::HostileClients(const std::string& address, size_t count)
+    : thread_([=, this] { Run(address, count); }) {}
 
 HostileClients::~HostileClients() {
   stop_ = true;
@@ -154,7 +165,7 @@ void HostileClients::AwaitConnections(size_t count) const {
   for (size_t made = connections_; made < count; made = connections_) connections_.wait(made);
 }
 
-void HostileClients::Run(std::string address, size_t count, Millis pause) {
+void HostileClients::Run(const std::string& address, size_t count) {
   std::vector<One> clients;
   for (size_t i = 0; i < count; ++i) clients.push_back({&Kinds()[i % Kinds().size()]});
   std::vector<pollfd> polled(count);
@@ -165,7 +176,8 @@ void HostileClients::Run(std::string address, size_t count, Millis pause) {
       if (one.fd < 0 && now >= one.next) {
         one.fd = Connect(address, SOCK_NONBLOCK);
         one.greeted = false;
-        if (one.fd < 0) one.next = now + pause;
+        one.sent = 0;
+        if (one.fd < 0) one.next = now + kPause;
         connections_ += one.fd >= 0;
       }
       int events = (one.kind->reads ? POLLIN : 0) | (one.Writes(now) ? POLLOUT : 0);
@@ -178,7 +190,7 @@ void HostileClients::Run(std::string address, size_t count, Millis pause) {
       if (got == 0) continue;
       bool stays = (got & (POLLERR | POLLHUP)) == 0 && ((got & POLLIN) == 0 || clients[i].Read());
       if (stays && (got & POLLOUT) != 0) stays = clients[i].Write(now);
-      if (!stays) clients[i].Leave(now + pause);
+      if (!stays) clients[i].Leave(now + kPause);
     }
   }
   for (One& one : clients) {
@@ -191,6 +203,24 @@ void AllowDescriptors(size_t count) {
   getrlimit(RLIMIT_NOFILE, &limit);
   limit.rlim_cur = std::min<rlim_t>(std::max<rlim_t>(limit.rlim_cur, count), limit.rlim_max);
   setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+AllDescriptors::AllDescriptors() {
+  getrlimit(RLIMIT_NOFILE, &before_);
+  rlimit few = before_;
+  few.rlim_cur = std::min<rlim_t>(before_.rlim_cur, 512);
+  setrlimit(RLIMIT_NOFILE, &few);
+  for (int fd = 0; (fd = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0;) taken_.push_back(fd);
+}
+
+AllDescriptors::~AllDescriptors() {
+  while (!taken_.empty()) Release();
+  setrlimit(RLIMIT_NOFILE, &before_);
+}
+
+void AllDescriptors::Release() {
+  close(taken_.back());
+  taken_.pop_back();
 }
 
 size_t ResidentMemory(int pid) {

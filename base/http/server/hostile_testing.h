@@ -1,14 +1,14 @@
 // For tests: clients that do to a server what no client should.
 #pragma once
 
+#include <sys/resource.h>
+
 #include <atomic>
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
-
-#include "base/clock.h"
 
 namespace capi::http_testing {
 
@@ -38,22 +38,21 @@ class RawClient {
 };
 
 // Many clients that are slow or never end, driven by one thread until destroyed: some say nothing, some send a byte a
-// second, some a header, a chunk's extension or a body without end, some ask and never read. Who is sent away comes
-// back after `pause`. Thread-safe.
+// second, some a header, a chunk's extension or a body without end, some ask and never read, some ask one thing after
+// the other and never wait for the answers. Who is sent away comes back a little later. Thread-safe.
 class HostileClients {
  public:
-  HostileClients(const std::string& address, size_t count, Millis pause = Millis(200));
+  HostileClients(const std::string& address, size_t count);
   ~HostileClients();
   HostileClients(const HostileClients&) = delete;
   HostileClients& operator=(const HostileClients&) = delete;
 
   // Until that many connections were made, each client's first among them when it is their number.
   void AwaitConnections(size_t count) const;
-  size_t connections() const { return connections_; }
 
  private:
   struct One;
-  void Run(std::string address, size_t count, Millis pause);
+  void Run(const std::string& address, size_t count);
   std::atomic<size_t> connections_ = 0;
   std::atomic<bool> stop_ = false;
   std::thread thread_;
@@ -61,6 +60,20 @@ class HostileClients {
 
 // Lets the process have that many descriptors, as far as its hard limit goes.
 void AllowDescriptors(size_t count);
+
+// Takes all descriptors that the process may have, a few hundred, until it is destroyed. Thread-compatible.
+class AllDescriptors {
+ public:
+  AllDescriptors();
+  ~AllDescriptors();
+  AllDescriptors(const AllDescriptors&) = delete;
+  AllDescriptors& operator=(const AllDescriptors&) = delete;
+  void Release();  // one of them
+
+ private:
+  rlimit before_ = {};
+  std::vector<int> taken_;
+};
 
 // Of the process, now, in bytes.
 size_t ResidentMemory(int pid);

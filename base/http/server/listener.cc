@@ -4,6 +4,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/http/sockets.h"
 #include "base/http/url.h"
 
 namespace capi::http {
@@ -31,8 +33,6 @@ Result<Place> ParseAddress(const std::string& address) {
   if (host.size() > 1 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
   return Place{host, std::stoi(port)};
 }
-
-void SetOption(int fd, int level, int option, int value) { setsockopt(fd, level, option, &value, sizeof value); }
 
 // Its descriptor, or -1 with errno. Several processes may not share the port.
 int Bind(const addrinfo& at) {
@@ -54,7 +54,7 @@ Result<int> BindHost(const std::string& host, int port) {
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
   if (int error = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found); error != 0)
-    return Error{Code::kUnavailable, gai_strerror(error), {}};
+    return Broken(gai_strerror(error));
   int fd = -1, error = 0;
   for (bool ipv4 : {true, false}) {
     for (addrinfo* at = found; fd < 0 && at != nullptr; at = at->ai_next) {
@@ -63,7 +63,7 @@ Result<int> BindHost(const std::string& host, int port) {
     }
   }
   freeaddrinfo(found);
-  if (fd < 0) return Error{Code::kUnavailable, strerrordesc_np(error), {}};
+  if (fd < 0) return Broken(strerrordesc_np(error));
   return fd;
 }
 
@@ -98,19 +98,18 @@ void Listener::Close() {
   if (fd_ >= 0) close(std::exchange(fd_, -1));
 }
 
-Result<std::optional<Accepted>> Listener::Accept() {
-  sockaddr_storage address = {};
-  socklen_t size = sizeof address;
-  int fd = accept4(fd_, reinterpret_cast<sockaddr*>(&address), &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
+Result<std::optional<int>> Listener::Accept() {
+  int fd = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (fd < 0) {
-    bool full = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
-    if (full) return Error{Code::kUnavailable, fmt::format("accept: {}", strerrordesc_np(errno)), {}};
-    return std::optional<Accepted>();  // nobody, or one that is gone already
+    int error = errno;
+    bool full = error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+    // The system says so first, whether or not somebody waits.
+    pollfd waits = {fd_, POLLIN, 0};
+    if (full && poll(&waits, 1, 0) != 0) return Broken("accept", error);
+    return std::optional<int>();  // nobody, or one that is gone already
   }
   SetOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-  char text[NI_MAXHOST] = "";
-  getnameinfo(reinterpret_cast<sockaddr*>(&address), size, text, sizeof text, nullptr, 0, NI_NUMERICHOST);
-  return std::optional<Accepted>(Accepted{fd, text});
+  return std::optional<int>(fd);
 }
 
 }  // namespace capi::http

@@ -8,11 +8,6 @@
 
 namespace capi::http {
 
-struct Accepted {
-  int fd = -1;         // doesn't block; whoever takes it closes it
-  std::string remote;  // the client's IP address
-};
-
 // Thread-compatible; never blocks.
 class Listener {
  public:
@@ -24,8 +19,9 @@ class Listener {
 
   int fd() const { return fd_; }                           // -1 once closed
   const std::string& address() const { return address_; }  // with the port that it got
-  // The next client; none while nobody waits. kUnavailable when the process has no descriptor or memory left for it.
-  Result<std::optional<Accepted>> Accept();
+  // The next client's descriptor, which doesn't block, and which the caller closes; none while nobody waits.
+  // kUnavailable when the process has no descriptor or memory left for it.
+  Result<std::optional<int>> Accept();
   void Close();
 
  private:

@@ -50,7 +50,7 @@ void Check(std::string_view input) {
 
 }  // namespace
 
-CAPI_FUZZ(request, "base/http",
+CAPI_FUZZ(request, "base/http/server",
           {"GET /a%20b?c=d HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n",
            "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\nabc",
            "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3;a=b\r\nabc\r\n0\r\nX: y\r\n\r\n",

@@ -3,10 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
-#include "base/http/token.h"
+#include "base/http/grammar.h"
 #include "base/strings.h"
 
 namespace capi::http {
@@ -18,27 +17,6 @@ constexpr size_t kMaxChunkLine = 256;
 constexpr size_t kFramingPerByte = 16;
 
 bool IsControl(char c) { return (c >= 0 && c < ' ') || c == 0x7f; }
-
-size_t Count(const Headers& headers, std::string_view name) {
-  auto same = [&](const auto& header) { return ToLower(header.first) == name; };
-  return static_cast<size_t>(std::count_if(headers.all().begin(), headers.all().end(), same));
-}
-
-bool SaysClose(const Headers& headers) {
-  for (const auto& [name, value] : headers.all()) {
-    if (ToLower(name) != "connection") continue;
-    for (const std::string& item : Split(ToLower(value), ',')) {
-      if (Trim(item) == "close") return true;
-    }
-  }
-  return false;
-}
-
-// The number that is all of `text`; false for anything else, a sign or an overflow too.
-bool ReadNumber(std::string_view text, int base, std::uint64_t& number) {
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  return !text.empty() && error == std::errc() && end == text.data() + text.size();
-}
 
 }  // namespace
 
@@ -143,14 +121,14 @@ void RequestReader::ReadHeader(std::string_view line) {
 
 void RequestReader::EndHead() {
   const Headers& headers = request_.headers;
-  size_t hosts = Count(headers, "host");
+  size_t hosts = Values(headers, "host").size();
   if (hosts > 1 || (hosts == 0 && !http_1_0_)) return Refuse(400, "there has to be one Host");
-  size_t lengths = Count(headers, "content-length"), codings = Count(headers, "transfer-encoding");
+  size_t lengths = Values(headers, "content-length").size(), codings = Values(headers, "transfer-encoding").size();
   if (lengths + codings > 1) return Refuse(400, "the body has more than one length");
   std::string expect = ToLower(headers.Get("Expect"));
   if (!expect.empty() && expect != "100-continue") return Refuse(417, "no such expectation can be met");
   continue_ = !expect.empty() && !http_1_0_;
-  keep_alive_ = !http_1_0_ && !SaysClose(headers);
+  keep_alive_ = !http_1_0_ && !HasItem(headers, "connection", "close");
   if (lengths > 0) return BeginSizedBody(headers.Get("Content-Length"));
   if (codings == 0) {
     at_ = At::kWhole;

@@ -2,14 +2,11 @@
 
 #include <fmt/core.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <exception>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -20,6 +17,7 @@
 #include "base/http/server/server_answer.h"
 #include "base/http/server/server_connection.h"
 #include "base/http/server/server_socket.h"
+#include "base/http/sockets.h"
 #include "base/mutex.h"
 
 namespace capi::http {
@@ -32,30 +30,13 @@ constexpr size_t kShareOfDescriptors = 4;
 constexpr Millis kAcceptPause = Millis(100);
 // Who holds less than this isn't why memory runs short.
 constexpr size_t kHoldsLittle = 4u << 10;
-// How long Stop lets an answer be written.
-constexpr Millis kStopTime = Seconds(5);
+// At most so much of its connections and of its memory a server gives to requests that handlers have: the rest is for
+// those that can give way to others.
+constexpr size_t kShareOfHandlers = 2;
 
 MonoTime Now() { return SystemClock().Monotonic(); }
 
-// Wakes a poll from another thread. Thread-safe.
-class Wakeup {
- public:
-  Wakeup() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
-  ~Wakeup() { close(fd_); }
-  Wakeup(const Wakeup&) = delete;
-  Wakeup& operator=(const Wakeup&) = delete;
-  int fd() const { return fd_; }
-  void Set() { eventfd_write(fd_, 1); }
-  void Clear() {
-    eventfd_t count = 0;
-    eventfd_read(fd_, &count);
-  }
-
- private:
-  const int fd_;
-};
-
-// A connection, and when its client last did something whole: came, or sent a request that could be answered.
+// A connection, and when its client last did something whole: came, sent a request, or was answered.
 struct Connected {
   std::unique_ptr<ServerConnection> connection;
   std::uint64_t turn = 0;
@@ -65,6 +46,7 @@ struct Connected {
 struct Answered {
   ServerConnection* connection;
   std::string bytes;
+  bool keep_alive;
 };
 
 ServerLimits Within(ServerLimits limits) {
@@ -74,23 +56,24 @@ ServerLimits Within(ServerLimits limits) {
   return limits;
 }
 
-Response Handle(const Server::Handler& handler, const ServerRequest& request) {
-  try {
-    return handler(request);
-  } catch (const std::exception&) {  // its words may hold what it read
-    return {.status = 500, .headers = {}, .body = "internal error\n"};
-  }
+// Whether the socket is what a connection waits for.
+bool OnSocket(const ServerConnection& connection) { return !connection.whole() && !connection.answering(); }
+
+void Refuse(ServerConnection& connection, MonoTime now) {
+  Response why{.status = 503, .headers = {}, .body = "the server is busy or stops\n"};
+  connection.Answer(FormatAnswer({}, std::move(why), false), false, now);
 }
 
 }  // namespace
 
 class Server::Impl {
  public:
-  Impl(Listener listener, TlsContext tls, ServerOptions options, Handler handler)
+  Impl(Listener listener, EventFd wakeup, TlsContext tls, ServerOptions options, Handler handler)
       : limits_(Within(options.limits)),
         handler_(std::move(handler)),
         address_(listener.address()),
         secure_(tls != nullptr),
+        wakeup_(std::move(wakeup)),
         listener_(std::move(listener)),
         tls_(std::move(tls)),
         handlers_(std::make_unique<HandlerThreads>(static_cast<size_t>(std::max(1, options.threads)))),
@@ -98,10 +81,7 @@ class Server::Impl {
   ~Impl() { Stop(); }
 
   void Stop() {
-    {
-      MutexLock lock(mu_);
-      stop_ = true;
-    }
+    stop_.request_stop();
     wakeup_.Set();
     MutexLock lock(stop_mu_);
     if (thread_.joinable()) thread_.join();
@@ -123,28 +103,38 @@ class Server::Impl {
     while (!(Stopping() && clients_.empty())) Turn();
   }
 
-  bool Stopping() {
-    MutexLock lock(mu_);
-    return stop_;
-  }
+  bool Stopping() const { return stop_.stop_requested(); }
 
-  // Waits until something can go on, and lets everything go on that can.
+  // Waits until something can go on, and lets everything go on that can. Between two requests of one client there is
+  // always an Accept to which it can give way: what is read whole goes to the handlers after it, and what follows an
+  // answer is read in a later turn.
   void Turn() {
     Wait();
     MonoTime now = Now();
-    wakeup_.Clear();
-    TakeAnswers(now);
     for (size_t i = 0; i < clients_.size(); ++i) {
       bool ready = polled_[i + 2].revents != 0 || clients_[i].connection->busy();
-      if (ready && !clients_[i].connection->answering()) Step(*clients_[i].connection, now);
+      if (ready && OnSocket(*clients_[i].connection)) Step(clients_[i], now);
     }
+    wakeup_.Clear();
+    TakeAnswers(now);
     for (Connected& client : clients_) {
-      if (!client.connection->answering() && client.connection->deadline() <= now) client.connection->End();
+      if (!client.connection->answering() && client.connection->deadline() <= now) Expire(*client.connection, now);
     }
     if (Stopping()) Close(now);
     std::erase_if(clients_, [](const Connected& client) { return client.connection->over(); });
     FreeMemory();
     if (polled_[1].revents != 0 && listener_.fd() >= 0) Accept(now);
+    HandOver();
+  }
+
+  void Step(Connected& client, MonoTime now) {
+    client.connection->Step(now);
+    if (client.connection->whole()) client.turn = ++turn_;
+  }
+
+  static void Expire(ServerConnection& connection, MonoTime now) {
+    if (connection.whole()) return Refuse(connection, now);
+    connection.End();
   }
 
   // polled_: the wake-up, the listener, and each of clients_.
@@ -155,9 +145,8 @@ class Server::Impl {
     polled_ = {{wakeup_.fd(), POLLIN, 0}, {accepting ? listener_.fd() : -1, POLLIN, 0}};
     for (const Connected& client : clients_) {
       const ServerConnection& connection = *client.connection;
-      bool waits = !connection.answering();
-      polled_.push_back({waits ? connection.fd() : -1, connection.events(), 0});
-      if (waits) until = std::min(until, connection.busy() ? now : connection.deadline());
+      polled_.push_back({OnSocket(connection) ? connection.fd() : -1, connection.events(), 0});
+      if (!connection.answering()) until = std::min(until, connection.busy() ? now : connection.deadline());
     }
     int timeout = -1;
     if (until != MonoTime::max()) {
@@ -168,12 +157,15 @@ class Server::Impl {
     for (pollfd& polled : polled_) polled.revents = 0;  // a signal
   }
 
-  // Nobody new, and nobody but those whose requests are being answered.
+  // Nobody new, and nobody but those who get an answer, which is their last.
   void Close(MonoTime now) {
     listener_.Close();
     for (Connected& client : clients_) {
-      if (client.connection->writing()) client.connection->HurryUp(now + kStopTime);
-      if (!client.connection->answering() && !client.connection->writing()) client.connection->End();
+      ServerConnection& connection = *client.connection;
+      if (connection.whole()) Refuse(connection, now);
+      bool ends = connection.answering() || connection.writing() || connection.leaving();
+      if (!ends) connection.End();
+      if (connection.writing()) connection.HurryUp(now + limits_.stop_time);
     }
   }
 
@@ -185,28 +177,62 @@ class Server::Impl {
     }
     for (Answered& answer : answered) {
       auto of = [&](const Connected& client) { return client.connection.get() == answer.connection; };
-      std::find_if(clients_.begin(), clients_.end(), of)->turn = ++turn_;
-      answer.connection->Answer(std::move(answer.bytes), answer.connection->keep_alive(), now);
-      Step(*answer.connection, now);
+      Connected& client = *std::find_if(clients_.begin(), clients_.end(), of);
+      client.turn = ++turn_;
+      client.connection->Answer(std::move(answer.bytes), answer.keep_alive && !Stopping(), now);
+      Step(client, now);
     }
   }
 
-  void Step(ServerConnection& connection, MonoTime now) {
-    auto request = connection.Step(now);
-    if (!request) return;
-    bool keep_alive = connection.keep_alive();
-    handlers_->Run([this, to = &connection, keep_alive, request = *std::move(request)] {
-      std::string bytes = FormatAnswer(request, Handle(handler_, request), keep_alive);
+  // Gives the handlers what has been read whole, in its order, as far as their share goes; who is too large for what is
+  // left of it holds up nobody behind.
+  void HandOver() {
+    std::vector<Connected*> whole;
+    size_t count = 0, bytes = 0;
+    for (Connected& client : clients_) {
+      if (client.connection->whole()) whole.push_back(&client);
+      if (!client.connection->answering()) continue;
+      ++count;
+      bytes += client.connection->held();
+    }
+    std::sort(whole.begin(), whole.end(), [](const Connected* a, const Connected* b) { return a->turn < b->turn; });
+    for (Connected* client : whole) {
+      size_t holds = client->connection->held();
+      bool fits = count < limits_.connections / kShareOfHandlers &&
+                  (holds < kHoldsLittle || bytes + holds <= limits_.held / kShareOfHandlers);
+      if (count > 0 && !fits) continue;
+      ++count;
+      bytes += holds;
+      Handle(*client->connection);
+    }
+  }
+
+  void Handle(ServerConnection& connection) {
+    ServerRequest request = connection.TakeRequest();
+    request.stop = stop_.get_token();
+    handlers_->Run([this, to = &connection, keep_alive = connection.keep_alive(), request = std::move(request)] {
+      std::string bytes = Answer(request, keep_alive);
       MutexLock lock(mu_);
-      answered_.push_back({to, std::move(bytes)});
+      answered_.push_back({to, std::move(bytes), keep_alive});
       wakeup_.Set();
     });
+  }
+
+  // In a handler's thread.
+  std::string Answer(const ServerRequest& request, bool keep_alive) const {
+    if (Stopping()) return FormatAnswer({}, {.status = 503, .headers = {}, .body = "the server stops\n"}, false);
+    try {
+      Response response = handler_(request);
+      return FormatAnswer(request, std::move(response), keep_alive && !Stopping());
+    } catch (...) {  // its words may hold what it read
+      return FormatAnswer({}, {.status = 500, .headers = {}, .body = "internal error\n"}, keep_alive);
+    }
   }
 
   bool Full() const { return clients_.size() >= limits_.connections; }
 
   // Who gives way to others: a client that was told to go, else the one that has gone the longest without a whole
-  // request; of those that hold that much. Nobody whose request is being answered.
+  // request; of those that hold that much. Nobody whose answer isn't ready yet.
   std::vector<Connected>::iterator NextToGo(size_t holds) {
     auto next = clients_.end();
     for (auto at = clients_.begin(); at != clients_.end(); ++at) {
@@ -243,13 +269,10 @@ class Server::Impl {
       if (!accepted.ok()) return MakeRoom(now);
       if (!*accepted) return;
       if (next != clients_.end()) clients_.erase(next);
-      auto [fd, remote] = **std::move(accepted);
-      auto connection = std::make_unique<ServerConnection>(fd, std::move(remote), tls.get(), limits_, now);
-      clients_.push_back({std::move(connection), ++turn_});
-      ServerConnection& last = *clients_.back().connection;
-      Step(last, now);
-      held_ += last.held();
-      if (last.over()) clients_.pop_back();
+      clients_.push_back({std::make_unique<ServerConnection>(**accepted, tls.get(), limits_, now), ++turn_});
+      Step(clients_.back(), now);
+      held_ += clients_.back().connection->held();
+      if (clients_.back().connection->over()) clients_.pop_back();
       if (held_ > limits_.held) FreeMemory();
     }
   }
@@ -268,7 +291,8 @@ class Server::Impl {
   const Handler handler_;
   const std::string address_;
   const bool secure_;
-  Wakeup wakeup_;
+  const EventFd wakeup_;
+  std::stop_source stop_;
 
   // Of the thread's.
   Listener listener_;
@@ -279,7 +303,6 @@ class Server::Impl {
   MonoTime accept_from_ = MonoTime::min();
 
   Mutex mu_;
-  bool stop_ CAPI_GUARDED_BY(mu_) = false;
   TlsContext tls_ CAPI_GUARDED_BY(mu_);
   std::vector<Answered> answered_ CAPI_GUARDED_BY(mu_);
 
@@ -295,7 +318,9 @@ Result<std::unique_ptr<Server>> Server::Start(ServerOptions options, Handler han
   TlsContext tls;
   if (!options.cert_pem.empty()) tls = TRY(NewServerTls(options.cert_pem, options.key_pem));
   Listener listener = TRY(Listener::Open(options.address));
-  auto impl = std::make_unique<Impl>(std::move(listener), std::move(tls), std::move(options), std::move(handler));
+  EventFd wakeup = TRY(EventFd::Create());
+  auto impl = std::make_unique<Impl>(std::move(listener), std::move(wakeup), std::move(tls), std::move(options),
+                                     std::move(handler));
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
 

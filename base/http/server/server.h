@@ -3,11 +3,13 @@
 // One thread waits for all connections; a connection costs a handler's thread only while its request, read whole, is
 // answered. Whatever a client does or leaves undone has a bound (ServerLimits), and where connections or memory run
 // short, the client that has gone the longest without a whole request gives way: so probes get in beside any number of
-// slow ones.
+// slow ones. Requests that were read whole wait for a handler in the order in which they came, and give way too: half
+// of the connections and of the memory is never behind the handlers.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 
 #include "base/http/client.h"
@@ -15,8 +17,9 @@
 namespace capi::http {
 
 struct ServerRequest {
-  std::string method, path, query, body, remote;
+  std::string method, path, query, body;
   Headers headers;
+  std::stop_token stop = {};  // asked to stop when the server is: a handler that waits for others gives up then
 };
 
 // Of one server. A value.
@@ -30,8 +33,8 @@ struct ServerLimits {
   // A cluster's kubelet, Prometheus and API servers have about ten; a slow one costs a kilobyte, and less to keep than
   // to send away, as it comes back. A quarter of the process's descriptors at most.
   size_t connections = 1024;
-  // Bytes that the requests, answers and TLS states of all connections hold together: five of the largest reviews, or
-  // 340 clients whose TLS handshake goes on.
+  // Bytes that the requests, answers and TLS states of all connections hold together: five of the largest reviews, two
+  // of them at handlers, or 340 clients whose TLS handshake goes on.
   size_t held = 16u << 20;
 
   // From the connection, or the first byte of a further request, to the end of its head; with the TLS handshake.
@@ -43,6 +46,8 @@ struct ServerLimits {
   // Between requests. Clients in Go close what has been idle for 90 s; who waits longer never closes a connection just
   // when a request is on its way.
   Millis idle_time = Seconds(120);
+  // What is left of write_time once the server stops.
+  Millis stop_time = Seconds(5);
 };
 
 struct ServerOptions {
@@ -55,16 +60,19 @@ struct ServerOptions {
 // Thread-safe. Stops when destroyed.
 class Server {
  public:
-  // Called in several threads at once, with a whole request. What it throws is answered with 500.
+  // Called in several threads at once, with a whole request. Whatever it throws is answered with 500.
   using Handler = std::function<Response(const ServerRequest&)>;
-  // Listens at once (kUnavailable when the address is taken) and serves in threads of its own.
+  // Listens at once (kUnavailable when the address is taken, or no descriptor is left) and serves in threads of its
+  // own.
   static Result<std::unique_ptr<Server>> Start(ServerOptions options, Handler handler);
   ~Server();
   std::string address() const;  // "127.0.0.1:41234", the port that it got
   // For connections from now on. kInvalidArgument for PEM that can't be used: the former certificate stays. Only where
   // the server began with one.
   Status SetCertificate(const std::string& cert_pem, const std::string& key_pem);
-  void Stop();  // waits for the answers to requests that were read whole
+  // Waits for the answers that handlers are making. Requests that no handler has begun get 503, and each connection
+  // ends with its answer.
+  void Stop();
 
  private:
   class Impl;

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/encoding.h"
-#include "base/http/token.h"
+#include "base/http/grammar.h"
 #include "base/strings.h"
 
 namespace capi::http {

@@ -24,25 +24,24 @@ constexpr size_t kTlsHolds = 12u << 10;
 
 }  // namespace
 
-ServerConnection::ServerConnection(int fd, std::string remote, SSL_CTX* tls, const ServerLimits& limits, MonoTime now)
-    : socket_(fd, tls),
-      remote_(std::move(remote)),
-      limits_(limits),
-      deadline_(now + limits.head_time),
-      events_(POLLIN),
-      reader_(limits) {}
+ServerConnection::ServerConnection(int fd, SSL_CTX* tls, const ServerLimits& limits, MonoTime now)
+    : socket_(fd, tls), limits_(limits), deadline_(now + limits.head_time), events_(POLLIN), reader_(limits) {}
 
-std::optional<ServerRequest> ServerConnection::Step(MonoTime now) {
+void ServerConnection::Step(MonoTime now) {
   busy_ = false;
   for (int pieces = 0; pieces < kPiecesATurn; ++pieces) {
-    if (!GoOn(now)) return std::nullopt;
-    if (phase_ != Phase::kAnswering) continue;
-    handed_ = reader_.held();
-    reader_.request().remote = remote_;
-    return std::move(reader_.request());
+    if (!GoOn(now)) return;
   }
   busy_ = true;
-  return std::nullopt;
+}
+
+ServerRequest ServerConnection::TakeRequest() {
+  phase_ = Phase::kAnswering;
+  handed_ = reader_.held();
+  keep_alive_ = reader_.keep_alive();
+  ServerRequest request = std::move(reader_.request());
+  reader_.Restart();  // what it held is counted once
+  return request;
 }
 
 size_t ServerConnection::TlsHolds() const {
@@ -57,6 +56,7 @@ bool ServerConnection::GoOn(MonoTime now) {
     case Phase::kReading: return Read(now);
     case Phase::kWriting: return Write(now);
     case Phase::kLeaving: return Leave();
+    case Phase::kWhole:
     case Phase::kAnswering:
     case Phase::kOver: break;
   }
@@ -82,14 +82,14 @@ bool ServerConnection::Handshake() {
 bool ServerConnection::Read(MonoTime now) {
   if (!pending_.empty()) {
     Feed(std::exchange(pending_, {}), now);
-    return true;
+    return !whole();
   }
   char piece[kPiece];
   size_t got = 0;
   Io io = socket_.Read(piece, sizeof piece, got);
   if (io != Io::kDone) return Await(io);
   Feed(std::string_view(piece, got), now);
-  return true;
+  return !whole();
 }
 
 void ServerConnection::Feed(std::string_view bytes, MonoTime now) {
@@ -102,7 +102,7 @@ void ServerConnection::Feed(std::string_view bytes, MonoTime now) {
     Response why{.status = reader_.refusal(), .headers = {}, .body = reader_.why() + "\n"};
     Answer(FormatAnswer({}, std::move(why), false), false, now);
   } else if (reader_.whole()) {
-    phase_ = Phase::kAnswering;
+    phase_ = Phase::kWhole;
   } else if (reader_.in_body() && !in_body) {
     deadline_ = now + limits_.body_time;
     if (reader_.TakeContinue()) SendContinue();
@@ -121,6 +121,7 @@ void ServerConnection::Answer(std::string bytes, bool keep_alive, MonoTime now) 
   written_ = handed_ = 0;
   last_ = !keep_alive;
   phase_ = Phase::kWriting;
+  events_ = POLLOUT;
   deadline_ = now + limits_.write_time;
   reader_.Restart();
 }
@@ -136,12 +137,14 @@ bool ServerConnection::Write(MonoTime now) {
     socket_.EndWriting();
     phase_ = Phase::kLeaving;
     deadline_ = now + kLeaveTime;
-  } else {
-    idle_ = pending_.empty();
-    phase_ = Phase::kReading;
-    deadline_ = now + (idle_ ? limits_.idle_time : limits_.head_time);
+    return true;
   }
-  return true;
+  phase_ = Phase::kReading;
+  events_ = POLLIN;
+  idle_ = pending_.empty();
+  busy_ = !idle_;
+  deadline_ = now + (idle_ ? limits_.idle_time : limits_.head_time);
+  return false;  // a client that has sent its next requests already gives way to others between two of them
 }
 
 bool ServerConnection::Leave() {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -17,11 +16,13 @@ namespace capi::http {
 // or its deadline has passed. Thread-compatible.
 class ServerConnection {
  public:
-  ServerConnection(int fd, std::string remote, SSL_CTX* tls, const ServerLimits& limits, MonoTime now);
+  ServerConnection(int fd, SSL_CTX* tls, const ServerLimits& limits, MonoTime now);
 
-  // Goes on as far as the socket and a fair share of the owner's time allow. Returns a request that has been read
-  // whole; from then on nothing happens until its Answer.
-  std::optional<ServerRequest> Step(MonoTime now);
+  // Goes on as far as the socket and a fair share of the owner's time allow, and never beyond the end of an answer:
+  // what comes next may wait for others. Once a request is whole nothing happens until its Answer.
+  void Step(MonoTime now);
+  // The request that is whole: somebody makes its answer from now on.
+  ServerRequest TakeRequest();
   // `bytes`: the answer as FormatAnswer made it. Without `keep_alive` the connection ends with it.
   void Answer(std::string bytes, bool keep_alive, MonoTime now);
 
@@ -33,15 +34,16 @@ class ServerConnection {
   bool busy() const { return busy_; }       // can go on at once, whatever poll says of the socket
   MonoTime deadline() const { return deadline_; }
   bool over() const { return phase_ == Phase::kOver; }
+  bool whole() const { return phase_ == Phase::kWhole; }  // a request is, and nobody has taken it
   bool answering() const { return phase_ == Phase::kAnswering; }
   bool writing() const { return phase_ == Phase::kWriting; }
   bool leaving() const { return phase_ == Phase::kLeaving; }
-  bool keep_alive() const { return reader_.keep_alive(); }  // does the request's client want to?
+  bool keep_alive() const { return keep_alive_; }  // does the client of the request that was taken want to?
   // The memory that its requests and answers take up, about.
   size_t held() const { return reader_.held() + handed_ + pending_.capacity() + out_.capacity() + TlsHolds(); }
 
  private:
-  enum class Phase { kHandshake, kReading, kAnswering, kWriting, kLeaving, kOver };
+  enum class Phase { kHandshake, kReading, kWhole, kAnswering, kWriting, kLeaving, kOver };
   using Io = ServerSocket::Io;
 
   size_t TlsHolds() const;
@@ -55,7 +57,6 @@ class ServerConnection {
   bool Await(Io io);
 
   ServerSocket socket_;
-  const std::string remote_;
   const ServerLimits limits_;
   Phase phase_ = Phase::kHandshake;
   MonoTime deadline_;
@@ -63,6 +64,7 @@ class ServerConnection {
   bool busy_ = false;
   bool idle_ = false;  // has answered a request and got nothing since
   bool last_ = false;  // what is being written is the last answer
+  bool keep_alive_ = false;
   RequestReader reader_;
   size_t handed_ = 0;    // held by the request that is being answered
   std::string pending_;  // came after the request that is being answered

@@ -6,40 +6,30 @@
 
 #include <atomic>
 #include <future>
-#include <latch>
 #include <thread>
 
 #include "base/http/server/hostile_testing.h"
 #include "base/http/server/server.h"
+#include "base/http/server/server_testing.h"
 #include "base/http/testing.h"
 
 namespace capi::http {
 namespace {
 
+using http_testing::Ask;
+using http_testing::Echo;
+using http_testing::HeldServer;
 using http_testing::HostileClients;
+using http_testing::kGet;
+using http_testing::kGetHeld;
 using http_testing::RawClient;
+using http_testing::Serve;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr std::string_view kGet = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
-
-Response Echo(const ServerRequest& request) {
-  return {.status = 200, .headers = {}, .body = request.method + request.path + request.body};
-}
-
-std::unique_ptr<Server> Serve(ServerOptions options = {}, Server::Handler handler = Echo) {
-  auto server = Server::Start(std::move(options), std::move(handler));
-  if (!server.ok()) ADD_FAILURE() << server.error().message;
-  return *std::move(server);
-}
-
 // Times so short that a test sees them pass, for all but the answers.
 ServerLimits Hasty() { return {.head_time = Millis(100), .body_time = Millis(100), .idle_time = Millis(100)}; }
-
-Result<Response> Ask(const std::string& address) {
-  return (*Client::Create("http://" + address, {}))->Do(Context().WithTimeout(Seconds(20)), {.target = "/a"});
-}
 
 TEST(Hostile, WhatIsRefusedIsTold) {
   struct Case {
@@ -195,23 +185,16 @@ TEST(Hostile, AClientThatOnlyEndedWritingGetsItsAnswer) {
 }
 
 TEST(Hostile, AClientThatIsGoneHarmsNobody) {
-  std::promise<void> entered, leave;
-  auto server = Serve({}, [&](const ServerRequest& request) {
-    if (request.path == "/gone") {
-      entered.set_value();
-      leave.get_future().wait();
-    }
-    return Echo(request);
-  });
+  HeldServer held;
   {
-    RawClient client(server->address());
-    client.Write("GET /gone HTTP/1.1\r\nHost: x\r\n\r\n");
-    entered.get_future().wait();
+    RawClient client(held.server().address());
+    client.Write(kGetHeld);
+    ASSERT_TRUE(held.AwaitHeld(1));
     linger now = {1, 0};
     setsockopt(client.fd(), SOL_SOCKET, SO_LINGER, &now, sizeof now);
   }
-  leave.set_value();
-  auto response = Ask(server->address());
+  held.Open();
+  auto response = Ask(held.server().address());
   ASSERT_TRUE(response.ok()) << response.error().message;
   EXPECT_EQ(response->body, "GET/a");
 }
@@ -233,27 +216,20 @@ TEST(Hostile, AClientThatNeverReadsIsCutOff) {
 TEST(Hostile, WhoWaitedLongestGivesWay) {
   ServerOptions options;
   options.limits.connections = 4;
-  std::latch inside(1);
-  std::promise<void> leave;
-  auto server = Serve(options, [&](const ServerRequest& request) {
-    if (request.path == "/long") {
-      inside.count_down();
-      leave.get_future().wait();
-    }
-    return Echo(request);
-  });
-  RawClient answered(server->address());
-  answered.Write("GET /long HTTP/1.1\r\nHost: x\r\n\r\n");
-  inside.wait();
-  RawClient eldest(server->address());
+  HeldServer held(options);
+  const std::string address = held.server().address();
+  RawClient answered(address);
+  answered.Write(kGetHeld);
+  ASSERT_TRUE(held.AwaitHeld(1));
+  RawClient eldest(address);
   eldest.Write("GET /");
-  RawClient useful(server->address());
+  RawClient useful(address);
   useful.Write(kGet);
   EXPECT_THAT(useful.ReadAnswer(), HasSubstr("GET/a"));
   // One after the other: the server takes each in before the next one comes.
   std::vector<std::unique_ptr<RawClient>> slow;
   for (int i = 0; i < 3; ++i) {
-    slow.push_back(std::make_unique<RawClient>(server->address()));
+    slow.push_back(std::make_unique<RawClient>(address));
     slow.back()->Write(kGet);
     EXPECT_THAT(slow.back()->ReadAnswer(), HasSubstr("GET/a"));
   }
@@ -261,8 +237,8 @@ TEST(Hostile, WhoWaitedLongestGivesWay) {
   EXPECT_EQ(useful.ReadToEnd(), "") << "it asked before the others did";
   slow.back()->Write(kGet);
   EXPECT_THAT(slow.back()->ReadAnswer(), HasSubstr("GET/a"));
-  leave.set_value();
-  EXPECT_THAT(answered.ReadAnswer(), HasSubstr("GET/long")) << "it was being answered";
+  held.Open();
+  EXPECT_THAT(answered.ReadAnswer(), HasSubstr("GET/held")) << "it was being answered";
 }
 
 TEST(Hostile, BodiesTogetherHaveABound) {

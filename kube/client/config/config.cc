@@ -202,7 +202,7 @@ Result<Config> FromCluster(const ConfigSources& sources) {
   out.tls.ca_file = sources.service_account_dir + "/ca.crt";
   out.credentials = TokenFile(sources.service_account_dir + "/token");
   Context now;
-  TRY_WITH(out.credentials->Get(now, false), "in-cluster configuration");
+  TRY_WITH(out.credentials->Get(now, nullptr), "in-cluster configuration");
   if (Result<std::string> ns = ReadFile(sources.service_account_dir + "/namespace"); ns.ok() && !Trim(*ns).empty()) {
     out.ns = Trim(*ns);
   }

@@ -1,6 +1,7 @@
 // How to reach an API server: kubeconfig files and in-cluster configuration.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -17,10 +18,12 @@ class CredentialSource {
   struct Credential {
     std::string authorization;                    // "Bearer ..." or ""
     std::string client_cert_pem, client_key_pem;  // from an exec plugin; "" for none
+    std::uint64_t generation = 0;                 // of a plugin's: grows with each run, so that the newer one is known
   };
   virtual ~CredentialSource() = default;
-  // Cached until it expires or the file changes; `refresh` after a 401.
-  virtual Result<Credential> Get(const Context& ctx, bool refresh) = 0;
+  // Cached until it expires or the file changes. `refused`: the one that a server answered with 401, null for none.
+  // Where there is a newer one already, that is the answer.
+  virtual Result<Credential> Get(const Context& ctx, const Credential* refused) = 0;
 };
 
 struct Config {

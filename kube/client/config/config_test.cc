@@ -41,7 +41,8 @@ class ConfigTest : public testing::Test {
     return LoadConfig(sources_);
   }
   static std::string Authorization(const Config& config, bool refresh = false) {
-    auto credential = config.credentials->Get(Context{}, refresh);
+    CredentialSource::Credential old;
+    auto credential = config.credentials->Get(Context{}, refresh ? &old : nullptr);
     return credential.ok() ? credential->authorization : "error: " + credential.error().message;
   }
 

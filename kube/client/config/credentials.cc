@@ -11,7 +11,9 @@ namespace {
 class Fixed : public CredentialSource {
  public:
   explicit Fixed(std::string authorization) : authorization_(std::move(authorization)) {}
-  Result<Credential> Get(const Context&, bool) override { return Credential{authorization_, "", ""}; }
+  Result<Credential> Get(const Context&, const Credential*) override {
+    return Credential{.authorization = authorization_};
+  }
 
  private:
   const std::string authorization_;
@@ -21,7 +23,7 @@ class FromFile : public CredentialSource {
  public:
   FromFile(std::string path, std::string first) : path_(std::move(path)), token_(std::move(first)) {}
 
-  Result<Credential> Get(const Context&, bool) override {
+  Result<Credential> Get(const Context&, const Credential*) override {
     constexpr size_t kMaxToken = 1u << 20;
     Result<std::string> text = ReadFile(path_, kMaxToken);
     MutexLock lock(mu_);
@@ -30,7 +32,7 @@ class FromFile : public CredentialSource {
       std::string why = text.ok() ? "is empty" : text.error().message;
       return Error{Code::kUnauthenticated, "token file " + path_ + ": " + why, {}};
     }
-    return Credential{"Bearer " + token_, "", ""};
+    return Credential{.authorization = "Bearer " + token_};
   }
 
  private:

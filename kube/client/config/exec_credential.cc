@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <condition_variable>
+#include <exception>
 #include <optional>
 #include <stop_token>
+#include <system_error>
 #include <thread>
 
 #include "base/mutex.h"
@@ -97,14 +99,13 @@ class Exec : public CredentialSource {
     }
   }
 
-  // The analysis can't follow the predicate, which WaitUntil runs with mu_ held.
-  Result<Credential> Get(const Context& ctx, bool refresh) override CAPI_NO_THREAD_SAFETY_ANALYSIS {
+  Result<Credential> Get(const Context& ctx, const Credential* refused) override {
     std::vector<std::jthread> ended;  // joined without the lock
     MutexLock lock(mu_);
-    if (answer_ && !refresh && !Expired(ctx, *answer_)) return answer_->credential;
+    if (answer_ && !Expired(ctx, *answer_) && !IsLast(refused)) return answer_->credential;
     if (!run_) {
       ended.swap(threads_);
-      Start(*ctx.clock);
+      TRY(Start(*ctx.clock));
     }
     const std::shared_ptr<PluginRun> mine = run_;
     ++mine->waiting;
@@ -127,24 +128,49 @@ class Exec : public CredentialSource {
     return answer.expires && ctx.clock->Now() >= *answer.expires;
   }
 
-  void Start(Clock& clock) CAPI_REQUIRES(mu_) {
-    run_ = std::make_shared<PluginRun>();
-    threads_.emplace_back([this, run = run_, &clock] {
+  // A call that went out with an older one, and comes back late, is answered with what there is.
+  bool IsLast(const Credential* refused) const CAPI_REQUIRES(mu_) {
+    return refused != nullptr && refused->generation == answer_->credential.generation;
+  }
+
+  Status Start(Clock& clock) CAPI_REQUIRES(mu_) {
+    auto run = std::make_shared<PluginRun>();
+    try {
+      threads_.emplace_back([this, run, &clock] { Finish(run, RunGuarded(clock, *run)); });
+    } catch (const std::system_error&) {
+      return Error{Code::kUnavailable, "there is no thread to run credential plugin " + plugin_.program.command, {}};
+    }
+    run_ = std::move(run);
+    return Ok();
+  }
+
+  // What it throws is its answer: in a thread of its own nobody else would catch it.
+  Result<Answer> RunGuarded(Clock& clock, const PluginRun& run) const {
+    try {
       Context ctx;
       ctx.clock = &clock;
-      Result<Answer> answer = Run(plugin_, ctx.WithStop(run->stop.get_token()).WithTimeout(kLongestRun));
-      MutexLock lock(mu_);
-      if (answer.ok()) answer_ = *answer;
-      run->answer = std::move(answer);
-      if (run_ == run) run_.reset();
-      changed_.notify_all();
-    });
+      return Run(plugin_, ctx.WithStop(run.stop.get_token()).WithTimeout(kLongestRun));
+    } catch (const std::exception& e) {
+      return Error{Code::kInternal, std::string("exception: ") + e.what(), {}};
+    }
+  }
+
+  void Finish(const std::shared_ptr<PluginRun>& run, Result<Answer> answer) {
+    MutexLock lock(mu_);
+    if (answer.ok()) {
+      answer->credential.generation = ++generation_;
+      answer_ = *answer;
+    }
+    run->answer = std::move(answer);
+    if (run_ == run) run_.reset();
+    changed_.notify_all();
   }
 
   const ExecPlugin plugin_;
   Mutex mu_;
   std::condition_variable_any changed_;
   std::optional<Answer> answer_ CAPI_GUARDED_BY(mu_);
+  std::uint64_t generation_ CAPI_GUARDED_BY(mu_) = 0;       // of the last answer
   std::shared_ptr<PluginRun> run_ CAPI_GUARDED_BY(mu_);     // null while none is going on
   std::vector<std::jthread> threads_ CAPI_GUARDED_BY(mu_);  // of the last run
 };

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <stdexcept>
 #include <thread>
 
 #include "base/encoding.h"
@@ -77,15 +78,19 @@ TEST_F(ExecTest, RunsOnceUntilItExpiresOrIsRefused) {
   std::string expires = FormatTime(clock_.Now() + std::chrono::hours(1));
   Config config = Load(Print(R"({"token":"t","expirationTimestamp":")" + expires + "\"}"));
   for (int i = 0; i < 3; ++i) {
-    auto credential = config.credentials->Get(ctx_, false);
+    auto credential = config.credentials->Get(ctx_, nullptr);
     ASSERT_TRUE(credential.ok()) << credential.error().message;
     EXPECT_EQ(credential->authorization, "Bearer t");
   }
   EXPECT_EQ(runs().size(), 1u);
-  EXPECT_TRUE(config.credentials->Get(ctx_, true).ok());
+  auto first = *config.credentials->Get(ctx_, nullptr);
+  auto second = config.credentials->Get(ctx_, &first);
+  ASSERT_TRUE(second.ok());
   EXPECT_EQ(runs().size(), 2u) << "after a 401";
+  EXPECT_TRUE(config.credentials->Get(ctx_, &first).ok());
+  EXPECT_EQ(runs().size(), 2u) << "F8: after another 401 of the one before";
   clock_.Advance(std::chrono::hours(1));
-  EXPECT_TRUE(config.credentials->Get(ctx_, false).ok());
+  EXPECT_TRUE(config.credentials->Get(ctx_, nullptr).ok());
   EXPECT_EQ(runs().size(), 3u) << "expired";
 }
 
@@ -94,7 +99,7 @@ TEST_F(ExecTest, TellsThePluginWhatItMayKnow) {
       Load(R"(test "$ONE" = 1 && test "$1 $2" = "get token" || exit 3
 )" + Print(R"({"token":"t"})"),
            "      args: [get, token]\n      env: [{name: ONE, value: '1'}]\n      provideClusterInfo: true\n");
-  auto credential = config.credentials->Get(ctx_, false);
+  auto credential = config.credentials->Get(ctx_, nullptr);
   ASSERT_TRUE(credential.ok()) << credential.error().message;
   ASSERT_EQ(runs().size(), 1u);
   EXPECT_EQ(runs()[0], Json::parse(R"({"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential",
@@ -104,7 +109,7 @@ TEST_F(ExecTest, TellsThePluginWhatItMayKnow) {
 
 TEST_F(ExecTest, GivesClientCertificates) {
   Config config = Load(Print(R"({"clientCertificateData":"C","clientKeyData":"K"})", "v1beta1"), "", "v1beta1");
-  auto credential = config.credentials->Get(ctx_, false);
+  auto credential = config.credentials->Get(ctx_, nullptr);
   ASSERT_TRUE(credential.ok()) << credential.error().message;
   EXPECT_EQ(credential->authorization, "");
   EXPECT_EQ(credential->client_cert_pem, "C");
@@ -127,7 +132,7 @@ TEST_F(ExecTest, AFailureSaysWhy) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.script);
-    auto credential = Load(c.script).credentials->Get(ctx_, false);
+    auto credential = Load(c.script).credentials->Get(ctx_, nullptr);
     ASSERT_FALSE(credential.ok());
     EXPECT_EQ(credential.code(), Code::kUnauthenticated);
     EXPECT_THAT(credential.error().message, HasSubstr("credential plugin " + folder_ + "/plugin: "));
@@ -139,7 +144,7 @@ TEST_F(ExecTest, AFailureSaysWhy) {
 TEST_F(ExecTest, AMissingProgramSaysHowToGetIt) {
   Config config = Load("", "      installHint: see example.org\n");
   fs::remove(folder_ + "/plugin");
-  auto credential = config.credentials->Get(ctx_, false);
+  auto credential = config.credentials->Get(ctx_, nullptr);
   ASSERT_FALSE(credential.ok());
   EXPECT_THAT(credential.error().message, HasSubstr("there is no such program; see example.org"));
 }
@@ -151,7 +156,7 @@ TEST_F(ExecTest, AStopKillsAPluginThatHangs) {
     while (!ReadFile(folder_ + "/pid").ok()) std::this_thread::yield();
     stop.request_stop();
   });
-  auto credential = config.credentials->Get(ctx_.WithStop(stop.get_token()), false);
+  auto credential = config.credentials->Get(ctx_.WithStop(stop.get_token()), nullptr);
   ASSERT_FALSE(credential.ok());
   EXPECT_EQ(credential.code(), Code::kCancelled);
   auto pid = ReadFile(folder_ + "/pid");
@@ -162,12 +167,12 @@ TEST_F(ExecTest, AStopKillsAPluginThatHangs) {
 // F8: a person may need longer to log in than a call may take.
 TEST_F(ExecTest, ADeadlineLeavesThePluginToRunOn) {
   Config config = Load("while ! test -e " + folder_ + "/go; do sleep 0.01; done\n" + Print(R"({"token":"t"})"));
-  auto late = config.credentials->Get(Context{}.WithTimeout(Millis(50)), false);
+  auto late = config.credentials->Get(Context{}.WithTimeout(Millis(50)), nullptr);
   ASSERT_FALSE(late.ok());
   EXPECT_EQ(late.code(), Code::kDeadlineExceeded);
   EXPECT_THAT(late.error().message, HasSubstr("waiting for credential plugin " + folder_ + "/plugin"));
   ASSERT_TRUE(WriteFile(folder_ + "/go", "").ok());
-  auto credential = config.credentials->Get(Context{}.WithTimeout(Seconds(60)), false);
+  auto credential = config.credentials->Get(Context{}.WithTimeout(Seconds(60)), nullptr);
   ASSERT_TRUE(credential.ok()) << credential.error().message;
   EXPECT_EQ(credential->authorization, "Bearer t");
   EXPECT_EQ(runs().size(), 1u) << "the same run";
@@ -180,7 +185,7 @@ TEST_F(ExecTest, IsKilledAfterTenMinutes) {
     while (!ReadFile(folder_ + "/pid").ok()) std::this_thread::yield();
     clock_.Advance(std::chrono::minutes(10));
   });
-  auto credential = config.credentials->Get(ctx_, false);
+  auto credential = config.credentials->Get(ctx_, nullptr);
   ASSERT_FALSE(credential.ok());
   EXPECT_EQ(credential.code(), Code::kUnauthenticated);
   EXPECT_THAT(credential.error().message, HasSubstr("still running after 10 minutes"));
@@ -191,16 +196,17 @@ TEST_F(ExecTest, ARunHoldsUpNobodyElse) {
   std::string expires = FormatTime(clock_.Now() + std::chrono::hours(1));
   Config config = Load("test $(wc -l <" + folder_ + "/runs) = 1 || { " + Hang() + "; }\n" +
                        Print(R"({"token":"t","expirationTimestamp":")" + expires + "\"}"));
-  ASSERT_TRUE(config.credentials->Get(ctx_, false).ok());
+  auto first = config.credentials->Get(ctx_, nullptr);
+  ASSERT_TRUE(first.ok());
   std::stop_source stop;
   std::jthread refused(
-      [&] { EXPECT_EQ(config.credentials->Get(ctx_.WithStop(stop.get_token()), true).code(), Code::kCancelled); });
+      [&] { EXPECT_EQ(config.credentials->Get(ctx_.WithStop(stop.get_token()), &*first).code(), Code::kCancelled); });
   while (!ReadFile(folder_ + "/pid").ok()) std::this_thread::yield();
-  EXPECT_TRUE(config.credentials->Get(ctx_, false).ok()) << "the old one is still good";
-  EXPECT_EQ(config.credentials->Get(Context{}.WithTimeout(Millis(50)), true).code(), Code::kDeadlineExceeded);
+  EXPECT_TRUE(config.credentials->Get(ctx_, nullptr).ok()) << "the old one is still good";
+  EXPECT_EQ(config.credentials->Get(Context{}.WithTimeout(Millis(50)), &*first).code(), Code::kDeadlineExceeded);
   std::stop_source other;
   other.request_stop();
-  EXPECT_EQ(config.credentials->Get(Context{}.WithStop(other.get_token()), true).code(), Code::kCancelled);
+  EXPECT_EQ(config.credentials->Get(Context{}.WithStop(other.get_token()), &*first).code(), Code::kCancelled);
   auto pid = ReadFile(folder_ + "/pid");
   EXPECT_TRUE(fs::exists("/proc/" + std::to_string(std::atoi(pid->c_str())))) << "somebody waits for it still";
   stop.request_stop();
@@ -210,18 +216,40 @@ TEST_F(ExecTest, ARunHoldsUpNobodyElse) {
 
 TEST_F(ExecTest, GoesWithItsSource) {
   Config config = Load(Hang());
-  EXPECT_FALSE(config.credentials->Get(Context{}.WithTimeout(Millis(50)), false).ok());
+  EXPECT_FALSE(config.credentials->Get(Context{}.WithTimeout(Millis(50)), nullptr).ok());
   while (!ReadFile(folder_ + "/pid").ok()) std::this_thread::yield();
   config.credentials.reset();
   auto pid = ReadFile(folder_ + "/pid");
   EXPECT_FALSE(fs::exists("/proc/" + std::to_string(std::atoi(pid->c_str()))));
 }
 
+// F7: an exception beside the calls ended the process.
+TEST_F(ExecTest, WhatARunThrowsIsItsError) {
+  class Broken : public FakeClock {
+   public:
+    MonoTime Monotonic() override {
+      if (std::this_thread::get_id() != test_) throw std::runtime_error("out of order");
+      return FakeClock::Monotonic();
+    }
+
+   private:
+    const std::thread::id test_ = std::this_thread::get_id();
+  };
+  Config config = Load(Print(R"({"token":"t"})"));
+  Broken broken;
+  Context ctx;
+  ctx.clock = &broken;
+  auto credential = config.credentials->Get(ctx, nullptr);
+  ASSERT_FALSE(credential.ok());
+  EXPECT_THAT(credential.error().message, HasSubstr("exception: out of order"));
+  EXPECT_TRUE(config.credentials->Get(ctx_, nullptr).ok()) << "the next run begins anew";
+}
+
 TEST_F(ExecTest, ManyCallersRunItOnce) {
   Config config = Load(Print(R"({"token":"t"})"));
   std::vector<std::jthread> callers;
   for (int i = 0; i < 8; ++i) {
-    callers.emplace_back([&] { EXPECT_TRUE(config.credentials->Get(ctx_, false).ok()); });
+    callers.emplace_back([&] { EXPECT_TRUE(config.credentials->Get(ctx_, nullptr).ok()); });
   }
   callers.clear();
   EXPECT_EQ(runs().size(), 1u);

@@ -22,7 +22,7 @@ void CheckMerge(const Kubeconfig& file) {
 }  // namespace
 }  // namespace capi::kube
 
-CAPI_FUZZ(kubeconfig, "kube/client",
+CAPI_FUZZ(kubeconfig, "kube/client/config",
           {"current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u, namespace: n}}]\n"
            "clusters: [{name: k, cluster: {server: 'https://h', certificate-authority: ca, proxy-url: 'http://p'}}]\n"
            "users: [{name: u, user: {token: t, client-certificate: c, client-key: k, as: a, as-groups: [g]}}]\n",

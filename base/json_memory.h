@@ -1,0 +1,11 @@
+// What JSON takes in memory, for bounds on what others send.
+#pragma once
+
+#include "base/json.h"
+
+namespace capi {
+
+// Bytes that `value` takes, about, with all that is in it. Recurses as deep as it nests.
+size_t MemoryOf(const Json& value);
+
+}  // namespace capi

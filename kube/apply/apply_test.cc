@@ -1,0 +1,97 @@
+// What an apply sends and reports, on a server that answers as a test says. The rest: apply_cluster_test.cc.
+#include "kube/apply/apply.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/http/server/server.h"
+
+namespace capi::kube {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr const char* kMap = R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"n"}})";
+
+// F9: a Secret's values are in no warning.
+TEST(ReportableWarnings, OfASecretAreNamesOfFieldsAlone) {
+  const std::vector<std::string> all = {R"(unknown field "dataa")", R"(unknown field "dataa")",
+                                        R"(unknown field "data": hunter2)", R"(duplicate field "data.key")",
+                                        "metadata.finalizers: prefer a domain-qualified name to hunter2"};
+  EXPECT_THAT(ReportableWarnings({"", "Secret", "n", "s"}, all),
+              ElementsAre(R"(duplicate field "data.key")", R"(unknown field "dataa")"));
+  EXPECT_EQ(ReportableWarnings({"", "ConfigMap", "n", "s"}, all).size(), 4u) << "each once";
+}
+
+class ApplyTest : public testing::Test {
+ protected:
+  ApplyTest() {
+    auto server = http::Server::Start({}, [this](const http::ServerRequest& request) {
+      MutexLock lock(mu_);
+      asked_.push_back(request.method + " " + request.query);
+      return answer_(request);
+    });
+    EXPECT_TRUE(server.ok()) << server.error().message;
+    server_ = std::move(*server);
+    client_ = *Client::Connect({.server = "http://" + server_->address()}, {});
+  }
+
+  Status Apply(std::function<http::Response(const http::ServerRequest&)> answer) {
+    {
+      MutexLock lock(mu_);
+      answer_ = std::move(answer);
+    }
+    return Applier(*client_, {})
+        .Apply(Context{}.WithTimeout(Seconds(30)), {ToManifest(Object(*ParseJson(kMap)))}, {}, changes_);
+  }
+  std::vector<std::string> asked() {
+    MutexLock lock(mu_);
+    return asked_;
+  }
+
+  std::vector<Change> changes_;
+
+ private:
+  Mutex mu_;
+  std::vector<std::string> asked_;
+  std::function<http::Response(const http::ServerRequest&)> answer_;
+  std::unique_ptr<Client> client_;
+  std::unique_ptr<http::Server> server_;
+};
+
+// F5: no other request would help, so there is none.
+TEST_F(ApplyTest, AFieldThatTheSchemaDoesNotHaveIsRefusedAtOnce) {
+  Status done = Apply([](const http::ServerRequest&) {
+    return http::Response{.status = 500, .headers = {}, .body = R"({"kind":"Status","status":"Failure","code":500,
+      "message":"failed to create typed patch object (n/a; /v1, Kind=ConfigMap): .dataa: field not declared in schema"})"};
+  });
+  ASSERT_FALSE(done.ok());
+  EXPECT_FALSE(done.error().Transient());
+  EXPECT_EQ(asked().size(), 1u);
+}
+
+// U9, F9: the requests that only try, or only prepare, aren't the object's.
+TEST_F(ApplyTest, WarningsAreThoseOfTheApplyItself) {
+  bool replaced = false;
+  Status done = Apply([&](const http::ServerRequest& request) {
+    http::Response response{.status = 200, .headers = {}, .body = kMap};
+    if (request.method == "PATCH" && !replaced) {
+      return http::Response{.status = 422, .headers = {}, .body = R"({"kind":"Status","reason":"Invalid","code":422})"};
+    }
+    bool trial = request.query.find("dryRun=All") != std::string::npos;
+    replaced = replaced || (request.method == "PUT" && !trial);
+    response.headers.Set("Warning", request.method == "PATCH" ? R"(299 - "of the apply")" : R"(299 - "of another")");
+    return response;
+  });
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  ASSERT_EQ(changes_.size(), 1u);
+  EXPECT_THAT(changes_[0].warnings, ElementsAre("of the apply"));
+  ASSERT_EQ(asked().size(), 5u);
+  EXPECT_THAT(asked()[2], testing::AllOf(HasSubstr("PUT "), HasSubstr("dryRun=All"), HasSubstr("Strict")))
+      << "what an apply wouldn't take, a trial doesn't either";
+  EXPECT_THAT(asked()[3], testing::AllOf(HasSubstr("PUT "), HasSubstr("fieldValidation=Warn")));
+}
+
+}  // namespace
+}  // namespace capi::kube

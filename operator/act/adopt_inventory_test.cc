@@ -1,0 +1,106 @@
+// A1: what clusterctl installed gets Provider objects, whatever else the cluster lacks.
+#include "operator/act/adopt_inventory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "base/http/server/server.h"
+
+namespace capi::ops {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr const char* kInventory = "/apis/clusterctl.cluster.x-k8s.io/v1alpha3/providers";
+constexpr const char* kEntries =
+    R"({"kind":"ProviderList","metadata":{},"items":[{"metadata":{"name":"infrastructure-aws",
+  "namespace":"capa-system"},"providerName":"aws","type":"InfrastructureProvider","version":"v2.0.2"}]})";
+
+// A server that answers lists; a kind that isn't named it doesn't have. AdoptInventory runs beside it.
+class Adopting : public ::testing::Test {
+ protected:
+  Adopting() {
+    auto server = http::Server::Start({}, [this](const http::ServerRequest& request) {
+      MutexLock lock(mu_);
+      if (request.path == kInventory) ++passes_;
+      if (request.method == "POST") created_.push_back(request.path);
+      if (request.method == "POST") return http::Response{.status = 201, .headers = {}, .body = request.body};
+      auto found = lists_.find(request.path);
+      if (found == lists_.end()) return http::Response{.status = 404, .headers = {}, .body = ""};
+      bool refused = found->second.empty();
+      return http::Response{.status = refused ? 403 : 200, .headers = {}, .body = refused ? "{}" : found->second};
+    });
+    EXPECT_TRUE(server.ok()) << server.error().message;
+    server_ = std::move(*server);
+    client_ = std::move(*kube::Client::Connect({.server = "http://" + server_->address()}, {}));
+  }
+
+  void Has(const std::string& path, const std::string& list) {  // "": it may not be read
+    MutexLock lock(mu_);
+    lists_[path] = list;
+  }
+  // Until it waits: for its next try, or for good.
+  void Start() {
+    thread_ = std::jthread([this](std::stop_token stop) {
+      Context ctx;
+      ctx.stop = stop;
+      ctx.clock = &clock_;
+      AdoptInventory(ctx, *client_, "");
+    });
+    clock_.AwaitWaiters(1);
+  }
+  int Passes() {
+    MutexLock lock(mu_);
+    return passes_;
+  }
+  std::vector<std::string> Created() {
+    MutexLock lock(mu_);
+    return created_;
+  }
+
+  FakeClock clock_;
+
+ private:
+  Mutex mu_;
+  std::map<std::string, std::string> lists_ CAPI_GUARDED_BY(mu_);
+  std::vector<std::string> created_ CAPI_GUARDED_BY(mu_);
+  int passes_ CAPI_GUARDED_BY(mu_) = 0;
+  std::unique_ptr<http::Server> server_;
+  std::unique_ptr<kube::Client> client_;
+  std::jthread thread_;
+};
+
+TEST_F(Adopting, AKindThatTheClusterLacksHoldsUpNobody) {
+  Has(kInventory, kEntries);
+  Start();
+  EXPECT_THAT(Created(), ElementsAre("/apis/operator.cluster.x-k8s.io/v1alpha2/namespaces/capa-system/"
+                                     "infrastructureproviders"));
+  clock_.Advance(std::chrono::hours(24));
+  EXPECT_EQ(Passes(), 1) << "it is done once";
+}
+
+TEST_F(Adopting, TriesLessAndLessOften) {
+  Has(kInventory, "");
+  Start();
+  EXPECT_EQ(Passes(), 1);
+  int passes = 1;
+  for (Seconds pause :
+       {Seconds(5), Seconds(10), Seconds(20), Seconds(40), Seconds(80), Seconds(160), Seconds(300), Seconds(300)}) {
+    clock_.Advance(pause - Millis(1));
+    clock_.AwaitWaiters(1);
+    EXPECT_EQ(Passes(), passes) << pause.count();
+    clock_.Advance(Millis(1));
+    while (Passes() == passes) std::this_thread::yield();
+    clock_.AwaitWaiters(1);
+    ++passes;
+  }
+  Has(kInventory, kEntries);
+  clock_.Advance(std::chrono::minutes(5));
+  while (Created().empty()) std::this_thread::yield();
+}
+
+}  // namespace
+}  // namespace capi::ops

@@ -1,0 +1,77 @@
+#include "operator/act/known_secrets.h"
+
+#include <fmt/core.h>
+
+#include "kube/apply/inventory.h"
+
+namespace capi::ops {
+namespace {
+
+constexpr size_t kMostSecrets = 100;
+
+std::vector<api::ObjectRef> SecretsOf(const api::Provider& provider, const kube::Inventory& inventory,
+                                      bool foreign_references) {
+  std::vector<api::ObjectRef> refs;
+  const auto& variables = provider.spec.config_secret;
+  if (variables && (foreign_references || variables->ns == provider.id.ns)) refs.push_back(*variables);
+  for (const auto& [id, entry] : inventory.entries()) {
+    if (id.group_kind() == kube::GroupKind{"", "Secret"}) refs.push_back({id.name, id.ns});
+  }
+  return refs;
+}
+
+}  // namespace
+
+Result<SecretValues> ReadSecretValues(const Context& ctx, kube::Client& client, const CachedProvider& cached,
+                                      bool foreign_references) {
+  const api::Provider& provider = *cached.provider;
+  // One that can't be read names nothing that was rendered; nothing is done with it either.
+  auto inventory = kube::Inventory::Parse(provider.status.inventory);
+  if (!inventory.ok()) inventory = kube::Inventory();
+  auto refs = SecretsOf(provider, *inventory, foreign_references);
+  SecretValues values;
+  if (refs.size() > kMostSecrets) return values.HideAll(), values;
+  for (const api::ObjectRef& ref : refs) {
+    auto secret = client.Get(ctx, kube::Builtin("Secret"), ref.ns, ref.name);
+    if (!secret.ok() && secret.code() == Code::kNotFound) continue;
+    if (!secret.ok()) return secret.error().With(fmt::format("Secret {}/{}", ref.ns, ref.name));
+    values.AddObject(*secret);
+  }
+  std::vector<kube::ObjectId> ids;
+  for (const auto& [id, entry] : inventory->entries()) ids.push_back(id);
+  return WithoutKnown(std::move(values), ids, &cached);
+}
+
+SecretValues WithoutKnown(SecretValues secrets, const std::vector<kube::ObjectId>& ids, const CachedProvider* cached) {
+  std::string known;
+  for (const auto& id : ids) known += id.ToString() + "\n";
+  if (cached != nullptr) {
+    known += cached->provider->id.Key() + "\n";
+    if (const Json* spec = Find(cached->object->json(), {"spec"})) known += ToJsonText(*spec);
+  }
+  secrets.Except(known);
+  return secrets;
+}
+
+void KnownSecrets::Learn(const Context& ctx, const std::string& key) {
+  auto cached = cache_.Get(key);
+  if (!cached || masks_.Knows(key)) return;
+  auto values = ReadSecretValues(ctx, client_, *cached, settings_.allow_cross_namespace_references);
+  if (values.ok()) {
+    masks_.Put(key, std::move(*values));
+  } else {
+    ctx.log.Warn("can't read the provider's Secrets: what others say of it is not shown",
+                 {{"error", values.error().message}});
+  }
+}
+
+void KnownSecrets::Learn(const Context& ctx, const std::string& key, const Observation& o, const Done& done) {
+  if (HasForeignWords(o.fleet) || HasForeignWords(done)) Learn(ctx, key);
+}
+
+void KnownSecrets::Hide(const Context& ctx, const std::string& key, Fleet& fleet) {
+  if (HasForeignWords(fleet)) Learn(ctx, key);
+  masks_.Hide(key, fleet);
+}
+
+}  // namespace capi::ops

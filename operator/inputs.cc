@@ -1,0 +1,34 @@
+#include "operator/inputs.h"
+
+#include <fmt/core.h>
+
+#include "base/files.h"
+#include "base/version.h"
+
+namespace capi::ops {
+
+Result<Settings> LoadSettings(const Options& options, const char* const* environment) {
+  Settings settings;
+  settings.allow_cross_namespace_references = options.allow_cross_namespace_references;
+  settings.environment = SelectEnvironment(environment, options.environment_variables);
+  auto text = ReadFile(options.clusterctl_config);
+  if (!text.ok() && text.code() != Code::kNotFound) return text.error();
+  if (text.ok()) settings.file = TRY(ParseConfigFile(*text, options.clusterctl_config));
+  return settings;
+}
+
+SourceOptions SourcesFrom(const Options& options, std::function<const char*(const char*)> getenv) {
+  const char* token = getenv("GITHUB_TOKEN");
+  SourceOptions sources;
+  sources.github.api_url = options.github_api_url;
+  sources.github.download_url = options.github_url;
+  sources.github.token = token == nullptr ? "" : token;
+  sources.github.user_agent = fmt::format("capi-operator/{}", kProjectVersion);
+  sources.github.proxy = [getenv = std::move(getenv)](std::string_view scheme) {
+    return http::ProxyFromEnvironment(scheme, getenv);
+  };
+  sources.folder = options.releases_dir;
+  return sources;
+}
+
+}  // namespace capi::ops

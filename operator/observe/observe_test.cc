@@ -1,0 +1,127 @@
+// What passes observe, on a server that streams what a test gives it.
+#include "operator/observe/observe.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "operator/decide/testing_fleet.h"
+#include "operator/observe/server_testing.h"
+
+namespace capi::ops {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr const char* kKey = "InfrastructureProvider/aws-system/aws";
+
+class ObserveTest : public ::testing::Test {
+ protected:
+  ObserveTest() { server_.Answer("/api", R"({"kind":"APIGroupDiscoveryList","items":[]})"); }
+
+  testing::WatchServer server_;
+  Context ctx_ = Context{}.WithTimeout(Seconds(60));
+  FakeClock clock_;
+  Settings settings_;
+  ProviderCache cache_{[](const ProviderCache::Change&) {}};
+  Watches watches_{*server_.client, [](const Watches::Key&, const std::set<std::string>&, const kube::ObjectPtr&,
+                                       const kube::ObjectPtr&) {}};
+  Fights fights_{clock_};
+  UseFinder use_{*server_.client, watches_};
+  Observer observer_{{*server_.client, cache_, watches_, settings_, fights_, use_, clock_,
+                      [](const std::string&) { return MigrationProgress(); }, [](const std::string&) { return ""; }}};
+};
+
+kube::Inventory Inventory(const kube::ObjectId& id) {
+  kube::Inventory inventory;
+  inventory.Put(id, {"v1", "hash", "fields", false});
+  return inventory;
+}
+
+// U11, D1: the server of an aggregated API is away. That hides the drift of its kinds, and holds up nothing else; but
+// discovery that fails tells nothing of anything.
+TEST_F(ObserveTest, AnAggregatedApiThatIsAwayHidesItsKindsAlone) {
+  const kube::Inventory gauge = Inventory({"x.example", "Gauge", "", "g"});
+  auto fleet = observer_.ObserveFleet(ctx_, kKey, gauge);
+  ASSERT_FALSE(fleet.ok()) << "no discovery";
+
+  server_.Answer("/apis", R"({"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"x.example"},
+    "versions":[{"version":"v1","freshness":"Stale","resources":[]}]}]})");
+  watches_.mapper().Invalidate();
+  fleet = observer_.ObserveFleet(ctx_, kKey, gauge);
+  ASSERT_TRUE(fleet.ok()) << fleet.error().message;
+  EXPECT_TRUE(fleet->blind);
+  EXPECT_TRUE(fleet->drifts.empty());
+}
+
+// D1: what was written is no drift before its watch has caught up, and one afterwards.
+TEST_F(ObserveTest, WhatIsAwaitedIsNoDrift) {
+  const kube::ObjectId account{"", "ServiceAccount", "aws-system", "manager"};
+  server_.Has("/api/v1/serviceaccounts", {});
+  observer_.tracks().Expect(account, "200");
+  auto fleet = observer_.ObserveFleet(ctx_, kKey, Inventory(account));
+  ASSERT_TRUE(fleet.ok()) << fleet.error().message;
+  EXPECT_TRUE(fleet->drifts.empty());
+  clock_.Advance(kWatchLag);
+  fleet = observer_.ObserveFleet(ctx_, kKey, Inventory(account));
+  ASSERT_TRUE(fleet.ok()) << fleet.error().message;
+  ASSERT_EQ(fleet->drifts.size(), 1u);
+  EXPECT_TRUE(fleet->drifts[0].missing);
+}
+
+// I13: of all the CRDs of a cluster nobody reads more than that they are there.
+TEST_F(ObserveTest, OfAllCrdsTheirPresenceIsKept) {
+  constexpr const char* kCrds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  server_.Has(kCrds, {{{"metadata",
+                        {{"name", "as.x"},
+                         {"uid", "u"},
+                         {"resourceVersion", "1"},
+                         {"labels", {{"a", "b"}}},
+                         {"annotations", {{"large", std::string(1000, 'x')}}}}}}});
+  ASSERT_TRUE(observer_.WatchAllCrds(ctx_, kKey).ok());
+  const kube::Resource& crds = kube::Builtin("CustomResourceDefinition");
+  auto watch = watches_.Need(ctx_, {Watches::Purpose::kNewKinds, crds, "", "", "", true}, kKey);
+  ASSERT_TRUE(watch.ok()) << watch.error().message;
+  EXPECT_EQ(server_.watched(kCrds), 1);
+  kube::ObjectPtr crd = (*watch)->Get("", "as.x");
+  ASSERT_NE(crd, nullptr);
+  EXPECT_EQ(crd->json()["metadata"].size(), 3u);
+}
+
+// X2: as long as one of the kinds that were in use still is, nothing is read again: the watch tells.
+TEST_F(ObserveTest, WhatIsInUseIsReadOnceAndThenWatched) {
+  auto crd = std::make_shared<const kube::Object>(*ParseJson(R"({"metadata":{"name":"as.x"},"spec":{"group":"x",
+    "scope":"Cluster","names":{"kind":"A","plural":"as"},"versions":[{"name":"v1","served":true,"storage":true}]},
+    "status":{"storedVersions":["v1"]}})"));
+  const Json used = *ParseJson(R"({"metadata":{"name":"a","uid":"u","resourceVersion":"1",
+    "labels":{"cluster.x-k8s.io/cluster-name":"c"}}})");
+  server_.Has("/apis/x/v1/as", {used});
+  for (int i = 0; i < 3; ++i) {
+    auto users = use_.Find(ctx_, kKey, {crd});
+    ASSERT_TRUE(users.ok()) << users.error().message;
+    EXPECT_THAT(*users, ElementsAre("A a"));
+  }
+  EXPECT_EQ(server_.listed("/apis/x/v1/as"), 1);
+  EXPECT_EQ(server_.watched("/apis/x/v1/as"), 1);
+
+  use_.Forget(kKey);
+  EXPECT_TRUE(use_.Find(ctx_, kKey, {crd}).ok());
+  EXPECT_EQ(server_.listed("/apis/x/v1/as"), 2) << "another deletion begins anew";
+}
+
+// X2: the last of them has gone: then all kinds are read once more, since another may be in use by now.
+TEST_F(ObserveTest, WhenNothingIsInUseAllKindsAreReadAgain) {
+  auto crd = std::make_shared<const kube::Object>(*ParseJson(R"({"metadata":{"name":"as.x"},"spec":{"group":"x",
+    "scope":"Cluster","names":{"kind":"A","plural":"as"},"versions":[{"name":"v1","served":true,"storage":true}]},
+    "status":{"storedVersions":["v1"]}})"));
+  server_.Has("/apis/x/v1/as", {});
+  for (int i = 1; i <= 2; ++i) {
+    auto users = use_.Find(ctx_, kKey, {crd});
+    ASSERT_TRUE(users.ok()) << users.error().message;
+    EXPECT_TRUE(users->empty());
+    EXPECT_EQ(server_.listed("/apis/x/v1/as"), i);
+  }
+  EXPECT_EQ(server_.watched("/apis/x/v1/as"), 0);
+}
+
+}  // namespace
+}  // namespace capi::ops

@@ -1,0 +1,169 @@
+#include "operator/observe/provider_cache.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace capi::ops {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr auto kType = api::ProviderType::kInfrastructure;
+constexpr const char* kKey = "InfrastructureProvider/n/aws";
+
+kube::Object Aws(const std::string& version, const std::function<void(Json&)>& change = nullptr,
+                 const std::string& uid = "u") {
+  Json json = {{"apiVersion", "operator.cluster.x-k8s.io/v1alpha2"},
+               {"kind", "InfrastructureProvider"},
+               {"metadata",
+                {{"namespace", "n"}, {"name", "aws"}, {"uid", uid}, {"resourceVersion", version}, {"generation", 1}}},
+               {"spec", {{"version", "v1.0.0"}}}};
+  if (change) change(json);
+  return kube::Object(std::move(json));
+}
+
+// A cache, and the changes that it told as "added", "changed spec", "changed" and "gone".
+struct Cache {
+  std::vector<std::string> changes;
+  ProviderCache cache{[this](const ProviderCache::Change& change) {
+    changes.push_back(!change.was ? "added" : !change.is ? "gone" : change.spec ? "changed spec" : "changed");
+  }};
+
+  void Event(kube::Object is) { cache.OnEvent(kType, std::make_shared<const kube::Object>(std::move(is))); }
+  void Delete(kube::Object was) { cache.OnDelete(kType, std::make_shared<const kube::Object>(std::move(was))); }
+  void Write(kube::Object written) { cache.OnWrite(kType, std::move(written)); }
+  std::string Version() const {
+    auto cached = cache.Get(kKey);
+    return cached ? cached->object->resource_version() : "";
+  }
+};
+
+// F3: our own write counts before its event, and an event that is older than it changes nothing.
+TEST(ProviderCache, TheNewerStateStays) {
+  Cache c;
+  c.Event(Aws("5"));
+  c.Write(Aws("7"));
+  EXPECT_EQ(c.Version(), "7");
+  c.Event(Aws("6"));
+  c.Event(Aws("7"));
+  EXPECT_EQ(c.Version(), "7");
+  c.Write(Aws("6"));
+  EXPECT_EQ(c.Version(), "7") << "an answer that comes late";
+  c.Event(Aws("8"));
+  EXPECT_EQ(c.Version(), "8");
+  EXPECT_THAT(c.changes, ElementsAre("added", "changed", "changed"));
+}
+
+TEST(ProviderCache, WhatIsGoneStaysGone) {
+  Cache c;
+  c.Write(Aws("5"));
+  EXPECT_EQ(c.Version(), "") << "nobody has seen it";
+  c.Event(Aws("5"));
+  c.Delete(Aws("4", nullptr, "older"));
+  EXPECT_EQ(c.Version(), "5") << "one of the same name, long ago";
+  c.Delete(Aws("6"));
+  c.Delete(Aws("6"));
+  c.Write(Aws("7"));
+  EXPECT_EQ(c.Version(), "");
+  EXPECT_THAT(c.cache.All(), IsEmpty());
+  EXPECT_THAT(c.changes, ElementsAre("added", "gone"));
+}
+
+// An object that was made anew is another one, whatever its version says (a restored etcd begins with smaller ones).
+TEST(ProviderCache, AnotherObjectOfTheNameReplacesIt) {
+  Cache c;
+  c.Event(Aws("50"));
+  c.Event(Aws("3", nullptr, "new"));
+  EXPECT_EQ(c.Version(), "3");
+  c.Write(Aws("60"));
+  EXPECT_EQ(c.Version(), "3") << "the answer to a write of the one before";
+  EXPECT_THAT(c.changes, ElementsAre("added", "changed spec"));
+}
+
+// What needs a pass of the provider itself, and what doesn't: its own status doesn't, or every pass would lead to the
+// next. A status that was lost does (U11).
+TEST(ProviderCache, TellsAChangeOfInputsFromOneOfStatus) {
+  auto with_status = [](Json& o) {
+    o["status"] = {{"applied", "digest"},
+                   {"inventory", Json::array({{{"kind", "Service"}, {"name", "s"}, {"version", "v1"}}})},
+                   {"conditions", Json::array({{{"type", "Ready"}, {"status", "True"}, {"reason", "R"}}})}};
+  };
+  auto without = [&](const char* member) {
+    return [=](Json& o) {
+      with_status(o);
+      o["status"].erase(member);
+    };
+  };
+  auto and_metadata = [&](const char* member, Json value) {
+    return [=](Json& o) {
+      with_status(o);
+      o["metadata"][member] = value;
+    };
+  };
+  struct Case {
+    std::string_view name;
+    std::function<void(Json&)> is;
+    bool event, write;  // whether it counts as a change of inputs: as an event, and as the answer to a write
+  };
+  const Case cases[] = {
+      {"nothing", with_status, false, false},
+      {"words of its status",
+       [&](Json& o) {
+         with_status(o);
+         o["status"]["conditions"][0]["message"] = "more";
+       },
+       false, false},
+      {"its spec", and_metadata("generation", 2), true, true},
+      {"an annotation", and_metadata("annotations", {{"a", "b"}}), true, true},
+      {"its deletion", and_metadata("deletionTimestamp", "2026-01-01T00:00:00Z"), true, true},
+      {"its finalizer", and_metadata("finalizers", {"provider.cluster.x-k8s.io"}), true, false},
+      {"what was applied is lost (U11)", without("applied"), true, false},
+      {"the inventory is lost (U11)", without("inventory"), true, false},
+      {"the conditions are lost", without("conditions"), true, false},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    Cache event, write;
+    event.Event(Aws("5", with_status));
+    event.Event(Aws("6", c.is));
+    EXPECT_THAT(event.changes, ElementsAre("added", c.event ? "changed spec" : "changed"));
+    write.Event(Aws("5", with_status));
+    write.Write(Aws("6", c.is));
+    EXPECT_THAT(write.changes, ElementsAre("added", c.write ? "changed spec" : "changed"));
+  }
+}
+
+TEST(ProviderCache, ASpecThatCannotBeReadIsAnErrorBesideWhatCan) {
+  Cache c;
+  c.Event(Aws("5", [](Json& o) { o["spec"] = {{"version", 7}}; }));
+  auto cached = c.cache.Get(kKey);
+  ASSERT_NE(cached, nullptr);
+  EXPECT_TRUE(cached->spec_error.has_value());
+  EXPECT_EQ(cached->provider->uid, "u");
+}
+
+// P1, I3: a pause, and a version that is filled in, need no other render.
+TEST(ProviderCache, TheDigestIsOfTheOtherInputs) {
+  auto digest = [](const Json& spec) {
+    Cache c;
+    c.Event(Aws("5", [&](Json& o) { o["spec"] = spec; }));
+    return c.cache.Get(kKey)->spec_digest;
+  };
+  const std::string empty = digest(Json::object());
+  EXPECT_EQ(digest(nullptr), empty);
+  EXPECT_EQ(digest({{"version", "v2.0.0"}, {"paused", true}}), empty);
+  EXPECT_NE(digest({{"manager", {{"verbosity", 1}}}}), empty);
+}
+
+TEST(ProviderCache, NamesThoseThatAreLookedFor) {
+  Cache c;
+  c.Event(Aws("5"));
+  c.Event(Aws(
+      "6", [](Json& o) { o["metadata"]["name"] = "azure"; }, "v"));
+  EXPECT_THAT(c.cache.Keys([](const api::ProviderId& id) { return id.name == "aws"; }), ElementsAre(kKey));
+  EXPECT_EQ(c.cache.Keys([](const api::ProviderId&) { return true; }).size(), 2u);
+}
+
+}  // namespace
+}  // namespace capi::ops

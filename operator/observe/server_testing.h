@@ -1,0 +1,114 @@
+// For tests: an API server that has the collections a test gives it, and streams them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/http/testing.h"
+#include "base/mutex.h"
+#include "kube/client/client.h"
+
+namespace capi::ops::testing {
+
+// A watch gets all objects of its collection, a mark, and then what Send is told; a list gets all objects; what is
+// unknown is a 404. Thread-safe.
+class WatchServer {
+ public:
+  WatchServer() {
+    auto connected = kube::Client::Connect({.server = server_.url()}, {.user_agent = "watch-server", .max_retries = 0});
+    EXPECT_TRUE(connected.ok()) << connected.error().message;
+    client = std::move(*connected);
+  }
+
+  void Has(const std::string& collection, std::vector<Json> objects) {
+    MutexLock lock(mu_);
+    collections_[collection] = std::move(objects);
+  }
+  void Answer(const std::string& path, std::string body) {
+    MutexLock lock(mu_);
+    answers_[path] = std::move(body);
+  }
+  // An event for all watches of the collection that are open: "MODIFIED", say.
+  void Send(const std::string& collection, const char* type, const Json& object) {
+    MutexLock lock(mu_);
+    for (auto [watched, peer] : open_) {
+      if (watched == collection) peer->Write(Event(type, object));
+    }
+  }
+  int watched(const std::string& collection) { return Count(watched_, collection); }  // requests so far
+  int listed(const std::string& collection) { return Count(listed_, collection); }
+
+  std::unique_ptr<kube::Client> client;
+
+ private:
+  static std::string Event(const char* type, const Json& object) {
+    std::string line = ToJsonText({{"type", type}, {"object", object}}) + "\n";
+    char size[20];
+    std::snprintf(size, sizeof size, "%zx", line.size());
+    return std::string(size) + "\r\n" + line + "\r\n";
+  }
+
+  int Count(std::map<std::string, int>& counts, const std::string& collection) {
+    MutexLock lock(mu_);
+    return counts[collection];
+  }
+
+  void Serve(http_testing::Peer& peer) {
+    for (std::string head = peer.ReadRequest(); !head.empty(); head = peer.ReadRequest()) {
+      const std::string target = head.substr(4, head.find(' ', 4) - 4);  // after "GET "
+      const std::string path = target.substr(0, target.find('?'));
+      bool watch = target.find("watch=true") != std::string::npos;
+      if (watch && Stream(peer, path)) return;
+      peer.Write(Plain(path, watch));
+    }
+  }
+
+  bool Stream(http_testing::Peer& peer, const std::string& path) {
+    {
+      MutexLock lock(mu_);
+      ++watched_[path];
+      auto it = collections_.find(path);
+      if (it == collections_.end()) return false;
+      std::string text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+      for (const Json& object : it->second) text += Event("ADDED", object);
+      peer.Write(text + Event("BOOKMARK", {{"metadata",
+                                            {{"resourceVersion", "100"},
+                                             {"annotations", {{"k8s.io/initial-events-end", "true"}}}}}}));
+      open_.emplace(path, &peer);
+    }
+    peer.WaitForEnd();
+    MutexLock lock(mu_);
+    std::erase_if(open_, [&](const auto& entry) { return entry.second == &peer; });
+    return true;
+  }
+
+  std::string Plain(const std::string& path, bool watch) {
+    MutexLock lock(mu_);
+    int status = 200;
+    std::string body;
+    if (auto it = answers_.find(path); it != answers_.end()) {
+      body = it->second;
+    } else if (auto list = collections_.find(path); list != collections_.end() && !watch) {
+      ++listed_[path];
+      body = ToJsonText({{"metadata", {{"resourceVersion", "100"}}}, {"items", list->second}});
+    } else {
+      status = 404;
+      body = R"({"kind":"Status","reason":"NotFound","code":404,"message":"there is none"})";
+    }
+    return "HTTP/1.1 " + std::to_string(status) + " x\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
+           body;
+  }
+
+  Mutex mu_;
+  std::map<std::string, std::vector<Json>> collections_;
+  std::map<std::string, std::string> answers_;
+  std::multimap<std::string, http_testing::Peer*> open_;
+  std::map<std::string, int> watched_, listed_;
+  http_testing::RawServer server_{[this](http_testing::Peer& peer, int) { Serve(peer); }, /*parallel=*/true};
+};
+
+}  // namespace capi::ops::testing

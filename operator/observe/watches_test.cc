@@ -1,0 +1,102 @@
+#include "operator/observe/watches.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+
+#include "operator/observe/server_testing.h"
+
+namespace capi::ops {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using Purpose = Watches::Purpose;
+
+constexpr const char *kSecrets = "/api/v1/secrets", *kServices = "/api/v1/services";
+
+Json Named(const std::string& name, int version) {
+  return {
+      {"metadata", {{"namespace", "n"}, {"name", name}, {"uid", name}, {"resourceVersion", std::to_string(version)}}}};
+}
+
+// Watches of a server, and what they told, as "NAME@VERSION USER USER".
+class WatchesTest : public ::testing::Test {
+ protected:
+  WatchesTest()
+      : watches_(
+            *server_.client,
+            [this](const Watches::Key&, const std::set<std::string>& users, const kube::ObjectPtr&,
+                   const kube::ObjectPtr& is) {
+              std::string line = is ? is->name() + "@" + is->resource_version() : "gone";
+              for (const std::string& user : users) line += " " + user;
+              MutexLock lock(mu_);
+              told_.push_back(line);
+              changed_.notify_all();
+            },
+            [this](const Watches::Key& key) { ended_.push_back(key.resource.kind); }) {}
+
+  bool Told(const std::string& line) {
+    MutexLock lock(mu_);
+    return changed_.wait_for(mu_, std::chrono::seconds(60),
+                             [&] { return std::find(told_.begin(), told_.end(), line) != told_.end(); });
+  }
+
+  static Watches::Key Secrets(Purpose purpose) { return {purpose, kube::Builtin("Secret"), "", "", "", false}; }
+
+  testing::WatchServer server_;
+  Context ctx_ = Context{}.WithTimeout(Seconds(60));
+  Mutex mu_;
+  std::condition_variable_any changed_;
+  std::vector<std::string> told_, ended_;
+  Watches watches_;
+};
+
+// A watch is one for all who ask for it, tells each change with those, and ends with the last of them.
+TEST_F(WatchesTest, ComeAndGoWithTheirUsers) {
+  server_.Has(kSecrets, {Named("s", 1)});
+  for (const char* user : {"a", "b"}) {
+    watches_.BeginUse(user);
+    auto informer = watches_.Need(ctx_, Secrets(Purpose::kReferenced), user);
+    ASSERT_TRUE(informer.ok()) << informer.error().message;
+    EXPECT_EQ((*informer)->List().size(), 1u) << "its first state is there";
+    watches_.EndUse(user);
+  }
+  EXPECT_EQ(server_.watched(kSecrets), 1);
+  server_.Send(kSecrets, "MODIFIED", Named("s", 2));
+  EXPECT_TRUE(Told("s@2 a b"));
+  watches_.BeginUse("a");
+  watches_.EndUse("a");
+  server_.Send(kSecrets, "MODIFIED", Named("s", 3));
+  EXPECT_TRUE(Told("s@3 b")) << "who didn't ask for it again isn't told any more";
+  EXPECT_THAT(ended_, IsEmpty());
+  watches_.BeginUse("b");
+  watches_.EndUse("b");
+  EXPECT_THAT(ended_, ElementsAre("Secret"));
+  ASSERT_TRUE(watches_.Need(ctx_, Secrets(Purpose::kReferenced), "a").ok());
+  EXPECT_EQ(server_.watched(kSecrets), 2) << "it had ended";
+}
+
+// What all providers share isn't told with a thousand names; and the same selection for another purpose is another
+// watch.
+TEST_F(WatchesTest, AreOfOnePurpose) {
+  server_.Has(kSecrets, {});
+  ASSERT_TRUE(watches_.Need(ctx_, Secrets(Purpose::kOurObjects), "a").ok());
+  ASSERT_TRUE(watches_.Need(ctx_, Secrets(Purpose::kInUse), "b").ok());
+  EXPECT_EQ(server_.watched(kSecrets), 2);
+  server_.Send(kSecrets, "ADDED", Named("s", 200));
+  EXPECT_TRUE(Told("s@200"));
+  EXPECT_TRUE(Told("s@200 b"));
+}
+
+// A kind that can't be watched is told of by Need and held against nobody by IfThere (F7).
+TEST_F(WatchesTest, WithoutAState) {
+  EXPECT_EQ(watches_.Need(ctx_, Secrets(Purpose::kReferenced), "a").code(), Code::kNotFound);
+  EXPECT_EQ(watches_.IfThere(ctx_, Secrets(Purpose::kReferenced), "a"), nullptr);
+  server_.Has(kServices, {});
+  EXPECT_NE(watches_.IfThere(ctx_, {Purpose::kOurObjects, kube::Builtin("Service"), "", "", "", true}, "a"), nullptr);
+}
+
+}  // namespace
+}  // namespace capi::ops

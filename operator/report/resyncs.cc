@@ -1,0 +1,36 @@
+#include "operator/report/resyncs.h"
+
+#include "api/reasons.h"
+
+namespace capi::ops {
+
+void Resyncs::Begin(const std::string& key, bool by_time) {
+  MutexLock lock(mu_);
+  Pass& pass = passes_[key];
+  pass = {.resync = by_time && pass.next, .next = false};
+}
+
+void Resyncs::Next(const std::string& key, bool resync) {
+  MutexLock lock(mu_);
+  passes_[key].next = resync;
+}
+
+bool Resyncs::Resyncing(const std::string& key) const {
+  MutexLock lock(mu_);
+  auto pass = passes_.find(key);
+  return pass != passes_.end() && pass->second.resync;
+}
+
+void Resyncs::Forget(const std::string& key) {
+  MutexLock lock(mu_);
+  passes_.erase(key);
+}
+
+bool Turned(const api::ProviderStatus& was, const api::ProviderStatus& is) {
+  const auto* before = kube::FindCondition(was.conditions, api::condition::kReady);
+  const auto* now = kube::FindCondition(is.conditions, api::condition::kReady);
+  if (before == nullptr || now == nullptr) return before != now;
+  return before->status != now->status || before->reason != now->reason;
+}
+
+}  // namespace capi::ops
