@@ -22,7 +22,8 @@ inline constexpr std::string_view kProviderUpgraded = "ProviderUpgraded";
 inline constexpr std::string_view kReady = "Ready";
 // The operator is at work or waits for something that comes by itself (kstatus).
 inline constexpr std::string_view kReconciling = "Reconciling";
-// The operator has given up until an input changes (kstatus).
+// Only a change lets the operator go on: of an input, of what a server allows, or of the release at its source. It
+// looks again when an input changes, and now and then (kstatus).
 inline constexpr std::string_view kStalled = "Stalled";
 // The provider is scaled to zero, or hands are off it.
 inline constexpr std::string_view kPaused = "Paused";
@@ -171,7 +172,7 @@ inline constexpr std::string_view kTimedOutWaitingForDeployment = "TimedOutWaiti
 inline constexpr std::string_view kStoredVersionsInUse = "StoredVersionsInUse";
 // status.inventory can not be read, so the operator deletes nothing.
 inline constexpr std::string_view kInvalidInventory = "InvalidInventory";
-// The API server does not answer, or asks to slow down.
+// The API server does not answer, asks to slow down, or refuses what the operator has to read or write first.
 inline constexpr std::string_view kAPIServerUnavailable = "APIServerUnavailable";
 // A bug of the operator.
 inline constexpr std::string_view kInternalError = "InternalError";

@@ -21,6 +21,7 @@ class FolderRepository : public Repository {
       : folder_(std::move(folder)), components_file_(std::move(components_file)) {}
 
   std::string Describe() const override { return "folder " + folder_; }
+  bool IsLocal() const override { return true; }
   std::string ComponentsFile() const override { return components_file_; }
 
   Result<std::vector<api::Version>> Versions(const Context& ctx) override {

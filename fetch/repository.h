@@ -19,6 +19,8 @@ class Repository {
  public:
   virtual ~Repository() = default;
   virtual std::string Describe() const = 0;  // "github.com/kubernetes-sigs/cluster-api", "folder /releases"
+  // It is read without a network, and as often as one likes.
+  virtual bool IsLocal() const { return false; }
   // All versions that parse, ascending.
   virtual Result<std::vector<api::Version>> Versions(const Context& ctx) = 0;
   // One file of a version, by its name in the release ("metadata.yaml").

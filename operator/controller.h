@@ -1,23 +1,19 @@
-// The provider controller: which event wakes which provider, and the four steps of a pass.
+// The provider controller: which event wakes which provider, and the four steps of a pass: observe, decide, act,
+// report.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "kube/runtime/controller.h"
 #include "kube/runtime/events.h"
 #include "kube/runtime/manager.h"
-#include "operator/act/installer.h"
-#include "operator/act/remover.h"
-#include "operator/act/restorer.h"
-#include "operator/act/scaler.h"
+#include "operator/act/actor.h"
 #include "operator/act/sources.h"
-#include "operator/decide/decide.h"
 #include "operator/observe/observe.h"
-#include "operator/observe/pod_reasons.h"
-#include "operator/report/resyncs.h"
+#include "operator/report/reporter.h"
 
 namespace capi::ops {
 
@@ -38,7 +34,8 @@ class ProviderController {
   // Adds the informers of the seven kinds, the workers, and the worker that migrates storage.
   void AddTo(kube::Manager& manager);
 
-  // One pass: observe, decide, act, report.
+  // One pass. What it throws, and what fails it as a whole, is told in the provider's status (F1, F7); the error that
+  // is returned is that of a context that ended.
   Result<kube::Outcome> Pass(const Context& ctx, const std::string& key);
 
  private:
@@ -49,57 +46,24 @@ class ProviderController {
   // Kinds of providers that the server has and doesn't let be listed.
   std::vector<std::string> Unlisted() const;
   void Wake(const std::function<bool(const api::ProviderId&)>& who);
-  Result<std::optional<Done>> RemoveLeftBehind(const Context& ctx, Observation& o);
-  Done Act(const Context& ctx, Observation& o, const Step& step);
-  Done RestoreDrift(const Context& ctx, Observation& o, const Restore& step);
-  // I7: the same words, without the values of the provider's Secrets. Where these aren't known, they are read first.
-  void Hide(const Context& ctx, const std::string& key, Fleet& fleet);
-  void Hide(const Context& ctx, const std::string& key, Observation& o, Done& done);
-  void LearnSecrets(const Context& ctx, const std::string& key);
-  // Asks the pods why workloads don't come up (U5).
-  void Explain(const Context& ctx, const std::string& key, Fleet& fleet);
-  Done ActOnRollout(const Context& ctx, Observation& o, const Step& step);
-  Done MigrateStorage(const Observation& o);
-  kube::Outcome Schedule(const std::string& key, const Observation& o, Done& done, bool ready);
-  Result<kube::Outcome> ReportUnseen(const Context& ctx, const std::string& key, const Error& error);
-  Result<kube::Outcome> Report(const Context& ctx, Observation& o, Done done);
-  kube::Outcome ReportGone(const Context& ctx, Observation& o, Done done);
-  void Announce(const Context& ctx, const api::Provider& provider, const api::ProviderStatus& was,
-                const api::ProviderStatus& is, const Done& done);
-  std::optional<Millis> Postponed(const std::string& key, const api::ProviderStatus& was, const api::ProviderStatus& is,
-                                  const Done& done);
-  static kube::Labels LabelsOf(const api::ProviderId& id);
-  void Measure(const api::Provider& provider, const api::ProviderStatus& status);
-  void CountFoundByResync(const Context& ctx, const std::string& key);
+  Result<kube::Outcome> Failed(const Context& ctx, const std::string& key, const Error& error);
+  Result<kube::Outcome> TryPass(const Context& ctx, const std::string& key);
   void Forget(const api::ProviderId& id);  // it is gone, and so is what is kept in memory for it
 
-  Clock& clock_;
   kube::Client& client_;
-  kube::Metrics& metrics_;
-  kube::EventRecorder& events_;
-  const Settings& settings_;
   ControllerSettings options_;
   ProviderCache cache_;
   Watches watches_;
-  RenderedCache rendered_;
   SecretMasks masks_;
-  InventoryKey inventory_key_;
+  KnownSecrets secrets_;
   Fights fights_;
   UseFinder use_;
-  StorageMigration storage_;
-  Migrations migrations_;
+  kube::Controller controller_;
   Observer observer_;
   StatusWriter writer_;
-  Installer installer_;
-  Remover remover_;
-  Restorer restorer_;
-  Scaler scaler_;
-  PodReasons pods_;
-  Resyncs resyncs_;
+  Actor actor_;
+  Reporter reporter_;
   std::vector<std::unique_ptr<kube::Informer>> informers_;
-  kube::Controller controller_;
-  Mutex mu_;
-  std::map<std::string, MonoTime> last_words_ CAPI_GUARDED_BY(mu_);  // time of the last status write, by key
 };
 
 }  // namespace capi::ops

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <stdexcept>
 #include <thread>
 
 #include "operator/report/plane_testing.h"
@@ -51,6 +52,21 @@ std::string EmptyFolder() {
   return folder;
 }
 
+// The system's, but for some looks at the time of day, which throw: as a bug in a pass would.
+class ThrowingClock : public Clock {
+ public:
+  WallTime Now() override {
+    if (throws.load() > 0 && throws.fetch_sub(1) > 0) throw std::runtime_error("a bug");
+    return SystemClock().Now();
+  }
+  MonoTime Monotonic() override { return SystemClock().Monotonic(); }
+  bool WaitUntil(std::condition_variable_any& cv, Mutex& mu, const std::stop_token& stop, MonoTime deadline,
+                 const std::function<bool()>& ready) override {
+    return SystemClock().WaitUntil(cv, mu, stop, deadline, ready);
+  }
+  std::atomic<int> throws = 0;
+};
+
 // The operator without its main: manager, controller and lease in threads of this process.
 class InProcess : public testing::ProxiedPlane {
  protected:
@@ -78,7 +94,7 @@ class InProcess : public testing::ProxiedPlane {
     Settings settings;
     Sources sources(settings, {.folder = empty_folder_});
     kube::EventRecorder events(*proxied_, "capi-operator", SystemClock());
-    ProviderController controller(*proxied_, settings, sources, {.workers = 2}, metrics_, events, SystemClock());
+    ProviderController controller(*proxied_, settings, sources, {.workers = 2}, metrics_, events, clock_);
     kube::LeaderElector elector(*proxied_, {.ns = "core", .name = "in-process", .identity = "test"});
     kube::Manager manager(SystemClock());
     auto record = [&](const Context& run) {
@@ -131,6 +147,7 @@ spec: {{version: {}, fetchConfig: {{selector: {{matchLabels: {{release: core}}}}
            provider.status.observed_generation == provider.generation;
   }
 
+  ThrowingClock clock_;
   const std::string empty_folder_ = EmptyFolder();
   kube::Metrics metrics_;
   std::jthread running_;
@@ -176,6 +193,33 @@ TEST_F(InProcess, InstallsRestoresChangesAndRemoves) {
   DeleteCore();
   EXPECT_FALSE(Exists("ConfigMap", "only-in-v1.0.1"));
   EXPECT_TRUE(client_->Get(ctx, kube::Builtin("CustomResourceDefinition"), "", "widgets.test.example").ok());
+}
+
+// F7, F1: an exception in a pass is told in that provider's status, and the next pass goes on.
+TEST_F(InProcess, AnExceptionInAPassIsInTheStatus) {
+  ApplyCore("v1.0.0");
+  ASSERT_TRUE(kube::Eventually([&] { return ReadyAt("v1.0.0"); }, Seconds(60)));
+  auto annotate = [&](const char* value) {
+    Json patch = {{"metadata", {{"annotations", {{"operator.cluster.x-k8s.io/reconcile-at", value}}}}}};
+    auto patched = client_->Patch(Context{}, api::ResourceOf(api::ProviderType::kCore), "core", "cluster-api",
+                                  kube::PatchType::kMerge, patch, {.field_manager = "test"});
+    ASSERT_TRUE(patched.ok()) << patched.error().message;
+  };
+  clock_.throws = 1;
+  annotate("1");
+  auto ready = [&] {
+    auto object = client_->Get(Context{}, api::ResourceOf(api::ProviderType::kCore), "core", "cluster-api");
+    if (!object.ok()) return kube::Condition{};
+    auto provider = api::ParseProviderMeta(*object);
+    const auto* condition = kube::FindCondition(provider.status.conditions, "Ready");
+    return condition == nullptr ? kube::Condition{} : *condition;
+  };
+  EXPECT_TRUE(kube::Eventually([&] { return ready().reason == "InternalError"; }, Seconds(30))) << ready().reason;
+  EXPECT_EQ(ready().status, "False");
+  EXPECT_THAT(ready().message, ::testing::HasSubstr("a bug (next try at"));
+  annotate("2");
+  EXPECT_TRUE(kube::Eventually([&] { return ReadyAt("v1.0.0"); }, Seconds(60)));
+  DeleteCore();
 }
 
 // P1: who scaled has the claim again after a pause, also where the watch is late to show that it was given back. (The

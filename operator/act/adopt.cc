@@ -218,6 +218,7 @@ Done Installer::Adopt(const Context& ctx, Observation& o) {
     done.adopted = fmt::format("Took over what {} installed, at", former.tool);
     return RemoveMarks(ctx, o, m);
   }();
+  KeepFetched(ctx, o, m);
   // A1a: another version than the installed one is an upgrade after the adoption.
   done.again = !done.hold && !api::SameVersion(o.provider.spec.version, former.version);
   return done;

@@ -33,6 +33,11 @@ Hold NotAccepted(std::string_view why, const Error& error) {
   return ServerHold(std::string(condition::kProviderInstalled), std::string(why), error);
 }
 
+// What was read from the API server: its refusal, or a fault of what it gave, which a change of that ends.
+Hold NotRead(std::string_view why, const Error& error) {
+  return error.code == Code::kInvalidArgument ? NotInstalled(why, error) : NotAccepted(why, error);
+}
+
 // Contracts that a version may have, the preferred first (I3).
 std::vector<std::string> WantedContracts(const Observation& o) {
   bool core = o.provider.id.type == api::ProviderType::kCore;
@@ -160,18 +165,35 @@ Installer::Step Installer::PickVersion(const Context& ctx, Observation& o, fetch
 Installer::Step Installer::Load(const Context& ctx, const Observation& o, Material& m) {
   if (m.stored) {
     auto release = ReadRelease(ctx, needs_.client, *m.stored);
-    if (!release.ok()) return NotInstalled(reason::kComponentsFetchError, release.error());
+    if (!release.ok()) return NotRead(reason::kComponentsFetchError, release.error());
     m.release = std::move(release).value();
     return std::nullopt;
   }
+  return Fetch(ctx, o, m);
+}
+
+Installer::Step Installer::Fetch(const Context& ctx, const Observation& o, Material& m) {
   auto version = api::Version::Parse(o.provider.spec.version);
   if (!version.ok()) return NotInstalled(reason::kIncorrectVersionFormat, version.error());
+  if (auto kept = fetched_.Get(o.provider.id.Key(), InputsDigest(o, *version, ""), ctx.clock->Monotonic())) {
+    m.release = std::move(*kept);
+    m.fetched = m.remembered = true;
+    return std::nullopt;
+  }
   auto release = fetch::GetRelease(ctx, *m.repository, *version);
   if (!release.ok()) return FetchHold(release.error().With(m.repository->Describe()), reason::kVersionNotFound);
   m.release = std::move(release).value();
   m.fetched = true;
   ctx.log.Info("fetched", {{"release", m.release.source}, {"bytes", m.release.components.size()}});
   return std::nullopt;
+}
+
+// For the next look, where something holds the installation back before the release is stored. A folder is read anew.
+void Installer::KeepFetched(const Context& ctx, const Observation& o, const Material& m) {
+  const std::string key = o.provider.id.Key();
+  if (m.stored) fetched_.Drop(key);
+  if (!m.fetched || m.stored || m.remembered || m.repository->IsLocal()) return;
+  fetched_.Put(key, InputsDigest(o, m.release.version, ""), m.release, ctx.clock->Monotonic());
 }
 
 // What can be told from the texts: the right file, the right series and contract.
@@ -427,6 +449,7 @@ Done Installer::Install(const Context& ctx, Observation& o, const std::string& r
     if (Step hold = Announce(ctx, o, m)) return hold;
     return Apply(ctx, o, m, done);
   }();
+  KeepFetched(ctx, o, m);
   if (!hold) return done;
   // A rollback that can't be: the failure is held instead, and remembered.
   bool terminal = hold->retry == Retry::kOnChange || hold->retry == Retry::kRefused;

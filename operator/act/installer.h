@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kube/apply/apply.h"
+#include "operator/act/fetched_releases.h"
 #include "operator/act/inventory_key.h"
 #include "operator/act/kind_scopes.h"
 #include "operator/act/migrations.h"
@@ -50,8 +51,11 @@ class Installer {
   std::optional<Hold> RenderAgain(const Context& ctx, Observation& o);
   // behaviour.md U4: removes what is marked stale, once everything new is healthy.
   Done Prune(const Context& ctx, const Observation& o);
-  // The provider is gone.
-  void Forget(const std::string& provider) { warnings_.Forget(provider); }
+  // Drops what is kept for a provider that is gone.
+  void Forget(const std::string& provider) {
+    warnings_.Forget(provider);
+    fetched_.Drop(provider);
+  }
 
  private:
   struct Material;  // a release and what was made of it
@@ -61,6 +65,8 @@ class Installer {
   Result<std::string> GitHubToken(const Context& ctx, const Observation& o);
   Step Resolve(const Context& ctx, Observation& o, Material& m);
   Step PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository);
+  Step Fetch(const Context& ctx, const Observation& o, Material& m);
+  void KeepFetched(const Context& ctx, const Observation& o, const Material& m);
   Step Load(const Context& ctx, const Observation& o, Material& m);
   Step Inspect(const Observation& o, Material& m);
   Step Gate(const Context& ctx, Observation& o, Material& m);
@@ -89,6 +95,7 @@ class Installer {
   Needs needs_;
   kube::Applier applier_;
   RenderTurns rendering_;
+  FetchedReleases fetched_;
   ServerWarnings warnings_;
 };
 

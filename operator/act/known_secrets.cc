@@ -53,4 +53,25 @@ SecretValues WithoutKnown(SecretValues secrets, const std::vector<kube::ObjectId
   return secrets;
 }
 
+void KnownSecrets::Learn(const Context& ctx, const std::string& key) {
+  auto cached = cache_.Get(key);
+  if (!cached || masks_.Knows(key)) return;
+  auto values = ReadSecretValues(ctx, client_, *cached, settings_.allow_cross_namespace_references);
+  if (values.ok()) {
+    masks_.Put(key, std::move(*values));
+  } else {
+    ctx.log.Warn("can't read the provider's Secrets: what others say of it is not shown",
+                 {{"error", values.error().message}});
+  }
+}
+
+void KnownSecrets::Learn(const Context& ctx, const std::string& key, const Observation& o, const Done& done) {
+  if (HasForeignWords(o.fleet) || HasForeignWords(done)) Learn(ctx, key);
+}
+
+void KnownSecrets::Hide(const Context& ctx, const std::string& key, Fleet& fleet) {
+  if (HasForeignWords(fleet)) Learn(ctx, key);
+  masks_.Hide(key, fleet);
+}
+
 }  // namespace capi::ops

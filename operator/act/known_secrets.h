@@ -2,9 +2,14 @@
 // has told them yet.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "base/context.h"
 #include "kube/client/client.h"
 #include "operator/observe/provider_cache.h"
+#include "operator/observe/settings.h"
+#include "operator/report/secret_masks.h"
 #include "operator/report/secret_values.h"
 
 namespace capi::ops {
@@ -14,6 +19,26 @@ namespace capi::ops {
 // none is read, and the result hides all. An error where one can't be read; what isn't there has no values.
 Result<SecretValues> ReadSecretValues(const Context& ctx, kube::Client& client, const CachedProvider& cached,
                                       bool foreign_references);
+
+// Has what others say of a provider told without its Secrets' values, by masks that read them where no render has told
+// them yet. Thread-safe.
+class KnownSecrets {
+ public:
+  KnownSecrets(kube::Client& client, const ProviderCache& cache, SecretMasks& masks, const Settings& settings)
+      : client_(client), cache_(cache), masks_(masks), settings_(settings) {}
+
+  // From now on the masks know them, unless they can't be read: then nothing that others say is shown.
+  void Learn(const Context& ctx, const std::string& key);
+  // The same, where something of what is to be told was written by others.
+  void Learn(const Context& ctx, const std::string& key, const Observation& o, const Done& done);
+  void Hide(const Context& ctx, const std::string& key, Fleet& fleet);
+
+ private:
+  kube::Client& client_;
+  const ProviderCache& cache_;
+  SecretMasks& masks_;
+  const Settings& settings_;
+};
 
 // What the provider's own object says, and what its inventory names, is no secret to those who read its conditions.
 // `cached` may be null.

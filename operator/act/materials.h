@@ -27,7 +27,8 @@ using Secret = std::map<std::string, std::string>;  // decoded
 struct Installer::Material {
   std::unique_ptr<fetch::Repository> repository;
   std::optional<StoredRelease> stored;
-  bool fetched = false;  // from the network in this pass
+  bool fetched = false;     // from its source, not from the cluster
+  bool remembered = false;  // and not in this pass
   api::Release release;
   Candidate candidate;  // what the rules of an installation judge
   std::string digest, contract;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -21,13 +22,19 @@ class Migrations {
   // Does the work: StorageMigration::Migrate. `wake` is told the key of each provider that asked, when there is
   // something to report: an end, good or bad, or progress every ten seconds.
   using Migrate =
-      std::function<Status(const Context&, const CrdState&, MigrationCursor&, const std::function<void()>&)>;
+      std::function<Result<std::string>(const Context&, const std::string& crd, MigrationCursor&, const GoOn& go_on)>;
   Migrations(Migrate migrate, std::function<void(const std::string& key)> wake, Clock& clock);
 
-  // `key` needs the objects of `crd` migrated. One that failed is tried again a minute later, if it is asked for then.
-  // Returns how it stands.
+  // `key` needs the objects of `crd` migrated. One that failed is tried again after 15 s, 30 s and so on to ten
+  // minutes, if it is asked for then. Nothing is begun for a CRD as it was before its migration ended: its watch is
+  // late. Returns how it stands.
   MigrationProgress Ask(const std::string& key, const CrdState& crd);
   MigrationProgress ProgressOf(const std::string& crd);
+
+  // `key` needs none for now: hands are off it (P4), or it is paused (P1). What nobody else needs stops before the next
+  // object, and goes on from there when it is asked for again.
+  void Withdraw(const std::string& key);
+  // `key` is gone: what nobody needs is dropped.
   void Forget(const std::string& key);
 
   // Blocks until the context stops; works on one CRD after the other.
@@ -35,17 +42,21 @@ class Migrations {
 
  private:
   struct Job {
-    CrdState crd;
     std::set<std::string> users;
     MigrationCursor cursor;  // of the worker alone, while it runs
-    size_t objects = 0;
+    size_t objects = 0;      // looked at so far, as the cursor says
     bool asked = false, running = false;
-    std::optional<Error> error;  // of the last try
+    std::optional<Error> error;  // of the last try, until one comes further
+    int failures = 0;            // in a row
     MonoTime not_before, told;
+    std::uint64_t done_at = 0;  // of an end: the version of the CRD that says so
   };
   std::optional<std::string> Next() CAPI_REQUIRES(mu_);
   void RunOne(const Context& ctx, const std::string& crd);
-  void Looked(const std::string& crd);
+  void Ended(const Context& ctx, const std::string& crd, const MigrationCursor& cursor,
+             const Result<std::string>& ended);
+  void Fail(Job& job, const Error& error) CAPI_REQUIRES(mu_);
+  Status Looked(const std::string& crd, size_t objects);
   MigrationProgress Describe(const Job& job) const CAPI_REQUIRES(mu_);
 
   const Migrate migrate_;
@@ -53,7 +64,7 @@ class Migrations {
   Clock& clock_;
   Mutex mu_;
   std::condition_variable_any changed_;
-  std::map<std::string, Job> jobs_ CAPI_GUARDED_BY(mu_);  // by the CRD's name
+  std::map<std::string, Job> jobs_ CAPI_GUARDED_BY(mu_);  // by the CRD's name; one that runs stays
 };
 
 }  // namespace capi::ops

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <future>
+#include <set>
 #include <thread>
 
 #include "base/http/server/server.h"
@@ -15,16 +15,10 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-CrdState Things() {
+CrdState Things(const std::string& version = "1", const std::string& name = "things.x") {
   CrdState crd;
-  crd.name = "things.x";
-  crd.group = "x";
-  crd.kind = "Thing";
-  crd.plural = "things";
-  crd.namespaced = true;
-  crd.storage = "v2";
-  crd.versions = crd.served = {"v1", "v2"};
-  crd.stored = {"v1", "v2"};
+  crd.name = name;
+  crd.resource_version = version;
   return crd;
 }
 
@@ -43,17 +37,21 @@ class StorageMigrationTest : public ::testing::Test {
     client_ = std::move(*client);
   }
   Status Migrate(MigrationCursor& cursor) {
-    return StorageMigration(*client_).Migrate(Context{}.WithTimeout(Seconds(30)), Things(), cursor);
+    TRY(StorageMigration(*client_).Migrate(Context{}.WithTimeout(Seconds(30)), "things.x", cursor, go_on_));
+    return Ok();
   }
   std::vector<std::string> Written() {
     MutexLock lock(mu_);
     return written_;
   }
 
+  GoOn go_on_;
   Mutex mu_;
   std::vector<std::string> things_ CAPI_GUARDED_BY(mu_) = {"a", "b", "c", "d", "e"};
   std::map<std::string, int> refused_ CAPI_GUARDED_BY(mu_);  // name to status
-  int token_expires_ CAPI_GUARDED_BY(mu_) = 0;               // pages until then; 0 for never
+  std::set<std::string> gone_ CAPI_GUARDED_BY(mu_);
+  bool has_status_ CAPI_GUARDED_BY(mu_) = false;
+  int token_expires_ CAPI_GUARDED_BY(mu_) = 0;  // pages until then; 0 for never
   int generation_ CAPI_GUARDED_BY(mu_) = 1;
   bool trimmed_ CAPI_GUARDED_BY(mu_) = false;
 
@@ -62,18 +60,34 @@ class StorageMigrationTest : public ::testing::Test {
     http::Response response{.status = 200, .headers = {}, .body = "{}"};
     if (request.path.starts_with("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.x")) {
       if (request.method == "PATCH") trimmed_ = true;
-      Json crd = {{"apiVersion", "apiextensions.k8s.io/v1"},
-                  {"kind", "CustomResourceDefinition"},
-                  {"metadata", {{"name", "things.x"}, {"generation", generation_}, {"resourceVersion", "1"}}},
-                  {"spec", {{"versions", {{{"name", "v1"}}, {{"name", "v2"}, {"storage", true}}}}}},
-                  {"status", {{"storedVersions", trimmed_ ? Json::array({"v2"}) : Json::array({"v1", "v2"})}}}};
+      Json versions = {{{"name", "v1"}, {"served", true}}, {{"name", "v2"}, {"served", true}, {"storage", true}}};
+      if (has_status_) versions[1]["subresources"] = {{"status", Json::object()}};
+      Json crd = {
+          {"apiVersion", "apiextensions.k8s.io/v1"},
+          {"kind", "CustomResourceDefinition"},
+          {"metadata", {{"name", "things.x"}, {"generation", generation_}, {"resourceVersion", trimmed_ ? "2" : "1"}}},
+          {"spec",
+           {{"group", "x"},
+            {"scope", "Namespaced"},
+            {"names", {{"kind", "Thing"}, {"plural", "things"}}},
+            {"versions", versions}}},
+          {"status", {{"storedVersions", trimmed_ ? Json::array({"v2"}) : Json::array({"v1", "v2"})}}}};
       response.body = ToJsonText(crd);
       return response;
     }
     if (request.method == "PATCH") {
-      std::string name = request.path.substr(request.path.rfind('/') + 1);
+      std::string path = request.path;
+      const bool status = path.ends_with("/status");
+      if (status) path.resize(path.rfind('/'));
+      std::string name = path.substr(path.rfind('/') + 1);
       written_.push_back(name);
+      if (status && !has_status_) response.status = 404;
       if (refused_.contains(name)) response.status = refused_[name];
+      return response;
+    }
+    if (size_t item = request.path.find("/things/"); item != std::string::npos) {
+      if (gone_.contains(request.path.substr(item + 8))) response.status = 404;
+      response.body = R"({"apiVersion":"x/v2","kind":"Thing","metadata":{"name":"b","namespace":"n"}})";
       return response;
     }
     size_t at = request.query.find("continue=");
@@ -102,6 +116,7 @@ TEST_F(StorageMigrationTest, ObjectsThatVanishOrConflictAreNoError) {
   {
     MutexLock lock(mu_);
     refused_ = {{"b", 404}, {"d", 409}};
+    gone_ = {"b"};
   }
   MigrationCursor cursor;
   auto done = Migrate(cursor);
@@ -110,6 +125,56 @@ TEST_F(StorageMigrationTest, ObjectsThatVanishOrConflictAreNoError) {
   EXPECT_EQ(cursor.objects, 5u);
   MutexLock lock(mu_);
   EXPECT_TRUE(trimmed_);
+}
+
+// U3: a 404 may be that of a version or a subresource. An object that is still there was not written.
+TEST_F(StorageMigrationTest, WhatIsStillThereHasNotGone) {
+  {
+    MutexLock lock(mu_);
+    refused_ = {{"b", 404}};
+  }
+  MigrationCursor cursor;
+  auto failed = Migrate(cursor);
+  ASSERT_FALSE(failed.ok());
+  EXPECT_THAT(failed.error().message, HasSubstr("Thing n/b"));
+  MutexLock lock(mu_);
+  EXPECT_FALSE(trimmed_);
+}
+
+// U3: what a CRD has is what it has when the work begins, not what was seen when it was asked for.
+TEST_F(StorageMigrationTest, GoesByTheCrdAsItIsNow) {
+  for (bool has_status : {false, true}) {
+    {
+      MutexLock lock(mu_);
+      trimmed_ = false;
+      has_status_ = has_status;
+    }
+    MigrationCursor cursor;
+    auto done = Migrate(cursor);
+    ASSERT_TRUE(done.ok()) << done.error().message;
+    EXPECT_EQ(cursor.objects, 5u);
+  }
+}
+
+// P4, P1: the next object isn't touched, and storedVersions isn't; it goes on from there.
+TEST_F(StorageMigrationTest, StopsWhereNobodyNeedsTheRest) {
+  int left = 2;
+  go_on_ = [&]() -> Status { return left-- > 0 ? Ok() : Status(Error{Code::kCancelled, "not needed", {}}); };
+  MigrationCursor cursor;
+  auto stopped = Migrate(cursor);
+  ASSERT_FALSE(stopped.ok());
+  EXPECT_EQ(stopped.code(), Code::kCancelled);
+  EXPECT_THAT(Written(), ElementsAre("a", "b", "c"));
+  left = 2;
+  ASSERT_FALSE(Migrate(cursor).ok());
+  EXPECT_THAT(Written(), ElementsAre("a", "b", "c", "d", "e")) << "and asked once more before storedVersions";
+  {
+    MutexLock lock(mu_);
+    EXPECT_FALSE(trimmed_);
+  }
+  go_on_ = nullptr;
+  ASSERT_TRUE(Migrate(cursor).ok());
+  EXPECT_EQ(Written().size(), 5u);
 }
 
 // U3: beyond some 30,000 objects the token of a page was always too old before the last, and all began anew.
@@ -199,11 +264,46 @@ class MigrationsTest : public ::testing::Test {
     end_ = std::move(status);
     changed_.notify_all();
   }
+  bool Moves() {
+    MutexLock lock(mu_);
+    return moves_;
+  }
+  // What the test ends this run with.
+  Status Wait(const std::string& crd) {
+    MutexLock lock(mu_);
+    runs_.push_back(crd);
+    changed_.wait(mu_, [this] {
+      mu_.AssertHeld();
+      return end_.has_value();
+    });
+    Status status = *end_;
+    end_.reset();
+    return status;
+  }
   // Waits for a state of the worker's.
   bool Soon(const std::function<bool()>& done) {
     auto end = std::chrono::steady_clock::now() + Seconds(30);
     while (!done() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
     return done();
+  }
+  size_t Runs() {
+    MutexLock lock(mu_);
+    return runs_.size();
+  }
+  // Asks, and has the try fail. Returns how it stands then.
+  MigrationProgress FailsOnce(const std::string& key = "a") {
+    size_t woken = Woken();
+    migrations_.Ask(key, Things());
+    End(Error{Code::kInternal, "no endpoints", {}});
+    EXPECT_TRUE(Soon([&] { return Woken() == woken + 1; }));
+    return migrations_.ProgressOf("things.x");
+  }
+  // Another CRD's migration comes and goes; so has any that was to come before it.
+  void PassATurn() {
+    size_t woken = Woken();
+    migrations_.Ask("z", Things("1", "zebras.x"));
+    End(Ok());
+    EXPECT_TRUE(Soon([&] { return Woken() == woken + 1; }));
   }
   size_t Woken() {
     MutexLock lock(mu_);
@@ -216,27 +316,23 @@ class MigrationsTest : public ::testing::Test {
   Mutex mu_;
   std::condition_variable_any changed_;
   std::optional<Status> end_ CAPI_GUARDED_BY(mu_);
-  int runs_ CAPI_GUARDED_BY(mu_) = 0;
+  std::vector<std::string> runs_ CAPI_GUARDED_BY(mu_);  // CRDs
+  bool moves_ CAPI_GUARDED_BY(mu_) = true;              // each run comes to another object
   std::vector<std::string> woken_ CAPI_GUARDED_BY(mu_);
-  Migrations migrations_{
-      [this](const Context&, const CrdState&, MigrationCursor& cursor, const std::function<void()>& looked) -> Status {
-        MutexLock lock(mu_);
-        ++runs_;
-        ++cursor.objects;
-        looked();
-        changed_.wait(mu_, [this] {
-          mu_.AssertHeld();
-          return end_.has_value();
-        });
-        Status status = *end_;
-        end_.reset();
-        return status;
-      },
-      [this](const std::string& key) {
-        MutexLock lock(mu_);
-        woken_.push_back(key);
-      },
-      clock_};
+  Migrations migrations_{[this](const Context&, const std::string& crd, MigrationCursor& cursor,
+                                const GoOn& go_on) -> Result<std::string> {
+                           if (Moves()) ++cursor.objects;
+                           TRY(go_on());
+                           Status status = Wait(crd);
+                           TRY(go_on());
+                           TRY(status);
+                           return std::string("5");
+                         },
+                         [this](const std::string& key) {
+                           MutexLock lock(mu_);
+                           woken_.push_back(key);
+                         },
+                         clock_};
   std::thread thread_;
 };
 
@@ -248,35 +344,108 @@ TEST_F(MigrationsTest, RunBesideThePasses) {
   End(Ok());
   ASSERT_TRUE(Soon([&] { return Woken() == 2; }));
   MutexLock lock(mu_);
-  EXPECT_EQ(runs_, 1) << "one for both";
+  EXPECT_EQ(runs_.size(), 1u) << "one for both";
   EXPECT_THAT(woken_, ElementsAre("a", "b"));
 }
 
-// U3: a failure is told, and tried again a minute later at the earliest, if it is still asked for.
+// U3, F6: a failure is told, and tried again after 15 s, 30 s and so on, if it is still asked for. One that came
+// further begins anew.
 TEST_F(MigrationsTest, AFailureIsTriedAgainLater) {
-  migrations_.Ask("a", Things());
-  End(Error{Code::kInternal, "no endpoints", {}});
-  ASSERT_TRUE(Soon([&] { return Woken() == 1; }));
-  MigrationProgress progress = migrations_.Ask("a", Things());
+  MigrationProgress progress = FailsOnce();
   ASSERT_TRUE(progress.error);
   EXPECT_EQ(progress.error->message, "no endpoints");
-  EXPECT_EQ(progress.next, Seconds(60));
-  clock_.AwaitWaiters(1);
-  clock_.Advance(Seconds(60));
+  EXPECT_EQ(progress.next, Seconds(15));
   {
     MutexLock lock(mu_);
-    EXPECT_EQ(runs_, 1) << "nobody has asked since";
+    moves_ = false;
   }
-  migrations_.Ask("a", Things());
+  for (int delay : {15, 30, 60, 120, 240, 480, 600}) {
+    SCOPED_TRACE(delay);
+    EXPECT_EQ(migrations_.Ask("a", Things()).next, Seconds(delay));
+    clock_.Advance(Seconds(delay));
+    if (delay == 15) {
+      PassATurn();
+      EXPECT_EQ(Runs(), 2u) << "nobody has asked since";
+    }
+    size_t runs = Runs();
+    progress = FailsOnce();
+    EXPECT_EQ(Runs(), runs + 1);
+  }
+  EXPECT_EQ(progress.next, Seconds(600));
+  clock_.Advance(Seconds(600));
+  {
+    MutexLock lock(mu_);
+    moves_ = true;
+  }
+  EXPECT_EQ(FailsOnce().next, Seconds(15)) << "it came further";
+}
+
+// F5: one that is tried again, or whose turn is behind another CRD's, has no time: each pass took it for due at once,
+// and asked again.
+TEST_F(MigrationsTest, WhatWaitsForItsTurnHasNoTime) {
+  FailsOnce();
+  size_t woken = Woken();
+  migrations_.Ask("b", Things("1", "gadgets.x"));
+  ASSERT_TRUE(Soon([&] { return Runs() == 2; }));
+  clock_.Advance(Seconds(60));
+  MigrationProgress progress = migrations_.Ask("a", Things());
+  EXPECT_FALSE(progress.next) << "behind the other one";
+  EXPECT_TRUE(progress.error) << "what the last try said";
+  EXPECT_FALSE(migrations_.ProgressOf("things.x").next);
   End(Ok());
-  ASSERT_TRUE(Soon([&] { return Woken() == 2; }));
+  ASSERT_TRUE(Soon([&] { return Runs() == 3; }));
+  EXPECT_FALSE(migrations_.Ask("a", Things()).next) << "it runs";
+  End(Error{Code::kInternal, "no endpoints", {}});
+  ASSERT_TRUE(Soon([&] { return Woken() == woken + 2; })) << "and then its provider is woken";
+}
+
+// U3: until the watch shows the end, each pass asked again, and a job ran that found nothing to do.
+TEST_F(MigrationsTest, AnEndIsNotAskedForAgainUntilItIsSeen) {
+  migrations_.Ask("a", Things("4"));
+  End(Ok());
+  ASSERT_TRUE(Soon([&] { return Woken() == 1; }));
+  EXPECT_EQ(migrations_.Ask("a", Things("4")).objects, 1u);
+  PassATurn();
+  EXPECT_EQ(Runs(), 2u) << "the CRD at version 5 says that nothing is left";
+  migrations_.Ask("a", Things("6"));
+  ASSERT_TRUE(Soon([&] { return Runs() == 3; })) << "something else is stored since";
+}
+
+// P4, P1: what nobody needs stops, without a failure, and goes on from where it was.
+TEST_F(MigrationsTest, WhatIsWithdrawnStops) {
+  migrations_.Ask("a", Things());
+  ASSERT_TRUE(Soon([&] { return Runs() == 1; }));
+  migrations_.Withdraw("a");
+  End(Ok());
+  clock_.AwaitWaiters(1);
+  EXPECT_EQ(Woken(), 0u);
   EXPECT_FALSE(migrations_.ProgressOf("things.x").error);
+  EXPECT_EQ(migrations_.Ask("b", Things()).objects, 1u);
+  ASSERT_TRUE(Soon([&] { return Runs() == 2; })) << "at once";
+  migrations_.Ask("a", Things());
+  migrations_.Withdraw("a");
+  End(Ok());
+  ASSERT_TRUE(Soon([&] { return Woken() == 1; })) << "somebody else needs it";
+  EXPECT_EQ(migrations_.ProgressOf("things.x").objects, 2u);
+}
+
+// What waits for its turn and isn't needed any more is not begun.
+TEST_F(MigrationsTest, WhatIsWithdrawnBeforeItsTurnIsNotBegun) {
+  migrations_.Ask("a", Things("1", "gadgets.x"));
+  ASSERT_TRUE(Soon([&] { return Runs() == 1; }));
+  migrations_.Ask("b", Things());
+  migrations_.Ask("c", Things("1", "widgets.x"));
+  migrations_.Withdraw("b");
+  migrations_.Forget("c");
+  End(Ok());
+  ASSERT_TRUE(Soon([&] { return Woken() == 1; }));
+  clock_.AwaitWaiters(1);
+  MutexLock lock(mu_);
+  EXPECT_THAT(runs_, ElementsAre("gadgets.x"));
 }
 
 TEST_F(MigrationsTest, WhoIsGoneIsForgotten) {
-  migrations_.Ask("a", Things());
-  End(Error{Code::kInternal, "no endpoints", {}});
-  ASSERT_TRUE(Soon([&] { return Woken() == 1; }));
+  FailsOnce();
   migrations_.Forget("a");
   EXPECT_FALSE(migrations_.ProgressOf("things.x").error);
 }

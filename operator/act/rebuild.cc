@@ -118,7 +118,7 @@ Result<Rebuilt> RebuildInventory(const Context& ctx, kube::Client& client, const
     }
   }
   ctx.log.Info("rebuilt the inventory from labels",
-               {{"objects", rebuilt.inventory.size()}, {"unread", Join(rebuilt.unread, "; ")}});
+               {{"objects", rebuilt.inventory.size()}, {"kinds_unread", rebuilt.unread.size()}});
   return rebuilt;
 }
 

@@ -2,8 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "api/reasons.h"
 #include "base/strings.h"
+#include "kube/client/query.h"
 #include "operator/act/materials.h"
 #include "operator/decide/rules.h"
 #include "operator/observe/in_use.h"
@@ -14,6 +17,9 @@ namespace {
 
 namespace condition = api::condition;
 namespace reason = api::reason;
+
+constexpr size_t kNamed = 5;  // in a message
+constexpr std::string_view kNamesOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
 Hold NotDeleted(std::string_view why, const Error& error) {
   return ServerHold(std::string(condition::kReady), std::string(why), error);
@@ -29,6 +35,38 @@ bool DeletesCrds(const Observation& o) {
   return it != o.provider.annotations.end() && it->second == "true";
 }
 
+// "Widget ns/a" of the first objects of a CRD, at the first version at which the server answers (P3).
+Result<std::vector<std::string>> FirstObjects(kube::Client& client, const Context& ctx, const kube::Object& crd) {
+  std::vector<std::string> names;
+  std::optional<Error> error;
+  for (const kube::Resource& resource : TRY(ReadableResources(crd))) {
+    kube::Query query;
+    query.Add("limit", std::to_string(kNamed + 1));
+    auto answer = client.Raw(ctx, "GET", query.AppendTo(resource.Path("", "")), "", "", kNamesOnly);
+    if (!answer.ok() && answer.code() == Code::kNotFound) return names;  // not served any more
+    TRY(ctx.Check());
+    if (!answer.ok()) {
+      if (!error) error = answer.error().With(fmt::format("{} at {}", crd.name(), resource.version));
+      continue;
+    }
+    Json page = TRY(ParseJson(*answer));
+    const Json* items = Find(page, {"items"});
+    if (items == nullptr || !items->is_array()) return names;
+    for (const Json& item : *items) {
+      std::string ns = GetString(item, {"metadata", "namespace"}), name = GetString(item, {"metadata", "name"});
+      names.push_back(fmt::format("{} {}", resource.kind, ns.empty() ? name : ns + "/" + name));
+    }
+    return names;
+  }
+  return *error;
+}
+
+std::string Named(std::vector<std::string> names) {
+  bool more = names.size() > kNamed;
+  names.resize(std::min(names.size(), kNamed));
+  return Join(names, ", ") + (more ? " and more" : "");
+}
+
 }  // namespace
 
 Remover::Remover(kube::Client& client, StatusWriter& writer)
@@ -40,10 +78,8 @@ Result<std::vector<std::string>> Remover::ObjectsInUse(const Context& ctx, const
     auto crd = client_.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", id.name);
     if (!crd.ok() && crd.code() == Code::kNotFound) continue;
     if (!crd.ok()) return crd.error();
-    ReadObjects read = TRY(ListReadable(client_, ctx, *crd));
-    for (const auto& object : read.items) {
-      found.push_back(fmt::format("{} {}/{}", read.resource.kind, object.ns(), object.name()));
-    }
+    for (std::string& name : TRY(FirstObjects(client_, ctx, *crd))) found.push_back(std::move(name));
+    if (found.size() > kNamed) break;
   }
   return found;
 }
@@ -96,8 +132,8 @@ Done Remover::Remove(const Context& ctx, Observation& o) {
           Hold{std::string(condition::kReady), std::string(Reason(o, reason::kDeletionBlocked)),
                fmt::format("annotation {} asks for the CRDs to go too, but objects of them exist: {}; delete these "
                            "first, or remove the annotation to keep the CRDs",
-                           api::kAnnotationDeleteCrds, JoinNames(*used, 5)),
-               Retry::kAt, Seconds(30)};
+                           api::kAnnotationDeleteCrds, Named(std::move(*used))),
+               Retry::kPolled};
       return done;
     }
     gone.insert(gone.end(), crds.begin(), crds.end());
@@ -120,10 +156,10 @@ Done Remover::Remove(const Context& ctx, Observation& o) {
   }
   if (!removed.ok()) return done.hold = NotDeleted(reason::kDeletionFailed, removed.error()), done;
   if (!lingering.empty()) {
-    done.hold = Hold{
-        std::string(condition::kReady), std::string(reason::kDeleting),
-        fmt::format("deleted, but not gone yet: {}; whoever set a finalizer has to remove it", JoinNames(lingering, 5)),
-        Retry::kAt, Seconds(5)};
+    done.hold = Hold{std::string(condition::kReady), std::string(reason::kDeleting),
+                     fmt::format("deleted, but not gone yet: {}; whoever set a finalizer has to remove it",
+                                 JoinNames(lingering, kNamed)),
+                     Retry::kPolled};
     return done;
   }
   auto released = writer_.RemoveFinalizer(ctx, o.provider);

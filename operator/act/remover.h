@@ -18,7 +18,8 @@ class Remover {
   Status SayBegun(const Context& ctx, Observation& o);
   std::vector<kube::ObjectId> Doomed(const Observation& o, bool crds) const;
 
-  // With annotation delete-crds: the first objects that still exist of the provider's CRDs.
+  // With annotation delete-crds: the first objects that still exist of the provider's CRDs. However many there are, it
+  // reads no more than it names.
   Result<std::vector<std::string>> ObjectsInUse(const Context& ctx, const std::vector<kube::ObjectId>& crds);
 
   // Aggregated ClusterRoles cease to be that, so that nobody makes them anew while they and their parts are deleted.

@@ -91,16 +91,18 @@ Done Restorer::Run(const Context& ctx, const Observation& o, const Restore& step
     if (told.contains(drift.id)) inventory.Put(drift.id, *o.inventory.Find(drift.id));  // until it is applied
   }
   for (const kube::Change& change : changes) {
-    if (change.action == kube::Change::Action::kFailed) continue;
+    if (change.action == kube::Change::Action::kFailed) {
+      needs_.fights.Failed(key, told.at(change.id).drift);
+      continue;
+    }
     inventory.Put(change.id, change.entry);
     needs_.observer.tracks().Expect(change.id, change.resource_version);
     const Told& one = told.at(change.id);
     if (one.silent) continue;
     needs_.fights.Restored(key, one.drift, one.what);
     done.restored.push_back(one.what);
-    ctx.log.Info("restored", {{"what", one.what}});
   }
-  done.inventory = inventory;
+  if (!(inventory == o.inventory)) done.inventory = inventory;
   if (!applied.ok() && !done.hold) {
     done.hold = ServerHold(std::string(api::condition::kProviderInstalled), std::string(api::reason::kInstallFailed),
                            applied.error());

@@ -6,6 +6,7 @@
 
 #include "api/types.h"
 #include "kube/client/query.h"
+#include "operator/observe/slim.h"
 
 namespace capi::ops {
 namespace {
@@ -27,19 +28,14 @@ Error Changed(const std::string& crd) {
 Result<StorageMigration::Mark> StorageMigration::Look(const Context& ctx, const std::string& name) {
   kube::Object crd = TRY(client_.Get(ctx, Crds(), "", name));
   Mark mark;
-  mark.resource_version = crd.resource_version();
-  mark.generation = GetInt(crd.json(), {"metadata", "generation"});
-  if (const Json* versions = Find(crd.json(), {"spec", "versions"}); versions != nullptr && versions->is_array()) {
-    for (const Json& version : *versions) {
-      if (GetBool(version, {"storage"})) mark.storage = GetString(version, {"name"});
-    }
-  }
-  if (mark.storage.empty()) {
+  mark.generation = crd.generation();
+  SlimCrd(crd);
+  mark.crd = StateOf(crd);
+  if (mark.crd.storage.empty()) {
     return Error{Code::kFailedPrecondition, fmt::format("could not find storage version for CRD \"{}\"", name), {}};
   }
-  const Json* stored = Find(crd.json(), {"status", "storedVersions"});
-  mark.one_version = stored == nullptr || !stored->is_array() ||
-                     std::all_of(stored->begin(), stored->end(), [&](const Json& v) { return v == mark.storage; });
+  mark.one_version = std::all_of(mark.crd.stored.begin(), mark.crd.stored.end(),
+                                 [&](const std::string& version) { return version == mark.crd.storage; });
   return mark;
 }
 
@@ -48,35 +44,38 @@ struct StorageMigration::Walk {
   kube::Resource resource;
   std::string subresource;
   MigrationCursor& cursor;
-  const std::function<void()>& looked;
-  std::optional<Error> error;  // of the first object that can't be written
+  const GoOn& go_on;
+  std::optional<Error> error = {};  // of the first object that can't be written
+  Status GoesOn() const { return go_on ? go_on() : Ok(); }
 };
 
-Status StorageMigration::Migrate(const Context& ctx, const CrdState& crd, MigrationCursor& cursor,
-                                 const std::function<void()>& looked) {
-  auto mark = Look(ctx, crd.name);
-  if (!mark.ok() && mark.code() == Code::kNotFound) return Ok();
-  Mark before = TRY_WITH(std::move(mark), crd.name);
-  if (before.one_version) return Ok();
-  if (cursor.storage != before.storage || cursor.generation != before.generation) {
-    cursor = {before.storage, before.generation};
+Result<std::string> StorageMigration::Migrate(const Context& ctx, const std::string& name, MigrationCursor& cursor,
+                                              const GoOn& go_on) {
+  auto mark = Look(ctx, name);
+  if (!mark.ok() && mark.code() == Code::kNotFound) return std::string();
+  const Mark before = TRY_WITH(std::move(mark), name);
+  const CrdState& crd = before.crd;
+  if (before.one_version) return crd.resource_version;
+  if (cursor.storage != crd.storage || cursor.generation != before.generation) {
+    cursor = {crd.storage, before.generation};
   }
   // Objects are read and written at the stored version where it is served: then only those need a conversion that are
   // stored at another.
-  bool served = std::find(crd.served.begin(), crd.served.end(), before.storage) != crd.served.end();
+  bool served = std::find(crd.served.begin(), crd.served.end(), crd.storage) != crd.served.end();
   if (!served && crd.served.empty()) {
-    return Error{Code::kFailedPrecondition, crd.name + " serves no version, so its objects can't be read", {}};
+    return Error{Code::kFailedPrecondition, name + " serves no version, so its objects can't be read", {}};
   }
-  Walk walk{{}, crd.has_status && served ? "status" : "", cursor, looked, {}};
+  Walk walk{{}, crd.has_status && served ? "status" : "", cursor, go_on};
   walk.resource.group = crd.group;
-  walk.resource.version = served ? before.storage : crd.served.front();
+  walk.resource.version = served ? crd.storage : crd.served.front();
   walk.resource.plural = crd.plural;
   walk.resource.kind = crd.kind;
   walk.resource.namespaced = crd.namespaced;
-  TRY_WITH(RewriteFailed(ctx, walk), crd.name);
-  TRY_WITH(RewriteAll(ctx, walk), crd.name);
+  TRY_WITH(RewriteFailed(ctx, walk), name);
+  TRY_WITH(RewriteAll(ctx, walk), name);
   if (walk.error) return *walk.error;
-  return Trim(ctx, crd.name, before);
+  TRY(walk.GoesOn());
+  return Trim(ctx, before);
 }
 
 // What failed the last time comes first: as long as it does, there is little use in going on.
@@ -85,6 +84,7 @@ Status StorageMigration::RewriteFailed(const Context& ctx, Walk& walk) {
   again.swap(walk.cursor.failed);
   for (size_t i = 0; i < again.size(); ++i) {
     auto written = Rewrite(ctx, walk, again[i]);
+    if (written.ok()) written = walk.GoesOn();
     if (written.ok()) continue;
     walk.cursor.failed.insert(walk.cursor.failed.end(), again.begin() + static_cast<std::ptrdiff_t>(i) + 1,
                               again.end());
@@ -128,7 +128,7 @@ Status StorageMigration::RewritePage(const Context& ctx, Walk& walk, const Json&
     TRY(ctx.Check());
     walk.cursor.last = object;
     ++walk.cursor.objects;
-    if (walk.looked) walk.looked();
+    TRY(walk.GoesOn());
     if (!written.ok() && walk.cursor.failed.size() >= kMostFailed) return written;
   }
   return Ok();
@@ -146,26 +146,38 @@ Status StorageMigration::Rewrite(const Context& ctx, Walk& walk, const std::stri
   if (!ctx.clock->Sleep(ctx.stop, kPause)) TRY(ctx.Check());
   auto written = client_.Patch(ctx, walk.resource, ns, name, kube::PatchType::kMerge, Json::object(), options);
   // Who changes it at the same time writes it at the stored version.
-  if (written.ok() || written.code() == Code::kNotFound || written.code() == Code::kConflict) return Ok();
+  if (written.ok() || written.code() == Code::kConflict) return Ok();
+  auto gone = written.code() == Code::kNotFound ? HasGone(ctx, walk, ns, name) : Result<bool>(false);
+  if (gone.ok() && *gone) return Ok();
   walk.cursor.failed.push_back(object);
-  Error error = written.error().With(fmt::format("{} {}", walk.resource.kind, object));
+  Error error = (gone.ok() ? written.error() : gone.error()).With(fmt::format("{} {}", walk.resource.kind, object));
   if (!walk.error) walk.error = error;
   return error;
 }
 
-Status StorageMigration::Trim(const Context& ctx, const std::string& crd, const Mark& before) {
+// The server answers 404 also where there is no such subresource, or no such version any more.
+Result<bool> StorageMigration::HasGone(const Context& ctx, const Walk& walk, const std::string& ns,
+                                       const std::string& name) {
+  auto live = client_.Get(ctx, walk.resource, ns, name, {.metadata_only = true});
+  if (live.ok()) return false;
+  if (live.code() == Code::kNotFound) return true;
+  return live.error();
+}
+
+Result<std::string> StorageMigration::Trim(const Context& ctx, const Mark& before) {
+  const std::string& name = before.crd.name;
   for (int left = kTries;; --left) {
-    Mark now = TRY_WITH(Look(ctx, crd), crd);
-    if (now.one_version) return Ok();
-    if (now.generation != before.generation || now.storage != before.storage) return Changed(crd);
-    Json patch = {{"metadata", {{"resourceVersion", now.resource_version}}},
-                  {"status", {{"storedVersions", Json::array({now.storage})}}}};
+    Mark now = TRY_WITH(Look(ctx, name), name);
+    if (now.one_version) return now.crd.resource_version;
+    if (now.generation != before.generation || now.crd.storage != before.crd.storage) return Changed(name);
+    Json patch = {{"metadata", {{"resourceVersion", now.crd.resource_version}}},
+                  {"status", {{"storedVersions", Json::array({now.crd.storage})}}}};
     kube::WriteOptions options{.field_manager = std::string(api::kFieldManager)};
     options.subresource = "status";
     options.metadata_only = true;
-    auto written = client_.Patch(ctx, Crds(), "", crd, kube::PatchType::kMerge, patch, options);
-    if (written.ok()) return Ok();
-    if (written.code() != Code::kConflict || left == 0) return written.error().With(crd);
+    auto written = client_.Patch(ctx, Crds(), "", name, kube::PatchType::kMerge, patch, options);
+    if (written.ok()) return written->resource_version();
+    if (written.code() != Code::kConflict || left == 0) return written.error().With(name);
   }
 }
 

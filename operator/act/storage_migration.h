@@ -20,21 +20,26 @@ struct MigrationCursor {
   std::vector<std::string> failed;  // that have to be looked at once more; a few
 };
 
+// Whether the work goes on: an error ends it, with that error, before the next request.
+using GoOn = std::function<Status()>;
+
 // Thread-safe. Each object gets an empty patch: the server writes it again where it is stored at another version, and
 // does nothing where it isn't. So it may be interrupted and begun again at any time, and others may do the same work.
 class StorageMigration {
  public:
   explicit StorageMigration(kube::Client& client) : client_(client) {}
 
-  // All of one CRD, page by page, from where `cursor` stands; `looked` is called after each object. An object that has
-  // gone, or that somebody else writes, is as good as written. Others that can't be written don't stop the rest until
-  // they are many; they, like any other error, leave storedVersions as it is. kConflict: the CRD changed meanwhile.
-  Status Migrate(const Context& ctx, const CrdState& crd, MigrationCursor& cursor,
-                 const std::function<void()>& looked = nullptr);
+  // All of one CRD, page by page, from where `cursor` stands; `go_on` is asked after each object, and before
+  // storedVersions is written. An object that has gone, or that somebody else writes, is as good as written. Others
+  // that can't be written don't stop the rest until they are many; they, like any other error, leave storedVersions as
+  // it is. kConflict: the CRD changed meanwhile. Returns the resourceVersion of the CRD at which nothing is left to
+  // do; "" where there is no such CRD.
+  Result<std::string> Migrate(const Context& ctx, const std::string& crd, MigrationCursor& cursor,
+                              const GoOn& go_on = nullptr);
 
  private:
   struct Mark {
-    std::string storage, resource_version;
+    CrdState crd;
     std::int64_t generation = 0;
     bool one_version = false;
   };
@@ -44,7 +49,8 @@ class StorageMigration {
   Status RewriteAll(const Context& ctx, Walk& walk);
   Status RewritePage(const Context& ctx, Walk& walk, const Json& page, bool skip);
   Status Rewrite(const Context& ctx, Walk& walk, const std::string& object);
-  Status Trim(const Context& ctx, const std::string& crd, const Mark& before);
+  Result<bool> HasGone(const Context& ctx, const Walk& walk, const std::string& ns, const std::string& name);
+  Result<std::string> Trim(const Context& ctx, const Mark& before);
 
   kube::Client& client_;
 };

@@ -124,8 +124,8 @@ Hold StoredVersionsHold(const Observation& o, const LostVersion& lost, std::stri
         "set spec.paused to false and spec.version to what is installed, let the objects migrate, then upgrade";
   } else if (migration.error) {
     hold.message += "they could not be brought to the version that is stored now: " + migration.error->message;
-    hold.retry = Retry::kAt;
-    hold.after = std::max<Millis>(migration.next, Seconds(1));
+    hold.retry = migration.next ? Retry::kAt : Retry::kWaiting;  // while it is tried again, its end is the event
+    hold.after = migration.next;
   } else {
     hold.message += fmt::format("they are brought to the version that is stored now, {} so far; this then goes on",
                                 migration.objects);

@@ -192,6 +192,9 @@ TEST(StoredVersionsHold, NamesTheWayOut) {
   EXPECT_EQ(hold.retry, Retry::kAt);
   EXPECT_EQ(hold.after, Seconds(50)) << "when it is tried again (F5)";
   EXPECT_THAT(hold.message, HasSubstr("the webhook doesn't answer"));
+  hold = StoredVersionsHold(o, older, "v1.12.0", {.error = Error{Code::kInternal, "the webhook doesn't answer", {}}});
+  EXPECT_EQ(hold.retry, Retry::kWaiting) << "it is being tried: each look at it would be a render";
+  EXPECT_FALSE(hold.after);
 }
 
 }  // namespace

@@ -111,12 +111,13 @@ std::optional<Hold> MigrationHold(const Observation& o) {
                       fmt::format("{}, so they are brought to the version that is stored now first: {} so far; {}",
                                   what, objects, Override()));
   }
+  // While it is tried again, its end is the event.
   Hold hold =
       NotDeleted(reason::kStorageMigrationFailed,
                  fmt::format("{}, and they could not be brought to the version that is stored now: {}; {}{}", what,
                              failed->migration.error->message, RunAgain(o, "it has to convert them"), Override()),
-                 Retry::kAt);
-  hold.after = std::max<Millis>(failed->migration.next, Seconds(1));
+                 failed->migration.next ? Retry::kAt : Retry::kWaiting);
+  hold.after = failed->migration.next;
   return hold;
 }
 
@@ -126,14 +127,11 @@ Hold UnreadHold(const Observation& o, const std::vector<std::string>& unread) {
   for (const kube::ObjectId& id : ToScaleUp(o)) at_zero.push_back(id.ToString());
   std::string scale =
       at_zero.empty() ? "" : fmt::format("scale {} up by hand if it is what reads them; ", JoinNames(at_zero, kNamed));
-  Hold hold =
-      NotDeleted(reason::kDeletionBlocked,
-                 fmt::format("its status was lost, and whether objects of it are among these kinds can't be told "
-                             "now: {}; {}{}, but for these kinds",
-                             JoinNames(unread, kNamed), scale, Override()),
-                 Retry::kAt);
-  hold.after = std::chrono::minutes(1);
-  return hold;
+  return NotDeleted(reason::kDeletionBlocked,
+                    fmt::format("its status was lost, and whether objects of it are among these kinds can't be told "
+                                "now: {}; {}{}, but for these kinds",
+                                JoinNames(unread, kNamed), scale, Override()),
+                    Retry::kPolled);
 }
 
 std::span<const Rule> DeletionRules() { return kDeletion; }

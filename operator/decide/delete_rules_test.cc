@@ -41,6 +41,9 @@ TEST(DeletionRules, HoldWhatNobodyCouldReadAnyMore) {
   EXPECT_THAT(hold.message, HasSubstr("force-delete"));
   EXPECT_EQ(hold.retry, Retry::kAt);
   EXPECT_EQ(hold.after, std::chrono::minutes(1));
+  o.fleet.unmigrated[0].migration.next.reset();
+  EXPECT_EQ(MigrationHold(o)->retry, Retry::kWaiting) << "it is being tried: the worker says when it ended (F5)";
+  EXPECT_THAT(MigrationHold(o)->message, HasSubstr("no endpoints available"));
 }
 
 TEST(DeletionRules, SayWhatStandsInTheWay) {
@@ -189,6 +192,7 @@ TEST(DeletionRules, NameWhatNobodyCanRead) {
   EXPECT_THAT(hold.message, HasSubstr("gadgets.test.example (no endpoints)"));
   EXPECT_THAT(hold.message, HasSubstr("force-delete"));
   EXPECT_EQ(hold.message.find("by hand"), std::string::npos);
+  EXPECT_EQ(hold.retry, Retry::kPolled) << "F5: no event tells that they can be read";
   o.fleet.workloads = {testing::NewWorkload(kube::HealthState::kCurrent)};
   o.fleet.workloads[0].former = "1";
   EXPECT_THAT(UnreadHold(o, {"x"}).message, HasSubstr("capa-controller-manager up by hand"));

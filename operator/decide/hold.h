@@ -10,8 +10,9 @@
 namespace capi::ops {
 
 enum class Retry {
-  kOnChange,  // terminal: nothing but a change of input helps (Stalled)
+  kOnChange,  // terminal: only a change helps, of an input or of the release at its source (Stalled)
   kWaiting,   // something else has to happen first, and its event wakes this provider
+  kPolled,    // something else has to happen first, and no event tells: tried again now and then
   kBackoff,   // transient: again soon, and then less and less often, not before `after`
   kRefused,  // by the API server, for what may change unseen (rights, a webhook): Stalled, and tried again now and then
   kAt,       // try again after `after`
@@ -23,7 +24,8 @@ struct Hold {
   std::string reason;     // api/reasons.h
   std::string message;
   Retry retry = Retry::kOnChange;
-  std::optional<Millis> after = std::nullopt;  // when the report is made: until the next try, if it is to tell that
+  std::optional<Millis> after = std::nullopt;       // of kBackoff and kAt: until the next try
+  std::optional<WallTime> next_try = std::nullopt;  // set when it is reported, where the message is to tell it
 };
 
 // The retry that an error's code asks for.

@@ -59,7 +59,7 @@ struct Workload {
 struct MigrationProgress {
   size_t objects = 0;          // looked at so far
   std::optional<Error> error;  // why the last try ended
-  Millis next{0};              // from now, where there is an error: to the next try, if it is asked for
+  std::optional<Millis> next;  // from now, after an error: to the next try; not set while one runs or has its turn next
 };
 
 inline bool IsWorkload(const kube::ObjectId& id) {
@@ -73,6 +73,7 @@ inline bool IsCrd(const kube::ObjectId& id) {
 // A CRD as it is in the cluster, without its schemas.
 struct CrdState {
   std::string name, group, kind, plural;
+  std::string resource_version;
   bool namespaced = false;
   bool has_status = false;  // the stored version has a status subresource
   std::string storage;      // the version at which objects are written

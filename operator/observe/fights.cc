@@ -63,6 +63,16 @@ void Fights::Restored(const std::string& provider, const Drift& drift, std::stri
   if (record.level > 0) ++record.level;
 }
 
+void Fights::Failed(const std::string& provider, const Drift& drift) {
+  MutexLock lock(mu_);
+  auto records = records_.find(provider);
+  if (records == records_.end()) return;
+  auto it = records->second.find({drift.id, drift.Signature()});
+  if (it == records->second.end() || it->second.level == 0) return;
+  it->second.last = clock_.Monotonic();
+  ++it->second.level;
+}
+
 void Fights::Forget(const std::string& provider) {
   MutexLock lock(mu_);
   records_.erase(provider);

@@ -24,6 +24,8 @@ class Fights {
   std::vector<Fight> Judge(const std::string& provider, std::vector<Drift>& drifts);
   // `drift` was just restored; `what` as Describe says it.
   void Restored(const std::string& provider, const Drift& drift, std::string what);
+  // `drift` was to be restored, and could not be: a fight that goes on over it waits longer, too.
+  void Failed(const std::string& provider, const Drift& drift);
   void Forget(const std::string& provider);
 
  private:

@@ -72,6 +72,20 @@ TEST_F(FightsTest, EndsAMinuteAfterTheLastRestorationHolds) {
   EXPECT_TRUE(Happens(Changed("x"))) << "a later change is an ordinary one";
 }
 
+// D2, F5: a restoration that the server refuses is a try too: the next one comes later. No fight begins with it.
+TEST_F(FightsTest, ARefusedRestorationCountsForTheBackOff) {
+  for (int i = 0; i < 10; ++i) fights_.Failed("p", Changed("x"));
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(Happens(Changed("x")));
+  EXPECT_FALSE(Happens(Changed("x")));
+  clock_.Advance(Seconds(10));
+  std::vector<Drift> drifts = {Changed("x")};
+  EXPECT_EQ(fights_.Judge("p", drifts).at(0).next, Millis(0));
+  fights_.Failed("p", Changed("x"));
+  auto fights = fights_.Judge("p", drifts);
+  EXPECT_EQ(fights.at(0).next, Seconds(20));
+  EXPECT_EQ(fights.at(0).restored, 4u) << "it was not";
+}
+
 // What is changed now and then, or by turns in different places, isn't a fight.
 TEST_F(FightsTest, RareOrDifferentChangesAreNone) {
   for (int i = 0; i < 20; ++i) {

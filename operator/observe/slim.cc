@@ -101,6 +101,7 @@ CrdState StateOf(const kube::Object& crd) {
   const Json& json = crd.json();
   CrdState state;
   state.name = crd.name();
+  state.resource_version = crd.resource_version();
   state.group = GetString(json, {"spec", "group"});
   state.kind = GetString(json, {"spec", "names", "kind"});
   state.plural = GetString(json, {"spec", "names", "plural"});

@@ -24,6 +24,7 @@ void AfterHold(NextPass& next, const Hold& hold) {
       next.at_least = hold.after.value_or(Millis(0));
       next.told = true;
       break;
+    case Retry::kPolled:
     case Retry::kRefused:
       next.backoff = kNowAndThen;
       next.told = true;
@@ -32,6 +33,18 @@ void AfterHold(NextPass& next, const Hold& hold) {
       AtTheLatest(next, hold.after.value_or(kNowAndThen.max));
       next.told = true;
       break;
+  }
+}
+
+// D2: the turn of one that waits, or the end of one that holds. One that is due has a time only where this pass has
+// restored what it is about: else (paused, refused, at another's turn) whatever stands in the way says when.
+void AfterFight(NextPass& next, const Fight& fight, const Done& done) {
+  if (fight.next > Millis(0)) {
+    AtTheLatest(next, fight.next + Millis(1));
+  } else if (!done.restored.empty()) {
+    AtTheLatest(next, Millis(1));
+  } else if (!done.hold && !next.backoff) {
+    next.backoff = kNowAndThen;
   }
 }
 
@@ -48,8 +61,9 @@ NextPass NextPassOf(const Observation& o, const Done& done, bool ready, Millis s
   } else {
     next.backoff = kNowAndThen;
   }
-  // A fight's next turn, or its end (D2).
-  for (const Fight& fight : o.fights) AtTheLatest(next, fight.next + Millis(1));
+  if (!done.hands_off) {  // P4: nobody fights then
+    for (const Fight& fight : o.fights) AfterFight(next, fight, done);
+  }
   if (o.fleet.blind) AtTheLatest(next, kBlind);
   if (done.again_after) AtTheLatest(next, *done.again_after);
   next.resync = !next.told && o.fights.empty() && !o.fleet.blind && !done.again_after;

@@ -32,6 +32,7 @@ TEST(NextPassOf, EveryEndHasANext) {
       {"the source is away", HeldBy(Retry::kBackoff), false, false, kSoon.base, {}, {}, true},
       {"the source says when", HeldBy(Retry::kBackoff, Seconds(60)), false, false, kSoon.base, Seconds(60), {}, true},
       {"403, 422, a webhook", HeldBy(Retry::kRefused), false, false, kNowAndThen.base, {}, {}, true},
+      {"a finalizer that nobody removes", HeldBy(Retry::kPolled), false, false, kNowAndThen.base, {}, {}, true},
       {"a broken spec", HeldBy(Retry::kOnChange), false, false, kNowAndThen.base, {}, {}, false},
       {"the core comes first", HeldBy(Retry::kWaiting), false, false, kNowAndThen.base, {}, {}, false},
       {"a time of its own", HeldBy(Retry::kAt, Seconds(5)), false, false, {}, {}, Seconds(5), true},
@@ -68,6 +69,44 @@ TEST(NextPassOf, WhatIsReadyIsLookedAtOncePerPeriod) {
     times.insert(*next.at);
   }
   EXPECT_GT(times.size(), 100u);
+}
+
+// D2: a fight that is due gave a pass each millisecond where nothing was restored, past every back-off.
+TEST(NextPassOf, AFightHasATimeWhereItIsRestored) {
+  const std::optional<Millis> sync = NextPassOf(Observed(), {}, true, kSync).at;
+  struct Case {
+    std::string_view name;
+    Fight fight;
+    Done done;
+    bool ready;
+    std::optional<Millis> base, at;
+  };
+  const Fight due{.waiting = true}, waits{.waiting = true, .next = Seconds(5)}, over{.next = Seconds(60)};
+  const Case cases[] = {
+      {"its turn comes", waits, {}, true, {}, Seconds(5) + Millis(1)},
+      {"it may be over then", over, {}, true, {}, Seconds(60) + Millis(1)},
+      {"its turn comes before a refusal's",
+       waits,
+       {.hold = HeldBy(Retry::kRefused)},
+       false,
+       kNowAndThen.base,
+       Seconds(5) + Millis(1)},
+      {"restored just now", due, {.restored = {"what"}}, true, {}, Millis(1)},
+      {"P4 hands off", due, {.hands_off = true}, true, {}, sync},
+      {"P4 hands off, before its turn", waits, {.hands_off = true}, true, {}, sync},
+      {"P2 paused", due, {}, false, kNowAndThen.base, {}},
+      {"F5 the server refuses it", due, {.hold = HeldBy(Retry::kRefused)}, false, kNowAndThen.base, {}},
+      {"F5 the server is away", due, {.hold = HeldBy(Retry::kBackoff)}, false, kSoon.base, {}},
+      {"nobody restored it, all else is well", due, {}, true, kNowAndThen.base, sync},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    Observation o = Observed();
+    o.fights = {c.fight};
+    NextPass next = NextPassOf(o, c.done, c.ready, kSync);
+    EXPECT_EQ(next.at, c.at);
+    EXPECT_EQ(next.backoff ? std::optional(next.backoff->base) : std::nullopt, c.base);
+  }
 }
 
 // What no event will tell comes no later than its time (D1, D2, U5).

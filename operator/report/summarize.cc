@@ -9,6 +9,7 @@
 #include "operator/decide/contract_rules.h"
 #include "operator/decide/pause.h"
 #include "operator/decide/rollout.h"
+#include "operator/decide/rules.h"
 
 namespace capi::ops {
 namespace {
@@ -59,13 +60,15 @@ void ReportInstalled(Conditions& conditions) {
   conditions.Set(condition::kProviderInstalled, "True", reason::kProviderInstalled, note);
 }
 
-void ReportHold(Conditions& conditions, const Observation& o, const Hold& hold) {
-  std::string message = hold.message;
-  if (hold.after) {
-    message += fmt::format(" (next try at {})", FormatTime(o.now + *hold.after));
-  } else if (hold.retry == Retry::kOnChange) {
-    message += " (tried again when the input changes)";
-  }
+// F1, F5: and when it is tried again.
+std::string WithNextTry(const Hold& hold) {
+  if (hold.next_try) return hold.message + fmt::format(" (next try at {})", FormatTime(*hold.next_try));
+  if (hold.retry != Retry::kOnChange) return hold.message;
+  return hold.message + " (looked at again when an input changes, and now and then)";
+}
+
+void ReportHold(Conditions& conditions, const Hold& hold) {
+  const std::string message = WithNextTry(hold);
   conditions.Set(hold.condition, "False", hold.reason, message);
   // What failed is the upgrade: what was installed still is, whatever was said on the way.
   if (hold.condition == condition::kProviderUpgraded) ReportInstalled(conditions);
@@ -265,6 +268,18 @@ void ReportDeleting(Conditions& conditions) {
   conditions.Set(condition::kReconciling, "True", reason::kDeleting, message);
 }
 
+// What a pass that saw nothing said is no longer so, and its next try never comes: hands are off (P4).
+void TakeBackUnseen(Conditions& conditions, const std::string& message) {
+  auto unseen = [&](std::string_view type) {
+    const Condition* said = conditions.Get(type);
+    return said != nullptr && (said->reason == reason::kAPIServerUnavailable || said->reason == reason::kInternalError);
+  };
+  for (std::string_view type : {condition::kReconciling, condition::kStalled}) {
+    if (unseen(type)) conditions.Remove(type);
+  }
+  if (unseen(condition::kReady)) conditions.Set(condition::kReady, "False", reason::kHandsOff, message);
+}
+
 bool IsRollingOut(const api::ProviderStatus& status) {
   return !status.history.empty() && status.history.front().outcome == api::outcome::kRollingOut;
 }
@@ -282,8 +297,10 @@ api::ProviderStatus Summarize(const Observation& o, const Done& done) {
   api::ProviderStatus status = o.provider.status;
   Conditions conditions(o);
   if (done.hands_off) {
-    conditions.Set(condition::kPaused, "True", reason::kHandsOff,
-                   fmt::format("Annotation {} is set: nothing is written until it is removed", api::kAnnotationPaused));
+    const std::string message =
+        fmt::format("Annotation {} is set: nothing is written until it is removed", api::kAnnotationPaused);
+    conditions.Set(condition::kPaused, "True", reason::kHandsOff, message);
+    TakeBackUnseen(conditions, message);
     status.conditions = conditions.Settle();
     return status;
   }
@@ -312,7 +329,7 @@ api::ProviderStatus Summarize(const Observation& o, const Done& done) {
   const Condition* upgraded = conditions.Get(condition::kProviderUpgraded);
   bool upgrading = upgraded != nullptr && upgraded->status != "True";
   if (done.hold) {
-    ReportHold(conditions, o, *done.hold);
+    ReportHold(conditions, *done.hold);
   } else if (done.unpausing) {
     conditions.Set(condition::kReady, "False", reason::kWorkloadsNotReady, kComingBack);
     conditions.Set(condition::kReconciling, "True", reason::kWorkloadsNotReady, kComingBack);
@@ -333,11 +350,12 @@ api::ProviderStatus SummarizeUnseen(const api::Provider& provider, const Hold& h
   o.now = now;
   Conditions conditions(o);
   const Condition* ready = conditions.Get(condition::kReady);
-  std::string message =
-      hold.message + fmt::format(" (next try at {})", FormatTime(now + hold.after.value_or(Millis(0))));
+  const std::string message = WithNextTry(hold);
   bool passes = hold.retry == Retry::kBackoff;
   if (!passes || ready == nullptr || ready->status != "True") {
-    conditions.Set(condition::kReady, "False", hold.reason, message);
+    // The reason is what the next pass knows a begun removal by.
+    std::string_view why = RemovalBegan(o) ? reason::kDeletionFailed : std::string_view(hold.reason);
+    conditions.Set(condition::kReady, "False", why, message);
   }
   conditions.Remove(passes ? condition::kStalled : condition::kReconciling);
   conditions.Set(passes ? condition::kReconciling : condition::kStalled, "True", hold.reason, message);
@@ -355,8 +373,9 @@ std::vector<Event> EventsOf(const api::ProviderStatus& was, const api::ProviderS
     if (same && c.type == condition::kWarnings) same = before->message == c.message;
     if (same) continue;
     bool failure = (c.type == condition::kStalled || c.type == condition::kDrifted) && c.status == "True";
-    bool transient = c.type == condition::kReconciling && c.status == "True" && done.hold &&
-                     (done.hold->retry == Retry::kBackoff || done.hold->retry == Retry::kAt);
+    bool transient =
+        c.type == condition::kReconciling && c.status == "True" && done.hold &&
+        (done.hold->retry == Retry::kBackoff || done.hold->retry == Retry::kAt || done.hold->retry == Retry::kPolled);
     if (failure || transient || (c.type == condition::kWarnings && c.status == "True")) {
       events.push_back({"Warning", c.reason, c.message});
     } else if (c.status == "True" &&
@@ -364,6 +383,11 @@ std::vector<Event> EventsOf(const api::ProviderStatus& was, const api::ProviderS
       events.push_back({"Normal", c.reason, fmt::format("{} {}", c.message, is.installed_version)});
     }
   }
+  return events;
+}
+
+std::vector<Event> EventsOfDone(const api::ProviderStatus& is, const Done& done) {
+  std::vector<Event> events;
   for (const std::string& what : done.restored) {
     events.push_back({"Normal", std::string(reason::kDriftCorrected), what + "; it is as it was applied again"});
   }

@@ -35,7 +35,7 @@ struct Done {
 api::ProviderStatus Summarize(const Observation& o, const Done& done);
 
 // The status after a pass that could not even observe (F1): all else stays as it was said. What passes by itself leaves
-// a Ready provider ready.
+// a Ready provider ready. A removal that has begun stays known (X2).
 api::ProviderStatus SummarizeUnseen(const api::Provider& provider, const Hold& hold, WallTime now);
 
 struct Event {
@@ -44,7 +44,9 @@ struct Event {
   bool operator==(const Event&) const = default;
 };
 
-// What a person should hear of: the difference between two sets of conditions, and removals.
+// What a person should hear of: the difference between two sets of conditions.
 std::vector<Event> EventsOf(const api::ProviderStatus& was, const api::ProviderStatus& is, const Done& done);
+// And what was done in the cluster, which stays so whatever becomes of the status.
+std::vector<Event> EventsOfDone(const api::ProviderStatus& is, const Done& done);
 
 }  // namespace capi::ops

@@ -80,11 +80,11 @@ TEST(Summarize, ATypoThatIsTakenBackLeavesNoTrace) {
 TEST(Summarize, HoldsSayWhenTheyTryAgain) {
   struct Case {
     Retry retry;
-    std::optional<Millis> after;
+    std::optional<Millis> next_try;
     std::string message, kstatus;
   };
   const Case cases[] = {
-      {Retry::kOnChange, {}, "tried again when the input changes", "Stalled"},
+      {Retry::kOnChange, {}, "(looked at again when an input changes, and now and then)", "Stalled"},
       {Retry::kWaiting, {}, "waiting for it", "Reconciling"},
       {Retry::kBackoff, Seconds(4), "next try at 2027-01-15T08:00:04Z", "Reconciling"},
       {Retry::kRefused, Seconds(15), "next try at 2027-01-15T08:00:15Z", "Stalled"},
@@ -92,34 +92,14 @@ TEST(Summarize, HoldsSayWhenTheyTryAgain) {
   for (const auto& c : cases) {
     Observation o = Observed();
     Done done;
-    done.hold = Hold{"ProviderInstalled", "ComponentsFetchError", "waiting for it", c.retry, c.after};
+    done.hold = Hold{"ProviderInstalled", "ComponentsFetchError", "waiting for it", c.retry};
+    if (c.next_try) done.hold->next_try = o.now + *c.next_try;
     auto status = Summarize(o, done);
     EXPECT_THAT(Get(status, "ProviderInstalled")->message, HasSubstr(c.message)) << "F1";
     EXPECT_EQ(StatusOf(status, "PreflightCheckPassed"), "True");
     EXPECT_EQ(StatusOf(status, c.kstatus), "True");
     EXPECT_EQ(StatusOf(status, c.kstatus == "Stalled" ? "Reconciling" : "Stalled"), "");
   }
-}
-
-// F1: what can't even be observed is said, and nothing else is unsaid. A server that stumbles leaves Ready alone.
-TEST(Summarize, WhatCannotBeSeenIsSaid) {
-  Observation o = Observed();
-  o.provider.status = Summarize(o, Applied());
-  Hold away{"Ready", "APIServerUnavailable", "away", Retry::kBackoff, Seconds(4)};
-  auto status = SummarizeUnseen(o.provider, away, o.now);
-  EXPECT_EQ(StatusOf(status, "Ready"), "True");
-  EXPECT_EQ(StatusOf(status, "Reconciling"), "True");
-  EXPECT_EQ(Get(status, "Reconciling")->message, "away (next try at 2027-01-15T08:00:04Z)");
-  EXPECT_EQ(StatusOf(status, "ProviderInstalled"), "True");
-  Hold forbidden{"Ready", "APIServerUnavailable", "watching secrets: forbidden", Retry::kRefused, Seconds(15)};
-  status = SummarizeUnseen(o.provider, forbidden, o.now);
-  EXPECT_EQ(StatusOf(status, "Ready"), "False");
-  EXPECT_EQ(StatusOf(status, "Stalled"), "True");
-  EXPECT_EQ(StatusOf(status, "ProviderInstalled"), "True");
-  EXPECT_EQ(SummarizeUnseen(testing::Observed().provider, away, o.now).conditions.size(), 2u)
-      << "of one that never was ready, Ready says so too";
-  o.provider.status = status;
-  EXPECT_EQ(StatusOf(Summarize(o, Applied()), "Stalled"), "") << "and it ends with the next pass that sees";
 }
 
 TEST(Summarize, UpgradedIsSetOnlyByAnUpgrade) {
@@ -446,7 +426,8 @@ TEST(EventsOf, WarnOfWhatIsTriedAgain) {
     Retry retry;
     size_t events;
   };
-  for (const Case& c : {Case{Retry::kBackoff, 1}, {Retry::kAt, 1}, {Retry::kWaiting, 0}, {Retry::kOnChange, 1}}) {
+  for (const Case& c :
+       {Case{Retry::kBackoff, 1}, {Retry::kAt, 1}, {Retry::kPolled, 1}, {Retry::kWaiting, 0}, {Retry::kOnChange, 1}}) {
     Done done;
     done.hold = Hold{"ProviderInstalled", "SourceUnreachable", "no route", c.retry, Seconds(1)};
     auto events = EventsOf({}, Summarize(Observed(), done), done);

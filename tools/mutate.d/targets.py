@@ -17,9 +17,9 @@ _RULES = [f"operator/decide/{name}.cc" for name in ("contract_rules", "decide", 
 _PURE = [
     f"operator/{name}.cc"
     for name in (
-        "act/materials act/migrations act/rendered_cache decide/adoption decide/contract_plan decide/crd_stages decide/drift "
-        "decide/pause decide/rollout observe/fights observe/pod_reasons observe/settings observe/slim observe/tracks options "
-        "report/resyncs report/secret_values report/summarize wakes"
+        "act/fetched_releases act/materials act/migrations act/rendered_cache decide/adoption decide/contract_plan "
+        "decide/crd_stages decide/drift decide/pause decide/rollout observe/fights observe/pod_reasons observe/settings "
+        "observe/slim observe/tracks options report/resyncs report/secret_values report/status_change report/summarize wakes"
     ).split()
 ]
 # The rest needs the watches of a cluster.

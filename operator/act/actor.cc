@@ -1,0 +1,169 @@
+#include "operator/act/actor.h"
+
+#include <algorithm>
+
+#include "api/reasons.h"
+#include "operator/act/rebuild.h"
+#include "operator/decide/pause.h"
+#include "operator/decide/rollout.h"
+#include "operator/decide/rules.h"
+
+namespace capi::ops {
+namespace {
+
+Actor::Acted Did(Done done) { return std::optional<Done>(std::move(done)); }
+
+// Something was written, and nothing else is to be done with what was observed before.
+Actor::Acted LookAgain() { return std::optional<Done>(); }
+
+}  // namespace
+
+Actor::Actor(Needs needs)
+    : needs_(std::move(needs)),
+      inventory_key_(needs_.client, needs_.own_ns),
+      storage_(needs_.client),
+      migrations_([this](const Context& ctx, const std::string& crd, MigrationCursor& cursor,
+                         const GoOn& looked) { return storage_.Migrate(ctx, crd, cursor, looked); },
+                  needs_.wake, needs_.clock),
+      installer_({needs_.client, needs_.observer, needs_.cache, needs_.writer, needs_.settings, needs_.sources,
+                  rendered_, migrations_, needs_.masks, inventory_key_}),
+      remover_(needs_.client, needs_.writer),
+      restorer_({needs_.client, needs_.observer, rendered_, needs_.fights}),
+      scaler_(needs_.client, needs_.observer),
+      pods_(needs_.client) {}
+
+Actor::Acted Actor::Act(const Context& ctx, Observation& o, const Step& step) {
+  // At zero replicas nobody converts (P3). A deletion asks all the same: it says what has to run for it (X1).
+  if (AppliesAtZero(o) && !std::holds_alternative<Migrate>(step)) migrations_.Withdraw(o.provider.id.Key());
+  return std::visit([&](const auto& one) { return Take(ctx, o, one); }, step);
+}
+
+void Actor::Forget(const std::string& key) {
+  rendered_.Drop(key);
+  installer_.Forget(key);
+  pods_.Forget(key);
+  migrations_.Forget(key);
+}
+
+// P4: also the migration that it asked for stops.
+Actor::Acted Actor::Take(const Context&, Observation& o, const HandsOff&) {
+  migrations_.Withdraw(o.provider.id.Key());
+  return Did({.hands_off = true});
+}
+
+Actor::Acted Actor::Take(const Context& ctx, Observation& o, const AddFinalizer&) {
+  TRY_WITH(needs_.writer.AddFinalizer(ctx, o.provider), "setting the finalizer");
+  return LookAgain();
+}
+
+// An inventory that was found is written alone. Only then is anything of it removed: what a crash interrupts goes on
+// with the same one.
+Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Rebuild&) {
+  auto rebuilt = RebuildInventory(ctx, needs_.client, o);
+  if (!rebuilt.ok()) {
+    return Did({.hold = ServerHold(std::string(api::condition::kReady), std::string(api::reason::kDeletionBlocked),
+                                   rebuilt.error().With("looking for what is installed"))});
+  }
+  if (!rebuilt->unread.empty() && GuardsDeletion(o)) return Did({.hold = UnreadHold(o, rebuilt->unread)});
+  if (rebuilt->inventory.size() == 0) return Did(remover_.Remove(ctx, o));
+  api::ProviderStatus status = o.provider.status;
+  status.inventory = rebuilt->inventory.ToJson();
+  TRY_WITH(needs_.writer.WriteStatus(ctx, o.provider, status), "writing the inventory that was found");
+  return LookAgain();
+}
+
+Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Remove&) { return Did(remover_.Remove(ctx, o)); }
+
+Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Install& step) {
+  Done restored;
+  if (!step.drifts.empty()) restored = RestoreDrift(ctx, o, Restore{step.drifts, std::nullopt});
+  if (restored.inventory) o.inventory = *restored.inventory;
+  if (!step.rollback_to.empty()) Explain(ctx, o, o.fleet);
+  Done done = installer_.Install(ctx, o, step.rollback_to);
+  if (!done.inventory) done.inventory = restored.inventory;
+  done.restored = std::move(restored.restored);
+  return Did(std::move(done));
+}
+
+Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Restore& step) {
+  return Did(RestoreDrift(ctx, o, step));
+}
+
+Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Prune&) { return Did(installer_.Prune(ctx, o)); }
+
+Actor::Acted Actor::Take(const Context&, Observation&, const Steady&) { return Did({}); }
+
+Actor::Acted Actor::Take(const Context&, Observation&, const Hold& step) { return Did({.hold = step}); }
+
+Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Scale& step) {
+  rendered_.Drop(o.provider.id.Key());  // it has the other replicas
+  return Did(scaler_.Run(ctx, o, step));
+}
+
+Actor::Acted Actor::Take(const Context&, Observation& o, const Unpause&) {
+  rendered_.Drop(o.provider.id.Key());
+  return Did({.unpausing = true, .again = true});
+}
+
+Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Await& step) {
+  Done done;
+  if (!step.drifts.empty()) done = RestoreFromRender(ctx, o, Restore{step.drifts, std::nullopt});
+  if (step.elapsed < kPodsAfter) {
+    done.again_after = std::min<Millis>(step.left, kPodsAfter - step.elapsed);
+    return Did(std::move(done));
+  }
+  if (!done.fleet) done.fleet = o.fleet;
+  Explain(ctx, o, *done.fleet);
+  done.again_after = std::min<Millis>(step.left, kPodsEvery);
+  return Did(std::move(done));
+}
+
+Actor::Acted Actor::Take(const Context& ctx, Observation& o, const GiveUp&) {
+  Fleet fleet = o.fleet;
+  Explain(ctx, o, fleet);
+  GivenUp given_up = GiveUpRollout(o, fleet);
+  return Did({.hold = std::move(given_up.hold), .fleet = std::move(fleet), .rollout = std::move(given_up.entry)});
+}
+
+// Beside the passes: a worker does it, and wakes the provider.
+Actor::Acted Actor::Take(const Context&, Observation& o, const Migrate&) {
+  Done done;
+  for (CrdState& crd : o.fleet.unmigrated) {
+    crd.migration = migrations_.Ask(o.provider.id.Key(), crd);
+    if (crd.migration.next)
+      done.again_after = std::min(done.again_after.value_or(*crd.migration.next), *crd.migration.next);
+  }
+  if (o.provider.deleting) done.hold = MigrationHold(o);
+  return Did(std::move(done));
+}
+
+Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Adopt&) { return Did(installer_.Adopt(ctx, o)); }
+
+// What pods say goes into the history before the pass is reported (I7).
+void Actor::Explain(const Context& ctx, const Observation& o, Fleet& fleet) {
+  const std::string key = o.provider.id.Key();
+  pods_.Explain(ctx, key, fleet);
+  needs_.secrets.Hide(ctx, key, fleet);
+}
+
+Done Actor::RestoreDrift(const Context& ctx, Observation& o, const Restore& step) {
+  const std::string& applied = o.provider.status.applied;
+  if (o.rendered.empty() || (!applied.empty() && o.rendered != applied)) {
+    if (auto failed = installer_.RenderAgain(ctx, o)) {
+      ctx.log.Warn("can't render what is applied again, to restore from it",
+                   {{"reason", failed->reason}, {"error", needs_.masks.Hide(o.provider.id.Key(), failed->message)}});
+      return {.hold = step.hold ? step.hold : failed};
+    }
+  }
+  return RestoreFromRender(ctx, o, step);
+}
+
+Done Actor::RestoreFromRender(const Context& ctx, const Observation& o, const Restore& step) {
+  Done done = restorer_.Run(ctx, o, step);
+  for (const std::string& what : done.restored) {
+    ctx.log.Info("restored", {{"what", needs_.masks.Hide(o.provider.id.Key(), what)}});
+  }
+  return done;
+}
+
+}  // namespace capi::ops

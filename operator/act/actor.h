@@ -1,0 +1,88 @@
+// Carries out what was decided: one overload of Take for each Step, so that a step that nobody handles doesn't compile.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "operator/act/installer.h"
+#include "operator/act/known_secrets.h"
+#include "operator/act/migrations.h"
+#include "operator/act/remover.h"
+#include "operator/act/restorer.h"
+#include "operator/act/scaler.h"
+#include "operator/act/sources.h"
+#include "operator/decide/decide.h"
+#include "operator/observe/observe.h"
+#include "operator/observe/pod_reasons.h"
+
+namespace capi::ops {
+
+// Thread-safe; one provider is acted on by one thread at a time. What it is given outlives it.
+class Actor {
+ public:
+  struct Needs {
+    kube::Client& client;
+    Observer& observer;
+    ProviderCache& cache;
+    StatusWriter& writer;
+    const Settings& settings;
+    const Sources& sources;
+    SecretMasks& masks;
+    KnownSecrets& secrets;
+    Fights& fights;
+    Clock& clock;
+    std::string own_ns;                                // where the operator keeps what is its own
+    std::function<void(const std::string& key)> wake;  // a migration has news for this provider
+  };
+  explicit Actor(Needs needs);
+
+  // What was done. nullopt: what has to be written first is, alone, and the provider is to be looked at again at once.
+  // An error: it could not be written, so nothing was done. `o` follows what is written on the way.
+  using Acted = Result<std::optional<Done>>;
+  Acted Act(const Context& ctx, Observation& o, const Step& step);
+
+  // What an Observation says of this provider's last render, and of how a CRD's migration stands.
+  std::string RenderedInputs(const std::string& key) const { return rendered_.InputsOf(key); }
+  MigrationProgress MigrationOf(const std::string& crd) { return migrations_.ProgressOf(crd); }
+
+  // The worker that migrates storage. Blocks until the context stops.
+  void RunMigrations(const Context& ctx) { migrations_.Run(ctx); }
+
+  // Drops what is kept for a provider that is gone.
+  void Forget(const std::string& key);
+
+ private:
+  Acted Take(const Context& ctx, Observation& o, const HandsOff& step);
+  Acted Take(const Context& ctx, Observation& o, const AddFinalizer& step);
+  Acted Take(const Context& ctx, Observation& o, const Rebuild& step);
+  Acted Take(const Context& ctx, Observation& o, const Remove& step);
+  Acted Take(const Context& ctx, Observation& o, const Install& step);
+  Acted Take(const Context& ctx, Observation& o, const Restore& step);
+  Acted Take(const Context& ctx, Observation& o, const Prune& step);
+  Acted Take(const Context& ctx, Observation& o, const Steady& step);
+  Acted Take(const Context& ctx, Observation& o, const Hold& step);
+  Acted Take(const Context& ctx, Observation& o, const Scale& step);
+  Acted Take(const Context& ctx, Observation& o, const Unpause& step);
+  Acted Take(const Context& ctx, Observation& o, const Await& step);
+  Acted Take(const Context& ctx, Observation& o, const GiveUp& step);
+  Acted Take(const Context& ctx, Observation& o, const Migrate& step);
+  Acted Take(const Context& ctx, Observation& o, const Adopt& step);
+  // Asks the pods why workloads don't come up (U5).
+  void Explain(const Context& ctx, const Observation& o, Fleet& fleet);
+  Done RestoreDrift(const Context& ctx, Observation& o, const Restore& step);
+  Done RestoreFromRender(const Context& ctx, const Observation& o, const Restore& step);
+
+  const Needs needs_;
+  RenderedCache rendered_;
+  InventoryKey inventory_key_;
+  StorageMigration storage_;
+  Migrations migrations_;
+  Installer installer_;
+  Remover remover_;
+  Restorer restorer_;
+  Scaler scaler_;
+  PodReasons pods_;
+};
+
+}  // namespace capi::ops

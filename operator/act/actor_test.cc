@@ -1,0 +1,169 @@
+#include "operator/act/actor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "base/http/server/server.h"
+#include "operator/decide/testing_fleet.h"
+
+namespace capi::ops {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// An actor on a server that has nothing, and remembers what it was asked for.
+class ActorTest : public ::testing::Test {
+ protected:
+  ActorTest() {
+    auto server = http::Server::Start({}, [this](const http::ServerRequest& request) {
+      MutexLock lock(mu_);
+      asked_.push_back(request.path.substr(request.path.rfind('/') + 1));
+      return http::Response{.status = refuse_ ? 403 : 404, .headers = {}, .body = ""};
+    });
+    EXPECT_TRUE(server.ok()) << server.error().message;
+    server_ = std::move(*server);
+    auto client = kube::Client::Connect({.server = "http://" + server_->address()}, {.user_agent = "actor-test"});
+    EXPECT_TRUE(client.ok()) << client.error().message;
+    client_ = std::move(*client);
+    watches_.emplace(*client_, nullptr);
+    use_.emplace(*client_, *watches_);
+    observer_.emplace(Observer::Needs{*client_, cache_, *watches_, settings_, fights_, *use_, SystemClock(),
+                                      [](const std::string&) { return MigrationProgress{}; },
+                                      [](const std::string&) { return std::string(); }});
+    writer_.emplace(*client_, cache_, masks_);
+    secrets_.emplace(*client_, cache_, masks_, settings_);
+    actor_.emplace(Actor::Needs{*client_, *observer_, cache_, *writer_, settings_, sources_, masks_, *secrets_, fights_,
+                                SystemClock(), "own", [this](const std::string& key) {
+                                  MutexLock lock(mu_);
+                                  woken_.push_back(key);
+                                  changed_.notify_all();
+                                }});
+  }
+  Actor::Acted Act(Observation& o, const Step& step) { return actor_->Act(ctx_, o, step); }
+  // Every migration that is asked for runs; returns the CRDs that were looked at when `last` has ended.
+  std::vector<std::string> MigrateUntil(const std::string& last) {
+    std::stop_source stop;
+    Context ctx = ctx_.WithStop(stop.get_token());
+    std::thread worker([&] { actor_->RunMigrations(ctx); });
+    {
+      MutexLock lock(mu_);
+      EXPECT_TRUE(changed_.wait_for(
+          mu_, Seconds(30), [&]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return !woken_.empty() && woken_.back() == last; }));
+    }
+    stop.request_stop();
+    worker.join();
+    MutexLock lock(mu_);
+    return asked_;
+  }
+
+  Context ctx_ = Context{}.WithTimeout(Seconds(60));
+  Mutex mu_;
+  std::condition_variable_any changed_;
+  bool refuse_ CAPI_GUARDED_BY(mu_) = false;
+  std::vector<std::string> asked_ CAPI_GUARDED_BY(mu_);
+  std::vector<std::string> woken_ CAPI_GUARDED_BY(mu_);
+  std::unique_ptr<http::Server> server_;
+  std::unique_ptr<kube::Client> client_;
+  ProviderCache cache_{[](const ProviderCache::Change&) {}};
+  std::optional<Watches> watches_;
+  Settings settings_;
+  Sources sources_{settings_, {}};
+  SecretMasks masks_;
+  std::optional<KnownSecrets> secrets_;
+  Fights fights_{SystemClock()};
+  std::optional<UseFinder> use_;
+  std::optional<Observer> observer_;
+  std::optional<StatusWriter> writer_;
+  std::optional<Actor> actor_;
+};
+
+Observation Unmigrated(const std::string& provider, const std::string& crd) {
+  Observation o = testing::Observed();
+  o.provider.id.name = provider;
+  o.fleet.unmigrated.emplace_back().name = crd;
+  return o;
+}
+
+// P4, P1: hands off and a pause stop a migration that was asked for; what else is done doesn't.
+TEST_F(ActorTest, WhatHandsAreOffMigratesNothing) {
+  struct Case {
+    std::string_view name;
+    Step step;
+    bool paused, migrates;
+  };
+  const Case cases[] = {
+      {"hands off", HandsOff{}, false, false},
+      {"a pause", Steady{}, true, false},
+      {"nothing to do", Steady{}, false, true},
+      {"a deletion at zero says what has to run", Migrate{}, true, true},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    Observation o = Unmigrated("aws", "things.x"), other = Unmigrated("last", "zebras.x");
+    ASSERT_TRUE(Act(o, Migrate{}).ok());
+    o.provider.spec.paused = c.paused;
+    ASSERT_TRUE(Act(o, c.step).ok());
+    ASSERT_TRUE(Act(other, Migrate{}).ok());
+    auto asked = MigrateUntil(other.provider.id.Key());
+    if (c.migrates) {
+      EXPECT_THAT(asked, ElementsAre("things.x", "zebras.x"));
+    } else {
+      EXPECT_THAT(asked, ElementsAre("zebras.x"));
+    }
+    actor_->Forget(o.provider.id.Key());
+    actor_->Forget(other.provider.id.Key());
+    MutexLock lock(mu_);
+    asked_.clear();
+    woken_.clear();
+  }
+}
+
+// X1, F5: how the migration stands is what the worker says now, not what was seen when the pass began.
+TEST_F(ActorTest, ADeletionTellsHowAMigrationStandsNow) {
+  Observation o = Unmigrated("aws", "things.x");
+  o.provider.deleting = true;
+  o.fleet.unmigrated[0].migration = {.objects = 7, .error = Error{Code::kInternal, "once", {}}, .next = Millis(0)};
+  auto acted = Act(o, Migrate{});
+  ASSERT_TRUE(acted.ok() && *acted);
+  ASSERT_TRUE((*acted)->hold);
+  EXPECT_EQ((*acted)->hold->reason, "MigratingStorage");
+  EXPECT_EQ((*acted)->hold->retry, Retry::kWaiting);
+  EXPECT_FALSE((*acted)->again_after);
+}
+
+// F1: what has to be written first, and is refused, is an error of the pass that says what it was.
+TEST_F(ActorTest, AFinalizerThatIsRefusedIsAnError) {
+  Json object = {{"apiVersion", "operator.cluster.x-k8s.io/v1alpha2"},
+                 {"kind", "InfrastructureProvider"},
+                 {"metadata", {{"name", "aws"}, {"namespace", "aws-system"}, {"uid", "u"}, {"resourceVersion", "1"}}},
+                 {"spec", Json::object()}};
+  cache_.OnEvent(api::ProviderType::kInfrastructure, std::make_shared<const kube::Object>(object));
+  {
+    MutexLock lock(mu_);
+    refuse_ = true;
+  }
+  Observation o = testing::Observed();
+  auto acted = Act(o, AddFinalizer{});
+  ASSERT_FALSE(acted.ok());
+  EXPECT_EQ(acted.code(), Code::kPermissionDenied);
+  EXPECT_THAT(acted.error().message, HasSubstr("setting the finalizer"));
+}
+
+TEST_F(ActorTest, SomeStepsWriteNothing) {
+  Observation o = testing::Observed();
+  const Hold hold{"Ready", "InUse", "a cluster", Retry::kWaiting};
+  auto held = Act(o, hold), steady = Act(o, Steady{}), off = Act(o, HandsOff{}), unpause = Act(o, Unpause{});
+  ASSERT_TRUE(held.ok() && *held && steady.ok() && *steady && off.ok() && *off && unpause.ok() && *unpause);
+  EXPECT_EQ((*held)->hold->message, "a cluster");
+  EXPECT_FALSE((*steady)->hold);
+  EXPECT_TRUE((*off)->hands_off);
+  EXPECT_TRUE((*unpause)->unpausing && (*unpause)->again);
+  MutexLock lock(mu_);
+  EXPECT_TRUE(asked_.empty());
+}
+
+}  // namespace
+}  // namespace capi::ops

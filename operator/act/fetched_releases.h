@@ -1,0 +1,42 @@
+// Releases that were fetched, and are not stored in the cluster because something holds their installation back.
+// Without them each look at the provider would fetch again, and a source limits requests (behaviour.md F6).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "api/release.h"
+#include "base/clock.h"
+#include "base/mutex.h"
+
+namespace capi::ops {
+
+// In memory, compressed, one for each provider, and each for ten minutes: what is corrected at the source is seen then.
+// Holds `max_bytes` at most; what was fetched the longest ago goes first. Thread-safe.
+class FetchedReleases {
+ public:
+  explicit FetchedReleases(size_t max_bytes = 4u << 20) : max_bytes_(max_bytes) {}
+
+  // `inputs` is all that decides what is fetched: another spec or other credentials fetch anew.
+  void Put(const std::string& provider, const std::string& inputs, const api::Release& release, MonoTime now);
+  // nullopt: none of these inputs, or it is too old.
+  std::optional<api::Release> Get(const std::string& provider, const std::string& inputs, MonoTime now);
+  void Drop(const std::string& provider);
+
+ private:
+  struct Kept {
+    std::string inputs;
+    api::Release release;  // its components are gzip
+    MonoTime fetched;
+    size_t bytes() const { return release.components.size() + release.metadata.size(); }
+  };
+  void DropLocked(const std::string& provider) CAPI_REQUIRES(mu_);
+
+  const size_t max_bytes_;
+  Mutex mu_;
+  std::map<std::string, Kept> kept_ CAPI_GUARDED_BY(mu_);
+  size_t bytes_ CAPI_GUARDED_BY(mu_) = 0;
+};
+
+}  // namespace capi::ops

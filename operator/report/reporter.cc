@@ -1,0 +1,214 @@
+#include "operator/report/reporter.h"
+
+#include <malloc.h>
+
+#include <algorithm>
+
+#include "api/reasons.h"
+#include "operator/report/next_pass.h"
+#include "operator/report/status_change.h"
+
+namespace capi::ops {
+namespace {
+
+namespace reason = api::reason;
+
+constexpr const char* kReadyMetric = "capi_operator_provider_ready";
+constexpr const char* kStalledMetric = "capi_operator_provider_stalled";
+constexpr const char* kResyncMetric = "capi_operator_changes_found_by_resync_total";
+constexpr const char* kResyncHelp = "Changes that were found by time alone: their events were lost, or they have none.";
+
+// The queue's back-off of a status that can't be written. That of the pass may be an hour's: it is about something
+// else.
+std::string WriteKey(const std::string& key) { return key + "/status"; }
+
+// One line for each change of state, not for each pass.
+void LogChange(const Context& ctx, const api::ProviderStatus& was, const api::ProviderStatus& is) {
+  const auto* before = kube::FindCondition(was.conditions, api::condition::kReady);
+  const auto* now = kube::FindCondition(is.conditions, api::condition::kReady);
+  if (now == nullptr || (before != nullptr && before->reason == now->reason && before->status == now->status)) return;
+  ctx.log.Info(now->status == "True" ? "ready" : "not ready", {{"reason", now->reason}, {"message", now->message}});
+}
+
+kube::Labels LabelsOf(const api::ProviderId& id) {
+  return {{"kind", std::string(api::KindOf(id.type).kind)}, {"namespace", id.ns}, {"name", id.name}};
+}
+
+// Times are counted and told from when they are reported: a pass may have taken half a minute (F5). What came due
+// meanwhile is due at once.
+void MakeItNow(Observation& o, WallTime now) {
+  Millis took = std::max(Millis(0), std::chrono::duration_cast<Millis>(now - o.now));
+  for (Fight& fight : o.fights) {
+    if (fight.next > Millis(0)) fight.next = std::max(Millis(1), fight.next - took);
+  }
+  o.now = now;
+}
+
+}  // namespace
+
+Reporter::Reporter(Needs needs) : needs_(needs) { needs_.metrics.Count(kResyncMetric, kResyncHelp, {}, 0); }
+
+// The outcome of a pass, and the time that its hold tells (F5, F6).
+kube::Outcome Reporter::Schedule(const std::string& key, const Observation& o, Done& done, bool ready) {
+  NextPass next = NextPassOf(o, done, ready, needs_.sync_period);
+  kube::Outcome outcome{.again_after = next.at, .failed = next.backoff.has_value()};
+  if (next.backoff) {
+    Millis delay = needs_.queue.Backoff(key, *next.backoff, next.at_least);
+    outcome.again_after = std::min(next.at.value_or(delay), delay);
+  }
+  if (done.hold && next.told && outcome.again_after) done.hold->next_try = o.now + *outcome.again_after;
+  resyncs_.Next(key, next.resync);
+  return outcome;
+}
+
+// However long the write of the status took, the next pass is when it says.
+kube::Outcome Reporter::Left(kube::Outcome next, MonoTime since) {
+  if (!next.again_after) return next;
+  Millis took = std::chrono::duration_cast<Millis>(needs_.clock.Monotonic() - since);
+  next.again_after = std::max(Millis(0), *next.again_after - took);
+  return next;
+}
+
+// nullopt: it is written. Else what comes of it that it isn't.
+Result<std::optional<kube::Outcome>> Reporter::Write(const Context& ctx, api::Provider& provider,
+                                                     const api::ProviderStatus& status) {
+  const std::string key = provider.id.Key();
+  Status written = needs_.writer.WriteStatus(ctx, provider, status);
+  if (written.ok()) {
+    needs_.queue.Forget(WriteKey(key));
+    return std::optional<kube::Outcome>();
+  }
+  TRY(ctx.Check());
+  resyncs_.Next(key, false);  // what this pass couldn't say, the next one finds
+  const Error& error = written.error();
+  if (error.code == Code::kNotFound) return std::optional(kube::Outcome{});  // the event of its end is on its way
+  Millis delay = needs_.queue.Backoff(WriteKey(key), kSoon, error.retry_after.value_or(Millis(0)));
+  if (error.code != Code::kConflict) {
+    ctx.log.Error("can't write the status", {{"code", CodeName(error.code)},
+                                             {"error", needs_.masks.Hide(key, error.message)},
+                                             {"retry_in_ms", delay.count()}});
+  }
+  return std::optional(kube::Outcome{.again_after = delay, .failed = true});
+}
+
+Result<kube::Outcome> Reporter::Report(const Context& ctx, Observation& o, Done done) {
+  const std::string key = o.provider.id.Key();
+  needs_.masks.Hide(key, o, done);
+  const MonoTime began = needs_.clock.Monotonic();
+  MakeItNow(o, needs_.clock.Now());
+  kube::Outcome next;
+  if (done.hold) next = Schedule(key, o, done, false);
+  const api::ProviderStatus was = o.provider.status, is = needs_.masks.Hide(key, Summarize(o, done));
+  if (!done.hold) next = Schedule(key, o, done, IsReady(is));
+  Record(key, EventsOfDone(is, done));
+  if (auto rest = Postponed(key, was, is, done)) {
+    next.again_after = std::min(next.again_after.value_or(*rest), *rest);
+    return next;
+  }
+  if (auto unwritten = TRY(Write(ctx, o.provider, is))) return *unwritten;
+  Announce(ctx, o.provider, was, is, done);
+  // What a change took (texts, answers, the schemas of CRDs that came by) is free when it is over: the pages go back.
+  if (IsReady(is) && !IsReady(was)) malloc_trim(0);
+  if (GoesOn(was, is, done)) return kube::Outcome{.again_after = Millis(0)};
+  return Left(next, began);
+}
+
+void Reporter::ReportGone(const Context& ctx, Observation& o, Done done) {
+  const std::string key = o.provider.id.Key();
+  needs_.masks.Hide(key, o, done);
+  const api::ProviderStatus was = o.provider.status, is = needs_.masks.Hide(key, Summarize(o, done));
+  Record(key, EventsOfDone(is, done));
+  Announce(ctx, o.provider, was, is, done);
+}
+
+Result<kube::Outcome> Reporter::ReportFailed(const Context& ctx, const std::string& key, const Error& error) {
+  TRY(ctx.Check());
+  // What it was decided on is no longer so.
+  if (error.code == Code::kConflict) {
+    return kube::Outcome{.again_after = needs_.queue.Backoff(WriteKey(key), kSoon), .failed = true};
+  }
+  return ReportUnseen(
+      ctx, key, ServerHold(std::string(api::condition::kReady), std::string(reason::kAPIServerUnavailable), error));
+}
+
+Result<kube::Outcome> Reporter::ReportThrown(const Context& ctx, const std::string& key, const std::string& what) {
+  TRY(ctx.Check());
+  return ReportUnseen(ctx, key,
+                      Hold{std::string(api::condition::kReady), std::string(reason::kInternalError),
+                           "an exception ended the look at this provider: " + what, Retry::kRefused});
+}
+
+Result<kube::Outcome> Reporter::ReportUnseen(const Context& ctx, const std::string& key, const Hold& hold) {
+  auto cached = needs_.cache.Get(key);
+  if (!cached) return kube::Outcome{};  // gone meanwhile: the event of its end brings the next pass
+  const MonoTime began = needs_.clock.Monotonic();
+  Observation none;
+  none.now = needs_.clock.Now();
+  Done done{.hold = hold};
+  needs_.masks.Hide(key, none, done);
+  kube::Outcome next = Schedule(key, none, done, false);
+  api::Provider provider = *cached->provider;
+  const api::ProviderStatus was = provider.status, is = SummarizeUnseen(provider, *done.hold, none.now);
+  ctx.log.Warn("the pass failed", {{"reason", done.hold->reason}, {"error", done.hold->message}});
+  if (auto unwritten = TRY(Write(ctx, provider, is))) return *unwritten;
+  Announce(ctx, provider, was, is, done);
+  return Left(next, began);
+}
+
+void Reporter::Record(const std::string& key, const std::vector<Event>& events) {
+  auto about = events.empty() ? nullptr : needs_.cache.Get(key);
+  if (!about) return;
+  for (const Event& event : events) needs_.events.Record(*about->object, event.type, event.reason, event.message);
+}
+
+void Reporter::Announce(const Context& ctx, const api::Provider& provider, const api::ProviderStatus& was,
+                        const api::ProviderStatus& is, const Done& done) {
+  Record(provider.id.Key(), EventsOf(was, is, done));
+  LogChange(ctx, was, is);
+  Measure(provider, is);
+  if (Turned(was, is) || !done.restored.empty() || done.forget) CountFoundByResync(ctx, provider.id.Key());
+}
+
+// F6 makes up for an event that was lost, and so hides the loss: it is counted.
+void Reporter::CountFoundByResync(const Context& ctx, const std::string& key) {
+  if (!resyncs_.Resyncing(key)) return;
+  needs_.metrics.Count(kResyncMetric, kResyncHelp, {});
+  ctx.log.Info("a change without an event, found by a resync");
+}
+
+// While pods and CRDs come up, the words of a status change with each of them: they are written once a second. What is
+// left of that second; nullopt where the status may be written.
+std::optional<Millis> Reporter::Postponed(const std::string& key, const api::ProviderStatus& was,
+                                          const api::ProviderStatus& is, const Done& done) {
+  constexpr Millis kPause = Seconds(1);
+  MonoTime now = needs_.clock.Monotonic();
+  MutexLock lock(mu_);
+  MonoTime& last = last_words_[key];
+  if (MayWait(was, is, done) && now < last + kPause) return std::chrono::ceil<Millis>(last + kPause - now);
+  if (was != is) last = now;
+  return std::nullopt;
+}
+
+void Reporter::Forget(const api::ProviderId& id) {
+  const std::string key = id.Key();
+  needs_.masks.Drop(key);
+  needs_.queue.Forget(WriteKey(key));
+  resyncs_.Forget(key);
+  needs_.metrics.Remove(kReadyMetric, LabelsOf(id));
+  needs_.metrics.Remove(kStalledMetric, LabelsOf(id));
+  MutexLock lock(mu_);
+  last_words_.erase(key);
+}
+
+void Reporter::Measure(const api::Provider& provider, const api::ProviderStatus& status) {
+  auto is = [&](std::string_view type) {
+    const auto* found = kube::FindCondition(status.conditions, type);
+    return found != nullptr && found->status == "True" ? 1.0 : 0.0;
+  };
+  needs_.metrics.Set(kReadyMetric, "Whether the provider's Ready condition is True.", LabelsOf(provider.id),
+                     is(api::condition::kReady));
+  needs_.metrics.Set(kStalledMetric, "Whether the provider's Stalled condition is True: it needs a change to go on.",
+                     LabelsOf(provider.id), is(api::condition::kStalled));
+}
+
+}  // namespace capi::ops

@@ -1,0 +1,235 @@
+#include "operator/report/reporter.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/http/server/server.h"
+#include "operator/decide/testing_fleet.h"
+
+namespace capi::ops {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr Millis kDay = std::chrono::hours(24);
+
+// A reporter of one provider, and the server that its status is written to.
+class ReporterTest : public ::testing::Test {
+ protected:
+  ReporterTest() {
+    auto server = http::Server::Start({}, [this](const http::ServerRequest& request) {
+      MutexLock lock(mu_);
+      auto body = ParseJson(request.body);
+      if (body.ok() && answer_ == 200) written_.push_back(*body);
+      clock_.Advance(takes_);
+      return http::Response{.status = answer_, .headers = {}, .body = ToJsonText(Answer())};
+    });
+    EXPECT_TRUE(server.ok()) << server.error().message;
+    server_ = std::move(*server);
+    auto client = kube::Client::Connect({.server = "http://" + server_->address()}, {.user_agent = "reporter-test"});
+    EXPECT_TRUE(client.ok()) << client.error().message;
+    client_ = std::move(*client);
+    masks_.Put(key_, SecretValues());
+    writer_.emplace(*client_, cache_, masks_);
+    reporter_.emplace(
+        Reporter::Needs{cache_, *writer_, masks_, queue_, metrics_, events_, clock_, std::chrono::hours(10)});
+    MutexLock lock(mu_);
+    cache_.OnEvent(api::ProviderType::kInfrastructure, std::make_shared<const kube::Object>(Answer()));
+  }
+
+  // What the cache has, and a pass that began now.
+  Observation Begin() {
+    Observation o = testing::Observed();
+    o.provider = *cache_.Get(key_)->provider;
+    o.now = clock_.Now();
+    return o;
+  }
+  kube::Outcome Report(Observation o, Done done) {
+    auto outcome = reporter_->Report(ctx_, o, std::move(done));
+    EXPECT_TRUE(outcome.ok());
+    return outcome.ok() ? *outcome : kube::Outcome{};
+  }
+  void AnswerWith(int status) {
+    MutexLock lock(mu_);
+    answer_ = status;
+  }
+  std::string Said(std::string_view type, std::string_view field = "message") {
+    MutexLock lock(mu_);
+    if (written_.empty()) return "";
+    for (const Json& condition : written_.back()["status"]["conditions"]) {
+      if (condition["type"] == type) return condition[std::string(field)].get<std::string>();
+    }
+    return "";
+  }
+  // Reasons of the events so far.
+  std::vector<std::string> Events() {
+    std::stop_source stop;
+    stop.request_stop();
+    Context ctx;
+    ctx.stop = stop.get_token();
+    ctx.clock = &clock_;
+    events_.Run(ctx);
+    MutexLock lock(mu_);
+    return reasons_;
+  }
+
+  FakeClock clock_;
+  Context ctx_ = Context{}.WithTimeout(Seconds(60));
+  Mutex mu_;
+  int answer_ CAPI_GUARDED_BY(mu_) = 200;
+  Millis takes_ CAPI_GUARDED_BY(mu_){0};  // an answer
+  std::vector<Json> written_ CAPI_GUARDED_BY(mu_);
+  std::vector<std::string> reasons_ CAPI_GUARDED_BY(mu_);
+  std::unique_ptr<kube::Client> client_;
+  ProviderCache cache_{[](const ProviderCache::Change&) {}};
+  SecretMasks masks_;
+  kube::WorkQueue queue_{clock_, {}, 1};
+  kube::Metrics metrics_;
+  kube::EventRecorder events_{
+      {.create = [this](const Context&, const kube::Object& event) -> Status {
+         MutexLock lock(mu_);
+         reasons_.push_back(GetString(event.json(), {"reason"}));
+         return Ok();
+       },
+       .patch = [](const Context&, const std::string&, const std::string&, const Json&) -> Status { return Ok(); }},
+      "test",
+      clock_};
+  std::optional<StatusWriter> writer_;
+  std::optional<Reporter> reporter_;
+  const std::string key_ = testing::Observed().provider.id.Key();
+
+ private:
+  Json Answer() CAPI_REQUIRES(mu_) {
+    Json object = {{"apiVersion", "operator.cluster.x-k8s.io/v1alpha2"},
+                   {"kind", "InfrastructureProvider"},
+                   {"metadata",
+                    {{"name", "aws"},
+                     {"namespace", "aws-system"},
+                     {"uid", "u"},
+                     {"generation", 1},
+                     {"resourceVersion", std::to_string(written_.size() + 1)}}},
+                   {"spec", {{"version", "v1.12.0"}}}};
+    if (!written_.empty()) object["status"] = written_.back()["status"];
+    return object;
+  }
+
+  std::unique_ptr<http::Server> server_;
+};
+
+Done Held(Retry retry, std::optional<Millis> after = std::nullopt) {
+  return {.hold = Hold{"ProviderInstalled", "RateLimited", "why", retry, after}};
+}
+
+// F5: what a source asked for, an hour or a day, was waited for before a status that met a conflict was written.
+TEST_F(ReporterTest, AStatusThatIsNotWrittenIsTriedAgainSoon) {
+  EXPECT_GE(*Report(Begin(), Held(Retry::kBackoff, kDay)).again_after, kDay);
+  Done other = Held(Retry::kBackoff, kDay);
+  other.hold->message = "other";
+  for (int status : {409, 403}) {
+    SCOPED_TRACE(status);
+    AnswerWith(status);
+    kube::Outcome next = Report(Begin(), other);
+    EXPECT_LE(*next.again_after, Millis(500));
+    EXPECT_GE(*next.again_after, Millis(100));
+    EXPECT_TRUE(next.failed) << "the back-off of the hold goes on";
+    clock_.Advance(*next.again_after);
+  }
+  AnswerWith(200);
+  EXPECT_GE(*Report(Begin(), other).again_after, kDay - Seconds(2));
+  EXPECT_THAT(Said("Ready"), HasSubstr("other"));
+  AnswerWith(409);
+  EXPECT_LE(*Report(Begin(), Held(Retry::kBackoff, kDay)).again_after, Millis(240)) << "from the start";
+}
+
+// F5: a pass of half a minute told a time in the past; and a write of seconds made the next one late.
+TEST_F(ReporterTest, TimesAreCountedFromTheReport) {
+  Observation o = Begin();
+  o.fights = {Fight{.what = "x", .waiting = true, .next = Seconds(40)}};
+  clock_.Advance(Seconds(30));
+  const std::string told = FormatTime(clock_.Now() + Seconds(5)), turn = FormatTime(clock_.Now() + Seconds(10));
+  {
+    MutexLock lock(mu_);
+    takes_ = Seconds(2);
+  }
+  kube::Outcome next = Report(o, Held(Retry::kAt, Seconds(5)));
+  EXPECT_THAT(Said("Ready"), HasSubstr("next try at " + told));
+  EXPECT_THAT(Said("Drifted"), HasSubstr("next at " + turn)) << "D2";
+  EXPECT_EQ(next.again_after, Seconds(3)) << "the write took two of the five";
+}
+
+// F3, D1: what was done in the cluster is told, whatever becomes of the status; what it would have said is not.
+TEST_F(ReporterTest, WhatWasDoneIsToldWithoutAStatus) {
+  AnswerWith(409);
+  Done done = Held(Retry::kRefused);
+  done.restored = {"spec.replicas of it was changed"};
+  Report(Begin(), done);
+  EXPECT_THAT(Events(), ElementsAre("DriftCorrected"));
+  AnswerWith(200);
+  Report(Begin(), Held(Retry::kRefused));
+  EXPECT_THAT(Events(), ElementsAre("DriftCorrected", "RateLimited"));
+}
+
+// The words of a rollout are written once a second; what was restored meanwhile is told.
+TEST_F(ReporterTest, WordsWaitAndDeedsAreTold) {
+  auto rolling = [&](const std::string& words) {
+    Done done;
+    done.rollout = api::HistoryEntry{"v1.12.0", "v1beta2", "sha256:1"};
+    done.rollout->outcome = "RollingOut";
+    done.fleet.emplace().workloads = {testing::NewWorkload(kube::HealthState::kInProgress, words)};
+    return done;
+  };
+  Report(Begin(), rolling("0 of 2"));
+  EXPECT_THAT(Said("Ready"), HasSubstr("0 of 2"));
+  clock_.Advance(Millis(400));
+  Done done = rolling("1 of 2");
+  done.restored = {"spec.replicas of it was changed"};
+  EXPECT_EQ(Report(Begin(), done).again_after, Millis(600));
+  EXPECT_THAT(Said("Ready"), HasSubstr("0 of 2"));
+  EXPECT_THAT(Events(), ElementsAre("DriftCorrected"));
+  clock_.Advance(Millis(600));
+  Report(Begin(), rolling("1 of 2"));
+  EXPECT_THAT(Said("Ready"), HasSubstr("1 of 2"));
+}
+
+// F1, F7: an exception was a line in the log alone.
+TEST_F(ReporterTest, AnExceptionIsTold) {
+  auto next = reporter_->ReportThrown(ctx_, key_, "vector::at");
+  ASSERT_TRUE(next.ok());
+  EXPECT_GE(*next->again_after, Seconds(12));
+  EXPECT_LE(*next->again_after, Seconds(18));
+  EXPECT_TRUE(next->failed);
+  EXPECT_EQ(Said("Ready", "status"), "False");
+  EXPECT_EQ(Said("Ready", "reason"), "InternalError");
+  EXPECT_EQ(Said("Stalled", "reason"), "InternalError");
+  EXPECT_THAT(Said("Ready"), HasSubstr("vector::at (next try at "));
+  EXPECT_THAT(Events(), ElementsAre("InternalError"));
+  EXPECT_THAT(metrics_.Text(), HasSubstr("capi_operator_provider_stalled{kind=\"InfrastructureProvider\","
+                                         "name=\"aws\",namespace=\"aws-system\"} 1"));
+}
+
+// F1, F5: so is what the server refused before anything could be decided; what passes by itself is decided anew.
+TEST_F(ReporterTest, AFailedPassIsTold) {
+  Context stopped = ctx_;
+  std::stop_source stop;
+  stop.request_stop();
+  stopped.stop = stop.get_token();
+  const Error refused{Code::kPermissionDenied, "setting the finalizer: forbidden", {}};
+  EXPECT_FALSE(reporter_->ReportFailed(stopped, key_, refused).ok()) << "it was cut short";
+  auto next = reporter_->ReportFailed(ctx_, key_, {Code::kConflict, "changed", {}});
+  ASSERT_TRUE(next.ok());
+  EXPECT_LE(*next->again_after, Millis(240));
+  EXPECT_EQ(Said("Ready"), "");
+  next = reporter_->ReportFailed(ctx_, key_, refused);
+  ASSERT_TRUE(next.ok());
+  EXPECT_EQ(Said("Ready", "reason"), "APIServerUnavailable");
+  EXPECT_EQ(Said("Stalled", "status"), "True");
+  EXPECT_THAT(Said("Ready"), HasSubstr("setting the finalizer: forbidden (next try at "));
+  EXPECT_GE(*next->again_after, Seconds(12));
+  next = reporter_->ReportFailed(ctx_, testing::NewCore().id.Key(), refused);
+  ASSERT_TRUE(next.ok());
+  EXPECT_FALSE(next->again_after) << "it is gone";
+}
+
+}  // namespace
+}  // namespace capi::ops

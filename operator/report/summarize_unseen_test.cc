@@ -1,0 +1,107 @@
+// What is said of a pass that saw nothing, and of when the next one is.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "operator/decide/rules.h"
+#include "operator/decide/testing_fleet.h"
+#include "operator/report/next_pass.h"
+#include "operator/report/summarize.h"
+
+namespace capi::ops {
+namespace {
+
+using testing::Observed;
+
+const kube::Condition* Get(const api::ProviderStatus& status, std::string_view type) {
+  return kube::FindCondition(status.conditions, type);
+}
+
+std::string StatusOf(const api::ProviderStatus& status, std::string_view type) {
+  const auto* condition = Get(status, type);
+  return condition == nullptr ? "" : condition->status;
+}
+
+Done Applied() {
+  Done done;
+  done.applied = "digest";
+  done.installed_version = "v1.12.0";
+  done.contract = "v1beta2";
+  done.rollout = api::HistoryEntry{"v1.12.0", "v1beta2", "sha256:1"};
+  done.rollout->outcome = "RollingOut";
+  done.rollout->inputs = "digest";
+  done.fleet.emplace();
+  return done;
+}
+
+// F1, F5, F6: a message has a time where there is one to keep, and else says what is looked at again, and when.
+TEST(Summarize, WordsAreWhatHappens) {
+  for (Retry retry :
+       {Retry::kOnChange, Retry::kWaiting, Retry::kPolled, Retry::kBackoff, Retry::kRefused, Retry::kAt}) {
+    SCOPED_TRACE(static_cast<int>(retry));
+    Observation o = Observed();
+    Done done{.hold = Hold{"ProviderInstalled", "InstallFailed", "why", retry}};
+    NextPass next = NextPassOf(o, done, false, std::chrono::hours(10));
+    if (next.told) done.hold->next_try = o.now + Seconds(1);
+    const std::string message = Get(Summarize(o, done), "Ready")->message;
+    bool now_and_then = message.find("now and then") != message.npos;
+    EXPECT_EQ(message.find("next try at") != message.npos, next.told);
+    EXPECT_EQ(now_and_then, retry == Retry::kOnChange);
+    EXPECT_TRUE(!now_and_then || (next.backoff && next.backoff->base == kNowAndThen.base));
+  }
+}
+
+// F1: what can't even be observed is said, and nothing else is unsaid. A server that stumbles leaves Ready alone.
+TEST(Summarize, WhatCannotBeSeenIsSaid) {
+  Observation o = Observed();
+  o.provider.status = Summarize(o, Applied());
+  Hold away{"Ready", "APIServerUnavailable", "away", Retry::kBackoff, {}, o.now + Seconds(4)};
+  auto status = SummarizeUnseen(o.provider, away, o.now);
+  EXPECT_EQ(StatusOf(status, "Ready"), "True");
+  EXPECT_EQ(StatusOf(status, "Reconciling"), "True");
+  EXPECT_EQ(Get(status, "Reconciling")->message, "away (next try at 2027-01-15T08:00:04Z)");
+  EXPECT_EQ(StatusOf(status, "ProviderInstalled"), "True");
+  Hold forbidden{"Ready", "APIServerUnavailable", "watching secrets: forbidden", Retry::kRefused,
+                 {},      o.now + Seconds(15)};
+  status = SummarizeUnseen(o.provider, forbidden, o.now);
+  EXPECT_EQ(StatusOf(status, "Ready"), "False");
+  EXPECT_EQ(StatusOf(status, "Stalled"), "True");
+  EXPECT_EQ(StatusOf(status, "ProviderInstalled"), "True");
+  EXPECT_EQ(SummarizeUnseen(testing::Observed().provider, away, o.now).conditions.size(), 2u)
+      << "of one that never was ready, Ready says so too";
+  o.provider.status = status;
+  EXPECT_EQ(StatusOf(Summarize(o, Applied()), "Stalled"), "") << "and it ends with the next pass that sees";
+}
+
+// X2: a removal that was under way was forgotten while the server was away: what it had removed was restored.
+TEST(Summarize, ARemovalThatBeganOutlivesAnOutage) {
+  for (const char* said : {"Deleting", "DeletionFailed"}) {
+    for (const char* why : {"APIServerUnavailable", "InternalError"}) {
+      SCOPED_TRACE(std::string(said) + " " + why);
+      Observation o = Observed();
+      o.provider.deleting = true;
+      o.provider.status.conditions = {{"Ready", "False", said, "", 1, ""}};
+      Hold away{"Ready", why, "away", Retry::kBackoff};
+      o.provider.status = SummarizeUnseen(o.provider, away, o.now);
+      EXPECT_TRUE(RemovalBegan(o));
+      EXPECT_EQ(Get(o.provider.status, "Ready")->message, "away");
+      EXPECT_EQ(Get(o.provider.status, "Reconciling")->reason, why);
+    }
+  }
+}
+
+// P4: what a pass that saw nothing said stayed, with the time of a try that never came.
+TEST(Summarize, HandsOffTakeBackWhatCouldNotBeSeen) {
+  Observation o = Observed();
+  for (Retry retry : {Retry::kBackoff, Retry::kRefused}) {
+    Hold away{"Ready", "APIServerUnavailable", "away", retry, {}, o.now + Seconds(4)};
+    o.provider.status = SummarizeUnseen(Observed().provider, away, o.now);
+    auto status = Summarize(o, Done{.hands_off = true});
+    EXPECT_EQ(StatusOf(status, "Reconciling"), "");
+    EXPECT_EQ(StatusOf(status, "Stalled"), "");
+    EXPECT_EQ(Get(status, "Ready")->reason, "HandsOff");
+    EXPECT_EQ(Get(status, "Ready")->message.find("next try"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace capi::ops
