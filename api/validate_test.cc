@@ -8,7 +8,7 @@
 #include "api/reasons.h"
 #include "api/release.h"
 #include "base/testing/vectors.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 
 namespace capi::api {
 namespace {
