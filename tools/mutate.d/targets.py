@@ -43,7 +43,7 @@ LEFT_OUT = {
     "operator/servers.cc": "opens ports; its tests take seconds each",
 }
 _META = "condition health label_selector object resource".split()
-_TEMPLATING = "field_types namespace patch/json_patch patch/merge scope".split()
+_TEMPLATING = "field_types patch/merge".split()
 
 TARGETS = (
     [Target(file, ("rule", *_EXPRESSIONS), "operator_test") for file in _RULES]
@@ -52,7 +52,6 @@ TARGETS = (
     + [Target("operator/observe/in_use.cc", _EXPRESSIONS, "operator_test", _IN_USE)]
     + [Target(f"kube/meta/{name}.cc", _EXPRESSIONS, "kube_meta_test") for name in _META]
     + [Target(f"templating/{name}.cc", _EXPRESSIONS, "templating_test") for name in _TEMPLATING]
-    + [Target(f"templating/{name}.cc", ("compare",), "templating_test") for name in ("order", "patch/budget")]
     + [
         Target("kube/client/warnings.cc", _EXPRESSIONS, "kube_client_test"),
         Target("kube/runtime/work_queue.cc", ("drop", *_EXPRESSIONS), "kube_runtime_test"),
