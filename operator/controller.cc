@@ -51,7 +51,6 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
     };
     informers_.push_back(std::make_unique<kube::Informer>(client, api::ResourceOf(kind.type), watch, handler));
   }
-  metrics_.Count(kResyncMetric, kResyncHelp, {}, 0);
 }
 
 ProviderController::~ProviderController() { watches_.Stop(); }

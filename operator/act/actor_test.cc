@@ -50,8 +50,10 @@ class ActorTest : public ::testing::Test {
     std::thread worker([&] { actor_->RunMigrations(ctx); });
     {
       MutexLock lock(mu_);
-      EXPECT_TRUE(changed_.wait_for(
-          mu_, Seconds(30), [&]() CAPI_NO_THREAD_SAFETY_ANALYSIS { return !woken_.empty() && woken_.back() == last; }));
+      EXPECT_TRUE(changed_.wait_for(mu_, Seconds(30), [&] {
+        mu_.AssertHeld();
+        return !woken_.empty() && woken_.back() == last;
+      }));
     }
     stop.request_stop();
     worker.join();
