@@ -5,7 +5,7 @@
 #include "api/kinds.h"
 #include "api/types.h"
 #include "base/files.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 #include "kube/testing/control_plane.h"
 
 namespace capi::api {

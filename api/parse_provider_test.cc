@@ -2,7 +2,7 @@
 
 #include "api/types.h"
 #include "base/testing/vectors.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 
 namespace capi::api {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "api/text.h"
 #include "base/encoding.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 
 namespace capi::api {
 namespace {

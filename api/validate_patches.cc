@@ -6,7 +6,7 @@
 
 #include "api/reasons.h"
 #include "base/json_memory.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 #include "kube/meta/label_selector.h"
 
 namespace capi::api {

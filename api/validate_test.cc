@@ -8,7 +8,7 @@
 #include "api/reasons.h"
 #include "api/release.h"
 #include "base/testing/vectors.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 
 namespace capi::api {
 namespace {
@@ -198,7 +198,7 @@ TEST(Validate, PatchesAreBoundedTogether) {
   Provider provider = Make("CoreProvider", "cluster-api", "{}");
   auto errors = [&](std::vector<std::string> patches) {
     provider.spec.manifest_patches = std::move(patches);
-    return Texts(Validate(provider));
+    return Texts(Validate(provider, true));
   };
   EXPECT_THAT(errors({numbers + "]"}), IsEmpty());
   EXPECT_THAT(errors({aliases + "]"}), ElementsAre(AllOf(testing::StartsWith("spec.manifestPatches[0]: "),

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/version.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 #include "cli/testing.h"
 #include "cli/version.h"
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/strings.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 #include "cli/output.h"
 #include "cli/provider_release.h"
 #include "templating/render.h"

@@ -5,7 +5,7 @@
 #include "api/release.h"
 #include "base/strings.h"
 #include "base/testing/vectors.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 #include "cli/config.h"
 #include "cli/overrides.h"
 #include "cli/provider_name.h"

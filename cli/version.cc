@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/strings.h"
 #include "base/version.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 #include "build_info.h"
 
 namespace capi::cli {

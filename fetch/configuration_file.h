@@ -11,7 +11,7 @@
 #include "api/kinds.h"
 #include "base/json.h"
 #include "base/result.h"
-#include "base/yaml_places.h"
+#include "base/yaml/yaml_places.h"
 
 namespace capi::fetch {
 

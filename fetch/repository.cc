@@ -6,7 +6,7 @@
 #include <functional>
 #include <optional>
 
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 #include "fetch/text.h"
 #include "fetch/url.h"
 

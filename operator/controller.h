@@ -11,7 +11,7 @@
 #include "kube/runtime/events.h"
 #include "kube/runtime/manager.h"
 #include "operator/act/actor.h"
-#include "operator/act/sources.h"
+#include "operator/act/install/sources.h"
 #include "operator/observe/observe.h"
 #include "operator/report/reporter.h"
 

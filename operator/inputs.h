@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "operator/act/sources.h"
+#include "operator/act/install/sources.h"
 #include "operator/observe/settings.h"
 #include "operator/options.h"
 

@@ -6,9 +6,9 @@
 
 #include "api/reasons.h"
 #include "base/http/server/server.h"
+#include "operator/act/install/materials.h"
 #include "operator/act/inventory_key.h"
 #include "operator/act/known_secrets.h"
-#include "operator/act/materials.h"
 #include "operator/act/rebuild.h"
 #include "operator/decide/testing_fleet.h"
 #include "operator/observe/in_use.h"

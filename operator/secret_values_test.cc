@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "operator/act/install/materials.h"
 #include "operator/act/inventory_key.h"
 #include "operator/act/known_secrets.h"
-#include "operator/act/materials.h"
 #include "operator/decide/testing_fleet.h"
 #include "operator/report/secret_masks.h"
 

@@ -10,7 +10,7 @@
 #include "base/strings.h"
 #include "base/testing/length.h"
 #include "base/testing/releases.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 #include "kube/testing/ports.h"
 #include "templating/customise/known_managers.h"
 #include "templating/render.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "base/yaml.h"
-#include "base/yaml_fields.h"
+#include "base/yaml/yaml.h"
+#include "base/yaml/yaml_fields.h"
 #include "templating/field_types.h"
 
 namespace capi::templating {

@@ -150,6 +150,9 @@ TEST(ParseObjects, AValueThatChangesAFieldsTypeIsRefused) {
       {"apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: ${P}\n",
        {{"P", "12"}},
        "the value of P makes stringData a number, and it has to be a map"},
+      {"{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {type: ${P}}}\n",
+       {{"P", "5"}},
+       "the value of P makes spec.type a number"},
       // Only what a variable made is its fault, also on one line.
       {"{apiVersion: v1, kind: Service, metadata: {name: s, labels: {port: 8080, host: ${HOST:=h}}}}\n", {}, ""},
       {"{apiVersion: v1, kind: Service, metadata: {name: ${N:=s}, labels: {port: 8080, \"${N:=s}\": \"${N:=s}\"}}}\n",

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/encoding.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 #include "kube/meta/kind.h"
 #include "templating/envsubst/template.h"
 #include "templating/marked_text.h"

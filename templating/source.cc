@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/strings.h"
-#include "base/yaml_lines.h"
+#include "base/yaml/yaml_lines.h"
 
 namespace capi::templating {
 namespace {

@@ -86,27 +86,18 @@ class Ci(StandIns):
         self.assertIn("test unit tsan", self.asked)
         self.assertEqual(self.output.splitlines()[-2:], ["failed: tests on top", "7 passed, 1 failed, 1 skipped"])
 
-    def test_each_commit_of_the_branch_has_the_next_fourth_of_the_tests_on_top(self):
-        self.assertEqual(self.run_ci(), 0, self.output)
-        self.git("checkout", "--quiet", "-b", "side")
-        for _ in range(2):
-            self.git("commit", "--quiet", "--allow-empty", "--message=x")
-        self.git("checkout", "--quiet", "-")
-        self.git("merge", "--quiet", "--no-ff", "--message=x", "side")
-        self.assertEqual(self.run_ci(), 0, self.output)
-        for _ in range(2):
-            self.git("commit", "--quiet", "--allow-empty", "--message=x")
-        self.assertEqual(self.run_ci(), 0, self.output)
-        self.assertEqual([line for line in self.asked if line.startswith("part ")], ["part 1", "part 2", "part 0"])
-        self.assertIn("mutate --sample 12 --seed 2", self.asked)
-
-    def test_a_shallow_clone_has_no_fourth(self):
-        self.git("commit", "--quiet", "--allow-empty", "--message=x")
-        self.write(".git/shallow", subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=self.folder, text=True))
-        self.assertEqual(self.run_ci(), 1)
-        self.assertIn("this clone is shallow, so every commit would run the same fourth: git fetch --unshallow", self.output)
-        self.assertIn("failed: tests on top", self.output)
-        self.assertNotIn("make test-full", self.asked)
+    def test_the_commits_id_chooses_the_fourth_in_a_shallow_clone_too(self):
+        parts, expected = [], []
+        for shallow in (False, False, False, True):
+            self.git("commit", "--quiet", "--allow-empty", f"--message={len(parts)}")
+            head = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=self.folder, text=True).strip()
+            if shallow:
+                self.write(".git/shallow", head + "\n")
+            self.assertEqual(self.run_ci(), 0, self.output)
+            expected.append(f"part {int(head[:8], 16) % 4}")
+            self.assertIn(f"mutate --sample 12 --seed {int(head[:8], 16)}", self.asked)
+            parts = [line for line in self.asked if line.startswith("part ")]
+        self.assertEqual(parts, expected)
 
     def test_without_a_copy_there_is_nothing_to_run(self):
         os.rename(os.path.join(self.folder, ".git"), os.path.join(self.folder, "git"))

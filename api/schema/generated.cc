@@ -5,7 +5,7 @@
 #include "api/reasons.h"
 #include "api/schema/api_page.h"
 #include "api/schema/crds.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 
 namespace capi::api {
 

@@ -29,7 +29,7 @@ constexpr VectorFile kFiles[] = {
     {"semver-strict.json", 61, "api/version_test.cc"},
     {"semver-tolerant.json", 61, "api/version_test.cc"},
     {"template.json", 174, "templating/substitute_test.cc"},
-    {"yaml-split.json", 43, "base/yaml_test.cc"},
+    {"yaml-split.json", 43, "base/yaml/yaml_test.cc"},
 };
 
 // {file, test}, sorted

@@ -9,7 +9,7 @@
 #include "base/encoding.h"
 #include "base/files.h"
 #include "base/strings.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 
 namespace capi::e2e {
 namespace {

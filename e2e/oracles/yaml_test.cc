@@ -1,5 +1,6 @@
-// base/yaml.h against the real thing: what sigs.k8s.io/yaml and the YAML reader of Kubernetes make of the same texts.
-#include "base/yaml.h"
+// base/yaml/yaml.h against the real thing: what sigs.k8s.io/yaml and the YAML reader of Kubernetes make of the same
+// texts.
+#include "base/yaml/yaml.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -7,7 +7,7 @@
 #include <ostream>
 
 #include "base/files.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 #include "e2e/parity/compare.h"
 #include "e2e/parity/exceptions.h"
 #include "kube/testing/folder.h"

@@ -8,7 +8,7 @@
 #include "base/files.h"
 #include "base/strings.h"
 #include "base/testing/environment.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 #include "e2e/support/clusterctl_programs.h"
 #include "kube/client/config/run_program.h"
 #include "kube/testing/folder.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 
 namespace capi::e2e {
 namespace {

@@ -22,7 +22,7 @@
 #include "base/mutex.h"
 #include "base/strings.h"
 #include "base/testing/must.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 #include "e2e/real_managers/forwarder.h"
 #include "e2e/support/managed_cluster.h"
 #include "kube/testing/folder.h"

@@ -119,6 +119,7 @@ int DisturbedOperator::Crash(const Scenario& scenario, size_t index, const std::
     if (process->running() && !killer->due()) {
       EXPECT_TRUE(ended) << "it didn't end: " << scenario.Describe(cluster_);
       EXPECT_EQ(AwaitEnd(scenario, expected.ends[index]), "");
+      process->AwaitReady();  // it may have had nothing to do
       EXPECT_EQ(FoundByResync(*process), 0) << "F6: an event was lost:\n" << process->Log();
       EXPECT_EQ(process->Terminate(), 0);
       return crashes;

@@ -8,7 +8,7 @@
 #include "base/http/server/server.h"
 #include "base/strings.h"
 #include "base/testing/vectors.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 #include "e2e/support/clusterctl_programs.h"
 #include "kube/testing/folder.h"
 #include "kube/testing/process.h"

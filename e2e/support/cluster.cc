@@ -8,7 +8,7 @@
 #include "base/files.h"
 #include "base/testing/environment.h"
 #include "base/testing/must.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 
 namespace capi::e2e {
 namespace {

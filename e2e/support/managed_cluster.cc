@@ -6,7 +6,7 @@
 #include "base/files.h"
 #include "base/strings.h"
 #include "base/testing/must.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 #include "e2e/support/passes.h"
 
 namespace capi::e2e {

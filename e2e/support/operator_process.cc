@@ -78,6 +78,10 @@ void OperatorProcess::Launch() {
 void OperatorProcess::Start() {
   Launch();
   ASSERT_NE(process_, nullptr);
+  AwaitReady();
+}
+
+void OperatorProcess::AwaitReady() {
   bool ready = kube::Eventually(
       [&] {
         if (!process_->running()) return true;

@@ -29,7 +29,8 @@ class OperatorProcess {
   bool ended_by_test() const { return ended_by_test_; }
   // Whether it ended by itself because another may have its lease (F4), and in good order.
   bool LostItsLease() const;
-  void Restart();  // starts again with the same arguments
+  void Restart();     // starts again with the same arguments
+  void AwaitReady();  // one that was launched: until /readyz answers 200; ends the test when it doesn't
   bool running() const { return process_ != nullptr && process_->running(); }
   int pid() const { return process_->pid(); }
   std::string Metrics() const;  // expects that there are some

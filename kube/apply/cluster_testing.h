@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 #include "kube/apply/apply.h"
 #include "kube/testing/control_plane.h"
 #include "kube/testing/fault_proxy.h"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 
 namespace capi::kube {
 namespace {

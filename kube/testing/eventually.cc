@@ -3,7 +3,7 @@
 #include <string>
 #include <thread>
 
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 #include "kube/testing/control_plane.h"
 
 namespace capi::kube {

@@ -5,13 +5,13 @@
 #include <optional>
 #include <string>
 
-#include "operator/act/installer.h"
+#include "operator/act/install/installer.h"
+#include "operator/act/install/sources.h"
 #include "operator/act/known_secrets.h"
 #include "operator/act/migrations.h"
 #include "operator/act/remover.h"
 #include "operator/act/restorer.h"
 #include "operator/act/scaler.h"
-#include "operator/act/sources.h"
 #include "operator/decide/decide.h"
 #include "operator/observe/observe.h"
 #include "operator/observe/pod_reasons.h"

@@ -7,7 +7,7 @@
 #include "api/reasons.h"
 #include "base/strings.h"
 #include "kube/client/query.h"
-#include "operator/act/materials.h"
+#include "operator/act/install/materials.h"
 #include "operator/decide/rules.h"
 #include "operator/observe/in_use.h"
 #include "operator/observe/observe.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 
 namespace capi::ops {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/encoding.h"
 #include "base/strings.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 
 namespace capi::ops {
 namespace {

@@ -18,7 +18,7 @@ class StatusWriterTest : public testing::ProxiedPlane {
     if (HasFatalFailure()) return;
     kube::ApplyYaml(*client_, "{apiVersion: v1, kind: Namespace, metadata: {name: writer}}");
     ApplyProvider("v1.0.0");
-    writer_ = std::make_unique<StatusWriter>(*proxied_, cache_);
+    writer_ = std::make_unique<StatusWriter>(*proxied_, cache_, masks_);
   }
   void TearDown() override {
     proxy_->SetFaults(nullptr);
@@ -42,6 +42,7 @@ spec: {{version: {}}}
 
   Context ctx_ = Context{}.WithTimeout(Seconds(30));
   ProviderCache cache_{[](const ProviderCache::Change&) {}};
+  const SecretMasks masks_;
   std::unique_ptr<StatusWriter> writer_;
 };
 

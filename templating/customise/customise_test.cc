@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 
 namespace capi::templating {
 namespace {

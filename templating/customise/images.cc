@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/strings.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 #include "kube/meta/kind.h"
 #include "templating/customise/image_reference.h"
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/testing/vectors.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 #include "templating/customise/image_reference.h"
 
 namespace capi::templating {

@@ -1,7 +1,7 @@
 // Patches: merge patches do what RFC 7396 says and change nothing when they are applied again; RFC 6902 patches
 // are applied, or say why not.
 #include "base/fuzz.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 #include "templating/patch/json_patch.h"
 #include "templating/patch/merge.h"
 

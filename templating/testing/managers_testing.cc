@@ -8,7 +8,7 @@
 #include "base/files.h"
 #include "base/http/client.h"
 #include "base/testing/must.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 #include "kube/meta/kind.h"
 #include "kube/testing/programs.h"
 #include "templating/customise/deployment.h"

@@ -6,7 +6,7 @@
 
 #include "base/strings.h"
 #include "base/testing/must.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 
 namespace capi::templating {
 namespace {

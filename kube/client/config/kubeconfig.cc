@@ -6,7 +6,7 @@
 
 #include "base/encoding.h"
 #include "base/files.h"
-#include "base/yaml.h"
+#include "base/yaml/yaml.h"
 
 namespace capi::kube {
 namespace {

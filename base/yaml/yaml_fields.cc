@@ -1,0 +1,207 @@
+#include "base/yaml/yaml_fields.h"
+
+#include <yaml.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "base/yaml/yaml_scalar.h"
+
+namespace capi {
+namespace {
+
+using Paths = std::vector<size_t>;  // by their index
+
+std::string Text(const yaml_char_t* text) {
+  return text == nullptr ? std::string() : reinterpret_cast<const char*>(text);
+}
+
+// As a key of the JSON object; none for what can't be one, and for the merge key, whose members are elsewhere.
+std::optional<std::string> KeyOf(const yaml_event_t& event) {
+  const auto& scalar = event.data.scalar;
+  std::string_view text(reinterpret_cast<const char*>(scalar.value), scalar.length);
+  if (text == "<<" && scalar.plain_implicit != 0) return std::nullopt;
+  auto resolved = yaml::Resolve(Text(scalar.tag), scalar.plain_implicit != 0, text);
+  if (!resolved.ok()) return std::nullopt;
+  auto key = yaml::ToKey(*resolved);
+  return key.ok() ? std::optional(*std::move(key)) : std::nullopt;
+}
+
+// A map or list that is still open.
+struct Frame {
+  bool map = false, flow = false, expects_key = false;
+  size_t items = 0;  // of a list, so far
+  size_t begin = 0;
+  Paths ends;    // paths that end at it
+  Paths inside;  // paths that lead further in
+  Paths at_key;  // those of them that take the key at hand
+  std::string anchor;
+};
+
+// Follows paths through the events of one document. Extents count characters, as the parser does, until the end.
+// Thread-compatible.
+class FieldFinder {
+ public:
+  explicit FieldFinder(std::span<const YamlPath> paths) : paths_(paths), found_(paths.size()), keys_(paths.size()) {
+    for (size_t i = 0; i < paths.size(); ++i) keys_[i].resize(paths[i].size());
+  }
+
+  // False where there is nothing to follow any more.
+  bool Handle(const yaml_event_t& event) {
+    switch (event.type) {
+      case YAML_SCALAR_EVENT: OnScalar(event); return true;
+      case YAML_ALIAS_EVENT: OnAlias(event); return true;
+      case YAML_SEQUENCE_START_EVENT: {
+        const auto& start = event.data.sequence_start;
+        return OnStart(event, false, start.style == YAML_FLOW_SEQUENCE_STYLE, start.anchor);
+      }
+      case YAML_MAPPING_START_EVENT: {
+        const auto& start = event.data.mapping_start;
+        return OnStart(event, true, start.style == YAML_FLOW_MAPPING_STYLE, start.anchor);
+      }
+      case YAML_SEQUENCE_END_EVENT:
+      case YAML_MAPPING_END_EVENT: OnEnd(event); return true;
+      case YAML_STREAM_START_EVENT:
+      case YAML_DOCUMENT_START_EVENT: return true;
+      default: return false;
+    }
+  }
+
+  std::vector<std::optional<YamlField>> Take(std::string_view text, size_t skipped) && {
+    ToBytes(text, skipped);
+    return std::move(found_);
+  }
+
+ private:
+  void OnScalar(const yaml_event_t& event) {
+    YamlExtent extent{event.start_mark.index, event.end_mark.index};
+    if (ExpectsKey()) return OnKey(KeyOf(event), extent);
+    if (event.data.scalar.anchor != nullptr) anchors_[Text(event.data.scalar.anchor)] = extent;
+    Set(EndingHere(Reached()), extent);
+  }
+
+  void OnAlias(const yaml_event_t& event) {
+    YamlExtent extent{event.start_mark.index, event.end_mark.index};
+    if (ExpectsKey()) return OnKey(std::nullopt, extent);
+    auto anchor = anchors_.find(Text(event.data.alias.anchor));
+    Set(EndingHere(Reached()), anchor == anchors_.end() ? extent : anchor->second);
+  }
+
+  bool OnStart(const yaml_event_t& event, bool map, bool flow, const yaml_char_t* anchor) {
+    if (ExpectsKey()) return false;  // no JSON has such keys
+    Frame frame{.map = map, .flow = flow, .expects_key = map, .begin = event.start_mark.index};
+    frame.anchor = Text(anchor);
+    frame.inside = Reached();
+    frame.ends = EndingHere(frame.inside);
+    std::erase_if(frame.inside, [&](size_t path) { return paths_[path].size() <= stack_.size(); });
+    stack_.push_back(std::move(frame));
+    return true;
+  }
+
+  // A block ends where the next thing begins.
+  void OnEnd(const yaml_event_t& event) {
+    Frame frame = std::move(stack_.back());
+    stack_.pop_back();
+    YamlExtent extent{frame.begin, frame.flow ? event.end_mark.index : event.start_mark.index};
+    if (!frame.anchor.empty()) anchors_[frame.anchor] = extent;
+    Set(frame.ends, extent);
+  }
+
+  bool ExpectsKey() const { return !stack_.empty() && stack_.back().expects_key; }
+
+  void OnKey(const std::optional<std::string>& key, YamlExtent extent) {
+    Frame& frame = stack_.back();
+    frame.expects_key = false;
+    frame.at_key.clear();
+    if (!key) return;
+    size_t step = stack_.size() - 1;
+    for (size_t path : frame.inside) {
+      if (paths_[path][step] != *key) continue;
+      keys_[path][step] = extent;
+      frame.at_key.push_back(path);
+    }
+  }
+
+  // The paths that lead to the value at hand, or through it.
+  Paths Reached() {
+    if (stack_.empty()) {
+      Paths all(paths_.size());
+      std::iota(all.begin(), all.end(), 0);
+      return all;
+    }
+    Frame& frame = stack_.back();
+    if (frame.map) {
+      frame.expects_key = true;
+      return std::move(frame.at_key);
+    }
+    Paths out;
+    size_t item = frame.items++;
+    if (frame.inside.empty()) return out;
+    std::string index = std::to_string(item);
+    for (size_t path : frame.inside) {
+      if (paths_[path][stack_.size() - 1] == index) out.push_back(path);
+    }
+    return out;
+  }
+
+  Paths EndingHere(Paths reached) const {
+    std::erase_if(reached, [&](size_t path) { return paths_[path].size() != stack_.size(); });
+    return reached;
+  }
+
+  void Set(const Paths& paths, YamlExtent extent) {
+    for (size_t path : paths) found_[path] = YamlField{extent, keys_[path]};
+  }
+
+  // Characters to bytes, for all extents in one walk.
+  void ToBytes(std::string_view text, size_t skipped) {
+    std::vector<size_t*> ends;
+    auto add = [&](YamlExtent& extent) { ends.insert(ends.end(), {&extent.begin, &extent.end}); };
+    for (auto& field : found_) {
+      if (!field) continue;
+      add(field->value);
+      for (YamlExtent& key : field->keys) add(key);
+    }
+    std::sort(ends.begin(), ends.end(), [](const size_t* a, const size_t* b) { return *a < *b; });
+    auto continues = [&](size_t at) {
+      return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+    };
+    size_t at = 0, characters = 0;
+    for (size_t* end : ends) {
+      for (; characters < *end && at < text.size(); ++characters) {
+        do ++at;
+        while (continues(at));
+      }
+      *end = at + skipped;
+    }
+  }
+
+  std::span<const YamlPath> paths_;
+  std::vector<std::optional<YamlField>> found_;
+  std::vector<std::vector<YamlExtent>> keys_;  // of each path, as far as it was followed last
+  std::vector<Frame> stack_;
+  std::map<std::string, YamlExtent> anchors_;
+};
+
+}  // namespace
+
+std::vector<std::optional<YamlField>> FindYamlFields(std::string_view text, std::span<const YamlPath> paths) {
+  size_t skipped = text.substr(0, 3) == "\xEF\xBB\xBF" ? 3 : 0;
+  text.remove_prefix(skipped);
+  yaml_parser_t parser;
+  yaml_parser_initialize(&parser);
+  yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
+  yaml_parser_set_input_string(&parser, reinterpret_cast<const unsigned char*>(text.data()), text.size());
+  FieldFinder finder(paths);
+  for (bool more = true; more;) {
+    yaml_event_t event;
+    if (yaml_parser_parse(&parser, &event) == 0) break;
+    more = finder.Handle(event);
+    yaml_event_delete(&event);
+  }
+  yaml_parser_delete(&parser);
+  return std::move(finder).Take(text, skipped);
+}
+
+}  // namespace capi

@@ -1,0 +1,43 @@
+// Where things stand in a YAML file, and how they are written there: for files that people edit, whose errors should
+// lead to the line. Values come from base/yaml/yaml.h.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace capi {
+
+// The first document of a text. Keys are found without regard to case; an element of a list by its decimal index; merge
+// keys ("<<") are not followed. Thread-compatible.
+class YamlPlaces {
+ public:
+  using Path = std::span<const std::string>;
+
+  // Knows no places where the text isn't YAML: ParseYaml says why.
+  explicit YamlPlaces(std::string_view text);
+  ~YamlPlaces();
+  YamlPlaces(const YamlPlaces&) = delete;
+  YamlPlaces& operator=(const YamlPlaces&) = delete;
+
+  // "line 4, column 3": where the value at `path` begins, or the last step to it that is there; "" where nothing is.
+  std::string Of(Path path) const;
+
+  // The scalar at `path` as configuration readers in Go hand it out as text: numbers in plain decimal, "true" and
+  // "false", everything else as written ("yes" and dates too). nullopt for null, for lists and maps, and where nothing
+  // is.
+  std::optional<std::string> TextOf(Path path) const;
+  // The same scalar as written, without quotes.
+  std::optional<std::string> WrittenAt(Path path) const;
+
+  // The first key that stands twice in one map: "line 4, column 1: key "a" is already on line 3"; "" for none.
+  std::string RepeatedKey() const;
+
+ private:
+  struct Document;
+  std::unique_ptr<Document> document_;
+};
+
+}  // namespace capi

@@ -1,0 +1,115 @@
+// Installer::CheckCluster: what needs the cluster and comes before the first write (behaviour.md I5, I13, U3).
+#include <fmt/core.h>
+
+#include <set>
+
+#include "api/reasons.h"
+#include "operator/act/install/installer.h"
+#include "operator/act/install/materials.h"
+#include "operator/act/rebuild.h"
+#include "operator/decide/crd_stages.h"
+
+namespace capi::ops {
+namespace {
+
+namespace condition = api::condition;
+namespace reason = api::reason;
+
+Hold NotAccepted(std::string_view why, const Error& error) {
+  return ServerHold(std::string(condition::kProviderInstalled), std::string(why), error);
+}
+
+// I8: a kind that came after the render, which took it for one with a namespace. An object under another identity than
+// the live one would be applied, and the live one pruned.
+std::optional<kube::GroupKind> WithAnotherScope(kube::RestMapper& mapper,
+                                                const std::vector<kube::Manifest>& manifests) {
+  std::set<kube::GroupKind> own;  // their CRD comes with the release, and says it
+  for (const auto& manifest : manifests) own.insert({manifest.crd_group, manifest.crd_kind});
+  for (const auto& manifest : manifests) {
+    if (own.contains(manifest.id.group_kind())) continue;
+    auto known = mapper.Known(manifest.id.group_kind());
+    if (known && known->namespaced == manifest.id.ns.empty()) return manifest.id.group_kind();
+  }
+  return std::nullopt;
+}
+
+// kUnavailable passes by itself: the next try renders with what is known now.
+Hold RenderedTooSoon(const kube::GroupKind& kind) {
+  return NotAccepted(reason::kMissingKinds,
+                     Error{Code::kUnavailable,
+                           fmt::format("the cluster got kind {} while the release was rendered: it is rendered again",
+                                       kind.ToString()),
+                           {}});
+}
+
+}  // namespace
+
+// Everything that needs the cluster and comes before the first write (I5, I13).
+Installer::Step Installer::CheckCluster(const Context& ctx, const Observation& o, Material& m) {
+  std::vector<kube::ObjectId>& ids = m.candidate.objects;
+  for (const auto& manifest : m.manifests) ids.push_back(manifest.id);
+  if (auto hold = CheckInstall(InstallRule::Stage::kObjects, o, m.candidate)) return hold;
+  auto missing = applier_.MissingKinds(ctx, m.manifests);
+  if (missing.ok() && !missing->empty()) {
+    // Watch first, look again after: a CRD that comes in between isn't missed.
+    auto watching = needs_.observer.WatchAllCrds(ctx, o.provider.id.Key());
+    if (!watching.ok()) return NotAccepted(reason::kAPIServerUnavailable, watching.error());
+    needs_.client.mapper().Invalidate();
+    missing = applier_.MissingKinds(ctx, m.manifests);
+  }
+  if (!missing.ok()) return NotAccepted(reason::kAPIServerUnavailable, missing.error());
+  if (auto kind = WithAnotherScope(needs_.client.mapper(), m.manifests)) return RenderedTooSoon(*kind);
+  m.candidate.missing_kinds = std::move(*missing);
+  if (auto hold = CheckInstall(InstallRule::Stage::kKinds, o, m.candidate)) return hold;
+  auto fresh = needs_.observer.IsFresh(ctx, o.provider.id.Key(), ids);
+  if (!fresh.ok()) return NotAccepted(reason::kAPIServerUnavailable, fresh.error());
+  m.before = o.inventory;
+  m.inputs = m.rollback ? m.inputs : InputsDigest(o, m.release.version, m.stored ? m.stored->stamp : "");
+  bool unfinished = o.inventory.size() > 0 && o.provider.status.installed_version.empty();
+  if (Step hold = ReadLiveCrds(ctx, o, m)) return hold;
+  // CRDs that somebody else has put there (Helm, say) may have objects that somebody else serves: over these even a
+  // first installation is a change (U2, U3).
+  bool nothing_there = *fresh && o.inventory.size() == 0 && m.live.empty();
+  m.first = nothing_there || (unfinished && !SwitchesAny(m.manifests, m.live)) || o.former;
+  if (o.former || nothing_there) return std::nullopt;  // a take-over asks by itself
+  if (o.inventory.size() == 0) {
+    auto found = RebuildInventory(ctx, needs_.client, o);
+    if (!found.ok())
+      return NotAccepted(reason::kAPIServerUnavailable, found.error().With("looking for what is installed"));
+    m.found = std::move(found->inventory);
+  }
+  if (Step hold = CheckStoredVersions(o, m)) return hold;
+  // The server took all of it before the pods were changed. Where the paths of webhooks change, requests fail until the
+  // new ones are applied, and a second dry run of all CRDs would be most of that time (U2).
+  if (m.cached) return std::nullopt;
+  std::vector<kube::Manifest> changed;
+  for (const auto& manifest : m.manifests) {
+    const auto* entry = o.inventory.Find(manifest.id);
+    if (entry == nullptr || entry->hash != manifest.hash) changed.push_back(manifest);
+  }
+  auto accepted = applier_.DryRun(ctx, changed);
+  if (!accepted.ok()) return NotAccepted(reason::kDryRunFailed, accepted.error());
+  return std::nullopt;
+}
+
+Installer::Step Installer::ReadLiveCrds(const Context& ctx, const Observation& o, Material& m) {
+  for (const auto& manifest : m.manifests) {
+    if (!IsCrd(manifest.id)) continue;
+    auto live = needs_.observer.LiveCrd(ctx, o.provider.id.Key(), manifest);
+    if (!live.ok()) return NotAccepted(reason::kAPIServerUnavailable, live.error());
+    if (*live) m.live[manifest.id.name] = **live;
+  }
+  return std::nullopt;
+}
+
+// U3: where the objects of a CRD that loses their version can be brought to another one, they are.
+Installer::Step Installer::CheckStoredVersions(const Observation& o, Material& m) {
+  m.candidate.lost_versions = LostVersions(m.manifests, m.live);
+  if (m.candidate.lost_versions.empty()) return std::nullopt;
+  if (auto hold = CheckInstall(InstallRule::Stage::kStoredVersions, o, m.candidate)) return hold;
+  const LostVersion& lost = m.candidate.lost_versions.front();
+  return StoredVersionsHold(o, lost, m.release.version.ToString(),
+                            needs_.migrations.Ask(o.provider.id.Key(), m.live[lost.crd]));
+}
+
+}  // namespace capi::ops

@@ -1,0 +1,102 @@
+// Carries out an Install: version, release, render, checks, apply (behaviour.md I2-I14, F2).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kube/apply/apply.h"
+#include "operator/act/install/fetched_releases.h"
+#include "operator/act/install/kind_scopes.h"
+#include "operator/act/install/release_store.h"
+#include "operator/act/install/render_turn.h"
+#include "operator/act/install/server_warnings.h"
+#include "operator/act/install/sources.h"
+#include "operator/act/inventory_key.h"
+#include "operator/act/migrations.h"
+#include "operator/act/rendered_cache.h"
+#include "operator/observe/observe.h"
+#include "operator/report/secret_masks.h"
+#include "operator/report/status_writer.h"
+#include "operator/report/summarize.h"
+
+namespace capi::ops {
+
+struct RenderInputs;
+struct Rendered;
+
+// Thread-safe.
+class Installer {
+ public:
+  struct Needs {
+    kube::Client& client;
+    Observer& observer;
+    ProviderCache& cache;
+    StatusWriter& writer;
+    const Settings& settings;
+    const Sources& sources;
+    RenderedCache& rendered;
+    Migrations& migrations;
+    SecretMasks& masks;
+    InventoryKey& key;
+  };
+  explicit Installer(Needs needs);
+
+  // Errors become holds; `o.provider` follows what is written to the object on the way.
+  // With a version in `rollback_to` that release is applied instead of spec.version's, which failed (U5).
+  Done Install(const Context& ctx, Observation& o, const std::string& rollback_to = "");
+  // The same over what another tool installed (behaviour.md A1 to A2). adopt.cc
+  Done Adopt(const Context& ctx, Observation& o);
+  // Makes the render of what is applied again, from the release that is kept (D1); `o.rendered` says so. Not where
+  // AppliedRelease has none. rerender.cc
+  std::optional<Hold> RenderAgain(const Context& ctx, Observation& o);
+  // behaviour.md U4: removes what is marked stale, once everything new is healthy.
+  Done Prune(const Context& ctx, const Observation& o);
+  // Drops what is kept for a provider that is gone.
+  void Forget(const std::string& provider) {
+    warnings_.Forget(provider);
+    fetched_.Drop(provider);
+  }
+
+ private:
+  struct Material;  // a release and what was made of it
+  using Step = std::optional<Hold>;
+
+  bool TakeLastRender(const Observation& o, Material& m);
+  Result<std::string> GitHubToken(const Context& ctx, const Observation& o);
+  Step Resolve(const Context& ctx, Observation& o, Material& m);
+  Step PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository);
+  Step Fetch(const Context& ctx, const Observation& o, Material& m);
+  void KeepFetched(const Context& ctx, const Observation& o, const Material& m);
+  Step Load(const Context& ctx, const Observation& o, Material& m);
+  Step Inspect(const Observation& o, Material& m);
+  Step Gate(const Context& ctx, Observation& o, Material& m);
+  Step Render(const Context& ctx, const Observation& o, Material& m);
+  Result<Rendered> RenderRight(const Context& ctx, const Observation& o, Material& m, const RenderInputs& inputs);
+  Result<Rendered> RenderInTurn(const Context& ctx, const Observation& o, Material& m, RenderInputs inputs,
+                                const KindScopes& scopes);
+  Step CheckCluster(const Context& ctx, const Observation& o, Material& m);
+  Step CheckStoredVersions(const Observation& o, Material& m);
+  Step ReadLiveCrds(const Context& ctx, const Observation& o, Material& m);
+  Step Announce(const Context& ctx, Observation& o, Material& m);
+  Step AnnounceChange(const Context& ctx, Observation& o, Material& m);
+  Step Store(const Context& ctx, const Observation& o, Material& m);
+  Step Apply(const Context& ctx, Observation& o, Material& m, Done& done);
+  Step ApplyPart(const Context& ctx, Observation& o, const std::vector<kube::Manifest>& part, Material& m, Done& done);
+  void Complete(const Context& ctx, const Observation& o, Material& m, Done& done);
+
+  void Reread(Observation& o);
+  Step NoteVersion(const Context& ctx, Observation& o);
+  Step RecoverVariables(const Context& ctx, Observation& o, const Material& m);
+  Step KeepVariables(const Context& ctx, Observation& o, const std::map<std::string, std::string>& values);
+  Step Preview(const Context& ctx, const Observation& o, const Material& m);
+  Step RemoveLeftovers(const Context& ctx, const Observation& o);
+  Step RemoveMarks(const Context& ctx, Observation& o, const Material& m);
+
+  Needs needs_;
+  kube::Applier applier_;
+  RenderTurns rendering_;
+  FetchedReleases fetched_;
+  ServerWarnings warnings_;
+};
+
+}  // namespace capi::ops

@@ -1,0 +1,262 @@
+#include "operator/act/install/release_store.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/encoding.h"
+#include "base/strings.h"
+
+namespace capi::ops {
+namespace {
+
+constexpr size_t kPlainLimit = 1u << 20;    // of both texts together, as the peer counts
+constexpr size_t kPartLimit = 700u * 1024;  // of bytes in one ConfigMap; base64 and metadata fit below etcd's 1.5 MiB
+constexpr size_t kMaxParts = 64;
+
+const kube::Resource& ConfigMaps() { return kube::Builtin("ConfigMap"); }
+
+std::string Where(std::string_view ns, std::string_view name) { return fmt::format("ConfigMap {}/{}", ns, name); }
+
+Error Bad(const kube::Object& map, std::string_view what) {
+  return {Code::kInvalidArgument, fmt::format("{} {}", Where(map.ns(), map.name()), what), {}};
+}
+
+constexpr size_t kDigestLength = 12;  // characters, of hexadecimal digits
+
+// Further parts of another content have other names, so that it can be written beside them. Without a digest: as
+// earlier versions of this operator wrote them.
+std::string PartName(std::string_view name, std::string_view digest, size_t number) {
+  return digest.empty() ? fmt::format("{}-part-{}", name, number) : fmt::format("{}-{}-part-{}", name, digest, number);
+}
+
+std::string PartsDigest(std::string_view packed) { return Sha256Hex(packed).substr(0, kDigestLength); }
+
+bool IsPartsDigest(std::string_view text) {
+  return text.empty() ||
+         (text.size() == kDigestLength && text.find_first_not_of("0123456789abcdef") == std::string_view::npos);
+}
+
+Result<std::string> BinaryComponents(const kube::Object& map) {
+  const Json* binary = Find(map.json(), {"binaryData", "components"});
+  if (binary == nullptr || !binary->is_string()) return Bad(map, "BinaryData has no components");
+  auto bytes = Base64Decode(binary->get_ref<const std::string&>());
+  if (!bytes.ok()) return Bad(map, "BinaryData components are " + bytes.error().message);
+  return bytes;
+}
+
+Result<size_t> PartCount(const kube::Object& map) {
+  std::string text = map.annotation(kAnnotationParts);
+  size_t count = 1;
+  if (text.empty()) return count;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc() || end != text.data() + text.size() || count < 1 || count > kMaxParts) {
+    return Bad(map, fmt::format("has annotation {}: \"{}\", which is no number from 1 to {}", kAnnotationParts, text,
+                                kMaxParts));
+  }
+  return count;
+}
+
+// The packed components of all parts, put together.
+Result<std::string> Packed(const Context& ctx, kube::Client& client, const kube::Object& map) {
+  std::string packed = TRY(BinaryComponents(map));
+  size_t parts = TRY(PartCount(map));
+  const std::string digest = map.annotation(kAnnotationPartsDigest);
+  if (!IsPartsDigest(digest)) return Bad(map, fmt::format("has no digest in annotation {}", kAnnotationPartsDigest));
+  for (size_t i = 2; i <= parts; ++i) {
+    std::string name = PartName(map.name(), digest, i);
+    kube::Object part = TRY_WITH(client.Get(ctx, ConfigMaps(), map.ns(), name),
+                                 fmt::format("part {} of {} of {}", i, parts, Where(map.ns(), map.name())));
+    packed += TRY(BinaryComponents(part));
+    if (packed.size() > api::kMaxReleaseBytes) {
+      return Bad(map, fmt::format("and its parts hold more than {} bytes", api::kMaxReleaseBytes));
+    }
+  }
+  if (!digest.empty() && PartsDigest(packed) != digest) {
+    return Bad(map, fmt::format("and its parts aren't what annotation {} says", kAnnotationPartsDigest));
+  }
+  return packed;
+}
+
+Result<std::string> Components(const Context& ctx, kube::Client& client, const kube::Object& map) {
+  bool compressed = map.annotation(api::kAnnotationCompressed) == "true";
+  if (!compressed) {
+    const Json* plain = Find(map.json(), {"data", "components"});
+    if (plain == nullptr || !plain->is_string()) return Bad(map, "Data has no components");
+    return plain->get<std::string>();
+  }
+  std::string packed = TRY(Packed(ctx, client, map));
+  auto text = Gunzip(packed, api::kMaxReleaseBytes);
+  if (!text.ok()) {
+    return Error{Code::kInvalidArgument,
+                 fmt::format("cannot decompress data from {}: {}", Where(map.ns(), map.name()), text.error().message),
+                 {}};
+  }
+  return text;
+}
+
+Json NewConfigMap(const api::Provider& owner, const std::string& name) {
+  const auto& kind = api::KindOf(owner.id.type);
+  Json map = {{"apiVersion", "v1"}, {"kind", "ConfigMap"}};
+  map["metadata"] = {{"name", name}, {"namespace", owner.id.ns}};
+  map["metadata"]["ownerReferences"] = Json::array({{{"apiVersion", fmt::format("{}/{}", api::kGroup, api::kVersion)},
+                                                     {"kind", kind.kind},
+                                                     {"name", owner.id.name},
+                                                     {"uid", owner.uid}}});
+  return map;
+}
+
+// The ConfigMaps of a release: the first one carries labels and metadata, the others further parts.
+std::vector<kube::Object> Pack(const api::Provider& owner, const api::Release& release) {
+  std::string name = ReleaseName(owner.id.type, owner.id.name, release.version);
+  Json first = NewConfigMap(owner, name);
+  first["metadata"]["labels"] = ReleaseLabels(owner.id, release.version.ToString());
+  first["metadata"]["annotations"] = {{std::string(api::kLabelReleaseSource), release.source}};
+  first["data"]["metadata"] = release.metadata;
+  std::vector<kube::Object> out;
+  if (release.metadata.size() + release.components.size() <= kPlainLimit) {
+    first["data"]["components"] = release.components;
+    out.emplace_back(std::move(first));
+    return out;
+  }
+  std::string packed = Gzip(release.components);
+  size_t parts = (packed.size() + kPartLimit - 1) / kPartLimit;
+  first["metadata"]["annotations"][std::string(api::kAnnotationCompressed)] = "true";
+  const std::string digest = PartsDigest(packed);
+  if (parts > 1) {
+    first["metadata"]["annotations"][std::string(kAnnotationParts)] = std::to_string(parts);
+    first["metadata"]["annotations"][std::string(kAnnotationPartsDigest)] = digest;
+  }
+  first["binaryData"]["components"] = Base64Encode(std::string_view(packed).substr(0, kPartLimit));
+  out.emplace_back(std::move(first));
+  for (size_t i = 2; i <= parts; ++i) {
+    Json part = NewConfigMap(owner, PartName(name, digest, i));
+    part["metadata"]["labels"] = {{std::string(kLabelPartOf), name}};
+    part["binaryData"]["components"] = Base64Encode(std::string_view(packed).substr((i - 1) * kPartLimit, kPartLimit));
+    out.emplace_back(std::move(part));
+  }
+  return out;
+}
+
+Result<kube::Object> Create(const Context& ctx, kube::Client& client, const kube::Object& map) {
+  auto created = client.Create(ctx, ConfigMaps(), map, {.field_manager = std::string(api::kFieldManager)});
+  if (!created.ok() && created.code() == Code::kAlreadyExists) {
+    created = client.Get(ctx, ConfigMaps(), map.ns(), map.name());
+  }
+  if (!created.ok()) return created.error().With(fmt::format("storing {}", Where(map.ns(), map.name())));
+  return created;
+}
+
+// All but the first, which goes last: a release is there only when all of its parts are.
+Status CreateParts(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& maps) {
+  for (size_t i = 1; i < maps.size(); ++i) TRY(Create(ctx, client, maps[i]));
+  return Ok();
+}
+
+// Nothing refers to them any more. What is left of them goes with the provider.
+void RemoveFormerParts(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& maps) {
+  const kube::Object& first = maps.front();
+  auto parts = client.List(ctx, ConfigMaps(), first.ns(),
+                           {.label_selector = fmt::format("{}={}", kLabelPartOf, first.name()), .metadata_only = true});
+  if (!parts.ok()) {
+    ctx.log.Warn("can't look for former parts of a release", {{"error", parts.error().message}});
+    return;
+  }
+  for (const kube::Object& part : parts->items) {
+    bool used = std::any_of(maps.begin(), maps.end(), [&](const auto& map) { return map.name() == part.name(); });
+    if (used) continue;
+    auto removed = client.Delete(ctx, ConfigMaps(), part.ns(), part.name(), {.uid = part.uid()});
+    if (!removed.ok() && removed.code() != Code::kNotFound) {
+      ctx.log.Warn("can't remove a former part of a release", {{"error", removed.error().message}});
+    }
+  }
+}
+
+class StoredReleases : public fetch::Repository {
+ public:
+  StoredReleases(kube::Client& client, const std::vector<StoredRelease>& releases, std::string description)
+      : client_(client), releases_(releases), description_(std::move(description)) {}
+
+  std::string Describe() const override { return description_; }
+  std::string ComponentsFile() const override { return "components"; }
+
+  Result<std::vector<api::Version>> Versions(const Context&) override {
+    std::vector<api::Version> versions;
+    for (const auto& release : releases_) {
+      if (release.version) versions.push_back(*release.version);
+    }
+    std::sort(versions.begin(), versions.end());
+    return versions;
+  }
+
+  Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) override {
+    for (const auto& stored : releases_) {
+      if (stored.version != version) continue;
+      kube::Object map = TRY(client_.Get(ctx, ConfigMaps(), stored.ns, stored.name));
+      if (name != "metadata.yaml") return Components(ctx, client_, map);
+      const Json* text = Find(map.json(), {"data", "metadata"});
+      if (text == nullptr || !text->is_string()) return Error{Code::kNotFound, Bad(map, "has no metadata").message, {}};
+      return text->get<std::string>();
+    }
+    return Error{Code::kNotFound, fmt::format("{} has no version {}", description_, version.ToString()), {}};
+  }
+
+ private:
+  kube::Client& client_;
+  const std::vector<StoredRelease>& releases_;
+  std::string description_;
+};
+
+}  // namespace
+
+Result<api::Release> ReadRelease(const Context& ctx, kube::Client& client, const StoredRelease& stored) {
+  kube::Object map = TRY_WITH(client.Get(ctx, ConfigMaps(), stored.ns, stored.name), Where(stored.ns, stored.name));
+  if (!stored.version) {
+    bool label = map.has_label(api::kLabelReleaseVersion);
+    return Bad(map, fmt::format("has invalid version:{} (from the {})", stored.version_text,
+                                label ? fmt::format("Label {}", api::kLabelReleaseVersion) : "Name"));
+  }
+  api::Release release;
+  release.version = *stored.version;
+  const Json* metadata = Find(map.json(), {"data", "metadata"});
+  if (metadata == nullptr || !metadata->is_string()) return Bad(map, "has no metadata");
+  release.metadata = metadata->get<std::string>();
+  release.components = TRY(Components(ctx, client, map));
+  if (Trim(release.components).empty()) return Bad(map, "has empty components: nothing is changed");
+  std::string source = map.annotation(api::kLabelReleaseSource);
+  release.source = source.empty() ? Where(stored.ns, stored.name) : source;
+  return release;
+}
+
+Result<StoredRelease> StoreRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
+                                   const api::Release& release) {
+  std::vector<kube::Object> maps = Pack(owner, release);
+  TRY(CreateParts(ctx, client, maps));
+  return Describe(TRY(Create(ctx, client, maps.front())));
+}
+
+Result<StoredRelease> ReplaceRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
+                                     const api::Release& release) {
+  const std::string name = ReleaseName(owner.id.type, owner.id.name, release.version);
+  auto live = client.Get(ctx, ConfigMaps(), owner.id.ns, name);
+  if (!live.ok() && live.code() == Code::kNotFound) return StoreRelease(ctx, client, owner, release);
+  if (!live.ok()) return live.error();
+  // Somebody else's ConfigMap of that name is the release, as for StoreRelease; and an equal one need not be written.
+  auto stored = ReadRelease(ctx, client, Describe(*live));
+  bool same = stored.ok() && stored->components == release.components && stored->metadata == release.metadata;
+  if (same || !live->has_label(api::kLabelManagedBy)) return Describe(*live);
+  std::vector<kube::Object> maps = Pack(owner, release);
+  TRY(CreateParts(ctx, client, maps));
+  auto written = client.Update(ctx, ConfigMaps(), maps.front(), {.field_manager = std::string(api::kFieldManager)});
+  if (!written.ok()) return written.error().With(fmt::format("storing {}", Where(owner.id.ns, name)));
+  RemoveFormerParts(ctx, client, maps);
+  return Describe(*written);
+}
+
+std::unique_ptr<fetch::Repository> StoredRepository(kube::Client& client, const std::vector<StoredRelease>& releases,
+                                                    std::string description) {
+  return std::make_unique<StoredReleases>(client, releases, std::move(description));
+}
+
+}  // namespace capi::ops

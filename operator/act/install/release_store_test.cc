@@ -1,0 +1,181 @@
+// I14, U7, U8: a release in the cluster is whole at each moment, whatever ends the operator.
+#include "operator/act/install/release_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/http/server/server.h"
+#include "operator/decide/testing_fleet.h"
+
+namespace capi::ops {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kMaps = "/api/v1/namespaces/aws-system/configmaps";
+
+// Keeps ConfigMaps as an API server does. After `writes` writes it takes no more, as if the operator had ended there.
+class MapServer {
+ public:
+  MapServer() {
+    auto server = http::Server::Start({}, [this](const http::ServerRequest& request) { return Answer(request); });
+    EXPECT_TRUE(server.ok()) << server.error().message;
+    server_ = std::move(*server);
+    client = std::move(*kube::Client::Connect({.server = "http://" + server_->address()}, {}));
+  }
+
+  void Take(int writes) {
+    MutexLock lock(mu_);
+    left_ = writes;
+  }
+  std::map<std::string, Json> maps() {
+    MutexLock lock(mu_);
+    return maps_;
+  }
+  void Change(const std::string& name, const std::function<void(Json&)>& edit) {
+    MutexLock lock(mu_);
+    edit(maps_.at(name));
+  }
+
+  std::unique_ptr<kube::Client> client;
+
+ private:
+  static http::Response Say(int status, const Json& body) {
+    return {.status = status, .headers = {}, .body = ToJsonText(body)};
+  }
+  http::Response Answer(const http::ServerRequest& request) {
+    MutexLock lock(mu_);
+    if (request.method == "GET" && request.path == kMaps) return List();
+    std::string name = request.path.substr(std::string_view(kMaps).size());
+    if (!name.empty()) name = name.substr(1);
+    if (request.method == "GET") return maps_.contains(name) ? Say(200, maps_[name]) : Say(404, Json::object());
+    if (left_-- <= 0) return Say(403, {{"kind", "Status"}, {"reason", "Forbidden"}, {"message", "no more"}});
+    if (request.method == "DELETE") return maps_.erase(name) > 0 ? Say(200, Json::object()) : Say(404, Json::object());
+    Json map = *ParseJson(request.body);
+    const std::string written = GetString(map, {"metadata", "name"});
+    bool exists = maps_.contains(written);
+    if (request.method == "POST" && exists) {
+      return Say(409, {{"kind", "Status"}, {"reason", "AlreadyExists"}, {"message", "it is there"}});
+    }
+    map["metadata"]["uid"] = "uid-" + written;
+    map["metadata"]["resourceVersion"] = std::to_string(++version_);
+    maps_[written] = map;
+    return Say(exists ? 200 : 201, map);
+  }
+  http::Response List() CAPI_REQUIRES(mu_) {
+    Json items = Json::array();
+    for (const auto& [name, map] : maps_) {
+      if (Find(map, {"metadata", "labels", kLabelPartOf}) != nullptr) items.push_back(map);
+    }
+    return Say(200, {{"kind", "ConfigMapList"}, {"metadata", Json::object()}, {"items", items}});
+  }
+
+  Mutex mu_;
+  std::map<std::string, Json> maps_ CAPI_GUARDED_BY(mu_);
+  int left_ CAPI_GUARDED_BY(mu_) = 1'000;
+  int version_ CAPI_GUARDED_BY(mu_) = 0;
+  std::unique_ptr<http::Server> server_;
+};
+
+// A release whose gzip has two parts. Text that hardly compresses, different for each seed.
+api::Release Large(unsigned seed) {
+  api::Release release;
+  release.version = *api::Version::Parse("v1.12.0");
+  release.metadata = "kind: Metadata\n";
+  for (unsigned x = seed * 2654435761u + 1; release.components.size() < 1'100'000;) {
+    x ^= x << 13, x ^= x >> 17, x ^= x << 5;
+    release.components += static_cast<char>('!' + x % 90);
+  }
+  return release;
+}
+
+const Context kCtx = Context{}.WithTimeout(Seconds(60));
+
+Result<api::Release> Read(MapServer& server) {
+  StoredRelease stored{"aws-system", "infrastructure-aws-v1.12.0", "v1.12.0", api::Version::Parse("v1.12.0").value(),
+                       ""};
+  return ReadRelease(kCtx, *server.client, stored);
+}
+
+TEST(ReleaseStore, AReplacementThatEndsAnywhereLeavesAWholeRelease) {
+  const api::Provider owner = testing::Observed().provider;
+  const api::Release before = Large(1), after = Large(2);
+  bool complete = false;
+  for (int writes = 0; !complete; ++writes) {
+    SCOPED_TRACE(writes);
+    ASSERT_LT(writes, 20);
+    MapServer server;
+    ASSERT_TRUE(StoreRelease(kCtx, *server.client, owner, before).ok());
+    const size_t parts = server.maps().size();
+    ASSERT_EQ(parts, 2u);
+    server.Take(writes);
+    complete = ReplaceRelease(kCtx, *server.client, owner, after).ok();
+    auto read = Read(server);
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    EXPECT_EQ(read->components == after.components, complete);
+    EXPECT_TRUE(complete || read->components == before.components);
+    // The next try ends it, and leaves nothing of the former one.
+    server.Take(1'000);
+    ASSERT_TRUE(ReplaceRelease(kCtx, *server.client, owner, after).ok());
+    read = Read(server);
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    EXPECT_EQ(read->components, after.components);
+    if (!complete) {
+      EXPECT_EQ(server.maps().size(), parts);
+    }
+  }
+}
+
+// What a fetch before wrote in part isn't taken for a part of what came now.
+TEST(ReleaseStore, PartsOfAnotherContentAreNotMixed) {
+  const api::Provider owner = testing::Observed().provider;
+  MapServer server;
+  server.Take(1);
+  EXPECT_FALSE(StoreRelease(kCtx, *server.client, owner, Large(1)).ok());
+  EXPECT_EQ(server.maps().size(), 1u);
+  server.Take(1'000);
+  ASSERT_TRUE(StoreRelease(kCtx, *server.client, owner, Large(2)).ok());
+  auto read = Read(server);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->components, Large(2).components);
+}
+
+TEST(ReleaseStore, PartsSayWhatTheyBelongTo) {
+  const api::Provider owner = testing::Observed().provider;
+  const std::string first = "infrastructure-aws-v1.12.0";
+  const std::string digest_key(kAnnotationPartsDigest);
+  MapServer server;
+  ASSERT_TRUE(StoreRelease(kCtx, *server.client, owner, Large(1)).ok());
+  const std::string digest = GetString(server.maps().at(first), {"metadata", "annotations", kAnnotationPartsDigest});
+  ASSERT_EQ(digest.size(), 12u);
+  server.Change(first + "-" + digest + "-part-2", [](Json& map) { map["binaryData"]["components"] = "eHh4"; });
+  EXPECT_THAT(Read(server).error().message, HasSubstr("and its parts aren't what annotation"));
+  server.Change(first, [&](Json& map) { map["metadata"]["annotations"][digest_key] = "../../secrets/s"; });
+  EXPECT_THAT(Read(server).error().message, HasSubstr("has no digest in annotation"));
+}
+
+// As earlier versions wrote them, and as people may.
+TEST(ReleaseStore, PartsWithoutADigestAreRead) {
+  const api::Provider owner = testing::Observed().provider;
+  const std::string first = "infrastructure-aws-v1.12.0";
+  MapServer server;
+  ASSERT_TRUE(StoreRelease(kCtx, *server.client, owner, Large(1)).ok());
+  auto maps = server.maps();
+  const std::string digest = GetString(maps.at(first), {"metadata", "annotations", kAnnotationPartsDigest});
+  for (size_t i = 2; i <= maps.size(); ++i) {
+    Json part = maps.at(first + "-" + digest + "-part-" + std::to_string(i));
+    part["metadata"]["name"] = first + "-part-" + std::to_string(i);
+    ASSERT_TRUE(server.client->Create(kCtx, kube::Builtin("ConfigMap"), kube::Object(part), {}).ok());
+    ASSERT_TRUE(server.client
+                    ->Delete(kCtx, kube::Builtin("ConfigMap"), "aws-system",
+                             first + "-" + digest + "-part-" + std::to_string(i), {})
+                    .ok());
+  }
+  server.Change(first, [](Json& map) { map["metadata"]["annotations"].erase(std::string(kAnnotationPartsDigest)); });
+  auto read = Read(server);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->components, Large(1).components);
+}
+
+}  // namespace
+}  // namespace capi::ops

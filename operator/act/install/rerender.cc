@@ -1,0 +1,23 @@
+// Installer::RenderAgain: what is applied, rendered once more to restore from it (behaviour.md D1).
+#include "operator/act/install/installer.h"
+#include "operator/act/install/materials.h"
+
+namespace capi::ops {
+
+std::optional<Hold> Installer::RenderAgain(const Context& ctx, Observation& o) {
+  const StoredRelease* stored = AppliedRelease(o);
+  Observation then = o;
+  then.provider.spec.version = stored->version->ToString();
+  Material m;
+  m.stored = *stored;
+  if (Step hold = Load(ctx, then, m)) return hold;
+  if (Step hold = Inspect(then, m)) return hold;
+  if (Step hold = Render(ctx, then, m)) return hold;
+  needs_.rendered.Put(o.provider.id.Key(), o.provider.status.applied, m.manifests,
+                      {m.release.version.ToString(), m.contract, m.release.source, m.digest, m.warnings});
+  o.rendered = o.provider.status.applied;
+  ctx.log.Info("rendered what is applied again", {{"version", m.release.version.ToString()}});
+  return std::nullopt;
+}
+
+}  // namespace capi::ops
