@@ -6,13 +6,13 @@
 namespace capi::ops {
 namespace {
 
-struct Told {
+struct Correction {
   Drift drift;
   std::string what;
   bool silent = false;
 };
 
-Told Tell(const Drift& drift, const kube::Manifest& manifest, bool autoscaled) {
+Correction CorrectionOf(const Drift& drift, const kube::Manifest& manifest, bool autoscaled) {
   std::vector<std::string> paths;
   if (!drift.missing && !drift.trace.changed.is_null()) {
     auto json = ParseJson(manifest.text);
@@ -65,7 +65,7 @@ Done Restorer::Run(const Context& ctx, const Observation& o, const Restore& step
   const std::string key = o.provider.id.Key();
   kube::Inventory inventory = o.inventory;
   std::vector<kube::Manifest> manifests;
-  std::map<kube::ObjectId, Told> told;
+  std::map<kube::ObjectId, Correction> corrections;
   for (const Drift& drift : step.drifts) {
     const kube::InventoryEntry* entry = o.inventory.Find(drift.id);
     if (entry == nullptr) continue;
@@ -81,23 +81,23 @@ Done Restorer::Run(const Context& ctx, const Observation& o, const Restore& step
     }
     if (!WasApplied(*entry, *manifest)) continue;
     bool autoscaled = !drift.missing && IsAutoscaled(o, drift.id);
-    told.emplace(drift.id, Tell(drift, *manifest, autoscaled));
+    corrections.emplace(drift.id, CorrectionOf(drift, *manifest, autoscaled));
     manifests.push_back(autoscaled ? WithoutReplicas(*manifest) : std::move(*manifest));
     inventory.Put(drift.id, {entry->version, "", "", false});
   }
   std::vector<kube::Change> changes;
   auto applied = applier_.Apply(ctx, manifests, inventory, changes);
   for (const Drift& drift : step.drifts) {
-    if (told.contains(drift.id)) inventory.Put(drift.id, *o.inventory.Find(drift.id));  // until it is applied
+    if (corrections.contains(drift.id)) inventory.Put(drift.id, *o.inventory.Find(drift.id));  // until it is applied
   }
   for (const kube::Change& change : changes) {
     if (change.action == kube::Change::Action::kFailed) {
-      needs_.fights.Failed(key, told.at(change.id).drift);
+      needs_.fights.Failed(key, corrections.at(change.id).drift);
       continue;
     }
     inventory.Put(change.id, change.entry);
     needs_.observer.tracks().Expect(change.id, change.resource_version);
-    const Told& one = told.at(change.id);
+    const Correction& one = corrections.at(change.id);
     if (one.silent) continue;
     needs_.fights.Restored(key, one.drift, one.what);
     done.restored.push_back(one.what);

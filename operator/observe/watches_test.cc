@@ -37,7 +37,7 @@ class WatchesTest : public ::testing::Test {
             },
             [this](const Watches::Key& key) { ended_.push_back(key.resource.kind); }) {}
 
-  bool Told(const std::string& line) {
+  bool WasHandled(const std::string& line) {
     MutexLock lock(mu_);
     return changed_.wait_for(mu_, std::chrono::seconds(60),
                              [&] { return std::find(told_.begin(), told_.end(), line) != told_.end(); });
@@ -65,11 +65,11 @@ TEST_F(WatchesTest, ComeAndGoWithTheirUsers) {
   }
   EXPECT_EQ(server_.watched(kSecrets), 1);
   server_.Send(kSecrets, "MODIFIED", Named("s", 2));
-  EXPECT_TRUE(Told("s@2 a b"));
+  EXPECT_TRUE(WasHandled("s@2 a b"));
   watches_.BeginUse("a");
   watches_.EndUse("a");
   server_.Send(kSecrets, "MODIFIED", Named("s", 3));
-  EXPECT_TRUE(Told("s@3 b")) << "who didn't ask for it again isn't told any more";
+  EXPECT_TRUE(WasHandled("s@3 b")) << "who didn't ask for it again isn't told any more";
   EXPECT_THAT(ended_, IsEmpty());
   watches_.BeginUse("b");
   watches_.EndUse("b");
@@ -86,8 +86,8 @@ TEST_F(WatchesTest, AreOfOnePurpose) {
   ASSERT_TRUE(watches_.Need(ctx_, Secrets(Purpose::kInUse), "b").ok());
   EXPECT_EQ(server_.watched(kSecrets), 2);
   server_.Send(kSecrets, "ADDED", Named("s", 200));
-  EXPECT_TRUE(Told("s@200"));
-  EXPECT_TRUE(Told("s@200 b"));
+  EXPECT_TRUE(WasHandled("s@200"));
+  EXPECT_TRUE(WasHandled("s@200 b"));
 }
 
 // A kind that can't be watched is told of by Need and held against nobody by IfThere (F7).

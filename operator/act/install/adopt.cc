@@ -83,7 +83,7 @@ void Installer::Reread(Observation& o) {
 }
 
 // A1: no version asked for means the one that is there, not the latest.
-Installer::Step Installer::NoteVersion(const Context& ctx, Observation& o) {
+std::optional<Hold> Installer::NoteVersion(const Context& ctx, Observation& o) {
   if (!o.provider.spec.version.empty()) return std::nullopt;
   auto written = needs_.writer.WriteVersion(ctx, o.provider, o.former->version);
   if (!written.ok()) return NotAdopted(reason::kAPIServerUnavailable, written.error());
@@ -93,7 +93,7 @@ Installer::Step Installer::NoteVersion(const Context& ctx, Observation& o) {
 }
 
 // A2: a provider without a Secret of variables gets one, with the values that are live.
-Installer::Step Installer::RecoverVariables(const Context& ctx, Observation& o, const Material& m) {
+std::optional<Hold> Installer::RecoverVariables(const Context& ctx, Observation& o, const Installation& m) {
   if (o.config_secret && o.config_secret->exists) return std::nullopt;
   Observation bare = AtVersion(o, o.former->version);
   bare.config_secret.reset();
@@ -121,8 +121,8 @@ Installer::Step Installer::RecoverVariables(const Context& ctx, Observation& o, 
   return KeepVariables(ctx, o, found.values);
 }
 
-Installer::Step Installer::KeepVariables(const Context& ctx, Observation& o,
-                                         const std::map<std::string, std::string>& values) {
+std::optional<Hold> Installer::KeepVariables(const Context& ctx, Observation& o,
+                                             const std::map<std::string, std::string>& values) {
   bool named = o.config_secret.has_value();
   api::ObjectRef ref =
       named ? o.config_secret->ref : api::ObjectRef{VariablesSecretName(o.provider.id), o.provider.id.ns};
@@ -148,7 +148,7 @@ Installer::Step Installer::KeepVariables(const Context& ctx, Observation& o,
 }
 
 // A1c, A2: takes over the fields, then asks the server what an apply would change.
-Installer::Step Installer::Preview(const Context& ctx, const Observation& o, const Material& m) {
+std::optional<Hold> Installer::Preview(const Context& ctx, const Observation& o, const Installation& m) {
   std::vector<kube::Manifest> manifests;
   for (const auto& manifest : m.manifests) {
     if (!IsEntry(manifest.id)) manifests.push_back(manifest);
@@ -160,7 +160,7 @@ Installer::Step Installer::Preview(const Context& ctx, const Observation& o, con
 }
 
 // A1b: what the peer keeps for itself.
-Installer::Step Installer::RemoveLeftovers(const Context& ctx, const Observation& o) {
+std::optional<Hold> Installer::RemoveLeftovers(const Context& ctx, const Observation& o) {
   if (o.former->tool != kPeer) return std::nullopt;
   const kube::Resource& secrets = kube::Builtin("Secret");
   auto list = needs_.client.List(ctx, secrets, o.provider.id.ns, {.metadata_only = true});
@@ -177,7 +177,7 @@ Installer::Step Installer::RemoveLeftovers(const Context& ctx, const Observation
 }
 
 // The marks by which an adoption is begun go last: an interrupted one begins again.
-Installer::Step Installer::RemoveMarks(const Context& ctx, Observation& o, const Material& m) {
+std::optional<Hold> Installer::RemoveMarks(const Context& ctx, Observation& o, const Installation& m) {
   for (const auto& manifest : m.manifests) {
     if (!IsEntry(manifest.id)) continue;
     auto taken = kube::TakeOver(needs_.client, ctx, manifest.id, TakeOverOptions());
@@ -190,25 +190,25 @@ Installer::Step Installer::RemoveMarks(const Context& ctx, Observation& o, const
 }
 
 Done Installer::Adopt(const Context& ctx, Observation& o) {
-  Material m;
+  Installation m;
   Done done;
   const FormerInstall former = *o.former;
   ctx.log.Info("taking over", {{"from", former.tool}, {"version", former.version}});
-  done.hold = [&]() -> Step {
-    if (Step hold = NoteVersion(ctx, o)) return hold;
+  done.hold = [&]() -> std::optional<Hold> {
+    if (auto hold = NoteVersion(ctx, o)) return hold;
     Observation at = AtVersion(o, former.version);
-    if (Step hold = Resolve(ctx, at, m)) return hold;
-    if (Step hold = Load(ctx, at, m)) return hold;
-    if (Step hold = Inspect(at, m)) return hold;
-    if (Step hold = RecoverVariables(ctx, o, m)) return hold;
+    if (auto hold = Resolve(ctx, at, m)) return hold;
+    if (auto hold = Load(ctx, at, m)) return hold;
+    if (auto hold = Inspect(at, m)) return hold;
+    if (auto hold = RecoverVariables(ctx, o, m)) return hold;
     at = AtVersion(o, former.version);
-    if (Step hold = Render(ctx, at, m)) return hold;
-    if (Step hold = CheckCluster(ctx, at, m)) return hold;
-    if (Step hold = Preview(ctx, at, m)) return hold;
-    if (Step hold = RemoveLeftovers(ctx, at)) return hold;
+    if (auto hold = Render(ctx, at, m)) return hold;
+    if (auto hold = CheckCluster(ctx, at, m)) return hold;
+    if (auto hold = Preview(ctx, at, m)) return hold;
+    if (auto hold = RemoveLeftovers(ctx, at)) return hold;
     at.provider.status.installed_version = former.version;
     at.provider.status.contract = m.contract;
-    Step held = Announce(ctx, at, m);
+    std::optional<Hold> held = Announce(ctx, at, m);
     if (!held) held = Apply(ctx, at, m, done);
     o.provider.status = at.provider.status;
     o.provider.resource_version = at.provider.resource_version;

@@ -45,7 +45,7 @@ Hold RenderedTooSoon(const kube::GroupKind& kind) {
 }  // namespace
 
 // Everything that needs the cluster and comes before the first write (I5, I13).
-Installer::Step Installer::CheckCluster(const Context& ctx, const Observation& o, Material& m) {
+std::optional<Hold> Installer::CheckCluster(const Context& ctx, const Observation& o, Installation& m) {
   std::vector<kube::ObjectId>& ids = m.candidate.objects;
   for (const auto& manifest : m.manifests) ids.push_back(manifest.id);
   if (auto hold = CheckInstall(InstallRule::Stage::kObjects, o, m.candidate)) return hold;
@@ -66,7 +66,7 @@ Installer::Step Installer::CheckCluster(const Context& ctx, const Observation& o
   m.before = o.inventory;
   m.inputs = m.rollback ? m.inputs : InputsDigest(o, m.release.version, m.stored ? m.stored->stamp : "");
   bool unfinished = o.inventory.size() > 0 && o.provider.status.installed_version.empty();
-  if (Step hold = ReadLiveCrds(ctx, o, m)) return hold;
+  if (auto hold = ReadLiveCrds(ctx, o, m)) return hold;
   // CRDs that somebody else has put there (Helm, say) may have objects that somebody else serves: over these even a
   // first installation is a change (U2, U3).
   bool nothing_there = *fresh && o.inventory.size() == 0 && m.live.empty();
@@ -78,7 +78,7 @@ Installer::Step Installer::CheckCluster(const Context& ctx, const Observation& o
       return NotAccepted(reason::kAPIServerUnavailable, found.error().With("looking for what is installed"));
     m.found = std::move(found->inventory);
   }
-  if (Step hold = CheckStoredVersions(o, m)) return hold;
+  if (auto hold = CheckStoredVersions(o, m)) return hold;
   // The server took all of it before the pods were changed. Where the paths of webhooks change, requests fail until the
   // new ones are applied, and a second dry run of all CRDs would be most of that time (U2).
   if (m.cached) return std::nullopt;
@@ -92,7 +92,7 @@ Installer::Step Installer::CheckCluster(const Context& ctx, const Observation& o
   return std::nullopt;
 }
 
-Installer::Step Installer::ReadLiveCrds(const Context& ctx, const Observation& o, Material& m) {
+std::optional<Hold> Installer::ReadLiveCrds(const Context& ctx, const Observation& o, Installation& m) {
   for (const auto& manifest : m.manifests) {
     if (!IsCrd(manifest.id)) continue;
     auto live = needs_.observer.LiveCrd(ctx, o.provider.id.Key(), manifest);
@@ -103,7 +103,7 @@ Installer::Step Installer::ReadLiveCrds(const Context& ctx, const Observation& o
 }
 
 // U3: where the objects of a CRD that loses their version can be brought to another one, they are.
-Installer::Step Installer::CheckStoredVersions(const Observation& o, Material& m) {
+std::optional<Hold> Installer::CheckStoredVersions(const Observation& o, Installation& m) {
   m.candidate.lost_versions = LostVersions(m.manifests, m.live);
   if (m.candidate.lost_versions.empty()) return std::nullopt;
   if (auto hold = CheckInstall(InstallRule::Stage::kStoredVersions, o, m.candidate)) return hold;

@@ -120,12 +120,12 @@ Result<std::string> Installer::GitHubToken(const Context& ctx, const Observation
 }
 
 // spec.version, or the one that fits, and where that release lies.
-Installer::Step Installer::Resolve(const Context& ctx, Observation& o, Material& m) {
+std::optional<Hold> Installer::Resolve(const Context& ctx, Observation& o, Installation& m) {
   if (HasSelector(o)) {
     if (o.releases.empty()) return NothingSelected(o);
     if (o.provider.spec.version.empty()) {
       auto repository = StoredRepository(needs_.client, o.releases, "the selected ConfigMaps");
-      if (Step hold = PickVersion(ctx, o, *repository)) return hold;
+      if (auto hold = PickVersion(ctx, o, *repository)) return hold;
     }
     const StoredRelease* stored = WantedRelease(o);
     if (stored == nullptr) return VersionNotStored(o);
@@ -144,12 +144,12 @@ Installer::Step Installer::Resolve(const Context& ctx, Observation& o, Material&
   if (!repository.ok()) return NotInstalled(reason::kFetchConfigValidationError, repository.error());
   m.repository = std::move(repository).value();
   if (!o.provider.spec.version.empty()) return std::nullopt;
-  if (Step hold = PickVersion(ctx, o, *m.repository)) return hold;
+  if (auto hold = PickVersion(ctx, o, *m.repository)) return hold;
   if (const StoredRelease* stored = WantedRelease(o); stored != nullptr && !m.forced) m.stored = *stored;
   return std::nullopt;
 }
 
-Installer::Step Installer::PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository) {
+std::optional<Hold> Installer::PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository) {
   auto version = fetch::LatestVersion(ctx, repository, WantedContracts(o));
   if (!version.ok()) return FetchHold(version.error().With("choosing a version"), reason::kNoReleaseFound);
   ctx.log.Info("chose a version", {{"version", version->ToString()}, {"from", repository.Describe()}});
@@ -162,7 +162,7 @@ Installer::Step Installer::PickVersion(const Context& ctx, Observation& o, fetch
 }
 
 // The texts of the release: from the cluster, else from its source, and then into the cluster (I14).
-Installer::Step Installer::Load(const Context& ctx, const Observation& o, Material& m) {
+std::optional<Hold> Installer::Load(const Context& ctx, const Observation& o, Installation& m) {
   if (m.stored) {
     auto release = ReadRelease(ctx, needs_.client, *m.stored);
     if (!release.ok()) return NotRead(reason::kComponentsFetchError, release.error());
@@ -172,7 +172,7 @@ Installer::Step Installer::Load(const Context& ctx, const Observation& o, Materi
   return Fetch(ctx, o, m);
 }
 
-Installer::Step Installer::Fetch(const Context& ctx, const Observation& o, Material& m) {
+std::optional<Hold> Installer::Fetch(const Context& ctx, const Observation& o, Installation& m) {
   auto version = api::Version::Parse(o.provider.spec.version);
   if (!version.ok()) return NotInstalled(reason::kIncorrectVersionFormat, version.error());
   if (auto kept = fetched_.Get(o.provider.id.Key(), InputsDigest(o, *version, ""), ctx.clock->Monotonic())) {
@@ -189,7 +189,7 @@ Installer::Step Installer::Fetch(const Context& ctx, const Observation& o, Mater
 }
 
 // For the next look, where something holds the installation back before the release is stored. A folder is read anew.
-void Installer::KeepFetched(const Context& ctx, const Observation& o, const Material& m) {
+void Installer::KeepFetched(const Context& ctx, const Observation& o, const Installation& m) {
   const std::string key = o.provider.id.Key();
   if (m.stored) fetched_.Drop(key);
   if (!m.fetched || m.stored || m.remembered || m.repository->IsLocal()) return;
@@ -197,7 +197,7 @@ void Installer::KeepFetched(const Context& ctx, const Observation& o, const Mate
 }
 
 // What can be told from the texts: the right file, the right series and contract.
-Installer::Step Installer::Inspect(const Observation& o, Material& m) {
+std::optional<Hold> Installer::Inspect(const Observation& o, Installation& m) {
   m.digest = m.release.Digest();
   auto metadata = api::Metadata::Parse(m.release.metadata, o.provider.id.name);
   if (!metadata.ok()) return NotInstalled(reason::kInvalidMetadata, metadata.error().With(m.release.source));
@@ -210,7 +210,7 @@ Installer::Step Installer::Inspect(const Observation& o, Material& m) {
 
 // The others judge by the contract that this provider is to have, and this one by theirs (C3): first it says its own,
 // then it looks at theirs, so that of two that move at once at least one sees the other.
-Installer::Step Installer::Gate(const Context& ctx, Observation& o, Material& m) {
+std::optional<Hold> Installer::Gate(const Context& ctx, Observation& o, Installation& m) {
   api::ProviderStatus status = o.provider.status;
   bool news = m.contract != status.contract || (!o.provider.spec.paused && AppliesAtZero(o));
   if (VersionPending(o.provider) && news) {
@@ -224,7 +224,7 @@ Installer::Step Installer::Gate(const Context& ctx, Observation& o, Material& m)
   return CheckInstall(InstallRule::Stage::kContract, o, m.candidate);
 }
 
-Result<Rendered> Installer::RenderInTurn(const Context& ctx, const Observation& o, Material& m, RenderInputs inputs,
+Result<Rendered> Installer::RenderInTurn(const Context& ctx, const Observation& o, Installation& m, RenderInputs inputs,
                                          const KindScopes& scopes) {
   auto turn = TRY(rendering_.Take(ctx));
   auto rendered = RenderManifests(o, m.release, std::move(inputs), needs_.settings);
@@ -235,7 +235,7 @@ Result<Rendered> Installer::RenderInTurn(const Context& ctx, const Observation& 
 }
 
 // The cluster is asked outside of the turn: whatever it takes, the others go on (I8).
-Result<Rendered> Installer::RenderRight(const Context& ctx, const Observation& o, Material& m,
+Result<Rendered> Installer::RenderRight(const Context& ctx, const Observation& o, Installation& m,
                                         const RenderInputs& inputs) {
   KindScopes scopes(needs_.client.mapper());
   auto with_scopes = [&] {
@@ -253,7 +253,7 @@ Result<Rendered> Installer::RenderRight(const Context& ctx, const Observation& o
   return rendered;
 }
 
-Installer::Step Installer::Render(const Context& ctx, const Observation& o, Material& m) {
+std::optional<Hold> Installer::Render(const Context& ctx, const Observation& o, Installation& m) {
   auto inputs = ReadRenderInputs(ctx, needs_.client, o);
   if (!inputs.ok()) return InputsHold(inputs.error());
   auto done = RenderRight(ctx, o, m, *inputs);
@@ -279,7 +279,7 @@ Installer::Step Installer::Render(const Context& ctx, const Observation& o, Mate
 }
 
 // A release that comes from the network lies in the cluster before anything of it is applied (I14).
-Installer::Step Installer::Store(const Context& ctx, const Observation& o, Material& m) {
+std::optional<Hold> Installer::Store(const Context& ctx, const Observation& o, Installation& m) {
   if (!m.fetched) return std::nullopt;
   auto stored = m.forced ? ReplaceRelease(ctx, needs_.client, o.provider, m.release)
                          : StoreRelease(ctx, needs_.client, o.provider, m.release);
@@ -293,8 +293,8 @@ Installer::Step Installer::Store(const Context& ctx, const Observation& o, Mater
 
 // Old and new together, before the first apply: whatever happens from here on, every object of ours is known (U7), and
 // so is that a change has begun, and when.
-Installer::Step Installer::Announce(const Context& ctx, Observation& o, Material& m) {
-  if (Step hold = Store(ctx, o, m)) return hold;
+std::optional<Hold> Installer::Announce(const Context& ctx, Observation& o, Installation& m) {
+  if (auto hold = Store(ctx, o, m)) return hold;
   auto entries = EnsureEntryCrd(ctx, needs_.client);
   if (!entries.ok()) return NotAccepted(reason::kAPIServerUnavailable, entries.error());
   if (!m.cached) {
@@ -307,7 +307,7 @@ Installer::Step Installer::Announce(const Context& ctx, Observation& o, Material
   m.inventory = MergeInventory(m.found ? *m.found : o.inventory, m.manifests, decided);
   m.changes = Differs(o.inventory, m.inventory, m.manifests);
   if (m.changes) {
-    if (Step hold = AnnounceChange(ctx, o, m)) return hold;
+    if (auto hold = AnnounceChange(ctx, o, m)) return hold;
   }
   ForgetDrifted(o, m.inventory);
   if (m.forced) ForgetFields(m.inventory);
@@ -315,7 +315,7 @@ Installer::Step Installer::Announce(const Context& ctx, Observation& o, Material
 }
 
 // In one write, before the first of the change itself.
-Installer::Step Installer::AnnounceChange(const Context& ctx, Observation& o, Material& m) {
+std::optional<Hold> Installer::AnnounceChange(const Context& ctx, Observation& o, Installation& m) {
   m.rollout = BeginRollout(o, m.inputs, m.release.version.ToString(), m.contract, m.digest);
   if (m.rollback) m.rollout = RollbackEntry(o);
   api::ProviderStatus status = o.provider.status;
@@ -328,18 +328,18 @@ Installer::Step Installer::AnnounceChange(const Context& ctx, Observation& o, Ma
 }
 
 // Everything, or what the old pods can live with: then the rest follows when they are gone (U2).
-Installer::Step Installer::Apply(const Context& ctx, Observation& o, Material& m, Done& done) {
+std::optional<Hold> Installer::Apply(const Context& ctx, Observation& o, Installation& m, Done& done) {
   if (m.first || RolledOut(m.manifests, m.before, o.fleet)) {
     auto last = m.first ? std::vector<kube::Manifest>() : TakeSwitchingCrds(m.manifests, m.before, m.live);
-    if (Step hold = ApplyPart(ctx, o, m.manifests, m, done)) return hold;
+    if (auto hold = ApplyPart(ctx, o, m.manifests, m, done)) return hold;
     if (!last.empty()) {
-      if (Step hold = ApplyPart(ctx, o, last, m, done)) return hold;
+      if (auto hold = ApplyPart(ctx, o, last, m, done)) return hold;
     }
     Complete(ctx, o, m, done);
     return std::nullopt;
   }
   StagePlan plan = PlanStages(std::move(m.manifests), m.before, m.live);
-  if (Step hold = ApplyPart(ctx, o, plan.now, m, done)) return hold;
+  if (auto hold = ApplyPart(ctx, o, plan.now, m, done)) return hold;
   if (plan.later == 0) {
     Complete(ctx, o, m, done);
     return std::nullopt;
@@ -352,8 +352,8 @@ Installer::Step Installer::Apply(const Context& ctx, Observation& o, Material& m
   return std::nullopt;
 }
 
-Installer::Step Installer::ApplyPart(const Context& ctx, Observation& o, const std::vector<kube::Manifest>& part,
-                                     Material& m, Done& done) {
+std::optional<Hold> Installer::ApplyPart(const Context& ctx, Observation& o, const std::vector<kube::Manifest>& part,
+                                         Installation& m, Done& done) {
   std::vector<kube::Change> changes;
   Mutex mu;
   // Old pods that serve on are known before their Deployment goes (U7, U9); Prune removes them.
@@ -384,7 +384,7 @@ Installer::Step Installer::ApplyPart(const Context& ctx, Observation& o, const s
 }
 
 // Every object is sent.
-void Installer::Complete(const Context& ctx, const Observation& o, Material& m, Done& done) {
+void Installer::Complete(const Context& ctx, const Observation& o, Installation& m, Done& done) {
   done.contract = m.contract;
   done.installed_version = m.release.version.ToString();
   done.source = m.release.source;
@@ -407,7 +407,7 @@ void Installer::Complete(const Context& ctx, const Observation& o, Material& m, 
 }
 
 // When the workloads of an upgrade have rolled out, what the first pass rendered still counts (U2).
-bool Installer::TakeLastRender(const Observation& o, Material& m) {
+bool Installer::TakeLastRender(const Observation& o, Installation& m) {
   const std::string key = o.provider.id.Key(), inputs = InputsDigest(o);
   const api::HistoryEntry* rollout = RolloutOf(o.provider.status, inputs);
   const StoredRelease* stored = WantedRelease(o);
@@ -428,7 +428,7 @@ bool Installer::TakeLastRender(const Observation& o, Material& m) {
 }
 
 Done Installer::Install(const Context& ctx, Observation& o, const std::string& rollback_to) {
-  Material m;
+  Installation m;
   Done done;
   m.rollback = !rollback_to.empty();
   m.forced = !m.rollback && !ReconcileAt(o).empty() && ReconcileAt(o) != o.provider.status.handled_reconcile_at;
@@ -436,17 +436,17 @@ Done Installer::Install(const Context& ctx, Observation& o, const std::string& r
     m.inputs = InputsDigest(o);
     o.provider.spec.version = rollback_to;
   }
-  Step hold = [&]() -> Step {
+  std::optional<Hold> hold = [&]() -> std::optional<Hold> {
     m.cached = !m.rollback && !m.forced && TakeLastRender(o, m);
     if (!m.cached) {
-      if (Step hold = Resolve(ctx, o, m)) return hold;
-      if (Step hold = Load(ctx, o, m)) return hold;
-      if (Step hold = Inspect(o, m)) return hold;
-      if (Step hold = Gate(ctx, o, m)) return hold;
-      if (Step hold = Render(ctx, o, m)) return hold;
+      if (auto hold = Resolve(ctx, o, m)) return hold;
+      if (auto hold = Load(ctx, o, m)) return hold;
+      if (auto hold = Inspect(o, m)) return hold;
+      if (auto hold = Gate(ctx, o, m)) return hold;
+      if (auto hold = Render(ctx, o, m)) return hold;
     }
-    if (Step hold = CheckCluster(ctx, o, m)) return hold;
-    if (Step hold = Announce(ctx, o, m)) return hold;
+    if (auto hold = CheckCluster(ctx, o, m)) return hold;
+    if (auto hold = Announce(ctx, o, m)) return hold;
     return Apply(ctx, o, m, done);
   }();
   KeepFetched(ctx, o, m);

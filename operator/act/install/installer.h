@@ -58,39 +58,40 @@ class Installer {
   }
 
  private:
-  struct Material;  // a release and what was made of it
-  using Step = std::optional<Hold>;
+  struct Installation;  // a release and what was made of it
 
-  bool TakeLastRender(const Observation& o, Material& m);
+  bool TakeLastRender(const Observation& o, Installation& m);
   Result<std::string> GitHubToken(const Context& ctx, const Observation& o);
-  Step Resolve(const Context& ctx, Observation& o, Material& m);
-  Step PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository);
-  Step Fetch(const Context& ctx, const Observation& o, Material& m);
-  void KeepFetched(const Context& ctx, const Observation& o, const Material& m);
-  Step Load(const Context& ctx, const Observation& o, Material& m);
-  Step Inspect(const Observation& o, Material& m);
-  Step Gate(const Context& ctx, Observation& o, Material& m);
-  Step Render(const Context& ctx, const Observation& o, Material& m);
-  Result<Rendered> RenderRight(const Context& ctx, const Observation& o, Material& m, const RenderInputs& inputs);
-  Result<Rendered> RenderInTurn(const Context& ctx, const Observation& o, Material& m, RenderInputs inputs,
+  std::optional<Hold> Resolve(const Context& ctx, Observation& o, Installation& m);
+  std::optional<Hold> PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository);
+  std::optional<Hold> Fetch(const Context& ctx, const Observation& o, Installation& m);
+  void KeepFetched(const Context& ctx, const Observation& o, const Installation& m);
+  std::optional<Hold> Load(const Context& ctx, const Observation& o, Installation& m);
+  std::optional<Hold> Inspect(const Observation& o, Installation& m);
+  std::optional<Hold> Gate(const Context& ctx, Observation& o, Installation& m);
+  std::optional<Hold> Render(const Context& ctx, const Observation& o, Installation& m);
+  Result<Rendered> RenderRight(const Context& ctx, const Observation& o, Installation& m, const RenderInputs& inputs);
+  Result<Rendered> RenderInTurn(const Context& ctx, const Observation& o, Installation& m, RenderInputs inputs,
                                 const KindScopes& scopes);
-  Step CheckCluster(const Context& ctx, const Observation& o, Material& m);
-  Step CheckStoredVersions(const Observation& o, Material& m);
-  Step ReadLiveCrds(const Context& ctx, const Observation& o, Material& m);
-  Step Announce(const Context& ctx, Observation& o, Material& m);
-  Step AnnounceChange(const Context& ctx, Observation& o, Material& m);
-  Step Store(const Context& ctx, const Observation& o, Material& m);
-  Step Apply(const Context& ctx, Observation& o, Material& m, Done& done);
-  Step ApplyPart(const Context& ctx, Observation& o, const std::vector<kube::Manifest>& part, Material& m, Done& done);
-  void Complete(const Context& ctx, const Observation& o, Material& m, Done& done);
+  std::optional<Hold> CheckCluster(const Context& ctx, const Observation& o, Installation& m);
+  std::optional<Hold> CheckStoredVersions(const Observation& o, Installation& m);
+  std::optional<Hold> ReadLiveCrds(const Context& ctx, const Observation& o, Installation& m);
+  std::optional<Hold> Announce(const Context& ctx, Observation& o, Installation& m);
+  std::optional<Hold> AnnounceChange(const Context& ctx, Observation& o, Installation& m);
+  std::optional<Hold> Store(const Context& ctx, const Observation& o, Installation& m);
+  std::optional<Hold> Apply(const Context& ctx, Observation& o, Installation& m, Done& done);
+  std::optional<Hold> ApplyPart(const Context& ctx, Observation& o, const std::vector<kube::Manifest>& part,
+                                Installation& m, Done& done);
+  void Complete(const Context& ctx, const Observation& o, Installation& m, Done& done);
 
   void Reread(Observation& o);
-  Step NoteVersion(const Context& ctx, Observation& o);
-  Step RecoverVariables(const Context& ctx, Observation& o, const Material& m);
-  Step KeepVariables(const Context& ctx, Observation& o, const std::map<std::string, std::string>& values);
-  Step Preview(const Context& ctx, const Observation& o, const Material& m);
-  Step RemoveLeftovers(const Context& ctx, const Observation& o);
-  Step RemoveMarks(const Context& ctx, Observation& o, const Material& m);
+  std::optional<Hold> NoteVersion(const Context& ctx, Observation& o);
+  std::optional<Hold> RecoverVariables(const Context& ctx, Observation& o, const Installation& m);
+  std::optional<Hold> KeepVariables(const Context& ctx, Observation& o,
+                                    const std::map<std::string, std::string>& values);
+  std::optional<Hold> Preview(const Context& ctx, const Observation& o, const Installation& m);
+  std::optional<Hold> RemoveLeftovers(const Context& ctx, const Observation& o);
+  std::optional<Hold> RemoveMarks(const Context& ctx, Observation& o, const Installation& m);
 
   Needs needs_;
   kube::Applier applier_;

@@ -24,7 +24,7 @@ namespace capi::ops {
 using Secret = std::map<std::string, std::string>;  // decoded
 
 // What an installation gathers on its way.
-struct Installer::Material {
+struct Installer::Installation {
   std::unique_ptr<fetch::Repository> repository;
   std::optional<StoredRelease> stored;
   bool fetched = false;     // from its source, not from the cluster

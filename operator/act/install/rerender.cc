@@ -8,11 +8,11 @@ std::optional<Hold> Installer::RenderAgain(const Context& ctx, Observation& o) {
   const StoredRelease* stored = AppliedRelease(o);
   Observation then = o;
   then.provider.spec.version = stored->version->ToString();
-  Material m;
+  Installation m;
   m.stored = *stored;
-  if (Step hold = Load(ctx, then, m)) return hold;
-  if (Step hold = Inspect(then, m)) return hold;
-  if (Step hold = Render(ctx, then, m)) return hold;
+  if (auto hold = Load(ctx, then, m)) return hold;
+  if (auto hold = Inspect(then, m)) return hold;
+  if (auto hold = Render(ctx, then, m)) return hold;
   needs_.rendered.Put(o.provider.id.Key(), o.provider.status.applied, m.manifests,
                       {m.release.version.ToString(), m.contract, m.release.source, m.digest, m.warnings});
   o.rendered = o.provider.status.applied;

@@ -23,7 +23,7 @@ kube::Inventory With(const std::vector<std::string>& names) {
   return inventory;
 }
 
-std::vector<std::string> Told(const ServerWarnings& warnings) {
+std::vector<std::string> Texts(const ServerWarnings& warnings) {
   std::vector<std::string> out = {"of the render"};
   warnings.AddTo("aws", out);
   out.erase(out.begin());
@@ -35,15 +35,15 @@ TEST(ServerWarnings, StayUntilTheirObjectIsSentAgain) {
   ServerWarnings warnings;
   kube::Inventory all = With({"a", "b"});
   warnings.Note("aws", {Sent("a", 1, Action::kCreated), Sent("b", 0)}, all);
-  EXPECT_THAT(Told(warnings), ElementsAre("ConfigMap/n/a: is deprecated"));
+  EXPECT_THAT(Texts(warnings), ElementsAre("ConfigMap/n/a: is deprecated"));
   warnings.Note("aws", {Sent("b", 1)}, all);
-  EXPECT_THAT(Told(warnings), ElementsAre("ConfigMap/n/a: is deprecated", "ConfigMap/n/b: is deprecated"));
+  EXPECT_THAT(Texts(warnings), ElementsAre("ConfigMap/n/a: is deprecated", "ConfigMap/n/b: is deprecated"));
   warnings.Note("aws", {Sent("a", 0, Action::kUnchanged), Sent("b", 0, Action::kFailed)}, all);
-  EXPECT_EQ(Told(warnings).size(), 2u) << "neither was taken";
+  EXPECT_EQ(Texts(warnings).size(), 2u) << "neither was taken";
   warnings.Note("aws", {Sent("a", 0)}, all);
-  EXPECT_THAT(Told(warnings), ElementsAre("ConfigMap/n/b: is deprecated")) << "it has nothing to warn of any more";
+  EXPECT_THAT(Texts(warnings), ElementsAre("ConfigMap/n/b: is deprecated")) << "it has nothing to warn of any more";
   warnings.Note("other", {Sent("c", 1)}, With({"c"}));
-  EXPECT_EQ(Told(warnings).size(), 1u);
+  EXPECT_EQ(Texts(warnings).size(), 1u);
 }
 
 TEST(ServerWarnings, GoWithTheirObject) {
@@ -51,19 +51,19 @@ TEST(ServerWarnings, GoWithTheirObject) {
   warnings.Note("aws", {Sent("a", 1), Sent("b", 1)}, With({"a", "b"}));
   kube::Inventory left = With({"b"});
   warnings.Note("aws", {}, left);
-  EXPECT_THAT(Told(warnings), ElementsAre("ConfigMap/n/b: is deprecated"));
+  EXPECT_THAT(Texts(warnings), ElementsAre("ConfigMap/n/b: is deprecated"));
   left.Put(Id("b"), {"v1", "hash", "fields", true});
   warnings.Note("aws", {}, left);
-  EXPECT_THAT(Told(warnings), IsEmpty()) << "it is to be pruned";
+  EXPECT_THAT(Texts(warnings), IsEmpty()) << "it is to be pruned";
   warnings.Note("aws", {Sent("a", 1)}, With({"a"}));
   warnings.Forget("aws");
-  EXPECT_THAT(Told(warnings), IsEmpty());
+  EXPECT_THAT(Texts(warnings), IsEmpty());
 }
 
 TEST(ServerWarnings, AreTenAtMost) {
   ServerWarnings warnings;
   warnings.Note("aws", {Sent("a", 1'000), Sent("b", 4)}, With({"a", "b"}));
-  auto told = Told(warnings);
+  auto told = Texts(warnings);
   ASSERT_EQ(told.size(), 11u);
   EXPECT_EQ(told[9], "ConfigMap/n/a: is deprecated");
   EXPECT_EQ(told[10], "4 more warnings of the API server");

@@ -1,0 +1,99 @@
+// What a provider's objects look like: workloads, CRDs, and what isn't as it was applied.
+#include "operator/observe/observe.h"
+#include "operator/observe/slim.h"
+
+namespace capi::ops {
+
+void Observer::ObserveCrd(const std::string& name, const kube::ObjectPtr& crd, Fleet& fleet) {
+  if (!crd || !kube::HealthOf(*crd).ok()) fleet.pending_crds.push_back(name);
+  CrdState state = crd ? StateOf(*crd) : CrdState{};
+  if (state.stored.size() <= 1) return;
+  state.migration = migration_of_(name);
+  fleet.unmigrated.push_back(std::move(state));
+}
+
+Status Observer::ReadUncertain(const Context& ctx, const kube::ObjectId& id) {
+  if (!tracks_.IsUncertain(id)) return Ok();
+  auto live = client_.Get(ctx, kube::Builtin(id.kind), id.ns, id.name, {.metadata_only = true});
+  if (!live.ok() && live.code() != Code::kNotFound) return live.error().With(id.ToString());
+  if (!live.ok()) return tracks_.Forget(id), Ok();
+  KeepTrace(*live);
+  tracks_.Expect(id, live->resource_version(), TraceOf(*live).scaled_by);
+  return Ok();
+}
+
+Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key, const kube::Inventory& inventory) {
+  Fleet fleet;
+  for (const auto& [id, entry] : inventory.entries()) {
+    if (entry.stale) continue;
+    auto informer = TRY(Objects(ctx, key, id, entry.version));
+    if (!informer) {
+      fleet.blind = true;
+      continue;
+    }
+    TRY(ReadUncertain(ctx, id));
+    const auto [object, awaited, scaled_by] = tracks_.Read(id, [&] { return informer->Get(id.ns, id.name); });
+    Trace trace = object ? TraceOf(*object) : Trace{};
+    if (IsCrd(id)) ObserveCrd(id.name, object, fleet);
+    if (IsWorkload(id)) {
+      Workload workload = WorkloadOf(id, object);
+      workload.scaled_by = scaled_by.value_or(trace.scaled_by);
+      if (tracks_.Outlived(workload)) workload.terminating = 0;
+      if (object && awaited) {
+        workload.health = {kube::HealthState::kInProgress, "the change was just applied"};
+        workload.awaited = true;
+        workload.at_zero = false;
+      }
+      fleet.workloads.push_back(std::move(workload));
+    }
+    if (awaited || entry.hash.empty()) continue;
+    if (!object) {
+      fleet.drifts.push_back({id, true, {}, {}});
+    } else if (!entry.fields.empty() && trace.fields != entry.fields && !object->deleting()) {
+      fleet.drifts.push_back({id, false, std::move(trace), {}});
+    }
+  }
+  return fleet;
+}
+
+Result<bool> Observer::IsFresh(const Context& ctx, const std::string& key, const std::vector<kube::ObjectId>& ids) {
+  bool some = false;
+  for (const auto& id : ids) {
+    if (!IsCrd(id) && !IsWorkload(id)) continue;
+    some = true;
+    auto informer = IsCrd(id) ? TRY(Crds(ctx, key)) : TRY(Workloads(ctx, key, id.kind));
+    if (informer->Get(id.ns, id.name)) return false;
+  }
+  return some;
+}
+
+Result<bool> Observer::CrdsEstablished(const Context& ctx, const std::string& key, const api::Provider& core) {
+  auto inventory = kube::Inventory::Parse(core.status.inventory);
+  if (!inventory.ok()) return false;
+  auto crds = TRY(Crds(ctx, key));
+  size_t found = 0;
+  for (const auto& [id, entry] : inventory->entries()) {
+    if (!IsCrd(id) || entry.stale) continue;
+    ++found;
+    kube::ObjectPtr crd = crds->Get("", id.name);
+    if (!crd || !kube::HealthOf(*crd).ok()) return false;
+  }
+  return found > 0;
+}
+
+Result<std::optional<CrdState>> Observer::LiveCrd(const Context& ctx, const std::string& key,
+                                                  const kube::Manifest& crd) {
+  auto crds = TRY(Crds(ctx, key));
+  if (kube::ObjectPtr ours = crds->Get("", crd.id.name)) return std::optional<CrdState>(StateOf(*ours));
+  // Without the label: discovery has its kind.
+  auto kind = client_.mapper().For(ctx, {crd.crd_group, crd.crd_kind});
+  if (!kind.ok() && kind.code() == Code::kNotFound) return std::optional<CrdState>();
+  if (!kind.ok() && kind.code() != Code::kUnavailable) return kind.error();
+  auto live = client_.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", crd.id.name);
+  if (!live.ok() && live.code() == Code::kNotFound) return std::optional<CrdState>();
+  if (!live.ok()) return live.error().With(crd.id.ToString());
+  SlimCrd(*live);
+  return std::optional<CrdState>(StateOf(*live));
+}
+
+}  // namespace capi::ops
