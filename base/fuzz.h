@@ -2,7 +2,7 @@
 // fuzz`), the unit tests on a few seeds and on the inputs that once broke it, which lie in fuzz/NAME beside the
 // target's file.
 //
-//   CAPI_FUZZ(yaml, "base", {"a: 1\n", "- &x y\n- *x\n"}) { ... input, a std::string_view ... }
+//   CAPI_FUZZ(yaml, "base/yaml", {"a: 1\n", "- &x y\n- *x\n"}) { ... input, a std::string_view ... }
 #pragma once
 
 #include <cstdint>

@@ -48,7 +48,7 @@ void CheckFields(std::string_view text, const Json& value) {
 }  // namespace
 }  // namespace capi
 
-CAPI_FUZZ(yaml, "base",
+CAPI_FUZZ(yaml, "base/yaml",
           {"a: 1\nb: [x, 'y', \"z\\n\"]\n---\n# c\n- |\n  text\n- >-\n  more\n  text\n",
            "- &x {a: 1}\n- {<<: *x, b: *x}\n", "a: [\n", "? a\n: !!int '7'\n", "%YAML 1.1\n---\n.5e3: ~\n...\n"}) {
   using namespace capi;

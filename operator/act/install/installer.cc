@@ -371,10 +371,12 @@ std::optional<Hold> Installer::ApplyPart(const Context& ctx, Observation& o, con
     if (change.action != kube::Change::Action::kFailed) m.inventory.Put(change.id, change.entry);
   }
   const std::string key = o.provider.id.Key();
-  warnings_.Note(key, changes, m.inventory);
+  bool all_known = warnings_.Note(key, changes, m.inventory);
   done.inventory = m.inventory;
-  done.warnings = m.warnings;
-  warnings_.AddTo(key, *done.warnings);
+  if (all_known || !AreTold(o.provider.status, m.warnings)) {
+    done.warnings = m.warnings;
+    warnings_.AddTo(key, *done.warnings);
+  }
   if (m.forced && applied.ok()) done.handled_reconcile_at = ReconcileAt(o);
   if (!applied.ok()) return NotAccepted(reason::kInstallFailed, applied.error());
   auto fleet = needs_.observer.ObserveFleet(ctx, o.provider.id.Key(), m.inventory);

@@ -2,6 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
+#include "api/reasons.h"
+
 namespace capi::ops {
 namespace {
 
@@ -13,9 +17,10 @@ bool WasSent(const kube::Change& change) {
 
 }  // namespace
 
-void ServerWarnings::Note(const std::string& provider, const std::vector<kube::Change>& changes,
+bool ServerWarnings::Note(const std::string& provider, const std::vector<kube::Change>& changes,
                           const kube::Inventory& inventory) {
   MutexLock lock(mu_);
+  const bool first = !warnings_.contains(provider);
   Warnings& known = warnings_[provider];
   for (const kube::Change& change : changes) {
     if (!WasSent(change)) continue;
@@ -29,7 +34,7 @@ void ServerWarnings::Note(const std::string& provider, const std::vector<kube::C
     const kube::InventoryEntry* entry = inventory.Find(item.first);
     return entry == nullptr || entry->stale;
   });
-  if (known.empty()) warnings_.erase(provider);
+  return !first || std::any_of(changes.begin(), changes.end(), WasSent);
 }
 
 void ServerWarnings::AddTo(const std::string& provider, std::vector<std::string>& warnings) const {
@@ -48,6 +53,13 @@ void ServerWarnings::AddTo(const std::string& provider, std::vector<std::string>
 void ServerWarnings::Forget(const std::string& provider) {
   MutexLock lock(mu_);
   warnings_.erase(provider);
+}
+
+bool AreTold(const api::ProviderStatus& status, const std::vector<std::string>& warnings) {
+  const auto* told = kube::FindCondition(status.conditions, api::condition::kWarnings);
+  if (told == nullptr) return false;
+  return std::all_of(warnings.begin(), warnings.end(),
+                     [&](const std::string& warning) { return told->message.find(warning) != std::string::npos; });
 }
 
 }  // namespace capi::ops

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/reasons.h"
+
 namespace capi::ops {
 namespace {
 
@@ -58,6 +60,22 @@ TEST(ServerWarnings, GoWithTheirObject) {
   warnings.Note("aws", {Sent("a", 1)}, With({"a"}));
   warnings.Forget("aws");
   EXPECT_THAT(Texts(warnings), IsEmpty());
+}
+
+// U10: another process of the operator that sends nothing doesn't know what was warned of, and leaves what is said.
+TEST(ServerWarnings, AfterARestartAreUnknownUntilSomethingIsSent) {
+  ServerWarnings warnings;
+  kube::Inventory all = With({"a"});
+  EXPECT_FALSE(warnings.Note("aws", {Sent("a", 0, Action::kUnchanged)}, all));
+  EXPECT_TRUE(warnings.Note("aws", {Sent("a", 0, Action::kUnchanged)}, all)) << "an input has changed since";
+  EXPECT_TRUE(warnings.Note("other", {Sent("b", 0)}, With({"b"})));
+  api::ProviderStatus status;
+  EXPECT_FALSE(AreTold(status, {}));
+  status.conditions = {
+      {std::string(api::condition::kWarnings), "True", "RenderWarnings", "one; ConfigMap/n/a: two", 1, ""}};
+  EXPECT_TRUE(AreTold(status, {}));
+  EXPECT_TRUE(AreTold(status, {"one"}));
+  EXPECT_FALSE(AreTold(status, {"one", "three"}));
 }
 
 TEST(ServerWarnings, AreTenAtMost) {
