@@ -115,12 +115,30 @@ Result<std::vector<std::string>> UseFinder::UsersIn(const Context& ctx, const st
   return used;
 }
 
+namespace {
+
+// All kinds are read in one pass, and one that fails makes it begin anew: where a server fails now and then, a pass
+// without a failure would hardly ever come. Not what fails slowly, a conversion webhook that isn't there: that keeps.
+Result<ReadObjects> ReadPatiently(kube::Client& client, const Context& ctx, const kube::Object& crd) {
+  constexpr int kTries = 4;
+  constexpr Seconds kSlow{2};
+  const MonoTime begin = ctx.clock->Monotonic();
+  for (int i = 1;; ++i) {
+    auto read = ListReadable(client, ctx, crd);
+    bool again = !read.ok() && read.error().Transient() && i < kTries && ctx.clock->Monotonic() - begin < kSlow;
+    if (!again) return read;
+    TRY(ctx.Check());
+  }
+}
+
+}  // namespace
+
 Result<std::vector<kube::Resource>> UseFinder::KindsInUse(const Context& ctx,
                                                           const std::vector<kube::ObjectPtr>& crds) {
   std::vector<std::pair<kube::Resource, std::vector<kube::ObjectPtr>>> kinds;
   ByUid known;
   for (const auto& crd : crds) {
-    ReadObjects read = TRY(ListReadable(client_, ctx, *crd));
+    ReadObjects read = TRY(ReadPatiently(client_, ctx, *crd));
     std::vector<kube::ObjectPtr> objects;
     for (kube::Object& object : read.items) {
       SlimToOwners(object);

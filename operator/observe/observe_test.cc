@@ -37,6 +37,12 @@ kube::Inventory Inventory(const kube::ObjectId& id) {
   return inventory;
 }
 
+kube::ObjectPtr CrdOfAs() {
+  return std::make_shared<const kube::Object>(*ParseJson(R"({"metadata":{"name":"as.x"},"spec":{"group":"x",
+    "scope":"Cluster","names":{"kind":"A","plural":"as"},"versions":[{"name":"v1","served":true,"storage":true}]},
+    "status":{"storedVersions":["v1"]}})"));
+}
+
 // U11, D1: the server of an aggregated API is away. That hides the drift of its kinds, and holds up nothing else; but
 // discovery that fails tells nothing of anything.
 TEST_F(ObserveTest, AnAggregatedApiThatIsAwayHidesItsKindsAlone) {
@@ -89,9 +95,7 @@ TEST_F(ObserveTest, OfAllCrdsTheirPresenceIsKept) {
 
 // X2: as long as one of the kinds that were in use still is, nothing is read again: the watch tells.
 TEST_F(ObserveTest, WhatIsInUseIsReadOnceAndThenWatched) {
-  auto crd = std::make_shared<const kube::Object>(*ParseJson(R"({"metadata":{"name":"as.x"},"spec":{"group":"x",
-    "scope":"Cluster","names":{"kind":"A","plural":"as"},"versions":[{"name":"v1","served":true,"storage":true}]},
-    "status":{"storedVersions":["v1"]}})"));
+  auto crd = CrdOfAs();
   const Json used = *ParseJson(R"({"metadata":{"name":"a","uid":"u","resourceVersion":"1",
     "labels":{"cluster.x-k8s.io/cluster-name":"c"}}})");
   server_.Has("/apis/x/v1/as", {used});
@@ -110,9 +114,7 @@ TEST_F(ObserveTest, WhatIsInUseIsReadOnceAndThenWatched) {
 
 // X2: the last of them has gone: then all kinds are read once more, since another may be in use by now.
 TEST_F(ObserveTest, WhenNothingIsInUseAllKindsAreReadAgain) {
-  auto crd = std::make_shared<const kube::Object>(*ParseJson(R"({"metadata":{"name":"as.x"},"spec":{"group":"x",
-    "scope":"Cluster","names":{"kind":"A","plural":"as"},"versions":[{"name":"v1","served":true,"storage":true}]},
-    "status":{"storedVersions":["v1"]}})"));
+  auto crd = CrdOfAs();
   server_.Has("/apis/x/v1/as", {});
   for (int i = 1; i <= 2; ++i) {
     auto users = use_.Find(ctx_, kKey, {crd});
@@ -121,6 +123,18 @@ TEST_F(ObserveTest, WhenNothingIsInUseAllKindsAreReadAgain) {
     EXPECT_EQ(server_.listed("/apis/x/v1/as"), i);
   }
   EXPECT_EQ(server_.watched("/apis/x/v1/as"), 0);
+}
+
+// X2, F3: the bug: of seventeen kinds one list failed in nearly every pass, and a removal that had begun never went on.
+TEST_F(ObserveTest, AKindThatCannotBeReadForAMomentIsReadAgain) {
+  auto crd = CrdOfAs();
+  server_.Has("/apis/x/v1/as", {});
+  server_.Fails("/apis/x/v1/as", 3);
+  EXPECT_TRUE(use_.Find(ctx_, kKey, {crd}).ok());
+  EXPECT_EQ(server_.listed("/apis/x/v1/as"), 4);
+  server_.Fails("/apis/x/v1/as", 100);
+  EXPECT_FALSE(use_.Find(ctx_, kKey, {crd}).ok());
+  EXPECT_EQ(server_.listed("/apis/x/v1/as"), 8) << "and then less and less often, as all that fails";
 }
 
 }  // namespace

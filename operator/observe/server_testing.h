@@ -28,6 +28,11 @@ class WatchServer {
     MutexLock lock(mu_);
     collections_[collection] = std::move(objects);
   }
+  // The next lists of the collection are answered with 500.
+  void Fails(const std::string& collection, int times) {
+    MutexLock lock(mu_);
+    failing_[collection] = times;
+  }
   void Answer(const std::string& path, std::string body) {
     MutexLock lock(mu_);
     answers_[path] = std::move(body);
@@ -94,6 +99,10 @@ class WatchServer {
       body = it->second;
     } else if (auto list = collections_.find(path); list != collections_.end() && !watch) {
       ++listed_[path];
+      if (failing_[path] > 0) {
+        --failing_[path];
+        status = 500;
+      }
       body = ToJsonText({{"metadata", {{"resourceVersion", "100"}}}, {"items", list->second}});
     } else {
       status = 404;
@@ -107,7 +116,7 @@ class WatchServer {
   std::map<std::string, std::vector<Json>> collections_;
   std::map<std::string, std::string> answers_;
   std::multimap<std::string, http_testing::Peer*> open_;
-  std::map<std::string, int> watched_, listed_;
+  std::map<std::string, int> watched_, listed_, failing_;
   http_testing::RawServer server_{[this](http_testing::Peer& peer, int) { Serve(peer); }, /*parallel=*/true};
 };
 
