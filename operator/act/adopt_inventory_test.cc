@@ -35,7 +35,7 @@ class Adopting : public ::testing::Test {
     });
     EXPECT_TRUE(server.ok()) << server.error().message;
     server_ = std::move(*server);
-    client_ = std::move(*kube::Client::Connect({.server = "http://" + server_->address()}, {}));
+    client_ = *kube::Client::Connect({.server = "http://" + server_->address()}, {});
   }
 
   void Has(const std::string& path, const std::string& list) {  // "": it may not be read

@@ -30,7 +30,7 @@ class Restoring : public ::testing::Test {
     });
     EXPECT_TRUE(server.ok()) << server.error().message;
     server_ = std::move(*server);
-    client_ = std::move(*kube::Client::Connect({.server = "http://" + server_->address()}, {}));
+    client_ = *kube::Client::Connect({.server = "http://" + server_->address()}, {});
     watches_.emplace(*client_, [](const auto&...) {});
     use_.emplace(*client_, *watches_);
     observer_.emplace(Observer::Needs{*client_, providers_, *watches_, settings_, fights_, *use_, clock_,

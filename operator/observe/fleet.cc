@@ -32,7 +32,8 @@ Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key,
       continue;
     }
     TRY(ReadUncertain(ctx, id));
-    const auto [object, awaited, scaled_by] = tracks_.Read(id, [&] { return informer->Get(id.ns, id.name); });
+    const auto [object, awaited, scaled_by] =
+        tracks_.Read(id, [&informer, &id = id] { return informer->Get(id.ns, id.name); });
     Trace trace = object ? TraceOf(*object) : Trace{};
     if (IsCrd(id)) ObserveCrd(id.name, object, fleet);
     if (IsWorkload(id)) {

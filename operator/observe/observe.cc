@@ -21,13 +21,13 @@ Observer::Observer(Needs needs)
       cache_(needs.cache),
       watches_(needs.watches),
       settings_(needs.settings),
-      rendered_inputs_(std::move(needs.rendered_inputs)),
       fights_(needs.fights),
       use_(needs.use),
-      migration_of_(std::move(needs.migration_of)),
       clock_(needs.clock),
       tracks_(needs.clock),
       just_stored_(needs.clock),
+      migration_of_(std::move(needs.migration_of)),
+      rendered_inputs_(std::move(needs.rendered_inputs)),
       unlisted_(std::move(needs.unlisted)) {}
 
 Result<std::shared_ptr<kube::Informer>> Observer::Crds(const Context& ctx, const std::string& key) {

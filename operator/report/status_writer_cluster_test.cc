@@ -42,7 +42,7 @@ spec: {{version: {}}}
 
   Context ctx_ = Context{}.WithTimeout(Seconds(30));
   ProviderCache cache_{[](const ProviderCache::Change&) {}};
-  const SecretMasks masks_;
+  SecretMasks masks_;
   std::unique_ptr<StatusWriter> writer_;
 };
 

@@ -21,7 +21,7 @@ class MapServer {
     auto server = http::Server::Start({}, [this](const http::ServerRequest& request) { return Answer(request); });
     EXPECT_TRUE(server.ok()) << server.error().message;
     server_ = std::move(*server);
-    client = std::move(*kube::Client::Connect({.server = "http://" + server_->address()}, {}));
+    client = *kube::Client::Connect({.server = "http://" + server_->address()}, {});
   }
 
   void Take(int writes) {
