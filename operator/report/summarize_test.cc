@@ -5,34 +5,16 @@
 
 #include "api/reasons.h"
 #include "operator/decide/testing_fleet.h"
+#include "operator/report/summarize_testing.h"
 
 namespace capi::ops {
 namespace {
 
+using testing::Applied;
+using testing::Get;
 using ::testing::HasSubstr;
 using testing::Observed;
-
-const kube::Condition* Get(const api::ProviderStatus& status, std::string_view type) {
-  return kube::FindCondition(status.conditions, type);
-}
-
-std::string StatusOf(const api::ProviderStatus& status, std::string_view type) {
-  const auto* condition = Get(status, type);
-  return condition == nullptr ? "" : condition->status;
-}
-
-Done Applied() {
-  Done done;
-  done.applied = "digest";
-  done.installed_version = "v1.12.0";
-  done.contract = "v1beta2";
-  done.release_digest = "sha256:1";
-  done.rollout = api::HistoryEntry{"v1.12.0", "v1beta2", "sha256:1"};
-  done.rollout->outcome = "RollingOut";
-  done.rollout->inputs = "digest";
-  done.fleet.emplace();
-  return done;
-}
+using testing::StatusOf;
 
 TEST(Summarize, ReadyIsTheSummary) {
   Observation o = Observed();

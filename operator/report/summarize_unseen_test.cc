@@ -6,32 +6,15 @@
 #include "operator/decide/testing_fleet.h"
 #include "operator/report/next_pass.h"
 #include "operator/report/summarize.h"
+#include "operator/report/summarize_testing.h"
 
 namespace capi::ops {
 namespace {
 
+using testing::Applied;
+using testing::Get;
 using testing::Observed;
-
-const kube::Condition* Get(const api::ProviderStatus& status, std::string_view type) {
-  return kube::FindCondition(status.conditions, type);
-}
-
-std::string StatusOf(const api::ProviderStatus& status, std::string_view type) {
-  const auto* condition = Get(status, type);
-  return condition == nullptr ? "" : condition->status;
-}
-
-Done Applied() {
-  Done done;
-  done.applied = "digest";
-  done.installed_version = "v1.12.0";
-  done.contract = "v1beta2";
-  done.rollout = api::HistoryEntry{"v1.12.0", "v1beta2", "sha256:1"};
-  done.rollout->outcome = "RollingOut";
-  done.rollout->inputs = "digest";
-  done.fleet.emplace();
-  return done;
-}
+using testing::StatusOf;
 
 // F1, F5, F6: a message has a time where there is one to keep, and else says what is looked at again, and when.
 TEST(Summarize, WordsAreWhatHappens) {
