@@ -43,7 +43,7 @@ class CommandLine {
                     "Path or URL (http, https) of the configuration file; without it "
                     "$XDG_CONFIG_HOME/cluster-api/clusterctl.yaml, where there is one");
     app_.add_option("-v,--v", global_.verbosity,
-                    "How much to say on standard error, 0 to 5; goes before CLUSTERCTL_LOG_LEVEL");
+                    "How much to say on standard error, 0 to 5; takes precedence over CLUSTERCTL_LOG_LEVEL");
     TakeLast(app_);
     AddVersion();
     AddGenerate();
