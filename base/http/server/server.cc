@@ -255,12 +255,13 @@ class Server::Impl {
     }
   }
 
+  // The certificate's of now.
+  TlsContext Tls() {
+    MutexLock lock(mu_);
+    return tls_;
+  }
+
   void Accept(MonoTime now) {
-    TlsContext tls;
-    {
-      MutexLock lock(mu_);
-      tls = tls_;
-    }
     // All who wait: among them is the probe. Most have sent their request by now, and are listened to at once.
     for (size_t i = 0; i < limits_.connections; ++i) {
       auto next = Full() ? NextToGo(0) : clients_.end();
@@ -269,6 +270,8 @@ class Server::Impl {
       if (!accepted.ok()) return MakeRoom(now);
       if (!*accepted) return;
       if (next != clients_.end()) clients_.erase(next);
+      // Asked for each, after it came: who comes after a change of the certificate gets the new one.
+      TlsContext tls = Tls();
       clients_.push_back({std::make_unique<ServerConnection>(**accepted, tls.get(), limits_, now), ++turn_});
       Step(clients_.back(), now);
       held_ += clients_.back().connection->held();
