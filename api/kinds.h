@@ -12,6 +12,7 @@ namespace capi::api {
 
 inline constexpr std::string_view kGroup = "operator.cluster.x-k8s.io";
 inline constexpr std::string_view kVersion = "v1alpha2";
+inline constexpr std::string_view kOldVersion = "v1alpha1";  // served for four kinds, converted by our webhook
 
 enum class ProviderType { kCore, kBootstrap, kControlPlane, kInfrastructure, kIpam, kRuntimeExtension, kAddon };
 

@@ -62,6 +62,12 @@ void ReadManager(const FieldReader& r, ManagerSpec& out) {
 void ReadContainer(const FieldReader& r, ContainerSpec& out) {
   r.Read("name", out.name);
   r.Read("imageUrl", out.image);
+  r.Object("image", [&](const FieldReader& i) {
+    ImageParts& parts = out.image_parts.emplace();
+    i.Read("repository", parts.repository);
+    i.Read("name", parts.name);
+    i.Read("tag", parts.tag);
+  });
   r.Read("args", out.args);
   r.ReadObjects("env", out.env);
   r.List("env", [](const FieldReader& e) {

@@ -50,9 +50,16 @@ struct ManagerSpec {
   bool operator==(const ManagerSpec&) const = default;
 };
 
+// Parts of an image's name that replace those of the release; "" leaves the release's.
+struct ImageParts {
+  std::string repository, name, tag;
+  bool operator==(const ImageParts&) const = default;
+};
+
 struct ContainerSpec {
   std::string name;
-  std::optional<std::string> image;  // imageUrl
+  std::optional<std::string> image;            // imageUrl
+  std::optional<ImageParts> image_parts = {};  // image; not beside imageUrl
   std::map<std::string, std::string> args;
   std::optional<Json> env;  // a list
   std::optional<Json> resources;

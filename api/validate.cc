@@ -147,12 +147,17 @@ void CheckManager(const std::optional<ManagerSpec>& manager, const std::string& 
   }
 }
 
-void CheckContainers(const std::vector<ContainerSpec>& containers, const std::string& path, Errors& out) {
-  for (size_t i = 0; i < containers.size(); ++i) {
-    if (!containers[i].name.empty()) continue;
-    out.push_back(
-        {Kind::kRequired, fmt::format("{}[{}].name", path, i), "", "name of the container", reason::kInvalidSpec});
+void CheckContainer(const ContainerSpec& container, const std::string& path, Errors& out) {
+  if (container.name.empty()) {
+    out.push_back({Kind::kRequired, path + ".name", "", "name of the container", reason::kInvalidSpec});
   }
+  if (container.image && container.image_parts) {
+    out.push_back({Kind::kForbidden, path + ".image", "", "can't be set beside imageUrl", reason::kInvalidSpec});
+  }
+}
+
+void CheckContainers(const std::vector<ContainerSpec>& containers, const std::string& path, Errors& out) {
+  for (size_t i = 0; i < containers.size(); ++i) CheckContainer(containers[i], fmt::format("{}[{}]", path, i), out);
 }
 
 void CheckDeployment(const std::optional<DeploymentSpec>& deployment, const std::string& path, Errors& out) {

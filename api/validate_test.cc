@@ -57,7 +57,6 @@ TEST(Validate, Table) {
   struct Case {
     std::string_view spec, text, reason;
   };
-  constexpr std::string_view kAws = "InfrastructureProvider";
   const Case cases[] = {
       {"{}", "", ""},
       {"{version: v2.0.0, fetchConfig: {url: ''}}", "", ""},
@@ -90,6 +89,8 @@ TEST(Validate, Table) {
        "spec.manager.webhook.port: Invalid value: \"65536\": must be between 0 and 65535", "InvalidSpec"},
       {"{deployment: {replicas: -1}}",
        "spec.deployment.replicas: Invalid value: \"-1\": must be greater than or equal to 0", "InvalidSpec"},
+      {"{deployment: {containers: [{name: a, image: {tag: v1}, imageUrl: b}]}}",
+       "spec.deployment.containers[0].image: Forbidden: can't be set beside imageUrl", "InvalidSpec"},
       {"{additionalDeployments: {x: {deployment: {containers: [{name: a}, {}]}}}}",
        "spec.additionalDeployments[x].deployment.containers[1].name: Required value: name of the container",
        "InvalidSpec"},
@@ -111,7 +112,7 @@ TEST(Validate, Table) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.spec);
-    auto errors = Validate(Make(kAws, "aws", c.spec), true);
+    auto errors = Validate(Make("InfrastructureProvider", "aws", c.spec), true);
     if (c.text.empty()) {
       EXPECT_THAT(Texts(errors), IsEmpty());
       continue;

@@ -31,6 +31,22 @@ spec:
 ```
 
 Conditions and their reasons are on a page of their own: [reasons.md](reasons.md).
+
+## Version v1alpha1
+
+`CoreProvider`, `BootstrapProvider`, `ControlPlaneProvider` and `InfrastructureProvider` are served at `{}` too: all fields
+of this page, some of them in other words. The operator's webhook converts them, and nothing is lost on the way: who
+writes `v1alpha1` reads what he wrote. The API server warns that the version is deprecated.
+
+| v1alpha1 | v1alpha2 |
+| --- | --- |
+| `secretName`, `secretNamespace` | `configSecret.name`, `configSecret.namespace` |
+| `deployment.containers[].image`, a text | `deployment.containers[].imageUrl` |
+| `deployment.containers[].image`, with any of `repository`, `name` and `tag` | the same |
+| `manager.metricsAddress` | `manager.metrics.bindAddress` |
+| `syncPeriod: 660`, a number of seconds in any duration | `syncPeriod: 660s` |
+| `args: {{awscluster-concurrency: 12}}`, numbers and switches, names without dashes | `args: {{"--awscluster-concurrency": "12"}}` |
+| `status.conditions[].severity` | none: `Error` is told of each condition that is `False` |
 )";
 
 struct AnnotationInfo {
@@ -115,8 +131,8 @@ std::string Annotations() {
 }  // namespace
 
 std::string ApiMarkdown() {
-  return fmt::format(fmt::runtime(kIntroduction), kGroup, kVersion, kGroup, kVersion) + Kinds() + Annotations() +
-         Table("Spec", schema::Spec()) + Table("Status", schema::Status());
+  return fmt::format(fmt::runtime(kIntroduction), kGroup, kVersion, kGroup, kVersion, kOldVersion) + Kinds() +
+         Annotations() + Table("Spec", schema::Spec()) + Table("Status", schema::Status());
 }
 
 }  // namespace capi::api

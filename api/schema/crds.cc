@@ -44,29 +44,55 @@ std::string_view Description(ProviderType type) {
   return "";
 }
 
+Json Version(const ProviderKind& kind, ApiVersion version) {
+  bool current = version == ApiVersion::kV1Alpha2;
+  Json out = {{"name", current ? kVersion : kOldVersion},
+              {"served", true},
+              {"storage", current},
+              {"subresources", {{"status", Json::object()}}},
+              {"additionalPrinterColumns", PrinterColumns()},
+              {"schema", {{"openAPIV3Schema", ProviderSchema(Description(kind.type), version)}}}};
+  if (!current) {
+    out["deprecated"] = true;
+    out["deprecationWarning"] =
+        fmt::format("{}/{} {} is deprecated; write it as {}/{}", kGroup, kOldVersion, kind.kind, kGroup, kVersion);
+  }
+  return out;
+}
+
+// Where the manifests have our webhook. What the operator that serves it is trusted by, it writes there itself.
+Json Conversion() {
+  Json service = {{"namespace", kOperatorNamespace}, {"name", kWebhookService}, {"path", "/convert"}, {"port", 443}};
+  return {{"strategy", "Webhook"},
+          {"webhook", {{"conversionReviewVersions", {"v1"}}, {"clientConfig", {{"service", std::move(service)}}}}}};
+}
+
 }  // namespace
 
+bool HasOldVersion(ProviderType type) {
+  return type == ProviderType::kCore || type == ProviderType::kBootstrap || type == ProviderType::kControlPlane ||
+         type == ProviderType::kInfrastructure;
+}
+
 Json CustomResourceDefinition(const ProviderKind& kind) {
-  Json version = {{"name", kVersion},
-                  {"served", true},
-                  {"storage", true},
-                  {"subresources", {{"status", Json::object()}}},
-                  {"additionalPrinterColumns", PrinterColumns()},
-                  {"schema", {{"openAPIV3Schema", ProviderSchema(Description(kind.type))}}}};
   Json names = {{"kind", kind.kind},
                 {"listKind", std::string(kind.kind) + "List"},
                 {"plural", kind.plural},
                 {"singular", ToLower(kind.kind)},
                 {"shortNames", {kind.short_name}},
                 {"categories", {"capi-providers", "cluster-api-operator"}}};
+  Json spec = {{"group", kGroup},
+               {"scope", "Namespaced"},
+               {"names", std::move(names)},
+               {"versions", Json::array({Version(kind, ApiVersion::kV1Alpha2)})}};
+  if (HasOldVersion(kind.type)) {
+    spec["versions"].push_back(Version(kind, ApiVersion::kV1Alpha1));
+    spec["conversion"] = Conversion();
+  }
   return {{"apiVersion", "apiextensions.k8s.io/v1"},
           {"kind", "CustomResourceDefinition"},
           {"metadata", {{"name", fmt::format("{}.{}", kind.plural, kGroup)}}},
-          {"spec",
-           {{"group", kGroup},
-            {"scope", "Namespaced"},
-            {"names", std::move(names)},
-            {"versions", Json::array({std::move(version)})}}}};
+          {"spec", std::move(spec)}};
 }
 
 }  // namespace capi::api

@@ -6,6 +6,13 @@
 
 namespace capi::api {
 
+// Where manifests/ installs the operator, and the Service in front of its webhooks.
+inline constexpr std::string_view kOperatorNamespace = "capi-operator-system";
+inline constexpr std::string_view kWebhookService = "capi-operator-webhook-service";
+
+// Whether there is a v1alpha1 of this kind: the first four.
+bool HasOldVersion(ProviderType type);
+
 Json CustomResourceDefinition(const ProviderKind& kind);
 
 }  // namespace capi::api

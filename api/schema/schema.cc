@@ -19,6 +19,19 @@ Json Integer(std::string_view description) { return Typed("integer", description
 Json Long(std::string_view description) { return With(Typed("integer", description), {{"format", "int64"}}); }
 Json Duration(std::string_view description) { return Typed("string", description); }
 
+Json Duration(std::string_view description, ApiVersion version) {
+  if (version == ApiVersion::kV1Alpha2) return Duration(description);
+  return {{"anyOf", Json::array({{{"type", "integer"}}, {{"type", "string"}}})},
+          {"x-kubernetes-int-or-string", true},
+          {"description", std::string(description) + " A number means seconds."}};
+}
+
+Json Arguments(std::string_view description, ApiVersion version) {
+  if (version == ApiVersion::kV1Alpha2) return MapOf(description, Text("Value of the argument."));
+  return MapOf(std::string(description) + " Dashes that a key lacks are added.",
+               Any("Value of the argument: a text, a whole number, true or false."));
+}
+
 Json Quantity(std::string_view description) {
   return {{"anyOf", Json::array({{{"type", "integer"}}, {{"type", "string"}}})},
           {"pattern", kQuantityPattern},
@@ -28,6 +41,10 @@ Json Quantity(std::string_view description) {
 
 Json Free(std::string_view description) {
   return With(Typed("object", description), {{"x-kubernetes-preserve-unknown-fields", true}});
+}
+
+Json Any(std::string_view description) {
+  return {{"description", description}, {"x-kubernetes-preserve-unknown-fields", true}};
 }
 
 Json Object(std::string_view description, const Fields& fields, const std::vector<std::string>& required) {
@@ -81,12 +98,12 @@ Json Reference(std::string_view description, std::string_view name, std::string_
 
 }  // namespace schema
 
-Json ProviderSchema(std::string_view description) {
+Json ProviderSchema(std::string_view description, ApiVersion version) {
   return schema::Object(description, {{"apiVersion", schema::Text("Version of the schema of this object.")},
                                       {"kind", schema::Text("Kind of this object.")},
                                       {"metadata", {{"type", "object"}}},  // the API server allows no description here
-                                      {"spec", schema::Spec()},
-                                      {"status", schema::Status()}});
+                                      {"spec", schema::Spec(version)},
+                                      {"status", schema::Status(version)}});
 }
 
 }  // namespace capi::api

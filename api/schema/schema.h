@@ -11,8 +11,11 @@
 
 namespace capi::api {
 
-// Version v1alpha2 of any of the kinds; they differ only in `kind` and its description.
-Json ProviderSchema(std::string_view description);
+// v1alpha1 says the same as v1alpha2, in the words of the operator's first proposal (api/conversion/convert.h).
+enum class ApiVersion { kV1Alpha1, kV1Alpha2 };
+
+// Any of the kinds; they differ only in `kind` and its description.
+Json ProviderSchema(std::string_view description, ApiVersion version = ApiVersion::kV1Alpha2);
 
 namespace schema {
 
@@ -26,6 +29,7 @@ Json Long(std::string_view description);      // int64
 Json Duration(std::string_view description);  // "1h0m5s"
 Json Quantity(std::string_view description);  // "100m", "128Mi", 1
 Json Free(std::string_view description);      // an object of core/v1, too large to repeat; nothing is pruned
+Json Any(std::string_view description);       // a value of any type: a schema can't name several
 Json Object(std::string_view description, const Fields& fields, const std::vector<std::string>& required = {});
 Json MapOf(std::string_view description, Json values);
 Json ListOf(std::string_view description, Json items);
@@ -41,11 +45,16 @@ Json Rule(Json schema, std::string_view cel, std::string_view message);
 Json LabelSelector(std::string_view description);
 Json Reference(std::string_view description, std::string_view name, std::string_view ns);
 
+// A duration, where v1alpha1 takes a number of seconds too.
+Json Duration(std::string_view description, ApiVersion version);
+// Arguments by their names; v1alpha1 takes numbers and switches for values, and names without dashes.
+Json Arguments(std::string_view description, ApiVersion version);
+
 // Parts of ProviderSchema, one file each.
-Json Manager();
-Json Deployment();
-Json Spec();
-Json Status();
+Json Manager(ApiVersion version);
+Json Deployment(ApiVersion version);
+Json Spec(ApiVersion version = ApiVersion::kV1Alpha2);
+Json Status(ApiVersion version = ApiVersion::kV1Alpha2);
 
 }  // namespace schema
 }  // namespace capi::api

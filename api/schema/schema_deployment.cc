@@ -61,16 +61,40 @@ Json Resources() {
                  {"requests", MapOf("What the container needs at least.", Quantity("An amount."))}});
 }
 
-Json Container() {
-  return Object("One container, found by its name.",
-                {{"name", Text("Name of the container in the release.")},
-                 {"imageUrl", Text("Image, with registry and tag or digest.")},
-                 {"args", MapOf("Arguments to set, keys with their dashes; one that the release has is replaced.",
-                                Text("Value of the argument."))},
-                 {"env", Env()},
-                 {"resources", Resources()},
-                 {"command", ListOf("Entry point; an empty list clears that of the release.", Text("One word."))}},
-                {"name"});
+constexpr std::string_view kParts = "Parts of the image's name that replace those of the release.";
+
+Json ImageParts() {
+  return Object(
+      kParts,
+      {{"repository", Text("Registry and path, like registry.example.com/mirror.")},
+       {"name", Text("Name of the image, the last part of its path; the digest of the release's image goes with it.")},
+       {"tag", Text("Tag; the digest of the release's image goes with it.")}});
+}
+
+// v1alpha1 has one field for both. What else is in the object, the conversion refuses.
+Json Image() {
+  return Any(
+      "Image, with registry and tag or digest; or as an object with any of repository, name and tag, which replace "
+      "those of the release's image.");
+}
+
+Json Container(ApiVersion version) {
+  Json container = Object(
+      "One container, found by its name.",
+      {{"name", Text("Name of the container in the release.")},
+       {"args", Arguments("Arguments to set, keys with their dashes; one that the release has is replaced.", version)},
+       {"env", Env()},
+       {"resources", Resources()},
+       {"command", ListOf("Entry point; an empty list clears that of the release.", Text("One word."))}},
+      {"name"});
+  if (version == ApiVersion::kV1Alpha1) {
+    container["properties"]["image"] = Image();
+    return container;
+  }
+  container["properties"]["imageUrl"] = Text("Image, with registry and tag or digest.");
+  container["properties"]["image"] = ImageParts();
+  return Rule(std::move(container), "!(has(self.image) && has(self.imageUrl))",
+              "Cannot set both 'image' and 'imageUrl'");
 }
 
 Json Tolerations() {
@@ -115,15 +139,15 @@ Json Strategy() {
 
 }  // namespace
 
-Json Deployment() {
+Json Deployment(ApiVersion version) {
   return Object(
       "Settings of the provider's Deployment. A field that is not set leaves what the release says.",
       {{"replicas", With(Integer("How many pods run."), {{"minimum", 0}})},
        {"nodeSelector", MapOf("Labels that a node must have; replaces those of the release.", Text("A value."))},
        {"tolerations", Tolerations()},
        {"affinity", Free("Affinity of the pods (core/v1 Affinity); replaces that of the release.")},
-       {"containers", ListByKey("Containers to change.", Container(), {"name"})},
-       {"initContainers", ListByKey("Init containers to change.", Container(), {"name"})},
+       {"containers", ListByKey("Containers to change.", Container(version), {"name"})},
+       {"initContainers", ListByKey("Init containers to change.", Container(version), {"name"})},
        {"serviceAccountName", Text("ServiceAccount that the pods run as.")},
        {"imagePullSecrets", PullSecrets()},
        {"labels", MapOf("Labels to add to Deployment and pods.", Text("A value."))},

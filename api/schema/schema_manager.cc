@@ -4,15 +4,16 @@
 namespace capi::api::schema {
 namespace {
 
-Json LeaderElection() {
-  return Object("Leader election of the manager.",
-                {{"leaderElect", Flag("Whether managers elect a leader, so that several replicas can run.")},
-                 {"leaseDuration", Duration("How long a lease is good for when it is not renewed.")},
-                 {"renewDeadline", Duration("How long the leader tries to renew its lease before it gives up.")},
-                 {"retryPeriod", Duration("How long to wait between two tries to get or renew the lease.")},
-                 {"resourceLock", Text("Type of the lock: leases, which every manager uses.")},
-                 {"resourceName", Text("Name of the lease.")},
-                 {"resourceNamespace", Text("Namespace of the lease.")}});
+Json LeaderElection(ApiVersion version) {
+  return Object(
+      "Leader election of the manager.",
+      {{"leaderElect", Flag("Whether managers elect a leader, so that several replicas can run.")},
+       {"leaseDuration", Duration("How long a lease is good for when it is not renewed.", version)},
+       {"renewDeadline", Duration("How long the leader tries to renew its lease before it gives up.", version)},
+       {"retryPeriod", Duration("How long to wait between two tries to get or renew the lease.", version)},
+       {"resourceLock", Text("Type of the lock: leases, which every manager uses.")},
+       {"resourceName", Text("Name of the lease.")},
+       {"resourceNamespace", Text("Namespace of the lease.")}});
 }
 
 Json Controller() {
@@ -47,14 +48,15 @@ Json Webhook() {
 
 }  // namespace
 
-Json Manager() {
+Json Manager(ApiVersion version) {
   Json manager = Object(
       "Settings of the provider's manager. They become flags and probes of its container; a field that is not set "
       "leaves what the release says.",
-      {{"syncPeriod", Duration("How often all objects are reconciled again.")},
-       {"leaderElection", LeaderElection()},
+      {{"syncPeriod", Duration("How often all objects are reconciled again.", version)},
+       {"leaderElection", LeaderElection(version)},
        {"cacheNamespace", Text("The only namespace that the manager watches; all when not set.")},
-       {"gracefulShutDown", Duration("How long to wait for workers at shutdown. No manager has a flag for it.")},
+       {"gracefulShutDown",
+        Duration("How long to wait for workers at shutdown. No manager has a flag for it.", version)},
        {"controller", Controller()},
        {"metrics", Metrics()},
        {"health", Health()},
@@ -65,11 +67,17 @@ Json Manager() {
        {"verbosity", With(Integer("Verbosity of the logs."), {{"default", 1}, {"minimum", 0}})},
        {"featureGates",
         MapOf("Features to turn on or off; merged into those of the release.", Flag("Whether the feature is on."))},
-       {"additionalArgs", MapOf("More arguments of the container, keys with their dashes; an argument that is there "
-                                "already is an error.",
-                                Text("Value of the argument."))},
+       {"additionalArgs", Arguments("More arguments of the container, keys with their dashes; an argument that is "
+                                    "there already is an error.",
+                                    version)},
        {"debug", Flag("Debug the manager: verbosity 5 and a profiler at localhost:6060. The other fields of manager "
                       "can not change while this is true.")}});
+  if (version == ApiVersion::kV1Alpha1) {
+    manager["properties"]["metricsAddress"] = Text("The same as metrics.bindAddress.");
+    manager =
+        Rule(std::move(manager), "!(has(self.metricsAddress) && has(self.metrics) && has(self.metrics.bindAddress))",
+             "metricsAddress and metrics.bindAddress are the same field: set one of them");
+  }
   return Rule(std::move(manager),
               "!(has(oldSelf.debug) && oldSelf.debug && has(self.debug) && self.debug) || self == oldSelf",
               "manager can not change while debug is true; set debug to false first");

@@ -73,23 +73,23 @@ Json Rollout() {
                                     {{"enum", {"Hold", "Rollback"}}})}});
 }
 
-Json AdditionalDeployments() {
-  Json one = Object("Overrides of one Deployment.", {{"manager", Manager()}, {"deployment", Deployment()}});
+Json AdditionalDeployments(ApiVersion version) {
+  Json one =
+      Object("Overrides of one Deployment.", {{"manager", Manager(version)}, {"deployment", Deployment(version)}});
   return MapOf("Overrides of further Deployments of the release, by the name of the Deployment.", std::move(one));
 }
 
 }  // namespace
 
-Json Spec() {
+Json Spec(ApiVersion version) {
   Json spec = Object(
       "What the provider is to be.",
       {{"version", Text("Version of the release, like v1.2.3. When not set, the newest stable version that fits is "
                         "chosen once and written here.")},
        {"paused", Flag("Scale all workloads of the provider to zero, and stop correcting drift.")},
-       {"manager", Manager()},
-       {"deployment", Deployment()},
-       {"additionalDeployments", AdditionalDeployments()},
-       {"configSecret", SecretReference("Secret with the variables of the release, one key each.")},
+       {"manager", Manager(version)},
+       {"deployment", Deployment(version)},
+       {"additionalDeployments", AdditionalDeployments(version)},
        {"fetchConfig", FetchConfig()},
        {"additionalManifests", Reference("ConfigMap with more objects to apply with the release, under key manifests.",
                                          "Name of the ConfigMap.", kOwnNamespace)},
@@ -98,6 +98,12 @@ Json Spec() {
                                   Text("One patch."))},
        {"patches", Patches()},
        {"rollout", Rollout()}});
+  if (version == ApiVersion::kV1Alpha1) {
+    spec["properties"]["secretName"] = Text("Name of the Secret with the variables of the release, one key each.");
+    spec["properties"]["secretNamespace"] = Text(kOwnNamespace);
+  } else {
+    spec["properties"]["configSecret"] = SecretReference("Secret with the variables of the release, one key each.");
+  }
   return Rule(std::move(spec), "!(has(self.manifestPatches) && has(self.patches))",
               "Cannot set both 'patches' and 'manifestPatches'");
 }

@@ -4,7 +4,14 @@
 namespace capi::api::schema {
 namespace {
 
-Json Conditions() {
+// Conditions that operators of the first version stored have a severity, and no reason where all is well.
+Json OldCondition(Json condition) {
+  condition["properties"]["severity"] = Text("How bad it is that status is False: Error, Warning or Info.");
+  condition["required"] = {"lastTransitionTime", "status", "type"};
+  return condition;
+}
+
+Json Conditions(ApiVersion version) {
   Json condition =
       Object("One condition.",
              {{"type", With(Text("What it is about."),
@@ -19,7 +26,9 @@ Json Conditions() {
               {"observedGeneration", With(Long("Generation of the object that was looked at."), {{"minimum", 0}})},
               {"lastTransitionTime", With(Text("When status changed last."), {{"format", "date-time"}})}},
              {"lastTransitionTime", "message", "reason", "status", "type"});
-  return ListByKey("How the provider is.", std::move(condition), {"type"});
+  if (version == ApiVersion::kV1Alpha1) condition = OldCondition(std::move(condition));
+  return ListByKey("What is the case and what isn't, one condition each; Ready sums them up.", std::move(condition),
+                   {"type"});
 }
 
 Json Inventory() {
@@ -56,15 +65,15 @@ Json History() {
 
 }  // namespace
 
-Json Status() {
-  return Object("How the provider is.",
+Json Status(ApiVersion version) {
+  return Object("What the operator found and did; written by the operator alone.",
                 {{"installedVersion", Text("Version that is installed.")},
                  {"contract", Text("Cluster API contract of the installed version.")},
                  {"desiredVersion", Text("Version whose contract desiredContract is; not set when it is installed.")},
                  {"desiredContract",
                   Text("Contract of spec.version while it waits to be installed: the other providers judge by it.")},
                  {"observedGeneration", Long("Generation of the object that the status is about.")},
-                 {"conditions", Conditions()},
+                 {"conditions", Conditions(version)},
                  {"inventory", Inventory()},
                  {"applied", Text("Digest of all inputs of the last complete apply.")},
                  {"history", History()},

@@ -41,10 +41,13 @@ void Walk(const Json& schema, const std::string& path, const Visit& visit) {
 
 TEST(Schema, EveryFieldHasATypeAndADescription) {
   int fields = 0;
-  for (const Json& part : {schema::Spec(), schema::Status()}) {
+  constexpr auto kOld = ApiVersion::kV1Alpha1;
+  for (const Json& part : {schema::Spec(), schema::Status(), schema::Spec(kOld), schema::Status(kOld)}) {
     Walk(part, "", [&](const std::string& path, const Json& s) {
       ++fields;
-      EXPECT_TRUE(s.contains("type") || s.contains("x-kubernetes-int-or-string")) << path;
+      EXPECT_TRUE(s.contains("type") || s.contains("x-kubernetes-int-or-string") ||
+                  s.contains("x-kubernetes-preserve-unknown-fields"))
+          << path;
       std::string description = GetString(s, {"description"});
       EXPECT_TRUE(description.ends_with('.')) << path << ": " << description;
       return true;
@@ -145,9 +148,12 @@ TEST(Crds, NamesFollowTheKinds) {
     EXPECT_EQ(names["listKind"], std::string(kind.kind) + "List");
     EXPECT_EQ(names["shortNames"], Json::array({std::string(kind.short_name)}));
     EXPECT_EQ(names["categories"].size(), 2u);
-    EXPECT_EQ(crd["spec"]["versions"].size(), 1u);
-    EXPECT_FALSE(crd["spec"].contains("conversion"));
-    EXPECT_FALSE(GetString(crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"], {"description"}).empty());
+    EXPECT_EQ(crd["spec"]["versions"].size(), HasOldVersion(kind.type) ? 2u : 1u);
+    EXPECT_EQ(crd["spec"].contains("conversion"), HasOldVersion(kind.type));
+    for (const Json& version : crd["spec"]["versions"]) {
+      EXPECT_EQ(version["storage"], version["name"] == std::string(kVersion));
+      EXPECT_FALSE(GetString(version["schema"]["openAPIV3Schema"], {"description"}).empty());
+    }
   }
 }
 

@@ -256,6 +256,39 @@ deployment:
   EXPECT_EQ(pod["initContainers"][0]["args"], Json::array({"--fast=yes"}));
 }
 
+// I9: parts of an image's name replace those of the release's; a digest stays where the image is the same one.
+TEST(CustomiseDeployment, PartsOfTheImage) {
+  struct Case {
+    std::string_view release, parts, want;
+  };
+  const std::string digest = "@sha256:" + std::string(64, 'a'), digested = "r.io/a/b:v1" + digest;
+  const std::string mirrored = "m.io:5000/x/b:v1" + digest;
+  const Case cases[] = {
+      {"r.io/a/b:v1", "{}", "r.io/a/b:v1"},
+      {"r.io/a/b:v1", "{tag: v2}", "r.io/a/b:v2"},
+      {"r.io/a/b:v1", "{name: c}", "r.io/a/c:v1"},
+      {"r.io/a/b:v1", "{repository: 'm.io:5000/x'}", "m.io:5000/x/b:v1"},
+      {"r.io/a/b:v1", "{repository: m.io, name: c, tag: v2}", "m.io/c:v2"},
+      {digested, "{repository: 'm.io:5000/x'}", mirrored},
+      {digested, "{tag: v2}", "r.io/a/b:v2"},
+      {digested, "{name: c}", "r.io/a/c:v1"},
+      {"nginx:1", "{tag: '2'}",
+       "spec.deployment.containers[0].image: the release's image \"nginx:1\": repository name"},
+      {"r.io/a/b:v1", "{tag: 'v 2'}", "spec.deployment.containers[0].image: \"r.io/a/b:v 2\": invalid reference"},
+      {"r.io/a/b:v1", "{name: c/B}", "spec.deployment.containers[0].image: \"r.io/a/c/B:v1\": invalid reference"},
+  };
+  for (const auto& c : cases) {
+    auto objects = Manager("--x");
+    objects[0].json()["spec"]["template"]["spec"]["containers"][1]["image"] = c.release;
+    std::vector<std::string> warnings;
+    auto spec = Spec(fmt::format("{{deployment: {{containers: [{{name: manager, image: {}}}]}}}}", c.parts));
+    auto done = Customise(objects, spec, nullptr, warnings);
+    std::string got = done.ok() ? GetString(objects[0].json()["spec"]["template"]["spec"]["containers"][1], {"image"})
+                                : done.error().message;
+    EXPECT_THAT(got, testing::StartsWith(std::string(c.want))) << c.release << " " << c.parts;
+  }
+}
+
 TEST(CustomiseDeployment, RefusalsNameTheField) {
   struct Case {
     std::string_view spec, message;

@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "api/kinds.h"
+#include "api/text.h"
 #include "templating/customise/args.h"
+#include "templating/customise/image_reference.h"
 
 namespace capi::templating {
 namespace {
@@ -44,9 +46,26 @@ void SetEnv(Json& container, const Json& env) {
   container["env"] = std::move(out);
 }
 
-void CustomiseContainer(Json& container, const api::ContainerSpec& spec, bool is_manager, std::string_view path,
-                        std::vector<std::string>& warnings) {
+// The release's image with the given parts in place of its own. A digest says which image it is whatever the name says:
+// it stays where the repository changes, as a mirror has the same image, and goes where name or tag do.
+Status ReplaceParts(Json& container, const api::ImageParts& parts, std::string_view path) {
+  auto image =
+      TRY_WITH(ImageReference::Parse(GetString(container, {"image"})),
+               fmt::format("{}.image: the release's image {}", path, api::GoQuote(GetString(container, {"image"}))));
+  if (!parts.repository.empty()) image.repository = parts.repository;
+  if (!parts.name.empty()) image.name = parts.name;
+  if (!parts.tag.empty()) image.tag = parts.tag;
+  if (!parts.name.empty() || !parts.tag.empty()) image.digest.clear();
+  std::string made = image.ToString();
+  TRY_WITH(ImageReference::Parse(made), fmt::format("{}.image: {}", path, api::GoQuote(made)));
+  container["image"] = std::move(made);
+  return Ok();
+}
+
+Status CustomiseContainer(Json& container, const api::ContainerSpec& spec, bool is_manager, std::string_view path,
+                          std::vector<std::string>& warnings) {
   if (spec.image) container["image"] = *spec.image;
+  if (spec.image_parts) TRY(ReplaceParts(container, *spec.image_parts, path));
   if (!spec.args.empty()) {
     Args args(container);
     for (const auto& [flag, value] : spec.args) {
@@ -65,6 +84,7 @@ void CustomiseContainer(Json& container, const api::ContainerSpec& spec, bool is
   if (spec.env && spec.env->is_array()) SetEnv(container, *spec.env);
   Replace(container, "resources", spec.resources);
   Replace(container, "command", spec.command);
+  return Ok();
 }
 
 Status CustomiseContainers(kube::Object& deployment, Json& pod, std::string_view list, std::string_view field,
@@ -78,7 +98,7 @@ Status CustomiseContainers(kube::Object& deployment, Json& pod, std::string_view
       return Invalid(fmt::format("{}: cannot find {}container \"{}\" in deployment \"{}\"", here,
                                  list == "containers" ? "" : "init ", specs[i].name, deployment.name()));
     }
-    CustomiseContainer(*container, specs[i], container == manager, here, warnings);
+    TRY(CustomiseContainer(*container, specs[i], container == manager, here, warnings));
   }
   return Ok();
 }

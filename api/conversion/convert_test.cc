@@ -1,0 +1,257 @@
+#include "api/conversion/convert.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "api/schema/schema.h"
+#include "api/types.h"
+#include "base/yaml/yaml.h"
+
+namespace capi::api {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::string_view kNew = "operator.cluster.x-k8s.io/v1alpha2", kOld = "operator.cluster.x-k8s.io/v1alpha1";
+
+Json Object(std::string_view version, const Json& spec) {
+  return {{"apiVersion", version},
+          {"kind", "InfrastructureProvider"},
+          {"metadata", {{"name", "aws"}, {"namespace", "capa-system"}}},
+          {"spec", spec}};
+}
+
+Json Spec(std::string_view yaml) { return ParseYaml(yaml).value(); }
+
+TEST(Convert, SaysTheSameInTheOtherVersionsWords) {
+  struct Case {
+    std::string_view old_spec, new_spec;
+  };
+  const Case cases[] = {
+      {"{}", "{}"},
+      {"{version: v1.2.3, paused: true, fetchConfig: {url: u}}",
+       "{version: v1.2.3, paused: true, fetchConfig: {url: u}}"},
+      {"{secretName: s}", "{configSecret: {name: s}}"},
+      {"{secretName: s, secretNamespace: n}", "{configSecret: {name: s, namespace: n}}"},
+      {"{secretNamespace: n}", "{configSecret: {name: '', namespace: n}}"},
+      {"{manager: {metricsAddress: ':8181', syncPeriod: 660}}",
+       "{manager: {metrics: {bindAddress: ':8181'}, syncPeriod: 660s}}"},
+      {"{manager: {syncPeriod: 11m, leaderElection: {leaseDuration: 15, renewDeadline: 10s, retryPeriod: 2}}}",
+       "{manager: {syncPeriod: 11m, leaderElection: {leaseDuration: 15s, renewDeadline: 10s, retryPeriod: 2s}}}"},
+      {"{manager: {additionalArgs: {x: 1}}}", "{manager: {additionalArgs: {--x: '1'}}}"},
+      {"{deployment: {containers: [{name: m, args: {awscluster-concurrency: 12, -b: false, --c: 'd'}}]}}",
+       "{deployment: {containers: [{name: m, args: {--awscluster-concurrency: '12', -b: 'false', --c: d}}]}}"},
+      {"{deployment: {containers: [{name: m, image: 'r.io/a/b:v1'}]}}",
+       "{deployment: {containers: [{name: m, imageUrl: 'r.io/a/b:v1'}]}}"},
+      {"{deployment: {initContainers: [{name: m, image: {tag: v2}}]}}",
+       "{deployment: {initContainers: [{name: m, image: {tag: v2}}]}}"},
+      {"{additionalDeployments: {x: {manager: {syncPeriod: 5}, deployment: {containers: [{name: m, image: i}]}}}}",
+       "{additionalDeployments: {x: {manager: {syncPeriod: 5s}, deployment: {containers: [{name: m, imageUrl: i}]}}}}"},
+  };
+  for (const auto& c : cases) {
+    auto converted = Convert(Object(kOld, Spec(c.old_spec)), kNew);
+    ASSERT_TRUE(converted.ok()) << converted.error().message;
+    EXPECT_EQ((*converted)["spec"], Spec(c.new_spec)) << c.old_spec;
+    EXPECT_EQ((*converted)["apiVersion"], std::string(kNew));
+    auto back = Convert(*converted, kOld);
+    ASSERT_TRUE(back.ok());
+    EXPECT_EQ(*back, Object(kOld, Spec(c.old_spec))) << "written in v1alpha1, read in v1alpha1";
+  }
+}
+
+// What was written in the old form isn't kept against what somebody has declared since.
+TEST(Convert, AChangeInTheNewVersionIsSeenInTheOldOne) {
+  Json stored = *Convert(Object(kOld, Spec("{manager: {syncPeriod: 660}, deployment: {replicas: 1}}")), kNew);
+  stored["spec"]["deployment"]["replicas"] = 2;
+  EXPECT_EQ((*Convert(stored, kOld))["spec"], Spec("{manager: {syncPeriod: 660}, deployment: {replicas: 2}}"));
+  stored["spec"]["manager"]["syncPeriod"] = "5m";
+  EXPECT_EQ((*Convert(stored, kOld))["spec"], Spec("{manager: {syncPeriod: 5m}, deployment: {replicas: 2}}"));
+  stored["metadata"]["annotations"][std::string(kAnnotationOldForm)] = "{no json";
+  EXPECT_EQ((*Convert(stored, kOld))["spec"], Spec("{manager: {syncPeriod: 5m}, deployment: {replicas: 2}}"));
+  EXPECT_FALSE(Find((*Convert(stored, kOld))["metadata"], {"annotations"}));
+}
+
+TEST(Convert, TheFormIsKeptOnlyWhereThereIsOne) {
+  Json plain = *Convert(Object(kOld, Spec("{secretName: s}")), kNew);
+  EXPECT_FALSE(Find(plain["metadata"], {"annotations"}));
+  Json copied = Object(kOld, Spec("{secretName: s}"));
+  copied["metadata"]["annotations"] = {{std::string(kAnnotationOldForm), "{}"}, {"own", "x"}};
+  EXPECT_EQ((*Convert(copied, kNew))["metadata"]["annotations"], Json({{"own", "x"}}));
+}
+
+// v1alpha1 takes an argument without dashes for a flag; one that is none comes through.
+TEST(Convert, WhatTheOldVersionCannotSayComesBack) {
+  Json object = Object(kNew, Spec("{deployment: {replicas: 1, containers: [{name: m, args: {config: x}}]}}"));
+  Json shown = *Convert(object, kOld);
+  EXPECT_EQ(shown["spec"], object["spec"]);
+  EXPECT_EQ(*Convert(shown, kNew), object);
+  shown["spec"]["deployment"]["replicas"] = 2;
+  object["spec"]["deployment"]["replicas"] = 2;
+  EXPECT_EQ(*Convert(shown, kNew), object) << "an edit of something else";
+}
+
+TEST(Convert, RefusalsNameTheField) {
+  struct Case {
+    std::string_view spec, message;
+  };
+  const Case cases[] = {
+      {"{deployment: {containers: [{name: a}, {name: m, image: {tga: v2}}]}}",
+       "spec.deployment.containers[1].image.tga: unknown field"},
+      {"{deployment: {containers: [{name: m, image: {tag: 2}}]}}",
+       "spec.deployment.containers[0].image.tag: must be a text"},
+      {"{deployment: {containers: [{name: m, image: 5}]}}",
+       "spec.deployment.containers[0].image: must be a text or an object"},
+      {"{deployment: {containers: [{name: m, args: {x: [1]}}]}}", "spec.deployment.containers[0].args[x]: must be a"},
+      {"{deployment: {containers: [{name: m, args: {x: 1, --x: 2}}]}}", "args[x]: is given with and without dashes"},
+      {"{additionalDeployments: {other: {manager: {additionalArgs: {x: 1.5}}}}}",
+       "spec.additionalDeployments[other].manager.additionalArgs[x]: must be a"},
+      {"{manager: {metricsAddress: a, metrics: {bindAddress: b}}}",
+       "spec.manager.metricsAddress: is the same as metrics.bindAddress"},
+  };
+  for (const auto& c : cases) {
+    auto converted = Convert(Object(kOld, Spec(c.spec)), kNew);
+    ASSERT_FALSE(converted.ok()) << c.spec;
+    EXPECT_EQ(converted.code(), Code::kInvalidArgument);
+    EXPECT_THAT(converted.error().message, HasSubstr(std::string(c.message)));
+  }
+  EXPECT_THAT(Convert(Object("v1", {}), kNew).error().message, HasSubstr("apiVersion: \"v1\""));
+  EXPECT_THAT(Convert(Object(kOld, {}), "operator.cluster.x-k8s.io/v2").error().message, HasSubstr("v2"));
+  EXPECT_FALSE(Convert(Json::array(), kNew).ok());
+}
+
+// What operators of the first version stored (peer-operator.md 1.8): a condition without reason, with a severity.
+TEST(Convert, ConditionsHaveWhatTheirVersionWants) {
+  Json old = Object(kOld, {});
+  old["status"] = Spec(
+      "{installedVersion: v1.0.0, conditions: ["
+      "{type: Ready, status: 'True', lastTransitionTime: '2026-01-02T03:04:05Z'},"
+      "{type: PreflightCheckPassed, status: 'False', severity: Warning, reason: R, message: m}]}");
+  Json stored = *Convert(old, kNew);
+  EXPECT_EQ(
+      stored["status"],
+      Spec("{installedVersion: v1.0.0, conditions: ["
+           "{type: Ready, status: 'True', reason: Ready, message: '', lastTransitionTime: '2026-01-02T03:04:05Z'},"
+           "{type: PreflightCheckPassed, status: 'False', reason: R, message: m}]}"));
+  Json shown = *Convert(stored, kOld);
+  EXPECT_EQ(shown["status"]["conditions"][1]["severity"], "Error");
+  EXPECT_EQ(Convert(shown, kNew).value(), stored);
+}
+
+// Objects of a schema, made at random.
+class Maker {
+ public:
+  explicit Maker(unsigned seed) : random_(seed) {}
+
+  Json Make(const Json& schema) {
+    if (schema.contains("x-kubernetes-int-or-string")) return Chance(2) ? Json(Number()) : Json(Word());
+    if (!schema.contains("type")) return Chance(2) ? Json(Word()) : Chance(2) ? Json(Number()) : Json(Chance(2));
+    std::string type = GetString(schema, {"type"});
+    if (type == "object") return MakeObject(schema);
+    if (type == "array") return MakeList(schema);
+    if (type == "boolean") return Chance(2);
+    if (type == "integer") return Number();
+    return Word();
+  }
+
+ private:
+  bool Chance(int of) { return random_() % static_cast<unsigned>(of) == 0; }
+  int Number() { return static_cast<int>(random_() % 100); }
+  std::string Word() { return Chance(8) ? "" : "w" + std::to_string(random_() % 5); }
+
+  Json Image() {
+    if (Chance(2)) return Word();
+    Json parts = Json::object();
+    for (const char* part : {"repository", "name", "tag"}) {
+      if (Chance(2)) parts[part] = Word();
+    }
+    return parts;
+  }
+
+  Json MakeObject(const Json& schema) {
+    Json out = Json::object();
+    if (schema.contains("additionalProperties")) {
+      for (const char* key : {"a", "-b", "--c"}) {
+        if (Chance(2)) out[key] = Make(schema["additionalProperties"]);
+      }
+      return out;
+    }
+    const Json fields = schema.value("properties", Json::object());
+    for (const auto& [name, field] : fields.items()) {
+      if (Chance(3)) out[name] = name == "image" && !field.contains("type") ? Image() : Make(field);
+    }
+    for (const Json& name : schema.value("required", Json::array())) {
+      std::string text = name;
+      if (!out.contains(text)) out[text] = Make(schema["properties"][text]);
+    }
+    Repair(out);
+    return out;
+  }
+
+  // What the schemas' rules exclude.
+  static void Repair(Json& object) {
+    if (object.contains("metricsAddress")) object.erase("metrics");
+    if (object.contains("imageUrl")) object.erase("image");
+  }
+
+  Json MakeList(const Json& schema) {
+    Json out = Json::array();
+    while (Chance(2)) out.push_back(Make(schema["items"]));
+    return out;
+  }
+
+  std::mt19937 random_;
+};
+
+// Every member is one that the schema has, of its type.
+void ExpectFits(const Json& value, const Json& schema, const std::string& path) {
+  if (!schema.contains("type")) return;
+  std::string type = GetString(schema, {"type"});
+  bool fits = type == "object"    ? value.is_object()
+              : type == "array"   ? value.is_array()
+              : type == "boolean" ? value.is_boolean()
+              : type == "integer" ? value.is_number_integer()
+                                  : value.is_string();
+  EXPECT_TRUE(fits) << path << " is no " << type << ": " << value;
+  if (!fits || schema.contains("x-kubernetes-preserve-unknown-fields")) return;
+  if (value.is_array()) {
+    for (const Json& item : value) ExpectFits(item, schema["items"], path + "[]");
+  }
+  if (!value.is_object()) return;
+  for (const auto& [name, member] : value.items()) {
+    if (schema.contains("additionalProperties")) {
+      ExpectFits(member, schema["additionalProperties"], path + "." + name);
+    } else if (schema["properties"].contains(name)) {
+      ExpectFits(member, schema["properties"][name], path + "." + name);
+    } else {
+      ADD_FAILURE() << path << "." << name << " is no field";
+    }
+  }
+}
+
+TEST(Convert, NothingOfAnObjectIsLost) {
+  const struct {
+    ApiVersion version;
+    std::string_view from, to;
+    ApiVersion other;
+  } ways[] = {{ApiVersion::kV1Alpha1, kOld, kNew, ApiVersion::kV1Alpha2},
+              {ApiVersion::kV1Alpha2, kNew, kOld, ApiVersion::kV1Alpha1}};
+  for (const auto& way : ways) {
+    const Json schema = schema::Spec(way.version), other = schema::Spec(way.other);
+    Maker maker(7);
+    for (int i = 0; i < 500; ++i) {
+      Json object = Object(way.from, maker.Make(schema));
+      auto there = Convert(object, way.to);
+      ASSERT_TRUE(there.ok()) << there.error().message << "\n" << object;
+      ExpectFits((*there)["spec"], other, "spec");
+      auto back = Convert(*there, way.from);
+      ASSERT_TRUE(back.ok());
+      ASSERT_EQ(*back, object) << "by way of " << *there;
+      if (HasFailure()) FAIL() << object;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace capi::api
