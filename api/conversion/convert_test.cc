@@ -177,8 +177,8 @@ class Maker {
       }
       return out;
     }
-    const Json fields = schema.value("properties", Json::object());
-    for (const auto& [name, field] : fields.items()) {
+    static const Json kNone = Json::object();
+    for (const auto& [name, field] : (schema.contains("properties") ? schema["properties"] : kNone).items()) {
       if (Chance(3)) out[name] = name == "image" && !field.contains("type") ? Image() : Make(field);
     }
     for (const Json& name : schema.value("required", Json::array())) {
