@@ -234,7 +234,7 @@ Result<std::optional<Url>> NextHop(const Url& at, const Request& request, const 
   return std::optional<Url>(std::move(next));
 }
 
-// Requests `url` and goes where redirects lead, at most `hops` of them, over connections of its own.
+// Requests `url` and goes where redirects lead, at most kMaxRedirects of them, over connections of its own.
 Result<Response> Follow(const Context& ctx, Url url, Request request, Options options) {
   int hops = kMaxRedirects;
   std::unique_ptr<Client> client;
