@@ -76,6 +76,9 @@ class Client::Impl {
     if (!valid.ok()) return valid.error().With(Describe(base_, request));
     if (base_.tls()) ReloadTls(ctx);
     Waiter waiter(ctx);
+    // Who couldn't wait for the answer sends nothing, on a connection that is kept open either.
+    Status able = waiter.Check();
+    if (!able.ok()) return able.error().With(Describe(base_, request));
     bool fresh = false;
     while (true) {
       auto lease = Acquire(waiter, fresh);
