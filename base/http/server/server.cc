@@ -220,12 +220,12 @@ class Server::Impl {
 
   // In a handler's thread.
   std::string Answer(const ServerRequest& request, bool keep_alive) const {
-    if (Stopping()) return FormatAnswer({}, {.status = 503, .headers = {}, .body = "the server stops\n"}, false);
+    if (Stopping()) return FormatAnswer(request, {.status = 503, .headers = {}, .body = "the server stops\n"}, false);
     try {
       Response response = handler_(request);
       return FormatAnswer(request, std::move(response), keep_alive && !Stopping());
     } catch (...) {  // its words may hold what it read
-      return FormatAnswer({}, {.status = 500, .headers = {}, .body = "internal error\n"}, keep_alive);
+      return FormatAnswer(request, {.status = 500, .headers = {}, .body = "internal error\n"}, keep_alive);
     }
   }
 

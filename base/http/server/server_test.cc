@@ -104,6 +104,10 @@ TEST(Server, AnswersWhatTheHandlerThrowsWith500) {
     EXPECT_EQ(response->body, "internal error\n");
   }
   EXPECT_EQ(Send(*server, {})->body, "ok");
+  // What followed a HEAD's head would be taken for the beginning of the next answer.
+  http_testing::RawClient kept(server->address());
+  kept.Write("HEAD /bad HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(kept.ReadToEnd(), HasSubstr("\r\n\r\nHTTP/1.1 200 "));
 }
 
 TEST(Server, TellsAClientThatWaitsToSendItsBody) {
