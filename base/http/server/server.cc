@@ -101,6 +101,7 @@ class Server::Impl {
  private:
   void Run() {
     while (!(Stopping() && clients_.empty())) Turn();
+    listener_.Close();  // also when it stops before its first turn
   }
 
   bool Stopping() const { return stop_.stop_requested(); }

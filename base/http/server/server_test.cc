@@ -175,6 +175,19 @@ TEST(Server, StopWaitsForWhatIsInFlight) {
   EXPECT_FALSE(Send(*server, {}).ok());
 }
 
+// Whenever the stop comes; here often before the server's thread has begun.
+TEST(Server, StopFreesThePort) {
+  for (int i = 0; i < 10; ++i) {
+    auto handler = [](const ServerRequest&) { return Text("ok"); };
+    auto server = *Server::Start({}, handler);
+    server->Stop();
+    ServerOptions options;
+    options.address = server->address();
+    auto next = Server::Start(options, handler);
+    ASSERT_TRUE(next.ok()) << next.error().message;
+  }
+}
+
 TEST(Server, StopsBesideClientsThatOnlyWait) {
   auto server = *Server::Start({}, [](const ServerRequest&) { return Text("ok"); });
   http_testing::RawClient silent(server->address()), half(server->address()), idle(server->address());
