@@ -233,7 +233,7 @@ class Server::Impl {
   bool Full() const { return clients_.size() >= limits_.connections; }
 
   // Who gives way to others: a client that was told to go, else the one that has gone the longest without a whole
-  // request; of those that hold that much. Nobody whose answer isn't ready yet.
+  // request; of those that hold that much. Nobody whose request handlers have and haven't answered yet.
   std::vector<Connected>::iterator NextToGo(size_t holds) {
     auto next = clients_.end();
     for (auto at = clients_.begin(); at != clients_.end(); ++at) {
