@@ -112,8 +112,8 @@ class Client {
 };
 
 // One request to an absolute URL, which may have a user and a password as in Create; for downloads. GET and HEAD follow
-// redirects, at most 10 and never from https to http, each through the proxy of its own scheme; credentials are not sent
-// to another origin than the URL's.
+// redirects, at most 10 and never from https to http, each through the proxy of its own scheme; credentials are not
+// sent to another origin than the URL's.
 Result<Response> Fetch(const Context& ctx, std::string_view url, Request request, const Options& options);
 
 }  // namespace capi::http

@@ -80,9 +80,9 @@ struct Node {
   Json value;
   std::optional<std::string> key;  // as a key of a map; none for maps, lists and what can't be a key
   bool alias = false;
-  bool merge = false;       // the plain scalar "<<"
-  size_t nodes = 1;         // with all below it
-  size_t height = 0;        // levels below it
+  bool merge = false;            // the plain scalar "<<"
+  size_t nodes = 1;              // with all below it
+  size_t height = 0;             // levels below it
   size_t size = kJsonValueSize;  // in memory, about, with all below it
 };
 

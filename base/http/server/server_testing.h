@@ -49,7 +49,7 @@ class HeldServer {
 
   http::Server& server() { return *server_; }
   int held() const { return static_cast<int>(queries().size()); }  // requests that came so far
-  std::vector<std::string> queries() const {                         // theirs
+  std::vector<std::string> queries() const {                       // theirs
     MutexLock lock(mu_);
     return queries_;
   }
