@@ -6,6 +6,8 @@
 #include <latch>
 #include <stdexcept>
 
+#include "base/testing/await.h"
+
 namespace capi {
 namespace {
 
@@ -26,14 +28,17 @@ TEST(RunAll, RunsSideBySide) {
 }
 
 TEST(RunAll, NoMoreThanItMay) {
-  std::atomic<int> running = 0, most = 0;
-  RunAll(3, std::vector<std::function<void()>>(200, [&] {
-           int now = ++running;
-           for (int before = most; before < now && !most.compare_exchange_weak(before, now);) {
-           }
-           --running;
+  std::atomic<int> begun = 0;
+  std::latch three(3), waited(3);
+  std::atomic<bool> fourth = false;
+  RunAll(3, std::vector<std::function<void()>>(4, [&] {
+           if (++begun > 3) return;
+           three.arrive_and_wait();
+           if (Await([&] { return begun > 3; }, Millis(100))) fourth = true;
+           waited.arrive_and_wait();
          }));
-  EXPECT_LE(most, 3);
+  EXPECT_EQ(begun, 4);
+  EXPECT_FALSE(fourth) << "it began beside three others";
 }
 
 TEST(RunAll, ReturnsWhenEachHasEnded) {

@@ -42,7 +42,7 @@ Result<ConfigText> ReadPath(const std::string& path) {
 
 Result<ConfigText> Download(const Context& ctx, const Getenv& getenv, const std::string& url) {
   http::Options options;
-  options.proxy = ProxyFrom(getenv, url.substr(0, url.find(':')));
+  options.proxy = ProxyFrom(getenv);
   http::Request request;
   request.max_body = kMostBytes;
   auto response = http::Fetch(ctx.WithTimeout(Seconds(30)), url, std::move(request), options);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/http/server/server.h"
+#include "base/http/testing.h"
 #include "cli/testing.h"
 
 namespace capi::cli {
@@ -60,6 +61,21 @@ TEST(ConfigFile, ComesFromAServerToo) {
   EXPECT_THAT(Read({}, secret + "/other.yaml").error().message, ::testing::Not(HasSubstr("hunter2")));
   (*server).reset();
   EXPECT_THAT(Read({}, url + "/c.yaml").error().message, HasSubstr("failed to download the clusterctl config file"));
+}
+
+// F8: a redirect from http to https goes through the proxy of https, which is the only one here.
+TEST(ConfigFile, ComesThroughTheProxyOfEachRedirectsScheme) {
+  std::string tunnel;
+  http_testing::RawServer server([&](http_testing::Peer& peer, int index) {
+    std::string request = peer.ReadRequest();
+    if (index > 0) tunnel = request.substr(0, request.find("\r\n"));
+    peer.Write(index == 0 ? "HTTP/1.1 302 Found\r\nLocation: https://safe.invalid/c.yaml\r\nContent-Length: 0\r\n\r\n"
+                          : "HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n");
+  });
+  auto text = Read({{"HTTPS_PROXY", server.url()}}, server.url() + "/c.yaml");
+  ASSERT_FALSE(text.ok());
+  EXPECT_THAT(text.error().message, HasSubstr("the proxy answers 407"));
+  EXPECT_EQ(tunnel, "CONNECT safe.invalid:443 HTTP/1.1");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ Result<fetch::GitHubOptions> GitHub(const Config& config, const Getenv& getenv) 
   options.token = TRY(config.Get("github-token")).value_or("");
   if (auto url = TRY(config.Get("clusterctl-github-api-url"))) options.api_url = *url;
   if (auto url = TRY(config.Get("clusterctl-github-url"))) options.download_url = *url;
-  options.proxy = [getenv](std::string_view scheme) { return ProxyFrom(getenv, std::string(scheme)); };
+  options.proxy = ProxyFrom(getenv);
   options.user_agent = fmt::format("clusterctl/{}", kProjectVersion);
   return options;
 }

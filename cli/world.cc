@@ -14,9 +14,9 @@ std::optional<std::string> ProcessEnvironment(const std::string& name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
-http::Proxy ProxyFrom(const Getenv& getenv, std::string_view scheme) {
+http::Proxy ProxyFrom(const Getenv& getenv) {
   std::deque<std::string> values;  // they stay where they are while others come
-  return http::ProxyFromEnvironment(scheme, [&](const char* name) -> const char* {
+  return http::ProxyFromEnvironment([&](const char* name) -> const char* {
     auto value = getenv(name);
     return value ? values.emplace_back(*std::move(value)).c_str() : nullptr;
   });

@@ -20,8 +20,8 @@ using Getenv = std::function<std::optional<std::string>(const std::string& name)
 // The environment of this process.
 std::optional<std::string> ProcessEnvironment(const std::string& name);
 
-// HTTPS_PROXY, HTTP_PROXY and NO_PROXY for URLs of that scheme.
-http::Proxy ProxyFrom(const Getenv& getenv, std::string_view scheme);
+// HTTPS_PROXY, HTTP_PROXY and NO_PROXY.
+http::Proxy ProxyFrom(const Getenv& getenv);
 
 // Lines for a person on standard error, in clusterctl's form: message key="value". Thread-compatible.
 class Notes {

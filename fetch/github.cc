@@ -192,7 +192,7 @@ class GitHubRepository : public Repository {
     if (!token.empty()) request.headers.Set("Authorization", "Bearer " + token);
     http::Options http;
     http.tls.ca_file = options_.ca_file;
-    if (options_.proxy) http.proxy = options_.proxy(url.substr(0, url.find("://")));
+    http.proxy = options_.proxy;
     http.connect_timeout = options_.connect_timeout;
     Result<http::Response> response =
         http::Fetch(ctx.WithTimeout(options_.request_timeout), url, std::move(request), http);

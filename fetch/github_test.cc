@@ -267,9 +267,7 @@ TEST(GitHub, GoesThroughTheProxyOfTheScheme) {
   GitHubOptions options;
   options.api_url = "http://api.github.test";
   options.download_url = "https://github.test";
-  options.proxy = [&](std::string_view scheme) {
-    return http::Proxy{.url = proxy.url() + (scheme == "https" || scheme == "http" ? "" : "/no-scheme")};
-  };
+  options.proxy = {.url = proxy.url(), .http_url = proxy.url()};
   auto repository = Open(options);
   auto versions = repository->Versions({});
   ASSERT_TRUE(versions.ok()) << versions.error().message;

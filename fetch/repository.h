@@ -1,7 +1,6 @@
 // Where a provider's releases come from.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,9 +48,9 @@ struct GitHubOptions {
   std::string download_url = "https://github.com";  // of release assets by name
   std::string token;                                // never logged
   std::string user_agent;
-  std::string ca_file;                                        // trusted roots instead of the system's
-  std::function<http::Proxy(std::string_view scheme)> proxy;  // for URLs of a scheme ("https"); null: none
-  Millis connect_timeout = Seconds(2);                        // an unreachable GitHub is found out quickly
+  std::string ca_file;  // trusted roots instead of the system's
+  http::Proxy proxy;
+  Millis connect_timeout = Seconds(2);  // an unreachable GitHub is found out quickly
   Millis request_timeout = Seconds(60);
   size_t max_file = api::kMaxReleaseBytes;
   size_t max_answer = 8u << 20;  // of the API: a page of releases has their notes, too

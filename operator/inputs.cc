@@ -17,16 +17,14 @@ Result<Settings> LoadSettings(const Options& options, const char* const* environ
   return settings;
 }
 
-SourceOptions SourcesFrom(const Options& options, std::function<const char*(const char*)> getenv) {
+SourceOptions SourcesFrom(const Options& options, const std::function<const char*(const char*)>& getenv) {
   const char* token = getenv("GITHUB_TOKEN");
   SourceOptions sources;
   sources.github.api_url = options.github_api_url;
   sources.github.download_url = options.github_url;
   sources.github.token = token == nullptr ? "" : token;
   sources.github.user_agent = fmt::format("capi-operator/{}", kProjectVersion);
-  sources.github.proxy = [getenv = std::move(getenv)](std::string_view scheme) {
-    return http::ProxyFromEnvironment(scheme, getenv);
-  };
+  sources.github.proxy = http::ProxyFromEnvironment(getenv);
   sources.folder = options.releases_dir;
   return sources;
 }

@@ -14,6 +14,6 @@ namespace capi::ops {
 Result<Settings> LoadSettings(const Options& options, const char* const* environment);
 
 // GITHUB_TOKEN, HTTPS_PROXY, HTTP_PROXY and NO_PROXY are of the environment.
-SourceOptions SourcesFrom(const Options& options, std::function<const char*(const char*)> getenv);
+SourceOptions SourcesFrom(const Options& options, const std::function<const char*(const char*)>& getenv);
 
 }  // namespace capi::ops

@@ -76,6 +76,9 @@ class Client::Impl {
     if (!valid.ok()) return valid.error().With(Describe(base_, request));
     if (base_.tls()) ReloadTls(ctx);
     Waiter waiter(ctx);
+    // Who couldn't wait for the answer sends nothing, on a connection that is kept open either.
+    Status able = waiter.Check();
+    if (!able.ok()) return able.error().With(Describe(base_, request));
     bool fresh = false;
     while (true) {
       auto lease = Acquire(waiter, fresh);
@@ -234,7 +237,7 @@ Result<std::optional<Url>> NextHop(const Url& at, const Request& request, const 
   return std::optional<Url>(std::move(next));
 }
 
-// Requests `url` and goes where redirects lead, at most `hops` of them, over connections of its own.
+// Requests `url` and goes where redirects lead, at most kMaxRedirects of them, over connections of its own.
 Result<Response> Follow(const Context& ctx, Url url, Request request, Options options) {
   int hops = kMaxRedirects;
   std::unique_ptr<Client> client;

@@ -77,10 +77,8 @@ struct Proxy {
   std::optional<std::string> http_url = {};
 };
 
-// HTTPS_PROXY, HTTP_PROXY and NO_PROXY (either case) as Go's net/http reads them.
+// HTTPS_PROXY, HTTP_PROXY and NO_PROXY (either case) as Go's net/http reads them (F8).
 Proxy ProxyFromEnvironment(const std::function<const char*(const char*)>& getenv);
-// The same, for URLs of one scheme: of a server that doesn't redirect.
-Proxy ProxyFromEnvironment(std::string_view scheme, const std::function<const char*(const char*)>& getenv);
 
 struct Options {
   TlsOptions tls;
@@ -114,7 +112,8 @@ class Client {
 };
 
 // One request to an absolute URL, which may have a user and a password as in Create; for downloads. GET and HEAD follow
-// redirects, at most 10 and never from https to http; credentials are not sent to another origin than the URL's.
+// redirects, at most 10 and never from https to http, each through the proxy of its own scheme; credentials are not
+// sent to another origin than the URL's.
 Result<Response> Fetch(const Context& ctx, std::string_view url, Request request, const Options& options);
 
 }  // namespace capi::http

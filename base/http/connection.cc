@@ -93,10 +93,14 @@ Waiter::Waiter(const Context& ctx) : ctx_(ctx) {
 }
 Waiter::~Waiter() = default;
 
+Status Waiter::Check() const {
+  TRY(ctx_.Check());
+  return deaf_;
+}
+
 Status Waiter::Wait(int fd, short events, std::optional<MonoTime> limit) {
-  TRY(deaf_);
   while (true) {
-    TRY(ctx_.Check());
+    TRY(Check());
     MonoTime now = ctx_.clock->Monotonic();
     if (limit && now >= *limit) return Error{Code::kUnavailable, "timed out", {}};
     std::optional<MonoTime> end = limit;
@@ -182,7 +186,7 @@ Result<size_t> Connection::ReadTls(Waiter& waiter, char* into, size_t size, std:
 }
 
 Result<size_t> Connection::Read(Waiter& waiter, char* into, size_t size, std::optional<MonoTime> limit) {
-  TRY(waiter.ctx().Check());
+  TRY(waiter.Check());
   if (ssl_ != nullptr) return ReadTls(waiter, into, size, limit);
   while (true) {
     ssize_t got = recv(fd_, into, size, 0);
@@ -196,7 +200,7 @@ Result<size_t> Connection::Read(Waiter& waiter, char* into, size_t size, std::op
 }
 
 Status Connection::Write(Waiter& waiter, std::string_view bytes, std::optional<MonoTime> limit) {
-  TRY(waiter.ctx().Check());
+  TRY(waiter.Check());
   while (!bytes.empty()) {
     ERR_clear_error();
     errno = 0;

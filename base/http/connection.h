@@ -23,8 +23,10 @@ class Waiter {
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
 
-  // Until `fd` has one of `events` (poll's), or fails. kCancelled and kDeadlineExceeded from the context; kUnavailable
-  // ("timed out") after `limit`, and where the process has no descriptor left to hear a stop request with.
+  // Whether the call may go on: kCancelled and kDeadlineExceeded from the context, kUnavailable where the process has
+  // no descriptor left to hear a stop request with.
+  Status Check() const;
+  // Until `fd` has one of `events` (poll's), or fails. Errors of Check; kUnavailable ("timed out") after `limit`.
   Status Wait(int fd, short events, std::optional<MonoTime> limit = {});
   const Context& ctx() const { return ctx_; }
 

@@ -1,10 +1,16 @@
 #include "base/http/grammar.h"
 
+#include <strings.h>
+
 #include <charconv>
 
 #include "base/strings.h"
 
 namespace capi::http {
+
+bool SameName(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
 
 bool IsToken(std::string_view text) {
   constexpr std::string_view kOther = "!#$%&'*+-.^_`|~";
@@ -23,7 +29,7 @@ bool ReadNumber(std::string_view text, int base, std::uint64_t& number) {
 std::vector<std::string_view> Values(const Headers& headers, std::string_view name) {
   std::vector<std::string_view> values;
   for (const auto& [key, value] : headers.all())
-    if (ToLower(key) == name) values.push_back(value);
+    if (SameName(key, name)) values.push_back(value);
   return values;
 }
 

@@ -1,16 +1,9 @@
-#include <strings.h>
 #include <algorithm>
 
 #include "base/http/client.h"
+#include "base/http/grammar.h"
 
 namespace capi::http {
-namespace {
-
-bool SameName(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
-
-}  // namespace
 
 void Headers::Set(std::string_view name, std::string_view value) {
   Remove(name);

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <future>
 
 #include "base/http/client.h"
@@ -194,6 +195,35 @@ TEST(Interrupt, WithoutADescriptorNothingIsWaitedFor) {
   }
   close(pipes[0]);
   close(pipes[1]);
+}
+
+// F8: the server would do what the request says, and nobody would hear that it has.
+TEST(Interrupt, WithoutADescriptorNothingIsSent) {
+  std::atomic<int> requests = 0, connections = 0;
+  RawServer server([&](Peer& peer, int) {
+    ++connections;
+    while (!peer.ReadRequest().empty()) {
+      ++requests;
+      peer.Write("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na");
+    }
+  });
+  auto client = *Client::Create(server.url(), {});
+  std::stop_source stop;
+  Context ctx = Context().WithStop(stop.get_token()).WithTimeout(Seconds(20));
+  Request request;
+  request.method = "POST";
+  request.target = "/";
+  ASSERT_TRUE(client->Do(ctx, request).ok());
+  {
+    http_testing::AllDescriptors taken;
+    auto refused = client->Do(ctx, request);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.code(), Code::kUnavailable);
+    EXPECT_THAT(refused.error().message, HasSubstr("Too many open files"));
+  }
+  ASSERT_TRUE(client->Do(ctx, request).ok());
+  EXPECT_EQ(connections, 1) << "it stays open meanwhile";
+  EXPECT_EQ(requests, 2);
 }
 
 }  // namespace

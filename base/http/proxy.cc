@@ -105,13 +105,6 @@ Proxy ProxyFromEnvironment(const std::function<const char*(const char*)>& getenv
   return proxy;
 }
 
-Proxy ProxyFromEnvironment(std::string_view scheme, const std::function<const char*(const char*)>& getenv) {
-  Proxy proxy = ProxyFromEnvironment(getenv);
-  if (scheme != "https") proxy.url = *proxy.http_url;
-  proxy.http_url.reset();
-  return proxy;
-}
-
 Result<Url> ParseProxyUrl(std::string_view text) {
   size_t end = text.find("://");
   if (end == text.npos) return Url::Parse(fmt::format("http://{}", text));

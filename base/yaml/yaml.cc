@@ -1,7 +1,6 @@
 #include "base/yaml/yaml.h"
 
 #include <fmt/core.h>
-#include <yaml.h>
 
 #include <algorithm>
 #include <map>
@@ -9,48 +8,31 @@
 #include <optional>
 #include <utility>
 
+#include "base/json_memory.h"
 #include "base/strings.h"
+#include "base/yaml/yaml_events.h"
 #include "base/yaml/yaml_lines.h"
 #include "base/yaml/yaml_scalar.h"
 
 namespace capi {
 namespace {
 
+using yaml::Event;
+using yaml::View;
+
 Error At(int line, size_t column, std::string_view problem) {
   return Error{Code::kInvalidArgument, fmt::format("line {}, column {}: {}", line, column, problem), {}};
 }
 
-std::string_view View(const yaml_char_t* text) {
-  return text == nullptr ? std::string_view() : std::string_view(reinterpret_cast<const char*>(text));
-}
-
-// An event of libyaml, freed with its owner.
-struct Event : yaml_event_t {
-  Event() : yaml_event_t() {}
-  ~Event() { yaml_event_delete(this); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-};
-
-// libyaml's parser over one text. Thread-compatible.
+// The events of one text, and errors with their places. Thread-compatible.
 class Parser {
  public:
   // `first_line`: the line of the whole stream where `text` begins.
-  Parser(std::string_view text, int first_line) : text_(text), first_line_(first_line) {
-    yaml_parser_initialize(&parser_);
-    // The mark is dropped here: with an encoding given, libyaml doesn't look for it (nor for UTF-16).
-    if (text_.substr(0, 3) == "\xEF\xBB\xBF") text_.remove_prefix(3);
-    yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text_.data()), text_.size());
-  }
-  ~Parser() { yaml_parser_delete(&parser_); }
-  Parser(const Parser&) = delete;
-  Parser& operator=(const Parser&) = delete;
+  Parser(std::string_view text, int first_line) : events_(text), first_line_(first_line) {}
 
   Status Next(Event& event) {
-    yaml_event_delete(&event);
-    if (yaml_parser_parse(&parser_, &event) != 0) return Ok();
-    return Problem();
+    if (events_.Next(event)) return Ok();
+    return Problem(events_.state());
   }
 
   Error ErrorAt(const yaml_mark_t& mark, std::string_view problem) const {
@@ -59,28 +41,27 @@ class Parser {
   int LineOf(const yaml_mark_t& mark) const { return first_line_ + static_cast<int>(mark.line); }
 
  private:
-  Error Problem() const {
-    std::string problem = parser_.problem != nullptr ? parser_.problem : "out of memory";
-    if (parser_.error == YAML_READER_ERROR) return ReaderProblem(problem);
-    if (parser_.context != nullptr) {
-      problem += fmt::format(" {}", parser_.context);
-      if (parser_.context_mark.line != parser_.problem_mark.line)
-        problem += fmt::format(" that begins on line {}", LineOf(parser_.context_mark));
+  Error Problem(const yaml_parser_t& parser) const {
+    std::string problem = parser.problem != nullptr ? parser.problem : "out of memory";
+    if (parser.error == YAML_READER_ERROR) return ReaderProblem(problem, parser.problem_offset);
+    if (parser.context != nullptr) {
+      problem += fmt::format(" {}", parser.context);
+      if (parser.context_mark.line != parser.problem_mark.line)
+        problem += fmt::format(" that begins on line {}", LineOf(parser.context_mark));
     }
-    return ErrorAt(parser_.problem_mark, problem);
+    return ErrorAt(parser.problem_mark, problem);
   }
 
   // The reader knows bytes, not lines.
-  Error ReaderProblem(const std::string& problem) const {
-    std::string_view before = text_.substr(0, parser_.problem_offset);
+  Error ReaderProblem(const std::string& problem, size_t offset) const {
+    std::string_view before = events_.text().substr(0, offset);
     size_t newline = before.rfind('\n');
     size_t column = newline == before.npos ? before.size() : before.size() - newline - 1;
     return At(first_line_ + static_cast<int>(CountYamlBreaks(before)), column + 1, problem);
   }
 
-  std::string_view text_;
+  yaml::EventParser events_;
   int first_line_;
-  yaml_parser_t parser_ = {};
 };
 
 // Go's limit on how much of a document may come from aliases: nearly all of a small one, a tenth of a huge one.
@@ -93,17 +74,16 @@ bool TooManyAliases(size_t nodes, size_t from_aliases) {
 }
 
 constexpr std::string_view kAliasing = "document contains excessive aliasing";
-constexpr size_t kNodeSize = 80;  // of a node beside its text; a member of a map is two
 
 // A finished node.
 struct Node {
   Json value;
   std::optional<std::string> key;  // as a key of a map; none for maps, lists and what can't be a key
   bool alias = false;
-  bool merge = false;       // the plain scalar "<<"
-  size_t nodes = 1;         // with all below it
-  size_t height = 0;        // levels below it
-  size_t size = kNodeSize;  // in memory, about, with all below it
+  bool merge = false;            // the plain scalar "<<"
+  size_t nodes = 1;              // with all below it
+  size_t height = 0;             // levels below it
+  size_t size = kJsonValueSize;  // in memory, about, with all below it
 };
 
 // A map or list that is still open.
@@ -152,16 +132,15 @@ class Builder {
 
   Status OnScalar(const Event& event) {
     const auto& scalar = event.data.scalar;
-    std::string_view text(reinterpret_cast<const char*>(scalar.value), scalar.length);
-    std::string_view tag = View(scalar.tag);
+    std::string_view text = yaml::TextOf(event);
     TRY(Count(event, 1));
-    auto resolved = yaml::Resolve(tag, scalar.plain_implicit != 0, text);
+    auto resolved = yaml::Resolve(View(scalar.tag), scalar.plain_implicit != 0, text);
     if (!resolved.ok()) return Fail(event, resolved.error().message);
 
     Node node;
     node.size += text.size();
     TRY(Take(event, node.size));
-    node.merge = text == "<<" && (scalar.plain_implicit != 0 || tag == "tag:yaml.org,2002:merge");
+    node.merge = yaml::IsMergeKey(event);
     bool is_key = ExpectsKey();
     if (is_key || scalar.anchor != nullptr) {
       auto key = yaml::ToKey(*resolved);
@@ -199,7 +178,7 @@ class Builder {
     if (ExpectsKey()) return Fail(event, "invalid map key: a map or a list");
     if (stack_.size() >= limits_.max_depth) return TooDeep(event);
     TRY(Count(event, 1));
-    TRY(Take(event, kNodeSize));
+    TRY(Take(event, kJsonValueSize));
     Frame frame;
     frame.node.value = std::move(empty);
     frame.anchor = View(anchor);

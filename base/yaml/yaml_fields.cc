@@ -1,11 +1,10 @@
 #include "base/yaml/yaml_fields.h"
 
-#include <yaml.h>
-
 #include <algorithm>
 #include <map>
 #include <numeric>
 
+#include "base/yaml/yaml_events.h"
 #include "base/yaml/yaml_scalar.h"
 
 namespace capi {
@@ -13,16 +12,11 @@ namespace {
 
 using Paths = std::vector<size_t>;  // by their index
 
-std::string Text(const yaml_char_t* text) {
-  return text == nullptr ? std::string() : reinterpret_cast<const char*>(text);
-}
-
 // As a key of the JSON object; none for what can't be one, and for the merge key, whose members are elsewhere.
 std::optional<std::string> KeyOf(const yaml_event_t& event) {
   const auto& scalar = event.data.scalar;
-  std::string_view text(reinterpret_cast<const char*>(scalar.value), scalar.length);
-  if (text == "<<" && scalar.plain_implicit != 0) return std::nullopt;
-  auto resolved = yaml::Resolve(Text(scalar.tag), scalar.plain_implicit != 0, text);
+  if (yaml::IsMergeKey(event)) return std::nullopt;
+  auto resolved = yaml::Resolve(yaml::View(scalar.tag), scalar.plain_implicit != 0, yaml::TextOf(event));
   if (!resolved.ok()) return std::nullopt;
   auto key = yaml::ToKey(*resolved);
   return key.ok() ? std::optional(*std::move(key)) : std::nullopt;
@@ -77,21 +71,21 @@ class FieldFinder {
   void OnScalar(const yaml_event_t& event) {
     YamlExtent extent{event.start_mark.index, event.end_mark.index};
     if (ExpectsKey()) return OnKey(KeyOf(event), extent);
-    if (event.data.scalar.anchor != nullptr) anchors_[Text(event.data.scalar.anchor)] = extent;
+    if (event.data.scalar.anchor != nullptr) anchors_[std::string(yaml::View(event.data.scalar.anchor))] = extent;
     Set(EndingHere(Reached()), extent);
   }
 
   void OnAlias(const yaml_event_t& event) {
     YamlExtent extent{event.start_mark.index, event.end_mark.index};
     if (ExpectsKey()) return OnKey(std::nullopt, extent);
-    auto anchor = anchors_.find(Text(event.data.alias.anchor));
+    auto anchor = anchors_.find(std::string(yaml::View(event.data.alias.anchor)));
     Set(EndingHere(Reached()), anchor == anchors_.end() ? extent : anchor->second);
   }
 
   bool OnStart(const yaml_event_t& event, bool map, bool flow, const yaml_char_t* anchor) {
     if (ExpectsKey()) return false;  // no JSON has such keys
     Frame frame{.map = map, .flow = flow, .expects_key = map, .begin = event.start_mark.index};
-    frame.anchor = Text(anchor);
+    frame.anchor = yaml::View(anchor);
     frame.inside = Reached();
     frame.ends = EndingHere(frame.inside);
     std::erase_if(frame.inside, [&](size_t path) { return paths_[path].size() <= stack_.size(); });
@@ -187,21 +181,12 @@ class FieldFinder {
 }  // namespace
 
 std::vector<std::optional<YamlField>> FindYamlFields(std::string_view text, std::span<const YamlPath> paths) {
-  size_t skipped = text.substr(0, 3) == "\xEF\xBB\xBF" ? 3 : 0;
-  text.remove_prefix(skipped);
-  yaml_parser_t parser;
-  yaml_parser_initialize(&parser);
-  yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-  yaml_parser_set_input_string(&parser, reinterpret_cast<const unsigned char*>(text.data()), text.size());
+  yaml::EventParser parser(text);
   FieldFinder finder(paths);
-  for (bool more = true; more;) {
-    yaml_event_t event;
-    if (yaml_parser_parse(&parser, &event) == 0) break;
-    more = finder.Handle(event);
-    yaml_event_delete(&event);
+  yaml::Event event;
+  while (parser.Next(event) && finder.Handle(event)) {
   }
-  yaml_parser_delete(&parser);
-  return std::move(finder).Take(text, skipped);
+  return std::move(finder).Take(parser.text(), text.size() - parser.text().size());
 }
 
 }  // namespace capi

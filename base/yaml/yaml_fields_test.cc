@@ -20,6 +20,7 @@ TEST(YamlFields, AreFoundToTheByte) {
       "list:\n- p: 'q\n    r'\n- !!int\n  5\n"
       "block:\n  - z\n\nyes: on\n"
       "base: &base {k: v}\nagain: *base\nmerged: {<<: *base}\n"
+      "tagged: {!!merge <<: *base}\n"
       "twice: 1\ntwice: 22\n--- \nafter: 1\n";
   struct Case {
     YamlPath path;
@@ -38,6 +39,9 @@ TEST(YamlFields, AreFoundToTheByte) {
       {{"again"}, "&base {k: v}"},
       {{"again", "k"}, std::nullopt},
       {{"merged", "k"}, std::nullopt},
+      {{"merged", "<<"}, std::nullopt},
+      {{"tagged", "k"}, std::nullopt},
+      {{"tagged", "<<"}, std::nullopt},
       {{"twice"}, "22"},
       {{"A"}, std::nullopt},
       {{"after"}, std::nullopt},

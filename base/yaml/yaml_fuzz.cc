@@ -16,12 +16,20 @@ size_t SizeOf(const Json& value) {
   return size;
 }
 
-// "line 3, column 14: ..." within the text.
-void CheckPlace(const std::string& message, std::string_view text) {
+// "line 3, column 14: ..." within the text, which has that many ends of lines at most.
+void CheckPlace(const std::string& message, std::string_view text, size_t breaks) {
   unsigned line = 0, column = 0;
   FUZZ_REQUIRE(std::sscanf(message.c_str(), "line %u, column %u: ", &line, &column) == 2);
-  FUZZ_REQUIRE(line >= 1 && line <= CountYamlBreaks(text) + 2);
+  FUZZ_REQUIRE(line >= 1 && line <= breaks + 2);
   FUZZ_REQUIRE(column >= 1 && column <= text.size() + 2);
+}
+
+// Where libyaml says that a document begins, something does.
+void CheckBegin(std::string_view text) {
+  text.remove_prefix(std::min(text.size(), text.find_first_not_of(" \t")));
+  FUZZ_REQUIRE(!text.empty());
+  for (std::string_view nothing : {"#", "\n", "\r", "\xC2\x85", "\xE2\x80\xA8", "\xE2\x80\xA9"})
+    FUZZ_REQUIRE(!text.starts_with(nothing));
 }
 
 void CheckRoundTrip(const Json& value) {
@@ -50,18 +58,21 @@ void CheckFields(std::string_view text, const Json& value) {
 
 CAPI_FUZZ(yaml, "base/yaml",
           {"a: 1\nb: [x, 'y', \"z\\n\"]\n---\n# c\n- |\n  text\n- >-\n  more\n  text\n",
-           "- &x {a: 1}\n- {<<: *x, b: *x}\n", "a: [\n", "? a\n: !!int '7'\n", "%YAML 1.1\n---\n.5e3: ~\n...\n"}) {
+           "- &x {a: 1}\n- {<<: *x, b: *x}\n", "a: [\n", "? a\n: !!int '7'\n", "%YAML 1.1\n---\n.5e3: ~\n...\n",
+           "# a\r\r\n\r\r\na: 1\r\n---\n# b\r\r\nc: |\r\r\n  d\n"}) {
   using namespace capi;
   YamlLimits limits;
   limits.max_nodes = 20'000;
   auto documents = ParseYamlStream(input, limits);
-  if (!documents.ok()) return CheckPlace(documents.error().message, input);
+  if (!documents.ok()) return CheckPlace(documents.error().message, input, CountYamlBreaks(input));
   for (const YamlDocument& document : *documents) {
     FUZZ_REQUIRE(document.offset == OffsetOfYamlLine(input, static_cast<size_t>(document.line)));
+    CheckBegin(input.substr(document.offset));
     FUZZ_REQUIRE(SizeOf(document.value) <= (128u << 20));
     CheckRoundTrip(document.value);
     CheckFields(input.substr(std::min(document.offset, input.size())), document.value);
   }
   auto one = ParseYaml(input, limits);
-  if (!one.ok()) return CheckPlace(one.error().message, input);
+  // What isn't read as a stream has all ends of lines that libyaml sees.
+  if (!one.ok()) return CheckPlace(one.error().message, input, input.size());
 }

@@ -8,7 +8,7 @@ size_t NextLine(std::string_view text, size_t at) {
   for (; at < text.size(); ++at) {
     std::string_view rest = text.substr(at);
     if (rest[0] == '\n') return at + 1;
-    if (rest[0] == '\r') return at + (rest.starts_with("\r\n") ? 2 : 1);
+    if (rest[0] == '\r') return at + (rest.starts_with("\r\r\n") ? 3 : rest.starts_with("\r\n") ? 2 : 1);
     if (rest.starts_with("\xC2\x85")) return at + 2;
     if (rest.starts_with("\xE2\x80\xA8") || rest.starts_with("\xE2\x80\xA9")) return at + 3;
   }

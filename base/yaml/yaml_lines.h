@@ -1,5 +1,5 @@
-// Lines of a YAML text. They end where libyaml, whose lines all of YAML's errors and places are, says so: at CR LF, LF,
-// CR, NEL, U+2028 and U+2029.
+// Lines of a YAML stream. They end where libyaml, whose lines all of YAML's errors and places are, says so: at CR LF,
+// LF, CR, NEL, U+2028 and U+2029; and at CR CR LF, as Go's line reader takes away the CR in front of an LF first.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,6 @@
 #include "base/yaml/yaml_places.h"
 
 #include <fmt/core.h>
-#include <yaml.h>
 
 #include <array>
 #include <charconv>
@@ -9,6 +8,7 @@
 #include <map>
 
 #include "base/strings.h"
+#include "base/yaml/yaml_events.h"
 #include "base/yaml/yaml_scalar.h"
 
 namespace capi {
@@ -109,18 +109,9 @@ struct YamlPlaces::Document {
 };
 
 YamlPlaces::YamlPlaces(std::string_view text) {
-  if (text.substr(0, 3) == "\xEF\xBB\xBF") text.remove_prefix(3);
-  yaml_parser_t parser;
-  yaml_parser_initialize(&parser);
-  yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-  yaml_parser_set_input_string(&parser, reinterpret_cast<const unsigned char*>(text.data()), text.size());
+  yaml::EventParser parser(text);
   auto document = std::make_unique<Document>();
-  if (yaml_parser_load(&parser, &document->yaml) != 0) {
-    document_ = std::move(document);
-  } else {
-    document->yaml = {};  // the loader deleted what it had
-  }
-  yaml_parser_delete(&parser);
+  if (parser.Load(document->yaml)) document_ = std::move(document);
 }
 
 YamlPlaces::~YamlPlaces() = default;

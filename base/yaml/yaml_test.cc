@@ -150,7 +150,7 @@ TEST(Yaml, WritesAsTheGoToolsDo) {
 // libyaml ends lines where few others do, and everybody who looks for a place in the text has to as well.
 TEST(Yaml, KnowsWhereADocumentBegins) {
   const std::string object = "a: 1\n";
-  for (std::string_view newline : {"\n", "\r\n", "\r", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"}) {
+  for (std::string_view newline : {"\n", "\r\n", "\r", "\r\r\n", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"}) {
     std::string header = "# a" + std::string(newline) + "# b\n", text = header + object + "---\n" + header + object;
     auto documents = ParseYamlStream(text);
     ASSERT_TRUE(documents.ok()) << documents.error().message;

@@ -101,6 +101,7 @@ class Server::Impl {
  private:
   void Run() {
     while (!(Stopping() && clients_.empty())) Turn();
+    listener_.Close();  // also when it stops before its first turn
   }
 
   bool Stopping() const { return stop_.stop_requested(); }
@@ -220,19 +221,19 @@ class Server::Impl {
 
   // In a handler's thread.
   std::string Answer(const ServerRequest& request, bool keep_alive) const {
-    if (Stopping()) return FormatAnswer({}, {.status = 503, .headers = {}, .body = "the server stops\n"}, false);
+    if (Stopping()) return FormatAnswer(request, {.status = 503, .headers = {}, .body = "the server stops\n"}, false);
     try {
       Response response = handler_(request);
       return FormatAnswer(request, std::move(response), keep_alive && !Stopping());
     } catch (...) {  // its words may hold what it read
-      return FormatAnswer({}, {.status = 500, .headers = {}, .body = "internal error\n"}, keep_alive);
+      return FormatAnswer(request, {.status = 500, .headers = {}, .body = "internal error\n"}, keep_alive);
     }
   }
 
   bool Full() const { return clients_.size() >= limits_.connections; }
 
   // Who gives way to others: a client that was told to go, else the one that has gone the longest without a whole
-  // request; of those that hold that much. Nobody whose answer isn't ready yet.
+  // request; of those that hold that much. Nobody whose request handlers have and haven't answered yet.
   std::vector<Connected>::iterator NextToGo(size_t holds) {
     auto next = clients_.end();
     for (auto at = clients_.begin(); at != clients_.end(); ++at) {

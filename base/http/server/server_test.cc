@@ -104,6 +104,10 @@ TEST(Server, AnswersWhatTheHandlerThrowsWith500) {
     EXPECT_EQ(response->body, "internal error\n");
   }
   EXPECT_EQ(Send(*server, {})->body, "ok");
+  // What followed a HEAD's head would be taken for the beginning of the next answer.
+  http_testing::RawClient kept(server->address());
+  kept.Write("HEAD /bad HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(kept.ReadToEnd(), HasSubstr("\r\n\r\nHTTP/1.1 200 "));
 }
 
 TEST(Server, TellsAClientThatWaitsToSendItsBody) {
@@ -169,6 +173,19 @@ TEST(Server, StopWaitsForWhatIsInFlight) {
   EXPECT_EQ(response->body, "done");
   stopper.join();
   EXPECT_FALSE(Send(*server, {}).ok());
+}
+
+// Whenever the stop comes; here often before the server's thread has begun.
+TEST(Server, StopFreesThePort) {
+  for (int i = 0; i < 10; ++i) {
+    auto handler = [](const ServerRequest&) { return Text("ok"); };
+    auto server = *Server::Start({}, handler);
+    server->Stop();
+    ServerOptions options;
+    options.address = server->address();
+    auto next = Server::Start(options, handler);
+    ASSERT_TRUE(next.ok()) << next.error().message;
+  }
 }
 
 TEST(Server, StopsBesideClientsThatOnlyWait) {

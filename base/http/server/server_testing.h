@@ -8,8 +8,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/http/server/server.h"
+#include "base/mutex.h"
 #include "base/testing/await.h"
 
 namespace capi::http_testing {
@@ -38,7 +40,7 @@ class HeldServer {
   explicit HeldServer(http::ServerOptions options = {})
       : server_(Serve(std::move(options), [this](const http::ServerRequest& request) {
           if (request.path == "/held") {
-            ++held_;
+            Note(request.query);
             open_.wait(false);
           }
           return Echo(request);
@@ -46,9 +48,13 @@ class HeldServer {
   ~HeldServer() { Open(); }
 
   http::Server& server() { return *server_; }
-  int held() const { return held_; }  // requests that came so far
+  int held() const { return static_cast<int>(queries().size()); }  // requests that came so far
+  std::vector<std::string> queries() const {                       // theirs
+    MutexLock lock(mu_);
+    return queries_;
+  }
   [[nodiscard]] bool AwaitHeld(int count) const {
-    return Await([&] { return held_ >= count; });
+    return Await([&] { return held() >= count; });
   }
   void Open() {
     open_ = true;
@@ -56,7 +62,13 @@ class HeldServer {
   }
 
  private:
-  std::atomic<int> held_ = 0;
+  void Note(const std::string& query) {
+    MutexLock lock(mu_);
+    queries_.push_back(query);
+  }
+
+  mutable Mutex mu_;
+  std::vector<std::string> queries_ CAPI_GUARDED_BY(mu_);
   std::atomic<bool> open_ = false;
   std::unique_ptr<http::Server> server_;
 };

@@ -23,8 +23,6 @@ std::string Env(const GetEnv& getenv, const char* name) {
   return value == nullptr ? "" : value;
 }
 
-std::string SchemeOf(std::string_view url) { return std::string(url.substr(0, url.find("://"))); }
-
 // Server, CA and proxy out of a cluster entry.
 Status ReadCluster(const KubeconfigEntry& cluster, const GetEnv& getenv, Config& out) {
   out.server = TRY(cluster.Text("server"));
@@ -38,7 +36,7 @@ Status ReadCluster(const KubeconfigEntry& cluster, const GetEnv& getenv, Config&
   }
   out.proxy.url = TRY(cluster.Text("proxy-url"));
   if (out.proxy.url.empty()) {
-    out.proxy = http::ProxyFromEnvironment(SchemeOf(out.server), getenv ? getenv : GetEnv(::getenv));
+    out.proxy = http::ProxyFromEnvironment(getenv ? getenv : GetEnv(::getenv));
     return Ok();
   }
   out.proxy.always = true;
@@ -206,7 +204,7 @@ Result<Config> FromCluster(const ConfigSources& sources) {
   if (Result<std::string> ns = ReadFile(sources.service_account_dir + "/namespace"); ns.ok() && !Trim(*ns).empty()) {
     out.ns = Trim(*ns);
   }
-  out.proxy = http::ProxyFromEnvironment("https", sources.getenv ? sources.getenv : GetEnv(::getenv));
+  out.proxy = http::ProxyFromEnvironment(sources.getenv ? sources.getenv : GetEnv(::getenv));
   return out;
 }
 

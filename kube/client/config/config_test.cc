@@ -82,10 +82,11 @@ TEST_F(ConfigTest, ReadsInlineDataAndToken) {
 
 // F8: the environment's proxy isn't for loopback addresses, nor for what NO_PROXY lists; the file's is for its server.
 TEST_F(ConfigTest, TellsWhereAProxyComesFrom) {
-  env_ = {{"HTTPS_PROXY", "http://env:1"}, {"NO_PROXY", "h"}};
+  env_ = {{"HTTPS_PROXY", "http://env:1"}, {"HTTP_PROXY", "http://plain:2"}, {"NO_PROXY", "h"}};
   auto environment = Load(OneContext("{server: 'https://h'}", "{}"));
   ASSERT_TRUE(environment.ok()) << environment.error().message;
   EXPECT_EQ(environment->proxy.url, "http://env:1");
+  EXPECT_EQ(environment->proxy.http_url, "http://plain:2") << "of a server that is named by http";
   EXPECT_EQ(environment->proxy.no_proxy, "h");
   EXPECT_FALSE(environment->proxy.always);
   auto named = Load(OneContext("{server: 'https://h', proxy-url: 'http://p:3128'}", "{}"));
