@@ -114,12 +114,14 @@ TEST(Model, WhatIsOthers) {
 }
 
 // CAPI_MODEL_SEED=N runs the sequence N, after those that it goes on from; CAPI_MODEL_SEQUENCES says how many
-// otherwise. In the long mode they are others every day. Two worlds are played side by side, each on a control plane of
-// its own: while one waits for a pod or a CRD, the other has the machine.
+// otherwise, whatever part of a run this is. In the long mode they are others every day. Two worlds are played side by
+// side, each on a control plane of its own: while one waits for a pod or a CRD, the other has the machine.
 TEST(Model, RandomSequences) {
   const bool one = IsSet("CAPI_MODEL_SEED");
   const std::uint64_t all = Number("CAPI_MODEL_SEQUENCES", ByLength(40, 300, 10'000));
-  const NumberRange some = RangeOf(TestPart(), all, kSequencesPerBeginning);
+  ASSERT_GT(all, 0u) << "CAPI_MODEL_SEQUENCES is the number of sequences";
+  const capi::Part part = IsSet("CAPI_MODEL_SEQUENCES") ? capi::Part{} : TestPart();
+  const NumberRange some = RangeOf(part, all, kSequencesPerBeginning);
   const std::uint64_t seed = one ? Number("CAPI_MODEL_SEED", 0) : FirstSeed(all) + some.begin;
   const std::uint64_t first = seed / kSequencesPerBeginning * kSequencesPerBeginning;
   const std::uint64_t last = one ? seed : first + (some.end - some.begin) - 1;
