@@ -15,7 +15,7 @@ namespace {
 
 constexpr Millis kLook{150};  // a look costs the test more than the operator's work costs the operator
 constexpr Seconds kPhase{120};
-constexpr Seconds kSettled{300};  // U3: a migration that failed is tried again after a minute, and may fail once more
+constexpr Seconds kSettled{300};  // U3: a migration that failed is tried again after 15 s, 30 s and so on
 // An operator that is to die at a certain request must not end before, however busy the machine is.
 const std::vector<std::string> kPatient = {"--leader-elect-lease-duration=90s", "--leader-elect-renew-deadline=80s"};
 
