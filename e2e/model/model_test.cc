@@ -113,6 +113,21 @@ TEST(Model, WhatIsOthers) {
   }
 }
 
+// U3, rare too: an object outlives the version that it was stored at.
+TEST(Model, WhatIsStored) {
+  Player player(kube::ControlPlane::Shared());
+  const int boot = 1;
+  std::string wrong = player.Take({{Verb::kCreate, kCore, 4},
+                                   {Verb::kCreate, boot, 1},
+                                   {Verb::kObject, boot, 1},
+                                   {Verb::kVersion, boot, 3},
+                                   {Verb::kVersion, boot, 5}});
+  EXPECT_EQ(wrong, "") << ToString(player.taken()) << player.world().DescribeProviders();
+  if (wrong.empty()) {
+    EXPECT_EQ(player.Finish(), "");
+  }
+}
+
 // CAPI_MODEL_SEED=N runs the sequence N, after those that it goes on from; CAPI_MODEL_SEQUENCES says how many
 // otherwise, whatever part of a run this is. In the long mode they are others every day. Two worlds are played side by
 // side, each on a control plane of its own: while one waits for a pod or a CRD, the other has the machine.
