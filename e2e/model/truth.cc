@@ -46,11 +46,15 @@ std::string World::Lost(const Fleet& fleet) {
     // At a version that is served now: another one than it was made at, maybe.
     if (const int crd = fleet[kept.who].crd; kept.by == Verb::kObject && crd >= 0)
       resource.version = ReleaseOf(crd).storage;
-    auto live = client.Get(cluster_.ctx(), resource, kept.ns, kept.name, {.metadata_only = true});
-    if (!live.ok() && live.code() == Code::kNotFound) return what + " is lost";
-    if (live.ok() && live->uid() != kept.uid) return what + " is lost, another one has its name";
-    if (live.ok() && kept.by == Verb::kPlant && live->annotation("planted") != "stays")
-      return what + " isn't as it was made";
+    Result<kube::Object> live = Error{};
+    kube::Eventually([&] {
+      live = client.Get(cluster_.ctx(), resource, kept.ns, kept.name, {.metadata_only = true});
+      return live.ok() || live.code() == Code::kNotFound;
+    });
+    // U3: one that is stored at a version that its CRD no longer has is there, and nobody's any more.
+    if (!live.ok()) return what + " is lost: " + live.error().message;
+    if (live->uid() != kept.uid) return what + " is lost, another one has its name";
+    if (kept.by == Verb::kPlant && live->annotation("planted") != "stays") return what + " isn't as it was made";
   }
   for (const auto& [name, uid] : namespaces_) {
     kube::ObjectPtr ns = view_->Get(kube::Builtin("Namespace"), "", name);

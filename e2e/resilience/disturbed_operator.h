@@ -38,7 +38,8 @@ class DisturbedOperator {
   // and so on, and expects the undisturbed end. Returns the number of operators that died.
   int Crash(const Scenario& scenario, size_t phase, const std::vector<int>& kills, const Undisturbed& expected);
 
-  // Starts one that is started again whenever it has lost its lease (F4), until EndOperator.
+  // Starts one that is started again whenever it has lost its lease (F4), until EndOperator. Faults take events from
+  // it, and so it may find changes by a resync.
   void StartOperator(std::vector<std::string> arguments = {});
   void KeepOperator();  // call often
   void EndOperator();

@@ -187,9 +187,6 @@ std::vector<WallTime> TimesReported(Recorder& recorder, std::string_view reason)
   return times;
 }
 
-// Whether a try was made when it was reported: it has whole seconds, and the machine may be busy.
-bool IsTimeOf(WallTime reported, WallTime tried) { return tried >= reported && tried < reported + Seconds(2); }
-
 // F5: a source that was away was asked every 200 ms for ever, and the status written with it: the pass that reported
 // the failure counted as a success, and so the back-off began anew each time.
 TEST_F(FromGitHub, ASourceThatIsAwayIsAskedLessAndLessOften) {

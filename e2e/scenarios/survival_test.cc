@@ -134,7 +134,7 @@ TEST_F(Survival, WhatIsRefusedIsTriedAgainAtTheTimeReported) {
   auto expect_then = [&](WallTime reported, const std::function<bool()>& done) {
     ASSERT_TRUE(kube::Eventually(done, Seconds(60))) << See(kSmall).Describe();
     const WallTime now = SystemClock().Now();
-    EXPECT_TRUE(now >= reported && now < reported + Seconds(5)) << FormatTime(now) << ", not " << FormatTime(reported);
+    EXPECT_TRUE(IsTimeOf(reported, now)) << FormatTime(now) << ", not " << FormatTime(reported);
   };
 
   kube::Object account(Json{{"apiVersion", "v1"},

@@ -50,6 +50,8 @@ Result<WallTime> NextTryIn(const std::string& message) {
   return ParseTime(std::string_view(message).substr(at + kWords.size(), kLike.size()));
 }
 
+bool IsTimeOf(WallTime reported, WallTime tried) { return tried >= reported && tried < reported + Seconds(5); }
+
 Cluster::Cluster(kube::ControlPlane& plane, bool cert_manager) : plane_(plane), client_(plane.NewClient("e2e")) {
   for (const auto& file : Must(ListDir("manifests/crds"), "manifests/crds")) {
     kube::ApplyYaml(*client_, Must(ReadFile("manifests/crds/" + file), file));

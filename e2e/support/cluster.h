@@ -37,6 +37,9 @@ struct Seen {
 
 // The time of the next try that a message reports (F5), in whole seconds; an error where it reports none.
 Result<WallTime> NextTryIn(const std::string& message);
+// Whether a try at `tried` is the one that was reported: in time, or late by what a busy machine takes and the part of
+// a second that the report lacks.
+bool IsTimeOf(WallTime reported, WallTime tried);
 
 // Thread-compatible.
 class Cluster {

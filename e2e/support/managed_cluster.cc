@@ -30,24 +30,16 @@ void UnmanagedCluster::TearDown() {
     operator_->Restart();
   }
   cluster_->DeleteAllProviders();
-  ExpectNothingFoundByResync();
   operator_.reset();  // while whatever stands between it and the server is still there: it gives its lease back
 }
 
-void UnmanagedCluster::ExpectNothingFoundByResync() {
-  if (finds_by_resync_ || !operator_ || !operator_->running()) return;
-  EXPECT_EQ(FoundByResync(*operator_), 0) << "F6: an event was lost:\n" << operator_->Log();
-}
-
 void UnmanagedCluster::StartOperator(std::vector<std::string> arguments, std::vector<std::string> environment) {
-  ExpectNothingFoundByResync();
   operator_.reset();
   operator_ =
       std::make_unique<OperatorProcess>(cluster_->plane().kubeconfig(), std::move(arguments), std::move(environment));
 }
 
 void UnmanagedCluster::StartBehindProxy(std::vector<std::string> arguments, const std::string& user) {
-  ExpectNothingFoundByResync();
   operator_.reset();
   auto proxy = kube::FaultProxy::Start(cluster_->plane().config());
   ASSERT_TRUE(proxy.ok()) << proxy.error().message;

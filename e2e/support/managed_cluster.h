@@ -36,9 +36,6 @@ class UnmanagedCluster : public ::testing::Test {
   void StartOperator(std::vector<std::string> arguments = {}, std::vector<std::string> environment = {});
   // The same with a proxy in between, `proxy_`. With a name in `user` the server knows the operator by that.
   void StartBehindProxy(std::vector<std::string> arguments = {}, const std::string& user = "");
-  // For a test of a change that has no event. Every other test expects at its end that no change was found by a resync
-  // (F6): that one comes after 15 s, so a wait for a provider to go on by itself ends well though its event is lost.
-  void AllowFindsByResync() { finds_by_resync_ = true; }
 
   // Stores a release of the set, with a Secret for its variables where it needs any, and asks for it with `more` in the
   // spec.
@@ -80,11 +77,8 @@ class UnmanagedCluster : public ::testing::Test {
   std::unique_ptr<OperatorProcess> operator_;
 
  private:
-  void ExpectNothingFoundByResync();
-
   kube::TemporaryFolder folder_;
   int looks_ = 0;
-  bool finds_by_resync_ = false;
 };
 
 // The same with an operator from the beginning. Thread-compatible.

@@ -10,6 +10,7 @@
 #include "base/http/client.h"
 #include "base/strings.h"
 #include "base/testing/environment.h"
+#include "e2e/support/passes.h"
 #include "kube/testing/control_plane.h"
 
 namespace capi::e2e {
@@ -58,6 +59,7 @@ OperatorProcess::~OperatorProcess() {
   if (!process_) return;
   if (!ended_by_test_) {
     const bool ran = running();
+    ExpectNothingFoundByResync();
     const int code = process_->Stop(SIGTERM);
     EXPECT_TRUE((ran && code == 0) || LostItsLease())
         << (ran ? "it doesn't end well: " : "it ended by itself: ") << code;
@@ -94,13 +96,25 @@ void OperatorProcess::AwaitReady() {
   ASSERT_TRUE(ready && process_->running()) << "the operator isn't ready:\n" << process_->LogTail(40);
 }
 
+// One that isn't ready yet has no metrics, and has found nothing.
+void OperatorProcess::ExpectNothingFoundByResync() const {
+  if (finds_by_resync_ || !running() || AddressOf("serving metrics").empty()) return;
+  EXPECT_EQ(FoundByResync(*this), 0) << "F6: an event was lost:\n" << Log();
+}
+
 void OperatorProcess::Kill() {
+  ExpectNothingFoundByResync();
+  KillAtOnce();
+}
+
+void OperatorProcess::KillAtOnce() {
   EXPECT_TRUE(running() || ended_by_test_ || LostItsLease()) << "it ended by itself:\n" << Log();
   ended_by_test_ = true;
   process_->Stop(SIGKILL);
 }
 
 int OperatorProcess::Terminate() {
+  ExpectNothingFoundByResync();
   EXPECT_TRUE(running() || ended_by_test_ || LostItsLease()) << "it ended by itself:\n" << Log();
   ended_by_test_ = true;
   return process_->Stop(SIGTERM);

@@ -11,6 +11,8 @@
 
 namespace capi::e2e {
 
+// Whoever ends one, be it the test or the destructor, expects that it has found no change by a resync (behaviour.md
+// F6): that one comes after 15 s, so a wait for a provider to go on by itself ends well though its event is lost.
 // Thread-compatible.
 class OperatorProcess {
  public:
@@ -23,8 +25,11 @@ class OperatorProcess {
   // Expects that one that a test hasn't ended still runs, and ends well.
   ~OperatorProcess();
 
-  void Kill();      // SIGKILL; expects that it hasn't ended by itself
-  int Terminate();  // SIGTERM; its exit code
+  void Kill();        // SIGKILL; expects that it hasn't ended by itself
+  int Terminate();    // SIGTERM; its exit code
+  void KillAtOnce();  // as Kill, but in the middle of what it does: asks it nothing before
+  // For one that loses events because its test makes it: of a server with faults, or of a change that has no event.
+  void AllowFindsByResync() { finds_by_resync_ = true; }
   // Whether it ended because a test wanted it to.
   bool ended_by_test() const { return ended_by_test_; }
   // Whether it ended by itself because another may have its lease (F4), and in good order.
@@ -44,12 +49,14 @@ class OperatorProcess {
   OperatorProcess(Unstarted, const std::string& kubeconfig, std::vector<std::string> arguments);
   void Launch();
   void Start();
+  void ExpectNothingFoundByResync() const;
   std::string AddressOf(std::string_view what) const;  // from the log: "serving probes address=..."
   kube::TemporaryFolder folder_;
   std::string log_;
   std::vector<std::string> argv_, environment_;
   std::unique_ptr<kube::Process> process_;
   std::atomic<bool> ended_by_test_ = false;
+  bool finds_by_resync_ = false;
 };
 
 }  // namespace capi::e2e

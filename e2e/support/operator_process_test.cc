@@ -1,11 +1,16 @@
-// The harness itself: an operator that a test hasn't ended, and that doesn't run any more, fails that test.
+// The harness itself: an operator that a test hasn't ended, and that doesn't run any more, fails that test; so does one
+// that has found a change by a resync (behaviour.md F6).
 #include "e2e/support/operator_process.h"
 
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdlib>
 
+#include "base/files.h"
+#include "base/http/server/server.h"
+#include "base/testing/environment.h"
 #include "e2e/support/cluster.h"
 
 namespace capi::e2e {
@@ -39,6 +44,56 @@ TEST(Harness, NoticesAnOperatorThatEndedInGoodOrderByItself) {
   EXPECT_NONFATAL_FAILURE(EXPECT_EQ(terminated->Terminate(), 0), "it ended by itself");
   terminated.reset();
   EXPECT_NONFATAL_FAILURE(left.reset(), "it ended by itself: 0");
+}
+
+// A program in the operator's place, with this many changes in its metrics. Thread-compatible.
+class StandIn {
+ public:
+  explicit StandIn(int found_by_resync) : before_(EnvironmentVariable("CAPI_OPERATOR")) {
+    auto server = http::Server::Start({}, [found_by_resync](const http::ServerRequest&) {
+      http::Response response;
+      response.status = 200;
+      response.body = "capi_operator_changes_found_by_resync_total " + std::to_string(found_by_resync) + "\n";
+      return response;
+    });
+    EXPECT_TRUE(server.ok()) << server.error().message;
+    server_ = std::move(server).value();
+    const std::string program = folder_.path() + "/program";
+    std::string script = "#!/bin/sh\ntrap 'exit 0' TERM\n";
+    for (const char* what : {"probes", "metrics"}) {
+      script += std::string("echo serving ") + what + " address=" + server_->address() + "\n";
+    }
+    EXPECT_TRUE(WriteFile(program, script + "while :; do sleep 0.1; done\n", 0755).ok());
+    setenv("CAPI_OPERATOR", program.c_str(), 1);
+  }
+  ~StandIn() { setenv("CAPI_OPERATOR", before_.c_str(), 1); }
+  static std::unique_ptr<OperatorProcess> Start() { return std::make_unique<OperatorProcess>("none"); }
+
+ private:
+  const std::string before_;
+  kube::TemporaryFolder folder_;
+  std::unique_ptr<http::Server> server_;
+};
+
+// F6: whoever ends it.
+TEST(Harness, NoticesAChangeFoundByResync) {
+  StandIn stand_in(1);
+  auto killed = StandIn::Start(), terminated = StandIn::Start(), left = StandIn::Start();
+  EXPECT_NONFATAL_FAILURE(killed->Kill(), "F6: an event was lost");
+  EXPECT_NONFATAL_FAILURE(EXPECT_EQ(terminated->Terminate(), 0), "F6: an event was lost");
+  EXPECT_NONFATAL_FAILURE(left.reset(), "F6: an event was lost");
+
+  auto allowed = StandIn::Start();
+  allowed->AllowFindsByResync();
+  allowed->Kill();
+  StandIn::Start()->KillAtOnce();
+}
+
+TEST(Harness, TakesNoChangeForNone) {
+  StandIn stand_in(0);
+  StandIn::Start()->Kill();
+  EXPECT_EQ(StandIn::Start()->Terminate(), 0);
+  StandIn::Start().reset();
 }
 
 }  // namespace
