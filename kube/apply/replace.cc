@@ -153,8 +153,8 @@ Status LeaveReplicaSets(Client& client, const Context& ctx, const ReplaceRequest
 // A Deployment goes without its pods: they serve until those of the new one do.
 Result<Object> Recreate(Client& client, const Context& ctx, const ReplaceRequest& request, const Object& live) {
   const ObjectId& id = request.manifest.id;
-  ctx.log.Info("creating anew: a field can't be changed",
-               {{"object", id.ToString()}, {"refused", request.refused.message}});
+  // Not what the server said: it repeats the value that it refuses, of a Secret or a whole pod template (I7).
+  ctx.log.Info("creating anew: a field can't be changed", {{"object", id.ToString()}});
   bool orphans = request.left_behind != nullptr && id.kind == "Deployment";
   if (orphans) TRY_WITH(LeaveReplicaSets(client, ctx, request, live), "keeping the old pods");
   DeleteOptions how{.propagation = orphans ? "Orphan" : "Background", .uid = live.uid()};
