@@ -77,7 +77,7 @@ std::optional<ObjectNews> NewsOf(const Watches::Key& watch, const kube::ObjectPt
   news.before = was ? was->label(api::kLabelProvider) : news.label;
   bool of_core = news.label == "cluster-api" || news.before == "cluster-api";
   bool turned = !was || !is || kube::HealthOf(*was).ok() != kube::HealthOf(*is).ok();
-  news.all = (IsCrd(object.id()) && of_core && turned) || (!is && IsWorkload(object.id()));
+  news.all = (IsCrd(object) && of_core && turned) || (!is && IsWorkload(object.id()));
   return news;
 }
 

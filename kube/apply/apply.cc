@@ -11,6 +11,7 @@
 #include "base/strings.h"
 #include "kube/apply/replace.h"
 #include "kube/client/warnings.h"
+#include "kube/meta/kind.h"
 
 namespace capi::kube {
 namespace {
@@ -202,14 +203,15 @@ std::string WaitsFor(const Object& live) {
       if (name.is_string()) names.push_back(name.get<std::string>());
     }
   }
-  if (names.empty() && live.id().kind == "CustomResourceDefinition") return "its objects are being removed";
+  if (names.empty() && IsCrd(live)) return "its objects are being removed";
   return names.empty() ? "" : (names.size() == 1 ? "finalizer " : "finalizers ") + Join(names, ", ");
 }
 
 }  // namespace
 
 std::vector<std::string> ReportableWarnings(const ObjectId& id, std::vector<std::string> warnings) {
-  if (id.kind == "Secret") std::erase_if(warnings, [](const std::string& warning) { return !IsFieldWarning(warning); });
+  if (Is(id, "", "Secret"))
+    std::erase_if(warnings, [](const std::string& warning) { return !IsFieldWarning(warning); });
   std::sort(warnings.begin(), warnings.end());
   warnings.erase(std::unique(warnings.begin(), warnings.end()), warnings.end());
   return warnings;

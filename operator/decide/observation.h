@@ -13,6 +13,7 @@
 #include "api/validate.h"
 #include "kube/apply/inventory.h"
 #include "kube/meta/health.h"
+#include "kube/meta/kind.h"
 #include "operator/decide/drift.h"
 
 namespace capi::ops {
@@ -65,9 +66,6 @@ struct MigrationProgress {
 inline bool IsWorkload(const kube::ObjectId& id) {
   return (id.group == "apps" && (id.kind == "Deployment" || id.kind == "DaemonSet" || id.kind == "StatefulSet")) ||
          (id.group == "batch" && id.kind == "Job");
-}
-inline bool IsCrd(const kube::ObjectId& id) {
-  return id.group == "apiextensions.k8s.io" && id.kind == "CustomResourceDefinition";
 }
 
 // A CRD as it is in the cluster, without its schemas.
