@@ -89,12 +89,12 @@ std::string NameOf(const kube::Object& object) {
 }
 
 void SlimToOwners(kube::Object& object) {
-  Json metadata = {{"name", object.name()}, {"uid", object.uid()}, {"resourceVersion", object.resource_version()}};
-  if (!object.ns().empty()) metadata["namespace"] = object.ns();
-  if (object.has_label(kLabelCluster)) metadata["labels"] = {{std::string(kLabelCluster), object.label(kLabelCluster)}};
-  if (const Json* owners = Find(object.json(), {"metadata", "ownerReferences"})) metadata["ownerReferences"] = *owners;
-  object = kube::Object(
-      Json{{"apiVersion", object.api_version()}, {"kind", object.kind()}, {"metadata", std::move(metadata)}});
+  kube::Object slim = kube::IdentityOf(object);
+  if (object.has_label(kLabelCluster)) slim.set_label(kLabelCluster, object.label(kLabelCluster));
+  if (const Json* owners = Find(object.json(), {"metadata", "ownerReferences"})) {
+    slim.json()["metadata"]["ownerReferences"] = *owners;
+  }
+  object = std::move(slim);
 }
 
 Result<std::vector<std::string>> UseFinder::UsersIn(const Context& ctx, const std::string& key,
