@@ -28,7 +28,8 @@ class ObserveTest : public ::testing::Test {
   Fights fights_{clock_};
   UseFinder use_{*server_.client, watches_};
   Observer observer_{{*server_.client, cache_, watches_, settings_, fights_, use_, clock_,
-                      [](const std::string&) { return MigrationProgress(); }, [](const std::string&) { return ""; }}};
+                      [](const std::string&) { return MigrationProgress(); }, [](const std::string&) { return ""; },
+                      [] { return std::vector<std::string>(); }}};
 };
 
 kube::Inventory Inventory(const kube::ObjectId& id) {
