@@ -44,7 +44,7 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
     watch.transform = DropManagedFields;
     auto handler = [this, type = kind.type](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
       if (is) {
-        cache_.OnEvent(type, is);
+        cache_.OnEvent(type, was, is);
       } else {
         cache_.OnDelete(type, was);
       }
