@@ -92,7 +92,7 @@ void ProviderController::OnProvider(const ProviderCache::Change& change) {
 void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::string>& users,
                                  const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
   if (IsShared(watch)) {
-    is ? observer_.tracks().Saw(*is) : observer_.tracks().SawGo(*was);
+    observer_.tracks().Saw(was, is);
     if (auto news = NewsOf(watch, was, is)) {
       Wake([&](const api::ProviderId& id) { return Wakes(*news, id); });
     }

@@ -174,8 +174,7 @@ Outcome Applied(const Manifest& manifest, const InventoryEntry* before, const Ob
   bool created = (before == nullptr || before->hash.empty()) && WasCreated(answer, manager);
   return {Change{.id = manifest.id,
                  .action = created ? Change::Action::kCreated : Change::Action::kConfigured,
-                 .entry = {VersionOf(manifest), manifest.hash, FieldsHash(answer, manager)},
-                 .resource_version = answer.resource_version()},
+                 .entry = {VersionOf(manifest), manifest.hash, FieldsHash(answer, manager)}},
           {}};
 }
 
@@ -235,7 +234,10 @@ Status Applier::Apply(const Context& ctx, const std::vector<Manifest>& manifests
     WriteOptions options = write;
     options.warnings = &warnings;
     auto live = ObjectApply(client_, ctx, options, own, left_behind ? &left_behind : nullptr).Run(manifest);
-    if (live.ok()) LearnCrd(client_.mapper(), manifest);
+    if (live.ok()) {
+      if (options_.on_written) options_.on_written(manifest.id, live->resource_version());
+      LearnCrd(client_.mapper(), manifest);
+    }
     outcomes[index] =
         live.ok() ? Applied(manifest, entry, *live, options_.field_manager) : Failed(manifest.id, live.error());
     outcomes[index].change->warnings = ReportableWarnings(manifest.id, std::move(warnings));

@@ -67,11 +67,13 @@ TEST_F(ObserveTest, WhatIsAwaitedIsNoDrift) {
   auto fleet = observer_.ObserveFleet(ctx_, kKey, Inventory(account));
   ASSERT_TRUE(fleet.ok()) << fleet.error().message;
   EXPECT_TRUE(fleet->drifts.empty());
+  EXPECT_EQ(fleet->awaited, kWatchLag) << "no event may come: it had gone again before anybody awaited it";
   clock_.Advance(kWatchLag);
   fleet = observer_.ObserveFleet(ctx_, kKey, Inventory(account));
   ASSERT_TRUE(fleet.ok()) << fleet.error().message;
   ASSERT_EQ(fleet->drifts.size(), 1u);
   EXPECT_TRUE(fleet->drifts[0].missing);
+  EXPECT_EQ(fleet->awaited, std::nullopt);
 }
 
 // I13: of all the CRDs of a cluster nobody reads more than that they are there.
