@@ -44,7 +44,7 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
     watch.transform = DropManagedFields;
     auto handler = [this, type = kind.type](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
       if (is) {
-        cache_.OnEvent(type, is);
+        cache_.OnEvent(type, was, is);
       } else {
         cache_.OnDelete(type, was);
       }
@@ -91,22 +91,25 @@ void ProviderController::OnProvider(const ProviderCache::Change& change) {
 
 void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::string>& users,
                                  const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
-  if (IsShared(watch)) {
-    is ? observer_.tracks().Saw(*is) : observer_.tracks().SawGo(*was);
+  if (watch.purpose == Watches::Purpose::kOurObjects) {
+    observer_.tracks().Saw(was, is);
     if (auto news = NewsOf(watch, was, is)) {
       Wake([&](const api::ProviderId& id) { return Wakes(*news, id); });
     }
     return;
   }
+  if (!IsNews(watch, was, is)) return;
   // Before anybody is woken, who would still be told that there is no such kind.
   if (watch.purpose == Watches::Purpose::kNewKinds) client_.mapper().Invalidate();
-  for (const auto& key : users) {
-    if (Wakes(watch, was, is, api::ProviderId::FromKey(key))) controller_.queue().Add(key);
+  for (const auto& key : users) controller_.queue().Add(key);
+  if (watch.IsShared()) {
+    Wake([&, &object = is ? *is : *was](const api::ProviderId& id) { return Concerns(watch, object, id); });
   }
 }
 
 void ProviderController::OnWatchEnd(const Watches::Key& watch) {
-  if (IsShared(watch)) observer_.tracks().ForgetKind({watch.resource.group, watch.resource.kind});
+  if (watch.purpose == Watches::Purpose::kOurObjects)
+    observer_.tracks().ForgetKind({watch.resource.group, watch.resource.kind});
 }
 
 Result<kube::Outcome> ProviderController::Pass(const Context& parent, const std::string& key) {

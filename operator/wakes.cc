@@ -77,7 +77,7 @@ std::optional<ObjectNews> NewsOf(const Watches::Key& watch, const kube::ObjectPt
   news.before = was ? was->label(api::kLabelProvider) : news.label;
   bool of_core = news.label == "cluster-api" || news.before == "cluster-api";
   bool turned = !was || !is || kube::HealthOf(*was).ok() != kube::HealthOf(*is).ok();
-  news.all = (IsCrd(object.id()) && of_core && turned) || (!is && IsWorkload(object.id()));
+  news.all = (IsCrd(object) && of_core && turned) || (!is && IsWorkload(object.id()));
   return news;
 }
 
@@ -85,20 +85,13 @@ bool Wakes(const ObjectNews& news, const api::ProviderId& provider) {
   return news.all || IsLabelOf(news.label, provider) || IsLabelOf(news.before, provider);
 }
 
-bool Wakes(const Watches::Key& watch, const kube::ObjectPtr& was, const kube::ObjectPtr& is,
-           const api::ProviderId& user) {
-  const kube::Object& object = is ? *is : *was;
-  switch (watch.purpose) {
-    case Watches::Purpose::kOurObjects: return false;  // NewsOf
-    case Watches::Purpose::kReferenced: return true;
-    case Watches::Purpose::kReleases: return user.ns == object.ns();
-    case Watches::Purpose::kNamespaces: return user.ns == object.name() && ComesOrGoes(was, is);
-    case Watches::Purpose::kNewKinds: return true;
-    case Watches::Purpose::kInUse: return ComesOrGoes(was, is);
-  }
-  return true;
+bool IsNews(const Watches::Key& watch, const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+  bool presence = watch.purpose == Watches::Purpose::kNamespaces || watch.purpose == Watches::Purpose::kInUse;
+  return !presence || ComesOrGoes(was, is);
 }
 
-bool IsShared(const Watches::Key& watch) { return watch.purpose == Watches::Purpose::kOurObjects; }
+bool Concerns(const Watches::Key& shared, const kube::Object& object, const api::ProviderId& provider) {
+  return provider.ns == (shared.purpose == Watches::Purpose::kNamespaces ? object.name() : object.ns());
+}
 
 }  // namespace capi::ops

@@ -32,12 +32,9 @@ struct ObjectNews {
 std::optional<ObjectNews> NewsOf(const Watches::Key& watch, const kube::ObjectPtr& was, const kube::ObjectPtr& is);
 bool Wakes(const ObjectNews& news, const api::ProviderId& provider);
 
-// Of all other watches (Secrets, ConfigMaps, Namespaces, new CRDs, what may be in use): whether this change wakes
-// `user`, who asked for the watch.
-bool Wakes(const Watches::Key& watch, const kube::ObjectPtr& was, const kube::ObjectPtr& is,
-           const api::ProviderId& user);
-
-// Whether the watch is one that all providers share.
-bool IsShared(const Watches::Key& watch);
+// Of all other watches (Secrets, ConfigMaps, Namespaces, CRDs, what may be in use): whether anybody looks at what
+// changed. If so it wakes all who asked for the watch, and of a shared one those whom the object concerns.
+bool IsNews(const Watches::Key& watch, const kube::ObjectPtr& was, const kube::ObjectPtr& is);
+bool Concerns(const Watches::Key& shared, const kube::Object& object, const api::ProviderId& provider);
 
 }  // namespace capi::ops

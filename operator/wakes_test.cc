@@ -186,7 +186,8 @@ TEST(Wakes, WhoAskedForTheWatch) {
     auto going = std::make_shared<const kube::Object>(std::move(json));
     kube::ObjectPtr was = c.what == Case::kComes ? nullptr : plain;
     kube::ObjectPtr is = c.what == Case::kGoes ? nullptr : c.what == Case::kIsGoing ? going : plain;
-    EXPECT_EQ(Wakes(c.watch, was, is, {ProviderType::kInfrastructure, "a", "aws"}), c.wakes);
+    const api::ProviderId aws{ProviderType::kInfrastructure, "a", "aws"};
+    EXPECT_EQ(IsNews(c.watch, was, is) && (!c.watch.IsShared() || Concerns(c.watch, is ? *is : *was, aws)), c.wakes);
   }
 }
 

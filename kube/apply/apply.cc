@@ -11,6 +11,7 @@
 #include "base/strings.h"
 #include "kube/apply/replace.h"
 #include "kube/client/warnings.h"
+#include "kube/meta/kind.h"
 
 namespace capi::kube {
 namespace {
@@ -173,8 +174,7 @@ Outcome Applied(const Manifest& manifest, const InventoryEntry* before, const Ob
   bool created = (before == nullptr || before->hash.empty()) && WasCreated(answer, manager);
   return {Change{.id = manifest.id,
                  .action = created ? Change::Action::kCreated : Change::Action::kConfigured,
-                 .entry = {VersionOf(manifest), manifest.hash, FieldsHash(answer, manager)},
-                 .resource_version = answer.resource_version()},
+                 .entry = {VersionOf(manifest), manifest.hash, FieldsHash(answer, manager)}},
           {}};
 }
 
@@ -202,14 +202,15 @@ std::string WaitsFor(const Object& live) {
       if (name.is_string()) names.push_back(name.get<std::string>());
     }
   }
-  if (names.empty() && live.id().kind == "CustomResourceDefinition") return "its objects are being removed";
+  if (names.empty() && IsCrd(live)) return "its objects are being removed";
   return names.empty() ? "" : (names.size() == 1 ? "finalizer " : "finalizers ") + Join(names, ", ");
 }
 
 }  // namespace
 
 std::vector<std::string> ReportableWarnings(const ObjectId& id, std::vector<std::string> warnings) {
-  if (id.kind == "Secret") std::erase_if(warnings, [](const std::string& warning) { return !IsFieldWarning(warning); });
+  if (Is(id, "", "Secret"))
+    std::erase_if(warnings, [](const std::string& warning) { return !IsFieldWarning(warning); });
   std::sort(warnings.begin(), warnings.end());
   warnings.erase(std::unique(warnings.begin(), warnings.end()), warnings.end());
   return warnings;
@@ -233,7 +234,10 @@ Status Applier::Apply(const Context& ctx, const std::vector<Manifest>& manifests
     WriteOptions options = write;
     options.warnings = &warnings;
     auto live = ObjectApply(client_, ctx, options, own, left_behind ? &left_behind : nullptr).Run(manifest);
-    if (live.ok()) LearnCrd(client_.mapper(), manifest);
+    if (live.ok()) {
+      if (options_.on_written) options_.on_written(manifest.id, live->resource_version());
+      LearnCrd(client_.mapper(), manifest);
+    }
     outcomes[index] =
         live.ok() ? Applied(manifest, entry, *live, options_.field_manager) : Failed(manifest.id, live.error());
     outcomes[index].change->warnings = ReportableWarnings(manifest.id, std::move(warnings));

@@ -16,6 +16,9 @@ namespace capi::kube {
 struct ApplyOptions {
   std::string field_manager = "capi-operator";
   size_t parallel = 4;  // requests at once within a stage
+  // Told of each object that Apply has written, with the version that it got, as soon as the answer is there: a watch
+  // may show that version, and the object's end, long before all the others are written. From several threads.
+  std::function<void(const ObjectId&, const std::string& resource_version)> on_written = nullptr;
 };
 
 // What became of one object.
@@ -26,7 +29,6 @@ struct Change {
   ObjectId id;
   Action action = Action::kUnchanged;
   InventoryEntry entry;                    // after an apply
-  std::string resource_version;            // of the server's answer to an apply; tells whether a cache has seen it
   std::string error;                       // of kFailed; why `keep` saved it; what an object waits for
   std::vector<std::string> warnings = {};  // what the server warned of in an apply, in its words
 };

@@ -51,6 +51,30 @@ TEST_F(Apply, StopsAfterTheStageThatFailedAndTriesAllOfIt) {
   EXPECT_FALSE(changes[1].error.empty());
 }
 
+// D1: a part is sent for seconds, and each object of it may go again meanwhile.
+TEST_F(Apply, TellsOfEachObjectAsItsAnswerComes) {
+  std::vector<std::string> told;
+  auto note = [&](const ObjectId& id, const std::string& version) {
+    EXPECT_EQ(Requests("PATCH"), told.size() + 1) << "the others aren't sent yet";
+    EXPECT_EQ(version, Live("ConfigMap", id.name)->resource_version());
+    told.push_back(id.name);
+  };
+  Applier applier(*through_proxy_, {.parallel = 1, .on_written = note});
+  std::vector<Manifest> manifests = InNamespace(R"(
+{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: @}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: b, namespace: @}}
+)");
+  std::vector<Change> changes;
+  ASSERT_TRUE(applier.DryRun(ctx_, manifests).ok());
+  EXPECT_TRUE(told.empty()) << "a dry run writes nothing";
+  proxy_->Reset();
+  ASSERT_TRUE(applier.Apply(ctx_, manifests, {}, changes).ok());
+  EXPECT_EQ(told, (std::vector<std::string>{"a", "b"}));
+  ASSERT_TRUE(applier.Apply(ctx_, manifests, After(changes), changes).ok());
+  EXPECT_EQ(told.size(), 2u) << "nothing is sent";
+}
+
 // F9: the server's warnings come with the object that they are of. (Fields that it doesn't know it refuses.)
 TEST_F(Apply, HandsUpWhatTheServerWarnsOf) {
   std::vector<Change> changes = MustApply(InNamespace(R"(

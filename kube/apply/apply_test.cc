@@ -22,6 +22,7 @@ TEST(ReportableWarnings, OfASecretAreNamesOfFieldsAlone) {
   EXPECT_THAT(ReportableWarnings({"", "Secret", "n", "s"}, all),
               ElementsAre(R"(duplicate field "data.key")", R"(unknown field "dataa")"));
   EXPECT_EQ(ReportableWarnings({"", "ConfigMap", "n", "s"}, all).size(), 4u) << "each once";
+  EXPECT_EQ(ReportableWarnings({"x.example", "Secret", "n", "s"}, all).size(), 4u) << "another kind of that name";
 }
 
 class ApplyTest : public testing::Test {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/encoding.h"
+#include "kube/meta/kind.h"
 
 namespace capi::kube {
 namespace {
@@ -12,7 +13,6 @@ constexpr std::string_view kWorkloadKinds[] = {"Deployment", "StatefulSet", "Dae
                                                "CronJob",    "Pod",         "ReplicaSet", "ReplicationController"};
 constexpr std::string_view kWorkloadGroups[] = {"", "apps", "batch"};
 constexpr std::string_view kAdmission = "admissionregistration.k8s.io";
-constexpr std::string_view kExtensions = "apiextensions.k8s.io";
 constexpr std::string_view kAggregation = "apiregistration.k8s.io";
 constexpr std::string_view kInventory = "clusterctl.cluster.x-k8s.io";
 constexpr std::string_view kRbac = "rbac.authorization.k8s.io";
@@ -21,8 +21,6 @@ template <typename Range>
 bool In(const Range& range, std::string_view value) {
   return std::find(std::begin(range), std::end(range), value) != std::end(range);
 }
-
-bool IsCrd(const GroupKind& kind) { return kind.group == kExtensions && kind.kind == "CustomResourceDefinition"; }
 
 bool IsWebhookConfiguration(const GroupKind& kind) {
   return kind.group == kAdmission &&
@@ -97,7 +95,7 @@ Manifest ToManifest(Object object) {
   Manifest manifest;
   manifest.id = object.id();
   manifest.api_version = object.api_version();
-  if (IsCrd(manifest.id.group_kind())) DescribeCrd(object.json(), manifest);
+  if (IsCrd(manifest.id)) DescribeCrd(object.json(), manifest);
   manifest.text = ToJsonText(object.json());
   manifest.hash = TextHash(manifest.text);
   return manifest;

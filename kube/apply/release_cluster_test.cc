@@ -78,7 +78,6 @@ TEST_F(Release, TakesOneRequestPerObjectAndNoneWhenNothingChanged) {
   EXPECT_EQ(Requests(), manifests.size()) << "nothing but the applies";
   for (const Change& change : changes) {
     EXPECT_EQ(change.entry.fields.size(), 16u) << change.id.ToString();
-    EXPECT_FALSE(change.resource_version.empty()) << change.id.ToString();
     auto resource = client_->mapper().For(ctx_, change.id.group_kind(), change.entry.version);
     ASSERT_TRUE(resource.ok()) << resource.error().message;
     EXPECT_TRUE(Eventually([&] {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "kube/apply/foreign_fields.h"
+#include "kube/meta/kind.h"
 
 namespace capi::kube {
 namespace {
@@ -153,9 +154,9 @@ Status LeaveReplicaSets(Client& client, const Context& ctx, const ReplaceRequest
 // A Deployment goes without its pods: they serve until those of the new one do.
 Result<Object> Recreate(Client& client, const Context& ctx, const ReplaceRequest& request, const Object& live) {
   const ObjectId& id = request.manifest.id;
-  ctx.log.Info("creating anew: a field can't be changed",
-               {{"object", id.ToString()}, {"refused", request.refused.message}});
-  bool orphans = request.left_behind != nullptr && id.kind == "Deployment";
+  // Not what the server said: it repeats the value that it refuses, of a Secret or a whole pod template (I7).
+  ctx.log.Info("creating anew: a field can't be changed", {{"object", id.ToString()}});
+  bool orphans = request.left_behind != nullptr && Is(id, "apps", "Deployment");
   if (orphans) TRY_WITH(LeaveReplicaSets(client, ctx, request, live), "keeping the old pods");
   DeleteOptions how{.propagation = orphans ? "Orphan" : "Background", .uid = live.uid()};
   auto deleted = client.Delete(ctx, request.resource, id.ns, id.name, how);

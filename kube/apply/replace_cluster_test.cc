@@ -123,6 +123,29 @@ TEST_F(Replace, ImmutableSelectorIsCreatedAnew) {
   })) << "the old pods go with their Deployment";
 }
 
+// I7: the server's refusal of a Job has the whole pod template that can't be changed.
+TEST_F(Replace, WhatTheServerRefusesReachesNoLog) {
+  constexpr char kJob[] = R"(
+apiVersion: batch/v1
+kind: Job
+metadata: {name: j, namespace: @}
+spec:
+  template:
+    spec: {restartPolicy: Never, containers: [{name: c, image: i, env: [{name: TOKEN, value: s3cret-N}]}]}
+)";
+  MustApply(InNamespace(ReplaceAll(kJob, "-N", "-1")));
+  std::string log;
+  Context ctx = ctx_;
+  ctx.log = Logger::ToSink(
+      LogLevel::kDebug, LogFormat::kText,
+      [](void* out, std::string_view line) { static_cast<std::string*>(out)->append(line).append("\n"); }, &log);
+  std::vector<Change> changes;
+  auto applied = applier_->Apply(ctx, InNamespace(ReplaceAll(kJob, "-N", "-2")), {}, changes);
+  ASSERT_TRUE(applied.ok()) << applied.error().message;
+  EXPECT_THAT(log, HasSubstr("creating anew"));
+  EXPECT_THAT(log, Not(HasSubstr("s3cret"))) << log;
+}
+
 // Where the caller looks after them, the old pods serve until it removes their ReplicaSet.
 TEST_F(Replace, OldPodsOutliveADeploymentThatIsCreatedAnew) {
   MustApply(InNamespace(ReplaceAll(kDeployment, "LABEL", "old")));

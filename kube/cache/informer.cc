@@ -28,7 +28,7 @@ bool IsOfKind(Code code) {
   }
 }
 
-// What `step` throws is its error: in a thread of its own nobody else would catch it (behaviour.md F7).
+// What `step` throws is logged, and its error: in a thread of its own nobody else would catch it (behaviour.md F7).
 template <typename Step>
 Status Caught(const Context& ctx, Step step) {
   std::string what = "an exception that isn't one of the standard library's";
@@ -150,7 +150,8 @@ class Informer::Impl {
     Store::Objects objects;
     for (Object& object : list.items) Arrive(objects, std::move(object));
     version_ = std::move(list.resource_version);
-    return Replace(ctx, std::move(objects));
+    Replace(ctx, std::move(objects));
+    return Ok();
   }
 
   Status Watch(const Context& ctx, bool initial) {
@@ -187,7 +188,8 @@ class Informer::Impl {
     loading = false;
     advanced_ = true;
     version_ = event.object.resource_version();
-    return Replace(ctx, std::move(arrivals));
+    Replace(ctx, std::move(arrivals));
+    return Ok();
   }
 
   // An event counts once it is stored: one that a transform can't take comes again.
@@ -202,7 +204,8 @@ class Informer::Impl {
     }
     advanced_ = true;
     version_ = std::move(version);
-    return change ? Tell(ctx, *change) : Ok();
+    if (change) Tell(ctx, *change);
+    return Ok();
   }
 
   // A listed version that the store has already is kept, not doubled.
@@ -218,24 +221,18 @@ class Informer::Impl {
     return std::make_shared<const Object>(std::move(object));
   }
 
-  // A handler that throws misses that one change: the others are told all the same.
-  Status Tell(const Context& ctx, const Store::Change& change) const {
-    if (!handler_) return Ok();
-    return Caught(ctx, [&] { return handler_(change.was, change.is), Ok(); });
+  // A handler that throws misses that one change. It is in the store: to end the watch would bring nothing back.
+  void Tell(const Context& ctx, const Store::Change& change) const {
+    if (handler_) (void)Caught(ctx, [&] { return handler_(change.was, change.is), Ok(); });
   }
 
-  Status Replace(const Context& ctx, Store::Objects objects) {
-    Status first = Ok();
-    for (const Store::Change& change : store.Replace(std::move(objects))) {
-      Status told = Tell(ctx, change);
-      if (first.ok()) first = std::move(told);
-    }
+  void Replace(const Context& ctx, Store::Objects objects) {
+    for (const Store::Change& change : store.Replace(std::move(objects))) Tell(ctx, change);
     MutexLock lock(mu_);
     synced_ = true;
     trouble_.reset();
     refusal_.reset();
     sync_changed_.notify_all();
-    return first;
   }
 
   void NoteRefusal(const Error& error) {

@@ -56,8 +56,11 @@ std::optional<Resource> RestMapper::Lookup(const GroupKind& kind, std::string_vi
   return std::nullopt;
 }
 
+bool RestMapper::AskedJustNow() const { return last_refresh_ && clock_.Monotonic() - *last_refresh_ < kAskAgainAfter; }
+
 std::optional<Resource> RestMapper::Known(const GroupKind& kind, std::string_view version) {
   MutexLock lock(mu_);
+  if (covered_ != invalidations_ && !AskedJustNow()) discovered_.clear();
   return Lookup(kind, version);
 }
 
@@ -89,10 +92,6 @@ void RestMapper::Learn(const Resource& resource) {
 
 void RestMapper::Invalidate() {
   MutexLock lock(mu_);
-  discovered_.clear();
-  learned_.clear();
-  stale_.clear();
-  last_refresh_.reset();
   ++invalidations_;
 }
 
@@ -107,17 +106,17 @@ Result<std::vector<Resource>> RestMapper::All(const Context& ctx) {
 Status RestMapper::Refresh(const Context& ctx) {
   {
     MutexLock lock(mu_);
-    for (;;) {
-      if (last_refresh_ && clock_.Monotonic() - *last_refresh_ < kAskAgainAfter) return last_outcome_;
-      if (!asking_) break;
-      ctx.clock->WaitUntil(changed_, mu_, ctx.stop, ctx.deadline.value_or(MonoTime::max()), [this] {
-        mu_.AssertHeld();
-        return !asking_;
-      });
-      if (asking_) {
-        TRY_WITH(ctx.Check(), "waiting for discovery");
-        return Error{Code::kDeadlineExceeded, "waiting for discovery", {}};
+    while (asking_ || AskedJustNow()) {
+      if (!asking_ && covered_ == invalidations_) return last_outcome_;
+      MonoTime until = ctx.deadline.value_or(MonoTime::max());
+      if (!asking_) {
+        until = std::min(until, ctx.clock->Monotonic() + (*last_refresh_ + kAskAgainAfter - clock_.Monotonic()));
       }
+      ctx.clock->WaitUntil(changed_, mu_, ctx.stop, until, [this, asking = asking_] {
+        mu_.AssertHeld();
+        return asking ? !asking_ : asking_ || covered_ == invalidations_;
+      });
+      TRY_WITH(ctx.Check(), "waiting for discovery");
     }
     asking_ = true;
   }
@@ -143,10 +142,11 @@ Status RestMapper::AskNow(const Context& ctx) {
   MutexLock lock(mu_);
   Status outcome = discovery.ok() ? Ok() : Status(discovery.error());
   if (discovery.ok()) Keep(std::move(discovery).value());
-  // An answer that may be older than an Invalidate doesn't count as one, nor does the end of this caller's own context.
-  if (before == invalidations_ && (outcome.ok() || ctx.Check().ok())) {
+  // The end of this caller's own context is no answer.
+  if (outcome.ok() || ctx.Check().ok()) {
     last_refresh_ = clock_.Monotonic();
     last_outcome_ = outcome;
+    covered_ = before;
   }
   return outcome;
 }

@@ -16,8 +16,9 @@
 namespace capi::kube {
 
 // Answers for built-in kinds (resource.h) without asking. For others asks once (aggregated discovery, two requests,
-// where the server offers it) and keeps the answer. An unknown kind asks again at most once a second, also where the
-// last time failed. One asks for all; the others wait for its answer, each until its own context ends. Thread-safe.
+// where the server offers it) and keeps the answer. It asks at most once a second (behaviour.md F8), for an unknown
+// kind and after Invalidate, also where the last time failed. One asks for all; the others wait for its answer, each
+// until its own context ends. Thread-safe.
 class RestMapper {
  public:
   // `get` performs a GET: path and Accept header to body.
@@ -35,16 +36,20 @@ class RestMapper {
   Result<Finding> Look(const Context& ctx, const GroupKind& kind, std::string_view version = "");
   // The same from what is known already; null without a request where it isn't known.
   std::optional<Resource> Known(const GroupKind& kind, std::string_view version = "");
-  // Adds what is known from elsewhere: a CRD just applied. Kept until Invalidate, also where discovery lags behind.
+  // Adds what is known from elsewhere: a CRD just applied. It stays, also where discovery lags behind.
   void Learn(const Resource& resource);
+  // Kinds may have come or gone. An answer from before doesn't count any more for a kind that it lacks; whoever asks
+  // for one waits for the rest of the second. Kinds that it has are known for as long.
   void Invalidate();
-  // Every resource the server lists, as asked now or within the last second.
+  // Every resource the server lists, as asked after the last Invalidate, or within the last second.
   Result<std::vector<Resource>> All(const Context& ctx);
 
  private:
   using Table = std::map<GroupKind, std::vector<Resource>>;  // versions of a kind, the preferred one first
   std::optional<Resource> Lookup(const GroupKind& kind, std::string_view version) const CAPI_REQUIRES(mu_);
-  // Asks, or waits for who asks already. Within a second of the last time its outcome stands.
+  bool AskedJustNow() const CAPI_REQUIRES(mu_);
+  // Asks, or waits for who asks already, or until it may. Within a second of the last time its outcome stands, unless
+  // it was invalidated.
   Status Refresh(const Context& ctx) CAPI_EXCLUDES(mu_);
   Status AskNow(const Context& ctx) CAPI_EXCLUDES(mu_);
   void Keep(Discovery discovery) CAPI_REQUIRES(mu_);
@@ -55,6 +60,7 @@ class RestMapper {
   std::condition_variable_any changed_;
   bool asking_ CAPI_GUARDED_BY(mu_) = false;
   long invalidations_ CAPI_GUARDED_BY(mu_) = 0;
+  long covered_ CAPI_GUARDED_BY(mu_) = 0;                      // invalidations before the last answer was asked for
   std::optional<MonoTime> last_refresh_ CAPI_GUARDED_BY(mu_);  // its end
   Status last_outcome_ CAPI_GUARDED_BY(mu_);                   // of that
   Table discovered_ CAPI_GUARDED_BY(mu_);

@@ -259,6 +259,26 @@ TEST_F(Retry, FreshCredentialsAreTriedOnce) {
   EXPECT_EQ(requests().size(), 1u) << "there are none to refresh";
 }
 
+// F8: the time of a call begins when it has its credentials. A plugin that ran for a long time, though only before the
+// call was sent again, left it none.
+TEST_F(Retry, CredentialsThatComeLateCostTheCallNoTime) {
+  struct Slow : CredentialSource {
+    Result<Credential> Get(const Context& ctx, const Credential*) override {
+      if (++asked == 2) {
+        for (int i = 0; i < 5; ++i) ctx.clock->Sleep(ctx.stop, Seconds(1000));
+      }
+      return Credential{.authorization = "token", .generation = asked};
+    }
+    std::uint64_t asked = 0;
+  };
+  Context unbounded;
+  unbounded.clock = &clock_;
+  Client& client = Connect({kLost, kObject}, {.timeout = Seconds(3600)}, std::make_shared<Slow>());
+  auto read = client.Get(unbounded, map_, "n", "a");
+  EXPECT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(requests().size(), 2u);
+}
+
 TEST_F(Retry, ComesBackWhenTheServerSaysSo) {
   const std::string away = R"({"kind":"Status","reason":"ServiceUnavailable","message":"later"})";
   const std::pair<std::string, Millis> cases[] = {{kLimited, Seconds(60)},

@@ -77,7 +77,7 @@ bool HasCause(const Json& status, std::string_view reason) {
   return false;
 }
 
-// By a webhook or a policy, whatever reason these give, and not for what the object is.
+// By a webhook or a policy, and not for what the object is. These choose the reason, and the HTTP status, themselves.
 bool IsDenied(std::string_view message) {
   auto says = [&](std::string_view words) { return message.find(words) != message.npos; };
   return (says("admission webhook \"") && says("denied the request")) ||
@@ -92,7 +92,8 @@ Code Refine(Code code, const Json& status, std::string_view message) {
                                   message.find("conversion webhook for") != message.npos)) {
     return Code::kUnavailable;
   }
-  if (code == Code::kInvalidArgument && IsDenied(message)) return Code::kPermissionDenied;
+  bool retried = code == Code::kRateLimited || GetInt(status, {"code"}) >= 500;
+  if (!retried && IsDenied(message)) return Code::kPermissionDenied;
   if (code == Code::kPermissionDenied && HasCause(status, "NamespaceTerminating")) return Code::kFailedPrecondition;
   return code;
 }

@@ -10,9 +10,10 @@ namespace capi::kube {
 // The error that a metav1.Status tells of: its code by reason, then by HTTP code; its message, with causes that the
 // message doesn't hold yet; details.retryAfterSeconds. Beyond the table in client.h: a TooManyRequests that only says
 // that storage is (re)initializing is kUnavailable (nobody was too fast), so is an InternalError that tells of a
-// webhook that couldn't be called; a Forbidden because the namespace is going is kFailedPrecondition, and so is an
-// apply of what the schema of its kind doesn't allow (a 500 without a reason): no replacement would help (behaviour.md
-// U9), but the schema may change.
+// webhook that couldn't be called; what a webhook or a policy denies is kPermissionDenied, whatever reason it gives
+// (but not with a 429 or 5xx: that passes); a Forbidden because the namespace is going is kFailedPrecondition, and so
+// is an apply of what the schema of its kind doesn't allow (a 500 without a reason): no replacement would help
+// (behaviour.md U9), but the schema may change.
 Error ErrorFromStatus(const Json& status);
 
 // The same for an answer that isn't 2xx. The Retry-After header, in seconds, wins.

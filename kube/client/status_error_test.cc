@@ -58,6 +58,14 @@ TEST(ErrorFromStatus, MapsReasonsToCodes) {
        Code::kPermissionDenied, "x: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no"},
       {R"({"code":400,"message":"admission webhook \"w.example.com\" denied the request: no"})",
        Code::kPermissionDenied, "admission webhook \"w.example.com\" denied the request: no"},
+      {R"({"reason":"NotFound","code":404,"message":"admission webhook \"w\" denied the request: no class"})",
+       Code::kPermissionDenied, "admission webhook \"w\" denied the request: no class"},
+      {R"({"reason":"Conflict","code":409,"message":"admission webhook \"w\" denied the request: in use"})",
+       Code::kPermissionDenied, "admission webhook \"w\" denied the request: in use"},
+      {R"({"reason":"TooManyRequests","code":429,"message":"admission webhook \"w\" denied the request: later"})",
+       Code::kRateLimited, "admission webhook \"w\" denied the request: later"},
+      {R"({"reason":"InternalError","code":500,"message":"admission webhook \"w\" denied the request: oops"})",
+       Code::kInternal, "admission webhook \"w\" denied the request: oops"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.status);

@@ -28,11 +28,14 @@ Result<std::unique_ptr<Transport>> Transport::Create(const Config& config, const
 
 Result<http::Response> Transport::Do(const Context& ctx, const Call& call) {
   std::optional<Credential> refused;  // by a 401, at most once
-  bool fresh = true;                  // nothing was sent with these credentials yet
+  std::uint64_t generation = 0;       // of the credentials that `bounded` begins with
+  bool fresh = false;                 // they are to be others than `refused`
   Context bounded = ctx;
   for (int sent = 1;; ++sent) {
-    Identity identity = TRY(Authorize(ctx, fresh && refused ? &*refused : nullptr));
-    if (fresh) bounded = Bounded(ctx, call);
+    Identity identity = TRY(Authorize(ctx, fresh ? &*refused : nullptr));
+    // Before a repeat, too, a plugin may have run: for minutes, perhaps.
+    if (sent == 1 || fresh || identity.credential.generation != generation) bounded = Bounded(ctx, call);
+    generation = identity.credential.generation;
     fresh = false;
     Result<http::Response> answer = Send(bounded, call, std::move(identity.headers));
     if (!answer.ok()) {

@@ -7,17 +7,24 @@
 
 namespace capi::kube {
 
-inline bool Is(const Object& object, std::string_view group, std::string_view kind) {
-  return object.kind() == kind && object.group_version().group == group;
+inline bool Is(const GroupKind& of, std::string_view group, std::string_view kind) {
+  return of.kind == kind && of.group == group;
+}
+inline bool Is(const ObjectId& of, std::string_view group, std::string_view kind) {
+  return of.kind == kind && of.group == group;
+}
+inline bool Is(const Object& of, std::string_view group, std::string_view kind) {
+  return of.kind() == kind && of.group_version().group == group;
+}
+
+// Of an Object, an ObjectId or a GroupKind.
+template <typename T>
+bool IsCrd(const T& of) {
+  return Is(of, "apiextensions.k8s.io", "CustomResourceDefinition");
 }
 
 inline bool IsNamespace(const Object& object) { return Is(object, "", "Namespace"); }
 
-inline bool IsCrd(const Object& object) { return Is(object, "apiextensions.k8s.io", "CustomResourceDefinition"); }
-
 inline bool IsDeployment(const Object& object) { return Is(object, "apps", "Deployment"); }
-
-// Kinds whose images clusterctl fixes and lists: Deployments and DaemonSets, and no others.
-inline bool HasPodTemplate(const Object& object) { return IsDeployment(object) || Is(object, "apps", "DaemonSet"); }
 
 }  // namespace capi::kube

@@ -28,4 +28,10 @@ bool Object::has_finalizer(std::string_view name) const {
 
 ObjectId Object::id() const { return {group_version().group, kind(), ns(), name()}; }
 
+Object IdentityOf(const Object& object) {
+  Json metadata = {{"name", object.name()}, {"uid", object.uid()}, {"resourceVersion", object.resource_version()}};
+  if (std::string ns = object.ns(); !ns.empty()) metadata["namespace"] = std::move(ns);
+  return Object(Json{{"apiVersion", object.api_version()}, {"kind", object.kind()}, {"metadata", std::move(metadata)}});
+}
+
 }  // namespace capi::kube

@@ -74,4 +74,8 @@ class Object {
   Json json_;
 };
 
+// The least that a watch's store may keep of an object (kube/cache/informer.h): apiVersion, kind, namespace, name, uid
+// and resourceVersion.
+Object IdentityOf(const Object& object);
+
 }  // namespace capi::kube

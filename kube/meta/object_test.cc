@@ -38,6 +38,17 @@ TEST(Object, ReadsItsMetadata) {
   EXPECT_TRUE(o.deleting());
 }
 
+TEST(Object, ItsIdentityIsWhatAStoreNeeds) {
+  constexpr const char* kIdentity =
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"m","namespace":"n","resourceVersion":"7","uid":"u"}})";
+  Object whole(*ParseJson(kIdentity));
+  whole.set_label("k", "v");
+  whole.json()["spec"] = {{"a", 1}};
+  EXPECT_EQ(ToJsonText(IdentityOf(whole).json()), kIdentity);
+  whole.json()["metadata"].erase("namespace");
+  EXPECT_FALSE(IdentityOf(whole).json()["metadata"].contains("namespace")) << "it has none";
+}
+
 TEST(Object, WritesLabelsWhereThereWereNone) {
   Object o;
   o.set_label("k", "v");

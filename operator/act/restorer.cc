@@ -56,8 +56,7 @@ void LeaveReplicas(const Observation& o, std::vector<kube::Manifest>& manifests)
   }
 }
 
-Restorer::Restorer(Needs needs)
-    : needs_(needs), applier_(needs.client, {.field_manager = std::string(api::kFieldManager)}) {}
+Restorer::Restorer(Needs needs) : needs_(needs), applier_(needs.client, TrackedApply(needs.observer.tracks())) {}
 
 Done Restorer::Run(const Context& ctx, const Observation& o, const Restore& step) {
   Done done;
@@ -96,7 +95,6 @@ Done Restorer::Run(const Context& ctx, const Observation& o, const Restore& step
       continue;
     }
     inventory.Put(change.id, change.entry);
-    needs_.observer.tracks().Expect(change.id, change.resource_version);
     const Correction& one = corrections.at(change.id);
     if (one.silent) continue;
     needs_.fights.Restored(key, one.drift, one.what);

@@ -35,7 +35,8 @@ class Restoring : public ::testing::Test {
     use_.emplace(*client_, *watches_);
     observer_.emplace(Observer::Needs{*client_, providers_, *watches_, settings_, fights_, *use_, clock_,
                                       [](const std::string&) { return MigrationProgress{}; },
-                                      [this](const std::string& key) { return rendered_.InputsOf(key); }});
+                                      [this](const std::string& key) { return rendered_.InputsOf(key); },
+                                      [] { return std::vector<std::string>(); }});
     o_.inventory.Put(kId, {"v1", SettingsMap().hash, "fields", false});
     o_.rendered = "inputs";
   }

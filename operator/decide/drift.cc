@@ -110,16 +110,13 @@ Trace TraceOf(const kube::Object& slimmed) {
 
 void SlimToTrace(kube::Object& object) {
   KeepTrace(object);
-  const Json& json = object.json();
-  Json metadata = {{"name", object.name()}, {"uid", object.uid()}, {"resourceVersion", object.resource_version()}};
-  if (!object.ns().empty()) metadata["namespace"] = object.ns();
-  if (object.deleting()) metadata["deletionTimestamp"] = GetString(json, {"metadata", "deletionTimestamp"});
-  if (object.has_label(api::kLabelProvider)) {
-    metadata["labels"] = {{std::string(api::kLabelProvider), object.label(api::kLabelProvider)}};
+  kube::Object slim = kube::IdentityOf(object);
+  if (const Json* going = Find(object.json(), {"metadata", "deletionTimestamp"})) {
+    slim.json()["metadata"]["deletionTimestamp"] = *going;
   }
-  Json slim = {{"apiVersion", object.api_version()}, {"kind", object.kind()}, {"metadata", std::move(metadata)}};
-  slim[kTrace] = json.at(kTrace);
-  object = kube::Object(std::move(slim));
+  if (object.has_label(api::kLabelProvider)) slim.set_label(api::kLabelProvider, object.label(api::kLabelProvider));
+  slim.json()[kTrace] = object.json().at(kTrace);
+  object = std::move(slim);
 }
 
 std::string Drift::Signature() const {

@@ -13,6 +13,7 @@
 #include "api/validate.h"
 #include "kube/apply/inventory.h"
 #include "kube/meta/health.h"
+#include "kube/meta/kind.h"
 #include "operator/decide/drift.h"
 
 namespace capi::ops {
@@ -66,9 +67,6 @@ inline bool IsWorkload(const kube::ObjectId& id) {
   return (id.group == "apps" && (id.kind == "Deployment" || id.kind == "DaemonSet" || id.kind == "StatefulSet")) ||
          (id.group == "batch" && id.kind == "Job");
 }
-inline bool IsCrd(const kube::ObjectId& id) {
-  return id.group == "apiextensions.k8s.io" && id.kind == "CustomResourceDefinition";
-}
 
 // A CRD as it is in the cluster, without its schemas.
 struct CrdState {
@@ -88,6 +86,7 @@ struct Fleet {
   std::vector<std::string> pending_crds;  // names of CRDs of the inventory that aren't Established
   std::vector<Drift> drifts;              // what isn't as it was applied, of all kinds (D1)
   bool blind = false;                     // the watch of some kind has no state yet: drift of it can't be told
+  std::optional<Millis> awaited;          // some of it is older than our last write: for so long at most, from now
   std::vector<CrdState> unmigrated;       // CRDs whose storedVersions has more than the version that is stored (U3)
   bool ready() const {
     for (const auto& w : workloads) {

@@ -89,12 +89,12 @@ std::string NameOf(const kube::Object& object) {
 }
 
 void SlimToOwners(kube::Object& object) {
-  Json metadata = {{"name", object.name()}, {"uid", object.uid()}, {"resourceVersion", object.resource_version()}};
-  if (!object.ns().empty()) metadata["namespace"] = object.ns();
-  if (object.has_label(kLabelCluster)) metadata["labels"] = {{std::string(kLabelCluster), object.label(kLabelCluster)}};
-  if (const Json* owners = Find(object.json(), {"metadata", "ownerReferences"})) metadata["ownerReferences"] = *owners;
-  object = kube::Object(
-      Json{{"apiVersion", object.api_version()}, {"kind", object.kind()}, {"metadata", std::move(metadata)}});
+  kube::Object slim = kube::IdentityOf(object);
+  if (object.has_label(kLabelCluster)) slim.set_label(kLabelCluster, object.label(kLabelCluster));
+  if (const Json* owners = Find(object.json(), {"metadata", "ownerReferences"})) {
+    slim.json()["metadata"]["ownerReferences"] = *owners;
+  }
+  object = std::move(slim);
 }
 
 Result<std::vector<std::string>> UseFinder::UsersIn(const Context& ctx, const std::string& key,
@@ -118,15 +118,18 @@ Result<std::vector<std::string>> UseFinder::UsersIn(const Context& ctx, const st
 namespace {
 
 // All kinds are read in one pass, and one that fails makes it begin anew: where a server fails now and then, a pass
-// without a failure would hardly ever come. Not what fails slowly, a conversion webhook that isn't there: that keeps.
+// without a failure would hardly ever come. What fails slowly, or says when to come back, is left to the next pass
+// (F3).
 Result<ReadObjects> ReadPatiently(kube::Client& client, const Context& ctx, const kube::Object& crd) {
-  constexpr int kTries = 4;
+  constexpr Millis kFirstWait{100}, kLongestWait{400};
   constexpr Seconds kSlow{2};
   const MonoTime begin = ctx.clock->Monotonic();
-  for (int i = 1;; ++i) {
+  for (Millis wait = kFirstWait;; wait *= 2) {
     auto read = ListReadable(client, ctx, crd);
-    bool again = !read.ok() && read.error().Transient() && i < kTries && ctx.clock->Monotonic() - begin < kSlow;
-    if (!again) return read;
+    if (read.ok() || !read.error().Transient()) return read;
+    bool by_time = read.code() == Code::kRateLimited || read.error().retry_after;
+    if (by_time || wait > kLongestWait || ctx.clock->Monotonic() - begin >= kSlow) return read;
+    ctx.clock->Sleep(ctx.stop, wait);
     TRY(ctx.Check());
   }
 }

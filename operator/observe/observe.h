@@ -31,7 +31,7 @@ class Observer {
     Clock& clock;
     std::function<MigrationProgress(const std::string& crd)> migration_of;  // how a CRD's migration stands (U3)
     std::function<std::string(const std::string& key)> rendered_inputs;     // Observation.rendered
-    std::function<std::vector<std::string>()> unlisted = nullptr;           // kinds of providers that can't be listed
+    std::function<std::vector<std::string>()> unlisted;                     // kinds of providers that can't be listed
   };
   explicit Observer(Needs needs);
 

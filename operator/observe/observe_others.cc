@@ -30,7 +30,7 @@ Status Observer::ObserveSiblings(const Context& ctx, const std::string& key, Obs
   o.core = nullptr;
   o.siblings.clear();
   o.unjudged.clear();
-  if (unlisted_) o.unlisted = unlisted_();
+  o.unlisted = unlisted_();
   for (const auto& other : cache_.All()) {
     const api::Provider& provider = *other->provider;
     bool core = provider.id.type == api::ProviderType::kCore;

@@ -42,7 +42,9 @@ bool OnlyStatus(const api::Provider& was, const api::Provider& is) {
 
 }  // namespace
 
-void ProviderCache::OnEvent(api::ProviderType type, const kube::ObjectPtr& is) {
+void ProviderCache::OnEvent(api::ProviderType type, const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+  const std::uint64_t version = VersionNumber(is->resource_version());
+  const bool restored = was && version < VersionNumber(was->resource_version());
   Change change;
   change.id = {type, is->ns(), is->name()};
   std::string key = change.id.Key();
@@ -53,13 +55,13 @@ void ProviderCache::OnEvent(api::ProviderType type, const kube::ObjectPtr& is) {
     if (it != providers_.end()) {
       change.was = it->second->provider;
       bool same_object = change.was->uid == parsed->provider->uid;
-      if (same_object && VersionNumber(it->second->object->resource_version()) >= VersionNumber(is->resource_version()))
-        return;
+      bool older = VersionNumber(it->second->object->resource_version()) >= version;
+      if (same_object && older && !restored) return;
     }
     providers_[key] = parsed;
   }
   change.is = parsed->provider;
-  change.spec = !change.was || !OnlyStatus(*change.was, *change.is);
+  change.spec = !change.was || restored || !OnlyStatus(*change.was, *change.is);
   handler_(change);
 }
 

@@ -35,8 +35,9 @@ class ProviderCache {
 
   explicit ProviderCache(Handler handler) : handler_(std::move(handler)) {}
 
-  // For an informer of `type`'s kind.
-  void OnEvent(api::ProviderType type, const kube::ObjectPtr& is);
+  // For an informer of `type`'s kind. An event that is older than our last write changes nothing; a version smaller
+  // than that of `was` is no such event: the cluster was restored from a backup.
+  void OnEvent(api::ProviderType type, const kube::ObjectPtr& was, const kube::ObjectPtr& is);
   void OnDelete(api::ProviderType type, const kube::ObjectPtr& was);
   // The answer to a write of ours: counts until the watch has caught up with it.
   void OnWrite(api::ProviderType type, kube::Object written);

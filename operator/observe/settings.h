@@ -36,7 +36,8 @@ struct Settings {
 
   // Of `environment`; nullopt where it isn't there.
   std::optional<std::string> Variable(const std::string& name) const;
-  // Changes when anything above does.
+  // Changes whenever what it renders from the same spec and release may: not with `file.providers`, whose URLs lead to
+  // a release, nor with what only decides whether one is applied.
   std::string Digest() const;
   // URL of a provider by name: the file's entry, else the built-in one (I2).
   std::optional<std::string> UrlOf(api::ProviderType type, std::string_view name) const;

@@ -76,12 +76,11 @@ void SlimCrd(kube::Object& object) {
 }
 
 void SlimToPresence(kube::Object& object) {
-  Json metadata = {{"name", object.name()}, {"uid", object.uid()}, {"resourceVersion", object.resource_version()}};
-  if (object.deleting()) {
-    metadata["deletionTimestamp"] = GetString(object.json(), {"metadata", "deletionTimestamp"});
+  kube::Object slim = kube::IdentityOf(object);
+  if (const Json* going = Find(object.json(), {"metadata", "deletionTimestamp"})) {
+    slim.json()["metadata"]["deletionTimestamp"] = *going;
   }
-  object = kube::Object(
-      Json{{"apiVersion", object.api_version()}, {"kind", object.kind()}, {"metadata", std::move(metadata)}});
+  object = std::move(slim);
 }
 
 Workload WorkloadOf(const kube::ObjectId& id, const kube::ObjectPtr& object) {

@@ -1,6 +1,6 @@
 // How a release lies in the cluster: the name and labels of its ConfigMap, and what these tell (behaviour.md I6, I14).
 //
-// Format: docs/formats.md, "Release ConfigMap". Reading and writing: act/release_store.h.
+// Format: docs/formats.md, "Release ConfigMap". Reading and writing: act/install/release_store.h.
 #pragma once
 
 #include <map>

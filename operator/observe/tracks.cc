@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "api/kinds.h"
+
 namespace capi::ops {
 namespace {
 
@@ -27,32 +29,21 @@ void Tracks::Expect(const kube::ObjectId& id, const std::string& resource_versio
   track.uncertain = false;
 }
 
-void Tracks::ExpectWritten(const std::vector<kube::Change>& changes) {
-  for (const kube::Change& change : changes) {
-    bool written =
-        change.action == kube::Change::Action::kCreated || change.action == kube::Change::Action::kConfigured;
-    if (written) Expect(change.id, change.resource_version);
-  }
-}
-
 void Tracks::MarkUncertain(const kube::ObjectId& id) {
   MutexLock lock(mu_);
   tracks_[id].uncertain = true;
 }
 
-void Tracks::Saw(const kube::Object& object) {
+void Tracks::Saw(const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+  const kube::Object& object = is ? *is : *was;
+  const std::uint64_t version = VersionNumber(object.resource_version());
   MutexLock lock(mu_);
   Track& track = tracks_[object.id()];
-  track.seen = std::max(track.seen, VersionNumber(object.resource_version()));
-  if (track.seen >= track.written) track.scaled_by.reset();
-}
-
-// What was written last, and isn't seen yet, is still to come.
-void Tracks::SawGo(const kube::Object& object) {
-  Saw(object);
-  MutexLock lock(mu_);
-  auto it = tracks_.find(object.id());
-  if (it != tracks_.end() && it->second.seen >= it->second.written && !it->second.uncertain) tracks_.erase(it);
+  if (was && version < VersionNumber(was->resource_version())) track.seen = track.written = 0;
+  track.seen = std::max(track.seen, version);
+  if (track.seen < track.written) return;  // what was written last is still to come
+  track.scaled_by.reset();
+  if (!is && !track.uncertain) tracks_.erase(object.id());
 }
 
 void Tracks::Forget(const kube::ObjectId& id) {
@@ -70,21 +61,14 @@ Tracks::Reading Tracks::Read(const kube::ObjectId& id, const std::function<kube:
   {
     MutexLock lock(mu_);
     auto it = tracks_.find(id);
-    reading.awaited = it != tracks_.end() && IsAwaited(it->second);
+    if (it != tracks_.end() && it->second.seen < it->second.written) {
+      auto left = std::chrono::ceil<Millis>(it->second.until - clock_.Monotonic());
+      if (left > Millis(0)) reading.awaited = left;
+    }
     if (reading.awaited) reading.scaled_by = it->second.scaled_by;
   }
   reading.object = from_store();
   return reading;
-}
-
-bool Tracks::IsAwaited(const Track& track) const {
-  return track.seen < track.written && clock_.Monotonic() < track.until;
-}
-
-bool Tracks::Awaited(const kube::ObjectId& id) {
-  MutexLock lock(mu_);
-  auto it = tracks_.find(id);
-  return it != tracks_.end() && IsAwaited(it->second);
 }
 
 bool Tracks::IsUncertain(const kube::ObjectId& id) {
@@ -105,6 +89,12 @@ bool Tracks::Outlived(const Workload& workload) {
   MonoTime now = clock_.Monotonic();
   if (!it->second.lingers_since) it->second.lingers_since = now;
   return now - *it->second.lingers_since >= kLongestEnd;
+}
+
+kube::ApplyOptions TrackedApply(Tracks& tracks) {
+  return {
+      .field_manager = std::string(api::kFieldManager),
+      .on_written = [&tracks](const kube::ObjectId& id, const std::string& version) { tracks.Expect(id, version); }};
 }
 
 }  // namespace capi::ops

@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/clock.h"
 #include "base/mutex.h"
@@ -33,13 +32,11 @@ class Tracks {
   // went) holds things up for kWatchLag at most.
   void Expect(const kube::ObjectId& id, const std::string& resource_version,
               std::optional<std::string> scaled_by = std::nullopt);
-  // The same of every object that an apply has written.
-  void ExpectWritten(const std::vector<kube::Change>& changes);
   // A write that failed may have been done all the same: the object itself has to be read, and Expect told.
   void MarkUncertain(const kube::ObjectId& id);
-  // For every event of the watches, and the last version of one that was deleted.
-  void Saw(const kube::Object& object);
-  void SawGo(const kube::Object& object);
+  // For every event of the watches, as an informer tells it. A version smaller than that of `was` is of a cluster that
+  // was restored from a backup: what was written and seen before is no longer so.
+  void Saw(const kube::ObjectPtr& was, const kube::ObjectPtr& is);
 
   // The object is not there, so nothing of it is awaited. And nobody watches a kind any more.
   void Forget(const kube::ObjectId& id);
@@ -50,11 +47,10 @@ class Tracks {
   // old state look new.)
   struct Reading {
     kube::ObjectPtr object;
-    bool awaited = false;                  // `object` may be older than our last write
+    std::optional<Millis> awaited;         // `object` may be older than our last write: for so long, from now
     std::optional<std::string> scaled_by;  // as the last write left it, where it is awaited
   };
   Reading Read(const kube::ObjectId& id, const std::function<kube::ObjectPtr()>& from_store);
-  bool Awaited(const kube::ObjectId& id);
   bool IsUncertain(const kube::ObjectId& id);
   // Its only fault for a minute is a pod that doesn't go: longer than pods take to end, so that its node is gone and it
   // serves nobody (behaviour.md U2). To be told every state.
@@ -68,11 +64,12 @@ class Tracks {
     bool uncertain = false;
     std::optional<MonoTime> lingers_since;
   };
-  bool IsAwaited(const Track& track) const;
-
   Clock& clock_;
   Mutex mu_;
   std::map<kube::ObjectId, Track> tracks_ CAPI_GUARDED_BY(mu_);
 };
+
+// How a provider's objects are applied: each is awaited as soon as the server has answered. `tracks` outlives it.
+kube::ApplyOptions TrackedApply(Tracks& tracks);
 
 }  // namespace capi::ops

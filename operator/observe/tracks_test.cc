@@ -7,31 +7,36 @@
 namespace capi::ops {
 namespace {
 
-kube::Object Deployment(const std::string& version) {
+kube::ObjectPtr Deployment(const std::string& version) {
   const kube::ObjectId id = testing::DeploymentId();
-  return kube::Object(Json{{"apiVersion", "apps/v1"},
-                           {"kind", id.kind},
-                           {"metadata", {{"namespace", id.ns}, {"name", id.name}, {"resourceVersion", version}}}});
+  return std::make_shared<const kube::Object>(
+      Json{{"apiVersion", "apps/v1"},
+           {"kind", id.kind},
+           {"metadata", {{"namespace", id.ns}, {"name", id.name}, {"resourceVersion", version}}}});
+}
+
+bool IsAwaited(Tracks& tracks, const kube::ObjectId& id) {
+  return tracks.Read(id, [] { return nullptr; }).awaited.has_value();
 }
 
 TEST(Tracks, WhatWasWrittenIsAwaitedUntilItIsSeen) {
   FakeClock clock;
   Tracks tracks(clock);
   const kube::ObjectId id = testing::DeploymentId();
-  EXPECT_FALSE(tracks.Awaited(id));
+  EXPECT_FALSE(IsAwaited(tracks, id));
   tracks.Expect(id, "10", "kubectl");
-  EXPECT_TRUE(tracks.Awaited(id));
+  EXPECT_TRUE(IsAwaited(tracks, id));
   EXPECT_EQ(tracks.Read(id, [] { return nullptr; }).scaled_by, "kubectl");
-  tracks.Saw(Deployment("9"));
-  EXPECT_TRUE(tracks.Awaited(id)) << "an older one";
-  tracks.Saw(Deployment("10"));
-  EXPECT_FALSE(tracks.Awaited(id));
+  tracks.Saw(nullptr, Deployment("9"));
+  EXPECT_TRUE(IsAwaited(tracks, id)) << "an older one";
+  tracks.Saw(Deployment("9"), Deployment("10"));
+  EXPECT_FALSE(IsAwaited(tracks, id));
   EXPECT_EQ(tracks.Read(id, [] { return nullptr; }).scaled_by, std::nullopt) << "the watch says so itself";
   tracks.Expect(id, "9");
-  EXPECT_FALSE(tracks.Awaited(id)) << "the event came before the answer";
+  EXPECT_FALSE(IsAwaited(tracks, id)) << "the event came before the answer";
   tracks.Expect(id, "12");
   clock.Advance(Seconds(30));
-  EXPECT_FALSE(tracks.Awaited(id)) << "a watch that missed it holds nothing up for good";
+  EXPECT_FALSE(IsAwaited(tracks, id)) << "a watch that missed it holds nothing up for good";
 }
 
 TEST(Tracks, WhatIsUncertainIsReadOnce) {
@@ -52,33 +57,53 @@ TEST(Tracks, AnEventInTheMiddleOfAReadingMakesNoOldStateNew) {
   const kube::ObjectId id = testing::DeploymentId();
   tracks.Expect(id, "10", "kubectl");
   auto reading = tracks.Read(id, [&] {
-    auto old = std::make_shared<const kube::Object>(Deployment("9"));
-    tracks.Saw(Deployment("10"));
-    return old;
+    tracks.Saw(nullptr, Deployment("10"));
+    return Deployment("9");
   });
-  EXPECT_TRUE(reading.awaited);
+  EXPECT_TRUE(reading.awaited.has_value());
   EXPECT_EQ(reading.scaled_by, "kubectl");
   EXPECT_EQ(reading.object->resource_version(), "9");
-  reading = tracks.Read(id, [] { return std::make_shared<const kube::Object>(Deployment("10")); });
-  EXPECT_FALSE(reading.awaited);
+  reading = tracks.Read(id, [] { return Deployment("10"); });
+  EXPECT_FALSE(reading.awaited.has_value());
 }
 
 // D1: a ServiceAccount that an upgrade made looked deleted until its watch had caught up.
 TEST(Tracks, WhateverAnApplyHasWrittenIsAwaited) {
   FakeClock clock;
   Tracks tracks(clock);
-  using Action = kube::Change::Action;
-  auto change = [](const char* name, Action action) {
-    return kube::Change{.id = {"", "ServiceAccount", "n", name}, .action = action, .resource_version = "7"};
-  };
-  tracks.ExpectWritten({change("created", Action::kCreated), change("configured", Action::kConfigured),
-                        change("unchanged", Action::kUnchanged), change("failed", Action::kFailed)});
-  EXPECT_TRUE(tracks.Awaited({"", "ServiceAccount", "n", "created"}));
-  EXPECT_TRUE(tracks.Awaited({"", "ServiceAccount", "n", "configured"}));
-  EXPECT_FALSE(tracks.Awaited({"", "ServiceAccount", "n", "unchanged"}));
-  EXPECT_FALSE(tracks.Awaited({"", "ServiceAccount", "n", "failed"}));
+  const kube::ObjectId account{"", "ServiceAccount", "n", "a"};
+  TrackedApply(tracks).on_written(account, "7");
+  EXPECT_TRUE(IsAwaited(tracks, account));
   tracks.ForgetKind({"", "ServiceAccount"});
-  EXPECT_FALSE(tracks.Awaited({"", "ServiceAccount", "n", "created"})) << "nobody watches them any more";
+  EXPECT_FALSE(IsAwaited(tracks, account)) << "nobody watches them any more";
+}
+
+// D1: whoever reads knows for how long the answer may be old: no event says so.
+TEST(Tracks, SayHowLongTheyWait) {
+  FakeClock clock;
+  Tracks tracks(clock);
+  const kube::ObjectId id = testing::DeploymentId();
+  auto none = [] { return nullptr; };
+  tracks.Expect(id, "10");
+  EXPECT_EQ(tracks.Read(id, none).awaited, kWatchLag);
+  clock.Advance(Seconds(29));
+  EXPECT_EQ(tracks.Read(id, none).awaited, Seconds(1));
+  clock.Advance(Seconds(1));
+  EXPECT_EQ(tracks.Read(id, none).awaited, std::nullopt);
+}
+
+// F3: etcd was restored from a backup: versions begin anew, and nothing that was written after it is still to come.
+TEST(Tracks, AWatchThatGoesBackIsBelieved) {
+  FakeClock clock;
+  Tracks tracks(clock);
+  const kube::ObjectId id = testing::DeploymentId();
+  tracks.Saw(nullptr, Deployment("200"));
+  tracks.Expect(id, "205", "kubectl");
+  tracks.Saw(Deployment("200"), Deployment("100"));
+  EXPECT_FALSE(IsAwaited(tracks, id)) << "205 never was";
+  tracks.Expect(id, "101");
+  EXPECT_TRUE(IsAwaited(tracks, id)) << "200 isn't what the watch shows now";
+  EXPECT_EQ(tracks.Read(id, [] { return nullptr; }).scaled_by, std::nullopt);
 }
 
 TEST(Tracks, ForgettingAKindLeavesTheOthers) {
@@ -89,9 +114,9 @@ TEST(Tracks, ForgettingAKindLeavesTheOthers) {
   tracks.Expect({"", "ServiceAccount", "n", "b"}, "7");
   tracks.ForgetKind({"", "Service"});
   tracks.Forget({"", "ServiceAccount", "n", "b"});
-  EXPECT_FALSE(tracks.Awaited({"", "Service", "n", "a"}));
-  EXPECT_TRUE(tracks.Awaited({"", "ServiceAccount", "n", "a"}));
-  EXPECT_FALSE(tracks.Awaited({"", "ServiceAccount", "n", "b"}));
+  EXPECT_FALSE(IsAwaited(tracks, {"", "Service", "n", "a"}));
+  EXPECT_TRUE(IsAwaited(tracks, {"", "ServiceAccount", "n", "a"}));
+  EXPECT_FALSE(IsAwaited(tracks, {"", "ServiceAccount", "n", "b"}));
 }
 
 // What was kept of a deleted object stayed for as long as the operator ran.
@@ -100,11 +125,11 @@ TEST(Tracks, NothingIsKeptOfWhatIsGone) {
   Tracks tracks(clock);
   const kube::ObjectId id = testing::DeploymentId();
   tracks.Expect(id, "5");
-  tracks.SawGo(Deployment("4"));
-  EXPECT_TRUE(tracks.Awaited(id)) << "our write came after that: it is there again";
-  tracks.SawGo(Deployment("6"));
+  tracks.Saw(Deployment("4"), nullptr);
+  EXPECT_TRUE(IsAwaited(tracks, id)) << "our write came after that: it is there again";
+  tracks.Saw(Deployment("6"), nullptr);
   tracks.Expect(id, "1");
-  EXPECT_TRUE(tracks.Awaited(id)) << "an object that is made anew in a new cluster has small versions";
+  EXPECT_TRUE(IsAwaited(tracks, id)) << "an object that is made anew in a new cluster has small versions";
 }
 
 // U2: a pod that stays Terminating on a dead node made a healthy upgrade fail, and with Rollback undid it.

@@ -1,7 +1,7 @@
 #include "operator/observe/watches.h"
 
 #include <algorithm>
-#include <vector>
+#include <system_error>
 
 namespace capi::ops {
 
@@ -21,6 +21,11 @@ struct Watches::Watch {
   }
 };
 
+bool Watches::Key::IsShared() const {
+  return purpose == Purpose::kOurObjects || purpose == Purpose::kNamespaces ||
+         (purpose == Purpose::kReleases && ns.empty());
+}
+
 std::string Watches::Key::ToString() const {
   return std::to_string(static_cast<int>(purpose)) + "|" + resource.api_version() + "/" + resource.plural + "|" + ns +
          "|" + label_selector + "|" + field_selector + "|" + (metadata_only ? "meta" : "full");
@@ -31,30 +36,40 @@ Watches::Watches(kube::Client& client, Handler handler, OnEnd on_end)
 
 Watches::~Watches() { Stop(); }
 
-std::shared_ptr<Watches::Watch> Watches::Start(const Context& ctx, const Key& key, const std::string& user,
-                                               std::function<void(kube::Object&)> transform) {
-  MutexLock lock(mu_);
-  auto& slot = watches_[key.ToString()];
-  if (!slot) {
-    slot = std::make_shared<Watch>();
-    slot->key = key;
-    slot->begun = ctx.clock->Monotonic();
-    kube::InformerOptions options{key.ns, key.label_selector, key.field_selector, key.metadata_only,
-                                  std::move(transform)};
-    Watch* raw = slot.get();  // the watch outlives its informer's thread, which its destructor joins
-    slot->informer = std::make_shared<kube::Informer>(
-        client_, key.resource, options, [this, raw](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
-          const bool shared = raw->key.purpose == Purpose::kOurObjects;  // by a thousand providers, perhaps
-          handler_(raw->key, shared ? std::set<std::string>() : raw->UserKeys(), was, is);
-        });
-    Context run = ctx.WithLog(ctx.log.WithoutFields());  // who asked first isn't the only one it is for
-    run.deadline.reset();
-    slot->thread =
-        std::jthread([informer = slot->informer, run](std::stop_token stop) { informer->Run(run.WithStop(stop)); });
+// It is kept only once its thread runs: who comes next would wait for one that never begins.
+Result<std::shared_ptr<Watches::Watch>> Watches::Find(const Context& ctx, const Key& key,
+                                                      std::function<void(kube::Object&)> transform) {
+  const std::string name = key.ToString();
+  if (auto found = watches_.find(name); found != watches_.end()) return found->second;
+  auto watch = std::make_shared<Watch>();
+  watch->key = key;
+  watch->begun = ctx.clock->Monotonic();
+  kube::InformerOptions options{key.ns, key.label_selector, key.field_selector, key.metadata_only,
+                                std::move(transform)};
+  Watch* raw = watch.get();  // the watch outlives its informer's thread, which its destructor joins
+  watch->informer = std::make_shared<kube::Informer>(
+      client_, key.resource, options, [this, raw](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+        handler_(raw->key, raw->key.IsShared() ? std::set<std::string>() : raw->UserKeys(), was, is);
+      });
+  Context run = ctx.WithLog(ctx.log.WithoutFields());  // who asked first isn't the only one it is for
+  run.deadline.reset();
+  try {
+    watch->thread =
+        std::jthread([informer = watch->informer, run](std::stop_token stop) { informer->Run(run.WithStop(stop)); });
+  } catch (const std::system_error&) {
+    return Error{Code::kUnavailable, "there is no thread to watch " + key.resource.plural, {}};
   }
-  MutexLock users(slot->mu);
-  slot->users[user] = true;
-  return slot;
+  watches_[name] = watch;
+  return watch;
+}
+
+Result<std::shared_ptr<Watches::Watch>> Watches::Start(const Context& ctx, const Key& key, const std::string& user,
+                                                       std::function<void(kube::Object&)> transform) {
+  MutexLock lock(mu_);
+  auto watch = TRY(Find(ctx, key, std::move(transform)));
+  MutexLock users(watch->mu);
+  watch->users[user] = true;
+  return watch;
 }
 
 // How long workers wait for a server that says nothing at all, all of them together. One that refuses answers at once.
@@ -67,7 +82,7 @@ Status Watches::AwaitState(const Context& ctx, const Watch& watch, Seconds silen
 
 Result<std::shared_ptr<kube::Informer>> Watches::Need(const Context& ctx, const Key& key, const std::string& user,
                                                       std::function<void(kube::Object&)> transform) {
-  auto watch = Start(ctx, key, user, std::move(transform));
+  auto watch = TRY(Start(ctx, key, user, std::move(transform)));
   TRY(AwaitState(ctx, *watch, kSilent));
   return watch->informer;
 }
@@ -75,7 +90,7 @@ Result<std::shared_ptr<kube::Informer>> Watches::Need(const Context& ctx, const 
 std::shared_ptr<kube::Informer> Watches::IfThere(const Context& ctx, const Key& key, const std::string& user,
                                                  std::function<void(kube::Object&)> transform) {
   auto watch = Start(ctx, key, user, std::move(transform));
-  return AwaitState(ctx, *watch, kSilentIfThere).ok() ? watch->informer : nullptr;
+  return watch.ok() && AwaitState(ctx, **watch, kSilentIfThere).ok() ? (*watch)->informer : nullptr;
 }
 
 void Watches::BeginUse(const std::string& user) {
@@ -87,34 +102,42 @@ void Watches::BeginUse(const std::string& user) {
   }
 }
 
-void Watches::EndUse(const std::string& user) {
-  std::vector<std::shared_ptr<Watch>> ended;  // joined outside of the lock
+std::vector<std::shared_ptr<Watches::Watch>> Watches::TakeUnused(const std::string& user) {
+  std::vector<std::shared_ptr<Watch>> unused;
   MutexLock lock(mu_);
   for (auto it = watches_.begin(); it != watches_.end();) {
-    bool unused = false;
-    {
-      MutexLock users(it->second->mu);
-      auto mine = it->second->users.find(user);
-      if (mine != it->second->users.end() && !mine->second) it->second->users.erase(mine);
-      unused = it->second->users.empty();
-    }
-    if (unused) {
-      it->second->thread.request_stop();
-      ended.push_back(std::move(it->second));
-      it = watches_.erase(it);
-      NoteEnd(ended.back()->key);
-    } else {
+    const std::shared_ptr<Watch> watch = it->second;
+    MutexLock users(watch->mu);
+    auto mine = watch->users.find(user);
+    if (mine != watch->users.end() && !mine->second) watch->users.erase(mine);
+    if (!watch->users.empty()) {
       ++it;
+      continue;
     }
+    unused.push_back(watch);
+    it = watches_.erase(it);
+  }
+  return unused;
+}
+
+// Nobody holds a lock while a thread ends. What it still tells on the way is of a kind that isn't forgotten yet.
+void Watches::EndUse(const std::string& user) {
+  auto ended = TakeUnused(user);
+  for (const auto& watch : ended) watch->thread.request_stop();
+  for (const auto& watch : ended) {
+    watch->thread.join();
+    NoteEnd(watch->key);
   }
 }
 
 void Watches::NoteEnd(const Key& key) {
   if (!on_end_) return;
+  MutexLock lock(mu_);
   for (const auto& [name, watch] : watches_) {
     const kube::Resource& other = watch->key.resource;
     bool same_kind = other.group == key.resource.group && other.kind == key.resource.kind;
-    if (same_kind && watch->key.purpose == key.purpose) return;  // at another version
+    // At another version, or begun anew meanwhile.
+    if (same_kind && watch->key.purpose == key.purpose) return;
   }
   on_end_(key);
 }

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/mutex.h"
 #include "kube/cache/informer.h"
@@ -31,13 +32,15 @@ class Watches {
     kube::Resource resource;
     std::string ns, label_selector, field_selector;
     bool metadata_only = true;
+    // All providers have it, a thousand perhaps: whom an event concerns, its object says.
+    bool IsShared() const;
     std::string ToString() const;
   };
-  // `users` are the keys of the providers that asked for the watch; none are named for kOurObjects, whose objects say
-  // themselves whose they are.
+  // `users` are the keys of the providers that asked for the watch; none are named where it is shared.
   using Handler = std::function<void(const Key&, const std::set<std::string>& users, const kube::ObjectPtr& was,
                                      const kube::ObjectPtr& is)>;
-  // The last watch of its kind and purpose has no user any more. Called under the lock: it must not call back.
+  // The last watch of its kind and purpose has ended, and tells nothing any more. Called under the lock: it must not
+  // call back.
   using OnEnd = std::function<void(const Key&)>;
 
   Watches(kube::Client& client, Handler handler, OnEnd on_end = nullptr);
@@ -45,6 +48,7 @@ class Watches {
 
   // The watch, started if need be, with its first state in place. It belongs to `user` until EndUse drops it. Blocks
   // while the first try to get that state goes on, and not again: kUnavailable, or why it failed, while there is none.
+  // kUnavailable, too, where the process can't have another thread now.
   Result<std::shared_ptr<kube::Informer>> Need(const Context& ctx, const Key& key, const std::string& user,
                                                std::function<void(kube::Object&)> transform = nullptr);
   // The same for what isn't needed: null where there is no state, and the first try is waited for once and shortly.
@@ -58,9 +62,13 @@ class Watches {
 
  private:
   struct Watch;
-  std::shared_ptr<Watch> Start(const Context& ctx, const Key& key, const std::string& user,
-                               std::function<void(kube::Object&)> transform);
-  void NoteEnd(const Key& key) CAPI_REQUIRES(mu_);
+  Result<std::shared_ptr<Watch>> Start(const Context& ctx, const Key& key, const std::string& user,
+                                       std::function<void(kube::Object&)> transform);
+  // The one that there is, else a new one.
+  Result<std::shared_ptr<Watch>> Find(const Context& ctx, const Key& key, std::function<void(kube::Object&)> transform)
+      CAPI_REQUIRES(mu_);
+  std::vector<std::shared_ptr<Watch>> TakeUnused(const std::string& user) CAPI_EXCLUDES(mu_);
+  void NoteEnd(const Key& key) CAPI_EXCLUDES(mu_);
   static Status AwaitState(const Context& ctx, const Watch& watch, Seconds silent);
   kube::Client& client_;
   const Handler handler_;

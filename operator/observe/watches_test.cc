@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <pthread.h>
+
 #include <condition_variable>
 
 #include "operator/observe/server_testing.h"
@@ -34,8 +36,15 @@ class WatchesTest : public ::testing::Test {
               MutexLock lock(mu_);
               told_.push_back(line);
               changed_.notify_all();
+              if (line == slow_) changed_.wait_for(mu_, std::chrono::milliseconds(50), [&] { return !ended_.empty(); });
+              handled_.push_back(line);
             },
-            [this](const Watches::Key& key) { ended_.push_back(key.resource.kind); }) {}
+            [this](const Watches::Key& key) {
+              MutexLock lock(mu_);
+              EXPECT_EQ(handled_, told_) << "what is still being told comes after its kind was forgotten";
+              ended_.push_back(key.resource.kind);
+              changed_.notify_all();
+            }) {}
 
   bool WasHandled(const std::string& line) {
     MutexLock lock(mu_);
@@ -49,7 +58,8 @@ class WatchesTest : public ::testing::Test {
   Context ctx_ = Context{}.WithTimeout(Seconds(60));
   Mutex mu_;
   std::condition_variable_any changed_;
-  std::vector<std::string> told_, ended_;
+  std::vector<std::string> told_, handled_, ended_;
+  std::string slow_;  // what takes some time to handle
   Watches watches_;
 };
 
@@ -78,8 +88,20 @@ TEST_F(WatchesTest, ComeAndGoWithTheirUsers) {
   EXPECT_EQ(server_.watched(kSecrets), 2) << "it had ended";
 }
 
-// What all providers share isn't told with a thousand names; and the same selection for another purpose is another
-// watch.
+// D1: an event that a watch tells while it ends left a track of its object for good.
+TEST_F(WatchesTest, AKindIsForgottenOnceItsWatchTellsNothingMore) {
+  server_.Has(kSecrets, {});
+  slow_ = "s@200";
+  ASSERT_TRUE(watches_.Need(ctx_, Secrets(Purpose::kOurObjects), "a").ok());
+  server_.Send(kSecrets, "ADDED", Named("s", 200));
+  ASSERT_TRUE(WasHandled("s@200"));
+  watches_.BeginUse("a");
+  watches_.EndUse("a");
+  EXPECT_THAT(ended_, ElementsAre("Secret"));
+}
+
+// The same selection for another purpose is another watch; and what all providers share isn't told with a thousand
+// names.
 TEST_F(WatchesTest, AreOfOnePurpose) {
   server_.Has(kSecrets, {});
   ASSERT_TRUE(watches_.Need(ctx_, Secrets(Purpose::kOurObjects), "a").ok());
@@ -88,6 +110,47 @@ TEST_F(WatchesTest, AreOfOnePurpose) {
   server_.Send(kSecrets, "ADDED", Named("s", 200));
   EXPECT_TRUE(WasHandled("s@200"));
   EXPECT_TRUE(WasHandled("s@200 b"));
+}
+
+TEST(Watches, AllProvidersShareThoseOfTheirObjectsNamespacesAndReleases) {
+  auto shared = [](Purpose purpose, const std::string& ns = "") {
+    return Watches::Key{purpose, kube::Builtin("ConfigMap"), ns, "", "", true}.IsShared();
+  };
+  EXPECT_TRUE(shared(Purpose::kOurObjects));
+  EXPECT_TRUE(shared(Purpose::kNamespaces));
+  EXPECT_TRUE(shared(Purpose::kReleases));
+  EXPECT_FALSE(shared(Purpose::kReleases, "n")) << "of one selector: any ConfigMap there may be one";
+  EXPECT_FALSE(shared(Purpose::kReferenced, "n"));
+  EXPECT_FALSE(shared(Purpose::kNewKinds)) << "those who wait";
+  EXPECT_FALSE(shared(Purpose::kInUse));
+}
+
+// Threads have stacks too large for this machine: none can be made. Those that run go on.
+class NoThreads {
+ public:
+  NoThreads() {
+    pthread_getattr_default_np(&before_);
+    pthread_attr_t huge = before_;
+    pthread_attr_setstacksize(&huge, size_t{1} << 46);
+    EXPECT_EQ(pthread_setattr_default_np(&huge), 0);
+  }
+  ~NoThreads() { pthread_setattr_default_np(&before_); }
+
+ private:
+  pthread_attr_t before_;
+};
+
+// F7: a watch whose thread couldn't be started stayed dead for as long as the operator ran.
+TEST_F(WatchesTest, OneThatGetsNoThreadIsBegunByTheNextWhoAsks) {
+  server_.Has(kSecrets, {Named("s", 1)});
+  {
+    NoThreads none;
+    EXPECT_EQ(watches_.Need(ctx_, Secrets(Purpose::kReferenced), "a").code(), Code::kUnavailable);
+    EXPECT_EQ(watches_.IfThere(ctx_, Secrets(Purpose::kReferenced), "a"), nullptr);
+  }
+  auto informer = watches_.Need(ctx_, Secrets(Purpose::kReferenced), "a");
+  ASSERT_TRUE(informer.ok()) << informer.error().message;
+  EXPECT_EQ((*informer)->List().size(), 1u);
 }
 
 // A kind that can't be watched is told of by Need and held against nobody by IfThere (F7).

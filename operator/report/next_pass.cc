@@ -53,6 +53,7 @@ void AfterFight(NextPass& next, const Fight& fight, const Done& done) {
 NextPass NextPassOf(const Observation& o, const Done& done, bool ready, Millis sync_period) {
   // A watch that doesn't come up is asked again, and the state of its kind is read then (D1).
   constexpr Millis kBlind = Seconds(30);
+  const Fleet& fleet = done.fleet ? *done.fleet : o.fleet;
   NextPass next;
   if (done.hold) {
     AfterHold(next, *done.hold);
@@ -64,9 +65,11 @@ NextPass NextPassOf(const Observation& o, const Done& done, bool ready, Millis s
   if (!done.hands_off) {  // P4: nobody fights then
     for (const Fight& fight : o.fights) AfterFight(next, fight, done);
   }
-  if (o.fleet.blind) AtTheLatest(next, kBlind);
+  if (fleet.blind) AtTheLatest(next, kBlind);
+  // The watch may have shown our write, and then the end of what was written, before we knew of its version (D1).
+  if (fleet.awaited) AtTheLatest(next, *fleet.awaited);
   if (done.again_after) AtTheLatest(next, *done.again_after);
-  next.resync = !next.told && o.fights.empty() && !o.fleet.blind && !done.again_after;
+  next.resync = !next.told && o.fights.empty() && !fleet.blind && !fleet.awaited && !done.again_after;
   return next;
 }
 

@@ -115,6 +115,12 @@ TEST(NextPassOf, TheEarliestCounts) {
   o.fleet.blind = true;
   EXPECT_EQ(NextPassOf(o, {}, true, kSync).at, Seconds(30));
   EXPECT_FALSE(NextPassOf(o, {}, true, kSync).resync);
+  o.fleet.awaited = Seconds(25);
+  EXPECT_EQ(NextPassOf(o, {}, true, kSync).at, Seconds(25)) << "its event may have come before it was awaited";
+  o.fleet.blind = false;
+  EXPECT_FALSE(NextPassOf(o, {}, true, kSync).resync);
+  const Done sent{.fleet = Fleet{.awaited = Seconds(30)}};
+  EXPECT_EQ(NextPassOf(o, sent, true, kSync).at, Seconds(30)) << "what was applied since then counts";
   o.fights = {Fight{.next = Seconds(20)}, Fight{.next = Seconds(10)}};
   EXPECT_EQ(NextPassOf(o, {}, true, kSync).at, Seconds(10) + Millis(1));
   EXPECT_EQ(NextPassOf(o, {.again_after = Seconds(5)}, false, kSync).at, Seconds(5));

@@ -31,6 +31,9 @@ void FillIn(ImageOverride& into, const ImageOverrides& overrides, const std::str
   if (into.tag.empty()) into.tag = found->second.tag;
 }
 
+// Of what clusterctl inspects and fixes images: Deployments and DaemonSets, and no others.
+bool HasImages(const kube::Object& object) { return IsDeployment(object) || Is(object, "apps", "DaemonSet"); }
+
 Status FixContainers(Json& containers, std::string_view component, const ImageOverrides& overrides) {
   for (Json& container : containers) {
     if (!container.is_object()) continue;
@@ -85,7 +88,7 @@ Result<std::string> OverrideImage(std::string_view component, std::string_view i
 
 Status FixImages(std::vector<kube::Object>& objects, std::string_view component, const ImageOverrides& overrides) {
   for (kube::Object& object : objects) {
-    if (!HasPodTemplate(object)) continue;
+    if (!HasImages(object)) continue;
     for (std::string_view list : {"containers", "initContainers"}) {
       Json* containers = Find(object.json(), {"spec", "template", "spec", list});
       if (containers == nullptr || !containers->is_array()) continue;
@@ -103,7 +106,7 @@ Status FixImages(std::vector<kube::Object>& objects, std::string_view component,
 std::vector<std::string> ListImages(const std::vector<kube::Object>& objects) {
   std::vector<std::string> out;
   for (const kube::Object& object : objects) {
-    if (!HasPodTemplate(object)) continue;
+    if (!HasImages(object)) continue;
     for (std::string_view list : {"containers", "initContainers"}) {
       const Json* containers = Find(object.json(), {"spec", "template", "spec", list});
       if (containers == nullptr || !containers->is_array()) continue;

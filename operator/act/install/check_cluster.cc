@@ -51,10 +51,10 @@ std::optional<Hold> Installer::CheckCluster(const Context& ctx, const Observatio
   if (auto hold = CheckInstall(InstallRule::Stage::kObjects, o, m.candidate)) return hold;
   auto missing = applier_.MissingKinds(ctx, m.manifests);
   if (missing.ok() && !missing->empty()) {
-    // Watch first, look again after: a CRD that comes in between isn't missed.
+    // Watch first, look again after: a CRD that comes in between isn't missed. A new watch tells of all that there are,
+    // which invalidates what discovery said before; one that others have has told of each.
     auto watching = needs_.observer.WatchAllCrds(ctx, o.provider.id.Key());
     if (!watching.ok()) return NotAccepted(reason::kAPIServerUnavailable, watching.error());
-    needs_.client.mapper().Invalidate();
     missing = applier_.MissingKinds(ctx, m.manifests);
   }
   if (!missing.ok()) return NotAccepted(reason::kAPIServerUnavailable, missing.error());

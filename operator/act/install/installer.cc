@@ -110,8 +110,7 @@ std::string ReconcileAt(const Observation& o) {
 
 }  // namespace
 
-Installer::Installer(Needs needs)
-    : needs_(needs), applier_(needs.client, {.field_manager = std::string(api::kFieldManager)}) {}
+Installer::Installer(Needs needs) : needs_(needs), applier_(needs.client, TrackedApply(needs.observer.tracks())) {}
 
 Result<std::string> Installer::GitHubToken(const Context& ctx, const Observation& o) {
   if (!o.config_secret || !o.config_secret->exists) return std::string();
@@ -366,7 +365,6 @@ std::optional<Hold> Installer::ApplyPart(const Context& ctx, Observation& o, con
   };
   const kube::Inventory current = m.inventory;
   auto applied = applier_.Apply(ctx, part, current, changes, left_behind);
-  needs_.observer.tracks().ExpectWritten(changes);
   for (const auto& change : changes) {
     if (change.action != kube::Change::Action::kFailed) m.inventory.Put(change.id, change.entry);
   }
