@@ -99,7 +99,7 @@ std::optional<Hold> Installer::RecoverVariables(const Context& ctx, Observation&
   bare.config_secret.reset();
   auto inputs = ReadRenderInputs(ctx, needs_.client, bare);
   if (!inputs.ok()) return InputsHold(inputs.error());
-  KindScopes scopes(needs_.client.mapper());
+  KindScopes scopes(needs_.client.mapper(), bare.inventory);
   inputs->cluster_scoped = scopes.Lookup();
   auto turn = rendering_.Take(ctx);
   if (!turn.ok()) return NotAdopted(reason::kAPIServerUnavailable, turn.error());

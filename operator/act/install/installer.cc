@@ -237,14 +237,15 @@ Result<Rendered> Installer::RenderInTurn(const Context& ctx, const Observation& 
 // The cluster is asked outside of the turn: whatever it takes, the others go on (I8).
 Result<Rendered> Installer::RenderRight(const Context& ctx, const Observation& o, Installation& m,
                                         const RenderInputs& inputs) {
-  KindScopes scopes(needs_.client.mapper());
+  KindScopes scopes(needs_.client.mapper(), o.inventory);
   auto with_scopes = [&] {
     RenderInputs asked = inputs;
     asked.cluster_scoped = scopes.Lookup();
     return asked;
   };
   Rendered rendered = TRY(RenderInTurn(ctx, o, m, with_scopes(), scopes));
-  bool right = rendered.hold || TRY_WITH(scopes.Settle(ctx), "asking which kinds have a namespace");
+  // Also of a render that failed: it may be right with what the cluster says.
+  bool right = TRY_WITH(scopes.Settle(ctx), "asking which kinds have a namespace");
   if (!right) {
     rendered = {};
     rendered = TRY(RenderInTurn(ctx, o, m, with_scopes(), scopes));
