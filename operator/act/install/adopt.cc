@@ -207,7 +207,7 @@ Done Installer::Adopt(const Context& ctx, Observation& o) {
     if (auto hold = Preview(ctx, at, m)) return hold;
     if (auto hold = RemoveLeftovers(ctx, at)) return hold;
     at.provider.status.installed_version = former.version;
-    at.provider.status.contract = m.contract;
+    at.provider.status.contract = m.candidate.contract;
     std::optional<Hold> held = Announce(ctx, at, m);
     if (!held) held = Apply(ctx, at, m, done);
     o.provider.status = at.provider.status;
