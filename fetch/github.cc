@@ -22,7 +22,7 @@ constexpr int kPageSizes[] = {100, 30};
 constexpr int kMostPages = 400;
 constexpr Seconds kListTime = std::chrono::minutes(5);  // for all pages together
 constexpr Seconds kDigestTime{10};                      // what can't be asked in this time isn't known
-constexpr size_t kMostFiles = 1'000;    // whose digests are kept
+constexpr size_t kMostFiles = 1'000;                    // whose digests are kept
 constexpr size_t kMostOfDigest = 100;  // characters that are kept; a longer one is none that could be right
 constexpr std::string_view kMetadataFile = "metadata.yaml";
 constexpr std::string_view kJsonType = "application/vnd.github+json";
@@ -260,7 +260,7 @@ class GitHubRepository : public Repository {
   const GitHubOptions options_;
   mutable Mutex mu_;
   std::map<std::string, std::map<std::string, std::string>> digests_ CAPI_GUARDED_BY(mu_);  // by tag, then asset
-  std::set<std::string> asked_ CAPI_GUARDED_BY(mu_);                                          // tags, for their digests
+  std::set<std::string> asked_ CAPI_GUARDED_BY(mu_);                                        // tags, for their digests
 };
 
 // A header's value: nothing that could end its line.

@@ -17,8 +17,8 @@ struct GitHubRelease {
   std::string tag;
   std::map<std::string, std::string> assets;  // by name
   bool draft = false;
-  std::int64_t size_lie = 0;  // added to the size that the API names
-  std::string digest = {};    // that the API names for every asset; "" for none
+  std::int64_t size_lie = 0;   // added to the size that the API names
+  std::string digest = {};     // that the API names for every asset; "" for none
   std::string digest_of = {};  // the only asset that it names it for; "" for all
 };
 

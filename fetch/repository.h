@@ -69,13 +69,13 @@ struct GitHubOptions {
   Millis connect_timeout = Seconds(2);                        // an unreachable GitHub is found out quickly
   Millis request_timeout = Seconds(60);
   size_t max_file = api::kMaxReleaseBytes;
-  size_t max_answer = 8u << 20;  // of the API: a page of releases has their notes, too
+  size_t max_answer = 8u << 20;                // of the API: a page of releases has their notes, too
   std::shared_ptr<NamedDigests> digests = {};  // null: what is named is forgotten with the repository
 };
 
 // Releases of "owner/repo" on GitHub: list through the API, files as release assets. `url` is
-// "https://github.com/{owner}/{repo}/releases/{latest|tag}/{file}" (clusterctl.md 3.3). The API is asked for the digests
-// of a release's files once; nothing else is kept between calls.
+// "https://github.com/{owner}/{repo}/releases/{latest|tag}/{file}" (clusterctl.md 3.3). The API is asked for the
+// digests of a release's files once; nothing else is kept between calls.
 Result<std::unique_ptr<Repository>> OpenGitHub(std::string_view url, const GitHubOptions& options);
 
 // The repository that a `fetchConfig.url` names: a GitHub URL or an absolute path (fetch/url.h). kUnsupported for

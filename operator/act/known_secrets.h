@@ -1,5 +1,5 @@
-// The values of a provider's Secrets as they are in the cluster (behaviour.md I7): for after a restart, when no apply has
-// told them yet.
+// The values of a provider's Secrets as they are in the cluster (behaviour.md I7): for after a restart, when no apply
+// has told them yet.
 #pragma once
 
 #include <string>

@@ -300,7 +300,8 @@ Done Installer::Install(const Context& ctx, Observation& o, const std::string& r
   Installation m;
   Done done;
   m.candidate.rollback = !rollback_to.empty();
-  m.forced = !m.candidate.rollback && !ReconcileAt(o).empty() && ReconcileAt(o) != o.provider.status.handled_reconcile_at;
+  m.forced =
+      !m.candidate.rollback && !ReconcileAt(o).empty() && ReconcileAt(o) != o.provider.status.handled_reconcile_at;
   if (m.candidate.rollback) {
     m.inputs = InputsDigest(o);
     o.provider.spec.version = rollback_to;

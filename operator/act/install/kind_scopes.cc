@@ -23,8 +23,7 @@ Result<bool> KindScopes::Settle(const Context& ctx) {
   for (const kube::GroupKind& kind : asked_for_) {
     auto resource = mapper_.For(ctx, kind);
     if (!resource.ok() && resource.code() != Code::kNotFound) return resource.error();
-    std::optional<bool> cluster_scoped =
-        resource.ok() ? std::optional(!resource->namespaced) : WasClusterScoped(kind);
+    std::optional<bool> cluster_scoped = resource.ok() ? std::optional(!resource->namespaced) : WasClusterScoped(kind);
     cluster_scoped_[kind] = cluster_scoped;
     right = right && !cluster_scoped.value_or(false);
   }

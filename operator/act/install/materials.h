@@ -38,11 +38,11 @@ struct Installer::Installation {
   kube::Inventory before;                // as it was when the pass began
   kube::Inventory inventory;             // old and new together
   CrdStates live;                        // the release's CRDs that exist
-  bool first = false;     // nothing to be careful with: no object was there, or only what a first apply left
-  bool forced = false;    // by annotation reconcile-at: fetched again, every object sent again (U8)
-  bool cached = false;    // the last pass rendered it: only the last stages are to come (U2)
-  bool changes = false;   // something differs from what was applied
-  std::string inputs;     // of spec.version, also in a rollback
+  bool first = false;    // nothing to be careful with: no object was there, or only what a first apply left
+  bool forced = false;   // by annotation reconcile-at: fetched again, every object sent again (U8)
+  bool cached = false;   // the last pass rendered it: only the last stages are to come (U2)
+  bool changes = false;  // something differs from what was applied
+  std::string inputs;    // of spec.version, also in a rollback
   std::optional<api::HistoryEntry> rollout;
 
   RenderFacts Facts() const {
