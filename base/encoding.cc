@@ -103,14 +103,18 @@ std::string Gzip(std::string_view bytes) {
   z_stream z{};
   std::string out;
   if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) return out;
-  out.resize(deflateBound(&z, bytes.size()) + 32);
   z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   z.avail_in = static_cast<uInt>(bytes.size());
-  z.next_out = reinterpret_cast<Bytef*>(out.data());
-  z.avail_out = static_cast<uInt>(out.size());
-  deflate(&z, Z_FINISH);
-  out.resize(z.total_out);
+  char piece[64 * 1024];
+  int state = Z_OK;
+  while (state == Z_OK) {
+    z.next_out = reinterpret_cast<Bytef*>(piece);
+    z.avail_out = sizeof piece;
+    state = deflate(&z, Z_FINISH);
+    out.append(piece, sizeof piece - z.avail_out);
+  }
   deflateEnd(&z);
+  out.shrink_to_fit();  // what is packed is mostly kept
   return out;
 }
 

@@ -15,7 +15,7 @@ Result<std::string> Base64Decode(std::string_view text);  // standard alphabet; 
 std::string PercentEscape(std::string_view text, std::string_view plain = "");
 std::string PercentUnescape(std::string_view text);  // what is no escape stays
 
-// Deterministic: no name, no time.
+// Deterministic: no name, no time. Takes no more memory than it has characters.
 std::string Gzip(std::string_view bytes);
 // kInvalidArgument for what is no gzip, is cut off, or unpacks to more than `max_bytes`.
 Result<std::string> Gunzip(std::string_view bytes, size_t max_bytes);

@@ -35,6 +35,15 @@ TEST(Encoding, GzipComesBack) {
   EXPECT_EQ(*Gunzip(Gzip("one") + Gzip("two"), kMost), "onetwo");
 }
 
+// F2: caches count the characters of what they keep.
+TEST(Encoding, GzipTakesWhatItHolds) {
+  std::string mixed = std::string(1 << 20, 'x') + RandomBytes(100'000);
+  std::string packed = Gzip(mixed);
+  EXPECT_LT(packed.size(), 110'000u);
+  EXPECT_LT(packed.capacity(), packed.size() + 64);
+  EXPECT_EQ(*Gunzip(packed, kMost), mixed);
+}
+
 TEST(Encoding, GunzipRefuses) {
   const std::string whole = Gzip(std::string(1000, 'x') + "y");
   std::string flipped = whole;

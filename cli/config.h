@@ -1,4 +1,4 @@
-// clusterctl's configuration: what stands in the file, and the environment, which goes before it.
+// clusterctl's configuration: what stands in the file, and the environment, which takes precedence over it.
 #pragma once
 
 #include <optional>
@@ -34,7 +34,7 @@ class Config {
 
   Result<templating::ImageOverrides> Images() const;
 
-  // Where local files lie that go before those of a release: "{folder}/{label}/{version}/{file}".
+  // Where local files lie that take precedence over those of a release: "{folder}/{label}/{version}/{file}".
   Result<std::string> OverridesFolder() const;
 
   const Getenv& getenv() const { return getenv_; }

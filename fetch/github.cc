@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/encoding.h"
 #include "base/json.h"
@@ -15,9 +16,13 @@
 namespace capi::fetch {
 namespace {
 
-// Notes and assets of a hundred releases have been 6 MB.
-constexpr std::string_view kFirstPage = "/releases?per_page=30";
+// Releases on a page: GitHub counts requests, sixty an hour without a token. Notes and assets of a hundred have been
+// 6 MB; where they are more than an answer may have, thirty are asked for.
+constexpr int kPageSizes[] = {100, 30};
 constexpr int kMostPages = 400;
+constexpr Seconds kListTime = std::chrono::minutes(5);  // for all pages together
+constexpr Seconds kDigestTime{10};                      // what can't be asked in this time isn't known
+constexpr size_t kMostFiles = 1'000;                    // whose digests are kept
 constexpr size_t kMostOfDigest = 100;  // characters that are kept; a longer one is none that could be right
 constexpr std::string_view kMetadataFile = "metadata.yaml";
 constexpr std::string_view kJsonType = "application/vnd.github+json";
@@ -41,16 +46,20 @@ class GitHubRepository : public Repository {
   std::string ComponentsFile() const override { return url_.file; }
 
   Result<std::vector<api::Version>> Versions(const Context& ctx) override {
-    std::vector<api::Version> versions;
-    std::string page = Api(kFirstPage);
-    for (int pages = 0; !page.empty(); ++pages) {
-      if (pages == kMostPages) return Invalid("the list of releases does not end");
-      page = TRY_WITH(AddPage(ctx, page, versions), fmt::format("failed to list the releases of {}", Describe()));
+    const Context timed = ctx.WithTimeout(kListTime);
+    Result<std::vector<api::Version>> versions = std::vector<api::Version>();
+    for (int page_size : kPageSizes) {
+      versions = List(timed, page_size);
+      // What is too large is no answer that can be used, and smaller pages may be one.
+      if (versions.ok() || versions.code() != Code::kInvalidArgument) break;
     }
-    std::sort(versions.begin(), versions.end());
-    auto end = std::unique(versions.begin(), versions.end(),
+    if (!versions.ok()) {
+      return Unreachable(ctx, versions.error()).With(fmt::format("failed to list the releases of {}", Describe()));
+    }
+    std::sort(versions->begin(), versions->end());
+    auto end = std::unique(versions->begin(), versions->end(),
                            [](const auto& a, const auto& b) { return a.ToString() == b.ToString(); });
-    versions.erase(end, versions.end());
+    versions->erase(end, versions->end());
     return versions;
   }
 
@@ -62,7 +71,6 @@ class GitHubRepository : public Repository {
     // No such file, or a private repository: only the API can tell, and which of them it is.
     if (!text.ok() && text.code() == Code::kNotFound) text = DownloadByApi(ctx, version, asset);
     if (!text.ok()) return text.error().With(fmt::format("failed to get {}", what));
-    if (LooksLikeHtml(*text)) return Invalid(fmt::format("failed to get {}: the server answered with HTML", what));
     return text;
   }
 
@@ -77,24 +85,57 @@ class GitHubRepository : public Repository {
     return url_.root == "." ? std::string(file) : url_.root + "/" + std::string(file);
   }
 
-  // T6: what the list says of the files that are read by name.
+  // T6: what the API says of the files of a release that are read by name.
   void RememberDigests(const std::string& tag, const Json& release) {
+    MutexLock lock(mu_);
+    auto& digests = digests_[tag];  // also of a release that names none: it needn't be asked for again
     const Json* assets = Find(release, {"assets"});
     if (assets == nullptr || !assets->is_array()) return;
     for (const Json& asset : *assets) {
       std::string name = GetString(asset, {"name"}), digest = GetString(asset, {"digest"});
       bool read = name == AssetName(kMetadataFile) || name == AssetName(url_.file);
-      if (!read || digest.empty()) continue;
-      MutexLock lock(mu_);
-      digests_[{tag, name}] = digest.substr(0, kMostOfDigest);
+      if (read && !digest.empty()) digests[name] = digest.substr(0, kMostOfDigest);
     }
   }
 
-  // "" where nobody has said one.
-  std::string KnownDigest(const std::string& tag, const std::string& asset) const {
+  // T6: the digest that GitHub names for a file now; where it can't be asked, the one that it has named before. ""
+  // where it never has.
+  std::string DigestOf(const Context& ctx, const std::string& tag, const std::string& asset) {
+    if (IsToBeAsked(tag)) {
+      if (Status status = AskDigests(ctx.WithTimeout(kDigestTime), tag); !status.ok()) {
+        ctx.log.Warn("can't ask GitHub for the digests of a release's files",
+                     {{"release", Describe() + " " + tag}, {"error", status.error().message}});
+      }
+    }
+    const std::string file = Api(fmt::format("/{}/{}", tag, asset));
     MutexLock lock(mu_);
-    auto known = digests_.find({tag, asset});
-    return known == digests_.end() ? "" : known->second;
+    auto named = digests_.find(tag);
+    if (named == digests_.end()) return options_.digests->Of(file);
+    options_.digests->Put(file, named->second[asset]);
+    return named->second[asset];
+  }
+
+  // Once, also where there is no answer.
+  bool IsToBeAsked(const std::string& tag) {
+    MutexLock lock(mu_);
+    return !digests_.contains(tag) && asked_.insert(tag).second;
+  }
+
+  Status AskDigests(const Context& ctx, const std::string& tag) {
+    http::Response response = TRY(AskApi(ctx, Api("/releases/tags/" + PercentEscape(tag))));
+    Json release = TRY(JsonOf(response));
+    RememberDigests(tag, release);
+    return Ok();
+  }
+
+  Result<std::vector<api::Version>> List(const Context& ctx, int page_size) {
+    std::vector<api::Version> versions;
+    std::string page = Api(fmt::format("/releases?per_page={}", page_size));
+    for (int pages = 0; !page.empty(); ++pages) {
+      if (pages == kMostPages) return Invalid("the list of releases does not end");
+      page = TRY(AddPage(ctx, page, versions));
+    }
+    return versions;
   }
 
   // Adds a page's versions; returns the URL of the next page or "".
@@ -116,12 +157,13 @@ class GitHubRepository : public Repository {
     return next;
   }
 
-  // By name, as a browser does: no token, no use of the API's budget.
-  Result<std::string> Download(const Context& ctx, const std::string& tag, const std::string& asset) const {
+  // By name, as a browser does: no token, and nothing of the API's budget but the question for the digest.
+  Result<std::string> Download(const Context& ctx, const std::string& tag, const std::string& asset) {
     std::string url = fmt::format("{}/{}/{}/releases/download/{}/{}", options_.download_url, url_.owner,
                                   url_.repository, PercentEscape(tag), PercentEscape(asset));
     http::Response response = TRY(Get(ctx, url, kFileType, "", options_.max_file));
-    TRY(CheckDigest(KnownDigest(tag, asset), response.body));
+    TRY(CheckIsFile(response.body));
+    TRY(CheckDigest(DigestOf(ctx, tag, asset), response.body));
     return std::move(response.body);
   }
 
@@ -130,6 +172,7 @@ class GitHubRepository : public Repository {
     Asset asset = TRY(FindAsset(ctx, tag, name));
     http::Response response =
         TRY(Get(ctx, Api(fmt::format("/releases/assets/{}", asset.id)), kFileType, options_.token, options_.max_file));
+    TRY(CheckIsFile(response.body));
     TRY(CheckAsset(asset, response.body));
     return std::move(response.body);
   }
@@ -157,6 +200,12 @@ class GitHubRepository : public Repository {
     }
     std::string hint = options_.token.empty() ? " (a private repository needs a token)" : "";
     return Error{Code::kNotFound, fmt::format("release not found for version {}: 404 Not Found{}", tag, hint), {}};
+  }
+
+  // A page that a network's login puts in the place of a file says so, and not that somebody changed the file.
+  static Status CheckIsFile(const std::string& body) {
+    if (LooksLikeHtml(body)) return Invalid("the server answered with HTML");
+    return Ok();
   }
 
   static Status CheckAsset(const Asset& asset, const std::string& body) {
@@ -210,7 +259,8 @@ class GitHubRepository : public Repository {
   const GitHubUrl url_;
   const GitHubOptions options_;
   mutable Mutex mu_;
-  std::map<std::pair<std::string, std::string>, std::string> digests_ CAPI_GUARDED_BY(mu_);  // by tag and asset
+  std::map<std::string, std::map<std::string, std::string>> digests_ CAPI_GUARDED_BY(mu_);  // by tag, then asset
+  std::set<std::string> asked_ CAPI_GUARDED_BY(mu_);                                        // tags, for their digests
 };
 
 // A header's value: nothing that could end its line.
@@ -219,6 +269,20 @@ bool IsHeaderValue(std::string_view text) {
 }
 
 }  // namespace
+
+void NamedDigests::Put(const std::string& file, const std::string& digest) {
+  MutexLock lock(mu_);
+  digests_.erase(file);
+  if (digest.empty()) return;
+  if (digests_.size() >= kMostFiles) digests_.erase(digests_.begin());
+  digests_[file] = digest;
+}
+
+std::string NamedDigests::Of(const std::string& file) const {
+  MutexLock lock(mu_);
+  auto named = digests_.find(file);
+  return named == digests_.end() ? "" : named->second;
+}
 
 Result<std::unique_ptr<Repository>> OpenGitHub(std::string_view url, const GitHubOptions& options) {
   GitHubUrl parsed = TRY(ParseGitHubUrl(url));
@@ -234,6 +298,7 @@ Result<std::unique_ptr<Repository>> OpenGitHub(std::string_view url, const GitHu
   if (!IsHeaderValue(used.token)) {
     return Error{Code::kInvalidArgument, "the GitHub token holds characters that no token has", {}};
   }
+  if (!used.digests) used.digests = std::make_shared<NamedDigests>();
   while (used.api_url.ends_with('/')) used.api_url.pop_back();
   while (used.download_url.ends_with('/')) used.download_url.pop_back();
   return std::unique_ptr<Repository>(std::make_unique<GitHubRepository>(std::move(parsed), std::move(used)));

@@ -1,11 +1,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
 
 #include "api/testing/release_folder.h"
 #include "base/encoding.h"
 #include "base/files.h"
+#include "base/http/server/server.h"
 #include "base/http/testing.h"
 #include "base/json.h"
 #include "base/mutex.h"
@@ -73,15 +76,25 @@ TEST(GitHub, LatestIsStableAndOfTheContract_I3) {
   EXPECT_EQ(LatestVersion({}, *repository, {"v1beta1"})->ToString(), "v1.10.3");
 }
 
-TEST(GitHub, DownloadsByNameWithoutTheApi) {
-  GitHubStandIn github({Release("v1.11.0")});
-  auto release = GetRelease({}, *Open(github.options(std::string(kToken))), V("1.11.0"));
-  ASSERT_TRUE(release.ok()) << release.error().message;
-  EXPECT_EQ(release->metadata, kMetadata);
-  EXPECT_EQ(release->components, "kind: Namespace\n");
-  EXPECT_THAT(release->source, HasSubstr("/o/r v1.11.0"));
-  EXPECT_THAT(github.seen(), Each(Field(&SeenRequest::host, Not("api"))));
-  EXPECT_THAT(github.seen(), Each(Field(&SeenRequest::authorization, "")));
+// T6: the API's budget is small, and not needed for the files: it is asked for the digests of both at once. Where it
+// doesn't answer, they come all the same.
+TEST(GitHub, DownloadsByNameWithOneQuestionToTheApi) {
+  for (int status : {200, 403, 404, 500}) {
+    SCOPED_TRACE(status);
+    GitHubStandIn github({Release("v1.11.0")});
+    if (status != 200) github.AnswerApiWith(TextResponse(status, "<html></html>"));
+    auto release = GetRelease({}, *Open(github.options(std::string(kToken))), V("1.11.0"));
+    ASSERT_TRUE(release.ok()) << release.error().message;
+    EXPECT_EQ(release->metadata, kMetadata);
+    EXPECT_EQ(release->components, "kind: Namespace\n");
+    EXPECT_THAT(release->source, HasSubstr("/o/r v1.11.0"));
+    size_t asked = 0;
+    for (const SeenRequest& request : github.seen()) {
+      asked += request.host == "api" ? 1 : 0;
+      EXPECT_EQ(request.authorization, request.host == "api" ? "Bearer " + std::string(kToken) : "");
+    }
+    EXPECT_EQ(asked, 1u);
+  }
 }
 
 TEST(GitHub, SendsTheTokenToTheApiAloneForAPrivateRepository) {
@@ -163,11 +176,13 @@ TEST(GitHub, NeverFollowsAListToAnotherHost) {
 }
 
 TEST(GitHub, RefusesHtmlInPlaceOfAFile_F2) {
-  GitHubStandIn github({Release("v1.11.0")});
+  GitHubRelease release = Release("v1.11.0");
+  release.digest = "sha256:0";
+  GitHubStandIn github({release});
   github.AnswerDownloadsWith("<!DOCTYPE html>\n<html><body>Sign in</body></html>");
   auto file = Open(github.options())->File({}, V("v1.11.0"), "metadata.yaml");
   ASSERT_FALSE(file.ok());
-  EXPECT_EQ(file.code(), Code::kInvalidArgument);
+  EXPECT_EQ(file.code(), Code::kInvalidArgument) << "nobody has changed the file";
   EXPECT_THAT(file.error().message, HasSubstr("the server answered with HTML"));
 }
 
@@ -215,41 +230,112 @@ TEST(GitHub, RefusesAFileOfAnotherDigestThanTheApiNames) {
   }
 }
 
-// T6: what the list of versions has told counts for the download by name, which asks the API nothing.
-TEST(GitHub, RefusesADownloadOfAnotherDigestThanTheListNames) {
+// T6: of a download by name, too, whether the list of versions has named the digest or nobody was asked before.
+TEST(GitHub, RefusesADownloadOfAnotherDigestThanTheApiNames) {
   const std::string good = "sha256:" + Sha256Hex(Release("v1.11.0").assets.at("core-components.yaml"));
   for (const std::string& digest : {good, std::string("sha256:0"), std::string(5'000, 'x')}) {
-    GitHubRelease release = Release("v1.11.0");
-    release.digest = digest;
-    GitHubStandIn github({release});
-    auto repository = Open(github.options());
-    EXPECT_TRUE(repository->File({}, V("v1.11.0"), "core-components.yaml").ok()) << "nobody has named one";
-    ASSERT_TRUE(repository->Versions({}).ok());
-    auto file = repository->File({}, V("v1.11.0"), "core-components.yaml");
-    ASSERT_EQ(file.ok(), digest == good) << digest;
-    if (!file.ok()) {
-      EXPECT_EQ(file.code(), Code::kFailedPrecondition);
+    for (bool listed : {true, false}) {
+      GitHubRelease release = Release("v1.11.0");
+      release.digest = digest;
+      GitHubStandIn github({release});
+      auto repository = Open(github.options());
+      if (listed) {
+        ASSERT_TRUE(repository->Versions({}).ok());
+      }
+      auto file = repository->File({}, V("v1.11.0"), "core-components.yaml");
+      ASSERT_EQ(file.ok(), digest == good) << digest;
+      if (!file.ok()) {
+        EXPECT_EQ(file.code(), Code::kFailedPrecondition);
+      }
+      auto api = [](const SeenRequest& request) { return request.host == "api"; };
+      auto seen = github.seen();
+      EXPECT_EQ(std::count_if(seen.begin(), seen.end(), api), 1) << "what the list has said isn't asked again";
     }
   }
 }
 
-// A page of releases has more than a release may have: their notes, and every asset.
-TEST(GitHub, ReadsAPageOfSevenMegabytes) {
+// T6: an API that is away doesn't let in what it has named another digest for; nor does it keep out anything else.
+TEST(GitHub, ADigestThatWasNamedOnceCountsWhileTheApiIsAway) {
+  GitHubRelease release = Release("v1.11.0");
+  release.digest = "sha256:0";
+  release.digest_of = "core-components.yaml";
+  GitHubStandIn github({release, Release("v1.10.3")});
+  GitHubOptions options = github.options();
+  options.digests = std::make_shared<NamedDigests>();
+  auto code = [&](const GitHubOptions& with, std::string_view version, std::string_view name) {
+    auto file = Open(with)->File({}, V(version), name);
+    return file.ok() ? "" : CodeName(file.code());
+  };
+  const std::string_view refused = CodeName(Code::kFailedPrecondition);
+  EXPECT_EQ(code(options, "v1.11.0", "core-components.yaml"), refused);
+  github.AnswerApiWith(TextResponse(403, R"({"message": "API rate limit exceeded"})", "application/json"));
+  EXPECT_EQ(code(options, "v1.11.0", "core-components.yaml"), refused);
+  EXPECT_EQ(code(options, "v1.11.0", "metadata.yaml"), "");
+  EXPECT_EQ(code(options, "v1.10.3", "core-components.yaml"), "");
+  EXPECT_EQ(code(github.options(), "v1.11.0", "core-components.yaml"), "") << "nobody has named one";
+  github.AnswerApi();
+  EXPECT_EQ(code(github.options(), "v1.11.0", "core-components.yaml"), refused);
+}
+
+TEST(NamedDigests, AreOfAThousandFilesAtMost) {
+  NamedDigests digests;
+  for (int i = 0; i < 2'000; ++i) digests.Put(std::to_string(1'000 + i), "sha256:" + std::to_string(i));
+  EXPECT_EQ(digests.Of("2999"), "sha256:1999") << "the last one is kept";
+  int kept = 0;
+  for (int i = 0; i < 2'000; ++i) kept += digests.Of(std::to_string(1'000 + i)).empty() ? 0 : 1;
+  EXPECT_EQ(kept, 1'000);
+  digests.Put("2999", "");
+  EXPECT_EQ(digests.Of("2999"), "");
+}
+
+// A page of releases has more than a release may have: their notes, and every asset. Requests count, so a page is as
+// large as it may be; where it is too large, a smaller one is asked for.
+TEST(GitHub, ReadsPagesOfSevenMegabytes) {
+  GitHubOptions options;
   Json page = Json::array();
   for (int i = 0; i < 30; ++i) {
     page.push_back({{"tag_name", "v1.0." + std::to_string(i)}, {"body", std::string(240'000, 'n')}});
   }
-  ASSERT_GT(ToJsonText(page).size(), 7'000'000u);
-  ASSERT_GT(ToJsonText(page).size(), api::kMaxReleaseBytes);
-  GitHubStandIn github({});
-  github.AnswerApiWith(TextResponse(200, ToJsonText(page), "application/json"));
-  auto versions = Open(github.options())->Versions({});
+  const std::string thirty = ToJsonText(page), hundred(options.max_answer + 1, ' ');
+  ASSERT_GT(thirty.size(), api::kMaxReleaseBytes);
+  std::vector<std::string> asked;
+  Mutex mu;
+  auto server = http::Server::Start({}, [&](const http::ServerRequest& request) {
+    MutexLock lock(mu);
+    asked.push_back(request.query);
+    return TextResponse(200, request.query == "per_page=100" ? hundred : thirty, "application/json");
+  });
+  ASSERT_TRUE(server.ok()) << server.error().message;
+  options.api_url = "http://" + (*server)->address();
+  auto versions = Open(options)->Versions({});
   ASSERT_TRUE(versions.ok()) << versions.error().message;
   EXPECT_EQ(versions->size(), 30u);
-  EXPECT_THAT(github.seen().front().target, HasSubstr("per_page=30")) << "a hundred have been 6 MB and more";
-  GitHubOptions options = github.options();
   options.max_answer = 1'000'000;
   EXPECT_FALSE(Open(options)->Versions({}).ok()) << "it is bounded all the same";
+  MutexLock lock(mu);
+  EXPECT_THAT(asked, ElementsAre("per_page=100", "per_page=30", "per_page=100", "per_page=30"));
+}
+
+// A list that never ends holds nobody for hours: each page comes in time, and all of them don't.
+TEST(GitHub, TheWholeListHasItsTime) {
+  FakeClock clock;
+  std::atomic<int> pages = 0;
+  std::string url;
+  auto server = http::Server::Start({}, [&](const http::ServerRequest&) {
+    clock.Advance(Seconds(50));
+    http::Response page = TextResponse(200, "[]", "application/json");
+    page.headers.Set("Link", "<" + url + "/repos/o/r/releases?page=" + std::to_string(++pages) + ">; rel=\"next\"");
+    return page;
+  });
+  ASSERT_TRUE(server.ok()) << server.error().message;
+  GitHubOptions options;
+  options.api_url = url = "http://" + (*server)->address();
+  Context ctx;
+  ctx.clock = &clock;
+  auto versions = Open(options)->Versions(ctx);
+  ASSERT_FALSE(versions.ok());
+  EXPECT_EQ(versions.code(), Code::kUnavailable) << "it is tried again: " << versions.error().message;
+  EXPECT_LT(pages, 10);
 }
 
 // Each URL by the proxy of its own scheme: the API, and downloads from another host.
@@ -273,7 +359,7 @@ TEST(GitHub, GoesThroughTheProxyOfTheScheme) {
   ASSERT_TRUE(versions.ok()) << versions.error().message;
   EXPECT_FALSE(repository->File({}, V("v1.11.0"), "metadata.yaml").ok());
   MutexLock lock(mu);
-  EXPECT_THAT(lines, ElementsAre("GET http://api.github.test/repos/o/r/releases?per_page=30 HTTP/1.1",
+  EXPECT_THAT(lines, ElementsAre("GET http://api.github.test/repos/o/r/releases?per_page=100 HTTP/1.1",
                                  "CONNECT github.test:443 HTTP/1.1"));
 }
 
@@ -287,8 +373,7 @@ TEST(GitHub, RefusesAFileThatIsTooLarge_F2) {
 }
 
 TEST(GitHub, SeesAReleaseThatAppearsLater) {
-  // Nothing is kept between calls: a second stand-in on the same repository object would be a second answer. Here the
-  // first answer is an error, and the next one counts.
+  // A list isn't kept: each one is asked for.
   GitHubStandIn github({Release("v1.11.0")});
   auto repository = Open(github.options());
   ASSERT_TRUE(repository->Versions({}).ok());

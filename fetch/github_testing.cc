@@ -31,10 +31,11 @@ std::int64_t IdOf(size_t release, size_t asset) { return static_cast<std::int64_
 Json JsonOf(const GitHubRelease& release, size_t index) {
   Json assets = Json::array();
   for (const auto& [name, text] : release.assets) {
+    bool named = !release.digest.empty() && (release.digest_of.empty() || release.digest_of == name);
     assets.push_back({{"id", IdOf(index, assets.size())},
                       {"name", name},
                       {"size", static_cast<std::int64_t>(text.size()) + release.size_lie},
-                      {"digest", release.digest.empty() ? Json() : Json(release.digest)}});
+                      {"digest", named ? Json(release.digest) : Json()}});
   }
   return {{"tag_name", release.tag}, {"draft", release.draft}, {"assets", assets}};
 }
@@ -97,6 +98,11 @@ void GitHubStandIn::AnswerApiWith(http::Response response) {
   api_answer_ = std::make_unique<http::Response>(std::move(response));
 }
 
+void GitHubStandIn::AnswerApi() {
+  MutexLock lock(mu_);
+  api_answer_.reset();
+}
+
 void GitHubStandIn::AnswerDownloadsWith(std::string text) {
   MutexLock lock(mu_);
   download_text_ = std::make_unique<std::string>(std::move(text));
@@ -116,7 +122,7 @@ http::Response GitHubStandIn::ListPage(const http::ServerRequest& request) const
   }
   http::Response response = JsonResponse(list);
   if (page * kPageSize < releases_.size()) {
-    std::string url = fmt::format("http://{}{}?per_page=30&page=", api_->address(), kRepository);
+    std::string url = fmt::format("http://{}{}?per_page=100&page=", api_->address(), kRepository);
     response.headers.Set("Link", fmt::format("<{}{}>; rel=\"next\", <{}9>; rel=\"last\"", url, page + 1, url));
   }
   return response;

@@ -17,8 +17,9 @@ struct GitHubRelease {
   std::string tag;
   std::map<std::string, std::string> assets;  // by name
   bool draft = false;
-  std::int64_t size_lie = 0;  // added to the size that the API names
-  std::string digest = {};    // that the API names for every asset; "" for none
+  std::int64_t size_lie = 0;   // added to the size that the API names
+  std::string digest = {};     // that the API names for every asset; "" for none
+  std::string digest_of = {};  // the only asset that it names it for; "" for all
 };
 
 // A request that came. A value.
@@ -38,9 +39,10 @@ class GitHubStandIn {
   std::vector<SeenRequest> seen() const;
 
   // From now on: the web site answers 404 as it does for private repositories; the API answers `response` to
-  // everything; downloads get `text` instead of the file.
+  // everything, or again what it has; downloads get `text` instead of the file.
   void MakePrivate();
   void AnswerApiWith(http::Response response);
+  void AnswerApi();
   void AnswerDownloadsWith(std::string text);
 
  private:

@@ -1,6 +1,7 @@
 // Where a provider's releases come from.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "api/release.h"
 #include "base/context.h"
 #include "base/http/client.h"
+#include "base/mutex.h"
 
 namespace capi::fetch {
 
@@ -43,6 +45,19 @@ Result<api::Version> LatestVersion(const Context& ctx, Repository& repository,
 Result<std::unique_ptr<Repository>> OpenFolder(std::string base, std::string manifest_label,
                                                std::string components_file);
 
+// Digests that GitHub has named for files of releases, kept beyond one look at a repository (behaviour.md T6). Of a
+// thousand files at most, in memory. Thread-safe.
+class NamedDigests {
+ public:
+  // `digest` "": GitHub names none any more.
+  void Put(const std::string& file, const std::string& digest);
+  std::string Of(const std::string& file) const;  // "" where none is known
+
+ private:
+  mutable Mutex mu_;
+  std::map<std::string, std::string> digests_ CAPI_GUARDED_BY(mu_);
+};
+
 struct GitHubOptions {
   std::string api_url = "https://api.github.com";   // GitHub Enterprise: "https://host/api/v3"
   std::string download_url = "https://github.com";  // of release assets by name
@@ -53,12 +68,13 @@ struct GitHubOptions {
   Millis connect_timeout = Seconds(2);  // an unreachable GitHub is found out quickly
   Millis request_timeout = Seconds(60);
   size_t max_file = api::kMaxReleaseBytes;
-  size_t max_answer = 8u << 20;  // of the API: a page of releases has their notes, too
+  size_t max_answer = 8u << 20;                // of the API: a page of releases has their notes, too
+  std::shared_ptr<NamedDigests> digests = {};  // null: what is named is forgotten with the repository
 };
 
 // Releases of "owner/repo" on GitHub: list through the API, files as release assets. `url` is
-// "https://github.com/{owner}/{repo}/releases/{latest|tag}/{file}" (clusterctl.md 3.3). Digests that a list of versions
-// names are kept for the files that are read later; nothing else is kept between calls.
+// "https://github.com/{owner}/{repo}/releases/{latest|tag}/{file}" (clusterctl.md 3.3). The API is asked for the
+// digests of a release's files once; nothing else is kept between calls.
 Result<std::unique_ptr<Repository>> OpenGitHub(std::string_view url, const GitHubOptions& options);
 
 // The repository that a `fetchConfig.url` names: a GitHub URL or an absolute path (fetch/url.h). kUnsupported for

@@ -100,6 +100,7 @@ TEST(SecretMasks, HideAllThatIsTold) {
     seen.fleet.workloads = {testing::NewWorkload(kube::HealthState::kInProgress, "pod p: " + secret)};
     seen.fleet.unmigrated.emplace_back().name = "as.x";
     seen.fleet.unmigrated[0].migration.error = Error{Code::kInternal, secret, {}};
+    seen.fights = {{testing::DeploymentId(), "it was changed by " + secret, 5, true, Seconds(10)}};
     Done done;
     done.fleet = seen.fleet;
     done.hold = Hold{"ProviderInstalled", "InstallFailed", "refused: " + secret};
@@ -130,6 +131,38 @@ TEST(SecretMasks, HideAllThatIsTold) {
   EXPECT_THAT(told(masks), HasSubstr("refused: ***"));
   masks.Drop(key);
   EXPECT_THAT(told(masks), Not(HasSubstr(secret)));
+}
+
+// I7: what stands in the cluster, and in pods that still run, isn't what the last render gave: one that failed gave
+// half of it, and one that isn't applied yet has other values.
+TEST(SecretMasks, KeepWhatMayStillBeRepeated) {
+  auto values = [](const std::string& value) {
+    SecretValues one;
+    one.Add(value);
+    return one;
+  };
+  const std::string key = "aws", text = "value-one value-two";
+  SecretMasks masks;
+  masks.Add(key, values("value-one"));
+  EXPECT_FALSE(masks.Knows(key)) << "what an earlier process has applied may have others";
+  EXPECT_EQ(masks.Hide(key, text), kNotShown);
+  api::ProviderStatus status;
+  status.conditions = {{"Ready", "False", "R", text, 1, ""}};
+  EXPECT_EQ(masks.Hide(key, status).conditions[0].message, "*** value-two") << "what is known is hidden all the same";
+  masks.ApplyEnds(key);
+  EXPECT_FALSE(masks.Knows(key)) << "none has begun";
+  masks.ApplyBegins(key, values("value-one"));
+  masks.ApplyEnds(key);
+  EXPECT_TRUE(masks.Knows(key));
+  EXPECT_EQ(masks.Hide(key, text), "*** value-two");
+  masks.Add(key, values("value-two"));
+  EXPECT_EQ(masks.Hide(key, text), "*** ***") << "a render that failed takes nothing away";
+  masks.ApplyBegins(key, values("value-two"));
+  EXPECT_EQ(masks.Hide(key, text), "*** ***") << "the first is still live";
+  masks.ApplyEnds(key);
+  EXPECT_EQ(masks.Hide(key, text), "value-one ***") << "nobody has it any more";
+  masks.Put(key, values("value-one"));
+  EXPECT_EQ(masks.Hide(key, text), "*** ***") << "what is read is known beside what was rendered";
 }
 
 // I7: a rollback's entry of history is made of the fleet itself, and written before anything else.

@@ -58,7 +58,7 @@ void KnownSecrets::Learn(const Context& ctx, const std::string& key) {
   if (!cached || masks_.Knows(key)) return;
   auto values = ReadSecretValues(ctx, client_, *cached, settings_.allow_cross_namespace_references);
   if (values.ok()) {
-    masks_.Put(key, std::move(*values));
+    masks_.Put(key, *values);
   } else {
     ctx.log.Warn("can't read the provider's Secrets: what others say of it is not shown",
                  {{"error", values.error().message}});
@@ -66,7 +66,7 @@ void KnownSecrets::Learn(const Context& ctx, const std::string& key) {
 }
 
 void KnownSecrets::Learn(const Context& ctx, const std::string& key, const Observation& o, const Done& done) {
-  if (HasForeignWords(o.fleet) || HasForeignWords(done)) Learn(ctx, key);
+  if (HasForeignWords(o.fleet) || !o.fights.empty() || HasForeignWords(done)) Learn(ctx, key);
 }
 
 void KnownSecrets::Hide(const Context& ctx, const std::string& key, Fleet& fleet) {

@@ -1,4 +1,4 @@
-// The values of a provider's Secrets as they are in the cluster (behaviour.md I7): for after a restart, when no render
+// The values of a provider's Secrets as they are in the cluster (behaviour.md I7): for after a restart, when no apply
 // has told them yet.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace capi::ops {
 Result<SecretValues> ReadSecretValues(const Context& ctx, kube::Client& client, const CachedProvider& cached,
                                       bool foreign_references);
 
-// Has what others say of a provider told without its Secrets' values, by masks that read them where no render has told
+// Has what others say of a provider told without its Secrets' values, by masks that read them where no apply has told
 // them yet. Thread-safe.
 class KnownSecrets {
  public:

@@ -30,7 +30,6 @@ void RenderedCache::Put(const std::string& provider, const std::string& inputs,
   for (const kube::Manifest& manifest : manifests) {
     kube::Manifest packed = manifest;
     packed.text = Gzip(manifest.text);
-    packed.text.shrink_to_fit();  // zlib's bound is as large as the text
     render->bytes += packed.text.size();
     render->by_id[packed.id] = render->manifests.size();
     render->manifests.push_back(std::move(packed));

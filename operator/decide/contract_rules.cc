@@ -69,20 +69,11 @@ std::string CoreMustMove(const std::vector<Member>& fleet) {
                      fleet.front().desired);
 }
 
-// This provider, on its way to the candidate's contract, then the others.
-struct Move {
-  Move(const Observation& o, const Candidate& to)
-      : fleet(FleetOf(o)),
-        name(fmt::format("{} {} (contract {})", o.provider.id.ToString(), to.version.ToString(), to.contract)) {
-    fleet.front().desired = to.contract;
-    verdict = Judge(fleet, 0);
-  }
-  std::string others() const { return Names(fleet, verdict.others); }
+std::string NameOf(const Observation& o, const Candidate& to) {
+  return fmt::format("{} {} (contract {})", o.provider.id.ToString(), to.version.ToString(), to.contract);
+}
 
-  std::vector<Member> fleet;
-  std::string name;
-  Verdict verdict;
-};
+std::string Others(const Candidate& to) { return Names(to.fleet, to.verdict.others); }
 
 // The providers whose minor versions Cluster API counts.
 bool CountsMinors(const api::ProviderId& id) {
@@ -116,30 +107,33 @@ std::vector<Member> FleetOf(const Observation& o) {
   return fleet;
 }
 
+void JudgeMove(const Observation& o, Candidate& to) {
+  to.fleet = FleetOf(o);
+  to.fleet.front().desired = to.contract;
+  to.verdict = Judge(to.fleet, 0);
+}
+
 std::optional<Hold> CoreAccepts(const Observation& o, const Candidate& to) {
-  const Move move(o, to);
-  if (move.verdict.kind != Verdict::Kind::kWaitForCore) return std::nullopt;
-  if (move.fleet.front().contract.empty()) return Incompatible(o, to.version.ToString(), to.contract);
+  if (to.verdict.kind != Verdict::Kind::kWaitForCore) return std::nullopt;
+  if (to.fleet.front().contract.empty()) return Incompatible(o, to.version.ToString(), to.contract);
   return Waits(condition::kPreflightCheckPassed, reason::kWaitingForOrder,
                fmt::format("{} comes after the core provider: set spec.version of {} to one whose contract accepts {}; "
                            "this provider then goes on",
-                           move.name, Name(*CoreOf(move.fleet)), to.contract));
+                           NameOf(o, to), Name(*CoreOf(to.fleet)), to.contract));
 }
 
 std::optional<Hold> ComesInOrder(const Observation& o, const Candidate& to) {
-  const Move move(o, to);
-  if (move.verdict.kind != Verdict::Kind::kWaitForOrder) return std::nullopt;
+  if (to.verdict.kind != Verdict::Kind::kWaitForOrder) return std::nullopt;
   return Waits(condition::kPreflightCheckPassed, reason::kWaitingForOrder,
-               fmt::format("{} comes after {}; this provider then goes on", move.name, move.others()));
+               fmt::format("{} comes after {}; this provider then goes on", NameOf(o, to), Others(to)));
 }
 
 std::optional<Hold> AllArePaused(const Observation& o, const Candidate& to) {
-  const Move move(o, to);
-  if (move.verdict.kind != Verdict::Kind::kWaitForPause) return std::nullopt;
+  if (to.verdict.kind != Verdict::Kind::kWaitForPause) return std::nullopt;
   return Waits(condition::kPreflightCheckPassed, reason::kWaitingForPause,
                fmt::format("{} changes the contract: not before every provider is paused. Set spec.paused: true on "
                            "those that aren't (or whose pods are still going): {}{}; nothing is changed until then",
-                           move.name, move.others(), CoreMustMove(move.fleet)));
+                           NameOf(o, to), Others(to), CoreMustMove(to.fleet)));
 }
 
 std::optional<Hold> AllCanBeSeen(const Observation& o, const Candidate& to) {
@@ -151,7 +145,7 @@ std::optional<Hold> AllCanBeSeen(const Observation& o, const Candidate& to) {
   return Hold{std::string(condition::kPreflightCheckPassed), std::string(reason::kWaitingForPause),
               fmt::format("{} changes the contract: not before every provider is paused, and whether there are any of "
                           "these kinds can't be told: {}; let the operator list them",
-                          Move(o, to).name, JoinNames(o.unlisted, kInFull)),
+                          NameOf(o, to), JoinNames(o.unlisted, kInFull)),
               Retry::kBackoff};
 }
 

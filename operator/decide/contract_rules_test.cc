@@ -50,8 +50,9 @@ struct World {
 
 // What holds back a move to `version`, whose contract that is.
 std::optional<Hold> Move(const Observation& o, const std::string& version, const std::string& contract) {
-  return CheckInstall(InstallRule::Stage::kContract, o,
-                      {.version = *api::Version::Parse(version), .contract = contract});
+  Candidate to{.version = *api::Version::Parse(version), .contract = contract};
+  JudgeMove(o, to);
+  return CheckInstall(InstallRule::Stage::kContract, o, to);
 }
 
 std::string ReasonOf(const std::optional<Hold>& hold) { return hold ? hold->reason : ""; }

@@ -18,7 +18,8 @@ Hold NotInstalled(std::string_view why, std::string message, Retry retry = Retry
   return Hold{std::string(condition::kProviderInstalled), std::string(why), std::move(message), retry};
 }
 
-// T2: the components are those that are asked for.
+// T2: the components are those that are asked for. Before anything is made of the release: of one that somebody has
+// changed, nothing else that is wrong with it matters.
 std::optional<Hold> HasWantedDigest(const Observation&, const Candidate& c) {
   if (c.wanted_digest.empty() || c.wanted_digest == c.digest) return std::nullopt;
   return NotInstalled(reason::kVerificationFailed,
@@ -101,7 +102,8 @@ using enum InstallRule::Stage;
 
 // In this order. Names are those of docs/behaviour.md.
 constexpr InstallRule kRules[] = {
-    {"T2.digest", kRelease, HasWantedDigest},
+    {"T2.digest", kComponents, HasWantedDigest},
+
     {"I5.series", kRelease, HasSeries},
     {"I5.contract", kRelease, HasKnownContract},
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/release.h"
+#include "operator/decide/contract_plan.h"
 #include "operator/decide/crd_stages.h"
 #include "operator/decide/hold.h"
 #include "operator/decide/observation.h"
@@ -18,10 +19,12 @@ namespace capi::ops {
 // A release that is to be applied, as far as it is known. A value.
 struct Candidate {
   api::Version version;
-  std::string source, digest;              // of its components
+  std::string source, digest;              // kComponents: of its components
   std::string wanted_digest;               // "" for any
   api::Metadata metadata = {};             // kRelease
   std::string contract = "";               // kContract: of that version
+  std::vector<Member> fleet;               // this provider on its way there, then the others (JudgeMove)
+  Verdict verdict = {};                    // of that
   std::vector<kube::ObjectId> objects;     // kObjects: of its render
   std::vector<std::string> missing_kinds;  // kKinds: of these, those that the cluster doesn't have
   std::vector<LostVersion> lost_versions;  // kStoredVersions
@@ -29,7 +32,7 @@ struct Candidate {
 };
 
 struct InstallRule {
-  enum class Stage { kRelease, kContract, kObjects, kKinds, kStoredVersions };
+  enum class Stage { kComponents, kRelease, kContract, kObjects, kKinds, kStoredVersions };
   std::string_view name;  // "C3.pause": the rule of docs/behaviour.md
   Stage stage;
   std::optional<Hold> (*check)(const Observation&, const Candidate&);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "api/reasons.h"
+#include "operator/decide/contract_rules.h"
 #include "operator/decide/testing_fleet.h"
 
 namespace capi::ops {
@@ -56,6 +57,7 @@ TEST(InstallRules, WantSeriesAndContract) {
     auto hold = CheckInstall(InstallRule::Stage::kRelease, o, candidate);
     if (!hold) {
       candidate.contract = *metadata->ContractOf(version);
+      JudgeMove(o, candidate);
       hold = CheckInstall(InstallRule::Stage::kContract, o, candidate);
     }
     EXPECT_EQ(hold.has_value(), !c.message.empty());
@@ -69,12 +71,11 @@ TEST(InstallRules, WantSeriesAndContract) {
 // T2.
 TEST(InstallRules, RefuseOtherComponents) {
   auto check = [](const std::string& wanted, const std::string& digest) {
-    return CheckInstall(InstallRule::Stage::kRelease, Observed(),
+    return CheckInstall(InstallRule::Stage::kComponents, Observed(),
                         {.version = *api::Version::Parse("v1.12.0"),
                          .source = "github.com/a/b v1.12.0",
                          .digest = digest,
-                         .wanted_digest = wanted,
-                         .metadata = {.series = {{1, 12, "v1beta2"}}}});
+                         .wanted_digest = wanted});
   };
   EXPECT_FALSE(check("", "sha256:1")) << "no digest is asked for";
   EXPECT_FALSE(check("sha256:1", "sha256:1"));

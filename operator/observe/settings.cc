@@ -8,6 +8,16 @@
 #include "templating/envsubst/glob.h"
 
 namespace capi::ops {
+namespace {
+
+Result<std::string> WithoutVariables(const std::string& url) {
+  if (url.find("${") == url.npos) return url;
+  return Error{Code::kInvalidArgument,
+               fmt::format("url {} has a variable, which the operator doesn't expand: write the URL out", url),
+               {}};
+}
+
+}  // namespace
 
 Result<ConfigFile> ParseConfigFile(std::string_view yaml, std::string source) {
   auto read = TRY(fetch::ConfigurationFile::Parse(yaml, std::move(source)));
@@ -17,7 +27,7 @@ Result<ConfigFile> ParseConfigFile(std::string_view yaml, std::string source) {
     if (!overrides.ok()) return read.At({"images"}, overrides.error());
     file.images = *std::move(overrides);
   }
-  file.providers = TRY(read.Providers(nullptr));
+  file.providers = TRY(read.Providers(WithoutVariables));
   return file;
 }
 

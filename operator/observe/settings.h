@@ -23,8 +23,8 @@ struct ConfigFile {
   templating::ImageOverrides images;
 };
 
-// kInvalidArgument with the place in `source`, which is for people. Empty text is an empty file. URLs are taken as they
-// are: nothing of the operator's environment is put into them (T4).
+// kInvalidArgument with the place in `source`, which is for people. Empty text is an empty file. URLs with ${} are
+// refused: nothing of the operator's environment is put into them (T4).
 Result<ConfigFile> ParseConfigFile(std::string_view yaml, std::string source);
 
 // Immutable after start.

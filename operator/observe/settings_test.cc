@@ -59,6 +59,8 @@ TEST(ParseConfigFile, NamesWhatIsWrong) {
       {"providers: [{name: A, url: u, type: AddonProvider}]", "provider name A must be in lower case"},
       {"providers: [{name: a, type: AddonProvider}]", "provider URL value cannot be empty"},
       {"providers: [{name: other, url: u, type: CoreProvider}]", "cluster-api"},
+      {"providers: [{name: a, url: \"https://github.com/${ORG}/a/releases/latest/a.yaml\", type: AddonProvider}]",
+       "clusterctl.yaml, line 1, column 13: url https://github.com/${ORG}/a/releases/latest/a.yaml has a variable"},
       {"images: [a]", "images is no map"},
       {"images: {all: {tag: [1]}}", "images[\"all\"].tag"},
       {"a: [", "line 2"},

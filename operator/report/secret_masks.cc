@@ -40,38 +40,70 @@ bool HasForeignWords(const Done& done) {
   return done.hold || done.rollout || lists || (done.fleet && HasForeignWords(*done.fleet));
 }
 
-void SecretMasks::Put(const std::string& provider, SecretValues values) {
-  auto shared = std::make_shared<const SecretValues>(std::move(values));
+void SecretMasks::Merge(Known& known, const SecretValues& values) {
+  SecretValues all = *known.values;
+  all.Add(values);
+  known.values = std::make_shared<const SecretValues>(std::move(all));
+}
+
+void SecretMasks::Put(const std::string& provider, const SecretValues& values) {
   MutexLock lock(mu_);
-  values_[provider] = std::move(shared);
+  Known& known = known_[provider];
+  Merge(known, values);
+  known.all = true;
+}
+
+void SecretMasks::Add(const std::string& provider, const SecretValues& values) {
+  MutexLock lock(mu_);
+  Merge(known_[provider], values);
+}
+
+void SecretMasks::ApplyBegins(const std::string& provider, const SecretValues& values) {
+  MutexLock lock(mu_);
+  Known& known = known_[provider];
+  Merge(known, values);
+  known.to_be_applied = std::make_shared<const SecretValues>(values);
+}
+
+void SecretMasks::ApplyEnds(const std::string& provider) {
+  MutexLock lock(mu_);
+  Known& known = known_[provider];
+  if (known.to_be_applied != nullptr) known = {std::move(known.to_be_applied), true};
 }
 
 void SecretMasks::Drop(const std::string& provider) {
   MutexLock lock(mu_);
-  values_.erase(provider);
+  known_.erase(provider);
 }
 
 bool SecretMasks::Knows(const std::string& provider) const {
   MutexLock lock(mu_);
-  return values_.contains(provider);
+  auto it = known_.find(provider);
+  return it != known_.end() && it->second.all;
 }
 
-std::shared_ptr<const SecretValues> SecretMasks::Of(const std::string& provider) const {
-  static const std::shared_ptr<const SecretValues> kUnknown = Unknown();
+SecretMasks::Shared SecretMasks::ToHide(const std::string& provider) const {
+  static const Shared kUnknown = Unknown();
+  return Knows(provider) ? KnownOf(provider) : kUnknown;
+}
+
+SecretMasks::Shared SecretMasks::KnownOf(const std::string& provider) const {
+  static const Shared kNone = std::make_shared<const SecretValues>();
   MutexLock lock(mu_);
-  auto it = values_.find(provider);
-  return it == values_.end() ? kUnknown : it->second;
+  auto it = known_.find(provider);
+  return it == known_.end() ? kNone : it->second.values;
 }
 
 std::string SecretMasks::Hide(const std::string& provider, std::string text) const {
-  return Of(provider)->Hide(std::move(text));
+  return ToHide(provider)->Hide(std::move(text));
 }
 
-void SecretMasks::Hide(const std::string& provider, Fleet& fleet) const { HideIn(*Of(provider), fleet); }
+void SecretMasks::Hide(const std::string& provider, Fleet& fleet) const { HideIn(*ToHide(provider), fleet); }
 
 void SecretMasks::Hide(const std::string& provider, Observation& o, Done& done) const {
-  auto values = Of(provider);
+  auto values = ToHide(provider);
   HideIn(*values, o.fleet);
+  for (Fight& fight : o.fights) fight.what = values->Hide(std::move(fight.what));
   if (done.fleet) HideIn(*values, *done.fleet);
   if (done.hold) done.hold->message = values->Hide(std::move(done.hold->message));
   if (done.rollout) done.rollout->message = values->Hide(std::move(done.rollout->message));
@@ -81,7 +113,7 @@ void SecretMasks::Hide(const std::string& provider, Observation& o, Done& done) 
 }
 
 api::ProviderStatus SecretMasks::Hide(const std::string& provider, api::ProviderStatus status) const {
-  auto values = Of(provider);
+  auto values = KnownOf(provider);
   for (kube::Condition& condition : status.conditions) {
     condition.message = values->HideKnown(std::move(condition.message));
   }

@@ -17,12 +17,21 @@ namespace capi::ops {
 bool HasForeignWords(const Fleet& fleet);
 bool HasForeignWords(const Done& done);
 
-// What others wrote of a provider whose values aren't known is not shown: after a restart, until they are read.
-// Thread-safe.
+// What others wrote of a provider whose values aren't all known is not shown: after a restart, until they are read. A
+// value that was known stays so as long as something in the cluster may hold it: what is there changes with an apply,
+// not with a render. Thread-safe.
 class SecretMasks {
  public:
-  void Put(const std::string& provider, SecretValues values);  // in the place of the former ones
+  // With those that are known already these are all.
+  void Put(const std::string& provider, const SecretValues& values);
+  // These, too.
+  void Add(const std::string& provider, const SecretValues& values);
+  // Those of a render that is now applied, object by object.
+  void ApplyBegins(const std::string& provider, const SecretValues& values);
+  // All of it is: its values are all there are.
+  void ApplyEnds(const std::string& provider);
   void Drop(const std::string& provider);
+  // They are all known.
   bool Knows(const std::string& provider) const;
 
   std::string Hide(const std::string& provider, std::string text) const;
@@ -34,9 +43,19 @@ class SecretMasks {
   api::ProviderStatus Hide(const std::string& provider, api::ProviderStatus status) const;
 
  private:
-  std::shared_ptr<const SecretValues> Of(const std::string& provider) const;  // never null
+  using Shared = std::shared_ptr<const SecretValues>;  // never null
+  struct Known {
+    Shared values = std::make_shared<const SecretValues>();
+    bool all = false;                // there are no others
+    Shared to_be_applied = nullptr;  // null: none is
+  };
+  // Those to hide in what others wrote, and those that are known.
+  Shared ToHide(const std::string& provider) const;
+  Shared KnownOf(const std::string& provider) const;
+  static void Merge(Known& known, const SecretValues& values);
+
   mutable Mutex mu_;
-  std::map<std::string, std::shared_ptr<const SecretValues>> values_ CAPI_GUARDED_BY(mu_);
+  std::map<std::string, Known> known_ CAPI_GUARDED_BY(mu_);
 };
 
 }  // namespace capi::ops

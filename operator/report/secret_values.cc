@@ -88,6 +88,12 @@ void SecretValues::Add(std::string_view value) {
   for (const std::string& number : AsNumber(value)) AddForm(number);
 }
 
+void SecretValues::Add(const SecretValues& others) {
+  if (others.hides_all_) return HideAll();
+  for (const std::string& form : others.forms_) AddForm(form);
+  if (!hides_all_) values_.insert(others.values_.begin(), others.values_.end());
+}
+
 void SecretValues::AddObject(const kube::Object& object) {
   if (object.id().group_kind() != kube::GroupKind{"", "Secret"}) return;
   for (const char* field : {"data", "stringData"}) {

@@ -27,6 +27,8 @@ class SecretValues {
  public:
   // One value: as it is, each of its lines, as a number, in base64, and with the escapes of a quoted text.
   void Add(std::string_view value);
+  // All of others'.
+  void Add(const SecretValues& others);
   // What a rendered object holds, where it is a Secret.
   void AddObject(const kube::Object& object);
   // Whatever stands in `text` is no secret: who may read what is told of a provider may read this, too.

@@ -54,6 +54,7 @@ Status StatusWriter::Patch(const Context& ctx, api::Provider& provider, Json pat
 }
 
 Status StatusWriter::WriteStatus(const Context& ctx, api::Provider& provider, const api::ProviderStatus& decided) {
+  if (decided == provider.status) return Ok();
   const api::ProviderStatus status = masks_.Hide(provider.id.Key(), decided);
   if (status == provider.status) return Ok();
   // A merge patch keeps what it doesn't name: members that went away are set to null. Which these are is known at one

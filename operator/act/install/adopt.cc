@@ -99,7 +99,7 @@ std::optional<Hold> Installer::RecoverVariables(const Context& ctx, Observation&
   bare.config_secret.reset();
   auto inputs = ReadRenderInputs(ctx, needs_.client, bare);
   if (!inputs.ok()) return InputsHold(inputs.error());
-  KindScopes scopes(needs_.client.mapper());
+  KindScopes scopes(needs_.client.mapper(), bare.inventory);
   inputs->cluster_scoped = scopes.Lookup();
   auto turn = rendering_.Take(ctx);
   if (!turn.ok()) return NotAdopted(reason::kAPIServerUnavailable, turn.error());
@@ -207,7 +207,7 @@ Done Installer::Adopt(const Context& ctx, Observation& o) {
     if (auto hold = Preview(ctx, at, m)) return hold;
     if (auto hold = RemoveLeftovers(ctx, at)) return hold;
     at.provider.status.installed_version = former.version;
-    at.provider.status.contract = m.contract;
+    at.provider.status.contract = m.candidate.contract;
     std::optional<Hold> held = Announce(ctx, at, m);
     if (!held) held = Apply(ctx, at, m, done);
     o.provider.status = at.provider.status;

@@ -64,7 +64,7 @@ std::optional<Hold> Installer::CheckCluster(const Context& ctx, const Observatio
   auto fresh = needs_.observer.IsFresh(ctx, o.provider.id.Key(), ids);
   if (!fresh.ok()) return NotAccepted(reason::kAPIServerUnavailable, fresh.error());
   m.before = o.inventory;
-  m.inputs = m.rollback ? m.inputs : InputsDigest(o, m.release.version, m.stored ? m.stored->stamp : "");
+  m.inputs = m.candidate.rollback ? m.inputs : InputsDigest(o, m.candidate.version, m.stored ? m.stored->stamp : "");
   bool unfinished = o.inventory.size() > 0 && o.provider.status.installed_version.empty();
   if (auto hold = ReadLiveCrds(ctx, o, m)) return hold;
   // CRDs that somebody else has put there (Helm, say) may have objects that somebody else serves: over these even a
@@ -108,7 +108,7 @@ std::optional<Hold> Installer::CheckStoredVersions(const Observation& o, Install
   if (m.candidate.lost_versions.empty()) return std::nullopt;
   if (auto hold = CheckInstall(InstallRule::Stage::kStoredVersions, o, m.candidate)) return hold;
   const LostVersion& lost = m.candidate.lost_versions.front();
-  return StoredVersionsHold(o, lost, m.release.version.ToString(),
+  return StoredVersionsHold(o, lost, m.candidate.version.ToString(),
                             needs_.migrations.Ask(o.provider.id.Key(), m.live[lost.crd]));
 }
 

@@ -13,8 +13,7 @@ constexpr Seconds kFresh = std::chrono::minutes(10);
 
 void FetchedReleases::Put(const std::string& provider, const std::string& inputs, const api::Release& release,
                           MonoTime now) {
-  Kept kept{inputs, release, now};
-  kept.release.components = Gzip(release.components);
+  Kept kept{inputs, {release.version, release.metadata, Gzip(release.components), release.source}, now};
   MutexLock lock(mu_);
   DropLocked(provider);
   bytes_ += kept.bytes();

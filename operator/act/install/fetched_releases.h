@@ -27,7 +27,7 @@ class FetchedReleases {
  private:
   struct Kept {
     std::string inputs;
-    api::Release release;  // its components are gzip
+    api::Release release;  // its components are gzip, and its texts fit: their size is what they take
     MonoTime fetched;
     size_t bytes() const { return release.components.size() + release.metadata.size(); }
   };

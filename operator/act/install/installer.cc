@@ -33,48 +33,6 @@ Hold NotAccepted(std::string_view why, const Error& error) {
   return ServerHold(std::string(condition::kProviderInstalled), std::string(why), error);
 }
 
-// What was read from the API server: its refusal, or a fault of what it gave, which a change of that ends.
-Hold NotRead(std::string_view why, const Error& error) {
-  return error.code == Code::kInvalidArgument ? NotInstalled(why, error) : NotAccepted(why, error);
-}
-
-// Contracts that a version may have, the preferred first (I3).
-std::vector<std::string> WantedContracts(const Observation& o) {
-  bool core = o.provider.id.type == api::ProviderType::kCore;
-  std::vector<std::string> contracts =
-      core || !o.core ? api::KnownContracts() : api::AcceptedBy(o.core->status.contract);
-  std::sort(contracts.begin(), contracts.end(), [](const std::string& a, const std::string& b) {
-    auto known = api::KnownContracts();
-    return std::find(known.begin(), known.end(), a) > std::find(known.begin(), known.end(), b);
-  });
-  return contracts;
-}
-
-std::string_view FetchReason(const Error& error) {
-  switch (error.code) {
-    case Code::kRateLimited: return reason::kRateLimited;
-    case Code::kUnavailable:
-    case Code::kDeadlineExceeded: return reason::kSourceUnreachable;
-    case Code::kUnauthenticated:
-    case Code::kPermissionDenied: return reason::kSourceCredentialsRejected;
-    case Code::kFailedPrecondition: return reason::kVerificationFailed;
-    default: return reason::kComponentsFetchError;
-  }
-}
-
-// A source that doesn't have a version (`not_found`: or none at all) may have it later (a release is published, a
-// ConfigMap applied): look again now and then.
-Hold FetchHold(const Error& error, std::string_view not_found) {
-  Hold hold = NotInstalled(error.code == Code::kNotFound ? not_found : FetchReason(error), error);
-  if (error.code == Code::kNotFound && hold.retry == Retry::kOnChange) {
-    hold.retry = Retry::kAt;
-    hold.after = std::chrono::minutes(10);
-  }
-  // T6: the same wrong file as a rule; but nobody tells when the right one is there.
-  if (error.code == Code::kFailedPrecondition) hold.retry = Retry::kRefused;
-  return hold;
-}
-
 // The way back is to what was applied then (U5): what the spec asks for is the failed version's.
 std::string WantedDigest(const Observation& o, bool rollback) {
   if (!rollback) return o.provider.spec.fetch_config ? o.provider.spec.fetch_config->digest : "";
@@ -82,25 +40,8 @@ std::string WantedDigest(const Observation& o, bool rollback) {
   return good == nullptr ? "" : good->digest;
 }
 
-bool HasSelector(const Observation& o) {
-  return o.provider.spec.fetch_config && o.provider.spec.fetch_config->selector.has_value();
-}
-
-Hold NothingSelected(const Observation& o) {
-  return Hold{std::string(condition::kProviderInstalled), std::string(reason::kNoReleaseFound),
-              fmt::format("no ConfigMaps found with selector {} in namespace {}: create one with the keys metadata and "
-                          "components; this provider then goes on",
-                          ToJsonText(*o.provider.spec.fetch_config->selector), o.provider.id.ns),
-              Retry::kWaiting};
-}
-
-Hold VersionNotStored(const Observation& o) {
-  std::vector<std::string> found;
-  for (const auto& release : o.releases) found.push_back(release.version_text);
-  return Hold{std::string(condition::kProviderInstalled), std::string(reason::kVersionNotFound),
-              fmt::format("none of the ConfigMaps that the selector finds in namespace {} has version {}; there are {}",
-                          o.provider.id.ns, o.provider.spec.version, JoinNames(found, 10)),
-              Retry::kWaiting};
+api::HistoryEntry NewRollout(const Observation& o, const std::string& inputs, const Candidate& candidate) {
+  return BeginRollout(o, inputs, candidate.version.ToString(), candidate.contract, candidate.digest);
 }
 
 std::string ReconcileAt(const Observation& o) {
@@ -112,98 +53,19 @@ std::string ReconcileAt(const Observation& o) {
 
 Installer::Installer(Needs needs) : needs_(needs), applier_(needs.client, TrackedApply(needs.observer.tracks())) {}
 
-Result<std::string> Installer::GitHubToken(const Context& ctx, const Observation& o) {
-  if (!o.config_secret || !o.config_secret->exists) return std::string();
-  Secret secret = TRY(ReadSecret(ctx, needs_.client, o.config_secret->ref));
-  return secret.contains("github-token") ? secret.at("github-token") : std::string();
-}
-
-// spec.version, or the one that fits, and where that release lies.
-std::optional<Hold> Installer::Resolve(const Context& ctx, Observation& o, Installation& m) {
-  if (HasSelector(o)) {
-    if (o.releases.empty()) return NothingSelected(o);
-    if (o.provider.spec.version.empty()) {
-      auto repository = StoredRepository(needs_.client, o.releases, "the selected ConfigMaps");
-      if (auto hold = PickVersion(ctx, o, *repository)) return hold;
-    }
-    const StoredRelease* stored = WantedRelease(o);
-    if (stored == nullptr) return VersionNotStored(o);
-    m.stored = *stored;
-    return std::nullopt;
-  }
-  if (!o.provider.spec.version.empty() && !m.forced) {
-    if (const StoredRelease* stored = WantedRelease(o)) {
-      m.stored = *stored;
-      return std::nullopt;
-    }
-  }
-  auto token = GitHubToken(ctx, o);
-  if (!token.ok()) return NotAccepted(reason::kAPIServerUnavailable, token.error());
-  auto repository = needs_.sources.Open(o.provider, *token);
-  if (!repository.ok()) return NotInstalled(reason::kFetchConfigValidationError, repository.error());
-  m.repository = std::move(repository).value();
-  if (!o.provider.spec.version.empty()) return std::nullopt;
-  if (auto hold = PickVersion(ctx, o, *m.repository)) return hold;
-  if (const StoredRelease* stored = WantedRelease(o); stored != nullptr && !m.forced) m.stored = *stored;
-  return std::nullopt;
-}
-
-std::optional<Hold> Installer::PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository) {
-  auto version = fetch::LatestVersion(ctx, repository, WantedContracts(o));
-  if (!version.ok()) return FetchHold(version.error().With("choosing a version"), reason::kNoReleaseFound);
-  ctx.log.Info("chose a version", {{"version", version->ToString()}, {"from", repository.Describe()}});
-  auto written = needs_.writer.WriteVersion(ctx, o.provider, version->ToString());
-  if (!written.ok()) return NotAccepted(reason::kAPIServerUnavailable, written.error());
-  auto cached = needs_.cache.Get(o.provider.id.Key());
-  if (cached) o.provider = *cached->provider;
-  o.provider.spec.version = version->ToString();
-  return std::nullopt;
-}
-
-// The texts of the release: from the cluster, else from its source, and then into the cluster (I14).
-std::optional<Hold> Installer::Load(const Context& ctx, const Observation& o, Installation& m) {
-  if (m.stored) {
-    auto release = ReadRelease(ctx, needs_.client, *m.stored);
-    if (!release.ok()) return NotRead(reason::kComponentsFetchError, release.error());
-    m.release = std::move(release).value();
-    return std::nullopt;
-  }
-  return Fetch(ctx, o, m);
-}
-
-std::optional<Hold> Installer::Fetch(const Context& ctx, const Observation& o, Installation& m) {
-  auto version = api::Version::Parse(o.provider.spec.version);
-  if (!version.ok()) return NotInstalled(reason::kIncorrectVersionFormat, version.error());
-  if (auto kept = fetched_.Get(o.provider.id.Key(), InputsDigest(o, *version, ""), ctx.clock->Monotonic())) {
-    m.release = std::move(*kept);
-    m.fetched = m.remembered = true;
-    return std::nullopt;
-  }
-  auto release = fetch::GetRelease(ctx, *m.repository, *version);
-  if (!release.ok()) return FetchHold(release.error().With(m.repository->Describe()), reason::kVersionNotFound);
-  m.release = std::move(release).value();
-  m.fetched = true;
-  ctx.log.Info("fetched", {{"release", m.release.source}, {"bytes", m.release.components.size()}});
-  return std::nullopt;
-}
-
-// For the next look, where something holds the installation back before the release is stored. A folder is read anew.
-void Installer::KeepFetched(const Context& ctx, const Observation& o, const Installation& m) {
-  const std::string key = o.provider.id.Key();
-  if (m.stored) fetched_.Drop(key);
-  if (!m.fetched || m.stored || m.remembered || m.repository->IsLocal()) return;
-  fetched_.Put(key, InputsDigest(o, m.release.version, ""), m.release, ctx.clock->Monotonic());
-}
-
 // What can be told from the texts: the right file, the right series and contract.
 std::optional<Hold> Installer::Inspect(const Observation& o, Installation& m) {
-  m.digest = m.release.Digest();
+  Candidate& candidate = m.candidate;
+  candidate.version = m.release.version;
+  candidate.source = m.release.source;
+  candidate.digest = m.release.Digest();
+  candidate.wanted_digest = WantedDigest(o, candidate.rollback);
+  if (auto hold = CheckInstall(InstallRule::Stage::kComponents, o, candidate)) return hold;
   auto metadata = api::Metadata::Parse(m.release.metadata, o.provider.id.name);
-  if (!metadata.ok()) return NotInstalled(reason::kInvalidMetadata, metadata.error().With(m.release.source));
-  m.candidate = {m.release.version, m.release.source, m.digest, WantedDigest(o, m.rollback), std::move(*metadata)};
-  m.candidate.rollback = m.rollback;
-  if (auto hold = CheckInstall(InstallRule::Stage::kRelease, o, m.candidate)) return hold;
-  m.contract = m.candidate.contract = *m.candidate.metadata.ContractOf(m.release.version);
+  if (!metadata.ok()) return NotInstalled(reason::kInvalidMetadata, metadata.error().With(candidate.source));
+  candidate.metadata = std::move(*metadata);
+  if (auto hold = CheckInstall(InstallRule::Stage::kRelease, o, candidate)) return hold;
+  candidate.contract = *candidate.metadata.ContractOf(candidate.version);
   return std::nullopt;
 }
 
@@ -211,15 +73,16 @@ std::optional<Hold> Installer::Inspect(const Observation& o, Installation& m) {
 // then it looks at theirs, so that of two that move at once at least one sees the other.
 std::optional<Hold> Installer::Gate(const Context& ctx, Observation& o, Installation& m) {
   api::ProviderStatus status = o.provider.status;
-  bool news = m.contract != status.contract || (!o.provider.spec.paused && AppliesAtZero(o));
+  bool news = m.candidate.contract != status.contract || (!o.provider.spec.paused && AppliesAtZero(o));
   if (VersionPending(o.provider) && news) {
     status.desired_version = o.provider.spec.version;
-    status.desired_contract = m.contract;
+    status.desired_contract = m.candidate.contract;
     auto written = needs_.writer.WriteStatus(ctx, o.provider, status);
     if (!written.ok()) return NotAccepted(reason::kAPIServerUnavailable, written.error());
   }
   auto others = needs_.observer.ObserveSiblings(ctx, o.provider.id.Key(), o);
   if (!others.ok()) return NotAccepted(reason::kAPIServerUnavailable, others.error());
+  JudgeMove(o, m.candidate);
   return CheckInstall(InstallRule::Stage::kContract, o, m.candidate);
 }
 
@@ -236,14 +99,15 @@ Result<Rendered> Installer::RenderInTurn(const Context& ctx, const Observation& 
 // The cluster is asked outside of the turn: whatever it takes, the others go on (I8).
 Result<Rendered> Installer::RenderRight(const Context& ctx, const Observation& o, Installation& m,
                                         const RenderInputs& inputs) {
-  KindScopes scopes(needs_.client.mapper());
+  KindScopes scopes(needs_.client.mapper(), o.inventory);
   auto with_scopes = [&] {
     RenderInputs asked = inputs;
     asked.cluster_scoped = scopes.Lookup();
     return asked;
   };
   Rendered rendered = TRY(RenderInTurn(ctx, o, m, with_scopes(), scopes));
-  bool right = rendered.hold || TRY_WITH(scopes.Settle(ctx), "asking which kinds have a namespace");
+  // Also of a render that failed: it may be right with what the cluster says.
+  bool right = TRY_WITH(scopes.Settle(ctx), "asking which kinds have a namespace");
   if (!right) {
     rendered = {};
     rendered = TRY(RenderInTurn(ctx, o, m, with_scopes(), scopes));
@@ -262,12 +126,12 @@ std::optional<Hold> Installer::Render(const Context& ctx, const Observation& o, 
   std::vector<kube::ObjectId> ids;
   for (const auto& manifest : m.manifests) ids.push_back(manifest.id);
   auto cached = needs_.cache.Get(o.provider.id.Key());
-  const SecretValues secrets = WithoutKnown(std::move(rendered.secrets), ids, cached.get());
-  needs_.masks.Put(o.provider.id.Key(), secrets);
+  m.secrets = WithoutKnown(std::move(rendered.secrets), ids, cached.get());
+  needs_.masks.Add(o.provider.id.Key(), m.secrets);
   if (rendered.hold) return rendered.hold;
-  auto hashed = needs_.key.HashSecrets(ctx, m.manifests, secrets);
+  auto hashed = needs_.key.HashSecrets(ctx, m.manifests, m.secrets);
   if (!hashed.ok()) return NotAccepted(reason::kAPIServerUnavailable, hashed.error());
-  m.manifests.push_back(EntryManifest(o.provider.id, m.release.version.ToString()));
+  m.manifests.push_back(EntryManifest(o.provider.id, m.candidate.version.ToString()));
   m.warnings = std::move(rendered.warnings);
   if (rendered.namespace_labels.empty()) return std::nullopt;
   auto ns = needs_.client.Get(ctx, kube::Builtin("Namespace"), "", o.provider.id.ns);
@@ -286,8 +150,14 @@ std::optional<Hold> Installer::Store(const Context& ctx, const Observation& o, I
   m.stored = *stored;
   needs_.observer.Remember(o.provider.id.Key(), *stored);
   std::string().swap(m.release.components);
-  m.inputs = InputsDigest(o, m.release.version, m.stored->stamp);
+  m.inputs = InputsDigest(o, m.candidate.version, m.stored->stamp);
   return std::nullopt;
+}
+
+// What is applied in several passes, or restored later, and the values that are in it.
+void Installer::KeepRender(const Observation& o, const std::string& inputs, const Installation& m) {
+  needs_.rendered.Put(o.provider.id.Key(), inputs, m.manifests, m.Facts());
+  needs_.masks.ApplyBegins(o.provider.id.Key(), m.secrets);
 }
 
 // Old and new together, before the first apply: whatever happens from here on, every object of ours is known (U7), and
@@ -296,13 +166,9 @@ std::optional<Hold> Installer::Announce(const Context& ctx, Observation& o, Inst
   if (auto hold = Store(ctx, o, m)) return hold;
   auto entries = EnsureEntryCrd(ctx, needs_.client);
   if (!entries.ok()) return NotAccepted(reason::kAPIServerUnavailable, entries.error());
-  if (!m.cached) {
-    needs_.rendered.Put(o.provider.id.Key(), InputsDigest(o, m.release.version, m.stored ? m.stored->stamp : ""),
-                        m.manifests,
-                        {m.release.version.ToString(), m.contract, m.release.source, m.digest, m.warnings});
-  }
+  if (!m.cached) KeepRender(o, InputsDigest(o, m.candidate.version, m.stored ? m.stored->stamp : ""), m);
   LeaveReplicas(o, m.manifests);
-  bool decided = m.found || IsAnnounced(o.provider.status, m.inputs, m.rollback);
+  bool decided = m.found || IsAnnounced(o.provider.status, m.inputs, m.candidate.rollback);
   m.inventory = MergeInventory(m.found ? *m.found : o.inventory, m.manifests, decided);
   m.changes = Differs(o.inventory, m.inventory, m.manifests);
   if (m.changes) {
@@ -315,8 +181,8 @@ std::optional<Hold> Installer::Announce(const Context& ctx, Observation& o, Inst
 
 // In one write, before the first of the change itself.
 std::optional<Hold> Installer::AnnounceChange(const Context& ctx, Observation& o, Installation& m) {
-  m.rollout = BeginRollout(o, m.inputs, m.release.version.ToString(), m.contract, m.digest);
-  if (m.rollback) m.rollout = RollbackEntry(o);
+  m.rollout = NewRollout(o, m.inputs, m.candidate);
+  if (m.candidate.rollback) m.rollout = RollbackEntry(o);
   api::ProviderStatus status = o.provider.status;
   status.inventory = m.inventory.ToJson();
   status.applied = "";
@@ -344,9 +210,9 @@ std::optional<Hold> Installer::Apply(const Context& ctx, Observation& o, Install
     return std::nullopt;
   }
   ctx.log.Info("applied what the old pods can live with",
-               {{"version", m.release.version.ToString()}, {"objects", plan.now.size()}, {"later", plan.later}});
-  done.rollout = m.rollout ? *m.rollout : BeginRollout(o, m.inputs, m.release.version.ToString(), m.contract, m.digest);
-  done.rollout->outcome = m.rollback ? api::outcome::kRollingBack : api::outcome::kRollingOut;
+               {{"version", m.candidate.version.ToString()}, {"objects", plan.now.size()}, {"later", plan.later}});
+  done.rollout = m.rollout ? *m.rollout : NewRollout(o, m.inputs, m.candidate);
+  done.rollout->outcome = m.candidate.rollback ? api::outcome::kRollingBack : api::outcome::kRollingOut;
   if (done.fleet->rolled_out()) done.again_after = Millis(0);
   return std::nullopt;
 }
@@ -385,12 +251,13 @@ std::optional<Hold> Installer::ApplyPart(const Context& ctx, Observation& o, con
 
 // Every object is sent.
 void Installer::Complete(const Context& ctx, const Observation& o, Installation& m, Done& done) {
-  done.contract = m.contract;
-  done.installed_version = m.release.version.ToString();
-  done.source = m.release.source;
-  done.release_digest = m.digest;
-  ctx.log.Info("applied", {{"version", *done.installed_version}, {"rollback", m.rollback}});
-  if (m.rollback) {
+  done.contract = m.candidate.contract;
+  done.installed_version = m.candidate.version.ToString();
+  done.source = m.candidate.source;
+  done.release_digest = m.candidate.digest;
+  needs_.masks.ApplyEnds(o.provider.id.Key());
+  ctx.log.Info("applied", {{"version", *done.installed_version}, {"rollback", m.candidate.rollback}});
+  if (m.candidate.rollback) {
     done.applied = "";
     done.rollout = m.rollout ? *m.rollout : RollbackEntry(o);
     done.rollout->outcome = api::outcome::kRolledBack;
@@ -401,7 +268,7 @@ void Installer::Complete(const Context& ctx, const Observation& o, Installation&
   bool known = !o.provider.status.history.empty() && !m.changes;
   done.rollout = m.rollout;
   if (!known && !done.rollout) {
-    done.rollout = BeginRollout(o, m.inputs, m.release.version.ToString(), m.contract, m.digest);
+    done.rollout = NewRollout(o, m.inputs, m.candidate);
   }
   if (done.rollout) done.rollout->outcome = api::outcome::kRollingOut;
 }
@@ -418,10 +285,10 @@ bool Installer::TakeLastRender(const Observation& o, Installation& m) {
   auto version = api::Version::Parse(facts->version);
   if (!version.ok()) return false;
   m.stored = *stored;
-  m.release.version = *version;
-  m.release.source = facts->source;
-  m.contract = facts->contract;
-  m.digest = facts->digest;
+  m.candidate.version = *version;
+  m.candidate.source = std::move(facts->source);
+  m.candidate.contract = std::move(facts->contract);
+  m.candidate.digest = std::move(facts->digest);
   m.warnings = std::move(facts->warnings);
   m.manifests = std::move(*manifests);
   return true;
@@ -430,14 +297,15 @@ bool Installer::TakeLastRender(const Observation& o, Installation& m) {
 Done Installer::Install(const Context& ctx, Observation& o, const std::string& rollback_to) {
   Installation m;
   Done done;
-  m.rollback = !rollback_to.empty();
-  m.forced = !m.rollback && !ReconcileAt(o).empty() && ReconcileAt(o) != o.provider.status.handled_reconcile_at;
-  if (m.rollback) {
+  m.candidate.rollback = !rollback_to.empty();
+  m.forced =
+      !m.candidate.rollback && !ReconcileAt(o).empty() && ReconcileAt(o) != o.provider.status.handled_reconcile_at;
+  if (m.candidate.rollback) {
     m.inputs = InputsDigest(o);
     o.provider.spec.version = rollback_to;
   }
   std::optional<Hold> hold = [&]() -> std::optional<Hold> {
-    m.cached = !m.rollback && !m.forced && TakeLastRender(o, m);
+    m.cached = !m.candidate.rollback && !m.forced && TakeLastRender(o, m);
     if (!m.cached) {
       if (auto hold = Resolve(ctx, o, m)) return hold;
       if (auto hold = Load(ctx, o, m)) return hold;
@@ -453,7 +321,7 @@ Done Installer::Install(const Context& ctx, Observation& o, const std::string& r
   if (!hold) return done;
   // A rollback that can't be: the failure is held instead, and remembered.
   bool terminal = hold->retry == Retry::kOnChange || hold->retry == Retry::kRefused;
-  bool refused = terminal && m.rollback && !m.rollout;
+  bool refused = terminal && m.candidate.rollback && !m.rollout;
   if (refused) {
     GivenUp given_up = GiveUpRollout(o, o.fleet);
     given_up.hold.message += fmt::format("; it can't be rolled back to {}: {}", rollback_to, hold->message);

@@ -61,12 +61,14 @@ class Installer {
   struct Installation;  // a release and what was made of it
 
   bool TakeLastRender(const Observation& o, Installation& m);
+  // load.cc
   Result<std::string> GitHubToken(const Context& ctx, const Observation& o);
   std::optional<Hold> Resolve(const Context& ctx, Observation& o, Installation& m);
   std::optional<Hold> PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository);
   std::optional<Hold> Fetch(const Context& ctx, const Observation& o, Installation& m);
   void KeepFetched(const Context& ctx, const Observation& o, const Installation& m);
   std::optional<Hold> Load(const Context& ctx, const Observation& o, Installation& m);
+  // installer.cc
   std::optional<Hold> Inspect(const Observation& o, Installation& m);
   std::optional<Hold> Gate(const Context& ctx, Observation& o, Installation& m);
   std::optional<Hold> Render(const Context& ctx, const Observation& o, Installation& m);
@@ -76,6 +78,7 @@ class Installer {
   std::optional<Hold> CheckCluster(const Context& ctx, const Observation& o, Installation& m);
   std::optional<Hold> CheckStoredVersions(const Observation& o, Installation& m);
   std::optional<Hold> ReadLiveCrds(const Context& ctx, const Observation& o, Installation& m);
+  void KeepRender(const Observation& o, const std::string& inputs, const Installation& m);
   std::optional<Hold> Announce(const Context& ctx, Observation& o, Installation& m);
   std::optional<Hold> AnnounceChange(const Context& ctx, Observation& o, Installation& m);
   std::optional<Hold> Store(const Context& ctx, const Observation& o, Installation& m);

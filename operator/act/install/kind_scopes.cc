@@ -11,12 +11,19 @@ templating::ScopeLookup KindScopes::Lookup() {
   };
 }
 
+std::optional<bool> KindScopes::WasClusterScoped(const kube::GroupKind& kind) const {
+  for (const auto& [id, entry] : applied_.entries()) {
+    if (id.group_kind() == kind) return id.ns.empty();
+  }
+  return std::nullopt;
+}
+
 Result<bool> KindScopes::Settle(const Context& ctx) {
   bool right = true;
   for (const kube::GroupKind& kind : asked_for_) {
     auto resource = mapper_.For(ctx, kind);
     if (!resource.ok() && resource.code() != Code::kNotFound) return resource.error();
-    std::optional<bool> cluster_scoped = resource.ok() ? std::optional(!resource->namespaced) : std::nullopt;
+    std::optional<bool> cluster_scoped = resource.ok() ? std::optional(!resource->namespaced) : WasClusterScoped(kind);
     cluster_scoped_[kind] = cluster_scoped;
     right = right && !cluster_scoped.value_or(false);
   }

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "kube/apply/inventory.h"
 #include "kube/client/rest_mapper.h"
 #include "templating/scope.h"
 
@@ -11,11 +12,12 @@ namespace capi::ops {
 
 // One render at a time has its turn, and a slow answer must not hold it. So the render takes what is known without a
 // request; a kind that isn't known counts as one with a namespace, and is asked for afterwards. Where it has none, the
-// objects were given a wrong identity: they are to be rendered again. Of one installation; outlives its lookups.
-// Thread-compatible.
+// objects were given a wrong identity: they are to be rendered again. Of one installation; outlives its lookups, and
+// lives no longer than its arguments. Thread-compatible.
 class KindScopes {
  public:
-  explicit KindScopes(kube::RestMapper& mapper) : mapper_(mapper) {}
+  // `applied`: what the provider has in the cluster. For a kind that the cluster doesn't have now it says what it was.
+  KindScopes(kube::RestMapper& mapper, const kube::Inventory& applied) : mapper_(mapper), applied_(applied) {}
 
   templating::ScopeLookup Lookup();
   // Nothing is to be asked for: what was rendered is right.
@@ -25,9 +27,12 @@ class KindScopes {
   Result<bool> Settle(const Context& ctx);
 
  private:
+  std::optional<bool> WasClusterScoped(const kube::GroupKind& kind) const;
+
   kube::RestMapper& mapper_;
+  const kube::Inventory& applied_;
   std::set<kube::GroupKind> asked_for_;                            // since the last Settle
-  std::map<kube::GroupKind, std::optional<bool>> cluster_scoped_;  // what the cluster said; nullopt: no such kind
+  std::map<kube::GroupKind, std::optional<bool>> cluster_scoped_;  // what the answer was; nullopt: no such kind
 };
 
 }  // namespace capi::ops

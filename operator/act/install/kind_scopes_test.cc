@@ -18,12 +18,14 @@ constexpr std::string_view kGroups = R"({"kind":"APIGroupDiscoveryList","items":
 // A cluster with these kinds, or one that doesn't answer.
 struct Cluster {
   bool away = false;
+  std::string groups{kGroups};
   int asked = 0;
   FakeClock clock;
+  kube::Inventory applied;
   kube::RestMapper mapper{[this](const Context&, std::string_view path, std::string_view) -> Result<std::string> {
                             ++asked;
                             if (away) return Error{Code::kUnavailable, "connection refused", {}};
-                            return path == "/apis" ? std::string(kGroups)
+                            return path == "/apis" ? groups
                                                    : std::string(R"({"kind":"APIGroupDiscoveryList","items":[]})");
                           },
                           clock};
@@ -31,7 +33,7 @@ struct Cluster {
 
 TEST(KindScopes, AreAskedForAfterTheRender) {
   Cluster cluster;
-  KindScopes scopes(cluster.mapper);
+  KindScopes scopes(cluster.mapper, cluster.applied);
   auto lookup = scopes.Lookup();
   EXPECT_EQ(lookup({"", "Secret"}), false);
   EXPECT_TRUE(scopes.settled());
@@ -42,12 +44,12 @@ TEST(KindScopes, AreAskedForAfterTheRender) {
   EXPECT_EQ(*scopes.Settle({}), true) << "it was right to take them for kinds with a namespace";
   EXPECT_TRUE(scopes.settled());
 
-  EXPECT_EQ(KindScopes(cluster.mapper).Lookup()(kPool), true) << "what is known needs no question";
+  EXPECT_EQ(KindScopes(cluster.mapper, cluster.applied).Lookup()(kPool), true) << "what is known needs no question";
 }
 
 TEST(KindScopes, AKindWithoutANamespaceIsRenderedAgain) {
   Cluster cluster;
-  KindScopes scopes(cluster.mapper);
+  KindScopes scopes(cluster.mapper, cluster.applied);
   EXPECT_EQ(scopes.Lookup()(kPool), std::nullopt);
   EXPECT_EQ(*scopes.Settle({}), false);
   cluster.mapper.Invalidate();
@@ -59,7 +61,7 @@ TEST(KindScopes, AKindWithoutANamespaceIsRenderedAgain) {
 TEST(KindScopes, NoAnswerIsNone) {
   Cluster cluster;
   cluster.away = true;
-  KindScopes scopes(cluster.mapper);
+  KindScopes scopes(cluster.mapper, cluster.applied);
   EXPECT_EQ(scopes.Lookup()(kPool), std::nullopt);
   auto settled = scopes.Settle({});
   ASSERT_FALSE(settled.ok());
@@ -67,21 +69,50 @@ TEST(KindScopes, NoAnswerIsNone) {
   EXPECT_FALSE(scopes.settled()) << "it is still to be asked for";
 }
 
-// The whole of it: what a render makes of a kind before and after the cluster has said what it is.
-TEST(KindScopes, DecideTheIdentityOfAnObject) {
-  Cluster cluster;
-  KindScopes scopes(cluster.mapper);
+// What a render makes of a Pool, whose scope the release doesn't say.
+kube::ObjectId IdOfPool(KindScopes& scopes) {
   api::Release release;
   release.version = *api::Version::Parse("v1.12.0");
   release.components = "apiVersion: x.example/v1\nkind: Pool\nmetadata: {name: p, namespace: n}\n";
-  auto id = [&] {
-    RenderInputs inputs;
-    inputs.cluster_scoped = scopes.Lookup();
-    return RenderManifests(testing::Observed(), release, std::move(inputs), {}).manifests.at(0).id;
-  };
-  EXPECT_EQ(id().ns, "aws-system");
+  RenderInputs inputs;
+  inputs.cluster_scoped = scopes.Lookup();
+  return RenderManifests(testing::Observed(), release, std::move(inputs), {}).manifests.at(0).id;
+}
+
+// The whole of it: what a render makes of a kind before and after the cluster has said what it is.
+TEST(KindScopes, DecideTheIdentityOfAnObject) {
+  Cluster cluster;
+  KindScopes scopes(cluster.mapper, cluster.applied);
+  EXPECT_EQ(IdOfPool(scopes).ns, "aws-system");
   ASSERT_EQ(*scopes.Settle({}), false);
-  EXPECT_EQ(id().ns, "");
+  EXPECT_EQ(IdOfPool(scopes).ns, "");
+}
+
+// D1: while the CRD of what is applied is away, its objects keep the identity by which the inventory knows them:
+// restored from another one, they would be taken for what the release no longer has.
+TEST(KindScopes, AKindThatIsGoneIsWhatItWas) {
+  struct Case {
+    std::vector<kube::ObjectId> applied;
+    std::string ns;
+  };
+  const kube::ObjectId pool{"x.example", "Pool", "", "p"}, namespaced{"x.example", "Pool", "aws-system", "p"},
+      another{"y.example", "Pool", "", "p"};
+  const Case cases[] = {{{pool}, ""}, {{namespaced}, "aws-system"}, {{another}, "aws-system"}, {{}, "aws-system"}};
+  for (const Case& c : cases) {
+    Cluster cluster;
+    cluster.groups = R"({"kind":"APIGroupDiscoveryList","items":[]})";
+    for (const auto& id : c.applied) cluster.applied.Put(id, {"v1", "hash", "fields"});
+    KindScopes scopes(cluster.mapper, cluster.applied);
+    IdOfPool(scopes);
+    ASSERT_EQ(*scopes.Settle({}), !c.ns.empty());
+    EXPECT_EQ(IdOfPool(scopes).ns, c.ns);
+    EXPECT_TRUE(scopes.settled());
+  }
+  Cluster cluster;
+  cluster.applied.Put(namespaced, {"v1", "hash", "fields"});
+  KindScopes scopes(cluster.mapper, cluster.applied);
+  IdOfPool(scopes);
+  EXPECT_EQ(*scopes.Settle({}), false) << "what the cluster says comes first";
 }
 
 }  // namespace

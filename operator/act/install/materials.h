@@ -30,21 +30,24 @@ struct Installer::Installation {
   bool fetched = false;     // from its source, not from the cluster
   bool remembered = false;  // and not in this pass
   api::Release release;
-  Candidate candidate;  // what the rules of an installation judge
-  std::string digest, contract;
+  Candidate candidate;  // what the rules of an installation judge: whether rendered now or by the last pass
   std::vector<kube::Manifest> manifests;
+  SecretValues secrets;  // of that render
   std::vector<std::string> warnings;
   std::optional<kube::Inventory> found;  // rebuilt from labels, for a provider that has lost its status (U11)
   kube::Inventory before;                // as it was when the pass began
   kube::Inventory inventory;             // old and new together
   CrdStates live;                        // the release's CRDs that exist
-  bool first = false;     // nothing to be careful with: no object was there, or only what a first apply left
-  bool forced = false;    // by annotation reconcile-at: fetched again, every object sent again (U8)
-  bool cached = false;    // the last pass rendered it: only the last stages are to come (U2)
-  bool rollback = false;  // to the last good release (U5)
-  bool changes = false;   // something differs from what was applied
-  std::string inputs;     // of spec.version, also in a rollback
+  bool first = false;    // nothing to be careful with: no object was there, or only what a first apply left
+  bool forced = false;   // by annotation reconcile-at: fetched again, every object sent again (U8)
+  bool cached = false;   // the last pass rendered it: only the last stages are to come (U2)
+  bool changes = false;  // something differs from what was applied
+  std::string inputs;    // of spec.version, also in a rollback
   std::optional<api::HistoryEntry> rollout;
+
+  RenderFacts Facts() const {
+    return {candidate.version.ToString(), candidate.contract, candidate.source, candidate.digest, warnings};
+  }
 };
 
 // Values stay in memory for the render and nowhere else (I7).

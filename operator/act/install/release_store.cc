@@ -148,9 +148,19 @@ Result<kube::Object> Create(const Context& ctx, kube::Client& client, const kube
   return created;
 }
 
-// All but the first, which goes last: a release is there only when all of its parts are.
+Result<kube::Object> Update(const Context& ctx, kube::Client& client, const kube::Object& map) {
+  return TRY_WITH(client.Update(ctx, ConfigMaps(), map, {.field_manager = std::string(api::kFieldManager)}),
+                  fmt::format("storing {}", Where(map.ns(), map.name())));
+}
+
+// All but the first, which goes last: a release is there only when all of its parts are. A part's name says what it
+// holds: one that holds something else is damaged.
 Status CreateParts(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& maps) {
-  for (size_t i = 1; i < maps.size(); ++i) TRY(Create(ctx, client, maps[i]));
+  for (size_t i = 1; i < maps.size(); ++i) {
+    kube::Object live = TRY(Create(ctx, client, maps[i]));
+    auto held = BinaryComponents(live);
+    if (!held.ok() || *held != *BinaryComponents(maps[i])) TRY(Update(ctx, client, maps[i]));
+  }
   return Ok();
 }
 
@@ -248,10 +258,9 @@ Result<StoredRelease> ReplaceRelease(const Context& ctx, kube::Client& client, c
   if (same || !live->has_label(api::kLabelManagedBy)) return Describe(*live);
   std::vector<kube::Object> maps = Pack(owner, release);
   TRY(CreateParts(ctx, client, maps));
-  auto written = client.Update(ctx, ConfigMaps(), maps.front(), {.field_manager = std::string(api::kFieldManager)});
-  if (!written.ok()) return written.error().With(fmt::format("storing {}", Where(owner.id.ns, name)));
+  kube::Object written = TRY(Update(ctx, client, maps.front()));
   RemoveFormerParts(ctx, client, maps);
-  return Describe(*written);
+  return Describe(written);
 }
 
 std::unique_ptr<fetch::Repository> StoredRepository(kube::Client& client, const std::vector<StoredRelease>& releases,

@@ -154,6 +154,32 @@ TEST(ReleaseStore, PartsSayWhatTheyBelongTo) {
   EXPECT_THAT(Read(server).error().message, HasSubstr("has no digest in annotation"));
 }
 
+// U8: the same release again has parts of the same names, and they are there.
+TEST(ReleaseStore, AReplacementMendsWhatIsDamaged) {
+  const api::Provider owner = testing::Observed().provider;
+  const std::string first = "infrastructure-aws-v1.12.0";
+  MapServer server;
+  ASSERT_TRUE(StoreRelease(kCtx, *server.client, owner, Large(1)).ok());
+  const auto whole = server.maps();
+  const std::string digest = GetString(whole.at(first), {"metadata", "annotations", kAnnotationPartsDigest});
+  const std::string part = first + "-" + digest + "-part-2";
+  const std::pair<std::string, std::function<void(Json&)>> damages[] = {
+      {part, [](Json& map) { map["binaryData"]["components"] = "eHh4"; }},
+      {part, [](Json& map) { map.erase("binaryData"); }},
+      {first, [](Json& map) { map["binaryData"]["components"] = "eHh4"; }},
+      {first, [](Json& map) { map["metadata"]["annotations"].erase(std::string(kAnnotationPartsDigest)); }},
+  };
+  for (const auto& [name, damage] : damages) {
+    server.Change(name, damage);
+    EXPECT_FALSE(Read(server).ok());
+    ASSERT_TRUE(ReplaceRelease(kCtx, *server.client, owner, Large(1)).ok());
+    auto read = Read(server);
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    EXPECT_EQ(read->components, Large(1).components);
+    EXPECT_EQ(server.maps().size(), whole.size());
+  }
+}
+
 // As earlier versions wrote them, and as people may.
 TEST(ReleaseStore, PartsWithoutADigestAreRead) {
   const api::Provider owner = testing::Observed().provider;

@@ -13,10 +13,9 @@ std::optional<Hold> Installer::RenderAgain(const Context& ctx, Observation& o) {
   if (auto hold = Load(ctx, then, m)) return hold;
   if (auto hold = Inspect(then, m)) return hold;
   if (auto hold = Render(ctx, then, m)) return hold;
-  needs_.rendered.Put(o.provider.id.Key(), o.provider.status.applied, m.manifests,
-                      {m.release.version.ToString(), m.contract, m.release.source, m.digest, m.warnings});
+  KeepRender(o, o.provider.status.applied, m);
   o.rendered = o.provider.status.applied;
-  ctx.log.Info("rendered what is applied again", {{"version", m.release.version.ToString()}});
+  ctx.log.Info("rendered what is applied again", {{"version", m.candidate.version.ToString()}});
   return std::nullopt;
 }
 

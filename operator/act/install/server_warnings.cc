@@ -20,7 +20,8 @@ bool WasSent(const kube::Change& change) {
 bool ServerWarnings::Note(const std::string& provider, const std::vector<kube::Change>& changes,
                           const kube::Inventory& inventory) {
   MutexLock lock(mu_);
-  const bool first = !warnings_.contains(provider);
+  bool sent = std::any_of(changes.begin(), changes.end(), WasSent);
+  if (!sent && !warnings_.contains(provider)) return false;
   Warnings& known = warnings_[provider];
   for (const kube::Change& change : changes) {
     if (!WasSent(change)) continue;
@@ -34,7 +35,7 @@ bool ServerWarnings::Note(const std::string& provider, const std::vector<kube::C
     const kube::InventoryEntry* entry = inventory.Find(item.first);
     return entry == nullptr || entry->stale;
   });
-  return !first || std::any_of(changes.begin(), changes.end(), WasSent);
+  return true;
 }
 
 void ServerWarnings::AddTo(const std::string& provider, std::vector<std::string>& warnings) const {

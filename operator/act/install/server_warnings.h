@@ -17,8 +17,8 @@ namespace capi::ops {
 class ServerWarnings {
  public:
   // `changes` of an apply: what was sent, with its warnings or none any more. What `inventory` no longer has, or is to
-  // be pruned, is forgotten. Returns false where it knows less than what was said before: after a restart, as long as
-  // nothing was sent.
+  // be pruned, is forgotten. Returns false where it knows less than what was said before: after a restart, until
+  // something is sent.
   bool Note(const std::string& provider, const std::vector<kube::Change>& changes, const kube::Inventory& inventory);
   // Each with its object; after ten just how many more.
   void AddTo(const std::string& provider, std::vector<std::string>& warnings) const;
@@ -27,7 +27,7 @@ class ServerWarnings {
  private:
   using Warnings = std::map<kube::ObjectId, std::vector<std::string>>;
   mutable Mutex mu_;
-  std::map<std::string, Warnings> warnings_ CAPI_GUARDED_BY(mu_);  // of those noted
+  std::map<std::string, Warnings> warnings_ CAPI_GUARDED_BY(mu_);  // of those for which something was sent
 };
 
 // Condition Warnings says all of `warnings`, and maybe more.

@@ -67,7 +67,10 @@ TEST(ServerWarnings, AfterARestartAreUnknownUntilSomethingIsSent) {
   ServerWarnings warnings;
   kube::Inventory all = With({"a"});
   EXPECT_FALSE(warnings.Note("aws", {Sent("a", 0, Action::kUnchanged)}, all));
-  EXPECT_TRUE(warnings.Note("aws", {Sent("a", 0, Action::kUnchanged)}, all)) << "an input has changed since";
+  EXPECT_FALSE(warnings.Note("aws", {Sent("a", 0, Action::kUnchanged)}, all)) << "however often it sends nothing";
+  EXPECT_TRUE(warnings.Note("aws", {Sent("a", 1)}, all));
+  EXPECT_TRUE(warnings.Note("aws", {Sent("a", 0, Action::kUnchanged)}, all));
+  EXPECT_EQ(Texts(warnings).size(), 1u);
   EXPECT_TRUE(warnings.Note("other", {Sent("b", 0)}, With({"b"})));
   api::ProviderStatus status;
   EXPECT_FALSE(AreTold(status, {}));

@@ -20,7 +20,9 @@ struct SourceOptions {
 // Thread-safe.
 class Sources {
  public:
-  Sources(const Settings& settings, SourceOptions options) : settings_(settings), options_(std::move(options)) {}
+  Sources(const Settings& settings, SourceOptions options) : settings_(settings), options_(std::move(options)) {
+    options_.github.digests = std::make_shared<fetch::NamedDigests>();  // one look at a provider tells the next (T6)
+  }
 
   // The repository of a provider without a selector. `token` is the Secret's github-token; "" for the operator's own.
   Result<std::unique_ptr<fetch::Repository>> Open(const api::Provider& provider, const std::string& token) const;

@@ -1,0 +1,204 @@
+// An installation from its source to what holds it, over several looks at a provider.
+#include "operator/act/install/installer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "api/reasons.h"
+#include "base/http/server/server.h"
+#include "fetch/github_testing.h"
+#include "operator/decide/testing_fleet.h"
+
+namespace capi::ops {
+namespace {
+
+namespace reason = api::reason;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kFile = "infrastructure-components.yaml";
+
+fetch::GitHubRelease NewRelease(const std::string& components) {
+  return {.tag = "v1.12.0",
+          .assets = {{"metadata.yaml",
+                      "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
+                      "- {major: 1, minor: 12, contract: v1beta2}\n"},
+                     {kFile, components}}};
+}
+
+// An API server with a kind of its own that takes what is written to the provider, and has nothing else.
+class Cluster {
+ public:
+  Cluster() {
+    auto server = http::Server::Start({}, [this](const http::ServerRequest& request) { return Answer(request); });
+    EXPECT_TRUE(server.ok()) << server.error().message;
+    server_ = std::move(*server);
+    client = *kube::Client::Connect({.server = "http://" + server_->address()}, {.user_agent = "installer-test"});
+  }
+  std::vector<std::string> written() {
+    MutexLock lock(mu_);
+    return written_;
+  }
+  // At its next version, with that in its spec.
+  kube::Object Provider(const std::string& version) {
+    MutexLock lock(mu_);
+    version_ = version;
+    return kube::Object(Next());
+  }
+
+  std::unique_ptr<kube::Client> client;
+
+ private:
+  Json Next() CAPI_REQUIRES(mu_) {
+    const std::string at = std::to_string(++writes_), version = version_;
+    return {{"apiVersion", "operator.cluster.x-k8s.io/v1alpha2"},
+            {"kind", "InfrastructureProvider"},
+            {"metadata", {{"name", "aws"}, {"namespace", "aws-system"}, {"uid", "u"}, {"resourceVersion", at}}},
+            {"spec",
+             {{"version", version},
+              {"fetchConfig", {{"url", std::string("https://github.com/o/r/releases/latest/") + kFile}}}}}};
+  }
+  http::Response Answer(const http::ServerRequest& request) {
+    auto say = [](int status, std::string body) {
+      return http::Response{.status = status, .headers = {}, .body = std::move(body)};
+    };
+    if (request.path == "/api") return say(200, R"({"kind":"APIGroupDiscoveryList","items":[]})");
+    if (request.path == "/apis") {
+      return say(200, R"({"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"x.example"},"versions":[
+          {"version":"v1","resources":[{"resource":"pools","responseKind":{"kind":"Pool"},"scope":"Cluster",
+           "verbs":["get"]}]}]}]})");
+    }
+    if (request.method == "GET") return say(404, "");
+    MutexLock lock(mu_);
+    written_.push_back(request.method + " " + request.path.substr(request.path.rfind('/') + 1));
+    auto patch = ParseJson(request.body);
+    if (std::string set = patch.ok() ? GetString(*patch, {"spec", "version"}) : ""; !set.empty()) version_ = set;
+    return say(200, ToJsonText(Next()));
+  }
+
+  Mutex mu_;
+  std::string version_ CAPI_GUARDED_BY(mu_);  // of the provider's spec
+  int writes_ CAPI_GUARDED_BY(mu_) = 0;
+  std::vector<std::string> written_ CAPI_GUARDED_BY(mu_);
+  std::unique_ptr<http::Server> server_;
+};
+
+// The parts of an operator that an installation needs: one process of it.
+struct Process {
+  Process(Cluster& on, const fetch::GitHubStandIn& github, Clock& clock)
+      : cluster(on),
+        client(*on.client),
+        sources(settings, {.github = github.options(), .folder = {}}),
+        fights(clock),
+        migrations([](const auto&...) -> Result<std::string> { return std::string(); }, [](const auto&) {}, clock),
+        installer({client, observer, cache, writer, settings, sources, rendered, migrations, masks, key}) {
+    ctx.clock = &clock;
+    See("");
+  }
+  ~Process() { watches.Stop(); }
+
+  void See(const std::string& version) {
+    cache.OnEvent(api::ProviderType::kInfrastructure, std::make_shared<const kube::Object>(cluster.Provider(version)));
+  }
+  // As a pass does, with what the cache has.
+  Done Install() {
+    Observation o = testing::Observed();
+    o.provider = *cache.Get(o.provider.id.Key())->provider;
+    o.provider.spec.patches = patches;
+    o.releases.clear();
+    return installer.Install(ctx, o);
+  }
+  std::string Held() {
+    Done done = Install();
+    return done.hold ? done.hold->reason + ": " + done.hold->message : "";
+  }
+
+  Cluster& cluster;
+  kube::Client& client;
+  Context ctx;
+  Settings settings;
+  Sources sources;
+  Fights fights;
+  std::vector<api::PatchSpec> patches;
+  ProviderCache cache{[](const ProviderCache::Change&) {}};
+  Watches watches{client, [](const auto&...) {}};
+  UseFinder use{client, watches};
+  Observer observer{{client, cache, watches, settings, fights, use, SystemClock(),
+                     [](const std::string&) { return MigrationProgress{}; },
+                     [](const std::string&) { return std::string(); }}};
+  SecretMasks masks;
+  StatusWriter writer{client, cache, masks};
+  RenderedCache rendered;
+  InventoryKey key{client, "own"};
+  Migrations migrations;
+  Installer installer;
+};
+
+size_t Downloads(const fetch::GitHubStandIn& github) {
+  auto seen = github.seen();
+  return static_cast<size_t>(std::count_if(seen.begin(), seen.end(), [](const auto& request) {
+    return request.host == "web" && request.target.ends_with(kFile);
+  }));
+}
+
+// F6: a source limits requests, and what holds a provider back is looked at again and again.
+TEST(Installer, WhatIsHeldIsFetchedOnceInTenMinutes) {
+  FakeClock clock;
+  Cluster cluster;
+  fetch::GitHubStandIn github(
+      {NewRelease("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\ndata: {a: '${MISSING}'}\n")});
+  Process process(cluster, github, clock);
+  process.See("v1.12.0");
+  for (int look = 0; look < 3; ++look) {
+    EXPECT_THAT(process.Held(), HasSubstr("MissingVariables: value for variables [MISSING]"));
+    EXPECT_EQ(Downloads(github), 1u) << "look " << look;
+    clock.Advance(std::chrono::minutes(3));
+  }
+  clock.Advance(std::chrono::minutes(1));
+  EXPECT_THAT(process.Held(), HasSubstr("MissingVariables"));
+  EXPECT_EQ(Downloads(github), 2u);
+  process.installer.Forget(testing::Observed().provider.id.Key());
+  EXPECT_THAT(process.Held(), HasSubstr("MissingVariables"));
+  EXPECT_EQ(Downloads(github), 3u);
+}
+
+// T6: a file that was refused isn't taken by the next look, which has a version and lists none; nor where GitHub's API
+// doesn't answer by then; nor by another process.
+TEST(Installer, AFileWithAnotherDigestStaysRefused) {
+  FakeClock clock;
+  Cluster cluster;
+  fetch::GitHubRelease release = NewRelease("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n");
+  release.digest = "sha256:0";
+  release.digest_of = kFile;
+  fetch::GitHubStandIn github({release});
+  Process process(cluster, github, clock);
+  EXPECT_THAT(process.Held(), HasSubstr("VerificationFailed"));
+  EXPECT_EQ(process.cache.Get(testing::Observed().provider.id.Key())->provider->spec.version, "v1.12.0") << "picked";
+  EXPECT_THAT(process.Held(), HasSubstr("VerificationFailed"));
+  github.AnswerApiWith(fetch::TextResponse(503, "{}"));
+  EXPECT_THAT(process.Held(), HasSubstr("VerificationFailed"));
+  github.AnswerApi();
+  Process restarted(cluster, github, clock);
+  restarted.See("v1.12.0");
+  EXPECT_THAT(restarted.Held(), HasSubstr("VerificationFailed"));
+  EXPECT_THAT(cluster.written(), Not(Contains("POST configmaps")));
+}
+
+// I8: what a render says that took an unknown kind for one with a namespace isn't told.
+TEST(Installer, ARenderThatFailedForWhatItAssumedIsMadeAgain) {
+  FakeClock clock;
+  Cluster cluster;
+  fetch::GitHubStandIn github({NewRelease("apiVersion: x.example/v1\nkind: Pool\nmetadata: {name: p}\n")});
+  Process process(cluster, github, clock);
+  process.See("v1.12.0");
+  process.patches = {{"- {op: remove, path: /nothing}", api::PatchTarget{.kind = "Pool", .ns = "aws-system"}}};
+  EXPECT_THAT(process.Held(), Not(HasSubstr(std::string(reason::kComponentsPatchError))));
+  process.patches = {{"- {op: remove, path: /nothing}", api::PatchTarget{.kind = "Pool"}}};
+  EXPECT_THAT(process.Held(), HasSubstr(std::string(reason::kComponentsPatchError)));
+}
+
+}  // namespace
+}  // namespace capi::ops

@@ -1,0 +1,175 @@
+// Installer::Resolve and Load: which version, where its release lies, and its texts (behaviour.md I2, I3, I6, F6).
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "api/reasons.h"
+#include "base/strings.h"
+#include "operator/act/install/installer.h"
+#include "operator/act/install/materials.h"
+#include "operator/decide/rules.h"
+
+namespace capi::ops {
+namespace {
+
+namespace condition = api::condition;
+namespace reason = api::reason;
+
+Hold NotInstalled(std::string_view why, const Error& error) {
+  return HoldFor(std::string(condition::kProviderInstalled), std::string(why), error);
+}
+
+// The API server said no, or nothing.
+Hold NotAccepted(std::string_view why, const Error& error) {
+  return ServerHold(std::string(condition::kProviderInstalled), std::string(why), error);
+}
+
+// What was read from the API server: its refusal, or a fault of what it gave, which a change of that ends.
+Hold NotRead(std::string_view why, const Error& error) {
+  return error.code == Code::kInvalidArgument ? NotInstalled(why, error) : NotAccepted(why, error);
+}
+
+// Contracts that a version may have, the preferred first (I3).
+std::vector<std::string> WantedContracts(const Observation& o) {
+  bool core = o.provider.id.type == api::ProviderType::kCore;
+  std::vector<std::string> contracts =
+      core || !o.core ? api::KnownContracts() : api::AcceptedBy(o.core->status.contract);
+  std::sort(contracts.begin(), contracts.end(), [](const std::string& a, const std::string& b) {
+    auto known = api::KnownContracts();
+    return std::find(known.begin(), known.end(), a) > std::find(known.begin(), known.end(), b);
+  });
+  return contracts;
+}
+
+std::string_view FetchReason(const Error& error) {
+  switch (error.code) {
+    case Code::kRateLimited: return reason::kRateLimited;
+    case Code::kUnavailable:
+    case Code::kDeadlineExceeded: return reason::kSourceUnreachable;
+    case Code::kUnauthenticated:
+    case Code::kPermissionDenied: return reason::kSourceCredentialsRejected;
+    case Code::kFailedPrecondition: return reason::kVerificationFailed;
+    default: return reason::kComponentsFetchError;
+  }
+}
+
+// A source that doesn't have a version (`not_found`: or none at all) may have it later (a release is published, a
+// ConfigMap applied): look again now and then.
+Hold FetchHold(const Error& error, std::string_view not_found) {
+  Hold hold = NotInstalled(error.code == Code::kNotFound ? not_found : FetchReason(error), error);
+  if (error.code == Code::kNotFound && hold.retry == Retry::kOnChange) {
+    hold.retry = Retry::kAt;
+    hold.after = std::chrono::minutes(10);
+  }
+  // T6: the same wrong file as a rule; but nobody tells when the right one is there.
+  if (error.code == Code::kFailedPrecondition) hold.retry = Retry::kRefused;
+  return hold;
+}
+
+bool HasSelector(const Observation& o) {
+  return o.provider.spec.fetch_config && o.provider.spec.fetch_config->selector.has_value();
+}
+
+Hold NothingSelected(const Observation& o) {
+  return Hold{std::string(condition::kProviderInstalled), std::string(reason::kNoReleaseFound),
+              fmt::format("no ConfigMaps found with selector {} in namespace {}: create one with the keys metadata and "
+                          "components; this provider then goes on",
+                          ToJsonText(*o.provider.spec.fetch_config->selector), o.provider.id.ns),
+              Retry::kWaiting};
+}
+
+Hold VersionNotStored(const Observation& o) {
+  std::vector<std::string> found;
+  for (const auto& release : o.releases) found.push_back(release.version_text);
+  return Hold{std::string(condition::kProviderInstalled), std::string(reason::kVersionNotFound),
+              fmt::format("none of the ConfigMaps that the selector finds in namespace {} has version {}; there are {}",
+                          o.provider.id.ns, o.provider.spec.version, JoinNames(found, 10)),
+              Retry::kWaiting};
+}
+
+}  // namespace
+
+Result<std::string> Installer::GitHubToken(const Context& ctx, const Observation& o) {
+  if (!o.config_secret || !o.config_secret->exists) return std::string();
+  Secret secret = TRY(ReadSecret(ctx, needs_.client, o.config_secret->ref));
+  return secret.contains("github-token") ? secret.at("github-token") : std::string();
+}
+
+// spec.version, or the one that fits, and where that release lies.
+std::optional<Hold> Installer::Resolve(const Context& ctx, Observation& o, Installation& m) {
+  if (HasSelector(o)) {
+    if (o.releases.empty()) return NothingSelected(o);
+    if (o.provider.spec.version.empty()) {
+      auto repository = StoredRepository(needs_.client, o.releases, "the selected ConfigMaps");
+      if (auto hold = PickVersion(ctx, o, *repository)) return hold;
+    }
+    const StoredRelease* stored = WantedRelease(o);
+    if (stored == nullptr) return VersionNotStored(o);
+    m.stored = *stored;
+    return std::nullopt;
+  }
+  if (!o.provider.spec.version.empty() && !m.forced) {
+    if (const StoredRelease* stored = WantedRelease(o)) {
+      m.stored = *stored;
+      return std::nullopt;
+    }
+  }
+  auto token = GitHubToken(ctx, o);
+  if (!token.ok()) return NotAccepted(reason::kAPIServerUnavailable, token.error());
+  auto repository = needs_.sources.Open(o.provider, *token);
+  if (!repository.ok()) return NotInstalled(reason::kFetchConfigValidationError, repository.error());
+  m.repository = std::move(repository).value();
+  if (!o.provider.spec.version.empty()) return std::nullopt;
+  if (auto hold = PickVersion(ctx, o, *m.repository)) return hold;
+  if (const StoredRelease* stored = WantedRelease(o); stored != nullptr && !m.forced) m.stored = *stored;
+  return std::nullopt;
+}
+
+std::optional<Hold> Installer::PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository) {
+  auto version = fetch::LatestVersion(ctx, repository, WantedContracts(o));
+  if (!version.ok()) return FetchHold(version.error().With("choosing a version"), reason::kNoReleaseFound);
+  ctx.log.Info("chose a version", {{"version", version->ToString()}, {"from", repository.Describe()}});
+  auto written = needs_.writer.WriteVersion(ctx, o.provider, version->ToString());
+  if (!written.ok()) return NotAccepted(reason::kAPIServerUnavailable, written.error());
+  auto cached = needs_.cache.Get(o.provider.id.Key());
+  if (cached) o.provider = *cached->provider;
+  o.provider.spec.version = version->ToString();
+  return std::nullopt;
+}
+
+// The texts of the release: from the cluster, else from its source, and then into the cluster (I14).
+std::optional<Hold> Installer::Load(const Context& ctx, const Observation& o, Installation& m) {
+  if (m.stored) {
+    auto release = ReadRelease(ctx, needs_.client, *m.stored);
+    if (!release.ok()) return NotRead(reason::kComponentsFetchError, release.error());
+    m.release = std::move(release).value();
+    return std::nullopt;
+  }
+  return Fetch(ctx, o, m);
+}
+
+std::optional<Hold> Installer::Fetch(const Context& ctx, const Observation& o, Installation& m) {
+  auto version = api::Version::Parse(o.provider.spec.version);
+  if (!version.ok()) return NotInstalled(reason::kIncorrectVersionFormat, version.error());
+  if (auto kept = fetched_.Get(o.provider.id.Key(), InputsDigest(o, *version, ""), ctx.clock->Monotonic())) {
+    m.release = std::move(*kept);
+    m.fetched = m.remembered = true;
+    return std::nullopt;
+  }
+  auto release = fetch::GetRelease(ctx, *m.repository, *version);
+  if (!release.ok()) return FetchHold(release.error().With(m.repository->Describe()), reason::kVersionNotFound);
+  m.release = std::move(release).value();
+  m.fetched = true;
+  ctx.log.Info("fetched", {{"release", m.release.source}, {"bytes", m.release.components.size()}});
+  return std::nullopt;
+}
+
+// For the next look, where something holds the installation back before the release is stored. A folder is read anew.
+void Installer::KeepFetched(const Context& ctx, const Observation& o, const Installation& m) {
+  const std::string key = o.provider.id.Key();
+  if (m.stored) fetched_.Drop(key);
+  if (!m.fetched || m.stored || m.remembered || m.repository->IsLocal()) return;
+  fetched_.Put(key, InputsDigest(o, m.release.version, ""), m.release, ctx.clock->Monotonic());
+}
+
+}  // namespace capi::ops
