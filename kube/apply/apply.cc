@@ -92,11 +92,6 @@ bool NotServed(const Error& error) {
   return error.code == Code::kNotFound && error.message.rfind("namespaces \"", 0) != 0;
 }
 
-// Of one request: the same one may be taken a moment later.
-bool IsTransient(const Error& error) {
-  return error.code == Code::kInternal || error.code == Code::kUnavailable || error.code == Code::kConflict;
-}
-
 // One request and what it may lead to.
 class ObjectApply {
  public:
@@ -117,12 +112,12 @@ class ObjectApply {
   }
 
  private:
-  // An apply can be repeated as it is. One transient error isn't worth a new pass over the whole release, which might
-  // never end when they are frequent (behaviour.md F3).
+  // An apply can be repeated as it is. One conflict isn't worth a new pass over the whole release, which might never
+  // end when they are frequent (behaviour.md F3).
   Result<Object> Persistently(const Manifest& manifest) const {
     auto done = Once(manifest);
     Millis wait = kFirstWait;
-    for (int retry = 0; retry < kRetries && !done.ok() && IsTransient(done.error()); ++retry, wait *= 2) {
+    for (int retry = 0; retry < kRetries && !done.ok() && done.code() == Code::kConflict; ++retry, wait *= 2) {
       if (!ctx_.clock->Sleep(ctx_.stop, wait)) break;
       done = Once(manifest);
     }

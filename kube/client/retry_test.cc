@@ -298,8 +298,6 @@ TEST_F(Retry, WhatTheCallerHasToJudgeIsNotSentAgain) {
     Code code;
   };
   const Case cases[] = {
-      {Answer(429, R"({"kind":"Status","reason":"TooManyRequests"})"),
-       Code::kRateLimited},  // but not when to come back
       {Answer(409, R"({"kind":"Status","reason":"Conflict"})", "Retry-After: 1\r\n"), Code::kConflict},
       {Answer(500, R"({"kind":"Status","reason":"InternalError"})", "Retry-After: 1\r\n"), Code::kInternal},
       {Answer(404, R"({"kind":"Status","reason":"NotFound"})"), Code::kNotFound},
@@ -314,6 +312,20 @@ TEST_F(Retry, WhatTheCallerHasToJudgeIsNotSentAgain) {
   }
   EXPECT_EQ(Connect({kLimited}, {.max_retries = 0}).Get(ctx_, map_, "n", "a").code(), Code::kRateLimited);
   EXPECT_EQ(requests().size(), 1u);
+}
+
+// F3: one failure of many calls isn't the failure of all.
+TEST_F(Retry, WhatDoesNoHarmTwiceIsSentAgainSoonWhenTheServerFails) {
+  for (int status : {429, 500, 502, 503, 504}) {
+    SCOPED_TRACE(status);
+    const std::string answer = Answer(status, "{}");
+    EXPECT_TRUE(Connect({answer, answer, answer, kObject}).Get(ctx_, map_, "n", "a").ok());
+    EXPECT_EQ(requests().size(), 4u);
+    EXPECT_THAT(clock_.waits(), ElementsAre(Millis(100), Millis(200), Millis(400)));
+    EXPECT_FALSE(Connect({answer, answer, answer, answer, kObject}).Get(ctx_, map_, "n", "a").ok());
+    EXPECT_FALSE(Connect({answer, kObject}).Create(ctx_, map_, object_).ok());
+    EXPECT_EQ(requests().size(), 1u);
+  }
 }
 
 TEST_F(Retry, AWaitThatTheDeadlineWouldEndIsNone) {

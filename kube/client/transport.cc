@@ -8,9 +8,16 @@
 namespace capi::kube {
 namespace {
 
-constexpr Millis kInitializingWait(100);  // before the first repeat, doubled for each further one
+constexpr Millis kFirstWait(100);  // before the first repeat, doubled for each further one
+
+// What fails slowly is left to the next pass: a worker waits for it.
+constexpr Seconds kSlow(2);
 
 bool Writes(const Call& call) { return call.method != "GET" && call.method != "HEAD"; }
+
+// Where a server fails now and then, what takes many calls would hardly ever come to its end if each failure were one
+// of the whole (docs/behaviour.md F3).
+bool MayPassSoon(int status) { return status == 429 || status == 500 || (status >= 502 && status <= 504); }
 
 // A transport error has no HTTP status, so no answer; these come before one.
 bool Lost(const Error& error) { return error.code == Code::kUnavailable; }
@@ -31,6 +38,7 @@ Result<http::Response> Transport::Do(const Context& ctx, const Call& call) {
   std::uint64_t generation = 0;       // of the credentials that `bounded` begins with
   bool fresh = false;                 // they are to be others than `refused`
   Context bounded = ctx;
+  const MonoTime began = ctx.clock->Monotonic();
   for (int sent = 1;; ++sent) {
     Identity identity = TRY(Authorize(ctx, fresh ? &*refused : nullptr));
     // Before a repeat, too, a plugin may have run: for minutes, perhaps.
@@ -49,7 +57,9 @@ Result<http::Response> Transport::Do(const Context& ctx, const Call& call) {
       fresh = true;
       continue;
     }
-    std::optional<Millis> wait = RetryIn(bounded, call, error, sent);
+    bool soon =
+        call.repeatable && error.Transient() && MayPassSoon(answer->status) && ctx.clock->Monotonic() - began < kSlow;
+    std::optional<Millis> wait = RetryIn(bounded, call, soon, error, sent);
     if (!wait) return error;
     ctx.clock->Sleep(ctx.stop, *wait);
     TRY(bounded.Check());
@@ -66,13 +76,18 @@ Context Transport::Bounded(const Context& ctx, const Call& call) const {
   return ctx.deadline ? ctx : ctx.WithTimeout(options_.timeout);
 }
 
-std::optional<Millis> Transport::RetryIn(const Context& ctx, const Call& call, const Error& error, int sent) const {
+std::optional<Millis> Transport::RetryIn(const Context& ctx, const Call& call, bool soon, const Error& error,
+                                         int sent) const {
   if (sent > options_.max_retries) return std::nullopt;
-  Millis wait = kInitializingWait * (1 << std::min(sent - 1, 6));
+  Millis wait = kFirstWait * (1 << std::min(sent - 1, 6));
   if (!StorageInitializing(error)) {
-    if (call.on_data || !error.retry_after) return std::nullopt;
-    if (error.code != Code::kRateLimited && error.code != Code::kUnavailable) return std::nullopt;
-    wait = std::max(*error.retry_after, Millis(50));
+    if (call.on_data) return std::nullopt;
+    if (error.retry_after) {
+      if (error.code != Code::kRateLimited && error.code != Code::kUnavailable) return std::nullopt;
+      wait = std::max(*error.retry_after, Millis(50));
+    } else if (!soon) {
+      return std::nullopt;
+    }
   }
   if (ctx.deadline && ctx.clock->Monotonic() + wait >= *ctx.deadline) return std::nullopt;
   return wait;

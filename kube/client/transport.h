@@ -17,8 +17,9 @@ struct Call {
   std::string body;
   std::string content_type;
   std::string accept = "application/json";
-  bool repeatable = false;  // may be sent again when the connection was lost: nobody can tell whether it was done
-  bool unguarded = false;   // GuardWrites' question isn't asked
+  // May be sent again when the connection was lost, or the server failed: nobody can tell whether it was done.
+  bool repeatable = false;
+  bool unguarded = false;  // GuardWrites' question isn't asked
   // Of a 2xx answer. Such a call isn't sent again, but for a 401 and storage that is (re)initializing.
   std::function<Status(std::string_view piece)> on_data;
   std::optional<Millis> max_silence;  // as in http::Request
@@ -32,9 +33,10 @@ class Transport {
   static Result<std::unique_ptr<Transport>> Create(const Config& config, const ClientOptions& options);
 
   // The 2xx answer. Others are errors (client.h). A 429, or a 503 that says when to come back, is sent again after that
-  // time, since the server did nothing; sooner where storage is (re)initializing; a 401 once, with fresh credentials.
-  // Without a deadline of the context's own, or a timeout of its own, the call has ClientOptions.timeout, from when
-  // there are credentials: a person may have to log in first.
+  // time, since the server did nothing; sooner where storage is (re)initializing, and where a repeatable call soon met
+  // a 429, 500, 502, 503 or 504 that doesn't say when; a 401 once, with fresh credentials. Without a deadline of the
+  // context's own, or a timeout of its own, the call has ClientOptions.timeout, from when there are credentials: a
+  // person may have to log in first.
   Result<http::Response> Do(const Context& ctx, const Call& call);
 
   // As Client::GuardWrites.
@@ -58,8 +60,9 @@ class Transport {
   Status UseCertificate(const Credential& credential) CAPI_EXCLUDES(mu_);
   // The time of a call that has just got its credentials.
   Context Bounded(const Context& ctx, const Call& call) const;
-  // How long to wait before `call`, which has been sent `sent` times, is sent again; null to give up.
-  std::optional<Millis> RetryIn(const Context& ctx, const Call& call, const Error& error, int sent) const;
+  // How long to wait before `call`, which has been sent `sent` times, is sent again; null to give up. `soon`: also
+  // where the server doesn't say when.
+  std::optional<Millis> RetryIn(const Context& ctx, const Call& call, bool soon, const Error& error, int sent) const;
 
   const Config config_;
   const ClientOptions options_;

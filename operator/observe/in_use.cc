@@ -115,33 +115,12 @@ Result<std::vector<std::string>> UseFinder::UsersIn(const Context& ctx, const st
   return used;
 }
 
-namespace {
-
-// All kinds are read in one pass, and one that fails makes it begin anew: where a server fails now and then, a pass
-// without a failure would hardly ever come. What fails slowly, or says when to come back, is left to the next pass
-// (F3).
-Result<ReadObjects> ReadPatiently(kube::Client& client, const Context& ctx, const kube::Object& crd) {
-  constexpr Millis kFirstWait{100}, kLongestWait{400};
-  constexpr Seconds kSlow{2};
-  const MonoTime begin = ctx.clock->Monotonic();
-  for (Millis wait = kFirstWait;; wait *= 2) {
-    auto read = ListReadable(client, ctx, crd);
-    if (read.ok() || !read.error().Transient()) return read;
-    bool by_time = read.code() == Code::kRateLimited || read.error().retry_after;
-    if (by_time || wait > kLongestWait || ctx.clock->Monotonic() - begin >= kSlow) return read;
-    ctx.clock->Sleep(ctx.stop, wait);
-    TRY(ctx.Check());
-  }
-}
-
-}  // namespace
-
 Result<std::vector<kube::Resource>> UseFinder::KindsInUse(const Context& ctx,
                                                           const std::vector<kube::ObjectPtr>& crds) {
   std::vector<std::pair<kube::Resource, std::vector<kube::ObjectPtr>>> kinds;
   ByUid known;
   for (const auto& crd : crds) {
-    ReadObjects read = TRY(ReadPatiently(client_, ctx, *crd));
+    ReadObjects read = TRY(ListReadable(client_, ctx, *crd));
     std::vector<kube::ObjectPtr> objects;
     for (kube::Object& object : read.items) {
       SlimToOwners(object);
