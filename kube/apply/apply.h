@@ -29,6 +29,7 @@ struct Change {
   std::string resource_version;            // of the server's answer to an apply; tells whether a cache has seen it
   std::string error;                       // of kFailed; why `keep` saved it; what an object waits for
   std::vector<std::string> warnings = {};  // what the server warned of in an apply, in its words
+  bool asked = false;                      // the delete was sent now: the object wasn't gone or going before
 };
 
 // Applies what differs: a manifest whose hash is in `current` with our managedFields entry is skipped. Stops after the

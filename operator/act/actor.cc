@@ -65,14 +65,19 @@ Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Rebuild&) {
                                    rebuilt.error().With("looking for what is installed"))});
   }
   if (!rebuilt->unread.empty() && GuardsDeletion(o)) return Did({.hold = UnreadHold(o, rebuilt->unread)});
-  if (rebuilt->inventory.size() == 0) return Did(remover_.Remove(ctx, o));
+  if (rebuilt->inventory.size() == 0) return Take(ctx, o, Remove{});
   api::ProviderStatus status = o.provider.status;
   status.inventory = rebuilt->inventory.ToJson();
   TRY_WITH(needs_.writer.WriteStatus(ctx, o.provider, status), "writing the inventory that was found");
   return LookAgain();
 }
 
-Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Remove&) { return Did(remover_.Remove(ctx, o)); }
+// The values of Secrets are learned while these are there: when the last pass is told of, the provider may be gone
+// (I7).
+Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Remove&) {
+  needs_.secrets.Learn(ctx, o.provider.id.Key());
+  return Did(remover_.Remove(ctx, o));
+}
 
 Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Install& step) {
   Done restored;

@@ -136,6 +136,22 @@ TEST_F(ActorTest, ADeletionTellsHowAMigrationStandsNow) {
   EXPECT_FALSE((*acted)->again_after);
 }
 
+// I7: its Secrets are read while they are there. When the last pass is told of, the provider itself may be gone.
+TEST_F(ActorTest, ARemovalLearnsWhatIsSecretFirst) {
+  Json object = {{"apiVersion", "operator.cluster.x-k8s.io/v1alpha2"},
+                 {"kind", "InfrastructureProvider"},
+                 {"metadata", {{"name", "aws"}, {"namespace", "aws-system"}, {"uid", "u"}, {"resourceVersion", "1"}}},
+                 {"spec", {{"configSecret", {{"name", "variables"}}}}}};
+  cache_.OnEvent(api::ProviderType::kInfrastructure, std::make_shared<const kube::Object>(object));
+  Observation o = testing::Observed();
+  o.provider.deleting = true;
+  ASSERT_TRUE(Act(o, Remove{}).ok());
+  EXPECT_TRUE(masks_.Knows(o.provider.id.Key()));
+  MutexLock lock(mu_);
+  ASSERT_FALSE(asked_.empty());
+  EXPECT_EQ(asked_.front(), "variables");
+}
+
 // F1: what has to be written first, and is refused, is an error of the pass that says what it was.
 TEST_F(ActorTest, AFinalizerThatIsRefusedIsAnError) {
   Json object = {{"apiVersion", "operator.cluster.x-k8s.io/v1alpha2"},

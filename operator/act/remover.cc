@@ -149,7 +149,7 @@ Done Remover::Remove(const Context& ctx, Observation& o) {
     if (change.action == kube::Change::Action::kUnchanged && !change.error.empty()) {
       kept.push_back(fmt::format("{} ({})", change.id.ToString(), change.error));
     }
-    if (change.action == kube::Change::Action::kDeleted) done.removed.push_back(change.id.ToString());
+    if (change.asked) done.removed.push_back(change.id.ToString());
     if (change.action == kube::Change::Action::kDeleting) {
       lingering.push_back(fmt::format("{} ({})", change.id.ToString(), change.error));
     }

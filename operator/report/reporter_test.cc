@@ -81,6 +81,7 @@ class ReporterTest : public ::testing::Test {
   Millis takes_ CAPI_GUARDED_BY(mu_){0};  // an answer
   std::vector<Json> written_ CAPI_GUARDED_BY(mu_);
   std::vector<std::string> reasons_ CAPI_GUARDED_BY(mu_);
+  Json last_event_ CAPI_GUARDED_BY(mu_);
   std::unique_ptr<kube::Client> client_;
   ProviderCache cache_{[](const ProviderCache::Change&) {}};
   SecretMasks masks_;
@@ -90,6 +91,7 @@ class ReporterTest : public ::testing::Test {
       {.create = [this](const Context&, const kube::Object& event) -> Status {
          MutexLock lock(mu_);
          reasons_.push_back(GetString(event.json(), {"reason"}));
+         last_event_ = event.json();
          return Ok();
        },
        .patch = [](const Context&, const std::string&, const std::string&, const Json&) -> Status { return Ok(); }},
@@ -168,6 +170,24 @@ TEST_F(ReporterTest, WhatWasDoneIsToldWithoutAStatus) {
   AnswerWith(200);
   Report(Begin(), Held(Retry::kRefused));
   EXPECT_THAT(Events(), ElementsAre("DriftCorrected", "RateLimited"));
+}
+
+// X1: the last pass ends the object, and the watch may say so before the pass is over.
+TEST_F(ReporterTest, TheLastPassIsToldOfAnObjectThatIsGone) {
+  Observation o = Begin();
+  cache_.OnDelete(api::ProviderType::kInfrastructure, cache_.Get(key_)->object);
+  reporter_->ReportGone(
+      ctx_, o, {.removing = true, .forget = true, .removed = {"Secret a/b"}, .kept = {"Role c (it is of another)"}});
+  EXPECT_THAT(Events(), ElementsAre("Deleting", "Deleting"));
+  MutexLock lock(mu_);
+  EXPECT_EQ(GetString(last_event_, {"message"}), "Kept Role c (it is of another)");
+  const Json about = {{"apiVersion", "operator.cluster.x-k8s.io/v1alpha2"},
+                      {"kind", "InfrastructureProvider"},
+                      {"name", "aws"},
+                      {"namespace", "aws-system"},
+                      {"uid", "u"},
+                      {"resourceVersion", "1"}};
+  EXPECT_EQ(last_event_["involvedObject"], about);
 }
 
 // The words of a rollout are written once a second; what was restored meanwhile is told.
