@@ -101,11 +101,15 @@ Result<kube::Outcome> Reporter::Report(const Context& ctx, Observation& o, Done 
   const api::ProviderStatus was = o.provider.status, is = needs_.masks.Hide(key, Summarize(o, done));
   if (!done.hold) next = Schedule(key, o, done, IsReady(is));
   Record(o.provider, EventsOfDone(is, done));
+  if (!done.restored.empty()) CountFoundByResync(ctx, key);
   if (auto rest = Postponed(key, was, is, done)) {
     next.again_after = std::min(next.again_after.value_or(*rest), *rest);
+    resyncs_.Next(key, false);  // the words are due then
     return next;
   }
-  if (auto unwritten = TRY(Write(ctx, o.provider, is))) return *unwritten;
+  auto unwritten = TRY(Write(ctx, o.provider, is));
+  if (Turned(was, is) && !HasItsEvent(key, done)) CountFoundByResync(ctx, key);
+  if (unwritten) return *unwritten;
   Announce(ctx, o.provider, was, is, done);
   // What a change took (texts, answers, the schemas of CRDs that came by) is free when it is over: the pages go back.
   if (IsReady(is) && !IsReady(was)) malloc_trim(0);
@@ -118,6 +122,7 @@ void Reporter::ReportGone(const Context& ctx, Observation& o, Done done) {
   needs_.masks.Hide(key, o, done);
   const api::ProviderStatus was = o.provider.status, is = needs_.masks.Hide(key, Summarize(o, done));
   Record(o.provider, EventsOfDone(is, done));
+  CountFoundByResync(ctx, key);
   Announce(ctx, o.provider, was, is, done);
 }
 
@@ -173,12 +178,17 @@ void Reporter::Announce(const Context& ctx, const api::Provider& provider, const
   Record(provider, EventsOf(was, is, done));
   LogChange(ctx, was, is);
   Measure(provider, is);
-  if (Turned(was, is) || !done.restored.empty() || done.forget) CountFoundByResync(ctx, provider.id.Key());
 }
 
-// F6 makes up for an event that was lost, and so hides the loss: it is counted.
+// A watch shows what is new a moment before its event is queued. Those of a pass that wrote objects may be its own.
+bool Reporter::HasItsEvent(const std::string& key, const Done& done) const {
+  const bool wrote = done.inventory || done.fleet || !done.restored.empty();
+  return !wrote && !needs_.queue.ByTimeAlone(key);
+}
+
+// F6 makes up for an event that was lost, and so hides the loss: it is counted, whatever becomes of the status.
 void Reporter::CountFoundByResync(const Context& ctx, const std::string& key) {
-  if (!resyncs_.Resyncing(key)) return;
+  if (!resyncs_.Found(key)) return;
   needs_.metrics.Count(kResyncMetric, kResyncHelp, {});
   ctx.log.Info("a change without an event, found by a resync");
 }

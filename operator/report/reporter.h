@@ -63,6 +63,7 @@ class Reporter {
   std::optional<Millis> Postponed(const std::string& key, const api::ProviderStatus& was, const api::ProviderStatus& is,
                                   const Done& done);
   void Measure(const api::Provider& provider, const api::ProviderStatus& status);
+  bool HasItsEvent(const std::string& key, const Done& done) const;
   void CountFoundByResync(const Context& ctx, const std::string& key);
 
   const Needs needs_;
