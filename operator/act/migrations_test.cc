@@ -432,6 +432,24 @@ TEST_F(MigrationsTest, WhatIsWithdrawnStops) {
   EXPECT_EQ(migrations_.ProgressOf("things.x").objects, 2u);
 }
 
+// U3, P4: one that had failed tells of no next try while nobody needs it, and begins at once when somebody does again.
+TEST_F(MigrationsTest, WhatIsWithdrawnHasNotFailed) {
+  EXPECT_TRUE(FailsOnce().error);
+  migrations_.Withdraw("a");
+  EXPECT_FALSE(migrations_.ProgressOf("things.x").error);
+  migrations_.Ask("a", Things());
+  ASSERT_TRUE(Soon([&] { return Runs() == 2; }));
+  migrations_.Withdraw("a");
+  {
+    MutexLock lock(mu_);
+    moves_ = false;
+    end_ = Error{Code::kInternal, "no endpoints", {}};
+    changed_.notify_all();
+  }
+  clock_.AwaitWaiters(1);
+  EXPECT_FALSE(migrations_.ProgressOf("things.x").error) << "nor while it stops";
+}
+
 // What waits for its turn and isn't needed any more is not begun.
 TEST_F(MigrationsTest, WhatIsWithdrawnBeforeItsTurnIsNotBegun) {
   migrations_.Ask("a", Things("1", "gadgets.x"));
@@ -447,10 +465,29 @@ TEST_F(MigrationsTest, WhatIsWithdrawnBeforeItsTurnIsNotBegun) {
   EXPECT_THAT(runs_, ElementsAre("gadgets.x"));
 }
 
+// What is known of a CRD is kept for those who asked, and for nobody else.
 TEST_F(MigrationsTest, WhoIsGoneIsForgotten) {
+  migrations_.Ask("a", Things("4"));
+  End(Ok());
+  ASSERT_TRUE(Soon([&] { return Woken() == 1; }));
+  migrations_.Forget("b");
+  migrations_.Ask("a", Things("4"));
+  PassATurn();
+  {
+    MutexLock lock(mu_);
+    EXPECT_THAT(runs_, ElementsAre("things.x", "zebras.x")) << "the end that the watch doesn't show yet";
+  }
+  migrations_.Forget("a");
+  EXPECT_EQ(migrations_.ProgressOf("things.x").objects, 0u);
   FailsOnce();
   migrations_.Forget("a");
   EXPECT_FALSE(migrations_.ProgressOf("things.x").error);
+  migrations_.Ask("a", Things());
+  ASSERT_TRUE(Soon([&] { return migrations_.ProgressOf("things.x").objects == 1; }));
+  migrations_.Forget("a");
+  End(Ok());
+  clock_.AwaitWaiters(1);
+  EXPECT_EQ(migrations_.ProgressOf("things.x").objects, 0u) << "who went while it ran";
 }
 
 }  // namespace
