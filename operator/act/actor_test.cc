@@ -170,6 +170,29 @@ TEST_F(ActorTest, AFinalizerThatIsRefusedIsAnError) {
   EXPECT_THAT(acted.error().message, HasSubstr("setting the finalizer"));
 }
 
+// U5: a pass that took half a minute made the rollout's deadline half a minute late.
+TEST_F(ActorTest, ARolloutIsWaitedForUntilItsDeadline) {
+  struct Case {
+    std::string_view name;
+    Millis left, elapsed, again;
+  };
+  const Case cases[] = {
+      {"the deadline comes first", Seconds(40), Seconds(60), Seconds(10)},
+      {"it has passed", Seconds(20), Seconds(60), Seconds(0)},
+      {"pods are looked at again", Seconds(300), Seconds(60), Seconds(15)},
+      {"pods are looked at", Seconds(300), Seconds(1), Seconds(4)},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    Observation o = testing::Observed();
+    o.now = SystemClock().Now() - Seconds(30);
+    auto acted = Act(o, Await{c.left, c.elapsed});
+    ASSERT_TRUE(acted.ok() && *acted && (*acted)->again_after);
+    EXPECT_LE(*(*acted)->again_after, c.again);
+    EXPECT_GE(*(*acted)->again_after, c.again - Seconds(5)) << "this machine may be slow";
+  }
+}
+
 TEST_F(ActorTest, SomeStepsWriteNothing) {
   Observation o = testing::Observed();
   const Hold hold{"Ready", "InUse", "a cluster", Retry::kWaiting};
