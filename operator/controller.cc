@@ -160,6 +160,7 @@ void ProviderController::Forget(const api::ProviderId& id) {
   fights_.Forget(key);
   observer_.Forget(key);
   actor_.Forget(key);
+  secrets_.Forget(key);
   reporter_.Forget(id);
 }
 

@@ -217,6 +217,41 @@ TEST_F(Reads, SecretsOfAProviderAreKnownAfterARestart) {
   EXPECT_EQ(Asked("/api/v1/namespaces/aws-system/secrets/many-0"), 0u) << "not one request for each";
 }
 
+// I7: a pass asks for them more than once, and what nobody may read was asked for each time, by every pass.
+TEST_F(Reads, SecretsThatCanNotBeReadAreAskedForSeldom) {
+  ProviderCache cache([](const ProviderCache::Change&) {});
+  cache.OnEvent(api::ProviderType::kInfrastructure, std::make_shared<const kube::Object>(*ParseJson(R"({
+    "apiVersion":"operator.cluster.x-k8s.io/v1alpha2","kind":"InfrastructureProvider",
+    "metadata":{"name":"aws","namespace":"n","uid":"u","resourceVersion":"1"},
+    "spec":{"configSecret":{"name":"s"}}})")));
+  const std::string key = cache.All()[0]->provider->id.Key();
+  const Settings settings;
+  SecretMasks masks;
+  KnownSecrets secrets(*client_, cache, masks, settings);
+  FakeClock clock;
+  Context ctx;
+  ctx.clock = &clock;
+  struct Case {
+    const char* reason;
+    int status;
+    Seconds again;
+  };
+  size_t asked = 0;
+  for (const Case& c : {Case{"Forbidden", 403, Seconds(15)}, Case{"InternalError", 500, Seconds(1)}}) {
+    SCOPED_TRACE(c.reason);
+    Has(kSecret, std::string(R"({"kind":"Status","message":"no","reason":")") + c.reason + "\"}", c.status);
+    secrets.Learn(ctx, key);
+    clock.Advance(c.again - Millis(1));
+    secrets.Learn(ctx, key);
+    EXPECT_EQ(Asked(kSecret), ++asked);
+    clock.Advance(Millis(1));
+  }
+  EXPECT_FALSE(masks.Knows(key));
+  Has(kSecret, R"({"kind":"Secret","data":{}})");
+  secrets.Learn(ctx, key);
+  EXPECT_TRUE(masks.Knows(key));
+}
+
 // P3: the storage version can't be read for a while; another one that objects are stored at can. A kind that isn't
 // served has none.
 TEST_F(Reads, ObjectsAtAVersionThatAnswers) {

@@ -298,6 +298,7 @@ Result<Change> Applier::DeleteOne(const Context& ctx, const ObjectId& id,
     return change;
   }
   if (!live->deleting()) {
+    change.asked = true;
     auto deleted = client_.Delete(ctx, *resource, id.ns, id.name, {.uid = live->uid()});
     if (!deleted.ok() && deleted.code() == Code::kNotFound) return change;
     if (!deleted.ok()) return deleted.error();

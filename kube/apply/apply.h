@@ -31,6 +31,7 @@ struct Change {
   InventoryEntry entry;                    // after an apply
   std::string error;                       // of kFailed; why `keep` saved it; what an object waits for
   std::vector<std::string> warnings = {};  // what the server warned of in an apply, in its words
+  bool asked = false;                      // the delete was sent now: the object wasn't gone or going before
 };
 
 // Applies what differs: a manifest whose hash is in `current` with our managedFields entry is skipped. Stops after the

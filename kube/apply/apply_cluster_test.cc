@@ -183,7 +183,7 @@ constexpr char kTwoMaps[] = R"(
 {apiVersion: v1, kind: ConfigMap, metadata: {name: theirs, namespace: @, labels: {owner: them}}}
 )";
 
-// U4: what isn't ours any more stays, and why is told; what has gone counts as deleted.
+// U4: what isn't ours any more stays, and why is told; what has gone counts as deleted, though nobody deleted it now.
 TEST_F(Delete, KeepsWhatTheGuardSavesAndCountsWhatHasGone) {
   std::vector<Manifest> manifests = InNamespace(kTwoMaps);
   MustApply(manifests);
@@ -199,6 +199,7 @@ TEST_F(Delete, KeepsWhatTheGuardSavesAndCountsWhatHasGone) {
   EXPECT_EQ(changes[1].error, "it is of them");
   EXPECT_EQ(changes[2].action, Change::Action::kDeleted);
   EXPECT_EQ(changes[3].action, Change::Action::kDeleted);
+  for (size_t i = 0; i < changes.size(); ++i) EXPECT_EQ(changes[i].asked, i == 0) << changes[i].id.ToString();
   EXPECT_TRUE(IsNotFound(Live("ConfigMap", "mine")));
   EXPECT_TRUE(Live("ConfigMap", "theirs").ok());
 }

@@ -30,6 +30,7 @@ struct GetOptions {
 struct ListOptions {
   std::string label_selector, field_selector;
   int limit = 500;             // page size; 0 for all in one answer
+  bool first_page = false;     // and no other: the first `limit` objects
   bool metadata_only = false;  // PartialObjectMetadata: apiVersion and kind of the items are those of the resource
 };
 
@@ -98,6 +99,10 @@ class Client {
   // same token again, more than 2,000 pages or 256 MiB.
   Result<ObjectList> List(const Context& ctx, const Resource& resource, std::string_view ns,
                           const ListOptions& options = {});
+  // The same page by page, for more than is to be held at once: `on_page` is told the objects of each, and its error
+  // ends the listing. kGone: the token of a page has expired; begin anew.
+  Status ListPages(const Context& ctx, const Resource& resource, std::string_view ns, const ListOptions& options,
+                   const std::function<Status(std::vector<Object>)>& on_page);
   // Bookmarks are asked for. Blocks; calls `on_event` for each event until the server ends the watch or falls silent
   // (Ok), an error, or the context ends. An error from `on_event` ends the watch with it. kGone: list again.
   Status Watch(const Context& ctx, const Resource& resource, std::string_view ns, const WatchOptions& options,

@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <iterator>
 #include <random>
 
 #include "kube/client/client.h"
@@ -37,7 +39,7 @@ std::string ListTarget(const Resource& resource, std::string_view ns, const List
 Result<std::string> TakePage(Json page, const Resource& resource, ObjectList& out) {
   Json* items = Find(page, {"items"});
   if (items != nullptr && items->is_array()) {
-    out.items.reserve(out.items.size() + items->size());
+    out.items.reserve(items->size());
     for (Json& item : *items) {
       if (!item.is_object()) return Error{Code::kInternal, "a list holds what is no object", {}};
       item["apiVersion"] = resource.api_version();  // lists leave them out, or say PartialObjectMetadata
@@ -51,49 +53,61 @@ Result<std::string> TakePage(Json page, const Resource& resource, ObjectList& ou
   return GetString(page, {"metadata", "continue"});
 }
 
-// What the pages of one list may come to.
-struct ListBounds {
-  size_t bytes = 0;
-  int pages = 0;
+using OnPage = std::function<Status(ObjectList page, size_t bytes)>;
 
-  Status Add(size_t page_bytes, bool same_token) {
-    bytes += page_bytes;
-    ++pages;
-    if (same_token) return Error{Code::kInternal, "the server names the same page as the next one again", {}};
-    if (pages < kMaxPages && bytes <= kMaxListBytes) return Ok();
-    return Error{Code::kInternal, fmt::format("a list of more than {} bytes, in {} pages", bytes, pages), {}};
-  }
-};
-
-}  // namespace
-
-Result<ObjectList> Client::List(const Context& ctx, const Resource& resource, std::string_view ns,
-                                const ListOptions& options) {
-  ObjectList out;
-  std::string next_page;
-  bool restarted = false;
-  ListBounds bounds;
-  while (true) {
-    Call call{.target = ListTarget(resource, ns, options, next_page),
+// All pages of one listing, one after the other (F8).
+Status EachPage(Transport& transport, const Context& ctx, const Resource& resource, std::string_view ns,
+                const ListOptions& options, const OnPage& on_page) {
+  std::string token;
+  for (int pages = 1;; ++pages) {
+    Call call{.target = ListTarget(resource, ns, options, token),
               .accept = std::string(options.metadata_only ? kAcceptMetadataList : kAcceptJson),
               .repeatable = true,
               .max_body = kMaxPageBytes};
-    Result<http::Response> response = impl_->Do(ctx, call);
-    if (!response.ok() && response.code() == Code::kGone && !next_page.empty() && !restarted) {
-      restarted = true;
-      out = {};
-      bounds = {};
-      next_page.clear();
-      continue;
+    http::Response response = TRY(transport.Do(ctx, call));
+    const size_t bytes = response.body.size();
+    Json json = TRY_WITH(ParseJson(response.body), "answer to " + call.target);
+    response.body = {};
+    ObjectList page;
+    std::string next = TRY_WITH(TakePage(std::move(json), resource, page), call.target);
+    TRY(on_page(std::move(page), bytes));
+    if (next.empty() || options.first_page) return Ok();
+    const std::string path = resource.Path(ns, "");
+    if (next == token) {
+      return Error{Code::kInternal, path + ": the server names the same page as the next one again", {}};
     }
-    if (!response.ok()) return response.error();
-    const size_t bytes = response->body.size();
-    Json page = TRY_WITH(ParseJson(response->body), "answer to " + call.target);
-    response->body = {};
-    std::string next = TRY_WITH(TakePage(std::move(page), resource, out), call.target);
-    if (next.empty()) return out;
-    TRY_WITH(bounds.Add(bytes, next == next_page), resource.Path(ns, ""));
-    next_page = std::move(next);
+    if (pages == kMaxPages) return Error{Code::kInternal, fmt::format("{}: more than {} pages", path, pages), {}};
+    token = std::move(next);
+  }
+}
+
+}  // namespace
+
+Status Client::ListPages(const Context& ctx, const Resource& resource, std::string_view ns, const ListOptions& options,
+                         const std::function<Status(std::vector<Object>)>& on_page) {
+  return EachPage(*impl_->transport, ctx, resource, ns, options,
+                  [&](ObjectList page, size_t) { return on_page(std::move(page.items)); });
+}
+
+Result<ObjectList> Client::List(const Context& ctx, const Resource& resource, std::string_view ns,
+                                const ListOptions& options) {
+  for (bool again = false;; again = true) {
+    ObjectList out;
+    size_t bytes = 0;
+    Status listed =
+        EachPage(*impl_->transport, ctx, resource, ns, options, [&](ObjectList page, size_t size) -> Status {
+          bytes += size;
+          if (bytes > kMaxListBytes) {
+            return Error{
+                Code::kInternal, fmt::format("{}: a list of more than {} bytes", resource.Path(ns, ""), bytes), {}};
+          }
+          out.resource_version = std::move(page.resource_version);
+          std::move(page.items.begin(), page.items.end(), std::back_inserter(out.items));
+          return Ok();
+        });
+    if (listed.ok()) return out;
+    bool expired = listed.code() == Code::kGone && bytes > 0;
+    if (!expired || again) return listed.error();
   }
 }
 

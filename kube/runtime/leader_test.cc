@@ -81,13 +81,13 @@ LeaseRecord OfAnother(const std::string& renew_time, Seconds duration = Seconds(
           .transitions = 4};
 }
 
-// An elector whose delays pass at once. `Hang` ends a test's story: the next request waits for the stop.
-struct Story {
-  Story() {
+// An elector whose delays pass at once. `Hang` ends a scenario: the next request waits for the stop.
+struct Scenario {
+  Scenario() {
     ctx.clock = &clock;
     ctx.stop = stop.get_token();
   }
-  ~Story() { stop.request_stop(); }
+  ~Scenario() { stop.request_stop(); }
 
   // Waits until the elector's token stops, then until nothing runs.
   void AwaitLoss(LeaderElector& elector) {
@@ -124,7 +124,7 @@ TEST(LeaderElector, TakesALeaseThatIsFree) {
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
-    Story s;
+    Scenario s;
     if (c.before) s.lease.Write(*c.before);
     std::vector<std::string> requests;
     LeaseRecord taken;
@@ -157,7 +157,7 @@ TEST(LeaderElector, WaitsUntilALeaseStandsStillForItsDuration) {
   for (const Case& c : {Case{"silent from the start", 0, Seconds(15)}, Case{"renewed for a while", 5, Seconds(15)},
                         Case{"its own duration counts", 0, Seconds(40)}}) {
     SCOPED_TRACE(c.name);
-    Story s;
+    Scenario s;
     s.lease.Write(OfAnother("1999-01-01T00:00:00.000000Z", c.duration));
     MonoTime last_change = s.clock.Monotonic();
     s.lease.before = [&](size_t number) -> Status {
@@ -180,7 +180,7 @@ TEST(LeaderElector, KeepsTryingWhateverStandsInTheWay) {
   for (Code code : {Code::kPermissionDenied, Code::kUnavailable, Code::kDeadlineExceeded, Code::kRateLimited,
                     Code::kConflict, Code::kAlreadyExists, Code::kUnauthenticated}) {
     SCOPED_TRACE(CodeName(code));
-    Story s;
+    Scenario s;
     s.lease.before = [&](size_t number) { return number <= 20 || s.lease.lease ? Status(Fault(code)) : Ok(); };
     LeaderElector elector(s.lease.Api(), kOptions);
     EXPECT_TRUE(elector.Acquire(s.ctx).ok());
@@ -189,7 +189,7 @@ TEST(LeaderElector, KeepsTryingWhateverStandsInTheWay) {
 }
 
 TEST(LeaderElector, AcquireEndsWithItsContext) {
-  Story s;
+  Scenario s;
   s.lease.Write(OfAnother("now"));
   s.lease.before = [&](size_t number) -> Status {
     if (number == 3) s.stop.request_stop();
@@ -221,7 +221,7 @@ TEST(LeaderElector, LosesTheLeaseWhenItMust) {
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
-    Story s;
+    Scenario s;
     s.lease.before = [&](size_t number) { return number <= 2 ? Ok() : c.before(s.lease, number - 2); };
     LeaderElector elector(s.lease.Api(), kOptions);
     ASSERT_TRUE(elector.Acquire(s.ctx).ok());
@@ -258,7 +258,7 @@ TEST(LeaderElector, KeepsTheLeaseThroughTroubleInBetween) {
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
-    Story s;
+    Scenario s;
     size_t last = 4 + c.requests.size();  // GET POST PUT PUT, then the trouble
     s.lease.before = [&](size_t number) -> Status {
       if (number == 5) return c.trouble(s.lease);
@@ -275,7 +275,7 @@ TEST(LeaderElector, KeepsTheLeaseThroughTroubleInBetween) {
 }
 
 TEST(LeaderElector, RenewsWithOnePutPerPeriod) {
-  Story s;
+  Scenario s;
   s.lease.before = [&](size_t number) { return number > 50 ? Status(Fault(Code::kUnavailable)) : Ok(); };
   LeaderElector elector(s.lease.Api(), kOptions);
   ASSERT_TRUE(elector.Acquire(s.ctx).ok());

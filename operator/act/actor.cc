@@ -65,14 +65,19 @@ Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Rebuild&) {
                                    rebuilt.error().With("looking for what is installed"))});
   }
   if (!rebuilt->unread.empty() && GuardsDeletion(o)) return Did({.hold = UnreadHold(o, rebuilt->unread)});
-  if (rebuilt->inventory.size() == 0) return Did(remover_.Remove(ctx, o));
+  if (rebuilt->inventory.size() == 0) return Take(ctx, o, Remove{});
   api::ProviderStatus status = o.provider.status;
   status.inventory = rebuilt->inventory.ToJson();
   TRY_WITH(needs_.writer.WriteStatus(ctx, o.provider, status), "writing the inventory that was found");
   return LookAgain();
 }
 
-Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Remove&) { return Did(remover_.Remove(ctx, o)); }
+// The values of Secrets are learned while these are there: when the last pass is told of, the provider may be gone
+// (I7).
+Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Remove&) {
+  needs_.secrets.Learn(ctx, o.provider.id.Key());
+  return Did(remover_.Remove(ctx, o));
+}
 
 Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Install& step) {
   Done restored;
@@ -108,13 +113,15 @@ Actor::Acted Actor::Take(const Context&, Observation& o, const Unpause&) {
 Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Await& step) {
   Done done;
   if (!step.drifts.empty()) done = RestoreFromRender(ctx, o, Restore{step.drifts, std::nullopt});
-  if (step.elapsed < kPodsAfter) {
-    done.again_after = std::min<Millis>(step.left, kPodsAfter - step.elapsed);
-    return Did(std::move(done));
+  const bool early = step.elapsed < kPodsAfter;
+  if (!early) {
+    if (!done.fleet) done.fleet = o.fleet;
+    Explain(ctx, o, *done.fleet);
   }
-  if (!done.fleet) done.fleet = o.fleet;
-  Explain(ctx, o, *done.fleet);
-  done.again_after = std::min<Millis>(step.left, kPodsEvery);
+  // Time goes on while a pass looks at pods: the deadline is that of the rollout (U5).
+  const auto took = std::chrono::duration_cast<Millis>(needs_.clock.Now() - o.now);
+  const Millis look = early ? Millis(kPodsAfter) - step.elapsed : Millis(kPodsEvery);
+  done.again_after = std::clamp(step.left - took, Millis(0), look);
   return Did(std::move(done));
 }
 

@@ -136,6 +136,22 @@ TEST_F(ActorTest, ADeletionTellsHowAMigrationStandsNow) {
   EXPECT_FALSE((*acted)->again_after);
 }
 
+// I7: its Secrets are read while they are there. When the last pass is told of, the provider itself may be gone.
+TEST_F(ActorTest, ARemovalLearnsWhatIsSecretFirst) {
+  Json object = {{"apiVersion", "operator.cluster.x-k8s.io/v1alpha2"},
+                 {"kind", "InfrastructureProvider"},
+                 {"metadata", {{"name", "aws"}, {"namespace", "aws-system"}, {"uid", "u"}, {"resourceVersion", "1"}}},
+                 {"spec", {{"configSecret", {{"name", "variables"}}}}}};
+  cache_.OnEvent(api::ProviderType::kInfrastructure, std::make_shared<const kube::Object>(object));
+  Observation o = testing::Observed();
+  o.provider.deleting = true;
+  ASSERT_TRUE(Act(o, Remove{}).ok());
+  EXPECT_TRUE(masks_.Knows(o.provider.id.Key()));
+  MutexLock lock(mu_);
+  ASSERT_FALSE(asked_.empty());
+  EXPECT_EQ(asked_.front(), "variables");
+}
+
 // F1: what has to be written first, and is refused, is an error of the pass that says what it was.
 TEST_F(ActorTest, AFinalizerThatIsRefusedIsAnError) {
   Json object = {{"apiVersion", "operator.cluster.x-k8s.io/v1alpha2"},
@@ -152,6 +168,29 @@ TEST_F(ActorTest, AFinalizerThatIsRefusedIsAnError) {
   ASSERT_FALSE(acted.ok());
   EXPECT_EQ(acted.code(), Code::kPermissionDenied);
   EXPECT_THAT(acted.error().message, HasSubstr("setting the finalizer"));
+}
+
+// U5: a pass that took half a minute made the rollout's deadline half a minute late.
+TEST_F(ActorTest, ARolloutIsWaitedForUntilItsDeadline) {
+  struct Case {
+    std::string_view name;
+    Millis left, elapsed, again;
+  };
+  const Case cases[] = {
+      {"the deadline comes first", Seconds(40), Seconds(60), Seconds(10)},
+      {"it has passed", Seconds(20), Seconds(60), Seconds(0)},
+      {"pods are looked at again", Seconds(300), Seconds(60), Seconds(15)},
+      {"pods are looked at", Seconds(300), Seconds(1), Seconds(4)},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    Observation o = testing::Observed();
+    o.now = SystemClock().Now() - Seconds(30);
+    auto acted = Act(o, Await{c.left, c.elapsed});
+    ASSERT_TRUE(acted.ok() && *acted && (*acted)->again_after);
+    EXPECT_LE(*(*acted)->again_after, c.again);
+    EXPECT_GE(*(*acted)->again_after, c.again - Seconds(5)) << "this machine may be slow";
+  }
 }
 
 TEST_F(ActorTest, SomeStepsWriteNothing) {

@@ -8,6 +8,7 @@ namespace capi::ops {
 namespace {
 
 constexpr size_t kMostSecrets = 100;
+constexpr Seconds kSoonAgain{1}, kNotSoonAgain{15};
 
 std::vector<api::ObjectRef> SecretsOf(const api::Provider& provider, const kube::Inventory& inventory,
                                       bool foreign_references) {
@@ -56,13 +57,25 @@ SecretValues WithoutKnown(SecretValues secrets, const std::vector<kube::ObjectId
 void KnownSecrets::Learn(const Context& ctx, const std::string& key) {
   auto cached = cache_.Get(key);
   if (!cached || masks_.Knows(key)) return;
+  {
+    MutexLock lock(mu_);
+    auto refused = not_before_.find(key);
+    if (refused != not_before_.end() && ctx.clock->Monotonic() < refused->second) return;
+  }
   auto values = ReadSecretValues(ctx, client_, *cached, settings_.allow_cross_namespace_references);
   if (values.ok()) {
     masks_.Put(key, *values);
-  } else {
-    ctx.log.Warn("can't read the provider's Secrets: what others say of it is not shown",
-                 {{"error", values.error().message}});
+    return Forget(key);
   }
+  ctx.log.Warn("can't read the provider's Secrets: what others say of it is not shown",
+               {{"error", values.error().message}});
+  MutexLock lock(mu_);
+  not_before_[key] = ctx.clock->Monotonic() + (values.error().Transient() ? kSoonAgain : kNotSoonAgain);
+}
+
+void KnownSecrets::Forget(const std::string& key) {
+  MutexLock lock(mu_);
+  not_before_.erase(key);
 }
 
 void KnownSecrets::Learn(const Context& ctx, const std::string& key, const Observation& o, const Done& done) {

@@ -2,10 +2,12 @@
 // has told them yet.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "base/context.h"
+#include "base/mutex.h"
 #include "kube/client/client.h"
 #include "operator/observe/provider_cache.h"
 #include "operator/observe/settings.h"
@@ -27,17 +29,21 @@ class KnownSecrets {
   KnownSecrets(kube::Client& client, const ProviderCache& cache, SecretMasks& masks, const Settings& settings)
       : client_(client), cache_(cache), masks_(masks), settings_(settings) {}
 
-  // From now on the masks know them, unless they can't be read: then nothing that others say is shown.
+  // From now on the masks know them, unless they can't be read: then nothing that others say is shown, and they are
+  // asked for again after a second where that may pass by itself, else after 15.
   void Learn(const Context& ctx, const std::string& key);
   // The same, where something of what is to be told was written by others.
   void Learn(const Context& ctx, const std::string& key, const Observation& o, const Done& done);
   void Hide(const Context& ctx, const std::string& key, Fleet& fleet);
+  void Forget(const std::string& key);
 
  private:
   kube::Client& client_;
   const ProviderCache& cache_;
   SecretMasks& masks_;
   const Settings& settings_;
+  Mutex mu_;
+  std::map<std::string, MonoTime> not_before_ CAPI_GUARDED_BY(mu_);  // of those that couldn't be read, by key
 };
 
 // What the provider's own object says, and what its inventory names, is no secret to those who read its conditions.

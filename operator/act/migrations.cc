@@ -32,6 +32,7 @@ MigrationProgress Migrations::Describe(const Job& job) const {
 MigrationProgress Migrations::Ask(const std::string& key, const CrdState& crd) {
   MutexLock lock(mu_);
   Job& job = jobs_[crd.name];
+  job.askers.insert(key);
   if (job.done_at > 0 && VersionNumber(crd.resource_version) <= job.done_at) return Describe(job);
   job.users.insert(key);
   if (!job.running && !job.asked && clock_.Monotonic() >= job.not_before) {
@@ -49,17 +50,24 @@ MigrationProgress Migrations::ProgressOf(const std::string& crd) {
 
 void Migrations::Withdraw(const std::string& key) {
   MutexLock lock(mu_);
-  for (auto& [name, job] : jobs_) {
-    if (job.users.erase(key) > 0 && job.users.empty()) job.asked = false;
-  }
+  for (auto& [name, job] : jobs_) Withdraw(job, key);
+}
+
+void Migrations::Withdraw(Job& job, const std::string& key) {
+  if (job.users.erase(key) == 0 || !job.users.empty()) return;
+  job.asked = false;
+  job.error.reset();
+  job.failures = 0;
+  job.not_before = {};
 }
 
 void Migrations::Forget(const std::string& key) {
   MutexLock lock(mu_);
   for (auto it = jobs_.begin(); it != jobs_.end();) {
     Job& job = it->second;
-    job.users.erase(key);
-    it = job.users.empty() && !job.running ? jobs_.erase(it) : std::next(it);
+    Withdraw(job, key);
+    bool last = job.askers.erase(key) > 0 && job.askers.empty();
+    it = last && !job.running ? jobs_.erase(it) : std::next(it);
   }
 }
 
@@ -115,13 +123,13 @@ void Migrations::Ended(const Context& ctx, const std::string& crd, const Migrati
     job.running = false;
     job.cursor = cursor;
     job.objects = cursor.objects;
-    if (ended.ok()) {
+    if (job.askers.empty()) {  // they went while it ran
+      jobs_.erase(it);
+    } else if (ended.ok()) {
       ctx.log.Info("migrated", {{"crd", crd}, {"objects", cursor.objects}});
-      job = Job();
-      job.objects = cursor.objects;
-      job.done_at = VersionNumber(ended.value());
+      job = Job{.askers = std::move(job.askers), .objects = cursor.objects, .done_at = VersionNumber(ended.value())};
       if (job.done_at == 0) jobs_.erase(it);  // the CRD has gone
-    } else if (ended.code() == Code::kCancelled) {
+    } else if (users.empty() || ended.code() == Code::kCancelled) {
       job.asked = !users.empty();  // withdrawn, and asked for again before it ended
       return;
     } else {

@@ -32,9 +32,9 @@ class Migrations {
   MigrationProgress ProgressOf(const std::string& crd);
 
   // `key` needs none for now: hands are off it (P4), or it is paused (P1). What nobody else needs stops before the next
-  // object, and goes on from there when it is asked for again.
+  // object, and goes on from there when it is asked for again, at once: that it failed before counts no more.
   void Withdraw(const std::string& key);
-  // `key` is gone: what nobody needs is dropped.
+  // `key` is gone: what was kept for nobody else is dropped.
   void Forget(const std::string& key);
 
   // Blocks until the context stops; works on one CRD after the other.
@@ -42,9 +42,10 @@ class Migrations {
 
  private:
   struct Job {
-    std::set<std::string> users;
-    MigrationCursor cursor;  // of the worker alone, while it runs
-    size_t objects = 0;      // looked at so far, as the cursor says
+    std::set<std::string> users;   // who need it now
+    std::set<std::string> askers;  // whoever asked, and isn't gone: it is kept for them
+    MigrationCursor cursor;        // of the worker alone, while it runs
+    size_t objects = 0;            // looked at so far, as the cursor says
     bool asked = false, running = false;
     std::optional<Error> error;  // of the last try, until one comes further
     int failures = 0;            // in a row
@@ -56,6 +57,7 @@ class Migrations {
   void Ended(const Context& ctx, const std::string& crd, const MigrationCursor& cursor,
              const Result<std::string>& ended);
   void Fail(Job& job, const Error& error) CAPI_REQUIRES(mu_);
+  static void Withdraw(Job& job, const std::string& key);
   Status Looked(const std::string& crd, size_t objects);
   MigrationProgress Describe(const Job& job) const CAPI_REQUIRES(mu_);
 

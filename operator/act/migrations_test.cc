@@ -3,247 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <set>
 #include <thread>
-
-#include "base/http/server/server.h"
 
 namespace capi::ops {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 CrdState Things(const std::string& version = "1", const std::string& name = "things.x") {
   CrdState crd;
   crd.name = name;
   crd.resource_version = version;
   return crd;
-}
-
-// A server with things n/a, n/b and so on, in pages of two, and their CRD.
-class StorageMigrationTest : public ::testing::Test {
- protected:
-  StorageMigrationTest() {
-    auto server = http::Server::Start({}, [this](const http::ServerRequest& request) {
-      MutexLock lock(mu_);
-      return Answer(request);
-    });
-    EXPECT_TRUE(server.ok()) << server.error().message;
-    server_ = std::move(*server);
-    auto client = kube::Client::Connect({.server = "http://" + server_->address()}, {.user_agent = "migrations-test"});
-    EXPECT_TRUE(client.ok()) << client.error().message;
-    client_ = std::move(*client);
-  }
-  Status Migrate(MigrationCursor& cursor) {
-    TRY(StorageMigration(*client_).Migrate(Context{}.WithTimeout(Seconds(30)), "things.x", cursor, go_on_));
-    return Ok();
-  }
-  std::vector<std::string> Written() {
-    MutexLock lock(mu_);
-    return written_;
-  }
-
-  GoOn go_on_;
-  Mutex mu_;
-  std::vector<std::string> things_ CAPI_GUARDED_BY(mu_) = {"a", "b", "c", "d", "e"};
-  std::map<std::string, int> refused_ CAPI_GUARDED_BY(mu_);  // name to status
-  std::set<std::string> gone_ CAPI_GUARDED_BY(mu_);
-  bool has_status_ CAPI_GUARDED_BY(mu_) = false;
-  int token_expires_ CAPI_GUARDED_BY(mu_) = 0;  // pages until then; 0 for never
-  int generation_ CAPI_GUARDED_BY(mu_) = 1;
-  bool trimmed_ CAPI_GUARDED_BY(mu_) = false;
-
- private:
-  http::Response Answer(const http::ServerRequest& request) CAPI_REQUIRES(mu_) {
-    http::Response response{.status = 200, .headers = {}, .body = "{}"};
-    if (request.path.starts_with("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.x")) {
-      if (request.method == "PATCH") trimmed_ = true;
-      Json versions = {{{"name", "v1"}, {"served", true}}, {{"name", "v2"}, {"served", true}, {"storage", true}}};
-      if (has_status_) versions[1]["subresources"] = {{"status", Json::object()}};
-      Json crd = {
-          {"apiVersion", "apiextensions.k8s.io/v1"},
-          {"kind", "CustomResourceDefinition"},
-          {"metadata", {{"name", "things.x"}, {"generation", generation_}, {"resourceVersion", trimmed_ ? "2" : "1"}}},
-          {"spec",
-           {{"group", "x"},
-            {"scope", "Namespaced"},
-            {"names", {{"kind", "Thing"}, {"plural", "things"}}},
-            {"versions", versions}}},
-          {"status", {{"storedVersions", trimmed_ ? Json::array({"v2"}) : Json::array({"v1", "v2"})}}}};
-      response.body = ToJsonText(crd);
-      return response;
-    }
-    if (request.method == "PATCH") {
-      std::string path = request.path;
-      const bool status = path.ends_with("/status");
-      if (status) path.resize(path.rfind('/'));
-      std::string name = path.substr(path.rfind('/') + 1);
-      written_.push_back(name);
-      if (status && !has_status_) response.status = 404;
-      if (refused_.contains(name)) response.status = refused_[name];
-      return response;
-    }
-    if (size_t item = request.path.find("/things/"); item != std::string::npos) {
-      if (gone_.contains(request.path.substr(item + 8))) response.status = 404;
-      response.body = R"({"apiVersion":"x/v2","kind":"Thing","metadata":{"name":"b","namespace":"n"}})";
-      return response;
-    }
-    size_t at = request.query.find("continue=");
-    size_t first = at == std::string::npos ? 0 : std::stoul("0" + request.query.substr(at + 9));
-    if (first > 0 && token_expires_ > 0 && --token_expires_ == 0) {
-      response.status = 410;
-      return response;
-    }
-    Json items = Json::array();
-    for (size_t i = first; i < std::min(first + 2, things_.size()); ++i) {
-      items.push_back({{"metadata", {{"namespace", "n"}, {"name", things_[i]}}}});
-    }
-    Json page = {{"items", items}, {"metadata", Json::object()}};
-    if (first + 2 < things_.size()) page["metadata"]["continue"] = std::to_string(first + 2);
-    response.body = ToJsonText(page);
-    return response;
-  }
-
-  std::vector<std::string> written_ CAPI_GUARDED_BY(mu_);
-  std::unique_ptr<http::Server> server_;
-  std::unique_ptr<kube::Client> client_;
-};
-
-// U3: all objects, and storedVersions in the end. One that went, or that somebody writes, is as good as written.
-TEST_F(StorageMigrationTest, ObjectsThatVanishOrConflictAreNoError) {
-  {
-    MutexLock lock(mu_);
-    refused_ = {{"b", 404}, {"d", 409}};
-    gone_ = {"b"};
-  }
-  MigrationCursor cursor;
-  auto done = Migrate(cursor);
-  ASSERT_TRUE(done.ok()) << done.error().message;
-  EXPECT_THAT(Written(), ElementsAre("a", "b", "c", "d", "e"));
-  EXPECT_EQ(cursor.objects, 5u);
-  MutexLock lock(mu_);
-  EXPECT_TRUE(trimmed_);
-}
-
-// U3: a 404 may be that of a version or a subresource. An object that is still there was not written.
-TEST_F(StorageMigrationTest, WhatIsStillThereHasNotGone) {
-  {
-    MutexLock lock(mu_);
-    refused_ = {{"b", 404}};
-  }
-  MigrationCursor cursor;
-  auto failed = Migrate(cursor);
-  ASSERT_FALSE(failed.ok());
-  EXPECT_THAT(failed.error().message, HasSubstr("Thing n/b"));
-  MutexLock lock(mu_);
-  EXPECT_FALSE(trimmed_);
-}
-
-// U3: what a CRD has is what it has when the work begins, not what was seen when it was asked for.
-TEST_F(StorageMigrationTest, GoesByTheCrdAsItIsNow) {
-  for (bool has_status : {false, true}) {
-    {
-      MutexLock lock(mu_);
-      trimmed_ = false;
-      has_status_ = has_status;
-    }
-    MigrationCursor cursor;
-    auto done = Migrate(cursor);
-    ASSERT_TRUE(done.ok()) << done.error().message;
-    EXPECT_EQ(cursor.objects, 5u);
-  }
-}
-
-// P4, P1: the next object isn't touched, and storedVersions isn't; it goes on from there.
-TEST_F(StorageMigrationTest, StopsWhereNobodyNeedsTheRest) {
-  int left = 2;
-  go_on_ = [&]() -> Status { return left-- > 0 ? Ok() : Status(Error{Code::kCancelled, "not needed", {}}); };
-  MigrationCursor cursor;
-  auto stopped = Migrate(cursor);
-  ASSERT_FALSE(stopped.ok());
-  EXPECT_EQ(stopped.code(), Code::kCancelled);
-  EXPECT_THAT(Written(), ElementsAre("a", "b", "c"));
-  left = 2;
-  ASSERT_FALSE(Migrate(cursor).ok());
-  EXPECT_THAT(Written(), ElementsAre("a", "b", "c", "d", "e")) << "and asked once more before storedVersions";
-  {
-    MutexLock lock(mu_);
-    EXPECT_FALSE(trimmed_);
-  }
-  go_on_ = nullptr;
-  ASSERT_TRUE(Migrate(cursor).ok());
-  EXPECT_EQ(Written().size(), 5u);
-}
-
-// U3: beyond some 30,000 objects the token of a page was always too old before the last, and all began anew.
-TEST_F(StorageMigrationTest, AnOldTokenGoesOnWhereItWas) {
-  {
-    MutexLock lock(mu_);
-    token_expires_ = 2;
-  }
-  MigrationCursor cursor;
-  ASSERT_TRUE(Migrate(cursor).ok());
-  EXPECT_THAT(Written(), ElementsAre("a", "b", "c", "d", "e"));
-}
-
-// U3: one object that can't be written holds up no other, and is all that the next try has to do.
-TEST_F(StorageMigrationTest, GoesOnAfterOneThatFails) {
-  {
-    MutexLock lock(mu_);
-    refused_ = {{"b", 500}};
-  }
-  MigrationCursor cursor;
-  auto failed = Migrate(cursor);
-  ASSERT_FALSE(failed.ok());
-  EXPECT_THAT(failed.error().message, HasSubstr("Thing n/b"));
-  EXPECT_THAT(Written(), ElementsAre("a", "b", "c", "d", "e"));
-  {
-    MutexLock lock(mu_);
-    EXPECT_FALSE(trimmed_);
-    refused_.clear();
-    things_.push_back("f");
-  }
-  ASSERT_TRUE(Migrate(cursor).ok());
-  EXPECT_THAT(Written(), ElementsAre("a", "b", "c", "d", "e", "b", "f"));
-  MutexLock lock(mu_);
-  EXPECT_TRUE(trimmed_);
-}
-
-// What a new generation of the CRD stores may be something else.
-TEST_F(StorageMigrationTest, AChangedCrdBeginsAnew) {
-  MigrationCursor cursor{"v2", 1, "n/d", 4, {}};
-  {
-    MutexLock lock(mu_);
-    generation_ = 2;
-  }
-  ASSERT_TRUE(Migrate(cursor).ok());
-  EXPECT_THAT(Written(), ElementsAre("a", "b", "c", "d", "e"));
-}
-
-// Where all fail it isn't theirs: a webhook is away. It doesn't wait for each of a hundred thousand.
-TEST_F(StorageMigrationTest, ManyFailuresEndIt) {
-  {
-    MutexLock lock(mu_);
-    things_.clear();
-    for (int i = 100; i < 200; ++i) {
-      things_.push_back("t" + std::to_string(i));
-      refused_[things_.back()] = 500;
-    }
-  }
-  MigrationCursor cursor;
-  EXPECT_FALSE(Migrate(cursor).ok());
-  EXPECT_EQ(Written().size(), 20u);
-  EXPECT_FALSE(Migrate(cursor).ok());
-  EXPECT_EQ(Written().size(), 21u) << "as long as the first still fails";
-  {
-    MutexLock lock(mu_);
-    refused_.clear();
-  }
-  ASSERT_TRUE(Migrate(cursor).ok());
-  EXPECT_EQ(Written().size(), 121u) << "the twenty, and what comes after them";
-  EXPECT_EQ(cursor.objects, 100u);
 }
 
 // The worker, with a migration that the test ends.
@@ -432,6 +203,24 @@ TEST_F(MigrationsTest, WhatIsWithdrawnStops) {
   EXPECT_EQ(migrations_.ProgressOf("things.x").objects, 2u);
 }
 
+// U3, P4: one that had failed tells of no next try while nobody needs it, and begins at once when somebody does again.
+TEST_F(MigrationsTest, WhatIsWithdrawnHasNotFailed) {
+  EXPECT_TRUE(FailsOnce().error);
+  migrations_.Withdraw("a");
+  EXPECT_FALSE(migrations_.ProgressOf("things.x").error);
+  migrations_.Ask("a", Things());
+  ASSERT_TRUE(Soon([&] { return Runs() == 2; }));
+  migrations_.Withdraw("a");
+  {
+    MutexLock lock(mu_);
+    moves_ = false;
+    end_ = Error{Code::kInternal, "no endpoints", {}};
+    changed_.notify_all();
+  }
+  clock_.AwaitWaiters(1);
+  EXPECT_FALSE(migrations_.ProgressOf("things.x").error) << "nor while it stops";
+}
+
 // What waits for its turn and isn't needed any more is not begun.
 TEST_F(MigrationsTest, WhatIsWithdrawnBeforeItsTurnIsNotBegun) {
   migrations_.Ask("a", Things("1", "gadgets.x"));
@@ -447,10 +236,29 @@ TEST_F(MigrationsTest, WhatIsWithdrawnBeforeItsTurnIsNotBegun) {
   EXPECT_THAT(runs_, ElementsAre("gadgets.x"));
 }
 
+// What is known of a CRD is kept for those who asked, and for nobody else.
 TEST_F(MigrationsTest, WhoIsGoneIsForgotten) {
+  migrations_.Ask("a", Things("4"));
+  End(Ok());
+  ASSERT_TRUE(Soon([&] { return Woken() == 1; }));
+  migrations_.Forget("b");
+  migrations_.Ask("a", Things("4"));
+  PassATurn();
+  {
+    MutexLock lock(mu_);
+    EXPECT_THAT(runs_, ElementsAre("things.x", "zebras.x")) << "the end that the watch doesn't show yet";
+  }
+  migrations_.Forget("a");
+  EXPECT_EQ(migrations_.ProgressOf("things.x").objects, 0u);
   FailsOnce();
   migrations_.Forget("a");
   EXPECT_FALSE(migrations_.ProgressOf("things.x").error);
+  migrations_.Ask("a", Things());
+  ASSERT_TRUE(Soon([&] { return migrations_.ProgressOf("things.x").objects == 1; }));
+  migrations_.Forget("a");
+  End(Ok());
+  clock_.AwaitWaiters(1);
+  EXPECT_EQ(migrations_.ProgressOf("things.x").objects, 0u) << "who went while it ran";
 }
 
 }  // namespace

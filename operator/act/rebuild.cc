@@ -66,7 +66,7 @@ Result<Found> ListOtherwise(const Context& ctx, kube::Client& client, const kube
     return aggregated ? Result<Found>(std::move(unread)) : error.With(name);
   }
   if (!NeedsWebhook(*crd)) return error.With(name);
-  auto read = ListReadable(client, ctx, *crd, selector);
+  auto read = ListReadable(client, ctx, *crd, {.label_selector = selector});
   TRY(ctx.Check());
   if (!read.ok()) return unread;
   return Found{read->resource.version, std::move(read->items), ""};

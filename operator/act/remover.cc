@@ -6,7 +6,6 @@
 
 #include "api/reasons.h"
 #include "base/strings.h"
-#include "kube/client/query.h"
 #include "operator/act/install/materials.h"
 #include "operator/decide/rules.h"
 #include "operator/observe/in_use.h"
@@ -19,7 +18,6 @@ namespace condition = api::condition;
 namespace reason = api::reason;
 
 constexpr size_t kNamed = 5;  // in a message
-constexpr std::string_view kNamesOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
 Hold NotDeleted(std::string_view why, const Error& error) {
   return ServerHold(std::string(condition::kReady), std::string(why), error);
@@ -33,32 +31,6 @@ std::string_view Reason(const Observation& o, std::string_view before_it_began) 
 bool DeletesCrds(const Observation& o) {
   auto it = o.provider.annotations.find(std::string(api::kAnnotationDeleteCrds));
   return it != o.provider.annotations.end() && it->second == "true";
-}
-
-// "Widget ns/a" of the first objects of a CRD, at the first version at which the server answers (P3).
-Result<std::vector<std::string>> FirstObjects(kube::Client& client, const Context& ctx, const kube::Object& crd) {
-  std::vector<std::string> names;
-  std::optional<Error> error;
-  for (const kube::Resource& resource : TRY(ReadableResources(crd))) {
-    kube::Query query;
-    query.Add("limit", std::to_string(kNamed + 1));
-    auto answer = client.Raw(ctx, "GET", query.AppendTo(resource.Path("", "")), "", "", kNamesOnly);
-    if (!answer.ok() && answer.code() == Code::kNotFound) return names;  // not served any more
-    TRY(ctx.Check());
-    if (!answer.ok()) {
-      if (!error) error = answer.error().With(fmt::format("{} at {}", crd.name(), resource.version));
-      continue;
-    }
-    Json page = TRY(ParseJson(*answer));
-    const Json* items = Find(page, {"items"});
-    if (items == nullptr || !items->is_array()) return names;
-    for (const Json& item : *items) {
-      std::string ns = GetString(item, {"metadata", "namespace"}), name = GetString(item, {"metadata", "name"});
-      names.push_back(fmt::format("{} {}", resource.kind, ns.empty() ? name : ns + "/" + name));
-    }
-    return names;
-  }
-  return *error;
 }
 
 std::string Named(std::vector<std::string> names) {
@@ -78,7 +50,8 @@ Result<std::vector<std::string>> Remover::ObjectsInUse(const Context& ctx, const
     auto crd = client_.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", id.name);
     if (!crd.ok() && crd.code() == Code::kNotFound) continue;
     if (!crd.ok()) return crd.error();
-    for (std::string& name : TRY(FirstObjects(client_, ctx, *crd))) found.push_back(std::move(name));
+    ReadObjects read = TRY(ListReadable(client_, ctx, *crd, {.limit = kNamed + 1, .first_page = true}));
+    for (const kube::Object& object : read.items) found.push_back(NameOf(object));
     if (found.size() > kNamed) break;
   }
   return found;
@@ -149,7 +122,7 @@ Done Remover::Remove(const Context& ctx, Observation& o) {
     if (change.action == kube::Change::Action::kUnchanged && !change.error.empty()) {
       kept.push_back(fmt::format("{} ({})", change.id.ToString(), change.error));
     }
-    if (change.action == kube::Change::Action::kDeleted) done.removed.push_back(change.id.ToString());
+    if (change.asked) done.removed.push_back(change.id.ToString());
     if (change.action == kube::Change::Action::kDeleting) {
       lingering.push_back(fmt::format("{} ({})", change.id.ToString(), change.error));
     }

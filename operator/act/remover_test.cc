@@ -21,7 +21,7 @@ constexpr std::string_view kCrd = R"({"apiVersion":"apiextensions.k8s.io/v1","ki
 std::string Objects(int count) {
   Json items = Json::array();
   for (int i = 1; i <= count; ++i) items.push_back({{"metadata", {{"namespace", "ns"}, {"name", std::to_string(i)}}}});
-  return ToJsonText(Json{{"items", items}, {"metadata", Json::object()}});
+  return ToJsonText(Json{{"items", items}, {"metadata", {{"continue", count > 5 ? "more" : ""}}}});
 }
 
 http::Response Ok200(std::string body) { return {.status = 200, .headers = {}, .body = std::move(body)}; }

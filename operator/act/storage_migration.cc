@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "api/types.h"
-#include "kube/client/query.h"
 #include "operator/observe/slim.h"
 
 namespace capi::ops {
@@ -15,7 +14,6 @@ constexpr int kPage = 250;
 constexpr Millis kPause{5};  // between objects: at most 200 a second, and the server's other clients come in between
 constexpr size_t kMostFailed = 20;  // objects that can't be written: then it isn't theirs
 constexpr int kTries = 5;           // of the last write, against others who write the CRD's status
-constexpr std::string_view kNamesOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
 const kube::Resource& Crds() { return kube::Builtin("CustomResourceDefinition"); }
 
@@ -53,7 +51,8 @@ Result<std::string> StorageMigration::Migrate(const Context& ctx, const std::str
                                               const GoOn& go_on) {
   auto mark = Look(ctx, name);
   if (!mark.ok() && mark.code() == Code::kNotFound) return std::string();
-  const Mark before = TRY_WITH(std::move(mark), name);
+  if (!mark.ok()) return mark.error().With(name);
+  const Mark& before = *mark;
   const CrdState& crd = before.crd;
   if (before.one_version) return crd.resource_version;
   if (cursor.storage != crd.storage || cursor.generation != before.generation) {
@@ -96,34 +95,19 @@ Status StorageMigration::RewriteFailed(const Context& ctx, Walk& walk) {
 // A page's token is good for some minutes. When it is too old, the names are read from the start, and those that come
 // before where it stands are passed by: the server sorts them.
 Status StorageMigration::RewriteAll(const Context& ctx, Walk& walk) {
-  std::string next, began_anew_at = "-";
-  bool skip = true;
-  do {
-    kube::Query query;
-    query.Add("limit", std::to_string(kPage));
-    query.Add("continue", next);
-    auto answer = client_.Raw(ctx, "GET", query.AppendTo(walk.resource.Path("", "")), "", "", kNamesOnly);
-    if (!answer.ok() && answer.code() == Code::kGone && !next.empty() && began_anew_at != walk.cursor.last) {
-      began_anew_at = walk.cursor.last;
-      skip = true;
-      next.clear();
-      continue;
-    }
-    if (!answer.ok()) return answer.error();
-    Json page = TRY(ParseJson(*answer));
-    TRY(RewritePage(ctx, walk, page, skip));
-    next = GetString(page, {"metadata", "continue"});
-    if (next.empty()) return Ok();
-  } while (true);
+  for (std::string began_at = "-";;) {
+    Status all = client_.ListPages(ctx, walk.resource, "", {.limit = kPage, .metadata_only = true},
+                                   [&](const std::vector<kube::Object>& page) { return RewritePage(ctx, walk, page); });
+    if (all.ok() || all.code() != Code::kGone || began_at == walk.cursor.last) return all;
+    began_at = walk.cursor.last;
+  }
 }
 
-Status StorageMigration::RewritePage(const Context& ctx, Walk& walk, const Json& page, bool skip) {
-  const Json* items = Find(page, {"items"});
-  if (items == nullptr || !items->is_array()) return Ok();
-  for (const Json& item : *items) {
-    std::string ns = GetString(item, {"metadata", "namespace"}), name = GetString(item, {"metadata", "name"});
-    std::string object = ns.empty() ? name : ns + "/" + name;
-    if (skip && object <= walk.cursor.last) continue;
+Status StorageMigration::RewritePage(const Context& ctx, Walk& walk, const std::vector<kube::Object>& page) {
+  TRY(walk.GoesOn());
+  for (const kube::Object& item : page) {
+    std::string object = item.ns().empty() ? item.name() : item.ns() + "/" + item.name();
+    if (object <= walk.cursor.last) continue;
     auto written = Rewrite(ctx, walk, object);
     TRY(ctx.Check());
     walk.cursor.last = object;

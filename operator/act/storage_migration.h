@@ -29,11 +29,11 @@ class StorageMigration {
  public:
   explicit StorageMigration(kube::Client& client) : client_(client) {}
 
-  // All of one CRD, page by page, from where `cursor` stands; `go_on` is asked after each object, and before
-  // storedVersions is written. An object that has gone, or that somebody else writes, is as good as written. Others
-  // that can't be written don't stop the rest until they are many; they, like any other error, leave storedVersions as
-  // it is. kConflict: the CRD changed meanwhile. Returns the resourceVersion of the CRD at which nothing is left to
-  // do; "" where there is no such CRD.
+  // All of one CRD, page by page, from where `cursor` stands; `go_on` is asked for each page, after each object, and
+  // before storedVersions is written. An object that has gone, or that somebody else writes, is as good as written.
+  // Others that can't be written don't stop the rest until they are many; they, like any other error, leave
+  // storedVersions as it is. kConflict: the CRD changed meanwhile. Returns the resourceVersion of the CRD at which
+  // nothing is left to do; "" where there is no such CRD.
   Result<std::string> Migrate(const Context& ctx, const std::string& crd, MigrationCursor& cursor,
                               const GoOn& go_on = nullptr);
 
@@ -47,7 +47,7 @@ class StorageMigration {
   Result<Mark> Look(const Context& ctx, const std::string& crd);
   Status RewriteFailed(const Context& ctx, Walk& walk);
   Status RewriteAll(const Context& ctx, Walk& walk);
-  Status RewritePage(const Context& ctx, Walk& walk, const Json& page, bool skip);
+  Status RewritePage(const Context& ctx, Walk& walk, const std::vector<kube::Object>& page);
   Status Rewrite(const Context& ctx, Walk& walk, const std::string& object);
   Result<bool> HasGone(const Context& ctx, const Walk& walk, const std::string& ns, const std::string& name);
   Result<std::string> Trim(const Context& ctx, const Mark& before);

@@ -6,6 +6,7 @@
 
 #include "api/reasons.h"
 #include "base/json.h"
+#include "operator/decide/pause.h"
 
 namespace capi::ops {
 namespace {
@@ -119,9 +120,9 @@ Hold StoredVersionsHold(const Observation& o, const LostVersion& lost, std::stri
         "go by a version of the provider whose {} has both {} and the newer version, let its objects migrate "
         "(condition StorageMigrated), then set this version",
         lost.crd, lost.version);
-  } else if (o.provider.spec.paused) {
-    hold.message +=
-        "set spec.paused to false and spec.version to what is installed, let the objects migrate, then upgrade";
+  } else if (AppliesAtZero(o)) {  // nobody converts (P3)
+    hold.message += fmt::format("set {}spec.version to what is installed, let the objects migrate, then upgrade",
+                                o.provider.spec.paused ? "spec.paused to false and " : "");
   } else if (migration.error) {
     hold.message += "they could not be brought to the version that is stored now: " + migration.error->message;
     hold.retry = migration.next ? Retry::kAt : Retry::kWaiting;  // while it is tried again, its end is the event

@@ -183,6 +183,10 @@ TEST(StoredVersionsHold, NamesTheWayOut) {
   o.provider.spec.paused = true;
   EXPECT_THAT(StoredVersionsHold(o, older, "v1.12.0", {}).message, HasSubstr("set spec.paused to false"));
   o.provider.spec.paused = false;
+  o.provider.status.conditions = {{.type = "Paused", .status = "True", .reason = "Paused"}};
+  EXPECT_THAT(StoredVersionsHold(o, older, "v1.12.0", {}).message, HasSubstr("nothing is changed; set spec.version to"))
+      << "C5";
+  o.provider.status.conditions.clear();
   hold = StoredVersionsHold(o, older, "v1.12.0", {.objects = 1200});
   EXPECT_EQ(hold.retry, Retry::kWaiting);
   EXPECT_THAT(hold.message, HasSubstr("1200 so far"));

@@ -7,6 +7,7 @@
 #include "api/reasons.h"
 #include "base/strings.h"
 #include "operator/decide/contract_rules.h"
+#include "operator/decide/pause.h"
 
 namespace capi::ops {
 namespace {
@@ -90,7 +91,7 @@ std::optional<Hold> KeepsStoredVersions(const Observation& o, const Candidate& c
   if (c.lost_versions.empty()) return std::nullopt;
   const LostVersion& lost = c.lost_versions.front();
   MigrationProgress none;
-  if (!lost.migratable || o.provider.spec.paused || c.rollback) {
+  if (!lost.migratable || AppliesAtZero(o) || c.rollback) {
     return StoredVersionsHold(o, lost, c.version.ToString(), none);
   }
   if (o.fleet.ready()) return std::nullopt;

@@ -130,11 +130,13 @@ TEST(InstallRules, KeepStoredVersions) {
   struct Case {
     const char* name;
     bool migratable, paused, rollback, healthy;
-    const char* message;  // null: the migration decides
+    const char* message;   // null: the migration decides
+    bool at_zero = false;  // though spec.paused is false (C5)
   };
   const Case cases[] = {
       {"no version stays", false, false, false, true, "go by a version of the provider"},
       {"paused: nobody converts", true, true, false, true, "set spec.paused to false"},
+      {"at zero still: nobody converts (P3)", true, false, false, true, "set spec.version to what is installed", true},
       {"a rollback", true, false, true, true, "brought to the version that is stored now"},
       {"nobody converts yet", true, false, false, false, "its workloads aren't healthy"},
       {"it can be migrated", true, false, false, true, nullptr},
@@ -143,6 +145,7 @@ TEST(InstallRules, KeepStoredVersions) {
     SCOPED_TRACE(c.name);
     Observation o = Observed();
     o.provider.spec.paused = c.paused;
+    if (c.at_zero) o.provider.status.conditions = {{.type = "Paused", .status = "True", .reason = "Paused"}};
     o.fleet.workloads = {
         testing::NewWorkload(c.healthy ? kube::HealthState::kCurrent : kube::HealthState::kInProgress)};
     auto hold =

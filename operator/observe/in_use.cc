@@ -71,10 +71,11 @@ Result<std::vector<kube::Resource>> ReadableResources(const kube::Object& crd) {
 // While nobody converts, the storage version can't be read as long as an object is stored at an older one: between a
 // paused upgrade that switched it and the migration. All of them being stored at the older one, that one can.
 Result<ReadObjects> ListReadable(kube::Client& client, const Context& ctx, const kube::Object& crd,
-                                 const std::string& label_selector) {
+                                 kube::ListOptions options) {
+  options.metadata_only = true;
   std::optional<Error> error;
   for (kube::Resource& resource : TRY(ReadableResources(crd))) {
-    auto listed = client.List(ctx, resource, "", {.label_selector = label_selector, .metadata_only = true});
+    auto listed = client.List(ctx, resource, "", options);
     if (listed.ok()) return ReadObjects{std::move(resource), std::move(listed->items)};
     if (listed.code() == Code::kNotFound) return ReadObjects{};
     TRY(ctx.Check());

@@ -25,14 +25,14 @@ bool BelongsToCluster(const kube::Object& object, const ByUid& known);
 // version is served. `crd` needs no schemas.
 Result<std::vector<kube::Resource>> ReadableResources(const kube::Object& crd);
 
-// All objects of a CRD that `label_selector` finds ("" for all), metadata alone, at the first of those versions at
-// which the server answers. None, and no version, where the kind isn't served (any more).
+// The objects of a CRD, metadata alone, at the first of those versions at which the server answers. None, and no
+// version, where the kind isn't served (any more).
 struct ReadObjects {
   kube::Resource resource;
   std::vector<kube::Object> items;
 };
 Result<ReadObjects> ListReadable(kube::Client& client, const Context& ctx, const kube::Object& crd,
-                                 const std::string& label_selector = "");
+                                 kube::ListOptions options = {});
 
 // "Machine default/a"; "ClusterClass b" without a namespace.
 std::string NameOf(const kube::Object& object);

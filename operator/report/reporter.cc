@@ -100,12 +100,16 @@ Result<kube::Outcome> Reporter::Report(const Context& ctx, Observation& o, Done 
   if (done.hold) next = Schedule(key, o, done, false);
   const api::ProviderStatus was = o.provider.status, is = needs_.masks.Hide(key, Summarize(o, done));
   if (!done.hold) next = Schedule(key, o, done, IsReady(is));
-  Record(key, EventsOfDone(is, done));
+  Record(o.provider, EventsOfDone(is, done));
+  if (!done.restored.empty()) CountFoundByResync(ctx, key);
   if (auto rest = Postponed(key, was, is, done)) {
     next.again_after = std::min(next.again_after.value_or(*rest), *rest);
+    resyncs_.Next(key, false);  // the words are due then
     return next;
   }
-  if (auto unwritten = TRY(Write(ctx, o.provider, is))) return *unwritten;
+  auto unwritten = TRY(Write(ctx, o.provider, is));
+  if (Turned(was, is) && !HasItsEvent(key, done)) CountFoundByResync(ctx, key);
+  if (unwritten) return *unwritten;
   Announce(ctx, o.provider, was, is, done);
   // What a change took (texts, answers, the schemas of CRDs that came by) is free when it is over: the pages go back.
   if (IsReady(is) && !IsReady(was)) malloc_trim(0);
@@ -117,7 +121,8 @@ void Reporter::ReportGone(const Context& ctx, Observation& o, Done done) {
   const std::string key = o.provider.id.Key();
   needs_.masks.Hide(key, o, done);
   const api::ProviderStatus was = o.provider.status, is = needs_.masks.Hide(key, Summarize(o, done));
-  Record(key, EventsOfDone(is, done));
+  Record(o.provider, EventsOfDone(is, done));
+  CountFoundByResync(ctx, key);
   Announce(ctx, o.provider, was, is, done);
 }
 
@@ -155,23 +160,35 @@ Result<kube::Outcome> Reporter::ReportUnseen(const Context& ctx, const std::stri
   return Left(next, began);
 }
 
-void Reporter::Record(const std::string& key, const std::vector<Event>& events) {
-  auto about = events.empty() ? nullptr : needs_.cache.Get(key);
-  if (!about) return;
-  for (const Event& event : events) needs_.events.Record(*about->object, event.type, event.reason, event.message);
+// Of the provider that the pass saw: of one whose finalizer was just removed nothing else may be left (X1).
+void Reporter::Record(const api::Provider& provider, const std::vector<Event>& events) {
+  const kube::Resource resource = api::ResourceOf(provider.id.type);
+  const kube::Object about(Json{{"apiVersion", resource.api_version()},
+                                {"kind", resource.kind},
+                                {"metadata",
+                                 {{"name", provider.id.name},
+                                  {"namespace", provider.id.ns},
+                                  {"uid", provider.uid},
+                                  {"resourceVersion", provider.resource_version}}}});
+  for (const Event& event : events) needs_.events.Record(about, event.type, event.reason, event.message);
 }
 
 void Reporter::Announce(const Context& ctx, const api::Provider& provider, const api::ProviderStatus& was,
                         const api::ProviderStatus& is, const Done& done) {
-  Record(provider.id.Key(), EventsOf(was, is, done));
+  Record(provider, EventsOf(was, is, done));
   LogChange(ctx, was, is);
   Measure(provider, is);
-  if (Turned(was, is) || !done.restored.empty() || done.forget) CountFoundByResync(ctx, provider.id.Key());
 }
 
-// F6 makes up for an event that was lost, and so hides the loss: it is counted.
+// A watch shows what is new a moment before its event is queued. Those of a pass that wrote objects may be its own.
+bool Reporter::HasItsEvent(const std::string& key, const Done& done) const {
+  const bool wrote = done.inventory || done.fleet || !done.restored.empty();
+  return !wrote && !needs_.queue.ByTimeAlone(key);
+}
+
+// F6 makes up for an event that was lost, and so hides the loss: it is counted, whatever becomes of the status.
 void Reporter::CountFoundByResync(const Context& ctx, const std::string& key) {
-  if (!resyncs_.Resyncing(key)) return;
+  if (!resyncs_.Found(key)) return;
   needs_.metrics.Count(kResyncMetric, kResyncHelp, {});
   ctx.log.Info("a change without an event, found by a resync");
 }

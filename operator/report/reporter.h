@@ -59,10 +59,11 @@ class Reporter {
                                              const api::ProviderStatus& status);
   void Announce(const Context& ctx, const api::Provider& provider, const api::ProviderStatus& was,
                 const api::ProviderStatus& is, const Done& done);
-  void Record(const std::string& key, const std::vector<Event>& events);
+  void Record(const api::Provider& provider, const std::vector<Event>& events);
   std::optional<Millis> Postponed(const std::string& key, const api::ProviderStatus& was, const api::ProviderStatus& is,
                                   const Done& done);
   void Measure(const api::Provider& provider, const api::ProviderStatus& status);
+  bool HasItsEvent(const std::string& key, const Done& done) const;
   void CountFoundByResync(const Context& ctx, const std::string& key);
 
   const Needs needs_;

@@ -50,6 +50,24 @@ class ReporterTest : public ::testing::Test {
     EXPECT_TRUE(outcome.ok());
     return outcome.ok() ? *outcome : kube::Outcome{};
   }
+  // A pass that nothing but time asked for has seen what there is.
+  void BeginByTime() {
+    queue_.AddAfter(key_, Millis(1));
+    clock_.Advance(Millis(1));
+    EXPECT_EQ(queue_.Get({}), key_);
+    reporter_->Begin(key_);
+  }
+  // A pass that an event asked for sees that there is something to wait for: the next one by time is a resync.
+  void WaitsForEvents() {
+    reporter_->Begin(key_);
+    Report(Begin(), Waiting("ConfigMapNotFound"));
+  }
+  static Done Waiting(const char* why) {
+    return {.hold = Hold{"PreflightCheckPassed", why, "why", Retry::kWaiting, {}}};
+  }
+  bool Counted(int changes) {
+    return metrics_.Text().find("changes_found_by_resync_total " + std::to_string(changes) + "\n") != std::string::npos;
+  }
   void AnswerWith(int status) {
     MutexLock lock(mu_);
     answer_ = status;
@@ -81,6 +99,7 @@ class ReporterTest : public ::testing::Test {
   Millis takes_ CAPI_GUARDED_BY(mu_){0};  // an answer
   std::vector<Json> written_ CAPI_GUARDED_BY(mu_);
   std::vector<std::string> reasons_ CAPI_GUARDED_BY(mu_);
+  Json last_event_ CAPI_GUARDED_BY(mu_);
   std::unique_ptr<kube::Client> client_;
   ProviderCache cache_{[](const ProviderCache::Change&) {}};
   SecretMasks masks_;
@@ -90,6 +109,7 @@ class ReporterTest : public ::testing::Test {
       {.create = [this](const Context&, const kube::Object& event) -> Status {
          MutexLock lock(mu_);
          reasons_.push_back(GetString(event.json(), {"reason"}));
+         last_event_ = event.json();
          return Ok();
        },
        .patch = [](const Context&, const std::string&, const std::string&, const Json&) -> Status { return Ok(); }},
@@ -170,6 +190,24 @@ TEST_F(ReporterTest, WhatWasDoneIsToldWithoutAStatus) {
   EXPECT_THAT(Events(), ElementsAre("DriftCorrected", "RateLimited"));
 }
 
+// X1: the last pass ends the object, and the watch may say so before the pass is over.
+TEST_F(ReporterTest, TheLastPassIsToldOfAnObjectThatIsGone) {
+  Observation o = Begin();
+  cache_.OnDelete(api::ProviderType::kInfrastructure, cache_.Get(key_)->object);
+  reporter_->ReportGone(
+      ctx_, o, {.removing = true, .forget = true, .removed = {"Secret a/b"}, .kept = {"Role c (it is of another)"}});
+  EXPECT_THAT(Events(), ElementsAre("Deleting", "Deleting"));
+  MutexLock lock(mu_);
+  EXPECT_EQ(GetString(last_event_, {"message"}), "Kept Role c (it is of another)");
+  const Json about = {{"apiVersion", "operator.cluster.x-k8s.io/v1alpha2"},
+                      {"kind", "InfrastructureProvider"},
+                      {"name", "aws"},
+                      {"namespace", "aws-system"},
+                      {"uid", "u"},
+                      {"resourceVersion", "1"}};
+  EXPECT_EQ(last_event_["involvedObject"], about);
+}
+
 // The words of a rollout are written once a second; what was restored meanwhile is told.
 TEST_F(ReporterTest, WordsWaitAndDeedsAreTold) {
   auto rolling = [&](const std::string& words) {
@@ -190,6 +228,60 @@ TEST_F(ReporterTest, WordsWaitAndDeedsAreTold) {
   clock_.Advance(Millis(600));
   Report(Begin(), rolling("1 of 2"));
   EXPECT_THAT(Said("Ready"), HasSubstr("1 of 2"));
+}
+
+// F6: what time alone found had no event; also where the status can't say it yet, and once then.
+TEST_F(ReporterTest, WhatAResyncFindsIsCounted) {
+  WaitsForEvents();
+  BeginByTime();
+  Report(Begin(), Waiting("ConfigMapNotFound"));
+  EXPECT_TRUE(Counted(0)) << "it found nothing";
+  queue_.Done(key_);
+  BeginByTime();
+  AnswerWith(409);
+  Report(Begin(), Waiting("SecretNotFound"));
+  EXPECT_TRUE(Counted(1));
+  queue_.Done(key_);
+  BeginByTime();
+  AnswerWith(200);
+  Report(Begin(), Waiting("SecretNotFound"));
+  EXPECT_TRUE(Counted(1)) << "found before";
+  queue_.Done(key_);
+  BeginByTime();
+  Done restored = Waiting("MissingVariables");
+  restored.restored = {"spec.replicas of it was changed"};
+  queue_.Add(key_);  // the event of what it restored itself
+  Report(Begin(), restored);
+  EXPECT_TRUE(Counted(2)) << "once for a pass";
+}
+
+// F6: the watch shows what is new a moment before its event is queued.
+TEST_F(ReporterTest, AnEventThatComesWhileThePassRunsWasNotLost) {
+  WaitsForEvents();
+  BeginByTime();
+  queue_.Add(key_);
+  Report(Begin(), Waiting("SecretNotFound"));
+  EXPECT_TRUE(Counted(0));
+}
+
+// F6: words that waited for their second are due; what comes up beside them isn't found by a resync.
+TEST_F(ReporterTest, APassForPostponedWordsIsNoResync) {
+  WaitsForEvents();
+  Done words = Waiting("ConfigMapNotFound");
+  words.hold->message = "other";
+  EXPECT_LE(*Report(Begin(), words).again_after, Seconds(1));
+  BeginByTime();
+  Report(Begin(), Waiting("SecretNotFound"));
+  EXPECT_TRUE(Counted(0));
+}
+
+// F6, F7: a pass that threw has found nothing, whatever the pass before it was.
+TEST_F(ReporterTest, AnExceptionIsNoLostEvent) {
+  WaitsForEvents();
+  BeginByTime();
+  Report(Begin(), Waiting("ConfigMapNotFound"));
+  ASSERT_TRUE(reporter_->ReportThrown(ctx_, key_, "vector::at").ok());
+  EXPECT_TRUE(Counted(0));
 }
 
 // F1, F7: an exception was a line in the log alone.

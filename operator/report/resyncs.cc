@@ -1,5 +1,7 @@
 #include "operator/report/resyncs.h"
 
+#include <utility>
+
 #include "api/reasons.h"
 
 namespace capi::ops {
@@ -15,10 +17,9 @@ void Resyncs::Next(const std::string& key, bool resync) {
   passes_[key].next = resync;
 }
 
-bool Resyncs::Resyncing(const std::string& key) const {
+bool Resyncs::Found(const std::string& key) {
   MutexLock lock(mu_);
-  auto pass = passes_.find(key);
-  return pass != passes_.end() && pass->second.resync;
+  return std::exchange(passes_[key].resync, false);
 }
 
 void Resyncs::Forget(const std::string& key) {

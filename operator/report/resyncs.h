@@ -17,15 +17,15 @@ class Resyncs {
   void Begin(const std::string& key, bool by_time);
   // Whether the next one is a resync if nothing wakes the provider before. Each pass has to say it anew.
   void Next(const std::string& key, bool resync);
-  // Whether the pass under way is one.
-  bool Resyncing(const std::string& key) const;
+  // Whether the pass under way is one, and nothing was found by it yet: it counts once.
+  bool Found(const std::string& key);
   void Forget(const std::string& key);
 
  private:
   struct Pass {
     bool resync = false, next = false;
   };
-  mutable Mutex mu_;
+  Mutex mu_;
   std::map<std::string, Pass> passes_ CAPI_GUARDED_BY(mu_);
 };
 

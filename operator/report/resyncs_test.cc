@@ -23,11 +23,12 @@ TEST(Resyncs, AreBegunByTimeAloneWithNothingDue) {
     Resyncs resyncs;
     resyncs.Begin("a", false);
     resyncs.Next("a", c.next);
-    EXPECT_FALSE(resyncs.Resyncing("a"));
+    EXPECT_FALSE(resyncs.Found("a"));
     resyncs.Begin("a", c.by_time);
-    EXPECT_EQ(resyncs.Resyncing("a"), c.resync);
+    EXPECT_EQ(resyncs.Found("a"), c.resync);
+    EXPECT_FALSE(resyncs.Found("a")) << "once";
     resyncs.Begin("a", true);
-    EXPECT_FALSE(resyncs.Resyncing("a")) << "a pass that ended without a word";
+    EXPECT_FALSE(resyncs.Found("a")) << "a pass that ended without a word";
   }
 }
 
@@ -36,7 +37,7 @@ TEST(Resyncs, OfWhatIsGoneAreForgotten) {
   resyncs.Next("a", true);
   resyncs.Forget("a");
   resyncs.Begin("a", true);
-  EXPECT_FALSE(resyncs.Resyncing("a"));
+  EXPECT_FALSE(resyncs.Found("a"));
 }
 
 TEST(Turned, ByMoreThanWords) {

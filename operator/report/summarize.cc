@@ -224,12 +224,12 @@ void ReportMigration(Conditions& conditions, const Observation& o, const Fleet& 
   }
   std::string what = "Objects of " + JoinNames(names, 3) + " may be stored at older versions";
   if (objects > 0) what += fmt::format(", {} are written anew", objects);
-  if (error != nullptr) {
+  if (AppliesAtZero(o)) {  // whatever the last try said: there is none at zero (P3)
+    conditions.Set(condition::kStorageMigrated, "False", reason::kMigratingStorage,
+                   what + ": they are migrated when the provider's workloads run again");
+  } else if (error != nullptr) {
     conditions.Set(condition::kStorageMigrated, "False", reason::kStorageMigrationFailed,
                    what + "; the provider works, and it is tried again: " + error->message);
-  } else if (o.provider.spec.paused) {
-    conditions.Set(condition::kStorageMigrated, "False", reason::kMigratingStorage,
-                   what + ": they are migrated when the provider is unpaused");
   } else {
     conditions.Set(condition::kStorageMigrated, "False", reason::kMigratingStorage, what);
   }

@@ -387,6 +387,12 @@ TEST(Summarize, MigrationIsToldOfFromItsBeginningToItsEnd) {
   o.fleet.unmigrated[0].migration.error = Error{Code::kInternal, "no endpoints", {}};
   EXPECT_EQ(Get(Summarize(o, Done{}), "StorageMigrated")->reason, "StorageMigrationFailed");
   EXPECT_THAT(Get(Summarize(o, Done{}), "StorageMigrated")->message, HasSubstr("no endpoints"));
+  Observation at_zero = o;
+  at_zero.provider.spec.paused = true;
+  EXPECT_EQ(Get(Summarize(at_zero, Done{}), "StorageMigrated")->reason, "MigratingStorage");
+  EXPECT_THAT(Get(Summarize(at_zero, Done{}), "StorageMigrated")->message,
+              ::testing::EndsWith("they are migrated when the provider's workloads run again"))
+      << "P3: it isn't tried at zero";
   o.fleet.unmigrated.clear();
   EXPECT_EQ(StatusOf(Summarize(o, Done{}), "StorageMigrated"), "True");
 }

@@ -349,7 +349,7 @@ Done Installer::Prune(const Context& ctx, const Observation& o) {
     if (change.action == kube::Change::Action::kUnchanged && !change.error.empty()) {
       done.kept.push_back(fmt::format("{} ({})", change.id.ToString(), change.error));
     }
-    if (change.action == kube::Change::Action::kDeleted) done.removed.push_back(change.id.ToString());
+    if (change.asked) done.removed.push_back(change.id.ToString());
   }
   done.inventory = inventory;
   if (!removed.ok()) done.hold = NotAccepted(reason::kOldComponentsDeletionError, removed.error());
