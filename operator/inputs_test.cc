@@ -2,10 +2,29 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <map>
+
+#include "base/files.h"
 
 namespace capi::ops {
 namespace {
+
+// I2: the file's registry; without a file that of this program is all there is.
+TEST(LoadSettings, AFileMayBeMissingButHasToBeRead) {
+  const std::string folder = testing::TempDir(), file = folder + "/inputs_test.yaml";
+  ASSERT_TRUE(WriteFile(file, "images: {all: {repository: mirror.example.org}}\n").ok());
+  const char* none[] = {nullptr};
+  auto load = [&](const std::string& path) { return LoadSettings({.clusterctl_config = path}, none); };
+  auto missing = load(file + ".missing"), there = load(file), unreadable = load(folder);
+  std::remove(file.c_str());
+  ASSERT_TRUE(missing.ok());
+  EXPECT_EQ(missing->Digest(), Settings{}.Digest());
+  ASSERT_TRUE(there.ok()) << there.error().message;
+  EXPECT_NE(there->Digest(), missing->Digest());
+  ASSERT_FALSE(unreadable.ok());
+  EXPECT_EQ(unreadable.code(), Code::kInvalidArgument);
+}
 
 // F8: releases come through the proxy of the environment, as everything that Go programs fetch.
 TEST(SourcesFrom, TheEnvironmentNamesTokenAndProxies) {

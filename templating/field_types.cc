@@ -214,19 +214,6 @@ class Check {
 
 }  // namespace
 
-std::string FieldName(const std::vector<std::string>& path) {
-  std::string out;
-  for (const std::string& step : path) {
-    bool index = step.find_first_not_of("0123456789") == std::string::npos;
-    if (index) {
-      out += "[" + step + "]";
-    } else {
-      out += (out.empty() ? "" : ".") + step;
-    }
-  }
-  return out;
-}
-
 std::vector<WrongType> FindWrongTypes(const Json& object, size_t most) {
   Check check(object, most);
   check.Fields("", kMetadata);

@@ -16,9 +16,6 @@ struct WrongType {
   std::string_view is, wanted;    // "a boolean", "a text"
 };
 
-// "spec.template.spec.containers[0].env[1].value"
-std::string FieldName(const std::vector<std::string>& path);
-
 // The first `most`, in order of the table; empty for an object of a kind that it doesn't have but for metadata, which
 // all have. Null counts as unset. What isn't in the table (quantities, ports by name or number, custom resources) is
 // never wrong.

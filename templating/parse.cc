@@ -14,8 +14,8 @@ namespace {
 
 using Steps = YamlPath;
 
-// Of a document: a variable's is among the first, or its neighbours are just as wrong.
-constexpr size_t kMostWrongTypes = 20;
+// A variable's is among the first of an object, or its neighbours are just as wrong.
+constexpr size_t kMostOfObject = 20, kMostOfDocument = 1'000;
 
 Error Invalid(std::string message) {
   return Error{Code::kInvalidArgument, "failed to parse yaml: " + std::move(message), {}};
@@ -118,15 +118,16 @@ class ObjectParser {
     Steps field = path;
     field.insert(field.end(), defect.field.begin(), defect.field.end());
     auto found = Look({&field, 1});
-    auto variables = found[0] ? VariablesOf(found[0]->value) : std::vector<std::string>();
+    auto variables = VariablesOf(found[0]);
     if (!variables.empty()) message += fmt::format(" once the value of {} is filled in", ListVariables(variables));
     return Invalid(std::move(message));
   }
 
   // Keeps what is wrong until the end of the document: one look into its text then tells whose fault it is.
   void SuspectTypes(const Json& object, const ObjectPlace& place, const Steps& path) {
-    if (suspects_.size() >= kMostWrongTypes) return;
-    for (WrongType& wrong : FindWrongTypes(object, kMostWrongTypes - suspects_.size())) {
+    const size_t most = std::min(kMostOfObject, kMostOfDocument - suspects_.size());
+    if (most == 0) return;
+    for (WrongType& wrong : FindWrongTypes(object, most)) {
       Suspect suspect{place, path, path.size(), wrong.is, wrong.wanted};
       suspect.path.insert(suspect.path.end(), wrong.path.begin(), wrong.path.end());
       suspects_.push_back(std::move(suspect));
@@ -140,7 +141,7 @@ class ObjectParser {
     for (const Suspect& suspect : suspects_) paths.push_back(suspect.path);
     auto found = Look(paths);
     for (size_t i = 0; i < found.size(); ++i) {
-      auto variables = found[i] ? VariablesOf(found[i]->value) : std::vector<std::string>();
+      auto variables = VariablesOf(found[i]);
       if (variables.empty()) continue;
       const Suspect& suspect = suspects_[i];
       return Invalid(fmt::format("the {}: the value of {} makes {} {}, and it has to be {}{}", Describe(suspect.place),
@@ -150,15 +151,20 @@ class ObjectParser {
     return Ok();
   }
 
-  // A key that a variable made is its value (I7).
+  // "spec.template.spec.containers[0].env[1].value"; "*" for a key that a variable made: it is its value (I7).
   std::string FieldOf(const Suspect& suspect, const YamlField& field) const {
-    Steps shown;
+    std::string out;
     for (size_t i = suspect.object_depth; i < suspect.path.size(); ++i) {
       const YamlExtent& key = field.keys[i];
-      bool made = HasVariable(substituted_.segments, key.begin, key.end);
-      shown.push_back(made ? "*" : suspect.path[i]);
+      const std::string& step = suspect.path[i];
+      if (key.begin == key.end) {  // an item of a list
+        out += "[" + step + "]";
+        continue;
+      }
+      if (!out.empty()) out += ".";
+      out += HasVariable(substituted_.segments, key.begin, key.end) ? "*" : step.empty() ? "\"\"" : step;
     }
-    return FieldName(shown);
+    return out;
   }
 
   std::string Describe(const ObjectPlace& place) const {
@@ -172,14 +178,16 @@ class ObjectParser {
     auto move = [&](YamlExtent& extent) { extent = {extent.begin + begin_, extent.end + begin_}; };
     for (auto& field : found) {
       if (!field) continue;
-      move(field->value);
+      move(field->type_from);
       for (YamlExtent& key : field->keys) move(key);
     }
     return found;
   }
 
-  std::vector<std::string> VariablesOf(YamlExtent extent) const {
-    return VariablesIn(extent, substituted_.text, substituted_.segments);
+  // Those that made the field's value what it is.
+  std::vector<std::string> VariablesOf(const std::optional<YamlField>& field) const {
+    if (!field) return {};
+    return VariablesIn(field->type_from, substituted_.text, substituted_.segments);
   }
 
   const Source& source_;

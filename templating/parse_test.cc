@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <span>
 
 namespace capi::templating {
 namespace {
@@ -90,6 +91,7 @@ TEST(ParseObjects, BadInputHasAClearErrorAndAPlace) {
       {map + "---\nkind: Secret\nmetadata: {name: x}\n", "", {}, "the document on line 6 has no apiVersion"},
       {map + "---\napiVersion: v1\nkind: Secret\n", "", {}, "the document on line 6 has no name"},
       {"a: b: c\n", "", {}, "line 1, column 5: mapping values are not allowed in this context"},
+      {"\xC3\xA9: b: c\n", "", {}, "line 1, column 5: mapping values"},
       // A value with newlines shifts what comes after it; the place doesn't move.
       {"x: ${A}\ny: ok\nz: b: c\n", "", {{"A", "\n  p: 1\n  q: 2"}}, "line 3, column 5: mapping values"},
       {map, "a: 1\nb: c: d\n", {}, "line 2, column 5 of the additional manifests: mapping values"},
@@ -97,37 +99,66 @@ TEST(ParseObjects, BadInputHasAClearErrorAndAPlace) {
       {map, "kind: List\nitems: 1\n", {}, "line 1 of the additional manifests is a List whose items are no list"},
       {"kind: List\nitems: [{kind: x}]\n", "", {}, "item 1 of the List on line 1 has no apiVersion"},
       {"kind: List\nitems: []\n", "", {}, "there is no object in it"},
+      {"apiVersion: x.io/v1\nkind: AllowList\n", "", {}, "the document on line 1 has no name"},
+      {"apiVersion: x.io/v1\nkind: Allowed\nitems: [x]\n", "", {}, "the document on line 1 has no name"},
       {map + "---\nkind: ${K}\nmetadata: {name: x}\n",
        "",
        {{"K", ""}},
        "the document on line 6 has no kind once the value of K is filled in"},
+      {"apiVersion: ${A}\nkind: ${K}\nmetadata: {name: x}\n",
+       "",
+       {{"A", "v1"}, {"K", ""}},
+       "the document on line 1 has no kind once the value of K is filled in"},
       {"apiVersion: v1\nkind: Secret\nmetadata:\n  name: ${N}\n",
        "",
        {{"N", "007"}},
        "the document on line 1 has no name once the value of N is filled in"},
+      {map + "---\nkind: ${K}\nmetadata: {name: x}\n",
+       "",
+       {{"K", "[a]"}},
+       "the document on line 6 has no kind once the value of K is filled in"},
+      {"- ${N}\n", "", {{"N", "x"}}, "the document on line 1 is no map"},
+      {"apiVersion: v1\nkind: Secret\nmetadata: [name, \"${N}\"]\n",
+       "",
+       {{"N", "x"}},
+       "the document on line 1 has metadata that is no map"},
   };
   for (const auto& c : cases) {
     auto objects = Parse(c.components, c.additional, c.values);
     ASSERT_FALSE(objects.ok()) << c.message;
     EXPECT_EQ(objects.error().code, Code::kInvalidArgument);
     EXPECT_THAT(objects.error().message, HasSubstr(c.message));
+    EXPECT_EQ(objects.error().message.ends_with("is filled in"), c.message.ends_with("is filled in")) << c.message;
   }
 }
 
-// F2: what a value makes of a field is refused with the variable's name, as the real command refuses it.
-TEST(ParseObjects, AValueThatChangesAFieldsTypeIsRefused) {
-  const std::string deployment =
+struct TypeCase {
+  std::string components;
+  Values values;
+  std::string_view message;  // "" where it is fine
+};
+
+void ExpectTypes(std::span<const TypeCase> cases) {
+  for (const TypeCase& c : cases) {
+    auto parsed = Parse(c.components, "", c.values);
+    EXPECT_EQ(parsed.ok(), c.message.empty()) << (parsed.ok() ? c.message : parsed.error().message);
+    if (!parsed.ok()) EXPECT_THAT(parsed.error().message, HasSubstr(c.message));
+  }
+}
+
+const std::string& Deployment() {
+  static const std::string kText =
       "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: d\n  labels: {a: ${LABEL:=b}}\nspec:\n"
       "  replicas: ${REPLICAS:=1}\n  template:\n    spec:\n      containers:\n      - name: manager\n"
       "        args: [--x, \"--y=${Y:=1}\", ${ARG:=--z}]\n        env:\n        - name: A\n          value: "
       "${VALUE:=v}\n";
-  const std::string field = "spec.template.spec.containers[0].env[0].value";
-  struct Case {
-    std::string components;
-    Values values;
-    std::string_view message;  // "" where it is fine
-  };
-  const Case cases[] = {
+  return kText;
+}
+
+// F2: what a value makes of a field is refused with the variable's name, as the real command refuses it.
+TEST(ParseObjects, AValueThatChangesAFieldsTypeIsRefused) {
+  const std::string& deployment = Deployment();
+  const TypeCase cases[] = {
       {deployment, {}, ""},
       {deployment, {{"VALUE", "text"}, {"Y", "true"}, {"REPLICAS", "3"}}, ""},
       {deployment, {{"VALUE", "'true'"}, {"ARG", "'5'"}}, ""},
@@ -153,7 +184,15 @@ TEST(ParseObjects, AValueThatChangesAFieldsTypeIsRefused) {
       {"{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {type: ${P}}}\n",
        {{"P", "5"}},
        "the value of P makes spec.type a number"},
-      // Only what a variable made is its fault, also on one line.
+  };
+  ExpectTypes(cases);
+  EXPECT_TRUE(Parse(deployment, "", {{"VALUE", "5"}}, false).ok());
+}
+
+// F2
+TEST(ParseObjects, OnlyWhatAVariableMadeIsItsFault) {
+  const std::string& deployment = Deployment();
+  const TypeCase cases[] = {
       {"{apiVersion: v1, kind: Service, metadata: {name: s, labels: {port: 8080, host: ${HOST:=h}}}}\n", {}, ""},
       {"{apiVersion: v1, kind: Service, metadata: {name: ${N:=s}, labels: {port: 8080, \"${N:=s}\": \"${N:=s}\"}}}\n",
        {},
@@ -164,16 +203,47 @@ TEST(ParseObjects, AValueThatChangesAFieldsTypeIsRefused) {
       {"x: &l ${PORT}\napiVersion: v1\nkind: Service\nmetadata: {name: s, labels: {a: *l}}\n",
        {{"PORT", "8080"}},
        "the value of PORT makes metadata.labels.a a number"},
+      {"{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {type: ${P}${Q}${P}}}\n",
+       {{"P", "5"}, {"Q", "6"}},
+       "the value of P, Q makes spec.type a number"},
+      // A map or a list is the fault of what made it one, whatever is in it.
+      {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  config:\n    host: ${HOST:=h}\n    port: 1\n",
+       {},
+       ""},
+      {"{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: {host: ${HOST:=h}}, b: [\"${HOST:=h}\"]}}\n",
+       {},
+       ""},
+      {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  a:\n  - ${HOST:=h}\n  b:\n    ${HOST:=h}: x\n",
+       {},
+       ""},
+      {deployment, {{"ARG", "--z: a"}}, "value of ARG makes spec.template.spec.containers[0].args[2] a map"},
+      {deployment, {{"ARG", "[--z]"}}, "value of ARG makes spec.template.spec.containers[0].args[2] a list"},
+      {"apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\n  labels:\n    a: &x ${P}\n",
+       {{"P", "{b: c}"}},
+       "value of P makes metadata.labels.a a map"},
+      {"apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec:\n  template:\n    spec:\n      containers:\n"
+       "      - name: m\n        args:\n        - --host=${HOST}\n",
+       {{"HOST", "h: 1"}},
+       "value of HOST makes spec.template.spec.containers[0].args[0] a map"},
+      // Keys are shown as they are, however much they look like an item's place.
+      {"apiVersion: v1\nkind: Service\nmetadata: {name: s, labels: {8080: ${P}}}\n",
+       {{"P", "1"}},
+       "makes metadata.labels.8080 a number"},
+      {"apiVersion: v1\nkind: Service\nmetadata: {name: s, labels: {'': ${P}}}\n",
+       {{"P", "1"}},
+       "makes metadata.labels.\"\" a number"},
+      // However much the release itself has wrong in an object before it.
+      {"kind: List\nitems:\n- {apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {a: 0, b: 1, c: 2, d: 3, "
+       "e: 4, f: 5, g: 6, h: 7, i: 8, j: 9, k: 10, l: 11, m: 12, n: 13, o: 14, p: 15, q: 16, r: 17, s: 18, t: 19, u: "
+       "20}}\n"
+       "- {apiVersion: v1, kind: Secret, metadata: {name: t}, stringData: {a: ${P}}}\n",
+       {{"P", "5"}},
+       "item 2 of the List on line 1: the value of P makes stringData.a a number"},
       // Custom resources, and what the release itself has wrong, are the API server's to judge.
       {"apiVersion: x.io/v1\nkind: Deployment\nmetadata: {name: s}\nspec: {replicas: ${P}}\n", {{"P", "x"}}, ""},
       {"apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ntype: ${P}\nstringData:\n  a: 5\n", {{"P", "x"}}, ""},
   };
-  for (const Case& c : cases) {
-    auto parsed = Parse(c.components, "", c.values);
-    EXPECT_EQ(parsed.ok(), c.message.empty()) << (parsed.ok() ? c.message : parsed.error().message);
-    if (!parsed.ok()) EXPECT_THAT(parsed.error().message, HasSubstr(c.message));
-  }
-  EXPECT_TRUE(Parse(deployment, "", {{"VALUE", "5"}}, false).ok());
+  ExpectTypes(cases);
 }
 
 // I7: what a value does to the YAML is said without the value.

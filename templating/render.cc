@@ -167,7 +167,7 @@ class Rendering {
   // Patches may change anything but by what the objects are found again, and who they are.
   Status Patch() {
     if (input_.spec == nullptr || (input_.spec->patches.empty() && input_.spec->manifest_patches.empty())) return Ok();
-    TRY(ApplyPatches(out_.objects, *input_.spec, out_.warnings));
+    TRY(ApplyPatches(out_.objects, *input_.spec, input_.limits.memory, out_.warnings));
     auto made = std::find_if(out_.objects.begin(), out_.objects.end(), kube::IsNamespace);
     if (!input_.keep_namespace_object && made != out_.objects.end()) {
       return Invalid(

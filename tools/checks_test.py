@@ -65,6 +65,23 @@ class Layers(Tree):
         self.write("kube/client/b.cc", "#include <openssl/ssl.h>\n")
         self.expect_fail("check_layers", "kube/client/README.md doesn't name OpenSSL")
 
+    def test_a_library_that_nobody_wraps_fails(self):
+        for header in ("git2.h", "archive.h", "yaml-cpp/yaml.h", "sys/quota.h"):
+            with self.subTest(header):
+                self.write("base/b.cc", f"#include <{header}>\n")
+                self.expect_fail("check_layers", f"base/b.cc:1: <{header}> belongs to no library that tools/check_layers knows")
+
+    def test_tests_look_across_where_one_readme_speaks_for_both_folders(self):
+        self.write("kube/cache/d.h", HEADER)
+        self.write("kube/client/a_test.cc", '#include "kube/cache/d.h"\n')
+        self.expect_fail("check_layers", "kube/client/README.md doesn't name kube/cache")
+        self.write("kube/README.md", "A library; each folder says what it may use.\n")
+        self.expect_fail("check_layers", "kube/client/README.md doesn't name kube/cache")
+        self.write("kube/README.md", "A library.\nMay use: base\n")
+        self.expect_pass("check_layers")
+        os.rename(os.path.join(self.folder, "kube/client/a_test.cc"), os.path.join(self.folder, "kube/client/a.cc"))
+        self.expect_fail("check_layers", "kube/client/README.md doesn't name kube/cache")
+
     def test_googletest_is_for_tests(self):
         self.write("base/a_test.cc", "#include <gtest/gtest.h>\n")
         self.expect_pass("check_layers")

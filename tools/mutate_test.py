@@ -247,11 +247,12 @@ class Equivalent(unittest.TestCase):
 
 
 class Targets(unittest.TestCase):
-    def test_what_has_unit_tests_in_operator_takes_part_or_says_why_not(self):
+    def test_what_has_unit_tests_takes_part_or_says_why_not(self):
         root = os.path.dirname(TOOLS)
         tested = {
             os.path.relpath(path, root).removesuffix("_test.cc") + ".cc"
-            for path in glob.glob(os.path.join(root, "operator", "**", "*_test.cc"), recursive=True)
+            for folder in ("operator", "templating")
+            for path in glob.glob(os.path.join(root, folder, "**", "*_test.cc"), recursive=True)
         }
         tested = {file for file in tested if os.path.exists(os.path.join(root, file))}
         self.assertGreater(len(tested), 20)
@@ -281,6 +282,18 @@ class Commands(unittest.TestCase):
     def test_what_the_tools_say_is_one_line(self):
         self.assertEqual(bench.first_error("a.cc:1:2: error: no match\nnote: x\n"), "no match")
         self.assertEqual(bench.first_error("ld.lld: error: undefined symbol: f()\n"), "undefined symbol: f()")
+
+
+class Filters(WithTree):
+    """Where none of the asked tests is in the program it fails, and every change would look as if a test had noticed it."""
+
+    def test_tests_beside_a_file_are_asked_first_if_the_program_has_them(self):
+        self.write("a/x_test.cc", "TEST(X, A) {\n}\nTEST_F(OfAnother, B) {\n}\n")
+        self.write("a/y_test.cc", "TEST(OfAnother, C) {\n}\n")
+        program = bench.Program("", "", 9, {"X.A": 1, "Z.A": 1, "Z.Slow": bench.SLOW + 1})
+        place = bench.Bench(self.folder, "release", self.folder)
+        self.assertEqual(list(place._filters("a/x.cc", program)), [("X.*", 1), ("*-Z.Slow", 9)])
+        self.assertEqual(list(place._filters("a/y.cc", program)), [("*-Z.Slow", 9)])
 
 
 # Compiles by copying and links by writing a program that looks into the last object for what its one test notices.

@@ -17,8 +17,8 @@ inline Length TestLength() {
   return IsSet("CAPI_TEST_FULL") ? Length::kFull : Length::kNormal;
 }
 
-// Of what CI runs at full length, each commit of a branch has one part of four, the next commit the next (.ci/run). All
-// of it where CAPI_TEST_PART isn't set: then there is one part, 0.
+// Of what is of full length, CI runs one part of four with each commit, the one that the commit's id chooses (.ci/run).
+// All of it where CAPI_TEST_PART isn't set: then there is one part, 0.
 struct Part {
   int which = 0, of = 1;
 };

@@ -10,7 +10,7 @@
 namespace capi {
 namespace {
 
-using Paths = std::vector<size_t>;  // by their index
+using Paths = std::span<const size_t>;  // by their index, in the order of their steps
 
 // As a key of the JSON object; none for what can't be one, and for the merge key, whose members are elsewhere.
 std::optional<std::string> KeyOf(const yaml_event_t& event) {
@@ -24,9 +24,9 @@ std::optional<std::string> KeyOf(const yaml_event_t& event) {
 
 // A map or list that is still open.
 struct Frame {
-  bool map = false, flow = false, expects_key = false;
+  bool map = false, expects_key = false;
   size_t items = 0;  // of a list, so far
-  size_t begin = 0;
+  YamlExtent type_from;
   Paths ends;    // paths that end at it
   Paths inside;  // paths that lead further in
   Paths at_key;  // those of them that take the key at hand
@@ -37,8 +37,11 @@ struct Frame {
 // Thread-compatible.
 class FieldFinder {
  public:
-  explicit FieldFinder(std::span<const YamlPath> paths) : paths_(paths), found_(paths.size()), keys_(paths.size()) {
+  explicit FieldFinder(std::span<const YamlPath> paths)
+      : paths_(paths), sorted_(paths.size()), found_(paths.size()), keys_(paths.size()) {
     for (size_t i = 0; i < paths.size(); ++i) keys_[i].resize(paths[i].size());
+    std::iota(sorted_.begin(), sorted_.end(), 0);
+    std::sort(sorted_.begin(), sorted_.end(), [&](size_t a, size_t b) { return paths[a] < paths[b]; });
   }
 
   // False where there is nothing to follow any more.
@@ -55,7 +58,7 @@ class FieldFinder {
         return OnStart(event, true, start.style == YAML_FLOW_MAPPING_STYLE, start.anchor);
       }
       case YAML_SEQUENCE_END_EVENT:
-      case YAML_MAPPING_END_EVENT: OnEnd(event); return true;
+      case YAML_MAPPING_END_EVENT: OnEnd(); return true;
       case YAML_STREAM_START_EVENT:
       case YAML_DOCUMENT_START_EVENT: return true;
       default: return false;
@@ -84,22 +87,26 @@ class FieldFinder {
 
   bool OnStart(const yaml_event_t& event, bool map, bool flow, const yaml_char_t* anchor) {
     if (ExpectsKey()) return false;  // no JSON has such keys
-    Frame frame{.map = map, .flow = flow, .expects_key = map, .begin = event.start_mark.index};
+    Frame frame{.map = map, .expects_key = map};
+    const size_t begin = event.start_mark.index, behind = event.end_mark.index;
+    if (flow && begin < behind) {
+      frame.type_from = {behind - 1, behind};
+    } else if (!map) {
+      frame.type_from = {begin, begin + 1};
+    }  // else it comes with the first key: of a block map, and of the map of one that a list has without brackets
     frame.anchor = yaml::View(anchor);
-    frame.inside = Reached();
-    frame.ends = EndingHere(frame.inside);
-    std::erase_if(frame.inside, [&](size_t path) { return paths_[path].size() <= stack_.size(); });
+    Paths reached = Reached();
+    frame.ends = EndingHere(reached);
+    frame.inside = reached.subspan(frame.ends.size());
     stack_.push_back(std::move(frame));
     return true;
   }
 
-  // A block ends where the next thing begins.
-  void OnEnd(const yaml_event_t& event) {
+  void OnEnd() {
     Frame frame = std::move(stack_.back());
     stack_.pop_back();
-    YamlExtent extent{frame.begin, frame.flow ? event.end_mark.index : event.start_mark.index};
-    if (!frame.anchor.empty()) anchors_[frame.anchor] = extent;
-    Set(frame.ends, extent);
+    if (!frame.anchor.empty()) anchors_[frame.anchor] = frame.type_from;
+    Set(frame.ends, frame.type_from);
   }
 
   bool ExpectsKey() const { return !stack_.empty() && stack_.back().expects_key; }
@@ -107,45 +114,39 @@ class FieldFinder {
   void OnKey(const std::optional<std::string>& key, YamlExtent extent) {
     Frame& frame = stack_.back();
     frame.expects_key = false;
-    frame.at_key.clear();
-    if (!key) return;
-    size_t step = stack_.size() - 1;
-    for (size_t path : frame.inside) {
-      if (paths_[path][step] != *key) continue;
-      keys_[path][step] = extent;
-      frame.at_key.push_back(path);
-    }
+    if (frame.type_from.end == 0) frame.type_from = {extent.end, extent.end + 1};
+    frame.at_key = key ? Taking(*key, extent) : Paths();
+  }
+
+  // The paths of the innermost map or list whose next step this is: they stand side by side.
+  Paths Taking(const std::string& step, YamlExtent key) {
+    const size_t at = stack_.size() - 1;
+    auto step_of = [&](size_t path) -> const std::string& { return paths_[path][at]; };
+    auto found = std::ranges::equal_range(stack_.back().inside, step, {}, step_of);
+    for (size_t path : found) keys_[path][at] = key;
+    return Paths(found.begin(), found.end());
   }
 
   // The paths that lead to the value at hand, or through it.
   Paths Reached() {
-    if (stack_.empty()) {
-      Paths all(paths_.size());
-      std::iota(all.begin(), all.end(), 0);
-      return all;
-    }
+    if (stack_.empty()) return sorted_;
     Frame& frame = stack_.back();
-    if (frame.map) {
-      frame.expects_key = true;
-      return std::move(frame.at_key);
+    if (!frame.map) {
+      size_t item = frame.items++;
+      return frame.inside.empty() ? Paths() : Taking(std::to_string(item), {});
     }
-    Paths out;
-    size_t item = frame.items++;
-    if (frame.inside.empty()) return out;
-    std::string index = std::to_string(item);
-    for (size_t path : frame.inside) {
-      if (paths_[path][stack_.size() - 1] == index) out.push_back(path);
-    }
-    return out;
+    frame.expects_key = true;
+    return frame.at_key;
   }
 
+  // The shortest come first.
   Paths EndingHere(Paths reached) const {
-    std::erase_if(reached, [&](size_t path) { return paths_[path].size() != stack_.size(); });
-    return reached;
+    auto longer = std::ranges::find_if(reached, [&](size_t path) { return paths_[path].size() > stack_.size(); });
+    return Paths(reached.begin(), longer);
   }
 
-  void Set(const Paths& paths, YamlExtent extent) {
-    for (size_t path : paths) found_[path] = YamlField{extent, keys_[path]};
+  void Set(Paths paths, YamlExtent type_from) {
+    for (size_t path : paths) found_[path] = YamlField{type_from, keys_[path]};
   }
 
   // Characters to bytes, for all extents in one walk.
@@ -154,7 +155,7 @@ class FieldFinder {
     auto add = [&](YamlExtent& extent) { ends.insert(ends.end(), {&extent.begin, &extent.end}); };
     for (auto& field : found_) {
       if (!field) continue;
-      add(field->value);
+      add(field->type_from);
       for (YamlExtent& key : field->keys) add(key);
     }
     std::sort(ends.begin(), ends.end(), [](const size_t* a, const size_t* b) { return *a < *b; });
@@ -172,6 +173,7 @@ class FieldFinder {
   }
 
   std::span<const YamlPath> paths_;
+  std::vector<size_t> sorted_;  // paths_, those first that others begin with
   std::vector<std::optional<YamlField>> found_;
   std::vector<std::vector<YamlExtent>> keys_;  // of each path, as far as it was followed last
   std::vector<Frame> stack_;

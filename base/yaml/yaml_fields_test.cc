@@ -21,22 +21,28 @@ TEST(YamlFields, AreFoundToTheByte) {
       "block:\n  - z\n\nyes: on\n"
       "base: &base {k: v}\nagain: *base\nmerged: {<<: *base}\n"
       "tagged: {!!merge <<: *base}\n"
-      "twice: 1\ntwice: 22\n--- \nafter: 1\n";
+      "spaced:\n  a : 1\n  b: 2\npairs: [a: b, c]\ntwice: 1\ntwice: 22\n--- \nafter: 1\n";
   struct Case {
     YamlPath path;
-    std::optional<std::string> value;
+    std::optional<std::string> type_from;
   };
   const Case cases[] = {
-      {{"a"}, "{b: x\xC3\xA9y, 'c d': [1, {e: two}]}"},
+      {{"a"}, "{"},
+      {{"a", "c d"}, "["},
+      {{}, ":"},
       {{"a", "b"}, "x\xC3\xA9y"},
       {{"a", "c d", "1", "e"}, "two"},
       {{"empty"}, ""},
       {{"list", "0", "p"}, "'q\n    r'"},
       {{"list", "1"}, "!!int\n  5"},
       {{"list", "2"}, std::nullopt},
-      {{"block"}, "- z\n\n"},
+      {{"block"}, "-"},
       {{"true"}, "on"},
-      {{"again"}, "&base {k: v}"},
+      {{"again"}, "{"},
+      {{"list"}, "-"},
+      {{"list", "0"}, ":"},
+      {{"spaced"}, " "},
+      {{"pairs", "0"}, ":"},
       {{"again", "k"}, std::nullopt},
       {{"merged", "k"}, std::nullopt},
       {{"merged", "<<"}, std::nullopt},
@@ -52,13 +58,30 @@ TEST(YamlFields, AreFoundToTheByte) {
   ASSERT_EQ(found.size(), paths.size());
   for (size_t i = 0; i < paths.size(); ++i) {
     SCOPED_TRACE(::testing::PrintToString(paths[i]));
-    ASSERT_EQ(found[i].has_value(), cases[i].value.has_value());
-    if (found[i]) EXPECT_EQ(Cut(kText, found[i]->value), *cases[i].value);
+    ASSERT_EQ(found[i].has_value(), cases[i].type_from.has_value());
+    if (found[i]) EXPECT_EQ(Cut(kText, found[i]->type_from), *cases[i].type_from);
   }
   std::vector<std::string> keys;
-  for (const YamlExtent& key : found[2]->keys) keys.push_back(Cut(kText, key));
+  for (const YamlExtent& key : found[4]->keys) keys.push_back(Cut(kText, key));
   EXPECT_THAT(keys, ElementsAre("a", "'c d'", "", "e"));
-  EXPECT_EQ(found[3]->value.begin, kText.find("empty:") + 6) << "behind its key";
+  EXPECT_EQ(found[5]->type_from.begin, kText.find("empty:") + 6) << "behind its key";
+}
+
+// Whatever a key that comes twice held before.
+TEST(YamlFields, OnlyItemsHaveEmptyKeys) {
+  constexpr std::string_view kText = "a: {0: x, '': y}\nb: {0: x}\nb: [x]\n";
+  const std::vector<YamlPath> paths = {{"a", "0"}, {"a", ""}, {"b", "0"}};
+  auto found = FindYamlFields(kText, paths);
+  std::vector<std::string> keys;
+  for (const auto& field : found) keys.push_back(Cut(kText, field.value().keys.at(1)));
+  EXPECT_THAT(keys, ElementsAre("0", "''", ""));
+}
+
+// Paths come in any order, and more than once.
+TEST(YamlFields, EachPathIsFollowed) {
+  const std::vector<YamlPath> paths = {{"b", "10"}, {"b"}, {"a"}, {"b", "9", "x"}, {"b", "9"}, {"b", "10"}, {"ab"}};
+  auto found = FindYamlFields("ab: 1\nb: [0, 1, 2, 3, 4, 5, 6, 7, 8, {x: y}, z]\na: 2\n", paths);
+  for (size_t i = 0; i < paths.size(); ++i) EXPECT_TRUE(found[i].has_value()) << i;
 }
 
 TEST(YamlFields, TextThatIsNoYamlIsReadUpToTheError) {

@@ -48,7 +48,7 @@ void CheckFields(std::string_view text, const Json& value) {
   }
   for (const auto& field : FindYamlFields(text, paths)) {
     if (!field) continue;
-    FUZZ_REQUIRE(field->value.begin <= field->value.end && field->value.end <= text.size());
+    FUZZ_REQUIRE(field->type_from.begin <= field->type_from.end && field->type_from.end <= text.size());
     for (const YamlExtent& key : field->keys) FUZZ_REQUIRE(key.begin <= key.end && key.end <= text.size());
   }
 }

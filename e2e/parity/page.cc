@@ -21,9 +21,9 @@ print is parsed, and compared object by object, in order.
 - a name: equal except for that exception; all exceptions are in the next table.
 
 This page is written by the test that fails when it is out of date, `e2e_parity_test`. `make test` compares the two on the
-tree's own small releases and on Cluster API's own four; `make test-full` does so on all of this page, and CI with every fourth
-commit. To write it, with the vendors'
-releases in `RELEASES_DIR`, after `tools/build release e2e_parity_test`:
+tree's own small releases and on Cluster API's own four; `make test-full` does so on all of this page. CI
+does that for about one commit in four: the commit's id chooses which part of `make test-full` runs. To write the page, with the
+vendors' releases in `RELEASES_DIR`, after `tools/build release e2e_parity_test`:
 
     CAPI_RELEASES=vendors CAPI_PARITY_WRITE=1 build/release/bin/e2e_parity_test
 

@@ -6,12 +6,9 @@ namespace capi::templating {
 
 Status PatchBudget::Add(size_t bytes) {
   added_ += bytes;
-  if (added_ > kMaxAdded) {
-    return Error{Code::kInvalidArgument,
-                 fmt::format("the patches add more than {} bytes to all objects together", kMaxAdded),
-                 {}};
-  }
-  return Work(bytes);
+  if (added_ <= room_) return Work(bytes);
+  return Error{
+      Code::kInvalidArgument, fmt::format("the patches add more than {} bytes to all objects together", room_), {}};
 }
 
 Status PatchBudget::Work(size_t bytes) {

@@ -2,6 +2,7 @@
 // what they match and what is in the objects is somebody else's to choose.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include "base/result.h"
@@ -14,6 +15,9 @@ class PatchBudget {
   static constexpr size_t kMaxAdded = 16u << 20;
   static constexpr size_t kMaxWork = 256u << 20;  // half a second
 
+  // `room`: bytes that the objects may still grow by; never more than kMaxAdded.
+  explicit PatchBudget(size_t room = kMaxAdded) : room_(std::min(room, kMaxAdded)) {}
+
   // `bytes` of memory, about, are put into an object. kInvalidArgument where that is too much.
   Status Add(size_t bytes);
 
@@ -21,6 +25,7 @@ class PatchBudget {
   Status Work(size_t bytes);
 
  private:
+  const size_t room_;
   size_t added_ = 0, work_ = 0;
 };
 

@@ -3,27 +3,55 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/json_memory.h"
 
+// The library's own patch copies a value two or three times on its way, which would be more memory than there may be,
+// and ends the process where a path goes into a text or a number.
 namespace capi::templating {
 namespace {
+
+using Pointer = Json::json_pointer;
 
 constexpr size_t kMaxDepth = 1'000;
 constexpr size_t kOperation = 1'000;  // what one costs beside its values, in bytes of work
 
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
 
-// The library takes it for granted that what a path goes into is a map or a list (and ends the process where it is
-// not). Throws as the library does where there is nothing at all.
-Status CheckParent(const Json& target, const Json& operation) {
-  std::string op = GetString(operation, {"op"});
-  if (op != "add" && op != "remove" && op != "copy") return Ok();
-  Json::json_pointer path(GetString(operation, {"path"}));
-  if (path.empty()) return Invalid(fmt::format("{} of a whole object", op));
-  const Json& parent = target.at(path.parent_pointer());
-  if (parent.is_structured() || (parent.is_null() && op != "remove")) return Ok();
-  return Invalid(fmt::format("{} {}: its parent is neither a map nor a list", op, path.to_string()));
+// A value; `value` is a part of the patch.
+struct Operation {
+  std::string op;
+  Pointer path;
+  Pointer from;                 // of move and copy
+  const Json* value = nullptr;  // of add, replace and test
+};
+
+Result<const Json*> MemberOf(const Json& operation, std::string_view op, std::string_view name) {
+  const Json* member = Find(operation, {name});
+  if (member == nullptr) return Invalid(fmt::format("operation \"{}\" has no \"{}\"", op, name));
+  return member;
+}
+
+// Throws where it is no path.
+Result<Pointer> PointerOf(const Json& operation, std::string_view op, std::string_view name) {
+  const Json* text = TRY(MemberOf(operation, op, name));
+  if (!text->is_string()) return Invalid(fmt::format("\"{}\" of operation \"{}\" is no text", name, op));
+  return Pointer(text->get_ref<const std::string&>());
+}
+
+Result<Operation> Read(const Json& json) {
+  Operation out;
+  out.op = GetString(json, {"op"});
+  const bool takes_from = out.op == "move" || out.op == "copy";
+  const bool takes_value = out.op == "add" || out.op == "replace" || out.op == "test";
+  if (!takes_from && !takes_value && out.op != "remove") {
+    return Invalid(fmt::format("\"{}\" is no operation of RFC 6902", out.op));
+  }
+  out.path = TRY(PointerOf(json, out.op, "path"));
+  if (takes_from) out.from = TRY(PointerOf(json, out.op, "from"));
+  if (takes_value) out.value = TRY(MemberOf(json, out.op, "value"));
+  return out;
 }
 
 size_t DepthOf(const Json& value) {
@@ -33,69 +61,119 @@ size_t DepthOf(const Json& value) {
   return depth;
 }
 
-Status CheckDepth(std::string_view op, std::string_view path, const Json& value) {
-  auto above = static_cast<size_t>(std::count(path.begin(), path.end(), '/'));
-  if (above + DepthOf(value) <= kMaxDepth) return Ok();
-  return Invalid(fmt::format("{} {}: nested deeper than {}", op, path, kMaxDepth));
+// An item of the list, or the place behind the last, which is "-" too.
+Result<size_t> IndexIn(const Json& list, std::string_view step) {
+  if (step == "-") return list.size();
+  size_t index = 0;
+  auto [end, error] = std::from_chars(step.data(), step.data() + step.size(), index);
+  bool number = error == std::errc() && end == step.data() + step.size() && (step[0] != '0' || step.size() == 1);
+  if (number && index <= list.size()) return index;
+  return Invalid(fmt::format("a list of {} has no place \"{}\"", list.size(), step));
 }
 
-// Items of the list that a path goes into: adding to it and removing from it moves them. (What else is done to an item
-// of so long a list may cost as much: there is no need for it.)
-size_t ItemsMoved(const Json& target, const Json& operation) {
-  Json::json_pointer path(GetString(operation, {"path"}));
-  if (path.empty()) return 0;
-  const Json& parent = target.at(path.parent_pointer());
-  return parent.is_array() ? parent.size() : 0;
-}
+// Carries out one operation. Copies can double an object with each, and nest it as fast: what they cost is charged
+// before they are made.
+class Patcher {
+ public:
+  // All of them must outlive it.
+  Patcher(Json& target, const Operation& operation, PatchBudget& budget)
+      : target_(target), o_(operation), budget_(budget) {}
 
-// Copies can double an object with each operation, and nest it as fast.
-Status Charge(const Json& target, const Json& operation, PatchBudget& budget) {
-  std::string op = GetString(operation, {"op"}), path = GetString(operation, {"path"});
-  const bool copies = op == "copy";
-  const Json* value =
-      copies ? &target.at(Json::json_pointer(GetString(operation, {"from"}))) : Find(operation, {"value"});
-  size_t bytes = value == nullptr ? 0 : MemoryOf(*value);
-  TRY(budget.Work(kOperation + path.size() + 2 * bytes + sizeof(Json) * ItemsMoved(target, operation)));
-  if (copies || op == "add" || op == "replace") TRY(budget.Add(bytes));
-  return value == nullptr ? Ok() : CheckDepth(op, path, *value);
-}
+  // Throws where a path leads to nothing.
+  Status Run() {
+    if (o_.op == "test") return Test();
+    if (o_.op == "replace") return Replace();
+    if (o_.op == "remove") return Remove();
+    if (o_.op == "move") return Move();
+    const Json& value = o_.op == "copy" ? target_.at(o_.from) : *o_.value;
+    TRY(budget_.Add(MemoryOf(value)));
+    return Put(value);
+  }
 
-void Run(Json& target, Json operation) {
-  Json list = Json::array();
-  list.push_back(std::move(operation));
-  target.patch_inplace(list);
-}
+ private:
+  Status Test() {
+    if (target_.at(o_.path) == *o_.value) return Ok();
+    return Invalid(fmt::format("test {}: it has another value", o_.path.to_string()));
+  }
 
-Status Apply(Json& target, const Json& operation, PatchBudget& budget) {
-  TRY(CheckParent(target, operation));
-  TRY(Charge(target, operation, budget));
-  Run(target, operation);
-  return Ok();
-}
+  Status Replace() {
+    TRY(budget_.Add(MemoryOf(*o_.value)));
+    TRY(CheckDepth(*o_.value));
+    target_.at(o_.path) = *o_.value;
+    return Ok();
+  }
 
-// In two steps, since what is taken out may change what the path goes into.
-Status Move(Json& target, const Json& operation, PatchBudget& budget) {
-  std::string from = GetString(operation, {"from"}), path = GetString(operation, {"path"});
-  if (path.starts_with(from + "/")) return Invalid(fmt::format("move {} into itself", from));
-  Json value = std::move(target.at(Json::json_pointer(from)));
-  TRY(Apply(target, {{"op", "remove"}, {"path", from}}, budget));
-  Json add = {{"op", "add"}, {"path", path}};
-  add["value"] = std::move(value);
-  TRY(CheckParent(target, add));
+  Status Remove() {
+    TRY(Take(o_.path));
+    return Ok();
+  }
+
   // What moves is in the object already.
-  TRY(budget.Work(kOperation + 4 * MemoryOf(add) + sizeof(Json) * ItemsMoved(target, add)));
-  TRY(CheckDepth("move", path, add["value"]));
-  Run(target, std::move(add));
-  return Ok();
-}
+  Status Move() {
+    std::string from = o_.from.to_string();
+    if (o_.path.to_string().starts_with(from + "/")) return Invalid(fmt::format("move {} into itself", from));
+    return Put(TRY(Take(o_.from)));
+  }
+
+  Result<Json> Take(const Pointer& path) {
+    Json& parent = *TRY(ParentOf(path));
+    Json& place = parent.at(Pointer() / path.back());
+    Json out = std::move(place);
+    if (parent.is_object()) {
+      parent.erase(path.back());
+    } else {
+      auto& items = parent.get_ref<Json::array_t&>();
+      items.erase(items.begin() + (&place - items.data()));
+    }
+    return out;
+  }
+
+  Status Put(Json value) {
+    TRY(budget_.Work(2 * MemoryOf(value)));
+    TRY(CheckDepth(value));
+    Json& parent = *TRY(ParentOf(o_.path));
+    if (!parent.is_array()) {
+      parent[o_.path.back()] = std::move(value);
+      return Ok();
+    }
+    auto index = static_cast<std::ptrdiff_t>(TRY(IndexIn(parent, o_.path.back())));
+    auto& items = parent.get_ref<Json::array_t&>();  // the library's insert() copies
+    items.insert(items.begin() + index, std::move(value));
+    return Ok();
+  }
+
+  // The map or list that a path goes into, or null, which becomes a map. Charges for the items of a list: adding one
+  // moves all behind it, and so does taking one out.
+  Result<Json*> ParentOf(const Pointer& path) {
+    if (path.empty()) return Invalid(fmt::format("{} of a whole object", o_.op));
+    Json& parent = target_.at(path.parent_pointer());
+    if (!parent.is_structured() && !parent.is_null()) {
+      return Invalid(fmt::format("{} {}: its parent is neither a map nor a list", o_.op, path.to_string()));
+    }
+    if (parent.is_array()) TRY(budget_.Work(sizeof(Json) * parent.size()));
+    return &parent;
+  }
+
+  Status CheckDepth(const Json& value) {
+    std::string path = o_.path.to_string();
+    auto above = static_cast<size_t>(std::count(path.begin(), path.end(), '/'));
+    if (above + DepthOf(value) <= kMaxDepth) return Ok();
+    return Invalid(fmt::format("{} {}: nested deeper than {}", o_.op, path, kMaxDepth));
+  }
+
+  Json& target_;
+  const Operation& o_;
+  PatchBudget& budget_;
+};
 
 }  // namespace
 
 Status JsonPatch(Json& target, const Json& operations, PatchBudget& budget) {
   try {
-    for (const Json& operation : operations) {
-      bool moves = GetString(operation, {"op"}) == "move";
-      TRY(moves ? Move(target, operation, budget) : Apply(target, operation, budget));
+    for (const Json& json : operations) {
+      TRY(budget.Work(kOperation + 2 * MemoryOf(json)));
+      const Operation operation = TRY(Read(json));
+      TRY(Patcher(target, operation, budget).Run());
     }
     return Ok();
   } catch (const Json::exception& e) {

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "base/yaml/yaml.h"
-#include "templating/patch/json_patch.h"
 
 namespace capi::templating {
 namespace {
@@ -15,11 +14,6 @@ Json Yaml(std::string_view text) { return ParseYaml(text).value(); }
 Status Merge(Json& target, const Json& patch) {
   PatchBudget budget;
   return MergePatch(target, patch, budget);
-}
-
-Status Operate(Json& target, const Json& operations) {
-  PatchBudget budget;
-  return JsonPatch(target, operations, budget);
 }
 
 TEST(MergePatch, ListsAreReplacedUnlessThePatchAsksForMore) {
@@ -87,54 +81,6 @@ TEST(MergePatch, WhatItCannotDoIsSaid) {
   }
 }
 
-// Each copy doubles the object, or nests it once more.
-TEST(JsonPatch, CopiesDontExplode) {
-  for (std::string_view path : {"/a/-", "/a/0"}) {
-    Json target = Yaml("{a: [[x, [y]]]}"), operations = Json::array();
-    for (int i = 0; i < 2000; ++i) operations.push_back({{"op", "copy"}, {"from", "/a"}, {"path", path}});
-    auto done = Operate(target, operations);
-    ASSERT_FALSE(done.ok());
-    EXPECT_EQ(done.error().message, "the patches add more than 16777216 bytes to all objects together");
-  }
-  Json text = {{"a", std::string(1u << 20, 'x')}}, copies = Json::array();
-  for (int i = 0; i < 20; ++i) copies.push_back({{"op", "copy"}, {"from", "/a"}, {"path", fmt::format("/b{}", i)}});
-  EXPECT_FALSE(Operate(text, copies).ok());
-  Json target = Yaml("{a: {}}"), operations = Json::array();
-  std::string path = "/a";
-  for (int i = 0; i < 1100; ++i) {
-    path += "/a";
-    operations.push_back({{"op", "add"}, {"path", path}, {"value", Json::object()}});
-  }
-  auto done = Operate(target, operations);
-  ASSERT_FALSE(done.ok());
-  EXPECT_THAT(done.error().message, testing::EndsWith(": nested deeper than 1000"));
-}
-
-// F2: what doesn't make an object larger takes time all the same.
-TEST(JsonPatch, WorkIsBounded) {
-  Json list = Json::array();
-  for (int i = 0; i < 10'000; ++i) list.push_back(i);
-  const std::string_view cases[] = {
-      R"({"op": "move", "from": "/a", "path": "/b"})",
-      R"({"op": "move", "from": "/a/0", "path": "/a/1"})",
-      R"({"op": "copy", "from": "/a/0", "path": "/a/0"})",
-      R"({"op": "test", "path": "/a/0", "value": 0})",
-  };
-  for (std::string_view text : cases) {
-    SCOPED_TRACE(text);
-    PatchBudget budget;
-    Json target = {{"a", list}, {"b", 0}}, operation = ParseJson(text).value();
-    Status done = Ok();
-    for (int i = 0; done.ok() && i < 300'000; ++i) {
-      done = JsonPatch(target, Json::array({operation}), budget);
-      if (target["a"].is_null()) target = {{"a", list}};
-      if (!target.contains("a")) target["a"] = std::move(target["b"]);
-    }
-    ASSERT_FALSE(done.ok());
-    EXPECT_THAT(done.error().message, testing::StartsWith("the patches take too long"));
-  }
-}
-
 // F2: a list that is merged by key is walked once for each patch.
 TEST(MergePatch, ListsByKeyAreBounded) {
   Json target = {{"env", Json::array()}}, patch = target;
@@ -149,32 +95,6 @@ TEST(MergePatch, ListsByKeyAreBounded) {
   }
   ASSERT_FALSE(done.ok());
   EXPECT_THAT(done.error().message, testing::StartsWith("the patches take too long"));
-}
-
-TEST(JsonPatch, OperationsAreThoseOfTheStandard) {
-  Json target = Yaml("{a: [1], b: {c: d}}");
-  const Json before = target;
-  EXPECT_TRUE(Operate(target, Yaml("[{op: add, path: /a/-, value: 2}, {op: remove, path: /b/c}]")).ok());
-  EXPECT_EQ(target, Yaml("{a: [1, 2], b: {}}"));
-  EXPECT_TRUE(Operate(target, Yaml("[{op: move, from: /a/0, path: /b/x}, {op: copy, from: /b, path: /c}]")).ok());
-  EXPECT_EQ(target, Yaml("{a: [2], b: {x: 1}, c: {x: 1}}"));
-  // Only a map, a list or nothing can be gone into.
-  target = Yaml("{e: ~}");
-  EXPECT_TRUE(Operate(target, Yaml("[{op: add, path: /e/x, value: 1}]")).ok());
-  EXPECT_EQ(target, Yaml("{e: {x: 1}}"));
-  for (const char* bad : {"[{op: add, path: /s/x, value: 1}]", "[{op: remove, path: /s/x}]",
-                          "[{op: copy, from: /e, path: /s/x}]", "[{op: remove, path: /e/x}]"}) {
-    target = Yaml("{s: text, e: ~}");
-    EXPECT_FALSE(Operate(target, Yaml(bad)).ok()) << bad;
-  }
-  for (const char* bad :
-       {"[{op: remove, path: /b/c}, {op: remove, path: /nope}]", "[{op: nope, path: /a}]",
-        "[{op: test, path: /b/c, value: x}]", "[{op: add, path: /x/y, value: 1}]", "[{path: /a}]", "[1]",
-        "[{op: add, path: a, value: 1}]", "[{op: remove, path: /a/x}]", "[{op: move, from: /nope, path: /a}]",
-        "[{op: move, from: /b, path: /b/c}]", "[{op: copy, path: /a}]"}) {
-    target = before;
-    EXPECT_FALSE(Operate(target, Yaml(bad)).ok()) << bad;
-  }
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "api/validate_patches.h"
 #include "base/json_memory.h"
 #include "kube/meta/label_selector.h"
@@ -125,12 +127,14 @@ Status ApplyPatch(std::vector<kube::Object>& objects, const api::PatchSpec& spec
 
 }  // namespace
 
-Status ApplyPatches(std::vector<kube::Object>& objects, const api::ProviderSpec& spec,
+Status ApplyPatches(std::vector<kube::Object>& objects, const api::ProviderSpec& spec, size_t memory,
                     std::vector<std::string>& warnings) {
   if (!spec.patches.empty() && !spec.manifest_patches.empty()) {
     return Invalid("cannot use both 'patches' and 'manifestPatches'; please choose one");
   }
-  PatchBudget budget;
+  size_t taken = 0;
+  for (const kube::Object& object : objects) taken += MemoryOf(object.json());
+  PatchBudget budget(memory - std::min(taken, memory));
   for (size_t i = 0; i < spec.manifest_patches.size(); ++i) {
     TRY(ApplyManifestPatch(objects, spec.manifest_patches[i], i, budget, warnings));
   }

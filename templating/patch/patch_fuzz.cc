@@ -1,5 +1,5 @@
 // Patches: merge patches do what RFC 7396 says and change nothing when they are applied again; RFC 6902 patches
-// are applied, or say why not.
+// are applied as the library applies them, or say why not.
 #include "base/fuzz.h"
 #include "base/yaml/yaml.h"
 #include "templating/patch/json_patch.h"
@@ -32,7 +32,11 @@ void CheckMerge(const Json& target, const Json& patch, bool has_directive) {
 void CheckOperations(const Json& target, const Json& operations) {
   Json patched = target;
   PatchBudget budget;
-  if (auto done = JsonPatch(patched, operations, budget); !done.ok()) FUZZ_REQUIRE(!done.error().message.empty());
+  if (auto done = JsonPatch(patched, operations, budget); !done.ok()) {
+    FUZZ_REQUIRE(!done.error().message.empty());
+  } else {
+    FUZZ_REQUIRE(patched == target.patch(operations));
+  }
 }
 
 }  // namespace

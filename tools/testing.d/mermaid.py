@@ -6,7 +6,13 @@ real parser, which reads more than this does.
 
 import re
 
-_NAME = r"(?!end\b)[a-z]\w*"
+# Words of the language, which the real parser takes for no name of a box or a participant.
+_WORDS = (
+    "actor activate alt and as autonumber box break call class classDef click create critical deactivate default destroy details "
+    "direction else end flowchart graph href interpolate link links linkStyle loop note opt option over par participant properties "
+    "rect style subgraph title"
+)
+_NAME = rf"(?!(?:{_WORDS.replace(' ', '|')})\b)[a-z]\w*"
 _TEXT = r"[\w ,.:?'/-]+"
 _BOX = rf"(?P<NAMENN>{_NAME})(?:\[(?P<SQUARENN>{_TEXT})\]|\(\[(?P<ROUNDNN>{_TEXT})\]\)|\{{(?P<FORKNN>{_TEXT})\}})?"
 _ARROW = re.compile(rf"  {_BOX.replace('NN', '1')} -->(?:\|{_TEXT}\|)? {_BOX.replace('NN', '2')}")
