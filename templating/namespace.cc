@@ -110,7 +110,7 @@ Status FixObject(kube::Object& object, std::string_view target, const Scopes& sc
   if (IsNamespace(object)) Ensure(object.json(), {"metadata", "name"}) = target;
   if (!scopes.IsClusterScoped(kube::GroupKind{object.group_version().group, object.kind()})) {
     object.set_ns(target);
-  } else if (Json* metadata = Find(object.json(), {"metadata"}); metadata != nullptr && metadata->is_object()) {
+  } else if (Json* metadata = Find(object.json(), {"metadata"})) {
     metadata->erase("namespace");
   }
   if (IsBinding(object)) FixSubjects(object.json(), target);

@@ -180,6 +180,23 @@ TEST_F(Recover, NamesWhatItCannotTell) {
   EXPECT_THAT(found.lost, ElementsAre("HOST", "TOKEN_B64", "USER"));
 }
 
+// A2: where somebody made something else of a field, nothing says what a variable was.
+TEST_F(Recover, WhatIsOfAnotherTypeTellsNothing) {
+  for (const Json& other : {Json("text"), Json::array({"x"}), Json::object({{"a", "b"}})}) {
+    Live live = Installed(input_, values_);
+    for (auto& [id, object] : live) {
+      if (id.kind == "Secret") object.json().erase("data");
+      if (id.kind == "ConfigMap") object.json()["data"] = other.is_object() ? Json(1) : other;
+      if (id.kind == "Deployment") {
+        object.json()["spec"]["template"]["spec"]["containers"] = other.is_array() ? Json(1) : other;
+      }
+    }
+    auto found = Run(live);
+    EXPECT_THAT(found.values, ElementsAre(Pair("REPLICAS", "3"))) << other;
+    EXPECT_THAT(found.lost, ElementsAre("HOST", "ROLE", "TOKEN_B64", "USER")) << other;
+  }
+}
+
 // W25: somebody's own kind is called Secret too: its texts are what they are.
 TEST_F(Recover, OnlyKubernetesSecretsAreDecoded) {
   release_.components =

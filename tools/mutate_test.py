@@ -368,7 +368,8 @@ class Runs(WithTree):
         self.write("tools/mutate.d/targets.py", TARGETS)
         self.write("tools/mutate.d/equivalent.txt", "")
         self.write("tools/build", '#!/usr/bin/env bash\necho "builds $*"\n')
-        self.write("build/release/bin/x_test", "#!/usr/bin/env bash\n")
+        passed = "".join(f'echo "[       OK ] {test} (0 ms)"\n' for test in ("Beside.One", "Besides.Two"))
+        self.write("build/release/bin/x_test", "#!/usr/bin/env bash\n" + passed)
         self.write("cc", COMPILER)
         self.write("path/ninja", NINJA)
 

@@ -31,6 +31,8 @@ TEST(Args, SetReplacesInPlaceWhateverTheForm) {
       {"--leader-elect --b=3", "--leader-elect", "false", "--leader-elect=false --b=3"},
       {"--leader-elect serve", "--leader-elect", "true", "--leader-elect=true serve"},
       {"--namespace ns", "--namespace", "x", "--namespace=x"},
+      {"--v=1 serve", "--v", "5", "--v=5 serve"},
+      {"--v --a", "--v", "5", "--v=5 --a"},
       {"-v=2", "--v", "5", "--v=5"},
       {"--v=1 --a --v 2 --v=3", "--v", "5", "--v=5 --a"},
       {"--verbose=1", "--v", "5", "--verbose=1 --v=5"},

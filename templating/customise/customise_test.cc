@@ -317,5 +317,29 @@ TEST(Customise, EntriesWithoutEffectBecomeWarnings) {
                                     HasSubstr("spec.deployment.containers[0].args[\"--namespace\"] is ignored")));
 }
 
+// I9: the release's own Deployment, or the only one, has the spec's; others have those of their names.
+TEST(DeploymentSpecOf, FindsWhatTheSpecSaysOfADeployment) {
+  const api::ProviderSpec spec = Spec(
+      "{deployment: {replicas: 2}, additionalDeployments: {web: {deployment: {replicas: 3}}, bare: {manager: "
+      "{verbosity: 1}}}}");
+  struct Case {
+    std::string_view name;
+    bool only_one;
+    int replicas;  // 0 where the spec says nothing of it
+  };
+  const Case cases[] = {
+      {"capx-controller-manager", false, 2},
+      {"web", true, 2},
+      {"web", false, 3},
+      {"bare", false, 0},
+      {"none", false, 0},
+  };
+  for (const Case& c : cases) {
+    const api::DeploymentSpec* found = DeploymentSpecOf(spec, std::string(c.name), c.only_one);
+    ASSERT_EQ(found != nullptr, c.replicas > 0) << c.name;
+    if (found != nullptr) EXPECT_EQ(found->replicas, c.replicas) << c.name;
+  }
+}
+
 }  // namespace
 }  // namespace capi::templating
