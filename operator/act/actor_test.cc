@@ -158,7 +158,7 @@ TEST_F(ActorTest, AFinalizerThatIsRefusedIsAnError) {
                  {"kind", "InfrastructureProvider"},
                  {"metadata", {{"name", "aws"}, {"namespace", "aws-system"}, {"uid", "u"}, {"resourceVersion", "1"}}},
                  {"spec", Json::object()}};
-  cache_.OnEvent(api::ProviderType::kInfrastructure, std::make_shared<const kube::Object>(object));
+  cache_.OnEvent(api::ProviderType::kInfrastructure, nullptr, std::make_shared<const kube::Object>(object));
   {
     MutexLock lock(mu_);
     refuse_ = true;

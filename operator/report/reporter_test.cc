@@ -35,7 +35,7 @@ class ReporterTest : public ::testing::Test {
     reporter_.emplace(
         Reporter::Needs{cache_, *writer_, masks_, queue_, metrics_, events_, clock_, std::chrono::hours(10)});
     MutexLock lock(mu_);
-    cache_.OnEvent(api::ProviderType::kInfrastructure, std::make_shared<const kube::Object>(Answer()));
+    cache_.OnEvent(api::ProviderType::kInfrastructure, nullptr, std::make_shared<const kube::Object>(Answer()));
   }
 
   // What the cache has, and a pass that began now.
