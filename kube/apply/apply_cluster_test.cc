@@ -61,9 +61,9 @@ TEST_F(Apply, TellsOfEachObjectAsItsAnswerComes) {
   };
   Applier applier(*through_proxy_, {.parallel = 1, .on_written = note});
   std::vector<Manifest> manifests = InNamespace(R"(
-{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: @}}
+{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: @}, data: {k: v}}
 ---
-{apiVersion: v1, kind: ConfigMap, metadata: {name: b, namespace: @}}
+{apiVersion: v1, kind: ConfigMap, metadata: {name: b, namespace: @}, data: {k: v}}
 )");
   std::vector<Change> changes;
   ASSERT_TRUE(applier.DryRun(ctx_, manifests).ok());
