@@ -220,7 +220,7 @@ TEST_F(Reads, SecretsOfAProviderAreKnownAfterARestart) {
 // I7: a pass asks for them more than once, and what nobody may read was asked for each time, by every pass.
 TEST_F(Reads, SecretsThatCanNotBeReadAreAskedForSeldom) {
   ProviderCache cache([](const ProviderCache::Change&) {});
-  cache.OnEvent(api::ProviderType::kInfrastructure, std::make_shared<const kube::Object>(*ParseJson(R"({
+  cache.OnEvent(api::ProviderType::kInfrastructure, nullptr, std::make_shared<const kube::Object>(*ParseJson(R"({
     "apiVersion":"operator.cluster.x-k8s.io/v1alpha2","kind":"InfrastructureProvider",
     "metadata":{"name":"aws","namespace":"n","uid":"u","resourceVersion":"1"},
     "spec":{"configSecret":{"name":"s"}}})")));

@@ -59,7 +59,8 @@ TEST(YamlFields, AreFoundToTheByte) {
   for (size_t i = 0; i < paths.size(); ++i) {
     SCOPED_TRACE(::testing::PrintToString(paths[i]));
     ASSERT_EQ(found[i].has_value(), cases[i].type_from.has_value());
-    if (found[i]) EXPECT_EQ(Cut(kText, found[i]->type_from), *cases[i].type_from);
+    if (!found[i]) continue;
+    EXPECT_EQ(Cut(kText, found[i]->type_from), *cases[i].type_from);
   }
   std::vector<std::string> keys;
   for (const YamlExtent& key : found[4]->keys) keys.push_back(Cut(kText, key));

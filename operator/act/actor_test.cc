@@ -32,7 +32,8 @@ class ActorTest : public ::testing::Test {
     use_.emplace(*client_, *watches_);
     observer_.emplace(Observer::Needs{*client_, cache_, *watches_, settings_, fights_, *use_, SystemClock(),
                                       [](const std::string&) { return MigrationProgress{}; },
-                                      [](const std::string&) { return std::string(); }});
+                                      [](const std::string&) { return std::string(); },
+                                      [] { return std::vector<std::string>(); }});
     writer_.emplace(*client_, cache_, masks_);
     secrets_.emplace(*client_, cache_, masks_, settings_);
     actor_.emplace(Actor::Needs{*client_, *observer_, cache_, *writer_, settings_, sources_, masks_, *secrets_, fights_,
@@ -142,7 +143,7 @@ TEST_F(ActorTest, ARemovalLearnsWhatIsSecretFirst) {
                  {"kind", "InfrastructureProvider"},
                  {"metadata", {{"name", "aws"}, {"namespace", "aws-system"}, {"uid", "u"}, {"resourceVersion", "1"}}},
                  {"spec", {{"configSecret", {{"name", "variables"}}}}}};
-  cache_.OnEvent(api::ProviderType::kInfrastructure, std::make_shared<const kube::Object>(object));
+  cache_.OnEvent(api::ProviderType::kInfrastructure, nullptr, std::make_shared<const kube::Object>(object));
   Observation o = testing::Observed();
   o.provider.deleting = true;
   ASSERT_TRUE(Act(o, Remove{}).ok());

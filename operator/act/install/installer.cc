@@ -304,7 +304,7 @@ Done Installer::Install(const Context& ctx, Observation& o, const std::string& r
     m.inputs = InputsDigest(o);
     o.provider.spec.version = rollback_to;
   }
-  std::optional<Hold> hold = [&]() -> std::optional<Hold> {
+  std::optional<Hold> held = [&]() -> std::optional<Hold> {
     m.cached = !m.candidate.rollback && !m.forced && TakeLastRender(o, m);
     if (!m.cached) {
       if (auto hold = Resolve(ctx, o, m)) return hold;
@@ -318,17 +318,17 @@ Done Installer::Install(const Context& ctx, Observation& o, const std::string& r
     return Apply(ctx, o, m, done);
   }();
   KeepFetched(ctx, o, m);
-  if (!hold) return done;
+  if (!held) return done;
   // A rollback that can't be: the failure is held instead, and remembered.
-  bool terminal = hold->retry == Retry::kOnChange || hold->retry == Retry::kRefused;
+  bool terminal = held->retry == Retry::kOnChange || held->retry == Retry::kRefused;
   bool refused = terminal && m.candidate.rollback && !m.rollout;
   if (refused) {
     GivenUp given_up = GiveUpRollout(o, o.fleet);
-    given_up.hold.message += fmt::format("; it can't be rolled back to {}: {}", rollback_to, hold->message);
+    given_up.hold.message += fmt::format("; it can't be rolled back to {}: {}", rollback_to, held->message);
     given_up.entry.message = given_up.hold.message;
     done = Done{.hold = std::move(given_up.hold), .fleet = o.fleet, .rollout = std::move(given_up.entry)};
   } else if (!done.hold) {
-    done.hold = hold;
+    done.hold = held;
   }
   return done;
 }

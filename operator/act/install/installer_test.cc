@@ -101,7 +101,8 @@ struct Process {
   ~Process() { watches.Stop(); }
 
   void See(const std::string& version) {
-    cache.OnEvent(api::ProviderType::kInfrastructure, std::make_shared<const kube::Object>(cluster.Provider(version)));
+    cache.OnEvent(api::ProviderType::kInfrastructure, nullptr,
+                  std::make_shared<const kube::Object>(cluster.Provider(version)));
   }
   // As a pass does, with what the cache has.
   Done Install() {
