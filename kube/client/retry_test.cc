@@ -58,6 +58,10 @@ class JumpingClock : public Clock {
     now_ = deadline;
     return ready();
   }
+  void Advance(Millis by) {
+    MutexLock lock(mu_);
+    now_ += by;
+  }
   std::vector<Millis> waits() {
     MutexLock lock(mu_);
     return waits_;
@@ -96,6 +100,7 @@ class Retry : public ::testing::Test {
         MutexLock lock(mu_);
         requests_.push_back(std::move(request));
       }
+      if (on_request) on_request();
       if (answer.empty()) return peer.Reset();
       peer.Write(answer);
     });
@@ -105,6 +110,7 @@ class Retry : public ::testing::Test {
     return *client_;
   }
 
+  std::function<void()> on_request;  // before it is answered
   std::vector<std::string> requests() {
     MutexLock lock(mu_);
     return requests_;
@@ -301,6 +307,10 @@ TEST_F(Retry, WhatTheCallerHasToJudgeIsNotSentAgain) {
       {Answer(409, R"({"kind":"Status","reason":"Conflict"})", "Retry-After: 1\r\n"), Code::kConflict},
       {Answer(500, R"({"kind":"Status","reason":"InternalError"})", "Retry-After: 1\r\n"), Code::kInternal},
       {Answer(404, R"({"kind":"Status","reason":"NotFound"})"), Code::kNotFound},
+      {Answer(409, R"({"kind":"Status","reason":"Conflict"})"), Code::kConflict},
+      {Answer(500, R"({"kind":"Status","message":"failed to create typed patch object (n/a; /v1, Kind=ConfigMap): )"
+                   R"(.dataa: field not declared in schema"})"),
+       Code::kFailedPrecondition},
       {Answer(304, ""), Code::kInternal},
   };
   for (const Case& c : cases) {
@@ -325,7 +335,17 @@ TEST_F(Retry, WhatDoesNoHarmTwiceIsSentAgainSoonWhenTheServerFails) {
     EXPECT_FALSE(Connect({answer, answer, answer, answer, kObject}).Get(ctx_, map_, "n", "a").ok());
     EXPECT_FALSE(Connect({answer, kObject}).Create(ctx_, map_, object_).ok());
     EXPECT_EQ(requests().size(), 1u);
+    EXPECT_TRUE(Connect({answer, Answer(200, R"({"kind":"ConfigMapList","items":[]})")}).List(ctx_, map_, "n").ok());
+    EXPECT_EQ(requests().size(), 2u);
   }
+}
+
+// F3: a worker waits for it.
+TEST_F(Retry, WhatFailsSlowlyIsNotSentAgain) {
+  const std::string answer = Answer(500, "{}");
+  on_request = [&] { clock_.Advance(Millis(1000)); };
+  EXPECT_FALSE(Connect({answer}).Get(ctx_, map_, "n", "a").ok());
+  EXPECT_EQ(requests().size(), 2u) << "two seconds have passed then";
 }
 
 TEST_F(Retry, AWaitThatTheDeadlineWouldEndIsNone) {

@@ -81,8 +81,8 @@ std::optional<Millis> Transport::RetryIn(const Context& ctx, const Call& call, b
   if (sent > options_.max_retries) return std::nullopt;
   Millis wait = kFirstWait * (1 << std::min(sent - 1, 6));
   if (!StorageInitializing(error)) {
-    if (call.on_data) return std::nullopt;
     if (error.retry_after) {
+      if (call.on_data) return std::nullopt;
       if (error.code != Code::kRateLimited && error.code != Code::kUnavailable) return std::nullopt;
       wait = std::max(*error.retry_after, Millis(50));
     } else if (!soon) {

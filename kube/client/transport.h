@@ -20,7 +20,7 @@ struct Call {
   // May be sent again when the connection was lost, or the server failed: nobody can tell whether it was done.
   bool repeatable = false;
   bool unguarded = false;  // GuardWrites' question isn't asked
-  // Of a 2xx answer. Such a call isn't sent again, but for a 401 and storage that is (re)initializing.
+  // Of a 2xx answer. Such a call isn't sent again because its connection was lost, or where a server says when.
   std::function<Status(std::string_view piece)> on_data;
   std::optional<Millis> max_silence;  // as in http::Request
   std::optional<Millis> timeout;      // from when there are credentials, beside the context's own deadline

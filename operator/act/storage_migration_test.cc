@@ -25,7 +25,8 @@ class StorageMigrationTest : public ::testing::Test {
     });
     EXPECT_TRUE(server.ok()) << server.error().message;
     server_ = std::move(*server);
-    auto client = kube::Client::Connect({.server = "http://" + server_->address()}, {.user_agent = "migrations-test"});
+    auto client = kube::Client::Connect({.server = "http://" + server_->address()},
+                                        {.user_agent = "migrations-test", .max_retries = 0});
     EXPECT_TRUE(client.ok()) << client.error().message;
     client_ = std::move(*client);
   }

@@ -29,11 +29,6 @@ class WatchServer {
     MutexLock lock(mu_);
     collections_[collection] = std::move(objects);
   }
-  // The next lists of the collection are answered with `status`.
-  void Fails(const std::string& collection, int times, int status = 500) {
-    MutexLock lock(mu_);
-    failing_[collection] = {times, status};
-  }
   void Answer(const std::string& path, std::string body) {
     MutexLock lock(mu_);
     answers_[path] = std::move(body);
@@ -47,10 +42,6 @@ class WatchServer {
   }
   int watched(const std::string& collection) { return Count(watched_, collection); }  // requests so far
   int listed(const std::string& collection) { return Count(listed_, collection); }
-  void OnList(std::function<void()> before_answer) {
-    MutexLock lock(mu_);
-    on_list_ = std::move(before_answer);
-  }
 
   std::unique_ptr<kube::Client> client;
 
@@ -104,11 +95,6 @@ class WatchServer {
       body = it->second;
     } else if (auto list = collections_.find(path); list != collections_.end() && !watch) {
       ++listed_[path];
-      if (on_list_) on_list_();
-      if (auto& failing = failing_[path]; failing.times > 0) {
-        --failing.times;
-        status = failing.status;
-      }
       body = ToJsonText({{"metadata", {{"resourceVersion", "100"}}}, {"items", list->second}});
     } else {
       status = 404;
@@ -123,11 +109,6 @@ class WatchServer {
   std::map<std::string, std::string> answers_;
   std::multimap<std::string, http_testing::Peer*> open_;
   std::map<std::string, int> watched_, listed_;
-  struct Failing {
-    int times = 0, status = 0;
-  };
-  std::map<std::string, Failing> failing_;
-  std::function<void()> on_list_;
   http_testing::RawServer server_{[this](http_testing::Peer& peer, int) { Serve(peer); }, /*parallel=*/true};
 };
 

@@ -86,6 +86,18 @@ class Cluster {
   std::unique_ptr<http::Server> server_;
 };
 
+// Whoever waits for a moment, for a newer answer of the server's say, finds that it has passed.
+class PassingClock : public FakeClock {
+ public:
+  bool WaitUntil(std::condition_variable_any& cv, Mutex& mu, const std::stop_token& stop, MonoTime deadline,
+                 const std::function<bool()>& ready) override {
+    auto wait = std::chrono::duration_cast<Millis>(deadline - Monotonic());
+    if (wait > Seconds(5)) return cv.wait(mu, stop, ready);
+    Advance(wait);
+    return ready();
+  }
+};
+
 // The parts of an operator that an installation needs: one process of it.
 struct Process {
   Process(Cluster& on, const fetch::GitHubStandIn& github, Clock& clock)
@@ -129,7 +141,7 @@ struct Process {
   UseFinder use{client, watches};
   Observer observer{{client, cache, watches, settings, fights, use, SystemClock(),
                      [](const std::string&) { return MigrationProgress{}; },
-                     [](const std::string&) { return std::string(); }}};
+                     [](const std::string&) { return std::string(); }, [] { return std::vector<std::string>(); }}};
   SecretMasks masks;
   StatusWriter writer{client, cache, masks};
   RenderedCache rendered;
@@ -190,7 +202,7 @@ TEST(Installer, AFileWithAnotherDigestStaysRefused) {
 
 // I8: what a render says that took an unknown kind for one with a namespace isn't told.
 TEST(Installer, ARenderThatFailedForWhatItAssumedIsMadeAgain) {
-  FakeClock clock;
+  PassingClock clock;
   Cluster cluster;
   fetch::GitHubStandIn github({NewRelease("apiVersion: x.example/v1\nkind: Pool\nmetadata: {name: p}\n")});
   Process process(cluster, github, clock);
