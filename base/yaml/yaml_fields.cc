@@ -121,10 +121,14 @@ class FieldFinder {
   // The paths of the innermost map or list whose next step this is: they stand side by side.
   Paths Taking(const std::string& step, YamlExtent key) {
     const size_t at = stack_.size() - 1;
-    auto step_of = [&](size_t path) -> const std::string& { return paths_[path][at]; };
-    auto found = std::ranges::equal_range(stack_.back().inside, step, {}, step_of);
+    const Paths inside = stack_.back().inside;
+    auto first = std::lower_bound(inside.begin(), inside.end(), step,
+                                  [&](size_t path, const std::string& to) { return paths_[path][at] < to; });
+    auto last = std::upper_bound(first, inside.end(), step,
+                                 [&](const std::string& to, size_t path) { return to < paths_[path][at]; });
+    Paths found = inside.subspan(static_cast<size_t>(first - inside.begin()), static_cast<size_t>(last - first));
     for (size_t path : found) keys_[path][at] = key;
-    return Paths(found.begin(), found.end());
+    return found;
   }
 
   // The paths that lead to the value at hand, or through it.

@@ -47,7 +47,7 @@ std::string World::Lost(const Fleet& fleet) {
     if (const int crd = fleet[kept.who].crd; kept.by == Verb::kObject && crd >= 0)
       resource.version = ReleaseOf(crd).storage;
     Result<kube::Object> live = Error{};
-    kube::Eventually([&] {
+    kube::Eventually([&, &kept = kept] {
       live = client.Get(cluster_.ctx(), resource, kept.ns, kept.name, {.metadata_only = true});
       return live.ok() || live.code() == Code::kNotFound;
     });
