@@ -55,7 +55,7 @@ TEST(ParseProvider, ReadsMetadataSpecAndStatus) {
 // Every object of the vectors was stored by the peer's API.
 TEST(ParseProvider, ReadsWhatWasWrittenForThePeer) {
   for (const char* file : {"customisation.json", "patches.json", "preflight.json"}) {
-    CAPI_LOAD_VECTORS(cases, file);
+    const Json cases = LoadCases(file);
     for (const Json& c : cases) {
       Json objects = c.contains("providers") ? c["providers"] : Json::array();
       if (c.contains("provider")) objects.push_back(c["provider"]);

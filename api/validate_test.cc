@@ -165,7 +165,7 @@ TEST(Validate, AProviderThatARegistryKnowsNeedsNoSource) {
 
 // The checks of the reference that need nothing but the object (I5).
 TEST(Validate, PreflightVectors) {
-  CAPI_LOAD_VECTORS(cases, "preflight.json");
+  const Json cases = LoadCases("preflight.json");
   const std::set<std::string_view> ours = {reason::kIncorrectVersionFormat, reason::kIncorrectCoreProviderNameReason,
                                            reason::kFetchConfigValidationError};
   for (const Json& c : cases) {
@@ -211,7 +211,7 @@ TEST(Validate, PatchesAreBoundedTogether) {
 
 // Patches that the reference refuses for their own form are refused; all others pass.
 TEST(Validate, PatchVectors) {
-  CAPI_LOAD_VECTORS(cases, "patches.json");
+  const Json cases = LoadCases("patches.json");
   const std::set<std::string> wrong_in_themselves = {"T013", "T028", "T041", "T043", "T044", "T046", "T047", "T049"};
   for (const Json& c : cases) {
     SCOPED_TRACE(c["id"].get<std::string>() + " " + c["what"].get<std::string>());

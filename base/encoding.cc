@@ -17,10 +17,9 @@ namespace {
 constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 constexpr auto kSextets = [] {
-  std::array<signed char, 256> table{};
+  std::array<int, 256> table{};
   table.fill(-1);
-  for (size_t i = 0; i < kAlphabet.size(); ++i)
-    table[static_cast<unsigned char>(kAlphabet[i])] = static_cast<signed char>(i);
+  for (size_t i = 0; i < kAlphabet.size(); ++i) table[static_cast<unsigned char>(kAlphabet[i])] = static_cast<int>(i);
   return table;
 }();
 

@@ -87,7 +87,7 @@ Result<Json> Ask(const Config& config, const Json& c) {
 // Which release of clusterctl the built-in list is of is api/release_test.cc's; here counts are relative to the first
 // case, which has no configuration.
 TEST(ProviderConfig, FollowsTheVectors) {
-  CAPI_LOAD_VECTORS(cases, "provider-config.json");
+  const Json cases = LoadCases("provider-config.json");
   std::int64_t builtin = GetInt(cases[0], {"want", "count"});
   for (const Json& c : cases) {
     std::string id = GetString(c, {"id"});
@@ -116,7 +116,7 @@ TEST(ProviderConfig, FollowsTheVectors) {
 }
 
 TEST(ProviderReference, FollowsTheVectors) {
-  CAPI_LOAD_VECTORS(cases, "provider-reference.json");
+  const Json cases = LoadCases("provider-reference.json");
   for (const Json& c : cases) {
     if (Waits("provider-reference.json", c)) continue;
     SCOPED_TRACE(GetString(c, {"id"}));
@@ -135,7 +135,7 @@ TEST(ProviderReference, FollowsTheVectors) {
 
 // Taking URLs apart is fetch/url_test.cc's; module proxies (GOPROXY) are no source of versions here.
 TEST(DefaultVersions, FollowTheVectors_L3) {
-  CAPI_LOAD_VECTORS(cases, "repository-url.json");
+  const Json cases = LoadCases("repository-url.json");
   size_t run = 0;
   for (const Json& c : cases) {
     std::string id = GetString(c, {"id"}), error = GetString(c, {"error"});
@@ -206,7 +206,7 @@ void ExpectLogLine(const Json& c) {
 }
 
 TEST(CommandLineVectors, AreFollowed) {
-  CAPI_LOAD_VECTORS(cases, "cli.json");
+  const Json cases = LoadCases("cli.json");
   for (const Json& c : cases) {
     std::string kind = GetString(c, {"kind"});
     if (Waits("cli.json", c)) continue;

@@ -58,7 +58,7 @@ std::vector<std::string> WantedVersions(const Json& c) {
 }
 
 TEST(FolderRepository, ListsTheVersionsThatTheVectorsSay) {
-  CAPI_LOAD_VECTORS(cases, "repository-url.json");
+  const Json cases = LoadCases("repository-url.json");
   for (const Json& c : cases) {
     if (GetString(c, {"kind"}) != "local" || !c.contains("want") || !c["want"].contains("versions")) continue;
     SCOPED_TRACE(GetString(c, {"id"}));

@@ -59,7 +59,7 @@ void ExpectError(const Json& c, const Result<T>& got) {
 bool IsAboutTheFolder(const Json& c) { return GetString(c, {"error"}).starts_with("failed to get latest version"); }
 
 TEST(Url, IsTakenApartAsTheVectorsSay) {
-  CAPI_LOAD_VECTORS(cases, "repository-url.json");
+  const Json cases = LoadCases("repository-url.json");
   for (const Json& c : cases) {
     SCOPED_TRACE(GetString(c, {"id"}));
     std::string kind = GetString(c, {"kind"}), url = Expand(GetString(c, {"url"}));

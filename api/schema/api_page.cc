@@ -75,7 +75,7 @@ std::string TypeOf(const Json& field) {
 std::string Notes(const Json& field, bool required) {
   std::string out;
   if (required) out += " Required.";
-  if (field.contains("default") && field["default"] != "") {
+  if (field.contains("default") && !GetString(field, {"default"}, "other").empty()) {
     out += fmt::format(" Default: `{}`.", ToJsonText(field["default"]));
   }
   if (field.contains("minimum")) out += fmt::format(" At least {}.", field["minimum"].get<int>());

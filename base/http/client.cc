@@ -89,10 +89,11 @@ class Client::Impl {
         return may_send.error().With(Describe(base_, request));
       }
       Exchange exchange = DoExchange(waiter, *lease->connection, request, RequestTarget(request), AllHeaders(request));
+      const bool reused = lease->reused;
       if (exchange.reusable) Release(*std::move(lease), ctx);
       if (exchange.response.ok() || exchange.refused) return std::move(exchange.response);
       // A server may close an idle connection just when a request is on its way to it.
-      bool stale = !fresh && lease->reused && MaySendAgain(request, exchange);
+      bool stale = !fresh && reused && MaySendAgain(request, exchange);
       if (!stale) return exchange.response.error().With(Describe(base_, request));
       fresh = true;
     }

@@ -128,13 +128,13 @@ class FullListener {
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address;
     fds_.push_back(socket(AF_INET, SOCK_STREAM, 0));
-    bind(fds_[0], reinterpret_cast<sockaddr*>(&address), size);
+    (void)bind(fds_[0], reinterpret_cast<sockaddr*>(&address), size);
     listen(fds_[0], 0);
     getsockname(fds_[0], reinterpret_cast<sockaddr*>(&address), &size);
     port_ = ntohs(address.sin_port);
     for (int i = 0; i < 4; ++i) {
       fds_.push_back(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0));
-      connect(fds_.back(), reinterpret_cast<sockaddr*>(&address), size);
+      (void)connect(fds_.back(), reinterpret_cast<sockaddr*>(&address), size);
     }
   }
   ~FullListener() {

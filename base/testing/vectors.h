@@ -16,6 +16,8 @@ namespace capi {
 // Ends the program, with the reason on stderr, when the file can't be read or has no cases: a test that goes through
 // none of them would show nothing.
 Json LoadVectors(const std::string& file);
+// Its cases alone: for files of which only some concern what is built.
+Json LoadCases(const std::string& file);
 
 // A case in which we do something else than the reference, on purpose.
 struct Superseded {
@@ -68,8 +70,3 @@ void RunVector(const std::string& file, const Json& vectors, const Json& test_ca
                const VectorCheck& ours = nullptr);
 
 }  // namespace capi
-
-// Defines `cases`, those of a file: for files of which only some cases concern what is built.
-#define CAPI_LOAD_VECTORS(cases, name)                           \
-  const ::capi::Json all_of_##cases = ::capi::LoadVectors(name); \
-  const ::capi::Json& cases = all_of_##cases["cases"]

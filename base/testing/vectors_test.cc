@@ -55,7 +55,7 @@ std::string Page() {
 // Every case of every file runs, or is on the list of those that wait.
 TEST(Vectors, AsManyWaitAsTheListSays) {
   for (const WaitingVectors& waiting : VectorsThatWait()) {
-    CAPI_LOAD_VECTORS(cases, std::string(waiting.file));
+    const Json cases = LoadCases(std::string(waiting.file));
     auto belongs = [&](const Json& c) {
       return GetString(c, {"kind"}) == waiting.part || GetString(c, {"id"}) == waiting.part;
     };

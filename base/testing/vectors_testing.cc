@@ -87,6 +87,8 @@ Json LoadVectors(const std::string& file) {
   return std::move(json).value();
 }
 
+Json LoadCases(const std::string& file) { return std::move(LoadVectors(file)["cases"]); }
+
 std::span<const VectorFile> VectorFiles() { return kFiles; }
 std::span<const VectorsInPart> VectorFilesReadInPart() { return kInPart; }
 

@@ -144,8 +144,8 @@ class Builder {
     bool is_key = ExpectsKey();
     if (is_key || scalar.anchor != nullptr) {
       auto key = yaml::ToKey(*resolved);
+      if (!key.ok() && is_key && !node.merge) return Fail(event, key.error().message);
       if (key.ok()) node.key = *std::move(key);
-      if (is_key && !node.key && !node.merge) return Fail(event, key.error().message);
     }
     if (!is_key || scalar.anchor != nullptr) {
       auto value = yaml::ToJson(*std::move(resolved));

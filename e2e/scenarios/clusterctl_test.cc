@@ -100,7 +100,7 @@ bool IsSample(std::string_view id) {
 TEST(Clusterctl, PrintsRealReleases) {
   if (GetReleaseSet() != ReleaseSet::kVendors) GTEST_SKIP() << "the vectors are of the vendors' releases";
   if (std::string missing = MissingReleases({}); !missing.empty()) GTEST_SKIP() << missing;
-  CAPI_LOAD_VECTORS(cases, "components-corpus.json");
+  const Json cases = LoadCases("components-corpus.json");
   Program clusterctl;
   size_t printed = 0;
   for (const Json& c : cases) {

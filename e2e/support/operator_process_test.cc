@@ -63,7 +63,9 @@ class StandIn {
     for (const char* what : {"probes", "metrics"}) {
       script += std::string("echo serving ") + what + " address=" + server_->address() + "\n";
     }
-    EXPECT_TRUE(WriteFile(program, script + "while :; do sleep 0.1; done\n", 0755).ok());
+    // It waits for a line that nobody writes.
+    script += "mkfifo \"$0.$$\"\nexec 3<>\"$0.$$\"\nread -r nothing <&3\n";
+    EXPECT_TRUE(WriteFile(program, script, 0755).ok());
     setenv("CAPI_OPERATOR", program.c_str(), 1);
   }
   ~StandIn() { setenv("CAPI_OPERATOR", before_.c_str(), 1); }

@@ -12,7 +12,6 @@ namespace capi::kube {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 
 // ${NAME:=default} becomes its default, ${NAME} nothing.

@@ -102,7 +102,7 @@ void Compare(const Json& c, const World& world, const std::vector<std::string>& 
 
 // C1 to C3, on upgrades of providers by name.
 TEST(ContractVectors, Upgrades) {
-  CAPI_LOAD_VECTORS(cases, "upgrade-plan.json");
+  const Json cases = LoadCases("upgrade-plan.json");
   int compared = 0;
   for (const Json& c : cases) {
     if (Waits("upgrade-plan.json", c) || kOtherRules.contains(GetString(c, {"id"}))) continue;
@@ -121,8 +121,8 @@ TEST(ContractVectors, Upgrades) {
 
 // C1, on installations. The core is there before the others are looked at (I4).
 TEST(ContractVectors, Installations) {
-  CAPI_LOAD_VECTORS(cases, "install-validation.json");
-  const Json& defaults = all_of_cases["default_repositories"];
+  const Json vectors = LoadVectors("install-validation.json");
+  const Json &cases = vectors["cases"], &defaults = vectors["default_repositories"];
   int compared = 0;
   for (const Json& c : cases) {
     if (kOtherRules.contains(GetString(c, {"id"}))) continue;

@@ -149,7 +149,7 @@ TEST(RolledOut, NeedsThisRenderAndHealth) {
 
 // U3, against what the reference does before it replaces a CRD.
 TEST(LostVersions, MigrationVectors) {
-  CAPI_LOAD_VECTORS(cases, "crd-migration.json");
+  const Json cases = LoadCases("crd-migration.json");
   size_t judged = 0;
   for (const Json& c : cases) {
     SCOPED_TRACE(GetString(c, {"id"}) + " " + GetString(c, {"what"}));

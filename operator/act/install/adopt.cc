@@ -4,6 +4,7 @@
 #include "api/reasons.h"
 #include "base/encoding.h"
 #include "base/strings.h"
+#include "operator/act/install/holds.h"
 #include "operator/act/install/installer.h"
 #include "operator/act/install/materials.h"
 #include "operator/decide/adoption.h"
@@ -13,12 +14,7 @@
 namespace capi::ops {
 namespace {
 
-namespace condition = api::condition;
 namespace reason = api::reason;
-
-Hold NotAdopted(std::string_view why, const Error& error) {
-  return ServerHold(std::string(condition::kProviderInstalled), std::string(why), error);
-}
 
 kube::PreviewOptions TakeOverOptions() {
   return {.field_manager = std::string(api::kFieldManager),
@@ -86,7 +82,7 @@ void Installer::Reread(Observation& o) {
 std::optional<Hold> Installer::NoteVersion(const Context& ctx, Observation& o) {
   if (!o.provider.spec.version.empty()) return std::nullopt;
   auto written = needs_.writer.WriteVersion(ctx, o.provider, o.former->version);
-  if (!written.ok()) return NotAdopted(reason::kAPIServerUnavailable, written.error());
+  if (!written.ok()) return NotAccepted(reason::kAPIServerUnavailable, written.error());
   Reread(o);
   o.provider.spec.version = o.former->version;
   return std::nullopt;
@@ -102,17 +98,17 @@ std::optional<Hold> Installer::RecoverVariables(const Context& ctx, Observation&
   KindScopes scopes(needs_.client.mapper(), bare.inventory);
   inputs->cluster_scoped = scopes.Lookup();
   auto turn = rendering_.Take(ctx);
-  if (!turn.ok()) return NotAdopted(reason::kAPIServerUnavailable, turn.error());
+  if (!turn.ok()) return NotAccepted(reason::kAPIServerUnavailable, turn.error());
   auto marked = templating::MarkVariables(ToRenderInput(bare, m.release, std::move(*inputs), needs_.settings));
   turn->reset();
   // Where a kind turns out to have no namespace, the next pass knows that, and looks for its objects where they are.
   auto right = scopes.Settle(ctx);
   if (right.ok() && !*right) right = Error{Code::kUnavailable, "the kinds of the release weren't known yet", {}};
-  if (!right.ok()) return NotAdopted(reason::kAPIServerUnavailable, right.error());
+  if (!right.ok()) return NotAccepted(reason::kAPIServerUnavailable, right.error());
   // What is wrong with the release itself the real render says better.
   if (!marked.ok() || marked->objects.empty()) return std::nullopt;
   auto live = ReadLive(ctx, needs_.client, marked->objects);
-  if (!live.ok()) return NotAdopted(reason::kAPIServerUnavailable, live.error());
+  if (!live.ok()) return NotAccepted(reason::kAPIServerUnavailable, live.error());
   auto found = templating::RecoverVariables(*marked, *live,
                                             [&](const std::string& name) { return needs_.settings.Variable(name); });
   for (const auto& what : found.unclear)
@@ -134,13 +130,13 @@ std::optional<Hold> Installer::KeepVariables(const Context& ctx, Observation& o,
     secret = needs_.client.Get(ctx, secrets, ref.ns, ref.name, {.metadata_only = true});
   }
   if (!secret.ok())
-    return NotAdopted(reason::kAPIServerUnavailable, secret.error().With("keeping recovered variables"));
+    return NotAccepted(reason::kAPIServerUnavailable, secret.error().With("keeping recovered variables"));
   std::vector<std::string> names;
   for (const auto& [name, value] : values) names.push_back(name);
   ctx.log.Info("recovered variables", {{"variables", Join(names, ",")}, {"secret", ref.ns + "/" + ref.name}});
   if (!named) {
     auto written = needs_.writer.WriteConfigSecret(ctx, o.provider, ref);
-    if (!written.ok()) return NotAdopted(reason::kAPIServerUnavailable, written.error());
+    if (!written.ok()) return NotAccepted(reason::kAPIServerUnavailable, written.error());
     Reread(o);
   }
   o.config_secret = Referenced{ref, true, secret->uid() + "/" + secret->resource_version()};
@@ -154,7 +150,7 @@ std::optional<Hold> Installer::Preview(const Context& ctx, const Observation& o,
     if (!IsEntry(manifest.id)) manifests.push_back(manifest);
   }
   auto differences = kube::PreviewTakeOver(needs_.client, ctx, manifests, TakeOverOptions());
-  if (!differences.ok()) return NotAdopted(reason::kDryRunFailed, differences.error());
+  if (!differences.ok()) return NotAccepted(reason::kDryRunFailed, differences.error());
   if (differences->empty() || MayOverwrite(o.provider)) return std::nullopt;
   return DifferencesHold(*o.former, *differences);
 }
@@ -164,12 +160,12 @@ std::optional<Hold> Installer::RemoveLeftovers(const Context& ctx, const Observa
   if (o.former->tool != kPeer) return std::nullopt;
   const kube::Resource& secrets = kube::Builtin("Secret");
   auto list = needs_.client.List(ctx, secrets, o.provider.id.ns, {.metadata_only = true});
-  if (!list.ok()) return NotAdopted(reason::kAPIServerUnavailable, list.error());
+  if (!list.ok()) return NotAccepted(reason::kAPIServerUnavailable, list.error());
   for (const kube::Object& secret : list->items) {
     if (!IsCacheSecret(o.provider, secret)) continue;
     auto removed = needs_.client.Delete(ctx, secrets, secret.ns(), secret.name(), {.uid = secret.uid()});
     if (!removed.ok() && removed.code() != Code::kNotFound) {
-      return NotAdopted(reason::kAPIServerUnavailable, removed.error().With("Secret " + secret.name()));
+      return NotAccepted(reason::kAPIServerUnavailable, removed.error().With("Secret " + secret.name()));
     }
     ctx.log.Info("removed a cached release", {{"secret", secret.name()}});
   }
@@ -181,11 +177,11 @@ std::optional<Hold> Installer::RemoveMarks(const Context& ctx, Observation& o, c
   for (const auto& manifest : m.manifests) {
     if (!IsEntry(manifest.id)) continue;
     auto taken = kube::TakeOver(needs_.client, ctx, manifest.id, TakeOverOptions());
-    if (!taken.ok()) return NotAdopted(reason::kAPIServerUnavailable, taken.error());
+    if (!taken.ok()) return NotAccepted(reason::kAPIServerUnavailable, taken.error());
   }
   if (!o.provider.annotations.contains(std::string(api::kAnnotationAppliedSpecHash))) return std::nullopt;
   auto removed = needs_.writer.RemoveAnnotation(ctx, o.provider, std::string(api::kAnnotationAppliedSpecHash));
-  if (!removed.ok()) return NotAdopted(reason::kAPIServerUnavailable, removed.error());
+  if (!removed.ok()) return NotAccepted(reason::kAPIServerUnavailable, removed.error());
   return std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "api/reasons.h"
+#include "operator/act/install/holds.h"
 #include "operator/act/install/installer.h"
 #include "operator/act/install/materials.h"
 #include "operator/act/rebuild.h"
@@ -12,12 +13,7 @@
 namespace capi::ops {
 namespace {
 
-namespace condition = api::condition;
 namespace reason = api::reason;
-
-Hold NotAccepted(std::string_view why, const Error& error) {
-  return ServerHold(std::string(condition::kProviderInstalled), std::string(why), error);
-}
 
 // I8: a kind that came after the render, which took it for one with a namespace. An object under another identity than
 // the live one would be applied, and the live one pruned.

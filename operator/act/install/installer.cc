@@ -8,6 +8,7 @@
 #include "api/reasons.h"
 #include "base/encoding.h"
 #include "base/strings.h"
+#include "operator/act/install/holds.h"
 #include "operator/act/install/materials.h"
 #include "operator/act/known_secrets.h"
 #include "operator/act/rebuild.h"
@@ -21,17 +22,7 @@
 namespace capi::ops {
 namespace {
 
-namespace condition = api::condition;
 namespace reason = api::reason;
-
-Hold NotInstalled(std::string_view why, const Error& error) {
-  return HoldFor(std::string(condition::kProviderInstalled), std::string(why), error);
-}
-
-// The API server said no, or nothing.
-Hold NotAccepted(std::string_view why, const Error& error) {
-  return ServerHold(std::string(condition::kProviderInstalled), std::string(why), error);
-}
 
 // The way back is to what was applied then (U5): what the spec asks for is the failed version's.
 std::string WantedDigest(const Observation& o, bool rollback) {

@@ -5,6 +5,7 @@
 
 #include "api/reasons.h"
 #include "base/strings.h"
+#include "operator/act/install/holds.h"
 #include "operator/act/install/installer.h"
 #include "operator/act/install/materials.h"
 #include "operator/decide/rules.h"
@@ -14,20 +15,6 @@ namespace {
 
 namespace condition = api::condition;
 namespace reason = api::reason;
-
-Hold NotInstalled(std::string_view why, const Error& error) {
-  return HoldFor(std::string(condition::kProviderInstalled), std::string(why), error);
-}
-
-// The API server said no, or nothing.
-Hold NotAccepted(std::string_view why, const Error& error) {
-  return ServerHold(std::string(condition::kProviderInstalled), std::string(why), error);
-}
-
-// What was read from the API server: its refusal, or a fault of what it gave, which a change of that ends.
-Hold NotRead(std::string_view why, const Error& error) {
-  return error.code == Code::kInvalidArgument ? NotInstalled(why, error) : NotAccepted(why, error);
-}
 
 // Contracts that a version may have, the preferred first (I3).
 std::vector<std::string> WantedContracts(const Observation& o) {

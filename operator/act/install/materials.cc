@@ -6,6 +6,7 @@
 #include "base/encoding.h"
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
+#include "operator/act/install/holds.h"
 #include "operator/decide/pause.h"
 #include "templating/customise/images.h"
 
@@ -94,8 +95,7 @@ Hold InputsHold(const Error& error) {
     return Hold{std::string(condition::kPreflightCheckPassed), std::string(reason::kAdditionalManifestsNotFound),
                 error.message, Retry::kWaiting};
   }
-  const std::string installed(condition::kProviderInstalled), why(reason::kComponentsCustomizationError);
-  return error.code == Code::kInvalidArgument ? HoldFor(installed, why, error) : ServerHold(installed, why, error);
+  return NotRead(reason::kComponentsCustomizationError, error);
 }
 
 std::string MissingNamespaceLabels(const kube::Object& ns, const std::map<std::string, std::string>& wanted) {
