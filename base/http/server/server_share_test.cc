@@ -163,6 +163,7 @@ TEST(Share, RequestsAtHandlersHaveABoundAndTakeNothingFromOthers) {
                           std::string(30'000, 'x'));
   }
   ASSERT_TRUE(held.AwaitHeld(8));
+  ASSERT_TRUE(Ask(address).ok()) << "by then the server has read what came before, and sent away whom it had to";
   RawClient half(address);
   half.Write("POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 9000\r\n\r\n" + std::string(8'000, 'y'));
   auto small = Ask(address);
