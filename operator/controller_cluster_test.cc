@@ -228,7 +228,8 @@ TEST_F(InProcess, InstallsRestoresChangesAndRemoves) {
   EXPECT_TRUE(client_->Get(ctx, kube::Builtin("CustomResourceDefinition"), "", "widgets.test.example").ok());
 }
 
-// F7, F1: an exception in a pass is told in that provider's status, and the next pass, which may follow at once, goes on.
+// F7, F1: an exception in a pass is told in that provider's status, and the next pass, which may follow at once, goes
+// on.
 TEST_F(InProcess, AnExceptionInAPassIsInTheStatus) {
   ApplyCore("v1.0.0");
   ASSERT_TRUE(kube::Eventually([&] { return ReadyAt("v1.0.0"); }, Seconds(60)));

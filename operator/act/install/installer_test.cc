@@ -87,8 +87,8 @@ class Cluster {
   std::unique_ptr<http::Server> server_;
 };
 
-// When the test waits for a moment, for a newer answer of the server's say, it has passed. Threads of watches, which wait
-// ever longer as this server has none, don't pass the time of others.
+// When the test waits for a moment, for a newer answer of the server's say, it has passed. Threads of watches, which
+// wait ever longer as this server has none, don't pass the time of others.
 class PassingClock : public FakeClock {
  public:
   bool WaitUntil(std::condition_variable_any& cv, Mutex& mu, const std::stop_token& stop, MonoTime deadline,
