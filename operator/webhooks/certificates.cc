@@ -12,7 +12,7 @@
 namespace capi::ops {
 namespace {
 
-constexpr int kActsAtOnce = 5;
+constexpr int kActsAtOnce = 10;
 constexpr Seconds kBetweenActs{15};
 // After a failure: doubled with each further one.
 constexpr Seconds kFirstRetry{1}, kLongestRetry{120};
@@ -107,12 +107,14 @@ void WebhookCertificates::Wake() {
 
 void WebhookCertificates::OnSecret(const kube::ObjectPtr& is) {
   http::Certificate certificate = ServingOf(DataOf(*is));
+  if (certificate.cert_pem == served_.cert_pem && certificate.key_pem == served_.key_pem) return;
   Status served = serve_(certificate);
   if (!served.ok()) {
     log_.Warn("the certificate of the webhooks can't be used: the former one is served on",
               {{"secret", ns_ + "/" + kCertificateSecret}, {"error", served.error().message}});
     return;
   }
+  served_ = certificate;
   auto facts = http::ReadCertificate(certificate.cert_pem);
   if (!facts.ok()) return;
   auto until = facts->validity.not_after;

@@ -30,7 +30,7 @@ using ServeCertificate = std::function<Status(const http::Certificate&)>;
 // An object's data, decoded; what is no base64 is left out.
 SecretData DataOf(const kube::Object& secret);
 
-// At most five acts at once, and one in fifteen seconds after that: so that a fight with somebody who takes back what
+// At most ten acts at once, and one in fifteen seconds after that: so that a fight with somebody who takes back what
 // we write is none of requests. Thread-compatible.
 class ActPace {
  public:
@@ -39,7 +39,7 @@ class ActPace {
   void Acted(MonoTime now);
 
  private:
-  MonoTime full_at_;  // when five may come at once again
+  MonoTime full_at_;  // when ten may come at once again
 };
 
 // Thread-safe.
@@ -92,6 +92,8 @@ class WebhookCertificates {
   kube::EventRecorder& events_;
   const Logger log_;
   std::vector<std::unique_ptr<kube::Informer>> informers_;  // of the Secret first, then of what is injected into
+
+  http::Certificate served_;  // of the thread of the Secret's informer
 
   // Of Keep's thread.
   ActPace pace_;

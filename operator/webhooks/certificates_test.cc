@@ -12,10 +12,10 @@ TEST(DataOf, LeavesOutWhatIsNoBase64) {
   EXPECT_TRUE(DataOf(kube::Object(Json{{"data", "x"}})).empty());
 }
 
-TEST(ActPace, GivesFiveAtOnceAndThenOneInFifteenSeconds) {
+TEST(ActPace, GivesTenAtOnceAndThenOneInFifteenSeconds) {
   const MonoTime start(std::chrono::hours(1));
   ActPace pace;
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 10; ++i) {
     EXPECT_EQ(pace.Next(start), start) << i;
     pace.Acted(start);
   }
@@ -24,7 +24,7 @@ TEST(ActPace, GivesFiveAtOnceAndThenOneInFifteenSeconds) {
   pace.Acted(start + Seconds(15));
   EXPECT_EQ(pace.Next(start + Seconds(15)), start + Seconds(30));
   const MonoTime later = start + Seconds(1000);
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 10; ++i) {
     EXPECT_EQ(pace.Next(later), later) << i;
     pace.Acted(later);
   }

@@ -72,30 +72,41 @@ bool WebhookServer::Ready() const {
 }
 
 Status WebhookServer::Run(const Context& ctx) {
+  TRY(Listen(ctx));
+  std::unique_ptr<http::Server> stopping;
   {
     MutexLock lock(mu_);
-    auto there = [this] {
-      mu_.AssertHeld();
-      return certificate_.has_value();
-    };
-    if (!ctx.clock->WaitUntil(changed_, mu_, ctx.stop, MonoTime::max(), there)) return Ok();
+    ctx.clock->WaitUntil(changed_, mu_, ctx.stop, MonoTime::max(), [] { return false; });
+    stopping.swap(server_);
+  }
+  if (stopping) stopping->Stop();  // outside of the lock: what was asked is answered first
+  return Ok();
+}
+
+// Until it listens, or is to stop. A certificate that can't be used is no reason to end: the next one may come.
+Status WebhookServer::Listen(const Context& ctx) {
+  MutexLock lock(mu_);
+  auto there = [this] {
+    mu_.AssertHeld();
+    return certificate_.has_value();
+  };
+  while (ctx.clock->WaitUntil(changed_, mu_, ctx.stop, MonoTime::max(), there) && !ctx.stop.stop_requested()) {
     http::ServerOptions options;
     options.address = address_;
     options.cert_pem = certificate_->cert_pem;
     options.key_pem = certificate_->key_pem;
     options.threads = kThreads;
-    server_ = TRY(
-        http::Server::Start(std::move(options), [this](const http::ServerRequest& request) { return Answer(request); }));
-    ctx.log.Info("serving webhooks", {{"address", server_->address()}});
-    ctx.clock->WaitUntil(changed_, mu_, ctx.stop, MonoTime::max(), [] { return false; });
+    auto server =
+        http::Server::Start(std::move(options), [this](const http::ServerRequest& request) { return Answer(request); });
+    if (server.ok()) {
+      server_ = *std::move(server);
+      ctx.log.Info("serving webhooks", {{"address", server_->address()}});
+      break;
+    }
+    if (server.code() != Code::kInvalidArgument) return server.error();
+    ctx.log.Warn("the certificate of the webhooks can't be used", {{"error", server.error().message}});
+    certificate_.reset();
   }
-  // Outside of the lock: who is told to stop first answers what was asked.
-  std::unique_ptr<http::Server> stopping;
-  {
-    MutexLock lock(mu_);
-    stopping.swap(server_);
-  }
-  stopping->Stop();
   return Ok();
 }
 

@@ -42,6 +42,7 @@ class WebhookServer {
   Status Run(const Context& ctx);
 
  private:
+  Status Listen(const Context& ctx);
   http::Response Answer(const http::ServerRequest& request);
 
   const std::string address_;

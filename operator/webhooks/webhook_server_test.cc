@@ -112,6 +112,11 @@ TEST(WebhookServer, ListensOnceItHasACertificateAndChangesIt) {  // T7
   Ca first = MakeCa(), second = MakeCa();
   EXPECT_EQ(server.SetCertificate({first.serving.cert_pem, second.serving.key_pem}).code(), Code::kInvalidArgument);
   EXPECT_FALSE(server.Ready());
+  // Its key fits, so that only who listens finds that the chain is broken.
+  const std::string broken = first.serving.cert_pem + "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+  ASSERT_TRUE(server.SetCertificate({broken, first.serving.key_pem}).ok());
+  ASSERT_TRUE(Await([&] { return lines.Text().find("can't be used") != std::string::npos; }));
+  EXPECT_FALSE(server.Ready());
   ASSERT_TRUE(server.SetCertificate(first.serving).ok());
   ASSERT_TRUE(Await([&] { return server.Ready(); }));
   const std::string address = ListenedAt(lines.Text());
