@@ -78,8 +78,7 @@ TEST(ParseOptions, RefusesThePeersFlagsThatItWouldIgnore) {
   for (const char* argument :
        {"--watch-filter=x", "--leader-elect=false", "--watch-configsecret=false", "--watch-configmap=false",
         "--manager-concurrency=10", "--profiler-address=localhost:6060", "--contention-profiling",
-        "--tls-min-version=VersionTLS13", "--tls-cipher-suites=TLS_AES_128_GCM_SHA256",
-        "--vmodule=a=1"}) {
+        "--tls-min-version=VersionTLS13", "--tls-cipher-suites=TLS_AES_128_GCM_SHA256", "--vmodule=a=1"}) {
     auto parsed = Parse({argument});
     EXPECT_FALSE(parsed.options) << argument;
     EXPECT_EQ(parsed.exit.code, 2);

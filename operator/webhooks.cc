@@ -22,7 +22,9 @@ std::vector<std::string> ServiceHosts(const std::string& ns) {
 
 Webhooks::Webhooks(const Options& o, const std::string& ns, kube::Client& client, kube::Metrics& metrics,
                    kube::EventRecorder& events, const Logger& log)
-    : client_(client), cert_dir_(o.webhook_cert_dir), server_(fmt::format(":{}", o.webhook_port), AllReviews(), metrics) {
+    : client_(client),
+      cert_dir_(o.webhook_cert_dir),
+      server_(fmt::format(":{}", o.webhook_port), AllReviews(), metrics) {
   if (!cert_dir_.empty()) return;
   auto serve = [this](const http::Certificate& certificate) { return server_.SetCertificate(certificate); };
   certificates_.emplace(client, ns, o.webhook_hosts.empty() ? ServiceHosts(ns) : o.webhook_hosts, serve, metrics,

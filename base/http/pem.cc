@@ -29,7 +29,9 @@ Error OpenSslError(std::string_view what) {
   return Error{Code::kInvalidArgument, fmt::format("{}: {}", what, reason), {}};
 }
 
-BioPtr ReadOnlyBio(std::string_view text) { return BioPtr(BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))); }
+BioPtr ReadOnlyBio(std::string_view text) {
+  return BioPtr(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+}
 
 Result<std::vector<X509Ptr>> ReadCertificates(std::string_view pem, std::string_view what) {
   BioPtr bio = ReadOnlyBio(pem);

@@ -89,8 +89,8 @@ bool IsDenied(std::string_view message) {
 Code Refine(Code code, const Json& status, std::string_view message) {
   if (GetString(status, {"reason"}).empty() && message.starts_with(kNotOfItsSchema)) return Code::kFailedPrecondition;
   if (code == Code::kRateLimited && message.find(kInitializing) != message.npos) return Code::kUnavailable;
-  if (code == Code::kInternal && (message.find("failed calling webhook") != message.npos ||
-                                  message.find(kConversion) != message.npos)) {
+  if (code == Code::kInternal &&
+      (message.find("failed calling webhook") != message.npos || message.find(kConversion) != message.npos)) {
     return Code::kUnavailable;
   }
   if (code == Code::kInvalidArgument && IsDenied(message)) return Code::kPermissionDenied;

@@ -13,7 +13,7 @@
 namespace capi::ops {
 namespace {
 
-constexpr Millis kFirstRetry = Seconds(5), kLongestRetry = Seconds(600);
+constexpr Millis kFirstRetry = Seconds(1), kLongestRetry = Seconds(600);
 
 // True when nothing of that CRD is stored at an older version any more.
 bool MigrateOne(const Context& ctx, StorageMigration& migration, const std::string& crd, MigrationCursor& cursor) {

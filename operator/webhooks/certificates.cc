@@ -78,8 +78,7 @@ WebhookCertificates::WebhookCertificates(kube::Client& client, std::string ns, s
       log_(std::move(log)) {
   auto watch = [this](const kube::Resource& resource, const std::string& in, const std::string& name,
                       kube::Informer::Handler handler) {
-    informers_.push_back(
-        std::make_unique<kube::Informer>(client_, resource, ByName(in, name), std::move(handler)));
+    informers_.push_back(std::make_unique<kube::Informer>(client_, resource, ByName(in, name), std::move(handler)));
   };
   watch(Secrets(), ns_, kCertificateSecret, [this](const kube::ObjectPtr&, const kube::ObjectPtr& is) {
     if (is) OnSecret(is);

@@ -97,10 +97,10 @@ class WebhookCertificates {
 
   // Of Keep's thread.
   ActPace pace_;
-  int failures_ = 0;  // in a row
-  std::string said_;  // of refusals
+  int failures_ = 0;                        // in a row
+  std::string said_;                        // of refusals
   std::map<std::string, Written> written_;  // by kind and name
-  std::string injected_;  // the bundle that is everywhere, since:
+  std::string injected_;                    // the bundle that is everywhere, since:
   std::optional<WallTime> injected_since_;
 
   Mutex mu_;

@@ -26,7 +26,8 @@ TEST(InjectionFor, SaysTheBundleAndNothingElse) {  // T7
       {"no conversion", "CustomResourceDefinition", "spec: {group: x}", ""},
       {"cert-manager's", "CustomResourceDefinition",
        "{metadata: {name: x, uid: u, annotations: {cert-manager.io/inject-ca-from: a/b}},"
-       " spec: {conversion: {strategy: Webhook}}}", ""},
+       " spec: {conversion: {strategy: Webhook}}}",
+       ""},
       {"one of two", "ValidatingWebhookConfiguration",
        "webhooks: [{name: a, rules: [], clientConfig: {caBundle: cGVt}}, {name: b, clientConfig: {url: u}}]",
        "webhooks: [{name: a, clientConfig: {caBundle: cGVt}}, {name: b, clientConfig: {caBundle: cGVt}}]"},

@@ -145,8 +145,7 @@ Result<Authority> NewAuthority(WallTime now) {
 
 Status Issue(const Authority& authority, const CertificateInputs& inputs, SecretData& data) {
   WallTime from = std::max<WallTime>(inputs.now - kClocksDiffer, authority.validity.not_before);
-  auto serving =
-      TRY(http::IssueServing(authority.pem, inputs.hosts, {from, EndOfServing(authority, inputs.now)}));
+  auto serving = TRY(http::IssueServing(authority.pem, inputs.hosts, {from, EndOfServing(authority, inputs.now)}));
   data[key::kServing] = serving.cert_pem;
   data[key::kServingKey] = serving.key_pem;
   return Ok();
@@ -167,13 +166,13 @@ Result<SecretData> TrustNext(const Held& held, SecretData data, WallTime now) {
   return data;
 }
 
-// The former CA's key goes: nobody issues by it any more.
+// The former CA's key goes: nobody issues by it any more. What it has issued, and replicas may serve for a while, ends
+// within the life of a certificate from now, whatever the Secret says of it.
 Result<SecretData> IssueByNext(const Held& held, SecretData data, const CertificateInputs& inputs) {
-  WallTime until = held.facts ? held.facts->validity.not_after : inputs.now;
   TRY(Issue(*held.next, inputs, data));
   data[key::kAuthorityKey] = held.next->pem.key_pem;
   data.erase(key::kNextAuthorityKey);
-  data[key::kOthersTrustedUntil] = FormatTime(std::max(until, held.others_until.value_or(until)));
+  data[key::kOthersTrustedUntil] = FormatTime(inputs.now + kServingLife);
   return data;
 }
 

@@ -1,4 +1,5 @@
-// What the Secret with the webhooks' certificate is to hold now (behaviour.md T7). Pure, but for the randomness of keys.
+// What the Secret with the webhooks' certificate is to hold now (behaviour.md T7). Pure, but for the randomness of
+// keys.
 //
 // A CA lives for three years and a serving certificate for 90 days; either is followed by the next one after two thirds
 // of its life. With a CA that takes three steps: the bundle that clients are to trust gets the new CA too; once that
@@ -24,26 +25,27 @@ using SecretData = std::map<std::string, std::string>;
 namespace certificate_key {
 inline constexpr const char* kServing = "tls.crt";
 inline constexpr const char* kServingKey = "tls.key";
-inline constexpr const char* kBundle = "ca.crt";                     // what clients are to trust: one CA or more
-inline constexpr const char* kAuthorityKey = "ca.key";               // of the CA in the bundle that issues
-inline constexpr const char* kNextAuthorityKey = "next-ca.key";      // of the one that is to issue next
+inline constexpr const char* kBundle = "ca.crt";                            // what clients are to trust: one CA or more
+inline constexpr const char* kAuthorityKey = "ca.key";                      // of the CA in the bundle that issues
+inline constexpr const char* kNextAuthorityKey = "next-ca.key";             // of the one that is to issue next
 inline constexpr const char* kOthersTrustedUntil = "others-trusted-until";  // RFC 3339: then the other CAs leave
 }  // namespace certificate_key
 
 enum class CertificateStep {
   kKeep,
-  kMakeAll,       // nothing of it can be used: a new CA and a serving certificate of it
-  kRenew,         // a serving certificate of the CA that issues
-  kTrustNext,     // the next CA comes into the bundle
-  kIssueByNext,   // the next CA issues from now on
-  kDropOthers,    // none but the CA that issues, and the next one, stay in the bundle
+  kMakeAll,      // nothing of it can be used: a new CA and a serving certificate of it
+  kRenew,        // a serving certificate of the CA that issues
+  kTrustNext,    // the next CA comes into the bundle
+  kIssueByNext,  // the next CA issues from now on
+  kDropOthers,   // none but the CA that issues, and the next one, stay in the bundle
 };
 
 // Rows of a metric and reasons of events: "Renewed".
 std::string_view StepName(CertificateStep step);
 
 struct CertificateInputs {
-  // Names and IP addresses that clients call, one at least: sorted, each once, as certificates write them (CanonicalHost).
+  // Names and IP addresses that clients call, one at least: sorted, each once, as certificates write them
+  // (CanonicalHost).
   std::vector<std::string> hosts;
   WallTime now;
   // Since when the bundle of the Secret, as it is, has been in everything that clients trust by.

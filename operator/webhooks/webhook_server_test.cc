@@ -16,8 +16,13 @@ using ::testing::HasSubstr;
 
 Reviews Echo() {
   return {{"/echo", [](Json review) -> Result<Json> { return review; }},
-          {"/bad", [](const Json&) -> Result<Json> { return Error{Code::kInvalidArgument, "spec.x: no review", {}}; }},
-          {"/away", [](const Json&) -> Result<Json> { return Error{Code::kUnavailable, "nobody there", {}}; }}};
+          {"/bad",
+           [](const Json&) -> Result<Json> {
+             return Error{Code::kInvalidArgument, "spec.x: no review", {}};
+           }},
+          {"/away", [](const Json&) -> Result<Json> {
+             return Error{Code::kUnavailable, "nobody there", {}};
+           }}};
 }
 
 http::ServerRequest Post(const std::string& path, const std::string& body,
@@ -53,8 +58,7 @@ TEST(AnswerReview, SaysWhatIsWrongWithARequest) {
     auto response = AnswerReview(Echo(), c.request);
     EXPECT_EQ(response.status, c.status);
     EXPECT_THAT(response.body, HasSubstr(c.body));
-    EXPECT_EQ(response.headers.Get("Content-Type"),
-              c.status == 200 ? "application/json" : "text/plain; charset=utf-8");
+    EXPECT_EQ(response.headers.Get("Content-Type"), c.status == 200 ? "application/json" : "text/plain; charset=utf-8");
     EXPECT_EQ(response.headers.Get("Allow"), c.status == 405 ? "POST" : "");
   }
 }
@@ -83,7 +87,9 @@ Result<http::Response> Ask(const std::string& url, const std::string& ca_pem) {
 std::string ListenedAt(const std::string& log) {
   constexpr std::string_view kWords = "serving webhooks address=";
   size_t at = log.find(kWords);
-  return at == log.npos ? "" : log.substr(at + kWords.size(), log.find_first_of(" \n", at + kWords.size()) - at - kWords.size());
+  return at == log.npos
+             ? ""
+             : log.substr(at + kWords.size(), log.find_first_of(" \n", at + kWords.size()) - at - kWords.size());
 }
 
 struct Lines {
