@@ -291,7 +291,9 @@ TEST_F(WebhooksTest, WhatIsTakenAwayComesBack) {
   PatchSecret({{"ca.crt", Base64Encode("nonsense")}, {"password", "eA=="}});
   EXPECT_TRUE(kube::Eventually([&] { return Bundle() != bundle && Bundle() != Base64Encode("nonsense"); }));
   EXPECT_TRUE(AwaitInjected());
-  ASSERT_TRUE(Create(OldObject(ProviderType::kInfrastructure, "again", "{version: v1.0.0}")).ok());
+  // With a CA that nobody trusted before, API servers need a moment.
+  const kube::Object again = OldObject(ProviderType::kInfrastructure, "again", "{version: v1.0.0}");
+  EXPECT_TRUE(kube::Eventually([&] { return Create(again).ok(); }));
   EXPECT_TRUE(kube::Eventually([&] { return Read(ProviderType::kInfrastructure, "v1alpha1", "again").ok(); }));
 }
 

@@ -50,10 +50,9 @@ TEST(ServeCertificateFiles, ServesWhatTheFilesHoldAndAgainWhenTheyChange) {  // 
   Context ctx;
   ctx.clock = &clock;
   ctx.log = Logger::ToSink(LogLevel::kWarn, LogFormat::kText, Seen::Log, &seen);
-  std::stop_source stop;
-  std::jthread thread([&] {
+  std::jthread thread([&](const std::stop_token& stop) {
     auto serve = [&](const http::Certificate& certificate) { return seen.Serve(certificate); };
-    EXPECT_TRUE(ServeCertificateFiles(ctx.WithStop(stop.get_token()), folder.path(), serve).ok());
+    EXPECT_TRUE(ServeCertificateFiles(ctx.WithStop(stop), folder.path(), serve).ok());
   });
   auto write = [&](const std::string& name, const std::string& text) {
     ASSERT_TRUE(WriteFile(folder.path() + "/" + name, text).ok());
@@ -75,7 +74,6 @@ TEST(ServeCertificateFiles, ServesWhatTheFilesHoldAndAgainWhenTheyChange) {  // 
   write("tls.key", "two");
   EXPECT_TRUE(await([&] { return seen.Served().size() == 2; }));
   EXPECT_THAT(seen.Served(), ElementsAre("one", "two")) << "each once";
-  stop.request_stop();
 }
 
 }  // namespace

@@ -185,22 +185,20 @@ class World {
 };
 
 TEST(PlanCertificate, ServesNothingInYearsThatIsNotTrusted) {  // T7
-  for (unsigned seed : {1u, 2u}) {
-    World world(seed);
-    WallTime now = kStart;
+  World world(/*seed=*/1);
+  WallTime now = kStart;
+  world.Step(now);
+  world.Step(now + Seconds(600));  // the first bundle comes to everybody
+  for (now += kDay; now < kStart + kYear * 7; now += kDay * 2) {
     world.Step(now);
-    world.Step(now + Seconds(600));  // the first bundle comes to everybody
-    for (now += kDay; now < kStart + kYear * 7; now += kDay * 2) {
-      world.Step(now);
-      ASSERT_EQ(world.Refused(now), "") << "seed " << seed << ", day " << (now - kStart) / kDay;
-    }
-    EXPECT_EQ(world.Count("Made"), 1) << "never all at once";
-    EXPECT_EQ(world.Count("AuthorityReplaced"), 3) << "every two years";
-    EXPECT_EQ(world.Count("FormerAuthorityDropped"), 3);
-    EXPECT_GT(world.Count("Renewed"), 30);
-    EXPECT_LT(world.Count("Renewed"), 60);
-    EXPECT_EQ(http::SplitCertificates(world.data().at(key::kBundle))->size(), 1u);
+    ASSERT_EQ(world.Refused(now), "") << "day " << (now - kStart) / kDay;
   }
+  EXPECT_EQ(world.Count("Made"), 1) << "never all at once";
+  EXPECT_EQ(world.Count("AuthorityReplaced"), 3) << "every two years";
+  EXPECT_EQ(world.Count("FormerAuthorityDropped"), 3);
+  EXPECT_GT(world.Count("Renewed"), 30);
+  EXPECT_LT(world.Count("Renewed"), 60);
+  EXPECT_EQ(http::SplitCertificates(world.data().at(key::kBundle))->size(), 1u);
 }
 
 }  // namespace
