@@ -328,7 +328,7 @@ TEST(Informer, SaysWhatKeepsItFromAFirstState) {
       {Code::kUnavailable, true, "conversion webhook for a.b/v1, Kind=C failed: Post \"https://x\": EOF"},
       {Code::kUnavailable, true, "storage is (re)initializing"}};
   for (const Case& c : cases) {
-    SCOPED_TRACE(CodeName(c.code) + std::string(" ") + c.message);
+    SCOPED_TRACE(std::string(CodeName(c.code)) + " " + c.message);
     Scripted never({Answer{.end = Fault(Code::kPermissionDenied)}, Answer{.end = Error{c.code, c.message, {}}}});
     never.Run();
     auto refusal = never.informer.refusal();
