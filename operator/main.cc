@@ -16,6 +16,7 @@
 #include "operator/inputs.h"
 #include "operator/options.h"
 #include "operator/servers.h"
+#include "operator/webhooks.h"
 
 namespace capi::ops {
 namespace {
@@ -89,9 +90,15 @@ Status Run(const Options& o) {
                                         .retry_period = o.retry_period});
   client->GuardWrites([&elector](const Context& call) { return elector.MayWrite(call); });
   kube::Manager manager(SystemClock());
+  std::optional<Webhooks> webhooks;
+  if (o.webhook_port != 0) {
+    webhooks.emplace(o, lease_namespace, *client, metrics, events, ctx.log);
+    webhooks->AddTo(manager);
+  }
   std::unique_ptr<http::Server> health, diagnostics;
   if (o.health_address != "0") {
-    health = TRY_WITH(ServeHealth(o.health_address, [&manager] { return manager.Ready(); }), "--health-addr");
+    auto ready = [&manager, &webhooks] { return manager.Ready() && (!webhooks || webhooks->Ready()); };
+    health = TRY_WITH(ServeHealth(o.health_address, ready), "--health-addr");
     ctx.log.Info("serving probes", {{"address", health->address()}});
   }
   if (o.diagnostics_address != "0") {

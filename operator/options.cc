@@ -7,6 +7,7 @@
 #include <map>
 
 #include "api/types.h"
+#include "base/http/certificate.h"
 #include "base/strings.h"
 #include "base/version.h"
 
@@ -53,8 +54,6 @@ const PeerFlag kPeerFlags[] = {
     {"--contention-profiling", {"false"}, "there is no profiler"},
     {"--tls-min-version", {"VersionTLS12"}, "TLS 1.2 is the lowest version that is served"},
     {"--tls-cipher-suites", {""}, "the cipher suites are those of OpenSSL's configuration"},
-    {"--webhook-port", {"0"}, "this operator serves no webhooks"},
-    {"--webhook-cert-dir", {""}, "this operator serves no webhooks"},
     {"--vmodule", {""}, "--v is the verbosity of everything"},
 };
 
@@ -104,6 +103,37 @@ void AddServing(CLI::App& app, Options& o) {
       ->capture_default_str();
 }
 
+void AddWebhooks(CLI::App& app, Options& o) {
+  app.add_option("--webhook-port", o.webhook_port,
+                 "port of the webhooks that the API server calls, HTTPS on all interfaces; 0: there are none")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 65535));
+  app.add_option("--webhook-cert-dir", o.webhook_cert_dir,
+                 "folder with tls.crt and tls.key, read again when they change; without it the operator makes a "
+                 "certificate, keeps it in a Secret, and tells the API server whom to trust");
+  app.add_option("--webhook-hosts", o.webhook_hosts,
+                 "names and IP addresses by which the API server calls the webhooks, for the certificate that the "
+                 "operator makes [capi-operator-webhook-service.<namespace>.svc and the same with .cluster.local]")
+      ->delimiter(',');
+}
+
+// Why they can't be carried out together; "" where they can. Hosts become canonical.
+std::string CheckWebhooks(Options& o) {
+  if (o.webhook_port == 0 && !o.webhook_cert_dir.empty()) return "--webhook-cert-dir needs --webhook-port";
+  if (o.webhook_port == 0 && !o.webhook_hosts.empty()) return "--webhook-hosts needs --webhook-port";
+  if (!o.webhook_cert_dir.empty() && !o.webhook_hosts.empty()) {
+    return "--webhook-hosts is for a certificate that the operator makes; with --webhook-cert-dir it makes none";
+  }
+  for (std::string& host : o.webhook_hosts) {
+    auto canonical = http::CanonicalHost(host);
+    if (!canonical.ok()) return "--webhook-hosts: " + canonical.error().message;
+    host = *std::move(canonical);
+  }
+  std::sort(o.webhook_hosts.begin(), o.webhook_hosts.end());
+  o.webhook_hosts.erase(std::unique(o.webhook_hosts.begin(), o.webhook_hosts.end()), o.webhook_hosts.end());
+  return "";
+}
+
 void AddReleases(CLI::App& app, Options& o) {
   app.add_option("--environment-variables", o.environment_variables,
                  "names (with * as a wildcard) of the operator's environment variables that releases may use")
@@ -133,6 +163,7 @@ ParsedOptions ParseOptions(int argc, const char* const* argv) {
   std::string format = "text";
   AddCluster(app, o);
   AddServing(app, o);
+  AddWebhooks(app, o);
   AddReleases(app, o);
   AddPeerFlags(app);
   app.add_option("-v,--v", verbosity, "verbosity: 0 to 3 for what is done, 4 and more for details")
@@ -155,6 +186,7 @@ ParsedOptions ParseOptions(int argc, const char* const* argv) {
              "--leader-elect-lease-duration\n",
              2}};
   }
+  if (std::string wrong = CheckWebhooks(o); !wrong.empty()) return {std::nullopt, {wrong + "\n", 2}};
   o.log_level = verbosity >= 4 ? LogLevel::kDebug : LogLevel::kInfo;
   o.log_format = format == "json" ? LogFormat::kJson : LogFormat::kText;
   return {o, {}};

@@ -22,6 +22,10 @@ struct Options {
   std::string diagnostics_address = ":8443";
   bool insecure_diagnostics = false;
   std::string health_address = ":9440";
+  int webhook_port = 0;  // 0: no webhooks
+  // Sorted, as certificates write them; without any, the names of the Service that manifests/ has.
+  std::vector<std::string> webhook_hosts;
+  std::string webhook_cert_dir;  // "": a certificate of our own
   std::vector<std::string> environment_variables = {"EXP_*", "CLUSTER_TOPOLOGY"};
   std::string clusterctl_config = "/config/clusterctl.yaml";
   std::string releases_dir;

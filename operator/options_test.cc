@@ -58,6 +58,12 @@ TEST(ParseOptions, RefusesWhatItCannotUse) {
       {{"--leader-elect-lease-duration=5s"}, "must be shorter"},
       {{"--log-format=xml"}, "xml"},
       {{"--sync-period=5s"}, "--sync-period must be at least 10s"},
+      {{"--webhook-port=70000"}, "--webhook-port"},
+      {{"--webhook-port=https"}, "--webhook-port"},
+      {{"--webhook-cert-dir=/certs"}, "--webhook-cert-dir needs --webhook-port"},
+      {{"--webhook-hosts=a"}, "--webhook-hosts needs --webhook-port"},
+      {{"--webhook-port=9443", "--webhook-cert-dir=/certs", "--webhook-hosts=a"}, "it makes none"},
+      {{"--webhook-port=9443", "--webhook-hosts=https://a"}, "--webhook-hosts: \"https://a\" is no host name"},
   };
   for (const auto& c : cases) {
     auto parsed = Parse(c.arguments);
@@ -72,14 +78,26 @@ TEST(ParseOptions, RefusesThePeersFlagsThatItWouldIgnore) {
   for (const char* argument :
        {"--watch-filter=x", "--leader-elect=false", "--watch-configsecret=false", "--watch-configmap=false",
         "--manager-concurrency=10", "--profiler-address=localhost:6060", "--contention-profiling",
-        "--tls-min-version=VersionTLS13", "--tls-cipher-suites=TLS_AES_128_GCM_SHA256", "--webhook-port=9443",
-        "--webhook-cert-dir=/certs", "--vmodule=a=1"}) {
+        "--tls-min-version=VersionTLS13", "--tls-cipher-suites=TLS_AES_128_GCM_SHA256", "--vmodule=a=1"}) {
     auto parsed = Parse({argument});
     EXPECT_FALSE(parsed.options) << argument;
     EXPECT_EQ(parsed.exit.code, 2);
     EXPECT_THAT(parsed.exit.text, HasSubstr("; remove the flag")) << argument;
     EXPECT_THAT(parsed.exit.text, HasSubstr(std::string(argument).substr(0, std::string(argument).find('='))));
   }
+}
+
+TEST(ParseOptions, Webhooks) {  // T7
+  auto none = Parse({});
+  EXPECT_EQ(none.options->webhook_port, 0);
+  EXPECT_TRUE(Parse({"--webhook-port=0"}).options);
+  auto made = Parse({"--webhook-port=9443", "--webhook-hosts=X.ns.svc,127.0.0.1", "--webhook-hosts=x.ns.svc"});
+  ASSERT_TRUE(made.options) << made.exit.text;
+  EXPECT_EQ(made.options->webhook_port, 9443);
+  EXPECT_THAT(made.options->webhook_hosts, ElementsAre("127.0.0.1", "x.ns.svc"));
+  auto files = Parse({"--webhook-port=9443", "--webhook-cert-dir=/certs"});
+  ASSERT_TRUE(files.options) << files.exit.text;
+  EXPECT_EQ(files.options->webhook_cert_dir, "/certs");
 }
 
 TEST(ParseOptions, Logs) {

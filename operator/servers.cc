@@ -75,7 +75,8 @@ bool IsLoopback(const std::string& address) {
 Result<std::unique_ptr<http::Server>> ServeHealth(const std::string& address, std::function<bool()> ready) {
   return http::Server::Start(Bodiless(address, 1), [ready = std::move(ready)](const http::ServerRequest& request) {
     if (request.path == "/healthz") return Text(200, "ok\n");
-    if (request.path == "/readyz") return ready() ? Text(200, "ok\n") : Text(503, "caches are not filled yet\n");
+    if (request.path == "/readyz")
+      return ready() ? Text(200, "ok\n") : Text(503, "caches are not filled, or webhooks not served yet\n");
     return Text(404, "there are /healthz and /readyz\n");
   });
 }

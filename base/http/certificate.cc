@@ -1,82 +1,251 @@
 #include "base/http/certificate.h"
 
 #include <arpa/inet.h>
+#include <fmt/core.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
+#include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 
+#include <algorithm>
+#include <ctime>
 #include <memory>
+
+#include "base/http/pem.h"
+#include "base/strings.h"
 
 namespace capi::http {
 namespace {
 
-template <typename T, void (*Free)(T*)>
-struct Freer {
-  void operator()(T* p) const { Free(p); }
+template <auto Free>
+struct Deleter {
+  template <typename T>
+  void operator()(T* value) const {
+    Free(value);
+  }
 };
-using Key = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY, EVP_PKEY_free>>;
-using Cert = std::unique_ptr<X509, Freer<X509, X509_free>>;
-struct BioFree {
-  void operator()(BIO* bio) const { BIO_free_all(bio); }
-};
-using Bio = std::unique_ptr<BIO, BioFree>;
+using Store = std::unique_ptr<X509_STORE, Deleter<X509_STORE_free>>;
+using StoreContext = std::unique_ptr<X509_STORE_CTX, Deleter<X509_STORE_CTX_free>>;
+using Names = std::unique_ptr<GENERAL_NAMES, Deleter<GENERAL_NAMES_free>>;
+// The list, not the certificates in it.
+void FreeChain(STACK_OF(X509) * chain) { sk_X509_free(chain); }
+using Chain = std::unique_ptr<STACK_OF(X509), Deleter<FreeChain>>;
 
 Error Failed() { return {Code::kInternal, "OpenSSL can't make a certificate", {}}; }
 
-std::string Text(BIO* bio) {
+// Who signs: itself where `cert` is null.
+struct Issuer {
+  X509* cert = nullptr;
+  EVP_PKEY* key = nullptr;
+};
+
+struct Extension {
+  int kind;
+  std::string value;  // as OpenSSL's configuration has it
+};
+
+Result<std::string> TextOf(BIO* bio) {
   char* data = nullptr;
   long size = BIO_get_mem_data(bio, &data);
+  if (size <= 0) return Failed();
   return std::string(data, static_cast<size_t>(size));
+}
+
+Result<std::string> ToPem(X509* cert) {
+  BioPtr bio(BIO_new(BIO_s_mem()));
+  if (!bio || PEM_write_bio_X509(bio.get(), cert) != 1) return Failed();
+  return TextOf(bio.get());
+}
+
+Result<std::string> ToPem(EVP_PKEY* key) {
+  BioPtr bio(BIO_new(BIO_s_mem()));
+  if (!bio || PEM_write_bio_PrivateKey(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr) != 1) return Failed();
+  return TextOf(bio.get());
+}
+
+bool IsAddress(const std::string& host) {
+  unsigned char parsed[16];
+  return inet_pton(AF_INET, host.c_str(), parsed) == 1 || inet_pton(AF_INET6, host.c_str(), parsed) == 1;
 }
 
 std::string AltNames(const std::vector<std::string>& hosts) {
   std::string out;
-  for (const auto& host : hosts) {
-    unsigned char parsed[16];
-    bool ip = inet_pton(AF_INET, host.c_str(), parsed) == 1 || inet_pton(AF_INET6, host.c_str(), parsed) == 1;
-    out += (out.empty() ? "" : ",") + std::string(ip ? "IP:" : "DNS:") + host;
-  }
+  for (const auto& host : hosts) out += (out.empty() ? "" : ",") + std::string(IsAddress(host) ? "IP:" : "DNS:") + host;
   return out;
 }
 
-bool AddExtension(X509* cert, int nid, const std::string& value) {
+bool AddExtension(X509* cert, X509* issuer, const Extension& extension) {
   X509V3_CTX ctx;
-  X509V3_set_ctx(&ctx, cert, cert, nullptr, nullptr, 0);
-  X509_EXTENSION* extension = X509V3_EXT_conf_nid(nullptr, &ctx, nid, value.c_str());
-  if (extension == nullptr) return false;
-  bool added = X509_add_ext(cert, extension, -1) == 1;
-  X509_EXTENSION_free(extension);
+  X509V3_set_ctx(&ctx, issuer, cert, nullptr, nullptr, 0);
+  X509_EXTENSION* made = X509V3_EXT_conf_nid(nullptr, &ctx, extension.kind, extension.value.c_str());
+  if (made == nullptr) return false;
+  bool added = X509_add_ext(cert, made, -1) == 1;
+  X509_EXTENSION_free(made);
   return added;
+}
+
+bool SetSerialAndTimes(X509* cert, const Validity& validity) {
+  std::uint64_t serial = 0;
+  if (RAND_bytes(reinterpret_cast<unsigned char*>(&serial), sizeof serial) != 1) return false;
+  auto seconds = [](WallTime time) { return std::chrono::system_clock::to_time_t(time); };
+  return X509_set_version(cert, X509_VERSION_3) == 1 &&
+         ASN1_INTEGER_set_uint64(X509_get_serialNumber(cert), serial >> 1) == 1 &&
+         ASN1_TIME_set(X509_getm_notBefore(cert), seconds(validity.not_before)) != nullptr &&
+         ASN1_TIME_set(X509_getm_notAfter(cert), seconds(validity.not_after)) != nullptr;
+}
+
+Result<Certificate> Make(const std::string& common_name, const Validity& validity,
+                         const std::vector<Extension>& extensions, const Issuer& issuer = {}) {
+  KeyPtr key(EVP_EC_gen("P-256"));
+  X509Ptr cert(X509_new());
+  if (!key || !cert || !SetSerialAndTimes(cert.get(), validity)) return Failed();
+  X509* signer = issuer.cert == nullptr ? cert.get() : issuer.cert;
+  bool ok = X509_set_pubkey(cert.get(), key.get()) == 1 &&
+            X509_NAME_add_entry_by_txt(X509_get_subject_name(cert.get()), "CN", MBSTRING_UTF8,
+                                       reinterpret_cast<const unsigned char*>(common_name.c_str()), -1, -1, 0) == 1 &&
+            X509_set_issuer_name(cert.get(), X509_get_subject_name(signer)) == 1;
+  for (const Extension& extension : extensions) ok = ok && AddExtension(cert.get(), signer, extension);
+  EVP_PKEY* signing_key = issuer.key == nullptr ? key.get() : issuer.key;
+  if (!ok || X509_sign(cert.get(), signing_key, EVP_sha256()) == 0) return Failed();
+  return Certificate{TRY(ToPem(cert.get())), TRY(ToPem(key.get()))};
+}
+
+Result<X509Ptr> First(std::string_view pem, std::string_view what) {
+  auto all = TRY(ReadCertificates(pem, what));
+  if (all.empty()) return Error{Code::kInvalidArgument, fmt::format("{}: no PEM certificate", what), {}};
+  return std::move(all.front());
+}
+
+Result<WallTime> ToTime(const ASN1_TIME* time) {
+  tm parts = {};
+  if (ASN1_TIME_to_tm(time, &parts) != 1) return OpenSslError("certificate: its times");
+  return std::chrono::system_clock::from_time_t(timegm(&parts));
+}
+
+std::string ToHost(const GENERAL_NAME& name) {
+  auto text = [](const ASN1_STRING* value) {
+    return std::string(reinterpret_cast<const char*>(ASN1_STRING_get0_data(value)),
+                       static_cast<size_t>(ASN1_STRING_length(value)));
+  };
+  if (name.type == GEN_DNS) return text(name.d.dNSName);
+  if (name.type != GEN_IPADD) return "";
+  std::string bytes = text(name.d.iPAddress);
+  char out[INET6_ADDRSTRLEN] = "";
+  if (bytes.size() == 4) inet_ntop(AF_INET, bytes.data(), out, sizeof out);
+  if (bytes.size() == 16) inet_ntop(AF_INET6, bytes.data(), out, sizeof out);
+  return out;
+}
+
+std::vector<std::string> HostsOf(const X509* cert) {
+  Names names(static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(cert, NID_subject_alt_name, nullptr, nullptr)));
+  std::vector<std::string> hosts;
+  for (int i = 0; names && i < sk_GENERAL_NAME_num(names.get()); ++i) {
+    std::string host = ToHost(*sk_GENERAL_NAME_value(names.get(), i));
+    if (!host.empty()) hosts.push_back(std::move(host));
+  }
+  std::sort(hosts.begin(), hosts.end());
+  return hosts;
+}
+
+// As NewClientTls trusts: whatever is in the store, be it an intermediate CA alone.
+bool SetParameters(X509_STORE_CTX* ctx, const std::string& host, WallTime at) {
+  X509_VERIFY_PARAM* parameters = X509_STORE_CTX_get0_param(ctx);
+  X509_VERIFY_PARAM_set_flags(parameters, X509_V_FLAG_PARTIAL_CHAIN);
+  X509_VERIFY_PARAM_set_time(parameters, std::chrono::system_clock::to_time_t(at));
+  bool named = IsAddress(host) ? X509_VERIFY_PARAM_set1_ip_asc(parameters, host.c_str()) == 1
+                               : X509_VERIFY_PARAM_set1_host(parameters, host.c_str(), host.size()) == 1;
+  return named && X509_STORE_CTX_set_purpose(ctx, X509_PURPOSE_SSL_SERVER) == 1;
 }
 
 }  // namespace
 
-Result<Certificate> MakeSelfSigned(const std::vector<std::string>& hosts) {
-  Key key(EVP_EC_gen("P-256"));
-  Cert cert(X509_new());
-  if (!key || !cert) return Failed();
-  std::uint64_t serial = 0;
-  RAND_bytes(reinterpret_cast<unsigned char*>(&serial), sizeof serial);
-  X509_set_version(cert.get(), X509_VERSION_3);
-  ASN1_INTEGER_set_uint64(X509_get_serialNumber(cert.get()), serial >> 1);
-  X509_gmtime_adj(X509_getm_notBefore(cert.get()), -3600);
-  X509_time_adj_ex(X509_getm_notAfter(cert.get()), 3650, 0, nullptr);
-  X509_set_pubkey(cert.get(), key.get());
-  X509_NAME* name = X509_get_subject_name(cert.get());
-  X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, reinterpret_cast<const unsigned char*>("capi-operator"), -1, -1,
-                             0);
-  X509_set_issuer_name(cert.get(), name);
-  bool ok = AddExtension(cert.get(), NID_subject_alt_name, AltNames(hosts)) &&
-            AddExtension(cert.get(), NID_basic_constraints, "critical,CA:TRUE") &&
-            AddExtension(cert.get(), NID_ext_key_usage, "serverAuth");
-  if (!ok || X509_sign(cert.get(), key.get(), EVP_sha256()) == 0) return Failed();
-  Bio cert_text(BIO_new(BIO_s_mem())), key_text(BIO_new(BIO_s_mem()));
-  if (PEM_write_bio_X509(cert_text.get(), cert.get()) != 1 ||
-      PEM_write_bio_PrivateKey(key_text.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr) != 1) {
-    return Failed();
+Result<std::string> CanonicalHost(std::string_view host) {
+  std::string text = ToLower(host);
+  unsigned char bytes[16];
+  char out[INET6_ADDRSTRLEN] = "";
+  for (int family : {AF_INET, AF_INET6}) {
+    if (inet_pton(family, text.c_str(), bytes) == 1) return std::string(inet_ntop(family, bytes, out, sizeof out));
   }
-  return Certificate{Text(cert_text.get()), Text(key_text.get())};
+  if (IsDns1123Subdomain(text)) return text;
+  return Error{Code::kInvalidArgument, fmt::format("\"{}\" is no host name and no IP address", host), {}};
+}
+
+Result<Certificate> MakeSelfSigned(const std::vector<std::string>& hosts) {
+  WallTime now = SystemClock().Now();
+  return Make("capi-operator", {now - std::chrono::hours(1), now + std::chrono::hours(24 * 3650)},
+              {{NID_subject_alt_name, AltNames(hosts)},
+               {NID_basic_constraints, "critical,CA:TRUE"},
+               {NID_ext_key_usage, "serverAuth"}});
+}
+
+Result<Certificate> MakeAuthority(const std::string& common_name, const Validity& validity) {
+  return Make(common_name, validity,
+              {{NID_basic_constraints, "critical,CA:TRUE,pathlen:0"},
+               {NID_key_usage, "critical,digitalSignature,keyCertSign"},
+               {NID_subject_key_identifier, "hash"}});
+}
+
+Result<Certificate> IssueServing(const Certificate& authority, const std::vector<std::string>& hosts,
+                                 const Validity& validity) {
+  X509Ptr cert = TRY(First(authority.cert_pem, "CA certificate"));
+  KeyPtr key = TRY(ReadPrivateKey(authority.key_pem, "CA key"));
+  if (X509_check_private_key(cert.get(), key.get()) != 1) return OpenSslError("CA key doesn't fit the certificate");
+  if (hosts.empty()) return Error{Code::kInvalidArgument, "a server certificate needs a host", {}};
+  return Make("capi-operator webhooks", validity,
+              {{NID_subject_alt_name, AltNames(hosts)},
+               {NID_basic_constraints, "critical,CA:FALSE"},
+               {NID_key_usage, "critical,digitalSignature"},
+               {NID_ext_key_usage, "serverAuth"},
+               {NID_subject_key_identifier, "hash"},
+               {NID_authority_key_identifier, "keyid:always"}},
+              {cert.get(), key.get()});
+}
+
+Result<CertificateFacts> ReadCertificate(std::string_view cert_pem) {
+  X509Ptr cert = TRY(First(cert_pem, "certificate"));
+  CertificateFacts facts;
+  facts.validity.not_before = TRY(ToTime(X509_get0_notBefore(cert.get())));
+  facts.validity.not_after = TRY(ToTime(X509_get0_notAfter(cert.get())));
+  facts.hosts = HostsOf(cert.get());
+  facts.authority = X509_check_ca(cert.get()) == 1;
+  return facts;
+}
+
+Result<std::vector<std::string>> SplitCertificates(std::string_view certs_pem) {
+  std::vector<std::string> out;
+  for (const X509Ptr& cert : TRY(ReadCertificates(certs_pem, "certificate"))) out.push_back(TRY(ToPem(cert.get())));
+  return out;
+}
+
+Status CheckKey(const Certificate& certificate) {
+  X509Ptr cert = TRY(First(certificate.cert_pem, "certificate"));
+  KeyPtr key = TRY(ReadPrivateKey(certificate.key_pem, "private key"));
+  if (X509_check_private_key(cert.get(), key.get()) == 1) return Ok();
+  return OpenSslError("private key doesn't fit the certificate");
+}
+
+Status VerifyServing(std::string_view cert_pem, std::string_view ca_pem, const std::string& host, WallTime at) {
+  auto certs = TRY(ReadCertificates(cert_pem, "certificate"));
+  if (certs.empty()) return Error{Code::kInvalidArgument, "certificate: no PEM certificate", {}};
+  Store store(X509_STORE_new());
+  StoreContext ctx(X509_STORE_CTX_new());
+  Chain chain(sk_X509_new_null());
+  if (!store || !ctx || !chain) return Error{Code::kInternal, "OpenSSL can't verify a certificate", {}};
+  for (const X509Ptr& root : TRY(ReadCertificates(ca_pem, "CA certificate"))) {
+    if (X509_STORE_add_cert(store.get(), root.get()) != 1) return OpenSslError("CA certificate");
+  }
+  for (const X509Ptr& cert : certs) sk_X509_push(chain.get(), cert.get());
+  if (X509_STORE_CTX_init(ctx.get(), store.get(), certs.front().get(), chain.get()) != 1 ||
+      !SetParameters(ctx.get(), host, at)) {
+    return OpenSslError(fmt::format("\"{}\" can't be verified", host));
+  }
+  bool verified = X509_verify_cert(ctx.get()) == 1;
+  ERR_clear_error();
+  if (verified) return Ok();
+  const char* why = X509_verify_cert_error_string(X509_STORE_CTX_get_error(ctx.get()));
+  return Error{Code::kFailedPrecondition, fmt::format("certificate for {}: {}", host, why), {}};
 }
 
 }  // namespace capi::http

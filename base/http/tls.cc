@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -16,6 +15,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "base/http/pem.h"
 
 namespace capi::http {
 namespace {
@@ -23,49 +23,11 @@ namespace {
 // When files that couldn't be used, and haven't changed, are read once more.
 constexpr Millis kTryAgain = Seconds(10);
 
-template <auto Free>
-struct Deleter {
-  template <typename T>
-  void operator()(T* value) const {
-    Free(value);
-  }
-};
-using Bio = std::unique_ptr<BIO, Deleter<BIO_free>>;
-using Certificate = std::unique_ptr<X509, Deleter<X509_free>>;
-using Key = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
-
-Error Bad(std::string_view what) {
-  unsigned long code = ERR_peek_last_error();
-  const char* reason = code != 0 ? ERR_reason_error_string(code) : nullptr;
-  ERR_clear_error();
-  if (reason == nullptr) return Error{Code::kInvalidArgument, std::string(what), {}};
-  return Error{Code::kInvalidArgument, fmt::format("{}: {}", what, reason), {}};
-}
-
-Bio ReadOnly(std::string_view text) { return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))); }
-
-// Keys with a passphrase are refused, instead of OpenSSL asking for it on the terminal.
-int NoPassphrase(char*, int, int, void*) { return 0; }
-
-// All certificates of a text; none when it has none. One that can't be read is an error, wherever it stands: to leave
-// out those behind it would be to trust, or to present, something else than what was written.
-Result<std::vector<Certificate>> ReadCertificates(std::string_view pem, std::string_view what) {
-  Bio bio = ReadOnly(pem);
-  std::vector<Certificate> all;
-  ERR_clear_error();
-  while (Certificate next{PEM_read_bio_X509(bio.get(), nullptr, NoPassphrase, nullptr)}) all.push_back(std::move(next));
-  unsigned long error = ERR_peek_last_error();
-  bool at_end = ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
-  if (!at_end) return Bad(fmt::format("{} {}", what, all.size() + 1));
-  ERR_clear_error();
-  return all;
-}
-
 Status AddRoots(X509_STORE* store, std::string_view pem) {
   auto roots = TRY(ReadCertificates(pem, "CA certificate"));
-  if (roots.empty()) return Bad("CA certificate: no PEM certificate");
-  for (const Certificate& root : roots)
-    if (X509_STORE_add_cert(store, root.get()) != 1) return Bad("CA certificate");
+  if (roots.empty()) return OpenSslError("CA certificate: no PEM certificate");
+  for (const X509Ptr& root : roots)
+    if (X509_STORE_add_cert(store, root.get()) != 1) return OpenSslError("CA certificate");
   return Ok();
 }
 
@@ -146,22 +108,20 @@ Error TlsError(std::string_view what, const SSL* ssl) {
 
 Status UseCertificate(SSL_CTX* tls, std::string_view cert_pem, std::string_view key_pem) {
   auto chain = TRY(ReadCertificates(cert_pem, "certificate"));
-  if (chain.empty()) return Bad("certificate: no PEM certificate");
-  if (SSL_CTX_use_certificate(tls, chain[0].get()) != 1) return Bad("certificate");
+  if (chain.empty()) return OpenSslError("certificate: no PEM certificate");
+  if (SSL_CTX_use_certificate(tls, chain[0].get()) != 1) return OpenSslError("certificate");
   SSL_CTX_clear_chain_certs(tls);
   for (size_t i = 1; i < chain.size(); ++i)
-    if (SSL_CTX_add1_chain_cert(tls, chain[i].get()) != 1) return Bad("certificate chain");
-  Bio bio = ReadOnly(key_pem);
-  Key key(PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassphrase, nullptr));
-  if (!key) return Bad("private key");
+    if (SSL_CTX_add1_chain_cert(tls, chain[i].get()) != 1) return OpenSslError("certificate chain");
+  KeyPtr key = TRY(ReadPrivateKey(key_pem, "private key"));
   if (SSL_CTX_use_PrivateKey(tls, key.get()) != 1 || SSL_CTX_check_private_key(tls) != 1)
-    return Bad("private key doesn't fit the certificate");
+    return OpenSslError("private key doesn't fit the certificate");
   return Ok();
 }
 
 Result<TlsContext> NewClientTls(const TlsOptions& options) {
   TlsContext tls(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
-  if (!tls) return Bad("TLS");
+  if (!tls) return OpenSslError("TLS");
   SSL_CTX_set_min_proto_version(tls.get(), TLS1_2_VERSION);
   SSL_CTX_set_session_cache_mode(tls.get(), SSL_SESS_CACHE_OFF);
   SSL_CTX_set_mode(tls.get(),
@@ -176,13 +136,13 @@ Result<TlsContext> NewClientTls(const TlsOptions& options) {
   if (!ca.empty()) {
     TRY(AddRoots(SSL_CTX_get_cert_store(tls.get()), ca));
   } else if (!options.ca_file.empty()) {
-    return Bad("CA certificate: empty file");
+    return OpenSslError("CA certificate: empty file");
   } else if (!options.insecure_skip_verify) {
     AddSystemRoots(tls.get());
   }
   std::string cert = TRY(TextOrFile(options.cert_pem, options.cert_file, "client certificate"));
   std::string key = TRY(TextOrFile(options.key_pem, options.key_file, "client key"));
-  if (cert.empty() != key.empty()) return Bad("client certificate and key: one is missing");
+  if (cert.empty() != key.empty()) return OpenSslError("client certificate and key: one is missing");
   if (!cert.empty()) TRY_WITH(UseCertificate(tls.get(), cert, key), "client");
   return tls;
 }

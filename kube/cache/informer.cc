@@ -3,6 +3,8 @@
 #include <condition_variable>
 #include <exception>
 
+#include "kube/client/status_error.h"
+
 namespace capi::kube {
 namespace {
 
@@ -14,9 +16,11 @@ constexpr int kFailuresToListAgain = 5;
 Error EndedEarly(std::string_view what) { return {Code::kUnavailable, std::string(what), {}}; }
 
 // Whether an answer is about the kind, and not about the server, the way to it, or who asks. A 500 is: an object that
-// is stored can't be read.
-bool IsOfKind(Code code) {
-  switch (code) {
+// is stored can't be read. So is that the conversion webhook of the kind is away: it may be the one of this very
+// process, which is there once it goes on.
+bool IsOfKind(const Error& error) {
+  if (ConversionIsAway(error)) return true;
+  switch (error.code) {
     case Code::kConflict:
     case Code::kGone:
     case Code::kRateLimited:
@@ -237,7 +241,7 @@ class Informer::Impl {
 
   void NoteRefusal(const Error& error) {
     MutexLock lock(mu_);
-    refusal_ = IsOfKind(error.code) && !synced_ ? std::optional(error) : std::nullopt;
+    refusal_ = IsOfKind(error) && !synced_ ? std::optional(error) : std::nullopt;
   }
 
   // A lost connection is an everyday thing; what comes again isn't.

@@ -317,12 +317,21 @@ TEST(Informer, SaysWhatKeepsItFromAFirstState) {
   struct Case {
     Code code;
     bool refused;
+    std::string message = "fault";
   };
-  const Case cases[] = {{Code::kNotFound, true},     {Code::kPermissionDenied, true}, {Code::kInternal, true},
-                        {Code::kUnavailable, false}, {Code::kRateLimited, false},     {Code::kUnauthenticated, false}};
+  const Case cases[] = {
+      {Code::kNotFound, true},
+      {Code::kPermissionDenied, true},
+      {Code::kInternal, true},
+      {Code::kUnavailable, false},
+      {Code::kRateLimited, false},
+      {Code::kUnauthenticated, false},
+      // It may be our own, which comes when nobody waits for this kind any more.
+      {Code::kUnavailable, true, "conversion webhook for a.b/v1, Kind=C failed: Post \"https://x\": EOF"},
+      {Code::kUnavailable, true, "storage is (re)initializing"}};
   for (const Case& c : cases) {
-    SCOPED_TRACE(CodeName(c.code));
-    Scripted never({Answer{.end = Fault(Code::kPermissionDenied)}, Answer{.end = Fault(c.code)}});
+    SCOPED_TRACE(std::string(CodeName(c.code)) + " " + c.message);
+    Scripted never({Answer{.end = Fault(Code::kPermissionDenied)}, Answer{.end = Error{c.code, c.message, {}}}});
     never.Run();
     auto refusal = never.informer.refusal();
     EXPECT_EQ(refusal ? CodeName(refusal->code) : "", c.refused ? CodeName(c.code) : "");

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::chrono::seconds kLongestWait(24 * 3600);
 constexpr size_t kLongestBody = 500;
+constexpr std::string_view kConversion = "conversion webhook for";
 constexpr std::string_view kInitializing = "storage is (re)initializing";
 // How a server-side apply of a field that the schema doesn't have, or of a value of another type, is refused: with a
 // plain 500 and no reason, as if the server were in trouble.
@@ -88,8 +89,8 @@ bool IsDenied(std::string_view message) {
 Code Refine(Code code, const Json& status, std::string_view message) {
   if (GetString(status, {"reason"}).empty() && message.starts_with(kNotOfItsSchema)) return Code::kFailedPrecondition;
   if (code == Code::kRateLimited && message.find(kInitializing) != message.npos) return Code::kUnavailable;
-  if (code == Code::kInternal && (message.find("failed calling webhook") != message.npos ||
-                                  message.find("conversion webhook for") != message.npos)) {
+  if (code == Code::kInternal &&
+      (message.find("failed calling webhook") != message.npos || message.find(kConversion) != message.npos)) {
     return Code::kUnavailable;
   }
   bool retried = code == Code::kRateLimited || GetInt(status, {"code"}) >= 500;
@@ -126,6 +127,11 @@ std::string Quoted(std::string_view body) {
 
 bool StorageInitializing(const Error& error) {
   return error.code == Code::kUnavailable && error.message.find(kInitializing) != error.message.npos;
+}
+
+bool ConversionIsAway(const Error& error) {
+  return StorageInitializing(error) ||
+         (error.code == Code::kUnavailable && error.message.find(kConversion) != error.message.npos);
 }
 
 Error ErrorFromStatus(const Json& status) {

@@ -23,4 +23,8 @@ Error ErrorFromResponse(const http::Response& response);
 // conversion webhook is down (docs/behaviour.md P3). Its Retry-After of a second fits neither, so the error has none.
 bool StorageInitializing(const Error& error);
 
+// A conversion webhook couldn't be called, for an object that is stored at another version than it was asked for; or
+// the storage of a kind can't begin, which lasts as long.
+bool ConversionIsAway(const Error& error);
+
 }  // namespace capi::kube

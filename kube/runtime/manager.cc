@@ -9,13 +9,15 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "kube/client/status_error.h"
 
 namespace capi::kube {
 namespace {
 
 constexpr Seconds kGiveBackTimeout(2);
-// How long kinds that can't be listed are waited for, and then how often each that is still waited for is looked at.
-constexpr Seconds kPatience(30), kLookAgain(1);
+// How long kinds that can't be listed are waited for, and how often each that is waited for is looked at. One whose
+// conversion webhook is away may wait for ours, which gets its certificate from who leads.
+constexpr Seconds kPatience(30), kPatienceForConversion(3), kLookAgain(1);
 
 struct Part {
   std::string name;
@@ -134,15 +136,15 @@ class Manager::Impl {
 
   // False when stopped before. An outage is waited for as long as it lasts: it says nothing of any kind.
   bool AwaitCaches(const Context& ctx) {
-    const MonoTime patience = clock_.Monotonic() + kPatience;
+    const MonoTime began = clock_.Monotonic();
     size_t refused = 0;
     for (Informer* informer : informers) {
       while (!informer->Synced()) {
-        Millis left = std::chrono::ceil<Millis>(patience - clock_.Monotonic());
-        Status synced = informer->WaitForSync(ctx.WithTimeout(std::max<Millis>(left, kLookAgain)));
+        Status synced = informer->WaitForSync(ctx.WithTimeout(kLookAgain));
         if (!synced.ok() && synced.code() != Code::kDeadlineExceeded) return false;
         auto refusal = synced.ok() ? std::nullopt : informer->refusal();
         if (!refusal) continue;
+        if (clock_.Monotonic() < began + (ConversionIsAway(*refusal) ? kPatienceForConversion : kPatience)) continue;
         ++refused;
         ctx.log.Error("a kind can't be listed: going on without it, until it can",
                       {{"resource", informer->resource().plural}, {"error", refusal->message}});

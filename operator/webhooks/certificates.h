@@ -1,0 +1,111 @@
+// The certificate of the webhooks: every replica serves what the Secret holds; the leader keeps the Secret as it has to
+// be (serving_certificate.h) and tells API servers whom to trust (injection.h). behaviour.md T7.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/context.h"
+#include "base/http/certificate.h"
+#include "base/mutex.h"
+#include "kube/runtime/events.h"
+#include "kube/runtime/manager.h"
+#include "kube/runtime/metrics.h"
+#include "operator/webhooks/serving_certificate.h"
+
+namespace capi::ops {
+
+inline constexpr const char* kCertificateSecret = "capi-operator-webhook-cert";
+// Of what is injected, and of nothing else.
+inline constexpr const char* kInjector = "capi-operator-ca-injector";
+
+// A new certificate for the server. kInvalidArgument for one that can't be used.
+using ServeCertificate = std::function<Status(const http::Certificate&)>;
+
+// An object's data, decoded; what is no base64 is left out.
+SecretData DataOf(const kube::Object& secret);
+
+// At most ten acts at once, and one in fifteen seconds after that: so that a fight with somebody who takes back what
+// we write is none of requests. Thread-compatible.
+class ActPace {
+ public:
+  // When the next act may begin.
+  MonoTime Next(MonoTime now) const;
+  void Acted(MonoTime now);
+
+ private:
+  MonoTime full_at_;  // when ten may come at once again
+};
+
+// Thread-safe.
+class WebhookCertificates {
+ public:
+  // `ns`: of the Secret, the operator's own namespace. `hosts`: as CertificateInputs has them.
+  WebhookCertificates(kube::Client& client, std::string ns, std::vector<std::string> hosts, ServeCertificate serve,
+                      kube::Metrics& metrics, kube::EventRecorder& events, Logger log);
+
+  // Its watches, by name: the Secret, the CRDs of providers, the two webhook configurations; and, with the lead, Keep.
+  void AddTo(kube::Manager& manager);
+
+ private:
+  // Blocks: keeps the Secret and what is injected until the context stops. With the lead alone.
+  Status Keep(const Context& ctx);
+  // When to look again: at the latest; or at the next event, too.
+  struct Again {
+    MonoTime at;
+    bool on_event = true;
+  };
+  // What was written, until the watch shows it: not to be written twice.
+  struct Written {
+    std::string over;  // the resourceVersion that it was decided on
+    std::string what;
+    MonoTime at;
+  };
+  // What there is to do now.
+  Again Pass(const Context& ctx);
+  Again Write(const Context& ctx, const kube::ObjectPtr& secret, const SecretData& data, const CertificatePlan& plan,
+              const CertificateInputs& inputs);
+  Status Store(const Context& ctx, const kube::ObjectPtr& secret, const SecretData& data);
+  Again Inject(const Context& ctx, const std::string& bundle);
+  Status InjectInto(const Context& ctx, const kube::Resource& resource, const kube::Object& target,
+                    const kube::Object& injection);
+  void NoteInjected(bool everywhere, const std::string& bundle, WallTime now);
+  bool JustWritten(const Context& ctx, const std::string& key, const std::string& over, const std::string& what) const;
+  Again Later(const Context& ctx) const;
+  Again Retry(const Context& ctx);
+  void SayRefusals(const Context& ctx);
+  kube::Object About(const kube::ObjectPtr& secret) const;
+
+  void OnSecret(const kube::ObjectPtr& is);
+  void Wake();
+
+  kube::Client& client_;
+  const std::string ns_;
+  const std::vector<std::string> hosts_;
+  const ServeCertificate serve_;
+  kube::Metrics& metrics_;
+  kube::EventRecorder& events_;
+  const Logger log_;
+  std::vector<std::unique_ptr<kube::Informer>> informers_;  // of the Secret first, then of what is injected into
+
+  http::Certificate served_;  // of the thread of the Secret's informer
+
+  // Of Keep's thread.
+  ActPace pace_;
+  int failures_ = 0;                        // in a row
+  std::string said_;                        // of refusals
+  std::map<std::string, Written> written_;  // by kind and name
+  std::string injected_;                    // the bundle that is everywhere, since:
+  std::optional<WallTime> injected_since_;
+
+  Mutex mu_;
+  std::condition_variable_any changed_;
+  bool woken_ CAPI_GUARDED_BY(mu_) = false;
+};
+
+}  // namespace capi::ops

@@ -1,0 +1,126 @@
+#include "operator/webhooks/webhook_server.h"
+
+#include <fmt/format.h>
+
+#include "base/strings.h"
+
+namespace capi::ops {
+namespace {
+
+// At once: conversions of a list come one by one, an admission may ask the API server meanwhile.
+constexpr int kThreads = 8;
+
+http::Response Text(int status, std::string body) {
+  http::Response response;
+  response.status = status;
+  response.body = std::move(body) + "\n";
+  response.headers.Set("Content-Type", "text/plain; charset=utf-8");
+  return response;
+}
+
+bool IsJson(const std::string& content_type) {
+  return ToLower(Trim(content_type.substr(0, content_type.find(';')))) == "application/json";
+}
+
+std::string Paths(const Reviews& reviews) {
+  std::vector<std::string> paths;
+  for (const auto& [path, review] : reviews) paths.push_back(path);
+  return Join(paths, ", ");
+}
+
+}  // namespace
+
+http::Response AnswerReview(const Reviews& reviews, const http::ServerRequest& request) {
+  auto review = reviews.find(request.path);
+  if (review == reviews.end()) return Text(404, "there are " + Paths(reviews));
+  if (request.method != "POST") {
+    http::Response refused = Text(405, "a review is sent with POST");
+    refused.headers.Set("Allow", "POST");
+    return refused;
+  }
+  if (!IsJson(request.headers.Get("Content-Type"))) return Text(415, "the body must be application/json");
+  auto body = ParseJson(request.body);
+  if (!body.ok()) return Text(400, "the body is no JSON: " + body.error().message);
+  auto answer = review->second(*std::move(body));
+  if (!answer.ok()) {
+    return Text(answer.code() == Code::kInvalidArgument ? 400 : 500, answer.error().message);
+  }
+  http::Response response;
+  response.status = 200;
+  response.body = ToJsonText(*answer);
+  response.headers.Set("Content-Type", "application/json");
+  return response;
+}
+
+WebhookServer::WebhookServer(std::string address, Reviews reviews, kube::Metrics& metrics)
+    : address_(std::move(address)), reviews_(std::move(reviews)), metrics_(metrics) {}
+
+WebhookServer::~WebhookServer() = default;
+
+Status WebhookServer::SetCertificate(const http::Certificate& certificate) {
+  TRY(http::CheckKey(certificate));
+  MutexLock lock(mu_);
+  if (server_) TRY(server_->SetCertificate(certificate.cert_pem, certificate.key_pem));
+  certificate_ = certificate;
+  changed_.notify_all();
+  return Ok();
+}
+
+bool WebhookServer::Ready() const {
+  MutexLock lock(mu_);
+  return server_ != nullptr;
+}
+
+Status WebhookServer::Run(const Context& ctx) {
+  TRY(Listen(ctx));
+  std::unique_ptr<http::Server> stopping;
+  {
+    MutexLock lock(mu_);
+    ctx.clock->WaitUntil(changed_, mu_, ctx.stop, MonoTime::max(), [] { return false; });
+    stopping.swap(server_);
+  }
+  if (stopping) stopping->Stop();  // outside of the lock: what was asked is answered first
+  return Ok();
+}
+
+// Until it listens, or is to stop. A certificate that can't be used is no reason to end: the next one may come.
+Status WebhookServer::Listen(const Context& ctx) {
+  MutexLock lock(mu_);
+  auto there = [this] {
+    mu_.AssertHeld();
+    return certificate_.has_value();
+  };
+  while (ctx.clock->WaitUntil(changed_, mu_, ctx.stop, MonoTime::max(), there) && !ctx.stop.stop_requested()) {
+    http::ServerOptions options;
+    options.address = address_;
+    options.cert_pem = certificate_->cert_pem;
+    options.key_pem = certificate_->key_pem;
+    options.threads = kThreads;
+    auto server =
+        http::Server::Start(std::move(options), [this](const http::ServerRequest& request) { return Answer(request); });
+    if (server.ok()) {
+      server_ = *std::move(server);
+      ctx.log.Info("serving webhooks", {{"address", server_->address()}});
+      break;
+    }
+    if (server.code() != Code::kInvalidArgument) return server.error();
+    ctx.log.Warn("the certificate of the webhooks can't be used", {{"error", server.error().message}});
+    certificate_.reset();
+  }
+  return Ok();
+}
+
+http::Response WebhookServer::Answer(const http::ServerRequest& request) {
+  const MonoTime began = SystemClock().Monotonic();
+  http::Response response = AnswerReview(reviews_, request);
+  // A path of the table, so that strangers can't make series.
+  const std::string path = reviews_.count(request.path) > 0 ? request.path : "other";
+  std::chrono::duration<double> took = SystemClock().Monotonic() - began;
+  metrics_.Count("controller_runtime_webhook_requests_total", "Requests to webhooks by path and HTTP status.",
+                 {{"webhook", path}, {"code", std::to_string(response.status)}});
+  metrics_.Observe("controller_runtime_webhook_latency_seconds", "Time to answer a webhook's request.",
+                   {{"webhook", path}}, took.count());
+  return response;
+}
+
+}  // namespace capi::ops
