@@ -53,10 +53,15 @@ SecretValues WithoutKnown(SecretValues secrets, const std::vector<kube::ObjectId
   return secrets;
 }
 
+Result<SecretValues> KnownSecrets::Read(const Context& ctx, const CachedProvider& cached) {
+  auto refused = TRY(RefusedReferences(ctx, *cached.provider, settings_, key_));
+  return ReadSecretValues(ctx, client_, cached, refused.empty());
+}
+
 void KnownSecrets::Learn(const Context& ctx, const std::string& key) {
   auto cached = cache_.Get(key);
   if (!cached || masks_.Knows(key)) return;
-  auto values = ReadSecretValues(ctx, client_, *cached, settings_.allow_cross_namespace_references);
+  auto values = Read(ctx, *cached);
   if (values.ok()) {
     masks_.Put(key, std::move(*values));
   } else {

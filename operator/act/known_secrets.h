@@ -8,6 +8,7 @@
 #include "base/context.h"
 #include "kube/client/client.h"
 #include "operator/observe/provider_cache.h"
+#include "operator/observe/references.h"
 #include "operator/observe/settings.h"
 #include "operator/report/secret_masks.h"
 #include "operator/report/secret_values.h"
@@ -24,8 +25,10 @@ Result<SecretValues> ReadSecretValues(const Context& ctx, kube::Client& client, 
 // them yet. Thread-safe.
 class KnownSecrets {
  public:
-  KnownSecrets(kube::Client& client, const ProviderCache& cache, SecretMasks& masks, const Settings& settings)
-      : client_(client), cache_(cache), masks_(masks), settings_(settings) {}
+  // `key` judges references into other namespaces (T1); null has no record count.
+  KnownSecrets(kube::Client& client, const ProviderCache& cache, SecretMasks& masks, const Settings& settings,
+               ReferenceKey key = nullptr)
+      : client_(client), cache_(cache), masks_(masks), settings_(settings), key_(std::move(key)) {}
 
   // From now on the masks know them, unless they can't be read: then nothing that others say is shown.
   void Learn(const Context& ctx, const std::string& key);
@@ -34,10 +37,13 @@ class KnownSecrets {
   void Hide(const Context& ctx, const std::string& key, Fleet& fleet);
 
  private:
+  Result<SecretValues> Read(const Context& ctx, const CachedProvider& cached);
+
   kube::Client& client_;
   const ProviderCache& cache_;
   SecretMasks& masks_;
   const Settings& settings_;
+  const ReferenceKey key_;
 };
 
 // What the provider's own object says, and what its inventory names, is no secret to those who read its conditions.
