@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/validate.h"
+#include "base/context.h"
 #include "operator/observe/settings.h"
 
 namespace capi::ops {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/context.h"
 #include "base/mutex.h"
 #include "kube/client/client.h"
 

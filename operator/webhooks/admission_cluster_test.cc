@@ -155,7 +155,7 @@ TEST_F(AdmissionCluster, FillsInRefusesAndWarns) {
   EXPECT_THAT(warnings[0], HasSubstr("spec.version: 1.2.3 is taken as v1.2.3"));
   auto refused = Write(*admin_, "{version: one}");
   ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.code(), Code::kInvalidArgument);
+  EXPECT_EQ(refused.code(), Code::kPermissionDenied) << "whatever a webhook denies";
   EXPECT_THAT(refused.error().message,
               HasSubstr("admission webhook \"vinfrastructureprovider.kb.io\" denied the request: "
                         "InfrastructureProvider.operator.cluster.x-k8s.io \"aws\" is invalid: spec.version: Invalid "
