@@ -74,6 +74,20 @@ TEST_F(Crds, HaveStructuralSchemas) {
   }
 }
 
+// The API server takes the webhooks' configurations; nobody installs them here, where no webhook is served.
+TEST_F(Crds, WebhookConfigurationsAreValid) {
+  auto documents = ParseYamlStream(ReadFile("manifests/base/webhooks.yaml").value());
+  ASSERT_TRUE(documents.ok()) << documents.error().message;
+  ASSERT_EQ(documents->size(), 2u);
+  kube::WriteOptions options;
+  options.dry_run = options.strict = true;
+  for (const auto& [document, line, offset] : *documents) {
+    const std::string kind = document["kind"].get<std::string>();
+    auto created = client_->Create({}, kube::Builtin(kind), kube::Object(document), options);
+    EXPECT_TRUE(created.ok()) << kind << ": " << created.error().message;
+  }
+}
+
 // An object written for the peer is accepted unchanged, also where it can't be reconciled: that becomes a condition.
 TEST_F(Crds, AcceptWhatThePeerStores) {
   constexpr std::string_view kSpecs[] = {
@@ -109,6 +123,7 @@ TEST_F(Crds, AcceptWhatThePeerStores) {
   }
 }
 
+// I15: also with the webhooks off.
 TEST_F(Crds, RefuseWhatCanOnlyFail) {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"{fetchConfig: {}}", "Must specify one and only one of {oci, url, selector, git}"},
@@ -126,6 +141,36 @@ TEST_F(Crds, RefuseWhatCanOnlyFail) {
       {"{fetchConfig: {url: a, digest: 'md5:1'}}", "spec.fetchConfig.digest"},
       {"{fetchConfig: {url: a, verify: {provider: gpg, secretRef: {name: k}}}}", "spec.fetchConfig.verify.provider"},
       {"{rollout: {onFailure: Retry}}", "spec.rollout.onFailure"},
+      // Of our own fields: what the Deployment would be refused for.
+      {"{fetchConfig: {url: a, secretRef: {name: ''}}}", "spec.fetchConfig.secretRef.name"},
+      {"{fetchConfig: {git: {url: ''}}}", "spec.fetchConfig.git.url"},
+      {"{fetchConfig: {git: {url: a, secretRef: {name: ''}}}}", "spec.fetchConfig.git.secretRef.name"},
+      {"{fetchConfig: {url: a, verify: {provider: cosign, secretRef: {name: ''}}}}",
+       "spec.fetchConfig.verify.secretRef.name"},
+      {"{deployment: {strategy: {type: Replace}}}", "spec.deployment.strategy.type"},
+      {"{deployment: {strategy: {type: Recreate, rollingUpdate: {maxSurge: 1}}}}",
+       "rollingUpdate can't be set with type Recreate"},
+      {"{deployment: {topologySpreadConstraints: [{maxSkew: 0, topologyKey: a, whenUnsatisfiable: DoNotSchedule}]}}",
+       "spec.deployment.topologySpreadConstraints[0].maxSkew"},
+      {"{deployment: {topologySpreadConstraints: [{maxSkew: 1, topologyKey: '', whenUnsatisfiable: DoNotSchedule}]}}",
+       "spec.deployment.topologySpreadConstraints[0].topologyKey"},
+      {"{deployment: {topologySpreadConstraints: [{maxSkew: 1, topologyKey: a, whenUnsatisfiable: Never}]}}",
+       "spec.deployment.topologySpreadConstraints[0].whenUnsatisfiable"},
+      {"{deployment: {topologySpreadConstraints: [{maxSkew: 1, topologyKey: a, whenUnsatisfiable: DoNotSchedule,"
+       " labelSelector: {matchExpressions: [{key: a, operator: Like}]}}]}}",
+       "spec.deployment.topologySpreadConstraints[0].labelSelector.matchExpressions[0].operator"},
+      {"{deployment: {topologySpreadConstraints: [{maxSkew: 1, topologyKey: a, whenUnsatisfiable: ScheduleAnyway,"
+       " minDomains: 2}]}}",
+       "minDomains is for whenUnsatisfiable: DoNotSchedule alone"},
+      {"{deployment: {topologySpreadConstraints: [{maxSkew: 1, topologyKey: a, whenUnsatisfiable: DoNotSchedule,"
+       " minDomains: 0}]}}",
+       "spec.deployment.topologySpreadConstraints[0].minDomains"},
+      {"{deployment: {topologySpreadConstraints: [{maxSkew: 1, topologyKey: a, whenUnsatisfiable: DoNotSchedule,"
+       " nodeAffinityPolicy: Maybe}]}}",
+       "spec.deployment.topologySpreadConstraints[0].nodeAffinityPolicy"},
+      {"{additionalDeployments: {other: {deployment: {topologySpreadConstraints: [{maxSkew: 1, topologyKey: a,"
+       " whenUnsatisfiable: DoNotSchedule, nodeTaintsPolicy: Maybe}]}}}}",
+       "spec.additionalDeployments.other.deployment.topologySpreadConstraints[0].nodeTaintsPolicy"},
       {"{rollout: {timeout: ten}}", "spec.rollout.timeout"},
   };
   for (const auto& [spec, message] : cases) {

@@ -74,6 +74,7 @@ inline constexpr std::string_view kAnnotationReconcileAt = "operator.cluster.x-k
 inline constexpr std::string_view kAnnotationForceDelete = "operator.cluster.x-k8s.io/force-delete";
 inline constexpr std::string_view kAnnotationDeleteCrds = "operator.cluster.x-k8s.io/delete-crds";
 inline constexpr std::string_view kAnnotationAllowDowngrade = "operator.cluster.x-k8s.io/allow-downgrade";
+inline constexpr std::string_view kAnnotationAllowedReferences = "operator.cluster.x-k8s.io/allowed-references";
 inline constexpr std::string_view kAnnotationOriginalReplicas = "operator.cluster.x-k8s.io/original-replicas";
 inline constexpr std::string_view kFieldManager = "capi-operator";
 

@@ -113,11 +113,10 @@ constexpr ReasonInfo kReasons[] = {
      "The ConfigMap that spec.additionalManifests names does not exist, or lacks the key manifests.",
      "Create it; the provider goes on by itself."},
     {"What the object refers to", reason::kCrossNamespaceReference, "PreflightCheckPassed, Stalled",
-     "The spec names an object of another namespace, and this operator reads none of these; the message begins with "
-     "the "
-     "field's path.",
-     "Put the object into the provider's own namespace; or whoever runs the operator allows it, with "
-     "--allow-cross-namespace-references."},
+     "The spec names an object of another namespace, and nobody with the right to read it is on record for that; the "
+     "message begins with the field's path.",
+     "Put the object into the provider's own namespace; or somebody who may read it writes the reference while the "
+     "operator's webhooks run; or whoever runs the operator allows all, with --allow-cross-namespace-references."},
     {"The release", reason::kComponentsFetchError, "ProviderInstalled, Reconciling, Stalled",
      "The release could not be read from its source, or is broken as stored: a key is missing, or its compression is "
      "damaged.",

@@ -174,7 +174,9 @@ void CheckRollout(const Provider& p, Errors& out) {
 
 }  // namespace
 
-std::string FieldError::ToString() const {
+std::string FieldError::ToString() const { return path + ": " + Body(); }
+
+std::string FieldError::Body() const {
   std::string_view kind_text;
   switch (kind) {
     case Kind::kInvalid: kind_text = "Invalid value"; break;
@@ -182,7 +184,7 @@ std::string FieldError::ToString() const {
     case Kind::kForbidden: kind_text = "Forbidden"; break;
     case Kind::kUnsupported: kind_text = "Unsupported value"; break;
   }
-  std::string out = fmt::format("{}: {}: ", path, kind_text);
+  std::string out = fmt::format("{}: ", kind_text);
   if (!value.empty()) out += GoQuote(value) + ": ";
   return out + detail;
 }
@@ -208,18 +210,16 @@ std::vector<FieldError> Validate(const Provider& p, bool known) {
 
 std::vector<ForeignReference> ForeignReferences(const Provider& p) {
   std::vector<ForeignReference> out;
-  auto look = [&](const ObjectRef& ref, std::string_view path) {
-    if (!ref.ns.empty() && ref.ns != p.id.ns) out.push_back({fmt::format("spec.{}.namespace", path), ref.ns});
+  auto look = [&](const std::optional<ObjectRef>& ref, std::string_view path, const char* kind = "Secret") {
+    if (!ref || ref->ns.empty() || ref->ns == p.id.ns) return;
+    out.push_back({fmt::format("spec.{}.namespace", path), ref->ns, kind, ref->name});
   };
-  auto look_if = [&](const std::optional<ObjectRef>& ref, std::string_view path) {
-    if (ref) look(*ref, path);
-  };
-  look_if(p.spec.config_secret, "configSecret");
-  look_if(p.spec.additional_manifests, "additionalManifests");
+  look(p.spec.config_secret, "configSecret");
+  look(p.spec.additional_manifests, "additionalManifests", "ConfigMap");
   if (!p.spec.fetch_config) return out;
   const FetchConfig& fetch = *p.spec.fetch_config;
-  look_if(fetch.secret_ref, "fetchConfig.secretRef");
-  if (fetch.git) look_if(fetch.git->secret_ref, "fetchConfig.git.secretRef");
+  look(fetch.secret_ref, "fetchConfig.secretRef");
+  if (fetch.git) look(fetch.git->secret_ref, "fetchConfig.git.secretRef");
   if (fetch.verify) look(fetch.verify->secret_ref, "fetchConfig.verify.secretRef");
   return out;
 }

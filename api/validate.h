@@ -21,6 +21,7 @@ struct FieldError {
 
   // As the API server writes field errors: "spec.version: Invalid value: \"one\": could not parse ...".
   std::string ToString() const;
+  std::string Body() const;  // the same without the path: of a cause in a Status
 };
 
 // In the order in which preflight reports them. Empty for an object that can be reconciled. `known`: a registry, the
@@ -31,6 +32,8 @@ std::vector<FieldError> Validate(const Provider& provider, bool known);
 struct ForeignReference {
   std::string path;  // "spec.configSecret.namespace"
   std::string ns;
+  std::string kind = {};  // "Secret" or "ConfigMap"
+  std::string name = {};
   bool operator==(const ForeignReference&) const = default;
 };
 std::vector<ForeignReference> ForeignReferences(const Provider& provider);

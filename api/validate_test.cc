@@ -223,24 +223,21 @@ TEST(Validate, PatchVectors) {
   }
 }
 
-// T1: every reference of the spec that names a namespace.
+// T1: every reference of the spec that names a namespace, and what it is for.
 TEST(ForeignReferences, AreThoseToOtherNamespaces) {
   struct Case {
-    std::string_view spec, path;
+    std::string_view spec, path, kind = "Secret";
   };
   const Case cases[] = {
       {"{}", ""},
-      {"{configSecret: {name: s}, additionalManifests: {name: m}}", ""},
+      {"{configSecret: {name: s}, additionalManifests: {name: s}}", ""},
       {"{configSecret: {name: s, namespace: ns}}", ""},
       {"{configSecret: {name: s, namespace: other}}", "spec.configSecret.namespace"},
-      {"{additionalManifests: {name: s, namespace: other}}", "spec.additionalManifests.namespace"},
-      {"{fetchConfig: {url: 'https://github.com/o/r/releases/latest/a.yaml', secretRef: {name: s, namespace: other}}}",
-       "spec.fetchConfig.secretRef.namespace"},
-      {"{fetchConfig: {git: {url: 'https://github.com/o/r/releases/latest/a.yaml', secretRef: {name: s, namespace: "
-       "other}}}}",
+      {"{additionalManifests: {name: s, namespace: other}}", "spec.additionalManifests.namespace", "ConfigMap"},
+      {"{fetchConfig: {url: a, secretRef: {name: s, namespace: other}}}", "spec.fetchConfig.secretRef.namespace"},
+      {"{fetchConfig: {git: {url: a, secretRef: {name: s, namespace: other}}}}",
        "spec.fetchConfig.git.secretRef.namespace"},
-      {"{fetchConfig: {url: 'https://github.com/o/r/releases/latest/a.yaml', verify: {provider: cosign, secretRef: "
-       "{name: s, namespace: other}}}}",
+      {"{fetchConfig: {url: a, verify: {provider: cosign, secretRef: {name: s, namespace: other}}}}",
        "spec.fetchConfig.verify.secretRef.namespace"},
   };
   for (const Case& c : cases) {
@@ -248,7 +245,7 @@ TEST(ForeignReferences, AreThoseToOtherNamespaces) {
     auto found = ForeignReferences(Make("InfrastructureProvider", "aws", c.spec));
     ASSERT_EQ(found.size(), c.path.empty() ? 0u : 1u);
     if (found.empty()) continue;
-    EXPECT_EQ(found[0], (ForeignReference{std::string(c.path), "other"}));
+    EXPECT_EQ(found[0], (ForeignReference{std::string(c.path), "other", std::string(c.kind), "s"}));
   }
 }
 

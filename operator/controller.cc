@@ -25,7 +25,7 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
           [this](const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,
                  const kube::ObjectPtr& is) { OnWatch(watch, users, was, is); },
           [this](const Watches::Key& watch) { OnWatchEnd(watch); }),
-      secrets_(client, cache_, masks_, settings),
+      secrets_(client, cache_, masks_, settings, [this](const Context& ctx) { return actor_.ReferenceKeyOf(ctx); }),
       fights_(clock),
       use_(client, watches_),
       controller_(
@@ -33,7 +33,8 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
           [this](const Context& ctx, const std::string& key) { return Pass(ctx, key); }, metrics, clock),
       observer_({client, cache_, watches_, settings, fights_, use_, clock,
                  [this](const std::string& crd) { return actor_.MigrationOf(crd); },
-                 [this](const std::string& key) { return actor_.RenderedInputs(key); }, [this] { return Unlisted(); }}),
+                 [this](const std::string& key) { return actor_.RenderedInputs(key); }, [this] { return Unlisted(); },
+                 [this](const Context& ctx) { return actor_.ReferenceKeyOf(ctx); }}),
       writer_(client, cache_, masks_),
       actor_({client, observer_, cache_, writer_, settings, sources, masks_, secrets_, fights_, clock, options_.own_ns,
               [this](const std::string& key) { controller_.queue().Add(key); }}),

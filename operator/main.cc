@@ -92,7 +92,7 @@ Status Run(const Options& o) {
   kube::Manager manager(SystemClock());
   std::optional<Webhooks> webhooks;
   if (o.webhook_port != 0) {
-    webhooks.emplace(o, lease_namespace, *client, metrics, events, ctx.log);
+    webhooks.emplace(o, settings, lease_namespace, *client, metrics, events, ctx.log);
     webhooks->AddTo(manager);
   }
   std::unique_ptr<http::Server> health, diagnostics;

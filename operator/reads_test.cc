@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "api/reasons.h"
+#include "api/reference_record.h"
 #include "base/http/server/server.h"
 #include "operator/act/install/materials.h"
 #include "operator/act/inventory_key.h"
@@ -97,6 +98,8 @@ TEST_F(Reads, TheKeyOfInventoriesIsKept) {
     return out;
   };
   const std::string plain = kube::ToManifest(secret).hash, of_account = kube::ToManifest(account).hash;
+  // Also a replica that doesn't lead makes it: for the records of T1.
+  client_->GuardWrites([](const Context&) -> Status { return Error{Code::kFailedPrecondition, "doesn't lead", {}}; });
   InventoryKey unused(*client_, "own");
   EXPECT_THAT(*hashes(unused, {account}), ElementsAre(of_account));
   EXPECT_EQ(Asked(path), 0u);
@@ -251,6 +254,36 @@ TEST_F(Reads, SecretsThatCanNotBeReadAreAskedForSeldom) {
   Has(kSecret, R"({"kind":"Secret","data":{}})");
   secrets.Learn(ctx, key);
   EXPECT_TRUE(masks.Knows(key));
+}
+
+// T1, I7: what a record lets a provider read is not shown either.
+TEST_F(Reads, SecretsThatARecordAllowsAreKnown) {
+  const api::ProviderId id{api::ProviderType::kInfrastructure, "aws-system", "aws"};
+  const std::string secret(32, 'k');
+  Has(kSecret, R"({"kind":"Secret","data":{"A":"ZnJvbS1hbm90aGVy"}})");
+  auto shown = [&](const std::string& record) {
+    ProviderCache cache([](const ProviderCache::Change&) {});
+    cache.OnEvent(id.type, nullptr,
+                  std::make_shared<const kube::Object>(
+                      Json{{"apiVersion", "operator.cluster.x-k8s.io/v1alpha2"},
+                           {"kind", "InfrastructureProvider"},
+                           {"metadata",
+                            {{"name", id.name},
+                             {"namespace", id.ns},
+                             {"annotations", {{std::string(api::kAnnotationAllowedReferences), record}}}}},
+                           {"spec", {{"configSecret", {{"name", "s"}, {"namespace", "n"}}}}}}));
+    SecretMasks masks;
+    Settings settings;
+    KnownSecrets secrets(*client_, cache, masks, settings,
+                         [&](const Context&) -> Result<std::string> { return secret; });
+    secrets.Learn(ctx_, id.Key());
+    EXPECT_TRUE(masks.Knows(id.Key()));
+    return masks.Hide(id.Key(), "from-another");
+  };
+  EXPECT_EQ(shown("by hand"), "from-another");
+  EXPECT_EQ(Asked(kSecret), 0u) << "it isn't read";
+  EXPECT_EQ(shown(api::MakeReferenceRecord(secret, id, {{"spec.configSecret.namespace", "n", "Secret", "s"}}, "alice")),
+            "***");
 }
 
 // P3: the storage version can't be read for a while; another one that objects are stored at can. A kind that isn't

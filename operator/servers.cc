@@ -5,6 +5,7 @@
 #include "base/http/certificate.h"
 #include "base/http/proxy.h"
 #include "base/strings.h"
+#include "operator/webhooks/access_review.h"
 
 namespace capi::ops {
 namespace {
@@ -40,18 +41,8 @@ Result<std::optional<Json>> Review(const Context& ctx, kube::Client& client, con
   return std::optional<Json>(user == nullptr ? Json::object() : *user);
 }
 
-// May this user get /metrics? An error as above.
-Result<bool> MayRead(const Context& ctx, kube::Client& client, const Json& user) {
-  Json spec = {{"user", GetString(user, {"username"})},
-               {"nonResourceAttributes", {{"path", "/metrics"}, {"verb", "get"}}}};
-  if (const Json* groups = Find(user, {"groups"})) spec["groups"] = *groups;
-  kube::Object review(Json{{"apiVersion", "authorization.k8s.io/v1"}, {"kind", "SubjectAccessReview"}, {"spec", spec}});
-  kube::Object answer = TRY(client.Create(ctx, kube::Builtin("SubjectAccessReview"), review, {.unguarded = true}));
-  return GetBool(answer.json(), {"status", "allowed"});
-}
-
 // 0 when the caller may read metrics, else the status to answer.
-int Refusal(kube::Client& client, const http::ServerRequest& request) {
+int Refusal(kube::Client& client, AccessReviews& access, const http::ServerRequest& request) {
   std::string header = request.headers.Get("Authorization");
   constexpr std::string_view kBearer = "Bearer ";
   if (header.rfind(kBearer, 0) != 0) return 401;
@@ -59,7 +50,7 @@ int Refusal(kube::Client& client, const http::ServerRequest& request) {
   auto user = Review(ctx, client, header.substr(kBearer.size()));
   if (!user.ok()) return 500;
   if (!*user) return 401;
-  auto allowed = MayRead(ctx, client, **user);
+  auto allowed = access.Allowed(ctx, **user, {{"nonResourceAttributes", {{"path", "/metrics"}, {"verb", "get"}}}});
   if (!allowed.ok()) return 500;
   return *allowed ? 0 : 403;
 }
@@ -90,9 +81,10 @@ Result<std::unique_ptr<http::Server>> ServeMetrics(const std::string& address, b
     options.cert_pem = certificate.cert_pem;
     options.key_pem = certificate.key_pem;
   }
-  return http::Server::Start(options, [&client, &metrics, open](const http::ServerRequest& request) {
+  auto access = std::make_shared<AccessReviews>(client, SystemClock());
+  return http::Server::Start(options, [&client, &metrics, open, access](const http::ServerRequest& request) {
     if (request.path != "/metrics") return Text(404, "there is /metrics\n");
-    int refusal = open ? 0 : Refusal(client, request);
+    int refusal = open ? 0 : Refusal(client, *access, request);
     if (refusal == 500) return Text(refusal, "the API server can't say now who may get /metrics\n");
     if (refusal != 0) return Text(refusal, "send a bearer token that may get /metrics\n");
     return Text(200, metrics.Text(), "text/plain; version=0.0.4; charset=utf-8");

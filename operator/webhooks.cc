@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include "api/schema/crds.h"
+#include "api/schema/webhooks.h"
 #include "operator/act/own_storage.h"
 #include "operator/webhooks/certificate_files.h"
 #include "operator/webhooks/conversion_review.h"
 
 namespace capi::ops {
 namespace {
-
-Reviews AllReviews() { return {{"/convert", ReviewConversion}}; }
 
 // Sorted, as certificates write them.
 std::vector<std::string> ServiceHosts(const std::string& ns) {
@@ -20,9 +19,26 @@ std::vector<std::string> ServiceHosts(const std::string& ns) {
 
 }  // namespace
 
-Webhooks::Webhooks(const Options& o, const std::string& ns, kube::Client& client, kube::Metrics& metrics,
-                   kube::EventRecorder& events, const Logger& log)
+Reviews Webhooks::AllReviews() const {
+  Reviews reviews = {{"/convert", [](const Context&, Json review) { return ReviewConversion(std::move(review)); }}};
+  for (const api::ProviderKind& kind : api::kProviderKinds) {
+    reviews[api::MutatingPath(kind)] = [this](const Context& ctx, Json review) {
+      return admission_.Mutate(ctx, std::move(review));
+    };
+    reviews[api::ValidatingPath(kind)] = [this](const Context&, Json review) {
+      return admission_.Validate(std::move(review));
+    };
+  }
+  return reviews;
+}
+
+Webhooks::Webhooks(const Options& o, const Settings& settings, const std::string& ns, kube::Client& client,
+                   kube::Metrics& metrics, kube::EventRecorder& events, const Logger& log)
     : client_(client),
+      key_(client, ns),
+      access_(client, SystemClock()),
+      admission_({[&settings](const api::ProviderId& id) { return settings.UrlOf(id.type, id.name).has_value(); },
+                  [this](const Context& ctx) { return key_.Get(ctx); }, access_}),
       cert_dir_(o.webhook_cert_dir),
       server_(fmt::format(":{}", o.webhook_port), AllReviews(), metrics) {
   if (!cert_dir_.empty()) return;

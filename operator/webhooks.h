@@ -4,7 +4,11 @@
 #include <memory>
 #include <optional>
 
+#include "operator/act/inventory_key.h"
+#include "operator/observe/settings.h"
 #include "operator/options.h"
+#include "operator/webhooks/access_review.h"
+#include "operator/webhooks/admission_review.h"
 #include "operator/webhooks/certificates.h"
 #include "operator/webhooks/webhook_server.h"
 
@@ -13,15 +17,20 @@ namespace capi::ops {
 // Thread-safe.
 class Webhooks {
  public:
-  // `ns`: the operator's own namespace, of its Secret. `o` asks for webhooks.
-  Webhooks(const Options& o, const std::string& ns, kube::Client& client, kube::Metrics& metrics,
-           kube::EventRecorder& events, const Logger& log);
+  // `ns`: the operator's own namespace, of its Secrets. `o` asks for webhooks. What it is given outlives it.
+  Webhooks(const Options& o, const Settings& settings, const std::string& ns, kube::Client& client,
+           kube::Metrics& metrics, kube::EventRecorder& events, const Logger& log);
 
   void AddTo(kube::Manager& manager);
   bool Ready() const { return server_.Ready(); }
 
  private:
+  Reviews AllReviews() const;
+
   kube::Client& client_;
+  InventoryKey key_;
+  AccessReviews access_;
+  const Admission admission_;
   const std::string cert_dir_;
   WebhookServer server_;
   std::optional<WebhookCertificates> certificates_;  // none where they come from files

@@ -60,6 +60,10 @@ constexpr AnnotationInfo kAnnotations[] = {
     {kAnnotationOverwriteDifferences,
      "`\"true\"` lets the operator overwrite what differs from the release when it takes over what another tool "
      "installed."},
+    {kAnnotationAllowedReferences,
+     "Written by the operator's webhook: who may read what the spec names in other namespaces. Set to anything else, "
+     "the "
+     "rights of whoever does so are looked at again."},
     {kAnnotationForceDelete, "`\"true\"` deletes the provider though workload clusters or other providers need it."},
 };
 

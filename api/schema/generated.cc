@@ -5,6 +5,7 @@
 #include "api/reasons.h"
 #include "api/schema/api_page.h"
 #include "api/schema/crds.h"
+#include "api/schema/webhooks.h"
 #include "base/yaml/yaml.h"
 
 namespace capi::api {
@@ -17,6 +18,9 @@ std::map<std::string, std::string> GeneratedFiles() {
     out[fmt::format("manifests/crds/{}_{}.yaml", kGroup, kind.plural)] =
         "# Printed from api/schema*.cc by gen_crds; do not edit.\n" + ToYaml(CustomResourceDefinition(kind));
   }
+  out["manifests/base/webhooks.yaml"] = "# Printed from api/schema/webhooks.cc by gen_crds; do not edit.\n" +
+                                        ToYaml(MutatingWebhookConfiguration()) + "---\n" +
+                                        ToYaml(ValidatingWebhookConfiguration());
   return out;
 }
 

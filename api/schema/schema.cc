@@ -79,17 +79,27 @@ Json Rule(Json schema, std::string_view cel, std::string_view message) {
   return schema;
 }
 
-Json LabelSelector(std::string_view description) {
-  Json values = With(ListOf("For In and NotIn: the values.", Text("A value.")), {{"x-kubernetes-list-type", "atomic"}});
-  Json requirement = Object("One requirement.",
-                            {{"key", Text("The label.")},
-                             {"operator", Text("In, NotIn, Exists or DoesNotExist.")},
-                             {"values", std::move(values)}},
-                            {"key", "operator"});
+Json OneOf(std::string_view description, const std::vector<std::string>& words) {
+  return With(Text(description), {{"enum", words}});
+}
+
+Json LabelSelector(std::string_view description, bool strict) {
+  constexpr std::string_view kOperator = "How label and values are compared: In, NotIn, Exists or DoesNotExist.";
+  Json values =
+      With(ListOf("Values that the label has (In) or doesn't have (NotIn). Not set for Exists and DoesNotExist.",
+                  Text("A value of the label.")),
+           {{"x-kubernetes-list-type", "atomic"}});
+  Json requirement =
+      Object("One requirement on a label.",
+             {{"key", Text("Name of the label that the requirement is about.")},
+              {"operator", strict ? OneOf(kOperator, {"In", "NotIn", "Exists", "DoesNotExist"}) : Text(kOperator)},
+              {"values", std::move(values)}},
+             {"key", "operator"});
   return Atomic(Object(
-      description, {{"matchLabels", MapOf("Labels and the values they must have.", Text("A value."))},
-                    {"matchExpressions", With(ListOf("Requirements, all of which must hold.", std::move(requirement)),
-                                              {{"x-kubernetes-list-type", "atomic"}})}}));
+      description,
+      {{"matchLabels", MapOf("Labels that an object has, each with just this value.", Text("Value of the label."))},
+       {"matchExpressions", With(ListOf("Requirements on labels, all of which hold.", std::move(requirement)),
+                                 {{"x-kubernetes-list-type", "atomic"}})}}));
 }
 
 Json Reference(std::string_view description, std::string_view name, std::string_view ns) {
@@ -99,11 +109,12 @@ Json Reference(std::string_view description, std::string_view name, std::string_
 }  // namespace schema
 
 Json ProviderSchema(std::string_view description, ApiVersion version) {
-  return schema::Object(description, {{"apiVersion", schema::Text("Version of the schema of this object.")},
-                                      {"kind", schema::Text("Kind of this object.")},
-                                      {"metadata", {{"type", "object"}}},  // the API server allows no description here
-                                      {"spec", schema::Spec(version)},
-                                      {"status", schema::Status(version)}});
+  return schema::Object(description,
+                        {{"apiVersion", schema::Text("Version of the API that this object is written for.")},
+                         {"kind", schema::Text("Kind of this object: which type of provider it is.")},
+                         {"metadata", {{"type", "object"}}},  // the API server allows no description here
+                         {"spec", schema::Spec(version)},
+                         {"status", schema::Status(version)}});
 }
 
 }  // namespace capi::api

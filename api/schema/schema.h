@@ -42,7 +42,10 @@ Json With(Json schema, const Json& members);
 Json Atomic(Json object);  // replaced as a whole under server-side apply
 Json Rule(Json schema, std::string_view cel, std::string_view message);
 
-Json LabelSelector(std::string_view description);
+// The peer's API takes any operator; with `strict` only those that there are are taken.
+Json LabelSelector(std::string_view description, bool strict = false);
+// One of these words.
+Json OneOf(std::string_view description, const std::vector<std::string>& words);
 Json Reference(std::string_view description, std::string_view name, std::string_view ns);
 
 // A duration, where v1alpha1 takes a number of seconds too.

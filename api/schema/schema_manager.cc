@@ -12,28 +12,29 @@ Json LeaderElection(ApiVersion version) {
        {"renewDeadline", Duration("How long the leader tries to renew its lease before it gives up.", version)},
        {"retryPeriod", Duration("How long to wait between two tries to get or renew the lease.", version)},
        {"resourceLock", Text("Type of the lock: leases, which every manager uses.")},
-       {"resourceName", Text("Name of the lease.")},
-       {"resourceNamespace", Text("Namespace of the lease.")}});
+       {"resourceName", Text("Name of the Lease that the managers share.")},
+       {"resourceNamespace", Text("Namespace of that Lease.")}});
 }
 
 Json Controller() {
   return Object("Settings of all controllers of the manager.",
                 {{"groupKindConcurrency",
                   MapOf("How many objects of a kind are reconciled at a time, by kind; becomes --<kind>-concurrency.",
-                        Integer("Number of workers."))},
+                        Integer("How many objects of that kind are reconciled at a time."))},
                  {"cacheSyncTimeout", Long("Nanoseconds to wait for caches. No manager has a flag for it.")},
                  {"recoverPanic", Flag("Whether to recover from panics. No manager has a flag for it.")}});
 }
 
 Json Metrics() {
   return Object("Where metrics are served.",
-                {{"bindAddress", Text("Address of plain metrics. Deprecated: use diagnosticsAddress.")},
+                {{"bindAddress",
+                  Text("Address of metrics without TLS, like \"localhost:8080\". Deprecated: use diagnosticsAddress.")},
                  {"diagnosticsAddress", Text("Address of metrics and other diagnostics, like \":8443\".")},
                  {"insecureDiagnostics", Flag("Serve diagnostics without TLS and without authorization.")}});
 }
 
 Json Health() {
-  return Object("Where health is served.",
+  return Object("Where the manager says whether it lives and is ready.",
                 {{"healthProbeBindAddress", Text("Address of the probes, like \":9440\".")},
                  {"readinessEndpointName", Text("Path of the readiness probe, without the leading slash.")},
                  {"livenessEndpointName", Text("Path of the liveness probe, without the leading slash.")}});
@@ -41,8 +42,8 @@ Json Health() {
 
 Json Webhook() {
   return Object("The webhook server of the manager.",
-                {{"port", Integer("Port it listens on.")},
-                 {"host", Text("Address it listens on.")},
+                {{"port", Integer("Port it listens on, up to 65535; the release's Service has to lead there.")},
+                 {"host", Text("Address it listens on; all when not set.")},
                  {"certDir", Text("Folder with its certificate, tls.crt and tls.key.")}});
 }
 
@@ -64,7 +65,8 @@ Json Manager(ApiVersion version) {
        {"profilerAddress", Text("Address of the profiler, like \"localhost:6060\".")},
        {"maxConcurrentReconciles",
         With(Integer("How many objects each controller reconciles at a time."), {{"minimum", 1}})},
-       {"verbosity", With(Integer("Verbosity of the logs."), {{"default", 1}, {"minimum", 0}})},
+       {"verbosity", With(Integer("How much the manager logs: 0 little, 5 for debugging, 10 everything."),
+                          {{"default", 1}, {"minimum", 0}})},
        {"featureGates",
         MapOf("Features to turn on or off; merged into those of the release.", Flag("Whether the feature is on."))},
        {"additionalArgs", Arguments("More arguments of the container, keys with their dashes; an argument that is "

@@ -5,25 +5,34 @@ namespace capi::api::schema {
 namespace {
 
 constexpr std::string_view kOwnNamespace =
-    "Its namespace; the provider's own when not set. Another one is refused where the operator doesn't allow it.";
+    "Its namespace; the provider's own when not set. Another one needs the right to get what is named there, or an "
+    "operator that allows all.";
 
 Json SecretReference(std::string_view description) {
   return Reference(description, "Name of the Secret.", kOwnNamespace);
 }
 
+// Of a field that the peer doesn't have: an empty name was never stored.
+Json OwnSecretReference(std::string_view description) {
+  Json reference = SecretReference(description);
+  reference["properties"]["name"]["minLength"] = 1;
+  return reference;
+}
+
 Json Git() {
-  return Object("A git repository with releases; a tag is a version. Not supported yet: refused.",
-                {{"url", Text("Where the repository is, like https://example.com/org/repo.git.")},
-                 {"path", Text("Folder in the repository that has metadata.yaml and the components file.")},
-                 {"secretRef", SecretReference("Secret with credentials for this repository.")}},
-                {"url"});
+  return Object(
+      "A git repository with releases; a tag is a version. Not supported yet: refused.",
+      {{"url", With(Text("Where the repository is, like https://example.com/org/repo.git."), {{"minLength", 1}})},
+       {"path", Text("Folder in the repository that has metadata.yaml and the components file.")},
+       {"secretRef", OwnSecretReference("Secret with credentials for this repository.")}},
+      {"url"});
 }
 
 Json Verify() {
   return Object(
       "How the release is verified before anything of it is applied. Not supported yet: refused; set digest instead.",
-      {{"provider", With(Text("The method."), {{"enum", {"cosign"}}})},
-       {"secretRef", SecretReference("Secret with the public keys.")}},
+      {{"provider", OneOf("The method; cosign is the one there is.", {"cosign"})},
+       {"secretRef", OwnSecretReference("Secret with the public keys.")}},
       {"provider", "secretRef"});
 }
 
@@ -40,7 +49,7 @@ Json FetchConfig() {
                                   "label provider.cluster.x-k8s.io/version, or it is their name.")},
        {"git", Git()},
        {"secretRef",
-        SecretReference(
+        OwnSecretReference(
             "Secret with credentials for url, oci and git. Not supported yet: refused; configSecret has the token for "
             "GitHub.")},
        {"digest",
@@ -52,25 +61,26 @@ Json FetchConfig() {
 
 Json Patches() {
   Json target = Object("Objects that are patched: those for which every given field fits; all when not set.",
-                       {{"group", Text("API group.")},
-                        {"version", Text("API version.")},
-                        {"kind", Text("Kind.")},
-                        {"name", Text("Name.")},
-                        {"namespace", Text("Namespace.")},
-                        {"labelSelector", Text("Label selector, like \"a=b,c in (d,e)\".")}});
-  Json patch = Object("One patch.",
+                       {{"group", Text("API group of the object, like apps.")},
+                        {"version", Text("API version of the object, like v1.")},
+                        {"kind", Text("Kind of the object, like Deployment.")},
+                        {"name", Text("Name of the object.")},
+                        {"namespace", Text("Namespace of the object.")},
+                        {"labelSelector", Text("Labels of the object, as a selector like \"a=b,c in (d,e)\".")}});
+  Json patch = Object("One patch, and the objects that it is for.",
                       {{"patch", Text("YAML or JSON: a list is a JSON patch (RFC 6902), an object a merge patch.")},
                        {"target", std::move(target)}});
   return ListOf("Patches for the objects of the release, in this order. Excludes manifestPatches.", std::move(patch));
 }
 
 Json Rollout() {
-  return Object("How long a change may take, and what happens when it fails.",
-                {{"timeout", With(Duration("How long workloads may take to become healthy; 10m when not set."),
-                                  {{"pattern", R"(^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$)"}})},
-                 {"onFailure", With(Text("Hold (the default) leaves the old pods serving and says what is wrong; "
-                                         "Rollback applies the last good release again."),
-                                    {{"enum", {"Hold", "Rollback"}}})}});
+  return Object(
+      "How long a change may take, and what happens when it fails.",
+      {{"timeout", With(Duration("How long workloads may take to become healthy; 10m when not set."),
+                        {{"pattern", R"(^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$)"}})},
+       {"onFailure", OneOf("Hold (the default) leaves the old pods serving and says what is wrong; Rollback applies "
+                           "the last good release again.",
+                           {"Hold", "Rollback"})}});
 }
 
 Json AdditionalDeployments(ApiVersion version) {
@@ -95,7 +105,7 @@ Json Spec(ApiVersion version) {
                                          "Name of the ConfigMap.", kOwnNamespace)},
        {"manifestPatches", ListOf("Merge patches (RFC 7396) as YAML, each with kind, apiVersion and name of what it "
                                   "is for. Excludes patches.",
-                                  Text("One patch."))},
+                                  Text("One merge patch."))},
        {"patches", Patches()},
        {"rollout", Rollout()}});
   if (version == ApiVersion::kV1Alpha1) {

@@ -13,16 +13,17 @@ Json OldCondition(Json condition) {
 
 Json Conditions(ApiVersion version) {
   Json condition =
-      Object("One condition.",
-             {{"type", With(Text("What it is about."),
+      Object("What is the case in one respect.",
+             {{"type", With(Text("What it is about, like Ready; docs/reasons.md lists them."),
                             {{"maxLength", 316},
                              {"pattern", R"(^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?)"
                                          R"((([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$)"}})},
-              {"status", With(Text("Whether it holds."), {{"enum", {"True", "False", "Unknown"}}})},
+              {"status",
+               OneOf("Whether it holds: True, False, or Unknown while nobody can tell.", {"True", "False", "Unknown"})},
               {"reason",
                With(Text("Why, as one word; docs/reasons.md lists them."),
                     {{"minLength", 1}, {"maxLength", 1024}, {"pattern", "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"}})},
-              {"message", With(Text("The particulars, for people."), {{"maxLength", 32768}})},
+              {"message", With(Text("What is wrong and what to do, for people."), {{"maxLength", 32768}})},
               {"observedGeneration", With(Long("Generation of the object that was looked at."), {{"minimum", 0}})},
               {"lastTransitionTime", With(Text("When status changed last."), {{"format", "date-time"}})}},
              {"lastTransitionTime", "message", "reason", "status", "type"});
@@ -32,31 +33,31 @@ Json Conditions(ApiVersion version) {
 }
 
 Json Inventory() {
-  Json entry =
-      With(Object("One object.", {{"group", Text("API group; not set for the core group.")},
-                                  {"version", Text("API version at which it was applied.")},
-                                  {"kind", Text("Kind.")},
-                                  {"namespace", Text("Namespace; not set for cluster-scoped kinds.")},
-                                  {"name", Text("Name.")},
-                                  {"hash", Text("Digest of what was applied.")},
-                                  {"fields", Text("Digest of the operator's entry in its managedFields.")},
-                                  {"stale", Flag("The release no longer has it; it is removed once the new objects are "
-                                                 "healthy.")}}),
-           {{"x-kubernetes-preserve-unknown-fields", true}});
+  Json entry = With(Object("One object that was applied.",
+                           {{"group", Text("API group; not set for the core group.")},
+                            {"version", Text("API version at which it was applied.")},
+                            {"kind", Text("Kind of the object.")},
+                            {"namespace", Text("Namespace; not set for cluster-scoped kinds.")},
+                            {"name", Text("Name of the object.")},
+                            {"hash", Text("Digest of what was applied.")},
+                            {"fields", Text("Digest of the operator's entry in its managedFields.")},
+                            {"stale", Flag("The release no longer has it; it is removed once the new objects are "
+                                           "healthy.")}}),
+                    {{"x-kubernetes-preserve-unknown-fields", true}});
   return ListOf("Objects that the operator applied for this provider.", std::move(entry));
 }
 
 Json History() {
-  Json entry = Object("One change.",
+  Json entry = Object("One change of what is applied.",
                       {{"version", Text("Version of the release.")},
-                       {"contract", Text("Its contract.")},
+                       {"contract", Text("Cluster API contract of that version.")},
                        {"digest", Text("Digest of its components file.")},
                        {"time", Text("When the outcome was reached.")},
                        {"outcome", Text("What became of it: Applying, RollingOut, Succeeded, Failed, RollingBack or "
                                         "RolledBack; not set means Succeeded.")},
                        {"started", Text("When it began; spec.rollout.timeout counts from here.")},
                        {"inputs", Text("Digest of all inputs, as in applied.")},
-                       {"message", Text("What was wrong, of one that failed.")}});
+                       {"message", Text("What was wrong, where it failed.")}});
   return ListOf(
       "Changes of what is applied, the newest first, at most ten; those that succeeded with the same release "
       "are one.",

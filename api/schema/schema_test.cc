@@ -6,6 +6,7 @@
 
 #include "api/schema/crds.h"
 #include "api/schema/generated.h"
+#include "api/schema/webhooks.h"
 #include "api/types.h"
 #include "base/files.h"
 
@@ -137,6 +138,23 @@ TEST(Schema, StatusHasAFieldForEverythingThatIsWritten) {
       EXPECT_TRUE(fields[name]["items"]["properties"].contains(member)) << name << "." << member;
     }
   }
+}
+
+// Names and paths are the peer's, so that what knows them goes on to.
+TEST(Webhooks, OneOfEachKindForEachConfiguration) {
+  const Json mutating = MutatingWebhookConfiguration(), validating = ValidatingWebhookConfiguration();
+  ASSERT_EQ(mutating["webhooks"].size(), kProviderKinds.size());
+  ASSERT_EQ(validating["webhooks"].size(), kProviderKinds.size());
+  const Json& first = mutating["webhooks"][0];
+  EXPECT_EQ(first["name"], "vcoreprovider.kb.io");
+  EXPECT_EQ(GetString(first, {"clientConfig", "service", "path"}),
+            "/mutate-operator-cluster-x-k8s-io-v1alpha2-coreprovider");
+  EXPECT_EQ(GetString(validating["webhooks"][4], {"clientConfig", "service", "path"}),
+            "/validate-operator-cluster-x-k8s-io-v1alpha2-ipamprovider");
+  std::set<Json> resources;
+  for (const Json& webhook : validating["webhooks"]) resources.insert(webhook["rules"][0]["resources"]);
+  EXPECT_EQ(resources.size(), kProviderKinds.size());
+  EXPECT_EQ(first["matchPolicy"], "Equivalent") << "v1alpha1 is asked about, too";
 }
 
 TEST(Crds, NamesFollowTheKinds) {

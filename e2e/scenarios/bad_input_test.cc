@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/reference_record.h"
 #include "base/encoding.h"
 #include "e2e/support/audit.h"
 #include "e2e/support/managed_cluster.h"
@@ -306,7 +307,18 @@ TEST_F(BadInput, AValueOfASecretIsNotRepeated) {
   EXPECT_THAT(operator_->Log(), Not(HasSubstr(pin)));
 }
 
-// T1: what is named in another namespace is refused unread, and taken where the operator allows it.
+// The key with which the webhook makes records. The operator makes it where it needs one.
+std::string InstallationKey(Cluster& cluster) {
+  const std::string ns = "default", name = "capi-operator-inventory-key";
+  auto secret = cluster.client().Get(cluster.ctx(), kube::Builtin("Secret"), ns, name);
+  if (secret.ok()) return Base64Decode(GetString(secret->json(), {"data", "key"})).value();
+  const std::string key(32, 'k');
+  cluster.StoreSecret(ns, name, {{"key", key}});
+  return key;
+}
+
+// T1: what is named in another namespace is refused unread, and taken with the record that the webhook writes, or where
+// the operator allows all.
 TEST_F(BadInput, WhatLiesInAnotherNamespaceIsNotRead) {
   ASSERT_TRUE(Install(kCore, "v1.12.0"));
   const Managed curious{ProviderType::kInfrastructure, "bad", "curious", ""};
@@ -333,6 +345,17 @@ TEST_F(BadInput, WhatLiesInAnotherNamespaceIsNotRead) {
     EXPECT_FALSE(looked) << request.ToString();
   }
   ExpectNothingApplied();
+
+  const std::string record =
+      api::MakeReferenceRecord(InstallationKey(*cluster_), {curious.type, curious.ns, curious.name},
+                               {{"spec.configSecret.namespace", there, "Secret", "variables"},
+                                {"spec.additionalManifests.namespace", there, "ConfigMap", "more"}},
+                               "alice");
+  Annotate(curious, api::kAnnotationAllowedReferences, record);
+  ASSERT_TRUE(AwaitReady(curious));
+  EXPECT_EQ(GetString(cluster_->Get("ConfigMap", "bad", "more").json(), {"data", "value"}), "a secret of others");
+  Annotate(curious, api::kAnnotationAllowedReferences, nullptr);
+  ASSERT_TRUE(AwaitReason(curious, "PreflightCheckPassed", "CrossNamespaceReference"));
 
   StartOperator({"--allow-cross-namespace-references"});
   ASSERT_TRUE(AwaitReady(curious));

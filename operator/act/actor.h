@@ -45,6 +45,8 @@ class Actor {
   // What an Observation says of this provider's last render, and of how a CRD's migration stands.
   std::string RenderedInputs(const std::string& key) const { return rendered_.InputsOf(key); }
   MigrationProgress MigrationOf(const std::string& crd) { return migrations_.ProgressOf(crd); }
+  // The key with which records of references are judged (T1).
+  Result<std::string> ReferenceKeyOf(const Context& ctx) { return inventory_key_.Get(ctx); }
 
   // The worker that migrates storage. Blocks until the context stops.
   void RunMigrations(const Context& ctx) { migrations_.Run(ctx); }

@@ -1,5 +1,6 @@
-// The random key of this installation, with which inventories hash what Secrets hold (docs/formats.md): who may read a
-// Provider's status can't try values until one has that hash.
+// The random key of this installation (docs/formats.md). With it inventories hash what Secrets hold: who may read a
+// Provider's status can't try values until one has that hash. And with it records of references into other namespaces
+// are made: who may write a Provider can't write one (api/reference_record.h).
 #pragma once
 
 #include <string>
@@ -20,9 +21,10 @@ class InventoryKey {
   // Gives each manifest that IsSecret is true for a hash with the key. Without any, the key isn't asked for.
   Status HashSecrets(const Context& ctx, std::vector<kube::Manifest>& manifests, const SecretValues& values);
 
- private:
-  // Read once from its Secret, which is made where there is none yet.
+  // Read once from its Secret, which is made where there is none yet, also by a replica that doesn't lead.
   Result<std::string> Get(const Context& ctx);
+
+ private:
   Result<std::string> Read(const Context& ctx);
 
   kube::Client& client_;

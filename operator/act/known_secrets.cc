@@ -54,6 +54,11 @@ SecretValues WithoutKnown(SecretValues secrets, const std::vector<kube::ObjectId
   return secrets;
 }
 
+Result<SecretValues> KnownSecrets::Read(const Context& ctx, const CachedProvider& cached) {
+  auto refused = TRY(RefusedReferences(ctx, *cached.provider, settings_, key_));
+  return ReadSecretValues(ctx, client_, cached, refused.empty());
+}
+
 void KnownSecrets::Learn(const Context& ctx, const std::string& key) {
   auto cached = cache_.Get(key);
   if (!cached || masks_.Knows(key)) return;
@@ -62,7 +67,7 @@ void KnownSecrets::Learn(const Context& ctx, const std::string& key) {
     auto refused = not_before_.find(key);
     if (refused != not_before_.end() && ctx.clock->Monotonic() < refused->second) return;
   }
-  auto values = ReadSecretValues(ctx, client_, *cached, settings_.allow_cross_namespace_references);
+  auto values = Read(ctx, *cached);
   if (values.ok()) {
     masks_.Put(key, *values);
     return Forget(key);

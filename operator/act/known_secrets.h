@@ -10,6 +10,7 @@
 #include "base/mutex.h"
 #include "kube/client/client.h"
 #include "operator/observe/provider_cache.h"
+#include "operator/observe/references.h"
 #include "operator/observe/settings.h"
 #include "operator/report/secret_masks.h"
 #include "operator/report/secret_values.h"
@@ -26,8 +27,10 @@ Result<SecretValues> ReadSecretValues(const Context& ctx, kube::Client& client, 
 // them yet. Thread-safe.
 class KnownSecrets {
  public:
-  KnownSecrets(kube::Client& client, const ProviderCache& cache, SecretMasks& masks, const Settings& settings)
-      : client_(client), cache_(cache), masks_(masks), settings_(settings) {}
+  // `key` judges references into other namespaces (T1); null has no record count.
+  KnownSecrets(kube::Client& client, const ProviderCache& cache, SecretMasks& masks, const Settings& settings,
+               ReferenceKey key = nullptr)
+      : client_(client), cache_(cache), masks_(masks), settings_(settings), key_(std::move(key)) {}
 
   // From now on the masks know them, unless they can't be read: then nothing that others say is shown, and they are
   // asked for again after a second where that may pass by itself, else after 15.
@@ -38,10 +41,13 @@ class KnownSecrets {
   void Forget(const std::string& key);
 
  private:
+  Result<SecretValues> Read(const Context& ctx, const CachedProvider& cached);
+
   kube::Client& client_;
   const ProviderCache& cache_;
   SecretMasks& masks_;
   const Settings& settings_;
+  const ReferenceKey key_;
   Mutex mu_;
   std::map<std::string, MonoTime> not_before_ CAPI_GUARDED_BY(mu_);  // of those that couldn't be read, by key
 };

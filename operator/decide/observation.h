@@ -125,7 +125,7 @@ struct Observation {
   ProviderPtr core;                      // the oldest core provider, also when it is this one; null for none
   bool core_crds_established = false;
   std::optional<Referenced> config_secret, additional_manifests;  // but for refused ones
-  std::vector<api::ForeignReference> refused_references;          // to other namespaces (T1): nobody looks there
+  std::vector<api::ForeignReference> refused_references;  // to other namespaces, without leave (T1): nobody looks there
   std::vector<StoredRelease> releases;  // that the spec's selector finds, or that were fetched for this provider
   bool known_provider = false;          // the registry (built-in or the operator's file) has its name
   std::optional<FormerInstall> former;  // unset once it is taken over

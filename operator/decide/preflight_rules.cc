@@ -54,7 +54,8 @@ std::optional<Hold> ReferencesStayInTheNamespace(const Observation& o) {
         fmt::format("{}: Forbidden: {} is another namespace than the provider's own", reference.path, reference.ns));
   }
   return Preflight(reason::kCrossNamespaceReference,
-                   fmt::format("{}; put what it names into namespace {}, or let the operator run with "
+                   fmt::format("{}; put what it names into namespace {}, have somebody who may read it write the "
+                               "reference while the operator's webhooks run, or let the operator run with "
                                "--allow-cross-namespace-references",
                                Join(fields, "; "), o.provider.id.ns));
 }

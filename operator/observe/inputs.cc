@@ -75,7 +75,7 @@ Status Observer::ObserveInputs(const Context& ctx, const std::string& key, Obser
   // T1: what may not be named is neither read nor watched.
   auto may_look = [&](const std::optional<api::ObjectRef>& ref) {
     bool own = ref && ref->ns == o.provider.id.ns;
-    return own || settings_.allow_cross_namespace_references ? ref : std::nullopt;
+    return own || o.refused_references.empty() ? ref : std::nullopt;
   };
   o.config_secret = TRY(Find(ctx, key, "Secret", may_look(o.provider.spec.config_secret)));
   o.additional_manifests = TRY(Find(ctx, key, "ConfigMap", may_look(o.provider.spec.additional_manifests)));

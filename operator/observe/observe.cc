@@ -28,7 +28,8 @@ Observer::Observer(Needs needs)
       just_stored_(needs.clock),
       migration_of_(std::move(needs.migration_of)),
       rendered_inputs_(std::move(needs.rendered_inputs)),
-      unlisted_(std::move(needs.unlisted)) {}
+      unlisted_(std::move(needs.unlisted)),
+      reference_key_(std::move(needs.reference_key)) {}
 
 Result<std::shared_ptr<kube::Informer>> Observer::Crds(const Context& ctx, const std::string& key) {
   return watches_.Need(ctx, OurObjects(kube::Builtin("CustomResourceDefinition"), false), key, SlimCrd);
@@ -134,7 +135,7 @@ Result<std::optional<Observation>> Observer::Observe(const Context& ctx, const s
   o.inventory_lost = !o.inventory_error && o.inventory.size() == 0 && !o.provider.status.applied.empty();
   o.known_provider = settings_.UrlOf(o.provider.id.type, o.provider.id.name).has_value();
   o.environment = settings_.Digest();
-  if (!settings_.allow_cross_namespace_references) o.refused_references = api::ForeignReferences(o.provider);
+  o.refused_references = TRY(RefusedReferences(ctx, o.provider, settings_, reference_key_));
   watches_.BeginUse(key);
   TRY(ObserveSiblings(ctx, key, o));
   TRY(ObserveNeeds(ctx, key, o));

@@ -12,6 +12,7 @@
 #include "operator/observe/in_use.h"
 #include "operator/observe/just_stored.h"
 #include "operator/observe/provider_cache.h"
+#include "operator/observe/references.h"
 #include "operator/observe/settings.h"
 #include "operator/observe/tracks.h"
 #include "operator/observe/watches.h"
@@ -32,6 +33,7 @@ class Observer {
     std::function<MigrationProgress(const std::string& crd)> migration_of;  // how a CRD's migration stands (U3)
     std::function<std::string(const std::string& key)> rendered_inputs;     // Observation.rendered
     std::function<std::vector<std::string>()> unlisted;                     // kinds of providers that can't be listed
+    ReferenceKey reference_key = nullptr;                                   // null: no record counts (T1)
   };
   explicit Observer(Needs needs);
 
@@ -100,6 +102,7 @@ class Observer {
   const std::function<MigrationProgress(const std::string&)> migration_of_;
   const std::function<std::string(const std::string&)> rendered_inputs_;
   const std::function<std::vector<std::string>()> unlisted_;
+  const ReferenceKey reference_key_;
 };
 
 }  // namespace capi::ops

@@ -41,7 +41,7 @@ http::Response AnswerReview(const Reviews& reviews, const http::ServerRequest& r
   if (!IsJson(request.headers.Get("Content-Type"))) return Text(415, "the body must be application/json");
   auto body = ParseJson(request.body);
   if (!body.ok()) return Text(400, "the body is no JSON: " + body.error().message);
-  auto answer = review->second(*std::move(body));
+  auto answer = review->second(Context{.stop = request.stop}.WithTimeout(kReviewTime), *std::move(body));
   if (!answer.ok()) {
     return Text(answer.code() == Code::kInvalidArgument ? 400 : 500, answer.error().message);
   }

@@ -17,9 +17,12 @@
 
 namespace capi::ops {
 
-// A review's answer. kInvalidArgument: what was sent is no such review; any other error: nobody can answer now. Called
-// in several threads at once.
-using Review = std::function<Result<Json>(Json)>;
+// The API server gives up on a webhook after the ten seconds that its configuration says, and with no word of why.
+inline constexpr Millis kReviewTime = Seconds(8);
+
+// A review's answer, within kReviewTime. kInvalidArgument: what was sent is no such review; any other error: nobody can
+// answer now. Called in several threads at once.
+using Review = std::function<Result<Json>(const Context&, Json)>;
 using Reviews = std::map<std::string, Review>;  // by path: "/convert"
 
 // 405 unless it is a POST, 404 for an unknown path, 415 unless the body is application/json, 400 with the reason for

@@ -15,12 +15,12 @@ namespace {
 using ::testing::HasSubstr;
 
 Reviews Echo() {
-  return {{"/echo", [](Json review) -> Result<Json> { return review; }},
+  return {{"/echo", [](const Context&, Json review) -> Result<Json> { return review; }},
           {"/bad",
-           [](const Json&) -> Result<Json> {
+           [](const Context&, const Json&) -> Result<Json> {
              return Error{Code::kInvalidArgument, "spec.x: no review", {}};
            }},
-          {"/away", [](const Json&) -> Result<Json> {
+          {"/away", [](const Context&, const Json&) -> Result<Json> {
              return Error{Code::kUnavailable, "nobody there", {}};
            }}};
 }

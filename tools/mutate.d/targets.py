@@ -18,7 +18,7 @@ _PURE = [
     f"operator/{name}.cc"
     for name in (
         "act/install/fetched_releases act/install/materials act/install/server_warnings act/migrations act/rendered_cache decide/adoption decide/contract_plan "
-        "decide/crd_stages decide/drift decide/pause decide/rollout inputs observe/fights observe/pod_reasons observe/settings "
+        "decide/crd_stages decide/drift decide/pause decide/rollout inputs observe/fights observe/pod_reasons observe/references observe/settings "
         "observe/slim observe/tracks options report/resyncs report/secret_values report/status_change report/summarize wakes"
     ).split()
 ]
@@ -41,7 +41,10 @@ LEFT_OUT = {
     "operator/report/status_writer.cc": "writes to a server, and most of it is seen on a control plane alone (status_writer_cluster_test.cc)",
     "operator/servers.cc": "opens ports; its tests take seconds each",
     "templating/recover.cc": "guesses, item by item, what an installation was made with: no test notices five of the first fifty changes",
+    "operator/webhooks/access_review.cc": "asks a server",
 }
+# Functions of a review.
+_WEBHOOKS = "admission_request admission_review conversion_review reference_access warnings".split()
 _META = "condition health label_selector object resource".split()
 _TEMPLATING = (
     "customise/args customise/customise customise/images customise/known_managers field_types namespace parse patch/json_patch "
@@ -55,6 +58,7 @@ TARGETS = (
     + [Target("operator/act/adopt_inventory.cc", _EXPRESSIONS, "operator_test", ("WithoutProvider",))]  # the rest asks a server
     + [Target("operator/webhooks/conversion_review.cc", _EXPRESSIONS, "operator_webhooks_test")]
     + [Target("operator/observe/in_use.cc", _EXPRESSIONS, "operator_test", _IN_USE)]
+    + [Target(f"operator/webhooks/{name}.cc", _EXPRESSIONS, "operator_webhooks_test") for name in _WEBHOOKS]
     + [Target(f"kube/meta/{name}.cc", _EXPRESSIONS, "kube_meta_test") for name in _META]
     + [Target(f"templating/{name}.cc", _EXPRESSIONS, "templating_test") for name in _TEMPLATING]
     + [Target("templating/substitute.cc", ("logic",), "templating_test")]

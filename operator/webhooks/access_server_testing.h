@@ -1,0 +1,61 @@
+// For tests: an API server that answers SubjectAccessReviews, and remembers them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/http/server/server.h"
+#include "base/mutex.h"
+#include "kube/client/client.h"
+
+namespace capi::ops::testing {
+
+// `allowed` says who may do what, by the review's spec. Thread-safe.
+class AccessServer {
+ public:
+  explicit AccessServer(std::function<bool(const Json& spec)> allowed) : allowed_(std::move(allowed)) {
+    auto server = http::Server::Start({}, [this](const http::ServerRequest& request) { return Answer(request); });
+    EXPECT_TRUE(server.ok()) << server.error().message;
+    server_ = std::move(*server);
+    auto connected = kube::Client::Connect({.server = "http://" + server_->address()},
+                                           {.user_agent = "access-test", .max_retries = 0});
+    EXPECT_TRUE(connected.ok()) << connected.error().message;
+    client = std::move(*connected);
+  }
+
+  // From now on it can't tell.
+  void Fail(int status) {
+    MutexLock lock(mu_);
+    failing_ = status;
+  }
+  std::vector<Json> asked() {
+    MutexLock lock(mu_);
+    return asked_;
+  }
+
+  std::unique_ptr<kube::Client> client;
+
+ private:
+  http::Response Answer(const http::ServerRequest& request) {
+    MutexLock lock(mu_);
+    if (request.path != "/apis/authorization.k8s.io/v1/subjectaccessreviews") return {.status = 404};
+    Json body = *ParseJson(request.body);
+    asked_.push_back(body["spec"]);
+    if (failing_ != 0) {
+      return {.status = failing_, .body = R"({"kind":"Status","status":"Failure","message":"not now"})"};
+    }
+    body["status"] = {{"allowed", allowed_(body["spec"])}};
+    return {.status = 201, .body = ToJsonText(body)};
+  }
+
+  const std::function<bool(const Json&)> allowed_;
+  Mutex mu_;
+  int failing_ CAPI_GUARDED_BY(mu_) = 0;
+  std::vector<Json> asked_ CAPI_GUARDED_BY(mu_);
+  std::unique_ptr<http::Server> server_;
+};
+
+}  // namespace capi::ops::testing

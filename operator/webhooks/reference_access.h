@@ -1,0 +1,33 @@
+// Who may refer into other namespaces (behaviour.md T1): what a request means for the record of it, and the question
+// to the API server.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/validate.h"
+#include "operator/webhooks/access_review.h"
+#include "operator/webhooks/admission_request.h"
+
+namespace capi::ops {
+
+// What becomes of the record that an object carries.
+enum class RecordStep {
+  kRemove,  // there is nothing to record
+  kKeep,    // the old object's is genuine, and for the same references
+  kAsk,     // the user of the request has to have the rights
+  kLeave,   // whatever the object carries: it isn't genuine, and this request is no reason to make one
+};
+
+// Who writes a reference has to have the right, and who changes a spec whose references nobody is on record for. A
+// change of metadata alone, or by the operator, makes no record: garbage collectors and the operator may read
+// everything, and didn't write the reference. `genuine`: the old object's record covers its references. Pure.
+RecordStep StepOf(const AdmissionRequest& request, const std::vector<api::ForeignReference>& now,
+                  const std::vector<api::ForeignReference>& before, bool genuine);
+
+// An error for each of `references` that the user of the request may not `get`. An error of the call: nobody could
+// tell.
+Result<std::vector<api::FieldError>> LackingRights(const Context& ctx, AccessReviews& reviews, const Json& user,
+                                                   const std::vector<api::ForeignReference>& references);
+
+}  // namespace capi::ops

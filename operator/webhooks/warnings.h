@@ -1,0 +1,14 @@
+// What admission says of a provider that is legal but unwise. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/types.h"
+
+namespace capi::ops {
+
+// Each begins with its field's path and says what to do instead; twenty at most, and how many more there are.
+std::vector<std::string> AdmissionWarnings(const api::Provider& provider);
+
+}  // namespace capi::ops

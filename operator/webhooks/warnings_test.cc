@@ -1,0 +1,93 @@
+#include "operator/webhooks/warnings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/yaml/yaml.h"
+
+namespace capi::ops {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+std::vector<std::string> Warnings(std::string_view spec, std::string_view annotations = "{}") {
+  auto provider = api::ParseProvider(kube::Object(
+      Json{{"apiVersion", "operator.cluster.x-k8s.io/v1alpha2"},
+           {"kind", "InfrastructureProvider"},
+           {"metadata", {{"name", "aws"}, {"namespace", "ns"}, {"annotations", ParseYaml(annotations).value()}}},
+           {"spec", ParseYaml(spec).value()}}));
+  EXPECT_TRUE(provider.ok()) << provider.error().message;
+  return provider.ok() ? AdmissionWarnings(*provider) : std::vector<std::string>{"unreadable"};
+}
+
+// One row for each warning, and beside it what is no reason for one.
+TEST(AdmissionWarnings, Table) {
+  struct Case {
+    std::string_view spec, warning;  // what it begins with; "" for none
+    std::string_view annotations = "{}";
+  };
+  const Case cases[] = {
+      {"{}", ""},
+      {"{version: v1.2.3, deployment: {replicas: 1}, manager: {verbosity: 2}}", ""},
+      {"{deployment: {replicas: 0}}", "spec.deployment.replicas: 0 stops the manager"},
+      {"{deployment: {replicas: 3}, manager: {leaderElection: {leaderElect: false}}}",
+       "spec.manager.leaderElection.leaderElect: false with 3 replicas"},
+      {"{deployment: {replicas: 1}, manager: {leaderElection: {leaderElect: false}}}", ""},
+      {"{deployment: {replicas: 3}, manager: {leaderElection: {leaderElect: true}}}", ""},
+      {"{deployment: {replicas: 3}, manager: {leaderElection: {}}}", ""},
+      {"{manager: {debug: true}}", "spec.manager.debug: true logs much"},
+      {"{manager: {metrics: {insecureDiagnostics: true}}}", "spec.manager.metrics.insecureDiagnostics: true shows"},
+      {"{manager: {metrics: {insecureDiagnostics: false}}}", ""},
+      {"{manager: {metrics: {bindAddress: ':8080'}}}", "spec.manager.metrics.bindAddress: is deprecated"},
+      {"{manager: {metrics: {diagnosticsAddress: ':8443'}}}", ""},
+      {"{deployment: {containers: [{name: a}, {name: manager, args: {--namespace: ns}}]}}",
+       "spec.deployment.containers[1].args[--namespace]: is ignored; set manager.cacheNamespace"},
+      {"{deployment: {containers: [{name: manager, args: {--name: ns}}]}}", ""},
+      {"{version: 1.2.3}", "spec.version: 1.2.3 is taken as v1.2.3"},
+      {"{version: one}", ""},
+      {"{version: v1.2.3, fetchConfig: {url: 'https://github.com/o/r/releases/v1.0.0/a.yaml'}}",
+       "spec.fetchConfig.url: names v1.0.0, but spec.version v1.2.3 takes precedence"},
+      {"{version: v1.2.3, fetchConfig: {url: 'https://github.com/o/r/releases/v1.2.3/a.yaml'}}", ""},
+      {"{version: v1.2.3, fetchConfig: {url: 'https://github.com/o/r/releases/latest/a.yaml'}}", ""},
+      {"{fetchConfig: {url: 'https://github.com/o/r/releases/v1.0.0/a.yaml'}}", ""},
+      {"{}", "metadata.annotations[operator.cluster.x-k8s.io/force-delete]: ",
+       "{operator.cluster.x-k8s.io/force-delete: 'true'}"},
+      {"{}", "", "{operator.cluster.x-k8s.io/force-delete: 'false'}"},
+      {"{}", "metadata.annotations[operator.cluster.x-k8s.io/allow-downgrade]: ",
+       "{operator.cluster.x-k8s.io/allow-downgrade: 'true'}"},
+      {"{additionalDeployments: {other: {deployment: {replicas: 0}}}}",
+       "spec.additionalDeployments[other].deployment.replicas: 0"},
+      {"{additionalDeployments: {other: {manager: {debug: true}}}}",
+       "spec.additionalDeployments[other].manager.debug: true"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.spec);
+    auto warnings = Warnings(c.spec, c.annotations);
+    if (c.warning.empty()) {
+      EXPECT_THAT(warnings, IsEmpty());
+    } else {
+      EXPECT_THAT(warnings, ElementsAre(StartsWith(std::string(c.warning))));
+    }
+  }
+}
+
+// The API server cuts what is longer.
+TEST(AdmissionWarnings, AreShortAndFew) {
+  std::string many = "{additionalDeployments: {";
+  for (int i = 0; i < 500; ++i) many += "d" + std::to_string(i) + ": {deployment: {replicas: 0}}, ";
+  auto warnings = Warnings(many + "}}");
+  ASSERT_EQ(warnings.size(), 21u);
+  EXPECT_EQ(warnings.back(), "spec: 480 more warnings like these");
+  for (const std::string& warning : Warnings(
+           "{version: 1.2.3, fetchConfig: {url: 'https://github.com/o/r/releases/v1.0.0/a.yaml'}, deployment: "
+           "{replicas: 2, containers: [{name: a, args: {namespace: b}}]}, manager: {debug: true, leaderElection: "
+           "{leaderElect: false}, metrics: {bindAddress: a, insecureDiagnostics: true}}}",
+           "{operator.cluster.x-k8s.io/force-delete: 'true', operator.cluster.x-k8s.io/allow-downgrade: 'true'}")) {
+    EXPECT_LE(warning.size(), 256u) << warning;
+  }
+}
+
+}  // namespace
+}  // namespace capi::ops
