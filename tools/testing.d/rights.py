@@ -16,7 +16,7 @@ import process
 
 ROOT = built.ROOT
 NAMESPACE = "capi-operator-system"
-ACCOUNT = "capi-operator"
+ACCOUNT = "capi-operator-manager"
 USER = f"system:serviceaccount:{NAMESPACE}:{ACCOUNT}"
 RELEASES = os.path.join(ROOT, "testdata", "releases")
 LIMIT = 120
