@@ -41,13 +41,23 @@ class Audited(cluster.ControlPlane):
         policy = os.path.join(self.state, "audit-policy.yaml")
         with open(policy, "w", encoding="utf-8") as file:
             file.write(POLICY)
-        return [*super()._api_server_flags(), f"--audit-policy-file={policy}", f"--audit-log-path={self.audit_log}"]
+        # A client that may stream its lists does. What takes a list is asked of older servers.
+        streaming = "--feature-gates=WatchList=false"
+        return [*super()._api_server_flags(), streaming, f"--audit-policy-file={policy}", f"--audit-log-path={self.audit_log}"]
 
 
-def kustomize(overlay, *arguments):
+def run_manifests(*arguments):
+    """tools/manifests, run to its end."""
+    command = [os.path.join(ROOT, "tools", "manifests"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def kustomize(*arguments):
     """What tools/manifests prints."""
-    command = [os.path.join(ROOT, "tools", "manifests"), overlay, *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    done = run_manifests(*arguments)
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    return done.stdout
 
 
 class World:

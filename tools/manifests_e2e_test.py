@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""What manifests/ installs, on a real API server: it is taken whole, strictly and under restricted Pod Security, and a
+second time nothing changes. The pods are simulated (kwok): that the container starts is for tools/image_test.py to show,
+and that its rights are enough for tools/rights_e2e_test.py."""
+
+import json
+import os
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+TOOLS = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d")]
+
+import rights  # noqa: E402
+from rights import NAMESPACE  # noqa: E402
+
+FOLDERS = {
+    "default": "base",
+    "no-webhooks": "overlays/no-webhooks",
+    "single-namespace": "overlays/single-namespace",
+    "ha": "overlays/ha",
+    "cluster-admin": "overlays/cluster-admin",
+}
+DEPLOYMENT = "capi-operator-controller-manager"
+WEBHOOKS = "mutatingwebhookconfigurations,validatingwebhookconfigurations"
+
+
+def folder(variant):
+    return os.path.join(rights.ROOT, "manifests", *FOLDERS[variant].split("/"))
+
+
+class Manifests(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.world = rights.World()
+        cls.addClassCleanup(cls.world.close)
+        cls.installed = set()
+
+    def setUp(self):
+        # What one variant leaves out another has put in.
+        for variant in self.installed & {"default", "single-namespace", "cluster-admin"}:
+            self.world.must("delete", "-k", folder(variant), "--ignore-not-found", "--timeout=100s")
+        self.installed.clear()
+
+    def install(self, variant, *flags):
+        self.installed.update({"default", variant})
+        done = self.world.kubectl("apply", "-k", folder(variant), "--validate=strict", *flags)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), variant)
+        return self.world.get("deployment", DEPLOYMENT, "-n", NAMESPACE)
+
+    def install_twice(self, variant, *flags):
+        self.install(variant, *flags)
+        self.world.must("wait", f"deployment/{DEPLOYMENT}", "-n", NAMESPACE, "--for=condition=Available", "--timeout=100s")
+        first = self.declared(variant)
+        self.install(variant, *flags)
+        self.assertEqual(first, self.declared(variant))
+
+    def declared(self, variant):
+        """The objects as the server has them: an apply that changes nothing leaves the resource version, too, and what
+        controllers write to is compared without it."""
+        found = {}
+        for item in self.world.get("-k", folder(variant))["items"]:
+            metadata = item["metadata"]
+            metadata.pop("managedFields", None)
+            if "status" in item or item["kind"] == "ClusterRole":
+                metadata.pop("resourceVersion")
+                item.pop("status", None)
+            found[item["kind"], metadata.get("namespace"), metadata["name"]] = item
+        self.assertGreater(len(found), 20)
+        return found
+
+    def test_server_side_apply_of_each(self):
+        for variant in FOLDERS:
+            with self.subTest(variant):
+                self.install_twice(variant, "--server-side")
+
+    def test_client_side_apply(self):
+        for variant in FOLDERS if os.environ.get("CAPI_TEST_FULL") else ["default"]:
+            with self.subTest(variant):
+                self.install_twice(variant)
+
+    def test_what_they_have(self):
+        deployment = self.install("default", "--server-side")
+        pod = deployment["spec"]["template"]["spec"]
+        (container,) = pod["containers"]
+        self.assertEqual(container["resources"]["limits"], {"memory": "64Mi"})
+        self.assertEqual(container["livenessProbe"]["httpGet"]["path"], "/healthz")
+        self.assertEqual(container["readinessProbe"]["httpGet"]["path"], "/readyz")
+        self.assertTrue(container["securityContext"]["readOnlyRootFilesystem"])
+        self.assertEqual(len(self.world.get("crds")["items"]), 7)
+        self.assertEqual(len(self.world.get(WEBHOOKS)["items"]), 2)
+        self.refuses_a_careless_pod()
+        ha = self.install("ha", "--server-side")
+        self.assertEqual(ha["spec"]["replicas"], 3)
+        spread = ha["spec"]["template"]["spec"]["topologySpreadConstraints"]
+        self.assertEqual([item["labelSelector"] for item in spread], [ha["spec"]["selector"]] * 2)
+        budget = self.world.get("poddisruptionbudget", "capi-operator", "-n", NAMESPACE)["spec"]
+        self.assertEqual((budget.get("minAvailable"), budget.get("maxUnavailable")), (1, None))
+        bound = self.world.get("clusterrolebindings", "-l", "app.kubernetes.io/name=capi-operator")["items"]
+        self.assertNotIn("cluster-admin", [item["roleRef"]["name"] for item in bound])
+
+    def refuses_a_careless_pod(self):
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "careless", "namespace": NAMESPACE}}
+        pod["spec"] = {"containers": [{"name": "x", "image": "x"}]}
+        done = self.world.kubectl("create", "-f", "-", given=json.dumps(pod))
+        self.assertIn('violates PodSecurity "restricted', done.stderr)
+
+    def test_without_webhooks_nothing_points_to_one(self):
+        text = rights.kustomize("no-webhooks")
+        self.assertNotIn("capi-operator-webhook-service", text)
+        self.assertNotIn("WebhookConfiguration\nmetadata", text)
+        self.assertIn("--webhook-port=0", text)
+        crds = [item for item in rights.documents(text, "CustomResourceDefinition")]
+        self.assertEqual(len(crds), 7)
+        for crd in crds:
+            self.assertIn("\n  conversion:\n    strategy: None\n", crd)
+
+    def test_services_and_policies_select_the_pods(self):
+        self.install("default", "--server-side")
+        items = self.world.get("services,poddisruptionbudgets,networkpolicies,deployments", "-n", NAMESPACE)["items"]
+        (deployment,) = (item for item in items if item["kind"] == "Deployment")
+        labels = deployment["spec"]["template"]["metadata"]["labels"]
+        names = {port["name"] for port in deployment["spec"]["template"]["spec"]["containers"][0]["ports"]}
+        asked = []
+        for item in items:
+            spec = item["spec"]
+            if item["kind"] == "Service":
+                asked.append((item["kind"], spec["selector"]))
+                self.assertLessEqual({port["targetPort"] for port in spec["ports"]}, names)
+            elif item["kind"] == "NetworkPolicy":
+                asked.append((item["kind"], spec["podSelector"]["matchLabels"]))
+                self.assertLessEqual({port["port"] for port in spec["ingress"][0]["ports"]}, names)
+            elif item["kind"] == "PodDisruptionBudget":
+                asked.append((item["kind"], spec["selector"]["matchLabels"]))
+        self.assertEqual(len(asked), 4)
+        for kind, selector in asked:
+            self.assertLessEqual(selector.items(), labels.items(), kind)
+
+
+class Script(unittest.TestCase):
+    def test_the_image_is_the_one_that_is_asked_for(self):
+        image = "registry.example.com:5000/team/capi-operator:v9@sha256:" + "0" * 64
+        self.assertEqual(rights.kustomize("ha", f"--image={image}").count(f"image: {image}\n"), 1)
+        own = rights.kustomize("default")
+        self.assertEqual(own.count("image: capi-operator:v0.1.0\n"), 1)
+
+    def test_what_it_refuses(self):
+        for arguments, words in (
+            (["other"], "invalid choice: 'other'"),
+            (["--image=a b"], "no reference to an image"),
+            (["--image="], "no reference to an image"),
+            (["--image=a\nb"], "no reference to an image"),
+        ):
+            with self.subTest(arguments):
+                done = rights.run_manifests(*arguments)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertIn(words, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
