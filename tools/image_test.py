@@ -78,7 +78,8 @@ class Image(unittest.TestCase):
         command = ["chroot", f"--userspec={rootfs.USER}:{rootfs.USER}", root, *self.config["config"]["Entrypoint"]]
         if os.getuid() != 0:
             command = ["unshare", "--user", "--map-root-user", "chroot", root, *self.config["config"]["Entrypoint"]]
-        done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})
+        path = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+        done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False, env=path)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(done.stdout, subprocess.check_output([self.program, "--version"], text=True))
 

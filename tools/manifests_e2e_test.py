@@ -5,13 +5,17 @@ and that its rights are enough for tools/rights_e2e_test.py."""
 
 import json
 import os
+import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d")]
 
+import built  # noqa: E402
+import pages  # noqa: E402
 import rights  # noqa: E402
 from rights import NAMESPACE  # noqa: E402
 
@@ -30,19 +34,23 @@ def folder(variant):
     return os.path.join(rights.ROOT, "manifests", *FOLDERS[variant].split("/"))
 
 
-class Manifests(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.world = rights.World()
-        cls.addClassCleanup(cls.world.close)
-        cls.installed = set()
+class OnAServer(unittest.TestCase):
+    """Tests that share a server, and find nothing of each other's on it."""
+
+    world = None
+    installed = set()  # variants
 
     def setUp(self):
+        if OnAServer.world is None:
+            OnAServer.world = rights.World()
+            unittest.addModuleCleanup(OnAServer.world.close)
         # What one variant leaves out another has put in.
         for variant in self.installed & {"default", "single-namespace", "cluster-admin"}:
             self.world.must("delete", "-k", folder(variant), "--ignore-not-found", "--timeout=100s")
         self.installed.clear()
 
+
+class Manifests(OnAServer):
     def install(self, variant, *flags):
         self.installed.update({"default", variant})
         done = self.world.kubectl("apply", "-k", folder(variant), "--validate=strict", *flags)
@@ -136,6 +144,46 @@ class Manifests(unittest.TestCase):
         self.assertEqual(len(asked), 4)
         for kind, selector in asked:
             self.assertLessEqual(selector.items(), labels.items(), kind)
+
+
+class Page(OnAServer):
+    """The commands of docs/install.md, as they stand there."""
+
+    PAGE = "docs/install.md"
+
+    def run_block(self, heading, number=0, change=lambda block: block):
+        block = change(pages.blocks(heading, self.PAGE)[number])
+        path = self.world.plane.programs + os.pathsep + os.environ["PATH"]
+        environment = dict(os.environ, HOME=self.folder, KUBECONFIG=self.world.plane.kubeconfig, PATH=path, IMAGE=self.image)
+        command = ["bash", "-euo", "pipefail", "-c", block]
+        done = subprocess.run(
+            command, capture_output=True, text=True, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, timeout=300
+        )
+        self.assertEqual(done.returncode, 0, f"{block}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def test_from_the_image_to_the_end(self):
+        folder = tempfile.TemporaryDirectory(prefix="install-page-")
+        self.addCleanup(folder.cleanup)
+        self.folder, self.image = folder.name, "registry.example.com/capi-operator:v1"
+        os.symlink(TOOLS, os.path.join(self.folder, "tools"))  # a checkout as far as the commands need one
+        program = built.find("capi-operator")
+        self.run_block("The image", 0, lambda block: block.replace("tools/image ", f"tools/image --program='{program}' "))
+        self.installed.add("default")
+        self.run_block("Install")
+        pod = self.world.get("deployment", DEPLOYMENT, "-n", NAMESPACE)["spec"]["template"]["spec"]
+        self.assertEqual(pod["containers"][0]["image"], self.image)
+        self.assertIn("capi-operator-namespace", self.run_block("Rights"))
+        self.run_block("Rights", 1)
+        self.world.until("the right is there", lambda: "podmonitors" in self.run_block("Rights"), 60)
+        self.run_block("Uninstall", 1)
+        self.assertEqual(len(self.world.get("crds")["items"]), 7)
+        self.assertEqual(self.world.get(WEBHOOKS)["items"], [])
+        self.run_block("Uninstall")
+        self.assertEqual(self.world.get("crds")["items"], [])
+        left = self.world.get("clusterroles,clusterrolebindings", "-l", "app.kubernetes.io/name=capi-operator")
+        self.assertEqual(left["items"], [])
+        self.world.must("delete", "clusterrole", "capi-operator-podmonitors")
 
 
 class Script(unittest.TestCase):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The operator with the rights of manifests/ and no others, on a real API server: they are enough for a provider's whole
-life, every one is used, and where one is taken away the operator says which. Without CAPI_TEST_FULL a few are tried."""
+life, every one is used, and where one is taken away the operator says which. Without CAPI_TEST_FULL a few are taken."""
 
 import json
 import os
@@ -128,6 +128,8 @@ def names(unit_set):
 
 
 class Rights(unittest.TestCase):
+    """T3: the role names verbs and kinds."""
+
     def setUp(self):
         self.world = Installed()
         self.addCleanup(self.world.close)
@@ -161,6 +163,31 @@ class Rights(unittest.TestCase):
         self.assertEqual(sorted(right for right in unused if not is_elsewhere(right)), [])
         idle = [pattern for pattern in ELSEWHERE if not any(re.fullmatch(pattern, right) for right in unused)]
         self.assertEqual(idle, [], "these are seen: they need no reason")
+
+
+class SingleNamespace(unittest.TestCase):
+    """T3: with the overlay for one namespace a provider lives there, and the operator reads no Secret elsewhere."""
+
+    def test_a_provider_lives_in_it(self):
+        world = Installed("single-namespace")
+        self.addCleanup(world.close)
+        # Nobody answers here: the operator of this test has none.
+        world.must("delete", "mutatingwebhookconfigurations,validatingwebhookconfigurations", "--all")
+        world.start_operator("--namespace=capi-providers")
+        core = dict(CORE, ns="capi-providers")
+        values = [f"--from-literal={name}={value}" for name, value in KEYS.items()]
+        world.must("create", "secret", "generic", "variables", "-n", core["ns"], *values)
+        for version in ("v1.10.4", "v1.12.0"):
+            world.apply(core, version)
+            world.await_ready(core, version)
+        world.delete(core)
+        world.stop_operator()
+        refused = {(group, resource) for verb, group, resource, *_, code in world.requests() if code == 403}
+        self.assertLessEqual(refused, {("", "secrets")})
+        for namespace, answer in ((core["ns"], "yes"), ("default", "no"), ("kube-system", "no")):
+            for verb in ("get", "list", "create"):
+                asked = world.kubectl("auth", "can-i", verb, "secrets", f"--as={rights.USER}", "-n", namespace)
+                self.assertEqual(asked.stdout.strip(), answer, f"{verb} in {namespace}")
 
 
 class Missing(unittest.TestCase):
@@ -242,8 +269,6 @@ class Missing(unittest.TestCase):
                     try:
                         found = self.first_words(rule["resources"])
                         self.assertIsNotNone(found, "nothing is said")
-                        if os.environ.get("RIGHTS_SHOW"):
-                            print(role, rule["resources"], rule["verbs"], *found, flush=True)
                     finally:
                         self.restore(role)
 

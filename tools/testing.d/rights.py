@@ -65,6 +65,7 @@ class World:
         self.state = process.StateFolder()
         self.processes = process.Processes(self.state.path)
         self.operators = 0
+        self.name = None
         try:
             self.plane = Audited(plan.link_folder(["control-plane"]), self.state.path, self.processes)
             self.plane.start()
@@ -113,6 +114,9 @@ class World:
         self.processes.started.remove((self.name, self.operator))
 
     def operator_log(self):
+        """What the operator that was started last has said."""
+        if self.name is None:
+            return ""
         with open(self.processes.log_path(self.name), encoding="utf-8", errors="replace") as file:
             return file.read()
 
