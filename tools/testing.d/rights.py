@@ -64,6 +64,7 @@ class World:
     def __init__(self):
         self.state = process.StateFolder()
         self.processes = process.Processes(self.state.path)
+        self.plane = None
         self.operators = 0
         self.name = None
         try:
@@ -74,6 +75,8 @@ class World:
             raise
 
     def close(self):
+        if self.plane:
+            self.plane.api.close()
         self.processes.stop()
         self.state.remove()
 
