@@ -29,6 +29,7 @@ class Crds : public testing::Test {
     client_ = kube::ControlPlane::Shared(false).NewClient().release();
     const std::vector<std::string> files = ListDir("manifests/crds").value();
     for (const std::string& file : files) {
+      if (!file.ends_with(".yaml")) continue;  // kustomize's
       kube::ApplyYaml(*client_, ReadFile("manifests/crds/" + file).value());
     }
     for (const ProviderKind& kind : kProviderKinds) {

@@ -26,7 +26,9 @@ TEST(Generated, NoCrdIsLeftOver) {
   ASSERT_TRUE(files.ok());
   std::set<std::string> generated;
   for (const auto& [path, text] : GeneratedFiles()) generated.insert(path);
-  for (const std::string& file : *files) EXPECT_TRUE(generated.contains("manifests/crds/" + file)) << file;
+  for (const std::string& file : *files) {
+    if (file.ends_with(".yaml")) EXPECT_TRUE(generated.contains("manifests/crds/" + file)) << file;
+  }
 }
 
 // Calls `visit(path, schema, is_field)` for each schema below `schema`; false stops the descent.

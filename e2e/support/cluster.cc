@@ -54,6 +54,7 @@ bool IsTimeOf(WallTime reported, WallTime tried) { return tried >= reported && t
 
 Cluster::Cluster(kube::ControlPlane& plane, bool cert_manager) : plane_(plane), client_(plane.NewClient("e2e")) {
   for (const auto& file : Must(ListDir("manifests/crds"), "manifests/crds")) {
+    if (!file.ends_with(".yaml")) continue;  // kustomize's
     kube::ApplyYaml(*client_, Must(ReadFile("manifests/crds/" + file), file));
   }
   std::string crds = EnvironmentVariable("CAPI_ASSETS_CERT_MANAGER_CRDS");

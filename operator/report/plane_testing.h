@@ -19,7 +19,9 @@ class ProxiedPlane : public ::testing::Test {
     client_ = plane.NewClient("test");
     auto names = ListDir("manifests/crds");
     ASSERT_TRUE(names.ok()) << names.error().message;
-    for (const auto& name : *names) kube::ApplyYaml(*client_, *ReadFile("manifests/crds/" + name));
+    for (const auto& name : *names) {
+      if (name.ends_with(".yaml")) kube::ApplyYaml(*client_, *ReadFile("manifests/crds/" + name));
+    }
     auto proxy = kube::FaultProxy::Start(plane.config());
     ASSERT_TRUE(proxy.ok()) << proxy.error().message;
     proxy_ = std::move(proxy).value();

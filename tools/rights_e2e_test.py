@@ -1,0 +1,280 @@
+#!/usr/bin/env python3
+"""The operator with the rights of manifests/ and no others, on a real API server: they are enough for a provider's whole
+life, every one is used, and where one is taken away the operator says which. Without CAPI_TEST_FULL a few are taken."""
+
+import json
+import os
+import re
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+TOOLS = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d")]
+
+import cluster  # noqa: E402
+import plan  # noqa: E402
+import rights  # noqa: E402
+
+ROLES = ("capi-operator-manager", "capi-operator-namespace", "capi-operator-release-roles")
+RBAC = "rbac.authorization.k8s.io"
+OURS = "operator.cluster.x-k8s.io"
+
+PROVIDER = """
+apiVersion: operator.cluster.x-k8s.io/v1alpha2
+kind: {kind}
+metadata: {{name: {name}, namespace: {ns}, annotations: {{operator.cluster.x-k8s.io/delete-crds: "true"}}}}
+spec: {{version: {version}, configSecret: {{name: variables}}}}
+"""
+CORE = {"kind": "CoreProvider", "name": "cluster-api", "ns": "capi-system"}
+BOOTSTRAP = {"kind": "BootstrapProvider", "name": "kubeadm", "ns": "capi-bootstrap"}
+
+AWS = {"kind": "InfrastructureProvider", "name": "aws", "ns": "capa-system"}
+KEYS = {"EXP_MACHINE_POOL": "true", "AWS_B64ENCODED_CREDENTIALS": "bm9uZQ=="}
+
+# What passes of another kind than those of this test ask for: patterns of "group/resource verb", and when it is.
+ELSEWHERE = {
+    r".* update": "an immutable field of an object changes, and the server takes a replacement",
+    r"operator\S+/(addon|controlplane|ipam|runtimeextension)providers(/status)? patch": "as for the three kinds that are tried",
+    r"/events patch": "an event comes again",
+    r"/pods list": "a rollout takes longer than the pods of this test do",
+    r"/namespaces get": "a release asks for labels of its Namespace",
+    r"apps/daemonsets (get|create|patch|delete)": "a release has a DaemonSet, as azure's",
+    r"apps/deployments/scale patch": "a provider goes on after a change of contract",
+    r"authentication\S+/tokenreviews create": "somebody scrapes the metrics",
+    r"authorization\S+/subjectaccessreviews create": "somebody scrapes the metrics",
+    # The API server asks for them inside of a request for something else; that they are needed the second test shows.
+    r"rbac\S+/(cluster)?roles (escalate|bind)": "roles of a release",
+}
+# A provider's life goes on without them, and nothing is said of it.
+SILENT = ("events",)
+# Rules that `make test` takes away; with CAPI_TEST_FULL it is every one that this test's providers need.
+FEW = [
+    ("capi-operator-manager", "customresourcedefinitions"),
+    ("capi-operator-namespace", "services"),
+    ("capi-operator-release-roles", "clusterroles"),
+]
+
+
+class Installed(rights.World):
+    """The operator's objects without its webhooks, and cert-manager's kinds."""
+
+    def __init__(self, variant="no-webhooks"):
+        super().__init__()
+        (certificates,) = plan.have(["crds"])
+        with open(certificates, encoding="utf-8") as file:
+            self.plane.api.create_crds(cluster.split_documents(file.read()))
+        self.must("apply", "--server-side", "-f", "-", given=rights.kustomize(variant))
+        self.must("wait", "--for=condition=Established", "crds", "--all", "--timeout=60s")
+
+    def apply(self, provider, version):
+        done = self.kubectl("create", "namespace", provider["ns"])
+        if done.returncode == 0:
+            values = [f"--from-literal={name}={value}" for name, value in KEYS.items()]
+            self.must("create", "secret", "generic", "variables", "-n", provider["ns"], *values)
+        self.must("apply", "-f", "-", given=PROVIDER.format(version=version, **provider))
+
+    def status(self, provider):
+        """(is it Ready, at which version, all its conditions in words)."""
+        done = self.kubectl("get", provider["kind"], provider["name"], "-n", provider["ns"], "-o", "json")
+        if done.returncode != 0:
+            return False, None, done.stderr
+        item = json.loads(done.stdout)
+        found = rights.conditions(item)
+        words = "\n".join(f"{name}={entry['status']} {entry['reason']}: {entry.get('message', '')}" for name, entry in found.items())
+        ready = found.get("Ready", {})
+        settled = ready.get("status") == "True" and ready.get("observedGeneration") == item["metadata"]["generation"]
+        return settled, item.get("status", {}).get("installedVersion"), words
+
+    def await_ready(self, provider, version):
+        def ready():
+            settled, installed, _ = self.status(provider)
+            return settled and installed == version
+
+        self.until(f"{provider['kind']} at {version}", ready)
+
+    def delete(self, provider):
+        self.must("delete", provider["kind"], provider["name"], "-n", provider["ns"], "--timeout=100s")
+
+    def roles(self):
+        return {name: self.get("clusterrole", name)["rules"] for name in ROLES}
+
+
+def units(rules):
+    """Each right of these rules: (group, resource, verb)."""
+    return {
+        (group, resource, verb)
+        for rule in rules
+        for group in rule.get("apiGroups", [])
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
+
+
+def used(requests):
+    """The rights that these requests took."""
+    found = set()
+    for verb, group, resource, _, _, code in requests:
+        found.add((group, resource, verb))
+        if verb == "patch" and code == 201:  # an apply of what isn't there creates it, and is asked for that, too
+            found.add((group, resource, "create"))
+    return found
+
+
+def is_elsewhere(right):
+    return any(re.fullmatch(pattern, right) for pattern in ELSEWHERE)
+
+
+def names(unit_set):
+    return {f"{group}/{resource} {verb}" for group, resource, verb in unit_set}
+
+
+class Rights(unittest.TestCase):
+    """T3: the role names verbs and kinds."""
+
+    def setUp(self):
+        self.world = Installed()
+        self.addCleanup(self.world.close)
+
+    def live(self):
+        """A provider's whole life, of three."""
+        world = self.world
+        for version, aws in (("v1.10.4", "v2.0.2"), ("v1.10.4", "v2.11.1"), ("v1.12.0", None)):
+            wanted = [(CORE, version), (BOOTSTRAP, version)] + ([(AWS, aws)] if aws else [])
+            if not aws:
+                world.delete(AWS)
+            for provider, at in wanted:
+                world.apply(provider, at)
+            for provider, at in wanted:
+                world.await_ready(provider, at)
+        service = ("service", "capi-webhook-service", "-n", "capi-system")
+        world.must("delete", *service)
+        world.until("the Service is back", lambda: world.kubectl("get", *service).returncode == 0)
+        for provider in (BOOTSTRAP, CORE):
+            world.delete(provider)
+
+    def test_they_are_enough_and_all_are_used(self):
+        self.world.start_operator()
+        self.live()
+        self.world.stop_operator()
+        requests = self.world.requests()
+        self.assertEqual([request for request in requests if request[-1] == 403], [])
+        given = units(rule for rules in self.world.roles().values() for rule in rules)
+        self.assertEqual([right for right in given if "*" in "".join(right)], [])
+        unused = names(given - used(requests))
+        self.assertEqual(sorted(right for right in unused if not is_elsewhere(right)), [])
+        idle = [pattern for pattern in ELSEWHERE if not any(re.fullmatch(pattern, right) for right in unused)]
+        self.assertEqual(idle, [], "these are seen: they need no reason")
+
+
+class SingleNamespace(unittest.TestCase):
+    """T3: with the overlay for one namespace a provider lives there, and the operator reads no Secret elsewhere."""
+
+    def test_a_provider_lives_in_it(self):
+        world = Installed("single-namespace")
+        self.addCleanup(world.close)
+        # Nobody answers here: the operator of this test has none.
+        world.must("delete", "mutatingwebhookconfigurations,validatingwebhookconfigurations", "--all")
+        world.start_operator("--namespace=capi-providers")
+        core = dict(CORE, ns="capi-providers")
+        values = [f"--from-literal={name}={value}" for name, value in KEYS.items()]
+        world.must("create", "secret", "generic", "variables", "-n", core["ns"], *values)
+        for version in ("v1.10.4", "v1.12.0"):
+            world.apply(core, version)
+            world.await_ready(core, version)
+        world.delete(core)
+        world.stop_operator()
+        refused = {(verb, group, resource) for verb, group, resource, *_, code in world.requests() if code == 403}
+        self.assertLessEqual(refused, {("list", "", "secrets"), ("watch", "", "secrets")})
+        for namespace, answer in ((core["ns"], "yes"), ("default", "no"), ("kube-system", "no")):
+            for verb in ("get", "list", "create"):
+                asked = world.kubectl("auth", "can-i", verb, "secrets", f"--as={rights.USER}", "-n", namespace)
+                self.assertEqual(asked.stdout.strip(), answer, f"{verb} in {namespace}")
+
+
+class Missing(unittest.TestCase):
+    """One rule is taken away at a time: the operator says in a condition, or where there is no provider to say it of in its
+    log, what it may not do."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.world = Installed()
+        cls.addClassCleanup(cls.world.close)
+        cls.given = cls.world.roles()
+
+    def set_rules(self, role, rules):
+        patch = json.dumps([{"op": "replace", "path": "/rules", "value": rules}])
+        self.world.must("patch", "clusterrole", role, "--type=json", f"--patch={patch}")
+        if role != "capi-operator-release-roles":
+            return
+        # A controller puts the other one together.
+        wanted = units(rules)
+
+        def together():
+            has = units(self.world.get("clusterrole", "capi-operator-providers")["rules"])
+            return (has & units(self.given[role])) == wanted
+
+        self.world.until("the aggregated role follows", together)
+
+    def told(self, resources):
+        """(where, the sentence) that says that a right on one of these is missing."""
+        pattern = re.compile(r'cannot \w+ resource \\?"(?:' + "|".join(map(re.escape, resources)) + r')\\?"|attempting to grant RBAC permissions')
+        for provider in (CORE, AWS):
+            for line in self.world.status(provider)[2].splitlines():
+                if pattern.search(line) and "=" in line:
+                    return "condition", line
+        for line in self.world.operator_log().splitlines():
+            if pattern.search(line):
+                return "log", line
+        return None
+
+    def first_words(self, resources):
+        """What is said first in the life of two providers; None when they get through it."""
+        for provider, version in ((CORE, "v1.10.4"), (AWS, "v2.0.2"), (AWS, "v2.11.1"), (CORE, "v1.12.0")):
+            if (provider, version) == (CORE, "v1.12.0"):
+                self.world.kubectl("delete", AWS["kind"], AWS["name"], "-n", AWS["ns"], "--wait=false")
+                gone = ("get", AWS["kind"], AWS["name"], "-n", AWS["ns"])
+                self.world.until("said, or aws gone", lambda gone=gone: self.told(resources) or self.world.kubectl(*gone).returncode != 0)
+            if found := self.told(resources):
+                return found
+            self.world.apply(provider, version)
+
+            def at_end(provider=provider, version=version):
+                settled, installed, _ = self.world.status(provider)
+                return self.told(resources) or (settled and installed == version)
+
+            self.world.until(f"said, or {provider['kind']} at {version}", at_end)
+        return self.told(resources)
+
+    def restore(self, role):
+        """All rights again, with an operator that begins anew, and no provider."""
+        self.world.stop_operator()
+        self.set_rules(role, self.given[role])
+        self.world.start_operator()
+        for provider in (AWS, CORE):
+            self.world.must(
+                "delete", provider["kind"], provider["name"], "-n", provider["ns"], "--ignore-not-found", "--timeout=100s"
+            )
+        self.world.stop_operator()
+
+    def test_each_rule_is_necessary_and_its_lack_is_told(self):
+        for role in ROLES:
+            for number, rule in enumerate(self.given[role]):
+                idle = all(is_elsewhere(right) for right in names(units([rule]))) and role != "capi-operator-release-roles"
+                if idle or rule["resources"] == [*SILENT]:
+                    continue
+                few = any(name == role and resource in rule["resources"] for name, resource in FEW)
+                if not few and not os.environ.get("CAPI_TEST_FULL"):
+                    continue
+                with self.subTest(role=role, resources=rule["resources"], verbs=rule["verbs"]):
+                    self.set_rules(role, self.given[role][:number] + self.given[role][number + 1 :])
+                    self.world.start_operator()
+                    try:
+                        found = self.first_words(rule["resources"])
+                        self.assertIsNotNone(found, "nothing is said")
+                    finally:
+                        self.restore(role)
+
+
+if __name__ == "__main__":
+    unittest.main()
