@@ -14,6 +14,7 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", 
 
 import cluster  # noqa: E402
 import plan  # noqa: E402
+import process  # noqa: E402
 import rights  # noqa: E402
 
 ROLES = ("capi-operator-manager", "capi-operator-namespace", "capi-operator-release-roles")
@@ -42,7 +43,7 @@ ELSEWHERE = {
     r"apps/daemonsets (get|create|patch|delete)": "a release has a DaemonSet, as azure's",
     r"apps/deployments/scale patch": "a provider goes on after a change of contract",
     r"authentication\S+/tokenreviews create": "somebody scrapes the metrics",
-    r"authorization\S+/subjectaccessreviews create": "somebody scrapes the metrics",
+    r"authorization\S+/subjectaccessreviews create": "somebody scrapes the metrics, or names a Secret of another namespace",
     # The API server asks for them inside of a request for something else; that they are needed the second test shows.
     r"rbac\S+/(cluster)?roles (escalate|bind)": "roles of a release",
 }
@@ -165,6 +166,56 @@ class Rights(unittest.TestCase):
         self.assertEqual(sorted(right for right in unused if not is_elsewhere(right)), [])
         idle = [pattern for pattern in ELSEWHERE if not any(re.fullmatch(pattern, right) for right in unused)]
         self.assertEqual(idle, [], "these are seen: they need no reason")
+
+
+class Webhooks(unittest.TestCase):
+    """T1, T3, T7: the rights are enough for the webhooks, too: certificate, CAs, conversion, what is stored at an older version,
+    and a question for who may name another namespace's Secret."""
+
+    def call_at(self, port):
+        """Has the API server call the operator's port: one outside of the cluster knows no Services."""
+        world = self.world
+        for item in world.get("crds")["items"]:
+            if item["spec"].get("conversion", {}).get("strategy") == "Webhook":
+                url = {"service": None, "url": f"https://127.0.0.1:{port}/convert"}
+                patch = {"spec": {"conversion": {"webhook": {"clientConfig": url}}}}
+                world.must("patch", "crd", item["metadata"]["name"], "--type=merge", f"--patch={json.dumps(patch)}")
+        for kind in ("mutatingwebhookconfiguration", "validatingwebhookconfiguration"):
+            for item in world.get(kind)["items"]:
+                for webhook in item["webhooks"]:
+                    path = webhook["clientConfig"].pop("service")["path"]
+                    webhook["clientConfig"]["url"] = f"https://127.0.0.1:{port}{path}"
+                world.must("replace", "-f", "-", given=json.dumps(item))
+
+    def call(self, name, spec, version="v1alpha2"):
+        """kubectl applies an InfrastructureProvider, which nobody has to reconcile."""
+        item = {"apiVersion": f"{OURS}/{version}", "kind": "InfrastructureProvider", "spec": spec}
+        item["metadata"] = {"name": name, "namespace": "capa-system"}
+        return self.world.kubectl("apply", "--validate=strict", "-f", "-", given=json.dumps(item))
+
+    def test_they_are_served(self):
+        self.world = world = Installed("default")
+        self.addCleanup(world.close)
+        (port,) = process.free_ports(1)
+        self.call_at(port)
+        world.must("create", "namespace", "capa-system")
+        world.start_operator(f"--webhook-port={port}", "--webhook-hosts=127.0.0.1")
+        source = {"url": "https://github.example.com/o/r/releases/infrastructure-components.yaml"}
+        there = {"version": "v1.0.0", "paused": True, "fetchConfig": source}
+        world.until("admission lets a provider in", lambda: self.call("there", there).returncode == 0)
+        old = {"version": "v1.0.0", "secretName": "variables", "secretNamespace": "default", "fetchConfig": source}
+        world.until("a v1alpha1 is taken", lambda: self.call("old", old, "v1alpha1").returncode == 0)
+        item = world.get("infrastructureprovider.v1alpha2.operator.cluster.x-k8s.io", "old", "-n", "capa-system")
+        self.assertEqual(item["spec"]["configSecret"], {"name": "variables", "namespace": "default"})
+        self.assertIn("operator.cluster.x-k8s.io/allowed-references", item["metadata"]["annotations"])
+        done = self.call("wrong", {"version": "one"})
+        self.assertIn("spec.version", done.stderr)
+        world.stop_operator()
+        requests = world.requests()
+        self.assertEqual([request for request in requests if request[-1] == 403], [])
+        took = names(used(requests))
+        for right in ("authorization.k8s.io/subjectaccessreviews create", "/secrets create", "apiextensions.k8s.io/customresourcedefinitions patch"):
+            self.assertIn(right, took)
 
 
 class SingleNamespace(unittest.TestCase):
