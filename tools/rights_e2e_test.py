@@ -200,8 +200,8 @@ class Webhooks(unittest.TestCase):
         self.call_at(port)
         world.must("create", "namespace", "capa-system")
         world.start_operator(f"--webhook-port={port}", "--webhook-hosts=127.0.0.1")
-        source = {"url": "https://github.example.com/o/r/releases/infrastructure-components.yaml"}
-        there = {"version": "v1.0.0", "paused": True, "fetchConfig": source}
+        source = {"selector": {"matchLabels": {"release": "none"}}}
+        there = {"version": "v1.0.0", "fetchConfig": source}
         world.until("admission lets a provider in", lambda: self.call("there", there).returncode == 0)
         old = {"version": "v1.0.0", "secretName": "variables", "secretNamespace": "default", "fetchConfig": source}
         world.until("a v1alpha1 is taken", lambda: self.call("old", old, "v1alpha1").returncode == 0)
