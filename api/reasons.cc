@@ -207,18 +207,21 @@ constexpr ReasonInfo kReasons[] = {
      "Stop the other writer that the message names, or declare what it wants."},
     {"Deletion", reason::kDeleting, "Ready, Reconciling", "The provider is being removed.", "Wait."},
     {"Deletion", reason::kDeletionBlocked, "Ready, Reconciling",
-     "The CoreProvider is deleted while other providers or Clusters exist; or, of any provider, the status was lost "
-     "and what there is to delete can't be found out, or the message names kinds whose objects nobody can read.",
-     "Delete those first or get their webhook to answer, or set annotation operator.cluster.x-k8s.io/force-delete: "
-     "\"true\"."},
+     "The CoreProvider is deleted while other providers or Clusters exist, or while the operator can't list a kind of "
+     "providers. Or, of any provider: annotation operator.cluster.x-k8s.io/delete-crds asks for the CRDs to go too, "
+     "but "
+     "objects of them exist; or the status was lost, and the operator can't find out what there is to delete, or the "
+     "message names kinds whose objects nobody can read.",
+     "Read the message, and delete what it names first, let the operator list the kind, or get the webhook to answer. "
+     "Annotation operator.cluster.x-k8s.io/force-delete: \"true\" deletes the provider all the same, except with "
+     "delete-crds: there, delete the objects, or remove delete-crds to keep the CRDs."},
     {"Deletion", reason::kInUse, "Ready, Reconciling",
      "The provider is deleted while workload clusters use it; the message names some, or says why that can't be found "
      "out.",
      "Delete those clusters, or set annotation operator.cluster.x-k8s.io/force-delete: \"true\"."},
     {"Deletion", reason::kDeletionFailed, "Ready, Reconciling",
      "An object could not be deleted, or, after the removal began, whether clusters use the provider could not be "
-     "found "
-     "out.",
+     "found out.",
      "Read the message; it is tried again at the time named there."},
     // No constants: nothing here sets them, and none of our code asks for them.
     {kOtherBuilds, "ComponentsUpgradeError", "ProviderUpgraded", kPeers, kNextPass},
