@@ -47,7 +47,7 @@ whoever writes `v1alpha1` reads the same at `v1alpha1`. The API server warns tha
 | `manager.metricsAddress` | `manager.metrics.bindAddress` |
 | `syncPeriod: 660`, a number of seconds in any duration | `syncPeriod: 660s` |
 | `args: {{awscluster-concurrency: 12}}`, numbers and switches, names without dashes | `args: {{"--awscluster-concurrency": "12"}}` |
-| `status.conditions[].severity` | none; at v1alpha1 each condition that is `False` has `Error` |
+| `status.conditions[].severity` | none: a condition that is `False` has `Error` where that is bad, else `Info` |
 )";
 
 struct AnnotationInfo {
