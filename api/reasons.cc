@@ -86,7 +86,7 @@ constexpr ReasonInfo kReasons[] = {
      "An older object of the same kind and name exists, perhaps in another namespace.", "Delete one of the two."},
     {"The object itself", reason::kFetchConfigValidationError, "PreflightCheckPassed, ProviderInstalled, Stalled",
      "spec.fetchConfig names no source or more than one, or a provider that is not built in has none.",
-     "Give exactly one of url, oci, git and selector."},
+     "Give exactly one source: url of a GitHub repository, or selector of ConfigMaps."},
     {"The object itself", reason::kUnsupportedProviderDowngradeReason, "PreflightCheckPassed, Stalled",
      "spec.version is older than what is installed.",
      "Set a newer version, or allow it with annotation operator.cluster.x-k8s.io/allow-downgrade: \"true\"."},
