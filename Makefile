@@ -33,7 +33,7 @@ test-long: ## every test at its full length: hours
 	@tools/deps all
 	@tools/test long
 
-mutate: ## break each rule and comparison, one at a time, and see that a test notices: ten minutes; part of test-long
+mutate: ## break each rule and comparison, one at a time, and see that a test notices; part of test-long
 	@tools/deps test
 	@tools/mutate
 

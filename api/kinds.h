@@ -59,7 +59,7 @@ struct ProviderId {
   static ProviderId FromKey(std::string_view key);  // an empty id for what is no key
 };
 
-// Names that other tools know too; peer-operator.md 1.6.
+// Names that other tools know too.
 inline constexpr std::string_view kFinalizer = "provider.cluster.x-k8s.io";
 inline constexpr std::string_view kLabelProvider = "cluster.x-k8s.io/provider";
 inline constexpr std::string_view kLabelClusterctl = "clusterctl.cluster.x-k8s.io";

@@ -86,7 +86,7 @@ constexpr ReasonInfo kReasons[] = {
      "An older object of the same kind and name exists, perhaps in another namespace.", "Delete one of the two."},
     {"The object itself", reason::kFetchConfigValidationError, "PreflightCheckPassed, ProviderInstalled, Stalled",
      "spec.fetchConfig names no source or more than one, or a provider that is not built in has none.",
-     "Give exactly one of url, oci, git and selector."},
+     "Give exactly one source: url of a GitHub repository, or selector of ConfigMaps."},
     {"The object itself", reason::kUnsupportedProviderDowngradeReason, "PreflightCheckPassed, Stalled",
      "spec.version is older than what is installed.",
      "Set a newer version, or allow it with annotation operator.cluster.x-k8s.io/allow-downgrade: \"true\"."},
@@ -206,18 +206,21 @@ constexpr ReasonInfo kReasons[] = {
      "Stop the other writer that the message names, or declare what it wants."},
     {"Deletion", reason::kDeleting, "Ready, Reconciling", "The provider is being removed.", "Wait."},
     {"Deletion", reason::kDeletionBlocked, "Ready, Reconciling",
-     "The CoreProvider is deleted while other providers or Clusters exist; or, of any provider, the status was lost "
-     "and what there is to delete can't be found out, or the message names kinds whose objects nobody can read.",
-     "Delete those first or get their webhook to answer, or set annotation operator.cluster.x-k8s.io/force-delete: "
-     "\"true\"."},
+     "The CoreProvider is deleted while other providers or Clusters exist, or while the operator can't list a kind of "
+     "providers. Or, of any provider: annotation operator.cluster.x-k8s.io/delete-crds asks for the CRDs to go too, "
+     "but "
+     "objects of them exist; or the status was lost, and the operator can't find out what there is to delete, or the "
+     "message names kinds whose objects nobody can read.",
+     "Read the message, and delete what it names first, let the operator list the kind, or get the webhook to answer. "
+     "Annotation operator.cluster.x-k8s.io/force-delete: \"true\" deletes the provider all the same, except with "
+     "delete-crds: there, delete the objects, or remove delete-crds to keep the CRDs."},
     {"Deletion", reason::kInUse, "Ready, Reconciling",
      "The provider is deleted while workload clusters use it; the message names some, or says why that can't be found "
      "out.",
      "Delete those clusters, or set annotation operator.cluster.x-k8s.io/force-delete: \"true\"."},
     {"Deletion", reason::kDeletionFailed, "Ready, Reconciling",
      "An object could not be deleted, or, after the removal began, whether clusters use the provider could not be "
-     "found "
-     "out.",
+     "found out.",
      "Read the message; it is tried again at the time named there."},
     // No constants: nothing here sets them, and none of our code asks for them.
     {kOtherBuilds, "ComponentsUpgradeError", "ProviderUpgraded", kPeers, kNextPass},

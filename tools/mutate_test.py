@@ -251,7 +251,7 @@ class Targets(unittest.TestCase):
         root = os.path.dirname(TOOLS)
         tested = {
             os.path.relpath(path, root).removesuffix("_test.cc") + ".cc"
-            for folder in ("operator", "templating")
+            for folder in ("api/conversion", "operator", "templating")
             for path in glob.glob(os.path.join(root, folder, "**", "*_test.cc"), recursive=True)
         }
         tested = {file for file in tested if os.path.exists(os.path.join(root, file))}
@@ -266,6 +266,10 @@ class Targets(unittest.TestCase):
             with self.subTest(target.file):
                 found = mutators.mutants(target.file, sources.text(target.file), target.kinds, target.functions)
                 self.assertEqual({mutant.kind for mutant in found}, set(target.kinds))
+            for function in target.functions:
+                with self.subTest(target.file, function=function):
+                    found = mutators.mutants(target.file, sources.text(target.file), target.kinds, (function,))
+                    self.assertNotEqual(found, [])
 
 
 class Commands(unittest.TestCase):

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "api/adoption.h"
+#include "api/conversion/convert.h"
 #include "api/kinds.h"
 #include "api/schema/schema.h"
 
@@ -35,8 +36,8 @@ Conditions and their reasons are on a page of their own: [reasons.md](reasons.md
 ## Version v1alpha1
 
 `CoreProvider`, `BootstrapProvider`, `ControlPlaneProvider` and `InfrastructureProvider` are served at `{}` too: all fields
-of this page, some of them in other words. The operator's webhook converts them, and nothing is lost on the way: who
-writes `v1alpha1` reads what he wrote. The API server warns that the version is deprecated.
+of this page, some of them in other words. The operator's webhook converts them, and nothing of a spec is lost on the way:
+whoever writes `v1alpha1` reads the same at `v1alpha1`. The API server warns that the version is deprecated.
 
 | v1alpha1 | v1alpha2 |
 | --- | --- |
@@ -46,7 +47,7 @@ writes `v1alpha1` reads what he wrote. The API server warns that the version is 
 | `manager.metricsAddress` | `manager.metrics.bindAddress` |
 | `syncPeriod: 660`, a number of seconds in any duration | `syncPeriod: 660s` |
 | `args: {{awscluster-concurrency: 12}}`, numbers and switches, names without dashes | `args: {{"--awscluster-concurrency": "12"}}` |
-| `status.conditions[].severity` | none: `Error` is told of each condition that is `False` |
+| `status.conditions[].severity` | none: a condition that is `False` has `Error` where that is bad, else `Info` |
 )";
 
 struct AnnotationInfo {
@@ -65,6 +66,10 @@ constexpr AnnotationInfo kAnnotations[] = {
      "the "
      "rights of whoever does so are looked at again."},
     {kAnnotationForceDelete, "`\"true\"` deletes the provider though workload clusters or other providers need it."},
+    {kAnnotationOldForm,
+     "Written by the conversion: how the spec was written at v1alpha1 "
+     "([format](formats.md#spec-as-it-was-written-at-the-other-version))."},
+    {kAnnotationNewForm, "The same of an object at v1alpha1: how its spec was written at v1alpha2."},
 };
 
 std::string TypeOf(const Json& field) {

@@ -202,9 +202,9 @@ class Editor {
     });
   }
   ~Editor() { Stop(); }
-  // The names of those that it has edited.
-  std::set<std::string> Stop() {
-    proxy_.SetFaults(nullptr);
+  void Stop() { proxy_.SetFaults(nullptr); }
+  // The names of those that it has edited so far.
+  std::set<std::string> Edited() {
     MutexLock lock(mu_);
     return edited_;
   }
@@ -245,8 +245,9 @@ TEST_F(SmallUpgrade, MigratesWhatIsStored) {
     return See(kCore).Message("StorageMigrated").find("are written anew") != std::string::npos;
   };
   EXPECT_TRUE(kube::Eventually(says_how_far, Seconds(60))) << See(kCore).Describe();
-  const std::set<std::string> edited = editor.Stop();
-  EXPECT_GE(edited.size(), 5u);
+  EXPECT_TRUE(kube::Eventually([&] { return editor.Edited().size() >= 5; }));
+  editor.Stop();
+  const std::set<std::string> edited = editor.Edited();
   ASSERT_TRUE(AwaitReason(kCore, "StorageMigrated", "StorageMigrated", Seconds(60) + count * Millis(20)));
   auto stored = cluster_->Get("CustomResourceDefinition", "", "smalls.cluster.x-k8s.io");
   EXPECT_EQ(ToJsonText(*Find(stored.json(), {"status", "storedVersions"})), R"(["v2"])");

@@ -28,7 +28,7 @@ class OperatorProcess {
   void Kill();        // SIGKILL; expects that it hasn't ended by itself
   int Terminate();    // SIGTERM; its exit code
   void KillAtOnce();  // as Kill, but in the middle of what it does: asks it nothing before
-  // For one that loses events because its test makes it: of a server with faults, or of a change that has no event.
+  // For one whose server loses events because the test makes it.
   void AllowFindsByResync() { finds_by_resync_ = true; }
   // Whether it ended because a test wanted it to.
   bool ended_by_test() const { return ended_by_test_; }

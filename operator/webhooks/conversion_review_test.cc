@@ -14,6 +14,7 @@ Json Review(std::string_view objects, std::string_view to = "operator.cluster.x-
           {"request", {{"uid", "u-1"}, {"desiredAPIVersion", to}, {"objects", ParseYaml(objects).value()}}}};
 }
 
+// A3.
 TEST(ReviewConversion, AnswersWithAllObjects) {
   auto answer = ReviewConversion(Review(R"([
 {apiVersion: operator.cluster.x-k8s.io/v1alpha1, kind: CoreProvider, metadata: {name: a, namespace: ns}, spec: {secretName: s}},
@@ -27,6 +28,7 @@ uid: u-1, result: {status: Success}, convertedObjects: [
                          .value());
 }
 
+// A3: of a list all are refused, with the name of the one that is wrong.
 TEST(ReviewConversion, NamesTheObjectThatCannotBeConverted) {
   struct Case {
     std::string_view objects, to, message;

@@ -23,7 +23,7 @@ _PURE = [
     ).split()
 ]
 # The rest needs the watches of a cluster.
-_IN_USE = ("IsOfOneCluster", "Belongs", "StoredVersions", "ReadableResources", "SlimToOwners")
+_IN_USE = ("IsOfOneCluster", "Belongs", "StoredVersions", "ReadableResources")
 # Have unit tests beside them, and are no targets, each for its reason.
 LEFT_OUT = {
     "operator/act/install/installer.cc": "goes through its steps at a server, and most of it is seen on a control plane alone",
@@ -56,9 +56,9 @@ TARGETS = (
     + [Target(file, _EXPRESSIONS, "operator_test") for file in _PURE]
     + [Target(f"operator/{name}.cc", ("logic",), "operator_test") for name in ("act/install/render_turn", "report/next_pass")]
     + [Target("operator/act/adopt_inventory.cc", _EXPRESSIONS, "operator_test", ("WithoutProvider",))]  # the rest asks a server
-    + [Target("operator/webhooks/conversion_review.cc", _EXPRESSIONS, "operator_webhooks_test")]
     + [Target("operator/observe/in_use.cc", _EXPRESSIONS, "operator_test", _IN_USE)]
     + [Target(f"operator/webhooks/{name}.cc", _EXPRESSIONS, "operator_webhooks_test") for name in _WEBHOOKS]
+    + [Target("api/conversion/arguments.cc", ("logic",), "api_test"), Target("api/conversion/convert.cc", _EXPRESSIONS, "api_test")]
     + [Target(f"kube/meta/{name}.cc", _EXPRESSIONS, "kube_meta_test") for name in _META]
     + [Target(f"templating/{name}.cc", _EXPRESSIONS, "templating_test") for name in _TEMPLATING]
     + [Target("templating/substitute.cc", ("logic",), "templating_test")]
