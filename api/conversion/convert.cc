@@ -8,10 +8,16 @@
 #include "api/conversion/members.h"
 #include "api/conversion/spec.h"
 #include "api/kinds.h"
+#include "api/reasons.h"
 #include "api/text.h"
 
 namespace capi::api {
 namespace {
+
+// Of the other conditions False is how things should be, or that the operator is at work.
+constexpr std::string_view kBadWhenFalse[] = {condition::kPreflightCheckPassed, condition::kProviderInstalled,
+                                              condition::kProviderUpgraded, condition::kReady,
+                                              condition::kContractCompatible};
 
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
 
@@ -34,11 +40,19 @@ void StatusToNew(Json& object) {
 }
 
 // Who reads v1alpha1 expects a severity with each condition that is False.
+std::string_view SeverityOfFalse(const std::string& type) {
+  for (std::string_view bad : kBadWhenFalse) {
+    if (type == bad) return "Error";
+  }
+  return "Info";
+}
+
 void StatusToOld(Json& object) {
   Json* conditions = Conditions(object);
   if (conditions == nullptr) return;
   for (Json& condition : *conditions) {
-    if (condition.is_object() && GetString(condition, {"status"}) == "False") condition["severity"] = "Error";
+    if (!condition.is_object() || GetString(condition, {"status"}) != "False") continue;
+    condition["severity"] = SeverityOfFalse(GetString(condition, {"type"}));
   }
 }
 

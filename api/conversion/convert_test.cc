@@ -204,6 +204,29 @@ TEST(Convert, ConditionsHaveWhatTheirVersionWants) {
   EXPECT_EQ(Convert(shown, kNew).value(), stored);
 }
 
+// Error is for what is wrong.
+TEST(Convert, TheSeverityOfAConditionSaysWhetherItsFalseIsBad) {
+  const std::pair<std::string_view, std::string_view> cases[] = {{"PreflightCheckPassed", "Error"},
+                                                                 {"ProviderInstalled", "Error"},
+                                                                 {"ProviderUpgraded", "Error"},
+                                                                 {"Ready", "Error"},
+                                                                 {"ContractCompatible", "Error"},
+                                                                 {"Paused", "Info"},
+                                                                 {"Drifted", "Info"},
+                                                                 {"Stalled", "Info"},
+                                                                 {"Reconciling", "Info"},
+                                                                 {"StorageMigrated", "Info"},
+                                                                 {"Warnings", "Info"}};
+  for (const auto& [type, severity] : cases) {
+    Json object = Object(kNew, {});
+    object["status"]["conditions"] = {{{"type", type}, {"status", "False"}}, {{"type", type}, {"status", "True"}}};
+    Json shown = *Convert(object, kOld);
+    const Json& conditions = shown["status"]["conditions"];
+    EXPECT_EQ(conditions[0]["severity"], severity) << type;
+    EXPECT_FALSE(conditions[1].contains("severity")) << type;
+  }
+}
+
 // Objects of a schema, made at random.
 class Maker {
  public:

@@ -46,7 +46,7 @@ writes `v1alpha1` reads what he wrote. The API server warns that the version is 
 | `manager.metricsAddress` | `manager.metrics.bindAddress` |
 | `syncPeriod: 660`, a number of seconds in any duration | `syncPeriod: 660s` |
 | `args: {{awscluster-concurrency: 12}}`, numbers and switches, names without dashes | `args: {{"--awscluster-concurrency": "12"}}` |
-| `status.conditions[].severity` | none: `Error` is told of each condition that is `False` |
+| `status.conditions[].severity` | none: a condition that is `False` has `Error` where that is bad, else `Info` |
 )";
 
 struct AnnotationInfo {
