@@ -272,10 +272,14 @@ bool IsHeaderValue(std::string_view text) {
 
 void NamedDigests::Put(const std::string& file, const std::string& digest) {
   MutexLock lock(mu_);
-  digests_.erase(file);
+  if (digests_.erase(file) > 0) std::erase(oldest_first_, file);
   if (digest.empty()) return;
-  if (digests_.size() >= kMostFiles) digests_.erase(digests_.begin());
+  if (digests_.size() >= kMostFiles) {
+    digests_.erase(oldest_first_.front());
+    oldest_first_.pop_front();
+  }
   digests_[file] = digest;
+  oldest_first_.push_back(file);
 }
 
 std::string NamedDigests::Of(const std::string& file) const {
