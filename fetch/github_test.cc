@@ -321,6 +321,39 @@ TEST(GitHub, ReadsPagesOfSevenMegabytes) {
   EXPECT_THAT(asked, ElementsAre("per_page=100", "per_page=30", "per_page=100", "per_page=30"));
 }
 
+// Smaller pages are asked for where a page was too large, and for nothing else: a request costs.
+TEST(GitHub, AsksForSmallerPagesOnlyWhereOneIsTooLarge) {
+  http::Response elsewhere = TextResponse(200, "[]", "application/json");
+  elsewhere.headers.Set("Link", "<http://other.test/repos/o/r/releases?page=2>; rel=\"next\"");
+  const std::pair<std::string_view, http::Response> cases[] = {
+      {"HTML", TextResponse(200, "<html></html>")},    {"no list", TextResponse(200, "{}")},
+      {"no JSON", TextResponse(200, "[1, 2")},         {"another host", elsewhere},
+      {"a refused request", TextResponse(422, "[1,")},
+  };
+  for (const auto& [name, answer] : cases) {
+    SCOPED_TRACE(name);
+    GitHubStandIn github({});
+    github.AnswerApiWith(answer);
+    auto versions = Open(github.options())->Versions({});
+    ASSERT_FALSE(versions.ok());
+    EXPECT_EQ(versions.code(), Code::kInvalidArgument);
+    EXPECT_EQ(github.seen().size(), 1u);
+  }
+}
+
+// F2: no repository has as many, and all of them are kept in memory.
+TEST(GitHub, ReadsAsManyReleasesAsGitHubLists_F2) {
+  for (int count : {10'000, 10'001}) {
+    Json list = Json::array();
+    for (int i = 0; i < count; ++i) list.push_back({{"tag_name", "v1.0." + std::to_string(i)}});
+    GitHubStandIn github({});
+    github.AnswerApiWith(TextResponse(200, ToJsonText(list), "application/json"));
+    auto versions = Open(github.options())->Versions({});
+    EXPECT_EQ(versions.ok(), count == 10'000);
+    EXPECT_EQ(github.seen().size(), 1u);
+  }
+}
+
 // A list that never ends holds nobody for hours: each page comes in time, and all of them don't.
 TEST(GitHub, TheWholeListHasItsTime) {
   FakeClock clock;
