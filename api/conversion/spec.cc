@@ -141,13 +141,16 @@ Status WorkloadToOld(Json& workload, const Json& kept, const std::string& path) 
   });
 }
 
+bool IsEmptyText(const Json& value) { return value.is_string() && value.get_ref<const std::string&>().empty(); }
+
 // An empty text names no Secret, so it doesn't go into the other version; the kept form says that it was there.
 void RenameText(Json& from, std::string_view name, Json& to, std::string_view new_name) {
-  if (Json value = Take(from, name); !value.is_null() && value != "") to[std::string(new_name)] = std::move(value);
+  if (Json value = Take(from, name); !value.is_null() && !IsEmptyText(value))
+    to[std::string(new_name)] = std::move(value);
 }
 
 void RestoreEmptyText(Json& object, const Json& kept, std::string_view name) {
-  if (Part(kept, name) == "") object.emplace(name, "");
+  if (IsEmptyText(Part(kept, name))) object.emplace(name, "");
 }
 
 }  // namespace
