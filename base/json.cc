@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "base/json_filter.h"
+
 namespace capi {
 namespace {
 
@@ -41,10 +43,12 @@ J* FindIn(J& value, JsonPath path) {
 
 }  // namespace
 
-Result<Json> ParseJson(std::string_view text) {
+Result<Json> ParseJson(std::string_view text) { return ParseJson(text, nullptr); }
+
+Result<Json> ParseJson(std::string_view text, const Json::parser_callback_t& keep) {
   if (TooDeep(text)) return Error{Code::kInvalidArgument, fmt::format("nested deeper than {}", kMaxDepth), {}};
   try {
-    return Json::parse(text.begin(), text.end());
+    return Json::parse(text.begin(), text.end(), keep);
   } catch (const Json::parse_error& e) {
     std::string_view what = e.what();
     if (auto colon = what.find("] "); colon != what.npos) what.remove_prefix(colon + 2);

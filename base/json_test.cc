@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/json_filter.h"
 #include "base/json_memory.h"
 
 namespace capi {
@@ -34,6 +35,16 @@ TEST(JsonText, RefusesDeepNesting) {
   EXPECT_THAT(ParseJson(nested(1001)).error().message, HasSubstr("deeper than 1000"));
   EXPECT_EQ(ParseJson(std::string(1'000'000, '[')).code(), Code::kInvalidArgument);
   EXPECT_TRUE(ParseJson("\"" + std::string(5000, '[') + "\\\"[\"").ok());  // in a string they don't count
+}
+
+TEST(JsonText, KeepsWhatTheFilterSays) {
+  using Event = Json::parse_event_t;
+  auto keep = [](int depth, Event event, const Json& value) {
+    return event != Event::key || depth != 1 || value == "a";
+  };
+  EXPECT_EQ(*ParseJson(R"({"a": {"b": 1}, "c": {"a": [2]}, "d": 3})", keep), Json::parse(R"({"a": {"b": 1}})"));
+  EXPECT_THAT(ParseJson(R"({"c": {"a": [2})", keep).error().message, HasSubstr("not JSON: parse error at line"));
+  EXPECT_THAT(ParseJson(std::string(1001, '['), keep).error().message, HasSubstr("deeper than 1000"));
 }
 
 TEST(JsonPathHelpers, FindAndGet) {

@@ -5,10 +5,10 @@
 #include <set>
 
 #include "base/encoding.h"
-#include "base/json.h"
 #include "base/mutex.h"
 #include "base/strings.h"
 #include "fetch/github_answer.h"
+#include "fetch/github_releases.h"
 #include "fetch/repository.h"
 #include "fetch/text.h"
 #include "fetch/url.h"
@@ -20,6 +20,7 @@ namespace {
 // 6 MB; where they are more than an answer may have, thirty are asked for.
 constexpr int kPageSizes[] = {100, 30};
 constexpr int kMostPages = 400;
+constexpr size_t kMostReleases = 10'000;                // GitHub lists no more
 constexpr Seconds kListTime = std::chrono::minutes(5);  // for all pages together
 constexpr Seconds kDigestTime{10};                      // what can't be asked in this time isn't known
 constexpr size_t kMostFiles = 1'000;                    // whose digests are kept
@@ -27,12 +28,6 @@ constexpr size_t kMostOfDigest = 100;  // characters that are kept; a longer one
 constexpr std::string_view kMetadataFile = "metadata.yaml";
 constexpr std::string_view kJsonType = "application/vnd.github+json";
 constexpr std::string_view kFileType = "application/octet-stream";
-
-struct Asset {
-  std::int64_t id = 0;
-  std::int64_t size = -1;  // -1 where unknown
-  std::string digest;      // "sha256:<hex>" or ""
-};
 
 // Thread-safe.
 class GitHubRepository : public Repository {
@@ -49,9 +44,9 @@ class GitHubRepository : public Repository {
     const Context timed = ctx.WithTimeout(kListTime);
     Result<std::vector<api::Version>> versions = std::vector<api::Version>();
     for (int page_size : kPageSizes) {
-      versions = List(timed, page_size);
-      // What is too large is no answer that can be used, and smaller pages may be one.
-      if (versions.ok() || versions.code() != Code::kInvalidArgument) break;
+      bool too_large = false;
+      versions = List(timed, page_size, too_large);
+      if (!too_large) break;
     }
     if (!versions.ok()) {
       return Unreachable(ctx, versions.error()).With(fmt::format("failed to list the releases of {}", Describe()));
@@ -85,16 +80,15 @@ class GitHubRepository : public Repository {
     return url_.root == "." ? std::string(file) : url_.root + "/" + std::string(file);
   }
 
-  // T6: what the API says of the files of a release that are read by name.
-  void RememberDigests(const std::string& tag, const Json& release) {
+  // The files of a release that are read by name.
+  std::vector<std::string> Files() const { return {AssetName(kMetadataFile), AssetName(url_.file)}; }
+
+  // T6: what the API says of them.
+  void RememberDigests(const std::string& tag, const ListedRelease& release) {
     MutexLock lock(mu_);
     auto& digests = digests_[tag];  // also of a release that names none: it needn't be asked for again
-    const Json* assets = Find(release, {"assets"});
-    if (assets == nullptr || !assets->is_array()) return;
-    for (const Json& asset : *assets) {
-      std::string name = GetString(asset, {"name"}), digest = GetString(asset, {"digest"});
-      bool read = name == AssetName(kMetadataFile) || name == AssetName(url_.file);
-      if (read && !digest.empty()) digests[name] = digest.substr(0, kMostOfDigest);
+    for (const auto& [name, asset] : release.assets) {
+      if (!asset.digest.empty()) digests[name] = asset.digest.substr(0, kMostOfDigest);
     }
   }
 
@@ -123,38 +117,35 @@ class GitHubRepository : public Repository {
 
   Status AskDigests(const Context& ctx, const std::string& tag) {
     http::Response response = TRY(AskApi(ctx, Api("/releases/tags/" + PercentEscape(tag))));
-    Json release = TRY(JsonOf(response));
-    RememberDigests(tag, release);
+    TRY(CheckIsNoPage(response.body));
+    RememberDigests(tag, TRY(ReadRelease(response.body, Files())));
     return Ok();
   }
 
-  Result<std::vector<api::Version>> List(const Context& ctx, int page_size) {
+  // `too_large`: whether a page was larger than an answer may be.
+  Result<std::vector<api::Version>> List(const Context& ctx, int page_size, bool& too_large) {
     std::vector<api::Version> versions;
     std::string page = Api(fmt::format("/releases?per_page={}", page_size));
     for (int pages = 0; !page.empty(); ++pages) {
       if (pages == kMostPages) return Invalid("the list of releases does not end");
-      page = TRY(AddPage(ctx, page, versions));
+      http::Response response = TRY(AskApi(ctx, page, &too_large));
+      TRY(AddPage(response.body, versions));
+      if (versions.size() > kMostReleases) return Invalid("the list has more releases than any repository");
+      page = NextPage(response.headers.Get("Link"));
+      if (!page.empty() && !SameOrigin(page, options_.api_url))
+        return Invalid("the next page is on another host: " + page);
     }
     return versions;
   }
 
-  // Adds a page's versions; returns the URL of the next page or "".
-  Result<std::string> AddPage(const Context& ctx, const std::string& url, std::vector<api::Version>& versions) {
-    http::Response response = TRY(AskApi(ctx, url));
-    Json releases = TRY(JsonOf(response));
-    if (!releases.is_array()) return Invalid("the answer is no list of releases");
-    for (const Json& release : releases) {
-      if (GetBool(release, {"draft"})) continue;
-      const std::string tag = GetString(release, {"tag_name"});
-      Result<api::Version> version = api::Version::Parse(tag);
-      if (!version.ok()) continue;
-      RememberDigests(tag, release);
+  Status AddPage(const std::string& body, std::vector<api::Version>& versions) {
+    TRY(CheckIsNoPage(body));
+    return ReadReleases(body, Files(), [&](const ListedRelease& release) {
+      Result<api::Version> version = api::Version::Parse(release.tag);
+      if (release.draft || !version.ok() || versions.size() > kMostReleases) return;
+      RememberDigests(release.tag, release);
       versions.push_back(std::move(*version));
-    }
-    std::string next = NextPage(response.headers.Get("Link"));
-    if (!next.empty() && !SameOrigin(next, options_.api_url))
-      return Invalid("the next page is on another host: " + next);
-    return next;
+    });
   }
 
   // By name, as a browser does: no token, and nothing of the API's budget but the question for the digest.
@@ -162,7 +153,7 @@ class GitHubRepository : public Repository {
     std::string url = fmt::format("{}/{}/{}/releases/download/{}/{}", options_.download_url, url_.owner,
                                   url_.repository, PercentEscape(tag), PercentEscape(asset));
     http::Response response = TRY(Get(ctx, url, kFileType, "", options_.max_file));
-    TRY(CheckIsFile(response.body));
+    TRY(CheckIsNoPage(response.body));
     TRY(CheckDigest(DigestOf(ctx, tag, asset), response.body));
     return std::move(response.body);
   }
@@ -172,38 +163,33 @@ class GitHubRepository : public Repository {
     Asset asset = TRY(FindAsset(ctx, tag, name));
     http::Response response =
         TRY(Get(ctx, Api(fmt::format("/releases/assets/{}", asset.id)), kFileType, options_.token, options_.max_file));
-    TRY(CheckIsFile(response.body));
+    TRY(CheckIsNoPage(response.body));
     TRY(CheckAsset(asset, response.body));
     return std::move(response.body);
   }
 
   Result<Asset> FindAsset(const Context& ctx, const std::string& tag, const std::string& name) const {
-    Json release = TRY(ReleaseByTag(ctx, tag));
-    const Json* assets = Find(release, {"assets"});
-    if (assets != nullptr && assets->is_array()) {
-      for (const Json& asset : *assets) {
-        if (GetString(asset, {"name"}) != name) continue;
-        return Asset{GetInt(asset, {"id"}), GetInt(asset, {"size"}, -1), GetString(asset, {"digest"})};
-      }
-    }
+    http::Response response = TRY(AskForRelease(ctx, tag));
+    TRY(CheckIsNoPage(response.body));
+    ListedRelease release = TRY(ReadRelease(response.body, {name}));
+    if (auto asset = release.assets.find(name); asset != release.assets.end()) return asset->second;
     return Error{Code::kNotFound,
                  fmt::format("failed to get file \"{}\" from \"{}\" release: it has no such file", name, tag),
                  {}};
   }
 
   // A tag may be written without the "v" (I12).
-  Result<Json> ReleaseByTag(const Context& ctx, const std::string& tag) const {
+  Result<http::Response> AskForRelease(const Context& ctx, const std::string& tag) const {
     for (const std::string& candidate : {tag, tag.substr(1)}) {
       Result<http::Response> response = AskApi(ctx, Api("/releases/tags/" + PercentEscape(candidate)));
-      if (response.ok()) return JsonOf(*response);
-      if (response.code() != Code::kNotFound) return response.error();
+      if (response.ok() || response.code() != Code::kNotFound) return response;
     }
     std::string hint = options_.token.empty() ? " (a private repository needs a token)" : "";
     return Error{Code::kNotFound, fmt::format("release not found for version {}: 404 Not Found{}", tag, hint), {}};
   }
 
-  // A page that a network's login puts in the place of a file says so, and not that somebody changed the file.
-  static Status CheckIsFile(const std::string& body) {
+  // A page that a network's login puts in the place of an answer says so, and not that somebody changed a file.
+  static Status CheckIsNoPage(const std::string& body) {
     if (LooksLikeHtml(body)) return Invalid("the server answered with HTML");
     return Ok();
   }
@@ -223,28 +209,30 @@ class GitHubRepository : public Repository {
                  {}};
   }
 
-  static Result<Json> JsonOf(const http::Response& response) {
-    if (LooksLikeHtml(response.body)) return Invalid("the server answered with HTML");
-    return ParseJson(response.body);
+  Result<http::Response> AskApi(const Context& ctx, const std::string& url, bool* too_large = nullptr) const {
+    return Get(ctx, url, kJsonType, options_.token, options_.max_answer, too_large);
   }
 
-  Result<http::Response> AskApi(const Context& ctx, const std::string& url) const {
-    return Get(ctx, url, kJsonType, options_.token, options_.max_answer);
-  }
-
+  // `too_large`: whether the body is why there is no answer.
   Result<http::Response> Get(const Context& ctx, const std::string& url, std::string_view accept,
-                             const std::string& token, size_t max_body) const {
+                             const std::string& token, size_t max_body, bool* too_large = nullptr) const {
     http::Request request;
     request.max_body = max_body;
     request.headers.Set("Accept", accept);
     if (!options_.user_agent.empty()) request.headers.Set("User-Agent", options_.user_agent);
     if (!token.empty()) request.headers.Set("Authorization", "Bearer " + token);
+    int status = 0;
+    request.on_head = [&status](int seen) { status = seen; };
     http::Options http;
     http.tls.ca_file = options_.ca_file;
     http.proxy = options_.proxy;
     http.connect_timeout = options_.connect_timeout;
     Result<http::Response> response =
         http::Fetch(ctx.WithTimeout(options_.request_timeout), url, std::move(request), http);
+    // After a good head nothing but the body's size is the fault of what was asked for.
+    if (too_large != nullptr) {
+      *too_large = !response.ok() && response.code() == Code::kInvalidArgument && status / 100 == 2;
+    }
     if (!response.ok()) return Unreachable(ctx, response.error());
     if (response->status / 100 != 2) return GitHubError(*response, ctx.clock->Now());
     return response;
@@ -272,10 +260,14 @@ bool IsHeaderValue(std::string_view text) {
 
 void NamedDigests::Put(const std::string& file, const std::string& digest) {
   MutexLock lock(mu_);
-  digests_.erase(file);
+  if (digests_.erase(file) > 0) std::erase(oldest_first_, file);
   if (digest.empty()) return;
-  if (digests_.size() >= kMostFiles) digests_.erase(digests_.begin());
+  if (digests_.size() >= kMostFiles) {
+    digests_.erase(oldest_first_.front());
+    oldest_first_.pop_front();
+  }
   digests_[file] = digest;
+  oldest_first_.push_back(file);
 }
 
 std::string NamedDigests::Of(const std::string& file) const {

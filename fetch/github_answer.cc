@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/http/url.h"
-#include "base/json.h"
+#include "base/json_filter.h"
 #include "base/strings.h"
 
 namespace capi::fetch {
@@ -27,7 +27,11 @@ std::optional<std::int64_t> Number(const std::string& text) {
 
 // What the answer's JSON says in "message", in short.
 std::string MessageOf(const http::Response& response) {
-  Result<Json> body = ParseJson(response.body);
+  // Of an answer that may be as large as a list of releases.
+  Result<Json> body = ParseJson(response.body, [](int depth, Json::parse_event_t event, const Json& value) {
+    if (event == Json::parse_event_t::key) return value == "message";
+    return depth == 0 || event == Json::parse_event_t::value;
+  });
   return body.ok() ? GetString(*body, {"message"}).substr(0, 200) : "";
 }
 

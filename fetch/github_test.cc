@@ -277,15 +277,20 @@ TEST(GitHub, ADigestThatWasNamedOnceCountsWhileTheApiIsAway) {
   EXPECT_EQ(code(github.options(), "v1.11.0", "core-components.yaml"), refused);
 }
 
-TEST(NamedDigests, AreOfAThousandFilesAtMost) {
+// T6: the oldest go, whatever their names.
+TEST(NamedDigests, AreOfTheLastThousandFiles) {
   NamedDigests digests;
-  for (int i = 0; i < 2'000; ++i) digests.Put(std::to_string(1'000 + i), "sha256:" + std::to_string(i));
-  EXPECT_EQ(digests.Of("2999"), "sha256:1999") << "the last one is kept";
-  int kept = 0;
-  for (int i = 0; i < 2'000; ++i) kept += digests.Of(std::to_string(1'000 + i)).empty() ? 0 : 1;
-  EXPECT_EQ(kept, 1'000);
-  digests.Put("2999", "");
-  EXPECT_EQ(digests.Of("2999"), "");
+  auto name = [](int i) { return std::to_string(5'000 - i); };
+  for (int i = 0; i < 2'000; ++i) digests.Put(name(i), "sha256:" + std::to_string(i));
+  for (int i = 0; i < 2'000; ++i) EXPECT_EQ(!digests.Of(name(i)).empty(), i >= 1'000) << i;
+  digests.Put(name(1'000), "sha256:new");
+  digests.Put(name(2'000), "sha256:2000");
+  EXPECT_EQ(digests.Of(name(1'000)), "sha256:new") << "it was named again";
+  EXPECT_EQ(digests.Of(name(1'001)), "");
+  digests.Put(name(2'000), "");
+  EXPECT_EQ(digests.Of(name(2'000)), "");
+  digests.Put(name(2'001), "sha256:2001");
+  EXPECT_EQ(digests.Of(name(1'002)), "sha256:1002") << "there was room";
 }
 
 // A page of releases has more than a release may have: their notes, and every asset. Requests count, so a page is as
@@ -314,6 +319,39 @@ TEST(GitHub, ReadsPagesOfSevenMegabytes) {
   EXPECT_FALSE(Open(options)->Versions({}).ok()) << "it is bounded all the same";
   MutexLock lock(mu);
   EXPECT_THAT(asked, ElementsAre("per_page=100", "per_page=30", "per_page=100", "per_page=30"));
+}
+
+// Smaller pages are asked for where a page was too large, and for nothing else: a request costs.
+TEST(GitHub, AsksForSmallerPagesOnlyWhereOneIsTooLarge) {
+  http::Response elsewhere = TextResponse(200, "[]", "application/json");
+  elsewhere.headers.Set("Link", "<http://other.test/repos/o/r/releases?page=2>; rel=\"next\"");
+  const std::pair<std::string_view, http::Response> cases[] = {
+      {"HTML", TextResponse(200, "<html></html>")},    {"no list", TextResponse(200, "{}")},
+      {"no JSON", TextResponse(200, "[1, 2")},         {"another host", elsewhere},
+      {"a refused request", TextResponse(422, "[1,")},
+  };
+  for (const auto& [name, answer] : cases) {
+    SCOPED_TRACE(name);
+    GitHubStandIn github({});
+    github.AnswerApiWith(answer);
+    auto versions = Open(github.options())->Versions({});
+    ASSERT_FALSE(versions.ok());
+    EXPECT_EQ(versions.code(), Code::kInvalidArgument);
+    EXPECT_EQ(github.seen().size(), 1u);
+  }
+}
+
+// F2: no repository has as many, and all of them are kept in memory.
+TEST(GitHub, ReadsAsManyReleasesAsGitHubLists_F2) {
+  for (int count : {10'000, 10'001}) {
+    Json list = Json::array();
+    for (int i = 0; i < count; ++i) list.push_back({{"tag_name", "v1.0." + std::to_string(i)}});
+    GitHubStandIn github({});
+    github.AnswerApiWith(TextResponse(200, ToJsonText(list), "application/json"));
+    auto versions = Open(github.options())->Versions({});
+    EXPECT_EQ(versions.ok(), count == 10'000);
+    EXPECT_EQ(github.seen().size(), 1u);
+  }
 }
 
 // A list that never ends holds nobody for hours: each page comes in time, and all of them don't.

@@ -1,6 +1,7 @@
 // Where a provider's releases come from.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -45,8 +46,8 @@ Result<api::Version> LatestVersion(const Context& ctx, Repository& repository,
 Result<std::unique_ptr<Repository>> OpenFolder(std::string base, std::string manifest_label,
                                                std::string components_file);
 
-// Digests that GitHub has named for files of releases, kept beyond one look at a repository (behaviour.md T6). Of a
-// thousand files at most, in memory. Thread-safe.
+// Digests that GitHub has named for files of releases, kept beyond one look at a repository (behaviour.md T6). Of the
+// thousand files that it named one for last, in memory. Thread-safe.
 class NamedDigests {
  public:
   // `digest` "": GitHub names none any more.
@@ -56,6 +57,7 @@ class NamedDigests {
  private:
   mutable Mutex mu_;
   std::map<std::string, std::string> digests_ CAPI_GUARDED_BY(mu_);
+  std::deque<std::string> oldest_first_ CAPI_GUARDED_BY(mu_);  // the files of digests_
 };
 
 struct GitHubOptions {

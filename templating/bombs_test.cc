@@ -3,15 +3,11 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <malloc.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <ctime>
-#include <fstream>
 #include <functional>
 
 #include "base/encoding.h"
+#include "base/testing/cost.h"
 #include "templating/render.h"
 
 namespace capi::templating {
@@ -19,11 +15,6 @@ namespace {
 
 using testing::HasSubstr;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kMeasures = false;  // sanitizers have memory and times of their own
-#else
-constexpr bool kMeasures = true;
-#endif
 constexpr double kMostSeconds = 1;
 constexpr double kMostBytes = 52 << 20;
 
@@ -34,60 +25,8 @@ std::string Repeat(std::string_view piece, size_t times) {
   return out;
 }
 
-// A line "VmHWM:    1234 kB" of /proc/self/status, in bytes.
-double Memory(std::string_view name) {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with(name)) return std::stod(line.substr(name.size() + 1)) * 1024;
-  }
-  return 0;
-}
-
-double CpuSeconds() {
-  timespec time = {};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
-
-// What a piece of work said, and what it took.
-struct Cost {
-  std::string answer;
-  double seconds = 0, bytes = 0;
-};
-
-// Runs `work` in a process of its own, so that its peak is that of this work alone.
-Cost Measure(const std::function<std::string()>& work) {
-  int ends[2];
-  EXPECT_EQ(pipe(ends), 0);
-  pid_t child = fork();
-  if (child == 0) {
-    // As in operator/main.cc; and what is free already would be used again, and not be seen.
-    mallopt(M_MMAP_THRESHOLD, 64 << 10);
-    mallopt(M_TRIM_THRESHOLD, 128 << 10);
-    malloc_trim(0);
-    std::ofstream("/proc/self/clear_refs") << "5";
-    double memory = Memory("VmRSS:"), begin = CpuSeconds();
-    std::string answer = work();
-    std::string report =
-        fmt::format("{} {} {}", CpuSeconds() - begin, Memory("VmHWM:") - memory, answer.substr(0, 1000));
-    _exit(write(ends[1], report.data(), report.size()) < 0 ? 1 : 0);
-  }
-  close(ends[1]);
-  std::string report;
-  char piece[4096];
-  for (ssize_t n = 0; (n = read(ends[0], piece, sizeof piece)) > 0;) report.append(piece, static_cast<size_t>(n));
-  close(ends[0]);
-  int status = -1;
-  waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
-  Cost cost;
-  size_t first = report.find(' '), second = report.find(' ', first + 1);
-  if (second == report.npos) return {"it ended: " + report, 0, 0};
-  return {report.substr(second + 1), std::stod(report.substr(0, first)), std::stod(report.substr(first + 1))};
-}
-
 void ExpectCheap(const Cost& cost) {
-  if (!kMeasures) return;
+  if (!kMeasuresCost) return;
   EXPECT_LT(cost.seconds, kMostSeconds);
   EXPECT_LT(cost.bytes, kMostBytes);
 }

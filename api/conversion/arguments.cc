@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "api/conversion/members.h"
+
 namespace capi::api {
 namespace {
 
@@ -9,19 +11,35 @@ Error Invalid(const std::string& path, const std::string& name, std::string_view
   return Error{Code::kInvalidArgument, fmt::format("{}[{}]: {}", path, name, problem), {}};
 }
 
+std::string FlagName(const std::string& name) { return name.starts_with('-') ? name : "--" + name; }
+
+Json TextOf(const Json& value) { return value.is_number_integer() || value.is_boolean() ? Json(value.dump()) : value; }
+
 }  // namespace
 
-Status ArgumentsToNew(Json& args, const std::string& path) {
+Status ArgumentsToNew(Json& args, const Json& kept, const std::string& path) {
   if (!args.is_object()) return Ok();
   Json out = Json::object();
-  for (auto& [name, value] : args.items()) {
-    std::string flag = name.starts_with('-') ? name : "--" + name;
-    if (value.is_number_integer() || value.is_boolean()) value = value.dump();
-    if (!value.is_string()) return Invalid(path, name, "must be a text, a whole number, true or false");
-    if (!out.emplace(flag, std::move(value)).second) return Invalid(path, name, "is given with and without dashes");
+  for (const auto& [name, value] : args.items()) {
+    Json text = TextOf(value);
+    if (!text.is_string()) return Invalid(path, name, "must be a text, a whole number, true or false");
+    const auto [flag, added] = out.emplace(Part(kept, name).is_string() ? name : FlagName(name), text);
+    if (!added && *flag != text) return Invalid(path, name, "is given with and without dashes");
   }
   args = std::move(out);
   return Ok();
+}
+
+void ArgumentsToOld(Json& args, const Json& kept) {
+  if (!args.is_object() || !kept.is_object()) return;
+  for (const auto& [name, value] : kept.items()) {
+    const std::string flag = FlagName(name);
+    auto now = args.find(flag);
+    if (value.is_null() || now == args.end() || (name != flag && args.contains(name))) continue;
+    Json written = TextOf(value) == *now ? value : *now;
+    args.erase(now);
+    args[name] = std::move(written);
+  }
 }
 
 }  // namespace capi::api

@@ -7,13 +7,18 @@
 //   containers[].image: a text              containers[].imageUrl
 //   containers[].image: an object           containers[].image
 //   manager.metricsAddress                  manager.metrics.bindAddress
-//   a duration as a number of seconds       the duration: 660 is "660s"
+//   manager.syncPeriod, gracefulShutDown,   the duration: 660 is "660s"
+//     leaderElection.leaseDuration,
+//     renewDeadline and retryPeriod: a
+//     number of seconds
 //   an argument's number, true or false     its text
 //   an argument's name without dashes       with two
 //   conditions[].severity                   none
 //
-// Nothing of a spec is lost: what v1alpha2 writes in one way only, a v1alpha1 object gets back as it was written, from
-// an annotation, as long as it still means the same.
+// Other durations are the same in both: rollout.timeout is a text, controller.cacheSyncTimeout nanoseconds.
+//
+// Nothing of a spec is lost: what the other version writes in one way only, an object gets back as it was written, from
+// an annotation, field by field and argument by argument. One that was changed keeps its name, and has the new value.
 #pragma once
 
 #include <string_view>
@@ -23,7 +28,8 @@
 
 namespace capi::api {
 
-// How the other version wrote the spec: a JSON merge patch. Of a v1alpha2 object, and of a v1alpha1 one.
+// How the other version wrote the spec: the parts of it that a plain conversion writes in another way, null for what it
+// didn't have, with containers by name. Of a v1alpha2 object, and of a v1alpha1 one.
 inline constexpr std::string_view kAnnotationOldForm = "operator.cluster.x-k8s.io/v1alpha1";
 inline constexpr std::string_view kAnnotationNewForm = "operator.cluster.x-k8s.io/v1alpha2";
 

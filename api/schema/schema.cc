@@ -19,11 +19,15 @@ Json Integer(std::string_view description) { return Typed("integer", description
 Json Long(std::string_view description) { return With(Typed("integer", description), {{"format", "int64"}}); }
 Json Duration(std::string_view description) { return Typed("string", description); }
 
-Json Duration(std::string_view description, ApiVersion version) {
-  if (version == ApiVersion::kV1Alpha2) return Duration(description);
+Json IntOrString(std::string_view description) {
   return {{"anyOf", Json::array({{{"type", "integer"}}, {{"type", "string"}}})},
           {"x-kubernetes-int-or-string", true},
-          {"description", std::string(description) + " A number means seconds."}};
+          {"description", description}};
+}
+
+Json Duration(std::string_view description, ApiVersion version) {
+  if (version == ApiVersion::kV1Alpha2) return Duration(description);
+  return IntOrString(std::string(description) + " A number means seconds.");
 }
 
 Json Arguments(std::string_view description, ApiVersion version) {
@@ -32,12 +36,7 @@ Json Arguments(std::string_view description, ApiVersion version) {
                Any("Value of the argument: a text, a whole number, true or false."));
 }
 
-Json Quantity(std::string_view description) {
-  return {{"anyOf", Json::array({{{"type", "integer"}}, {{"type", "string"}}})},
-          {"pattern", kQuantityPattern},
-          {"x-kubernetes-int-or-string", true},
-          {"description", description}};
-}
+Json Quantity(std::string_view description) { return With(IntOrString(description), {{"pattern", kQuantityPattern}}); }
 
 Json Free(std::string_view description) {
   return With(Typed("object", description), {{"x-kubernetes-preserve-unknown-fields", true}});

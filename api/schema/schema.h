@@ -27,6 +27,7 @@ Json Flag(std::string_view description);
 Json Integer(std::string_view description);   // int32 or wider, as the peer's API takes it
 Json Long(std::string_view description);      // int64
 Json Duration(std::string_view description);  // "1h0m5s"
+Json IntOrString(std::string_view description);
 Json Quantity(std::string_view description);  // "100m", "128Mi", 1
 Json Free(std::string_view description);      // an object of core/v1, too large to repeat; nothing is pruned
 Json Any(std::string_view description);       // a value of any type: a schema can't name several

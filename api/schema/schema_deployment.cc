@@ -4,12 +4,6 @@
 namespace capi::api::schema {
 namespace {
 
-Json IntOrString(std::string_view description) {
-  return {{"anyOf", Json::array({{{"type", "integer"}}, {{"type", "string"}}})},
-          {"x-kubernetes-int-or-string", true},
-          {"description", description}};
-}
-
 // A key of a ConfigMap or Secret in the namespace of the pod.
 Json KeyOf(std::string_view description) {
   return Atomic(Object(description,

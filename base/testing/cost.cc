@@ -1,0 +1,64 @@
+#include "base/testing/cost.h"
+
+#include <fmt/format.h>
+#include <malloc.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <fstream>
+#include <string_view>
+
+namespace capi {
+namespace {
+
+// A line "VmHWM:    1234 kB" of /proc/self/status, in bytes.
+double Memory(std::string_view name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(name)) return std::stod(line.substr(name.size() + 1)) * 1024;
+  }
+  return 0;
+}
+
+double CpuSeconds() {
+  timespec time = {};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+// "SECONDS BYTES ANSWER"
+std::string Report(const std::function<std::string()>& work) {
+  // As in operator/main.cc; and what is free already would be used again, and not be seen.
+  mallopt(M_MMAP_THRESHOLD, 64 << 10);
+  mallopt(M_TRIM_THRESHOLD, 128 << 10);
+  malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << "5";
+  double memory = Memory("VmRSS:"), begin = CpuSeconds();
+  std::string answer = work();
+  return fmt::format("{} {} {}", CpuSeconds() - begin, Memory("VmHWM:") - memory, answer.substr(0, 1000));
+}
+
+}  // namespace
+
+Cost Measure(const std::function<std::string()>& work) {
+  int ends[2];
+  if (pipe(ends) != 0) return {"it ended: no pipe", 0, 0};
+  pid_t child = fork();
+  if (child == 0) {
+    std::string report = Report(work);
+    _exit(write(ends[1], report.data(), report.size()) < 0 ? 1 : 0);
+  }
+  close(ends[1]);
+  std::string report;
+  char piece[4096];
+  for (ssize_t n = 0; (n = read(ends[0], piece, sizeof piece)) > 0;) report.append(piece, static_cast<size_t>(n));
+  close(ends[0]);
+  int status = -1;
+  waitpid(child, &status, 0);
+  size_t first = report.find(' '), second = report.find(' ', first + 1);
+  if (status != 0 || second == report.npos) return {"it ended: " + report, 0, 0};
+  return {report.substr(second + 1), std::stod(report.substr(0, first)), std::stod(report.substr(first + 1))};
+}
+
+}  // namespace capi
