@@ -20,9 +20,7 @@ bool EventParser::Next(Event& event) {
 }
 
 bool EventParser::Load(yaml_document_t& document) {
-  if (yaml_parser_load(&parser_, &document) != 0) return true;
-  document = {};  // the loader deleted what it had
-  return false;
+  return yaml_parser_load(&parser_, &document) != 0;
 }
 
 std::string_view TextOf(const yaml_event_t& scalar) {
