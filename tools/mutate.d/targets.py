@@ -23,7 +23,7 @@ _PURE = [
     ).split()
 ]
 # The rest needs the watches of a cluster.
-_IN_USE = ("IsOfOneCluster", "Belongs", "StoredVersions", "ReadableResources", "SlimToOwners")
+_IN_USE = ("IsOfOneCluster", "Belongs", "StoredVersions", "ReadableResources")
 # Have unit tests beside them, and are no targets, each for its reason.
 LEFT_OUT = {
     "operator/act/install/installer.cc": "goes through its steps at a server, and most of it is seen on a control plane alone",
@@ -40,12 +40,11 @@ LEFT_OUT = {
     "operator/report/reporter.cc": "writes to a server; what it judges by is in status_change and next_pass, which are targets",
     "operator/report/status_writer.cc": "writes to a server, and most of it is seen on a control plane alone (status_writer_cluster_test.cc)",
     "operator/servers.cc": "opens ports; its tests take seconds each",
-    "templating/recover.cc": "guesses, item by item, what an installation was made with: no test notices five of the first fifty changes",
 }
 _META = "condition health label_selector object resource".split()
 _TEMPLATING = (
     "customise/args customise/customise customise/images customise/known_managers field_types namespace parse patch/json_patch "
-    "patch/merge patch/patch render scope source"
+    "patch/merge patch/patch recover render scope source"
 ).split()
 
 TARGETS = (
