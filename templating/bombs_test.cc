@@ -12,6 +12,7 @@
 #include <functional>
 
 #include "base/encoding.h"
+#include "base/heap.h"
 #include "templating/render.h"
 
 namespace capi::templating {
@@ -61,10 +62,8 @@ Cost Measure(const std::function<std::string()>& work) {
   EXPECT_EQ(pipe(ends), 0);
   pid_t child = fork();
   if (child == 0) {
-    // As in operator/main.cc; and what is free already would be used again, and not be seen.
-    mallopt(M_MMAP_THRESHOLD, 64 << 10);
-    mallopt(M_TRIM_THRESHOLD, 128 << 10);
-    malloc_trim(0);
+    KeepHeapSmall();  // as the operator does
+    malloc_trim(0);   // what is free already would be used again, and not be seen
     std::ofstream("/proc/self/clear_refs") << "5";
     double memory = Memory("VmRSS:"), begin = CpuSeconds();
     std::string answer = work();
