@@ -6,11 +6,14 @@
 
 #include "api/reasons.h"
 #include "base/json_memory.h"
+#include "base/strings.h"
 #include "base/yaml/yaml.h"
 #include "kube/meta/label_selector.h"
 
 namespace capi::api {
 namespace {
+
+constexpr size_t kMaxPath = 16u << 10;
 
 Status Bad(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
 
@@ -20,12 +23,15 @@ Status CheckOperation(const Json& operation) {
   std::string op = GetString(operation, {"op"});
   constexpr std::string_view kOps[] = {"add", "remove", "replace", "move", "copy", "test"};
   if (std::find(std::begin(kOps), std::end(kOps), op) == std::end(kOps)) {
-    return Bad(fmt::format("op \"{}\" is not add, remove, replace, move, copy or test", op));
+    return Bad(fmt::format("op \"{}\" is not add, remove, replace, move, copy or test", Shorten(op, 20)));
   }
   const Json* path = Find(operation, {"path"});
   if (path == nullptr || !path->is_string()) return Bad("path is missing");
-  bool moves = op == "move" || op == "copy";
-  if (moves && GetString(operation, {"from"}).empty()) return Bad("from is missing");
+  TRY_WITH(CheckPatchPath(path->get_ref<const std::string&>()), "path");
+  if (op != "move" && op != "copy") return Ok();
+  std::string from = GetString(operation, {"from"});
+  if (from.empty()) return Bad("from is missing");
+  TRY_WITH(CheckPatchPath(from), "from");
   return Ok();
 }
 
@@ -68,6 +74,11 @@ void Report(const Status& status, std::string path, std::vector<FieldError>& out
 }  // namespace
 
 Result<Json> ParsePatch(std::string_view text) { return ParseYaml(text, {.max_memory = kMaxPatchMemory}); }
+
+Status CheckPatchPath(std::string_view path) {
+  if (path.size() <= kMaxPath) return Ok();
+  return Bad(fmt::format("it has more than {} bytes", kMaxPath));
+}
 
 void CheckPatches(const ProviderSpec& spec, std::vector<FieldError>& out) {
   if (!spec.patches.empty() && !spec.manifest_patches.empty()) {

@@ -190,6 +190,26 @@ TEST(Validate, PreflightVectors) {
   }
 }
 
+// F2: of a path, each step takes memory; and what is refused is shown in part.
+TEST(Validate, OperationsOfPatchesAreBounded) {
+  const std::string fits(16'384, '/'), op(21, 'x');
+  const std::pair<std::string, std::string> cases[] = {
+      {"op: remove, path: " + fits, ""},
+      {"op: remove, path: " + fits + "/", "operation 0: path: it has more than 16384 bytes"},
+      {"op: move, path: /a, from: " + fits, ""},
+      {"op: copy, path: /a, from: " + fits + "/", "operation 0: from: it has more than 16384 bytes"},
+      {"path: /a, op: " + op,
+       "operation 0: op \"" + op.substr(1) + "...\" is not add, remove, replace, move, copy or test"},
+  };
+  for (const auto& [operation, message] : cases) {
+    Provider provider = Make("CoreProvider", "cluster-api", "{}");
+    provider.spec.patches = {{"[{" + operation + "}]", std::nullopt}};
+    std::vector<std::string> expected;
+    if (!message.empty()) expected = {"spec.patches[0].patch: Invalid value: " + message};
+    EXPECT_EQ(Texts(Validate(provider, true)), expected);
+  }
+}
+
 // F2: a few bytes can make gigabytes, and many patches as much as one.
 TEST(Validate, PatchesAreBoundedTogether) {
   std::string aliases = "a: &a {b: c, d: e}\nl: [*a";

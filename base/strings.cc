@@ -56,6 +56,12 @@ std::string JoinNames(std::span<const std::string> names, size_t most) {
   return out;
 }
 
+std::string Shorten(std::string_view text, size_t most) {
+  if (text.size() <= most) return std::string(text);
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
+  return std::string(text.substr(0, most)) + "...";
+}
+
 std::string_view Trim(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n\v\f";
   size_t first = text.find_first_not_of(kSpace);

@@ -23,6 +23,15 @@ TEST(Strings, JoinNamesCountsTheRest) {
   EXPECT_EQ(JoinNames(Names{}, 2), "");
 }
 
+TEST(Strings, ShortenKeepsWholeCharacters) {
+  EXPECT_EQ(Shorten("abc", 3), "abc");
+  EXPECT_EQ(Shorten("abcd", 3), "abc...");
+  EXPECT_EQ(Shorten("a\xC3\xA9z", 2), "a...");
+  EXPECT_EQ(Shorten("a\xC3\xA9z", 3), "a\xC3\xA9...");
+  EXPECT_EQ(Shorten("\x80\x80", 1), "...");
+  EXPECT_EQ(Shorten("", 0), "");
+}
+
 TEST(Strings, TrimAndCaseAndReplace) {
   EXPECT_EQ(Trim(" \t a b\r\n"), "a b");
   EXPECT_EQ(Trim(" \n"), "");

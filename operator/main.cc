@@ -1,6 +1,5 @@
 // capi-operator: the manager process.
 #include <fmt/core.h>
-#include <malloc.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -9,6 +8,7 @@
 #include <random>
 #include <thread>
 
+#include "base/heap.h"
 #include "base/http/url.h"
 #include "base/version.h"
 #include "operator/act/adopt_inventory.h"
@@ -119,12 +119,7 @@ Status Run(const Options& o) {
 }  // namespace capi::ops
 
 int main(int argc, char** argv) {
-  // One arena: the many threads mostly wait, and what one frees another should get.
-  mallopt(M_ARENA_MAX, 1);
-  // Texts (a release, a CRD, a response) come and go whole. glibc raises this limit by itself with the first of them,
-  // and then they leave holes in the heap instead.
-  mallopt(M_MMAP_THRESHOLD, 64 << 10);
-  mallopt(M_TRIM_THRESHOLD, 128 << 10);
+  capi::KeepHeapSmall();
   auto parsed = capi::ops::ParseOptions(argc, argv);
   if (!parsed.options) {
     std::fputs(parsed.exit.text.c_str(), parsed.exit.code == 0 ? stdout : stderr);

@@ -139,6 +139,9 @@ std::vector<Bomb> PatchBombs() {
   for (int i = 0; i < 10'000; ++i) ids += fmt::format("{{name: b{}, $patch: merge}}, ", i);
   const std::string move = "{op: move, from: /data, path: /b},{op: move, from: /b, path: /data}";
   const std::string wide = std::string(kMap) + "}, data: [";
+  const std::string mib(1u << 20, 'x'), names = env + "{name: &a '" + mib + "'}" + Repeat(", {name: *a}", 29) + "]}\n";
+  const std::string text = Repeat(mib, 3);  // the API server takes no larger object
+  const std::string deep = Repeat("/", 1u << 20), full = wide + Repeat("{},", 410'000) + "]}\n";
   return {
       {"aliases in a patch", Maps(1), "", "{a: &a [x, x, x, x, x, x, x, x], b: [" + Repeat("*a, ", 20'000) + "]}",
        "more than 8388608 bytes of values"},
@@ -150,6 +153,13 @@ std::vector<Bomb> PatchBombs() {
       {"lists merged by key", env + items + "]}\n", "", "{env: [" + ids + "]}", "ok"},
       {"lists merged by key, often", env + items + "]}\n", "", "{env: [{name: b, $patch: merge}]}",
        "the patches take too long", 1000},
+      {"lists merged by keys that are long", names, "", "{env: [{name: b, $patch: merge}]}", "ok"},
+      {"a path of 1 MiB", full, "", "[{op: remove, path: '" + deep + "'}]", "path: it has more than 16384 bytes"},
+      {"a path of one step of 3 MiB", full, "", "[{op: remove, path: /" + text + "}]",
+       "path: it has more than 16384 bytes"},
+      {"a way from 1 MiB", full, "", "[{op: move, path: /b, from: '" + deep + "'}]",
+       "from: it has more than 16384 bytes"},
+      {"an operation of 3 MiB", full, "", "[{path: /, op: " + text + "}]", "is no operation of RFC 6902"},
       {"moves of a large map", wide + Repeat("1,", 100'000) + "]}\n", "", "[" + move + Repeat("," + move, 500) + "]",
        "the patches take too long"},
       {"a move of 32 MiB", wide + Repeat("{},", 419'000) + "]}\n", "", "[{op: move, from: /data, path: /b}]", "ok"},

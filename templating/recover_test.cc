@@ -9,6 +9,7 @@
 
 #include "api/testing/release_folder.h"
 #include "base/encoding.h"
+#include "base/yaml/yaml.h"
 #include "templating/marked_text.h"
 #include "templating/testing/release_text.h"
 
@@ -217,6 +218,39 @@ TEST_F(Recover, ArgumentsInAnotherOrderAreFound) {
     args.insert(args.begin(), "--more");
   }
   EXPECT_EQ(Run(live).values["EXP_ONE"], "true");
+}
+
+// A2: of each case, the data of a ConfigMap in the release, and what it is in the cluster.
+TEST_F(Recover, AValueIsOnlyWhatNothingElseCanBe) {
+  using Texts = std::vector<std::string>;
+  struct Case {
+    std::string_view release, live;
+    std::map<std::string, std::string> values;
+    Texts unclear, lost;
+  };
+  const std::string in = " (ConfigMap/x/c data.a) can be read in more than one way";
+  const Case cases[] = {
+      {"a: ['${A}', b]", "a: [v, b]", {{"A", "v"}}, {}, {}},  // also b fits, but stands elsewhere
+      {"a: ['-a=${A}']", "a: [x, '-a=1']", {{"A", "1"}}, {}, {}},
+      {"a: ['-a=${A}']", "a: [x, '-a=1', '-a=2']", {}, {}, {"A"}},
+      {"a: [x, '-a=${A}']", "a: ['-a=1']", {{"A", "1"}}, {}, {}},
+      {"a: [x, '-a=${A}']", "a: [x]", {}, {}, {"A"}},
+      {"a: '${A},${B}'", "a: '1,2,3'", {}, {"A" + in, "B" + in}, {}},
+      {"a: '${A},${B}', b: '${A}'", "a: '1,2,3', b: '1'", {{"A", "1"}, {"B", "2,3"}}, {}, {}},
+      {"a: '${A:=xyzx}'", "a: yz", {{"A", "yz"}}, {}, {}},  // it only looks like yz in quotes
+      {"a: '${A:=x}'", "a: ''", {{"A", ""}}, {}, {}},
+      {"a: capivar0000x, b: '${A}'", "a: capivar0000x, b: v", {{"A", "v"}}, {}, {}},  // no mark of ours
+  };
+  const std::string begin = "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: x}, data: {";
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.release);
+    release_.components = begin + std::string(c.release) + "}}\n";
+    kube::Object live(ParseYaml(begin + std::string(c.live) + "}}").value());
+    auto found = Run({{live.id(), live}});
+    EXPECT_EQ(found.values, c.values);
+    EXPECT_EQ(found.unclear, c.unclear);
+    EXPECT_EQ(found.lost, c.lost);
+  }
 }
 
 // A value of the kind that the default is of, in quotes where that is.

@@ -19,7 +19,8 @@ namespace capi::templating {
 // Value of a variable; nullopt where it isn't set. Set to "" counts as set.
 using Variables = std::function<std::optional<std::string>(const std::string& name)>;
 
-// How much a render takes; what needs more is refused. With these a render stays below 52 MiB, whatever its input.
+// How much a render takes; what needs more is refused. With these a render stays below 52 MiB, whatever its input,
+// where the text of the spec is no more than the API server takes (3 MiB).
 struct RenderLimits {
   size_t text = api::kMaxReleaseBytes;  // of the release and the additional manifests, before and after substitution
   size_t memory = 32u << 20;            // of all values together, with those that patches add

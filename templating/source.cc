@@ -98,7 +98,7 @@ std::string ExplainYamlError(std::string_view message, std::string_view output,
   std::string out;
   re2::StringPiece rest(message.data(), message.size()), match[3];
   while (kPlace.Match(rest, 0, rest.size(), RE2::UNANCHORED, match, 3)) {
-    size_t line = std::stoul(std::string(match[1])), begin = OffsetOfYamlLine(output, line);
+    size_t line = std::stoul(std::string(match[1])), begin = OffsetOfYamlStreamLine(output, line);
     bool has_column = !match[2].empty();
     size_t at = has_column ? Forward(output, begin, std::stoul(std::string(match[2]))) : begin;
     size_t offset = ToSource(segments, at);

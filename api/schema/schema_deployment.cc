@@ -64,9 +64,11 @@ constexpr std::string_view kParts = "Parts of the image's name that replace thos
 Json ImageParts() {
   return Object(
       kParts,
-      {{"repository", Text("Registry and path, like registry.example.com/mirror.")},
-       {"name", Text("Name of the image, the last part of its path; the digest of the release's image goes with it.")},
-       {"tag", Text("Tag; the digest of the release's image goes with it.")}});
+      {{"repository",
+        Text("Registry and path, like registry.example.com/mirror; the digest of the release's image stays.")},
+       {"name",
+        Text("Name of the image, the last part of its path; the digest of the release's image is dropped then.")},
+       {"tag", Text("Tag; the digest of the release's image is dropped then.")}});
 }
 
 // v1alpha1 has one field for both. What else is in the object, the conversion refuses.

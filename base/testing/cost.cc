@@ -9,6 +9,8 @@
 #include <fstream>
 #include <string_view>
 
+#include "base/heap.h"
+
 namespace capi {
 namespace {
 
@@ -29,10 +31,8 @@ double CpuSeconds() {
 
 // "SECONDS BYTES ANSWER"
 std::string Report(const std::function<std::string()>& work) {
-  // As in operator/main.cc; and what is free already would be used again, and not be seen.
-  mallopt(M_MMAP_THRESHOLD, 64 << 10);
-  mallopt(M_TRIM_THRESHOLD, 128 << 10);
-  malloc_trim(0);
+  KeepHeapSmall();  // as the operator does
+  malloc_trim(0);   // what is free already would be used again, and not be seen
   std::ofstream("/proc/self/clear_refs") << "5";
   double memory = Memory("VmRSS:"), begin = CpuSeconds();
   std::string answer = work();

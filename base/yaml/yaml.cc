@@ -312,7 +312,7 @@ class Splitter {
       size_t newline = rest_.find('\n', length);
       size_t end = newline == rest_.npos ? rest_.size() : newline + 1;
       std::string_view line = rest_.substr(length, end - length);
-      int at = std::exchange(line_, line_ + static_cast<int>(CountYamlBreaks(line)));
+      int at = std::exchange(line_, line_ + static_cast<int>(CountYamlStreamBreaks(line)));
       if (line.substr(0, 3) == "---") {
         TRY(CheckSeparator(line, at));
         if (length != 0) {
@@ -363,7 +363,7 @@ Result<std::vector<YamlDocument>> ParseYamlStream(std::string_view text, const Y
     if (documents.size() >= limits.max_documents)
       return At(piece->line, 1, fmt::format("more than {} documents", limits.max_documents));
     document->offset = static_cast<size_t>(piece->text.data() - text.data()) +
-                       OffsetOfYamlLine(piece->text, static_cast<size_t>(document->line - piece->line) + 1);
+                       OffsetOfYamlStreamLine(piece->text, static_cast<size_t>(document->line - piece->line) + 1);
     documents.push_back(*std::move(document));
   }
   return documents;

@@ -19,11 +19,7 @@ bool EventParser::Next(Event& event) {
   return yaml_parser_parse(&parser_, &event) != 0;
 }
 
-bool EventParser::Load(yaml_document_t& document) {
-  if (yaml_parser_load(&parser_, &document) != 0) return true;
-  document = {};  // the loader deleted what it had
-  return false;
-}
+bool EventParser::Load(yaml_document_t& document) { return yaml_parser_load(&parser_, &document) != 0; }
 
 std::string_view TextOf(const yaml_event_t& scalar) {
   return {reinterpret_cast<const char*>(scalar.data.scalar.value), scalar.data.scalar.length};

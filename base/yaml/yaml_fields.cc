@@ -33,12 +33,12 @@ struct Frame {
   std::string anchor;
 };
 
-// Follows paths through the events of one document. Extents count characters, as the parser does, until the end.
-// Thread-compatible.
+// Follows paths through the events of one document. Thread-compatible.
 class FieldFinder {
  public:
-  explicit FieldFinder(std::span<const YamlPath> paths)
-      : paths_(paths), sorted_(paths.size()), found_(paths.size()), keys_(paths.size()) {
+  // `begin`: where in `text` the parser began to count.
+  FieldFinder(std::string_view text, size_t begin, std::span<const YamlPath> paths)
+      : text_(text), byte_(begin), paths_(paths), sorted_(paths.size()), found_(paths.size()), keys_(paths.size()) {
     for (size_t i = 0; i < paths.size(); ++i) keys_[i].resize(paths[i].size());
     std::iota(sorted_.begin(), sorted_.end(), 0);
     std::sort(sorted_.begin(), sorted_.end(), [&](size_t a, size_t b) { return paths[a] < paths[b]; });
@@ -65,21 +65,18 @@ class FieldFinder {
     }
   }
 
-  std::vector<std::optional<YamlField>> Take(std::string_view text, size_t skipped) && {
-    ToBytes(text, skipped);
-    return std::move(found_);
-  }
+  std::vector<std::optional<YamlField>> Take() && { return std::move(found_); }
 
  private:
   void OnScalar(const yaml_event_t& event) {
-    YamlExtent extent{event.start_mark.index, event.end_mark.index};
+    YamlExtent extent = ExtentOf(event);
     if (ExpectsKey()) return OnKey(KeyOf(event), extent);
     if (event.data.scalar.anchor != nullptr) anchors_[std::string(yaml::View(event.data.scalar.anchor))] = extent;
     Set(EndingHere(Reached()), extent);
   }
 
   void OnAlias(const yaml_event_t& event) {
-    YamlExtent extent{event.start_mark.index, event.end_mark.index};
+    YamlExtent extent = ExtentOf(event);
     if (ExpectsKey()) return OnKey(std::nullopt, extent);
     auto anchor = anchors_.find(std::string(yaml::View(event.data.alias.anchor)));
     Set(EndingHere(Reached()), anchor == anchors_.end() ? extent : anchor->second);
@@ -88,11 +85,12 @@ class FieldFinder {
   bool OnStart(const yaml_event_t& event, bool map, bool flow, const yaml_char_t* anchor) {
     if (ExpectsKey()) return false;  // no JSON has such keys
     Frame frame{.map = map, .expects_key = map};
-    const size_t begin = event.start_mark.index, behind = event.end_mark.index;
-    if (flow && begin < behind) {
-      frame.type_from = {behind - 1, behind};
-    } else if (!map) {
-      frame.type_from = {begin, begin + 1};
+    const auto [begin, end] = ExtentOf(event);  // from its anchor or tag, where it has one
+    if (flow && begin < end) {
+      frame.type_from = {end - 1, end};
+    } else if (!map) {  // a list that is further in than its key ends in front of its dash here, others behind it
+      const size_t dash = text_.substr(end).starts_with('-') ? end : end - 1;
+      frame.type_from = {dash, dash + 1};
     }  // else it comes with the first key: of a block map, and of the map of one that a list has without brackets
     frame.anchor = yaml::View(anchor);
     Paths reached = Reached();
@@ -114,7 +112,7 @@ class FieldFinder {
   void OnKey(const std::optional<std::string>& key, YamlExtent extent) {
     Frame& frame = stack_.back();
     frame.expects_key = false;
-    if (frame.type_from.end == 0) frame.type_from = {extent.end, extent.end + 1};
+    if (frame.type_from.end == 0) frame.type_from = {extent.end, std::min(extent.end + 1, text_.size())};
     frame.at_key = key ? Taking(*key, extent) : Paths();
   }
 
@@ -127,7 +125,10 @@ class FieldFinder {
     auto last = std::upper_bound(first, inside.end(), step,
                                  [&](const std::string& to, size_t path) { return to < paths_[path][at]; });
     Paths found = inside.subspan(static_cast<size_t>(first - inside.begin()), static_cast<size_t>(last - first));
-    for (size_t path : found) keys_[path][at] = key;
+    for (size_t path : found) {
+      keys_[path][at] = key;
+      found_[path].reset();  // what an equal key held before is no more
+    }
     return found;
   }
 
@@ -153,29 +154,29 @@ class FieldFinder {
     for (size_t path : paths) found_[path] = YamlField{type_from, keys_[path]};
   }
 
-  // Characters to bytes, for all extents in one walk.
-  void ToBytes(std::string_view text, size_t skipped) {
-    std::vector<size_t*> ends;
-    auto add = [&](YamlExtent& extent) { ends.insert(ends.end(), {&extent.begin, &extent.end}); };
-    for (auto& field : found_) {
-      if (!field) continue;
-      add(field->type_from);
-      for (YamlExtent& key : field->keys) add(key);
-    }
-    std::sort(ends.begin(), ends.end(), [](const size_t* a, const size_t* b) { return *a < *b; });
+  // The parser counts characters. Its places come nearly in order, so the last one is near.
+  size_t Byte(size_t character) {
     auto continues = [&](size_t at) {
-      return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+      return at < text_.size() && (static_cast<unsigned char>(text_[at]) & 0xC0) == 0x80;
     };
-    size_t at = 0, characters = 0;
-    for (size_t* end : ends) {
-      for (; characters < *end && at < text.size(); ++characters) {
-        do ++at;
-        while (continues(at));
-      }
-      *end = at + skipped;
+    for (; character_ < character && byte_ < text_.size(); ++character_) {
+      do ++byte_;
+      while (continues(byte_));
     }
+    for (; character_ > character; --character_) {
+      do --byte_;
+      while (continues(byte_));
+    }
+    return byte_;
   }
 
+  YamlExtent ExtentOf(const yaml_event_t& event) {
+    size_t begin = Byte(event.start_mark.index);
+    return {begin, Byte(event.end_mark.index)};
+  }
+
+  std::string_view text_;
+  size_t byte_, character_ = 0;  // one place of it
   std::span<const YamlPath> paths_;
   std::vector<size_t> sorted_;  // paths_, those first that others begin with
   std::vector<std::optional<YamlField>> found_;
@@ -188,11 +189,11 @@ class FieldFinder {
 
 std::vector<std::optional<YamlField>> FindYamlFields(std::string_view text, std::span<const YamlPath> paths) {
   yaml::EventParser parser(text);
-  FieldFinder finder(paths);
+  FieldFinder finder(text, text.size() - parser.text().size(), paths);
   yaml::Event event;
   while (parser.Next(event) && finder.Handle(event)) {
   }
-  return std::move(finder).Take(parser.text(), text.size() - parser.text().size());
+  return std::move(finder).Take();
 }
 
 }  // namespace capi

@@ -68,6 +68,31 @@ TEST(YamlFields, AreFoundToTheByte) {
   EXPECT_EQ(found[5]->type_from.begin, kText.find("empty:") + 6) << "behind its key";
 }
 
+// Also where an anchor or a tag comes first, further in than the key or not (F2).
+TEST(YamlFields, ABlockListBeginsWithItsDash) {
+  for (std::string_view text : {"a: &x\n  - b", "a: &x\n - b", "a: &x\n- b", "a:\n  - b", "a:\n- b", "a: !!seq\n- b",
+                                "a: !!seq &x # -\n\n  - b", "a: !!seq &x # -\n\n- b",
+                                "\xEF\xBB\xBF\"a\": &x # \xC3\xA9\n- b", "# \xE2\x82\xAC\na: &x\n  -\n   b"}) {
+    SCOPED_TRACE(text);
+    const std::vector<YamlPath> paths = {{"a"}};
+    auto found = FindYamlFields(text, paths);
+    ASSERT_TRUE(found[0].has_value());
+    EXPECT_EQ(found[0]->type_from.begin, text.rfind('-'));
+    EXPECT_EQ(found[0]->type_from.end, text.rfind('-') + 1);
+  }
+}
+
+TEST(YamlFields, OfEqualKeysTheLastCountsWithAllBelowIt) {
+  const std::vector<YamlPath> paths = {{"a", "b"}, {"a", "c"}, {"a", "c", "0"}, {"a", "d"}, {"a"}};
+  auto found = FindYamlFields("a: {b: 1, c: [x], d: 1}\na: {b: 2, c: y}\n", paths);
+  ASSERT_TRUE(found[0].has_value());
+  EXPECT_EQ(found[0]->type_from.begin, 31u);
+  EXPECT_TRUE(found[1].has_value());
+  EXPECT_FALSE(found[2].has_value());
+  EXPECT_FALSE(found[3].has_value());
+  EXPECT_TRUE(found[4].has_value());
+}
+
 // Whatever a key that comes twice held before.
 TEST(YamlFields, OnlyItemsHaveEmptyKeys) {
   constexpr std::string_view kText = "a: {0: x, '': y}\nb: {0: x}\nb: [x]\n";

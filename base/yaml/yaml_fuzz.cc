@@ -64,15 +64,14 @@ CAPI_FUZZ(yaml, "base/yaml",
   YamlLimits limits;
   limits.max_nodes = 20'000;
   auto documents = ParseYamlStream(input, limits);
-  if (!documents.ok()) return CheckPlace(documents.error().message, input, CountYamlBreaks(input));
+  if (!documents.ok()) return CheckPlace(documents.error().message, input, CountYamlStreamBreaks(input));
   for (const YamlDocument& document : *documents) {
-    FUZZ_REQUIRE(document.offset == OffsetOfYamlLine(input, static_cast<size_t>(document.line)));
+    FUZZ_REQUIRE(document.offset == OffsetOfYamlStreamLine(input, static_cast<size_t>(document.line)));
     CheckBegin(input.substr(document.offset));
     FUZZ_REQUIRE(SizeOf(document.value) <= (128u << 20));
     CheckRoundTrip(document.value);
     CheckFields(input.substr(std::min(document.offset, input.size())), document.value);
   }
   auto one = ParseYaml(input, limits);
-  // What isn't read as a stream has all ends of lines that libyaml sees.
-  if (!one.ok()) return CheckPlace(one.error().message, input, input.size());
+  if (!one.ok()) return CheckPlace(one.error().message, input, CountYamlBreaks(input));
 }

@@ -1,5 +1,6 @@
-// Lines of a YAML stream. They end where libyaml, whose lines all of YAML's errors and places are, says so: at CR LF,
-// LF, CR, NEL, U+2028 and U+2029; and at CR CR LF, as Go's line reader takes away the CR in front of an LF first.
+// Lines of YAML, which all of its errors and places are told by. They end where libyaml says so: at CR LF, LF, CR, NEL,
+// U+2028 and U+2029. A stream's end at CR CR LF, too: as Go's line reader does, ParseYamlStream takes away the CR in
+// front of each LF before libyaml sees it.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +8,13 @@
 
 namespace capi {
 
+// Of a text that libyaml reads as it is.
 size_t CountYamlBreaks(std::string_view text);
 
-// Where the 1-based line begins; the last one where there are fewer.
-size_t OffsetOfYamlLine(std::string_view text, size_t line);
+// Of a stream.
+size_t CountYamlStreamBreaks(std::string_view stream);
+
+// Where the 1-based line of a stream begins; the last one where there are fewer.
+size_t OffsetOfYamlStreamLine(std::string_view stream, size_t line);
 
 }  // namespace capi

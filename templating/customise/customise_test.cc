@@ -268,6 +268,8 @@ TEST(CustomiseDeployment, PartsOfTheImage) {
       {"r.io/a/b:v1", "{tag: v2}", "r.io/a/b:v2"},
       {"r.io/a/b:v1", "{name: c}", "r.io/a/c:v1"},
       {"r.io/a/b:v1", "{repository: 'm.io:5000/x'}", "m.io:5000/x/b:v1"},
+      {"r.io/a/b:v1", "{repository: 'm.io/x/'}", "m.io/x/b:v1"},
+      {"nginx:1", "{}", "nginx:1"},
       {"r.io/a/b:v1", "{repository: m.io, name: c, tag: v2}", "m.io/c:v2"},
       {digested, "{repository: 'm.io:5000/x'}", mirrored},
       {digested, "{tag: v2}", "r.io/a/b:v2"},

@@ -49,12 +49,11 @@ void SetEnv(Json& container, const Json& env) {
 // The release's image with the given parts in place of its own. A digest says which image it is whatever the name says:
 // it stays where the repository changes, as a mirror has the same image, and goes where name or tag do.
 Status ReplaceParts(Json& container, const api::ImageParts& parts, std::string_view path) {
+  if (parts.repository.empty() && parts.name.empty() && parts.tag.empty()) return Ok();
   auto image =
       TRY_WITH(ImageReference::Parse(GetString(container, {"image"})),
                fmt::format("{}.image: the release's image {}", path, api::GoQuote(GetString(container, {"image"}))));
-  if (!parts.repository.empty()) image.repository = parts.repository;
-  if (!parts.name.empty()) image.name = parts.name;
-  if (!parts.tag.empty()) image.tag = parts.tag;
+  image.Replace(parts.repository, parts.name, parts.tag);
   if (!parts.name.empty() || !parts.tag.empty()) image.digest.clear();
   std::string made = image.ToString();
   TRY_WITH(ImageReference::Parse(made), fmt::format("{}.image: {}", path, api::GoQuote(made)));

@@ -88,4 +88,11 @@ std::string ImageReference::ToString() const {
   return out;
 }
 
+void ImageReference::Replace(std::string_view new_repository, std::string_view new_name, std::string_view new_tag) {
+  if (!new_repository.empty())
+    repository = new_repository.substr(0, new_repository.size() - new_repository.ends_with('/'));
+  if (!new_name.empty()) name = new_name;
+  if (!new_tag.empty()) tag = new_tag;
+}
+
 }  // namespace capi::templating

@@ -18,6 +18,10 @@ struct ImageReference {
   // kInvalidArgument for what is no reference, and for one that leaves the registry to a default ("nginx:1").
   static Result<ImageReference> Parse(std::string_view text);
   std::string ToString() const;
+
+  // Puts the parts that aren't "" in place of its own; a slash at the end of `new_repository` is none of it. The digest
+  // stays.
+  void Replace(std::string_view new_repository, std::string_view new_name, std::string_view new_tag);
 };
 
 }  // namespace capi::templating

@@ -77,12 +77,7 @@ Result<std::string> OverrideImage(std::string_view component, std::string_view i
   FillIn(use, overrides, fmt::format("{}/{}", component, reference.name));
   FillIn(use, overrides, std::string(component));
   FillIn(use, overrides, "all");
-  if (!use.repository.empty()) {
-    if (use.repository.ends_with('/')) use.repository.pop_back();
-    reference.repository = use.repository;
-  }
-  if (!use.name.empty()) reference.name = use.name;
-  if (!use.tag.empty()) reference.tag = use.tag;
+  reference.Replace(use.repository, use.name, use.tag);
   return reference.ToString();
 }
 

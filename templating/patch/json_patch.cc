@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <charconv>
 
+#include "api/validate_patches.h"
 #include "base/json_memory.h"
+#include "base/strings.h"
 
 // The library's own patch copies a value two or three times on its way, which would be more memory than there may be,
 // and ends the process where a path goes into a text or a number.
@@ -15,7 +17,8 @@ namespace {
 using Pointer = Json::json_pointer;
 
 constexpr size_t kMaxDepth = 1'000;
-constexpr size_t kOperation = 1'000;  // what one costs beside its values, in bytes of work
+constexpr size_t kOperation = 1'000;               // what one costs beside its values, in bytes of work
+constexpr size_t kShownOp = 20, kShownPath = 200;  // bytes of them in an error
 
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
 
@@ -27,17 +30,19 @@ struct Operation {
   const Json* value = nullptr;  // of add, replace and test
 };
 
-Result<const Json*> MemberOf(const Json& operation, std::string_view op, std::string_view name) {
+Result<const Json*> MemberOf(const Json& operation, std::string_view name) {
   const Json* member = Find(operation, {name});
-  if (member == nullptr) return Invalid(fmt::format("operation \"{}\" has no \"{}\"", op, name));
+  if (member == nullptr) return Invalid(fmt::format("it has no \"{}\"", name));
   return member;
 }
 
 // Throws where it is no path.
-Result<Pointer> PointerOf(const Json& operation, std::string_view op, std::string_view name) {
-  const Json* text = TRY(MemberOf(operation, op, name));
-  if (!text->is_string()) return Invalid(fmt::format("\"{}\" of operation \"{}\" is no text", name, op));
-  return Pointer(text->get_ref<const std::string&>());
+Result<Pointer> PointerOf(const Json& operation, std::string_view name) {
+  const Json* text = TRY(MemberOf(operation, name));
+  if (!text->is_string()) return Invalid(fmt::format("\"{}\" is no text", name));
+  const auto& path = text->get_ref<const std::string&>();
+  TRY_WITH(api::CheckPatchPath(path), name);
+  return Pointer(path);
 }
 
 Result<Operation> Read(const Json& json) {
@@ -46,11 +51,11 @@ Result<Operation> Read(const Json& json) {
   const bool takes_from = out.op == "move" || out.op == "copy";
   const bool takes_value = out.op == "add" || out.op == "replace" || out.op == "test";
   if (!takes_from && !takes_value && out.op != "remove") {
-    return Invalid(fmt::format("\"{}\" is no operation of RFC 6902", out.op));
+    return Invalid(fmt::format("\"{}\" is no operation of RFC 6902", Shorten(out.op, kShownOp)));
   }
-  out.path = TRY(PointerOf(json, out.op, "path"));
-  if (takes_from) out.from = TRY(PointerOf(json, out.op, "from"));
-  if (takes_value) out.value = TRY(MemberOf(json, out.op, "value"));
+  out.path = TRY(PointerOf(json, "path"));
+  if (takes_from) out.from = TRY(PointerOf(json, "from"));
+  if (takes_value) out.value = TRY(MemberOf(json, "value"));
   return out;
 }
 
@@ -93,7 +98,7 @@ class Patcher {
  private:
   Status Test() {
     if (target_.at(o_.path) == *o_.value) return Ok();
-    return Invalid(fmt::format("test {}: it has another value", o_.path.to_string()));
+    return Invalid("it has another value");
   }
 
   Status Replace() {
@@ -111,7 +116,7 @@ class Patcher {
   // What moves is in the object already.
   Status Move() {
     std::string from = o_.from.to_string();
-    if (o_.path.to_string().starts_with(from + "/")) return Invalid(fmt::format("move {} into itself", from));
+    if (o_.path.to_string().starts_with(from + "/")) return Invalid("it would move into itself");
     return Put(TRY(Take(o_.from)));
   }
 
@@ -145,10 +150,11 @@ class Patcher {
   // The map or list that a path goes into, or null, which becomes a map. Charges for the items of a list: adding one
   // moves all behind it, and so does taking one out.
   Result<Json*> ParentOf(const Pointer& path) {
-    if (path.empty()) return Invalid(fmt::format("{} of a whole object", o_.op));
+    if (path.empty()) return Invalid("it is of a whole object");
     Json& parent = target_.at(path.parent_pointer());
     if (!parent.is_structured() && !parent.is_null()) {
-      return Invalid(fmt::format("{} {}: its parent is neither a map nor a list", o_.op, path.to_string()));
+      return Invalid(
+          fmt::format("the parent of {} is neither a map nor a list", Shorten(path.to_string(), kShownPath)));
     }
     if (parent.is_array()) TRY(budget_.Work(sizeof(Json) * parent.size()));
     return &parent;
@@ -158,7 +164,7 @@ class Patcher {
     std::string path = o_.path.to_string();
     auto above = static_cast<size_t>(std::count(path.begin(), path.end(), '/'));
     if (above + DepthOf(value) <= kMaxDepth) return Ok();
-    return Invalid(fmt::format("{} {}: nested deeper than {}", o_.op, path, kMaxDepth));
+    return Invalid(fmt::format("nested deeper than {}", kMaxDepth));
   }
 
   Json& target_;
@@ -166,21 +172,31 @@ class Patcher {
   PatchBudget& budget_;
 };
 
-}  // namespace
-
-Status JsonPatch(Json& target, const Json& operations, PatchBudget& budget) {
+Status CarryOut(Json& target, const Json& json, PatchBudget& budget) {
   try {
-    for (const Json& json : operations) {
-      TRY(budget.Work(kOperation + 2 * MemoryOf(json)));
-      const Operation operation = TRY(Read(json));
-      TRY(Patcher(target, operation, budget).Run());
-    }
-    return Ok();
+    TRY(budget.Work(kOperation + 2 * MemoryOf(json)));
+    const Operation operation = TRY(Read(json));
+    return Patcher(target, operation, budget).Run();
   } catch (const Json::exception& e) {
     std::string_view what = e.what();
     if (auto end = what.find("] "); end != std::string_view::npos) what.remove_prefix(end + 2);
     return Invalid(std::string(what));
   }
+}
+
+// "operation 3 (remove /metadata/labels/x)"
+std::string Describe(size_t index, const Json& json) {
+  std::string op = Shorten(GetString(json, {"op"}), kShownOp), path = Shorten(GetString(json, {"path"}), kShownPath);
+  return fmt::format("operation {} ({})", index, Trim(op + " " + path));
+}
+
+}  // namespace
+
+Status JsonPatch(Json& target, const Json& operations, PatchBudget& budget) {
+  for (size_t i = 0; i < operations.size(); ++i) {
+    TRY_WITH(CarryOut(target, operations[i], budget), Describe(i, operations[i]));
+  }
+  return Ok();
 }
 
 }  // namespace capi::templating

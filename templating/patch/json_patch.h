@@ -7,8 +7,8 @@
 
 namespace capi::templating {
 
-// kInvalidArgument for an unknown operation, a missing path, a failed test, and for what is beyond `budget`; `target`
-// is then undefined: a copy of each object to go back to would cost more than the patch.
+// kInvalidArgument, naming the operation, for an unknown one, a missing path, a failed test, and for what is beyond
+// `budget`; `target` is then undefined: a copy of each object to go back to would cost more than the patch.
 Status JsonPatch(Json& target, const Json& operations, PatchBudget& budget);
 
 }  // namespace capi::templating

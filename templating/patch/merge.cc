@@ -7,11 +7,13 @@
 #include <map>
 
 #include "base/json_memory.h"
+#include "base/strings.h"
 
 namespace capi::templating {
 namespace {
 
 constexpr const char* kDirective = "$patch";
+constexpr size_t kShown = 100;  // bytes of a name in an error
 
 struct ListKey {
   std::string_view list, key;
@@ -64,7 +66,7 @@ class KeyedList {
   // `list` must outlive it.
   KeyedList(Json& list, std::string_view key) : list_(list) {
     for (size_t i = 0; i < list.size(); ++i) {
-      if (const Json* id = IdOf(list[i], key)) items_.emplace(*id, i);
+      if (const Json* id = IdOf(list[i], key)) items_.emplace(Id{id}, i);
     }
   }
 
@@ -82,18 +84,19 @@ class KeyedList {
     return id == nullptr || id->is_null() || id->is_structured() ? nullptr : id;
   }
 
-  // The first item with that key; appended as an empty map where there is none.
+  // The first item with that key, which must outlive the list; appended as an empty map where there is none.
   Json& At(const Json& id) {
-    auto found = items_.find(id);
-    if (found == items_.end()) {
-      found = items_.emplace(id, list_.size());
+    if (!items_.contains(Id{&id})) {
+      items_.emplace(Id{&id}, list_.size());
       list_.push_back(Json::object());
     }
-    return list_[items_.lower_bound(id)->second];
+    auto found = items_.lower_bound(Id{&id});
+    found->first.value = &id;  // the item's own goes where the item is replaced
+    return list_[found->second];
   }
 
   void Remove(const Json& id) {
-    auto [first, last] = items_.equal_range(id);
+    auto [first, last] = items_.equal_range(Id{&id});
     for (auto item = first; item != last; ++item) removed_.push_back(item->second);
     items_.erase(first, last);
   }
@@ -117,8 +120,15 @@ class KeyedList {
   }
 
  private:
+  // By pointer: through aliases, a few bytes of YAML make megabytes of keys. An item that moves keeps its members where
+  // they are.
+  struct Id {
+    mutable const Json* value;
+    bool operator<(const Id& other) const { return *value < *other.value; }
+  };
+
   Json& list_;
-  std::multimap<Json, size_t> items_;  // by key, those of one key in their order
+  std::multimap<Id, size_t> items_;  // by key, those of one key in their order
   std::vector<size_t> removed_;
 };
 
@@ -144,7 +154,7 @@ class Merger {
 
  private:
   static Error Unknown(std::string_view directive) {
-    return Invalid(fmt::format("unknown $patch directive \"{}\"", directive));
+    return Invalid(fmt::format("unknown $patch directive \"{}\"", Shorten(directive, kShown)));
   }
 
   Status MergeMembers(Json& target, const Json& patch, bool by_key) {
@@ -182,7 +192,9 @@ class Merger {
 
   Status MergeItem(KeyedList& list, const Json& item, std::string_view name, std::string_view key) {
     const Json* id = KeyedList::IdOf(item, key);
-    if (id == nullptr) return Invalid(fmt::format("an item of list \"{}\" has no \"{}\" to merge it by", name, key));
+    if (id == nullptr) {
+      return Invalid(fmt::format("an item of list \"{}\" has no \"{}\" to merge it by", Shorten(name, kShown), key));
+    }
     std::string directive = Directive(item);
     if (directive == "delete") {
       list.Remove(*id);

@@ -40,15 +40,17 @@ LEFT_OUT = {
     "operator/report/reporter.cc": "writes to a server; what it judges by is in status_change and next_pass, which are targets",
     "operator/report/status_writer.cc": "writes to a server, and most of it is seen on a control plane alone (status_writer_cluster_test.cc)",
     "operator/servers.cc": "opens ports; its tests take seconds each",
-    "templating/recover.cc": "guesses, item by item, what an installation was made with: no test notices five of the first fifty changes",
     "operator/webhooks/access_review.cc": "asks a server",
+    "operator/webhooks/certificate_files.cc": "waits for files to change; its tests take seconds",
+    "operator/webhooks/certificates.cc": "writes to a server; what it judges by is in serving_certificate, which is a target",
+    "operator/webhooks/webhook_server.cc": "opens a port; its tests take seconds",
 }
 # Functions of a review.
-_WEBHOOKS = "admission_request admission_review conversion_review reference_access warnings".split()
+_WEBHOOKS = "admission_request admission_review conversion_review injection reference_access serving_certificate warnings".split()
 _META = "condition health label_selector object resource".split()
 _TEMPLATING = (
     "customise/args customise/customise customise/images customise/known_managers field_types namespace parse patch/json_patch "
-    "patch/merge patch/patch render scope source"
+    "patch/merge patch/patch recover render scope source"
 ).split()
 
 TARGETS = (

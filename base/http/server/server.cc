@@ -256,7 +256,7 @@ class Server::Impl {
     }
   }
 
-  // The certificate's of now.
+  // With the certificate as it is now.
   TlsContext Tls() {
     MutexLock lock(mu_);
     return tls_;
