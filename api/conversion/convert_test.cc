@@ -156,6 +156,19 @@ TEST(Convert, AnObjectWithoutSpecIsConvertedToo) {
   EXPECT_EQ(*Convert(converted, kOld), object);
 }
 
+// A3: as docs/formats.md says.
+TEST(Convert, TheNoteHasContainersByName) {
+  auto stored = Convert(Object(kOld, Spec("{manager: {syncPeriod: 660}, deployment: {containers: "
+                                          "[{name: manager, args: {verbose: true}}]}}")),
+                        kNew);
+  ASSERT_TRUE(stored.ok());
+  EXPECT_EQ((*stored)["spec"], Spec("{manager: {syncPeriod: 660s}, deployment: {containers: [{name: manager, args: "
+                                    "{--verbose: 'true'}}]}}"));
+  EXPECT_EQ(GetString(*stored, {"metadata", "annotations", kAnnotationOldForm}),
+            R"({"deployment":{"containers":{"manager":{"args":{"--verbose":null,"verbose":true}}}},)"
+            R"("manager":{"syncPeriod":660}})");
+}
+
 // v1alpha1 takes an argument without dashes for a flag; one that is none comes through.
 TEST(Convert, WhatTheOldVersionCannotSayComesBack) {
   Json object = Object(kNew, Spec("{deployment: {replicas: 1, containers: [{name: m, args: {config: x}}]}}"));
