@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "operator/observe/slim.h"
 #include "operator/report/next_pass.h"
 #include "operator/wakes.h"
 
@@ -93,6 +94,10 @@ void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::
                                  const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
   if (watch.purpose == Watches::Purpose::kOurObjects) {
     observer_.tracks().Saw(was, is);
+    if (!is && IsCrd(*was)) {
+      const CrdState gone = StateOf(*was);
+      client_.mapper().Forget({gone.group, gone.kind});
+    }
     if (auto news = NewsOf(watch, was, is)) {
       Wake([&](const api::ProviderId& id) { return Wakes(*news, id); });
     }

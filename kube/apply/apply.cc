@@ -88,8 +88,8 @@ class OwnKinds {
 bool Comes(const Manifest& manifest) { return StageOf(manifest.id.group_kind()) == Stage::kRecord; }
 
 // A resource that isn't served (yet) is a 404 like an object that isn't there; a namespace that is missing is named.
-bool NotServed(const Error& error) {
-  return error.code == Code::kNotFound && error.message.rfind("namespaces \"", 0) != 0;
+bool NotServed(const Result<Object>& answer) {
+  return !answer.ok() && answer.code() == Code::kNotFound && !answer.error().message.starts_with("namespaces \"");
 }
 
 // One request and what it may lead to.
@@ -99,16 +99,18 @@ class ObjectApply {
               const LeftBehind* left_behind = nullptr)
       : client_(client), ctx_(ctx), options_(options), own_(own), left_behind_(left_behind) {}
 
-  // Retries a kind of ours until its CRD is served.
+  // Retries a kind of ours until its CRD is served. One that isn't has gone: the next try asks where it is.
   Result<Object> Run(const Manifest& manifest) const {
     auto done = Persistently(manifest);
-    if (options_.dry_run || !(own_.Have(manifest) || Comes(manifest))) return done;
+    if (options_.dry_run) return done;
+    bool comes = own_.Have(manifest) || Comes(manifest);
     Context bounded = ctx_.WithTimeout(kServingLimit);
-    for (Millis wait = kFirstWait; !done.ok() && NotServed(done.error()); wait = std::min(wait * 2, kLongestWait)) {
+    for (Millis wait = kFirstWait; comes && NotServed(done); wait = std::min(wait * 2, kLongestWait)) {
       if (!bounded.Check().ok() || !ctx_.clock->Sleep(ctx_.stop, wait)) break;
       done = Persistently(manifest);
     }
     return done;
+    if (NotServed(done)) client_.mapper().Forget(manifest.id.group_kind());
   }
 
  private:
@@ -150,13 +152,16 @@ bool WasCreated(const Object& answer, std::string_view manager) {
 
 void LearnCrd(RestMapper& mapper, const Manifest& crd) {
   for (const std::string& version : crd.crd_versions) {
-    mapper.Learn({.group = crd.crd_group,
-                  .version = version,
-                  .plural = crd.crd_plural,
-                  .kind = crd.crd_kind,
-                  .namespaced = crd.crd_namespaced});
+  if (!IsCrd(crd.id)) return;
+  std::vector<Resource> versions;
+    versions.push_back({.group = crd.crd_group,
+                        .version = version,
+                        .plural = crd.crd_plural,
+                        .kind = crd.crd_kind,
+                        .namespaced = crd.crd_namespaced});
   }
 }
+  mapper.Learn({crd.crd_group, crd.crd_kind}, std::move(versions));
 
 // What is live is what the manifest says, as far as the inventory knows.
 bool IsCurrent(const Manifest& manifest, const InventoryEntry* entry) {
@@ -259,7 +264,7 @@ Status Applier::DryRun(const Context& ctx, const std::vector<Manifest>& manifest
     const Manifest& manifest = manifests[index];
     auto answer = apply.Run(manifest);
     bool comes = own.Have(manifest) || Comes(manifest);
-    if (answer.ok() || (comes && NotServed(answer.error()))) return;  // its CRD comes with it
+    if (answer.ok() || (comes && NotServed(answer))) return;  // its CRD comes with it
     outcomes[index] = Failed(manifest.id, answer.error());
   });
   return Summarize(outcomes);
