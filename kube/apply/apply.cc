@@ -10,6 +10,7 @@
 #include "base/run_all.h"
 #include "base/strings.h"
 #include "kube/apply/replace.h"
+#include "kube/client/status_error.h"
 #include "kube/client/warnings.h"
 #include "kube/meta/kind.h"
 
@@ -109,8 +110,8 @@ class ObjectApply {
       if (!bounded.Check().ok() || !ctx_.clock->Sleep(ctx_.stop, wait)) break;
       done = Persistently(manifest);
     }
-    return done;
     if (NotServed(done)) client_.mapper().Forget(manifest.id.group_kind());
+    return done;
   }
 
  private:
@@ -151,17 +152,17 @@ bool WasCreated(const Object& answer, std::string_view manager) {
 }
 
 void LearnCrd(RestMapper& mapper, const Manifest& crd) {
-  for (const std::string& version : crd.crd_versions) {
   if (!IsCrd(crd.id)) return;
   std::vector<Resource> versions;
+  for (const std::string& version : crd.crd_versions) {
     versions.push_back({.group = crd.crd_group,
                         .version = version,
                         .plural = crd.crd_plural,
                         .kind = crd.crd_kind,
                         .namespaced = crd.crd_namespaced});
   }
-}
   mapper.Learn({crd.crd_group, crd.crd_kind}, std::move(versions));
+}
 
 // What is live is what the manifest says, as far as the inventory knows.
 bool IsCurrent(const Manifest& manifest, const InventoryEntry* entry) {
@@ -287,28 +288,39 @@ Status Applier::Delete(const Context& ctx, const std::vector<ObjectId>& ids,
   return Summarize(outcomes);
 }
 
+// The object, by metadata, and where it is; null where there is none, or its kind has gone with its objects. That a
+// version isn't served (any more) says nothing of the object, which another version has (X1).
+Result<std::optional<Applier::Live>> Applier::Find(const Context& ctx, const ObjectId& id) {
+  auto resource = client_.mapper().For(ctx, id.group_kind());
+  for (bool anew = false;; anew = true) {
+    if (!resource.ok() && resource.code() == Code::kNotFound) return std::optional<Live>();
+    if (!resource.ok()) return resource.error();
+    auto object = client_.Get(ctx, *resource, id.ns, id.name, {.metadata_only = true});
+    if (object.ok()) return std::optional<Live>({*std::move(resource), *std::move(object)});
+    if (object.code() != Code::kNotFound) return object.error();
+    if (anew || !IsNoSuchPath(object.error())) return std::optional<Live>();
+    resource = client_.mapper().ForAnew(ctx, id.group_kind());
+  }
+}
+
 Result<Change> Applier::DeleteOne(const Context& ctx, const ObjectId& id,
                                   const std::function<std::string(const Object& live)>& keep) {
   TRY(ctx.Check());
   Change change{.id = id, .action = Change::Action::kDeleted};
-  auto resource = client_.mapper().For(ctx, id.group_kind());
-  if (!resource.ok() && resource.code() == Code::kNotFound) return change;  // the kind has gone, and its objects
-  if (!resource.ok()) return resource.error();
-  auto live = client_.Get(ctx, *resource, id.ns, id.name, {.metadata_only = true});
-  if (!live.ok() && live.code() == Code::kNotFound) return change;
-  if (!live.ok()) return live.error();
-  if (keep) change.error = keep(*live);
+  auto live = TRY(Find(ctx, id));
+  if (!live) return change;
+  if (keep) change.error = keep(live->object);
   if (!change.error.empty()) {
     change.action = Change::Action::kUnchanged;
     return change;
   }
-  if (!live->deleting()) {
-    change.asked = true;
-    auto deleted = client_.Delete(ctx, *resource, id.ns, id.name, {.uid = live->uid()});
+  if (!live->object.deleting()) {
+    auto deleted = client_.Delete(ctx, live->resource, id.ns, id.name, {.uid = live->object.uid()});
     if (!deleted.ok() && deleted.code() == Code::kNotFound) return change;
     if (!deleted.ok()) return deleted.error();
+    change.asked = true;
   }
-  change.error = WaitsFor(*live);
+  change.error = WaitsFor(live->object);
   if (!change.error.empty()) change.action = Change::Action::kDeleting;
   return change;
 }
