@@ -106,6 +106,31 @@ http::Response Answer(int status, std::string body = "") {
   return {.status = status, .headers = {}, .body = std::move(body)};
 }
 
+// U9, F3: a replacement and what it cleans up after are sent again where their answers were lost, though they were
+// done.
+TEST_F(ApplyTest, AReplacementWhoseAnswersAreLostIsDoneAllTheSame) {
+  int puts = 0, cleanups = 0;
+  Status done = Apply([&](const http::ServerRequest& request) {
+    const bool trial = request.query.find("dryRun=All") != std::string::npos;
+    if (request.method == "PUT" && !trial) {
+      if (++puts == 1) return Answer(503);
+      return puts == 2 ? Answer(409, R"({"kind":"Status","reason":"Conflict","code":409})") : Answer(200, kMap);
+    }
+    if (request.method != "PATCH") return Answer(200, kMap);
+    if (puts == 0) return Answer(422, R"({"kind":"Status","reason":"Invalid","code":422})");
+    if (request.headers.Get("Content-Type") == "application/json-patch+json") {
+      return ++cleanups == 1 ? Answer(500) : Answer(422, R"({"kind":"Status","reason":"Invalid","code":422})");
+    }
+    Json applied = *ParseJson(kMap);
+    if (cleanups == 0) {
+      applied["metadata"]["managedFields"] = {{{"manager", "capi-operator"}, {"operation", "Update"}}};
+    }
+    return Answer(200, ToJsonText(applied));
+  });
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  EXPECT_EQ(cleanups, 2);
+}
+
 // X1: an object whose version is served no more was taken for one that had gone, and left behind.
 TEST_F(ApplyTest, AnObjectIsLookedForAtAVersionThatIsServed) {
   std::string version = "v1", deleted;
