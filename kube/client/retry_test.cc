@@ -347,9 +347,24 @@ TEST_F(Retry, WhatDoesNoHarmTwiceIsSentAgainSoonWhenTheServerFails) {
 // F3: a worker waits for it.
 TEST_F(Retry, WhatFailsSlowlyIsNotSentAgain) {
   const std::string answer = Answer(500, "{}");
-  on_request = [&] { clock_.Advance(Millis(1000)); };
+  on_request = [&] { clock_.Advance(Millis(2000)); };
   EXPECT_FALSE(Connect({answer}).Get(ctx_, map_, "n", "a").ok());
-  EXPECT_EQ(requests().size(), 2u) << "two seconds have passed then";
+  EXPECT_EQ(requests().size(), 1u);
+  on_request = [&] { clock_.Advance(Millis(1999)); };
+  EXPECT_FALSE(Connect({answer}).Get(ctx_, map_, "n", "a").ok());
+  EXPECT_EQ(requests().size(), 4u) << "each answer for itself";
+}
+
+// F3: the time that a call waits for its credentials, or for its turn, isn't the server's.
+TEST_F(Retry, WhatWaitedBeforeItWasSentHasNotFailedSlowly) {
+  struct Slow : CredentialSource {
+    Result<Credential> Get(const Context& ctx, const Credential*) override {
+      ctx.clock->Sleep(ctx.stop, Seconds(5));
+      return Credential{.authorization = "token"};
+    }
+  };
+  EXPECT_TRUE(Connect({Answer(500, "{}"), kObject}, {}, std::make_shared<Slow>()).Get(ctx_, map_, "n", "a").ok());
+  EXPECT_EQ(requests().size(), 2u);
 }
 
 TEST_F(Retry, AWaitThatTheDeadlineWouldEndIsNone) {
