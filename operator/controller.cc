@@ -105,8 +105,11 @@ void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::
   }
   if (!IsNews(watch, was, is)) return;
   // Before anybody is woken, who would still be told that there is no such kind.
-  if (watch.purpose == Watches::Purpose::kNewKinds) client_.mapper().Invalidate();
-  for (const auto& key : users) controller_.queue().Add(key);
+  const bool new_kinds = watch.purpose == Watches::Purpose::kNewKinds;
+  if (new_kinds) client_.mapper().Invalidate();
+  for (const auto& key : users) {
+    if (!new_kinds || observer_.Awaits(key, (is ? is : was)->name())) controller_.queue().Add(key);
+  }
   if (watch.IsShared()) {
     Wake([&, &object = is ? *is : *was](const api::ProviderId& id) { return Concerns(watch, object, id); });
   }
