@@ -66,6 +66,7 @@ std::optional<Resource> RestMapper::Known(const GroupKind& kind, std::string_vie
 
 Result<RestMapper::Finding> RestMapper::Look(const Context& ctx, const GroupKind& kind, std::string_view version) {
   Status asked = Ask(ctx, &kind, version);
+  if (!asked.ok()) TRY_WITH(ctx.Check(), "waiting for discovery");
   MutexLock lock(mu_);
   Finding found{Lookup(kind, version), stale_.contains(kind.group)};
   if (!found.resource && !asked.ok()) return asked.error();
