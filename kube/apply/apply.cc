@@ -296,9 +296,10 @@ Result<std::optional<Applier::Live>> Applier::Find(const Context& ctx, const Obj
     if (!resource.ok() && resource.code() == Code::kNotFound) return std::optional<Live>();
     if (!resource.ok()) return resource.error();
     auto object = client_.Get(ctx, *resource, id.ns, id.name, {.metadata_only = true});
-    if (object.ok()) return std::optional<Live>({*std::move(resource), *std::move(object)});
+    if (object.ok()) return std::optional<Live>(Live{*std::move(resource), *std::move(object)});
     if (object.code() != Code::kNotFound) return object.error();
-    if (anew || !IsNoSuchPath(object.error())) return std::optional<Live>();
+    const bool served = FindBuiltin(id.group_kind()) != nullptr || !IsNoSuchPath(object.error());
+    if (served || anew) return std::optional<Live>();
     resource = client_.mapper().ForAnew(ctx, id.group_kind());
   }
 }
