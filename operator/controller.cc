@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "operator/observe/slim.h"
 #include "operator/report/next_pass.h"
 #include "operator/wakes.h"
 
@@ -19,7 +20,7 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
                                        Clock& clock)
     : client_(client),
       options_(std::move(options)),
-      cache_([this](const ProviderCache::Change& change) { OnProvider(change); }),
+      cache_([this](const ProviderCache::Change& change) { OnProvider(change); }, clock),
       watches_(
           client,
           [this](const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,
@@ -94,6 +95,10 @@ void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::
                                  const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
   if (watch.purpose == Watches::Purpose::kOurObjects) {
     observer_.tracks().Saw(was, is);
+    if (!is && IsCrd(*was)) {
+      const CrdState gone = StateOf(*was);
+      client_.mapper().Forget({gone.group, gone.kind});
+    }
     if (auto news = NewsOf(watch, was, is)) {
       Wake([&](const api::ProviderId& id) { return Wakes(*news, id); });
     }
@@ -101,8 +106,11 @@ void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::
   }
   if (!IsNews(watch, was, is)) return;
   // Before anybody is woken, who would still be told that there is no such kind.
-  if (watch.purpose == Watches::Purpose::kNewKinds) client_.mapper().Invalidate();
-  for (const auto& key : users) controller_.queue().Add(key);
+  const bool new_kinds = watch.purpose == Watches::Purpose::kNewKinds;
+  if (new_kinds) client_.mapper().Invalidate();
+  for (const auto& key : users) {
+    if (!new_kinds || observer_.Awaits(key, (is ? is : was)->name())) controller_.queue().Add(key);
+  }
   if (watch.IsShared()) {
     Wake([&, &object = is ? *is : *was](const api::ProviderId& id) { return Concerns(watch, object, id); });
   }

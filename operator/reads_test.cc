@@ -12,6 +12,7 @@
 #include "operator/act/known_secrets.h"
 #include "operator/act/rebuild.h"
 #include "operator/decide/testing_fleet.h"
+#include "operator/observe/clusterctl_inventory.h"
 #include "operator/observe/in_use.h"
 #include "operator/observe/pod_reasons.h"
 
@@ -311,6 +312,24 @@ TEST_F(Reads, ObjectsAtAVersionThatAnswers) {
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_TRUE(read->items.empty());
   EXPECT_EQ(read->resource.version, "");
+}
+
+// The CRD of clusterctl's inventory is made anew where somebody has deleted it, though its kind was there before.
+TEST_F(Reads, TheCrdOfTheInventoryIsLookedForEachTime) {
+  const std::string crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  const std::string crd = crds + "/providers.clusterctl.cluster.x-k8s.io";
+  Has(crds, R"({"metadata":{"name":"providers.clusterctl.cluster.x-k8s.io"}})", 201);
+  for (size_t made : {1u, 2u}) {
+    ASSERT_TRUE(EnsureEntryCrd(ctx_, *client_).ok());
+    EXPECT_EQ(Asked(crds), made);
+  }
+  EXPECT_TRUE(client_->mapper().For(ctx_, {"clusterctl.cluster.x-k8s.io", "Provider"}).ok());
+  EXPECT_EQ(Asked("/apis"), 0u) << "discovery may not have it yet";
+  Has(crd, R"({"metadata":{"name":"providers.clusterctl.cluster.x-k8s.io"}})");
+  ASSERT_TRUE(EnsureEntryCrd(ctx_, *client_).ok());
+  EXPECT_EQ(Asked(crds), 2u);
+  Has(crd, R"({"kind":"Status","reason":"Forbidden","message":"no"})", 403);
+  EXPECT_FALSE(EnsureEntryCrd(ctx_, *client_).ok());
 }
 
 // U11: the server of an aggregated API is away. It is one whose APIService names a service; what this server has itself

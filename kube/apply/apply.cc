@@ -10,6 +10,7 @@
 #include "base/run_all.h"
 #include "base/strings.h"
 #include "kube/apply/replace.h"
+#include "kube/client/status_error.h"
 #include "kube/client/warnings.h"
 #include "kube/meta/kind.h"
 
@@ -88,8 +89,8 @@ class OwnKinds {
 bool Comes(const Manifest& manifest) { return StageOf(manifest.id.group_kind()) == Stage::kRecord; }
 
 // A resource that isn't served (yet) is a 404 like an object that isn't there; a namespace that is missing is named.
-bool NotServed(const Error& error) {
-  return error.code == Code::kNotFound && error.message.rfind("namespaces \"", 0) != 0;
+bool NotServed(const Result<Object>& answer) {
+  return !answer.ok() && answer.code() == Code::kNotFound && !answer.error().message.starts_with("namespaces \"");
 }
 
 // One request and what it may lead to.
@@ -99,15 +100,17 @@ class ObjectApply {
               const LeftBehind* left_behind = nullptr)
       : client_(client), ctx_(ctx), options_(options), own_(own), left_behind_(left_behind) {}
 
-  // Retries a kind of ours until its CRD is served.
+  // Retries a kind of ours until its CRD is served. One that isn't has gone: the next try asks where it is.
   Result<Object> Run(const Manifest& manifest) const {
     auto done = Persistently(manifest);
-    if (options_.dry_run || !(own_.Have(manifest) || Comes(manifest))) return done;
+    if (options_.dry_run) return done;
+    bool comes = own_.Have(manifest) || Comes(manifest);
     Context bounded = ctx_.WithTimeout(kServingLimit);
-    for (Millis wait = kFirstWait; !done.ok() && NotServed(done.error()); wait = std::min(wait * 2, kLongestWait)) {
+    for (Millis wait = kFirstWait; comes && NotServed(done); wait = std::min(wait * 2, kLongestWait)) {
       if (!bounded.Check().ok() || !ctx_.clock->Sleep(ctx_.stop, wait)) break;
       done = Persistently(manifest);
     }
+    if (NotServed(done)) client_.mapper().Forget(manifest.id.group_kind());
     return done;
   }
 
@@ -149,13 +152,16 @@ bool WasCreated(const Object& answer, std::string_view manager) {
 }
 
 void LearnCrd(RestMapper& mapper, const Manifest& crd) {
+  if (!IsCrd(crd.id)) return;
+  std::vector<Resource> versions;
   for (const std::string& version : crd.crd_versions) {
-    mapper.Learn({.group = crd.crd_group,
-                  .version = version,
-                  .plural = crd.crd_plural,
-                  .kind = crd.crd_kind,
-                  .namespaced = crd.crd_namespaced});
+    versions.push_back({.group = crd.crd_group,
+                        .version = version,
+                        .plural = crd.crd_plural,
+                        .kind = crd.crd_kind,
+                        .namespaced = crd.crd_namespaced});
   }
+  mapper.Learn({crd.crd_group, crd.crd_kind}, std::move(versions));
 }
 
 // What is live is what the manifest says, as far as the inventory knows.
@@ -259,7 +265,7 @@ Status Applier::DryRun(const Context& ctx, const std::vector<Manifest>& manifest
     const Manifest& manifest = manifests[index];
     auto answer = apply.Run(manifest);
     bool comes = own.Have(manifest) || Comes(manifest);
-    if (answer.ok() || (comes && NotServed(answer.error()))) return;  // its CRD comes with it
+    if (answer.ok() || (comes && NotServed(answer))) return;  // its CRD comes with it
     outcomes[index] = Failed(manifest.id, answer.error());
   });
   return Summarize(outcomes);
@@ -282,28 +288,40 @@ Status Applier::Delete(const Context& ctx, const std::vector<ObjectId>& ids,
   return Summarize(outcomes);
 }
 
+// The object, by metadata, and where it is; null where there is none, or its kind has gone with its objects. That a
+// version isn't served (any more) says nothing of the object, which another version has (X1).
+Result<std::optional<Applier::Live>> Applier::Find(const Context& ctx, const ObjectId& id) {
+  auto resource = client_.mapper().For(ctx, id.group_kind());
+  for (bool anew = false;; anew = true) {
+    if (!resource.ok() && resource.code() == Code::kNotFound) return std::optional<Live>();
+    if (!resource.ok()) return resource.error();
+    auto object = client_.Get(ctx, *resource, id.ns, id.name, {.metadata_only = true});
+    if (object.ok()) return std::optional<Live>(Live{*std::move(resource), *std::move(object)});
+    if (object.code() != Code::kNotFound) return object.error();
+    const bool served = FindBuiltin(id.group_kind()) != nullptr || !IsNoSuchPath(object.error());
+    if (served || anew) return std::optional<Live>();
+    resource = client_.mapper().ForAnew(ctx, id.group_kind());
+  }
+}
+
 Result<Change> Applier::DeleteOne(const Context& ctx, const ObjectId& id,
                                   const std::function<std::string(const Object& live)>& keep) {
   TRY(ctx.Check());
   Change change{.id = id, .action = Change::Action::kDeleted};
-  auto resource = client_.mapper().For(ctx, id.group_kind());
-  if (!resource.ok() && resource.code() == Code::kNotFound) return change;  // the kind has gone, and its objects
-  if (!resource.ok()) return resource.error();
-  auto live = client_.Get(ctx, *resource, id.ns, id.name, {.metadata_only = true});
-  if (!live.ok() && live.code() == Code::kNotFound) return change;
-  if (!live.ok()) return live.error();
-  if (keep) change.error = keep(*live);
+  auto live = TRY(Find(ctx, id));
+  if (!live) return change;
+  if (keep) change.error = keep(live->object);
   if (!change.error.empty()) {
     change.action = Change::Action::kUnchanged;
     return change;
   }
-  if (!live->deleting()) {
-    change.asked = true;
-    auto deleted = client_.Delete(ctx, *resource, id.ns, id.name, {.uid = live->uid()});
+  if (!live->object.deleting()) {
+    auto deleted = client_.Delete(ctx, live->resource, id.ns, id.name, {.uid = live->object.uid()});
     if (!deleted.ok() && deleted.code() == Code::kNotFound) return change;
     if (!deleted.ok()) return deleted.error();
+    change.asked = true;
   }
-  change.error = WaitsFor(*live);
+  change.error = WaitsFor(live->object);
   if (!change.error.empty()) change.action = Change::Action::kDeleting;
   return change;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ struct Change {
   InventoryEntry entry;                    // after an apply
   std::string error;                       // of kFailed; why `keep` saved it; what an object waits for
   std::vector<std::string> warnings = {};  // what the server warned of in an apply, in its words
-  bool asked = false;                      // the delete was sent now: the object wasn't gone or going before
+  bool asked = false;                      // the server took this delete: the object wasn't gone or going before
 };
 
 // Applies what differs: a manifest whose hash is in `current` with our managedFields entry is skipped. Stops after the
@@ -58,6 +59,11 @@ class Applier {
   Result<std::vector<std::string>> MissingKinds(const Context& ctx, const std::vector<Manifest>& manifests);
 
  private:
+  struct Live {
+    Resource resource;
+    Object object;
+  };
+  Result<std::optional<Live>> Find(const Context& ctx, const ObjectId& id);
   Result<Change> DeleteOne(const Context& ctx, const ObjectId& id,
                            const std::function<std::string(const Object& live)>& keep);
 

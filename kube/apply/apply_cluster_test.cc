@@ -204,6 +204,41 @@ TEST_F(Delete, KeepsWhatTheGuardSavesAndCountsWhatHasGone) {
   EXPECT_TRUE(Live("ConfigMap", "theirs").ok());
 }
 
+// X1: a version that was applied, and that the server serves no more, says nothing of the object.
+TEST_F(Delete, FindsAnObjectWhoseVersionIsServedNoMore) {
+  constexpr char kBoth[] = R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: wolves.versions.example}
+spec:
+  group: versions.example
+  scope: Cluster
+  names: {kind: Wolf, plural: wolves}
+  versions:
+  - {name: v1beta1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+  - {name: v1, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}
+---
+{apiVersion: versions.example/v1, kind: Wolf, metadata: {name: a}}
+)";
+  std::vector<Manifest> manifests = InNamespace(kBoth);
+  MustApply(manifests);
+  const Resource& crds = Builtin("CustomResourceDefinition");
+  Json patch = Json::array({{{"op", "replace"}, {"path", "/spec/versions/1/served"}, {"value", false}}});
+  ASSERT_TRUE(client_->Patch(ctx_, crds, "", manifests[0].id.name, PatchType::kJson, patch).ok());
+  const GroupKind wolf = manifests[1].id.group_kind();
+  ASSERT_TRUE(Eventually([&] {
+    auto kind = client_->mapper().ForAnew(ctx_, wolf);
+    auto raw = client_->Raw(ctx_, "GET", "/apis/versions.example/v1/wolves/a");
+    return kind.ok() && kind->version == "v1beta1" && !raw.ok() && raw.code() == Code::kNotFound;
+  }));
+  ASSERT_EQ(through_proxy_->mapper().Known(wolf)->version, "v1") << "as it was applied";
+  std::vector<Change> changes;
+  ASSERT_TRUE(applier_->Delete(ctx_, {manifests[1].id}, nullptr, changes).ok());
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_TRUE(changes[0].asked);
+  EXPECT_EQ(client_->Raw(ctx_, "GET", "/apis/versions.example/v1beta1/wolves/a").code(), Code::kNotFound);
+}
+
 // An object made anew between the look and the deletion is not the one that was judged.
 TEST_F(Delete, SparesAnObjectThatTookTheName) {
   std::vector<Manifest> manifests = InNamespace(kTwoMaps);

@@ -43,14 +43,22 @@ class ApplyTest : public testing::Test {
       MutexLock lock(mu_);
       answer_ = std::move(answer);
     }
-    return Applier(*client_, {})
-        .Apply(Context{}.WithTimeout(Seconds(30)), {ToManifest(Object(*ParseJson(kMap)))}, {}, changes_);
+    return Applier(*client_, {}).Apply(ctx_, {ToManifest(Object(*ParseJson(kMap)))}, {}, changes_);
+  }
+  // Of a Fox, a kind of a CRD, as `answer` has it.
+  Status Delete(std::function<http::Response(const http::ServerRequest&)> answer) {
+    {
+      MutexLock lock(mu_);
+      answer_ = std::move(answer);
+    }
+    return Applier(*client_, {}).Delete(ctx_, {{"x.io", "Fox", "", "a"}}, nullptr, changes_);
   }
   std::vector<std::string> asked() {
     MutexLock lock(mu_);
     return asked_;
   }
 
+  const Context ctx_ = Context{}.WithTimeout(Seconds(60));
   std::vector<Change> changes_;
 
  private:
@@ -92,6 +100,75 @@ TEST_F(ApplyTest, WarningsAreThoseOfTheApplyItself) {
   EXPECT_THAT(asked()[2], testing::AllOf(HasSubstr("PUT "), HasSubstr("dryRun=All"), HasSubstr("Strict")))
       << "what an apply wouldn't take, a trial doesn't either";
   EXPECT_THAT(asked()[3], testing::AllOf(HasSubstr("PUT "), HasSubstr("fieldValidation=Warn")));
+}
+
+http::Response Answer(int status, std::string body = "") {
+  return {.status = status, .headers = {}, .body = std::move(body)};
+}
+
+// U9, F3: a replacement and what it cleans up after are sent again where their answers were lost, though they were
+// done.
+TEST_F(ApplyTest, AReplacementWhoseAnswersAreLostIsDoneAllTheSame) {
+  int puts = 0, cleanups = 0;
+  Status done = Apply([&](const http::ServerRequest& request) {
+    const bool trial = request.query.find("dryRun=All") != std::string::npos;
+    if (request.method == "PUT" && !trial) {
+      if (++puts == 1) return Answer(503);
+      return puts == 2 ? Answer(409, R"({"kind":"Status","reason":"Conflict","code":409})") : Answer(200, kMap);
+    }
+    if (request.method != "PATCH") return Answer(200, kMap);
+    if (puts == 0) return Answer(422, R"({"kind":"Status","reason":"Invalid","code":422})");
+    if (request.headers.Get("Content-Type") == "application/json-patch+json") {
+      return ++cleanups == 1 ? Answer(500) : Answer(422, R"({"kind":"Status","reason":"Invalid","code":422})");
+    }
+    Json applied = *ParseJson(kMap);
+    if (cleanups == 0) {
+      applied["metadata"]["managedFields"] = {{{"manager", "capi-operator"}, {"operation", "Update"}}};
+    }
+    return Answer(200, ToJsonText(applied));
+  });
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  EXPECT_EQ(cleanups, 2);
+}
+
+// X1: an object whose version is served no more was taken for one that had gone, and left behind.
+TEST_F(ApplyTest, AnObjectIsLookedForAtAVersionThatIsServed) {
+  std::string version = "v1", deleted;
+  auto server = [&](const http::ServerRequest& request) {
+    const std::string kinds = R"({"kind":"APIGroupDiscoveryList","items":[)";
+    if (request.path == "/api") return Answer(200, kinds + "]}");
+    if (request.path == "/apis") {
+      return Answer(200,
+                    kinds + R"({"metadata":{"name":"x.io"},"versions":[{"version":")" + version +
+                        R"(","resources":[{"resource":"foxes","responseKind":{"kind":"Fox"},"scope":"Cluster"}]}]}]})");
+    }
+    if (request.path != "/apis/x.io/" + version + "/foxes/a") return Answer(404, "404 page not found\n");
+    if (request.method == "DELETE") deleted = request.path;
+    return Answer(200, R"({"metadata":{"name":"a","uid":"u"}})");
+  };
+  ASSERT_TRUE(Delete(server).ok());
+  EXPECT_EQ(deleted, "/apis/x.io/v1/foxes/a");
+  version = "v2";
+  ASSERT_TRUE(Delete(server).ok());
+  EXPECT_EQ(deleted, "/apis/x.io/v2/foxes/a");
+  ASSERT_EQ(changes_.size(), 2u);
+  EXPECT_TRUE(changes_[1].asked);
+}
+
+// What others have removed in the meantime isn't told as our work.
+TEST_F(ApplyTest, ADeletionThatCameTooLateIsNotOurs) {
+  ASSERT_TRUE(Delete([&](const http::ServerRequest& request) {
+                if (request.path == "/api") return Answer(200, R"({"kind":"APIGroupDiscoveryList","items":[]})");
+                if (request.path == "/apis") {
+                  return Answer(200, R"({"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"x.io"},
+                    "versions":[{"version":"v1","resources":[{"resource":"foxes","responseKind":{"kind":"Fox"}}]}]}]})");
+                }
+                if (request.method == "GET") return Answer(200, R"({"metadata":{"name":"a","uid":"u"}})");
+                return Answer(404, R"({"kind":"Status","reason":"NotFound","code":404})");
+              }).ok());
+  ASSERT_EQ(changes_.size(), 1u);
+  EXPECT_EQ(changes_[0].action, Change::Action::kDeleted);
+  EXPECT_FALSE(changes_[0].asked);
 }
 
 }  // namespace

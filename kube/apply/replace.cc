@@ -42,10 +42,12 @@ bool MayRecreate(const ReplaceRequest& request, const Object& live) {
   return owners == nullptr || owners->empty();  // somebody else's object is not deleted (U4)
 }
 
-// Of the requests around the apply: what the server warns of in these isn't of the object as it will be.
+// Of the requests around the apply: what the server warns of in these isn't of the object as it will be. Each is for
+// one state of the object: a second one is refused.
 WriteOptions Quietly(const ReplaceRequest& request) {
   WriteOptions options = request.options;
   options.warnings = nullptr;
+  options.repeatable = true;
   return options;
 }
 
@@ -75,8 +77,11 @@ Result<Object> DropUpdateEntry(Client& client, const Context& ctx, const Replace
     Json patch = Json::array({{{"op", "test"}, {"path", path + "/manager"}, {"value", manager}},
                               {{"op", "test"}, {"path", path + "/operation"}, {"value", "Update"}},
                               {{"op", "remove"}, {"path", path}}});
-    return client.Patch(ctx, request.resource, request.manifest.id.ns, request.manifest.id.name, PatchType::kJson,
-                        patch, Quietly(request));
+    auto dropped = client.Patch(ctx, request.resource, request.manifest.id.ns, request.manifest.id.name,
+                                PatchType::kJson, patch, Quietly(request));
+    if (dropped.ok() || dropped.code() != Code::kInvalidArgument) return dropped;
+    // Somebody has changed the list meanwhile; or this patch did, and the answer was lost.
+    return Error{Code::kConflict, dropped.error().message, {}};
   }
   return applied;
 }

@@ -114,7 +114,7 @@ Result<Object> Client::Update(const Context& ctx, const Resource& resource, cons
             .body = ToJsonText(object.json()),
             .content_type = std::string(kAcceptJson),
             .accept = AcceptFor(options.metadata_only),
-            .repeatable = options.dry_run,
+            .repeatable = options.dry_run || options.repeatable,
             .unguarded = options.unguarded};
   return impl_->DoObject(ctx, call, resource, options.warnings);
 }
@@ -126,7 +126,7 @@ Result<Object> Client::Patch(const Context& ctx, const Resource& resource, std::
             .body = ToJsonText(patch),
             .content_type = std::string(ContentType(type)),
             .accept = AcceptFor(options.metadata_only),
-            .repeatable = type == PatchType::kMerge || options.dry_run,
+            .repeatable = type == PatchType::kMerge || options.dry_run || options.repeatable,
             .unguarded = options.unguarded};
   return impl_->DoObject(ctx, call, resource, options.warnings);
 }

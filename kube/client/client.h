@@ -65,6 +65,7 @@ struct WriteOptions {
   bool strict = false;         // a field that the server doesn't know is kInvalidArgument, where else it is a warning
   std::string subresource;     // "status"
   bool metadata_only = false;  // the answer is apiVersion, kind and metadata alone: cheaper where that is all one needs
+  bool repeatable = false;     // an update or patch may be sent again: a second one changes nothing, or is refused
   bool unguarded = false;      // GuardWrites' question isn't asked: the lease itself, and reviews, which nobody stores
   // What the server warns of in its answer is appended, in its words: fields that it doesn't know and drops, above all
   // (IsFieldWarning in warnings.h).
@@ -83,7 +84,7 @@ struct ClientOptions {
   // Of a call whose context has no deadline, once there are credentials for it; not for watches.
   Millis timeout = Seconds(30);
   // Of any call on 429 and 503 with Retry-After, and of calls that may be repeated (reads, applies, deletions, merge
-  // patches) on lost connections.
+  // patches, others that say so) on lost connections, and on 429, 500, 502, 503 and 504 that don't say when.
   int max_retries = 3;
 };
 

@@ -9,6 +9,8 @@ namespace capi::kube {
 namespace {
 
 constexpr Seconds kAskAgainAfter(1);
+// Of several API servers each hears of a CRD by itself.
+constexpr Seconds kDiscoveryLag(30);
 
 // Kubernetes' order of versions: v2, v1, v1beta2, v1beta1, v1alpha1, then anything else. Larger is preferred.
 std::tuple<int, int, int> Priority(std::string_view version) {
@@ -40,35 +42,35 @@ const Resource* FindVersion(const std::vector<Resource>& versions, std::string_v
 }  // namespace
 
 std::optional<Resource> RestMapper::Lookup(const GroupKind& kind, std::string_view version) const {
-  const Resource* builtin = FindBuiltin(kind);
-  if (builtin != nullptr && (version.empty() || version == builtin->version)) return *builtin;
-  auto find = [&](const Table& table) {
-    auto it = table.find(kind);
-    return it == table.end() ? nullptr : FindVersion(it->second, version);
-  };
-  const Resource* learned = find(learned_);
-  const Resource* discovered = find(discovered_);
-  if (learned != nullptr && discovered != nullptr) {
-    return Priority(discovered->version) > Priority(learned->version) ? *discovered : *learned;
-  }
-  if (learned != nullptr) return *learned;
-  if (discovered != nullptr) return *discovered;
-  return std::nullopt;
+  const Resource* found = FindBuiltin(kind);
+  if (found != nullptr && (version.empty() || version == found->version)) return *found;
+  auto learned = learned_.find(kind);
+  auto discovered = discovered_.find(kind);
+  found = learned != learned_.end()         ? FindVersion(learned->second.versions, version)
+          : discovered != discovered_.end() ? FindVersion(discovered->second, version)
+                                            : nullptr;
+  return found == nullptr ? std::nullopt : std::optional<Resource>(*found);
 }
 
 bool RestMapper::AskedJustNow() const { return last_refresh_ && clock_.Monotonic() - *last_refresh_ < kAskAgainAfter; }
 
+bool RestMapper::IsSettled(const GroupKind& kind, std::string_view version, long need) const {
+  if (!Lookup(kind, version)) return false;
+  return covered_ >= need || AskedJustNow() || FindBuiltin(kind) != nullptr || learned_.contains(kind);
+}
+
 std::optional<Resource> RestMapper::Known(const GroupKind& kind, std::string_view version) {
   MutexLock lock(mu_);
-  if (covered_ != invalidations_ && !AskedJustNow()) discovered_.clear();
   return Lookup(kind, version);
 }
 
 Result<RestMapper::Finding> RestMapper::Look(const Context& ctx, const GroupKind& kind, std::string_view version) {
-  if (auto known = Known(kind, version)) return Finding{std::move(known)};
-  TRY(Refresh(ctx));
+  Status asked = Ask(ctx, &kind, version);
+  if (!asked.ok()) TRY_WITH(ctx.Check(), "waiting for discovery");
   MutexLock lock(mu_);
-  return Finding{Lookup(kind, version), stale_.contains(kind.group)};
+  Finding found{Lookup(kind, version), stale_.contains(kind.group)};
+  if (!found.resource && !asked.ok()) return asked.error();
+  return found;
 }
 
 Result<Resource> RestMapper::For(const Context& ctx, const GroupKind& kind, std::string_view version) {
@@ -81,13 +83,23 @@ Result<Resource> RestMapper::For(const Context& ctx, const GroupKind& kind, std:
   return Error{Code::kNotFound, fmt::format("the API server has no kind {}", what), {}};
 }
 
-void RestMapper::Learn(const Resource& resource) {
+Result<Resource> RestMapper::ForAnew(const Context& ctx, const GroupKind& kind) {
+  Forget(kind);
+  TRY(Ask(ctx, nullptr, ""));
+  return For(ctx, kind);
+}
+
+void RestMapper::Learn(const GroupKind& kind, std::vector<Resource> versions) {
+  std::stable_sort(versions.begin(), versions.end(),
+                   [](const Resource& a, const Resource& b) { return Priority(a.version) > Priority(b.version); });
   MutexLock lock(mu_);
-  std::vector<Resource>& versions = learned_[{resource.group, resource.kind}];
-  std::erase_if(versions, [&](const Resource& r) { return r.version == resource.version; });
-  auto at = std::find_if(versions.begin(), versions.end(),
-                         [&](const Resource& r) { return Priority(r.version) < Priority(resource.version); });
-  versions.insert(at, resource);
+  learned_[kind] = {std::move(versions), clock_.Monotonic()};
+}
+
+void RestMapper::Forget(const GroupKind& kind) {
+  MutexLock lock(mu_);
+  learned_.erase(kind);
+  ++invalidations_;
 }
 
 void RestMapper::Invalidate() {
@@ -96,25 +108,30 @@ void RestMapper::Invalidate() {
 }
 
 Result<std::vector<Resource>> RestMapper::All(const Context& ctx) {
-  TRY(Refresh(ctx));
+  TRY(Ask(ctx, nullptr, ""));
   MutexLock lock(mu_);
   std::vector<Resource> out;
   for (const auto& [kind, versions] : discovered_) out.insert(out.end(), versions.begin(), versions.end());
   return out;
 }
 
-Status RestMapper::Refresh(const Context& ctx) {
+Status RestMapper::Ask(const Context& ctx, const GroupKind* kind, std::string_view version) {
   {
     MutexLock lock(mu_);
-    while (asking_ || AskedJustNow()) {
-      if (!asking_ && covered_ == invalidations_) return last_outcome_;
+    const long need = invalidations_;
+    const auto came = last_refresh_;
+    for (;;) {
+      if (kind != nullptr && IsSettled(*kind, version, need)) return Ok();
+      const bool just_now = AskedJustNow();
+      if (tried_ >= need && (just_now || last_refresh_ != came)) return last_outcome_;
+      if (!asking_ && !just_now) break;
       MonoTime until = ctx.deadline.value_or(MonoTime::max());
       if (!asking_) {
         until = std::min(until, ctx.clock->Monotonic() + (*last_refresh_ + kAskAgainAfter - clock_.Monotonic()));
       }
-      ctx.clock->WaitUntil(changed_, mu_, ctx.stop, until, [this, asking = asking_] {
+      ctx.clock->WaitUntil(changed_, mu_, ctx.stop, until, [this, need, asking = asking_] {
         mu_.AssertHeld();
-        return asking ? !asking_ : asking_ || covered_ == invalidations_;
+        return asking ? !asking_ : asking_ || tried_ >= need;
       });
       TRY_WITH(ctx.Check(), "waiting for discovery");
     }
@@ -134,6 +151,7 @@ Status RestMapper::AskNow(const Context& ctx) {
     RestMapper& mapper;
   } done{*this};
   long before = 0;
+  const MonoTime began = clock_.Monotonic();
   {
     MutexLock lock(mu_);
     before = invalidations_;
@@ -141,23 +159,29 @@ Status RestMapper::AskNow(const Context& ctx) {
   Result<Discovery> discovery = Discover(ctx, get_);
   MutexLock lock(mu_);
   Status outcome = discovery.ok() ? Ok() : Status(discovery.error());
-  if (discovery.ok()) Keep(std::move(discovery).value());
+  if (discovery.ok()) {
+    Keep(std::move(discovery).value(), began);
+    covered_ = before;
+  }
   // The end of this caller's own context is no answer.
   if (outcome.ok() || ctx.Check().ok()) {
     last_refresh_ = clock_.Monotonic();
     last_outcome_ = outcome;
-    covered_ = before;
+    tried_ = before;
   }
   return outcome;
 }
 
-void RestMapper::Keep(Discovery discovery) {
+void RestMapper::Keep(Discovery discovery, MonoTime asked) {
   Table table;
   for (Resource& r : discovery.resources) table[{r.group, r.kind}].push_back(std::move(r));
   // A group that doesn't answer now keeps what it last said.
   for (auto& [kind, versions] : discovered_) {
     if (discovery.stale.contains(kind.group) && !table.contains(kind)) table[kind] = std::move(versions);
   }
+  std::erase_if(learned_, [&](const auto& entry) {
+    return asked - entry.second.at >= kDiscoveryLag && !discovery.stale.contains(entry.first.group);
+  });
   discovered_ = std::move(table);
   stale_ = std::move(discovery.stale);
 }

@@ -110,21 +110,61 @@ TEST_F(RestMapperTest, FallsBackToPlainDiscovery) {
   EXPECT_EQ(all->size(), 4u);
 }
 
+Resource Cat(std::string version) {
+  return {.group = "new.io", .version = std::move(version), .plural = "cats", .kind = "Cat"};
+}
+
 TEST_F(RestMapperTest, WhatIsLearnedNeedsNoRequestAndOutlivesDiscoveryThatLagsBehind) {
-  mapper_.Learn({.group = "new.io", .version = "v1beta1", .plural = "cats", .kind = "Cat"});
-  mapper_.Learn({.group = "new.io", .version = "v1", .plural = "cats", .kind = "Cat"});
-  mapper_.Learn({.group = "new.io", .version = "v2alpha1", .plural = "cats", .kind = "Cat"});
+  mapper_.Learn({"new.io", "Cat"}, {Cat("v1beta1"), Cat("v1"), Cat("v2alpha1")});
   EXPECT_EQ(mapper_.For(ctx_, {"new.io", "Cat"})->version, "v1");
   EXPECT_EQ(mapper_.Known({"new.io", "Cat"}, "v2alpha1")->version, "v2alpha1");
   EXPECT_FALSE(mapper_.Known({"x.io", "Fox"}).has_value());
   EXPECT_TRUE(asked_.empty());
   ASSERT_TRUE(mapper_.For(ctx_, {"x.io", "Fox"}).ok());
   EXPECT_TRUE(mapper_.Known({"new.io", "Cat"}).has_value());
-  mapper_.Learn({.group = "x.io", .version = "v1beta1", .plural = "foxes", .kind = "Fox", .namespaced = false});
-  EXPECT_EQ(mapper_.Known({"x.io", "Fox"})->version, "v1beta2") << "the newer of what is known";
   mapper_.Invalidate();
-  clock_.Advance(Seconds(1));
+  clock_.Advance(Seconds(29));
+  EXPECT_FALSE(mapper_.For(ctx_, {"y.io", "New"}).ok());
   EXPECT_TRUE(mapper_.Known({"new.io", "Cat"}).has_value()) << "discovery may lag behind still";
+}
+
+// U3, I13: what an apply once taught was there until the process ended.
+TEST_F(RestMapperTest, WhatIsLearnedEnds) {
+  const GroupKind cat{"new.io", "Cat"}, fox{"x.io", "Fox"};
+  ASSERT_EQ(mapper_.For(ctx_, fox)->version, "v1beta2");
+  mapper_.Learn(fox, {{.group = "x.io", .version = "v1beta1", .plural = "foxes", .kind = "Fox"}});
+  EXPECT_EQ(mapper_.For(ctx_, fox)->version, "v1beta1") << "a downgrade";
+  EXPECT_EQ(mapper_.For(ctx_, fox, "v1beta2").code(), Code::kNotFound);
+  mapper_.Learn(cat, {Cat("v1"), Cat("v1beta1")});
+  mapper_.Learn(cat, {Cat("v1beta1")});
+  EXPECT_EQ(mapper_.For(ctx_, cat)->version, "v1beta1") << "its CRD has lost the other one";
+  mapper_.Forget(cat);
+  clock_.Advance(Seconds(1));
+  EXPECT_EQ(mapper_.For(ctx_, cat).code(), Code::kNotFound) << "its CRD was deleted";
+
+  mapper_.Learn(cat, {Cat("v1")});
+  mapper_.Learn({"down.io", "Thing"}, {{.group = "down.io", .version = "v1", .plural = "things", .kind = "Thing"}});
+  clock_.Advance(Seconds(30));
+  EXPECT_TRUE(mapper_.For(ctx_, cat).ok()) << "nobody has asked since";
+  EXPECT_FALSE(mapper_.For(ctx_, {"y.io", "New"}).ok());
+  EXPECT_EQ(mapper_.For(ctx_, cat).code(), Code::kNotFound) << "discovery would have it by now";
+  EXPECT_EQ(mapper_.For(ctx_, fox)->version, "v1beta2") << "somebody else has changed it";
+  EXPECT_TRUE(mapper_.For(ctx_, {"down.io", "Thing"}).ok()) << "nobody says that it has gone";
+}
+
+// X1: the server refuses the path that is known.
+TEST_F(RestMapperTest, WhatIsInDoubtIsAskedForAnew) {
+  ctx_.clock = &clock_;
+  const GroupKind fox{"x.io", "Fox"};
+  ASSERT_EQ(mapper_.For(ctx_, fox)->version, "v1beta2");
+  answers_["/apis"] = R"({"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"x.io"},"versions":[
+    {"version":"v1","resources":[{"resource":"foxes","responseKind":{"kind":"Fox"},"scope":"Cluster"}]}]}]})";
+  std::jthread caller([&] { EXPECT_EQ(mapper_.ForAnew(ctx_, fox)->version, "v1"); });
+  clock_.AwaitWaiters(1);
+  EXPECT_EQ(asked_.size(), 2u);
+  clock_.Advance(Seconds(1));
+  caller.join();
+  EXPECT_EQ(asked_.size(), 4u);
 }
 
 // F3: a server that answers discovery with errors isn't asked again by each of many callers.
@@ -171,6 +211,26 @@ TEST_F(RestMapperTest, AnInvalidationIsOfKindsThatHaveGoneToo) {
   clock_.Advance(Seconds(1));
   EXPECT_EQ(mapper_.For(ctx_, {"x.io", "Fox"}).code(), Code::kNotFound);
   EXPECT_EQ(asked_.size(), 4u);
+}
+
+// F8: what was known was gone while discovery failed, and all who needed it with it. All that there is can't be told
+// from an old answer.
+TEST_F(RestMapperTest, WhatIsKnownOutlivesDiscoveryThatFails) {
+  ctx_.clock = &clock_;
+  ASSERT_TRUE(mapper_.For(ctx_, {"x.io", "Fox"}).ok());
+  auto apis = answers_.extract("/apis");
+  mapper_.Invalidate();
+  clock_.Advance(Seconds(1));
+  EXPECT_TRUE(mapper_.Known({"x.io", "Fox"}).has_value());
+  EXPECT_TRUE(mapper_.For(ctx_, {"x.io", "Fox"}).ok());
+  EXPECT_EQ(asked_.size(), 4u) << "it was asked whether that is still so";
+  EXPECT_EQ(mapper_.For(ctx_, {"y.io", "New"}).code(), Code::kUnavailable);
+  EXPECT_EQ(mapper_.All(ctx_).code(), Code::kUnavailable);
+  answers_.insert(std::move(apis));
+  clock_.Advance(Seconds(1));
+  EXPECT_TRUE(mapper_.For(ctx_, {"x.io", "Fox"}).ok());
+  EXPECT_EQ(asked_.size(), 6u) << "a failure is no answer to an invalidation";
+  EXPECT_EQ(mapper_.All(ctx_)->size(), 4u);
 }
 
 TEST_F(RestMapperTest, WhoWaitsToAskEndsByItself) {
@@ -265,6 +325,32 @@ TEST(RestMapper, AnAnswerFromBeforeAnInvalidationDoesNotStand) {
   first.join();
   hanging.clock.Advance(Seconds(1));
   EXPECT_TRUE(hanging.mapper.For(Context{}.WithTimeout(Seconds(60)), {"x.io", "Fox"}).ok());
+}
+
+// F8: CRDs change all the time. A caller waits for the answer that was asked for after it came, not for one that is
+// newer than every event.
+TEST(RestMapper, EventsWhileDiscoveryIsAskedForHoldUpNobody) {
+  Hanging hanging;
+  hanging.answer = [&](std::string_view path) {
+    hanging.mapper.Invalidate();
+    return std::string(path == "/api" ? kApi : kApis);
+  };
+  std::jthread first([&] { EXPECT_TRUE(hanging.mapper.For(Context{}, {"x.io", "Fox"}).ok()); });
+  hanging.asked.get_future().wait();
+  Context ctx;
+  ctx.clock = &hanging.clock;
+  std::vector<std::jthread> callers;
+  callers.emplace_back([&] { EXPECT_EQ(hanging.mapper.For(ctx, {"y.io", "New"}).code(), Code::kNotFound); });
+  callers.emplace_back([&] { EXPECT_TRUE(hanging.mapper.For(ctx, {"x.io", "Fox"}).ok()); });
+  callers.emplace_back([&] { EXPECT_EQ(hanging.mapper.All(ctx)->size(), 4u); });
+  hanging.clock.AwaitWaiters(callers.size());
+  hanging.go.set_value();
+  first.join();
+  callers.clear();
+  EXPECT_EQ(hanging.rounds, 1);
+  hanging.clock.Advance(Seconds(1));
+  EXPECT_EQ(hanging.mapper.For(ctx, {"y.io", "New"}).code(), Code::kNotFound);
+  EXPECT_EQ(hanging.rounds, 2);
 }
 
 }  // namespace

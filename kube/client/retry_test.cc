@@ -144,10 +144,14 @@ TEST_F(Retry, WhatDoesNoHarmTwiceIsSentAgainWhenTheConnectionIsLost) {
       {"create, dry", true, [&](Client& c) { return status(c.Create(ctx_, map_, object_, {.dry_run = true})); }},
       {"update", false, [&](Client& c) { return status(c.Update(ctx_, map_, object_)); }},
       {"update, dry", true, [&](Client& c) { return status(c.Update(ctx_, map_, object_, {.dry_run = true})); }},
+      {"update of one state", true,
+       [&](Client& c) { return status(c.Update(ctx_, map_, object_, {.repeatable = true})); }},
       {"merge patch", true, [&](Client& c) { return status(c.Patch(ctx_, map_, "n", "a", PatchType::kMerge, patch)); }},
       {"JSON patch", false, [&](Client& c) { return status(c.Patch(ctx_, map_, "n", "a", PatchType::kJson, patch)); }},
       {"JSON patch, dry", true,
        [&](Client& c) { return status(c.Patch(ctx_, map_, "n", "a", PatchType::kJson, patch, {.dry_run = true})); }},
+      {"JSON patch of one state", true,
+       [&](Client& c) { return status(c.Patch(ctx_, map_, "n", "a", PatchType::kJson, patch, {.repeatable = true})); }},
       {"raw GET", true, [&](Client& c) { return status(c.Raw(ctx_, "GET", "/version")); }},
       {"raw HEAD", true, [&](Client& c) { return status(c.Raw(ctx_, "HEAD", "/version")); }},
       {"raw POST", false, [&](Client& c) { return status(c.Raw(ctx_, "POST", "/version", "{}")); }},
@@ -343,9 +347,24 @@ TEST_F(Retry, WhatDoesNoHarmTwiceIsSentAgainSoonWhenTheServerFails) {
 // F3: a worker waits for it.
 TEST_F(Retry, WhatFailsSlowlyIsNotSentAgain) {
   const std::string answer = Answer(500, "{}");
-  on_request = [&] { clock_.Advance(Millis(1000)); };
+  on_request = [&] { clock_.Advance(Millis(2000)); };
   EXPECT_FALSE(Connect({answer}).Get(ctx_, map_, "n", "a").ok());
-  EXPECT_EQ(requests().size(), 2u) << "two seconds have passed then";
+  EXPECT_EQ(requests().size(), 1u);
+  on_request = [&] { clock_.Advance(Millis(1999)); };
+  EXPECT_FALSE(Connect({answer}).Get(ctx_, map_, "n", "a").ok());
+  EXPECT_EQ(requests().size(), 4u) << "each answer for itself";
+}
+
+// F3: the time that a call waits for its credentials, or for its turn, isn't the server's.
+TEST_F(Retry, WhatWaitedBeforeItWasSentHasNotFailedSlowly) {
+  struct Slow : CredentialSource {
+    Result<Credential> Get(const Context& ctx, const Credential*) override {
+      ctx.clock->Sleep(ctx.stop, Seconds(5));
+      return Credential{.authorization = "token"};
+    }
+  };
+  EXPECT_TRUE(Connect({Answer(500, "{}"), kObject}, {}, std::make_shared<Slow>()).Get(ctx_, map_, "n", "a").ok());
+  EXPECT_EQ(requests().size(), 2u);
 }
 
 TEST_F(Retry, AWaitThatTheDeadlineWouldEndIsNone) {

@@ -14,6 +14,8 @@ namespace {
 constexpr std::chrono::seconds kLongestWait(24 * 3600);
 constexpr size_t kLongestBody = 500;
 constexpr std::string_view kConversion = "conversion webhook for";
+// Before what the answer says that isn't a Status.
+constexpr std::string_view kNoStatus = "HTTP ";
 constexpr std::string_view kInitializing = "storage is (re)initializing";
 // How a server-side apply of a field that the schema doesn't have, or of a value of another type, is refused: with a
 // plain 500 and no reason, as if the server were in trouble.
@@ -125,6 +127,8 @@ std::string Quoted(std::string_view body) {
 
 }  // namespace
 
+bool IsNoSuchPath(const Error& error) { return error.code == Code::kNotFound && error.message.starts_with(kNoStatus); }
+
 bool StorageInitializing(const Error& error) {
   return error.code == Code::kUnavailable && error.message.find(kInitializing) != error.message.npos;
 }
@@ -154,7 +158,7 @@ Error ErrorFromResponse(const http::Response& response) {
     out = ErrorFromStatus(*body);
   } else {
     out.code = CodeOf("", response.status);
-    out.message = fmt::format("HTTP {}{}", response.status, Quoted(Trim(response.body)));
+    out.message = fmt::format("{}{}{}", kNoStatus, response.status, Quoted(Trim(response.body)));
   }
   if (StorageInitializing(out)) return out;
   std::string header = response.headers.Get("Retry-After");

@@ -19,6 +19,9 @@ Error ErrorFromStatus(const Json& status);
 // The same for an answer that isn't 2xx. The Retry-After header, in seconds, wins.
 Error ErrorFromResponse(const http::Response& response);
 
+// The server has no such path: it doesn't serve that version of a kind, which says nothing of the object.
+bool IsNoSuchPath(const Error& error);
+
 // Storage of a kind is (re)initializing: over in a tenth of a second after a CRD is Established, and lasting while a
 // conversion webhook is down (docs/behaviour.md P3). Its Retry-After of a second fits neither, so the error has none.
 bool StorageInitializing(const Error& error);

@@ -92,6 +92,15 @@ TEST(ErrorFromResponse, StorageThatIsInitializingSaysNotWhenToComeBack) {
   EXPECT_FALSE(StorageInitializing({Code::kUnavailable, "refused", {}}));
 }
 
+TEST(ErrorFromResponse, TellsAPathThatIsNotServedFromAnObjectThatIsNotThere) {
+  auto no_path = [](int status, std::string body) {
+    return IsNoSuchPath(ErrorFromResponse({.status = status, .headers = {}, .body = std::move(body)}));
+  };
+  EXPECT_TRUE(no_path(404, "404 page not found\n"));
+  EXPECT_FALSE(no_path(404, R"({"kind":"Status","reason":"NotFound","code":404,"message":"foxes \"a\" not found"})"));
+  EXPECT_FALSE(no_path(503, "404 page not found\n"));
+}
+
 TEST(ErrorFromResponse, TakesTheHeaderAndBareAnswers) {
   http::Response response{.status = 503, .headers = {}, .body = "upstream\n\xff gone"};
   response.headers.Set("Retry-After", "2");

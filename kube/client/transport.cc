@@ -38,14 +38,14 @@ Result<http::Response> Transport::Do(const Context& ctx, const Call& call) {
   std::uint64_t generation = 0;       // of the credentials that `bounded` begins with
   bool fresh = false;                 // they are to be others than `refused`
   Context bounded = ctx;
-  const MonoTime began = ctx.clock->Monotonic();
   for (int sent = 1;; ++sent) {
     Identity identity = TRY(Authorize(ctx, fresh ? &*refused : nullptr));
     // Before a repeat, too, a plugin may have run: for minutes, perhaps.
     if (sent == 1 || fresh || identity.credential.generation != generation) bounded = Bounded(ctx, call);
     generation = identity.credential.generation;
     fresh = false;
-    Result<http::Response> answer = Send(bounded, call, std::move(identity.headers));
+    MonoTime began;
+    Result<http::Response> answer = Send(bounded, call, std::move(identity.headers), began);
     if (!answer.ok()) {
       if (!Lost(answer.error()) || !call.repeatable || call.on_data || sent > options_.max_retries) return answer;
       continue;  // the gate says when
@@ -68,7 +68,8 @@ Result<http::Response> Transport::Do(const Context& ctx, const Call& call) {
 
 Status Transport::Ping(const Context& ctx) {
   Identity identity = TRY(Authorize(ctx, nullptr));
-  return TRY(Send(ctx, {.target = "/readyz", .accept = "*/*"}, std::move(identity.headers))), Ok();
+  MonoTime began;
+  return TRY(Send(ctx, {.target = "/readyz", .accept = "*/*"}, std::move(identity.headers), began)), Ok();
 }
 
 Context Transport::Bounded(const Context& ctx, const Call& call) const {
@@ -93,7 +94,8 @@ std::optional<Millis> Transport::RetryIn(const Context& ctx, const Call& call, b
   return wait;
 }
 
-Result<http::Response> Transport::Send(const Context& ctx, const Call& call, http::Headers credentials) {
+Result<http::Response> Transport::Send(const Context& ctx, const Call& call, http::Headers credentials,
+                                       MonoTime& began) {
   http::Request request;
   request.method = call.method;
   request.target = call.target;
@@ -110,14 +112,14 @@ Result<http::Response> Transport::Send(const Context& ctx, const Call& call, htt
   if (may_write_ && Writes(call) && !call.unguarded) request.before_send = [&] { return may_write_(ctx); };
 
   TRY(gate_.Enter(ctx));
-  MonoTime started = ctx.clock->Monotonic();
+  began = ctx.clock->Monotonic();
   bool answered = false;
   request.on_head = [&](int) {
     gate_.Answered(ctx);
     answered = true;
   };
   Result<http::Response> answer = http_->Do(ctx, std::move(request));
-  if (!answered && !answer.ok() && Lost(answer.error())) gate_.Lost(ctx, started, answer.error());
+  if (!answered && !answer.ok() && Lost(answer.error())) gate_.Lost(ctx, began, answer.error());
   return answer;
 }
 

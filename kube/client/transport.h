@@ -50,7 +50,8 @@ class Transport {
 
   using Credential = CredentialSource::Credential;
 
-  Result<http::Response> Send(const Context& ctx, const Call& call, http::Headers credentials);
+  // `began`: when the request was sent, after it had waited for its turn.
+  Result<http::Response> Send(const Context& ctx, const Call& call, http::Headers credentials, MonoTime& began);
   // Who asks, in headers and in the TLS client certificate; `refused` as for CredentialSource.
   struct Identity {
     http::Headers headers;

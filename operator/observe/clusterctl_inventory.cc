@@ -91,15 +91,16 @@ Result<std::vector<ClusterctlEntry>> ListEntries(const Context& ctx, kube::Clien
 }
 
 Status EnsureEntryCrd(const Context& ctx, kube::Client& client) {
-  const kube::Resource& resource = ClusterctlProviders();
-  auto known = client.mapper().For(ctx, {resource.group, resource.kind}, resource.version);
-  if (known.ok() || known.code() != Code::kNotFound) return known.ok() ? Ok() : Status(known.error());
-  auto created = client.Create(ctx, kube::Builtin("CustomResourceDefinition"), EntryCrd(),
-                               {.field_manager = std::string(api::kFieldManager)});
+  const kube::Resource &resource = ClusterctlProviders(), &crds = kube::Builtin("CustomResourceDefinition");
+  const kube::Object crd = EntryCrd();
+  // No watch tells that it was deleted, and what discovery once said of it stays.
+  auto live = client.Get(ctx, crds, "", crd.name(), {.metadata_only = true});
+  if (live.ok() || live.code() != Code::kNotFound) return live.ok() ? Ok() : Status(live.error());
+  auto created = client.Create(ctx, crds, crd, {.field_manager = std::string(api::kFieldManager)});
   if (!created.ok() && created.code() != Code::kAlreadyExists) {
     return created.error().With("creating the CRD of clusterctl's inventory");
   }
-  client.mapper().Learn(resource);
+  client.mapper().Learn({resource.group, resource.kind}, {resource});
   return Ok();
 }
 

@@ -58,6 +58,17 @@ Status Observer::WatchAllCrds(const Context& ctx, const std::string& key) {
   return Ok();
 }
 
+void Observer::AwaitGroups(const std::string& key, std::set<std::string> groups) {
+  MutexLock lock(mu_);
+  awaited_groups_[key] = std::move(groups);
+}
+
+bool Observer::Awaits(const std::string& key, const std::string& crd) {
+  MutexLock lock(mu_);
+  auto groups = awaited_groups_.find(key);
+  return groups == awaited_groups_.end() || groups->second.contains(crd.substr(crd.find('.') + 1));
+}
+
 Result<bool> Observer::NamespaceGoing(const Context& ctx, const std::string& key, const std::string& ns) {
   const kube::Resource& namespaces = kube::Builtin("Namespace");
   auto informer = TRY(watches_.Need(ctx, {Purpose::kNamespaces, namespaces, "", "", "", true}, key, SlimToPresence));
@@ -68,6 +79,8 @@ Result<bool> Observer::NamespaceGoing(const Context& ctx, const std::string& key
 void Observer::Forget(const std::string& key) {
   use_.Forget(key);
   just_stored_.Forget(key);
+  MutexLock lock(mu_);
+  awaited_groups_.erase(key);
 }
 
 // Reads are at stored versions, but what can't be read (no conversion while the manager is down) isn't nothing (P3).

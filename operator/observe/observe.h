@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "base/mutex.h"
 #include "operator/decide/observation.h"
 #include "operator/observe/fights.h"
 #include "operator/observe/in_use.h"
@@ -63,8 +64,11 @@ class Observer {
   // none.
   Result<std::optional<CrdState>> LiveCrd(const Context& ctx, const std::string& key, const kube::Manifest& crd);
 
-  // From now on `key` is woken by every new CRD in the cluster (I13).
+  // From now on `key` is woken by every CRD that comes, goes or changes (I13): of these API groups, where it is known
+  // which it waits for.
   Status WatchAllCrds(const Context& ctx, const std::string& key);
+  void AwaitGroups(const std::string& key, std::set<std::string> groups);
+  bool Awaits(const std::string& key, const std::string& crd);  // by its name, PLURAL.GROUP
 
  private:
   Result<std::shared_ptr<kube::Informer>> Crds(const Context& ctx, const std::string& key);
@@ -103,6 +107,8 @@ class Observer {
   const std::function<std::string(const std::string&)> rendered_inputs_;
   const std::function<std::vector<std::string>()> unlisted_;
   const ReferenceKey reference_key_;
+  Mutex mu_;
+  std::map<std::string, std::set<std::string>> awaited_groups_ CAPI_GUARDED_BY(mu_);
 };
 
 }  // namespace capi::ops

@@ -95,6 +95,22 @@ TEST_F(ObserveTest, OfAllCrdsTheirPresenceIsKept) {
   EXPECT_EQ(crd->json()["metadata"].size(), 3u);
 }
 
+// I13: each event of any CRD cost each provider that waits for a kind a render. It waits for some groups; after a
+// restart nobody knows which.
+TEST_F(ObserveTest, WhoWaitsForAKindAwaitsTheCrdsOfItsGroup) {
+  EXPECT_TRUE(observer_.Awaits(kKey, "foxes.x.io"));
+  observer_.AwaitGroups(kKey, {"x.io", "cert-manager.io"});
+  EXPECT_TRUE(observer_.Awaits(kKey, "foxes.x.io"));
+  EXPECT_TRUE(observer_.Awaits(kKey, "issuers.cert-manager.io"));
+  EXPECT_FALSE(observer_.Awaits(kKey, "challenges.acme.cert-manager.io"));
+  EXPECT_FALSE(observer_.Awaits(kKey, "io"));
+  EXPECT_TRUE(observer_.Awaits("another", "foxes.z.io"));
+  observer_.AwaitGroups(kKey, {"z.io"});
+  EXPECT_FALSE(observer_.Awaits(kKey, "foxes.x.io"));
+  observer_.Forget(kKey);
+  EXPECT_TRUE(observer_.Awaits(kKey, "foxes.x.io"));
+}
+
 // X2: as long as one of the kinds that were in use still is, nothing is read again: the watch tells.
 TEST_F(ObserveTest, WhatIsInUseIsReadOnceAndThenWatched) {
   auto crd = CrdOfAs();

@@ -125,13 +125,13 @@ TEST(Watches, AllProvidersShareThoseOfTheirObjectsNamespacesAndReleases) {
   EXPECT_FALSE(shared(Purpose::kInUse));
 }
 
-// Threads have stacks too large for this machine: none can be made. Those that run go on.
+// Threads have stacks too large for any machine's addresses: none can be made. Those that run go on.
 class NoThreads {
  public:
   NoThreads() {
     pthread_getattr_default_np(&before_);
     pthread_attr_t huge = before_;
-    pthread_attr_setstacksize(&huge, size_t{1} << 46);
+    pthread_attr_setstacksize(&huge, size_t{1} << 60);
     EXPECT_EQ(pthread_setattr_default_np(&huge), 0);
   }
   ~NoThreads() { pthread_setattr_default_np(&before_); }

@@ -29,6 +29,13 @@ std::optional<kube::GroupKind> WithAnotherScope(kube::RestMapper& mapper,
   return std::nullopt;
 }
 
+// Of kinds as MissingKinds names them, by apiVersion and kind.
+std::set<std::string> GroupsOf(const std::vector<std::string>& kinds) {
+  std::set<std::string> groups;
+  for (const auto& kind : kinds) groups.insert(kube::GroupVersion::Parse(kind.substr(0, kind.find(' '))).group);
+  return groups;
+}
+
 // kUnavailable passes by itself: the next try renders with what is known now.
 Hold RenderedTooSoon(const kube::GroupKind& kind) {
   return NotAccepted(reason::kMissingKinds,
@@ -49,6 +56,7 @@ std::optional<Hold> Installer::CheckCluster(const Context& ctx, const Observatio
   if (missing.ok() && !missing->empty()) {
     // Watch first, look again after: a CRD that comes in between isn't missed. A new watch tells of all that there are,
     // which invalidates what discovery said before; one that others have has told of each.
+    needs_.observer.AwaitGroups(o.provider.id.Key(), GroupsOf(*missing));
     auto watching = needs_.observer.WatchAllCrds(ctx, o.provider.id.Key());
     if (!watching.ok()) return NotAccepted(reason::kAPIServerUnavailable, watching.error());
     missing = applier_.MissingKinds(ctx, m.manifests);
