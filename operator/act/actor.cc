@@ -35,6 +35,7 @@ Actor::Actor(Needs needs)
 Actor::Acted Actor::Act(const Context& ctx, Observation& o, const Step& step) {
   // At zero replicas nobody converts (P3). A deletion asks all the same: it says what has to run for it (X1).
   if (AppliesAtZero(o) && !std::holds_alternative<Migrate>(step)) migrations_.Withdraw(o.provider.id.Key());
+  if (HasRolledOut(o)) needs_.masks.RolloutEnds(o.provider.id.Key());
   return std::visit([&](const auto& one) { return Take(ctx, o, one); }, step);
 }
 

@@ -153,6 +153,26 @@ TEST_F(ActorTest, ARemovalLearnsWhatIsSecretFirst) {
   EXPECT_EQ(asked_.front(), "variables");
 }
 
+// I7: pods of a rollout that isn't through run with a Secret's former value, and what they say is told.
+TEST_F(ActorTest, AFormerValueIsSecretUntilTheRolloutHasEnded) {
+  Observation o = testing::Observed();
+  const std::string key = o.provider.id.Key();
+  for (const char* value : {"token-one", "token-two"}) {
+    auto values = std::make_shared<SecretValues>();
+    values->Add(value);
+    masks_.Add(key, *values);
+    masks_.ApplyBegins(key, values);
+    masks_.ApplyEnds(key);
+  }
+  o.provider.status.applied = "x";
+  o.provider.status.history.emplace_back().outcome = api::outcome::kRollingOut;
+  ASSERT_TRUE(Act(o, Steady{}).ok());
+  EXPECT_EQ(masks_.Hide(key, "token-one token-two"), "*** ***");
+  o.provider.status.history.front().outcome = api::outcome::kSucceeded;
+  ASSERT_TRUE(Act(o, Steady{}).ok());
+  EXPECT_EQ(masks_.Hide(key, "token-one token-two"), "token-one ***");
+}
+
 // F1: what has to be written first, and is refused, is an error of the pass that says what it was.
 TEST_F(ActorTest, AFinalizerThatIsRefusedIsAnError) {
   Json object = {{"apiVersion", "operator.cluster.x-k8s.io/v1alpha2"},

@@ -117,10 +117,10 @@ std::optional<Hold> Installer::Render(const Context& ctx, const Observation& o, 
   std::vector<kube::ObjectId> ids;
   for (const auto& manifest : m.manifests) ids.push_back(manifest.id);
   auto cached = needs_.cache.Get(o.provider.id.Key());
-  m.secrets = WithoutKnown(std::move(rendered.secrets), ids, cached.get());
-  needs_.masks.Add(o.provider.id.Key(), m.secrets);
+  m.secrets = std::make_shared<const SecretValues>(WithoutKnown(std::move(rendered.secrets), ids, cached.get()));
+  needs_.masks.Add(o.provider.id.Key(), *m.secrets);
   if (rendered.hold) return rendered.hold;
-  auto hashed = needs_.key.HashSecrets(ctx, m.manifests, m.secrets);
+  auto hashed = needs_.key.HashSecrets(ctx, m.manifests, *m.secrets);
   if (!hashed.ok()) return NotAccepted(reason::kAPIServerUnavailable, hashed.error());
   m.manifests.push_back(EntryManifest(o.provider.id, m.candidate.version.ToString()));
   m.warnings = std::move(rendered.warnings);
