@@ -137,7 +137,7 @@ Actor::Acted Actor::Take(const Context& ctx, Observation& o, const GiveUp&) {
 Actor::Acted Actor::Take(const Context&, Observation& o, const Migrate&) {
   Done done;
   for (CrdState& crd : o.fleet.unmigrated) {
-    crd.migration = migrations_.Ask(o.provider.id.Key(), crd);
+    crd.migration = migrations_.Ask(o.provider.id.Key(), crd, !AppliesAtZero(o));
     if (crd.migration.next)
       done.again_after = std::min(done.again_after.value_or(*crd.migration.next), *crd.migration.next);
   }

@@ -26,9 +26,10 @@ class Migrations {
   Migrations(Migrate migrate, std::function<void(const std::string& key)> wake, Clock& clock);
 
   // `key` needs the objects of `crd` migrated. One that failed is tried again after 15 s, 30 s and so on to ten
-  // minutes, if it is asked for then. Nothing is begun for a CRD as it was before its migration ended: its watch is
-  // late. Returns how it stands.
-  MigrationProgress Ask(const std::string& key, const CrdState& crd);
+  // minutes, if it is asked for then. For kWatchLag nothing is begun for a CRD as it was before its migration ended:
+  // its watch is late. `runs`: the provider's workloads aren't at zero, so that what they convert may succeed now;
+  // where nobody has needed it since it failed, that counts no more. Returns how it stands, and when to ask again.
+  MigrationProgress Ask(const std::string& key, const CrdState& crd, bool runs);
   MigrationProgress ProgressOf(const std::string& crd);
 
   // `key` needs none for now: hands are off it (P4), or it is paused (P1). What nobody else needs stops before the next
@@ -52,6 +53,7 @@ class Migrations {
     MonoTime not_before, told;
     std::uint64_t done_at = 0;  // of an end: the version of the CRD that says so
   };
+    MonoTime seen_by;           // and when the watch shows it at the latest
   std::optional<std::string> Next() CAPI_REQUIRES(mu_);
   void RunOne(const Context& ctx, const std::string& crd);
   void Ended(const Context& ctx, const std::string& crd, const MigrationCursor& cursor,
