@@ -119,10 +119,10 @@ Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Await& step) 
     if (!done.fleet) done.fleet = o.fleet;
     Explain(ctx, o, *done.fleet);
   }
-  // Time goes on while a pass looks at pods: the deadline is that of the rollout (U5).
+  // Time goes on while a pass looks at pods: the deadline, and the first look, are times of the rollout (U5).
   const auto took = std::chrono::duration_cast<Millis>(needs_.clock.Now() - o.now);
-  const Millis look = early ? Millis(kPodsAfter) - step.elapsed : Millis(kPodsEvery);
-  done.again_after = std::clamp(step.left - took, Millis(0), look);
+  const Millis look = early ? kPodsAfter - step.elapsed - took : Millis(kPodsEvery);
+  done.again_after = std::max(Millis(0), std::min(step.left - took, look));
   return Did(std::move(done));
 }
 

@@ -191,22 +191,23 @@ TEST_F(ActorTest, AFinalizerThatIsRefusedIsAnError) {
   EXPECT_THAT(acted.error().message, HasSubstr("setting the finalizer"));
 }
 
-// U5: a pass that took half a minute made the rollout's deadline half a minute late.
+// U5: a pass that took half a minute made the rollout's deadline half a minute late, and the first look at its pods.
 TEST_F(ActorTest, ARolloutIsWaitedForUntilItsDeadline) {
   struct Case {
     std::string_view name;
-    Millis left, elapsed, again;
+    Millis left, elapsed, took, again;
   };
   const Case cases[] = {
-      {"the deadline comes first", Seconds(40), Seconds(60), Seconds(10)},
-      {"it has passed", Seconds(20), Seconds(60), Seconds(0)},
-      {"pods are looked at again", Seconds(300), Seconds(60), Seconds(15)},
-      {"pods are looked at", Seconds(300), Seconds(1), Seconds(4)},
+      {"the deadline comes first", Seconds(40), Seconds(60), Seconds(30), Seconds(10)},
+      {"it has passed", Seconds(20), Seconds(60), Seconds(30), Seconds(0)},
+      {"pods are looked at again", Seconds(300), Seconds(60), Seconds(30), Seconds(15)},
+      {"pods are looked at", Seconds(300), Seconds(1), Seconds(2), Seconds(2)},
+      {"that is due", Seconds(300), Seconds(1), Seconds(30), Seconds(0)},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
     Observation o = testing::Observed();
-    o.now = SystemClock().Now() - Seconds(30);
+    o.now = SystemClock().Now() - c.took;
     auto acted = Act(o, Await{c.left, c.elapsed});
     ASSERT_TRUE(acted.ok() && *acted && (*acted)->again_after);
     EXPECT_LE(*(*acted)->again_after, c.again);
