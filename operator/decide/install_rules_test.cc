@@ -57,7 +57,6 @@ TEST(InstallRules, WantSeriesAndContract) {
     auto hold = CheckInstall(InstallRule::Stage::kRelease, o, candidate);
     if (!hold) {
       candidate.contract = *metadata->ContractOf(version);
-      JudgeMove(o, candidate);
       hold = CheckInstall(InstallRule::Stage::kContract, o, candidate);
     }
     EXPECT_EQ(hold.has_value(), !c.message.empty());

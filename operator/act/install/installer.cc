@@ -73,7 +73,6 @@ std::optional<Hold> Installer::Gate(const Context& ctx, Observation& o, Installa
   }
   auto others = needs_.observer.ObserveSiblings(ctx, o.provider.id.Key(), o);
   if (!others.ok()) return NotAccepted(reason::kAPIServerUnavailable, others.error());
-  JudgeMove(o, m.candidate);
   return CheckInstall(InstallRule::Stage::kContract, o, m.candidate);
 }
 
