@@ -34,7 +34,7 @@ class Migrations {
   MigrationProgress ProgressOf(const std::string& crd);
 
   // `key` needs none for now: hands are off it (P4), or it is paused (P1). What nobody else needs stops before the next
-  // object, and goes on from there when it is asked for again, at once: that it failed before counts no more.
+  // object, and goes on from there when it is asked for again. Until then nothing is told of its failures.
   void Withdraw(const std::string& key);
   // `key` is gone: what was kept for nobody else is dropped.
   void Forget(const std::string& key);
@@ -53,8 +53,8 @@ class Migrations {
     int failures = 0;            // in a row
     MonoTime not_before, told;
     std::uint64_t done_at = 0;  // of an end: the version of the CRD that says so
-  };
     MonoTime seen_by;           // and when the watch shows it at the latest
+  };
   std::optional<std::string> Next() CAPI_REQUIRES(mu_);
   void RunOne(const Context& ctx, const std::string& crd);
   void Ended(const Context& ctx, const std::string& crd, const MigrationCursor& cursor,

@@ -20,13 +20,14 @@ Hold NotInstalled(std::string_view why, std::string message, Retry retry = Retry
 }
 
 // T2: the components are those that are asked for. Before anything is made of the release: of one that somebody has
-// changed, nothing else that is wrong with it matters.
+// changed, nothing else that is wrong with it matters. No event tells when the right ones are there (T6).
 std::optional<Hold> HasWantedDigest(const Observation&, const Candidate& c) {
   if (c.wanted_digest.empty() || c.wanted_digest == c.digest) return std::nullopt;
   return NotInstalled(reason::kVerificationFailed,
                       fmt::format("the components of {} have digest {}, spec.fetchConfig.digest asks for {}: nothing "
                                   "is applied",
-                                  c.source, c.digest, c.wanted_digest));
+                                  c.source, c.digest, c.wanted_digest),
+                      Retry::kRefused);
 }
 
 // I5: its metadata lists the version's series.

@@ -51,7 +51,9 @@ std::optional<Hold> Installer::Inspect(const Observation& o, Installation& m) {
   candidate.source = m.release.source;
   candidate.digest = m.release.Digest();
   candidate.wanted_digest = WantedDigest(o, candidate.rollback);
-  if (auto hold = CheckInstall(InstallRule::Stage::kComponents, o, candidate)) return hold;
+  auto refused = CheckInstall(InstallRule::Stage::kComponents, o, candidate);
+  m.wrong_file = refused.has_value();
+  if (refused) return refused;
   auto metadata = api::Metadata::Parse(m.release.metadata, o.provider.id.name);
   if (!metadata.ok()) return NotInstalled(reason::kInvalidMetadata, metadata.error().With(candidate.source));
   candidate.metadata = std::move(*metadata);

@@ -29,6 +29,7 @@ struct Installer::Installation {
   std::optional<StoredRelease> stored;
   bool fetched = false;     // from its source, not from the cluster
   bool remembered = false;  // and not in this pass
+  bool wrong_file = false;  // its components aren't those that are asked for (T2)
   api::Release release;
   Candidate candidate;  // what the rules of an installation judge: whether rendered now or by the last pass
   std::vector<kube::Manifest> manifests;
