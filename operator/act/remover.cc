@@ -49,8 +49,9 @@ Result<std::vector<std::string>> Remover::ObjectsInUse(const Context& ctx, const
   for (const auto& id : crds) {
     auto crd = client_.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", id.name);
     if (!crd.ok() && crd.code() == Code::kNotFound) continue;
-    if (!crd.ok()) return crd.error();
-    ReadObjects read = TRY(ListReadable(client_, ctx, *crd, {.limit = kNamed + 1, .first_page = true}));
+    if (!crd.ok()) return crd.error().With(id.ToString());
+    ReadObjects read =
+        TRY_WITH(ListReadable(client_, ctx, *crd, {.limit = kNamed + 1, .first_page = true}), id.ToString());
     for (const kube::Object& object : read.items) found.push_back(NameOf(object));
     if (found.size() > kNamed) break;
   }
@@ -67,10 +68,10 @@ Status Remover::StopAggregation(const Context& ctx, const Observation& o, const 
     if (id.kind != roles.kind || id.group != roles.group) continue;
     auto role = client_.Get(ctx, roles, "", id.name);
     if (!role.ok() && role.code() == Code::kNotFound) continue;
-    if (!role.ok()) return role.error();
+    if (!role.ok()) return role.error().With(id.ToString());
     if (!keep(*role).empty() || Find(role->json(), {"aggregationRule"}) == nullptr) continue;
     Json patch = {{"aggregationRule", nullptr}, {"metadata", {{"resourceVersion", role->resource_version()}}}};
-    TRY(client_.Patch(ctx, roles, "", id.name, kube::PatchType::kMerge, patch));
+    TRY_WITH(client_.Patch(ctx, roles, "", id.name, kube::PatchType::kMerge, patch), id.ToString());
   }
   return Ok();
 }
