@@ -1,6 +1,6 @@
 // The worker that migrates storage (behaviour.md U3): beside the passes, so that drift, changes and deletions wait for
-// no migration, however many objects there are. 500,000 of a kind are the most that it can do: a
-// list has 2,000 pages at most.
+// no migration, however many objects there are. (500,000 of a kind at most: a list has 2,000 pages, F8. With more it
+// fails.)
 #pragma once
 
 #include <condition_variable>
