@@ -62,7 +62,7 @@ Actor::Acted Actor::Take(const Context& ctx, Observation& o, const AddFinalizer&
 Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Rebuild&) {
   auto rebuilt = RebuildInventory(ctx, needs_.client, o);
   if (!rebuilt.ok()) {
-    return Did({.hold = ServerHold(std::string(api::condition::kReady), std::string(api::reason::kDeletionBlocked),
+    return Did({.hold = ServerHold(api::condition::kReady, api::reason::kDeletionBlocked,
                                    rebuilt.error().With("looking for what is installed"))});
   }
   if (!rebuilt->unread.empty() && GuardsDeletion(o)) return Did({.hold = UnreadHold(o, rebuilt->unread)});

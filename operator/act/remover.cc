@@ -19,10 +19,6 @@ namespace reason = api::reason;
 
 constexpr size_t kNamed = 5;  // in a message
 
-Hold NotDeleted(std::string_view why, const Error& error) {
-  return ServerHold(std::string(condition::kReady), std::string(why), error);
-}
-
 // What began is known by its reason, whatever stops it.
 std::string_view Reason(const Observation& o, std::string_view before_it_began) {
   return RemovalBegan(o) ? reason::kDeletionFailed : before_it_began;
@@ -97,10 +93,14 @@ std::vector<kube::ObjectId> Remover::Doomed(const Observation& o, bool crds) con
 Done Remover::Remove(const Context& ctx, Observation& o) {
   Done done;
   done.removing = true;
+  auto held = [&done](std::string_view why, const Error& error) {
+    done.hold = ServerHold(condition::kReady, why, error);
+    return done;
+  };
   std::vector<kube::ObjectId> gone = Doomed(o, false), crds = Doomed(o, true);
   if (DeletesCrds(o)) {
     auto used = ObjectsInUse(ctx, crds);
-    if (!used.ok()) return done.hold = NotDeleted(Reason(o, reason::kAPIServerUnavailable), used.error()), done;
+    if (!used.ok()) return held(Reason(o, reason::kAPIServerUnavailable), used.error());
     if (!used->empty()) {
       done.hold =
           Hold{std::string(condition::kReady), std::string(Reason(o, reason::kDeletionBlocked)),
@@ -113,9 +113,9 @@ Done Remover::Remove(const Context& ctx, Observation& o) {
     gone.insert(gone.end(), crds.begin(), crds.end());
   }
   auto begun = SayBegun(ctx, o);
-  if (!begun.ok()) return done.hold = NotDeleted(Reason(o, reason::kAPIServerUnavailable), begun.error()), done;
+  if (!begun.ok()) return held(Reason(o, reason::kAPIServerUnavailable), begun.error());
   auto stopped = StopAggregation(ctx, o, gone);
-  if (!stopped.ok()) return done.hold = NotDeleted(reason::kDeletionFailed, stopped.error()), done;
+  if (!stopped.ok()) return held(reason::kDeletionFailed, stopped.error());
   std::vector<kube::Change> changes;
   auto removed = applier_.Delete(ctx, gone, KeepsOthers(o.provider.id), changes);
   std::vector<std::string> lingering, kept;
@@ -128,7 +128,7 @@ Done Remover::Remove(const Context& ctx, Observation& o) {
       lingering.push_back(fmt::format("{} ({})", change.id.ToString(), change.error));
     }
   }
-  if (!removed.ok()) return done.hold = NotDeleted(reason::kDeletionFailed, removed.error()), done;
+  if (!removed.ok()) return held(reason::kDeletionFailed, removed.error());
   if (!lingering.empty()) {
     done.hold = Hold{std::string(condition::kReady), std::string(reason::kDeleting),
                      fmt::format("deleted, but not gone yet: {}; whoever set a finalizer has to remove it",
@@ -137,7 +137,7 @@ Done Remover::Remove(const Context& ctx, Observation& o) {
     return done;
   }
   auto released = writer_.RemoveFinalizer(ctx, o.provider);
-  if (!released.ok()) return done.hold = NotDeleted(reason::kDeletionFailed, released.error()), done;
+  if (!released.ok()) return held(reason::kDeletionFailed, released.error());
   done.kept = std::move(kept);  // once, and not with each try
   done.forget = true;
   return done;

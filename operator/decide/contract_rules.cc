@@ -6,6 +6,7 @@
 
 #include "api/reasons.h"
 #include "base/strings.h"
+#include "operator/decide/contract_plan.h"
 #include "operator/decide/pause.h"
 #include "operator/decide/rules.h"
 
@@ -73,6 +74,17 @@ std::string NameOf(const Observation& o, const Candidate& to) {
   return fmt::format("{} {} (contract {})", o.provider.id.ToString(), to.version.ToString(), to.contract);
 }
 
+// This provider, then the others, as the golden rule sees them.
+std::vector<Member> FleetOf(const Observation& o) {
+  std::vector<Member> fleet = {ToMember(o.provider)};
+  for (const ProviderPtr& sibling : o.siblings) {
+    // A second core object is refused (I5), and has no say.
+    bool other_core = sibling->id.type == api::ProviderType::kCore && sibling != o.core;
+    if (!other_core) fleet.push_back(WithContract(ToMember(*sibling), o));
+  }
+  return fleet;
+}
+
 // The fleet, with this provider on its way to the candidate's contract, and what the golden rule says of that.
 struct Move {
   std::vector<Member> fleet;
@@ -107,16 +119,6 @@ std::string DesiredContract(const api::Provider& provider) {
   const api::ProviderStatus& status = provider.status;
   if (!VersionPending(provider) || !api::SameVersion(provider.spec.version, status.desired_version)) return "";
   return status.desired_contract;
-}
-
-std::vector<Member> FleetOf(const Observation& o) {
-  std::vector<Member> fleet = {ToMember(o.provider)};
-  for (const ProviderPtr& sibling : o.siblings) {
-    // A second core object is refused (I5), and has no say.
-    bool other_core = sibling->id.type == api::ProviderType::kCore && sibling != o.core;
-    if (!other_core) fleet.push_back(WithContract(ToMember(*sibling), o));
-  }
-  return fleet;
 }
 
 std::optional<Hold> CoreAccepts(const Observation& o, const Candidate& to) {

@@ -5,15 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "operator/decide/contract_plan.h"
 #include "operator/decide/hold.h"
 #include "operator/decide/install_rules.h"
 #include "operator/decide/observation.h"
 
 namespace capi::ops {
-
-// This provider, then the others, as the golden rule sees them.
-std::vector<Member> FleetOf(const Observation& o);
 
 // spec.version asks for another version than the installed one.
 bool VersionPending(const api::Provider& provider);

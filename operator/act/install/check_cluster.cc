@@ -4,7 +4,6 @@
 #include <set>
 
 #include "api/reasons.h"
-#include "operator/act/install/holds.h"
 #include "operator/act/install/installer.h"
 #include "operator/act/install/materials.h"
 #include "operator/act/rebuild.h"

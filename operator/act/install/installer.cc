@@ -8,7 +8,6 @@
 #include "api/reasons.h"
 #include "base/encoding.h"
 #include "base/strings.h"
-#include "operator/act/install/holds.h"
 #include "operator/act/install/materials.h"
 #include "operator/act/known_secrets.h"
 #include "operator/act/rebuild.h"
