@@ -112,13 +112,14 @@ class InProcess : public testing::ProxiedPlane {
     running_ = std::jthread([this](std::stop_token stop) { Run(stop); });
   }
 
-  void StoreRelease(const std::string& version) {
+  void StoreRelease(const std::string& version) { StoreRelease(version, ComponentsOf(version)); }
+  void StoreRelease(const std::string& version, const std::string& components) {
     Json map = {{"apiVersion", "v1"}, {"kind", "ConfigMap"}};
     map["metadata"] = {{"name", version}, {"namespace", "core"}, {"labels", {{"release", "core"}}}};
     map["data"] = {{"metadata",
                     "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
                     "- {major: 1, minor: 0, contract: v1beta2}\n"},
-                   {"components", ComponentsOf(version)}};
+                   {"components", components}};
     kube::ApplyYaml(*client_, ToJsonText(map));
   }
 
@@ -141,14 +142,14 @@ class InProcess : public testing::ProxiedPlane {
     EXPECT_TRUE(ended.ok()) << ended.error().message;
   }
 
-  void ApplyCore(const std::string& version) {
+  void ApplyCore(const std::string& version, const std::string& more = "") {
     kube::ApplyYaml(*client_, fmt::format(R"(
 apiVersion: operator.cluster.x-k8s.io/v1alpha2
 kind: CoreProvider
 metadata: {{name: cluster-api, namespace: core}}
-spec: {{version: {}, fetchConfig: {{selector: {{matchLabels: {{release: core}}}}}}}}
+spec: {{version: {}, fetchConfig: {{selector: {{matchLabels: {{release: core}}}}}}{}}}
 )",
-                                          version));
+                                          version, more));
   }
 
   void PauseCore(bool paused) {
@@ -169,6 +170,14 @@ spec: {{version: {}, fetchConfig: {{selector: {{matchLabels: {{release: core}}}}
 
   bool Exists(const char* kind, const std::string& name) {
     return client_->Get(Context{}.WithTimeout(Seconds(30)), kube::Builtin(kind), "core", name).ok();
+  }
+  std::string ReadyMessage() {
+    auto object = client_->Get(Context{}.WithTimeout(Seconds(30)), api::ResourceOf(api::ProviderType::kCore), "core",
+                               "cluster-api");
+    if (!object.ok()) return object.error().message;
+    api::Provider provider = api::ParseProviderMeta(*object);
+    const auto* ready = kube::FindCondition(provider.status.conditions, "Ready");
+    return ready == nullptr ? "" : ready->message;
   }
   bool ReadyAt(const std::string& version) {
     auto object = client_->Get(Context{}.WithTimeout(Seconds(30)), api::ResourceOf(api::ProviderType::kCore), "core",
@@ -226,6 +235,43 @@ TEST_F(InProcess, InstallsRestoresChangesAndRemoves) {
   DeleteCore();
   EXPECT_FALSE(Exists("ConfigMap", "only-in-v1.0.1"));
   EXPECT_TRUE(client_->Get(ctx, kube::Builtin("CustomResourceDefinition"), "", "widgets.test.example").ok());
+}
+
+// I7, U5: a new value of a Secret whose pods don't come up: the old ones run on, and repeat the former value.
+TEST_F(InProcess, WhatOldPodsRepeatOfASecretIsNotTold) {
+  auto apply_secret = [&](const std::string& token, const std::string& where) {
+    kube::ApplyYaml(*client_,
+                    fmt::format("{{apiVersion: v1, kind: Secret, metadata: {{name: variables, namespace: core}}, "
+                                "stringData: {{TOKEN: {}, WHERE: {}}}}}",
+                                token, where));
+  };
+  apply_secret("token-of-before", "linux");
+  std::string components = ComponentsOf("v1.0.2");
+  components.insert(components.find("containers:"), "nodeSelector: {kubernetes.io/os: \"${WHERE}\"}, ");
+  components.insert(components.find("image:"), "env: [{name: TOKEN, value: \"${TOKEN}\"}], ");
+  StoreRelease("v1.0.2", components);
+  ApplyCore("v1.0.2", ", configSecret: {name: variables}");
+  ASSERT_TRUE(kube::Eventually([&] { return ReadyAt("v1.0.2"); }, Seconds(60)));
+  // It looks like one of the Deployment's to the operator; no node runs it, so nobody else changes what it says.
+  kube::ApplyYaml(*client_, R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: old, namespace: core, labels: {app: capi}}
+spec: {nodeSelector: {kubernetes.io/os: nowhere}, containers: [{name: manager, image: registry.example/capi}]}
+)");
+  Json said = *ParseJson(R"({"status": {"containerStatuses": [{"name": "manager", "image": "i", "imageID": "",
+    "ready": false, "restartCount": 1, "state": {"waiting": {"reason": "CrashLoopBackOff"}},
+    "lastState": {"terminated": {"exitCode": 1, "message": "login failed: token-of-before"}}}]}})");
+  Context ctx = Context{}.WithTimeout(Seconds(60));
+  auto patched = client_->Patch(ctx, kube::Builtin("Pod"), "core", "old", kube::PatchType::kMerge, said,
+                                {.field_manager = "kubelet", .subresource = "status"});
+  ASSERT_TRUE(patched.ok()) << patched.error().message;
+  apply_secret("token-of-now", "nowhere");
+  auto tells = [&] { return ReadyMessage().find("login failed") != std::string::npos; };
+  EXPECT_TRUE(kube::Eventually(tells, Seconds(60))) << ReadyMessage();
+  EXPECT_THAT(ReadyMessage(), ::testing::HasSubstr("login failed: ***"));
+  EXPECT_TRUE(client_->Delete(ctx, kube::Builtin("Pod"), "core", "old").ok());
+  DeleteCore();
 }
 
 // F7, F1: an exception in a pass is told in that provider's status, and the next pass, which may follow at once, goes

@@ -149,17 +149,26 @@ TEST(SecretMasks, KeepWhatMayStillBeRepeated) {
   api::ProviderStatus status;
   status.conditions = {{"Ready", "False", "R", text, 1, ""}};
   EXPECT_EQ(masks.Hide(key, status).conditions[0].message, "*** value-two") << "what is known is hidden all the same";
+  auto apply = [&](const std::string& value) {
+    masks.ApplyBegins(key, std::make_shared<const SecretValues>(values(value)));
+  };
   masks.ApplyEnds(key);
   EXPECT_FALSE(masks.Knows(key)) << "none has begun";
-  masks.ApplyBegins(key, values("value-one"));
+  apply("value-one");
   masks.ApplyEnds(key);
   EXPECT_TRUE(masks.Knows(key));
   EXPECT_EQ(masks.Hide(key, text), "*** value-two");
   masks.Add(key, values("value-two"));
   EXPECT_EQ(masks.Hide(key, text), "*** ***") << "a render that failed takes nothing away";
-  masks.ApplyBegins(key, values("value-two"));
+  masks.RolloutEnds(key);
+  EXPECT_EQ(masks.Hide(key, text), "*** value-two") << "it was never applied";
+  masks.Add(key, values("value-two"));
+  apply("value-two");
+  masks.RolloutEnds(key);
   EXPECT_EQ(masks.Hide(key, text), "*** ***") << "the first is still live";
   masks.ApplyEnds(key);
+  EXPECT_EQ(masks.Hide(key, text), "*** ***") << "and then pods run with it";
+  masks.RolloutEnds(key);
   EXPECT_EQ(masks.Hide(key, text), "value-one ***") << "nobody has it any more";
   masks.Put(key, values("value-one"));
   EXPECT_EQ(masks.Hide(key, text), "*** ***") << "what is read is known beside what was rendered";

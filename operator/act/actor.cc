@@ -35,6 +35,7 @@ Actor::Actor(Needs needs)
 Actor::Acted Actor::Act(const Context& ctx, Observation& o, const Step& step) {
   // At zero replicas nobody converts (P3). A deletion asks all the same: it says what has to run for it (X1).
   if (AppliesAtZero(o) && !std::holds_alternative<Migrate>(step)) migrations_.Withdraw(o.provider.id.Key());
+  if (HasRolledOut(o)) needs_.masks.RolloutEnds(o.provider.id.Key());
   return std::visit([&](const auto& one) { return Take(ctx, o, one); }, step);
 }
 
@@ -61,7 +62,7 @@ Actor::Acted Actor::Take(const Context& ctx, Observation& o, const AddFinalizer&
 Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Rebuild&) {
   auto rebuilt = RebuildInventory(ctx, needs_.client, o);
   if (!rebuilt.ok()) {
-    return Did({.hold = ServerHold(std::string(api::condition::kReady), std::string(api::reason::kDeletionBlocked),
+    return Did({.hold = ServerHold(api::condition::kReady, api::reason::kDeletionBlocked,
                                    rebuilt.error().With("looking for what is installed"))});
   }
   if (!rebuilt->unread.empty() && GuardsDeletion(o)) return Did({.hold = UnreadHold(o, rebuilt->unread)});
@@ -118,10 +119,10 @@ Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Await& step) 
     if (!done.fleet) done.fleet = o.fleet;
     Explain(ctx, o, *done.fleet);
   }
-  // Time goes on while a pass looks at pods: the deadline is that of the rollout (U5).
+  // Time goes on while a pass looks at pods: the deadline, and the first look, are times of the rollout (U5).
   const auto took = std::chrono::duration_cast<Millis>(needs_.clock.Now() - o.now);
-  const Millis look = early ? Millis(kPodsAfter) - step.elapsed : Millis(kPodsEvery);
-  done.again_after = std::clamp(step.left - took, Millis(0), look);
+  const Millis look = early ? kPodsAfter - step.elapsed - took : Millis(kPodsEvery);
+  done.again_after = std::max(Millis(0), std::min(step.left - took, look));
   return Did(std::move(done));
 }
 
@@ -136,7 +137,7 @@ Actor::Acted Actor::Take(const Context& ctx, Observation& o, const GiveUp&) {
 Actor::Acted Actor::Take(const Context&, Observation& o, const Migrate&) {
   Done done;
   for (CrdState& crd : o.fleet.unmigrated) {
-    crd.migration = migrations_.Ask(o.provider.id.Key(), crd);
+    crd.migration = migrations_.Ask(o.provider.id.Key(), crd, !AppliesAtZero(o));
     if (crd.migration.next)
       done.again_after = std::min(done.again_after.value_or(*crd.migration.next), *crd.migration.next);
   }

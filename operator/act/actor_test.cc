@@ -153,6 +153,26 @@ TEST_F(ActorTest, ARemovalLearnsWhatIsSecretFirst) {
   EXPECT_EQ(asked_.front(), "variables");
 }
 
+// I7: pods of a rollout that isn't through run with a Secret's former value, and what they say is told.
+TEST_F(ActorTest, AFormerValueIsSecretUntilTheRolloutHasEnded) {
+  Observation o = testing::Observed();
+  const std::string key = o.provider.id.Key();
+  for (const char* value : {"token-one", "token-two"}) {
+    auto values = std::make_shared<SecretValues>();
+    values->Add(value);
+    masks_.Add(key, *values);
+    masks_.ApplyBegins(key, values);
+    masks_.ApplyEnds(key);
+  }
+  o.provider.status.applied = "x";
+  o.provider.status.history.emplace_back().outcome = api::outcome::kRollingOut;
+  ASSERT_TRUE(Act(o, Steady{}).ok());
+  EXPECT_EQ(masks_.Hide(key, "token-one token-two"), "*** ***");
+  o.provider.status.history.front().outcome = api::outcome::kSucceeded;
+  ASSERT_TRUE(Act(o, Steady{}).ok());
+  EXPECT_EQ(masks_.Hide(key, "token-one token-two"), "token-one ***");
+}
+
 // F1: what has to be written first, and is refused, is an error of the pass that says what it was.
 TEST_F(ActorTest, AFinalizerThatIsRefusedIsAnError) {
   Json object = {{"apiVersion", "operator.cluster.x-k8s.io/v1alpha2"},
@@ -171,22 +191,23 @@ TEST_F(ActorTest, AFinalizerThatIsRefusedIsAnError) {
   EXPECT_THAT(acted.error().message, HasSubstr("setting the finalizer"));
 }
 
-// U5: a pass that took half a minute made the rollout's deadline half a minute late.
+// U5: a pass that took half a minute made the rollout's deadline half a minute late, and the first look at its pods.
 TEST_F(ActorTest, ARolloutIsWaitedForUntilItsDeadline) {
   struct Case {
     std::string_view name;
-    Millis left, elapsed, again;
+    Millis left, elapsed, took, again;
   };
   const Case cases[] = {
-      {"the deadline comes first", Seconds(40), Seconds(60), Seconds(10)},
-      {"it has passed", Seconds(20), Seconds(60), Seconds(0)},
-      {"pods are looked at again", Seconds(300), Seconds(60), Seconds(15)},
-      {"pods are looked at", Seconds(300), Seconds(1), Seconds(4)},
+      {"the deadline comes first", Seconds(40), Seconds(60), Seconds(30), Seconds(10)},
+      {"it has passed", Seconds(20), Seconds(60), Seconds(30), Seconds(0)},
+      {"pods are looked at again", Seconds(300), Seconds(60), Seconds(30), Seconds(15)},
+      {"pods are looked at", Seconds(300), Seconds(1), Seconds(2), Seconds(2)},
+      {"that is due", Seconds(300), Seconds(1), Seconds(30), Seconds(0)},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
     Observation o = testing::Observed();
-    o.now = SystemClock().Now() - Seconds(30);
+    o.now = SystemClock().Now() - c.took;
     auto acted = Act(o, Await{c.left, c.elapsed});
     ASSERT_TRUE(acted.ok() && *acted && (*acted)->again_after);
     EXPECT_LE(*(*acted)->again_after, c.again);

@@ -22,6 +22,7 @@ Migrations::Migrations(Migrate migrate, std::function<void(const std::string& ke
 
 // While it runs, or waits for its turn behind another CRD's, nobody can say when it ends: the worker wakes who asked.
 MigrationProgress Migrations::Describe(const Job& job) const {
+  if (job.users.empty()) return {job.objects, {}, {}};
   MigrationProgress progress{job.objects, job.error, {}};
   if (job.error && !job.asked && !job.running) {
     progress.next = std::max(Millis(0), std::chrono::ceil<Millis>(job.not_before - clock_.Monotonic()));
@@ -29,13 +30,22 @@ MigrationProgress Migrations::Describe(const Job& job) const {
   return progress;
 }
 
-MigrationProgress Migrations::Ask(const std::string& key, const CrdState& crd) {
+// What was done isn't so for good: an older version may be that of a cluster restored from a backup (F3).
+MigrationProgress Migrations::Ask(const std::string& key, const CrdState& crd, bool runs) {
   MutexLock lock(mu_);
   Job& job = jobs_[crd.name];
   job.askers.insert(key);
-  if (job.done_at > 0 && VersionNumber(crd.resource_version) <= job.done_at) return Describe(job);
+  const MonoTime now = clock_.Monotonic();
+  if (VersionNumber(crd.resource_version) <= job.done_at && now < job.seen_by) {
+    return {job.objects, {}, std::chrono::ceil<Millis>(job.seen_by - now)};
+  }
+  if (runs && job.users.empty()) {
+    job.error.reset();
+    job.failures = 0;
+    job.not_before = {};
+  }
   job.users.insert(key);
-  if (!job.running && !job.asked && clock_.Monotonic() >= job.not_before) {
+  if (!job.running && !job.asked && now >= job.not_before) {
     job.asked = true;
     changed_.notify_all();
   }
@@ -54,11 +64,7 @@ void Migrations::Withdraw(const std::string& key) {
 }
 
 void Migrations::Withdraw(Job& job, const std::string& key) {
-  if (job.users.erase(key) == 0 || !job.users.empty()) return;
-  job.asked = false;
-  job.error.reset();
-  job.failures = 0;
-  job.not_before = {};
+  if (job.users.erase(key) > 0 && job.users.empty()) job.asked = false;
 }
 
 void Migrations::Forget(const std::string& key) {
@@ -127,7 +133,10 @@ void Migrations::Ended(const Context& ctx, const std::string& crd, const Migrati
       jobs_.erase(it);
     } else if (ended.ok()) {
       ctx.log.Info("migrated", {{"crd", crd}, {"objects", cursor.objects}});
-      job = Job{.askers = std::move(job.askers), .objects = cursor.objects, .done_at = VersionNumber(ended.value())};
+      job = Job{.askers = std::move(job.askers),
+                .objects = cursor.objects,
+                .done_at = VersionNumber(ended.value()),
+                .seen_by = clock_.Monotonic() + kWatchLag};
       if (job.done_at == 0) jobs_.erase(it);  // the CRD has gone
     } else if (users.empty() || ended.code() == Code::kCancelled) {
       job.asked = !users.empty();  // withdrawn, and asked for again before it ended

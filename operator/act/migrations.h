@@ -1,5 +1,6 @@
 // The worker that migrates storage (behaviour.md U3): beside the passes, so that drift, changes and deletions wait for
-// no migration, however many objects there are.
+// no migration, however many objects there are. (500,000 of a kind at most: a list has 2,000 pages, F8. With more it
+// fails.)
 #pragma once
 
 #include <condition_variable>
@@ -26,13 +27,14 @@ class Migrations {
   Migrations(Migrate migrate, std::function<void(const std::string& key)> wake, Clock& clock);
 
   // `key` needs the objects of `crd` migrated. One that failed is tried again after 15 s, 30 s and so on to ten
-  // minutes, if it is asked for then. Nothing is begun for a CRD as it was before its migration ended: its watch is
-  // late. Returns how it stands.
-  MigrationProgress Ask(const std::string& key, const CrdState& crd);
+  // minutes, if it is asked for then. For kWatchLag nothing is begun for a CRD as it was before its migration ended:
+  // its watch is late. `runs`: the provider's workloads aren't at zero, so that what they convert may succeed now;
+  // where nobody has needed it since it failed, that counts no more. Returns how it stands, and when to ask again.
+  MigrationProgress Ask(const std::string& key, const CrdState& crd, bool runs);
   MigrationProgress ProgressOf(const std::string& crd);
 
   // `key` needs none for now: hands are off it (P4), or it is paused (P1). What nobody else needs stops before the next
-  // object, and goes on from there when it is asked for again, at once: that it failed before counts no more.
+  // object, and goes on from there when it is asked for again. Until then nothing is told of its failures.
   void Withdraw(const std::string& key);
   // `key` is gone: what was kept for nobody else is dropped.
   void Forget(const std::string& key);
@@ -51,6 +53,7 @@ class Migrations {
     int failures = 0;            // in a row
     MonoTime not_before, told;
     std::uint64_t done_at = 0;  // of an end: the version of the CRD that says so
+    MonoTime seen_by;           // and when the watch shows it at the latest
   };
   std::optional<std::string> Next() CAPI_REQUIRES(mu_);
   void RunOne(const Context& ctx, const std::string& crd);

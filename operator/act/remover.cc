@@ -19,10 +19,6 @@ namespace reason = api::reason;
 
 constexpr size_t kNamed = 5;  // in a message
 
-Hold NotDeleted(std::string_view why, const Error& error) {
-  return ServerHold(std::string(condition::kReady), std::string(why), error);
-}
-
 // What began is known by its reason, whatever stops it.
 std::string_view Reason(const Observation& o, std::string_view before_it_began) {
   return RemovalBegan(o) ? reason::kDeletionFailed : before_it_began;
@@ -49,8 +45,9 @@ Result<std::vector<std::string>> Remover::ObjectsInUse(const Context& ctx, const
   for (const auto& id : crds) {
     auto crd = client_.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", id.name);
     if (!crd.ok() && crd.code() == Code::kNotFound) continue;
-    if (!crd.ok()) return crd.error();
-    ReadObjects read = TRY(ListReadable(client_, ctx, *crd, {.limit = kNamed + 1, .first_page = true}));
+    if (!crd.ok()) return crd.error().With(id.ToString());
+    ReadObjects read =
+        TRY_WITH(ListReadable(client_, ctx, *crd, {.limit = kNamed + 1, .first_page = true}), id.ToString());
     for (const kube::Object& object : read.items) found.push_back(NameOf(object));
     if (found.size() > kNamed) break;
   }
@@ -67,10 +64,10 @@ Status Remover::StopAggregation(const Context& ctx, const Observation& o, const 
     if (id.kind != roles.kind || id.group != roles.group) continue;
     auto role = client_.Get(ctx, roles, "", id.name);
     if (!role.ok() && role.code() == Code::kNotFound) continue;
-    if (!role.ok()) return role.error();
+    if (!role.ok()) return role.error().With(id.ToString());
     if (!keep(*role).empty() || Find(role->json(), {"aggregationRule"}) == nullptr) continue;
     Json patch = {{"aggregationRule", nullptr}, {"metadata", {{"resourceVersion", role->resource_version()}}}};
-    TRY(client_.Patch(ctx, roles, "", id.name, kube::PatchType::kMerge, patch));
+    TRY_WITH(client_.Patch(ctx, roles, "", id.name, kube::PatchType::kMerge, patch), id.ToString());
   }
   return Ok();
 }
@@ -96,10 +93,14 @@ std::vector<kube::ObjectId> Remover::Doomed(const Observation& o, bool crds) con
 Done Remover::Remove(const Context& ctx, Observation& o) {
   Done done;
   done.removing = true;
+  auto held = [&done](std::string_view why, const Error& error) {
+    done.hold = ServerHold(condition::kReady, why, error);
+    return done;
+  };
   std::vector<kube::ObjectId> gone = Doomed(o, false), crds = Doomed(o, true);
   if (DeletesCrds(o)) {
     auto used = ObjectsInUse(ctx, crds);
-    if (!used.ok()) return done.hold = NotDeleted(Reason(o, reason::kAPIServerUnavailable), used.error()), done;
+    if (!used.ok()) return held(Reason(o, reason::kAPIServerUnavailable), used.error());
     if (!used->empty()) {
       done.hold =
           Hold{std::string(condition::kReady), std::string(Reason(o, reason::kDeletionBlocked)),
@@ -112,9 +113,9 @@ Done Remover::Remove(const Context& ctx, Observation& o) {
     gone.insert(gone.end(), crds.begin(), crds.end());
   }
   auto begun = SayBegun(ctx, o);
-  if (!begun.ok()) return done.hold = NotDeleted(Reason(o, reason::kAPIServerUnavailable), begun.error()), done;
+  if (!begun.ok()) return held(Reason(o, reason::kAPIServerUnavailable), begun.error());
   auto stopped = StopAggregation(ctx, o, gone);
-  if (!stopped.ok()) return done.hold = NotDeleted(reason::kDeletionFailed, stopped.error()), done;
+  if (!stopped.ok()) return held(reason::kDeletionFailed, stopped.error());
   std::vector<kube::Change> changes;
   auto removed = applier_.Delete(ctx, gone, KeepsOthers(o.provider.id), changes);
   std::vector<std::string> lingering, kept;
@@ -127,7 +128,7 @@ Done Remover::Remove(const Context& ctx, Observation& o) {
       lingering.push_back(fmt::format("{} ({})", change.id.ToString(), change.error));
     }
   }
-  if (!removed.ok()) return done.hold = NotDeleted(reason::kDeletionFailed, removed.error()), done;
+  if (!removed.ok()) return held(reason::kDeletionFailed, removed.error());
   if (!lingering.empty()) {
     done.hold = Hold{std::string(condition::kReady), std::string(reason::kDeleting),
                      fmt::format("deleted, but not gone yet: {}; whoever set a finalizer has to remove it",
@@ -136,7 +137,7 @@ Done Remover::Remove(const Context& ctx, Observation& o) {
     return done;
   }
   auto released = writer_.RemoveFinalizer(ctx, o.provider);
-  if (!released.ok()) return done.hold = NotDeleted(reason::kDeletionFailed, released.error()), done;
+  if (!released.ok()) return held(reason::kDeletionFailed, released.error());
   done.kept = std::move(kept);  // once, and not with each try
   done.forget = true;
   return done;

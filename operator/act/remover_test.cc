@@ -29,12 +29,13 @@ http::Response Ok200(std::string body) { return {.status = 200, .headers = {}, .
 // What Remove says of a provider that is deleted with its CRD, of which objects exist at version v1 alone.
 class RemoverTest : public ::testing::Test {
  protected:
-  Done RemoveBeside(int objects) {
+  Done RemoveBeside(int objects, const std::string& broken = "") {
     auto server = http::Server::Start({}, [&](const http::ServerRequest& request) {
       http::Response response{.status = 404, .headers = {}, .body = ""};
       if (request.path.ends_with("/customresourcedefinitions/as.x")) response = Ok200(std::string(kCrd));
       if (request.path == "/apis/x/v2/as") response.status = 500;
       if (request.path == "/apis/x/v1/as") response = Ok200(Objects(objects));
+      if (!broken.empty() && request.path.ends_with(broken)) response.status = 500;
       MutexLock lock(mu_);
       if (request.path.starts_with("/apis/x/")) listed_.push_back(request.path + "?" + request.query);
       return response;
@@ -48,7 +49,9 @@ class RemoverTest : public ::testing::Test {
     Observation o = testing::Observed();
     o.provider.deleting = true;
     o.provider.annotations["operator.cluster.x-k8s.io/delete-crds"] = "true";
+    if (!broken.empty()) o.provider.status.conditions = {{"Ready", "False", "Deleting", "", 1, ""}};  // it has begun
     o.inventory.Put({"apiextensions.k8s.io", "CustomResourceDefinition", "", "as.x"}, {"v1", "", "", false});
+    o.inventory.Put({"rbac.authorization.k8s.io", "ClusterRole", "", "aggregated"}, {"v1", "", "", false});
     return Remover(**client, writer).Remove(Context{}.WithTimeout(Seconds(30)), o);
   }
 
@@ -70,6 +73,17 @@ TEST_F(RemoverTest, ObjectsKeepTheirCrd) {
   done = RemoveBeside(1);
   ASSERT_TRUE(done.hold);
   EXPECT_THAT(done.hold->message, HasSubstr("exist: A ns/1; delete"));
+}
+
+// F1: what can't be read or written is named.
+TEST_F(RemoverTest, AnErrorNamesItsObject) {
+  for (const kube::ObjectId& id : {kube::ObjectId{"apiextensions.k8s.io", "CustomResourceDefinition", "", "as.x"},
+                                   kube::ObjectId{"rbac.authorization.k8s.io", "ClusterRole", "", "aggregated"}}) {
+    Done done = RemoveBeside(0, "/" + id.name);
+    ASSERT_TRUE(done.hold) << id.ToString();
+    EXPECT_EQ(done.hold->reason, "DeletionFailed");
+    EXPECT_THAT(done.hold->message, HasSubstr(id.ToString() + ": "));
+  }
 }
 
 TEST_F(RemoverTest, NoObjectsKeepNothing) {

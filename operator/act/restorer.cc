@@ -101,10 +101,7 @@ Done Restorer::Run(const Context& ctx, const Observation& o, const Restore& step
     done.restored.push_back(one.what);
   }
   if (!(inventory == o.inventory)) done.inventory = inventory;
-  if (!applied.ok() && !done.hold) {
-    done.hold = ServerHold(std::string(api::condition::kProviderInstalled), std::string(api::reason::kInstallFailed),
-                           applied.error());
-  }
+  if (!applied.ok() && !done.hold) done.hold = NotAccepted(api::reason::kInstallFailed, applied.error());
   auto fleet = needs_.observer.ObserveFleet(ctx, key, inventory);
   if (fleet.ok()) done.fleet = *fleet;
   return done;

@@ -75,8 +75,7 @@ Done Scaler::Run(const Context& ctx, const Observation& o, const Scale& step) {
   for (const kube::ObjectId& id : step.workloads) {
     auto scaled = ScaleOne(ctx, o, id, step.up, inventory);
     if (scaled.ok()) continue;
-    done.hold = ServerHold(std::string(api::condition::kReady), std::string(api::reason::kAPIServerUnavailable),
-                           scaled.error());
+    done.hold = ServerHold(api::condition::kReady, api::reason::kAPIServerUnavailable, scaled.error());
     if (scaled.code() == Code::kConflict) done.hold->retry = Retry::kBackoff;
   }
   done.inventory = inventory;
@@ -84,8 +83,7 @@ Done Scaler::Run(const Context& ctx, const Observation& o, const Scale& step) {
   if (fleet.ok()) {
     done.fleet = *fleet;
   } else if (!done.hold) {
-    done.hold =
-        ServerHold(std::string(api::condition::kReady), std::string(api::reason::kAPIServerUnavailable), fleet.error());
+    done.hold = ServerHold(api::condition::kReady, api::reason::kAPIServerUnavailable, fleet.error());
   }
   return done;
 }

@@ -6,6 +6,7 @@
 
 #include "api/reasons.h"
 #include "base/strings.h"
+#include "operator/decide/contract_plan.h"
 #include "operator/decide/pause.h"
 #include "operator/decide/rules.h"
 
@@ -73,7 +74,30 @@ std::string NameOf(const Observation& o, const Candidate& to) {
   return fmt::format("{} {} (contract {})", o.provider.id.ToString(), to.version.ToString(), to.contract);
 }
 
-std::string Others(const Candidate& to) { return Names(to.fleet, to.verdict.others); }
+// This provider, then the others, as the golden rule sees them.
+std::vector<Member> FleetOf(const Observation& o) {
+  std::vector<Member> fleet = {ToMember(o.provider)};
+  for (const ProviderPtr& sibling : o.siblings) {
+    // A second core object is refused (I5), and has no say.
+    bool other_core = sibling->id.type == api::ProviderType::kCore && sibling != o.core;
+    if (!other_core) fleet.push_back(WithContract(ToMember(*sibling), o));
+  }
+  return fleet;
+}
+
+// The fleet, with this provider on its way to the candidate's contract, and what the golden rule says of that.
+struct Move {
+  std::vector<Member> fleet;
+  Verdict verdict;
+  std::string Others() const { return Names(fleet, verdict.others); }
+};
+
+Move MoveOf(const Observation& o, const Candidate& to) {
+  Move move{FleetOf(o), {}};
+  move.fleet.front().desired = to.contract;
+  move.verdict = Judge(move.fleet, 0);
+  return move;
+}
 
 // The providers whose minor versions Cluster API counts.
 bool CountsMinors(const api::ProviderId& id) {
@@ -97,43 +121,30 @@ std::string DesiredContract(const api::Provider& provider) {
   return status.desired_contract;
 }
 
-std::vector<Member> FleetOf(const Observation& o) {
-  std::vector<Member> fleet = {ToMember(o.provider)};
-  for (const ProviderPtr& sibling : o.siblings) {
-    // A second core object is refused (I5), and has no say.
-    bool other_core = sibling->id.type == api::ProviderType::kCore && sibling != o.core;
-    if (!other_core) fleet.push_back(WithContract(ToMember(*sibling), o));
-  }
-  return fleet;
-}
-
-void JudgeMove(const Observation& o, Candidate& to) {
-  to.fleet = FleetOf(o);
-  to.fleet.front().desired = to.contract;
-  to.verdict = Judge(to.fleet, 0);
-}
-
 std::optional<Hold> CoreAccepts(const Observation& o, const Candidate& to) {
-  if (to.verdict.kind != Verdict::Kind::kWaitForCore) return std::nullopt;
-  if (to.fleet.front().contract.empty()) return Incompatible(o, to.version.ToString(), to.contract);
+  const Move move = MoveOf(o, to);
+  if (move.verdict.kind != Verdict::Kind::kWaitForCore) return std::nullopt;
+  if (move.fleet.front().contract.empty()) return Incompatible(o, to.version.ToString(), to.contract);
   return Waits(condition::kPreflightCheckPassed, reason::kWaitingForOrder,
                fmt::format("{} comes after the core provider: set spec.version of {} to one whose contract accepts {}; "
                            "this provider then goes on",
-                           NameOf(o, to), Name(*CoreOf(to.fleet)), to.contract));
+                           NameOf(o, to), Name(*CoreOf(move.fleet)), to.contract));
 }
 
 std::optional<Hold> ComesInOrder(const Observation& o, const Candidate& to) {
-  if (to.verdict.kind != Verdict::Kind::kWaitForOrder) return std::nullopt;
+  const Move move = MoveOf(o, to);
+  if (move.verdict.kind != Verdict::Kind::kWaitForOrder) return std::nullopt;
   return Waits(condition::kPreflightCheckPassed, reason::kWaitingForOrder,
-               fmt::format("{} comes after {}; this provider then goes on", NameOf(o, to), Others(to)));
+               fmt::format("{} comes after {}; this provider then goes on", NameOf(o, to), move.Others()));
 }
 
 std::optional<Hold> AllArePaused(const Observation& o, const Candidate& to) {
-  if (to.verdict.kind != Verdict::Kind::kWaitForPause) return std::nullopt;
+  const Move move = MoveOf(o, to);
+  if (move.verdict.kind != Verdict::Kind::kWaitForPause) return std::nullopt;
   return Waits(condition::kPreflightCheckPassed, reason::kWaitingForPause,
                fmt::format("{} changes the contract: not before every provider is paused. Set spec.paused: true on "
                            "those that aren't (or whose pods are still going): {}{}; nothing is changed until then",
-                           NameOf(o, to), Others(to), CoreMustMove(to.fleet)));
+                           NameOf(o, to), move.Others(), CoreMustMove(move.fleet)));
 }
 
 std::optional<Hold> AllCanBeSeen(const Observation& o, const Candidate& to) {

@@ -5,26 +5,19 @@
 #include <string>
 #include <vector>
 
-#include "operator/decide/contract_plan.h"
 #include "operator/decide/hold.h"
 #include "operator/decide/install_rules.h"
 #include "operator/decide/observation.h"
 
 namespace capi::ops {
 
-// This provider, then the others, as the golden rule sees them.
-std::vector<Member> FleetOf(const Observation& o);
-
 // spec.version asks for another version than the installed one.
 bool VersionPending(const api::Provider& provider);
 // Contract of that version as far as the provider's status knows it; "" where it isn't known or nothing is pending.
 std::string DesiredContract(const api::Provider& provider);
 
-// What the rules of stage kContract look at: the fleet, with this provider on its way to the candidate's contract.
-void JudgeMove(const Observation& o, Candidate& to);
-
-// Whether this provider may move to a version whose contract is known, after JudgeMove; of these four at most one holds
-// it back (install_rules.h).
+// Whether this provider may move to a version whose contract is known; of these four at most one holds it back
+// (install_rules.h).
 // C1: only another version of the core would help.
 std::optional<Hold> CoreAccepts(const Observation& o, const Candidate& to);
 // C2: others move first; no pause is needed.

@@ -50,8 +50,7 @@ struct World {
 
 // What holds back a move to `version`, whose contract that is.
 std::optional<Hold> Move(const Observation& o, const std::string& version, const std::string& contract) {
-  Candidate to{.version = *api::Version::Parse(version), .contract = contract};
-  JudgeMove(o, to);
+  const Candidate to{.version = *api::Version::Parse(version), .contract = contract};
   return CheckInstall(InstallRule::Stage::kContract, o, to);
 }
 

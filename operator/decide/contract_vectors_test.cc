@@ -64,7 +64,6 @@ struct World {
     Candidate candidate{.version = version, .metadata = metadata};
     if (CheckInstall(InstallRule::Stage::kRelease, o, candidate)) return false;
     candidate.contract = *metadata.ContractOf(version);
-    JudgeMove(o, candidate);
     auto hold = CheckInstall(InstallRule::Stage::kContract, o, candidate);
     return !hold || hold->reason == "WaitingForOrder";
   }

@@ -59,8 +59,8 @@ std::optional<Hold> NotInUse(const Observation& o) {
   if (o.users_error) {
     // The reason is also what the next pass knows a begun removal by.
     std::string_view why = RemovalBegan(o) ? reason::kDeletionFailed : reason::kInUse;
-    Hold hold = ServerHold(std::string(condition::kReady), std::string(why),
-                           o.users_error->With("can't tell whether clusters use this provider"));
+    Hold hold =
+        ServerHold(condition::kReady, why, o.users_error->With("can't tell whether clusters use this provider"));
     hold.message += "; " + Override();
     return hold;
   }

@@ -3,7 +3,9 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "api/reasons.h"
 #include "base/clock.h"
 #include "base/result.h"
 
@@ -33,15 +35,29 @@ inline Retry RetryFor(const Error& error) {
   return error.Transient() || error.retry_after ? Retry::kBackoff : Retry::kOnChange;
 }
 
-inline Hold HoldFor(std::string condition, std::string reason, const Error& error) {
-  return Hold{std::move(condition), std::move(reason), error.message, RetryFor(error), error.retry_after};
+// `reason` is one of api/reasons.h.
+inline Hold HoldFor(std::string_view condition, std::string_view reason, const Error& error) {
+  return Hold{std::string(condition), std::string(reason), error.message, RetryFor(error), error.retry_after};
 }
 
 // The same of an answer of the API server: no event tells that it would take now what it refused (F6).
-inline Hold ServerHold(std::string condition, std::string reason, const Error& error) {
-  Hold hold = HoldFor(std::move(condition), std::move(reason), error);
+inline Hold ServerHold(std::string_view condition, std::string_view reason, const Error& error) {
+  Hold hold = HoldFor(condition, reason, error);
   if (hold.retry == Retry::kOnChange) hold.retry = Retry::kRefused;
   return hold;
+}
+
+// Why an installation doesn't go on. Something of the release or the declaration is wrong, or a source is away.
+inline Hold NotInstalled(std::string_view reason, const Error& error) {
+  return HoldFor(api::condition::kProviderInstalled, reason, error);
+}
+// The API server said no, or nothing.
+inline Hold NotAccepted(std::string_view reason, const Error& error) {
+  return ServerHold(api::condition::kProviderInstalled, reason, error);
+}
+// What was read from the API server: its refusal, or a fault of what it gave, which a change of that ends.
+inline Hold NotRead(std::string_view reason, const Error& error) {
+  return error.code == Code::kInvalidArgument ? NotInstalled(reason, error) : NotAccepted(reason, error);
 }
 
 }  // namespace capi::ops

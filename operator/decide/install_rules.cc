@@ -15,18 +15,19 @@ namespace {
 namespace condition = api::condition;
 namespace reason = api::reason;
 
-Hold NotInstalled(std::string_view why, std::string message, Retry retry = Retry::kOnChange) {
+Hold Refused(std::string_view why, std::string message, Retry retry = Retry::kOnChange) {
   return Hold{std::string(condition::kProviderInstalled), std::string(why), std::move(message), retry};
 }
 
 // T2: the components are those that are asked for. Before anything is made of the release: of one that somebody has
-// changed, nothing else that is wrong with it matters.
+// changed, nothing else that is wrong with it matters. No event tells when the right ones are there (T6).
 std::optional<Hold> HasWantedDigest(const Observation&, const Candidate& c) {
   if (c.wanted_digest.empty() || c.wanted_digest == c.digest) return std::nullopt;
-  return NotInstalled(reason::kVerificationFailed,
-                      fmt::format("the components of {} have digest {}, spec.fetchConfig.digest asks for {}: nothing "
-                                  "is applied",
-                                  c.source, c.digest, c.wanted_digest));
+  return Refused(reason::kVerificationFailed,
+                 fmt::format("the components of {} have digest {}, spec.fetchConfig.digest asks for {}: nothing "
+                             "is applied",
+                             c.source, c.digest, c.wanted_digest),
+                 Retry::kRefused);
 }
 
 // I5: its metadata lists the version's series.
@@ -34,18 +35,17 @@ std::optional<Hold> HasSeries(const Observation& o, const Candidate& c) {
   if (c.metadata.ContractOf(c.version)) return std::nullopt;
   std::vector<std::string> series;
   for (const auto& s : c.metadata.series) series.push_back(fmt::format("{}.{}", s.major, s.minor));
-  return NotInstalled(
-      reason::kCAPIVersionIncompatibility,
-      fmt::format("invalid provider metadata: version {} for the provider {} does not match any release "
-                  "series; its metadata.yaml lists {}",
-                  c.version.ToString(), o.provider.id.name, JoinNames(series, 20)));
+  return Refused(reason::kCAPIVersionIncompatibility,
+                 fmt::format("invalid provider metadata: version {} for the provider {} does not match any release "
+                             "series; its metadata.yaml lists {}",
+                             c.version.ToString(), o.provider.id.name, JoinNames(series, 20)));
 }
 
 // I5: with a contract that this operator knows.
 std::optional<Hold> HasKnownContract(const Observation& o, const Candidate& c) {
   auto contract = c.metadata.ContractOf(c.version);
   if (!contract || api::KnownContract(*contract)) return std::nullopt;
-  return NotInstalled(
+  return Refused(
       reason::kCAPIVersionIncompatibility,
       fmt::format("{} {} has contract {}, which this operator doesn't know (it knows {}): upgrade the "
                   "operator or choose another version",
@@ -63,7 +63,7 @@ std::optional<Hold> OwnsItsObjects(const Observation& o, const Candidate& c) {
       if (ours.contains(id)) taken.push_back(id.ToString());
     }
     if (taken.empty()) continue;
-    return NotInstalled(
+    return Refused(
         reason::kObjectOwnedByAnotherProvider,
         fmt::format("{} belongs to {} (namespace {}), which installed {}: two providers can't own one object; "
                     "delete one provider, or put this one into a namespace of its own if the object is namespaced",

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "api/release.h"
-#include "operator/decide/contract_plan.h"
 #include "operator/decide/crd_stages.h"
 #include "operator/decide/hold.h"
 #include "operator/decide/observation.h"
@@ -23,8 +22,6 @@ struct Candidate {
   std::string wanted_digest;               // "" for any
   api::Metadata metadata = {};             // kRelease
   std::string contract = "";               // kContract: of that version
-  std::vector<Member> fleet;               // this provider on its way there, then the others (JudgeMove)
-  Verdict verdict = {};                    // of that
   std::vector<kube::ObjectId> objects;     // kObjects: of its render
   std::vector<std::string> missing_kinds;  // kKinds: of these, those that the cluster doesn't have
   std::vector<LostVersion> lost_versions;  // kStoredVersions

@@ -60,7 +60,9 @@ struct Workload {
 struct MigrationProgress {
   size_t objects = 0;          // looked at so far
   std::optional<Error> error;  // why the last try ended
-  std::optional<Millis> next;  // from now, after an error: to the next try; not set while one runs or has its turn next
+  // From now: after an error to the next try, after an end to when it shows; not set while one runs or has its turn
+  // next.
+  std::optional<Millis> next;
 };
 
 inline bool IsWorkload(const kube::ObjectId& id) {

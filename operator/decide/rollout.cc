@@ -132,6 +132,12 @@ std::optional<Step> FollowRollout(const Observation& o, const std::string& input
   return GiveUp{};
 }
 
+bool HasRolledOut(const Observation& o) {
+  const api::ProviderStatus& status = o.provider.status;
+  return !status.applied.empty() && !status.history.empty() && Succeeded(status.history.front()) &&
+         !o.inventory.has_stale();
+}
+
 HistoryEntry BeginRollout(const Observation& o, std::string inputs, std::string version, std::string contract,
                           std::string digest) {
   HistoryEntry entry{std::move(version), std::move(contract), std::move(digest)};

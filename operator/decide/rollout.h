@@ -27,6 +27,9 @@ const api::HistoryEntry* LastGood(const api::ProviderStatus& status, const api::
 // is none of these, and whatever else is due comes.
 std::optional<Step> FollowRollout(const Observation& o, const std::string& inputs);
 
+// The last change is through: its workloads came up, and nothing is left of what was there before.
+bool HasRolledOut(const Observation& o);
+
 // The entry with which a change to `inputs` begins, or goes on after an interruption: with the time of its start.
 api::HistoryEntry BeginRollout(const Observation& o, std::string inputs, std::string version, std::string contract,
                                std::string digest);

@@ -164,6 +164,31 @@ TEST(FollowRollout, SaysHowTheLastGoodReleaseIs) {
   EXPECT_THAT(message(), ::testing::Not(HasSubstr("isn't healthy")));
 }
 
+// I7: until then something of the former change may run.
+TEST(HasRolledOut, WhenNothingFormerIsLeft) {
+  struct Case {
+    std::string_view name;
+    std::string_view outcome, applied;
+    bool stale, ended;
+  };
+  const Case cases[] = {
+      {"it came up", outcome::kSucceeded, "x", false, true},
+      {"its pods come up", outcome::kRollingOut, "x", false, false},
+      {"they didn't in time", outcome::kFailed, "x", false, false},
+      {"something of the former one is to be pruned", outcome::kSucceeded, "x", true, false},
+      {"the next one is announced", outcome::kApplying, "", false, false},
+      {"it was rolled back", outcome::kRolledBack, "", false, false},
+      {"a pause has ended", outcome::kSucceeded, "", false, false},
+  };
+  for (const Case& c : cases) {
+    Observation o = Upgrading(c.outcome);
+    o.provider.status.applied = c.applied;
+    o.inventory.Put({"", "ConfigMap", "aws-system", "one"}, {"v1", "h", "f", c.stale});
+    EXPECT_EQ(HasRolledOut(o), c.ended) << c.name;
+  }
+  EXPECT_FALSE(HasRolledOut(testing::Observed())) << "nothing was installed yet";
+}
+
 TEST(NotReady, NamesAllThatIsMissing) {
   Fleet fleet;
   EXPECT_EQ(NotReady(fleet), "");

@@ -132,8 +132,7 @@ Result<kube::Outcome> Reporter::ReportFailed(const Context& ctx, const std::stri
   if (error.code == Code::kConflict) {
     return kube::Outcome{.again_after = needs_.queue.Backoff(WriteKey(key), kSoon), .failed = true};
   }
-  return ReportUnseen(
-      ctx, key, ServerHold(std::string(api::condition::kReady), std::string(reason::kAPIServerUnavailable), error));
+  return ReportUnseen(ctx, key, ServerHold(api::condition::kReady, reason::kAPIServerUnavailable, error));
 }
 
 Result<kube::Outcome> Reporter::ReportThrown(const Context& ctx, const std::string& key, const std::string& what) {

@@ -41,6 +41,7 @@ bool HasForeignWords(const Done& done) {
 }
 
 void SecretMasks::Merge(Known& known, const SecretValues& values) {
+  if (known.values->Has(values)) return;
   SecretValues all = *known.values;
   all.Add(values);
   known.values = std::make_shared<const SecretValues>(std::move(all));
@@ -58,17 +59,23 @@ void SecretMasks::Add(const std::string& provider, const SecretValues& values) {
   Merge(known_[provider], values);
 }
 
-void SecretMasks::ApplyBegins(const std::string& provider, const SecretValues& values) {
+void SecretMasks::ApplyBegins(const std::string& provider, std::shared_ptr<const SecretValues> values) {
   MutexLock lock(mu_);
   Known& known = known_[provider];
-  Merge(known, values);
-  known.to_be_applied = std::make_shared<const SecretValues>(values);
+  known.to_be_applied = std::move(values);
+  known.sent = false;
 }
 
 void SecretMasks::ApplyEnds(const std::string& provider) {
   MutexLock lock(mu_);
   Known& known = known_[provider];
-  if (known.to_be_applied != nullptr) known = {std::move(known.to_be_applied), true};
+  if (known.to_be_applied != nullptr) known.all = known.sent = true;
+}
+
+void SecretMasks::RolloutEnds(const std::string& provider) {
+  MutexLock lock(mu_);
+  auto it = known_.find(provider);
+  if (it != known_.end() && it->second.sent) it->second = {std::move(it->second.to_be_applied), true};
 }
 
 void SecretMasks::Drop(const std::string& provider) {

@@ -19,17 +19,19 @@ bool HasForeignWords(const Done& done);
 
 // What others wrote of a provider whose values aren't all known is not shown: after a restart, until they are read. A
 // value that was known stays so as long as something in the cluster may hold it: what is there changes with an apply,
-// not with a render. Thread-safe.
+// not with a render, and old pods run with the former values until the rollout has ended. Thread-safe.
 class SecretMasks {
  public:
   // With those that are known already these are all.
   void Put(const std::string& provider, const SecretValues& values);
   // These, too.
   void Add(const std::string& provider, const SecretValues& values);
-  // Those of a render that is now applied, object by object.
-  void ApplyBegins(const std::string& provider, const SecretValues& values);
-  // All of it is: its values are all there are.
+  // Those of a render that is now applied, object by object; they were added.
+  void ApplyBegins(const std::string& provider, std::shared_ptr<const SecretValues> values);
+  // All of it is sent: with the former ones, which old pods have, its values are all there are.
   void ApplyEnds(const std::string& provider);
+  // Nothing of what was there before is left: what was sent has all values.
+  void RolloutEnds(const std::string& provider);
   void Drop(const std::string& provider);
   // They are all known.
   bool Knows(const std::string& provider) const;
@@ -48,6 +50,7 @@ class SecretMasks {
     Shared values = std::make_shared<const SecretValues>();
     bool all = false;                // there are no others
     Shared to_be_applied = nullptr;  // null: none is
+    bool sent = false;               // `to_be_applied` is, whole
   };
   // Those to hide in what others wrote, and those that are known.
   Shared ToHide(const std::string& provider) const;

@@ -94,6 +94,13 @@ void SecretValues::Add(const SecretValues& others) {
   if (!hides_all_) values_.insert(others.values_.begin(), others.values_.end());
 }
 
+bool SecretValues::Has(const SecretValues& others) const {
+  auto all_of = [](const auto& some, const auto& all) {
+    return std::includes(all.begin(), all.end(), some.begin(), some.end(), all.key_comp());
+  };
+  return hides_all_ || (!others.hides_all_ && all_of(others.forms_, forms_) && all_of(others.values_, values_));
+}
+
 void SecretValues::AddObject(const kube::Object& object) {
   if (object.id().group_kind() != kube::GroupKind{"", "Secret"}) return;
   for (const char* field : {"data", "stringData"}) {

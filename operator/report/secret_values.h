@@ -29,6 +29,8 @@ class SecretValues {
   void Add(std::string_view value);
   // All of others'.
   void Add(const SecretValues& others);
+  // Whether adding them would change nothing.
+  bool Has(const SecretValues& others) const;
   // What a rendered object holds, where it is a Secret.
   void AddObject(const kube::Object& object);
   // Whatever stands in `text` is no secret: who may read what is told of a provider may read this, too.

@@ -4,7 +4,6 @@
 #include "api/reasons.h"
 #include "base/encoding.h"
 #include "base/strings.h"
-#include "operator/act/install/holds.h"
 #include "operator/act/install/installer.h"
 #include "operator/act/install/materials.h"
 #include "operator/decide/adoption.h"

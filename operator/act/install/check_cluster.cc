@@ -4,11 +4,11 @@
 #include <set>
 
 #include "api/reasons.h"
-#include "operator/act/install/holds.h"
 #include "operator/act/install/installer.h"
 #include "operator/act/install/materials.h"
 #include "operator/act/rebuild.h"
 #include "operator/decide/crd_stages.h"
+#include "operator/decide/pause.h"
 
 namespace capi::ops {
 namespace {
@@ -113,7 +113,7 @@ std::optional<Hold> Installer::CheckStoredVersions(const Observation& o, Install
   if (auto hold = CheckInstall(InstallRule::Stage::kStoredVersions, o, m.candidate)) return hold;
   const LostVersion& lost = m.candidate.lost_versions.front();
   return StoredVersionsHold(o, lost, m.candidate.version.ToString(),
-                            needs_.migrations.Ask(o.provider.id.Key(), m.live[lost.crd]));
+                            needs_.migrations.Ask(o.provider.id.Key(), m.live[lost.crd], !AppliesAtZero(o)));
 }
 
 }  // namespace capi::ops

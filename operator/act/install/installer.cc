@@ -8,7 +8,6 @@
 #include "api/reasons.h"
 #include "base/encoding.h"
 #include "base/strings.h"
-#include "operator/act/install/holds.h"
 #include "operator/act/install/materials.h"
 #include "operator/act/known_secrets.h"
 #include "operator/act/rebuild.h"
@@ -51,7 +50,9 @@ std::optional<Hold> Installer::Inspect(const Observation& o, Installation& m) {
   candidate.source = m.release.source;
   candidate.digest = m.release.Digest();
   candidate.wanted_digest = WantedDigest(o, candidate.rollback);
-  if (auto hold = CheckInstall(InstallRule::Stage::kComponents, o, candidate)) return hold;
+  auto refused = CheckInstall(InstallRule::Stage::kComponents, o, candidate);
+  m.wrong_file = refused.has_value();
+  if (refused) return refused;
   auto metadata = api::Metadata::Parse(m.release.metadata, o.provider.id.name);
   if (!metadata.ok()) return NotInstalled(reason::kInvalidMetadata, metadata.error().With(candidate.source));
   candidate.metadata = std::move(*metadata);
@@ -73,7 +74,6 @@ std::optional<Hold> Installer::Gate(const Context& ctx, Observation& o, Installa
   }
   auto others = needs_.observer.ObserveSiblings(ctx, o.provider.id.Key(), o);
   if (!others.ok()) return NotAccepted(reason::kAPIServerUnavailable, others.error());
-  JudgeMove(o, m.candidate);
   return CheckInstall(InstallRule::Stage::kContract, o, m.candidate);
 }
 
@@ -117,10 +117,10 @@ std::optional<Hold> Installer::Render(const Context& ctx, const Observation& o, 
   std::vector<kube::ObjectId> ids;
   for (const auto& manifest : m.manifests) ids.push_back(manifest.id);
   auto cached = needs_.cache.Get(o.provider.id.Key());
-  m.secrets = WithoutKnown(std::move(rendered.secrets), ids, cached.get());
-  needs_.masks.Add(o.provider.id.Key(), m.secrets);
+  m.secrets = std::make_shared<const SecretValues>(WithoutKnown(std::move(rendered.secrets), ids, cached.get()));
+  needs_.masks.Add(o.provider.id.Key(), *m.secrets);
   if (rendered.hold) return rendered.hold;
-  auto hashed = needs_.key.HashSecrets(ctx, m.manifests, m.secrets);
+  auto hashed = needs_.key.HashSecrets(ctx, m.manifests, *m.secrets);
   if (!hashed.ok()) return NotAccepted(reason::kAPIServerUnavailable, hashed.error());
   m.manifests.push_back(EntryManifest(o.provider.id, m.candidate.version.ToString()));
   m.warnings = std::move(rendered.warnings);

@@ -126,6 +126,7 @@ struct Process {
     Observation o = testing::Observed();
     o.provider = *cache.Get(o.provider.id.Key())->provider;
     o.provider.spec.patches = patches;
+    o.provider.spec.fetch_config->digest = digest;
     o.releases.clear();
     return installer.Install(ctx, o);
   }
@@ -141,6 +142,7 @@ struct Process {
   Sources sources;
   Fights fights;
   std::vector<api::PatchSpec> patches;
+  std::string digest;
   ProviderCache cache{[](const ProviderCache::Change&) {}};
   Watches watches{client, [](const auto&...) {}};
   UseFinder use{client, watches};
@@ -202,6 +204,25 @@ TEST(Installer, AFileWithAnotherDigestStaysRefused) {
   Process restarted(cluster, github, clock);
   restarted.See("v1.12.0");
   EXPECT_THAT(restarted.Held(), HasSubstr("VerificationFailed"));
+  EXPECT_THAT(cluster.written(), Not(Contains("POST configmaps")));
+}
+
+// T6, T2: a file that isn't the one that the spec asks for is asked for again at its source: it may be put right there.
+TEST(Installer, AFileWithoutTheWantedDigestIsAskedForAgain) {
+  FakeClock clock;
+  Cluster cluster;
+  const std::string components = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n";
+  fetch::GitHubStandIn github({NewRelease(components)});
+  Process process(cluster, github, clock);
+  process.See("v1.12.0");
+  process.digest = "sha256:0";
+  for (size_t look = 1; look < 4; ++look) {
+    Done done = process.Install();
+    ASSERT_TRUE(done.hold);
+    EXPECT_EQ(done.hold->reason, reason::kVerificationFailed);
+    EXPECT_EQ(done.hold->retry, Retry::kRefused) << "F5";
+    EXPECT_EQ(Downloads(github), look);
+  }
   EXPECT_THAT(cluster.written(), Not(Contains("POST configmaps")));
 }
 

@@ -5,7 +5,6 @@
 
 #include "api/reasons.h"
 #include "base/strings.h"
-#include "operator/act/install/holds.h"
 #include "operator/act/install/installer.h"
 #include "operator/act/install/materials.h"
 #include "operator/decide/rules.h"
@@ -151,11 +150,12 @@ std::optional<Hold> Installer::Fetch(const Context& ctx, const Observation& o, I
   return std::nullopt;
 }
 
-// For the next look, where something holds the installation back before the release is stored. A folder is read anew.
+// For the next look, where something holds the installation back before the release is stored. A folder is read anew,
+// and so is a source that had the wrong file (T6).
 void Installer::KeepFetched(const Context& ctx, const Observation& o, const Installation& m) {
   const std::string key = o.provider.id.Key();
   if (m.stored) fetched_.Drop(key);
-  if (!m.fetched || m.stored || m.remembered || m.repository->IsLocal()) return;
+  if (!m.fetched || m.stored || m.remembered || m.wrong_file || m.repository->IsLocal()) return;
   fetched_.Put(key, InputsDigest(o, m.release.version, ""), m.release, ctx.clock->Monotonic());
 }
 

@@ -6,7 +6,6 @@
 #include "base/encoding.h"
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
-#include "operator/act/install/holds.h"
 #include "operator/decide/pause.h"
 #include "templating/customise/images.h"
 

@@ -29,10 +29,11 @@ struct Installer::Installation {
   std::optional<StoredRelease> stored;
   bool fetched = false;     // from its source, not from the cluster
   bool remembered = false;  // and not in this pass
+  bool wrong_file = false;  // its components aren't those that are asked for (T2)
   api::Release release;
   Candidate candidate;  // what the rules of an installation judge: whether rendered now or by the last pass
   std::vector<kube::Manifest> manifests;
-  SecretValues secrets;  // of that render
+  std::shared_ptr<const SecretValues> secrets;  // of that render
   std::vector<std::string> warnings;
   std::optional<kube::Inventory> found;  // rebuilt from labels, for a provider that has lost its status (U11)
   kube::Inventory before;                // as it was when the pass began
