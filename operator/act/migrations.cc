@@ -138,7 +138,7 @@ void Migrations::Ended(const Context& ctx, const std::string& crd, const Migrati
                 .done_at = VersionNumber(ended.value()),
                 .seen_by = clock_.Monotonic() + kWatchLag};
       if (job.done_at == 0) jobs_.erase(it);  // the CRD has gone
-    } else if (users.empty() || ended.code() == Code::kCancelled) {
+    } else if (ended.code() == Code::kCancelled) {
       job.asked = !users.empty();  // withdrawn, and asked for again before it ended
       return;
     } else {
