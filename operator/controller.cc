@@ -20,7 +20,7 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
                                        Clock& clock)
     : client_(client),
       options_(std::move(options)),
-      cache_([this](const ProviderCache::Change& change) { OnProvider(change); }, clock),
+      cache_([this](const ProviderCache::Change& change) { OnProvider(change); }),
       watches_(
           client,
           [this](const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,

@@ -51,20 +51,14 @@ void ProviderCache::OnEvent(api::ProviderType type, const kube::ObjectPtr& was, 
   auto parsed = Parse(is);
   {
     MutexLock lock(mu_);
-    auto [it, added] = providers_.try_emplace(key);
-    Entry& entry = it->second;
-    if (!added) {
-      const CachedPtr latest = Latest(entry);
-      change.was = latest->provider;
+    auto it = providers_.find(key);
+    if (it != providers_.end()) {
+      change.was = it->second->provider;
       bool same_object = change.was->uid == parsed->provider->uid;
-      std::uint64_t known = VersionNumber(latest->object->resource_version());
-      if (same_object && !restored && known >= version) {
-        entry.shown = parsed;
-        if (known == version) entry.written = nullptr;
-        return;
-      }
+      bool older = VersionNumber(it->second->object->resource_version()) >= version;
+      if (same_object && older && !restored) return;
     }
-    entry = {.shown = parsed, .written = nullptr};
+    providers_[key] = parsed;
   }
   change.is = parsed->provider;
   change.spec = !change.was || restored || !OnlyStatus(*change.was, *change.is);
@@ -77,8 +71,8 @@ void ProviderCache::OnDelete(api::ProviderType type, const kube::ObjectPtr& was)
   {
     MutexLock lock(mu_);
     auto it = providers_.find(change.id.Key());
-    if (it == providers_.end() || it->second.shown->provider->uid != was->uid()) return;
-    change.was = Latest(it->second)->provider;
+    if (it == providers_.end() || it->second->provider->uid != was->uid()) return;
+    change.was = it->second->provider;
     providers_.erase(it);
   }
   change.spec = true;
@@ -95,12 +89,10 @@ void ProviderCache::OnWrite(api::ProviderType type, kube::Object written) {
     MutexLock lock(mu_);
     auto it = providers_.find(change.id.Key());
     // An object that the watch has already seen deleted doesn't come back.
-    if (it == providers_.end() || it->second.shown->provider->uid != parsed->provider->uid) return;
-    const CachedPtr latest = Latest(it->second);
-    if (VersionNumber(latest->object->resource_version()) >= VersionNumber(object->resource_version())) return;
-    change.was = latest->provider;
-    it->second.written = parsed;
-    it->second.until = clock_.Monotonic() + kWatchLag;
+    if (it == providers_.end() || it->second->provider->uid != parsed->provider->uid) return;
+    if (VersionNumber(it->second->object->resource_version()) >= VersionNumber(object->resource_version())) return;
+    change.was = it->second->provider;
+    it->second = parsed;
   }
   change.is = parsed->provider;
   // The answer may carry somebody else's change that came in between; its own event will then count as old.
@@ -109,21 +101,17 @@ void ProviderCache::OnWrite(api::ProviderType type, kube::Object written) {
   handler_(change);
 }
 
-const ProviderCache::CachedPtr& ProviderCache::Latest(const Entry& entry) const {
-  return entry.written && clock_.Monotonic() < entry.until ? entry.written : entry.shown;
-}
-
 std::shared_ptr<const CachedProvider> ProviderCache::Get(const std::string& key) const {
   MutexLock lock(mu_);
   auto it = providers_.find(key);
-  return it == providers_.end() ? nullptr : Latest(it->second);
+  return it == providers_.end() ? nullptr : it->second;
 }
 
 std::vector<std::string> ProviderCache::Keys(const std::function<bool(const api::ProviderId&)>& which) const {
   MutexLock lock(mu_);
   std::vector<std::string> keys;
-  for (const auto& [key, entry] : providers_) {
-    if (which(entry.shown->provider->id)) keys.push_back(key);
+  for (const auto& [key, provider] : providers_) {
+    if (which(provider->provider->id)) keys.push_back(key);
   }
   return keys;
 }
@@ -131,7 +119,7 @@ std::vector<std::string> ProviderCache::Keys(const std::function<bool(const api:
 std::vector<std::shared_ptr<const CachedProvider>> ProviderCache::All() const {
   MutexLock lock(mu_);
   std::vector<std::shared_ptr<const CachedProvider>> all;
-  for (const auto& [key, entry] : providers_) all.push_back(Latest(entry));
+  for (const auto& [key, provider] : providers_) all.push_back(provider);
   return all;
 }
 

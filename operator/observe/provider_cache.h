@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "api/types.h"
-#include "base/clock.h"
 #include "base/mutex.h"
 #include "kube/cache/informer.h"
 #include "operator/decide/observation.h"
@@ -34,14 +33,13 @@ class ProviderCache {
   };
   using Handler = std::function<void(const Change&)>;
 
-  explicit ProviderCache(Handler handler, Clock& clock = SystemClock()) : handler_(std::move(handler)), clock_(clock) {}
+  explicit ProviderCache(Handler handler) : handler_(std::move(handler)) {}
 
   // For an informer of `type`'s kind. An event that is older than our last write changes nothing; a version smaller
   // than that of `was` is no such event: the cluster was restored from a backup.
   void OnEvent(api::ProviderType type, const kube::ObjectPtr& was, const kube::ObjectPtr& is);
   void OnDelete(api::ProviderType type, const kube::ObjectPtr& was);
-  // The answer to a write of ours: counts until the watch has caught up with it, for kWatchLag at most. (A cluster that
-  // was restored from a backup from before the write, and after what the watch showed last, tells nothing of it.)
+  // The answer to a write of ours: counts until the watch has caught up with it.
   void OnWrite(api::ProviderType type, kube::Object written);
 
   std::shared_ptr<const CachedProvider> Get(const std::string& key) const;
@@ -50,18 +48,9 @@ class ProviderCache {
   std::vector<std::string> Keys(const std::function<bool(const api::ProviderId&)>& which) const;
 
  private:
-  using CachedPtr = std::shared_ptr<const CachedProvider>;
-  struct Entry {
-    CachedPtr shown;    // by the watch
-    CachedPtr written;  // newer than that, and not shown yet; null where there is none
-    MonoTime until = {};
-  };
-  const CachedPtr& Latest(const Entry& entry) const;
-
-  const Handler handler_;
-  Clock& clock_;
+  Handler handler_;
   mutable Mutex mu_;
-  std::map<std::string, Entry> providers_ CAPI_GUARDED_BY(mu_);
+  std::map<std::string, std::shared_ptr<const CachedProvider>> providers_ CAPI_GUARDED_BY(mu_);
 };
 
 }  // namespace capi::ops
