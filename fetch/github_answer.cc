@@ -30,9 +30,10 @@ std::string MessageOf(const http::Response& response) {
   // Of an answer that may be as large as a list of releases.
   Result<Json> body = ParseJson(response.body, [](int depth, Json::parse_event_t event, const Json& value) {
     if (event == Json::parse_event_t::key) return value == "message";
-    return depth == 0 || event == Json::parse_event_t::value;
+    if (depth == 0) return event != Json::parse_event_t::array_start;
+    return event == Json::parse_event_t::value;
   });
-  return body.ok() ? GetString(*body, {"message"}).substr(0, 200) : "";
+  return body.ok() ? Shorten(GetString(*body, {"message"}), 200) : "";
 }
 
 bool IsRateLimit(const http::Response& response, const std::string& message) {

@@ -141,6 +141,14 @@ std::vector<Bomb> PatchBombs() {
   const std::string wide = std::string(kMap) + "}, data: [";
   const std::string mib(1u << 20, 'x'), names = env + "{name: &a '" + mib + "'}" + Repeat(", {name: *a}", 29) + "]}\n";
   const std::string text = Repeat(mib, 3);  // the API server takes no larger object
+  // Operations that each add a member with a name of 16 KB.
+  auto names_of = [](int count, std::string_view piece) {
+    std::string out = "[";
+    for (int i = 0; i < count; ++i) {
+      out += fmt::format("{{op: add, path: /{}{}, value: 1}},", Repeat(piece, 16'000 / piece.size()), i);
+    }
+    return out + "]";
+  };
   const std::string deep = Repeat("/", 1u << 20), full = wide + Repeat("{},", 410'000) + "]}\n";
   return {
       {"aliases in a patch", Maps(1), "", "{a: &a [x, x, x, x, x, x, x, x], b: [" + Repeat("*a, ", 20'000) + "]}",
@@ -159,6 +167,8 @@ std::vector<Bomb> PatchBombs() {
        "path: it has more than 16384 bytes"},
       {"a way from 1 MiB", full, "", "[{op: move, path: /b, from: '" + deep + "'}]",
        "from: it has more than 16384 bytes"},
+      {"long new names in 400 objects", Maps(400), "", names_of(10, "x"), "the patches add more than 16777216 bytes"},
+      {"a name of nothing but escapes, often", Maps(5), "", names_of(10, "~1"), "the patches take too long"},
       {"an operation of 3 MiB", full, "", "[{path: /, op: " + text + "}]", "is no operation of RFC 6902"},
       {"moves of a large map", wide + Repeat("1,", 100'000) + "]}\n", "", "[" + move + Repeat("," + move, 500) + "]",
        "the patches take too long"},

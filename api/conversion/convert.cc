@@ -14,6 +14,10 @@
 namespace capi::api {
 namespace {
 
+// Bytes of all names and values of an object's annotations that API servers take (apimachinery,
+// TotalAnnotationSizeLimit).
+constexpr size_t kMostAnnotations = 256u << 10;
+
 // Of the other conditions False is how things should be, or that the operator is at work.
 constexpr std::string_view kBadWhenFalse[] = {condition::kPreflightCheckPassed, condition::kProviderInstalled,
                                               condition::kProviderUpgraded, condition::kReady,
@@ -100,8 +104,21 @@ Json TakeForm(Json& object, std::string_view name) {
   return parsed.ok() ? *std::move(parsed) : nullptr;
 }
 
+size_t SizeOf(const Json* annotations) {
+  size_t size = 0;
+  if (annotations == nullptr || !annotations->is_object()) return size;
+  for (const auto& [name, value] : annotations->items()) {
+    size += name.size() + (value.is_string() ? value.get_ref<const std::string&>().size() : 0);
+  }
+  return size;
+}
+
+// A note for which there is no room isn't kept: the API server would refuse the converted object, and with it each list
+// that has it.
 void KeepForm(Json& object, std::string_view name, const Json& patch) {
-  Ensure(object, {"metadata", "annotations", name}) = ToJsonText(patch);
+  std::string note = ToJsonText(patch);
+  if (SizeOf(Find(object, {"metadata", "annotations"})) + name.size() + note.size() > kMostAnnotations) return;
+  Ensure(object, {"metadata", "annotations", name}) = std::move(note);
 }
 
 using SpecTo = Result<Json> (*)(Json spec, const Json& kept);

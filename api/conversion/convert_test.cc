@@ -169,6 +169,20 @@ TEST(Convert, TheNoteHasContainersByName) {
             R"("manager":{"syncPeriod":660}})");
 }
 
+// A3: API servers take 256 KiB of annotations, and refuse a whole list for one object with more.
+TEST(Convert, ANoteForWhichThereIsNoRoomIsLeftOut) {
+  for (bool fits : {true, false}) {
+    Json object = Object(kOld, Spec("{manager: {syncPeriod: 660}}"));
+    const std::string note = R"({"manager":{"syncPeriod":660}})";
+    const size_t room = (256u << 10) - kAnnotationOldForm.size() - note.size() - 1;
+    object["metadata"]["annotations"]["a"] = std::string(fits ? room : room + 1, 'x');
+    auto stored = Convert(object, kNew);
+    ASSERT_TRUE(stored.ok());
+    EXPECT_EQ((*stored)["spec"], Spec("{manager: {syncPeriod: 660s}}"));
+    EXPECT_EQ(GetString(*stored, {"metadata", "annotations", kAnnotationOldForm}), fits ? note : "");
+  }
+}
+
 // v1alpha1 takes an argument without dashes for a flag; one that is none comes through.
 TEST(Convert, WhatTheOldVersionCannotSayComesBack) {
   Json object = Object(kNew, Spec("{deployment: {replicas: 1, containers: [{name: m, args: {config: x}}]}}"));

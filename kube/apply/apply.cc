@@ -110,7 +110,8 @@ class ObjectApply {
       if (!bounded.Check().ok() || !ctx_.clock->Sleep(ctx_.stop, wait)) break;
       done = Persistently(manifest);
     }
-    if (NotServed(done)) client_.mapper().Forget(manifest.id.group_kind());
+    // Not where it is the mapper that knows no such kind: it has just asked.
+    if (!done.ok() && IsNoSuchPath(done.error())) client_.mapper().Forget(manifest.id.group_kind());
     return done;
   }
 
@@ -299,7 +300,10 @@ Result<std::optional<Applier::Live>> Applier::Find(const Context& ctx, const Obj
     if (object.ok()) return std::optional<Live>(Live{*std::move(resource), *std::move(object)});
     if (object.code() != Code::kNotFound) return object.error();
     const bool served = FindBuiltin(id.group_kind()) != nullptr || !IsNoSuchPath(object.error());
-    if (served || anew) return std::optional<Live>();
+    if (served) return std::optional<Live>();
+    // Of several API servers each hears of a CRD by itself.
+    if (anew)
+      return Error{Code::kUnavailable, "the API server says of its kind that it is there, and that it isn't", {}};
     resource = client_.mapper().ForAnew(ctx, id.group_kind());
   }
 }

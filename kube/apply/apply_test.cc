@@ -133,7 +133,7 @@ TEST_F(ApplyTest, AReplacementWhoseAnswersAreLostIsDoneAllTheSame) {
 
 // X1: an object whose version is served no more was taken for one that had gone, and left behind.
 TEST_F(ApplyTest, AnObjectIsLookedForAtAVersionThatIsServed) {
-  std::string version = "v1", deleted;
+  std::string version = "v1", served = "v1", deleted;
   auto server = [&](const http::ServerRequest& request) {
     const std::string kinds = R"({"kind":"APIGroupDiscoveryList","items":[)";
     if (request.path == "/api") return Answer(200, kinds + "]}");
@@ -142,17 +142,21 @@ TEST_F(ApplyTest, AnObjectIsLookedForAtAVersionThatIsServed) {
                     kinds + R"({"metadata":{"name":"x.io"},"versions":[{"version":")" + version +
                         R"(","resources":[{"resource":"foxes","responseKind":{"kind":"Fox"},"scope":"Cluster"}]}]}]})");
     }
-    if (request.path != "/apis/x.io/" + version + "/foxes/a") return Answer(404, "404 page not found\n");
+    if (request.path != "/apis/x.io/" + served + "/foxes/a") return Answer(404, "404 page not found\n");
     if (request.method == "DELETE") deleted = request.path;
     return Answer(200, R"({"metadata":{"name":"a","uid":"u"}})");
   };
   ASSERT_TRUE(Delete(server).ok());
   EXPECT_EQ(deleted, "/apis/x.io/v1/foxes/a");
-  version = "v2";
+  version = served = "v2";
   ASSERT_TRUE(Delete(server).ok());
   EXPECT_EQ(deleted, "/apis/x.io/v2/foxes/a");
   ASSERT_EQ(changes_.size(), 2u);
   EXPECT_TRUE(changes_[1].asked);
+  // Of several API servers one may not have heard of the version yet: nobody knows then whether it is there.
+  served = "v3";
+  EXPECT_EQ(Delete(server).code(), Code::kUnavailable);
+  EXPECT_EQ(deleted, "/apis/x.io/v2/foxes/a");
 }
 
 // What others have removed in the meantime isn't told as our work.

@@ -66,7 +66,7 @@ struct WriteOptions {
   std::string subresource;     // "status"
   bool metadata_only = false;  // the answer is apiVersion, kind and metadata alone: cheaper where that is all one needs
   bool repeatable = false;     // an update or patch may be sent again: a second one changes nothing, or is refused
-  bool unguarded = false;      // GuardWrites' question isn't asked: the lease itself, and reviews, which nobody stores
+  bool unguarded = false;      // GuardWrites' question isn't asked: what any replica may write (F4)
   // What the server warns of in its answer is appended, in its words: fields that it doesn't know and drops, above all
   // (IsFieldWarning in warnings.h).
   std::vector<std::string>* warnings = nullptr;

@@ -148,7 +148,10 @@ Result<std::optional<Observation>> Observer::Observe(const Context& ctx, const s
   o.inventory_lost = !o.inventory_error && o.inventory.size() == 0 && !o.provider.status.applied.empty();
   o.known_provider = settings_.UrlOf(o.provider.id.type, o.provider.id.name).has_value();
   o.environment = settings_.Digest();
-  o.refused_references = TRY(RefusedReferences(ctx, o.provider, settings_, reference_key_));
+  auto refused = RefusedReferences(ctx, o.provider, settings_, reference_key_);
+  // What is deleted can go without what it refers to.
+  if (!refused.ok() && !o.provider.deleting) return refused.error();
+  o.refused_references = refused.ok() ? *std::move(refused) : api::ForeignReferences(o.provider);
   watches_.BeginUse(key);
   TRY(ObserveSiblings(ctx, key, o));
   TRY(ObserveNeeds(ctx, key, o));

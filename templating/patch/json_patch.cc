@@ -10,7 +10,8 @@
 #include "base/strings.h"
 
 // The library's own patch copies a value two or three times on its way, which would be more memory than there may be,
-// and ends the process where a path goes into a text or a number.
+// and ends the process where a path goes into a text or a number. Its way back from a path to a text takes a time that
+// grows with the square of it: here paths are compared and counted as they were written.
 namespace capi::templating {
 namespace {
 
@@ -22,9 +23,10 @@ constexpr size_t kShownOp = 20, kShownPath = 200;  // bytes of them in an error
 
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
 
-// A value; `value` is a part of the patch.
+// A value; what it points at is a part of the patch.
 struct Operation {
   std::string op;
+  std::string_view path_text, from_text;
   Pointer path;
   Pointer from;                 // of move and copy
   const Json* value = nullptr;  // of add, replace and test
@@ -36,16 +38,18 @@ Result<const Json*> MemberOf(const Json& operation, std::string_view name) {
   return member;
 }
 
-// Throws where it is no path.
-Result<Pointer> PointerOf(const Json& operation, std::string_view name) {
+Result<std::string_view> PathIn(const Json& operation, std::string_view name, PatchBudget& budget) {
   const Json* text = TRY(MemberOf(operation, name));
   if (!text->is_string()) return Invalid(fmt::format("\"{}\" is no text", name));
   const auto& path = text->get_ref<const std::string&>();
   TRY_WITH(api::CheckPatchPath(path), name);
-  return Pointer(path);
+  // For each escape the library moves all that comes after it.
+  TRY(budget.Work(path.size() * static_cast<size_t>(std::count(path.begin(), path.end(), '~'))));
+  return std::string_view(path);
 }
 
-Result<Operation> Read(const Json& json) {
+// Throws where a path is none.
+Result<Operation> Read(const Json& json, PatchBudget& budget) {
   Operation out;
   out.op = GetString(json, {"op"});
   const bool takes_from = out.op == "move" || out.op == "copy";
@@ -53,8 +57,12 @@ Result<Operation> Read(const Json& json) {
   if (!takes_from && !takes_value && out.op != "remove") {
     return Invalid(fmt::format("\"{}\" is no operation of RFC 6902", Shorten(out.op, kShownOp)));
   }
-  out.path = TRY(PointerOf(json, "path"));
-  if (takes_from) out.from = TRY(PointerOf(json, "from"));
+  out.path_text = TRY(PathIn(json, "path", budget));
+  out.path = Pointer(std::string(out.path_text));
+  if (takes_from) {
+    out.from_text = TRY(PathIn(json, "from", budget));
+    out.from = Pointer(std::string(out.from_text));
+  }
   if (takes_value) out.value = TRY(MemberOf(json, "value"));
   return out;
 }
@@ -115,8 +123,7 @@ class Patcher {
 
   // What moves is in the object already.
   Status Move() {
-    std::string from = o_.from.to_string();
-    if (o_.path.to_string().starts_with(from + "/")) return Invalid("it would move into itself");
+    if (o_.path_text.starts_with(std::string(o_.from_text) + "/")) return Invalid("it would move into itself");
     return Put(TRY(Take(o_.from)));
   }
 
@@ -138,6 +145,7 @@ class Patcher {
     TRY(CheckDepth(value));
     Json& parent = *TRY(ParentOf(o_.path));
     if (!parent.is_array()) {
+      TRY(budget_.Add(kJsonValueSize + o_.path.back().size()));  // the name that it may get
       parent[o_.path.back()] = std::move(value);
       return Ok();
     }
@@ -153,16 +161,16 @@ class Patcher {
     if (path.empty()) return Invalid("it is of a whole object");
     Json& parent = target_.at(path.parent_pointer());
     if (!parent.is_structured() && !parent.is_null()) {
+      const std::string_view text = &path == &o_.from ? o_.from_text : o_.path_text;
       return Invalid(
-          fmt::format("the parent of {} is neither a map nor a list", Shorten(path.to_string(), kShownPath)));
+          fmt::format("the parent of {} is neither a map nor a list", Shorten(std::string(text), kShownPath)));
     }
     if (parent.is_array()) TRY(budget_.Work(sizeof(Json) * parent.size()));
     return &parent;
   }
 
   Status CheckDepth(const Json& value) {
-    std::string path = o_.path.to_string();
-    auto above = static_cast<size_t>(std::count(path.begin(), path.end(), '/'));
+    auto above = static_cast<size_t>(std::count(o_.path_text.begin(), o_.path_text.end(), '/'));
     if (above + DepthOf(value) <= kMaxDepth) return Ok();
     return Invalid(fmt::format("nested deeper than {}", kMaxDepth));
   }
@@ -175,12 +183,12 @@ class Patcher {
 Status CarryOut(Json& target, const Json& json, PatchBudget& budget) {
   try {
     TRY(budget.Work(kOperation + 2 * MemoryOf(json)));
-    const Operation operation = TRY(Read(json));
+    const Operation operation = TRY(Read(json, budget));
     return Patcher(target, operation, budget).Run();
   } catch (const Json::exception& e) {
     std::string_view what = e.what();
     if (auto end = what.find("] "); end != std::string_view::npos) what.remove_prefix(end + 2);
-    return Invalid(std::string(what));
+    return Invalid(Shorten(std::string(what), kShownPath));
   }
 }
 

@@ -158,6 +158,18 @@ TEST(JsonPatch, AnErrorIsNoLongerThanItsWordsNeed) {
                         x.substr(0, 200), x.substr(0, 20)));
 }
 
+// The library's words repeat the path.
+TEST(JsonPatch, AnErrorOfThePathIsNoLongerEither) {
+  const std::string x(16'000, 'x');
+  for (const std::string& path : {"/" + x, x, "/a/" + x, "/" + x + "/y"}) {
+    for (const char* op : {"remove", "replace", "add"}) {
+      Json target = Yaml("{a: b}");
+      Status done = Operate(target, {{{"op", op}, {"path", path}, {"value", 1}}});
+      if (!done.ok()) EXPECT_LT(done.error().message.size(), 600u) << op;
+    }
+  }
+}
+
 // F2: whichever way a value comes deep into an object.
 TEST(JsonPatch, NothingIsNestedDeeperThanThereMayBe) {
   Json deep = "x";

@@ -66,11 +66,12 @@ TEST(ApplyPatches, WhatIsLeftIsAnObject) {
 
 // F2: what patches add counts with what is there.
 TEST(ApplyPatches, ObjectsHaveOneBoundWithWhatPatchesAdd) {
-  const std::string patch = "[{op: add, path: /a, value: b}]";  // 81 bytes, about
+  const std::string patch =
+      "[{op: add, path: /a, value: b}]";  // 81 bytes for the value, and as many for the name, about
   const size_t taken = MemoryOf(OneMap()[0].json());
   for (auto [memory, message] : std::initializer_list<std::pair<size_t, std::string_view>>{
-           {taken + 81, ""},
-           {taken + 80, "add more than 80 bytes"},
+           {taken + 162, ""},
+           {taken + 161, "add more than 161 bytes"},
            {taken, "add more than 0 bytes"},
            {taken - 1, "add more than 0 bytes"},
        }) {
