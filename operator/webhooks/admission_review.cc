@@ -51,6 +51,14 @@ References ReferencesOf(const kube::Object& object) {
   return provider.ok() ? api::ForeignReferences(*provider) : References();
 }
 
+api::FieldError Nameless() {
+  api::FieldError error;
+  error.kind = api::FieldError::Kind::kForbidden;
+  error.path = "metadata.generateName";
+  error.detail = "a reference into another namespace is allowed to an object by its name: set metadata.name";
+  return error;
+}
+
 // "spec.manager.syncPeriod: must be a duration", as the codec says it.
 api::FieldError AsFieldError(const Error& error) {
   api::FieldError out;
@@ -70,10 +78,12 @@ Result<bool> Admission::OldRecordHolds(const Context& ctx, const AdmissionReques
   return api::RecordCovers(request.old.annotation(api::kAnnotationAllowedReferences), key, request.id, references);
 }
 
+// A record is for one name, which metadata.generateName makes only after this.
 Result<Errors> Admission::RecordAllowed(const Context& ctx, const AdmissionRequest& request, const References& now,
                                         Json& patch) const {
   Errors refused = TRY(LackingRights(ctx, needs_.access, request.user, now));
   if (!refused.empty()) return refused;
+  if (request.id.name.empty()) return Errors{Nameless()};
   const std::string user = GetString(request.user, {"username"});
   SetRecord(request, api::MakeReferenceRecord(TRY(needs_.key(ctx)), request.id, now, user), patch);
   return Errors();

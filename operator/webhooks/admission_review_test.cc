@@ -239,6 +239,17 @@ TEST_F(AdmissionTest, APastedRecordIsJudgedWhateverTheFieldManager) {
   EXPECT_EQ(Mutate(paste)["response"]["allowed"], false);
 }
 
+// T1: a record is for one name, and at this time there is none.
+TEST_F(AdmissionTest, RefusesReferencesOfAGeneratedName) {
+  Json nameless = Review(kForeign);
+  nameless["request"]["object"]["metadata"] = {{"generateName", "aws-"}};
+  Json answer = Mutate(nameless);
+  EXPECT_EQ(GetInt(answer, {"response", "status", "code"}), 403);
+  EXPECT_THAT(MessageIn(answer), HasSubstr("metadata.generateName: Forbidden: "));
+  nameless["request"]["object"]["spec"] = Json::object();
+  EXPECT_EQ(Mutate(nameless)["response"]["allowed"], true);
+}
+
 // T1: the way out of a key that can't be read is open: nothing of that needs it.
 TEST_F(AdmissionTest, WithoutTheKeyAReferenceCanBeTakenAway) {
   const std::string record = RecordIn(Mutate(Review(kForeign)));
