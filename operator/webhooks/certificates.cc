@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "api/kinds.h"
+#include "api/schema/webhooks.h"
 #include "base/encoding.h"
 #include "operator/webhooks/injection.h"
 
@@ -21,7 +22,6 @@ constexpr Seconds kWatchIsLate{10};
 // Time alone makes a certificate due.
 constexpr std::chrono::minutes kLookAgain{10};
 
-constexpr const char* kExpiry = "capi_operator_webhook_certificate_expiry_timestamp_seconds";
 constexpr const char* kChanges = "capi_operator_webhook_certificate_changes_total";
 
 const kube::Resource& Secrets() { return kube::Builtin("Secret"); }
@@ -88,8 +88,8 @@ WebhookCertificates::WebhookCertificates(kube::Client& client, std::string ns, s
   for (const api::ProviderKind& kind : api::kProviderKinds) {
     watch(kube::Builtin("CustomResourceDefinition"), "", fmt::format("{}.{}", kind.plural, api::kGroup), wake);
   }
-  watch(kube::Builtin("ValidatingWebhookConfiguration"), "", "capi-operator-validating-webhook-configuration", wake);
-  watch(kube::Builtin("MutatingWebhookConfiguration"), "", "capi-operator-mutating-webhook-configuration", wake);
+  watch(kube::Builtin("ValidatingWebhookConfiguration"), "", std::string(api::kValidatingConfiguration), wake);
+  watch(kube::Builtin("MutatingWebhookConfiguration"), "", std::string(api::kMutatingConfiguration), wake);
 }
 
 void WebhookCertificates::AddTo(kube::Manager& manager) {
@@ -114,12 +114,7 @@ void WebhookCertificates::OnSecret(const kube::ObjectPtr& is) {
     return;
   }
   served_ = certificate;
-  auto facts = http::ReadCertificate(certificate.cert_pem);
-  if (!facts.ok()) return;
-  auto until = facts->validity.not_after;
-  metrics_.Set(kExpiry, "When the certificate that the webhooks serve ends.", {},
-               static_cast<double>(std::chrono::duration_cast<Seconds>(until.time_since_epoch()).count()));
-  log_.Info("serving a certificate of the webhooks", {{"until", FormatTime(until)}});
+  log_.Info("serving a certificate of the webhooks", {{"secret", ns_ + "/" + kCertificateSecret}});
 }
 
 Status WebhookCertificates::Keep(const Context& ctx) {
