@@ -208,6 +208,7 @@ WebhookCertificates::Again WebhookCertificates::Inject(const Context& ctx, const
     const kube::Informer& informer = *informers_[i];
     everywhere = everywhere && informer.Synced();
     for (const kube::ObjectPtr& target : informer.List()) {
+      SayOtherInjector(ctx, informer.resource().kind, *target);
       auto injection = InjectionFor(informer.resource(), *target, bundle);
       if (!injection) continue;
       everywhere = false;
@@ -244,6 +245,19 @@ Status WebhookCertificates::InjectInto(const Context& ctx, const kube::Resource&
   if (applied.code() == Code::kConflict) return Ok();
   ctx.log.With(of).Error("API servers can't be told whom to trust as webhook", {{"error", applied.error().message}});
   return applied.error();
+}
+
+// Once for each, until it is so again: its webhooks are called with a certificate that they don't trust.
+void WebhookCertificates::SayOtherInjector(const Context& ctx, const std::string& kind, const kube::Object& target) {
+  const std::string_view annotation = OtherInjector(target);
+  const std::string name = kind + "/" + target.name();
+  if (annotation.empty()) {
+    left_out_.erase(name);
+  } else if (left_out_.insert(name).second) {
+    ctx.log.Warn(
+        "another injector is to write whom API servers trust: remove the annotation, or use --webhook-cert-dir",
+        {{"kind", kind}, {"name", target.name()}, {"annotation", annotation}});
+  }
 }
 
 // A bundle is everywhere once the watches say so.

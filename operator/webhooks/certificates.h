@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,7 @@ class WebhookCertificates {
   Again Later(const Context& ctx) const;
   Again Retry(const Context& ctx);
   void SayRefusals(const Context& ctx);
+  void SayOtherInjector(const Context& ctx, const std::string& kind, const kube::Object& target);
   kube::Object About(const kube::ObjectPtr& secret) const;
 
   void OnSecret(const kube::ObjectPtr& is);
@@ -99,6 +101,7 @@ class WebhookCertificates {
   ActPace pace_;
   int failures_ = 0;                        // in a row
   std::string said_;                        // of refusals
+  std::set<std::string> left_out_;          // kinds and names of what names another injector
   std::map<std::string, Written> written_;  // by kind and name
   std::string injected_;                    // the bundle that is everywhere, since:
   std::optional<WallTime> injected_since_;
