@@ -166,9 +166,11 @@ WebhookCertificates::Again WebhookCertificates::Write(const Context& ctx, const 
   if (!stored.ok()) {
     ctx.log.Error("the certificate of the webhooks can't be written",
                   {{"secret", name}, {"step", step}, {"why", plan.why}, {"error", stored.error().message}});
-    return Retry(ctx);
+    // What it holds is served meanwhile, and is to be trusted.
+    if (plan.step != CertificateStep::kMakeAll) Inject(ctx, data.at(certificate_key::kBundle));
+    return Retry(ctx, write_failures_);
   }
-  failures_ = 0;
+  write_failures_ = 0;
   written_[kCertificateSecret] = {secret ? secret->resource_version() : "", "", ctx.clock->Monotonic()};
   ctx.log.Info("the certificate of the webhooks was changed", {{"secret", name}, {"step", step}, {"why", plan.why}});
   metrics_.Count(kChanges, "Changes of the webhooks' certificate by the leader.", {{"change", step}});
@@ -226,8 +228,8 @@ WebhookCertificates::Again WebhookCertificates::Inject(const Context& ctx, const
     }
   }
   NoteInjected(everywhere, bundle, ctx.clock->Now());
-  if (failed) return Retry(ctx);
-  failures_ = 0;
+  if (failed) return Retry(ctx, injection_failures_);
+  injection_failures_ = 0;
   Again again = Later(ctx);
   if (!everywhere) again.at = ctx.clock->Monotonic() + kWatchIsLate;
   return again;
@@ -285,11 +287,12 @@ WebhookCertificates::Again WebhookCertificates::Later(const Context& ctx) const 
   return {at};
 }
 
-WebhookCertificates::Again WebhookCertificates::Retry(const Context& ctx) {
+// An event comes first: one target that can't be written holds up no other. ActPace bounds what that costs.
+WebhookCertificates::Again WebhookCertificates::Retry(const Context& ctx, int& failures) {
   Seconds wait = kFirstRetry;
-  for (int i = 0; i < failures_ && wait < kLongestRetry; ++i) wait *= 2;
-  ++failures_;
-  return {ctx.clock->Monotonic() + std::min(wait, kLongestRetry), /*on_event=*/false};
+  for (int i = 0; i < failures && wait < kLongestRetry; ++i) wait *= 2;
+  ++failures;
+  return {ctx.clock->Monotonic() + std::min(wait, kLongestRetry)};
 }
 
 // Once for each, until it says something else.
