@@ -13,11 +13,17 @@ void DropManagedFields(kube::Object& object) {
   if (Json* metadata = Find(object.json(), {"metadata"})) metadata->erase("managedFields");
 }
 
+// Without admission anybody can write a record again that he read earlier, and the key makes it genuine.
+ReferenceKey KeyOfRecords(InventoryKey& key, bool webhooks) {
+  if (!webhooks) return nullptr;
+  return [&key](const Context& ctx) { return key.Get(ctx); };
+}
+
 }  // namespace
 
 ProviderController::ProviderController(kube::Client& client, const Settings& settings, const Sources& sources,
-                                       ControllerSettings options, kube::Metrics& metrics, kube::EventRecorder& events,
-                                       Clock& clock)
+                                       InventoryKey& inventory_key, ControllerSettings options, kube::Metrics& metrics,
+                                       kube::EventRecorder& events, Clock& clock)
     : client_(client),
       options_(std::move(options)),
       cache_([this](const ProviderCache::Change& change) { OnProvider(change); }),
@@ -26,7 +32,7 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
           [this](const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,
                  const kube::ObjectPtr& is) { OnWatch(watch, users, was, is); },
           [this](const Watches::Key& watch) { OnWatchEnd(watch); }),
-      secrets_(client, cache_, masks_, settings, [this](const Context& ctx) { return actor_.ReferenceKeyOf(ctx); }),
+      secrets_(client, cache_, masks_, settings, KeyOfRecords(inventory_key, options_.webhooks)),
       fights_(clock),
       use_(client, watches_),
       controller_(
@@ -35,9 +41,9 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
       observer_({client, cache_, watches_, settings, fights_, use_, clock,
                  [this](const std::string& crd) { return actor_.MigrationOf(crd); },
                  [this](const std::string& key) { return actor_.RenderedInputs(key); }, [this] { return Unlisted(); },
-                 [this](const Context& ctx) { return actor_.ReferenceKeyOf(ctx); }}),
+                 KeyOfRecords(inventory_key, options_.webhooks)}),
       writer_(client, cache_, masks_),
-      actor_({client, observer_, cache_, writer_, settings, sources, masks_, secrets_, fights_, clock, options_.own_ns,
+      actor_({client, observer_, cache_, writer_, settings, sources, masks_, secrets_, fights_, clock, inventory_key,
               [this](const std::string& key) { controller_.queue().Add(key); }}),
       reporter_({cache_, writer_, masks_, controller_.queue(), metrics, events, clock, options_.sync_period}) {
   for (const api::ProviderKind& kind : api::kProviderKinds) {

@@ -12,6 +12,7 @@
 #include "kube/runtime/manager.h"
 #include "operator/act/actor.h"
 #include "operator/act/install/sources.h"
+#include "operator/act/inventory_key.h"
 #include "operator/observe/observe.h"
 #include "operator/report/reporter.h"
 
@@ -20,15 +21,17 @@ namespace capi::ops {
 struct ControllerSettings {
   int workers = 4;
   std::string ns;                               // "" for all namespaces
-  std::string own_ns = "default";               // where the operator keeps what is its own
   Millis sync_period = std::chrono::hours(10);  // between two looks at what is Ready (behaviour.md F6)
+  // Whether this operator's webhooks judge who writes references. If not, no record of them counts (behaviour.md T1).
+  bool webhooks = false;
 };
 
 // Thread-safe. Owns everything that lives as long as the operator leads.
 class ProviderController {
  public:
-  ProviderController(kube::Client& client, const Settings& settings, const Sources& sources, ControllerSettings options,
-                     kube::Metrics& metrics, kube::EventRecorder& events, Clock& clock);
+  ProviderController(kube::Client& client, const Settings& settings, const Sources& sources,
+                     InventoryKey& inventory_key, ControllerSettings options, kube::Metrics& metrics,
+                     kube::EventRecorder& events, Clock& clock);
   ~ProviderController();
 
   // Adds the informers of the seven kinds, the workers, and the worker that migrates storage.

@@ -128,7 +128,8 @@ class InProcess : public testing::ProxiedPlane {
     Settings settings;
     Sources sources(settings, {.folder = empty_folder_});
     kube::EventRecorder events(*proxied_, "capi-operator", SystemClock());
-    ProviderController controller(*proxied_, settings, sources, {.workers = 2}, metrics_, events, clock_);
+    InventoryKey key(*proxied_, "default");
+    ProviderController controller(*proxied_, settings, sources, key, {.workers = 2}, metrics_, events, clock_);
     kube::LeaderElector elector(*proxied_, {.ns = "core", .name = "in-process", .identity = "test"});
     kube::Manager manager(SystemClock());
     auto record = [&](const Context& run) {

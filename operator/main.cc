@@ -77,12 +77,12 @@ Status Run(const Options& o) {
 
   kube::Metrics metrics;
   kube::EventRecorder events(*client, "capi-operator", SystemClock());
-  std::string lease_namespace = o.lease_namespace.empty() ? config.ns : o.lease_namespace;
+  InventoryKey key(*client, config.ns);
   ProviderController controller(
-      *client, settings, sources,
-      {.workers = o.concurrency, .ns = o.ns, .own_ns = lease_namespace, .sync_period = o.sync_period}, metrics, events,
-      SystemClock());
-  kube::LeaderElector elector(*client, {.ns = lease_namespace,
+      *client, settings, sources, key,
+      {.workers = o.concurrency, .ns = o.ns, .sync_period = o.sync_period, .webhooks = o.webhook_port != 0}, metrics,
+      events, SystemClock());
+  kube::LeaderElector elector(*client, {.ns = o.lease_namespace.empty() ? config.ns : o.lease_namespace,
                                         .name = "controller-leader-election-capi-operator",
                                         .identity = Identity(),
                                         .lease_duration = o.lease_duration,
@@ -92,7 +92,7 @@ Status Run(const Options& o) {
   kube::Manager manager(SystemClock());
   std::optional<Webhooks> webhooks;
   if (o.webhook_port != 0) {
-    webhooks.emplace(o, settings, lease_namespace, *client, metrics, events, ctx.log);
+    webhooks.emplace(o, settings, config.ns, *client, key, metrics, events, ctx.log);
     webhooks->AddTo(manager);
   }
   std::unique_ptr<http::Server> health, diagnostics;

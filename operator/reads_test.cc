@@ -232,7 +232,7 @@ TEST_F(Reads, SecretsThatCanNotBeReadAreAskedForSeldom) {
   const std::string key = cache.All()[0]->provider->id.Key();
   const Settings settings;
   SecretMasks masks;
-  KnownSecrets secrets(*client_, cache, masks, settings);
+  KnownSecrets secrets(*client_, cache, masks, settings, nullptr);
   FakeClock clock;
   Context ctx;
   ctx.clock = &clock;

@@ -33,12 +33,11 @@ Reviews Webhooks::AllReviews() const {
 }
 
 Webhooks::Webhooks(const Options& o, const Settings& settings, const std::string& ns, kube::Client& client,
-                   kube::Metrics& metrics, kube::EventRecorder& events, const Logger& log)
+                   InventoryKey& key, kube::Metrics& metrics, kube::EventRecorder& events, const Logger& log)
     : client_(client),
-      key_(client, ns),
       access_(client, SystemClock()),
       admission_({[&settings](const api::ProviderId& id) { return settings.UrlOf(id.type, id.name).has_value(); },
-                  [this](const Context& ctx) { return key_.Get(ctx); }, access_}),
+                  [&key](const Context& ctx) { return key.Get(ctx); }, access_}),
       cert_dir_(o.webhook_cert_dir),
       server_(fmt::format(":{}", o.webhook_port), AllReviews(), metrics) {
   if (!cert_dir_.empty()) return;

@@ -17,8 +17,9 @@ namespace capi::ops {
 // Thread-safe.
 class Webhooks {
  public:
-  // `ns`: the operator's own namespace, of its Secrets. `o` asks for webhooks. What it is given outlives it.
-  Webhooks(const Options& o, const Settings& settings, const std::string& ns, kube::Client& client,
+  // `ns`: the operator's own namespace, of its Service and its Secrets. `o` asks for webhooks. What it is given
+  // outlives it.
+  Webhooks(const Options& o, const Settings& settings, const std::string& ns, kube::Client& client, InventoryKey& key,
            kube::Metrics& metrics, kube::EventRecorder& events, const Logger& log);
 
   void AddTo(kube::Manager& manager);
@@ -28,7 +29,6 @@ class Webhooks {
   Reviews AllReviews() const;
 
   kube::Client& client_;
-  InventoryKey key_;
   AccessReviews access_;
   const Admission admission_;
   const std::string cert_dir_;

@@ -1,4 +1,5 @@
 // Bad input: each kind of it with the exact condition, reason and message, and nothing lost (F1, F2).
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,6 +7,7 @@
 #include "base/encoding.h"
 #include "e2e/support/audit.h"
 #include "e2e/support/managed_cluster.h"
+#include "kube/testing/ports.h"
 
 namespace capi::e2e {
 namespace {
@@ -317,8 +319,8 @@ std::string InstallationKey(Cluster& cluster) {
   return key;
 }
 
-// T1: what is named in another namespace is refused unread, and taken with the record that the webhook writes, or where
-// the operator allows all.
+// T1: what is named in another namespace is refused unread, and taken with the record that the webhook writes where the
+// operator has one, or where the operator allows all.
 TEST_F(BadInput, WhatLiesInAnotherNamespaceIsNotRead) {
   ASSERT_TRUE(Install(kCore, "v1.12.0"));
   const Managed curious{ProviderType::kInfrastructure, "bad", "curious", ""};
@@ -352,6 +354,11 @@ TEST_F(BadInput, WhatLiesInAnotherNamespaceIsNotRead) {
                                 {"spec.additionalManifests.namespace", there, "ConfigMap", "more"}},
                                "alice");
   Annotate(curious, api::kAnnotationAllowedReferences, record);
+  ASSERT_TRUE(AwaitPassByEdit(curious));
+  EXPECT_EQ(See(curious).Reason("PreflightCheckPassed"), "CrossNamespaceReference") << "it has no webhook: closed";
+  ExpectNothingApplied();
+
+  StartOperator({fmt::format("--webhook-port={}", kube::FreePorts(1).front())});
   ASSERT_TRUE(AwaitReady(curious));
   EXPECT_EQ(GetString(cluster_->Get("ConfigMap", "bad", "more").json(), {"data", "value"}), "a secret of others");
   Annotate(curious, api::kAnnotationAllowedReferences, nullptr);

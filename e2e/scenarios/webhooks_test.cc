@@ -4,12 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
 #include "base/encoding.h"
 #include "base/files.h"
 #include "base/http/client.h"
+#include "base/strings.h"
 #include "base/testing/must.h"
 #include "base/yaml/yaml.h"
 #include "e2e/support/cluster.h"
@@ -96,6 +98,12 @@ class WebhooksTest : public ::testing::Test {
   std::string InjectedInto(ProviderType type) {
     auto crd = cluster_->Get("CustomResourceDefinition", "", CrdName(type));
     return GetString(crd.json(), {"spec", "conversion", "webhook", "clientConfig", "caBundle"});
+  }
+  void RemoveBundle(ProviderType type) {
+    Must(cluster_->client().Patch(
+             cluster_->ctx(), kube::Builtin("CustomResourceDefinition"), "", CrdName(type), kube::PatchType::kMerge,
+             {{"spec", {{"conversion", {{"webhook", {{"clientConfig", {{"caBundle", nullptr}}}}}}}}}}),
+         "CRD");
   }
   // All CRDs are trusted by what the Secret has.
   bool AwaitInjected() {
@@ -276,11 +284,7 @@ TEST_F(WebhooksTest, ARotationUnderLoadLosesNoRequest) {
 TEST_F(WebhooksTest, WhatIsTakenAwayComesBack) {
   Start();
   auto bundle = InjectedInto(ProviderType::kCore);
-  Must(cluster_->client().Patch(
-           cluster_->ctx(), kube::Builtin("CustomResourceDefinition"), "", CrdName(ProviderType::kCore),
-           kube::PatchType::kMerge,
-           {{"spec", {{"conversion", {{"webhook", {{"clientConfig", {{"caBundle", nullptr}}}}}}}}}}),
-       "CRD");
+  RemoveBundle(ProviderType::kCore);
   EXPECT_TRUE(AwaitInjected());
   EXPECT_EQ(InjectedInto(ProviderType::kCore), bundle);
   // A lost Secret, and one that holds something else.
@@ -314,6 +318,18 @@ webhooks:
   admissionReviewVersions: [v1]
   failurePolicy: Ignore
   clientConfig: {url: "https://127.0.0.1:9/b"}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingWebhookConfiguration
+metadata:
+  name: capi-operator-mutating-webhook-configuration
+  annotations: {cert-manager.io/inject-ca-from: elsewhere/certificate}
+webhooks:
+- name: c.example.com
+  sideEffects: None
+  admissionReviewVersions: [v1]
+  failurePolicy: Ignore
+  clientConfig: {url: "https://127.0.0.1:9/c"}
 )");
   Start();
   EXPECT_TRUE(kube::Eventually([&] {
@@ -325,8 +341,18 @@ webhooks:
     }
     return all && configuration.json()["webhooks"].size() == 2;
   }));
-  (void)cluster_->client().Delete(cluster_->ctx(), kube::Builtin("ValidatingWebhookConfiguration"), "",
-                                  "capi-operator-validating-webhook-configuration");
+  // What names another injector is left to that, and the operator says so.
+  EXPECT_TRUE(kube::Eventually([&] {
+    return operator_->Log().find("annotation=cert-manager.io/inject-ca-from") != std::string::npos;
+  })) << operator_->Log();
+  EXPECT_FALSE(cluster_->Get("MutatingWebhookConfiguration", "", "capi-operator-mutating-webhook-configuration")
+                   .json()["webhooks"][0]["clientConfig"]
+                   .contains("caBundle"));
+  for (const char* part : {"Validating", "Mutating"}) {
+    const std::string kind = part + std::string("WebhookConfiguration");
+    const std::string name = "capi-operator-" + ToLower(part) + "-webhook-configuration";
+    (void)cluster_->client().Delete(cluster_->ctx(), kube::Builtin(kind), "", name);
+  }
 }
 
 TEST_F(WebhooksTest, WithoutThemTheStoredVersionIsReadAndWritten) {
@@ -391,13 +417,20 @@ TEST_F(WebhooksTest, FilesAreServedAndNothingIsMade) {
     ASSERT_TRUE(WriteFile(folder.path() + "/" + name, *Base64Decode(GetString(secret.json(), {"data", name}))).ok());
   }
   ASSERT_TRUE(cluster_->client().Delete(cluster_->ctx(), kube::Builtin("Secret"), kNs, kSecret).ok());
-  operator_ = std::make_unique<OperatorProcess>(
-      cluster_->plane().kubeconfig(),
-      std::vector<std::string>{fmt::format("--webhook-port={}", port_), "--webhook-cert-dir=" + folder.path()});
+  std::vector<std::string> arguments = Arguments(port_);
+  std::replace(arguments.begin(), arguments.end(), std::string("--webhook-hosts=127.0.0.1"),
+               "--webhook-cert-dir=" + folder.path());
+  operator_ = std::make_unique<OperatorProcess>(cluster_->plane().kubeconfig(), arguments);
   auto answer = Ask(port_, *Base64Decode(GetString(secret.json(), {"data", "ca.crt"})));
   ASSERT_TRUE(answer.ok()) << answer.error().message;
   EXPECT_EQ(answer->status, 200);
+  // A pass that ended tells that it leads, and so would have made the Secret and injected again.
+  RemoveBundle(ProviderType::kCore);
+  cluster_->ApplyProvider(ProviderType::kInfrastructure, "webhooks", "vsphere", {{"version", "v1.6.1"}});
+  EXPECT_TRUE(cluster_->AwaitReason(ProviderType::kInfrastructure, "webhooks", "vsphere", "PreflightCheckPassed",
+                                    "WaitingForCoreProviderReady"));
   EXPECT_FALSE(cluster_->Exists({"", "Secret", kNs, kSecret}));
+  EXPECT_EQ(InjectedInto(ProviderType::kCore), "");
 }
 
 // U3: an older operator's CRD, with v1alpha1 stored. Nobody has told API servers whom to trust when the operator comes.

@@ -32,7 +32,7 @@ class Actor {
     KnownSecrets& secrets;
     Fights& fights;
     Clock& clock;
-    std::string own_ns;                                // where the operator keeps what is its own
+    InventoryKey& inventory_key;
     std::function<void(const std::string& key)> wake;  // a migration has news for this provider
   };
   explicit Actor(Needs needs);
@@ -45,8 +45,6 @@ class Actor {
   // What an Observation says of this provider's last render, and of how a CRD's migration stands.
   std::string RenderedInputs(const std::string& key) const { return rendered_.InputsOf(key); }
   MigrationProgress MigrationOf(const std::string& crd) { return migrations_.ProgressOf(crd); }
-  // The key with which records of references are judged (T1).
-  Result<std::string> ReferenceKeyOf(const Context& ctx) { return inventory_key_.Get(ctx); }
 
   // The worker that migrates storage. Blocks until the context stops.
   void RunMigrations(const Context& ctx) { migrations_.Run(ctx); }
@@ -77,7 +75,6 @@ class Actor {
 
   const Needs needs_;
   RenderedCache rendered_;
-  InventoryKey inventory_key_;
   StorageMigration storage_;
   Migrations migrations_;
   Installer installer_;

@@ -33,11 +33,12 @@ class ActorTest : public ::testing::Test {
     observer_.emplace(Observer::Needs{*client_, cache_, *watches_, settings_, fights_, *use_, SystemClock(),
                                       [](const std::string&) { return MigrationProgress{}; },
                                       [](const std::string&) { return std::string(); },
-                                      [] { return std::vector<std::string>(); }});
+                                      [] { return std::vector<std::string>(); }, nullptr});
     writer_.emplace(*client_, cache_, masks_);
-    secrets_.emplace(*client_, cache_, masks_, settings_);
+    secrets_.emplace(*client_, cache_, masks_, settings_, nullptr);
+    key_.emplace(*client_, "own");
     actor_.emplace(Actor::Needs{*client_, *observer_, cache_, *writer_, settings_, sources_, masks_, *secrets_, fights_,
-                                SystemClock(), "own", [this](const std::string& key) {
+                                SystemClock(), *key_, [this](const std::string& key) {
                                   MutexLock lock(mu_);
                                   woken_.push_back(key);
                                   changed_.notify_all();
@@ -80,6 +81,7 @@ class ActorTest : public ::testing::Test {
   std::optional<UseFinder> use_;
   std::optional<Observer> observer_;
   std::optional<StatusWriter> writer_;
+  std::optional<InventoryKey> key_;
   std::optional<Actor> actor_;
 };
 

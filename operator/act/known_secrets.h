@@ -29,7 +29,7 @@ class KnownSecrets {
  public:
   // `key` judges references into other namespaces (T1); null has no record count.
   KnownSecrets(kube::Client& client, const ProviderCache& cache, SecretMasks& masks, const Settings& settings,
-               ReferenceKey key = nullptr)
+               ReferenceKey key)
       : client_(client), cache_(cache), masks_(masks), settings_(settings), key_(std::move(key)) {}
 
   // From now on the masks know them, unless they can't be read: then nothing that others say is shown, and they are

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <string>
 
@@ -14,6 +13,8 @@ namespace capi::ops {
 namespace {
 
 constexpr Millis kFirstRetry = Seconds(1), kLongestRetry = Seconds(600);
+// The CRDs of a new version may be applied after its operator leads.
+constexpr Millis kLookAgain = Seconds(600);
 
 // True when nothing of that CRD is stored at an older version any more.
 bool MigrateOne(const Context& ctx, StorageMigration& migration, const std::string& crd, MigrationCursor& cursor) {
@@ -22,25 +23,25 @@ bool MigrateOne(const Context& ctx, StorageMigration& migration, const std::stri
     ctx.log.Warn("providers stored at an older version can't be migrated yet",
                  {{"crd", crd}, {"error", migrated.error().message}});
   }
-  if (migrated.ok() && cursor.objects > 0) {
+  if (!migrated.ok()) return false;
+  if (cursor.objects > 0) {
     ctx.log.Info("migrated providers stored at an older version", {{"crd", crd}, {"objects", cursor.objects}});
   }
-  return migrated.ok();
+  cursor = {};
+  return true;
 }
 
 }  // namespace
 
 void MigrateOwnStorage(const Context& ctx, kube::Client& client) {
   StorageMigration migration(client);
-  std::map<std::string, MigrationCursor> left;  // how far it came, by CRD
-  for (const api::ProviderKind& kind : api::kProviderKinds) left[fmt::format("{}.{}", kind.plural, api::kGroup)];
-  for (Millis wait = kFirstRetry;; wait = std::min(wait * 2, kLongestRetry)) {
-    for (auto crd = left.begin(); crd != left.end();) {
-      crd = MigrateOne(ctx, migration, crd->first, crd->second) ? left.erase(crd) : std::next(crd);
-    }
-    if (left.empty() || !ctx.clock->Sleep(ctx.stop, wait)) break;
-  }
-  while (ctx.clock->Sleep(ctx.stop, kLongestRetry)) {  // nothing is left, and a part doesn't end by itself
+  std::map<std::string, MigrationCursor> crds;  // how far it came, by CRD
+  for (const api::ProviderKind& kind : api::kProviderKinds) crds[fmt::format("{}.{}", kind.plural, api::kGroup)];
+  for (Millis retry = kFirstRetry;;) {
+    bool all = true;
+    for (auto& [crd, cursor] : crds) all = MigrateOne(ctx, migration, crd, cursor) && all;
+    if (!ctx.clock->Sleep(ctx.stop, all ? kLookAgain : retry)) return;
+    retry = all ? kFirstRetry : std::min(retry * 2, kLongestRetry);
   }
 }
 

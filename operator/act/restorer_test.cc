@@ -36,7 +36,7 @@ class Restoring : public ::testing::Test {
     observer_.emplace(Observer::Needs{*client_, providers_, *watches_, settings_, fights_, *use_, clock_,
                                       [](const std::string&) { return MigrationProgress{}; },
                                       [this](const std::string& key) { return rendered_.InputsOf(key); },
-                                      [] { return std::vector<std::string>(); }});
+                                      [] { return std::vector<std::string>(); }, nullptr});
     o_.inventory.Put(kId, {"v1", SettingsMap().hash, "fields", false});
     o_.rendered = "inputs";
   }

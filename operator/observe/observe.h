@@ -34,7 +34,7 @@ class Observer {
     std::function<MigrationProgress(const std::string& crd)> migration_of;  // how a CRD's migration stands (U3)
     std::function<std::string(const std::string& key)> rendered_inputs;     // Observation.rendered
     std::function<std::vector<std::string>()> unlisted;                     // kinds of providers that can't be listed
-    ReferenceKey reference_key = nullptr;                                   // null: no record counts (T1)
+    ReferenceKey reference_key;                                             // null: no record counts (T1)
   };
   explicit Observer(Needs needs);
 

@@ -29,7 +29,7 @@ class ObserveTest : public ::testing::Test {
   UseFinder use_{*server_.client, watches_};
   Observer observer_{{*server_.client, cache_, watches_, settings_, fights_, use_, clock_,
                       [](const std::string&) { return MigrationProgress(); }, [](const std::string&) { return ""; },
-                      [] { return std::vector<std::string>(); }}};
+                      [] { return std::vector<std::string>(); }, nullptr}};
 };
 
 kube::Inventory Inventory(const kube::ObjectId& id) {

@@ -51,6 +51,14 @@ References ReferencesOf(const kube::Object& object) {
   return provider.ok() ? api::ForeignReferences(*provider) : References();
 }
 
+api::FieldError Nameless() {
+  api::FieldError error;
+  error.kind = api::FieldError::Kind::kForbidden;
+  error.path = "metadata.generateName";
+  error.detail = "a reference into another namespace is allowed to an object by its name: set metadata.name";
+  return error;
+}
+
 // "spec.manager.syncPeriod: must be a duration", as the codec says it.
 api::FieldError AsFieldError(const Error& error) {
   api::FieldError out;
@@ -64,28 +72,35 @@ api::FieldError AsFieldError(const Error& error) {
 }  // namespace
 
 Result<bool> Admission::OldRecordHolds(const Context& ctx, const AdmissionRequest& request,
-                                       const References& before) const {
-  if (before.empty() || !request.old.has_annotation(api::kAnnotationAllowedReferences)) return false;
+                                       const References& references) const {
+  if (!request.old.has_annotation(api::kAnnotationAllowedReferences)) return false;
   const std::string key = TRY(needs_.key(ctx));
-  return api::RecordCovers(request.old.annotation(api::kAnnotationAllowedReferences), key, request.id, before);
+  return api::RecordCovers(request.old.annotation(api::kAnnotationAllowedReferences), key, request.id, references);
+}
+
+// A record is for one name, which metadata.generateName makes only after this.
+Result<Errors> Admission::RecordAllowed(const Context& ctx, const AdmissionRequest& request, const References& now,
+                                        Json& patch) const {
+  Errors refused = TRY(LackingRights(ctx, needs_.access, request.user, now));
+  if (!refused.empty()) return refused;
+  if (request.id.name.empty()) return Errors{Nameless()};
+  const std::string user = GetString(request.user, {"username"});
+  SetRecord(request, api::MakeReferenceRecord(TRY(needs_.key(ctx)), request.id, now, user), patch);
+  return Errors();
 }
 
 // A spec that doesn't parse has no references that anybody follows, and validation refuses it.
 Result<Errors> Admission::JudgeReferences(const Context& ctx, const AdmissionRequest& request, Json& patch) const {
   const References now = ReferencesOf(request.object);
   const References before = request.update ? ReferencesOf(request.old) : References();
-  const bool genuine = TRY(OldRecordHolds(ctx, request, before));
-  switch (StepOf(request, now, before, genuine)) {
+  switch (StepOf(request, now, before)) {
     case RecordStep::kRemove: SetRecord(request, std::nullopt, patch); break;
-    case RecordStep::kKeep: SetRecord(request, request.old.annotation(api::kAnnotationAllowedReferences), patch); break;
     case RecordStep::kLeave: break;
-    case RecordStep::kAsk: {
-      Errors refused = TRY(LackingRights(ctx, needs_.access, request.user, now));
-      if (!refused.empty()) return refused;
-      const std::string user = GetString(request.user, {"username"});
-      SetRecord(request, api::MakeReferenceRecord(TRY(needs_.key(ctx)), request.id, now, user), patch);
+    case RecordStep::kKeepOrAsk:
+      if (!TRY(OldRecordHolds(ctx, request, now))) return RecordAllowed(ctx, request, now, patch);
+      SetRecord(request, request.old.annotation(api::kAnnotationAllowedReferences), patch);
       break;
-    }
+    case RecordStep::kAsk: return RecordAllowed(ctx, request, now, patch);
   }
   return Errors();
 }

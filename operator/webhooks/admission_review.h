@@ -28,10 +28,12 @@ class Admission {
   Result<Json> Validate(Json review) const;
 
  private:
-  Result<bool> OldRecordHolds(const Context& ctx, const AdmissionRequest& request,
-                              const std::vector<api::ForeignReference>& before) const;
-  Result<std::vector<api::FieldError>> JudgeReferences(const Context& ctx, const AdmissionRequest& request,
-                                                       Json& patch) const;
+  using References = std::vector<api::ForeignReference>;
+  using Errors = std::vector<api::FieldError>;
+  Result<bool> OldRecordHolds(const Context& ctx, const AdmissionRequest& request, const References& references) const;
+  Result<Errors> RecordAllowed(const Context& ctx, const AdmissionRequest& request, const References& now,
+                               Json& patch) const;
+  Result<Errors> JudgeReferences(const Context& ctx, const AdmissionRequest& request, Json& patch) const;
 
   const Needs needs_;
 };

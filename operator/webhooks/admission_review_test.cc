@@ -231,6 +231,38 @@ TEST_F(AdmissionTest, ACopiedRecordIsNone) {
   EXPECT_EQ(GetString(*ParseJson(RecordIn(Mutate(void_one))), {"user"}), "alice") << "who has the right";
 }
 
+// T1: a client may call itself as the operator does; a pasted record is judged all the same.
+TEST_F(AdmissionTest, APastedRecordIsJudgedWhateverTheFieldManager) {
+  const std::string pasted = RecordIn(Mutate(Review(kForeign)));
+  Json paste = By(With(Review(kForeign, kForeign), "object", pasted), "bob");
+  paste["request"]["options"]["fieldManager"] = "capi-operator";
+  EXPECT_EQ(Mutate(paste)["response"]["allowed"], false);
+}
+
+// T1: a record is for one name, and at this time there is none.
+TEST_F(AdmissionTest, RefusesReferencesOfAGeneratedName) {
+  Json nameless = Review(kForeign);
+  nameless["request"]["object"]["metadata"] = {{"generateName", "aws-"}};
+  Json answer = Mutate(nameless);
+  EXPECT_EQ(GetInt(answer, {"response", "status", "code"}), 403);
+  EXPECT_THAT(MessageIn(answer), HasSubstr("metadata.generateName: Forbidden: "));
+  nameless["request"]["object"]["spec"] = Json::object();
+  EXPECT_EQ(Mutate(nameless)["response"]["allowed"], true);
+}
+
+// T1: the way out of a key that can't be read is open: nothing of that needs it.
+TEST_F(AdmissionTest, WithoutTheKeyAReferenceCanBeTakenAway) {
+  const std::string record = RecordIn(Mutate(Review(kForeign)));
+  key_ = Error{Code::kUnavailable, "the key is away", {}};
+  const Json gone = With(With(Review("{}", kForeign), "oldObject", record), "object", record);
+  EXPECT_EQ(Mutate(gone)["response"]["allowed"], true);
+  Json labelled = With(With(Review(kForeign, kForeign), "oldObject", record), "object", record);
+  labelled["request"]["object"]["metadata"]["labels"] = {{"a", "b"}};
+  EXPECT_EQ(Mutate(labelled)["response"], Json({{"uid", "u-1"}, {"allowed", true}}));
+  labelled["request"]["object"]["spec"]["paused"] = true;
+  EXPECT_EQ(GetInt(Mutate(labelled), {"response", "status", "code"}), 503);
+}
+
 // T1: closed while nobody can tell.
 TEST_F(AdmissionTest, RefusesForNowWhereNobodyCanTell) {
   key_ = Error{Code::kUnavailable, "the key is away", {}};

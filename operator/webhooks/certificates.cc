@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "api/kinds.h"
+#include "api/schema/webhooks.h"
 #include "base/encoding.h"
 #include "operator/webhooks/injection.h"
 
@@ -21,7 +22,6 @@ constexpr Seconds kWatchIsLate{10};
 // Time alone makes a certificate due.
 constexpr std::chrono::minutes kLookAgain{10};
 
-constexpr const char* kExpiry = "capi_operator_webhook_certificate_expiry_timestamp_seconds";
 constexpr const char* kChanges = "capi_operator_webhook_certificate_changes_total";
 
 const kube::Resource& Secrets() { return kube::Builtin("Secret"); }
@@ -88,8 +88,8 @@ WebhookCertificates::WebhookCertificates(kube::Client& client, std::string ns, s
   for (const api::ProviderKind& kind : api::kProviderKinds) {
     watch(kube::Builtin("CustomResourceDefinition"), "", fmt::format("{}.{}", kind.plural, api::kGroup), wake);
   }
-  watch(kube::Builtin("ValidatingWebhookConfiguration"), "", "capi-operator-validating-webhook-configuration", wake);
-  watch(kube::Builtin("MutatingWebhookConfiguration"), "", "capi-operator-mutating-webhook-configuration", wake);
+  watch(kube::Builtin("ValidatingWebhookConfiguration"), "", std::string(api::kValidatingConfiguration), wake);
+  watch(kube::Builtin("MutatingWebhookConfiguration"), "", std::string(api::kMutatingConfiguration), wake);
 }
 
 void WebhookCertificates::AddTo(kube::Manager& manager) {
@@ -114,12 +114,7 @@ void WebhookCertificates::OnSecret(const kube::ObjectPtr& is) {
     return;
   }
   served_ = certificate;
-  auto facts = http::ReadCertificate(certificate.cert_pem);
-  if (!facts.ok()) return;
-  auto until = facts->validity.not_after;
-  metrics_.Set(kExpiry, "When the certificate that the webhooks serve ends.", {},
-               static_cast<double>(std::chrono::duration_cast<Seconds>(until.time_since_epoch()).count()));
-  log_.Info("serving a certificate of the webhooks", {{"until", FormatTime(until)}});
+  log_.Info("serving a certificate of the webhooks", {{"secret", ns_ + "/" + kCertificateSecret}});
 }
 
 Status WebhookCertificates::Keep(const Context& ctx) {
@@ -171,9 +166,11 @@ WebhookCertificates::Again WebhookCertificates::Write(const Context& ctx, const 
   if (!stored.ok()) {
     ctx.log.Error("the certificate of the webhooks can't be written",
                   {{"secret", name}, {"step", step}, {"why", plan.why}, {"error", stored.error().message}});
-    return Retry(ctx);
+    // What it holds is served meanwhile, and is to be trusted.
+    if (plan.step != CertificateStep::kMakeAll) Inject(ctx, data.at(certificate_key::kBundle));
+    return Retry(ctx, write_failures_);
   }
-  failures_ = 0;
+  write_failures_ = 0;
   written_[kCertificateSecret] = {secret ? secret->resource_version() : "", "", ctx.clock->Monotonic()};
   ctx.log.Info("the certificate of the webhooks was changed", {{"secret", name}, {"step", step}, {"why", plan.why}});
   metrics_.Count(kChanges, "Changes of the webhooks' certificate by the leader.", {{"change", step}});
@@ -213,6 +210,7 @@ WebhookCertificates::Again WebhookCertificates::Inject(const Context& ctx, const
     const kube::Informer& informer = *informers_[i];
     everywhere = everywhere && informer.Synced();
     for (const kube::ObjectPtr& target : informer.List()) {
+      SayOtherInjector(ctx, informer.resource().kind, *target);
       auto injection = InjectionFor(informer.resource(), *target, bundle);
       if (!injection) continue;
       everywhere = false;
@@ -230,8 +228,8 @@ WebhookCertificates::Again WebhookCertificates::Inject(const Context& ctx, const
     }
   }
   NoteInjected(everywhere, bundle, ctx.clock->Now());
-  if (failed) return Retry(ctx);
-  failures_ = 0;
+  if (failed) return Retry(ctx, injection_failures_);
+  injection_failures_ = 0;
   Again again = Later(ctx);
   if (!everywhere) again.at = ctx.clock->Monotonic() + kWatchIsLate;
   return again;
@@ -249,6 +247,19 @@ Status WebhookCertificates::InjectInto(const Context& ctx, const kube::Resource&
   if (applied.code() == Code::kConflict) return Ok();
   ctx.log.With(of).Error("API servers can't be told whom to trust as webhook", {{"error", applied.error().message}});
   return applied.error();
+}
+
+// Once for each, until it is so again: its webhooks are called with a certificate that they don't trust.
+void WebhookCertificates::SayOtherInjector(const Context& ctx, const std::string& kind, const kube::Object& target) {
+  const std::string_view annotation = OtherInjector(target);
+  const std::string name = kind + "/" + target.name();
+  if (annotation.empty()) {
+    left_out_.erase(name);
+  } else if (left_out_.insert(name).second) {
+    ctx.log.Warn(
+        "another injector is to write whom API servers trust: remove the annotation, or use --webhook-cert-dir",
+        {{"kind", kind}, {"name", target.name()}, {"annotation", annotation}});
+  }
 }
 
 // A bundle is everywhere once the watches say so.
@@ -276,11 +287,12 @@ WebhookCertificates::Again WebhookCertificates::Later(const Context& ctx) const 
   return {at};
 }
 
-WebhookCertificates::Again WebhookCertificates::Retry(const Context& ctx) {
+// An event comes first: one target that can't be written holds up no other. ActPace bounds what that costs.
+WebhookCertificates::Again WebhookCertificates::Retry(const Context& ctx, int& failures) {
   Seconds wait = kFirstRetry;
-  for (int i = 0; i < failures_ && wait < kLongestRetry; ++i) wait *= 2;
-  ++failures_;
-  return {ctx.clock->Monotonic() + std::min(wait, kLongestRetry), /*on_event=*/false};
+  for (int i = 0; i < failures && wait < kLongestRetry; ++i) wait *= 2;
+  ++failures;
+  return {ctx.clock->Monotonic() + std::min(wait, kLongestRetry)};
 }
 
 // Once for each, until it says something else.

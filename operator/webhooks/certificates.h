@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -77,8 +78,9 @@ class WebhookCertificates {
   void NoteInjected(bool everywhere, const std::string& bundle, WallTime now);
   bool JustWritten(const Context& ctx, const std::string& key, const std::string& over, const std::string& what) const;
   Again Later(const Context& ctx) const;
-  Again Retry(const Context& ctx);
+  static Again Retry(const Context& ctx, int& failures);
   void SayRefusals(const Context& ctx);
+  void SayOtherInjector(const Context& ctx, const std::string& kind, const kube::Object& target);
   kube::Object About(const kube::ObjectPtr& secret) const;
 
   void OnSecret(const kube::ObjectPtr& is);
@@ -97,10 +99,11 @@ class WebhookCertificates {
 
   // Of Keep's thread.
   ActPace pace_;
-  int failures_ = 0;                        // in a row
-  std::string said_;                        // of refusals
-  std::map<std::string, Written> written_;  // by kind and name
-  std::string injected_;                    // the bundle that is everywhere, since:
+  int write_failures_ = 0, injection_failures_ = 0;  // in a row
+  std::string said_;                                 // of refusals
+  std::set<std::string> left_out_;                   // kinds and names of what names another injector
+  std::map<std::string, Written> written_;           // by kind and name
+  std::string injected_;                             // the bundle that is everywhere, since:
   std::optional<WallTime> injected_since_;
 
   Mutex mu_;

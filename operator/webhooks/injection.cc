@@ -5,14 +5,6 @@
 namespace capi::ops {
 namespace {
 
-bool IsInjectedByCertManager(const kube::Object& target) {
-  for (const char* name : {"cert-manager.io/inject-ca-from", "cert-manager.io/inject-ca-from-secret",
-                           "cert-manager.io/inject-apiserver-ca"}) {
-    if (target.has_annotation(name)) return true;
-  }
-  return false;
-}
-
 Json ClientConfig(const std::string& bundle) { return {{"clientConfig", {{"caBundle", bundle}}}}; }
 
 // The entries of a webhook configuration. All of them, also those that are right: what an apply no longer names is
@@ -42,9 +34,17 @@ std::optional<Json> Conversion(const kube::Object& target, const std::string& bu
 
 }  // namespace
 
+std::string_view OtherInjector(const kube::Object& target) {
+  for (std::string_view name : {"cert-manager.io/inject-ca-from", "cert-manager.io/inject-ca-from-secret",
+                                "cert-manager.io/inject-apiserver-ca"}) {
+    if (target.has_annotation(name)) return name;
+  }
+  return "";
+}
+
 std::optional<kube::Object> InjectionFor(const kube::Resource& resource, const kube::Object& target,
                                          std::string_view bundle_pem) {
-  if (IsInjectedByCertManager(target)) return std::nullopt;
+  if (!OtherInjector(target).empty()) return std::nullopt;
   std::string bundle = Base64Encode(bundle_pem);
   bool is_crd = resource.kind == "CustomResourceDefinition";
   auto fields = is_crd ? Conversion(target, bundle) : Entries(target, bundle);

@@ -52,5 +52,14 @@ TEST(InjectionFor, SaysTheBundleAndNothingElse) {  // T7
   }
 }
 
+TEST(OtherInjector, IsNamedByItsAnnotation) {  // T7
+  for (const char* name : {"cert-manager.io/inject-ca-from", "cert-manager.io/inject-ca-from-secret",
+                           "cert-manager.io/inject-apiserver-ca"}) {
+    EXPECT_EQ(OtherInjector(kube::Object(Json{{"metadata", {{"annotations", {{name, "a/b"}}}}}})), name);
+  }
+  EXPECT_EQ(OtherInjector(kube::Object(Json{{"metadata", {{"annotations", {{"cert-manager.io/x", "y"}}}}}})), "");
+  EXPECT_EQ(OtherInjector(kube::Object()), "");
+}
+
 }  // namespace
 }  // namespace capi::ops

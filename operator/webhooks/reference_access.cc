@@ -25,16 +25,17 @@ api::FieldError Lacking(const Json& user, const api::ForeignReference& reference
 
 }  // namespace
 
+// The field manager is whatever a client calls itself: it excuses no change of the record, which the operator leaves
+// alone.
 RecordStep StepOf(const AdmissionRequest& request, const std::vector<api::ForeignReference>& now,
-                  const std::vector<api::ForeignReference>& before, bool genuine) {
+                  const std::vector<api::ForeignReference>& before) {
   if (now.empty()) return RecordStep::kRemove;
   if (!request.update || now != before) return RecordStep::kAsk;
-  if (genuine) return RecordStep::kKeep;
-  if (request.field_manager == api::kFieldManager) return RecordStep::kLeave;
   const std::string_view record = api::kAnnotationAllowedReferences;
-  bool record_changed = request.object.has_annotation(record) != request.old.has_annotation(record) ||
-                        request.object.annotation(record) != request.old.annotation(record);
-  return record_changed || request.SpecChanged() ? RecordStep::kAsk : RecordStep::kLeave;
+  const bool record_changed = request.object.has_annotation(record) != request.old.has_annotation(record) ||
+                              request.object.annotation(record) != request.old.annotation(record);
+  const bool others_changed_spec = request.SpecChanged() && request.field_manager != api::kFieldManager;
+  return record_changed || others_changed_spec ? RecordStep::kKeepOrAsk : RecordStep::kLeave;
 }
 
 Result<std::vector<api::FieldError>> LackingRights(const Context& ctx, AccessReviews& reviews, const Json& user,

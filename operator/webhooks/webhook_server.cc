@@ -63,6 +63,11 @@ Status WebhookServer::SetCertificate(const http::Certificate& certificate) {
   if (server_) TRY(server_->SetCertificate(certificate.cert_pem, certificate.key_pem));
   certificate_ = certificate;
   changed_.notify_all();
+  if (auto facts = http::ReadCertificate(certificate.cert_pem); facts.ok()) {
+    const auto until = std::chrono::duration_cast<Seconds>(facts->validity.not_after.time_since_epoch());
+    metrics_.Set("capi_operator_webhook_certificate_expiry_timestamp_seconds",
+                 "When the certificate that the webhooks serve ends.", {}, static_cast<double>(until.count()));
+  }
   return Ok();
 }
 

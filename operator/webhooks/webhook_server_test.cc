@@ -13,6 +13,7 @@ namespace capi::ops {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Reviews Echo() {
   return {{"/echo", [](const Context&, Json review) -> Result<Json> { return review; }},
@@ -138,6 +139,22 @@ OLwYkKmnI55N7c8D/9vNZD1tXsSIps3J/2+uGBlVMmz935+Xv0U2MQJAUOQZkjvA
 SGMg0TwpMFLSdg==
 -----END PRIVATE KEY-----
 )";
+
+// T7: wherever the certificate comes from.
+TEST(WebhookServer, TellsWhenItsCertificateEnds) {
+  kube::Metrics metrics;
+  WebhookServer server("127.0.0.1:0", Echo(), metrics);
+  const std::string name = "capi_operator_webhook_certificate_expiry_timestamp_seconds";
+  EXPECT_THAT(metrics.Text(), Not(HasSubstr(name)));
+  const http::Certificate serving = MakeCa().serving;
+  ASSERT_TRUE(server.SetCertificate(serving).ok());
+  const std::string text = metrics.Text();
+  const size_t at = text.find("\n" + name + " ");
+  ASSERT_NE(at, text.npos) << text;
+  const WallTime until = Must(http::ReadCertificate(serving.cert_pem), "facts").validity.not_after;
+  const auto seconds = std::chrono::duration_cast<Seconds>(until.time_since_epoch());
+  EXPECT_EQ(std::stod(text.substr(at + name.size() + 2)), static_cast<double>(seconds.count()));
+}
 
 TEST(WebhookServer, ListensOnceItHasACertificateAndChangesIt) {  // T7
   kube::Metrics metrics;

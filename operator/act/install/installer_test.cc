@@ -148,7 +148,8 @@ struct Process {
   UseFinder use{client, watches};
   Observer observer{{client, cache, watches, settings, fights, use, SystemClock(),
                      [](const std::string&) { return MigrationProgress{}; },
-                     [](const std::string&) { return std::string(); }, [] { return std::vector<std::string>(); }}};
+                     [](const std::string&) { return std::string(); }, [] { return std::vector<std::string>(); },
+                     nullptr}};
   SecretMasks masks;
   StatusWriter writer{client, cache, masks};
   RenderedCache rendered;
