@@ -141,6 +141,8 @@ class Manifests(OnAServer):
             spec = item["spec"]
             if item["kind"] == "Service":
                 asked.append((item["kind"], spec["selector"]))
+                # T7: who isn't ready isn't asked, above all in a rollout and at the end of a pod.
+                self.assertFalse(spec.get("publishNotReadyAddresses"))
                 self.assertLessEqual({port["targetPort"] for port in spec["ports"]}, names)
             elif item["kind"] == "NetworkPolicy":
                 asked.append((item["kind"], spec["podSelector"]["matchLabels"]))
