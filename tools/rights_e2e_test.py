@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """The operator with the rights of manifests/ and no others, on a real API server: they are enough for a provider's whole
-life, every one is used, and where one is taken away the operator says which. Without CAPI_TEST_FULL a few are taken."""
+life and for the webhooks, every one is used there or ELSEWHERE says what it is for, and where a rule is taken away that is
+used the operator says which. Without CAPI_TEST_FULL a few are taken."""
 
 import json
 import os
 import re
+import ssl
 import sys
 import unittest
+import urllib.request
 
 sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
@@ -20,6 +23,7 @@ import rights  # noqa: E402
 ROLES = ("capi-operator-manager", "capi-operator-namespace", "capi-operator-release-roles")
 RBAC = "rbac.authorization.k8s.io"
 OURS = "operator.cluster.x-k8s.io"
+INFRASTRUCTURE = f"infrastructureproviders.{OURS}"
 
 PROVIDER = """
 apiVersion: operator.cluster.x-k8s.io/v1alpha2
@@ -37,6 +41,7 @@ KEYS = {"EXP_MACHINE_POOL": "true", "AWS_B64ENCODED_CREDENTIALS": "bm9uZQ=="}
 ELSEWHERE = {
     r".* update": "an immutable field of an object changes, and the server takes a replacement",
     r"operator\S+/(addon|controlplane|ipam|runtimeextension)providers(/status)? patch": "as for the three kinds that are tried",
+    r"operator\S+/\w+providers get": "one that is stored at v1alpha1 goes while it is written again",
     r"/events patch": "an event comes again",
     r"/pods list": "a rollout takes longer than the pods of this test do",
     r"/namespaces get": "a release asks for labels of its Namespace",
@@ -169,8 +174,8 @@ class Rights(unittest.TestCase):
 
 
 class Webhooks(unittest.TestCase):
-    """T1, T3, T7: the rights are enough for the webhooks, too: certificate, CAs, conversion, what is stored at an older version,
-    and a question for who may name another namespace's Secret."""
+    """T1, T3, T5, T7, U3: the rights are enough for the webhooks and the metrics, too: certificate, CAs, conversion, what is
+    stored at an older version, a question for who may name another namespace's Secret, and one for who may scrape."""
 
     def call_at(self, port):
         """Has the API server call the operator's port: one outside of the cluster knows no Services."""
@@ -193,13 +198,36 @@ class Webhooks(unittest.TestCase):
         item["metadata"] = {"name": name, "namespace": "capa-system"}
         return self.world.kubectl("apply", "--validate=strict", "-f", "-", given=json.dumps(item))
 
+    def store(self, version):
+        """Has the API server store InfrastructureProviders at that version."""
+        versions = self.world.get("crd", INFRASTRUCTURE)["spec"]["versions"]
+        patch = [
+            {"op": "replace", "path": f"/spec/versions/{number}/storage", "value": entry["name"] == version}
+            for number, entry in enumerate(versions)
+        ]
+        self.world.must("patch", "crd", INFRASTRUCTURE, "--type=json", f"--patch={json.dumps(patch)}")
+
+    def stored(self):
+        return self.world.get("crd", INFRASTRUCTURE)["status"]["storedVersions"]
+
+    def scrape(self, port):
+        """The metrics, with the token of a ServiceAccount that has the role for it."""
+        world, request = self.world, urllib.request.Request(f"https://127.0.0.1:{port}/metrics")
+        world.must("create", "serviceaccount", "scraper", "-n", "default")
+        bound = ("--clusterrole=capi-operator-metrics-reader", "--serviceaccount=default:scraper")
+        world.must("create", "clusterrolebinding", "scraper", *bound)
+        request.add_header("Authorization", "Bearer " + world.must("create", "token", "scraper", "-n", "default").strip())
+        with urllib.request.urlopen(request, timeout=rights.LIMIT, context=ssl._create_unverified_context()) as answer:
+            return answer.read().decode()
+
     def test_they_are_served(self):
         self.world = world = Installed("default")
         self.addCleanup(world.close)
-        (port,) = process.free_ports(1)
+        port, metrics = process.free_ports(2)
         self.call_at(port)
         world.must("create", "namespace", "capa-system")
-        world.start_operator(f"--webhook-port={port}", "--webhook-hosts=127.0.0.1")
+        flags = (f"--webhook-port={port}", "--webhook-hosts=127.0.0.1")
+        world.start_operator(*flags, diagnostics=f":{metrics}")  # loopback alone is open
         source = {"selector": {"matchLabels": {"release": "none"}}}
         there = {"version": "v1.0.0", "fetchConfig": source}
         world.until("admission lets a provider in", lambda: self.call("there", there).returncode == 0)
@@ -210,11 +238,28 @@ class Webhooks(unittest.TestCase):
         self.assertIn("operator.cluster.x-k8s.io/allowed-references", item["metadata"]["annotations"])
         done = self.call("wrong", {"version": "one"})
         self.assertIn("spec.version", done.stderr)
+        self.assertIn("capi_operator_", self.scrape(metrics))
+        self.store("v1alpha1")
+        world.until("another v1alpha1 is taken", lambda: self.call("older", old, "v1alpha1").returncode == 0)
+        world.stop_operator()
+        self.store("v1alpha2")
+        self.assertIn("v1alpha1", self.stored())
+        world.start_operator(*flags)
+        world.until("nothing is stored at v1alpha1", lambda: self.stored() == ["v1alpha2"])
         world.stop_operator()
         requests = world.requests()
         self.assertEqual([request for request in requests if request[-1] == 403], [])
+        own = units(world.get("role", "capi-operator-leader-election", "-n", rights.NAMESPACE)["rules"])
+        idle = names(own - used(request for request in requests if request[3] == rights.NAMESPACE))
+        self.assertLessEqual(idle, {"/secrets update"}, "which is for a renewal")
         took = names(used(requests))
-        for right in ("authorization.k8s.io/subjectaccessreviews create", "/secrets create", "apiextensions.k8s.io/customresourcedefinitions patch"):
+        for right in (
+            "authentication.k8s.io/tokenreviews create",
+            "authorization.k8s.io/subjectaccessreviews create",
+            "/secrets create",
+            "apiextensions.k8s.io/customresourcedefinitions patch",
+            "apiextensions.k8s.io/customresourcedefinitions/status patch",
+        ):
             self.assertIn(right, took)
 
 

@@ -16,7 +16,7 @@ std::map<std::string, std::string> GeneratedFiles() {
   out["docs/reasons.md"] = ReasonsMarkdown();
   for (const ProviderKind& kind : kProviderKinds) {
     out[fmt::format("manifests/crds/{}_{}.yaml", kGroup, kind.plural)] =
-        "# Printed from api/schema*.cc by gen_crds; do not edit.\n" + ToYaml(CustomResourceDefinition(kind));
+        "# Printed from api/schema/*.cc by gen_crds; do not edit.\n" + ToYaml(CustomResourceDefinition(kind));
   }
   out["manifests/base/webhooks.yaml"] = "# Printed from api/schema/webhooks.cc by gen_crds; do not edit.\n" +
                                         ToYaml(MutatingWebhookConfiguration()) + "---\n" +

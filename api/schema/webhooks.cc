@@ -33,7 +33,7 @@ Json Webhook(const ProviderKind& kind, const std::string& path) {
 Json Configuration(std::string_view kind, std::string_view name) {
   return {{"apiVersion", "admissionregistration.k8s.io/v1"},
           {"kind", kind},
-          {"metadata", {{"name", name}}},
+          {"metadata", {{"name", name}, {"labels", {{"app.kubernetes.io/name", "capi-operator"}}}}},
           {"webhooks", Json::array()}};
 }
 

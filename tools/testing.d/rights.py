@@ -95,7 +95,7 @@ class World:
     def get(self, *arguments):
         return json.loads(self.must("get", *arguments, "-o", "json"))
 
-    def start_operator(self, *flags):
+    def start_operator(self, *flags, diagnostics="0"):
         """The operator with the ServiceAccount's own token. It ends with its world, or with stop_operator."""
         token = self.must("create", "token", ACCOUNT, "-n", NAMESPACE, "--duration=2h").strip()
         config = self.plane._kubeconfig()
@@ -107,7 +107,7 @@ class World:
         # Each has a log of its own: what an earlier one said doesn't count.
         self.operators += 1
         self.name = f"capi-operator-{self.operators}"
-        fixed = ["--diagnostics-address=0", "--health-addr=127.0.0.1:0", f"--releases-dir={RELEASES}"]
+        fixed = [f"--diagnostics-address={diagnostics}", "--health-addr=127.0.0.1:0", f"--releases-dir={RELEASES}"]
         command = [built.find("capi-operator"), f"--kubeconfig={path}", *fixed, *flags]
         self.operator = self.processes.start(self.name, command)
 
