@@ -30,6 +30,7 @@ LEFT_OUT = {
     "operator/act/install/kind_scopes.cc": "asks a server",
     "operator/act/install/release_store.cc": "writes to a server; its tests take seconds each",
     "operator/act/storage_migration.cc": "writes to a server; its tests take seconds",
+    "operator/act/own_storage.cc": "asks a server what is stored at an older version, and storage_migration does the rest",
     "operator/act/restorer.cc": "writes to a server, and most of it is seen on a control plane alone (e2e/scenarios/drift_test.cc)",
     "operator/act/actor.cc": "hands a step to who carries it out, and most of that is seen on a control plane alone",
     "operator/act/remover.cc": "deletes at a server, and most of it is seen on a control plane alone (e2e/scenarios/deletion_test.cc)",
