@@ -223,8 +223,9 @@ WebhookCertificates::Again WebhookCertificates::Inject(const Context& ctx, const
       }
       if (!acts) pace_.Acted(now);
       acts = true;
-      failed = !InjectInto(ctx, informer.resource(), *target, *injection).ok() || failed;
-      if (!failed) written_[key] = {target->resource_version(), bundle, now};
+      const bool injected = InjectInto(ctx, informer.resource(), *target, *injection).ok();
+      if (injected) written_[key] = {target->resource_version(), bundle, now};
+      failed = failed || !injected;
     }
   }
   NoteInjected(everywhere, bundle, ctx.clock->Now());
@@ -249,7 +250,7 @@ Status WebhookCertificates::InjectInto(const Context& ctx, const kube::Resource&
   return applied.error();
 }
 
-// Once for each, until it is so again: its webhooks are called with a certificate that they don't trust.
+// Once for each, until the annotation goes. What it has injected doesn't trust the certificate that is served.
 void WebhookCertificates::SayOtherInjector(const Context& ctx, const std::string& kind, const kube::Object& target) {
   const std::string_view annotation = OtherInjector(target);
   const std::string name = kind + "/" + target.name();

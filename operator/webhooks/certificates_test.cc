@@ -43,11 +43,11 @@ TEST(ActPace, GivesTenAtOnceAndThenOneInFifteenSeconds) {
 const std::string kCore = "coreproviders.operator.cluster.x-k8s.io",
                   kAddon = "addonproviders.operator.cluster.x-k8s.io";
 
-Json Crd(const std::string& name, const std::string& bundle) {
+Json Crd(const std::string& name, const std::string& bundle, const char* version = "1") {
   Json config = {{"url", "https://a"}, {"caBundle", Base64Encode(bundle)}};
   return {{"apiVersion", "apiextensions.k8s.io/v1"},
           {"kind", "CustomResourceDefinition"},
-          {"metadata", {{"name", name}, {"uid", name}, {"resourceVersion", "1"}}},
+          {"metadata", {{"name", name}, {"uid", name}, {"resourceVersion", version}}},
           {"spec", {{"conversion", {{"strategy", "Webhook"}, {"webhook", {{"clientConfig", config}}}}}}}};
 }
 
@@ -162,7 +162,7 @@ TEST_F(CertificatesTest, ATargetThatCanNotBeWrittenHoldsUpNoOther) {
   Run("a");
   ASSERT_TRUE(AwaitWrites(kCore, 1));
   clock_.AwaitWaiters(2);  // the manager, and the leader for its next try
-  Modify(kAddon, Crd(kAddon, ""));
+  Modify(kAddon, Crd(kAddon, "", "2"));
   EXPECT_TRUE(AwaitWrites(kAddon, 1));
 }
 
