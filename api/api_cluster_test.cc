@@ -101,8 +101,8 @@ TEST_F(Crds, AcceptWhatThePeerStores) {
       "{configSecret: {name: Not_A_Name, namespace: other}}",
       "{manager: {}}",
       "{manager: {verbosity: 0, maxConcurrentReconciles: 1, syncPeriod: never, webhook: {port: -1}}}",
-      "{manager: {leaderElection: {leaderElect: true, leaseDuration: 1m, renewDeadline: 1m, retryPeriod: 1m,"
-      " resourceLock: a, resourceName: b, resourceNamespace: c}}}",
+      R"({manager: {leaderElection: {leaderElect: true, leaseDuration: 1m, renewDeadline: 1m, retryPeriod: 1m,
+          resourceLock: a, resourceName: b, resourceNamespace: c}}})",
       "{manager: {additionalArgs: {--x: '1'}, featureGates: {A: true}, controller: {groupKindConcurrency: {K: 3},"
       " cacheSyncTimeout: 120000000000}}}",
       "{deployment: {replicas: 0, tolerations: [], nodeSelector: {}, imagePullSecrets: [{}]}}",

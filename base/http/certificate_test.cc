@@ -74,8 +74,9 @@ TEST(Certificate, IsTakenByWhoTrustsItsAuthorityForItsHostsInItsTime) {
 TEST(Certificate, RefusesBadPem) {
   auto ca = Authority();
   auto serving = Serving(ca);
-  for (std::string bad : {std::string(), std::string("nonsense"), serving.key_pem, serving.cert_pem.substr(0, 200),
-                          std::string("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")}) {
+  for (const std::string& bad :
+       {std::string(), std::string("nonsense"), serving.key_pem, serving.cert_pem.substr(0, 200),
+        std::string("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")}) {
     EXPECT_EQ(ReadCertificate(bad).code(), Code::kInvalidArgument) << bad;
     EXPECT_EQ(CheckKey({bad, serving.key_pem}).code(), Code::kInvalidArgument) << bad;
     EXPECT_EQ(VerifyServing(bad, ca.cert_pem, "b.ns.svc", kNow).code(), Code::kInvalidArgument) << bad;

@@ -20,12 +20,19 @@ std::uint64_t VersionNumber(const std::string& resource_version) {
 
 void Tracks::Expect(const kube::ObjectId& id, const std::string& resource_version,
                     std::optional<std::string> scaled_by) {
+  const std::uint64_t written = VersionNumber(resource_version);
+  const MonoTime now = clock_.Monotonic();
   MutexLock lock(mu_);
+  auto gone = gone_.find(id);
+  if (gone != gone_.end() && now < gone->second.until && written <= gone->second.seen) {
+    tracks_.erase(id);
+    return;
+  }
   Track& track = tracks_[id];
-  track.written = VersionNumber(resource_version);
+  track.written = written;
   if (scaled_by) track.scaled_by = std::move(scaled_by);
   if (track.seen >= track.written) track.scaled_by.reset();
-  track.until = clock_.Monotonic() + kWatchLag;
+  track.until = now + kWatchLag;
   track.uncertain = false;
 }
 
@@ -43,7 +50,14 @@ void Tracks::Saw(const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
   track.seen = std::max(track.seen, version);
   if (track.seen < track.written) return;  // what was written last is still to come
   track.scaled_by.reset();
-  if (!is && !track.uncertain) tracks_.erase(object.id());
+  if (!is && !track.uncertain) Bury(object.id(), track.seen);
+}
+
+void Tracks::Bury(const kube::ObjectId& id, std::uint64_t seen) {
+  const MonoTime now = clock_.Monotonic();
+  std::erase_if(gone_, [&](const auto& gone) { return gone.second.until <= now; });
+  gone_[id] = {seen, now + kWatchLag};
+  tracks_.erase(id);
 }
 
 void Tracks::Forget(const kube::ObjectId& id) {
@@ -54,6 +68,7 @@ void Tracks::Forget(const kube::ObjectId& id) {
 void Tracks::ForgetKind(const kube::GroupKind& kind) {
   MutexLock lock(mu_);
   std::erase_if(tracks_, [&](const auto& track) { return track.first.group_kind() == kind; });
+  std::erase_if(gone_, [&](const auto& gone) { return gone.first.group_kind() == kind; });
 }
 
 Tracks::Reading Tracks::Read(const kube::ObjectId& id, const std::function<kube::ObjectPtr()>& from_store) {

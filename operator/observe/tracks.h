@@ -64,9 +64,17 @@ class Tracks {
     bool uncertain = false;
     std::optional<MonoTime> lingers_since;
   };
+  // An object that went. Who wrote it may come to say so only afterwards: the watch can be faster than the answer.
+  struct Gone {
+    std::uint64_t seen = 0;  // the last version that the watch had shown
+    MonoTime until;          // kept so long
+  };
+  void Bury(const kube::ObjectId& id, std::uint64_t seen) CAPI_REQUIRES(mu_);
+
   Clock& clock_;
   Mutex mu_;
   std::map<kube::ObjectId, Track> tracks_ CAPI_GUARDED_BY(mu_);
+  std::map<kube::ObjectId, Gone> gone_ CAPI_GUARDED_BY(mu_);
 };
 
 // How a provider's objects are applied: each is awaited as soon as the server has answered. `tracks` outlives it.

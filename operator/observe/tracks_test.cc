@@ -39,6 +39,28 @@ TEST(Tracks, WhatWasWrittenIsAwaitedUntilItIsSeen) {
   EXPECT_FALSE(IsAwaited(tracks, id)) << "a watch that missed it holds nothing up for good";
 }
 
+// D1: an object that somebody deleted, or took our label from, before the answer to our write of it was heard stayed
+// away for half a minute.
+TEST(Tracks, AnEndThatIsShownBeforeTheAnswerIsHeardIsNotAwaited) {
+  FakeClock clock;
+  Tracks tracks(clock);
+  const kube::ObjectId id = testing::DeploymentId();
+  tracks.Saw(nullptr, Deployment("9"));
+  tracks.Saw(Deployment("9"), Deployment("10"));
+  tracks.Saw(Deployment("10"), nullptr);
+  tracks.Expect(id, "10");
+  EXPECT_FALSE(IsAwaited(tracks, id));
+  tracks.Expect(id, "12");
+  EXPECT_TRUE(IsAwaited(tracks, id)) << "it was made anew";
+  tracks.Saw(nullptr, Deployment("12"));
+  EXPECT_FALSE(IsAwaited(tracks, id));
+  tracks.Saw(Deployment("12"), nullptr);
+  clock.Advance(Seconds(31));
+  tracks.MarkUncertain(id);
+  tracks.Expect(id, "12");
+  EXPECT_FALSE(tracks.IsUncertain(id));
+}
+
 TEST(Tracks, WhatIsUncertainIsReadOnce) {
   FakeClock clock;
   Tracks tracks(clock);
@@ -120,7 +142,7 @@ TEST(Tracks, ForgettingAKindLeavesTheOthers) {
 }
 
 // What was kept of a deleted object stayed for as long as the operator ran.
-TEST(Tracks, NothingIsKeptOfWhatIsGone) {
+TEST(Tracks, NothingIsKeptOfWhatIsGoneButForHalfAMinute) {
   FakeClock clock;
   Tracks tracks(clock);
   const kube::ObjectId id = testing::DeploymentId();
@@ -128,6 +150,7 @@ TEST(Tracks, NothingIsKeptOfWhatIsGone) {
   tracks.Saw(Deployment("4"), nullptr);
   EXPECT_TRUE(IsAwaited(tracks, id)) << "our write came after that: it is there again";
   tracks.Saw(Deployment("6"), nullptr);
+  clock.Advance(Seconds(30));
   tracks.Expect(id, "1");
   EXPECT_TRUE(IsAwaited(tracks, id)) << "an object that is made anew in a new cluster has small versions";
 }
