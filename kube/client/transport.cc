@@ -34,14 +34,14 @@ Result<std::unique_ptr<Transport>> Transport::Create(const Config& config, const
 }
 
 Result<http::Response> Transport::Do(const Context& ctx, const Call& call) {
-  std::optional<Credential> refused;  // by a 401, at most once
-  std::uint64_t generation = 0;       // of the credentials that `bounded` begins with
-  bool fresh = false;                 // they are to be others than `refused`
+  std::optional<Credential> refused;        // by a 401, at most once
+  std::optional<std::uint64_t> generation;  // of the credentials that `bounded` begins with
+  bool fresh = false;                       // they are to be others than `refused`
   Context bounded = ctx;
   for (int sent = 1;; ++sent) {
     Identity identity = TRY(Authorize(ctx, fresh ? &*refused : nullptr));
     // Before a repeat, too, a plugin may have run: for minutes, perhaps.
-    if (sent == 1 || fresh || identity.credential.generation != generation) bounded = Bounded(ctx, call);
+    if (fresh || generation != identity.credential.generation) bounded = Bounded(ctx, call);
     generation = identity.credential.generation;
     fresh = false;
     MonoTime began;

@@ -46,6 +46,21 @@ class Initializing {
   std::unique_ptr<Client> client_;
 };
 
+// F3: also of a client whose credentials never change.
+TEST(Transport, ACallWithoutADeadlineEndsWithTheClientsOwn) {
+  std::promise<void> done;
+  auto waits = [held = done.get_future().share()](const http::ServerRequest&) {
+    held.wait();
+    return http::Response{.status = 200, .headers = {}, .body = "{}"};
+  };
+  auto server = http::Server::Start({}, waits);
+  ASSERT_TRUE(server.ok()) << server.error().message;
+  auto client = Client::Connect({.server = "http://" + (*server)->address()}, {.timeout = Millis(100)});
+  ASSERT_TRUE(client.ok()) << client.error().message;
+  EXPECT_EQ((*client)->Get({}, Builtin("Secret"), "n", "a").code(), Code::kDeadlineExceeded);
+  done.set_value();
+}
+
 TEST(Transport, AsksSoonAgainWhileStorageIsInitializing) {  // docs/behaviour.md P3
   Initializing server(2, R"({"kind":"List","metadata":{"resourceVersion":"5"},"items":[]})");
   Context ctx = Context{}.WithTimeout(Seconds(30));  // half of what the server says
