@@ -289,6 +289,16 @@ TEST_F(Retry, CredentialsThatComeLateCostTheCallNoTime) {
   EXPECT_EQ(requests().size(), 2u);
 }
 
+// F3: sending again makes no call longer than it may be.
+TEST_F(Retry, AllThatIsSentForACallHasItsTimeTogether) {
+  Context unbounded;
+  unbounded.clock = &clock_;
+  on_request = [&] { clock_.Advance(Seconds(40)); };
+  Client& client = Connect({kLost, kLost, kObject}, {.timeout = Seconds(60)});
+  EXPECT_EQ(client.Get(unbounded, map_, "n", "a").code(), Code::kDeadlineExceeded);
+  EXPECT_EQ(requests().size(), 2u);
+}
+
 TEST_F(Retry, ComesBackWhenTheServerSaysSo) {
   const std::string away = R"({"kind":"Status","reason":"ServiceUnavailable","message":"later"})";
   const std::pair<std::string, Millis> cases[] = {{kLimited, Seconds(60)},
