@@ -366,6 +366,10 @@ class Script(unittest.TestCase):
             (["--image=a b"], "no reference to an image"),
             (["--image="], "no reference to an image"),
             (["--image=a\nb"], "no reference to an image"),
+            (["--image=a:b:c"], "no reference to an image"),
+            (["--image=registry.example.com/Upper:v1"], "no reference to an image"),
+            (["--image=registry.example.com/a:v1@sha256:0"], "no reference to an image"),
+            (["--image=https://registry.example.com/a"], "no reference to an image"),
         ):
             with self.subTest(arguments):
                 done = rights.run_manifests(*arguments)

@@ -7,6 +7,9 @@
 
 namespace capi::e2e {
 
+// For a test that needs one provider beside the core.
+inline const Managed kSmall{api::ProviderType::kInfrastructure, "small", "small", "small-controller-manager"};
+
 // From v1.1.0 on the CRD has another storage version and the ConfigMap another name. A value.
 struct SmallRelease {
   std::string version;

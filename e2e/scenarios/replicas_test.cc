@@ -19,8 +19,6 @@
 namespace capi::e2e {
 namespace {
 
-const Managed kSmall{api::ProviderType::kInfrastructure, "small", "small", "small-controller-manager"};
-
 class Replicas : public UnmanagedCluster {
  protected:
   void SetUp() override {

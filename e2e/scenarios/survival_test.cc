@@ -20,10 +20,7 @@
 namespace capi::e2e {
 namespace {
 
-using api::ProviderType;
 using ::testing::HasSubstr;
-
-const Managed kSmall{ProviderType::kInfrastructure, "small", "small", "small-controller-manager"};
 
 class Survival : public UnmanagedCluster {
  protected:

@@ -186,7 +186,7 @@ TEST(Share, RequestsAtHandlersHaveABoundAndTakeNothingFromOthers) {
   held.Open();
   EXPECT_THAT(half.ReadAnswer(), EndsWith("yyy")) << "it isn't why memory ran short";
   for (const std::string& i : at_handlers) {
-    EXPECT_TRUE(clients[std::stoul(i)]->ReadAnswer().ends_with("xxx")) << i << ": nobody gives way whom a handler has";
+    EXPECT_TRUE(clients[std::stoul(i)]->ReadAnswer().ends_with("xxx")) << i << ": whom a handler has, keeps its place";
   }
 }
 
