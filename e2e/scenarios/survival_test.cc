@@ -68,6 +68,36 @@ TEST_F(Survival, TheSecretArrivesLater) {
   EXPECT_TRUE(kube::Eventually([&] { return Extra() == "changed"; })) << Extra();
 }
 
+// U7: a change is withdrawn after it was applied and before the status could say so. What is live is the change's, and
+// not what the last status told of (it stayed so for good, behind Ready: True).
+TEST_F(Survival, AChangeThatNoStatusToldOfIsWithdrawn) {
+  StartBehindProxy();
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
+  cluster_->StoreSecret("small", "variables", {{"EXTRA", "before"}});
+  CreateSmall({{"configSecret", {{"name", "variables"}}}});
+  ASSERT_TRUE(AwaitReady(kSmall));
+  std::atomic<bool> sent = false, withdrawn = false, read = false;
+  std::atomic<int> untold = 0, untold_after = 0;
+  proxy_->SetFaults([&](const kube::ProxyRequest& request) {
+    auto about = [&](std::string_view what) { return request.target.find(what) != std::string::npos; };
+    if (about("/configmaps/small-settings?") && !about("dryRun")) sent = true;
+    if (withdrawn && about("/secrets/variables")) read = true;
+    bool tells = sent && about("/infrastructureproviders/small/status");
+    untold += tells;
+    untold_after += tells && read;
+    return kube::Fault{.status = tells ? 409 : 0};
+  });
+  cluster_->StoreSecret("small", "variables", {{"EXTRA", "changed"}});
+  ASSERT_TRUE(kube::Eventually([&] { return untold > 0; }));
+  ASSERT_EQ(Extra(), "changed");
+  cluster_->StoreSecret("small", "variables", {{"EXTRA", "before"}});
+  withdrawn = true;
+  ASSERT_TRUE(kube::Eventually([&] { return untold_after > 0; }));
+  proxy_->SetFaults(nullptr);
+  EXPECT_TRUE(kube::Eventually([&] { return Extra() == "before"; })) << Extra();
+  EXPECT_TRUE(AwaitReady(kSmall));
+}
+
 // An admission policy by which the server refuses an object of Namespace `small`. Thread-compatible.
 class Denial {
  public:

@@ -173,7 +173,7 @@ bool IsCurrent(const Manifest& manifest, const InventoryEntry* entry) {
 
 Outcome Applied(const Manifest& manifest, const InventoryEntry* before, const Object& answer,
                 const std::string& manager) {
-  bool created = (before == nullptr || before->hash.empty()) && WasCreated(answer, manager);
+  bool created = (before == nullptr || !before->ever_applied()) && WasCreated(answer, manager);
   return {Change{.id = manifest.id,
                  .action = created ? Change::Action::kCreated : Change::Action::kConfigured,
                  .entry = {VersionOf(manifest), manifest.hash, FieldsHash(answer, manager)}},

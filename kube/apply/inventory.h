@@ -15,10 +15,11 @@ namespace capi::kube {
 // What is known of one applied object.
 struct InventoryEntry {
   std::string version;  // of its apiVersion, as applied last
-  std::string hash;     // of what was applied; "" before the first apply (the entry announces it)
+  std::string hash;     // of what was applied; "" from the announcement of anything else until that is applied
   std::string fields;   // hash of our entry in its managedFields after the apply; "" when unknown
   bool stale = false;   // the release no longer has it: to be pruned once the new objects are healthy (U4)
   bool operator==(const InventoryEntry&) const = default;
+  bool ever_applied() const { return !hash.empty() || !fields.empty(); }
 };
 
 // A sorted map of ids. A value. Thread-compatible.

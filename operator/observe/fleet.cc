@@ -50,7 +50,7 @@ Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key,
       }
       fleet.workloads.push_back(std::move(workload));
     }
-    if (awaited || entry.hash.empty()) continue;
+    if (awaited || !entry.ever_applied()) continue;
     if (!object) {
       fleet.drifts.push_back({id, true, {}, {}});
     } else if (!entry.fields.empty() && trace.fields != entry.fields && !object->deleting()) {

@@ -178,6 +178,8 @@ kube::Inventory MergeInventory(const kube::Inventory& old, const std::vector<kub
     kube::InventoryEntry entry = before != nullptr ? *before : kube::InventoryEntry{};
     if (entry.version.empty()) entry.version = kube::GroupVersion::Parse(manifest.api_version).version;
     entry.stale = false;
+    // From here on it may be sent, and nobody may be left to say so: what is live is known again by the next answer.
+    if (entry.hash != manifest.hash) entry.hash.clear();
     merged.Put(manifest.id, entry);
   }
   return merged;

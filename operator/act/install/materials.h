@@ -86,10 +86,10 @@ std::string MissingNamespaceLabels(const kube::Object& ns, const std::map<std::s
 // The condition for a failed render: reason by step, and for missing variables the place to put them (I5).
 Hold RenderHold(const Observation& o, const templating::RenderError& error);
 
-// Old and new: new entries without a hash, entries that the release no longer has marked stale. CRDs and Namespaces are
-// never pruned (U4): they leave the inventory's care only with the provider. With `keep_marks`, what isn't in the
-// release stays as marked as it was: a change has decided once what it leaves behind, and a rebuilt inventory holds
-// things that wait for the next change (U11).
+// Old and new: entries without a hash where something else than before is to be applied (U7), entries that the release
+// no longer has marked stale. CRDs and Namespaces are never pruned (U4): they leave the inventory's care only with the
+// provider. With `keep_marks`, what isn't in the release stays as marked as it was: a change has decided once what it
+// leaves behind, and a rebuilt inventory holds things that wait for the next change (U11).
 kube::Inventory MergeInventory(const kube::Inventory& old, const std::vector<kube::Manifest>& manifests,
                                bool keep_marks = false);
 

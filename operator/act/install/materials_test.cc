@@ -31,7 +31,11 @@ TEST(MergeInventory, HoldsOldAndNew) {
   old.Put(crd, {"v1", "old", "f"});
   kube::Inventory merged = MergeInventory(old, {NewManifest(stays), NewManifest(comes)});
   EXPECT_EQ(merged.size(), 4u);
-  EXPECT_EQ(merged.Find(stays)->hash, "old") << "it differs from the new manifest, so it is applied";
+  EXPECT_EQ(merged.Find(stays)->hash, "") << "whoever comes next can't tell whether it was sent";
+  EXPECT_EQ(merged.Find(stays)->fields, "f") << "whoever takes it away meanwhile is still noticed (D1)";
+  kube::Inventory same;
+  same.Put(stays, {"v1", "new", "f"});
+  EXPECT_EQ(MergeInventory(same, {NewManifest(stays)}).Find(stays)->hash, "new") << "nothing is sent for it";
   EXPECT_EQ(merged.Find(comes)->hash, "");
   EXPECT_TRUE(merged.Find(goes)->stale);
   EXPECT_FALSE(merged.Find(stays)->stale);
