@@ -80,8 +80,6 @@ class Operator {
     }
   }
 
-  bool Refused() const { return informer_.refusal().has_value(); }
-
   FakeClock clock;
   std::stop_source stop;
   std::optional<Error> refusal;  // what the server says to the informer
@@ -207,7 +205,10 @@ TEST(Manager, LeadsWithoutAKindThatIsRefused) {
     Status result = op.RunUntil([&] {
       // No further than it may wait: a longer patience would wait for ever.
       bool may_wait = op.clock.Monotonic() - start < c.patience + Seconds(15);
-      if (!asked && op.Refused() && may_wait) op.clock.Advance(Millis(500));
+      if (!asked && may_wait) {
+        op.clock.AwaitWaiters(2);  // who waits for the caches, and the informer that was refused
+        op.clock.Advance(Millis(500));
+      }
       asked = asked || op.Has("lease asked for");
       return op.Has("pass started");
     });
