@@ -92,6 +92,11 @@ class GitHubRepository : public Repository {
     }
   }
 
+  // Of a file in NamedDigests.
+  std::string KeyOf(const std::string& tag, const std::string& asset) const {
+    return Api(fmt::format("/{}/{}", tag, asset));
+  }
+
   // T6: the digest that GitHub names for a file now; where it can't be asked, the one that it has named before. ""
   // where it never has.
   std::string DigestOf(const Context& ctx, const std::string& tag, const std::string& asset) {
@@ -101,12 +106,15 @@ class GitHubRepository : public Repository {
                      {{"release", Describe() + " " + tag}, {"error", status.error().message}});
       }
     }
-    const std::string file = Api(fmt::format("/{}/{}", tag, asset));
     MutexLock lock(mu_);
     auto named = digests_.find(tag);
-    if (named == digests_.end()) return options_.digests->Of(file);
-    options_.digests->Put(file, named->second[asset]);
-    return named->second[asset];
+    if (named == digests_.end()) return options_.digests->Of(KeyOf(tag, asset));
+    // Of all its files: another one may be fetched when the API can't be asked.
+    for (const std::string& one : Files()) {
+      auto digest = named->second.find(one);
+      options_.digests->Put(KeyOf(tag, one), digest == named->second.end() ? "" : digest->second);
+    }
+    return options_.digests->Of(KeyOf(tag, asset));
   }
 
   // Once, also where there is no answer.

@@ -277,6 +277,22 @@ TEST(GitHub, ADigestThatWasNamedOnceCountsWhileTheApiIsAway) {
   EXPECT_EQ(code(github.options(), "v1.11.0", "core-components.yaml"), refused);
 }
 
+// T6: what the metadata was fetched with counts for the components, though the API is away by then. (A look that ended
+// between the two forgot what the list had named.)
+TEST(GitHub, WhatIsNamedOfOneFileCountsForTheOthers) {
+  GitHubRelease release = Release("v1.11.0");
+  release.digest = "sha256:0";
+  release.digest_of = "core-components.yaml";
+  GitHubStandIn github({release});
+  GitHubOptions options = github.options();
+  options.digests = std::make_shared<NamedDigests>();
+  ASSERT_TRUE(Open(options)->File({}, V("v1.11.0"), "metadata.yaml").ok());
+  github.AnswerApiWith(TextResponse(403, R"({"message": "API rate limit exceeded"})", "application/json"));
+  auto file = Open(options)->File({}, V("v1.11.0"), "core-components.yaml");
+  ASSERT_FALSE(file.ok());
+  EXPECT_EQ(file.code(), Code::kFailedPrecondition);
+}
+
 // T6: the oldest go, whatever their names.
 TEST(NamedDigests, AreOfTheLastThousandFiles) {
   NamedDigests digests;
