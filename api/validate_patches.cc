@@ -4,36 +4,16 @@
 
 #include <algorithm>
 
+#include "api/patch_operation.h"
 #include "api/reasons.h"
 #include "base/json_memory.h"
-#include "base/strings.h"
 #include "base/yaml/yaml.h"
 #include "kube/meta/label_selector.h"
 
 namespace capi::api {
 namespace {
 
-constexpr size_t kMaxPath = 16u << 10;
-
 Status Bad(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
-
-// RFC 6902.
-Status CheckOperation(const Json& operation) {
-  if (!operation.is_object()) return Bad("must be an object with op and path");
-  std::string op = GetString(operation, {"op"});
-  constexpr std::string_view kOps[] = {"add", "remove", "replace", "move", "copy", "test"};
-  if (std::find(std::begin(kOps), std::end(kOps), op) == std::end(kOps)) {
-    return Bad(fmt::format("op \"{}\" is not add, remove, replace, move, copy or test", Shorten(op, 20)));
-  }
-  const Json* path = Find(operation, {"path"});
-  if (path == nullptr || !path->is_string()) return Bad("path is missing");
-  TRY_WITH(CheckPatchPath(path->get_ref<const std::string&>()), "path");
-  if (op != "move" && op != "copy") return Ok();
-  std::string from = GetString(operation, {"from"});
-  if (from.empty()) return Bad("from is missing");
-  TRY_WITH(CheckPatchPath(from), "from");
-  return Ok();
-}
 
 // Takes what the patch holds from `memory`, which all patches share.
 Result<Json> ParseWithin(const std::string& text, size_t& memory) {
@@ -55,7 +35,7 @@ Status CheckPatchText(const std::string& text, size_t& memory) {
   if (patch.is_null() || (patch.is_array() && patch.empty())) return Bad("is empty");
   if (patch.is_object()) return Ok();
   if (!patch.is_array()) return Bad("must be an object (merge patch) or a list of operations (RFC 6902)");
-  for (size_t i = 0; i < patch.size(); ++i) TRY_WITH(CheckOperation(patch[i]), fmt::format("operation {}", i));
+  for (size_t i = 0; i < patch.size(); ++i) TRY_WITH(ReadPatchOperation(patch[i]), fmt::format("operation {}", i));
   return Ok();
 }
 
@@ -74,11 +54,6 @@ void Report(const Status& status, std::string path, std::vector<FieldError>& out
 }  // namespace
 
 Result<Json> ParsePatch(std::string_view text) { return ParseYaml(text, {.max_memory = kMaxPatchMemory}); }
-
-Status CheckPatchPath(std::string_view path) {
-  if (path.size() <= kMaxPath) return Ok();
-  return Bad(fmt::format("it has more than {} bytes", kMaxPath));
-}
 
 void CheckPatches(const ProviderSpec& spec, std::vector<FieldError>& out) {
   if (!spec.patches.empty() && !spec.manifest_patches.empty()) {

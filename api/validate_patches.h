@@ -16,10 +16,6 @@ inline constexpr size_t kMaxPatchMemory = 8u << 20;
 // The YAML of one patch, in these bounds; null for empty text.
 Result<Json> ParsePatch(std::string_view text);
 
-// kInvalidArgument for a `path` of an operation, or its `from`, that is longer than a way through an object gets: read
-// into its steps it takes many times its memory.
-Status CheckPatchPath(std::string_view path);
-
 void CheckPatches(const ProviderSpec& spec, std::vector<FieldError>& out);
 
 }  // namespace capi::api

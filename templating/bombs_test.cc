@@ -149,6 +149,7 @@ std::vector<Bomb> PatchBombs() {
     }
     return out + "]";
   };
+  const std::string nest = Repeat("{'': ", 480) + "x" + Repeat("}", 480);
   const std::string deep = Repeat("/", 1u << 20), full = wide + Repeat("{},", 410'000) + "]}\n";
   return {
       {"aliases in a patch", Maps(1), "", "{a: &a [x, x, x, x, x, x, x, x], b: [" + Repeat("*a, ", 20'000) + "]}",
@@ -168,8 +169,13 @@ std::vector<Bomb> PatchBombs() {
       {"a way from 1 MiB", full, "", "[{op: move, path: /b, from: '" + deep + "'}]",
        "from: it has more than 16384 bytes"},
       {"long new names in 400 objects", Maps(400), "", names_of(10, "x"), "the patches add more than 16777216 bytes"},
+      {"a deep path, often", Maps(20), "",
+       "[{op: add, path: /, value: " + nest + "}, {op: add, path: '" + Repeat("/", 481) + "', value: " + nest +
+           "}, &o {op: test, path: '" + Repeat("/", 961) + "', value: x}" + Repeat(", *o", 4'900) + "]",
+       "the patches take too long"},
       {"a name of nothing but escapes, often", Maps(5), "", names_of(10, "~1"), "the patches take too long"},
-      {"an operation of 3 MiB", full, "", "[{path: /, op: " + text + "}]", "is no operation of RFC 6902"},
+      {"an operation of 3 MiB", full, "", "[{path: /, op: " + text + "}]",
+       "is not add, remove, replace, move, copy or test"},
       {"moves of a large map", wide + Repeat("1,", 100'000) + "]}\n", "", "[" + move + Repeat("," + move, 500) + "]",
        "the patches take too long"},
       {"a move of 32 MiB", wide + Repeat("{},", 419'000) + "]}\n", "", "[{op: move, from: /data, path: /b}]", "ok"},

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "api/validate_patches.h"
+#include "api/patch_operation.h"
 #include "base/json_memory.h"
 #include "base/strings.h"
 
@@ -19,51 +19,28 @@ using Pointer = Json::json_pointer;
 
 constexpr size_t kMaxDepth = 1'000;
 constexpr size_t kOperation = 1'000;               // what one costs beside its values, in bytes of work
+constexpr size_t kStep = 400;                      // what a step of its paths costs
 constexpr size_t kShownOp = 20, kShownPath = 200;  // bytes of them in an error
 
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
 
-// A value; what it points at is a part of the patch.
-struct Operation {
-  std::string op;
-  std::string_view path_text, from_text;
-  Pointer path;
-  Pointer from;                 // of move and copy
-  const Json* value = nullptr;  // of add, replace and test
+// As it was read, with its paths in steps. A value; it points into the patch.
+struct Operation : api::PatchOperation {
+  Pointer path_steps, from_steps;
 };
 
-Result<const Json*> MemberOf(const Json& operation, std::string_view name) {
-  const Json* member = Find(operation, {name});
-  if (member == nullptr) return Invalid(fmt::format("it has no \"{}\"", name));
-  return member;
+// Charges for all that a path is read for: each step is copied several times, and for each escape the library moves all
+// that comes after it.
+Result<Pointer> StepsOf(std::string_view path, PatchBudget& budget) {
+  auto count = [&](char c) { return static_cast<size_t>(std::count(path.begin(), path.end(), c)); };
+  TRY(budget.Work(kStep * count('/') + path.size() * count('~')));
+  return Pointer(std::string(path));
 }
 
-Result<std::string_view> PathIn(const Json& operation, std::string_view name, PatchBudget& budget) {
-  const Json* text = TRY(MemberOf(operation, name));
-  if (!text->is_string()) return Invalid(fmt::format("\"{}\" is no text", name));
-  const auto& path = text->get_ref<const std::string&>();
-  TRY_WITH(api::CheckPatchPath(path), name);
-  // For each escape the library moves all that comes after it.
-  TRY(budget.Work(path.size() * static_cast<size_t>(std::count(path.begin(), path.end(), '~'))));
-  return std::string_view(path);
-}
-
-// Throws where a path is none.
 Result<Operation> Read(const Json& json, PatchBudget& budget) {
-  Operation out;
-  out.op = GetString(json, {"op"});
-  const bool takes_from = out.op == "move" || out.op == "copy";
-  const bool takes_value = out.op == "add" || out.op == "replace" || out.op == "test";
-  if (!takes_from && !takes_value && out.op != "remove") {
-    return Invalid(fmt::format("\"{}\" is no operation of RFC 6902", Shorten(out.op, kShownOp)));
-  }
-  out.path_text = TRY(PathIn(json, "path", budget));
-  out.path = Pointer(std::string(out.path_text));
-  if (takes_from) {
-    out.from_text = TRY(PathIn(json, "from", budget));
-    out.from = Pointer(std::string(out.from_text));
-  }
-  if (takes_value) out.value = TRY(MemberOf(json, "value"));
+  Operation out{TRY(api::ReadPatchOperation(json)), {}, {}};
+  out.path_steps = TRY(StepsOf(out.path, budget));
+  out.from_steps = TRY(StepsOf(out.from, budget));
   return out;
 }
 
@@ -98,33 +75,33 @@ class Patcher {
     if (o_.op == "replace") return Replace();
     if (o_.op == "remove") return Remove();
     if (o_.op == "move") return Move();
-    const Json& value = o_.op == "copy" ? target_.at(o_.from) : *o_.value;
+    const Json& value = o_.op == "copy" ? target_.at(o_.from_steps) : *o_.value;
     TRY(budget_.Add(MemoryOf(value)));
     return Put(value);
   }
 
  private:
   Status Test() {
-    if (target_.at(o_.path) == *o_.value) return Ok();
+    if (target_.at(o_.path_steps) == *o_.value) return Ok();
     return Invalid("it has another value");
   }
 
   Status Replace() {
     TRY(budget_.Add(MemoryOf(*o_.value)));
     TRY(CheckDepth(*o_.value));
-    target_.at(o_.path) = *o_.value;
+    target_.at(o_.path_steps) = *o_.value;
     return Ok();
   }
 
   Status Remove() {
-    TRY(Take(o_.path));
+    TRY(Take(o_.path_steps));
     return Ok();
   }
 
   // What moves is in the object already.
   Status Move() {
-    if (o_.path_text.starts_with(std::string(o_.from_text) + "/")) return Invalid("it would move into itself");
-    return Put(TRY(Take(o_.from)));
+    if (o_.path.starts_with(std::string(o_.from) + "/")) return Invalid("it would move into itself");
+    return Put(TRY(Take(o_.from_steps)));
   }
 
   Result<Json> Take(const Pointer& path) {
@@ -143,13 +120,13 @@ class Patcher {
   Status Put(Json value) {
     TRY(budget_.Work(2 * MemoryOf(value)));
     TRY(CheckDepth(value));
-    Json& parent = *TRY(ParentOf(o_.path));
+    Json& parent = *TRY(ParentOf(o_.path_steps));
     if (!parent.is_array()) {
-      TRY(budget_.Add(kJsonValueSize + o_.path.back().size()));  // the name that it may get
-      parent[o_.path.back()] = std::move(value);
+      TRY(budget_.Add(kJsonValueSize + o_.path_steps.back().size()));  // the name that it may get
+      parent[o_.path_steps.back()] = std::move(value);
       return Ok();
     }
-    auto index = static_cast<std::ptrdiff_t>(TRY(IndexIn(parent, o_.path.back())));
+    auto index = static_cast<std::ptrdiff_t>(TRY(IndexIn(parent, o_.path_steps.back())));
     auto& items = parent.get_ref<Json::array_t&>();  // the library's insert() copies
     items.insert(items.begin() + index, std::move(value));
     return Ok();
@@ -161,7 +138,7 @@ class Patcher {
     if (path.empty()) return Invalid("it is of a whole object");
     Json& parent = target_.at(path.parent_pointer());
     if (!parent.is_structured() && !parent.is_null()) {
-      const std::string_view text = &path == &o_.from ? o_.from_text : o_.path_text;
+      const std::string_view text = &path == &o_.from_steps ? o_.from : o_.path;
       return Invalid(
           fmt::format("the parent of {} is neither a map nor a list", Shorten(std::string(text), kShownPath)));
     }
@@ -170,7 +147,7 @@ class Patcher {
   }
 
   Status CheckDepth(const Json& value) {
-    auto above = static_cast<size_t>(std::count(o_.path_text.begin(), o_.path_text.end(), '/'));
+    auto above = static_cast<size_t>(std::count(o_.path.begin(), o_.path.end(), '/'));
     if (above + DepthOf(value) <= kMaxDepth) return Ok();
     return Invalid(fmt::format("nested deeper than {}", kMaxDepth));
   }
