@@ -183,6 +183,16 @@ TEST(Convert, ANoteForWhichThereIsNoRoomIsLeftOut) {
   }
 }
 
+// A3, the other way: what is written back without the note has dashes.
+TEST(Convert, AnArgumentWithoutDashesNeedsItsNote) {
+  Json object = Object(kNew, Spec("{deployment: {containers: [{name: m, args: {config: x}}]}}"));
+  object["metadata"]["annotations"]["a"] = std::string(256u << 10, 'x');
+  auto shown = Convert(object, kOld);
+  ASSERT_TRUE(shown.ok());
+  EXPECT_EQ(GetString(*shown, {"metadata", "annotations", kAnnotationNewForm}), "");
+  EXPECT_EQ((*Convert(*shown, kNew))["spec"], Spec("{deployment: {containers: [{name: m, args: {--config: x}}]}}"));
+}
+
 // v1alpha1 takes an argument without dashes for a flag; one that is none comes through.
 TEST(Convert, WhatTheOldVersionCannotSayComesBack) {
   Json object = Object(kNew, Spec("{deployment: {replicas: 1, containers: [{name: m, args: {config: x}}]}}"));

@@ -37,7 +37,9 @@ Conditions and their reasons are on a page of their own: [reasons.md](reasons.md
 
 `CoreProvider`, `BootstrapProvider`, `ControlPlaneProvider` and `InfrastructureProvider` are served at `{}` too: all fields
 of this page, some of them in other words. The operator's webhook converts them, and nothing of a spec is lost on the way:
-whoever writes `v1alpha1` reads the same at `v1alpha1`. The API server warns that the version is deprecated.
+whoever writes `v1alpha1` reads the same at `v1alpha1`, from a note in an annotation. Only where an object's annotations have
+no room left for it (256 KiB in all) it is read in the words of the table, with dashes before each argument. The API server
+warns that the version is deprecated.
 
 | v1alpha1 | v1alpha2 |
 | --- | --- |

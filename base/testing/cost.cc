@@ -7,6 +7,7 @@
 
 #include <ctime>
 #include <fstream>
+#include <optional>
 #include <string_view>
 
 #include "base/heap.h"
@@ -14,13 +15,13 @@
 namespace capi {
 namespace {
 
-// A line "VmHWM:    1234 kB" of /proc/self/status, in bytes.
-double Memory(std::string_view name) {
+// A line "VmHWM:    1234 kB" of /proc/self/status, in bytes; nullopt where the system has none.
+std::optional<double> Memory(std::string_view name) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
     if (line.starts_with(name)) return std::stod(line.substr(name.size() + 1)) * 1024;
   }
-  return 0;
+  return std::nullopt;
 }
 
 double CpuSeconds() {
@@ -29,14 +30,17 @@ double CpuSeconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-// "SECONDS BYTES ANSWER"
-std::string Report(const std::function<std::string()>& work) {
+// "SECONDS BYTES ANSWER"; nullopt where the system doesn't tell what memory a process had.
+std::optional<std::string> Report(const std::function<std::string()>& work) {
   KeepHeapSmall();  // as the operator does
   malloc_trim(0);   // what is free already would be used again, and not be seen
   std::ofstream("/proc/self/clear_refs") << "5";
-  double memory = Memory("VmRSS:"), begin = CpuSeconds();
+  auto before = Memory("VmRSS:");
+  double begin = CpuSeconds();
   std::string answer = work();
-  return fmt::format("{} {} {}", CpuSeconds() - begin, Memory("VmHWM:") - memory, answer.substr(0, 1000));
+  auto peak = Memory("VmHWM:");
+  if (!before || !peak) return std::nullopt;
+  return fmt::format("{} {} {}", CpuSeconds() - begin, *peak - *before, answer.substr(0, 1000));
 }
 
 }  // namespace
@@ -46,8 +50,9 @@ Cost Measure(const std::function<std::string()>& work) {
   if (pipe(ends) != 0) return {"it ended: no pipe", 0, 0};
   pid_t child = fork();
   if (child == 0) {
-    std::string report = Report(work);
-    _exit(write(ends[1], report.data(), report.size()) < 0 ? 1 : 0);
+    auto report = Report(work);
+    std::string text = report.value_or("no VmRSS and VmHWM in /proc/self/status");
+    _exit(write(ends[1], text.data(), text.size()) < 0 || !report ? 1 : 0);
   }
   close(ends[1]);
   std::string report;
