@@ -14,6 +14,7 @@
 #include "base/strings.h"
 #include "base/testing/must.h"
 #include "base/yaml/yaml.h"
+#include "e2e/support/audit.h"
 #include "e2e/support/cluster.h"
 #include "e2e/support/operator_process.h"
 #include "kube/testing/ports.h"
@@ -22,9 +23,12 @@ namespace capi::e2e {
 namespace {
 
 using api::ProviderType;
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
-constexpr const char* kNs = "default";  // of the operator's Lease, and so of its Secret
+constexpr const char* kNs = "default";  // the operator's own, and so of its Secrets
+constexpr const char* kLeaseNs = "leases";
 constexpr const char* kSecret = "capi-operator-webhook-cert";
 
 // Those of which there is a v1alpha1, and so a conversion.
@@ -41,13 +45,11 @@ std::string CrdName(ProviderType type) { return fmt::format("{}.{}", api::KindOf
 
 kube::Object Parse(std::string_view yaml) { return kube::Object(Must(ParseYaml(yaml), "an example")); }
 
-std::string ConvertUrl(int port) { return fmt::format("https://127.0.0.1:{}/convert", port); }
-
 class WebhooksTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     cluster_ = new Cluster(kube::ControlPlane::Shared(false), false);
-    cluster_->CreateNamespace("webhooks");
+    for (const char* ns : {"webhooks", kLeaseNs}) cluster_->CreateNamespace(ns);
   }
   static void TearDownTestSuite() {
     delete cluster_;
@@ -73,10 +75,11 @@ class WebhooksTest : public ::testing::Test {
 
   // An API server outside of the cluster knows no Services.
   void CallAt(ProviderType type, int port) {
-    Json patch = {{"spec",
-                   {{"conversion",
-                     {{"strategy", "Webhook"},
-                      {"webhook", {{"clientConfig", {{"service", nullptr}, {"url", ConvertUrl(port)}}}}}}}}}};
+    const std::string url = fmt::format("https://127.0.0.1:{}/convert", port);
+    Json patch = {
+        {"spec",
+         {{"conversion",
+           {{"strategy", "Webhook"}, {"webhook", {{"clientConfig", {{"service", nullptr}, {"url", url}}}}}}}}}};
     Must(cluster_->client().Patch(cluster_->ctx(), kube::Builtin("CustomResourceDefinition"), "", CrdName(type),
                                   kube::PatchType::kMerge, patch),
          CrdName(type));
@@ -84,7 +87,7 @@ class WebhooksTest : public ::testing::Test {
 
   static std::vector<std::string> Arguments(int port) {
     return {fmt::format("--webhook-port={}", port), "--webhook-hosts=127.0.0.1", "--github-api-url=http://127.0.0.1:9",
-            "--github-url=http://127.0.0.1:9"};
+            "--github-url=http://127.0.0.1:9", fmt::format("--leader-elect-namespace={}", kLeaseNs)};
   }
   void Start() {
     operator_ = std::make_unique<OperatorProcess>(cluster_->plane().kubeconfig(), Arguments(port_));
@@ -308,28 +311,18 @@ apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingWebhookConfiguration
 metadata: {name: capi-operator-validating-webhook-configuration}
 webhooks:
-- name: a.example.com
-  sideEffects: None
-  admissionReviewVersions: [v1]
-  failurePolicy: Ignore
-  clientConfig: {url: "https://127.0.0.1:9/a"}
-- name: b.example.com
-  sideEffects: None
-  admissionReviewVersions: [v1]
-  failurePolicy: Ignore
-  clientConfig: {url: "https://127.0.0.1:9/b"}
+- {name: a.example.com, sideEffects: None, admissionReviewVersions: [v1], failurePolicy: Ignore,
+   clientConfig: {url: "https://127.0.0.1:9/a"}}
+- {name: b.example.com, sideEffects: None, admissionReviewVersions: [v1], failurePolicy: Ignore,
+   clientConfig: {url: "https://127.0.0.1:9/b"}}
 ---
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingWebhookConfiguration
-metadata:
-  name: capi-operator-mutating-webhook-configuration
-  annotations: {cert-manager.io/inject-ca-from: elsewhere/certificate}
+metadata: {name: capi-operator-mutating-webhook-configuration,
+           annotations: {cert-manager.io/inject-ca-from: elsewhere/certificate}}
 webhooks:
-- name: c.example.com
-  sideEffects: None
-  admissionReviewVersions: [v1]
-  failurePolicy: Ignore
-  clientConfig: {url: "https://127.0.0.1:9/c"}
+- {name: c.example.com, sideEffects: None, admissionReviewVersions: [v1], failurePolicy: Ignore,
+   clientConfig: {url: "https://127.0.0.1:9/c"}}
 )");
   Start();
   EXPECT_TRUE(kube::Eventually([&] {
@@ -345,6 +338,9 @@ webhooks:
   EXPECT_TRUE(kube::Eventually([&] {
     return operator_->Log().find("annotation=cert-manager.io/inject-ca-from") != std::string::npos;
   })) << operator_->Log();
+  // The pass that said so has ended when a later one has brought this back.
+  RemoveBundle(ProviderType::kCore);
+  EXPECT_TRUE(AwaitInjected());
   EXPECT_FALSE(cluster_->Get("MutatingWebhookConfiguration", "", "capi-operator-mutating-webhook-configuration")
                    .json()["webhooks"][0]["clientConfig"]
                    .contains("caBundle"));
@@ -374,15 +370,18 @@ TEST_F(WebhooksTest, WithoutThemTheStoredVersionIsReadAndWritten) {
             "v1.6.2");
 }
 
+constexpr const char* kConversionReview = R"({"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview",
+"request": {"uid": "u", "desiredAPIVersion": "operator.cluster.x-k8s.io/v1alpha2", "objects": []}})";
+
 // Sends a review as the API server does, to one replica.
-Result<http::Response> Ask(int port, const std::string& ca_pem) {
+Result<http::Response> Ask(int port, const std::string& ca_pem, const std::string& path = "/convert",
+                           const std::string& review = kConversionReview) {
   http::Options options;
   options.tls.ca_pem = ca_pem;
   auto client = TRY(http::Client::Create(fmt::format("https://127.0.0.1:{}", port), options));
-  http::Request request{.method = "POST", .target = "/convert"};
+  http::Request request{.method = "POST", .target = path};
   request.content_type = "application/json";
-  request.body = R"({"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview",
-"request": {"uid": "u", "desiredAPIVersion": "operator.cluster.x-k8s.io/v1alpha2", "objects": []}})";
+  request.body = review;
   return client->Do(Context().WithTimeout(Seconds(20)), std::move(request));
 }
 
@@ -408,6 +407,37 @@ TEST_F(WebhooksTest, AllReplicasServeWhoeverLeads) {
   }));
 }
 
+// T7: both Secrets are where the operator and its Service are; only the Lease of all these tests is elsewhere.
+TEST_F(WebhooksTest, SecretsAreOfTheOwnNamespaceWhereverTheLeaseIs) {
+  Start();
+  EXPECT_TRUE(cluster_->Exists({"coordination.k8s.io", "Lease", kLeaseNs, "controller-leader-election-capi-operator"}));
+  // A reference into another namespace makes a record, which needs the key.
+  auto answer = Ask(port_, *Base64Decode(Bundle()), "/mutate-operator-cluster-x-k8s-io-v1alpha2-infrastructureprovider",
+                    R"({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {
+"uid": "u", "name": "aws", "namespace": "webhooks", "userInfo": {"username": "u", "groups": ["system:masters"]},
+"kind": {"group": "operator.cluster.x-k8s.io", "version": "v1alpha2", "kind": "InfrastructureProvider"},
+"operation": "CREATE", "object": {"apiVersion": "operator.cluster.x-k8s.io/v1alpha2", "kind": "InfrastructureProvider",
+"metadata": {"name": "aws"}, "spec": {"configSecret": {"name": "variables", "namespace": "elsewhere"}}}}})");
+  ASSERT_TRUE(answer.ok()) << answer.error().message;
+  EXPECT_THAT(answer->body, HasSubstr("\"allowed\":true"));
+  for (const char* name : {kSecret, "capi-operator-inventory-key"}) {
+    EXPECT_TRUE(cluster_->Exists({"", "Secret", kNs, name})) << name;
+    EXPECT_FALSE(cluster_->Exists({"", "Secret", kLeaseNs, name})) << name;
+  }
+}
+
+// Requests of operators that have to do with a certificate that they make, and that came after `since`.
+std::vector<std::string> CertificateRequests(const kube::ControlPlane& plane, const std::string& since) {
+  std::vector<std::string> found;
+  for (const AuditedRequest& request : AuditLog(plane)) {
+    if (request.time <= since || !request.user_agent.starts_with("capi-operator/")) continue;
+    for (const char* sign : {kSecret, "fieldManager=capi-operator-ca-injector"}) {
+      if (request.uri.find(sign) != std::string::npos) found.push_back(request.ToString());
+    }
+  }
+  return found;
+}
+
 TEST_F(WebhooksTest, FilesAreServedAndNothingIsMade) {
   Start();
   kube::Object secret = cluster_->Get("Secret", kNs, kSecret);
@@ -420,15 +450,20 @@ TEST_F(WebhooksTest, FilesAreServedAndNothingIsMade) {
   std::vector<std::string> arguments = Arguments(port_);
   std::replace(arguments.begin(), arguments.end(), std::string("--webhook-hosts=127.0.0.1"),
                "--webhook-cert-dir=" + folder.path());
+  const std::string began = FormatMicroTime(SystemClock().Now());
+  EXPECT_THAT(CertificateRequests(cluster_->plane(), ""),
+              Contains(HasSubstr("watch /api/v1/namespaces/default/secrets")));
   operator_ = std::make_unique<OperatorProcess>(cluster_->plane().kubeconfig(), arguments);
   auto answer = Ask(port_, *Base64Decode(GetString(secret.json(), {"data", "ca.crt"})));
   ASSERT_TRUE(answer.ok()) << answer.error().message;
   EXPECT_EQ(answer->status, 200);
-  // A pass that ended tells that it leads, and so would have made the Secret and injected again.
+  // It is ready, so all its watches have begun: nobody watches what the injector would. And a pass that ended tells
+  // that it leads.
   RemoveBundle(ProviderType::kCore);
   cluster_->ApplyProvider(ProviderType::kInfrastructure, "webhooks", "vsphere", {{"version", "v1.6.1"}});
   EXPECT_TRUE(cluster_->AwaitReason(ProviderType::kInfrastructure, "webhooks", "vsphere", "PreflightCheckPassed",
                                     "WaitingForCoreProviderReady"));
+  EXPECT_THAT(CertificateRequests(cluster_->plane(), began), IsEmpty());
   EXPECT_FALSE(cluster_->Exists({"", "Secret", kNs, kSecret}));
   EXPECT_EQ(InjectedInto(ProviderType::kCore), "");
 }

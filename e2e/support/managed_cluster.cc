@@ -45,12 +45,7 @@ void UnmanagedCluster::StartBehindProxy(std::vector<std::string> arguments, cons
   ASSERT_TRUE(proxy.ok()) << proxy.error().message;
   proxy_ = std::move(proxy).value();
   std::string kubeconfig = proxy_->WriteKubeconfig(folder_.path());
-  if (!user.empty()) {
-    auto text = ReadFile(kubeconfig);
-    ASSERT_TRUE(text.ok()) << text.error().message;
-    std::string as = "user: {as: " + user + ", as-groups: [\"system:masters\"], token:";
-    ASSERT_TRUE(WriteFile(kubeconfig, ReplaceAll(*text, "user: {token:", as), 0600).ok());
-  }
+  if (!user.empty()) kubeconfig = WriteKubeconfigAs(user, kubeconfig, folder_.path());
   operator_ = std::make_unique<OperatorProcess>(kubeconfig, std::move(arguments));
 }
 
@@ -179,6 +174,16 @@ void ManagedCore::SetUp() {
   if (cluster_) {
     ASSERT_TRUE(Install(kCore, "v1.12.0"));
   }
+}
+
+std::string WriteKubeconfigAs(const std::string& user, const std::string& kubeconfig, const std::string& folder) {
+  constexpr std::string_view kCredentials = "user: {token:";
+  const std::string text = Must(ReadFile(kubeconfig), kubeconfig), path = folder + "/" + user + ".kubeconfig";
+  EXPECT_NE(text.find(kCredentials), text.npos) << kubeconfig;
+  const std::string as = "user: {as: " + user + ", as-groups: [\"system:masters\"], token:";
+  const Status written = WriteFile(path, ReplaceAll(text, kCredentials, as), 0600);
+  EXPECT_TRUE(written.ok()) << written.error().message;
+  return path;
 }
 
 std::set<std::string> KindsOf(const ReleaseFolder& release) {

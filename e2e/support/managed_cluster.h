@@ -93,6 +93,10 @@ class ManagedCore : public ManagedCluster {
   void SetUp() override;
 };
 
+// Writes a copy of the kubeconfig into the folder with which an operator is known to the server as `user`, with all
+// rights. Its path.
+std::string WriteKubeconfigAs(const std::string& user, const std::string& kubeconfig, const std::string& folder);
+
 // What a release brings, by what its components say: all kinds of it, and the names of its CRDs.
 std::set<std::string> KindsOf(const ReleaseFolder& release);
 std::set<std::string> CrdsOf(const ReleaseFolder& release);

@@ -15,8 +15,8 @@
 
 namespace capi::ops::testing {
 
-// A watch gets all objects of its collection, a mark, and then what Send is told; a list gets all objects; what is
-// unknown is a 404. Thread-safe.
+// A watch gets all objects of its collection, or the one that its field selector names, a mark, and then what Send is
+// told of these; a list gets all objects; what is unknown is a 404. Thread-safe.
 class WatchServer {
  public:
   WatchServer() {
@@ -33,11 +33,16 @@ class WatchServer {
     MutexLock lock(mu_);
     answers_[path] = std::move(body);
   }
+  // The status that is the answer to each request that isn't a GET, by its path. In several threads at once.
+  void AnswerWrites(std::function<int(const std::string& path)> status) {
+    MutexLock lock(mu_);
+    write_status_ = std::move(status);
+  }
   // An event for all watches of the collection that are open: "MODIFIED", say.
   void Send(const std::string& collection, const char* type, const Json& object) {
     MutexLock lock(mu_);
-    for (auto [watched, peer] : open_) {
-      if (watched == collection) peer->Write(Event(type, object));
+    for (const auto& [watched, name, peer] : open_) {
+      if (watched == collection && IsOf(object, name)) peer->Write(Event(type, object));
     }
   }
   int watched(const std::string& collection) { return Count(watched_, collection); }  // requests so far
@@ -46,6 +51,21 @@ class WatchServer {
   std::unique_ptr<kube::Client> client;
 
  private:
+  struct Watch {
+    std::string collection, name;  // "" for all names
+    http_testing::Peer* peer;
+  };
+  static bool IsOf(const Json& object, const std::string& name) {
+    return name.empty() || GetString(object, {"metadata", "name"}) == name;
+  }
+  // Of the field selector of a request's target.
+  static std::string NameIn(const std::string& target) {
+    constexpr std::string_view kSelector = "fieldSelector=metadata.name%3D";
+    size_t at = target.find(kSelector);
+    if (at == target.npos) return "";
+    at += kSelector.size();
+    return target.substr(at, target.find('&', at) - at);
+  }
   static std::string Event(const char* type, const Json& object) {
     std::string line = ToJsonText({{"type", type}, {"object", object}}) + "\n";
     char size[20];
@@ -60,30 +80,33 @@ class WatchServer {
 
   void Serve(http_testing::Peer& peer) {
     for (std::string head = peer.ReadRequest(); !head.empty(); head = peer.ReadRequest()) {
-      const std::string target = head.substr(4, head.find(' ', 4) - 4);  // after "GET "
+      const size_t at = head.find(' ') + 1;  // after "GET "
+      const std::string target = head.substr(at, head.find(' ', at) - at);
       const std::string path = target.substr(0, target.find('?'));
       bool watch = target.find("watch=true") != std::string::npos;
-      if (watch && Stream(peer, path)) return;
-      peer.Write(Plain(path, watch));
+      if (watch && Stream(peer, path, NameIn(target))) return;
+      peer.Write(head.starts_with("GET ") ? Plain(path, watch) : Written(path));
     }
   }
 
-  bool Stream(http_testing::Peer& peer, const std::string& path) {
+  bool Stream(http_testing::Peer& peer, const std::string& path, const std::string& name) {
     {
       MutexLock lock(mu_);
       ++watched_[path];
       auto it = collections_.find(path);
       if (it == collections_.end()) return false;
       std::string text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-      for (const Json& object : it->second) text += Event("ADDED", object);
+      for (const Json& object : it->second) {
+        if (IsOf(object, name)) text += Event("ADDED", object);
+      }
       peer.Write(text + Event("BOOKMARK", {{"metadata",
                                             {{"resourceVersion", "100"},
                                              {"annotations", {{"k8s.io/initial-events-end", "true"}}}}}}));
-      open_.emplace(path, &peer);
+      open_.push_back({path, name, &peer});
     }
     peer.WaitForEnd();
     MutexLock lock(mu_);
-    std::erase_if(open_, [&](const auto& entry) { return entry.second == &peer; });
+    std::erase_if(open_, [&](const Watch& watch) { return watch.peer == &peer; });
     return true;
   }
 
@@ -100,6 +123,21 @@ class WatchServer {
       status = 404;
       body = R"({"kind":"Status","reason":"NotFound","code":404,"message":"there is none"})";
     }
+    return Whole(status, body);
+  }
+
+  std::string Written(const std::string& path) {
+    std::function<int(const std::string&)> answer;
+    {
+      MutexLock lock(mu_);
+      answer = write_status_;
+    }
+    const int status = answer ? answer(path) : 404;
+    if (status < 300) return Whole(status, R"({"metadata":{"name":"written"}})");
+    return Whole(status, ToJsonText({{"kind", "Status"}, {"code", status}, {"message", "the test refuses it"}}));
+  }
+
+  static std::string Whole(int status, const std::string& body) {
     return "HTTP/1.1 " + std::to_string(status) + " x\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
            body;
   }
@@ -107,7 +145,8 @@ class WatchServer {
   Mutex mu_;
   std::map<std::string, std::vector<Json>> collections_;
   std::map<std::string, std::string> answers_;
-  std::multimap<std::string, http_testing::Peer*> open_;
+  std::function<int(const std::string&)> write_status_;
+  std::vector<Watch> open_;
   std::map<std::string, int> watched_, listed_;
   http_testing::RawServer server_{[this](http_testing::Peer& peer, int) { Serve(peer); }, /*parallel=*/true};
 };

@@ -13,8 +13,8 @@
 namespace capi::ops {
 namespace {
 
-constexpr int kActsAtOnce = 10;
-constexpr Seconds kBetweenActs{15};
+constexpr int kTriesAtOnce = 10;
+constexpr Seconds kBetweenTries{15};
 // After a failure: doubled with each further one.
 constexpr Seconds kFirstRetry{1}, kLongestRetry{120};
 // A watch that doesn't show what was written: it is written once more.
@@ -62,9 +62,31 @@ SecretData DataOf(const kube::Object& secret) {
   return data;
 }
 
-MonoTime ActPace::Next(MonoTime now) const { return std::max(now, full_at_ - kBetweenActs * (kActsAtOnce - 1)); }
+MonoTime WritePace::Next(MonoTime now) const {
+  return std::max({now, retry_at_, full_at_ - kBetweenTries * (kTriesAtOnce - 1)});
+}
 
-void ActPace::Acted(MonoTime now) { full_at_ = std::max(now, full_at_) + kBetweenActs; }
+void WritePace::Tried(MonoTime now) { full_at_ = std::max(now, full_at_) + kBetweenTries; }
+
+void WritePace::Failed(MonoTime now) {
+  Seconds wait = kFirstRetry;
+  for (int i = 0; i < failures_ && wait < kLongestRetry; ++i) wait *= 2;
+  ++failures_;
+  retry_at_ = now + std::min(wait, kLongestRetry);
+}
+
+void WritePace::Succeeded() {
+  failures_ = 0;
+  retry_at_ = MonoTime();
+}
+
+std::optional<MonoTime> WebhookCertificates::Writes::Wait(MonoTime now, const std::string& over,
+                                                          const std::string& what) const {
+  const bool just = last && last->over == over && last->what == what && now < last->at + kWatchIsLate;
+  const MonoTime at = just ? last->at + kWatchIsLate : pace.Next(now);
+  if (at <= now) return std::nullopt;
+  return at;
+}
 
 WebhookCertificates::WebhookCertificates(kube::Client& client, std::string ns, std::vector<std::string> hosts,
                                          ServeCertificate serve, kube::Metrics& metrics, kube::EventRecorder& events,
@@ -123,55 +145,60 @@ Status WebhookCertificates::Keep(const Context& ctx) {
       MutexLock lock(mu_);
       woken_ = false;
     }
-    Again again = Pass(ctx);
+    const MonoTime again = Pass(ctx);
     MutexLock lock(mu_);
-    ctx.clock->WaitUntil(changed_, mu_, ctx.stop, again.at, [&] {
+    ctx.clock->WaitUntil(changed_, mu_, ctx.stop, again, [this] {
       mu_.AssertHeld();
-      return woken_ && again.on_event;
+      return woken_;
     });
   }
   return Ok();
 }
 
-WebhookCertificates::Again WebhookCertificates::Pass(const Context& ctx) {
+MonoTime WebhookCertificates::Pass(const Context& ctx) {
   SayRefusals(ctx);
   if (!informers_.front()->Synced()) return Later(ctx);  // its first state wakes
   kube::ObjectPtr secret = informers_.front()->Get(ns_, kCertificateSecret);
   std::optional<SecretData> data;
   if (secret) data = DataOf(*secret);
   const std::string bundle = data ? (*data)[certificate_key::kBundle] : "";
+  MonoTime again = Later(ctx);
+  // What the Secret holds is served until it holds something else, and is to be trusted, however long that takes.
+  if (PlanCertificate(data, Inputs(ctx, bundle)).step != CertificateStep::kMakeAll) again = Inject(ctx, bundle);
+  const CertificateInputs inputs = Inputs(ctx, bundle);  // with what that has seen
+  const CertificatePlan plan = PlanCertificate(data, inputs);
+  if (plan.step == CertificateStep::kKeep) return again;
+  return std::min(again, Write(ctx, secret, data.value_or(SecretData()), plan, inputs));
+}
+
+CertificateInputs WebhookCertificates::Inputs(const Context& ctx, const std::string& bundle) const {
   CertificateInputs inputs{hosts_, ctx.clock->Now(), {}};
   if (bundle == injected_) inputs.injected_since = injected_since_;
-  CertificatePlan plan = PlanCertificate(data, inputs);
-  if (plan.step == CertificateStep::kKeep) return Inject(ctx, bundle);
-  if (JustWritten(ctx, kCertificateSecret, secret ? secret->resource_version() : "", "")) {
-    return {ctx.clock->Monotonic() + kWatchIsLate};
-  }
-  const MonoTime now = ctx.clock->Monotonic(), may = pace_.Next(now);
-  if (may > now) return {may, /*on_event=*/false};
-  pace_.Acted(now);
-  return Write(ctx, secret, data.value_or(SecretData()), plan, inputs);
+  return inputs;
 }
 
 // Somebody else's write in between is told by an event, and decided anew.
-WebhookCertificates::Again WebhookCertificates::Write(const Context& ctx, const kube::ObjectPtr& secret,
-                                                      const SecretData& data, const CertificatePlan& plan,
-                                                      const CertificateInputs& inputs) {
+MonoTime WebhookCertificates::Write(const Context& ctx, const kube::ObjectPtr& secret, const SecretData& data,
+                                    const CertificatePlan& plan, const CertificateInputs& inputs) {
+  Writes& writes = writes_[kCertificateSecret];
+  const MonoTime now = ctx.clock->Monotonic();
+  const std::string over = secret ? secret->resource_version() : "";
+  if (auto wait = writes.Wait(now, over, "")) return *wait;
+  writes.pace.Tried(now);
   const std::string name = ns_ + "/" + kCertificateSecret, step(StepName(plan.step));
   auto made = MakeCertificate(plan.step, data, inputs);
   Status stored = made.ok() ? Store(ctx, secret, *made) : Status(made.error());
   if (!stored.ok() && (stored.code() == Code::kConflict || stored.code() == Code::kAlreadyExists)) {
-    return {ctx.clock->Monotonic() + kFirstRetry};
+    return ctx.clock->Monotonic() + kFirstRetry;
   }
   if (!stored.ok()) {
     ctx.log.Error("the certificate of the webhooks can't be written",
                   {{"secret", name}, {"step", step}, {"why", plan.why}, {"error", stored.error().message}});
-    // What it holds is served meanwhile, and is to be trusted.
-    if (plan.step != CertificateStep::kMakeAll) Inject(ctx, data.at(certificate_key::kBundle));
-    return Retry(ctx, write_failures_);
+    writes.pace.Failed(ctx.clock->Monotonic());
+    return writes.pace.Next(ctx.clock->Monotonic());
   }
-  write_failures_ = 0;
-  written_[kCertificateSecret] = {secret ? secret->resource_version() : "", "", ctx.clock->Monotonic()};
+  writes.pace.Succeeded();
+  writes.last = {over, "", ctx.clock->Monotonic()};
   ctx.log.Info("the certificate of the webhooks was changed", {{"secret", name}, {"step", step}, {"why", plan.why}});
   metrics_.Count(kChanges, "Changes of the webhooks' certificate by the leader.", {{"change", step}});
   events_.Record(About(secret), "Normal", "Certificate" + step, fmt::format("{}: {}", step, plan.why));
@@ -203,51 +230,46 @@ kube::Object WebhookCertificates::About(const kube::ObjectPtr& secret) const {
   return kube::Object(Json{{"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", std::move(metadata)}});
 }
 
-// All that lack the bundle are one act.
-WebhookCertificates::Again WebhookCertificates::Inject(const Context& ctx, const std::string& bundle) {
-  bool everywhere = true, failed = false, acts = false;
+MonoTime WebhookCertificates::Inject(const Context& ctx, const std::string& bundle) {
+  bool everywhere = true;
+  MonoTime again = MonoTime::max();
   for (size_t i = 1; i < informers_.size(); ++i) {
     const kube::Informer& informer = *informers_[i];
-    everywhere = everywhere && informer.Synced();
+    if (!informer.Synced()) {
+      everywhere = false;
+      again = std::min(again, ctx.clock->Monotonic() + kWatchIsLate);
+    }
     for (const kube::ObjectPtr& target : informer.List()) {
       SayOtherInjector(ctx, informer.resource().kind, *target);
       auto injection = InjectionFor(informer.resource(), *target, bundle);
       if (!injection) continue;
       everywhere = false;
-      const std::string key = informer.resource().kind + "/" + target->name();
-      if (JustWritten(ctx, key, target->resource_version(), bundle)) continue;
-      const MonoTime now = ctx.clock->Monotonic(), may = acts ? now : pace_.Next(now);
-      if (may > now) {
-        NoteInjected(false, bundle, ctx.clock->Now());
-        return {may, /*on_event=*/false};
-      }
-      if (!acts) pace_.Acted(now);
-      acts = true;
-      const bool injected = InjectInto(ctx, informer.resource(), *target, *injection).ok();
-      if (injected) written_[key] = {target->resource_version(), bundle, now};
-      failed = failed || !injected;
+      again = std::min(again, InjectInto(ctx, informer.resource(), *target, *injection, bundle));
     }
   }
   NoteInjected(everywhere, bundle, ctx.clock->Now());
-  if (failed) return Retry(ctx, injection_failures_);
-  injection_failures_ = 0;
-  Again again = Later(ctx);
-  if (!everywhere) again.at = ctx.clock->Monotonic() + kWatchIsLate;
-  return again;
+  return std::min(again, Later(ctx));
 }
 
-Status WebhookCertificates::InjectInto(const Context& ctx, const kube::Resource& resource, const kube::Object& target,
-                                       const kube::Object& injection) {
+// What each of our own writes brings is an event, too: one that comes before a target's time finds it as it is.
+MonoTime WebhookCertificates::InjectInto(const Context& ctx, const kube::Resource& resource, const kube::Object& target,
+                                         const kube::Object& injection, const std::string& bundle) {
+  Writes& writes = writes_[resource.kind + "/" + target.name()];
+  const MonoTime now = ctx.clock->Monotonic();
+  if (auto wait = writes.Wait(now, target.resource_version(), bundle)) return *wait;
+  writes.pace.Tried(now);
   auto applied = client_.Apply(ctx, resource, injection, {.field_manager = kInjector, .metadata_only = true});
-  std::initializer_list<LogField> of = {{"kind", resource.kind}, {"name", target.name()}};
-  if (applied.ok()) {
-    ctx.log.With(of).Info("told API servers whom to trust as webhook");
-    return Ok();
+  const Logger log = ctx.log.With({{"kind", resource.kind}, {"name", target.name()}});
+  // With a conflict it is gone, or another one of that name: its event comes.
+  if (!applied.ok() && applied.code() != Code::kConflict) {
+    log.Error("API servers can't be told whom to trust as webhook", {{"error", applied.error().message}});
+    writes.pace.Failed(ctx.clock->Monotonic());
+    return writes.pace.Next(ctx.clock->Monotonic());
   }
-  // It is gone, or another one of that name: its event comes.
-  if (applied.code() == Code::kConflict) return Ok();
-  ctx.log.With(of).Error("API servers can't be told whom to trust as webhook", {{"error", applied.error().message}});
-  return applied.error();
+  if (applied.ok()) log.Info("told API servers whom to trust as webhook");
+  writes.pace.Succeeded();
+  writes.last = {target.resource_version(), bundle, now};
+  return now + kWatchIsLate;
 }
 
 // Once for each, until the annotation goes. What it has injected doesn't trust the certificate that is served.
@@ -271,29 +293,12 @@ void WebhookCertificates::NoteInjected(bool everywhere, const std::string& bundl
   injected_since_ = now;
 }
 
-bool WebhookCertificates::JustWritten(const Context& ctx, const std::string& key, const std::string& over,
-                                      const std::string& what) const {
-  auto found = written_.find(key);
-  if (found == written_.end()) return false;
-  const Written& written = found->second;
-  return written.over == over && written.what == what && ctx.clock->Monotonic() < written.at + kWatchIsLate;
-}
-
 // While a bundle settles, time alone makes the next CA's turn.
-WebhookCertificates::Again WebhookCertificates::Later(const Context& ctx) const {
-  MonoTime at = ctx.clock->Monotonic() + kLookAgain;
-  if (!injected_since_) return {at};
+MonoTime WebhookCertificates::Later(const Context& ctx) const {
+  const MonoTime now = ctx.clock->Monotonic(), at = now + kLookAgain;
+  if (!injected_since_) return at;
   auto left = *injected_since_ + kBundleSettles - ctx.clock->Now();
-  if (left > Seconds(0)) at = std::min(at, ctx.clock->Monotonic() + std::chrono::ceil<Seconds>(left));
-  return {at};
-}
-
-// An event comes first: one target that can't be written holds up no other. ActPace bounds what that costs.
-WebhookCertificates::Again WebhookCertificates::Retry(const Context& ctx, int& failures) {
-  Seconds wait = kFirstRetry;
-  for (int i = 0; i < failures && wait < kLongestRetry; ++i) wait *= 2;
-  ++failures;
-  return {ctx.clock->Monotonic() + std::min(wait, kLongestRetry)};
+  return left > Seconds(0) ? std::min(at, now + std::chrono::ceil<Seconds>(left)) : at;
 }
 
 // Once for each, until it says something else.

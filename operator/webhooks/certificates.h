@@ -31,16 +31,21 @@ using ServeCertificate = std::function<Status(const http::Certificate&)>;
 // An object's data, decoded; what is no base64 is left out.
 SecretData DataOf(const kube::Object& secret);
 
-// At most ten acts at once, and one in fifteen seconds after that: so that a fight with somebody who takes back what
-// we write is none of requests. Thread-compatible.
-class ActPace {
+// When one and the same object may be written: ten times at once, and once in fifteen seconds after that, so that a
+// fight with somebody who takes back what we write is none of requests; after a failure, not before a time that
+// doubles with each further one, from a second to two minutes (behaviour.md F5). Thread-compatible.
+class WritePace {
  public:
-  // When the next act may begin.
+  // When the next try may begin. To ask changes nothing.
   MonoTime Next(MonoTime now) const;
-  void Acted(MonoTime now);
+  void Tried(MonoTime now);
+  void Failed(MonoTime now);  // after Tried
+  void Succeeded();
 
  private:
   MonoTime full_at_;  // when ten may come at once again
+  int failures_ = 0;  // in a row
+  MonoTime retry_at_;
 };
 
 // Thread-safe.
@@ -56,29 +61,31 @@ class WebhookCertificates {
  private:
   // Blocks: keeps the Secret and what is injected until the context stops. With the lead alone.
   Status Keep(const Context& ctx);
-  // When to look again: at the latest; or at the next event, too.
-  struct Again {
-    MonoTime at;
-    bool on_event = true;
-  };
   // What was written, until the watch shows it: not to be written twice.
   struct Written {
     std::string over;  // the resourceVersion that it was decided on
     std::string what;
     MonoTime at;
   };
-  // What there is to do now.
-  Again Pass(const Context& ctx);
-  Again Write(const Context& ctx, const kube::ObjectPtr& secret, const SecretData& data, const CertificatePlan& plan,
-              const CertificateInputs& inputs);
+  // Of the Secret, or of one that is told whom to trust: each has its own, and so holds up no other.
+  struct Writes {
+    WritePace pace;
+    std::optional<Written> last;
+    // Nothing where it may be written now, else when to look again.
+    std::optional<MonoTime> Wait(MonoTime now, const std::string& over, const std::string& what) const;
+  };
+  // What there is to do now. All these return when to look again, unless an event comes before.
+  MonoTime Pass(const Context& ctx);
+  MonoTime Write(const Context& ctx, const kube::ObjectPtr& secret, const SecretData& data, const CertificatePlan& plan,
+                 const CertificateInputs& inputs);
+  MonoTime Inject(const Context& ctx, const std::string& bundle);
+  MonoTime InjectInto(const Context& ctx, const kube::Resource& resource, const kube::Object& target,
+                      const kube::Object& injection, const std::string& bundle);
+  MonoTime Later(const Context& ctx) const;
+
+  CertificateInputs Inputs(const Context& ctx, const std::string& bundle) const;
   Status Store(const Context& ctx, const kube::ObjectPtr& secret, const SecretData& data);
-  Again Inject(const Context& ctx, const std::string& bundle);
-  Status InjectInto(const Context& ctx, const kube::Resource& resource, const kube::Object& target,
-                    const kube::Object& injection);
   void NoteInjected(bool everywhere, const std::string& bundle, WallTime now);
-  bool JustWritten(const Context& ctx, const std::string& key, const std::string& over, const std::string& what) const;
-  Again Later(const Context& ctx) const;
-  static Again Retry(const Context& ctx, int& failures);
   void SayRefusals(const Context& ctx);
   void SayOtherInjector(const Context& ctx, const std::string& kind, const kube::Object& target);
   kube::Object About(const kube::ObjectPtr& secret) const;
@@ -98,12 +105,10 @@ class WebhookCertificates {
   http::Certificate served_;  // of the thread of the Secret's informer
 
   // Of Keep's thread.
-  ActPace pace_;
-  int write_failures_ = 0, injection_failures_ = 0;  // in a row
-  std::string said_;                                 // of refusals
-  std::set<std::string> left_out_;                   // kinds and names of what names another injector
-  std::map<std::string, Written> written_;           // by kind and name
-  std::string injected_;                             // the bundle that is everywhere, since:
+  std::string said_;                      // of refusals
+  std::set<std::string> left_out_;        // kinds and names of what names another injector
+  std::map<std::string, Writes> writes_;  // by kind and name
+  std::string injected_;                  // the bundle that is everywhere, since:
   std::optional<WallTime> injected_since_;
 
   Mutex mu_;

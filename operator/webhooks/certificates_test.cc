@@ -1,15 +1,14 @@
 #include "operator/webhooks/certificates.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <set>
 #include <thread>
 
-#include "api/kinds.h"
 #include "base/encoding.h"
-#include "base/http/testing.h"
 #include "base/testing/await.h"
 #include "base/testing/must.h"
+#include "operator/observe/server_testing.h"
 
 namespace capi::ops {
 namespace {
@@ -21,60 +20,85 @@ TEST(DataOf, LeavesOutWhatIsNoBase64) {
   EXPECT_TRUE(DataOf(kube::Object(Json{{"data", "x"}})).empty());
 }
 
-TEST(ActPace, GivesTenAtOnceAndThenOneInFifteenSeconds) {
+TEST(WritePace, GivesTenAtOnceAndThenOneInFifteenSeconds) {  // T7
   const MonoTime start(std::chrono::hours(1));
-  ActPace pace;
+  WritePace pace;
   for (int i = 0; i < 10; ++i) {
     EXPECT_EQ(pace.Next(start), start) << i;
-    pace.Acted(start);
+    pace.Tried(start);
   }
   EXPECT_EQ(pace.Next(start), start + Seconds(15));
   EXPECT_EQ(pace.Next(start + Seconds(14)), start + Seconds(15));
-  pace.Acted(start + Seconds(15));
+  pace.Tried(start + Seconds(15));
   EXPECT_EQ(pace.Next(start + Seconds(15)), start + Seconds(30));
   const MonoTime later = start + Seconds(1000);
   for (int i = 0; i < 10; ++i) {
     EXPECT_EQ(pace.Next(later), later) << i;
-    pace.Acted(later);
+    pace.Tried(later);
   }
   EXPECT_GT(pace.Next(later), later);
 }
 
-const std::string kCore = "coreproviders.operator.cluster.x-k8s.io",
-                  kAddon = "addonproviders.operator.cluster.x-k8s.io";
+TEST(WritePace, DoublesTheTimeAfterAFailureUpToTwoMinutes) {  // F5
+  MonoTime now(std::chrono::hours(1));
+  WritePace pace;
+  auto fail = [&] {
+    pace.Tried(now);
+    pace.Failed(now);
+    const MonoTime next = pace.Next(now);
+    EXPECT_EQ(pace.Next(next - Millis(1)), next) << "to ask changes nothing";
+    const auto wait = std::chrono::duration_cast<Seconds>(next - now).count();
+    now = next;
+    return wait;
+  };
+  for (int wait : {1, 2, 4, 8, 16, 32, 64, 120, 120}) EXPECT_EQ(fail(), wait);
+  pace.Succeeded();
+  EXPECT_EQ(pace.Next(now - Seconds(100)), now - Seconds(100));
+  EXPECT_EQ(fail(), 1);
+}
 
-Json Crd(const std::string& name, const std::string& bundle, const char* version = "1") {
+const std::string kCore = "coreproviders.operator.cluster.x-k8s.io",
+                  kBootstrap = "bootstrapproviders.operator.cluster.x-k8s.io",
+                  kAddon = "addonproviders.operator.cluster.x-k8s.io";
+const std::string kCrds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+                  kAdmission = "/apis/admissionregistration.k8s.io/v1/", kSecrets = "/api/v1/namespaces/own/secrets";
+
+Json Crd(const std::string& name, const std::string& bundle, int version = 1) {
   Json config = {{"url", "https://a"}, {"caBundle", Base64Encode(bundle)}};
   return {{"apiVersion", "apiextensions.k8s.io/v1"},
           {"kind", "CustomResourceDefinition"},
-          {"metadata", {{"name", name}, {"uid", name}, {"resourceVersion", version}}},
+          {"metadata", {{"name", name}, {"uid", name}, {"resourceVersion", std::to_string(version)}}},
           {"spec", {{"conversion", {{"strategy", "Webhook"}, {"webhook", {{"clientConfig", config}}}}}}}};
 }
 
-// The leader's part with a server that streams what the test has, and lets nobody write the core's CRD, nor the Secret.
-// Its clock stands still.
+// The leader's part with three CRDs of providers, of which nobody may write the core's, nor the Secret. Time stands
+// still.
 class CertificatesTest : public ::testing::Test {
  protected:
   CertificatesTest() {
     const CertificateInputs inputs{{"a"}, clock_.Now(), {}};
     data_ = Must(MakeCertificate(CertificateStep::kMakeAll, {}, inputs), "certificate");
-    Json values = Json::object();
-    for (const auto& [key, value] : data_) values[key] = Base64Encode(value);
-    has_[kCertificateSecret] = {{"apiVersion", "v1"},
-                                {"kind", "Secret"},
-                                {"metadata", {{"name", kCertificateSecret}, {"namespace", "own"}, {"uid", "u"}}},
-                                {"data", values}};
-    has_[kCore] = Crd(kCore, "");
-    auto client =
-        kube::Client::Connect({.server = server_.url()}, {.user_agent = "certificates-test", .max_retries = 0});
-    EXPECT_TRUE(client.ok()) << client.error().message;
-    client_ = std::move(*client);
-    events_.emplace(*client_, "certificates-test", clock_);
+    server_.AnswerWrites([this](const std::string& path) {
+      const std::string name = path.substr(path.rfind('/') + 1);
+      MutexLock lock(mu_);
+      ++writes_[name];
+      if (name == kCertificateSecret) return secret_status_;
+      return name == kCore ? 403 : 200;
+    });
+    for (const char* kind : {"validating", "mutating"}) server_.Has(kAdmission + kind + "webhookconfigurations", {});
+    events_.emplace(*server_.client, "certificates-test", clock_);
   }
 
-  void Run(const std::string& host) {
+  // With a certificate that is for host "a". The bundle is in all CRDs but the core's, and those of `lack`.
+  void Run(const std::string& host, const std::set<std::string>& lack = {}) {
+    server_.Has(kSecrets, {Secret(1)});
+    std::vector<Json> crds = {Crd(kCore, "")};
+    for (const std::string& name : {kBootstrap, kAddon}) {
+      crds.push_back(Crd(name, lack.contains(name) ? "" : data_[certificate_key::kBundle]));
+    }
+    server_.Has(kCrds, crds);
     certificates_.emplace(
-        *client_, "own", std::vector<std::string>{host}, [](const http::Certificate&) { return Ok(); }, metrics_,
+        *server_.client, "own", std::vector<std::string>{host}, [](const http::Certificate&) { return Ok(); }, metrics_,
         *events_, Context{}.log);
     certificates_->AddTo(manager_);
     running_ = std::jthread([this](std::stop_token stop) {
@@ -82,73 +106,47 @@ class CertificatesTest : public ::testing::Test {
       EXPECT_TRUE(ended.ok()) << ended.error().message;
     });
   }
-  void Has(const std::string& name, const Json& object) {
-    MutexLock lock(mu_);
-    has_[name] = object;
+  Json Secret(int version) {
+    Json values = Json::object();
+    for (const auto& [key, value] : data_) values[key] = Base64Encode(value);
+    Json metadata = {{"name", kCertificateSecret}, {"namespace", "own"}, {"uid", "u"}};
+    metadata["resourceVersion"] = std::to_string(version);
+    return {{"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", std::move(metadata)}, {"data", std::move(values)}};
   }
-  void Modify(const std::string& name, const Json& object) {
+  void AnswerSecrets(int status) {
     MutexLock lock(mu_);
-    ASSERT_TRUE(open_.contains(name));
-    open_[name]->Write(Event("MODIFIED", object));
+    secret_status_ = status;
+  }
+  // Somebody takes the bundle out, and it is put back.
+  ::testing::AssertionResult ComesBack(const std::string& name) {
+    const int before = Writes(name);
+    server_.Send(kCrds, "MODIFIED", Crd(name, "", ++version_));
+    if (AwaitWrites(name, before + 1)) return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << name << " was written " << before << " times, and no more";
+  }
+  void TouchSecret() { server_.Send(kSecrets, "MODIFIED", Secret(++version_)); }
+  int Writes(const std::string& name) {
+    MutexLock lock(mu_);
+    return writes_[name];
   }
   bool AwaitWrites(const std::string& name, int count) {
-    return Await([&] {
-      MutexLock lock(mu_);
-      return writes_[name] >= count;
-    });
+    return Await([&] { return Writes(name) >= count; });
+  }
+  // Once the pass has ended that made the last write.
+  void Advance(Millis by) {
+    clock_.AwaitWaiters(2);  // the manager, and the leader for an event or the next try
+    clock_.Advance(by);
   }
 
   FakeClock clock_;
   SecretData data_;
 
  private:
-  static std::string Event(const char* type, const Json& object) {
-    const std::string line = ToJsonText({{"type", type}, {"object", object}}) + "\n";
-    return fmt::format("{:x}\r\n{}\r\n", line.size(), line);
-  }
-  static std::string Answer(int status, const std::string& body) {
-    return fmt::format("HTTP/1.1 {} x\r\nContent-Length: {}\r\n\r\n{}", status, body.size(), body);
-  }
-  // The name of what the request is about, which its path or its field selector has.
-  static std::string NameIn(const std::string& head) {
-    std::vector<std::string> names = {kCertificateSecret};
-    for (const auto& kind : api::kProviderKinds) names.push_back(fmt::format("{}.{}", kind.plural, api::kGroup));
-    for (const std::string& name : names) {
-      if (head.find(name) != std::string::npos) return name;
-    }
-    return "a configuration";
-  }
-  void Serve(http_testing::Peer& peer) {
-    for (std::string head = peer.ReadRequest(); !head.empty(); head = peer.ReadRequest()) {
-      const std::string name = NameIn(head.substr(0, head.find('\r')));
-      if (head.starts_with("GET ")) return Stream(peer, name);
-      MutexLock lock(mu_);
-      ++writes_[name];
-      const bool refused = name == kCore || name == kCertificateSecret;
-      peer.Write(refused ? Answer(403, R"({"kind":"Status","reason":"Forbidden","code":403,"message":"no"})")
-                         : Answer(200, ToJsonText(has_[name])));
-    }
-  }
-  void Stream(http_testing::Peer& peer, const std::string& name) {
-    {
-      MutexLock lock(mu_);
-      std::string text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-      if (has_.contains(name)) text += Event("ADDED", has_[name]);
-      Json end = {{"resourceVersion", "100"}, {"annotations", {{"k8s.io/initial-events-end", "true"}}}};
-      peer.Write(text + Event("BOOKMARK", {{"metadata", end}}));
-      open_[name] = &peer;
-    }
-    peer.WaitForEnd();
-    MutexLock lock(mu_);
-    open_.erase(name);
-  }
-
   Mutex mu_;
-  std::map<std::string, Json> has_ CAPI_GUARDED_BY(mu_);
-  std::map<std::string, http_testing::Peer*> open_ CAPI_GUARDED_BY(mu_);
-  std::map<std::string, int> writes_ CAPI_GUARDED_BY(mu_);
-  http_testing::RawServer server_{[this](http_testing::Peer& peer, int) { Serve(peer); }, /*parallel=*/true};
-  std::unique_ptr<kube::Client> client_;
+  int secret_status_ CAPI_GUARDED_BY(mu_) = 403;
+  std::map<std::string, int> writes_ CAPI_GUARDED_BY(mu_);  // tries, by name
+  int version_ = 1;
+  ops::testing::WatchServer server_;
   kube::Metrics metrics_;
   std::optional<kube::EventRecorder> events_;
   std::optional<WebhookCertificates> certificates_;
@@ -158,20 +156,52 @@ class CertificatesTest : public ::testing::Test {
 
 // T7: no time passes here, so that only an event can end the wait for the next try.
 TEST_F(CertificatesTest, ATargetThatCanNotBeWrittenHoldsUpNoOther) {
-  Has(kAddon, Crd(kAddon, data_[certificate_key::kBundle]));
   Run("a");
   ASSERT_TRUE(AwaitWrites(kCore, 1));
-  clock_.AwaitWaiters(2);  // the manager, and the leader for its next try
-  Modify(kAddon, Crd(kAddon, "", "2"));
-  EXPECT_TRUE(AwaitWrites(kAddon, 1));
+  clock_.AwaitWaiters(2);
+  EXPECT_TRUE(ComesBack(kAddon));
+}
+
+// F5: what our own writes bring is events, too. Each had the core's tried again and its time doubled, within
+// milliseconds, and what that took of a pace that all shared was missing to the others.
+TEST_F(CertificatesTest, AnEventBringsNoTryOfATargetBeforeItsTime) {
+  Run("a");
+  ASSERT_TRUE(AwaitWrites(kCore, 1));
+  for (int i = 0; i < 8; ++i) {
+    ASSERT_TRUE(ComesBack(kAddon)) << i;
+    ASSERT_TRUE(ComesBack(kBootstrap)) << i;
+  }
+  EXPECT_EQ(Writes(kCore), 1);
+  Advance(Seconds(1));
+  ASSERT_TRUE(AwaitWrites(kCore, 2));
+  Advance(Seconds(1));
+  ASSERT_TRUE(ComesBack(kAddon));
+  EXPECT_EQ(Writes(kCore), 2) << "two seconds after the second failure";
+  Advance(Seconds(1));
+  EXPECT_TRUE(AwaitWrites(kCore, 3));
 }
 
 // T7: the certificate is for another host, and a new one can't be stored: the one that is served is trusted.
 TEST_F(CertificatesTest, ASecretThatCanNotBeWrittenHoldsUpNoInjection) {
-  Has(kAddon, Crd(kAddon, ""));
-  Run("b");
+  Run("b", {kAddon});
   EXPECT_TRUE(AwaitWrites(kCertificateSecret, 1));
   EXPECT_TRUE(AwaitWrites(kAddon, 1));
+}
+
+// T7: while the next try of a Secret that somebody else writes all the time waits for its turn, the CRDs don't wait.
+TEST_F(CertificatesTest, AFightOverTheSecretHoldsUpNoInjection) {
+  AnswerSecrets(409);
+  Run("b");
+  for (int tries = 1; tries <= 10; ++tries) {
+    ASSERT_TRUE(AwaitWrites(kCertificateSecret, tries));
+    TouchSecret();
+  }
+  ASSERT_TRUE(ComesBack(kAddon));
+  ASSERT_TRUE(ComesBack(kBootstrap)) << "in a later pass";
+  EXPECT_EQ(Writes(kCertificateSecret), 10);
+  EXPECT_EQ(Writes(kCore), 1);
+  Advance(Seconds(1));
+  EXPECT_TRUE(AwaitWrites(kCore, 2)) << "at its own time";
 }
 
 }  // namespace

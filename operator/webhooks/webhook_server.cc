@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/http/server/server_socket.h"
 #include "base/strings.h"
 
 namespace capi::ops {
@@ -58,7 +59,7 @@ WebhookServer::WebhookServer(std::string address, Reviews reviews, kube::Metrics
 WebhookServer::~WebhookServer() = default;
 
 Status WebhookServer::SetCertificate(const http::Certificate& certificate) {
-  TRY(http::CheckKey(certificate));
+  TRY(http::NewServerTls(certificate.cert_pem, certificate.key_pem));  // as the server does, which may not be there yet
   MutexLock lock(mu_);
   if (server_) TRY(server_->SetCertificate(certificate.cert_pem, certificate.key_pem));
   certificate_ = certificate;
@@ -81,37 +82,35 @@ Status WebhookServer::Run(const Context& ctx) {
   std::unique_ptr<http::Server> stopping;
   {
     MutexLock lock(mu_);
-    ctx.clock->WaitUntil(changed_, mu_, ctx.stop, MonoTime::max(), [] { return false; });
+    auto never = [] { return false; };
+    ctx.clock->WaitUntil(changed_, mu_, ctx.stop, MonoTime::max(), never);
+    if (server_) {
+      ctx.log.Info("serving webhooks for a while longer: the Service may still name this pod",
+                   {{"seconds", kServesOn.count()}});
+      ctx.clock->WaitUntil(changed_, mu_, {}, ctx.clock->Monotonic() + kServesOn, never);
+    }
     stopping.swap(server_);
   }
   if (stopping) stopping->Stop();  // outside of the lock: what was asked is answered first
   return Ok();
 }
 
-// Until it listens, or is to stop. A certificate that can't be used is no reason to end: the next one may come.
+// Until it listens, or is to stop.
 Status WebhookServer::Listen(const Context& ctx) {
   MutexLock lock(mu_);
   auto there = [this] {
     mu_.AssertHeld();
     return certificate_.has_value();
   };
-  while (ctx.clock->WaitUntil(changed_, mu_, ctx.stop, MonoTime::max(), there) && !ctx.stop.stop_requested()) {
-    http::ServerOptions options;
-    options.address = address_;
-    options.cert_pem = certificate_->cert_pem;
-    options.key_pem = certificate_->key_pem;
-    options.threads = kThreads;
-    auto server =
-        http::Server::Start(std::move(options), [this](const http::ServerRequest& request) { return Answer(request); });
-    if (server.ok()) {
-      server_ = *std::move(server);
-      ctx.log.Info("serving webhooks", {{"address", server_->address()}});
-      break;
-    }
-    if (server.code() != Code::kInvalidArgument) return server.error();
-    ctx.log.Warn("the certificate of the webhooks can't be used", {{"error", server.error().message}});
-    certificate_.reset();
-  }
+  if (!ctx.clock->WaitUntil(changed_, mu_, ctx.stop, MonoTime::max(), there) || ctx.stop.stop_requested()) return Ok();
+  http::ServerOptions options;
+  options.address = address_;
+  options.cert_pem = certificate_->cert_pem;
+  options.key_pem = certificate_->key_pem;
+  options.threads = kThreads;
+  server_ = TRY(
+      http::Server::Start(std::move(options), [this](const http::ServerRequest& request) { return Answer(request); }));
+  ctx.log.Info("serving webhooks", {{"address", server_->address()}});
   return Ok();
 }
 

@@ -30,6 +30,11 @@ using Reviews = std::map<std::string, Review>;  // by path: "/convert"
 // reviews are.
 http::Response AnswerReview(const Reviews& reviews, const http::ServerRequest& request);
 
+// How long webhooks are served on after the stop. The pod is told to stop when it is taken off its Service, and not
+// after that: it takes kube-proxy and API servers some time to call it no more, and with failurePolicy Fail a call that
+// nobody answers fails a write. Half of the time that the Deployment gives the pod to end.
+inline constexpr Seconds kServesOn{5};
+
 // Never without TLS: it listens once there is a certificate. Thread-safe.
 class WebhookServer {
  public:
@@ -40,8 +45,8 @@ class WebhookServer {
   Status SetCertificate(const http::Certificate& certificate);
   // Whether it serves.
   bool Ready() const;
-  // Blocks: listens from the first certificate on until the context stops, then ends as http::Server::Stop does. An
-  // error where the address can't be listened at.
+  // Blocks: listens from the first certificate on until kServesOn after the context has stopped, then ends as
+  // http::Server::Stop does. An error where the address can't be listened at.
   Status Run(const Context& ctx);
 
  private:
