@@ -10,7 +10,6 @@ import json
 import os
 import re
 import runpy
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -25,13 +24,10 @@ import plan  # noqa: E402
 import rights  # noqa: E402
 from rights import NAMESPACE  # noqa: E402
 
-FOLDERS = runpy.run_path(os.path.join(TOOLS, "manifests"), run_name="manifests")["VARIANTS"]
+SCRIPT = runpy.run_path(os.path.join(TOOLS, "manifests"), run_name="manifests")
+VARIANTS, folder = SCRIPT["VARIANTS"], SCRIPT["folder"]
 DEPLOYMENT = "capi-operator-controller-manager"
 WEBHOOKS = "mutatingwebhookconfigurations,validatingwebhookconfigurations"
-
-
-def folder(variant):
-    return os.path.join(rights.ROOT, "manifests", *FOLDERS[variant].split("/"))
 
 
 class OnAServer(unittest.TestCase):
@@ -85,13 +81,13 @@ class Manifests(OnAServer):
         return found
 
     def test_server_side_apply_of_each(self):
-        for variant in FOLDERS:
+        for variant in VARIANTS:
             with self.subTest(variant):
                 twice = variant == "default" or os.environ.get("CAPI_TEST_FULL")
                 (self.install_twice if twice else self.install_and_await)(variant, "--server-side")
 
     def test_client_side_apply(self):
-        for variant in FOLDERS if os.environ.get("CAPI_TEST_FULL") else ["default"]:
+        for variant in VARIANTS if os.environ.get("CAPI_TEST_FULL") else ["default"]:
             with self.subTest(variant):
                 self.install_twice(variant)
 
@@ -167,15 +163,14 @@ class Page(OnAServer):
         self.folder, self.image = folder.name, "registry.example.com/capi-operator:v1"
         os.symlink(TOOLS, os.path.join(self.folder, "tools"))  # a checkout as far as the commands need one
 
-    def run_block(self, heading, number=0, change=lambda block: block, page="docs/install.md"):
+    def try_block(self, heading, number=0, change=lambda block: block, page="docs/install.md", options="-euo"):
+        """The finished process of a block."""
         block = change(pages.blocks(heading, page)[number])
-        path = self.world.plane.programs + os.pathsep + os.environ["PATH"]
-        environment = dict(os.environ, HOME=self.folder, KUBECONFIG=self.world.plane.kubeconfig, PATH=path, IMAGE=self.image)
-        command = ["bash", "-euo", "pipefail", "-c", block]
-        done = subprocess.run(
-            command, capture_output=True, text=True, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, timeout=300
-        )
-        self.assertEqual(done.returncode, 0, f"{block}\n{done.stdout}{done.stderr}")
+        return pages.run(block, self.folder, pages.environment(self.world.plane, self.folder, IMAGE=self.image), options)
+
+    def run_block(self, *arguments, **more):
+        done = self.try_block(*arguments, **more)
+        self.assertEqual(done.returncode, 0, f"{arguments}\n{done.stdout}{done.stderr}")
         return done.stdout
 
     def install(self, variant="default"):
@@ -184,8 +179,8 @@ class Page(OnAServer):
 
     def ours(self):
         """What the operator has beside its kinds and namespaces."""
-        kinds = f"deployments,services,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,{WEBHOOKS}"
-        items = self.world.get(kinds, "-A", "-l", "app.kubernetes.io/name=capi-operator")["items"]
+        kinds = "deployments,services,poddisruptionbudgets,networkpolicies,serviceaccounts,roles,rolebindings"
+        items = self.world.get(f"{kinds},clusterroles,clusterrolebindings,{WEBHOOKS}", "-A", "-l", "app.kubernetes.io/name=capi-operator")["items"]
         return {f"{item['kind']}/{item['metadata']['name']}" for item in items}
 
     def keep_a_provider(self, name):
@@ -228,7 +223,7 @@ class Page(OnAServer):
     def test_a_change_of_the_variant(self):
         self.install("cluster-admin")
         # What the operator writes into the kinds while it runs.
-        with open(self.world.plane._kubeconfig()["clusters"][0]["cluster"]["certificate-authority"], "rb") as file:
+        with open(self.world.plane.authority, "rb") as file:
             ca = base64.b64encode(file.read()).decode()
         bundle = {"spec": {"conversion": {"webhook": {"clientConfig": {"caBundle": ca}}}}}
         crd = "infrastructureproviders.operator.cluster.x-k8s.io"
