@@ -244,7 +244,12 @@ class Command(WithCache):
         for name in programs.GROUPS["control-plane"]:
             self.write(f"assets/{name}", "#!/bin/sh\n")
         variables = {"KUBEBUILDER_ASSETS": os.path.join(self.folder, "assets"), "RELEASES_DIR": "/vendors"}
-        for names, expected in {(): "kustomize, crds and releases", ("control-plane", "go-yaml"): "go-yaml"}.items():
+        cases = {
+            (): "kustomize, crds and releases",
+            ("control-plane", "go-yaml"): "go-yaml",
+            ("peer-manifests",): "kustomize and peer-manifests",
+        }
+        for names, expected in cases.items():
             with self.subTest(names), mock.patch.dict(os.environ, variables):
                 _, err = self.start("env", *names, go="exit 4").communicate()
                 self.assertIn(f"to build from Go modules, once: {expected} (", err)

@@ -9,10 +9,11 @@ namespace {
 
 constexpr Millis kFirstPause = Seconds(5), kLongestPause = std::chrono::minutes(5);
 
-Result<std::vector<api::ProviderId>> ListProviders(const Context& ctx, kube::Client& client) {
+// Those of namespace `ns`, "" for all: an operator of one namespace may list no other, and adopts nothing there.
+Result<std::vector<api::ProviderId>> ListProviders(const Context& ctx, kube::Client& client, const std::string& ns) {
   std::vector<api::ProviderId> ids;
   for (const auto& kind : api::kProviderKinds) {
-    auto list = client.List(ctx, api::ResourceOf(kind.type), "", {.metadata_only = true});
+    auto list = client.List(ctx, api::ResourceOf(kind.type), ns, {.metadata_only = true});
     if (!list.ok() && list.code() == Code::kNotFound) continue;  // the cluster has no such kind, so none of them
     if (!list.ok()) return list.error();
     for (const auto& object : list->items) ids.push_back({kind.type, object.ns(), object.name()});
@@ -37,7 +38,7 @@ Status CreateProvider(const Context& ctx, kube::Client& client, const Clusterctl
 
 Status Once(const Context& ctx, kube::Client& client, const std::string& ns) {
   auto entries = TRY(ListEntries(ctx, client));
-  auto providers = TRY(ListProviders(ctx, client));
+  auto providers = TRY(ListProviders(ctx, client, ns));
   std::optional<Error> failed;
   for (const auto& entry : WithoutProvider(entries, providers, ns)) {
     auto created = CreateProvider(ctx, client, entry);

@@ -43,12 +43,12 @@ class Adopting : public ::testing::Test {
     lists_[path] = list;
   }
   // Until it waits: for its next try, or for good.
-  void Start() {
-    thread_ = std::jthread([this](std::stop_token stop) {
+  void Start(const std::string& ns = "") {
+    thread_ = std::jthread([this, ns](std::stop_token stop) {
       Context ctx;
       ctx.stop = stop;
       ctx.clock = &clock_;
-      AdoptInventory(ctx, *client_, "");
+      AdoptInventory(ctx, *client_, ns);
     });
     clock_.AwaitWaiters(1);
   }
@@ -80,6 +80,22 @@ TEST_F(Adopting, AKindThatTheClusterLacksHoldsUpNobody) {
                                      "infrastructureproviders"));
   clock_.Advance(std::chrono::hours(24));
   EXPECT_EQ(Passes(), 1) << "it is done once";
+}
+
+// The manifests for a single namespace give rights in that one alone. It asked for the providers of all namespaces, was
+// refused, and adopted nothing.
+TEST_F(Adopting, TheOperatorOfOneNamespaceListsProvidersInNoOther) {
+  const std::string kinds = "/apis/operator.cluster.x-k8s.io/v1alpha2/";
+  for (const auto& kind : api::kProviderKinds) Has(kinds + api::ResourceOf(kind.type).plural, "");
+  Has(kInventory, kEntries);
+  Start("capa-system");
+  EXPECT_THAT(Created(), ElementsAre(kinds + "namespaces/capa-system/infrastructureproviders"));
+}
+
+TEST_F(Adopting, TheOperatorOfOneNamespaceAdoptsInNoOther) {
+  Has(kInventory, kEntries);
+  Start("capi-providers");
+  EXPECT_THAT(Created(), ElementsAre());
 }
 
 TEST_F(Adopting, TriesLessAndLessOften) {

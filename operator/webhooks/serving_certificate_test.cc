@@ -107,8 +107,12 @@ TEST(PlanCertificate, TakesOneStepAtATime) {  // T7
        At(switched + kDay * 89), Step::kKeep},
       {"the next CA is there, and nothing to serve can be read",
        With(Without(both, key::kAuthorityKey), key::kServing, "nonsense"), At(later), Step::kIssueByNext},
-      {"the former CA's certificate has ended", Do(Step::kRenew, next, At(switched + kDay * 61)),
-       At(switched + kDay * 91), Step::kDropOthers},
+      {"the former CA's certificate has just ended", Do(Step::kRenew, next, At(switched + kDay * 61)),
+       At(switched + kDay * 90), Step::kDropOthers},
+      {"a former CA's end, and no former CA", With(made, key::kOthersTrustedUntil, FormatTime(kStart)),
+       At(kStart + kDay), Step::kKeep},
+      {"one that ends with its CA is followed by none that would end later",
+       Do(Step::kRenew, both, At(kStart + kYear * 3 - kDay * 60)), At(kStart + kYear * 3 - kDay * 15), Step::kKeep},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);

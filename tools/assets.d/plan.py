@@ -12,6 +12,7 @@ from progress import AssetError
 FILES = {
     "releases": (releases.locate, releases.have),
     "crds": (releases.locate_crds, releases.have_crds),
+    "peer-manifests": (releases.locate_peer, releases.have_peer),
 }
 
 # Seconds on two cores that have compiled nothing yet.
@@ -28,6 +29,7 @@ SECONDS = {
     "peer": 240,
     "releases": 10,
     "crds": 5,
+    "peer-manifests": 5,
 }
 MANAGER_SECONDS = 75
 DOWNLOAD_SECONDS = 5
@@ -69,7 +71,7 @@ def link_folder(names):
 def announce(names):
     """Says what will be made, if anything."""
     missing = [name for name in programs.expand(names) if find(name) is None]
-    if "releases" in missing and "kustomize" not in missing and programs.have("kustomize") is None:
+    if {"releases", "peer-manifests"} & set(missing) and "kustomize" not in missing and programs.have("kustomize") is None:
         missing.insert(0, "kustomize")
     downloads = [name for name in missing if envtest.offers(name)]
     builds = [name for name in missing if name not in downloads]

@@ -1,4 +1,4 @@
-"""Provider releases and CRDs, made from the pinned modules that hold their sources."""
+"""Provider releases, CRDs and the peer's manifests, made from the pinned modules that hold their sources."""
 
 import json
 import os
@@ -17,6 +17,8 @@ RECIPE = "1"
 CAPI = "sigs.k8s.io/cluster-api"
 CAPI_TEST = "sigs.k8s.io/cluster-api/test"
 CERT_MANAGER = "github.com/cert-manager/cert-manager"
+PEER = "sigs.k8s.io/cluster-api-operator"
+PEER_IMAGE = "registry.k8s.io/capi-operator/cluster-api-operator"
 
 # Each of these module files pins one version of Cluster API, and so one release.
 RELEASE_FAMILIES = ("releases", "managers")
@@ -144,7 +146,10 @@ def json_stream(text):
 
 def have_crds():
     """The file of locate_crds where it is there already, else None."""
-    target = _crds_file()
+    return _existing(_crds_file())
+
+
+def _existing(target):
     return target if os.path.exists(target) else None
 
 
@@ -161,10 +166,37 @@ def locate_crds():
         with cache.locked("crds"), cache.scratch(target) as folder:
             modules = download(programs.Family("cert-manager"), [CERT_MANAGER], folder)
             source = os.path.join(modules[CERT_MANAGER], "deploy", "crds")
-            joined = os.path.join(folder, "crds.yaml")
-            with open(joined, "wb") as file:
-                file.write(join_documents(source))
-            cache.publish(joined, target)
+            _publish(join_documents(source), target, folder)
+    return target
+
+
+def _publish(text, target, folder):
+    made = os.path.join(folder, "made.yaml")
+    with open(made, "wb") as file:
+        file.write(text)
+    cache.publish(made, target)
+
+
+def have_peer():
+    """The file of locate_peer where it is there already, else None."""
+    return _existing(_peer_file())
+
+
+def _peer_file():
+    peer, kustomize = programs.Family("peer"), programs.Family("kustomize")
+    key = cache.key_of(RECIPE, peer.go_mod, peer.go_sum, kustomize.go_mod, kustomize.go_sum)
+    return os.path.join(cache.root(), "releases", f"cluster-api-operator-{peer.version(PEER)}-{key}.yaml")
+
+
+def locate_peer():
+    """One file with all that a release of cluster-api-operator installs, its CRDs too."""
+    target = _peer_file()
+    if not os.path.exists(target):
+        command, family = programs.locate("kustomize"), programs.Family("peer")
+        with cache.locked("peer-manifests"), cache.scratch(target) as folder:
+            modules = download(family, [PEER], folder)
+            image = f"{PEER_IMAGE}:{family.version(PEER)}"
+            _publish(_kustomize(command, modules[PEER], "config/default", image, folder), target, folder)
     return target
 
 

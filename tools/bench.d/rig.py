@@ -44,7 +44,7 @@ class AuditedControlPlane(cluster.ControlPlane):
             json.dump(AUDIT_POLICY, file)
         with open(os.path.join(self.state, "tokens.csv"), "a", encoding="utf-8") as file:
             file.write(f'{self.token}-operator,operator,operator,"system:masters"\n')
-        config = self._kubeconfig()
+        config = self.access()
         config["users"][0]["user"]["token"] = f"{self.token}-operator"
         with open(self.operator_kubeconfig, "w", encoding="utf-8") as file:
             json.dump(config, file)

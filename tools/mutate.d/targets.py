@@ -44,11 +44,10 @@ LEFT_OUT = {
     "operator/webhooks/access_review.cc": "asks a server",
     "operator/webhooks/certificate_files.cc": "waits for files to change; its tests take seconds",
     "operator/webhooks/certificates.cc": "writes to a server, and most of it is seen on a control plane alone (e2e/scenarios/webhooks_test.cc)",
-    "operator/webhooks/serving_certificate.cc": "no test notices three of its 28 changes, all of them about former CAs",
     "operator/webhooks/webhook_server.cc": "opens a port; its tests take seconds",
 }
 # Functions of a review.
-_WEBHOOKS = "admission_request admission_review conversion_review injection reference_access warnings".split()
+_WEBHOOKS = "admission_request admission_review conversion_review injection reference_access serving_certificate warnings".split()
 _META = "condition health label_selector object resource".split()
 _TEMPLATING = (
     "customise/args customise/customise customise/images customise/known_managers field_types namespace parse patch/json_patch "

@@ -127,6 +127,7 @@ class ControlPlane:
         self.etcd_port, self.peer_port, self.port = free_ports(3)
         self.kubeconfig = os.path.join(state, "kubeconfig")
         self.certificates = os.path.join(state, "certificates")
+        self.authority = os.path.join(self.certificates, "apiserver.crt")  # of the server's own certificate
         self.key = os.path.join(state, "service-account.key")
         self.api = Api(self.port, self.token)
 
@@ -194,7 +195,7 @@ class ControlPlane:
     def _controller_flags(self):
         return [
             f"--service-account-private-key-file={self.key}",
-            f"--root-ca-file={os.path.join(self.certificates, 'apiserver.crt')}",
+            f"--root-ca-file={self.authority}",
             "--use-service-account-credentials=false",
             "--kube-api-qps=200",
             "--kube-api-burst=400",
@@ -205,15 +206,15 @@ class ControlPlane:
         with open(os.path.join(self.state, "tokens.csv"), "w", encoding="utf-8") as file:
             file.write(f'{self.token},admin,admin,"system:masters"\n')
         with open(self.kubeconfig, "w", encoding="utf-8") as file:
-            json.dump(self._kubeconfig(), file, indent=2)
+            json.dump(self.access(), file, indent=2)
         command = ["openssl", "genrsa", "-out", self.key, "2048"]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         if result.returncode != 0:
             raise AssetError(f"openssl genrsa failed:\n{result.stderr}")
 
-    def _kubeconfig(self):
-        authority = os.path.join(self.certificates, "apiserver.crt")
-        cluster = {"server": f"https://127.0.0.1:{self.port}", "certificate-authority": authority}
+    def access(self):
+        """What the kubeconfig says: the caller's own, to change and write elsewhere."""
+        cluster = {"server": f"https://127.0.0.1:{self.port}", "certificate-authority": self.authority}
         return {
             "apiVersion": "v1",
             "kind": "Config",

@@ -33,6 +33,20 @@ def blocks(heading, page="README.md"):
     return re.findall(r"^```sh\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
 
 
+def environment(plane, home, **more):
+    """Of a reader whose kubectl reaches that control plane."""
+    path = plane.programs + os.pathsep + os.environ["PATH"]
+    return dict(os.environ, HOME=home, KUBECONFIG=plane.kubeconfig, PATH=path, **more)
+
+
+def run(block, folder, variables, options="-euo"):
+    """The finished process of a block. It ends at the first failure, unless other options than `-e` are given."""
+    return subprocess.run(
+        ["bash", options, "pipefail", "-c", block],
+        capture_output=True, text=True, cwd=folder, env=variables, timeout=LIMIT, stdin=subprocess.DEVNULL,
+    )
+
+
 def merge(sources, target):
     """Links all releases of the folders into one; of two with the same version the first folder's counts."""
     for source in sources:
@@ -80,8 +94,7 @@ class World:
         programs = plan.link_folder(["control-plane"])
         self.plane = cluster.ControlPlane(programs, self.state.path, self.processes)
         self.plane.start()
-        path = programs + os.pathsep + os.environ["PATH"]
-        self.environment = dict(os.environ, HOME=self.folder, KUBECONFIG=self.plane.kubeconfig, PATH=path)
+        self.environment = environment(self.plane, self.folder)
         kinds, self.command = blocks("Use it in a cluster")
         # A checkout as far as the commands need one.
         os.symlink(os.path.join(ROOT, "manifests"), os.path.join(self.folder, "manifests"))
@@ -121,10 +134,7 @@ class World:
         self.operator = None
 
     def run(self, block, folder):
-        command = ["bash", "-euo", "pipefail", "-c", block]
-        return subprocess.run(
-            command, capture_output=True, text=True, cwd=folder, env=self.environment, timeout=LIMIT, stdin=subprocess.DEVNULL
-        )
+        return run(block, folder, self.environment)
 
     def kubectl(self, block):
         done = self.run(block, self.folder)

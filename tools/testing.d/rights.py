@@ -98,7 +98,7 @@ class World:
     def start_operator(self, *flags, diagnostics="0"):
         """The operator with the ServiceAccount's own token. It ends with its world, or with stop_operator."""
         token = self.must("create", "token", ACCOUNT, "-n", NAMESPACE, "--duration=2h").strip()
-        config = self.plane._kubeconfig()
+        config = self.plane.access()
         config["users"] = [{"name": "admin", "user": {"token": token}}]
         config["contexts"][0]["context"]["namespace"] = NAMESPACE
         path = os.path.join(self.state.path, "operator-kubeconfig")
