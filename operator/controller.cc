@@ -110,6 +110,7 @@ void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::
     }
     return;
   }
+  if (watch.purpose == Watches::Purpose::kReleases) observer_.just_stored().Saw(was, is);
   if (!IsNews(watch, was, is)) return;
   // Before anybody is woken, who would still be told that there is no such kind.
   const bool new_kinds = watch.purpose == Watches::Purpose::kNewKinds;
@@ -125,6 +126,7 @@ void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::
 void ProviderController::OnWatchEnd(const Watches::Key& watch) {
   if (watch.purpose == Watches::Purpose::kOurObjects)
     observer_.tracks().ForgetKind({watch.resource.group, watch.resource.kind});
+  if (watch.purpose == Watches::Purpose::kReleases) observer_.just_stored().WatchEnds();
 }
 
 Result<kube::Outcome> ProviderController::Pass(const Context& parent, const std::string& key) {

@@ -287,8 +287,7 @@ TEST_F(Reads, SecretsThatARecordAllowsAreKnown) {
             "***");
 }
 
-// P3: the storage version can't be read for a while; another one that objects are stored at can. A kind that isn't
-// served has none.
+// P3: the storage version can't be read for a while; another one that objects are stored at can.
 TEST_F(Reads, ObjectsAtAVersionThatAnswers) {
   kube::Object crd(*ParseJson(R"({"metadata":{"name":"as.x"},"spec":{"group":"x","scope":"Cluster",
     "names":{"kind":"A","plural":"as"},"versions":[{"name":"v1","served":true,"storage":false},
@@ -307,11 +306,49 @@ TEST_F(Reads, ObjectsAtAVersionThatAnswers) {
   EXPECT_THAT(read.error().message, HasSubstr("as.x at v2: ")) << "the preferred one says why";
   EXPECT_THAT(read.error().message, HasSubstr("first"));
 
-  Has("/apis/x/v2/as", R"({"kind":"Status","reason":"NotFound","message":"no such kind"})", 404);
+  Has("/apis/x/v2/as", "404 page not found\n", 404);
   read = ListReadable(*client_, ctx_, crd);
+  ASSERT_FALSE(read.ok());
+  EXPECT_THAT(read.error().message, HasSubstr("as.x at v1: ")) << "that it isn't served is no answer";
+  EXPECT_THAT(read.error().message, HasSubstr("second"));
+}
+
+// X1, X2: of two API servers one hasn't heard of the new storage version yet. Its 404 was taken for "there are none",
+// and with --delete-crds the CRD went with all of its objects.
+TEST_F(Reads, APathThatIsNotServedSaysNothingOfObjects) {
+  const std::string path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/as.x";
+  auto with = [](std::string_view established) {
+    return R"({"metadata":{"name":"as.x"},"spec":{"group":"x","scope":"Cluster","names":{"kind":"A","plural":"as"},
+      "versions":[{"name":"v1","served":true,"storage":false},{"name":"v2","served":true,"storage":true}]},
+      "status":{"storedVersions":["v1","v2"],"conditions":[{"type":"Established","status":")" +
+           std::string(established) + "\"}]}}";
+  };
+  const kube::Object crd(*ParseJson(with("True")));
+  Has("/apis/x/v1/as", R"({"kind":"List","metadata":{"resourceVersion":"5"},"items":[{"metadata":{"name":"a"}}]})");
+  auto read = ListReadable(*client_, ctx_, crd);
   ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->resource.version, "v1");
+  EXPECT_EQ(read->items.size(), 1u);
+  EXPECT_EQ(Asked(path), 0u);
+
+  Has("/apis/x/v1/as", "404 page not found\n", 404);
+  Has(path, with("True"));
+  read = ListReadable(*client_, ctx_, crd);
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.code(), Code::kUnavailable);
+  EXPECT_THAT(read.error().message, HasSubstr("as.x: "));
+
+  Has(path, with("False"));
+  read = ListReadable(*client_, ctx_, crd);
+  ASSERT_TRUE(read.ok()) << "nobody has ever served it: " << read.error().message;
+  EXPECT_TRUE(read->items.empty());
+  Has(path, R"({"kind":"Status","reason":"NotFound","message":"gone"})", 404);
+  read = ListReadable(*client_, ctx_, crd);
+  ASSERT_TRUE(read.ok()) << "a deletion goes on: " << read.error().message;
   EXPECT_TRUE(read->items.empty());
   EXPECT_EQ(read->resource.version, "");
+  Has(path, R"({"kind":"Status","reason":"InternalError","message":"etcd"})", 500);
+  EXPECT_FALSE(ListReadable(*client_, ctx_, crd).ok());
 }
 
 // The CRD of clusterctl's inventory is made anew where somebody has deleted it, though its kind was there before.
@@ -349,6 +386,36 @@ TEST_F(Reads, AnAggregatedApiThatIsAwayHoldsUpNoRebuild) {
   ASSERT_TRUE(rebuilt.ok()) << rebuilt.error().message;
   EXPECT_EQ(rebuilt->inventory.size(), 0u);
   EXPECT_THAT(rebuilt->unread, ElementsAre("gauges.x.example (nobody there)"));
+}
+
+// U11: a kind that discovery has just listed, and whose path isn't there, was left out: a deletion went on, and left
+// its objects behind. With a CRD another version tells; what has gone meanwhile has none.
+TEST_F(Reads, AKindWhosePathIsNotServedIsUnread) {
+  const std::string kinds = R"({"kind":"APIGroupDiscoveryList","items":[)";
+  const std::string group = R"({"metadata":{"name":"x.example"},"versions":[{"version":"v2","resources":[
+    {"resource":"gauges","responseKind":{"kind":"Gauge"},"scope":"Cluster","verbs":["list"]}]}]})";
+  const std::string crd = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gauges.x.example";
+  Has("/api", kinds + "]}");
+  Has("/apis", kinds + group + "]}");
+  auto unread = [&] {
+    auto rebuilt = RebuildInventory(ctx_, *client_, testing::Observed());
+    EXPECT_TRUE(rebuilt.ok()) << rebuilt.error().message;
+    return rebuilt.ok() ? rebuilt->unread : std::vector<std::string>();
+  };
+  EXPECT_THAT(unread(), ElementsAre(HasSubstr("gauges.x.example ("))) << "discovery still has it";
+  Has(crd, R"({"metadata":{"name":"gauges.x.example"},"spec":{"group":"x.example","scope":"Cluster",
+    "names":{"kind":"Gauge","plural":"gauges"},"versions":[{"name":"v1","served":true},
+    {"name":"v2","served":true,"storage":true}]},"status":{"storedVersions":["v1","v2"]}})");
+  EXPECT_THAT(unread(), ElementsAre(HasSubstr("gauges.x.example ("))) << "so is its CRD";
+  Has("/apis/x.example/v1/gauges", R"({"kind":"List","metadata":{"resourceVersion":"5"},"items":[]})");
+  EXPECT_THAT(unread(), ElementsAre());
+
+  Has(crd, R"({"kind":"Status","reason":"NotFound","message":"gone"})", 404);
+  Has("/apis", kinds + "]}");
+  EXPECT_THAT(unread(), ElementsAre());
+  Has(crd, R"({"kind":"Status","reason":"InternalError","message":"etcd"})", 500);
+  Has("/apis", kinds + group + "]}");
+  EXPECT_FALSE(RebuildInventory(ctx_, *client_, testing::Observed()).ok());
 }
 
 // U5: pods are asked for what doesn't come up, and seldom.

@@ -110,7 +110,8 @@ class ObjectApply {
       if (!bounded.Check().ok() || !ctx_.clock->Sleep(ctx_.stop, wait)) break;
       done = Persistently(manifest);
     }
-    // Not where it is the mapper that knows no such kind: it has just asked.
+    // Not where it is the mapper that knows no such kind: it has just asked, or counts what an apply of the kind's CRD
+    // has taught it, for half a minute at most.
     if (!done.ok() && IsNoSuchPath(done.error())) client_.mapper().Forget(manifest.id.group_kind());
     return done;
   }
@@ -302,8 +303,14 @@ Result<std::optional<Applier::Live>> Applier::Find(const Context& ctx, const Obj
     const bool served = FindBuiltin(id.group_kind()) != nullptr || !IsNoSuchPath(object.error());
     if (served) return std::optional<Live>();
     // Of several API servers each hears of a CRD by itself.
-    if (anew)
-      return Error{Code::kUnavailable, "the API server says of its kind that it is there, and that it isn't", {}};
+    if (anew) {
+      return Error{
+          Code::kUnavailable,
+          fmt::format("the API server names kind {} at {}, but doesn't serve it there; its CRD or the API server "
+                      "is changing, and this is tried again",
+                      id.kind, resource->api_version()),
+          {}};
+    }
     resource = client_.mapper().ForAnew(ctx, id.group_kind());
   }
 }

@@ -38,21 +38,20 @@ class ApplyTest : public testing::Test {
     client_ = *Client::Connect({.server = "http://" + server_->address()}, {});
   }
 
+  void Answers(std::function<http::Response(const http::ServerRequest&)> answer) {
+    MutexLock lock(mu_);
+    answer_ = std::move(answer);
+  }
   Status Apply(std::function<http::Response(const http::ServerRequest&)> answer) {
-    {
-      MutexLock lock(mu_);
-      answer_ = std::move(answer);
-    }
+    Answers(std::move(answer));
     return Applier(*client_, {}).Apply(ctx_, {ToManifest(Object(*ParseJson(kMap)))}, {}, changes_);
   }
   // Of a Fox, a kind of a CRD, as `answer` has it.
   Status Delete(std::function<http::Response(const http::ServerRequest&)> answer) {
-    {
-      MutexLock lock(mu_);
-      answer_ = std::move(answer);
-    }
+    Answers(std::move(answer));
     return Applier(*client_, {}).Delete(ctx_, {{"x.io", "Fox", "", "a"}}, nullptr, changes_);
   }
+  Client& client() { return *client_; }
   std::vector<std::string> asked() {
     MutexLock lock(mu_);
     return asked_;
@@ -155,8 +154,29 @@ TEST_F(ApplyTest, AnObjectIsLookedForAtAVersionThatIsServed) {
   EXPECT_TRUE(changes_[1].asked);
   // Of several API servers one may not have heard of the version yet: nobody knows then whether it is there.
   served = "v3";
-  EXPECT_EQ(Delete(server).code(), Code::kUnavailable);
+  Status unknown = Delete(server);
+  ASSERT_EQ(unknown.code(), Code::kUnavailable);
+  EXPECT_THAT(unknown.error().message, HasSubstr("names kind Fox at x.io/v2, but doesn't serve it there"));
   EXPECT_EQ(deleted, "/apis/x.io/v2/foxes/a");
+}
+
+// An object at a version that its kind doesn't have made the client forget what an apply of the kind's CRD had taught
+// it, and discovery, which may lag behind, was asked for the versions that are there.
+TEST_F(ApplyTest, AVersionThatIsNotThereSaysNothingOfTheOthers) {
+  const GroupKind fox{"x.io", "Fox"};
+  client().mapper().Learn(fox, {{.group = "x.io", .version = "v1", .plural = "foxes", .kind = "Fox"}});
+  Answers([](const http::ServerRequest&) { return Answer(200, R"({"kind":"APIGroupDiscoveryList","items":[]})"); });
+  const Object object(*ParseJson(R"({"apiVersion":"x.io/v2","kind":"Fox","metadata":{"name":"a"}})"));
+  EXPECT_EQ(Applier(client(), {}).Apply(ctx_, {ToManifest(object)}, {}, changes_).code(), Code::kNotFound);
+  EXPECT_TRUE(client().mapper().Known(fox, "v1"));
+  // The server itself says that the path isn't there: then nothing counts that was learned.
+  Answers([](const http::ServerRequest& request) {
+    if (request.path.starts_with("/apis/x.io/")) return Answer(404, "404 page not found\n");
+    return Answer(200, R"({"kind":"APIGroupDiscoveryList","items":[]})");
+  });
+  const Object known(*ParseJson(R"({"apiVersion":"x.io/v1","kind":"Fox","metadata":{"name":"a"}})"));
+  EXPECT_EQ(Applier(client(), {}).Apply(ctx_, {ToManifest(known)}, {}, changes_).code(), Code::kNotFound);
+  EXPECT_FALSE(client().mapper().Known(fox, "v1"));
 }
 
 // What others have removed in the meantime isn't told as our work.

@@ -203,13 +203,21 @@ class Informer::Impl {
     switch (event.type) {
       case WatchEvent::Type::kAdded:
       case WatchEvent::Type::kModified: change = store.Put(Trimmed(std::move(event.object))); break;
-      case WatchEvent::Type::kDeleted: change = store.Remove(event.object.ns(), event.object.name()); break;
+      case WatchEvent::Type::kDeleted: change = Removed(std::move(event.object)); break;
       case WatchEvent::Type::kBookmark: break;
     }
     advanced_ = true;
     version_ = std::move(version);
     if (change) Tell(ctx, *change);
     return Ok();
+  }
+
+  // As the server tells of its end: with the version of that.
+  std::optional<Store::Change> Removed(Object object) {
+    ObjectPtr was = Trimmed(std::move(object));
+    auto change = store.Remove(was->ns(), was->name());
+    if (change) change->was = std::move(was);
+    return change;
   }
 
   // A listed version that the store has already is kept, not doubled.

@@ -36,8 +36,9 @@ struct CollectionSource {
 // server is away, behaviour.md F3). Thread-safe.
 class Informer {
  public:
-  // `was` is null for an added object, `is` for a deleted one. Called from the informer's thread, outside of its lock,
-  // after the store has changed. What it throws is logged, and costs it that change.
+  // `was` is null for an added object, `is` for a deleted one: then `was` has the version of its end where the watch
+  // told of that, and the last one that was seen where a new list lacks it. Called from the informer's thread, outside
+  // of its lock, after the store has changed. What it throws is logged, and costs it that change.
   using Handler = std::function<void(const ObjectPtr& was, const ObjectPtr& is)>;
 
   Informer(Client& client, Resource resource, InformerOptions options, Handler handler);

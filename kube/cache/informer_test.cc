@@ -147,7 +147,7 @@ TEST(Informer, StartsWithOneRequestAndFollowsWhatHappens) {
   };
   s.Run();
   EXPECT_THAT(s.requests, ElementsAre("stream", "watch 9"));
-  EXPECT_THAT(s.changes, ElementsAre("->a@1", "->b@2", "a@1>a@6", "b@2>-", "->c@8"));
+  EXPECT_THAT(s.changes, ElementsAre("->a@1", "->b@2", "a@1>a@6", "b@7>-", "->c@8"));
   EXPECT_THAT(s.Stored(), ElementsAre("a@6", "c@8"));
   EXPECT_TRUE(s.synced_at_end);
 }

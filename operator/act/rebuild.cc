@@ -33,7 +33,7 @@ std::vector<kube::Resource> Kinds(std::vector<kube::Resource> all) {
 }
 
 bool MayBeLeftOut(const Error& error) {
-  return error.code == Code::kNotFound || error.code == Code::kUnsupported || error.code == Code::kPermissionDenied;
+  return error.code == Code::kUnsupported || error.code == Code::kPermissionDenied;
 }
 
 // What one kind has.
@@ -54,18 +54,29 @@ bool NeedsWebhook(const kube::Object& crd) {
   return GetString(crd.json(), {"spec", "conversion", "strategy"}) == "Webhook";
 }
 
-// What could not be listed, at another version.
+// Of a kind without a CRD whose list was answered with 404: whether it has gone since discovery listed it.
+Result<Found> NoneWhereItHasGone(const Context& ctx, kube::Client& client, const kube::Resource& kind, Found unread) {
+  auto still = client.mapper().ForAnew(ctx, {kind.group, kind.kind});
+  TRY(ctx.Check());
+  if (!still.ok() && still.code() == Code::kNotFound) return Found{};
+  return unread;
+}
+
+// What could not be listed, at another version. A 404 says that this path isn't served, never that there are no
+// objects: of several API servers each hears of a CRD by itself.
 Result<Found> ListOtherwise(const Context& ctx, kube::Client& client, const kube::Resource& kind,
                             const std::string& selector, const Error& error) {
   TRY(ctx.Check());
   const std::string name = kind.plural + "." + kind.group;
   Found unread{kind.version, {}, fmt::format("{} ({})", name, error.message)};
   auto crd = client.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", name);
+  const bool not_served = error.code == Code::kNotFound;
+  if (!crd.ok() && crd.code() != Code::kNotFound) return (not_served ? crd.error() : error).With(name);
   if (!crd.ok()) {
-    bool aggregated = crd.code() == Code::kNotFound && IsAggregated(ctx, client, kind);
-    return aggregated ? Result<Found>(std::move(unread)) : error.With(name);
+    if (IsAggregated(ctx, client, kind)) return unread;
+    return not_served ? NoneWhereItHasGone(ctx, client, kind, std::move(unread)) : error.With(name);
   }
-  if (!NeedsWebhook(*crd)) return error.With(name);
+  if (!not_served && !NeedsWebhook(*crd)) return error.With(name);
   auto read = ListReadable(client, ctx, *crd, {.label_selector = selector});
   TRY(ctx.Check());
   if (!read.ok()) return unread;

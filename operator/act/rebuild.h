@@ -17,11 +17,11 @@ struct Rebuilt {
 
 // Every object of any kind that has the provider's labels and our entry in its managedFields. Entries have no hash:
 // they say that the object is ours, not that it is as it should be. Kinds that the server has no more, or doesn't let
-// us see, are left out. A kind whose CRD has a conversion webhook is read at a stored version where the preferred one
-// can't be converted to (P3); where that fails too, or the kind is of an aggregated API, one server that is away, maybe
-// nobody's of ours, must not stand in the way of all: it is told of in `unread`. Any other failure fails the whole, so
-// that an inventory isn't half of one by chance.
-// What another provider's inventory has is never among them: a duplicate has the same labels. Says so in the log.
+// us see, are left out. A kind is read at a stored version where the preferred one isn't served at its path, or can't
+// be converted to because its CRD's conversion webhook is away (P3). Where that fails too, or the kind is of an
+// aggregated API, one server that is away, maybe nobody's of ours, must not stand in the way of all: it is told of in
+// `unread`. Any other failure fails the whole, so that an inventory isn't half of one by chance. What another
+// provider's inventory has is never among them: a duplicate has the same labels. Says so in the log.
 Result<Rebuilt> RebuildInventory(const Context& ctx, kube::Client& client, const Observation& o);
 
 }  // namespace capi::ops

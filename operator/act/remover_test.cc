@@ -37,6 +37,8 @@ class RemoverTest : public ::testing::Test {
       if (request.path == "/apis/x/v1/as") response = Ok200(Objects(objects));
       if (!broken.empty() && request.path.ends_with(broken)) response.status = 500;
       MutexLock lock(mu_);
+      if (!served_ && request.path.starts_with("/apis/x/")) response = {.status = 404, .headers = {}, .body = ""};
+      if (request.method == "DELETE") deleted_.push_back(request.path);
       if (request.path.starts_with("/apis/x/")) listed_.push_back(request.path + "?" + request.query);
       return response;
     });
@@ -56,7 +58,9 @@ class RemoverTest : public ::testing::Test {
   }
 
   Mutex mu_;
+  bool served_ CAPI_GUARDED_BY(mu_) = true;
   std::vector<std::string> listed_ CAPI_GUARDED_BY(mu_);
+  std::vector<std::string> deleted_ CAPI_GUARDED_BY(mu_);
 };
 
 // X1: objects keep their CRD. However many there are, a few are read; and it is looked at less and less often (F5).
@@ -73,6 +77,21 @@ TEST_F(RemoverTest, ObjectsKeepTheirCrd) {
   done = RemoveBeside(1);
   ASSERT_TRUE(done.hold);
   EXPECT_THAT(done.hold->message, HasSubstr("exist: A ns/1; delete"));
+}
+
+// X1: of two API servers one hadn't heard of the CRD's versions yet. Its 404 counted as "no objects", and the CRD was
+// deleted with all of them.
+TEST_F(RemoverTest, ACrdThatIsNotServedIsKept) {
+  {
+    MutexLock lock(mu_);
+    served_ = false;
+  }
+  Done done = RemoveBeside(1);
+  ASSERT_TRUE(done.hold);
+  EXPECT_THAT(done.hold->message, HasSubstr("as.x: an API server doesn't serve any of its versions"));
+  MutexLock lock(mu_);
+  EXPECT_THAT(listed_, ElementsAre("/apis/x/v2/as?limit=6", "/apis/x/v1/as?limit=6"));
+  EXPECT_THAT(deleted_, ElementsAre());
 }
 
 // F1: what can't be read or written is named.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "api/types.h"
+#include "kube/client/status_error.h"
 #include "operator/observe/slim.h"
 
 namespace capi::ops {
@@ -139,12 +140,13 @@ Status StorageMigration::Rewrite(const Context& ctx, Walk& walk, const std::stri
   return error;
 }
 
-// The server answers 404 also where there is no such subresource, or no such version any more.
+// The server answers 404 also where there is no such subresource, or no such version any more (or not yet: of several
+// API servers each hears of a CRD by itself): only one that is about the object says that it has gone.
 Result<bool> StorageMigration::HasGone(const Context& ctx, const Walk& walk, const std::string& ns,
                                        const std::string& name) {
   auto live = client_.Get(ctx, walk.resource, ns, name, {.metadata_only = true});
   if (live.ok()) return false;
-  if (live.code() == Code::kNotFound) return true;
+  if (live.code() == Code::kNotFound && !kube::IsNoSuchPath(live.error())) return true;
   return live.error();
 }
 

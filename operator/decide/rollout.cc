@@ -201,8 +201,7 @@ GivenUp GiveUpRollout(const Observation& o, const Fleet& fleet) {
         "; it is not rolled back: there is no release of another version that was healthy before and still lies "
         "in the cluster";
   }
-  if (message.size() > kMaxMessage) message = message.substr(0, kMaxMessage) + "...";
-  while (!IsValidUtf8(message)) message.pop_back();
+  message = Shorten(message, kMaxMessage);
   entry.outcome = outcome::kFailed;
   entry.time = FormatTime(o.now);
   entry.message = message;

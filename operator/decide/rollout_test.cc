@@ -303,6 +303,19 @@ TEST(GiveUpRollout, KeepsAnEntrySmall) {
   EXPECT_TRUE(given_up.entry.message.ends_with("x..."));
 }
 
+// Where the cut fell into a character, nothing said that the message was cut.
+TEST(GiveUpRollout, SaysThatAMessageIsCut) {
+  for (const char* before : {"", "x"}) {
+    Observation o = Upgrading();
+    std::string& message = o.fleet.workloads[0].health.message = before;
+    for (int i = 0; i < 2500; ++i) message += "\u00e9";
+    const GivenUp given_up = GiveUpRollout(o, o.fleet);
+    EXPECT_TRUE(given_up.entry.message.ends_with("\u00e9...")) << given_up.entry.message.substr(2000);
+    EXPECT_LE(given_up.entry.message.size(), 2048u + 3);
+    EXPECT_EQ(given_up.hold.message.find(given_up.entry.message) != std::string::npos, true);
+  }
+}
+
 // U2: between the stages the old version is the installed one, and the conditions say where things are.
 TEST(Summarize, AnUpgradeInStagesIsNotReadyBeforeTheLast) {
   Observation o = Upgrading();

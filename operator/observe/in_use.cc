@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "kube/meta/condition.h"
+
 namespace capi::ops {
 namespace {
 
@@ -68,8 +70,25 @@ Result<std::vector<kube::Resource>> ReadableResources(const kube::Object& crd) {
   return Error{Code::kUnavailable, crd.name() + ": no version that objects are stored at is served", {}};
 }
 
+// Of a CRD that no version answered for. It is served from when it is Established until it is gone, though not by every
+// API server at once: each hears of it by itself. Before and after that there are no objects of it.
+Result<ReadObjects> NoneWhereItIsNotServed(kube::Client& client, const Context& ctx, const std::string& crd) {
+  auto live = client.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", crd);
+  if (!live.ok() && live.code() == Code::kNotFound) return ReadObjects{};
+  if (!live.ok()) return live.error().With(crd);
+  const Json* list = Find(live->json(), {"status", "conditions"});
+  const auto conditions = list == nullptr ? std::vector<kube::Condition>() : kube::ConditionsFromJson(*list);
+  const auto* established = kube::FindCondition(conditions, "Established");
+  if (established != nullptr && established->status == "False") return ReadObjects{};
+  return Error{
+      Code::kUnavailable,
+      fmt::format("{}: an API server doesn't serve any of its versions, though it exists; this is tried again", crd),
+      {}};
+}
+
 // While nobody converts, the storage version can't be read as long as an object is stored at an older one: between a
-// paused upgrade that switched it and the migration. All of them being stored at the older one, that one can.
+// paused upgrade that switched it and the migration. All of them being stored at the older one, that one can. A 404
+// says that this path isn't served, never that there are no objects.
 Result<ReadObjects> ListReadable(kube::Client& client, const Context& ctx, const kube::Object& crd,
                                  kube::ListOptions options) {
   options.metadata_only = true;
@@ -77,11 +96,13 @@ Result<ReadObjects> ListReadable(kube::Client& client, const Context& ctx, const
   for (kube::Resource& resource : TRY(ReadableResources(crd))) {
     auto listed = client.List(ctx, resource, "", options);
     if (listed.ok()) return ReadObjects{std::move(resource), std::move(listed->items)};
-    if (listed.code() == Code::kNotFound) return ReadObjects{};
     TRY(ctx.Check());
-    if (!error) error = listed.error().With(fmt::format("{} at {}", crd.name(), resource.version));
+    if (listed.code() != Code::kNotFound && !error) {
+      error = listed.error().With(fmt::format("{} at {}", crd.name(), resource.version));
+    }
   }
-  return *error;
+  if (error) return *error;
+  return NoneWhereItIsNotServed(client, ctx, crd.name());
 }
 
 std::string NameOf(const kube::Object& object) {

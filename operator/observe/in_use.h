@@ -26,7 +26,8 @@ bool BelongsToCluster(const kube::Object& object, const ByUid& known);
 Result<std::vector<kube::Resource>> ReadableResources(const kube::Object& crd);
 
 // The objects of a CRD, metadata alone, at the first of those versions at which the server answers. None, and no
-// version, where the kind isn't served (any more).
+// version, where the CRD is gone by now, or isn't Established: it has no objects then. kUnavailable where it exists and
+// the server has none of the versions at their paths: of several API servers one may not have heard of them yet (X1).
 struct ReadObjects {
   kube::Resource resource;
   std::vector<kube::Object> items;

@@ -53,8 +53,7 @@ Result<std::vector<StoredRelease>> Observer::Releases(const Context& ctx, const 
     selector = TRY(kube::LabelSelector::Parse(SelectorOf(labels)));
   }
   auto informer = TRY(watches_.Need(ctx, watch, key));
-  auto awaited = just_stored_.Awaited(
-      key, [&](const std::string& ns, const std::string& name) { return informer->Get(ns, name); });
+  auto awaited = just_stored_.Awaited(key);
   std::vector<StoredRelease> releases;
   for (const auto& map : informer->List()) {
     const Json* labels = capi::Find(map->json(), {"metadata", "labels"});

@@ -1,36 +1,33 @@
 #include "operator/observe/just_stored.h"
 
-#include "operator/observe/tracks.h"
-
 namespace capi::ops {
 namespace {
 
-// Of StoredRelease.stamp, "UID/VERSION".
-std::uint64_t VersionOf(const StoredRelease& release) {
-  return VersionNumber(release.stamp.substr(release.stamp.find('/') + 1));
-}
+kube::ObjectId MapOf(const StoredRelease& release) { return {"", "ConfigMap", release.ns, release.name}; }
 
 }  // namespace
 
 void JustStored::Put(const std::string& key, const StoredRelease& stored) {
+  // Of StoredRelease.stamp, "UID/VERSION".
+  const std::string version = stored.stamp.substr(stored.stamp.find('/') + 1);
   MutexLock lock(mu_);
-  entries_[key] = {stored, clock_.Monotonic() + kWatchLag};
+  maps_.Expect(MapOf(stored), version);
+  releases_[key] = stored;
 }
 
 void JustStored::Forget(const std::string& key) {
   MutexLock lock(mu_);
-  entries_.erase(key);
+  releases_.erase(key);
 }
 
-std::optional<StoredRelease> JustStored::Awaited(const std::string& key, const Cached& cached) {
+void JustStored::WatchEnds() { maps_.ForgetKind({"", "ConfigMap"}); }
+
+std::optional<StoredRelease> JustStored::Awaited(const std::string& key) {
   MutexLock lock(mu_);
-  auto it = entries_.find(key);
-  if (it == entries_.end()) return std::nullopt;
-  const StoredRelease& release = it->second.release;
-  kube::ObjectPtr seen = cached(release.ns, release.name);
-  bool shown = seen && VersionNumber(seen->resource_version()) >= VersionOf(release);
-  if (!shown && clock_.Monotonic() < it->second.until) return release;
-  entries_.erase(it);
+  auto it = releases_.find(key);
+  if (it == releases_.end()) return std::nullopt;
+  if (maps_.Read(MapOf(it->second), [] { return nullptr; }).awaited) return it->second;
+  releases_.erase(it);
   return std::nullopt;
 }
 

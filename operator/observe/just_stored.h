@@ -1,40 +1,36 @@
 // Releases that were just stored, until the watch of their ConfigMaps shows them.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "kube/cache/store.h"
 #include "operator/decide/observation.h"
+#include "operator/observe/tracks.h"
 
 namespace capi::ops {
 
 // One for each provider, by key. Thread-safe.
 class JustStored {
  public:
-  explicit JustStored(Clock& clock) : clock_(clock) {}
+  explicit JustStored(Clock& clock) : maps_(clock) {}
 
   void Put(const std::string& key, const StoredRelease& stored);
   void Forget(const std::string& key);
+  // For every event of the watches of releases, as an informer tells it; and when the last of these watches has ended.
+  void Saw(const kube::ObjectPtr& was, const kube::ObjectPtr& is) { maps_.Saw(was, is); }
+  void WatchEnds();
 
-  // nullopt once the watch shows that version of the ConfigMap, and half a minute after it was stored: it may have been
-  // deleted before anybody saw it. `cached` reads the watch's store. To be asked before that store is listed: what it
-  // shows is in the list then, too.
-  using Cached = std::function<kube::ObjectPtr(const std::string& ns, const std::string& name)>;
-  std::optional<StoredRelease> Awaited(const std::string& key, const Cached& cached);
+  // nullopt once a watch has shown that version of the ConfigMap, or its end, be it before Put; and half a minute after
+  // it was stored (Tracks). To be asked before the watch's store is listed: what it has shown is in the list then.
+  std::optional<StoredRelease> Awaited(const std::string& key);
 
  private:
-  struct Entry {
-    StoredRelease release;
-    MonoTime until;
-  };
-  Clock& clock_;
+  Tracks maps_;
   Mutex mu_;
-  std::map<std::string, Entry> entries_ CAPI_GUARDED_BY(mu_);
+  std::map<std::string, StoredRelease> releases_ CAPI_GUARDED_BY(mu_);
 };
 
 }  // namespace capi::ops

@@ -51,8 +51,9 @@ class Observer {
   // What of our writes the watches have shown: nothing older than that is observed.
   Tracks& tracks() { return tracks_; }
 
-  // A release that was just stored for `key`, until the watch shows it.
+  // A release that was just stored for `key`, until the watch shows it; and where the events of that watch go.
   void Remember(const std::string& key, const StoredRelease& stored);
+  JustStored& just_stored() { return just_stored_; }
 
   // Drops what is kept for a provider that is gone.
   void Forget(const std::string& key);

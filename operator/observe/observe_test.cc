@@ -54,6 +54,38 @@ TEST_F(ObserveTest, AnAggregatedApiThatIsAwayHidesItsKindsAlone) {
   EXPECT_TRUE(fleet->drifts.empty());
 }
 
+// X1, T1: without the key of the installation nobody can tell what a record allows. That held up deletions, too, for
+// which it makes no difference: they can go without what they refer to.
+TEST_F(ObserveTest, ADeletionNeedsNoKeyForItsReferences) {
+  Observer keyless{{*server_.client, cache_, watches_, settings_, fights_, use_, clock_,
+                    [](const std::string&) { return MigrationProgress(); }, [](const std::string&) { return ""; },
+                    [] { return std::vector<std::string>(); },
+                    [](const Context&) -> Result<std::string> {
+                      return Error{Code::kUnavailable, "no key", {}};
+                    }}};
+  Json json = *ParseJson(R"({"apiVersion":"operator.cluster.x-k8s.io/v1alpha2","kind":"InfrastructureProvider",
+    "metadata":{"name":"aws","namespace":"aws-system","uid":"u","resourceVersion":"1","annotations":{
+      "operator.cluster.x-k8s.io/allowed-references":"a record",
+      "operator.cluster.x-k8s.io/force-delete":"true"}},
+    "spec":{"configSecret":{"name":"s","namespace":"another"}},
+    "status":{"installedVersion":"v1.0.0","inventory":[
+      {"kind":"ServiceAccount","namespace":"aws-system","name":"manager","version":"v1"}]}})");
+  server_.Has("/api/v1/serviceaccounts", {});
+  server_.Has("/api/v1/namespaces", {});
+  auto alive = std::make_shared<const kube::Object>(json);
+  cache_.OnEvent(api::ProviderType::kInfrastructure, nullptr, alive);
+  auto observed = keyless.Observe(ctx_, kKey);
+  ASSERT_FALSE(observed.ok());
+  EXPECT_EQ(observed.error().message, "no key");
+
+  json["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+  json["metadata"]["resourceVersion"] = "2";
+  cache_.OnEvent(api::ProviderType::kInfrastructure, alive, std::make_shared<const kube::Object>(json));
+  observed = keyless.Observe(ctx_, kKey);
+  ASSERT_TRUE(observed.ok()) << observed.error().message;
+  EXPECT_EQ((*observed)->refused_references.size(), 1u) << "and none is followed";
+}
+
 // But discovery that fails tells nothing of anything.
 TEST_F(ObserveTest, NothingIsObservedWithoutDiscovery) {
   EXPECT_FALSE(observer_.ObserveFleet(ctx_, kKey, Inventory({"x.example", "Gauge", "", "g"})).ok());

@@ -15,9 +15,10 @@ std::string DigestOfInputs(const Json& spec) {
   return Sha256Hex(ToJsonText(copy));
 }
 
-std::shared_ptr<const CachedProvider> Parse(const kube::ObjectPtr& object) {
+std::shared_ptr<const CachedProvider> Parse(const kube::ObjectPtr& object, bool awaited = false) {
   auto cached = std::make_shared<CachedProvider>();
   cached->object = object;
+  cached->awaited = awaited;
   auto parsed = api::ParseProvider(*object);
   if (parsed.ok()) {
     cached->provider = std::make_shared<const api::Provider>(std::move(parsed).value());
@@ -55,8 +56,9 @@ void ProviderCache::OnEvent(api::ProviderType type, const kube::ObjectPtr& was, 
     if (it != providers_.end()) {
       change.was = it->second->provider;
       bool same_object = change.was->uid == parsed->provider->uid;
-      bool older = VersionNumber(it->second->object->resource_version()) >= version;
-      if (same_object && older && !restored) return;
+      const std::uint64_t known = VersionNumber(it->second->object->resource_version());
+      if (same_object && known == version && !restored) it->second = parsed;  // it is shown now, and no news
+      if (same_object && known >= version && !restored) return;
     }
     providers_[key] = parsed;
   }
@@ -84,7 +86,7 @@ void ProviderCache::OnWrite(api::ProviderType type, kube::Object written) {
   auto object = std::make_shared<const kube::Object>(std::move(written));
   Change change;
   change.id = {type, object->ns(), object->name()};
-  auto parsed = Parse(object);
+  auto parsed = Parse(object, true);
   {
     MutexLock lock(mu_);
     auto it = providers_.find(change.id.Key());
@@ -98,6 +100,27 @@ void ProviderCache::OnWrite(api::ProviderType type, kube::Object written) {
   // The answer may carry somebody else's change that came in between; its own event will then count as old.
   change.spec = change.was->generation != change.is->generation || change.was->deleting != change.is->deleting ||
                 change.was->annotations != change.is->annotations;
+  handler_(change);
+}
+
+void ProviderCache::OnRestored(api::ProviderType type, const std::shared_ptr<const CachedProvider>& cached,
+                               kube::Object live) {
+  live.json()["metadata"].erase("managedFields");
+  auto object = std::make_shared<const kube::Object>(std::move(live));
+  if (!cached->awaited) return;
+  if (VersionNumber(object->resource_version()) >= VersionNumber(cached->object->resource_version())) return;
+  Change change;
+  change.id = {type, object->ns(), object->name()};
+  auto parsed = Parse(object);
+  {
+    MutexLock lock(mu_);
+    auto it = providers_.find(change.id.Key());
+    if (it == providers_.end() || it->second != cached) return;  // something has come since: it counts
+    change.was = it->second->provider;
+    it->second = parsed;
+  }
+  change.is = parsed->provider;
+  change.spec = true;
   handler_(change);
 }
 

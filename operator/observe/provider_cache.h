@@ -20,6 +20,7 @@ struct CachedProvider {
   std::optional<Error> spec_error;
   std::string spec_digest;  // of the spec but its version and whether it is paused
   kube::ObjectPtr object;
+  bool awaited = false;  // a write of ours that no watch has shown yet
 };
 
 // Thread-safe.
@@ -41,6 +42,9 @@ class ProviderCache {
   void OnDelete(api::ProviderType type, const kube::ObjectPtr& was);
   // The answer to a write of ours: counts until the watch has caught up with it.
   void OnWrite(api::ProviderType type, kube::Object written);
+  // What the server has, instead of `cached`, which is awaited: where its version is the smaller one, the cluster was
+  // restored from a backup to what the watch had shown before that write, so that the watch tells of no change.
+  void OnRestored(api::ProviderType type, const std::shared_ptr<const CachedProvider>& cached, kube::Object live);
 
   std::shared_ptr<const CachedProvider> Get(const std::string& key) const;
   std::vector<std::shared_ptr<const CachedProvider>> All() const;

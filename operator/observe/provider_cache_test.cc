@@ -74,6 +74,32 @@ TEST(ProviderCache, AWatchThatGoesBackIsBelieved) {
       << "what it says of what is there may be as old as the rest: it is looked at";
 }
 
+// F3: etcd was restored to what the watch had shown before our last write: it tells of no change, and what we wrote
+// stayed for good, to have every further write refused. What the server has, read anew, counts - once, for what was
+// asked about.
+TEST(ProviderCache, ARestoreThatNoWatchTellsOfIsBelieved) {
+  Cache c;
+  c.Event(Aws("200"));
+  c.Write(Aws("205"));
+  auto asked = c.cache.Get(kKey);
+  ASSERT_TRUE(asked->awaited);
+  c.cache.OnRestored(kType, asked, Aws("206"));
+  EXPECT_EQ(c.Version(), "205") << "somebody else's write, which the watch is to show";
+  c.cache.OnRestored(kType, asked, Aws("200"));
+  EXPECT_EQ(c.Version(), "200");
+  c.Write(Aws("201"));
+  EXPECT_EQ(c.Version(), "201");
+  c.cache.OnRestored(kType, asked, Aws("200"));
+  EXPECT_EQ(c.Version(), "201") << "something has come since";
+  EXPECT_THAT(c.changes, ElementsAre("added", "changed", "changed spec", "changed"));
+
+  c.Event(Aws("201"));
+  asked = c.cache.Get(kKey);
+  EXPECT_FALSE(asked->awaited) << "it was shown";
+  c.cache.OnRestored(kType, asked, Aws("200"));
+  EXPECT_EQ(c.Version(), "201") << "the watch will tell of it";
+}
+
 TEST(ProviderCache, WhatIsGoneStaysGone) {
   Cache c;
   c.Write(Aws("5"));

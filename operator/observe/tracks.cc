@@ -23,12 +23,11 @@ void Tracks::Expect(const kube::ObjectId& id, const std::string& resource_versio
   const std::uint64_t written = VersionNumber(resource_version);
   const MonoTime now = clock_.Monotonic();
   MutexLock lock(mu_);
-  auto gone = gone_.find(id);
-  if (gone != gone_.end() && now < gone->second.until && written <= gone->second.seen) {
-    tracks_.erase(id);
-    return;
-  }
-  Track& track = tracks_[id];
+  DropBuried();
+  auto it = tracks_.try_emplace(id).first;
+  Track& track = it->second;
+  if (track.gone && written <= track.seen) return Bury(it);
+  track.gone = false;
   track.written = written;
   if (scaled_by) track.scaled_by = std::move(scaled_by);
   if (track.seen >= track.written) track.scaled_by.reset();
@@ -38,26 +37,42 @@ void Tracks::Expect(const kube::ObjectId& id, const std::string& resource_versio
 
 void Tracks::MarkUncertain(const kube::ObjectId& id) {
   MutexLock lock(mu_);
-  tracks_[id].uncertain = true;
+  Track& track = tracks_[id];
+  track.uncertain = true;
+  track.gone = false;
 }
 
 void Tracks::Saw(const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
   const kube::Object& object = is ? *is : *was;
   const std::uint64_t version = VersionNumber(object.resource_version());
   MutexLock lock(mu_);
-  Track& track = tracks_[object.id()];
+  DropBuried();
+  auto it = tracks_.try_emplace(object.id()).first;
+  Track& track = it->second;
   if (was && version < VersionNumber(was->resource_version())) track.seen = track.written = 0;
+  const bool has_own_version = version > track.seen;  // an end that a watch told has; one that a new list told hasn't
   track.seen = std::max(track.seen, version);
+  track.gone = false;
   if (track.seen < track.written) return;  // what was written last is still to come
   track.scaled_by.reset();
-  if (!is && !track.uncertain) Bury(object.id(), track.seen);
+  if (is || track.uncertain) return;
+  if (has_own_version) return Bury(it);
+  tracks_.erase(it);
 }
 
-void Tracks::Bury(const kube::ObjectId& id, std::uint64_t seen) {
+void Tracks::Bury(Tracked::iterator track) {
+  const MonoTime until = clock_.Monotonic() + kWatchLag;
+  buried_.emplace_back(until, track->first);
+  track->second = Track{.seen = track->second.seen, .until = until, .gone = true};
+}
+
+// In the order of their times: what is dropped is looked at once, however many go together.
+void Tracks::DropBuried() {
   const MonoTime now = clock_.Monotonic();
-  std::erase_if(gone_, [&](const auto& gone) { return gone.second.until <= now; });
-  gone_[id] = {seen, now + kWatchLag};
-  tracks_.erase(id);
+  for (; !buried_.empty() && buried_.front().first <= now; buried_.pop_front()) {
+    auto it = tracks_.find(buried_.front().second);
+    if (it != tracks_.end() && it->second.gone && it->second.until <= now) tracks_.erase(it);
+  }
 }
 
 void Tracks::Forget(const kube::ObjectId& id) {
@@ -68,7 +83,6 @@ void Tracks::Forget(const kube::ObjectId& id) {
 void Tracks::ForgetKind(const kube::GroupKind& kind) {
   MutexLock lock(mu_);
   std::erase_if(tracks_, [&](const auto& track) { return track.first.group_kind() == kind; });
-  std::erase_if(gone_, [&](const auto& gone) { return gone.first.group_kind() == kind; });
 }
 
 Tracks::Reading Tracks::Read(const kube::ObjectId& id, const std::function<kube::ObjectPtr()>& from_store) {

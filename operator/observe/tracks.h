@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -22,7 +23,8 @@ std::uint64_t VersionNumber(const std::string& resource_version);
 // How long a watch may lag behind a write before it is taken to have missed it.
 inline constexpr Seconds kWatchLag{30};
 
-// Thread-safe. Of objects that are watched; what is deleted is dropped, and so is a kind that isn't watched any more.
+// Thread-safe. Of objects that are watched. What is deleted is dropped half a minute later, as who wrote it may come to
+// say so only then; a kind that isn't watched any more is dropped at once.
 class Tracks {
  public:
   explicit Tracks(Clock& clock) : clock_(clock) {}
@@ -35,7 +37,8 @@ class Tracks {
   // A write that failed may have been done all the same: the object itself has to be read, and Expect told.
   void MarkUncertain(const kube::ObjectId& id);
   // For every event of the watches, as an informer tells it. A version smaller than that of `was` is of a cluster that
-  // was restored from a backup: what was written and seen before is no longer so.
+  // was restored from a backup: what was written and seen before is no longer so. What a new list lacks says nothing of
+  // when it went, and it may have been such a restore: then a write that is told of afterwards is awaited.
   void Saw(const kube::ObjectPtr& was, const kube::ObjectPtr& is);
 
   // The object is not there, so nothing of it is awaited. And nobody watches a kind any more.
@@ -62,19 +65,17 @@ class Tracks {
     MonoTime until;
     std::optional<std::string> scaled_by;  // until that version is seen
     bool uncertain = false;
+    bool gone = false;  // `seen` is its end, and it is kept until `until`: the watch can be faster than the answer
     std::optional<MonoTime> lingers_since;
   };
-  // An object that went. Who wrote it may come to say so only afterwards: the watch can be faster than the answer.
-  struct Gone {
-    std::uint64_t seen = 0;  // the last version that the watch had shown
-    MonoTime until;          // kept so long
-  };
-  void Bury(const kube::ObjectId& id, std::uint64_t seen) CAPI_REQUIRES(mu_);
+  using Tracked = std::map<kube::ObjectId, Track>;
+  void Bury(Tracked::iterator track) CAPI_REQUIRES(mu_);
+  void DropBuried() CAPI_REQUIRES(mu_);
 
   Clock& clock_;
   Mutex mu_;
-  std::map<kube::ObjectId, Track> tracks_ CAPI_GUARDED_BY(mu_);
-  std::map<kube::ObjectId, Gone> gone_ CAPI_GUARDED_BY(mu_);
+  Tracked tracks_ CAPI_GUARDED_BY(mu_);
+  std::deque<std::pair<MonoTime, kube::ObjectId>> buried_ CAPI_GUARDED_BY(mu_);  // until when, in that order
 };
 
 // How a provider's objects are applied: each is awaited as soon as the server has answered. `tracks` outlives it.

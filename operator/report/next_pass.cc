@@ -66,7 +66,7 @@ NextPass NextPassOf(const Observation& o, const Done& done, bool ready, Millis s
     for (const Fight& fight : o.fights) AfterFight(next, fight, done);
   }
   if (fleet.blind) AtTheLatest(next, kBlind);
-  // The watch may have shown our write, and then the end of what was written, before we knew of its version (D1).
+  // A watch that lists anew may have missed our write, and the end of what was written (D1).
   if (fleet.awaited) AtTheLatest(next, *fleet.awaited);
   if (done.again_after) AtTheLatest(next, *done.again_after);
   next.resync = !next.told && o.fights.empty() && !fleet.blind && !fleet.awaited && !done.again_after;

@@ -116,7 +116,7 @@ TEST(NextPassOf, TheEarliestCounts) {
   EXPECT_EQ(NextPassOf(o, {}, true, kSync).at, Seconds(30));
   EXPECT_FALSE(NextPassOf(o, {}, true, kSync).resync);
   o.fleet.awaited = Seconds(25);
-  EXPECT_EQ(NextPassOf(o, {}, true, kSync).at, Seconds(25)) << "its event may have come before it was awaited";
+  EXPECT_EQ(NextPassOf(o, {}, true, kSync).at, Seconds(25)) << "its event may never come";
   o.fleet.blind = false;
   EXPECT_FALSE(NextPassOf(o, {}, true, kSync).resync);
   const Done sent{.fleet = Fleet{.awaited = Seconds(30)}};

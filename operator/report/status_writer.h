@@ -14,7 +14,9 @@ namespace capi::ops {
 // meant for the old one (kConflict then). Those of status and spec are for the version that `provider` was read at:
 // what was decided on an older one, by a pass that didn't see an earlier write come through or an edit, is refused
 // (kConflict) and decided anew. Where the server drops a field of what is written, the write fails
-// (kFailedPrecondition). `provider` follows what is written. Thread-safe.
+// (kFailedPrecondition). Where what is refused was written for a version that is our own last write, and no watch has
+// shown it, the object is read once: the cluster may have been restored to a time before it (F3). `provider` follows
+// what is written. Thread-safe.
 class StatusWriter {
  public:
   StatusWriter(kube::Client& client, ProviderCache& cache, const SecretMasks& masks)
@@ -32,6 +34,7 @@ class StatusWriter {
 
  private:
   Status Patch(const Context& ctx, api::Provider& provider, Json patch, const std::string& subresource);
+  void LookForRestore(const Context& ctx, const api::ProviderId& id);
   kube::Client& client_;
   ProviderCache& cache_;
   const SecretMasks& masks_;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/http/server/server.h"
 #include "base/http/testing.h"
 
 namespace capi::ops {
@@ -68,6 +69,68 @@ TEST(StatusWriter, NoMessageHoldsASecretValue) {
   EXPECT_THAT(sent, HasSubstr("container m: ***"));
   EXPECT_THAT(sent, ::testing::Not(HasSubstr("s3cr3t")));
   EXPECT_EQ(provider.status.history[0].message, "container m: ***") << "as it was written";
+}
+
+// F3: the watch has shown version 200, and a write of ours made it 201. etcd is restored to 200: the watch lists anew
+// and tells of no change. Each further write was for 201, and refused, for good and without a word.
+TEST(StatusWriter, ARestoreBehindTheLastWriteIsNoticed) {
+  Mutex mu;
+  int version = 204, reads = 0;  // of the cluster
+  auto object = [&]() -> std::string {
+    Json json = Json::parse(kObject);
+    json["metadata"]["resourceVersion"] = std::to_string(version);
+    return ToJsonText(json);
+  };
+  auto server = http::Server::Start({}, [&](const http::ServerRequest& request) {
+    MutexLock lock(mu);
+    if (request.method == "GET") ++reads;
+    if (request.method == "GET") return http::Response{.status = 200, .headers = {}, .body = object()};
+    const std::string sent_for = GetString(Json::parse(request.body), {"metadata", "resourceVersion"});
+    if (sent_for != std::to_string(version)) {
+      return http::Response{
+          .status = 409, .headers = {}, .body = R"({"kind":"Status","reason":"Conflict","message":"modified"})"};
+    }
+    ++version;
+    return http::Response{.status = 200, .headers = {}, .body = object()};
+  });
+  ASSERT_TRUE(server.ok());
+  auto client = *kube::Client::Connect({.server = "http://" + (*server)->address()}, {.max_retries = 0});
+  int told = 0;
+  ProviderCache cache([&](const ProviderCache::Change& change) { told += change.spec ? 1 : 0; });
+  const SecretMasks masks;
+  StatusWriter writer(*client, cache, masks);
+  auto is_at = [&](int at) {
+    MutexLock lock(mu);
+    version = at;
+  };
+  const std::string key = api::ParseProvider(kube::Object(Json::parse(kObject)))->id.Key();
+  // A pass: what the cache has is decided on, and written for.
+  auto write = [&](const char* contract) {
+    api::Provider provider = *cache.Get(key)->provider;
+    api::ProviderStatus status = provider.status;
+    status.contract = contract;
+    return writer.WriteStatus(Context{}.WithTimeout(Seconds(30)), provider, status);
+  };
+  is_at(200);
+  auto shown = std::make_shared<const kube::Object>(Json::parse(object()));
+  cache.OnEvent(api::ProviderType::kInfrastructure, nullptr, shown);
+  is_at(204);
+  EXPECT_EQ(write("v1alpha4").code(), Code::kConflict);
+  EXPECT_EQ(reads, 0) << "somebody else has written, and the watch will show it";
+  is_at(200);
+  ASSERT_TRUE(write("v1beta1").ok());
+  is_at(206);
+  EXPECT_EQ(write("v1beta2").code(), Code::kConflict);
+  EXPECT_EQ(reads, 1);
+  EXPECT_EQ(cache.Get(key)->object->resource_version(), "201") << "no restore: the watch will show 206";
+
+  told = 0;
+  is_at(200);
+  EXPECT_EQ(write("v1beta2").code(), Code::kConflict);
+  EXPECT_EQ(cache.Get(key)->object->resource_version(), "200");
+  EXPECT_EQ(told, 1) << "that is another pass";
+  EXPECT_TRUE(write("v1beta2").ok());
+  EXPECT_EQ(reads, 2);
 }
 
 }  // namespace

@@ -20,13 +20,6 @@ using kube::Condition;
 
 constexpr size_t kMaxMessage = 8 * 1024;  // far below the CRD's 32,768, so that a status stays small
 
-std::string Cut(std::string text) {
-  if (text.size() <= kMaxMessage) return text;
-  text.resize(kMaxMessage);
-  while (!text.empty() && !IsValidUtf8(text)) text.pop_back();
-  return text + "...";
-}
-
 // The conditions under construction, over those of the last pass.
 class Conditions {
  public:
@@ -34,7 +27,7 @@ class Conditions {
 
   void Set(std::string_view type, std::string_view status, std::string_view why, std::string message) {
     Remove(type);
-    list_.push_back(Condition{std::string(type), std::string(status), std::string(why), Cut(std::move(message)),
+    list_.push_back(Condition{std::string(type), std::string(status), std::string(why), Shorten(message, kMaxMessage),
                               o_.provider.generation, ""});
   }
   void Remove(std::string_view type) {

@@ -145,10 +145,10 @@ std::optional<Hold> Installer::Store(const Context& ctx, const Observation& o, I
   return std::nullopt;
 }
 
-// What is applied in several passes, or restored later, and the values that are in it.
+// What is applied in several passes, or restored later. Of its values the masks hear where an apply of it begins: what
+// they know of the last one stays as it is while that is rendered again (I7).
 void Installer::KeepRender(const Observation& o, const std::string& inputs, const Installation& m) {
   needs_.rendered.Put(o.provider.id.Key(), inputs, m.manifests, m.Facts());
-  needs_.masks.ApplyBegins(o.provider.id.Key(), m.secrets);
 }
 
 // Old and new together, before the first apply: whatever happens from here on, every object of ours is known (U7), and
@@ -157,7 +157,10 @@ std::optional<Hold> Installer::Announce(const Context& ctx, Observation& o, Inst
   if (auto hold = Store(ctx, o, m)) return hold;
   auto entries = EnsureEntryCrd(ctx, needs_.client);
   if (!entries.ok()) return NotAccepted(reason::kAPIServerUnavailable, entries.error());
-  if (!m.cached) KeepRender(o, InputsDigest(o, m.candidate.version, m.stored ? m.stored->stamp : ""), m);
+  if (!m.cached) {
+    KeepRender(o, InputsDigest(o, m.candidate.version, m.stored ? m.stored->stamp : ""), m);
+    needs_.masks.ApplyBegins(o.provider.id.Key(), m.secrets);
+  }
   LeaveReplicas(o, m.manifests);
   bool decided = m.found || IsAnnounced(o.provider.status, m.inputs, m.candidate.rollback);
   m.inventory = MergeInventory(m.found ? *m.found : o.inventory, m.manifests, decided);

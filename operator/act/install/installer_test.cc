@@ -22,12 +22,12 @@ using ::testing::Not;
 
 constexpr const char* kFile = "infrastructure-components.yaml";
 
+constexpr const char* kMetadata =
+    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
+    "- {major: 1, minor: 12, contract: v1beta2}\n";
+
 fetch::GitHubRelease NewRelease(const std::string& components) {
-  return {.tag = "v1.12.0",
-          .assets = {{"metadata.yaml",
-                      "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
-                      "- {major: 1, minor: 12, contract: v1beta2}\n"},
-                     {kFile, components}}};
+  return {.tag = "v1.12.0", .assets = {{"metadata.yaml", kMetadata}, {kFile, components}}};
 }
 
 // An API server with a kind of its own that takes what is written to the provider, and has nothing else.
@@ -42,6 +42,10 @@ class Cluster {
   std::vector<std::string> written() {
     MutexLock lock(mu_);
     return written_;
+  }
+  void Has(const std::string& path, const Json& object) {
+    MutexLock lock(mu_);
+    objects_[path] = ToJsonText(object);
   }
   // At its next version, with that in its spec.
   kube::Object Provider(const std::string& version) {
@@ -72,8 +76,11 @@ class Cluster {
           {"version":"v1","resources":[{"resource":"pools","responseKind":{"kind":"Pool"},"scope":"Cluster",
            "verbs":["get"]}]}]}]})");
     }
-    if (request.method == "GET") return say(404, "");
     MutexLock lock(mu_);
+    if (request.method == "GET") {
+      auto found = objects_.find(request.path);
+      return found == objects_.end() ? say(404, "") : say(200, found->second);
+    }
     written_.push_back(request.method + " " + request.path.substr(request.path.rfind('/') + 1));
     auto patch = ParseJson(request.body);
     if (std::string set = patch.ok() ? GetString(*patch, {"spec", "version"}) : ""; !set.empty()) version_ = set;
@@ -83,6 +90,7 @@ class Cluster {
   Mutex mu_;
   std::string version_ CAPI_GUARDED_BY(mu_);  // of the provider's spec
   int writes_ CAPI_GUARDED_BY(mu_) = 0;
+  std::map<std::string, std::string> objects_ CAPI_GUARDED_BY(mu_);  // by path
   std::vector<std::string> written_ CAPI_GUARDED_BY(mu_);
   std::unique_ptr<http::Server> server_;
 };
@@ -238,6 +246,39 @@ TEST(Installer, ARenderThatFailedForWhatItAssumedIsMadeAgain) {
   EXPECT_THAT(process.Held(), Not(HasSubstr(std::string(reason::kComponentsPatchError))));
   process.patches = {{"- {op: remove, path: /nothing}", api::PatchTarget{.kind = "Pool"}}};
   EXPECT_THAT(process.Held(), HasSubstr(std::string(reason::kComponentsPatchError)));
+}
+
+// I7, D1: in the middle of a rollout what is applied was rendered again to restore from it. That counted as an apply
+// that never ends: what was secret before the rollout stayed so after its end.
+TEST(Installer, WhatIsRenderedToRestoreFromItBeginsNoApply) {
+  FakeClock clock;
+  Cluster cluster;
+  fetch::GitHubStandIn github({NewRelease("")});
+  Process process(cluster, github, clock);
+  process.See("v1.12.0");
+  Observation o = testing::Observed();
+  const StoredRelease& stored = o.releases.front();
+  cluster.Has("/api/v1/namespaces/aws-system/configmaps/" + stored.name,
+              {{"metadata", {{"name", stored.name}, {"namespace", stored.ns}}},
+               {"data",
+                {{"metadata", kMetadata},
+                 {"components", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n"}}}});
+  o.provider.status.applied = InputsDigest(o, *stored.version, stored.stamp);
+  const std::string key = o.provider.id.Key();
+  for (const char* value : {"token-one", "token-two"}) {
+    auto values = std::make_shared<SecretValues>();
+    values->Add(value);
+    process.masks.Add(key, *values);
+    process.masks.ApplyBegins(key, values);
+    process.masks.ApplyEnds(key);
+  }
+  auto failed = process.installer.RenderAgain(process.ctx, o);
+  ASSERT_FALSE(failed) << failed->message;
+  EXPECT_EQ(o.rendered, o.provider.status.applied);
+  EXPECT_TRUE(process.masks.Knows(key));
+  EXPECT_EQ(process.masks.Hide(key, "token-one token-two"), "*** ***");
+  process.masks.RolloutEnds(key);
+  EXPECT_EQ(process.masks.Hide(key, "token-one token-two"), "token-one ***");
 }
 
 }  // namespace

@@ -13,8 +13,7 @@ std::optional<Hold> Installer::RenderAgain(const Context& ctx, Observation& o) {
   if (auto hold = Load(ctx, then, m)) return hold;
   if (auto hold = Inspect(then, m)) return hold;
   if (auto hold = Render(ctx, then, m)) return hold;
-  // No apply begins: what the masks know of the last one stays as it is.
-  needs_.rendered.Put(o.provider.id.Key(), o.provider.status.applied, m.manifests, m.Facts());
+  KeepRender(o, o.provider.status.applied, m);
   o.rendered = o.provider.status.applied;
   ctx.log.Info("rendered what is applied again", {{"version", m.candidate.version.ToString()}});
   return std::nullopt;
