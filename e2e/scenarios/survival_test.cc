@@ -98,6 +98,29 @@ TEST_F(Survival, AChangeThatNoStatusToldOfIsWithdrawn) {
   EXPECT_TRUE(AwaitReady(kSmall));
 }
 
+// D1: what went while no operator ran can't be put back at the first try. It was forgotten then, behind Ready: True.
+TEST_F(Survival, WhatIsNotRestoredAtOnceIsTriedAgain) {
+  StartBehindProxy();
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
+  CreateSmall();
+  ASSERT_TRUE(AwaitReady(kSmall));
+  EXPECT_EQ(operator_->Terminate(), 0);
+  const kube::ObjectId settings{"", "ConfigMap", "small", "small-settings"};
+  ASSERT_TRUE(
+      cluster_->client().Delete(cluster_->ctx(), kube::Builtin("ConfigMap"), settings.ns, settings.name).ok());
+  std::atomic<int> tries = 0;
+  proxy_->SetFaults([&](const kube::ProxyRequest& request) {
+    bool apply = request.target.find("/configmaps/small-settings?") != std::string::npos &&
+                 request.target.find("dryRun") == std::string::npos;
+    return kube::Fault{.status = apply && ++tries == 1 ? 403 : 0};
+  });
+  operator_->Restart();
+  EXPECT_TRUE(kube::Eventually([&] { return cluster_->Exists(settings); }, Seconds(60)));
+  EXPECT_TRUE(AwaitReady(kSmall));
+  proxy_->SetFaults(nullptr);
+  EXPECT_EQ(tries, 2) << "one was refused";
+}
+
 // An admission policy by which the server refuses an object of Namespace `small`. Thread-compatible.
 class Denial {
  public:

@@ -168,8 +168,6 @@ std::optional<Hold> Installer::Announce(const Context& ctx, Observation& o, Inst
   if (m.changes) {
     if (auto hold = AnnounceChange(ctx, o, m)) return hold;
   }
-  ForgetDrifted(o, m.inventory);
-  if (m.forced) ForgetFields(m.inventory);
   return std::nullopt;
 }
 
@@ -223,7 +221,10 @@ std::optional<Hold> Installer::ApplyPart(const Context& ctx, Observation& o, con
     status.inventory = m.inventory.ToJson();
     return needs_.writer.WriteStatus(ctx, o.provider, status);
   };
-  const kube::Inventory current = m.inventory;
+  // For this apply alone: what fails is still to be found to have drifted, and to be sent.
+  kube::Inventory current = m.inventory;
+  ForgetDrifted(o, current);
+  if (m.forced) ForgetFields(current);
   auto applied = applier_.Apply(ctx, part, current, changes, left_behind);
   for (const auto& change : changes) {
     if (change.action != kube::Change::Action::kFailed) m.inventory.Put(change.id, change.entry);

@@ -93,7 +93,7 @@ Hold RenderHold(const Observation& o, const templating::RenderError& error);
 kube::Inventory MergeInventory(const kube::Inventory& old, const std::vector<kube::Manifest>& manifests,
                                bool keep_marks = false);
 
-// What drifted is applied again (D1). In memory alone: after a crash it is found to have drifted still.
+// What drifted is applied again (D1). For one apply alone: what that can't put back is found to have drifted still.
 void ForgetDrifted(const Observation& o, kube::Inventory& inventory);
 // Whatever is applied next is sent, though it is what was applied before (U8).
 void ForgetFields(kube::Inventory& inventory);
