@@ -110,7 +110,8 @@ void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::
     }
     return;
   }
-  if (watch.purpose == Watches::Purpose::kReleases) observer_.just_stored().Saw(was, is);
+  // Those that selectors ask for may be ahead of the one that stored releases are read from.
+  if (watch.purpose == Watches::Purpose::kReleases && watch.IsShared()) observer_.just_stored().Saw(was, is);
   if (!IsNews(watch, was, is)) return;
   // Before anybody is woken, who would still be told that there is no such kind.
   const bool new_kinds = watch.purpose == Watches::Purpose::kNewKinds;

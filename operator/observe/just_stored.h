@@ -19,11 +19,12 @@ class JustStored {
 
   void Put(const std::string& key, const StoredRelease& stored);
   void Forget(const std::string& key);
-  // For every event of the watches of releases, as an informer tells it; and when the last of these watches has ended.
+  // For every event of the watch that stored releases are read from, as an informer tells it; and when no release is
+  // watched any more.
   void Saw(const kube::ObjectPtr& was, const kube::ObjectPtr& is) { maps_.Saw(was, is); }
   void WatchEnds();
 
-  // nullopt once a watch has shown that version of the ConfigMap, or its end, be it before Put; and half a minute after
+  // nullopt once that watch has shown that version of the ConfigMap, or its end, be it before Put; and half a minute after
   // it was stored (Tracks). To be asked before the watch's store is listed: what it has shown is in the list then.
   std::optional<StoredRelease> Awaited(const std::string& key);
 

@@ -49,6 +49,7 @@ void Tracks::Saw(const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
   DropBuried();
   auto it = tracks_.try_emplace(object.id()).first;
   Track& track = it->second;
+  if (!is && track.gone && version == track.seen) return;  // another watch of its kind has told of this end
   if (was && version < VersionNumber(was->resource_version())) track.seen = track.written = 0;
   const bool has_own_version = version > track.seen;  // an end that a watch told has; one that a new list told hasn't
   track.seen = std::max(track.seen, version);

@@ -183,6 +183,17 @@ TEST(Tracks, NothingIsKeptOfWhatIsGoneButForHalfAMinute) {
   EXPECT_TRUE(IsAwaited(tracks, id)) << "long enough for an answer";
 }
 
+// D1: of a kind that is watched at two versions, each watch tells of the end.
+TEST(Tracks, AnEndThatTwoWatchesTellIsOne) {
+  FakeClock clock;
+  Tracks tracks(clock);
+  tracks.Saw(nullptr, Deployment("6"));
+  tracks.Saw(Deployment("7"), nullptr);
+  tracks.Saw(Deployment("7"), nullptr);
+  tracks.Expect(testing::DeploymentId(), "6");
+  EXPECT_FALSE(IsAwaited(tracks, testing::DeploymentId()));
+}
+
 // U2: a pod that stays Terminating on a dead node made a healthy upgrade fail, and with Rollback undid it.
 TEST(Tracks, APodThatNeverGoesIsWaitedForAMinute) {
   FakeClock clock;

@@ -157,7 +157,8 @@ Status WebhookCertificates::Keep(const Context& ctx) {
 
 MonoTime WebhookCertificates::Pass(const Context& ctx) {
   SayRefusals(ctx);
-  if (!informers_.front()->Synced()) return Later(ctx);  // its first state wakes
+  // One that has nothing to show yet wakes nobody when it is there.
+  if (!informers_.front()->Synced()) return ctx.clock->Monotonic() + kWatchIsLate;
   kube::ObjectPtr secret = informers_.front()->Get(ns_, kCertificateSecret);
   std::optional<SecretData> data;
   if (secret) data = DataOf(*secret);

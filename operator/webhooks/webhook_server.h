@@ -32,7 +32,7 @@ http::Response AnswerReview(const Reviews& reviews, const http::ServerRequest& r
 
 // How long webhooks are served on after the stop. The pod is told to stop when it is taken off its Service, and not
 // after that: it takes kube-proxy and API servers some time to call it no more, and with failurePolicy Fail a call that
-// nobody answers fails a write. Half of the time that the Deployment gives the pod to end.
+// nobody answers fails a write. The Deployment gives the pod half a minute to end.
 inline constexpr Seconds kServesOn{5};
 
 // Never without TLS: it listens once there is a certificate. Thread-safe.
