@@ -29,15 +29,19 @@ bool IsPointer(std::string_view path) {
   return true;
 }
 
-Result<std::string_view> PathIn(const Json& operation, std::string_view name) {
+Result<std::string_view> TextIn(const Json& operation, std::string_view name) {
   const Json* text = TRY(MemberOf(operation, name));
   if (!text->is_string()) return Bad(fmt::format("{} must be text", name));
-  const auto& path = text->get_ref<const std::string&>();
+  return std::string_view(text->get_ref<const std::string&>());
+}
+
+Result<std::string_view> PathIn(const Json& operation, std::string_view name) {
+  const std::string_view path = TRY(TextIn(operation, name));
   if (path.size() > kMaxPath) return Bad(fmt::format("{}: it has more than {} bytes", name, kMaxPath));
   if (!IsPointer(path)) {
     return Bad(fmt::format("{} must be a JSON pointer: begin with /, and have ~0 for ~ and ~1 for / in a name", name));
   }
-  return std::string_view(path);
+  return path;
 }
 
 }  // namespace
@@ -45,8 +49,7 @@ Result<std::string_view> PathIn(const Json& operation, std::string_view name) {
 Result<PatchOperation> ReadPatchOperation(const Json& operation) {
   if (!operation.is_object()) return Bad("must be an object with op and path");
   PatchOperation out;
-  const Json* op = TRY(MemberOf(operation, "op"));
-  if (op->is_string()) out.op = op->get_ref<const std::string&>();
+  out.op = TRY(TextIn(operation, "op"));
   const bool takes_from = out.op == "move" || out.op == "copy";
   const bool takes_value = out.op == "add" || out.op == "replace" || out.op == "test";
   if (!takes_from && !takes_value && out.op != "remove") {

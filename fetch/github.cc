@@ -169,6 +169,7 @@ class GitHubRepository : public Repository {
   Result<std::string> DownloadByApi(const Context& ctx, const api::Version& version, const std::string& name) const {
     std::string tag = version.ToString();
     Asset asset = TRY(FindAsset(ctx, tag, name));
+    options_.digests->Put(KeyOf(tag, name), asset.digest.substr(0, kMostOfDigest));
     http::Response response =
         TRY(Get(ctx, Api(fmt::format("/releases/assets/{}", asset.id)), kFileType, options_.token, options_.max_file));
     TRY(CheckIsNoPage(response.body));

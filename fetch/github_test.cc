@@ -293,6 +293,24 @@ TEST(GitHub, WhatIsNamedOfOneFileCountsForTheOthers) {
   EXPECT_EQ(file.code(), Code::kFailedPrecondition);
 }
 
+// T6: however a file came, what the API named for it then counts when it comes by name and nobody can be asked.
+TEST(GitHub, WhatIsNamedOfAFileThatCameByTheApiCountsToo) {
+  GitHubRelease release = Release("v1.11.0");
+  release.digest = "sha256:" + Sha256Hex(release.assets.at("core-components.yaml"));
+  release.digest_of = "core-components.yaml";
+  GitHubStandIn github({release});
+  GitHubOptions options = github.options("token");
+  options.digests = std::make_shared<NamedDigests>();
+  auto file = [&] { return Open(options)->File({}, V("v1.11.0"), "core-components.yaml"); };
+  github.MakePrivate();
+  ASSERT_TRUE(file().ok()) << file().error().message;
+  github.MakePrivate(false);
+  github.AnswerApiWith(TextResponse(403, R"({"message": "API rate limit exceeded"})", "application/json"));
+  EXPECT_TRUE(file().ok());
+  github.AnswerDownloadsWith("another one");
+  EXPECT_EQ(file().code(), Code::kFailedPrecondition);
+}
+
 // T6: the oldest go, whatever their names.
 TEST(NamedDigests, AreOfTheLastThousandFiles) {
   NamedDigests digests;

@@ -88,9 +88,9 @@ std::vector<SeenRequest> GitHubStandIn::seen() const {
   return seen_;
 }
 
-void GitHubStandIn::MakePrivate() {
+void GitHubStandIn::MakePrivate(bool is) {
   MutexLock lock(mu_);
-  private_ = true;
+  private_ = is;
 }
 
 void GitHubStandIn::AnswerApiWith(http::Response response) {

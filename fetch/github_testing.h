@@ -40,7 +40,7 @@ class GitHubStandIn {
 
   // From now on: the web site answers 404 as it does for private repositories; the API answers `response` to
   // everything, or again what it has; downloads get `text` instead of the file.
-  void MakePrivate();
+  void MakePrivate(bool is = true);
   void AnswerApiWith(http::Response response);
   void AnswerApi();
   void AnswerDownloadsWith(std::string text);

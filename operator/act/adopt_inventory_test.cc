@@ -92,10 +92,13 @@ TEST_F(Adopting, TheOperatorOfOneNamespaceListsProvidersInNoOther) {
   EXPECT_THAT(Created(), ElementsAre(kinds + "namespaces/capa-system/infrastructureproviders"));
 }
 
+// A1.
 TEST_F(Adopting, TheOperatorOfOneNamespaceAdoptsInNoOther) {
   Has(kInventory, kEntries);
   Start("capi-providers");
   EXPECT_THAT(Created(), ElementsAre());
+  clock_.Advance(std::chrono::minutes(5));
+  EXPECT_EQ(Passes(), 1) << "that is no failure, which would be tried again";
 }
 
 TEST_F(Adopting, TriesLessAndLessOften) {

@@ -61,6 +61,7 @@ TARGETS = (
     + [Target("operator/act/adopt_inventory.cc", _EXPRESSIONS, "operator_test", ("WithoutProvider",))]  # the rest asks a server
     + [Target("operator/observe/in_use.cc", _EXPRESSIONS, "operator_test", _IN_USE)]
     + [Target(f"operator/webhooks/{name}.cc", _EXPRESSIONS, "operator_webhooks_test") for name in _WEBHOOKS]
+    + [Target("api/patch_operation.cc", _EXPRESSIONS, "api_test")]
     + [Target(f"api/conversion/{name}.cc", _EXPRESSIONS, "api_test") for name in ("arguments", "convert", "spec")]
     + [Target(f"kube/meta/{name}.cc", _EXPRESSIONS, "kube_meta_test") for name in _META]
     + [Target(f"templating/{name}.cc", _EXPRESSIONS, "templating_test") for name in _TEMPLATING]
