@@ -106,8 +106,7 @@ TEST_F(Survival, WhatIsNotRestoredAtOnceIsTriedAgain) {
   ASSERT_TRUE(AwaitReady(kSmall));
   EXPECT_EQ(operator_->Terminate(), 0);
   const kube::ObjectId settings{"", "ConfigMap", "small", "small-settings"};
-  ASSERT_TRUE(
-      cluster_->client().Delete(cluster_->ctx(), kube::Builtin("ConfigMap"), settings.ns, settings.name).ok());
+  ASSERT_TRUE(cluster_->client().Delete(cluster_->ctx(), kube::Builtin("ConfigMap"), settings.ns, settings.name).ok());
   std::atomic<int> tries = 0;
   proxy_->SetFaults([&](const kube::ProxyRequest& request) {
     bool apply = request.target.find("/configmaps/small-settings?") != std::string::npos &&

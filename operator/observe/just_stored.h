@@ -24,8 +24,9 @@ class JustStored {
   void Saw(const kube::ObjectPtr& was, const kube::ObjectPtr& is) { maps_.Saw(was, is); }
   void WatchEnds();
 
-  // nullopt once that watch has shown that version of the ConfigMap, or its end, be it before Put; and half a minute after
-  // it was stored (Tracks). To be asked before the watch's store is listed: what it has shown is in the list then.
+  // nullopt once that watch has shown that version of the ConfigMap, or its end, be it before Put; and half a minute
+  // after it was stored (Tracks). To be asked before the watch's store is listed: what it has shown is in the list
+  // then.
   std::optional<StoredRelease> Awaited(const std::string& key);
 
  private:
