@@ -14,8 +14,6 @@
 namespace capi::kube {
 namespace {
 
-using testing::ElementsAre;
-
 // A small operator: a server, an informer, a lease, a part and a controller that need it; `steps` tells what happened
 // in which order.
 class Operator {

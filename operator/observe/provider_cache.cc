@@ -36,7 +36,7 @@ std::shared_ptr<const CachedProvider> Parse(const kube::ObjectPtr& object, bool 
 bool OnlyStatus(const api::Provider& was, const api::Provider& is) {
   bool lost = (!was.status.applied.empty() && is.status.applied.empty()) ||
               (!was.status.conditions.empty() && is.status.conditions.empty()) ||
-              (was.status.inventory.size() > 0 && is.status.inventory.size() == 0);
+              (!was.status.inventory.empty() && is.status.inventory.empty());
   return !lost && was.uid == is.uid && was.generation == is.generation && was.deleting == is.deleting &&
          was.has_finalizer == is.has_finalizer && was.annotations == is.annotations;
 }

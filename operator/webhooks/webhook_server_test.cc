@@ -121,7 +121,7 @@ class Running {
     });
   }
   ~Running() {
-    if (thread_.joinable()) End();
+    if (thread_.joinable()) (void)End();
   }
   void Stop() { stop_.request_stop(); }
   // What Run returned, with all the time that it waits for.

@@ -38,7 +38,7 @@ Result<Pointer> StepsOf(std::string_view path, PatchBudget& budget) {
 }
 
 Result<Operation> Read(const Json& json, PatchBudget& budget) {
-  Operation out{TRY(api::ReadPatchOperation(json)), {}, {}};
+  Operation out{TRY(api::ReadPatchOperation(json)), Pointer(), Pointer()};
   out.path_steps = TRY(StepsOf(out.path, budget));
   out.from_steps = TRY(StepsOf(out.from, budget));
   return out;
@@ -107,13 +107,15 @@ class Patcher {
   Result<Json> Take(const Pointer& path) {
     Json& parent = *TRY(ParentOf(path));
     Json& place = parent.at(Pointer() / path.back());
-    Json out = std::move(place);
     if (parent.is_object()) {
+      Json out = std::move(place);
       parent.erase(path.back());
-    } else {
-      auto& items = parent.get_ref<Json::array_t&>();
-      items.erase(items.begin() + (&place - items.data()));
+      return out;
     }
+    auto& items = parent.get_ref<Json::array_t&>();
+    const auto at = items.begin() + (&place - items.data());
+    Json out = std::move(*at);
+    items.erase(at);
     return out;
   }
 

@@ -10,7 +10,6 @@ namespace capi::ops {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 using testing::Observed;
 
 kube::Manifest NewManifest(const kube::ObjectId& id) {
