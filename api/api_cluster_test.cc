@@ -103,16 +103,16 @@ TEST_F(Crds, AcceptWhatThePeerStores) {
       "{manager: {verbosity: 0, maxConcurrentReconciles: 1, syncPeriod: never, webhook: {port: -1}}}",
       R"({manager: {leaderElection: {leaderElect: true, leaseDuration: 1m, renewDeadline: 1m, retryPeriod: 1m,
           resourceLock: a, resourceName: b, resourceNamespace: c}}})",
-      "{manager: {additionalArgs: {--x: '1'}, featureGates: {A: true}, controller: {groupKindConcurrency: {K: 3},"
-      " cacheSyncTimeout: 120000000000}}}",
+      R"({manager: {additionalArgs: {--x: '1'}, featureGates: {A: true},
+          controller: {groupKindConcurrency: {K: 3}, cacheSyncTimeout: 120000000000}}})",
       "{deployment: {replicas: 0, tolerations: [], nodeSelector: {}, imagePullSecrets: [{}]}}",
-      "{deployment: {containers: [{name: manager, args: {--y: ''}, command: [], env: [{name: A, value: b},"
-      " {name: A, value: c}, {name: S, valueFrom: {secretKeyRef: {name: s, key: k}}}],"
-      " resources: {limits: {cpu: 1, memory: 128Mi}, requests: {cpu: 100m}}}]}}",
-      "{deployment: {affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms:"
-      " [{matchExpressions: [{key: a, operator: In, values: [b]}]}]}}}}}",
-      "{deployment: {tolerations: [{key: a, operator: Exists, effect: NoSchedule}, {key: a, operator: Exists,"
-      " effect: NoSchedule, tolerationSeconds: 5}]}}",
+      R"({deployment: {containers: [{name: manager, args: {--y: ''}, command: [], env: [{name: A, value: b},
+          {name: A, value: c}, {name: S, valueFrom: {secretKeyRef: {name: s, key: k}}}],
+          resources: {limits: {cpu: 1, memory: 128Mi}, requests: {cpu: 100m}}}]}})",
+      R"({deployment: {affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms:
+          [{matchExpressions: [{key: a, operator: In, values: [b]}]}]}}}}})",
+      R"({deployment: {tolerations: [{key: a, operator: Exists, effect: NoSchedule},
+          {key: a, operator: Exists, effect: NoSchedule, tolerationSeconds: 5}]}})",
       "{additionalDeployments: {other: {manager: {verbosity: 2}, deployment: {replicas: 2}}}}",
       "{manifestPatches: ['a: b: c', '']}",
       "{patches: [{patch: '[]', target: {kind: Deployment, labelSelector: 'a=b=c'}}, {}]}",

@@ -10,7 +10,7 @@ namespace capi::ops {
 // Whether its installation has begun: what it is going to apply is in its inventory before the first write, and keeps
 // any other provider from the same objects (I5).
 inline bool HasBegun(const api::ProviderStatus& status) {
-  return !status.installed_version.empty() || status.inventory.size() > 0 || !status.history.empty();
+  return !status.installed_version.empty() || !status.inventory.empty() || !status.history.empty();
 }
 
 // Times have whole seconds, so that two may be equal: then what is installed, or is being installed, takes precedence

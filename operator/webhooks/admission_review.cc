@@ -24,7 +24,9 @@ void FillNamespaces(const AdmissionRequest& request, Json& patch) {
     }
     if (reference == nullptr || !reference->is_object()) continue;
     const Json* ns = Find(*reference, {"namespace"});
-    if (ns != nullptr && *ns != "" && !ns->is_null()) continue;
+    const bool unsaid =
+        ns == nullptr || ns->is_null() || (ns->is_string() && ns->get_ref<const std::string&>().empty());
+    if (!unsaid) continue;
     patch.push_back({{"op", "add"}, {"path", std::string(path) + "/namespace"}, {"value", request.id.ns}});
   }
 }
