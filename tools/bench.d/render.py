@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 
 import releases
 from figures import ROOT, cell, median, print_table
@@ -23,6 +24,9 @@ def measure(rounds):
                    "--benchmark_min_time=0.05"]
         done = subprocess.run([*command, *options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
         entries = json.loads(done.stdout)["benchmarks"]
+        for entry in entries:
+            if entry.get("error_occurred"):
+                sys.exit(f"bench: {name}: {entry['error_message']}")
         runs[name.removesuffix("/real_time")] = [entry for entry in entries if entry["run_type"] == "iteration"]
     return runs
 
