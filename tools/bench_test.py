@@ -105,6 +105,17 @@ def audited(number, stage, verb, resource=None):
     return json.dumps({"auditID": f"id-{number}", "stage": stage, "verb": verb, **reference})
 
 
+class Documents(unittest.TestCase):
+    def test_are_those_of_yaml_files(self):
+        """manifests/crds has a Kustomization, which no API server takes."""
+        folder = os.path.join(os.path.dirname(TOOLS), "manifests", "crds")
+        files = glob.glob(os.path.join(folder, "*.yaml"))
+        texts = rig.documents(folder, files[0])
+        self.assertEqual(len(texts), len(files) + 1)
+        for text in texts:
+            self.assertIn("kind: CustomResourceDefinition", text)
+
+
 class Requests(unittest.TestCase):
     LOG = [
         audited(1, "ResponseStarted", "watch", "pods"),

@@ -76,8 +76,10 @@ def beyond_watches(requests):
 
 
 def documents(folder, crds):
+    """Of the YAML files of a folder, and of another file."""
     texts = []
-    for path in [*(os.path.join(folder, name) for name in sorted(os.listdir(folder))), crds]:
+    names = sorted(name for name in os.listdir(folder) if name.endswith(".yaml"))
+    for path in [*(os.path.join(folder, name) for name in names), crds]:
         with open(path, encoding="utf-8") as file:
             texts += cluster.split_documents(file.read())
     return texts
