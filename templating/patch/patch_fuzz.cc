@@ -46,18 +46,9 @@ void CheckOperations(const Json& target, const Json& operations) {
 CAPI_FUZZ(
     patch, "templating/patch",
     {"spec: {containers: [{name: a, image: b}]}\n---\nspec: {$patch: merge, containers: [{name: a, args: [x]}]}\n",
-     R"({a: {b: [1, 2]}}
----
-- {op: add, path: /a/b/-, value: 3}
-- {op: move, from: /a/b, path: /c}
-- {op: test, path: /c/0, value: 1}
-)",
-     R"({a: 1}
----
-- {op: copy, from: /a, path: /b}
-- {op: remove, path: /a}
-- {op: replace, path: /b, value: {c: ~}}
-)",
+     "{a: {b: [1, 2]}}\n---\n- {op: add, path: /a/b/-, value: 3}\n- {op: move, from: /a/b, path: /c}\n",
+     "{a: 1}\n---\n- {op: test, path: /a, value: 1}\n- {op: copy, from: /a, path: /b}\n- {op: remove, path: /a}\n",
+     "{a: 1}\n---\n- {op: replace, path: /a, value: {c: ~}}\n",
      "{a: [{name: x}, {name: y}]}\n---\na: [{name: x, $patch: delete}, {name: y, $patch: replace, z: 1}]\n",
      "[]\n---\n{a: ~, b: {c: ~}}\n", "a\n---\n- {op: x}\n"}) {
   using namespace capi;
