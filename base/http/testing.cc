@@ -145,8 +145,6 @@ void Peer::WaitForEnd() {
 void Peer::Reset() {
   linger now = {1, 0};
   setsockopt(fd_, SOL_SOCKET, SO_LINGER, &now, sizeof now);
-  close(fd_);
-  fd_ = -1;
 }
 
 struct TlsPeer::State {

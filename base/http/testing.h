@@ -25,7 +25,7 @@ class Peer {
   std::string ReadRequest();
   void Write(std::string_view bytes);
   void WaitForEnd();  // until the client closes
-  void Reset();       // closes with RST
+  void Reset();       // has it end with RST, once the server's function returns
   int fd() const { return fd_; }
 
  protected:
@@ -33,7 +33,7 @@ class Peer {
   virtual long Send(const char* data, size_t size);
 
  private:
-  int fd_;
+  const int fd_;  // open as long as the peer is: a server breaks it from another thread
   std::string buffered_;
 };
 

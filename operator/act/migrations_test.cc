@@ -159,6 +159,18 @@ TEST_F(MigrationsTest, AFailureIsTriedAgainLater) {
   EXPECT_EQ(FailsOnce().next, Seconds(15)) << "it came further";
 }
 
+// U3: who asks while it runs has asked for what runs, and not for another try after it.
+TEST_F(MigrationsTest, AFailureEndsWhatWasAskedForMeanwhile) {
+  Ask("a", Things());
+  ASSERT_TRUE(Soon([&] { return Runs() == 1; }));
+  Ask("b", Things());
+  End(Error{Code::kInternal, "no endpoints", {}});
+  ASSERT_TRUE(Soon([&] { return Woken() == 2; }));
+  clock_.Advance(Seconds(15));
+  PassATurn();
+  EXPECT_EQ(Runs(), 2u) << "the other CRD's; nobody has asked since";
+}
+
 // F5: one that is tried again, or whose turn is behind another CRD's, has no time: each pass took it for due at once,
 // and asked again.
 TEST_F(MigrationsTest, WhatWaitsForItsTurnHasNoTime) {

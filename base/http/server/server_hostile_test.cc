@@ -159,11 +159,11 @@ TEST(Hostile, PipelinedRequestsAreAnsweredInTheirOrder) {
   std::string all;
   for (int i = 0; i < 50; ++i) {
     all +=
-        "POST /" + std::to_string(i) + " HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n" + std::string(1000, 'x');
+        "POST /" + std::to_string(i) + " HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n" + std::string(1000, 'z');
   }
   client.Write(all);
   for (int i = 0; i < 50; ++i) {
-    EXPECT_THAT(client.ReadAnswer(), HasSubstr("\r\n\r\nPOST/" + std::to_string(i) + "xxx")) << i;
+    EXPECT_THAT(client.ReadAnswer(), HasSubstr("\r\n\r\nPOST/" + std::to_string(i) + "zzz")) << i;
   }
 }
 

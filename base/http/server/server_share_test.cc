@@ -171,7 +171,7 @@ TEST(Share, RequestsAtHandlersHaveABoundAndTakeNothingFromOthers) {
   for (int i = 0; i < 60; ++i) {
     clients.push_back(std::make_unique<RawClient>(address));
     clients.back()->Write("POST /held?" + std::to_string(i) + " HTTP/1.1\r\nHost: x\r\nContent-Length: 30000\r\n\r\n" +
-                          std::string(30'000, 'x'));
+                          std::string(30'000, 'z'));
   }
   ASSERT_TRUE(held.AwaitHeld(8));
   ASSERT_TRUE(Ask(address).ok()) << "by then the server has read what came before, and sent away whom it had to";
@@ -186,7 +186,7 @@ TEST(Share, RequestsAtHandlersHaveABoundAndTakeNothingFromOthers) {
   held.Open();
   EXPECT_THAT(half.ReadAnswer(), EndsWith("yyy")) << "it isn't why memory ran short";
   for (const std::string& i : at_handlers) {
-    EXPECT_TRUE(clients[std::stoul(i)]->ReadAnswer().ends_with("xxx")) << i << ": whom a handler has, keeps its place";
+    EXPECT_TRUE(clients[std::stoul(i)]->ReadAnswer().ends_with("zzz")) << i << ": whom a handler has, keeps its place";
   }
 }
 

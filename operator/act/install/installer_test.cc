@@ -166,82 +166,83 @@ struct Process {
   Installer installer;
 };
 
-size_t Downloads(const fetch::GitHubStandIn& github) {
-  auto seen = github.seen();
-  return static_cast<size_t>(std::count_if(seen.begin(), seen.end(), [](const auto& request) {
-    return request.host == "web" && request.target.ends_with(kFile);
-  }));
-}
+// A provider whose release GitHub has.
+class InstallerTest : public ::testing::Test {
+ protected:
+  // One process of the operator, which has seen the provider at a version of its release ("": at none).
+  Process& Begin(const fetch::GitHubRelease& release, const std::string& version = "v1.12.0") {
+    github_.emplace(std::vector<fetch::GitHubRelease>{release});
+    process_.emplace(cluster_, *github_, clock_);
+    if (!version.empty()) process_->See(version);
+    return *process_;
+  }
+  size_t Downloads() const {
+    auto seen = github_->seen();
+    return static_cast<size_t>(std::count_if(seen.begin(), seen.end(), [](const auto& request) {
+      return request.host == "web" && request.target.ends_with(kFile);
+    }));
+  }
+
+  PassingClock clock_;
+  Cluster cluster_;
+  std::optional<fetch::GitHubStandIn> github_;
+  std::optional<Process> process_;
+};
 
 // F6: a source limits requests, and what holds a provider back is looked at again and again.
-TEST(Installer, WhatIsHeldIsFetchedOnceInTenMinutes) {
-  FakeClock clock;
-  Cluster cluster;
-  fetch::GitHubStandIn github(
-      {NewRelease("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\ndata: {a: '${MISSING}'}\n")});
-  Process process(cluster, github, clock);
-  process.See("v1.12.0");
+TEST_F(InstallerTest, WhatIsHeldIsFetchedOnceInTenMinutes) {
+  Process& process = Begin(
+      NewRelease("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\ndata: {a: '${MISSING}'}\n"));
   for (int look = 0; look < 3; ++look) {
     EXPECT_THAT(process.Held(), HasSubstr("MissingVariables: value for variables [MISSING]"));
-    EXPECT_EQ(Downloads(github), 1u) << "look " << look;
-    clock.Advance(std::chrono::minutes(3));
+    EXPECT_EQ(Downloads(), 1u) << "look " << look;
+    clock_.Advance(std::chrono::minutes(3));
   }
-  clock.Advance(std::chrono::minutes(1));
+  clock_.Advance(std::chrono::minutes(1));
   EXPECT_THAT(process.Held(), HasSubstr("MissingVariables"));
-  EXPECT_EQ(Downloads(github), 2u);
+  EXPECT_EQ(Downloads(), 2u);
   process.installer.Forget(testing::Observed().provider.id.Key());
   EXPECT_THAT(process.Held(), HasSubstr("MissingVariables"));
-  EXPECT_EQ(Downloads(github), 3u);
+  EXPECT_EQ(Downloads(), 3u);
 }
 
 // T6: a file that was refused isn't taken by the next look, which has a version and lists none; nor where GitHub's API
 // doesn't answer by then; nor by another process.
-TEST(Installer, AFileWithAnotherDigestStaysRefused) {
-  FakeClock clock;
-  Cluster cluster;
+TEST_F(InstallerTest, AFileWithAnotherDigestStaysRefused) {
   fetch::GitHubRelease release = NewRelease("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n");
   release.digest = "sha256:0";
   release.digest_of = kFile;
-  fetch::GitHubStandIn github({release});
-  Process process(cluster, github, clock);
+  Process& process = Begin(release, "");
   EXPECT_THAT(process.Held(), HasSubstr("VerificationFailed"));
   EXPECT_EQ(process.cache.Get(testing::Observed().provider.id.Key())->provider->spec.version, "v1.12.0") << "picked";
   EXPECT_THAT(process.Held(), HasSubstr("VerificationFailed"));
-  github.AnswerApiWith(fetch::TextResponse(503, "{}"));
+  github_->AnswerApiWith(fetch::TextResponse(503, "{}"));
   EXPECT_THAT(process.Held(), HasSubstr("VerificationFailed"));
-  github.AnswerApi();
-  Process restarted(cluster, github, clock);
+  github_->AnswerApi();
+  Process restarted(cluster_, *github_, clock_);
   restarted.See("v1.12.0");
   EXPECT_THAT(restarted.Held(), HasSubstr("VerificationFailed"));
-  EXPECT_THAT(cluster.written(), Not(Contains("POST configmaps")));
+  EXPECT_THAT(cluster_.written(), Not(Contains("POST configmaps")));
 }
 
 // T6, T2: a file that isn't the one that the spec asks for is asked for again at its source: it may be put right there.
-TEST(Installer, AFileWithoutTheWantedDigestIsAskedForAgain) {
-  FakeClock clock;
-  Cluster cluster;
+TEST_F(InstallerTest, AFileWithoutTheWantedDigestIsAskedForAgain) {
   const std::string components = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n";
-  fetch::GitHubStandIn github({NewRelease(components)});
-  Process process(cluster, github, clock);
-  process.See("v1.12.0");
+  Process& process = Begin(NewRelease(components));
   process.digest = "sha256:0";
   for (size_t look = 1; look < 4; ++look) {
     Done done = process.Install();
     ASSERT_TRUE(done.hold);
     EXPECT_EQ(done.hold->reason, reason::kVerificationFailed);
     EXPECT_EQ(done.hold->retry, Retry::kRefused) << "F5";
-    EXPECT_EQ(Downloads(github), look);
+    EXPECT_EQ(Downloads(), look);
   }
-  EXPECT_THAT(cluster.written(), Not(Contains("POST configmaps")));
+  EXPECT_THAT(cluster_.written(), Not(Contains("POST configmaps")));
 }
 
 // I8: what a render says that took an unknown kind for one with a namespace isn't told.
-TEST(Installer, ARenderThatFailedForWhatItAssumedIsMadeAgain) {
-  PassingClock clock;
-  Cluster cluster;
-  fetch::GitHubStandIn github({NewRelease("apiVersion: x.example/v1\nkind: Pool\nmetadata: {name: p}\n")});
-  Process process(cluster, github, clock);
-  process.See("v1.12.0");
+TEST_F(InstallerTest, ARenderThatFailedForWhatItAssumedIsMadeAgain) {
+  Process& process = Begin(NewRelease("apiVersion: x.example/v1\nkind: Pool\nmetadata: {name: p}\n"));
   process.patches = {{"- {op: remove, path: /nothing}", api::PatchTarget{.kind = "Pool", .ns = "aws-system"}}};
   EXPECT_THAT(process.Held(), Not(HasSubstr(std::string(reason::kComponentsPatchError))));
   process.patches = {{"- {op: remove, path: /nothing}", api::PatchTarget{.kind = "Pool"}}};
@@ -250,19 +251,15 @@ TEST(Installer, ARenderThatFailedForWhatItAssumedIsMadeAgain) {
 
 // I7, D1: in the middle of a rollout what is applied was rendered again to restore from it. That counted as an apply
 // that never ends: what was secret before the rollout stayed so after its end.
-TEST(Installer, WhatIsRenderedToRestoreFromItBeginsNoApply) {
-  FakeClock clock;
-  Cluster cluster;
-  fetch::GitHubStandIn github({NewRelease("")});
-  Process process(cluster, github, clock);
-  process.See("v1.12.0");
+TEST_F(InstallerTest, WhatIsRenderedToRestoreFromItBeginsNoApply) {
+  Process& process = Begin(NewRelease(""));
   Observation o = testing::Observed();
   const StoredRelease& stored = o.releases.front();
-  cluster.Has("/api/v1/namespaces/aws-system/configmaps/" + stored.name,
-              {{"metadata", {{"name", stored.name}, {"namespace", stored.ns}}},
-               {"data",
-                {{"metadata", kMetadata},
-                 {"components", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n"}}}});
+  cluster_.Has("/api/v1/namespaces/aws-system/configmaps/" + stored.name,
+               {{"metadata", {{"name", stored.name}, {"namespace", stored.ns}}},
+                {"data",
+                 {{"metadata", kMetadata},
+                  {"components", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n"}}}});
   o.provider.status.applied = InputsDigest(o, *stored.version, stored.stamp);
   const std::string key = o.provider.id.Key();
   for (const char* value : {"token-one", "token-two"}) {
