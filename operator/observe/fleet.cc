@@ -26,6 +26,7 @@ Status Observer::ReadUncertain(const Context& ctx, const kube::ObjectId& id) {
 
 Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key, const kube::Inventory& inventory) {
   Fleet fleet;
+  TRY(BeginWatches(ctx, key, inventory));
   for (const auto& [id, entry] : inventory.entries()) {
     if (entry.stale) continue;
     auto informer = TRY(Objects(ctx, key, id, entry.version));

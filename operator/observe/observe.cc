@@ -14,6 +14,9 @@ Watches::Key OurObjects(const kube::Resource& resource, bool metadata_only) {
   return {Purpose::kOurObjects, resource, "", std::string(api::kLabelClusterctl), "", metadata_only};
 }
 
+Watches::Key CrdWatch() { return OurObjects(kube::Builtin("CustomResourceDefinition"), false); }
+Watches::Key WorkloadWatch(const std::string& kind) { return OurObjects(kube::Builtin(kind), false); }
+
 }  // namespace
 
 Observer::Observer(Needs needs)
@@ -32,24 +35,42 @@ Observer::Observer(Needs needs)
       reference_key_(std::move(needs.reference_key)) {}
 
 Result<std::shared_ptr<kube::Informer>> Observer::Crds(const Context& ctx, const std::string& key) {
-  return watches_.Need(ctx, OurObjects(kube::Builtin("CustomResourceDefinition"), false), key, SlimCrd);
+  return watches_.Need(ctx, CrdWatch(), key, SlimCrd);
 }
 
 Result<std::shared_ptr<kube::Informer>> Observer::Workloads(const Context& ctx, const std::string& key,
                                                             const std::string& kind) {
-  return watches_.Need(ctx, OurObjects(kube::Builtin(kind), false), key, SlimWorkload);
+  return watches_.Need(ctx, WorkloadWatch(kind), key, SlimWorkload);
+}
+
+Result<std::optional<Observer::ObjectWatch>> Observer::WatchOf(const Context& ctx, const kube::ObjectId& id,
+                                                               const std::string& version) {
+  std::optional<ObjectWatch> watch;
+  if (IsCrd(id)) watch = {CrdWatch(), SlimCrd, true};
+  if (IsWorkload(id)) watch = {WorkloadWatch(id.kind), SlimWorkload, true};
+  if (watch) return watch;
+  auto found = TRY(watches_.mapper().Look(ctx, id.group_kind(), version));
+  // Another version of the same objects will do.
+  if (!found.resource) found = TRY(watches_.mapper().Look(ctx, id.group_kind()));
+  if (found.resource) watch = {OurObjects(*found.resource, true), SlimToTrace, false};
+  return watch;
 }
 
 Result<std::shared_ptr<kube::Informer>> Observer::Objects(const Context& ctx, const std::string& key,
                                                           const kube::ObjectId& id, const std::string& version) {
-  if (IsCrd(id)) return Crds(ctx, key);
-  if (IsWorkload(id)) return Workloads(ctx, key, id.kind);
-  auto found = TRY(watches_.mapper().Look(ctx, id.group_kind(), version));
-  // Another version of the same objects will do.
-  if (!found.resource) found = TRY(watches_.mapper().Look(ctx, id.group_kind()));
-  // A kind that isn't served, or can't be watched (its server is away), must not hold up the others.
-  if (!found.resource) return std::shared_ptr<kube::Informer>();
-  return watches_.IfThere(ctx, OurObjects(*found.resource, true), key, SlimToTrace);
+  auto watch = TRY(WatchOf(ctx, id, version));
+  if (!watch) return std::shared_ptr<kube::Informer>();
+  if (watch->needed) return watches_.Need(ctx, watch->key, key, watch->transform);
+  return watches_.IfThere(ctx, watch->key, key, watch->transform);
+}
+
+Status Observer::BeginWatches(const Context& ctx, const std::string& key, const kube::Inventory& inventory) {
+  std::set<std::pair<kube::GroupKind, std::string>> begun;
+  for (const auto& [id, entry] : inventory.entries()) {
+    if (entry.stale || !begun.emplace(id.group_kind(), entry.version).second) continue;
+    if (auto watch = TRY(WatchOf(ctx, id, entry.version))) watches_.Begin(ctx, watch->key, key, watch->transform);
+  }
+  return Ok();
 }
 
 Status Observer::WatchAllCrds(const Context& ctx, const std::string& key) {

@@ -75,7 +75,17 @@ class Observer {
   Result<std::shared_ptr<kube::Informer>> Crds(const Context& ctx, const std::string& key);
   Result<std::shared_ptr<kube::Informer>> Workloads(const Context& ctx, const std::string& key,
                                                     const std::string& kind);
-  // The watch of an object's kind; null while it has no state, or where no server has such a kind now.
+  // A kind that can't be watched holds up everything where it is needed, and else only what concerns it.
+  struct ObjectWatch {
+    Watches::Key key;
+    void (*transform)(kube::Object&);
+    bool needed;
+  };
+  // Of an object's kind; nullopt where no server has such a kind now.
+  Result<std::optional<ObjectWatch>> WatchOf(const Context& ctx, const kube::ObjectId& id, const std::string& version);
+  // All at once: one after the other, each would take the time of an answer before the next begins.
+  Status BeginWatches(const Context& ctx, const std::string& key, const kube::Inventory& inventory);
+  // The same watch with its state; null while it has none.
   Result<std::shared_ptr<kube::Informer>> Objects(const Context& ctx, const std::string& key, const kube::ObjectId& id,
                                                   const std::string& version);
   Result<bool> NamespaceGoing(const Context& ctx, const std::string& key, const std::string& ns);

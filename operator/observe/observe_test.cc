@@ -108,6 +108,20 @@ TEST_F(ObserveTest, WhatIsAwaitedIsNoDrift) {
   EXPECT_EQ(fleet->awaited, std::nullopt);
 }
 
+// A pass that needs a dozen watches waited for the answer of each before it began the next.
+TEST_F(ObserveTest, WatchesGetTheirFirstStateSideBySide) {
+  kube::Inventory inventory;
+  for (const char* kind : {"ServiceAccount", "Service", "Secret"}) {
+    inventory.Put({"", kind, "aws-system", "manager"}, {"v1", "hash", "fields", false});
+    server_.Has("/api/v1/" + kube::Builtin(kind).plural, {});
+  }
+  server_.StreamOnceThereAre(3);
+  auto fleet = observer_.ObserveFleet(ctx_, kKey, inventory);
+  ASSERT_TRUE(fleet.ok()) << fleet.error().message;
+  EXPECT_FALSE(fleet->blind);
+  EXPECT_EQ(fleet->drifts.size(), 3u);
+}
+
 // I13: of all the CRDs of a cluster nobody reads more than that they are there.
 TEST_F(ObserveTest, OfAllCrdsTheirPresenceIsKept) {
   constexpr const char* kCrds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";

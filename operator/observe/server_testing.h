@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
@@ -37,6 +38,11 @@ class WatchServer {
   void AnswerWrites(std::function<int(const std::string& path)> status) {
     MutexLock lock(mu_);
     write_status_ = std::move(status);
+  }
+  // No watch gets anything until so many are open.
+  void StreamOnceThereAre(int watches) {
+    MutexLock lock(mu_);
+    held_until_ = watches;
   }
   // An event for all watches of the collection that are open: "MODIFIED", say.
   void Send(const std::string& collection, const char* type, const Json& object) {
@@ -95,6 +101,12 @@ class WatchServer {
       ++watched_[path];
       auto it = collections_.find(path);
       if (it == collections_.end()) return false;
+      ++streams_;
+      changed_.notify_all();
+      changed_.wait_for(mu_, std::chrono::seconds(30), [this] {
+        mu_.AssertHeld();
+        return streams_ >= held_until_;
+      });
       std::string text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
       for (const Json& object : it->second) {
         if (IsOf(object, name)) text += Event("ADDED", object);
@@ -148,6 +160,8 @@ class WatchServer {
   std::function<int(const std::string&)> write_status_;
   std::vector<Watch> open_;
   std::map<std::string, int> watched_, listed_;
+  std::condition_variable_any changed_;
+  int streams_ = 0, held_until_ = 0;
   http_testing::RawServer server_{[this](http_testing::Peer& peer, int) { Serve(peer); }, /*parallel=*/true};
 };
 

@@ -72,6 +72,11 @@ Result<std::shared_ptr<Watches::Watch>> Watches::Start(const Context& ctx, const
   return watch;
 }
 
+void Watches::Begin(const Context& ctx, const Key& key, const std::string& user,
+                    std::function<void(kube::Object&)> transform) {
+  (void)Start(ctx, key, user, std::move(transform));
+}
+
 // How long workers wait for a server that says nothing at all, all of them together. One that refuses answers at once.
 constexpr Seconds kSilent{20}, kSilentIfThere{5};
 

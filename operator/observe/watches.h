@@ -46,6 +46,9 @@ class Watches {
   Watches(kube::Client& client, Handler handler, OnEnd on_end = nullptr);
   ~Watches();
 
+  // Starts the watch if need be, for who asks for it with one of the others next: several get their first state side by
+  // side. Doesn't wait, and where it can't be started, those tell.
+  void Begin(const Context& ctx, const Key& key, const std::string& user, std::function<void(kube::Object&)> transform);
   // The watch, started if need be, with its first state in place. It belongs to `user` until EndUse drops it. Blocks
   // while the first try to get that state goes on, and not again: kUnavailable, or why it failed, while there is none.
   // kUnavailable, too, where the process can't have another thread now.
