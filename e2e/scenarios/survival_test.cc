@@ -281,7 +281,7 @@ TEST_F(Survival, ManyCyclesLeakNothing) {
     Delete(kSmall);
     ASSERT_TRUE(AwaitGone(kSmall));
   };
-  const int cycles = ByLength(40, 200, 200);
+  const int cycles = ByLength(24, 200, 200);
   for (int i = 0; i < cycles / 4 && !HasFatalFailure(); ++i) cycle();  // pools and arenas fill
   size_t memory = operator_->ResidentKiB(), descriptors = operator_->Descriptors(), threads = operator_->Threads();
   for (int i = cycles / 4; i < cycles && !HasFatalFailure(); ++i) cycle();
