@@ -15,6 +15,7 @@
 #include "operator/controller.h"
 #include "operator/inputs.h"
 #include "operator/options.h"
+#include "operator/process_metrics.h"
 #include "operator/servers.h"
 #include "operator/webhooks.h"
 
@@ -67,15 +68,18 @@ void AddParts(const Options& o, kube::Client& client, kube::EventRecorder& event
   manager.Add("adopt-inventory", adopt, /*needs_lead=*/true);
 }
 
+constexpr const char* kLease = "controller-leader-election-capi-operator";
+
 Status Run(const Options& o) {
   SignalStop signals;
   Context ctx{.stop = signals.token(), .deadline = {}, .log = Logger::Create(o.log_level, o.log_format)};
   kube::Config config = TRY(kube::LoadConfig({.kubeconfig = o.kubeconfig, .context = o.context}));
-  auto client = TRY(kube::Client::Connect(config, {.user_agent = fmt::format("capi-operator/{}", kProjectVersion)}));
+  kube::Metrics metrics;
+  auto client = TRY(kube::Client::Connect(config, {.user_agent = fmt::format("capi-operator/{}", kProjectVersion),
+                                                   .on_answer = CountRequests(metrics, config.server)}));
   Settings settings = TRY(LoadSettings(o, environ));
   Sources sources(settings, SourcesFrom(o, ::getenv));
 
-  kube::Metrics metrics;
   kube::EventRecorder events(*client, "capi-operator", SystemClock());
   InventoryKey key(*client, config.ns);
   ProviderController controller(
@@ -83,11 +87,12 @@ Status Run(const Options& o) {
       {.workers = o.concurrency, .ns = o.ns, .sync_period = o.sync_period, .webhooks = o.webhook_port != 0}, metrics,
       events, SystemClock());
   kube::LeaderElector elector(*client, {.ns = o.lease_namespace.empty() ? config.ns : o.lease_namespace,
-                                        .name = "controller-leader-election-capi-operator",
+                                        .name = kLease,
                                         .identity = Identity(),
                                         .lease_duration = o.lease_duration,
                                         .renew_deadline = o.renew_deadline,
                                         .retry_period = o.retry_period});
+  auto lead = ShowLead(metrics, kLease, elector, SystemClock());
   client->GuardWrites([&elector](const Context& call) { return elector.MayWrite(call); });
   kube::Manager manager(SystemClock());
   std::optional<Webhooks> webhooks;

@@ -220,6 +220,19 @@ TEST_F(Retry, AnAnswerEndsTheOutage) {
   EXPECT_THAT(clock_.waits(), IsEmpty());
 }
 
+// Each request of a call, when its answer begins.
+TEST_F(Retry, EachAnswerIsTold) {
+  std::vector<std::string> told;
+  ClientOptions options;
+  options.on_answer = [&](const std::string& method, int status, MonoTime::duration took) {
+    EXPECT_GE(took, MonoTime::duration(0));
+    told.push_back(method + " " + std::to_string(status));
+  };
+  Client& client = Connect({kLost, kObject}, options);
+  ASSERT_TRUE(client.Get(ctx_, map_, "n", "a").ok());
+  EXPECT_THAT(told, ElementsAre("GET 0", "GET 200")) << "the lost one, and the one that was sent again";
+}
+
 TEST_F(Retry, AWatchThatBreaksIsNotSentAgain) {
   auto ignore = [](WatchEvent) { return Ok(); };
   Client& client = Connect({kLost, kObject});

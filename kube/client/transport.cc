@@ -114,13 +114,19 @@ Result<http::Response> Transport::Send(const Context& ctx, const Call& call, htt
   TRY(gate_.Enter(ctx));
   began = ctx.clock->Monotonic();
   bool answered = false;
-  request.on_head = [&](int) {
+  request.on_head = [&](int status) {
     gate_.Answered(ctx);
     answered = true;
+    Tell(ctx, call, status, began);
   };
   Result<http::Response> answer = http_->Do(ctx, std::move(request));
+  if (!answered) Tell(ctx, call, 0, began);
   if (!answered && !answer.ok() && Lost(answer.error())) gate_.Lost(ctx, began, answer.error());
   return answer;
+}
+
+void Transport::Tell(const Context& ctx, const Call& call, int status, MonoTime began) const {
+  if (options_.on_answer) options_.on_answer(call.method, status, ctx.clock->Monotonic() - began);
 }
 
 Result<Transport::Identity> Transport::Authorize(const Context& ctx, const Credential* refused) {

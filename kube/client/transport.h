@@ -52,6 +52,7 @@ class Transport {
 
   // `began`: when the request was sent, after it had waited for its turn.
   Result<http::Response> Send(const Context& ctx, const Call& call, http::Headers credentials, MonoTime& began);
+  void Tell(const Context& ctx, const Call& call, int status, MonoTime began) const;
   // Who asks, in headers and in the TLS client certificate; `refused` as for CredentialSource.
   struct Identity {
     http::Headers headers;

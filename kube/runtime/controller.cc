@@ -1,10 +1,14 @@
 #include "kube/runtime/controller.h"
 
+#include <atomic>
 #include <exception>
+#include <memory>
 #include <random>
 #include <string_view>
 #include <thread>
 #include <vector>
+
+#include "kube/runtime/work_queue_metrics.h"
 
 namespace capi::kube {
 namespace {
@@ -18,8 +22,10 @@ constexpr char kTime[] = "controller_runtime_reconcile_time_seconds";
 constexpr char kTimeHelp[] = "Length of time per reconciliation per controller";
 constexpr char kWorkers[] = "controller_runtime_max_concurrent_reconciles";
 constexpr char kWorkersHelp[] = "Maximum number of concurrent reconciles per controller";
-constexpr char kDepth[] = "workqueue_depth";
-constexpr char kDepthHelp[] = "Current depth of workqueue";
+constexpr char kActive[] = "controller_runtime_active_workers";
+constexpr char kActiveHelp[] = "Number of currently used workers per controller";
+constexpr char kPanics[] = "controller_runtime_reconcile_panics_total";
+constexpr char kPanicsHelp[] = "Total number of reconciliation panics per controller";
 
 constexpr char kSuccess[] = "success", kRequeue[] = "requeue", kRequeueAfter[] = "requeue_after", kError[] = "error";
 
@@ -32,11 +38,13 @@ class Controller::Impl {
         reconcile_(std::move(reconcile)),
         metrics_(metrics),
         clock_(clock),
-        queue_(clock, options_.backoff, std::random_device{}(), [this](size_t size) { ReportDepth(size); }) {
+        queue_metrics_(metrics, options_.name),
+        queue_(clock, options_.backoff, std::random_device{}(), &queue_metrics_),
+        before_text_(metrics.BeforeText([this] { ShowWork(); })) {
     for (const char* result : {kSuccess, kRequeue, kRequeueAfter, kError}) CountResult(result, 0);
     metrics_.Count(kErrors, kErrorsHelp, {{"controller", options_.name}}, 0);
+    metrics_.Count(kPanics, kPanicsHelp, {{"controller", options_.name}}, 0);
     metrics_.Set(kWorkers, kWorkersHelp, {{"controller", options_.name}}, options_.workers);
-    ReportDepth(0);
   }
 
   const std::string& name() const { return options_.name; }
@@ -50,8 +58,10 @@ class Controller::Impl {
  private:
   void Work(const Context& ctx) {
     while (auto key = queue_.Get(ctx.stop)) {
+      ++active_;
       Pass(ctx.WithLog(ctx.log.With({{"controller", options_.name}, {"key", *key}})), *key);
       queue_.Done(*key);
+      --active_;
     }
   }
 
@@ -74,10 +84,15 @@ class Controller::Impl {
     try {
       return reconcile_(ctx, key);
     } catch (const std::exception& e) {
-      return Error{Code::kInternal, std::string("exception: ") + e.what(), {}};
+      return Thrown(std::string("exception: ") + e.what());
     } catch (...) {
-      return Error{Code::kInternal, "an exception that isn't one of the standard library's", {}};
+      return Thrown("an exception that isn't one of the standard library's");
     }
+  }
+
+  Error Thrown(std::string what) {
+    metrics_.Count(kPanics, kPanicsHelp, {{"controller", options_.name}});
+    return {Code::kInternal, std::move(what), {}};
   }
 
   void Fail(const Context& ctx, const std::string& key, const Error& error) {
@@ -95,16 +110,19 @@ class Controller::Impl {
     metrics_.Count(kTotal, kTotalHelp, {{"controller", options_.name}, {"result", result}}, by);
   }
 
-  void ReportDepth(size_t size) {
-    metrics_.Set(kDepth, kDepthHelp, {{"controller", options_.name}, {"name", options_.name}},
-                 static_cast<double>(size));
+  void ShowWork() {
+    metrics_.Set(kActive, kActiveHelp, {{"controller", options_.name}}, active_);
+    queue_metrics_.Show(queue_.in_hand());
   }
 
   const ControllerOptions options_;
   const Reconcile reconcile_;
   Metrics& metrics_;
   Clock& clock_;
+  std::atomic<int> active_ = 0;
+  WorkQueueMetrics queue_metrics_;
   WorkQueue queue_;
+  const std::unique_ptr<MetricsLook> before_text_;
 };
 
 Controller::Controller(ControllerOptions options, Reconcile reconcile, Metrics& metrics, Clock& clock)

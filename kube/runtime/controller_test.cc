@@ -156,6 +156,8 @@ TEST(Controller, SeriesExistAtZero) {
   EXPECT_THAT(text, HasSubstr(Errors(0)));
   EXPECT_THAT(text, HasSubstr(R"(workqueue_depth{controller="provider",name="provider"} 0)"));
   EXPECT_THAT(text, HasSubstr(R"(controller_runtime_max_concurrent_reconciles{controller="provider"} 3)"));
+  EXPECT_THAT(text, HasSubstr(R"(controller_runtime_active_workers{controller="provider"} 0)"));
+  EXPECT_THAT(text, HasSubstr(R"(controller_runtime_reconcile_panics_total{controller="provider"} 0)"));
 }
 
 TEST(Controller, AnErrorIsLoggedWithItsKeyAndItsRetry) {
@@ -191,6 +193,7 @@ TEST(Controller, AnExceptionIsTheErrorOfItsKey) {
     f.clock.AwaitWaiters(1);
     EXPECT_EQ(bad, 1);
     EXPECT_THAT(f.metrics.Text(), HasSubstr(Errors(1)));
+    EXPECT_THAT(f.metrics.Text(), HasSubstr(R"(controller_runtime_reconcile_panics_total{controller="provider"} 1)"));
     f.clock.Advance(Millis(100));
     ASSERT_TRUE(Soon([&] { return bad == 2; }));
     f.Stop();
@@ -225,6 +228,7 @@ TEST(Controller, StopReachesAPassInFlightAndWaitsForIt) {
   });
   f.controller.queue().Add("a");
   started.wait();
+  EXPECT_THAT(f.metrics.Text(), HasSubstr(R"(controller_runtime_active_workers{controller="provider"} 1)"));
   f.Stop();
   EXPECT_TRUE(ended);
   EXPECT_THAT(f.metrics.Text(), HasSubstr(Series("error", 0))) << "a pass cut short failed at nothing";

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <list>
 #include <sstream>
 #include <variant>
 #include <vector>
@@ -22,13 +23,6 @@ namespace capi::kube {
 namespace {
 
 using prometheus::MetricType;
-
-const prometheus::Histogram::BucketBoundaries& Buckets() {
-  static const prometheus::Histogram::BucketBoundaries buckets = {
-      0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1,  1.25, 1.5,
-      1.75,  2,    2.5,   3,    3.5, 4,    4.5, 5,    6,   7,    8,   9,    10,  15,  20,  25,  30,  40, 50,   60};
-  return buckets;
-}
 
 // What /proc/self/stat, /proc/stat and /proc/self/fd say of this process, in seconds and bytes.
 struct ProcessFacts {
@@ -96,6 +90,13 @@ std::vector<prometheus::MetricFamily> ProcessFamilies() {
 
 }  // namespace
 
+const Buckets& PassBuckets() {
+  static const Buckets buckets = {0.005, 0.01, 0.025, 0.05, 0.1,  0.15, 0.2,  0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6,
+                                  0.7,   0.8,  0.9,   1,    1.25, 1.5,  1.75, 2,    2.5, 3,    3.5, 4,    4.5, 5,
+                                  6,     7,    8,     9,    10,   15,   20,   25,   30,  40,   50,  60};
+  return buckets;
+}
+
 class Metrics::Impl {
  public:
   template <typename T>
@@ -140,6 +141,8 @@ class Metrics::Impl {
   Families<prometheus::Counter> counters CAPI_GUARDED_BY(mu);
   Families<prometheus::Gauge> gauges CAPI_GUARDED_BY(mu);
   Families<prometheus::Histogram> histograms CAPI_GUARDED_BY(mu);
+  Mutex looks_mu;  // held while they are called; taken before `mu`
+  std::list<std::function<void()>> looks CAPI_GUARDED_BY(looks_mu);
 
  private:
   template <typename T>
@@ -167,19 +170,33 @@ void Metrics::Set(const std::string& name, const std::string& help, const Labels
   if (auto* metric = impl_->MetricOf(impl_->gauges, name, help, labels)) metric->Set(value);
 }
 
-void Metrics::Observe(const std::string& name, const std::string& help, const Labels& labels, double seconds) {
+void Metrics::Observe(const std::string& name, const std::string& help, const Labels& labels, double seconds,
+                      const Buckets& buckets) {
   MutexLock lock(impl_->mu);
-  if (auto* metric = impl_->MetricOf(impl_->histograms, name, help, labels, Buckets())) metric->Observe(seconds);
+  if (auto* metric = impl_->MetricOf(impl_->histograms, name, help, labels, buckets)) metric->Observe(seconds);
+}
+
+std::unique_ptr<MetricsLook> Metrics::BeforeText(std::function<void()> look) {
+  MutexLock lock(impl_->looks_mu);
+  auto at = impl_->looks.insert(impl_->looks.end(), std::move(look));
+  return std::make_unique<MetricsLook>([impl = impl_.get(), at] {
+    MutexLock ends(impl->looks_mu);
+    impl->looks.erase(at);
+  });
 }
 
 void Metrics::Remove(const std::string& name, const Labels& labels) {
   MutexLock lock(impl_->mu);
   impl_->RemoveFrom(impl_->counters, name, labels);
   impl_->RemoveFrom(impl_->gauges, name, labels);
-  impl_->RemoveFrom(impl_->histograms, name, labels, Buckets());
+  impl_->RemoveFrom(impl_->histograms, name, labels, PassBuckets());
 }
 
 std::string Metrics::Text() const {
+  {
+    MutexLock lock(impl_->looks_mu);
+    for (const auto& look : impl_->looks) look();
+  }
   std::vector<prometheus::MetricFamily> families;
   {
     MutexLock lock(impl_->mu);

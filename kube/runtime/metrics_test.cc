@@ -48,6 +48,16 @@ TEST(Metrics, ObservesIntoBuckets) {
   EXPECT_NEAR(ValueOf(text, R"(took_seconds_sum{c="x"})"), 100.304, 1e-6);
 }
 
+TEST(Metrics, WhatIsKnownAtAMomentIsLookedForBeforeEachText) {
+  Metrics metrics;
+  int now = 0;
+  auto look = metrics.BeforeText([&] { metrics.Set("now", "Help", {}, ++now); });
+  EXPECT_EQ(ValueOf(metrics.Text(), "now"), 1);
+  EXPECT_EQ(ValueOf(metrics.Text(), "now"), 2);
+  look.reset();
+  EXPECT_EQ(ValueOf(metrics.Text(), "now"), 2) << "nobody looks any more";
+}
+
 TEST(Metrics, RemovedSeriesAreGoneAndMayComeBack) {
   Metrics metrics;
   metrics.Set("info", "Help", {{"p", "a"}}, 1);

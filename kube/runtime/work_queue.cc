@@ -5,8 +5,8 @@
 
 namespace capi::kube {
 
-WorkQueue::WorkQueue(Clock& clock, BackoffOptions backoff, unsigned seed, std::function<void(size_t)> on_size)
-    : clock_(clock), options_(backoff), on_size_(std::move(on_size)), random_(seed) {}
+WorkQueue::WorkQueue(Clock& clock, BackoffOptions backoff, unsigned seed, WorkQueueEvents* events)
+    : clock_(clock), options_(backoff), events_(events), random_(seed) {}
 
 void WorkQueue::Add(const std::string& key) {
   MutexLock lock(mu_);
@@ -16,7 +16,8 @@ void WorkQueue::Add(const std::string& key) {
 
 void WorkQueue::AddLocked(const std::string& key) {
   ForgetTime(key);
-  if (!dirty_.insert(key).second) return;
+  if (!dirty_.emplace(key, clock_.Monotonic()).second) return;
+  if (events_ != nullptr) events_->OnAdd();
   if (!processing_.contains(key)) PushReady(key);
 }
 
@@ -28,6 +29,7 @@ void WorkQueue::AddAfter(const std::string& key, Millis delay) {
     AddLocked(key);
     return;
   }
+  if (events_ != nullptr) events_->OnAddAfter();
   MonoTime due = clock_.Monotonic() + delay;
   auto known = waiting_.find(key);
   if (known != waiting_.end() && known->second <= due) return;
@@ -65,8 +67,10 @@ std::optional<std::string> WorkQueue::Get(const std::stop_token& stop) {
     if (!ready_.empty()) {
       std::string key = std::move(ready_.front());
       ready_.pop_front();
+      const MonoTime now = clock_.Monotonic();
+      if (events_ != nullptr) events_->OnGet(now - dirty_.at(key));
       dirty_.erase(key);
-      processing_.insert(key);
+      processing_.emplace(key, now);
       ReportSize();
       return key;
     }
@@ -81,7 +85,9 @@ std::optional<std::string> WorkQueue::Get(const std::stop_token& stop) {
 
 void WorkQueue::Done(const std::string& key) {
   MutexLock lock(mu_);
-  processing_.erase(key);
+  if (auto begun = processing_.extract(key); begun && events_ != nullptr) {
+    events_->OnDone(clock_.Monotonic() - begun.mapped());
+  }
   if (dirty_.contains(key)) {
     PushReady(key);
   } else {
@@ -99,6 +105,17 @@ size_t WorkQueue::size() const {
   return ready_.size();
 }
 
+WorkInHand WorkQueue::in_hand() const {
+  MutexLock lock(mu_);
+  WorkInHand work;
+  const MonoTime now = clock_.Monotonic();
+  for (const auto& [key, begun] : processing_) {
+    work.together += now - begun;
+    work.longest = std::max(work.longest, now - begun);
+  }
+  return work;
+}
+
 void WorkQueue::PushReady(const std::string& key) {
   ready_.push_back(key);
   ReportSize();
@@ -106,7 +123,7 @@ void WorkQueue::PushReady(const std::string& key) {
 }
 
 void WorkQueue::ReportSize() {
-  if (on_size_) on_size_(ready_.size());
+  if (events_ != nullptr) events_->OnSize(ready_.size());
 }
 
 void WorkQueue::ForgetTime(const std::string& key) {

@@ -4,7 +4,6 @@
 
 #include <condition_variable>
 #include <deque>
-#include <functional>
 #include <map>
 #include <optional>
 #include <random>
@@ -24,11 +23,27 @@ struct BackoffOptions {
   double jitter = 0.2;        // the delay is multiplied by 1 - jitter to 1 + jitter
 };
 
+// What a queue tells of its work, under its lock: nothing of it may call the queue.
+class WorkQueueEvents {
+ public:
+  virtual ~WorkQueueEvents() = default;
+  virtual void OnSize(size_t size) = 0;  // size(), whenever it changes
+  virtual void OnAdd() = 0;              // a key that wasn't asked for already
+  virtual void OnAddAfter() = 0;         // a key that is to come later
+  virtual void OnGet(MonoTime::duration waited) = 0;
+  virtual void OnDone(MonoTime::duration worked) = 0;
+};
+
+// Of the keys in work at a moment.
+struct WorkInHand {
+  MonoTime::duration together{0}, longest{0};
+};
+
 // Thread-safe.
 class WorkQueue {
  public:
-  // `on_size` is told size() whenever it changes, under the queue's lock: it must not call back.
-  WorkQueue(Clock& clock, BackoffOptions backoff, unsigned seed, std::function<void(size_t)> on_size = nullptr);
+  // `events` outlives the queue; null for nobody.
+  WorkQueue(Clock& clock, BackoffOptions backoff, unsigned seed, WorkQueueEvents* events = nullptr);
 
   void Add(const std::string& key);
   // The earliest time wins; Add supersedes it, also one that came before and waits to be worked on.
@@ -46,6 +61,7 @@ class WorkQueue {
   // Of a key in work: whether nothing but its time has asked for it, until now.
   bool ByTimeAlone(const std::string& key) const;
   size_t size() const;  // keys ready to be worked on
+  WorkInHand in_hand() const;
 
  private:
   struct Failures {
@@ -62,13 +78,14 @@ class WorkQueue {
 
   Clock& clock_;
   const BackoffOptions options_;
-  const std::function<void(size_t)> on_size_;
+  WorkQueueEvents* const events_;
   mutable Mutex mu_;
   std::condition_variable_any changed_;
   std::deque<std::string> ready_ CAPI_GUARDED_BY(mu_);
-  std::set<std::string> dirty_ CAPI_GUARDED_BY(mu_);  // in ready_, or to go there when done
-  std::set<std::string> processing_ CAPI_GUARDED_BY(mu_);
-  std::set<std::string> timed_ CAPI_GUARDED_BY(mu_);  // ready or in work because their time had come
+  // In ready_, or to go there when done: since when.
+  std::map<std::string, MonoTime> dirty_ CAPI_GUARDED_BY(mu_);
+  std::map<std::string, MonoTime> processing_ CAPI_GUARDED_BY(mu_);  // since when
+  std::set<std::string> timed_ CAPI_GUARDED_BY(mu_);                 // ready or in work because their time had come
   std::map<std::string, MonoTime> waiting_ CAPI_GUARDED_BY(mu_);
   std::set<std::pair<MonoTime, std::string>> by_time_ CAPI_GUARDED_BY(mu_);  // the same as waiting_
   std::map<std::string, Failures> failures_ CAPI_GUARDED_BY(mu_);

@@ -279,14 +279,32 @@ TEST(WorkQueue, JitterSpreadsTheDelays) {
   EXPECT_GT(seen.size(), 50u);
 }
 
-TEST(WorkQueue, TellsItsSize) {
+// What a queue tells, in its order.
+struct Told : WorkQueueEvents {
+  void OnSize(size_t size) override { lines.push_back("size " + std::to_string(size)); }
+  void OnAdd() override { lines.emplace_back("add"); }
+  void OnAddAfter() override { lines.emplace_back("add after"); }
+  void OnGet(MonoTime::duration waited) override { lines.push_back("waited " + InSeconds(waited)); }
+  void OnDone(MonoTime::duration worked) override { lines.push_back("worked " + InSeconds(worked)); }
+  static std::string InSeconds(MonoTime::duration time) {
+    return std::to_string(std::chrono::duration_cast<Seconds>(time).count());
+  }
+  std::vector<std::string> lines;
+};
+
+TEST(WorkQueue, TellsOfItsWork) {
   FakeClock clock;
-  std::vector<size_t> sizes;
-  WorkQueue queue(clock, kNoJitter, kSeed, [&](size_t size) { sizes.push_back(size); });
+  Told told;
+  WorkQueue queue(clock, kNoJitter, kSeed, &told);
   queue.Add("a");
-  queue.Add("b");
-  Drain(queue);
-  EXPECT_THAT(sizes, ElementsAre(1, 2, 1, 0));
+  queue.Add("a");
+  queue.AddAfter("b", Seconds(2));
+  clock.Advance(Seconds(3));
+  std::stop_token never;
+  ASSERT_EQ(queue.Get(never), "a");
+  clock.Advance(Seconds(4));
+  queue.Done("a");
+  EXPECT_THAT(told.lines, ElementsAre("add", "size 1", "add after", "add", "size 2", "waited 3", "size 1", "worked 4"));
 }
 
 // Four workers, four producers, eight keys: no key is ever with two workers, and the last Add of each key is followed

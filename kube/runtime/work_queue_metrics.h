@@ -1,0 +1,28 @@
+// What is measured of a work queue, under the names that client-go has for it.
+#pragma once
+
+#include <string>
+
+#include "kube/runtime/metrics.h"
+#include "kube/runtime/work_queue.h"
+
+namespace capi::kube {
+
+// Thread-safe. `metrics` outlives it.
+class WorkQueueMetrics : public WorkQueueEvents {
+ public:
+  WorkQueueMetrics(Metrics& metrics, const std::string& controller);
+  void OnSize(size_t size) override;
+  void OnAdd() override;
+  void OnAddAfter() override;
+  void OnGet(MonoTime::duration waited) override;
+  void OnDone(MonoTime::duration worked) override;
+  // Of a pass that hangs nothing else tells.
+  void Show(const WorkInHand& work);
+
+ private:
+  Metrics& metrics_;
+  const Labels labels_;
+};
+
+}  // namespace capi::kube
