@@ -83,13 +83,33 @@ class GitHubRepository : public Repository {
   // The files of a release that are read by name.
   std::vector<std::string> Files() const { return {AssetName(kMetadataFile), AssetName(url_.file)}; }
 
-  // T6: what the API says of them.
-  void RememberDigests(const std::string& tag, const ListedRelease& release) {
+  // T6: what the API says of these files. Also of those that it names no digest for: they needn't be asked for again.
+  void RememberDigests(const std::string& tag, const ListedRelease& release, const std::vector<std::string>& files) {
     MutexLock lock(mu_);
-    auto& digests = digests_[tag];  // also of a release that names none: it needn't be asked for again
-    for (const auto& [name, asset] : release.assets) {
-      if (!asset.digest.empty()) digests[name] = asset.digest.substr(0, kMostOfDigest);
+    for (const std::string& file : files) {
+      auto asset = release.assets.find(file);
+      digests_[tag][file] = asset == release.assets.end() ? "" : asset->second.digest.substr(0, kMostOfDigest);
     }
+  }
+
+  // T6: for other looks, of all files of a release that is fetched: another one of them may come when the API can't be
+  // asked. Not of the rest of a list: its releases are many, and would push out those that are fetched.
+  void KeepDigests(const std::string& tag) {
+    MutexLock lock(mu_);
+    auto named = digests_.find(tag);
+    if (named == digests_.end()) return;
+    for (const auto& [file, digest] : named->second) options_.digests->Put(KeyOf(tag, file), digest);
+  }
+
+  // What the API answers of the release that is fetched as `tag`: with its files that are read by name, and `asset`.
+  Result<ListedRelease> TakeRelease(const http::Response& response, const std::string& tag, const std::string& asset) {
+    TRY(CheckIsNoPage(response.body));
+    std::vector<std::string> files = Files();
+    files.push_back(asset);
+    ListedRelease release = TRY(ReadRelease(response.body, files));
+    RememberDigests(tag, release, files);
+    KeepDigests(tag);
+    return release;
   }
 
   // Of a file in NamedDigests.
@@ -101,19 +121,12 @@ class GitHubRepository : public Repository {
   // where it never has.
   std::string DigestOf(const Context& ctx, const std::string& tag, const std::string& asset) {
     if (IsToBeAsked(tag)) {
-      if (Status status = AskDigests(ctx.WithTimeout(kDigestTime), tag); !status.ok()) {
+      if (Status status = AskDigests(ctx.WithTimeout(kDigestTime), tag, asset); !status.ok()) {
         ctx.log.Warn("can't ask GitHub for the digests of a release's files",
                      {{"release", Describe() + " " + tag}, {"error", status.error().message}});
       }
     }
-    MutexLock lock(mu_);
-    auto named = digests_.find(tag);
-    if (named == digests_.end()) return options_.digests->Of(KeyOf(tag, asset));
-    // Of all its files: another one may be fetched when the API can't be asked.
-    for (const std::string& one : Files()) {
-      auto digest = named->second.find(one);
-      options_.digests->Put(KeyOf(tag, one), digest == named->second.end() ? "" : digest->second);
-    }
+    KeepDigests(tag);  // where a list has named them
     return options_.digests->Of(KeyOf(tag, asset));
   }
 
@@ -123,10 +136,8 @@ class GitHubRepository : public Repository {
     return !digests_.contains(tag) && asked_.insert(tag).second;
   }
 
-  Status AskDigests(const Context& ctx, const std::string& tag) {
-    http::Response response = TRY(AskApi(ctx, Api("/releases/tags/" + PercentEscape(tag))));
-    TRY(CheckIsNoPage(response.body));
-    RememberDigests(tag, TRY(ReadRelease(response.body, Files())));
+  Status AskDigests(const Context& ctx, const std::string& tag, const std::string& asset) {
+    TRY(TakeRelease(TRY(AskApi(ctx, Api("/releases/tags/" + PercentEscape(tag)))), tag, asset));
     return Ok();
   }
 
@@ -148,10 +159,11 @@ class GitHubRepository : public Repository {
 
   Status AddPage(const std::string& body, std::vector<api::Version>& versions) {
     TRY(CheckIsNoPage(body));
-    return ReadReleases(body, Files(), [&](const ListedRelease& release) {
+    const std::vector<std::string> files = Files();
+    return ReadReleases(body, files, [&](const ListedRelease& release) {
       Result<api::Version> version = api::Version::Parse(release.tag);
       if (release.draft || !version.ok() || versions.size() > kMostReleases) return;
-      RememberDigests(release.tag, release);
+      RememberDigests(release.tag, release, files);
       versions.push_back(std::move(*version));
     });
   }
@@ -166,10 +178,8 @@ class GitHubRepository : public Repository {
     return std::move(response.body);
   }
 
-  Result<std::string> DownloadByApi(const Context& ctx, const api::Version& version, const std::string& name) const {
-    std::string tag = version.ToString();
-    Asset asset = TRY(FindAsset(ctx, tag, name));
-    options_.digests->Put(KeyOf(tag, name), asset.digest.substr(0, kMostOfDigest));
+  Result<std::string> DownloadByApi(const Context& ctx, const api::Version& version, const std::string& name) {
+    Asset asset = TRY(FindAsset(ctx, version.ToString(), name));
     http::Response response =
         TRY(Get(ctx, Api(fmt::format("/releases/assets/{}", asset.id)), kFileType, options_.token, options_.max_file));
     TRY(CheckIsNoPage(response.body));
@@ -177,10 +187,8 @@ class GitHubRepository : public Repository {
     return std::move(response.body);
   }
 
-  Result<Asset> FindAsset(const Context& ctx, const std::string& tag, const std::string& name) const {
-    http::Response response = TRY(AskForRelease(ctx, tag));
-    TRY(CheckIsNoPage(response.body));
-    ListedRelease release = TRY(ReadRelease(response.body, {name}));
+  Result<Asset> FindAsset(const Context& ctx, const std::string& tag, const std::string& name) {
+    ListedRelease release = TRY(TakeRelease(TRY(AskForRelease(ctx, tag)), tag, name));
     if (auto asset = release.assets.find(name); asset != release.assets.end()) return asset->second;
     return Error{Code::kNotFound,
                  fmt::format("failed to get file \"{}\" from \"{}\" release: it has no such file", name, tag),

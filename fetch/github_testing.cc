@@ -88,9 +88,14 @@ std::vector<SeenRequest> GitHubStandIn::seen() const {
   return seen_;
 }
 
-void GitHubStandIn::MakePrivate(bool is) {
+void GitHubStandIn::MakePrivate() {
   MutexLock lock(mu_);
-  private_ = is;
+  private_ = true;
+}
+
+void GitHubStandIn::MakePublic() {
+  MutexLock lock(mu_);
+  private_ = false;
 }
 
 void GitHubStandIn::AnswerApiWith(http::Response response) {

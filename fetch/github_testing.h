@@ -38,9 +38,10 @@ class GitHubStandIn {
   GitHubOptions options(std::string token = "") const;
   std::vector<SeenRequest> seen() const;
 
-  // From now on: the web site answers 404 as it does for private repositories; the API answers `response` to
-  // everything, or again what it has; downloads get `text` instead of the file.
-  void MakePrivate(bool is = true);
+  // From now on: the web site answers 404 as it does for private repositories, or again what it has; the API answers
+  // `response` to everything, or again what it has; downloads get `text` instead of the file.
+  void MakePrivate();
+  void MakePublic();
   void AnswerApiWith(http::Response response);
   void AnswerApi();
   void AnswerDownloadsWith(std::string text);
