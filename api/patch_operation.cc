@@ -44,6 +44,20 @@ Result<std::string_view> PathIn(const Json& operation, std::string_view name) {
   return path;
 }
 
+// What no object can carry out, whatever is in it: what is left has to be an object, and a value can't go into itself.
+Status CheckPlaces(const PatchOperation& operation) {
+  const bool takes_whole = operation.op == "replace" || operation.op == "test";
+  if (operation.path.empty() && !takes_whole) {
+    return Bad(fmt::format("path must not be empty: {} can't be of a whole object", operation.op));
+  }
+  if (operation.op != "move") return Ok();
+  if (operation.from.empty()) return Bad("from must not be empty: a whole object can't move");
+  if (operation.path.starts_with(std::string(operation.from) + "/")) {
+    return Bad("path must not lead into from: a value can't move into itself");
+  }
+  return Ok();
+}
+
 }  // namespace
 
 Result<PatchOperation> ReadPatchOperation(const Json& operation) {
@@ -59,6 +73,7 @@ Result<PatchOperation> ReadPatchOperation(const Json& operation) {
   out.path = TRY(PathIn(operation, "path"));
   if (takes_from) out.from = TRY(PathIn(operation, "from"));
   if (takes_value) out.value = TRY(MemberOf(operation, "value"));
+  TRY(CheckPlaces(out));
   return out;
 }
 

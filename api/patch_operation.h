@@ -16,9 +16,10 @@ struct PatchOperation {
   const Json* value = nullptr;  // of add, replace and test
 };
 
-// kInvalidArgument, saying what is wrong with it, for anything but one of the six operations with what it needs. Paths
-// are JSON pointers (RFC 6901); whether they lead anywhere, only the object tells. One that is longer than a way
-// through an object gets is refused: read into its steps it takes many times its memory (behaviour.md F2).
+// kInvalidArgument, saying what is wrong with it, for anything but one of the six operations with what it needs, and
+// for one that no object can carry out: whole objects are only replaced, tested and copied from, and nothing moves into
+// itself. Paths are JSON pointers (RFC 6901); whether they lead anywhere, only the object tells. One that is longer
+// than a way through an object gets is refused: read into its steps it takes many times its memory (behaviour.md F2).
 Result<PatchOperation> ReadPatchOperation(const Json& operation);
 
 }  // namespace capi::api

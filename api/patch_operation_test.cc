@@ -11,7 +11,9 @@ namespace {
 TEST(ReadPatchOperation, TakesTheSixOfTheStandard) {
   for (const char* text :
        {"{op: add, path: /a/-, value: 1}", "{op: replace, path: '', value: ~}", "{op: test, path: /a~0b~1c, value: {}}",
-        "{op: remove, path: /a, value: unused}", "{op: move, path: /a, from: /b}", "{op: copy, path: /a, from: ''}"}) {
+        "{op: remove, path: /a, value: unused}", "{op: move, path: /a, from: /b}", "{op: copy, path: /a, from: ''}",
+        "{op: test, path: '', value: {}}", "{op: move, path: /a, from: /a}", "{op: move, path: /ab, from: /a}",
+        "{op: move, path: /a, from: /a/b}", "{op: copy, path: /a/b, from: /a}"}) {
     const Json json = ParseYaml(text).value();
     auto operation = ReadPatchOperation(json);
     ASSERT_TRUE(operation.ok()) << text << ": " << operation.error().message;
@@ -24,8 +26,8 @@ TEST(ReadPatchOperation, TakesTheSixOfTheStandard) {
   }
 }
 
-// F1: what the spec alone tells is told before anything is fetched: a path that is none and a value that isn't there
-// were found by the render.
+// F1: what the spec alone tells is told before anything is fetched: a path that is none, a value that isn't there, and
+// an operation that no object can carry out were found by the render.
 TEST(ReadPatchOperation, SaysWhatIsWrong_F1) {
   const std::string pointer = " must be a JSON pointer: begin with /, and have ~0 for ~ and ~1 for / in a name";
   const std::string no_op = " is not add, remove, replace, move, copy or test", x(21, 'x');
@@ -50,6 +52,13 @@ TEST(ReadPatchOperation, SaysWhatIsWrong_F1) {
       {"{op: add, path: /a}", "value is missing"},
       {"{op: replace, path: /a}", "value is missing"},
       {"{op: test, path: /a}", "value is missing"},
+      // Of a whole object.
+      {"{op: add, path: '', value: 1}", "path must not be empty: add can't be of a whole object"},
+      {"{op: remove, path: ''}", "path must not be empty: remove can't be of a whole object"},
+      {"{op: copy, path: '', from: /a}", "path must not be empty: copy can't be of a whole object"},
+      {"{op: move, path: '', from: /a}", "path must not be empty: move can't be of a whole object"},
+      {"{op: move, path: /a, from: ''}", "from must not be empty: a whole object can't move"},
+      {"{op: move, path: /b/c, from: /b}", "path must not lead into from: a value can't move into itself"},
   };
   for (const auto& [text, message] : cases) {
     const Json json = ParseYaml(text).value();

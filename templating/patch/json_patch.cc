@@ -99,10 +99,7 @@ class Patcher {
   }
 
   // What moves is in the object already.
-  Status Move() {
-    if (o_.path.starts_with(std::string(o_.from) + "/")) return Invalid("it would move into itself");
-    return Put(TRY(Take(o_.from_steps)));
-  }
+  Status Move() { return Put(TRY(Take(o_.from_steps))); }
 
   Result<Json> Take(const Pointer& path) {
     Json& parent = *TRY(ParentOf(path));
@@ -134,10 +131,9 @@ class Patcher {
     return Ok();
   }
 
-  // The map or list that a path goes into, or null, which becomes a map. Charges for the items of a list: adding one
-  // moves all behind it, and so does taking one out.
+  // The map or list that a path goes into, or null, which becomes a map; reading has refused the whole object here.
+  // Charges for the items of a list: adding one moves all behind it, and so does taking one out.
   Result<Json*> ParentOf(const Pointer& path) {
-    if (path.empty()) return Invalid("it is of a whole object");
     Json& parent = target_.at(path.parent_pointer());
     if (!parent.is_structured() && !parent.is_null()) {
       const std::string_view text = &path == &o_.from_steps ? o_.from : o_.path;

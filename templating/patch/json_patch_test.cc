@@ -108,7 +108,7 @@ TEST(JsonPatch, WhatItCannotDoIsSaid) {
       {"{op: move, from: /x, path: /a}", "(move /a): "},
       {"{op: copy, from: /x, path: /a}", "(copy /a): "},
       {"{op: test, path: /b/c, value: x}", "(test /b/c): it has another value"},
-      {"{op: move, from: /b, path: /b/c}", "(move /b/c): it would move into itself"},
+      {"{op: move, from: /b, path: /b/c}", "(move /b/c): path must not lead into from: a value can't move into itself"},
       // The place of an item is a number as JSON has it, and "-" is behind the last.
       {"{op: add, path: /a/2, value: 1}", "(add /a/2): a list of 1 has no place \"2\""},
       {"{op: add, path: /a/00, value: 1}", "(add /a/00): a list of 1 has no place \"00\""},
@@ -119,11 +119,12 @@ TEST(JsonPatch, WhatItCannotDoIsSaid) {
       {"{op: remove, path: /a/-}", "(remove /a/-): "},
       {"{op: remove, path: /a/x}", "(remove /a/x): "},
       // What is left has to be an object.
-      {"{op: add, path: '', value: 1}", "(add): it is of a whole object"},
-      {"{op: remove, path: ''}", "(remove): it is of a whole object"},
-      {"{op: copy, from: /a, path: ''}", "(copy): it is of a whole object"},
-      {"{op: move, from: /a, path: ''}", "(move): it is of a whole object"},
-      {"{op: move, from: '', path: ''}", "(move): it is of a whole object"},
+      {"{op: move, from: '', path: /a}", "(move /a): from must not be empty: a whole object can't move"},
+      {"{op: add, path: '', value: 1}", "(add): path must not be empty: add can't be of a whole object"},
+      {"{op: remove, path: ''}", "(remove): path must not be empty: remove can't be of a whole object"},
+      {"{op: copy, from: /a, path: ''}", "(copy): path must not be empty: copy can't be of a whole object"},
+      {"{op: move, from: /a, path: ''}", "(move): path must not be empty: move can't be of a whole object"},
+      {"{op: move, from: '', path: ''}", "(move): path must not be empty: move can't be of a whole object"},
   };
   for (const Case& c : cases) {
     Json target = Yaml("{a: [1], b: {c: d}, s: text, e: ~}");
