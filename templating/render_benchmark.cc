@@ -5,6 +5,7 @@
 #include <benchmark/benchmark.h>
 #include <fmt/core.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <functional>
@@ -15,6 +16,8 @@
 
 #include "base/files.h"
 #include "base/strings.h"
+#include "base/testing/must.h"
+#include "base/testing/process_status.h"
 #include "templating/render.h"
 
 namespace capi::templating {
@@ -23,14 +26,8 @@ namespace {
 constexpr size_t kSizes[] = {10'000,    30'000,     100'000,    300'000,   1'000'000,
                              3'000'000, 10'000'000, 30'000'000, 50'000'000};
 
-// A line "VmHWM:    1234 kB" of /proc/self/status, in bytes.
-double Memory(std::string_view name) {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with(name)) return std::stod(line.substr(name.size() + 1)) * 1024;
-  }
-  return 0;
-}
+// "VmRSS" or "VmHWM" of this process, in bytes.
+double Memory(std::string_view name) { return static_cast<double>(Must(ProcessStatus(getpid(), name), name)) * 1024; }
 
 // From here on VmHWM is the peak since now.
 void ResetPeak() {
@@ -92,11 +89,11 @@ void Run(benchmark::State& state, Case& c) {
   for (auto _ : state) {
     state.PauseTiming();
     ResetPeak();
-    double before = Memory("VmRSS:");
+    double before = Memory("VmRSS");
     state.ResumeTiming();
     RenderResult result = Render(input);
     state.PauseTiming();
-    c.peak = std::max(c.peak, Memory("VmHWM:") - before);
+    c.peak = std::max(c.peak, Memory("VmHWM") - before);
     if (result.error) {
       state.SkipWithError(result.error->error.message.c_str());
       break;

@@ -7,22 +7,16 @@
 
 #include <ctime>
 #include <fstream>
-#include <optional>
 #include <string_view>
 
 #include "base/heap.h"
+#include "base/testing/process_status.h"
 
 namespace capi {
 namespace {
 
-// A line "VmHWM:    1234 kB" of /proc/self/status, in bytes; nullopt where the system has none.
-std::optional<double> Memory(std::string_view name) {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with(name)) return std::stod(line.substr(name.size() + 1)) * 1024;
-  }
-  return std::nullopt;
-}
+// "VmRSS" or "VmHWM" of this process, in bytes.
+Result<double> Memory(std::string_view name) { return static_cast<double>(TRY(ProcessStatus(getpid(), name))) * 1024; }
 
 double CpuSeconds() {
   timespec time = {};
@@ -30,17 +24,16 @@ double CpuSeconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-// "SECONDS BYTES ANSWER"; nullopt where the system doesn't tell what memory a process had.
-std::optional<std::string> Report(const std::function<std::string()>& work) {
+// "SECONDS BYTES ANSWER", or why the memory isn't known.
+Result<std::string> Report(const std::function<std::string()>& work) {
   KeepHeapSmall();  // as the operator does
   malloc_trim(0);   // what is free already would be used again, and not be seen
   std::ofstream("/proc/self/clear_refs") << "5";
-  auto before = Memory("VmRSS:");
+  const double before = TRY(Memory("VmRSS"));
   double begin = CpuSeconds();
   std::string answer = work();
-  auto peak = Memory("VmHWM:");
-  if (!before || !peak) return std::nullopt;
-  return fmt::format("{} {} {}", CpuSeconds() - begin, *peak - *before, answer.substr(0, 1000));
+  const double peak = TRY(Memory("VmHWM"));
+  return fmt::format("{} {} {}", CpuSeconds() - begin, peak - before, answer.substr(0, 1000));
 }
 
 }  // namespace
@@ -51,8 +44,8 @@ Cost Measure(const std::function<std::string()>& work) {
   pid_t child = fork();
   if (child == 0) {
     auto report = Report(work);
-    std::string text = report.value_or("no VmRSS and VmHWM in /proc/self/status");
-    _exit(write(ends[1], text.data(), text.size()) < 0 || !report ? 1 : 0);
+    std::string text = report.ok() ? *report : report.error().message;
+    _exit(write(ends[1], text.data(), text.size()) < 0 || !report.ok() ? 1 : 0);
   }
   close(ends[1]);
   std::string report;

@@ -288,9 +288,6 @@ TEST_F(Survival, ManyCyclesLeakNothing) {
   EXPECT_LE(operator_->ResidentKiB(), memory + memory / 10 + 1024);
   EXPECT_LE(operator_->Descriptors(), descriptors + 4);
   EXPECT_LE(operator_->Threads(), threads + 2);
-  EXPECT_GT(memory, 0u);
-  EXPECT_GT(descriptors, 0u);
-  EXPECT_GT(threads, 0u);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "base/http/client.h"
 #include "base/strings.h"
 #include "base/testing/environment.h"
+#include "base/testing/process_status.h"
 #include "e2e/support/passes.h"
 #include "kube/testing/control_plane.h"
 
@@ -23,14 +24,10 @@ Result<http::Response> Get(const std::string& address, const std::string& path) 
   return client->Do(Context{}.WithTimeout(Seconds(5)), {.target = path});
 }
 
-// A line "VmRSS:   1234 kB" of /proc/PID/status.
 size_t StatusNumber(int pid, std::string_view name) {
-  auto text = ReadFile(fmt::format("/proc/{}/status", pid));
-  if (!text.ok()) return 0;
-  for (const auto& line : Split(*text, '\n')) {
-    if (line.rfind(name, 0) == 0) return std::stoul(line.substr(name.size()));
-  }
-  return 0;
+  auto number = ProcessStatus(pid, name);
+  EXPECT_TRUE(number.ok()) << number.error().message;
+  return number.ok() ? *number : 0;
 }
 
 }  // namespace
@@ -149,11 +146,12 @@ std::string OperatorProcess::Metrics() const {
   return answered ? answer->body : "";
 }
 
-size_t OperatorProcess::ResidentKiB() const { return StatusNumber(pid(), "VmRSS:"); }
-size_t OperatorProcess::Threads() const { return StatusNumber(pid(), "Threads:"); }
+size_t OperatorProcess::ResidentKiB() const { return StatusNumber(pid(), "VmRSS"); }
+size_t OperatorProcess::Threads() const { return StatusNumber(pid(), "Threads"); }
 
 size_t OperatorProcess::Descriptors() const {
   auto names = ListDir(fmt::format("/proc/{}/fd", pid()));
+  EXPECT_TRUE(names.ok()) << names.error().message;
   return names.ok() ? names->size() : 0;
 }
 

@@ -40,6 +40,7 @@ class OperatorProcess {
   int pid() const { return process_->pid(); }
   std::string Metrics() const;  // expects that there are some
   std::string Log() const;      // everything it wrote so far
+  // What it has now; these expect that it runs.
   size_t ResidentKiB() const;
   size_t Descriptors() const;
   size_t Threads() const;

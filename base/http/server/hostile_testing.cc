@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <fstream>
 #include <utility>
 
 #include "base/clock.h"
@@ -221,14 +220,6 @@ AllDescriptors::~AllDescriptors() {
 void AllDescriptors::Release() {
   close(taken_.back());
   taken_.pop_back();
-}
-
-size_t ResidentMemory(int pid) {
-  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmRSS:")) return std::strtoul(line.c_str() + 6, nullptr, 10) << 10;
-  }
-  return 0;
 }
 
 }  // namespace capi::http_testing

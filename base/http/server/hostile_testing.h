@@ -75,7 +75,4 @@ class AllDescriptors {
   std::vector<int> taken_;
 };
 
-// Of the process, now, in bytes.
-size_t ResidentMemory(int pid);
-
 }  // namespace capi::http_testing

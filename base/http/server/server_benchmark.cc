@@ -22,6 +22,8 @@
 #include "base/http/certificate.h"
 #include "base/http/server/hostile_testing.h"
 #include "base/http/server/server.h"
+#include "base/testing/must.h"
+#include "base/testing/process_status.h"
 
 namespace capi::http {
 namespace {
@@ -140,7 +142,8 @@ double CpuSeconds(int pid) {
   return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
-double Megabytes(size_t bytes) { return static_cast<double>(bytes) / 1e6; }
+// That the process has now.
+double Megabytes(int pid) { return static_cast<double>(Must(ProcessStatus(pid, "VmRSS"), "memory")) * 1024 / 1e6; }
 
 // Measures `ask` and prints its line of the table.
 Times Measure(std::string_view what, const Target& target, Times (*ask)(const Target&)) {
@@ -150,7 +153,7 @@ Times Measure(std::string_view what, const Target& target, Times (*ask)(const Ta
   double took = std::chrono::duration<double>(SystemClock().Monotonic() - since).count();
   fmt::print("| {} | {} | {} | {:.1f} ms | {:.1f} ms | {:.1f} ms | {:.0f} % | {:.1f} MB |\n", what, times.ms.size(),
              times.failed, times.At(0.5), times.At(0.99), times.At(1), 100 * (CpuSeconds(target.pid) - cpu) / took,
-             Megabytes(http_testing::ResidentMemory(target.pid)));
+             Megabytes(target.pid));
   if (times.failed > 0) fmt::print(stderr, "the last failure: {}\n", times.failure);
   std::fflush(stdout);
   return times;

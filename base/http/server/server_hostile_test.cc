@@ -12,6 +12,8 @@
 #include "base/http/server/server.h"
 #include "base/http/server/server_testing.h"
 #include "base/http/testing.h"
+#include "base/testing/must.h"
+#include "base/testing/process_status.h"
 
 namespace capi::http {
 namespace {
@@ -267,7 +269,7 @@ TEST(Hostile, AThousandDontKeepProbesOut) {
   options.limits.body = 0;
   auto server = Serve(options);
   ASSERT_TRUE(Ask(server->address()).ok());
-  size_t before = http_testing::ResidentMemory(getpid());
+  size_t before = Must(ProcessStatus(getpid(), "VmRSS"), "memory");
   HostileClients hostile(server->address(), 1000);
   hostile.AwaitConnections(1000);
   for (int i = 0; i < 100; ++i) {
@@ -276,7 +278,7 @@ TEST(Hostile, AThousandDontKeepProbesOut) {
     EXPECT_EQ(response->body, "GET/a");
   }
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they keep what is freed
-  EXPECT_LT(http_testing::ResidentMemory(getpid()), before + (32u << 20));
+  EXPECT_LT(Must(ProcessStatus(getpid(), "VmRSS"), "memory"), before + (32u << 10));
 #endif
 }
 
