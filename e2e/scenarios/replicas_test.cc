@@ -6,12 +6,11 @@
 
 #include <algorithm>
 #include <functional>
-#include <optional>
-#include <tuple>
 
 #include "base/testing/must.h"
 #include "e2e/releases/small_release.h"
 #include "e2e/support/audit.h"
+#include "e2e/support/injected_faults.h"
 #include "e2e/support/managed_cluster.h"
 
 namespace capi::e2e {
@@ -28,7 +27,6 @@ class Replicas : public UnmanagedCluster {
   }
   // Whoever is left works until the test's end.
   void TearDown() override {
-    if (proxy_) proxy_->SetFaults(nullptr);
     for (auto& replica : replicas_) {
       if (!replica.process->ended_by_test()) operator_ = std::move(replica.process);
     }
@@ -56,7 +54,7 @@ class Replicas : public UnmanagedCluster {
   void EndInTheMiddle(OperatorProcess& leader, const std::function<void()>& change,
                       const std::function<void(OperatorProcess&)>& end) {
     proxy_->Reset();
-    proxy_->SetFaults([](const kube::ProxyRequest& request) {
+    InjectedFaults faults(*proxy_, [](const kube::ProxyRequest& request) {
       kube::Fault fault;
       if (AppliesTheDeployment(request)) fault.status = 500;
       return fault;
@@ -71,7 +69,6 @@ class Replicas : public UnmanagedCluster {
     const api::ProviderStatus status = See(kSmall).provider.status;
     EXPECT_FALSE(status.inventory.is_null()) << "it had begun";
     EXPECT_EQ(status.installed_version, before) << "and hadn't ended";
-    proxy_->SetFaults(nullptr);
   }
 
   struct Replica {

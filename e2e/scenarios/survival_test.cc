@@ -1,5 +1,6 @@
-// The operator against a world that isn't ready for it: what comes late, a server that goes away, and the same work
-// over and over (F1, F3, F4, I4). What kills it or lies to it is crash_test's and fault_test's.
+// The operator against a world that isn't ready for it: what comes late, is withdrawn or refused, a server that goes
+// away, a process that stands still, and the same work over and over (D1, F1, F3 to F6, I4, U7). What kills it or lies
+// to it is crash_test's and fault_test's.
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,6 +14,7 @@
 #include "base/testing/length.h"
 #include "e2e/releases/small_release.h"
 #include "e2e/support/audit.h"
+#include "e2e/support/injected_faults.h"
 #include "e2e/support/managed_cluster.h"
 #include "kube/testing/fault_proxy.h"
 #include "kube/testing/folder.h"
@@ -78,7 +80,7 @@ TEST_F(Survival, AChangeThatNoStatusToldOfIsWithdrawn) {
   ASSERT_TRUE(AwaitReady(kSmall));
   std::atomic<bool> sent = false, withdrawn = false, read = false;
   std::atomic<int> untold = 0, untold_after = 0;
-  proxy_->SetFaults([&](const kube::ProxyRequest& request) {
+  InjectedFaults faults(*proxy_, [&](const kube::ProxyRequest& request) {
     auto about = [&](std::string_view what) { return request.target.find(what) != std::string::npos; };
     if (about("/configmaps/small-settings?") && !about("dryRun")) sent = true;
     if (withdrawn && about("/secrets/variables")) read = true;
@@ -93,7 +95,7 @@ TEST_F(Survival, AChangeThatNoStatusToldOfIsWithdrawn) {
   cluster_->StoreSecret("small", "variables", {{"EXTRA", "before"}});
   withdrawn = true;
   ASSERT_TRUE(kube::Eventually([&] { return untold_after > 0; }));
-  proxy_->SetFaults(nullptr);
+  faults.Clear();
   EXPECT_TRUE(kube::Eventually([&] { return Extra() == "before"; })) << Extra();
   EXPECT_TRUE(AwaitReady(kSmall));
 }
@@ -108,7 +110,7 @@ TEST_F(Survival, WhatIsNotRestoredAtOnceIsTriedAgain) {
   const kube::ObjectId settings{"", "ConfigMap", "small", "small-settings"};
   ASSERT_TRUE(cluster_->client().Delete(cluster_->ctx(), kube::Builtin("ConfigMap"), settings.ns, settings.name).ok());
   std::atomic<int> tries = 0;
-  proxy_->SetFaults([&](const kube::ProxyRequest& request) {
+  InjectedFaults faults(*proxy_, [&](const kube::ProxyRequest& request) {
     bool apply = request.target.find("/configmaps/small-settings?") != std::string::npos &&
                  request.target.find("dryRun") == std::string::npos;
     return kube::Fault{.status = apply && ++tries == 1 ? 403 : 0};
@@ -116,7 +118,7 @@ TEST_F(Survival, WhatIsNotRestoredAtOnceIsTriedAgain) {
   operator_->Restart();
   EXPECT_TRUE(kube::Eventually([&] { return cluster_->Exists(settings); }, Seconds(60)));
   EXPECT_TRUE(AwaitReady(kSmall));
-  proxy_->SetFaults(nullptr);
+  faults.Clear();
   EXPECT_EQ(tries, 2) << "one was refused";
 }
 
@@ -247,7 +249,7 @@ TEST_F(Survival, WhoStoodStillWritesNoMore) {
                                           "--leader-elect-retry-period=1s"};
   StartBehindProxy(lease, "first");
   std::atomic<int> applies = 0;
-  proxy_->SetFaults([&](const kube::ProxyRequest& request) {
+  InjectedFaults faults(*proxy_, [&](const kube::ProxyRequest& request) {
     bool apply = request.method == "PATCH" && request.target.find("force=true") != std::string::npos;
     applies += apply;
     return kube::Fault{.delay = apply ? Millis(200) : Millis(0)};
@@ -268,7 +270,6 @@ TEST_F(Survival, WhoStoodStillWritesNoMore) {
   EXPECT_TRUE(operator_->LostItsLease()) << operator_->Log();
   EXPECT_TRUE(AwaitReady(kCore)) << "the second one has gone on";
   EXPECT_THAT(WritesAfter(cluster_->plane(), "first", since), ::testing::IsEmpty());
-  proxy_->SetFaults(nullptr);
 }
 
 // No leak: install and delete a small provider again and again; memory, descriptors and threads stay where they were.

@@ -14,6 +14,7 @@
 #include "base/mutex.h"
 #include "base/testing/length.h"
 #include "e2e/releases/tiny_core.h"
+#include "e2e/support/injected_faults.h"
 #include "e2e/support/managed_cluster.h"
 #include "e2e/support/passes.h"
 #include "e2e/support/recorder.h"
@@ -188,21 +189,9 @@ void ForEachOf(int count, const std::function<void(int)>& one) {
 class Editor {
  public:
   using Edit = std::function<void(const std::string& name)>;
-  Editor(kube::FaultProxy& proxy, Edit edit) : proxy_(proxy), edit_(std::move(edit)) {
-    proxy_.SetFaults([this](const kube::ProxyRequest& request) -> kube::Fault {
-      constexpr std::string_view kPath = "/smalls/";
-      const size_t at = request.target.find(kPath);
-      if (request.method == "GET" || at == std::string::npos) return {};
-      const std::string rest = request.target.substr(at + kPath.size());
-      const std::string name = rest.substr(0, rest.find_first_of("/?"));
-      edit_(name);
-      MutexLock lock(mu_);
-      edited_.insert(name);
-      return {.delay = Millis(200)};
-    });
-  }
-  ~Editor() { Stop(); }
-  void Stop() { proxy_.SetFaults(nullptr); }
+  Editor(kube::FaultProxy& proxy, Edit edit)
+      : edit_(std::move(edit)), faults_(proxy, [this](const kube::ProxyRequest& request) { return Meet(request); }) {}
+  void Stop() { faults_.Clear(); }
   // The names of those that it has edited so far.
   std::set<std::string> Edited() {
     MutexLock lock(mu_);
@@ -210,10 +199,22 @@ class Editor {
   }
 
  private:
-  kube::FaultProxy& proxy_;
+  kube::Fault Meet(const kube::ProxyRequest& request) {
+    constexpr std::string_view kPath = "/smalls/";
+    const size_t at = request.target.find(kPath);
+    if (request.method == "GET" || at == std::string::npos) return {};
+    const std::string rest = request.target.substr(at + kPath.size());
+    const std::string name = rest.substr(0, rest.find_first_of("/?"));
+    edit_(name);
+    MutexLock lock(mu_);
+    edited_.insert(name);
+    return {.delay = Millis(200)};
+  }
+
   const Edit edit_;
   Mutex mu_;
   std::set<std::string> edited_ CAPI_GUARDED_BY(mu_);
+  InjectedFaults faults_;  // the last one: it uses the others
 };
 
 // U3: objects are written anew at the version that is stored now, and the next release may drop the old one. Meanwhile
