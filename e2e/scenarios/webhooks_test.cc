@@ -8,6 +8,7 @@
 #include <atomic>
 #include <thread>
 
+#include "api/schema/webhooks.h"
 #include "base/encoding.h"
 #include "base/files.h"
 #include "base/http/client.h"
@@ -30,6 +31,7 @@ using ::testing::IsEmpty;
 constexpr const char* kNs = "default";  // the operator's own, and so of its Secrets
 constexpr const char* kLeaseNs = "leases";
 constexpr const char* kSecret = "capi-operator-webhook-cert";
+const std::string kMutating(api::kMutatingConfiguration), kValidating(api::kValidatingConfiguration);
 
 // Those of which there is a v1alpha1, and so a conversion.
 constexpr ProviderType kOldTypes[] = {ProviderType::kCore, ProviderType::kBootstrap, ProviderType::kControlPlane,
@@ -326,8 +328,7 @@ webhooks:
 )");
   Start();
   EXPECT_TRUE(kube::Eventually([&] {
-    auto configuration =
-        cluster_->Get("ValidatingWebhookConfiguration", "", "capi-operator-validating-webhook-configuration");
+    auto configuration = cluster_->Get("ValidatingWebhookConfiguration", "", kValidating);
     bool all = true;
     for (const Json& webhook : configuration.json()["webhooks"]) {
       all = all && GetString(webhook, {"clientConfig", "caBundle"}) == Bundle();
@@ -341,14 +342,10 @@ webhooks:
   // The pass that said so has ended when a later one has brought this back.
   RemoveBundle(ProviderType::kCore);
   EXPECT_TRUE(AwaitInjected());
-  EXPECT_FALSE(cluster_->Get("MutatingWebhookConfiguration", "", "capi-operator-mutating-webhook-configuration")
-                   .json()["webhooks"][0]["clientConfig"]
-                   .contains("caBundle"));
-  for (const char* part : {"Validating", "Mutating"}) {
-    const std::string kind = part + std::string("WebhookConfiguration");
-    const std::string name = "capi-operator-" + ToLower(part) + "-webhook-configuration";
-    (void)cluster_->client().Delete(cluster_->ctx(), kube::Builtin(kind), "", name);
-  }
+  const kube::Object mutating = cluster_->Get("MutatingWebhookConfiguration", "", kMutating);
+  EXPECT_FALSE(mutating.json()["webhooks"][0]["clientConfig"].contains("caBundle"));
+  (void)cluster_->client().Delete(cluster_->ctx(), kube::Builtin("ValidatingWebhookConfiguration"), "", kValidating);
+  (void)cluster_->client().Delete(cluster_->ctx(), kube::Builtin("MutatingWebhookConfiguration"), "", kMutating);
 }
 
 TEST_F(WebhooksTest, WithoutThemTheStoredVersionIsReadAndWritten) {
@@ -431,7 +428,8 @@ std::vector<std::string> CertificateRequests(const kube::ControlPlane& plane, co
   std::vector<std::string> found;
   for (const AuditedRequest& request : AuditLog(plane)) {
     if (request.time <= since || !request.user_agent.starts_with("capi-operator/")) continue;
-    for (const char* sign : {kSecret, "fieldManager=capi-operator-ca-injector"}) {
+    for (const std::string& sign :
+         {std::string(kSecret), std::string("fieldManager=capi-operator-ca-injector"), kMutating, kValidating}) {
       if (request.uri.find(sign) != std::string::npos) found.push_back(request.ToString());
     }
   }
@@ -451,8 +449,10 @@ TEST_F(WebhooksTest, FilesAreServedAndNothingIsMade) {
   std::replace(arguments.begin(), arguments.end(), std::string("--webhook-hosts=127.0.0.1"),
                "--webhook-cert-dir=" + folder.path());
   const std::string began = FormatMicroTime(SystemClock().Now());
-  EXPECT_THAT(CertificateRequests(cluster_->plane(), ""),
-              Contains(HasSubstr("watch /api/v1/namespaces/default/secrets")));
+  const auto made = CertificateRequests(cluster_->plane(), "");
+  for (const char* kind : {"/secrets?", "/mutatingwebhookconfigurations?", "/validatingwebhookconfigurations?"}) {
+    EXPECT_THAT(made, Contains(HasSubstr(kind)));
+  }
   operator_ = std::make_unique<OperatorProcess>(cluster_->plane().kubeconfig(), arguments);
   auto answer = Ask(port_, *Base64Decode(GetString(secret.json(), {"data", "ca.crt"})));
   ASSERT_TRUE(answer.ok()) << answer.error().message;
