@@ -1,18 +1,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 
 #include "api/testing/release_folder.h"
-#include "base/encoding.h"
 #include "base/files.h"
 #include "base/http/server/server.h"
 #include "base/http/testing.h"
 #include "base/json.h"
 #include "base/mutex.h"
-#include "base/strings.h"
 #include "fetch/github_testing.h"
 #include "fetch/repository.h"
 
