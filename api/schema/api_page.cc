@@ -7,6 +7,7 @@
 #include "api/adoption.h"
 #include "api/conversion/convert.h"
 #include "api/kinds.h"
+#include "api/schema/crds.h"
 #include "api/schema/schema.h"
 
 namespace capi::api {
@@ -133,6 +134,16 @@ std::string Kinds() {
   return out;
 }
 
+std::string Columns() {
+  std::string out = "\n## Columns of kubectl get\n\n| Column | Meaning |\n| --- | --- |\n";
+  for (const Json& column : PrinterColumns()) {
+    bool wide = column.contains("priority");
+    out += fmt::format("| {} | {}{} |\n", GetString(column, {"name"}), GetString(column, {"description"}),
+                       wide ? " Shown with `-o wide`." : "");
+  }
+  return out;
+}
+
 std::string Annotations() {
   std::string out = "\n## Annotations\n\n| Annotation | Meaning |\n| --- | --- |\n";
   for (const AnnotationInfo& info : kAnnotations) out += fmt::format("| `{}` | {} |\n", info.name, info.meaning);
@@ -143,7 +154,7 @@ std::string Annotations() {
 
 std::string ApiMarkdown() {
   return fmt::format(fmt::runtime(kIntroduction), kGroup, kVersion, kGroup, kVersion, kOldVersion) + Kinds() +
-         Annotations() + Table("Spec", schema::Spec()) + Table("Status", schema::Status());
+         Columns() + Annotations() + Table("Spec", schema::Spec()) + Table("Status", schema::Status());
 }
 
 }  // namespace capi::api

@@ -1,4 +1,4 @@
-// The text of docs/api.md: kinds, annotations and every field, printed from the tables of this folder.
+// The text of docs/api.md: kinds, columns, annotations and every field, printed from the tables of this folder.
 #pragma once
 
 #include <string>

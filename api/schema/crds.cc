@@ -16,20 +16,6 @@ Json ReadyColumn(std::string_view name, std::string_view field, std::string_view
   return Column(name, fmt::format(".status.conditions[?(@.type=='Ready')].{}", field), description);
 }
 
-Json PrinterColumns() {
-  Json age = {{"name", "Age"},
-              {"type", "date"},
-              {"jsonPath", ".metadata.creationTimestamp"},
-              {"description", "Since when the object exists."}};
-  Json message = ReadyColumn("Message", "message", "Particulars of the Ready condition.");
-  message["priority"] = 1;  // shown with -o wide
-  return Json::array({Column("Installed", ".status.installedVersion", "Version that is installed."),
-                      Column("Desired", ".spec.version", "Version that is declared."),
-                      Column("Contract", ".status.contract", "Cluster API contract of the installed version."),
-                      ReadyColumn("Ready", "status", "Whether the provider is as declared and healthy."),
-                      ReadyColumn("Reason", "reason", "Why it is ready or not."), std::move(age), std::move(message)});
-}
-
 std::string_view Description(ProviderType type) {
   switch (type) {
     case ProviderType::kCore: return "The core provider: Cluster API itself. Its name is cluster-api.";
@@ -68,6 +54,20 @@ Json Conversion() {
 }
 
 }  // namespace
+
+Json PrinterColumns() {
+  Json age = {{"name", "Age"},
+              {"type", "date"},
+              {"jsonPath", ".metadata.creationTimestamp"},
+              {"description", "Since when the object exists."}};
+  Json message = ReadyColumn("Message", "message", "Particulars of the Ready condition.");
+  message["priority"] = 1;  // shown with -o wide
+  return Json::array({Column("Installed", ".status.installedVersion", "Version that is installed."),
+                      Column("Desired", ".spec.version", "Version that is declared."),
+                      Column("Contract", ".status.contract", "Cluster API contract of the installed version."),
+                      ReadyColumn("Ready", "status", "Whether the provider is as declared and healthy."),
+                      ReadyColumn("Reason", "reason", "Why it is ready or not."), std::move(age), std::move(message)});
+}
 
 bool HasOldVersion(ProviderType type) {
   return type == ProviderType::kCore || type == ProviderType::kBootstrap || type == ProviderType::kControlPlane ||

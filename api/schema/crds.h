@@ -13,6 +13,9 @@ inline constexpr std::string_view kWebhookService = "capi-operator-webhook-servi
 // Whether there is a v1alpha1 of this kind: the first four.
 bool HasOldVersion(ProviderType type);
 
+// What `kubectl get` shows of a provider, in order: additionalPrinterColumns.
+Json PrinterColumns();
+
 Json CustomResourceDefinition(const ProviderKind& kind);
 
 }  // namespace capi::api
