@@ -24,6 +24,7 @@ PROGRAMS = {
     "kwok": ("kwok", "sigs.k8s.io/kwok/cmd/kwok"),
     "kustomize": ("kustomize", "sigs.k8s.io/kustomize/kustomize/v5"),
     "go-yaml": ("yaml", "."),
+    "gitops-health": ("gitops", "."),
     "clusterctl": ("clusterctl", f"{CAPI}/cmd/clusterctl"),
     "peer": ("peer", "sigs.k8s.io/cluster-api-operator/cmd"),
 }
