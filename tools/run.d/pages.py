@@ -25,12 +25,12 @@ ROOT = built.ROOT
 LIMIT = 300
 
 
-def blocks(heading, page="README.md"):
-    """The shell blocks of a section, in order; those before the first section are under the page's title."""
+def blocks(heading, page="README.md", language="sh"):
+    """The blocks of a section in one language, in order; those before the first section are under the page's title."""
     with open(os.path.join(ROOT, page), encoding="utf-8") as file:
         sections = re.split(r"^## |\A# ", file.read(), flags=re.MULTILINE)
     section = next(section for section in sections if section.startswith(heading + "\n"))
-    return re.findall(r"^```sh\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+    return re.findall(rf"^```{language}\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
 
 
 def environment(plane, home, **more):
