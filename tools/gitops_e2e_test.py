@@ -231,6 +231,18 @@ def shown(judged):
     return json.dumps({"metadata": kept, "spec": item["spec"], "status": status, "verdicts": verdicts}, indent=1)
 
 
+def made(metadata, conditions, seen):
+    """A provider of generation 2, with conditions of the generation `seen`."""
+    generation = {} if seen is None else {"observedGeneration": seen}
+    return {
+        "apiVersion": "operator.cluster.x-k8s.io/v1alpha2",
+        "kind": "AddonProvider",
+        "metadata": {"name": "helm", "namespace": "default", "generation": 2, **metadata},
+        "spec": {"version": "v1.0.0"},
+        "status": {"observedGeneration": 2, "conditions": [{"message": "", **entry, **generation} for entry in conditions]},
+    }
+
+
 class GitOps(unittest.TestCase):
     """F1, P2: tools that know conditions alone can tell what waits, what failed and what is as declared."""
 
@@ -278,6 +290,28 @@ class GitOps(unittest.TestCase):
         failures = [waits, failed, waits, fine, waits, failed, waits, failed]
         self.assertEqual(self.course("coreproviders", "flux"), [waits, fine, *failures, waits, fine, waits])
         self.assertEqual(self.course("infrastructureproviders", "flux"), [waits, fine, waits])
+
+    def test_states_that_are_too_rare_to_record(self):
+        """A pass that got no further than the generation, the peer's conditions, and what comes together once in a while."""
+        ready = {"type": "Ready", "status": "True", "reason": "WorkloadsReady"}
+        waits = {"type": "Ready", "status": "False", "reason": "WaitingForContracts"}
+        stalled = {"type": "Stalled", "status": "True", "reason": "InstallFailed"}
+        paused = {"type": "Paused", "status": "True", "reason": "Paused"}
+        failed = {**stalled, "type": "Ready", "status": "False"}
+        going = {"deletionTimestamp": "2025-01-01T00:00:00Z"}
+        cases = {
+            "Ready of the former generation": ({}, [ready], 1, "Progressing", "InProgress"),
+            "Stalled of the former generation": ({}, [failed, stalled], 1, "Progressing", "InProgress"),
+            "Ready of no generation, as the peer writes it": ({}, [ready], None, "Progressing", "InProgress"),
+            "still at zero, though it was unpaused": ({}, [waits, paused], 2, "Progressing", "InProgress"),
+            "failed at zero": ({}, [failed, stalled, paused], 2, "Degraded", "Failed"),
+            "deleted after it had failed": (going, [failed, stalled], 2, "Progressing", "InProgress"),
+            "deleted, and looked at by nobody since": (going, [ready], 2, "Progressing", "InProgress"),
+        }
+        items = [made(metadata, conditions, seen) for metadata, conditions, seen, *_ in cases.values()]
+        for (name, case), verdicts in zip(cases.items(), ask(items)):
+            with self.subTest(name):
+                self.assertEqual((verdicts["argo"]["status"], verdicts["flux"]["status"]), case[3:], verdicts)
 
     def test_the_messages_say_what_failed_and_what_is_missing(self):
         said = {verdicts["argo"]["message"] for _, verdicts in self.every()}
