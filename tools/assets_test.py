@@ -2,6 +2,7 @@
 """Tests of the parts of tools/assets that need neither network nor Go."""
 
 import base64
+import contextlib
 import functools
 import hashlib
 import http.server
@@ -381,6 +382,26 @@ class Releases(WithCache):
 
     def test_json_stream_reads_one_object_after_another(self):
         self.assertEqual(releases.json_stream('{"a": 1}\n{\n"b": {"c": 2}}\n'), [{"a": 1}, {"b": {"c": 2}}])
+
+    def test_what_another_run_has_made_meanwhile_is_not_made_again(self):
+        """Of two runs at once the second waited for the first, and then downloaded and rendered the same anew."""
+        for locate, have in (
+            (releases.locate, releases.have),
+            (releases.locate_crds, releases.have_crds),
+            (releases.locate_peer, releases.have_peer),
+        ):
+
+            @contextlib.contextmanager
+            def held_by_another(_, have=have):
+                with mock.patch("os.path.isdir", return_value=True), mock.patch("os.path.exists", return_value=True):
+                    target = have()
+                os.makedirs(target)
+                yield
+
+            never = mock.patch.object(releases, "download", side_effect=AssertionError("made again"))
+            with self.subTest(locate.__name__), mock.patch.object(cache, "locked", held_by_another), never:
+                self.assertIsNone(have())
+                self.assertEqual(locate(), have())
 
     def test_documents_are_joined_with_separators(self):
         self.write("crds/a.yaml", "a: 1")

@@ -50,12 +50,15 @@ PROVIDERS = {
 
 def locate():
     """A folder with the releases, laid out as a clusterctl local repository: <label>/<version>/<file>."""
-    target = _folder()
-    if not os.path.isdir(target):
-        command = programs.locate("kustomize")
-        with cache.locked("releases"):
-            if not os.path.isdir(target):
-                _build(_families(), command, target)
+    return _made_once("releases", _folder(), _build)
+
+
+def _made_once(lock, target, make):
+    """The target, made unless it is there; of two runs at once the second finds what the first has made."""
+    if not os.path.exists(target):
+        with cache.locked(lock):
+            if not os.path.exists(target):
+                make(target)
     return target
 
 
@@ -74,7 +77,8 @@ def _folder():
     return os.path.join(cache.root(), "releases", cache.key_of(RECIPE, *pins, kustomize.go_mod, kustomize.go_sum))
 
 
-def _build(families, kustomize, target):
+def _build(target):
+    families, kustomize = _families(), programs.locate("kustomize")
     with cache.scratch(target) as folder:
         repository = os.path.join(folder, "repository")
         for family in families:
@@ -161,13 +165,14 @@ def _crds_file():
 
 def locate_crds():
     """One file with cert-manager's CRDs."""
-    target = _crds_file()
-    if not os.path.exists(target):
-        with cache.locked("crds"), cache.scratch(target) as folder:
-            modules = download(programs.Family("cert-manager"), [CERT_MANAGER], folder)
-            source = os.path.join(modules[CERT_MANAGER], "deploy", "crds")
-            _publish(join_documents(source), target, folder)
-    return target
+    return _made_once("crds", _crds_file(), _make_crds)
+
+
+def _make_crds(target):
+    with cache.scratch(target) as folder:
+        modules = download(programs.Family("cert-manager"), [CERT_MANAGER], folder)
+        source = os.path.join(modules[CERT_MANAGER], "deploy", "crds")
+        _publish(join_documents(source), target, folder)
 
 
 def _publish(text, target, folder):
@@ -190,14 +195,15 @@ def _peer_file():
 
 def locate_peer():
     """One file with all that a release of cluster-api-operator installs, its CRDs too."""
-    target = _peer_file()
-    if not os.path.exists(target):
-        command, family = programs.locate("kustomize"), programs.Family("peer")
-        with cache.locked("peer-manifests"), cache.scratch(target) as folder:
-            modules = download(family, [PEER], folder)
-            image = f"{PEER_IMAGE}:{family.version(PEER)}"
-            _publish(_kustomize(command, modules[PEER], "config/default", image, folder), target, folder)
-    return target
+    return _made_once("peer-manifests", _peer_file(), _make_peer)
+
+
+def _make_peer(target):
+    command, family = programs.locate("kustomize"), programs.Family("peer")
+    with cache.scratch(target) as folder:
+        modules = download(family, [PEER], folder)
+        image = f"{PEER_IMAGE}:{family.version(PEER)}"
+        _publish(_kustomize(command, modules[PEER], "config/default", image, folder), target, folder)
 
 
 def join_documents(folder):
