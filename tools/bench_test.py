@@ -13,6 +13,7 @@ import sys
 import tempfile
 import unittest
 import xml.etree.ElementTree
+from unittest import mock
 
 sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
@@ -29,6 +30,7 @@ import render  # noqa: E402
 import rig  # noqa: E402
 import steady  # noqa: E402
 import upgrade  # noqa: E402
+from progress import AssetError  # noqa: E402
 
 
 class Figures(unittest.TestCase):
@@ -72,6 +74,16 @@ class Usage(unittest.TestCase):
             self.assertIn(f'"{name}"', code)
 
 
+class Render(unittest.TestCase):
+    def test_a_benchmark_that_says_an_error_is_no_measurement(self):
+        """It ended all of tools/bench from within, where every other failure is an error that its caller tells."""
+        failed = json.dumps({"benchmarks": [{"error_occurred": True, "error_message": "no such file"}]})
+        listed, answer = mock.Mock(stdout="release/real_time\n"), mock.Mock(stdout=failed)
+        with mock.patch.dict(os.environ, {"RELEASES_DIR": "/none"}), mock.patch("subprocess.run", side_effect=[listed, answer]):
+            with self.assertRaisesRegex(AssetError, "^release/real_time: no such file$"):
+                render.measure(1)
+
+
 class Fit(unittest.TestCase):
     def test_finds_a_line(self):
         base, slope, worst = render.fit([(x, 0.5 + 3 * x) for x in (0.01, 1, 50)])
@@ -103,17 +115,6 @@ class Picture(unittest.TestCase):
 def audited(number, stage, verb, resource=None):
     reference = {"objectRef": {"resource": resource}} if resource else {}
     return json.dumps({"auditID": f"id-{number}", "stage": stage, "verb": verb, **reference})
-
-
-class Documents(unittest.TestCase):
-    def test_are_those_of_yaml_files(self):
-        """manifests/crds has a Kustomization, which no API server takes."""
-        folder = os.path.join(os.path.dirname(TOOLS), "manifests", "crds")
-        files = glob.glob(os.path.join(folder, "*.yaml"))
-        texts = rig.documents(folder, files[0])
-        self.assertEqual(len(texts), len(files) + 1)
-        for text in texts:
-            self.assertIn("kind: CustomResourceDefinition", text)
 
 
 class Requests(unittest.TestCase):

@@ -67,9 +67,7 @@ class Installed(rights.World):
 
     def __init__(self, variant="no-webhooks"):
         super().__init__()
-        (certificates,) = plan.have(["crds"])
-        with open(certificates, encoding="utf-8") as file:
-            self.plane.api.create_crds(cluster.split_documents(file.read()))
+        self.plane.api.create_crds(cluster.documents(plan.have(["crds"])))
         self.must("apply", "--server-side", "-f", "-", given=rights.kustomize(variant))
         self.must("wait", "--for=condition=Established", "crds", "--all", "--timeout=60s")
 

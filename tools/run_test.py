@@ -58,6 +58,15 @@ class Sample(unittest.TestCase):
     def test_empty_documents_are_skipped(self):
         self.assertEqual(cluster.split_documents("---\n\n---\na: 1\n---\n"), ["\na: 1\n"])
 
+    def test_own_kinds_are_those_of_yaml_files(self):
+        """manifests/crds has a Kustomization, which no API server takes."""
+        texts = cluster.documents(cluster.own_crds())
+        self.assertEqual(len(texts), 7)
+        for text in texts:
+            self.assertIn("kind: CustomResourceDefinition", text)
+        with mock.patch.object(cluster, "OWN_CRDS", TOOLS), self.assertRaisesRegex(AssetError, "tools has no CRDs"):
+            cluster.own_crds()
+
 
 class ConfigMaps(unittest.TestCase):
     def test_small_release_is_plain_under_the_known_names(self):

@@ -3,11 +3,11 @@
 import json
 import os
 import subprocess
-import sys
 
 import releases
 from figures import ROOT, cell, median, print_table
 from plot import Plot
+from progress import AssetError
 
 PROGRAM = os.path.join(ROOT, "build", "release", "bin", "templating_benchmark")
 PICTURE = os.path.join(ROOT, "docs", "render-cost.svg")
@@ -26,7 +26,7 @@ def measure(rounds):
         entries = json.loads(done.stdout)["benchmarks"]
         for entry in entries:
             if entry.get("error_occurred"):
-                sys.exit(f"bench: {name}: {entry['error_message']}")
+                raise AssetError(f"{name}: {entry['error_message']}")
         runs[name.removesuffix("/real_time")] = [entry for entry in entries if entry["run_type"] == "iteration"]
     return runs
 

@@ -15,7 +15,6 @@ import preload
 import process
 import programs
 import releases
-from figures import ROOT
 from progress import AssetError
 
 TIMEOUT = 120.0
@@ -73,16 +72,6 @@ def parse_audit(lines):
 def beyond_watches(requests):
     """Without watches and the lease."""
     return [(verb, resource) for verb, resource in requests if verb != "watch" and resource != "leases"]
-
-
-def documents(folder, crds):
-    """Of the YAML files of a folder, and of another file."""
-    texts = []
-    names = sorted(name for name in os.listdir(folder) if name.endswith(".yaml"))
-    for path in [*(os.path.join(folder, name) for name in names), crds]:
-        with open(path, encoding="utf-8") as file:
-            texts += cluster.split_documents(file.read())
-    return texts
 
 
 def path_of(provider):
@@ -162,7 +151,7 @@ class Rig:
             self.plane = AuditedControlPlane(self.bench.programs, self.state.path, self.processes)
             self.plane.start()
             self.api = self.plane.api
-            self.api.create_crds(documents(os.path.join(ROOT, "manifests", "crds"), self.bench.crds))
+            self.api.create_crds(cluster.documents([*cluster.own_crds(), self.bench.crds]))
         except BaseException:
             self.__exit__()
             raise

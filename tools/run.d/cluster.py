@@ -1,6 +1,7 @@
 """The local control plane: etcd, kube-apiserver, the controllers and kwok, all on loopback."""
 
 import concurrent.futures
+import glob
 import http.client
 import json
 import os
@@ -11,12 +12,14 @@ import subprocess
 import threading
 import time
 
+from built import ROOT
 from process import free_ports
 from progress import AssetError
 
 START_TIMEOUT = 60.0
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+OWN_CRDS = os.path.join(ROOT, "manifests", "crds")
 
 NODE = {
     "apiVersion": "v1",
@@ -116,6 +119,23 @@ def is_established(crd):
 def split_documents(text):
     """The documents of a YAML text, without the empty ones."""
     return [document for document in re.split(r"(?m)^---\s*$", text) if document.strip()]
+
+
+def documents(paths):
+    """The YAML documents of all these files."""
+    found = []
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            found += split_documents(file.read())
+    return found
+
+
+def own_crds():
+    """The files with the operator's own CRDs. Beside them is a Kustomization, which no API server takes."""
+    found = sorted(glob.glob(os.path.join(OWN_CRDS, "*.yaml")))
+    if not found:
+        raise AssetError(f"{OWN_CRDS} has no CRDs")
+    return found
 
 
 class ControlPlane:

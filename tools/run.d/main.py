@@ -41,7 +41,6 @@ import table  # noqa: E402
 from progress import AssetError  # noqa: E402
 
 SAMPLE = "manifests/samples/quickstart.yaml"
-CRDS = "manifests/crds"
 GITHUB_PROBE = "https://github.com/kubernetes-sigs/cluster-api/releases/download/v1.12.0/metadata.yaml"
 
 CLOSING = """
@@ -118,7 +117,7 @@ class Run:
             plane.start()
         self.kubeconfig = self.access.publish(plane.kubeconfig)
         with activity("applying the CRDs"):
-            plane.api.create_crds(documents([*own_crds(), crds]))
+            plane.api.create_crds(cluster.documents([*cluster.own_crds(), crds]))
         self._start_operator(plane)
         self._preload(plane, probe)
         with activity(f"applying {SAMPLE}"):
@@ -222,24 +221,6 @@ class activity:  # noqa: N801 - reads as a statement
             self.progress.done()
         else:
             self.progress.failed()
-
-
-def own_crds():
-    folder = os.path.join(ROOT, CRDS)
-    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-    found = [os.path.join(folder, name) for name in names if name.endswith(".yaml")]
-    if not found:
-        raise AssetError(f"{folder} has no CRDs")
-    return found
-
-
-def documents(paths):
-    """The YAML documents of all these files."""
-    found = []
-    for path in paths:
-        with open(path, encoding="utf-8") as file:
-            found += cluster.split_documents(file.read())
-    return found
 
 
 def say(text):
