@@ -62,20 +62,29 @@ FEW = [
 ]
 
 
-class Installed(rights.World):
-    """The operator's objects without its webhooks, and cert-manager's kinds."""
+class World(rights.World):
+    """With cert-manager's kinds, and the operator's objects once they are installed."""
 
-    def __init__(self, variant="no-webhooks"):
+    def __init__(self):
         super().__init__()
+        self.prepared = set()  # namespaces
         self.plane.api.create_crds(cluster.documents(plan.have(["crds"])))
+
+    def install(self, variant="no-webhooks"):
         self.must("apply", "--server-side", "-f", "-", given=rights.kustomize(variant))
-        self.must("wait", "--for=condition=Established", "crds", "--all", "--timeout=60s")
+        self.await_kinds()
+
+    def prepare(self, namespace):
+        """Makes a namespace, where there is none, with the variables in it."""
+        if namespace in self.prepared:
+            return
+        self.prepared.add(namespace)
+        self.kubectl("create", "namespace", namespace)
+        values = [f"--from-literal={name}={value}" for name, value in KEYS.items()]
+        self.must("create", "secret", "generic", "variables", "-n", namespace, *values)
 
     def apply(self, provider, version):
-        done = self.kubectl("create", "namespace", provider["ns"])
-        if done.returncode == 0:
-            values = [f"--from-literal={name}={value}" for name, value in KEYS.items()]
-            self.must("create", "secret", "generic", "variables", "-n", provider["ns"], *values)
+        self.prepare(provider["ns"])
         self.must("apply", "-f", "-", given=PROVIDER.format(version=version, **provider))
 
     def status(self, provider):
@@ -102,17 +111,17 @@ class Installed(rights.World):
 
     def call_at(self, port):
         """Has the API server call the operator's port: one outside of the cluster knows no Services."""
-        for item in self.get("crds")["items"]:
-            if item["spec"].get("conversion", {}).get("strategy") == "Webhook":
+        for item in self.crds():
+            if item["spec"]["conversion"]["strategy"] == "Webhook":
                 url = {"service": None, "url": f"https://127.0.0.1:{port}/convert"}
                 patch = {"spec": {"conversion": {"webhook": {"clientConfig": url}}}}
-                self.must("patch", "crd", item["metadata"]["name"], "--type=merge", f"--patch={json.dumps(patch)}")
-        for kind in ("mutatingwebhookconfiguration", "validatingwebhookconfiguration"):
-            for item in self.get(kind)["items"]:
+                self.merge(f"{cluster.CRDS}/{item['metadata']['name']}", patch)
+        for kind, group in rights.WEBHOOKS.items():
+            for item in json.loads(self.request("GET", f"{group}/{kind}")[1])["items"]:
                 for webhook in item["webhooks"]:
                     path = webhook["clientConfig"].pop("service")["path"]
                     webhook["clientConfig"]["url"] = f"https://127.0.0.1:{port}{path}"
-                self.must("replace", "-f", "-", given=json.dumps(item))
+                self.merge(f"{group}/{kind}/{item['metadata']['name']}", {"webhooks": item["webhooks"]})
 
     def roles(self):
         return {name: self.get("clusterrole", name)["rules"] for name in ROLES}
@@ -147,12 +156,17 @@ def names(unit_set):
     return {f"{group}/{resource} {verb}" for group, resource, verb in unit_set}
 
 
-class Rights(unittest.TestCase):
+class OnAServer(rights.OnAServer):
+    WORLD = World
+    KEEP = "cert-manager.io"
+
+
+class Rights(OnAServer):
     """T3: the role names verbs and kinds."""
 
     def setUp(self):
-        self.world = Installed()
-        self.addCleanup(self.world.close)
+        super().setUp()
+        self.world.install()
 
     def live(self):
         """A provider's whole life, of three."""
@@ -185,7 +199,7 @@ class Rights(unittest.TestCase):
         self.assertEqual(idle, [], "these are seen: they need no reason")
 
 
-class Webhooks(unittest.TestCase):
+class Webhooks(OnAServer):
     """T1, T3, T5, T7, U3: the rights are enough for the webhooks and the metrics, too: certificate, CAs, conversion, what is
     stored at an older version, a question for who may name another namespace's Secret, and one for who may scrape."""
 
@@ -218,11 +232,11 @@ class Webhooks(unittest.TestCase):
             return answer.read().decode()
 
     def test_they_are_served(self):
-        self.world = world = Installed("default")
-        self.addCleanup(world.close)
+        world = self.world
+        world.install("default")
         port, metrics = process.free_ports(2)
         world.call_at(port)
-        world.must("create", "namespace", "capa-system")
+        world.prepare("capa-system")
         flags = (f"--webhook-port={port}", "--webhook-hosts=127.0.0.1")
         world.start_operator(*flags, diagnostics=f":{metrics}")  # loopback alone is open
         source = {"selector": {"matchLabels": {"release": "none"}}}
@@ -238,12 +252,12 @@ class Webhooks(unittest.TestCase):
         self.assertIn("capi_operator_", self.scrape(metrics))
         self.store("v1alpha1")
         world.until("another v1alpha1 is taken", lambda: self.call("older", old, "v1alpha1").returncode == 0)
-        world.stop_operator()
+        world.kill_operator()
         self.store("v1alpha2")
         self.assertIn("v1alpha1", self.stored())
         world.start_operator(*flags)
         world.until("nothing is stored at v1alpha1", lambda: self.stored() == ["v1alpha2"])
-        world.stop_operator()
+        world.kill_operator()
         requests = world.requests()
         self.assertEqual([request for request in requests if request[-1] == 403], [])
         own = units(world.get("role", "capi-operator-leader-election", "-n", rights.NAMESPACE)["rules"])
@@ -260,13 +274,13 @@ class Webhooks(unittest.TestCase):
             self.assertIn(right, took)
 
 
-class SingleNamespace(unittest.TestCase):
+class SingleNamespace(OnAServer):
     """T3, T7: with the overlay for one namespace a provider lives there, the webhooks judge it, and the operator reads no Secret
-    elsewhere. What it had to say of the webhooks' certificate, in its own namespace, was refused."""
+    elsewhere. What it has to say of the webhooks' certificate it says in its own namespace, where that was refused once."""
 
     def test_a_provider_lives_in_it(self):
-        world = Installed("single-namespace")
-        self.addCleanup(world.close)
+        world = self.world
+        world.install("single-namespace")
         (port,) = process.free_ports(1)
         world.call_at(port)
         world.start_operator("--namespace=capi-providers", f"--webhook-port={port}", "--webhook-hosts=127.0.0.1")
@@ -276,13 +290,11 @@ class SingleNamespace(unittest.TestCase):
             "admission lets a provider in",
             lambda: world.kubectl("apply", "--dry-run=server", "-f", "-", given=wanted).returncode == 0,
         )
-        values = [f"--from-literal={name}={value}" for name, value in KEYS.items()]
-        world.must("create", "secret", "generic", "variables", "-n", core["ns"], *values)
         for version in ("v1.10.4", "v1.12.0"):
             world.apply(core, version)
             world.await_ready(core, version)
         world.delete(core)
-        world.stop_operator()
+        world.kill_operator()
         refused = {(verb, group, resource) for verb, group, resource, *_, code in world.requests() if code == 403}
         self.assertLessEqual(refused, {("list", "", "secrets"), ("watch", "", "secrets")})
         told = world.get("events", "-n", rights.NAMESPACE)["items"]
@@ -293,15 +305,14 @@ class SingleNamespace(unittest.TestCase):
                 self.assertEqual(asked.stdout.strip(), answer, f"{verb} in {namespace}")
 
 
-class Missing(unittest.TestCase):
+class Missing(OnAServer):
     """One rule is taken away at a time: the operator says in a condition, or where there is no provider to say it of in its
     log, what it may not do."""
 
-    @classmethod
-    def setUpClass(cls):
-        cls.world = Installed()
-        cls.addClassCleanup(cls.world.close)
-        cls.given = cls.world.roles()
+    def setUp(self):
+        super().setUp()
+        self.world.install()
+        self.given = self.world.roles()
 
     def set_rules(self, role, rules):
         patch = json.dumps([{"op": "replace", "path": "/rules", "value": rules}])

@@ -3,11 +3,13 @@
 What the operator was allowed is read from the audit log: each line names user, verb and resource of one request.
 """
 
+import functools
 import json
 import os
 import re
 import subprocess
 import time
+import unittest
 
 import built
 import cluster
@@ -20,6 +22,30 @@ ACCOUNT = "capi-operator-manager"
 USER = f"system:serviceaccount:{NAMESPACE}:{ACCOUNT}"
 RELEASES = os.path.join(ROOT, "testdata", "releases")
 LIMIT = 120
+# By what all objects of ours, and of cluster-api-operator, are found.
+OURS = "app.kubernetes.io/name=capi-operator"
+PEERS = "clusterctl.cluster.x-k8s.io/core=capi-operator"
+# Kinds that either installs, with the place of their group.
+IN_NAMESPACES = {
+    "deployments": "/apis/apps/v1",
+    "services": "/api/v1",
+    "poddisruptionbudgets": "/apis/policy/v1",
+    "networkpolicies": "/apis/networking.k8s.io/v1",
+    "serviceaccounts": "/api/v1",
+    "roles": "/apis/rbac.authorization.k8s.io/v1",
+    "rolebindings": "/apis/rbac.authorization.k8s.io/v1",
+}
+WEBHOOKS = {
+    "mutatingwebhookconfigurations": "/apis/admissionregistration.k8s.io/v1",
+    "validatingwebhookconfigurations": "/apis/admissionregistration.k8s.io/v1",
+}
+IN_CLUSTER = {
+    "clusterroles": "/apis/rbac.authorization.k8s.io/v1",
+    "clusterrolebindings": "/apis/rbac.authorization.k8s.io/v1",
+    **WEBHOOKS,
+}
+# What an operator writes into its own namespace.
+LEASES, SECRETS, EVENTS = "/apis/coordination.k8s.io/v1", "/api/v1", "/apis/events.k8s.io/v1"
 
 POLICY = """\
 apiVersion: audit.k8s.io/v1
@@ -52,6 +78,7 @@ def run_manifests(*arguments):
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@functools.cache
 def kustomize(*arguments):
     """What tools/manifests prints."""
     done = run_manifests(*arguments)
@@ -66,6 +93,7 @@ class World:
         self.processes = process.Processes(self.state.path)
         self.plane = None
         self.operators = 0
+        self.audited = 0  # bytes of the audit log that are of earlier tests
         self.name = None
         try:
             self.plane = Audited(plan.link_folder(["control-plane"]), self.state.path, self.processes)
@@ -95,6 +123,60 @@ class World:
     def get(self, *arguments):
         return json.loads(self.must("get", *arguments, "-o", "json"))
 
+    def reset(self, keep="-"):
+        """Removes the operator and all kinds, except for those of groups that end like this, and leaves Namespaces, whose end
+        takes seconds. Requests to the API server are far quicker than kubectl."""
+        for label in (OURS, PEERS):
+            for kind, group in IN_CLUSTER.items():
+                self.remove(f"{group}/{kind}?labelSelector={label}")
+            for kind, group in IN_NAMESPACES.items():
+                for namespace in (NAMESPACE, "capi-providers"):
+                    self.remove(f"{group}/namespaces/{namespace}/{kind}?labelSelector={label}")
+        for kind, group in {"leases": LEASES, "secrets": SECRETS, "events": EVENTS}.items():
+            self.remove(f"{group}/namespaces/{NAMESPACE}/{kind}")
+        for crd in self.crds():
+            if not crd["spec"]["group"].endswith(keep):
+                self.remove_kind(crd)
+        self.audited = os.path.getsize(self.plane.audit_log)
+
+    def remove_kind(self, crd):
+        """A kind and its objects, whatever finalizers hold them. The API server itself takes seconds to see that there are no
+        objects left, and now and then forgets to look."""
+        spec, name = crd["spec"], crd["metadata"]["name"]
+        (stored,) = (version["name"] for version in spec["versions"] if version["storage"])  # takes no conversion
+        group, plural = f"/apis/{spec['group']}/{stored}", spec["names"]["plural"]
+        objects = self.until(f"objects of {name}", lambda: self.plane.api.get(f"{group}/{plural}"))
+        for item in objects["items"]:
+            place = f"namespaces/{item['metadata']['namespace']}/" if spec["scope"] == "Namespaced" else ""
+            self.remove(f"{group}/{place}{plural}/{item['metadata']['name']}", finalizers=True)
+        self.remove(f"{cluster.CRDS}/{name}", finalizers=True)
+
+    def remove(self, path, finalizers=False):
+        """Removes what is there; with its finalizers where it may have some."""
+        self.request("DELETE", path)
+        if finalizers:
+            self.request("PATCH", path, '{"metadata":{"finalizers":null}}', "application/merge-patch+json")
+
+    def request(self, method, path, *body):
+        """One that does no harm twice: the server may just have closed the connection, on which nothing came for a while."""
+        status, text = self.until(f"{method} {path}", lambda: (answer := self.plane.api.request(method, path, *body))[0] and answer)
+        if status not in (200, 404):
+            raise AssertionError(f"{method} {path}: {text}")
+        return status, text
+
+    def merge(self, path, patch):
+        """Patches an object that is there."""
+        status, text = self.request("PATCH", path, json.dumps(patch), "application/merge-patch+json")
+        if status != 200:
+            raise AssertionError(f"{path}: {text}")
+
+    def crds(self):
+        return json.loads(self.request("GET", cluster.CRDS)[1])["items"]
+
+    def await_kinds(self):
+        """kubectl takes a tenth of a second for each."""
+        self.until("all kinds can be used", lambda: all(map(cluster.is_established, self.crds())))
+
     def start_operator(self, *flags, diagnostics="0"):
         """The operator with the ServiceAccount's own token. It ends with its world, or with stop_operator."""
         token = self.must("create", "token", ACCOUNT, "-n", NAMESPACE, "--duration=2h").strip()
@@ -113,6 +195,16 @@ class World:
 
     def stop_operator(self):
         self.operator.terminate()
+        self._await_end()
+
+    def kill_operator(self):
+        """Ends it at once: one with webhooks serves them for five seconds more when it is stopped (T7). The next one needn't
+        wait for the lease either."""
+        self.operator.kill()
+        self._await_end()
+        self.remove(f"{LEASES}/namespaces/{NAMESPACE}/leases")
+
+    def _await_end(self):
         self.operator.wait(timeout=60)
         self.processes.started.remove((self.name, self.operator))
 
@@ -133,10 +225,11 @@ class World:
         return found
 
     def requests(self):
-        """What the operator's ServiceAccount asked for, each once: (verb, group, resource with its subresource, namespace,
-        name, status)."""
+        """What the operator's ServiceAccount asked for since the last reset, each once: (verb, group, resource with its
+        subresource, namespace, name, status)."""
         found = set()
         with open(self.plane.audit_log, encoding="utf-8") as file:
+            file.seek(self.audited)
             for line in file:
                 if not line.endswith("\n"):
                     continue
@@ -150,6 +243,21 @@ class World:
                 code = event.get("responseStatus", {}).get("code", 0)
                 found.add((event["verb"], ref.get("apiGroup", ""), resource, ref.get("namespace", ""), ref.get("name", ""), code))
         return found
+
+
+class OnAServer(unittest.TestCase):
+    """Tests that share a server, and find nothing but Namespaces of each other's on it."""
+
+    WORLD = World
+    KEEP = "-"  # of which groups kinds stay
+    world = None
+
+    def setUp(self):
+        if OnAServer.world is None:
+            OnAServer.world = self.WORLD()
+            unittest.addModuleCleanup(OnAServer.world.close)
+        else:
+            OnAServer.world.reset(self.KEEP)
 
 
 def conditions(item):
