@@ -417,7 +417,9 @@ class Script(unittest.TestCase):
 
     def test_what_it_refuses(self):
         for arguments, words in (
-            (["other"], "invalid choice: 'other'"),
+            (["other"], "'other' is no variant (default, no-webhooks, "),
+            (["manifests"], "'manifests' is no variant"),
+            (["./none"], "'./none' is no variant"),
             (["--image=a b"], "no reference to an image"),
             (["--image="], "no reference to an image"),
             (["--image=a\nb"], "no reference to an image"),

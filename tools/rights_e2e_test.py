@@ -8,6 +8,7 @@ import os
 import re
 import ssl
 import sys
+import tempfile
 import unittest
 import urllib.request
 
@@ -16,6 +17,7 @@ TOOLS = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d")]
 
 import cluster  # noqa: E402
+import pages  # noqa: E402
 import plan  # noqa: E402
 import process  # noqa: E402
 import rights  # noqa: E402
@@ -23,6 +25,7 @@ import rights  # noqa: E402
 ROLES = ("capi-operator-manager", "capi-operator-namespace", "capi-operator-release-roles")
 RBAC = "rbac.authorization.k8s.io"
 OURS = "operator.cluster.x-k8s.io"
+INVENTORY = "clusterctl.cluster.x-k8s.io"
 INFRASTRUCTURE = f"infrastructureproviders.{OURS}"
 
 PROVIDER = """
@@ -272,6 +275,54 @@ class Webhooks(OnAServer):
             "apiextensions.k8s.io/customresourcedefinitions/status patch",
         ):
             self.assertIn(right, took)
+
+
+class Adoption(OnAServer):
+    """A1, T3: what docs/adopting.md says for the manifests gives the operator the flag, and the right that it takes."""
+
+    def clusterctl_installed(self, provider, version):
+        """An entry of clusterctl's inventory, in a kind with as much of clusterctl's as it takes."""
+        kind = {"kind": "Provider", "listKind": "ProviderList", "plural": "providers", "singular": "provider"}
+        schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+        served = {"name": "v1alpha3", "served": True, "storage": True, "schema": schema}
+        crd = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
+        crd["metadata"] = {"name": f"providers.{INVENTORY}"}
+        crd["spec"] = {"group": INVENTORY, "scope": "Namespaced", "names": kind, "versions": [served]}
+        self.world.plane.api.create_crds([json.dumps(crd)])
+        self.world.prepare(provider["ns"])
+        item = {"apiVersion": f"{INVENTORY}/v1alpha3", "kind": "Provider", "providerName": provider["name"]}
+        item |= {"type": provider["kind"], "version": version}
+        item["metadata"] = {"name": provider["name"], "namespace": provider["ns"], "labels": {INVENTORY: ""}}
+        path = f"/apis/{INVENTORY}/v1alpha3/namespaces/{provider['ns']}/providers"
+        self.world.plane.api.create(path, json.dumps(item))
+
+    def install_as_the_page_says(self):
+        """Over the variant without webhooks, which a process outside of the cluster can't serve; its arguments."""
+        (block,) = (block for block in pages.blocks("From clusterctl", "docs/adopting.md") if "tools/manifests" in block)
+        block = block.replace("manifests/base", "manifests/overlays/no-webhooks")
+        with tempfile.TemporaryDirectory(prefix="adopting-page-") as folder:
+            for name in ("tools", "manifests"):  # a checkout as far as the commands need one
+                os.symlink(os.path.join(rights.ROOT, name), os.path.join(folder, name))
+            done = pages.run(block, folder, pages.environment(self.world.plane, folder, IMAGE="registry.example.com/operator:v1"))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        found = self.world.get("deployment", "capi-operator-controller-manager", "-n", rights.NAMESPACE)
+        (container,) = found["spec"]["template"]["spec"]["containers"]
+        self.assertEqual(container["image"], "registry.example.com/operator:v1")
+        return container["args"]
+
+    def test_as_the_page_says(self):
+        world = self.world
+        self.clusterctl_installed(CORE, "v1.10.4")
+        self.assertEqual(self.install_as_the_page_says()[-2:], ["--webhook-port=0", "--adopt-inventory"])
+        world.await_kinds()
+        create = (OURS, "coreproviders", "create")
+        world.until("the role is aggregated", lambda: create in units(world.get("clusterrole", "capi-operator-providers")["rules"]))
+        world.start_operator("--webhook-port=0", "--adopt-inventory")
+        made = ("coreprovider", CORE["name"], "-n", CORE["ns"])
+        world.until("a provider is made of the entry", lambda: world.kubectl("get", *made).returncode == 0)
+        self.assertEqual(world.get(*made)["spec"]["version"], "v1.10.4")
+        world.kill_operator()
+        self.assertEqual([request for request in world.requests() if request[-1] == 403], [])
 
 
 class SingleNamespace(OnAServer):
