@@ -39,10 +39,12 @@ def environment(plane, home, **more):
     return dict(os.environ, HOME=home, KUBECONFIG=plane.kubeconfig, PATH=path, **more)
 
 
-def run(block, folder, variables, options="-euo"):
-    """The finished process of a block. It ends at the first failure, unless other options than `-e` are given."""
+def run(block, folder, variables, stop_at_failure=True):
+    """The finished process of a block. It ends at the first failure, unless it is to go on as a reader's shell does, into which
+    the block was pasted."""
+    options = ["-euo", "pipefail"] if stop_at_failure else ["-u"]
     return subprocess.run(
-        ["bash", options, "pipefail", "-c", block],
+        ["bash", *options, "-c", block],
         capture_output=True, text=True, cwd=folder, env=variables, timeout=LIMIT, stdin=subprocess.DEVNULL,
     )
 
