@@ -3,8 +3,8 @@
 Two things differ from a reader's machine: the operator is the program under test (built.py), and it gets `--releases-dir`,
 since a test may have no network.
 
-All tests of a program share one control plane, for a start takes as long as many a page. Each leaves it as it found it: with
-the operator, and without providers.
+All tests of a program share one control plane, for a start takes as long as many a page. Each finds it with the operator, and
+without providers; or with a core provider, for the pages that begin with one, which takes longer still to install and remove.
 """
 
 import json
@@ -87,6 +87,7 @@ class World:
 
     def __init__(self):
         self.plane = self.state = self.processes = self.operator = None
+        self.used = self.has_core = False  # by an earlier test
         self.folder = tempfile.mkdtemp(prefix="pages-test-")
         unittest.addModuleCleanup(self.close)  # of one that didn't get up, too
         self.releases = merge(sources(), os.path.join(self.folder, "releases"))
@@ -100,8 +101,7 @@ class World:
         kinds, self.command = blocks("Use it in a cluster")
         # A checkout as far as the commands need one.
         os.symlink(os.path.join(ROOT, "manifests"), os.path.join(self.folder, "manifests"))
-        (certificates,) = plan.have(["crds"])
-        self.plane.api.create_crds(cluster.split_documents(read(certificates)))
+        self.plane.api.create_crds(cluster.documents(plan.have(["crds"])))
         self.kubectl(kinds)
         self.await_kinds()
         self.start_operator()
@@ -144,20 +144,30 @@ class World:
             raise AssertionError(f"{block}\n{done.stdout}{done.stderr}{self.operator_log()}")
         return done.stdout
 
-    def clean(self):
-        """Removes all providers with their kinds, and every Namespace that a page has made."""
+    def begin(self, core):
+        """Removes what an earlier test has left, before the next one; leaves the core provider where that one begins with it,
+        and gives whether it is there."""
+        there = core and self.has_core
+        if self.used:
+            self.clean(("capi-system",) if there else ())
+        self.used, self.has_core = True, there
+        return there
+
+    def clean(self, but=()):
+        """Removes all providers with their kinds, and every Namespace that a page has made, but these."""
         if self.operator is None:
             self.start_operator()
         prefix = "operator.cluster.x-k8s.io"
         marks = f"{prefix}/delete-crds=true {prefix}/force-delete=true cluster.x-k8s.io/paused-"
         items = json.loads(self.kubectl("kubectl get capi-providers -A -o json"))["items"]
+        items = [item for item in items if item["metadata"]["namespace"] not in but]
         for item in items:
             name = f"{item['kind']} {item['metadata']['name']} -n {item['metadata']['namespace']}"
             self.kubectl(f"kubectl annotate {name} --overwrite {marks}")
-        if items:
-            self.kubectl("kubectl delete capi-providers --all -A --timeout=2m")
+        for namespace in {item["metadata"]["namespace"] for item in items}:
+            self.kubectl(f"kubectl delete capi-providers --all -n {namespace} --timeout=2m")
         found = self.kubectl("kubectl get namespaces -o jsonpath='{.items[*].metadata.name}'").split()
-        if made := " ".join(name for name in found if name != "default" and not name.startswith("kube-")):
+        if made := " ".join(name for name in found if name not in ("default", *but) and not name.startswith("kube-")):
             self.kubectl(f"kubectl delete namespaces {made} --timeout=2m")
 
     def operator_log(self):
@@ -173,6 +183,7 @@ def read(path):
 
 
 class Page(unittest.TestCase):
+    CORE = False  # whether a test begins with a core provider, which those that do share
     world = None
 
     def setUp(self):
@@ -183,17 +194,21 @@ class Page(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="page-", dir=self.world.folder)
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
-        self.used = False
+        self.began = None
 
     def need(self, *releases):
         """Skips the test where the releases that its page names aren't there."""
         if why := missing(self.world.releases, releases):
             self.skipTest(why)
 
+    def begin(self):
+        """Whether the core provider is there that this test begins with."""
+        if self.began is None:
+            self.began = self.world.begin(self.CORE)
+        return self.began
+
     def run_block(self, block):
-        if not self.used:
-            self.used = True
-            self.addCleanup(self.world.clean)
+        self.begin()
         done = self.world.run(block, self.folder)
         self.assertEqual(done.returncode, 0, f"{block}\n{done.stdout}{done.stderr}{self.world.operator_log()}")
         return done.stdout
