@@ -92,7 +92,8 @@ class Upgrades(pages.Page):
 
 
 class OnACore(pages.Page):
-    """Pages whose reader has a core provider already."""
+    """Pages whose reader has a core provider already. These tests come one after another, by their names, and the one that
+    stops the operator last."""
 
     CORE = True
 
@@ -129,7 +130,7 @@ class Drift(OnACore):
         self.await_output(image, before)
 
 
-class Deleting(OnACore):
+class EndOfAProvider(OnACore):
     PAGE = "docs/deleting.md"
     BOOTSTRAP = PROVIDER.format(
         kind="BootstrapProvider", name="kubeadm", ns="capi-kubeadm-bootstrap-system", version="v1.12.0"
@@ -155,7 +156,7 @@ class Deleting(OnACore):
         self.run_block(blocks("The CRDs too", self.PAGE)[0] + self.delete)
         self.assertEqual(self.run_block(self.CRDS), "")
 
-    def test_the_operator_went_first(self):
+    def test_when_the_operator_went_first(self):
         self.world.stop_operator()
         self.run_block("kubectl delete namespace capi-kubeadm-bootstrap-system --wait=false")
         (by_hand,) = blocks("A Namespace with a provider in it", self.PAGE)

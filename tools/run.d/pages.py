@@ -146,8 +146,9 @@ class World:
 
     def begin(self, core):
         """Removes what an earlier test has left, before the next one; leaves the core provider where that one begins with it,
-        and gives whether it is there."""
-        there = core and self.has_core
+        and gives whether it is there, of this same operator: another one applies all of it at the first change, and tells no
+        drift."""
+        there = core and self.has_core and self.operator is not None
         if self.used:
             self.clean(("capi-system",) if there else ())
         self.used, self.has_core = True, there
