@@ -145,8 +145,7 @@ std::optional<Hold> Installer::Store(const Context& ctx, const Observation& o, I
   return std::nullopt;
 }
 
-// What is applied in several passes, or restored later. Of its values the masks hear where an apply of it begins: what
-// they know of the last one stays as it is while that is rendered again (I7).
+// For what is applied in several passes (U2), or restored later (D1).
 void Installer::KeepRender(const Observation& o, const std::string& inputs, const Installation& m) {
   needs_.rendered.Put(o.provider.id.Key(), inputs, m.manifests, m.Facts());
 }
@@ -159,6 +158,7 @@ std::optional<Hold> Installer::Announce(const Context& ctx, Observation& o, Inst
   if (!entries.ok()) return NotAccepted(reason::kAPIServerUnavailable, entries.error());
   if (!m.cached) {
     KeepRender(o, InputsDigest(o, m.candidate.version, m.stored ? m.stored->stamp : ""), m);
+    // Here an apply of its values begins. RenderAgain begins none: what is secret since the last one stays so (I7).
     needs_.masks.ApplyBegins(o.provider.id.Key(), m.secrets);
   }
   LeaveReplicas(o, m.manifests);
