@@ -72,14 +72,21 @@ Millis TimeLeft(const Observation& o, const HistoryEntry& entry, Millis& elapsed
   return o.provider.spec.rollout.timeout - elapsed;
 }
 
-// A CRD or a workload that is gone is sent again as the change has it; what else drifted is restored, if there is a
-// render to restore it from (D1).
+// A CRD or a workload that is gone is sent again as the change has it.
+bool IsSentAgain(const Drift& drift) { return drift.missing && (IsCrd(drift.id) || IsWorkload(drift.id)); }
+
+// What else drifted is restored, if there is a render to restore it from (D1).
 bool NeedsInstall(const Observation& o) {
   if (o.provider.spec.paused) return false;
   return std::any_of(o.fleet.drifts.begin(), o.fleet.drifts.end(), [&](const Drift& drift) {
-    bool sent_again = drift.missing && (IsCrd(drift.id) || IsWorkload(drift.id));
-    return drift.wait == Millis(0) && (sent_again || o.rendered.empty());
+    return drift.wait == Millis(0) && (IsSentAgain(drift) || o.rendered.empty());
   });
+}
+
+// Where a change still says that it is being sent, what it sent, or found there, is gone and isn't back yet. Also what
+// isn't to be tried again yet (D2) is.
+bool LacksWhatItSent(const Observation& o) {
+  return !o.provider.spec.paused && std::any_of(o.fleet.drifts.begin(), o.fleet.drifts.end(), IsSentAgain);
 }
 
 std::optional<Step> FollowRollback(const Observation& o, const HistoryEntry& entry, const std::string& inputs) {
@@ -120,14 +127,16 @@ std::optional<Step> FollowRollout(const Observation& o, const std::string& input
   if (entry->outcome == outcome::kRollingBack || entry->outcome == outcome::kRolledBack) {
     return FollowRollback(o, *entry, inputs);
   }
-  bool failed = entry->outcome == outcome::kFailed;
-  if (!failed && entry->outcome != outcome::kRollingOut) return std::nullopt;
+  bool failed = entry->outcome == outcome::kFailed, sending = entry->outcome == outcome::kApplying;
+  if (!failed && !sending && entry->outcome != outcome::kRollingOut) return std::nullopt;
   // What became healthy, however late, goes on.
-  if (NeedsInstall(o) || o.fleet.rolled_out()) return std::nullopt;
-  if (failed) return FailedHold(o, *entry, entry->message);
+  if (o.fleet.rolled_out()) return std::nullopt;
+  if (failed) return NeedsInstall(o) ? std::nullopt : std::optional<Step>(FailedHold(o, *entry, entry->message));
   Millis elapsed{0};
   Millis left = TimeLeft(o, *entry, elapsed);
-  if (left > Millis(0)) return Await{left, elapsed};
+  if (left > Millis(0)) return sending || NeedsInstall(o) ? std::nullopt : std::optional<Step>(Await{left, elapsed});
+  // What was interrupted is sent to its end first. That end never comes where something can't be put back.
+  if (sending && !LacksWhatItSent(o)) return std::nullopt;
   if (const HistoryEntry* good = RollbackTarget(o, *entry)) return Install{inputs, {}, good->version};
   return GiveUp{};
 }
@@ -146,6 +155,11 @@ HistoryEntry BeginRollout(const Observation& o, std::string inputs, std::string 
   entry.started = goes_on ? before->started : FormatTime(o.now);
   entry.time = entry.started;
   entry.outcome = outcome::kApplying;
+  // What failed has failed until it comes up, however often something of it is put back.
+  if (goes_on && before->outcome == outcome::kFailed) {
+    entry.outcome = before->outcome;
+    entry.message = before->message;
+  }
   entry.inputs = std::move(inputs);
   return entry;
 }

@@ -30,7 +30,8 @@ std::optional<Step> FollowRollout(const Observation& o, const std::string& input
 // The last change is through: its workloads came up, and nothing is left of what was there before.
 bool HasRolledOut(const Observation& o);
 
-// The entry with which a change to `inputs` begins, or goes on after an interruption: with the time of its start.
+// The entry with which a change to `inputs` begins, or goes on after an interruption: with the time of its start,
+// and as failed where it has failed.
 api::HistoryEntry BeginRollout(const Observation& o, std::string inputs, std::string version, std::string contract,
                                std::string digest);
 

@@ -113,6 +113,41 @@ TEST(FollowRollout, SaysWhatTheChangeAsksFor) {
   for (const auto& c : cases) Check(c);
 }
 
+// U5: a workload of a staged upgrade was deleted, and a policy or a quota refused to have it back. Each look sent it
+// again before it asked for the time, so that the change was neither given up nor rolled back, for good. A try that is
+// refused between the stages leaves the change as one that is being sent, one after them as rolling out.
+TEST(FollowRollout, TheTimeEndsForWhatCanNotBePutBack) {
+  struct LateCase {
+    std::string_view name, outcome;
+    bool applied, late, gone;
+    std::string_view hold, rollback;  // the step, by what spec.rollout.onFailure says
+  };
+  const LateCase cases[] = {
+      {"between the stages", outcome::kRollingOut, false, true, true, "give up", "install v1.11.0"},
+      {"and a try was refused", outcome::kApplying, false, true, true, "give up", "install v1.11.0"},
+      {"after them", outcome::kRollingOut, true, true, true, "give up", "install v1.11.0"},
+      {"there is time left", outcome::kRollingOut, false, false, true, "go on", "go on"},
+      {"and after a refusal", outcome::kApplying, false, false, true, "go on", "go on"},
+      {"U7 interrupted, with everything there", outcome::kApplying, false, true, false, "go on", "go on"},
+      {"D1 given up, it is still put back", outcome::kFailed, false, true, true, "go on", "go on"},
+  };
+  for (const LateCase& c : cases) {
+    for (auto on_failure : {api::OnFailure::kHold, api::OnFailure::kRollback}) {
+      SCOPED_TRACE(c.name);
+      Observation o = Upgrading(c.outcome);
+      if (c.applied) o.provider.status.applied = InputsDigest(o);
+      if (c.late) o.now += std::chrono::minutes(10);
+      if (c.gone) o.fleet.drifts = {{testing::DeploymentId(), true, {}, {}}};
+      o.provider.spec.rollout.on_failure = on_failure;
+      EXPECT_EQ(Name(FollowRollout(o, InputsDigest(o))), on_failure == api::OnFailure::kHold ? c.hold : c.rollback);
+      if (c.outcome == outcome::kApplying) {  // D2: neither does a time at which it isn't tried
+        for (Drift& drift : o.fleet.drifts) drift.wait = Seconds(10);
+        EXPECT_EQ(Name(FollowRollout(o, InputsDigest(o))), on_failure == api::OnFailure::kHold ? c.hold : c.rollback);
+      }
+    }
+  }
+}
+
 TEST(FollowRollout, RollsBackWhereThatIsWanted) {
   const Case cases[] = {
       {"U5 Rollback goes back", outcome::kRollingOut,
@@ -217,6 +252,18 @@ TEST(FollowRollout, ARestartGivesNoMoreTime) {
   auto entry = BeginRollout(o, InputsDigest(o), "v1.12.0", "v1beta2", "sha256:2");
   EXPECT_EQ(entry.started, o.provider.status.history.front().started);
   EXPECT_NE(BeginRollout(o, "other", "v1.12.0", "v1beta2", "sha256:2").started, entry.started);
+}
+
+// U5: what a failed change has lost is put back, which is announced as any change is. While that was refused, the
+// change was one that is being sent, whose time is over: it failed again at every other look.
+TEST(BeginRollout, WhatFailedHasFailedUntilItComesUp) {
+  Observation o = Upgrading(outcome::kFailed);
+  auto entry = BeginRollout(o, InputsDigest(o), "v1.12.0", "v1beta2", "sha256:2");
+  EXPECT_EQ(entry.outcome, outcome::kFailed);
+  EXPECT_EQ(entry.message, "the pods crash");
+  EXPECT_EQ(BeginRollout(o, "other", "v1.12.0", "v1beta2", "sha256:2").outcome, outcome::kApplying);
+  o.provider.status.history.front().outcome = outcome::kRollingOut;
+  EXPECT_EQ(BeginRollout(o, InputsDigest(o), "v1.12.0", "v1beta2", "sha256:2").outcome, outcome::kApplying);
 }
 
 std::vector<std::string> Texts(const std::vector<HistoryEntry>& history) {
