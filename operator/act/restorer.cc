@@ -56,6 +56,15 @@ void LeaveReplicas(const Observation& o, std::vector<kube::Manifest>& manifests)
   }
 }
 
+void AcceptDrift(const Drift& drift, kube::Inventory& inventory) {
+  const kube::InventoryEntry* entry = inventory.Find(drift.id);
+  if (entry == nullptr) return;
+  if (drift.missing) return inventory.Remove(drift.id);
+  kube::InventoryEntry now = *entry;
+  now.fields = drift.trace.fields;
+  inventory.Put(drift.id, std::move(now));
+}
+
 Restorer::Restorer(Needs needs) : needs_(needs), applier_(needs.client, TrackedApply(needs.observer.tracks())) {}
 
 Done Restorer::Run(const Context& ctx, const Observation& o, const Restore& step) {
@@ -72,10 +81,7 @@ Done Restorer::Run(const Context& ctx, const Observation& o, const Restore& step
     if (!rendered.ok()) return RenderIsGone(ctx, step, rendered.error());
     std::optional<kube::Manifest>& manifest = *rendered;
     if (!manifest) {
-      // The release no longer has it (a CRD that stays): there is nothing to restore it from.
-      kube::InventoryEntry now = *entry;
-      now.fields = drift.trace.fields;
-      drift.missing ? inventory.Remove(drift.id) : inventory.Put(drift.id, now);
+      AcceptDrift(drift, inventory);
       continue;
     }
     if (!WasApplied(*entry, *manifest)) continue;

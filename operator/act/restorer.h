@@ -31,6 +31,10 @@ class Restorer {
 // True where replicas of the workload are set through the scale subresource, and the provider doesn't declare them.
 bool IsAutoscaled(const Observation& o, const kube::ObjectId& id);
 
+// Of a drift of what the release doesn't have (a CRD that stays), so that there is nothing to restore it from: what is
+// gone leaves the inventory, what was changed counts as it is now. One that the inventory doesn't have changes nothing.
+void AcceptDrift(const Drift& drift, kube::Inventory& inventory);
+
 // Takes spec.replicas out of the manifests of autoscaled workloads.
 void LeaveReplicas(const Observation& o, std::vector<kube::Manifest>& manifests);
 

@@ -165,6 +165,7 @@ std::optional<Hold> Installer::Announce(const Context& ctx, Observation& o, Inst
   bool decided = m.found || IsAnnounced(o.provider.status, m.inputs, m.candidate.rollback);
   m.inventory = MergeInventory(m.found ? *m.found : o.inventory, m.manifests, decided);
   m.changes = Differs(o.inventory, m.inventory, m.manifests);
+  DropGone(o, m.manifests, m.inventory);  // after that: it makes no change of what is applied
   if (m.changes) {
     if (auto hold = AnnounceChange(ctx, o, m)) return hold;
   }

@@ -2,10 +2,13 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "api/reasons.h"
 #include "base/encoding.h"
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
+#include "operator/act/restorer.h"
 #include "operator/decide/pause.h"
 #include "templating/customise/images.h"
 
@@ -183,6 +186,14 @@ kube::Inventory MergeInventory(const kube::Inventory& old, const std::vector<kub
     merged.Put(manifest.id, entry);
   }
   return merged;
+}
+
+void DropGone(const Observation& o, const std::vector<kube::Manifest>& manifests, kube::Inventory& inventory) {
+  for (const Drift& drift : o.fleet.drifts) {
+    bool rendered = std::any_of(manifests.begin(), manifests.end(),
+                                [&](const kube::Manifest& manifest) { return manifest.id == drift.id; });
+    if (drift.missing && !rendered) AcceptDrift(drift, inventory);
+  }
 }
 
 void ForgetDrifted(const Observation& o, kube::Inventory& inventory) {

@@ -93,6 +93,9 @@ Hold RenderHold(const Observation& o, const templating::RenderError& error);
 kube::Inventory MergeInventory(const kube::Inventory& old, const std::vector<kube::Manifest>& manifests,
                                bool keep_marks = false);
 
+// Drops what is gone and isn't in the render: no apply brings it back, and as a drift it would ask for one at every
+// look.
+void DropGone(const Observation& o, const std::vector<kube::Manifest>& manifests, kube::Inventory& inventory);
 // What drifted is applied again (D1). For one apply alone: what that can't put back is found to have drifted still.
 void ForgetDrifted(const Observation& o, kube::Inventory& inventory);
 // Whatever is applied next is sent, though it is what was applied before (U8).

@@ -84,6 +84,23 @@ TEST(ForgetDrifted, ForgetsWhatWasSent) {
   EXPECT_EQ(inventory.Find(foreign), nullptr);
 }
 
+// D1: only what the render can't bring back, and nobody has, is dropped.
+TEST(DropGone, DropsWhatNoApplyBringsBack) {
+  const kube::ObjectId only_failed{"apiextensions.k8s.io", "CustomResourceDefinition", "", "news.x"},
+      rendered{"apiextensions.k8s.io", "CustomResourceDefinition", "", "things.x"},
+      changed{"apiextensions.k8s.io", "CustomResourceDefinition", "", "changed.x"};
+  kube::Inventory inventory;
+  for (const auto& id : {only_failed, rendered, changed}) inventory.Put(id, {"v1", "hash", "fields"});
+  Observation o = Observed();
+  o.fleet.drifts = {{only_failed, true, {}, {}}, {rendered, true, {}, {}}, {changed, false, {}, {}}};
+  DropGone(o, {NewManifest(rendered)}, inventory);
+  EXPECT_EQ(inventory.Find(only_failed), nullptr);
+  ASSERT_NE(inventory.Find(rendered), nullptr);
+  EXPECT_EQ(inventory.Find(rendered)->hash, "hash");
+  ASSERT_NE(inventory.Find(changed), nullptr);
+  EXPECT_EQ(inventory.Find(changed)->fields, "fields");
+}
+
 TEST(KeepsOthers, DeletesOnlyWhatCarriesOurLabel) {
   auto keep = KeepsOthers({api::ProviderType::kInfrastructure, "ns", "aws"});
   kube::Object object;
