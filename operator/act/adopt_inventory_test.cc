@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/http/server/server.h"
+#include "base/testing/await.h"
 
 namespace capi::ops {
 namespace {
@@ -18,6 +19,28 @@ constexpr const char* kInventory = "/apis/clusterctl.cluster.x-k8s.io/v1alpha3/p
 constexpr const char* kEntries =
     R"({"kind":"ProviderList","metadata":{},"items":[{"metadata":{"name":"infrastructure-aws",
   "namespace":"capa-system"},"providerName":"aws","type":"InfrastructureProvider","version":"v2.0.2"}]})";
+
+// Knows what was waited for: the times are what a test is about, and the beginning of the next wait tells it that what
+// came before is done.
+class RecordingClock : public FakeClock {
+ public:
+  bool WaitUntil(std::condition_variable_any& cv, Mutex& mu, const std::stop_token& stop, MonoTime deadline,
+                 const std::function<bool()>& ready) override {
+    {
+      MutexLock lock(mu_);
+      waits_.push_back(std::chrono::duration_cast<Seconds>(deadline - Monotonic()));
+    }
+    return FakeClock::WaitUntil(cv, mu, stop, deadline, ready);
+  }
+  std::vector<Seconds> waits() {
+    MutexLock lock(mu_);
+    return waits_;
+  }
+
+ private:
+  Mutex mu_;
+  std::vector<Seconds> waits_ CAPI_GUARDED_BY(mu_);
+};
 
 // A server that answers lists; a kind that isn't named it doesn't have. AdoptInventory runs beside it.
 class Adopting : public ::testing::Test {
@@ -50,7 +73,13 @@ class Adopting : public ::testing::Test {
       ctx.clock = &clock_;
       AdoptInventory(ctx, *client_, ns);
     });
-    clock_.AwaitWaiters(1);
+    EXPECT_TRUE(Await([this] { return !clock_.waits().empty(); }));
+  }
+  // Time passes until the wait is over, and the next one begins.
+  void EndWait() {
+    const auto waits = clock_.waits();
+    clock_.Advance(waits.back());
+    EXPECT_TRUE(Await([&] { return clock_.waits().size() > waits.size(); }));
   }
   int Passes() {
     MutexLock lock(mu_);
@@ -61,7 +90,7 @@ class Adopting : public ::testing::Test {
     return created_;
   }
 
-  FakeClock clock_;
+  RecordingClock clock_;
 
  private:
   Mutex mu_;
@@ -78,7 +107,7 @@ TEST_F(Adopting, AKindThatTheClusterLacksHoldsUpNobody) {
   Start();
   EXPECT_THAT(Created(), ElementsAre("/apis/operator.cluster.x-k8s.io/v1alpha2/namespaces/capa-system/"
                                      "infrastructureproviders"));
-  clock_.Advance(std::chrono::hours(24));
+  EndWait();
   EXPECT_EQ(Passes(), 1) << "it is done once";
 }
 
@@ -97,28 +126,23 @@ TEST_F(Adopting, TheOperatorOfOneNamespaceAdoptsInNoOther) {
   Has(kInventory, kEntries);
   Start("capi-providers");
   EXPECT_THAT(Created(), ElementsAre());
-  clock_.Advance(std::chrono::minutes(5));
+  EndWait();
   EXPECT_EQ(Passes(), 1) << "that is no failure, which would be tried again";
 }
 
 TEST_F(Adopting, TriesLessAndLessOften) {
   Has(kInventory, "");
   Start();
-  EXPECT_EQ(Passes(), 1);
-  int passes = 1;
-  for (Seconds pause :
-       {Seconds(5), Seconds(10), Seconds(20), Seconds(40), Seconds(80), Seconds(160), Seconds(300), Seconds(300)}) {
-    clock_.Advance(pause - Millis(1));
-    clock_.AwaitWaiters(1);
-    EXPECT_EQ(Passes(), passes) << pause.count();
-    clock_.Advance(Millis(1));
-    while (Passes() == passes) std::this_thread::yield();
-    clock_.AwaitWaiters(1);
-    ++passes;
+  for (int passes = 1; passes < 8; ++passes) {
+    EXPECT_EQ(Passes(), passes);
+    EndWait();
   }
+  const std::vector<Seconds> pauses = clock_.waits();
+  EXPECT_EQ(pauses, (std::vector{Seconds(5), Seconds(10), Seconds(20), Seconds(40), Seconds(80), Seconds(160),
+                                 Seconds(300), Seconds(300)}));
   Has(kInventory, kEntries);
-  clock_.Advance(std::chrono::minutes(5));
-  while (Created().empty()) std::this_thread::yield();
+  EndWait();
+  EXPECT_EQ(Created().size(), 1u);
 }
 
 }  // namespace
