@@ -8,6 +8,7 @@
 #include "api/kinds.h"
 #include "api/schema/webhooks.h"
 #include "base/encoding.h"
+#include "base/run_all.h"
 #include "operator/webhooks/injection.h"
 
 namespace capi::ops {
@@ -163,13 +164,26 @@ MonoTime WebhookCertificates::Pass(const Context& ctx) {
   std::optional<SecretData> data;
   if (secret) data = DataOf(*secret);
   const std::string bundle = data ? (*data)[certificate_key::kBundle] : "";
-  MonoTime again = Later(ctx);
   // What the Secret holds is served until it holds something else, and is to be trusted, however long that takes.
-  if (PlanCertificate(data, Inputs(ctx, bundle)).step != CertificateStep::kMakeAll) again = Inject(ctx, bundle);
+  MonoTime again = MonoTime::max();
+  std::vector<Target> targets;
+  if (PlanCertificate(data, Inputs(ctx, bundle)).step != CertificateStep::kMakeAll) {
+    targets = TargetsWithout(ctx, bundle, again);
+  }
   const CertificateInputs inputs = Inputs(ctx, bundle);  // with what that has seen
   const CertificatePlan plan = PlanCertificate(data, inputs);
-  if (plan.step == CertificateStep::kKeep) return again;
-  return std::min(again, Write(ctx, secret, data.value_or(SecretData()), plan, inputs));
+  // Side by side: an answer can take as long as the webhooks of others that the API server asks.
+  std::vector<MonoTime> next(targets.size() + 1, Later(ctx));
+  std::vector<std::function<void()>> writes;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    writes.push_back([&, i] { next[i] = InjectInto(ctx, targets[i], bundle); });
+  }
+  if (plan.step != CertificateStep::kKeep) {
+    Writes& own = writes_[kCertificateSecret];
+    writes.push_back([&] { next.back() = Write(ctx, secret, data.value_or(SecretData()), plan, inputs, own); });
+  }
+  RunAll(writes.size(), writes);
+  return std::min(again, *std::min_element(next.begin(), next.end()));
 }
 
 CertificateInputs WebhookCertificates::Inputs(const Context& ctx, const std::string& bundle) const {
@@ -180,8 +194,7 @@ CertificateInputs WebhookCertificates::Inputs(const Context& ctx, const std::str
 
 // Somebody else's write in between is told by an event, and decided anew.
 MonoTime WebhookCertificates::Write(const Context& ctx, const kube::ObjectPtr& secret, const SecretData& data,
-                                    const CertificatePlan& plan, const CertificateInputs& inputs) {
-  Writes& writes = writes_[kCertificateSecret];
+                                    const CertificatePlan& plan, const CertificateInputs& inputs, Writes& writes) {
   const MonoTime now = ctx.clock->Monotonic();
   const std::string over = secret ? secret->resource_version() : "";
   if (auto wait = writes.Wait(now, over, "")) return *wait;
@@ -231,36 +244,37 @@ kube::Object WebhookCertificates::About(const kube::ObjectPtr& secret) const {
   return kube::Object(Json{{"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", std::move(metadata)}});
 }
 
-MonoTime WebhookCertificates::Inject(const Context& ctx, const std::string& bundle) {
-  bool everywhere = true;
-  MonoTime again = MonoTime::max();
+std::vector<WebhookCertificates::Target> WebhookCertificates::TargetsWithout(const Context& ctx,
+                                                                             const std::string& bundle,
+                                                                             MonoTime& again) {
+  bool seen = true;
+  std::vector<Target> targets;
   for (size_t i = 1; i < informers_.size(); ++i) {
     const kube::Informer& informer = *informers_[i];
+    const kube::Resource& resource = informer.resource();
     if (!informer.Synced()) {
-      everywhere = false;
-      again = std::min(again, ctx.clock->Monotonic() + kWatchIsLate);
+      seen = false;
+      again = ctx.clock->Monotonic() + kWatchIsLate;
     }
     for (const kube::ObjectPtr& target : informer.List()) {
-      SayOtherInjector(ctx, informer.resource().kind, *target);
-      auto injection = InjectionFor(informer.resource(), *target, bundle);
+      SayOtherInjector(ctx, resource.kind, *target);
+      auto injection = InjectionFor(resource, *target, bundle);
       if (!injection) continue;
-      everywhere = false;
-      again = std::min(again, InjectInto(ctx, informer.resource(), *target, *injection, bundle));
+      targets.push_back({resource, target, *std::move(injection), writes_[resource.kind + "/" + target->name()]});
     }
   }
-  NoteInjected(everywhere, bundle, ctx.clock->Now());
-  return std::min(again, Later(ctx));
+  NoteInjected(seen && targets.empty(), bundle, ctx.clock->Now());
+  return targets;
 }
 
 // What each of our own writes brings is an event, too: one that comes before a target's time finds it as it is.
-MonoTime WebhookCertificates::InjectInto(const Context& ctx, const kube::Resource& resource, const kube::Object& target,
-                                         const kube::Object& injection, const std::string& bundle) {
-  Writes& writes = writes_[resource.kind + "/" + target.name()];
+MonoTime WebhookCertificates::InjectInto(const Context& ctx, const Target& target, const std::string& bundle) {
+  const auto& [resource, object, injection, writes] = target;
   const MonoTime now = ctx.clock->Monotonic();
-  if (auto wait = writes.Wait(now, target.resource_version(), bundle)) return *wait;
+  if (auto wait = writes.Wait(now, object->resource_version(), bundle)) return *wait;
   writes.pace.Tried(now);
   auto applied = client_.Apply(ctx, resource, injection, {.field_manager = kInjector, .metadata_only = true});
-  const Logger log = ctx.log.With({{"kind", resource.kind}, {"name", target.name()}});
+  const Logger log = ctx.log.With({{"kind", resource.kind}, {"name", object->name()}});
   // With a conflict it is gone, or another one of that name: its event comes.
   if (!applied.ok() && applied.code() != Code::kConflict) {
     log.Error("API servers can't be told whom to trust as webhook", {{"error", applied.error().message}});
@@ -269,7 +283,7 @@ MonoTime WebhookCertificates::InjectInto(const Context& ctx, const kube::Resourc
   }
   if (applied.ok()) log.Info("told API servers whom to trust as webhook");
   writes.pace.Succeeded();
-  writes.last = {target.resource_version(), bundle, now};
+  writes.last = {object->resource_version(), bundle, now};
   return now + kWatchIsLate;
 }
 

@@ -74,15 +74,22 @@ class WebhookCertificates {
     // Nothing where it may be written now, else when to look again.
     std::optional<MonoTime> Wait(MonoTime now, const std::string& over, const std::string& what) const;
   };
+  // One that is to be told whom to trust.
+  struct Target {
+    const kube::Resource& resource;
+    kube::ObjectPtr object;
+    kube::Object injection;
+    Writes& writes;
+  };
   // What there is to do now. All these return when to look again, unless an event comes before.
   MonoTime Pass(const Context& ctx);
   MonoTime Write(const Context& ctx, const kube::ObjectPtr& secret, const SecretData& data, const CertificatePlan& plan,
-                 const CertificateInputs& inputs);
-  MonoTime Inject(const Context& ctx, const std::string& bundle);
-  MonoTime InjectInto(const Context& ctx, const kube::Resource& resource, const kube::Object& target,
-                      const kube::Object& injection, const std::string& bundle);
+                 const CertificateInputs& inputs, Writes& writes);
+  MonoTime InjectInto(const Context& ctx, const Target& target, const std::string& bundle);
   MonoTime Later(const Context& ctx) const;
 
+  // And notes whether the bundle is everywhere. `again`: when to look at what can't be seen yet.
+  std::vector<Target> TargetsWithout(const Context& ctx, const std::string& bundle, MonoTime& again);
   CertificateInputs Inputs(const Context& ctx, const std::string& bundle) const;
   Status Store(const Context& ctx, const kube::ObjectPtr& secret, const SecretData& data);
   void NoteInjected(bool everywhere, const std::string& bundle, WallTime now);
@@ -104,7 +111,7 @@ class WebhookCertificates {
 
   http::Certificate served_;  // of the thread of the Secret's informer
 
-  // Of Keep's thread.
+  // Of Keep's thread. Each of `writes_`, and no other, of the one that writes its object meanwhile.
   std::string said_;                      // of refusals
   std::set<std::string> left_out_;        // kinds and names of what names another injector
   std::map<std::string, Writes> writes_;  // by kind and name

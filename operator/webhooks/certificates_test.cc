@@ -82,6 +82,12 @@ class CertificatesTest : public ::testing::Test {
       const std::string name = path.substr(path.rfind('/') + 1);
       MutexLock lock(mu_);
       ++writes_[name];
+      if (name == hangs_) {
+        changed_.wait_for(mu_, Seconds(60), [&] {
+          mu_.AssertHeld();
+          return name != hangs_;
+        });
+      }
       if (name == kCertificateSecret) return secret_status_;
       return name == kCore ? 403 : 200;
     });
@@ -90,8 +96,8 @@ class CertificatesTest : public ::testing::Test {
   }
 
   // With a certificate that is for host "a". The bundle is in all CRDs but the core's, and those of `lack`.
-  void Run(const std::string& host, const std::set<std::string>& lack = {}) {
-    server_.Has(kSecrets, {Secret(1)});
+  void Run(const std::string& host, const std::set<std::string>& lack = {}, bool secrets = true) {
+    if (secrets) server_.Has(kSecrets, {Secret(1)});
     std::vector<Json> crds = {Crd(kCore, "")};
     for (const std::string& name : {kBootstrap, kAddon}) {
       crds.push_back(Crd(name, lack.contains(name) ? "" : data_[certificate_key::kBundle]));
@@ -102,7 +108,7 @@ class CertificatesTest : public ::testing::Test {
         *events_, Context{}.log);
     certificates_->AddTo(manager_);
     running_ = std::jthread([this](std::stop_token stop) {
-      Status ended = manager_.Run(Context{.stop = std::move(stop)});
+      Status ended = manager_.Run(Context{.stop = std::move(stop), .log = Log()});
       EXPECT_TRUE(ended.ok()) << ended.error().message;
     });
   }
@@ -116,6 +122,22 @@ class CertificatesTest : public ::testing::Test {
   void AnswerSecrets(int status) {
     MutexLock lock(mu_);
     secret_status_ = status;
+  }
+  // Writes of it get no answer ("": all get one).
+  void Hang(const std::string& name) {
+    MutexLock lock(mu_);
+    hangs_ = name;
+    changed_.notify_all();
+  }
+  // There were none before: not even the kind.
+  void HasNoSecret() { server_.Has(kSecrets, {}); }
+  void Stop() {
+    running_.request_stop();
+    running_.join();
+  }
+  bool Said(const std::string& what) {
+    MutexLock lock(mu_);
+    return said_.find(what) != said_.npos;
   }
   // Somebody takes the bundle out, and it is put back.
   ::testing::AssertionResult ComesBack(const std::string& name) {
@@ -142,7 +164,18 @@ class CertificatesTest : public ::testing::Test {
   SecretData data_;
 
  private:
+  Logger Log() {
+    auto keep = [](void* test, std::string_view line) {
+      auto& to = *static_cast<CertificatesTest*>(test);
+      MutexLock lock(to.mu_);
+      to.said_.append(line) += '\n';
+    };
+    return Logger::ToSink(LogLevel::kInfo, LogFormat::kText, keep, this);
+  }
+
   Mutex mu_;
+  std::condition_variable_any changed_;
+  std::string said_ CAPI_GUARDED_BY(mu_), hangs_ CAPI_GUARDED_BY(mu_);
   int secret_status_ CAPI_GUARDED_BY(mu_) = 403;
   std::map<std::string, int> writes_ CAPI_GUARDED_BY(mu_);  // tries, by name
   int version_ = 1;
@@ -179,6 +212,17 @@ TEST_F(CertificatesTest, AnEventBringsNoTryOfATargetBeforeItsTime) {
   EXPECT_EQ(Writes(kCore), 2) << "two seconds after the second failure";
   Advance(Seconds(1));
   EXPECT_TRUE(AwaitWrites(kCore, 3));
+}
+
+// T7: others' admission webhooks are asked before a CRD is written. One that didn't answer held up all other targets,
+// one after the other, and the Secret, for half a minute each.
+TEST_F(CertificatesTest, ATargetThatDoesNotAnswerHoldsUpNoOther) {
+  Hang(kCore);
+  Run("b", {kBootstrap, kAddon});
+  for (const std::string& name : {kCore, kBootstrap, kAddon, std::string(kCertificateSecret)}) {
+    EXPECT_TRUE(AwaitWrites(name, 1)) << name;
+  }
+  Hang("");
 }
 
 // T7: the certificate is for another host, and a new one can't be stored: the one that is served is trusted.
