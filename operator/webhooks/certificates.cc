@@ -205,6 +205,7 @@ MonoTime WebhookCertificates::Write(const Context& ctx, const kube::ObjectPtr& s
   if (!stored.ok() && (stored.code() == Code::kConflict || stored.code() == Code::kAlreadyExists)) {
     return ctx.clock->Monotonic() + kFirstRetry;
   }
+  if (!stored.ok() && !ctx.Check().ok()) return now;  // an end isn't a failure
   if (!stored.ok()) {
     ctx.log.Error("the certificate of the webhooks can't be written",
                   {{"secret", name}, {"step", step}, {"why", plan.why}, {"error", stored.error().message}});
@@ -274,6 +275,7 @@ MonoTime WebhookCertificates::InjectInto(const Context& ctx, const Target& targe
   if (auto wait = writes.Wait(now, object->resource_version(), bundle)) return *wait;
   writes.pace.Tried(now);
   auto applied = client_.Apply(ctx, resource, injection, {.field_manager = kInjector, .metadata_only = true});
+  if (!applied.ok() && !ctx.Check().ok()) return now;  // an end isn't a failure
   const Logger log = ctx.log.With({{"kind", resource.kind}, {"name", object->name()}});
   // With a conflict it is gone, or another one of that name: its event comes.
   if (!applied.ok() && applied.code() != Code::kConflict) {

@@ -225,6 +225,17 @@ TEST_F(CertificatesTest, ATargetThatDoesNotAnswerHoldsUpNoOther) {
   Hang("");
 }
 
+// F4: at a stop, and when the lease is lost, each write that was under way was told of as an error.
+TEST_F(CertificatesTest, AStopIsNoFailure) {
+  Hang(kCore);
+  Run("a");
+  ASSERT_TRUE(AwaitWrites(kCore, 1));
+  Stop();
+  Hang("");
+  EXPECT_TRUE(Said("caches are in sync"));
+  EXPECT_FALSE(Said("can't be told"));
+}
+
 // T7: the certificate is for another host, and a new one can't be stored: the one that is served is trusted.
 TEST_F(CertificatesTest, ASecretThatCanNotBeWrittenHoldsUpNoInjection) {
   Run("b", {kAddon});
