@@ -236,6 +236,22 @@ TEST_F(CertificatesTest, AStopIsNoFailure) {
   EXPECT_FALSE(Said("can't be told"));
 }
 
+// T7, F7: Secrets could not be watched at first, and the manager had gone on without them. When they could be, there
+// was none, which is no event: the certificate was made ten minutes later.
+TEST_F(CertificatesTest, WithoutASecretItIsMadeSoonAfterSecretsCanBeWatched) {
+  Run("a", {}, /*secrets=*/false);
+  int seconds = 0;
+  for (; seconds < 90 && !Await([&] { return Said("can't be watched"); }, Millis(20)); ++seconds) {
+    clock_.Advance(Seconds(1));
+  }
+  ASSERT_GT(seconds, 29);
+  ASSERT_LT(seconds, 90);
+  HasNoSecret();
+  int looks = 0;  // the watch is opened anew, and it is looked at
+  for (; looks < 30 && !Await([&] { return Writes("secrets") > 0; }, Millis(500)); ++looks) Advance(Seconds(10));
+  EXPECT_LT(looks, 30) << "in five minutes";
+}
+
 // T7: the certificate is for another host, and a new one can't be stored: the one that is served is trusted.
 TEST_F(CertificatesTest, ASecretThatCanNotBeWrittenHoldsUpNoInjection) {
   Run("b", {kAddon});
