@@ -82,7 +82,9 @@ Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Remove&) {
 Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Install& step) {
   Done restored;
   if (!step.drifts.empty()) restored = RestoreDrift(ctx, o, Restore{step.drifts, std::nullopt});
+  // Both, or what was just sent would be taken for drifted still, and be sent again.
   if (restored.inventory) o.inventory = *restored.inventory;
+  if (restored.fleet) o.fleet = *std::move(restored.fleet);
   if (!step.rollback_to.empty()) Explain(ctx, o, o.fleet);
   Done done = installer_.Install(ctx, o, step.rollback_to);
   if (!done.inventory) done.inventory = restored.inventory;

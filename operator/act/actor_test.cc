@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "base/http/server/server.h"
+#include "operator/decide/rollout.h"
 #include "operator/decide/testing_fleet.h"
 
 namespace capi::ops {
@@ -21,6 +23,10 @@ class ActorTest : public ::testing::Test {
     auto server = http::Server::Start({}, [this](const http::ServerRequest& request) {
       MutexLock lock(mu_);
       asked_.push_back(request.path.substr(request.path.rfind('/') + 1));
+      if (takes_ && request.method != "GET") return Written(request);
+      if (auto found = objects_.find(request.path); request.method == "GET" && found != objects_.end()) {
+        return http::Response{.status = 200, .headers = {}, .body = found->second};
+      }
       return http::Response{.status = refuse_ ? 403 : 404, .headers = {}, .body = ""};
     });
     EXPECT_TRUE(server.ok()) << server.error().message;
@@ -63,11 +69,24 @@ class ActorTest : public ::testing::Test {
     return asked_;
   }
 
+  // As it was sent, by the operator.
+  http::Response Written(const http::ServerRequest& request) CAPI_REQUIRES(mu_) {
+    if (request.query.find("dryRun") == std::string::npos) written_.push_back(asked_.back());
+    auto object = ParseJson(request.body);
+    EXPECT_TRUE(object.ok()) << request.body;
+    Json& metadata = (*object)["metadata"];
+    metadata["resourceVersion"] = std::to_string(written_.size());
+    metadata["managedFields"] = {
+        {{"manager", api::kFieldManager}, {"operation", "Apply"}, {"fieldsV1", {{"f:data", Json::object()}}}}};
+    return {.status = 200, .headers = {}, .body = ToJsonText(*object)};
+  }
+
   Context ctx_ = Context{}.WithTimeout(Seconds(60));
   Mutex mu_;
   std::condition_variable_any changed_;
-  bool refuse_ CAPI_GUARDED_BY(mu_) = false;
-  std::vector<std::string> asked_ CAPI_GUARDED_BY(mu_);
+  bool refuse_ CAPI_GUARDED_BY(mu_) = false, takes_ CAPI_GUARDED_BY(mu_) = false;
+  std::map<std::string, std::string> objects_ CAPI_GUARDED_BY(mu_);  // by path
+  std::vector<std::string> asked_ CAPI_GUARDED_BY(mu_), written_ CAPI_GUARDED_BY(mu_);
   std::vector<std::string> woken_ CAPI_GUARDED_BY(mu_);
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<kube::Client> client_;
@@ -228,6 +247,83 @@ TEST_F(ActorTest, SomeStepsWriteNothing) {
   EXPECT_TRUE((*unpause)->unpausing && (*unpause)->again);
   MutexLock lock(mu_);
   EXPECT_TRUE(asked_.empty());
+}
+
+// "aws" with two releases of one ConfigMap in the cluster, of which v1.12.0 was installed by this actor.
+class InstallingActorTest : public ActorTest {
+ protected:
+  InstallingActorTest() {
+    StoredRelease next = o_.releases.front();
+    next.name = "infrastructure-aws-v1.12.1";
+    next.version_text = "v1.12.1";
+    next.version = *api::Version::Parse("v1.12.1");
+    o_.releases.push_back(next);
+    {
+      MutexLock lock(mu_);
+      takes_ = true;
+      for (const StoredRelease& release : o_.releases) {
+        objects_["/api/v1/namespaces/aws-system/configmaps/" + release.name] = ToJsonText(
+            {{"metadata", {{"name", release.name}, {"namespace", release.ns}}},
+             {"data",
+              {{"metadata",
+                "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
+                "- {major: 1, minor: 12, contract: v1beta2}\n"},
+               {"components", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: n}\n"}}}});
+      }
+    }
+    o_.inventory.Put(kSettings, {"v1", "", "", false});  // or it would be looked for
+    Done done = Install({InputsDigest(o_)});
+    o_.rendered = o_.provider.status.applied = InputsDigest(o_);
+    o_.provider.status.installed_version = "v1.12.0";
+    o_.provider.status.history.front().outcome = api::outcome::kSucceeded;
+    EXPECT_TRUE(done.inventory && done.inventory->Find(kSettings)->ever_applied());
+    if (done.inventory) o_.inventory = *done.inventory;
+    MutexLock lock(mu_);
+    written_.clear();
+  }
+  ~InstallingActorTest() override { watches_->Stop(); }
+
+  Done Install(const ops::Install& step) {
+    auto acted = Act(o_, step);
+    EXPECT_TRUE(acted.ok() && *acted);
+    return acted.ok() && *acted ? **std::move(acted) : Done{};
+  }
+  size_t Written(const std::string& name) {
+    MutexLock lock(mu_);
+    return static_cast<size_t>(std::count(written_.begin(), written_.end(), name));
+  }
+
+  const kube::ObjectId kSettings{"", "ConfigMap", "aws-system", "settings"};
+  Observation o_ = testing::Observed();
+};
+
+// D1: what a change of input restores first was sent twice, since it was still taken for drifted after that.
+TEST_F(InstallingActorTest, WhatWasRestoredIsNotSentAgain) {
+  o_.provider.spec.version = "v1.12.1";
+  o_.fleet.drifts = {{kSettings, true, {}, {}}};
+  Done done = Install({InputsDigest(o_), o_.fleet.drifts});
+  EXPECT_THAT(done.restored, ElementsAre(HasSubstr("settings was deleted")));
+  EXPECT_EQ(Written("settings"), 1u);
+}
+
+// U5, D1: a CRD that only the failed release had stays in the inventory when that is rolled back. Once it was deleted,
+// it was missing for good: each look applied the last good release, which doesn't have it, and wrote the status.
+TEST_F(InstallingActorTest, WhatOnlyAFailedReleaseHadIsMissedOnce) {
+  const kube::ObjectId crd{"apiextensions.k8s.io", "CustomResourceDefinition", "", "news.example"};
+  o_.provider.spec.version = "v1.12.1";
+  o_.provider.status.applied = "";
+  api::HistoryEntry failed{"v1.12.1", "v1beta2", "sha256:1", "2027-01-15T07:00:00Z"};
+  failed.outcome = api::outcome::kRolledBack;
+  failed.inputs = InputsDigest(o_);
+  o_.provider.status.history.insert(o_.provider.status.history.begin(), failed);
+  o_.inventory.Put(crd, {"v1", "hash", "fields", false});
+  o_.fleet.drifts = {{crd, true, {}, {}}};
+  Step step = FollowRollout(o_, InputsDigest(o_)).value_or(Steady{});
+  ASSERT_TRUE(std::holds_alternative<ops::Install>(step)) << testing::StepName(step);
+  Done done = Install(std::get<ops::Install>(step));
+  ASSERT_TRUE(done.inventory);
+  EXPECT_EQ(done.inventory->Find(crd), nullptr);
+  EXPECT_NE(done.inventory->Find(kSettings), nullptr);
 }
 
 }  // namespace
