@@ -83,9 +83,8 @@ bool NeedsInstall(const Observation& o) {
   });
 }
 
-// Where a change still says that it is being sent, what it sent, or found there, is gone and isn't back yet. Also what
-// isn't to be tried again yet (D2) is.
-bool LacksWhatItSent(const Observation& o) {
+// A CRD or a workload is gone, whether or not it may be sent again already (D2).
+bool IsSomethingGone(const Observation& o) {
   return !o.provider.spec.paused && std::any_of(o.fleet.drifts.begin(), o.fleet.drifts.end(), IsSentAgain);
 }
 
@@ -136,7 +135,7 @@ std::optional<Step> FollowRollout(const Observation& o, const std::string& input
   Millis left = TimeLeft(o, *entry, elapsed);
   if (left > Millis(0)) return sending || NeedsInstall(o) ? std::nullopt : std::optional<Step>(Await{left, elapsed});
   // What was interrupted is sent to its end first. That end never comes where something can't be put back.
-  if (sending && !LacksWhatItSent(o)) return std::nullopt;
+  if (sending && !IsSomethingGone(o)) return std::nullopt;
   if (const HistoryEntry* good = RollbackTarget(o, *entry)) return Install{inputs, {}, good->version};
   return GiveUp{};
 }
