@@ -15,7 +15,9 @@ std::string DigestOfInputs(const Json& spec) {
   return Sha256Hex(ToJsonText(copy));
 }
 
-std::shared_ptr<const CachedProvider> Parse(const kube::ObjectPtr& object, bool awaited = false) {
+std::uint64_t VersionOf(const CachedProvider& cached) { return VersionNumber(cached.object->resource_version()); }
+
+CachedPtr Parse(const kube::ObjectPtr& object, bool awaited = false) {
   auto cached = std::make_shared<CachedProvider>();
   cached->object = object;
   cached->awaited = awaited;
@@ -55,10 +57,12 @@ void ProviderCache::OnEvent(api::ProviderType type, const kube::ObjectPtr& was, 
     auto it = providers_.find(key);
     if (it != providers_.end()) {
       change.was = it->second->provider;
-      bool same_object = change.was->uid == parsed->provider->uid;
-      const std::uint64_t known = VersionNumber(it->second->object->resource_version());
-      if (same_object && known == version && !restored) it->second = parsed;  // it is shown now, and no news
-      if (same_object && known >= version && !restored) return;
+      const bool same_object = change.was->uid == parsed->provider->uid;
+      const std::uint64_t known = VersionOf(*it->second);
+      if (same_object && !restored && known >= version) {
+        if (known == version) it->second = parsed;  // it is shown now, and no news
+        return;
+      }
     }
     providers_[key] = parsed;
   }
@@ -82,49 +86,40 @@ void ProviderCache::OnDelete(api::ProviderType type, const kube::ObjectPtr& was)
 }
 
 void ProviderCache::OnWrite(api::ProviderType type, kube::Object written) {
-  written.json()["metadata"].erase("managedFields");
-  auto object = std::make_shared<const kube::Object>(std::move(written));
-  Change change;
-  change.id = {type, object->ns(), object->name()};
-  auto parsed = Parse(object, true);
-  {
-    MutexLock lock(mu_);
-    auto it = providers_.find(change.id.Key());
-    // An object that the watch has already seen deleted doesn't come back.
-    if (it == providers_.end() || it->second->provider->uid != parsed->provider->uid) return;
-    if (VersionNumber(it->second->object->resource_version()) >= VersionNumber(object->resource_version())) return;
-    change.was = it->second->provider;
-    it->second = parsed;
-  }
-  change.is = parsed->provider;
-  // The answer may carry somebody else's change that came in between; its own event will then count as old.
-  change.spec = change.was->generation != change.is->generation || change.was->deleting != change.is->deleting ||
-                change.was->annotations != change.is->annotations;
-  handler_(change);
+  TakeAnswer(type, std::move(written), true, [](const CachedPtr& known, const CachedPtr& is) {
+    return known->provider->uid == is->provider->uid && VersionOf(*known) < VersionOf(*is);
+  });
 }
 
-void ProviderCache::OnRestored(api::ProviderType type, const std::shared_ptr<const CachedProvider>& cached,
-                               kube::Object live) {
-  live.json()["metadata"].erase("managedFields");
-  auto object = std::make_shared<const kube::Object>(std::move(live));
+void ProviderCache::OnRestored(api::ProviderType type, const CachedPtr& cached, kube::Object live) {
   if (!cached->awaited) return;
-  if (VersionNumber(object->resource_version()) >= VersionNumber(cached->object->resource_version())) return;
+  TakeAnswer(type, std::move(live), false, [&cached](const CachedPtr& known, const CachedPtr& is) {
+    return known == cached && VersionOf(*is) < VersionOf(*known);  // else something has come since: it counts
+  });
+}
+
+// An object that the watch has already seen deleted doesn't come back.
+void ProviderCache::TakeAnswer(api::ProviderType type, kube::Object answer, bool awaited, const Counts& counts) {
+  answer.json()["metadata"].erase("managedFields");
+  auto object = std::make_shared<const kube::Object>(std::move(answer));
   Change change;
   change.id = {type, object->ns(), object->name()};
-  auto parsed = Parse(object);
+  auto parsed = Parse(object, awaited);
   {
     MutexLock lock(mu_);
     auto it = providers_.find(change.id.Key());
-    if (it == providers_.end() || it->second != cached) return;  // something has come since: it counts
+    if (it == providers_.end() || !counts(it->second, parsed)) return;
     change.was = it->second->provider;
     it->second = parsed;
   }
   change.is = parsed->provider;
-  change.spec = true;
+  // The answer to a write may carry somebody else's change that came in between; its own event will then count as old.
+  change.spec = !awaited || change.was->generation != change.is->generation ||
+                change.was->deleting != change.is->deleting || change.was->annotations != change.is->annotations;
   handler_(change);
 }
 
-std::shared_ptr<const CachedProvider> ProviderCache::Get(const std::string& key) const {
+CachedPtr ProviderCache::Get(const std::string& key) const {
   MutexLock lock(mu_);
   auto it = providers_.find(key);
   return it == providers_.end() ? nullptr : it->second;
@@ -139,9 +134,9 @@ std::vector<std::string> ProviderCache::Keys(const std::function<bool(const api:
   return keys;
 }
 
-std::vector<std::shared_ptr<const CachedProvider>> ProviderCache::All() const {
+std::vector<CachedPtr> ProviderCache::All() const {
   MutexLock lock(mu_);
-  std::vector<std::shared_ptr<const CachedProvider>> all;
+  std::vector<CachedPtr> all;
   for (const auto& [key, provider] : providers_) all.push_back(provider);
   return all;
 }

@@ -23,6 +23,8 @@ struct CachedProvider {
   bool awaited = false;  // a write of ours that no watch has shown yet
 };
 
+using CachedPtr = std::shared_ptr<const CachedProvider>;
+
 // Thread-safe.
 class ProviderCache {
  public:
@@ -44,17 +46,20 @@ class ProviderCache {
   void OnWrite(api::ProviderType type, kube::Object written);
   // What the server has, instead of `cached`, which is awaited: where its version is the smaller one, the cluster was
   // restored from a backup to what the watch had shown before that write, so that the watch tells of no change.
-  void OnRestored(api::ProviderType type, const std::shared_ptr<const CachedProvider>& cached, kube::Object live);
+  void OnRestored(api::ProviderType type, const CachedPtr& cached, kube::Object live);
 
-  std::shared_ptr<const CachedProvider> Get(const std::string& key) const;
-  std::vector<std::shared_ptr<const CachedProvider>> All() const;
+  CachedPtr Get(const std::string& key) const;
+  std::vector<CachedPtr> All() const;
   // The keys of those that `which` holds for. It must not call back.
   std::vector<std::string> Keys(const std::function<bool(const api::ProviderId&)>& which) const;
 
  private:
+  using Counts = std::function<bool(const CachedPtr& known, const CachedPtr& is)>;
+  void TakeAnswer(api::ProviderType type, kube::Object answer, bool awaited, const Counts& counts);
+
   Handler handler_;
   mutable Mutex mu_;
-  std::map<std::string, std::shared_ptr<const CachedProvider>> providers_ CAPI_GUARDED_BY(mu_);
+  std::map<std::string, CachedPtr> providers_ CAPI_GUARDED_BY(mu_);
 };
 
 }  // namespace capi::ops
