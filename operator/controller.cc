@@ -42,6 +42,7 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
                  [this](const std::string& crd) { return actor_.MigrationOf(crd); },
                  [this](const std::string& key) { return actor_.RenderedInputs(key); }, [this] { return Unlisted(); },
                  KeyOfRecords(inventory_key, options_.webhooks)}),
+      unseen_(client, cache_),
       writer_(client, cache_, masks_),
       actor_({client, observer_, cache_, writer_, settings, sources, masks_, secrets_, fights_, clock, inventory_key,
               [this](const std::string& key) { controller_.queue().Add(key); }}),
@@ -69,6 +70,13 @@ void ProviderController::AddTo(kube::Manager& manager) {
       "storage-migration",
       [this](const Context& ctx) {
         actor_.RunMigrations(ctx);
+        return Ok();
+      },
+      /*needs_lead=*/true);
+  manager.Add(
+      "unseen-writes",
+      [this](const Context& ctx) {
+        unseen_.Run(ctx);
         return Ok();
       },
       /*needs_lead=*/true);

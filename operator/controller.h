@@ -14,6 +14,7 @@
 #include "operator/act/install/sources.h"
 #include "operator/act/inventory_key.h"
 #include "operator/observe/observe.h"
+#include "operator/observe/unseen_writes.h"
 #include "operator/report/reporter.h"
 
 namespace capi::ops {
@@ -34,7 +35,7 @@ class ProviderController {
                      kube::EventRecorder& events, Clock& clock);
   ~ProviderController();
 
-  // Adds the informers of the seven kinds, the workers, and the worker that migrates storage.
+  // Adds the informers of the seven kinds, the workers, and those that migrate storage and look for unseen writes.
   void AddTo(kube::Manager& manager);
 
   // One pass. What it throws, and what fails it as a whole, is told in the provider's status (F1, F7); the error that
@@ -63,6 +64,7 @@ class ProviderController {
   UseFinder use_;
   kube::Controller controller_;
   Observer observer_;
+  UnseenWrites unseen_;
   StatusWriter writer_;
   Actor actor_;
   Reporter reporter_;

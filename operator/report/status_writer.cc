@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kube/client/warnings.h"
+#include "operator/observe/unseen_writes.h"
 
 namespace capi::ops {
 namespace {
@@ -47,20 +48,12 @@ Status StatusWriter::Patch(const Context& ctx, api::Provider& provider, Json pat
   options.warnings = &warnings;
   auto written = client_.Patch(ctx, api::ResourceOf(provider.id.type), provider.id.ns, provider.id.name,
                                kube::PatchType::kMerge, patch, options);
-  if (!written.ok() && written.code() == Code::kConflict) LookForRestore(ctx, provider.id);
+  // A look that fails is made again: with the next write, or without one (UnseenWrites).
+  if (!written.ok() && written.code() == Code::kConflict) (void)LookForRestore(ctx, client_, cache_, provider.id);
   if (!written.ok()) return written.error().With(provider.id.ToString());
   provider.resource_version = written->resource_version();
   cache_.OnWrite(provider.id.type, std::move(written).value());
   return NothingDropped(provider, warnings);
-}
-
-// A write is shown within moments, so that this takes no request but beside the write of somebody else. After a restore
-// to a version that the watch has shown, it never is: nothing else would tell of it, and every write be refused.
-void StatusWriter::LookForRestore(const Context& ctx, const api::ProviderId& id) {
-  auto cached = cache_.Get(id.Key());
-  if (!cached || !cached->awaited) return;
-  auto live = client_.Get(ctx, api::ResourceOf(id.type), id.ns, id.name);
-  if (live.ok()) cache_.OnRestored(id.type, cached, std::move(live).value());
 }
 
 Status StatusWriter::WriteStatus(const Context& ctx, api::Provider& provider, const api::ProviderStatus& decided) {

@@ -34,7 +34,6 @@ class StatusWriter {
 
  private:
   Status Patch(const Context& ctx, api::Provider& provider, Json patch, const std::string& subresource);
-  void LookForRestore(const Context& ctx, const api::ProviderId& id);
   kube::Client& client_;
   ProviderCache& cache_;
   const SecretMasks& masks_;
