@@ -31,7 +31,7 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
           client,
           [this](const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,
                  const kube::ObjectPtr& is) { OnWatch(watch, users, was, is); },
-          [this](const Watches::Key& watch) { OnWatchEnd(watch); }),
+          [this](const Watches::Key& watch) { observer_.WatchEnds(watch); }),
       secrets_(client, cache_, masks_, settings, KeyOfRecords(inventory_key, options_.webhooks)),
       fights_(clock),
       use_(client, watches_),
@@ -107,8 +107,8 @@ void ProviderController::OnProvider(const ProviderCache::Change& change) {
 
 void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::string>& users,
                                  const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+  observer_.Saw(watch, was, is);
   if (watch.purpose == Watches::Purpose::kOurObjects) {
-    observer_.tracks().Saw(was, is);
     if (!is && IsCrd(*was)) {
       const CrdState gone = StateOf(*was);
       client_.mapper().Forget({gone.group, gone.kind});
@@ -118,8 +118,6 @@ void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::
     }
     return;
   }
-  // Those that selectors ask for may be ahead of the one that stored releases are read from.
-  if (watch.purpose == Watches::Purpose::kReleases && watch.IsShared()) observer_.just_stored().Saw(was, is);
   if (!IsNews(watch, was, is)) return;
   // Before anybody is woken, who would still be told that there is no such kind.
   const bool new_kinds = watch.purpose == Watches::Purpose::kNewKinds;
@@ -130,12 +128,6 @@ void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::
   if (watch.IsShared()) {
     Wake([&, &object = is ? *is : *was](const api::ProviderId& id) { return Concerns(watch, object, id); });
   }
-}
-
-void ProviderController::OnWatchEnd(const Watches::Key& watch) {
-  if (watch.purpose == Watches::Purpose::kOurObjects)
-    observer_.tracks().ForgetKind({watch.resource.group, watch.resource.kind});
-  if (watch.purpose == Watches::Purpose::kReleases) observer_.just_stored().WatchEnds();
 }
 
 Result<kube::Outcome> ProviderController::Pass(const Context& parent, const std::string& key) {

@@ -46,7 +46,6 @@ class ProviderController {
   void OnProvider(const ProviderCache::Change& change);
   void OnWatch(const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,
                const kube::ObjectPtr& is);
-  void OnWatchEnd(const Watches::Key& watch);
   // Kinds of providers that the server has and doesn't let be listed.
   std::vector<std::string> Unlisted() const;
   void Wake(const std::function<bool(const api::ProviderId&)>& who);

@@ -36,7 +36,7 @@ Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key,
     }
     TRY(ReadUncertain(ctx, id));
     const auto [object, awaited, scaled_by] =
-        tracks_.Read(id, [&informer, &id = id] { return informer->Get(id.ns, id.name); });
+        tracks_.Read(informer->resource(), id, [&informer, &id = id] { return informer->Get(id.ns, id.name); });
     if (awaited) fleet.awaited = std::min(fleet.awaited.value_or(*awaited), *awaited);
     Trace trace = object ? TraceOf(*object) : Trace{};
     if (IsCrd(id)) ObserveCrd(id.name, object, fleet);

@@ -3,6 +3,8 @@
 namespace capi::ops {
 namespace {
 
+const kube::Resource& Maps() { return kube::Builtin("ConfigMap"); }
+
 kube::ObjectId MapOf(const StoredRelease& release) { return {"", "ConfigMap", release.ns, release.name}; }
 
 }  // namespace
@@ -20,13 +22,15 @@ void JustStored::Forget(const std::string& key) {
   releases_.erase(key);
 }
 
-void JustStored::WatchEnds() { maps_.ForgetKind({"", "ConfigMap"}); }
+void JustStored::Saw(const kube::ObjectPtr& was, const kube::ObjectPtr& is) { maps_.Saw(Maps(), was, is); }
+
+void JustStored::WatchEnds() { maps_.ForgetWatch(Maps()); }
 
 std::optional<StoredRelease> JustStored::Awaited(const std::string& key) {
   MutexLock lock(mu_);
   auto it = releases_.find(key);
   if (it == releases_.end()) return std::nullopt;
-  if (maps_.Read(MapOf(it->second), [] { return nullptr; }).awaited) return it->second;
+  if (maps_.Read(Maps(), MapOf(it->second), [] { return nullptr; }).awaited) return it->second;
   releases_.erase(it);
   return std::nullopt;
 }

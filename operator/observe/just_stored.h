@@ -19,9 +19,9 @@ class JustStored {
 
   void Put(const std::string& key, const StoredRelease& stored);
   void Forget(const std::string& key);
-  // For every event of the watch that stored releases are read from, as an informer tells it; and when no release is
-  // watched any more.
-  void Saw(const kube::ObjectPtr& was, const kube::ObjectPtr& is) { maps_.Saw(was, is); }
+  // For every event of the watch that stored releases are read from, as an informer tells it; and when it
+  // ends.
+  void Saw(const kube::ObjectPtr& was, const kube::ObjectPtr& is);
   void WatchEnds();
 
   // nullopt once that watch has shown that version of the ConfigMap, or its end, be it before Put; and half a minute

@@ -17,6 +17,9 @@ Watches::Key OurObjects(const kube::Resource& resource, bool metadata_only) {
 Watches::Key CrdWatch() { return OurObjects(kube::Builtin("CustomResourceDefinition"), false); }
 Watches::Key WorkloadWatch(const std::string& kind) { return OurObjects(kube::Builtin(kind), false); }
 
+// Those that selectors ask for may be ahead of the one that stored releases are read from.
+bool ShowsStored(const Watches::Key& watch) { return watch.purpose == Purpose::kReleases && watch.IsShared(); }
+
 }  // namespace
 
 Observer::Observer(Needs needs)
@@ -71,6 +74,16 @@ Status Observer::BeginWatches(const Context& ctx, const std::string& key, const 
     if (auto watch = TRY(WatchOf(ctx, id, entry.version))) watches_.Begin(ctx, watch->key, key, watch->transform);
   }
   return Ok();
+}
+
+void Observer::Saw(const Watches::Key& watch, const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+  if (watch.purpose == Purpose::kOurObjects) tracks_.Saw(watch.resource, was, is);
+  if (ShowsStored(watch)) just_stored_.Saw(was, is);
+}
+
+void Observer::WatchEnds(const Watches::Key& watch) {
+  if (watch.purpose == Purpose::kOurObjects) tracks_.ForgetWatch(watch.resource);
+  if (ShowsStored(watch)) just_stored_.WatchEnds();
 }
 
 Status Observer::WatchAllCrds(const Context& ctx, const std::string& key) {

@@ -50,10 +50,11 @@ class Observer {
 
   // What of our writes the watches have shown: nothing older than that is observed.
   Tracks& tracks() { return tracks_; }
-
-  // A release that was just stored for `key`, until the watch shows it; and where the events of that watch go.
+  // A release that was just stored for `key`, until the watch shows it.
   void Remember(const std::string& key, const StoredRelease& stored);
-  JustStored& just_stored() { return just_stored_; }
+  // For every event of the watches, before anybody is woken by it; and for the end of each.
+  void Saw(const Watches::Key& watch, const kube::ObjectPtr& was, const kube::ObjectPtr& is);
+  void WatchEnds(const Watches::Key& watch);
 
   // Drops what is kept for a provider that is gone.
   void Forget(const std::string& key);

@@ -1,6 +1,5 @@
 #include "operator/observe/tracks.h"
 
-#include <algorithm>
 #include <charconv>
 
 #include "api/kinds.h"
@@ -20,59 +19,66 @@ std::uint64_t VersionNumber(const std::string& resource_version) {
 
 void Tracks::Expect(const kube::ObjectId& id, const std::string& resource_version,
                     std::optional<std::string> scaled_by) {
-  const std::uint64_t written = VersionNumber(resource_version);
-  const MonoTime now = clock_.Monotonic();
   MutexLock lock(mu_);
-  DropBuried();
-  auto it = tracks_.try_emplace(id).first;
-  Track& track = it->second;
-  if (track.gone && written <= track.seen) return Bury(it);
-  track.gone = false;
-  track.written = written;
-  if (scaled_by) track.scaled_by = std::move(scaled_by);
-  if (track.seen >= track.written) track.scaled_by.reset();
-  track.until = now + kWatchLag;
+  DropWhatIsOver();
+  Track& track = tracks_[id];
+  track.written = VersionNumber(resource_version);
+  track.until = clock_.Monotonic() + kWatchLag;
   track.uncertain = false;
+  if (scaled_by) track.scaled_by = std::move(scaled_by);
+  bool shown = false;
+  for (auto& [watch, seen] : track.seen) {
+    if (seen.version >= track.written) track.scaled_by.reset();
+    if (seen.kept) seen.kept = track.until;
+    shown = shown || !seen.kept;
+  }
+  if (!shown) DropLater(id);  // no event may ever tell of it
 }
 
 void Tracks::MarkUncertain(const kube::ObjectId& id) {
   MutexLock lock(mu_);
-  Track& track = tracks_[id];
-  track.uncertain = true;
-  track.gone = false;
+  tracks_[id].uncertain = true;
 }
 
-void Tracks::Saw(const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+void Tracks::Saw(const kube::Resource& watched, const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
   const kube::Object& object = is ? *is : *was;
   const std::uint64_t version = VersionNumber(object.resource_version());
+  const std::uint64_t before = was ? VersionNumber(was->resource_version()) : 0;
   MutexLock lock(mu_);
-  DropBuried();
+  DropWhatIsOver();
   auto it = tracks_.try_emplace(object.id()).first;
   Track& track = it->second;
-  if (!is && track.gone && version == track.seen) return;  // another watch of its kind has told of this end
-  if (was && version < VersionNumber(was->resource_version())) track.seen = track.written = 0;
-  const bool has_own_version = version > track.seen;  // an end that a watch told has; one that a new list told hasn't
-  track.seen = std::max(track.seen, version);
-  track.gone = false;
-  if (track.seen < track.written) return;  // what was written last is still to come
-  track.scaled_by.reset();
-  if (is || track.uncertain) return;
-  if (has_own_version) return Bury(it);
-  tracks_.erase(it);
+  Seen& seen = track.seen[watched.version];
+  if (version < before && before < track.written) track.written = 0;
+  const bool has_own_version = version > seen.version;  // an end that a watch told has; one that a new list told hasn't
+  seen.version = version;
+  seen.kept.reset();
+  if (seen.version >= track.written) track.scaled_by.reset();
+  if (is) return;
+  if (has_own_version) {
+    seen.kept = clock_.Monotonic() + kWatchLag;
+  } else {
+    track.seen.erase(watched.version);
+  }
+  if (track.seen.empty() && version >= track.written && !track.uncertain) {
+    tracks_.erase(it);
+  } else {
+    DropLater(object.id());
+  }
 }
 
-void Tracks::Bury(Tracked::iterator track) {
-  const MonoTime until = clock_.Monotonic() + kWatchLag;
-  buried_.emplace_back(until, track->first);
-  track->second = Track{.seen = track->second.seen, .until = until, .gone = true};
-}
+// Looks at it when all that is kept for a while now is over.
+void Tracks::DropLater(const kube::ObjectId& id) { to_drop_.emplace_back(clock_.Monotonic() + kWatchLag, id); }
 
 // In the order of their times: what is dropped is looked at once, however many go together.
-void Tracks::DropBuried() {
+void Tracks::DropWhatIsOver() {
   const MonoTime now = clock_.Monotonic();
-  for (; !buried_.empty() && buried_.front().first <= now; buried_.pop_front()) {
-    auto it = tracks_.find(buried_.front().second);
-    if (it != tracks_.end() && it->second.gone && it->second.until <= now) tracks_.erase(it);
+  for (; !to_drop_.empty() && to_drop_.front().first <= now; to_drop_.pop_front()) {
+    auto it = tracks_.find(to_drop_.front().second);
+    if (it == tracks_.end()) continue;
+    Track& track = it->second;
+    std::erase_if(track.seen, [now](const auto& one) { return one.second.kept && *one.second.kept <= now; });
+    if (track.seen.empty() && track.until <= now && !track.uncertain) tracks_.erase(it);
   }
 }
 
@@ -81,21 +87,27 @@ void Tracks::Forget(const kube::ObjectId& id) {
   tracks_.erase(id);
 }
 
-void Tracks::ForgetKind(const kube::GroupKind& kind) {
+void Tracks::ForgetWatch(const kube::Resource& watched) {
+  const kube::GroupKind kind{watched.group, watched.kind};
   MutexLock lock(mu_);
-  std::erase_if(tracks_, [&](const auto& track) { return track.first.group_kind() == kind; });
+  for (auto& [id, track] : tracks_) {
+    if (id.group_kind() == kind && track.seen.erase(watched.version) > 0) DropLater(id);
+  }
 }
 
-Tracks::Reading Tracks::Read(const kube::ObjectId& id, const std::function<kube::ObjectPtr()>& from_store) {
+Tracks::Reading Tracks::Read(const kube::Resource& watched, const kube::ObjectId& id,
+                             const std::function<kube::ObjectPtr()>& from_store) {
   Reading reading;
   {
     MutexLock lock(mu_);
-    auto it = tracks_.find(id);
-    if (it != tracks_.end() && it->second.seen < it->second.written) {
-      auto left = std::chrono::ceil<Millis>(it->second.until - clock_.Monotonic());
-      if (left > Millis(0)) reading.awaited = left;
+    if (auto it = tracks_.find(id); it != tracks_.end()) {
+      const Track& track = it->second;
+      auto seen = track.seen.find(watched.version);
+      const bool shown = seen != track.seen.end() && seen->second.version >= track.written;
+      auto left = std::chrono::ceil<Millis>(track.until - clock_.Monotonic());
+      if (!shown && track.written > 0 && left > Millis(0)) reading.awaited = left;
+      if (reading.awaited) reading.scaled_by = track.scaled_by;
     }
-    if (reading.awaited) reading.scaled_by = it->second.scaled_by;
   }
   reading.object = from_store();
   return reading;
@@ -119,6 +131,11 @@ bool Tracks::Outlived(const Workload& workload) {
   MonoTime now = clock_.Monotonic();
   if (!it->second.lingers_since) it->second.lingers_since = now;
   return now - *it->second.lingers_since >= kLongestEnd;
+}
+
+size_t Tracks::size() {
+  MutexLock lock(mu_);
+  return tracks_.size();
 }
 
 kube::ApplyOptions TrackedApply(Tracks& tracks) {

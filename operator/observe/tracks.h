@@ -23,8 +23,9 @@ std::uint64_t VersionNumber(const std::string& resource_version);
 // How long a watch may lag behind a write before it is taken to have missed it.
 inline constexpr Seconds kWatchLag{30};
 
-// Thread-safe. Of objects that are watched. What is deleted is dropped half a minute later, as who wrote it may come to
-// say so only then; a kind that isn't watched any more is dropped at once.
+// Thread-safe. Of objects that are watched: our last write of each, and what each watch of its kind has shown since. A
+// kind has a watch for each API version that it is applied at, and one may be behind another. What no watch has any
+// more is dropped half a minute later, as who wrote it may come to say so only then.
 class Tracks {
  public:
   explicit Tracks(Clock& clock) : clock_(clock) {}
@@ -36,46 +37,55 @@ class Tracks {
               std::optional<std::string> scaled_by = std::nullopt);
   // A write that failed may have been done all the same: the object itself has to be read, and Expect told.
   void MarkUncertain(const kube::ObjectId& id);
-  // For every event of the watches, as an informer tells it. A version smaller than that of `was` is of a cluster that
-  // was restored from a backup: what was written and seen before is no longer so. What a new list lacks says nothing of
-  // when it went, and it may have been such a restore: then a write that is told of afterwards is awaited.
-  void Saw(const kube::ObjectPtr& was, const kube::ObjectPtr& is);
+  // For every event of a watch of `watched`, as an informer tells it. A version smaller than that of `was` is of a
+  // cluster that was restored from a backup: what was written after `was` is no longer so. What a new list lacks says
+  // nothing of when it went, and it may have been such a restore: then a write that is told of afterwards is awaited.
+  void Saw(const kube::Resource& watched, const kube::ObjectPtr& was, const kube::ObjectPtr& is);
 
-  // The object is not there, so nothing of it is awaited. And nobody watches a kind any more.
+  // The object is not there, so nothing of it is awaited.
   void Forget(const kube::ObjectId& id);
-  void ForgetKind(const kube::GroupKind& kind);
+  // A watch has ended: the next one of that kind and version has everything still to show.
+  void ForgetWatch(const kube::Resource& watched);
 
-  // What a watch's store has of an object, and what is known of that. `from_store` is called after the look at what is
-  // awaited: a state that is said to be up to date is one. (The other way round an event between the two would make an
-  // old state look new.)
+  // What the store of the watch of `watched` has of an object, and what is known of that. `from_store` is called after
+  // the look at what is awaited: a state that is said to be up to date is one. (The other way round an event between
+  // the two would make an old state look new.)
   struct Reading {
     kube::ObjectPtr object;
     std::optional<Millis> awaited;         // `object` may be older than our last write: for so long, from now
     std::optional<std::string> scaled_by;  // as the last write left it, where it is awaited
   };
-  Reading Read(const kube::ObjectId& id, const std::function<kube::ObjectPtr()>& from_store);
+  Reading Read(const kube::Resource& watched, const kube::ObjectId& id,
+               const std::function<kube::ObjectPtr()>& from_store);
   bool IsUncertain(const kube::ObjectId& id);
   // Its only fault for a minute is a pod that doesn't go: longer than pods take to end, so that its node is gone and it
   // serves nobody (behaviour.md U2). To be told every state.
   bool Outlived(const Workload& workload);
+  size_t size();  // objects that something is known of
 
  private:
+  // By one watch.
+  struct Seen {
+    std::uint64_t version = 0;  // the last that it has shown
+    std::optional<MonoTime>
+        kept;  // that was the object's end: kept until then, as a watch can be faster than an answer
+  };
   struct Track {
-    std::uint64_t written = 0, seen = 0;  // versions: our last write, and the last that the watch has shown
-    MonoTime until;
-    std::optional<std::string> scaled_by;  // until that version is seen
+    std::uint64_t written = 0;             // the version of our last write
+    MonoTime until;                        // when that stops being awaited
+    std::map<std::string, Seen> seen;      // by the API version of the watch
+    std::optional<std::string> scaled_by;  // until a watch has shown that version: workloads have one watch each
     bool uncertain = false;
-    bool gone = false;  // `seen` is its end, and it is kept until `until`: the watch can be faster than the answer
     std::optional<MonoTime> lingers_since;
   };
   using Tracked = std::map<kube::ObjectId, Track>;
-  void Bury(Tracked::iterator track) CAPI_REQUIRES(mu_);
-  void DropBuried() CAPI_REQUIRES(mu_);
+  void DropLater(const kube::ObjectId& id) CAPI_REQUIRES(mu_);
+  void DropWhatIsOver() CAPI_REQUIRES(mu_);
 
   Clock& clock_;
   Mutex mu_;
   Tracked tracks_ CAPI_GUARDED_BY(mu_);
-  std::deque<std::pair<MonoTime, kube::ObjectId>> buried_ CAPI_GUARDED_BY(mu_);  // until when, in that order
+  std::deque<std::pair<MonoTime, kube::ObjectId>> to_drop_ CAPI_GUARDED_BY(mu_);  // when to look at it, in that order
 };
 
 // How a provider's objects are applied: each is awaited as soon as the server has answered. `tracks` outlives it.

@@ -125,7 +125,7 @@ std::vector<std::shared_ptr<Watches::Watch>> Watches::TakeUnused(const std::stri
   return unused;
 }
 
-// Nobody holds a lock while a thread ends. What it still tells on the way is of a kind that isn't forgotten yet.
+// Nobody holds a lock while a thread ends. What it still tells on the way is of a watch that isn't forgotten yet.
 void Watches::EndUse(const std::string& user) {
   auto ended = TakeUnused(user);
   for (const auto& watch : ended) watch->thread.request_stop();
@@ -138,13 +138,7 @@ void Watches::EndUse(const std::string& user) {
 void Watches::NoteEnd(const Key& key) {
   if (!on_end_) return;
   MutexLock lock(mu_);
-  for (const auto& [name, watch] : watches_) {
-    const kube::Resource& other = watch->key.resource;
-    bool same_kind = other.group == key.resource.group && other.kind == key.resource.kind;
-    // At another version, or begun anew meanwhile.
-    if (same_kind && watch->key.purpose == key.purpose) return;
-  }
-  on_end_(key);
+  if (!watches_.contains(key.ToString())) on_end_(key);
 }
 
 void Watches::Stop() {

@@ -39,8 +39,8 @@ class Watches {
   // `users` are the keys of the providers that asked for the watch; none are named where it is shared.
   using Handler = std::function<void(const Key&, const std::set<std::string>& users, const kube::ObjectPtr& was,
                                      const kube::ObjectPtr& is)>;
-  // The last watch of its kind and purpose has ended, and tells nothing any more. Called under the lock: it must not
-  // call back.
+  // A watch has ended, tells nothing any more, and wasn't begun anew meanwhile. Called under the lock: it must not call
+  // back.
   using OnEnd = std::function<void(const Key&)>;
 
   Watches(kube::Client& client, Handler handler, OnEnd on_end = nullptr);

@@ -100,6 +100,20 @@ TEST_F(WatchesTest, AKindIsForgottenOnceItsWatchTellsNothingMore) {
   EXPECT_THAT(ended_, ElementsAre("Secret"));
 }
 
+// D1, I14: only the end of the last watch of a kind was told. What one of two versions had shown, or the watch that all
+// providers share beside one of a selector, counted for the next such watch.
+TEST_F(WatchesTest, TheEndOfEachWatchIsTold) {
+  server_.Has(kSecrets, {});
+  server_.Has("/api/v1/namespaces/n/secrets", {});
+  Watches::Key of_selector = Secrets(Purpose::kReleases);
+  of_selector.ns = "n";
+  ASSERT_TRUE(watches_.Need(ctx_, of_selector, "b").ok());
+  ASSERT_TRUE(watches_.Need(ctx_, Secrets(Purpose::kReleases), "a").ok());
+  watches_.BeginUse("a");
+  watches_.EndUse("a");
+  EXPECT_THAT(ended_, ElementsAre("Secret"));
+}
+
 // The same selection for another purpose is another watch; and what all providers share isn't told with a thousand
 // names.
 TEST_F(WatchesTest, AreOfOnePurpose) {
