@@ -6,6 +6,7 @@
 
 #include "operator/decide/testing_fleet.h"
 #include "operator/observe/server_testing.h"
+#include "operator/observe/stored_release.h"
 
 namespace capi::ops {
 namespace {
@@ -17,14 +18,31 @@ constexpr const char* kKey = "InfrastructureProvider/aws-system/aws";
 class ObserveTest : public ::testing::Test {
  protected:
   ObserveTest() { server_.Answer("/api", R"({"kind":"APIGroupDiscoveryList","items":[]})"); }
+  ~ObserveTest() override { watches_.Stop(); }
 
   testing::WatchServer server_;
   Context ctx_ = Context{}.WithTimeout(Seconds(60));
   FakeClock clock_;
   Settings settings_;
   ProviderCache cache_{[](const ProviderCache::Change&) {}};
-  Watches watches_{*server_.client, [](const Watches::Key&, const std::set<std::string>&, const kube::ObjectPtr&,
-                                       const kube::ObjectPtr&) {}};
+  // What is shown of ConfigMaps, as "NAMESPACE@VERSION" with the namespace of the watch.
+  bool WasShown(const std::string& line) {
+    MutexLock lock(mu_);
+    return changed_.wait_for(mu_, std::chrono::seconds(60), [&] { return shown_.contains(line); });
+  }
+
+  Mutex mu_;
+  std::condition_variable_any changed_;
+  std::set<std::string> shown_;
+  Watches watches_{*server_.client,
+                   [this](const Watches::Key& watch, const std::set<std::string>&, const kube::ObjectPtr& was,
+                          const kube::ObjectPtr& is) {
+                     observer_.Saw(watch, was, is);
+                     MutexLock lock(mu_);
+                     shown_.insert(watch.ns + "@" + (is ? is : was)->resource_version());
+                     changed_.notify_all();
+                   },
+                   [this](const Watches::Key& watch) { observer_.WatchEnds(watch); }};
   Fights fights_{clock_};
   UseFinder use_{*server_.client, watches_};
   Observer observer_{{*server_.client, cache_, watches_, settings_, fights_, use_, clock_,
@@ -106,6 +124,98 @@ TEST_F(ObserveTest, WhatIsAwaitedIsNoDrift) {
   ASSERT_EQ(fleet->drifts.size(), 1u);
   EXPECT_TRUE(fleet->drifts[0].missing);
   EXPECT_EQ(fleet->awaited, std::nullopt);
+}
+
+// I14: a release that was just stored is the provider's before its watch shows it. A watch that a selector asks for may
+// show it first: the one that releases are read from had it not yet, and it was fetched once more.
+TEST_F(ObserveTest, AStoredReleaseCountsUntilItsOwnWatchShowsIt) {
+  constexpr const char *kMaps = "/api/v1/configmaps", *kOfSelector = "/api/v1/namespaces/aws-system/configmaps";
+  for (const char* none : {"/api/v1/namespaces", "/apis/apps/v1/deployments", "/apis/apps/v1/daemonsets",
+                           "/apis/apps/v1/statefulsets", kMaps, kOfSelector}) {
+    server_.Has(none, {});
+  }
+  Json json = *ParseJson(R"({"apiVersion":"operator.cluster.x-k8s.io/v1alpha2","kind":"InfrastructureProvider",
+    "metadata":{"name":"aws","namespace":"aws-system","uid":"u","resourceVersion":"1"},"spec":{"version":"v1.0.0"}})");
+  cache_.OnEvent(api::ProviderType::kInfrastructure, nullptr, std::make_shared<const kube::Object>(json));
+  json["metadata"]["name"] = "azure";
+  json["spec"]["fetchConfig"] = {{"selector", {{"matchLabels", {{"mine", "yes"}}}}}};
+  cache_.OnEvent(api::ProviderType::kInfrastructure, nullptr, std::make_shared<const kube::Object>(json));
+  auto releases = [&](const char* key) {
+    std::vector<std::string> stamps;
+    auto observed = observer_.Observe(ctx_, key);
+    EXPECT_TRUE(observed.ok()) << observed.error().message;
+    if (!observed.ok()) return stamps;
+    for (const StoredRelease& release : (*observed)->releases) stamps.push_back(release.stamp);
+    return stamps;
+  };
+  EXPECT_TRUE(releases(kKey).empty());
+  EXPECT_TRUE(releases("InfrastructureProvider/aws-system/azure").empty());
+  ASSERT_EQ(server_.watched(kOfSelector), 1);
+  StoredRelease stored{"aws-system", "aws-v1.0.0", "v1.0.0", *api::Version::Parse("v1.0.0"), "m/200"};
+  observer_.Remember(kKey, stored);
+  Json map = {
+      {"apiVersion", "v1"},
+      {"kind", "ConfigMap"},
+      {"metadata", {{"namespace", "aws-system"}, {"name", "aws-v1.0.0"}, {"uid", "m"}, {"resourceVersion", "200"}}}};
+  map["metadata"]["labels"] = ReleaseLabels(api::ProviderId::FromKey(kKey));
+  server_.Send(kOfSelector, "ADDED", map);
+  ASSERT_TRUE(WasShown("aws-system@200"));
+  EXPECT_THAT(releases(kKey), ElementsAre("m/200")) << "its own watch hasn't shown it";
+
+  server_.Send(kMaps, "ADDED", map);
+  ASSERT_TRUE(WasShown("@200"));
+  map["metadata"]["resourceVersion"] = "201";
+  server_.Send(kMaps, "DELETED", map);
+  ASSERT_TRUE(WasShown("@201"));
+  EXPECT_TRUE(releases(kKey).empty()) << "it was shown, and is gone";
+
+  // All that the shared watch has shown is forgotten with it, though the selector's goes on.
+  watches_.BeginUse(kKey);
+  watches_.EndUse(kKey);
+  observer_.Remember(kKey, stored);
+  EXPECT_THAT(releases(kKey), ElementsAre("m/200")) << "the next watch may be behind the answer";
+}
+
+// D1: of a kind at two versions the watch that an object is read from has to show our write, and not another one.
+TEST_F(ObserveTest, AWatchThatIsBehindMakesNoDrift) {
+  constexpr const char *kGauges = "/apis/x.example/v1/gauges", *kOldGauges = "/apis/x.example/v1beta1/gauges";
+  auto version = [](const char* name) {
+    return Json{{"version", name},
+                {"freshness", "Current"},
+                {"resources", Json::array({{{"resource", "gauges"},
+                                            {"responseKind", {{"group", ""}, {"version", ""}, {"kind", "Gauge"}}},
+                                            {"scope", "Cluster"},
+                                            {"verbs", Json::array({"list", "watch"})}}})}};
+  };
+  server_.Answer(
+      "/apis",
+      ToJsonText({{"kind", "APIGroupDiscoveryList"},
+                  {"items", Json::array({{{"metadata", {{"name", "x.example"}}},
+                                          {"versions", Json::array({version("v1"), version("v1beta1")})}}})}}));
+  auto gauge = [](const char* name, const char* at, const char* resource_version) {
+    return Json{{"apiVersion", std::string("x.example/") + at},
+                {"kind", "Gauge"},
+                {"metadata", {{"name", name}, {"uid", name}, {"resourceVersion", resource_version}}}};
+  };
+  server_.Has(kGauges, {gauge("g", "v1", "9"), gauge("h", "v1", "9")});
+  server_.Has(kOldGauges, {gauge("g", "v1beta1", "9"), gauge("h", "v1beta1", "9")});
+  const kube::ObjectId g{"x.example", "Gauge", "", "g"}, h{"x.example", "Gauge", "", "h"};
+  kube::Inventory inventory;
+  inventory.Put(g, {"v1beta1", "hash", "fields", false});
+  inventory.Put(h, {"v1", "hash", "fields", false});
+  auto fleet = observer_.ObserveFleet(ctx_, kKey, inventory);
+  ASSERT_TRUE(fleet.ok()) << fleet.error().message;
+  ASSERT_FALSE(fleet->blind);
+  EXPECT_EQ(fleet->drifts.size(), 2u);
+
+  observer_.tracks().Expect(g, "200");
+  server_.Send(kGauges, "MODIFIED", gauge("g", "v1", "200"));
+  ASSERT_TRUE(WasShown("@200"));
+  fleet = observer_.ObserveFleet(ctx_, kKey, inventory);
+  ASSERT_TRUE(fleet.ok()) << fleet.error().message;
+  ASSERT_EQ(fleet->drifts.size(), 1u);
+  EXPECT_EQ(fleet->drifts[0].id, h);
+  EXPECT_EQ(fleet->awaited, kWatchLag);
 }
 
 // A pass that needs a dozen watches waited for the answer of each before it began the next.

@@ -18,7 +18,7 @@ _PURE = [
     f"operator/{name}.cc"
     for name in (
         "act/install/fetched_releases act/install/materials act/install/server_warnings act/migrations act/rendered_cache decide/adoption decide/contract_plan "
-        "decide/crd_stages decide/drift decide/pause decide/rollout inputs observe/fights observe/pod_reasons observe/references observe/settings "
+        "decide/crd_stages decide/drift decide/pause decide/rollout inputs observe/fights observe/just_stored observe/pod_reasons observe/references observe/settings "
         "observe/slim observe/tracks options report/resyncs report/secret_values report/status_change report/summarize wakes"
     ).split()
 ]
@@ -34,7 +34,6 @@ LEFT_OUT = {
     "operator/act/restorer.cc": "writes to a server, and most of it is seen on a control plane alone (e2e/scenarios/drift_test.cc)",
     "operator/act/actor.cc": "hands a step to who carries it out, and most of that is seen on a control plane alone",
     "operator/act/remover.cc": "deletes at a server, and most of it is seen on a control plane alone (e2e/scenarios/deletion_test.cc)",
-    "operator/observe/just_stored.cc": "keeps what a watch hasn't shown yet: most of it is seen on a control plane alone",
     "operator/observe/observe.cc": "needs the watches of a cluster: its unit tests are of a part",
     "operator/observe/provider_cache.cc": "needs the watches of a cluster: its unit tests are of a part",
     "operator/observe/watches.cc": "needs the watches of a cluster: its unit tests are of a part",
@@ -59,6 +58,7 @@ TARGETS = (
     + [Target(file, _EXPRESSIONS, "operator_test") for file in _PURE]
     + [Target(f"operator/{name}.cc", ("logic",), "operator_test") for name in ("act/install/render_turn", "report/next_pass")]
     + [Target("operator/act/adopt_inventory.cc", _EXPRESSIONS, "operator_test", ("WithoutProvider",))]  # the rest asks a server
+    + [Target("operator/observe/unseen_writes.cc", _EXPRESSIONS, "operator_test")]
     + [Target("operator/observe/in_use.cc", _EXPRESSIONS, "operator_test", _IN_USE)]
     + [Target(f"operator/webhooks/{name}.cc", _EXPRESSIONS, "operator_webhooks_test") for name in _WEBHOOKS]
     + [Target("api/patch_operation.cc", _EXPRESSIONS, "api_test")]
