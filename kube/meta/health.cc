@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "kube/meta/condition.h"
+#include "kube/meta/object_conditions.h"
 
 namespace capi::kube {
 namespace {
@@ -10,11 +10,6 @@ namespace {
 Health Current(std::string message) { return {HealthState::kCurrent, std::move(message)}; }
 Health InProgress(std::string message) { return {HealthState::kInProgress, std::move(message)}; }
 Health Failed(std::string message) { return {HealthState::kFailed, std::move(message)}; }
-
-std::vector<Condition> Conditions(const Object& o) {
-  const Json* list = Find(o.json(), {"status", "conditions"});
-  return list == nullptr ? std::vector<Condition>{} : ConditionsFromJson(*list);
-}
 
 bool IsTrue(const std::vector<Condition>& conditions, std::string_view type) {
   const Condition* c = FindCondition(conditions, type);

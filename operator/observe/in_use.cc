@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kube/meta/condition.h"
+#include "kube/meta/object_conditions.h"
 
 namespace capi::ops {
 namespace {
@@ -43,6 +43,21 @@ std::vector<std::string> StoredVersions(const kube::Object& crd) {
   return out;
 }
 
+// Of a CRD that no version answered for. It is served from when it is Established until it is gone, though not by every
+// API server at once: each hears of it by itself. Before and after that there are no objects of it.
+Result<ReadObjects> NoneWhereItIsNotServed(kube::Client& client, const Context& ctx, const std::string& crd) {
+  auto live = client.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", crd);
+  if (!live.ok() && live.code() == Code::kNotFound) return ReadObjects{};
+  if (!live.ok()) return live.error().With(crd);
+  const auto conditions = kube::Conditions(*live);
+  const auto* established = kube::FindCondition(conditions, "Established");
+  if (established != nullptr && established->status == "False") return ReadObjects{};
+  return Error{
+      Code::kUnavailable,
+      fmt::format("{}: an API server doesn't serve any of its versions, though it exists; this is tried again", crd),
+      {}};
+}
+
 }  // namespace
 
 bool BelongsToCluster(const kube::Object& object, const ByUid& known) { return Belongs(object, known, kLongestChain); }
@@ -68,22 +83,6 @@ Result<std::vector<kube::Resource>> ReadableResources(const kube::Object& crd) {
   }
   if (!out.empty()) return out;
   return Error{Code::kUnavailable, crd.name() + ": no version that objects are stored at is served", {}};
-}
-
-// Of a CRD that no version answered for. It is served from when it is Established until it is gone, though not by every
-// API server at once: each hears of it by itself. Before and after that there are no objects of it.
-Result<ReadObjects> NoneWhereItIsNotServed(kube::Client& client, const Context& ctx, const std::string& crd) {
-  auto live = client.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", crd);
-  if (!live.ok() && live.code() == Code::kNotFound) return ReadObjects{};
-  if (!live.ok()) return live.error().With(crd);
-  const Json* list = Find(live->json(), {"status", "conditions"});
-  const auto conditions = list == nullptr ? std::vector<kube::Condition>() : kube::ConditionsFromJson(*list);
-  const auto* established = kube::FindCondition(conditions, "Established");
-  if (established != nullptr && established->status == "False") return ReadObjects{};
-  return Error{
-      Code::kUnavailable,
-      fmt::format("{}: an API server doesn't serve any of its versions, though it exists; this is tried again", crd),
-      {}};
 }
 
 // While nobody converts, the storage version can't be read as long as an object is stored at an older one: between a

@@ -4,6 +4,7 @@
 
 #include "api/types.h"
 #include "kube/meta/label_selector.h"
+#include "kube/meta/object_conditions.h"
 #include "operator/decide/drift.h"
 
 namespace capi::ops {
@@ -29,8 +30,7 @@ void ReadReplicas(const kube::Object& object, Workload& workload) {
 
 // Why its pods can't even be made (a quota, an admission webhook), as its controller says; and whose pods to look at.
 void DescribeTrouble(const kube::Object& object, Workload& workload) {
-  const Json* list = capi::Find(object.json(), {"status", "conditions"});
-  auto conditions = list == nullptr ? std::vector<kube::Condition>{} : kube::ConditionsFromJson(*list);
+  const auto conditions = kube::Conditions(object);
   const auto* failure = kube::FindCondition(conditions, "ReplicaFailure");
   if (failure != nullptr && failure->status == "True") workload.health.message += ": " + failure->message;
   const Json* labels = capi::Find(object.json(), {"spec", "selector"});
