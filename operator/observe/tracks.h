@@ -67,8 +67,8 @@ class Tracks {
   // By one watch.
   struct Seen {
     std::uint64_t version = 0;  // the last that it has shown
-    std::optional<MonoTime>
-        kept;  // that was the object's end: kept until then, as a watch can be faster than an answer
+    // That was the object's end: kept until then, as a watch can be faster than an answer.
+    std::optional<MonoTime> kept;
   };
   struct Track {
     std::uint64_t written = 0;             // the version of our last write
