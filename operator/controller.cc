@@ -133,8 +133,11 @@ void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::
 Result<kube::Outcome> ProviderController::Pass(const Context& parent, const std::string& key) {
   Context ctx = parent.WithLog(parent.log.With({{"provider", key}}));
   std::string thrown;
+  const MonoTime began = ctx.clock->Monotonic();
   try {
-    return TryPass(ctx, key);
+    auto outcome = TryPass(ctx, key);
+    if (cache_.Get(key)) reporter_.Took(key, ctx.clock->Monotonic() - began);
+    return outcome;
   } catch (const std::exception& e) {
     thrown = e.what();
   } catch (...) {

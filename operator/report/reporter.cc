@@ -13,8 +13,6 @@ namespace {
 
 namespace reason = api::reason;
 
-constexpr const char* kReadyMetric = "capi_operator_provider_ready";
-constexpr const char* kStalledMetric = "capi_operator_provider_stalled";
 constexpr const char* kResyncMetric = "capi_operator_changes_found_by_resync_total";
 constexpr const char* kResyncHelp = "Changes that were found by time alone: their events were lost, or they have none.";
 
@@ -30,10 +28,6 @@ void LogChange(const Context& ctx, const api::ProviderStatus& was, const api::Pr
   ctx.log.Info(now->status == "True" ? "ready" : "not ready", {{"reason", now->reason}, {"message", now->message}});
 }
 
-kube::Labels LabelsOf(const api::ProviderId& id) {
-  return {{"kind", std::string(api::KindOf(id.type).kind)}, {"namespace", id.ns}, {"name", id.name}};
-}
-
 // Times are counted and told from when they are reported: a pass may have taken half a minute (F5). What came due
 // meanwhile is due at once.
 void MakeItNow(Observation& o, WallTime now) {
@@ -46,7 +40,9 @@ void MakeItNow(Observation& o, WallTime now) {
 
 }  // namespace
 
-Reporter::Reporter(Needs needs) : needs_(needs) { needs_.metrics.Count(kResyncMetric, kResyncHelp, {}, 0); }
+Reporter::Reporter(Needs needs) : needs_(needs), measured_(needs.metrics) {
+  needs_.metrics.Count(kResyncMetric, kResyncHelp, {}, 0);
+}
 
 // The outcome of a pass, and the time that its hold tells (F5, F6).
 kube::Outcome Reporter::Schedule(const std::string& key, const Observation& o, Done& done, bool ready) {
@@ -101,6 +97,8 @@ Result<kube::Outcome> Reporter::Report(const Context& ctx, Observation& o, Done 
   const api::ProviderStatus was = o.provider.status, is = needs_.masks.Hide(key, Summarize(o, done));
   if (!done.hold) next = Schedule(key, o, done, IsReady(is));
   Record(o.provider, EventsOfDone(is, done));
+  measured_.Took(o.provider.id, done.times);
+  measured_.Restored(o.provider.id, done.restored.size());
   if (!done.restored.empty()) CountFoundByResync(ctx, key);
   if (auto rest = Postponed(key, was, is, done)) {
     next.again_after = std::min(next.again_after.value_or(*rest), *rest);
@@ -176,7 +174,7 @@ void Reporter::Announce(const Context& ctx, const api::Provider& provider, const
                         const api::ProviderStatus& is, const Done& done) {
   Record(provider, EventsOf(was, is, done));
   LogChange(ctx, was, is);
-  Measure(provider, is);
+  measured_.Show(provider.id, is);
 }
 
 // A watch shows what is new a moment before its event is queued. Those of a pass that wrote objects may be its own.
@@ -210,21 +208,9 @@ void Reporter::Forget(const api::ProviderId& id) {
   needs_.masks.Drop(key);
   needs_.queue.Forget(WriteKey(key));
   resyncs_.Forget(key);
-  needs_.metrics.Remove(kReadyMetric, LabelsOf(id));
-  needs_.metrics.Remove(kStalledMetric, LabelsOf(id));
+  measured_.Forget(id);
   MutexLock lock(mu_);
   last_words_.erase(key);
-}
-
-void Reporter::Measure(const api::Provider& provider, const api::ProviderStatus& status) {
-  auto is = [&](std::string_view type) {
-    const auto* found = kube::FindCondition(status.conditions, type);
-    return found != nullptr && found->status == "True" ? 1.0 : 0.0;
-  };
-  needs_.metrics.Set(kReadyMetric, "Whether the provider's Ready condition is True.", LabelsOf(provider.id),
-                     is(api::condition::kReady));
-  needs_.metrics.Set(kStalledMetric, "Whether the provider's Stalled condition is True: it needs a change to go on.",
-                     LabelsOf(provider.id), is(api::condition::kStalled));
 }
 
 }  // namespace capi::ops

@@ -11,6 +11,7 @@
 #include "kube/runtime/events.h"
 #include "kube/runtime/metrics.h"
 #include "kube/runtime/work_queue.h"
+#include "operator/report/provider_metrics.h"
 #include "operator/report/resyncs.h"
 #include "operator/report/secret_masks.h"
 #include "operator/report/status_writer.h"
@@ -48,6 +49,11 @@ class Reporter {
   // A pass that threw: a bug of the operator, and of this provider alone (F7). `what` as the exception says it.
   Result<kube::Outcome> ReportThrown(const Context& ctx, const std::string& key, const std::string& what);
 
+  // A pass is over, whatever came of it.
+  void Took(const std::string& key, MonoTime::duration pass) {
+    measured_.Took(api::ProviderId::FromKey(key), {{Phase::kReconcile, pass}});
+  }
+
   // The provider is gone, and so are its metrics and what is kept in memory for it.
   void Forget(const api::ProviderId& id);
 
@@ -62,11 +68,11 @@ class Reporter {
   void Record(const api::Provider& provider, const std::vector<Event>& events);
   std::optional<Millis> Postponed(const std::string& key, const api::ProviderStatus& was, const api::ProviderStatus& is,
                                   const Done& done);
-  void Measure(const api::Provider& provider, const api::ProviderStatus& status);
   bool HasItsEvent(const std::string& key, const Done& done) const;
   void CountFoundByResync(const Context& ctx, const std::string& key);
 
   const Needs needs_;
+  ProviderMetrics measured_;
   Resyncs resyncs_;
   Mutex mu_;
   std::map<std::string, MonoTime> last_words_ CAPI_GUARDED_BY(mu_);  // time of the last status write, by key

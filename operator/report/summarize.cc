@@ -357,6 +357,15 @@ api::ProviderStatus SummarizeUnseen(const api::Provider& provider, const Hold& h
   return status;
 }
 
+namespace {
+
+// For another provider, which goes on by itself. For what is missing somebody has to do something.
+bool WaitsForItsTurn(const Hold& hold) {
+  return hold.retry == Retry::kWaiting && hold.reason.starts_with("WaitingFor");
+}
+
+}  // namespace
+
 std::vector<Event> EventsOf(const api::ProviderStatus& was, const api::ProviderStatus& is, const Done& done) {
   std::vector<Event> events;
   for (const Condition& c : is.conditions) {
@@ -366,10 +375,10 @@ std::vector<Event> EventsOf(const api::ProviderStatus& was, const api::ProviderS
     if (same && c.type == condition::kWarnings) same = before->message == c.message;
     if (same) continue;
     bool failure = (c.type == condition::kStalled || c.type == condition::kDrifted) && c.status == "True";
-    bool transient =
-        c.type == condition::kReconciling && c.status == "True" && done.hold &&
-        (done.hold->retry == Retry::kBackoff || done.hold->retry == Retry::kAt || done.hold->retry == Retry::kPolled);
-    if (failure || transient || (c.type == condition::kWarnings && c.status == "True")) {
+    bool held = c.type == condition::kReconciling && c.status == "True" && done.hold;
+    if (held && WaitsForItsTurn(*done.hold)) {
+      events.push_back({"Normal", c.reason, c.message});
+    } else if (failure || held || (c.type == condition::kWarnings && c.status == "True")) {
       events.push_back({"Warning", c.reason, c.message});
     } else if (c.status == "True" &&
                (c.type == condition::kProviderInstalled || c.type == condition::kProviderUpgraded)) {

@@ -408,19 +408,29 @@ TEST(Summarize, AFightIsToldOfUntilItEnds) {
   EXPECT_EQ(Get(Summarize(o, Done{}), "Drifted")->reason, "NoDrift");
 }
 
-// F1: who waits is no news; who has to try again is.
-TEST(EventsOf, WarnOfWhatIsTriedAgain) {
+// F1: `kubectl describe` said nothing of a Secret that isn't there: no event told what a provider waits for.
+TEST(EventsOf, TellWhatHoldsItBack) {
   struct Case {
     Retry retry;
-    size_t events;
+    const char* reason;
+    const char* told;
   };
-  for (const Case& c :
-       {Case{Retry::kBackoff, 1}, {Retry::kAt, 1}, {Retry::kPolled, 1}, {Retry::kWaiting, 0}, {Retry::kOnChange, 1}}) {
+  for (const Case& c : {
+           Case{Retry::kBackoff, "SourceUnreachable", "Warning SourceUnreachable"},
+           {Retry::kAt, "RateLimited", "Warning RateLimited"},
+           {Retry::kPolled, "NotPermitted", "Warning NotPermitted"},
+           {Retry::kOnChange, "InvalidComponents", "Warning InvalidComponents"},
+           {Retry::kWaiting, "SecretNotFound", "Warning SecretNotFound"},
+           {Retry::kWaiting, "WaitingForCoreProviderReady", "Normal WaitingForCoreProviderReady"},
+       }) {
     Done done;
-    done.hold = Hold{"ProviderInstalled", "SourceUnreachable", "no route", c.retry, Seconds(1)};
-    auto events = EventsOf({}, Summarize(Observed(), done), done);
-    EXPECT_EQ(events.size(), c.events) << static_cast<int>(c.retry);
-    for (const Event& e : events) EXPECT_EQ(e.type + " " + e.reason, "Warning SourceUnreachable");
+    done.hold = Hold{"ProviderInstalled", c.reason, "why", c.retry, Seconds(1)};
+    auto status = Summarize(Observed(), done);
+    auto events = EventsOf({}, status, done);
+    ASSERT_EQ(events.size(), 1u) << c.reason;
+    EXPECT_EQ(events[0].type + " " + events[0].reason, c.told);
+    EXPECT_THAT(events[0].message, HasSubstr("why"));
+    EXPECT_TRUE(EventsOf(status, status, done).empty()) << "once";
   }
   Done installing = Applied();
   installing.fleet->workloads = {testing::NewWorkload(kube::HealthState::kInProgress)};

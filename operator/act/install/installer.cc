@@ -39,6 +39,15 @@ std::string ReconcileAt(const Observation& o) {
   return annotation == o.provider.annotations.end() ? "" : annotation->second;
 }
 
+// What `step` takes counts as that phase's, also where it is held.
+template <typename Step>
+std::optional<Hold> Timed(const Context& ctx, PhaseTimes& times, Phase phase, Step step) {
+  const MonoTime began = ctx.clock->Monotonic();
+  auto hold = step();
+  times[phase] += ctx.clock->Monotonic() - began;
+  return hold;
+}
+
 }  // namespace
 
 Installer::Installer(Needs needs) : needs_(needs), applier_(needs.client, TrackedApply(needs.observer.tracks())) {}
@@ -290,6 +299,17 @@ bool Installer::TakeLastRender(const Observation& o, Installation& m) {
   return true;
 }
 
+std::optional<Hold> Installer::Prepare(const Context& ctx, Observation& o, Installation& m, PhaseTimes& times) {
+  auto fetched = Timed(ctx, times, Phase::kFetch, [&]() -> std::optional<Hold> {
+    if (auto hold = Resolve(ctx, o, m)) return hold;
+    return Load(ctx, o, m);
+  });
+  if (fetched) return fetched;
+  if (auto hold = Inspect(o, m)) return hold;
+  if (auto hold = Gate(ctx, o, m)) return hold;
+  return Timed(ctx, times, Phase::kRender, [&] { return Render(ctx, o, m); });
+}
+
 Done Installer::Install(const Context& ctx, Observation& o, const std::string& rollback_to) {
   Installation m;
   Done done;
@@ -303,15 +323,11 @@ Done Installer::Install(const Context& ctx, Observation& o, const std::string& r
   std::optional<Hold> held = [&]() -> std::optional<Hold> {
     m.cached = !m.candidate.rollback && !m.forced && TakeLastRender(o, m);
     if (!m.cached) {
-      if (auto hold = Resolve(ctx, o, m)) return hold;
-      if (auto hold = Load(ctx, o, m)) return hold;
-      if (auto hold = Inspect(o, m)) return hold;
-      if (auto hold = Gate(ctx, o, m)) return hold;
-      if (auto hold = Render(ctx, o, m)) return hold;
+      if (auto hold = Prepare(ctx, o, m, done.times)) return hold;
     }
     if (auto hold = CheckCluster(ctx, o, m)) return hold;
     if (auto hold = Announce(ctx, o, m)) return hold;
-    return Apply(ctx, o, m, done);
+    return Timed(ctx, done.times, Phase::kApply, [&] { return Apply(ctx, o, m, done); });
   }();
   KeepFetched(ctx, o, m);
   if (!held) return done;

@@ -1,0 +1,92 @@
+#include "operator/report/provider_metrics.h"
+
+#include <utility>
+
+#include "api/reasons.h"
+
+namespace capi::ops {
+namespace {
+
+constexpr char kReady[] = "capi_operator_provider_ready";
+constexpr char kReadyHelp[] = "Whether the provider's Ready condition is True.";
+constexpr char kStalled[] = "capi_operator_provider_stalled";
+constexpr char kStalledHelp[] = "Whether the provider's Stalled condition is True: it needs a change to go on.";
+constexpr char kInfo[] = "capi_operator_provider_info";
+constexpr char kInfoHelp[] = "1: the version that is installed, and its contract.";
+constexpr char kRestored[] = "capi_operator_provider_drift_corrected_total";
+constexpr char kRestoredHelp[] =
+    "Objects that somebody had changed or deleted, and that are as they were applied again.";
+constexpr char kTime[] = "capi_operator_provider_phase_duration_seconds";
+constexpr char kTimeHelp[] =
+    "How long a look at the provider took (reconcile), and in it reading or fetching its release (fetch), rendering it "
+    "(render) and applying it (apply).";
+
+constexpr std::pair<Phase, const char*> kPhases[] = {
+    {Phase::kReconcile, "reconcile"}, {Phase::kFetch, "fetch"}, {Phase::kRender, "render"}, {Phase::kApply, "apply"}};
+
+// Few: each provider has them four times.
+const kube::Buckets& PhaseBuckets() {
+  static const kube::Buckets buckets = {0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60};
+  return buckets;
+}
+
+kube::Labels LabelsOf(const api::ProviderId& id) {
+  return {{"kind", std::string(api::KindOf(id.type).kind)}, {"namespace", id.ns}, {"name", id.name}};
+}
+
+kube::Labels With(kube::Labels labels, const std::string& name, const std::string& value) {
+  labels[name] = value;
+  return labels;
+}
+
+double Is(const api::ProviderStatus& status, std::string_view type) {
+  const auto* found = kube::FindCondition(status.conditions, type);
+  return found != nullptr && found->status == "True" ? 1 : 0;
+}
+
+}  // namespace
+
+void ProviderMetrics::Show(const api::ProviderId& id, const api::ProviderStatus& status) {
+  const kube::Labels labels = LabelsOf(id);
+  metrics_.Set(kReady, kReadyHelp, labels, Is(status, api::condition::kReady));
+  metrics_.Set(kStalled, kStalledHelp, labels, Is(status, api::condition::kStalled));
+  metrics_.Count(kRestored, kRestoredHelp, labels, 0);
+  ShowInfo(id, status);
+}
+
+void ProviderMetrics::ShowInfo(const api::ProviderId& id, const api::ProviderStatus& status) {
+  kube::Labels labels = With(LabelsOf(id), "version", status.installed_version);
+  labels["contract"] = status.contract;
+  MutexLock lock(mu_);
+  kube::Labels& shown = info_[id.Key()];
+  if (shown == labels) return;
+  if (!shown.empty()) metrics_.Remove(kInfo, shown);
+  metrics_.Set(kInfo, kInfoHelp, labels, 1);
+  shown = std::move(labels);
+}
+
+void ProviderMetrics::Took(const api::ProviderId& id, const PhaseTimes& times) {
+  for (const auto& [phase, name] : kPhases) {
+    auto took = times.find(phase);
+    if (took == times.end()) continue;
+    metrics_.Observe(kTime, kTimeHelp, With(LabelsOf(id), "phase", name),
+                     std::chrono::duration<double>(took->second).count(), PhaseBuckets());
+  }
+}
+
+void ProviderMetrics::Restored(const api::ProviderId& id, size_t objects) {
+  if (objects > 0) metrics_.Count(kRestored, kRestoredHelp, LabelsOf(id), static_cast<double>(objects));
+}
+
+void ProviderMetrics::Forget(const api::ProviderId& id) {
+  const kube::Labels labels = LabelsOf(id);
+  for (const char* name : {kReady, kStalled, kRestored}) metrics_.Remove(name, labels);
+  for (const auto& [phase, name] : kPhases) metrics_.Remove(kTime, With(labels, "phase", name));
+  MutexLock lock(mu_);
+  auto shown = info_.find(id.Key());
+  if (shown == info_.end()) return;
+  metrics_.Remove(kInfo, shown->second);
+  info_.erase(shown);
+}
+
+}  // namespace capi::ops
