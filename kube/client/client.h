@@ -87,7 +87,7 @@ struct ClientOptions {
   // patches, others that say so) on lost connections, and on 429, 500, 502, 503 and 504 that don't say when.
   int max_retries = 3;
   // Of each request that is sent, a repeated one too, when the head of its answer is there: its status and how long it
-  // took; 0 where none came. In any thread; it must not call the client.
+  // took; 0 where none came, and the context hasn't stopped. In any thread; it must not call the client.
   std::function<void(const std::string& method, int status, MonoTime::duration took)> on_answer;
 };
 

@@ -231,6 +231,9 @@ TEST_F(Retry, EachAnswerIsTold) {
   Client& client = Connect({kLost, kObject}, options);
   ASSERT_TRUE(client.Get(ctx_, map_, "n", "a").ok());
   EXPECT_THAT(told, ElementsAre("GET 0", "GET 200")) << "the lost one, and the one that was sent again";
+  client.GuardWrites([](const Context&) -> Status { return Error{Code::kFailedPrecondition, "no leader", {}}; });
+  EXPECT_FALSE(client.Apply(ctx_, map_, object_, {}).ok());
+  EXPECT_EQ(told.size(), 2u) << "it was never sent";
 }
 
 TEST_F(Retry, AWatchThatBreaksIsNotSentAgain) {

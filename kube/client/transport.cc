@@ -109,7 +109,12 @@ Result<http::Response> Transport::Send(const Context& ctx, const Call& call, htt
   request.max_body = call.max_body;
   request.idempotent = call.repeatable || call.method == "GET";
 
-  if (may_write_ && Writes(call) && !call.unguarded) request.before_send = [&] { return may_write_(ctx); };
+  bool sent = false;
+  request.before_send = [&]() -> Status {
+    if (may_write_ && Writes(call) && !call.unguarded) TRY(may_write_(ctx));
+    sent = true;
+    return Ok();
+  };
 
   TRY(gate_.Enter(ctx));
   began = ctx.clock->Monotonic();
@@ -120,7 +125,7 @@ Result<http::Response> Transport::Send(const Context& ctx, const Call& call, htt
     Tell(ctx, call, status, began);
   };
   Result<http::Response> answer = http_->Do(ctx, std::move(request));
-  if (!answered) Tell(ctx, call, 0, began);
+  if (sent && !answered && !ctx.stop.stop_requested()) Tell(ctx, call, 0, began);
   if (!answered && !answer.ok() && Lost(answer.error())) gate_.Lost(ctx, began, answer.error());
   return answer;
 }

@@ -176,6 +176,31 @@ void Metrics::Observe(const std::string& name, const std::string& help, const La
   if (auto* metric = impl_->MetricOf(impl_->histograms, name, help, labels, buckets)) metric->Observe(seconds);
 }
 
+Metrics::Sample Metrics::Counter(const std::string& name, const std::string& help, const Labels& labels) {
+  MutexLock lock(impl_->mu);
+  auto* metric = impl_->MetricOf(impl_->counters, name, help, labels);
+  return [metric](double by) {
+    if (metric != nullptr) metric->Increment(by);
+  };
+}
+
+Metrics::Sample Metrics::Gauge(const std::string& name, const std::string& help, const Labels& labels) {
+  MutexLock lock(impl_->mu);
+  auto* metric = impl_->MetricOf(impl_->gauges, name, help, labels);
+  return [metric](double value) {
+    if (metric != nullptr) metric->Set(value);
+  };
+}
+
+Metrics::Sample Metrics::Histogram(const std::string& name, const std::string& help, const Labels& labels,
+                                   const Buckets& buckets) {
+  MutexLock lock(impl_->mu);
+  auto* metric = impl_->MetricOf(impl_->histograms, name, help, labels, buckets);
+  return [metric](double seconds) {
+    if (metric != nullptr) metric->Observe(seconds);
+  };
+}
+
 std::unique_ptr<MetricsLook> Metrics::BeforeText(std::function<void()> look) {
   MutexLock lock(impl_->looks_mu);
   auto at = impl_->looks.insert(impl_->looks.end(), std::move(look));
@@ -197,11 +222,8 @@ std::string Metrics::Text() const {
     MutexLock lock(impl_->looks_mu);
     for (const auto& look : impl_->looks) look();
   }
-  std::vector<prometheus::MetricFamily> families;
-  {
-    MutexLock lock(impl_->mu);
-    families = impl_->registry.Collect();
-  }
+  // Not under `mu`, for which everybody would wait: the registry has locks of its own.
+  std::vector<prometheus::MetricFamily> families = impl_->registry.Collect();
   for (auto& family : ProcessFamilies()) families.push_back(std::move(family));
   std::erase_if(families, [](const auto& family) { return family.metric.empty(); });
   std::sort(families.begin(), families.end(), [](const auto& a, const auto& b) { return a.name < b.name; });

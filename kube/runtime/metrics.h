@@ -30,6 +30,13 @@ class Metrics {
   void Observe(const std::string& name, const std::string& help, const Labels& labels, double seconds,
                const Buckets& buckets = PassBuckets());
   void Remove(const std::string& name, const Labels& labels);  // a metric of something that is gone
+  // The same for what is used often: the series is there from now on, and what is returned adds to it without looking
+  // for it. It is not to be removed. Thread-safe.
+  using Sample = std::function<void(double)>;
+  Sample Counter(const std::string& name, const std::string& help, const Labels& labels);
+  Sample Gauge(const std::string& name, const std::string& help, const Labels& labels);
+  Sample Histogram(const std::string& name, const std::string& help, const Labels& labels,
+                   const Buckets& buckets = PassBuckets());
   // Prometheus text format 0.0.4, sorted; process_* (RSS, fds, CPU, threads, start time) included.
   std::string Text() const;
 

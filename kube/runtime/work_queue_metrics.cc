@@ -29,25 +29,26 @@ const Buckets& QueueBuckets() {
 }  // namespace
 
 WorkQueueMetrics::WorkQueueMetrics(Metrics& metrics, const std::string& controller)
-    : metrics_(metrics), labels_{{"controller", controller}, {"name", controller}} {
-  OnSize(0);
-  metrics_.Count(kAdds, kAddsHelp, labels_, 0);
-  metrics_.Count(kRetries, kRetriesHelp, labels_, 0);
-}
+    : WorkQueueMetrics(metrics, Labels{{"controller", controller}, {"name", controller}}) {}
 
-void WorkQueueMetrics::OnSize(size_t size) { metrics_.Set(kDepth, kDepthHelp, labels_, static_cast<double>(size)); }
-void WorkQueueMetrics::OnAdd() { metrics_.Count(kAdds, kAddsHelp, labels_); }
-void WorkQueueMetrics::OnAddAfter() { metrics_.Count(kRetries, kRetriesHelp, labels_); }
-void WorkQueueMetrics::OnGet(MonoTime::duration waited) {
-  metrics_.Observe(kWaited, kWaitedHelp, labels_, InSeconds(waited), QueueBuckets());
-}
-void WorkQueueMetrics::OnDone(MonoTime::duration worked) {
-  metrics_.Observe(kWorked, kWorkedHelp, labels_, InSeconds(worked), QueueBuckets());
-}
+WorkQueueMetrics::WorkQueueMetrics(Metrics& metrics, const Labels& labels)
+    : depth_(metrics.Gauge(kDepth, kDepthHelp, labels)),
+      adds_(metrics.Counter(kAdds, kAddsHelp, labels)),
+      retries_(metrics.Counter(kRetries, kRetriesHelp, labels)),
+      waited_(metrics.Histogram(kWaited, kWaitedHelp, labels, QueueBuckets())),
+      worked_(metrics.Histogram(kWorked, kWorkedHelp, labels, QueueBuckets())),
+      unfinished_(metrics.Gauge(kUnfinished, kUnfinishedHelp, labels)),
+      longest_(metrics.Gauge(kLongest, kLongestHelp, labels)) {}
+
+void WorkQueueMetrics::OnSize(size_t size) { depth_(static_cast<double>(size)); }
+void WorkQueueMetrics::OnAdd() { adds_(1); }
+void WorkQueueMetrics::OnAddAfter() { retries_(1); }
+void WorkQueueMetrics::OnGet(MonoTime::duration waited) { waited_(InSeconds(waited)); }
+void WorkQueueMetrics::OnDone(MonoTime::duration worked) { worked_(InSeconds(worked)); }
 
 void WorkQueueMetrics::Show(const WorkInHand& work) {
-  metrics_.Set(kUnfinished, kUnfinishedHelp, labels_, InSeconds(work.together));
-  metrics_.Set(kLongest, kLongestHelp, labels_, InSeconds(work.longest));
+  unfinished_(InSeconds(work.together));
+  longest_(InSeconds(work.longest));
 }
 
 }  // namespace capi::kube

@@ -21,8 +21,9 @@ class WorkQueueMetrics : public WorkQueueEvents {
   void Show(const WorkInHand& work);
 
  private:
-  Metrics& metrics_;
-  const Labels labels_;
+  WorkQueueMetrics(Metrics& metrics, const Labels& labels);
+
+  const Metrics::Sample depth_, adds_, retries_, waited_, worked_, unfinished_, longest_;
 };
 
 }  // namespace capi::kube

@@ -18,7 +18,9 @@ TEST(WorkQueueMetrics, AreThoseOfClientGo) {
   Metrics metrics;
   WorkQueueMetrics shown(metrics, "provider");
   WorkQueue queue(clock, {.jitter = 0}, 1, &shown);
-  for (const char* name : {"workqueue_depth", "workqueue_adds_total", "workqueue_retries_total"}) {
+  for (const char* name : {"workqueue_depth", "workqueue_adds_total", "workqueue_retries_total",
+                           "workqueue_queue_duration_seconds_count", "workqueue_work_duration_seconds_count",
+                           "workqueue_unfinished_work_seconds", "workqueue_longest_running_processor_seconds"}) {
     EXPECT_THAT(metrics.Text(), HasSubstr(Line(name, "0")));
   }
   std::stop_token never;

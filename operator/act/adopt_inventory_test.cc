@@ -9,6 +9,7 @@
 
 #include "base/http/server/server.h"
 #include "base/testing/await.h"
+#include "base/testing/recording_clock.h"
 
 namespace capi::ops {
 namespace {
@@ -19,28 +20,6 @@ constexpr const char* kInventory = "/apis/clusterctl.cluster.x-k8s.io/v1alpha3/p
 constexpr const char* kEntries =
     R"({"kind":"ProviderList","metadata":{},"items":[{"metadata":{"name":"infrastructure-aws",
   "namespace":"capa-system"},"providerName":"aws","type":"InfrastructureProvider","version":"v2.0.2"}]})";
-
-// Knows what was waited for: the times are what a test is about, and the beginning of the next wait tells it that what
-// came before is done.
-class RecordingClock : public FakeClock {
- public:
-  bool WaitUntil(std::condition_variable_any& cv, Mutex& mu, const std::stop_token& stop, MonoTime deadline,
-                 const std::function<bool()>& ready) override {
-    {
-      MutexLock lock(mu_);
-      waits_.push_back(std::chrono::duration_cast<Seconds>(deadline - Monotonic()));
-    }
-    return FakeClock::WaitUntil(cv, mu, stop, deadline, ready);
-  }
-  std::vector<Seconds> waits() {
-    MutexLock lock(mu_);
-    return waits_;
-  }
-
- private:
-  Mutex mu_;
-  std::vector<Seconds> waits_ CAPI_GUARDED_BY(mu_);
-};
 
 // A server that answers lists; a kind that isn't named it doesn't have. AdoptInventory runs beside it.
 class Adopting : public ::testing::Test {

@@ -88,6 +88,12 @@ bool IsSomethingGone(const Observation& o) {
   return !o.provider.spec.paused && std::any_of(o.fleet.drifts.begin(), o.fleet.drifts.end(), IsSentAgain);
 }
 
+// As the last pass has said: the API server took something of the change no more.
+bool WasRefused(const Observation& o) {
+  const kube::Condition* ready = kube::FindCondition(o.provider.status.conditions, condition::kReady);
+  return ready != nullptr && ready->reason == reason::kInstallFailed;
+}
+
 std::optional<Step> FollowRollback(const Observation& o, const HistoryEntry& entry, const std::string& inputs) {
   const HistoryEntry* good = LastGood(o.provider.status, entry);
   std::string running = good == nullptr ? "" : good->version;
@@ -133,11 +139,21 @@ std::optional<Step> FollowRollout(const Observation& o, const std::string& input
   if (failed) return NeedsInstall(o) ? std::nullopt : std::optional<Step>(FailedHold(o, *entry, entry->message));
   Millis elapsed{0};
   Millis left = TimeLeft(o, *entry, elapsed);
-  if (left > Millis(0)) return sending || NeedsInstall(o) ? std::nullopt : std::optional<Step>(Await{left, elapsed});
-  // What was interrupted is sent to its end first. That end never comes where something can't be put back.
-  if (sending && !IsSomethingGone(o)) return std::nullopt;
+  const bool unsent = sending || NeedsInstall(o);
+  if (left > Millis(0)) return unsent ? std::nullopt : std::optional<Step>(Await{left, elapsed});
+  // What was interrupted, or is gone, is sent first (U7). That has no end where what is gone isn't taken back.
+  if (unsent && !(IsSomethingGone(o) && WasRefused(o))) return std::nullopt;
   if (const HistoryEntry* good = RollbackTarget(o, *entry)) return Install{inputs, {}, good->version};
   return GiveUp{};
+}
+
+std::optional<Millis> RolloutEndsIn(const Observation& o) {
+  const auto& history = o.provider.status.history;
+  if (history.empty()) return std::nullopt;
+  const HistoryEntry& entry = history.front();
+  if (entry.outcome != outcome::kApplying && entry.outcome != outcome::kRollingOut) return std::nullopt;
+  Millis elapsed{0}, left = TimeLeft(o, entry, elapsed);
+  return left > Millis(0) ? std::optional(left) : std::nullopt;
 }
 
 bool HasRolledOut(const Observation& o) {
@@ -161,6 +177,14 @@ HistoryEntry BeginRollout(const Observation& o, std::string inputs, std::string 
   }
   entry.inputs = std::move(inputs);
   return entry;
+}
+
+void MarkSent(HistoryEntry& entry, bool rollback) {
+  if (rollback) {
+    entry.outcome = outcome::kRollingBack;
+  } else if (entry.outcome != outcome::kFailed) {
+    entry.outcome = outcome::kRollingOut;
+  }
 }
 
 api::HistoryEntry RollbackEntry(const Observation& o) {

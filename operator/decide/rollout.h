@@ -30,10 +30,17 @@ std::optional<Step> FollowRollout(const Observation& o, const std::string& input
 // The last change is through: its workloads came up, and nothing is left of what was there before.
 bool HasRolledOut(const Observation& o);
 
+// What is left of the time of a change that isn't over (spec.rollout.timeout); nullopt without one, and once it is
+// over.
+std::optional<Millis> RolloutEndsIn(const Observation& o);
+
 // The entry with which a change to `inputs` begins, or goes on after an interruption: with the time of its start,
 // and as failed where it has failed.
 api::HistoryEntry BeginRollout(const Observation& o, std::string inputs, std::string version, std::string contract,
                                std::string digest);
+
+// Something of the change is sent, and its workloads are awaited. What failed has failed until they come up.
+void MarkSent(api::HistoryEntry& entry, bool rollback);
 
 // The change that failed, on its way back to the last good release.
 api::HistoryEntry RollbackEntry(const Observation& o);

@@ -119,17 +119,20 @@ TEST(FollowRollout, SaysWhatTheChangeAsksFor) {
 TEST(FollowRollout, TheTimeEndsForWhatCanNotBePutBack) {
   struct LateCase {
     std::string_view name, outcome;
-    bool applied, late, gone;
+    bool applied, late, gone, refused;
     std::string_view hold, rollback;  // the step, by what spec.rollout.onFailure says
   };
   const LateCase cases[] = {
-      {"between the stages", outcome::kRollingOut, false, true, true, "give up", "install v1.11.0"},
-      {"and a try was refused", outcome::kApplying, false, true, true, "give up", "install v1.11.0"},
-      {"after them", outcome::kRollingOut, true, true, true, "give up", "install v1.11.0"},
-      {"there is time left", outcome::kRollingOut, false, false, true, "go on", "go on"},
-      {"and after a refusal", outcome::kApplying, false, false, true, "go on", "go on"},
-      {"U7 interrupted, with everything there", outcome::kApplying, false, true, false, "go on", "go on"},
-      {"D1 given up, it is still put back", outcome::kFailed, false, true, true, "go on", "go on"},
+      {"between the stages", outcome::kRollingOut, false, true, true, true, "give up", "install v1.11.0"},
+      {"as one that is being sent", outcome::kApplying, false, true, true, true, "give up", "install v1.11.0"},
+      {"after them", outcome::kRollingOut, true, true, true, true, "give up", "install v1.11.0"},
+      {"U7 nobody has tried it yet", outcome::kRollingOut, false, true, true, false, "go on", "go on"},
+      {"U7, U9 nor what was interrupted between a deletion and its apply", outcome::kApplying, false, true, true, false,
+       "go on", "go on"},
+      {"there is time left", outcome::kRollingOut, false, false, true, true, "go on", "go on"},
+      {"and while it is being sent", outcome::kApplying, false, false, true, true, "go on", "go on"},
+      {"U7 interrupted, with everything there", outcome::kApplying, false, true, false, true, "go on", "go on"},
+      {"D1 given up, it is still put back", outcome::kFailed, false, true, true, true, "go on", "go on"},
   };
   for (const LateCase& c : cases) {
     for (auto on_failure : {api::OnFailure::kHold, api::OnFailure::kRollback}) {
@@ -138,6 +141,7 @@ TEST(FollowRollout, TheTimeEndsForWhatCanNotBePutBack) {
       if (c.applied) o.provider.status.applied = InputsDigest(o);
       if (c.late) o.now += std::chrono::minutes(10);
       if (c.gone) o.fleet.drifts = {{testing::DeploymentId(), true, {}, {}}};
+      if (c.refused) o.provider.status.conditions = {{.type = "Ready", .status = "False", .reason = "InstallFailed"}};
       o.provider.spec.rollout.on_failure = on_failure;
       EXPECT_EQ(Name(FollowRollout(o, InputsDigest(o))), on_failure == api::OnFailure::kHold ? c.hold : c.rollback);
       if (c.outcome == outcome::kApplying) {  // D2: neither does a time at which it isn't tried
@@ -145,6 +149,29 @@ TEST(FollowRollout, TheTimeEndsForWhatCanNotBePutBack) {
         EXPECT_EQ(Name(FollowRollout(o, InputsDigest(o))), on_failure == api::OnFailure::kHold ? c.hold : c.rollback);
       }
     }
+  }
+}
+
+// U5: the end of that time was noticed at the next look by chance, ten minutes late.
+TEST(RolloutEndsIn, WhatIsLeftOfAChangeThatIsNotOver) {
+  for (auto how : {outcome::kApplying, outcome::kRollingOut}) EXPECT_EQ(RolloutEndsIn(Upgrading(how)), Seconds(540));
+  for (auto how : {outcome::kFailed, outcome::kRolledBack, outcome::kSucceeded}) {
+    EXPECT_EQ(RolloutEndsIn(Upgrading(how)), std::nullopt) << how;
+  }
+  Observation o = Upgrading();
+  o.now += std::chrono::minutes(9);
+  EXPECT_EQ(RolloutEndsIn(o), std::nullopt) << "it is over";
+  o.provider.status.history.clear();
+  EXPECT_EQ(RolloutEndsIn(o), std::nullopt);
+}
+
+TEST(MarkSent, WhatFailedHasFailedUntilItComesUp) {
+  for (auto [how, rollback, is] : {std::tuple{outcome::kApplying, false, outcome::kRollingOut},
+                                   {outcome::kFailed, false, outcome::kFailed},
+                                   {outcome::kApplying, true, outcome::kRollingBack}}) {
+    HistoryEntry entry = Entry("v1.12.0", how, "x");
+    MarkSent(entry, rollback);
+    EXPECT_EQ(entry.outcome, is) << how;
   }
 }
 

@@ -26,10 +26,10 @@ Status Observer::ReadUncertain(const Context& ctx, const kube::ObjectId& id) {
 
 Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key, const kube::Inventory& inventory) {
   Fleet fleet;
-  TRY(BeginWatches(ctx, key, inventory));
+  const KindWatches watches = TRY(WatchesOf(ctx, key, inventory));
   for (const auto& [id, entry] : inventory.entries()) {
     if (entry.stale) continue;
-    auto informer = TRY(Objects(ctx, key, id, entry.version));
+    const auto& informer = watches.at({id.group_kind(), entry.version});
     if (!informer) {
       fleet.blind = true;
       continue;

@@ -59,21 +59,24 @@ Result<std::optional<Observer::ObjectWatch>> Observer::WatchOf(const Context& ct
   return watch;
 }
 
-Result<std::shared_ptr<kube::Informer>> Observer::Objects(const Context& ctx, const std::string& key,
-                                                          const kube::ObjectId& id, const std::string& version) {
-  auto watch = TRY(WatchOf(ctx, id, version));
-  if (!watch) return std::shared_ptr<kube::Informer>();
-  if (watch->needed) return watches_.Need(ctx, watch->key, key, watch->transform);
-  return watches_.IfThere(ctx, watch->key, key, watch->transform);
-}
-
-Status Observer::BeginWatches(const Context& ctx, const std::string& key, const kube::Inventory& inventory) {
-  std::set<std::pair<kube::GroupKind, std::string>> begun;
+Result<Observer::KindWatches> Observer::WatchesOf(const Context& ctx, const std::string& key,
+                                                  const kube::Inventory& inventory) {
+  KindWatches watches;
+  std::vector<std::pair<KindWatches::iterator, ObjectWatch>> begun;
   for (const auto& [id, entry] : inventory.entries()) {
-    if (entry.stale || !begun.emplace(id.group_kind(), entry.version).second) continue;
-    if (auto watch = TRY(WatchOf(ctx, id, entry.version))) watches_.Begin(ctx, watch->key, key, watch->transform);
+    if (entry.stale) continue;
+    auto [at, is_new] = watches.try_emplace({id.group_kind(), entry.version});
+    if (!is_new) continue;
+    auto watch = TRY(WatchOf(ctx, id, entry.version));
+    if (!watch) continue;
+    watches_.Begin(ctx, watch->key, key, watch->transform);
+    begun.emplace_back(at, std::move(*watch));
   }
-  return Ok();
+  for (auto& [at, watch] : begun) {
+    at->second = watch.needed ? TRY(watches_.Need(ctx, watch.key, key, watch.transform))
+                              : watches_.IfThere(ctx, watch.key, key, watch.transform);
+  }
+  return watches;
 }
 
 void Observer::Saw(const Watches::Key& watch, const kube::ObjectPtr& was, const kube::ObjectPtr& is) {

@@ -84,11 +84,10 @@ class Observer {
   };
   // Of an object's kind; nullopt where no server has such a kind now.
   Result<std::optional<ObjectWatch>> WatchOf(const Context& ctx, const kube::ObjectId& id, const std::string& version);
-  // All at once: one after the other, each would take the time of an answer before the next begins.
-  Status BeginWatches(const Context& ctx, const std::string& key, const kube::Inventory& inventory);
-  // The same watch with its state; null while it has none.
-  Result<std::shared_ptr<kube::Informer>> Objects(const Context& ctx, const std::string& key, const kube::ObjectId& id,
-                                                  const std::string& version);
+  // The watches of an inventory's kinds, by kind and version; null where one has no state. All of them begin before the
+  // first is waited for.
+  using KindWatches = std::map<std::pair<kube::GroupKind, std::string>, std::shared_ptr<kube::Informer>>;
+  Result<KindWatches> WatchesOf(const Context& ctx, const std::string& key, const kube::Inventory& inventory);
   Result<bool> NamespaceGoing(const Context& ctx, const std::string& key, const std::string& ns);
   Status ObserveUse(const Context& ctx, const std::string& key, Observation& o);
   // "NAMESPACE/LABEL" of every provider that has workloads, whoever put them there.

@@ -49,7 +49,7 @@ void Tracks::Saw(const kube::Resource& watched, const kube::ObjectPtr& was, cons
   auto it = tracks_.try_emplace(object.id()).first;
   Track& track = it->second;
   Seen& seen = track.seen[watched.version];
-  if (version < before && before < track.written) track.written = 0;
+  if (version < before && before <= track.written) track.written = 0;
   const bool has_own_version = version > seen.version;  // an end that a watch told has; one that a new list told hasn't
   seen.version = version;
   seen.kept.reset();

@@ -148,6 +148,18 @@ TEST(Tracks, AWatchThatGoesBackIsBelieved) {
   EXPECT_EQ(tracks.Read(V1(), id, [] { return nullptr; }).scaled_by, std::nullopt);
 }
 
+// The same of what the watch had shown already, as it has of nearly everything: it was awaited once more.
+TEST(Tracks, WhatAWatchHasShownIsNotStillToComeAfterARestore) {
+  FakeClock clock;
+  Tracks tracks(clock);
+  const kube::ObjectId id = testing::DeploymentId();
+  tracks.Saw(V1(), nullptr, Deployment("200"));
+  tracks.Expect(id, "205");
+  tracks.Saw(V1(), Deployment("200"), Deployment("205"));
+  tracks.Saw(V1(), Deployment("205"), Deployment("100"));
+  EXPECT_FALSE(IsAwaited(tracks, id));
+}
+
 // D1: a watch that ended told nothing of what went meanwhile: what it had shown held for the next one, too.
 TEST(Tracks, AWatchThatBeginsAnewHasEverythingStillToShow) {
   FakeClock clock;

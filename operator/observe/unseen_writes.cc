@@ -9,7 +9,8 @@ namespace {
 
 // Of the server, not of one Provider.
 bool IsAway(Code code) {
-  return code == Code::kUnavailable || code == Code::kDeadlineExceeded || code == Code::kRateLimited;
+  return code == Code::kUnavailable || code == Code::kDeadlineExceeded || code == Code::kRateLimited ||
+         code == Code::kInternal;
 }
 
 }  // namespace

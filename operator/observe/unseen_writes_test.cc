@@ -1,15 +1,19 @@
 // F3: etcd was restored from a backup to what a watch had shown before our last write, so that no watch tells of it.
 #include "operator/observe/unseen_writes.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <thread>
 
 #include "base/http/server/server.h"
+#include "base/testing/recording_clock.h"
 #include "operator/observe/tracks.h"
 
 namespace capi::ops {
 namespace {
+
+using ::testing::ElementsAre;
 
 constexpr auto kType = api::ProviderType::kInfrastructure;
 
@@ -35,7 +39,6 @@ class UnseenWritesTest : public ::testing::Test {
       const std::string name = request.path.substr(request.path.rfind('/') + 1);
       MutexLock lock(mu_);
       ++reads_;
-      read_.notify_all();
       if (status_ != 200) return http::Response{.status = status_, .headers = {}, .body = R"({"kind":"Status"})"};
       auto found = has_.find(name);
       if (found == has_.end()) return http::Response{.status = 404, .headers = {}, .body = R"({"kind":"Status"})"};
@@ -75,7 +78,6 @@ class UnseenWritesTest : public ::testing::Test {
   ProviderCache cache_{[this](const ProviderCache::Change& change) { passes_ += change.spec ? 1 : 0; }};
   std::unique_ptr<kube::Client> client_;
   Mutex mu_;
-  std::condition_variable_any read_;
   int reads_ = 0;
 
  private:
@@ -160,7 +162,7 @@ TEST_F(UnseenWritesTest, AServerThatIsAwayIsAskedOnce) {
   cache_.OnEvent(kType, nullptr, Shared(Provider("azure", 200)));
   cache_.OnWrite(kType, Provider("aws", 205));
   cache_.OnWrite(kType, Provider("azure", 206));
-  for (const Case& c : {Case{503, 1}, Case{429, 1}, Case{403, 2}}) {
+  for (const Case& c : {Case{503, 1}, Case{429, 1}, Case{500, 1}, Case{403, 2}}) {
     SCOPED_TRACE(c.status);
     AnswerWith(c.status);
     const int before = Reads();
@@ -173,25 +175,27 @@ TEST_F(UnseenWritesTest, AServerThatIsAwayIsAskedOnce) {
   EXPECT_EQ(Version(), "200") << "and again once it is there";
 }
 
+// F3: a write is between 30 and 60 s old when it is looked for.
 TEST_F(UnseenWritesTest, LooksEveryHalfMinute) {
-  FakeClock clock;
+  RecordingClock clock;
   Context run = ctx_;
   run.clock = &clock;
   run.deadline.reset();
   cache_.OnWrite(kType, Provider("aws", 205));
   UnseenWrites unseen(*client_, cache_);
   std::jthread running([&](const std::stop_token& stop) { unseen.Run(run.WithStop(stop)); });
-  auto read = [&] {
-    MutexLock lock(mu_);
-    return read_.wait_for(mu_, Millis(1), [this] { return reads_ > 0; });
+  auto waits = [&](size_t count) {
+    auto end = std::chrono::steady_clock::now() + Seconds(60);
+    while (clock.waits().size() < count && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    return clock.waits();
   };
-  int half_minutes = 0;
-  for (; half_minutes < 1000 && !read(); ++half_minutes) {
-    clock.AwaitWaiters(1);
-    clock.Advance(kWatchLag);
-  }
-  EXPECT_GE(half_minutes, 2);
-  EXPECT_TRUE(read());
+  EXPECT_THAT(waits(1), ElementsAre(Seconds(30)));
+  clock.Advance(Seconds(30));
+  EXPECT_THAT(waits(2), ElementsAre(Seconds(30), Seconds(30)));
+  EXPECT_EQ(Reads(), 0) << "it was just written";
+  clock.Advance(Seconds(30));
+  EXPECT_THAT(waits(3), ElementsAre(Seconds(30), Seconds(30), Seconds(30)));
+  EXPECT_EQ(Reads(), 1);
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ TEST_F(WatchesTest, ComeAndGoWithTheirUsers) {
 }
 
 // D1: an event that a watch tells while it ends left a track of its object for good.
-TEST_F(WatchesTest, AKindIsForgottenOnceItsWatchTellsNothingMore) {
+TEST_F(WatchesTest, AWatchIsForgottenOnceItTellsNothingMore) {
   server_.Has(kSecrets, {});
   slow_ = "s@200";
   ASSERT_TRUE(watches_.Need(ctx_, Secrets(Purpose::kOurObjects), "a").ok());

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "operator/decide/rollout.h"
+
 namespace capi::ops {
 namespace {
 
@@ -57,6 +59,9 @@ NextPass NextPassOf(const Observation& o, const Done& done, bool ready, Millis s
   NextPass next;
   if (done.hold) {
     AfterHold(next, *done.hold);
+    // What is refused until then is given up, or rolled back (U5).
+    auto end = done.hold->retry == Retry::kRefused ? RolloutEndsIn(o) : std::nullopt;
+    if (end) AtTheLatest(next, *end);
   } else if (ready || done.hands_off) {
     AtTheLatest(next, Spread(sync_period, o.provider.id.Key()));
   } else {

@@ -54,6 +54,21 @@ TEST(NextPassOf, EveryEndHasANext) {
   }
 }
 
+// U5: the time of a change ends while what is gone isn't taken back: that is noticed then, not at the next look.
+TEST(NextPassOf, TheEndOfAChangesTimeIsNotMissed) {
+  for (bool open : {true, false}) {
+    Observation o = Observed();
+    api::HistoryEntry entry{"v1.12.0", "v1beta2", ""};
+    entry.started = FormatTime(o.now - Seconds(60));
+    entry.outcome = open ? api::outcome::kRollingOut : api::outcome::kFailed;
+    o.provider.status.history = {entry};
+    NextPass next = NextPassOf(o, Done{.hold = HeldBy(Retry::kRefused)}, false, kSync);
+    EXPECT_EQ(next.at, open ? std::optional<Millis>(Seconds(540)) : std::nullopt);
+    EXPECT_FALSE(next.resync);
+    EXPECT_EQ(NextPassOf(o, Done{.hold = HeldBy(Retry::kWaiting)}, false, kSync).at, std::nullopt);
+  }
+}
+
 // F6: what is Ready too, and what nobody may touch, once in a period; not all in one moment.
 TEST(NextPassOf, WhatIsReadyIsLookedAtOncePerPeriod) {
   std::set<Millis> times;

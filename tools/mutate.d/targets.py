@@ -18,8 +18,8 @@ _PURE = [
     f"operator/{name}.cc"
     for name in (
         "act/install/fetched_releases act/install/materials act/install/server_warnings act/migrations act/rendered_cache decide/adoption decide/contract_plan "
-        "decide/crd_stages decide/drift decide/pause decide/rollout inputs observe/fights observe/just_stored observe/pod_reasons observe/references observe/settings "
-        "observe/slim observe/tracks options report/resyncs report/secret_values report/status_change report/summarize wakes"
+        "decide/crd_stages decide/drift decide/pause decide/rollout inputs observe/fights observe/pod_reasons observe/references observe/settings "
+        "observe/slim observe/tracks options report/provider_metrics report/resyncs report/secret_values report/status_change report/summarize wakes"
     ).split()
 ]
 # The rest needs the watches of a cluster.
@@ -57,6 +57,7 @@ TARGETS = (
     [Target(file, ("rule", *_EXPRESSIONS), "operator_test") for file in _RULES]
     + [Target(file, _EXPRESSIONS, "operator_test") for file in _PURE]
     + [Target(f"operator/{name}.cc", ("logic",), "operator_test") for name in ("act/install/render_turn", "report/next_pass")]
+    + [Target(f"operator/{name}.cc", ("compare",), "operator_test") for name in ("observe/just_stored", "process_metrics")]
     + [Target("operator/act/adopt_inventory.cc", _EXPRESSIONS, "operator_test", ("WithoutProvider",))]  # the rest asks a server
     + [Target("operator/observe/unseen_writes.cc", _EXPRESSIONS, "operator_test")]
     + [Target("operator/observe/in_use.cc", _EXPRESSIONS, "operator_test", _IN_USE)]

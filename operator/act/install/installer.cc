@@ -214,7 +214,7 @@ std::optional<Hold> Installer::Apply(const Context& ctx, Observation& o, Install
   ctx.log.Info("applied what the old pods can live with",
                {{"version", m.candidate.version.ToString()}, {"objects", plan.now.size()}, {"later", plan.later}});
   done.rollout = m.rollout ? *m.rollout : NewRollout(o, m.inputs, m.candidate);
-  done.rollout->outcome = m.candidate.rollback ? api::outcome::kRollingBack : api::outcome::kRollingOut;
+  MarkSent(*done.rollout, m.candidate.rollback);
   if (done.fleet->rolled_out()) done.again_after = Millis(0);
   return std::nullopt;
 }
@@ -275,7 +275,7 @@ void Installer::Complete(const Context& ctx, const Observation& o, Installation&
   if (!known && !done.rollout) {
     done.rollout = NewRollout(o, m.inputs, m.candidate);
   }
-  if (done.rollout) done.rollout->outcome = api::outcome::kRollingOut;
+  if (done.rollout) MarkSent(*done.rollout, /*rollback=*/false);
 }
 
 // When the workloads of an upgrade have rolled out, what the first pass rendered still counts (U2).

@@ -88,17 +88,20 @@ TEST(ForgetDrifted, ForgetsWhatWasSent) {
 TEST(DropGone, DropsWhatNoApplyBringsBack) {
   const kube::ObjectId only_failed{"apiextensions.k8s.io", "CustomResourceDefinition", "", "news.x"},
       rendered{"apiextensions.k8s.io", "CustomResourceDefinition", "", "things.x"},
-      changed{"apiextensions.k8s.io", "CustomResourceDefinition", "", "changed.x"};
+      changed{"apiextensions.k8s.io", "CustomResourceDefinition", "", "changed.x"},
+      not_shown{"", "ServiceAccount", "aws-system", "manager"};
   kube::Inventory inventory;
-  for (const auto& id : {only_failed, rendered, changed}) inventory.Put(id, {"v1", "hash", "fields"});
+  for (const auto& id : {only_failed, rendered, changed, not_shown}) inventory.Put(id, {"v1", "hash", "fields"});
   Observation o = Observed();
-  o.fleet.drifts = {{only_failed, true, {}, {}}, {rendered, true, {}, {}}, {changed, false, {}, {}}};
+  o.fleet.drifts = {
+      {only_failed, true, {}, {}}, {rendered, true, {}, {}}, {changed, false, {}, {}}, {not_shown, true, {}, {}}};
   DropGone(o, {NewManifest(rendered)}, inventory);
   EXPECT_EQ(inventory.Find(only_failed), nullptr);
   ASSERT_NE(inventory.Find(rendered), nullptr);
   EXPECT_EQ(inventory.Find(rendered)->hash, "hash");
   ASSERT_NE(inventory.Find(changed), nullptr);
   EXPECT_EQ(inventory.Find(changed)->fields, "fields");
+  EXPECT_NE(inventory.Find(not_shown), nullptr) << "it may have lost its label alone: Prune looks, and tells";
 }
 
 TEST(KeepsOthers, DeletesOnlyWhatCarriesOurLabel) {
