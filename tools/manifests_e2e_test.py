@@ -137,7 +137,7 @@ class Manifests(OnAServer):
 class Page(OnAServer):
     """The commands of docs/install.md, and of the pages that lead to it, as they stand there."""
 
-    KEEP = "Remove the operator and keep the providers"
+    REMOVE = "Remove the operator and keep the providers"
 
     def setUp(self):
         super().setUp()
@@ -193,7 +193,7 @@ class Page(OnAServer):
         # A reader is slower: the API server needs a moment to tell of kinds, and kubectl to look again.
         look = "kubectl get capi-providers --all-namespaces || echo none"
         self.world.until("kinds are told", lambda: self.run_block("Install", 0, lambda _: look) != "none\n", 60)
-        self.run_block(self.KEEP)
+        self.run_block(self.REMOVE)
         self.assertEqual(len(self.world.get("crds")["items"]), 7)
         self.assertEqual(self.world.get(WEBHOOKS)["items"], [])
         self.assertEqual(self.ours(), set())
@@ -270,7 +270,7 @@ class Page(OnAServer):
         self.trust("capi-operator")
         stored = self.run_block("Change the variant")
         self.assertEqual(re.findall(r"^[a-z]+providers\.operator\.cluster\.x-k8s\.io (.*)$", stored, re.MULTILINE), ['["v1alpha2"]'] * 7)
-        self.run_block(self.KEEP)
+        self.run_block(self.REMOVE)
         self.run_block("Change the variant", 1)
         self.install("no-webhooks")
         self.assertEqual(self.conversions(), [{"strategy": "None"}])
@@ -278,7 +278,7 @@ class Page(OnAServer):
         self.assertNotIn("ClusterRoleBinding/capi-operator-cluster-admin", self.ours())
         self.assertEqual(self.world.get(WEBHOOKS)["items"], [])
         self.assertIn("ClusterRoleBinding/capi-operator-namespace", self.ours())
-        self.run_block(self.KEEP)
+        self.run_block(self.REMOVE)
         self.install("single-namespace")
         self.assertNotIn("ClusterRoleBinding/capi-operator-namespace", self.ours())
         self.assertEqual([item["strategy"] for item in self.conversions()], ["None", "Webhook"])
@@ -298,7 +298,7 @@ class Page(OnAServer):
                 label = ("label", "infrastructureprovider", "aws", "-n", "kept", "a=b", "--overwrite")
                 self.assertIn("failed calling webhook", self.world.kubectl(*label).stderr)
                 if page == "docs/adopting.md":
-                    self.run_block(self.KEEP)  # the page's first sentence
+                    self.run_block(self.REMOVE)  # the page's first sentence
                 ours = "infrastructureprovider aws -n kept"
                 others = r"(?:bootstrapprovider kubeadm|infrastructureprovider aws) -n \S+"
                 self.run_block(heading, 0, functools.partial(re.sub, others, ours), page)
@@ -329,7 +329,7 @@ class Page(OnAServer):
 
     def drop_the_webhooks(self):
         """What cert-manager wrote into a kind stayed when its writer's webhook went, and the API server refused the kind."""
-        self.run_block(self.KEEP)
+        self.run_block(self.REMOVE)
         self.run_block("Change the variant", 1)
         self.install("no-webhooks")
         self.assertEqual(self.conversions(), [{"strategy": "None"}])
@@ -349,7 +349,7 @@ class Page(OnAServer):
         self.assertEqual(asked.stdout.strip(), "no", "the peer's right to everything has gone")
         self.assertEqual(self.world.get("infrastructureprovider", "aws", "-n", "kept")["metadata"]["generation"], 1)
         self.drop_the_webhooks()
-        self.run_block(self.KEEP)
+        self.run_block(self.REMOVE)
         self.run_block("The way back", 1, page=PEER_PAGE)
         self.apply_peer("--server-side", "--force-conflicts")
         self.available()

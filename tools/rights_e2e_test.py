@@ -161,7 +161,7 @@ def names(unit_set):
 
 class OnAServer(rights.OnAServer):
     WORLD = World
-    KEEP = "cert-manager.io"
+    KEPT_GROUP = "cert-manager.io"
 
 
 class Rights(OnAServer):

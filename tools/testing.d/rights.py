@@ -123,7 +123,7 @@ class World:
     def get(self, *arguments):
         return json.loads(self.must("get", *arguments, "-o", "json"))
 
-    def reset(self, keep="-"):
+    def reset(self, kept_group=None):
         """Removes the operator and all kinds, except for those of groups that end like this, and leaves Namespaces, whose end
         takes seconds. Requests to the API server are far quicker than kubectl."""
         for label in (OURS, PEERS):
@@ -135,7 +135,7 @@ class World:
         for kind, group in {"leases": LEASES, "secrets": SECRETS, "events": EVENTS}.items():
             self.remove(f"{group}/namespaces/{NAMESPACE}/{kind}")
         for crd in self.crds():
-            if not crd["spec"]["group"].endswith(keep):
+            if kept_group is None or not crd["spec"]["group"].endswith(kept_group):
                 self.remove_kind(crd)
         self.audited = os.path.getsize(self.plane.audit_log)
 
@@ -249,7 +249,7 @@ class OnAServer(unittest.TestCase):
     """Tests that share a server, and find nothing but Namespaces of each other's on it."""
 
     WORLD = World
-    KEEP = "-"  # of which groups kinds stay
+    KEPT_GROUP = None  # kinds of groups that end like this stay
     world = None
 
     def setUp(self):
@@ -257,7 +257,7 @@ class OnAServer(unittest.TestCase):
             OnAServer.world = self.WORLD()
             unittest.addModuleCleanup(OnAServer.world.close)
         else:
-            OnAServer.world.reset(self.KEEP)
+            OnAServer.world.reset(self.KEPT_GROUP)
 
 
 def conditions(item):
