@@ -301,9 +301,11 @@ class Adoption(OnAServer):
         (block,) = (block for block in pages.blocks("From clusterctl", "docs/adopting.md") if "tools/manifests" in block)
         block = block.replace("manifests/base", "manifests/overlays/no-webhooks")
         with tempfile.TemporaryDirectory(prefix="adopting-page-") as folder:
-            for name in ("tools", "manifests"):  # a checkout as far as the commands need one
-                os.symlink(os.path.join(rights.ROOT, name), os.path.join(folder, name))
-            done = pages.run(block, folder, pages.environment(self.world.plane, folder, IMAGE="registry.example.com/operator:v1"))
+            checkout = os.path.join(folder, "checkout")  # as far as the commands need one
+            os.mkdir(checkout)
+            for name in ("tools", "manifests"):
+                os.symlink(os.path.join(rights.ROOT, name), os.path.join(checkout, name))
+            done = pages.run(block, checkout, pages.environment(self.world.plane, folder, IMAGE="registry.example.com/operator:v1"))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         found = self.world.get("deployment", "capi-operator-controller-manager", "-n", rights.NAMESPACE)
         (container,) = found["spec"]["template"]["spec"]["containers"]
