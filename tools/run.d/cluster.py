@@ -18,6 +18,12 @@ from progress import AssetError
 
 START_TIMEOUT = 60.0
 
+# Requests that leave the same behind when they are made twice (RFC 9110, 9.2.2); a merge patch is one that PATCH isn't.
+IDEMPOTENT = ("GET", "PUT", "DELETE")
+MERGE_PATCH = "application/merge-patch+json"
+# What an open connection gives that the server has closed; http.client.RemoteDisconnected is a ConnectionResetError.
+BROKEN = (ConnectionResetError, BrokenPipeError, ssl.SSLEOFError)
+
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 OWN_CRDS = os.path.join(ROOT, "manifests", "crds")
 
@@ -53,19 +59,31 @@ class Api:
         self.connections = threading.local()
 
     def request(self, method, path, body=None, content_type="application/json"):
-        """The status and the text of the answer; (0, reason) where there is none."""
+        """The status and the text of the answer; (0, reason) where there is none.
+
+        The server closes a connection on which nothing came for a while, and one may have been about to. So what does no harm
+        twice is sent again on a new connection where an open one breaks before the answer begins."""
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": content_type}
-        connection = getattr(self.connections, "open", None)
+        was_open = getattr(self.connections, "open", None) is not None
         try:
-            if connection is None:
-                connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=10, context=self.tls)
-                self.connections.open = connection
-            connection.request(method, path, body, headers)
-            answer = connection.getresponse()
+            try:
+                answer = self._send(method, path, body, headers)
+            except BROKEN:
+                if not was_open or not (method in IDEMPOTENT or content_type == MERGE_PATCH):
+                    raise
+                self.close()
+                answer = self._send(method, path, body, headers)
             return answer.status, answer.read().decode("utf-8", "replace")
         except (OSError, http.client.HTTPException) as error:
             self.close()
             return 0, str(error)
+
+    def _send(self, method, path, body, headers):
+        """The answer, of which the status has been read."""
+        if getattr(self.connections, "open", None) is None:
+            self.connections.open = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=10, context=self.tls)
+        self.connections.open.request(method, path, body, headers)
+        return self.connections.open.getresponse()
 
     def close(self):
         """Closes this thread's connection; the next request opens another."""
