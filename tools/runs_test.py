@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tests of the scripts that run the others, on trees whose other scripts are stand-ins: they note what they are asked for."""
 
+import glob
 import os
 import re
 import subprocess
@@ -9,8 +10,9 @@ import unittest
 
 sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
-sys.path.insert(0, os.path.join(TOOLS, "testing.d"))
+sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("check.d", "testing.d")]
 
+import sources  # noqa: E402
 from tree import WithTree  # noqa: E402
 
 NOTES = '#!/usr/bin/env bash\necho "$(basename "$0") $*" >>"$NOTES"\n'
@@ -225,6 +227,87 @@ class Build(StandIns):
         with open(header + ".sum", encoding="utf-8") as file:
             self.assertEqual(file.read(), "sum of header\n")
         self.assertTrue([line for line in self.asked if line.endswith("--target a_test")], self.asked)
+
+
+ROOT = os.path.dirname(TOOLS)
+# Runs of `make test-full` that ask how long they are to be, and may be of the greatest length in `make test-long`.
+AT_ANY_LENGTH = {
+    "templating_test.vendors": "its filter leaves out the test that asks",
+    "e2e_parity_test.vendors": "its filter leaves out the test that asks",
+    "e2e_upgrade_test.vendors": "its filter leaves out the test that asks",
+    "e2e_real_managers_test": "its filter leaves out the test that asks",
+    "e2e_lifecycle_test.full": "it is as long in both",
+    "e2e_lifecycle_test.vendors": "it is as long in both",
+    "e2e_crash_test.full": "it is as long in both",
+    "e2e_bad_input_test.vendors": "ten tries instead of nine: minutes",
+    "e2e_guard_test.vendors": "each object instead of each kind, for which there is no other run",
+    "templating_managers_test": "each field by itself, for which there is no other run",
+    "templating_managers_test.vendors": "each field by itself, for which there is no other run",
+}
+
+
+def calls(path):
+    """The words of each call in a CMakeLists.txt, the function's name first."""
+    with open(path, encoding="utf-8") as file:
+        text = re.sub(r"#.*", "", file.read())
+    return [[name, *words.replace('"', "").split()] for name, words in re.findall(r"(\w+)\(([^()]*)\)", text)]
+
+
+def words_of(call, keyword):
+    """The words after a keyword, up to the next one."""
+    after = call[call.index(keyword) + 1 :] if keyword in call else []
+    end = next((at for at, word in enumerate(after) if re.fullmatch("[A-Z]+", word)), len(after))
+    return after[:end]
+
+
+class Lengths(unittest.TestCase):
+    """Which length of a test a ctest has."""
+
+    def test_what_runs_on_top_has_its_length_in_the_long_run_too(self):
+        """`make test-long` runs everything, with CAPI_TEST_LONG. A run for `make test-full` was of the greatest length then,
+        hours, within ten minutes."""
+        asks, runs = set(), {}
+        for path in (name for name in sources.all_files() if name.endswith("/CMakeLists.txt")):
+            for call in calls(os.path.join(ROOT, path)):
+                if call[0] == "capi_test":
+                    for name in words_of(call, "SOURCES"):
+                        shared = name.startswith("${CMAKE_SOURCE_DIR}/")
+                        source = name.partition("/")[2] if shared else os.path.join(os.path.dirname(path), name)
+                        if '#include "base/testing/length.h"' in sources.text(source):
+                            asks.add(call[1])
+                if call[0] in ("capi_test", "capi_test_run") and "full" in words_of(call, "LABELS"):
+                    name = call[1] if call[0] == "capi_test" else f"{call[1]}.{call[2]}"
+                    runs[name] = any(word.startswith("CAPI_TEST_LONG=") for word in words_of(call, "ENVIRONMENT"))
+        self.assertGreater(len(asks), 10)
+        unpinned = {name for name, pinned in runs.items() if not pinned and name.split(".")[0] in asks}
+        self.assertEqual(unpinned - set(AT_ANY_LENGTH), set(), "these take ENVIRONMENT CAPI_TEST_LONG=, or a line above")
+        self.assertEqual(set(AT_ANY_LENGTH) - unpinned, set(), "these need no line above")
+
+    def test_what_a_script_has_on_top_is_run_on_top(self):
+        """The run on top names its tests: one more that nobody added there would never run."""
+        named = {call[1]: set(call[3:]) for call in calls(os.path.join(TOOLS, "CMakeLists.txt")) if call[0] == "capi_script_full"}
+        for path in glob.glob(os.path.join(TOOLS, "*_e2e_test.py")):
+            name = os.path.basename(path).removesuffix(".py")
+            with self.subTest(name), open(path, encoding="utf-8") as file:
+                if "CAPI_TEST_FULL" not in file.read():
+                    self.assertNotIn(name, named)
+                    continue
+                usual, full = (self.listed(name, variables) for variables in ({}, {"CAPI_TEST_FULL": "1"}))
+                self.assertEqual(full - usual - named[name], set())
+                self.assertEqual(named[name] - full, set(), "there are none of these names")
+
+    def listed(self, name, variables):
+        """Class.test of each test of a script."""
+        program = f"""if True:
+            import {name}
+            import unittest
+
+            for group in unittest.defaultTestLoader.loadTestsFromModule({name}):
+                for test in group:
+                    print(test.id().partition(".")[2])"""
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("CAPI_TEST_")} | variables
+        command = [sys.executable, "-B", "-c", program]
+        return set(subprocess.check_output(command, cwd=TOOLS, env=environment, text=True).split())
 
 
 if __name__ == "__main__":
