@@ -154,6 +154,20 @@ class Headers(Tree):
         self.expect_pass("check_headers", "--text")
 
 
+class Lint(Tree):
+    def test_says_its_usage_and_runs_nothing_where_it_gets_an_argument(self):
+        """--help ran the whole of it: minutes."""
+        self.copy("lint")
+        self.write("tools/check_clang", "#!/bin/sh\necho it runs\n")
+        for argument, expected in {"--help": 0, "-h": 0, "check_layers": 2}.items():
+            with self.subTest(argument):
+                code, output = self.run_check("lint", argument)
+                self.assertEqual(code, expected)
+                self.assertRegex(output, r"^usage: tools/lint\n(.*\n)+  tools/check_layers\n(.*\n)+  tools/check_clang --tidy\n$")
+        _, output = self.run_check("lint")
+        self.assertIn("it runs", output)
+
+
 class Format(Tree):
     @unittest.skipUnless(shutil.which("clang-format-14"), "no clang-format-14")
     def test_names_the_file_and_lays_it_out(self):

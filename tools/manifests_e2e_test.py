@@ -10,8 +10,11 @@ import json
 import os
 import re
 import runpy
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.dont_write_bytecode = True
@@ -451,6 +454,29 @@ class Script(unittest.TestCase):
                 done = rights.run_manifests(*arguments)
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
                 self.assertIn(words, done.stderr)
+
+    def test_an_interruption_is_told_in_a_sentence(self):
+        """It was told by a traceback."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(signal=number), tempfile.TemporaryDirectory(prefix="manifests-test-") as folder:
+                kubectl, runs = (os.path.join(folder, name) for name in ("kubectl", "runs"))
+                with open(kubectl, "w", encoding="utf-8") as file:
+                    file.write(f"#!/bin/sh\n: >'{runs}'\nexec sleep 60\n")
+                os.chmod(kubectl, 0o700)
+                done = self.interrupted(number, folder, lambda runs=runs: os.path.exists(runs))
+                self.assertEqual(done, (130, "", "\ntools/manifests: interrupted; run it again for the whole text\n"))
+
+    def interrupted(self, number, path, begun):
+        """(exit code, standard output, errors) of one that gets a signal once it has begun."""
+        environment = dict(os.environ, PATH=path + os.pathsep + os.environ["PATH"])
+        command = [os.path.join(TOOLS, "manifests")]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as run:
+            while not begun():
+                self.assertIsNone(run.poll(), "it ended by itself")
+                time.sleep(0.01)
+            run.send_signal(number)
+            out, err = run.communicate(timeout=rights.LIMIT)
+            return run.returncode, out, err
 
 
 if __name__ == "__main__":
