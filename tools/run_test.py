@@ -294,6 +294,28 @@ class PageReleases(WithFolder):
         self.assertTrue(result.wasSuccessful(), result.errors + result.failures)
         self.assertEqual([why for _, why in result.skipped], ["RELEASES_DIR is not set"])
 
+    def test_a_core_provider_is_left_to_the_next_test_unless_one_has_failed(self):
+        """The next one's core provider was annotated hands-off, with another image, and that failed too."""
+
+        class OnACore(pages.Page):
+            def setUp(self):
+                began.append(self.world.has_core)
+                self.world.has_core = True
+
+            def test_1_passes(self):
+                pass
+
+            def test_2_fails(self):
+                self.fail("before the end")
+
+            def test_3_comes_next(self):
+                pass
+
+        began = []
+        with mock.patch.object(pages.Page, "world", mock.Mock(has_core=False)):
+            unittest.defaultTestLoader.loadTestsFromTestCase(OnACore).run(unittest.TestResult())
+        self.assertEqual(began, [False, True, False])
+
     def test_a_world_that_does_not_get_up_leaves_nothing(self):
         with mock.patch.object(pages, "sources", side_effect=AssetError("no releases")):
             with mock.patch.object(tempfile, "tempdir", self.folder), self.assertRaisesRegex(AssetError, "no releases"):

@@ -197,6 +197,13 @@ class Page(unittest.TestCase):
         self.folder = folder.name
         self.began = None
 
+    def run(self, result=None):
+        """What a failed test leaves is nothing to begin with: a core provider, say, that the operator keeps its hands off."""
+        finished = super().run(result)
+        if self.world is not None and result is not None and not result.wasSuccessful():
+            self.world.has_core = False
+        return finished
+
     def need(self, *releases):
         """Skips the test where the releases that its page names aren't there."""
         if why := missing(self.world.releases, releases):
