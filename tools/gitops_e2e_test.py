@@ -3,8 +3,9 @@
 
 The states are recorded by `kubectl get --watch`, from before the operator is there: an installation, an upgrade whose pods don't
 come up, a version that isn't one, two kinds of pause, a missing variable, a deletion. Then gitops-health (e2e/tools/gitops) says
-what Argo CD, Flux and kstatus take each for; what they have to is in Expected, row by row as in the page's first table."""
+what Argo CD, Flux and kstatus take each for. What they have to is in the page's first table; Expected tells the row."""
 
+import functools
 import itertools
 import json
 import os
@@ -86,6 +87,20 @@ class Recording:
             time.sleep(0.1)
 
 
+ROWS = ("new", "changing", "as declared", "failed", "paused", "hands off", "deleted")
+# What Flux makes of one that is paused by annotation. So it is of another row, too.
+AS_BEFORE = "what it was before; InProgress after an edit, or if it was created so"
+
+
+@functools.cache
+def table():
+    """The page's first table: of each row what Argo CD shows, and Flux."""
+    with open(os.path.join(pages.ROOT, PAGE), encoding="utf-8") as file:
+        lines = re.findall(r"^\|.*\|$", file.read().partition("\n## ")[0], re.MULTILINE)[2:]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return {row: (argo, flux) for row, (_, _, argo, flux) in zip(ROWS, cells, strict=True)}
+
+
 class Expected:
     """What the page says of one state, by the object alone."""
 
@@ -105,23 +120,31 @@ class Expected:
     def reason(self, name):
         return self.said.get(name, {}).get("reason")
 
-    def argo(self):
+    def row(self):
         if self.deleting:
-            return "Progressing"
-        if self.hands_off or (self.is_true("Paused") and self.reason("Ready") == "Paused"):
-            return "Suspended"
+            return "deleted"
+        return "hands off" if self.hands_off else self.row_as_reported()
+
+    def row_as_reported(self):
+        """By what the operator has said of this generation; where its hands are off, that is what it said before."""
+        if "Ready" not in self.said:
+            return "new"
+        if self.is_true("Paused") and self.reason("Ready") == "Paused":
+            return "paused"
         if self.is_true("Stalled"):
-            return "Degraded"
-        return "Healthy" if self.ready else "Progressing"
+            return "failed"
+        return "as declared" if self.ready else "changing"
+
+    def argo(self):
+        return table()[self.row()][0]
 
     def flux(self):
-        if self.deleting:
-            return "InProgress"
-        if "conditions" not in self.status:
-            return "Unknown"  # and goes on waiting
-        if self.is_true("Stalled"):
-            return "Failed"
-        return "Current" if self.ready else "InProgress"
+        shown = table()[self.row()][1]
+        if shown == AS_BEFORE:
+            shown = table()[self.row_as_reported()][1]
+        if shown == "waits":  # since it can't tell, or since a condition of this generation is to come
+            return "InProgress" if "conditions" in self.status else "Unknown"
+        return shown
 
     def is_unknown_to_kstatus(self):
         """It has none of the conditions that kstatus knows, and so is Current for it."""
@@ -204,7 +227,9 @@ class Life:
         self.edit(paused=False)
         self.run(self.ready)
         self.run(f"kubectl annotate {CORE} cluster.x-k8s.io/paused=true\n{self.paused}")
-        self.run(f"kubectl annotate {CORE} cluster.x-k8s.io/paused-")
+        self.edit(rollout={"timeout": "9m"})
+        self.run(self.paused)
+        self.run(f"kubectl annotate {CORE} cluster.x-k8s.io/paused-\n{self.ready}")
 
     def wait_for_others(self, recording):
         """One that is told to do nothing, and one that waits for a variable."""
@@ -268,6 +293,11 @@ class GitOps(unittest.TestCase):
             wanted = {"argo": expected.argo(), "flux": expected.flux(), "kstatus": expected.kstatus()}
             self.assertEqual(found, wanted, shown(judged))
 
+    def test_every_row_of_the_first_table_is_seen(self):
+        self.assertEqual({Expected(item).row() for item, _ in self.every()}, set(ROWS))
+        of_hands_off = {Expected(item).row_as_reported() for item, _ in self.every() if Expected(item).row() == "hands off"}
+        self.assertEqual(of_hands_off, {"new", "as declared"}, AS_BEFORE)
+
     def test_nothing_is_healthy_that_is_not_as_declared(self):
         healthy = 0
         for judged in self.every():
@@ -283,12 +313,12 @@ class GitOps(unittest.TestCase):
         failures = [waits, failed, waits, fine, waits, failed, waits, failed]
         self.assertEqual(
             self.course("coreproviders", "argo"),
-            [waits, fine, *failures, waits, paused, waits, fine, paused, fine, waits],
+            [waits, fine, *failures, waits, paused, waits, fine, paused, waits, paused, fine, waits],
         )
         self.assertEqual(self.course("infrastructureproviders", "argo"), [waits, fine, waits])
         waits, failed, fine = "InProgress", "Failed", "Current"
         failures = [waits, failed, waits, fine, waits, failed, waits, failed]
-        self.assertEqual(self.course("coreproviders", "flux"), [waits, fine, *failures, waits, fine, waits])
+        self.assertEqual(self.course("coreproviders", "flux"), [waits, fine, *failures, waits, fine, waits, fine, waits])
         self.assertEqual(self.course("infrastructureproviders", "flux"), [waits, fine, waits])
 
     def test_states_that_are_too_rare_to_record(self):
