@@ -25,7 +25,7 @@ SECONDS = {
     "kwok": 120,
     "kustomize": 20,
     "go-yaml": 5,
-    "gitops-health": 90,
+    "gitops-health": 120,
     "clusterctl": 125,
     "peer": 240,
     "releases": 10,
