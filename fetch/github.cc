@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/encoding.h"
@@ -59,7 +60,11 @@ class GitHubRepository : public Repository {
   }
 
   Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) override {
-    if (name.empty()) return Invalid("a file of a release needs a name");
+    // Of any other one nobody has asked what its digest is (T6).
+    if (name != kMetadataFile && name != url_.file) {
+      return Invalid(fmt::format("\"{}\" is none of the files that are read of a release: {} and {}", name,
+                                 kMetadataFile, url_.file));
+    }
     std::string asset = AssetName(name);
     std::string what = fmt::format("{} of {} {}", name, Describe(), version.ToString());
     Result<std::string> text = Download(ctx, version.ToString(), asset);
@@ -83,33 +88,39 @@ class GitHubRepository : public Repository {
   // The files of a release that are read by name.
   std::vector<std::string> Files() const { return {AssetName(kMetadataFile), AssetName(url_.file)}; }
 
-  // T6: what the API says of these files. Also of those that it names no digest for: they needn't be asked for again.
-  void RememberDigests(const std::string& tag, const ListedRelease& release, const std::vector<std::string>& files) {
+  // What the API says of these files. Also where it names none of them: it needn't be asked for them again.
+  void Remember(const std::string& tag, std::map<std::string, Asset> assets) {
+    for (auto& [file, asset] : assets) asset.digest = asset.digest.substr(0, kMostOfDigest);
     MutexLock lock(mu_);
-    for (const std::string& file : files) {
-      auto asset = release.assets.find(file);
-      digests_[tag][file] = asset == release.assets.end() ? "" : asset->second.digest.substr(0, kMostOfDigest);
-    }
+    named_[tag] = std::move(assets);
   }
 
   // T6: for other looks, of all files of a release that is fetched: another one of them may come when the API can't be
   // asked. Not of the rest of a list: its releases are many, and would push out those that are fetched.
   void KeepDigests(const std::string& tag) {
     MutexLock lock(mu_);
-    auto named = digests_.find(tag);
-    if (named == digests_.end()) return;
-    for (const auto& [file, digest] : named->second) options_.digests->Put(KeyOf(tag, file), digest);
+    auto named = named_.find(tag);
+    if (named == named_.end()) return;
+    for (const std::string& file : Files()) {
+      auto asset = named->second.find(file);
+      options_.digests->Put(KeyOf(tag, file), asset == named->second.end() ? "" : asset->second.digest);
+    }
   }
 
-  // What the API answers of the release that is fetched as `tag`: with its files that are read by name, and `asset`.
-  Result<ListedRelease> TakeRelease(const http::Response& response, const std::string& tag, const std::string& asset) {
+  // What the API answers of the release that is fetched as `tag`.
+  Status TakeRelease(const http::Response& response, const std::string& tag) {
     TRY(CheckIsNoPage(response.body));
-    std::vector<std::string> files = Files();
-    files.push_back(asset);
-    ListedRelease release = TRY(ReadRelease(response.body, files));
-    RememberDigests(tag, release, files);
+    Remember(tag, TRY(ReadRelease(response.body, Files())).assets);
     KeepDigests(tag);
-    return release;
+    return Ok();
+  }
+
+  std::optional<Asset> Named(const std::string& tag, const std::string& name) {
+    MutexLock lock(mu_);
+    auto assets = named_.find(tag);
+    if (assets == named_.end()) return std::nullopt;
+    auto asset = assets->second.find(name);
+    return asset == assets->second.end() ? std::nullopt : std::optional(asset->second);
   }
 
   // Of a file in NamedDigests.
@@ -121,7 +132,7 @@ class GitHubRepository : public Repository {
   // where it never has.
   std::string DigestOf(const Context& ctx, const std::string& tag, const std::string& asset) {
     if (IsToBeAsked(tag)) {
-      if (Status status = AskDigests(ctx.WithTimeout(kDigestTime), tag, asset); !status.ok()) {
+      if (Status status = AskDigests(ctx.WithTimeout(kDigestTime), tag); !status.ok()) {
         ctx.log.Warn("can't ask GitHub for the digests of a release's files",
                      {{"release", Describe() + " " + tag}, {"error", status.error().message}});
       }
@@ -133,12 +144,11 @@ class GitHubRepository : public Repository {
   // Once, also where there is no answer.
   bool IsToBeAsked(const std::string& tag) {
     MutexLock lock(mu_);
-    return !digests_.contains(tag) && asked_.insert(tag).second;
+    return !named_.contains(tag) && asked_.insert(tag).second;
   }
 
-  Status AskDigests(const Context& ctx, const std::string& tag, const std::string& asset) {
-    TRY(TakeRelease(TRY(AskApi(ctx, Api("/releases/tags/" + PercentEscape(tag)))), tag, asset));
-    return Ok();
+  Status AskDigests(const Context& ctx, const std::string& tag) {
+    return TakeRelease(TRY(AskApi(ctx, Api("/releases/tags/" + PercentEscape(tag)))), tag);
   }
 
   // `too_large`: whether a page was larger than an answer may be.
@@ -159,11 +169,10 @@ class GitHubRepository : public Repository {
 
   Status AddPage(const std::string& body, std::vector<api::Version>& versions) {
     TRY(CheckIsNoPage(body));
-    const std::vector<std::string> files = Files();
-    return ReadReleases(body, files, [&](const ListedRelease& release) {
+    return ReadReleases(body, Files(), [&](const ListedRelease& release) {
       Result<api::Version> version = api::Version::Parse(release.tag);
       if (release.draft || !version.ok() || versions.size() > kMostReleases) return;
-      RememberDigests(release.tag, release, files);
+      Remember(release.tag, release.assets);
       versions.push_back(std::move(*version));
     });
   }
@@ -187,9 +196,14 @@ class GitHubRepository : public Repository {
     return std::move(response.body);
   }
 
+  // What a list or the first file's answer has said of it isn't asked again: each request counts.
   Result<Asset> FindAsset(const Context& ctx, const std::string& tag, const std::string& name) {
-    ListedRelease release = TRY(TakeRelease(TRY(AskForRelease(ctx, tag)), tag, name));
-    if (auto asset = release.assets.find(name); asset != release.assets.end()) return asset->second;
+    if (auto asset = Named(tag, name)) {
+      KeepDigests(tag);
+      return *asset;
+    }
+    TRY(TakeRelease(TRY(AskForRelease(ctx, tag)), tag));
+    if (auto asset = Named(tag, name)) return *asset;
     return Error{Code::kNotFound,
                  fmt::format("failed to get file \"{}\" from \"{}\" release: it has no such file", name, tag),
                  {}};
@@ -264,8 +278,8 @@ class GitHubRepository : public Repository {
   const GitHubUrl url_;
   const GitHubOptions options_;
   mutable Mutex mu_;
-  std::map<std::string, std::map<std::string, std::string>> digests_ CAPI_GUARDED_BY(mu_);  // by tag, then asset
-  std::set<std::string> asked_ CAPI_GUARDED_BY(mu_);                                        // tags, for their digests
+  std::map<std::string, std::map<std::string, Asset>> named_ CAPI_GUARDED_BY(mu_);  // by tag, then asset
+  std::set<std::string> asked_ CAPI_GUARDED_BY(mu_);                                // tags, for their digests
 };
 
 // A header's value: nothing that could end its line.

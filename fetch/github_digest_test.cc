@@ -164,6 +164,55 @@ TEST(GitHubDigests, WhatIsNamedOfAFileThatCameByTheApiCountsToo) {
   EXPECT_EQ(file().code(), Code::kFailedPrecondition);
 }
 
+// T6: a file beside the two that the API is asked about would have been taken unchecked, though it names a digest for
+// it.
+TEST(GitHubDigests, NoOtherFileIsRead) {
+  GitHubRelease release = Release("v1.11.0");
+  release.assets["other.yaml"] = "kind: Other\n";
+  release.digest = "sha256:0";
+  release.digest_of = "other.yaml";
+  GitHubStandIn github({release});
+  for (std::string_view name : {"other.yaml", ""}) {
+    auto file = Open(github.options())->File({}, V("v1.11.0"), name);
+    ASSERT_FALSE(file.ok()) << name;
+    EXPECT_EQ(file.code(), Code::kInvalidArgument);
+    EXPECT_THAT(file.error().message, HasSubstr("the files that are read of a release: metadata.yaml and core-comp"));
+  }
+  EXPECT_THAT(github.seen(), testing::IsEmpty());
+}
+
+// T6: of a private repository, too. (It was asked for each file, which took two of the sixty requests of an hour more.)
+TEST(GitHubDigests, TheApiIsAskedOnceForAReleaseThatComesByIt) {
+  for (bool listed : {false, true}) {
+    SCOPED_TRACE(listed);
+    GitHubRelease release = Release("v1.11.0");
+    release.digest = "sha256:" + Sha256Hex(release.assets.at("core-components.yaml"));
+    release.digest_of = "core-components.yaml";
+    GitHubStandIn github({release});
+    github.MakePrivate();
+    GitHubOptions options = github.options(std::string(kToken));
+    options.digests = std::make_shared<NamedDigests>();
+    auto repository = Open(options);
+    if (listed) {
+      ASSERT_TRUE(repository->Versions({}).ok());
+    }
+    auto got = GetRelease({}, *repository, V("v1.11.0"));
+    ASSERT_TRUE(got.ok()) << got.error().message;
+    EXPECT_EQ(got->components, release.assets.at("core-components.yaml"));
+    auto asked = [](const SeenRequest& request) {
+      return request.host == "api" && request.target.find("/assets/") == std::string::npos;
+    };
+    const auto seen = github.seen();
+    EXPECT_EQ(std::count_if(seen.begin(), seen.end(), asked), 1);
+
+    github.MakePublic();
+    github.AnswerApiWith(RateLimited());
+    github.AnswerDownloadsWith("another one");
+    EXPECT_EQ(Open(options)->File({}, V("v1.11.0"), "core-components.yaml").code(), Code::kFailedPrecondition)
+        << "what was named counts in other looks";
+  }
+}
+
 // T6: the oldest go, whatever their names.
 TEST(NamedDigests, AreOfTheLastThousandFiles) {
   NamedDigests digests;

@@ -117,12 +117,13 @@ TEST(GitHub, FindsReleasesWhoseTagHasNoV_I12) {
 }
 
 TEST(GitHub, TellsAMissingReleaseFromAMissingFile_F1) {
-  GitHubStandIn github({Release("v1.11.0")});
+  GitHubStandIn github({{.tag = "v1.11.0", .assets = {{"metadata.yaml", std::string(kMetadata)}}}});
   auto repository = Open(github.options());
-  auto no_file = repository->File({}, V("v1.11.0"), "other.yaml");
+  auto no_file = repository->File({}, V("v1.11.0"), "core-components.yaml");
   ASSERT_FALSE(no_file.ok());
   EXPECT_EQ(no_file.code(), Code::kNotFound);
-  EXPECT_THAT(no_file.error().message, HasSubstr("failed to get file \"other.yaml\" from \"v1.11.0\" release"));
+  EXPECT_THAT(no_file.error().message,
+              HasSubstr("failed to get file \"core-components.yaml\" from \"v1.11.0\" release"));
   auto no_release = repository->File({}, V("v1.11.7"), "metadata.yaml");
   ASSERT_FALSE(no_release.ok());
   EXPECT_EQ(no_release.code(), Code::kNotFound);

@@ -25,7 +25,8 @@ class Repository {
   virtual bool IsLocal() const { return false; }
   // All versions that parse, ascending.
   virtual Result<std::vector<api::Version>> Versions(const Context& ctx) = 0;
-  // One file of a version, by its name in the release ("metadata.yaml").
+  // One file of a version, by its name in the release: "metadata.yaml" or ComponentsFile(). GitHub refuses any other
+  // one (kInvalidArgument): it is asked for the digests of these two (behaviour.md T6).
   virtual Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) = 0;
   // Name of the components file, "core-components.yaml".
   virtual std::string ComponentsFile() const = 0;
@@ -47,7 +48,7 @@ Result<std::unique_ptr<Repository>> OpenFolder(std::string base, std::string man
                                                std::string components_file);
 
 // Digests that GitHub has named for files of releases, kept beyond one look at a repository (behaviour.md T6). Of the
-// thousand files that it named one for last, in memory. Thread-safe.
+// last thousand files, in memory. Thread-safe.
 class NamedDigests {
  public:
   // `digest` "": GitHub names none any more.
@@ -75,8 +76,8 @@ struct GitHubOptions {
 };
 
 // Releases of "owner/repo" on GitHub: list through the API, files as release assets. `url` is
-// "https://github.com/{owner}/{repo}/releases/{latest|tag}/{file}" (clusterctl.md 3.3). The API is asked for the
-// digests of a release's files once; nothing else is kept between calls.
+// "https://github.com/{owner}/{repo}/releases/{latest|tag}/{file}" (clusterctl.md 3.3). What the API
+// says of a release's two files, it is asked for once; nothing else is kept between calls.
 Result<std::unique_ptr<Repository>> OpenGitHub(std::string_view url, const GitHubOptions& options);
 
 // The repository that a `fetchConfig.url` names: a GitHub URL or an absolute path (fetch/url.h). kUnsupported for
