@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 #include "base/strings.h"
@@ -40,6 +41,9 @@ Result<std::string_view> PathIn(const Json& operation, std::string_view name) {
   if (path.size() > kMaxPath) return Bad(fmt::format("{}: it has more than {} bytes", name, kMaxPath));
   if (!IsPointer(path)) {
     return Bad(fmt::format("{} must be a JSON pointer: begin with /, and have ~0 for ~ and ~1 for / in a name", name));
+  }
+  if (static_cast<size_t>(std::count(path.begin(), path.end(), '/')) > kMaxPatchDepth) {
+    return Bad(fmt::format("{}: it has more than {} steps", name, kMaxPatchDepth));
   }
   return path;
 }

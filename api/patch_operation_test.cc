@@ -9,11 +9,13 @@ namespace capi::api {
 namespace {
 
 TEST(ReadPatchOperation, TakesTheSixOfTheStandard) {
+  const std::string deepest = "{op: remove, path: '" + std::string(1'000, '/') + "'}";
   for (const char* text :
-       {"{op: add, path: /a/-, value: 1}", "{op: replace, path: '', value: ~}", "{op: test, path: /a~0b~1c, value: {}}",
-        "{op: remove, path: /a, value: unused}", "{op: move, path: /a, from: /b}", "{op: copy, path: /a, from: ''}",
-        "{op: test, path: '', value: {}}", "{op: move, path: /a, from: /a}", "{op: move, path: /ab, from: /a}",
-        "{op: move, path: /a, from: /a/b}", "{op: copy, path: /a/b, from: /a}"}) {
+       {"{op: add, path: /a/-, value: 1}", deepest.c_str(), "{op: replace, path: '', value: ~}",
+        "{op: test, path: /a~0b~1c, value: {}}", "{op: remove, path: /a, value: unused}",
+        "{op: move, path: /a, from: /b}", "{op: copy, path: /a, from: ''}", "{op: test, path: '', value: {}}",
+        "{op: move, path: /a, from: /a}", "{op: move, path: /ab, from: /a}", "{op: move, path: /a, from: /a/b}",
+        "{op: copy, path: /a/b, from: /a}"}) {
     const Json json = ParseYaml(text).value();
     auto operation = ReadPatchOperation(json);
     ASSERT_TRUE(operation.ok()) << text << ": " << operation.error().message;
@@ -45,6 +47,8 @@ TEST(ReadPatchOperation, SaysWhatIsWrong_F1) {
       {"{op: remove, path: /a~}", "path" + pointer},
       {"{op: remove, path: /a~2/b}", "path" + pointer},
       {"{op: remove, path: /" + std::string(16'384, 'a') + "}", "path: it has more than 16384 bytes"},
+      {"{op: add, value: 1, path: '" + std::string(1'001, '/') + "'}", "path: it has more than 1000 steps"},
+      {"{op: copy, path: /a, from: '" + std::string(1'001, '/') + "'}", "from: it has more than 1000 steps"},
       {"{op: move, path: /a}", "from is missing"},
       {"{op: copy, path: /a, from: [b]}", "from must be text"},
       {"{op: copy, path: /a, from: b}", "from" + pointer},

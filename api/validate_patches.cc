@@ -30,13 +30,30 @@ Result<Json> ParseWithin(const std::string& text, size_t& memory) {
                {}};
 }
 
+// Which operation makes something else than an object of every object, and none after it mends that: no operation makes
+// a map of a text or a list, but what is added to null makes one of it.
+Status CheckOperations(const Json& operations) {
+  const Json* whole = nullptr;  // what the object was replaced with
+  size_t by = 0;
+  for (size_t i = 0; i < operations.size(); ++i) {
+    const PatchOperation o = TRY_WITH(ReadPatchOperation(operations[i]), fmt::format("operation {}", i));
+    if (o.op == "replace" && o.path.empty()) {
+      whole = o.value;
+      by = i;
+    } else if (whole != nullptr && whole->is_null() && (o.op == "add" || o.op == "copy")) {
+      whole = nullptr;
+    }
+  }
+  if (whole == nullptr || whole->is_object()) return Ok();
+  return Bad(fmt::format("operation {}: value must be an object, since it replaces the whole one", by));
+}
+
 Status CheckPatchText(const std::string& text, size_t& memory) {
   Json patch = TRY(ParseWithin(text, memory));
   if (patch.is_null() || (patch.is_array() && patch.empty())) return Bad("is empty");
   if (patch.is_object()) return Ok();
   if (!patch.is_array()) return Bad("must be an object (merge patch) or a list of operations (RFC 6902)");
-  for (size_t i = 0; i < patch.size(); ++i) TRY_WITH(ReadPatchOperation(patch[i]), fmt::format("operation {}", i));
-  return Ok();
+  return CheckOperations(patch);
 }
 
 // A merge patch; empty text changes nothing.

@@ -124,6 +124,41 @@ TEST(Validate, Table) {
   }
 }
 
+// F1, I15: a patch that leaves no object, whatever it is given, was taken, and the render refused it for each object.
+TEST(Validate, APatchLeavesAnObject) {
+  const std::pair<std::string, std::string> cases[] = {
+      // operations, and which of them is refused
+      {"{op: replace, path: '', value: text}", "0"},
+      {"{op: replace, path: '', value: 1}", "0"},
+      {"{op: replace, path: '', value: [{}]}", "0"},
+      {"{op: replace, path: '', value: ~}", "0"},
+      {"{op: test, path: /a, value: b}, {op: replace, path: '', value: []}, {op: add, path: /0, value: {}}", "1"},
+      {"{op: replace, path: '', value: {}}, {op: replace, path: '', value: text}, {op: add, path: /a, value: {}}", "1"},
+      {"{op: replace, path: '', value: ~}, {op: test, path: '', value: ~}", "0"},
+      {"{op: replace, path: '', value: ~}, {op: add, path: /a, value: b}, {op: replace, path: '', value: 1}", "2"},
+      // What is in the object, only the render can tell.
+      {"{op: replace, path: '', value: {}}", ""},
+      {"{op: replace, path: '', value: text}, {op: test, path: '', value: text}, {op: replace, path: '', value: {}}",
+       ""},
+      {"{op: replace, path: '', value: ~}, {op: add, path: /kind, value: ConfigMap}", ""},
+      {"{op: replace, path: '', value: ~}, {op: copy, from: '', path: /kind}", ""},
+      {"{op: replace, path: /kind, value: 1}", ""},
+  };
+  for (const auto& [operations, refused] : cases) {
+    SCOPED_TRACE(operations);
+    api::Provider provider = Make("InfrastructureProvider", "aws", "{}");
+    provider.spec.patches = {{.patch = "[" + operations + "]"}};
+    auto errors = Validate(provider, true);
+    if (refused.empty()) {
+      EXPECT_THAT(Texts(errors), IsEmpty());
+      continue;
+    }
+    ASSERT_EQ(errors.size(), 1u) << testing::PrintToString(Texts(errors));
+    EXPECT_EQ(errors[0].ToString(), "spec.patches[0].patch: Invalid value: operation " + refused +
+                                        ": value must be an object, since it replaces the whole one");
+  }
+}
+
 // I2: what nobody reads is refused before anything waits for it.
 TEST(Validate, AUrlIsOneOnGitHub) {
   auto errors = [](const std::string& url) {
@@ -192,10 +227,11 @@ TEST(Validate, PreflightVectors) {
 
 // F2: of a path, each step takes memory. What else there is to an operation: patch_operation_test.
 TEST(Validate, OperationsOfPatchesAreBounded) {
-  const std::string fits(16'384, '/');
+  const std::string fits = "/" + std::string(16'383, 'a');
   const std::pair<std::string, std::string> cases[] = {
       {"op: remove, path: " + fits, ""},
-      {"op: remove, path: " + fits + "/", "operation 0: path: it has more than 16384 bytes"},
+      {"op: remove, path: " + fits + "a", "operation 0: path: it has more than 16384 bytes"},
+      {"op: remove, path: " + std::string(1'001, '/'), "operation 0: path: it has more than 1000 steps"},
       {"op: move, path: /a, from: " + fits, ""},
   };
   for (const auto& [operation, message] : cases) {

@@ -17,7 +17,6 @@ namespace {
 
 using Pointer = Json::json_pointer;
 
-constexpr size_t kMaxDepth = 1'000;
 constexpr size_t kOperation = 1'000;               // what one costs beside its values, in bytes of work
 constexpr size_t kStep = 400;                      // what a step of its paths costs
 constexpr size_t kShownOp = 20, kShownPath = 200;  // bytes of them in an error
@@ -146,8 +145,8 @@ class Patcher {
 
   Status CheckDepth(const Json& value) {
     auto above = static_cast<size_t>(std::count(o_.path.begin(), o_.path.end(), '/'));
-    if (above + DepthOf(value) <= kMaxDepth) return Ok();
-    return Invalid(fmt::format("nested deeper than {}", kMaxDepth));
+    if (above + DepthOf(value) <= api::kMaxPatchDepth) return Ok();
+    return Invalid(fmt::format("nested deeper than {}", api::kMaxPatchDepth));
   }
 
   Json& target_;

@@ -169,6 +169,16 @@ TEST(JsonPatch, AnErrorOfThePathIsNoLongerEither) {
   }
 }
 
+// F1: what becomes of null, as admission takes it (api/validate_patches.cc): what is added to it makes a map of it.
+TEST(JsonPatch, WhatIsAddedToNullMakesAMapOfIt) {
+  for (std::string_view operation : {"{op: add, path: /a, value: ~}", "{op: copy, path: /a, from: ''}"}) {
+    Json target = Yaml("{b: c}");
+    Status done = Operate(target, Json::array({Yaml("{op: replace, path: '', value: ~}"), Yaml(operation)}));
+    ASSERT_TRUE(done.ok()) << done.error().message;
+    EXPECT_EQ(target, Yaml("{a: ~}")) << operation;
+  }
+}
+
 // F2: whichever way a value comes deep into an object.
 TEST(JsonPatch, NothingIsNestedDeeperThanThereMayBe) {
   Json deep = "x";
