@@ -17,7 +17,8 @@ import (
 )
 
 // argo does what Argo CD v3.5 does (util/lua/lua.go, gitops-engine's pkg/health/health.go), with the modules that it uses and the
-// versions that it pins: its own packages bring half of Kubernetes.
+// versions that it pins: its own packages bring half of Kubernetes. Argo CD's scripts also have os.time and os.date, and a global
+// actionParams; a script that reads these is an error here, and so "Unknown".
 type argo struct {
 	scripts []script
 }
@@ -72,12 +73,16 @@ func (a *argo) judge(object *unstructured.Unstructured) verdict {
 func (s script) run(object *unstructured.Unstructured) (verdict, error) {
 	state := lua.NewState(lua.Options{SkipOpenLibs: true})
 	defer state.Close()
-	for name, open := range map[string]lua.LGFunction{
-		lua.LoadLibName: lua.OpenPackage,
-		lua.BaseLibName: lua.OpenBase,
-		lua.TabLibName:  lua.OpenTable,
+	for _, library := range []struct {
+		name string
+		open lua.LGFunction
+	}{
+		{lua.LoadLibName, lua.OpenPackage},
+		{lua.BaseLibName, lua.OpenBase},
+		{lua.TabLibName, lua.OpenTable},
 	} {
-		if err := state.CallByParam(lua.P{Fn: state.NewFunction(open), Protect: true}, lua.LString(name)); err != nil {
+		call := lua.P{Fn: state.NewFunction(library.open), Protect: true}
+		if err := state.CallByParam(call, lua.LString(library.name)); err != nil {
 			return verdict{}, err
 		}
 	}
@@ -94,12 +99,20 @@ func (s script) run(object *unstructured.Unstructured) (verdict, error) {
 	}
 	state.SetGlobal("obj", value)
 	if err := state.DoString(s.text); err != nil {
+		var failed *lua.ApiError
+		if errors.As(err, &failed) && failed.Type == lua.ApiErrorRun {
+			failed.StackTrace = ""
+		}
 		return verdict{}, err
 	}
 	return readHealth(state.Get(-1))
 }
 
+// readHealth takes nothing, and an empty table, for an empty health.
 func readHealth(value lua.LValue) (verdict, error) {
+	if value.Type() == lua.LTNil {
+		return verdict{}, nil
+	}
 	if value.Type() != lua.LTTable {
 		return verdict{}, fmt.Errorf("expect table output from Lua script, not %s", value.Type())
 	}
@@ -109,10 +122,14 @@ func readHealth(value lua.LValue) (verdict, error) {
 	}
 	var health verdict
 	if err := json.Unmarshal(text, &health); err != nil {
+		var mistyped *json.UnmarshalTypeError // an empty table is a list
+		if errors.As(err, &mistyped) {
+			return verdict{}, nil
+		}
 		return verdict{}, err
 	}
 	if !slices.Contains([]string{"Healthy", "Progressing", "Degraded", "Suspended", "Missing", "Unknown"}, health.Status) {
-		return verdict{}, fmt.Errorf("Lua returned an invalid health status: %q", health.Status)
+		return verdict{"Unknown", "Lua returned an invalid health status"}, nil
 	}
 	return health, nil
 }
