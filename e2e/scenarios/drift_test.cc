@@ -1,5 +1,6 @@
 // Drift on a real control plane with the built operator: what somebody changes or deletes comes back (behaviour.md D1,
 // D2), and what others own on purpose stays theirs.
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 #include "base/strings.h"
 #include "base/testing/length.h"
 #include "e2e/support/managed_cluster.h"
+#include "e2e/support/passes.h"
 
 namespace capi::e2e {
 namespace {
@@ -130,6 +132,38 @@ TEST_F(DriftTest, EventsTellWhatAndWho) {
     }
     return false;
   })) << Join(EventsAbout("capi-system", "DriftCorrected"), "\n");
+}
+
+// D1, T5: what a dashboard shows: of any controller, and of a provider as long as it is there. (No test noticed where a
+// part of the operator wasn't connected to its metrics.)
+TEST_F(DriftTest, MetricsTellWhatIsInstalledAndWhatCameBack) {
+  CAPI_NEED_RELEASES("cluster-api/v1.12.0");
+  ASSERT_TRUE(Install(kCore, "v1.12.0"));
+  auto shown = [&](const std::string& series) { return SumOf(operator_->Metrics(), series); };
+  const std::string provider = R"(kind="CoreProvider",name="cluster-api",namespace="capi-system")";
+  std::vector<std::string> all = {
+      R"(rest_client_requests_total{code="200")", "workqueue_adds_total{",
+      R"(leader_election_master_status{name="controller-leader-election-capi-operator"} 1)",
+      fmt::format(R"(capi_operator_provider_info{{contract="v1beta2",{},version="v1.12.0"}} 1)", provider),
+      "capi_operator_provider_ready{" + provider + "} 1"};
+  for (const char* phase : {"reconcile", "fetch", "render", "apply"}) {
+    all.push_back(
+        fmt::format(R"(capi_operator_provider_phase_duration_seconds_count{{{},phase="{}"}})", provider, phase));
+  }
+  for (const std::string& series : all) {
+    EXPECT_TRUE(kube::Eventually([&] { return shown(series) >= 1; })) << series;
+  }
+
+  const std::string corrected = "capi_operator_provider_drift_corrected_total{" + provider + "}";
+  const double before = shown(corrected);
+  EXPECT_GE(before, 0) << "it is there from the beginning";
+  EditAndSeeBack({"", "Service", "capi-system", "capi-webhook-service"});
+  EXPECT_TRUE(kube::Eventually([&] { return shown(corrected) == before + 1; })) << shown(corrected);
+
+  Delete(kCore);
+  ASSERT_TRUE(AwaitGone(kCore));
+  EXPECT_TRUE(kube::Eventually([&] { return operator_->Metrics().find(provider) == std::string::npos; }))
+      << operator_->Metrics();
 }
 
 // D1: what others own on purpose stays theirs, though everything else of these objects is kept.
