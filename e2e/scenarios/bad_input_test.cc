@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "api/reference_record.h"
 #include "base/encoding.h"
 #include "e2e/support/audit.h"
@@ -209,6 +211,16 @@ class BadInput : public ManagedCluster {
     auto created = cluster_->client().Create(cluster_->ctx(), kube::Builtin("ConfigMap"), kube::Object(map));
     ASSERT_TRUE(created.ok()) << created.error().message;
   }
+  // Of the provider that a case is about: what `kubectl describe` shows beside its conditions.
+  bool AnEventTells(const Case& c) {
+    auto events = cluster_->client().List(cluster_->ctx(), kube::Builtin("Event"), "bad",
+                                          {.field_selector = "involvedObject.name=" + c.name});
+    if (!events.ok()) return false;
+    return std::any_of(events->items.begin(), events->items.end(), [&](const kube::Object& event) {
+      return GetString(event.json(), {"type"}) == "Warning" && GetString(event.json(), {"reason"}) == c.reason &&
+             GetString(event.json(), {"message"}).find(c.message) != std::string::npos;
+    });
+  }
   void ExpectNothingApplied() {
     for (const char* kind : {"ConfigMap", "Service", "ServiceAccount"}) {
       auto list = cluster_->client().List(cluster_->ctx(), kube::Builtin(kind), "bad",
@@ -219,6 +231,8 @@ class BadInput : public ManagedCluster {
   }
 };
 
+// F1: and an event. (`kubectl describe` showed none of a Secret of variables that isn't there, nor of anything else
+// that somebody has to make first.)
 TEST_F(BadInput, HasItsConditionReasonAndMessage) {
   ASSERT_TRUE(Install(kCore, "v1.12.0"));
   for (const Case& c : Cases()) {
@@ -238,6 +252,7 @@ TEST_F(BadInput, HasItsConditionReasonAndMessage) {
     EXPECT_EQ(seen.Status("Ready"), "False");
     EXPECT_EQ(seen.Reason("Ready"), c.reason);
     EXPECT_THAT(seen.Message(c.condition), HasSubstr(c.message));
+    EXPECT_TRUE(kube::Eventually([&] { return AnEventTells(c); })) << "no event tells: " << c.message;
     EXPECT_EQ(seen.provider.status.observed_generation, seen.provider.generation);
     EXPECT_EQ(seen.Status("Stalled") == "True", seen.Status("Reconciling") != "True") << "kstatus: one of the two";
     EXPECT_TRUE(AwaitPassByEdit({ProviderType::kInfrastructure, "bad", c.name, ""}));
