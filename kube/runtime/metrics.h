@@ -49,6 +49,7 @@ class Metrics {
   std::unique_ptr<Impl> impl_;
 };
 
+// A look that ends with it (Metrics::BeforeText). Thread-compatible.
 class MetricsLook {
  public:
   explicit MetricsLook(std::function<void()> end) : end_(std::move(end)) {}

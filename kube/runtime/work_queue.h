@@ -23,7 +23,8 @@ struct BackoffOptions {
   double jitter = 0.2;        // the delay is multiplied by 1 - jitter to 1 + jitter
 };
 
-// What a queue tells of its work, under its lock: nothing of it may call the queue.
+// What a queue tells of its work, under its lock: nothing of it may call the queue. Thread-compatible: so it is one at
+// a time.
 class WorkQueueEvents {
  public:
   virtual ~WorkQueueEvents() = default;
