@@ -191,7 +191,9 @@ TEST(JsonPatch, NothingIsNestedDeeperThanThereMayBe) {
       Json operation = {{"op", op}, {"path", path + (fits ? "/a" : "/a/a")}, {"from", "/b"}, {"value", deep}};
       Status done = Operate(target, Json::array({operation}));
       ASSERT_EQ(done.ok(), fits) << op;
-      if (!fits) EXPECT_THAT(done.error().message, testing::EndsWith("): nested deeper than 1000"));
+      if (!fits) {
+        EXPECT_THAT(done.error().message, testing::EndsWith("): nested deeper than 1000"));
+      }
     }
   }
 }
