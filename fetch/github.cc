@@ -202,7 +202,8 @@ class GitHubRepository : public Repository {
       KeepDigests(tag);
       return *asset;
     }
-    TRY(TakeRelease(TRY(AskForRelease(ctx, tag)), tag));
+    const http::Response answer = TRY(AskForRelease(ctx, tag));
+    TRY(TakeRelease(answer, tag));
     if (auto asset = Named(tag, name)) return *asset;
     return Error{Code::kNotFound,
                  fmt::format("failed to get file \"{}\" from \"{}\" release: it has no such file", name, tag),
