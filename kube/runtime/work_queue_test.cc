@@ -15,7 +15,6 @@ namespace capi::kube {
 namespace {
 
 using testing::ElementsAre;
-using testing::IsEmpty;
 
 constexpr unsigned kSeed = 7;
 const BackoffOptions kNoJitter{.base = Millis(100), .max = Millis(1000), .jitter = 0};

@@ -148,7 +148,7 @@ TEST(Hostile, AStalledHandshakeIsCutOff) {
   options.key_pem = pem.key;
   options.limits = Hasty();
   auto server = Serve(options);
-  for (std::string sends : {std::string(), std::string("\x16\x03\x01\x02\x00\x01", 6), std::string(kGet)}) {
+  for (const std::string& sends : {std::string(), std::string("\x16\x03\x01\x02\x00\x01", 6), std::string(kGet)}) {
     RawClient client(server->address());
     client.Write(sends);
     EXPECT_NE(client.ReadToEnd(), "timed out");
