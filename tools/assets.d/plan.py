@@ -4,6 +4,7 @@ import math
 import sys
 
 import envtest
+import peer_chart
 import programs
 import releases
 from progress import AssetError
@@ -13,6 +14,7 @@ FILES = {
     "releases": (releases.locate, releases.have),
     "crds": (releases.locate_crds, releases.have_crds),
     "peer-manifests": (releases.locate_peer, releases.have_peer),
+    "peer-chart": (peer_chart.locate, peer_chart.have),
 }
 
 # Seconds on two cores that have compiled nothing yet.
@@ -24,6 +26,8 @@ SECONDS = {
     "kubectl": 40,
     "kwok": 120,
     "kustomize": 20,
+    "helm": 120,
+    "helm-v3": 15,
     "go-yaml": 5,
     "gitops-health": 120,
     "clusterctl": 125,
@@ -31,6 +35,7 @@ SECONDS = {
     "releases": 10,
     "crds": 5,
     "peer-manifests": 5,
+    "peer-chart": 10,
 }
 MANAGER_SECONDS = 75
 DOWNLOAD_SECONDS = 5
@@ -72,7 +77,8 @@ def link_folder(names):
 def announce(names):
     """Says what will be made, if anything."""
     missing = [name for name in programs.expand(names) if find(name) is None]
-    if {"releases", "peer-manifests"} & set(missing) and "kustomize" not in missing and programs.have("kustomize") is None:
+    made_with_it = {"releases", "peer-manifests", "peer-chart"}
+    if made_with_it & set(missing) and "kustomize" not in missing and programs.have("kustomize") is None:
         missing.insert(0, "kustomize")
     downloads = [name for name in missing if envtest.offers(name)]
     builds = [name for name in missing if name not in downloads]

@@ -23,6 +23,8 @@ PROGRAMS = {
     "kubectl": ("control-plane", "k8s.io/kubernetes/cmd/kubectl"),
     "kwok": ("kwok", "sigs.k8s.io/kwok/cmd/kwok"),
     "kustomize": ("kustomize", "sigs.k8s.io/kustomize/kustomize/v5"),
+    "helm": ("helm", "helm.sh/helm/v4/cmd/helm"),
+    "helm-v3": ("helm", "helm.sh/helm/v3/cmd/helm"),
     "go-yaml": ("yaml", "."),
     "gitops-health": ("gitops", "."),
     "clusterctl": ("clusterctl", f"{CAPI}/cmd/clusterctl"),

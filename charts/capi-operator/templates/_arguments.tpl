@@ -1,0 +1,50 @@
+{{/* What the operator is started with, one argument an entry. A value that isn't set leaves the operator its own default. */}}
+{{- define "capi-operator.arguments" -}}
+{{- $values := .Values -}}
+- --leader-elect
+- --diagnostics-address={{ $values.diagnosticsAddress }}
+- --health-addr={{ $values.healthAddr }}
+- --webhook-port={{ ternary (int $values.webhooks.port) 0 $values.webhooks.enabled }}
+{{- with $values.watchNamespace }}
+- --namespace={{ . }}
+{{- end }}
+{{- with $values.logLevel }}
+- --v={{ int . }}
+{{- end }}
+{{- with $values.logFormat }}
+- --log-format={{ . }}
+{{- end }}
+{{- if $values.insecureDiagnostics }}
+- --insecure-diagnostics
+{{- end }}
+{{- with $values.leaderElection.leaseDuration }}
+- --leader-elect-lease-duration={{ . }}
+{{- end }}
+{{- with $values.leaderElection.renewDeadline }}
+- --leader-elect-renew-deadline={{ . }}
+{{- end }}
+{{- with $values.leaderElection.retryPeriod }}
+- --leader-elect-retry-period={{ . }}
+{{- end }}
+{{- with $values.concurrency }}
+- --concurrency={{ int . }}
+{{- end }}
+{{- with $values.syncPeriod }}
+- --sync-period={{ . }}
+{{- end }}
+{{- with $values.environmentVariables }}
+- --environment-variables={{ join "," . }}
+{{- end }}
+{{- if $values.adoptInventory }}
+- --adopt-inventory
+{{- end }}
+{{- if $values.allowCrossNamespaceReferences }}
+- --allow-cross-namespace-references
+{{- end }}
+{{- with $values.githubApiUrl }}
+- {{ printf "--github-api-url=%s" . | quote }}
+{{- end }}
+{{- with $values.githubUrl }}
+- {{ printf "--github-url=%s" . | quote }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,191 @@
+{{/*
+The Namespaces that the release makes, each once: those of providers, unless a value says that one is there already, and
+that of watchNamespace. The release's own is made by whoever installs it (`--create-namespace`).
+*/}}
+{{- define "capi-operator.namespaces" -}}
+{{- $wanted := dict -}}
+{{- with .root.Values.watchNamespace -}}
+{{- $_ := set $wanted . $.root.Values.createWatchNamespace -}}
+{{- end -}}
+{{- range $provider := .providers -}}
+{{- if hasKey $provider "createNamespace" -}}
+{{- $before := index $wanted $provider.namespace -}}
+{{- if and (kindIs "bool" $before) (ne $before $provider.createNamespace) -}}
+{{- printf "createNamespace is both true and false for namespace %s: say the same of all its providers" $provider.namespace | fail -}}
+{{- end -}}
+{{- $_ := set $wanted $provider.namespace $provider.createNamespace -}}
+{{- else if not (hasKey $wanted $provider.namespace) -}}
+{{- $_ := set $wanted $provider.namespace "unless somebody says no" -}}
+{{- end -}}
+{{- end -}}
+{{- $names := list -}}
+{{- range $name, $create := $wanted -}}
+{{- if and $create (ne $name $.root.Release.Namespace) -}}
+{{- $names = append $names $name -}}
+{{- end -}}
+{{- end -}}
+{{ toJson $names }}
+{{- end -}}
+
+{{/* NAMESPACE/NAME of each ConfigMap with more manifests, and its text. */}}
+{{- define "capi-operator.manifests" -}}
+{{- $texts := dict -}}
+{{- range $provider := . -}}
+{{- with $provider.manifests -}}
+{{- $reference := $provider.spec.additionalManifests -}}
+{{- $name := printf "%s/%s" ($reference.namespace | default $provider.namespace) $reference.name -}}
+{{- if ne (index $texts $name | default .) . -}}
+{{- printf "additionalManifests: two providers give ConfigMap %s other manifests" $name | fail -}}
+{{- end -}}
+{{- $_ := set $texts $name . -}}
+{{- end -}}
+{{- end -}}
+{{ toJson $texts }}
+{{- end -}}
+
+{{/* Fails where values would be ignored, where Helm can't install them in one step, and where it would delete providers. */}}
+{{- define "capi-operator.checks" -}}
+{{- $root := .root -}}
+{{- $values := $root.Values -}}
+{{- range $volume := $values.volumes -}}
+{{- if eq (($volume.secret | default dict).secretName | default "") "capi-operator-webhook-service-cert" -}}
+{{- printf "volumes: remove %s and its entry in volumeMounts.manager; the operator makes the webhooks' certificate itself" $volume.name | fail -}}
+{{- end -}}
+{{- end -}}
+{{- if $values.installProviders -}}
+{{- $served := dict -}}
+{{- range $provider := .providers -}}
+{{- if has $provider.kind (list "InfrastructureProvider" "IPAMProvider") -}}
+{{- $_ := set $served $provider.name true -}}
+{{- end -}}
+{{- end -}}
+{{- range $name, $_ := $values.fetchConfig -}}
+{{- if not (hasKey $served $name) -}}
+{{- printf "fetchConfig.%s: there is no provider infrastructure.%s or ipam.%s" $name $name $name | fail -}}
+{{- end -}}
+{{- end -}}
+{{- if and $values.additionalDeployments (not $served) -}}
+{{- fail "additionalDeployments: they are of infrastructure and IPAM providers, and there is none" -}}
+{{- end -}}
+{{- if and $values.configSecret (not .providers) -}}
+{{- fail "configSecret: it is for providers, and there is none" -}}
+{{- end -}}
+{{- end -}}
+{{- include "capi-operator.checkConversion" $root -}}
+{{- if and .providers $root.Release.IsInstall -}}
+{{- include "capi-operator.checkOrder" $root -}}
+{{- end -}}
+{{- if not $values.watchNamespace -}}
+{{- include "capi-operator.checkOnce" . -}}
+{{- end -}}
+{{- if $root.Release.IsUpgrade -}}
+{{- include "capi-operator.checkKept" . -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+A provider of the same kind and name in two namespaces is one too many for the operator. A value that now names a provider which
+was implied before (kubeadm's) would lead to that.
+*/}}
+{{- define "capi-operator.checkOnce" -}}
+{{- $version := "operator.cluster.x-k8s.io/v1alpha2" -}}
+{{- range $provider := .providers -}}
+{{- if $.root.Capabilities.APIVersions.Has (printf "%s/%s" $version $provider.kind) -}}
+{{- range $there := (lookup $version $provider.kind "" "").items | default list -}}
+{{- if and (eq $there.metadata.name $provider.name) (ne $there.metadata.namespace $provider.namespace) -}}
+{{- $words := "%s.namespace: %s %s is in namespace %s already; name that one" -}}
+{{- printf $words $provider.path $provider.kind $provider.name $there.metadata.namespace | fail -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+The API server takes Provider objects once it has their kinds, and the operator answers its webhooks. Neither is so while
+Helm installs both for the first time: it would write half of it and fail. `helm template` asks no API server, and prints all.
+*/}}
+{{- define "capi-operator.checkOrder" -}}
+{{- $known := .Capabilities.APIVersions.Has "operator.cluster.x-k8s.io/v1alpha2/CoreProvider" -}}
+{{- if and (or .Values.webhooks.enabled (not $known)) (lookup "v1" "Namespace" "" "kube-system") -}}
+{{- fail "providers can be installed once the operator runs: add `--set installProviders=false --wait` to this command, and then run `helm upgrade` with the same values and without these two flags" -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+Without webhooks nobody converts an object that is stored as v1alpha1: its fields of other names would be lost. And a kind that
+has somebody's CA for its conversion keeps that when Helm takes out the rest, so that the API server refuses what is left: the
+operator's where webhooks are turned off, cert-manager's in a kind that had a webhook for nothing in the peer's release.
+*/}}
+{{- define "capi-operator.checkConversion" -}}
+{{- $page := "see docs/install.md, \"Change the variant\"" -}}
+{{- $commands := list -}}
+{{- range $row := include "capi-operator.kinds" . | fromYamlArray -}}
+{{- $name := printf "%s.operator.cluster.x-k8s.io" $row.plural -}}
+{{- with lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" $name -}}
+{{- $stored := (.status | default dict).storedVersions | default list -}}
+{{- if and (not $.Values.webhooks.enabled) (has "v1alpha1" $stored) -}}
+{{- printf "webhooks.enabled: objects of %s may be stored as v1alpha1, and lose fields without the webhooks; %s" $name $page | fail -}}
+{{- end -}}
+{{- $client := ((.spec.conversion | default dict).webhook | default dict).clientConfig | default dict -}}
+{{- $converts := and $.Values.webhooks.enabled $row.v1alpha1 -}}
+{{- if and $.Values.crds.install (not $converts) $client.caBundle -}}
+{{- if not $.Values.webhooks.enabled -}}
+{{- printf "webhooks.enabled: %s still names the webhook; %s" $name $page | fail -}}
+{{- end -}}
+{{- $patch := dict "spec" (dict "conversion" (dict "strategy" "None" "webhook" nil)) | toJson -}}
+{{- $commands = append $commands (printf "kubectl patch crd %s --type=merge -p '%s'" $name $patch) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if $commands -}}
+{{- printf "somebody's CA would stay in kinds that convert nothing. To take it out, run this first:\n%s" (join "\n" $commands) | fail -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+A release that had providers as ordinary objects (the peer's chart with `enableHelmHook: false`) owns them without the
+annotation that keeps them. Helm would delete each that isn't in these values, with all that it installed.
+*/}}
+{{- define "capi-operator.checkKept" -}}
+{{- $root := .root -}}
+{{- $here := dict -}}
+{{- range $provider := .providers -}}
+{{- $_ := set $here (printf "%s/%s/%s" $provider.kind $provider.namespace $provider.name) true -}}
+{{- end -}}
+{{- range $name := include "capi-operator.namespaces" . | fromJsonArray -}}
+{{- $_ := set $here (printf "Namespace//%s" $name) true -}}
+{{- end -}}
+{{- range $name, $_ := include "capi-operator.manifests" .providers | fromJson -}}
+{{- $_ := set $here (printf "ConfigMap/%s" $name) true -}}
+{{- end -}}
+{{- $lost := list -}}
+{{- $found := (lookup "v1" "Namespace" "" "").items | default list -}}
+{{- range $row := include "capi-operator.kinds" $root | fromYamlArray -}}
+{{- $version := "operator.cluster.x-k8s.io/v1alpha2" -}}
+{{- if $root.Capabilities.APIVersions.Has (printf "%s/%s" $version $row.kind) -}}
+{{- range $provider := (lookup $version $row.kind "" "").items | default list -}}
+{{- $found = append $found $provider -}}
+{{- with ($provider.spec | default dict).additionalManifests -}}
+{{- with lookup "v1" "ConfigMap" (.namespace | default $provider.metadata.namespace) .name -}}
+{{- $found = append $found . -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- range $object := $found -}}
+{{- $marks := $object.metadata.annotations | default dict -}}
+{{- $owner := printf "%s/%s" (index $marks "meta.helm.sh/release-namespace") (index $marks "meta.helm.sh/release-name") -}}
+{{- $kept := eq (index $marks "helm.sh/resource-policy" | default "") "keep" -}}
+{{- $namespace := $object.metadata.namespace | default "" -}}
+{{- $name := printf "%s/%s/%s" $object.kind $namespace $object.metadata.name -}}
+{{- if and (eq $owner (printf "%s/%s" $root.Release.Namespace $root.Release.Name)) (not $kept) (not (hasKey $here $name)) -}}
+{{- $where := ternary (printf " -n %s" $namespace) "" (ne $namespace "") -}}
+{{- $lost = append $lost (printf "kubectl annotate %s %s%s helm.sh/resource-policy=keep" (lower $object.kind) $object.metadata.name $where) -}}
+{{- end -}}
+{{- end -}}
+{{- if $lost -}}
+{{- printf "these values leave out what the release has, and Helm would delete it. To keep it, run this first:\n%s" (join "\n" $lost) | fail -}}
+{{- end -}}
+{{- end -}}

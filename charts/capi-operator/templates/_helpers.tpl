@@ -1,0 +1,30 @@
+{{/* The labels that the pods have, and that nothing else has. They are those of manifests/base. */}}
+{{- define "capi-operator.selector" -}}
+app.kubernetes.io/name: capi-operator
+control-plane: controller-manager
+{{- end -}}
+
+{{/* "true" where an operator of more than one replica is asked for. */}}
+{{- define "capi-operator.several" -}}
+{{- if gt (int .Values.replicaCount) 1 -}}true{{- end -}}
+{{- end -}}
+
+{{/* The port of an address such as ":8443". */}}
+{{- define "capi-operator.port" -}}
+{{- regexFind "[0-9]+$" . -}}
+{{- end -}}
+
+{{/* [REGISTRY/]REPOSITORY, with the digest where there is one, else with the tag. */}}
+{{- define "capi-operator.image" -}}
+{{- $image := .Values.image.manager -}}
+{{- with $image.registry }}{{ . }}/{{ end -}}
+{{- $image.repository -}}
+{{- if $image.digest -}}@{{ $image.digest }}{{- else -}}:{{ $image.tag | default .Chart.AppVersion }}{{- end -}}
+{{- end -}}
+
+{{/* The operator's ServiceAccount as a subject of bindings. */}}
+{{- define "capi-operator.subjects" -}}
+- kind: ServiceAccount
+  name: capi-operator-manager
+  namespace: {{ .Release.Namespace }}
+{{- end -}}

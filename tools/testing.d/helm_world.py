@@ -1,0 +1,148 @@
+"""The Helm chart on a real API server: helm against it, the commands of pages, and the operator where its webhooks are asked."""
+
+import base64
+import contextlib
+import functools
+import json
+import os
+import tempfile
+import unittest
+
+import chart
+import forward
+import pages
+import plan
+import process
+import rights
+from chart import NAMESPACE, RELEASE
+
+OURS = "operator.cluster.x-k8s.io"
+KINDS = "addon bootstrap controlplane core infrastructure ipam runtimeextension".split()
+CRDS = {f"{kind}providers.{OURS}" for kind in KINDS}
+WEBHOOKS = "mutatingwebhookconfigurations,validatingwebhookconfigurations"
+OPERATOR = f"deployments,services,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,{WEBHOOKS}"
+IMAGE = "registry.example.com:5000/capi-operator:v1"
+
+
+def with_helm(one):
+    """Runs a test with this Helm, or with both, each on a server of its own."""
+
+    def decorate(test):
+        @functools.wraps(test)
+        def run(self):
+            for program in chart.HELMS if os.environ.get("CAPI_TEST_FULL") else [one]:
+                with self.subTest(program), contextlib.closing(World()) as self.world:
+                    test(self, program)
+
+        return run
+
+    return decorate
+
+
+class World(rights.World):
+    """A control plane, and helm."""
+
+    def helm(self, verb, *arguments, program="helm", values=None, source=chart.CHART, namespace=NAMESPACE, release=RELEASE):
+        sources = [] if verb == "uninstall" else [source]
+        flags = ("--namespace", namespace, *arguments)
+        settings = {"home": self.state.path, "kubeconfig": self.plane.kubeconfig, "limit": 300}
+        return chart.run(verb, release, *sources, *flags, program=program, values=values, **settings)
+
+    def must_helm(self, verb, *arguments, **more):
+        done = self.helm(verb, *arguments, **more)
+        if done.returncode != 0:
+            raise AssertionError(f"helm {verb} {arguments}\n{done.stdout}{done.stderr}\n{self.operator_log()[-4000:]}")
+        return done.stdout
+
+    def names(self, *arguments):
+        return {f"{item['kind']}/{item['metadata']['name']}" for item in self.get(*arguments)["items"]}
+
+    def ours(self):
+        """What the operator has beside its kinds."""
+        return self.names(OPERATOR, "-A", "-l", "app.kubernetes.io/name=capi-operator")
+
+    def kinds(self):
+        return {item["metadata"]["name"] for item in self.get("crds")["items"] if item["metadata"]["name"] in CRDS}
+
+    def arguments(self):
+        deployment = self.get("deployment", "capi-operator-controller-manager", "-n", NAMESPACE)
+        return deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+
+
+class OnAServer(unittest.TestCase):
+    """Each test has a server of its own: what Helm keeps would be there in the next."""
+
+    world = None
+
+    def install(self, program, **more):
+        self.world.must_helm("install", "--create-namespace", "--wait", "--timeout=100s", program=program, **more)
+        # A reader is slower than the API server, which needs a moment to tell of kinds.
+        self.world.until("kinds are told", lambda: self.world.kubectl("get", "coreproviders", "-A").returncode == 0)
+
+    def authority(self):
+        """Somebody's CA."""
+        with open(self.world.plane.authority, "rb") as file:
+            return base64.b64encode(file.read()).decode()
+
+    def assert_live(self, values):
+        """All objects of these values are on the server, as they were rendered."""
+        for item in chart.objects(values):
+            kind, namespace, name = chart.name_of(item)
+            done = self.world.kubectl("get", kind, name, *(["-n", namespace] if namespace else []))
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+
+class Page(OnAServer):
+    """The commands of the pages, as they stand there."""
+
+    def folder(self, program):
+        """A checkout as far as the commands need one, and a helm in it."""
+        folder = tempfile.TemporaryDirectory(prefix="chart-page-")
+        self.addCleanup(folder.cleanup)
+        os.symlink(os.path.join(chart.ROOT, "charts"), os.path.join(folder.name, "charts"))
+        os.mkdir(os.path.join(folder.name, "bin"))
+        (path,) = plan.have([program])
+        os.symlink(path, os.path.join(folder.name, "bin", "helm"))
+        return folder.name
+
+    def run_block(self, folder, heading, number, page="docs/install.md", fails=False):
+        block = pages.blocks(heading, page)[number]
+        variables = pages.environment(self.world.plane, folder, IMAGE=IMAGE)
+        variables["PATH"] = os.path.join(folder, "bin") + os.pathsep + variables["PATH"]
+        done = pages.run(block, folder, variables)
+        words = f"{block}\n{done.stdout}{done.stderr}{self.world.operator_log()[-4000:]}"
+        if fails is not None:
+            self.assertEqual(done.returncode != 0, fails, words)
+        return done.returncode, done.stdout + done.stderr
+
+    def serve(self):
+        """The operator, where the API server looks for it; what ends both."""
+        world = self.world
+        service = world.get("service", "capi-operator-webhook-service", "-n", NAMESPACE)
+        (port,) = process.free_ports(1)
+        forwarder = forward.Forwarder(service["spec"]["clusterIP"], port)
+        world.start_operator(f"--webhook-port={port}")
+
+        def stop():
+            world.stop_operator()
+            forwarder.close()
+
+        item = {"apiVersion": f"{OURS}/v1alpha2", "kind": "InfrastructureProvider", "spec": {"version": "v1.12.0"}}
+        item["metadata"] = {"name": "asked", "namespace": "default"}
+        asked = ("apply", "--server-side", "--dry-run=server", "-f", "-")
+        world.until("admission answers", lambda: world.kubectl(*asked, given=json.dumps(item)).returncode == 0)
+        return stop
+
+    def await_core(self, version):
+        def ready():
+            item = self.world.get("coreprovider", "cluster-api", "-n", "capi-system")
+            state = rights.conditions(item).get("Ready", {})
+            return state.get("status") == "True" and item["status"].get("installedVersion") == version
+
+        self.world.until(f"the core provider is Ready at {version}", ready)
+
+    def certificates(self):
+        """The kinds of cert-manager, which releases of providers bring objects of."""
+        (path,) = plan.have(["crds"])
+        self.world.must("apply", "--server-side", "-f", path)
+        self.world.must("wait", "--for=condition=Established", "crds", "--all", "--timeout=60s")
