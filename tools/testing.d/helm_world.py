@@ -128,7 +128,7 @@ class Page(OnAServer):
             forwarder.close()
 
         item = {"apiVersion": f"{OURS}/v1alpha2", "kind": "InfrastructureProvider", "spec": {"version": "v1.12.0"}}
-        item["metadata"] = {"name": "asked", "namespace": "default"}
+        item["metadata"] = {"name": "docker", "namespace": "default"}
         asked = ("apply", "--server-side", "--dry-run=server", "-f", "-")
         world.until("admission answers", lambda: world.kubectl(*asked, given=json.dumps(item)).returncode == 0)
         return stop
