@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A Helm release of cluster-api-operator's own chart becomes one of this chart, by the commands of docs/adopting.md.
 
-Without CAPI_TEST_FULL each test takes one of the two majors of Helm. Pods are simulated (kwok)."""
+Without CAPI_TEST_FULL there is one test, with one of the two majors of Helm. Pods are simulated (kwok)."""
 
 import json
 import os
@@ -17,7 +17,7 @@ import pages  # noqa: E402
 import plan  # noqa: E402
 import rights  # noqa: E402
 from chart import KEEP, NAMESPACE  # noqa: E402
-from helm_world import IMAGE, KINDS, OPERATOR, OURS, WEBHOOKS, Page, with_helm  # noqa: E402
+from helm_world import FULL, IMAGE, KINDS, OPERATOR, OURS, WEBHOOKS, Page, with_helm  # noqa: E402
 
 
 class FromThePeer(Page):
@@ -72,21 +72,6 @@ class FromThePeer(Page):
         self.install_the_peer(folder, program, self.VALUES)
         self.move(folder, program, lost=["kubectl annotate configmap more -n capi-system helm.sh/resource-policy=keep"])
 
-    @with_helm("helm-v3")
-    def test_providers_that_belong_to_the_release(self, program):
-        folder = self.folder(program)
-        self.install_the_peer(folder, program, self.VALUES | {"enableHelmHook": False})
-        names = ("namespace capd-system", "coreprovider cluster-api -n capi-system", "infrastructureprovider docker -n capd-system")
-        self.move(folder, program, lost=[f"kubectl annotate {name} {KEEP}=keep" for name in names])
-
-    @with_helm("helm")
-    def test_values_that_mean_nothing_here(self, program):
-        folder = self.folder(program)
-        self.install_the_peer(folder, program, self.VALUES | {"profilerAddress": ":6060"})
-        _, said = self.run_block(folder, self.HEADING, self.UPGRADE, self.PAGE, fails=True)
-        self.assertIn("at '/profilerAddress': value must be one of 'remove it: the operator has no profiler'", said)
-        self.assertIn("Certificate/capi-operator-serving-cert", self.world.names("certificates", "-A"), "nothing is changed")
-
     def upgrade_as_told(self, folder):
         """The page's command, and those that it prints, until it succeeds; all that they said."""
         told, before = "", self.uids()
@@ -130,19 +115,36 @@ class FromThePeer(Page):
         asked = world.kubectl("auth", "can-i", "delete", "nodes", f"--as={rights.USER}")
         self.assertEqual(asked.stdout.strip(), "no", "the peer's right to everything has gone")
 
-    @with_helm("helm")
-    def test_they_become_part_of_the_release(self, program):
-        folder, world = self.folder(program), self.world
-        values = self.VALUES | {"core": {"cluster-api": {"version": "v1.12.0"}}}
-        self.install_the_peer(folder, program, values)
-        self.upgrade_as_told(folder)
-        stop, before = self.serve(), self.uids()
-        self.run_block(folder, self.HEADING, self.TAKE, self.PAGE)
-        self.assertEqual({entry[:2] for entry in self.uids()}, {entry[:2] for entry in before}, "none is made anew")
-        core = world.get("coreprovider", "cluster-api", "-n", "capi-system")
-        self.assertEqual(core["metadata"]["annotations"][KEEP], "keep")
-        self.assertEqual(core["metadata"]["labels"]["app.kubernetes.io/managed-by"], "Helm")
-        stop()
+    if FULL:
+
+        @with_helm("helm-v3")
+        def test_providers_that_belong_to_the_release(self, program):
+            folder = self.folder(program)
+            self.install_the_peer(folder, program, self.VALUES | {"enableHelmHook": False})
+            names = ("namespace capd-system", "coreprovider cluster-api -n capi-system", "infrastructureprovider docker -n capd-system")
+            self.move(folder, program, lost=[f"kubectl annotate {name} {KEEP}=keep" for name in names])
+
+        @with_helm("helm")
+        def test_values_that_mean_nothing_here(self, program):
+            folder = self.folder(program)
+            self.install_the_peer(folder, program, self.VALUES | {"profilerAddress": ":6060"})
+            _, said = self.run_block(folder, self.HEADING, self.UPGRADE, self.PAGE, fails=True)
+            self.assertIn("at '/profilerAddress': value must be one of 'remove it: the operator has no profiler'", said)
+            self.assertIn("Certificate/capi-operator-serving-cert", self.world.names("certificates", "-A"), "nothing is changed")
+
+        @with_helm("helm")
+        def test_they_become_part_of_the_release(self, program):
+            folder, world = self.folder(program), self.world
+            values = self.VALUES | {"core": {"cluster-api": {"version": "v1.12.0"}}}
+            self.install_the_peer(folder, program, values)
+            self.upgrade_as_told(folder)
+            stop, before = self.serve(), self.uids()
+            self.run_block(folder, self.HEADING, self.TAKE, self.PAGE)
+            self.assertEqual({entry[:2] for entry in self.uids()}, {entry[:2] for entry in before}, "none is made anew")
+            core = world.get("coreprovider", "cluster-api", "-n", "capi-system")
+            self.assertEqual(core["metadata"]["annotations"][KEEP], "keep")
+            self.assertEqual(core["metadata"]["labels"]["app.kubernetes.io/managed-by"], "Helm")
+            stop()
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ CRDS = {f"{kind}providers.{OURS}" for kind in KINDS}
 WEBHOOKS = "mutatingwebhookconfigurations,validatingwebhookconfigurations"
 OPERATOR = f"deployments,services,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,{WEBHOOKS}"
 IMAGE = "registry.example.com:5000/capi-operator:v1"
+FULL = os.environ.get("CAPI_TEST_FULL")
 
 
 def with_helm(one):
@@ -30,7 +31,7 @@ def with_helm(one):
     def decorate(test):
         @functools.wraps(test)
         def run(self):
-            for program in chart.HELMS if os.environ.get("CAPI_TEST_FULL") else [one]:
+            for program in chart.HELMS if FULL else [one]:
                 with self.subTest(program), contextlib.closing(World()) as self.world:
                     test(self, program)
 
