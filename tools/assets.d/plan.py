@@ -28,6 +28,7 @@ SECONDS = {
     "kustomize": 20,
     "helm": 120,
     "helm-v3": 15,
+    "promtool": 130,
     "go-yaml": 5,
     "gitops-health": 120,
     "clusterctl": 125,

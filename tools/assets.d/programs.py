@@ -25,6 +25,7 @@ PROGRAMS = {
     "kustomize": ("kustomize", "sigs.k8s.io/kustomize/kustomize/v5"),
     "helm": ("helm", "helm.sh/helm/v4/cmd/helm"),
     "helm-v3": ("helm", "helm.sh/helm/v3/cmd/helm"),
+    "promtool": ("promtool", "github.com/prometheus/prometheus/cmd/promtool"),
     "go-yaml": ("yaml", "."),
     "gitops-health": ("gitops", "."),
     "clusterctl": ("clusterctl", f"{CAPI}/cmd/clusterctl"),
@@ -56,6 +57,10 @@ REPORTED_VERSIONS = {
     "clusterctl": (CAPI, f"{CAPI}/version"),
     "peer": ("sigs.k8s.io/cluster-api-operator", "sigs.k8s.io/cluster-api-operator/version"),
 } | {"managers" + series: (CAPI, f"{CAPI}/version") for series in MANAGER_SERIES}
+
+# family: build tags. Of promtool they leave out how to find what is to be scraped in a dozen clouds, whose clients are as much
+# to build as all the rest. Its go.mod was made with the same tag in GOFLAGS: `go mod tidy` would ask for these clients.
+TAGS = {"promtool": "remove_all_sd"}
 
 
 def expand(names):
@@ -110,6 +115,7 @@ class Family:
         go = self.go()
         output = os.path.join(folder, program)
         flags = ["-v", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", self._link_flags(), "-o", output]
+        flags += ["-tags", TAGS[self.name]] if self.name in TAGS else []
         progress.run(
             f"building {program} from its Go module",
             [go.command, "build", *flags, package],
