@@ -153,6 +153,7 @@ EXAMPLES = {
     "leaderElection": ({"leaseDuration": "30s", "renewDeadline": "20s", "retryPeriod": "4s"}, "--leader-elect-retry-period=4s"),
     "logFormat": ("json", "--log-format=json"),
     "logLevel": (4, "--v=4"),
+    "metrics": ({name: {"enabled": True} for name in ("serviceMonitor", "rules", "dashboard")}, '"PrometheusRule"'),
     "networkPolicy": ({"enabled": False}, None),
     "nodeSelector": ({"pool": "infra"}, '"pool": "infra"'),
     "podAnnotations": ({"a/b": "c"}, '"a/b": "c"'),
@@ -260,7 +261,14 @@ class Values(unittest.TestCase):
         ({"syncPeriod": "soon"}, "at '/syncPeriod': 'soon' does not match pattern"),
         ({"leaderElection": {"enabled": False}}, "the operator always holds its Lease"),
         ({"podDisruptionBudget": {"minAvailable": 1, "maxUnavailable": 1}}, "at '/podDisruptionBudget': 'not' failed"),
+        ({"metrics": {"alerts": {}}}, "at '/metrics': additional properties 'alerts' not allowed"),
+        ({"metrics": {"rules": None}}, "at '/metrics': missing property 'rules'"),
+        ({"metrics": {"serviceMonitor": {"tokenSecret": {"name": "x"}}}}, "at '/metrics/serviceMonitor/tokenSecret'"),
         # What the templates know alone.
+        (
+            {"metrics": {"serviceMonitor": {"enabled": True}}, "diagnosticsAddress": "0"},
+            'metrics.serviceMonitor.enabled: there are no metrics, since diagnosticsAddress is "0"',
+        ),
         ({"configSecret": {"name": "x"}}, "configSecret: it is for providers, and there is none"),
         ({"core": {"cluster-api": {"configSecret": {"namespace": "x"}}}}, "core.cluster-api.configSecret: it has a namespace and no name"),
         ({"fetchConfig": {"aws": {"url": "u"}}}, "fetchConfig.aws: there is no provider infrastructure.aws or ipam.aws"),

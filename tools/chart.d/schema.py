@@ -10,6 +10,7 @@ _KEPT = ("type", "enum", "minimum", "maximum", "pattern", "minLength", "maxLengt
 
 ADDRESS = r"^(0\.0\.0\.0|\[::\])?:[1-9][0-9]{0,4}$"
 NAME = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
+OWN_LABEL = ("app.kubernetes.io/name",)
 # As Go writes durations, of whole seconds: what the operator's flags take.
 DURATION = r"^([0-9]+(h|m|s))+$"
 
@@ -146,6 +147,17 @@ def _flags():
     }
 
 
+def _metrics():
+    """Objects for Prometheus' operator and Grafana."""
+    enabled = {"required": ["enabled"]}
+    secret = closed(name=text(), key=text()) | {"dependencies": {"name": ["key"], "key": ["name"]}}
+    monitor = closed(enabled=BOOLEAN, interval=text(DURATION), labels=_texts_except(*OWN_LABEL), tokenSecret=secret)
+    rules = closed(enabled=BOOLEAN, labels=_texts_except(*OWN_LABEL))
+    dashboard = closed(enabled=BOOLEAN, labels=_texts_except(*OWN_LABEL), annotations=TEXTS)
+    parts = {"serviceMonitor": monitor, "rules": rules, "dashboard": dashboard}
+    return closed(**{name: part | enabled for name, part in parts.items()}) | {"required": list(parts)}
+
+
 def _pod():
     """Values of the Deployment and its pods."""
     selector = ("app.kubernetes.io/name", "control-plane")
@@ -184,6 +196,7 @@ def make(spec):
         "webhooks": closed(enabled=BOOLEAN, port=integer(1, 65535)) | {"required": ["enabled", "port"]},
         "rbac": closed(clusterAdmin=BOOLEAN),
         "networkPolicy": closed(enabled=BOOLEAN) | enabled,
+        "metrics": _metrics(),
         "podDisruptionBudget": budget,
         "clusterctlConfig": _clusterctl_config(),
         "image": _image(),
@@ -194,7 +207,7 @@ def make(spec):
     properties = taken | {name: refused.schema(*value) for name, value in refused.VALUES.items()}
     # What the templates look into: Helm removes a value that is set to null.
     needed = "crds webhooks rbac image env resources containerSecurityContext volumeMounts leaderElection networkPolicy".split()
-    needed += "podDisruptionBudget replicaCount diagnosticsAddress healthAddr".split()
+    needed += "podDisruptionBudget replicaCount diagnosticsAddress healthAddr metrics".split()
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "Values of the chart capi-operator",
