@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""The metrics of an operator at work, scraped as the ServiceMonitor of manifests/monitoring has it done (T5): it has installed
+a provider, restored a drift and failed a provider, and its webhooks have answered.
+
+What it gives is the recorded scrape that tools/metrics_test.py works with; CAPI_METRICS_RECORD=1 writes it anew."""
+
+import os
+import re
+import ssl
+import sys
+import unittest
+import urllib.error
+import urllib.request
+
+sys.dont_write_bytecode = True
+TOOLS = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d", "chart.d")]
+
+import cluster  # noqa: E402
+import exposition  # noqa: E402
+import forward  # noqa: E402
+import monitoring  # noqa: E402
+import pages  # noqa: E402
+import plan  # noqa: E402
+import process  # noqa: E402
+import rights  # noqa: E402
+import yaml_texts  # noqa: E402
+from rights import NAMESPACE  # noqa: E402
+
+PROVIDER = """
+apiVersion: operator.cluster.x-k8s.io/v1alpha2
+kind: {kind}
+metadata: {{name: {name}, namespace: default}}
+spec: {{version: {version}}}
+"""
+CORE = PROVIDER.format(kind="CoreProvider", name="cluster-api", version="v1.12.0")
+# It lacks a variable.
+FAILS = PROVIDER.format(kind="InfrastructureProvider", name="aws", version="v2.11.1")
+
+
+class World(rights.World):
+    """With the operator at work, its webhooks where the API server looks for them."""
+
+    def __init__(self):
+        super().__init__()
+        self.plane.api.create_crds(cluster.documents(plan.have(["crds"])))
+        self.must("apply", "--server-side", "-f", "-", given=rights.kustomize("default"))
+        self.await_kinds()
+        self.port, webhooks = process.free_ports(2)
+        service = self.get("service", "capi-operator-webhook-service", "-n", NAMESPACE)
+        self.forwarder = forward.Forwarder(service["spec"]["clusterIP"], webhooks)
+        self.start_operator(f"--webhook-port={webhooks}", diagnostics=f"0.0.0.0:{self.port}")
+
+    def close(self):
+        super().close()
+        if self.plane and hasattr(self, "forwarder"):
+            self.forwarder.close()
+
+    def token(self):
+        """Of the ServiceAccount of Prometheus, which docs/metrics.md names."""
+        self.kubectl("create", "namespace", "monitoring")
+        self.kubectl("create", "serviceaccount", "prometheus-k8s", "-n", "monitoring")
+        return self.must("create", "token", "prometheus-k8s", "-n", "monitoring").strip()
+
+    def scrape(self, token=None):
+        """(status, text), as the ServiceMonitor says."""
+        (monitor,) = yaml_texts.documents(monitoring.read(monitoring.FOLDER, "service_monitor.yaml"))
+        (endpoint,) = monitor["spec"]["endpoints"]
+        context = ssl.create_default_context()
+        context.check_hostname = not endpoint["tlsConfig"]["insecureSkipVerify"]
+        context.verify_mode = ssl.CERT_REQUIRED if context.check_hostname else ssl.CERT_NONE
+        request = urllib.request.Request(f"{endpoint['scheme']}://127.0.0.1:{self.port}{endpoint['path']}")
+        if token:
+            request.add_header("Authorization", f"Bearer {token}")
+        try:
+            with urllib.request.urlopen(request, context=context, timeout=30) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
+
+    def value(self, token, name, provider):
+        """Of a metric of the provider of that name; None while it isn't there."""
+        found = exposition.parse(self.scrape(token)[1]).samples
+        return next((value for sample, labels, value in found if (sample, labels.get("name")) == (name, provider)), None)
+
+    def work(self, token):
+        """Installs a provider, restores a drift, and fails a provider."""
+        self.until("admission answers", lambda: self.kubectl("apply", "-f", "-", given=CORE).returncode == 0)
+        self.must("apply", "-f", "-", given=FAILS)
+        ready, restored = "capi_operator_provider_ready", "capi_operator_provider_drift_corrected_total"
+        self.until("the core provider is Ready", lambda: self.value(token, ready, "cluster-api") == 1)
+        self.must("delete", "service", "capi-webhook-service", "-n", "default")
+        self.until("the drift is restored", lambda: self.value(token, restored, "cluster-api") > 0)
+        self.until("one has failed", lambda: self.value(token, ready, "aws") == 0)
+
+
+class Scrape(unittest.TestCase):
+    def setUp(self):
+        self.world = World()
+        self.addCleanup(self.world.close)
+
+    def test_what_prometheus_gets(self):
+        world, token = self.world, self.world.token()
+        world.until("metrics are served", lambda: "serving metrics" in world.operator_log())
+        self.assertEqual((world.scrape()[0], world.scrape("nobody's")[0], world.scrape(token)[0]), (401, 401, 403))
+        (_, allow, *_) = pages.blocks("Have Prometheus scrape them", "docs/metrics.md")
+        done = pages.run(allow, world.state.path, pages.environment(world.plane, world.state.path))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        world.until("the token may", lambda: world.scrape(token)[0] == 200)
+        world.work(token)
+        _, text = world.scrape(token)
+        if os.environ.get("CAPI_METRICS_RECORD"):
+            with open(monitoring.RECORDED, "w", encoding="utf-8") as file:
+                file.write(re.sub(r'host="[^"]*"', 'host="192.0.2.9:6443"', text))
+        done = monitoring.promtool("check", "metrics", given=text)
+        self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
+        scrape = exposition.parse(text)
+        self.assertEqual(scrape.shape, monitoring.recorded().shape, "record it anew, and read docs/metrics.md")
+        self.assertEqual(monitoring.without_an_answer(monitoring.queries(), scrape), "")
+
+
+if __name__ == "__main__":
+    unittest.main()

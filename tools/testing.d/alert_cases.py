@@ -1,0 +1,101 @@
+"""For each alert of manifests/monitoring a world in which it fires, and those nearby in which it doesn't.
+
+A world is what differs from a healthy operator: {series: values from the first minute on, one a minute}, as promtool writes
+them: "1x9 0x60" is ten times 1, and then 0. The tests begin at time 0.
+"""
+
+import collections
+
+import exposition
+from monitoring import TARGET
+
+DAY = 86400
+MINUTES = 180  # of each world
+
+# alert: what fires in the world at that minute, {alert: labels}; why: what the world is.
+Case = collections.namedtuple("Case", "why world minute fires")
+
+
+def of(metric, replica=1, /, **labels):
+    """A series of a replica."""
+    pod = {"instance": f"192.0.2.{replica}:8443", "pod": f"capi-operator-controller-manager-{replica}"}
+    return exposition.series(metric, TARGET | pod | labels)
+
+
+PROVIDER = {"kind": "CoreProvider", "namespace": "capi-system", "name": "cluster-api"}
+LEASE = {"name": "controller-leader-election-capi-operator"}
+QUEUE = {"controller": "provider", "name": "provider"}
+READY = of("capi_operator_provider_ready", **PROVIDER)
+STALLED = of("capi_operator_provider_stalled", **PROVIDER)
+RESTORED = of("capi_operator_provider_drift_corrected_total", **PROVIDER)
+LEADS = of("leader_election_master_status", **LEASE)
+STANDS_BY = of("leader_election_master_status", 2, **LEASE)
+ERRORS = of("controller_runtime_reconcile_errors_total", controller="provider")
+LONGEST = of("workqueue_longest_running_processor_seconds", **QUEUE)
+CERTIFICATE = of("capi_operator_webhook_certificate_expiry_timestamp_seconds")
+
+
+def requests(code):
+    return of("rest_client_requests_total", code=code, host="192.0.2.9:6443", method="GET")
+
+
+def always(value):
+    return f"{value}x{MINUTES}"
+
+
+HEALTHY = {
+    of("up"): always(1),
+    of("up", 2): always(1),
+    LEADS: always(1),
+    STANDS_BY: always(0),
+    READY: always(1),
+    STALLED: always(0),
+    RESTORED: always(0),
+    ERRORS: always(0),
+    LONGEST: always(0),
+    CERTIFICATE: always(60 * DAY),
+    requests("200"): f"0+10x{MINUTES}",
+}
+
+JOB = {"job": "capi-operator"}
+OF_PROVIDER = PROVIDER | JOB | {"service": TARGET["service"]}
+NOBODY = {}
+
+CASES = (
+    Case("all is well", {}, 170, NOBODY),
+    Case("it waits for long", {READY: "1x9 0x99"}, 30, {"CapiProviderNotReady": OF_PROVIDER}),
+    Case("it is installed in time", {READY: "0x13 1x99"}, 30, NOBODY),
+    Case("it waits, but not for 15 minutes yet", {READY: "0x99"}, 14, NOBODY),
+    # The next replica leads, and tells the same: the alert goes on, and doesn't begin anew.
+    Case(
+        "it waits beyond a hand-over",
+        {
+            READY: "0x9 stale",
+            STALLED: "0x9 stale",
+            of("capi_operator_provider_ready", 2, **PROVIDER): "_x9 0x99",
+            of("capi_operator_provider_stalled", 2, **PROVIDER): "_x9 0x99",
+        },
+        20,
+        {"CapiProviderNotReady": OF_PROVIDER},
+    ),
+    Case("it has failed for good", {READY: "0x99", STALLED: "0x4 1x99"}, 30, {"CapiProviderStalled": OF_PROVIDER}),
+    Case("a right was missing for a moment", {READY: "0x9 1x99", STALLED: "1x3 0x99"}, 30, NOBODY),
+    Case("a fight goes on", {RESTORED: "0+1x5 5x99"}, 20, {"CapiProviderDriftFight": OF_PROVIDER}),
+    Case("a fight lasts", {RESTORED: "0 _x8 1 _x8 2 _x8 3 _x8 4 _x8 5 _x8 6 _x8 7"}, 60, {"CapiProviderDriftFight": OF_PROVIDER}),
+    Case("somebody deletes forty objects", {RESTORED: "0x9 40x99"}, 20, NOBODY),
+    Case("nobody answers", {of("up"): "1x4 0x99", of("up", 2): "1x4 0x99"}, 20, {"CapiOperatorDown": {}}),
+    Case("there is none", {of("up"): "1x4 stale", of("up", 2): "1x4 stale"}, 20, {"CapiOperatorDown": {}}),
+    Case("one of two replicas is away", {of("up"): "1x4 0x99"}, 20, NOBODY),
+    Case("nobody leads", {LEADS: "1x4 0x99"}, 20, {"CapiOperatorNoLeader": JOB}),
+    Case("the other one leads", {LEADS: "1x4 0x99", STANDS_BY: "0x5 1x99"}, 20, NOBODY),
+    Case("a look fails each time", {ERRORS: "0+1x99"}, 40, {"CapiOperatorReconcileErrors": JOB | {"controller": "provider"}}),
+    Case("one look has failed", {ERRORS: "0x4 1x99"}, 20, NOBODY),
+    Case("a look doesn't end", {LONGEST: "0+60x99"}, 30, {"CapiOperatorQueueStuck": JOB | {"name": "provider"}}),
+    Case("each look takes nine minutes", {LONGEST: "0+60x9 0+60x9 0+60x9 0+60x9"}, 30, NOBODY),
+    Case("one request of six has no answer", {requests("<error>"): "0+2x99"}, 40, {"CapiOperatorApiRequestsFail": JOB}),
+    Case("a token is worth nothing", {requests("401"): "0+10x99"}, 40, {"CapiOperatorApiRequestsFail": JOB}),
+    Case("one request of eleven fails", {requests("500"): "0+1x99"}, 40, NOBODY),
+    Case("half of the objects aren't there", {requests("404"): "0+10x99"}, 40, NOBODY),
+    Case("six days are left", {CERTIFICATE: always(6 * DAY)}, 120, {"CapiOperatorWebhookCertificateExpires": JOB}),
+    Case("eight days are left", {CERTIFICATE: always(8 * DAY)}, 120, NOBODY),
+)

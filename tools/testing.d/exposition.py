@@ -1,0 +1,39 @@
+"""Prometheus' text format, as far as the operator writes it."""
+
+import collections
+import re
+
+# shape: {family: (type, names of labels)}, without le; samples: [(name, labels, value)] in order.
+Scrape = collections.namedtuple("Scrape", "shape samples")
+SAMPLE = re.compile(r"^(\w+)(?:\{(.*)\})? (\S+)$")
+LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+
+
+def parse(text):
+    """A scrape; a line that is none of the format is a ValueError."""
+    types, shape, samples = {}, {}, []
+    for line in text.splitlines():
+        if line.startswith("# TYPE "):
+            _, _, name, kind = line.split(" ")
+            types[name] = kind
+        elif line and not line.startswith("#"):
+            if (match := SAMPLE.match(line)) is None:
+                raise ValueError(line)
+            name, labels = match[1], dict(LABEL.findall(match[2] or ""))
+            samples.append((name, labels, float(match[3])))
+            family = name if name in types else re.sub(r"_(bucket|sum|count)$", "", name)
+            names = tuple(sorted(set(labels) - {"le"}))
+            if shape.setdefault(family, (types[family], names)) != (types[family], names):
+                raise ValueError(f"{family} has other labels in {line}")
+    return Scrape(shape, samples)
+
+
+def series(name, labels):
+    """As PromQL has it."""
+    return name + "{" + ",".join(f'{key}="{value}"' for key, value in sorted(labels.items())) + "}"
+
+
+def parse_series(names):
+    """[(name, labels)] of series as PromQL has them."""
+    found = [re.match(r"(\w+)\{(.*)\}$", text) for text in names]
+    return [(match[1], dict(LABEL.findall(match[2]))) for match in found]

@@ -1,0 +1,109 @@
+"""What manifests/monitoring has for Prometheus and Grafana, and the real promtool to try it with."""
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+
+import exposition
+import plan
+import yaml_texts
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+FOLDER = os.path.join(ROOT, "manifests", "monitoring")
+RECORDED = os.path.join(ROOT, "testdata", "metrics", "scrape.txt")
+# What Prometheus adds to each series: the operator is scraped through its ServiceMonitor.
+TARGET = {
+    "container": "manager",
+    "endpoint": "metrics",
+    "instance": "192.0.2.1:8443",
+    "job": "capi-operator",
+    "namespace": "capi-operator-system",
+    "pod": "capi-operator-controller-manager-1",
+    "service": "capi-operator-metrics-service",
+}
+GROUPING = re.compile(r"\b(?:by|without|on|ignoring|group_left|group_right)\s*\(([^)]*)\)")
+AGGREGATES = re.compile(r"\bby\s*\(([^)]*)\)")
+MATCHED = re.compile(r"(\w+)\s*(?:=~|!~|!=|=)\s*\"")
+# An instant query stands in a row of time; what Grafana puts in for a variable that has all values.
+VARIABLES = {"$__rate_interval": "5m", "$job": ".*", "$kind": ".*", "$namespace": ".*"}
+
+
+def read(*path):
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        return file.read()
+
+
+def recorded():
+    return exposition.parse(read(RECORDED))
+
+
+def groups():
+    """The groups of rules."""
+    (rule,) = yaml_texts.documents(read(FOLDER, "rules.yaml"))
+    return rule["spec"]["groups"]
+
+
+def alerts():
+    return [rule for group in groups() for rule in group["rules"]]
+
+
+def queries(dashboard=None):
+    """[(title of the panel, query, legend)] of the dashboard."""
+    dashboard = dashboard or json.loads(read(FOLDER, "capi-operator.json"))
+    found = []
+    for panel in dashboard["panels"]:
+        for target in panel.get("targets", []):
+            query = target["expr"]
+            for name, value in VARIABLES.items():
+                query = query.replace(name, value)
+            found.append((panel["title"], query, target.get("legendFormat", "")))
+    return found
+
+
+def labels_of(query):
+    """The names of labels that a query groups and matches by."""
+    grouped = re.findall(r"\w+", " ".join(GROUPING.findall(query)))
+    return set(grouped) | set(MATCHED.findall(query))
+
+
+def names_of(legend):
+    return set(re.findall(r"\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}", legend))
+
+
+def unknown_labels(query, legend, scrape):
+    """Labels that nothing scraped has, and those of the legend that the query doesn't give."""
+    known = {"le", *TARGET, *(name for _, labels in scrape.shape.values() for name in labels)}
+    given = set(re.findall(r"\w+", " ".join(AGGREGATES.findall(query)))) or known
+    return (labels_of(query) - known) | (names_of(legend) - given)
+
+
+def promtool(*arguments, given=None):
+    """promtool, run to its end."""
+    (path,) = plan.have(["promtool"])
+    return subprocess.run([path, *arguments], input=given, capture_output=True, text=True, check=False, timeout=120)
+
+
+def as_scraped(scrape):
+    """The samples as series of Prometheus, without change for an hour."""
+    samples = [("up", {}, 1.0), *scrape.samples]
+    return [{"series": exposition.series(name, TARGET | labels), "values": f"{value!r}x120"} for name, labels, value in samples]
+
+
+def run_tests(tests, rules=None):
+    """`promtool test rules`, with these groups of rules."""
+    with tempfile.TemporaryDirectory(prefix="promtool-") as folder:
+        written = {"rules.json": {"groups": rules or []}, "tests.json": {"rule_files": ["rules.json"], "tests": tests}}
+        for name, content in written.items():
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                json.dump(content, file)
+        return promtool("test", "rules", os.path.join(folder, "tests.json"))
+
+
+def without_an_answer(found, scrape):
+    """What promtool says of the queries that give nothing from what was scraped, or are none; "" where each gives something."""
+    asked = [f"count({query}) > bool 0" for _, query, _ in found]
+    cases = [{"expr": query, "eval_time": "30m", "exp_samples": [{"labels": "{}", "value": 1}]} for query in asked]
+    done = run_tests([{"interval": "30s", "input_series": as_scraped(scrape), "promql_expr_test": cases}])
+    return done.stdout + done.stderr if done.returncode != 0 else ""
