@@ -78,6 +78,9 @@ that of watchNamespace. The release's own is made by whoever installs it (`--cre
 {{- if not $values.watchNamespace -}}
 {{- include "capi-operator.checkOnce" . -}}
 {{- end -}}
+{{- if hasPrefix "v3." $root.Capabilities.HelmVersion.Version -}}
+{{- include "capi-operator.checkTaken" . -}}
+{{- end -}}
 {{- if $root.Release.IsUpgrade -}}
 {{- include "capi-operator.checkKept" . -}}
 {{- end -}}
@@ -140,6 +143,32 @@ operator's where webhooks are turned off, cert-manager's in a kind that had a we
 {{- end -}}
 {{- if $commands -}}
 {{- printf "somebody's CA would stay in kinds that convert nothing. To take it out, run this first:\n%s" (join "\n" $commands) | fail -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+Helm 3 writes nothing into an object of a custom kind that it takes over (`--take-ownership`), so such a provider wouldn't get the
+annotation that keeps it, and Helm would delete it when its value is removed.
+*/}}
+{{- define "capi-operator.checkTaken" -}}
+{{- $version := "operator.cluster.x-k8s.io/v1alpha2" -}}
+{{- $release := .root.Release -}}
+{{- $commands := list -}}
+{{- range $provider := .providers -}}
+{{- if $.root.Capabilities.APIVersions.Has (printf "%s/%s" $version $provider.kind) -}}
+{{- with lookup $version $provider.kind $provider.namespace $provider.name -}}
+{{- $marks := .metadata.annotations | default dict -}}
+{{- $owner := printf "%s/%s" (index $marks "meta.helm.sh/release-namespace") (index $marks "meta.helm.sh/release-name") -}}
+{{- $kept := eq (index $marks "helm.sh/resource-policy" | default "") "keep" -}}
+{{- if and (ne $owner (printf "%s/%s" $release.Namespace $release.Name)) (not $kept) -}}
+{{- $words := "kubectl annotate %s %s -n %s helm.sh/resource-policy=keep" -}}
+{{- $commands = append $commands (printf $words (lower $provider.kind) $provider.name $provider.namespace) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if $commands -}}
+{{- printf "Helm 3 would take over these providers without what keeps them, and could delete them later. To keep them, run this first:\n%s" (join "\n" $commands) | fail -}}
 {{- end -}}
 {{- end -}}
 
