@@ -13,7 +13,8 @@ class Answers:
     def __init__(self, kinds, objects, folder):
         self.kinds, self.objects, self.asked = kinds, objects, []
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        # It looks so often whether it shall end, which `close` waits for.
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
         self.kubeconfig = os.path.join(folder, "kubeconfig")
         cluster = {"name": "x", "cluster": {"server": f"http://127.0.0.1:{self.server.server_address[1]}"}}
         context = {"name": "x", "context": {"cluster": "x", "user": "x"}}
