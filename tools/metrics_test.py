@@ -99,6 +99,13 @@ class Alerts(unittest.TestCase):
         ("it waits for long", "CapiProviderNotReady", "CoreProvider capi-system/cluster-api has not been Ready for 15 minutes."),
         ("one request of six has no answer", "CapiOperatorApiRequestsFail", "16.67% of the operator's requests to the API server fail."),
         ("six days are left", "CapiOperatorWebhookCertificateExpires", "The webhooks' certificate of capi-operator expires in 5d 22h 0m 0s."),
+        ("it has ended", "CapiOperatorWebhookCertificateExpires", "The webhooks' certificate of capi-operator has expired."),
+        ("there is no certificate", "CapiOperatorWebhookCertificateExpires", "The webhooks of capi-operator have no certificate."),
+        (
+            "it restarts again and again",
+            "CapiOperatorRestarts",
+            "The operator in pod capi-operator-controller-manager-1 restarted 4 times within an hour.",
+        ),
     )
 
     def test_what_a_person_reads(self):
@@ -136,6 +143,8 @@ class Dashboard(unittest.TestCase):
             query.replace("{kind=", "{phase=\"x\",kind="): ("", False, set()),
             query.replace("_count", "_counts"): ("", False, set()),
             query.replace("sum", "sums"): ("", False, set()),
+            query.replace("_count", "_counts") + " or vector(0)": ("", False, set()),
+            f"0 * {query} / (0 * {query})": ("", False, set()),  # NaN
         }
         for broken, (legend, answered, unknown) in cases.items():
             with self.subTest(broken):

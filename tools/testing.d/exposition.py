@@ -9,6 +9,11 @@ SAMPLE = re.compile(r"^(\w+)(?:\{(.*)\})? (\S+)$")
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
 
+def family(name, families):
+    """That of a sample: those of a histogram have names of their own."""
+    return name if name in families else re.sub(r"_(bucket|sum|count)$", "", name)
+
+
 def parse(text):
     """A scrape; a line that is none of the format is a ValueError."""
     types, shape, samples = {}, {}, []
@@ -21,10 +26,10 @@ def parse(text):
                 raise ValueError(line)
             name, labels = match[1], dict(LABEL.findall(match[2] or ""))
             samples.append((name, labels, float(match[3])))
-            family = name if name in types else re.sub(r"_(bucket|sum|count)$", "", name)
+            name = family(name, types)
             names = tuple(sorted(set(labels) - {"le"}))
-            if shape.setdefault(family, (types[family], names)) != (types[family], names):
-                raise ValueError(f"{family} has other labels in {line}")
+            if shape.setdefault(name, (types[name], names)) != (types[name], names):
+                raise ValueError(f"{name} has other labels in {line}")
     return Scrape(shape, samples)
 
 

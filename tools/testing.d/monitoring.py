@@ -85,10 +85,17 @@ def promtool(*arguments, given=None):
     return subprocess.run([path, *arguments], input=given, capture_output=True, text=True, check=False, timeout=120)
 
 
+def values(name, value, scrape):
+    """Of a sample, for an hour: a gauge stays as it is, and everything else rises, or its rates would be 0 and NaN. The more a
+    bucket holds, the faster it rises: the buckets of a histogram stay in order."""
+    kind, _ = scrape.shape.get(exposition.family(name, scrape.shape), ("gauge", ()))
+    return f"{value!r}x120" if kind == "gauge" else f"{value!r}+{1 + value!r}x120"
+
+
 def as_scraped(scrape):
-    """The samples as series of Prometheus, without change for an hour."""
+    """The samples as series of Prometheus."""
     samples = [("up", {}, 1.0), *scrape.samples]
-    return [{"series": exposition.series(name, TARGET | labels), "values": f"{value!r}x120"} for name, labels, value in samples]
+    return [{"series": exposition.series(name, TARGET | labels), "values": values(name, value, scrape)} for name, labels, value in samples]
 
 
 def run_tests(tests, rules=None):
@@ -102,8 +109,9 @@ def run_tests(tests, rules=None):
 
 
 def without_an_answer(found, scrape):
-    """What promtool says of the queries that give nothing from what was scraped, or are none; "" where each gives something."""
-    asked = [f"count({query}) > bool 0" for _, query, _ in found]
+    """What promtool says of the queries that give no number from what was scraped, or are none; "" where each gives one.
+    What stands in for no answer is none, and NaN is greater than nothing."""
+    asked = [f"count(({query.removesuffix(' or vector(0)')}) > -Inf) > bool 0" for _, query, _ in found]
     cases = [{"expr": query, "eval_time": "30m", "exp_samples": [{"labels": "{}", "value": 1}]} for query in asked]
     done = run_tests([{"interval": "30s", "input_series": as_scraped(scrape), "promql_expr_test": cases}])
     return done.stdout + done.stderr if done.returncode != 0 else ""
