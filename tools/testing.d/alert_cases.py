@@ -103,12 +103,23 @@ CASES = (
     ),
     Case(
         "it is Ready for the next replica",
-        {READY: "0x12 stale", STALLED: "0x12 stale", BEGAN: "0x12 stale", READY_BY_OTHER: "_x13 1x99", STALLED_BY_OTHER: "_x13 0x99"},
+        {
+            READY: "0x12 stale",
+            STALLED: "0x12 stale",
+            BEGAN: "0x12 stale",
+            READY_BY_OTHER: "_x13 1x99",
+            STALLED_BY_OTHER: "_x13 0x99",
+        },
         16,
         NOBODY,
     ),
     Case("it is deleted while it waits", {READY: "0x13 stale", STALLED: "0x13 stale"}, 16, NOBODY),
-    Case("it is deleted while the operator is away", {READY: "0x8 stale", STALLED: "0x8 stale", BEGAN: "0x8 stale _ 600x99"}, 16, NOBODY),
+    Case(
+        "it is deleted while the operator is away",
+        {READY: "0x8 stale", STALLED: "0x8 stale", BEGAN: "0x8 stale _ 600x99"},
+        16,
+        NOBODY,
+    ),
     Case("it is paused", {READY: "1x9 0x99", PAUSED: "0x9 1x99"}, 60, NOBODY),
     Case("it is back from a pause, and waits", {READY: "0x99", PAUSED: "1x9 0x99"}, 30, {"CapiProviderNotReady": OF_PROVIDER}),
     Case(
@@ -138,7 +149,8 @@ CASES = (
     Case("it restarts three times", {BEGAN: "0x9 600x4 900x4 1200x99"}, 40, NOBODY),
     Case(
         "the operator is upgraded",
-        {BEGAN: "0x9 stale", BEGAN_OTHER: "0x11 stale"} | {of("process_start_time_seconds", 3 + i): f"_x{10 + i} 600x99" for i in range(4)},
+        {BEGAN: "0x9 stale", BEGAN_OTHER: "0x11 stale"}
+        | {of("process_start_time_seconds", 3 + i): f"_x{10 + i} 600x99" for i in range(4)},
         40,
         NOBODY,
     ),
@@ -158,7 +170,12 @@ CASES = (
     Case("one of two API servers knows no token", {requests("401"): "0+10x99"}, 40, {"CapiOperatorApiRequestsFail": JOB}),
     Case("the other replica gets no answer", {requests("<error>", replica=2): "0+10x99"}, 40, {"CapiOperatorApiRequestsFail": JOB}),
     # Then no API server says who may get /metrics: nothing is scraped.
-    Case("no API server knows the token", {series: "1x9 0x99" for series in UP} | dict.fromkeys(SCRAPED, "0x9 stale"), 40, {"CapiOperatorDown": {}}),
+    Case(
+        "no API server knows the token",
+        dict.fromkeys(UP, "1x9 0x99") | dict.fromkeys(SCRAPED, "0x9 stale"),
+        40,
+        {"CapiOperatorDown": {}},
+    ),
     Case("one request of eleven fails", {requests("500"): "0+1x99"}, 40, NOBODY),
     Case("half of the objects aren't there", {requests("404"): "0+10x99"}, 40, NOBODY),
     Case("six days are left", {CERTIFICATE: always(6 * DAY)}, 120, {"CapiOperatorWebhookCertificateExpires": JOB}),

@@ -24,9 +24,9 @@ def parse(text):
         elif line and not line.startswith("#"):
             if (match := SAMPLE.match(line)) is None:
                 raise ValueError(line)
-            name, labels = match[1], dict(LABEL.findall(match[2] or ""))
-            samples.append((name, labels, float(match[3])))
-            name = family(name, types)
+            labels = dict(LABEL.findall(match[2] or ""))
+            samples.append((match[1], labels, float(match[3])))
+            name = family(match[1], types)
             names = tuple(sorted(set(labels) - {"le"}))
             if shape.setdefault(name, (types[name], names)) != (types[name], names):
                 raise ValueError(f"{name} has other labels in {line}")

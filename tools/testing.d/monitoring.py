@@ -95,7 +95,10 @@ def values(name, value, scrape):
 def as_scraped(scrape):
     """The samples as series of Prometheus."""
     samples = [("up", {}, 1.0), *scrape.samples]
-    return [{"series": exposition.series(name, TARGET | labels), "values": values(name, value, scrape)} for name, labels, value in samples]
+    return [
+        {"series": exposition.series(name, TARGET | labels), "values": values(name, value, scrape)}
+        for name, labels, value in samples
+    ]
 
 
 def run_tests(tests, rules=None):
