@@ -132,12 +132,16 @@ void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::
 
 Result<kube::Outcome> ProviderController::Pass(const Context& parent, const std::string& key) {
   Context ctx = parent.WithLog(parent.log.With({{"provider", key}}));
-  std::string thrown;
   const MonoTime began = ctx.clock->Monotonic();
+  auto outcome = CatchingPass(ctx, key);
+  if (cache_.Get(key)) reporter_.Took(key, ctx.clock->Monotonic() - began);
+  return outcome;
+}
+
+Result<kube::Outcome> ProviderController::CatchingPass(const Context& ctx, const std::string& key) {
+  std::string thrown;
   try {
-    auto outcome = TryPass(ctx, key);
-    if (cache_.Get(key)) reporter_.Took(key, ctx.clock->Monotonic() - began);
-    return outcome;
+    return TryPass(ctx, key);
   } catch (const std::exception& e) {
     thrown = e.what();
   } catch (...) {

@@ -50,6 +50,7 @@ class ProviderController {
   std::vector<std::string> Unlisted() const;
   void Wake(const std::function<bool(const api::ProviderId&)>& who);
   Result<kube::Outcome> Failed(const Context& ctx, const std::string& key, const Error& error);
+  Result<kube::Outcome> CatchingPass(const Context& ctx, const std::string& key);
   Result<kube::Outcome> TryPass(const Context& ctx, const std::string& key);
   void Forget(const api::ProviderId& id);  // it is gone, and so is what is kept in memory for it
 

@@ -5,7 +5,7 @@
 #include "base/http/certificate.h"
 #include "base/http/proxy.h"
 #include "base/strings.h"
-#include "operator/webhooks/access_review.h"
+#include "operator/metrics_readers.h"
 
 namespace capi::ops {
 namespace {
@@ -28,31 +28,6 @@ http::Response Text(int status, std::string body, std::string_view type = "text/
   response.body = std::move(body);
   response.headers.Set("Content-Type", type);
   return response;
-}
-
-// Who holds this token; nullopt for nobody. An error is that nobody could tell: the API server is away, or the operator
-// may not ask.
-Result<std::optional<Json>> Review(const Context& ctx, kube::Client& client, const std::string& token) {
-  kube::Object review(
-      Json{{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenReview"}, {"spec", {{"token", token}}}});
-  kube::Object answer = TRY(client.Create(ctx, kube::Builtin("TokenReview"), review, {.unguarded = true}));
-  if (!GetBool(answer.json(), {"status", "authenticated"})) return std::optional<Json>();
-  const Json* user = Find(answer.json(), {"status", "user"});
-  return std::optional<Json>(user == nullptr ? Json::object() : *user);
-}
-
-// 0 when the caller may read metrics, else the status to answer.
-int Refusal(kube::Client& client, AccessReviews& access, const http::ServerRequest& request) {
-  std::string header = request.headers.Get("Authorization");
-  constexpr std::string_view kBearer = "Bearer ";
-  if (header.rfind(kBearer, 0) != 0) return 401;
-  Context ctx = Context{}.WithStop(request.stop).WithTimeout(Seconds(10));
-  auto user = Review(ctx, client, header.substr(kBearer.size()));
-  if (!user.ok()) return 500;
-  if (!*user) return 401;
-  auto allowed = access.Allowed(ctx, **user, {{"nonResourceAttributes", {{"path", "/metrics"}, {"verb", "get"}}}});
-  if (!allowed.ok()) return 500;
-  return *allowed ? 0 : 403;
 }
 
 }  // namespace
@@ -81,10 +56,10 @@ Result<std::unique_ptr<http::Server>> ServeMetrics(const std::string& address, b
     options.cert_pem = certificate.cert_pem;
     options.key_pem = certificate.key_pem;
   }
-  auto access = std::make_shared<AccessReviews>(client, SystemClock());
-  return http::Server::Start(options, [&client, &metrics, open, access](const http::ServerRequest& request) {
+  auto readers = std::make_shared<MetricsReaders>(client, SystemClock());
+  return http::Server::Start(options, [&metrics, open, readers](const http::ServerRequest& request) {
     if (request.path != "/metrics") return Text(404, "there is /metrics\n");
-    int refusal = open ? 0 : Refusal(client, *access, request);
+    int refusal = open ? 0 : readers->Refusal(request.stop, request.headers.Get("Authorization"));
     if (refusal == 500) return Text(refusal, "the API server can't say now who may get /metrics\n");
     if (refusal != 0) return Text(refusal, "send a bearer token that may get /metrics\n");
     return Text(200, metrics.Text(), "text/plain; version=0.0.4; charset=utf-8");

@@ -86,8 +86,9 @@ struct ClientOptions {
   // Of any call on 429 and 503 with Retry-After, and of calls that may be repeated (reads, applies, deletions, merge
   // patches, others that say so) on lost connections, and on 429, 500, 502, 503 and 504 that don't say when.
   int max_retries = 3;
-  // Of each request that is sent, a repeated one too, when the head of its answer is there: its status and how long it
-  // took; 0 where none came, and the context hasn't stopped. In any thread; it must not call the client.
+  // Of each request, a repeated one too, when the head of its answer is there: its status and how long it took; 0 where
+  // none came, also where nobody listens. Not of what GuardWrites keeps back, or a stop ends. In any thread; it must
+  // not call the client.
   std::function<void(const std::string& method, int status, MonoTime::duration took)> on_answer;
 };
 

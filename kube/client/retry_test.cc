@@ -234,6 +234,12 @@ TEST_F(Retry, EachAnswerIsTold) {
   client.GuardWrites([](const Context&) -> Status { return Error{Code::kFailedPrecondition, "no leader", {}}; });
   EXPECT_FALSE(client.Apply(ctx_, map_, object_, {}).ok());
   EXPECT_EQ(told.size(), 2u) << "it was never sent";
+  auto nobody = Client::Connect({.server = "http://127.0.0.1:9"}, options);
+  ASSERT_TRUE(nobody.ok());
+  Context soon = ctx_.WithTimeout(Seconds(1));
+  EXPECT_FALSE((*nobody)->Get(soon, map_, "n", "a").ok());
+  ASSERT_GT(told.size(), 2u);
+  EXPECT_EQ(told.back(), "GET 0") << "nobody listens";
 }
 
 TEST_F(Retry, AWatchThatBreaksIsNotSentAgain) {

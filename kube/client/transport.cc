@@ -109,12 +109,14 @@ Result<http::Response> Transport::Send(const Context& ctx, const Call& call, htt
   request.max_body = call.max_body;
   request.idempotent = call.repeatable || call.method == "GET";
 
-  bool sent = false;
-  request.before_send = [&]() -> Status {
-    if (may_write_ && Writes(call) && !call.unguarded) TRY(may_write_(ctx));
-    sent = true;
-    return Ok();
-  };
+  bool kept_back = false;
+  if (may_write_ && Writes(call) && !call.unguarded) {
+    request.before_send = [&] {
+      Status may = may_write_(ctx);
+      kept_back = !may.ok();
+      return may;
+    };
+  }
 
   TRY(gate_.Enter(ctx));
   began = ctx.clock->Monotonic();
@@ -125,7 +127,7 @@ Result<http::Response> Transport::Send(const Context& ctx, const Call& call, htt
     Tell(ctx, call, status, began);
   };
   Result<http::Response> answer = http_->Do(ctx, std::move(request));
-  if (sent && !answered && !ctx.stop.stop_requested()) Tell(ctx, call, 0, began);
+  if (!answered && !kept_back && !ctx.stop.stop_requested()) Tell(ctx, call, 0, began);
   if (!answered && !answer.ok() && Lost(answer.error())) gate_.Lost(ctx, began, answer.error());
   return answer;
 }

@@ -75,7 +75,12 @@ class Controller::Impl {
     } else {
       if (!outcome->failed) queue_.Forget(key);
       if (outcome->again_after) queue_.AddAfter(key, *outcome->again_after);
-      CountResult(outcome->failed ? kRequeue : outcome->again_after ? kRequeueAfter : kSuccess);
+      if (outcome->threw) metrics_.Count(kPanics, kPanicsHelp, {{"controller", options_.name}});
+      if (outcome->error) metrics_.Count(kErrors, kErrorsHelp, {{"controller", options_.name}});
+      CountResult(outcome->error         ? kError
+                  : outcome->failed      ? kRequeue
+                  : outcome->again_after ? kRequeueAfter
+                                         : kSuccess);
     }
   }
 

@@ -17,6 +17,8 @@ namespace capi::kube {
 struct Outcome {
   std::optional<Millis> again_after;  // not set: nothing to do until something changes
   bool failed = false;                // the back-off that the pass asked the queue for goes on, else it begins anew
+  bool error = false;                 // it counts as one that ended in an error, as if it had returned it
+  bool threw = false;                 // and as one that threw
 };
 
 struct ControllerOptions {

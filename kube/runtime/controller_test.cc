@@ -202,6 +202,22 @@ TEST(Controller, AnExceptionIsTheErrorOfItsKey) {
   }
 }
 
+// A pass that tells of its error in its own way, and says when it is tried again, was counted as a requeue.
+TEST(Controller, AnErrorThatAPassHasToldOfCounts) {
+  std::latch done(1);
+  Fixture f([&](const Context&, const std::string&) -> Result<Outcome> {
+    done.count_down();
+    return Outcome{.again_after = Seconds(60), .failed = true, .error = true, .threw = true};
+  });
+  f.controller.queue().Add("a");
+  done.wait();
+  f.Stop();
+  EXPECT_THAT(f.metrics.Text(), HasSubstr(Series("error", 1)));
+  EXPECT_THAT(f.metrics.Text(), HasSubstr(Series("requeue", 0)));
+  EXPECT_THAT(f.metrics.Text(), HasSubstr(Errors(1)));
+  EXPECT_THAT(f.metrics.Text(), HasSubstr(R"(controller_runtime_reconcile_panics_total{controller="provider"} 1)"));
+}
+
 TEST(Controller, WorkersRunKeysSideBySide) {
   std::latch both(2);
   Fixture f(

@@ -155,7 +155,7 @@ Next LostInventory(const Observation& o) {
 Next Drifted(const Observation& o) {
   std::vector<Drift> drifts = ToRestore(o);
   if (drifts.empty()) return std::nullopt;
-  if (CanRestore(o)) return Restore{std::move(drifts), std::nullopt};
+  if (CanKeep(o)) return Restore{std::move(drifts), std::nullopt};
   return Install{InputsDigest(o)};
 }
 

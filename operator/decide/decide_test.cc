@@ -36,9 +36,16 @@ void ExpectSteps(std::span<const StepCase> cases) {
 
 TEST(Decide, AnswersDrift) {
   const StepCase cases[] = {
-      {"D1 after a restart it takes a render",
+      {"D1 after a restart it takes a render, and is told of all the same",
        [](Observation& o) {
          o.provider.status.applied = InputsDigest(o);
+         o.fleet.drifts = {{testing::DeploymentId(), true, {}, {}}};
+       },
+       "Restore"},
+      {"D1 without a release to render it is applied as a whole",
+       [](Observation& o) {
+         o.provider.status.applied = InputsDigest(o);
+         o.releases.clear();
          o.fleet.drifts = {{testing::DeploymentId(), true, {}, {}}};
        },
        "Install"},

@@ -88,10 +88,12 @@ bool IsSomethingGone(const Observation& o) {
   return !o.provider.spec.paused && std::any_of(o.fleet.drifts.begin(), o.fleet.drifts.end(), IsSentAgain);
 }
 
-// As the last pass has said: the API server took something of the change no more.
+// As the last pass has said: the API server doesn't take something of the change, in its dry run or itself. What passes
+// by itself (an outage, a conflict) stalls nothing.
 bool WasRefused(const Observation& o) {
-  const kube::Condition* ready = kube::FindCondition(o.provider.status.conditions, condition::kReady);
-  return ready != nullptr && ready->reason == reason::kInstallFailed;
+  const kube::Condition* stalled = kube::FindCondition(o.provider.status.conditions, condition::kStalled);
+  return stalled != nullptr && stalled->status == "True" &&
+         (stalled->reason == reason::kInstallFailed || stalled->reason == reason::kDryRunFailed);
 }
 
 std::optional<Step> FollowRollback(const Observation& o, const HistoryEntry& entry, const std::string& inputs) {

@@ -141,7 +141,9 @@ TEST(FollowRollout, TheTimeEndsForWhatCanNotBePutBack) {
       if (c.applied) o.provider.status.applied = InputsDigest(o);
       if (c.late) o.now += std::chrono::minutes(10);
       if (c.gone) o.fleet.drifts = {{testing::DeploymentId(), true, {}, {}}};
-      if (c.refused) o.provider.status.conditions = {{.type = "Ready", .status = "False", .reason = "InstallFailed"}};
+      const char* reason = c.applied ? "InstallFailed" : "DryRunFailed";  // of the first try, and of those after it
+      o.provider.status.conditions = {
+          {.type = c.refused ? "Stalled" : "Reconciling", .status = "True", .reason = reason}};
       o.provider.spec.rollout.on_failure = on_failure;
       EXPECT_EQ(Name(FollowRollout(o, InputsDigest(o))), on_failure == api::OnFailure::kHold ? c.hold : c.rollback);
       if (c.outcome == outcome::kApplying) {  // D2: neither does a time at which it isn't tried

@@ -13,4 +13,20 @@ enum class Phase { kReconcile, kFetch, kRender, kApply };
 // One that took no part isn't there.
 using PhaseTimes = std::map<Phase, MonoTime::duration>;
 
+// Adds the time until its end.
+class PhaseTimer {
+ public:
+  PhaseTimer(Clock& clock, PhaseTimes& times, Phase phase)
+      : clock_(clock), times_(times), phase_(phase), began_(clock.Monotonic()) {}
+  ~PhaseTimer() { times_[phase_] += clock_.Monotonic() - began_; }
+  PhaseTimer(const PhaseTimer&) = delete;
+  PhaseTimer& operator=(const PhaseTimer&) = delete;
+
+ private:
+  Clock& clock_;
+  PhaseTimes& times_;
+  const Phase phase_;
+  const MonoTime began_;
+};
+
 }  // namespace capi::ops

@@ -11,6 +11,9 @@ constexpr char kReady[] = "capi_operator_provider_ready";
 constexpr char kReadyHelp[] = "Whether the provider's Ready condition is True.";
 constexpr char kStalled[] = "capi_operator_provider_stalled";
 constexpr char kStalledHelp[] = "Whether the provider's Stalled condition is True: it needs a change to go on.";
+constexpr char kPaused[] = "capi_operator_provider_paused";
+constexpr char kPausedHelp[] =
+    "Whether the provider's Paused condition is True: it is at zero replicas, or hands are off it.";
 constexpr char kInfo[] = "capi_operator_provider_info";
 constexpr char kInfoHelp[] = "1: the version that is installed, and its contract.";
 constexpr char kRestored[] = "capi_operator_provider_drift_corrected_total";
@@ -50,6 +53,7 @@ void ProviderMetrics::Show(const api::ProviderId& id, const api::ProviderStatus&
   const kube::Labels labels = LabelsOf(id);
   metrics_.Set(kReady, kReadyHelp, labels, Is(status, api::condition::kReady));
   metrics_.Set(kStalled, kStalledHelp, labels, Is(status, api::condition::kStalled));
+  metrics_.Set(kPaused, kPausedHelp, labels, Is(status, api::condition::kPaused));
   metrics_.Count(kRestored, kRestoredHelp, labels, 0);
   ShowInfo(id, status);
 }
@@ -80,7 +84,7 @@ void ProviderMetrics::Restored(const api::ProviderId& id, size_t objects) {
 
 void ProviderMetrics::Forget(const api::ProviderId& id) {
   const kube::Labels labels = LabelsOf(id);
-  for (const char* name : {kReady, kStalled, kRestored}) metrics_.Remove(name, labels);
+  for (const char* name : {kReady, kStalled, kPaused, kRestored}) metrics_.Remove(name, labels);
   for (const auto& [phase, name] : kPhases) metrics_.Remove(kTime, With(labels, "phase", name));
   MutexLock lock(mu_);
   auto shown = info_.find(id.Key());

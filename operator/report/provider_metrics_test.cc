@@ -22,12 +22,13 @@ TEST(ProviderMetrics, TellWhatIsInstalledOnce) {
   api::ProviderStatus status;
   status.installed_version = "v1.0.0";
   status.contract = "v1beta1";
-  status.conditions = {{.type = "Ready", .status = "True"}};
+  status.conditions = {{.type = "Ready", .status = "True"}, {.type = "Paused", .status = "True"}};
   measured.Show(kAws, status);
   const std::string info = "capi_operator_provider_info{contract=\"v1beta1\",kind=\"InfrastructureProvider\",";
   EXPECT_THAT(metrics.Text(), HasSubstr(info + R"(name="aws",namespace="aws-system",version="v1.0.0"} 1)"));
   EXPECT_THAT(metrics.Text(), HasSubstr(Line("capi_operator_provider_ready", "} 1")));
   EXPECT_THAT(metrics.Text(), HasSubstr(Line("capi_operator_provider_stalled", "} 0")));
+  EXPECT_THAT(metrics.Text(), HasSubstr(Line("capi_operator_provider_paused", "} 1")));
   EXPECT_THAT(metrics.Text(), HasSubstr(Line("capi_operator_provider_drift_corrected_total", "} 0")));
   status.installed_version = "v1.1.0";
   measured.Show(kAws, status);

@@ -79,12 +79,13 @@ Result<std::optional<kube::Outcome>> Reporter::Write(const Context& ctx, api::Pr
   const Error& error = written.error();
   if (error.code == Code::kNotFound) return std::optional(kube::Outcome{});  // the event of its end is on its way
   Millis delay = needs_.queue.Backoff(WriteKey(key), kSoon, error.retry_after.value_or(Millis(0)));
-  if (error.code != Code::kConflict) {
+  const bool conflict = error.code == Code::kConflict;  // somebody else's write is no error
+  if (!conflict) {
     ctx.log.Error("can't write the status", {{"code", CodeName(error.code)},
                                              {"error", needs_.masks.Hide(key, error.message)},
                                              {"retry_in_ms", delay.count()}});
   }
-  return std::optional(kube::Outcome{.again_after = delay, .failed = true});
+  return std::optional(kube::Outcome{.again_after = delay, .failed = true, .error = !conflict});
 }
 
 Result<kube::Outcome> Reporter::Report(const Context& ctx, Observation& o, Done done) {
@@ -105,6 +106,7 @@ Result<kube::Outcome> Reporter::Report(const Context& ctx, Observation& o, Done 
     resyncs_.Next(key, false);  // the words are due then
     return next;
   }
+  measured_.Show(o.provider.id, is);  // also where nobody can write it
   auto unwritten = TRY(Write(ctx, o.provider, is));
   if (Turned(was, is) && !HasItsEvent(key, done)) CountFoundByResync(ctx, key);
   if (unwritten) return *unwritten;
@@ -135,9 +137,11 @@ Result<kube::Outcome> Reporter::ReportFailed(const Context& ctx, const std::stri
 
 Result<kube::Outcome> Reporter::ReportThrown(const Context& ctx, const std::string& key, const std::string& what) {
   TRY(ctx.Check());
-  return ReportUnseen(ctx, key,
-                      Hold{std::string(api::condition::kReady), std::string(reason::kInternalError),
-                           "an exception ended the look at this provider: " + what, Retry::kRefused});
+  auto outcome = TRY(ReportUnseen(ctx, key,
+                                  Hold{std::string(api::condition::kReady), std::string(reason::kInternalError),
+                                       "an exception ended the look at this provider: " + what, Retry::kRefused}));
+  outcome.threw = true;
+  return outcome;
 }
 
 Result<kube::Outcome> Reporter::ReportUnseen(const Context& ctx, const std::string& key, const Hold& hold) {
@@ -152,6 +156,8 @@ Result<kube::Outcome> Reporter::ReportUnseen(const Context& ctx, const std::stri
   api::Provider provider = *cached->provider;
   const api::ProviderStatus was = provider.status, is = SummarizeUnseen(provider, *done.hold, none.now);
   ctx.log.Warn("the pass failed", {{"reason", done.hold->reason}, {"error", done.hold->message}});
+  next.error = true;
+  measured_.Show(provider.id, is);
   if (auto unwritten = TRY(Write(ctx, provider, is))) return *unwritten;
   Announce(ctx, provider, was, is, done);
   return Left(next, began);
@@ -174,7 +180,6 @@ void Reporter::Announce(const Context& ctx, const api::Provider& provider, const
                         const api::ProviderStatus& is, const Done& done) {
   Record(provider, EventsOf(was, is, done));
   LogChange(ctx, was, is);
-  measured_.Show(provider.id, is);
 }
 
 // A watch shows what is new a moment before its event is queued. Those of a pass that wrote objects may be its own.

@@ -153,6 +153,7 @@ TEST_F(ReporterTest, AStatusThatIsNotWrittenIsTriedAgainSoon) {
     EXPECT_LE(*next.again_after, Millis(500));
     EXPECT_GE(*next.again_after, Millis(100));
     EXPECT_TRUE(next.failed) << "the back-off of the hold goes on";
+    EXPECT_EQ(next.error, status == 403) << "somebody else's write is no error";
     clock_.Advance(*next.again_after);
   }
   AnswerWith(200);
@@ -291,6 +292,7 @@ TEST_F(ReporterTest, AnExceptionIsTold) {
   EXPECT_GE(*next->again_after, Seconds(12));
   EXPECT_LE(*next->again_after, Seconds(18));
   EXPECT_TRUE(next->failed);
+  EXPECT_TRUE(next->error && next->threw) << "it counts";
   EXPECT_EQ(Said("Ready", "status"), "False");
   EXPECT_EQ(Said("Ready", "reason"), "InternalError");
   EXPECT_EQ(Said("Stalled", "reason"), "InternalError");

@@ -359,10 +359,8 @@ api::ProviderStatus SummarizeUnseen(const api::Provider& provider, const Hold& h
 
 namespace {
 
-// For another provider, which goes on by itself. For what is missing somebody has to do something.
-bool WaitsForItsTurn(const Hold& hold) {
-  return hold.retry == Retry::kWaiting && hold.reason.starts_with("WaitingFor");
-}
+// As all do that are applied together with the core. For all else somebody may have to do something.
+bool WaitsForItsTurn(const Hold& hold) { return hold.reason == reason::kWaitingForCoreProviderReady; }
 
 }  // namespace
 

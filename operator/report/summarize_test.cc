@@ -421,6 +421,7 @@ TEST(EventsOf, TellWhatHoldsItBack) {
            {Retry::kPolled, "NotPermitted", "Warning NotPermitted"},
            {Retry::kOnChange, "InvalidComponents", "Warning InvalidComponents"},
            {Retry::kWaiting, "SecretNotFound", "Warning SecretNotFound"},
+           {Retry::kWaiting, "WaitingForPause", "Warning WaitingForPause"},
            {Retry::kWaiting, "WaitingForCoreProviderReady", "Normal WaitingForCoreProviderReady"},
        }) {
     Done done;

@@ -209,6 +209,8 @@ MonoTime WebhookCertificates::Write(const Context& ctx, const kube::ObjectPtr& s
   if (!stored.ok()) {
     ctx.log.Error("the certificate of the webhooks can't be written",
                   {{"secret", name}, {"step", step}, {"why", plan.why}, {"error", stored.error().message}});
+    events_.Record(About(secret), "Warning", "CertificateNotWritten",
+                   fmt::format("{}: {}: {}", step, plan.why, stored.error().message));
     writes.pace.Failed(ctx.clock->Monotonic());
     return writes.pace.Next(ctx.clock->Monotonic());
   }

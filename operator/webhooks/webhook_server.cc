@@ -11,6 +11,9 @@ namespace {
 // At once: conversions of a list come one by one, an admission may ask the API server meanwhile.
 constexpr int kThreads = 8;
 
+constexpr char kExpiry[] = "capi_operator_webhook_certificate_expiry_timestamp_seconds";
+constexpr char kExpiryHelp[] = "When the certificate that the webhooks serve ends; 0 while there is none.";
+
 http::Response Text(int status, std::string body) {
   http::Response response;
   response.status = status;
@@ -54,7 +57,9 @@ http::Response AnswerReview(const Reviews& reviews, const http::ServerRequest& r
 }
 
 WebhookServer::WebhookServer(std::string address, Reviews reviews, kube::Metrics& metrics)
-    : address_(std::move(address)), reviews_(std::move(reviews)), metrics_(metrics) {}
+    : address_(std::move(address)), reviews_(std::move(reviews)), metrics_(metrics) {
+  metrics_.Set(kExpiry, kExpiryHelp, {}, 0);
+}
 
 WebhookServer::~WebhookServer() = default;
 
@@ -66,8 +71,7 @@ Status WebhookServer::SetCertificate(const http::Certificate& certificate) {
   changed_.notify_all();
   if (auto facts = http::ReadCertificate(certificate.cert_pem); facts.ok()) {
     const auto until = std::chrono::duration_cast<Seconds>(facts->validity.not_after.time_since_epoch());
-    metrics_.Set("capi_operator_webhook_certificate_expiry_timestamp_seconds",
-                 "When the certificate that the webhooks serve ends.", {}, static_cast<double>(until.count()));
+    metrics_.Set(kExpiry, kExpiryHelp, {}, static_cast<double>(until.count()));
   }
   return Ok();
 }

@@ -40,6 +40,7 @@ LEFT_OUT = {
     "operator/report/reporter.cc": "writes to a server; what it judges by is in status_change and next_pass, which are targets",
     "operator/report/status_writer.cc": "writes to a server, and most of it is seen on a control plane alone (status_writer_cluster_test.cc)",
     "operator/servers.cc": "opens ports; its tests take seconds each",
+    "operator/metrics_readers.cc": "asks a server",
     "operator/webhooks/access_review.cc": "asks a server",
     "operator/webhooks/certificate_files.cc": "waits for files to change; its tests take seconds",
     "operator/webhooks/certificates.cc": "writes to a server, and most of it is seen on a control plane alone (e2e/scenarios/webhooks_test.cc)",

@@ -214,6 +214,7 @@ Done Installer::Adopt(const Context& ctx, Observation& o) {
     return RemoveMarks(ctx, o, m);
   }();
   KeepFetched(ctx, o, m);
+  done.times = m.times;
   // A1a: another version than the installed one is an upgrade after the adoption.
   done.again = !done.hold && !api::SameVersion(o.provider.spec.version, former.version);
   return done;

@@ -39,15 +39,6 @@ std::string ReconcileAt(const Observation& o) {
   return annotation == o.provider.annotations.end() ? "" : annotation->second;
 }
 
-// What `step` takes counts as that phase's, also where it is held.
-template <typename Step>
-std::optional<Hold> Timed(const Context& ctx, PhaseTimes& times, Phase phase, Step step) {
-  const MonoTime began = ctx.clock->Monotonic();
-  auto hold = step();
-  times[phase] += ctx.clock->Monotonic() - began;
-  return hold;
-}
-
 }  // namespace
 
 Installer::Installer(Needs needs) : needs_(needs), applier_(needs.client, TrackedApply(needs.observer.tracks())) {}
@@ -117,6 +108,7 @@ Result<Rendered> Installer::RenderRight(const Context& ctx, const Observation& o
 }
 
 std::optional<Hold> Installer::Render(const Context& ctx, const Observation& o, Installation& m) {
+  PhaseTimer timer(*ctx.clock, m.times, Phase::kRender);
   auto inputs = ReadRenderInputs(ctx, needs_.client, o);
   if (!inputs.ok()) return InputsHold(inputs.error());
   auto done = RenderRight(ctx, o, m, *inputs);
@@ -196,6 +188,7 @@ std::optional<Hold> Installer::AnnounceChange(const Context& ctx, Observation& o
 
 // Everything, or what the old pods can live with: then the rest follows when they are gone (U2).
 std::optional<Hold> Installer::Apply(const Context& ctx, Observation& o, Installation& m, Done& done) {
+  PhaseTimer timer(*ctx.clock, m.times, Phase::kApply);
   if (m.first || RolledOut(m.manifests, m.before, o.fleet)) {
     auto last = m.first ? std::vector<kube::Manifest>() : TakeSwitchingCrds(m.manifests, m.before, m.live);
     if (auto hold = ApplyPart(ctx, o, m.manifests, m, done)) return hold;
@@ -299,17 +292,6 @@ bool Installer::TakeLastRender(const Observation& o, Installation& m) {
   return true;
 }
 
-std::optional<Hold> Installer::Prepare(const Context& ctx, Observation& o, Installation& m, PhaseTimes& times) {
-  auto fetched = Timed(ctx, times, Phase::kFetch, [&]() -> std::optional<Hold> {
-    if (auto hold = Resolve(ctx, o, m)) return hold;
-    return Load(ctx, o, m);
-  });
-  if (fetched) return fetched;
-  if (auto hold = Inspect(o, m)) return hold;
-  if (auto hold = Gate(ctx, o, m)) return hold;
-  return Timed(ctx, times, Phase::kRender, [&] { return Render(ctx, o, m); });
-}
-
 Done Installer::Install(const Context& ctx, Observation& o, const std::string& rollback_to) {
   Installation m;
   Done done;
@@ -323,13 +305,18 @@ Done Installer::Install(const Context& ctx, Observation& o, const std::string& r
   std::optional<Hold> held = [&]() -> std::optional<Hold> {
     m.cached = !m.candidate.rollback && !m.forced && TakeLastRender(o, m);
     if (!m.cached) {
-      if (auto hold = Prepare(ctx, o, m, done.times)) return hold;
+      if (auto hold = Resolve(ctx, o, m)) return hold;
+      if (auto hold = Load(ctx, o, m)) return hold;
+      if (auto hold = Inspect(o, m)) return hold;
+      if (auto hold = Gate(ctx, o, m)) return hold;
+      if (auto hold = Render(ctx, o, m)) return hold;
     }
     if (auto hold = CheckCluster(ctx, o, m)) return hold;
     if (auto hold = Announce(ctx, o, m)) return hold;
-    return Timed(ctx, done.times, Phase::kApply, [&] { return Apply(ctx, o, m, done); });
+    return Apply(ctx, o, m, done);
   }();
   KeepFetched(ctx, o, m);
+  done.times = m.times;
   if (!held) return done;
   // A rollback that can't be: the failure is held instead, and remembered.
   bool terminal = held->retry == Retry::kOnChange || held->retry == Retry::kRefused;
@@ -338,7 +325,8 @@ Done Installer::Install(const Context& ctx, Observation& o, const std::string& r
     GivenUp given_up = GiveUpRollout(o, o.fleet);
     given_up.hold.message += fmt::format("; it can't be rolled back to {}: {}", rollback_to, held->message);
     given_up.entry.message = given_up.hold.message;
-    done = Done{.hold = std::move(given_up.hold), .fleet = o.fleet, .rollout = std::move(given_up.entry)};
+    done = Done{
+        .hold = std::move(given_up.hold), .fleet = o.fleet, .rollout = std::move(given_up.entry), .times = m.times};
   } else if (!done.hold) {
     done.hold = held;
   }

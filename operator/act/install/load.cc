@@ -83,6 +83,7 @@ Result<std::string> Installer::GitHubToken(const Context& ctx, const Observation
 
 // spec.version, or the one that fits, and where that release lies.
 std::optional<Hold> Installer::Resolve(const Context& ctx, Observation& o, Installation& m) {
+  PhaseTimer timer(*ctx.clock, m.times, Phase::kFetch);
   if (HasSelector(o)) {
     if (o.releases.empty()) return NothingSelected(o);
     if (o.provider.spec.version.empty()) {
@@ -125,6 +126,7 @@ std::optional<Hold> Installer::PickVersion(const Context& ctx, Observation& o, f
 
 // The texts of the release: from the cluster, else from its source, and then into the cluster (I14).
 std::optional<Hold> Installer::Load(const Context& ctx, const Observation& o, Installation& m) {
+  PhaseTimer timer(*ctx.clock, m.times, Phase::kFetch);
   if (m.stored) {
     auto release = ReadRelease(ctx, needs_.client, *m.stored);
     if (!release.ok()) return NotRead(reason::kComponentsFetchError, release.error());

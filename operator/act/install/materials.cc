@@ -190,8 +190,9 @@ kube::Inventory MergeInventory(const kube::Inventory& old, const std::vector<kub
 
 void DropGone(const Observation& o, const std::vector<kube::Manifest>& manifests, kube::Inventory& inventory) {
   for (const Drift& drift : o.fleet.drifts) {
-    // Of all other kinds it is stale by now, and Prune looks whether it is gone, or another's.
-    if (!drift.missing || !IsCrd(drift.id)) continue;
+    // Of what is stale by now, Prune looks whether it is gone, or another's.
+    const kube::InventoryEntry* entry = inventory.Find(drift.id);
+    if (!drift.missing || entry == nullptr || entry->stale) continue;
     bool rendered = std::any_of(manifests.begin(), manifests.end(),
                                 [&](const kube::Manifest& manifest) { return manifest.id == drift.id; });
     if (!rendered) AcceptDrift(drift, inventory);

@@ -35,6 +35,7 @@ struct Installer::Installation {
   std::vector<kube::Manifest> manifests;
   std::shared_ptr<const SecretValues> secrets;  // of that render
   std::vector<std::string> warnings;
+  PhaseTimes times;
   std::optional<kube::Inventory> found;  // rebuilt from labels, for a provider that has lost its status (U11)
   kube::Inventory before;                // as it was when the pass began
   kube::Inventory inventory;             // old and new together

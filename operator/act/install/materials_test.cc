@@ -91,7 +91,8 @@ TEST(DropGone, DropsWhatNoApplyBringsBack) {
       changed{"apiextensions.k8s.io", "CustomResourceDefinition", "", "changed.x"},
       not_shown{"", "ServiceAccount", "aws-system", "manager"};
   kube::Inventory inventory;
-  for (const auto& id : {only_failed, rendered, changed, not_shown}) inventory.Put(id, {"v1", "hash", "fields"});
+  for (const auto& id : {only_failed, rendered, changed}) inventory.Put(id, {"v1", "hash", "fields"});
+  inventory.Put(not_shown, {"v1", "hash", "fields", true});
   Observation o = Observed();
   o.fleet.drifts = {
       {only_failed, true, {}, {}}, {rendered, true, {}, {}}, {changed, false, {}, {}}, {not_shown, true, {}, {}}};
