@@ -113,23 +113,25 @@ class Lookups(unittest.TestCase):
         self.assertEqual(self.upgrade([item("BootstrapProvider", "talos", "other", KEPT)], CORE | named), "")
         self.assertEqual(self.upgrade([implied], CORE | named | {"watchNamespace": "one"}), "", "the other one isn't the operator's")
 
-    def test_helm_3_takes_over_no_provider_that_it_could_delete_later(self):
-        """It writes nothing into an object of a custom kind that it takes over, the annotation that keeps it neither."""
+    def test_no_provider_is_taken_over_that_helm_could_delete_later(self):
+        """Helm 4 upgrades a release of Helm 3 as that does, and then writes nothing into an object of a custom kind that it takes
+        over, the annotation that keeps it neither. It went with its value, where the chart asked Helm 3 alone for it."""
         core = ("CoreProvider", "cluster-api", "capi-system")
         command = f"kubectl annotate coreprovider cluster-api -n capi-system {KEEP}=keep"
         nobodys = item(*core)
-        for render in (lambda found, program: self.upgrade([found], CORE, program), self.first):
-            said = render(nobodys, "helm-v3")
-            self.assertIn("Helm 3 would take over these providers without what keeps them", said)
-            self.assertEqual([line for line in said.splitlines() if line.startswith("kubectl ")], [command])
-            self.assertEqual(render(nobodys, "helm"), "", "Helm 4 writes all of it")
+        for program in chart.HELMS:
+            for render in (lambda found, program: self.upgrade([found], CORE, program), self.first):
+                with self.subTest(program):
+                    said = render(nobodys, program)
+                    self.assertIn("Helm may take over these providers without what keeps them", said)
+                    self.assertEqual([line for line in said.splitlines() if line.startswith("kubectl ")], [command])
         for case, found in (
             ("it is kept", item(*core, {KEEP: "keep"})),
             ("it is the release's, and gets it", item(*core, OWNED)),
             ("it is another one", item("CoreProvider", "other", "capi-system")),
         ):
             with self.subTest(case):
-                self.assertEqual(self.upgrade([found], CORE, "helm-v3"), "")
+                self.assertEqual(self.upgrade([found], CORE), "")
 
     def first(self, found, program):
         """An installation in a cluster that has the kinds and a provider."""

@@ -78,9 +78,7 @@ that of watchNamespace. The release's own is made by whoever installs it (`--cre
 {{- if not $values.watchNamespace -}}
 {{- include "capi-operator.checkOnce" . -}}
 {{- end -}}
-{{- if hasPrefix "v3." $root.Capabilities.HelmVersion.Version -}}
 {{- include "capi-operator.checkTaken" . -}}
-{{- end -}}
 {{- if $root.Release.IsUpgrade -}}
 {{- include "capi-operator.checkKept" . -}}
 {{- end -}}
@@ -147,8 +145,10 @@ operator's where webhooks are turned off, cert-manager's in a kind that had a we
 {{- end -}}
 
 {{/*
-Helm 3 writes nothing into an object of a custom kind that it takes over (`--take-ownership`), so such a provider wouldn't get the
-annotation that keeps it, and Helm would delete it when its value is removed.
+An upgrade that isn't a server-side apply writes nothing into an object of a custom kind that it takes over (`--take-ownership`):
+such a provider wouldn't get the annotation that keeps it, and Helm would delete it when its value is removed. Helm 3 always
+upgrades so, and Helm 4 where the last revision was written so. A template can't see which it is, so the annotation has to be
+there in any case.
 */}}
 {{- define "capi-operator.checkTaken" -}}
 {{- $version := "operator.cluster.x-k8s.io/v1alpha2" -}}
@@ -168,7 +168,7 @@ annotation that keeps it, and Helm would delete it when its value is removed.
 {{- end -}}
 {{- end -}}
 {{- if $commands -}}
-{{- printf "Helm 3 would take over these providers without what keeps them, and could delete them later. To keep them, run this first:\n%s" (join "\n" $commands) | fail -}}
+{{- printf "Helm may take over these providers without what keeps them, and delete them later. To keep them, run this first:\n%s" (join "\n" $commands) | fail -}}
 {{- end -}}
 {{- end -}}
 
