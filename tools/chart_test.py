@@ -21,7 +21,7 @@ import plan  # noqa: E402
 import refused  # noqa: E402
 import rights  # noqa: E402
 import yaml_texts  # noqa: E402
-from chart import KEEP, NAMESPACE  # noqa: E402
+from chart import KEEP, KEPT, NAMESPACE  # noqa: E402
 
 OURS = "operator.cluster.x-k8s.io/v1alpha2"
 
@@ -98,9 +98,10 @@ class SameAsManifests(unittest.TestCase):
         items = chart.named(yaml_texts.documents(rights.kustomize(variant)))
         del items["Namespace", None, NAMESPACE]
         for (kind, _, _), item in items.items():
-            if kind in ("CustomResourceDefinition", "Namespace") or "aggregationRule" in item:
+            kept = kind in ("CustomResourceDefinition", "Namespace")
+            if kept or "aggregationRule" in item:
                 self.assertNotIn("annotations", item["metadata"])
-                item["metadata"]["annotations"] = {KEEP: "keep"}
+                item["metadata"]["annotations"] = KEPT if kept else {KEEP: "keep"}
         return items
 
     def test_of_each_variant(self):
@@ -363,12 +364,13 @@ class Providers(unittest.TestCase):
         self.assertNotIn(("Namespace", None, "one"), providers(values | {"createWatchNamespace": False}))
 
     def test_what_a_user_could_lose_is_kept(self):
+        """Argo CD deleted providers whose values were removed, where there was nothing but Helm's annotation."""
         kept = {"CustomResourceDefinition", "Namespace", "ConfigMap"}
         values = {name: {"x": {"additionalManifests": {"name": "m", "manifests": "a"}}} for name in ("infrastructure", "addon", "ipam")}
         for item in chart.objects(values | {"runtimeExtension": {"x": {}}}):
             if item["kind"].endswith("Provider") or item["kind"] in kept:
                 with self.subTest(chart.name_of(item)):
-                    self.assertEqual(item["metadata"]["annotations"], {KEEP: "keep"})
+                    self.assertEqual(item["metadata"]["annotations"], KEPT)
 
     def test_an_empty_text_is_no_value(self):
         """As the peer's values.yaml shows fields."""

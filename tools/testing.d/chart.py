@@ -19,6 +19,8 @@ NAMESPACE = "capi-operator-system"
 RELEASE = "capi-operator"
 HELMS = ("helm", "helm-v3")
 KEEP = "helm.sh/resource-policy"
+# The annotations of what stays where the release is removed. Argo CD looks at the second alone.
+KEPT = {KEEP: "keep", "argocd.argoproj.io/sync-options": "Prune=false,Delete=false"}
 # Values for each variant of tools/manifests.
 VARIANTS = {
     "default": {},

@@ -22,6 +22,15 @@ control-plane: controller-manager
 {{- if $image.digest -}}@{{ $image.digest }}{{- else -}}:{{ $image.tag | default .Chart.AppVersion }}{{- end -}}
 {{- end -}}
 
+{{/*
+The annotations of what stays where the release or its value goes: Helm reads the first, and Argo CD, which prints the chart and
+deletes what isn't printed any more, the second alone.
+*/}}
+{{- define "capi-operator.kept" -}}
+helm.sh/resource-policy: keep
+argocd.argoproj.io/sync-options: Prune=false,Delete=false
+{{- end -}}
+
 {{/* The operator's ServiceAccount as a subject of bindings. */}}
 {{- define "capi-operator.subjects" -}}
 - kind: ServiceAccount
