@@ -268,12 +268,17 @@ class Values(unittest.TestCase):
         ({"healthAddr": "127.0.0.1:9440"}, "at '/healthAddr': '127.0.0.1:9440' does not match pattern"),
         ({"leaderElection": {"retryPeriod": "1.5s"}}, "at '/leaderElection/retryPeriod': '1.5s' does not match pattern"),
         ({"syncPeriod": "soon"}, "at '/syncPeriod': 'soon' does not match pattern"),
+        ({"environmentVariables": []}, "at '/environmentVariables': minItems: got 0, want 1"),
+        ({"diagnosticsAddress": ":65536"}, "at '/diagnosticsAddress': ':65536' does not match pattern"),
         ({"leaderElection": {"enabled": False}}, "the operator always holds its Lease"),
         ({"podDisruptionBudget": {"minAvailable": 1, "maxUnavailable": 1}}, "at '/podDisruptionBudget': 'not' failed"),
         ({"metrics": {"alerts": {}}}, "at '/metrics': additional properties 'alerts' not allowed"),
         ({"metrics": {"rules": None}}, "at '/metrics': missing property 'rules'"),
         ({"metrics": {"serviceMonitor": {"tokenSecret": {"name": "x"}}}}, "at '/metrics/serviceMonitor/tokenSecret'"),
         # What the templates know alone.
+        ({"syncPeriod": "0m9s"}, "syncPeriod: it must be at least 10s"),
+        ({"leaderElection": {"leaseDuration": "10s"}}, "leaderElection: retryPeriod (2s) must be shorter than renewDeadline"),
+        ({"leaderElection": {"leaseDuration": "1m", "retryPeriod": "10s"}}, "leaderElection: retryPeriod (2s) must be shorter"),
         (
             {"metrics": {"serviceMonitor": {"enabled": True}}, "diagnosticsAddress": "0"},
             'metrics.serviceMonitor.enabled: there are no metrics, since diagnosticsAddress is "0"',

@@ -8,7 +8,8 @@ import refused
 # What of a CRD's schema means the same in JSON Schema. The rest is for the API server: CEL, defaults, list types.
 _KEPT = ("type", "enum", "minimum", "maximum", "pattern", "minLength", "maxLength", "minItems", "maxItems", "required", "anyOf")
 
-ADDRESS = r"^(0\.0\.0\.0|\[::\])?:[1-9][0-9]{0,4}$"
+PORT = "([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
+ADDRESS = r"^(0\.0\.0\.0|\[::\])?:" + PORT + "$"
 NAME = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
 OWN_LABEL = ("app.kubernetes.io/name",)
 # As Go writes durations, of whole seconds: what the operator's flags take.
@@ -139,7 +140,7 @@ def _flags():
         "diagnosticsAddress": text(f"^0$|{ADDRESS}"),
         "insecureDiagnostics": BOOLEAN,
         "healthAddr": text(ADDRESS),
-        "environmentVariables": list_of(text(r"^[^,\s]+$")),
+        "environmentVariables": list_of(text(r"^[^,\s]+$")) | {"minItems": 1},
         "adoptInventory": BOOLEAN,
         "allowCrossNamespaceReferences": BOOLEAN,
         "githubApiUrl": text(r"^(https?://\S+)?$"),

@@ -52,6 +52,7 @@ that of watchNamespace. The release's own is made by whoever installs it (`--cre
 {{- printf "volumes: remove %s and its entry in volumeMounts.manager; the operator makes the webhooks' certificate itself" $volume.name | fail -}}
 {{- end -}}
 {{- end -}}
+{{- include "capi-operator.checkDurations" $values -}}
 {{- if $values.installProviders -}}
 {{- $served := dict -}}
 {{- range $provider := .providers -}}
@@ -81,6 +82,19 @@ that of watchNamespace. The release's own is made by whoever installs it (`--cre
 {{- include "capi-operator.checkTaken" . -}}
 {{- if $root.Release.IsUpgrade -}}
 {{- include "capi-operator.checkKept" . -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The operator ends at once where its durations don't go together. Those that aren't set are its own. */}}
+{{- define "capi-operator.checkDurations" -}}
+{{- if lt (include "capi-operator.seconds" (.syncPeriod | default "10h") | int64) 10 -}}
+{{- fail "syncPeriod: it must be at least 10s" -}}
+{{- end -}}
+{{- $lease := include "capi-operator.seconds" (.leaderElection.leaseDuration | default "15s") | int64 -}}
+{{- $renew := include "capi-operator.seconds" (.leaderElection.renewDeadline | default "10s") | int64 -}}
+{{- $retry := include "capi-operator.seconds" (.leaderElection.retryPeriod | default "2s") | int64 -}}
+{{- if or (ge $renew $lease) (ge $retry $renew) -}}
+{{- fail "leaderElection: retryPeriod (2s) must be shorter than renewDeadline (10s), and that shorter than leaseDuration (15s); in brackets what they are where they aren't set" -}}
 {{- end -}}
 {{- end -}}
 

@@ -14,6 +14,16 @@ control-plane: controller-manager
 {{- regexFind "[0-9]+$" . -}}
 {{- end -}}
 
+{{/* The seconds of a duration such as "1h30m". */}}
+{{- define "capi-operator.seconds" -}}
+{{- $seconds := 0 -}}
+{{- range $part := regexFindAll "[0-9]+[hms]" . -1 -}}
+{{- $unit := index (dict "h" 3600 "m" 60 "s" 1) (regexFind "[hms]" $part) -}}
+{{- $seconds = add $seconds (mul (regexFind "[0-9]+" $part | int64) $unit) -}}
+{{- end -}}
+{{- $seconds -}}
+{{- end -}}
+
 {{/* [REGISTRY/]REPOSITORY, with the digest where there is one, else with the tag. */}}
 {{- define "capi-operator.image" -}}
 {{- $image := .Values.image.manager -}}
