@@ -183,8 +183,8 @@ EXAMPLES = {
     "watchNamespace": ("one", "--namespace=one"),
     "webhooks": ({"port": 9000}, "--webhook-port=9000"),
 }
-# Helm's own; nothing reads it.
-UNREAD = {"global"}
+# Helm's own; nothing reads them.
+UNREAD = {"global", "enabled"}
 
 
 def example(name):
@@ -399,6 +399,27 @@ def trimmed(value):
     if isinstance(value, list):
         return [trimmed(item) for item in value]
     return "\n".join(line.rstrip() for line in value.splitlines()) if isinstance(value, str) else value
+
+
+class AsADependency(unittest.TestCase):
+    """Of an umbrella chart, which turns it on and off with a condition of the usual name."""
+
+    def test_it_takes_the_condition(self):
+        """The closed schema refused the `enabled` that the condition reads, and so the whole umbrella."""
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(os.path.join(folder, "charts"))
+            os.symlink(chart.CHART, os.path.join(folder, "charts", "capi-operator"))
+            dependency = {"name": "capi-operator", "version": "*", "condition": "capi-operator.enabled"}
+            umbrella = {"apiVersion": "v2", "name": "umbrella", "version": "1.0.0", "dependencies": [dependency]}
+            with open(os.path.join(folder, "Chart.yaml"), "w", encoding="utf-8") as file:
+                json.dump(umbrella, file)
+            for program in chart.HELMS:
+                for enabled in (True, False):
+                    with self.subTest(program, enabled=enabled):
+                        values = {"capi-operator": small({"enabled": enabled})}
+                        kinds = {item["kind"] for item in chart.objects(values, chart=folder, program=program)}
+                        self.assertEqual("Deployment" in kinds, enabled)
+        self.assertIn("only a chart that has this one as a dependency", chart.template({"enabled": False}).stderr)
 
 
 class LikeThePeers(unittest.TestCase):

@@ -14,6 +14,8 @@ VALUES = {
     "secretNamespace": ([""], "use configSecret.namespace"),
     "cert-manager": ([], "remove it: install cert-manager with its own chart, before the providers that need it"),
 }
+# Helm reads it where a chart that has this one as a dependency names it as the condition, and then gives it to this one as true.
+ENABLED = ([True], "remove it: only a chart that has this one as a dependency can turn it off")
 LEADER_ELECTION = ([True], "remove it: the operator always holds its Lease, so that no two write")
 
 

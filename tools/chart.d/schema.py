@@ -203,6 +203,7 @@ def make(spec):
         "image": _image(),
         # Helm gives the globals of an umbrella chart to each of its charts. Nothing here reads them.
         "global": OBJECT,
+        "enabled": refused.schema(*refused.ENABLED),
     }
     taken = own | _providers() | _flags() | _pod()
     properties = taken | {name: refused.schema(*value) for name, value in refused.VALUES.items()}
