@@ -28,6 +28,7 @@ PROVIDERS = {
 WITHOUT = {
     "v1": {"namespaces": "Namespace", "configmaps": "ConfigMap"},
     "apiextensions.k8s.io/v1": {"customresourcedefinitions": "CustomResourceDefinition"},
+    "apps/v1": {"deployments": "Deployment"},
 }
 WITH = WITHOUT | {f"{OURS}/v1alpha2": PROVIDERS}
 # Those of the release, and what keeps an object where the release loses it.
@@ -169,6 +170,22 @@ class Lookups(unittest.TestCase):
         self.assertEqual(self.render([crd("infrastructure", ["v1alpha1"], "Q0E=")]), "", "with them it may be so")
         others = NO_WEBHOOKS | {"crds": {"install": False}}
         self.assertEqual(self.render([crd("infrastructure", ["v1alpha2"], "Q0E=")], values=others), "", "somebody else's kinds")
+
+    def test_what_nobody_converts_is_not_read(self):
+        """With a wrong image and objects stored as v1alpha1, `helm upgrade` with the right one failed in the API server's words."""
+        core, name = item("CoreProvider", "cluster-api", "capi-system", KEPT), f"coreproviders.{OURS}"
+        old, new = (crd("core", versions, "Q0E=") for versions in (["v1alpha1", "v1alpha2"], ["v1alpha2"]))
+        manager = "capi-operator-controller-manager"
+        down, up = (item("Deployment", manager, NAMESPACE, apiVersion="apps/v1", status=status) for status in ({}, {"readyReplicas": 1}))
+        for program in chart.HELMS:
+            with self.subTest(program):
+                said = self.upgrade([core, old, down], {}, program)
+                self.assertIn(f"objects of {name} may be stored as v1alpha1, and the operator that converts them isn't ready", said)
+                commands = [line for line in said.splitlines() if line.startswith("kubectl ")]
+                self.assertEqual(commands, [f"kubectl set image deployment/{manager} manager=IMAGE -n {NAMESPACE}"])
+        for case, found in (("it is ready", [old, up]), ("all are v1alpha2", [new, down]), ("there is none", [old])):
+            with self.subTest(case):
+                self.assertEqual(self.upgrade([core, *found], {}), "")
 
     def test_no_ca_stays_in_a_kind_that_converts_nothing(self):
         """cert-manager's, of the peer's release: what Helm leaves there the API server doesn't take."""

@@ -76,6 +76,9 @@ that of watchNamespace. The release's own is made by whoever installs it (`--cre
 {{- if and .providers $root.Release.IsInstall -}}
 {{- include "capi-operator.checkOrder" $root -}}
 {{- end -}}
+{{- if $root.Release.IsUpgrade -}}
+{{- include "capi-operator.checkReadable" $root -}}
+{{- end -}}
 {{- if not $values.watchNamespace -}}
 {{- include "capi-operator.checkOnce" . -}}
 {{- end -}}
@@ -155,6 +158,31 @@ operator's where webhooks are turned off, cert-manager's in a kind that had a we
 {{- end -}}
 {{- if $commands -}}
 {{- printf "somebody's CA would stay in kinds that convert nothing. To take it out, run this first:\n%s" (join "\n" $commands) | fail -}}
+{{- end -}}
+{{- end -}}
+
+{{/*
+The checks below read providers. One that is stored as v1alpha1 can't be read while nobody converts it: the API server's words
+don't say what to do, and without reading nobody knows what the upgrade would lose.
+*/}}
+{{- define "capi-operator.checkReadable" -}}
+{{- $old := list -}}
+{{- range $row := include "capi-operator.kinds" . | fromYamlArray -}}
+{{- $name := printf "%s.operator.cluster.x-k8s.io" $row.plural -}}
+{{- with lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" $name -}}
+{{- if and (eq (.spec.conversion | default dict).strategy "Webhook") (has "v1alpha1" ((.status | default dict).storedVersions | default list)) -}}
+{{- $old = append $old $name -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if $old -}}
+{{- $deployment := "capi-operator-controller-manager" -}}
+{{- with lookup "apps/v1" "Deployment" .Release.Namespace $deployment -}}
+{{- if not (.status | default dict).readyReplicas -}}
+{{- $words := "objects of %s may be stored as v1alpha1, and the operator that converts them isn't ready. Have it run first, for instance with an image that can be pulled, and then repeat this command:\nkubectl set image deployment/%s manager=IMAGE -n %s" -}}
+{{- printf $words (join ", " $old) $deployment $.Release.Namespace | fail -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 
