@@ -93,3 +93,28 @@ def difference(found, wanted, path=""):
         told = (difference(*pair, f"{path}/{number}") for number, pair in enumerate(zip(found, wanted)))
         return next((words for words in told if words), "")
     return "" if found == wanted else f"{path} is {str(found)[:200]}, not {str(wanted)[:200]}"
+
+
+def small(values):
+    """Without the CRDs, which are most of the work."""
+    return merged({"crds": {"install": False}}, values)
+
+
+def merged(*parts):
+    """As Helm does: maps key by key."""
+    result = {}
+    for part in parts:
+        for key, value in part.items():
+            both = isinstance(value, dict) and isinstance(result.get(key), dict)
+            result[key] = merged(result[key], value) if both else value
+    return result
+
+
+def providers(values, **more):
+    """The objects that values of providers lead to, without what is as that of any other."""
+    ours = ("Namespace", "ConfigMap")
+    return {
+        name_of(item): item.get("spec") or item.get("data")
+        for item in objects(small(values), **more)
+        if item["kind"].endswith("Provider") or item["kind"] in ours
+    }
