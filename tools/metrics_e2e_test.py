@@ -34,9 +34,9 @@ metadata: {{name: {name}, namespace: default}}
 spec: {{version: {version}{more}}}
 """
 CORE = PROVIDER.format(kind="CoreProvider", name="cluster-api", version="v1.12.0", more="")
-# Its components have another digest (T2). What is wrong in the object alone, as a version, the webhooks refuse.
-DIGEST = f", fetchConfig: {{digest: 'sha256:{'0' * 64}'}}"
-FAILS = PROVIDER.format(kind="InfrastructureProvider", name="aws", version="v2.11.1", more=DIGEST)
+# A patch of it fits nothing. What is wrong in the object alone, as a version, the webhooks refuse.
+PATCH = ", patches: [{patch: '- {op: remove, path: /nothing}', target: {kind: Deployment}}]"
+FAILS = PROVIDER.format(kind="BootstrapProvider", name="kubeadm", version="v1.12.0", more=PATCH)
 
 
 class World(rights.World):
@@ -94,7 +94,7 @@ class World(rights.World):
         self.until("the core provider is Ready", lambda: self.value(token, ready, "cluster-api") == 1)
         self.must("delete", "service", "capi-webhook-service", "-n", "default")
         self.until("the drift is restored", lambda: self.value(token, restored, "cluster-api") > 0)
-        self.until("one has failed", lambda: self.value(token, stalled, "aws") == 1)
+        self.until("one has failed", lambda: self.value(token, stalled, "kubeadm") == 1)
 
 
 class Scrape(unittest.TestCase):
