@@ -224,6 +224,10 @@ class Webhooks(OnAServer):
     def stored(self):
         return self.world.get("crd", INFRASTRUCTURE)["status"]["storedVersions"]
 
+    def is_renewed(self):
+        (lease,) = self.world.get("leases", "-n", rights.NAMESPACE)["items"]
+        return lease["spec"]["renewTime"] != lease["spec"]["acquireTime"]
+
     def scrape(self, port):
         """The metrics, with the token of a ServiceAccount that has the role for it."""
         world, request = self.world, urllib.request.Request(f"https://127.0.0.1:{port}/metrics")
@@ -260,6 +264,7 @@ class Webhooks(OnAServer):
         self.assertIn("v1alpha1", self.stored())
         world.start_operator(*flags)
         world.until("nothing is stored at v1alpha1", lambda: self.stored() == ["v1alpha2"])
+        world.until("the lease is renewed", self.is_renewed)
         world.kill_operator()
         requests = world.requests()
         self.assertEqual([request for request in requests if request[-1] == 403], [])

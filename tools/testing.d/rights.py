@@ -24,6 +24,7 @@ RELEASES = os.path.join(ROOT, "testdata", "releases")
 LIMIT = 120
 # By what all objects of ours, and of cluster-api-operator, are found.
 OURS = "app.kubernetes.io/name=capi-operator"
+PART_OF_ROLE = "operator.cluster.x-k8s.io/aggregate-to-manager=true"
 PEERS = "clusterctl.cluster.x-k8s.io/core=capi-operator"
 # Kinds that either installs, with the place of their group.
 IN_NAMESPACES = {
@@ -127,6 +128,7 @@ class World:
     def reset(self, kept_group=None):
         """Removes the operator and all kinds, except for those of groups that end like this, and leaves Namespaces, whose end
         takes seconds. Requests to the API server are far quicker than kubectl."""
+        self.remove_aggregated()
         for label in (OURS, PEERS):
             for kind, group in IN_CLUSTER.items():
                 self.remove(f"{group}/{kind}?labelSelector={label}")
@@ -139,6 +141,18 @@ class World:
             if kept_group is None or not crd["spec"]["group"].endswith(kept_group):
                 self.remove_kind(crd)
         self.audited = os.path.getsize(self.plane.audit_log)
+
+    def remove_aggregated(self):
+        """ClusterRoles that a controller puts together of others. It makes one anew, as nobody's, that goes while it still
+        works on the end of a part: first the parts go, then it has none."""
+        group = IN_CLUSTER["clusterroles"]
+        self.remove(f"{group}/clusterroles?labelSelector={OURS},{PART_OF_ROLE}")
+
+        def whole():
+            roles = json.loads(self.request("GET", f"{group}/clusterroles?labelSelector={OURS}")[1])["items"]
+            return [role["metadata"]["name"] for role in roles if "aggregationRule" in role and role.get("rules")]
+
+        self.until("no role is put together of what is gone", lambda: not whole())
 
     def remove_kind(self, crd):
         """A kind and its objects, whatever finalizers hold them. The API server itself takes seconds to see that there are no
