@@ -5,12 +5,12 @@
 namespace capi::ops {
 namespace {
 
-constexpr char kRequests[] = "rest_client_requests_total";
-constexpr char kRequestsHelp[] = "Requests to the API server, by HTTP status, method and host";
-constexpr char kDuration[] = "rest_client_request_duration_seconds";
-constexpr char kDurationHelp[] = "How long the API server took to begin its answer, by verb and host";
-constexpr char kLead[] = "leader_election_master_status";
-constexpr char kLeadHelp[] = "1 where this process holds the lease of that name, 0 where it waits for it";
+constexpr kube::MetricFamily kRequests{"rest_client_requests_total",
+                                       "Requests to the API server, by HTTP status, method and host"};
+constexpr kube::MetricFamily kDuration{"rest_client_request_duration_seconds",
+                                       "How long the API server took to begin its answer, by verb and host"};
+constexpr kube::MetricFamily kLead{"leader_election_master_status",
+                                   "1 where this process holds the lease of that name, 0 where it waits for it"};
 
 const kube::Buckets& RequestBuckets() {
   static const kube::Buckets buckets = {0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60};
@@ -25,16 +25,16 @@ std::function<void(const std::string& method, int status, MonoTime::duration too
   const std::string host = url.ok() ? url->HostPort() : server;
   return [&metrics, host](const std::string& method, int status, MonoTime::duration took) {
     const std::string code = status == 0 ? "<error>" : std::to_string(status);
-    metrics.Count(kRequests, kRequestsHelp, {{"code", code}, {"host", host}, {"method", method}});
-    metrics.Observe(kDuration, kDurationHelp, {{"host", host}, {"verb", method}},
-                    std::chrono::duration<double>(took).count(), RequestBuckets());
+    metrics.Count(kRequests, {{"code", code}, {"host", host}, {"method", method}});
+    metrics.Observe(kDuration, {{"host", host}, {"verb", method}}, std::chrono::duration<double>(took).count(),
+                    RequestBuckets());
   };
 }
 
 std::unique_ptr<kube::MetricsLook> ShowLead(kube::Metrics& metrics, const std::string& lease,
                                             const kube::LeaderElector& elector, Clock& clock) {
   return metrics.BeforeText([&metrics, lease, &elector, &clock] {
-    metrics.Set(kLead, kLeadHelp, {{"name", lease}}, elector.valid_until() > clock.Monotonic() ? 1 : 0);
+    metrics.Set(kLead, {{"name", lease}}, elector.valid_until() > clock.Monotonic() ? 1 : 0);
   });
 }
 

@@ -55,7 +55,7 @@ class Servers : public ::testing::Test {
     auto client = kube::Client::Connect({.server = "http://" + api_->address()}, {.user_agent = "servers-test"});
     EXPECT_TRUE(client.ok()) << client.error().message;
     client_ = std::move(*client);
-    metrics_.Count("done_total", "What was done", {});
+    metrics_.Count({"done_total", "What was done"}, {});
   }
 
   // The answer of a server that listens on `listen`, asked at that address, or over loopback where it is all of them:

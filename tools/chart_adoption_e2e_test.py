@@ -17,7 +17,8 @@ import pages  # noqa: E402
 import plan  # noqa: E402
 import rights  # noqa: E402
 from chart import KEEP, NAMESPACE  # noqa: E402
-from helm_world import FULL, IMAGE, KINDS, OPERATOR, OURS, WEBHOOKS, Page, with_helm  # noqa: E402
+from helm_world import IMAGE, KINDS, OPERATOR, OURS, WEBHOOKS, Page, with_helm  # noqa: E402
+from tiers import only_full  # noqa: E402
 
 
 class FromThePeer(Page):
@@ -116,30 +117,31 @@ class FromThePeer(Page):
         asked = world.kubectl("auth", "can-i", "delete", "nodes", f"--as={rights.USER}")
         self.assertEqual(asked.stdout.strip(), "no", "the peer's right to everything has gone")
 
-    if FULL:
+    @only_full
+    @with_helm("helm-v3")
+    def test_providers_that_belong_to_the_release(self, program):
+        folder = self.folder(program)
+        self.install_the_peer(folder, program, self.VALUES | {"enableHelmHook": False})
+        names = ("namespace capd-system", "coreprovider cluster-api -n capi-system", "infrastructureprovider docker -n capd-system")
+        self.move(folder, program, lost=[f"kubectl annotate {name} {KEEP}=keep" for name in names])
 
-        @with_helm("helm-v3")
-        def test_providers_that_belong_to_the_release(self, program):
-            folder = self.folder(program)
-            self.install_the_peer(folder, program, self.VALUES | {"enableHelmHook": False})
-            names = ("namespace capd-system", "coreprovider cluster-api -n capi-system", "infrastructureprovider docker -n capd-system")
-            self.move(folder, program, lost=[f"kubectl annotate {name} {KEEP}=keep" for name in names])
+    @only_full
+    @with_helm("helm")
+    def test_values_that_mean_nothing_here(self, program):
+        folder = self.folder(program)
+        self.install_the_peer(folder, program, self.VALUES | {"profilerAddress": ":6060"})
+        _, said = self.run_block(folder, self.HEADING, self.UPGRADE, self.PAGE, fails=True)
+        self.assertIn("at '/profilerAddress': value must be one of 'remove it: the operator has no profiler'", said)
+        self.assertIn("Certificate/capi-operator-serving-cert", self.world.names("certificates", "-A"), "nothing is changed")
 
-        @with_helm("helm")
-        def test_values_that_mean_nothing_here(self, program):
-            folder = self.folder(program)
-            self.install_the_peer(folder, program, self.VALUES | {"profilerAddress": ":6060"})
-            _, said = self.run_block(folder, self.HEADING, self.UPGRADE, self.PAGE, fails=True)
-            self.assertIn("at '/profilerAddress': value must be one of 'remove it: the operator has no profiler'", said)
-            self.assertIn("Certificate/capi-operator-serving-cert", self.world.names("certificates", "-A"), "nothing is changed")
-
-        @with_helm("helm")
-        def test_they_become_part_of_the_release(self, program):
-            folder, world = self.folder(program), self.world
-            core = {"version": "v1.12.0", "createNamespace": False}  # else that chart makes its namespace anew
-            self.install_the_peer(folder, program, self.VALUES | {"core": {"cluster-api": core}})
-            self.upgrade_as_told(folder)
-            stop = self.serve()
+    @only_full
+    @with_helm("helm")
+    def test_they_become_part_of_the_release(self, program):
+        folder, world = self.folder(program), self.world
+        core = {"version": "v1.12.0", "createNamespace": False}  # else that chart makes its namespace anew
+        self.install_the_peer(folder, program, self.VALUES | {"core": {"cluster-api": core}})
+        self.upgrade_as_told(folder)
+        with self.serving():
             self.upgrade_as_told(folder, self.TAKE)
             core = world.get("coreprovider", "cluster-api", "-n", "capi-system")
             self.assertEqual(core["metadata"]["annotations"][KEEP], "keep")
@@ -148,7 +150,6 @@ class FromThePeer(Page):
             none = {"core": None, "infrastructure": None, "configSecret": None}
             world.must_helm("upgrade", "--reset-then-reuse-values", program=program, values=none)
             self.assertEqual({entry[:2] for entry in self.uids()}, {entry[:2] for entry in before})
-            stop()
 
 
 if __name__ == "__main__":

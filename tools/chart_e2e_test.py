@@ -2,9 +2,10 @@
 """The Helm chart on a real API server, by the real helm: install, upgrade, uninstall and what they never delete, and the
 commands of docs/install.md with the operator at work.
 
-Without CAPI_TEST_FULL there are two tests, each with one of the two majors of Helm. Pods are simulated (kwok); where the operator has to
-answer, it runs beside them, with the rights that the chart gives it."""
+Without CAPI_TEST_FULL there are two tests, each with one of the two majors of Helm. Pods are simulated (kwok); where the
+operator has to answer, it runs beside them, with the rights that the chart gives it."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -19,7 +20,8 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", 
 import chart  # noqa: E402
 import rights  # noqa: E402
 from chart import NAMESPACE  # noqa: E402
-from helm_world import CRDS, FULL, IMAGE, OURS, WEBHOOKS, OnAServer, Page, with_helm  # noqa: E402
+from helm_world import CRDS, IMAGE, OURS, WEBHOOKS, OnAServer, Page, with_helm  # noqa: E402
+from tiers import only_full  # noqa: E402
 
 CORE_CRD = f"coreproviders.{OURS}"
 AGGREGATED = "ClusterRole/capi-operator-providers"
@@ -42,12 +44,11 @@ class Releases(OnAServer):
         (column, *_) = self.world.get("crd", CORE_CRD)["spec"]["versions"][0]["additionalPrinterColumns"]
         return column["description"]
 
-    if FULL:
-
-        @with_helm("helm")
-        def test_install_upgrade_uninstall(self, program):
-            with tempfile.TemporaryDirectory() as folder:
-                self.life(program, self.older(folder))
+    @only_full
+    @with_helm("helm")
+    def test_install_upgrade_uninstall(self, program):
+        with tempfile.TemporaryDirectory() as folder:
+            self.life(program, self.older(folder))
 
     def life(self, program, older):
         world = self.world
@@ -101,25 +102,24 @@ class Releases(OnAServer):
         webhooks.append(self.world.get("crd", CORE_CRD)["spec"]["conversion"]["webhook"])
         return [item["clientConfig"].get("caBundle") for item in webhooks]
 
-    if FULL:
-
-        @with_helm("helm-v3")
-        def test_every_variant(self, program):
-            # First the one that has no webhooks: kinds that name one keep it, until somebody takes it out (docs/install.md).
-            variants = sorted(chart.VARIANTS, key=lambda name: name != "no-webhooks")
-            self.install(program, values=chart.VARIANTS[variants[0]])
-            for variant in variants:
-                with self.subTest(variant):
-                    values = chart.VARIANTS[variant]
-                    # Where no value is given, Helm would take those of the last release.
-                    flags = ("--reset-values", "--wait", "--timeout=100s")
-                    self.world.must_helm("upgrade", *flags, program=program, values=values)
-                    self.assert_live(values)
-                    bound = self.world.names("clusterrolebindings", "-l", "app.kubernetes.io/name=capi-operator")
-                    everything = "ClusterRoleBinding/capi-operator-cluster-admin"
-                    self.assertEqual(everything in bound, variant == "cluster-admin", "what the last one had is gone")
-                    everywhere = "ClusterRoleBinding/capi-operator-namespace"
-                    self.assertEqual(everywhere in bound, variant != "single-namespace")
+    @only_full
+    @with_helm("helm-v3")
+    def test_every_variant(self, program):
+        # First the one that has no webhooks: kinds that name one keep it, until somebody takes it out (docs/install.md).
+        variants = sorted(chart.VARIANTS, key=lambda name: name != "no-webhooks")
+        self.install(program, values=chart.VARIANTS[variants[0]])
+        for variant in variants:
+            with self.subTest(variant):
+                values = chart.VARIANTS[variant]
+                # Where no value is given, Helm would take those of the last release.
+                flags = ("--reset-values", "--wait", "--timeout=100s")
+                self.world.must_helm("upgrade", *flags, program=program, values=values)
+                self.assert_live(values)
+                bound = self.world.names("clusterrolebindings", "-l", "app.kubernetes.io/name=capi-operator")
+                everything = "ClusterRoleBinding/capi-operator-cluster-admin"
+                self.assertEqual(everything in bound, variant == "cluster-admin", "what the last one had is gone")
+                everywhere = "ClusterRoleBinding/capi-operator-namespace"
+                self.assertEqual(everywhere in bound, variant != "single-namespace")
 
 
 class Providers(OnAServer):
@@ -163,33 +163,28 @@ class Install(Page):
         self.run_block(folder, self.PAGE, 0)
         deployment = world.get("deployment", "capi-operator-controller-manager", "-n", NAMESPACE)
         self.assertEqual(deployment["spec"]["template"]["spec"]["containers"][0]["image"], IMAGE)
-        stop = self.serve()
-        self.run_block(folder, self.PAGE, 1)
-        self.run_block(folder, self.PAGE, 2)
-        self.await_core("v1.12.0")
-        stop()
+        with self.serving():
+            self.run_block(folder, self.PAGE, 1)
+            self.run_block(folder, self.PAGE, 2)
+            self.await_core("v1.12.0")
         self.run_block(folder, self.PAGE, 3)
         self.assertEqual(world.ours(), {AGGREGATED})
         managers = ("get", "deployment", "capi-controller-manager", "-n", "capi-system")
         self.assertEqual(world.kubectl(*managers).returncode, 0, "what the provider installed runs on")
         self.run_block(folder, self.PAGE, 0)
-        stop = self.serve()
-        self.run_block(folder, self.PAGE, 4)
-        self.assertNotEqual(world.kubectl(*managers).returncode, 0)
-        stop()
+        with self.serving():
+            self.run_block(folder, self.PAGE, 4)
+            self.assertNotEqual(world.kubectl(*managers).returncode, 0)
         self.run_block(folder, self.PAGE, 3)
         self.run_block(folder, self.PAGE, 5)
         self.assertEqual((world.ours(), world.kinds()), (set(), set()))
 
-    if FULL:
-
-        @with_helm("helm-v3")
-        def test_upgrades_of_providers_and_of_the_operator(self, program):
-            """A provider's version follows its value; an upgrade of the operator changes nothing of a provider, and keeps the CA."""
-            self.certificates()
-            world = self.world
-            self.install(program)
-            stop = self.serve()
+    @only_full
+    @with_helm("helm-v3")
+    def test_upgrades_of_providers_and_of_the_operator(self, program):
+        """A provider's version follows its value; an upgrade of the operator changes nothing of a provider, and keeps the CA."""
+        world = self.world
+        with self.installed(program):
             for version in ("v1.10.4", "v1.12.0"):
                 core = {"core": {"cluster-api": {"version": version}}}
                 world.must_helm("upgrade", program=program, values=core)
@@ -199,7 +194,14 @@ class Install(Page):
             after = self.bundles(), world.get("coreprovider", "cluster-api", "-n", "capi-system")["metadata"]["generation"]
             self.assertEqual(before, after)
             self.assertNotIn(None, before[0])
-            stop()
+
+    @contextlib.contextmanager
+    def installed(self, program):
+        """The operator at work, and what its providers need."""
+        self.certificates()
+        self.install(program)
+        with self.serving():
+            yield
 
     def bundles(self):
         crds = [self.world.get("crd", CORE_CRD)["spec"]["conversion"]["webhook"]]
@@ -207,15 +209,12 @@ class Install(Page):
         webhooks = [webhook for item in ours for webhook in item["webhooks"]]
         return [item["clientConfig"].get("caBundle") for item in crds + webhooks]
 
-    if FULL:
-
-        @with_helm("helm")
-        def test_a_version_that_the_operator_chose(self, program):
-            """Helm 4 applies on the server, where the field is the operator's; Helm 3 doesn't look."""
-            self.certificates()
-            world = self.world
-            self.install(program)
-            stop = self.serve()
+    @only_full
+    @with_helm("helm")
+    def test_a_version_that_the_operator_chose(self, program):
+        """Helm 4 applies on the server, where the field is the operator's; Helm 3 doesn't look."""
+        world = self.world
+        with self.installed(program):
             world.must_helm("upgrade", program=program, values={"core": {"cluster-api": {}}})
             world.until("a version is chosen", lambda: "version" in self.core_spec())
             self.await_core(self.core_spec()["version"])
@@ -227,21 +226,19 @@ class Install(Page):
             else:
                 world.must_helm("upgrade", program=program, values=other)
             self.assertEqual(self.core_spec()["version"], "v1.11.0")
-            stop()
 
     def core_spec(self):
         return self.world.get("coreprovider", "cluster-api", "-n", "capi-system").get("spec", {})
 
-    if FULL:
-
-        @with_helm("helm")
-        def test_what_kubectl_installed_becomes_a_release(self, program):
-            folder, world = self.folder(program), self.world
-            world.must("apply", "--server-side", "-f", "-", given=rights.kustomize("default"))
-            self.run_block(folder, "Remove the operator and keep the providers", 0)
-            self.assertIn("cannot be imported", world.helm("install", program=program).stderr)
-            world.must_helm("install", "--take-ownership", program=program)
-            self.assert_live({})
+    @only_full
+    @with_helm("helm")
+    def test_what_kubectl_installed_becomes_a_release(self, program):
+        folder, world = self.folder(program), self.world
+        world.must("apply", "--server-side", "-f", "-", given=rights.kustomize("default"))
+        self.run_block(folder, "Remove the operator and keep the providers", 0)
+        self.assertIn("cannot be imported", world.helm("install", program=program).stderr)
+        world.must_helm("install", "--take-ownership", program=program)
+        self.assert_live({})
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ import pages  # noqa: E402
 import plan  # noqa: E402
 import rights  # noqa: E402
 from rights import NAMESPACE  # noqa: E402
+from tiers import FULL, only_full  # noqa: E402
 
 SCRIPT = runpy.run_path(os.path.join(TOOLS, "manifests"), run_name="manifests")
 VARIANTS, folder = SCRIPT["VARIANTS"], SCRIPT["folder"]
@@ -33,8 +34,6 @@ PEER_PAGE = "docs/adopting.md"
 DEPLOYMENT = "capi-operator-controller-manager"
 WEBHOOKS = ",".join(rights.WEBHOOKS)
 ALL = ",".join([*rights.IN_NAMESPACES, *rights.IN_CLUSTER])
-# The other variants, and second ways to the same, are for `make test-full`.
-FULL = os.environ.get("CAPI_TEST_FULL")
 
 
 class OnAServer(rights.OnAServer):
@@ -74,17 +73,16 @@ class Manifests(OnAServer):
         return found
 
     def test_server_side_apply(self):
-        """The commands of the page below install the other variants, and the next test `ha`."""
+        """The commands of the page below install the other variants, and the next test but one `ha`."""
         for variant in VARIANTS if FULL else ["default"]:
             with self.subTest(variant):
                 self.install_twice(variant, "--server-side")
 
-    if FULL:
-
-        def test_client_side_apply(self):
-            for variant in VARIANTS:
-                with self.subTest(variant):
-                    self.install_twice(variant)
+    @only_full
+    def test_client_side_apply(self):
+        for variant in VARIANTS:
+            with self.subTest(variant):
+                self.install_twice(variant)
 
     def test_what_they_have(self):
         deployment = self.install("default", "--server-side")
@@ -381,15 +379,15 @@ class Page(OnAServer):
         self.install()
         self.drop_the_webhooks()
 
-    if FULL:
+    @only_full
+    def test_from_a_peer_that_helm_installed(self):
+        """Helm owns what our manifests leave out."""
+        self.from_the_peer("--server-side", "--field-manager=helm")
 
-        def test_from_a_peer_that_helm_installed(self):
-            """Helm owns what our manifests leave out."""
-            self.from_the_peer("--server-side", "--field-manager=helm")
-
-        def test_from_a_peer_that_was_applied_at_the_client(self):
-            """kubectl takes over what an apply at the client has set."""
-            self.from_the_peer()
+    @only_full
+    def test_from_a_peer_that_was_applied_at_the_client(self):
+        """kubectl takes over what an apply at the client has set."""
+        self.from_the_peer()
 
 
 class ProviderKinds(unittest.TestCase):

@@ -18,7 +18,6 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", 
 
 import cluster  # noqa: E402
 import exposition  # noqa: E402
-import forward  # noqa: E402
 import monitoring  # noqa: E402
 import pages  # noqa: E402
 import plan  # noqa: E402
@@ -47,15 +46,8 @@ class World(rights.World):
         self.plane.api.create_crds(cluster.documents(plan.have(["crds"])))
         self.must("apply", "--server-side", "-f", "-", given=rights.kustomize("default"))
         self.await_kinds()
-        self.port, webhooks = process.free_ports(2)
-        service = self.get("service", "capi-operator-webhook-service", "-n", NAMESPACE)
-        self.forwarder = forward.Forwarder(service["spec"]["clusterIP"], webhooks)
-        self.start_operator(f"--webhook-port={webhooks}", diagnostics=f"0.0.0.0:{self.port}")
-
-    def close(self):
-        super().close()
-        if self.plane and hasattr(self, "forwarder"):
-            self.forwarder.close()
+        (self.port,) = process.free_ports(1)
+        self.serve_webhooks(diagnostics=f"0.0.0.0:{self.port}")
 
     def token(self):
         """Of the ServiceAccount of Prometheus, which docs/metrics.md names."""

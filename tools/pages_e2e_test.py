@@ -8,10 +8,11 @@ import unittest
 
 sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
-sys.path[:0] = [os.path.join(TOOLS, "run.d"), os.path.join(TOOLS, "assets.d")]
+sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d")]
 
 import pages  # noqa: E402
 from pages import blocks  # noqa: E402
+from tiers import only_full  # noqa: E402
 
 
 class Readme(pages.Page):
@@ -25,14 +26,13 @@ class Readme(pages.Page):
         self.run_block(watch)
         self.assertRegex(self.run_block(conditions), r"(?m)^Ready=True ")
 
-    if os.environ.get("CAPI_TEST_FULL"):
-
-        def test_a_release_without_a_network(self):
-            for name in ("metadata.yaml", "core-components.yaml"):
-                shutil.copy(os.path.join(self.world.releases, "cluster-api", "v1.12.0", name), self.folder)
-            (block,) = blocks("Without a network")
-            self.run_block(block)
-            self.run_block(blocks("A first provider")[1])
+    @only_full
+    def test_a_release_without_a_network(self):
+        for name in ("metadata.yaml", "core-components.yaml"):
+            shutil.copy(os.path.join(self.world.releases, "cluster-api", "v1.12.0", name), self.folder)
+        (block,) = blocks("Without a network")
+        self.run_block(block)
+        self.run_block(blocks("A first provider")[1])
 
 
 class Contracts(pages.Page):

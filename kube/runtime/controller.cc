@@ -14,18 +14,16 @@ namespace capi::kube {
 namespace {
 
 // Names, labels and help as controller-runtime has them, so that its dashboards work.
-constexpr char kTotal[] = "controller_runtime_reconcile_total";
-constexpr char kTotalHelp[] = "Total number of reconciliations per controller";
-constexpr char kErrors[] = "controller_runtime_reconcile_errors_total";
-constexpr char kErrorsHelp[] = "Total number of reconciliation errors per controller";
-constexpr char kTime[] = "controller_runtime_reconcile_time_seconds";
-constexpr char kTimeHelp[] = "Length of time per reconciliation per controller";
-constexpr char kWorkers[] = "controller_runtime_max_concurrent_reconciles";
-constexpr char kWorkersHelp[] = "Maximum number of concurrent reconciles per controller";
-constexpr char kActive[] = "controller_runtime_active_workers";
-constexpr char kActiveHelp[] = "Number of currently used workers per controller";
-constexpr char kPanics[] = "controller_runtime_reconcile_panics_total";
-constexpr char kPanicsHelp[] = "Total number of reconciliation panics per controller";
+constexpr MetricFamily kTotal{"controller_runtime_reconcile_total", "Total number of reconciliations per controller"};
+constexpr MetricFamily kErrors{"controller_runtime_reconcile_errors_total",
+                               "Total number of reconciliation errors per controller"};
+constexpr MetricFamily kTime{"controller_runtime_reconcile_time_seconds",
+                             "Length of time per reconciliation per controller"};
+constexpr MetricFamily kWorkers{"controller_runtime_max_concurrent_reconciles",
+                                "Maximum number of concurrent reconciles per controller"};
+constexpr MetricFamily kActive{"controller_runtime_active_workers", "Number of currently used workers per controller"};
+constexpr MetricFamily kPanics{"controller_runtime_reconcile_panics_total",
+                               "Total number of reconciliation panics per controller"};
 
 constexpr char kSuccess[] = "success", kRequeue[] = "requeue", kRequeueAfter[] = "requeue_after", kError[] = "error";
 
@@ -42,9 +40,9 @@ class Controller::Impl {
         queue_(clock, options_.backoff, std::random_device{}(), &queue_metrics_),
         before_text_(metrics.BeforeText([this] { ShowWork(); })) {
     for (const char* result : {kSuccess, kRequeue, kRequeueAfter, kError}) CountResult(result, 0);
-    metrics_.Count(kErrors, kErrorsHelp, {{"controller", options_.name}}, 0);
-    metrics_.Count(kPanics, kPanicsHelp, {{"controller", options_.name}}, 0);
-    metrics_.Set(kWorkers, kWorkersHelp, {{"controller", options_.name}}, options_.workers);
+    metrics_.Count(kErrors, {{"controller", options_.name}}, 0);
+    metrics_.Count(kPanics, {{"controller", options_.name}}, 0);
+    metrics_.Set(kWorkers, {{"controller", options_.name}}, options_.workers);
   }
 
   const std::string& name() const { return options_.name; }
@@ -69,14 +67,14 @@ class Controller::Impl {
     MonoTime start = clock_.Monotonic();
     Result<Outcome> outcome = Reconciled(ctx, key);
     std::chrono::duration<double> took = clock_.Monotonic() - start;
-    metrics_.Observe(kTime, kTimeHelp, {{"controller", options_.name}}, took.count());
+    metrics_.Observe(kTime, {{"controller", options_.name}}, took.count());
     if (!outcome.ok()) {
       Fail(ctx, key, outcome.error());
     } else {
       if (!outcome->failed) queue_.Forget(key);
       if (outcome->again_after) queue_.AddAfter(key, *outcome->again_after);
-      if (outcome->threw) metrics_.Count(kPanics, kPanicsHelp, {{"controller", options_.name}});
-      if (outcome->error) metrics_.Count(kErrors, kErrorsHelp, {{"controller", options_.name}});
+      if (outcome->threw) metrics_.Count(kPanics, {{"controller", options_.name}});
+      if (outcome->error) metrics_.Count(kErrors, {{"controller", options_.name}});
       CountResult(outcome->error         ? kError
                   : outcome->failed      ? kRequeue
                   : outcome->again_after ? kRequeueAfter
@@ -96,7 +94,7 @@ class Controller::Impl {
   }
 
   Error Thrown(std::string what) {
-    metrics_.Count(kPanics, kPanicsHelp, {{"controller", options_.name}});
+    metrics_.Count(kPanics, {{"controller", options_.name}});
     return {Code::kInternal, std::move(what), {}};
   }
 
@@ -106,17 +104,17 @@ class Controller::Impl {
     Millis delay = queue_.Backoff(key, error.retry_after.value_or(Millis(0)));
     queue_.AddAfter(key, delay);
     CountResult(kError);
-    metrics_.Count(kErrors, kErrorsHelp, {{"controller", options_.name}});
+    metrics_.Count(kErrors, {{"controller", options_.name}});
     ctx.log.Error("reconcile failed",
                   {{"code", CodeName(error.code)}, {"error", error.message}, {"retry_in_ms", delay.count()}});
   }
 
   void CountResult(const char* result, double by = 1) {
-    metrics_.Count(kTotal, kTotalHelp, {{"controller", options_.name}, {"result", result}}, by);
+    metrics_.Count(kTotal, {{"controller", options_.name}, {"result", result}}, by);
   }
 
   void ShowWork() {
-    metrics_.Set(kActive, kActiveHelp, {{"controller", options_.name}}, active_);
+    metrics_.Set(kActive, {{"controller", options_.name}}, active_);
     queue_metrics_.Show(queue_.in_hand());
   }
 

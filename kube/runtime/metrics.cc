@@ -104,34 +104,33 @@ class Metrics::Impl {
 
   // The family of that name and type; null where the name is of another type or not a name.
   template <typename T>
-  prometheus::Family<T>* FamilyOf(Families<T>& families, const std::string& name, const std::string& help)
-      CAPI_REQUIRES(mu) {
-    auto known = families.find(name);
+  prometheus::Family<T>* FamilyOf(Families<T>& families, const MetricFamily& family) CAPI_REQUIRES(mu) {
+    auto known = families.find(family.name);
     if (known != families.end()) return known->second;
     try {
-      auto& made = Builder<T>().Name(name).Help(help).Register(registry);
-      return families[name] = &made;
+      auto& made = Builder<T>().Name(family.name).Help(family.help).Register(registry);
+      return families[family.name] = &made;
     } catch (const std::exception&) {
       return nullptr;
     }
   }
 
   template <typename T, typename... Args>
-  T* MetricOf(Families<T>& families, const std::string& name, const std::string& help, const Labels& labels,
-              const Args&... args) CAPI_REQUIRES(mu) {
-    prometheus::Family<T>* family = FamilyOf(families, name, help);
-    if (family == nullptr) return nullptr;
-    try {
-      return &family->Add(labels, args...);
-    } catch (const std::exception&) {
-      return nullptr;
-    }
-  }
-
-  template <typename T, typename... Args>
-  void RemoveFrom(Families<T>& families, const std::string& name, const Labels& labels, const Args&... args)
+  T* MetricOf(Families<T>& families, const MetricFamily& family, const Labels& labels, const Args&... args)
       CAPI_REQUIRES(mu) {
-    auto known = families.find(name);
+    prometheus::Family<T>* made = FamilyOf(families, family);
+    if (made == nullptr) return nullptr;
+    try {
+      return &made->Add(labels, args...);
+    } catch (const std::exception&) {
+      return nullptr;
+    }
+  }
+
+  template <typename T, typename... Args>
+  void RemoveFrom(Families<T>& families, const MetricFamily& family, const Labels& labels, const Args&... args)
+      CAPI_REQUIRES(mu) {
+    auto known = families.find(family.name);
     if (known == families.end() || !known->second->Has(labels)) return;
     known->second->Remove(&known->second->Add(labels, args...));
   }
@@ -160,42 +159,40 @@ class Metrics::Impl {
 Metrics::Metrics() : impl_(std::make_unique<Impl>()) {}
 Metrics::~Metrics() = default;
 
-void Metrics::Count(const std::string& name, const std::string& help, const Labels& labels, double by) {
+void Metrics::Count(const MetricFamily& family, const Labels& labels, double by) {
   MutexLock lock(impl_->mu);
-  if (auto* metric = impl_->MetricOf(impl_->counters, name, help, labels)) metric->Increment(by);
+  if (auto* metric = impl_->MetricOf(impl_->counters, family, labels)) metric->Increment(by);
 }
 
-void Metrics::Set(const std::string& name, const std::string& help, const Labels& labels, double value) {
+void Metrics::Set(const MetricFamily& family, const Labels& labels, double value) {
   MutexLock lock(impl_->mu);
-  if (auto* metric = impl_->MetricOf(impl_->gauges, name, help, labels)) metric->Set(value);
+  if (auto* metric = impl_->MetricOf(impl_->gauges, family, labels)) metric->Set(value);
 }
 
-void Metrics::Observe(const std::string& name, const std::string& help, const Labels& labels, double seconds,
-                      const Buckets& buckets) {
+void Metrics::Observe(const MetricFamily& family, const Labels& labels, double seconds, const Buckets& buckets) {
   MutexLock lock(impl_->mu);
-  if (auto* metric = impl_->MetricOf(impl_->histograms, name, help, labels, buckets)) metric->Observe(seconds);
+  if (auto* metric = impl_->MetricOf(impl_->histograms, family, labels, buckets)) metric->Observe(seconds);
 }
 
-Metrics::Sample Metrics::Counter(const std::string& name, const std::string& help, const Labels& labels) {
+Metrics::Sample Metrics::Counter(const MetricFamily& family, const Labels& labels) {
   MutexLock lock(impl_->mu);
-  auto* metric = impl_->MetricOf(impl_->counters, name, help, labels);
+  auto* metric = impl_->MetricOf(impl_->counters, family, labels);
   return [metric](double by) {
     if (metric != nullptr) metric->Increment(by);
   };
 }
 
-Metrics::Sample Metrics::Gauge(const std::string& name, const std::string& help, const Labels& labels) {
+Metrics::Sample Metrics::Gauge(const MetricFamily& family, const Labels& labels) {
   MutexLock lock(impl_->mu);
-  auto* metric = impl_->MetricOf(impl_->gauges, name, help, labels);
+  auto* metric = impl_->MetricOf(impl_->gauges, family, labels);
   return [metric](double value) {
     if (metric != nullptr) metric->Set(value);
   };
 }
 
-Metrics::Sample Metrics::Histogram(const std::string& name, const std::string& help, const Labels& labels,
-                                   const Buckets& buckets) {
+Metrics::Sample Metrics::Histogram(const MetricFamily& family, const Labels& labels, const Buckets& buckets) {
   MutexLock lock(impl_->mu);
-  auto* metric = impl_->MetricOf(impl_->histograms, name, help, labels, buckets);
+  auto* metric = impl_->MetricOf(impl_->histograms, family, labels, buckets);
   return [metric](double seconds) {
     if (metric != nullptr) metric->Observe(seconds);
   };
@@ -210,11 +207,11 @@ std::unique_ptr<MetricsLook> Metrics::BeforeText(std::function<void()> look) {
   });
 }
 
-void Metrics::Remove(const std::string& name, const Labels& labels) {
+void Metrics::Remove(const MetricFamily& family, const Labels& labels) {
   MutexLock lock(impl_->mu);
-  impl_->RemoveFrom(impl_->counters, name, labels);
-  impl_->RemoveFrom(impl_->gauges, name, labels);
-  impl_->RemoveFrom(impl_->histograms, name, labels, PassBuckets());
+  impl_->RemoveFrom(impl_->counters, family, labels);
+  impl_->RemoveFrom(impl_->gauges, family, labels);
+  impl_->RemoveFrom(impl_->histograms, family, labels, PassBuckets());
 }
 
 std::string Metrics::Text() const {

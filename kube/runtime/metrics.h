@@ -18,25 +18,30 @@ using Labels = std::map<std::string, std::string>;
 using Buckets = std::vector<double>;
 const Buckets& PassBuckets();  // controller-runtime's for passes: 5 ms to 60 s
 
+// What all metrics of a name share. The texts outlive each call.
+struct MetricFamily {
+  const char* name;
+  const char* help;
+};
+
 // Thread-safe. A metric is made by its first use, which gives it its type and its help; a use as another type, or with
 // a name that Prometheus doesn't take, is ignored.
 class Metrics {
  public:
   Metrics();
   ~Metrics();
-  void Count(const std::string& name, const std::string& help, const Labels& labels, double by = 1);  // 0 shows it
-  void Set(const std::string& name, const std::string& help, const Labels& labels, double value);
+  void Count(const MetricFamily& family, const Labels& labels, double by = 1);  // 0 shows it
+  void Set(const MetricFamily& family, const Labels& labels, double value);
   // A histogram; all uses of a name have the same buckets.
-  void Observe(const std::string& name, const std::string& help, const Labels& labels, double seconds,
+  void Observe(const MetricFamily& family, const Labels& labels, double seconds,
                const Buckets& buckets = PassBuckets());
-  void Remove(const std::string& name, const Labels& labels);  // a metric of something that is gone
+  void Remove(const MetricFamily& family, const Labels& labels);  // a metric of something that is gone
   // The same for what is used often: the series is there from now on, and what is returned adds to it without looking
   // for it. It is not to be removed. Thread-safe.
   using Sample = std::function<void(double)>;
-  Sample Counter(const std::string& name, const std::string& help, const Labels& labels);
-  Sample Gauge(const std::string& name, const std::string& help, const Labels& labels);
-  Sample Histogram(const std::string& name, const std::string& help, const Labels& labels,
-                   const Buckets& buckets = PassBuckets());
+  Sample Counter(const MetricFamily& family, const Labels& labels);
+  Sample Gauge(const MetricFamily& family, const Labels& labels);
+  Sample Histogram(const MetricFamily& family, const Labels& labels, const Buckets& buckets = PassBuckets());
   // Prometheus text format 0.0.4, sorted; process_* (RSS, fds, CPU, threads, start time) included.
   std::string Text() const;
 

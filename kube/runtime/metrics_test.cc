@@ -24,11 +24,11 @@ double ValueOf(const std::string& text, const std::string& series) {
 
 TEST(Metrics, CountsAndSetsByLabels) {
   Metrics metrics;
-  metrics.Count("done_total", "What was done", {{"result", "success"}});
-  metrics.Count("done_total", "ignored", {{"result", "success"}}, 2);
-  metrics.Count("done_total", "ignored", {{"result", "error"}}, 0);
-  metrics.Set("depth", "How deep", {{"name", "q"}}, 5);
-  metrics.Set("depth", "How deep", {{"name", "q"}}, 3);
+  metrics.Count({"done_total", "What was done"}, {{"result", "success"}});
+  metrics.Count({"done_total", "ignored"}, {{"result", "success"}}, 2);
+  metrics.Count({"done_total", "ignored"}, {{"result", "error"}}, 0);
+  metrics.Set({"depth", "How deep"}, {{"name", "q"}}, 5);
+  metrics.Set({"depth", "How deep"}, {{"name", "q"}}, 3);
   std::string text = metrics.Text();
   EXPECT_EQ(ValueOf(text, R"(done_total{result="success"})"), 3);
   EXPECT_EQ(ValueOf(text, R"(done_total{result="error"})"), 0) << "a series shows before anything happened";
@@ -39,7 +39,7 @@ TEST(Metrics, CountsAndSetsByLabels) {
 
 TEST(Metrics, ObservesIntoBuckets) {
   Metrics metrics;
-  for (double seconds : {0.004, 0.3, 100.0}) metrics.Observe("took_seconds", "Time", {{"c", "x"}}, seconds);
+  for (double seconds : {0.004, 0.3, 100.0}) metrics.Observe({"took_seconds", "Time"}, {{"c", "x"}}, seconds);
   std::string text = metrics.Text();
   EXPECT_EQ(ValueOf(text, R"(took_seconds_bucket{c="x",le="0.005"})"), 1);
   EXPECT_EQ(ValueOf(text, R"(took_seconds_bucket{c="x",le="60"})"), 2);
@@ -51,7 +51,7 @@ TEST(Metrics, ObservesIntoBuckets) {
 TEST(Metrics, WhatIsKnownAtAMomentIsLookedForBeforeEachText) {
   Metrics metrics;
   int now = 0;
-  auto look = metrics.BeforeText([&] { metrics.Set("now", "Help", {}, ++now); });
+  auto look = metrics.BeforeText([&] { metrics.Set({"now", "Help"}, {}, ++now); });
   EXPECT_EQ(ValueOf(metrics.Text(), "now"), 1);
   EXPECT_EQ(ValueOf(metrics.Text(), "now"), 2);
   look.reset();
@@ -60,25 +60,25 @@ TEST(Metrics, WhatIsKnownAtAMomentIsLookedForBeforeEachText) {
 
 TEST(Metrics, RemovedSeriesAreGoneAndMayComeBack) {
   Metrics metrics;
-  metrics.Set("info", "Help", {{"p", "a"}}, 1);
-  metrics.Set("info", "Help", {{"p", "b"}}, 1);
-  metrics.Remove("info", {{"p", "a"}});
-  metrics.Remove("info", {{"p", "never"}});
-  metrics.Remove("unknown", {});
+  metrics.Set({"info", "Help"}, {{"p", "a"}}, 1);
+  metrics.Set({"info", "Help"}, {{"p", "b"}}, 1);
+  metrics.Remove({"info", "Help"}, {{"p", "a"}});
+  metrics.Remove({"info", "Help"}, {{"p", "never"}});
+  metrics.Remove({"unknown", "Help"}, {});
   EXPECT_THAT(metrics.Text(), Not(HasSubstr(R"(info{p="a"})")));
   EXPECT_THAT(metrics.Text(), HasSubstr(R"(info{p="b"})"));
-  metrics.Remove("info", {{"p", "b"}});
+  metrics.Remove({"info", "Help"}, {{"p", "b"}});
   EXPECT_THAT(metrics.Text(), Not(HasSubstr("info")));
-  metrics.Set("info", "Help", {{"p", "a"}}, 2);
+  metrics.Set({"info", "Help"}, {{"p", "a"}}, 2);
   EXPECT_EQ(ValueOf(metrics.Text(), R"(info{p="a"})"), 2);
 }
 
 TEST(Metrics, UseAsAnotherTypeOrWithABadNameIsIgnored) {
   Metrics metrics;
-  metrics.Count("x_total", "Help", {});
-  metrics.Set("x_total", "Help", {}, 7);
-  metrics.Count("not a name", "Help", {});
-  metrics.Count("y_total", "Help", {{"not a label", "v"}});
+  metrics.Count({"x_total", "Help"}, {});
+  metrics.Set({"x_total", "Help"}, {}, 7);
+  metrics.Count({"not a name", "Help"}, {});
+  metrics.Count({"y_total", "Help"}, {{"not a label", "v"}});
   std::string text = metrics.Text();
   EXPECT_EQ(ValueOf(text, "x_total"), 1);
   EXPECT_THAT(text, Not(HasSubstr("not a")));
@@ -110,9 +110,9 @@ TEST(Metrics, TakesManyThreads) {
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&metrics, t] {
         for (int i = 0; i < 500; ++i) {
-          metrics.Count("n_total", "Help", {{"k", std::to_string(i % 3)}});
-          metrics.Set("g", "Help", {{"t", std::to_string(t)}}, i);
-          if (i % 100 == 0) metrics.Remove("g", {{"t", std::to_string(t)}});
+          metrics.Count({"n_total", "Help"}, {{"k", std::to_string(i % 3)}});
+          metrics.Set({"g", "Help"}, {{"t", std::to_string(t)}}, i);
+          if (i % 100 == 0) metrics.Remove({"g", "Help"}, {{"t", std::to_string(t)}});
           if (i % 200 == 0) (void)metrics.Text();
         }
       });

@@ -3,20 +3,15 @@
 namespace capi::kube {
 namespace {
 
-constexpr char kDepth[] = "workqueue_depth";
-constexpr char kDepthHelp[] = "Keys that wait to be worked on";
-constexpr char kAdds[] = "workqueue_adds_total";
-constexpr char kAddsHelp[] = "Keys that were put into the queue";
-constexpr char kRetries[] = "workqueue_retries_total";
-constexpr char kRetriesHelp[] = "Keys that were to be put into the queue later";
-constexpr char kWaited[] = "workqueue_queue_duration_seconds";
-constexpr char kWaitedHelp[] = "How long a key waits in the queue";
-constexpr char kWorked[] = "workqueue_work_duration_seconds";
-constexpr char kWorkedHelp[] = "How long a key is worked on";
-constexpr char kUnfinished[] = "workqueue_unfinished_work_seconds";
-constexpr char kUnfinishedHelp[] = "How long the keys that are in work have been, together";
-constexpr char kLongest[] = "workqueue_longest_running_processor_seconds";
-constexpr char kLongestHelp[] = "How long the key that has been in work for the longest has been";
+constexpr MetricFamily kDepth{"workqueue_depth", "Keys that wait to be worked on"};
+constexpr MetricFamily kAdds{"workqueue_adds_total", "Keys that were put into the queue"};
+constexpr MetricFamily kRetries{"workqueue_retries_total", "Keys that were to be put into the queue later"};
+constexpr MetricFamily kWaited{"workqueue_queue_duration_seconds", "How long a key waits in the queue"};
+constexpr MetricFamily kWorked{"workqueue_work_duration_seconds", "How long a key is worked on"};
+constexpr MetricFamily kUnfinished{"workqueue_unfinished_work_seconds",
+                                   "How long the keys that are in work have been, together"};
+constexpr MetricFamily kLongest{"workqueue_longest_running_processor_seconds",
+                                "How long the key that has been in work for the longest has been"};
 
 double InSeconds(MonoTime::duration time) { return std::chrono::duration<double>(time).count(); }
 
@@ -32,13 +27,13 @@ WorkQueueMetrics::WorkQueueMetrics(Metrics& metrics, const std::string& controll
     : WorkQueueMetrics(metrics, Labels{{"controller", controller}, {"name", controller}}) {}
 
 WorkQueueMetrics::WorkQueueMetrics(Metrics& metrics, const Labels& labels)
-    : depth_(metrics.Gauge(kDepth, kDepthHelp, labels)),
-      adds_(metrics.Counter(kAdds, kAddsHelp, labels)),
-      retries_(metrics.Counter(kRetries, kRetriesHelp, labels)),
-      waited_(metrics.Histogram(kWaited, kWaitedHelp, labels, QueueBuckets())),
-      worked_(metrics.Histogram(kWorked, kWorkedHelp, labels, QueueBuckets())),
-      unfinished_(metrics.Gauge(kUnfinished, kUnfinishedHelp, labels)),
-      longest_(metrics.Gauge(kLongest, kLongestHelp, labels)) {}
+    : depth_(metrics.Gauge(kDepth, labels)),
+      adds_(metrics.Counter(kAdds, labels)),
+      retries_(metrics.Counter(kRetries, labels)),
+      waited_(metrics.Histogram(kWaited, labels, QueueBuckets())),
+      worked_(metrics.Histogram(kWorked, labels, QueueBuckets())),
+      unfinished_(metrics.Gauge(kUnfinished, labels)),
+      longest_(metrics.Gauge(kLongest, labels)) {}
 
 void WorkQueueMetrics::OnSize(size_t size) { depth_(static_cast<double>(size)); }
 void WorkQueueMetrics::OnAdd() { adds_(1); }

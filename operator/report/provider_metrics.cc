@@ -7,22 +7,21 @@
 namespace capi::ops {
 namespace {
 
-constexpr char kReady[] = "capi_operator_provider_ready";
-constexpr char kReadyHelp[] = "Whether the provider's Ready condition is True.";
-constexpr char kStalled[] = "capi_operator_provider_stalled";
-constexpr char kStalledHelp[] = "Whether the provider's Stalled condition is True: it needs a change to go on.";
-constexpr char kPaused[] = "capi_operator_provider_paused";
-constexpr char kPausedHelp[] =
-    "Whether the provider's Paused condition is True: it is at zero replicas, or hands are off it.";
-constexpr char kInfo[] = "capi_operator_provider_info";
-constexpr char kInfoHelp[] = "1: the version that is installed, and its contract.";
-constexpr char kRestored[] = "capi_operator_provider_drift_corrected_total";
-constexpr char kRestoredHelp[] =
-    "Objects that somebody had changed or deleted, and that are as they were applied again.";
-constexpr char kTime[] = "capi_operator_provider_phase_duration_seconds";
-constexpr char kTimeHelp[] =
+constexpr kube::MetricFamily kReady{"capi_operator_provider_ready", "Whether the provider's Ready condition is True."};
+constexpr kube::MetricFamily kStalled{"capi_operator_provider_stalled",
+                                      "Whether the provider's Stalled condition is True: it needs a change to go on."};
+constexpr kube::MetricFamily kPaused{
+    "capi_operator_provider_paused",
+    "Whether the provider's Paused condition is True: it is at zero replicas, or hands are off it."};
+constexpr kube::MetricFamily kInfo{"capi_operator_provider_info",
+                                   "1: the version that is installed, and its contract."};
+constexpr kube::MetricFamily kRestored{
+    "capi_operator_provider_drift_corrected_total",
+    "Objects that somebody had changed or deleted, and that are as they were applied again."};
+constexpr kube::MetricFamily kTime{
+    "capi_operator_provider_phase_duration_seconds",
     "How long a look at the provider took (reconcile), and in it reading or fetching its release (fetch), rendering it "
-    "(render) and applying it (apply).";
+    "(render) and applying it (apply)."};
 
 constexpr std::pair<Phase, const char*> kPhases[] = {
     {Phase::kReconcile, "reconcile"}, {Phase::kFetch, "fetch"}, {Phase::kRender, "render"}, {Phase::kApply, "apply"}};
@@ -51,10 +50,10 @@ double Is(const api::ProviderStatus& status, std::string_view type) {
 
 void ProviderMetrics::Show(const api::ProviderId& id, const api::ProviderStatus& status) {
   const kube::Labels labels = LabelsOf(id);
-  metrics_.Set(kReady, kReadyHelp, labels, Is(status, api::condition::kReady));
-  metrics_.Set(kStalled, kStalledHelp, labels, Is(status, api::condition::kStalled));
-  metrics_.Set(kPaused, kPausedHelp, labels, Is(status, api::condition::kPaused));
-  metrics_.Count(kRestored, kRestoredHelp, labels, 0);
+  metrics_.Set(kReady, labels, Is(status, api::condition::kReady));
+  metrics_.Set(kStalled, labels, Is(status, api::condition::kStalled));
+  metrics_.Set(kPaused, labels, Is(status, api::condition::kPaused));
+  metrics_.Count(kRestored, labels, 0);
   ShowInfo(id, status);
 }
 
@@ -65,7 +64,7 @@ void ProviderMetrics::ShowInfo(const api::ProviderId& id, const api::ProviderSta
   kube::Labels& shown = info_[id.Key()];
   if (shown == labels) return;
   if (!shown.empty()) metrics_.Remove(kInfo, shown);
-  metrics_.Set(kInfo, kInfoHelp, labels, 1);
+  metrics_.Set(kInfo, labels, 1);
   shown = std::move(labels);
 }
 
@@ -73,18 +72,18 @@ void ProviderMetrics::Took(const api::ProviderId& id, const PhaseTimes& times) {
   for (const auto& [phase, name] : kPhases) {
     auto took = times.find(phase);
     if (took == times.end()) continue;
-    metrics_.Observe(kTime, kTimeHelp, With(LabelsOf(id), "phase", name),
-                     std::chrono::duration<double>(took->second).count(), PhaseBuckets());
+    metrics_.Observe(kTime, With(LabelsOf(id), "phase", name), std::chrono::duration<double>(took->second).count(),
+                     PhaseBuckets());
   }
 }
 
 void ProviderMetrics::Restored(const api::ProviderId& id, size_t objects) {
-  if (objects > 0) metrics_.Count(kRestored, kRestoredHelp, LabelsOf(id), static_cast<double>(objects));
+  if (objects > 0) metrics_.Count(kRestored, LabelsOf(id), static_cast<double>(objects));
 }
 
 void ProviderMetrics::Forget(const api::ProviderId& id) {
   const kube::Labels labels = LabelsOf(id);
-  for (const char* name : {kReady, kStalled, kPaused, kRestored}) metrics_.Remove(name, labels);
+  for (const kube::MetricFamily& family : {kReady, kStalled, kPaused, kRestored}) metrics_.Remove(family, labels);
   for (const auto& [phase, name] : kPhases) metrics_.Remove(kTime, With(labels, "phase", name));
   MutexLock lock(mu_);
   auto shown = info_.find(id.Key());

@@ -13,8 +13,9 @@ namespace {
 
 namespace reason = api::reason;
 
-constexpr const char* kResyncMetric = "capi_operator_changes_found_by_resync_total";
-constexpr const char* kResyncHelp = "Changes that were found by time alone: their events were lost, or they have none.";
+constexpr kube::MetricFamily kFoundByResync{
+    "capi_operator_changes_found_by_resync_total",
+    "Changes that were found by time alone: their events were lost, or they have none."};
 
 // The queue's back-off of a status that can't be written. That of the pass may be an hour's: it is about something
 // else.
@@ -41,7 +42,7 @@ void MakeItNow(Observation& o, WallTime now) {
 }  // namespace
 
 Reporter::Reporter(Needs needs) : needs_(needs), measured_(needs.metrics) {
-  needs_.metrics.Count(kResyncMetric, kResyncHelp, {}, 0);
+  needs_.metrics.Count(kFoundByResync, {}, 0);
 }
 
 // The outcome of a pass, and the time that its hold tells (F5, F6).
@@ -191,7 +192,7 @@ bool Reporter::HasItsEvent(const std::string& key, const Done& done) const {
 // F6 makes up for an event that was lost, and so hides the loss: it is counted, whatever becomes of the status.
 void Reporter::CountFoundByResync(const Context& ctx, const std::string& key) {
   if (!resyncs_.Found(key)) return;
-  needs_.metrics.Count(kResyncMetric, kResyncHelp, {});
+  needs_.metrics.Count(kFoundByResync, {});
   ctx.log.Info("a change without an event, found by a resync");
 }
 

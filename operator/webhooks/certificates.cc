@@ -23,7 +23,8 @@ constexpr Seconds kWatchIsLate{10};
 // Time alone makes a certificate due.
 constexpr std::chrono::minutes kLookAgain{10};
 
-constexpr const char* kChanges = "capi_operator_webhook_certificate_changes_total";
+constexpr kube::MetricFamily kChanges{"capi_operator_webhook_certificate_changes_total",
+                                      "Changes of the webhooks' certificate by the leader."};
 
 const kube::Resource& Secrets() { return kube::Builtin("Secret"); }
 
@@ -217,7 +218,7 @@ MonoTime WebhookCertificates::Write(const Context& ctx, const kube::ObjectPtr& s
   writes.pace.Succeeded();
   writes.last = {over, "", ctx.clock->Monotonic()};
   ctx.log.Info("the certificate of the webhooks was changed", {{"secret", name}, {"step", step}, {"why", plan.why}});
-  metrics_.Count(kChanges, "Changes of the webhooks' certificate by the leader.", {{"change", step}});
+  metrics_.Count(kChanges, {{"change", step}});
   events_.Record(About(secret), "Normal", "Certificate" + step, fmt::format("{}: {}", step, plan.why));
   return Later(ctx);
 }

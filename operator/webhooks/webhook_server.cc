@@ -11,8 +11,13 @@ namespace {
 // At once: conversions of a list come one by one, an admission may ask the API server meanwhile.
 constexpr int kThreads = 8;
 
-constexpr char kExpiry[] = "capi_operator_webhook_certificate_expiry_timestamp_seconds";
-constexpr char kExpiryHelp[] = "When the certificate that the webhooks serve ends; 0 while there is none.";
+// By the names of controller-runtime, so that its dashboards work.
+constexpr kube::MetricFamily kReviews{"controller_runtime_webhook_requests_total",
+                                      "Requests to webhooks by path and HTTP status."};
+constexpr kube::MetricFamily kLatency{"controller_runtime_webhook_latency_seconds",
+                                      "Time to answer a webhook's request."};
+constexpr kube::MetricFamily kExpiry{"capi_operator_webhook_certificate_expiry_timestamp_seconds",
+                                     "When the certificate that the webhooks serve ends; 0 while there is none."};
 
 http::Response Text(int status, std::string body) {
   http::Response response;
@@ -58,7 +63,7 @@ http::Response AnswerReview(const Reviews& reviews, const http::ServerRequest& r
 
 WebhookServer::WebhookServer(std::string address, Reviews reviews, kube::Metrics& metrics)
     : address_(std::move(address)), reviews_(std::move(reviews)), metrics_(metrics) {
-  metrics_.Set(kExpiry, kExpiryHelp, {}, 0);
+  metrics_.Set(kExpiry, {}, 0);
 }
 
 WebhookServer::~WebhookServer() = default;
@@ -71,7 +76,7 @@ Status WebhookServer::SetCertificate(const http::Certificate& certificate) {
   changed_.notify_all();
   if (auto facts = http::ReadCertificate(certificate.cert_pem); facts.ok()) {
     const auto until = std::chrono::duration_cast<Seconds>(facts->validity.not_after.time_since_epoch());
-    metrics_.Set(kExpiry, kExpiryHelp, {}, static_cast<double>(until.count()));
+    metrics_.Set(kExpiry, {}, static_cast<double>(until.count()));
   }
   return Ok();
 }
@@ -124,10 +129,8 @@ http::Response WebhookServer::Answer(const http::ServerRequest& request) {
   // A path of the table, so that strangers can't make series.
   const std::string path = reviews_.count(request.path) > 0 ? request.path : "other";
   std::chrono::duration<double> took = SystemClock().Monotonic() - began;
-  metrics_.Count("controller_runtime_webhook_requests_total", "Requests to webhooks by path and HTTP status.",
-                 {{"webhook", path}, {"code", std::to_string(response.status)}});
-  metrics_.Observe("controller_runtime_webhook_latency_seconds", "Time to answer a webhook's request.",
-                   {{"webhook", path}}, took.count());
+  metrics_.Count(kReviews, {{"webhook", path}, {"code", std::to_string(response.status)}});
+  metrics_.Observe(kLatency, {{"webhook", path}}, took.count());
   return response;
 }
 

@@ -9,12 +9,11 @@ import tempfile
 import unittest
 
 import chart
-import forward
 import pages
 import plan
-import process
 import rights
 from chart import NAMESPACE, RELEASE
+from tiers import FULL
 
 OURS = "operator.cluster.x-k8s.io"
 KINDS = "addon bootstrap controlplane core infrastructure ipam runtimeextension".split()
@@ -22,7 +21,6 @@ CRDS = {f"{kind}providers.{OURS}" for kind in KINDS}
 WEBHOOKS = "mutatingwebhookconfigurations,validatingwebhookconfigurations"
 OPERATOR = f"deployments,services,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,{WEBHOOKS}"
 IMAGE = "registry.example.com:5000/capi-operator:v1"
-FULL = os.environ.get("CAPI_TEST_FULL")
 
 
 def with_helm(one):
@@ -116,23 +114,17 @@ class Page(OnAServer):
             self.assertEqual(done.returncode != 0, fails, words)
         return done.returncode, done.stdout + done.stderr
 
-    def serve(self):
-        """The operator, where the API server looks for it; what ends both."""
+    @contextlib.contextmanager
+    def serving(self):
+        """While the operator is at work, where the API server looks for it."""
         world = self.world
-        service = world.get("service", "capi-operator-webhook-service", "-n", NAMESPACE)
-        (port,) = process.free_ports(1)
-        forwarder = forward.Forwarder(service["spec"]["clusterIP"], port)
-        world.start_operator(f"--webhook-port={port}")
-
-        def stop():
-            world.stop_operator()
-            forwarder.close()
-
+        world.serve_webhooks()
         item = {"apiVersion": f"{OURS}/v1alpha2", "kind": "InfrastructureProvider", "spec": {"version": "v1.12.0"}}
         item["metadata"] = {"name": "docker", "namespace": "default"}
         asked = ("apply", "--server-side", "--dry-run=server", "-f", "-")
         world.until("admission answers", lambda: world.kubectl(*asked, given=json.dumps(item)).returncode == 0)
-        return stop
+        yield
+        world.stop_operator()  # what fails ends with its world
 
     def await_core(self, version):
         def ready():

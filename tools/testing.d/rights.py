@@ -13,6 +13,7 @@ import unittest
 
 import built
 import cluster
+import forward
 import plan
 import process
 
@@ -94,6 +95,7 @@ class World:
         self.state = process.StateFolder()
         self.processes = process.Processes(self.state.path)
         self.plane = None
+        self.forwarder = None
         self.operators = 0
         self.audited = 0  # bytes of the audit log that are of earlier tests
         self.name = None
@@ -105,6 +107,7 @@ class World:
             raise
 
     def close(self):
+        self.close_forwarder()
         if self.plane:
             self.plane.api.close()
         self.processes.stop()
@@ -208,6 +211,18 @@ class World:
         command = [built.find("capi-operator"), f"--kubeconfig={path}", *fixed, *flags]
         self.operator = self.processes.start(self.name, command)
 
+    def serve_webhooks(self, **settings):
+        """The operator, its webhooks where the API server looks for them."""
+        service = self.get("service", "capi-operator-webhook-service", "-n", NAMESPACE)
+        (port,) = process.free_ports(1)
+        self.forwarder = forward.Forwarder(service["spec"]["clusterIP"], port)
+        self.start_operator(f"--webhook-port={port}", **settings)
+
+    def close_forwarder(self):
+        if self.forwarder:
+            self.forwarder.close()
+            self.forwarder = None
+
     def stop_operator(self):
         self.operator.terminate()
         self._await_end()
@@ -222,6 +237,7 @@ class World:
     def _await_end(self):
         self.operator.wait(timeout=60)
         self.processes.started.remove((self.name, self.operator))
+        self.close_forwarder()
 
     def operator_log(self):
         """What the operator that was started last has said."""
