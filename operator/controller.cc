@@ -1,7 +1,6 @@
 #include "operator/controller.h"
 
-#include <exception>
-
+#include "base/caught.h"
 #include "operator/observe/slim.h"
 #include "operator/report/next_pass.h"
 #include "operator/wakes.h"
@@ -139,16 +138,11 @@ Result<kube::Outcome> ProviderController::Pass(const Context& parent, const std:
 }
 
 Result<kube::Outcome> ProviderController::CatchingPass(const Context& ctx, const std::string& key) {
-  std::string thrown;
-  try {
-    return TryPass(ctx, key);
-  } catch (const std::exception& e) {
-    thrown = e.what();
-  } catch (...) {
-    thrown = "not one of the standard library's";
-  }
+  Result<kube::Outcome> outcome = kube::Outcome{};
+  auto thrown = Caught([&] { outcome = TryPass(ctx, key); });
+  if (!thrown) return outcome;
   secrets_.Learn(ctx, key);
-  return reporter_.ReportThrown(ctx, key, thrown);
+  return reporter_.ReportThrown(ctx, key, *thrown);
 }
 
 Result<kube::Outcome> ProviderController::TryPass(const Context& ctx, const std::string& key) {

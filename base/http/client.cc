@@ -79,6 +79,7 @@ class Client::Impl {
     // Who couldn't wait for the answer sends nothing, on a connection that is kept open either.
     Status able = waiter.Check();
     if (!able.ok()) return able.error().With(Describe(base_, request));
+    if (request.on_begin) request.on_begin();
     bool fresh = false;
     while (true) {
       auto lease = Acquire(waiter, fresh);

@@ -1,8 +1,8 @@
 #include "kube/cache/informer.h"
 
 #include <condition_variable>
-#include <exception>
 
+#include "base/caught.h"
 #include "kube/client/status_error.h"
 
 namespace capi::kube {
@@ -34,16 +34,12 @@ bool IsOfKind(const Error& error) {
 
 // What `step` throws is logged, and its error: in a thread of its own nobody else would catch it (behaviour.md F7).
 template <typename Step>
-Status Caught(const Context& ctx, Step step) {
-  std::string what = "an exception that isn't one of the standard library's";
-  try {
-    return step();
-  } catch (const std::exception& e) {
-    what = std::string("exception: ") + e.what();
-  } catch (...) {  // NOLINT(bugprone-empty-catch): `what` says so
-  }
-  ctx.log.Error("a watch met an exception", {{"error", what}});
-  return Error{Code::kInternal, std::move(what), {}};
+Status Guarded(const Context& ctx, Step step) {
+  Status ended = Ok();
+  auto thrown = Caught([&] { ended = step(); });
+  if (!thrown) return ended;
+  ctx.log.Error("a watch met an exception", {{"error", *thrown}});
+  return Error{Code::kInternal, *std::move(thrown), {}};
 }
 
 CollectionSource SourceOf(Client& client, const Resource& resource, const InformerOptions& options) {
@@ -83,7 +79,7 @@ class Informer::Impl {
     Context ctx = parent.WithLog(parent.log.With({{"resource", resource.plural}, {"group", resource.group}}));
     for (int failures = 0; ctx.Check().ok();) {
       advanced_ = false;
-      Status end = Caught(ctx, [&] { return Session(ctx); });
+      Status end = Guarded(ctx, [&] { return Session(ctx); });
       if (end.ok() || advanced_) failures = 0;
       if (end.ok() || !ctx.Check().ok()) continue;
       ++failures;
@@ -164,7 +160,7 @@ class Informer::Impl {
     MonoTime start = ctx.clock->Monotonic();
     Status end = source_.watch(ctx, version_, initial, [&](WatchEvent event) -> Status {
       heard = true;
-      return Caught(ctx, [&] {
+      return Guarded(ctx, [&] {
         return loading ? TakeInitial(ctx, std::move(event), arrivals, loading) : TakeEvent(ctx, std::move(event));
       });
     });
@@ -235,7 +231,7 @@ class Informer::Impl {
 
   // A handler that throws misses that one change. It is in the store: to end the watch would bring nothing back.
   void Tell(const Context& ctx, const Store::Change& change) const {
-    if (handler_) (void)Caught(ctx, [&] { return handler_(change.was, change.is), Ok(); });
+    if (handler_) (void)Guarded(ctx, [&] { return handler_(change.was, change.is), Ok(); });
   }
 
   void Replace(const Context& ctx, Store::Objects objects) {

@@ -234,6 +234,8 @@ TEST_F(Retry, EachAnswerIsTold) {
   client.GuardWrites([](const Context&) -> Status { return Error{Code::kFailedPrecondition, "no leader", {}}; });
   EXPECT_FALSE(client.Apply(ctx_, map_, object_, {}).ok());
   EXPECT_EQ(told.size(), 2u) << "it was never sent";
+  EXPECT_EQ(client.Get(ctx_.WithTimeout(Millis(0)), map_, "n", "a").code(), Code::kDeadlineExceeded);
+  EXPECT_EQ(told.size(), 2u) << "its time was over before it was sent";
   auto nobody = Client::Connect({.server = "http://127.0.0.1:9"}, options);
   ASSERT_TRUE(nobody.ok());
   Context soon = ctx_.WithTimeout(Seconds(1));

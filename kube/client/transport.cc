@@ -109,11 +109,13 @@ Result<http::Response> Transport::Send(const Context& ctx, const Call& call, htt
   request.max_body = call.max_body;
   request.idempotent = call.repeatable || call.method == "GET";
 
-  bool kept_back = false;
+  bool begun = false;
+  request.on_begin = [&] { begun = true; };
   if (may_write_ && Writes(call) && !call.unguarded) {
-    request.before_send = [&] {
+    request.before_send = [&, first = true]() mutable {
       Status may = may_write_(ctx);
-      kept_back = !may.ok();
+      if (first && !may.ok()) begun = false;  // where it was sent once, and lost, it counts
+      first = false;
       return may;
     };
   }
@@ -127,7 +129,7 @@ Result<http::Response> Transport::Send(const Context& ctx, const Call& call, htt
     Tell(ctx, call, status, began);
   };
   Result<http::Response> answer = http_->Do(ctx, std::move(request));
-  if (!answered && !kept_back && !ctx.stop.stop_requested()) Tell(ctx, call, 0, began);
+  if (!answered && begun && !ctx.stop.stop_requested()) Tell(ctx, call, 0, began);
   if (!answered && !answer.ok() && Lost(answer.error())) gate_.Lost(ctx, began, answer.error());
   return answer;
 }

@@ -1,13 +1,13 @@
 #include "kube/runtime/controller.h"
 
 #include <atomic>
-#include <exception>
 #include <memory>
 #include <random>
 #include <string_view>
 #include <thread>
 #include <vector>
 
+#include "base/caught.h"
 #include "kube/runtime/work_queue_metrics.h"
 
 namespace capi::kube {
@@ -54,6 +54,8 @@ class Controller::Impl {
   }
 
  private:
+  using End = Outcome::End;
+
   void Work(const Context& ctx) {
     while (auto key = queue_.Get(ctx.stop)) {
       ++active_;
@@ -71,31 +73,28 @@ class Controller::Impl {
     if (!outcome.ok()) {
       Fail(ctx, key, outcome.error());
     } else {
-      if (!outcome->failed) queue_.Forget(key);
+      if (outcome->end == End::kFine) queue_.Forget(key);
       if (outcome->again_after) queue_.AddAfter(key, *outcome->again_after);
-      if (outcome->threw) metrics_.Count(kPanics, {{"controller", options_.name}});
-      if (outcome->error) metrics_.Count(kErrors, {{"controller", options_.name}});
-      CountResult(outcome->error         ? kError
-                  : outcome->failed      ? kRequeue
-                  : outcome->again_after ? kRequeueAfter
-                                         : kSuccess);
+      Count(*outcome);
+    }
+  }
+
+  void Count(const Outcome& outcome) {
+    switch (outcome.end) {
+      case End::kFine: return CountResult(outcome.again_after ? kRequeueAfter : kSuccess);
+      case End::kBacksOff: return CountResult(kRequeue);
+      case End::kThrew: CountThrown(); [[fallthrough]];
+      case End::kError: return CountError();
     }
   }
 
   // What a pass throws is the error of its key: the other keys, and the process, go on.
   Result<Outcome> Reconciled(const Context& ctx, const std::string& key) {
-    try {
-      return reconcile_(ctx, key);
-    } catch (const std::exception& e) {
-      return Thrown(std::string("exception: ") + e.what());
-    } catch (...) {
-      return Thrown("an exception that isn't one of the standard library's");
-    }
-  }
-
-  Error Thrown(std::string what) {
-    metrics_.Count(kPanics, {{"controller", options_.name}});
-    return {Code::kInternal, std::move(what), {}};
+    Result<Outcome> outcome = Outcome{};
+    auto thrown = Caught([&] { outcome = reconcile_(ctx, key); });
+    if (!thrown) return outcome;
+    CountThrown();
+    return Error{Code::kInternal, *std::move(thrown), {}};
   }
 
   void Fail(const Context& ctx, const std::string& key, const Error& error) {
@@ -103,10 +102,16 @@ class Controller::Impl {
     if (ctx.stop.stop_requested()) return;
     Millis delay = queue_.Backoff(key, error.retry_after.value_or(Millis(0)));
     queue_.AddAfter(key, delay);
-    CountResult(kError);
-    metrics_.Count(kErrors, {{"controller", options_.name}});
+    CountError();
     ctx.log.Error("reconcile failed",
                   {{"code", CodeName(error.code)}, {"error", error.message}, {"retry_in_ms", delay.count()}});
+  }
+
+  void CountThrown() { metrics_.Count(kPanics, {{"controller", options_.name}}); }
+
+  void CountError() {
+    CountResult(kError);
+    metrics_.Count(kErrors, {{"controller", options_.name}});
   }
 
   void CountResult(const char* result, double by = 1) {

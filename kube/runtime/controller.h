@@ -15,10 +15,12 @@ namespace capi::kube {
 // When the key is worked on again if nothing wakes it before; nobody else schedules it (behaviour.md F5). An error
 // instead means: by the queue's back-off, no earlier than its retry_after. A value.
 struct Outcome {
+  // The queue's back-off of the key begins anew after kFine alone. What ends in an error, or by an exception, that the
+  // pass has told of itself counts as if it had returned or thrown it.
+  enum class End { kFine, kBacksOff, kError, kThrew };
+
   std::optional<Millis> again_after;  // not set: nothing to do until something changes
-  bool failed = false;                // the back-off that the pass asked the queue for goes on, else it begins anew
-  bool error = false;                 // it counts as one that ended in an error, as if it had returned it
-  bool threw = false;                 // and as one that threw
+  End end = End::kFine;
 };
 
 struct ControllerOptions {

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "base/testing/await.h"
+
 namespace capi::kube {
 namespace {
 
@@ -49,13 +51,6 @@ struct Fixture {
   std::thread thread;
 };
 
-// Waits for what another thread does; false when it doesn't in half a minute.
-bool Soon(const std::function<bool()>& done) {
-  auto end = std::chrono::steady_clock::now() + Seconds(30);
-  while (!done() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-  return done();
-}
-
 std::string Series(const std::string& result, int value) {
   return "controller_runtime_reconcile_total{controller=\"provider\",result=\"" + result + "\"} " +
          std::to_string(value) + "\n";
@@ -65,17 +60,25 @@ std::string Errors(int value) {
   return "controller_runtime_reconcile_errors_total{controller=\"provider\"} " + std::to_string(value) + "\n";
 }
 
+std::string Panics(int value) {
+  return "controller_runtime_reconcile_panics_total{controller=\"provider\"} " + std::to_string(value) + "\n";
+}
+
 TEST(Controller, OutcomesBecomeDelaysAndMetrics) {
   struct Case {
     std::string_view name;
     Result<Outcome> outcome;
     std::string result;
     Millis again;  // 0: never
+    int panics = 0;
   };
+  using End = Outcome::End;
   const Case cases[] = {
       {"done", Outcome{}, "success", Millis(0)},
       {"later", Outcome{.again_after = Seconds(5)}, "requeue_after", Seconds(5)},
-      {"back-off", Outcome{.again_after = Millis(100), .failed = true}, "requeue", Millis(100)},
+      {"back-off", Outcome{.again_after = Millis(100), .end = End::kBacksOff}, "requeue", Millis(100)},
+      {"an error that was told", Outcome{.again_after = Seconds(9), .end = End::kError}, "error", Seconds(9)},
+      {"a bug that was told", Outcome{.again_after = Seconds(9), .end = End::kThrew}, "error", Seconds(9), 1},
       {"error", Error{Code::kUnavailable, "away", {}}, "error", Millis(100)},
       {"Retry-After (F3)", Error{Code::kRateLimited, "slow down", Seconds(3)}, "error", Seconds(3)},
   };
@@ -88,15 +91,16 @@ TEST(Controller, OutcomesBecomeDelaysAndMetrics) {
     });
     f.clock.AwaitWaiters(1);
     f.controller.queue().Add("ns/a");
-    ASSERT_TRUE(Soon([&] { return passes >= 1; }));
+    ASSERT_TRUE(Await([&] { return passes >= 1; }));
     f.clock.AwaitWaiters(1);
     EXPECT_EQ(passes, 1);
     EXPECT_THAT(f.metrics.Text(), HasSubstr(Series(c.result, 1)));
-    EXPECT_THAT(f.metrics.Text(), HasSubstr(Errors(c.outcome.ok() ? 0 : 1)));
+    EXPECT_THAT(f.metrics.Text(), HasSubstr(Errors(c.result == "error" ? 1 : 0)));
+    EXPECT_THAT(f.metrics.Text(), HasSubstr(Panics(c.panics)));
     EXPECT_THAT(f.metrics.Text(), HasSubstr(R"(reconcile_time_seconds_count{controller="provider"} 1)"));
     if (c.again > Millis(0)) {
       f.clock.Advance(c.again);
-      ASSERT_TRUE(Soon([&] { return passes >= 2; }));
+      ASSERT_TRUE(Await([&] { return passes >= 2; }));
     }
     f.clock.Advance(Seconds(3600));
     f.Stop();
@@ -115,11 +119,11 @@ TEST(Controller, ASuccessEndsTheBackOff) {
   int expected = 0;
   for (Millis wait : {Millis(100), Millis(200), Millis(1), Millis(100)}) {
     ++expected;
-    ASSERT_TRUE(Soon([&] { return passes >= expected; }));
+    ASSERT_TRUE(Await([&] { return passes >= expected; }));
     f.clock.AwaitWaiters(1);
     f.clock.Advance(wait);
   }
-  EXPECT_TRUE(Soon([&] { return passes >= 5; }));
+  EXPECT_TRUE(Await([&] { return passes >= 5; }));
   EXPECT_EQ(passes, 5);
 }
 
@@ -130,13 +134,13 @@ TEST(Controller, AFailureThatWasReportedBacksOff) {
   Controller* controller = nullptr;
   Fixture f([&](const Context&, const std::string& key) -> Result<Outcome> {
     ++passes;
-    return Outcome{.again_after = controller->queue().Backoff(key), .failed = true};
+    return Outcome{.again_after = controller->queue().Backoff(key), .end = Outcome::End::kBacksOff};
   });
   controller = &f.controller;
   f.controller.queue().Add("ns/a");
   int expected = 1;
   for (Millis wait : {Millis(100), Millis(200), Millis(400), Millis(800), Millis(1000), Millis(1000)}) {
-    ASSERT_TRUE(Soon([&] { return passes >= expected; }));
+    ASSERT_TRUE(Await([&] { return passes >= expected; }));
     f.clock.AwaitWaiters(1);
     f.clock.Advance(wait - Millis(1));
     f.clock.AwaitWaiters(1);
@@ -144,7 +148,7 @@ TEST(Controller, AFailureThatWasReportedBacksOff) {
     f.clock.Advance(Millis(1));
     ++expected;
   }
-  EXPECT_TRUE(Soon([&] { return passes >= expected; }));
+  EXPECT_TRUE(Await([&] { return passes >= expected; }));
 }
 
 TEST(Controller, SeriesExistAtZero) {
@@ -157,7 +161,7 @@ TEST(Controller, SeriesExistAtZero) {
   EXPECT_THAT(text, HasSubstr(R"(workqueue_depth{controller="provider",name="provider"} 0)"));
   EXPECT_THAT(text, HasSubstr(R"(controller_runtime_max_concurrent_reconciles{controller="provider"} 3)"));
   EXPECT_THAT(text, HasSubstr(R"(controller_runtime_active_workers{controller="provider"} 0)"));
-  EXPECT_THAT(text, HasSubstr(R"(controller_runtime_reconcile_panics_total{controller="provider"} 0)"));
+  EXPECT_THAT(text, HasSubstr(Panics(0)));
 }
 
 TEST(Controller, AnErrorIsLoggedWithItsKeyAndItsRetry) {
@@ -189,33 +193,17 @@ TEST(Controller, AnExceptionIsTheErrorOfItsKey) {
     });
     f.controller.queue().Add("bad");
     f.controller.queue().Add("good");
-    ASSERT_TRUE(Soon([&] { return good == 1; }));
+    ASSERT_TRUE(Await([&] { return good == 1; }));
     f.clock.AwaitWaiters(1);
     EXPECT_EQ(bad, 1);
     EXPECT_THAT(f.metrics.Text(), HasSubstr(Errors(1)));
-    EXPECT_THAT(f.metrics.Text(), HasSubstr(R"(controller_runtime_reconcile_panics_total{controller="provider"} 1)"));
+    EXPECT_THAT(f.metrics.Text(), HasSubstr(Panics(1)));
     f.clock.Advance(Millis(100));
-    ASSERT_TRUE(Soon([&] { return bad == 2; }));
+    ASSERT_TRUE(Await([&] { return bad == 2; }));
     f.Stop();
     EXPECT_THAT(f.log, HasSubstr(messages[i]));
     EXPECT_THAT(f.log, HasSubstr("code=Internal"));
   }
-}
-
-// A pass that tells of its error in its own way, and says when it is tried again, was counted as a requeue.
-TEST(Controller, AnErrorThatAPassHasToldOfCounts) {
-  std::latch done(1);
-  Fixture f([&](const Context&, const std::string&) -> Result<Outcome> {
-    done.count_down();
-    return Outcome{.again_after = Seconds(60), .failed = true, .error = true, .threw = true};
-  });
-  f.controller.queue().Add("a");
-  done.wait();
-  f.Stop();
-  EXPECT_THAT(f.metrics.Text(), HasSubstr(Series("error", 1)));
-  EXPECT_THAT(f.metrics.Text(), HasSubstr(Series("requeue", 0)));
-  EXPECT_THAT(f.metrics.Text(), HasSubstr(Errors(1)));
-  EXPECT_THAT(f.metrics.Text(), HasSubstr(R"(controller_runtime_reconcile_panics_total{controller="provider"} 1)"));
 }
 
 TEST(Controller, WorkersRunKeysSideBySide) {

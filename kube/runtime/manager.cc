@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <exception>
 #include <optional>
 #include <thread>
 #include <vector>
 
+#include "base/caught.h"
 #include "base/mutex.h"
 #include "kube/client/status_error.h"
 
@@ -48,13 +48,9 @@ class Failure {
 
 // Whatever it throws is its error: the process ends in good order, and gives its lease back.
 Status RunPart(const Part& part, const Context& ctx) {
-  try {
-    return part.run(ctx);
-  } catch (const std::exception& e) {
-    return Error{Code::kInternal, std::string("exception: ") + e.what(), {}};
-  } catch (...) {
-    return Error{Code::kInternal, "an exception that isn't one of the standard library's", {}};
-  }
+  Status ended = Ok();
+  if (auto thrown = Caught([&] { ended = part.run(ctx); })) return Error{Code::kInternal, *std::move(thrown), {}};
+  return ended;
 }
 
 // Threads that start together and, at the latest when this goes, stop together.

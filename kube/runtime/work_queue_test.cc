@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/testing/await.h"
 #include "base/testing/waiting_clock.h"
 
 namespace capi::kube {
@@ -343,9 +344,7 @@ TEST(WorkQueue, KeepsItsPromiseUnderStress) {
     }
     return true;
   };
-  auto end = std::chrono::steady_clock::now() + Seconds(30);
-  while (!all_seen() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-  EXPECT_TRUE(all_seen());
+  EXPECT_TRUE(Await(all_seen));
   EXPECT_FALSE(overlapped);
   stop.request_stop();
   for (auto& worker : workers) worker.join();

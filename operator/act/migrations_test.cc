@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "base/testing/await.h"
 #include "operator/observe/tracks.h"
 
 namespace capi::ops {
@@ -56,12 +57,6 @@ class MigrationsTest : public ::testing::Test {
     end_.reset();
     return status;
   }
-  // Waits for a state of the worker's.
-  bool Soon(const std::function<bool()>& done) {
-    auto end = std::chrono::steady_clock::now() + Seconds(30);
-    while (!done() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-    return done();
-  }
   size_t Runs() {
     MutexLock lock(mu_);
     return runs_.size();
@@ -71,7 +66,7 @@ class MigrationsTest : public ::testing::Test {
     size_t woken = Woken();
     Ask(key, Things());
     End(Error{Code::kInternal, "no endpoints", {}});
-    EXPECT_TRUE(Soon([&] { return Woken() == woken + 1; }));
+    EXPECT_TRUE(Await([&] { return Woken() == woken + 1; }));
     return migrations_.ProgressOf("things.x");
   }
   // Another CRD's migration comes and goes; so has any that was to come before it.
@@ -79,7 +74,7 @@ class MigrationsTest : public ::testing::Test {
     size_t woken = Woken();
     Ask("z", Things("1", "zebras.x"));
     End(Ok());
-    EXPECT_TRUE(Soon([&] { return Woken() == woken + 1; }));
+    EXPECT_TRUE(Await([&] { return Woken() == woken + 1; }));
   }
   size_t Woken() {
     MutexLock lock(mu_);
@@ -119,9 +114,9 @@ class MigrationsTest : public ::testing::Test {
 TEST_F(MigrationsTest, RunBesideThePasses) {
   EXPECT_EQ(Ask("a", Things()).objects, 0u);
   Ask("b", Things());
-  ASSERT_TRUE(Soon([&] { return migrations_.ProgressOf("things.x").objects == 1; }));
+  ASSERT_TRUE(Await([&] { return migrations_.ProgressOf("things.x").objects == 1; }));
   End(Ok());
-  ASSERT_TRUE(Soon([&] { return Woken() == 2; }));
+  ASSERT_TRUE(Await([&] { return Woken() == 2; }));
   MutexLock lock(mu_);
   EXPECT_EQ(runs_.size(), 1u) << "one for both";
   EXPECT_THAT(woken_, ElementsAre("a", "b"));
@@ -162,10 +157,10 @@ TEST_F(MigrationsTest, AFailureIsTriedAgainLater) {
 // U3: who asks while it runs has asked for what runs, and not for another try after it.
 TEST_F(MigrationsTest, AFailureEndsWhatWasAskedForMeanwhile) {
   Ask("a", Things());
-  ASSERT_TRUE(Soon([&] { return Runs() == 1; }));
+  ASSERT_TRUE(Await([&] { return Runs() == 1; }));
   Ask("b", Things());
   End(Error{Code::kInternal, "no endpoints", {}});
-  ASSERT_TRUE(Soon([&] { return Woken() == 2; }));
+  ASSERT_TRUE(Await([&] { return Woken() == 2; }));
   clock_.Advance(Seconds(15));
   PassATurn();
   EXPECT_EQ(Runs(), 2u) << "the other CRD's; nobody has asked since";
@@ -176,57 +171,57 @@ TEST_F(MigrationsTest, AFailureEndsWhatWasAskedForMeanwhile) {
 TEST_F(MigrationsTest, WhatWaitsForItsTurnHasNoTime) {
   FailsOnce();
   Ask("b", Things("1", "gadgets.x"));
-  ASSERT_TRUE(Soon([&] { return Runs() == 2; }));
+  ASSERT_TRUE(Await([&] { return Runs() == 2; }));
   clock_.Advance(Seconds(60));
   MigrationProgress progress = Ask("a", Things());
   EXPECT_FALSE(progress.next) << "behind the other one";
   EXPECT_TRUE(progress.error) << "what the last try said";
   EXPECT_FALSE(migrations_.ProgressOf("things.x").next);
   End(Ok());
-  ASSERT_TRUE(Soon([&] { return Runs() == 3; }));
+  ASSERT_TRUE(Await([&] { return Runs() == 3; }));
   EXPECT_FALSE(Ask("a", Things()).next) << "it runs";
   End(Error{Code::kInternal, "no endpoints", {}});
-  ASSERT_TRUE(Soon([&] { return LastWoken() == "a"; })) << "and then its provider is woken";
+  ASSERT_TRUE(Await([&] { return LastWoken() == "a"; })) << "and then its provider is woken";
 }
 
 // U3: until the watch shows the end, each pass asked again, and a job ran that found nothing to do.
 TEST_F(MigrationsTest, AnEndIsNotAskedForAgainUntilItIsSeen) {
   Ask("a", Things("4"));
   End(Ok());
-  ASSERT_TRUE(Soon([&] { return Woken() == 1; }));
+  ASSERT_TRUE(Await([&] { return Woken() == 1; }));
   EXPECT_EQ(Ask("a", Things("4")).objects, 1u);
   PassATurn();
   EXPECT_EQ(Runs(), 2u) << "the CRD at version 5 says that nothing is left";
   Ask("a", Things("6"));
-  ASSERT_TRUE(Soon([&] { return Runs() == 3; })) << "something else is stored since";
+  ASSERT_TRUE(Await([&] { return Runs() == 3; })) << "something else is stored since";
 }
 
 // F3: where etcd was restored from a backup, the CRD is older than the end, and stays so. (It was never begun again.)
 TEST_F(MigrationsTest, AnEndThatIsNeverSeenIsNoneAfterAWhile) {
   Ask("a", Things("4"));
   End(Ok());
-  ASSERT_TRUE(Soon([&] { return Woken() == 1; }));
+  ASSERT_TRUE(Await([&] { return Woken() == 1; }));
   EXPECT_EQ(Ask("a", Things("3")).next, kWatchLag) << "no event may come";
   clock_.Advance(kWatchLag);
   EXPECT_FALSE(Ask("a", Things("3")).next);
-  ASSERT_TRUE(Soon([&] { return Runs() == 2; }));
+  ASSERT_TRUE(Await([&] { return Runs() == 2; }));
 }
 
 // P4, P1: what nobody needs stops, without a failure, and goes on from where it was.
 TEST_F(MigrationsTest, WhatIsWithdrawnStops) {
   Ask("a", Things());
-  ASSERT_TRUE(Soon([&] { return Runs() == 1; }));
+  ASSERT_TRUE(Await([&] { return Runs() == 1; }));
   migrations_.Withdraw("a");
   End(Ok());
   clock_.AwaitWaiters(1);
   EXPECT_EQ(Woken(), 0u);
   EXPECT_FALSE(migrations_.ProgressOf("things.x").error);
   EXPECT_EQ(Ask("b", Things()).objects, 1u);
-  ASSERT_TRUE(Soon([&] { return Runs() == 2; })) << "at once";
+  ASSERT_TRUE(Await([&] { return Runs() == 2; })) << "at once";
   Ask("a", Things());
   migrations_.Withdraw("a");
   End(Ok());
-  ASSERT_TRUE(Soon([&] { return Woken() == 1; })) << "somebody else needs it";
+  ASSERT_TRUE(Await([&] { return Woken() == 1; })) << "somebody else needs it";
   EXPECT_EQ(migrations_.ProgressOf("things.x").objects, 2u);
 }
 
@@ -236,7 +231,7 @@ TEST_F(MigrationsTest, WhatIsWithdrawnHasNotFailed) {
   migrations_.Withdraw("a");
   EXPECT_FALSE(migrations_.ProgressOf("things.x").error);
   Ask("a", Things());
-  ASSERT_TRUE(Soon([&] { return Runs() == 2; }));
+  ASSERT_TRUE(Await([&] { return Runs() == 2; }));
   migrations_.Withdraw("a");
   {
     MutexLock lock(mu_);
@@ -260,19 +255,19 @@ TEST_F(MigrationsTest, AtZeroABackOffGoesOn) {
   EXPECT_EQ(Runs(), 2u) << "of another CRD";
   migrations_.Withdraw("a");
   Ask("a", Things());
-  ASSERT_TRUE(Soon([&] { return Runs() == 3; }));
+  ASSERT_TRUE(Await([&] { return Runs() == 3; }));
 }
 
 // What waits for its turn and isn't needed any more is not begun.
 TEST_F(MigrationsTest, WhatIsWithdrawnBeforeItsTurnIsNotBegun) {
   Ask("a", Things("1", "gadgets.x"));
-  ASSERT_TRUE(Soon([&] { return Runs() == 1; }));
+  ASSERT_TRUE(Await([&] { return Runs() == 1; }));
   Ask("b", Things());
   Ask("c", Things("1", "widgets.x"));
   migrations_.Withdraw("b");
   migrations_.Forget("c");
   End(Ok());
-  ASSERT_TRUE(Soon([&] { return Woken() == 1; }));
+  ASSERT_TRUE(Await([&] { return Woken() == 1; }));
   clock_.AwaitWaiters(1);
   MutexLock lock(mu_);
   EXPECT_THAT(runs_, ElementsAre("gadgets.x"));
@@ -282,7 +277,7 @@ TEST_F(MigrationsTest, WhatIsWithdrawnBeforeItsTurnIsNotBegun) {
 TEST_F(MigrationsTest, WhoIsGoneIsForgotten) {
   Ask("a", Things("4"));
   End(Ok());
-  ASSERT_TRUE(Soon([&] { return Woken() == 1; }));
+  ASSERT_TRUE(Await([&] { return Woken() == 1; }));
   migrations_.Forget("b");
   Ask("a", Things("4"));
   PassATurn();
@@ -296,7 +291,7 @@ TEST_F(MigrationsTest, WhoIsGoneIsForgotten) {
   migrations_.Forget("a");
   EXPECT_FALSE(migrations_.ProgressOf("things.x").error);
   Ask("a", Things());
-  ASSERT_TRUE(Soon([&] { return migrations_.ProgressOf("things.x").objects == 1; }));
+  ASSERT_TRUE(Await([&] { return migrations_.ProgressOf("things.x").objects == 1; }));
   migrations_.Forget("a");
   End(Ok());
   clock_.AwaitWaiters(1);

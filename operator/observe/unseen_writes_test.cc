@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/http/server/server.h"
+#include "base/testing/await.h"
 #include "base/testing/recording_clock.h"
 #include "operator/observe/tracks.h"
 
@@ -185,8 +186,7 @@ TEST_F(UnseenWritesTest, LooksEveryHalfMinute) {
   UnseenWrites unseen(*client_, cache_);
   std::jthread running([&](const std::stop_token& stop) { unseen.Run(run.WithStop(stop)); });
   auto waits = [&](size_t count) {
-    auto end = std::chrono::steady_clock::now() + Seconds(60);
-    while (clock.waits().size() < count && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    EXPECT_TRUE(Await([&] { return clock.waits().size() >= count; }));
     return clock.waits();
   };
   EXPECT_THAT(waits(1), ElementsAre(Seconds(30)));

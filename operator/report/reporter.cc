@@ -12,6 +12,7 @@ namespace capi::ops {
 namespace {
 
 namespace reason = api::reason;
+using End = kube::Outcome::End;
 
 constexpr kube::MetricFamily kFoundByResync{
     "capi_operator_changes_found_by_resync_total",
@@ -48,7 +49,7 @@ Reporter::Reporter(Needs needs) : needs_(needs), measured_(needs.metrics) {
 // The outcome of a pass, and the time that its hold tells (F5, F6).
 kube::Outcome Reporter::Schedule(const std::string& key, const Observation& o, Done& done, bool ready) {
   NextPass next = NextPassOf(o, done, ready, needs_.sync_period);
-  kube::Outcome outcome{.again_after = next.at, .failed = next.backoff.has_value()};
+  kube::Outcome outcome{.again_after = next.at, .end = next.backoff ? End::kBacksOff : End::kFine};
   if (next.backoff) {
     Millis delay = needs_.queue.Backoff(key, *next.backoff, next.at_least);
     outcome.again_after = std::min(next.at.value_or(delay), delay);
@@ -86,7 +87,7 @@ Result<std::optional<kube::Outcome>> Reporter::Write(const Context& ctx, api::Pr
                                              {"error", needs_.masks.Hide(key, error.message)},
                                              {"retry_in_ms", delay.count()}});
   }
-  return std::optional(kube::Outcome{.again_after = delay, .failed = true, .error = !conflict});
+  return std::optional(kube::Outcome{.again_after = delay, .end = conflict ? End::kBacksOff : End::kError});
 }
 
 Result<kube::Outcome> Reporter::Report(const Context& ctx, Observation& o, Done done) {
@@ -131,7 +132,7 @@ Result<kube::Outcome> Reporter::ReportFailed(const Context& ctx, const std::stri
   TRY(ctx.Check());
   // What it was decided on is no longer so.
   if (error.code == Code::kConflict) {
-    return kube::Outcome{.again_after = needs_.queue.Backoff(WriteKey(key), kSoon), .failed = true};
+    return kube::Outcome{.again_after = needs_.queue.Backoff(WriteKey(key), kSoon), .end = End::kBacksOff};
   }
   return ReportUnseen(ctx, key, ServerHold(api::condition::kReady, reason::kAPIServerUnavailable, error));
 }
@@ -140,8 +141,8 @@ Result<kube::Outcome> Reporter::ReportThrown(const Context& ctx, const std::stri
   TRY(ctx.Check());
   auto outcome = TRY(ReportUnseen(ctx, key,
                                   Hold{std::string(api::condition::kReady), std::string(reason::kInternalError),
-                                       "an exception ended the look at this provider: " + what, Retry::kRefused}));
-  outcome.threw = true;
+                                       "the look at this provider met a bug: " + what, Retry::kRefused}));
+  outcome.end = End::kThrew;
   return outcome;
 }
 
@@ -157,9 +158,12 @@ Result<kube::Outcome> Reporter::ReportUnseen(const Context& ctx, const std::stri
   api::Provider provider = *cached->provider;
   const api::ProviderStatus was = provider.status, is = SummarizeUnseen(provider, *done.hold, none.now);
   ctx.log.Warn("the pass failed", {{"reason", done.hold->reason}, {"error", done.hold->message}});
-  next.error = true;
+  next.end = End::kError;
   measured_.Show(provider.id, is);
-  if (auto unwritten = TRY(Write(ctx, provider, is))) return *unwritten;
+  if (auto unwritten = TRY(Write(ctx, provider, is))) {
+    unwritten->end = End::kError;  // the pass's, whatever became of the words
+    return *unwritten;
+  }
   Announce(ctx, provider, was, is, done);
   return Left(next, began);
 }

@@ -152,8 +152,8 @@ TEST_F(ReporterTest, AStatusThatIsNotWrittenIsTriedAgainSoon) {
     kube::Outcome next = Report(Begin(), other);
     EXPECT_LE(*next.again_after, Millis(500));
     EXPECT_GE(*next.again_after, Millis(100));
-    EXPECT_TRUE(next.failed) << "the back-off of the hold goes on";
-    EXPECT_EQ(next.error, status == 403) << "somebody else's write is no error";
+    EXPECT_EQ(next.end, status == 403 ? kube::Outcome::End::kError : kube::Outcome::End::kBacksOff)
+        << "the back-off of the hold goes on, and somebody else's write is no error";
     clock_.Advance(*next.again_after);
   }
   AnswerWith(200);
@@ -291,8 +291,7 @@ TEST_F(ReporterTest, AnExceptionIsTold) {
   ASSERT_TRUE(next.ok());
   EXPECT_GE(*next->again_after, Seconds(12));
   EXPECT_LE(*next->again_after, Seconds(18));
-  EXPECT_TRUE(next->failed);
-  EXPECT_TRUE(next->error && next->threw) << "it counts";
+  EXPECT_EQ(next->end, kube::Outcome::End::kThrew);
   EXPECT_EQ(Said("Ready", "status"), "False");
   EXPECT_EQ(Said("Ready", "reason"), "InternalError");
   EXPECT_EQ(Said("Stalled", "reason"), "InternalError");
@@ -300,6 +299,17 @@ TEST_F(ReporterTest, AnExceptionIsTold) {
   EXPECT_THAT(Events(), ElementsAre("InternalError"));
   EXPECT_THAT(metrics_.Text(), HasSubstr("capi_operator_provider_stalled{kind=\"InfrastructureProvider\","
                                          "name=\"aws\",namespace=\"aws-system\"} 1"));
+}
+
+// F5: an exception whose words couldn't be written, either, counted as a bug that was no error.
+TEST_F(ReporterTest, WhatCannotBeToldCountsAllTheSame) {
+  for (int status : {404, 409, 403}) {
+    SCOPED_TRACE(status);
+    AnswerWith(status);
+    EXPECT_EQ(reporter_->ReportThrown(ctx_, key_, "exception: vector::at")->end, kube::Outcome::End::kThrew);
+    const Error refused{Code::kPermissionDenied, "setting the finalizer: forbidden", {}};
+    EXPECT_EQ(reporter_->ReportFailed(ctx_, key_, refused)->end, kube::Outcome::End::kError);
+  }
 }
 
 // F1, F5: so is what the server refused before anything could be decided; what passes by itself is decided anew.

@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include <condition_variable>
-#include <exception>
 #include <optional>
 #include <stop_token>
 #include <system_error>
 #include <thread>
 
+#include "base/caught.h"
 #include "base/mutex.h"
 #include "base/strings.h"
 
@@ -146,13 +146,14 @@ class Exec : public CredentialSource {
 
   // What it throws is its answer: in a thread of its own nobody else would catch it.
   Result<Answer> RunGuarded(Clock& clock, const PluginRun& run) const {
-    try {
+    Result<Answer> answer = Answer{};
+    auto thrown = Caught([&] {
       Context ctx;
       ctx.clock = &clock;
-      return Run(plugin_, ctx.WithStop(run.stop.get_token()).WithTimeout(kLongestRun));
-    } catch (const std::exception& e) {
-      return Error{Code::kInternal, std::string("exception: ") + e.what(), {}};
-    }
+      answer = Run(plugin_, ctx.WithStop(run.stop.get_token()).WithTimeout(kLongestRun));
+    });
+    if (thrown) return Error{Code::kInternal, *std::move(thrown), {}};
+    return answer;
   }
 
   void Finish(const std::shared_ptr<PluginRun>& run, Result<Answer> answer) {
