@@ -107,7 +107,7 @@ Status Run(const Options& o) {
     ctx.log.Info("serving probes", {{"address", health->address()}});
   }
   if (o.diagnostics_address != "0") {
-    diagnostics = TRY_WITH(ServeMetrics(o.diagnostics_address, o.insecure_diagnostics, *client, metrics),
+    diagnostics = TRY_WITH(ServeMetrics(o.diagnostics_address, o.insecure_diagnostics, *client, metrics, ctx.log),
                            "--diagnostics-address");
     ctx.log.Info("serving metrics", {{"address", diagnostics->address()}});
   }

@@ -1,13 +1,15 @@
 #include "operator/metrics_readers.h"
 
-#include <optional>
-
 #include "base/encoding.h"
+#include "operator/report/secret_values.h"
 
 namespace capi::ops {
 namespace {
 
 constexpr Seconds kCounts{60}, kCountsWhileAway{600};
+// A scraper waits for ten seconds itself, by default: who may read them without an answer, too, has it before that.
+constexpr Seconds kLongestReview{10}, kLongestReviewOfKnown{3};
+constexpr Seconds kBetweenWords{60};
 constexpr size_t kMostReaders = 100;
 
 // Who holds this token; nullopt for nobody. An error is that nobody could tell: the API server is away, or the operator
@@ -25,11 +27,24 @@ Result<std::optional<Json>> Review(const Context& ctx, kube::Client& client, con
 
 int MetricsReaders::Ask(const Context& ctx, const std::string& token) {
   auto user = Review(ctx, client_, token);
-  if (!user.ok()) return 500;
+  if (!user.ok()) return Tell(user.error(), token), 500;
   if (!*user) return 401;
   auto allowed = access_.Allowed(ctx, **user, {{"nonResourceAttributes", {{"path", "/metrics"}, {"verb", "get"}}}});
-  if (!allowed.ok()) return 500;
+  if (!allowed.ok()) return Tell(allowed.error(), token), 500;
   return *allowed ? 0 : 403;
+}
+
+void MetricsReaders::Tell(const Error& error, const std::string& token) {
+  {
+    MutexLock lock(mu_);
+    const MonoTime now = clock_.Monotonic();
+    if (told_ && now < *told_ + kBetweenWords) return;
+    told_ = now;
+  }
+  SecretValues values;  // a server may repeat what it refuses
+  values.Add(token);
+  log_.Error("can't ask the API server who may get /metrics",
+             {{"code", CodeName(error.code)}, {"error", values.Hide(error.message)}});
 }
 
 bool MetricsReaders::Knows(const std::string& digest, Seconds age) {
@@ -41,11 +56,14 @@ int MetricsReaders::Refusal(const std::stop_token& stop, const std::string& auth
   constexpr std::string_view kBearer = "Bearer ";
   if (!authorization.starts_with(kBearer)) return 401;
   const std::string token = authorization.substr(kBearer.size()), digest = Sha256Hex(token);
+  bool known = false;
   {
     MutexLock lock(mu_);
     if (Knows(digest, kCounts)) return 0;
+    known = Knows(digest, kCountsWhileAway);
   }
-  const int refusal = Ask(Context{}.WithStop(stop).WithTimeout(Seconds(10)), token);
+  const Seconds limit = known ? kLongestReviewOfKnown : kLongestReview;
+  const int refusal = Ask(Context{}.WithStop(stop).WithTimeout(limit), token);
   MutexLock lock(mu_);
   if (refusal == 500) return Knows(digest, kCountsWhileAway) ? 0 : refusal;
   readers_.erase(digest);

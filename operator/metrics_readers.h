@@ -2,9 +2,11 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/mutex.h"
 #include "kube/client/client.h"
 #include "operator/webhooks/access_review.h"
@@ -13,10 +15,11 @@ namespace capi::ops {
 
 // Thread-safe. Asks the API server by a TokenReview and a SubjectAccessReview (behaviour.md T5). That a token may
 // counts for a minute, and while the API server can't say, for ten: a scrape tells of its outage, too. No token is
-// kept, only its digest.
+// kept, only its digest. Why nobody can tell is logged, at most once a minute.
 class MetricsReaders {
  public:
-  MetricsReaders(kube::Client& client, Clock& clock) : client_(client), clock_(clock), access_(client, clock) {}
+  MetricsReaders(kube::Client& client, Clock& clock, Logger log)
+      : client_(client), clock_(clock), log_(std::move(log)), access_(client, clock) {}
 
   // 0 when whoever sends this Authorization header may read them, else the HTTP status to answer: 401 for nobody's
   // token, 403 for one that may not, 500 where nobody can tell.
@@ -24,13 +27,16 @@ class MetricsReaders {
 
  private:
   int Ask(const Context& ctx, const std::string& token);
+  void Tell(const Error& error, const std::string& token);
   bool Knows(const std::string& digest, Seconds age) CAPI_REQUIRES(mu_);
 
   kube::Client& client_;
   Clock& clock_;
+  const Logger log_;
   AccessReviews access_;
   Mutex mu_;
   std::map<std::string, MonoTime> readers_ CAPI_GUARDED_BY(mu_);  // by the token's digest: when it was last said
+  std::optional<MonoTime> told_ CAPI_GUARDED_BY(mu_);             // that nobody can tell
 };
 
 }  // namespace capi::ops

@@ -48,7 +48,7 @@ Result<std::unique_ptr<http::Server>> ServeHealth(const std::string& address, st
 }
 
 Result<std::unique_ptr<http::Server>> ServeMetrics(const std::string& address, bool insecure, kube::Client& client,
-                                                   const kube::Metrics& metrics) {
+                                                   const kube::Metrics& metrics, Logger log) {
   bool open = insecure || IsLoopback(address);
   http::ServerOptions options = Bodiless(address, kReviewsAtOnce);
   if (!open) {
@@ -56,7 +56,7 @@ Result<std::unique_ptr<http::Server>> ServeMetrics(const std::string& address, b
     options.cert_pem = certificate.cert_pem;
     options.key_pem = certificate.key_pem;
   }
-  auto readers = std::make_shared<MetricsReaders>(client, SystemClock());
+  auto readers = std::make_shared<MetricsReaders>(client, SystemClock(), std::move(log));
   return http::Server::Start(options, [&metrics, open, readers](const http::ServerRequest& request) {
     if (request.path != "/metrics") return Text(404, "there is /metrics\n");
     int refusal = open ? 0 : readers->Refusal(request.stop, request.headers.Get("Authorization"));

@@ -62,7 +62,7 @@ class Servers : public ::testing::Test {
   // localhost may be ::1 alone.
   http::Response Ask(const std::string& listen, bool insecure, const std::string& scheme, const std::string& token,
                      const std::string& path = "/metrics") {
-    auto server = ServeMetrics(listen, insecure, *client_, metrics_);
+    auto server = ServeMetrics(listen, insecure, *client_, metrics_, {});
     EXPECT_TRUE(server.ok()) << server.error().message;
     if (!server.ok()) return {};
     std::string at = (*server)->address();
@@ -150,7 +150,7 @@ TEST(ServersStop, AnApiServerThatNeverAnswersHoldsUpNobody) {
   auto client = kube::Client::Connect({.server = api.url()}, {.user_agent = "servers-test"});
   ASSERT_TRUE(client.ok()) << client.error().message;
   kube::Metrics metrics;
-  auto server = ServeMetrics(":0", false, **client, metrics);
+  auto server = ServeMetrics(":0", false, **client, metrics, {});
   ASSERT_TRUE(server.ok()) << server.error().message;
   const std::string port = (*server)->address().substr((*server)->address().rfind(':'));
   std::vector<std::jthread> asking;

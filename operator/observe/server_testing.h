@@ -91,7 +91,7 @@ class WatchServer {
       const std::string path = target.substr(0, target.find('?'));
       bool watch = target.find("watch=true") != std::string::npos;
       if (watch && Stream(peer, path, NameIn(target))) return;
-      peer.Write(head.starts_with("GET ") ? Plain(path, watch) : Written(path));
+      peer.Write(head.starts_with("GET ") ? Plain(path, watch) : Written(path, head));
     }
   }
 
@@ -138,7 +138,8 @@ class WatchServer {
     return Whole(status, body);
   }
 
-  std::string Written(const std::string& path) {
+  // A refusal repeats what it refuses, as those of webhooks may.
+  std::string Written(const std::string& path, const std::string& request) {
     std::function<int(const std::string&)> answer;
     {
       MutexLock lock(mu_);
@@ -146,7 +147,7 @@ class WatchServer {
     }
     const int status = answer ? answer(path) : 404;
     if (status < 300) return Whole(status, R"({"metadata":{"name":"written"}})");
-    return Whole(status, ToJsonText({{"kind", "Status"}, {"code", status}, {"message", "the test refuses it"}}));
+    return Whole(status, ToJsonText({{"kind", "Status"}, {"code", status}, {"message", "refused: " + request}}));
   }
 
   static std::string Whole(int status, const std::string& body) {

@@ -1,4 +1,4 @@
-// For tests: an API server that answers SubjectAccessReviews, and remembers them.
+// For tests: an API server that answers SubjectAccessReviews and TokenReviews, and remembers them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,10 +13,14 @@
 
 namespace capi::ops::testing {
 
-// `allowed` says who may do what, by the review's spec. Thread-safe.
+// `allowed` says who may do what, by the review's spec, and `known` whether a token is somebody's: that of a user who
+// is called as the token is. Thread-safe.
 class AccessServer {
  public:
-  explicit AccessServer(std::function<bool(const Json& spec)> allowed) : allowed_(std::move(allowed)) {
+  explicit AccessServer(
+      std::function<bool(const Json& spec)> allowed,
+      std::function<bool(const std::string& token)> known = [](const std::string&) { return false; })
+      : allowed_(std::move(allowed)), known_(std::move(known)) {
     auto server = http::Server::Start({}, [this](const http::ServerRequest& request) { return Answer(request); });
     EXPECT_TRUE(server.ok()) << server.error().message;
     server_ = std::move(*server);
@@ -26,10 +30,11 @@ class AccessServer {
     client = std::move(*connected);
   }
 
-  // From now on it can't tell.
-  void Fail(int status) {
+  // From now on it can't tell, and says so; 0: it can again.
+  void Fail(int status, const std::string& message = "not now") {
     MutexLock lock(mu_);
     failing_ = status;
+    message_ = message;
   }
   std::vector<Json> asked() {
     MutexLock lock(mu_);
@@ -41,19 +46,28 @@ class AccessServer {
  private:
   http::Response Answer(const http::ServerRequest& request) {
     MutexLock lock(mu_);
-    if (request.path != "/apis/authorization.k8s.io/v1/subjectaccessreviews") return {.status = 404};
+    const bool token = request.path == "/apis/authentication.k8s.io/v1/tokenreviews";
+    if (!token && request.path != "/apis/authorization.k8s.io/v1/subjectaccessreviews") return {.status = 404};
     Json body = *ParseJson(request.body);
     asked_.push_back(body["spec"]);
     if (failing_ != 0) {
-      return {.status = failing_, .body = R"({"kind":"Status","status":"Failure","message":"not now"})"};
+      const Json status = {{"kind", "Status"}, {"status", "Failure"}, {"message", message_}};
+      return {.status = failing_, .body = ToJsonText(status)};
     }
-    body["status"] = {{"allowed", allowed_(body["spec"])}};
+    if (token) {
+      const std::string name = GetString(body, {"spec", "token"});
+      body["status"] = {{"authenticated", known_(name)}, {"user", {{"username", name}}}};
+    } else {
+      body["status"] = {{"allowed", allowed_(body["spec"])}};
+    }
     return {.status = 201, .body = ToJsonText(body)};
   }
 
   const std::function<bool(const Json&)> allowed_;
+  const std::function<bool(const std::string&)> known_;
   Mutex mu_;
   int failing_ CAPI_GUARDED_BY(mu_) = 0;
+  std::string message_ CAPI_GUARDED_BY(mu_);
   std::vector<Json> asked_ CAPI_GUARDED_BY(mu_);
   std::unique_ptr<http::Server> server_;
 };

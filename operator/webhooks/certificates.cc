@@ -9,6 +9,7 @@
 #include "api/schema/webhooks.h"
 #include "base/encoding.h"
 #include "base/run_all.h"
+#include "operator/report/secret_values.h"
 #include "operator/webhooks/injection.h"
 
 namespace capi::ops {
@@ -62,6 +63,15 @@ SecretData DataOf(const kube::Object& secret) {
     if (decoded.ok()) data[name] = *std::move(decoded);
   }
   return data;
+}
+
+// A server, or a webhook of somebody's, may repeat what it refuses: private keys.
+std::string WithoutValues(std::string message, const SecretData& was, const SecretData& is) {
+  SecretValues values;
+  for (const SecretData* data : {&was, &is}) {
+    for (const auto& [name, value] : *data) values.Add(value);
+  }
+  return values.Hide(std::move(message));
 }
 
 MonoTime WritePace::Next(MonoTime now) const {
@@ -208,10 +218,11 @@ MonoTime WebhookCertificates::Write(const Context& ctx, const kube::ObjectPtr& s
   }
   if (!stored.ok() && !ctx.Check().ok()) return now;  // an end isn't a failure
   if (!stored.ok()) {
+    const std::string refusal = WithoutValues(stored.error().message, data, made.ok() ? *made : SecretData());
     ctx.log.Error("the certificate of the webhooks can't be written",
-                  {{"secret", name}, {"step", step}, {"why", plan.why}, {"error", stored.error().message}});
+                  {{"secret", name}, {"step", step}, {"why", plan.why}, {"error", refusal}});
     events_.Record(About(secret), "Warning", "CertificateNotWritten",
-                   fmt::format("{}: {}: {}", step, plan.why, stored.error().message));
+                   fmt::format("{}: {}: {}", step, plan.why, refusal));
     writes.pace.Failed(ctx.clock->Monotonic());
     return writes.pace.Next(ctx.clock->Monotonic());
   }

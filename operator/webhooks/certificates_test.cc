@@ -260,6 +260,14 @@ TEST_F(CertificatesTest, ASecretThatCanNotBeWrittenHoldsUpNoInjection) {
   EXPECT_TRUE(AwaitWrites(kAddon, 1));
 }
 
+// The log and an event repeated a refusal, and with it the private keys of what was refused.
+TEST_F(CertificatesTest, ARefusalOfTheSecretTellsNoKey) {
+  Run("b");
+  ASSERT_TRUE(Await([&] { return Said("the certificate of the webhooks can't be written"); }));
+  EXPECT_TRUE(Said(R"(\"ca.key\":)")) << "what was refused is repeated";
+  EXPECT_FALSE(Said(Base64Encode(data_[certificate_key::kAuthorityKey])));
+}
+
 // T7: while the next try of a Secret that somebody else writes all the time waits for its turn, the CRDs don't wait.
 TEST_F(CertificatesTest, AFightOverTheSecretHoldsUpNoInjection) {
   AnswerSecrets(409);
