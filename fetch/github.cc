@@ -115,12 +115,22 @@ class GitHubRepository : public Repository {
     return Ok();
   }
 
-  std::optional<Asset> Named(const std::string& tag, const std::string& name) {
+  // nullopt: nobody has said anything of that release. kNotFound: it was told of, and has no such file.
+  std::optional<Result<Asset>> Named(const std::string& tag, const std::string& name) {
     MutexLock lock(mu_);
     auto assets = named_.find(tag);
     if (assets == named_.end()) return std::nullopt;
     auto asset = assets->second.find(name);
-    return asset == assets->second.end() ? std::nullopt : std::optional(asset->second);
+    if (asset != assets->second.end()) return Result<Asset>(asset->second);
+    return Result<Asset>(
+        Error{Code::kNotFound,
+              fmt::format("failed to get file \"{}\" from \"{}\" release: it has no such file", name, tag),
+              {}});
+  }
+
+  bool IsNamed(const std::string& tag) {
+    MutexLock lock(mu_);
+    return named_.contains(tag);
   }
 
   // Of a file in NamedDigests.
@@ -131,13 +141,12 @@ class GitHubRepository : public Repository {
   // T6: the digest that GitHub names for a file now; where it can't be asked, the one that it has named before. ""
   // where it never has.
   std::string DigestOf(const Context& ctx, const std::string& tag, const std::string& asset) {
-    if (IsToBeAsked(tag)) {
-      if (Status status = AskDigests(ctx.WithTimeout(kDigestTime), tag); !status.ok()) {
-        ctx.log.Warn("can't ask GitHub for the digests of a release's files",
-                     {{"release", Describe() + " " + tag}, {"error", status.error().message}});
-      }
+    if (!IsToBeAsked(tag)) {
+      KeepDigests(tag);  // where a list has named them
+    } else if (Status status = AskDigests(ctx.WithTimeout(kDigestTime), tag); !status.ok()) {
+      ctx.log.Warn("can't ask GitHub for the digests of a release's files",
+                   {{"release", Describe() + " " + tag}, {"error", status.error().message}});
     }
-    KeepDigests(tag);  // where a list has named them
     return options_.digests->Of(KeyOf(tag, asset));
   }
 
@@ -172,7 +181,9 @@ class GitHubRepository : public Repository {
     return ReadReleases(body, Files(), [&](const ListedRelease& release) {
       Result<api::Version> version = api::Version::Parse(release.tag);
       if (release.draft || !version.ok() || versions.size() > kMostReleases) return;
-      Remember(release.tag, release.assets);
+      // As it is asked for, with a "v" that its tag may lack (I12); one that has it comes first.
+      const std::string tag = version->ToString();
+      if (release.tag == tag || !IsNamed(tag)) Remember(tag, release.assets);
       versions.push_back(std::move(*version));
     });
   }
@@ -204,10 +215,7 @@ class GitHubRepository : public Repository {
     }
     const http::Response answer = TRY(AskForRelease(ctx, tag));
     TRY(TakeRelease(answer, tag));
-    if (auto asset = Named(tag, name)) return *asset;
-    return Error{Code::kNotFound,
-                 fmt::format("failed to get file \"{}\" from \"{}\" release: it has no such file", name, tag),
-                 {}};
+    return *Named(tag, name);
   }
 
   // A tag may be written without the "v" (I12).

@@ -6,16 +6,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <thread>
-
-#include "fetch/repository.h"
+#include "base/http/testing.h"
+#include "fetch/github_testing.h"
 
 namespace capi::fetch {
 namespace {
 
 using testing::HasSubstr;
-
-constexpr std::string_view kUrl = "https://github.com/o/r/releases/latest/core-components.yaml";
 
 // Takes connections on a free port of loopback into its queue and never says a word. Thread-compatible.
 class SilentServer {
@@ -34,7 +31,6 @@ class SilentServer {
     close(listener_);
   }
   std::string url() const { return "http://127.0.0.1:" + std::to_string(ntohs(address_.sin_port)); }
-  int listener() const { return listener_; }
 
   // From now on a connect gets no answer, as behind a firewall that drops.
   void FillQueue() {
@@ -50,43 +46,17 @@ class SilentServer {
   std::vector<int> fillers_;
 };
 
-// Listens on loopback and answers every request with the same bytes, then closes. Thread-compatible.
-class RawServer {
- public:
-  explicit RawServer(std::string answer) : answer_(std::move(answer)), socket_(8) {
-    thread_ = std::jthread([this](const std::stop_token& stop) { Serve(stop); });
-  }
-  ~RawServer() {
-    thread_.request_stop();
-    shutdown(socket_.listener(), SHUT_RDWR);  // ends accept
-    thread_.join();
-  }
-  std::string url() const { return socket_.url(); }
-
- private:
-  void Serve(const std::stop_token& stop) const {
-    while (!stop.stop_requested()) {
-      int connection = accept(socket_.listener(), nullptr, nullptr);
-      if (connection < 0) return;
-      std::string request;
-      char buffer[4096];
-      ssize_t got = 0;
-      while (request.find("\r\n\r\n") == std::string::npos && (got = read(connection, buffer, sizeof(buffer))) > 0) {
-        request.append(buffer, static_cast<size_t>(got));
-      }
-      send(connection, answer_.data(), answer_.size(), MSG_NOSIGNAL);
-      close(connection);
-    }
-  }
-
-  const std::string answer_;
-  SilentServer socket_;
-  std::jthread thread_;
-};
+// Answers every request with the same bytes, then closes.
+http_testing::RawServer::Serve Says(std::string answer) {
+  return [answer = std::move(answer)](http_testing::Peer& peer, int) {
+    peer.ReadRequest();
+    peer.Write(answer);
+  };
+}
 
 Result<std::string> Download(const GitHubOptions& options) {
-  auto repository = OpenGitHub(kUrl, options);
-  return (*repository)->File({}, *api::Version::Parse("v1.11.0"), "core-components.yaml");
+  auto repository = OpenGitHub(kReleases, options);
+  return (*repository)->File({}, V("v1.11.0"), "core-components.yaml");
 }
 
 TEST(GitHubOverABadNetwork, NeverTakesHalfAFile_F3) {
@@ -103,7 +73,7 @@ TEST(GitHubOverABadNetwork, NeverTakesHalfAFile_F3) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    RawServer server{std::string(c.answer)};
+    http_testing::RawServer server(Says(std::string(c.answer)));
     auto file = Download({.api_url = server.url(), .download_url = server.url()});
     ASSERT_FALSE(file.ok()) << *file;
     EXPECT_EQ(file.code(), Code::kUnavailable) << file.error().message;
@@ -112,7 +82,7 @@ TEST(GitHubOverABadNetwork, NeverTakesHalfAFile_F3) {
 }
 
 TEST(GitHubOverABadNetwork, NeverReadsMoreThanAFileMayHave_F2) {
-  RawServer server("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\nkind: Namespace\n");
+  http_testing::RawServer server(Says("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\nkind: Namespace\n"));
   auto file = Download({.api_url = server.url(), .download_url = server.url()});
   ASSERT_FALSE(file.ok());
 }
@@ -120,7 +90,7 @@ TEST(GitHubOverABadNetwork, NeverReadsMoreThanAFileMayHave_F2) {
 TEST(GitHubOverABadNetwork, FindsOutQuicklyThatNobodyListens) {
   std::string url;
   {
-    RawServer server("");
+    http_testing::RawServer server(Says(""));
     url = server.url();
   }
   MonoTime start = SystemClock().Monotonic();
@@ -149,10 +119,10 @@ TEST(GitHubOverABadNetwork, ASilentServerCountsAsUnavailable) {
 }
 
 TEST(GitHubOverABadNetwork, AStopEndsIt) {
-  RawServer server("");
+  http_testing::RawServer server(Says(""));
   std::stop_source stop;
   stop.request_stop();
-  auto repository = OpenGitHub(kUrl, {.api_url = server.url(), .download_url = server.url()});
+  auto repository = OpenGitHub(kReleases, {.api_url = server.url(), .download_url = server.url()});
   auto versions = (*repository)->Versions(Context{}.WithStop(stop.get_token()));
   ASSERT_FALSE(versions.ok());
   EXPECT_EQ(versions.code(), Code::kCancelled);

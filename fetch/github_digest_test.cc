@@ -7,7 +7,6 @@
 
 #include "base/encoding.h"
 #include "base/strings.h"
-#include "base/testing/must.h"
 #include "fetch/github_testing.h"
 #include "fetch/repository.h"
 
@@ -16,21 +15,9 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::string_view kToken = "ghp_s3cret";
-
-GitHubRelease Release(std::string tag) {
-  return {.tag = std::move(tag),
-          .assets = {{"metadata.yaml", "kind: Metadata\n"}, {"core-components.yaml", "kind: Namespace\n"}}};
-}
-
-std::unique_ptr<Repository> Open(const GitHubOptions& options) {
-  return Must(OpenGitHub("https://github.com/o/r/releases/latest/core-components.yaml", options), "repository");
-}
-
-api::Version V(std::string_view text) { return *api::Version::Parse(text); }
-
-http::Response RateLimited() {
-  return TextResponse(403, R"({"message": "API rate limit exceeded"})", "application/json");
+// Of the API, and not for a file.
+bool IsQuestion(const SeenRequest& request) {
+  return request.host == "api" && request.target.find("/assets/") == std::string::npos;
 }
 
 // T6: one that can't be checked is as one that differs.
@@ -199,11 +186,8 @@ TEST(GitHubDigests, TheApiIsAskedOnceForAReleaseThatComesByIt) {
     auto got = GetRelease({}, *repository, V("v1.11.0"));
     ASSERT_TRUE(got.ok()) << got.error().message;
     EXPECT_EQ(got->components, release.assets.at("core-components.yaml"));
-    auto asked = [](const SeenRequest& request) {
-      return request.host == "api" && request.target.find("/assets/") == std::string::npos;
-    };
     const auto seen = github.seen();
-    EXPECT_EQ(std::count_if(seen.begin(), seen.end(), asked), 1);
+    EXPECT_EQ(std::count_if(seen.begin(), seen.end(), IsQuestion), 1);
 
     github.MakePublic();
     github.AnswerApiWith(RateLimited());
@@ -211,6 +195,22 @@ TEST(GitHubDigests, TheApiIsAskedOnceForAReleaseThatComesByIt) {
     EXPECT_EQ(Open(options)->File({}, V("v1.11.0"), "core-components.yaml").code(), Code::kFailedPrecondition)
         << "what was named counts in other looks";
   }
+}
+
+// What a list has said of a release without the file, or of one whose tag has no "v", was asked for again.
+TEST(GitHubDigests, WhatAListHasSaidIsNotAskedAgain) {
+  GitHubRelease bare = Release("1.9.0"), empty = Release("v1.12.0");
+  bare.digest = "sha256:" + Sha256Hex(bare.assets.at("core-components.yaml"));
+  bare.digest_of = "core-components.yaml";
+  empty.assets.erase("metadata.yaml");
+  GitHubStandIn github({empty, bare});
+  github.MakePrivate();
+  auto repository = Open(github.options(std::string(kToken)));
+  ASSERT_TRUE(repository->Versions({}).ok());
+  EXPECT_EQ(repository->File({}, V("v1.12.0"), "metadata.yaml").code(), Code::kNotFound);
+  EXPECT_TRUE(repository->File({}, V("v1.9.0"), "core-components.yaml").ok());
+  const auto seen = github.seen();
+  EXPECT_EQ(std::count_if(seen.begin(), seen.end(), IsQuestion), 1) << "for the list";
 }
 
 // T6: the oldest go, whatever their names.

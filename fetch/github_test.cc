@@ -24,33 +24,11 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-constexpr std::string_view kUrl = "https://github.com/o/r/releases/latest/core-components.yaml";
-constexpr std::string_view kToken = "ghp_s3cret";
-constexpr std::string_view kMetadata =
-    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
-    "- {major: 1, minor: 10, contract: v1beta1}\n- {major: 1, minor: 11, contract: v1beta2}\n";
-
-GitHubRelease Release(std::string tag) {
-  return {.tag = std::move(tag),
-          .assets = {{"metadata.yaml", std::string(kMetadata)}, {"core-components.yaml", "kind: Namespace\n"}}};
-}
-
-std::unique_ptr<Repository> Open(const GitHubOptions& options, std::string_view url = kUrl) {
-  auto repository = OpenGitHub(url, options);
-  if (!repository.ok()) {
-    ADD_FAILURE() << repository.error().message;
-    std::abort();
-  }
-  return std::move(*repository);
-}
-
 std::vector<std::string> Texts(const std::vector<api::Version>& versions) {
   std::vector<std::string> out;
   for (const api::Version& version : versions) out.push_back(version.ToString());
   return out;
 }
-
-api::Version V(std::string_view text) { return *api::Version::Parse(text); }
 
 TEST(GitHub, ListsAllPagesAndOnlyVersions) {
   GitHubRelease draft = Release("v9.0.0");
@@ -133,7 +111,7 @@ TEST(GitHub, TellsAMissingReleaseFromAMissingFile_F1) {
 
 TEST(GitHub, SaysWhenTheRateLimitResets_F1) {
   GitHubStandIn github({Release("v1.11.0")});
-  http::Response answer = TextResponse(403, R"({"message": "API rate limit exceeded"})", "application/json");
+  http::Response answer = RateLimited();
   answer.headers.Set("X-RateLimit-Remaining", "0");
   answer.headers.Set("X-RateLimit-Reset", "1700000900");
   github.AnswerApiWith(answer);
@@ -157,7 +135,7 @@ TEST(GitHub, NeverShowsTheTokenInAnError) {
     EXPECT_THAT(repository->Versions({}).error().message, Not(HasSubstr(kToken)));
     EXPECT_THAT(repository->File({}, V("v1.11.0"), "metadata.yaml").error().message, Not(HasSubstr(kToken)));
   }
-  auto bad = OpenGitHub(kUrl, {.token = "ghp_s3cret\r\nX-Evil: 1"});
+  auto bad = OpenGitHub(kReleases, {.token = "ghp_s3cret\r\nX-Evil: 1"});
   ASSERT_FALSE(bad.ok());
   EXPECT_THAT(bad.error().message, Not(HasSubstr("s3cret")));
 }

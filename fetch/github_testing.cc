@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/strings.h"
+#include "base/testing/must.h"
 
 namespace capi::fetch {
 namespace {
@@ -179,6 +180,19 @@ const std::string* GitHubStandIn::FindObject(const std::string& path) const {
     }
   }
   return nullptr;
+}
+
+GitHubRelease Release(std::string tag) {
+  return {.tag = std::move(tag),
+          .assets = {{"metadata.yaml", std::string(kMetadata)}, {"core-components.yaml", "kind: Namespace\n"}}};
+}
+
+std::unique_ptr<Repository> Open(const GitHubOptions& options, std::string_view url) {
+  return Must(OpenGitHub(url, options), "repository");
+}
+
+http::Response RateLimited() {
+  return TextResponse(403, R"({"message": "API rate limit exceeded"})", "application/json");
 }
 
 }  // namespace capi::fetch

@@ -63,6 +63,19 @@ class GitHubStandIn {
   std::unique_ptr<http::Server> api_, web_, objects_;
 };
 
+inline constexpr std::string_view kMetadata =
+    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
+    "- {major: 1, minor: 10, contract: v1beta1}\n- {major: 1, minor: 11, contract: v1beta2}\n";
+
+// With kMetadata and components.
+GitHubRelease Release(std::string tag);
+
+inline constexpr std::string_view kReleases = "https://github.com/o/r/releases/latest/core-components.yaml";
+inline constexpr std::string_view kToken = "ghp_s3cret";
+std::unique_ptr<Repository> Open(const GitHubOptions& options, std::string_view url = kReleases);
+inline api::Version V(std::string_view text) { return *api::Version::Parse(text); }
+
+http::Response RateLimited();  // without a time
 http::Response TextResponse(int status, std::string body, std::string_view content_type = "text/plain");
 
 }  // namespace capi::fetch

@@ -8,10 +8,6 @@
 namespace capi::ops {
 namespace {
 
-void DropManagedFields(kube::Object& object) {
-  if (Json* metadata = Find(object.json(), {"metadata"})) metadata->erase("managedFields");
-}
-
 // Without admission anybody can write a record again that he read earlier, and the key makes it genuine.
 ReferenceKey KeyOfRecords(InventoryKey& key, bool webhooks) {
   if (!webhooks) return nullptr;
@@ -49,7 +45,7 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
   for (const api::ProviderKind& kind : api::kProviderKinds) {
     kube::InformerOptions watch;
     watch.ns = options_.ns;
-    watch.transform = DropManagedFields;
+    watch.transform = kube::DropManagedFields;
     auto handler = [this, type = kind.type](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
       if (is) {
         cache_.OnEvent(type, was, is);

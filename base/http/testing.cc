@@ -102,7 +102,7 @@ Pem Make(const CertificateOptions& options, const Pem* issuer) {
 }  // namespace
 
 Peer::~Peer() {
-  if (fd_ >= 0) close(fd_);
+  close(fd_);
 }
 
 long Peer::Receive(char* into, size_t size) { return recv(fd_, into, size, 0); }

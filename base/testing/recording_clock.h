@@ -1,4 +1,4 @@
-// For tests: a clock that knows what was waited for.
+// For tests of what waits.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 namespace capi {
 
 // Knows what was waited for: the times are what a test is about, and the beginning of the next wait tells it that what
-// came before is done.
+// came before is done. Thread-safe.
 class RecordingClock : public FakeClock {
  public:
   bool WaitUntil(std::condition_variable_any& cv, Mutex& mu, const std::stop_token& stop, MonoTime deadline,

@@ -38,9 +38,7 @@ View::View(kube::ControlPlane& plane) : client_(plane.NewClient("e2e-view")) {
 
 void View::Watch(const kube::Resource& resource, const std::string& label, bool pods) {
   kube::InformerOptions options{.label_selector = label, .metadata_only = pods};
-  options.transform = [](kube::Object& object) {
-    if (Json* metadata = capi::Find(object.json(), {"metadata"})) metadata->erase("managedFields");
-  };
+  options.transform = kube::DropManagedFields;
   const size_t at = watched_.size();
   auto changed = [this, at, pods](const kube::ObjectPtr&, const kube::ObjectPtr&) {
     if (pods) JudgePods(*watched_[at].informer);

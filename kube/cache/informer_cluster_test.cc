@@ -106,7 +106,7 @@ class InformerOnServer : public testing::Test {
 TEST_F(InformerOnServer, OneRequestBringsEverythingAndFollowsIt) {
   Make("a");
   Make("b", 100'000);
-  Watched w(*client_, label_, {.transform = [](Object& o) { o.json()["metadata"].erase("managedFields"); }});
+  Watched w(*client_, label_, {.transform = DropManagedFields});
   ASSERT_TRUE(w.Sync());
   EXPECT_EQ(w.informer.List().size(), 2u);
   Make("c");

@@ -40,6 +40,11 @@ const Condition* FindCondition(const std::vector<Condition>& conditions, std::st
   return it == conditions.end() ? nullptr : &*it;
 }
 
+bool IsTrue(const std::vector<Condition>& conditions, std::string_view type) {
+  const Condition* found = FindCondition(conditions, type);
+  return found != nullptr && found->status == "True";
+}
+
 void SettleConditions(std::vector<Condition>& conditions, const std::vector<Condition>& old, WallTime now) {
   for (Condition& c : conditions) {
     const Condition* before = FindCondition(old, c.type);

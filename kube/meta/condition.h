@@ -23,6 +23,7 @@ struct Condition {
 std::vector<Condition> ConditionsFromJson(const Json& list);  // malformed entries are skipped
 Json ConditionsToJson(const std::vector<Condition>& conditions);
 const Condition* FindCondition(const std::vector<Condition>& conditions, std::string_view type);
+bool IsTrue(const std::vector<Condition>& conditions, std::string_view type);
 
 // Carries lastTransitionTime over from `old` where the status is the same, else sets `now`. Ready comes first, then by
 // type.

@@ -11,11 +11,6 @@ Health Current(std::string message) { return {HealthState::kCurrent, std::move(m
 Health InProgress(std::string message) { return {HealthState::kInProgress, std::move(message)}; }
 Health Failed(std::string message) { return {HealthState::kFailed, std::move(message)}; }
 
-bool IsTrue(const std::vector<Condition>& conditions, std::string_view type) {
-  const Condition* c = FindCondition(conditions, type);
-  return c != nullptr && c->status == "True";
-}
-
 std::string Say(const Condition& c) {
   if (c.message.empty()) return c.reason.empty() ? c.type + " is " + c.status : c.reason;
   return c.reason.empty() ? c.message : c.reason + ": " + c.message;

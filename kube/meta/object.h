@@ -74,6 +74,11 @@ class Object {
   Json json_;
 };
 
+// Who owns which field: often a good part of what a store keeps of an object.
+inline void DropManagedFields(Object& object) {
+  if (Json* metadata = Find(object.json(), {"metadata"})) metadata->erase("managedFields");
+}
+
 // The least that a watch's store may keep of an object (kube/cache/informer.h): apiVersion, kind, namespace, name, uid
 // and resourceVersion.
 Object IdentityOf(const Object& object);

@@ -95,7 +95,7 @@ void KeepTrace(kube::Object& object) {
   if (!trace.changed.is_null()) kept["changed"] = ToJsonText(trace.changed);  // a text is smaller than a tree
   if (!trace.scaled_by.empty()) kept["scaled"] = trace.scaled_by;
   object.json()[kTrace] = std::move(kept);
-  if (Json* metadata = Find(object.json(), {"metadata"})) metadata->erase("managedFields");
+  kube::DropManagedFields(object);
 }
 
 Trace TraceOf(const kube::Object& slimmed) {

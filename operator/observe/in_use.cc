@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kube/meta/object_conditions.h"
+#include "operator/observe/slim.h"
 
 namespace capi::ops {
 namespace {
@@ -33,16 +34,6 @@ bool Belongs(const kube::Object& object, const ByUid& known, int depth) {
   });
 }
 
-std::vector<std::string> StoredVersions(const kube::Object& crd) {
-  std::vector<std::string> out;
-  const Json* list = Find(crd.json(), {"status", "storedVersions"});
-  if (list == nullptr || !list->is_array()) return out;
-  for (const Json& version : *list) {
-    if (version.is_string()) out.push_back(version.get<std::string>());
-  }
-  return out;
-}
-
 // Of a CRD that no version answered for. It is served from when it is Established until it is gone, though not by every
 // API server at once: each hears of it by itself. Before and after that there are no objects of it.
 Result<ReadObjects> NoneWhereItIsNotServed(kube::Client& client, const Context& ctx, const std::string& crd) {
@@ -63,23 +54,18 @@ Result<ReadObjects> NoneWhereItIsNotServed(kube::Client& client, const Context& 
 bool BelongsToCluster(const kube::Object& object, const ByUid& known) { return Belongs(object, known, kLongestChain); }
 
 Result<std::vector<kube::Resource>> ReadableResources(const kube::Object& crd) {
-  const Json& json = crd.json();
-  kube::Resource resource;
-  resource.group = GetString(json, {"spec", "group"});
-  resource.kind = GetString(json, {"spec", "names", "kind"});
-  resource.plural = GetString(json, {"spec", "names", "plural"});
-  resource.namespaced = GetString(json, {"spec", "scope"}) == "Namespaced";
-  auto stored = StoredVersions(crd);
+  const CrdState state = StateOf(crd);
   std::vector<kube::Resource> out;
-  const Json* versions = capi::Find(json, {"spec", "versions"});
-  if (versions != nullptr && versions->is_array()) {
-    for (const Json& version : *versions) {
-      resource.version = GetString(version, {"name"});
-      bool storage = GetBool(version, {"storage"});
-      if (!GetBool(version, {"served"})) continue;
-      if (!storage && std::find(stored.begin(), stored.end(), resource.version) == stored.end()) continue;
-      out.insert(storage ? out.begin() : out.end(), resource);
-    }
+  for (const std::string& version : state.served) {
+    const bool storage = version == state.storage;
+    if (!storage && std::find(state.stored.begin(), state.stored.end(), version) == state.stored.end()) continue;
+    kube::Resource resource;
+    resource.group = state.group;
+    resource.version = version;
+    resource.plural = state.plural;
+    resource.kind = state.kind;
+    resource.namespaced = state.namespaced;
+    out.insert(storage ? out.begin() : out.end(), std::move(resource));
   }
   if (!out.empty()) return out;
   return Error{Code::kUnavailable, crd.name() + ": no version that objects are stored at is served", {}};

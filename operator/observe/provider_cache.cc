@@ -100,7 +100,7 @@ void ProviderCache::OnRestored(api::ProviderType type, const CachedPtr& cached, 
 
 // An object that the watch has already seen deleted doesn't come back.
 void ProviderCache::TakeAnswer(api::ProviderType type, kube::Object answer, bool awaited, const Counts& counts) {
-  answer.json()["metadata"].erase("managedFields");
+  kube::DropManagedFields(answer);
   auto object = std::make_shared<const kube::Object>(std::move(answer));
   Change change;
   change.id = {type, object->ns(), object->name()};

@@ -31,8 +31,9 @@ void ReadReplicas(const kube::Object& object, Workload& workload) {
 // Why its pods can't even be made (a quota, an admission webhook), as its controller says; and whose pods to look at.
 void DescribeTrouble(const kube::Object& object, Workload& workload) {
   const auto conditions = kube::Conditions(object);
-  const auto* failure = kube::FindCondition(conditions, "ReplicaFailure");
-  if (failure != nullptr && failure->status == "True") workload.health.message += ": " + failure->message;
+  if (kube::IsTrue(conditions, "ReplicaFailure")) {
+    workload.health.message += ": " + kube::FindCondition(conditions, "ReplicaFailure")->message;
+  }
   const Json* labels = capi::Find(object.json(), {"spec", "selector"});
   if (labels == nullptr) return;
   auto selector = kube::LabelSelector::FromJson(*labels);

@@ -13,7 +13,7 @@ enum class Phase { kReconcile, kFetch, kRender, kApply };
 // One that took no part isn't there.
 using PhaseTimes = std::map<Phase, MonoTime::duration>;
 
-// Adds the time until its end.
+// Adds the time until its end. Thread-compatible, as `times` is.
 class PhaseTimer {
  public:
   PhaseTimer(Clock& clock, PhaseTimes& times, Phase phase)

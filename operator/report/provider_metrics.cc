@@ -10,9 +10,8 @@ namespace {
 constexpr kube::MetricFamily kReady{"capi_operator_provider_ready", "Whether the provider's Ready condition is True."};
 constexpr kube::MetricFamily kStalled{"capi_operator_provider_stalled",
                                       "Whether the provider's Stalled condition is True: it needs a change to go on."};
-constexpr kube::MetricFamily kPaused{
-    "capi_operator_provider_paused",
-    "Whether the provider's Paused condition is True: it is at zero replicas, or hands are off it."};
+constexpr kube::MetricFamily kPaused{"capi_operator_provider_paused",
+                                     "Whether the provider is to be paused, by its spec or by an annotation."};
 constexpr kube::MetricFamily kInfo{"capi_operator_provider_info",
                                    "1: the version that is installed, and its contract."};
 constexpr kube::MetricFamily kRestored{
@@ -41,20 +40,23 @@ kube::Labels With(kube::Labels labels, const std::string& name, const std::strin
   return labels;
 }
 
-double Is(const api::ProviderStatus& status, std::string_view type) {
-  const auto* found = kube::FindCondition(status.conditions, type);
-  return found != nullptr && found->status == "True" ? 1 : 0;
+double Is(const api::ProviderStatus& status, std::string_view type) { return kube::IsTrue(status.conditions, type); }
+
+// One that is to run again, and that the contract rules still hold at zero, says Paused=True as well.
+bool IsPausedByUser(const api::Provider& provider, const api::ProviderStatus& status) {
+  const auto* paused = kube::FindCondition(status.conditions, api::condition::kPaused);
+  return provider.spec.paused || (paused != nullptr && paused->reason == api::reason::kHandsOff);
 }
 
 }  // namespace
 
-void ProviderMetrics::Show(const api::ProviderId& id, const api::ProviderStatus& status) {
-  const kube::Labels labels = LabelsOf(id);
+void ProviderMetrics::Show(const api::Provider& provider, const api::ProviderStatus& status) {
+  const kube::Labels labels = LabelsOf(provider.id);
   metrics_.Set(kReady, labels, Is(status, api::condition::kReady));
   metrics_.Set(kStalled, labels, Is(status, api::condition::kStalled));
-  metrics_.Set(kPaused, labels, Is(status, api::condition::kPaused));
+  metrics_.Set(kPaused, labels, IsPausedByUser(provider, status) ? 1 : 0);
   metrics_.Count(kRestored, labels, 0);
-  ShowInfo(id, status);
+  ShowInfo(provider.id, status);
 }
 
 void ProviderMetrics::ShowInfo(const api::ProviderId& id, const api::ProviderStatus& status) {

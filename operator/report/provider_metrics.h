@@ -16,8 +16,8 @@ class ProviderMetrics {
  public:
   explicit ProviderMetrics(kube::Metrics& metrics) : metrics_(metrics) {}
 
-  // What is installed, and whether it is Ready.
-  void Show(const api::ProviderId& id, const api::ProviderStatus& status);
+  // What is installed, and whether it is Ready, Stalled or paused; and the counter of drift from its start.
+  void Show(const api::Provider& provider, const api::ProviderStatus& status);
   void Took(const api::ProviderId& id, const PhaseTimes& times);
   // So many objects had drifted and are as they were applied (D1).
   void Restored(const api::ProviderId& id, size_t objects);

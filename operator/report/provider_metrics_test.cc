@@ -19,21 +19,41 @@ std::string Line(const std::string& name, const std::string& rest) {
 TEST(ProviderMetrics, TellWhatIsInstalledOnce) {
   kube::Metrics metrics;
   ProviderMetrics measured(metrics);
+  api::Provider aws{.id = kAws};
   api::ProviderStatus status;
   status.installed_version = "v1.0.0";
   status.contract = "v1beta1";
-  status.conditions = {{.type = "Ready", .status = "True"}, {.type = "Paused", .status = "True"}};
-  measured.Show(kAws, status);
+  status.conditions = {{.type = "Ready", .status = "True"}, {.type = "Paused", .status = "True", .reason = "Paused"}};
+  measured.Show(aws, status);
   const std::string info = "capi_operator_provider_info{contract=\"v1beta1\",kind=\"InfrastructureProvider\",";
   EXPECT_THAT(metrics.Text(), HasSubstr(info + R"(name="aws",namespace="aws-system",version="v1.0.0"} 1)"));
   EXPECT_THAT(metrics.Text(), HasSubstr(Line("capi_operator_provider_ready", "} 1")));
   EXPECT_THAT(metrics.Text(), HasSubstr(Line("capi_operator_provider_stalled", "} 0")));
-  EXPECT_THAT(metrics.Text(), HasSubstr(Line("capi_operator_provider_paused", "} 1")));
+  EXPECT_THAT(metrics.Text(), HasSubstr(Line("capi_operator_provider_paused", "} 0")));
   EXPECT_THAT(metrics.Text(), HasSubstr(Line("capi_operator_provider_drift_corrected_total", "} 0")));
   status.installed_version = "v1.1.0";
-  measured.Show(kAws, status);
+  measured.Show(aws, status);
   EXPECT_THAT(metrics.Text(), HasSubstr(R"(version="v1.1.0"} 1)"));
   EXPECT_THAT(metrics.Text(), Not(HasSubstr("v1.0.0"))) << "a provider has one version";
+}
+
+// One that is to run again, and is held at zero by the contract rules, counted as paused: no alert told of it.
+TEST(ProviderMetrics, PausedIsWhatTheUserPauses) {
+  kube::Metrics metrics;
+  ProviderMetrics measured(metrics);
+  const auto shows = [&](bool paused, const std::string& reason) {
+    api::Provider provider{.id = kAws};
+    provider.spec.paused = paused;
+    api::ProviderStatus status;
+    if (!reason.empty()) status.conditions = {{.type = "Paused", .status = "True", .reason = reason}};
+    measured.Show(provider, status);
+    return metrics.Text().find(Line("capi_operator_provider_paused", "} 1")) != std::string::npos;
+  };
+  EXPECT_TRUE(shows(true, ""));
+  EXPECT_TRUE(shows(true, "Paused"));
+  EXPECT_FALSE(shows(false, "Paused"));
+  EXPECT_TRUE(shows(false, "HandsOff"));
+  EXPECT_FALSE(shows(false, ""));
 }
 
 TEST(ProviderMetrics, CountDriftAndTimes) {
@@ -57,7 +77,7 @@ TEST(ProviderMetrics, NothingIsLeftOfWhatIsGone) {
   kube::Metrics metrics;
   ProviderMetrics measured(metrics);
   for (const api::ProviderId& id : {kAws, kAzure}) {
-    measured.Show(id, {});
+    measured.Show({.id = id}, {});
     measured.Restored(id, 1);
     measured.Took(id, {{Phase::kReconcile, Seconds(1)}, {Phase::kFetch, Seconds(1)}});
   }

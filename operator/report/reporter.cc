@@ -24,9 +24,8 @@ std::string WriteKey(const std::string& key) { return key + "/status"; }
 
 // One line for each change of state, not for each pass.
 void LogChange(const Context& ctx, const api::ProviderStatus& was, const api::ProviderStatus& is) {
-  const auto* before = kube::FindCondition(was.conditions, api::condition::kReady);
   const auto* now = kube::FindCondition(is.conditions, api::condition::kReady);
-  if (now == nullptr || (before != nullptr && before->reason == now->reason && before->status == now->status)) return;
+  if (now == nullptr || !Turned(was, is)) return;
   ctx.log.Info(now->status == "True" ? "ready" : "not ready", {{"reason", now->reason}, {"message", now->message}});
 }
 
@@ -39,6 +38,10 @@ void MakeItNow(Observation& o, WallTime now) {
   }
   o.now = now;
 }
+
+// Whether a status is so that was decided on: it is written, or nobody can write it. Else the provider has changed, or
+// is gone.
+bool StillHolds(const std::optional<kube::Outcome>& unwritten) { return !unwritten || unwritten->end == End::kError; }
 
 }  // namespace
 
@@ -108,8 +111,8 @@ Result<kube::Outcome> Reporter::Report(const Context& ctx, Observation& o, Done 
     resyncs_.Next(key, false);  // the words are due then
     return next;
   }
-  measured_.Show(o.provider.id, is);  // also where nobody can write it
   auto unwritten = TRY(Write(ctx, o.provider, is));
+  if (StillHolds(unwritten)) measured_.Show(o.provider, is);
   if (Turned(was, is) && !HasItsEvent(key, done)) CountFoundByResync(ctx, key);
   if (unwritten) return *unwritten;
   Announce(ctx, o.provider, was, is, done);
@@ -159,8 +162,9 @@ Result<kube::Outcome> Reporter::ReportUnseen(const Context& ctx, const std::stri
   const api::ProviderStatus was = provider.status, is = SummarizeUnseen(provider, *done.hold, none.now);
   ctx.log.Warn("the pass failed", {{"reason", done.hold->reason}, {"error", done.hold->message}});
   next.end = End::kError;
-  measured_.Show(provider.id, is);
-  if (auto unwritten = TRY(Write(ctx, provider, is))) {
+  auto unwritten = TRY(Write(ctx, provider, is));
+  if (StillHolds(unwritten)) measured_.Show(provider, is);
+  if (unwritten) {
     unwritten->end = End::kError;  // the pass's, whatever became of the words
     return *unwritten;
   }

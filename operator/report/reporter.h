@@ -38,8 +38,9 @@ class Reporter {
   void Begin(const std::string& key) { resyncs_.Begin(key, needs_.queue.ByTimeAlone(key)); }
 
   // A pass did `done` on `o`. What was done is told whatever becomes of the status; the rest only once the status is
-  // written: nothing is said of a pass that was decided on what is no longer so. A status that can't be written is
-  // tried again soon, by a back-off of its own. Returns when the next pass is; an error where the context ended.
+  // written: nothing is said of a pass that was decided on what is no longer so. A status that nobody can write is
+  // told by the metrics alone, and tried again soon, by a back-off of its own. Returns when the next pass is; an error
+  // where the context ended.
   Result<kube::Outcome> Report(const Context& ctx, Observation& o, Done done);
   // The same of a pass after which the provider is gone: there is no status to write any more.
   void ReportGone(const Context& ctx, Observation& o, Done done);

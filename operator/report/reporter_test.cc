@@ -309,6 +309,8 @@ TEST_F(ReporterTest, WhatCannotBeToldCountsAllTheSame) {
     EXPECT_EQ(reporter_->ReportThrown(ctx_, key_, "exception: vector::at")->end, kube::Outcome::End::kThrew);
     const Error refused{Code::kPermissionDenied, "setting the finalizer: forbidden", {}};
     EXPECT_EQ(reporter_->ReportFailed(ctx_, key_, refused)->end, kube::Outcome::End::kError);
+    // Only a provider that is there, and is as it was seen, has metrics of it.
+    EXPECT_EQ(metrics_.Text().find("provider_stalled{") != std::string::npos, status == 403);
   }
 }
 

@@ -6,10 +6,7 @@
 
 namespace capi::ops {
 
-bool IsReady(const api::ProviderStatus& status) {
-  const auto* ready = kube::FindCondition(status.conditions, api::condition::kReady);
-  return ready != nullptr && ready->status == "True";
-}
+bool IsReady(const api::ProviderStatus& status) { return kube::IsTrue(status.conditions, api::condition::kReady); }
 
 bool GoesOn(const api::ProviderStatus& was, const api::ProviderStatus& is, const Done& done) {
   // It waits for what its own status says now: that it is paused (C3), that a contract can't be told (C5), or that

@@ -31,7 +31,7 @@ const kube::Resource& Secrets() { return kube::Builtin("Secret"); }
 
 // Schemas are most of a CRD.
 void DropSchemas(kube::Object& object) {
-  if (Json* metadata = Find(object.json(), {"metadata"})) metadata->erase("managedFields");
+  kube::DropManagedFields(object);
   if (Json* spec = Find(object.json(), {"spec"})) spec->erase("versions");
   object.json().erase("status");
 }
