@@ -182,7 +182,8 @@ Outcome Applied(const Manifest& manifest, const InventoryEntry* before, const Ob
 }
 
 Outcome Failed(const ObjectId& id, const Error& error) {
-  return {Change{.id = id, .action = Change::Action::kFailed, .error = error.message}, error};
+  const bool refused = !error.Transient() || WebhookIsAway(error);
+  return {Change{.id = id, .action = Change::Action::kFailed, .error = error.message, .refused = refused}, error};
 }
 
 void Collect(std::vector<Outcome>& outcomes, std::vector<Change>& changes) {
@@ -217,6 +218,10 @@ std::vector<std::string> ReportableWarnings(const ObjectId& id, std::vector<std:
   std::sort(warnings.begin(), warnings.end());
   warnings.erase(std::unique(warnings.begin(), warnings.end()), warnings.end());
   return warnings;
+}
+
+bool AnyRefused(const std::vector<Change>& changes) {
+  return std::any_of(changes.begin(), changes.end(), [](const Change& change) { return change.refused; });
 }
 
 Applier::Applier(Client& client, ApplyOptions options) : client_(client), options_(std::move(options)) {}
@@ -256,7 +261,7 @@ Status Applier::Apply(const Context& ctx, const std::vector<Manifest>& manifests
   return Summarize(outcomes);
 }
 
-Status Applier::DryRun(const Context& ctx, const std::vector<Manifest>& manifests) {
+Status Applier::DryRun(const Context& ctx, const std::vector<Manifest>& manifests, std::vector<Change>* failed) {
   const OwnKinds own(manifests);
   const WriteOptions write{.field_manager = options_.field_manager, .dry_run = true, .metadata_only = true};
   const ObjectApply apply(client_, ctx, write, own);
@@ -270,6 +275,7 @@ Status Applier::DryRun(const Context& ctx, const std::vector<Manifest>& manifest
     if (answer.ok() || (comes && NotServed(answer))) return;  // its CRD comes with it
     outcomes[index] = Failed(manifest.id, answer.error());
   });
+  if (failed != nullptr) Collect(outcomes, *failed);
   return Summarize(outcomes);
 }
 

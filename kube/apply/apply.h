@@ -33,7 +33,11 @@ struct Change {
   std::string error;                       // of kFailed; why `keep` saved it; what an object waits for
   std::vector<std::string> warnings = {};  // what the server warned of in an apply, in its words
   bool asked = false;                      // the server took this delete: the object wasn't gone or going before
+  bool refused = false;                    // of kFailed: the server said no, or reaches no webhook that it asks (F5)
 };
+
+// Of failures, those that are no outage of the server itself, nor somebody else's write.
+bool AnyRefused(const std::vector<Change>& changes);
 
 // Applies what differs: a manifest whose hash is in `current` with our managedFields entry is skipped. Stops after the
 // stage that had an error; other objects of that stage are still tried. The error returned names every object that
@@ -46,8 +50,8 @@ class Applier {
   // from several threads.
   Status Apply(const Context& ctx, const std::vector<Manifest>& manifests, const Inventory& current,
                std::vector<Change>& changes, const LeftBehind& left_behind = nullptr);
-  // The same requests with dryRun=All for the given manifests; all errors named (I5).
-  Status DryRun(const Context& ctx, const std::vector<Manifest>& manifests);
+  // The same requests with dryRun=All for the given manifests; all errors named (I5), and `failed` lists them.
+  Status DryRun(const Context& ctx, const std::vector<Manifest>& manifests, std::vector<Change>* failed = nullptr);
   // Deletes in reverse stage order. `keep` guards each object just before (U4): it returns a reason to leave the live
   // object alone, or "", and sees metadata only. Objects that are gone count as deleted. Deletion carries the uid that
   // `keep` saw. Stops after a stage that had an error.

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::chrono::seconds kLongestWait(24 * 3600);
 constexpr size_t kLongestBody = 500;
+constexpr std::string_view kAdmission = "failed calling webhook";
 constexpr std::string_view kConversion = "conversion webhook for";
 // Before what the answer says that isn't a Status.
 constexpr std::string_view kNoStatus = "HTTP ";
@@ -87,14 +88,15 @@ bool IsDenied(std::string_view message) {
          (says("AdmissionPolicy '") && says("denied request: "));
 }
 
+bool NamesWebhook(std::string_view message) {
+  return message.find(kAdmission) != message.npos || message.find(kConversion) != message.npos;
+}
+
 // What the reason alone doesn't tell.
 Code Refine(Code code, const Json& status, std::string_view message) {
   if (GetString(status, {"reason"}).empty() && message.starts_with(kNotOfItsSchema)) return Code::kFailedPrecondition;
   if (code == Code::kRateLimited && message.find(kInitializing) != message.npos) return Code::kUnavailable;
-  if (code == Code::kInternal &&
-      (message.find("failed calling webhook") != message.npos || message.find(kConversion) != message.npos)) {
-    return Code::kUnavailable;
-  }
+  if (code == Code::kInternal && NamesWebhook(message)) return Code::kUnavailable;
   bool retried = code == Code::kRateLimited || GetInt(status, {"code"}) >= 500;
   if (!retried && IsDenied(message)) return Code::kPermissionDenied;
   if (code == Code::kPermissionDenied && HasCause(status, "NamespaceTerminating")) return Code::kFailedPrecondition;
@@ -132,6 +134,8 @@ bool IsNoSuchPath(const Error& error) { return error.code == Code::kNotFound && 
 bool StorageInitializing(const Error& error) {
   return error.code == Code::kUnavailable && error.message.find(kInitializing) != error.message.npos;
 }
+
+bool WebhookIsAway(const Error& error) { return error.code == Code::kUnavailable && NamesWebhook(error.message); }
 
 bool ConversionIsAway(const Error& error) {
   return StorageInitializing(error) ||

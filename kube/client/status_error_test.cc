@@ -92,6 +92,24 @@ TEST(ErrorFromResponse, StorageThatIsInitializingSaysNotWhenToComeBack) {
   EXPECT_FALSE(StorageInitializing({Code::kUnavailable, "refused", {}}));
 }
 
+// F5: who reads "unavailable" takes the API server for away, which answers all others.
+TEST(WebhookIsAway, AndNotTheServer) {
+  struct Case {
+    const char* status;
+    bool away;
+  };
+  const Case cases[] = {
+      {R"({"reason":"InternalError","code":500,"message":"Internal error occurred: failed calling webhook \"w\": EOF"})",
+       true},
+      {R"({"reason":"InternalError","code":500,"message":"conversion webhook for x.io/v1, Kind=Fox failed: EOF"})",
+       true},
+      {R"({"reason":"Forbidden","code":403,"message":"admission webhook \"w\" denied the request: no"})", false},
+      {R"({"reason":"ServiceUnavailable","code":503,"message":"etcd has no leader"})", false},
+      {R"({"reason":"TooManyRequests","code":429,"message":"storage is (re)initializing"})", false},
+  };
+  for (const Case& c : cases) EXPECT_EQ(WebhookIsAway(ErrorFromStatus(Json::parse(c.status))), c.away) << c.status;
+}
+
 TEST(ErrorFromResponse, TellsAPathThatIsNotServedFromAnObjectThatIsNotThere) {
   auto no_path = [](int status, std::string body) {
     return IsNoSuchPath(ErrorFromResponse({.status = status, .headers = {}, .body = std::move(body)}));

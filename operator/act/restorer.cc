@@ -107,7 +107,9 @@ Done Restorer::Run(const Context& ctx, const Observation& o, const Restore& step
     done.restored.push_back(one.what);
   }
   if (!(inventory == o.inventory)) done.inventory = inventory;
-  if (!applied.ok() && !done.hold) done.hold = NotAccepted(api::reason::kInstallFailed, applied.error());
+  if (!applied.ok() && !done.hold) {
+    done.hold = NotTaken(api::reason::kInstallFailed, kube::AnyRefused(changes), applied.error());
+  }
   auto fleet = needs_.observer.ObserveFleet(ctx, key, inventory);
   if (fleet.ok()) done.fleet = *fleet;
   return done;

@@ -55,6 +55,15 @@ inline Hold NotInstalled(std::string_view reason, const Error& error) {
 inline Hold NotAccepted(std::string_view reason, const Error& error) {
   return ServerHold(api::condition::kProviderInstalled, reason, error);
 }
+// An apply, or its dry run, failed. `refused`: something of it was, or waits for a webhook (kube::AnyRefused), and
+// `reason` says so. Else the API server itself is away, which tells nothing of what was sent.
+inline Hold NotTaken(std::string_view reason, bool refused, const Error& error) {
+  return NotAccepted(refused ? reason : api::reason::kAPIServerUnavailable, error);
+}
+// Whether `reason` is one with which NotTaken tells of a refusal.
+inline bool TellsOfRefusal(std::string_view reason) {
+  return reason == api::reason::kInstallFailed || reason == api::reason::kDryRunFailed;
+}
 // What was read from the API server: its refusal, or a fault of what it gave, which a change of that ends.
 inline Hold NotRead(std::string_view reason, const Error& error) {
   return error.code == Code::kInvalidArgument ? NotInstalled(reason, error) : NotAccepted(reason, error);

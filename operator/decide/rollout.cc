@@ -88,12 +88,11 @@ bool IsSomethingGone(const Observation& o) {
   return !o.provider.spec.paused && std::any_of(o.fleet.drifts.begin(), o.fleet.drifts.end(), IsSentAgain);
 }
 
-// As the last pass has said: the API server doesn't take something of the change, in its dry run or itself. What passes
-// by itself (an outage, a conflict) stalls nothing.
+// As the last pass has said: the API server doesn't take something of the change, in its dry run or itself, or reaches
+// no webhook that it has to ask. Not after an outage of the API server: nobody knows whether it would take it.
 bool WasRefused(const Observation& o) {
-  const kube::Condition* stalled = kube::FindCondition(o.provider.status.conditions, condition::kStalled);
-  return stalled != nullptr && stalled->status == "True" &&
-         (stalled->reason == reason::kInstallFailed || stalled->reason == reason::kDryRunFailed);
+  const kube::Condition* ready = kube::FindCondition(o.provider.status.conditions, condition::kReady);
+  return ready != nullptr && ready->status == "False" && TellsOfRefusal(ready->reason);
 }
 
 std::optional<Step> FollowRollback(const Observation& o, const HistoryEntry& entry, const std::string& inputs) {
@@ -175,6 +174,7 @@ HistoryEntry BeginRollout(const Observation& o, std::string inputs, std::string 
   // What failed has failed until it comes up, however often something of it is put back.
   if (goes_on && before->outcome == outcome::kFailed) {
     entry.outcome = before->outcome;
+    entry.time = before->time;
     entry.message = before->message;
   }
   entry.inputs = std::move(inputs);

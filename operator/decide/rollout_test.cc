@@ -113,9 +113,10 @@ TEST(FollowRollout, SaysWhatTheChangeAsksFor) {
   for (const auto& c : cases) Check(c);
 }
 
-// U5: a workload of a staged upgrade was deleted, and a policy or a quota refused to have it back. Each look sent it
-// again before it asked for the time, so that the change was neither given up nor rolled back, for good. A try that is
-// refused between the stages leaves the change as one that is being sent, one after them as rolling out.
+// U5: a workload of a staged upgrade was deleted, and a policy or a quota refused to have it back, or the webhook that
+// judges it was away. Each look sent it again before it asked for the time, so that the change was neither given up nor
+// rolled back, for good. A try that is refused between the stages leaves the change as one that is being sent, one
+// after them as rolling out. An outage of the API server is no reason to give anything up.
 TEST(FollowRollout, TheTimeEndsForWhatCanNotBePutBack) {
   struct LateCase {
     std::string_view name, outcome;
@@ -126,7 +127,8 @@ TEST(FollowRollout, TheTimeEndsForWhatCanNotBePutBack) {
       {"between the stages", outcome::kRollingOut, false, true, true, true, "give up", "install v1.11.0"},
       {"as one that is being sent", outcome::kApplying, false, true, true, true, "give up", "install v1.11.0"},
       {"after them", outcome::kRollingOut, true, true, true, true, "give up", "install v1.11.0"},
-      {"U7 nobody has tried it yet", outcome::kRollingOut, false, true, true, false, "go on", "go on"},
+      {"U7 the API server was away when it was tried", outcome::kRollingOut, false, true, true, false, "go on",
+       "go on"},
       {"U7, U9 nor what was interrupted between a deletion and its apply", outcome::kApplying, false, true, true, false,
        "go on", "go on"},
       {"there is time left", outcome::kRollingOut, false, false, true, true, "go on", "go on"},
@@ -143,7 +145,7 @@ TEST(FollowRollout, TheTimeEndsForWhatCanNotBePutBack) {
       if (c.gone) o.fleet.drifts = {{testing::DeploymentId(), true, {}, {}}};
       const char* reason = c.applied ? "InstallFailed" : "DryRunFailed";  // of the first try, and of those after it
       o.provider.status.conditions = {
-          {.type = c.refused ? "Stalled" : "Reconciling", .status = "True", .reason = reason}};
+          {.type = "Ready", .status = "False", .reason = c.refused ? reason : "APIServerUnavailable"}};
       o.provider.spec.rollout.on_failure = on_failure;
       EXPECT_EQ(Name(FollowRollout(o, InputsDigest(o))), on_failure == api::OnFailure::kHold ? c.hold : c.rollback);
       if (c.outcome == outcome::kApplying) {  // D2: neither does a time at which it isn't tried
@@ -290,6 +292,7 @@ TEST(BeginRollout, WhatFailedHasFailedUntilItComesUp) {
   auto entry = BeginRollout(o, InputsDigest(o), "v1.12.0", "v1beta2", "sha256:2");
   EXPECT_EQ(entry.outcome, outcome::kFailed);
   EXPECT_EQ(entry.message, "the pods crash");
+  EXPECT_EQ(entry.time, o.provider.status.history.front().time) << "when it failed, and not when it began";
   EXPECT_EQ(BeginRollout(o, "other", "v1.12.0", "v1beta2", "sha256:2").outcome, outcome::kApplying);
   o.provider.status.history.front().outcome = outcome::kRollingOut;
   EXPECT_EQ(BeginRollout(o, InputsDigest(o), "v1.12.0", "v1beta2", "sha256:2").outcome, outcome::kApplying);

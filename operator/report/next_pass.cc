@@ -59,9 +59,9 @@ NextPass NextPassOf(const Observation& o, const Done& done, bool ready, Millis s
   NextPass next;
   if (done.hold) {
     AfterHold(next, *done.hold);
-    // What is refused until then is given up, or rolled back (U5).
-    auto end = done.hold->retry == Retry::kRefused ? RolloutEndsIn(o) : std::nullopt;
-    if (end) AtTheLatest(next, *end);
+    // What is refused until then is given up, or rolled back (U5); no earlier than a server asks for (F5).
+    auto end = TellsOfRefusal(done.hold->reason) ? RolloutEndsIn(o) : std::nullopt;
+    if (end) AtTheLatest(next, std::max(*end, next.at_least));
   } else if (ready || done.hands_off) {
     AtTheLatest(next, Spread(sync_period, o.provider.id.Key()));
   } else {

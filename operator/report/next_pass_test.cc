@@ -62,10 +62,14 @@ TEST(NextPassOf, TheEndOfAChangesTimeIsNotMissed) {
     entry.started = FormatTime(o.now - Seconds(60));
     entry.outcome = open ? api::outcome::kRollingOut : api::outcome::kFailed;
     o.provider.status.history = {entry};
-    NextPass next = NextPassOf(o, Done{.hold = HeldBy(Retry::kRefused)}, false, kSync);
-    EXPECT_EQ(next.at, open ? std::optional<Millis>(Seconds(540)) : std::nullopt);
-    EXPECT_FALSE(next.resync);
-    EXPECT_EQ(NextPassOf(o, Done{.hold = HeldBy(Retry::kWaiting)}, false, kSync).at, std::nullopt);
+    const auto at = [&](Hold hold) { return NextPassOf(o, Done{.hold = std::move(hold)}, false, kSync).at; };
+    const auto end = open ? std::optional<Millis>(Seconds(540)) : std::nullopt;
+    EXPECT_EQ(at(HeldBy(Retry::kRefused)), end);
+    EXPECT_EQ(at(HeldBy(Retry::kBackoff)), end) << "a webhook is away";
+    EXPECT_EQ(at(HeldBy(Retry::kBackoff, Seconds(600))), open ? std::optional<Millis>(Seconds(600)) : std::nullopt)
+        << "F5: no earlier than a server asks for";
+    EXPECT_EQ(at({"ProviderInstalled", "APIServerUnavailable", "", Retry::kBackoff}), std::nullopt);
+    EXPECT_FALSE(NextPassOf(o, Done{.hold = HeldBy(Retry::kRefused)}, false, kSync).resync);
   }
 }
 

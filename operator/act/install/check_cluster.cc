@@ -91,8 +91,9 @@ std::optional<Hold> Installer::CheckCluster(const Context& ctx, const Observatio
     const auto* entry = o.inventory.Find(manifest.id);
     if (entry == nullptr || entry->hash != manifest.hash) changed.push_back(manifest);
   }
-  auto accepted = applier_.DryRun(ctx, changed);
-  if (!accepted.ok()) return NotAccepted(reason::kDryRunFailed, accepted.error());
+  std::vector<kube::Change> failed;
+  auto accepted = applier_.DryRun(ctx, changed, &failed);
+  if (!accepted.ok()) return NotTaken(reason::kDryRunFailed, kube::AnyRefused(failed), accepted.error());
   return std::nullopt;
 }
 

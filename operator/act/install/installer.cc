@@ -240,7 +240,7 @@ std::optional<Hold> Installer::ApplyPart(const Context& ctx, Observation& o, con
     warnings_.AddTo(key, *done.warnings);
   }
   if (m.forced && applied.ok()) done.handled_reconcile_at = ReconcileAt(o);
-  if (!applied.ok()) return NotAccepted(reason::kInstallFailed, applied.error());
+  if (!applied.ok()) return NotTaken(reason::kInstallFailed, kube::AnyRefused(changes), applied.error());
   auto fleet = needs_.observer.ObserveFleet(ctx, o.provider.id.Key(), m.inventory);
   if (!fleet.ok()) return NotAccepted(reason::kAPIServerUnavailable, fleet.error());
   done.fleet = *fleet;
