@@ -152,11 +152,11 @@ Next LostInventory(const Observation& o) {
   return Install{InputsDigest(o)};
 }
 
+// Here the inputs are those that were applied (U1.inputs), so that their release is there to render.
 Next Drifted(const Observation& o) {
   std::vector<Drift> drifts = ToRestore(o);
   if (drifts.empty()) return std::nullopt;
-  if (CanKeep(o)) return Restore{std::move(drifts), std::nullopt};
-  return Install{InputsDigest(o)};
+  return Restore{std::move(drifts), std::nullopt};
 }
 
 Next LeftOver(const Observation& o) {

@@ -42,13 +42,6 @@ TEST(Decide, AnswersDrift) {
          o.fleet.drifts = {{testing::DeploymentId(), true, {}, {}}};
        },
        "Restore"},
-      {"D1 without a release to render it is applied as a whole",
-       [](Observation& o) {
-         o.provider.status.applied = InputsDigest(o);
-         o.releases.clear();
-         o.fleet.drifts = {{testing::DeploymentId(), true, {}, {}}};
-       },
-       "Install"},
       {"D1 other inputs are applied as a whole, and what drifted with them",
        [](Observation& o) {
          o.provider.status.applied = o.rendered = "older inputs";
