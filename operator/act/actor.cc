@@ -89,6 +89,7 @@ Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Install& step
   Done done = installer_.Install(ctx, o, step.rollback_to);
   if (!done.inventory) done.inventory = restored.inventory;
   done.restored = std::move(restored.restored);
+  AddTimes(done.times, restored.times);
   return Did(std::move(done));
 }
 
@@ -157,14 +158,17 @@ void Actor::Explain(const Context& ctx, const Observation& o, Fleet& fleet) {
 
 Done Actor::RestoreDrift(const Context& ctx, Observation& o, const Restore& step) {
   const std::string& applied = o.provider.status.applied;
+  PhaseTimes times;
   if (o.rendered.empty() || (!applied.empty() && o.rendered != applied)) {
-    if (auto failed = installer_.RenderAgain(ctx, o)) {
+    if (auto failed = installer_.RenderAgain(ctx, o, times)) {
       ctx.log.Warn("can't render what is applied again, to restore from it",
                    {{"reason", failed->reason}, {"error", needs_.masks.Hide(o.provider.id.Key(), failed->message)}});
-      return {.hold = step.hold ? step.hold : failed};
+      return {.hold = step.hold ? step.hold : failed, .times = std::move(times)};
     }
   }
-  return RestoreFromRender(ctx, o, step);
+  Done done = RestoreFromRender(ctx, o, step);
+  AddTimes(done.times, times);
+  return done;
 }
 
 Done Actor::RestoreFromRender(const Context& ctx, const Observation& o, const Restore& step) {

@@ -24,8 +24,10 @@ Correction CorrectionOf(const Drift& drift, const kube::Manifest& manifest, bool
 }
 
 // In the middle of an upgrade the render has more than was sent: CRDs that will store another version, webhook
-// configurations whose paths nobody serves yet (U2). These are not restored from it.
-bool WasApplied(const kube::InventoryEntry& entry, const kube::Manifest& manifest) {
+// configurations whose paths nobody serves yet (U2). These are not restored from it. Once all of it is applied the
+// inputs say so, and hashes don't count: those of what is secret are others when the key of inventories was made anew.
+bool WasApplied(const Observation& o, const kube::InventoryEntry& entry, const kube::Manifest& manifest) {
+  if (o.rendered == o.provider.status.applied) return true;
   return entry.hash == manifest.hash || entry.hash == WithoutReplicas(manifest).hash;
 }
 
@@ -67,6 +69,13 @@ void AcceptDrift(const Drift& drift, kube::Inventory& inventory) {
 
 Restorer::Restorer(Needs needs) : needs_(needs), applier_(needs.client, TrackedApply(needs.observer.tracks())) {}
 
+Status Restorer::Send(const Context& ctx, const std::vector<kube::Manifest>& manifests,
+                      const kube::Inventory& inventory, std::vector<kube::Change>& changes, PhaseTimes& times) {
+  if (manifests.empty()) return Ok();
+  PhaseTimer timer(*ctx.clock, times, Phase::kApply);
+  return applier_.Apply(ctx, manifests, inventory, changes);
+}
+
 Done Restorer::Run(const Context& ctx, const Observation& o, const Restore& step) {
   Done done;
   done.hold = step.hold;
@@ -84,14 +93,14 @@ Done Restorer::Run(const Context& ctx, const Observation& o, const Restore& step
       AcceptDrift(drift, inventory);
       continue;
     }
-    if (!WasApplied(*entry, *manifest)) continue;
+    if (!WasApplied(o, *entry, *manifest)) continue;
     bool autoscaled = !drift.missing && IsAutoscaled(o, drift.id);
     corrections.emplace(drift.id, CorrectionOf(drift, *manifest, autoscaled));
     manifests.push_back(autoscaled ? WithoutReplicas(*manifest) : std::move(*manifest));
     inventory.Put(drift.id, {entry->version, "", "", false});
   }
   std::vector<kube::Change> changes;
-  auto applied = applier_.Apply(ctx, manifests, inventory, changes);
+  auto applied = Send(ctx, manifests, inventory, changes, done.times);
   for (const Drift& drift : step.drifts) {
     if (corrections.contains(drift.id)) inventory.Put(drift.id, *o.inventory.Find(drift.id));  // until it is applied
   }

@@ -24,6 +24,9 @@ class Restorer {
   Done Run(const Context& ctx, const Observation& o, const Restore& step);
 
  private:
+  Status Send(const Context& ctx, const std::vector<kube::Manifest>& manifests, const kube::Inventory& inventory,
+              std::vector<kube::Change>& changes, PhaseTimes& times);
+
   Needs needs_;
   kube::Applier applier_;
 };

@@ -13,6 +13,10 @@ enum class Phase { kReconcile, kFetch, kRender, kApply };
 // One that took no part isn't there.
 using PhaseTimes = std::map<Phase, MonoTime::duration>;
 
+inline void AddTimes(PhaseTimes& sum, const PhaseTimes& more) {
+  for (const auto& [phase, time] : more) sum[phase] += time;
+}
+
 // Adds the time until its end. Thread-compatible, as `times` is.
 class PhaseTimer {
  public:

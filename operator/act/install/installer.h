@@ -47,8 +47,8 @@ class Installer {
   // The same over what another tool installed (behaviour.md A1 to A2). adopt.cc
   Done Adopt(const Context& ctx, Observation& o);
   // Makes the render of what is applied again, from the release that is kept (D1); `o.rendered` says so. Not where
-  // AppliedRelease has none. rerender.cc
-  std::optional<Hold> RenderAgain(const Context& ctx, Observation& o);
+  // AppliedRelease has none. Adds to `times` what it took. rerender.cc
+  std::optional<Hold> RenderAgain(const Context& ctx, Observation& o, PhaseTimes& times);
   // behaviour.md U4: removes what is marked stale, once everything new is healthy.
   Done Prune(const Context& ctx, const Observation& o);
   // Drops what is kept for a provider that is gone.

@@ -269,7 +269,8 @@ TEST_F(InstallerTest, WhatIsRenderedToRestoreFromItBeginsNoApply) {
     process.masks.ApplyBegins(key, values);
     process.masks.ApplyEnds(key);
   }
-  auto failed = process.installer.RenderAgain(process.ctx, o);
+  PhaseTimes times;
+  auto failed = process.installer.RenderAgain(process.ctx, o, times);
   ASSERT_FALSE(failed) << failed->message;
   EXPECT_EQ(o.rendered, o.provider.status.applied);
   EXPECT_TRUE(process.masks.Knows(key));

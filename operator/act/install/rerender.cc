@@ -4,15 +4,17 @@
 
 namespace capi::ops {
 
-std::optional<Hold> Installer::RenderAgain(const Context& ctx, Observation& o) {
+std::optional<Hold> Installer::RenderAgain(const Context& ctx, Observation& o, PhaseTimes& times) {
   const StoredRelease* stored = AppliedRelease(o);
   Observation then = o;
   then.provider.spec.version = stored->version->ToString();
   Installation m;
   m.stored = *stored;
-  if (auto hold = Load(ctx, then, m)) return hold;
-  if (auto hold = Inspect(then, m)) return hold;
-  if (auto hold = Render(ctx, then, m)) return hold;
+  std::optional<Hold> held = Load(ctx, then, m);
+  if (!held) held = Inspect(then, m);
+  if (!held) held = Render(ctx, then, m);
+  AddTimes(times, m.times);
+  if (held) return held;
   KeepRender(o, o.provider.status.applied, m);
   o.rendered = o.provider.status.applied;
   ctx.log.Info("rendered what is applied again", {{"version", m.candidate.version.ToString()}});
