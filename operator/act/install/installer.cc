@@ -318,9 +318,11 @@ Done Installer::Install(const Context& ctx, Observation& o, const std::string& r
   KeepFetched(ctx, o, m);
   done.times = m.times;
   if (!held) return done;
-  // A rollback that can't be: the failure is held instead, and remembered.
+  // A rollback that can't begin: the failure is held instead, and remembered. What is refused of one that has begun, or
+  // of the release that runs since, is tried again: the failed release must not come back.
   bool terminal = held->retry == Retry::kOnChange || held->retry == Retry::kRefused;
-  bool refused = terminal && m.candidate.rollback && !m.rollout;
+  bool begun = m.rollout || IsAnnounced(o.provider.status, m.inputs, /*rollback=*/true);
+  bool refused = terminal && m.candidate.rollback && !begun;
   if (refused) {
     GivenUp given_up = GiveUpRollout(o, o.fleet);
     given_up.hold.message += fmt::format("; it can't be rolled back to {}: {}", rollback_to, held->message);
