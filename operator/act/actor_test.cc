@@ -395,7 +395,9 @@ TEST_F(InstallingActorTest, WhatIsRefusedAfterARollbackBringsNoFailedReleaseBack
     EXPECT_EQ(std::get<ops::Install>(next).rollback_to, "v1.12.0");
   }
   RefuseNothing();
-  EXPECT_EQ(Look().hold->reason, "RolledBack");
+  Done restored = Look();
+  ASSERT_TRUE(restored.hold);
+  EXPECT_EQ(restored.hold->reason, "RolledBack");
   EXPECT_EQ(Written("settings"), 1u);
 }
 
