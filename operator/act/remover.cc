@@ -119,11 +119,8 @@ Done Remover::Remove(const Context& ctx, Observation& o) {
   std::vector<kube::Change> changes;
   auto removed = applier_.Delete(ctx, gone, KeepsOthers(o.provider.id), changes);
   std::vector<std::string> lingering, kept;
+  TellDeleted(changes, done.removed, kept);
   for (const auto& change : changes) {
-    if (change.action == kube::Change::Action::kUnchanged && !change.error.empty()) {
-      kept.push_back(fmt::format("{} ({})", change.id.ToString(), change.error));
-    }
-    if (change.asked) done.removed.push_back(change.id.ToString());
     if (change.action == kube::Change::Action::kDeleting) {
       lingering.push_back(fmt::format("{} ({})", change.id.ToString(), change.error));
     }

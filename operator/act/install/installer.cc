@@ -346,13 +346,9 @@ Done Installer::Prune(const Context& ctx, const Observation& o) {
   std::vector<kube::Change> changes;
   auto removed = applier_.Delete(ctx, stale, KeepsOthers(o.provider.id), changes);
   for (const auto& change : changes) {
-    if (change.action == kube::Change::Action::kFailed) continue;
-    inventory.Remove(change.id);
-    if (change.action == kube::Change::Action::kUnchanged && !change.error.empty()) {
-      done.kept.push_back(fmt::format("{} ({})", change.id.ToString(), change.error));
-    }
-    if (change.asked) done.removed.push_back(change.id.ToString());
+    if (change.action != kube::Change::Action::kFailed) inventory.Remove(change.id);
   }
+  TellDeleted(changes, done.removed, done.kept);
   done.inventory = inventory;
   if (!removed.ok()) done.hold = NotAccepted(reason::kOldComponentsDeletionError, removed.error());
   done.again = removed.ok();  // what comes after it waits for no event: nothing watches the kinds that just went

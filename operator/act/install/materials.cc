@@ -235,4 +235,14 @@ std::function<std::string(const kube::Object&)> KeepsOthers(const api::ProviderI
   };
 }
 
+void TellDeleted(const std::vector<kube::Change>& changes, std::vector<std::string>& removed,
+                 std::vector<std::string>& kept) {
+  for (const kube::Change& change : changes) {
+    if (change.action == kube::Change::Action::kUnchanged && !change.error.empty()) {
+      kept.push_back(fmt::format("{} ({})", change.id.ToString(), change.error));
+    }
+    if (change.asked) removed.push_back(change.id.ToString());
+  }
+}
+
 }  // namespace capi::ops

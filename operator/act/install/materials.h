@@ -109,4 +109,9 @@ bool Differs(const kube::Inventory& before, const kube::Inventory& merged,
 // Why a live object isn't this provider's to delete; "" where it is (U4).
 std::function<std::string(const kube::Object&)> KeepsOthers(const api::ProviderId& id);
 
+// What a deletion with KeepsOthers did, for events: adds the ids of what was asked to go, and of what is kept, with
+// why.
+void TellDeleted(const std::vector<kube::Change>& changes, std::vector<std::string>& removed,
+                 std::vector<std::string>& kept);
+
 }  // namespace capi::ops
