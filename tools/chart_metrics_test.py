@@ -98,9 +98,28 @@ class Scraping(unittest.TestCase):
         self.assertNotIn("bearerTokenFile", found)
 
     def test_without_either_where_metrics_are_for_everybody(self):
-        found = self.endpoint(insecureDiagnostics=True, monitor={"tokenSecret": {"name": "prometheus", "key": "token"}})
+        found = self.endpoint(insecureDiagnostics=True)
         self.assertEqual(found["scheme"], "http")
         self.assertEqual({"tlsConfig", "bearerTokenFile", "authorization"} & set(found), set())
+
+    # What would be ignored, or alert for ever: the values, and what Helm says of them.
+    REFUSED = (
+        ("serviceMonitor", {"diagnosticsAddress": "0"}, 'serviceMonitor.enabled: there are no metrics, since diagnosticsAddress is "0"'),
+        # Nobody is scraped then, which is what CapiOperatorDown looks for.
+        ("rules", {"diagnosticsAddress": "0"}, 'rules.enabled: there are no metrics, since diagnosticsAddress is "0"'),
+        # It was dropped, and the metrics were for everybody.
+        ("serviceMonitor", {"insecureDiagnostics": True}, "serviceMonitor.tokenSecret: nobody asks for a token where insecureDiagnostics is true"),
+    )
+
+    def test_what_is_refused(self):
+        for name, values, words in self.REFUSED:
+            more = {"tokenSecret": {"name": "prometheus", "key": "token"}} if "tokenSecret" in words else {}
+            for program in chart.HELMS:
+                with self.subTest(words, program=program):
+                    given = {"crds": {"install": False}, "metrics": {name: {"enabled": True, **more}}, **values}
+                    done = chart.template(given, program=program)
+                    self.assertEqual((done.returncode, done.stdout), (1, ""))
+                    self.assertIn(words, done.stderr)
 
 
 class Dashboard(unittest.TestCase):
