@@ -30,6 +30,12 @@ def schema():
         return json.load(file)
 
 
+def sources(changed):
+    """Values with two sources of providers: a good one, and one that differs from it in this."""
+    good = {"name": "mine", "url": "https://h.example/x.yaml", "type": "AddonProvider"}
+    return {"clusterctlConfig": {"providers": [good, good | changed]}}
+
+
 def only(items, kind, name=None):
     """The one object of that kind, and name where one is said."""
     (found,) = (item for item in items if item["kind"] == kind and name in (None, item["metadata"]["name"]))
@@ -263,10 +269,17 @@ class Values(unittest.TestCase):
         ({"syncPeriod": "0m9s"}, "syncPeriod: it must be at least 10s"),
         ({"leaderElection": {"leaseDuration": "10s"}}, "leaderElection: retryPeriod (2s) must be shorter than renewDeadline"),
         ({"leaderElection": {"leaseDuration": "1m", "retryPeriod": "10s"}}, "leaderElection: retryPeriod (2s) must be shorter"),
-        (
-            {"metrics": {"serviceMonitor": {"enabled": True}}, "diagnosticsAddress": "0"},
-            'metrics.serviceMonitor.enabled: there are no metrics, since diagnosticsAddress is "0"',
-        ),
+        # The operator ended at once with these, in each pod that Helm had made.
+        ({"leaderElection": {"retryPeriod": "0s"}}, "leaderElection.retryPeriod: it must be at least 1s"),
+        ({"diagnosticsAddress": ":9440"}, "healthAddr: diagnosticsAddress has port 9440, too"),
+        ({"healthAddr": "0.0.0.0:9443"}, "webhooks.port: healthAddr has port 9443, too"),
+        ({"webhooks": {"port": 8443}}, "webhooks.port: diagnosticsAddress has port 8443, too"),
+        # T4
+        (sources({"url": "https://${HOST}/x.yaml"}), "clusterctlConfig.providers[1].url: it has a variable"),
+        (sources({"type": "CoreProvider"}), "clusterctlConfig.providers[1].name: a CoreProvider, and no other"),
+        (sources({"name": "cluster-api"}), "clusterctlConfig.providers[1].name: a CoreProvider, and no other"),
+        (sources({"name": "Mine"}), "at '/clusterctlConfig/providers/1/name': 'Mine' does not match pattern"),
+        (sources({"url": ""}), "at '/clusterctlConfig/providers/1/url': '' does not match pattern"),
         ({"configSecret": {"name": "x"}}, "configSecret: it is for providers, and there is none"),
         ({"core": {"cluster-api": {"configSecret": {"namespace": "x"}}}}, "core.cluster-api.configSecret: it has a namespace and no name"),
         ({"fetchConfig": {"aws": {"url": "u"}}}, "fetchConfig.aws: there is no provider infrastructure.aws or ipam.aws"),
@@ -300,6 +313,15 @@ class Values(unittest.TestCase):
     def test_helm_3_says_the_same(self):
         values, words = self.REFUSED[0]
         self.assertIn(words, chart.template(values, program="helm-v3").stderr)
+
+    def test_servers_that_are_not_there_have_no_port(self):
+        for values in ({"diagnosticsAddress": "0", "healthAddr": ":8443"}, {"webhooks": {"enabled": False}, "healthAddr": ":9443"}):
+            with self.subTest(values=values):
+                self.assertEqual(chart.template(small(values)).returncode, 0)
+
+    def test_sources_of_providers_are_taken(self):
+        core = {"name": "cluster-api", "type": "CoreProvider"}
+        self.assertIn("name: cluster-api", chart.template(small(sources(core))).stdout)
 
     def test_values_of_the_peer_that_mean_nothing_here(self):
         for name, (taken, words) in refused.VALUES.items():

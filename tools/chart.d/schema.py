@@ -11,6 +11,7 @@ _KEPT = ("type", "enum", "minimum", "maximum", "pattern", "minLength", "maxLengt
 PORT = "([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
 ADDRESS = r"^(0\.0\.0\.0|\[::\])?:" + PORT + "$"
 NAME = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
+SUBDOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 OWN_LABEL = ("app.kubernetes.io/name",)
 # As Go writes durations, of whole seconds: what the operator's flags take.
 DURATION = r"^([0-9]+(h|m|s))+$"
@@ -121,7 +122,7 @@ def _image():
 
 def _clusterctl_config():
     types = ["Core", "Bootstrap", "ControlPlane", "Infrastructure", "Addon", "IPAM", "RuntimeExtension"]
-    provider = closed(name=text(), url=text(), type=text(words=[f"{name}Provider" for name in types]))
+    provider = closed(name=text(SUBDOMAIN), url=text(r"^\S+$"), type=text(words=[f"{name}Provider" for name in types]))
     override = closed(repository=text(), name=text(), tag=text())
     return closed(providers=list_of(provider | {"required": ["name", "url", "type"]}), images=map_of(override))
 

@@ -53,6 +53,8 @@ that of watchNamespace. The release's own is made by whoever installs it (`--cre
 {{- end -}}
 {{- end -}}
 {{- include "capi-operator.checkDurations" $values -}}
+{{- include "capi-operator.checkPorts" $values -}}
+{{- include "capi-operator.checkSources" $values -}}
 {{- if $values.installProviders -}}
 {{- $served := dict -}}
 {{- range $provider := .providers -}}
@@ -96,8 +98,42 @@ that of watchNamespace. The release's own is made by whoever installs it (`--cre
 {{- $lease := include "capi-operator.seconds" (.leaderElection.leaseDuration | default "15s") | int64 -}}
 {{- $renew := include "capi-operator.seconds" (.leaderElection.renewDeadline | default "10s") | int64 -}}
 {{- $retry := include "capi-operator.seconds" (.leaderElection.retryPeriod | default "2s") | int64 -}}
+{{- if lt $retry 1 -}}
+{{- fail "leaderElection.retryPeriod: it must be at least 1s" -}}
+{{- end -}}
 {{- if or (ge $renew $lease) (ge $retry $renew) -}}
 {{- fail "leaderElection: retryPeriod (2s) must be shorter than renewDeadline (10s), and that shorter than leaseDuration (15s); in brackets what they are where they aren't set" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* So it does where two of its servers have the same port. */}}
+{{- define "capi-operator.checkPorts" -}}
+{{- $ports := dict "healthAddr" (include "capi-operator.port" .healthAddr) -}}
+{{- if ne .diagnosticsAddress "0" -}}
+{{- $_ := set $ports "diagnosticsAddress" (include "capi-operator.port" .diagnosticsAddress) -}}
+{{- end -}}
+{{- if .webhooks.enabled -}}
+{{- $_ := set $ports "webhooks.port" (.webhooks.port | int | toString) -}}
+{{- end -}}
+{{- $taken := dict -}}
+{{- range $name, $port := $ports -}}
+{{- if hasKey $taken $port -}}
+{{- printf "%s: %s has port %s, too; give each a port of its own" $name (index $taken $port) $port | fail -}}
+{{- end -}}
+{{- $_ := set $taken $port $name -}}
+{{- end -}}
+{{- end -}}
+
+{{/* And where it can't use a source of its configuration file: one with a variable of its environment (T4 of docs/behaviour.md). */}}
+{{- define "capi-operator.checkSources" -}}
+{{- range $number, $provider := (.clusterctlConfig | default dict).providers -}}
+{{- $path := printf "clusterctlConfig.providers[%d]" $number -}}
+{{- if contains "${" $provider.url -}}
+{{- printf "%s.url: it has a variable, which the operator doesn't expand; write the URL out" $path | fail -}}
+{{- end -}}
+{{- if ne (eq $provider.name "cluster-api") (eq $provider.type "CoreProvider") -}}
+{{- printf "%s.name: a CoreProvider, and no other provider, has the name cluster-api" $path | fail -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 
@@ -184,6 +220,15 @@ don't say what to do, and without reading nobody knows what the upgrade would lo
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- end -}}
+
+{{/* Whether an object belongs to the release (`ours`), and whether Helm leaves it when the release no longer has it (`kept`). */}}
+{{- define "capi-operator.ownership" -}}
+{{- $marks := .object.metadata.annotations | default dict -}}
+{{- $owner := printf "%s/%s" (index $marks "meta.helm.sh/release-namespace") (index $marks "meta.helm.sh/release-name") -}}
+{{- $ours := eq $owner (printf "%s/%s" .release.Namespace .release.Name) -}}
+{{- $kept := eq (index $marks "helm.sh/resource-policy" | default "") "keep" -}}
+{{ dict "ours" $ours "kept" $kept | toJson }}
 {{- end -}}
 
 {{/*
