@@ -244,10 +244,8 @@ there in any case.
 {{- range $provider := .providers -}}
 {{- if $.root.Capabilities.APIVersions.Has (printf "%s/%s" $version $provider.kind) -}}
 {{- with lookup $version $provider.kind $provider.namespace $provider.name -}}
-{{- $marks := .metadata.annotations | default dict -}}
-{{- $owner := printf "%s/%s" (index $marks "meta.helm.sh/release-namespace") (index $marks "meta.helm.sh/release-name") -}}
-{{- $kept := eq (index $marks "helm.sh/resource-policy" | default "") "keep" -}}
-{{- if and (ne $owner (printf "%s/%s" $release.Namespace $release.Name)) (not $kept) -}}
+{{- $state := include "capi-operator.ownership" (dict "object" . "release" $release) | fromJson -}}
+{{- if not (or $state.ours $state.kept) -}}
 {{- $words := "kubectl annotate %s %s -n %s helm.sh/resource-policy=keep" -}}
 {{- $commands = append $commands (printf $words (lower $provider.kind) $provider.name $provider.namespace) -}}
 {{- end -}}
@@ -291,12 +289,10 @@ annotation that keeps them. Helm would delete each that isn't in these values, w
 {{- end -}}
 {{- end -}}
 {{- range $object := $found -}}
-{{- $marks := $object.metadata.annotations | default dict -}}
-{{- $owner := printf "%s/%s" (index $marks "meta.helm.sh/release-namespace") (index $marks "meta.helm.sh/release-name") -}}
-{{- $kept := eq (index $marks "helm.sh/resource-policy" | default "") "keep" -}}
+{{- $state := include "capi-operator.ownership" (dict "object" $object "release" $root.Release) | fromJson -}}
 {{- $namespace := $object.metadata.namespace | default "" -}}
 {{- $name := printf "%s/%s/%s" $object.kind $namespace $object.metadata.name -}}
-{{- if and (eq $owner (printf "%s/%s" $root.Release.Namespace $root.Release.Name)) (not $kept) (not (hasKey $here $name)) -}}
+{{- if and $state.ours (not $state.kept) (not (hasKey $here $name)) -}}
 {{- $where := ternary (printf " -n %s" $namespace) "" (ne $namespace "") -}}
 {{- $lost = append $lost (printf "kubectl annotate %s %s%s helm.sh/resource-policy=keep" (lower $object.kind) $object.metadata.name $where) -}}
 {{- end -}}
