@@ -102,6 +102,11 @@ class Alerts(unittest.TestCase):
         ("it has ended", "CapiOperatorWebhookCertificateExpires", "The webhooks' certificate of capi-operator has expired."),
         ("there is no certificate", "CapiOperatorWebhookCertificateExpires", "The webhooks of capi-operator have no certificate."),
         (
+            "one of two replicas doesn't come up",
+            "CapiOperatorReplicaDown",
+            "The operator in pod capi-operator-controller-manager-1 has not answered for 15 minutes.",
+        ),
+        (
             "it restarts again and again",
             "CapiOperatorRestarts",
             "The operator in pod capi-operator-controller-manager-1 restarted 4 times within an hour.",

@@ -122,6 +122,13 @@ CASES = (
     ),
     Case("it is paused", {READY: "1x9 0x99", PAUSED: "0x9 1x99"}, 60, NOBODY),
     Case("it is back from a pause, and waits", {READY: "0x99", PAUSED: "1x9 0x99"}, 30, {"CapiProviderNotReady": OF_PROVIDER}),
+    # Its Paused condition stays True until the workloads are up again: that kept the alert away for as long as they weren't.
+    Case(
+        "it is unpaused, and its workloads are held at zero",
+        {READY: "1x4 0x99", PAUSED: "0x4 1x4 0x99"},
+        40,
+        {"CapiProviderNotReady": OF_PROVIDER},
+    ),
     Case(
         "it has failed for good, and the operator restarts",
         {READY: "0x99", STALLED: "1x3 stale _ 1x99", BEGAN: "0x3 stale 300x99"},
@@ -142,7 +149,11 @@ CASES = (
     Case("somebody tries it four times", {RESTORED: "0+1x4 4x99"}, 20, NOBODY),
     Case("nobody answers", {of("up"): "1x4 0x99", of("up", 2): "1x4 0x99"}, 20, {"CapiOperatorDown": {}}),
     Case("there is none", {of("up"): "1x4 stale", of("up", 2): "1x4 stale"}, 20, {"CapiOperatorDown": {}}),
-    Case("one of two replicas is away", {of("up"): "1x4 0x99"}, 20, NOBODY),
+    Case("one of two replicas is away", {of("up"): "1x9 0x99"}, 24, NOBODY),
+    # It ended each time before it was scraped: nothing told of it as long as the other one ran.
+    Case("one of two replicas doesn't come up", {of("up"): "1x9 0x99"}, 30, {"CapiOperatorReplicaDown": RESTARTED}),
+    Case("one of two replicas restarts", {of("up"): "1x9 0x12 1x99"}, 30, NOBODY),
+    Case("the pod of one of two replicas is replaced", {of("up"): "1x9 0x12 stale", of("up", 3): "_x9 0x2 1x99"}, 30, NOBODY),
     Case("nobody leads", {LEADS: "1x4 0x99"}, 20, {"CapiOperatorNoLeader": JOB}),
     Case("the other one leads", {LEADS: "1x4 0x99", STANDS_BY: "0x5 1x99"}, 20, NOBODY),
     Case("it restarts again and again", {BEGAN: "0x9 600x4 900x4 1200x9 1800x99"}, 40, {"CapiOperatorRestarts": RESTARTED}),
