@@ -124,7 +124,7 @@ that of watchNamespace. The release's own is made by whoever installs it (`--cre
 {{- end -}}
 {{- end -}}
 
-{{/* And where it can't use a source of its configuration file: one with a variable of its environment (T4 of docs/behaviour.md). */}}
+{{/* And where it can't use a source of its configuration file (T4 of docs/behaviour.md). */}}
 {{- define "capi-operator.checkSources" -}}
 {{- range $number, $provider := (.clusterctlConfig | default dict).providers -}}
 {{- $path := printf "clusterctlConfig.providers[%d]" $number -}}
