@@ -155,29 +155,56 @@ class Providers(OnAServer):
 
 class Install(Page):
     PAGE = "With Helm"
+    INSTALL, PROVIDERS, LABEL, BACK, UNINSTALL, DELETE, REST = range(7)  # the blocks
 
     @with_helm("helm")
     def test_the_page_from_the_install_to_the_end(self, program):
         self.certificates()
         folder, world = self.folder(program), self.world
-        self.run_block(folder, self.PAGE, 0)
+        self.run_block(folder, self.PAGE, self.INSTALL)
         deployment = world.get("deployment", "capi-operator-controller-manager", "-n", NAMESPACE)
         self.assertEqual(deployment["spec"]["template"]["spec"]["containers"][0]["image"], IMAGE)
         with self.serving():
-            self.run_block(folder, self.PAGE, 1)
-            self.run_block(folder, self.PAGE, 2)
+            self.run_block(folder, self.PAGE, self.PROVIDERS)
+            self.run_block(folder, self.PAGE, self.LABEL)
             self.await_core("v1.12.0")
-        self.run_block(folder, self.PAGE, 3)
+        self.run_block(folder, self.PAGE, self.UNINSTALL)
         self.assertEqual(world.ours(), {AGGREGATED})
         managers = ("get", "deployment", "capi-controller-manager", "-n", "capi-system")
         self.assertEqual(world.kubectl(*managers).returncode, 0, "what the provider installed runs on")
-        self.run_block(folder, self.PAGE, 0)
+        self.run_block(folder, self.PAGE, self.INSTALL)
         with self.serving():
-            self.run_block(folder, self.PAGE, 4)
+            self.run_block(folder, self.PAGE, self.DELETE)
             self.assertNotEqual(world.kubectl(*managers).returncode, 0)
-        self.run_block(folder, self.PAGE, 3)
-        self.run_block(folder, self.PAGE, 5)
+        self.run_block(folder, self.PAGE, self.UNINSTALL)
+        self.run_block(folder, self.PAGE, self.REST)
         self.assertEqual((world.ours(), world.kinds()), (set(), set()))
+
+    @only_full
+    @with_helm("helm")
+    def test_the_page_back_to_the_minor_version_before(self, program):
+        """U6: the page had its reader set the lower version alone, which the operator refuses."""
+        folder, world = self.folder(program), self.world
+        lower = {"core": {"cluster-api": {"version": "v1.11.0"}}}
+        with self.installed(program):
+            world.must_helm("upgrade", program=program, values=lower)
+            self.await_core("v1.11.0")
+            self.run_block(folder, self.PAGE, self.PROVIDERS)
+            self.await_core("v1.12.0")
+            world.must_helm("upgrade", "--reset-then-reuse-values", program=program, values=lower)
+            self.await_refusal()
+            self.assertEqual(self.core()["status"]["installedVersion"], "v1.12.0")
+            self.run_block(folder, self.PAGE, self.BACK)
+            self.await_core("v1.11.0")
+            self.assertNotIn(f"{OURS}/allow-downgrade", self.core()["metadata"]["annotations"])
+            # The next one has to be allowed anew.
+            lower["core"]["cluster-api"]["version"] = "v1.10.4"
+            world.must_helm("upgrade", "--reset-then-reuse-values", program=program, values=lower)
+            self.await_refusal()
+
+    def await_refusal(self):
+        refused = "UnsupportedProviderDowngradeReason"
+        self.world.until("it is refused", lambda: rights.conditions(self.core()).get("Stalled", {}).get("reason") == refused)
 
     @only_full
     @with_helm("helm-v3")
@@ -228,7 +255,10 @@ class Install(Page):
             self.assertEqual(self.core_spec()["version"], "v1.11.0")
 
     def core_spec(self):
-        return self.world.get("coreprovider", "cluster-api", "-n", "capi-system").get("spec", {})
+        return self.core().get("spec", {})
+
+    def core(self):
+        return self.world.get("coreprovider", "cluster-api", "-n", "capi-system")
 
     @only_full
     @with_helm("helm")
