@@ -19,8 +19,8 @@ class JustStored {
 
   void Put(const std::string& key, const StoredRelease& stored);
   void Forget(const std::string& key);
-  // For every event of the watch that stored releases are read from, as an informer tells it; and when it
-  // ends.
+  // For every event of the watch that stored releases are read from, as an informer tells it; and when
+  // it ends.
   void Saw(const kube::ObjectPtr& was, const kube::ObjectPtr& is);
   void WatchEnds();
 
