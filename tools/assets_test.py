@@ -27,6 +27,7 @@ sys.path[:0] = [os.path.join(TOOLS, "assets.d"), os.path.join(TOOLS, "testing.d"
 import cache  # noqa: E402
 import envtest  # noqa: E402
 import net  # noqa: E402
+import peer_chart  # noqa: E402
 import plan  # noqa: E402
 import progress  # noqa: E402
 import programs  # noqa: E402
@@ -389,6 +390,7 @@ class Releases(WithCache):
             (releases.locate, releases.have),
             (releases.locate_crds, releases.have_crds),
             (releases.locate_peer, releases.have_peer),
+            (peer_chart.locate, peer_chart.have),
         ):
 
             @contextlib.contextmanager
@@ -399,7 +401,7 @@ class Releases(WithCache):
                 yield
 
             never = mock.patch.object(releases, "download", side_effect=AssertionError("made again"))
-            with self.subTest(locate.__name__), mock.patch.object(cache, "locked", held_by_another), never:
+            with self.subTest(locate.__module__, locate=locate.__name__), mock.patch.object(cache, "locked", held_by_another), never:
                 self.assertIsNone(have())
                 self.assertEqual(locate(), have())
 

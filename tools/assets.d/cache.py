@@ -93,6 +93,20 @@ def make_writable(folder):
         os.chmod(path, 0o755)
 
 
+def made_once(lock, target, make):
+    """The target, made unless it is there; of two runs at once the second finds what the first has made."""
+    if not os.path.exists(target):
+        with locked(lock):
+            if not os.path.exists(target):
+                make(target)
+    return target
+
+
+def existing(target):
+    """The target where it is there already, else None."""
+    return target if os.path.exists(target) else None
+
+
 def publish(source, target):
     """Moves a finished file or folder to its place in one step; an entry that is there already stays."""
     os.makedirs(os.path.dirname(target), exist_ok=True)

@@ -50,21 +50,12 @@ PROVIDERS = {
 
 def locate():
     """A folder with the releases, laid out as a clusterctl local repository: <label>/<version>/<file>."""
-    return _made_once("releases", _folder(), _build)
-
-
-def _made_once(lock, target, make):
-    """The target, made unless it is there; of two runs at once the second finds what the first has made."""
-    if not os.path.exists(target):
-        with cache.locked(lock):
-            if not os.path.exists(target):
-                make(target)
-    return target
+    return cache.made_once("releases", _folder(), _build)
 
 
 def have():
     """The same folder where it is there already, else None."""
-    return _folder() if os.path.isdir(_folder()) else None
+    return cache.existing(_folder())
 
 
 def _families():
@@ -88,7 +79,7 @@ def _build(target):
             for label, (module, source, image, file) in PROVIDERS.items():
                 release = os.path.join(repository, label, version)
                 os.makedirs(release)
-                text = _kustomize(kustomize, modules[module], source, f"{image}:{version}", folder)
+                text = render(kustomize, modules[module], source, folder, f"{image}:{version}")
                 with open(os.path.join(release, file), "wb") as components:
                     components.write(text)
                 shutil.copyfile(os.path.join(modules[CAPI], "metadata.yaml"), os.path.join(release, "metadata.yaml"))
@@ -97,17 +88,19 @@ def _build(target):
         cache.publish(repository, target)
 
 
-def _kustomize(kustomize, module, source, image, folder):
-    """The output of one release. Works on a copy (the module cache is read-only), and from inside it: kustomize
-    takes a path with an @, as the module cache has, for a git reference."""
+def render(kustomize, module, source, folder, image=None):
+    """What kustomize makes of a folder of the module, with the manager's image as a release names it where one is given. Works
+    on a copy (the module cache is read-only), and from inside it: kustomize takes a path with an @, as the module cache has,
+    for a git reference."""
     top = os.path.dirname(source)
     work = os.path.join(folder, "work")
     shutil.copytree(os.path.join(module, top), work)
     try:
         cache.make_writable(work)
         place = os.path.join(work, os.path.basename(source))
-        set_field(os.path.join(place, "manager_image_patch.yaml"), "image", image)
-        set_field(os.path.join(place, "manager_pull_policy.yaml"), "imagePullPolicy", "IfNotPresent")
+        if image:
+            set_field(os.path.join(place, "manager_image_patch.yaml"), "image", image)
+            set_field(os.path.join(place, "manager_pull_policy.yaml"), "imagePullPolicy", "IfNotPresent")
         result = subprocess.run([kustomize, "build", "."], cwd=place, capture_output=True, check=False)
     finally:
         cache.make_writable(work)
@@ -150,11 +143,7 @@ def json_stream(text):
 
 def have_crds():
     """The file of locate_crds where it is there already, else None."""
-    return _existing(_crds_file())
-
-
-def _existing(target):
-    return target if os.path.exists(target) else None
+    return cache.existing(_crds_file())
 
 
 def _crds_file():
@@ -165,7 +154,7 @@ def _crds_file():
 
 def locate_crds():
     """One file with cert-manager's CRDs."""
-    return _made_once("crds", _crds_file(), _make_crds)
+    return cache.made_once("crds", _crds_file(), _make_crds)
 
 
 def _make_crds(target):
@@ -184,7 +173,7 @@ def _publish(text, target, folder):
 
 def have_peer():
     """The file of locate_peer where it is there already, else None."""
-    return _existing(_peer_file())
+    return cache.existing(_peer_file())
 
 
 def _peer_file():
@@ -195,7 +184,7 @@ def _peer_file():
 
 def locate_peer():
     """One file with all that a release of cluster-api-operator installs, its CRDs too."""
-    return _made_once("peer-manifests", _peer_file(), _make_peer)
+    return cache.made_once("peer-manifests", _peer_file(), _make_peer)
 
 
 def _make_peer(target):
@@ -203,7 +192,7 @@ def _make_peer(target):
     with cache.scratch(target) as folder:
         modules = download(family, [PEER], folder)
         image = f"{PEER_IMAGE}:{family.version(PEER)}"
-        _publish(_kustomize(command, modules[PEER], "config/default", image, folder), target, folder)
+        _publish(render(command, modules[PEER], "config/default", folder, image), target, folder)
 
 
 def join_documents(folder):
