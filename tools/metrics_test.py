@@ -5,6 +5,8 @@ real promtool and a recorded scrape. tools/metrics_e2e_test.py records it, and s
 import json
 import os
 import re
+import signal
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -16,6 +18,7 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", 
 import alert_cases  # noqa: E402
 import exposition  # noqa: E402
 import monitoring  # noqa: E402
+import pages  # noqa: E402
 import yaml_texts  # noqa: E402
 
 PAGE = monitoring.read(monitoring.ROOT, "docs", "metrics.md")
@@ -45,6 +48,45 @@ class Scrape(unittest.TestCase):
             file.flush()
             done = monitoring.promtool("check", "config", "--syntax-only", file.name)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+class LookAtThemYourself(unittest.TestCase):
+    """The page's commands, with stand-ins: a forward that lasts until it is ended, and a curl that says what it is asked."""
+
+    PROGRAMS = {
+        "kubectl": 'case $1 in create) echo secret ;; port-forward) exec tail -f /dev/null ;; esac',
+        "curl": 'printf "%s\\n" "$@"',
+    }
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="metrics-test-")
+        self.addCleanup(folder.cleanup)
+        self.programs, self.home = (os.path.join(folder.name, name) for name in ("bin", "home"))
+        os.mkdir(self.home)
+        os.mkdir(self.programs)
+        for name, body in self.PROGRAMS.items():
+            path = os.path.join(self.programs, name)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(f"#!/bin/sh\n{body}\n")
+            os.chmod(path, 0o755)
+
+    def test_the_token_is_in_no_file_and_the_forward_ends(self):
+        """It stayed behind in a file that everybody could read, and the forward ran on."""
+        (*_, block) = pages.blocks("Have Prometheus scrape them", "docs/metrics.md")
+        environment = dict(os.environ, HOME=self.home, PATH=self.programs + os.pathsep + os.environ["PATH"])
+        shell = subprocess.Popen(
+            ["bash", "-euo", "pipefail", "-c", block],
+            cwd=self.home, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True,
+        )
+        try:
+            asked, _ = shell.communicate(timeout=60)  # ends with the last that writes there: the forward, too
+        except subprocess.TimeoutExpired:
+            os.killpg(shell.pid, signal.SIGKILL)
+            shell.communicate()
+            self.fail("the forward runs on")
+        self.assertEqual((shell.returncode, os.listdir(self.home)), (0, []))
+        self.assertIn("Authorization: Bearer secret\n", asked)
+        self.assertIn("--retry-connrefused\n", asked, "the forward needs a moment")
 
 
 class Alerts(unittest.TestCase):
