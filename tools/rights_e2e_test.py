@@ -45,8 +45,6 @@ ELSEWHERE = {
     r".* update": "an immutable field of an object changes, and the server takes a replacement",
     r"operator\S+/(addon|controlplane|ipam|runtimeextension)providers(/status)? patch": "as for the three kinds that are tried",
     r"operator\S+/\w+providers get": "one that is stored at v1alpha1 goes while it is written again",
-    r"/events patch": "an event comes again",
-    r"/pods list": "a rollout takes longer than the pods of this test do",
     r"/namespaces get": "a release asks for labels of its Namespace",
     r"apps/daemonsets (get|create|patch|delete)": "a release has a DaemonSet, as azure's",
     r"apps/deployments/scale patch": "a provider goes on after a change of contract",
@@ -54,6 +52,11 @@ ELSEWHERE = {
     r"authorization\S+/subjectaccessreviews create": "somebody scrapes the metrics, or names a Secret of another namespace",
     # The API server asks for them inside of a request for something else; that they are needed the second test shows.
     r"rbac\S+/(cluster)?roles (escalate|bind)": "roles of a release",
+}
+# What a pass asks for when the machine is slow: it may be seen here, and need not be.
+AT_TIMES = {
+    r"/events patch": "an event comes again",
+    r"/pods list": "a rollout takes longer than the pods of this test mostly do",
 }
 # A provider's life goes on without them, and nothing is said of it.
 SILENT = ("events",)
@@ -152,7 +155,14 @@ def used(requests):
 
 
 def is_elsewhere(right):
-    return any(re.fullmatch(pattern, right) for pattern in ELSEWHERE)
+    return any(re.fullmatch(pattern, right) for pattern in (*ELSEWHERE, *AT_TIMES))
+
+
+def without_a_use(given, took):
+    """(rights that nobody uses and that have no reason, reasons for what is used) of all given, and of those that were used."""
+    unused = names(given - took)
+    needless = [pattern for pattern in ELSEWHERE if not any(re.fullmatch(pattern, right) for right in unused)]
+    return sorted(right for right in unused if not is_elsewhere(right)), needless
 
 
 def names(unit_set):
@@ -196,10 +206,11 @@ class Rights(OnAServer):
         self.assertEqual([request for request in requests if request[-1] == 403], [])
         given = units(rule for rules in self.world.roles().values() for rule in rules)
         self.assertEqual([right for right in given if "*" in "".join(right)], [])
-        unused = names(given - used(requests))
-        self.assertEqual(sorted(right for right in unused if not is_elsewhere(right)), [])
-        idle = [pattern for pattern in ELSEWHERE if not any(re.fullmatch(pattern, right) for right in unused)]
-        self.assertEqual(idle, [], "these are seen: they need no reason")
+        took = used(requests)
+        self.assertEqual(without_a_use(given, took), ([], []), "without a use, and reasons for what is seen")
+        # A slow machine fails nothing: its operator has looked at pods, and told an event twice.
+        slow = took | {("", "pods", "list"), ("", "events", "patch")}
+        self.assertEqual(without_a_use(given, slow), ([], []))
 
 
 class Webhooks(OnAServer):
