@@ -63,13 +63,7 @@ class LikeThePeers(unittest.TestCase):
             return set(json.load(file)["properties"])
 
     def of_the_peer(self, values):
-        items = chart.objects(values, chart=self.peer)
-        wanted = ("Namespace", "ConfigMap")
-        return {
-            chart.name_of(item): item.get("spec") or item.get("data")
-            for item in items
-            if item["kind"].endswith("Provider") or item["kind"] in wanted
-        }
+        return providers(values, chart=self.peer)
 
     def test_the_same_values_mean_the_same(self):
         for values in self.SAME:
