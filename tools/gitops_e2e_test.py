@@ -12,7 +12,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 import unittest
 
 sys.dont_write_bytecode = True
@@ -80,11 +79,11 @@ class Recording:
 
     def until(self, kind, what, check):
         """Waits for an event of that kind: (its type, the object)."""
-        end = time.monotonic() + LIMIT
-        while not any(check(event["type"], event["object"]) for event in self.events(kind)):
-            if time.monotonic() > end:
-                raise AssertionError(f"{kind}: none is recorded that {what}{self.world.operator_log()}")
-            time.sleep(0.1)
+
+        def is_recorded():
+            return any(check(event["type"], event["object"]) for event in self.events(kind))
+
+        self.world.until(f"{kind}: one is recorded that {what}", is_recorded, LIMIT)
 
 
 ROWS = ("new", "changing", "as declared", "failed", "paused", "hands off", "deleted")
@@ -184,7 +183,7 @@ class Life:
         self.tables = self.version_after_wait = None
 
     def run(self, block):
-        return self.world.kubectl(block)
+        return self.world.must_run(block)
 
     def edit(self, **spec):
         patch = json.dumps({"spec": spec})

@@ -289,7 +289,7 @@ class PageReleases(WithFolder):
 
         result = unittest.TestResult()
         with mock.patch.dict(os.environ, {"CAPI_RELEASES": "vendors"}, clear=True):
-            with mock.patch.object(pages, "World", side_effect=AssertionError):
+            with mock.patch.object(pages.Page, "WORLD", side_effect=AssertionError):
                 unittest.TestSuite([One("test_page")]).run(result)
         self.assertTrue(result.wasSuccessful(), result.errors + result.failures)
         self.assertEqual([why for _, why in result.skipped], ["RELEASES_DIR is not set"])

@@ -25,6 +25,7 @@ MERGE_PATCH = "application/merge-patch+json"
 BROKEN = (ConnectionResetError, BrokenPipeError, ssl.SSLEOFError)
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+API_GROUP = "operator.cluster.x-k8s.io"  # of the operator's own kinds
 OWN_CRDS = os.path.join(ROOT, "manifests", "crds")
 
 NODE = {

@@ -13,13 +13,12 @@ import re
 import shutil
 import subprocess
 import tempfile
-import time
-import unittest
 
 import built
 import cluster
 import plan
-import process
+import worlds
+from cluster import API_GROUP
 
 ROOT = built.ROOT
 LIMIT = 300
@@ -47,6 +46,13 @@ def run(block, folder, variables, stop_at_failure=True):
         ["bash", *options, "-c", block],
         capture_output=True, text=True, cwd=folder, env=variables, timeout=LIMIT, stdin=subprocess.DEVNULL,
     )
+
+
+def checkout(folder):
+    """Makes the folder a checkout as far as the commands of pages need one."""
+    for name in ("charts", "manifests", "tools"):
+        os.symlink(os.path.join(ROOT, name), os.path.join(folder, name))
+    return folder
 
 
 def merge(sources, target):
@@ -82,66 +88,45 @@ def missing(folder, releases):
     return f"there is no release {plan.listing(lacking)}" if lacking else ""
 
 
-class World:
+class World(worlds.World):
     """A control plane with cert-manager's kinds, and the operator as README.md has it started."""
 
     def __init__(self):
-        self.plane = self.state = self.processes = self.operator = None
         self.used = self.has_core = False  # by an earlier test
         self.folder = tempfile.mkdtemp(prefix="pages-test-")
-        unittest.addModuleCleanup(self.close)  # of one that didn't get up, too
+        super().__init__()
         self.releases = merge(sources(), os.path.join(self.folder, "releases"))
-        self.state = process.StateFolder()
-        self.processes = process.Processes(self.state.path)
         self.program = built.find("capi-operator")
-        programs = plan.link_folder(["control-plane"])
-        self.plane = cluster.ControlPlane(programs, self.state.path, self.processes)
-        self.plane.start()
+        self.start_plane()
         self.environment = environment(self.plane, self.folder)
         kinds, self.command = blocks("Use it in a cluster")
-        # A checkout as far as the commands need one.
-        os.symlink(os.path.join(ROOT, "manifests"), os.path.join(self.folder, "manifests"))
+        checkout(self.folder)
         self.plane.api.create_crds(cluster.documents(plan.have(["crds"])))
-        self.kubectl(kinds)
-        self.await_kinds()
+        self.must_run(kinds)
+        self.await_told()
         self.start_operator()
 
-    def await_kinds(self):
-        """A reader is slower than the API server, which needs a moment to tell of kinds that it was given."""
-        end = time.monotonic() + LIMIT
-        while (done := self.run("kubectl get capi-providers -A", self.folder)).returncode != 0:
-            if time.monotonic() > end:
-                raise AssertionError(done.stderr)
+    def lists(self, kinds):
+        return self.run(f"kubectl get {kinds} -A", self.folder).returncode == 0
 
     def close(self):
-        if self.plane:
-            self.plane.api.close()
-        if self.processes:
-            self.processes.stop()
-        if self.state:
-            self.state.remove()
-        shutil.rmtree(self.folder)
+        super().close()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def start_operator(self):
         command = self.command.strip().replace("build/release/bin/capi-operator", self.program)
         if not command.startswith(self.program):
             raise AssertionError(f"README.md starts no operator: {self.command}")
-        command = f"exec {command} --releases-dir='{self.releases}'"
-        self.operator = self.processes.start("capi-operator", ["bash", "-c", command], env=self.environment)
-
-    def stop_operator(self):
-        self.operator.terminate()
-        self.operator.wait(timeout=60)
-        self.processes.started.remove(("capi-operator", self.operator))
-        self.operator = None
+        self.run_operator(["bash", "-c", f"exec {command} --releases-dir='{self.releases}'"], self.environment)
 
     def run(self, block, folder):
         return run(block, folder, self.environment)
 
-    def kubectl(self, block):
+    def must_run(self, block):
+        """What a block prints."""
         done = self.run(block, self.folder)
         if done.returncode != 0:
-            raise AssertionError(f"{block}\n{done.stdout}{done.stderr}{self.operator_log()}")
+            raise AssertionError(f"{block}\n{done.stdout}{done.stderr}{self.last_words()}")
         return done.stdout
 
     def begin(self, core):
@@ -158,24 +143,17 @@ class World:
         """Removes all providers with their kinds, and every Namespace that a page has made, but these."""
         if self.operator is None:
             self.start_operator()
-        prefix = "operator.cluster.x-k8s.io"
-        marks = f"{prefix}/delete-crds=true {prefix}/force-delete=true cluster.x-k8s.io/paused-"
-        items = json.loads(self.kubectl("kubectl get capi-providers -A -o json"))["items"]
+        marks = f"{API_GROUP}/delete-crds=true {API_GROUP}/force-delete=true cluster.x-k8s.io/paused-"
+        items = json.loads(self.must_run("kubectl get capi-providers -A -o json"))["items"]
         items = [item for item in items if item["metadata"]["namespace"] not in but]
         for item in items:
             name = f"{item['kind']} {item['metadata']['name']} -n {item['metadata']['namespace']}"
-            self.kubectl(f"kubectl annotate {name} --overwrite {marks}")
+            self.must_run(f"kubectl annotate {name} --overwrite {marks}")
         for namespace in {item["metadata"]["namespace"] for item in items}:
-            self.kubectl(f"kubectl delete capi-providers --all -n {namespace} --timeout=2m")
-        found = self.kubectl("kubectl get namespaces -o jsonpath='{.items[*].metadata.name}'").split()
+            self.must_run(f"kubectl delete capi-providers --all -n {namespace} --timeout=2m")
+        found = self.must_run("kubectl get namespaces -o jsonpath='{.items[*].metadata.name}'").split()
         if made := " ".join(name for name in found if name not in ("default", *but) and not name.startswith("kube-")):
-            self.kubectl(f"kubectl delete namespaces {made} --timeout=2m")
-
-    def operator_log(self):
-        path = self.processes.log_path("capi-operator")
-        if not os.path.exists(path):
-            return ""
-        return "---- the operator's log ends with\n" + "".join(read(path).splitlines(True)[-40:])
+            self.must_run(f"kubectl delete namespaces {made} --timeout=2m")
 
 
 def read(path):
@@ -183,15 +161,14 @@ def read(path):
         return file.read()
 
 
-class Page(unittest.TestCase):
+class Page(worlds.OnAWorld):
+    WORLD = World
     CORE = False  # whether a test begins with a core provider, which those that do share
-    world = None
 
     def setUp(self):
         if on_vendors() and not os.environ.get("RELEASES_DIR"):
             self.skipTest("RELEASES_DIR is not set")
-        if Page.world is None:
-            Page.world = World()
+        self.start_world()
         folder = tempfile.TemporaryDirectory(prefix="page-", dir=self.world.folder)
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
@@ -218,14 +195,17 @@ class Page(unittest.TestCase):
     def run_block(self, block):
         self.begin()
         done = self.world.run(block, self.folder)
-        self.assertEqual(done.returncode, 0, f"{block}\n{done.stdout}{done.stderr}{self.world.operator_log()}")
+        self.assertEqual(done.returncode, 0, f"{block}\n{done.stdout}{done.stderr}{self.world.last_words()}")
         return done.stdout
 
     def await_output(self, block, *wanted):
-        """Runs a block again and again, each run takes its time, until it prints all that is wanted."""
-        end = time.monotonic() + 60
-        while True:
+        """Runs a block again and again until it prints all that is wanted."""
+        output = ""
+
+        def prints_all():
+            nonlocal output
             output = self.run_block(block)
-            if all(text in output for text in wanted):
-                return output
-            self.assertLess(time.monotonic(), end, f"{block}\n{output}\nhas not all of {wanted}{self.world.operator_log()}")
+            return all(text in output for text in wanted)
+
+        self.world.until(f"{block}\nprints all of {wanted}", prints_all, 60, lambda: output)
+        return output
