@@ -123,11 +123,23 @@ class Drift(OnACore):
         off, on = blocks("To try something by hand", self.PAGE)
         self.run_block(off)
         self.run_block(change.splitlines()[0])
-        # Until the pods of that image are up: far longer than the operator takes, which has seen it by then.
         self.run_block("kubectl rollout status deployment/capi-controller-manager -n capi-system --timeout=3m")
+        # P4: the operator has been through a pass since, for it has answered an edit that came after.
+        self.answers_an_edit('{"timeout":"9m"}')
         self.assertIn("example.com/another:v1", self.run_block(image))
+        self.answers_an_edit("null")
         self.run_block(on)
         self.await_output(image, before)
+
+
+    def answers_an_edit(self, rollout):
+        """Edits the core provider, and waits until the operator has said of that generation that its hands are off."""
+        edit = f"""kubectl patch coreprovider cluster-api -n capi-system --type=merge -p '{{"spec":{{"rollout":{rollout}}}}}'"""
+        self.assertNotIn("no change", self.run_block(edit))
+        generation = self.run_block(f"{CORE}'{{.metadata.generation}}'")
+        paused = '{.status.conditions[?(@.type=="Paused")]'
+        said = f"{CORE}'{paused}.observedGeneration}} {paused}.reason}}'"
+        self.await_output(said, f"{generation} HandsOff")
 
 
 class EndOfAProvider(OnACore):
