@@ -14,8 +14,8 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", 
 import answers  # noqa: E402
 import chart  # noqa: E402
 from chart import KEEP, NAMESPACE, RELEASE  # noqa: E402
+from cluster import API_GROUP  # noqa: E402
 
-OURS = "operator.cluster.x-k8s.io"
 PROVIDERS = {
     "addonproviders": "AddonProvider",
     "bootstrapproviders": "BootstrapProvider",
@@ -30,23 +30,23 @@ WITHOUT = {
     "apiextensions.k8s.io/v1": {"customresourcedefinitions": "CustomResourceDefinition"},
     "apps/v1": {"deployments": "Deployment"},
 }
-WITH = WITHOUT | {f"{OURS}/v1alpha2": PROVIDERS}
+WITH = WITHOUT | {f"{API_GROUP}/v1alpha2": PROVIDERS}
 # Those of the release, and what keeps an object where the release loses it.
 OWNED = {"meta.helm.sh/release-name": RELEASE, "meta.helm.sh/release-namespace": NAMESPACE}
-KEPT = OWNED | {KEEP: "keep"}
+OWNED_AND_KEPT = OWNED | {KEEP: "keep"}
 CORE = {"core": {"cluster-api": {"version": "v1.12.0"}}}
 NO_WEBHOOKS = {"webhooks": {"enabled": False}}
 FIRST = "providers can be installed once the operator runs"
 
 
 def item(kind, name, namespace=None, annotations=None, **more):
-    version = "v1" if kind in ("Namespace", "ConfigMap") else f"{OURS}/v1alpha2"
+    version = "v1" if kind in ("Namespace", "ConfigMap") else f"{API_GROUP}/v1alpha2"
     metadata = {"name": name, "annotations": annotations or {}} | ({"namespace": namespace} if namespace else {})
     return {"apiVersion": version, "kind": kind, "metadata": metadata, **more}
 
 
 def crd(kind, stored, bundle=None):
-    metadata = {"name": f"{kind}providers.{OURS}"}
+    metadata = {"name": f"{kind}providers.{API_GROUP}"}
     found = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": metadata}
     webhook = {"strategy": "Webhook", "webhook": {"clientConfig": {"caBundle": bundle}}}
     return found | {"spec": {"conversion": webhook if bundle else {"strategy": "None"}}, "status": {"storedVersions": stored}}
@@ -106,12 +106,12 @@ class Lookups(unittest.TestCase):
 
     def test_a_provider_is_in_one_namespace(self):
         """One that was implied is named now, and without a namespace would be made in another."""
-        implied = item("BootstrapProvider", "kubeadm", "capi-kubeadm-bootstrap-system", KEPT)
+        implied = item("BootstrapProvider", "kubeadm", "capi-kubeadm-bootstrap-system", OWNED_AND_KEPT)
         named = {"bootstrap": {"kubeadm": {"version": "v1.12.0"}}}
         said = self.upgrade([implied], CORE | named)
         self.assertIn("bootstrap.kubeadm.namespace: BootstrapProvider kubeadm is in namespace capi-kubeadm-bootstrap-system already", said)
         self.assertEqual(self.upgrade([implied], CORE | {"infrastructure": {"docker": {}}}), "")
-        self.assertEqual(self.upgrade([item("BootstrapProvider", "talos", "other", KEPT)], CORE | named), "")
+        self.assertEqual(self.upgrade([item("BootstrapProvider", "talos", "other", OWNED_AND_KEPT)], CORE | named), "")
         self.assertEqual(self.upgrade([implied], CORE | named | {"watchNamespace": "one"}), "", "the other one isn't the operator's")
 
     def test_no_provider_is_taken_over_that_helm_could_delete_later(self):
@@ -142,7 +142,7 @@ class Lookups(unittest.TestCase):
         core = ("CoreProvider", "cluster-api", "capi-system")
         other = OWNED | {"meta.helm.sh/release-name": "another"}
         for case, found, values in (
-            ("it is kept", item(*core, KEPT), {}),
+            ("it is kept", item(*core, OWNED_AND_KEPT), {}),
             ("it is of another release", item(*core, other), {}),
             ("it is nobody's", item(*core), {}),
             ("it is in the values, too", item(*core, OWNED), CORE),
@@ -155,7 +155,7 @@ class Lookups(unittest.TestCase):
 
     def test_without_webhooks_nothing_is_left_that_needs_them(self):
         page = 'see docs/install.md, "Change the variant"'
-        name = f"infrastructureproviders.{OURS}"
+        name = f"infrastructureproviders.{API_GROUP}"
         for case, found, words in (
             ("none", [], ""),
             ("as this variant has them", [crd("infrastructure", ["v1alpha2"])], ""),
@@ -173,7 +173,7 @@ class Lookups(unittest.TestCase):
 
     def test_what_nobody_converts_is_not_read(self):
         """With a wrong image and objects stored as v1alpha1, `helm upgrade` with the right one failed in the API server's words."""
-        core, name = item("CoreProvider", "cluster-api", "capi-system", KEPT), f"coreproviders.{OURS}"
+        core, name = item("CoreProvider", "cluster-api", "capi-system", OWNED_AND_KEPT), f"coreproviders.{API_GROUP}"
         old, new = (crd("core", versions, "Q0E=") for versions in (["v1alpha1", "v1alpha2"], ["v1alpha2"]))
         manager = "capi-operator-controller-manager"
         down, up = (item("Deployment", manager, NAMESPACE, apiVersion="apps/v1", status=status) for status in ({}, {"readyReplicas": 1}))
@@ -193,7 +193,7 @@ class Lookups(unittest.TestCase):
         self.assertIn("somebody's CA would stay in kinds that convert nothing", said)
         patch = '\'{"spec":{"conversion":{"strategy":"None","webhook":null}}}\''
         commands = [line for line in said.splitlines() if line.startswith("kubectl ")]
-        self.assertEqual(commands, [f"kubectl patch crd addonproviders.{OURS} --type=merge -p {patch}"])
+        self.assertEqual(commands, [f"kubectl patch crd addonproviders.{API_GROUP} --type=merge -p {patch}"])
 
 
 if __name__ == "__main__":

@@ -22,8 +22,6 @@ import rights  # noqa: E402
 import yaml_texts  # noqa: E402
 from chart import KEEP, KEPT, NAMESPACE, merged, providers, small  # noqa: E402
 
-OURS = "operator.cluster.x-k8s.io/v1alpha2"
-
 
 def schema():
     with open(os.path.join(chart.CHART, "values.schema.json"), encoding="utf-8") as file:
