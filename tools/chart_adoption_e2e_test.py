@@ -17,7 +17,8 @@ import pages  # noqa: E402
 import plan  # noqa: E402
 import rights  # noqa: E402
 from chart import KEEP, NAMESPACE  # noqa: E402
-from helm_world import IMAGE, KINDS, OPERATOR, OURS, WEBHOOKS, Page, with_helm  # noqa: E402
+from cluster import API_GROUP  # noqa: E402
+from helm_world import IMAGE, KINDS, OPERATOR, WEBHOOKS, Page, with_helm  # noqa: E402
 from tiers import only_full  # noqa: E402
 
 
@@ -96,7 +97,7 @@ class FromThePeer(Page):
             self.assertIn(command, said)
         for kind in ("addon", "ipam", "runtimeextension"):
             self.assertIn(f"kubectl patch crd {kind}providers.", said)
-            self.assertEqual(world.get("crd", f"{kind}providers.{OURS}")["spec"]["conversion"], {"strategy": "None"})
+            self.assertEqual(world.get("crd", f"{kind}providers.{API_GROUP}")["spec"]["conversion"], {"strategy": "None"})
         self.peer_is_gone()
         deployment = world.get("deployment", "capi-operator-controller-manager", "-n", NAMESPACE)
         self.assertEqual(deployment["spec"]["template"]["spec"]["containers"][0]["image"], IMAGE)
@@ -109,7 +110,7 @@ class FromThePeer(Page):
     def peer_is_gone(self):
         world = self.world
         self.assertEqual(world.names("certificates,issuers", "-A"), set())
-        left = world.names(OPERATOR, "-A", "-l", "clusterctl.cluster.x-k8s.io/core=capi-operator")
+        left = world.names(OPERATOR, "-A", "-l", rights.PEER_LABEL)
         self.assertEqual(left, set(), "nor a webhook or a Service with its labels")
         self.assertEqual(world.names("deployments", "-A"), {"Deployment/capi-operator-controller-manager"})
         targets = world.get(f"crds,{WEBHOOKS}")["items"]

@@ -20,10 +20,11 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", 
 import chart  # noqa: E402
 import rights  # noqa: E402
 from chart import NAMESPACE  # noqa: E402
-from helm_world import CRDS, IMAGE, OURS, WEBHOOKS, OnAServer, Page, with_helm  # noqa: E402
+from cluster import API_GROUP  # noqa: E402
+from helm_world import CRDS, IMAGE, WEBHOOKS, OnAServer, Page, with_helm  # noqa: E402
 from tiers import only_full  # noqa: E402
 
-CORE_CRD = f"coreproviders.{OURS}"
+CORE_CRD = f"coreproviders.{API_GROUP}"
 AGGREGATED = "ClusterRole/capi-operator-providers"
 NOBODY_ANSWERS = "failed calling webhook"
 
@@ -115,7 +116,7 @@ class Releases(OnAServer):
                 flags = ("--reset-values", "--wait", "--timeout=100s")
                 self.world.must_helm("upgrade", *flags, program=program, values=values)
                 self.assert_live(values)
-                bound = self.world.names("clusterrolebindings", "-l", "app.kubernetes.io/name=capi-operator")
+                bound = self.world.names("clusterrolebindings", "-l", rights.OUR_LABEL)
                 everything = "ClusterRoleBinding/capi-operator-cluster-admin"
                 self.assertEqual(everything in bound, variant == "cluster-admin", "what the last one had is gone")
                 everywhere = "ClusterRoleBinding/capi-operator-namespace"
@@ -232,7 +233,7 @@ class Install(Page):
 
     def bundles(self):
         crds = [self.world.get("crd", CORE_CRD)["spec"]["conversion"]["webhook"]]
-        ours = self.world.get(WEBHOOKS, "-l", rights.OURS)["items"]  # the core provider has some, too
+        ours = self.world.get(WEBHOOKS, "-l", rights.OUR_LABEL)["items"]  # the core provider has some, too
         webhooks = [webhook for item in ours for webhook in item["webhooks"]]
         return [item["clientConfig"].get("caBundle") for item in crds + webhooks]
 

@@ -25,6 +25,7 @@ import built  # noqa: E402
 import pages  # noqa: E402
 import plan  # noqa: E402
 import rights  # noqa: E402
+from cluster import API_GROUP  # noqa: E402
 from rights import NAMESPACE  # noqa: E402
 from tiers import FULL, only_full  # noqa: E402
 
@@ -107,7 +108,7 @@ class Manifests(OnAServer):
         self.assertEqual([item["labelSelector"] for item in spread], [ha["spec"]["selector"]] * 2)
         budget = self.world.get("poddisruptionbudget", "capi-operator", "-n", NAMESPACE)["spec"]
         self.assertEqual((budget.get("minAvailable"), budget.get("maxUnavailable")), (1, None))
-        bound = self.world.get("clusterrolebindings", "-l", rights.OURS)["items"]
+        bound = self.world.get("clusterrolebindings", "-l", rights.OUR_LABEL)["items"]
         self.assertNotIn("cluster-admin", [item["roleRef"]["name"] for item in bound])
 
     def refuses_a_careless_pod(self):
@@ -149,8 +150,7 @@ class Page(OnAServer):
         folder = tempfile.TemporaryDirectory(prefix="install-page-")
         self.addCleanup(folder.cleanup)
         self.folder, self.image = folder.name, "registry.example.com/capi-operator:v1"
-        for name in ("tools", "manifests"):  # a checkout as far as the commands need one
-            os.symlink(os.path.join(rights.ROOT, name), os.path.join(self.folder, name))
+        pages.checkout(self.folder)
 
     def try_block(self, heading, number=0, change=lambda block: block, page="docs/install.md", stop_at_failure=True):
         """The finished process of a block."""
@@ -168,12 +168,12 @@ class Page(OnAServer):
 
     def ours(self):
         """What the operator has beside its kinds and namespaces."""
-        items = self.world.get(ALL, "-A", "-l", rights.OURS)["items"]
+        items = self.world.get(ALL, "-A", "-l", rights.OUR_LABEL)["items"]
         return {f"{item['kind']}/{item['metadata']['name']}" for item in items}
 
     def keep_a_provider(self, name):
         """One that nobody reconciles, with a finalizer, written while no webhook is asked."""
-        self.world.until("the kinds are told", lambda: self.world.kubectl("get", "infrastructureproviders", "-A").returncode == 0)
+        self.world.await_told("infrastructureproviders")
         self.world.kubectl("create", "namespace", "kept")  # it is there after another test
         item = {"apiVersion": "operator.cluster.x-k8s.io/v1alpha2", "kind": "InfrastructureProvider"}
         item["metadata"] = {"name": name, "namespace": "kept", "finalizers": ["provider.cluster.x-k8s.io"]}
@@ -194,9 +194,7 @@ class Page(OnAServer):
         self.assertIn("capi-operator-namespace", self.run_block("Rights"))
         self.run_block("Rights", 1)
         self.world.until("the right is there", lambda: "podmonitors.monitoring.coreos.com" in self.run_block("Rights"), 60)
-        # A reader is slower: the API server needs a moment to tell of kinds, and kubectl to look again.
-        look = "kubectl get capi-providers --all-namespaces || echo none"
-        self.world.until("kinds are told", lambda: self.run_block("Install", 0, lambda _: look) != "none\n", 60)
+        self.world.await_told(lists=lambda kinds: self.try_block("Install", 0, lambda _: f"kubectl get {kinds} -A").returncode == 0)
         self.run_block(self.REMOVE)
         self.assertEqual(len(self.world.get("crds")["items"]), 7)
         self.assertEqual(self.world.get(WEBHOOKS)["items"], [])
@@ -264,7 +262,7 @@ class Page(OnAServer):
     def conversions(self):
         """Of the kinds, each different one once."""
         items = self.world.get("crds")["items"]
-        found = [item["spec"]["conversion"] for item in items if item["spec"]["group"] == "operator.cluster.x-k8s.io"]
+        found = [item["spec"]["conversion"] for item in items if item["spec"]["group"] == API_GROUP]
         self.assertEqual(len(found), 7)
         return [item for number, item in enumerate(found) if item not in found[:number]]
 
@@ -335,7 +333,7 @@ class Page(OnAServer):
         self.world.must("apply", "--server-side", "-f", certificates)
         self.apply_peer(*flags, kinds_alone=True)
         self.keep_a_provider("aws")
-        self.world.until("issuers are told", lambda: self.world.kubectl("get", "issuers", "-A").returncode == 0)
+        self.world.await_told("issuers")
         self.apply_peer(*flags)
         self.trust("cainjector")
         self.assertEqual([item["strategy"] for item in self.conversions()], ["Webhook"])

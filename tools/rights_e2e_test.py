@@ -6,27 +6,26 @@ used the operator says which. Without CAPI_TEST_FULL a few are taken."""
 import json
 import os
 import re
-import ssl
 import sys
 import tempfile
 import unittest
-import urllib.request
 
 sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d")]
 
 import cluster  # noqa: E402
+import exposition  # noqa: E402
 import pages  # noqa: E402
 import plan  # noqa: E402
 import process  # noqa: E402
 import rights  # noqa: E402
+from cluster import API_GROUP  # noqa: E402
 
 ROLES = ("capi-operator-manager", "capi-operator-namespace", "capi-operator-release-roles")
 RBAC = "rbac.authorization.k8s.io"
-OURS = "operator.cluster.x-k8s.io"
 INVENTORY = "clusterctl.cluster.x-k8s.io"
-INFRASTRUCTURE = f"infrastructureproviders.{OURS}"
+INFRASTRUCTURE = f"infrastructureproviders.{API_GROUP}"
 
 PROVIDER = """
 apiVersion: operator.cluster.x-k8s.io/v1alpha2
@@ -114,20 +113,6 @@ class World(rights.World):
 
     def delete(self, provider):
         self.must("delete", provider["kind"], provider["name"], "-n", provider["ns"], "--timeout=100s")
-
-    def call_at(self, port):
-        """Has the API server call the operator's port: one outside of the cluster knows no Services."""
-        for item in self.crds():
-            if item["spec"]["conversion"]["strategy"] == "Webhook":
-                url = {"service": None, "url": f"https://127.0.0.1:{port}/convert"}
-                patch = {"spec": {"conversion": {"webhook": {"clientConfig": url}}}}
-                self.merge(f"{cluster.CRDS}/{item['metadata']['name']}", patch)
-        for kind, group in rights.WEBHOOKS.items():
-            for item in json.loads(self.request("GET", f"{group}/{kind}")[1])["items"]:
-                for webhook in item["webhooks"]:
-                    path = webhook["clientConfig"].pop("service")["path"]
-                    webhook["clientConfig"]["url"] = f"https://127.0.0.1:{port}{path}"
-                self.merge(f"{group}/{kind}/{item['metadata']['name']}", {"webhooks": item["webhooks"]})
 
     def roles(self):
         return {name: self.get("clusterrole", name)["rules"] for name in ROLES}
@@ -219,7 +204,7 @@ class Webhooks(OnAServer):
 
     def call(self, name, spec, version="v1alpha2"):
         """kubectl applies an InfrastructureProvider, which nobody has to reconcile."""
-        item = {"apiVersion": f"{OURS}/{version}", "kind": "InfrastructureProvider", "spec": spec}
+        item = {"apiVersion": f"{API_GROUP}/{version}", "kind": "InfrastructureProvider", "spec": spec}
         item["metadata"] = {"name": name, "namespace": "capa-system"}
         return self.world.kubectl("apply", "--validate=strict", "-f", "-", given=json.dumps(item))
 
@@ -239,23 +224,24 @@ class Webhooks(OnAServer):
         (lease,) = self.world.get("leases", "-n", rights.NAMESPACE)["items"]
         return lease["spec"]["renewTime"] != lease["spec"]["acquireTime"]
 
-    def scrape(self, port):
-        """The metrics, with the token of a ServiceAccount that has the role for it."""
-        world, request = self.world, urllib.request.Request(f"https://127.0.0.1:{port}/metrics")
-        world.must("create", "serviceaccount", "scraper", "-n", "default")
+    def await_metrics(self, port):
+        """With the token of a ServiceAccount that has the role for it."""
+        token = self.world.token("default", "scraper")
         bound = ("--clusterrole=capi-operator-metrics-reader", "--serviceaccount=default:scraper")
-        world.must("create", "clusterrolebinding", "scraper", *bound)
-        request.add_header("Authorization", "Bearer " + world.must("create", "token", "scraper", "-n", "default").strip())
-        with urllib.request.urlopen(request, timeout=rights.LIMIT, context=ssl._create_unverified_context()) as answer:
-            return answer.read().decode()
+        self.world.must("create", "clusterrolebinding", "scraper", *bound)
+
+        def served():
+            status, text = exposition.scrape(f"https://127.0.0.1:{port}/metrics", token)
+            return status == 200 and "capi_operator_" in text
+
+        self.world.until("the metrics are served", served)
 
     def test_they_are_served(self):
         world = self.world
         world.install("default")
         port, metrics = process.free_ports(2)
-        world.call_at(port)
+        flags = world.call_at(port)
         world.prepare("capa-system")
-        flags = (f"--webhook-port={port}", "--webhook-hosts=127.0.0.1")
         world.start_operator(*flags, diagnostics=f":{metrics}")  # loopback alone is open
         source = {"selector": {"matchLabels": {"release": "none"}}}
         there = {"version": "v1.0.0", "fetchConfig": source}
@@ -267,7 +253,7 @@ class Webhooks(OnAServer):
         self.assertIn("operator.cluster.x-k8s.io/allowed-references", item["metadata"]["annotations"])
         done = self.call("wrong", {"version": "one"})
         self.assertIn("spec.version", done.stderr)
-        self.assertIn("capi_operator_", self.scrape(metrics))
+        self.await_metrics(metrics)
         self.store("v1alpha1")
         world.until("another v1alpha1 is taken", lambda: self.call("older", old, "v1alpha1").returncode == 0)
         world.kill_operator()
@@ -317,11 +303,8 @@ class Adoption(OnAServer):
         (block,) = (block for block in pages.blocks("From clusterctl", "docs/adopting.md") if "tools/manifests" in block)
         block = block.replace("manifests/base", "manifests/overlays/no-webhooks")
         with tempfile.TemporaryDirectory(prefix="adopting-page-") as folder:
-            checkout = os.path.join(folder, "checkout")  # as far as the commands need one
-            os.mkdir(checkout)
-            for name in ("tools", "manifests"):
-                os.symlink(os.path.join(rights.ROOT, name), os.path.join(checkout, name))
-            done = pages.run(block, checkout, pages.environment(self.world.plane, folder, IMAGE="registry.example.com/operator:v1"))
+            variables = pages.environment(self.world.plane, folder, IMAGE="registry.example.com/operator:v1")
+            done = pages.run(block, pages.checkout(folder), variables)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         found = self.world.get("deployment", "capi-operator-controller-manager", "-n", rights.NAMESPACE)
         (container,) = found["spec"]["template"]["spec"]["containers"]
@@ -333,7 +316,7 @@ class Adoption(OnAServer):
         self.clusterctl_installed(CORE, "v1.10.4")
         self.assertEqual(self.install_as_the_page_says()[-2:], ["--webhook-port=0", "--adopt-inventory"])
         world.await_kinds()
-        create = (OURS, "coreproviders", "create")
+        create = (API_GROUP, "coreproviders", "create")
         world.until("the role is aggregated", lambda: create in units(world.get("clusterrole", "capi-operator-providers")["rules"]))
         world.start_operator("--webhook-port=0", "--adopt-inventory")
         made = ("coreprovider", CORE["name"], "-n", CORE["ns"])
@@ -351,8 +334,7 @@ class SingleNamespace(OnAServer):
         world = self.world
         world.install("single-namespace")
         (port,) = process.free_ports(1)
-        world.call_at(port)
-        world.start_operator("--namespace=capi-providers", f"--webhook-port={port}", "--webhook-hosts=127.0.0.1")
+        world.start_operator("--namespace=capi-providers", *world.call_at(port))
         core = dict(CORE, ns="capi-providers")
         wanted = PROVIDER.format(version="v1.10.4", **core)
         world.until(

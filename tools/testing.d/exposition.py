@@ -2,11 +2,28 @@
 
 import collections
 import re
+import ssl
+import urllib.error
+import urllib.request
 
 # shape: {family: (type, names of labels)}, without le; samples: [(name, labels, value)] in order.
 Scrape = collections.namedtuple("Scrape", "shape samples")
 SAMPLE = re.compile(r"^(\w+)(?:\{(.*)\})? (\S+)$")
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+
+
+def scrape(url, token=None, verify=False):
+    """(status, text) of what is served there."""
+    context = ssl.create_default_context() if verify else ssl._create_unverified_context()
+    request = urllib.request.Request(url)
+    if token:
+        request.add_header("Authorization", f"Bearer {token}")
+    try:
+        with urllib.request.urlopen(request, context=context, timeout=30) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
 
 
 def family(name, families):

@@ -14,7 +14,13 @@ class Forwarder:
 
     def __init__(self, address, port, listening=443):
         self.target = ("127.0.0.1", port)
-        self.server = socket.create_server((address, listening))
+        try:
+            self.server = socket.create_server((address, listening))
+        except PermissionError as error:
+            raise AssertionError(
+                f"{address}:{listening}, where the API server calls webhooks, takes root to listen at: run this test as root, "
+                f"or allow it with `sysctl -w net.ipv4.ip_unprivileged_port_start={listening}`"
+            ) from error
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self):

@@ -9,15 +9,17 @@ import tempfile
 import unittest
 
 import chart
+import forward
 import pages
 import plan
+import process
 import rights
 from chart import NAMESPACE, RELEASE
+from cluster import API_GROUP
 from tiers import FULL
 
-OURS = "operator.cluster.x-k8s.io"
 KINDS = "addon bootstrap controlplane core infrastructure ipam runtimeextension".split()
-CRDS = {f"{kind}providers.{OURS}" for kind in KINDS}
+CRDS = {f"{kind}providers.{API_GROUP}" for kind in KINDS}
 WEBHOOKS = "mutatingwebhookconfigurations,validatingwebhookconfigurations"
 OPERATOR = f"deployments,services,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,{WEBHOOKS}"
 IMAGE = "registry.example.com:5000/capi-operator:v1"
@@ -41,6 +43,8 @@ def with_helm(one):
 class World(rights.World):
     """A control plane, and helm."""
 
+    forwarder = None
+
     def helm(self, verb, *arguments, program="helm", values=None, source=chart.CHART, namespace=NAMESPACE, release=RELEASE):
         sources = [] if verb == "uninstall" else [source]
         flags = ("--namespace", namespace, *arguments)
@@ -50,7 +54,7 @@ class World(rights.World):
     def must_helm(self, verb, *arguments, **more):
         done = self.helm(verb, *arguments, **more)
         if done.returncode != 0:
-            raise AssertionError(f"helm {verb} {arguments}\n{done.stdout}{done.stderr}\n{self.operator_log()[-4000:]}")
+            raise AssertionError(f"helm {verb} {arguments}\n{done.stdout}{done.stderr}\n{self.last_words()}")
         return done.stdout
 
     def names(self, *arguments):
@@ -58,7 +62,7 @@ class World(rights.World):
 
     def ours(self):
         """What the operator has beside its kinds."""
-        return self.names(OPERATOR, "-A", "-l", "app.kubernetes.io/name=capi-operator")
+        return self.names(OPERATOR, "-A", "-l", rights.OUR_LABEL)
 
     def kinds(self):
         return {item["metadata"]["name"] for item in self.get("crds")["items"] if item["metadata"]["name"] in CRDS}
@@ -66,6 +70,26 @@ class World(rights.World):
     def arguments(self):
         deployment = self.get("deployment", "capi-operator-controller-manager", "-n", NAMESPACE)
         return deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+
+    def serve_webhooks(self):
+        """The operator, its webhooks where the API server looks for them: another address would be a change of what Helm made."""
+        service = self.get("service", "capi-operator-webhook-service", "-n", NAMESPACE)
+        (port,) = process.free_ports(1)
+        self.forwarder = forward.Forwarder(service["spec"]["clusterIP"], port)
+        self.start_operator(f"--webhook-port={port}")
+
+    def close_forwarder(self):
+        if self.forwarder:
+            self.forwarder.close()
+            self.forwarder = None
+
+    def await_end(self):
+        super().await_end()
+        self.close_forwarder()
+
+    def close(self):
+        self.close_forwarder()
+        super().close()
 
 
 class OnAServer(unittest.TestCase):
@@ -75,8 +99,7 @@ class OnAServer(unittest.TestCase):
 
     def install(self, program, **more):
         self.world.must_helm("install", "--create-namespace", "--wait", "--timeout=100s", program=program, **more)
-        # A reader is slower than the API server, which needs a moment to tell of kinds.
-        self.world.until("kinds are told", lambda: self.world.kubectl("get", "coreproviders", "-A").returncode == 0)
+        self.world.await_told("coreproviders")
 
     def authority(self):
         """Somebody's CA."""
@@ -95,10 +118,10 @@ class Page(OnAServer):
     """The commands of the pages, as they stand there."""
 
     def folder(self, program):
-        """A checkout as far as the commands need one, and a helm in it."""
+        """A checkout, and a helm in it."""
         folder = tempfile.TemporaryDirectory(prefix="chart-page-")
         self.addCleanup(folder.cleanup)
-        os.symlink(os.path.join(chart.ROOT, "charts"), os.path.join(folder.name, "charts"))
+        pages.checkout(folder.name)
         os.mkdir(os.path.join(folder.name, "bin"))
         (path,) = plan.have([program])
         os.symlink(path, os.path.join(folder.name, "bin", "helm"))
@@ -109,7 +132,7 @@ class Page(OnAServer):
         variables = pages.environment(self.world.plane, folder, IMAGE=IMAGE)
         variables["PATH"] = os.path.join(folder, "bin") + os.pathsep + variables["PATH"]
         done = pages.run(block, folder, variables)
-        words = f"{block}\n{done.stdout}{done.stderr}{self.world.operator_log()[-4000:]}"
+        words = f"{block}\n{done.stdout}{done.stderr}{self.world.last_words()}"
         if fails is not None:
             self.assertEqual(done.returncode != 0, fails, words)
         return done.returncode, done.stdout + done.stderr
@@ -119,7 +142,7 @@ class Page(OnAServer):
         """While the operator is at work, where the API server looks for it."""
         world = self.world
         world.serve_webhooks()
-        item = {"apiVersion": f"{OURS}/v1alpha2", "kind": "InfrastructureProvider", "spec": {"version": "v1.12.0"}}
+        item = {"apiVersion": f"{API_GROUP}/v1alpha2", "kind": "InfrastructureProvider", "spec": {"version": "v1.12.0"}}
         item["metadata"] = {"name": "docker", "namespace": "default"}
         asked = ("apply", "--server-side", "--dry-run=server", "-f", "-")
         world.until("admission answers", lambda: world.kubectl(*asked, given=json.dumps(item)).returncode == 0)

@@ -8,25 +8,21 @@ import json
 import os
 import re
 import subprocess
-import time
-import unittest
 
 import built
 import cluster
-import forward
-import plan
-import process
+import worlds
 
 ROOT = built.ROOT
 NAMESPACE = "capi-operator-system"
 ACCOUNT = "capi-operator-manager"
 USER = f"system:serviceaccount:{NAMESPACE}:{ACCOUNT}"
 RELEASES = os.path.join(ROOT, "testdata", "releases")
-LIMIT = 120
-# By what all objects of ours, and of cluster-api-operator, are found.
-OURS = "app.kubernetes.io/name=capi-operator"
-PART_OF_ROLE = "operator.cluster.x-k8s.io/aggregate-to-manager=true"
-PEERS = "clusterctl.cluster.x-k8s.io/core=capi-operator"
+LIMIT = worlds.LIMIT
+# Selects all objects of ours, and of cluster-api-operator.
+OUR_LABEL = "app.kubernetes.io/name=capi-operator"
+PART_OF_ROLE = f"{cluster.API_GROUP}/aggregate-to-manager=true"
+PEER_LABEL = "clusterctl.cluster.x-k8s.io/core=capi-operator"
 # Kinds that either installs, with the place of their group.
 IN_NAMESPACES = {
     "deployments": "/apis/apps/v1",
@@ -90,28 +86,11 @@ def kustomize(*arguments):
     return done.stdout
 
 
-class World:
+class World(worlds.World):
     def __init__(self):
-        self.state = process.StateFolder()
-        self.processes = process.Processes(self.state.path)
-        self.plane = None
-        self.forwarder = None
-        self.operators = 0
+        super().__init__()
         self.audited = 0  # bytes of the audit log that are of earlier tests
-        self.name = None
-        try:
-            self.plane = Audited(plan.link_folder(["control-plane"]), self.state.path, self.processes)
-            self.plane.start()
-        except BaseException:
-            self.close()
-            raise
-
-    def close(self):
-        self.close_forwarder()
-        if self.plane:
-            self.plane.api.close()
-        self.processes.stop()
-        self.state.remove()
+        self.start_plane(Audited)
 
     def kubectl(self, *arguments, given=None):
         """The finished process: its exit code, what it printed, and its errors."""
@@ -125,6 +104,9 @@ class World:
             raise AssertionError(f"kubectl {' '.join(arguments)}:\n{done.stdout}{done.stderr}")
         return done.stdout
 
+    def lists(self, kinds):
+        return self.kubectl("get", kinds, "-A").returncode == 0
+
     def get(self, *arguments):
         return json.loads(self.must("get", *arguments, "-o", "json"))
 
@@ -132,7 +114,7 @@ class World:
         """Removes the operator and all kinds, except for those of groups that end like this, and leaves Namespaces, whose end
         takes seconds. Requests to the API server are far quicker than kubectl."""
         self.remove_aggregated()
-        for label in (OURS, PEERS):
+        for label in (OUR_LABEL, PEER_LABEL):
             for kind, group in IN_CLUSTER.items():
                 self.remove(f"{group}/{kind}?labelSelector={label}")
             for kind, group in IN_NAMESPACES.items():
@@ -149,10 +131,10 @@ class World:
         """ClusterRoles that a controller puts together of others. It makes one anew, as nobody's, that goes while it still
         works on the end of a part: first the parts go, then it has none."""
         group = IN_CLUSTER["clusterroles"]
-        self.remove(f"{group}/clusterroles?labelSelector={OURS},{PART_OF_ROLE}")
+        self.remove(f"{group}/clusterroles?labelSelector={OUR_LABEL},{PART_OF_ROLE}")
 
         def whole():
-            roles = json.loads(self.request("GET", f"{group}/clusterroles?labelSelector={OURS}")[1])["items"]
+            roles = json.loads(self.request("GET", f"{group}/clusterroles?labelSelector={OUR_LABEL}")[1])["items"]
             return [role["metadata"]["name"] for role in roles if "aggregationRule" in role and role.get("rules")]
 
         self.until("no role is put together of what is gone", lambda: not whole())
@@ -204,56 +186,35 @@ class World:
         path = os.path.join(self.state.path, "operator-kubeconfig")
         with open(path, "w", encoding="utf-8") as file:
             json.dump(config, file)
-        # Each has a log of its own: what an earlier one said doesn't count.
-        self.operators += 1
-        self.name = f"capi-operator-{self.operators}"
         fixed = [f"--diagnostics-address={diagnostics}", "--health-addr=127.0.0.1:0", f"--releases-dir={RELEASES}"]
-        command = [built.find("capi-operator"), f"--kubeconfig={path}", *fixed, *flags]
-        self.operator = self.processes.start(self.name, command)
+        self.run_operator([built.find("capi-operator"), f"--kubeconfig={path}", *fixed, *flags])
 
-    def serve_webhooks(self, **settings):
-        """The operator, its webhooks where the API server looks for them."""
-        service = self.get("service", "capi-operator-webhook-service", "-n", NAMESPACE)
-        (port,) = process.free_ports(1)
-        self.forwarder = forward.Forwarder(service["spec"]["clusterIP"], port)
-        self.start_operator(f"--webhook-port={port}", **settings)
-
-    def close_forwarder(self):
-        if self.forwarder:
-            self.forwarder.close()
-            self.forwarder = None
-
-    def stop_operator(self):
-        self.operator.terminate()
-        self._await_end()
+    def call_at(self, port):
+        """Has the API server call the operator's port: one outside of the cluster knows no Services. The operator's flags."""
+        for item in self.crds():
+            if item["spec"]["conversion"]["strategy"] == "Webhook":
+                url = {"service": None, "url": f"https://127.0.0.1:{port}/convert"}
+                patch = {"spec": {"conversion": {"webhook": {"clientConfig": url}}}}
+                self.merge(f"{cluster.CRDS}/{item['metadata']['name']}", patch)
+        for kind, group in WEBHOOKS.items():
+            for item in json.loads(self.request("GET", f"{group}/{kind}")[1])["items"]:
+                for webhook in item["webhooks"]:
+                    path = webhook["clientConfig"].pop("service")["path"]
+                    webhook["clientConfig"]["url"] = f"https://127.0.0.1:{port}{path}"
+                self.merge(f"{group}/{kind}/{item['metadata']['name']}", {"webhooks": item["webhooks"]})
+        return f"--webhook-port={port}", "--webhook-hosts=127.0.0.1"
 
     def kill_operator(self):
         """Ends it at once: one with webhooks serves them for five seconds more when it is stopped (T7). The next one needn't
         wait for the lease either."""
-        self.operator.kill()
-        self._await_end()
+        self.end_operator()
         self.remove(f"{LEASES}/namespaces/{NAMESPACE}/leases")
 
-    def _await_end(self):
-        self.operator.wait(timeout=60)
-        self.processes.started.remove((self.name, self.operator))
-        self.close_forwarder()
-
-    def operator_log(self):
-        """What the operator that was started last has said."""
-        if self.name is None:
-            return ""
-        with open(self.processes.log_path(self.name), encoding="utf-8", errors="replace") as file:
-            return file.read()
-
-    def until(self, what, check, seconds=LIMIT):
-        """Waits for a true answer, and gives it; the operator's last words are the failure's."""
-        end = time.monotonic() + seconds
-        while not (found := check()):
-            if time.monotonic() > end:
-                raise AssertionError(f"not within {seconds} s: {what}\n{self.operator_log()[-4000:]}")
-            time.sleep(0.2)
-        return found
+    def token(self, namespace, account):
+        """Of a ServiceAccount, which is made where there is none."""
+        self.kubectl("create", "namespace", namespace)
+        self.kubectl("create", "serviceaccount", account, "-n", namespace)
+        return self.must("create", "token", account, "-n", namespace).strip()
 
     def requests(self):
         """What the operator's ServiceAccount asked for since the last reset, each once: (verb, group, resource with its
@@ -276,19 +237,17 @@ class World:
         return found
 
 
-class OnAServer(unittest.TestCase):
+class OnAServer(worlds.OnAWorld):
     """Tests that share a server, and find nothing but Namespaces of each other's on it."""
 
     WORLD = World
     KEPT_GROUP = None  # kinds of groups that end like this stay
-    world = None
 
     def setUp(self):
-        if OnAServer.world is None:
-            OnAServer.world = self.WORLD()
-            unittest.addModuleCleanup(OnAServer.world.close)
-        else:
-            OnAServer.world.reset(self.KEPT_GROUP)
+        if not self.start_world():
+            self.world.reset(self.KEPT_GROUP)
+        # A test that failed would leave one that leads, and writes, in the next test.
+        self.addCleanup(self.world.end_operator)
 
 
 def conditions(item):

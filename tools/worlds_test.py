@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Tests of what the tests on a control plane share: that nothing is left running, and that a failed start is told once and for
+all. No control plane is needed for it."""
+
+import os
+import socket
+import sys
+import unittest
+from unittest import mock
+
+sys.dont_write_bytecode = True
+TOOLS = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d")]
+
+import forward  # noqa: E402
+import metrics_e2e_test  # noqa: E402
+import process  # noqa: E402
+import rights  # noqa: E402
+import worlds  # noqa: E402
+from tree import WithFolder  # noqa: E402
+
+
+class Started(worlds.World):
+    """An operator that does nothing, and no control plane."""
+
+    def __init__(self):
+        super().__init__()
+        self.started = self.processes.started
+        self.run_operator(["sleep", "60"])
+
+    def reset(self, _):
+        if self.started:
+            raise AssertionError("an operator is at work")
+
+
+class Unlucky(Started):
+    def __init__(self):
+        super().__init__()
+        raise OSError("no kinds")
+
+
+class Lifetime(WithFolder):
+    def setUp(self):
+        super().setUp()
+        self.enterContext(mock.patch.dict(os.environ, XDG_RUNTIME_DIR=self.folder))
+        self.enterContext(mock.patch.multiple(worlds.OnAWorld, world=None, failure=None))
+        self.enterContext(mock.patch.multiple(process, GRACE=0.1))
+
+    def results(self, case):
+        """The first line of what each of its tests failed with, in order; "" where it passed."""
+        found = []
+        for name in unittest.defaultTestLoader.getTestCaseNames(case):
+            result = unittest.TestResult()
+            case(name).run(result)
+            found += [words.strip().splitlines()[-1] for _, words in result.errors + result.failures] or [""]
+        return found
+
+    def test_a_world_that_does_not_get_up_leaves_nothing(self):
+        """What a subclass did after its control plane had started could fail, and then nobody ended the servers."""
+        with mock.patch.object(process.Processes, "start", autospec=True, side_effect=process.Processes.start) as start:
+            with self.assertRaisesRegex(OSError, "no kinds"):
+                Unlucky()
+        (processes, *_), _ = start.call_args
+        ((_, child),) = processes.started
+        self.assertIsNone(child.poll())
+        unittest.doModuleCleanups()
+        self.assertIsNotNone(child.poll())
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_a_failed_start_fails_the_other_tests_at_once_with_its_words(self):
+        """Each started another one, and waited for it as long as the first."""
+        made = []
+
+        class Tests(worlds.OnAWorld):
+            WORLD = mock.Mock(side_effect=lambda: made.append(1) or Unlucky())
+
+            def setUp(self):
+                self.start_world()
+
+            def test_1(self):
+                pass
+
+            def test_2(self):
+                pass
+
+        again = "AssertionError: there is no world since an earlier test: OSError: no kinds"
+        self.assertEqual(self.results(Tests), ["OSError: no kinds", again])
+        self.assertEqual(made, [1])
+        unittest.doModuleCleanups()
+
+    def test_the_operator_of_a_failed_test_is_not_the_next_ones(self):
+        """It led on, and wrote into the next test."""
+
+        class Tests(rights.OnAServer):
+            WORLD = Started
+
+            def test_1_fails(self):
+                self.fail("while it runs")
+
+            def test_2_begins_without_one(self):
+                pass
+
+        self.assertEqual(self.results(Tests), ["AssertionError: while it runs", ""])
+        unittest.doModuleCleanups()
+
+    def test_a_wait_that_fails_tells_what_was_seen_and_the_operators_last_words(self):
+        world = Started()
+        self.assertEqual(world.until("a true answer", iter([0, None, "yes"]).__next__), "yes")
+        world.end_operator()
+        world.run_operator(["echo", "I give up"])
+        world.operator.wait()
+        words = "not within 0 s: never\nseen\n---- the operator's log ends with\nI give up\n"
+        with self.assertRaises(AssertionError) as failed:
+            world.until("never", lambda: False, 0, lambda: "seen\n")
+        self.assertEqual(str(failed.exception), words)
+        world.close()
+        unittest.doModuleCleanups()  # closes it again
+
+
+class Sockets(unittest.TestCase):
+    def test_a_port_that_takes_root_is_told_in_a_sentence(self):
+        """It was `PermissionError: [Errno 13] Permission denied`."""
+        with mock.patch.object(socket, "create_server", side_effect=PermissionError(13, "Permission denied")):
+            with self.assertRaisesRegex(AssertionError, r"^127\.96\.0\.9:443, .* run this test as root, or .*port_start=443`$"):
+                forward.Forwarder("127.96.0.9", 1)
+
+    def test_a_metric_is_not_there_while_nothing_is_served(self):
+        """The words of a refusal were taken for metrics, and that they are none ended the test."""
+        world, metric = mock.Mock(), 'up{name="kubeadm"} 1'
+        value = metrics_e2e_test.World.value
+        for status, text, wanted in ((200, f"# TYPE up gauge\n{metric}\n", 1), (500, "no answer", None), (401, "who?", None)):
+            with self.subTest(status):
+                world.scrape.return_value = (status, text)
+                self.assertEqual(value(world, "token", "up", "kubeadm"), wanted)
+
+
+if __name__ == "__main__":
+    unittest.main()
