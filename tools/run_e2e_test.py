@@ -14,7 +14,6 @@ import stat
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 sys.dont_write_bytecode = True
@@ -23,6 +22,7 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", 
 
 import built  # noqa: E402
 import plan  # noqa: E402
+import worlds  # noqa: E402
 from tiers import FULL, only_full  # noqa: E402
 
 # The stand-in operator is a shell.
@@ -68,12 +68,7 @@ class Run(unittest.TestCase):
             return file.read()
 
     def until(self, done, what):
-        deadline = time.monotonic() + LIMIT
-        while time.monotonic() < deadline:
-            if done():
-                return
-            time.sleep(0.05)
-        self.fail(f"{what} not within {LIMIT} s:\n{self.text()}")
+        worlds.until(what, done, LIMIT, self.text)
 
     def pids(self):
         """Name and id of every process that has this test's folder in its command line, but tools/run itself."""
