@@ -27,14 +27,15 @@ Result<std::optional<Json>> Review(const Context& ctx, kube::Client& client, con
 
 int MetricsReaders::Ask(const Context& ctx, const std::string& token) {
   auto user = Review(ctx, client_, token);
-  if (!user.ok()) return Tell(user.error(), token), 500;
+  if (!user.ok()) return Tell(ctx, user.error(), token), 500;
   if (!*user) return 401;
   auto allowed = access_.Allowed(ctx, **user, {{"nonResourceAttributes", {{"path", "/metrics"}, {"verb", "get"}}}});
-  if (!allowed.ok()) return Tell(allowed.error(), token), 500;
+  if (!allowed.ok()) return Tell(ctx, allowed.error(), token), 500;
   return *allowed ? 0 : 403;
 }
 
-void MetricsReaders::Tell(const Error& error, const std::string& token) {
+void MetricsReaders::Tell(const Context& ctx, const Error& error, const std::string& token) {
+  if (ctx.stop.stop_requested()) return;  // an end isn't a failure
   {
     MutexLock lock(mu_);
     const MonoTime now = clock_.Monotonic();
@@ -61,10 +62,13 @@ int MetricsReaders::Refusal(const std::stop_token& stop, const std::string& auth
     MutexLock lock(mu_);
     if (Knows(digest, kCounts)) return 0;
     known = Knows(digest, kCountsWhileAway);
+    if (!known && asked_ == kMostAsked) return 500;
+    if (!known) ++asked_;
   }
   const Seconds limit = known ? kLongestReviewOfKnown : kLongestReview;
   const int refusal = Ask(Context{}.WithStop(stop).WithTimeout(limit), token);
   MutexLock lock(mu_);
+  if (!known) --asked_;
   if (refusal == 500) return Knows(digest, kCountsWhileAway) ? 0 : refusal;
   readers_.erase(digest);
   if (refusal != 0) return refusal;

@@ -18,6 +18,9 @@ namespace capi::ops {
 // kept, only its digest. Why nobody can tell is logged, at most once a minute.
 class MetricsReaders {
  public:
+  // Of those that nobody knows yet, as many are asked for at once; more get 500, so that they don't keep out who may.
+  static constexpr int kMostAsked = 4;
+
   MetricsReaders(kube::Client& client, Clock& clock, Logger log)
       : client_(client), clock_(clock), log_(std::move(log)), access_(client, clock) {}
 
@@ -27,7 +30,7 @@ class MetricsReaders {
 
  private:
   int Ask(const Context& ctx, const std::string& token);
-  void Tell(const Error& error, const std::string& token);
+  void Tell(const Context& ctx, const Error& error, const std::string& token);
   bool Knows(const std::string& digest, Seconds age) CAPI_REQUIRES(mu_);
 
   kube::Client& client_;
@@ -37,6 +40,7 @@ class MetricsReaders {
   Mutex mu_;
   std::map<std::string, MonoTime> readers_ CAPI_GUARDED_BY(mu_);  // by the token's digest: when it was last said
   std::optional<MonoTime> told_ CAPI_GUARDED_BY(mu_);             // that nobody can tell
+  int asked_ CAPI_GUARDED_BY(mu_) = 0;                            // that nobody knows yet
 };
 
 }  // namespace capi::ops

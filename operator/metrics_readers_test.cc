@@ -5,7 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <thread>
+#include <vector>
 
+#include "base/http/testing.h"
+#include "base/testing/await.h"
 #include "operator/webhooks/access_server_testing.h"
 
 namespace capi::ops {
@@ -24,11 +28,12 @@ class MetricsReadersTest : public ::testing::Test {
   std::string log_;
   testing::AccessServer server_{[this](const Json&) { return allowed_.load(); },
                                 [this](const std::string&) { return known_.load(); }};
-  MetricsReaders readers_{
-      *server_.client, clock_,
-      Logger::ToSink(
-          LogLevel::kInfo, LogFormat::kText,
-          [](void* log, std::string_view line) { static_cast<std::string*>(log)->append(line) += '\n'; }, &log_)};
+  MetricsReaders readers_{*server_.client, clock_, Log()};
+
+  Logger Log() {
+    auto keep = [](void* log, std::string_view line) { static_cast<std::string*>(log)->append(line) += '\n'; };
+    return Logger::ToSink(LogLevel::kInfo, LogFormat::kText, keep, &log_);
+  }
 };
 
 // Each scrape asked the API server twice.
@@ -90,6 +95,32 @@ TEST_F(MetricsReadersTest, WhyNobodyCanTellIsLogged) {
   clock_.Advance(Seconds(1));
   EXPECT_EQ(Refusal("prometheus-token"), 500);
   EXPECT_THAT(log_, HasSubstr("is forbidden"));
+}
+
+// While the API server hangs, four strangers kept out everybody who may for ten seconds each.
+TEST_F(MetricsReadersTest, StrangersKeepNobodyOut) {
+  std::atomic<int> hanging = 0;
+  http_testing::RawServer api(
+      [&](http_testing::Peer& peer, int) {
+        peer.ReadRequest();
+        ++hanging;
+        peer.WaitForEnd();
+      },
+      /*parallel=*/true);
+  auto client = kube::Client::Connect({.server = api.url()}, {.user_agent = "metrics-readers-test"});
+  ASSERT_TRUE(client.ok()) << client.error().message;
+  MetricsReaders readers(**client, clock_, Log());
+  std::stop_source stop;
+  std::vector<std::jthread> strangers;
+  for (int i = 0; i < MetricsReaders::kMostAsked; ++i) {
+    strangers.emplace_back([&, i] { readers.Refusal(stop.get_token(), "Bearer " + std::to_string(i)); });
+  }
+  ASSERT_TRUE(Await([&] { return hanging == MetricsReaders::kMostAsked; }));
+  EXPECT_EQ(readers.Refusal(stop.get_token(), "Bearer another"), 500);
+  EXPECT_EQ(hanging, MetricsReaders::kMostAsked) << "nobody asks for it";
+  stop.request_stop();
+  strangers.clear();
+  EXPECT_EQ(log_, "") << "the end of the process is no failure";
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ Pem Make(const CertificateOptions& options, const Pem* issuer) {
 }  // namespace
 
 Peer::~Peer() {
-  close(fd_);
+  if (fd_ >= 0) close(fd_);  // a TlsPeer's stays the plain peer's
 }
 
 long Peer::Receive(char* into, size_t size) { return recv(fd_, into, size, 0); }

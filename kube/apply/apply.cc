@@ -182,8 +182,8 @@ Outcome Applied(const Manifest& manifest, const InventoryEntry* before, const Ob
 }
 
 Outcome Failed(const ObjectId& id, const Error& error) {
-  const bool refused = !error.Transient() || WebhookIsAway(error);
-  return {Change{.id = id, .action = Change::Action::kFailed, .error = error.message, .refused = refused}, error};
+  return {Change{.id = id, .action = Change::Action::kFailed, .error = error.message, .refused = !IsOutage(error)},
+          error};
 }
 
 void Collect(std::vector<Outcome>& outcomes, std::vector<Change>& changes) {

@@ -33,10 +33,10 @@ struct Change {
   std::string error;                       // of kFailed; why `keep` saved it; what an object waits for
   std::vector<std::string> warnings = {};  // what the server warned of in an apply, in its words
   bool asked = false;                      // the server took this delete: the object wasn't gone or going before
-  bool refused = false;                    // of kFailed: the server said no, or reaches no webhook that it asks (F5)
+  bool refused = false;                    // of kFailed: it is no outage of the server (IsOutage)
 };
 
-// Of failures, those that are no outage of the server itself, nor somebody else's write.
+// Whether one failed, and not by an outage of the server.
 bool AnyRefused(const std::vector<Change>& changes);
 
 // Applies what differs: a manifest whose hash is in `current` with our managedFields entry is skipped. Stops after the

@@ -135,7 +135,9 @@ bool StorageInitializing(const Error& error) {
   return error.code == Code::kUnavailable && error.message.find(kInitializing) != error.message.npos;
 }
 
-bool WebhookIsAway(const Error& error) { return error.code == Code::kUnavailable && NamesWebhook(error.message); }
+bool IsOutage(const Error& error) {
+  return error.Transient() && error.code != Code::kConflict && !NamesWebhook(error.message) && !IsDenied(error.message);
+}
 
 bool ConversionIsAway(const Error& error) {
   return StorageInitializing(error) ||

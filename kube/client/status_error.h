@@ -26,9 +26,9 @@ bool IsNoSuchPath(const Error& error);
 // conversion webhook is down (docs/behaviour.md P3). Its Retry-After of a second fits neither, so the error has none.
 bool StorageInitializing(const Error& error);
 
-// A webhook couldn't be called: one of admission, or one that converts the object. The API server itself is there, and
-// lets no such object through meanwhile (docs/behaviour.md F5).
-bool WebhookIsAway(const Error& error);
+// Whether the API server itself was away, too busy or too slow. Not where it refused something, told of somebody else's
+// write, or asked a webhook, which denied that or couldn't be called: then it is there (docs/behaviour.md F5, U5).
+bool IsOutage(const Error& error);
 
 // A conversion webhook couldn't be called, for an object that is stored at another version than it was asked for; or
 // the storage of a kind can't begin, which lasts as long.

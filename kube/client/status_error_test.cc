@@ -93,21 +93,25 @@ TEST(ErrorFromResponse, StorageThatIsInitializingSaysNotWhenToComeBack) {
 }
 
 // F5: who reads "unavailable" takes the API server for away, which answers all others.
-TEST(WebhookIsAway, AndNotTheServer) {
+TEST(IsOutage, OfTheServerAndNotOfAWebhook) {
   struct Case {
     const char* status;
-    bool away;
+    bool outage;
   };
   const Case cases[] = {
       {R"({"reason":"InternalError","code":500,"message":"Internal error occurred: failed calling webhook \"w\": EOF"})",
-       true},
+       false},
       {R"({"reason":"InternalError","code":500,"message":"conversion webhook for x.io/v1, Kind=Fox failed: EOF"})",
-       true},
+       false},
+      {R"({"reason":"InternalError","code":500,"message":"admission webhook \"w\" denied the request: oops"})", false},
+      {R"({"reason":"Conflict","code":409,"message":"the object has been modified"})", false},
       {R"({"reason":"Forbidden","code":403,"message":"admission webhook \"w\" denied the request: no"})", false},
-      {R"({"reason":"ServiceUnavailable","code":503,"message":"etcd has no leader"})", false},
-      {R"({"reason":"TooManyRequests","code":429,"message":"storage is (re)initializing"})", false},
+      {R"({"reason":"ServiceUnavailable","code":503,"message":"etcd has no leader"})", true},
+      {R"({"reason":"TooManyRequests","code":429,"message":"storage is (re)initializing"})", true},
   };
-  for (const Case& c : cases) EXPECT_EQ(WebhookIsAway(ErrorFromStatus(Json::parse(c.status))), c.away) << c.status;
+  for (const Case& c : cases) EXPECT_EQ(IsOutage(ErrorFromStatus(Json::parse(c.status))), c.outage) << c.status;
+  EXPECT_TRUE(IsOutage({Code::kUnavailable, "connect to 10.0.0.1:443: refused", {}}));
+  EXPECT_TRUE(IsOutage({Code::kDeadlineExceeded, "no answer", {}}));
 }
 
 TEST(ErrorFromResponse, TellsAPathThatIsNotServedFromAnObjectThatIsNotThere) {

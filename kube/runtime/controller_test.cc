@@ -130,25 +130,28 @@ TEST(Controller, ASuccessEndsTheBackOff) {
 // F5: a pass that reports why it failed, and says when it is tried again, backs off as one that ends in an error. It
 // never did: its end was taken for a success, and a source that was away was tried every 200 ms.
 TEST(Controller, AFailureThatWasReportedBacksOff) {
-  std::atomic<int> passes = 0;
-  Controller* controller = nullptr;
-  Fixture f([&](const Context&, const std::string& key) -> Result<Outcome> {
-    ++passes;
-    return Outcome{.again_after = controller->queue().Backoff(key), .end = Outcome::End::kBacksOff};
-  });
-  controller = &f.controller;
-  f.controller.queue().Add("ns/a");
-  int expected = 1;
-  for (Millis wait : {Millis(100), Millis(200), Millis(400), Millis(800), Millis(1000), Millis(1000)}) {
-    ASSERT_TRUE(Await([&] { return passes >= expected; }));
-    f.clock.AwaitWaiters(1);
-    f.clock.Advance(wait - Millis(1));
-    f.clock.AwaitWaiters(1);
-    EXPECT_EQ(passes, expected) << "tried before its time";
-    f.clock.Advance(Millis(1));
-    ++expected;
+  for (Outcome::End end : {Outcome::End::kBacksOff, Outcome::End::kError, Outcome::End::kThrew}) {
+    SCOPED_TRACE(static_cast<int>(end));
+    std::atomic<int> passes = 0;
+    Controller* controller = nullptr;
+    Fixture f([&](const Context&, const std::string& key) -> Result<Outcome> {
+      ++passes;
+      return Outcome{.again_after = controller->queue().Backoff(key), .end = end};
+    });
+    controller = &f.controller;
+    f.controller.queue().Add("ns/a");
+    int expected = 1;
+    for (Millis wait : {Millis(100), Millis(200), Millis(400), Millis(800), Millis(1000), Millis(1000)}) {
+      ASSERT_TRUE(Await([&] { return passes >= expected; }));
+      f.clock.AwaitWaiters(1);
+      f.clock.Advance(wait - Millis(1));
+      f.clock.AwaitWaiters(1);
+      EXPECT_EQ(passes, expected) << "tried before its time";
+      f.clock.Advance(Millis(1));
+      ++expected;
+    }
+    EXPECT_TRUE(Await([&] { return passes >= expected; }));
   }
-  EXPECT_TRUE(Await([&] { return passes >= expected; }));
 }
 
 TEST(Controller, SeriesExistAtZero) {

@@ -407,11 +407,29 @@ TEST_F(InstallingActorTest, ARollbackThatCanNotBeginIsAFailure) {
   o_.provider.status.history.front().outcome = api::outcome::kRollingOut;
   o_.inventory.Put(kSettings, {"v1", "of the failed release", "fields", false});
   Refuse("settings", Forbidden());
+  o_.provider.spec.rollout.on_failure = api::OnFailure::kRollback;
   Observation seen = o_;
   auto acted = Act(seen, ops::Install{InputsDigest(o_), {}, "v1.12.0"});
   ASSERT_TRUE(acted.ok() && *acted && (*acted)->hold && (*acted)->rollout);
-  EXPECT_THAT((*acted)->hold->message, HasSubstr("it can't be rolled back to v1.12.0"));
+  EXPECT_THAT((*acted)->hold->message, HasSubstr("; it is not rolled back: v1.12.0 can't be installed: "));
+  EXPECT_THAT((*acted)->hold->message, Not(HasSubstr("there is no release")));
   EXPECT_EQ((*acted)->rollout->outcome, "Failed");
+}
+
+// U5: what passes by itself ends no rollback before it has begun. That the time was over was told nowhere meanwhile.
+TEST_F(InstallingActorTest, ARollbackWaitsForAWebhookThatIsAway) {
+  RolledBack();
+  o_.provider.status.history.front().outcome = api::outcome::kRollingOut;
+  o_.inventory.Put(kSettings, {"v1", "of the failed release", "fields", false});
+  Refuse("settings", Refusal(500, "InternalError", "failed calling webhook \"w\": connection refused"));
+  Observation seen = o_;
+  auto acted = Act(seen, ops::Install{InputsDigest(o_), {}, "v1.12.0"});
+  ASSERT_TRUE(acted.ok() && *acted && (*acted)->hold);
+  EXPECT_EQ((*acted)->hold->retry, Retry::kBackoff);
+  EXPECT_FALSE((*acted)->rollout.has_value());
+  EXPECT_THAT((*acted)->hold->message, HasSubstr("(spec.rollout.timeout)"));
+  EXPECT_THAT((*acted)->hold->message, HasSubstr("; it is rolled back to v1.12.0 when that can be: "));
+  EXPECT_THAT((*acted)->hold->message, HasSubstr("failed calling webhook"));
 }
 
 // U5, F5: why something can't be put back was told by the last pass's Stalled. A webhook that is away, or one object's
@@ -419,6 +437,7 @@ TEST_F(InstallingActorTest, ARollbackThatCanNotBeginIsAFailure) {
 TEST_F(InstallingActorTest, SaysWhetherSomethingIsRefusedOrTheServerIsAway) {
   const http::Response away = Refusal(503, "ServiceUnavailable", "etcd has no leader"), no = Forbidden();
   const http::Response webhook = Refusal(500, "InternalError", "failed calling webhook \"w\": connection refused");
+  const http::Response denial = Refusal(500, "InternalError", "admission webhook \"w\" denied the request: oops");
   struct Case {
     std::string_view name;
     http::Response settings, token;
@@ -428,6 +447,7 @@ TEST_F(InstallingActorTest, SaysWhetherSomethingIsRefusedOrTheServerIsAway) {
   const Case cases[] = {
       {"it is refused", no, no, "InstallFailed", "DryRunFailed", Retry::kRefused},
       {"a webhook is away", webhook, webhook, "InstallFailed", "DryRunFailed", Retry::kBackoff},
+      {"a webhook denies with a 500", denial, denial, "InstallFailed", "DryRunFailed", Retry::kBackoff},
       {"one is refused, and one of all the others fails for now", no, away, "InstallFailed", "DryRunFailed",
        Retry::kBackoff},
       {"the API server is away", away, away, "APIServerUnavailable", "APIServerUnavailable", Retry::kBackoff},

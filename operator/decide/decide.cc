@@ -50,7 +50,7 @@ bool IsApplied(const Observation& o) {
 // ---- always ----
 
 Next HandsOffStops(const Observation& o) {
-  if (!o.provider.annotations.contains(std::string(api::kAnnotationPaused))) return std::nullopt;
+  if (!IsHandsOff(o.provider)) return std::nullopt;
   return HandsOff{};
 }
 

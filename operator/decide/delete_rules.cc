@@ -91,8 +91,7 @@ bool RemovalBegan(const Observation& o) {
 bool GuardsDeletion(const Observation& o) {
   auto it = o.provider.annotations.find(std::string(api::kAnnotationForceDelete));
   bool forced = it != o.provider.annotations.end() && it->second == "true";
-  return o.provider.deleting && o.provider.has_finalizer && !forced && !o.namespace_going &&
-         !o.provider.annotations.contains(std::string(api::kAnnotationPaused));
+  return o.provider.deleting && o.provider.has_finalizer && !forced && !o.namespace_going && !IsHandsOff(o.provider);
 }
 
 std::optional<Hold> MigrationHold(const Observation& o) {

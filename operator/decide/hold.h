@@ -55,8 +55,8 @@ inline Hold NotInstalled(std::string_view reason, const Error& error) {
 inline Hold NotAccepted(std::string_view reason, const Error& error) {
   return ServerHold(api::condition::kProviderInstalled, reason, error);
 }
-// An apply, or its dry run, failed. `refused`: something of it was, or waits for a webhook (kube::AnyRefused), and
-// `reason` says so. Else the API server itself is away, which tells nothing of what was sent.
+// An apply, or its dry run, failed. `refused`: of something by no outage of the API server (kube::AnyRefused), and
+// `reason` says so. Else it is away, which tells nothing of what was sent.
 inline Hold NotTaken(std::string_view reason, bool refused, const Error& error) {
   return NotAccepted(refused ? reason : api::reason::kAPIServerUnavailable, error);
 }

@@ -52,6 +52,10 @@ bool HasReplicas(const kube::ObjectId& id) {
   return id.group == "apps" && (id.kind == "Deployment" || id.kind == "StatefulSet");
 }
 
+bool IsHandsOff(const api::Provider& provider) {
+  return provider.annotations.contains(std::string(api::kAnnotationPaused));
+}
+
 bool SaysPaused(const api::ProviderStatus& status) {
   const auto* paused = kube::FindCondition(status.conditions, api::condition::kPaused);
   return paused != nullptr && paused->status == "True" && paused->reason == api::reason::kPaused;

@@ -18,6 +18,8 @@ namespace capi::ops {
 // Deployments and StatefulSets have replicas to take away.
 bool HasReplicas(const kube::ObjectId& id);
 
+// Nothing of it is to be written (P4).
+bool IsHandsOff(const api::Provider& provider);
 // What is applied to this provider is applied at zero replicas: it is paused, or may not be unpaused yet.
 bool AppliesAtZero(const Observation& o);
 // Its status says that nothing of it runs: others rely on it (C3), so it is taken back before the first pod comes.

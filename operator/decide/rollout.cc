@@ -228,17 +228,18 @@ void Succeed(std::vector<HistoryEntry>& history, WallTime now) {
   }
 }
 
-GivenUp GiveUpRollout(const Observation& o, const Fleet& fleet) {
+std::string TimedOut(const Observation& o, const Fleet& fleet) {
+  return fmt::format("{} wasn't healthy within {} (spec.rollout.timeout): {}{}",
+                     o.provider.status.history.front().version, InWords(o.provider.spec.rollout.timeout),
+                     NotReady(fleet),
+                     IsFirstInstallation(o.provider.status) ? "" : "; pods that were there before still serve");
+}
+
+GivenUp GiveUpRollout(const Observation& o, const Fleet& fleet, std::string_view no_rollback) {
   HistoryEntry entry = o.provider.status.history.front();
-  std::string what = NotReady(fleet);
-  std::string limit = InWords(o.provider.spec.rollout.timeout);
-  bool first = IsFirstInstallation(o.provider.status);
-  std::string message = fmt::format("{} wasn't healthy within {} (spec.rollout.timeout): {}{}", entry.version, limit,
-                                    what, first ? "" : "; pods that were there before still serve");
-  if (o.provider.spec.rollout.on_failure == api::OnFailure::kRollback && !first) {
-    message +=
-        "; it is not rolled back: there is no release of another version that was healthy before and still lies "
-        "in the cluster";
+  std::string message = TimedOut(o, fleet);
+  if (o.provider.spec.rollout.on_failure == api::OnFailure::kRollback && !IsFirstInstallation(o.provider.status)) {
+    message += fmt::format("; it is not rolled back: {}", no_rollback);
   }
   message = Shorten(message, kMaxMessage);
   entry.outcome = outcome::kFailed;

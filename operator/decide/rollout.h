@@ -51,13 +51,20 @@ void PutEntry(std::vector<api::HistoryEntry>& history, api::HistoryEntry entry);
 // The front entry has succeeded; with the one below it is one when both are the same release.
 void Succeed(std::vector<api::HistoryEntry>& history, WallTime now);
 
+// That the change in front wasn't healthy in time, and what isn't. `fleet` is the observation's, with what its pods
+// say.
+std::string TimedOut(const Observation& o, const Fleet& fleet);
+
+inline constexpr std::string_view kNoGoodRelease =
+    "there is no release of another version that was healthy before and still lies in the cluster";
+
 // The change in front wasn't healthy in time: remembered for its inputs, so that nothing is tried again and again.
-// `fleet` is the observation's, with what its pods say. A value.
+// `no_rollback`: why it isn't rolled back, where it should be. A value.
 struct GivenUp {
   api::HistoryEntry entry;
   Hold hold;
 };
-GivenUp GiveUpRollout(const Observation& o, const Fleet& fleet);
+GivenUp GiveUpRollout(const Observation& o, const Fleet& fleet, std::string_view no_rollback = kNoGoodRelease);
 
 // The hold for a rollback that was carried out, or (with `failed`) for a change that failed.
 Hold RolledBackHold(const api::HistoryEntry& failed, std::string_view running);

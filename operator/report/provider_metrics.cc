@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/reasons.h"
+#include "operator/decide/pause.h"
 
 namespace capi::ops {
 namespace {
@@ -43,10 +44,7 @@ kube::Labels With(kube::Labels labels, const std::string& name, const std::strin
 double Is(const api::ProviderStatus& status, std::string_view type) { return kube::IsTrue(status.conditions, type); }
 
 // One that is to run again, and that the contract rules still hold at zero, says Paused=True as well.
-bool IsPausedByUser(const api::Provider& provider, const api::ProviderStatus& status) {
-  const auto* paused = kube::FindCondition(status.conditions, api::condition::kPaused);
-  return provider.spec.paused || (paused != nullptr && paused->reason == api::reason::kHandsOff);
-}
+bool IsPausedByUser(const api::Provider& provider) { return provider.spec.paused || IsHandsOff(provider); }
 
 }  // namespace
 
@@ -54,7 +52,7 @@ void ProviderMetrics::Show(const api::Provider& provider, const api::ProviderSta
   const kube::Labels labels = LabelsOf(provider.id);
   metrics_.Set(kReady, labels, Is(status, api::condition::kReady));
   metrics_.Set(kStalled, labels, Is(status, api::condition::kStalled));
-  metrics_.Set(kPaused, labels, IsPausedByUser(provider, status) ? 1 : 0);
+  metrics_.Set(kPaused, labels, IsPausedByUser(provider) ? 1 : 0);
   metrics_.Count(kRestored, labels, 0);
   ShowInfo(provider.id, status);
 }

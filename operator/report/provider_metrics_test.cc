@@ -41,9 +41,10 @@ TEST(ProviderMetrics, TellWhatIsInstalledOnce) {
 TEST(ProviderMetrics, PausedIsWhatTheUserPauses) {
   kube::Metrics metrics;
   ProviderMetrics measured(metrics);
-  const auto shows = [&](bool paused, const std::string& reason) {
+  const auto shows = [&](bool paused, const std::string& reason, bool hands_off = false) {
     api::Provider provider{.id = kAws};
     provider.spec.paused = paused;
+    if (hands_off) provider.annotations[std::string(api::kAnnotationPaused)] = "";
     api::ProviderStatus status;
     if (!reason.empty()) status.conditions = {{.type = "Paused", .status = "True", .reason = reason}};
     measured.Show(provider, status);
@@ -52,7 +53,8 @@ TEST(ProviderMetrics, PausedIsWhatTheUserPauses) {
   EXPECT_TRUE(shows(true, ""));
   EXPECT_TRUE(shows(true, "Paused"));
   EXPECT_FALSE(shows(false, "Paused"));
-  EXPECT_TRUE(shows(false, "HandsOff"));
+  EXPECT_TRUE(shows(false, "", true)) << "by the annotation, though no pass has said so yet";
+  EXPECT_FALSE(shows(false, "HandsOff")) << "it is gone, and nothing can be seen";
   EXPECT_FALSE(shows(false, ""));
 }
 

@@ -4,6 +4,7 @@
 #include "api/reasons.h"
 #include "base/encoding.h"
 #include "base/strings.h"
+#include "kube/client/status_error.h"
 #include "operator/act/install/installer.h"
 #include "operator/act/install/materials.h"
 #include "operator/decide/adoption.h"
@@ -122,6 +123,9 @@ std::optional<Hold> Installer::KeepVariables(const Context& ctx, Observation& o,
   api::ObjectRef ref =
       named ? o.config_secret->ref : api::ObjectRef{VariablesSecretName(o.provider.id), o.provider.id.ns};
   const kube::Resource& secrets = kube::Builtin("Secret");
+  SecretValues recovered;  // before a refusal can repeat them
+  for (const auto& [name, value] : values) recovered.Add(value);
+  needs_.masks.Add(o.provider.id.Key(), recovered);
   auto secret = needs_.client.Create(ctx, secrets, VariablesSecret(ref, values),
                                      {.field_manager = std::string(api::kFieldManager)});
   // From a pass that was interrupted here, or the user's own.
@@ -149,7 +153,9 @@ std::optional<Hold> Installer::Preview(const Context& ctx, const Observation& o,
     if (!IsEntry(manifest.id)) manifests.push_back(manifest);
   }
   auto differences = kube::PreviewTakeOver(needs_.client, ctx, manifests, TakeOverOptions());
-  if (!differences.ok()) return NotAccepted(reason::kDryRunFailed, differences.error());
+  if (!differences.ok()) {
+    return NotTaken(reason::kDryRunFailed, !kube::IsOutage(differences.error()), differences.error());
+  }
   if (differences->empty() || MayOverwrite(o.provider)) return std::nullopt;
   return DifferencesHold(*o.former, *differences);
 }

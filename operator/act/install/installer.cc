@@ -322,11 +322,12 @@ Done Installer::Install(const Context& ctx, Observation& o, const std::string& r
   // of the release that runs since, is tried again: the failed release must not come back.
   bool terminal = held->retry == Retry::kOnChange || held->retry == Retry::kRefused;
   bool begun = m.rollout || IsAnnounced(o.provider.status, m.inputs, /*rollback=*/true);
-  bool refused = terminal && m.candidate.rollback && !begun;
-  if (refused) {
-    GivenUp given_up = GiveUpRollout(o, o.fleet);
-    given_up.hold.message += fmt::format("; it can't be rolled back to {}: {}", rollback_to, held->message);
-    given_up.entry.message = given_up.hold.message;
+  if (m.candidate.rollback && !begun && !terminal) {
+    held->message = fmt::format("{}; it is rolled back to {} when that can be: {}", TimedOut(o, o.fleet), rollback_to,
+                                held->message);
+  }
+  if (m.candidate.rollback && !begun && terminal) {
+    GivenUp given_up = GiveUpRollout(o, o.fleet, fmt::format("{} can't be installed: {}", rollback_to, held->message));
     done = Done{
         .hold = std::move(given_up.hold), .fleet = o.fleet, .rollout = std::move(given_up.entry), .times = m.times};
   } else if (!done.hold) {
