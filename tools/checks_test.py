@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
@@ -17,7 +18,7 @@ sys.path[:0] = [os.path.join(TOOLS, "check.d"), os.path.join(TOOLS, "testing.d")
 import summary  # noqa: E402
 from tree import WithTree  # noqa: E402
 
-SCRIPTS = ("check.d", "check_layers", "check_rules", "check_sizes", "check_headers", "check_format")
+SCRIPTS = ("check.d", "check_layers", "check_rules", "check_sizes", "check_headers", "check_format", "check_python")
 HEADER = "// What it is.\n#pragma once\n"
 
 
@@ -175,6 +176,48 @@ class Format(Tree):
         self.expect_fail("check_format", "base/b.cc: run tools/check_format --fix")
         self.expect_pass("check_format", "--fix")
         self.expect_pass("check_format")
+
+
+class Python(Tree):
+    """Where tests run alone pyflakes isn't installed: a stand-in prints what it is given, and fails for the word `broken`."""
+
+    STAND_IN = """#!/bin/sh
+echo "$@"
+! grep -H -n -w broken "$@"
+"""
+
+    def setUp(self):
+        super().setUp()
+        shutil.rmtree(os.path.join(self.folder, "tools"))
+        self.copy("check_python")
+
+    def with_stand_in(self):
+        self.write(".git/bin/pyflakes3", self.STAND_IN)
+        path = os.path.join(self.folder, ".git", "bin") + os.pathsep + os.environ["PATH"]
+        self.enterContext(mock.patch.dict(os.environ, PATH=path))
+
+    def test_it_goes_through_all_that_is_python(self):
+        self.with_stand_in()
+        for name in ("tools/a.py", "tools/a.d/b.py"):
+            self.write(name, "a = 1\n")
+        for name, program in {"tools/c": "python3", "tools/d": "bash", "tools/e.sh": "bash"}.items():
+            self.write(name, f"#!/usr/bin/env {program}\n")
+        code, output = self.run_check("check_python")
+        self.assertEqual((code, output), (0, "check_python: 3 files\ntools/a.d/b.py tools/a.py tools/c\n"))
+
+    def test_what_it_finds_fails(self):
+        self.with_stand_in()
+        self.write("tools/a.py", "broken\n")
+        self.expect_fail("check_python", "tools/a.py:1:broken")
+
+    if shutil.which("pyflakes3"):
+
+        def test_a_name_that_is_nowhere_fails(self):
+            """A test that takes long used a constant that had gone, at its end."""
+            self.write("tools/a.py", "def test():\n    return OURS\n")
+            self.expect_fail("check_python", "tools/a.py:2:12: undefined name 'OURS'")
+            self.write("tools/a.py", "OURS = 1\n\n\ndef test():\n    return OURS\n")
+            self.expect_pass("check_python")
 
 
 BEHAVIOUR = """# Behaviour
