@@ -197,7 +197,7 @@ class Install(Page):
             self.assertEqual(self.core()["status"]["installedVersion"], "v1.12.0")
             self.run_block(folder, self.PAGE, self.BACK)
             self.await_core("v1.11.0")
-            self.assertNotIn(f"{OURS}/allow-downgrade", self.core()["metadata"]["annotations"])
+            self.assertNotIn(f"{API_GROUP}/allow-downgrade", self.core()["metadata"]["annotations"])
             # The next one has to be allowed anew.
             lower["core"]["cluster-api"]["version"] = "v1.10.4"
             world.must_helm("upgrade", "--reset-then-reuse-values", program=program, values=lower)
