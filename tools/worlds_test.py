@@ -103,10 +103,19 @@ class Lifetime(WithFolder):
         self.assertEqual(self.results(Tests), ["AssertionError: while it runs", ""])
         unittest.doModuleCleanups()
 
+    def test_there_is_one_operator_at_a_time(self):
+        """Where a test couldn't stop its operator, that led on, and the next one of the same test never did."""
+        world = Started()
+        before = world.operator
+        world.run_operator(["sleep", "60"])
+        self.assertIsNotNone(before.poll())
+        self.assertEqual(world.started, [(world.name, world.operator)])
+        self.assertIsNone(world.operator.poll())
+        unittest.doModuleCleanups()
+
     def test_a_wait_that_fails_tells_what_was_seen_and_the_operators_last_words(self):
         world = Started()
         self.assertEqual(world.until("a true answer", iter([0, None, "yes"]).__next__), "yes")
-        world.end_operator()
         world.run_operator(["echo", "I give up"])
         world.operator.wait()
         words = "not within 0 s: never\nseen\n---- the operator's log ends with\nI give up\n"

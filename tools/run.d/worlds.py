@@ -43,7 +43,8 @@ class World:
             self.state.remove()
 
     def run_operator(self, command, env=None):
-        """Each has a log of its own: what an earlier one said doesn't count."""
+        """Ends the one before. Each has a log of its own: what an earlier one said doesn't count."""
+        self.end_operator()
         self.operators += 1
         self.name = f"capi-operator-{self.operators}"
         self.operator = self.processes.start(self.name, command, env=env)
