@@ -198,6 +198,19 @@ class Dashboard(unittest.TestCase):
                 self.assertEqual(monitoring.without_an_answer([("", broken, legend)], SCRAPE) == "", answered)
                 self.assertEqual(monitoring.unknown_labels(broken, legend, SCRAPE), unknown)
 
+    # What it shows of the operator by names that others use, too.
+    SHOWN = {"Replicas that lead": 1, "Replicas away": 0}
+
+    def test_all_jobs_are_the_operators(self):
+        """Any controller has the names of controller-runtime, and any target `up`: with All, the panels summed up those of all."""
+        own = monitoring.queries(job=monitoring.TARGET["job"])
+        pairs = [(query, alone) for (_, query, _), (_, alone, _) in zip(monitoring.queries(), own, strict=True)]
+        same = {f"(count(({a}) != ({b})) or vector(0)) + count({a}) - count({b})": 0 for a, b in pairs}
+        self.assertEqual(monitoring.differing(same, SCRAPE), "")
+        panels = dict((title, query) for title, query, _ in reversed(monitoring.queries()))
+        shown = {panels[title]: value for title, value in self.SHOWN.items()}
+        self.assertEqual(monitoring.differing(shown, SCRAPE), "")
+
     def test_each_metric_is_on_it(self):
         """What nobody looks at needn't be measured; these few are for other questions."""
         asked = " ".join(query for _, query, _ in monitoring.queries())

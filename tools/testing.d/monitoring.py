@@ -23,11 +23,12 @@ TARGET = {
     "pod": "capi-operator-controller-manager-1",
     "service": "capi-operator-metrics-service",
 }
+# A controller that is none of ours, whose metrics have the names of controller-runtime, too.
+NEIGHBOUR = {"instance": "192.0.2.2:8443", "job": "capi-controller-manager", "namespace": "capi-system"}
 GROUPING = re.compile(r"\b(?:by|without|on|ignoring|group_left|group_right)\s*\(([^)]*)\)")
 AGGREGATES = re.compile(r"\bby\s*\(([^)]*)\)")
 MATCHED = re.compile(r"(\w+)\s*(?:=~|!~|!=|=)\s*\"")
-# An instant query stands in a row of time; what Grafana puts in for a variable that has all values.
-VARIABLES = {"$__rate_interval": "5m", "$job": ".*", "$kind": ".*", "$namespace": ".*"}
+LABEL_VALUES = re.compile(r"label_values\((\w+), (\w+)\)")
 
 
 def read(*path):
@@ -49,14 +50,26 @@ def alerts():
     return [rule for group in groups() for rule in group["rules"]]
 
 
-def queries(dashboard=None):
-    """[(title of the panel, query, legend)] of the dashboard."""
-    dashboard = dashboard or json.loads(read(FOLDER, "capi-operator.json"))
+def variables(dashboard, scrape):
+    """What Grafana puts in for each variable that stands at All; an instant query stands in a row of time."""
+    found = {"$__rate_interval": "5m"}
+    for variable in dashboard["templating"]["list"]:
+        if variable["type"] == "query":
+            metric, label = LABEL_VALUES.fullmatch(variable["query"]["query"]).groups()
+            there = {(TARGET | labels)[label] for name, labels, _ in scrape.samples if name == metric}
+            found[f"${variable['name']}"] = variable.get("allValue", "|".join(sorted(there)))
+    return found
+
+
+def queries(**chosen):
+    """[(title of the panel, query, legend)] of the dashboard; `chosen`: values of variables that don't stand at All."""
+    dashboard = json.loads(read(FOLDER, "capi-operator.json"))
+    given = variables(dashboard, recorded()) | {f"${name}": value for name, value in chosen.items()}
     found = []
     for panel in dashboard["panels"]:
         for target in panel.get("targets", []):
             query = target["expr"]
-            for name, value in VARIABLES.items():
+            for name, value in given.items():
                 query = query.replace(name, value)
             found.append((panel["title"], query, target.get("legendFormat", "")))
     return found
@@ -93,12 +106,12 @@ def values(name, value, scrape):
 
 
 def as_scraped(scrape):
-    """The samples as series of Prometheus."""
-    samples = [("up", {}, 1.0), *scrape.samples]
-    return [
-        {"series": exposition.series(name, TARGET | labels), "values": values(name, value, scrape)}
-        for name, labels, value in samples
-    ]
+    """The samples as series of Prometheus, beside those of a neighbour: it is down, and all of its values are higher."""
+    samples = [(name, TARGET | labels, value) for name, labels, value in (("up", {}, 1.0), *scrape.samples)]
+    samples.append(("up", NEIGHBOUR, 0.0))
+    shared = [sample for sample in scrape.samples if not sample[0].startswith("capi_operator_")]
+    samples += [(name, NEIGHBOUR | labels, 3 * value + 7) for name, labels, value in shared]
+    return [{"series": exposition.series(name, labels), "values": values(name, value, scrape)} for name, labels, value in samples]
 
 
 def run_tests(tests, rules=None):
@@ -115,6 +128,13 @@ def without_an_answer(found, scrape):
     """What promtool says of the queries that give no number from what was scraped, or are none; "" where each gives one.
     What stands in for no answer is none, and NaN is greater than nothing."""
     asked = [f"count(({query.removesuffix(' or vector(0)')}) > -Inf) > bool 0" for _, query, _ in found]
-    cases = [{"expr": query, "eval_time": "30m", "exp_samples": [{"labels": "{}", "value": 1}]} for query in asked]
+    return differing({query: 1 for query in asked}, scrape)
+
+
+def differing(expected, scrape):
+    """What promtool says of queries ({query: its one value, without labels}) that give something else; "" where none does."""
+    cases = [
+        {"expr": query, "eval_time": "30m", "exp_samples": [{"labels": "{}", "value": value}]} for query, value in expected.items()
+    ]
     done = run_tests([{"interval": "30s", "input_series": as_scraped(scrape), "promql_expr_test": cases}])
     return done.stdout + done.stderr if done.returncode != 0 else ""
