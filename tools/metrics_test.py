@@ -51,12 +51,16 @@ class Scrape(unittest.TestCase):
 
 
 class LookAtThemYourself(unittest.TestCase):
-    """The page's commands, with stand-ins: a forward that lasts until it is ended, and a curl that says what it is asked."""
+    """The page's commands, with stand-ins: a forward that lasts until it is ended, and a curl that says what it is given.
+
+    The reader's shell has another job before: a coprocess, which answers at the end if it is still there."""
 
     PROGRAMS = {
         "kubectl": 'case $1 in create) echo secret ;; port-forward) exec tail -f /dev/null ;; esac',
-        "curl": 'printf "%s\\n" "$@"',
+        "curl": 'printf "argument: %s\\n" "$@"; sed "s/^/input: /"',
     }
+    BEFORE = "coproc cat\n"
+    AFTER = 'echo "the other job lives" >&${COPROC[1]}; read -r word <&${COPROC[0]}; echo "$word"\n'
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="metrics-test-")
@@ -70,12 +74,13 @@ class LookAtThemYourself(unittest.TestCase):
                 file.write(f"#!/bin/sh\n{body}\n")
             os.chmod(path, 0o755)
 
-    def test_the_token_is_in_no_file_and_the_forward_ends(self):
-        """It stayed behind in a file that everybody could read, and the forward ran on."""
+    def test_nobody_reads_the_token_and_the_forward_alone_ends(self):
+        """The token stayed behind in a file, and then stood among curl's arguments: everybody could read either. The forward ran
+        on, and then another job of the reader's ended in its place."""
         (*_, block) = pages.blocks("Have Prometheus scrape them", "docs/metrics.md")
         environment = dict(os.environ, HOME=self.home, PATH=self.programs + os.pathsep + os.environ["PATH"])
         shell = subprocess.Popen(
-            ["bash", "-euo", "pipefail", "-c", block],
+            ["bash", "-euo", "pipefail", "-c", self.BEFORE + block + self.AFTER],
             cwd=self.home, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True,
         )
         try:
@@ -85,8 +90,11 @@ class LookAtThemYourself(unittest.TestCase):
             shell.communicate()
             self.fail("the forward runs on")
         self.assertEqual((shell.returncode, os.listdir(self.home)), (0, []))
-        self.assertIn("Authorization: Bearer secret\n", asked)
-        self.assertIn("--retry-connrefused\n", asked, "the forward needs a moment")
+        lines = asked.splitlines()
+        self.assertEqual([line for line in lines if "secret" in line], ["input: Authorization: Bearer secret"])
+        self.assertIn("argument: --header\nargument: @-\n", asked)
+        self.assertIn("argument: --retry-connrefused", lines, "the forward needs a moment")
+        self.assertEqual(lines[-1], "the other job lives")
 
 
 class Alerts(unittest.TestCase):
