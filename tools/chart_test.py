@@ -274,6 +274,11 @@ class Values(unittest.TestCase):
         ({"webhooks": {"port": 8443}}, "webhooks.port: diagnosticsAddress has port 8443, too"),
         # T4
         (sources({"url": "https://${HOST}/x.yaml"}), "clusterctlConfig.providers[1].url: it has a variable"),
+        (sources({"url": "https://h.example/x%zz.yaml"}), "clusterctlConfig.providers[1].url: %zz is no escape"),
+        (sources({"url": "https://h.example/x%2"}), "clusterctlConfig.providers[1].url: %2 is no escape"),
+        (sources({"url": "https://h.example/%25%"}), "clusterctlConfig.providers[1].url: % is no escape"),
+        (sources({"url": "https://[::1/x.yaml"}), "clusterctlConfig.providers[1].url: its host begins with [ and has no ]"),
+        (sources({"url": "https://[::1/x].yaml"}), "clusterctlConfig.providers[1].url: its host begins with ["),
         (sources({"type": "CoreProvider"}), "clusterctlConfig.providers[1].name: a CoreProvider, and no other"),
         (sources({"name": "cluster-api"}), "clusterctlConfig.providers[1].name: a CoreProvider, and no other"),
         (sources({"name": "Mine"}), "at '/clusterctlConfig/providers/1/name': 'Mine' does not match pattern"),
@@ -320,6 +325,9 @@ class Values(unittest.TestCase):
     def test_sources_of_providers_are_taken(self):
         core = {"name": "cluster-api", "type": "CoreProvider"}
         self.assertIn("name: cluster-api", chart.template(small(sources(core))).stdout)
+        for url in ("https://h.example/%7Ex%2f[1/x.yaml?%5B", "https://[::1]:8443/x.yaml", "/folder/[x/v1.0.0/x.yaml", "x[://h/x"):
+            with self.subTest(url):
+                self.assertIn(url, chart.template(small(sources({"url": url}))).stdout)
 
     def test_values_of_the_peer_that_mean_nothing_here(self):
         for name, (taken, words) in refused.VALUES.items():

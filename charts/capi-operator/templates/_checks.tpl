@@ -131,6 +131,13 @@ that of watchNamespace. The release's own is made by whoever installs it (`--cre
 {{- if contains "${" $provider.url -}}
 {{- printf "%s.url: it has a variable, which the operator doesn't expand; write the URL out" $path | fail -}}
 {{- end -}}
+{{- with regexFind "%(.?$|[^0-9A-Fa-f].|.[^0-9A-Fa-f])" $provider.url -}}
+{{- printf "%s.url: %s is no escape; write %%25 for a percent sign" $path . | fail -}}
+{{- end -}}
+{{- $host := regexFind "^[^/?#]*" ((splitn "://" 2 $provider.url)._1 | default "") -}}
+{{- if and (hasPrefix "[" $host) (not (contains "]" $host)) -}}
+{{- printf "%s.url: its host begins with [ and has no ]" $path | fail -}}
+{{- end -}}
 {{- if ne (eq $provider.name "cluster-api") (eq $provider.type "CoreProvider") -}}
 {{- printf "%s.name: a CoreProvider, and no other provider, has the name cluster-api" $path | fail -}}
 {{- end -}}
