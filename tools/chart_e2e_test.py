@@ -192,10 +192,10 @@ class Install(Page):
             self.await_core("v1.11.0")
             self.run_block(folder, self.PAGE, self.PROVIDERS)
             self.await_core("v1.12.0")
-            world.must_helm("upgrade", "--reset-then-reuse-values", program=program, values=lower)
+            self.run_block(folder, self.PAGE, self.BACK)
             self.await_refusal()
             self.assertEqual(self.core()["status"]["installedVersion"], "v1.12.0")
-            self.run_block(folder, self.PAGE, self.BACK)
+            self.run_block(folder, "When the release is refused", 0, "docs/upgrades.md")
             self.await_core("v1.11.0")
             self.assertNotIn(f"{API_GROUP}/allow-downgrade", self.core()["metadata"]["annotations"])
             # The next one has to be allowed anew.

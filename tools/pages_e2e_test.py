@@ -84,7 +84,8 @@ class Upgrades(pages.Page):
         self.await_output(CONDITIONS, "UnsupportedProviderDowngradeReason")
         for block in blocks("When the release is refused", self.PAGE):
             self.run_block(block)
-        self.await_output(f"{CORE}'{{.status.installedVersion}}'", "v1.11.0")
+        self.assertEqual(self.provider("{.status.installedVersion}"), "v1.11.0")
+        self.assertNotIn("allow-downgrade", self.provider("{.metadata.annotations}"))
         for block in blocks("Fetch and apply everything again", self.PAGE):
             self.run_block(block)
         wanted = self.provider("{.metadata.annotations.operator\\.cluster\\.x-k8s\\.io/reconcile-at}")
@@ -130,7 +131,6 @@ class Drift(OnACore):
         self.answers_an_edit("null")
         self.run_block(on)
         self.await_output(image, before)
-
 
     def answers_an_edit(self, rollout):
         """Edits the core provider, and waits until the operator has said of that generation that its hands are off."""
