@@ -20,6 +20,7 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d")]
 
 import pages  # noqa: E402
 import plan  # noqa: E402
+from cluster import API_GROUP  # noqa: E402
 from pages import blocks  # noqa: E402
 
 PAGE = "docs/gitops.md"
@@ -259,7 +260,7 @@ def made(metadata, conditions, seen):
     """A provider of generation 2, with conditions of the generation `seen`."""
     generation = {} if seen is None else {"observedGeneration": seen}
     return {
-        "apiVersion": "operator.cluster.x-k8s.io/v1alpha2",
+        "apiVersion": f"{API_GROUP}/v1alpha2",
         "kind": "AddonProvider",
         "metadata": {"name": "helm", "namespace": "default", "generation": 2, **metadata},
         "spec": {"version": "v1.0.0"},
@@ -375,7 +376,7 @@ class GitOps(unittest.TestCase):
         cases = {
             "RolloutTimedOut": ("wasn't healthy within 2s (spec.rollout.timeout)", "looked at again when an input changes"),
             "IncorrectVersionFormat": ('spec.version: Invalid value: "newest"', "looked at again when an input changes"),
-            "UnsupportedProviderDowngradeReason": ("v1.11.0 is installed", 'operator.cluster.x-k8s.io/allow-downgrade: "true"'),
+            "UnsupportedProviderDowngradeReason": ("v1.11.0 is installed", f'{API_GROUP}/allow-downgrade: "true"'),
             "MissingVariables": ("[AWS_B64ENCODED_CREDENTIALS] is not set", "put it into Secret capa-system/variables"),
         }
         self.assertEqual(set(cases), set(self.life.described))

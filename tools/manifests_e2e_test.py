@@ -175,7 +175,7 @@ class Page(OnAServer):
         """One that nobody reconciles, with a finalizer, written while no webhook is asked."""
         self.world.await_told("infrastructureproviders")
         self.world.kubectl("create", "namespace", "kept")  # it is there after another test
-        item = {"apiVersion": "operator.cluster.x-k8s.io/v1alpha2", "kind": "InfrastructureProvider"}
+        item = {"apiVersion": f"{API_GROUP}/v1alpha2", "kind": "InfrastructureProvider"}
         item["metadata"] = {"name": name, "namespace": "kept", "finalizers": ["provider.cluster.x-k8s.io"]}
         self.world.must("apply", "--server-side", "-f", "-", given=json.dumps(item))
 
@@ -279,7 +279,7 @@ class Page(OnAServer):
         self.install("cluster-admin")
         # Who came from cluster-api-operator has a conversion in the other kinds, too.
         peer = {"conversionReviewVersions": ["v1"], "clientConfig": {"url": "https://127.0.0.1:1/convert"}}
-        crds = [f"{name}providers.operator.cluster.x-k8s.io" for name in ("addon", "ipam", "runtimeextension")]
+        crds = [f"{name}providers.{API_GROUP}" for name in ("addon", "ipam", "runtimeextension")]
         patch = json.dumps({"spec": {"conversion": {"strategy": "Webhook", "webhook": peer}}})
         self.world.must("patch", "crd", *crds, "--type=merge", "--field-manager=helm", f"--patch={patch}")
         self.trust("capi-operator")

@@ -21,6 +21,7 @@ import plan  # noqa: E402
 import process  # noqa: E402
 import rights  # noqa: E402
 from cluster import API_GROUP  # noqa: E402
+from tiers import FULL  # noqa: E402
 
 ROLES = ("capi-operator-manager", "capi-operator-namespace", "capi-operator-release-roles")
 RBAC = "rbac.authorization.k8s.io"
@@ -248,9 +249,9 @@ class Webhooks(OnAServer):
         world.until("admission lets a provider in", lambda: self.call("there", there).returncode == 0)
         old = {"version": "v1.0.0", "secretName": "variables", "secretNamespace": "default", "fetchConfig": source}
         world.until("a v1alpha1 is taken", lambda: self.call("old", old, "v1alpha1").returncode == 0)
-        item = world.get("infrastructureprovider.v1alpha2.operator.cluster.x-k8s.io", "old", "-n", "capa-system")
+        item = world.get(f"infrastructureprovider.v1alpha2.{API_GROUP}", "old", "-n", "capa-system")
         self.assertEqual(item["spec"]["configSecret"], {"name": "variables", "namespace": "default"})
-        self.assertIn("operator.cluster.x-k8s.io/allowed-references", item["metadata"]["annotations"])
+        self.assertIn(f"{API_GROUP}/allowed-references", item["metadata"]["annotations"])
         done = self.call("wrong", {"version": "one"})
         self.assertIn("spec.version", done.stderr)
         self.await_metrics(metrics)
@@ -427,7 +428,7 @@ class Missing(OnAServer):
                 if idle or rule["resources"] == [*SILENT]:
                     continue
                 few = any(name == role and resource in rule["resources"] for name, resource in FEW)
-                if not few and not os.environ.get("CAPI_TEST_FULL"):
+                if not few and not FULL:
                     continue
                 with self.subTest(role=role, resources=rule["resources"], verbs=rule["verbs"]):
                     self.set_rules(role, self.given[role][:number] + self.given[role][number + 1 :])
