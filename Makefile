@@ -45,7 +45,7 @@ soak: ## the operator's memory, threads and descriptors in SOAK_SECONDS (600) of
 	@tools/deps test
 	@tools/soak
 
-lint: ## layers, rules, sizes, headers, format, clang's thread-safety analysis, clang-tidy on what changed
+lint: ## layers, rules, sizes, headers, format, names in Python, clang's thread-safety analysis, clang-tidy on what changed
 	@tools/deps lint
 	@tools/lint
 
