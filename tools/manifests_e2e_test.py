@@ -9,7 +9,6 @@ import glob
 import json
 import os
 import re
-import runpy
 import signal
 import subprocess
 import sys
@@ -19,7 +18,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
-sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d")]
+sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d", "manifests.d")]
 
 import built  # noqa: E402
 import pages  # noqa: E402
@@ -28,9 +27,8 @@ import rights  # noqa: E402
 from cluster import API_GROUP  # noqa: E402
 from rights import NAMESPACE  # noqa: E402
 from tiers import FULL, only_full  # noqa: E402
+from variants import VARIANTS, folder  # noqa: E402
 
-SCRIPT = runpy.run_path(os.path.join(TOOLS, "manifests"), run_name="manifests")
-VARIANTS, folder = SCRIPT["VARIANTS"], SCRIPT["folder"]
 PEER_PAGE = "docs/adopting.md"
 DEPLOYMENT = "capi-operator-controller-manager"
 WEBHOOKS = ",".join(rights.WEBHOOKS)

@@ -2,13 +2,11 @@
 (github.com/opencontainers/image-spec)."""
 
 import datetime
-import gzip
 import hashlib
-import io
 import json
 import os
-import tarfile
 
+import archive
 import rootfs
 from rootfs import ImageError
 
@@ -43,21 +41,10 @@ class Facts:
 
 
 def layer(files, epoch):
-    """The tar archive of all files: sorted, of root, with one time."""
-    archive = io.BytesIO()
-    with tarfile.open(fileobj=archive, mode="w", format=tarfile.PAX_FORMAT) as tar:
-        entries = [(name, None, rootfs.folder_mode(name)) for name in files.folders()]
-        entries += [(name, content, mode) for name, (content, mode) in files.files.items()]
-        for name, content, mode in sorted(entries, key=lambda entry: entry[0]):
-            info = tarfile.TarInfo(name)
-            info.mode, info.mtime = mode, epoch
-            if content is None:
-                info.type = tarfile.DIRTYPE
-                tar.addfile(info)
-            else:
-                info.size = len(content)
-                tar.addfile(info, io.BytesIO(content))
-    return archive.getvalue()
+    """The tar archive of all files."""
+    entries = [(name, None, rootfs.folder_mode(name)) for name in files.folders()]
+    entries += [(name, content, mode) for name, (content, mode) in files.files.items()]
+    return archive.tar(entries, epoch)
 
 
 def config(facts, diff_id):
@@ -97,7 +84,7 @@ def encode(value):
 def write(files, facts, folder):
     """Writes the layout; the size of what a node downloads, in bytes."""
     content = layer(files, facts.epoch)
-    packed = gzip.compress(content, compresslevel=9, mtime=0)
+    packed = archive.packed(content)
     if len(packed) > MOST_BYTES:
         raise ImageError(f"the image is {len(packed) / 1e6:.1f} MB compressed, {MOST_BYTES / 1e6:.0f} MB are allowed")
     blobs = Blobs(folder)

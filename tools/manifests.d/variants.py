@@ -1,0 +1,56 @@
+"""The variants of what kubectl installs, and their YAML texts. Whoever imports this has assets.d in his path too."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import plan
+from progress import AssetError
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+MANIFESTS = os.path.join(ROOT, "manifests")
+VARIANTS = {
+    "default": "base",
+    "no-webhooks": "overlays/no-webhooks",
+    "single-namespace": "overlays/single-namespace",
+    "ha": "overlays/ha",
+    "cluster-admin": "overlays/cluster-admin",
+}
+# [HOST[:PORT]/]PATH[:TAG][@DIGEST], as https://github.com/distribution/reference has it.
+_LABEL = "[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?"
+_HOST = rf"(?:{_LABEL}(?:\.{_LABEL})*|\[[0-9a-fA-F:]+\])(?::[0-9]+)?"
+_STEP = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
+_TAG, _DIGEST = r":\w[\w.-]{0,127}", "@[a-z0-9]+(?:[+._-][a-z0-9]+)*:[0-9a-fA-F]{32,}"
+IMAGE = re.compile(rf"(?:{_HOST}/)?{_STEP}(?:/{_STEP})*(?:{_TAG})?(?:{_DIGEST})?", re.ASCII)
+OWN_IMAGE = re.compile(r"^( *(?:- )?image: )capi-operator:\S+$", re.MULTILINE)
+
+
+def kubectl():
+    return shutil.which("kubectl") or plan.have(["kubectl"])[0]
+
+
+def is_folder(name):
+    """Whether this is a kustomization of somebody's own. A misspelt variant isn't, whatever lies in the current folder."""
+    return "/" in name and os.path.isdir(name)
+
+
+def folder(variant):
+    """Where a variant's kustomization is."""
+    if variant not in VARIANTS:
+        return variant
+    return os.path.join(MANIFESTS, *VARIANTS[variant].split("/"))
+
+
+def render(variant, image=None):
+    """The YAML text of a variant, or of a folder."""
+    command = [kubectl(), "kustomize", folder(variant)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise AssetError(done.stderr.strip())
+    if image is None:
+        return done.stdout
+    text, count = OWN_IMAGE.subn(lambda found: found.group(1) + image, done.stdout)
+    if count != 1:
+        raise AssetError(f"the manifests name the operator's image {count} times, not once")
+    return text
