@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps build run test test-unit test-full test-long mutate fuzz soak lint format bench clean
+.PHONY: help deps build run test test-unit test-full test-long mutate fuzz soak lint format bench release clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,6 +57,11 @@ bench: build ## time, memory and requests beside the real clusterctl's and the p
 	@tools/deps bench
 	@tools/build release templating_benchmark http_benchmark
 	@tools/bench
+
+release: build ## manifests, chart, image, clusterctl and checksums in build/dist; IMAGE= says where the image will be
+	@tools/deps run
+	@command -v kubectl >/dev/null || tools/assets kubectl >/dev/null
+	@tools/release build/dist $${IMAGE:+--image "$$IMAGE"}
 
 clean: ## remove what was built here (the cache of programs and releases stays)
 	rm -rf build

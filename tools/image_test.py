@@ -148,6 +148,17 @@ class Image(unittest.TestCase):
         related = {item["relatedSpdxElement"] for item in sbom["relationships"]}
         self.assertEqual(related, set(ids))
 
+    def test_the_folder_that_the_program_was_built_in_changes_nothing(self):
+        """The linker's id is of the debug information too, which names that folder: two checkouts of a commit made two images."""
+        notes = subprocess.check_output(["readelf", "--notes", self.program], text=True)
+        number = bytes.fromhex(re.search(r"Build ID: ([0-9a-f]+)", notes).group(1))
+        content = read(self.program)
+        self.assertEqual(content.count(number), 1)
+        other = os.path.join(self.folder, "other")
+        with open(other, "wb") as file:
+            file.write(content.replace(number, bytes(len(number))))
+        self.assertEqual(rootfs.stripped(other), rootfs.stripped(self.program))
+
     def test_the_dockerfile_runs_it_in_the_same_way(self):
         dockerfile = read(ROOT, "Dockerfile").decode()
         said = dict(re.findall(r"^(USER|WORKDIR|ENTRYPOINT|EXPOSE) (.*)$", dockerfile, re.MULTILINE))

@@ -229,6 +229,26 @@ class Build(StandIns):
         self.assertTrue([line for line in self.asked if line.endswith("--target a_test")], self.asked)
 
 
+class Release(StandIns):
+    """make release"""
+
+    def test_it_builds_both_programs_first_and_hands_the_image_on(self):
+        self.copy("../Makefile")
+        for name in ("assets", "build", "deps", "release"):
+            self.write(f"tools/{name}", NOTES)
+        self.write("path/kubectl", NOTES)
+        before = ["deps build", "build release capi-operator clusterctl", "deps run"]
+        for words, command in (
+            ([], "release build/dist"),
+            (["IMAGE="], "release build/dist"),
+            (["IMAGE=registry.example.com/x:v1"], "release build/dist --image registry.example.com/x:v1"),
+        ):
+            with self.subTest(words):
+                self.write("notes")
+                self.assertEqual(self.run_script("make", "-C", self.folder, "release", *words), 0, self.output)
+                self.assertEqual([line.strip() for line in self.asked], [*before, command])
+
+
 ROOT = os.path.dirname(TOOLS)
 # Runs of `make test-full` that ask how long they are to be, and may be of the greatest length in `make test-long`.
 AT_ANY_LENGTH = {

@@ -16,7 +16,7 @@ def with_folders(files, mode=0o755):
 
 
 def tar(entries, epoch):
-    """Of (name, content, permissions), the content of a folder being None: sorted, of root, with one time in seconds since 1970."""
+    """Of (name, content, permissions), where a folder's content is None: sorted, of root, with one time in seconds since 1970."""
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode="w", format=tarfile.PAX_FORMAT) as out:
         for name, content, mode in sorted(entries, key=lambda entry: entry[0]):

@@ -66,6 +66,11 @@ def read(path):
         return file.read()
 
 
+def check_program(path):
+    if not (os.path.isfile(path) and os.access(path, os.X_OK)):
+        raise ImageError(f"{path} is no program: run `make build`, or name another")
+
+
 def version_of(program):
     return run(program, "--version").split()[-1]
 
@@ -109,8 +114,10 @@ def certificates():
 
 
 def stripped(program):
+    """Its bytes without what only a debugger reads. The linker's id goes too: it is a sum of what is taken out as well, and so
+    another one in each folder that the program is built in."""
     with tempfile.NamedTemporaryFile() as file:
-        run("strip", "--strip-all", "-o", file.name, program)
+        run("strip", "--strip-all", "--remove-section=.note.gnu.build-id", "-o", file.name, program)
         return read(file.name)
 
 
@@ -131,8 +138,7 @@ def note_package(files, name):
 
 def collect(program):
     """Everything that is in the image."""
-    if not os.access(program, os.X_OK):
-        raise ImageError(f"{program} is no program: run `make build`, or name another with --program")
+    check_program(program)
     if architecture() != "amd64":
         raise ImageError(f"images are made for amd64 only, this machine is {architecture()}")
     files = Files()

@@ -1,0 +1,40 @@
+"""clusterctl as an archive: the program, which needs nothing but the C library, and that library for machines that lack it."""
+
+import os
+
+import archive
+import checkout
+import rootfs
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+LAUNCHER = "clusterctl.sh"
+# Whose code is within the program: archives that it is linked with (cmake/dependencies.cmake), and headers.
+INSIDE = (
+    "libcli11-dev",
+    "libfmt-dev",
+    "libre2-dev",
+    "libspdlog-dev",
+    "libssl-dev",
+    "libstdc++6",
+    "libyaml-dev",
+    "nlohmann-json3-dev",
+    "zlib1g-dev",
+)
+
+
+def folder(version):
+    return f"clusterctl-{version}-linux-amd64"
+
+
+def package(program, version, epoch):
+    """The archive, compressed, with everything in one folder."""
+    files = {"clusterctl": (rootfs.stripped(program), 0o755), LAUNCHER: (rootfs.read(os.path.join(HERE, LAUNCHER)), 0o755)}
+    packages = set(INSIDE)
+    for name, path in rootfs.libraries(program):
+        files[f"lib/{os.path.basename(name)}"] = (rootfs.read(path), 0o755)
+        packages.add(rootfs.package_of(path).split(":")[0])
+    files["LICENSE"] = (rootfs.read(os.path.join(checkout.ROOT, "LICENSE")), 0o644)
+    for name in packages:
+        files[f"licenses/{name}"] = (rootfs.read(f"/usr/share/doc/{name}/copyright"), 0o644)
+    inside = {f"{folder(version)}/{name}": file for name, file in files.items()}
+    return archive.packed(archive.tar(archive.with_folders(inside), epoch))

@@ -1,0 +1,26 @@
+"""A reference to an image, as the manifests and the chart's values have it."""
+
+import re
+
+import variants
+
+# A : of the registry's port has a / behind it.
+PARTS = re.compile(r"(?P<repository>[^@]+?)(?::(?P<tag>[^/@]+))?(?:@(?P<digest>.+))?")
+
+
+class Image:
+    """[HOST[:PORT]/]PATH with a tag, a digest or both. A value."""
+
+    def __init__(self, reference):
+        """ValueError, in words, where this isn't one."""
+        if not variants.IMAGE.fullmatch(reference):
+            raise ValueError(f"{reference!r} is no reference to an image, like registry.example.com/capi-operator:v1.0.0")
+        self.reference = reference
+        self._parts = PARTS.fullmatch(reference).groupdict(default="")
+        if not (self._parts["tag"] or self._parts["digest"]):
+            # It would be the tag `latest` to kubectl, and the chart's version to Helm.
+            raise ValueError(f"{reference!r} has neither a tag nor a digest: name one, like {reference}:v1.0.0")
+
+    def values(self):
+        """The chart's image.manager. The registry stays apart for whoever installs the chart."""
+        return self._parts
