@@ -415,10 +415,10 @@ class ProviderKinds(unittest.TestCase):
 
     def test_all_that_releases_bring_is_in_it(self):
         covered = self.covered()
-        for folder, least in ((rights.RELEASES, 20), (os.environ.get("RELEASES_DIR"), 200)):
-            if not folder:
+        for releases, least in ((rights.RELEASES, 20), (os.environ.get("RELEASES_DIR"), 200)):
+            if not releases:
                 continue  # a stranger has no vendors' releases
-            kinds = self.kinds(folder)
+            kinds = self.kinds(releases)
             self.assertGreater(len(kinds), least)
             self.assertEqual({name: path for name, path in kinds.items() if name not in covered}, {})
 

@@ -1,0 +1,266 @@
+// Installing, restoring and rolling back, by an actor on a server of the test's own.
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "operator/act/actor_testing.h"
+#include "operator/decide/rollout.h"
+#include "operator/decide/testing_fleet.h"
+
+namespace capi::ops {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// "aws" with two releases of one ConfigMap in the cluster, of which v1.12.0 was installed by this actor.
+class InstallingActorTest : public ActorTest {
+ protected:
+  InstallingActorTest() {
+    StoredRelease next = o_.releases.front();
+    next.name = "infrastructure-aws-v1.12.1";
+    next.version_text = "v1.12.1";
+    next.version = *api::Version::Parse("v1.12.1");
+    o_.releases.push_back(next);
+    {
+      MutexLock lock(mu_);
+      takes_ = true;
+      for (const StoredRelease& release : o_.releases) {
+        objects_["/api/v1/namespaces/aws-system/configmaps/" + release.name] =
+            ToJsonText({{"metadata", {{"name", release.name}, {"namespace", release.ns}}},
+                        {"data",
+                         {{"metadata",
+                           "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
+                           "- {major: 1, minor: 12, contract: v1beta2}\n"},
+                          {"components",
+                           "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: n}\n"
+                           "---\napiVersion: v1\nkind: Secret\nmetadata: {name: token, namespace: n}\n"}}}});
+      }
+    }
+    o_.inventory.Put(kSettings, {"v1", "", "", false});  // or it would be looked for
+    Done done = Install({InputsDigest(o_)});
+    o_.rendered = o_.provider.status.applied = InputsDigest(o_);
+    o_.provider.status.installed_version = "v1.12.0";
+    o_.provider.status.history.front().outcome = api::outcome::kSucceeded;
+    EXPECT_TRUE(done.inventory && done.inventory->Find(kSettings)->ever_applied());
+    if (done.inventory) o_.inventory = *done.inventory;
+    o_.core = testing::Observed().core;  // which the cache of providers doesn't have
+    MutexLock lock(mu_);
+    written_.clear();
+  }
+  ~InstallingActorTest() override { watches_->Stop(); }
+
+  Done Install(const ops::Install& step) {
+    auto acted = Act(o_, step);
+    EXPECT_TRUE(acted.ok() && *acted);
+    return acted.ok() && *acted ? **std::move(acted) : Done{};
+  }
+  size_t Written(const std::string& name) {
+    MutexLock lock(mu_);
+    return static_cast<size_t>(std::count(written_.begin(), written_.end(), name));
+  }
+
+  void Refuse(const std::string& name, http::Response answer) {
+    MutexLock lock(mu_);
+    refusals_[name] = std::move(answer);
+  }
+  void RefuseNothing() {
+    MutexLock lock(mu_);
+    refusals_.clear();
+  }
+  // v1.12.1 has failed, and v1.12.0 runs again.
+  void RolledBack() {
+    o_.provider.spec.version = "v1.12.1";
+    o_.provider.status.applied = "";
+    api::HistoryEntry failed{"v1.12.1", "v1beta2", "sha256:1", "2027-01-15T07:00:00Z"};
+    failed.outcome = api::outcome::kRolledBack;
+    failed.inputs = InputsDigest(o_);
+    o_.provider.status.history.insert(o_.provider.status.history.begin(), failed);
+  }
+  // What comes of the next look, as the status tells it. The provider's spec is as before.
+  Done Look() {
+    Step step = Decide(o_);
+    const Hold* held = std::get_if<Hold>(&step);
+    EXPECT_EQ(held, nullptr) << held->reason << ": " << held->message;
+    Observation seen = o_;
+    auto acted = Act(seen, step);
+    EXPECT_TRUE(acted.ok() && *acted);
+    if (!acted.ok() || !*acted) return {};
+    o_.provider.status = Summarize(seen, **acted);
+    if ((*acted)->inventory) o_.inventory = *(*acted)->inventory;
+    return **std::move(acted);
+  }
+
+  const kube::ObjectId kSettings{"", "ConfigMap", "aws-system", "settings"};
+  const kube::ObjectId kToken{"", "Secret", "aws-system", "token"};
+  Observation o_ = testing::Observed();
+};
+
+// D1: what a change of input restores first was sent twice, since it was still taken for drifted after that.
+TEST_F(InstallingActorTest, WhatWasRestoredIsNotSentAgain) {
+  o_.provider.spec.version = "v1.12.1";
+  o_.fleet.drifts = {{kSettings, true, {}, {}}};
+  Done done = Install({InputsDigest(o_), o_.fleet.drifts});
+  EXPECT_THAT(done.restored, ElementsAre(HasSubstr("settings was deleted")));
+  EXPECT_EQ(Written("settings"), 1u);
+}
+
+// U5, D1: a CRD that only the failed release had stays in the inventory when that is rolled back. Once it was deleted,
+// it was missing for good: each look applied the last good release, which doesn't have it, and wrote the status.
+TEST_F(InstallingActorTest, WhatOnlyAFailedReleaseHadIsMissedOnce) {
+  const kube::ObjectId crd{"apiextensions.k8s.io", "CustomResourceDefinition", "", "news.example"};
+  RolledBack();
+  o_.inventory.Put(crd, {"v1", "hash", "fields", false});
+  o_.fleet.drifts = {{crd, true, {}, {}}};
+  Step step = FollowRollout(o_, InputsDigest(o_)).value_or(Steady{});
+  ASSERT_TRUE(std::holds_alternative<ops::Install>(step)) << testing::StepName(step);
+  Done done = Install(std::get<ops::Install>(step));
+  ASSERT_TRUE(done.inventory);
+  EXPECT_EQ(done.inventory->Find(crd), nullptr);
+  EXPECT_NE(done.inventory->Find(kSettings), nullptr);
+}
+
+http::Response Refusal(int status, std::string_view reason, std::string_view message) {
+  http::Response response{.status = status, .headers = {}, .body = ""};
+  response.body = ToJsonText({{"kind", "Status"}, {"code", status}, {"reason", reason}, {"message", message}});
+  if (status != 403) response.headers.Set("Retry-After", "60");  // or the client tries again before it says so
+  return response;
+}
+
+http::Response Forbidden() { return Refusal(403, "Forbidden", "exceeded quota"); }
+
+// U5: something of the release that runs again was deleted, and a quota refused to have it back. That was taken for a
+// rollback that can't be: the failed release had failed now instead of being rolled back, and the next look installed
+// it.
+TEST_F(InstallingActorTest, WhatIsRefusedAfterARollbackBringsNoFailedReleaseBack) {
+  RolledBack();
+  o_.rendered.clear();  // as after a restart
+  o_.fleet.drifts = {{kSettings, true, {}, {}}};
+  Refuse("settings", Forbidden());
+  for (int look = 0; look < 3; ++look) {
+    SCOPED_TRACE(look);
+    Done done = Look();
+    ASSERT_TRUE(done.hold);
+    EXPECT_EQ(done.hold->reason, "InstallFailed");
+    EXPECT_EQ(done.hold->retry, Retry::kRefused) << "F5: it is tried again";
+    EXPECT_EQ(o_.provider.status.history.front().outcome, "RolledBack");
+    EXPECT_EQ(o_.provider.status.installed_version, "v1.12.0");
+    EXPECT_TRUE(o_.inventory.Contains(kSettings) && o_.inventory.Contains(kToken));
+    Step next = Decide(o_);
+    ASSERT_TRUE(std::holds_alternative<ops::Install>(next)) << testing::StepName(next);
+    EXPECT_EQ(std::get<ops::Install>(next).rollback_to, "v1.12.0");
+  }
+  RefuseNothing();
+  Done restored = Look();
+  ASSERT_TRUE(restored.hold);
+  EXPECT_EQ(restored.hold->reason, "RolledBack");
+  EXPECT_EQ(Written("settings"), 1u);
+}
+
+// U5: a rollback that can't begin leaves the change failed, which isn't tried again for the same inputs.
+TEST_F(InstallingActorTest, ARollbackThatCanNotBeginIsAFailure) {
+  RolledBack();
+  o_.provider.status.history.front().outcome = api::outcome::kRollingOut;
+  o_.inventory.Put(kSettings, {"v1", "of the failed release", "fields", false});
+  Refuse("settings", Forbidden());
+  o_.provider.spec.rollout.on_failure = api::OnFailure::kRollback;
+  Observation seen = o_;
+  auto acted = Act(seen, ops::Install{InputsDigest(o_), {}, "v1.12.0"});
+  ASSERT_TRUE(acted.ok() && *acted && (*acted)->hold && (*acted)->rollout);
+  EXPECT_THAT((*acted)->hold->message, HasSubstr("; it is not rolled back: v1.12.0 can't be installed: "));
+  EXPECT_THAT((*acted)->hold->message, Not(HasSubstr("there is no release")));
+  EXPECT_EQ((*acted)->rollout->outcome, "Failed");
+}
+
+// U5: what passes by itself ends no rollback before it has begun. That the time was over was told nowhere meanwhile.
+TEST_F(InstallingActorTest, ARollbackWaitsForAWebhookThatIsAway) {
+  RolledBack();
+  o_.provider.status.history.front().outcome = api::outcome::kRollingOut;
+  o_.inventory.Put(kSettings, {"v1", "of the failed release", "fields", false});
+  Refuse("settings", Refusal(500, "InternalError", "failed calling webhook \"w\": connection refused"));
+  Observation seen = o_;
+  auto acted = Act(seen, ops::Install{InputsDigest(o_), {}, "v1.12.0"});
+  ASSERT_TRUE(acted.ok() && *acted && (*acted)->hold);
+  EXPECT_EQ((*acted)->hold->retry, Retry::kBackoff);
+  EXPECT_FALSE((*acted)->rollout.has_value());
+  EXPECT_THAT((*acted)->hold->message, HasSubstr("(spec.rollout.timeout)"));
+  EXPECT_THAT((*acted)->hold->message, HasSubstr("; it is rolled back to v1.12.0 when that can be: "));
+  EXPECT_THAT((*acted)->hold->message, HasSubstr("failed calling webhook"));
+}
+
+// U5, F5: why something can't be put back was told by the last pass's Stalled. A webhook that is away, or one object's
+// 503 beside another's refusal, stalls nothing: the time of such a change never ended.
+TEST_F(InstallingActorTest, SaysWhetherSomethingIsRefusedOrTheServerIsAway) {
+  const http::Response away = Refusal(503, "ServiceUnavailable", "etcd has no leader"), no = Forbidden();
+  const http::Response webhook = Refusal(500, "InternalError", "failed calling webhook \"w\": connection refused");
+  const http::Response denial = Refusal(500, "InternalError", "admission webhook \"w\" denied the request: oops");
+  struct Case {
+    std::string_view name;
+    http::Response settings, token;
+    std::string_view applying, trying;  // the reason, of an apply and of its dry run
+    Retry retry;
+  };
+  const Case cases[] = {
+      {"it is refused", no, no, "InstallFailed", "DryRunFailed", Retry::kRefused},
+      {"a webhook is away", webhook, webhook, "InstallFailed", "DryRunFailed", Retry::kBackoff},
+      {"a webhook denies with a 500", denial, denial, "InstallFailed", "DryRunFailed", Retry::kBackoff},
+      {"one is refused, and one of all the others fails for now", no, away, "InstallFailed", "DryRunFailed",
+       Retry::kBackoff},
+      {"the API server is away", away, away, "APIServerUnavailable", "APIServerUnavailable", Retry::kBackoff},
+  };
+  for (const Case& c : cases) {
+    for (bool dry : {false, true}) {
+      SCOPED_TRACE(fmt::format("{}{}", c.name, dry ? ", in a dry run" : ""));
+      Refuse("settings", c.settings);
+      Refuse("token", c.token);
+      Observation seen = o_;
+      seen.fleet.drifts = {{kSettings, true, {}, {}}, {kToken, true, {}, {}}};
+      for (const auto& id : {kSettings, kToken}) {
+        if (dry) seen.inventory.Put(id, {"v1", "other", "fields", false});
+      }
+      auto acted = Act(seen, ops::Install{InputsDigest(o_)});
+      ASSERT_TRUE(acted.ok() && *acted && (*acted)->hold);
+      EXPECT_EQ((*acted)->hold->reason, dry ? c.trying : c.applying);
+      EXPECT_EQ((*acted)->hold->retry, c.retry);
+    }
+  }
+}
+
+// D1: after a restart with another key of inventories (docs/formats.md says how to change it) the hash of what is
+// secret was another one than the inventory's. That was taken for something that was never applied, and not restored.
+TEST_F(InstallingActorTest, WhatIsSecretIsRestoredWithAnotherKey) {
+  for (bool missing : {true, false}) {
+    SCOPED_TRACE(missing);
+    const std::string before = o_.inventory.Find(kToken)->hash;
+    Start();
+    o_.rendered.clear();
+    auto acted = Act(o_, Restore{{{kToken, missing, {.fields = "others"}, {}}}, {}});
+    ASSERT_TRUE(acted.ok() && *acted && (*acted)->inventory);
+    EXPECT_EQ((*acted)->restored.size(), 1u);
+    EXPECT_EQ(Written("token"), missing ? 1u : 2u);
+    EXPECT_NE((*acted)->inventory->Find(kToken)->hash, before) << "the key is another one";
+    o_.inventory = *(*acted)->inventory;
+  }
+}
+
+// T5: what a restoration after a restart took was in nothing but `reconcile`.
+TEST_F(InstallingActorTest, TellsWhatARestorationTook) {
+  const auto parts = [](const Done& done) {
+    std::vector<Phase> out;
+    for (const auto& [phase, time] : done.times) out.push_back(phase);
+    return out;
+  };
+  o_.rendered.clear();
+  auto acted = Act(o_, Restore{{{kSettings, true, {}, {}}}, {}});
+  ASSERT_TRUE(acted.ok() && *acted);
+  EXPECT_THAT(parts(**acted), ElementsAre(Phase::kFetch, Phase::kRender, Phase::kApply));
+  acted = Act(o_, Restore{{{kSettings, true, {}, {}}}, {}});
+  ASSERT_TRUE(acted.ok() && *acted);
+  EXPECT_THAT(parts(**acted), ElementsAre(Phase::kApply)) << "the render is at hand";
+}
+
+}  // namespace
+}  // namespace capi::ops
