@@ -7,8 +7,9 @@ namespace capi::ops {
 namespace {
 
 constexpr Seconds kCounts{60}, kCountsWhileAway{600};
-// A scraper waits for ten seconds itself, by default: who may read them without an answer, too, has it before that.
-constexpr Seconds kLongestReview{10}, kLongestReviewOfKnown{3};
+// A scraper waits for ten seconds itself, by default: one that comes behind others, and may read them without an
+// answer, has them before that.
+constexpr Seconds kLongestReview{4};
 constexpr Seconds kBetweenWords{60};
 constexpr size_t kMostReaders = 100;
 
@@ -57,18 +58,12 @@ int MetricsReaders::Refusal(const std::stop_token& stop, const std::string& auth
   constexpr std::string_view kBearer = "Bearer ";
   if (!authorization.starts_with(kBearer)) return 401;
   const std::string token = authorization.substr(kBearer.size()), digest = Sha256Hex(token);
-  bool known = false;
   {
     MutexLock lock(mu_);
     if (Knows(digest, kCounts)) return 0;
-    known = Knows(digest, kCountsWhileAway);
-    if (!known && asked_ == kMostAsked) return 500;
-    if (!known) ++asked_;
   }
-  const Seconds limit = known ? kLongestReviewOfKnown : kLongestReview;
-  const int refusal = Ask(Context{}.WithStop(stop).WithTimeout(limit), token);
+  const int refusal = Ask(Context{}.WithStop(stop).WithTimeout(kLongestReview), token);
   MutexLock lock(mu_);
-  if (!known) --asked_;
   if (refusal == 500) return Knows(digest, kCountsWhileAway) ? 0 : refusal;
   readers_.erase(digest);
   if (refusal != 0) return refusal;

@@ -9,6 +9,7 @@
 
 #include "base/run_all.h"
 #include "base/strings.h"
+#include "kube/apply/outcomes.h"
 #include "kube/apply/replace.h"
 #include "kube/client/status_error.h"
 #include "kube/client/warnings.h"
@@ -21,36 +22,6 @@ constexpr Seconds kServingLimit{30};  // until a CRD that was just applied is se
 constexpr int kRetries = 3;
 constexpr Millis kFirstWait{20};
 constexpr Millis kLongestWait{500};
-constexpr size_t kInFull = 5;  // errors told in full
-
-// What happened to the object of the same index; nothing where it was never tried.
-struct Outcome {
-  std::optional<Change> change;
-  std::optional<Error> error;
-};
-
-// "2 of 40 objects failed: A: why; B: why". Transient wins: another try may do more, and will name the rest again.
-Status Summarize(const std::vector<Outcome>& outcomes) {
-  std::optional<Error> sum;
-  std::vector<std::string> full, names;
-  for (const Outcome& outcome : outcomes) {
-    if (!outcome.error) continue;
-    const Error& error = *outcome.error;
-    std::string id = outcome.change->id.ToString();
-    full.size() < kInFull ? full.push_back(id + ": " + error.message) : names.push_back(id);
-    if (!sum || (error.Transient() && !sum->Transient())) sum = error;
-    if (error.retry_after && error.Transient()) {
-      sum->retry_after = std::max(sum->retry_after.value_or(Millis(0)), *error.retry_after);
-    }
-  }
-  if (!sum) return Ok();
-  sum->message = Join(full, "; ");
-  if (!names.empty()) sum->message += "; and so did " + Join(names, ", ");
-  if (size_t failed = full.size() + names.size(); failed > 1) {
-    sum->message = fmt::format("{} of {} objects failed: {}", failed, outcomes.size(), sum->message);
-  }
-  return *sum;
-}
 
 // Indices by wave, in the order of an apply.
 template <typename Range, typename IdOf>
@@ -179,17 +150,6 @@ Outcome Applied(const Manifest& manifest, const InventoryEntry* before, const Ob
                  .action = created ? Change::Action::kCreated : Change::Action::kConfigured,
                  .entry = {VersionOf(manifest), manifest.hash, FieldsHash(answer, manager)}},
           {}};
-}
-
-Outcome Failed(const ObjectId& id, const Error& error) {
-  return {Change{.id = id, .action = Change::Action::kFailed, .error = error.message, .refused = !IsOutage(error)},
-          error};
-}
-
-void Collect(std::vector<Outcome>& outcomes, std::vector<Change>& changes) {
-  for (Outcome& outcome : outcomes) {
-    if (outcome.change) changes.push_back(*outcome.change);
-  }
 }
 
 bool AnyFailed(const std::vector<Outcome>& outcomes) {

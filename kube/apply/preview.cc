@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/run_all.h"
-#include "base/strings.h"
+#include "kube/apply/outcomes.h"
 
 namespace capi::kube {
 namespace {
@@ -117,27 +117,29 @@ std::vector<std::string> DifferingPaths(Object a, Object b) {
 }
 
 Result<std::vector<Difference>> PreviewTakeOver(Client& client, const Context& ctx,
-                                                const std::vector<Manifest>& manifests, const PreviewOptions& options) {
-  std::vector<Result<std::optional<Difference>>> results(manifests.size(), std::optional<Difference>());
+                                                const std::vector<Manifest>& manifests, const PreviewOptions& options,
+                                                std::vector<Change>& failed) {
+  std::vector<std::optional<Difference>> found(manifests.size());
+  std::vector<Outcome> outcomes(manifests.size());
   std::vector<std::function<void()>> tasks;
   for (size_t i = 0; i < manifests.size(); ++i) {
-    tasks.push_back([&, i] { results[i] = PreviewOne(client, ctx, manifests[i], options); });
+    tasks.push_back([&, i] {
+      auto result = PreviewOne(client, ctx, manifests[i], options);
+      if (result.ok()) {
+        found[i] = *std::move(result);
+      } else {
+        outcomes[i] = Failed(manifests[i].id, result.error());
+      }
+    });
   }
   RunAll(options.parallel, tasks);
+  Collect(outcomes, failed);
+  TRY(Summarize(outcomes));
   std::vector<Difference> differences;
-  std::vector<std::string> messages;
-  std::optional<Error> failed;
-  for (size_t i = 0; i < results.size(); ++i) {
-    if (results[i].ok()) {
-      if (*results[i]) differences.push_back(std::move(**results[i]));
-      continue;
-    }
-    if (!failed || results[i].error().Transient()) failed = results[i].error();
-    messages.push_back(manifests[i].id.ToString() + ": " + results[i].error().message);
+  for (auto& difference : found) {
+    if (difference) differences.push_back(*std::move(difference));
   }
-  if (!failed) return differences;
-  failed->message = JoinNames(messages, 5);
-  return *failed;
+  return differences;
 }
 
 Status TakeOver(Client& client, const Context& ctx, const ObjectId& id, const PreviewOptions& options) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/context.h"
+#include "kube/apply/apply.h"
 #include "kube/apply/field_owners.h"
 #include "kube/apply/manifest.h"
 #include "kube/client/client.h"
@@ -29,9 +30,11 @@ struct PreviewOptions {
 };
 
 // First takes over who owns each object's fields, which changes nothing but metadata, since only then an apply can tell
-// what it would remove; then applies each manifest as a dry-run and compares. All errors are named.
+// what it would remove; then applies each manifest as a dry-run and compares. The errors are named, and `failed` lists
+// all of them.
 Result<std::vector<Difference>> PreviewTakeOver(Client& client, const Context& ctx,
-                                                const std::vector<Manifest>& manifests, const PreviewOptions& options);
+                                                const std::vector<Manifest>& manifests, const PreviewOptions& options,
+                                                std::vector<Change>& failed);
 
 // The same for one object, without the comparison. Ok where it isn't there.
 Status TakeOver(Client& client, const Context& ctx, const ObjectId& id, const PreviewOptions& options);

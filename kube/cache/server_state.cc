@@ -15,7 +15,9 @@ constexpr Millis kFirstProbeDelay(500), kLongestProbeDelay(5'000);
 constexpr int kFailuresToQueue = 4;
 constexpr Millis kProbeTimeout(5'000);
 
-bool IsOutage(const Error& error) { return error.code == Code::kUnavailable || error.code == Code::kDeadlineExceeded; }
+bool MayBeUnreachable(const Error& error) {
+  return error.code == Code::kUnavailable || error.code == Code::kDeadlineExceeded;
+}
 
 }  // namespace
 
@@ -53,7 +55,7 @@ Millis ServerState::Jittered(Millis first, Millis longest, int doublings) {
 }
 
 void ServerState::Wait(const Context& ctx, int failures, const Error& error) {
-  if (IsOutage(error)) AwaitServer(ctx);
+  if (MayBeUnreachable(error)) AwaitServer(ctx);
   Millis delay = error.retry_after.value_or(Millis(0));
   if (failures <= 1 && delay == Millis(0)) return;
   {
@@ -91,7 +93,7 @@ void ServerState::AwaitServer(const Context& ctx) {
     mu_.lock();
     probing_ = false;
     ++failures;
-    if (answer.ok() || (!IsOutage(answer.error()) && answer.code() != Code::kCancelled)) ++answers_;
+    if (answer.ok() || (!MayBeUnreachable(answer.error()) && answer.code() != Code::kCancelled)) ++answers_;
     changed_.notify_all();
   }
 }

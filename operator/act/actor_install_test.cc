@@ -185,7 +185,9 @@ TEST_F(InstallingActorTest, ARollbackWaitsForAWebhookThatIsAway) {
   auto acted = Act(seen, ops::Install{InputsDigest(o_), {}, "v1.12.0"});
   ASSERT_TRUE(acted.ok() && *acted && (*acted)->hold);
   EXPECT_EQ((*acted)->hold->retry, Retry::kBackoff);
-  EXPECT_FALSE((*acted)->rollout.has_value());
+  ASSERT_TRUE((*acted)->rollout.has_value());
+  EXPECT_EQ((*acted)->rollout->outcome, "RollingOut");
+  EXPECT_THAT((*acted)->rollout->message, HasSubstr("(spec.rollout.timeout)"));
   EXPECT_THAT((*acted)->hold->message, HasSubstr("(spec.rollout.timeout)"));
   EXPECT_THAT((*acted)->hold->message, HasSubstr("; it is rolled back to v1.12.0 when that can be: "));
   EXPECT_THAT((*acted)->hold->message, HasSubstr("failed calling webhook"));
@@ -196,6 +198,7 @@ TEST_F(InstallingActorTest, ARollbackWaitsForAWebhookThatIsAway) {
 TEST_F(InstallingActorTest, SaysWhetherSomethingIsRefusedOrTheServerIsAway) {
   const http::Response away = Refusal(503, "ServiceUnavailable", "etcd has no leader"), no = Forbidden();
   const http::Response webhook = Refusal(500, "InternalError", "failed calling webhook \"w\": connection refused");
+  const http::Response conflict = Refusal(409, "Conflict", "the object has been modified");
   const http::Response denial = Refusal(500, "InternalError", "admission webhook \"w\" denied the request: oops");
   struct Case {
     std::string_view name;
@@ -207,6 +210,7 @@ TEST_F(InstallingActorTest, SaysWhetherSomethingIsRefusedOrTheServerIsAway) {
       {"it is refused", no, no, "InstallFailed", "DryRunFailed", Retry::kRefused},
       {"a webhook is away", webhook, webhook, "InstallFailed", "DryRunFailed", Retry::kBackoff},
       {"a webhook denies with a 500", denial, denial, "InstallFailed", "DryRunFailed", Retry::kBackoff},
+      {"somebody else writes", conflict, conflict, "InstallFailed", "DryRunFailed", Retry::kBackoff},
       {"one is refused, and one of all the others fails for now", no, away, "InstallFailed", "DryRunFailed",
        Retry::kBackoff},
       {"the API server is away", away, away, "APIServerUnavailable", "APIServerUnavailable", Retry::kBackoff},

@@ -72,6 +72,14 @@ Millis TimeLeft(const Observation& o, const HistoryEntry& entry, Millis& elapsed
   return o.provider.spec.rollout.timeout - elapsed;
 }
 
+// `fleet` is the observation's, with what its pods say.
+std::string TimedOut(const Observation& o, const Fleet& fleet) {
+  return fmt::format("{} wasn't healthy within {} (spec.rollout.timeout): {}{}",
+                     o.provider.status.history.front().version, InWords(o.provider.spec.rollout.timeout),
+                     NotReady(fleet),
+                     IsFirstInstallation(o.provider.status) ? "" : "; pods that were there before still serve");
+}
+
 // A CRD or a workload that is gone is sent again as the change has it.
 bool IsSentAgain(const Drift& drift) { return drift.missing && (IsCrd(drift.id) || IsWorkload(drift.id)); }
 
@@ -142,8 +150,9 @@ std::optional<Step> FollowRollout(const Observation& o, const std::string& input
   Millis left = TimeLeft(o, *entry, elapsed);
   const bool unsent = sending || NeedsInstall(o);
   if (left > Millis(0)) return unsent ? std::nullopt : std::optional<Step>(Await{left, elapsed});
-  // What was interrupted, or is gone, is sent first (U7). That has no end where what is gone isn't taken back.
-  if (unsent && !(IsSomethingGone(o) && WasRefused(o))) return std::nullopt;
+  // What was interrupted, or is gone, is sent first (U7). That has no end where what is gone isn't taken back; once
+  // that was found, the entry says so (EndTime), whatever the try of a rollback has met since.
+  if (unsent && !(IsSomethingGone(o) && (WasRefused(o) || !entry->message.empty()))) return std::nullopt;
   if (const HistoryEntry* good = RollbackTarget(o, *entry)) return Install{inputs, {}, good->version};
   return GiveUp{};
 }
@@ -228,20 +237,20 @@ void Succeed(std::vector<HistoryEntry>& history, WallTime now) {
   }
 }
 
-std::string TimedOut(const Observation& o, const Fleet& fleet) {
-  return fmt::format("{} wasn't healthy within {} (spec.rollout.timeout): {}{}",
-                     o.provider.status.history.front().version, InWords(o.provider.spec.rollout.timeout),
-                     NotReady(fleet),
-                     IsFirstInstallation(o.provider.status) ? "" : "; pods that were there before still serve");
+HistoryEntry EndTime(const Observation& o) {
+  HistoryEntry entry = o.provider.status.history.front();
+  if (entry.message.empty()) entry.message = Shorten(TimedOut(o, o.fleet), kMaxMessage);
+  return entry;
 }
 
 GivenUp GiveUpRollout(const Observation& o, const Fleet& fleet, std::string_view no_rollback) {
   HistoryEntry entry = o.provider.status.history.front();
-  std::string message = TimedOut(o, fleet);
+  std::string message = Shorten(TimedOut(o, fleet), kMaxMessage);
   if (o.provider.spec.rollout.on_failure == api::OnFailure::kRollback && !IsFirstInstallation(o.provider.status)) {
-    message += fmt::format("; it is not rolled back: {}", no_rollback);
+    constexpr size_t kShare = kMaxMessage / 4;
+    message = fmt::format("{}; it is not rolled back: {}", Shorten(message, kMaxMessage - kShare),
+                          Shorten(no_rollback, kShare));
   }
-  message = Shorten(message, kMaxMessage);
   entry.outcome = outcome::kFailed;
   entry.time = FormatTime(o.now);
   entry.message = message;

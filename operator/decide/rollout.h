@@ -51,15 +51,16 @@ void PutEntry(std::vector<api::HistoryEntry>& history, api::HistoryEntry entry);
 // The front entry has succeeded; with the one below it is one when both are the same release.
 void Succeed(std::vector<api::HistoryEntry>& history, WallTime now);
 
-// That the change in front wasn't healthy in time, and what isn't. `fleet` is the observation's, with what its pods
-// say.
-std::string TimedOut(const Observation& o, const Fleet& fleet);
+// The entry in front once its time is over and it is to be rolled back, which can't begin yet: its message says so, and
+// what isn't healthy.
+api::HistoryEntry EndTime(const Observation& o);
 
 inline constexpr std::string_view kNoGoodRelease =
     "there is no release of another version that was healthy before and still lies in the cluster";
 
 // The change in front wasn't healthy in time: remembered for its inputs, so that nothing is tried again and again.
-// `no_rollback`: why it isn't rolled back, where it should be. A value.
+// `fleet` is the observation's, with what its pods say; `no_rollback` why it isn't rolled back, where it should be. A
+// value.
 struct GivenUp {
   api::HistoryEntry entry;
   Hold hold;

@@ -31,7 +31,7 @@ Observation Upgrading(std::string_view how = outcome::kRollingOut) {
   o.releases.push_back(old);
   HistoryEntry now = Entry("v1.12.0", how, InputsDigest(o));
   now.started = FormatTime(o.now - Seconds(60));
-  now.message = "the pods crash";
+  if (how != outcome::kRollingOut && how != outcome::kApplying) now.message = "the pods crash";
   o.provider.status.history = {now, Entry("v1.11.0", outcome::kSucceeded, "old")};
   o.provider.status.installed_version = "v1.11.0";
   o.fleet.workloads = {testing::NewWorkload(kube::HealthState::kInProgress, "0 of 1 replicas are available")};
@@ -380,6 +380,31 @@ TEST(GiveUpRollout, KeepsAnEntrySmall) {
   const GivenUp given_up = GiveUpRollout(o, o.fleet);
   EXPECT_EQ(given_up.entry.message.size(), 2048u + 3);
   EXPECT_TRUE(given_up.entry.message.ends_with("x..."));
+}
+
+// Why it isn't rolled back was cut off behind a pod's long last words.
+TEST(GiveUpRollout, SaysOfBothWhatThereIsRoomFor) {
+  Observation o = Upgrading();
+  o.provider.spec.rollout.on_failure = api::OnFailure::kRollback;
+  o.fleet.workloads[0].health.message = std::string(5000, 'x');
+  const std::string message = GiveUpRollout(o, o.fleet, std::string(5000, 'y')).entry.message;
+  EXPECT_NE(message.find("x...; it is not rolled back: yyy"), message.npos);
+  EXPECT_LE(message.size(), 2048u + 100);
+}
+
+// U5: what a rollback met that couldn't begin hid why it was to begin: the failed release was sent again instead.
+TEST(FollowRollout, ARollbackThatWaitsIsToBeginAllTheSame) {
+  Observation o = Upgrading(outcome::kRollingOut);
+  o.now += std::chrono::minutes(10);
+  o.fleet.drifts = {{testing::DeploymentId(), true, {}, {}}};
+  o.provider.spec.rollout.on_failure = api::OnFailure::kRollback;
+  for (const char* reason : {"APIServerUnavailable", "ComponentsFetchError", "WaitingForContracts"}) {
+    o.provider.status.conditions = {{.type = "Ready", .status = "False", .reason = reason}};
+    o.provider.status.history.front().message.clear();
+    EXPECT_EQ(Name(FollowRollout(o, InputsDigest(o))), "go on") << reason;
+    o.provider.status.history.front() = EndTime(o);
+    EXPECT_EQ(Name(FollowRollout(o, InputsDigest(o))), "install v1.11.0") << reason;
+  }
 }
 
 // Where the cut fell into a character, nothing said that the message was cut.

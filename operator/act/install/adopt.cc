@@ -4,9 +4,9 @@
 #include "api/reasons.h"
 #include "base/encoding.h"
 #include "base/strings.h"
-#include "kube/client/status_error.h"
 #include "operator/act/install/installer.h"
 #include "operator/act/install/materials.h"
+#include "operator/act/known_secrets.h"
 #include "operator/decide/adoption.h"
 #include "operator/observe/clusterctl_inventory.h"
 #include "templating/recover.h"
@@ -125,7 +125,8 @@ std::optional<Hold> Installer::KeepVariables(const Context& ctx, Observation& o,
   const kube::Resource& secrets = kube::Builtin("Secret");
   SecretValues recovered;  // before a refusal can repeat them
   for (const auto& [name, value] : values) recovered.Add(value);
-  needs_.masks.Add(o.provider.id.Key(), recovered);
+  const std::string key = o.provider.id.Key();
+  needs_.masks.Add(key, WithoutKnown(std::move(recovered), {}, needs_.cache.Get(key).get()));
   auto secret = needs_.client.Create(ctx, secrets, VariablesSecret(ref, values),
                                      {.field_manager = std::string(api::kFieldManager)});
   // From a pass that was interrupted here, or the user's own.
@@ -152,10 +153,9 @@ std::optional<Hold> Installer::Preview(const Context& ctx, const Observation& o,
   for (const auto& manifest : m.manifests) {
     if (!IsEntry(manifest.id)) manifests.push_back(manifest);
   }
-  auto differences = kube::PreviewTakeOver(needs_.client, ctx, manifests, TakeOverOptions());
-  if (!differences.ok()) {
-    return NotTaken(reason::kDryRunFailed, !kube::IsOutage(differences.error()), differences.error());
-  }
+  std::vector<kube::Change> failed;
+  auto differences = kube::PreviewTakeOver(needs_.client, ctx, manifests, TakeOverOptions(), failed);
+  if (!differences.ok()) return NotTaken(reason::kDryRunFailed, kube::AnyRefused(failed), differences.error());
   if (differences->empty() || MayOverwrite(o.provider)) return std::nullopt;
   return DifferencesHold(*o.former, *differences);
 }

@@ -323,7 +323,8 @@ Done Installer::Install(const Context& ctx, Observation& o, const std::string& r
   bool terminal = held->retry == Retry::kOnChange || held->retry == Retry::kRefused;
   bool begun = m.rollout || IsAnnounced(o.provider.status, m.inputs, /*rollback=*/true);
   if (m.candidate.rollback && !begun && !terminal) {
-    held->message = fmt::format("{}; it is rolled back to {} when that can be: {}", TimedOut(o, o.fleet), rollback_to,
+    done.rollout = EndTime(o);
+    held->message = fmt::format("{}; it is rolled back to {} when that can be: {}", done.rollout->message, rollback_to,
                                 held->message);
   }
   if (m.candidate.rollback && !begun && terminal) {
