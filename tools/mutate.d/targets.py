@@ -23,7 +23,7 @@ _PURE = [
     ).split()
 ]
 # The rest needs the watches of a cluster.
-_IN_USE = ("IsOfOneCluster", "Belongs", "StoredVersions", "ReadableResources")
+_IN_USE = ("IsOfOneCluster", "Belongs", "ReadableResources")
 # Have unit tests beside them, and are no targets, each for its reason.
 LEFT_OUT = {
     "operator/act/install/installer.cc": "goes through its steps at a server, and most of it is seen on a control plane alone",
