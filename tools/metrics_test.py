@@ -211,13 +211,21 @@ class Dashboard(unittest.TestCase):
 
     def test_all_jobs_are_the_operators(self):
         """Any controller has the names of controller-runtime, and any target `up`: with All, the panels summed up those of all."""
-        own = monitoring.queries(job=monitoring.TARGET["job"])
-        pairs = [(query, alone) for (_, query, _), (_, alone, _) in zip(monitoring.queries(), own, strict=True)]
-        same = {f"(count(({a}) != ({b})) or vector(0)) + count({a}) - count({b})": 0 for a, b in pairs}
-        self.assertEqual(monitoring.differing(same, SCRAPE), "")
+        queries = [query for _, query, _ in monitoring.queries()]
+        alone, beside = (monitoring.answers(queries, SCRAPE, neighbour) for neighbour in (False, True))
+        self.assertEqual(beside, alone)
         panels = dict((title, query) for title, query, _ in reversed(monitoring.queries()))
         shown = {panels[title]: value for title, value in self.SHOWN.items()}
         self.assertEqual(monitoring.differing(shown, SCRAPE), "")
+
+    def test_a_panel_of_all_jobs_is_found(self):
+        """Each query of what a neighbour has too gives something else without its job."""
+        shared = {name for name in SCRAPE.shape if not name.startswith("capi_operator_")} | {"up"}
+        pattern = re.compile(rf"\b(?:{'|'.join(shared)})(?:_bucket|_sum|_count)?\{{")
+        found = {query: re.sub(r'job=~"[^"]*",? ?', "", query) for _, query, _ in monitoring.queries() if pattern.search(query)}
+        self.assertGreater(len(found), 10)
+        alone, beside = (monitoring.answers(found.values(), SCRAPE, neighbour) for neighbour in (False, True))
+        self.assertEqual([query for query, without in found.items() if alone[without] == beside[without]], [])
 
     def test_each_metric_is_on_it(self):
         """What nobody looks at needn't be measured; these few are for other questions."""

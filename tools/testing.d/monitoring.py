@@ -56,15 +56,15 @@ def variables(dashboard, scrape):
     for variable in dashboard["templating"]["list"]:
         if variable["type"] == "query":
             metric, label = LABEL_VALUES.fullmatch(variable["query"]["query"]).groups()
-            there = {(TARGET | labels)[label] for name, labels, _ in scrape.samples if name == metric}
+            there = {labels[label] for name, labels, _ in samples(scrape) if name == metric}
             found[f"${variable['name']}"] = variable.get("allValue", "|".join(sorted(there)))
     return found
 
 
-def queries(**chosen):
-    """[(title of the panel, query, legend)] of the dashboard; `chosen`: values of variables that don't stand at All."""
+def queries():
+    """[(title of the panel, query, legend)] of the dashboard, whose variables stand at All."""
     dashboard = json.loads(read(FOLDER, "capi-operator.json"))
-    given = variables(dashboard, recorded()) | {f"${name}": value for name, value in chosen.items()}
+    given = variables(dashboard, recorded())
     found = []
     for panel in dashboard["panels"]:
         for target in panel.get("targets", []):
@@ -105,13 +105,20 @@ def values(name, value, scrape):
     return f"{value!r}x120" if kind == "gauge" else f"{value!r}+{1 + value!r}x120"
 
 
-def as_scraped(scrape):
-    """The samples as series of Prometheus, beside those of a neighbour: it is down, and all of its values are higher."""
-    samples = [(name, TARGET | labels, value) for name, labels, value in (("up", {}, 1.0), *scrape.samples)]
-    samples.append(("up", NEIGHBOUR, 0.0))
-    shared = [sample for sample in scrape.samples if not sample[0].startswith("capi_operator_")]
-    samples += [(name, NEIGHBOUR | labels, 3 * value + 7) for name, labels, value in shared]
-    return [{"series": exposition.series(name, labels), "values": values(name, value, scrape)} for name, labels, value in samples]
+def samples(scrape, neighbour=True):
+    """[(name, labels, value)] as Prometheus has them, with those of a neighbour: it is down, and all of its values are higher."""
+    found = [(name, TARGET | labels, value) for name, labels, value in (("up", {}, 1.0), *scrape.samples)]
+    if neighbour:
+        found.append(("up", NEIGHBOUR, 0.0))
+        shared = [sample for sample in scrape.samples if not sample[0].startswith("capi_operator_")]
+        found += [(name, NEIGHBOUR | labels, 3 * value + 7) for name, labels, value in shared]
+    return found
+
+
+def as_scraped(scrape, neighbour=True):
+    """The samples as series of Prometheus."""
+    found = samples(scrape, neighbour)
+    return [{"series": exposition.series(name, labels), "values": values(name, value, scrape)} for name, labels, value in found]
 
 
 def run_tests(tests, rules=None):
@@ -133,8 +140,18 @@ def without_an_answer(found, scrape):
 
 def differing(expected, scrape):
     """What promtool says of queries ({query: its one value, without labels}) that give something else; "" where none does."""
-    cases = [
-        {"expr": query, "eval_time": "30m", "exp_samples": [{"labels": "{}", "value": value}]} for query, value in expected.items()
-    ]
-    done = run_tests([{"interval": "30s", "input_series": as_scraped(scrape), "promql_expr_test": cases}])
+    done = ask(expected, "{}", as_scraped(scrape))
     return done.stdout + done.stderr if done.returncode != 0 else ""
+
+
+def ask(expected, labels, series):
+    """promtool, after each query ({query: value}) was to give the one value with these labels, of these series."""
+    cases = [{"expr": query, "eval_time": "30m", "exp_samples": [{"labels": labels, "value": value}]} for query, value in expected.items()]
+    return run_tests([{"interval": "30s", "input_series": series, "promql_expr_test": cases}])
+
+
+def answers(found, scrape, neighbour):
+    """{query: what it gives, in promtool's words}. It says so of what isn't as expected alone: so labels are that nothing has."""
+    done = ask(dict.fromkeys(found, 0), '{nobody="has it"}', as_scraped(scrape, neighbour))
+    given = [line.partition("got:")[2].strip() for line in done.stdout.splitlines() + done.stderr.splitlines() if "got:" in line]
+    return dict(zip(dict.fromkeys(found), given, strict=True))
