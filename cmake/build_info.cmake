@@ -1,6 +1,7 @@
-# Writes OUTPUT, a header that says which commit of SOURCE this is; leaves it alone where nothing changed.
+# Writes OUTPUT, a header that says which commit of SOURCE this is; leaves it alone where nothing changed. It asks git as
+# tools/image.d/checkout.py does: a checkout that belongs to somebody else is one, too.
 function(ask_git RESULT)
-  execute_process(COMMAND git -C ${SOURCE} ${ARGN} OUTPUT_VARIABLE answer ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+  execute_process(COMMAND git -c "safe.directory=*" -C ${SOURCE} ${ARGN} OUTPUT_VARIABLE answer ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
   set(${RESULT} "${answer}" PARENT_SCOPE)
 endfunction()
 

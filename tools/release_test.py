@@ -21,6 +21,7 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in FOLDERS]
 
 import built  # noqa: E402
 import chart  # noqa: E402
+import checkout  # noqa: E402
 import clusterctl  # noqa: E402
 import helm_chart  # noqa: E402
 import pages  # noqa: E402
@@ -248,6 +249,9 @@ class Chart(WithFolder):
 
 
 class Refused(WithFolder):
+    # Of other sources than the checkout's, it may be.
+    OURS = f"--revision={REVISION}"
+
     def test_what_it_refuses(self):
         other = self.write("other", "#!/bin/sh\necho v9.9.9\n")
         folder, out = self.write("there/x"), os.path.join(self.folder, "out")
@@ -263,7 +267,7 @@ class Refused(WithFolder):
             ([os.path.join(folder, "out")], "File exists"),
         ):
             with self.subTest(arguments):
-                code, said, errors = release(*programs(), *arguments, PATH=self.stand_in("exit 1"))
+                code, said, errors = release(*programs(), self.OURS, *arguments, PATH=self.stand_in("exit 1"))
                 self.assertNotEqual(code, 0)
                 self.assertEqual(said, "")
                 self.assertIn(words, errors)
@@ -276,9 +280,34 @@ class Refused(WithFolder):
 
     def test_a_failure_leaves_nothing(self):
         out = os.path.join(self.folder, "out")
-        code, _, errors = release(out, *programs(), PATH=self.stand_in("echo no such file >&2; exit 1"))
+        code, _, errors = release(out, *programs(), self.OURS, PATH=self.stand_in("echo no such file >&2; exit 1"))
         self.assertEqual((code, errors), (1, "tools/release: no such file\n"))
         self.assertEqual(os.listdir(self.folder), ["path"])
+
+    def test_programs_of_another_commit(self):
+        """The release said that it is the checkout's commit, whatever the programs were built of."""
+        revision = checkout.revision()
+        commit, state = revision.removesuffix("-dirty"), "dirty" if revision.endswith("-dirty") else "clean"
+        version = subprocess.check_output([built.find("clusterctl"), "version", "--output=short"], text=True).strip()
+        out = os.path.join(self.folder, "out")
+        for told, built_of in (
+            ({"gitCommit": "4" * 40, "gitTreeState": "clean"}, "4" * 40),
+            ({"gitCommit": commit, "gitTreeState": "clean" if state == "dirty" else "dirty"}, commit),
+            ({"gitCommit": "", "gitTreeState": ""}, "no commit"),
+            ({"gitCommit": commit, "gitTreeState": state}, None),
+        ):
+            with self.subTest(told):
+                said = json.dumps({"clusterctl": told})
+                other = self.write("other", f"#!/bin/sh\ncase $* in *json) echo '{said}' ;; *) echo {version} ;; esac\n")
+                flags = [out, programs()[0], f"--clusterctl={other}"]
+                for more in ([], [self.OURS]):
+                    code, _, errors = release(*flags, *more, PATH=self.stand_in("echo asked >&2; exit 1"))
+                    self.assertEqual(code, 1)
+                    if built_of and not more:
+                        self.assertIn(f"{other} was built of {built_of}", errors)
+                        self.assertIn(f"the checkout is {revision}: run `make build`, or say what it is with --revision", errors)
+                    else:
+                        self.assertEqual(errors, "tools/release: asked\n")
 
     def test_an_interruption_leaves_nothing(self):
         runs = os.path.join(self.folder, "runs")
@@ -286,7 +315,7 @@ class Refused(WithFolder):
         begun = os.open(runs, os.O_RDWR | os.O_NONBLOCK)
         self.addCleanup(os.close, begun)
         path = self.stand_in(f"echo >'{runs}'; exec sleep 60")
-        with begin(os.path.join(self.folder, "out"), *programs(), PATH=path) as run:
+        with begin(os.path.join(self.folder, "out"), *programs(), self.OURS, PATH=path) as run:
             self.assertTrue(select.select([begun], [], [], 60)[0], "kubectl isn't asked")
             run.send_signal(signal.SIGTERM)
             _, errors = run.communicate(timeout=60)
