@@ -26,7 +26,8 @@ class StandIns(WithTree):
     def run_script(self, *command, **variables):
         """Its exit code; what it said is in `output`, and what the stand-ins were asked for in `asked`."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "CAPI_", "MAKE"))}
-        kept.pop("RELEASES_DIR", None)
+        for name in ("IMAGE", "RELEASES_DIR"):
+            kept.pop(name, None)
         path = os.path.join(self.folder, "path") + os.pathsep + os.environ["PATH"]
         environment = {**kept, "PATH": path, "NOTES": os.path.join(self.folder, "notes"), **variables}
         done = subprocess.run(
