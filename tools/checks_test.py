@@ -210,14 +210,18 @@ echo "$@"
         self.write("tools/a.py", "broken\n")
         self.expect_fail("check_python", "tools/a.py:1:broken")
 
-    if shutil.which("pyflakes3"):
+    def test_a_name_that_is_nowhere_fails(self):
+        """A test that takes long used a constant that had gone, at its end."""
+        self.write("tools/a.py", "def test():\n    return OURS\n")
+        self.expect_fail("check_python", "tools/a.py:2:12: undefined name 'OURS'")
+        self.write("tools/a.py", "OURS = 1\n\n\ndef test():\n    return OURS\n")
+        self.expect_pass("check_python")
 
-        def test_a_name_that_is_nowhere_fails(self):
-            """A test that takes long used a constant that had gone, at its end."""
-            self.write("tools/a.py", "def test():\n    return OURS\n")
-            self.expect_fail("check_python", "tools/a.py:2:12: undefined name 'OURS'")
-            self.write("tools/a.py", "OURS = 1\n\n\ndef test():\n    return OURS\n")
-            self.expect_pass("check_python")
+    def test_files_that_git_does_not_list_fail(self):
+        """It found no file, and passed."""
+        self.write("tools/a.py", "a = 1\n")
+        shutil.rmtree(os.path.join(self.folder, ".git"))
+        self.expect_fail("check_python", "check_python: git doesn't list the files")
 
 
 BEHAVIOUR = """# Behaviour

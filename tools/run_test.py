@@ -411,12 +411,12 @@ class Packages(WithFolder):
         self.assertEqual(run - build, {"python3", "openssl", "ca-certificates"})
         self.assertEqual(self.installed(["run"]) - run, {"golang-go"})
         self.assertEqual(self.installed(["run"], GOPROXY="https://modules.example.com"), run)
-        self.assertEqual(self.installed(["test"], go=True) - run, {"clang-format-14", "iproute2"})
+        self.assertEqual(self.installed(["test"], go=True) - run, {"clang-format-14", "iproute2", "pyflakes3"})
         self.assertEqual(self.installed(["bench"], go=True) - run, {"time"})
-        self.assertEqual(self.installed(["lint"]) - build, {"python3", "clang-14", "clang-tidy-14", "clang-format-14"})
+        self.assertEqual(self.installed(["lint"]) - build, {"python3", "clang-14", "clang-tidy-14", "clang-format-14", "pyflakes3"})
         self.assertEqual(self.installed(["fuzz"]) - build, {"python3", "clang-14", "libclang-rt-14-dev"})
         every = self.installed([], go=True)
-        self.assertEqual(every, run | LINTERS | {"clang-format-14", "iproute2", "time"})
+        self.assertEqual(every, run | LINTERS | {"clang-format-14", "iproute2", "pyflakes3", "time"})
 
     def test_unknown_group_and_failure_are_errors(self):
         self.assertEqual(self.installed(["tests"]), set())
