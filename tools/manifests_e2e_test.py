@@ -452,6 +452,7 @@ class Script(unittest.TestCase):
             (["--image=registry.example.com/Upper:v1"], "no reference to an image"),
             (["--image=registry.example.com/a:v1@sha256:0"], "no reference to an image"),
             (["--image=https://registry.example.com/a"], "no reference to an image"),
+            (["--image=localhost:5000/a"], "'localhost:5000/a' has neither a tag nor a digest: name one"),
         ):
             with self.subTest(arguments):
                 done = rights.run_manifests(*arguments)

@@ -17,12 +17,6 @@ VARIANTS = {
     "ha": "overlays/ha",
     "cluster-admin": "overlays/cluster-admin",
 }
-# [HOST[:PORT]/]PATH[:TAG][@DIGEST], as https://github.com/distribution/reference has it.
-_LABEL = "[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?"
-_HOST = rf"(?:{_LABEL}(?:\.{_LABEL})*|\[[0-9a-fA-F:]+\])(?::[0-9]+)?"
-_STEP = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
-_TAG, _DIGEST = r":\w[\w.-]{0,127}", "@[a-z0-9]+(?:[+._-][a-z0-9]+)*:[0-9a-fA-F]{32,}"
-IMAGE = re.compile(rf"(?:{_HOST}/)?{_STEP}(?:/{_STEP})*(?:{_TAG})?(?:{_DIGEST})?", re.ASCII)
 OWN_IMAGE = re.compile(r"^( *(?:- )?image: )capi-operator:\S+$", re.MULTILINE)
 
 

@@ -2,8 +2,12 @@
 
 import re
 
-import variants
-
+# [HOST[:PORT]/]PATH[:TAG][@DIGEST], as https://github.com/distribution/reference has it.
+_LABEL = "[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?"
+_HOST = rf"(?:{_LABEL}(?:\.{_LABEL})*|\[[0-9a-fA-F:]+\])(?::[0-9]+)?"
+_STEP = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
+_TAG, _DIGEST = r":\w[\w.-]{0,127}", "@[a-z0-9]+(?:[+._-][a-z0-9]+)*:[0-9a-fA-F]{32,}"
+REFERENCE = re.compile(rf"(?:{_HOST}/)?{_STEP}(?:/{_STEP})*(?:{_TAG})?(?:{_DIGEST})?", re.ASCII)
 # A : of the registry's port has a / behind it.
 PARTS = re.compile(r"(?P<repository>[^@]+?)(?::(?P<tag>[^/@]+))?(?:@(?P<digest>.+))?")
 
@@ -13,7 +17,7 @@ class Image:
 
     def __init__(self, reference):
         """ValueError, in words, where this isn't one."""
-        if not variants.IMAGE.fullmatch(reference):
+        if not REFERENCE.fullmatch(reference):
             raise ValueError(f"{reference!r} is no reference to an image, like registry.example.com/capi-operator:v1.0.0")
         self.reference = reference
         self._parts = PARTS.fullmatch(reference).groupdict(default="")
