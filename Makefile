@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps build run test test-unit test-full test-long mutate fuzz soak lint format bench release clean
+.PHONY: help deps build run test test-unit test-full test-long mutate fuzz soak lint format bench release no-release clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,10 +58,14 @@ bench: build ## time, memory and requests beside the real clusterctl's and the p
 	@tools/build release templating_benchmark http_benchmark
 	@tools/bench
 
-release: build ## manifests, chart, image, clusterctl and checksums in build/dist; IMAGE= says where the image will be
+release: no-release build ## manifests, chart, image, clusterctl and checksums in build/dist; IMAGE= says where the image will be
 	@tools/deps run
 	@command -v kubectl >/dev/null || tools/assets kubectl >/dev/null
 	@tools/release build/dist $${IMAGE:+--image "$$IMAGE"}
+
+# Said before the build, which takes long.
+no-release:
+	@[[ ! -e build/dist ]] || { echo "make release: build/dist is there already: remove it" >&2; exit 1; }
 
 clean: ## remove what was built here (the cache of programs and releases stays)
 	rm -rf build

@@ -249,6 +249,16 @@ class Release(StandIns):
                 self.assertEqual(self.run_script("make", "-C", self.folder, "release", *words), 0, self.output)
                 self.assertEqual([line.strip() for line in self.asked], [*before, command])
 
+    def test_a_release_that_is_there_is_told_before_the_build(self):
+        """It was told after it."""
+        self.copy("../Makefile")
+        for name in ("assets", "build", "deps", "release"):
+            self.write(f"tools/{name}", NOTES)
+        self.write("build/dist/SHA256SUMS")
+        self.assertEqual(self.run_script("make", "-C", self.folder, "release"), 2)
+        self.assertIn("make release: build/dist is there already: remove it\n", self.output)
+        self.assertEqual(self.asked, [])
+
 
 ROOT = os.path.dirname(TOOLS)
 # Runs of `make test-full` that ask how long they are to be, and may be of the greatest length in `make test-long`.
