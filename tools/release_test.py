@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tests of tools/release: every file is what its name says, its bytes repeat, and there is no half of a release."""
 
+import contextlib
 import glob
 import io
 import json
@@ -13,6 +14,7 @@ import sys
 import tarfile
 import tempfile
 import unittest
+from unittest import mock
 
 sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
@@ -322,6 +324,25 @@ class Refused(WithFolder):
         self.assertEqual((run.returncode, errors), (130, "\ntools/release: interrupted; nothing was written\n"))
         self.assertEqual(sorted(os.listdir(self.folder)), ["path", "runs"])
 
+    def test_an_interruption_once_it_has_its_name(self):
+        """It said that nothing was written."""
+        out = os.path.join(self.folder, "out")
+        script = runpy.run_path(os.path.join(TOOLS, "release"), run_name="release")
+        files = {"a": b"1"}
+
+        def release(given):
+            script["write"](files, given.out)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self.addCleanup(signal.signal, number, signal.getsignal(number))
+        errors = io.StringIO()
+        with mock.patch.dict(script["main"].__globals__, release=release), contextlib.redirect_stderr(errors):
+            with self.assertRaises(SystemExit) as ended:
+                script["main"]([out])
+        self.assertEqual((ended.exception.code, errors.getvalue()), (130, f"\ntools/release: interrupted; {out} is whole\n"))
+        self.assertEqual(contents(out), files)
+
     def test_half_of_it_never_has_the_name(self):
         script = runpy.run_path(os.path.join(TOOLS, "release"), run_name="release")
         with self.assertRaises(OSError):
@@ -338,11 +359,11 @@ class Checkout(WithTree):
         for name in ("chart/a", "chart/b/c"):
             self.write(name, "as committed\n")
 
-    def ask(self, call, **environment):
+    def ask(self, call, stderr=None, **environment):
         command = [sys.executable, "-B", "-c", f"import checkout; print(checkout.{call})"]
         kept = {name: text for name, text in os.environ.items() if name != "SOURCE_DATE_EPOCH"}
         environment = {**kept, "PYTHONPATH": os.path.join(self.folder, "tools", "image.d"), **environment}
-        return subprocess.check_output(command, text=True, env=environment).strip()
+        return subprocess.check_output(command, text=True, env=environment, stderr=stderr).strip()
 
     def git(self, *words):
         identity = ["-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "commit.gpgsign=false"]
@@ -361,6 +382,25 @@ class Checkout(WithTree):
         self.assertEqual(self.ask("files('chart')"), "['a', 'b/c']")
         self.write("chart/a", "changed\n")
         self.assertEqual(self.ask("revision()"), f"{head}-dirty")
+
+    def test_what_git_cannot_say_is_not_clean(self):
+        """A checkout whose index is broken had the revision of a clean one."""
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--message=x")
+        self.write(".git/index", "broken")
+        with self.assertRaises(subprocess.CalledProcessError) as failed:
+            self.ask("revision()", stderr=subprocess.PIPE)
+        self.assertIn("git status: ", failed.exception.stderr)
+
+    def test_a_time_that_is_none(self):
+        """tools/image told it by a traceback."""
+        words = "SOURCE_DATE_EPOCH is 'x', not a number of seconds since 1970\n"
+        for script in ("image", "release"):
+            with self.subTest(script):
+                flags = ["--program=/bin/true"] if script == "image" else [*programs(), f"--revision={REVISION}"]
+                command = [os.path.join(TOOLS, script), os.path.join(self.folder, "out"), *flags]
+                done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(SOURCE_DATE_EPOCH="x"))
+                self.assertEqual((done.returncode, done.stderr), (1, f"tools/{script}: {words}"))
 
     def test_without_git_all_files_count(self):
         os.rename(os.path.join(self.folder, ".git"), os.path.join(self.folder, "git"))
