@@ -58,12 +58,17 @@ int MetricsReaders::Refusal(const std::stop_token& stop, const std::string& auth
   constexpr std::string_view kBearer = "Bearer ";
   if (!authorization.starts_with(kBearer)) return 401;
   const std::string token = authorization.substr(kBearer.size()), digest = Sha256Hex(token);
+  bool known = false;
   {
     MutexLock lock(mu_);
     if (Knows(digest, kCounts)) return 0;
+    known = Knows(digest, kCountsWhileAway);
+    if (!known && asked_ == kMostAsked) return 500;
+    if (!known) ++asked_;
   }
   const int refusal = Ask(Context{}.WithStop(stop).WithTimeout(kLongestReview), token);
   MutexLock lock(mu_);
+  if (!known) --asked_;
   if (refusal == 500) return Knows(digest, kCountsWhileAway) ? 0 : refusal;
   readers_.erase(digest);
   if (refusal != 0) return refusal;

@@ -18,6 +18,10 @@ namespace capi::ops {
 // kept, only its digest. Why nobody can tell is logged, at most once a minute.
 class MetricsReaders {
  public:
+  // Of the tokens that nobody knows yet, as many are asked for at once; more are told 500, so that they don't keep out
+  // who may (T5a).
+  static constexpr int kMostAsked = 4;
+
   MetricsReaders(kube::Client& client, Clock& clock, Logger log)
       : client_(client), clock_(clock), log_(std::move(log)), access_(client, clock) {}
 
@@ -37,6 +41,7 @@ class MetricsReaders {
   Mutex mu_;
   std::map<std::string, MonoTime> readers_ CAPI_GUARDED_BY(mu_);  // by the token's digest: when it was last said
   std::optional<MonoTime> told_ CAPI_GUARDED_BY(mu_);             // that nobody can tell
+  int asked_ CAPI_GUARDED_BY(mu_) = 0;                            // tokens that nobody knows yet
 };
 
 }  // namespace capi::ops

@@ -5,7 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <thread>
+#include <vector>
 
+#include "base/http/testing.h"
+#include "base/testing/await.h"
 #include "operator/webhooks/access_server_testing.h"
 
 namespace capi::ops {
@@ -99,6 +103,32 @@ TEST_F(MetricsReadersTest, AnEndIsNoFailure) {
   stop.request_stop();
   EXPECT_EQ(readers_.Refusal(stop.get_token(), "Bearer another"), 500);
   EXPECT_EQ(log_, "");
+}
+
+// While the API server hangs, four strangers kept out everybody who may.
+TEST_F(MetricsReadersTest, StrangersTakeFourTurnsAndGiveThemBack) {
+  std::atomic<int> hanging = 0;
+  http_testing::RawServer api(
+      [&](http_testing::Peer& peer, int) {
+        peer.ReadRequest();
+        ++hanging;
+        peer.WaitForEnd();
+      },
+      /*parallel=*/true);
+  auto client = kube::Client::Connect({.server = api.url()}, {.user_agent = "metrics-readers-test"});
+  ASSERT_TRUE(client.ok()) << client.error().message;
+  MetricsReaders readers(**client, clock_, Log());
+  for (int round = 1; round <= 2; ++round) {
+    std::stop_source stop;
+    std::vector<std::jthread> strangers;
+    for (int i = 0; i < MetricsReaders::kMostAsked; ++i) {
+      strangers.emplace_back([&, i] { readers.Refusal(stop.get_token(), "Bearer " + std::to_string(i)); });
+    }
+    ASSERT_TRUE(Await([&] { return hanging == round * MetricsReaders::kMostAsked; }));
+    EXPECT_EQ(readers.Refusal(stop.get_token(), "Bearer another"), 500);
+    EXPECT_EQ(hanging, round * MetricsReaders::kMostAsked) << "nobody asks for it";
+    stop.request_stop();
+  }
 }
 
 }  // namespace

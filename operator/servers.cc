@@ -10,8 +10,8 @@
 namespace capi::ops {
 namespace {
 
-// Asking the API server about a caller may take a while; the next ones don't wait for it.
-constexpr int kReviewsAtOnce = 4;
+// Asking the API server about a caller may take a while; those that are known don't wait for it.
+constexpr int kMetricsThreads = MetricsReaders::kMostAsked + 2;
 
 // Nobody sends a body to probes and metrics.
 http::ServerOptions Bodiless(const std::string& address, int threads) {
@@ -50,7 +50,7 @@ Result<std::unique_ptr<http::Server>> ServeHealth(const std::string& address, st
 Result<std::unique_ptr<http::Server>> ServeMetrics(const std::string& address, bool insecure, kube::Client& client,
                                                    const kube::Metrics& metrics, Logger log) {
   bool open = insecure || IsLoopback(address);
-  http::ServerOptions options = Bodiless(address, kReviewsAtOnce);
+  http::ServerOptions options = Bodiless(address, kMetricsThreads);
   if (!open) {
     auto certificate = TRY(http::MakeSelfSigned({"localhost"}));
     options.cert_pem = certificate.cert_pem;

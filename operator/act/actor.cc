@@ -131,6 +131,7 @@ Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Await& step) 
 Actor::Acted Actor::Take(const Context& ctx, Observation& o, const GiveUp&) {
   Fleet fleet = o.fleet;
   Explain(ctx, o, fleet);
+  needs_.masks.Hide(o.provider.id.Key(), fleet);  // before anything is cut off
   GivenUp given_up = GiveUpRollout(o, fleet);
   return Did({.hold = std::move(given_up.hold), .fleet = std::move(fleet), .rollout = std::move(given_up.entry)});
 }

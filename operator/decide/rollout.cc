@@ -239,7 +239,7 @@ void Succeed(std::vector<HistoryEntry>& history, WallTime now) {
 
 HistoryEntry EndTime(const Observation& o) {
   HistoryEntry entry = o.provider.status.history.front();
-  if (entry.message.empty()) entry.message = Shorten(TimedOut(o, o.fleet), kMaxMessage);
+  entry.message = Shorten(TimedOut(o, o.fleet), kMaxMessage);
   return entry;
 }
 
@@ -247,9 +247,10 @@ GivenUp GiveUpRollout(const Observation& o, const Fleet& fleet, std::string_view
   HistoryEntry entry = o.provider.status.history.front();
   std::string message = Shorten(TimedOut(o, fleet), kMaxMessage);
   if (o.provider.spec.rollout.on_failure == api::OnFailure::kRollback && !IsFirstInstallation(o.provider.status)) {
-    constexpr size_t kShare = kMaxMessage / 4;
-    message = fmt::format("{}; it is not rolled back: {}", Shorten(message, kMaxMessage - kShare),
-                          Shorten(no_rollback, kShare));
+    // Each has the room that the other leaves, and this one a quarter at least.
+    message = Shorten(message, kMaxMessage - std::min(no_rollback.size(), kMaxMessage / 4));
+    const size_t left = kMaxMessage - std::min(message.size(), kMaxMessage * 3 / 4);
+    message = fmt::format("{}; it is not rolled back: {}", message, Shorten(no_rollback, left));
   }
   entry.outcome = outcome::kFailed;
   entry.time = FormatTime(o.now);

@@ -390,6 +390,9 @@ TEST(GiveUpRollout, SaysOfBothWhatThereIsRoomFor) {
   const std::string message = GiveUpRollout(o, o.fleet, std::string(5000, 'y')).entry.message;
   EXPECT_NE(message.find("x...; it is not rolled back: yyy"), message.npos);
   EXPECT_LE(message.size(), 2048u + 100);
+  o.fleet.workloads[0].health.message = "short";
+  const std::string refusal(1500, 'y');
+  EXPECT_TRUE(GiveUpRollout(o, o.fleet, refusal).entry.message.ends_with(": " + refusal));
 }
 
 // U5: what a rollback met that couldn't begin hid why it was to begin: the failed release was sent again instead.

@@ -322,6 +322,11 @@ Done Installer::Install(const Context& ctx, Observation& o, const std::string& r
   // of the release that runs since, is tried again: the failed release must not come back.
   bool terminal = held->retry == Retry::kOnChange || held->retry == Retry::kRefused;
   bool begun = m.rollout || IsAnnounced(o.provider.status, m.inputs, /*rollback=*/true);
+  if (m.candidate.rollback && !begun) {  // before anything is cut off: of half a value nobody knows that it is secret
+    const std::string key = o.provider.id.Key();
+    needs_.masks.Hide(key, o.fleet);
+    held->message = needs_.masks.Hide(key, held->message);
+  }
   if (m.candidate.rollback && !begun && !terminal) {
     done.rollout = EndTime(o);
     held->message = fmt::format("{}; it is rolled back to {} when that can be: {}", done.rollout->message, rollback_to,
