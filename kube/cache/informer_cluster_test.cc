@@ -13,7 +13,6 @@
 namespace capi::kube {
 namespace {
 
-
 bool Streams(const ProxyRequest& r) { return r.target.find("sendInitialEvents=true") != std::string::npos; }
 bool Resumes(const ProxyRequest& r) { return r.watch && !Streams(r); }
 
