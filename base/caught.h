@@ -9,7 +9,7 @@ namespace capi {
 
 // What `step` threw, in words; nullopt where it returned.
 template <typename Step>
-std::optional<std::string> Caught(Step step) {
+[[nodiscard]] std::optional<std::string> Caught(Step step) {
   try {
     step();
     return std::nullopt;

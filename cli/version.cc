@@ -6,30 +6,10 @@
 
 #include "base/json.h"
 #include "base/strings.h"
-#include "base/version.h"
 #include "base/yaml/yaml.h"
-#include "build_info.h"
 
 namespace capi::cli {
 namespace {
-
-std::string Compiler() {
-#if defined(__clang__)
-  return fmt::format("clang {}.{}.{}", __clang_major__, __clang_minor__, __clang_patchlevel__);
-#else
-  return fmt::format("gcc {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
-#endif
-}
-
-std::string Platform() {
-#if defined(__x86_64__)
-  return "linux/amd64";
-#elif defined(__aarch64__)
-  return "linux/arm64";
-#else
-  return "linux";
-#endif
-}
 
 std::string Number(const std::vector<std::string>& parts, size_t i) { return i < parts.size() ? parts[i] : ""; }
 
@@ -43,10 +23,6 @@ Json ToJson(const BuildInfo& build) {
 }
 
 }  // namespace
-
-BuildInfo ThisBuild() {
-  return {std::string(kProjectVersion), kBuildCommit, kBuildTreeState, kBuildDate, Compiler(), Platform()};
-}
 
 Result<std::string> FormatVersion(const BuildInfo& build, std::string_view output) {
   Json info = ToJson(build);

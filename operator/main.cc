@@ -10,6 +10,7 @@
 
 #include "base/heap.h"
 #include "base/http/url.h"
+#include "base/this_build.h"
 #include "base/version.h"
 #include "operator/act/adopt_inventory.h"
 #include "operator/controller.h"
@@ -107,14 +108,16 @@ Status Run(const Options& o) {
     ctx.log.Info("serving probes", {{"address", health->address()}});
   }
   if (o.diagnostics_address != "0") {
-    diagnostics = TRY_WITH(ServeMetrics(o.diagnostics_address, o.insecure_diagnostics, *client, metrics, ctx.log),
+    diagnostics = TRY_WITH(ServeDiagnostics(o.diagnostics_address, o.insecure_diagnostics, *client, metrics, ctx.log),
                            "--diagnostics-address");
     ctx.log.Info("serving metrics", {{"address", diagnostics->address()}});
   }
   AddParts(o, *client, events, manager);
   controller.AddTo(manager);
   manager.LeadBy(elector);
-  ctx.log.Info("started", {{"version", kProjectVersion}, {"server", http::PrintableUrl(config.server)}});
+  ctx.log.Info(
+      "started",
+      {{"version", kProjectVersion}, {"commit", ThisBuild().commit}, {"server", http::PrintableUrl(config.server)}});
   auto ended = manager.Run(ctx);
   if (ended.ok()) ctx.log.Info("stopped");
   return ended;
@@ -125,7 +128,7 @@ Status Run(const Options& o) {
 
 int main(int argc, char** argv) {
   capi::KeepHeapSmall();
-  auto parsed = capi::ops::ParseOptions(argc, argv);
+  auto parsed = capi::ops::ParseOptions(argc, argv, capi::ThisBuild());
   if (!parsed.options) {
     std::fputs(parsed.exit.text.c_str(), parsed.exit.code == 0 ? stdout : stderr);
     return parsed.exit.code;

@@ -26,6 +26,7 @@ std::function<void(const std::string& method, int status, MonoTime::duration too
   return [&metrics, host](const std::string& method, int status, MonoTime::duration took) {
     const std::string code = status == 0 ? "<error>" : std::to_string(status);
     metrics.Count(kRequests, {{"code", code}, {"host", host}, {"method", method}});
+    if (status == 0) return;  // no answer began; a refused connection would count as a fast one
     metrics.Observe(kDuration, {{"host", host}, {"verb", method}}, std::chrono::duration<double>(took).count(),
                     RequestBuckets());
   };

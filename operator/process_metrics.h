@@ -11,8 +11,9 @@
 
 namespace capi::ops {
 
-// ClientOptions::on_answer: rest_client_requests_total and rest_client_request_duration_seconds, as client-go counts
-// them, with the host of `server`, a URL. `metrics` outlives it.
+// ClientOptions::on_answer: rest_client_requests_total as client-go counts them, and of those that were answered
+// rest_client_request_duration_seconds, with the host of `server`, a URL. (client-go measures the others, too: in an
+// outage refused connections make its quantiles small.) `metrics` outlives it.
 std::function<void(const std::string& method, int status, MonoTime::duration took)> CountRequests(
     kube::Metrics& metrics, const std::string& server);
 

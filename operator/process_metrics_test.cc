@@ -7,6 +7,7 @@ namespace capi::ops {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(ProcessMetrics, RequestsAreCountedAsClientGoDoes) {
   kube::Metrics metrics;
@@ -19,6 +20,19 @@ TEST(ProcessMetrics, RequestsAreCountedAsClientGoDoes) {
   EXPECT_THAT(text, HasSubstr(R"(rest_client_requests_total{code="<error>",host="10.96.0.1:443",method="PATCH"} 1)"));
   EXPECT_THAT(
       text, HasSubstr(R"(rest_client_request_duration_seconds_bucket{host="10.96.0.1:443",verb="GET",le="0.025"} 1)"));
+}
+
+// In an outage connections are refused within a millisecond: the dashboard's slowest requests got fast.
+TEST(ProcessMetrics, WhatGotNoAnswerHasNoDuration) {
+  kube::Metrics metrics;
+  auto count = CountRequests(metrics, "https://10.96.0.1");
+  count("GET", 0, Millis(1));
+  EXPECT_THAT(metrics.Text(), HasSubstr(R"(code="<error>")"));
+  EXPECT_THAT(metrics.Text(), Not(HasSubstr("rest_client_request_duration_seconds_count")));
+  count("GET", 503, Seconds(3));
+  count("GET", 0, Millis(1));
+  EXPECT_THAT(metrics.Text(),
+              HasSubstr(R"(rest_client_request_duration_seconds_count{host="10.96.0.1:443",verb="GET"} 1)"));
 }
 
 // F4: who has lost its lease, or not heard of it for too long, doesn't count as leading.

@@ -18,6 +18,7 @@ ROOT = os.path.dirname(TOOLS)
 sys.path[:0] = [os.path.join(TOOLS, "run.d"), os.path.join(TOOLS, "image.d")]
 
 import built  # noqa: E402
+import checkout  # noqa: E402
 import rootfs  # noqa: E402
 
 FACTS = ["--revision=0123456789abcdef", "--epoch=1700000000", "--source=https://example.com/capi-operator"]
@@ -109,7 +110,8 @@ class Image(unittest.TestCase):
         self.assertEqual(labels["org.opencontainers.image.revision"], "0123456789abcdef")
         self.assertEqual(labels["org.opencontainers.image.source"], "https://example.com/capi-operator")
         version = labels["org.opencontainers.image.version"]
-        self.assertEqual(subprocess.check_output([self.program, "--version"], text=True), f"capi-operator {version}\n")
+        said = subprocess.check_output([self.program, "--version"], text=True)
+        self.assertEqual(said.splitlines()[0], f"capi-operator {version}")
         self.assertEqual(self.entry["annotations"]["org.opencontainers.image.ref.name"], version)
 
     def test_what_is_in_it(self):
@@ -177,6 +179,17 @@ class Image(unittest.TestCase):
                     self.assertEqual(os.stat(os.path.join(root, member.name)).st_mode & 0o7777, member.mode)
                     if member.isfile():
                         self.assertEqual(read(root, member.name), tar.extractfile(member).read())
+
+    def test_a_program_of_another_commit(self):
+        """The image was labelled with the checkout's commit, whatever was in it."""
+        other, out = "/bin/true", os.path.join(self.folder, "of-another")
+        made = image(f"--program={other}", out)
+        self.assertEqual(made.returncode, 1)
+        self.assertIn(f"{other} was built of no commit, and the checkout is {checkout.revision()}: ", made.stderr)
+        self.assertIn("run `make build`, or say what it is with --revision", made.stderr)
+        self.assertFalse(os.path.lexists(out))
+        made = image(f"--program={other}", "--revision=mine", out)
+        self.assertEqual((made.returncode, made.stderr), (0, ""))
 
     def test_what_it_refuses(self):
         script = os.path.join(self.folder, "script")

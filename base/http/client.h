@@ -40,8 +40,8 @@ struct Request {
   std::string content_type;  // of the body
   // When set, a 2xx body goes here piece by piece and Response.body stays empty. An error ends the call with it.
   std::function<Status(std::string_view piece)> on_data;
-  // Called once, when a connection for it is looked for. A call whose time is over, or that couldn't wait for an
-  // answer, doesn't come so far.
+  // Called once for each Do (Fetch: one for each hop), when a connection for it is looked for. A call whose time is
+  // over, or that couldn't wait for an answer, doesn't come so far.
   std::function<void()> on_begin;
   // Asked just before the first byte of the request is sent, and again each time that it is sent once more, on a
   // connection that is open by then. An error ends the call with it.

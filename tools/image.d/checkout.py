@@ -1,4 +1,4 @@
-"""What git knows of this checkout: the commit, its time, and which files belong to it."""
+"""What git knows of this checkout: the commit, its time, and which files belong to it; and whether programs were built of it."""
 
 import os
 import re
@@ -8,20 +8,48 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__
 
 
 def git(*arguments):
-    """What git says of this checkout, "" where it isn't one."""
-    done = _run(*arguments)
-    return done.stdout.strip() if done.returncode == 0 else ""
+    """What git says of this checkout; "" where it isn't one, also within a repository of others. ChildProcessError, with git's
+    words, where git can't say."""
+    if not os.path.lexists(os.path.join(ROOT, ".git")):
+        return ""
+    # It may be somebody else's, and git looks into no folder above it.
+    command = ["git", "-c", f"safe.directory={ROOT}", "-C", ROOT, *arguments]
+    environment = {**os.environ, "GIT_CEILING_DIRECTORIES": os.path.dirname(ROOT), "LC_ALL": "C"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    if done.returncode == 1 and not done.stderr:
+        return ""  # what --quiet asks for isn't there
+    if done.returncode != 0:
+        raise ChildProcessError(f"git {arguments[0]}: {done.stderr.strip()}")
+    return done.stdout.strip()
+
+
+def commit():
+    """"" where there is none yet."""
+    return git("rev-parse", "--verify", "--quiet", "HEAD")
+
+
+def named(commit_id, state):
+    """How revision() calls that commit; a state of "dirty" says that files of it had changed."""
+    return commit_id + ("-dirty" if state == "dirty" else "")
 
 
 def revision():
-    """The commit, with -dirty behind it where a file of it has changed since; ChildProcessError where git can't say whether."""
-    commit = git("rev-parse", "HEAD")
-    if not commit:
-        return ""
-    changed = _run("status", "--porcelain", "--untracked-files=no")
-    if changed.returncode != 0:
-        raise ChildProcessError(f"git status: {changed.stderr.strip()}")
-    return commit + ("-dirty" if changed.stdout.strip() else "")
+    """The commit, with -dirty behind it where a file of it has changed since."""
+    found = commit()
+    return found and named(found, "dirty" if git("status", "--porcelain", "--untracked-files=no") else "clean")
+
+
+def revision_of(programs):
+    """The checkout's revision, which is to be the one that each program, by its path, says it was built of: what is made of
+    them has files of the checkout, too, or says that it is of that commit."""
+    here = revision()
+    for program, built in programs.items():
+        if built != here:
+            raise ValueError(
+                f"{program} was built of {built or 'no commit'}, and the checkout is {here or 'no commit'}: "
+                "run `make build`, or say what it is with --revision"
+            )
+    return here
 
 
 def epoch():
@@ -29,12 +57,7 @@ def epoch():
     given = os.environ.get("SOURCE_DATE_EPOCH")
     if given and not re.fullmatch("[0-9]+", given):
         raise ValueError(f"SOURCE_DATE_EPOCH is {given!r}, not a number of seconds since 1970")
-    return int(given or git("log", "-1", "--format=%ct") or 0)
-
-
-def _run(*arguments):
-    command = ["git", "-c", "safe.directory=*", "-C", ROOT, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return int(given or (commit() and git("log", "-1", "--format=%ct")) or 0)
 
 
 def files(folder):

@@ -7,6 +7,8 @@ import re
 import subprocess
 import tempfile
 
+import checkout
+
 USER = 65532
 
 LIBRARIES = "lib/x86_64-linux-gnu"
@@ -72,7 +74,13 @@ def check_program(path):
 
 
 def version_of(program):
-    return run(program, "--version").split()[-1]
+    return (run(program, "--version").splitlines() or [""])[0].rpartition(" ")[2]
+
+
+def built_of(program):
+    """The commit that the operator says it was built of, as checkout.revision() calls it; "" for none."""
+    told = dict(line.split(": ", 1) for line in run(program, "--version").splitlines() if ": " in line)
+    return checkout.named(told.get("GitCommit", ""), told.get("GitTreeState"))
 
 
 def architecture():

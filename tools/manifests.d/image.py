@@ -1,4 +1,4 @@
-"""A reference to an image, as the manifests and the chart's values have it."""
+"""A reference to an image, as the manifests and the chart have it."""
 
 import re
 
@@ -26,5 +26,5 @@ class Image:
             raise ValueError(f"{reference!r} has neither a tag nor a digest: name one, like {reference}:v1.0.0")
 
     def values(self):
-        """The chart's image.manager. The registry stays apart for whoever installs the chart."""
+        """The chart's image.yaml, or its value image.manager: whoever installs the chart may put a registry before it."""
         return self._parts

@@ -1,5 +1,6 @@
 """clusterctl as an archive: the program, which needs nothing but the C library, and that library for machines that lack it."""
 
+import json
 import os
 
 import archive
@@ -24,6 +25,12 @@ INSIDE = (
 
 def folder(version):
     return f"clusterctl-{version}-linux-amd64"
+
+
+def built_of(program):
+    """The commit that it says it was built of, as checkout.revision() calls it; "" for none."""
+    told = json.loads(rootfs.run(program, "version", "--output=json"))["clusterctl"]
+    return checkout.named(told["gitCommit"], told["gitTreeState"])
 
 
 def package(program, version, epoch):

@@ -29,7 +29,7 @@ def package(version, image, epoch):
         files[f"{NAME}/{name}"] = (rootfs.read(os.path.join(checkout.ROOT, CHART, name)), 0o644)
     change(files, "Chart.yaml", {"version": number(version), "appVersion": version})
     if image:
-        change(files, "values.yaml", {f"    {key}": json.dumps(value) for key, value in image.values().items()})
+        change(files, "image.yaml", {key: json.dumps(value) for key, value in image.values().items()})
     return archive.packed(archive.tar(archive.with_folders(files), epoch))
 
 
@@ -42,7 +42,7 @@ def names():
 
 
 def change(files, name, values):
-    """Gives keys that stand once in a file, at that indentation, these values."""
+    """Gives keys that stand once in a file, at its left edge, these values."""
     content, mode = files[f"{NAME}/{name}"]
     text = content.decode()
     for key, value in values.items():
