@@ -41,7 +41,7 @@ bool AnyRefused(const std::vector<Change>& changes);
 
 // Applies what differs: a manifest whose hash is in `current` with our managedFields entry is skipped. Stops after the
 // stage that had an error; other objects of that stage are still tried. The error returned names every object that
-// failed (five in full). `changes` lists what was done, also when an error is returned. Thread-safe.
+// failed (five in full, ten more by name). `changes` lists what was done, also when an error is returned. Thread-safe.
 class Applier {
  public:
   Applier(Client& client, ApplyOptions options);

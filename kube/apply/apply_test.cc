@@ -79,6 +79,23 @@ TEST_F(ApplyTest, AFieldThatTheSchemaDoesNotHaveIsRefusedAtOnce) {
   EXPECT_EQ(asked().size(), 1u);
 }
 
+// F1: of hundreds that are refused, each by its name, nothing was left of the message behind them.
+TEST_F(ApplyTest, AFailureOfManyNamesSomeOfThem) {
+  Answers([](const http::ServerRequest&) { return http::Response{.status = 403, .headers = {}, .body = "no"}; });
+  std::vector<Manifest> manifests;
+  for (int i = 100; i < 140; ++i) {
+    Json map = *ParseJson(kMap);
+    map["metadata"]["name"] = "m" + std::to_string(i);
+    manifests.push_back(ToManifest(Object(map)));
+  }
+  Status done = Applier(client(), {}).Apply(ctx_, manifests, {}, changes_);
+  ASSERT_FALSE(done.ok());
+  EXPECT_THAT(done.error().message, testing::StartsWith("40 of 40 objects failed: ConfigMap/n/m100: HTTP 403"));
+  EXPECT_THAT(done.error().message, HasSubstr("; and so did ConfigMap/n/m105, ConfigMap/n/m106"));
+  EXPECT_THAT(done.error().message, testing::EndsWith("ConfigMap/n/m114 and 25 more"));
+  EXPECT_EQ(changes_.size(), 40u) << "of each the change is known";
+}
+
 // U9, F9: the requests that only try, or only prepare, aren't the object's.
 TEST_F(ApplyTest, WarningsAreThoseOfTheApplyItself) {
   bool replaced = false;

@@ -11,6 +11,7 @@ namespace capi::kube {
 namespace {
 
 constexpr size_t kInFull = 5;  // errors told in full
+constexpr size_t kNamed = 10;  // of those behind them, by their names
 
 }  // namespace
 
@@ -40,7 +41,7 @@ Status Summarize(const std::vector<Outcome>& outcomes) {
   }
   if (!sum) return Ok();
   sum->message = Join(full, "; ");
-  if (!names.empty()) sum->message += "; and so did " + Join(names, ", ");
+  if (!names.empty()) sum->message += "; and so did " + JoinNames(names, kNamed);
   if (size_t failed = full.size() + names.size(); failed > 1) {
     sum->message = fmt::format("{} of {} objects failed: {}", failed, outcomes.size(), sum->message);
   }

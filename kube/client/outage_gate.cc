@@ -19,7 +19,9 @@ Status OutageGate::Enter(const Context& ctx) {
     mu_.AssertHeld();
     return !failure_;
   });
-  return ctx.Check();
+  Status may = ctx.Check();
+  if (failure_ && !may.ok() && may.code() == Code::kDeadlineExceeded) return Error{Code::kUnavailable, *failure_, {}};
+  return may;
 }
 
 void OutageGate::Answered(const Context& ctx) {

@@ -65,6 +65,19 @@ TEST_F(OutageGateTest, FailsAtOnceWhoseDeadlineComesFirst) {
   EXPECT_EQ(refused.error().message, "refused");
 }
 
+// F5, U5: it looked like a request that the server has no answer to.
+TEST_F(OutageGateTest, AnOutageUntilTheDeadlineIsNoRequestWithoutAnAnswer) {
+  Lose();
+  ASSERT_TRUE(gate_.Enter(ctx_).ok());
+  Status ended;
+  std::jthread caller([&] { ended = gate_.Enter(ctx_.WithTimeout(Millis(500))); });
+  clock_.AwaitWaiters(1);
+  clock_.Advance(Millis(500));
+  caller.join();
+  EXPECT_EQ(ended.code(), Code::kUnavailable);
+  EXPECT_EQ(ended.error().message, "refused");
+}
+
 TEST_F(OutageGateTest, AStopEndsTheWait) {
   Lose();
   ASSERT_TRUE(gate_.Enter(ctx_).ok());

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "kube/client/status_error.h"
+
 namespace capi::kube {
 namespace {
 
@@ -77,9 +79,7 @@ Result<Resource> RestMapper::For(const Context& ctx, const GroupKind& kind, std:
   Finding found = TRY(Look(ctx, kind, version));
   if (found.resource) return *std::move(found.resource);
   std::string what = version.empty() ? kind.ToString() : fmt::format("{} at {}", kind.ToString(), version);
-  if (found.group_is_stale) {
-    return Error{Code::kUnavailable, fmt::format("{}: the API of its group doesn't answer now", what), {}};
-  }
+  if (found.group_is_stale) return GroupIsAway(what);
   return Error{Code::kNotFound, fmt::format("the API server has no kind {}", what), {}};
 }
 

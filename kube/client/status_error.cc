@@ -21,6 +21,24 @@ constexpr std::string_view kInitializing = "storage is (re)initializing";
 // How a server-side apply of a field that the schema doesn't have, or of a value of another type, is refused: with a
 // plain 500 and no reason, as if the server were in trouble.
 constexpr std::string_view kNotOfItsSchema = "failed to create typed patch object (";
+// How a server tells that its etcd is away: with a 500, too, in etcd's words or in those of the connection to it. (In
+// etcd's words it also says that an object is too large, which stays so.)
+constexpr std::string_view kEtcdIsAway[] = {
+    "etcdserver: leader changed",    "etcdserver: no leader",
+    "etcdserver: request timed out", "etcdserver: mvcc: database space exceeded",
+    "etcdserver: server stopped",    "etcdserver: too many requests",
+    "rpc error: code = Unavailable", "rpc error: code = DeadlineExceeded",
+    "transport is closing"};
+constexpr std::string_view kGroupIsAway = "the API of its group doesn't answer now";
+// Where these words are in what tells of an outage, it is none of the API server: a part of it is away, which others
+// don't need. The last three are those of its proxy to aggregated APIs, and of whoever fails by a plain 500.
+constexpr std::string_view kOfAPart[] = {kAdmission,
+                                         kConversion,
+                                         kInitializing,
+                                         kGroupIsAway,
+                                         "HTTP 503: \"service unavailable\"",
+                                         "error trying to reach service",
+                                         "HTTP 500"};
 
 struct ReasonCode {
   std::string_view reason;
@@ -41,7 +59,7 @@ constexpr ReasonCode kByReason[] = {
     {"Timeout", Code::kUnavailable},
     {"ServerTimeout", Code::kUnavailable},
     {"ServiceUnavailable", Code::kUnavailable},
-    {"StorageReadError", Code::kUnavailable},
+    {"StorageReadError", Code::kInternal},
     {"UnsupportedMediaType", Code::kUnsupported},
     {"NotAcceptable", Code::kUnsupported},
     {"MethodNotAllowed", Code::kUnsupported},
@@ -92,12 +110,20 @@ bool NamesWebhook(std::string_view message) {
   return message.find(kAdmission) != message.npos || message.find(kConversion) != message.npos;
 }
 
+bool EtcdIsAway(std::string_view message) {
+  return std::any_of(std::begin(kEtcdIsAway), std::end(kEtcdIsAway),
+                     [&](std::string_view words) { return message.find(words) != message.npos; });
+}
+
 // What the reason alone doesn't tell.
 Code Refine(Code code, const Json& status, std::string_view message) {
   if (GetString(status, {"reason"}).empty() && message.starts_with(kNotOfItsSchema)) return Code::kFailedPrecondition;
   if (code == Code::kRateLimited && message.find(kInitializing) != message.npos) return Code::kUnavailable;
   if (code == Code::kInternal && NamesWebhook(message)) return Code::kUnavailable;
-  bool retried = code == Code::kRateLimited || GetInt(status, {"code"}) >= 500;
+  const std::int64_t http_status = GetInt(status, {"code"});
+  if (http_status == 500 && EtcdIsAway(message)) return Code::kUnavailable;
+  if (http_status == 500 && GetString(status, {"reason"}).empty() && !NamesWebhook(message)) return Code::kInternal;
+  bool retried = code == Code::kRateLimited || http_status >= 500;
   if (!retried && IsDenied(message)) return Code::kPermissionDenied;
   if (code == Code::kPermissionDenied && HasCause(status, "NamespaceTerminating")) return Code::kFailedPrecondition;
   return code;
@@ -136,8 +162,12 @@ bool StorageInitializing(const Error& error) {
 }
 
 bool IsOutage(const Error& error) {
-  return error.Transient() && error.code != Code::kConflict && !NamesWebhook(error.message) && !IsDenied(error.message);
+  if (error.code != Code::kUnavailable && error.code != Code::kRateLimited) return false;
+  auto says = [&](std::string_view words) { return error.message.find(words) != error.message.npos; };
+  return std::none_of(std::begin(kOfAPart), std::end(kOfAPart), says) && !IsDenied(error.message);
 }
+
+Error GroupIsAway(std::string_view what) { return {Code::kUnavailable, fmt::format("{}: {}", what, kGroupIsAway), {}}; }
 
 bool ConversionIsAway(const Error& error) {
   return StorageInitializing(error) ||

@@ -47,7 +47,9 @@ TEST(ErrorFromStatus, MapsReasonsToCodes) {
        "failed to create typed patch object (n/m; apps/v1, Kind=Deployment): .spec.replicas: expected numeric (int or "
        "float), got string"},
       {R"({"message":"failed to create typed live object (n/m; /v1, Kind=ConfigMap): no such type","code":500})",
-       Code::kUnavailable, "failed to create typed live object (n/m; /v1, Kind=ConfigMap): no such type"},
+       Code::kInternal, "failed to create typed live object (n/m; /v1, Kind=ConfigMap): no such type"},
+      {R"({"code":500,"message":"etcdserver: request timed out"})", Code::kUnavailable,
+       "etcdserver: request timed out"},
       {R"({"reason":"InternalError","message":"failed to create typed patch object (n/m): x","code":500})",
        Code::kInternal, "failed to create typed patch object (n/m): x"},
       {R"({"reason":"Invalid","code":422,"message":"bad: first","details":{"causes":[{"message":"first",
@@ -92,8 +94,9 @@ TEST(ErrorFromResponse, StorageThatIsInitializingSaysNotWhenToComeBack) {
   EXPECT_FALSE(StorageInitializing({Code::kUnavailable, "refused", {}}));
 }
 
-// F5: who reads "unavailable" takes the API server for away, which answers all others.
-TEST(IsOutage, OfTheServerAndNotOfAWebhook) {
+// F5, U5: whatever passed by itself, and was none of a few texts, was taken for an outage of the API server, which
+// answered all others: a change that met it each time was tried for good.
+TEST(IsOutage, OnlyWhatTellsThatTheServerIsAway) {
   struct Case {
     const char* status;
     bool outage;
@@ -106,12 +109,58 @@ TEST(IsOutage, OfTheServerAndNotOfAWebhook) {
       {R"({"reason":"InternalError","code":500,"message":"admission webhook \"w\" denied the request: oops"})", false},
       {R"({"reason":"Conflict","code":409,"message":"the object has been modified"})", false},
       {R"({"reason":"Forbidden","code":403,"message":"admission webhook \"w\" denied the request: no"})", false},
+      {R"({"reason":"TooManyRequests","code":429,"message":"admission webhook \"w\" denied the request: later"})",
+       false},
+      {R"({"reason":"TooManyRequests","code":429,"message":"storage is (re)initializing"})", false},
+      {R"({"reason":"Expired","code":410,"message":"too old resource version"})", false},
+      {R"({"reason":"InternalError","code":500,"message":"Internal error occurred: add operation does not apply: doc is missing path"})",
+       false},
+      {R"({"reason":"StorageReadError","code":500,"message":"data from the storage is not decodable"})", false},
+      {R"({"code":500,"message":"failed to create typed live object (n/m; /v1, Kind=ConfigMap): no such type"})",
+       false},
+      {R"({"code":500,"message":"conversion webhook for x.io/v1, Kind=Fox failed: EOF"})", false},
+      {R"({"code":500,"message":"etcdserver: leader changed"})", true},
+      {R"({"code":500,"message":"rpc error: code = Unavailable desc = transport is closing"})", true},
+      {R"({"reason":"InternalError","code":500,"message":"Internal error occurred: etcdserver: no leader"})", true},
+      {R"({"code":500,"message":"rpc error: code = 13 desc = transport is closing"})", true},
+      {R"({"code":500,"message":"etcdserver: request is too large"})", false},
+      {R"({"code":500,"message":"rpc error: code = ResourceExhausted desc = trying to send message larger than max"})",
+       false},
+      {R"({"reason":"ServerTimeout","code":500,"message":"etcd is slow"})", true},
       {R"({"reason":"ServiceUnavailable","code":503,"message":"etcd has no leader"})", true},
-      {R"({"reason":"TooManyRequests","code":429,"message":"storage is (re)initializing"})", true},
+      {R"({"reason":"Timeout","code":504,"message":"request did not complete"})", true},
+      {R"({"reason":"TooManyRequests","code":429,"message":"too many requests"})", true},
   };
   for (const Case& c : cases) EXPECT_EQ(IsOutage(ErrorFromStatus(Json::parse(c.status))), c.outage) << c.status;
+}
+
+// The same of what isn't a Status: a balancer's, or how an API server has no answer of an aggregated API's server.
+TEST(IsOutage, OfABareAnswer) {
+  struct Case {
+    int status;
+    const char* body;
+    bool outage;
+  };
+  for (const Case& c : {Case{502, "bad gateway", true},
+                        {503, "no healthy upstream", true},
+                        {504, "", true},
+                        {429, "", true},
+                        {503, "service unavailable\n", false},
+                        {503, "error trying to reach service: dial tcp 10.0.0.2:443: connect: refused\n", false},
+                        {500, "", false},
+                        {500, "oops", false}}) {
+    Error error = ErrorFromResponse({.status = c.status, .headers = {}, .body = c.body});
+    EXPECT_EQ(IsOutage(error), c.outage) << error.message;
+    EXPECT_TRUE(error.Transient()) << error.message;
+  }
+}
+
+// And of what is no answer.
+TEST(IsOutage, OfARequestWithoutAnAnswer) {
   EXPECT_TRUE(IsOutage({Code::kUnavailable, "connect to 10.0.0.1:443: refused", {}}));
-  EXPECT_TRUE(IsOutage({Code::kDeadlineExceeded, "no answer", {}}));
+  EXPECT_FALSE(IsOutage({Code::kDeadlineExceeded, "PATCH /api: deadline exceeded", {}})) << "a webhook may hang";
+  EXPECT_FALSE(IsOutage({Code::kDeadlineExceeded, "waiting for the deletion of the old object", {}}));
+  EXPECT_FALSE(IsOutage(GroupIsAway("Fox.aggregated.example")));
 }
 
 TEST(ErrorFromResponse, TellsAPathThatIsNotServedFromAnObjectThatIsNotThere) {

@@ -48,7 +48,8 @@ Result<http::Response> Transport::Do(const Context& ctx, const Call& call) {
     Result<http::Response> answer = Send(bounded, call, std::move(identity.headers), began);
     if (!answer.ok()) {
       if (!Lost(answer.error()) || !call.repeatable || call.on_data || sent > options_.max_retries) return answer;
-      continue;  // the gate says when
+      if (bounded.Check().ok() || ctx.stop.stop_requested()) continue;  // the gate says when
+      return answer;
     }
     if (answer->status >= 200 && answer->status < 300) return answer;
     Error error = ErrorFromResponse(*answer);
@@ -109,16 +110,14 @@ Result<http::Response> Transport::Send(const Context& ctx, const Call& call, htt
   request.max_body = call.max_body;
   request.idempotent = call.repeatable || call.method == "GET";
 
-  bool begun = false;
+  bool begun = false, connected = false;
   request.on_begin = [&] { begun = true; };
-  if (may_write_ && Writes(call) && !call.unguarded) {
-    request.before_send = [&, first = true]() mutable {
-      Status may = may_write_(ctx);
-      if (first && !may.ok()) begun = false;  // where it was sent once, and lost, it counts
-      first = false;
-      return may;
-    };
-  }
+  request.before_send = [&, guarded = may_write_ && Writes(call) && !call.unguarded]() -> Status {
+    Status may = guarded ? may_write_(ctx) : Ok();
+    if (!connected && !may.ok()) begun = false;  // where it was sent once, and lost, it counts
+    connected = true;
+    return may;
+  };
 
   TRY(gate_.Enter(ctx));
   began = ctx.clock->Monotonic();
@@ -131,6 +130,10 @@ Result<http::Response> Transport::Send(const Context& ctx, const Call& call, htt
   Result<http::Response> answer = http_->Do(ctx, std::move(request));
   if (!answered && begun && !ctx.stop.stop_requested()) Tell(ctx, call, 0, began);
   if (!answered && !answer.ok() && Lost(answer.error())) gate_.Lost(ctx, began, answer.error());
+  // Not told to the gate: the time may have been too short for any server.
+  if (begun && !connected && !answer.ok() && answer.code() == Code::kDeadlineExceeded) {
+    return Error{Code::kUnavailable, answer.error().message, {}};
+  }
   return answer;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/http/server/server.h"
 #include "base/http/testing.h"
+#include "kube/client/status_error.h"
 
 namespace capi::kube {
 namespace {
@@ -46,19 +47,54 @@ class Initializing {
   std::unique_ptr<Client> client_;
 };
 
-// F3: also of a client whose credentials never change.
-TEST(Transport, ACallWithoutADeadlineEndsWithTheClientsOwn) {
-  std::promise<void> done;
-  auto waits = [held = done.get_future().share()](const http::ServerRequest&) {
-    held.wait();
-    return http::Response{.status = 200, .headers = {}, .body = "{}"};
+// F3: a call without a deadline ends with the client's own, also where the credentials never change. F5, U5: and
+// whether a server had taken the request by then, or nobody could be asked, looked the same.
+TEST(Transport, ACallThatTakesTooLongSaysWhetherItWasSent) {
+  FakeClock clock;
+  Context ctx;
+  ctx.clock = &clock;
+  std::atomic<bool> sent = true;
+  http_testing::RawServer server([&](http_testing::Peer& peer, int) {
+    if (sent) peer.ReadRequest();
+    clock.Advance(Seconds(30));
+    peer.Write("H");  // has the client look at its clock
+    peer.WaitForEnd();
+  });
+  Error error = (*Client::Connect({.server = server.url()}, {}))->Get(ctx, Builtin("Secret"), "n", "a").error();
+  EXPECT_EQ(error.code, Code::kDeadlineExceeded) << error.message;
+  EXPECT_FALSE(IsOutage(error));
+
+  sent = false;
+  Config tls{.server = "https" + server.url().substr(4)};
+  error = (*Client::Connect(tls, {}))->Get(ctx, Builtin("Secret"), "n", "a").error();
+  EXPECT_EQ(error.code, Code::kUnavailable) << error.message;
+  EXPECT_TRUE(IsOutage(error)) << error.message;
+}
+
+// F4: the lead is lost between a request on a kept connection, which the server closes, and its repeat on another one.
+TEST(Transport, ARequestThatWasLostIsToldThoughItsRepeatIsRefused) {
+  http_testing::RawServer server([](http_testing::Peer& peer, int) {
+    if (!peer.ReadRequest().empty()) peer.Write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
+    peer.ReadRequest();
+  });
+  std::vector<std::string> told;
+  ClientOptions options{.max_retries = 0};
+  options.on_answer = [&](const std::string& method, int status, MonoTime::duration) {
+    told.push_back(method + " " + std::to_string(status));
   };
-  auto server = http::Server::Start({}, waits);
-  ASSERT_TRUE(server.ok()) << server.error().message;
-  auto client = Client::Connect({.server = "http://" + (*server)->address()}, {.timeout = Millis(100)});
+  auto client = Client::Connect({.server = server.url()}, options);
   ASSERT_TRUE(client.ok()) << client.error().message;
-  EXPECT_EQ((*client)->Get({}, Builtin("Secret"), "n", "a").code(), Code::kDeadlineExceeded);
-  done.set_value();
+  const Context ctx = Context{}.WithTimeout(Seconds(30));
+  const Resource& map = Builtin("ConfigMap");
+  ASSERT_TRUE((*client)->Get(ctx, map, "n", "a").ok());
+  int asked = 0;
+  (*client)->GuardWrites([&](const Context&) {
+    return asked++ == 0 ? Ok() : Status(Error{Code::kFailedPrecondition, "no leader", {}});
+  });
+  Object object(Json{{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", "a"}, {"namespace", "n"}}}});
+  EXPECT_EQ((*client)->Apply(ctx, map, object, {}).code(), Code::kFailedPrecondition);
+  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(told, (std::vector<std::string>{"GET 200", "PATCH 0"}));
 }
 
 TEST(Transport, AsksSoonAgainWhileStorageIsInitializing) {  // docs/behaviour.md P3
