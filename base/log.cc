@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "base/clock.h"
 #include "base/json.h"
@@ -54,7 +55,7 @@ std::string TextLine(LogLevel level, std::string_view message, const std::vector
 }  // namespace
 
 struct Logger::Sink {
-  LogLevel level = LogLevel::kOff;
+  std::atomic<LogLevel> level = LogLevel::kOff;
   LogFormat format = LogFormat::kText;
   std::shared_ptr<spdlog::logger> out;
   void (*function)(void*, std::string_view) = nullptr;
@@ -99,7 +100,15 @@ Logger Logger::WithoutFields() const {
   return out;
 }
 
-bool Logger::Enabled(LogLevel level) const { return sink_ && level >= sink_->level && sink_->level != LogLevel::kOff; }
+bool Logger::Enabled(LogLevel level) const {
+  if (!sink_) return false;
+  const LogLevel least = sink_->level;
+  return level >= least && least != LogLevel::kOff;
+}
+
+void Logger::SetLevel(LogLevel level) const {
+  if (sink_) sink_->level = level;
+}
 
 void Logger::Write(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) const {
   if (!Enabled(level)) return;

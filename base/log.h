@@ -44,6 +44,8 @@ class Logger {
   Logger With(std::initializer_list<LogField> fields) const;
   Logger WithoutFields() const;  // to the same sink; for what outlives the work that the fields tell of
   bool Enabled(LogLevel level) const;
+  // From now on, for all that share the sink. One that discards everything goes on with that.
+  void SetLevel(LogLevel level) const;
 
   void Debug(std::string_view message, std::initializer_list<LogField> fields = {}) const;
   void Info(std::string_view message, std::initializer_list<LogField> fields = {}) const;
@@ -53,7 +55,7 @@ class Logger {
  private:
   struct Sink;
   void Write(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) const;
-  std::shared_ptr<const Sink> sink_;
+  std::shared_ptr<Sink> sink_;
   std::shared_ptr<const std::vector<LogField>> fields_;
 };
 

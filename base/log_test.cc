@@ -31,6 +31,20 @@ TEST_F(Log, TextHasFieldsInOrder) {
   EXPECT_THAT(lines_[0], EndsWith("Z info  applied provider=aws object=\"a b\" ms=12 dry=false empty=\"\""));
 }
 
+TEST_F(Log, TheLevelChangesForAllThatShareTheSink) {
+  Logger log = Make(LogLevel::kInfo, LogFormat::kText), part = log.With({{"part", "a"}});
+  part.Debug("one");
+  log.SetLevel(LogLevel::kDebug);
+  part.Debug("two");
+  EXPECT_TRUE(part.WithoutFields().Enabled(LogLevel::kDebug));
+  log.SetLevel(LogLevel::kInfo);
+  part.Debug("three");
+  ASSERT_EQ(lines_.size(), 1u);
+  EXPECT_THAT(lines_[0], EndsWith("two part=a"));
+  Logger().SetLevel(LogLevel::kDebug);
+  EXPECT_FALSE(Logger().Enabled(LogLevel::kError));
+}
+
 TEST_F(Log, JsonKeepsTypes) {
   Logger log = Make(LogLevel::kDebug, LogFormat::kJson);
   log.Error(

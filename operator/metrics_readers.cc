@@ -1,17 +1,22 @@
 #include "operator/metrics_readers.h"
 
+#include <fmt/core.h>
+
 #include "base/encoding.h"
 #include "operator/report/secret_values.h"
 
 namespace capi::ops {
 namespace {
 
-constexpr Seconds kCounts{60}, kCountsWhileAway{600};
-// A scraper waits for ten seconds itself, by default: one that comes behind others, and may read them without an
-// answer, has them before that.
-constexpr Seconds kLongestReview{4};
-constexpr Seconds kBetweenWords{60};
-constexpr size_t kMostReaders = 100;
+constexpr Seconds kCounts{60};
+
+constexpr std::string_view kBearer = "Bearer ";
+
+MetricsRefusal SendAToken(int status, const MetricsRequest& wanted) {
+  return {.status = status,
+          .text = fmt::format("send a bearer token that may {} {}\n", wanted.verb, wanted.path),
+          .user = ""};
+}
 
 // Who holds this token; nullopt for nobody. An error is that nobody could tell: the API server is away, or the operator
 // may not ask.
@@ -26,55 +31,82 @@ Result<std::optional<Json>> Review(const Context& ctx, kube::Client& client, con
 
 }  // namespace
 
-int MetricsReaders::Ask(const Context& ctx, const std::string& token) {
+MetricsRefusal MetricsReaders::Ask(const std::stop_token& stop, const std::string& token,
+                                   const MetricsRequest& wanted) {
+  const Context ctx = Context{}.WithStop(stop).WithTimeout(longest_review_);
   auto user = Review(ctx, client_, token);
-  if (!user.ok()) return Tell(ctx, user.error(), token), 500;
-  if (!*user) return 401;
-  auto allowed = access_.Allowed(ctx, **user, {{"nonResourceAttributes", {{"path", "/metrics"}, {"verb", "get"}}}});
-  if (!allowed.ok()) return Tell(ctx, allowed.error(), token), 500;
-  return *allowed ? 0 : 403;
+  if (!user.ok()) return Unknown(ctx, user.error(), token, wanted);
+  if (!*user) return SendAToken(401, wanted);
+  auto allowed =
+      access_.Allowed(ctx, **user, {{"nonResourceAttributes", {{"path", wanted.path}, {"verb", wanted.verb}}}});
+  if (!allowed.ok()) return Unknown(ctx, allowed.error(), token, wanted);
+  if (!*allowed) return SendAToken(403, wanted);
+  return {.status = 0, .text = "", .user = GetString(**user, {"username"})};
 }
 
-void MetricsReaders::Tell(const Context& ctx, const Error& error, const std::string& token) {
-  if (ctx.stop.stop_requested()) return;  // an end isn't a failure
-  {
-    MutexLock lock(mu_);
-    const MonoTime now = clock_.Monotonic();
-    if (told_ && now < *told_ + kBetweenWords) return;
-    told_ = now;
+MetricsRefusal MetricsReaders::Unknown(const Context& ctx, const Error& error, const std::string& token,
+                                       const MetricsRequest& wanted) {
+  const std::string message = fmt::format("can't ask the API server who may {} {}", wanted.verb, wanted.path);
+  if (!ctx.stop.stop_requested() && IsNews(message)) {  // an end isn't a failure
+    SecretValues values;                                // a server may repeat what it refuses
+    values.Add(token);
+    log_.Error(message, {{"code", CodeName(error.code)}, {"error", values.Hide(error.message)}});
   }
-  SecretValues values;  // a server may repeat what it refuses
-  values.Add(token);
-  log_.Error("can't ask the API server who may get /metrics",
-             {{"code", CodeName(error.code)}, {"error", values.Hide(error.message)}});
+  return {.status = 500,
+          .text = fmt::format("the API server can't say now who may {} {}\n", wanted.verb, wanted.path),
+          .user = ""};
+}
+
+MetricsRefusal MetricsReaders::Busy(const std::stop_token& stop, const MetricsRequest& wanted) {
+  const std::string message =
+      fmt::format("too many clients with unknown tokens ask for {}, or the API server is slow", wanted.path);
+  if (!stop.stop_requested() && IsNews(message)) log_.Warn(message);
+  return {.status = 500, .text = message + ": try again\n", .user = ""};
+}
+
+bool MetricsReaders::IsNews(const std::string& message) {
+  MutexLock lock(mu_);
+  const MonoTime now = clock_.Monotonic();
+  if (logged_.Find(message, now) != nullptr) return false;
+  logged_.Put(message, true, now);
+  return true;
 }
 
 bool MetricsReaders::Knows(const std::string& digest, Seconds age) {
-  auto known = readers_.find(digest);
-  return known != readers_.end() && clock_.Monotonic() < known->second + age;
+  MutexLock lock(mu_);
+  const MonoTime now = clock_.Monotonic();
+  const MonoTime* said = readers_.Find(digest, now);
+  return said != nullptr && now < *said + age;
 }
 
-int MetricsReaders::Refusal(const std::stop_token& stop, const std::string& authorization) {
-  constexpr std::string_view kBearer = "Bearer ";
-  if (!authorization.starts_with(kBearer)) return 401;
+MetricsRefusal MetricsReaders::Refusal(const std::stop_token& stop, const std::string& authorization,
+                                       const MetricsRequest& wanted) {
+  if (!authorization.starts_with(kBearer)) return SendAToken(401, wanted);
+  ReviewTurns::Turn turn = turns_.Take(stop);
+  if (turn == nullptr) return Busy(stop, wanted);
+  return Ask(stop, authorization.substr(kBearer.size()), wanted);
+}
+
+MetricsRefusal MetricsReaders::Refusal(const std::stop_token& stop, const std::string& authorization) {
+  const MetricsRequest wanted;
+  if (!authorization.starts_with(kBearer)) return SendAToken(401, wanted);
   const std::string token = authorization.substr(kBearer.size()), digest = Sha256Hex(token);
-  bool known = false;
-  {
-    MutexLock lock(mu_);
-    if (Knows(digest, kCounts)) return 0;
-    known = Knows(digest, kCountsWhileAway);
-    if (!known && asked_ == kMostAsked) return 500;
-    if (!known) ++asked_;
+  if (Knows(digest, kCounts)) return {};
+  ReviewTurns::Turn turn;
+  if (!Knows(digest, kCountsWhileAway)) {
+    turn = turns_.Take(stop);
+    if (turn == nullptr) return Busy(stop, wanted);
   }
-  const int refusal = Ask(Context{}.WithStop(stop).WithTimeout(kLongestReview), token);
+  const MetricsRefusal refusal = Ask(stop, token, wanted);
+  if (refusal.status == 500) return Knows(digest, kCountsWhileAway) ? MetricsRefusal() : refusal;
   MutexLock lock(mu_);
-  if (!known) --asked_;
-  if (refusal == 500) return Knows(digest, kCountsWhileAway) ? 0 : refusal;
-  readers_.erase(digest);
-  if (refusal != 0) return refusal;
-  if (readers_.size() >= kMostReaders) readers_.erase(readers_.begin());  // the keys are digests: any of them
-  readers_.emplace(digest, clock_.Monotonic());
-  return 0;
+  if (refusal.status == 0) {
+    const MonoTime now = clock_.Monotonic();
+    readers_.Put(digest, now, now);
+  } else {
+    readers_.Erase(digest);
+  }
+  return refusal;
 }
 
 }  // namespace capi::ops

@@ -4,11 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <vector>
 
-#include "base/http/testing.h"
+#include "base/encoding.h"
 #include "base/testing/await.h"
 #include "operator/webhooks/access_server_testing.h"
 
@@ -18,9 +19,12 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+// A review that a test holds ends when the test says so, however slow the machine is.
+constexpr Millis kPatient = Seconds(600);
+
 class MetricsReadersTest : public ::testing::Test {
  protected:
-  int Refusal(const std::string& token = "prometheus") { return readers_.Refusal({}, "Bearer " + token); }
+  int Refusal(const std::string& token = "prometheus") { return readers_.Refusal({}, "Bearer " + token).status; }
   size_t Asked() { return server_.asked().size(); }
 
   std::atomic<bool> known_ = true, allowed_ = true;
@@ -55,8 +59,8 @@ TEST_F(MetricsReadersTest, ARefusalIsNotKept) {
   clock_.Advance(Seconds(60));  // that of the access review is
   allowed_ = true;
   EXPECT_EQ(Refusal(), 0);
-  EXPECT_EQ(readers_.Refusal({}, "Basic x"), 401);
-  EXPECT_EQ(readers_.Refusal({}, ""), 401);
+  EXPECT_EQ(readers_.Refusal({}, "Basic x").status, 401);
+  EXPECT_EQ(readers_.Refusal({}, "").status, 401);
 }
 
 // While the API server was away, the metrics that tell of it couldn't be read.
@@ -101,34 +105,107 @@ TEST_F(MetricsReadersTest, WhyNobodyCanTellIsLogged) {
 TEST_F(MetricsReadersTest, AnEndIsNoFailure) {
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_EQ(readers_.Refusal(stop.get_token(), "Bearer another"), 500);
+  EXPECT_EQ(readers_.Refusal(stop.get_token(), "Bearer another").status, 500);
   EXPECT_EQ(log_, "");
 }
 
-// While the API server hangs, four strangers kept out everybody who may.
+// Tokens that are rotated filled the store once and for all. Then the smallest digest went for each new one: two live
+// readers took each other's place at each scrape, and neither had its minute nor its ten.
+TEST_F(MetricsReadersTest, TokensOfThePastTakeNobodysPlace) {
+  std::vector<std::string> tokens;
+  for (int i = 0; i < 102; ++i) tokens.push_back("token-" + std::to_string(i));
+  std::sort(tokens.begin(), tokens.end(), [](const auto& a, const auto& b) { return Sha256Hex(a) > Sha256Hex(b); });
+  const std::vector<std::string> live(tokens.end() - 2, tokens.end());
+  tokens.resize(100);
+  for (const std::string& token : tokens) EXPECT_EQ(Refusal(token), 0);
+  clock_.Advance(Seconds(600));
+  for (const std::string& token : live) EXPECT_EQ(Refusal(token), 0);
+  server_.Fail(503);
+  clock_.Advance(Seconds(599));
+  for (const std::string& token : live) EXPECT_EQ(Refusal(token), 0) << token;
+}
+
+TEST_F(MetricsReadersTest, OfAHundredLiveReadersTheOldestMakesRoom) {
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(Refusal(std::to_string(i)), 0);
+    clock_.Advance(Millis(1));
+  }
+  EXPECT_EQ(Refusal("another"), 0);
+  server_.Fail(503);
+  EXPECT_EQ(Refusal("0"), 500);
+  for (int i = 1; i < 100; ++i) EXPECT_EQ(Refusal(std::to_string(i)), 0) << i;
+  EXPECT_EQ(Refusal("another"), 0);
+}
+
+// T5a: while the API server hangs, strangers held all threads, and kept out everybody who may.
 TEST_F(MetricsReadersTest, StrangersTakeFourTurnsAndGiveThemBack) {
-  std::atomic<int> hanging = 0;
-  http_testing::RawServer api(
-      [&](http_testing::Peer& peer, int) {
-        peer.ReadRequest();
-        ++hanging;
-        peer.WaitForEnd();
-      },
-      /*parallel=*/true);
-  auto client = kube::Client::Connect({.server = api.url()}, {.user_agent = "metrics-readers-test"});
-  ASSERT_TRUE(client.ok()) << client.error().message;
-  MetricsReaders readers(**client, clock_, Log());
+  testing::SilentApiServer api;
+  MetricsReaders readers(*api.client, clock_, Log(), kPatient);
+  constexpr int kAtOnce = ReviewTurns::kAtOnce;
   for (int round = 1; round <= 2; ++round) {
     std::stop_source stop;
     std::vector<std::jthread> strangers;
-    for (int i = 0; i < MetricsReaders::kMostAsked; ++i) {
+    for (int i = 0; i < kAtOnce; ++i) {
       strangers.emplace_back([&, i] { readers.Refusal(stop.get_token(), "Bearer " + std::to_string(i)); });
     }
-    ASSERT_TRUE(Await([&] { return hanging == round * MetricsReaders::kMostAsked; }));
-    EXPECT_EQ(readers.Refusal(stop.get_token(), "Bearer another"), 500);
-    EXPECT_EQ(hanging, round * MetricsReaders::kMostAsked) << "nobody asks for it";
+    ASSERT_TRUE(Await([&] { return api.asked() == round * kAtOnce; }));
+    clock_.Advance(Seconds(1));
+    const MetricsRefusal refusal = readers.Refusal(stop.get_token(), "Bearer another");
+    EXPECT_EQ(refusal.status, 500);
+    EXPECT_THAT(refusal.text, HasSubstr("too many clients with unknown tokens ask for /metrics"));
+    EXPECT_EQ(api.asked(), round * kAtOnce) << "nobody asks for it";
     stop.request_stop();
   }
+}
+
+// Nothing told the operator's people why a scraper was kept out.
+TEST_F(MetricsReadersTest, ThatTooManyAskIsLogged) {
+  testing::SilentApiServer api;
+  MetricsReaders readers(*api.client, clock_, Log(), kPatient);
+  std::stop_source stop;
+  std::vector<std::jthread> strangers;
+  for (size_t i = 0; i < ReviewTurns::kAtOnce; ++i) {
+    strangers.emplace_back([&, i] { readers.Refusal(stop.get_token(), "Bearer " + std::to_string(i)); });
+  }
+  ASSERT_TRUE(Await([&] { return api.asked() == static_cast<int>(ReviewTurns::kAtOnce); }));
+  clock_.Advance(Seconds(1));
+  const std::string words = "too many clients with unknown tokens ask for /metrics, or the API server is slow";
+  for (int minute = 0; minute < 2; ++minute) {
+    EXPECT_EQ(readers.Refusal({}, "Bearer another").status, 500);
+    EXPECT_THAT(log_, HasSubstr(words));
+    log_.clear();
+    clock_.Advance(Seconds(59));
+    EXPECT_EQ(readers.Refusal({}, "Bearer another").status, 500);
+    EXPECT_EQ(log_, "") << "once a minute";
+    clock_.Advance(Seconds(1));
+  }
+  stop.request_stop();
+}
+
+// T5a: a scraper whose token was new, after a restart of either, got 500 as long as strangers' tokens were asked about.
+TEST_F(MetricsReadersTest, AReaderBesideStrangersIsAnswered) {
+  std::atomic<bool> held = true;
+  testing::AccessServer server([](const Json& spec) { return spec["user"] == "prometheus"; },
+                               [&](const std::string& token) {
+                                 held.wait(true);
+                                 return token == "prometheus";
+                               });
+  MetricsReaders readers(*server.client, clock_, Log(), kPatient);
+  constexpr size_t kStrangers = ReviewTurns::kAtOnce + ReviewTurns::kInLine - 1;
+  std::vector<std::jthread> others;
+  std::atomic<size_t> refused = 0;
+  for (size_t i = 0; i < kStrangers; ++i) {
+    others.emplace_back([&, i] { refused += readers.Refusal({}, "Bearer " + std::to_string(i)).status == 401; });
+  }
+  clock_.AwaitWaiters(kStrangers - ReviewTurns::kAtOnce);
+  int status = -1;
+  others.emplace_back([&] { status = readers.Refusal({}, "Bearer prometheus").status; });
+  clock_.AwaitWaiters(kStrangers - ReviewTurns::kAtOnce + 1);
+  held = false;
+  held.notify_all();
+  others.clear();
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(refused, kStrangers) << "each in its turn";
 }
 
 }  // namespace

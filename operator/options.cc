@@ -9,7 +9,6 @@
 #include "api/types.h"
 #include "base/http/certificate.h"
 #include "base/strings.h"
-#include "base/version.h"
 
 namespace capi::ops {
 namespace {
@@ -154,9 +153,19 @@ void AddReleases(CLI::App& app, Options& o) {
   app.add_option("--github-url", o.github_url, "where release files are downloaded from")->capture_default_str();
 }
 
+// Scripts read the first line; the others have clusterctl's names.
+std::string VersionText(const BuildInfo& build) {
+  std::string text = "capi-operator " + build.version;
+  for (const auto& [name, value] :
+       {std::pair("GitCommit", build.commit), {"GitTreeState", build.tree_state}, {"BuildDate", build.date}}) {
+    if (!value.empty()) text += fmt::format("\n{}: {}", name, value);
+  }
+  return text;
+}
+
 }  // namespace
 
-ParsedOptions ParseOptions(int argc, const char* const* argv) {
+ParsedOptions ParseOptions(int argc, const char* const* argv, const BuildInfo& build) {
   Options o;
   CLI::App app("Manages the life of Cluster API providers declaratively.", "capi-operator");
   int verbosity = 0;
@@ -166,10 +175,9 @@ ParsedOptions ParseOptions(int argc, const char* const* argv) {
   AddWebhooks(app, o);
   AddReleases(app, o);
   AddPeerFlags(app);
-  app.add_option("-v,--v", verbosity, "verbosity: 0 to 3 for what is done, 4 and more for details")
-      ->capture_default_str();
+  app.add_option("-v,--v", verbosity, "verbosity: " + std::string(kVerbosities))->capture_default_str();
   app.add_option("--log-format", format, "text or json")->capture_default_str()->check(CLI::IsMember({"text", "json"}));
-  app.set_version_flag("--version", "capi-operator " + std::string(kProjectVersion));
+  app.set_version_flag("--version", VersionText(build));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -187,7 +195,7 @@ ParsedOptions ParseOptions(int argc, const char* const* argv) {
              2}};
   }
   if (std::string wrong = CheckWebhooks(o); !wrong.empty()) return {std::nullopt, {wrong + "\n", 2}};
-  o.log_level = verbosity >= 4 ? LogLevel::kDebug : LogLevel::kInfo;
+  o.log_level = LevelOf(verbosity);
   o.log_format = format == "json" ? LogFormat::kJson : LogFormat::kText;
   return {o, {}};
 }

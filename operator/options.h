@@ -4,11 +4,13 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "base/this_build.h"
 
 namespace capi::ops {
 
@@ -33,9 +35,13 @@ struct Options {
   bool allow_cross_namespace_references = false;
   std::string github_api_url = "https://api.github.com";
   std::string github_url = "https://github.com";
-  LogLevel log_level = LogLevel::kInfo;
+  LogLevel log_level = LogLevel::kInfo;  // LevelOf(--v)
   LogFormat log_format = LogFormat::kText;
 };
+
+// Of --v, and of what is put at /debug/flags/v.
+inline constexpr std::string_view kVerbosities = "0 to 3 for what is done, 4 and more for details";
+inline LogLevel LevelOf(int verbosity) { return verbosity >= 4 ? LogLevel::kDebug : LogLevel::kInfo; }
 
 // What Main does when the arguments ask for no run: print `text` to standard output (exit 0) or error (exit 2).
 struct EarlyExit {
@@ -48,6 +54,7 @@ struct ParsedOptions {
   EarlyExit exit;  // when there are none
 };
 
-ParsedOptions ParseOptions(int argc, const char* const* argv);
+// `build`: what --version tells.
+ParsedOptions ParseOptions(int argc, const char* const* argv, const BuildInfo& build);
 
 }  // namespace capi::ops

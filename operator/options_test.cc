@@ -9,9 +9,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-ParsedOptions Parse(std::vector<const char*> arguments) {
+ParsedOptions Parse(std::vector<const char*> arguments, const BuildInfo& build = {}) {
   arguments.insert(arguments.begin(), "capi-operator");
-  return ParseOptions(static_cast<int>(arguments.size()), arguments.data());
+  return ParseOptions(static_cast<int>(arguments.size()), arguments.data(), build);
 }
 
 TEST(ParseOptions, Defaults) {
@@ -121,7 +121,16 @@ TEST(ParseOptions, Logs) {
 TEST(ParseOptions, HelpAndVersionEndWell) {
   EXPECT_EQ(Parse({"--help"}).exit.code, 0);
   EXPECT_THAT(Parse({"--help"}).exit.text, HasSubstr("--environment-variables"));
-  EXPECT_THAT(Parse({"--version"}).exit.text, HasSubstr("capi-operator v"));
+}
+
+// Nothing told which commit an operator was built of: an image was labelled with that of the checkout, whatever was in
+// it.
+TEST(ParseOptions, TheVersionTellsTheCommit) {
+  const BuildInfo build = {"v1.2.3", "abc123", "dirty", "2026-01-02T03:04:05Z", "", ""};
+  EXPECT_EQ(Parse({"--version"}, build).exit.text,
+            "capi-operator v1.2.3\nGitCommit: abc123\nGitTreeState: dirty\nBuildDate: 2026-01-02T03:04:05Z\n");
+  EXPECT_EQ(Parse({"--version"}, build).exit.code, 0);
+  EXPECT_EQ(Parse({"--version"}, {.version = "v1.2.3"}).exit.text, "capi-operator v1.2.3\n") << "of no checkout";
 }
 
 }  // namespace

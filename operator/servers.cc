@@ -1,24 +1,28 @@
 #include "operator/servers.h"
 
+#include <fmt/core.h>
+
+#include <charconv>
 #include <optional>
 
 #include "base/http/certificate.h"
 #include "base/http/proxy.h"
 #include "base/strings.h"
 #include "operator/metrics_readers.h"
+#include "operator/options.h"
 
 namespace capi::ops {
 namespace {
 
-// Asking the API server about a caller may take a while; those that are known don't wait for it.
-constexpr int kMetricsThreads = MetricsReaders::kMostAsked + 2;
+constexpr std::string_view kVerbosityPath = "/debug/flags/v";
+constexpr size_t kMostOfNumber = 16;
 
-// Nobody sends a body to probes and metrics.
-http::ServerOptions Bodiless(const std::string& address, int threads) {
+// `body`: the longest that anybody sends.
+http::ServerOptions OptionsOf(const std::string& address, int threads, size_t body) {
   http::ServerOptions options;
   options.address = address;
   options.threads = threads;
-  options.limits.body = 0;
+  options.limits.body = body;
   return options;
 }
 
@@ -30,6 +34,19 @@ http::Response Text(int status, std::string body, std::string_view type = "text/
   return response;
 }
 
+// Until the process ends: then it is --v again.
+http::Response SetVerbosity(const Logger& log, std::string_view body, const std::string& user) {
+  const std::string_view number = Trim(body);
+  int verbosity = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), verbosity);
+  if (error != std::errc() || end != number.data() + number.size() || verbosity < 0) {
+    return Text(400, fmt::format("the body has to be a number: {}\n", kVerbosities));
+  }
+  log.SetLevel(LevelOf(verbosity));
+  log.Info("the verbosity was set", {{"v", verbosity}, {"by", user.empty() ? "somebody on this host" : user}});
+  return Text(200, fmt::format("the verbosity is {}\n", verbosity));
+}
+
 }  // namespace
 
 bool IsLoopback(const std::string& address) {
@@ -39,7 +56,7 @@ bool IsLoopback(const std::string& address) {
 }
 
 Result<std::unique_ptr<http::Server>> ServeHealth(const std::string& address, std::function<bool()> ready) {
-  return http::Server::Start(Bodiless(address, 1), [ready = std::move(ready)](const http::ServerRequest& request) {
+  return http::Server::Start(OptionsOf(address, 1, 0), [ready = std::move(ready)](const http::ServerRequest& request) {
     if (request.path == "/healthz") return Text(200, "ok\n");
     if (request.path == "/readyz")
       return ready() ? Text(200, "ok\n") : Text(503, "caches are not filled, or webhooks not served yet\n");
@@ -47,21 +64,28 @@ Result<std::unique_ptr<http::Server>> ServeHealth(const std::string& address, st
   });
 }
 
-Result<std::unique_ptr<http::Server>> ServeMetrics(const std::string& address, bool insecure, kube::Client& client,
-                                                   const kube::Metrics& metrics, Logger log) {
-  bool open = insecure || IsLoopback(address);
-  http::ServerOptions options = Bodiless(address, kMetricsThreads);
+Result<std::unique_ptr<http::Server>> ServeDiagnostics(const std::string& address, bool insecure, kube::Client& client,
+                                                       const kube::Metrics& metrics, Logger log) {
+  const bool local = IsLoopback(address), open = insecure || local;
+  http::ServerOptions options = OptionsOf(address, MetricsReaders::kThreads, kMostOfNumber);
   if (!open) {
     auto certificate = TRY(http::MakeSelfSigned({"localhost"}));
     options.cert_pem = certificate.cert_pem;
     options.key_pem = certificate.key_pem;
   }
-  auto readers = std::make_shared<MetricsReaders>(client, SystemClock(), std::move(log));
-  return http::Server::Start(options, [&metrics, open, readers](const http::ServerRequest& request) {
-    if (request.path != "/metrics") return Text(404, "there is /metrics\n");
-    int refusal = open ? 0 : readers->Refusal(request.stop, request.headers.Get("Authorization"));
-    if (refusal == 500) return Text(refusal, "the API server can't say now who may get /metrics\n");
-    if (refusal != 0) return Text(refusal, "send a bearer token that may get /metrics\n");
+  auto callers = std::make_shared<MetricsReaders>(client, SystemClock(), log);
+  return http::Server::Start(options, [=, &metrics](const http::ServerRequest& request) {
+    const std::string caller = request.headers.Get("Authorization");
+    MetricsRefusal refusal;
+    if (request.path == kVerbosityPath) {
+      if (request.method != "PUT") return Text(405, "put a number there\n");
+      if (open && !local) return Text(403, "with --insecure-diagnostics nobody can set the verbosity\n");
+      if (!local) refusal = callers->Refusal(request.stop, caller, {"put", kVerbosityPath});
+      return refusal.status != 0 ? Text(refusal.status, refusal.text) : SetVerbosity(log, request.body, refusal.user);
+    }
+    if (request.path != "/metrics") return Text(404, "there are /metrics and /debug/flags/v\n");
+    if (!open) refusal = callers->Refusal(request.stop, caller);
+    if (refusal.status != 0) return Text(refusal.status, refusal.text);
     return Text(200, metrics.Text(), "text/plain; version=0.0.4; charset=utf-8");
   });
 }

@@ -1,4 +1,4 @@
-// What the operator serves: probes and metrics.
+// What the operator serves: probes, metrics, and the verbosity of its log.
 #pragma once
 
 #include <functional>
@@ -14,11 +14,12 @@ namespace capi::ops {
 // /healthz and /readyz. Readiness is `ready()`.
 Result<std::unique_ptr<http::Server>> ServeHealth(const std::string& address, std::function<bool()> ready);
 
-// /metrics. On a loopback address, or `insecure`: plain HTTP. Else HTTPS with a certificate made at start, for callers
-// whose token may "get" the path /metrics (TokenReview and SubjectAccessReview, behaviour.md T5); `log` hears where
-// nobody can tell.
-Result<std::unique_ptr<http::Server>> ServeMetrics(const std::string& address, bool insecure, kube::Client& client,
-                                                   const kube::Metrics& metrics, Logger log);
+// GET /metrics, and PUT /debug/flags/v, which sets the verbosity of `log` as it does with Kubernetes' own programs. On
+// a loopback address, or `insecure`: plain HTTP. Else HTTPS with a certificate made at start, for callers whose token
+// may "get" the one path or "put" the other (TokenReview and SubjectAccessReview, behaviour.md T5); `log` hears where
+// nobody can tell. `insecure` lets everybody read, and nobody set.
+Result<std::unique_ptr<http::Server>> ServeDiagnostics(const std::string& address, bool insecure, kube::Client& client,
+                                                       const kube::Metrics& metrics, Logger log);
 
 bool IsLoopback(const std::string& address);
 

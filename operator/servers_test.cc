@@ -2,25 +2,30 @@
 // clients.
 #include "operator/servers.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <future>
+#include <set>
 #include <thread>
 
 #include "base/http/server/hostile_testing.h"
 #include "base/http/testing.h"
 #include "base/json.h"
 #include "base/testing/await.h"
+#include "operator/metrics_readers.h"
+#include "operator/webhooks/access_server_testing.h"
 
 namespace capi::ops {
 namespace {
 
 using ::testing::HasSubstr;
 
-// Knows the tokens "reader", who may get /metrics, and "stranger", who may not; with "broken" it fails. The operator
-// may not ask who "hidden" is nor what "guarded" may do, and with "away" the operator's own credentials are refused.
+// Knows the tokens "reader", who may get /metrics, "setter", who may put /debug/flags/v, and "stranger", who may do
+// neither; with "broken" it fails. The operator may not ask who "hidden" is nor what "guarded" may do, and with "away"
+// the operator's own credentials are refused.
 http::Response Review(const http::ServerRequest& request) {
   Json body = *ParseJson(request.body);
   bool who = request.path.ends_with("/tokenreviews");
@@ -33,14 +38,17 @@ http::Response Review(const http::ServerRequest& request) {
   }
   http::Response response{.status = token == "broken" ? 500 : 201, .headers = {}, .body = ""};
   if (who) {
-    bool known = token == "reader" || token == "stranger" || token == "guarded";
+    const std::set<std::string> people = {"reader", "setter", "stranger", "guarded"};
+    const bool known = people.contains(token);
     body["status"] = {{"authenticated", known}, {"user", {{"username", token}, {"groups", Json::array({"people"})}}}};
   } else {
     const Json* asked = Find(body, {"spec", "nonResourceAttributes"});
-    bool metrics = asked != nullptr && *asked == Json{{"path", "/metrics"}, {"verb", "get"}};
+    const Json path = user == "setter" ? Json{{"path", "/debug/flags/v"}, {"verb", "put"}}
+                                       : Json{{"path", "/metrics"}, {"verb", "get"}};
+    const bool may = asked != nullptr && *asked == path && (user == "reader" || user == "setter");
     const Json* groups = Find(body, {"spec", "groups"});
     bool grouped = groups != nullptr && *groups == Json::array({"people"});
-    body["status"] = {{"allowed", metrics && grouped && user == "reader"}};
+    body["status"] = {{"allowed", may && grouped}};
   }
   response.body = ToJsonText(body);
   return response;
@@ -62,7 +70,7 @@ class Servers : public ::testing::Test {
   // localhost may be ::1 alone.
   http::Response Ask(const std::string& listen, bool insecure, const std::string& scheme, const std::string& token,
                      const std::string& path = "/metrics") {
-    auto server = ServeMetrics(listen, insecure, *client_, metrics_, {});
+    auto server = ServeDiagnostics(listen, insecure, *client_, metrics_, {});
     EXPECT_TRUE(server.ok()) << server.error().message;
     if (!server.ok()) return {};
     std::string at = (*server)->address();
@@ -71,16 +79,30 @@ class Servers : public ::testing::Test {
   }
 
   static http::Response Get(const std::string& url, const std::string& path, const std::string& token) {
+    return Send(url, {.target = path}, token);
+  }
+
+  static http::Response Send(const std::string& url, http::Request request, const std::string& token) {
     http::Options options;
     options.tls.insecure_skip_verify = true;  // the certificate was made at the start
     auto client = http::Client::Create(url, options);
     EXPECT_TRUE(client.ok()) << client.error().message;
-    http::Request request{.target = path};
     if (!token.empty()) request.headers.Set("Authorization", token);
-    auto response = (*client)->Do(Context{}.WithTimeout(Seconds(30)), request);
+    auto response = (*client)->Do(Context{}.WithTimeout(Seconds(30)), std::move(request));
     EXPECT_TRUE(response.ok()) << response.error().message;
     return response.ok() ? *response : http::Response{};
   }
+
+  std::unique_ptr<http::Server> Serve(const std::string& listen, bool insecure) {
+    const Logger log = Logger::ToSink(
+        LogLevel::kInfo, LogFormat::kText, [](void*, std::string_view) {}, nullptr);
+    log_ = log;
+    auto server = ServeDiagnostics(listen, insecure, *client_, metrics_, log);
+    EXPECT_TRUE(server.ok()) << server.error().message;
+    return server.ok() ? std::move(*server) : nullptr;
+  }
+
+  Logger log_;
 
  private:
   std::unique_ptr<http::Server> api_;
@@ -124,6 +146,58 @@ TEST_F(Servers, ElsewhereTheTokenDecides) {
   }
 }
 
+// T5: nobody needs to restart an operator that is in trouble to hear more of it; and not everybody may make it say
+// more.
+TEST_F(Servers, TheVerbosityIsSetByWhoMay) {
+  struct Case {
+    std::string_view name, listen;
+    bool insecure;
+    std::string token, method, body;
+    int status;
+    bool more;  // it says details then
+  };
+  const Case cases[] = {
+      {"whose token may", ":0", false, "Bearer setter", "PUT", "5", 200, true},
+      {"with a line's end", ":0", false, "Bearer setter", "PUT", "4\n", 200, true},
+      {"less", ":0", false, "Bearer setter", "PUT", "3", 200, false},
+      {"who may read alone", ":0", false, "Bearer reader", "PUT", "5", 403, false},
+      {"nobody", ":0", false, "", "PUT", "5", 401, false},
+      {"the API server can't say", ":0", false, "Bearer broken", "PUT", "5", 500, false},
+      {"on loopback", "127.0.0.1:0", false, "", "PUT", "5", 200, true},
+      {"where everybody may read", ":0", true, "", "PUT", "5", 403, false},
+      {"no number", "127.0.0.1:0", false, "", "PUT", "debug", 400, false},
+      {"half a number", "127.0.0.1:0", false, "", "PUT", "5x", 400, false},
+      {"less than nothing", "127.0.0.1:0", false, "", "PUT", "-1", 400, false},
+      {"nothing", "127.0.0.1:0", false, "", "PUT", "", 400, false},
+      {"more than an int", "127.0.0.1:0", false, "", "PUT", "99999999999", 400, false},
+      {"a book", "127.0.0.1:0", false, "", "PUT", std::string(100, '5'), 413, false},
+      {"a question", "127.0.0.1:0", false, "", "GET", "", 405, false},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    auto server = Serve(std::string(c.listen), c.insecure);
+    const std::string address = server->address(), port = address.substr(address.rfind(':'));
+    const bool plain = c.insecure || !c.listen.starts_with(':');
+    http::Request request{.method = c.method, .target = "/debug/flags/v"};
+    request.body = c.body;
+    auto response = Send((plain ? "http://127.0.0.1" : "https://127.0.0.1") + port, std::move(request), c.token);
+    EXPECT_EQ(response.status, c.status) << response.body;
+    EXPECT_EQ(log_.Enabled(LogLevel::kDebug), c.more);
+  }
+}
+
+// T5: there and back, as often as it takes.
+TEST_F(Servers, TheVerbosityCanBeSetAgain) {
+  auto server = Serve("127.0.0.1:0", false);
+  for (const auto& [number, more] : {std::pair("4", true), {"3", false}, {"10", true}, {"0", false}}) {
+    http::Request request{.method = "PUT", .target = "/debug/flags/v"};
+    request.body = number;
+    EXPECT_EQ(Send("http://" + server->address(), std::move(request), "").body,
+              fmt::format("the verbosity is {}\n", number));
+    EXPECT_EQ(log_.Enabled(LogLevel::kDebug), more) << number;
+  }
+}
+
 TEST_F(Servers, ProbesSayWhetherItIsReady) {
   std::atomic<bool> ready = false;  // a thread of the server reads it
   auto server = ServeHealth("127.0.0.1:0", [&] { return ready.load(); });
@@ -136,37 +210,33 @@ TEST_F(Servers, ProbesSayWhetherItIsReady) {
   EXPECT_EQ(Get(url, "/metrics", "").status, 404);
 }
 
-// T5a: who asks for metrics waits for the API server, and the operator, when it stops, for neither.
+// T5a: who asks for metrics waits for the API server, or for a turn to ask it, or for a thread, and the operator, when
+// it stops, for none of them.
 TEST(ServersStop, AnApiServerThatNeverAnswersHoldsUpNobody) {
-  constexpr int kAsking = 40;
-  std::atomic<int> reviews = 0;
-  http_testing::RawServer api(
-      [&](http_testing::Peer& peer, int) {
-        peer.ReadRequest();
-        ++reviews;
-        peer.WaitForEnd();
-      },
-      /*parallel=*/true);
-  auto client = kube::Client::Connect({.server = api.url()}, {.user_agent = "servers-test"});
-  ASSERT_TRUE(client.ok()) << client.error().message;
+  constexpr int kAsking = MetricsReaders::kThreads + 10;
+  testing::SilentApiServer api;
   kube::Metrics metrics;
-  auto server = ServeMetrics(":0", false, **client, metrics, {});
+  auto server = ServeDiagnostics(":0", false, *api.client, metrics, {});
   ASSERT_TRUE(server.ok()) << server.error().message;
   const std::string port = (*server)->address().substr((*server)->address().rfind(':'));
+  std::atomic<int> read = 0;
   std::vector<std::jthread> asking;
   for (int i = 0; i < kAsking; ++i) {
-    asking.emplace_back([&] {
+    asking.emplace_back([&, i] {
       http::Options options;
       options.tls.insecure_skip_verify = true;
       http::Request request{.target = "/metrics"};
-      request.headers.Set("Authorization", "Bearer x");
-      (void)(*http::Client::Create("https://127.0.0.1" + port, options))
-          ->Do(Context{}.WithTimeout(Seconds(60)), request);
+      request.headers.Set("Authorization", "Bearer " + std::to_string(i));
+      auto answer =
+          (*http::Client::Create("https://127.0.0.1" + port, options))->Do(Context{}.WithTimeout(Seconds(60)), request);
+      read += answer.ok() && answer->status == 200;
     });
   }
-  ASSERT_TRUE(Await([&] { return reviews >= 1; }));
+  ASSERT_TRUE(Await([&] { return api.asked() >= static_cast<int>(ReviewTurns::kAtOnce); }));
   auto stopped = std::async(std::launch::async, [&] { (*server)->Stop(); });
   EXPECT_EQ(stopped.wait_for(Seconds(3)), std::future_status::ready) << "a review alone takes four seconds";
+  asking.clear();
+  EXPECT_EQ(read, 0);
 }
 
 // Eight clients that send a header for ever kept every probe out once.

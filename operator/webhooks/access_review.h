@@ -2,11 +2,11 @@
 // those who write references into other namespaces (behaviour.md T1, T5).
 #pragma once
 
-#include <map>
 #include <string>
 
 #include "base/clock.h"
 #include "base/context.h"
+#include "base/expiring_map.h"
 #include "base/mutex.h"
 #include "kube/client/client.h"
 
@@ -15,7 +15,7 @@ namespace capi::ops {
 // For how long an answer counts: a right that was just given or taken shows this much later.
 inline constexpr Millis kAccessAnswerLasts = Seconds(5);
 
-// Thread-safe. Keeps the last answers, 1,000 at most. What it is given outlives it.
+// Thread-safe. Keeps the last thousand answers. What it is given outlives it.
 class AccessReviews {
  public:
   AccessReviews(kube::Client& client, Clock& clock) : client_(client), clock_(clock) {}
@@ -26,16 +26,13 @@ class AccessReviews {
   Result<bool> Allowed(const Context& ctx, const Json& user, const Json& what);
 
  private:
-  struct Answer {
-    bool allowed = false;
-    MonoTime until;
-  };
-  void Keep(std::string question, bool allowed);
+  static constexpr size_t kMostAnswers = 1000;
 
   kube::Client& client_;
   Clock& clock_;
   Mutex mu_;
-  std::map<std::string, Answer> answers_ CAPI_GUARDED_BY(mu_);  // by the digest of the review's spec
+  ExpiringMap<bool> answers_ CAPI_GUARDED_BY(mu_){kMostAnswers,
+                                                  kAccessAnswerLasts};  // by the digest of a review's spec
 };
 
 }  // namespace capi::ops

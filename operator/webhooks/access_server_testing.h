@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <vector>
 
 #include "base/http/server/server.h"
+#include "base/http/testing.h"
 #include "base/mutex.h"
 #include "kube/client/client.h"
 
@@ -70,6 +72,28 @@ class AccessServer {
   std::string message_ CAPI_GUARDED_BY(mu_);
   std::vector<Json> asked_ CAPI_GUARDED_BY(mu_);
   std::unique_ptr<http::Server> server_;
+};
+
+// An API server that never answers. Thread-safe.
+class SilentApiServer {
+ public:
+  SilentApiServer() {
+    auto connected = kube::Client::Connect({.server = server_.url()}, {.user_agent = "access-test"});
+    EXPECT_TRUE(connected.ok()) << connected.error().message;
+    client = std::move(*connected);
+  }
+  int asked() const { return asked_; }
+
+  std::unique_ptr<kube::Client> client;
+
+ private:
+  std::atomic<int> asked_ = 0;
+  http_testing::RawServer server_{[this](http_testing::Peer& peer, int) {
+                                    peer.ReadRequest();
+                                    ++asked_;
+                                    peer.WaitForEnd();
+                                  },
+                                  /*parallel=*/true};
 };
 
 }  // namespace capi::ops::testing

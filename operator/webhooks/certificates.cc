@@ -52,6 +52,15 @@ http::Certificate ServingOf(const SecretData& data) {
   return {value(certificate_key::kServing), value(certificate_key::kServingKey)};
 }
 
+// A server, or a webhook of somebody's, may repeat what it refuses: private keys.
+std::string WithoutValues(std::string message, const SecretData& was, const SecretData& is) {
+  SecretValues values;
+  for (const SecretData* data : {&was, &is}) {
+    for (const auto& [name, value] : *data) values.Add(value);
+  }
+  return values.Hide(std::move(message));
+}
+
 }  // namespace
 
 SecretData DataOf(const kube::Object& secret) {
@@ -63,15 +72,6 @@ SecretData DataOf(const kube::Object& secret) {
     if (decoded.ok()) data[name] = *std::move(decoded);
   }
   return data;
-}
-
-// A server, or a webhook of somebody's, may repeat what it refuses: private keys.
-std::string WithoutValues(std::string message, const SecretData& was, const SecretData& is) {
-  SecretValues values;
-  for (const SecretData* data : {&was, &is}) {
-    for (const auto& [name, value] : *data) values.Add(value);
-  }
-  return values.Hide(std::move(message));
 }
 
 MonoTime WritePace::Next(MonoTime now) const {

@@ -1,6 +1,7 @@
 #include "operator/webhooks/certificates.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -13,6 +14,10 @@
 
 namespace capi::ops {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
 
 TEST(DataOf, LeavesOutWhatIsNoBase64) {
   kube::Object secret(Json{{"data", {{"a", "YQ=="}, {"b", "%"}, {"c", 5}, {"d", ""}}}});
@@ -93,7 +98,6 @@ class CertificatesTest : public ::testing::Test {
       return name == kCore ? 403 : 200;
     });
     for (const char* kind : {"validating", "mutating"}) server_.Has(kAdmission + kind + "webhookconfigurations", {});
-    events_.emplace(*server_.client, "certificates-test", clock_);
   }
 
   // With a certificate that is for host "a". The bundle is in all CRDs but the core's, and those of `lack`.
@@ -106,7 +110,7 @@ class CertificatesTest : public ::testing::Test {
     server_.Has(kCrds, crds);
     certificates_.emplace(
         *server_.client, "own", std::vector<std::string>{host}, [](const http::Certificate&) { return Ok(); }, metrics_,
-        *events_, Context{}.log);
+        events_, Context{}.log);
     certificates_->AddTo(manager_);
     running_ = std::jthread([this](std::stop_token stop) {
       Status ended = manager_.Run(Context{.stop = std::move(stop), .log = Log()});
@@ -139,6 +143,14 @@ class CertificatesTest : public ::testing::Test {
   bool Said(const std::string& what) {
     MutexLock lock(mu_);
     return said_.find(what) != said_.npos;
+  }
+  // The messages of the events of that reason.
+  std::vector<std::string> Events(const std::string& reason) {
+    std::stop_source stop;
+    stop.request_stop();
+    events_.Run(Context{.stop = stop.get_token()});
+    MutexLock lock(mu_);
+    return recorded_[reason];
   }
   // Somebody takes the bundle out, and it is put back.
   ::testing::AssertionResult ComesBack(const std::string& name) {
@@ -178,11 +190,20 @@ class CertificatesTest : public ::testing::Test {
   std::condition_variable_any changed_;
   std::string said_ CAPI_GUARDED_BY(mu_), hangs_ CAPI_GUARDED_BY(mu_);
   int secret_status_ CAPI_GUARDED_BY(mu_) = 403;
-  std::map<std::string, int> writes_ CAPI_GUARDED_BY(mu_);  // tries, by name
+  std::map<std::string, std::vector<std::string>> recorded_ CAPI_GUARDED_BY(mu_);  // messages of events, by reason
+  std::map<std::string, int> writes_ CAPI_GUARDED_BY(mu_);                         // tries, by name
   int version_ = 1;
   ops::testing::WatchServer server_;
   kube::Metrics metrics_;
-  std::optional<kube::EventRecorder> events_;
+  kube::EventRecorder events_{
+      {.create = [this](const Context&, const kube::Object& event) -> Status {
+         MutexLock lock(mu_);
+         recorded_[GetString(event.json(), {"reason"})].push_back(GetString(event.json(), {"message"}));
+         return Ok();
+       },
+       .patch = [](const Context&, const std::string&, const std::string&, const Json&) -> Status { return Ok(); }},
+      "certificates-test",
+      clock_};
   std::optional<WebhookCertificates> certificates_;
   kube::Manager manager_{clock_};
   std::jthread running_;  // ends first
@@ -261,12 +282,23 @@ TEST_F(CertificatesTest, ASecretThatCanNotBeWrittenHoldsUpNoInjection) {
   EXPECT_TRUE(AwaitWrites(kAddon, 1));
 }
 
-// The log and an event repeated a refusal, and with it the private keys of what was refused.
+// T7: the log and an event repeated a refusal, and with it the private keys of what was refused.
 TEST_F(CertificatesTest, ARefusalOfTheSecretTellsNoKey) {
   Run("b");
   ASSERT_TRUE(Await([&] { return Said("the certificate of the webhooks can't be written"); }));
+  Stop();
+  const std::vector<std::string> events = Events("CertificateNotWritten");
+  ASSERT_THAT(events, SizeIs(1));
   for (const char* key : {"ca.key", "tls.key"}) {
     EXPECT_TRUE(Said(fmt::format(R"(\"{}\":\"***\")", key))) << key << ": what was refused is repeated";
+    EXPECT_THAT(events[0], HasSubstr(fmt::format(R"("{}":"***")", key))) << "and so it is here";
+  }
+  // The CA's key is the former one; the serving certificate and its key are new.
+  const std::string authority = data_[certificate_key::kAuthorityKey], begin = "-----BEGIN PRIVATE KEY-----";
+  ASSERT_TRUE(authority.starts_with(begin));
+  for (const std::string& form : {authority, Base64Encode(authority), begin, Base64Encode(begin)}) {
+    EXPECT_FALSE(Said(form)) << form;
+    EXPECT_THAT(events[0], Not(HasSubstr(form)));
   }
 }
 
