@@ -76,6 +76,8 @@ inline constexpr std::string_view kAnnotationDeleteCrds = "operator.cluster.x-k8
 inline constexpr std::string_view kAnnotationAllowDowngrade = "operator.cluster.x-k8s.io/allow-downgrade";
 inline constexpr std::string_view kAnnotationAllowedReferences = "operator.cluster.x-k8s.io/allowed-references";
 inline constexpr std::string_view kAnnotationOriginalReplicas = "operator.cluster.x-k8s.io/original-replicas";
+// Of a ClusterRole: the API server adds its rules to those of the operator (manifests/base/rbac/providers.yaml).
+inline constexpr std::string_view kLabelAggregateToManager = "operator.cluster.x-k8s.io/aggregate-to-manager";
 inline constexpr std::string_view kFieldManager = "capi-operator";
 
 }  // namespace capi::api

@@ -57,7 +57,8 @@ constexpr ReasonInfo kReasons[] = {
      "Wait; if it stays, look at the pods of the workload that the message names."},
     {"At work", reason::kRolloutTimedOut, "ProviderInstalled, ProviderUpgraded, Stalled",
      "A workload did not become healthy within spec.rollout.timeout.",
-     "Look at the pods that the message names, then change the declaration; the old pods still serve."},
+     "Look at the pods that the message names, then change the declaration; the old pods still serve, unless their "
+     "workload is gone."},
     {"At work", reason::kMigratingStorage, "Ready, Reconciling, StorageMigrated",
      "Objects are being written anew at the version that their CRD stores.", "Wait."},
     {"At work", reason::kStorageMigrationFailed, "Ready, Reconciling, StorageMigrated",
@@ -159,12 +160,18 @@ constexpr ReasonInfo kReasons[] = {
     {"The cluster", reason::kMissingKinds, "PreflightCheckPassed, Reconciling",
      "The release uses kinds that the cluster does not have; the message names them and how to get them.",
      "Install what brings these kinds (often cert-manager); the provider goes on by itself."},
+    {"The cluster", reason::kPermissionsMissing, "PreflightCheckPassed, Reconciling, Stalled",
+     "The operator may not write or watch what the release has; the message ends in the ClusterRole that lets it.",
+     "Apply that role, if the operator is to have these rights; the provider goes on by the time named in the "
+     "message."},
     {"The cluster", reason::kObjectOwnedByAnotherProvider, "ProviderInstalled, Reconciling",
      "An object of the release belongs to another provider already.",
      "Remove one of the two providers, or use another version."},
     {"The cluster", reason::kDryRunFailed, "ProviderInstalled, Reconciling, Stalled",
-     "The API server would refuse an object of the release, or reaches no webhook that it has to ask.",
-     "Read its answer in the message."},
+     "The API server would refuse an object of the release, or reaches no webhook that it has to ask, or somebody "
+     "else's "
+     "write stands in the way.",
+     "Read its answer in the message; it is tried again at the time named there."},
     {"The cluster", reason::kNamespaceTerminating, "PreflightCheckPassed, Reconciling",
      "The namespace of the provider is being deleted.", "Nothing, or create the provider in another namespace."},
     {"The cluster", reason::kInstallFailed, "ProviderInstalled, Reconciling, Stalled",

@@ -156,6 +156,8 @@ inline constexpr std::string_view kVerificationFailed = "VerificationFailed";
 inline constexpr std::string_view kWaitingForCoreProviderReady = "WaitingForCoreProviderReady";
 // The release uses kinds that the cluster does not have; the message names them and how to get them.
 inline constexpr std::string_view kMissingKinds = "MissingKinds";
+// The operator may not write or watch what the release has; the message ends in the ClusterRole that lets it.
+inline constexpr std::string_view kPermissionsMissing = "PermissionsMissing";
 // An object of the release belongs to another provider already.
 inline constexpr std::string_view kObjectOwnedByAnotherProvider = "ObjectOwnedByAnotherProvider";
 // The API server would refuse an object of the release.

@@ -14,6 +14,13 @@ ReferenceKey KeyOfRecords(InventoryKey& key, bool webhooks) {
   return [&key](const Context& ctx) { return key.Get(ctx); };
 }
 
+// Unless something changes before that.
+std::string WhenNext(const Result<kube::Outcome>& outcome) {
+  if (!outcome.ok()) return "after a back-off";
+  if (!outcome->again_after) return "when something changes";
+  return "in " + std::to_string(outcome->again_after->count()) + " ms";
+}
+
 }  // namespace
 
 ProviderController::ProviderController(kube::Client& client, const Settings& settings, const Sources& sources,
@@ -129,7 +136,10 @@ Result<kube::Outcome> ProviderController::Pass(const Context& parent, const std:
   Context ctx = parent.WithLog(parent.log.With({{"provider", key}}));
   const MonoTime began = ctx.clock->Monotonic();
   auto outcome = CatchingPass(ctx, key);
-  if (cache_.Get(key)) reporter_.Took(key, ctx.clock->Monotonic() - began);
+  const MonoTime::duration took = ctx.clock->Monotonic() - began;
+  if (cache_.Get(key)) reporter_.Took(key, took);
+  ctx.log.Debug("the pass is over",
+                {{"took_ms", std::chrono::duration_cast<Millis>(took).count()}, {"next", WhenNext(outcome)}});
   return outcome;
 }
 
@@ -153,11 +163,14 @@ Result<kube::Outcome> ProviderController::TryPass(const Context& ctx, const std:
     return kube::Outcome{};
   }
   secrets_.Hide(ctx, key, o->fleet);
-  auto acted = actor_.Act(ctx, *o, Decide(*o));
+  const Step step = Decide(*o);
+  ctx.log.Debug("decided", {{"step", NameOf(step)}});
+  auto acted = actor_.Act(ctx, *o, step);
   TRY(ctx.Check());
   if (!acted.ok()) return Failed(ctx, key, acted.error());
   std::optional<Done>& done = *acted;
   if (!done) return kube::Outcome{.again_after = Millis(0)};
+  ctx.log.Debug("done", {{"step", NameOf(step)}, {"held", done->hold ? done->hold->reason : ""}});
   secrets_.Learn(ctx, key, *o, *done);
   if (!done->forget) return reporter_.Report(ctx, *o, std::move(*done));
   reporter_.ReportGone(ctx, *o, std::move(*done));

@@ -142,21 +142,14 @@ class Expected:
         shown = table()[self.row()][1]
         if shown == AS_BEFORE:
             shown = table()[self.row_as_reported()][1]
-        if shown == "waits":  # since it can't tell, or since a condition of this generation is to come
-            return "InProgress" if "conditions" in self.status else "Unknown"
-        return shown
-
-    def is_unknown_to_kstatus(self):
-        """It has none of the conditions that kstatus knows, and so is Current for it."""
-        known = {entry["type"] for entry in self.status.get("conditions", [])}
-        return not self.deleting and not known & {"Ready", "Reconciling", "Stalled"}
+        return "InProgress" if shown == "waits" else shown
 
     def kstatus(self):
+        """What it makes of the object without the page's lines. It knows no hands off: what the operator has said before
+        stands, of the generation that it was said of."""
         if self.deleting:
             return "Terminating"
-        if self.is_unknown_to_kstatus():
-            return "Current"
-        return self.flux()
+        return "InProgress" if self.row_as_reported() == "new" else self.flux()
 
     def is_as_declared(self):
         spec = self.item["spec"]
@@ -196,7 +189,7 @@ class Life:
         recording = Recording(self.world)
         create, self.ready, self.stalled, self.paused, self.waits, self.gone = blocks("kubectl wait", PAGE)
         self.run(create)
-        recording.until("coreproviders", "is new", lambda _, item: "status" not in item)
+        recording.until("coreproviders", "is new", lambda _, item: "conditions" not in item["status"])
         self.world.start_operator()
         self.run(self.ready)
         self.fail()
@@ -348,12 +341,15 @@ class GitOps(unittest.TestCase):
         for reason in self.life.described:
             self.assertTrue(any(message.startswith(reason + ": ") for message in said), reason)
 
-    def test_kstatus_alone_is_wrong_where_the_page_says_so(self):
-        """Where this fails because it is right there, the page's last section is out of date."""
-        current = [item for item, verdicts in self.every() if verdicts["kstatus"]["status"] == "Current"]
-        wrong = [item for item in current if not Expected(item).ready]
-        self.assertTrue(any("status" not in item for item in wrong))
-        self.assertTrue(any(Expected(item).hands_off for item in wrong))
+    def test_kstatus_alone_takes_nothing_for_done_that_is_not(self):
+        """A provider that nobody had looked at was Current, having no condition that kstatus knows."""
+        alone = [(item, verdicts["kstatus"]["status"]) for item, verdicts in self.every()]
+        for item, status in alone:
+            self.assertTrue(status != "Current" or Expected(item).is_as_declared(), item)
+        unseen = [status for item, status in alone if item["status"].get("observedGeneration") == -1]
+        self.assertEqual(set(unseen), {"InProgress"})
+        created = [item for item, _ in alone if Expected(item).hands_off and Expected(item).row_as_reported() == "new"]
+        self.assertTrue(created, "one that was created with hands off is among them")
 
     def test_kubectl_wait_does_not_take_the_former_declaration_for_the_new_one(self):
         self.assertEqual(self.life.version_after_wait, "v1.11.0")

@@ -57,7 +57,8 @@ Json History() {
                                         "RolledBack; not set means Succeeded.")},
                        {"started", Text("When it began; spec.rollout.timeout counts from here.")},
                        {"inputs", Text("Digest of all inputs, as in applied.")},
-                       {"message", Text("What was wrong, where it failed.")}});
+                       {"message", Text("What was wrong, where it failed, or where its time is over and it is to "
+                                        "be rolled back.")}});
   return ListOf(
       "Changes of what is applied, the newest first, at most ten; those that succeeded with the same release "
       "are one.",
@@ -66,20 +67,24 @@ Json History() {
 
 }  // namespace
 
+// The default is of no generation: whoever follows observedGeneration (kstatus) sees that nobody has looked at it yet.
 Json Status(ApiVersion version) {
-  return Object("What the operator found and did; written by the operator alone.",
-                {{"installedVersion", Text("Version that is installed.")},
-                 {"contract", Text("Cluster API contract of the installed version.")},
-                 {"desiredVersion", Text("Version whose contract desiredContract is; not set when it is installed.")},
-                 {"desiredContract",
-                  Text("Contract of spec.version while it waits to be installed: the other providers judge by it.")},
-                 {"observedGeneration", Long("Generation of the object that the status is about.")},
-                 {"conditions", Conditions(version)},
-                 {"inventory", Inventory()},
-                 {"applied", Text("Digest of all inputs of the last complete apply.")},
-                 {"history", History()},
-                 {"source", Text("Where the installed release came from.")},
-                 {"handledReconcileAt", Text("Value of the annotation reconcile-at that was acted on last.")}});
+  Json status =
+      Object("What the operator found and did; written by the operator alone.",
+             {{"installedVersion", Text("Version that is installed.")},
+              {"contract", Text("Cluster API contract of the installed version.")},
+              {"desiredVersion", Text("Version whose contract desiredContract is; not set when it is installed.")},
+              {"desiredContract",
+               Text("Contract of spec.version while it waits to be installed: the other providers judge by it.")},
+              {"observedGeneration",
+               Long("Generation of the object that the status is about; -1 until the operator has looked at it.")},
+              {"conditions", Conditions(version)},
+              {"inventory", Inventory()},
+              {"applied", Text("Digest of all inputs of the last complete apply.")},
+              {"history", History()},
+              {"source", Text("Where the installed release came from.")},
+              {"handledReconcileAt", Text("Value of the annotation reconcile-at that was acted on last.")}});
+  return With(std::move(status), {{"default", {{"observedGeneration", -1}}}});
 }
 
 }  // namespace capi::api::schema

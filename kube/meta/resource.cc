@@ -58,6 +58,7 @@ constexpr Row kRows[] = {
     {"authentication.k8s.io", "v1", "tokenreviews", "TokenReview", kCluster, ""},
     {"authorization.k8s.io", "v1", "subjectaccessreviews", "SubjectAccessReview", kCluster, ""},
     {"authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview", kCluster, ""},
+    {"authorization.k8s.io", "v1", "selfsubjectrulesreviews", "SelfSubjectRulesReview", kCluster, ""},
 };
 
 // A row whose columns are swapped would be a path that no server has.

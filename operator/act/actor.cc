@@ -131,7 +131,6 @@ Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Await& step) 
 Actor::Acted Actor::Take(const Context& ctx, Observation& o, const GiveUp&) {
   Fleet fleet = o.fleet;
   Explain(ctx, o, fleet);
-  needs_.masks.Hide(o.provider.id.Key(), fleet);  // before anything is cut off
   GivenUp given_up = GiveUpRollout(o, fleet);
   return Did({.hold = std::move(given_up.hold), .fleet = std::move(fleet), .rollout = std::move(given_up.entry)});
 }
@@ -150,7 +149,8 @@ Actor::Acted Actor::Take(const Context&, Observation& o, const Migrate&) {
 
 Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Adopt&) { return Did(installer_.Adopt(ctx, o)); }
 
-// What pods say goes into the history before the pass is reported (I7).
+// What pods say goes into the history before the pass is reported, and is cut off there: what is secret of it is hidden
+// now (I7).
 void Actor::Explain(const Context& ctx, const Observation& o, Fleet& fleet) {
   const std::string key = o.provider.id.Key();
   pods_.Explain(ctx, key, fleet);

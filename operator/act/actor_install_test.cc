@@ -5,9 +5,11 @@
 
 #include <algorithm>
 
+#include "base/yaml/yaml.h"
 #include "operator/act/actor_testing.h"
 #include "operator/decide/rollout.h"
 #include "operator/decide/testing_fleet.h"
+#include "operator/report/summarize.h"
 
 namespace capi::ops {
 namespace {
@@ -28,17 +30,13 @@ class InstallingActorTest : public ActorTest {
     {
       MutexLock lock(mu_);
       takes_ = true;
-      for (const StoredRelease& release : o_.releases) {
-        objects_["/api/v1/namespaces/aws-system/configmaps/" + release.name] =
-            ToJsonText({{"metadata", {{"name", release.name}, {"namespace", release.ns}}},
-                        {"data",
-                         {{"metadata",
-                           "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
-                           "- {major: 1, minor: 12, contract: v1beta2}\n"},
-                          {"components",
-                           "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: n}\n"
-                           "---\napiVersion: v1\nkind: Secret\nmetadata: {name: token, namespace: n}\n"}}}});
-      }
+      const auto groups = [&](const char* items) {
+        return fmt::format(R"({{"kind":"APIGroupDiscoveryList","items":[{}]}})", items);
+      };
+      objects_["/api"] = groups("");
+      objects_["/apis"] = groups(R"({"metadata":{"name":"aggregated.example"},
+        "versions":[{"version":"v1","freshness":"Stale","resources":[]}]})");
+      for (const StoredRelease& release : o_.releases) Store(release);
     }
     o_.inventory.Put(kSettings, {"v1", "", "", false});  // or it would be looked for
     Done done = Install({InputsDigest(o_)});
@@ -52,6 +50,19 @@ class InstallingActorTest : public ActorTest {
     written_.clear();
   }
   ~InstallingActorTest() override { watches_->Stop(); }
+
+  void Store(const StoredRelease& release, const std::string& more = "") CAPI_REQUIRES(mu_) {
+    objects_["/api/v1/namespaces/aws-system/configmaps/" + release.name] =
+        ToJsonText({{"metadata", {{"name", release.name}, {"namespace", release.ns}}},
+                    {"data",
+                     {{"metadata",
+                       "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
+                       "- {major: 1, minor: 12, contract: v1beta2}\n"},
+                      {"components",
+                       "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: n}\n"
+                       "---\napiVersion: v1\nkind: Secret\nmetadata: {name: token, namespace: n}\n" +
+                           more}}}});
+  }
 
   Done Install(const ops::Install& step) {
     auto acted = Act(o_, step);
@@ -79,6 +90,22 @@ class InstallingActorTest : public ActorTest {
     failed.outcome = api::outcome::kRolledBack;
     failed.inputs = InputsDigest(o_);
     o_.provider.status.history.insert(o_.provider.status.history.begin(), failed);
+  }
+  // v1.12.1 is late, and is to be rolled back, which changes the settings.
+  void ToBeRolledBack() {
+    RolledBack();
+    o_.provider.status.history.front().outcome = api::outcome::kRollingOut;
+    o_.provider.spec.rollout.on_failure = api::OnFailure::kRollback;
+    o_.inventory.Put(kSettings, {"v1", "of the failed release", "fields", false});
+  }
+  Done RollBack() {
+    Observation seen = o_;
+    auto acted = Act(seen, ops::Install{InputsDigest(o_), {}, "v1.12.0"});
+    Done done = acted.ok() && *acted ? **std::move(acted) : Done{};
+    EXPECT_TRUE(done.hold && done.rollout);
+    if (!done.hold) done.hold.emplace();
+    if (!done.rollout) done.rollout.emplace();
+    return done;
   }
   // What comes of the next look, as the status tells it. The provider's spec is as before.
   Done Look() {
@@ -126,11 +153,70 @@ TEST_F(InstallingActorTest, WhatOnlyAFailedReleaseHadIsMissedOnce) {
 http::Response Refusal(int status, std::string_view reason, std::string_view message) {
   http::Response response{.status = status, .headers = {}, .body = ""};
   response.body = ToJsonText({{"kind", "Status"}, {"code", status}, {"reason", reason}, {"message", message}});
-  if (status != 403) response.headers.Set("Retry-After", "60");  // or the client tries again before it says so
   return response;
 }
 
 http::Response Forbidden() { return Refusal(403, "Forbidden", "exceeded quota"); }
+
+// T3: what a missing right stopped was half written by then. Where nobody answers the question, the API server's own
+// refusal tells; where that is away, the installation waits.
+TEST_F(InstallingActorTest, RightsAreAskedForBeforeAnythingIsWritten) {
+  auto reviewed = [](const Json& status) {
+    return http::Response{.status = 201, .headers = {}, .body = ToJsonText({{"status", status}})};
+  };
+  const http::Response nothing = reviewed(Json::object()), no = reviewed({{"allowed", false}});
+  const http::Response rule =
+      reviewed(*ParseJson(R"({"resourceRules":[{"apiGroups":["*"],"resources":["*"],"verbs":["*"]}]})"));
+  const http::Response away = Refusal(503, "ServiceUnavailable", "away"), refused = Forbidden();
+  const struct {
+    const char* name;
+    http::Response rules, access;
+    const char* reason;  // "": it is installed
+  } cases[] = {
+      {"a rule gives it", rule, no, ""},
+      {"nothing gives it", nothing, no, "PermissionsMissing"},
+      {"another authorizer than RBAC gives it", nothing, reviewed({{"allowed", true}}), ""},
+      {"nobody may ask for the rules", refused, no, ""},
+      {"nobody may ask whether it is allowed", nothing, refused, ""},
+      {"the server is away", away, no, "APIServerUnavailable"},
+      {"the server is away at the second question", nothing, away, "APIServerUnavailable"},
+  };
+  o_.provider.spec.version = "v1.12.1";
+  o_.inventory.Put(kSettings, {"v1", "of the former release", "fields", false});
+  size_t written = 0;
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    Refuse("selfsubjectrulesreviews", c.rules);
+    Refuse("selfsubjectaccessreviews", c.access);
+    Observation seen = o_;
+    auto acted = Act(seen, ops::Install{InputsDigest(o_)});
+    ASSERT_TRUE(acted.ok() && *acted);
+    EXPECT_EQ((*acted)->hold ? (*acted)->hold->reason : "", c.reason);
+    written += *c.reason == '\0' ? 1 : 0;
+    EXPECT_EQ(Written("settings"), written);
+  }
+}
+
+// T3, U5: a rollback that lacks rights waits for them, as an installation does, and says which. What pods said before
+// takes no line of what is to be applied.
+TEST_F(InstallingActorTest, ARollbackWaitsForRights) {
+  ToBeRolledBack();
+  o_.fleet.workloads = {testing::NewWorkload(kube::HealthState::kFailed, "panic\n---\nkind: ClusterRoleBinding\n")};
+  const Json status{{"allowed", false}};
+  for (const char* review : {"selfsubjectrulesreviews", "selfsubjectaccessreviews"}) {
+    Refuse(review, {.status = 201, .headers = {}, .body = ToJsonText({{"status", status}})});
+  }
+  Done done = RollBack();
+  EXPECT_EQ(done.hold->reason, "PermissionsMissing");
+  EXPECT_EQ(done.rollout->outcome, "RollingOut") << "it isn't given up";
+  EXPECT_THAT(done.hold->message,
+              HasSubstr("it is rolled back to v1.12.0 when that can be: the operator lacks rights"));
+  EXPECT_EQ(Written("settings"), 0u);
+  const std::string told = kube::FindCondition(Summarize(o_, done).conditions, "Ready")->message;
+  auto role = ParseYaml(std::string_view(told).substr(told.find('\n')));
+  ASSERT_TRUE(role.ok()) << told;
+  EXPECT_EQ(GetString(*role, {"kind"}), "ClusterRole");
+}
 
 // U5: something of the release that runs again was deleted, and a quota refused to have it back. That was taken for a
 // rollback that can't be: the failed release had failed now instead of being rolled back, and the next look installed
@@ -162,35 +248,79 @@ TEST_F(InstallingActorTest, WhatIsRefusedAfterARollbackBringsNoFailedReleaseBack
 
 // U5: a rollback that can't begin leaves the change failed, which isn't tried again for the same inputs.
 TEST_F(InstallingActorTest, ARollbackThatCanNotBeginIsAFailure) {
-  RolledBack();
-  o_.provider.status.history.front().outcome = api::outcome::kRollingOut;
-  o_.inventory.Put(kSettings, {"v1", "of the failed release", "fields", false});
+  ToBeRolledBack();
   Refuse("settings", Forbidden());
-  o_.provider.spec.rollout.on_failure = api::OnFailure::kRollback;
-  Observation seen = o_;
-  auto acted = Act(seen, ops::Install{InputsDigest(o_), {}, "v1.12.0"});
-  ASSERT_TRUE(acted.ok() && *acted && (*acted)->hold && (*acted)->rollout);
-  EXPECT_THAT((*acted)->hold->message, HasSubstr("; it is not rolled back: v1.12.0 can't be installed: "));
-  EXPECT_THAT((*acted)->hold->message, Not(HasSubstr("there is no release")));
-  EXPECT_EQ((*acted)->rollout->outcome, "Failed");
+  Done done = RollBack();
+  EXPECT_THAT(done.hold->message, HasSubstr("; it is not rolled back: v1.12.0 can't be installed: "));
+  EXPECT_EQ(done.rollout->outcome, "Failed");
 }
 
 // U5: what passes by itself ends no rollback before it has begun. That the time was over was told nowhere meanwhile.
 TEST_F(InstallingActorTest, ARollbackWaitsForAWebhookThatIsAway) {
-  RolledBack();
-  o_.provider.status.history.front().outcome = api::outcome::kRollingOut;
-  o_.inventory.Put(kSettings, {"v1", "of the failed release", "fields", false});
+  ToBeRolledBack();
   Refuse("settings", Refusal(500, "InternalError", "failed calling webhook \"w\": connection refused"));
-  Observation seen = o_;
-  auto acted = Act(seen, ops::Install{InputsDigest(o_), {}, "v1.12.0"});
-  ASSERT_TRUE(acted.ok() && *acted && (*acted)->hold);
-  EXPECT_EQ((*acted)->hold->retry, Retry::kBackoff);
-  ASSERT_TRUE((*acted)->rollout.has_value());
-  EXPECT_EQ((*acted)->rollout->outcome, "RollingOut");
-  EXPECT_THAT((*acted)->rollout->message, HasSubstr("(spec.rollout.timeout)"));
-  EXPECT_THAT((*acted)->hold->message, HasSubstr("(spec.rollout.timeout)"));
-  EXPECT_THAT((*acted)->hold->message, HasSubstr("; it is rolled back to v1.12.0 when that can be: "));
-  EXPECT_THAT((*acted)->hold->message, HasSubstr("failed calling webhook"));
+  Done done = RollBack();
+  EXPECT_EQ(done.hold->retry, Retry::kBackoff);
+  EXPECT_EQ(done.rollout->outcome, "RollingOut");
+  EXPECT_THAT(done.rollout->message, HasSubstr("(spec.rollout.timeout)"));
+  EXPECT_THAT(done.hold->message, HasSubstr("(spec.rollout.timeout)"));
+  EXPECT_THAT(done.hold->message, HasSubstr("; it is rolled back to v1.12.0 when that can be: "));
+  EXPECT_THAT(done.hold->message, HasSubstr("failed calling webhook"));
+}
+
+// U5: a rollback whose announcement wasn't stored was taken for one that has begun, of which nothing was noted then.
+// The failed release was sent again at the next look, over and over.
+TEST_F(InstallingActorTest, ARollbackThatCanNotBeAnnouncedHasNotBegun) {
+  ToBeRolledBack();
+  Refuse("status", Forbidden());
+  Done done = RollBack();
+  EXPECT_EQ(done.rollout->outcome, "Failed");
+  EXPECT_THAT(
+      done.hold->message,
+      HasSubstr("; it is not rolled back: v1.12.0 can't be installed: InfrastructureProvider/aws: exceeded quota"));
+
+  Refuse("status", Refusal(503, "ServiceUnavailable", "etcd has no leader"));
+  done = RollBack();
+  EXPECT_EQ(done.rollout->outcome, "RollingOut");
+  EXPECT_THAT(done.rollout->message, HasSubstr("(spec.rollout.timeout)")) << "or it isn't tried again";
+  EXPECT_EQ(done.hold->retry, Retry::kBackoff);
+}
+
+// I7: what an entry keeps of a refusal, or of a pod's last words, is cut off. Of half a value nobody knows afterwards
+// that it is a Secret's.
+TEST_F(InstallingActorTest, NoHalfOfASecretsValueIsKept) {
+  ToBeRolledBack();
+  const std::string value = "hunter2-hunter3";
+  SecretValues values;
+  values.Add(value);
+  masks_.Put(o_.provider.id.Key(), values);
+  struct Case {
+    std::string_view name;
+    bool pod, webhook, rollback;  // whose words they are; what refuses the rollback; whether there is one
+  };
+  const Case cases[] = {{"the refusal of a rollback", false, false, true},
+                        {"a pod's words, where a rollback is refused", true, false, true},
+                        {"a pod's words, where it waits", true, true, true},
+                        {"a pod's words, where there is none", true, false, false}};
+  for (const Case& c : cases) {
+    for (std::string words : {"", "further"}) {  // where the cut falls between two values for one of them
+      SCOPED_TRACE(fmt::format("{}: {}", c.name, words));
+      while (words.size() < 5000) words += value;
+      Refuse("settings", c.webhook ? Refusal(500, "InternalError", "failed calling webhook \"w\": refused")
+                                   : Refusal(403, "Forbidden", c.pod ? "no" : words));
+      Observation seen = o_;
+      seen.fleet.workloads = {testing::NewWorkload(kube::HealthState::kInProgress, c.pod ? words : "not ready")};
+      Step step = GiveUp{};
+      if (c.rollback) step = ops::Install{InputsDigest(o_), {}, "v1.12.0"};
+      auto acted = Act(seen, step);
+      ASSERT_TRUE(acted.ok() && *acted && (*acted)->hold && (*acted)->rollout);
+      masks_.Hide(o_.provider.id.Key(), seen, **acted);  // as the report does, which finds whole values alone
+      for (const std::string& message : {(*acted)->hold->message, (*acted)->rollout->message}) {
+        EXPECT_THAT(message, HasSubstr("***"));
+        EXPECT_THAT(message, Not(HasSubstr("hunter")));
+      }
+    }
+  }
 }
 
 // U5, F5: why something can't be put back was told by the last pass's Stalled. A webhook that is away, or one object's
@@ -200,6 +330,9 @@ TEST_F(InstallingActorTest, SaysWhetherSomethingIsRefusedOrTheServerIsAway) {
   const http::Response webhook = Refusal(500, "InternalError", "failed calling webhook \"w\": connection refused");
   const http::Response conflict = Refusal(409, "Conflict", "the object has been modified");
   const http::Response denial = Refusal(500, "InternalError", "admission webhook \"w\" denied the request: oops");
+  const http::Response patch = Refusal(500, "InternalError", "Internal error occurred: add operation does not apply");
+  const http::Response gone = Refusal(410, "Expired", "the continue token is too old");
+  const http::Response part{.status = 503, .headers = {}, .body = "service unavailable\n"};
   struct Case {
     std::string_view name;
     http::Response settings, token;
@@ -210,8 +343,11 @@ TEST_F(InstallingActorTest, SaysWhetherSomethingIsRefusedOrTheServerIsAway) {
       {"it is refused", no, no, "InstallFailed", "DryRunFailed", Retry::kRefused},
       {"a webhook is away", webhook, webhook, "InstallFailed", "DryRunFailed", Retry::kBackoff},
       {"a webhook denies with a 500", denial, denial, "InstallFailed", "DryRunFailed", Retry::kBackoff},
+      {"a webhook's patch doesn't apply", patch, patch, "InstallFailed", "DryRunFailed", Retry::kBackoff},
+      {"an aggregated API is away", part, part, "InstallFailed", "DryRunFailed", Retry::kBackoff},
+      {"it is too old", gone, gone, "InstallFailed", "DryRunFailed", Retry::kBackoff},
       {"somebody else writes", conflict, conflict, "InstallFailed", "DryRunFailed", Retry::kBackoff},
-      {"one is refused, and one of all the others fails for now", no, away, "InstallFailed", "DryRunFailed",
+      {"one is refused, and one of all the others meets an outage", no, away, "InstallFailed", "DryRunFailed",
        Retry::kBackoff},
       {"the API server is away", away, away, "APIServerUnavailable", "APIServerUnavailable", Retry::kBackoff},
   };
@@ -231,6 +367,21 @@ TEST_F(InstallingActorTest, SaysWhetherSomethingIsRefusedOrTheServerIsAway) {
       EXPECT_EQ((*acted)->hold->retry, c.retry);
     }
   }
+}
+
+// U5, F5: of a release with a kind whose server is away, which the API server can only name the group of, it said for
+// good that the API server is away.
+TEST_F(InstallingActorTest, AKindWhoseServerIsAwayIsNoOutage) {
+  {
+    MutexLock lock(mu_);
+    Store(o_.releases[1], "---\napiVersion: aggregated.example/v1\nkind: Fox\nmetadata: {name: f, namespace: n}\n");
+  }
+  o_.provider.spec.version = "v1.12.1";
+  Done done = Install({InputsDigest(o_)});
+  ASSERT_TRUE(done.hold);
+  EXPECT_EQ(done.hold->reason, "DryRunFailed");
+  EXPECT_EQ(done.hold->retry, Retry::kBackoff);
+  EXPECT_THAT(done.hold->message, HasSubstr("the API of its group doesn't answer now"));
 }
 
 // D1: after a restart with another key of inventories (docs/formats.md says how to change it) the hash of what is

@@ -24,7 +24,8 @@ class ActorTest : public ::testing::Test {
     });
     EXPECT_TRUE(server.ok()) << server.error().message;
     server_ = std::move(*server);
-    auto client = kube::Client::Connect({.server = "http://" + server_->address()}, {.user_agent = "actor-test"});
+    auto client = kube::Client::Connect({.server = "http://" + server_->address()},
+                                        {.user_agent = "actor-test", .max_retries = 0});
     EXPECT_TRUE(client.ok()) << client.error().message;
     client_ = std::move(*client);
     watches_.emplace(*client_, nullptr);

@@ -245,6 +245,14 @@ const StoredRelease* AppliedRelease(const Observation& o) {
   return nullptr;
 }
 
+std::string_view NameOf(const Step& step) {
+  constexpr std::string_view kNames[] = {"HandsOff", "AddFinalizer", "Rebuild", "Remove",  "Install",
+                                         "Restore",  "Prune",        "Steady",  "Hold",    "Scale",
+                                         "Unpause",  "Await",        "GiveUp",  "Migrate", "Adopt"};
+  static_assert(std::size(kNames) == std::variant_size_v<Step>);
+  return kNames[step.index()];
+}
+
 std::string InputsDigest(const Observation& o) {
   const StoredRelease* release = WantedRelease(o);
   if (release == nullptr || !release->version || o.provider.spec.version.empty()) return "";

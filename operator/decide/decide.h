@@ -63,6 +63,9 @@ struct Migrate {};
 using Step = std::variant<HandsOff, AddFinalizer, Rebuild, Remove, Install, Restore, Prune, Steady, Hold, Scale,
                           Unpause, Await, GiveUp, Migrate, Adopt>;
 
+// "Install": for the log.
+std::string_view NameOf(const Step& step);
+
 // One line of the table that Decide goes through, in order: the first rule that names a step ends it. A value.
 struct StepRule {
   enum class When { kAlways, kDeleted, kAlive };

@@ -352,6 +352,44 @@ TEST(Decide, PatchDowngradesAndAllowedOnesGoOn) {
   EXPECT_EQ(StepName(Decide(o)), "Install") << "U6";
 }
 
+// U6: the annotation is asked for where a downgrade begins. One that was announced, and whose annotation was taken away
+// before its pods came up, was held half-way for good; so was the way back from it.
+TEST(Decide, ADowngradeThatHasBegunGoesOn) {
+  struct Case {
+    std::string_view version, outcome;
+    bool same_inputs;
+    std::string_view step;
+  };
+  namespace outcome = api::outcome;
+  const Case cases[] = {
+      {"v1.12.0", outcome::kApplying, true, "Install"},
+      {"v1.12.0", outcome::kRollingOut, true, "Await"},
+      {"v1.12.0", outcome::kRollingOut, false, "Install"},
+      {"1.12.0", outcome::kApplying, true, "Install"},
+      {"v1.11.0", outcome::kApplying, false, "Hold"},
+      {"v1.12.0", outcome::kRollingBack, true, "Install"},
+      {"v1.12.0", outcome::kRolledBack, false, "Hold"},
+      {"v1.12.0", outcome::kSucceeded, false, "Hold"},
+      {"v1.12.0", "", false, "Hold"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(std::string(c.version) + " " + std::string(c.outcome));
+    Observation o = Observed();
+    o.provider.status.installed_version = "v2.0.0";
+    StoredRelease good = o.releases.front();
+    good.version_text = "v2.0.0";
+    o.releases.push_back(good);
+    o.fleet.workloads = {testing::NewWorkload(kube::HealthState::kInProgress)};
+    api::HistoryEntry begun{std::string(c.version), "v1beta2", "sha256:1", FormatTime(o.now)};
+    begun.started = begun.time;
+    begun.outcome = c.outcome;
+    begun.inputs = c.same_inputs ? InputsDigest(o) : "other";
+    api::HistoryEntry before{"v2.0.0", "v1beta2", "sha256:2", FormatTime(o.now)};
+    o.provider.status.history = {begun, before};
+    EXPECT_EQ(StepName(Decide(o)), c.step);
+  }
+}
+
 // U1: whatever decides what is applied changes the digest; nothing else does.
 TEST(InputsDigest, ChangesWithEveryInput) {
   Observation base = Observed();

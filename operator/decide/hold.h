@@ -20,6 +20,9 @@ enum class Retry {
   kAt,       // try again after `after`
 };
 
+// Of a message's 8 KiB.
+inline constexpr size_t kMostDetails = 6 * 1024;
+
 // A value. How each is tried again: next_pass.h.
 struct Hold {
   std::string condition;  // type of the condition that becomes False
@@ -28,6 +31,8 @@ struct Hold {
   Retry retry = Retry::kOnChange;
   std::optional<Millis> after = std::nullopt;       // of kBackoff and kAt: until the next try
   std::optional<WallTime> next_try = std::nullopt;  // set when it is reported, where the message is to tell it
+  // What follows the message, which is one line then: YAML to apply. At most kMostDetails.
+  std::string details = "";
 };
 
 // The retry that an error's code asks for.
@@ -60,9 +65,10 @@ inline Hold NotAccepted(std::string_view reason, const Error& error) {
 inline Hold NotTaken(std::string_view reason, bool refused, const Error& error) {
   return NotAccepted(refused ? reason : api::reason::kAPIServerUnavailable, error);
 }
-// Whether `reason` is one with which NotTaken tells of a refusal.
+// Whether `reason` is one with which NotTaken tells of a refusal, or of one that was seen to come (T3).
 inline bool TellsOfRefusal(std::string_view reason) {
-  return reason == api::reason::kInstallFailed || reason == api::reason::kDryRunFailed;
+  return reason == api::reason::kInstallFailed || reason == api::reason::kDryRunFailed ||
+         reason == api::reason::kPermissionsMissing;
 }
 // What was read from the API server: its refusal, or a fault of what it gave, which a change of that ends.
 inline Hold NotRead(std::string_view reason, const Error& error) {

@@ -7,6 +7,7 @@
 #include "api/validate.h"
 #include "base/strings.h"
 #include "operator/decide/adoption.h"
+#include "operator/decide/decide.h"
 #include "operator/decide/precedence.h"
 #include "operator/decide/rules.h"
 
@@ -118,12 +119,21 @@ std::optional<Hold> CoreFirst(const Observation& o) {
                    Retry::kWaiting);
 }
 
-// U6, the part that needs no history: the peer's rule, patch downgrades are allowed.
+// It was allowed then: what is half-way goes on, also back, though the annotation has been taken away meanwhile.
+bool HasBegun(const Observation& o, const api::Version& wanted) {
+  if (o.provider.status.history.empty()) return false;
+  const api::HistoryEntry& last = o.provider.status.history.front();
+  if (!api::SameVersion(last.version, wanted.ToString())) return false;
+  const bool back = last.outcome == api::outcome::kRollingBack || last.outcome == api::outcome::kRolledBack;
+  return back ? last.inputs == InputsDigest(o) : !last.outcome.empty() && last.outcome != api::outcome::kSucceeded;
+}
+
+// U6: the peer's rule, patch downgrades are allowed.
 std::optional<Hold> NoDowngrade(const Observation& o) {
   auto wanted = api::Version::Parse(o.provider.spec.version);
   auto installed = api::Version::Parse(o.provider.status.installed_version);
   if (!wanted.ok() || !installed.ok()) return std::nullopt;
-  if (*wanted >= *installed || wanted->SameSeries(*installed)) return std::nullopt;
+  if (*wanted >= *installed || wanted->SameSeries(*installed) || HasBegun(o, *wanted)) return std::nullopt;
   auto allowed = o.provider.annotations.find(std::string(api::kAnnotationAllowDowngrade));
   if (allowed != o.provider.annotations.end() && allowed->second == "true") return std::nullopt;
   return Preflight(

@@ -38,12 +38,26 @@ bool ChangesVersion(const api::ProviderStatus& status, const HistoryEntry& entry
   return false;
 }
 
+// Where a change goes back to, or why there is nothing; neither where that isn't asked for.
+struct WayBack {
+  const HistoryEntry* to = nullptr;
+  std::string why_not;
+};
+
 // Going back is for changes of version, to a release that lies in the cluster.
-const HistoryEntry* RollbackTarget(const Observation& o, const HistoryEntry& failing) {
-  if (o.provider.spec.rollout.on_failure != api::OnFailure::kRollback) return nullptr;
-  if (!ChangesVersion(o.provider.status, failing)) return nullptr;
+WayBack WayBackOf(const Observation& o, const HistoryEntry& failing) {
+  if (o.provider.spec.rollout.on_failure != api::OnFailure::kRollback) return {};
   const HistoryEntry* good = LastGood(o.provider.status, failing);
-  return good != nullptr && IsStored(o, good->version) ? good : nullptr;
+  if (good == nullptr) return {nullptr, "no release of another version was healthy before"};
+  if (!ChangesVersion(o.provider.status, failing)) {
+    return {nullptr,
+            fmt::format("only a change of version is, and {} was healthy before this change", failing.version)};
+  }
+  if (!IsStored(o, good->version)) {
+    return {nullptr,
+            fmt::format("the release of {}, which was healthy before, isn't in the cluster any more", good->version)};
+  }
+  return {good, ""};
 }
 
 Hold FailedHold(const Observation& o, const HistoryEntry& entry, std::string message) {
@@ -72,12 +86,17 @@ Millis TimeLeft(const Observation& o, const HistoryEntry& entry, Millis& elapsed
   return o.provider.spec.rollout.timeout - elapsed;
 }
 
-// `fleet` is the observation's, with what its pods say.
+// As it goes into an entry. What is secret of it has been hidden (I7): of half a value nobody knows that it is.
+std::string ForEntry(std::string_view message) { return Shorten(message, kMaxMessage); }
+
+// `fleet` is the observation's, with what its pods say. The pods of a workload that is gone are gone, too.
 std::string TimedOut(const Observation& o, const Fleet& fleet) {
-  return fmt::format("{} wasn't healthy within {} (spec.rollout.timeout): {}{}",
-                     o.provider.status.history.front().version, InWords(o.provider.spec.rollout.timeout),
-                     NotReady(fleet),
-                     IsFirstInstallation(o.provider.status) ? "" : "; pods that were there before still serve");
+  const bool all_there =
+      std::all_of(fleet.workloads.begin(), fleet.workloads.end(), [](const Workload& w) { return w.exists; });
+  const bool served_before = !IsFirstInstallation(o.provider.status) && all_there;
+  return ForEntry(fmt::format("{} wasn't healthy within {} (spec.rollout.timeout): {}{}",
+                              o.provider.status.history.front().version, InWords(o.provider.spec.rollout.timeout),
+                              NotReady(fleet), served_before ? "; pods that were there before still serve" : ""));
 }
 
 // A CRD or a workload that is gone is sent again as the change has it.
@@ -153,7 +172,7 @@ std::optional<Step> FollowRollout(const Observation& o, const std::string& input
   // What was interrupted, or is gone, is sent first (U7). That has no end where what is gone isn't taken back; once
   // that was found, the entry says so (EndTime), whatever the try of a rollback has met since.
   if (unsent && !(IsSomethingGone(o) && (WasRefused(o) || !entry->message.empty()))) return std::nullopt;
-  if (const HistoryEntry* good = RollbackTarget(o, *entry)) return Install{inputs, {}, good->version};
+  if (const HistoryEntry* good = WayBackOf(o, *entry).to) return Install{inputs, {}, good->version};
   return GiveUp{};
 }
 
@@ -199,10 +218,10 @@ void MarkSent(HistoryEntry& entry, bool rollback) {
 }
 
 api::HistoryEntry RollbackEntry(const Observation& o) {
-  api::HistoryEntry entry = o.provider.status.history.front();
-  entry.outcome = api::outcome::kRollingBack;
-  if (entry.message.empty()) entry.message = NotReady(o.fleet);
-  entry.time = FormatTime(o.now);
+  HistoryEntry entry = o.provider.status.history.front();
+  if (entry.outcome != outcome::kRolledBack) entry.time = FormatTime(o.now);
+  entry.outcome = outcome::kRollingBack;
+  if (entry.message.empty()) entry.message = ForEntry(NotReady(o.fleet));
   return entry;
 }
 
@@ -239,18 +258,20 @@ void Succeed(std::vector<HistoryEntry>& history, WallTime now) {
 
 HistoryEntry EndTime(const Observation& o) {
   HistoryEntry entry = o.provider.status.history.front();
-  entry.message = Shorten(TimedOut(o, o.fleet), kMaxMessage);
+  entry.message = TimedOut(o, o.fleet);
   return entry;
 }
 
 GivenUp GiveUpRollout(const Observation& o, const Fleet& fleet, std::string_view no_rollback) {
   HistoryEntry entry = o.provider.status.history.front();
-  std::string message = Shorten(TimedOut(o, fleet), kMaxMessage);
-  if (o.provider.spec.rollout.on_failure == api::OnFailure::kRollback && !IsFirstInstallation(o.provider.status)) {
+  std::string message = TimedOut(o, fleet);
+  const std::string why = no_rollback.empty() ? WayBackOf(o, entry).why_not : std::string(no_rollback);
+  const bool asked_for = o.provider.spec.rollout.on_failure == api::OnFailure::kRollback;
+  if (asked_for && !why.empty() && !IsFirstInstallation(o.provider.status)) {
     // Each has the room that the other leaves, and this one a quarter at least.
-    message = Shorten(message, kMaxMessage - std::min(no_rollback.size(), kMaxMessage / 4));
+    message = Shorten(message, kMaxMessage - std::min(why.size(), kMaxMessage / 4));
     const size_t left = kMaxMessage - std::min(message.size(), kMaxMessage * 3 / 4);
-    message = fmt::format("{}; it is not rolled back: {}", message, Shorten(no_rollback, left));
+    message = fmt::format("{}; it is not rolled back: {}", message, Shorten(why, left));
   }
   entry.outcome = outcome::kFailed;
   entry.time = FormatTime(o.now);

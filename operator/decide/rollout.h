@@ -42,7 +42,7 @@ api::HistoryEntry BeginRollout(const Observation& o, std::string inputs, std::st
 // Something of the change is sent, and its workloads are awaited. What failed has failed until they come up.
 void MarkSent(api::HistoryEntry& entry, bool rollback);
 
-// The change that failed, on its way back to the last good release.
+// The change that failed, on its way back to the last good release. Where it was back already, it was so since then.
 api::HistoryEntry RollbackEntry(const Observation& o);
 
 // Puts `entry` in front, in place of one for the same inputs that hadn't succeeded. At most ten stay.
@@ -51,21 +51,18 @@ void PutEntry(std::vector<api::HistoryEntry>& history, api::HistoryEntry entry);
 // The front entry has succeeded; with the one below it is one when both are the same release.
 void Succeed(std::vector<api::HistoryEntry>& history, WallTime now);
 
-// The entry in front once its time is over and it is to be rolled back, which can't begin yet: its message says so, and
-// what isn't healthy.
+// The entry in front once its time is over and it is to be rolled back, which can't begin yet: its message says that,
+// and what isn't healthy. That there is a message is what FollowRollout goes by.
 api::HistoryEntry EndTime(const Observation& o);
 
-inline constexpr std::string_view kNoGoodRelease =
-    "there is no release of another version that was healthy before and still lies in the cluster";
-
 // The change in front wasn't healthy in time: remembered for its inputs, so that nothing is tried again and again.
-// `fleet` is the observation's, with what its pods say; `no_rollback` why it isn't rolled back, where it should be. A
-// value.
+// `fleet` is the observation's, with what its pods say; `no_rollback` why it isn't rolled back, where it should be, ""
+// where there is nothing to go back to. A value.
 struct GivenUp {
   api::HistoryEntry entry;
   Hold hold;
 };
-GivenUp GiveUpRollout(const Observation& o, const Fleet& fleet, std::string_view no_rollback = kNoGoodRelease);
+GivenUp GiveUpRollout(const Observation& o, const Fleet& fleet, std::string_view no_rollback = "");
 
 // The hold for a rollback that was carried out, or (with `failed`) for a change that failed.
 Hold RolledBackHold(const api::HistoryEntry& failed, std::string_view running);

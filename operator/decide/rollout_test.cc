@@ -357,21 +357,68 @@ TEST(GiveUpRollout, SaysWhatIsWrongAndRemembersIt) {
   EXPECT_EQ(Summarize(o, held), o.provider.status) << "a second pass has nothing to write";
 }
 
-// U5: who asked for a rollback hears why there is none, but for a first installation, which has nowhere to go.
+// U5: who asked for a rollback hears why there is none, except for a first installation, which has nowhere to go. There
+// was one reason for all: that of a change which leaves the version as it is was false where another one was stored.
 TEST(GiveUpRollout, SaysWhyItIsNotRolledBack) {
   struct Case {
-    api::OnFailure on_failure;
-    bool first, said;
+    std::string_view name;
+    void (*change)(Observation&);
+    std::string_view why;  // "" for nothing
   };
-  using enum api::OnFailure;
-  for (const Case& c : {Case{kHold, false, false}, {kRollback, false, true}, {kRollback, true, false}}) {
+  const Case cases[] = {
+      {"it isn't asked for", [](Observation& o) { o.provider.spec.rollout.on_failure = api::OnFailure::kHold; }, ""},
+      {"a first installation", [](Observation& o) { o.provider.status.history.pop_back(); }, ""},
+      {"the same version with another spec",
+       [](Observation& o) {
+         auto& history = o.provider.status.history;
+         history.insert(history.begin() + 1, Entry("v1.12.0", outcome::kSucceeded, "before"));
+       },
+       "; it is not rolled back: only a change of version is, and v1.12.0 was healthy before this change"},
+      {"no other version", [](Observation& o) { o.provider.status.history[1].version = "v1.12.0"; },
+       "; it is not rolled back: no release of another version was healthy before"},
+      {"its release was deleted", [](Observation& o) { o.releases.pop_back(); },
+       "; it is not rolled back: the release of v1.11.0, which was healthy before, isn't in the cluster any more"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
     Observation o = Upgrading();
-    o.provider.spec.rollout.on_failure = c.on_failure;
-    if (c.first) o.provider.status.history.pop_back();
+    o.provider.spec.rollout.on_failure = api::OnFailure::kRollback;
+    o.now += std::chrono::minutes(10);
+    c.change(o);
+    EXPECT_EQ(Name(FollowRollout(o, InputsDigest(o))), "give up");
     std::string message = GiveUpRollout(o, o.fleet).hold.message;
-    EXPECT_EQ(message.find("it is not rolled back") != message.npos, c.said) << message;
-    EXPECT_EQ(message.find("...") != message.npos, false) << message;
+    EXPECT_EQ(message.find("; it is not rolled back"), c.why.empty() ? message.npos : message.size() - c.why.size());
+    EXPECT_TRUE(message.ends_with(c.why)) << message;
   }
+}
+
+// U5: "pods that were there before still serve" was said of a workload that was gone, and of its pods with it.
+TEST(GiveUpRollout, SaysThatOldPodsServeWhereTheyCan) {
+  for (bool there : {true, false}) {
+    Observation o = Upgrading();
+    o.fleet.workloads.push_back(testing::NewWorkload(kube::HealthState::kInProgress));
+    o.fleet.workloads.back().exists = there;
+    for (const std::string& message : {GiveUpRollout(o, o.fleet).entry.message, EndTime(o).message}) {
+      EXPECT_EQ(message.find("still serve") != message.npos, there) << message;
+      EXPECT_EQ(message.find("doesn't exist") == message.npos, there) << message;
+    }
+  }
+}
+
+// U5, D1: what drifts after a rollback is put back as a rollback is. Each time the entry said that it was rolled back
+// only then; and the words of the pods of a big release had no bound.
+TEST(RollbackEntry, KeepsWhenItWasRolledBack) {
+  Observation o = Upgrading(outcome::kRolledBack);
+  o.provider.status.history.front().time = "2027-01-15T07:00:00Z";
+  EXPECT_EQ(RollbackEntry(o).time, "2027-01-15T07:00:00Z");
+  EXPECT_EQ(RollbackEntry(o).outcome, outcome::kRollingBack);
+  for (auto how : {outcome::kRollingOut, outcome::kRollingBack}) {
+    o.provider.status.history.front().outcome = how;
+    EXPECT_EQ(RollbackEntry(o).time, FormatTime(o.now)) << how;
+  }
+  o.provider.status.history.front().message.clear();
+  o.fleet.workloads[0].health.message = std::string(5000, 'x');
+  EXPECT_EQ(RollbackEntry(o).message.size(), 2048u + 3);
 }
 
 TEST(GiveUpRollout, KeepsAnEntrySmall) {

@@ -45,11 +45,6 @@ inline Workload NewWorkload(kube::HealthState state, std::string message = "") {
   return {.id = DeploymentId(), .exists = true, .health = {state, std::move(message)}, .scaled_by = ""};
 }
 
-inline std::string StepName(const Step& step) {
-  constexpr const char* kNames[] = {"HandsOff", "AddFinalizer", "Rebuild", "Remove",  "Install",
-                                    "Restore",  "Prune",        "Steady",  "Hold",    "Scale",
-                                    "Unpause",  "Await",        "GiveUp",  "Migrate", "Adopt"};
-  return kNames[step.index()];
-}
+inline std::string StepName(const Step& step) { return std::string(NameOf(step)); }
 
 }  // namespace capi::ops::testing

@@ -5,7 +5,7 @@
 namespace capi::ops {
 namespace {
 
-// Pod templates are most of what a store would keep of a thousand workloads (F2).
+// Pod templates are most of what a store would keep of a thousand workloads.
 TEST(SlimWorkload, DropsThePodTemplateAndKeepsWhatHealthReads) {
   kube::Object deployment(Json{{"apiVersion", "apps/v1"},
                                {"kind", "Deployment"},

@@ -235,7 +235,7 @@ TEST_F(TracksTest, WhatOneWatchLacksAnotherStillHas) {
 // An end that was told while a later write was awaited left a track for as long as the operator ran, and so did a write
 // whose object no watch ever showed.
 TEST_F(TracksTest, WhatNoWatchHasIsForgottenAfterHalfAMinute) {
-  const kube::ObjectId id = testing::DeploymentId(), never{"apps", "Deployment", "n", "never-shown"};
+  const kube::ObjectId never{"apps", "Deployment", "n", "never-shown"};
   tracks_.Saw(V1(), nullptr, Deployment("4"));
   tracks_.Expect(id_, "5");
   tracks_.Expect(never, "5");

@@ -112,7 +112,10 @@ void SecretMasks::Hide(const std::string& provider, Observation& o, Done& done) 
   HideIn(*values, o.fleet);
   for (Fight& fight : o.fights) fight.what = values->Hide(std::move(fight.what));
   if (done.fleet) HideIn(*values, *done.fleet);
-  if (done.hold) done.hold->message = values->Hide(std::move(done.hold->message));
+  if (done.hold) {
+    done.hold->message = values->Hide(std::move(done.hold->message));
+    done.hold->details = values->Hide(std::move(done.hold->details));
+  }
   if (done.rollout) done.rollout->message = values->Hide(std::move(done.rollout->message));
   if (done.warnings) HideIn(*values, *done.warnings);
   HideIn(*values, done.restored);

@@ -13,7 +13,7 @@ namespace capi::ops {
 
 // In the place of a text that can't be searched for values.
 inline constexpr std::string_view kNotShown =
-    "(not shown: it may repeat a Secret's value, and the provider's Secrets can't be read, or are too large)";
+    "(not shown: it may repeat a Secret's value, and the Secrets in question can't be read, or are too large)";
 
 // The values of a provider's Secrets. How eagerly one is hidden depends on its length, since a short one stands in many
 // a message by chance:

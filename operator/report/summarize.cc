@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "api/reasons.h"
 #include "base/strings.h"
@@ -19,6 +20,9 @@ namespace reason = api::reason;
 using kube::Condition;
 
 constexpr size_t kMaxMessage = 8 * 1024;  // far below the CRD's 32,768, so that a status stays small
+constexpr size_t kMaxHeld = 6 * 1024;     // of it, why something is held; the rest is for what comes behind that
+
+constexpr size_t kMaxHeldBeforeDetails = kMaxMessage - kMostDetails - 256;
 
 // The conditions under construction, over those of the last pass.
 class Conditions {
@@ -53,11 +57,24 @@ void ReportInstalled(Conditions& conditions) {
   conditions.Set(condition::kProviderInstalled, "True", reason::kProviderInstalled, note);
 }
 
-// F1, F5: and when it is tried again.
+std::string OnOneLine(std::string text) {
+  for (char& c : text) {
+    if (std::iscntrl(static_cast<unsigned char>(c)) != 0) c = ' ';
+  }
+  return text;
+}
+
+// F1, F5: and when it is tried again. What is to be applied (T3) begins with the second line then, whatever pods said
+// or a release calls its objects, and is whole.
 std::string WithNextTry(const Hold& hold) {
-  if (hold.next_try) return hold.message + fmt::format(" (next try at {})", FormatTime(*hold.next_try));
-  if (hold.retry != Retry::kOnChange) return hold.message;
-  return hold.message + " (looked at again when an input changes, and now and then)";
+  std::string message =
+      hold.details.empty() ? Shorten(hold.message, kMaxHeld) : OnOneLine(Shorten(hold.message, kMaxHeldBeforeDetails));
+  if (hold.next_try) {
+    message += fmt::format(" (next try at {})", FormatTime(*hold.next_try));
+  } else if (hold.retry == Retry::kOnChange) {
+    message += " (looked at again when an input changes, and now and then)";
+  }
+  return hold.details.empty() ? message : message + "\n" + hold.details;
 }
 
 void ReportHold(Conditions& conditions, const Hold& hold) {
@@ -354,6 +371,7 @@ api::ProviderStatus SummarizeUnseen(const api::Provider& provider, const Hold& h
   conditions.Set(passes ? condition::kReconciling : condition::kStalled, "True", hold.reason, message);
   api::ProviderStatus status = provider.status;
   status.conditions = conditions.Settle();
+  if (!passes) status.observed_generation = provider.generation;  // Ready is of this one, too
   return status;
 }
 

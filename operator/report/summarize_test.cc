@@ -39,6 +39,19 @@ TEST(Summarize, ReadyIsTheSummary) {
   EXPECT_EQ(status.conditions.front().type, "Ready");
 }
 
+// F1, F5: a refusal of 200 objects took the place of the time of the next try, which stands behind it.
+TEST(Summarize, ALongMessageKeepsItsNextTry) {
+  Observation o = Observed();
+  Done done;
+  done.hold = Hold{"ProviderInstalled", "InstallFailed", std::string(20'000, 'x'), Retry::kRefused};
+  done.hold->next_try = o.now + Seconds(15);
+  auto status = Summarize(o, done);
+  for (const char* type : {"ProviderInstalled", "Ready", "Stalled"}) {
+    EXPECT_THAT(Get(status, type)->message, ::testing::EndsWith("x... (next try at 2027-01-15T08:00:15Z)")) << type;
+    EXPECT_LE(Get(status, type)->message.size(), 8192u) << type;
+  }
+}
+
 // W8a: a wrong version and its correction must not leave a False behind, though nothing has to be applied.
 TEST(Summarize, ATypoThatIsTakenBackLeavesNoTrace) {
   Observation o = Observed();
@@ -218,9 +231,9 @@ TEST(Summarize, WarningsStayInSight) {
 // A message stays valid text, however long it was.
 TEST(Summarize, CutsLongMessages) {
   const std::pair<std::string, std::string> cases[] = {
-      {std::string(8192, 'a'), std::string(8192, 'a')},
-      {std::string(9000, 'a'), std::string(8192, 'a') + "..."},
-      {std::string(8191, 'a') + "\xc3\xa9", std::string(8191, 'a') + "..."},
+      {std::string(6144, 'a'), std::string(6144, 'a')},
+      {std::string(9000, 'a'), std::string(6144, 'a') + "..."},
+      {std::string(6143, 'a') + "\xc3\xa9", std::string(6143, 'a') + "..."},
   };
   for (const auto& [message, cut] : cases) {
     Done done;

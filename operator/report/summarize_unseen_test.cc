@@ -45,7 +45,10 @@ TEST(Summarize, WhatCannotBeSeenIsSaid) {
   EXPECT_EQ(StatusOf(status, "ProviderInstalled"), "True");
   Hold forbidden{"Ready", "APIServerUnavailable", "watching secrets: forbidden", Retry::kRefused,
                  {},      o.now + Seconds(15)};
+  o.provider.status.observed_generation = -1;  // as the API server makes it
+  EXPECT_EQ(SummarizeUnseen(o.provider, away, o.now).observed_generation, -1) << "Ready is of another one";
   status = SummarizeUnseen(o.provider, forbidden, o.now);
+  EXPECT_EQ(status.observed_generation, o.provider.generation) << "or kstatus took it for InProgress for good";
   EXPECT_EQ(StatusOf(status, "Ready"), "False");
   EXPECT_EQ(StatusOf(status, "Stalled"), "True");
   EXPECT_EQ(StatusOf(status, "ProviderInstalled"), "True");

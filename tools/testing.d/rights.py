@@ -177,8 +177,9 @@ class World(worlds.World):
         """kubectl takes a tenth of a second for each."""
         self.until("all kinds can be used", lambda: all(map(cluster.is_established, self.crds())))
 
-    def start_operator(self, *flags, diagnostics="0"):
-        """The operator with the ServiceAccount's own token. It ends with its world, or with stop_operator."""
+    def start_operator(self, *flags, diagnostics="0", program=None):
+        """The operator, or another program in its place, with the ServiceAccount's own token. It ends with its world, or with
+        stop_operator."""
         token = self.must("create", "token", ACCOUNT, "-n", NAMESPACE, "--duration=2h").strip()
         config = self.plane.access()
         config["users"] = [{"name": "admin", "user": {"token": token}}]
@@ -187,7 +188,7 @@ class World(worlds.World):
         with open(path, "w", encoding="utf-8") as file:
             json.dump(config, file)
         fixed = [f"--diagnostics-address={diagnostics}", "--health-addr=127.0.0.1:0", f"--releases-dir={RELEASES}"]
-        self.run_operator([built.find("capi-operator"), f"--kubeconfig={path}", *fixed, *flags])
+        self.run_operator([program or built.find("capi-operator"), f"--kubeconfig={path}", *fixed, *flags])
 
     def call_at(self, port):
         """Has the API server call the operator's port: one outside of the cluster knows no Services. The operator's flags."""

@@ -4,11 +4,13 @@
 #include <set>
 
 #include "api/reasons.h"
+#include "kube/client/status_error.h"
 #include "operator/act/install/installer.h"
 #include "operator/act/install/materials.h"
 #include "operator/act/rebuild.h"
 #include "operator/decide/crd_stages.h"
 #include "operator/decide/pause.h"
+#include "operator/decide/rollout.h"
 
 namespace capi::ops {
 namespace {
@@ -61,14 +63,17 @@ std::optional<Hold> Installer::CheckCluster(const Context& ctx, const Observatio
     if (!watching.ok()) return NotAccepted(reason::kAPIServerUnavailable, watching.error());
     missing = applier_.MissingKinds(ctx, m.manifests);
   }
-  if (!missing.ok()) return NotAccepted(reason::kAPIServerUnavailable, missing.error());
+  if (!missing.ok()) return NotTaken(reason::kDryRunFailed, !kube::IsOutage(missing.error()), missing.error());
   if (auto kind = WithAnotherScope(needs_.client.mapper(), m.manifests)) return RenderedTooSoon(*kind);
   m.candidate.missing_kinds = std::move(*missing);
   if (auto hold = CheckInstall(InstallRule::Stage::kKinds, o, m.candidate)) return hold;
+  m.inputs = m.candidate.rollback ? m.inputs : InputsDigest(o, m.candidate.version, m.stored ? m.stored->stamp : "");
+  if (!IsAnnounced(o.provider.status, m.inputs, m.candidate.rollback)) {  // what is missing later the server tells
+    if (auto hold = CheckRights(ctx, o, m)) return hold;
+  }
   auto fresh = needs_.observer.IsFresh(ctx, o.provider.id.Key(), ids);
   if (!fresh.ok()) return NotAccepted(reason::kAPIServerUnavailable, fresh.error());
   m.before = o.inventory;
-  m.inputs = m.candidate.rollback ? m.inputs : InputsDigest(o, m.candidate.version, m.stored ? m.stored->stamp : "");
   bool unfinished = o.inventory.size() > 0 && o.provider.status.installed_version.empty();
   if (auto hold = ReadLiveCrds(ctx, o, m)) return hold;
   // CRDs that somebody else has put there (Helm, say) may have objects that somebody else serves: over these even a

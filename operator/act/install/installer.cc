@@ -8,6 +8,7 @@
 #include "api/reasons.h"
 #include "base/encoding.h"
 #include "base/strings.h"
+#include "kube/client/status_error.h"
 #include "operator/act/install/materials.h"
 #include "operator/act/known_secrets.h"
 #include "operator/act/rebuild.h"
@@ -112,7 +113,7 @@ std::optional<Hold> Installer::Render(const Context& ctx, const Observation& o, 
   auto inputs = ReadRenderInputs(ctx, needs_.client, o);
   if (!inputs.ok()) return InputsHold(inputs.error());
   auto done = RenderRight(ctx, o, m, *inputs);
-  if (!done.ok()) return NotAccepted(reason::kAPIServerUnavailable, done.error());
+  if (!done.ok()) return NotTaken(reason::kDryRunFailed, !kube::IsOutage(done.error()), done.error());
   Rendered& rendered = *done;
   m.manifests = std::move(rendered.manifests);
   std::vector<kube::ObjectId> ids;
@@ -175,14 +176,14 @@ std::optional<Hold> Installer::Announce(const Context& ctx, Observation& o, Inst
 
 // In one write, before the first of the change itself.
 std::optional<Hold> Installer::AnnounceChange(const Context& ctx, Observation& o, Installation& m) {
-  m.rollout = NewRollout(o, m.inputs, m.candidate);
-  if (m.candidate.rollback) m.rollout = RollbackEntry(o);
+  api::HistoryEntry rollout = m.candidate.rollback ? RollbackEntry(o) : NewRollout(o, m.inputs, m.candidate);
   api::ProviderStatus status = o.provider.status;
   status.inventory = m.inventory.ToJson();
   status.applied = "";
-  PutEntry(status.history, *m.rollout);
+  PutEntry(status.history, rollout);
   auto written = needs_.writer.WriteStatus(ctx, o.provider, status);
   if (!written.ok()) return NotAccepted(reason::kAPIServerUnavailable, written.error());
+  m.rollout = std::move(rollout);  // now it has begun
   return std::nullopt;
 }
 
@@ -320,13 +321,11 @@ Done Installer::Install(const Context& ctx, Observation& o, const std::string& r
   if (!held) return done;
   // A rollback that can't begin: the failure is held instead, and remembered. What is refused of one that has begun, or
   // of the release that runs since, is tried again: the failed release must not come back.
-  bool terminal = held->retry == Retry::kOnChange || held->retry == Retry::kRefused;
+  const bool lacks_rights = held->reason == reason::kPermissionsMissing;  // somebody may give them (T3)
+  bool terminal = held->retry == Retry::kOnChange || (held->retry == Retry::kRefused && !lacks_rights);
   bool begun = m.rollout || IsAnnounced(o.provider.status, m.inputs, /*rollback=*/true);
-  if (m.candidate.rollback && !begun) {  // before anything is cut off: of half a value nobody knows that it is secret
-    const std::string key = o.provider.id.Key();
-    needs_.masks.Hide(key, o.fleet);
-    held->message = needs_.masks.Hide(key, held->message);
-  }
+  // Before anything is cut off: of half a value nobody knows that it is secret (I7). What pods say has been hidden.
+  if (m.candidate.rollback && !begun) held->message = needs_.masks.Hide(o.provider.id.Key(), held->message);
   if (m.candidate.rollback && !begun && !terminal) {
     done.rollout = EndTime(o);
     held->message = fmt::format("{}; it is rolled back to {} when that can be: {}", done.rollout->message, rollback_to,

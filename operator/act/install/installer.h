@@ -76,6 +76,7 @@ class Installer {
   Result<Rendered> RenderInTurn(const Context& ctx, const Observation& o, Installation& m, RenderInputs inputs,
                                 const KindScopes& scopes);
   std::optional<Hold> CheckCluster(const Context& ctx, const Observation& o, Installation& m);
+  std::optional<Hold> CheckRights(const Context& ctx, const Observation& o, const Installation& m);  // check_rights.cc
   std::optional<Hold> CheckStoredVersions(const Observation& o, Installation& m);
   std::optional<Hold> ReadLiveCrds(const Context& ctx, const Observation& o, Installation& m);
   void KeepRender(const Observation& o, const std::string& inputs, const Installation& m);
