@@ -6,9 +6,11 @@ Without CAPI_TEST_FULL there are two tests, each with one of the two majors of H
 operator has to answer, it runs beside them, with the rights that the chart gives it."""
 
 import contextlib
+import glob
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -17,11 +19,12 @@ sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d", "chart.d")]
 
+import built  # noqa: E402
 import chart  # noqa: E402
 import rights  # noqa: E402
 from chart import NAMESPACE  # noqa: E402
 from cluster import API_GROUP  # noqa: E402
-from helm_world import CRDS, IMAGE, WEBHOOKS, OnAServer, Page, with_helm  # noqa: E402
+from helm_world import CRDS, DEPLOYMENT, IMAGE, WEBHOOKS, OnAServer, Page, World, with_helm  # noqa: E402
 from tiers import only_full  # noqa: E402
 
 CORE_CRD = f"coreproviders.{API_GROUP}"
@@ -156,15 +159,14 @@ class Providers(OnAServer):
 
 class Install(Page):
     PAGE = "With Helm"
-    INSTALL, PROVIDERS, LABEL, BACK, UNINSTALL, DELETE, REST = range(7)  # the blocks
+    INSTALL, PROVIDERS, LABEL, TO_A_RELEASE, BACK, UNINSTALL, DELETE, REST = range(8)  # the blocks
 
     @with_helm("helm")
     def test_the_page_from_the_install_to_the_end(self, program):
         self.certificates()
         folder, world = self.folder(program), self.world
         self.run_block(folder, self.PAGE, self.INSTALL)
-        deployment = world.get("deployment", "capi-operator-controller-manager", "-n", NAMESPACE)
-        self.assertEqual(deployment["spec"]["template"]["spec"]["containers"][0]["image"], IMAGE)
+        self.assertEqual(self.image(), IMAGE)
         with self.serving():
             self.run_block(folder, self.PAGE, self.PROVIDERS)
             self.run_block(folder, self.PAGE, self.LABEL)
@@ -270,6 +272,85 @@ class Install(Page):
         self.assertIn("cannot be imported", world.helm("install", program=program).stderr)
         world.must_helm("install", "--take-ownership", program=program)
         self.assert_live({})
+
+    @only_full
+    @with_helm("helm")
+    def test_a_refusal_has_the_command_that_helps(self, program):
+        """Where nobody converts what is stored as v1alpha1. Where the Deployment had no replicas, the command changed nothing, and
+        where it was deleted, the API server's words were all that one had."""
+        folder, world = self.folder(program), self.world
+        self.install(program, values={"logLevel": 5})
+        stored = {"status": {"storedVersions": ["v1alpha1", "v1alpha2"]}}
+        world.must("patch", "crd", CORE_CRD, "--subresource=status", "--type=merge", f"--patch={json.dumps(stored)}")
+        conflicts = ["--force-conflicts"] if program == "helm" else []
+        for words, breaks in (
+            ("has no replicas", ("scale", *DEPLOYMENT, "--replicas=0")),
+            ("isn't there", ("delete", "deployments,services", "-l", rights.OUR_LABEL, "-n", NAMESPACE)),
+        ):
+            with self.subTest(words):
+                world.must(*breaks)
+                world.until("nobody converts", lambda: not self.is_ready())
+                done = world.helm("upgrade", "--reset-then-reuse-values", *conflicts, program=program)
+                self.assertIn(f"the operator that converts them {words}.", done.stderr)
+                (command,) = [line for line in done.stderr.splitlines() if line.startswith(("kubectl ", "helm "))]
+                self.run_command(folder, command.replace(" CHART ", f" {chart.CHART} "))
+                world.must("rollout", "status", *DEPLOYMENT, "--timeout=100s")
+                world.must_helm("upgrade", "--reset-then-reuse-values", *conflicts, program=program)
+                self.assertIn("--v=5", world.arguments())
+
+    def is_ready(self):
+        done = self.world.kubectl("get", *DEPLOYMENT, "-o", "jsonpath={.status.readyReplicas}")
+        return done.returncode == 0 and done.stdout not in ("", "0")
+
+
+class FromARelease(Page):
+    """What `make release` wrote, and no checkout."""
+
+    IMAGE = "registry.example.com:5000/released/capi-operator@sha256:" + "0" * 64
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.dist = os.path.join(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="chart-release-")), "dist")
+        flags = [f"--{name}={built.find(program)}" for name, program in (("operator", "capi-operator"), ("clusterctl", "clusterctl"))]
+        command = [os.path.join(TOOLS, "release"), cls.dist, f"--image={cls.IMAGE}", "--revision=x", *flags]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=250)
+        if done.returncode != 0:
+            raise AssertionError(done.stderr)
+
+    def file(self, pattern):
+        (path,) = glob.glob(os.path.join(self.dist, pattern))
+        return path
+
+    @only_full
+    def test_its_manifests_are_installed(self):
+        with contextlib.closing(World()) as self.world:
+            world = self.world
+            world.must("apply", "--server-side", "--validate=strict", "-f", self.file("capi-operator-default.yaml"))
+            world.must("rollout", "status", *DEPLOYMENT, "--timeout=100s")
+            world.await_told("coreproviders")
+            self.assertEqual((self.image(), world.kinds()), (self.IMAGE, CRDS))
+            world.must("delete", "-f", self.file("capi-operator-crds.yaml"), "--timeout=60s")
+            self.assertEqual(world.kinds(), set())
+
+    @only_full
+    @with_helm("helm")
+    def test_its_chart_is_installed_and_upgrades_another(self, program):
+        """An upgrade to the chart of a release kept the image of before, or gave it the digest of the release's image."""
+        folder, world, package = self.folder(program), self.world, self.file("capi-operator-*.tgz")
+        self.run_block(folder, Install.PAGE, Install.INSTALL)
+        said = world.must_helm("upgrade", "--reset-then-reuse-values", "--set=logLevel=5", program=program, source=package)
+        self.assertEqual(self.image(), IMAGE)
+        self.assertIn(f"and not that of this chart, {self.IMAGE}.\n", said)
+        for run in ("first", "again"):
+            with self.subTest(run):
+                _, said = self.run_block(folder, Install.PAGE, Install.TO_A_RELEASE, CHART=package)
+                self.assertEqual((self.image(), world.kinds()), (self.IMAGE, CRDS))
+                self.assertNotIn("not that of this chart", said)
+                self.assertIn("--v=5", world.arguments())
+        world.must_helm("uninstall", "--wait", "--timeout=60s", program=program)
+        self.install(program, source=package)
+        self.assertEqual(self.image(), self.IMAGE)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ PROVIDERS = {
     "runtimeextensionproviders": "RuntimeExtensionProvider",
 }
 WITHOUT = {
-    "v1": {"namespaces": "Namespace", "configmaps": "ConfigMap"},
+    "v1": {"namespaces": "Namespace", "configmaps": "ConfigMap", "services": "Service"},
     "apiextensions.k8s.io/v1": {"customresourcedefinitions": "CustomResourceDefinition"},
     "apps/v1": {"deployments": "Deployment"},
 }
@@ -35,20 +35,22 @@ WITH = WITHOUT | {f"{API_GROUP}/v1alpha2": PROVIDERS}
 OWNED = {"meta.helm.sh/release-name": RELEASE, "meta.helm.sh/release-namespace": NAMESPACE}
 OWNED_AND_KEPT = OWNED | {KEEP: "keep"}
 CORE = {"core": {"cluster-api": {"version": "v1.12.0"}}}
+SELECTOR = {"app.kubernetes.io/name": "capi-operator", "control-plane": "controller-manager"}
 NO_WEBHOOKS = {"webhooks": {"enabled": False}}
 FIRST = "providers can be installed once the operator runs"
 
 
 def item(kind, name, namespace=None, annotations=None, **more):
-    version = "v1" if kind in ("Namespace", "ConfigMap") else f"{API_GROUP}/v1alpha2"
+    version = "v1" if kind in WITHOUT["v1"].values() else f"{API_GROUP}/v1alpha2"
     metadata = {"name": name, "annotations": annotations or {}} | ({"namespace": namespace} if namespace else {})
     return {"apiVersion": version, "kind": kind, "metadata": metadata, **more}
 
 
-def crd(kind, stored, bundle=None):
+def crd(kind, stored, bundle=None, service=None):
     metadata = {"name": f"{kind}providers.{API_GROUP}"}
     found = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": metadata}
-    webhook = {"strategy": "Webhook", "webhook": {"clientConfig": {"caBundle": bundle}}}
+    client = {"caBundle": bundle} | ({"service": {"name": service, "namespace": NAMESPACE}} if service else {})
+    webhook = {"strategy": "Webhook", "webhook": {"clientConfig": client}}
     return found | {"spec": {"conversion": webhook if bundle else {"strategy": "None"}}, "status": {"storedVersions": stored}}
 
 
@@ -171,19 +173,43 @@ class Lookups(unittest.TestCase):
         others = NO_WEBHOOKS | {"crds": {"install": False}}
         self.assertEqual(self.render([crd("infrastructure", ["v1alpha2"], "Q0E=")], values=others), "", "somebody else's kinds")
 
+    MANAGER = "capi-operator-controller-manager"
+    WEBHOOKS = "capi-operator-webhook-service"
+
+    def converter(self, ready, replicas=1, name=MANAGER, labels=SELECTOR):
+        """A Deployment."""
+        spec = {"replicas": replicas, "template": {"metadata": {"labels": labels | {"pod": "x"}}}}
+        return item("Deployment", name, NAMESPACE, apiVersion="apps/v1", spec=spec, status={"readyReplicas": 1} if ready else {})
+
     def test_what_nobody_converts_is_not_read(self):
-        """With a wrong image and objects stored as v1alpha1, `helm upgrade` with the right one failed in the API server's words."""
-        core, name = item("CoreProvider", "cluster-api", "capi-system", OWNED_AND_KEPT), f"coreproviders.{API_GROUP}"
-        old, new = (crd("core", versions, "Q0E=") for versions in (["v1alpha1", "v1alpha2"], ["v1alpha2"]))
-        manager = "capi-operator-controller-manager"
-        down, up = (item("Deployment", manager, NAMESPACE, apiVersion="apps/v1", status=status) for status in ({}, {"readyReplicas": 1}))
-        for program in chart.HELMS:
-            with self.subTest(program):
-                said = self.upgrade([core, old, down], {}, program)
-                self.assertIn(f"objects of {name} may be stored as v1alpha1, and the operator that converts them isn't ready", said)
-                commands = [line for line in said.splitlines() if line.startswith("kubectl ")]
-                self.assertEqual(commands, [f"kubectl set image deployment/{manager} manager=IMAGE -n {NAMESPACE}"])
-        for case, found in (("it is ready", [old, up]), ("all are v1alpha2", [new, down]), ("there is none", [old])):
+        """With a wrong image and objects stored as v1alpha1, `helm upgrade` with the right one failed in the API server's words.
+        So it did where the Deployment was deleted; and where it had no replicas, it told a command that changed nothing."""
+        core = item("CoreProvider", "cluster-api", "capi-system", OWNED_AND_KEPT)
+        old = crd("core", ["v1alpha1", "v1alpha2"], "Q0E=", self.WEBHOOKS)
+        service = item("Service", self.WEBHOOKS, NAMESPACE, spec={"selector": SELECTOR})
+        image = f"kubectl set image deployment/{self.MANAGER} manager=IMAGE -n {NAMESPACE}"
+        scale = f"kubectl scale deployment/{self.MANAGER} --replicas=3 -n {NAMESPACE}"
+        anew = f"helm get values {RELEASE} -n {NAMESPACE} -o yaml | helm template {RELEASE} CHART -n {NAMESPACE} --values - "
+        anew += "--set installProviders=false | kubectl apply --server-side --force-conflicts -f -"
+        others = self.converter(True, name="other", labels={"app": "other"})
+        for case, found, state, command in (
+            ("its image can't be pulled", [service, self.converter(False), others], "isn't ready", image),
+            ("it has no replicas", [service, self.converter(False, replicas=0), others], "has no replicas", scale),
+            ("it was deleted", [service, others], "isn't there", anew),
+            ("so was its Service", [self.converter(True)], "isn't there", anew),
+        ):
+            for program in chart.HELMS:
+                with self.subTest(case, program=program):
+                    said = self.upgrade([core, old, *found], {"replicaCount": 3}, program)
+                    words = f"objects of coreproviders.{API_GROUP} may be stored as v1alpha1, and the operator that converts them {state}."
+                    self.assertIn(words, said)
+                    self.assertEqual([line for line in said.splitlines() if line.startswith(("kubectl ", "helm "))], [command])
+        for case, found in (
+            ("it is ready", [old, service, self.converter(True)]),
+            ("it is another operator", [old, service, self.converter(True, name="cluster-api-operator"), self.converter(False)]),
+            ("all are v1alpha2", [crd("core", ["v1alpha2"], "Q0E=", self.WEBHOOKS)]),
+            ("it is outside of the cluster", [crd("core", ["v1alpha1", "v1alpha2"], "Q0E=")]),
+        ):
             with self.subTest(case):
                 self.assertEqual(self.upgrade([core, *found], {}), "")
 

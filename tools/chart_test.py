@@ -19,6 +19,7 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", 
 import chart  # noqa: E402
 import refused  # noqa: E402
 import rights  # noqa: E402
+import tree  # noqa: E402
 import yaml_texts  # noqa: E402
 from chart import KEEP, KEPT, NAMESPACE, merged, providers, small  # noqa: E402
 
@@ -220,8 +221,11 @@ class Values(unittest.TestCase):
         self.assertEqual(only(chart.objects(small(values)), "InfrastructureProvider")["spec"], spec)
 
     def test_the_image_is_made_of_its_parts(self):
-        digest = "sha256:" + "a" * 64
+        digest, version = "sha256:" + "a" * 64, tree.version()
         for parts, wanted in (
+            ({}, f"capi-operator:{version}"),
+            ({"registry": "r.example:5000"}, f"r.example:5000/capi-operator:{version}"),
+            ({"repository": None, "tag": None, "digest": None}, f"capi-operator:{version}"),
             ({"repository": "r.example:5000/team/operator", "tag": "v1"}, "r.example:5000/team/operator:v1"),
             ({"registry": "r.example", "repository": "operator", "tag": "v1", "digest": digest}, f"r.example/operator@{digest}"),
         ):

@@ -112,12 +112,12 @@ def _providers():
 def _image():
     image = closed(
         registry={"type": "string"},
-        repository=text(r"^[^\s:@]+(:[0-9]+/[^\s:@]+)?$"),
+        repository=text(r"^$|^[^\s:@]+(:[0-9]+/[^\s:@]+)?$"),
         tag=text(r"^$|^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$"),
         digest=text(r"^$|^[a-z0-9]+([+._-][a-z0-9]+)*:[0-9a-fA-F]{32,}$"),
         pullPolicy=text(words=["Always", "IfNotPresent", "Never"]),
     )
-    return closed(manager=image | {"required": ["repository", "pullPolicy"]}) | {"required": ["manager"]}
+    return closed(manager=image | {"required": ["pullPolicy"]}) | {"required": ["manager"]}
 
 
 def _clusterctl_config():

@@ -206,27 +206,65 @@ operator's where webhooks are turned off, cert-manager's in a kind that had a we
 
 {{/*
 The checks below read providers. One that is stored as v1alpha1 can't be read while nobody converts it: the API server's words
-don't say what to do, and without reading nobody knows what the upgrade would lose.
+don't say what to do, and without reading nobody knows what the upgrade would lose. Who converts are the pods of the Service that
+the kinds name. Before an upgrade that may be another operator's, whose Deployment has another name.
 */}}
 {{- define "capi-operator.checkReadable" -}}
 {{- $old := list -}}
+{{- $service := dict -}}
 {{- range $row := include "capi-operator.kinds" . | fromYamlArray -}}
 {{- $name := printf "%s.operator.cluster.x-k8s.io" $row.plural -}}
 {{- with lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" $name -}}
-{{- if and (eq (.spec.conversion | default dict).strategy "Webhook") (has "v1alpha1" ((.status | default dict).storedVersions | default list)) -}}
+{{- $client := ((.spec.conversion | default dict).webhook | default dict).clientConfig | default dict -}}
+{{- if and $client.service (has "v1alpha1" ((.status | default dict).storedVersions | default list)) -}}
 {{- $old = append $old $name -}}
+{{- $service = $client.service -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 {{- if $old -}}
-{{- $deployment := "capi-operator-controller-manager" -}}
-{{- with lookup "apps/v1" "Deployment" .Release.Namespace $deployment -}}
-{{- if not (.status | default dict).readyReplicas -}}
-{{- $words := "objects of %s may be stored as v1alpha1, and the operator that converts them isn't ready. Have it run first, for instance with an image that can be pulled, and then repeat this command:\nkubectl set image deployment/%s manager=IMAGE -n %s" -}}
-{{- printf $words (join ", " $old) $deployment $.Release.Namespace | fail -}}
+{{- $words := printf "objects of %s may be stored as v1alpha1, and the operator that converts them" (join ", " $old) -}}
+{{- $first := "Before you repeat `helm upgrade`, have it run" -}}
+{{- $found := include "capi-operator.converters" $service | fromJson -}}
+{{- if $found.down -}}
+{{- $command := "kubectl set image deployment/%s manager=IMAGE -n %s" -}}
+{{- $how := "for instance with an image that can be pulled" -}}
+{{- printf (print "%s isn't ready. %s, %s:\n" $command) $words $first $how $found.down $service.namespace | fail -}}
+{{- else if $found.none -}}
+{{- $command := "kubectl scale deployment/%s --replicas=%d -n %s" -}}
+{{- printf (print "%s has no replicas. %s:\n" $command) $words $first $found.none (max 1 .Values.replicaCount) $service.namespace | fail -}}
+{{- else if not $found.ready -}}
+{{- $values := printf "helm get values %s -n %s -o yaml" .Release.Name .Release.Namespace -}}
+{{- $objects := printf "helm template %s CHART -n %s --values - --set installProviders=false" .Release.Name .Release.Namespace -}}
+{{- $apply := "kubectl apply --server-side --force-conflicts -f -" -}}
+{{- $then := "CHART is the chart of the release that is there. Repeat the upgrade with --take-ownership, since that made objects of the release by kubectl" -}}
+{{- printf "%s isn't there. %s:\n%s | %s | %s\n%s" $words $first $values $objects $apply $then | fail -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
+
+{{/* Deployments whose pods a Service finds, one for each state: `ready`, `down`, and `none` of whose pods are asked for. */}}
+{{- define "capi-operator.converters" -}}
+{{- $found := dict -}}
+{{- with lookup "v1" "Service" .namespace .name -}}
+{{- $selector := .spec.selector | default dict -}}
+{{- range $deployment := (lookup "apps/v1" "Deployment" .metadata.namespace "").items | default list -}}
+{{- $labels := $deployment.spec.template.metadata.labels | default dict -}}
+{{- $state := ternary "none" "down" (eq (int $deployment.spec.replicas) 0) -}}
+{{- if ($deployment.status | default dict).readyReplicas -}}
+{{- $state = "ready" -}}
+{{- end -}}
+{{- range $key, $value := $selector -}}
+{{- if ne (index $labels $key | default "") $value -}}
+{{- $state = "" -}}
+{{- end -}}
+{{- end -}}
+{{- if $state -}}
+{{- $_ := set $found $state $deployment.metadata.name -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{ ternary (pick $found "ready") $found (hasKey $found "ready") | toJson }}
 {{- end -}}
 
 {{/* Whether an object belongs to the release (`ours`), and whether Helm leaves it when the release no longer has it (`kept`). */}}

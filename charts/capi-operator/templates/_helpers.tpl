@@ -24,12 +24,28 @@ control-plane: controller-manager
 {{- $seconds -}}
 {{- end -}}
 
-{{/* [REGISTRY/]REPOSITORY, with the digest where there is one, else with the tag. */}}
+{{/*
+[REGISTRY/]REPOSITORY, with the digest where there is one, else with the tag. What the values don't name is the chart's own, but
+its tag and digest are one: the own digest beside somebody's tag would be another image than the tag says.
+*/}}
 {{- define "capi-operator.image" -}}
 {{- $image := .Values.image.manager -}}
+{{- $own := .Files.Get "image.yaml" | fromYaml -}}
+{{- $version := ternary $image $own (not (empty (or $image.tag $image.digest))) -}}
 {{- with $image.registry }}{{ . }}/{{ end -}}
-{{- $image.repository -}}
-{{- if $image.digest -}}@{{ $image.digest }}{{- else -}}:{{ $image.tag | default .Chart.AppVersion }}{{- end -}}
+{{- $image.repository | default $own.repository -}}
+{{- include "capi-operator.version" (dict "of" $version "appVersion" .Chart.AppVersion) -}}
+{{- end -}}
+
+{{/* The image that the chart has itself. */}}
+{{- define "capi-operator.ownImage" -}}
+{{- $own := .Files.Get "image.yaml" | fromYaml -}}
+{{- $own.repository -}}
+{{- include "capi-operator.version" (dict "of" $own "appVersion" .Chart.AppVersion) -}}
+{{- end -}}
+
+{{- define "capi-operator.version" -}}
+{{- if .of.digest -}}@{{ .of.digest }}{{- else -}}:{{ .of.tag | default .appVersion }}{{- end -}}
 {{- end -}}
 
 {{/*
