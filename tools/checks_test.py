@@ -169,7 +169,18 @@ class Lint(Tree):
         self.assertIn("it runs", output)
 
 
-class Format(Tree):
+class WithoutGit:
+    """Of a check that goes through what git lists."""
+
+    def test_files_that_git_does_not_list_fail(self):
+        """It found no file, and passed."""
+        shutil.rmtree(os.path.join(self.folder, ".git"))
+        self.expect_fail(self.SCRIPT, "git doesn't list the files: ")
+
+
+class Format(WithoutGit, Tree):
+    SCRIPT = "check_format"
+
     @unittest.skipUnless(shutil.which("clang-format-14"), "no clang-format-14")
     def test_names_the_file_and_lays_it_out(self):
         self.write("base/b.cc", "int   a ;\n")
@@ -178,9 +189,10 @@ class Format(Tree):
         self.expect_pass("check_format")
 
 
-class Python(Tree):
-    """Where tests run alone pyflakes isn't installed: a stand-in prints what it is given, and fails for the word `broken`."""
+class Python(WithoutGit, Tree):
+    """With pyflakes, and with a stand-in that prints what it is given, and fails for the word `broken`."""
 
+    SCRIPT = "check_python"
     STAND_IN = """#!/bin/sh
 echo "$@"
 ! grep -H -n -w broken "$@"
@@ -189,7 +201,7 @@ echo "$@"
     def setUp(self):
         super().setUp()
         shutil.rmtree(os.path.join(self.folder, "tools"))
-        self.copy("check_python")
+        self.copy("check_python", "check.d/sources.py")
 
     def with_stand_in(self):
         self.write(".git/bin/pyflakes3", self.STAND_IN)
@@ -203,7 +215,7 @@ echo "$@"
         for name, program in {"tools/c": "python3", "tools/d": "bash", "tools/e.sh": "bash"}.items():
             self.write(name, f"#!/usr/bin/env {program}\n")
         code, output = self.run_check("check_python")
-        self.assertEqual((code, output), (0, "check_python: 3 files\ntools/a.d/b.py tools/a.py tools/c\n"))
+        self.assertEqual((code, output), (0, "check_python: 4 files\ntools/a.d/b.py tools/a.py tools/c tools/check.d/sources.py\n"))
 
     def test_what_it_finds_fails(self):
         self.with_stand_in()
@@ -216,12 +228,6 @@ echo "$@"
         self.expect_fail("check_python", "tools/a.py:2:12: undefined name 'OURS'")
         self.write("tools/a.py", "OURS = 1\n\n\ndef test():\n    return OURS\n")
         self.expect_pass("check_python")
-
-    def test_files_that_git_does_not_list_fail(self):
-        """It found no file, and passed."""
-        self.write("tools/a.py", "a = 1\n")
-        shutil.rmtree(os.path.join(self.folder, ".git"))
-        self.expect_fail("check_python", "check_python: git doesn't list the files")
 
 
 BEHAVIOUR = """# Behaviour

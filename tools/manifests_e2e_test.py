@@ -24,9 +24,10 @@ import built  # noqa: E402
 import pages  # noqa: E402
 import plan  # noqa: E402
 import rights  # noqa: E402
+import tree  # noqa: E402
 from cluster import API_GROUP  # noqa: E402
 from rights import NAMESPACE  # noqa: E402
-from tiers import FULL, only_full  # noqa: E402
+from tiers import FULL, longer_in_full, only_full  # noqa: E402
 from variants import VARIANTS, folder  # noqa: E402
 
 PEER_PAGE = "docs/adopting.md"
@@ -71,6 +72,7 @@ class Manifests(OnAServer):
         self.assertGreater(len(found), 20)
         return found
 
+    @longer_in_full
     def test_server_side_apply(self):
         """The commands of the page below install the other variants, and the next test but one `ha`."""
         for variant in VARIANTS if FULL else ["default"]:
@@ -184,13 +186,13 @@ class Page(OnAServer):
 
     def test_from_the_image_to_the_end(self):
         program = built.find("capi-operator")
-        self.run_block("The image", 0, lambda block: block.replace("tools/image ", f"tools/image --program='{program}' "))
+        self.run_block("The image", 0, lambda block: block.replace("tools/image ", f"tools/image --program='{program}' --revision=tested "))
         self.install()
         self.says_no_success_after_a_failure()
         pod = self.world.get("deployment", DEPLOYMENT, "-n", NAMESPACE)["spec"]["template"]["spec"]
         self.assertEqual(pod["containers"][0]["image"], self.image)
         self.assertIn("capi-operator-namespace", self.run_block("Rights"))
-        self.run_block("Rights", 1)
+        self.run_block("Rights", 3)
         self.world.until("the right is there", lambda: "podmonitors.monitoring.coreos.com" in self.run_block("Rights"), 60)
         self.world.await_told(lists=lambda kinds: self.try_block("Install", 0, lambda _: f"kubectl get {kinds} -A").returncode == 0)
         self.run_block(self.REMOVE)
@@ -438,7 +440,7 @@ class Script(unittest.TestCase):
         image = "registry.example.com:5000/team/capi-operator:v9@sha256:" + "0" * 64
         self.assertEqual(rights.kustomize("ha", f"--image={image}").count(f"image: {image}\n"), 1)
         own = rights.kustomize("default")
-        self.assertEqual(own.count("image: capi-operator:v0.1.0\n"), 1)
+        self.assertEqual(own.count(f"image: capi-operator:{tree.version()}\n"), 1)
 
     def test_what_it_refuses(self):
         for arguments, words in (

@@ -72,8 +72,9 @@ class World(rights.World):
 
 
 class Scrape(unittest.TestCase):
-    def setUp(self):
-        self.world = World()
+    @classmethod
+    def setUpClass(cls):
+        cls.world = World()
 
     def test_what_prometheus_gets(self):
         world = self.world
@@ -98,6 +99,22 @@ class Scrape(unittest.TestCase):
         scrape = exposition.parse(text)
         self.assertEqual(scrape.shape, monitoring.recorded().shape, "record it anew, and read docs/metrics.md")
         self.assertEqual(monitoring.without_an_answer(monitoring.queries(), scrape), "")
+
+    def test_who_may_sets_the_verbosity(self):
+        world = self.world
+        world.until("metrics are served", lambda: "serving metrics" in world.operator_log())
+        url = f"https://127.0.0.1:{world.port}/debug/flags/v"
+        grant, _ = pages.blocks("Hear more for a while", "docs/metrics.md")
+        token = world.token(NAMESPACE, "prometheus")
+        self.assertEqual(exposition.scrape(url, token, put=b"4")[0], 403)
+        done = pages.run(grant, world.state.path, pages.environment(world.plane, world.state.path))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        token = world.must("create", "token", "verbosity", "-n", NAMESPACE).strip()
+        world.until("the token may", lambda: exposition.scrape(url, token, put=b"4") == (200, "the verbosity is 4\n"))
+        self.assertIn(f"the verbosity was set v=4 by=system:serviceaccount:{NAMESPACE}:verbosity", world.operator_log())
+        world.until("admission answers", lambda: world.kubectl("apply", "-f", "-", given=FAILS).returncode == 0)
+        world.must("annotate", "bootstrapprovider", "kubeadm", "-n", "default", f"{cluster.API_GROUP}/reconcile-at=now")
+        world.until("passes are told", lambda: re.search(r"decided .*step=\w+", world.operator_log()))
 
 
 if __name__ == "__main__":

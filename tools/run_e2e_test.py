@@ -23,7 +23,7 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", 
 import built  # noqa: E402
 import plan  # noqa: E402
 import worlds  # noqa: E402
-from tiers import FULL, only_full  # noqa: E402
+from tiers import FULL, longer_in_full, only_full  # noqa: E402
 
 # The stand-in operator is a shell.
 SERVERS = {"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "sh"}
@@ -94,6 +94,7 @@ class Run(unittest.TestCase):
 
 
 class StandIn(Run):
+    @longer_in_full
     def test_stops_and_tidies_up_when_told_to(self):
         for number in (signal.SIGINT, signal.SIGTERM) if FULL else (signal.SIGTERM,):  # below Ctrl-C ends one that is Ready
             with self.subTest(signal=number):

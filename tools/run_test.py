@@ -25,6 +25,7 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", 
 import access  # noqa: E402
 import built  # noqa: E402
 import cluster  # noqa: E402
+import libraries  # noqa: E402
 import main  # noqa: E402
 import pages  # noqa: E402
 import preload  # noqa: E402
@@ -357,22 +358,6 @@ class ProgramUnderTest(WithFolder):
         self.assertEqual(self.find(), (ours, f"{ours} is older than operator/x.cc: `make build` brings it up to date\n"))
 
 
-# What CMake asks for, and the Debian packages that have it.
-LIBRARIES = {
-    "Threads": [],
-    "PkgConfig": ["pkg-config"],
-    "fmt": ["libfmt-dev"],
-    "spdlog": ["libspdlog-dev"],
-    "nlohmann_json": ["nlohmann-json3-dev"],
-    "OpenSSL": ["libssl-dev"],
-    "ZLIB": ["zlib1g-dev"],
-    "CLI11": ["libcli11-dev"],
-    "GTest": ["libgtest-dev", "libgmock-dev"],
-    "prometheus-cpp": ["prometheus-cpp-dev"],
-    "libyaml": ["libyaml-dev"],
-    "re2": ["libre2-dev"],
-    "benchmark": ["libbenchmark-dev"],
-}
 COMPILERS = {"g++", "cmake", "ninja-build", "ccache", "git", "lld"}
 LINTERS = {"clang-14", "clang-tidy-14", "libclang-rt-14-dev"}
 
@@ -400,10 +385,9 @@ class Packages(WithFolder):
         return {word for word in lines[-1].split() if not re.match("-|install$|DPkg", word)} if lines else set()
 
     def test_build_installs_what_cmake_asks_for_and_nothing_else(self):
-        with open(os.path.join(ROOT, "cmake", "dependencies.cmake"), encoding="utf-8") as file:
-            wanted = re.findall(r"^ *(?:find_package|pkg_check_modules)\(([\w+-]+)", file.read(), re.MULTILINE)
-        self.assertEqual(set(wanted), set(LIBRARIES))
-        self.assertEqual(self.installed(["build"]), COMPILERS | {name for library in wanted for name in LIBRARIES[library]})
+        self.assertEqual(libraries.asked(), set(libraries.PACKAGES))
+        wanted = {name for packages in libraries.PACKAGES.values() for name in packages}
+        self.assertEqual(self.installed(["build"]), COMPILERS | wanted)
 
     def test_groups_add_what_they_need(self):
         build = self.installed(["build"])

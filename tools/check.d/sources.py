@@ -1,9 +1,13 @@
-"""The project's C++ files, and what the checks need to know of them."""
+"""The project's files, and what the checks need to know of the C++ ones.
+
+    sources.py cpp|python   prints the names of these, a line each
+"""
 
 import functools
 import os
 import re
 import subprocess
+import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
@@ -29,6 +33,20 @@ def all_files():
 
 def cpp_files():
     return [name for name in all_files() if name.endswith((".h", ".cc"))]
+
+
+def python_files():
+    """Scripts too, whose names don't say it."""
+    return [name for name in all_files() if name.endswith(".py") or is_python_script(name)]
+
+
+def is_python_script(name):
+    path = os.path.join(ROOT, name)
+    if "." in os.path.basename(name) or not os.access(path, os.X_OK):
+        return False
+    with open(path, "rb") as file:
+        first = file.readline()
+    return first.startswith(b"#!") and first.rstrip().endswith(b"python3")
 
 
 def headers():
@@ -69,3 +87,15 @@ def closure(name):
         seen.add(current)
         todo += [header for _, header, _ in includes(current) if os.path.isfile(os.path.join(ROOT, header))]
     return sorted(seen)
+
+
+def main(kind):
+    try:
+        files = {"cpp": cpp_files, "python": python_files}[kind]()
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"git doesn't list the files: {error.stderr.strip()}")
+    print("\n".join(files))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

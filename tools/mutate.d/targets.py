@@ -18,7 +18,7 @@ _PURE = [
     f"operator/{name}.cc"
     for name in (
         "act/install/fetched_releases act/install/materials act/install/server_warnings act/migrations act/rendered_cache decide/adoption decide/contract_plan "
-        "decide/crd_stages decide/drift decide/pause decide/rollout inputs observe/fights observe/pod_reasons observe/references observe/settings "
+        "decide/crd_stages decide/drift decide/pause decide/rights decide/rollout inputs observe/fights observe/pod_reasons observe/references observe/settings "
         "observe/slim observe/tracks options report/provider_metrics report/resyncs report/secret_values report/status_change report/summarize wakes"
     ).split()
 ]
@@ -40,7 +40,6 @@ LEFT_OUT = {
     "operator/report/reporter.cc": "writes to a server; what it judges by is in status_change and next_pass, which are targets",
     "operator/report/status_writer.cc": "writes to a server, and most of it is seen on a control plane alone (status_writer_cluster_test.cc)",
     "operator/servers.cc": "opens ports; its tests take seconds each",
-    "operator/metrics_readers.cc": "asks a server",
     "operator/webhooks/access_review.cc": "asks a server",
     "operator/webhooks/certificate_files.cc": "waits for files to change; its tests take seconds",
     "operator/webhooks/certificates.cc": "writes to a server, and most of it is seen on a control plane alone (e2e/scenarios/webhooks_test.cc)",
@@ -61,6 +60,7 @@ TARGETS = (
     + [Target(f"operator/{name}.cc", ("compare",), "operator_test") for name in ("observe/just_stored", "process_metrics")]
     + [Target("operator/act/adopt_inventory.cc", _EXPRESSIONS, "operator_test", ("WithoutProvider",))]  # the rest asks a server
     + [Target("operator/observe/unseen_writes.cc", _EXPRESSIONS, "operator_test")]
+    + [Target("operator/metrics_readers.cc", _EXPRESSIONS, "operator_test"), Target("operator/review_turns.cc", _EXPRESSIONS, "operator_test")]
     + [Target("operator/observe/in_use.cc", _EXPRESSIONS, "operator_test", _IN_USE)]
     + [Target(f"operator/webhooks/{name}.cc", _EXPRESSIONS, "operator_webhooks_test") for name in _WEBHOOKS]
     + [Target("api/patch_operation.cc", _EXPRESSIONS, "api_test")]

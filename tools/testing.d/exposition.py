@@ -12,10 +12,10 @@ SAMPLE = re.compile(r"^(\w+)(?:\{(.*)\})? (\S+)$")
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
 
-def scrape(url, token=None, verify=False):
-    """(status, text) of what is served there."""
+def scrape(url, token=None, verify=False, put=None):
+    """(status, text) of what is served there, or answered to what is put there."""
     context = ssl.create_default_context() if verify else ssl._create_unverified_context()
-    request = urllib.request.Request(url)
+    request = urllib.request.Request(url, data=put, method="PUT" if put else "GET")
     if token:
         request.add_header("Authorization", f"Bearer {token}")
     try:

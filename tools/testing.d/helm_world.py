@@ -16,19 +16,21 @@ import process
 import rights
 from chart import NAMESPACE, RELEASE
 from cluster import API_GROUP
-from tiers import FULL
+from tiers import FULL, longer_in_full
 
 KINDS = "addon bootstrap controlplane core infrastructure ipam runtimeextension".split()
 CRDS = {f"{kind}providers.{API_GROUP}" for kind in KINDS}
 WEBHOOKS = "mutatingwebhookconfigurations,validatingwebhookconfigurations"
 OPERATOR = f"deployments,services,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,{WEBHOOKS}"
+DEPLOYMENT = ("deployment", "capi-operator-controller-manager", "-n", NAMESPACE)
 IMAGE = "registry.example.com:5000/capi-operator:v1"
 
 
 def with_helm(one):
-    """Runs a test with this Helm, or with both, each on a server of its own."""
+    """Runs a test with this Helm, or in `make test-full` with both, each on a server of its own."""
 
     def decorate(test):
+        @longer_in_full
         @functools.wraps(test)
         def run(self):
             for program in chart.HELMS if FULL else [one]:
@@ -68,8 +70,7 @@ class World(rights.World):
         return {item["metadata"]["name"] for item in self.get("crds")["items"] if item["metadata"]["name"] in CRDS}
 
     def arguments(self):
-        deployment = self.get("deployment", "capi-operator-controller-manager", "-n", NAMESPACE)
-        return deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+        return self.get(*DEPLOYMENT)["spec"]["template"]["spec"]["containers"][0]["args"]
 
     def serve_webhooks(self):
         """The operator, its webhooks where the API server looks for them: another address would be a change of what Helm made."""
@@ -113,6 +114,11 @@ class OnAServer(unittest.TestCase):
             done = self.world.kubectl("get", kind, name, *(["-n", namespace] if namespace else []))
             self.assertEqual(done.returncode, 0, done.stderr)
 
+    def image(self):
+        """That of the Deployment."""
+        (container,) = self.world.get(*DEPLOYMENT)["spec"]["template"]["spec"]["containers"]
+        return container["image"]
+
 
 class Page(OnAServer):
     """The commands of the pages, as they stand there."""
@@ -127,9 +133,12 @@ class Page(OnAServer):
         os.symlink(path, os.path.join(folder.name, "bin", "helm"))
         return folder.name
 
-    def run_block(self, folder, heading, number, page="docs/install.md", fails=False):
-        block = pages.blocks(heading, page)[number]
-        variables = pages.environment(self.world.plane, folder, IMAGE=IMAGE)
+    def run_block(self, folder, heading, number, page="docs/install.md", fails=False, **variables):
+        return self.run_command(folder, pages.blocks(heading, page)[number], fails, **variables)
+
+    def run_command(self, folder, block, fails=False, **variables):
+        """The exit code of a reader's commands, and what they said."""
+        variables = pages.environment(self.world.plane, folder, IMAGE=IMAGE, **variables)
         variables["PATH"] = os.path.join(folder, "bin") + os.pathsep + variables["PATH"]
         done = pages.run(block, folder, variables)
         words = f"{block}\n{done.stdout}{done.stderr}{self.world.last_words()}"

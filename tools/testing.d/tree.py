@@ -1,12 +1,19 @@
 """What the tests of scripts share: a folder of their own, and a small tree in it that has some of the scripts."""
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 import unittest
 
 TOOLS = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+
+
+def version():
+    """That of the project: "v0.1.0"."""
+    with open(os.path.join(os.path.dirname(TOOLS), "base", "version.h"), encoding="utf-8") as file:
+        return re.search(r'kProjectVersion = "(.+)";', file.read()).group(1)
 
 
 class WithFolder(unittest.TestCase):
