@@ -199,6 +199,7 @@ deployment:
   strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 25%, maxUnavailable: 0}}
 configSecret: {name: s, namespace: other}
 additionalManifests: {name: m}
+serviceAccountName: applier
 fetchConfig:
   git: {url: "https://example.com/r.git", path: releases, secretRef: {name: g}}
   secretRef: {name: f}

@@ -164,6 +164,7 @@ Result<ProviderSpec> ParseSpec(const Json& spec, std::string_view own_namespace)
         [&](const std::string& name, const FieldReader& d) { ReadCustomisation(d, out.additional_deployments[name]); });
   ReadRef(r, "configSecret", own_namespace, out.config_secret);
   ReadRef(r, "additionalManifests", own_namespace, out.additional_manifests);
+  r.Read("serviceAccountName", out.service_account);
   r.Object("fetchConfig", [&](const FieldReader& f) { ReadFetchConfig(f, own_namespace, out.fetch_config.emplace()); });
   r.Read("manifestPatches", out.manifest_patches);
   r.List("patches", [&](const FieldReader& p) { ReadPatch(p, out.patches.emplace_back()); });

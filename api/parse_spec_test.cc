@@ -50,6 +50,7 @@ additionalDeployments:
   other: {manager: {verbosity: 3}, deployment: {replicas: 2}}
 configSecret: {name: s}
 additionalManifests: {name: m, namespace: elsewhere}
+serviceAccountName: applier
 fetchConfig:
   oci: registry.example.com/p
   url: https://example.com
@@ -160,6 +161,7 @@ TEST(ParseSpec, ReferencesDefaultToTheOwnNamespace) {
   ASSERT_TRUE(spec.ok());
   EXPECT_EQ(spec->config_secret, (ObjectRef{"s", "capi-system"}));
   EXPECT_EQ(spec->additional_manifests, (ObjectRef{"m", "elsewhere"}));
+  EXPECT_EQ(spec->service_account, "applier");
   EXPECT_EQ(spec->fetch_config->git->secret_ref, (ObjectRef{"g", "capi-system"}));
   EXPECT_EQ(spec->fetch_config->secret_ref, (ObjectRef{"f", "capi-system"}));
   EXPECT_EQ(spec->fetch_config->verify->secret_ref, (ObjectRef{"keys", "capi-system"}));

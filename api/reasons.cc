@@ -57,8 +57,8 @@ constexpr ReasonInfo kReasons[] = {
      "Wait; if it stays, look at the pods of the workload that the message names."},
     {"At work", reason::kRolloutTimedOut, "ProviderInstalled, ProviderUpgraded, Stalled",
      "A workload did not become healthy within spec.rollout.timeout.",
-     "Look at the pods that the message names, then change the declaration; the old pods still serve, unless their "
-     "workload is gone."},
+     "Look at the pods that the message names, then change the declaration; where the message says so, the old "
+     "pods still serve."},
     {"At work", reason::kMigratingStorage, "Ready, Reconciling, StorageMigrated",
      "Objects are being written anew at the version that their CRD stores.", "Wait."},
     {"At work", reason::kStorageMigrationFailed, "Ready, Reconciling, StorageMigrated",
@@ -118,6 +118,13 @@ constexpr ReasonInfo kReasons[] = {
      "message begins with the field's path.",
      "Put the object into the provider's own namespace; or somebody who may read it writes the reference while the "
      "operator's webhooks run; or whoever runs the operator allows all, with --allow-cross-namespace-references."},
+    {"What the object refers to", reason::kServiceAccountNotFound, "PreflightCheckPassed, Reconciling",
+     "The ServiceAccount that spec.serviceAccountName names does not exist in the provider's namespace.",
+     "Create it, with the rights that the release needs; the provider goes on by itself."},
+    {"What the object refers to", reason::kServiceAccountRequired, "PreflightCheckPassed, Stalled",
+     "spec.serviceAccountName is not set, and this operator runs with --require-service-account: it installs, changes "
+     "and removes nothing in its own name.",
+     "Name a ServiceAccount of the provider's namespace that has the rights which the release needs."},
     {"The release", reason::kComponentsFetchError, "ProviderInstalled, Reconciling, Stalled",
      "The release could not be read from its source, or is broken as stored: a key is missing, or its compression is "
      "damaged.",
@@ -161,16 +168,16 @@ constexpr ReasonInfo kReasons[] = {
      "The release uses kinds that the cluster does not have; the message names them and how to get them.",
      "Install what brings these kinds (often cert-manager); the provider goes on by itself."},
     {"The cluster", reason::kPermissionsMissing, "PreflightCheckPassed, Reconciling, Stalled",
-     "The operator may not write or watch what the release has; the message ends in the ClusterRole that lets it.",
-     "Apply that role, if the operator is to have these rights; the provider goes on by the time named in the "
-     "message."},
+     "The operator, or the ServiceAccount in whose name the provider is applied, may not do with the release's objects "
+     "what that takes; the message ends in the roles that let it.",
+     "Apply what follows the first line, if it is to have these rights (install.md, Rights, has the command); the "
+     "provider goes on by the time named there."},
     {"The cluster", reason::kObjectOwnedByAnotherProvider, "ProviderInstalled, Reconciling",
      "An object of the release belongs to another provider already.",
      "Remove one of the two providers, or use another version."},
     {"The cluster", reason::kDryRunFailed, "ProviderInstalled, Reconciling, Stalled",
-     "The API server would refuse an object of the release, or reaches no webhook that it has to ask, or somebody "
-     "else's "
-     "write stands in the way.",
+     "The API server would refuse an object of the release, or fails to try it: it reaches no webhook that it has to "
+     "ask, gives no answer in time, or somebody else's write stands in the way.",
      "Read its answer in the message; it is tried again at the time named there."},
     {"The cluster", reason::kNamespaceTerminating, "PreflightCheckPassed, Reconciling",
      "The namespace of the provider is being deleted.", "Nothing, or create the provider in another namespace."},

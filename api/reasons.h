@@ -123,6 +123,11 @@ inline constexpr std::string_view kAdditionalManifestsNotFound = "AdditionalMani
 // The spec names an object of another namespace, and this operator reads none of these.
 inline constexpr std::string_view kCrossNamespaceReference = "CrossNamespaceReference";
 
+// The ServiceAccount that spec.serviceAccountName names does not exist.
+inline constexpr std::string_view kServiceAccountNotFound = "ServiceAccountNotFound";
+// spec.serviceAccountName is not set, and this operator does nothing without it.
+inline constexpr std::string_view kServiceAccountRequired = "ServiceAccountRequired";
+
 // ---- The release ----
 
 // The release could not be read from its source, or is broken as stored.

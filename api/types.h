@@ -125,6 +125,7 @@ struct ProviderSpec {
   std::optional<DeploymentSpec> deployment;
   std::map<std::string, AdditionalDeployment> additional_deployments;
   std::optional<ObjectRef> config_secret, additional_manifests;
+  std::string service_account;  // of the provider's namespace, in whose name it is applied; "" for the operator (T8)
   std::optional<FetchConfig> fetch_config;
   std::vector<std::string> manifest_patches;
   std::vector<PatchSpec> patches;

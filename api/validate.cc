@@ -167,6 +167,12 @@ void CheckDeployment(const std::optional<DeploymentSpec>& deployment, const std:
   CheckContainers(deployment->init_containers, path + ".initContainers", out);
 }
 
+void CheckServiceAccount(const std::string& name, Errors& out) {
+  if (name.empty() || IsDns1123Subdomain(name)) return;
+  out.push_back({Kind::kInvalid, "spec.serviceAccountName", name, "must be a lower-case DNS-1123 subdomain",
+                 reason::kInvalidSpec});
+}
+
 void CheckRollout(const Provider& p, Errors& out) {
   if (p.spec.rollout.timeout > Millis(0)) return;
   out.push_back({Kind::kInvalid, "spec.rollout.timeout", "", "must be greater than 0", reason::kInvalidSpec});
@@ -196,6 +202,7 @@ std::vector<FieldError> Validate(const Provider& p, bool known) {
   CheckFetchConfig(p, known, out);
   CheckReference(p.spec.config_secret, "spec.configSecret", out);
   CheckReference(p.spec.additional_manifests, "spec.additionalManifests", out);
+  CheckServiceAccount(p.spec.service_account, out);
   CheckManager(p.spec.manager, "spec.manager", out);
   CheckDeployment(p.spec.deployment, "spec.deployment", out);
   for (const auto& [name, customisation] : p.spec.additional_deployments) {

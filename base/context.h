@@ -1,8 +1,10 @@
-// What a call carries down: when to stop, until when, and where to log.
+// What a call carries down: when to stop, until when, where to log, and in whose name.
 #pragma once
 
 #include <optional>
 #include <stop_token>
+#include <string>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -16,6 +18,8 @@ struct Context {
   std::optional<MonoTime> deadline;
   Logger log;
   Clock* clock = &SystemClock();
+  // In whose name servers are asked, where they know such (Kubernetes: impersonation); "" for the caller's own.
+  std::string in_name_of;
 
   // This context with a deadline no later than `timeout` from now.
   Context WithTimeout(Millis timeout) const {
@@ -34,6 +38,13 @@ struct Context {
     out.stop = std::move(token);
     return out;
   }
+
+  Context InNameOf(std::string who) const {
+    Context out = *this;
+    out.in_name_of = std::move(who);
+    return out;
+  }
+  Context InOwnName() const { return InNameOf(""); }
 
   // kCancelled or kDeadlineExceeded when there is no point in going on.
   Status Check() const {

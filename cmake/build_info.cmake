@@ -7,6 +7,10 @@ file(REAL_PATH ${SOURCE} SOURCE)
 cmake_path(GET SOURCE PARENT_PATH above)
 set(ENV{GIT_CEILING_DIRECTORIES} ${above})
 set(ENV{LC_ALL} C)
+# A hook of another repository has these: they would lead there.
+foreach(name GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_NAMESPACE)
+  unset(ENV{${name}})
+endforeach()
 set(ENV{TZ} UTC)
 
 # What git says in RESULT, and its exit code in CODE.

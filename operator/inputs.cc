@@ -10,6 +10,7 @@ namespace capi::ops {
 Result<Settings> LoadSettings(const Options& options, const char* const* environment) {
   Settings settings;
   settings.allow_cross_namespace_references = options.allow_cross_namespace_references;
+  settings.require_service_account = options.require_service_account;
   settings.environment = SelectEnvironment(environment, options.environment_variables);
   auto text = ReadFile(options.clusterctl_config);
   if (!text.ok() && text.code() != Code::kNotFound) return text.error();

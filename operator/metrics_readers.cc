@@ -95,6 +95,7 @@ MetricsRefusal MetricsReaders::Refusal(const std::stop_token& stop, const std::s
   ReviewTurns::Turn turn;
   if (!Knows(digest, kCountsWhileAway)) {
     turn = turns_.Take(stop);
+    if (Knows(digest, kCounts)) return {};  // meanwhile somebody else with this token had a turn
     if (turn == nullptr) return Busy(stop, wanted);
   }
   const MetricsRefusal refusal = Ask(stop, token, wanted);

@@ -103,9 +103,14 @@ TEST_F(MetricsReadersTest, WhyNobodyCanTellIsLogged) {
 
 // A graceful stop of the operator was told as an error.
 TEST_F(MetricsReadersTest, AnEndIsNoFailure) {
+  EXPECT_EQ(Refusal(), 0);
+  clock_.Advance(Seconds(600));
+  EXPECT_EQ(readers_.Refusal({}, "Bearer prometheus").status, 0);
+  clock_.Advance(Seconds(60));
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_EQ(readers_.Refusal(stop.get_token(), "Bearer another").status, 500);
+  EXPECT_EQ(readers_.Refusal(stop.get_token(), "Bearer another").status, 500) << "it has no turn";
+  EXPECT_EQ(readers_.Refusal(stop.get_token(), "Bearer prometheus").status, 0) << "it needs none, and its review ends";
   EXPECT_EQ(log_, "");
 }
 
@@ -180,6 +185,66 @@ TEST_F(MetricsReadersTest, ThatTooManyAskIsLogged) {
     clock_.Advance(Seconds(1));
   }
   stop.request_stop();
+}
+
+// T5: strangers never keep out those who are known, also where these have to be asked about again.
+TEST_F(MetricsReadersTest, AKnownReaderWaitsForNoStranger) {
+  std::atomic<bool> held = true;
+  testing::AccessServer server([](const Json&) { return true; },
+                               [&](const std::string& token) {
+                                 if (token != "prometheus") held.wait(true);
+                                 return token == "prometheus";
+                               });
+  MetricsReaders readers(*server.client, clock_, Log(), kPatient);
+  EXPECT_EQ(readers.Refusal({}, "Bearer prometheus").status, 0);
+  clock_.Advance(Seconds(60));
+  constexpr size_t kStrangers = ReviewTurns::kAtOnce + ReviewTurns::kInLine;
+  std::vector<std::jthread> strangers;
+  for (size_t i = 0; i < kStrangers; ++i) {
+    strangers.emplace_back([&, i] { readers.Refusal({}, "Bearer " + std::to_string(i)); });
+  }
+  clock_.AwaitWaiters(ReviewTurns::kInLine);
+  EXPECT_EQ(readers.Refusal({}, "Bearer prometheus").status, 0);
+  const std::vector<Json> asked = server.asked();
+  const auto about = std::count_if(asked.begin(), asked.end(),
+                                   [](const Json& spec) { return GetString(spec, {"token"}) == "prometheus"; });
+  EXPECT_EQ(about, 2) << "it was asked about again";
+  held = false;
+  held.notify_all();
+}
+
+// T5: the second of two scrapers with one token stood in line while the first one was asked about, and was refused.
+TEST_F(MetricsReadersTest, WhoBecomesKnownInLineIsNotRefused) {
+  std::atomic<bool> held = true, first_held = true;
+  testing::AccessServer server([](const Json&) { return true; },
+                               [&](const std::string& token) {
+                                 (token == "prometheus" ? first_held : held).wait(true);
+                                 return token == "prometheus";
+                               });
+  MetricsReaders readers(*server.client, clock_, Log(), kPatient);
+  std::vector<std::jthread> strangers;
+  for (size_t i = 0; i + 1 < ReviewTurns::kAtOnce; ++i) {
+    strangers.emplace_back([&, i] { readers.Refusal({}, "Bearer " + std::to_string(i)); });
+  }
+  ASSERT_TRUE(Await([&] { return server.asked().size() == ReviewTurns::kAtOnce - 1; }));
+  int first = -1, second = -1;
+  std::jthread one([&] { first = readers.Refusal({}, "Bearer prometheus").status; });
+  ASSERT_TRUE(Await([&] { return server.asked().size() == ReviewTurns::kAtOnce; }));
+  for (size_t i = 0; i + 1 < ReviewTurns::kInLine; ++i) {  // before it: its turn doesn't come
+    strangers.emplace_back([&, i] { readers.Refusal({}, "Bearer more-" + std::to_string(i)); });
+    clock_.AwaitWaiters(i + 1);
+  }
+  std::jthread other([&] { second = readers.Refusal({}, "Bearer prometheus").status; });
+  clock_.AwaitWaiters(ReviewTurns::kInLine);
+  first_held = false;
+  first_held.notify_all();
+  one.join();
+  EXPECT_EQ(first, 0);
+  clock_.Advance(Seconds(1));
+  other.join();
+  EXPECT_EQ(second, 0);
+  held = false;
+  held.notify_all();
 }
 
 // T5a: a scraper whose token was new, after a restart of either, got 500 as long as strangers' tokens were asked about.

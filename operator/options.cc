@@ -93,11 +93,13 @@ void AddCluster(CLI::App& app, Options& o) {
 }
 
 void AddServing(CLI::App& app, Options& o) {
-  app.add_option(
-         "--diagnostics-address", o.diagnostics_address,
-         "address of /metrics: HTTPS for those who may get /metrics (token review); plain on loopback; 0 turns it off")
+  app.add_option("--diagnostics-address", o.diagnostics_address,
+                 "address of /metrics, and of /debug/flags/v, where the verbosity is set: HTTPS for those who may get "
+                 "the one, or "
+                 "put the other (token review); plain and for everybody on loopback; 0 turns both off")
       ->capture_default_str();
-  app.add_flag("--insecure-diagnostics", o.insecure_diagnostics, "serve /metrics in plain HTTP, to anyone");
+  app.add_flag("--insecure-diagnostics", o.insecure_diagnostics,
+               "serve /metrics in plain HTTP, to anyone; then nobody sets the verbosity");
   app.add_option("--health-addr", o.health_address, "address of /healthz and /readyz; 0 turns it off")
       ->capture_default_str();
 }
@@ -149,6 +151,9 @@ void AddReleases(CLI::App& app, Options& o) {
       "--allow-cross-namespace-references", o.allow_cross_namespace_references,
       "let a provider name Secrets and ConfigMaps of other namespaces: whoever may write one provider can then "
       "have any Secret of the cluster used");
+  app.add_flag("--require-service-account", o.require_service_account,
+               "install, change and remove nothing in the operator's own name: every provider has to name, in "
+               "spec.serviceAccountName, a ServiceAccount of its namespace, and has no other rights than that one");
   app.add_option("--github-api-url", o.github_api_url, "API of GitHub or GitHub Enterprise")->capture_default_str();
   app.add_option("--github-url", o.github_url, "where release files are downloaded from")->capture_default_str();
 }

@@ -33,6 +33,7 @@ struct Options {
   std::string releases_dir;
   bool adopt_inventory = false;
   bool allow_cross_namespace_references = false;
+  bool require_service_account = false;
   std::string github_api_url = "https://api.github.com";
   std::string github_url = "https://github.com";
   LogLevel log_level = LogLevel::kInfo;  // LevelOf(--v)

@@ -22,6 +22,8 @@ TEST(ParseOptions, Defaults) {
   EXPECT_EQ(parsed.options->lease_duration, Seconds(15));
   EXPECT_FALSE(parsed.options->allow_cross_namespace_references) << "T1";
   EXPECT_TRUE(Parse({"--allow-cross-namespace-references"}).options->allow_cross_namespace_references);
+  EXPECT_FALSE(parsed.options->require_service_account) << "T8";
+  EXPECT_TRUE(Parse({"--require-service-account"}).options->require_service_account);
   EXPECT_THAT(parsed.options->environment_variables, ElementsAre("EXP_*", "CLUSTER_TOPOLOGY"));
 }
 

@@ -84,11 +84,20 @@ TEST_F(ReviewTurnsTest, NobodyWaitsForLongerThanASecond) {
   taken_.front()->GiveBack();
   ASSERT_TRUE(Take(taken_).Has()) << "reviews end";
   Line(1);
+  clock_.Advance(Millis(1000));
+  EXPECT_TRUE(line_.front()->IsRefused());
+}
+
+TEST_F(ReviewTurnsTest, WhoseTurnComesWithinTheSecondHasIt) {
+  TakeAll();
+  clock_.Advance(Millis(500));
+  taken_.front()->GiveBack();
+  ASSERT_TRUE(Take(taken_).Has()) << "reviews end";
+  Line(1);
   clock_.Advance(Millis(999));
   clock_.AwaitWaiters(1);
-  EXPECT_TRUE(line_.front()->Waits());
-  clock_.Advance(Millis(1));
-  EXPECT_TRUE(line_.front()->IsRefused());
+  taken_.back()->GiveBack();
+  EXPECT_TRUE(line_.front()->Has());
 }
 
 // Four reviews that hang held a thread of each further stranger, and with them all threads.

@@ -43,7 +43,7 @@ http::Response SetVerbosity(const Logger& log, std::string_view body, const std:
     return Text(400, fmt::format("the body has to be a number: {}\n", kVerbosities));
   }
   log.SetLevel(LevelOf(verbosity));
-  log.Info("the verbosity was set", {{"v", verbosity}, {"by", user.empty() ? "somebody on this host" : user}});
+  log.Info("the verbosity was set", {{"v", verbosity}, {"by", user.empty() ? "somebody by loopback" : user}});
   return Text(200, fmt::format("the verbosity is {}\n", verbosity));
 }
 

@@ -210,8 +210,8 @@ TEST_F(Servers, ProbesSayWhetherItIsReady) {
   EXPECT_EQ(Get(url, "/metrics", "").status, 404);
 }
 
-// T5a: who asks for metrics waits for the API server, or for a turn to ask it, or for a thread, and the operator, when
-// it stops, for none of them.
+// T5a: who asks for metrics waits for the API server, or for a turn to ask it, and the operator, when it stops, for
+// neither.
 TEST(ServersStop, AnApiServerThatNeverAnswersHoldsUpNobody) {
   constexpr int kAsking = MetricsReaders::kThreads + 10;
   testing::SilentApiServer api;

@@ -123,6 +123,7 @@ EXAMPLES = {
     "adoptInventory": (True, "--adopt-inventory"),
     "affinity": ({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchFields": []}]}}}, '"affinity"'),
     "allowCrossNamespaceReferences": (True, "--allow-cross-namespace-references"),
+    "requireServiceAccount": (True, "--require-service-account"),
     "bootstrap": ({"bootstrap": {"talos": {}}}, '"BootstrapProvider"'),
     "clusterctlConfig": ({"images": {"all": {"repository": "r.example"}}}, "images:\\n  all:\\n    repository: r.example"),
     "concurrency": (9, "--concurrency=9"),

@@ -103,6 +103,8 @@ Json Spec(ApiVersion version) {
        {"fetchConfig", FetchConfig()},
        {"additionalManifests", Reference("ConfigMap with more objects to apply with the release, under key manifests.",
                                          "Name of the ConfigMap.", kOwnNamespace)},
+       {"serviceAccountName", Text("ServiceAccount of the provider's own namespace in whose name the provider is "
+                                   "applied, scaled and removed; the operator's when not set.")},
        {"manifestPatches", ListOf("Merge patches (RFC 7396) as YAML, each with kind, apiVersion and name of what it "
                                   "is for. Excludes patches.",
                                   Text("One merge patch."))},

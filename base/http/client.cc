@@ -97,6 +97,7 @@ class Client::Impl {
       bool stale = !fresh && reused && MaySendAgain(request, exchange);
       if (!stale) return exchange.response.error().With(Describe(base_, request));
       fresh = true;
+      if (request.on_again) request.on_again();
     }
   }
 

@@ -46,6 +46,8 @@ struct Request {
   // Asked just before the first byte of the request is sent, and again each time that it is sent once more, on a
   // connection that is open by then. An error ends the call with it.
   std::function<Status()> before_send;
+  // Called when a connection that was kept open is lost with the request, before a new one is looked for.
+  std::function<void()> on_again;
   // Called when the head of an answer has come, whatever its status, before any of its body.
   std::function<void(int status)> on_head;
   // When nothing comes for so long, the call ends: with what came where it is a stream, else with kUnavailable.

@@ -1,4 +1,5 @@
-// A client of the Kubernetes API: typed by Resource, objects as JSON, errors by status reason.
+// A client of the Kubernetes API: typed by Resource, objects as JSON, errors by status reason. A request in a context's
+// name (Context::in_name_of) is made as that user, by impersonation; discovery never is.
 //
 // Error codes by status reason: NotFound -> kNotFound, AlreadyExists -> kAlreadyExists, Conflict -> kConflict,
 // Invalid/BadRequest -> kInvalidArgument, Unauthorized -> kUnauthenticated, Forbidden -> kPermissionDenied,

@@ -156,7 +156,7 @@ Status RestMapper::AskNow(const Context& ctx) {
     MutexLock lock(mu_);
     before = invalidations_;
   }
-  Result<Discovery> discovery = Discover(ctx, get_);
+  Result<Discovery> discovery = Discover(ctx.InOwnName(), get_);  // it is for all
   MutexLock lock(mu_);
   Status outcome = discovery.ok() ? Ok() : Status(discovery.error());
   if (discovery.ok()) {

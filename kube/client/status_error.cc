@@ -26,9 +26,11 @@ constexpr std::string_view kNotOfItsSchema = "failed to create typed patch objec
 constexpr std::string_view kEtcdIsAway[] = {
     "etcdserver: leader changed",    "etcdserver: no leader",
     "etcdserver: request timed out", "etcdserver: mvcc: database space exceeded",
-    "etcdserver: server stopped",    "etcdserver: too many requests",
-    "rpc error: code = Unavailable", "rpc error: code = DeadlineExceeded",
-    "transport is closing"};
+    "etcdserver: server stopped",    "etcdserver: too many requests"};
+constexpr std::string_view kNoConnection[] = {"rpc error: code = Unavailable", "rpc error: code = DeadlineExceeded",
+                                              "transport is closing"};
+// It tells of its connection to a plugin that encrypts Secrets in the same words, after these.
+constexpr std::string_view kNotToEtcd[] = {"Internal error occurred: ", "encrypt", "decrypt", "KMS", "kms"};
 constexpr std::string_view kGroupIsAway = "the API of its group doesn't answer now";
 // Where these words are in what tells of an outage, it is none of the API server: a part of it is away, which others
 // don't need. The last three are those of its proxy to aggregated APIs, and of whoever fails by a plain 500.
@@ -111,8 +113,10 @@ bool NamesWebhook(std::string_view message) {
 }
 
 bool EtcdIsAway(std::string_view message) {
-  return std::any_of(std::begin(kEtcdIsAway), std::end(kEtcdIsAway),
-                     [&](std::string_view words) { return message.find(words) != message.npos; });
+  auto says = [&](std::string_view words) { return message.find(words) != message.npos; };
+  return std::any_of(std::begin(kEtcdIsAway), std::end(kEtcdIsAway), says) ||
+         (std::any_of(std::begin(kNoConnection), std::end(kNoConnection), says) &&
+          std::none_of(std::begin(kNotToEtcd), std::end(kNotToEtcd), says));
 }
 
 // What the reason alone doesn't tell.

@@ -110,14 +110,15 @@ Result<http::Response> Transport::Send(const Context& ctx, const Call& call, htt
   request.max_body = call.max_body;
   request.idempotent = call.repeatable || call.method == "GET";
 
-  bool begun = false, connected = false;
+  bool begun = false, sent = false, connected = false;
   request.on_begin = [&] { begun = true; };
   request.before_send = [&, guarded = may_write_ && Writes(call) && !call.unguarded]() -> Status {
     Status may = guarded ? may_write_(ctx) : Ok();
-    if (!connected && !may.ok()) begun = false;  // where it was sent once, and lost, it counts
-    connected = true;
+    if (!sent && !may.ok()) begun = false;  // where it was sent once, and lost, it counts
+    sent = connected = true;
     return may;
   };
+  request.on_again = [&] { connected = false; };
 
   TRY(gate_.Enter(ctx));
   began = ctx.clock->Monotonic();
@@ -144,7 +145,9 @@ void Transport::Tell(const Context& ctx, const Call& call, int status, MonoTime 
 Result<Transport::Identity> Transport::Authorize(const Context& ctx, const Credential* refused) {
   Identity identity;
   http::Headers& headers = identity.headers;
-  if (!config_.impersonate_user.empty()) {
+  if (!ctx.in_name_of.empty()) {
+    headers.Set("Impersonate-User", ctx.in_name_of);  // the server gives it the groups of its kind
+  } else if (!config_.impersonate_user.empty()) {
     headers.Set("Impersonate-User", config_.impersonate_user);
     if (!config_.impersonate_uid.empty()) headers.Set("Impersonate-Uid", config_.impersonate_uid);
     for (const std::string& group : config_.impersonate_groups) headers.Add("Impersonate-Group", group);

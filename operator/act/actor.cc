@@ -1,5 +1,7 @@
 #include "operator/act/actor.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "api/reasons.h"
@@ -12,6 +14,11 @@ namespace capi::ops {
 namespace {
 
 Actor::Acted Did(Done done) { return std::optional<Done>(std::move(done)); }
+
+std::string UserOf(const api::Provider& provider) {
+  const std::string& account = provider.spec.service_account;
+  return account.empty() ? "" : fmt::format("system:serviceaccount:{}:{}", provider.id.ns, account);
+}
 
 // Something was written, and nothing else is to be done with what was observed before.
 Actor::Acted LookAgain() { return std::optional<Done>(); }
@@ -35,7 +42,9 @@ Actor::Acted Actor::Act(const Context& ctx, Observation& o, const Step& step) {
   // At zero replicas nobody converts (P3). A deletion asks all the same: it says what has to run for it (X1).
   if (AppliesAtZero(o) && !std::holds_alternative<Migrate>(step)) migrations_.Withdraw(o.provider.id.Key());
   if (HasRolledOut(o)) needs_.masks.RolloutEnds(o.provider.id.Key());
-  return std::visit([&](const auto& one) { return Take(ctx, o, one); }, step);
+  // What isn't the operator's own (status, kept releases, inputs: they say so) is done with that one's rights (T8).
+  const Context as = ctx.InNameOf(UserOf(o.provider));
+  return std::visit([&](const auto& one) { return Take(as, o, one); }, step);
 }
 
 void Actor::Forget(const std::string& key) {
@@ -59,7 +68,7 @@ Actor::Acted Actor::Take(const Context& ctx, Observation& o, const AddFinalizer&
 // An inventory that was found is written alone. Only then is anything of it removed: what a crash interrupts goes on
 // with the same one.
 Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Rebuild&) {
-  auto rebuilt = RebuildInventory(ctx, needs_.client, o);
+  auto rebuilt = RebuildInventory(ctx.InOwnName(), needs_.client, o);
   if (!rebuilt.ok()) {
     return Did({.hold = ServerHold(api::condition::kReady, api::reason::kDeletionBlocked,
                                    rebuilt.error().With("looking for what is installed"))});
@@ -75,7 +84,7 @@ Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Rebuild&) {
 // The values of Secrets are learned while these are there: when the last pass is told of, the provider may be gone
 // (I7).
 Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Remove&) {
-  needs_.secrets.Learn(ctx, o.provider.id.Key());
+  needs_.secrets.Learn(ctx.InOwnName(), o.provider.id.Key());
   return Did(remover_.Remove(ctx, o));
 }
 
@@ -154,7 +163,7 @@ Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Adopt&) { ret
 void Actor::Explain(const Context& ctx, const Observation& o, Fleet& fleet) {
   const std::string key = o.provider.id.Key();
   pods_.Explain(ctx, key, fleet);
-  needs_.secrets.Hide(ctx, key, fleet);
+  needs_.secrets.Hide(ctx.InOwnName(), key, fleet);
 }
 
 Done Actor::RestoreDrift(const Context& ctx, Observation& o, const Restore& step) {

@@ -178,6 +178,12 @@ TEST_F(InstallingActorTest, RightsAreAskedForBeforeAnythingIsWritten) {
       {"another authorizer than RBAC gives it", nothing, reviewed({{"allowed", true}}), ""},
       {"nobody may ask for the rules", refused, no, ""},
       {"nobody may ask whether it is allowed", nothing, refused, ""},
+      {"its authorizer can't say", nothing, reviewed({{"allowed", false}, {"evaluationError", "webhook is away"}}), ""},
+      {"it says no, whatever another can't say", nothing,
+       reviewed({{"allowed", false}, {"denied", true}, {"evaluationError", "webhook is away"}}), "PermissionsMissing"},
+      {"a webhook that is to let the question in is away",
+       Refusal(500, "InternalError", "failed calling webhook \"w\": EOF"), no, ""},
+      {"the server fails", nothing, Refusal(500, "", "oops"), ""},
       {"the server is away", away, no, "APIServerUnavailable"},
       {"the server is away at the second question", nothing, away, "APIServerUnavailable"},
   };

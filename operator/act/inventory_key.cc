@@ -36,7 +36,7 @@ Result<std::string> InventoryKey::Get(const Context& ctx) {
     MutexLock lock(mu_);
     if (!key_.empty()) return key_;
   }
-  std::string key = TRY_WITH(Read(ctx), fmt::format("the key of inventories, Secret {}/{}", ns_, kName));
+  std::string key = TRY_WITH(Read(ctx.InOwnName()), fmt::format("the key of inventories, Secret {}/{}", ns_, kName));
   MutexLock lock(mu_);
   return key_ = key;
 }

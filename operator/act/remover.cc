@@ -99,7 +99,7 @@ Done Remover::Remove(const Context& ctx, Observation& o) {
   };
   std::vector<kube::ObjectId> gone = Doomed(o, false), crds = Doomed(o, true);
   if (DeletesCrds(o)) {
-    auto used = ObjectsInUse(ctx, crds);
+    auto used = ObjectsInUse(ctx.InOwnName(), crds);
     if (!used.ok()) return held(Reason(o, reason::kAPIServerUnavailable), used.error());
     if (!used->empty()) {
       done.hold =

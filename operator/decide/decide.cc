@@ -69,6 +69,11 @@ Next UnreadableStatus(const Observation& o) {
   return hold ? Next(std::move(*hold)) : std::nullopt;
 }
 
+Next NoAccount(const Observation& o) {
+  auto hold = HasServiceAccount(o);
+  return hold ? Next(std::move(*hold)) : std::nullopt;
+}
+
 // ---- while it is being deleted ----
 
 // What wasn't taken over is another tool's: it stays as it was.
@@ -138,6 +143,9 @@ Next GoesOnRollingOut(const Observation& o) {
     wait->drifts = std::move(drifts);
   } else if (Hold* hold = std::get_if<Hold>(&*step); hold != nullptr && !drifts.empty()) {
     return Restore{std::move(drifts), std::move(*hold)};
+  } else if (Install* back = std::get_if<Install>(&*step);
+             back != nullptr && !IsAnnounced(o.provider.status, back->inputs, /*rollback=*/true)) {
+    back->drifts = std::move(drifts);  // a rollback may wait for long
   }
   return step;
 }
@@ -189,6 +197,7 @@ constexpr StepRule kRules[] = {
     {"X1.released", kDeleted, IsReleased},
     {"X1.finalizer", kAlive, NeedsFinalizer},
     {"U11.unreadable-status", kAlways, UnreadableStatus},
+    {"T8.account-required", kAlways, NoAccount},
 
     {"A2.never-ours", kDeleted, NeverOurs},
     {"U11.lost-before-removal", kDeleted, LostBeforeRemoval},

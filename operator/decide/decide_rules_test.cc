@@ -32,6 +32,7 @@ const RuleCase kCases[] = {
        o.inventory_error = Error{Code::kInvalidArgument, "broken", {}};
      },
      "Hold"},
+    {"T8.account-required", [](Observation& o) { o.service_account_required = true; }, "Hold"},
     {"A2.never-ours", [](Observation& o) { o.provider.deleting = true, o.former = kFormer; }, "Remove"},
     {"U11.lost-before-removal", [](Observation& o) { o.provider.deleting = o.left_behind = true; }, "Rebuild"},
     {"X2.pause-while-needed",

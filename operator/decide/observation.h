@@ -52,6 +52,7 @@ struct Workload {
   std::optional<std::string> former;  // annotation original-replicas: a pause scaled it to zero (P1)
   bool idle = false;                  // spec.replicas is 0, and its status tells of no pod
   bool at_zero = false;               // the same, and the status is of what was written last: no pod of it is left
+  std::int64_t available = 0;         // pods that serve, as its status says
   std::int64_t terminating = 0;       // pods on their way out, where the server counts them; for a minute at most (U2)
   std::string pods;                   // label selector of its pods, while it isn't healthy
 };
@@ -127,6 +128,8 @@ struct Observation {
   ProviderPtr core;                      // the oldest core provider, also when it is this one; null for none
   bool core_crds_established = false;
   std::optional<Referenced> config_secret, additional_manifests;  // but for refused ones
+  std::optional<Referenced> service_account;                      // T8
+  bool service_account_required = false;                          // nothing is done in the operator's own name
   std::vector<api::ForeignReference> refused_references;  // to other namespaces, without leave (T1): nobody looks there
   std::vector<StoredRelease> releases;  // that the spec's selector finds, or that were fetched for this provider
   bool known_provider = false;          // the registry (built-in or the operator's file) has its name

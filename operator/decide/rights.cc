@@ -1,26 +1,15 @@
 #include "operator/decide/rights.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <set>
 #include <tuple>
 
-#include "api/kinds.h"
-#include "api/reasons.h"
-#include "base/encoding.h"
-#include "base/strings.h"
-#include "base/yaml/yaml.h"
 #include "kube/meta/label_selector.h"
 
 namespace capi::ops {
 namespace {
 
 constexpr std::string_view kRbac = "rbac.authorization.k8s.io";
-// All that the life of an object takes: its upgrade, its replacement and its end are to need no other role.
-constexpr const char* kWholeLife[] = {"create", "delete", "get", "list", "patch", "update", "watch"};
-// With the words before it. It has to be whole: a role that is cut off is none, or another one.
-constexpr size_t kMostRole = kMostDetails - 512;
 
 std::vector<std::string> Texts(const Json& rule, std::string_view member) {
   std::vector<std::string> texts;
@@ -71,34 +60,35 @@ bool IsBinding(const kube::ObjectId& id) {
   return id.group == kRbac && (id.kind == "ClusterRoleBinding" || id.kind == "RoleBinding");
 }
 
-// Verbs on roles: of giving away the rights of one, which is named.
-bool IsGrant(const Right& right) { return right.verb == "escalate" || right.verb == "bind"; }
-
 // Collects what one release lacks. Of one call of MissingRights.
 class Search {
  public:
-  Search(const ResourceLookup& lookup, const HeldByNamespace& held) : lookup_(lookup), held_(held) {}
+  Search(const ResourceLookup& lookup, const Holders& held) : lookup_(lookup), held_(held) {}
 
-  void Learn(const kube::Manifest& crd) {
-    if (crd.crd_plural.empty()) return;
-    own_[{crd.crd_group, crd.crd_kind}] = crd.crd_plural;
+  void Learn(const kube::Manifest& manifest) {
+    if (!manifest.crd_plural.empty()) own_[{manifest.crd_group, manifest.crd_kind}] = manifest.crd_plural;
+    if (IsRole(manifest.id)) roles_.push_back(&manifest);
   }
   void Write(const kube::ObjectId& id, bool is_there) {
     auto plural = PluralOf(id.group_kind());
     if (!plural) return;  // I13 judges that
     Need({id.group, *plural, "patch", id.ns, id.name});
+    if (!is_there) Need({id.group, *plural, "create", id.ns, id.name});
+    if (held_.of_an_account) {  // who asks for it reads it first; a CRD stays
+      Need({id.group, *plural, "get", id.ns, id.name});
+      if (!IsCrd(id)) Need({id.group, *plural, "delete", id.ns, id.name});
+    }
     if (is_there) return;
-    Need({id.group, *plural, "create", id.ns, id.name});
     // One watch of a kind is for all namespaces. Secrets are left out: who is for one namespace alone may not list
     // those of all, and does without.
     if (id.group_kind() == kube::GroupKind{"", "Secret"}) return;
     for (const char* verb : {"list", "watch"}) Need({id.group, *plural, verb, "", ""});
   }
-  void Give(const kube::Manifest& manifest, const std::vector<const kube::Manifest*>& sent) {
+  void Give(const kube::Manifest& manifest) {
     if (IsRole(manifest.id)) {
       Escalate(manifest);
     } else if (IsBinding(manifest.id)) {
-      Bind(manifest, sent);
+      Bind(manifest);
     }
   }
   std::vector<Right> Missing() const {
@@ -116,15 +106,16 @@ class Search {
     auto known = lookup_(kind);
     return known ? std::optional(known->plural) : std::nullopt;
   }
-  const HeldRights& HeldIn(const std::string& ns) const {
+  static const HeldRights& In(const std::string& ns, const HeldByNamespace& all) {
     static const HeldRights none;
-    auto held = held_.find(ns);
-    return held == held_.end() ? none : held->second;
+    auto held = all.find(ns);
+    return held == all.end() ? none : held->second;
   }
-  // The verbs on roles count for the role that is named; of others the first object stands for all.
+  const HeldRights& HeldIn(const std::string& ns) const { return In(ns, held_.writer); }
+  // Of a verb that counts for one object alone each is named; of others the first object stands for all.
   void Need(const Right& right) {
-    if (HeldIn(right.ns).Holds(right)) return;
-    missing_.emplace(Unit{right.group, right.resource, right.verb, right.ns, IsGrant(right) ? right.name : ""},
+    if (In(right.ns, IsWatch(right) ? held_.watcher : held_.writer).Holds(right)) return;
+    missing_.emplace(Unit{right.group, right.resource, right.verb, right.ns, IsOfOne(right) ? right.name : ""},
                      right.name);
   }
   static Right Grant(const kube::ObjectId& role, const char* verb, const std::string& ns) {
@@ -141,24 +132,23 @@ class Search {
     const Right right = Grant(role.id, "escalate", role.id.ns);
     if (!HeldIn(right.ns).Holds(right) && !HeldIn(right.ns).Covers(Read(role))) Need(right);
   }
-  void Bind(const kube::Manifest& binding, const std::vector<const kube::Manifest*>& sent) {
+  void Bind(const kube::Manifest& binding) {
     const Json& read = Read(binding);
     const std::string kind = GetString(read, {"roleRef", "kind"}), name = GetString(read, {"roleRef", "name"});
     const kube::ObjectId role{std::string(kRbac), kind, kind == "Role" ? binding.id.ns : "", name};
     const Right right = Grant(role, "bind", binding.id.ns);
     if (HeldIn(right.ns).Holds(right)) return;
-    for (const kube::Manifest* other : sent) {
-      if (other->id == role && !CoversRulesOf(*other, sent, right.ns)) Need(right);
+    for (const kube::Manifest* other : roles_) {
+      if (other->id == role && !CoversRulesOf(*other, right.ns)) Need(right);
     }
   }
   // What is bound of an aggregated role are the rules that a controller has written into it by then: those of the
   // ClusterRoles that it selects, of which the release's own are known.
-  bool CoversRulesOf(const kube::Manifest& role, const std::vector<const kube::Manifest*>& sent,
-                     const std::string& ns) {
+  bool CoversRulesOf(const kube::Manifest& role, const std::string& ns) {
     const HeldRights& held = HeldIn(ns);
     if (Find(Read(role), {"aggregationRule"}) == nullptr) return held.Covers(Read(role));
     const std::vector<kube::LabelSelector> selectors = SelectorsOf(Read(role));
-    return std::none_of(sent.begin(), sent.end(), [&](const kube::Manifest* one) {
+    return std::none_of(roles_.begin(), roles_.end(), [&](const kube::Manifest* one) {
       return one->id.group_kind() == role.id.group_kind() && Selects(selectors, Read(*one)) && !held.Covers(Read(*one));
     });
   }
@@ -179,52 +169,20 @@ class Search {
 
   using Unit = std::tuple<std::string, std::string, std::string, std::string, std::string>;
   const ResourceLookup& lookup_;
-  const HeldByNamespace& held_;
+  const Holders held_;
   std::map<kube::GroupKind, std::string> own_;  // of CRDs that come with it
+  std::vector<const kube::Manifest*> roles_;    // of the release, also those that aren't sent
   std::map<Unit, std::string> missing_;         // and the name of the first object
   std::map<const kube::Manifest*, Json> read_;  // roles and bindings, each once
 };
 
-// The rules of a role: one for each group, and one for each role whose rights are given away.
-Json RulesFor(std::span<const Right> missing) {
-  std::map<std::tuple<std::string, std::string, std::string>, std::set<std::string>> grants;  // verbs, with the name
-  std::map<std::string, std::set<std::string>> kinds;
-  for (const Right& right : missing) {
-    if (IsGrant(right)) {
-      grants[{right.group, right.resource, right.name}].insert(right.verb);
-    } else {
-      kinds[right.group].insert(right.resource);
-    }
-  }
-  Json rules = Json::array();
-  for (const auto& [group, resources] : kinds) {
-    rules.push_back({{"apiGroups", Json::array({group})}, {"resources", resources}, {"verbs", kWholeLife}});
-  }
-  for (const auto& [grant, verbs] : grants) {
-    const auto& [group, resource, name] = grant;
-    rules.push_back({{"apiGroups", Json::array({group})},
-                     {"resources", Json::array({resource})},
-                     {"resourceNames", Json::array({name})},
-                     {"verbs", verbs}});
-  }
-  return rules;
-}
-
-// "create, patch podmonitors.monitoring.coreos.com in namespace aws-system".
-std::vector<std::string> InWords(const std::vector<Right>& missing) {
-  std::map<std::string, std::vector<std::string>> verbs;
-  for (const Right& right : missing) {
-    std::string on = right.group.empty() ? right.resource : right.resource + "." + right.group;
-    if (IsGrant(right)) on += " " + right.name;
-    if (!right.ns.empty()) on += " in namespace " + right.ns;
-    verbs[on].push_back(right.verb);
-  }
-  std::vector<std::string> words;
-  for (const auto& [on, list] : verbs) words.push_back(fmt::format("{} {}", Join(list, ", "), on));
-  return words;
-}
-
 }  // namespace
+
+bool IsOfOne(const Right& right) {
+  return right.verb == "escalate" || right.verb == "bind" || right.verb == "impersonate";
+}
+
+bool IsWatch(const Right& right) { return right.verb == "list" || right.verb == "watch"; }
 
 HeldRights::HeldRights(const Json& review_status)
     : resources_(Rules(review_status, "resourceRules")), paths_(Rules(review_status, "nonResourceRules")) {}
@@ -272,37 +230,15 @@ std::vector<const kube::Manifest*> WhatIsSent(const kube::Inventory& applied,
   return sent;
 }
 
-std::vector<Right> MissingRights(const std::vector<const kube::Manifest*>& sent, const kube::Inventory& applied,
-                                 const ResourceLookup& lookup, const HeldByNamespace& held) {
+std::vector<Right> MissingRights(const std::vector<kube::Manifest>& manifests, const kube::Inventory& applied,
+                                 const ResourceLookup& lookup, const Holders& held) {
   Search search(lookup, held);
-  for (const kube::Manifest* manifest : sent) search.Learn(*manifest);
-  for (const kube::Manifest* manifest : sent) {
+  for (const kube::Manifest& manifest : manifests) search.Learn(manifest);
+  for (const kube::Manifest* manifest : WhatIsSent(applied, manifests)) {
     search.Write(manifest->id, applied.Contains(manifest->id));
-    search.Give(*manifest, sent);
+    search.Give(*manifest);
   }
   return search.Missing();
-}
-
-std::string RoleWith(const api::ProviderId& provider, std::span<const Right> missing) {
-  Json rules = RulesFor(missing);
-  const std::string digest = Sha256Hex(ToJsonText(rules)).substr(0, 8);
-  Json role{{"apiVersion", std::string(kRbac) + "/v1"}, {"kind", "ClusterRole"}, {"rules", std::move(rules)}};
-  role["metadata"] = {
-      {"name", fmt::format("capi-operator-{}-{}-{}", api::KindOf(provider.type).type_name, provider.name, digest)},
-      {"labels", {{"app.kubernetes.io/name", "capi-operator"}, {std::string(api::kLabelAggregateToManager), "true"}}}};
-  std::string text = ToYaml(role);
-  // What is left out is told once the rest is there.
-  return text.size() <= kMostRole || missing.size() <= 1 ? text : RoleWith(provider, missing.first(missing.size() / 2));
-}
-
-Hold MissingRightsHold(const api::ProviderId& provider, const std::vector<Right>& missing) {
-  Hold hold{std::string(api::condition::kPreflightCheckPassed), std::string(api::reason::kPermissionsMissing),
-            fmt::format("the operator lacks rights that this release needs: {}; nothing of it was applied",
-                        JoinNames(InWords(missing), 5)),
-            Retry::kRefused};
-  hold.details = "# Whoever may give the operator these rights, in all namespaces, applies this role.\n" +
-                 RoleWith(provider, missing);
-  return hold;
 }
 
 }  // namespace capi::ops

@@ -1,11 +1,10 @@
-// What an installation asks of the API server, against what the operator may do there, and the role that gives it the
-// rest (behaviour.md T3). Pure: act/install/check_rights.cc asks.
+// What an installation asks of the API server, against what may be done there (behaviour.md T3, T8). Pure:
+// act/install/check_rights.cc asks; missing_rights.h tells.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -13,7 +12,6 @@
 #include "kube/apply/inventory.h"
 #include "kube/apply/manifest.h"
 #include "kube/meta/resource.h"
-#include "operator/decide/hold.h"
 #include "operator/decide/observation.h"
 
 namespace capi::ops {
@@ -25,6 +23,11 @@ struct Right {
   std::string name;  // of one object; "" for any
   auto operator<=>(const Right&) const = default;
 };
+
+// Whether it counts for the object that is named: to give away the rights of a role, or to act as a ServiceAccount.
+bool IsOfOne(const Right& right);
+// Whether it is taken by a watch.
+bool IsWatch(const Right& right);
 
 // What one may do in a namespace, as the status of a SelfSubjectRulesReview of it says. It may know less than the API
 // server allows, where that has other authorizers than RBAC: what isn't held here is to be asked for. A value.
@@ -47,6 +50,13 @@ class HeldRights {
 // Rights by namespace; those in the whole cluster under "".
 using HeldByNamespace = std::map<std::string, HeldRights>;
 
+// Who does what of a release: the operator watches; it writes, too, or a ServiceAccount does (T8).
+struct Holders {
+  const HeldByNamespace& writer;
+  const HeldByNamespace& watcher;
+  bool of_an_account = false;  // the writer's: then it is asked, too, to read and remove what is written
+};
+
 // Where a kind is served; null where nobody knows.
 using ResourceLookup = std::function<std::optional<kube::Resource>(const kube::GroupKind&)>;
 
@@ -54,19 +64,10 @@ using ResourceLookup = std::function<std::optional<kube::Resource>(const kube::G
 std::vector<const kube::Manifest*> WhatIsSent(const kube::Inventory& applied,
                                               const std::vector<kube::Manifest>& manifests);
 
-// What those need that isn't held, each right once per namespace, with the first object that needs it: to write them,
-// to watch their kinds, and to give away what their roles and bindings do. Nothing is said of a binding to a role that
+// What WhatIsSent needs that isn't held, each right once per namespace, with the first object that needs it: to write
+// it, to watch its kinds, and to give away what its roles and bindings do. Nothing is said of a binding to a role that
 // isn't among `manifests`.
-std::vector<Right> MissingRights(const std::vector<const kube::Manifest*>& sent, const kube::Inventory& applied,
-                                 const ResourceLookup& lookup, const HeldByNamespace& held);
-
-// The ClusterRole, as YAML, which has these rights and, of a kind of which one is missing, all that the life of its
-// objects takes. Another role for other rights: its name ends in a digest of them, so that one that is applied takes
-// nothing back that another gave. Of too many rights it has the first ones. The API server adds it to the operator's
-// (manifests/base/rbac/providers.yaml).
-std::string RoleWith(const api::ProviderId& provider, std::span<const Right> missing);
-
-// PermissionsMissing, with the role as its details.
-Hold MissingRightsHold(const api::ProviderId& provider, const std::vector<Right>& missing);
+std::vector<Right> MissingRights(const std::vector<kube::Manifest>& manifests, const kube::Inventory& applied,
+                                 const ResourceLookup& lookup, const Holders& held);
 
 }  // namespace capi::ops

@@ -11,7 +11,6 @@ namespace capi::ops {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 const api::ProviderId kAws{api::ProviderType::kInfrastructure, "aws-system", "aws"};
@@ -26,15 +25,16 @@ std::vector<std::string> Words(const std::vector<Right>& rights) {
   return words;
 }
 
+std::optional<kube::Resource> Lookup(const kube::GroupKind& kind) {
+  const kube::Resource* known = kube::FindBuiltin(kind);
+  return known == nullptr ? std::nullopt : std::optional(*known);
+}
+
 std::vector<std::string> Missing(const std::vector<const char*>& release, const HeldByNamespace& held,
                                  const kube::Inventory& applied = {}) {
   std::vector<kube::Manifest> manifests;
   for (const char* yaml : release) manifests.push_back(NewManifest(yaml));
-  auto lookup = [](const kube::GroupKind& kind) -> std::optional<kube::Resource> {
-    const kube::Resource* known = kube::FindBuiltin(kind);
-    return known == nullptr ? std::nullopt : std::optional(*known);
-  };
-  return Words(MissingRights(WhatIsSent(applied, manifests), applied, lookup, held));
+  return Words(MissingRights(manifests, applied, Lookup, {held, held}));
 }
 
 // Held in the whole cluster.
@@ -223,58 +223,30 @@ TEST(MissingRights, OfRolesAndTheirBindings) {
   EXPECT_THAT(Missing({kForeignBinding}, held("")), IsEmpty()) << "what that role has only the API server knows";
 }
 
-// T3: the message is for a person, and its details are YAML to apply.
-TEST(MissingRightsHold, EndsInTheRoleThatGivesThem) {
-  const std::vector<Right> missing = {{"", "services", "create", "aws-system", "s"},
-                                      {"", "services", "watch", "aws-system", ""},
-                                      {"rbac.authorization.k8s.io", "clusterroles", "bind", "", "aws"},
-                                      {"rbac.authorization.k8s.io", "clusterroles", "escalate", "", "aws"}};
-  const Hold hold = MissingRightsHold(kAws, missing);
-  EXPECT_EQ(hold.reason, "PermissionsMissing");
-  EXPECT_EQ(hold.message,
-            "the operator lacks rights that this release needs: bind, escalate clusterroles.rbac.authorization.k8s.io "
-            "aws, create, watch services in namespace aws-system; nothing of it was applied");
-  auto role = ParseYaml(hold.details);
-  ASSERT_TRUE(role.ok()) << role.error().message;
-  EXPECT_EQ(GetString(*role, {"kind"}), "ClusterRole");
-  EXPECT_EQ(GetString(*role, {"metadata", "labels", "operator.cluster.x-k8s.io/aggregate-to-manager"}), "true");
-  EXPECT_EQ(role->at("rules"), *ParseYaml(R"(
-- {apiGroups: [""], resources: [services], verbs: [create, delete, get, list, patch, update, watch]}
-- {apiGroups: [rbac.authorization.k8s.io], resources: [clusterroles], resourceNames: [aws], verbs: [bind, escalate]}
-)"));
+// T3: an upgrade that binds a role of the release which it leaves as it is.
+TEST(MissingRights, OfABindingToARoleThatIsThere) {
+  const HeldRights held = Held(("[" + std::string(kRbacKinds) + "]").c_str());
+  kube::Inventory applied;
+  applied.Put({"rbac.authorization.k8s.io", "ClusterRole", "", "aws"}, {"v1", NewManifest(kRole).hash, "f"});
+  EXPECT_THAT(Missing({kRole, kBinding}, held, applied),
+              ElementsAre("bind clusterroles.rbac.authorization.k8s.io /aws"));
 }
 
-// A role of the same name with other rules would take back what the first one gave, and the two would follow each other
-// without an end.
-TEST(RoleWith, IsAnotherForOtherRights) {
-  auto name = [](const std::vector<Right>& missing) {
-    return GetString(*ParseYaml(RoleWith(kAws, missing)), {"metadata", "name"});
-  };
-  const std::string services = name({{"", "services", "create", "aws-system", "s"}});
-  EXPECT_THAT(services, HasSubstr("capi-operator-infrastructure-aws-"));
-  EXPECT_EQ(services, name({{"", "services", "watch", "aws-system", ""}})) << "the same rules";
-  EXPECT_NE(services, name({{"", "secrets", "create", "aws-system", "s"}}));
-}
-
-// A condition has room for 8 KiB: a role that is cut off would be no YAML, or another role.
-TEST(MissingRightsHold, FitsIntoACondition) {
-  const std::string rbac = "rbac.authorization.k8s.io", long_name(200, 'x');
-  std::vector<Right> kinds, groups, grants, names;
-  for (int i = 0; i < 5000; ++i) {
-    const std::string n = std::to_string(i);
-    kinds.push_back({"group.example.com", "kinds-with-a-long-name-" + n, "create", "ns", "name"});
-    groups.push_back({"group-" + n, "kinds", "create", "ns", "name"});
-    grants.push_back({rbac, "clusterroles", "bind", "", "capi-manager-role-" + n});
-    names.push_back({rbac, "clusterroles", "bind", "", long_name + n});
-  }
-  for (const auto& missing : {kinds, groups, grants, names}) {
-    const Hold hold = MissingRightsHold(kAws, missing);
-    EXPECT_LT(hold.details.size(), kMostDetails);
-    auto role = ParseYaml(hold.details);
-    ASSERT_TRUE(role.ok()) << role.error().message;
-    EXPECT_GT(hold.details.size(), 2000u);
-    for (const Json& rule : role->at("rules")) EXPECT_FALSE(rule.at("verbs").empty());
-  }
+// T8: a ServiceAccount writes, reads what it writes, and removes it; the operator watches.
+TEST(MissingRights, OfAServiceAccountThatWrites) {
+  const std::vector<kube::Manifest> release = {NewManifest(kService), NewManifest(kMonitorCrd)};
+  const HeldByNamespace none;
+  const HeldByNamespace all{{"", Held("[{apiGroups: ['*'], resources: ['*'], verbs: ['*']}]")}};
+  EXPECT_THAT(Words(MissingRights(release, {}, Lookup, {none, all, true})),
+              ElementsAre("create services. aws-system/s", "delete services. aws-system/s",
+                          "get services. aws-system/s", "patch services. aws-system/s",
+                          "create customresourcedefinitions.apiextensions.k8s.io /podmonitors.monitoring.coreos.com",
+                          "get customresourcedefinitions.apiextensions.k8s.io /podmonitors.monitoring.coreos.com",
+                          "patch customresourcedefinitions.apiextensions.k8s.io /podmonitors.monitoring.coreos.com"))
+      << "CRDs stay";
+  const HeldByNamespace its{{"", all.at("")}, {"aws-system", all.at("")}};
+  EXPECT_THAT(Words(MissingRights({release.front()}, {}, Lookup, {its, none, true})),
+              ElementsAre("list services. /", "watch services. /"));
 }
 
 }  // namespace

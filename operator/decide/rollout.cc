@@ -89,11 +89,12 @@ Millis TimeLeft(const Observation& o, const HistoryEntry& entry, Millis& elapsed
 // As it goes into an entry. What is secret of it has been hidden (I7): of half a value nobody knows that it is.
 std::string ForEntry(std::string_view message) { return Shorten(message, kMaxMessage); }
 
-// `fleet` is the observation's, with what its pods say. The pods of a workload that is gone are gone, too.
+// `fleet` is the observation's, with what its pods say. Old pods are gone with their workload, and where it replaces
+// all of them at once.
 std::string TimedOut(const Observation& o, const Fleet& fleet) {
-  const bool all_there =
-      std::all_of(fleet.workloads.begin(), fleet.workloads.end(), [](const Workload& w) { return w.exists; });
-  const bool served_before = !IsFirstInstallation(o.provider.status) && all_there;
+  const bool all_serve = std::all_of(fleet.workloads.begin(), fleet.workloads.end(),
+                                     [](const Workload& w) { return w.health.ok() || w.available > 0; });
+  const bool served_before = !IsFirstInstallation(o.provider.status) && all_serve;
   return ForEntry(fmt::format("{} wasn't healthy within {} (spec.rollout.timeout): {}{}",
                               o.provider.status.history.front().version, InWords(o.provider.spec.rollout.timeout),
                               NotReady(fleet), served_before ? "; pods that were there before still serve" : ""));

@@ -339,6 +339,7 @@ TEST(History, IsBoundedAndNeverLosesTheLastGoodRelease) {
 TEST(GiveUpRollout, SaysWhatIsWrongAndRemembersIt) {
   Observation o = Upgrading();
   Fleet fleet = o.fleet;
+  fleet.workloads[0].available = 1;
   fleet.workloads[0].health.message += "; pod capa-1: ImagePullBackOff: no such image";
   const GivenUp given_up = GiveUpRollout(o, fleet);
   Done done{.hold = given_up.hold, .fleet = fleet, .rollout = given_up.entry};
@@ -394,13 +395,19 @@ TEST(GiveUpRollout, SaysWhyItIsNotRolledBack) {
 
 // U5: "pods that were there before still serve" was said of a workload that was gone, and of its pods with it.
 TEST(GiveUpRollout, SaysThatOldPodsServeWhereTheyCan) {
-  for (bool there : {true, false}) {
+  const struct {
+    bool there;
+    std::int64_t available;
+    bool serve;
+  } cases[] = {{true, 1, true}, {true, 0, false}, {false, 0, false}};  // the second: with strategy Recreate
+  for (const auto& c : cases) {
     Observation o = Upgrading();
     o.fleet.workloads.push_back(testing::NewWorkload(kube::HealthState::kInProgress));
-    o.fleet.workloads.back().exists = there;
+    o.fleet.workloads.back().exists = c.there;
+    o.fleet.workloads.back().available = c.available;
     for (const std::string& message : {GiveUpRollout(o, o.fleet).entry.message, EndTime(o).message}) {
-      EXPECT_EQ(message.find("still serve") != message.npos, there) << message;
-      EXPECT_EQ(message.find("doesn't exist") == message.npos, there) << message;
+      EXPECT_EQ(message.find("still serve") != message.npos, c.serve) << message;
+      EXPECT_EQ(message.find("doesn't exist") == message.npos, c.there) << message;
     }
   }
 }

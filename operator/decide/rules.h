@@ -37,6 +37,9 @@ Hold UnreadHold(const Observation& o, const std::vector<std::string>& unread);
 // An inventory that can't be read stops every write: it is never taken for an empty one.
 std::optional<Hold> StatusIsReadable(const Observation& o);
 
+// Where nothing is done in the operator's own name, each needs another one (T8).
+std::optional<Hold> HasServiceAccount(const Observation& o);
+
 // C7. contract_rules.cc
 std::optional<Hold> SkipsMinorVersions(const Observation& o);
 

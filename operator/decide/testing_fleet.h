@@ -42,7 +42,7 @@ inline Observation Observed() {
 inline kube::ObjectId DeploymentId() { return {"apps", "Deployment", "aws-system", "capa-controller-manager"}; }
 
 inline Workload NewWorkload(kube::HealthState state, std::string message = "") {
-  return {.id = DeploymentId(), .exists = true, .health = {state, std::move(message)}, .scaled_by = ""};
+  return {.id = DeploymentId(), .exists = true, .health = {state, std::move(message)}, .scaled_by = "", .available = 1};
 }
 
 inline std::string StepName(const Step& step) { return std::string(NameOf(step)); }

@@ -16,7 +16,7 @@ void Observer::ObserveCrd(const std::string& name, const kube::ObjectPtr& crd, F
 
 Status Observer::ReadUncertain(const Context& ctx, const kube::ObjectId& id) {
   if (!tracks_.IsUncertain(id)) return Ok();
-  auto live = client_.Get(ctx, kube::Builtin(id.kind), id.ns, id.name, {.metadata_only = true});
+  auto live = client_.Get(ctx.InOwnName(), kube::Builtin(id.kind), id.ns, id.name, {.metadata_only = true});
   if (!live.ok() && live.code() != Code::kNotFound) return live.error().With(id.ToString());
   if (!live.ok()) return tracks_.Forget(id), Ok();
   KeepTrace(*live);
@@ -94,7 +94,7 @@ Result<std::optional<CrdState>> Observer::LiveCrd(const Context& ctx, const std:
   auto kind = client_.mapper().For(ctx, {crd.crd_group, crd.crd_kind});
   if (!kind.ok() && kind.code() == Code::kNotFound) return std::optional<CrdState>();
   if (!kind.ok() && kind.code() != Code::kUnavailable) return kind.error();
-  auto live = client_.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", crd.id.name);
+  auto live = client_.Get(ctx.InOwnName(), kube::Builtin("CustomResourceDefinition"), "", crd.id.name);
   if (!live.ok() && live.code() == Code::kNotFound) return std::optional<CrdState>();
   if (!live.ok()) return live.error().With(crd.id.ToString());
   SlimCrd(*live);

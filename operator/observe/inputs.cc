@@ -77,6 +77,9 @@ Status Observer::ObserveInputs(const Context& ctx, const std::string& key, Obser
     return own || o.refused_references.empty() ? ref : std::nullopt;
   };
   o.config_secret = TRY(Find(ctx, key, "Secret", may_look(o.provider.spec.config_secret)));
+  if (const std::string& name = o.provider.spec.service_account; !name.empty()) {
+    o.service_account = TRY(Find(ctx, key, "ServiceAccount", api::ObjectRef{name, o.provider.id.ns}));
+  }
   o.additional_manifests = TRY(Find(ctx, key, "ConfigMap", may_look(o.provider.spec.additional_manifests)));
   o.releases = TRY(Releases(ctx, key, o.provider));
   if (WaitsForKinds(o.provider)) TRY(WatchAllCrds(ctx, key));

@@ -91,6 +91,8 @@ Workload WorkloadOf(const kube::ObjectId& id, const kube::ObjectPtr& object) {
   if (!object) return workload;
   workload.health = kube::HealthOf(*object);
   workload.terminating = GetInt(object->json(), {"status", "terminatingReplicas"});
+  workload.available = GetInt(object->json(), {"status", "availableReplicas"}) +
+                       GetInt(object->json(), {"status", "numberAvailable"});  // of a DaemonSet
   if (!workload.health.ok()) DescribeTrouble(*object, workload);
   ReadReplicas(*object, workload);
   return workload;

@@ -51,7 +51,8 @@ Result<std::shared_ptr<Watches::Watch>> Watches::Find(const Context& ctx, const 
       client_, key.resource, options, [this, raw](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
         handler_(raw->key, raw->key.IsShared() ? std::set<std::string>() : raw->UserKeys(), was, is);
       });
-  Context run = ctx.WithLog(ctx.log.WithoutFields());  // who asked first isn't the only one it is for
+  // Who asked first isn't the only one it is for.
+  Context run = ctx.WithLog(ctx.log.WithoutFields()).InOwnName();
   run.deadline.reset();
   try {
     watch->thread =

@@ -114,7 +114,8 @@ void SecretMasks::Hide(const std::string& provider, Observation& o, Done& done) 
   if (done.fleet) HideIn(*values, *done.fleet);
   if (done.hold) {
     done.hold->message = values->Hide(std::move(done.hold->message));
-    done.hold->details = values->Hide(std::move(done.hold->details));
+    // Made of kinds, verbs and names of a release whose values are known: nothing else repeats any of them there.
+    done.hold->details = KnownOf(provider)->HideKnown(std::move(done.hold->details));
   }
   if (done.rollout) done.rollout->message = values->Hide(std::move(done.rollout->message));
   if (done.warnings) HideIn(*values, *done.warnings);

@@ -40,7 +40,8 @@ Status NothingDropped(const api::Provider& provider, const std::vector<std::stri
 
 }  // namespace
 
-Status StatusWriter::Patch(const Context& ctx, api::Provider& provider, Json patch, const std::string& subresource) {
+Status StatusWriter::Patch(const Context& caller, api::Provider& provider, Json patch, const std::string& subresource) {
+  const Context ctx = caller.InOwnName();
   patch["metadata"]["uid"] = provider.uid;
   kube::WriteOptions options{.field_manager = std::string(api::kFieldManager)};
   options.subresource = subresource;

@@ -382,6 +382,16 @@ bool WaitsForItsTurn(const Hold& hold) { return hold.reason == reason::kWaitingF
 
 }  // namespace
 
+namespace {
+
+// An event has room for 1,024 bytes: YAML that is cut off is none, or another one.
+std::string ForEvent(const Condition& c, const Done& done) {
+  if (!done.hold || done.hold->details.empty() || c.reason != done.hold->reason) return c.message;
+  return c.message.substr(0, c.message.find('\n')) + "; the message of condition Ready has what gives them";
+}
+
+}  // namespace
+
 std::vector<Event> EventsOf(const api::ProviderStatus& was, const api::ProviderStatus& is, const Done& done) {
   std::vector<Event> events;
   for (const Condition& c : is.conditions) {
@@ -393,9 +403,9 @@ std::vector<Event> EventsOf(const api::ProviderStatus& was, const api::ProviderS
     bool failure = (c.type == condition::kStalled || c.type == condition::kDrifted) && c.status == "True";
     bool held = c.type == condition::kReconciling && c.status == "True" && done.hold;
     if (held && WaitsForItsTurn(*done.hold)) {
-      events.push_back({"Normal", c.reason, c.message});
+      events.push_back({"Normal", c.reason, ForEvent(c, done)});
     } else if (failure || held || (c.type == condition::kWarnings && c.status == "True")) {
-      events.push_back({"Warning", c.reason, c.message});
+      events.push_back({"Warning", c.reason, ForEvent(c, done)});
     } else if (c.status == "True" &&
                (c.type == condition::kProviderInstalled || c.type == condition::kProviderUpgraded)) {
       events.push_back({"Normal", c.reason, fmt::format("{} {}", c.message, is.installed_version)});

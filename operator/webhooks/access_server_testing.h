@@ -16,14 +16,15 @@
 namespace capi::ops::testing {
 
 // `allowed` says who may do what, by the review's spec, and `known` whether a token is somebody's: that of a user who
-// is called as the token is. Thread-safe.
+// is called as the token is; both in several threads at once. Thread-safe.
 class AccessServer {
  public:
   explicit AccessServer(
       std::function<bool(const Json& spec)> allowed,
       std::function<bool(const std::string& token)> known = [](const std::string&) { return false; })
       : allowed_(std::move(allowed)), known_(std::move(known)) {
-    auto server = http::Server::Start({}, [this](const http::ServerRequest& request) { return Answer(request); });
+    auto server =
+        http::Server::Start({.threads = 16}, [this](const http::ServerRequest& request) { return Answer(request); });
     EXPECT_TRUE(server.ok()) << server.error().message;
     server_ = std::move(*server);
     auto connected = kube::Client::Connect({.server = "http://" + server_->address()},
@@ -47,14 +48,16 @@ class AccessServer {
 
  private:
   http::Response Answer(const http::ServerRequest& request) {
-    MutexLock lock(mu_);
     const bool token = request.path == "/apis/authentication.k8s.io/v1/tokenreviews";
     if (!token && request.path != "/apis/authorization.k8s.io/v1/subjectaccessreviews") return {.status = 404};
     Json body = *ParseJson(request.body);
-    asked_.push_back(body["spec"]);
-    if (failing_ != 0) {
-      const Json status = {{"kind", "Status"}, {"status", "Failure"}, {"message", message_}};
-      return {.status = failing_, .body = ToJsonText(status)};
+    {
+      MutexLock lock(mu_);
+      asked_.push_back(body["spec"]);
+      if (failing_ != 0) {
+        const Json status = {{"kind", "Status"}, {"status", "Failure"}, {"message", message_}};
+        return {.status = failing_, .body = ToJsonText(status)};
+      }
     }
     if (token) {
       const std::string name = GetString(body, {"spec", "token"});

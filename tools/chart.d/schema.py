@@ -144,6 +144,7 @@ def _flags():
         "environmentVariables": list_of(text(r"^[^,\s]+$")) | {"minItems": 1},
         "adoptInventory": BOOLEAN,
         "allowCrossNamespaceReferences": BOOLEAN,
+        "requireServiceAccount": BOOLEAN,
         "githubApiUrl": text(r"^(https?://\S+)?$"),
         "githubUrl": text(r"^(https?://\S+)?$"),
     }

@@ -4,6 +4,10 @@ import os
 import re
 import subprocess
 
+# A hook of another repository has these: they would lead there.
+ELSEWHERE = (
+    "GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_NAMESPACE".split()
+)
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
 
@@ -14,7 +18,8 @@ def git(*arguments):
         return ""
     # It may be somebody else's, and git looks into no folder above it.
     command = ["git", "-c", f"safe.directory={ROOT}", "-C", ROOT, *arguments]
-    environment = {**os.environ, "GIT_CEILING_DIRECTORIES": os.path.dirname(ROOT), "LC_ALL": "C"}
+    inherited = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
+    environment = {**inherited, "GIT_CEILING_DIRECTORIES": os.path.dirname(ROOT), "LC_ALL": "C"}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode == 1 and not done.stderr:
         return ""  # what --quiet asks for isn't there

@@ -41,6 +41,9 @@
 {{- if $values.allowCrossNamespaceReferences }}
 - --allow-cross-namespace-references
 {{- end }}
+{{- if $values.requireServiceAccount }}
+- --require-service-account
+{{- end }}
 {{- with $values.githubApiUrl }}
 - {{ printf "--github-api-url=%s" . | quote }}
 {{- end }}

@@ -237,7 +237,7 @@ the kinds name. Before an upgrade that may be another operator's, whose Deployme
 {{- $values := printf "helm get values %s -n %s -o yaml" .Release.Name .Release.Namespace -}}
 {{- $objects := printf "helm template %s CHART -n %s --values - --set installProviders=false" .Release.Name .Release.Namespace -}}
 {{- $apply := "kubectl apply --server-side --force-conflicts -f -" -}}
-{{- $then := "CHART is the chart of the release that is there. Repeat the upgrade with --take-ownership, since that made objects of the release by kubectl" -}}
+{{- $then := "CHART is the chart of the release that is there. Once it is ready, repeat the upgrade; with Helm 4 add --force-conflicts, since kubectl wrote objects of the release" -}}
 {{- printf "%s isn't there. %s:\n%s | %s | %s\n%s" $words $first $values $objects $apply $then | fail -}}
 {{- end -}}
 {{- end -}}

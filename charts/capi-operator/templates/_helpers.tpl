@@ -32,8 +32,16 @@ its tag and digest are one: the own digest beside somebody's tag would be anothe
 {{- $image := .Values.image.manager -}}
 {{- $own := .Files.Get "image.yaml" | fromYaml -}}
 {{- $version := ternary $image $own (not (empty (or $image.tag $image.digest))) -}}
-{{- with $image.registry }}{{ . }}/{{ end -}}
-{{- $image.repository | default $own.repository -}}
+{{- $repository := $image.repository | default $own.repository -}}
+{{- if $image.registry -}}
+{{- /* The chart's own repository may begin with a registry, which this one takes the place of. */ -}}
+{{- $first := splitList "/" $repository | first -}}
+{{- if and (not $image.repository) (contains "/" $repository) (or (contains "." $first) (contains ":" $first) (eq $first "localhost")) -}}
+{{- $repository = trimPrefix (print $first "/") $repository -}}
+{{- end -}}
+{{- $image.registry }}/
+{{- end -}}
+{{- $repository -}}
 {{- include "capi-operator.version" (dict "of" $version "appVersion" .Chart.AppVersion) -}}
 {{- end -}}
 

@@ -93,7 +93,7 @@ std::optional<Hold> Installer::RecoverVariables(const Context& ctx, Observation&
   if (o.config_secret && o.config_secret->exists) return std::nullopt;
   Observation bare = AtVersion(o, o.former->version);
   bare.config_secret.reset();
-  auto inputs = ReadRenderInputs(ctx, needs_.client, bare);
+  auto inputs = ReadRenderInputs(ctx.InOwnName(), needs_.client, bare);
   if (!inputs.ok()) return InputsHold(inputs.error());
   KindScopes scopes(needs_.client.mapper(), bare.inventory);
   inputs->cluster_scoped = scopes.Lookup();
@@ -127,11 +127,12 @@ std::optional<Hold> Installer::KeepVariables(const Context& ctx, Observation& o,
   for (const auto& [name, value] : values) recovered.Add(value);
   const std::string key = o.provider.id.Key();
   needs_.masks.Add(key, WithoutKnown(std::move(recovered), {}, needs_.cache.Get(key).get()));
-  auto secret = needs_.client.Create(ctx, secrets, VariablesSecret(ref, values),
+  const Context own = ctx.InOwnName();
+  auto secret = needs_.client.Create(own, secrets, VariablesSecret(ref, values),
                                      {.field_manager = std::string(api::kFieldManager)});
   // From a pass that was interrupted here, or the user's own.
   if (!secret.ok() && secret.code() == Code::kAlreadyExists) {
-    secret = needs_.client.Get(ctx, secrets, ref.ns, ref.name, {.metadata_only = true});
+    secret = needs_.client.Get(own, secrets, ref.ns, ref.name, {.metadata_only = true});
   }
   if (!secret.ok())
     return NotAccepted(reason::kAPIServerUnavailable, secret.error().With("keeping recovered variables"));
@@ -164,11 +165,12 @@ std::optional<Hold> Installer::Preview(const Context& ctx, const Observation& o,
 std::optional<Hold> Installer::RemoveLeftovers(const Context& ctx, const Observation& o) {
   if (o.former->tool != kPeer) return std::nullopt;
   const kube::Resource& secrets = kube::Builtin("Secret");
-  auto list = needs_.client.List(ctx, secrets, o.provider.id.ns, {.metadata_only = true});
+  const Context own = ctx.InOwnName();
+  auto list = needs_.client.List(own, secrets, o.provider.id.ns, {.metadata_only = true});
   if (!list.ok()) return NotAccepted(reason::kAPIServerUnavailable, list.error());
   for (const kube::Object& secret : list->items) {
     if (!IsCacheSecret(o.provider, secret)) continue;
-    auto removed = needs_.client.Delete(ctx, secrets, secret.ns(), secret.name(), {.uid = secret.uid()});
+    auto removed = needs_.client.Delete(own, secrets, secret.ns(), secret.name(), {.uid = secret.uid()});
     if (!removed.ok() && removed.code() != Code::kNotFound) {
       return NotAccepted(reason::kAPIServerUnavailable, removed.error().With("Secret " + secret.name()));
     }

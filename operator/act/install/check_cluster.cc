@@ -4,12 +4,12 @@
 #include <set>
 
 #include "api/reasons.h"
-#include "kube/client/status_error.h"
 #include "operator/act/install/installer.h"
 #include "operator/act/install/materials.h"
 #include "operator/act/rebuild.h"
 #include "operator/decide/crd_stages.h"
 #include "operator/decide/pause.h"
+#include "operator/decide/rights.h"
 #include "operator/decide/rollout.h"
 
 namespace capi::ops {
@@ -60,10 +60,10 @@ std::optional<Hold> Installer::CheckCluster(const Context& ctx, const Observatio
     // which invalidates what discovery said before; one that others have has told of each.
     needs_.observer.AwaitGroups(o.provider.id.Key(), GroupsOf(*missing));
     auto watching = needs_.observer.WatchAllCrds(ctx, o.provider.id.Key());
-    if (!watching.ok()) return NotAccepted(reason::kAPIServerUnavailable, watching.error());
+    if (!watching.ok()) return NotAnswered(watching.error());
     missing = applier_.MissingKinds(ctx, m.manifests);
   }
-  if (!missing.ok()) return NotTaken(reason::kDryRunFailed, !kube::IsOutage(missing.error()), missing.error());
+  if (!missing.ok()) return NotAnswered(missing.error());
   if (auto kind = WithAnotherScope(needs_.client.mapper(), m.manifests)) return RenderedTooSoon(*kind);
   m.candidate.missing_kinds = std::move(*missing);
   if (auto hold = CheckInstall(InstallRule::Stage::kKinds, o, m.candidate)) return hold;
@@ -72,7 +72,7 @@ std::optional<Hold> Installer::CheckCluster(const Context& ctx, const Observatio
     if (auto hold = CheckRights(ctx, o, m)) return hold;
   }
   auto fresh = needs_.observer.IsFresh(ctx, o.provider.id.Key(), ids);
-  if (!fresh.ok()) return NotAccepted(reason::kAPIServerUnavailable, fresh.error());
+  if (!fresh.ok()) return NotAnswered(fresh.error());
   m.before = o.inventory;
   bool unfinished = o.inventory.size() > 0 && o.provider.status.installed_version.empty();
   if (auto hold = ReadLiveCrds(ctx, o, m)) return hold;
@@ -82,9 +82,8 @@ std::optional<Hold> Installer::CheckCluster(const Context& ctx, const Observatio
   m.first = nothing_there || (unfinished && !SwitchesAny(m.manifests, m.live)) || o.former;
   if (o.former || nothing_there) return std::nullopt;  // a take-over asks by itself
   if (o.inventory.size() == 0) {
-    auto found = RebuildInventory(ctx, needs_.client, o);
-    if (!found.ok())
-      return NotAccepted(reason::kAPIServerUnavailable, found.error().With("looking for what is installed"));
+    auto found = RebuildInventory(ctx.InOwnName(), needs_.client, o);
+    if (!found.ok()) return NotAnswered(found.error().With("looking for what is installed"));
     m.found = std::move(found->inventory);
   }
   if (auto hold = CheckStoredVersions(o, m)) return hold;
@@ -92,10 +91,7 @@ std::optional<Hold> Installer::CheckCluster(const Context& ctx, const Observatio
   // new ones are applied, and a second dry run of all CRDs would be most of that time (U2).
   if (m.cached) return std::nullopt;
   std::vector<kube::Manifest> changed;
-  for (const auto& manifest : m.manifests) {
-    const auto* entry = o.inventory.Find(manifest.id);
-    if (entry == nullptr || entry->hash != manifest.hash) changed.push_back(manifest);
-  }
+  for (const kube::Manifest* manifest : WhatIsSent(o.inventory, m.manifests)) changed.push_back(*manifest);
   std::vector<kube::Change> failed;
   auto accepted = applier_.DryRun(ctx, changed, &failed);
   if (!accepted.ok()) return NotTaken(reason::kDryRunFailed, kube::AnyRefused(failed), accepted.error());
@@ -106,7 +102,7 @@ std::optional<Hold> Installer::ReadLiveCrds(const Context& ctx, const Observatio
   for (const auto& manifest : m.manifests) {
     if (!IsCrd(manifest.id)) continue;
     auto live = needs_.observer.LiveCrd(ctx, o.provider.id.Key(), manifest);
-    if (!live.ok()) return NotAccepted(reason::kAPIServerUnavailable, live.error());
+    if (!live.ok()) return NotAnswered(live.error());
     if (*live) m.live[manifest.id.name] = **live;
   }
   return std::nullopt;

@@ -1,14 +1,16 @@
-// Installer::CheckRights: whether the API server will let the operator do what the release takes (behaviour.md T3),
-// asked before anything is written.
+// Installer::CheckRights: whether the API server will let the operator, or the ServiceAccount in whose name it works,
+// do what the release takes (behaviour.md T3, T8), asked before anything is written.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <set>
 #include <span>
 
+#include "api/reasons.h"
+#include "kube/client/status_error.h"
 #include "operator/act/install/installer.h"
 #include "operator/act/install/materials.h"
-#include "operator/decide/rights.h"
+#include "operator/decide/missing_rights.h"
 
 namespace capi::ops {
 namespace {
@@ -23,6 +25,8 @@ Result<Json> Ask(const Context& ctx, kube::Client& client, const char* kind, Jso
 
 // A review is of a namespace. In one that can't be there are no RoleBindings: what is held there is held everywhere.
 constexpr const char* kNowhere = "-";
+// What is held in further ones is asked for right by right.
+constexpr size_t kMostNamespaces = 50;
 
 Result<HeldByNamespace> AskWhatIsHeld(const Context& ctx, kube::Client& client,
                                       const std::set<std::string>& namespaces) {
@@ -34,37 +38,85 @@ Result<HeldByNamespace> AskWhatIsHeld(const Context& ctx, kube::Client& client,
   return held;
 }
 
-// More than a role has room for (rights.h) needn't be asked for: it has the first ones.
-constexpr size_t kMostAsked = 200;
+// As many refusals as a role may have room for are enough to tell. Of a release that takes more questions than a few
+// hundred, which another authorizer than RBAC has to answer one by one, the rest is told by the API server later.
+constexpr size_t kMostRefused = 100, kMostAsked = 500;
 
-// One by one of those that no rule gives: another authorizer than RBAC may.
+// One by one of those that no rule gives: another authorizer than RBAC may. An authorizer that can't say says neither
+// yes nor no, and why; to the request itself the API server answers an error then.
 Result<std::vector<Right>> WithoutAllowed(const Context& ctx, kube::Client& client, const std::vector<Right>& rights) {
   std::vector<Right> refused;
   for (const Right& right : std::span(rights).first(std::min(rights.size(), kMostAsked))) {
+    if (refused.size() == kMostRefused) break;
     Json what{{"group", right.group}, {"resource", right.resource}, {"verb", right.verb}};
     if (!right.ns.empty()) what["namespace"] = right.ns;
     if (!right.name.empty()) what["name"] = right.name;
     Json status = TRY(Ask(ctx, client, "SelfSubjectAccessReview", {{"resourceAttributes", std::move(what)}}));
-    if (!GetBool(status, {"allowed"})) refused.push_back(right);
+    if (GetBool(status, {"allowed"})) continue;
+    const std::string error = GetString(status, {"evaluationError"});
+    if (!error.empty() && !GetBool(status, {"denied"})) return Error{Code::kUnsupported, error, {}};
+    refused.push_back(right);
   }
   return refused;
+}
+
+using Lacks = Result<std::optional<Hold>>;
+
+struct Question {
+  kube::Client& client;
+  const api::ProviderId& provider;
+  const std::vector<kube::Manifest>& manifests;
+  const kube::Inventory& applied;
+
+  // Those that something is written in, and "" for the whole cluster.
+  std::set<std::string> Namespaces() const {
+    std::set<std::string> namespaces{""};
+    for (const kube::Manifest* manifest : WhatIsSent(applied, manifests)) {
+      if (namespaces.size() < kMostNamespaces) namespaces.insert(manifest->id.ns);
+    }
+    return namespaces;
+  }
+  std::vector<Right> Missing(const Holders& held) const {
+    auto lookup = [this](const kube::GroupKind& kind) { return client.mapper().Known(kind); };
+    return MissingRights(manifests, applied, lookup, held);
+  }
+};
+
+Lacks OperatorLacks(const Context& ctx, const Question& q, const std::vector<Right>& missing) {
+  auto refused = TRY(WithoutAllowed(ctx, q.client, missing));
+  return refused.empty() ? std::optional<Hold>() : MissingRightsHold(q.provider, refused);
+}
+
+// T8: the operator acts as the account, and watches; the account does the rest. It can't be asked before.
+Lacks AccountLacks(const Context& ctx, const Question& q, const std::string& account) {
+  const Context own = ctx.InOwnName();
+  const Right act_as{"", "serviceaccounts", "impersonate", q.provider.ns, account};
+  HeldByNamespace operators = TRY(AskWhatIsHeld(own, q.client, {"", q.provider.ns}));
+  if (!operators[q.provider.ns].Holds(act_as)) {
+    if (auto hold = TRY(OperatorLacks(own, q, {act_as}))) return hold;
+  }
+  const HeldByNamespace held = TRY(AskWhatIsHeld(ctx, q.client, q.Namespaces()));
+  std::vector<Right> missing = q.Missing({held, operators, true});
+  auto watches = std::stable_partition(missing.begin(), missing.end(), IsWatch);
+  if (auto hold = TRY(OperatorLacks(own, q, {missing.begin(), watches}))) return hold;
+  auto refused = TRY(WithoutAllowed(ctx, q.client, {watches, missing.end()}));
+  return refused.empty() ? std::optional<Hold>() : MissingRightsHold(q.provider, account, refused);
 }
 
 }  // namespace
 
 std::optional<Hold> Installer::CheckRights(const Context& ctx, const Observation& o, const Installation& m) {
-  const std::vector<const kube::Manifest*> sent = WhatIsSent(o.inventory, m.manifests);
-  std::set<std::string> namespaces;
-  for (const kube::Manifest* manifest : sent) namespaces.insert({manifest->id.ns, ""});
-  auto refused = [&]() -> Result<std::vector<Right>> {
-    HeldByNamespace held = TRY(AskWhatIsHeld(ctx, needs_.client, namespaces));
-    auto lookup = [&](const kube::GroupKind& kind) { return needs_.client.mapper().Known(kind); };
-    return WithoutAllowed(ctx, needs_.client, MissingRights(sent, o.inventory, lookup, held));
+  const Question q{needs_.client, o.provider.id, m.manifests, o.inventory};
+  const std::string& account = o.provider.spec.service_account;
+  auto lacks = [&]() -> Lacks {
+    if (!account.empty()) return AccountLacks(ctx, q, account);
+    const HeldByNamespace held = TRY(AskWhatIsHeld(ctx, q.client, q.Namespaces()));
+    return OperatorLacks(ctx, q, q.Missing({held, held}));
   }();
-  if (refused.ok()) return refused->empty() ? std::nullopt : std::optional(MissingRightsHold(o.provider.id, *refused));
-  if (refused.error().Transient()) return NotAccepted(api::reason::kAPIServerUnavailable, refused.error());
+  if (lacks.ok()) return *std::move(lacks);
+  if (kube::IsOutage(lacks.error())) return NotAccepted(api::reason::kAPIServerUnavailable, lacks.error());
   // The question protects nothing: where nobody answers it, what is refused later has the API server's own words.
-  ctx.log.Warn("nobody can tell which rights the operator has", {{"error", refused.error().message}});
+  ctx.log.Warn("nobody can tell which rights there are", {{"error", lacks.error().message}});
   return std::nullopt;
 }
 

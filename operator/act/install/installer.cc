@@ -31,6 +31,8 @@ std::string WantedDigest(const Observation& o, bool rollback) {
   return good == nullptr ? "" : good->digest;
 }
 
+constexpr size_t kMostBeforeDetails = 600;
+
 api::HistoryEntry NewRollout(const Observation& o, const std::string& inputs, const Candidate& candidate) {
   return BeginRollout(o, inputs, candidate.version.ToString(), candidate.contract, candidate.digest);
 }
@@ -74,7 +76,7 @@ std::optional<Hold> Installer::Gate(const Context& ctx, Observation& o, Installa
     if (!written.ok()) return NotAccepted(reason::kAPIServerUnavailable, written.error());
   }
   auto others = needs_.observer.ObserveSiblings(ctx, o.provider.id.Key(), o);
-  if (!others.ok()) return NotAccepted(reason::kAPIServerUnavailable, others.error());
+  if (!others.ok()) return NotAnswered(others.error());
   return CheckInstall(InstallRule::Stage::kContract, o, m.candidate);
 }
 
@@ -110,10 +112,10 @@ Result<Rendered> Installer::RenderRight(const Context& ctx, const Observation& o
 
 std::optional<Hold> Installer::Render(const Context& ctx, const Observation& o, Installation& m) {
   PhaseTimer timer(*ctx.clock, m.times, Phase::kRender);
-  auto inputs = ReadRenderInputs(ctx, needs_.client, o);
+  auto inputs = ReadRenderInputs(ctx.InOwnName(), needs_.client, o);
   if (!inputs.ok()) return InputsHold(inputs.error());
   auto done = RenderRight(ctx, o, m, *inputs);
-  if (!done.ok()) return NotTaken(reason::kDryRunFailed, !kube::IsOutage(done.error()), done.error());
+  if (!done.ok()) return NotAnswered(done.error());
   Rendered& rendered = *done;
   m.manifests = std::move(rendered.manifests);
   std::vector<kube::ObjectId> ids;
@@ -123,12 +125,12 @@ std::optional<Hold> Installer::Render(const Context& ctx, const Observation& o, 
   needs_.masks.Add(o.provider.id.Key(), *m.secrets);
   if (rendered.hold) return rendered.hold;
   auto hashed = needs_.key.HashSecrets(ctx, m.manifests, *m.secrets);
-  if (!hashed.ok()) return NotAccepted(reason::kAPIServerUnavailable, hashed.error());
+  if (!hashed.ok()) return NotAnswered(hashed.error());
   m.manifests.push_back(EntryManifest(o.provider.id, m.candidate.version.ToString()));
   m.warnings = std::move(rendered.warnings);
   if (rendered.namespace_labels.empty()) return std::nullopt;
-  auto ns = needs_.client.Get(ctx, kube::Builtin("Namespace"), "", o.provider.id.ns);
-  if (!ns.ok()) return NotAccepted(reason::kAPIServerUnavailable, ns.error());
+  auto ns = needs_.client.Get(ctx.InOwnName(), kube::Builtin("Namespace"), "", o.provider.id.ns);
+  if (!ns.ok()) return NotAnswered(ns.error());
   std::string missing = MissingNamespaceLabels(*ns, rendered.namespace_labels);
   if (!missing.empty()) m.warnings.push_back(missing);
   return std::nullopt;
@@ -137,8 +139,9 @@ std::optional<Hold> Installer::Render(const Context& ctx, const Observation& o, 
 // A release that comes from the network lies in the cluster before anything of it is applied (I14).
 std::optional<Hold> Installer::Store(const Context& ctx, const Observation& o, Installation& m) {
   if (!m.fetched) return std::nullopt;
-  auto stored = m.forced ? ReplaceRelease(ctx, needs_.client, o.provider, m.release)
-                         : StoreRelease(ctx, needs_.client, o.provider, m.release);
+  const Context own = ctx.InOwnName();
+  auto stored = m.forced ? ReplaceRelease(own, needs_.client, o.provider, m.release)
+                         : StoreRelease(own, needs_.client, o.provider, m.release);
   if (!stored.ok()) return NotAccepted(reason::kComponentsFetchError, stored.error());
   m.stored = *stored;
   needs_.observer.Remember(o.provider.id.Key(), *stored);
@@ -156,8 +159,8 @@ void Installer::KeepRender(const Observation& o, const std::string& inputs, cons
 // so is that a change has begun, and when.
 std::optional<Hold> Installer::Announce(const Context& ctx, Observation& o, Installation& m) {
   if (auto hold = Store(ctx, o, m)) return hold;
-  auto entries = EnsureEntryCrd(ctx, needs_.client);
-  if (!entries.ok()) return NotAccepted(reason::kAPIServerUnavailable, entries.error());
+  auto entries = EnsureEntryCrd(ctx.InOwnName(), needs_.client);
+  if (!entries.ok()) return NotAnswered(entries.error());
   if (!m.cached) {
     KeepRender(o, InputsDigest(o, m.candidate.version, m.stored ? m.stored->stamp : ""), m);
     // Here an apply of its values begins. RenderAgain begins none: what is secret since the last one stays so (I7).
@@ -243,7 +246,7 @@ std::optional<Hold> Installer::ApplyPart(const Context& ctx, Observation& o, con
   if (m.forced && applied.ok()) done.handled_reconcile_at = ReconcileAt(o);
   if (!applied.ok()) return NotTaken(reason::kInstallFailed, kube::AnyRefused(changes), applied.error());
   auto fleet = needs_.observer.ObserveFleet(ctx, o.provider.id.Key(), m.inventory);
-  if (!fleet.ok()) return NotAccepted(reason::kAPIServerUnavailable, fleet.error());
+  if (!fleet.ok()) return NotTaken(reason::kInstallFailed, !kube::IsOutage(fleet.error()), fleet.error());
   done.fleet = *fleet;
   return std::nullopt;
 }
@@ -328,8 +331,11 @@ Done Installer::Install(const Context& ctx, Observation& o, const std::string& r
   if (m.candidate.rollback && !begun) held->message = needs_.masks.Hide(o.provider.id.Key(), held->message);
   if (m.candidate.rollback && !begun && !terminal) {
     done.rollout = EndTime(o);
-    held->message = fmt::format("{}; it is rolled back to {} when that can be: {}", done.rollout->message, rollback_to,
-                                held->message);
+    // Before details there is room for less, and what pods say is only half of it.
+    const std::string& failure = done.rollout->message;
+    held->message =
+        fmt::format("{}; it is rolled back to {} when that can be: {}",
+                    held->details.empty() ? failure : Shorten(failure, kMostBeforeDetails), rollback_to, held->message);
   }
   if (m.candidate.rollback && !begun && terminal) {
     GivenUp given_up = GiveUpRollout(o, o.fleet, fmt::format("{} can't be installed: {}", rollback_to, held->message));

@@ -77,7 +77,7 @@ Hold VersionNotStored(const Observation& o) {
 
 Result<std::string> Installer::GitHubToken(const Context& ctx, const Observation& o) {
   if (!o.config_secret || !o.config_secret->exists) return std::string();
-  Secret secret = TRY(ReadSecret(ctx, needs_.client, o.config_secret->ref));
+  Secret secret = TRY(ReadSecret(ctx.InOwnName(), needs_.client, o.config_secret->ref));
   return secret.contains("github-token") ? secret.at("github-token") : std::string();
 }
 
@@ -113,7 +113,7 @@ std::optional<Hold> Installer::Resolve(const Context& ctx, Observation& o, Insta
 }
 
 std::optional<Hold> Installer::PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository) {
-  auto version = fetch::LatestVersion(ctx, repository, WantedContracts(o));
+  auto version = fetch::LatestVersion(ctx.InOwnName(), repository, WantedContracts(o));
   if (!version.ok()) return FetchHold(version.error().With("choosing a version"), reason::kNoReleaseFound);
   ctx.log.Info("chose a version", {{"version", version->ToString()}, {"from", repository.Describe()}});
   auto written = needs_.writer.WriteVersion(ctx, o.provider, version->ToString());
@@ -128,7 +128,7 @@ std::optional<Hold> Installer::PickVersion(const Context& ctx, Observation& o, f
 std::optional<Hold> Installer::Load(const Context& ctx, const Observation& o, Installation& m) {
   PhaseTimer timer(*ctx.clock, m.times, Phase::kFetch);
   if (m.stored) {
-    auto release = ReadRelease(ctx, needs_.client, *m.stored);
+    auto release = ReadRelease(ctx.InOwnName(), needs_.client, *m.stored);
     if (!release.ok()) return NotRead(reason::kComponentsFetchError, release.error());
     m.release = std::move(release).value();
     return std::nullopt;

@@ -8,6 +8,7 @@
 #include "base/encoding.h"
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
+#include "kube/client/status_error.h"
 #include "operator/act/restorer.h"
 #include "operator/decide/pause.h"
 #include "templating/customise/images.h"
@@ -91,6 +92,8 @@ Result<RenderInputs> ReadRenderInputs(const Context& ctx, kube::Client& client, 
   }
   return inputs;
 }
+
+Hold NotAnswered(const Error& error) { return NotTaken(reason::kDryRunFailed, !kube::IsOutage(error), error); }
 
 Hold InputsHold(const Error& error) {
   if (error.code == Code::kFailedPrecondition) {

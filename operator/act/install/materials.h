@@ -64,7 +64,9 @@ struct RenderInputs {
 // All but `cluster_scoped`. kFailedPrecondition where the ConfigMap of additional manifests lacks its key: that is not
 // an empty one, of which everything is pruned.
 Result<RenderInputs> ReadRenderInputs(const Context& ctx, kube::Client& client, const Observation& o);
-// The condition for its error.
+// What comes before the first write was not answered, or refused: F5 tells an outage from the rest.
+Hold NotAnswered(const Error& error);
+// The condition for an error of ReadRenderInputs.
 Hold InputsHold(const Error& error);
 
 // The arguments must outlive the result.

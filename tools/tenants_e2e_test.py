@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""Providers that are installed in the name of ServiceAccounts, on a real API server (T8): the commands of docs/tenants.md, and
+two teams of which each tries to reach what is the other's, or the cluster's, through every field that could lead there."""
+
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+TOOLS = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d")]
+
+import cluster  # noqa: E402
+import pages  # noqa: E402
+import plan  # noqa: E402
+import rights  # noqa: E402
+from cluster import API_GROUP  # noqa: E402
+
+PAGE = "docs/tenants.md"
+CORE = ("coreprovider", "cluster-api", "capi-system")
+DOCKER = ("infrastructureprovider", "docker", "team-a")
+KUBEVIRT = ("infrastructureprovider", "kubevirt", "team-b")
+WRITES = ("create", "patch", "update", "delete")
+
+# What a release brings that is of the whole cluster. A team gets this for its own release, and everything in its namespace.
+OF_ALL = """
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {{name: {name}}}
+rules:
+- apiGroups: [apiextensions.k8s.io]
+  resources: [customresourcedefinitions]
+  verbs: [create, get, patch]
+- apiGroups: [rbac.authorization.k8s.io]
+  resources: [clusterroles, clusterrolebindings]
+  verbs: [create, delete, get, patch]
+- apiGroups: [rbac.authorization.k8s.io]
+  resources: [clusterroles]
+  resourceNames: [{role}]
+  verbs: [bind, escalate]
+- apiGroups: [admissionregistration.k8s.io]
+  resources: [mutatingwebhookconfigurations, validatingwebhookconfigurations]
+  verbs: [create, delete, get, patch]
+"""
+
+
+class World(rights.World):
+    """With cert-manager's kinds, the operator's objects, and a core provider that the page has installed."""
+
+    def __init__(self):
+        super().__init__()
+        self.plane.api.create_crds(cluster.documents(plan.have(["crds"])))
+        self.must("apply", "--server-side", "-f", "-", given=rights.kustomize("no-webhooks"))
+        self.await_kinds()
+
+    def ready(self, provider):
+        """Condition Ready of a provider; {} where there is none."""
+        kind, name, ns = provider
+        done = self.kubectl("get", kind, name, "-n", ns, "-o", "json")
+        if done.returncode != 0:
+            return {}
+        item = json.loads(done.stdout)
+        found = rights.conditions(item).get("Ready", {})
+        return found if found.get("observedGeneration") == item["metadata"]["generation"] else {}
+
+    def await_reason(self, provider, reason):
+        """The condition's message."""
+        found = self.until(
+            f"{provider} says {reason}",
+            lambda: (ready := self.ready(provider)).get("reason") == reason and ready,
+            words=lambda: str(self.ready(provider)),
+        )
+        return found["message"]
+
+    def await_ready(self, provider):
+        self.until(f"{provider} is Ready", lambda: self.ready(provider).get("status") == "True", words=lambda: str(self.ready(provider)))
+
+    def apply(self, provider, **spec):
+        kind, name, ns = provider
+        kinds = {"coreprovider": "CoreProvider", "infrastructureprovider": "InfrastructureProvider"}
+        item = {"apiVersion": f"{API_GROUP}/v1alpha2", "kind": kinds[kind], "spec": spec}
+        item["metadata"] = {"name": name, "namespace": ns}
+        return self.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", given=json.dumps(item))
+
+    def writes(self):
+        """(in whose name, verb, resource, namespace, name, status) of each write of the operator; "" is its own."""
+        found = set()
+        with open(self.plane.audit_log, encoding="utf-8") as file:
+            for line in file:
+                if not line.endswith("\n"):
+                    continue
+                event = json.loads(line)
+                if event["user"].get("username") != rights.USER or event["verb"] not in WRITES:
+                    continue
+                ref, name = event.get("objectRef", {}), event.get("impersonatedUser", {}).get("username", "")
+                place = (ref.get("resource", ""), ref.get("namespace", ""), ref.get("name", ""))
+                dry = "dryRun=All" in event["requestURI"]
+                if not dry:
+                    found.add((name, event["verb"], *place, event.get("responseStatus", {}).get("code", 0)))
+        return found
+
+
+class OnAServer(rights.OnAServer):
+    WORLD = World
+
+    def setUp(self):
+        self.start_world()
+        self.addCleanup(self.world.end_operator)
+
+
+def account(ns):
+    return f"system:serviceaccount:{ns}:applier"
+
+
+# What the operator writes in its own name, whoever a provider is installed for: of the provider itself, its kept release, and
+# what belongs to nobody's release. Reviews are questions.
+OWN = {
+    "configmaps",
+    "coreproviders",
+    "infrastructureproviders",
+    "customresourcedefinitions",
+    "events",
+    "leases",
+    "secrets",
+    "selfsubjectrulesreviews",
+    "selfsubjectaccessreviews",
+}
+
+
+class Tenants(OnAServer):
+    def run_page(self, heading):
+        """The blocks of a section, one after the other; what each printed."""
+        with tempfile.TemporaryDirectory(prefix="tenants-page-") as folder:
+            variables = pages.environment(self.world.plane, folder)
+            for block in pages.blocks(heading, PAGE):
+                done = pages.run(block, folder, variables)
+                self.assertEqual(done.returncode, 0, block + done.stdout + done.stderr)
+                yield done.stdout
+
+    def team(self, provider, role):
+        """A namespace with a ServiceAccount that may do everything there, and what its release takes of the whole cluster."""
+        world, (_, _, ns) = self.world, provider
+        world.must("create", "namespace", ns)
+        world.must("create", "serviceaccount", "applier", "-n", ns)
+        who = f"--serviceaccount={ns}:applier"
+        world.must("create", "rolebinding", "all", "-n", ns, "--clusterrole=cluster-admin", who)
+        world.must("apply", "-f", "-", given=OF_ALL.format(name=ns, role=role))
+        world.must("create", "clusterrolebinding", ns, f"--clusterrole={ns}", who)
+
+    def assert_in_their_names(self):
+        """Nothing was written of a release but by the ServiceAccount of its provider's namespace, or into another's namespace."""
+        for name, verb, resource, ns, what, code in self.world.writes():
+            with self.subTest(f"{name} {verb} {resource} {ns}/{what}"):
+                if not name:
+                    self.assertIn(resource.partition("/")[0], OWN)
+                elif code < 300:
+                    self.assertIn(ns, ("", name.split(":")[2]))
+
+    def test_the_page_and_two_teams(self):
+        world = self.world
+        world.start_operator("--require-service-account")
+        with self.subTest("nothing happens without a ServiceAccount"):
+            world.must("create", "namespace", "capi-other")
+            other = ("coreprovider", "cluster-api", "capi-other")
+            self.assertEqual(world.apply(other, version="v1.12.0").returncode, 0)
+            self.assertIn("spec.serviceAccountName: Required value", world.await_reason(other, "ServiceAccountRequired"))
+            self.assertEqual(world.apply(other, version="v1.12.0", serviceAccountName="nobody").returncode, 0)
+            self.assertIn("ServiceAccount capi-other/nobody", world.await_reason(other, "ServiceAccountNotFound"))
+            world.must("delete", *other[:2], "-n", other[2], "--timeout=60s")
+            self.assertEqual({write[0] for write in world.writes()}, {""})
+            self.assertLessEqual({write[2].partition("/")[0] for write in world.writes()}, OWN - {"customresourcedefinitions"})
+        with self.subTest("the page"):
+            list(self.run_page("Require it"))
+            *_, told, applied = self.run_page("Let a team install a provider")
+            self.assertTrue(told.startswith("ServiceAccount capi-system/applier (spec.serviceAccountName) lacks rights"), told)
+            self.assertIn("rolebinding.rbac.authorization.k8s.io/capi-operator-core-cluster-api-", applied)
+            world.await_ready(CORE)
+        self.assert_in_their_names()
+        self.two_teams()
+
+    def two_teams(self):
+        world = self.world
+        self.team(DOCKER, "team-a-capd-manager-role")
+        self.team(KUBEVIRT, "team-b-capk-manager-role")
+        for provider, version in ((DOCKER, "v1.12.0"), (KUBEVIRT, "v0.1.9")):
+            world.apply(provider, version=version, serviceAccountName="applier")
+        for provider in (DOCKER, KUBEVIRT):
+            world.until(f"{provider} is Ready or refused", lambda provider=provider: world.ready(provider).get("reason"))
+        print({provider: world.ready(provider) for provider in (DOCKER, KUBEVIRT)})
+
+
+if __name__ == "__main__":
+    unittest.main()
