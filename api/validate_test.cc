@@ -83,9 +83,6 @@ TEST(Validate, Table) {
       {"{additionalManifests: {name: m, namespace: a.b}}",
        "spec.additionalManifests.namespace: Invalid value: \"a.b\": must be a lower-case DNS-1123 label",
        "InvalidSpec"},
-      {"{serviceAccountName: 'system:admin'}",
-       "spec.serviceAccountName: Invalid value: \"system:admin\": must be a lower-case DNS-1123 subdomain",
-       "InvalidSpec"},
       {"{manager: {verbosity: -1}}",
        "spec.manager.verbosity: Invalid value: \"-1\": must be greater than or equal to 0", "InvalidSpec"},
       {"{manager: {webhook: {port: 65536}}}",
@@ -125,6 +122,17 @@ TEST(Validate, Table) {
     EXPECT_EQ(errors[0].reason, c.reason);
     EXPECT_NE(FindReason(errors[0].reason), nullptr);
   }
+}
+
+// T8: nothing but the name of a ServiceAccount can get into the name that requests are made in.
+TEST(Validate, AServiceAccountIsAName) {
+  for (const char* name : {"system:admin", "a/b", "Applier", "-"}) {
+    auto errors =
+        Validate(Make("InfrastructureProvider", "aws", std::string("{serviceAccountName: '") + name + "'}"), true);
+    EXPECT_THAT(Texts(errors), ElementsAre("spec.serviceAccountName: Invalid value: \"" + std::string(name) +
+                                           "\": must be a lower-case DNS-1123 subdomain"));
+  }
+  EXPECT_THAT(Validate(Make("InfrastructureProvider", "aws", "{serviceAccountName: applier}"), true), IsEmpty());
 }
 
 // F1, I15: a patch that leaves no object, whatever it is given, was taken, and the render refused it for each object.

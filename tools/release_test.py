@@ -288,8 +288,11 @@ class Chart(WithFolder):
             (f"{REPOSITORY}:v9", {"repository": REPOSITORY, "tag": "v9"}, IMAGE, ""),
             (f"{REPOSITORY}:v9", {"tag": "v2", "digest": other}, f"{REPOSITORY}@{other}", f"{OF_ANOTHER} {UNUSED}"),
             # Somebody's mirror has the release's image.
-            (f"{REPOSITORY}@{own}", {"repository": "mirror.example/x"}, f"mirror.example/x@{own}", ""),
-            (f"{REPOSITORY}:v9", {"registry": "mirror.example"}, f"mirror.example/{IMAGE}", ""),
+            (f"{REPOSITORY}@{own}", {"repository": "mirror.example/x"}, f"mirror.example/x@{own}", OF_ANOTHER),
+            # A registry takes the place of the chart's own: two of them name no image.
+            (f"{REPOSITORY}:v9", {"registry": "mirror.example"}, "mirror.example" + IMAGE[IMAGE.index("/") :], OF_ANOTHER),
+            ("team/operator:v9", {"registry": "mirror.example"}, "mirror.example/team/operator:v9", OF_ANOTHER),
+            (f"{REPOSITORY}:v9", {"registry": "mirror.example", "repository": "a.b/c"}, "mirror.example/a.b/c:v9", OF_ANOTHER),
             # As the page clears them.
             (f"{REPOSITORY}@{own}", dict.fromkeys(("repository", "tag", "digest"), ""), f"{REPOSITORY}@{own}", ""),
             (None, before, "r.example/before:v1", ""),

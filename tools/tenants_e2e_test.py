@@ -4,6 +4,7 @@ two teams of which each tries to reach what is the other's, or the cluster's, th
 
 import json
 import os
+import re
 import sys
 import tempfile
 import unittest
@@ -20,7 +21,7 @@ from cluster import API_GROUP  # noqa: E402
 
 PAGE = "docs/tenants.md"
 CORE = ("coreprovider", "cluster-api", "capi-system")
-DOCKER = ("infrastructureprovider", "docker", "team-a")
+AWS = ("infrastructureprovider", "aws", "team-a")
 KUBEVIRT = ("infrastructureprovider", "kubevirt", "team-b")
 WRITES = ("create", "patch", "update", "delete")
 
@@ -28,7 +29,7 @@ WRITES = ("create", "patch", "update", "delete")
 OF_ALL = """
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
-metadata: {{name: {name}}}
+metadata: {name: release-of-a-team}
 rules:
 - apiGroups: [apiextensions.k8s.io]
   resources: [customresourcedefinitions]
@@ -36,10 +37,6 @@ rules:
 - apiGroups: [rbac.authorization.k8s.io]
   resources: [clusterroles, clusterrolebindings]
   verbs: [create, delete, get, patch]
-- apiGroups: [rbac.authorization.k8s.io]
-  resources: [clusterroles]
-  resourceNames: [{role}]
-  verbs: [bind, escalate]
 - apiGroups: [admissionregistration.k8s.io]
   resources: [mutatingwebhookconfigurations, validatingwebhookconfigurations]
   verbs: [create, delete, get, patch]
@@ -118,6 +115,7 @@ def account(ns):
 # what belongs to nobody's release. Reviews are questions.
 OWN = {
     "configmaps",
+    "providers",
     "coreproviders",
     "infrastructureproviders",
     "customresourcedefinitions",
@@ -139,14 +137,19 @@ class Tenants(OnAServer):
                 self.assertEqual(done.returncode, 0, block + done.stdout + done.stderr)
                 yield done.stdout
 
-    def team(self, provider, role):
-        """A namespace with a ServiceAccount that may do everything there, and what its release takes of the whole cluster."""
-        world, (_, _, ns) = self.world, provider
+    def team(self, provider, version):
+        """A namespace with a ServiceAccount that may do everything there, and what its release takes of the whole cluster: the
+        rights of the release's own ClusterRoles, too, so that it may give those away, and no others."""
+        world, (_, name, ns) = self.world, provider
         world.must("create", "namespace", ns)
         world.must("create", "serviceaccount", "applier", "-n", ns)
         who = f"--serviceaccount={ns}:applier"
         world.must("create", "rolebinding", "all", "-n", ns, "--clusterrole=cluster-admin", who)
-        world.must("apply", "-f", "-", given=OF_ALL.format(name=ns, role=role))
+        world.must("apply", "-f", "-", given=OF_ALL)
+        world.must("create", "clusterrolebinding", f"{ns}-release", "--clusterrole=release-of-a-team", who)
+        with open(os.path.join(rights.RELEASES, f"infrastructure-{name}", version, "infrastructure-components.yaml"), encoding="utf-8") as file:
+            (role,) = rights.documents(file.read(), "ClusterRole")
+        world.must("apply", "-f", "-", given=re.sub(r"name: cap\w-manager-role", f"name: {ns}", role))
         world.must("create", "clusterrolebinding", ns, f"--clusterrole={ns}", who)
 
     def assert_in_their_names(self):
@@ -174,7 +177,7 @@ class Tenants(OnAServer):
         with self.subTest("the page"):
             list(self.run_page("Require it"))
             *_, told, applied = self.run_page("Let a team install a provider")
-            self.assertTrue(told.startswith("ServiceAccount capi-system/applier (spec.serviceAccountName) lacks rights"), told)
+            self.assertIn("\nServiceAccount capi-system/applier (spec.serviceAccountName) lacks rights", told)
             self.assertIn("rolebinding.rbac.authorization.k8s.io/capi-operator-core-cluster-api-", applied)
             world.await_ready(CORE)
         self.assert_in_their_names()
@@ -182,13 +185,70 @@ class Tenants(OnAServer):
 
     def two_teams(self):
         world = self.world
-        self.team(DOCKER, "team-a-capd-manager-role")
-        self.team(KUBEVIRT, "team-b-capk-manager-role")
-        for provider, version in ((DOCKER, "v1.12.0"), (KUBEVIRT, "v0.1.9")):
-            world.apply(provider, version=version, serviceAccountName="applier")
-        for provider in (DOCKER, KUBEVIRT):
-            world.until(f"{provider} is Ready or refused", lambda provider=provider: world.ready(provider).get("reason"))
-        print({provider: world.ready(provider) for provider in (DOCKER, KUBEVIRT)})
+        self.team(AWS, "v2.11.1")
+        self.team(KUBEVIRT, "v0.11.2")
+        world.must("create", "secret", "generic", "variables", "-n", "team-a", "--from-literal=AWS_B64ENCODED_CREDENTIALS=bm9uZQ==")
+        self.assertEqual(world.apply(AWS, version="v2.11.1", serviceAccountName="applier", configSecret={"name": "variables"}).returncode, 0)
+        self.assertEqual(world.apply(KUBEVIRT, version="v0.11.2", serviceAccountName="applier").returncode, 0)
+        for provider in (AWS, KUBEVIRT):
+            world.await_ready(provider)
+        self.assert_in_their_names()
+        self.assert_kept_apart()
+        for kind, name, ns in (KUBEVIRT, AWS, CORE):
+            world.must("delete", kind, name, "-n", ns, "--timeout=100s")
+        self.assert_in_their_names()
+
+    def assert_kept_apart(self):
+        """Team b tries to reach what is team a's, or the cluster's."""
+        world = self.world
+        before = self.of_team_a()
+        theirs = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "planted", "namespace": "team-a"}}
+        world.must("create", "configmap", "manifests", "-n", "team-b", f"--from-literal=manifests={json.dumps(theirs)}")
+        move = [{"op": "replace", "path": "/metadata/namespace", "value": "team-a"}]
+        everything = {"rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]}
+        for what, spec, reason, words in (
+            ("its Secret", {"configSecret": {"name": "variables", "namespace": "team-a"}}, "CrossNamespaceReference", "spec.configSecret"),
+            (
+                "its ConfigMap",
+                {"additionalManifests": {"name": "any", "namespace": "team-a"}},
+                "CrossNamespaceReference",
+                "spec.additionalManifests",
+            ),
+            ("an object among the manifests", {"additionalManifests": {"name": "manifests"}}, "WorkloadsReady", ""),
+            (
+                "an object that is moved",
+                {"patches": [{"patch": json.dumps(move), "target": {"kind": "Deployment"}}]},
+                "PermissionsMissing",
+                "create, delete, get, patch deployments.apps in namespace team-a",
+            ),
+            (
+                "any right, by a ClusterRole",
+                {"patches": [{"patch": json.dumps(everything), "target": {"kind": "ClusterRole"}}]},
+                "PermissionsMissing",
+                "escalate clusterroles.rbac.authorization.k8s.io capk-manager-role",
+            ),
+            ("its ServiceAccount", {"serviceAccountName": "team-a:applier"}, "InvalidSpec", "spec.serviceAccountName"),
+            ("the operator's", {"serviceAccountName": ""}, "ServiceAccountRequired", "spec.serviceAccountName"),
+        ):
+            with self.subTest(what):
+                wanted = {"version": "v0.11.2", "serviceAccountName": "applier"} | spec
+                done = world.apply(KUBEVIRT, **wanted)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(words, world.await_reason(KUBEVIRT, reason))
+        with self.subTest("its provider"):
+            second = ("infrastructureprovider", "aws", "team-b")
+            self.assertEqual(world.apply(second, version="v2.11.1", serviceAccountName="applier").returncode, 0)
+            world.await_reason(second, "MoreThanOneExists")
+            world.must("delete", *second[:2], "-n", second[2], "--timeout=60s")
+        self.assertEqual(self.of_team_a(), before)
+        self.assertNotIn(("ConfigMap", "planted"), before)
+        self.assertEqual(world.apply(KUBEVIRT, version="v0.11.2", serviceAccountName="applier").returncode, 0)
+        world.await_ready(KUBEVIRT)
+
+    def of_team_a(self):
+        """What is in its namespace, but for what changes by itself."""
+        kinds = "configmaps,secrets,services,serviceaccounts,deployments,roles,rolebindings"
+        return {(item["kind"], item["metadata"]["name"]): item.get("metadata", {}).get("uid") for item in self.world.get(kinds, "-n", "team-a")["items"]}
 
 
 if __name__ == "__main__":

@@ -33,9 +33,9 @@ Status ArgumentsToNew(Json& args, const Json& kept, const std::string& path) {
 void ArgumentsToOld(Json& args, const Json& kept) {
   if (!args.is_object() || !kept.is_object()) return;
   for (const auto& [name, value] : kept.items()) {
-    const std::string flag = FlagName(name);
-    auto now = args.find(flag);
-    if (value.is_null() || now == args.end() || (name != flag && args.contains(name))) continue;
+    auto now = args.find(name);  // so it is called in v1alpha2, too, where it was written there first
+    if (now == args.end()) now = args.find(FlagName(name));
+    if (value.is_null() || now == args.end()) continue;
     Json written = TextOf(value) == *now ? value : *now;
     args.erase(now);
     args[name] = std::move(written);

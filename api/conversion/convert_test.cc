@@ -374,6 +374,15 @@ void ExpectFits(const Json& value, const Json& schema, const std::string& path) 
   }
 }
 
+// A3: of an argument that v1alpha2 has without dashes, true became "true" when v1alpha2 had written it back.
+TEST(Convert, AnArgumentWithoutDashesKeepsItsType) {
+  Json edited = *Convert(Object(kNew, Spec("{manager: {additionalArgs: {a: x}}}")), kOld);
+  edited["spec"]["manager"]["additionalArgs"]["a"] = true;
+  const Json stored = *Convert(edited, kNew);
+  EXPECT_EQ(stored["spec"], Spec("{manager: {additionalArgs: {a: 'true'}}}"));
+  EXPECT_EQ((*Convert(stored, kOld))["spec"], Spec("{manager: {additionalArgs: {a: true}}}"));
+}
+
 // A3: of any spec that the schemas allow.
 TEST(Convert, NothingOfAnObjectIsLost) {
   const struct {

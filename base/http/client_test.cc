@@ -276,12 +276,16 @@ TEST(Client, AsksBeforeItSends) {
   EXPECT_EQ(connections, 1);
   // The kept connection turns out to be stale.
   asked = 0;
+  int again = 0;
+  request.on_again = [&] { ++again; };
   EXPECT_EQ(client->Do(Ctx(), request).code(), Code::kFailedPrecondition);
+  EXPECT_EQ(again, 1);
   EXPECT_EQ(requests, 2);
   EXPECT_EQ(asked, 2);
   asked = 0;
   EXPECT_TRUE(client->Do(Ctx(), request).ok());
   EXPECT_EQ(requests, 3);
+  EXPECT_EQ(again, 1);
 }
 
 TEST(Client, DoesNotSendAgainOnANewConnection) {

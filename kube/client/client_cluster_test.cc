@@ -218,6 +218,24 @@ TEST_F(ClientTest, AsksAsAnotherUserWithThatUsersRights) {
   EXPECT_THAT(read.error().message, HasSubstr("User \"nobody\" cannot get resource \"configmaps\""));
 }
 
+// behaviour.md T8: nothing of the client's own rights, nor of those that it has by a kubeconfig's `as`, comes with it.
+TEST_F(ClientTest, AsksInTheNameThatTheContextHas) {
+  Config config = ControlPlane::Shared(false).config();
+  for (const char* by_configuration : {"", "somebody"}) {
+    config.impersonate_user = by_configuration;
+    config.impersonate_groups = {"system:masters"};
+    auto client = Client::Connect(config, {.user_agent = "client-test"});
+    ASSERT_TRUE(client.ok());
+    const Context as = ctx_.InNameOf("system:serviceaccount:" + ns_ + ":tenant");
+    auto read = (*client)->Get(as, map_, ns_, "m");
+    EXPECT_EQ(read.code(), Code::kPermissionDenied) << by_configuration;
+    EXPECT_THAT(read.error().message, HasSubstr("User \"system:serviceaccount:" + ns_ + ":tenant\" cannot get"));
+    EXPECT_EQ((*client)->Get(as.InOwnName(), map_, ns_, "m").code(), Code::kNotFound) << "its own again";
+    (*client)->mapper().Invalidate();
+    EXPECT_TRUE((*client)->mapper().All(as).ok()) << "discovery is for all";
+  }
+}
+
 TEST_F(ClientTest, RefusedCredentialsAreUnauthenticated) {
   Config config = ControlPlane::Shared(false).config();
   struct Wrong : CredentialSource {

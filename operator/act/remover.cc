@@ -117,7 +117,7 @@ Done Remover::Remove(const Context& ctx, Observation& o) {
   auto stopped = StopAggregation(ctx, o, gone);
   if (!stopped.ok()) return held(reason::kDeletionFailed, stopped.error());
   std::vector<kube::Change> changes;
-  auto removed = applier_.Delete(ctx, gone, KeepsOthers(o.provider.id), changes);
+  auto removed = applier_.Delete(ctx, o.provider.id, gone, KeepsOthers(o.provider.id), changes);
   std::vector<std::string> lingering, kept;
   TellDeleted(changes, done.removed, kept);
   for (const auto& change : changes) {

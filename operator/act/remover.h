@@ -1,7 +1,7 @@
 // Carries out a Remove: what the provider brought goes, in reverse order; CRDs and Namespaces stay (behaviour.md X1).
 #pragma once
 
-#include "kube/apply/apply.h"
+#include "operator/act/release_applier.h"
 #include "operator/report/status_writer.h"
 #include "operator/report/summarize.h"
 
@@ -27,7 +27,7 @@ class Remover {
 
   kube::Client& client_;
   StatusWriter& writer_;
-  kube::Applier applier_;
+  ReleaseApplier applier_;
 };
 
 }  // namespace capi::ops

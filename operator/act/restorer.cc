@@ -69,11 +69,11 @@ void AcceptDrift(const Drift& drift, kube::Inventory& inventory) {
 
 Restorer::Restorer(Needs needs) : needs_(needs), applier_(needs.client, TrackedApply(needs.observer.tracks())) {}
 
-Status Restorer::Send(const Context& ctx, const std::vector<kube::Manifest>& manifests,
+Status Restorer::Send(const Context& ctx, const api::ProviderId& provider, const std::vector<kube::Manifest>& manifests,
                       const kube::Inventory& inventory, std::vector<kube::Change>& changes, PhaseTimes& times) {
   if (manifests.empty()) return Ok();
   PhaseTimer timer(*ctx.clock, times, Phase::kApply);
-  return applier_.Apply(ctx, manifests, inventory, changes);
+  return applier_.Apply(ctx, provider, manifests, inventory, changes);
 }
 
 Done Restorer::Run(const Context& ctx, const Observation& o, const Restore& step) {
@@ -100,7 +100,7 @@ Done Restorer::Run(const Context& ctx, const Observation& o, const Restore& step
     inventory.Put(drift.id, {entry->version, "", "", false});
   }
   std::vector<kube::Change> changes;
-  auto applied = Send(ctx, manifests, inventory, changes, done.times);
+  auto applied = Send(ctx, o.provider.id, manifests, inventory, changes, done.times);
   for (const Drift& drift : step.drifts) {
     if (corrections.contains(drift.id)) inventory.Put(drift.id, *o.inventory.Find(drift.id));  // until it is applied
   }

@@ -1,7 +1,7 @@
 // Carries out a Restore: applies again what somebody changed or deleted, and nothing else (behaviour.md D1).
 #pragma once
 
-#include "kube/apply/apply.h"
+#include "operator/act/release_applier.h"
 #include "operator/act/rendered_cache.h"
 #include "operator/decide/decide.h"
 #include "operator/observe/observe.h"
@@ -24,11 +24,11 @@ class Restorer {
   Done Run(const Context& ctx, const Observation& o, const Restore& step);
 
  private:
-  Status Send(const Context& ctx, const std::vector<kube::Manifest>& manifests, const kube::Inventory& inventory,
-              std::vector<kube::Change>& changes, PhaseTimes& times);
+  Status Send(const Context& ctx, const api::ProviderId& provider, const std::vector<kube::Manifest>& manifests,
+              const kube::Inventory& inventory, std::vector<kube::Change>& changes, PhaseTimes& times);
 
   Needs needs_;
-  kube::Applier applier_;
+  ReleaseApplier applier_;
 };
 
 // True where replicas of the workload are set through the scale subresource, and the provider doesn't declare them.

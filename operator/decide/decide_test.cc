@@ -261,19 +261,6 @@ TEST(Decide, PreflightHoldsWithReasonAndMessage) {
        "spec.configSecret.namespace: Forbidden: a is another namespace than the provider's own; "
        "spec.additionalManifests.namespace: Forbidden: b is another namespace than the provider's own; put what it "
        "names into namespace aws-system"},
-      {"T8 the ServiceAccount is missing",
-       [](Observation& o) {
-         o.service_account = Referenced{{"applier", "aws-system"}, false, ""};
-       },
-       api::reason::kServiceAccountNotFound, "ServiceAccount aws-system/applier", Retry::kWaiting},
-      {"T8 a ServiceAccount is required", [](Observation& o) { o.service_account_required = true; },
-       api::reason::kServiceAccountRequired, "spec.serviceAccountName: Required value"},
-      {"T8, F2 and whether there is one can't be read",
-       [](Observation& o) {
-         o.service_account_required = true;
-         o.spec_error = Error{Code::kInvalidArgument, "spec.manager: must be an object", {}};
-       },
-       api::reason::kInvalidSpec, "spec.manager"},
       {"I5 no semantic version", [](Observation& o) { o.provider.spec.version = "one"; },
        api::reason::kIncorrectVersionFormat, "one"},
       {"I2 nobody knows the name", [](Observation& o) { o.known_provider = false; },
@@ -300,57 +287,6 @@ TEST(Decide, PreflightHoldsWithReasonAndMessage) {
     EXPECT_THAT(hold.message, HasSubstr(c.message));
     EXPECT_EQ(hold.retry, c.retry);
   }
-}
-
-// T8: nothing is restored, scaled or removed in the operator's own name either.
-TEST(Decide, WhoRequiresServiceAccountsDoesNothingWithoutOne) {
-  Observation o = Observed();
-  o.service_account_required = true;
-  o.provider.status.applied = o.rendered = InputsDigest(o);
-  o.inventory.Put(testing::DeploymentId(), {"v1", "hash", "fields", false});
-  o.fleet.drifts = {{testing::DeploymentId(), true, {}, {}}};
-  o.fleet.workloads = {testing::NewWorkload(kube::HealthState::kCurrent)};
-  for (bool paused : {false, true}) {
-    for (bool deleting : {false, true}) {
-      o.provider.spec.paused = paused;
-      o.provider.deleting = deleting;
-      Step step = Decide(o);
-      ASSERT_EQ(StepName(step), "Hold") << paused << deleting;
-      EXPECT_EQ(std::get<Hold>(step).reason, api::reason::kServiceAccountRequired);
-    }
-  }
-  o.provider.spec.service_account = "applier";
-  EXPECT_EQ(StepName(Decide(o)), "Remove");
-  o.provider.spec.service_account = "";
-  o.inventory = {};
-  o.fleet = {};
-  EXPECT_EQ(StepName(Decide(o)), "Remove") << "there is nothing to remove";
-}
-
-// U5, D1: a rollback may wait for rights for long; what runs is kept meanwhile.
-TEST(Decide, WhatDriftsBeforeARollbackIsRestored) {
-  Observation o = Observed();
-  o.releases.push_back(o.releases.front());
-  o.releases.back().version_text = "v1.0.0";
-  o.releases.back().version = *api::Version::Parse("v1.0.0");
-  const std::string inputs = InputsDigest(o);
-  o.provider.spec.rollout.on_failure = api::OnFailure::kRollback;
-  api::HistoryEntry failing{.version = o.provider.spec.version, .contract = "v1beta1", .digest = ""};
-  failing.outcome = api::outcome::kRollingOut;
-  failing.inputs = inputs;
-  failing.started = FormatTime(o.now - std::chrono::minutes(11));
-  o.provider.status.history = {failing, {.version = "v1.0.0", .contract = "v1beta1", .digest = ""}};
-  o.fleet.workloads = {testing::NewWorkload(kube::HealthState::kInProgress)};
-  o.fleet.drifts = {{{"", "Service", "aws-system", "s"}, false, {}, {}}};
-  o.rendered = inputs;
-  Step step = Decide(o);
-  ASSERT_EQ(StepName(step), "Install");
-  EXPECT_EQ(std::get<Install>(step).rollback_to, "v1.0.0");
-  EXPECT_EQ(std::get<Install>(step).drifts.size(), 1u);
-  o.provider.status.history[0].outcome = api::outcome::kRollingBack;
-  step = Decide(o);
-  ASSERT_EQ(StepName(step), "Install");
-  EXPECT_TRUE(std::get<Install>(step).drifts.empty()) << "it has begun, and sends it";
 }
 
 // C7 is part of the preflight.

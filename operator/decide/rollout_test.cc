@@ -395,16 +395,14 @@ TEST(GiveUpRollout, SaysWhyItIsNotRolledBack) {
 
 // U5: "pods that were there before still serve" was said of a workload that was gone, and of its pods with it.
 TEST(GiveUpRollout, SaysThatOldPodsServeWhereTheyCan) {
-  const struct {
-    bool there;
-    std::int64_t available;
-    bool serve;
-  } cases[] = {{true, 1, true}, {true, 0, false}, {false, 0, false}};  // the second: with strategy Recreate
-  for (const auto& c : cases) {
+  struct Case {
+    bool there, available, serve;
+  };
+  for (const Case& c : {Case{true, true, true}, {true, false, false}, {false, false, false}}) {
     Observation o = Upgrading();
     o.fleet.workloads.push_back(testing::NewWorkload(kube::HealthState::kInProgress));
     o.fleet.workloads.back().exists = c.there;
-    o.fleet.workloads.back().available = c.available;
+    o.fleet.workloads.back().available = c.available ? 1 : 0;  // none with strategy Recreate
     for (const std::string& message : {GiveUpRollout(o, o.fleet).entry.message, EndTime(o).message}) {
       EXPECT_EQ(message.find("still serve") != message.npos, c.serve) << message;
       EXPECT_EQ(message.find("doesn't exist") == message.npos, c.there) << message;

@@ -51,6 +51,10 @@ const kube::Resource& ClusterctlProviders() {
   return resource;
 }
 
+kube::ObjectId EntryId(const api::ProviderId& id) {
+  return {std::string(kGroup), std::string(kKind), id.ns, api::ManifestLabel(id.type, id.name)};
+}
+
 kube::Manifest EntryManifest(const api::ProviderId& id, const std::string& version) {
   std::string label = api::ManifestLabel(id.type, id.name);
   Json entry = {{"apiVersion", ClusterctlProviders().api_version()}, {"kind", kKind}};

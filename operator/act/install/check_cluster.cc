@@ -93,7 +93,7 @@ std::optional<Hold> Installer::CheckCluster(const Context& ctx, const Observatio
   std::vector<kube::Manifest> changed;
   for (const kube::Manifest* manifest : WhatIsSent(o.inventory, m.manifests)) changed.push_back(*manifest);
   std::vector<kube::Change> failed;
-  auto accepted = applier_.DryRun(ctx, changed, &failed);
+  auto accepted = applier_.DryRun(ctx, o.provider.id, changed, &failed);
   if (!accepted.ok()) return NotTaken(reason::kDryRunFailed, kube::AnyRefused(failed), accepted.error());
   return std::nullopt;
 }

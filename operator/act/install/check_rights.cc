@@ -11,6 +11,7 @@
 #include "operator/act/install/installer.h"
 #include "operator/act/install/materials.h"
 #include "operator/decide/missing_rights.h"
+#include "operator/observe/clusterctl_inventory.h"
 
 namespace capi::ops {
 namespace {
@@ -97,6 +98,10 @@ Lacks AccountLacks(const Context& ctx, const Question& q, const std::string& acc
   }
   const HeldByNamespace held = TRY(AskWhatIsHeld(ctx, q.client, q.Namespaces()));
   std::vector<Right> missing = q.Missing({held, operators, true});
+  const kube::ObjectId entry = EntryId(q.provider);  // the operator's own
+  std::erase_if(missing, [&](const Right& right) {
+    return right.group == entry.group && right.ns == entry.ns && right.name == entry.name;
+  });
   auto watches = std::stable_partition(missing.begin(), missing.end(), IsWatch);
   if (auto hold = TRY(OperatorLacks(own, q, {missing.begin(), watches}))) return hold;
   auto refused = TRY(WithoutAllowed(ctx, q.client, {watches, missing.end()}));

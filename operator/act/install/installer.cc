@@ -232,7 +232,7 @@ std::optional<Hold> Installer::ApplyPart(const Context& ctx, Observation& o, con
   kube::Inventory current = m.inventory;
   ForgetDrifted(o, current);
   if (m.forced) ForgetFields(current);
-  auto applied = applier_.Apply(ctx, part, current, changes, left_behind);
+  auto applied = applier_.Apply(ctx, o.provider.id, part, current, changes, left_behind);
   for (const auto& change : changes) {
     if (change.action != kube::Change::Action::kFailed) m.inventory.Put(change.id, change.entry);
   }
@@ -356,7 +356,7 @@ Done Installer::Prune(const Context& ctx, const Observation& o) {
     stale.push_back(id);
   }
   std::vector<kube::Change> changes;
-  auto removed = applier_.Delete(ctx, stale, KeepsOthers(o.provider.id), changes);
+  auto removed = applier_.Delete(ctx, o.provider.id, stale, KeepsOthers(o.provider.id), changes);
   for (const auto& change : changes) {
     if (change.action != kube::Change::Action::kFailed) inventory.Remove(change.id);
   }

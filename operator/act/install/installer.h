@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "kube/apply/apply.h"
 #include "operator/act/install/fetched_releases.h"
 #include "operator/act/install/kind_scopes.h"
 #include "operator/act/install/release_store.h"
@@ -13,6 +12,7 @@
 #include "operator/act/install/sources.h"
 #include "operator/act/inventory_key.h"
 #include "operator/act/migrations.h"
+#include "operator/act/release_applier.h"
 #include "operator/act/rendered_cache.h"
 #include "operator/observe/observe.h"
 #include "operator/report/secret_masks.h"
@@ -98,7 +98,7 @@ class Installer {
   std::optional<Hold> RemoveMarks(const Context& ctx, Observation& o, const Installation& m);
 
   Needs needs_;
-  kube::Applier applier_;
+  ReleaseApplier applier_;
   RenderTurns rendering_;
   FetchedReleases fetched_;
   ServerWarnings warnings_;

@@ -1,0 +1,56 @@
+#include "operator/act/release_applier.h"
+
+#include <algorithm>
+
+#include "operator/observe/clusterctl_inventory.h"
+
+namespace capi::ops {
+namespace {
+
+template <typename T>
+struct Parts {
+  std::vector<T> release, entry;
+};
+
+const kube::ObjectId& IdOf(const kube::Manifest& manifest) { return manifest.id; }
+const kube::ObjectId& IdOf(const kube::ObjectId& id) { return id; }
+
+template <typename T>
+Parts<T> Split(const api::ProviderId& provider, const std::vector<T>& all) {
+  const kube::ObjectId entry = EntryId(provider);
+  Parts<T> parts;
+  for (const T& one : all) (IdOf(one) == entry ? parts.entry : parts.release).push_back(one);
+  return parts;
+}
+
+}  // namespace
+
+// The entry last, as in one apply.
+Status ReleaseApplier::Apply(const Context& ctx, const api::ProviderId& provider,
+                             const std::vector<kube::Manifest>& manifests, const kube::Inventory& current,
+                             std::vector<kube::Change>& changes, const kube::LeftBehind& left_behind) {
+  if (ctx.in_name_of.empty()) return applier_.Apply(ctx, manifests, current, changes, left_behind);
+  const Parts<kube::Manifest> parts = Split(provider, manifests);
+  TRY(applier_.Apply(ctx, parts.release, current, changes, left_behind));
+  return applier_.Apply(ctx.InOwnName(), parts.entry, current, changes);
+}
+
+Status ReleaseApplier::DryRun(const Context& ctx, const api::ProviderId& provider,
+                              const std::vector<kube::Manifest>& manifests, std::vector<kube::Change>* failed) {
+  if (ctx.in_name_of.empty()) return applier_.DryRun(ctx, manifests, failed);
+  const Parts<kube::Manifest> parts = Split(provider, manifests);
+  TRY(applier_.DryRun(ctx, parts.release, failed));
+  return applier_.DryRun(ctx.InOwnName(), parts.entry, failed);
+}
+
+Status ReleaseApplier::Delete(const Context& ctx, const api::ProviderId& provider,
+                              const std::vector<kube::ObjectId>& ids,
+                              const std::function<std::string(const kube::Object& live)>& keep,
+                              std::vector<kube::Change>& changes) {
+  if (ctx.in_name_of.empty()) return applier_.Delete(ctx, ids, keep, changes);
+  const Parts<kube::ObjectId> parts = Split(provider, ids);
+  TRY(applier_.Delete(ctx.InOwnName(), parts.entry, keep, changes));
+  return applier_.Delete(ctx, parts.release, keep, changes);
+}
+
+}  // namespace capi::ops
