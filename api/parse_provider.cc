@@ -20,6 +20,8 @@ Provider ParseProviderMeta(const kube::Object& object) {
       if (value.is_string()) out.annotations[key] = value.get<std::string>();
     }
   }
+  // In whose name what is there may be removed (T8), though the rest of the spec can't be read.
+  out.spec.service_account = GetString(object.json(), {"spec", "serviceAccountName"});
   if (const Json* status = Find(object.json(), {"status"})) out.status = ParseStatus(*status);
   return out;
 }

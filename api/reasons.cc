@@ -57,8 +57,8 @@ constexpr ReasonInfo kReasons[] = {
      "Wait; if it stays, look at the pods of the workload that the message names."},
     {"At work", reason::kRolloutTimedOut, "ProviderInstalled, ProviderUpgraded, Stalled",
      "A workload did not become healthy within spec.rollout.timeout.",
-     "Look at the pods that the message names, then change the declaration; where the message says so, the old "
-     "pods still serve."},
+     "Look at the pods that the message names, then change the declaration; where the message says so, pods "
+     "still serve."},
     {"At work", reason::kMigratingStorage, "Ready, Reconciling, StorageMigrated",
      "Objects are being written anew at the version that their CRD stores.", "Wait."},
     {"At work", reason::kStorageMigrationFailed, "Ready, Reconciling, StorageMigrated",

@@ -212,6 +212,7 @@ class Values(unittest.TestCase):
             "deployment": {"replicas": 0, "tolerations": [], "containers": [{"name": "manager", "imageUrl": "i"}]},
             "additionalDeployments": {"x": {"deployment": {"replicas": 1}}},
             "additionalManifests": {"name": "m"},
+            "serviceAccountName": "applier",
             "patches": [{"patch": "a: b\n"}],
             "manifestPatches": ["a: b\nc: d\n"],
             "paused": True,

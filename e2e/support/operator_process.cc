@@ -17,6 +17,14 @@
 namespace capi::e2e {
 namespace {
 
+// resources.limits.memory of manifests/ and of the chart.
+constexpr size_t kMemory = 64u << 20;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;  // takes several times as much
+#else
+constexpr bool kSanitized = false;
+#endif
+
 std::string Program() { return IsSet("CAPI_OPERATOR") ? EnvironmentVariable("CAPI_OPERATOR") : CAPI_OPERATOR_PATH; }
 
 Result<http::Response> Get(const std::string& address, const std::string& path) {
@@ -36,6 +44,7 @@ OperatorProcess::OperatorProcess(Unstarted, const std::string& kubeconfig, std::
     : log_(folder_.path() + "/operator.log") {
   argv_ = {Program(), "--kubeconfig", kubeconfig, "--diagnostics-address=127.0.0.1:0", "--health-addr=127.0.0.1:0"};
   argv_.insert(argv_.end(), arguments.begin(), arguments.end());
+  if (auto limit = kube::MemoryLimit::Create(kMemory); limit.ok() && !kSanitized) limit_ = *std::move(limit);
 }
 
 OperatorProcess::OperatorProcess(const std::string& kubeconfig, std::vector<std::string> arguments,
@@ -61,6 +70,7 @@ OperatorProcess::~OperatorProcess() {
     EXPECT_TRUE((ran && code == 0) || LostItsLease())
         << (ran ? "it doesn't end well: " : "it ended by itself: ") << code;
   }
+  ExpectItHadMemoryEnough();
   if (::testing::Test::HasFailure())
     fmt::print(stderr, "---- the operator's log ends with\n{}\n", process_->LogTail(60));
 }
@@ -68,7 +78,8 @@ OperatorProcess::~OperatorProcess() {
 void OperatorProcess::Launch() {
   std::error_code ignored;
   std::filesystem::remove(log_, ignored);
-  auto started = kube::Process::Start({.argv = argv_, .log_file = log_, .environment = environment_});
+  auto started = kube::Process::Start(
+      {.argv = argv_, .log_file = log_, .environment = environment_, .cgroup = limit_ ? limit_->folder() : ""});
   ASSERT_TRUE(started.ok()) << started.error().message;
   process_ = std::move(started).value();
   ended_by_test_ = false;
@@ -97,6 +108,13 @@ void OperatorProcess::AwaitReady() {
 void OperatorProcess::ExpectNothingFoundByResync() const {
   if (finds_by_resync_ || !running() || AddressOf("serving metrics").empty()) return;
   EXPECT_EQ(FoundByResync(*this), 0) << "F6: an event was lost:\n" << Log();
+}
+
+void OperatorProcess::ExpectItHadMemoryEnough() const {
+  if (!limit_) return;
+  auto kills = limit_->Kills();
+  EXPECT_TRUE(kills.ok()) << kills.error().message;
+  EXPECT_EQ(kills.ok() ? *kills : 0, 0u) << "the kernel killed it: it wanted more than 64 MiB";
 }
 
 void OperatorProcess::Kill() {

@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "kube/testing/folder.h"
+#include "kube/testing/memory_limit.h"
 #include "kube/testing/process.h"
 
 namespace capi::e2e {
 
-// Whoever ends one, be it the test or the destructor, expects that it has found no change by a resync (behaviour.md
-// F6): that one comes after 15 s, so a wait for a provider to go on by itself ends well though its event is lost.
-// Thread-compatible.
+// It runs within the memory that the manifests give it, where this machine lets a test limit that. Whoever ends one, be
+// it the test or the destructor, expects that it has found no change by a resync (behaviour.md F6): that one comes
+// after 15 s, so a wait for a provider to go on by itself ends well though its event is lost. Thread-compatible.
 class OperatorProcess {
  public:
   // Starts the operator (CAPI_OPERATOR, else the one of this build) and waits until /readyz answers 200; ends the test
@@ -51,10 +52,12 @@ class OperatorProcess {
   void Launch();
   void Start();
   void ExpectNothingFoundByResync() const;
+  void ExpectItHadMemoryEnough() const;
   std::string AddressOf(std::string_view what) const;  // from the log: "serving probes address=..."
   kube::TemporaryFolder folder_;
   std::string log_;
   std::vector<std::string> argv_, environment_;
+  std::unique_ptr<kube::MemoryLimit> limit_;  // null where there is none
   std::unique_ptr<kube::Process> process_;
   std::atomic<bool> ended_by_test_ = false;
   bool finds_by_resync_ = false;

@@ -36,7 +36,7 @@ namespace {
 struct Prepared {
   std::vector<std::string> environment;
   std::vector<char*> argv, envp;
-  int log = -1, output = -1;
+  int log = -1, output = -1, cgroup = -1;
   int errors[2] = {-1, -1};  // the child writes errno here when exec fails; exec closes it
   pid_t parent = getpid();
 };
@@ -61,6 +61,7 @@ void Prepare(ProcessOptions& options, Prepared& prepared) {
   const std::string& output = options.output_file.empty() ? log : options.output_file;
   prepared.log = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   prepared.output = open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (!options.cgroup.empty()) prepared.cgroup = open((options.cgroup + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC);
 }
 
 [[noreturn]] void BeChild(const Prepared& prepared, const char* folder) {
@@ -80,6 +81,7 @@ void Prepare(ProcessOptions& options, Prepared& prepared) {
   int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (null < 0 || dup2(null, 0) < 0 || dup2(prepared.output, 1) < 0 || dup2(prepared.log, 2) < 0) fail();
   if (*folder != '\0' && chdir(folder) != 0) fail();
+  if (prepared.cgroup >= 0 && write(prepared.cgroup, "0", 1) != 1) fail();
   execve(prepared.argv[0], prepared.argv.data(), prepared.envp.data());
   fail();
   _exit(127);
@@ -89,6 +91,7 @@ void Prepare(ProcessOptions& options, Prepared& prepared) {
 int Launch(ProcessOptions& options, pid_t& pid) {
   Prepared prepared;
   Prepare(options, prepared);
+  if (!options.cgroup.empty() && prepared.cgroup < 0) return errno;
   if (prepared.log < 0 || prepared.output < 0 || pipe2(prepared.errors, O_CLOEXEC) != 0) return errno;
   pid = fork();
   int number = pid < 0 ? errno : 0;
@@ -96,6 +99,7 @@ int Launch(ProcessOptions& options, pid_t& pid) {
   close(prepared.errors[1]);
   close(prepared.log);
   close(prepared.output);
+  if (prepared.cgroup >= 0) close(prepared.cgroup);
   if (pid > 0 && read(prepared.errors[0], &number, sizeof number) == sizeof number) {
     waitpid(pid, nullptr, 0);
   }

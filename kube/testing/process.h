@@ -20,6 +20,7 @@ struct ProcessOptions {
   std::string output_file;               // standard output; "" for the log file too
   std::string folder;                    // working folder; "" for the parent's
   std::vector<std::string> environment;  // "NAME=value", beside or instead of the parent's
+  std::string cgroup;                    // folder of the one to run in (memory_limit.h); "" for the parent's
 };
 
 // The kernel kills the child when this process dies, however it dies. Thread-safe.

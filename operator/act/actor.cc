@@ -1,7 +1,5 @@
 #include "operator/act/actor.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "api/reasons.h"
@@ -9,16 +7,12 @@
 #include "operator/decide/pause.h"
 #include "operator/decide/rollout.h"
 #include "operator/decide/rules.h"
+#include "operator/decide/service_account.h"
 
 namespace capi::ops {
 namespace {
 
 Actor::Acted Did(Done done) { return std::optional<Done>(std::move(done)); }
-
-std::string UserOf(const api::Provider& provider) {
-  const std::string& account = provider.spec.service_account;
-  return account.empty() ? "" : fmt::format("system:serviceaccount:{}:{}", provider.id.ns, account);
-}
 
 // Something was written, and nothing else is to be done with what was observed before.
 Actor::Acted LookAgain() { return std::optional<Done>(); }

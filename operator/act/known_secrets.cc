@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "kube/apply/inventory.h"
+#include "operator/decide/service_account.h"
 
 namespace capi::ops {
 namespace {
@@ -32,8 +33,11 @@ Result<SecretValues> ReadSecretValues(const Context& ctx, kube::Client& client, 
   auto refs = SecretsOf(provider, *inventory, foreign_references);
   SecretValues values;
   if (refs.size() > kMostSecrets) return values.HideAll(), values;
+  // What an inventory names was read in the provider's own name before, or not at all (T8).
+  const Context as = ctx.InNameOf(UserOf(provider));
   for (const api::ObjectRef& ref : refs) {
-    auto secret = client.Get(ctx, kube::Builtin("Secret"), ref.ns, ref.name);
+    const bool named = provider.spec.config_secret && *provider.spec.config_secret == ref;
+    auto secret = client.Get(named ? ctx.InOwnName() : as, kube::Builtin("Secret"), ref.ns, ref.name);
     if (!secret.ok() && secret.code() == Code::kNotFound) continue;
     if (!secret.ok()) return secret.error().With(fmt::format("Secret {}/{}", ref.ns, ref.name));
     values.AddObject(*secret);

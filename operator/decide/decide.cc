@@ -70,7 +70,12 @@ Next UnreadableStatus(const Observation& o) {
 }
 
 Next NoAccount(const Observation& o) {
-  auto hold = HasServiceAccount(o);
+  auto hold = NamesServiceAccount(o);
+  return hold ? Next(std::move(*hold)) : std::nullopt;
+}
+
+Next AccountIsGone(const Observation& o) {
+  auto hold = ServiceAccountExists(o);
   return hold ? Next(std::move(*hold)) : std::nullopt;
 }
 
@@ -198,6 +203,7 @@ constexpr StepRule kRules[] = {
     {"X1.finalizer", kAlive, NeedsFinalizer},
     {"U11.unreadable-status", kAlways, UnreadableStatus},
     {"T8.account-required", kAlways, NoAccount},
+    {"T8.account-exists", kAlive, AccountIsGone},
 
     {"A2.never-ours", kDeleted, NeverOurs},
     {"U11.lost-before-removal", kDeleted, LostBeforeRemoval},

@@ -33,6 +33,13 @@ const RuleCase kCases[] = {
      },
      "Hold"},
     {"T8.account-required", [](Observation& o) { o.service_account_required = true; }, "Hold"},
+    {"T8.account-exists",
+     [](Observation& o) {
+       o.provider.spec.paused = true;
+       o.fleet.workloads = {testing::NewWorkload(kube::HealthState::kCurrent)};
+       o.service_account = Referenced{{"applier", "aws-system"}, false, ""};
+     },
+     "Hold"},
     {"A2.never-ours", [](Observation& o) { o.provider.deleting = true, o.former = kFormer; }, "Remove"},
     {"U11.lost-before-removal", [](Observation& o) { o.provider.deleting = o.left_behind = true; }, "Rebuild"},
     {"X2.pause-while-needed",
@@ -153,6 +160,14 @@ TEST(Decide, AServiceAccountIsThereAndNamedWhereOneIsRequired) {
   Hold hold = std::get<Hold>(Decide(o));
   EXPECT_EQ(hold.reason, api::reason::kServiceAccountNotFound);
   EXPECT_EQ(hold.retry, Retry::kWaiting) << "its watch wakes the provider";
+  o.fleet.drifts = {{testing::DeploymentId(), true, {}, {}}};
+  o.provider.status.applied = o.rendered = InputsDigest(o);
+  EXPECT_EQ(StepName(Decide(o)), "Hold") << "nothing is restored in its name";
+  o.provider.deleting = true;
+  EXPECT_EQ(StepName(Decide(o)), "Remove") << "with what its bindings still give";
+  o.provider.deleting = false;
+  o.fleet.drifts.clear();
+  o.provider.status.applied = o.rendered = "";
   o.service_account->exists = true;
   EXPECT_EQ(StepName(Decide(o)), "Install");
   o = Observed();
@@ -165,6 +180,8 @@ TEST(Decide, AServiceAccountIsThereAndNamedWhereOneIsRequired) {
   o.provider.deleting = true;
   o.inventory.Put(testing::DeploymentId(), {"v1", "hash", "fields", false});
   EXPECT_EQ(StepName(Decide(o)), "Hold") << "F2";
+  o.inventory = {};
+  EXPECT_EQ(StepName(Decide(o)), "Remove") << "there is nothing to remove";
 }
 
 // T8: nothing is restored, scaled or removed in the operator's own name either.

@@ -16,50 +16,60 @@ namespace capi::ops {
 namespace {
 
 constexpr std::string_view kRbac = "rbac.authorization.k8s.io";
-// All that the life of an object takes: its upgrade, its replacement and its end are to need no other role.
+// All that the life of an object takes: its upgrade, its replacement and its end are to need no other role. Whoever
+// lists Secrets reads them, of all namespaces; nothing takes that.
 constexpr const char* kWholeLife[] = {"create", "delete", "get", "list", "patch", "update", "watch"};
-// Whoever lists Secrets reads them, of all namespaces; nothing takes that.
-constexpr const char* kLifeOfSecrets[] = {"create", "delete", "get", "patch", "update"};
 // With the words before it. It has to be whole: a role that is cut off is none, or another one.
 constexpr size_t kMostRoles = kMostDetails - 512;
 
-// The rules of a role: one for each group, and one for each object that a verb is held of alone.
-Json RulesFor(std::span<const Right> missing) {
-  std::map<std::tuple<std::string, std::string, std::string>, std::set<std::string>> named;  // verbs
-  std::map<std::string, std::set<std::string>> kinds;
+enum class Verbs { kWholeLife, kAsAsked };
+
+// By group and resource.
+using Kinds = std::map<std::pair<std::string, std::string>, std::set<std::string>>;
+
+Kinds VerbsOf(std::span<const Right> missing, Verbs verbs) {
+  Kinds kinds;
   for (const Right& right : missing) {
-    if (IsOfOne(right)) {
-      named[{right.group, right.resource, right.name}].insert(right.verb);
-    } else {
-      kinds[right.group].insert(right.resource);
-    }
+    if (!IsOfOne(right)) kinds[{right.group, right.resource}].insert(right.verb);
+  }
+  if (verbs == Verbs::kAsAsked) return kinds;
+  for (auto& [kind, all] : kinds) {
+    all = {std::begin(kWholeLife), std::end(kWholeLife)};
+    if (kind == std::pair<std::string, std::string>("", "secrets")) all.erase("list"), all.erase("watch");
+  }
+  return kinds;
+}
+
+// The rules of a role: one for each group and its verbs, and one for each object that a verb is held of alone.
+Json RulesFor(std::span<const Right> missing, Verbs verbs) {
+  std::map<std::pair<std::string, std::set<std::string>>, std::set<std::string>> kinds;  // resources
+  for (const auto& [kind, all] : VerbsOf(missing, verbs)) kinds[{kind.first, all}].insert(kind.second);
+  std::map<std::tuple<std::string, std::string, std::string>, std::set<std::string>> named;  // verbs
+  for (const Right& right : missing) {
+    if (IsOfOne(right)) named[{right.group, right.resource, right.name}].insert(right.verb);
   }
   Json rules = Json::array();
-  if (kinds[""].erase("secrets") > 0) {
-    rules.push_back({{"apiGroups", {""}}, {"resources", {"secrets"}}, {"verbs", kLifeOfSecrets}});
+  for (const auto& [unit, resources] : kinds) {
+    rules.push_back({{"apiGroups", Json::array({unit.first})}, {"resources", resources}, {"verbs", unit.second}});
   }
-  for (const auto& [group, resources] : kinds) {
-    if (resources.empty()) continue;
-    rules.push_back({{"apiGroups", Json::array({group})}, {"resources", resources}, {"verbs", kWholeLife}});
-  }
-  for (const auto& [object, verbs] : named) {
+  for (const auto& [object, all] : named) {
     const auto& [group, resource, name] = object;
     rules.push_back({{"apiGroups", Json::array({group})},
                      {"resources", Json::array({resource})},
                      {"resourceNames", Json::array({name})},
-                     {"verbs", verbs}});
+                     {"verbs", all}});
   }
   return rules;
 }
 
-// Named after its rules; a ClusterRole where `ns` is "".
-Json Role(const api::ProviderId& provider, const std::string& ns, Json rules) {
-  const std::string digest = Sha256Hex(ToJsonText(rules)).substr(0, 8);
+// Named after its rules and whose they are, "" for the operator's; a ClusterRole where `ns` is "".
+Json Role(const api::ProviderId& provider, const std::string& account, const std::string& ns, Json rules) {
+  const std::string digest = Sha256Hex(ToJsonText(rules) + account).substr(0, 8);
   Json role{{"apiVersion", std::string(kRbac) + "/v1"}, {"kind", ns.empty() ? "ClusterRole" : "Role"}};
   role["rules"] = std::move(rules);
   role["metadata"] = {
       {"name", fmt::format("capi-operator-{}-{}-{}", api::KindOf(provider.type).type_name, provider.name, digest)},
-      {"labels", {{"app.kubernetes.io/name", "capi-operator"}}}};
+      {"labels", {{"app.kubernetes.io/part-of", api::ManifestLabel(provider.type, provider.name)}}}};
   if (!ns.empty()) role["metadata"]["namespace"] = ns;
   return role;
 }
@@ -97,13 +107,16 @@ Hold HoldOf(const std::string& who, const std::vector<Right>& missing, std::stri
 
 }  // namespace
 
-std::string RoleWith(const api::ProviderId& provider, std::span<const Right> missing) {
-  Json role = Role(provider, "", RulesFor(missing));
-  role["metadata"]["labels"][std::string(api::kLabelAggregateToManager)] = "true";
+std::string RoleWith(const api::ProviderId& provider, std::span<const Right> missing, bool watches_alone) {
+  Json role = Role(provider, "", "", RulesFor(missing, watches_alone ? Verbs::kAsAsked : Verbs::kWholeLife));
+  // It is the operator's: the one goes with it, the other adds it to what it has.
+  role["metadata"]["labels"] = {{"app.kubernetes.io/name", "capi-operator"},
+                                {std::string(api::kLabelAggregateToManager), "true"}};
   std::string text = ToYaml(role);
   // What is left out is told once the rest is there.
-  return text.size() <= kMostRoles || missing.size() <= 1 ? text
-                                                          : RoleWith(provider, missing.first(missing.size() / 2));
+  return text.size() <= kMostRoles || missing.size() <= 1
+             ? text
+             : RoleWith(provider, missing.first(missing.size() / 2), watches_alone);
 }
 
 std::string RolesFor(const api::ProviderId& provider, const std::string& account, std::span<const Right> missing) {
@@ -111,7 +124,7 @@ std::string RolesFor(const api::ProviderId& provider, const std::string& account
   for (const Right& right : missing) by_namespace[right.ns].push_back(right);
   std::string text;
   for (const auto& [ns, rights] : by_namespace) {
-    const Json role = Role(provider, ns, RulesFor(rights));
+    const Json role = Role(provider, account, ns, RulesFor(rights, Verbs::kAsAsked));
     text += (text.empty() ? "" : "---\n") + ToYaml(role) + "---\n" + ToYaml(Binding(role, provider.ns, account));
   }
   return text.size() <= kMostRoles || missing.size() <= 1
@@ -119,10 +132,10 @@ std::string RolesFor(const api::ProviderId& provider, const std::string& account
              : RolesFor(provider, account, missing.first(missing.size() / 2));
 }
 
-Hold MissingRightsHold(const api::ProviderId& provider, const std::vector<Right>& missing) {
+Hold MissingRightsHold(const api::ProviderId& provider, const std::vector<Right>& missing, bool watches_alone) {
   return HoldOf("the operator", missing,
                 "# Whoever may give the operator these rights, in all namespaces, applies this role.\n" +
-                    RoleWith(provider, missing));
+                    RoleWith(provider, missing, watches_alone));
 }
 
 Hold MissingRightsHold(const api::ProviderId& provider, const std::string& account, const std::vector<Right>& missing) {

@@ -38,8 +38,8 @@ TEST(RoleWith, LetsNobodyListSecrets) {
   const Json role = *ParseYaml(RoleWith(kAws, std::vector<Right>{{"", "secrets", "create", "aws-system", "s"},
                                                                  {"", "services", "create", "aws-system", "s"}}));
   EXPECT_EQ(role.at("rules"), *ParseYaml(R"(
-- {apiGroups: [""], resources: [secrets], verbs: [create, delete, get, patch, update]}
 - {apiGroups: [""], resources: [services], verbs: [create, delete, get, list, patch, update, watch]}
+- {apiGroups: [""], resources: [secrets], verbs: [create, delete, get, patch, update]}
 )"));
 }
 
@@ -59,7 +59,11 @@ TEST(RolesFor, BindsThemInEachNamespace) {
     const Json& role = (*documents)[i / 2 * 2].value;
     EXPECT_EQ(GetString(one, {"kind"}), kinds[i]);
     EXPECT_EQ(GetString(one, {"metadata", "namespace"}), i < 2 ? "" : "aws-system");
-    EXPECT_EQ(one.at("metadata").at("labels").size(), 1u) << "it isn't aggregated";
+    EXPECT_EQ(one.at("metadata").at("labels"), (Json{{"app.kubernetes.io/part-of", "infrastructure-aws"}}))
+        << "it isn't the operator's, and doesn't go with it";
+    if (i == 2) {
+      EXPECT_EQ(one.at("rules"), *ParseYaml("[{apiGroups: [''], resources: [services], verbs: [create]}]"));
+    }
     if (i % 2 == 0) continue;
     EXPECT_EQ(one.at("roleRef"), (Json{{"apiGroup", "rbac.authorization.k8s.io"},
                                        {"kind", kinds[i - 1]},
@@ -73,6 +77,13 @@ TEST(RolesFor, BindsThemInEachNamespace) {
       << "this one alone";
 }
 
+// T8: the operator watches what a tenant's release has, and needs to be able to do no more with it.
+TEST(RoleWith, HasWatchesAloneWhereAServiceAccountWrites) {
+  const std::vector<Right> watches = {{"", "pods", "list", "", ""}, {"", "pods", "watch", "", ""}};
+  EXPECT_EQ(ParseYaml(RoleWith(kAws, watches, true))->at("rules"),
+            *ParseYaml("[{apiGroups: [''], resources: [pods], verbs: [list, watch]}]"));
+}
+
 // A role of the same name with other rules would take back what the first one gave, and the two would follow each other
 // without an end.
 TEST(RoleWith, IsAnotherForOtherRights) {
@@ -83,6 +94,12 @@ TEST(RoleWith, IsAnotherForOtherRights) {
   EXPECT_THAT(services, HasSubstr("capi-operator-infrastructure-aws-"));
   EXPECT_EQ(services, name({{"", "services", "watch", "aws-system", ""}})) << "the same rules";
   EXPECT_NE(services, name({{"", "secrets", "create", "aws-system", "s"}}));
+  const std::vector<Right> of_all = {{"", "nodes", "watch", "", ""}};
+  auto of = [&](const char* account) {
+    return GetString((*ParseYamlStream(RolesFor(kAws, account, of_all)))[0].value, {"metadata", "name"});
+  };
+  EXPECT_NE(of("tenant"), of("another")) << "one binding would take from the one what it gives the other";
+  EXPECT_NE(of("tenant"), GetString(*ParseYaml(RoleWith(kAws, of_all, true)), {"metadata", "name"}));
 }
 
 // A condition has room for 8 KiB: a role that is cut off would be no YAML, or another role.

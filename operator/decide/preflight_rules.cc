@@ -143,22 +143,11 @@ std::optional<Hold> NoDowngrade(const Observation& o) {
                   o.provider.id.name, installed->ToString(), wanted->ToString(), api::kAnnotationAllowDowngrade));
 }
 
-// T8. It may come later: its watch wakes this provider.
-std::optional<Hold> ServiceAccountExists(const Observation& o) {
-  if (!o.service_account || o.service_account->exists) return std::nullopt;
-  return Preflight(reason::kServiceAccountNotFound,
-                   fmt::format("ServiceAccount {}/{} (spec.serviceAccountName) doesn't exist: create it, with the "
-                               "rights that the release needs; this provider then goes on",
-                               o.service_account->ref.ns, o.service_account->ref.name),
-                   Retry::kWaiting);
-}
-
 constexpr Rule kPreflight[] = {
     {"X5.namespace", NamespaceStays},
     {"F2.spec", SpecIsReadable},
     {"I5.spec", SpecIsValid},
     {"T1.references", ReferencesStayInTheNamespace},
-    {"T8.service-account", ServiceAccountExists},
     {"I5.unique", OneProviderPerName},
     {"U6.downgrade", NoDowngrade},
     {"I4.core-first", CoreFirst},
@@ -179,15 +168,26 @@ std::optional<Hold> StatusIsReadable(const Observation& o) {
                   o.inventory_error->message));
 }
 
-std::optional<Hold> HasServiceAccount(const Observation& o) {
+std::optional<Hold> NamesServiceAccount(const Observation& o) {
   if (!o.service_account_required || !o.provider.spec.service_account.empty()) return std::nullopt;
-  if (auto hold = SpecIsReadable(o)) return hold;
   const bool nothing_there = o.inventory.size() == 0 && !o.inventory_lost && !o.left_behind;
   if (o.provider.deleting && nothing_there) return std::nullopt;
+  if (auto hold = SpecIsReadable(o)) return hold;
   return Preflight(reason::kServiceAccountRequired,
                    "spec.serviceAccountName: Required value: this operator runs with --require-service-account, and "
                    "installs, changes and removes nothing in its own name; name a ServiceAccount of this namespace "
                    "that has the rights which the release needs");
+}
+
+// It may come later: its watch wakes this provider. A removal goes on with what its bindings still give.
+std::optional<Hold> ServiceAccountExists(const Observation& o) {
+  if (o.provider.deleting || o.namespace_going || !o.service_account || o.service_account->exists) return std::nullopt;
+  if (auto hold = SpecIsValid(o)) return hold;  // it may be no name at all
+  return Preflight(reason::kServiceAccountNotFound,
+                   fmt::format("ServiceAccount {}/{} (spec.serviceAccountName) doesn't exist: create it, with the "
+                               "rights that the release needs; this provider then goes on",
+                               o.service_account->ref.ns, o.service_account->ref.name),
+                   Retry::kWaiting);
 }
 
 std::span<const Rule> PreflightRules() { return kPreflight; }

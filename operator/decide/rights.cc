@@ -75,14 +75,21 @@ class Search {
     Need({id.group, *plural, "patch", id.ns, id.name});
     if (!is_there) Need({id.group, *plural, "create", id.ns, id.name});
     if (held_.of_an_account) {  // who asks for it reads it first; a CRD stays
-      Need({id.group, *plural, "get", id.ns, id.name});
+      for (const char* verb : {"get", "update"}) Need({id.group, *plural, verb, id.ns, id.name});
       if (!IsCrd(id)) Need({id.group, *plural, "delete", id.ns, id.name});
+      if (id.kind == "Deployment") NeedReplicaSets(id.ns);
     }
     if (is_there) return;
     // One watch of a kind is for all namespaces. Secrets are left out: who is for one namespace alone may not list
     // those of all, and does without.
     if (id.group_kind() == kube::GroupKind{"", "Secret"}) return;
     for (const char* verb : {"list", "watch"}) Need({id.group, *plural, verb, "", ""});
+  }
+  // What the release no longer has is read and removed; CRDs stay.
+  void Remove(const kube::ObjectId& id) {
+    auto plural = PluralOf(id.group_kind());
+    if (!plural || IsCrd(id)) return;
+    for (const char* verb : {"delete", "get"}) Need({id.group, *plural, verb, id.ns, id.name});
   }
   void Give(const kube::Manifest& manifest) {
     if (IsRole(manifest.id)) {
@@ -106,12 +113,19 @@ class Search {
     auto known = lookup_(kind);
     return known ? std::optional(known->plural) : std::nullopt;
   }
+  // Of a Deployment that is made anew old pods serve on (U9).
+  void NeedReplicaSets(const std::string& ns) {
+    for (const char* verb : {"delete", "get", "list", "patch"}) Need({"apps", "replicasets", verb, ns, ""});
+  }
   static const HeldRights& In(const std::string& ns, const HeldByNamespace& all) {
     static const HeldRights none;
     auto held = all.find(ns);
+    if (held == all.end()) held = all.find("");  // what is held everywhere
     return held == all.end() ? none : held->second;
   }
   const HeldRights& HeldIn(const std::string& ns) const { return In(ns, held_.writer); }
+  // Of a namespace that nobody has asked about, the API server judges who gives rights away.
+  bool IsAsked(const std::string& ns) const { return held_.writer.contains(ns); }
   // Of a verb that counts for one object alone each is named; of others the first object stands for all.
   void Need(const Right& right) {
     if (In(right.ns, IsWatch(right) ? held_.watcher : held_.writer).Holds(right)) return;
@@ -130,6 +144,7 @@ class Search {
   }
   void Escalate(const kube::Manifest& role) {
     const Right right = Grant(role.id, "escalate", role.id.ns);
+    if (!IsAsked(right.ns)) return;
     if (!HeldIn(right.ns).Holds(right) && !HeldIn(right.ns).Covers(Read(role))) Need(right);
   }
   void Bind(const kube::Manifest& binding) {
@@ -137,6 +152,7 @@ class Search {
     const std::string kind = GetString(read, {"roleRef", "kind"}), name = GetString(read, {"roleRef", "name"});
     const kube::ObjectId role{std::string(kRbac), kind, kind == "Role" ? binding.id.ns : "", name};
     const Right right = Grant(role, "bind", binding.id.ns);
+    if (!IsAsked(right.ns)) return;
     if (HeldIn(right.ns).Holds(right)) return;
     for (const kube::Manifest* other : roles_) {
       if (other->id == role && !CoversRulesOf(*other, right.ns)) Need(right);
@@ -182,7 +198,7 @@ bool IsOfOne(const Right& right) {
   return right.verb == "escalate" || right.verb == "bind" || right.verb == "impersonate";
 }
 
-bool IsWatch(const Right& right) { return right.verb == "list" || right.verb == "watch"; }
+bool IsWatch(const Right& right) { return right.ns.empty() && (right.verb == "list" || right.verb == "watch"); }
 
 HeldRights::HeldRights(const Json& review_status)
     : resources_(Rules(review_status, "resourceRules")), paths_(Rules(review_status, "nonResourceRules")) {}
@@ -234,9 +250,14 @@ std::vector<Right> MissingRights(const std::vector<kube::Manifest>& manifests, c
                                  const ResourceLookup& lookup, const Holders& held) {
   Search search(lookup, held);
   for (const kube::Manifest& manifest : manifests) search.Learn(manifest);
-  for (const kube::Manifest* manifest : WhatIsSent(applied, manifests)) {
+  // An account may be another one than that which applied the rest, and is to keep and remove all of it.
+  const kube::Inventory none;
+  for (const kube::Manifest* manifest : WhatIsSent(held.of_an_account ? none : applied, manifests)) {
     search.Write(manifest->id, applied.Contains(manifest->id));
     search.Give(*manifest);
+  }
+  for (const auto& [id, entry] : applied.entries()) {
+    if (held.of_an_account) search.Remove(id);
   }
   return search.Missing();
 }

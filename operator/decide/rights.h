@@ -26,7 +26,7 @@ struct Right {
 
 // Whether it counts for the object that is named: to give away the rights of a role, or to act as a ServiceAccount.
 bool IsOfOne(const Right& right);
-// Whether it is taken by a watch.
+// Whether it is taken by a watch, which is for all namespaces.
 bool IsWatch(const Right& right);
 
 // What one may do in a namespace, as the status of a SelfSubjectRulesReview of it says. It may know less than the API
@@ -64,9 +64,9 @@ using ResourceLookup = std::function<std::optional<kube::Resource>(const kube::G
 std::vector<const kube::Manifest*> WhatIsSent(const kube::Inventory& applied,
                                               const std::vector<kube::Manifest>& manifests);
 
-// What WhatIsSent needs that isn't held, each right once per namespace, with the first object that needs it: to write
-// it, to watch its kinds, and to give away what its roles and bindings do. Nothing is said of a binding to a role that
-// isn't among `manifests`.
+// What WhatIsSent, and of an account's whatever is or was applied, needs that isn't held, each right once per
+// namespace, with the first object that needs it: to write it, to watch its kinds, and to give away what its roles and
+// bindings do. Nothing is said of a binding to a role that isn't among `manifests`.
 std::vector<Right> MissingRights(const std::vector<kube::Manifest>& manifests, const kube::Inventory& applied,
                                  const ResourceLookup& lookup, const Holders& held);
 

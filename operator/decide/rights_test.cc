@@ -232,6 +232,17 @@ TEST(MissingRights, OfABindingToARoleThatIsThere) {
               ElementsAre("bind clusterroles.rbac.authorization.k8s.io /aws"));
 }
 
+// Of fifty namespaces at most is asked: in another one the API server judges who gives rights away.
+TEST(MissingRights, OfANamespaceThatNobodyAskedAbout) {
+  constexpr const char* kLocal =
+      "{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r, namespace: far}, rules: [{apiGroups: "
+      "[''], resources: [pods], verbs: [get]}]}";
+  const HeldRights all = Held("[{apiGroups: ['*'], resources: ['*'], verbs: [create, patch, list, watch]}]");
+  EXPECT_THAT(Missing({kLocal}, HeldByNamespace{{"", all}}), IsEmpty());
+  EXPECT_THAT(Missing({kLocal}, HeldByNamespace{{"", all}, {"far", all}}),
+              ElementsAre("escalate roles.rbac.authorization.k8s.io far/r"));
+}
+
 // T8: a ServiceAccount writes, reads what it writes, and removes it; the operator watches.
 TEST(MissingRights, OfAServiceAccountThatWrites) {
   const std::vector<kube::Manifest> release = {NewManifest(kService), NewManifest(kMonitorCrd)};
@@ -239,11 +250,26 @@ TEST(MissingRights, OfAServiceAccountThatWrites) {
   const HeldByNamespace all{{"", Held("[{apiGroups: ['*'], resources: ['*'], verbs: ['*']}]")}};
   EXPECT_THAT(Words(MissingRights(release, {}, Lookup, {none, all, true})),
               ElementsAre("create services. aws-system/s", "delete services. aws-system/s",
-                          "get services. aws-system/s", "patch services. aws-system/s",
+                          "get services. aws-system/s", "patch services. aws-system/s", "update services. aws-system/s",
                           "create customresourcedefinitions.apiextensions.k8s.io /podmonitors.monitoring.coreos.com",
                           "get customresourcedefinitions.apiextensions.k8s.io /podmonitors.monitoring.coreos.com",
-                          "patch customresourcedefinitions.apiextensions.k8s.io /podmonitors.monitoring.coreos.com"))
+                          "patch customresourcedefinitions.apiextensions.k8s.io /podmonitors.monitoring.coreos.com",
+                          "update customresourcedefinitions.apiextensions.k8s.io /podmonitors.monitoring.coreos.com"))
       << "CRDs stay";
+  const std::vector<kube::Manifest> deployment = {
+      NewManifest("{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, namespace: aws-system}}")};
+  EXPECT_THAT(Words(MissingRights(deployment, {}, Lookup, {none, all, true})),
+              ::testing::IsSupersetOf({"delete replicasets.apps aws-system/", "get replicasets.apps aws-system/",
+                                       "list replicasets.apps aws-system/", "patch replicasets.apps aws-system/"}))
+      << "U9: one that is made anew leaves its pods";
+  kube::Inventory applied;
+  applied.Put({"", "Service", "aws-system", "s"}, {"v1", NewManifest(kService).hash, "f"});
+  applied.Put({"", "ConfigMap", "aws-system", "dropped"}, {"v1", "hash", "f"});
+  EXPECT_THAT(Words(MissingRights({release.front()}, applied, Lookup, {none, all, true})),
+              ElementsAre("delete configmaps. aws-system/dropped", "get configmaps. aws-system/dropped",
+                          "delete services. aws-system/s", "get services. aws-system/s", "patch services. aws-system/s",
+                          "update services. aws-system/s"))
+      << "also of what another account has applied";
   const HeldByNamespace its{{"", all.at("")}, {"aws-system", all.at("")}};
   EXPECT_THAT(Words(MissingRights({release.front()}, {}, Lookup, {its, none, true})),
               ElementsAre("list services. /", "watch services. /"));

@@ -97,7 +97,7 @@ std::string TimedOut(const Observation& o, const Fleet& fleet) {
   const bool served_before = !IsFirstInstallation(o.provider.status) && all_serve;
   return ForEntry(fmt::format("{} wasn't healthy within {} (spec.rollout.timeout): {}{}",
                               o.provider.status.history.front().version, InWords(o.provider.spec.rollout.timeout),
-                              NotReady(fleet), served_before ? "; pods that were there before still serve" : ""));
+                              NotReady(fleet), served_before ? "; pods of each workload still serve" : ""));
 }
 
 // A CRD or a workload that is gone is sent again as the change has it.

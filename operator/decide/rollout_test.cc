@@ -393,7 +393,7 @@ TEST(GiveUpRollout, SaysWhyItIsNotRolledBack) {
   }
 }
 
-// U5: "pods that were there before still serve" was said of a workload that was gone, and of its pods with it.
+// U5: "pods ... still serve" was said of a workload that was gone, and of its pods with it.
 TEST(GiveUpRollout, SaysThatOldPodsServeWhereTheyCan) {
   struct Case {
     bool there, available, serve;

@@ -37,8 +37,10 @@ Hold UnreadHold(const Observation& o, const std::vector<std::string>& unread);
 // An inventory that can't be read stops every write: it is never taken for an empty one.
 std::optional<Hold> StatusIsReadable(const Observation& o);
 
-// Where nothing is done in the operator's own name, each needs another one (T8).
-std::optional<Hold> HasServiceAccount(const Observation& o);
+// In whose name a provider is kept, before anything is done in that (T8): where the operator does nothing in its own it
+// has to be named, and a ServiceAccount that is named has to be there.
+std::optional<Hold> NamesServiceAccount(const Observation& o);
+std::optional<Hold> ServiceAccountExists(const Observation& o);
 
 // C7. contract_rules.cc
 std::optional<Hold> SkipsMinorVersions(const Observation& o);

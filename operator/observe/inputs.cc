@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "api/reasons.h"
+#include "base/strings.h"
 #include "kube/meta/label_selector.h"
 #include "operator/decide/rules.h"
 #include "operator/observe/observe.h"
@@ -78,7 +79,9 @@ Status Observer::ObserveInputs(const Context& ctx, const std::string& key, Obser
   };
   o.config_secret = TRY(Find(ctx, key, "Secret", may_look(o.provider.spec.config_secret)));
   if (const std::string& name = o.provider.spec.service_account; !name.empty()) {
-    o.service_account = TRY(Find(ctx, key, "ServiceAccount", api::ObjectRef{name, o.provider.id.ns}));
+    const api::ObjectRef ref{name, o.provider.id.ns};
+    o.service_account =
+        IsDns1123Subdomain(name) ? TRY(Find(ctx, key, "ServiceAccount", ref)) : Referenced{ref, false, ""};
   }
   o.additional_manifests = TRY(Find(ctx, key, "ConfigMap", may_look(o.provider.spec.additional_manifests)));
   o.releases = TRY(Releases(ctx, key, o.provider));

@@ -468,5 +468,18 @@ TEST(EventsOf, TellsTheDifferenceOnce) {
   EXPECT_THAT(events[0].message, HasSubstr("line 4711"));
 }
 
+// T3: an event has no room for a role, and one that is cut off is another one.
+TEST(EventsOf, HaveNoPartOfWhatIsToBeApplied) {
+  Observation o = testing::Observed();
+  Done done;
+  done.hold = Hold{"PreflightCheckPassed", "PermissionsMissing", "the operator lacks rights", Retry::kRefused};
+  done.hold->details = "# apply this\nkind: ClusterRole\n";
+  const auto events = EventsOf({}, Summarize(o, done), done);
+  ASSERT_FALSE(events.empty());
+  for (const Event& event : events) {
+    EXPECT_EQ(event.message, "the operator lacks rights; the message of condition Ready has what gives them");
+  }
+}
+
 }  // namespace
 }  // namespace capi::ops

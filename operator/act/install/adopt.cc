@@ -108,7 +108,7 @@ std::optional<Hold> Installer::RecoverVariables(const Context& ctx, Observation&
   // What is wrong with the release itself the real render says better.
   if (!marked.ok() || marked->objects.empty()) return std::nullopt;
   auto live = ReadLive(ctx, needs_.client, marked->objects);
-  if (!live.ok()) return NotAccepted(reason::kAPIServerUnavailable, live.error());
+  if (!live.ok()) return NotAnswered(live.error());
   auto found = templating::RecoverVariables(*marked, *live,
                                             [&](const std::string& name) { return needs_.settings.Variable(name); });
   for (const auto& what : found.unclear)
@@ -127,7 +127,8 @@ std::optional<Hold> Installer::KeepVariables(const Context& ctx, Observation& o,
   for (const auto& [name, value] : values) recovered.Add(value);
   const std::string key = o.provider.id.Key();
   needs_.masks.Add(key, WithoutKnown(std::move(recovered), {}, needs_.cache.Get(key).get()));
-  const Context own = ctx.InOwnName();
+  // Into another namespace only who may read there names it (T1); that says nothing of writing.
+  const Context own = ref.ns == o.provider.id.ns ? ctx.InOwnName() : ctx;
   auto secret = needs_.client.Create(own, secrets, VariablesSecret(ref, values),
                                      {.field_manager = std::string(api::kFieldManager)});
   // From a pass that was interrupted here, or the user's own.
@@ -183,7 +184,7 @@ std::optional<Hold> Installer::RemoveLeftovers(const Context& ctx, const Observa
 std::optional<Hold> Installer::RemoveMarks(const Context& ctx, Observation& o, const Installation& m) {
   for (const auto& manifest : m.manifests) {
     if (!IsEntry(manifest.id)) continue;
-    auto taken = kube::TakeOver(needs_.client, ctx, manifest.id, TakeOverOptions());
+    auto taken = kube::TakeOver(needs_.client, ctx.InOwnName(), manifest.id, TakeOverOptions());
     if (!taken.ok()) return NotAccepted(reason::kAPIServerUnavailable, taken.error());
   }
   if (!o.provider.annotations.contains(std::string(api::kAnnotationAppliedSpecHash))) return std::nullopt;

@@ -26,7 +26,7 @@ Result<Json> Ask(const Context& ctx, kube::Client& client, const char* kind, Jso
 
 // A review is of a namespace. In one that can't be there are no RoleBindings: what is held there is held everywhere.
 constexpr const char* kNowhere = "-";
-// What is held in further ones is asked for right by right.
+// What is held in further ones alone is asked for right by right.
 constexpr size_t kMostNamespaces = 50;
 
 Result<HeldByNamespace> AskWhatIsHeld(const Context& ctx, kube::Client& client,
@@ -83,9 +83,10 @@ struct Question {
   }
 };
 
-Lacks OperatorLacks(const Context& ctx, const Question& q, const std::vector<Right>& missing) {
+Lacks OperatorLacks(const Context& ctx, const Question& q, const std::vector<Right>& missing,
+                    bool watches_alone = false) {
   auto refused = TRY(WithoutAllowed(ctx, q.client, missing));
-  return refused.empty() ? std::optional<Hold>() : MissingRightsHold(q.provider, refused);
+  return refused.empty() ? std::optional<Hold>() : MissingRightsHold(q.provider, refused, watches_alone);
 }
 
 // T8: the operator acts as the account, and watches; the account does the rest. It can't be asked before.
@@ -94,7 +95,7 @@ Lacks AccountLacks(const Context& ctx, const Question& q, const std::string& acc
   const Right act_as{"", "serviceaccounts", "impersonate", q.provider.ns, account};
   HeldByNamespace operators = TRY(AskWhatIsHeld(own, q.client, {"", q.provider.ns}));
   if (!operators[q.provider.ns].Holds(act_as)) {
-    if (auto hold = TRY(OperatorLacks(own, q, {act_as}))) return hold;
+    if (auto hold = TRY(OperatorLacks(own, q, {act_as}, true))) return hold;
   }
   const HeldByNamespace held = TRY(AskWhatIsHeld(ctx, q.client, q.Namespaces()));
   std::vector<Right> missing = q.Missing({held, operators, true});
@@ -103,7 +104,7 @@ Lacks AccountLacks(const Context& ctx, const Question& q, const std::string& acc
     return right.group == entry.group && right.ns == entry.ns && right.name == entry.name;
   });
   auto watches = std::stable_partition(missing.begin(), missing.end(), IsWatch);
-  if (auto hold = TRY(OperatorLacks(own, q, {missing.begin(), watches}))) return hold;
+  if (auto hold = TRY(OperatorLacks(own, q, {missing.begin(), watches}, true))) return hold;
   auto refused = TRY(WithoutAllowed(ctx, q.client, {watches, missing.end()}));
   return refused.empty() ? std::optional<Hold>() : MissingRightsHold(q.provider, account, refused);
 }

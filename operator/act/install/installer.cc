@@ -126,6 +126,14 @@ std::optional<Hold> Installer::Render(const Context& ctx, const Observation& o, 
   if (rendered.hold) return rendered.hold;
   auto hashed = needs_.key.HashSecrets(ctx, m.manifests, *m.secrets);
   if (!hashed.ok()) return NotAnswered(hashed.error());
+  const kube::ObjectId entry = EntryId(o.provider.id);
+  if (std::find(ids.begin(), ids.end(), entry) != ids.end()) {
+    return NotInstalled(
+        reason::kDuplicateObjects,
+        Error{Code::kInvalidArgument,
+              entry.ToString() + ": the release has what the operator writes into clusterctl's inventory",
+              {}});
+  }
   m.manifests.push_back(EntryManifest(o.provider.id, m.candidate.version.ToString()));
   m.warnings = std::move(rendered.warnings);
   if (rendered.namespace_labels.empty()) return std::nullopt;
