@@ -44,7 +44,10 @@ OperatorProcess::OperatorProcess(Unstarted, const std::string& kubeconfig, std::
     : log_(folder_.path() + "/operator.log") {
   argv_ = {Program(), "--kubeconfig", kubeconfig, "--diagnostics-address=127.0.0.1:0", "--health-addr=127.0.0.1:0"};
   argv_.insert(argv_.end(), arguments.begin(), arguments.end());
-  if (auto limit = kube::MemoryLimit::Create(kMemory); limit.ok() && !kSanitized) limit_ = *std::move(limit);
+  if (kSanitized) return;
+  auto limit = kube::MemoryLimit::Create(kMemory);
+  if (limit.ok()) limit_ = *std::move(limit);
+  if (!limit.ok()) fmt::print(stderr, "the operator's memory isn't limited here: {}\n", limit.error().message);
 }
 
 OperatorProcess::OperatorProcess(const std::string& kubeconfig, std::vector<std::string> arguments,

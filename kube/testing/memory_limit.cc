@@ -41,6 +41,12 @@ std::vector<Place> Places() {
   return places;
 }
 
+// A line for each, after the head.
+bool HasSwap() {
+  auto text = ReadFile("/proc/swaps");
+  return text.ok() && Split(Trim(*text), '\n').size() > 1;
+}
+
 // A file of a cgroup is there already, and takes one number at once.
 Status Write(const std::string& path, size_t number) {
   const std::string text = std::to_string(number);
@@ -55,8 +61,10 @@ Status Write(const std::string& path, size_t number) {
 
 Status MemoryLimit::Set(size_t bytes) const {
   TRY(Write(folder_ + (second_ ? "/memory.max" : "/memory.limit_in_bytes"), bytes));
-  // Where the kernel doesn't count swap there is no such file.
-  (void)Write(folder_ + (second_ ? "/memory.swap.max" : "/memory.memsw.limit_in_bytes"), second_ ? 0 : bytes);
+  // Where the kernel doesn't count swap there is no such file: then there is to be no swap.
+  Status swap = Write(folder_ + (second_ ? "/memory.swap.max" : "/memory.memsw.limit_in_bytes"), second_ ? 0 : bytes);
+  if (!swap.ok() && HasSwap()) return swap;
+  TRY(Kills());
   return Ok();
 }
 
@@ -65,6 +73,7 @@ Result<std::unique_ptr<MemoryLimit>> MemoryLimit::Create(size_t bytes) {
   Error last{Code::kUnsupported, "this machine has no memory cgroups", {}};
   for (const Place& place : Places()) {
     const std::string folder = fmt::format("{}/capi-test-{}-{}", place.folder, getpid(), ++made);
+    rmdir(folder.c_str());  // of a test that was killed
     if (mkdir(folder.c_str(), 0755) != 0) {
       last.message = folder + ": " + std::strerror(errno);
       continue;

@@ -74,6 +74,11 @@ class InstallingActorTest : public ActorTest {
     return static_cast<size_t>(std::count(written_.begin(), written_.end(), name));
   }
 
+  size_t Asked(const std::string& name) {
+    MutexLock lock(mu_);
+    return static_cast<size_t>(std::count(asked_.begin(), asked_.end(), name));
+  }
+
   void Refuse(const std::string& name, http::Response answer) {
     MutexLock lock(mu_);
     refusals_[name] = std::move(answer);
@@ -195,9 +200,13 @@ TEST_F(InstallingActorTest, RightsAreAskedForBeforeAnythingIsWritten) {
     Refuse("selfsubjectrulesreviews", c.rules);
     Refuse("selfsubjectaccessreviews", c.access);
     Observation seen = o_;
+    const size_t asked = Asked("selfsubjectrulesreviews");
     auto acted = Act(seen, ops::Install{InputsDigest(o_)});
     ASSERT_TRUE(acted.ok() && *acted);
     EXPECT_EQ((*acted)->hold ? (*acted)->hold->reason : "", c.reason);
+    if (c.rules.body == rule.body) {
+      EXPECT_EQ(Asked("selfsubjectrulesreviews") - asked, 1u) << "what is held in the whole cluster is enough";
+    }
     written += *c.reason == '\0' ? 1 : 0;
     EXPECT_EQ(Written("settings"), written);
   }

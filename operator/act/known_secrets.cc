@@ -33,11 +33,12 @@ Result<SecretValues> ReadSecretValues(const Context& ctx, kube::Client& client, 
   auto refs = SecretsOf(provider, *inventory, foreign_references);
   SecretValues values;
   if (refs.size() > kMostSecrets) return values.HideAll(), values;
-  // What an inventory names was read in the provider's own name before, or not at all (T8).
+  // A status may be written by others: what it names elsewhere is read in the provider's own name (T8).
   const Context as = ctx.InNameOf(UserOf(provider));
   for (const api::ObjectRef& ref : refs) {
     const bool named = provider.spec.config_secret && *provider.spec.config_secret == ref;
-    auto secret = client.Get(named ? ctx.InOwnName() : as, kube::Builtin("Secret"), ref.ns, ref.name);
+    auto secret =
+        client.Get(named || ref.ns == provider.id.ns ? ctx.InOwnName() : as, kube::Builtin("Secret"), ref.ns, ref.name);
     if (!secret.ok() && secret.code() == Code::kNotFound) continue;
     if (!secret.ok()) return secret.error().With(fmt::format("Secret {}/{}", ref.ns, ref.name));
     values.AddObject(*secret);

@@ -73,7 +73,8 @@ class Search {
     auto plural = PluralOf(id.group_kind());
     if (!plural) return;  // I13 judges that
     Need({id.group, *plural, "patch", id.ns, id.name});
-    if (!is_there) Need({id.group, *plural, "create", id.ns, id.name});
+    // What is there may be gone one day, and what an account keeps nobody asks about again (D1).
+    if (!is_there || held_.of_an_account) Need({id.group, *plural, "create", id.ns, id.name});
     if (held_.of_an_account) {  // who asks for it reads it first; a CRD stays
       for (const char* verb : {"get", "update"}) Need({id.group, *plural, verb, id.ns, id.name});
       if (!IsCrd(id)) Need({id.group, *plural, "delete", id.ns, id.name});

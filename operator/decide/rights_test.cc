@@ -265,10 +265,11 @@ TEST(MissingRights, OfAServiceAccountThatWrites) {
   kube::Inventory applied;
   applied.Put({"", "Service", "aws-system", "s"}, {"v1", NewManifest(kService).hash, "f"});
   applied.Put({"", "ConfigMap", "aws-system", "dropped"}, {"v1", "hash", "f"});
-  EXPECT_THAT(Words(MissingRights({release.front()}, applied, Lookup, {none, all, true})),
-              ElementsAre("delete configmaps. aws-system/dropped", "get configmaps. aws-system/dropped",
-                          "delete services. aws-system/s", "get services. aws-system/s", "patch services. aws-system/s",
-                          "update services. aws-system/s"))
+  EXPECT_THAT(
+      Words(MissingRights({release.front()}, applied, Lookup, {none, all, true})),
+      ElementsAre("delete configmaps. aws-system/dropped", "get configmaps. aws-system/dropped",
+                  "create services. aws-system/s", "delete services. aws-system/s", "get services. aws-system/s",
+                  "patch services. aws-system/s", "update services. aws-system/s"))
       << "also of what another account has applied";
   const HeldByNamespace its{{"", all.at("")}, {"aws-system", all.at("")}};
   EXPECT_THAT(Words(MissingRights({release.front()}, {}, Lookup, {its, none, true})),

@@ -135,8 +135,7 @@ std::optional<Hold> Installer::KeepVariables(const Context& ctx, Observation& o,
   if (!secret.ok() && secret.code() == Code::kAlreadyExists) {
     secret = needs_.client.Get(own, secrets, ref.ns, ref.name, {.metadata_only = true});
   }
-  if (!secret.ok())
-    return NotAccepted(reason::kAPIServerUnavailable, secret.error().With("keeping recovered variables"));
+  if (!secret.ok()) return NotAnswered(secret.error().With("keeping recovered variables"));
   std::vector<std::string> names;
   for (const auto& [name, value] : values) names.push_back(name);
   ctx.log.Info("recovered variables", {{"variables", Join(names, ",")}, {"secret", ref.ns + "/" + ref.name}});
@@ -183,7 +182,7 @@ std::optional<Hold> Installer::RemoveLeftovers(const Context& ctx, const Observa
 // The marks by which an adoption is begun go last: an interrupted one begins again.
 std::optional<Hold> Installer::RemoveMarks(const Context& ctx, Observation& o, const Installation& m) {
   for (const auto& manifest : m.manifests) {
-    if (!IsEntry(manifest.id)) continue;
+    if (manifest.id != EntryId(o.provider.id)) continue;
     auto taken = kube::TakeOver(needs_.client, ctx.InOwnName(), manifest.id, TakeOverOptions());
     if (!taken.ok()) return NotAccepted(reason::kAPIServerUnavailable, taken.error());
   }

@@ -69,10 +69,11 @@ struct Question {
   const std::vector<kube::Manifest>& manifests;
   const kube::Inventory& applied;
 
-  // Those that something is written in, and "" for the whole cluster.
-  std::set<std::string> Namespaces() const {
+  // Those that something is written in, an account's of all that it keeps, and "" for the whole cluster.
+  std::set<std::string> Namespaces(bool of_an_account) const {
     std::set<std::string> namespaces{""};
-    for (const kube::Manifest* manifest : WhatIsSent(applied, manifests)) {
+    const kube::Inventory none;
+    for (const kube::Manifest* manifest : WhatIsSent(of_an_account ? none : applied, manifests)) {
       if (namespaces.size() < kMostNamespaces) namespaces.insert(manifest->id.ns);
     }
     return namespaces;
@@ -97,7 +98,7 @@ Lacks AccountLacks(const Context& ctx, const Question& q, const std::string& acc
   if (!operators[q.provider.ns].Holds(act_as)) {
     if (auto hold = TRY(OperatorLacks(own, q, {act_as}, true))) return hold;
   }
-  const HeldByNamespace held = TRY(AskWhatIsHeld(ctx, q.client, q.Namespaces()));
+  const HeldByNamespace held = TRY(AskWhatIsHeld(ctx, q.client, q.Namespaces(/*of_an_account=*/true)));
   std::vector<Right> missing = q.Missing({held, operators, true});
   const kube::ObjectId entry = EntryId(q.provider);  // the operator's own
   std::erase_if(missing, [&](const Right& right) {
@@ -109,17 +110,26 @@ Lacks AccountLacks(const Context& ctx, const Question& q, const std::string& acc
   return refused.empty() ? std::optional<Hold>() : MissingRightsHold(q.provider, account, refused);
 }
 
+// One question does where all of it can be written with what is held in the whole cluster.
+Lacks OperatorLacksAlone(const Context& ctx, const Question& q) {
+  std::set<std::string> namespaces = q.Namespaces(/*of_an_account=*/false);
+  const HeldByNamespace everywhere = TRY(AskWhatIsHeld(ctx, q.client, {""}));
+  HeldByNamespace held = everywhere;
+  for (const std::string& ns : namespaces) held.emplace(ns, everywhere.at(""));
+  if (q.Missing({held, held}).empty()) return std::optional<Hold>();
+  namespaces.erase("");
+  held = TRY(AskWhatIsHeld(ctx, q.client, namespaces));
+  held.emplace("", everywhere.at(""));
+  return OperatorLacks(ctx, q, q.Missing({held, held}));
+}
+
 }  // namespace
 
 std::optional<Hold> Installer::CheckRights(const Context& ctx, const Observation& o, const Installation& m) {
   const Question q{needs_.client, o.provider.id, m.manifests, o.inventory};
   const std::string& account = o.provider.spec.service_account;
-  auto lacks = [&]() -> Lacks {
-    if (!account.empty()) return AccountLacks(ctx, q, account);
-    const HeldByNamespace held = TRY(AskWhatIsHeld(ctx, q.client, q.Namespaces()));
-    return OperatorLacks(ctx, q, q.Missing({held, held}));
-  }();
-  if (lacks.ok()) return *std::move(lacks);
+  const Lacks lacks = account.empty() ? OperatorLacksAlone(ctx, q) : AccountLacks(ctx, q, account);
+  if (lacks.ok()) return *lacks;
   if (kube::IsOutage(lacks.error())) return NotAccepted(api::reason::kAPIServerUnavailable, lacks.error());
   // The question protects nothing: where nobody answers it, what is refused later has the API server's own words.
   ctx.log.Warn("nobody can tell which rights there are", {{"error", lacks.error().message}});
