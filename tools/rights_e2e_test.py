@@ -60,12 +60,8 @@ AT_TIMES = {
 }
 # A provider's life goes on without them, and nothing is said of it.
 SILENT = ("events",)
-# Rules that `make test` takes away; with CAPI_TEST_FULL it is every one that this test's providers need.
-FEW = [
-    ("capi-operator-manager", "customresourcedefinitions"),
-    ("capi-operator-namespace", "services"),
-    ("capi-operator-release-roles", "clusterroles"),
-]
+# The rule that `make test` takes away; with CAPI_TEST_FULL it is every one that this test's providers need.
+FEW = [("capi-operator-namespace", "services")]
 
 
 class World(rights.World):

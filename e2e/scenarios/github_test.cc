@@ -186,7 +186,7 @@ std::vector<WallTime> TimesReported(Recorder& recorder, std::string_view reason)
 // F5: a source that was away was asked every 200 ms for ever, and the status written with it: the pass that reported
 // the failure counted as a success, and so the back-off began anew each time.
 TEST_F(FromGitHub, ASourceThatIsAwayIsAskedLessAndLessOften) {
-  const auto tries = static_cast<size_t>(ByLength(8, 9, 10));
+  const auto tries = static_cast<size_t>(ByLength(7, 9, 10));
   GitHub github;
   github.BreakDown(true);
   Recorder recorder(*cluster_, api::ResourceOf(ProviderType::kCore), kCore.ns);

@@ -207,7 +207,7 @@ TEST_F(Replicas, AStopHandsOverAtOnce) {
 // only the retry period, up to a fifth of it, and a request.
 TEST_F(Replicas, ADeadLeaderIsFollowedWithinTheLease) {
   Start("killed",
-        {"--leader-elect-lease-duration=15s", "--leader-elect-renew-deadline=12s", "--leader-elect-retry-period=1s"});
+        {"--leader-elect-lease-duration=9s", "--leader-elect-renew-deadline=7s", "--leader-elect-retry-period=1s"});
   TakeTurns(Seconds(60), [](OperatorProcess& leader) { leader.KillAtOnce(); });
   ASSERT_EQ(handovers_.size(), 2u);
   for (const Handover& handover : handovers_) {
@@ -221,8 +221,8 @@ TEST_F(Replicas, ADeadLeaderIsFollowedWithinTheLease) {
     ASSERT_FALSE(pauses.empty());
     const Millis longest = pauses.back();
     EXPECT_LT(pauses.front(), Seconds(2)) << "it looks less often than it was told to";
-    EXPECT_GE(acquired, renewed + Seconds(15)) << "while the lease lasted";
-    EXPECT_LE(acquired, renewed + Seconds(15) + 3 * longest) << "with " << longest.count() << " ms between looks";
+    EXPECT_GE(acquired, renewed + Seconds(9)) << "while the lease lasted";
+    EXPECT_LE(acquired, renewed + Seconds(9) + 3 * longest) << "with " << longest.count() << " ms between looks";
   }
 }
 
