@@ -199,6 +199,10 @@ constexpr int kA[] = {1, 2};
 
 
 class Statements(unittest.TestCase):
+    def test_an_attribute_is_left_alone(self):
+        """It does nothing, so nobody could notice."""
+        self.assertEqual(changes("void F() {\n  [[fallthrough]];\n}\n", "drop"), [])
+
     def test_each_but_declarations_and_last_returns_is_dropped(self):
         self.assertEqual(
             [name.removeprefix("drop ") for name in names(CLASS, "drop")],

@@ -14,7 +14,6 @@ namespace {
 
 using http_testing::Peer;
 using http_testing::RawServer;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 Context Ctx() { return Context().WithTimeout(Seconds(20)); }

@@ -24,8 +24,8 @@ constexpr size_t kMostRoles = kMostDetails - 512;
 
 enum class Verbs { kWholeLife, kAsAsked };
 
-// By group and resource.
-using Kinds = std::map<std::pair<std::string, std::string>, std::set<std::string>>;
+using GroupResource = std::pair<std::string, std::string>;
+using Kinds = std::map<GroupResource, std::set<std::string>>;  // their verbs
 
 Kinds VerbsOf(std::span<const Right> missing, Verbs verbs) {
   Kinds kinds;
@@ -35,7 +35,7 @@ Kinds VerbsOf(std::span<const Right> missing, Verbs verbs) {
   if (verbs == Verbs::kAsAsked) return kinds;
   for (auto& [kind, all] : kinds) {
     all = {std::begin(kWholeLife), std::end(kWholeLife)};
-    if (kind == std::pair<std::string, std::string>("", "secrets")) all.erase("list"), all.erase("watch");
+    if (kind == GroupResource("", "secrets")) all.erase("list"), all.erase("watch");
   }
   return kinds;
 }

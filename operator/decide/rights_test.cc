@@ -265,6 +265,8 @@ TEST(MissingRights, OfAServiceAccountThatWrites) {
   kube::Inventory applied;
   applied.Put({"", "Service", "aws-system", "s"}, {"v1", NewManifest(kService).hash, "f"});
   applied.Put({"", "ConfigMap", "aws-system", "dropped"}, {"v1", "hash", "f"});
+  applied.Put({"apiextensions.k8s.io", "CustomResourceDefinition", "", "stays"}, {"v1", "hash", "f"});
+  applied.Put({"gone.example", "Kind", "aws-system", "nobody-knows-it"}, {"v1", "hash", "f"});
   EXPECT_THAT(
       Words(MissingRights({release.front()}, applied, Lookup, {none, all, true})),
       ElementsAre("delete configmaps. aws-system/dropped", "get configmaps. aws-system/dropped",

@@ -166,6 +166,8 @@ def dropped_statements(source, masked):
         text = masked[begin:end]
         if re.match(r"(case|default)\b", text) or re.match(r"\s*else\b", masked[end:]):
             continue
+        if re.fullmatch(r"\[\[\w+\]\];", text):
+            continue  # an attribute does nothing
         if depth == 1 and re.match(r"return\b", text):
             continue  # nothing would be returned: no test has a say in what happens then
         if _DECLARATION.match(text) and not _STATEMENT_WORD.match(text):
