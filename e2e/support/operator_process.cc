@@ -46,8 +46,11 @@ OperatorProcess::OperatorProcess(Unstarted, const std::string& kubeconfig, std::
   argv_.insert(argv_.end(), arguments.begin(), arguments.end());
   if (kSanitized) return;
   auto limit = kube::MemoryLimit::Create(kMemory);
-  if (limit.ok()) limit_ = *std::move(limit);
-  if (!limit.ok()) fmt::print(stderr, "the operator's memory isn't limited here: {}\n", limit.error().message);
+  if (limit.ok()) {
+    limit_ = *std::move(limit);
+    return;
+  }
+  fmt::print(stderr, "the operator's memory isn't limited here: {}\n", limit.error().message);
 }
 
 OperatorProcess::OperatorProcess(const std::string& kubeconfig, std::vector<std::string> arguments,
