@@ -71,6 +71,37 @@ TEST(Transport, ACallThatTakesTooLongSaysWhetherItWasSent) {
   EXPECT_TRUE(IsOutage(error)) << error.message;
 }
 
+// U5: so does one that is sent on a kept connection, which is lost, and then finds no other.
+TEST(Transport, ACallThatLosesItsConnectionAndFindsNoOtherMetAnOutage) {
+  FakeClock clock;
+  Context ctx;
+  ctx.clock = &clock;
+  const http_testing::TestCa ca;
+  const http_testing::Pem served = ca.Issue({.alt_names = "IP:127.0.0.1"});
+  std::atomic<int> connections = 0;
+  http_testing::RawServer server([&](http_testing::Peer& peer, int index) {
+    ++connections;
+    if (index == 0) {
+      http_testing::TlsPeer tls(peer, served.cert, served.key);
+      tls.ReadRequest();
+      tls.Write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
+      tls.ReadRequest();
+      return;
+    }
+    clock.Advance(Seconds(30));
+    peer.Write("H");  // has the client look at its clock
+    peer.WaitForEnd();
+  });
+  Config config{.server = "https" + server.url().substr(4)};
+  config.tls.ca_pem = ca.pem();
+  auto client = Client::Connect(config, {});
+  ASSERT_TRUE(client.ok()) << client.error().message;
+  ASSERT_TRUE((*client)->Get(ctx, Builtin("Secret"), "n", "a").ok());
+  const Error error = (*client)->Get(ctx, Builtin("Secret"), "n", "a").error();
+  EXPECT_TRUE(IsOutage(error)) << CodeName(error.code) << ": " << error.message;
+  EXPECT_GE(connections, 2);
+}
+
 // F4: the lead is lost between a request on a kept connection, which the server closes, and its repeat on another one.
 TEST(Transport, ARequestThatWasLostIsToldThoughItsRepeatIsRefused) {
   http_testing::RawServer server([](http_testing::Peer& peer, int) {
