@@ -15,6 +15,7 @@ namespace {
 
 constexpr Millis kLook{150};  // a look costs the test more than the operator's work costs the operator
 constexpr Seconds kPhase{120};
+constexpr Millis kStill{1500};    // the words of a status are written once a second, the last ones too
 constexpr Seconds kSettled{300};  // U3: a migration that failed is tried again after 15 s, 30 s and so on
 // An operator that is to die at a certain request must not end before, however busy the machine is.
 const std::vector<std::string> kPatient = {"--leader-elect-lease-duration=90s", "--leader-elect-renew-deadline=80s"};
@@ -185,14 +186,14 @@ Snapshot DisturbedOperator::Take(const Scope& scope) {
 
 Snapshot DisturbedOperator::TakeSettled(const Scope& scope) {
   Snapshot now = Take(scope);
-  int same = 0;
+  MonoTime since = SystemClock().Monotonic();
   std::string change;
   bool settled = kube::Eventually(
       [&] {
         Snapshot before = std::exchange(now, Take(scope));
         change = Difference(before, now);
-        same = change.empty() ? same + 1 : 0;
-        return same >= 2;
+        if (!change.empty()) since = SystemClock().Monotonic();
+        return SystemClock().Monotonic() - since >= kStill;
       },
       kPhase, Millis(300));
   EXPECT_TRUE(settled) << ns_ << ": the state goes on changing: " << change;

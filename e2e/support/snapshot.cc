@@ -123,7 +123,12 @@ std::string Difference(const Snapshot& expected, const Snapshot& seen) {
     if (it == seen.end()) {
       text += fmt::format("missing: {}\n", id);
     } else if (it->second != value) {
-      Json diff = Json::diff(Json::parse(value), Json::parse(it->second));
+      Json before = Json::parse(value);
+      Json diff = Json::diff(before, Json::parse(it->second));
+      for (Json& change : diff) {
+        Json::json_pointer path(change["path"].get<std::string>());
+        if (change["op"] == "replace") change["expected"] = before[path];
+      }
       text += fmt::format("other: {}: {}\n", id, diff.dump().substr(0, 2000));
     }
   }
