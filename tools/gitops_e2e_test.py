@@ -73,7 +73,9 @@ class Recording:
             world.processes.start(kind, command, env=world.environment)
 
     def events(self, kind):
-        return parse(pages.read(self.world.processes.log_path(kind)))
+        """What happened to objects: a bookmark is none of them, nor is the error that a watch ends with."""
+        everything = parse(pages.read(self.world.processes.log_path(kind)))
+        return [event for event in everything if event["type"] in ("ADDED", "MODIFIED", "DELETED")]
 
     def states(self, kind):
         return [event["object"] for event in self.events(kind)]
