@@ -229,6 +229,16 @@ class Webhooks(OnAServer):
         (lease,) = self.world.get("leases", "-n", rights.NAMESPACE)["items"]
         return lease["spec"]["renewTime"] != lease["spec"]["acquireTime"]
 
+    def await_standby(self):
+        """A second operator beside the one that leads, until it has its eye on the lease."""
+        world = self.world
+        leader = world.operator, world.name
+        world.operator = None
+        world.start_operator()
+        world.until("another waits for the lease", lambda: any(verb == "watch" and kind == "leases" for verb, _, kind, *_ in world.requests()))
+        world.end_operator()
+        world.operator, world.name = leader
+
     def await_metrics(self, port):
         """With the token of a ServiceAccount that has the role for it."""
         token = self.world.token("default", "scraper")
@@ -267,6 +277,7 @@ class Webhooks(OnAServer):
         world.start_operator(*flags)
         world.until("nothing is stored at v1alpha1", lambda: self.stored() == ["v1alpha2"])
         world.until("the lease is renewed", self.is_renewed)
+        self.await_standby()
         world.kill_operator()
         requests = world.requests()
         self.assertEqual([request for request in requests if request[-1] == 403], [])

@@ -100,24 +100,7 @@ class Replicas : public UnmanagedCluster {
   // How the lease went from one replica to the next.
   struct Handover {
     kube::Object left, taken;  // the Lease when the one had ended, and when the next one led
-    std::string next;          // the user
   };
-  // What a replica let pass in that time from one look at the Lease to the next, the shortest first.
-  std::vector<Millis> PausesBetweenLooks(const std::string& user, WallTime since, WallTime until) {
-    std::vector<WallTime> looks;
-    for (const AuditedRequest& request : AuditLog(cluster_->plane())) {
-      const bool look = request.user == user && request.resource == "leases" && request.verb == "get";
-      if (look) looks.push_back(Must(ParseTime(request.time), "time of a request"));
-    }
-    std::sort(looks.begin(), looks.end());
-    std::vector<Millis> pauses;
-    for (size_t i = 1; i < looks.size(); ++i) {
-      if (looks[i] > since && looks[i] <= until) pauses.push_back(std::chrono::ceil<Millis>(looks[i] - looks[i - 1]));
-    }
-    std::sort(pauses.begin(), pauses.end());
-    return pauses;
-  }
-
   // Those of them whose metrics say that they lead.
   std::vector<std::string> ShownAsLeaders() const {
     std::vector<std::string> users;
@@ -153,7 +136,7 @@ class Replicas : public UnmanagedCluster {
     auto next = [&]() -> OperatorProcess* {
       Replica* leader = AwaitLeader(within);
       if (leader == nullptr) return nullptr;
-      if (!led.empty()) handovers_.push_back({left_, LeaseNow(), leader->user});
+      if (!led.empty()) handovers_.push_back({left_, LeaseNow()});
       led.push_back(leader->user);
       EXPECT_EQ(ShownAsLeaders(), std::vector{leader->user}) << "dashboards show one leader";
       return leader->process.get();
@@ -193,18 +176,16 @@ class Replicas : public UnmanagedCluster {
   std::vector<Handover> handovers_;
 };
 
-// The lease would last for two minutes: it is given back, and the next one asks for it within 2.4 s. All the rest is
-// for a busy machine.
+// The lease would last for two minutes, and who can't watch it would look at it once a minute: it is given back, and
+// the next one sees that. All the rest is for a busy machine.
 TEST_F(Replicas, AStopHandsOverAtOnce) {
-  Start("stopped", {"--leader-elect-lease-duration=120s", "--leader-elect-renew-deadline=100s"});
+  Start("stopped", {"--leader-elect-lease-duration=120s", "--leader-elect-renew-deadline=100s",
+                    "--leader-elect-retry-period=60s"});
   TakeTurns(Seconds(30), [](OperatorProcess& leader) { EXPECT_EQ(leader.Terminate(), 0); });
 }
 
-// Nobody gives its lease back: the next one takes it when it has run out, and no earlier. That is told by the Lease,
-// and by how often the next one looked at it, so that a busy machine, where it looks less often, has what it needs: one
-// look to see the last renewal, one to see that it has run out, and a third for the answers to come. That it is the
-// machine which keeps it from looking, and not the operator, shows in the shortest of its pauses: one of a dozen has
-// only the retry period, up to a fifth of it, and a request.
+// Nobody gives its lease back: the next one takes it when it has run out, and no earlier. It comes later where the
+// machine is busy; how much later it may be itself, the elector's own tests say.
 TEST_F(Replicas, ADeadLeaderIsFollowedWithinTheLease) {
   Start("killed",
         {"--leader-elect-lease-duration=9s", "--leader-elect-renew-deadline=7s", "--leader-elect-retry-period=1s"});
@@ -217,12 +198,8 @@ TEST_F(Replicas, ADeadLeaderIsFollowedWithinTheLease) {
     EXPECT_NE(GetString(handover.left.json(), {"spec", "holderIdentity"}),
               GetString(handover.taken.json(), {"spec", "holderIdentity"}));
     const WallTime renewed = time(handover.left, "renewTime"), acquired = time(handover.taken, "acquireTime");
-    const std::vector<Millis> pauses = PausesBetweenLooks(handover.next, renewed, acquired);
-    ASSERT_FALSE(pauses.empty());
-    const Millis longest = pauses.back();
-    EXPECT_LT(pauses.front(), Seconds(2)) << "it looks less often than it was told to";
     EXPECT_GE(acquired, renewed + Seconds(9)) << "while the lease lasted";
-    EXPECT_LE(acquired, renewed + Seconds(9) + 3 * longest) << "with " << longest.count() << " ms between looks";
+    EXPECT_LE(acquired, renewed + Seconds(18)) << "and not long after";
   }
 }
 

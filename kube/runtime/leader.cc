@@ -19,6 +19,12 @@ LeaseApi ApiOf(Client& client, const LeaderOptions& options) {
                           const Object& o) { return client.Create(ctx, Builtin("Lease"), o, {.unguarded = true}); },
       .update = [&client](const Context& ctx,
                           const Object& o) { return client.Update(ctx, Builtin("Lease"), o, {.unguarded = true}); },
+      .watch =
+          [&client, ns = options.ns, name = options.name](const Context& ctx, const Object& since,
+                                                          const std::function<Status(WatchEvent)>& on_change) {
+            WatchOptions one{.field_selector = "metadata.name=" + name, .resource_version = since.resource_version()};
+            return client.Watch(ctx, Builtin("Lease"), ns, one, on_change);
+          },
   };
 }
 
@@ -42,7 +48,7 @@ class LeaderElector::Impl {
       std::string problem = ours.ok() ? "held by " + seen_->holder : ours.error().message;
       if (problem != last_problem) Report(ctx, ours, problem);
       last_problem = problem;
-      ctx.clock->Sleep(ctx.stop, Jittered(options_.retry_period));
+      if (!SeesItFreed(ctx)) ctx.clock->Sleep(ctx.stop, Jittered(options_.retry_period));
     }
     ctx.log.Info("leading", {{"identity", options_.identity}});
     context_stop_.emplace(ctx.stop, [this] { StopFromOutside(); });
@@ -72,6 +78,24 @@ class LeaderElector::Impl {
   }
 
  private:
+  // Watches another's lease until it is given back or deleted; false where it runs out, or can't be watched.
+  bool SeesItFreed(const Context& ctx) {
+    bool freed = false;
+    auto look = [&](WatchEvent event) -> Status {
+      if (event.type == WatchEvent::Type::kBookmark) return Ok();
+      See(ctx, std::move(event.object));
+      freed = event.type == WatchEvent::Type::kDeleted || seen_->holder.empty();
+      return freed ? Status(Error{Code::kCancelled, "it is free", {}}) : Ok();
+    };
+    while (api_.watch && seen_ && !RunOut(ctx)) {
+      Millis left = std::chrono::ceil<Millis>(RunsOutAt() - ctx.clock->Monotonic());
+      Status ended = api_.watch(ctx.WithTimeout(left), lease_, look);
+      if (freed) return true;
+      if (ended.ok() || ended.code() != Code::kDeadlineExceeded) return false;
+    }
+    return false;
+  }
+
   // True where the lease is ours now. Renewals are one optimistic PUT of what was written last; only when that fails
   // the lease is read again.
   Result<bool> TakeOrRenew(const Context& ctx) {
@@ -118,9 +142,8 @@ class LeaderElector::Impl {
     lease_ = std::move(lease);
   }
 
-  bool RunOut(const Context& ctx) const {
-    return ctx.clock->Monotonic() >= seen_at_ + Seconds(seen_->duration_seconds);
-  }
+  MonoTime RunsOutAt() const { return seen_at_ + Seconds(seen_->duration_seconds); }
+  bool RunOut(const Context& ctx) const { return ctx.clock->Monotonic() >= RunsOutAt(); }
 
   Object With(const LeaseRecord& record) const {
     Object out = lease_;

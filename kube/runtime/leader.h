@@ -16,10 +16,13 @@ struct LeaderOptions {
   Seconds lease_duration{15}, renew_deadline{10}, retry_period{2};
 };
 
-// The requests of an elector: Get, Create and Update of its Lease.
+// The requests of an elector: Get, Create, Update and Watch of its Lease.
 struct LeaseApi {
   std::function<Result<Object>(const Context&)> get;
   std::function<Result<Object>(const Context&, const Object&)> create, update;
+  // What becomes of the Lease after the version that is given, until `on_change` or the context ends it. May be left
+  // empty: then the Lease is read again and again.
+  std::function<Status(const Context&, const Object&, const std::function<Status(WatchEvent)>& on_change)> watch = {};
 };
 
 // behaviour.md F4. What others wrote is timed from when it was seen, on the monotonic clock: no clock of another
@@ -31,6 +34,7 @@ class LeaderElector {
   ~LeaderElector();
 
   // Blocks until this process leads (renewing in a thread of its own from then on), or the context stops (kCancelled).
+  // A Lease that is given back is taken at once; where it can't be watched, within a retry period.
   // Once; an elector that has lost doesn't come back. Its clock and log are those of `ctx`.
   Status Acquire(const Context& ctx);
   // Stops when the lease is lost, not renewed within renew_deadline, given back, or the context of Acquire stops: from

@@ -176,6 +176,114 @@ TEST(LeaderElector, WaitsUntilALeaseStandsStillForItsDuration) {
   }
 }
 
+// A graceful hand-over: who waits is told, and doesn't sleep through it for a retry period.
+TEST(LeaderElector, TakesALeaseAtOnceThatIsGivenBackOrDeleted) {
+  for (bool deleted : {false, true}) {
+    SCOPED_TRACE(deleted);
+    Scenario s;
+    s.lease.Write(OfAnother("2026-01-01T00:00:01.000000Z"));
+    std::vector<std::string> since;
+    LeaseApi api = s.lease.Api();
+    api.watch = [&](const Context&, const Object& seen, const auto& on_change) -> Status {
+      since.push_back(seen.resource_version());
+      s.clock.Advance(Seconds(3));
+      s.lease.Write(OfAnother("2026-01-01T00:00:03.000000Z"));
+      TRY(on_change({WatchEvent::Type::kModified, *s.lease.lease}));
+      TRY(on_change({WatchEvent::Type::kBookmark, Object()}));
+      s.clock.Advance(Seconds(14));  // longer than it lasted when the watch began
+      if (!deleted) s.lease.Write(Released(s.lease.Record(), WallTime()));
+      Object last = *s.lease.lease;
+      if (deleted) s.lease.lease.reset();
+      return on_change({deleted ? WatchEvent::Type::kDeleted : WatchEvent::Type::kModified, last});
+    };
+    LeaderElector elector(api, kOptions);
+    MonoTime start = s.clock.Monotonic();
+    s.lease.before = [&](size_t number) { return number > 3 ? Status(Fault(Code::kUnavailable)) : Ok(); };
+    ASSERT_TRUE(elector.Acquire(s.ctx).ok());
+    EXPECT_EQ(elector.valid_until(), start + Seconds(17) + kOptions.lease_duration) << "without a pause";
+    EXPECT_THAT(since, ElementsAre("1"));
+    s.AwaitLoss(elector);
+    EXPECT_EQ(s.lease.requests[2], deleted ? "POST" : "PUT");
+    EXPECT_EQ(s.lease.Record().holder, "me");
+  }
+}
+
+// A watch tells nothing of a holder that is silent: the lease runs out all the same, counted from its last renewal.
+TEST(LeaderElector, ALeaseThatIsWatchedRunsOut) {
+  Scenario s;
+  s.lease.Write(OfAnother("2026-01-01T00:00:01.000000Z"));
+  LeaseApi api = s.lease.Api();
+  std::vector<Millis> patience;
+  MonoTime renewed{};
+  api.watch = [&](const Context& ctx, const Object&, const auto& on_change) -> Status {
+    patience.push_back(std::chrono::ceil<Millis>(*ctx.deadline - s.clock.Monotonic()));
+    if (patience.size() == 1) {
+      s.clock.Advance(Seconds(6));
+      s.lease.Write(OfAnother("2026-01-01T00:00:07.000000Z"));
+      renewed = s.clock.Monotonic();
+      TRY(on_change({WatchEvent::Type::kModified, *s.lease.lease}));
+    }
+    ctx.clock->Sleep(ctx.stop, std::chrono::ceil<Millis>(*ctx.deadline - s.clock.Monotonic()));
+    return Fault(Code::kDeadlineExceeded);
+  };
+  LeaderElector elector(api, kOptions);
+  s.lease.before = [&](size_t) { return s.lease.Record().holder == "me" ? Fault(Code::kUnavailable) : Ok(); };
+  ASSERT_TRUE(elector.Acquire(s.ctx).ok());
+  MonoTime taken = elector.valid_until() - kOptions.lease_duration;
+  EXPECT_GE(taken, renewed + Seconds(15));
+  EXPECT_LE(taken, renewed + Seconds(15) + Millis(2400)) << "within one retry period";
+  ASSERT_EQ(patience.size(), 2U);
+  EXPECT_EQ(patience[0], Seconds(15));
+  EXPECT_EQ(patience[1], Seconds(6)) << "what is left of it since the renewal";
+}
+
+// Two wait, and the other one is quicker: from then on it is watched as any leader is.
+TEST(LeaderElector, WatchesWhoWasQuicker) {
+  Scenario s;
+  s.lease.Write(Released(OfAnother("2026-01-01T00:00:01.000000Z"), WallTime()));
+  LeaseApi api = s.lease.Api();
+  int watches = 0;
+  api.watch = [&](const Context& ctx, const Object&, const auto& on_change) -> Status {
+    TRY(on_change({WatchEvent::Type::kModified, *s.lease.lease}));
+    if (++watches == 1) {
+      ctx.clock->Sleep(ctx.stop, std::chrono::ceil<Millis>(*ctx.deadline - s.clock.Monotonic()));
+      return Fault(Code::kDeadlineExceeded);
+    }
+    s.clock.Advance(Seconds(1));
+    s.lease.Write(Released(s.lease.Record(), WallTime()));
+    return on_change({WatchEvent::Type::kModified, *s.lease.lease});
+  };
+  s.lease.before = [&](size_t number) -> Status {
+    if (number == 2) s.lease.Write(OfAnother("2026-01-01T00:00:02.000000Z"));
+    return number > 4 ? Status(Fault(Code::kUnavailable)) : Ok();
+  };
+  LeaderElector elector(api, kOptions);
+  MonoTime start = s.clock.Monotonic();
+  ASSERT_TRUE(elector.Acquire(s.ctx).ok());
+  EXPECT_EQ(watches, 2);
+  EXPECT_EQ(elector.valid_until(), start + Seconds(2) + kOptions.lease_duration) << "without a pause";
+  s.AwaitLoss(elector);
+  EXPECT_EQ(std::vector(s.lease.requests.begin(), s.lease.requests.begin() + 4),
+            (std::vector<std::string>{"GET", "PUT", "GET", "PUT"}));
+}
+
+// A role of before has no such right.
+TEST(LeaderElector, ALeaseThatCantBeWatchedIsReadOnceARetryPeriod) {
+  for (auto ended : {Status(Fault(Code::kPermissionDenied)), Ok()}) {
+    Scenario s;
+    s.lease.Write(OfAnother("now"));
+    LeaseApi api = s.lease.Api();
+    api.watch = [&](const Context&, const Object&, const auto&) { return ended; };
+    s.lease.before = [&](size_t number) -> Status {
+      if (number == 6) s.stop.request_stop();
+      return Ok();
+    };
+    LeaderElector elector(api, kOptions);
+    EXPECT_EQ(elector.Acquire(s.ctx).code(), Code::kCancelled);
+    for (size_t i = 1; i < 6; ++i) EXPECT_GE(s.lease.times[i] - s.lease.times[i - 1], Seconds(2));
+  }
+}
+
 TEST(LeaderElector, KeepsTryingWhateverStandsInTheWay) {
   for (Code code : {Code::kPermissionDenied, Code::kUnavailable, Code::kDeadlineExceeded, Code::kRateLimited,
                     Code::kConflict, Code::kAlreadyExists, Code::kUnauthenticated}) {
