@@ -27,7 +27,9 @@ import install  # noqa: E402
 import many  # noqa: E402
 import plot  # noqa: E402
 import render  # noqa: E402
+import reviews  # noqa: E402
 import rig  # noqa: E402
+import starts  # noqa: E402
 import steady  # noqa: E402
 import upgrade  # noqa: E402
 from progress import AssetError  # noqa: E402
@@ -259,6 +261,39 @@ class Many(unittest.TestCase):
         copy = many.renamed(text, "p007", "caaph", "addons.cluster.x-k8s.io")
         self.assertEqual(copy, b"name: p007-role\ngroup: p007.addons.cluster.x-k8s.io\nlabel: cluster.x-k8s.io/v1beta1\n")
         self.assertEqual(many.renamed(text, "p007", "caaph", None).count(b"p007"), 1)
+
+
+class Reviews(unittest.TestCase):
+    def test_an_answer_has_to_be_the_right_one(self):
+        def is_right(status, response, check):
+            return reviews.is_right(mock.Mock(status=status), json.dumps({"response": response}), check)
+
+        self.assertTrue(is_right(200, {"allowed": True}, reviews.allows))
+        self.assertFalse(is_right(200, {"allowed": False}, reviews.allows))
+        self.assertFalse(is_right(500, {"allowed": True}, reviews.allows))
+        done = {"result": {"status": "Success"}, "convertedObjects": [{"apiVersion": f"{reviews.GROUP}/v1alpha2"}]}
+        self.assertTrue(is_right(200, done, reviews.converts("v1alpha2")))
+        self.assertFalse(is_right(200, done, reviews.converts("v1alpha1")))
+        self.assertFalse(is_right(200, {**done, "result": {"status": "Failed"}}, reviews.converts("v1alpha2")))
+
+    def test_a_row_has_percentiles_in_milliseconds(self):
+        row = reviews.row("all", [0.001] * 98 + [0.002, 0.5], 1, 4.4, 20.04)
+        self.assertEqual(row, ["all", "100", "1", "1.0 ms", "2.0 ms", "500.0 ms", "4 %", "20.0 MB"])
+
+
+class Starts(unittest.TestCase):
+    def test_the_first_event_that_holds_counts(self):
+        events = [(1.0, "ADDED", {}), (2.0, "MODIFIED", {"status": {"conditions": [{}]}}), (3.0, "DELETED", {})]
+        watch = mock.Mock()
+        watch.next.side_effect = [*events, None]
+        self.assertEqual(starts.first(watch, "a status", starts.has_status), 2.0)
+        with self.assertRaisesRegex(AssetError, "another one"):
+            starts.first(watch, "another one", starts.has_status)
+
+    def test_a_lease_that_was_given_back_has_no_holder(self):
+        for spec, holder in (({"holderIdentity": "a"}, "a"), ({"holderIdentity": ""}, ""), ({}, "")):
+            self.assertEqual(starts.holder({"spec": spec}), holder)
+        self.assertEqual(starts.holder({}), "")
 
 
 class Command(unittest.TestCase):

@@ -117,12 +117,12 @@ class Bench:
         self.source = os.environ.get("RELEASES_DIR") or releases.locate()
         self.programs = programs.link_folder(["control-plane"])
         self.crds = releases.locate_crds()
-        certificates = certificate(self.stack.enter_context(tempfile.TemporaryDirectory()))
+        self.certificates = certificate(self.stack.enter_context(tempfile.TemporaryDirectory()))
         peer = os.path.join(programs.link_folder(["peer"]), "peer")
         common = ["--kubeconfig={kubeconfig}", "--diagnostics-address=127.0.0.1:{metrics}", "--health-addr=127.0.0.1:{port}"]
         self.commands = {
             OURS: [built.find("capi-operator"), *common],
-            PEER: [peer, *common, "--insecure-diagnostics", f"--webhook-cert-dir={certificates}", "--profiler-address="],
+            PEER: [peer, *common, "--insecure-diagnostics", f"--webhook-cert-dir={self.certificates}", "--profiler-address="],
         }
         return self
 
@@ -166,16 +166,19 @@ class Rig:
         for path, item in preload.objects(self.bench.source, providers):
             self.api.create(path, json.dumps(item))
 
-    def start(self):
-        """Starts the operator; returns when it says it is ready."""
+    def start(self, more=()):
+        """Starts the operator, with these flags too; returns its process when it says it is ready."""
         port, self.metrics = process.free_ports(2)
         places = {"kubeconfig": self.plane.operator_kubeconfig, "port": port, "metrics": self.metrics}
-        argv = [argument.format(**places) for argument in self.bench.commands[self.name]]
+        argv = [*(argument.format(**places) for argument in self.bench.commands[self.name]), *more]
         environment = dict(os.environ, KUBECONFIG=self.plane.operator_kubeconfig)
-        self.pid = self.processes.start("operator", argv, environment).pid
+        started = self.processes.start("operator", argv, environment)
+        self.pid = started.pid
         self.await_that("the operator is ready", lambda: ask(port, "/readyz")[0] == 200)
+        return started
 
     def end_operator(self):
+        """The one that was started last, also where it has ended."""
         name, child = self.processes.started.pop()
         child.terminate()
         child.wait(30)
