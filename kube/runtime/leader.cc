@@ -66,14 +66,14 @@ class LeaderElector::Impl {
   void Release(const Context& ctx) {
     StopRenewing();
     lost_.request_stop();
-    if (!leading_) return;
-    Status released = GiveBack(ctx.WithTimeout(options_.renew_deadline));
+    if (!leading_ && !unanswered_) return;
+    Result<bool> released = GiveBack(ctx.WithTimeout(options_.renew_deadline));
     leading_ = false;
     SetValidUntil(MonoTime::min());
-    if (released.ok()) {
-      ctx.log.Info("lease given back", {{"lease", options_.ns + "/" + options_.name}});
-    } else {
+    if (!released.ok()) {
       ctx.log.Warn("lease not given back: it runs out by itself", {{"error", released.error().message}});
+    } else if (*released) {
+      ctx.log.Info("lease given back", {{"lease", options_.ns + "/" + options_.name}});
     }
   }
 
@@ -111,9 +111,8 @@ class LeaderElector::Impl {
     if (!read.ok()) return read.error();
     See(ctx, std::move(read).value());
     if (!seen_->holder.empty() && seen_->holder != options_.identity && (leading_ || !RunOut(ctx))) return false;
-    Result<Object> taken = api_.update(ctx, With(Held(*seen_, options_.identity, options_.lease_duration, Now(ctx))));
-    if (taken.ok()) return Taken(ctx, before, std::move(taken).value());
-    return taken.error();
+    return TakenBy(ctx, before,
+                   api_.update(ctx, With(Held(*seen_, options_.identity, options_.lease_duration, Now(ctx)))));
   }
 
   Result<bool> Create(const Context& ctx, MonoTime before) {
@@ -122,8 +121,15 @@ class LeaderElector::Impl {
                       {"metadata", {{"name", options_.name}, {"namespace", options_.ns}}}});
     LeaseRecord record = Held({.transitions = -1}, options_.identity, options_.lease_duration, Now(ctx));
     record.WriteTo(lease);
-    Object created = TRY(api_.create(ctx, lease));
-    return Taken(ctx, before, std::move(created));
+    return TakenBy(ctx, before, api_.create(ctx, lease));
+  }
+
+  // Without an answer, as when the process is told to end meanwhile, the lease may be ours all the same.
+  Result<bool> TakenBy(const Context& ctx, MonoTime before, Result<Object> answer) {
+    unanswered_ = !answer.ok() && (answer.code() == Code::kCancelled || answer.code() == Code::kDeadlineExceeded ||
+                                   answer.code() == Code::kUnavailable);
+    if (!answer.ok()) return answer.error();
+    return Taken(ctx, before, std::move(answer).value());
   }
 
   // The lease is ours from before the request that wrote it: its end is counted from there.
@@ -175,16 +181,20 @@ class LeaderElector::Impl {
     lost_.request_stop();
   }
 
-  // A write answered late may leave us with the lease but not with its version: then it is read once more.
-  Status GiveBack(const Context& ctx) {
-    Result<Object> written = api_.update(ctx, With(Released(*seen_, Now(ctx))));
-    if (!written.ok() && written.code() == Code::kConflict) {
-      See(ctx, TRY(api_.get(ctx)));
-      if (seen_->holder != options_.identity) return Ok();
-      written = api_.update(ctx, With(Released(*seen_, Now(ctx))));
+  // Whether it was ours to give. A write without an answer, or answered late, may leave us with the lease but not with
+  // its version: then it is read once more.
+  Result<bool> GiveBack(const Context& ctx) {
+    if (leading_) {
+      Result<Object> written = api_.update(ctx, With(Released(*seen_, Now(ctx))));
+      if (written.ok()) return true;
+      if (written.code() != Code::kConflict) return written.error();
     }
-    TRY(std::move(written));
-    return Ok();
+    Result<Object> read = api_.get(ctx);
+    if (!read.ok() && read.code() == Code::kNotFound) return false;
+    See(ctx, TRY(std::move(read)));
+    if (seen_->holder != options_.identity) return false;
+    TRY(api_.update(ctx, With(Released(*seen_, Now(ctx)))));
+    return true;
   }
 
   void StopRenewing() {
@@ -223,7 +233,7 @@ class LeaderElector::Impl {
   Object lease_;
   std::optional<LeaseRecord> seen_;
   MonoTime seen_at_{}, renewed_{};
-  bool leading_ = false;
+  bool leading_ = false, unanswered_ = false;
   mutable Mutex mu_;
   MonoTime valid_until_ CAPI_GUARDED_BY(mu_) = MonoTime::min();
   std::stop_source lost_, renew_stop_;

@@ -395,6 +395,47 @@ TEST(LeaderElector, RenewsWithOnePutPerPeriod) {
   }
 }
 
+// Who was told to end while it took the lease didn't give it back: the server had done it, and the answer wasn't waited
+// for. The next one waited for as long as the lease lasts.
+TEST(LeaderElector, GivesBackWhatItTookWithoutAnAnswer) {
+  struct Case {
+    std::string_view name, holder;
+    bool there, done;  // the Lease before, and whether the write was done
+    std::vector<std::string> requests;
+  };
+  const Case cases[] = {
+      {"a free one", "", true, true, {"GET", "PUT", "GET", "PUT"}},
+      {"a new one", "", false, true, {"GET", "POST", "GET", "PUT"}},
+      {"not done", "", true, false, {"GET", "PUT", "GET"}},
+      {"not made", "none", false, false, {"GET", "POST", "GET"}},
+      {"somebody else was quicker", "other", true, false, {"GET", "PUT", "GET"}},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    Scenario s;
+    if (c.there) s.lease.Write(Released(OfAnother("2026-01-01T00:00:09.000000Z"), WallTime()));
+    s.lease.before = [&](size_t number) -> Status {
+      if (number == 2) s.stop.request_stop();
+      if (number == 2 && c.holder == "other") s.lease.Write(OfAnother("now"));
+      return number == 2 && !c.done ? Status(Fault(Code::kCancelled)) : Ok();
+    };
+    LeaseApi api = s.lease.Api();
+    auto unanswered = [&](auto write) {
+      return [&, write](const Context& ctx, const Object& o) -> Result<Object> {
+        auto written = write(ctx, o);
+        return s.lease.requests.size() == 2 ? Result<Object>(Fault(Code::kCancelled)) : written;
+      };
+    };
+    api.create = unanswered(api.create);
+    api.update = unanswered(api.update);
+    LeaderElector elector(api, kOptions);
+    EXPECT_EQ(elector.Acquire(s.ctx).code(), Code::kCancelled);
+    elector.Release(s.ctx.WithStop({}));
+    EXPECT_EQ(s.lease.lease ? s.lease.Record().holder : "none", c.holder);
+    EXPECT_EQ(s.lease.requests, c.requests);
+  }
+}
+
 TEST(LeaderElector, ReleaseLeavesWhatClientGoLeaves) {
   FakeClock clock;  // stands still: nothing is renewed
   FakeLease lease(clock);
