@@ -10,9 +10,19 @@ help: ## this list
 deps: ## install the Debian packages that are missing, those for tests and checks too
 	@tools/deps
 
-build: ## build/release/bin/capi-operator and build/release/bin/clusterctl
+# What is built for: this machine's own architecture, in build/release, and arm64 by Debian's cross-compiler, in build/arm64.
+own := $(or $(shell dpkg --print-architecture 2>/dev/null),amd64)
+ARCHITECTURES ?= $(own)
+unknown = $(filter-out $(own) arm64,$(ARCHITECTURES))
+presets = $(patsubst $(own),release,$(ARCHITECTURES))
+
+build: ## build/release/bin/capi-operator and clusterctl; ARCHITECTURES="amd64 arm64" makes those of build/arm64 too
+	@[[ -z "$(unknown)" ]] || { echo "make: ARCHITECTURES names $(own), arm64 or both, not $(firstword $(unknown))" >&2; exit 1; }
 	@tools/deps build
-	@tools/build release capi-operator clusterctl
+	@for preset in $(presets); do \
+	  [[ $$preset == release ]] || tools/deps $$preset; \
+	  tools/build $$preset capi-operator clusterctl; \
+	done
 
 run: ## a local control plane with the operator and four providers; ONCE=1 leaves when all are Ready
 	@tools/run
@@ -58,10 +68,11 @@ bench: build ## time, memory and requests beside the real clusterctl's and the p
 	@tools/build release templating_benchmark http_benchmark
 	@tools/bench
 
-release: no-release build ## manifests, chart, image, clusterctl and checksums in build/dist; IMAGE= says where the image will be
+release: no-release build ## manifests, chart, image, clusterctl, checksums in build/dist; IMAGE= its place, ARCHITECTURES= as with build
 	@tools/deps run
 	@command -v kubectl >/dev/null || tools/assets kubectl >/dev/null
-	@tools/release build/dist $${IMAGE:+--image "$$IMAGE"}
+	@tools/release build/dist $${IMAGE:+--image "$$IMAGE"} $(foreach preset,$(presets), \
+	  --operator build/$(preset)/bin/capi-operator --clusterctl build/$(preset)/bin/clusterctl)
 
 # Said before the build, which takes long.
 no-release:

@@ -15,7 +15,7 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("release.d", "image.d
 import built  # noqa: E402
 import checkout  # noqa: E402
 import clusterctl  # noqa: E402
-import rootfs  # noqa: E402
+from program import Program  # noqa: E402
 from tree import WithTree  # noqa: E402
 
 EPOCH = 1700000000
@@ -139,8 +139,8 @@ class Inside(InTree):
 
 class Programs(unittest.TestCase):
     def test_the_programs_tell_the_commit_of_the_checkout(self):
-        self.assertEqual(clusterctl.built_of(built.find("clusterctl")), checkout.revision())
-        self.assertEqual(rootfs.built_of(built.find("capi-operator")), checkout.revision())
+        self.assertEqual(clusterctl.built_of(Program(built.find("clusterctl"))), checkout.revision())
+        self.assertEqual(Program(built.find("capi-operator")).built_of(), checkout.revision())
 
 
 if __name__ == "__main__":

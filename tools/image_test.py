@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Tests of tools/image: what it makes of the operator runs by itself, is the same twice, and says what is in it."""
 
+import contextlib
 import gzip
 import hashlib
+import io
 import json
 import os
 import re
@@ -11,6 +13,7 @@ import sys
 import tarfile
 import tempfile
 import unittest
+import unittest.mock
 
 sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
@@ -19,7 +22,10 @@ sys.path[:0] = [os.path.join(TOOLS, "run.d"), os.path.join(TOOLS, "image.d")]
 
 import built  # noqa: E402
 import checkout  # noqa: E402
+import layout  # noqa: E402
+import program  # noqa: E402
 import rootfs  # noqa: E402
+from program import ImageError, Program  # noqa: E402
 
 FACTS = ["--revision=0123456789abcdef", "--epoch=1700000000", "--source=https://example.com/capi-operator"]
 
@@ -45,6 +51,8 @@ class Image(unittest.TestCase):
             made = image(f"--program={cls.program}", *FACTS, os.path.join(cls.folder, name))
             if made.returncode != 0:
                 raise AssertionError(made.stderr)
+        cls.architecture = Program(cls.program).architecture
+        cls.triplet = Program(cls.program).triplet
         cls.layout = os.path.join(cls.folder, "one")
         (entry,) = json.loads(read(cls.layout, "index.json"))["manifests"]
         cls.entry = entry
@@ -86,7 +94,7 @@ class Image(unittest.TestCase):
 
     def test_two_images_of_one_program_are_the_same_bytes(self):
         def contents(name):
-            found = {"sbom": read(self.folder, f"{name}.spdx.json")}
+            found = {"sbom": read(self.folder, f"{name}-{self.architecture}.spdx.json")}
             for folder, _, files in os.walk(os.path.join(self.folder, name)):
                 for file in files:
                     path = os.path.join(folder, file)
@@ -99,10 +107,10 @@ class Image(unittest.TestCase):
     def test_it_is_what_the_image_specification_asks_for(self):
         self.assertEqual(json.loads(read(self.layout, "oci-layout")), {"imageLayoutVersion": "1.0.0"})
         self.assertEqual(self.entry["mediaType"], "application/vnd.oci.image.manifest.v1+json")
-        self.assertEqual(self.entry["platform"], {"architecture": "amd64", "os": "linux"})
+        self.assertEqual(self.entry["platform"], {"architecture": self.architecture, "os": "linux"})
         tar = gzip.decompress(self.blob(self.layer))
         self.assertEqual(self.config["rootfs"]["diff_ids"], ["sha256:" + hashlib.sha256(tar).hexdigest()])
-        self.assertEqual((self.config["os"], self.config["architecture"]), ("linux", "amd64"))
+        self.assertEqual((self.config["os"], self.config["architecture"]), ("linux", self.architecture))
         self.assertEqual(self.config["created"], "2023-11-14T22:13:20Z")
 
     def test_it_says_what_it_is(self):
@@ -118,8 +126,8 @@ class Image(unittest.TestCase):
         with self.tar() as tar:
             members = tar.getmembers()
         files = [member.name for member in members if member.isfile()]
-        allowed = r"capi-operator|etc/(passwd|group|nsswitch.conf)|etc/ssl/certs/ca-certificates.crt|lib64/ld-linux-x86-64.so.2"
-        allowed += r"|lib/x86_64-linux-gnu/lib[^/]*\.so[^/]*|var/lib/dpkg/status\.d/[^/]+|usr/share/doc/[^/]+/copyright"
+        allowed = r"capi-operator|etc/(passwd|group|nsswitch.conf)|etc/ssl/certs/ca-certificates.crt|lib(64)?/ld-linux-[^/]*\.so\.\d"
+        allowed += rf"|lib/{self.triplet}/lib[^/]*\.so[^/]*|var/lib/dpkg/status\.d/[^/]+|usr/share/doc/[^/]+/copyright"
         self.assertEqual([name for name in files if not re.fullmatch(allowed, name)], [])
         self.assertLess(self.layer["size"], 25_000_000)
         for member in members:
@@ -132,7 +140,7 @@ class Image(unittest.TestCase):
         self.assertNotIn(".symtab", sections, "not stripped")
 
     def test_the_bill_of_materials_names_every_package_that_files_come_from(self):
-        sbom = json.loads(read(f"{self.layout}.spdx.json"))
+        sbom = json.loads(read(f"{self.layout}-{self.architecture}.spdx.json"))
         self.assertEqual(sbom["spdxVersion"], "SPDX-2.3")
         versions = {item["name"]: item["versionInfo"] for item in sbom["packages"]}
         self.assertLessEqual({"capi-operator", "libc6", "libssl3", "libstdc++6", "ca-certificates"}, set(versions))
@@ -159,7 +167,8 @@ class Image(unittest.TestCase):
         other = os.path.join(self.folder, "other")
         with open(other, "wb") as file:
             file.write(content.replace(number, bytes(len(number))))
-        self.assertEqual(rootfs.stripped(other), rootfs.stripped(self.program))
+        os.chmod(other, 0o755)
+        self.assertEqual(Program(other).stripped(), Program(self.program).stripped())
 
     def test_the_dockerfile_runs_it_in_the_same_way(self):
         dockerfile = read(ROOT, "Dockerfile").decode()
@@ -200,8 +209,11 @@ class Image(unittest.TestCase):
             ([], "name OUT, or --root FOLDER"),
             (["a", "--root=b"], "name OUT, or --root FOLDER"),
             ([self.layout], "is there already"),
+            (["--root", self.layout], "is there already"),
+            (["--root=b", "--program=one", "--program=two"], "--root takes one --program"),
+            ([*[f"--program={self.program}"] * 2, os.path.join(self.folder, "x")], f"are both for {self.architecture}"),
             (["--program=/nowhere", os.path.join(self.folder, "x")], "/nowhere is no program"),
-            ([f"--program={script}", os.path.join(self.folder, "x")], "not a dynamic executable"),
+            ([f"--program={script}", os.path.join(self.folder, "x")], f"{script} is no program for amd64 or arm64"),
         ]
         for arguments, words in cases:
             with self.subTest(arguments):
@@ -209,6 +221,61 @@ class Image(unittest.TestCase):
                 self.assertNotEqual(made.returncode, 0)
                 self.assertIn(words, made.stderr)
                 self.assertFalse(os.path.lexists(os.path.join(self.folder, "x")))
+
+    def test_one_for_an_architecture_that_this_machine_has_no_packages_of(self):
+        """Each of the two programs that are asked is told apart by its header alone."""
+        machine = {"amd64": 183, "arm64": 62}[self.architecture]
+        other = os.path.join(self.folder, "other-machine")
+        content = bytearray(read(self.program))
+        content[18:20] = machine.to_bytes(2, "little")
+        with open(other, "wb") as file:
+            file.write(content)
+        os.chmod(other, 0o755)
+        found = Program(other)
+        self.assertEqual(found.architecture, program.MACHINES[machine][0])
+        with self.assertRaisesRegex(ImageError, f"no qemu-.*: run `tools/deps {found.architecture}`"), no_programs():
+            found.says("--version")
+        found.triplet = "nowhere-linux-gnu"
+        with self.assertRaisesRegex(ImageError, rf"needs a library that this machine lacks: lib\S+ for {found.architecture}"):
+            found.libraries()
+
+
+@contextlib.contextmanager
+def no_programs():
+    """No command is found in PATH."""
+    with unittest.mock.patch.dict(os.environ, PATH="/nowhere"):
+        yield
+
+
+class Architectures(unittest.TestCase):
+    def test_an_image_of_two(self):
+        """What pulls it takes the manifest of its own architecture, out of the index that has the name."""
+        folder = self.enterContext(tempfile.TemporaryDirectory(prefix="image-test-"))
+        images = []
+        for architecture in ("amd64", "arm64"):
+            files = rootfs.Files(architecture)
+            files.add("capi-operator", f"of {architecture}".encode(), 0o755)
+            images.append(files)
+        sizes = layout.write(images, layout.Facts("v1.2.3", "abc", "", 1700000000), os.path.join(folder, "out"))
+
+        def blob(descriptor):
+            content = read(folder, "out", "blobs", *descriptor["digest"].split(":"))
+            self.assertEqual((len(content), f"sha256:{hashlib.sha256(content).hexdigest()}"), (descriptor["size"], descriptor["digest"]))
+            return content
+
+        (named,) = json.loads(read(folder, "out", "index.json"))["manifests"]
+        self.assertEqual(named["mediaType"], "application/vnd.oci.image.index.v1+json")
+        self.assertEqual(named["annotations"], {"org.opencontainers.image.ref.name": "v1.2.3"})
+        for entry, architecture in zip(json.loads(blob(named))["manifests"], ("amd64", "arm64"), strict=True):
+            with self.subTest(architecture):
+                self.assertEqual(entry["platform"], {"architecture": architecture, "os": "linux"})
+                self.assertNotIn("annotations", entry)
+                manifest = json.loads(blob(entry))
+                self.assertEqual(json.loads(blob(manifest["config"]))["architecture"], architecture)
+                (layer,) = manifest["layers"]
+                self.assertEqual(sizes[architecture], layer["size"] + manifest["config"]["size"] + entry["size"])
+                with tarfile.open(fileobj=io.BytesIO(blob(layer))) as tar:
+                    self.assertEqual(tar.extractfile("capi-operator").read(), f"of {architecture}".encode())
 
 
 if __name__ == "__main__":

@@ -1,20 +1,16 @@
 #!/usr/bin/env python3
 """Tests of tools/release: every file is what its name says, its bytes repeat, and there is no half of a release."""
 
-import contextlib
 import glob
 import io
 import json
 import os
-import runpy
-import select
-import signal
+import re
 import subprocess
 import sys
 import tarfile
 import tempfile
 import unittest
-from unittest import mock
 
 sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
@@ -23,7 +19,6 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in FOLDERS]
 
 import built  # noqa: E402
 import chart  # noqa: E402
-import checkout  # noqa: E402
 import clusterctl  # noqa: E402
 import helm_chart  # noqa: E402
 import libraries  # noqa: E402
@@ -32,50 +27,13 @@ import rights  # noqa: E402
 import rootfs  # noqa: E402
 import variants  # noqa: E402
 from image import Image  # noqa: E402
-from tree import WithFolder, WithTree  # noqa: E402
+from program import Program  # noqa: E402
+from releasing import EPOCH, REVISION, begin, contents, environment, programs, read  # noqa: E402
+from tree import WithFolder  # noqa: E402
 
-REPOSITORY, TAG, EPOCH = "registry.example.com:5000/team/capi-operator", "v9", 1700000000
+REPOSITORY, TAG = "registry.example.com:5000/team/capi-operator", "v9"
 IMAGE = f"{REPOSITORY}:{TAG}"
-REVISION = "0123456789abcdef"
 OF_ANOTHER, UNUSED = "the image is another", "the tag is unused"  # what Helm's notes tell
-KUBECTL = variants.kubectl()
-
-
-def programs():
-    return [f"--operator={built.find('capi-operator')}", f"--clusterctl={built.find('clusterctl')}"]
-
-
-def environment(**more):
-    """With kubectl in the PATH."""
-    path = os.pathsep.join([os.path.dirname(KUBECTL), os.environ["PATH"]])
-    return {**os.environ, "PATH": path, **more}
-
-
-def begin(*arguments, **more):
-    """tools/release, begun."""
-    return subprocess.Popen(
-        [os.path.join(TOOLS, "release"), *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment(**more),
-    )
-
-
-def release(*arguments, **more):
-    """(exit code, standard output, errors) of tools/release, run to its end."""
-    with begin(*arguments, **more) as run:
-        out, err = run.communicate(timeout=250)
-    return run.returncode, out, err
-
-
-def read(*path):
-    with open(os.path.join(*path), "rb") as file:
-        return file.read()
-
-
-def contents(folder):
-    return {name: read(folder, name) for name in os.listdir(folder)}
 
 
 class Release(WithFolder):
@@ -97,7 +55,8 @@ class Release(WithFolder):
             raise AssertionError((said, page.stdout, page.stderr))
         cls.again = os.path.join(folder, "build", "dist")
         cls.said = [said, (page.stdout, page.stderr)]
-        cls.version = rootfs.version_of(built.find("capi-operator"))
+        operator = Program(built.find("capi-operator"))
+        cls.version, cls.architecture = operator.version(), operator.architecture
 
     def members(self, name):
         """The members of an archive, by their names, all of root and of one time."""
@@ -113,8 +72,8 @@ class Release(WithFolder):
         self.assertEqual({name for name in first if first[name] != second.get(name)}, set())
         self.assertEqual(set(first), set(second))
         names = [f"capi-operator-{variant}.yaml" for variant in (*variants.VARIANTS, "crds", "monitoring")]
-        names += [f"capi-operator-{self.version[1:]}.tgz", f"clusterctl-{self.version}-linux-amd64.tar.gz", "SHA256SUMS"]
-        names += [f"capi-operator-{self.version}-linux-amd64.{kind}" for kind in ("tar", "spdx.json")]
+        names += [f"capi-operator-{self.version[1:]}.tgz", f"clusterctl-{self.version}-linux-{self.architecture}.tar.gz", "SHA256SUMS"]
+        names += [f"capi-operator-{self.version}-linux-{self.architecture}.{kind}" for kind in ("tar", "spdx.json")]
         self.assertEqual(sorted(first), sorted(names))
 
     def test_it_says_what_it_made(self):
@@ -169,7 +128,7 @@ class Release(WithFolder):
         self.assertEqual({name for name, member in found.items() if member.isfile()}, wanted)
 
     def test_the_image_says_which_release_it_is(self):
-        name = f"capi-operator-{self.version}-linux-amd64"
+        name = f"capi-operator-{self.version}-linux-{self.architecture}"
         self.members(f"{name}.tar")
         with tarfile.open(os.path.join(self.out, f"{name}.tar")) as tar:
 
@@ -193,7 +152,8 @@ class Release(WithFolder):
         root = self.unpacked()
         os.chmod(self.folder, 0o755)
         command = ["chroot", root] if os.getuid() == 0 else ["unshare", "--user", "--map-root-user", "chroot", root]
-        command += ["/lib/ld-linux-x86-64.so.2", "--library-path", "/lib", "/clusterctl", "version"]
+        (loader,) = glob.glob("ld-linux-*", root_dir=os.path.join(root, "lib"))
+        command += [f"/lib/{loader}", "--library-path", "/lib", "/clusterctl", "version"]
         path = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=path)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -215,7 +175,7 @@ class Release(WithFolder):
 
     def unpacked(self):
         """The folder that the archive of clusterctl brings."""
-        name = clusterctl.folder(self.version)
+        name = clusterctl.folder(self.version, self.architecture)
         found = self.members(f"{name}.tar.gz")
         self.assertEqual({path.split("/")[0] for path in found}, {name})
         licenses = {os.path.basename(path) for path in found if f"{name}/licenses/" in path}
@@ -242,6 +202,24 @@ class Licenses(unittest.TestCase):
             with self.subTest(name):
                 path = subprocess.check_output(["g++", f"-print-file-name={name}"], text=True).strip()
                 self.assertIn(rootfs.package_of(path).split(":")[0], clusterctl.INSIDE)
+
+
+class Architectures(unittest.TestCase):
+    def test_the_nodes_that_are_asked_for(self):
+        """Manifests and chart asked for amd64 whatever the image was for."""
+        line = "        kubernetes.io/arch: "
+        text = variants.render("default", IMAGE)
+        self.assertEqual(text.count(f"{line}amd64\n"), 1)
+        self.assertEqual(variants.render("default", IMAGE, ["arm64"]), text.replace("arch: amd64", "arch: arm64"))
+        self.assertEqual(variants.render("default", IMAGE, ["amd64", "arm64"]), text.replace(f"{line}amd64\n", ""))
+        for architectures, wanted in ((["amd64"], "amd64"), (["arm64"], "arm64"), (["amd64", "arm64"], None)):
+            with self.subTest(architectures), tempfile.TemporaryDirectory(prefix="release-test-") as folder:
+                path = os.path.join(folder, "chart.tgz")
+                with open(path, "wb") as file:
+                    file.write(helm_chart.package("v1.2.3", None, EPOCH, architectures))
+                made = chart.template(chart=path).stdout
+                self.assertEqual(re.findall("kubernetes.io/arch: (.*)", made), [wanted] * bool(wanted))
+                self.assertEqual(made.count("kubernetes.io/os: linux"), 1)
 
 
 class Chart(WithFolder):
@@ -314,163 +292,7 @@ class Chart(WithFolder):
                 helm_chart.change(files, "x", {key: "4"})
 
 
-class Refused(WithFolder):
-    # Of other sources than the checkout's, it may be.
-    OURS = f"--revision={REVISION}"
-
-    def test_what_it_refuses(self):
-        other = self.write("other", "#!/bin/sh\necho v9.9.9\n")
-        folder, out = self.write("there/x"), os.path.join(self.folder, "out")
-        for arguments, words in (
-            ([], "OUT"),
-            ([os.path.dirname(folder)], "there is there already: remove it, or name another"),
-            ([out, "--image=a b"], "'a b' is no reference to an image"),
-            ([out, "--image="], "'' is no reference to an image"),
-            ([out, "--image=localhost:5000/x"], "'localhost:5000/x' has neither a tag nor a digest: name one"),
-            ([out, "--operator=/nowhere"], "/nowhere is no program: run `make build`, or name another"),
-            ([out, "--clusterctl=/"], "/ is no program"),
-            ([out, f"--clusterctl={other}"], "is v9.9.9: build both of the same sources"),
-            ([os.path.join(folder, "out")], "File exists"),
-        ):
-            with self.subTest(arguments):
-                code, said, errors = release(*programs(), self.OURS, *arguments, PATH=self.stand_in("exit 1"))
-                self.assertNotEqual(code, 0)
-                self.assertEqual(said, "")
-                self.assertIn(words, errors)
-                self.assertNotIn("Traceback", errors)
-                self.assertEqual(sorted(os.listdir(self.folder)), ["other", "path", "there"])
-
-    def stand_in(self, text):
-        """The PATH that has this as kubectl."""
-        return os.path.dirname(self.write("path/kubectl", f"#!/bin/sh\n{text}\n")) + os.pathsep + os.environ["PATH"]
-
-    def test_a_failure_leaves_nothing(self):
-        out = os.path.join(self.folder, "out")
-        code, _, errors = release(out, *programs(), self.OURS, PATH=self.stand_in("echo no such file >&2; exit 1"))
-        self.assertEqual((code, errors), (1, "tools/release: no such file\n"))
-        self.assertEqual(os.listdir(self.folder), ["path"])
-
-    def test_programs_of_another_commit(self):
-        """The release said that it is the checkout's commit, whatever the programs were built of: of the operator, which is what
-        the image has, nobody asked."""
-        revision = checkout.revision()
-        commit, state = revision.removesuffix("-dirty"), "dirty" if revision.endswith("-dirty") else "clean"
-        ours, out = (commit, state), os.path.join(self.folder, "out")
-        for told, built_of in (
-            (("4" * 40, "clean"), "4" * 40),
-            ((commit, "clean" if state == "dirty" else "dirty"), revision.removesuffix("-dirty") if state == "dirty" else f"{commit}-dirty"),
-            (("", ""), "no commit"),
-            (ours, None),
-        ):
-            for operator, other in ((told, ours), (ours, told)):
-                with self.subTest(operator=operator, clusterctl=other):
-                    programs = {"operator": self.operator(*operator), "clusterctl": self.clusterctl(*other)}
-                    wrong = programs["operator" if operator == told else "clusterctl"]
-                    flags = [out, *(f"--{name}={path}" for name, path in programs.items())]
-                    for more in ([], [self.OURS]):
-                        code, _, errors = release(*flags, *more, PATH=self.stand_in("echo asked >&2; exit 1"))
-                        self.assertEqual(code, 1)
-                        if built_of and not more:
-                            self.assertIn(f"{wrong} was built of {built_of}, and", errors)
-                            self.assertIn(f"the checkout is {revision}: run `make build`, or say what it is with --revision", errors)
-                        else:
-                            self.assertEqual(errors, "tools/release: asked\n")
-
-    def operator(self, commit, state):
-        """One that says that it was built of this."""
-        lines = ["capi-operator v1.2.3"] + [f"GitCommit: {commit}", f"GitTreeState: {state}"] * bool(commit)
-        return self.write("operator", "#!/bin/sh\n" + "".join(f"echo '{line}'\n" for line in lines))
-
-    def clusterctl(self, commit, state):
-        said = json.dumps({"clusterctl": {"gitCommit": commit, "gitTreeState": state}})
-        return self.write("clusterctl", f"#!/bin/sh\ncase $* in *json) echo '{said}' ;; *) echo v1.2.3 ;; esac\n")
-
-    def test_an_interruption_leaves_nothing(self):
-        runs = os.path.join(self.folder, "runs")
-        os.mkfifo(runs)
-        begun = os.open(runs, os.O_RDWR | os.O_NONBLOCK)
-        self.addCleanup(os.close, begun)
-        path = self.stand_in(f"echo >'{runs}'; exec sleep 60")
-        with begin(os.path.join(self.folder, "out"), *programs(), self.OURS, PATH=path) as run:
-            self.assertTrue(select.select([begun], [], [], 60)[0], "kubectl isn't asked")
-            run.send_signal(signal.SIGTERM)
-            _, errors = run.communicate(timeout=60)
-        self.assertEqual((run.returncode, errors), (130, "\ntools/release: interrupted; nothing was written\n"))
-        self.assertEqual(sorted(os.listdir(self.folder)), ["path", "runs"])
-
-    def test_an_interruption_once_it_has_its_name(self):
-        """It said that nothing was written."""
-        out = os.path.join(self.folder, "out")
-        script = runpy.run_path(os.path.join(TOOLS, "release"), run_name="release")
-        files = {"a": b"1"}
-
-        def release(given):
-            script["write"](files, given.out)
-            os.kill(os.getpid(), signal.SIGTERM)
-
-        for number in (signal.SIGINT, signal.SIGTERM):
-            self.addCleanup(signal.signal, number, signal.getsignal(number))
-        errors = io.StringIO()
-        with mock.patch.dict(script["main"].__globals__, release=release), contextlib.redirect_stderr(errors):
-            with self.assertRaises(SystemExit) as ended:
-                script["main"]([out])
-        self.assertEqual((ended.exception.code, errors.getvalue()), (130, f"\ntools/release: interrupted; {out} is whole\n"))
-        self.assertEqual(contents(out), files)
-
-    def test_half_of_it_never_has_the_name(self):
-        script = runpy.run_path(os.path.join(TOOLS, "release"), run_name="release")
-        with self.assertRaises(OSError):
-            script["write"]({"a": b"1", "no/b": b"2"}, os.path.join(self.folder, "out"))
-        self.assertEqual(os.listdir(self.folder), [])
-
-
-class Checkout(WithTree):
-    """What the release says of the commit that it is made of."""
-
-    def setUp(self):
-        super().setUp()
-        self.copy("image.d/checkout.py")
-        for name in ("chart/a", "chart/b/c"):
-            self.write(name, "as committed\n")
-
-    def ask(self, call, **environment):
-        command = [sys.executable, "-B", "-c", f"import checkout; print(checkout.{call})"]
-        kept = {name: text for name, text in os.environ.items() if name != "SOURCE_DATE_EPOCH"}
-        environment = {**kept, "PYTHONPATH": os.path.join(self.folder, "tools", "image.d"), **environment}
-        return subprocess.check_output(command, text=True, env=environment).strip()
-
-    def git(self, *words):
-        identity = ["-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "commit.gpgsign=false"]
-        environment = {**os.environ, "GIT_COMMITTER_DATE": f"{EPOCH} +0000"}
-        return subprocess.check_output(["git", *identity, *words], cwd=self.folder, text=True, env=environment).strip()
-
-    def test_the_commit_its_time_and_its_files(self):
-        self.assertEqual(self.ask("revision()"), "")
-        self.git("add", "--all")
-        self.git("commit", "--quiet", "--message=x")
-        head = self.git("rev-parse", "HEAD")
-        self.write("chart/new", "not committed\n")
-        self.assertEqual(self.ask("revision()"), head)
-        self.assertEqual(self.ask("epoch()"), str(EPOCH))
-        self.assertEqual(self.ask("epoch()", SOURCE_DATE_EPOCH="7"), "7")
-        self.assertEqual(self.ask("files('chart')"), "['a', 'b/c']")
-        self.write("chart/a", "changed\n")
-        self.assertEqual(self.ask("revision()"), f"{head}-dirty")
-
-    def test_a_time_that_is_none(self):
-        """tools/image told it by a traceback."""
-        words = "SOURCE_DATE_EPOCH is 'x', not a number of seconds since 1970\n"
-        for script in ("image", "release"):
-            with self.subTest(script):
-                flags = ["--program=/bin/true"] if script == "image" else [*programs(), f"--revision={REVISION}"]
-                command = [os.path.join(TOOLS, script), os.path.join(self.folder, "out"), *flags]
-                done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(SOURCE_DATE_EPOCH="x"))
-                self.assertEqual((done.returncode, done.stderr), (1, f"tools/{script}: {words}"))
-
-    def test_without_git_all_files_count(self):
-        os.rename(os.path.join(self.folder, ".git"), os.path.join(self.folder, "git"))
-        self.assertEqual(self.ask("files('chart')"), "['a', 'b/c']")
-        self.assertEqual((self.ask("revision()"), self.ask("epoch()")), ("", "0"))
+# Prints a file beside itself: its own name with .json behind it when asked for that, or else .said.
 
 
 if __name__ == "__main__":

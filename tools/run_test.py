@@ -367,9 +367,10 @@ class Packages(WithFolder):
 
     def installed(self, group, go=False, status=0, **variables):
         self.write("bin/dpkg-query", "#!/bin/sh\nexit 1\n")
+        self.write("bin/dpkg", f'#!/bin/sh\ncase $1 in --add-*) echo "$@" >>{self.folder}/asked ;; --print-arch*) echo amd64 ;; esac\n')
         self.write("bin/apt-get", f'#!/bin/sh\necho "$@" >>{self.folder}/asked\nexit {status}\n')
         self.write("bin/sudo", '#!/bin/sh\n[ "$1" = --validate ] || exec "$@"\n')
-        for name in ("bash", "env", "awk", "grep", "mktemp", "sleep", "rm", "tail"):
+        for name in ("bash", "env", "awk", "grep", "mktemp", "sleep", "rm", "tail", "xargs"):
             if not os.path.exists(os.path.join(self.folder, "bin", name)):
                 os.symlink(f"/usr/bin/{name}", os.path.join(self.folder, "bin", name))
         if go:
@@ -381,7 +382,7 @@ class Packages(WithFolder):
         environment = {"PATH": os.path.join(self.folder, "bin"), **variables}
         self.done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         with open(os.path.join(self.folder, "asked"), encoding="utf-8") as file:
-            lines = file.read().splitlines()
+            self.asked = lines = file.read().splitlines()
         return {word for word in lines[-1].split() if not re.match("-|install$|DPkg", word)} if lines else set()
 
     def test_build_installs_what_cmake_asks_for_and_nothing_else(self):
@@ -402,10 +403,20 @@ class Packages(WithFolder):
         every = self.installed([], go=True)
         self.assertEqual(every, run | LINTERS | {"clang-format-14", "iproute2", "pyflakes3", "time"})
 
+    def test_arm64_is_what_a_build_needs_of_another_architecture(self):
+        """Libraries of that architecture, and the compiler, the emulator and headers of this one; not part of all."""
+        build = self.installed(["build"])
+        libraries_of = {f"{name}:arm64" for name in build if name.endswith("-dev")} - {"nlohmann-json3-dev:arm64", "libcli11-dev:arm64"}
+        wanted = {"python3", "binutils", "g++-aarch64-linux-gnu", "qemu-user-static"} | libraries_of
+        self.assertEqual(self.installed(["arm64"]) - build, wanted)
+        self.assertEqual([line.split()[0] for line in self.asked], ["--add-architecture", "update", "install"])
+        self.installed([])
+        self.assertEqual([line.split()[0] for line in self.asked], ["update", "install"])
+
     def test_unknown_group_and_failure_are_errors(self):
         self.assertEqual(self.installed(["tests"]), set())
         self.assertEqual(self.done.returncode, 1)
-        self.assertEqual(self.done.stderr, "tools/deps: build, run, test, bench, lint, fuzz or all, not tests\n")
+        self.assertEqual(self.done.stderr, "tools/deps: build, run, test, bench, lint, fuzz, arm64 or all, not tests\n")
         self.installed(["build"], status=3)
         self.assertEqual(self.done.returncode, 1)
         self.assertIn("updating the package lists ...\ntools/deps: that failed after ", self.done.stderr)

@@ -1,5 +1,5 @@
-"""An OCI image layout: one layer, its configuration, a manifest and an index, each named by the digest of its bytes
-(github.com/opencontainers/image-spec)."""
+"""An OCI image layout: of each architecture one layer, its configuration and a manifest; of several an index of these manifests;
+each named by the digest of its bytes (github.com/opencontainers/image-spec)."""
 
 import datetime
 import hashlib
@@ -8,7 +8,7 @@ import os
 
 import archive
 import rootfs
-from rootfs import ImageError
+from program import ImageError
 
 MOST_BYTES = 25_000_000
 MEDIA = "application/vnd.oci.image"
@@ -47,10 +47,10 @@ def layer(files, epoch):
     return archive.tar(entries, epoch)
 
 
-def config(facts, diff_id):
+def config(facts, architecture, diff_id):
     return {
         "created": facts.created,
-        "architecture": rootfs.architecture(),
+        "architecture": architecture,
         "os": "linux",
         "config": {
             "User": f"{rootfs.USER}:{rootfs.USER}",
@@ -81,16 +81,15 @@ def encode(value):
     return json.dumps(value, indent=2, sort_keys=True).encode() + b"\n"
 
 
-def write(files, facts, folder):
-    """Writes the layout; the size of what a node downloads, in bytes."""
+def add_manifest(files, facts, blobs):
+    """Adds the image of one architecture: (its descriptor, the size of what a node downloads, in bytes)."""
     content = layer(files, facts.epoch)
     packed = archive.packed(content)
     if len(packed) > MOST_BYTES:
-        raise ImageError(f"the image is {len(packed) / 1e6:.1f} MB compressed, {MOST_BYTES / 1e6:.0f} MB are allowed")
-    blobs = Blobs(folder)
+        raise ImageError(f"the image for {files.architecture} is {len(packed) / 1e6:.1f} MB compressed, {MOST_BYTES / 1e6:.0f} MB are allowed")
     packed_layer = blobs.add("layer.v1.tar+gzip", packed)
     diff_id = f"sha256:{hashlib.sha256(content).hexdigest()}"
-    described = blobs.add("config.v1+json", encode(config(facts, diff_id)))
+    described = blobs.add("config.v1+json", encode(config(facts, files.architecture, diff_id)))
     manifest = {
         "schemaVersion": 2,
         "mediaType": f"{MEDIA}.manifest.v1+json",
@@ -99,10 +98,25 @@ def write(files, facts, folder):
         "annotations": facts.labels(),
     }
     entry = blobs.add("manifest.v1+json", encode(manifest))
-    entry["platform"] = {"architecture": rootfs.architecture(), "os": "linux"}
-    entry["annotations"] = {f"{LABELS}.ref.name": facts.version}
-    index = {"schemaVersion": 2, "mediaType": f"{MEDIA}.index.v1+json", "manifests": [entry]}
-    for name, value in (("oci-layout", {"imageLayoutVersion": "1.0.0"}), ("index.json", index)):
+    entry["platform"] = {"architecture": files.architecture, "os": "linux"}
+    return entry, sum(item["size"] for item in (packed_layer, described, entry))
+
+
+def index(entries):
+    return {"schemaVersion": 2, "mediaType": f"{MEDIA}.index.v1+json", "manifests": entries}
+
+
+def write(images, facts, folder):
+    """Writes the layout of the Files of each architecture; what a node of each downloads, in bytes. The one name in it is the
+    version, of the image or of the index of all of them."""
+    blobs = Blobs(folder)
+    entries, sizes = [], {}
+    for files in images:
+        entry, sizes[files.architecture] = add_manifest(files, facts, blobs)
+        entries.append(entry)
+    named = entries[0] if len(entries) == 1 else blobs.add("index.v1+json", encode(index(entries)))
+    named["annotations"] = {f"{LABELS}.ref.name": facts.version}
+    for name, value in (("oci-layout", {"imageLayoutVersion": "1.0.0"}), ("index.json", index([named]))):
         with open(os.path.join(folder, name), "wb") as file:
             file.write(encode(value))
-    return sum(item["size"] for item in (packed_layer, described, entry))
+    return sizes

@@ -3,15 +3,12 @@ no shell, no package manager."""
 
 import glob
 import os
-import re
 import subprocess
-import tempfile
 
-import checkout
+from program import ImageError, read, run
 
 USER = 65532
 
-LIBRARIES = "lib/x86_64-linux-gnu"
 CERTIFICATES = "etc/ssl/certs/ca-certificates.crt"
 # Those of the package, not what a machine's own administrator added to its bundle.
 TRUSTED = "/usr/share/ca-certificates/mozilla/*.crt"
@@ -21,10 +18,6 @@ TEXTS = {
     "etc/group": f"root:x:0:\nnonroot:x:{USER}:\n",
     "etc/nsswitch.conf": "hosts: files dns\n",
 }
-
-
-class ImageError(Exception):
-    """What keeps the image from being made, for a person."""
 
 
 class Package:
@@ -40,7 +33,8 @@ class Package:
 class Files:
     """name in the image, without the leading slash: (content, permissions). And the packages that they come from."""
 
-    def __init__(self):
+    def __init__(self, architecture):
+        self.architecture = architecture
         self.files = {}
         self.packages = {}
 
@@ -54,53 +48,6 @@ class Files:
             while name := os.path.dirname(name):
                 found.add(name)
         return sorted(found)
-
-
-def run(*command):
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=dict(os.environ, LC_ALL="C"))
-    if done.returncode != 0:
-        raise ImageError(f"{' '.join(command)}: {(done.stderr or done.stdout).strip()}")
-    return done.stdout
-
-
-def read(path):
-    with open(path, "rb") as file:
-        return file.read()
-
-
-def check_program(path):
-    if not (os.path.isfile(path) and os.access(path, os.X_OK)):
-        raise ImageError(f"{path} is no program: run `make build`, or name another")
-
-
-def version_of(program):
-    return (run(program, "--version").splitlines() or [""])[0].rpartition(" ")[2]
-
-
-def built_of(program):
-    """The commit that the operator says it was built of, as checkout.revision() calls it; "" for none."""
-    told = dict(line.split(": ", 1) for line in run(program, "--version").splitlines() if ": " in line)
-    return checkout.named(told.get("GitCommit", ""), told.get("GitTreeState"))
-
-
-def architecture():
-    return run("dpkg", "--print-architecture").strip()
-
-
-def libraries(program):
-    """(the path that the loader takes, the file) of each library, and of the loader itself."""
-    found = []
-    for line in run("ldd", program).splitlines():
-        if "not found" in line:
-            raise ImageError(f"{program} needs a library that this machine lacks: {line.strip()}")
-        match = re.match(r"\s*(?:(\S+) => )?(/\S+) \(0x", line)
-        if match:
-            name, path = match.groups()
-            # The loader's path is written in the program; a library is found by its name.
-            found.append((path.lstrip("/") if name is None else f"{LIBRARIES}/{name}", path))
-    if not found:
-        raise ImageError(f"{program} is linked with no library: it isn't this tree's operator")
-    return found
 
 
 def package_of(path):
@@ -121,14 +68,6 @@ def certificates():
     return b"".join(read(path).strip() + b"\n" for path in found)
 
 
-def stripped(program):
-    """Its bytes without what only a debugger reads. The linker's id goes too: it is a sum of what is taken out as well, and so
-    another one in each folder that the program is built in."""
-    with tempfile.NamedTemporaryFile() as file:
-        run("strip", "--strip-all", "--remove-section=.note.gnu.build-id", "-o", file.name, program)
-        return read(file.name)
-
-
 def note_package(files, name):
     """Keeps what dpkg knows of a package, where scanners look for it, and its licence."""
     if name in files.packages:
@@ -145,19 +84,16 @@ def note_package(files, name):
 
 
 def collect(program):
-    """Everything that is in the image."""
-    check_program(program)
-    if architecture() != "amd64":
-        raise ImageError(f"images are made for amd64 only, this machine is {architecture()}")
-    files = Files()
-    for name, path in libraries(program):
+    """Everything that is in the image of a Program."""
+    files = Files(program.architecture)
+    for name, path in program.libraries():
         files.add(name, read(path), 0o755)
         note_package(files, package_of(path))
     files.add(CERTIFICATES, certificates())
     note_package(files, "ca-certificates")
     for name, text in TEXTS.items():
         files.add(name, text.encode())
-    files.add("capi-operator", stripped(program), 0o755)
+    files.add("capi-operator", program.stripped(), 0o755)
     return files
 
 

@@ -6,6 +6,7 @@ import os
 import archive
 import checkout
 import rootfs
+from program import read
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 LAUNCHER = "clusterctl.sh"
@@ -23,25 +24,29 @@ INSIDE = (
 )
 
 
-def folder(version):
-    return f"clusterctl-{version}-linux-amd64"
+def folder(version, architecture):
+    return f"clusterctl-{version}-linux-{architecture}"
+
+
+def version_of(program):
+    return program.says("version", "--output=short").strip()
 
 
 def built_of(program):
     """The commit that it says it was built of, as checkout.revision() calls it; "" for none."""
-    told = json.loads(rootfs.run(program, "version", "--output=json"))["clusterctl"]
+    told = json.loads(program.says("version", "--output=json"))["clusterctl"]
     return checkout.named(told["gitCommit"], told["gitTreeState"])
 
 
 def package(program, version, epoch):
     """The archive, compressed, with everything in one folder."""
-    files = {"clusterctl": (rootfs.stripped(program), 0o755), LAUNCHER: (rootfs.read(os.path.join(HERE, LAUNCHER)), 0o755)}
+    files = {"clusterctl": (program.stripped(), 0o755), LAUNCHER: (read(os.path.join(HERE, LAUNCHER)), 0o755)}
     packages = set(INSIDE)
-    for name, path in rootfs.libraries(program):
-        files[f"lib/{os.path.basename(name)}"] = (rootfs.read(path), 0o755)
+    for name, path in program.libraries():
+        files[f"lib/{os.path.basename(name)}"] = (read(path), 0o755)
         packages.add(rootfs.package_of(path).split(":")[0])
-    files["LICENSE"] = (rootfs.read(os.path.join(checkout.ROOT, "LICENSE")), 0o644)
+    files["LICENSE"] = (read(os.path.join(checkout.ROOT, "LICENSE")), 0o644)
     for name in packages:
-        files[f"licenses/{name}"] = (rootfs.read(f"/usr/share/doc/{name}/copyright"), 0o644)
-    inside = {f"{folder(version)}/{name}": file for name, file in files.items()}
+        files[f"licenses/{name}"] = (read(f"/usr/share/doc/{name}/copyright"), 0o644)
+    inside = {f"{folder(version, program.architecture)}/{name}": file for name, file in files.items()}
     return archive.packed(archive.tar(archive.with_folders(inside), epoch))

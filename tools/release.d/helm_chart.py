@@ -7,7 +7,8 @@ import re
 
 import archive
 import checkout
-import rootfs
+import variants
+from program import read
 
 CHART = os.path.join("charts", "capi-operator")
 NAME = os.path.basename(CHART)
@@ -22,14 +23,16 @@ def number(version):
     return version.removeprefix("v")
 
 
-def package(version, image, epoch):
+def package(version, image, epoch, architectures=("amd64",)):
     """What `helm install` takes. Without an image it is the chart's own, at the tag of this version."""
     files = {}
     for name in names():
-        files[f"{NAME}/{name}"] = (rootfs.read(os.path.join(checkout.ROOT, CHART, name)), 0o644)
+        files[f"{NAME}/{name}"] = (read(os.path.join(checkout.ROOT, CHART, name)), 0o644)
     change(files, "Chart.yaml", {"version": number(version), "appVersion": version})
     if image:
         change(files, "image.yaml", {key: json.dumps(value) for key, value in image.values().items()})
+    content, mode = files[f"{NAME}/values.yaml"]
+    files[f"{NAME}/values.yaml"] = (variants.for_architectures(content.decode(), architectures).encode(), mode)
     return archive.packed(archive.tar(archive.with_folders(files), epoch))
 
 
