@@ -7,7 +7,7 @@ target_compile_options(capi_options INTERFACE
 target_include_directories(capi_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_link_options(capi_options INTERFACE -Wl,--gc-sections -Wl,--as-needed)
 find_program(CAPI_LLD NAMES ld.lld ld.lld-14)
-if(CAPI_LLD)
+if(CAPI_LLD AND NOT CMAKE_CROSSCOMPILING)  # a cross-compiler has its own alone
   target_link_options(capi_options INTERFACE -fuse-ld=lld)  # a third of the time of the default linker
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")

@@ -21,6 +21,7 @@ TOOLS = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d")]
 
 import built  # noqa: E402
+import image_root  # noqa: E402
 import plan  # noqa: E402
 import worlds  # noqa: E402
 from tiers import FULL, longer_in_full, only_full  # noqa: E402
@@ -84,7 +85,8 @@ class Run(unittest.TestCase):
         return found
 
     def run_folders(self):
-        return glob.glob(os.path.join(self.folder, "capi-operator-run-*", "run-*"))
+        folders = (self.folder, os.path.join(self.folder, "root"))  # that of an image
+        return [path for folder in folders for path in glob.glob(os.path.join(folder, "capi-operator-run-*", "run-*"))]
 
     def started(self):
         return "waiting for the operator" in self.text()
@@ -149,7 +151,9 @@ class RealOperator(Run):
         return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
 
     def test_four_providers_become_ready_and_then_ctrl_c_is_no_error(self):
-        run = self.start(OPERATOR=self.program)
+        """By the operator as its image has it, with nothing else in its root."""
+        root = image_root.unpack(self.program, self.folder)
+        run = self.start(OPERATOR=image_root.entry_point(root), XDG_RUNTIME_DIR=root)
         self.until(lambda: "Ctrl-C stops everything" in self.text(), "four providers Ready")
         self.assertIn(f"export KUBECONFIG={self.kubeconfig}\n", self.text())
         versions = self.kubectl("get", "capi-providers", "-A", "-o", "jsonpath={.items[*].status.installedVersion}")
