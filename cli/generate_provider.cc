@@ -4,6 +4,7 @@
 
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
+#include "cli/lookup.h"
 #include "cli/output.h"
 #include "cli/provider_release.h"
 #include "templating/render.h"
@@ -40,23 +41,6 @@ Error Explain(const templating::RenderError& error, const ProviderRelease& found
   return error.error.With(fmt::format("{} of {}", found.file, found.release.source));
 }
 
-// Takes values from the configuration, and keeps the first error on the way: the engine asks for values only.
-class Lookup {
- public:
-  explicit Lookup(const Config& config) : config_(config) {}
-  std::optional<std::string> operator()(const std::string& name) {
-    auto value = config_.Get(name);
-    if (value.ok()) return *value;
-    if (!error_) error_ = value.error();
-    return "";
-  }
-  const std::optional<Error>& error() const { return error_; }
-
- private:
-  const Config& config_;
-  std::optional<Error> error_;
-};
-
 Result<templating::RenderOutput> Render(const Config& config, const GenerateProviderOptions& options,
                                         const ProviderRelease& found) {
   Lookup lookup(config);
@@ -64,7 +48,7 @@ Result<templating::RenderOutput> Render(const Config& config, const GenerateProv
   input.type = found.source.type;
   input.name = found.source.name;
   input.release = &found.release;
-  input.variables = [&](const std::string& name) { return lookup(name); };
+  input.variables = lookup.function();
   input.target_namespace = options.target_namespace;
   input.images = TRY(config.Images());
   input.keep_namespace_object = true;

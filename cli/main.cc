@@ -4,5 +4,5 @@
 
 int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
-  return capi::cli::RunClusterctl(argc, argv, {&capi::cli::ProcessEnvironment, std::cout, std::cerr});
+  return capi::cli::RunClusterctl(argc, argv, {&capi::cli::ProcessEnvironment, std::cin, std::cout, std::cerr});
 }

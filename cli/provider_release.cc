@@ -2,25 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "api/text.h"
 #include "base/strings.h"
 #include "base/version.h"
+#include "cli/management_cluster.h"
 #include "cli/overrides.h"
 #include "fetch/url.h"
 
 namespace capi::cli {
 namespace {
-
-constexpr std::string_view kContract = "v1beta2";  // of the Cluster API that this command line works with
-
-Result<fetch::GitHubOptions> GitHub(const Config& config, const Getenv& getenv) {
-  fetch::GitHubOptions options;
-  options.token = TRY(config.Get("github-token")).value_or("");
-  if (auto url = TRY(config.Get("clusterctl-github-api-url"))) options.api_url = *url;
-  if (auto url = TRY(config.Get("clusterctl-github-url"))) options.download_url = *url;
-  options.proxy = ProxyFrom(getenv);
-  options.user_agent = fmt::format("clusterctl/{}", kProjectVersion);
-  return options;
-}
 
 // The version in a provider's URL; "latest" where it names none.
 Result<std::string> VersionInUrl(std::string_view url, std::string_view label) {
@@ -30,15 +20,6 @@ Result<std::string> VersionInUrl(std::string_view url, std::string_view label) {
     case fetch::UrlKind::kFolder: return TRY(fetch::ParseFolderUrl(url, label)).version;
   }
   return std::string("latest");
-}
-
-Result<api::Version> ParseVersion(const std::string& text) {
-  auto version = api::Version::Parse(text);
-  if (version.ok()) return version;
-  return Error{
-      Code::kInvalidArgument,
-      fmt::format("invalid version \"{}\": write a semantic version like v1.2.3: {}", text, version.error().message),
-      {}};
 }
 
 // A version that isn't there: which ones are is the next question.
@@ -81,6 +62,25 @@ Status CheckContract(const ProviderRelease& found, std::string_view label, Notes
 
 }  // namespace
 
+Result<fetch::GitHubOptions> GitHubOptionsOf(const Config& config) {
+  fetch::GitHubOptions options;
+  options.token = TRY(config.Get("github-token")).value_or("");
+  if (auto url = TRY(config.Get("clusterctl-github-api-url"))) options.api_url = *url;
+  if (auto url = TRY(config.Get("clusterctl-github-url"))) options.download_url = *url;
+  options.proxy = ProxyFrom(config.getenv());
+  options.user_agent = fmt::format("clusterctl/{}", kProjectVersion);
+  return options;
+}
+
+Result<api::Version> ParseVersion(const std::string& text) {
+  auto version = api::Version::Parse(text);
+  if (version.ok()) return version;
+  return Error{
+      Code::kInvalidArgument,
+      fmt::format("invalid version \"{}\": write a semantic version like v1.2.3: {}", text, version.error().message),
+      {}};
+}
+
 Result<api::Version> DefaultVersion(const Context& ctx, fetch::Repository& repository, std::string_view url,
                                     std::string_view label) {
   std::string named = TRY(VersionInUrl(url, label));
@@ -93,7 +93,7 @@ Result<ProviderRelease> FetchProvider(const Context& ctx, const Config& config, 
   ProviderRelease out;
   out.source = TRY(config.FindProvider(type, name.name));
   std::string label = api::ManifestLabel(type, name.name);
-  fetch::GitHubOptions github = TRY(GitHub(config, config.getenv()));
+  fetch::GitHubOptions github = TRY(GitHubOptionsOf(config));
   auto plain = TRY(fetch::OpenUrl(out.source.url, label, github));
   api::Version version =
       TRY(name.version.empty() ? DefaultVersion(ctx, *plain, out.source.url, label) : ParseVersion(name.version));
@@ -107,6 +107,20 @@ Result<ProviderRelease> FetchProvider(const Context& ctx, const Config& config, 
   out.release = *std::move(release);
   TRY(CheckContract(out, label, notes));
   return out;
+}
+
+Result<std::string> FetchFile(const Context& ctx, const Config& config, const ProviderSource& source,
+                              const api::Version& version, const std::string& file, Notes& notes) {
+  std::string label = api::ManifestLabel(source.type, source.name);
+  fetch::GitHubOptions github = TRY(GitHubOptionsOf(config));
+  github.more_files = {file};
+  auto repository =
+      WithOverrides(TRY(fetch::OpenUrl(source.url, label, github)), TRY(config.OverridesFolder()), label, notes);
+  auto text = repository->File(ctx, version, file);
+  if (text.ok()) return text;
+  Error error = WithVersions(ctx, *repository, text.error());
+  return error.With(
+      fmt::format("failed to read {} from provider's repository {}", api::GoQuote(file), api::GoQuote(label)));
 }
 
 }  // namespace capi::cli

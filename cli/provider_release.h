@@ -24,6 +24,17 @@ struct ProviderRelease {
 Result<ProviderRelease> FetchProvider(const Context& ctx, const Config& config, api::ProviderType type,
                                       const ProviderName& name, Notes& notes);
 
+// Another file of a provider's release: a template, or a ClusterClass. As above with the folder of overrides. kNotFound
+// where there is none.
+Result<std::string> FetchFile(const Context& ctx, const Config& config, const ProviderSource& source,
+                              const api::Version& version, const std::string& file, Notes& notes);
+
+// Of a version as people write it. kInvalidArgument.
+Result<api::Version> ParseVersion(const std::string& text);
+
+// How GitHub is reached.
+Result<fetch::GitHubOptions> GitHubOptionsOf(const Config& config);
+
 // The version in a provider's URL; for "latest" the newest that fits.
 Result<api::Version> DefaultVersion(const Context& ctx, fetch::Repository& repository, std::string_view url,
                                     std::string_view label);

@@ -55,12 +55,13 @@ struct Outcome {
   std::string out, err;
 };
 
-inline Outcome Clusterctl(std::vector<std::string> arguments, Variables environment = {}) {
+inline Outcome Clusterctl(std::vector<std::string> arguments, Variables environment = {}, std::string input = "") {
   arguments.insert(arguments.begin(), "clusterctl");
   std::vector<const char*> argv;
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  std::istringstream in(std::move(input));
   std::ostringstream out, err;
-  int code = RunClusterctl(static_cast<int>(argv.size()), argv.data(), {From(std::move(environment)), out, err});
+  int code = RunClusterctl(static_cast<int>(argv.size()), argv.data(), {From(std::move(environment)), in, out, err});
   return {code, out.str(), err.str()};
 }
 

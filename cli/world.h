@@ -3,7 +3,7 @@
 
 #include <functional>
 #include <initializer_list>
-#include <iosfwd>
+#include <istream>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -45,9 +45,16 @@ struct GlobalOptions {
   std::optional<int> verbosity;  // -v
 };
 
+// Flags of commands that look into a management cluster. A value.
+struct ClusterOptions {
+  std::string kubeconfig;  // --kubeconfig
+  std::string context;     // --kubeconfig-context
+};
+
 // Thread-compatible.
 struct World {
   Getenv getenv;
+  std::istream& in;
   std::ostream& out;
   std::ostream& err;
 };

@@ -61,11 +61,11 @@ class GitHubRepository : public Repository {
 
   Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) override {
     // Of any other one nobody has asked what its digest is (T6).
-    if (name != kMetadataFile && name != url_.file) {
-      return Invalid(fmt::format("\"{}\" is none of the files that are read of a release: {} and {}", name,
-                                 kMetadataFile, url_.file));
-    }
     std::string asset = AssetName(name);
+    if (std::vector<std::string> files = Files(); std::find(files.begin(), files.end(), asset) == files.end()) {
+      return Invalid(
+          fmt::format("\"{}\" is none of the files that are read of a release: {}", name, JoinNames(files, 10)));
+    }
     std::string what = fmt::format("{} of {} {}", name, Describe(), version.ToString());
     Result<std::string> text = Download(ctx, version.ToString(), asset);
     // No such file, or a private repository: only the API can tell, and which of them it is.
@@ -86,7 +86,11 @@ class GitHubRepository : public Repository {
   }
 
   // The files of a release that are read by name.
-  std::vector<std::string> Files() const { return {AssetName(kMetadataFile), AssetName(url_.file)}; }
+  std::vector<std::string> Files() const {
+    std::vector<std::string> files = {AssetName(kMetadataFile), AssetName(url_.file)};
+    for (const std::string& name : options_.more_files) files.push_back(AssetName(name));
+    return files;
+  }
 
   // What the API says of these files. Also where it names none of them: it needn't be asked for them again.
   void Remember(const std::string& tag, std::map<std::string, Asset> assets) {

@@ -26,7 +26,7 @@ class Repository {
   // All versions that parse, ascending.
   virtual Result<std::vector<api::Version>> Versions(const Context& ctx) = 0;
   // One file of a version, by its name in the release: "metadata.yaml" or ComponentsFile(). GitHub refuses any other
-  // one (kInvalidArgument): it is asked for the digests of these two (behaviour.md T6).
+  // one than GitHubOptions names (kInvalidArgument): it is asked for the digests of these alone (behaviour.md T6).
   virtual Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) = 0;
   // Name of the components file, "core-components.yaml".
   virtual std::string ComponentsFile() const = 0;
@@ -72,6 +72,7 @@ struct GitHubOptions {
   Millis request_timeout = Seconds(60);
   size_t max_file = api::kMaxReleaseBytes;
   size_t max_answer = 8u << 20;                // of the API: a page of releases has their notes, too
+  std::vector<std::string> more_files = {};    // names that are read beside metadata and components
   std::shared_ptr<NamedDigests> digests = {};  // null: what is named is forgotten with the repository
 };
 

@@ -1,0 +1,27 @@
+// The ClusterClasses that a template's Clusters use, and that come with the template's release.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/workload_source.h"
+#include "kube/meta/object.h"
+
+namespace capi::cli {
+
+// A value.
+struct ClassText {
+  std::string file, text;  // "clusterclass-quick-start.yaml"
+};
+
+// Of the Clusters among `objects`, each class once, in their order; without those that the cluster has. A cluster that
+// can't be opened, or has no ClusterClasses yet, has none. kFailedPrecondition for one that should be in another
+// namespace than `ns` and isn't there: it can't be brought along.
+Result<std::vector<ClassText>> MissingClasses(const Context& ctx, const Config& config, const ProviderVersion& release,
+                                              const std::vector<kube::Object>& objects, const std::string& ns,
+                                              MaybeCluster& cluster, Notes& notes);
+
+// kAlreadyExists where the cluster has one of these objects: an apply would change what other clusters use.
+Status CheckAreNew(const Context& ctx, const std::vector<kube::Object>& objects, MaybeCluster& cluster);
+
+}  // namespace capi::cli
