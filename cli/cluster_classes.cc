@@ -33,7 +33,8 @@ std::vector<ClassName> ClassesIn(const std::vector<kube::Object>& objects, const
   for (const kube::Object& object : objects) {
     if (object.kind() != "Cluster" || object.group_version().group != kGroup) continue;
     ClassName found = ClassOf(object, ns);
-    if (!found.name.empty() && seen.insert(found).second) out.push_back(found);
+    if (found.name.empty() || found.name.find(kUnknownValue) != std::string::npos) continue;
+    if (seen.insert(found).second) out.push_back(found);
   }
   return out;
 }

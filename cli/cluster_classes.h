@@ -14,9 +14,12 @@ struct ClassText {
   std::string file, text;  // "clusterclass-quick-start.yaml"
 };
 
-// Of the Clusters among `objects`, each class once, in their order; without those that the cluster has. A cluster that
-// can't be opened, or has no ClusterClasses yet, has none. kFailedPrecondition for one that should be in another
-// namespace than `ns` and isn't there: it can't be brought along.
+// In the place of a value that isn't known, where the variables of a template are listed.
+inline constexpr std::string_view kUnknownValue = "value-that-is-not-known";
+
+// Of the Clusters among `objects`, each class once, in their order; without those that the cluster has, and those
+// whose name isn't known. A cluster that can't be opened, or has no ClusterClasses yet, has none. kFailedPrecondition
+// for one that should be in another namespace than `ns` and isn't there: it can't be brought along.
 Result<std::vector<ClassText>> MissingClasses(const Context& ctx, const Config& config, const ProviderVersion& release,
                                               const std::vector<kube::Object>& objects, const std::string& ns,
                                               MaybeCluster& cluster, Notes& notes);

@@ -98,14 +98,20 @@ Result<std::vector<kube::Object>> Render(const Context& ctx, const Config& confi
   return all;
 }
 
-// The template's ClusterClasses are known once it is rendered: here with any value for what isn't set.
+// The template's ClusterClasses are known once it is rendered, here without the values that are yet to be set. Where it
+// can't be rendered so, its variables are listed without those of its classes.
 Result<std::vector<ClassText>> ClassesOf(const Context& ctx, const Config& config, const WorkloadTemplate& found,
                                          Lookup& lookup, const std::string& ns, MaybeCluster& cluster, Notes& notes) {
   if (!found.release) return std::vector<ClassText>();
+  auto defaults = TRY_WITH(templating::DefaultsOf(found.text), found.source);
   templating::Variables values = lookup.function();
-  auto objects = templating::RenderTemplate(
-      found.text, [&](const std::string& name) { return values(name).value_or("x"); }, ns);
-  // What can't be rendered with such values has its variables listed without those of its classes.
+  auto value_of = [&](const std::string& name) -> std::optional<std::string> {
+    auto value = values(name);
+    auto has_default = defaults.find(name);
+    if (value || has_default == defaults.end() || has_default->second) return value;
+    return std::string(kUnknownValue);
+  };
+  auto objects = templating::RenderTemplate(found.text, value_of, ns);
   if (!objects.ok()) return std::vector<ClassText>();
   return MissingClasses(ctx, config, *found.release, *objects, ns, cluster, notes);
 }

@@ -7,6 +7,8 @@
 #include "base/testing/vectors.h"
 #include "base/yaml/yaml.h"
 #include "cli/config.h"
+#include "cli/generate_cluster.h"
+#include "cli/lookup.h"
 #include "cli/overrides.h"
 #include "cli/provider_name.h"
 #include "cli/provider_release.h"
@@ -205,13 +207,92 @@ void ExpectLogLine(const Json& c) {
   EXPECT_EQ(err.str(), GetString(c, {"want"}) + "\n");
 }
 
+// What flags set goes before the environment.
+void ExpectFlag(const Json& c) {
+  auto config = Config::Parse({"c.yaml", GetString(c, {"file"})}, From(Env(c)));
+  ASSERT_TRUE(config.ok());
+  std::map<std::string, std::string> flags;
+  for (const auto& [name, value] : c["set"].items()) flags[name] = value.get<std::string>();
+  EXPECT_EQ(Lookup(*config, flags).function()(GetString(c, {"key"})), GetString(c, {"want"}));
+}
+
+void ExpectTemplateOptions(const Json& c) {
+  Variables environment;
+  if (c.contains("variables")) {
+    for (const auto& [name, value] : c["variables"].items()) environment[name] = value.get<std::string>();
+  }
+  auto config = Config::Parse({"", ""}, From(environment));
+  ASSERT_TRUE(config.ok());
+  const Json& given = c["options"];
+  GenerateClusterOptions options;
+  options.names = {GetString(given, {"cluster"})};
+  options.target_namespace = GetString(given, {"namespace"});
+  options.kubernetes_version = GetString(given, {"kubernetes_version"});
+  if (given.contains("control_plane_machines"))
+    options.control_plane_machines = given["control_plane_machines"].get<int>();
+  if (given.contains("worker_machines")) options.worker_machines = given["worker_machines"].get<int>();
+  auto got = VariablesOf(options, *config);
+  if (c.contains("error")) {
+    ASSERT_FALSE(got.ok());
+    EXPECT_EQ(got.error().message, GetString(c, {"error"}));
+  } else {
+    ASSERT_TRUE(got.ok()) << got.error().message;
+    EXPECT_EQ(Json(*got), c["want"]);
+  }
+}
+
+// Our error goes on to say what the system says of the file.
+void ExpectGeneratedYaml(const Json& c) {
+  std::vector<std::string> arguments = {"generate", "yaml"};
+  std::string missing = "/nowhere/template.yaml";
+  if (c["input"].is_null()) arguments.insert(arguments.end(), {"--from", missing});
+  if (GetBool(c, {"list_variables"})) arguments.emplace_back("--list-variables");
+  Outcome outcome = Clusterctl(arguments, {}, c["input"].is_null() ? "" : c["input"].get<std::string>());
+  if (c.contains("error")) {
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_THAT(outcome.err, HasSubstr("Error: " + ReplaceAll(GetString(c, {"error"}), "<path>", missing)));
+  } else {
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, GetString(c, {"want"}));
+  }
+}
+
+// Of the variables of a template and its ClusterClass.
+void ExpectMerged(const Json& c) {
+  TestFolder folder;
+  const std::string release = "r/infrastructure-p/v1.0.0/";
+  folder.Put(release + "cluster-template.yaml",
+             "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: a}\nspec: {topology: {classRef: "
+             "{name: c}}}\n# " +
+                 c["inputs"][0].get<std::string>());
+  folder.Put(release + "clusterclass-c.yaml", c["inputs"][1].get<std::string>());
+  std::string config =
+      folder.Put("c.yaml", "providers: [{name: p, type: InfrastructureProvider, url: " + folder.path() +
+                               "/r/infrastructure-p/latest/c.yaml}]\n");
+  Outcome outcome =
+      Clusterctl({"generate", "cluster", "a", "-n", "ns", "-i", "p:v1.0.0", "--list-variables", "--config", config},
+                 {{"HOME", folder.path()}});
+  std::string want = "\nOptional Variables:\n";
+  for (const auto& [name, value] : c["want"].items())
+    want += "  - " + name + "  (defaults to \"" + value.get<std::string>() + "\")\n";
+  EXPECT_EQ(outcome.out, want + "\n") << outcome.err;
+}
+
 TEST(CommandLineVectors, AreFollowed) {
   const Json cases = LoadCases("cli.json");
   for (const Json& c : cases) {
     std::string kind = GetString(c, {"kind"});
     if (Waits("cli.json", c)) continue;
     SCOPED_TRACE(GetString(c, {"id"}));
-    if (kind == "variable-lookup") {
+    if (GetString(c, {"id"}) == "W11d") {
+      ExpectFlag(c);
+    } else if (kind == "template-options") {
+      ExpectTemplateOptions(c);
+    } else if (kind == "generate-yaml") {
+      ExpectGeneratedYaml(c);
+    } else if (kind == "merge-templates") {
+      ExpectMerged(c);
+    } else if (kind == "variable-lookup") {
       ExpectVariable(c);
     } else if (kind == "overrides-path") {
       ExpectOverridesPath(c);

@@ -8,6 +8,7 @@ namespace {
 
 // {file, id, rule}, sorted. W numbers are known defects of cluster-api-operator.
 constexpr Superseded kTable[] = {
+    {"contract-gate.json", "G05", "L6: no command works on a cluster of another contract than v1beta1 and v1beta2"},
     {"customisation.json", "I006",
      "F1: an image of the spec that is no reference is refused, as one of the release is"},
     {"customisation.json", "K035", "I9, W23: `--flag` and `--flag value` are understood"},
@@ -70,15 +71,11 @@ constexpr WaitingVectors kWaiting[] = {
     {"cli.json", "W09b", 1, "log lines with numbers: no line that is written has any"},
     {"cli.json", "W09c", 1, "log lines of errors: they are told at the end"},
     {"cli.json", "W09d", 1, "log lines with a prefix: no line that is written has one"},
-    {"cli.json", "W11d", 1, "flags that set variables: of `generate cluster`"},
-    {"cli.json", "generate-yaml", 6, "`clusterctl generate yaml`"},
-    {"cli.json", "merge-templates", 1, "`clusterctl generate cluster`"},
     {"cli.json", "operator-reference", 6, "an `init` of providers as objects of this operator"},
     {"cli.json", "rollout-references", 6, "`clusterctl alpha rollout`"},
     {"cli.json", "self-check", 12, "the look for a newer clusterctl, which there is none of"},
     {"cli.json", "self-check-message", 1, "the look for a newer clusterctl, which there is none of"},
     {"cli.json", "skip-rule", 12, "`clusterctl upgrade apply`"},
-    {"cli.json", "template-options", 9, "`clusterctl generate cluster`"},
     {"provider-reference.json", "namespaced", 8, "`clusterctl upgrade apply`"},
     {"upgrade-plan.json", "plan", 15, "`clusterctl upgrade plan`"},
     {"upgrade-plan.json", "single-instance", 5, "`clusterctl upgrade`; of the operator, I5 is the rule"},
