@@ -79,8 +79,11 @@ Status CheckAreNew(const Context& ctx, const std::vector<kube::Object>& objects,
   for (const kube::Object& object : objects) {
     kube::ObjectId id = object.id();
     if (!TRY(IsThere(ctx, cluster, id.group_kind(), id.ns, id.name))) continue;
-    return Error{
-        Code::kAlreadyExists, fmt::format("{}({}) already exists in the cluster", object.name(), object.kind()), {}};
+    kube::GroupVersion version = object.group_version();
+    return Error{Code::kAlreadyExists,
+                 fmt::format("{}/{}({}/{}, Kind={}) already exists in the cluster", id.ns, id.name, version.group,
+                             version.version, id.kind),
+                 {}};
   }
   return Ok();
 }

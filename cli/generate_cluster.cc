@@ -180,7 +180,7 @@ Status GenerateCluster(const Context& ctx, const GlobalOptions& global, const Ge
   WorkloadTemplate found = TRY(FindTemplate(ctx, config, options, cluster, world, notes));
   if (options.list_variables) {
     auto classes = TRY(ClassesOf(ctx, config, found, lookup, options.target_namespace, cluster, notes));
-    world.out << ListVariables(TRY(AllDefaults(found, classes)), options, options.target_namespace);
+    world.out << ListVariables(TRY(AllDefaults(found, classes)), options, given.target_namespace);
     return Ok();
   }
   auto objects = Render(ctx, config, found, lookup, options.target_namespace, cluster, notes);

@@ -33,7 +33,7 @@ Status GenerateCluster(const Context& ctx, const GlobalOptions& global, const Ge
 // a namespace.
 Result<std::map<std::string, std::string>> VariablesOf(const GenerateClusterOptions& options, const Config& config);
 
-// The text of --list-variables. `ns` is "" where it isn't known.
+// The text of --list-variables. `ns` is that of the flag.
 std::string ListVariables(templating::VariableDefaults defaults, const GenerateClusterOptions& options,
                           const std::string& ns);
 

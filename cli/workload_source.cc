@@ -35,7 +35,6 @@ Result<WorkloadTemplate> FromConfigMap(const Context& ctx, const GenerateCluster
 // The one infrastructure provider of that name, or the only one for "", that the cluster has.
 Result<InstalledProvider> Installed(const Context& ctx, MaybeCluster& cluster, const std::string& name) {
   ManagementCluster* found = TRY(cluster.Get());
-  TRY(found->CheckContract(ctx, AlsoAllowed::kNotInstalled));
   std::vector<InstalledProvider> matching;
   for (InstalledProvider& provider : TRY(found->Providers(ctx))) {
     if (provider.type == kInfrastructure && (name.empty() || provider.name == name))
