@@ -63,13 +63,17 @@ class Page(unittest.TestCase):
             self.assertEqual(done.returncode, 0, f"{block}\n{done.stdout}{done.stderr}")
             self.assertEqual(done.stderr, "", block)
             output.append(done.stdout)
-        version, files, described, raw, filled = output
+        version, files, described, raw, filled, workload, greeting, completion = output
         self.assertRegex(version, r"^v\d+\.\d+\.\d+")
         self.assertEqual(files, "")
         self.assertIn("  - EXP_MACHINE_POOL\n", described)
         self.assertIn("Images:\n  - mirror.example.com/capi/cluster-api-controller:v1.12.0\n", described)
         self.assertIn("${EXP_MACHINE_POOL:=", raw)
         self.assertEqual(len(filled.splitlines()), 2)
+        self.assertIn("Required Variables:\n  - KUBERNETES_VERSION\n", workload)
+        self.assertIn("    controlPlane:\n      replicas: 3\n", workload)
+        self.assertEqual(greeting, "greeting: hello, world\n")
+        self.assertEqual(completion, "")
 
 
 if __name__ == "__main__":
