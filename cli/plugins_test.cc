@@ -11,7 +11,6 @@
 namespace capi::cli {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
