@@ -234,10 +234,13 @@ class Webhooks(OnAServer):
         world = self.world
         leader = world.operator, world.name
         world.operator = None
-        world.start_operator()
-        world.until("another waits for the lease", lambda: any(verb == "watch" and kind == "leases" for verb, _, kind, *_ in world.requests()))
-        world.end_operator()
-        world.operator, world.name = leader
+        try:
+            world.start_operator()
+            world.until("another waits for the lease", lambda: any(verb == "watch" and kind == "leases" for verb, _, kind, *_ in world.requests()))
+            world.end_operator()
+        finally:
+            # What isn't known here any more would lead on, and write in other tests.
+            world.operator, world.name = leader
 
     def await_metrics(self, port):
         """With the token of a ServiceAccount that has the role for it."""

@@ -4,6 +4,7 @@
 #include <optional>
 #include <random>
 #include <thread>
+#include <utility>
 
 #include "base/mutex.h"
 #include "kube/runtime/lease_record.h"
@@ -20,9 +21,12 @@ LeaseApi ApiOf(Client& client, const LeaderOptions& options) {
       .update = [&client](const Context& ctx,
                           const Object& o) { return client.Update(ctx, Builtin("Lease"), o, {.unguarded = true}); },
       .watch =
-          [&client, ns = options.ns, name = options.name](const Context& ctx, const Object& since,
-                                                          const std::function<Status(WatchEvent)>& on_change) {
-            WatchOptions one{.field_selector = "metadata.name=" + name, .resource_version = since.resource_version()};
+          [&client, ns = options.ns, name = options.name, retry = options.retry_period](
+              const Context& ctx, const Object& since, const std::function<Status(WatchEvent)>& on_change) {
+            // A leader renews once in a retry period: a connection that says nothing for three of them may be dead.
+            WatchOptions one{.field_selector = "metadata.name=" + name,
+                             .resource_version = since.resource_version(),
+                             .max_silence = 3 * retry};
             return client.Watch(ctx, Builtin("Lease"), ns, one, on_change);
           },
   };
@@ -41,6 +45,7 @@ class LeaderElector::Impl {
   Status Acquire(const Context& parent) {
     Context ctx = parent.WithLog(parent.log.With({{"lease", options_.ns + "/" + options_.name}}));
     std::string last_problem;
+    bool raced = false;
     while (true) {
       TRY(ctx.Check());
       Result<bool> ours = TakeOrRenew(ctx.WithTimeout(options_.renew_deadline));
@@ -48,7 +53,10 @@ class LeaderElector::Impl {
       std::string problem = ours.ok() ? "held by " + seen_->holder : ours.error().message;
       if (problem != last_problem) Report(ctx, ours, problem);
       last_problem = problem;
-      if (!SeesItFreed(ctx)) ctx.clock->Sleep(ctx.stop, Jittered(options_.retry_period));
+      // Who lost a race reads at once who won it, to watch that one; of a second loss nobody else's progress is known.
+      bool lost_race = !ours.ok() && (ours.code() == Code::kConflict || ours.code() == Code::kAlreadyExists);
+      if (!std::exchange(raced, lost_race) && lost_race) continue;
+      if (!SeesItFree(ctx)) ctx.clock->Sleep(ctx.stop, Jittered(options_.retry_period));
     }
     ctx.log.Info("leading", {{"identity", options_.identity}});
     context_stop_.emplace(ctx.stop, [this] { StopFromOutside(); });
@@ -66,10 +74,10 @@ class LeaderElector::Impl {
   void Release(const Context& ctx) {
     StopRenewing();
     lost_.request_stop();
-    if (!leading_ && !unanswered_) return;
+    SetValidUntil(MonoTime::min());
+    if (!leading_ && unanswered_ == Unanswered::kNothing && !(seen_ && seen_->holder == options_.identity)) return;
     Result<bool> released = GiveBack(ctx.WithTimeout(options_.renew_deadline));
     leading_ = false;
-    SetValidUntil(MonoTime::min());
     if (!released.ok()) {
       ctx.log.Warn("lease not given back: it runs out by itself", {{"error", released.error().message}});
     } else if (*released) {
@@ -78,22 +86,32 @@ class LeaderElector::Impl {
   }
 
  private:
-  // Watches another's lease until it is given back or deleted; false where it runs out, or can't be watched.
-  bool SeesItFreed(const Context& ctx) {
-    bool freed = false;
+  // A write of the lease that may have been done, or be done yet.
+  enum class Unanswered { kNothing, kCreate, kUpdate };
+
+  bool IsAnothers() const { return seen_ && !seen_->holder.empty() && seen_->holder != options_.identity; }
+
+  // Watches another's lease until it is given back or runs out; false where it can't be watched. One that is deleted
+  // lasts as long as it would have lasted: its holder writes until then, or puts it back.
+  bool SeesItFree(const Context& ctx) {
+    bool watched = false;
     auto look = [&](WatchEvent event) -> Status {
       if (event.type == WatchEvent::Type::kBookmark) return Ok();
       See(ctx, std::move(event.object));
-      freed = event.type == WatchEvent::Type::kDeleted || seen_->holder.empty();
-      return freed ? Status(Error{Code::kCancelled, "it is free", {}}) : Ok();
+      return IsAnothers() ? Ok() : Status(Error{Code::kCancelled, "it is free", {}});
     };
-    while (api_.watch && seen_ && !RunOut(ctx)) {
+    while (api_.watch && IsAnothers() && !RunOut(ctx)) {
+      watched = true;
+      MonoTime seen_before = seen_at_;
       Millis left = std::chrono::ceil<Millis>(RunsOutAt() - ctx.clock->Monotonic());
       Status ended = api_.watch(ctx.WithTimeout(left), lease_, look);
-      if (freed) return true;
-      if (ended.ok() || ended.code() != Code::kDeadlineExceeded) return false;
+      if (!IsAnothers() || RunOut(ctx)) return true;
+      // Goes on where the lease has been renewed meanwhile.
+      if (!ended.ok() && ended.code() == Code::kDeadlineExceeded && seen_at_ != seen_before) continue;
+      ReportWatch(ctx, ended);
+      return false;
     }
-    return false;
+    return watched;
   }
 
   // True where the lease is ours now. Renewals are one optimistic PUT of what was written last; only when that fails
@@ -107,12 +125,18 @@ class LeaderElector::Impl {
       if (renewed.code() != Code::kConflict && renewed.code() != Code::kNotFound) return renewed.error();
     }
     Result<Object> read = api_.get(ctx);
-    if (!read.ok() && read.code() == Code::kNotFound) return Create(ctx, before);
-    if (!read.ok()) return read.error();
-    See(ctx, std::move(read).value());
-    if (!seen_->holder.empty() && seen_->holder != options_.identity && (leading_ || !RunOut(ctx))) return false;
+    bool there = read.ok() || read.code() != Code::kNotFound;
+    if (!read.ok() && there) return read.error();
+    if (there) See(ctx, std::move(read).value());
+    if (IsAnothers() && (leading_ || !RunOut(ctx))) {
+      leading_ = false;
+      unanswered_ = Unanswered::kNothing;
+      return false;
+    }
+    if (!there) return Create(ctx, before);
     return TakenBy(ctx, before,
-                   api_.update(ctx, With(Held(*seen_, options_.identity, options_.lease_duration, Now(ctx)))));
+                   api_.update(ctx, With(Held(*seen_, options_.identity, options_.lease_duration, Now(ctx)))),
+                   Unanswered::kUpdate);
   }
 
   Result<bool> Create(const Context& ctx, MonoTime before) {
@@ -121,21 +145,25 @@ class LeaderElector::Impl {
                       {"metadata", {{"name", options_.name}, {"namespace", options_.ns}}}});
     LeaseRecord record = Held({.transitions = -1}, options_.identity, options_.lease_duration, Now(ctx));
     record.WriteTo(lease);
-    return TakenBy(ctx, before, api_.create(ctx, lease));
+    return TakenBy(ctx, before, api_.create(ctx, lease), Unanswered::kCreate);
   }
 
-  // Without an answer, as when the process is told to end meanwhile, the lease may be ours all the same.
-  Result<bool> TakenBy(const Context& ctx, MonoTime before, Result<Object> answer) {
-    unanswered_ = !answer.ok() && (answer.code() == Code::kCancelled || answer.code() == Code::kDeadlineExceeded ||
-                                   answer.code() == Code::kUnavailable);
-    if (!answer.ok()) return answer.error();
-    return Taken(ctx, before, std::move(answer).value());
+  // Without an answer, as when the process is told to end meanwhile, the lease may be ours all the same. A later write
+  // that is refused says nothing of it.
+  Result<bool> TakenBy(const Context& ctx, MonoTime before, Result<Object> answer, Unanswered write) {
+    if (answer.ok()) return Taken(ctx, before, std::move(answer).value());
+    if (answer.code() == Code::kCancelled || answer.code() == Code::kDeadlineExceeded ||
+        answer.code() == Code::kUnavailable) {
+      unanswered_ = write;
+    }
+    return answer.error();
   }
 
   // The lease is ours from before the request that wrote it: its end is counted from there.
   bool Taken(const Context& ctx, MonoTime before, Object lease) {
     See(ctx, std::move(lease));
     leading_ = true;
+    unanswered_ = Unanswered::kNothing;
     renewed_ = before;
     SetValidUntil(before + options_.lease_duration);
     return true;
@@ -170,7 +198,6 @@ class LeaderElector::Impl {
       if (!ours.ok()) {
         ctx.log.Warn("lease not renewed", {{"code", CodeName(ours.code())}, {"error", ours.error().message}});
       } else if (!*ours) {
-        leading_ = false;
         return Lose(ctx, "now held by " + seen_->holder);
       }
     }
@@ -181,10 +208,11 @@ class LeaderElector::Impl {
     lost_.request_stop();
   }
 
-  // Whether it was ours to give. A write without an answer, or answered late, may leave us with the lease but not with
-  // its version: then it is read once more.
+  // Whether it was ours to give. What was sent without an answer may be done yet: of an update that isn't, this one,
+  // for the same version, takes the place; otherwise the lease is read once more. (A creation that is done after that
+  // leaves a lease that runs out by itself.)
   Result<bool> GiveBack(const Context& ctx) {
-    if (leading_) {
+    if (seen_ && (seen_->holder == options_.identity || unanswered_ == Unanswered::kUpdate)) {
       Result<Object> written = api_.update(ctx, With(Released(*seen_, Now(ctx))));
       if (written.ok()) return true;
       if (written.code() != Code::kConflict) return written.error();
@@ -216,6 +244,14 @@ class LeaderElector::Impl {
     }
   }
 
+  // Once for each reason: it is read instead, again and again.
+  void ReportWatch(const Context& ctx, const Status& ended) {
+    if (ended.ok() || ended.code() == Code::kCancelled || ended.code() == Code::kDeadlineExceeded) return;
+    if (std::exchange(watch_problem_, ended.error().message) == ended.error().message) return;
+    ctx.log.Warn("the lease can't be watched: it is read every retry period",
+                 {{"code", CodeName(ended.code())}, {"error", ended.error().message}});
+  }
+
   void SetValidUntil(MonoTime time) {
     MutexLock lock(mu_);
     valid_until_ = time;
@@ -233,7 +269,9 @@ class LeaderElector::Impl {
   Object lease_;
   std::optional<LeaseRecord> seen_;
   MonoTime seen_at_{}, renewed_{};
-  bool leading_ = false, unanswered_ = false;
+  bool leading_ = false;
+  Unanswered unanswered_ = Unanswered::kNothing;
+  std::string watch_problem_;
   mutable Mutex mu_;
   MonoTime valid_until_ CAPI_GUARDED_BY(mu_) = MonoTime::min();
   std::stop_source lost_, renew_stop_;

@@ -20,8 +20,8 @@ struct LeaderOptions {
 struct LeaseApi {
   std::function<Result<Object>(const Context&)> get;
   std::function<Result<Object>(const Context&, const Object&)> create, update;
-  // What becomes of the Lease after the version that is given, until `on_change` or the context ends it. May be left
-  // empty: then the Lease is read again and again.
+  // What becomes of the Lease after the version that is given, until `on_change` or the context ends it, or the server
+  // does (Ok). May be left empty: then the Lease is read again and again.
   std::function<Status(const Context&, const Object&, const std::function<Status(WatchEvent)>& on_change)> watch = {};
 };
 
@@ -34,8 +34,9 @@ class LeaderElector {
   ~LeaderElector();
 
   // Blocks until this process leads (renewing in a thread of its own from then on), or the context stops (kCancelled).
-  // A Lease that is given back is taken at once; where it can't be watched, within a retry period.
-  // Once; an elector that has lost doesn't come back. Its clock and log are those of `ctx`.
+  // A Lease that is given back, or that its holder leaves to run out, is taken at once; where it can't be watched,
+  // within a retry period. One that is deleted counts as its holder's for as long as it would have lasted. Once; an
+  // elector that has lost doesn't come back. Its clock and log are those of `ctx`.
   Status Acquire(const Context& ctx);
   // Stops when the lease is lost, not renewed within renew_deadline, given back, or the context of Acquire stops: from
   // then on no write may start.

@@ -177,35 +177,128 @@ TEST(LeaderElector, WaitsUntilALeaseStandsStillForItsDuration) {
 }
 
 // A graceful hand-over: who waits is told, and doesn't sleep through it for a retry period.
-TEST(LeaderElector, TakesALeaseAtOnceThatIsGivenBackOrDeleted) {
-  for (bool deleted : {false, true}) {
-    SCOPED_TRACE(deleted);
+TEST(LeaderElector, TakesALeaseAtOnceThatIsGivenBack) {
+  Scenario s;
+  s.lease.Write(OfAnother("2026-01-01T00:00:01.000000Z"));
+  std::vector<std::string> since;
+  LeaseApi api = s.lease.Api();
+  api.watch = [&](const Context&, const Object& seen, const auto& on_change) -> Status {
+    since.push_back(seen.resource_version());
+    s.clock.Advance(Seconds(3));
+    s.lease.Write(OfAnother("2026-01-01T00:00:03.000000Z"));
+    TRY(on_change({WatchEvent::Type::kModified, *s.lease.lease}));
+    TRY(on_change({WatchEvent::Type::kBookmark, Object()}));
+    s.clock.Advance(Seconds(14));  // longer than it lasted when the watch began
+    s.lease.Write(Released(s.lease.Record(), WallTime()));
+    return on_change({WatchEvent::Type::kModified, *s.lease.lease});
+  };
+  LeaderElector elector(api, kOptions);
+  MonoTime start = s.clock.Monotonic();
+  s.lease.before = [&](size_t number) { return number > 3 ? Status(Fault(Code::kUnavailable)) : Ok(); };
+  ASSERT_TRUE(elector.Acquire(s.ctx).ok());
+  EXPECT_EQ(elector.valid_until(), start + Seconds(17) + kOptions.lease_duration) << "without a pause";
+  EXPECT_THAT(since, ElementsAre("1"));
+  s.AwaitLoss(elector);
+  EXPECT_EQ(s.lease.Record().holder, "me");
+}
+
+// F4. Whose Lease is deleted doesn't know it until the next renewal, and writes: two wrote when the one who waited took
+// it at once.
+TEST(LeaderElector, ALeaseThatIsDeletedLastsAsLongAsItWouldHave) {
+  for (bool put_back : {false, true}) {
+    SCOPED_TRACE(put_back);
     Scenario s;
     s.lease.Write(OfAnother("2026-01-01T00:00:01.000000Z"));
-    std::vector<std::string> since;
     LeaseApi api = s.lease.Api();
-    api.watch = [&](const Context&, const Object& seen, const auto& on_change) -> Status {
-      since.push_back(seen.resource_version());
-      s.clock.Advance(Seconds(3));
-      s.lease.Write(OfAnother("2026-01-01T00:00:03.000000Z"));
-      TRY(on_change({WatchEvent::Type::kModified, *s.lease.lease}));
-      TRY(on_change({WatchEvent::Type::kBookmark, Object()}));
-      s.clock.Advance(Seconds(14));  // longer than it lasted when the watch began
-      if (!deleted) s.lease.Write(Released(s.lease.Record(), WallTime()));
-      Object last = *s.lease.lease;
-      if (deleted) s.lease.lease.reset();
-      return on_change({deleted ? WatchEvent::Type::kDeleted : WatchEvent::Type::kModified, last});
+    MonoTime renewed = s.clock.Monotonic();
+    int watches = 0;
+    api.watch = [&](const Context& ctx, const Object&, const auto& on_change) -> Status {
+      if (++watches == 1) {
+        s.clock.Advance(Seconds(1));
+        Object last = *s.lease.lease;
+        s.lease.lease.reset();
+        TRY(on_change({WatchEvent::Type::kDeleted, last}));
+        s.clock.Advance(Seconds(1));
+        if (put_back) {
+          s.lease.Write(OfAnother("2026-01-01T00:00:03.000000Z"));
+          renewed = s.clock.Monotonic();
+          TRY(on_change({WatchEvent::Type::kAdded, *s.lease.lease}));
+        }
+      }
+      ctx.clock->Sleep(ctx.stop, std::chrono::ceil<Millis>(*ctx.deadline - s.clock.Monotonic()));
+      return Fault(Code::kDeadlineExceeded);
+    };
+    s.lease.before = [&](size_t) {
+      return s.lease.lease && s.lease.Record().holder == "me" ? Fault(Code::kUnavailable) : Ok();
     };
     LeaderElector elector(api, kOptions);
-    MonoTime start = s.clock.Monotonic();
-    s.lease.before = [&](size_t number) { return number > 3 ? Status(Fault(Code::kUnavailable)) : Ok(); };
     ASSERT_TRUE(elector.Acquire(s.ctx).ok());
-    EXPECT_EQ(elector.valid_until(), start + Seconds(17) + kOptions.lease_duration) << "without a pause";
-    EXPECT_THAT(since, ElementsAre("1"));
+    EXPECT_EQ(elector.valid_until() - kOptions.lease_duration, renewed + Seconds(15));
+    EXPECT_EQ(s.lease.requests[2], put_back ? "PUT" : "POST");
     s.AwaitLoss(elector);
-    EXPECT_EQ(s.lease.requests[2], deleted ? "POST" : "PUT");
-    EXPECT_EQ(s.lease.Record().holder, "me");
   }
+}
+
+// The same of one who reads: the server has no Lease of that name any more.
+TEST(LeaderElector, ADeletedLeaseThatIsReadLastsAsLong) {
+  Scenario s;
+  s.lease.Write(OfAnother("2026-01-01T00:00:01.000000Z"));
+  MonoTime start = s.clock.Monotonic();
+  s.lease.before = [&](size_t number) -> Status {
+    if (number == 2) s.lease.lease.reset();
+    return s.lease.lease && s.lease.Record().holder == "me" ? Fault(Code::kUnavailable) : Ok();
+  };
+  LeaderElector elector(s.lease.Api(), kOptions);
+  ASSERT_TRUE(elector.Acquire(s.ctx).ok());
+  EXPECT_GE(elector.valid_until() - kOptions.lease_duration, start + Seconds(15));
+  s.AwaitLoss(elector);
+}
+
+// An answer was lost, and the elector watched itself until its own lease ran out; nobody led meanwhile.
+TEST(LeaderElector, KnowsItselfInTheLeaseThatItWatches) {
+  Scenario s;
+  s.lease.Write(OfAnother("2026-01-01T00:00:01.000000Z", Seconds(1)));
+  s.clock.Advance(Seconds(1));
+  LeaseApi api = s.lease.Api();
+  api.update = [&, update = api.update](const Context& ctx, const Object& o) -> Result<Object> {
+    auto written = update(ctx, o);
+    return s.lease.requests.size() == 2 ? Result<Object>(Fault(Code::kUnavailable)) : written;
+  };
+  api.watch = [&](const Context& ctx, const Object&, const auto& on_change) -> Status {
+    TRY(on_change({WatchEvent::Type::kModified, *s.lease.lease}));
+    ctx.clock->Sleep(ctx.stop, std::chrono::ceil<Millis>(*ctx.deadline - s.clock.Monotonic()));
+    return Fault(Code::kDeadlineExceeded);
+  };
+  s.lease.Write(Released(s.lease.Record(), WallTime()));
+  s.lease.before = [&](size_t number) { return number > 4 ? Status(Fault(Code::kUnavailable)) : Ok(); };
+  LeaderElector elector(api, kOptions);
+  MonoTime start = s.clock.Monotonic();
+  ASSERT_TRUE(elector.Acquire(s.ctx).ok());
+  EXPECT_LE(elector.valid_until() - kOptions.lease_duration, start + Millis(2400)) << "within one retry period";
+  s.AwaitLoss(elector);
+}
+
+// A free lease that can't be taken changes in nothing: a watch of it ends by nothing that helps.
+TEST(LeaderElector, AFreeLeaseIsNotWatched) {
+  Scenario s;
+  LeaseRecord free = OfAnother("2026-01-01T00:00:01.000000Z", Seconds(1000));
+  free.holder = "";
+  s.lease.Write(free);
+  LeaseApi api = s.lease.Api();
+  int watches = 0;
+  api.watch = [&](const Context&, const Object&, const auto&) -> Status {
+    ++watches;
+    return Ok();
+  };
+  s.lease.before = [&](size_t number) -> Status {
+    if (number == 8) s.stop.request_stop();
+    return s.lease.requests.back() == "PUT" ? Status(Fault(Code::kPermissionDenied)) : Ok();
+  };
+  LeaderElector elector(api, kOptions);
+  MonoTime start = s.clock.Monotonic();
+  EXPECT_EQ(elector.Acquire(s.ctx).code(), Code::kCancelled);
+  EXPECT_EQ(watches, 0);
+  EXPECT_LE(s.lease.times.back() - start, Seconds(10)) << "four looks";
 }
 
 // A watch tells nothing of a holder that is silent: the lease runs out all the same, counted from its last renewal.
@@ -230,41 +323,56 @@ TEST(LeaderElector, ALeaseThatIsWatchedRunsOut) {
   s.lease.before = [&](size_t) { return s.lease.Record().holder == "me" ? Fault(Code::kUnavailable) : Ok(); };
   ASSERT_TRUE(elector.Acquire(s.ctx).ok());
   MonoTime taken = elector.valid_until() - kOptions.lease_duration;
-  EXPECT_GE(taken, renewed + Seconds(15));
-  EXPECT_LE(taken, renewed + Seconds(15) + Millis(2400)) << "within one retry period";
+  EXPECT_EQ(taken, renewed + Seconds(15)) << "without a pause";
   ASSERT_EQ(patience.size(), 2U);
   EXPECT_EQ(patience[0], Seconds(15));
   EXPECT_EQ(patience[1], Seconds(6)) << "what is left of it since the renewal";
 }
 
-// Two wait, and the other one is quicker: from then on it is watched as any leader is.
+// Two wait, and the other one is quicker: it is read at once who that is, and watched as any leader is.
 TEST(LeaderElector, WatchesWhoWasQuicker) {
   Scenario s;
   s.lease.Write(Released(OfAnother("2026-01-01T00:00:01.000000Z"), WallTime()));
   LeaseApi api = s.lease.Api();
   int watches = 0;
-  api.watch = [&](const Context& ctx, const Object&, const auto& on_change) -> Status {
-    TRY(on_change({WatchEvent::Type::kModified, *s.lease.lease}));
-    if (++watches == 1) {
-      ctx.clock->Sleep(ctx.stop, std::chrono::ceil<Millis>(*ctx.deadline - s.clock.Monotonic()));
-      return Fault(Code::kDeadlineExceeded);
-    }
+  api.watch = [&](const Context&, const Object& since, const auto& on_change) -> Status {
+    ++watches;
+    EXPECT_EQ(since.resource_version(), s.lease.lease->resource_version());
     s.clock.Advance(Seconds(1));
     s.lease.Write(Released(s.lease.Record(), WallTime()));
     return on_change({WatchEvent::Type::kModified, *s.lease.lease});
   };
   s.lease.before = [&](size_t number) -> Status {
-    if (number == 2) s.lease.Write(OfAnother("2026-01-01T00:00:02.000000Z"));
-    return number > 4 ? Status(Fault(Code::kUnavailable)) : Ok();
+    if (number == 2) {
+      s.clock.Advance(Seconds(2));  // longer than what was given back lasts
+      s.lease.Write(OfAnother("2026-01-01T00:00:02.000000Z"));
+    }
+    return number > 5 ? Status(Fault(Code::kUnavailable)) : Ok();
   };
   LeaderElector elector(api, kOptions);
   MonoTime start = s.clock.Monotonic();
   ASSERT_TRUE(elector.Acquire(s.ctx).ok());
-  EXPECT_EQ(watches, 2);
-  EXPECT_EQ(elector.valid_until(), start + Seconds(2) + kOptions.lease_duration) << "without a pause";
+  EXPECT_EQ(watches, 1);
+  EXPECT_EQ(elector.valid_until(), start + Seconds(3) + kOptions.lease_duration) << "without a pause";
   s.AwaitLoss(elector);
-  EXPECT_EQ(std::vector(s.lease.requests.begin(), s.lease.requests.begin() + 4),
-            (std::vector<std::string>{"GET", "PUT", "GET", "PUT"}));
+  EXPECT_EQ(std::vector(s.lease.requests.begin(), s.lease.requests.begin() + 5),
+            (std::vector<std::string>{"GET", "PUT", "GET", "GET", "PUT"}));
+}
+
+TEST(LeaderElector, AWatchEndsWithTheContext) {
+  Scenario s;
+  s.lease.Write(OfAnother("now"));
+  LeaseApi api = s.lease.Api();
+  int watches = 0;
+  api.watch = [&](const Context&, const Object&, const auto&) -> Status {
+    ++watches;
+    s.stop.request_stop();
+    return Fault(Code::kCancelled);
+  };
+  LeaderElector elector(api, kOptions);
+  EXPECT_EQ(elector.Acquire(s.ctx).code(), Code::kCancelled);
+  EXPECT_EQ(watches, 1);
+  EXPECT_THAT(s.lease.requests, ElementsAre("GET"));
 }
 
 // A role of before has no such right.
@@ -292,7 +400,8 @@ TEST(LeaderElector, KeepsTryingWhateverStandsInTheWay) {
     s.lease.before = [&](size_t number) { return number <= 20 || s.lease.lease ? Status(Fault(code)) : Ok(); };
     LeaderElector elector(s.lease.Api(), kOptions);
     EXPECT_TRUE(elector.Acquire(s.ctx).ok());
-    for (size_t i = 1; i < 20; ++i) EXPECT_GE(s.lease.times[i] - s.lease.times[i - 1], Seconds(2));
+    bool is_race = code == Code::kConflict || code == Code::kAlreadyExists;  // after the first it reads at once
+    for (size_t i = is_race ? 2 : 1; i < 20; ++i) EXPECT_GE(s.lease.times[i] - s.lease.times[i - 1], Seconds(2));
   }
 }
 
@@ -404,36 +513,92 @@ TEST(LeaderElector, GivesBackWhatItTookWithoutAnAnswer) {
     std::vector<std::string> requests;
   };
   const Case cases[] = {
-      {"a free one", "", true, true, {"GET", "PUT", "GET", "PUT"}},
+      {"a free one", "", true, true, {"GET", "PUT", "PUT", "GET", "PUT"}},
       {"a new one", "", false, true, {"GET", "POST", "GET", "PUT"}},
-      {"not done", "", true, false, {"GET", "PUT", "GET"}},
+      {"not done", "", true, false, {"GET", "PUT", "PUT"}},
       {"not made", "none", false, false, {"GET", "POST", "GET"}},
-      {"somebody else was quicker", "other", true, false, {"GET", "PUT", "GET"}},
+      {"somebody else was quicker", "other", true, false, {"GET", "PUT", "PUT", "GET"}},
   };
-  for (const auto& c : cases) {
-    SCOPED_TRACE(c.name);
-    Scenario s;
-    if (c.there) s.lease.Write(Released(OfAnother("2026-01-01T00:00:09.000000Z"), WallTime()));
-    s.lease.before = [&](size_t number) -> Status {
-      if (number == 2) s.stop.request_stop();
-      if (number == 2 && c.holder == "other") s.lease.Write(OfAnother("now"));
-      return number == 2 && !c.done ? Status(Fault(Code::kCancelled)) : Ok();
-    };
-    LeaseApi api = s.lease.Api();
-    auto unanswered = [&](auto write) {
-      return [&, write](const Context& ctx, const Object& o) -> Result<Object> {
-        auto written = write(ctx, o);
-        return s.lease.requests.size() == 2 ? Result<Object>(Fault(Code::kCancelled)) : written;
+  for (Code code : {Code::kCancelled, Code::kDeadlineExceeded, Code::kUnavailable})
+    for (const auto& c : cases) {
+      SCOPED_TRACE(c.name);
+      Scenario s;
+      if (c.there) s.lease.Write(Released(OfAnother("2026-01-01T00:00:09.000000Z"), WallTime()));
+      s.lease.before = [&](size_t number) -> Status {
+        if (number == 2) s.stop.request_stop();
+        if (number == 2 && c.holder == "other") s.lease.Write(OfAnother("now"));
+        return number == 2 && !c.done ? Status(Fault(code)) : Ok();
       };
-    };
-    api.create = unanswered(api.create);
-    api.update = unanswered(api.update);
-    LeaderElector elector(api, kOptions);
-    EXPECT_EQ(elector.Acquire(s.ctx).code(), Code::kCancelled);
-    elector.Release(s.ctx.WithStop({}));
-    EXPECT_EQ(s.lease.lease ? s.lease.Record().holder : "none", c.holder);
-    EXPECT_EQ(s.lease.requests, c.requests);
-  }
+      LeaseApi api = s.lease.Api();
+      auto unanswered = [&](auto write) {
+        return [&, write](const Context& ctx, const Object& o) -> Result<Object> {
+          auto written = write(ctx, o);
+          return s.lease.requests.size() == 2 ? Result<Object>(Fault(code)) : written;
+        };
+      };
+      api.create = unanswered(api.create);
+      api.update = unanswered(api.update);
+      LeaderElector elector(api, kOptions);
+      EXPECT_EQ(elector.Acquire(s.ctx).code(), Code::kCancelled);
+      elector.Release(s.ctx.WithStop({}));
+      EXPECT_EQ(s.lease.lease ? s.lease.Record().holder : "none", c.holder);
+      EXPECT_EQ(s.lease.requests, c.requests);
+    }
+}
+
+// The end came while the write was on its way: it is to find another version than its own when it arrives.
+TEST(LeaderElector, WhatIsOnItsWayIsOvertaken) {
+  Scenario s;
+  s.lease.Write(Released(OfAnother("2026-01-01T00:00:09.000000Z"), WallTime()));
+  LeaseApi api = s.lease.Api();
+  std::optional<Object> on_its_way;
+  api.update = [&, update = api.update](const Context& ctx, const Object& o) -> Result<Object> {
+    if (on_its_way) return update(ctx, o);
+    on_its_way = o;
+    s.stop.request_stop();
+    return Fault(Code::kCancelled);
+  };
+  LeaderElector elector(api, kOptions);
+  EXPECT_EQ(elector.Acquire(s.ctx).code(), Code::kCancelled);
+  elector.Release(s.ctx.WithStop({}));
+  EXPECT_EQ(s.lease.Api().update(s.ctx, *on_its_way).code(), Code::kConflict);
+  EXPECT_EQ(s.lease.Record().holder, "");
+}
+
+// A write that is refused says nothing of the one before it, which had no answer and was done.
+TEST(LeaderElector, GivesBackAfterARefusalToo) {
+  Scenario s;
+  LeaseApi api = s.lease.Api();
+  api.create = [&, create = api.create](const Context& ctx, const Object& o) -> Result<Object> {
+    auto written = create(ctx, o);
+    return Fault(Code::kUnavailable);
+  };
+  s.lease.before = [&](size_t number) -> Status {
+    if (number == 4) s.stop.request_stop();
+    return number == 4 ? Status(Fault(Code::kRateLimited)) : Ok();
+  };
+  LeaderElector elector(api, kOptions);
+  EXPECT_EQ(elector.Acquire(s.ctx).code(), Code::kCancelled);
+  elector.Release(s.ctx.WithStop({}));
+  EXPECT_EQ(s.lease.Record().holder, "");
+  EXPECT_THAT(s.lease.requests, ElementsAre("GET", "POST", "GET", "PUT", "PUT"));
+}
+
+// The end came between the look that showed another holder and the word that the lease is lost: that one's lease was
+// given back, at its own version.
+TEST(LeaderElector, NeverGivesBackWhatAnotherHolds) {
+  Scenario s;
+  s.lease.before = [&](size_t number) -> Status {
+    if (number == 3) s.lease.Write(OfAnother("now"));
+    if (number == 4) s.stop.request_stop();
+    return Ok();
+  };
+  LeaderElector elector(s.lease.Api(), kOptions);
+  ASSERT_TRUE(elector.Acquire(s.ctx).ok());
+  s.AwaitLoss(elector);
+  elector.Release(s.ctx.WithStop({}));
+  EXPECT_EQ(s.lease.Record().holder, "other");
+  EXPECT_THAT(s.lease.requests, ElementsAre("GET", "POST", "PUT", "GET"));
 }
 
 TEST(LeaderElector, ReleaseLeavesWhatClientGoLeaves) {
