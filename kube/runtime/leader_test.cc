@@ -234,8 +234,8 @@ TEST(LeaderElector, ALeaseThatIsDeletedLastsAsLongAsItWouldHave) {
     LeaderElector elector(api, kOptions);
     ASSERT_TRUE(elector.Acquire(s.ctx).ok());
     EXPECT_EQ(elector.valid_until() - kOptions.lease_duration, renewed + Seconds(15));
-    EXPECT_EQ(s.lease.requests[2], put_back ? "PUT" : "POST");
     s.AwaitLoss(elector);
+    EXPECT_EQ(s.lease.requests[2], put_back ? "PUT" : "POST");
   }
 }
 
