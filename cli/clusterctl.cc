@@ -30,6 +30,7 @@ const CLI::App& Deepest(const CLI::App& root) {
 // What is wrong with arguments that nothing takes; "" without any.
 std::string Unknown(const CLI::App& root) {
   std::vector<std::string> rest = root.remaining(true);
+  std::erase(rest, "--");  // behind which all are arguments
   if (rest.empty()) return "";
   const std::string& first = rest.front();
   if (first.starts_with("--")) return fmt::format("unknown flag: {}", first.substr(0, first.find('=')));

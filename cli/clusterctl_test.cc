@@ -87,6 +87,9 @@ TEST(CommandLine, ExitsWith1AndSaysWhy) {
       {{"version", "-v", "x"}, "Error: invalid argument \"x\" for flag --v\n"},
       {{"generate", "provider", "--raw=x"}, "Error: invalid argument \"x\" for flag --raw\n"},
       {{"generate", "provider", "--core"}, "Error: flag needs an argument: --core\n"},
+      {{"get", "kubeconfig"}, "Error: please specify a workload cluster name\n"},
+      {{"get", "kubeconfig", "a", "--config", "/nowhere/c.yaml"},
+       "Error: failed to initialize the configuration reader: /nowhere/c.yaml: No such file or directory\n"},
   };
   for (const auto& [arguments, want] : cases) {
     Outcome outcome = Clusterctl(arguments);

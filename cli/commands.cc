@@ -149,7 +149,7 @@ void AddGet(CommandLine& line) {
   command.add_option("NAME", options->names, "Name of the cluster");
   command.add_option("-n,--namespace", options->ns, "Namespace of the cluster; without it the current one");
   line.AddClusterFlags(command, options->cluster);
-  line.Finish(command, [&line, options] { return GetKubeconfig(Context{}, *options, line.world()); });
+  line.Finish(command, [&line, options] { return GetKubeconfig(Context{}, line.global(), *options, line.world()); });
 }
 
 }  // namespace

@@ -168,8 +168,10 @@ TEST_F(LocalTemplates, WhatIsRefused) {
       {{}, "Error: please specify a cluster name\n"},
       {{"a", "b"}, "Error: please specify a cluster name\n"},
       {{"c1", "--from", text}, "Error: management cluster not available. Cannot auto-discover target namespace. "},
-      {{"c1", "-n", "ns"}, "Error: no kubeconfig: "},
-      {{"c1", "-n", "ns", "-i", "p"}, "Error: no kubeconfig: "},
+      {{"c1", "-n", "ns"},
+       "Error: management cluster not available. Cannot auto-discover default infrastructure provider. "},
+      {{"c1", "-n", "ns", "-i", "p"},
+       "Error: management cluster not available. Cannot auto-discover version for the provider \"p\" automatically. "},
       {{"c1", "-n", "ns", "-i", "p:x"}, "Error: invalid version \"x\""},
       {{"c1", "-n", "ns", "-i", "p:v1.0.0", "-f", "none"},
        "Error: failed to read \"cluster-template-none.yaml\" from provider's repository \"infrastructure-p\": "},
@@ -196,6 +198,13 @@ TEST_F(LocalTemplates, WhatIsRefused) {
   }
   EXPECT_EQ(Generate({"c1", "-n", "ns", "--from", text}, {{"WORKER_MACHINE_COUNT", "x"}}).err,
             "Error: invalid value for WORKER_MACHINE_COUNT set\n");
+}
+
+TEST_F(LocalTemplates, BehindTwoDashesAllAreArguments) {
+  Outcome outcome =
+      Generate({"-n", "ns", "--from", "-", "--", "c1"}, {}, "{apiVersion: v1, kind: Secret, metadata: {name: a}}");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(Generate({"-n", "ns", "--", "c1", "--from"}, {}).err, StartsWith("Error: please specify a cluster name"));
 }
 
 TEST_F(LocalTemplates, InputThatIsTooLargeIsRefused) {

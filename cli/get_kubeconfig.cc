@@ -4,6 +4,7 @@
 
 #include "api/text.h"
 #include "base/encoding.h"
+#include "cli/config.h"
 #include "cli/management_cluster.h"
 
 namespace capi::cli {
@@ -23,9 +24,12 @@ Result<std::string> ValueOf(const kube::Object& secret) {
 
 }  // namespace
 
-Status GetKubeconfig(const Context& ctx, const GetKubeconfigOptions& options, World& world) {
+Status GetKubeconfig(const Context& ctx, const GlobalOptions& global, const GetKubeconfigOptions& options,
+                     World& world) {
   if (options.names.size() != 1 || options.names[0].empty())
     return Error{Code::kInvalidArgument, "please specify a workload cluster name", {}};
+  Notes notes(world.err);
+  TRY(LoadConfig(ctx, global, world.getenv, notes));  // nothing of it is needed; one that was asked for has to be right
   ManagementCluster cluster = TRY(ManagementCluster::Open(options.cluster, world.getenv));
   TRY(cluster.CheckContract(ctx, AlsoAllowed::kNothing));
   const std::string& ns = options.ns.empty() ? cluster.ns() : options.ns;

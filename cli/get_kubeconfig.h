@@ -15,6 +15,7 @@ struct GetKubeconfigOptions {
   std::string ns;
 };
 
-Status GetKubeconfig(const Context& ctx, const GetKubeconfigOptions& options, World& world);
+Status GetKubeconfig(const Context& ctx, const GlobalOptions& global, const GetKubeconfigOptions& options,
+                     World& world);
 
 }  // namespace capi::cli

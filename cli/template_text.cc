@@ -11,6 +11,7 @@
 #include "base/http/url.h"
 #include "base/strings.h"
 #include "cli/provider_release.h"
+#include "fetch/text.h"
 
 namespace capi::cli {
 namespace {
@@ -74,6 +75,11 @@ Result<TemplateText> FromUrl(const Context& ctx, const Config& config, const std
   auto response = http::Fetch(ctx.WithTimeout(Seconds(30)), plan.url, std::move(request), options);
   if (!response.ok())
     return Cannot(response.code(), fmt::format("failed to get {}: {}", shown, response.error().message));
+  if (response->status == 200 && fetch::LooksLikeHtml(response->body)) {
+    return Cannot(
+        Code::kInvalidArgument,
+        fmt::format("{} is a web page, no YAML: name the file itself, on GitHub by a URL with /blob/", shown));
+  }
   if (response->status == 200) return TemplateText{shown, std::move(response->body)};
   std::string hint;
   if (response->status == 404 && plan.url != url && plan.token.empty())

@@ -34,9 +34,17 @@ Result<WorkloadTemplate> FromConfigMap(const Context& ctx, const GenerateCluster
 
 // The one infrastructure provider of that name, or the only one for "", that the cluster has.
 Result<InstalledProvider> Installed(const Context& ctx, MaybeCluster& cluster, const std::string& name) {
-  ManagementCluster* found = TRY(cluster.Get());
+  auto opened = cluster.Get();
+  if (!opened.ok()) {
+    return opened.error().With(
+        name.empty() ? "management cluster not available. Cannot auto-discover default infrastructure provider. Please "
+                       "specify an infrastructure provider"
+                     : fmt::format("management cluster not available. Cannot auto-discover version for the provider {} "
+                                   "automatically. Please specify a version",
+                                   api::GoQuote(name)));
+  }
   std::vector<InstalledProvider> matching;
-  for (InstalledProvider& provider : TRY(found->Providers(ctx))) {
+  for (InstalledProvider& provider : TRY((*opened)->Providers(ctx))) {
     if (provider.type == kInfrastructure && (name.empty() || provider.name == name))
       matching.push_back(std::move(provider));
   }
