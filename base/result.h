@@ -78,7 +78,8 @@ inline Status Ok() { return {}; }
 
 }  // namespace capi
 
-// The value of `expression` (a Result), or returns its error from the enclosing function.
+// The value of `expression` (a Result), or returns its error from the enclosing function. Not behind another member of
+// a braced list: GCC doesn't destroy that one when the error returns (tools/check_try).
 #define TRY(expression)                                               \
   (__extension__({                                                    \
     auto try_result_ = (expression);                                  \

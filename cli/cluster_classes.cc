@@ -70,7 +70,8 @@ Result<std::vector<ClassText>> MissingClasses(const Context& ctx, const Config& 
                    {}};
     }
     std::string file = fmt::format("clusterclass-{}.yaml", one.name);
-    out.push_back({file, TRY(FetchFile(ctx, config, release.source, release.version, file, notes))});
+    std::string text = TRY(FetchFile(ctx, config, release.source, release.version, file, notes));
+    out.push_back({std::move(file), std::move(text)});
   }
   return out;
 }

@@ -32,7 +32,8 @@ Result<Choice> TheOneProvider(const GenerateProviderOptions& options) {
   }
   if (chosen == nullptr)
     return Error{Code::kInvalidArgument, fmt::format("at least one of {} should be set", kFlags), {}};
-  return Choice{chosen_type, TRY(ProviderName::Parse(*chosen))};
+  ProviderName name = TRY(ProviderName::Parse(*chosen));
+  return Choice{chosen_type, std::move(name)};
 }
 
 // What an error of the engine is about. Missing variables are told as clusterctl tells them.

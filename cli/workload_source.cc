@@ -68,7 +68,9 @@ Result<WorkloadTemplate> FromProvider(const Context& ctx, const Config& config, 
     InstalledProvider installed = TRY(Installed(ctx, cluster, wanted.name));
     wanted = {installed.name, installed.version};
   }
-  ProviderVersion release = {TRY(config.FindProvider(kInfrastructure, wanted.name)), TRY(ParseVersion(wanted.version))};
+  auto source = TRY(config.FindProvider(kInfrastructure, wanted.name));
+  api::Version version = TRY(ParseVersion(wanted.version));
+  ProviderVersion release = {std::move(source), std::move(version)};
   std::string file = TemplateFile(options.flavor);
   std::string text = TRY(FetchFile(ctx, config, release.source, release.version, file, notes));
   return WorkloadTemplate{fmt::format("{} of {} {}", file, wanted.name, wanted.version), std::move(text),

@@ -163,7 +163,7 @@ TEST(GitHubDigests, NoOtherFileIsRead) {
     auto file = Open(github.options())->File({}, V("v1.11.0"), name);
     ASSERT_FALSE(file.ok()) << name;
     EXPECT_EQ(file.code(), Code::kInvalidArgument);
-    EXPECT_THAT(file.error().message, HasSubstr("the files that are read of a release: metadata.yaml and core-comp"));
+    EXPECT_THAT(file.error().message, HasSubstr("the files that are read of a release: metadata.yaml, core-comp"));
   }
   EXPECT_THAT(github.seen(), testing::IsEmpty());
 }

@@ -52,7 +52,11 @@ Result<api::ProviderType> Check(const ProviderEntry& entry) {
 
 Result<ProviderEntry> ReadProviderEntry(const Json& entry) {
   if (!entry.is_object()) return Invalid("an entry of providers must be a map of name, url and type");
-  return ProviderEntry{TRY(Text(entry, "name")), TRY(Text(entry, "url")), TRY(Text(entry, "type"))};
+  ProviderEntry out;
+  out.name = TRY(Text(entry, "name"));
+  out.url = TRY(Text(entry, "url"));
+  out.type = TRY(Text(entry, "type"));
+  return out;
 }
 
 Result<api::ProviderType> CheckProviderEntry(const ProviderEntry& entry) {

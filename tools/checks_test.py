@@ -18,7 +18,7 @@ sys.path[:0] = [os.path.join(TOOLS, "check.d"), os.path.join(TOOLS, "testing.d")
 import summary  # noqa: E402
 from tree import WithTree  # noqa: E402
 
-SCRIPTS = ("check.d", "check_layers", "check_rules", "check_sizes", "check_headers", "check_format", "check_python")
+SCRIPTS = ("check.d", "check_layers", "check_rules", "check_sizes", "check_headers", "check_format", "check_python", "check_try")
 HEADER = "// What it is.\n#pragma once\n"
 
 
@@ -228,6 +228,32 @@ echo "$@"
         self.expect_fail("check_python", "tools/a.py:2:12: undefined name 'OURS'")
         self.write("tools/a.py", "OURS = 1\n\n\ndef test():\n    return OURS\n")
         self.expect_pass("check_python")
+
+
+class Try(Tree):
+    def test_a_list_in_which_it_comes_first_passes(self):
+        self.write(
+            "base/a.cc",
+            """Pair{TRY(A()), 1}; F(a, TRY(A())); F({a, b}, TRY(A()));
+void G(int a, int b) { Map<int, int> m = TRY(A()); }
+auto f = [](A a) -> Result<Map<int, int>> { Map<int, int> m = TRY(A()); };
+// {a, TRY(A())}
+int a, b = TRY(A());
+""",
+        )
+        self.expect_pass("check_try")
+
+    def test_one_behind_another_member_fails(self):
+        """The name of a provider leaked for each template whose version couldn't be read."""
+        for text in (
+            "Pair{a, TRY(A())};",
+            "x = {F(a), 1 + G(TRY_WITH(A(), b))};",
+            "v.push_back({TRY(A()), TRY(B())});",
+            "return {a, {1, TRY(A())}};",
+        ):
+            with self.subTest(text):
+                self.write("base/a.cc", f"\n{text}\n")
+                self.expect_fail("check_try", "base/a.cc:2: TRY behind another member")
 
 
 BEHAVIOUR = """# Behaviour

@@ -344,7 +344,7 @@ class ProgramUnderTest(WithFolder):
         self.assertEqual(self.find(CAPI_OPERATOR=named), (named, ""))
 
     def test_no_program_is_an_error_that_says_what_to_do(self):
-        for variables in ({}, {"CAPI_OPERATOR": "/nowhere"}):
+        for variables in ({}, {"CAPI_OPERATOR": os.path.join(self.folder, "none")}, {"CAPI_OPERATOR": self.folder}):
             with self.subTest(variables=variables), self.assertRaisesRegex(FileNotFoundError, "make build.*CAPI_OPERATOR"):
                 self.find(**variables)
 

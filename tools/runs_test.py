@@ -15,6 +15,8 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("check.d", "testing.d
 import sources  # noqa: E402
 from tree import WithTree  # noqa: E402
 
+# This machine's architecture, as the Makefile finds it.
+OWN = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True).stdout.strip()
 NOTES = '#!/usr/bin/env bash\necho "$(basename "$0") $*" >>"$NOTES"\n'
 
 
@@ -238,16 +240,31 @@ class Release(StandIns):
         for name in ("assets", "build", "deps", "release"):
             self.write(f"tools/{name}", NOTES)
         self.write("path/kubectl", NOTES)
-        before = ["deps build", "build release capi-operator clusterctl", "deps run"]
-        for words, command in (
-            ([], "release build/dist"),
-            (["IMAGE="], "release build/dist"),
-            (["IMAGE=registry.example.com/x:v1"], "release build/dist --image registry.example.com/x:v1"),
+        own = "build release capi-operator clusterctl"
+        arm64 = ["deps arm64", "build arm64 capi-operator clusterctl"]
+
+        def programs(preset):
+            return f"--operator build/{preset}/bin/capi-operator --clusterctl build/{preset}/bin/clusterctl"
+
+        for words, builds, options in (
+            ([], [own], programs("release")),
+            (["IMAGE="], [own], programs("release")),
+            (["IMAGE=example.com/x:v1"], [own], f"--image example.com/x:v1 {programs('release')}"),
+            (["ARCHITECTURES=arm64"], arm64, programs("arm64")),
+            ([f"ARCHITECTURES={OWN} arm64"], [own, *arm64], f"{programs('release')} {programs('arm64')}"),
         ):
             with self.subTest(words):
                 self.write("notes")
                 self.assertEqual(self.run_script("make", "-C", self.folder, "release", *words), 0, self.output)
-                self.assertEqual([line.strip() for line in self.asked], [*before, command])
+                asked = [" ".join(line.split()) for line in self.asked]
+                self.assertEqual(asked, ["deps build", *builds, "deps run", f"release build/dist {options}"])
+
+    def test_an_unknown_architecture_is_refused(self):
+        self.copy("../Makefile")
+        self.write("notes")
+        self.assertEqual(self.run_script("make", "-C", self.folder, "release", "ARCHITECTURES=s390x"), 2)
+        self.assertIn(f"make: ARCHITECTURES names {OWN}, arm64 or both, not s390x\n", self.output)
+        self.assertEqual(self.asked, [])
 
     def test_a_release_that_is_there_is_told_before_the_build(self):
         """It was told after it."""

@@ -109,7 +109,9 @@ Result<Certificate> Make(const std::string& common_name, const Validity& validit
   for (const Extension& extension : extensions) ok = ok && AddExtension(cert.get(), signer, extension);
   EVP_PKEY* signing_key = issuer.key == nullptr ? key.get() : issuer.key;
   if (!ok || X509_sign(cert.get(), signing_key, EVP_sha256()) == 0) return Failed();
-  return Certificate{TRY(ToPem(cert.get())), TRY(ToPem(key.get()))};
+  std::string cert_pem = TRY(ToPem(cert.get()));
+  std::string key_pem = TRY(ToPem(key.get()));
+  return Certificate{std::move(cert_pem), std::move(key_pem)};
 }
 
 Result<X509Ptr> First(std::string_view pem, std::string_view what) {

@@ -53,7 +53,8 @@ Result<Framing> Framing::Of(const Head& head, std::string_view method) {
       return Broken("the answer has a transfer encoding that nobody asked for");
     framing = {Kind::kChunked};
   } else if (!lengths.empty()) {
-    framing = {Kind::kSized, TRY(ParseLength(lengths))};
+    auto length = TRY(ParseLength(lengths));
+    framing = {Kind::kSized, length};
   }
   if (method == "HEAD" || head.status == 204 || head.status == 304) return Framing();
   return framing;

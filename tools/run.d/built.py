@@ -13,7 +13,7 @@ def find(name, root=ROOT):
     """The absolute path of the program under test; FileNotFoundError says how to get one."""
     named = os.environ.get(VARIABLES[name])
     path = os.path.abspath(named or os.path.join(root, "build", "release", "bin", name))
-    if not os.access(path, os.X_OK):
+    if not (os.path.isfile(path) and os.access(path, os.X_OK)):
         raise FileNotFoundError(f"{path} is no program: run `make build`, or set {VARIABLES[name]}")
     newer = None if named else newest_source(root)
     if newer and os.stat(os.path.join(root, newer)).st_mtime > os.stat(path).st_mtime:
