@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The operator with the rights of manifests/ and no others, on a real API server: they are enough for a provider's whole
-life and for the webhooks, every one is used there or ELSEWHERE says what it is for, and where a rule is taken away that is
+life and for the webhooks, every one is used there or right_units.ELSEWHERE says what it is for, and where a rule is taken away that is
 used the operator says which. Without CAPI_TEST_FULL a few are taken."""
 
 import json
@@ -19,6 +19,7 @@ import exposition  # noqa: E402
 import pages  # noqa: E402
 import plan  # noqa: E402
 import process  # noqa: E402
+import right_units  # noqa: E402
 import rights  # noqa: E402
 from cluster import API_GROUP  # noqa: E402
 from tiers import FULL, longer_in_full  # noqa: E402
@@ -40,26 +41,10 @@ BOOTSTRAP = {"kind": "BootstrapProvider", "name": "kubeadm", "ns": "capi-bootstr
 AWS = {"kind": "InfrastructureProvider", "name": "aws", "ns": "capa-system"}
 KEYS = {"EXP_MACHINE_POOL": "true", "AWS_B64ENCODED_CREDENTIALS": "bm9uZQ=="}
 
-# What passes of another kind than those of this test ask for: patterns of "group/resource verb", and when it is.
-ELSEWHERE = {
-    r".* update": "an immutable field of an object changes, and the server takes a replacement",
-    r"operator\S+/(addon|controlplane|ipam|runtimeextension)providers(/status)? patch": "as for the three kinds that are tried",
-    r"operator\S+/\w+providers get": "one that is stored at v1alpha1 goes while it is written again",
-    r"/namespaces get": "a release asks for labels of its Namespace",
-    r"apps/daemonsets (get|create|patch|delete)": "a release has a DaemonSet, as azure's",
-    r"apps/deployments/scale patch": "a provider goes on after a change of contract",
-    r"authentication\S+/tokenreviews create": "somebody scrapes the metrics",
-    r"authorization\S+/subjectaccessreviews create": "somebody scrapes the metrics, or names a Secret of another namespace",
-    # The API server asks for them inside of a request for something else; that they are needed the second test shows.
-    r"rbac\S+/(cluster)?roles (escalate|bind)": "roles of a release",
-}
-# What a pass asks for when the machine is slow: it may be seen here, and need not be.
-AT_TIMES = {
-    r"/events patch": "an event comes again",
-    r"/pods list": "a rollout takes longer than the pods of this test mostly do",
-}
 # A provider's life goes on without them, and nothing is said of it.
 SILENT = ("events",)
+# What the operator writes for itself.
+ITS_OWN = {"leases", "events", "selfsubjectrulesreviews", "selfsubjectaccessreviews"}
 # The rule that `make test` takes away; with CAPI_TEST_FULL it is every one that this test's providers need.
 FEW = [("capi-operator-namespace", "services")]
 
@@ -115,42 +100,6 @@ class World(rights.World):
         return {name: self.get("clusterrole", name)["rules"] for name in ROLES}
 
 
-def units(rules):
-    """Each right of these rules: (group, resource, verb)."""
-    return {
-        (group, resource, verb)
-        for rule in rules
-        for group in rule.get("apiGroups", [])
-        for resource in rule["resources"]
-        for verb in rule["verbs"]
-    }
-
-
-def used(requests):
-    """The rights that these requests took."""
-    found = set()
-    for verb, group, resource, _, _, code in requests:
-        found.add((group, resource, verb))
-        if verb == "patch" and code == 201:  # an apply of what isn't there creates it, and is asked for that, too
-            found.add((group, resource, "create"))
-    return found
-
-
-def is_elsewhere(right):
-    return any(re.fullmatch(pattern, right) for pattern in (*ELSEWHERE, *AT_TIMES))
-
-
-def without_a_use(given, took):
-    """(rights that nobody uses and that have no reason, reasons for what is used) of all given, and of those that were used."""
-    unused = names(given - took)
-    needless = [pattern for pattern in ELSEWHERE if not any(re.fullmatch(pattern, right) for right in unused)]
-    return sorted(right for right in unused if not is_elsewhere(right)), needless
-
-
-def names(unit_set):
-    return {f"{group}/{resource} {verb}" for group, resource, verb in unit_set}
-
-
 class OnAServer(rights.OnAServer):
     WORLD = World
     KEPT_GROUP = "cert-manager.io"
@@ -159,7 +108,7 @@ class OnAServer(rights.OnAServer):
         """A controller puts the one role together of others: of these rights it has the wanted ones, and no others."""
 
         def together():
-            return units(self.world.get("clusterrole", "capi-operator-providers")["rules"] or []) & of == wanted
+            return right_units.units(self.world.get("clusterrole", "capi-operator-providers")["rules"] or []) & of == wanted
 
         self.world.until("the aggregated role follows", together)
 
@@ -194,13 +143,13 @@ class Rights(OnAServer):
         self.world.stop_operator()
         requests = self.world.requests()
         self.assertEqual([request for request in requests if request[-1] == 403], [])
-        given = units(rule for rules in self.world.roles().values() for rule in rules)
+        given = right_units.units(rule for rules in self.world.roles().values() for rule in rules)
         self.assertEqual([right for right in given if "*" in "".join(right)], [])
-        took = used(requests)
-        self.assertEqual(without_a_use(given, took), ([], []), "without a use, and reasons for what is seen")
+        took = right_units.used(requests)
+        self.assertEqual(right_units.without_a_use(given, took), ([], []), "without a use, and reasons for what is seen")
         # A slow machine fails nothing: its operator has looked at pods, and told an event twice.
         slow = took | {("", "pods", "list"), ("", "events", "patch")}
-        self.assertEqual(without_a_use(given, slow), ([], []))
+        self.assertEqual(right_units.without_a_use(given, slow), ([], []))
 
 
 class Webhooks(OnAServer):
@@ -284,10 +233,10 @@ class Webhooks(OnAServer):
         world.kill_operator()
         requests = world.requests()
         self.assertEqual([request for request in requests if request[-1] == 403], [])
-        own = units(world.get("role", "capi-operator-leader-election", "-n", rights.NAMESPACE)["rules"])
-        idle = names(own - used(request for request in requests if request[3] == rights.NAMESPACE))
+        own = right_units.units(world.get("role", "capi-operator-leader-election", "-n", rights.NAMESPACE)["rules"])
+        idle = right_units.names(own - right_units.used(request for request in requests if request[3] == rights.NAMESPACE))
         self.assertLessEqual(idle, {"/secrets update", "/events patch"}, "for a renewal, and an event that comes again")
-        took = names(used(requests))
+        took = right_units.names(right_units.used(requests))
         for right in (
             "authentication.k8s.io/tokenreviews create",
             "authorization.k8s.io/subjectaccessreviews create",
@@ -336,7 +285,7 @@ class Adoption(OnAServer):
         self.assertEqual(self.install_as_the_page_says()[-2:], ["--webhook-port=0", "--adopt-inventory"])
         world.await_kinds()
         create = (API_GROUP, "coreproviders", "create")
-        world.until("the role is aggregated", lambda: create in units(world.get("clusterrole", "capi-operator-providers")["rules"]))
+        world.until("the role is aggregated", lambda: create in right_units.units(world.get("clusterrole", "capi-operator-providers")["rules"]))
         world.start_operator("--webhook-port=0", "--adopt-inventory")
         made = ("coreprovider", CORE["name"], "-n", CORE["ns"])
         world.until("a provider is made of the entry", lambda: world.kubectl("get", *made).returncode == 0)
@@ -384,7 +333,6 @@ class Lacking(OnAServer):
     docs/install.md says how."""
 
     def written(self):
-        """What the operator has written of the release."""
         return [
             (verb, resource, name)
             for verb, group, resource, _, name, _ in self.world.requests()
@@ -394,7 +342,7 @@ class Lacking(OnAServer):
     def test_the_role_of_the_message_is_enough(self):
         world = self.world
         world.install()
-        given = units(world.roles()[ROLES[2]])
+        given = right_units.units(world.roles()[ROLES[2]])
         world.must("delete", "clusterrole", ROLES[2])
         self.await_aggregated(set(), given)
         rules = [rule for rule in world.get("clusterrole", ROLES[1])["rules"] if "services" not in rule["resources"]]
@@ -434,7 +382,7 @@ class Missing(OnAServer):
         self.world.must("patch", "clusterrole", role, "--type=json", f"--patch={patch}")
         if role != "capi-operator-release-roles":
             return
-        self.await_aggregated(units(rules), units(self.given[role]))
+        self.await_aggregated(right_units.units(rules), right_units.units(self.given[role]))
 
     def told(self, resources):
         """(where, the sentence) that says that a right on one of these is missing."""
@@ -483,7 +431,7 @@ class Missing(OnAServer):
     def test_each_rule_is_necessary_and_its_lack_is_told(self):
         for role in ROLES:
             for number, rule in enumerate(self.given[role]):
-                idle = all(is_elsewhere(right) for right in names(units([rule]))) and role != "capi-operator-release-roles"
+                idle = all(right_units.is_elsewhere(right) for right in right_units.names(right_units.units([rule]))) and role != "capi-operator-release-roles"
                 if idle or rule["resources"] == [*SILENT]:
                     continue
                 few = any(name == role and resource in rule["resources"] for name, resource in FEW)
