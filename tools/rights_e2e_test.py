@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The operator with the rights of manifests/ and no others, on a real API server: they are enough for a provider's whole
-life and for the webhooks, every one is used there or right_units.ELSEWHERE says what it is for, and where a rule is taken away that is
-used the operator says which. Without CAPI_TEST_FULL a few are taken."""
+life and for the webhooks, every one is used there or right_units.ELSEWHERE says what it is for, and where a rule is taken
+away that is used the operator says which. Without CAPI_TEST_FULL a few are taken."""
 
 import json
 import os
