@@ -1,5 +1,7 @@
 #include "cli/commands.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <tuple>
 
@@ -9,6 +11,7 @@
 #include "cli/generate_provider.h"
 #include "cli/generate_yaml.h"
 #include "cli/get_kubeconfig.h"
+#include "cli/rollout.h"
 #include "cli/version.h"
 
 namespace capi::cli {
@@ -152,9 +155,46 @@ void AddGet(CommandLine& line) {
   line.Finish(command, [&line, options] { return GetKubeconfig(Context{}, line.global(), *options, line.world()); });
 }
 
+void AddAlpha(CommandLine& line) {
+  CLI::App& alpha = line.Add(line.root(), "alpha",
+                             "Commands whose form may still change.\n\n"
+                             "Of those of Cluster API's clusterctl, `alpha topology plan` isn't offered.");
+  CLI::App& rollout = line.Add(alpha, "rollout", "Replace machines though nothing changed, or hold that back.");
+  struct Verb {
+    RolloutAction action;
+    const char *name, *about;
+  };
+  using enum RolloutAction;
+  const Verb verbs[] = {
+      {kRestart, "restart",
+       "Replace all machines of a MachineDeployment or KubeadmControlPlane, as after a change of it.\n\n"
+       "What is paused is refused, and what is to be restarted at a later time."},
+      {kPause, "pause", "Replace no machine of a MachineDeployment or KubeadmControlPlane until it is resumed."},
+      {kResume, "resume", "Replace machines again of a MachineDeployment or KubeadmControlPlane that was paused."},
+  };
+  for (const Verb& verb : verbs) {
+    std::string examples = fmt::format(
+        "  # A deployment of machines\n"
+        "  clusterctl alpha rollout {0} machinedeployment/my-cluster-md-0\n\n"
+        "  # A control plane in another namespace\n"
+        "  clusterctl alpha rollout {0} kubeadmcontrolplane/my-cluster --namespace my-team\n",
+        verb.name);
+    CLI::App& command = line.Add(rollout, verb.name, verb.about, examples);
+    auto options = std::make_shared<RolloutOptions>();
+    command.add_option("RESOURCE", options->resources,
+                       "machinedeployment/NAME or kubeadmcontrolplane/NAME, or several");
+    command.add_option("-n,--namespace", options->ns, "Their namespace; without it the current one");
+    line.AddClusterFlags(command, options->cluster);
+    line.Finish(command, [&line, options, action = verb.action] {
+      return Rollout(Context{}, line.global(), action, *options, line.world());
+    });
+  }
+}
+
 }  // namespace
 
 void AddCommands(CommandLine& line) {
+  AddAlpha(line);
   AddConfig(line);
   AddGenerate(line);
   AddGet(line);

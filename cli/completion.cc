@@ -62,6 +62,12 @@ Place Walk(CLI::App& root, const std::vector<std::string>& words) {
   return place;
 }
 
+// One NAME, or any number of RESOURCEs.
+bool TakesName(const Place& place) {
+  if (place.command->get_option_no_throw("RESOURCE") != nullptr) return true;
+  return place.positionals == 0 && place.command->get_option_no_throw("NAME") != nullptr;
+}
+
 void AddFlags(const CLI::App* command, std::vector<std::string>& out) {
   for (; command != nullptr; command = command->get_parent()) {
     for (const CLI::Option* option : command->get_options()) {
@@ -116,7 +122,7 @@ std::vector<std::string> Complete(CommandLine& line, const std::vector<std::stri
     AddFlags(place.command, out);
   } else {
     AddSubcommands(place.command, out);
-    if (place.positionals == 0 && place.command->get_option_no_throw("NAME") != nullptr) {
+    if (TakesName(place)) {
       for (std::string& name : NamesFor(QuestionOf(line, place), line.world())) out.push_back(std::move(name));
     }
   }

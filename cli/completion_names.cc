@@ -3,8 +3,10 @@
 #include <array>
 #include <sstream>
 
+#include "base/strings.h"
 #include "cli/config.h"
 #include "cli/management_cluster.h"
+#include "cli/rollout.h"
 #include "kube/client/config/kubeconfig.h"
 
 namespace capi::cli {
@@ -21,6 +23,17 @@ Result<Names> ObjectNames(const NameQuestion& question, const World& world, cons
   auto list = TRY(cluster.client().List(Context{}.WithTimeout(kTime), resource, ns, {.metadata_only = true}));
   Names out;
   for (const kube::Object& object : list.items) out.push_back(object.name());
+  return out;
+}
+
+// As `alpha rollout` takes them.
+Result<Names> RolloutNames(const NameQuestion& question, const World& world) {
+  Names out;
+  for (const kube::Resource& resource : RolloutResources()) {
+    Result<Names> names = ObjectNames(question, world, resource, true);
+    if (!names.ok()) continue;  // a management cluster needn't have both kinds
+    for (const std::string& name : *names) out.push_back(ToLower(resource.kind) + "/" + name);
+  }
   return out;
 }
 
@@ -75,6 +88,8 @@ Result<Names> Find(const NameQuestion& question, const World& world) {
   if (question.flag == "output" && question.command == "clusterctl version") return Names{"json", "short", "yaml"};
   if (question.flag == "output") return Names{"text", "yaml"};
   if (question.flag.empty() && question.command == "clusterctl get kubeconfig") return Clusters(question, world);
+  if (question.flag.empty() && question.command.starts_with("clusterctl alpha rollout "))
+    return RolloutNames(question, world);
   return Names();
 }
 

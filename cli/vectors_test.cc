@@ -12,6 +12,7 @@
 #include "cli/overrides.h"
 #include "cli/provider_name.h"
 #include "cli/provider_release.h"
+#include "cli/rollout.h"
 #include "cli/testing.h"
 
 namespace capi::cli {
@@ -296,6 +297,8 @@ TEST(CommandLineVectors, AreFollowed) {
       ExpectVariable(c);
     } else if (kind == "overrides-path") {
       ExpectOverridesPath(c);
+    } else if (kind == "rollout-references") {
+      EXPECT_EQ(ParseRolloutTargets(c["references"]).ok(), !c.contains("error"));
     } else if (kind == "log-line") {
       ExpectLogLine(c);
     } else {

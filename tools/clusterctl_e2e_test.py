@@ -53,6 +53,29 @@ version: v1.12.0
 """
 
 
+MACHINES = """\
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: MachineDeployment
+metadata: {name: md, namespace: team}
+spec:
+  clusterName: mine
+  selector: {}
+  template:
+    spec:
+      clusterName: mine
+      bootstrap: {dataSecretName: x}
+      infrastructureRef: {apiGroup: example.com, kind: Machine, name: x}
+---
+apiVersion: controlplane.cluster.x-k8s.io/v1beta2
+kind: KubeadmControlPlane
+metadata: {name: kcp, namespace: team}
+spec:
+  version: v1.34.0
+  kubeadmConfigSpec: {verbosity: 1}
+  machineTemplate: {spec: {infrastructureRef: {apiGroup: example.com, kind: Machine, name: x}}}
+"""
+
+
 class World(rights.World):
     """Without any kind of Cluster API's."""
 
@@ -64,12 +87,13 @@ class World(rights.World):
     def add_kinds(self):
         """Those of Cluster API's core, whose conversion nobody answers here."""
         (releases,) = plan.have(["releases"])
-        path = os.path.join(releases, "cluster-api", VERSION, "core-components.yaml")
-        crds = [document for document in cluster.documents([path]) if "\nkind: CustomResourceDefinition\n" in f"\n{document}"]
+        files = ("cluster-api/{}/core-components.yaml", "control-plane-kubeadm/{}/control-plane-components.yaml")
+        paths = [os.path.join(releases, file.format(VERSION)) for file in files]
+        crds = [document for document in cluster.documents(paths) if "\nkind: CustomResourceDefinition\n" in f"\n{document}"]
         text = "\n---\n".join(crds)
         self.must("create", "-f", "-", given=text)
-        for name in ("clusters", "clusterclasses"):
-            whole = f"crd/{name}.cluster.x-k8s.io"
+        groups = ("clusters.", "clusterclasses.", "machinedeployments.", "kubeadmcontrolplanes.controlplane.")
+        for whole in (f"crd/{group}cluster.x-k8s.io" for group in groups):
             self.must("patch", whole, "--type=json", "-p", '[{"op": "replace", "path": "/spec/conversion", "value": {"strategy": "None"}}]')
             self.must("wait", whole, "--for=condition=Established", "--timeout=60s")
 
@@ -121,6 +145,7 @@ class Beside(worlds.OnAWorld):
         self.templates_in_config_maps()
         self.templates_of_providers()
         self.completion()
+        self.rollouts()
         self.another_contract()
 
     def without_cluster_api(self):
@@ -191,6 +216,40 @@ class Beside(worlds.OnAWorld):
         self.assertIn("team", names("get", "kubeconfig", "--namespace", ""))
         kubeconfig = ["--kubeconfig", self.world.plane.kubeconfig]
         self.assertNotEqual(names("get", "kubeconfig", *kubeconfig, "--kubeconfig-context", ""), [])
+
+    def rollouts(self):
+        """L8: what each of them leaves in the cluster. Ours says what it has done."""
+        for kind, name in (("machinedeployment", "md"), ("kubeadmcontrolplane", "kcp")):
+            words = lambda verb, name=f"{kind}/{name}": ["alpha", "rollout", verb, name, "-n", "team"]  # noqa: E731
+            left = {}
+            for which in ("ours", "theirs"):
+                seen = left[which] = []
+                self.world.must("delete", "--ignore-not-found", "-f", "-", given=MACHINES)
+                self.world.must("create", "-f", "-", given=MACHINES)
+                for verb, done in (("restart", "restarted"), ("pause", "paused"), ("resume", "resumed")):
+                    said = f"{kind}/{name} {done}\n" if which == "ours" else ""
+                    self.assertEqual(self.run_one(which, *words(verb)), (0, said, ""))
+                    whole = self.world.get(kind, name, "-n", "team")
+                    after = whole["spec"]["rollout"].pop("after")
+                    self.assertRegex(after, r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+                    seen.append((whole["spec"], whole["metadata"].get("annotations")))
+                    if verb == "pause":
+                        self.differ(words("pause"), "is already paused", "is already paused")
+                        self.differ(words("restart"), "can't restart paused", "can't restart paused")
+                self.differ(words("resume"), "is not currently paused", "is not currently paused")
+            self.assertEqual(left["ours"], left["theirs"])
+        before = self.world.get("machinedeployment", "md", "-n", "team")
+        # The first is there, and isn't paused beside one that isn't.
+        self.differ(
+            ["alpha", "rollout", "pause", "md/md", "md/none", "-n", "team"],
+            'failed to fetch machinedeployment/none in namespace "team": machinedeployments.cluster.x-k8s.io "none" not found',
+            'Invalid resource type "md"',
+        )
+        self.assertEqual(self.world.get("machinedeployment", "md", "-n", "team"), before)
+        code, out, _ = self.run_one("ours", "alpha", "rollout", "pause", "md/md", "kcp/kcp", "md/md", "-n", "team")
+        self.assertEqual((code, out), (0, "machinedeployment/md paused\nkubeadmcontrolplane/kcp paused\n"))
+        names = self.run_one("ours", "__complete", "alpha", "rollout", "pause", "-n", "team", "")[1].split()
+        self.assertEqual(names, ["kubeadmcontrolplane/kcp", "machinedeployment/md"])
 
     def another_contract(self):
         crd = "crd/clusters.cluster.x-k8s.io"

@@ -72,7 +72,6 @@ constexpr WaitingVectors kWaiting[] = {
     {"cli.json", "W09c", 1, "log lines of errors: they are told at the end"},
     {"cli.json", "W09d", 1, "log lines with a prefix: no line that is written has one"},
     {"cli.json", "operator-reference", 6, "an `init` of providers as objects of this operator"},
-    {"cli.json", "rollout-references", 6, "`clusterctl alpha rollout`"},
     {"cli.json", "self-check", 12, "the look for a newer clusterctl, which there is none of"},
     {"cli.json", "self-check-message", 1, "the look for a newer clusterctl, which there is none of"},
     {"cli.json", "skip-rule", 12, "`clusterctl upgrade apply`"},
