@@ -15,7 +15,7 @@ namespace capi::kube {
 inline const LeaderOptions kOptions{.ns = "capi", .name = "lock", .identity = "me"};
 
 // A lease kept as the API server keeps it, with versions. `before` is asked before each request, by its number from 1:
-// an error is the answer, after `lease` may have been changed.
+// an error is the answer, after `lease` may have been changed. Thread-compatible: read it after the elector has ended.
 class FakeLease {
  public:
   explicit FakeLease(Clock& clock) : clock_(clock) {}
@@ -78,7 +78,7 @@ inline LeaseRecord OfAnother(const std::string& renew_time, Seconds duration = S
           .transitions = 4};
 }
 
-// An elector whose delays pass at once; its end stops what runs.
+// An elector whose delays pass at once; its end stops what runs. Thread-compatible.
 struct Scenario {
   Scenario() {
     ctx.clock = &clock;
