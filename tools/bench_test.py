@@ -265,16 +265,29 @@ class Many(unittest.TestCase):
 
 class Reviews(unittest.TestCase):
     def test_an_answer_has_to_be_the_right_one(self):
-        def is_right(status, response, check):
-            return reviews.is_right(mock.Mock(status=status), json.dumps({"response": response}), check)
+        def is_right(status, response, check, uid=reviews.UID):
+            return reviews.is_right(status, json.dumps({"response": {"uid": uid, **response}}), check)
 
         self.assertTrue(is_right(200, {"allowed": True}, reviews.allows))
         self.assertFalse(is_right(200, {"allowed": False}, reviews.allows))
         self.assertFalse(is_right(500, {"allowed": True}, reviews.allows))
-        done = {"result": {"status": "Success"}, "convertedObjects": [{"apiVersion": f"{reviews.GROUP}/v1alpha2"}]}
-        self.assertTrue(is_right(200, done, reviews.converts("v1alpha2")))
-        self.assertFalse(is_right(200, done, reviews.converts("v1alpha1")))
-        self.assertFalse(is_right(200, {**done, "result": {"status": "Failed"}}, reviews.converts("v1alpha2")))
+        self.assertFalse(is_right(200, {"allowed": True}, reviews.allows, uid="another"))
+        for text in ("", "{", "[]", '{"response": null}', '{"response": {}}'):
+            self.assertFalse(reviews.is_right(200, text, reviews.allows), text)
+        self.assertFalse(reviews.is_right(0, b"", reviews.allows), "no answer")
+        spec = {"configSecret": {"name": "variables"}}
+        item = {"apiVersion": f"{reviews.GROUP}/v1alpha2", "spec": spec}
+        check = reviews.converts("v1alpha2", lambda spec: spec["configSecret"]["name"])
+        success = {"status": "Success"}
+        for items, result, right in (
+            ([item] * reviews.CONVERTED, success, True),
+            ([item] * reviews.CONVERTED, {"status": "Failed"}, False),
+            ([item] * (reviews.CONVERTED - 1), success, False),
+            ([], success, False),
+            ([{**item, "apiVersion": f"{reviews.GROUP}/v1alpha1"}] + [item] * (reviews.CONVERTED - 1), success, False),
+            ([{**item, "spec": {}}] + [item] * (reviews.CONVERTED - 1), success, False),
+        ):
+            self.assertEqual(is_right(200, {"result": result, "convertedObjects": items}, check), right, items[:1])
 
     def test_a_row_has_percentiles_in_milliseconds(self):
         row = reviews.row("all", [0.001] * 98 + [0.002, 0.5], 1, 4.4, 20.04)

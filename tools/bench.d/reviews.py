@@ -20,6 +20,7 @@ from figures import print_table
 RATE, SECONDS, CONNECTIONS = 200, 10, 8
 CONVERTED = 10  # objects of one conversion review
 GROUP = "operator.cluster.x-k8s.io"
+UID = "705ab4f5-6393-11e8-b7cc-42010a800002"
 
 
 def provider(api_version, **spec):
@@ -33,7 +34,7 @@ OLD = provider("v1alpha1", version="v1.12.0", secretName="variables", manager={"
 
 def admission():
     request = {
-        "uid": "u",
+        "uid": UID,
         "kind": {"group": GROUP, "version": "v1alpha2", "kind": "InfrastructureProvider"},
         "resource": {"group": GROUP, "version": "v1alpha2", "resource": "infrastructureproviders"},
         "name": "docker",
@@ -47,7 +48,7 @@ def admission():
 
 
 def conversion(objects, version):
-    request = {"uid": "u", "desiredAPIVersion": f"{GROUP}/{version}", "objects": [objects] * CONVERTED}
+    request = {"uid": UID, "desiredAPIVersion": f"{GROUP}/{version}", "objects": [objects] * CONVERTED}
     return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "request": request}
 
 
@@ -55,10 +56,13 @@ def allows(response):
     return response["allowed"]
 
 
-def converts(version):
+def converts(version, secret):
+    """All of them, each with the name of its Secret where that version has it."""
+
     def check(response):
-        found = {item["apiVersion"] for item in response["convertedObjects"]}
-        return response["result"]["status"] == "Success" and found == {f"{GROUP}/{version}"}
+        objects = response["convertedObjects"]
+        right = [item for item in objects if item["apiVersion"] == f"{GROUP}/{version}" and secret(item["spec"]) == "variables"]
+        return response["result"]["status"] == "Success" and len(objects) == len(right) == CONVERTED
 
     return check
 
@@ -68,42 +72,57 @@ ADMISSION = "operator-cluster-x-k8s-io-v1alpha2-infrastructureprovider"
 REVIEWS = [
     ("defaulting", f"/mutate-{ADMISSION}", admission(), allows),
     ("validation", f"/validate-{ADMISSION}", admission(), allows),
-    (f"{CONVERTED} from v1alpha1", "/convert", conversion(OLD, "v1alpha2"), converts("v1alpha2")),
-    (f"{CONVERTED} to v1alpha1", "/convert", conversion(NEW, "v1alpha1"), converts("v1alpha1")),
+    (f"{CONVERTED} from v1alpha1", "/convert", conversion(OLD, "v1alpha2"), converts("v1alpha2", lambda spec: spec["configSecret"]["name"])),
+    (f"{CONVERTED} to v1alpha1", "/convert", conversion(NEW, "v1alpha1"), converts("v1alpha1", lambda spec: spec["secretName"])),
 ]
 
 
-def is_right(answer, text, check):
-    return answer.status == 200 and bool(check(json.loads(text)["response"]))
+def is_right(status, text, check):
+    try:
+        response = json.loads(text)["response"]
+        return status == 200 and response["uid"] == UID and bool(check(response))
+    except (ValueError, KeyError, TypeError):
+        return False
 
 
-def send_all(port, path, body, check, begin, offset):
-    """One connection's share: seconds of each review, and how many answers weren't right."""
-    tls = ssl.create_default_context()
+def connect(port):
+    """A connection that is ready for its first review."""
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     tls.check_hostname = False
     tls.verify_mode = ssl.CERT_NONE  # it is our own child
     connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=10, context=tls)
     connection.connect()
-    times, answers = [], []
+    return connection
+
+
+def send_all(connection, path, body, begin, offset):
+    """One connection's share: (seconds, status, text) of each review; status 0 where no answer came."""
+    answers = []
     for number in range(RATE * SECONDS // CONNECTIONS):
         due = begin + (number * CONNECTIONS + offset) / RATE
         time.sleep(max(0.0, due - time.monotonic()))
-        connection.request("POST", path, body, {"Content-Type": "application/json"})
-        answer = connection.getresponse()
-        text = answer.read()
-        times.append(time.monotonic() - due)
-        answers.append((answer, text))
-    connection.close()
-    return times, sum(not is_right(answer, text, check) for answer, text in answers)
+        try:
+            connection.request("POST", path, body, {"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            status, text = answer.status, answer.read()
+        except (OSError, http.client.HTTPException):
+            connection.close()  # the next request opens it again
+            status, text = 0, b""
+        answers.append((time.monotonic() - due, status, text))
+    return answers
 
 
 def measure(port, path, review, check):
     """Seconds of all reviews, and how many failed."""
+    body = json.dumps(review).encode()
+    connections = [connect(port) for _ in range(CONNECTIONS)]
     begin = time.monotonic() + 0.2
-    share = (port, path, json.dumps(review).encode(), check, begin)
     with concurrent.futures.ThreadPoolExecutor(CONNECTIONS) as pool:
-        done = list(pool.map(lambda offset: send_all(*share, offset), range(CONNECTIONS)))
-    return [seconds for times, _ in done for seconds in times], sum(failed for _, failed in done)
+        shares = pool.map(lambda share: send_all(share[1], path, body, begin, share[0]), enumerate(connections))
+        answers = [answer for share in shares for answer in share]
+    for connection in connections:
+        connection.close()
+    return [seconds for seconds, _, _ in answers], sum(not is_right(status, text, check) for _, status, text in answers)
 
 
 def row(what, times, failed, cpu, memory):

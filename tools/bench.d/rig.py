@@ -138,11 +138,12 @@ class Bench:
 
 
 class Rig:
-    """One control plane with our CRDs and cert-manager's; one operator at a time. Use it in a `with`."""
+    """One control plane with our CRDs and cert-manager's, and operators of one program. Use it in a `with`."""
 
     def __init__(self, bench, name):
         self.bench = bench
         self.name = name
+        self.operators = 0  # started so far; each has a log of its own
 
     def __enter__(self):
         self.state = process.StateFolder()
@@ -172,16 +173,19 @@ class Rig:
         places = {"kubeconfig": self.plane.operator_kubeconfig, "port": port, "metrics": self.metrics}
         argv = [*(argument.format(**places) for argument in self.bench.commands[self.name]), *more]
         environment = dict(os.environ, KUBECONFIG=self.plane.operator_kubeconfig)
-        started = self.processes.start("operator", argv, environment)
+        self.operators += 1
+        log = "operator" if self.operators == 1 else f"operator-{self.operators}"
+        started = self.processes.start(log, argv, environment)
         self.pid = started.pid
         self.await_that("the operator is ready", lambda: ask(port, "/readyz")[0] == 200)
         return started
 
     def end_operator(self):
         """The one that was started last, also where it has ended."""
-        name, child = self.processes.started.pop()
+        _, child = self.processes.started[-1]
         child.terminate()
         child.wait(30)
+        self.processes.started.pop()
 
     def create(self, provider, spec=None):
         item = {

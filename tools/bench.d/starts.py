@@ -1,8 +1,8 @@
 """How soon an operator is at work: one that is started, and one that waits for the lease of another that stops.
 
 A start is from the beginning of the process until /readyz says so, and until a provider that was there before has its first
-status. Ours serves webhooks, with a certificate that it has made; it has a lease, as every operator of ours. Over one control
-plane, each of the two in turn.
+status. Ours serves webhooks, with a certificate that it has made; it has a lease, as every operator of ours. Each of
+the two has a control plane of its own, one after the other.
 
 A hand-over is from SIGTERM to the leader until the lease names the other one. The peer holds a lease only within a pod: it has
 no flag for the namespace of one. So ours is alone in that table.
