@@ -11,8 +11,10 @@
 #include "cli/generate_provider.h"
 #include "cli/generate_yaml.h"
 #include "cli/get_kubeconfig.h"
+#include "cli/history.h"
 #include "cli/rollout.h"
 #include "cli/version.h"
+#include "cli/why.h"
 
 namespace capi::cli {
 namespace {
@@ -191,6 +193,38 @@ void AddAlpha(CommandLine& line) {
   }
 }
 
+void AddWhy(CommandLine& line) {
+  CLI::App& command = line.Add(
+      line.root(), "why",
+      "Say what holds a provider back, and what to do about it.\n\n"
+      "The provider is one that capi-operator looks after, in any namespace. Where several have the name, each "
+      "is told.",
+      "  # By its name\n"
+      "  clusterctl why aws\n\n"
+      "  # One of two that have the name\n"
+      "  clusterctl why bootstrapprovider/kubeadm\n");
+  auto options = std::make_shared<WhyOptions>();
+  command.add_option("PROVIDER", options->names, "aws, infrastructure-aws or infrastructureprovider/aws");
+  command.add_option("-n,--namespace", options->ns, "Its namespace; without it all are looked through");
+  command.add_option("-o,--output", options->output, "Output format, text, json or yaml")->capture_default_str();
+  line.AddClusterFlags(command, options->cluster);
+  line.Finish(command, [&line, options] { return Why(Context{}, line.global(), *options, line.world()); });
+}
+
+void AddHistory(CommandLine& line) {
+  CLI::App& command =
+      line.Add(line.root(), "history",
+               "Print which releases of a provider were applied, the newest first, and what became of each.",
+               "  # The last ten changes\n"
+               "  clusterctl history aws\n");
+  auto options = std::make_shared<HistoryOptions>();
+  command.add_option("PROVIDER", options->names, "aws, infrastructure-aws or infrastructureprovider/aws");
+  command.add_option("-n,--namespace", options->ns, "Its namespace; without it all are looked through");
+  command.add_option("-o,--output", options->output, "Output format, text, json or yaml")->capture_default_str();
+  line.AddClusterFlags(command, options->cluster);
+  line.Finish(command, [&line, options] { return History(Context{}, line.global(), *options, line.world()); });
+}
+
 }  // namespace
 
 void AddCommands(CommandLine& line) {
@@ -198,7 +232,9 @@ void AddCommands(CommandLine& line) {
   AddConfig(line);
   AddGenerate(line);
   AddGet(line);
+  AddHistory(line);
   AddVersion(line);
+  AddWhy(line);
   AddCompletion(line);
 }
 

@@ -62,10 +62,12 @@ Place Walk(CLI::App& root, const std::vector<std::string>& words) {
   return place;
 }
 
-// One NAME, or any number of RESOURCEs.
+// One NAME or PROVIDER, or any number of RESOURCEs.
 bool TakesName(const Place& place) {
   if (place.command->get_option_no_throw("RESOURCE") != nullptr) return true;
-  return place.positionals == 0 && place.command->get_option_no_throw("NAME") != nullptr;
+  bool one = place.command->get_option_no_throw("NAME") != nullptr ||
+             place.command->get_option_no_throw("PROVIDER") != nullptr;
+  return one && place.positionals == 0;
 }
 
 void AddFlags(const CLI::App* command, std::vector<std::string>& out) {

@@ -37,6 +37,19 @@ Result<Names> RolloutNames(const NameQuestion& question, const World& world) {
   return out;
 }
 
+// By label: no two of one namespace have the same.
+Result<Names> Installed(const NameQuestion& question, const World& world) {
+  Names out;
+  for (const api::ProviderKind& kind : api::kProviderKinds) {
+    ManagementCluster cluster = TRY(ManagementCluster::Open(question.cluster, world.getenv));
+    auto list = cluster.client().List(Context{}.WithTimeout(kTime), api::ResourceOf(kind.type), question.ns,
+                                      {.metadata_only = true});
+    if (!list.ok()) return list.error();
+    for (const kube::Object& object : list->items) out.push_back(api::ManifestLabel(kind.type, object.name()));
+  }
+  return out;
+}
+
 Result<Names> Clusters(const NameQuestion& question, const World& world) {
   const kube::Resource clusters = {
       .group = "cluster.x-k8s.io", .version = std::string(kContract), .plural = "clusters", .kind = "Cluster"};
@@ -85,8 +98,12 @@ Result<Names> Find(const NameQuestion& question, const World& world) {
   }
   if (question.flag == "kubeconfig-context") return Contexts(question, world);
   if (question.flag.ends_with("namespace")) return ObjectNames(question, world, kube::Builtin("Namespace"), false);
+  if (question.flag == "output" && (question.command == "clusterctl why" || question.command == "clusterctl history"))
+    return Names{"json", "text", "yaml"};
   if (question.flag == "output" && question.command == "clusterctl version") return Names{"json", "short", "yaml"};
   if (question.flag == "output") return Names{"text", "yaml"};
+  if (question.flag.empty() && (question.command == "clusterctl why" || question.command == "clusterctl history"))
+    return Installed(question, world);
   if (question.flag.empty() && question.command == "clusterctl get kubeconfig") return Clusters(question, world);
   if (question.flag.empty() && question.command.starts_with("clusterctl alpha rollout "))
     return RolloutNames(question, world);

@@ -47,7 +47,8 @@ Status GenerateYaml(const Context& ctx, const GlobalOptions& global, const Gener
   auto yaml = templating::FillIn(text.text, lookup.function());
   for (const std::string& surprise : config.Surprises()) notes.Warn(surprise);
   if (lookup.error()) return *lookup.error();
-  world.out << TRY(Print(TRY(std::move(yaml))));
+  auto documents = TRY(std::move(yaml));
+  world.out << TRY(Print(std::move(documents)));
   return Ok();
 }
 
