@@ -78,6 +78,11 @@ TEST(CommandLine, HelpNamesTheWholeCommand) {
 // The words of clusterctl v1.12.1, but for the hint behind "clusterctl generate".
 TEST(CommandLine, ExitsWith1AndSaysWhy) {
   const std::pair<std::vector<std::string>, std::string> cases[] = {
+      // Names of clusters that are commands, too.
+      {{"get", "kubeconfig", "version", "--kubeconfig", "/nowhere/k"},
+       "Error: kubeconfig: /nowhere/k: No such file or directory\n"},
+      {{"get", "kubeconfig", "generate", "--kubeconfig", "/nowhere/k"},
+       "Error: kubeconfig: /nowhere/k: No such file or directory\n"},
       {{"version", "-o", "xml"}, "Error: invalid output format: xml\n"},
       {{"foo"}, "Error: unknown command \"foo\" for \"clusterctl\"\nRun 'clusterctl --help' for usage.\n"},
       {{"generate", "foo"},

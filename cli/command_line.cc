@@ -32,6 +32,8 @@ CommandLine::CommandLine(World& world) : world_(world), root_(std::string(kAbout
 CLI::App& CommandLine::Add(CLI::App& parent, const std::string& name, const std::string& about,
                            const std::string& examples) {
   CLI::App* command = parent.add_subcommand(name, about);
+  // With a limit no word behind a command is taken for another one above it: a cluster may be called `version`.
+  parent.require_subcommand(0, 1);
   command->fallthrough();  // global flags may stand anywhere
   command->allow_extras();
   if (!examples.empty()) command->footer("\nExamples:\n" + examples);

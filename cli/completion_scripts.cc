@@ -52,7 +52,8 @@ fi
 
 constexpr std::string_view kFish = R"(# fish completion for clusterctl
 function __clusterctl_complete
-    set -l words (commandline --tokenize --cut-at-cursor)
+    # Of the command at the cursor alone: others of the line are nothing to be run.
+    set -l words (commandline --current-process --tokenize --cut-at-cursor)
     set -l last (commandline --current-token --cut-at-cursor)
     $words[1] __complete $words[2..-1] "$last" 2>/dev/null
 end

@@ -115,7 +115,7 @@ Result<Config> LoadConfig(const Context& ctx, const GlobalOptions& options, cons
   Config config = TRY(Config::Parse(std::move(text), getenv));
   int level = options.verbosity.value_or(0);
   auto setting = options.verbosity ? std::nullopt : TRY(config.Get("CLUSTERCTL_LOG_LEVEL"));
-  if (setting) {
+  if (setting && !setting->empty()) {
     const char* end = setting->data() + setting->size();
     auto read = std::from_chars(setting->data(), end, level);
     if (read.ec != std::errc() || read.ptr != end)

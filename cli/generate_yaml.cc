@@ -48,7 +48,7 @@ Status GenerateYaml(const Context& ctx, const GlobalOptions& global, const Gener
   for (const std::string& surprise : config.Surprises()) notes.Warn(surprise);
   if (lookup.error()) return *lookup.error();
   auto documents = TRY(std::move(yaml));
-  world.out << TRY(Print(std::move(documents)));
+  world.out << TRY(Print(documents));
   return Ok();
 }
 

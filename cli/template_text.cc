@@ -50,15 +50,18 @@ struct Download {
 // A file of a repository is asked of the API, which takes a token for private ones and answers with the file itself.
 Result<Download> PlanDownload(const Config& config, const std::string& url) {
   if (!url.starts_with(kGitHub)) return Download{url, "", "*/*"};
-  std::vector<std::string> steps = Split(url.substr(kGitHub.size()), '/');
+  // What a browser adds (#L5, ?raw=true) names no other file; behind it the version would be lost.
+  std::vector<std::string> steps = Split(url.substr(kGitHub.size(), url.find_first_of("?#") - kGitHub.size()), '/');
   if (steps.size() < 5 || (steps[2] != "blob" && steps[2] != "raw")) {
     fetch::GitHubOptions options = TRY(GitHubOptionsOf(config));
     return Download{options.download_url + "/" + url.substr(kGitHub.size()), "", "*/*"};
   }
   fetch::GitHubOptions options = TRY(GitHubOptionsOf(config));
-  std::vector<std::string> path(steps.begin() + 4, steps.end());
+  // "refs/heads/main" as a browser's link to the bare file has it: the name behind it.
+  size_t ref = steps.size() > 6 && steps[3] == "refs" && (steps[4] == "heads" || steps[4] == "tags") ? 5 : 3;
+  std::vector<std::string> path(steps.begin() + static_cast<std::ptrdiff_t>(ref) + 1, steps.end());
   return Download{fmt::format("{}/repos/{}/{}/contents/{}?ref={}", options.api_url, steps[0], steps[1], Join(path, "/"),
-                              PercentEscape(steps[3])),
+                              PercentEscape(steps[ref])),
                   options.token, "application/vnd.github.raw+json"};
 }
 

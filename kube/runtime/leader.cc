@@ -56,7 +56,7 @@ class LeaderElector::Impl {
       // Who lost a race reads at once who won it, to watch that one; of a second loss nobody else's progress is known.
       bool lost_race = !ours.ok() && (ours.code() == Code::kConflict || ours.code() == Code::kAlreadyExists);
       if (!std::exchange(raced, lost_race) && lost_race) continue;
-      if (!SeesItFree(ctx)) ctx.clock->Sleep(ctx.stop, Jittered(options_.retry_period));
+      if (!SeesItFree(ctx)) ctx.clock->Sleep(ctx.stop, Pause(ctx));
     }
     ctx.log.Info("leading", {{"identity", options_.identity}});
     context_stop_.emplace(ctx.stop, [this] { StopFromOutside(); });
@@ -71,10 +71,16 @@ class LeaderElector::Impl {
     return valid_until_;
   }
 
+  // What stood still until the renewal was overdue doesn't write: nothing has told it yet who leads.
+  bool MayWrite(MonoTime now) const {
+    MutexLock lock(mu_);
+    return now < renew_until_ && !lost_.stop_requested();
+  }
+
   void Release(const Context& ctx) {
     StopRenewing();
     lost_.request_stop();
-    SetValidUntil(MonoTime::min());
+    SetUntil(MonoTime::min(), MonoTime::min());
     if (!leading_ && unanswered_ == Unanswered::kNothing && !(seen_ && seen_->holder == options_.identity)) return;
     Result<bool> released = GiveBack(ctx.WithTimeout(options_.renew_deadline));
     leading_ = false;
@@ -160,12 +166,14 @@ class LeaderElector::Impl {
   }
 
   // The lease is ours from before the request that wrote it: its end is counted from there.
-  bool Taken(const Context& ctx, MonoTime before, Object lease) {
+  Result<bool> Taken(const Context& ctx, MonoTime before, Object lease) {
     See(ctx, std::move(lease));
+    if (seen_->holder != options_.identity)
+      return Error{Code::kInternal, "the answer to a write of the lease names another holder", {}};
     leading_ = true;
     unanswered_ = Unanswered::kNothing;
     renewed_ = before;
-    SetValidUntil(before + options_.lease_duration);
+    SetUntil(before + options_.lease_duration, before + options_.renew_deadline);
     return true;
   }
 
@@ -174,6 +182,13 @@ class LeaderElector::Impl {
     if (record != seen_) seen_at_ = ctx.clock->Monotonic();
     seen_ = std::move(record);
     lease_ = std::move(lease);
+  }
+
+  // Until the next look: no longer than another's lease lasts.
+  Millis Pause(const Context& ctx) const {
+    Millis pause = Jittered(options_.retry_period);
+    if (!IsAnothers() || RunOut(ctx)) return pause;
+    return std::min(pause, std::chrono::ceil<Millis>(RunsOutAt() - ctx.clock->Monotonic()));
   }
 
   MonoTime RunsOutAt() const { return seen_at_ + Seconds(seen_->duration_seconds); }
@@ -252,9 +267,10 @@ class LeaderElector::Impl {
                  {{"code", CodeName(ended.code())}, {"error", ended.error().message}});
   }
 
-  void SetValidUntil(MonoTime time) {
+  void SetUntil(MonoTime valid, MonoTime renew) {
     MutexLock lock(mu_);
-    valid_until_ = time;
+    valid_until_ = valid;
+    renew_until_ = renew;
   }
 
   static WallTime Now(const Context& ctx) { return ctx.clock->Now(); }
@@ -274,6 +290,7 @@ class LeaderElector::Impl {
   std::string watch_problem_;
   mutable Mutex mu_;
   MonoTime valid_until_ CAPI_GUARDED_BY(mu_) = MonoTime::min();
+  MonoTime renew_until_ CAPI_GUARDED_BY(mu_) = MonoTime::min();
   std::stop_source lost_, renew_stop_;
   std::thread renewing_;
   std::optional<std::stop_callback<std::function<void()>>> context_stop_;
@@ -291,8 +308,8 @@ Status LeaderElector::Acquire(const Context& ctx) { return impl_->Acquire(ctx); 
 std::stop_token LeaderElector::lost() const { return impl_->lost(); }
 MonoTime LeaderElector::valid_until() const { return impl_->valid_until(); }
 Status LeaderElector::MayWrite(const Context& ctx) const {
-  if (ctx.clock->Monotonic() < valid_until()) return Ok();
-  return Error{Code::kFailedPrecondition, "not sent: the lease is not held, or has run out", {}};
+  if (impl_->MayWrite(ctx.clock->Monotonic())) return Ok();
+  return Error{Code::kFailedPrecondition, "not sent: the lease is not held, or wasn't renewed in time", {}};
 }
 void LeaderElector::Release(const Context& ctx) { impl_->Release(ctx); }
 

@@ -43,8 +43,9 @@ class LeaderElector {
   std::stop_token lost() const;
   // Monotonic time after which the lease may be somebody else's.
   MonoTime valid_until() const;
-  // kFailedPrecondition from then on, and before the lease is ours: for Client::GuardWrites. A process that stood still
-  // (stopped, swapped out) finds out here, before lost() tells.
+  // kFailedPrecondition before the lease is ours, once it is lost, and renew_deadline after the last renewal, so that a
+  // write on its way ends before the lease does: for Client::GuardWrites. A process that stood still (stopped, swapped
+  // out; not one whose machine was suspended) finds out here, before lost() tells.
   Status MayWrite(const Context& ctx) const;
   // Gives the lease back (empty holder, so that the next one need not wait) where nobody else has it. After all work
   // has ended. `ctx` must not be stopped yet.

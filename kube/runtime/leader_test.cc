@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
+
 #include "kube/runtime/leader_testing.h"
 
 namespace capi::kube {
@@ -157,6 +159,7 @@ TEST(LeaderElector, LosesTheLeaseWhenItMust) {
     ASSERT_TRUE(elector.Acquire(s.ctx).ok());
     MonoTime renewed = elector.valid_until() - kOptions.lease_duration;
     s.AwaitLoss(elector);
+    EXPECT_EQ(elector.MayWrite(s.ctx).code(), Code::kFailedPrecondition) << "whatever its clock says";
     EXPECT_EQ(s.clock.Monotonic() - renewed, c.lost_after) << "before the lease runs out";
     EXPECT_EQ(s.lease.Record().holder, c.holder_at_end);
     s.lease.before = [](size_t) { return Ok(); };
@@ -331,20 +334,45 @@ TEST(LeaderElector, ReleaseLeavesWhatClientGoLeaves) {
 }
 
 // F4: by the clock alone, whatever the elector's thread has come to.
-TEST(LeaderElector, AWriteMayStartWhileTheLeaseLasts) {
+TEST(LeaderElector, AWriteMayStartUntilTheRenewalIsOverdue) {
   FakeClock clock;
   FakeLease lease(clock);
   Context ctx;
   ctx.clock = &clock;
-  lease.before = [](size_t number) { return number > 2 ? Status(Fault(Code::kUnavailable)) : Ok(); };
+  std::promise<void> renewing, go_on;
+  lease.before = [&](size_t number) -> Status {
+    if (number <= 2) return Ok();
+    renewing.set_value();
+    go_on.get_future().wait();
+    return Fault(Code::kUnavailable);
+  };
   LeaderElector elector(lease.Api(), kOptions);
   EXPECT_EQ(elector.MayWrite(ctx).code(), Code::kFailedPrecondition) << "it isn't ours yet";
   ASSERT_TRUE(elector.Acquire(ctx).ok());
   EXPECT_TRUE(elector.MayWrite(ctx).ok());
-  clock.Advance(kOptions.lease_duration - Millis(1));
+  clock.AwaitWaiters(1);
+  clock.Advance(kOptions.retry_period);
+  renewing.get_future().wait();
+  clock.Advance(kOptions.renew_deadline - kOptions.retry_period - Millis(1));
   EXPECT_TRUE(elector.MayWrite(ctx).ok());
   clock.Advance(Millis(1));
+  EXPECT_FALSE(elector.lost().stop_requested());
   EXPECT_EQ(elector.MayWrite(ctx).code(), Code::kFailedPrecondition);
+  go_on.set_value();
+}
+
+// A proxy's or a webhook's answer isn't what was written: nobody leads by it.
+TEST(LeaderElector, AnAnswerThatNamesAnotherIsNoLease) {
+  Scenario s;
+  LeaseApi api = s.lease.Api();
+  int tries = 0;
+  api.create = [&](const Context&, const Object&) -> Result<Object> {
+    if (++tries == 3) s.stop.request_stop();
+    return Object(ParseJson("{}").value());
+  };
+  LeaderElector elector(api, kOptions);
+  EXPECT_EQ(elector.Acquire(s.ctx).code(), Code::kCancelled);
+  EXPECT_EQ(tries, 3);
 }
 
 TEST(LeaderElector, TheContextOfAcquireEndsTheLeadToo) {

@@ -135,6 +135,24 @@ TEST(LeaderElector, ALeaseThatIsWatchedRunsOut) {
   EXPECT_EQ(patience[1], Seconds(6)) << "what is left of it since the renewal";
 }
 
+// A watch that falls silent with its leader ends without a word: the lease was taken up to a retry period late.
+TEST(LeaderElector, ALeaseWhoseWatchFallsSilentRunsOutWithoutAPause) {
+  Scenario s;
+  s.lease.Write(OfAnother("2026-01-01T00:00:01.000000Z"));
+  LeaseApi api = s.lease.Api();
+  api.watch = [&](const Context&, const Object&, const auto&) {
+    s.clock.Advance(Seconds(6));
+    return Ok();
+  };
+  s.lease.before = [&](size_t) { return s.lease.Record().holder == "me" ? Fault(Code::kUnavailable) : Ok(); };
+  LeaderElector elector(api, kOptions);
+  MonoTime start = s.clock.Monotonic();
+  ASSERT_TRUE(elector.Acquire(s.ctx).ok());
+  EXPECT_GE(elector.valid_until() - kOptions.lease_duration, start + Seconds(15));
+  EXPECT_LE(elector.valid_until() - kOptions.lease_duration, start + Millis(15500));
+  s.AwaitLoss(elector);
+}
+
 // Two wait, and the other one is quicker: it is read at once who that is, and watched as any leader is.
 TEST(LeaderElector, WatchesWhoWasQuicker) {
   Scenario s;

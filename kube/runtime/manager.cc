@@ -160,7 +160,7 @@ class Manager::Impl {
       EitherStop stop(ctx.stop, elector->lost());
       Group leading(ctx, LeadParts(), failure);
       AwaitStop(stop.token());
-      lost = elector->lost().stop_requested();
+      lost = !ctx.stop.stop_requested() && elector->lost().stop_requested();
     }
     elector->Release(ctx.WithStop({}).WithTimeout(kGiveBackTimeout));
     if (lost) return Error{Code::kFailedPrecondition, "the lease was lost", {}};
