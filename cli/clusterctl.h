@@ -1,7 +1,7 @@
 // The frame of clusterctl: its commands and its exit codes.
 #pragma once
 
-#include "cli/world.h"
+#include "cli/frame/world.h"
 
 namespace capi::cli {
 

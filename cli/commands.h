@@ -1,7 +1,7 @@
 // The table of clusterctl's commands.
 #pragma once
 
-#include "cli/command_line.h"
+#include "cli/frame/command_line.h"
 
 namespace capi::cli {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/world.h"
+#include "cli/frame/world.h"
 
 namespace capi::cli {
 

@@ -16,7 +16,7 @@ constexpr std::string_view kFolder = "testdata/vectors";  // tests run in the tr
 
 // {file, cases, test}
 constexpr VectorFile kFiles[] = {
-    {"contract-gate.json", 11, "cli/management_cluster_test.cc"},
+    {"contract-gate.json", 11, "cli/frame/management_cluster_test.cc"},
     {"customisation.json", 155, "templating/customise/customise_vectors_test.cc"},
     {"envsubst.json", 658, "templating/envsubst/template_test.cc"},
     {"image-overrides.json", 58, "templating/customise/images_test.cc"},

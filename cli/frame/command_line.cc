@@ -1,0 +1,64 @@
+#include "cli/frame/command_line.h"
+
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+namespace capi::cli {
+namespace {
+
+constexpr std::string_view kAbout =
+    "clusterctl prints what a Cluster API provider's release holds, and the templates of workload clusters, ready to "
+    "be\n"
+    "applied to a management cluster.";
+
+void TakeLast(CLI::App& command) {
+  for (CLI::Option* option : command.get_options()) {
+    if (!option->get_positional()) option->take_last();
+  }
+}
+
+}  // namespace
+
+CommandLine::CommandLine(World& world) : world_(world), root_(std::string(kAbout), "clusterctl") {
+  root_.allow_extras();  // they get clusterctl's words (clusterctl.cc)
+  root_.add_option("--config", global_.config,
+                   "Path or URL (http, https) of the configuration file; without it "
+                   "$XDG_CONFIG_HOME/cluster-api/clusterctl.yaml, where there is one");
+  root_.add_option("-v,--v", global_.verbosity,
+                   "How much to say on standard error, 0 to 5; takes precedence over CLUSTERCTL_LOG_LEVEL");
+  TakeLast(root_);
+}
+
+CLI::App& CommandLine::Add(CLI::App& parent, const std::string& name, const std::string& about,
+                           const std::string& examples) {
+  CLI::App* command = parent.add_subcommand(name, about);
+  // With a limit no word behind a command is taken for another one above it: a cluster may be called `version`.
+  parent.require_subcommand(0, 1);
+  command->fallthrough();  // global flags may stand anywhere
+  command->allow_extras();
+  if (!examples.empty()) command->footer("\nExamples:\n" + examples);
+  return *command;
+}
+
+void CommandLine::AddClusterFlags(CLI::App& command, ClusterOptions& cluster) {
+  command.add_option("--kubeconfig", cluster.kubeconfig,
+                     "The kubeconfig of the management cluster; without it $KUBECONFIG, then ~/.kube/config");
+  command.add_option("--kubeconfig-context", cluster.context, "The context to use of it; without it the current one");
+}
+
+void CommandLine::Finish(CLI::App& command, Function function) {
+  TakeLast(command);
+  command.callback([this, function = std::move(function)] { chosen_ = function; });
+}
+
+CLI::App* FindCommand(CLI::App& parent, const std::string& name) {
+  auto found = parent.get_subcommands([&](CLI::App* command) { return command->get_name() == name; });
+  return found.empty() ? nullptr : found.front();
+}
+
+std::string NameOf(const CLI::App& command) {
+  const CLI::App* parent = command.get_parent();
+  return parent == nullptr ? "clusterctl" : NameOf(*parent) + " " + command.get_name();
+}
+
+}  // namespace capi::cli

@@ -1,0 +1,49 @@
+// What commands are made with: a command is a node of CLI11's tree, with the function that carries it out.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <functional>
+#include <string>
+
+#include "cli/frame/world.h"
+
+namespace capi::cli {
+
+// The tree of commands while it is made, and what a command line chose of it. Must outlive the tree. Thread-compatible.
+class CommandLine {
+ public:
+  using Function = std::function<Status()>;
+
+  explicit CommandLine(World& world);
+  CommandLine(const CommandLine&) = delete;
+  CommandLine& operator=(const CommandLine&) = delete;
+
+  CLI::App& root() { return root_; }
+  World& world() { return world_; }
+  const GlobalOptions& global() const { return global_; }
+
+  // A command below `parent`; `about` is what its help begins with, `examples` what it ends with.
+  CLI::App& Add(CLI::App& parent, const std::string& name, const std::string& about, const std::string& examples = "");
+  // --kubeconfig and --kubeconfig-context.
+  void AddClusterFlags(CLI::App& command, ClusterOptions& cluster);
+  // To be called once the command has all its flags: of one that is repeated the last counts. `function` runs where a
+  // command line chooses the command.
+  void Finish(CLI::App& command, Function function);
+
+  // Of the command that was parsed; empty where it has none, being a group of others.
+  const Function& chosen() const { return chosen_; }
+
+ private:
+  World& world_;
+  CLI::App root_;
+  GlobalOptions global_;
+  Function chosen_;
+};
+
+// The command of that name below `parent`; null for none.
+CLI::App* FindCommand(CLI::App& parent, const std::string& name);
+
+// "clusterctl generate provider".
+std::string NameOf(const CLI::App& command);
+
+}  // namespace capi::cli

@@ -1,0 +1,59 @@
+// clusterctl's configuration: what stands in the file, and the environment, which takes precedence over it.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "api/kinds.h"
+#include "cli/frame/config_file.h"
+#include "cli/frame/world.h"
+#include "fetch/configuration_file.h"
+#include "templating/render.h"
+
+namespace capi::cli {
+
+// A provider and where its releases come from.
+using ProviderSource = fetch::ConfiguredProvider;
+
+// Keys are found without regard to case. Thread-compatible.
+class Config {
+ public:
+  // kInvalidArgument with source, line and column for what is no YAML map of keys.
+  static Result<Config> Parse(ConfigText text, Getenv getenv);
+
+  // Value of a variable or setting: environment NAME (upper case, "-" as "_"), else the file's. Set to "" counts as
+  // set. kInvalidArgument for a list or map in its place.
+  Result<std::optional<std::string>> Get(const std::string& key) const;
+
+  // All providers, the built-in ones and the file's, ordered by type, then name. URLs are expanded from the
+  // environment. One bad entry fails all.
+  Result<std::vector<ProviderSource>> Providers() const;
+  Result<ProviderSource> FindProvider(api::ProviderType type, const std::string& name) const;
+
+  Result<templating::ImageOverrides> Images() const;
+
+  // Where local files lie that take precedence over those of a release: "{folder}/{label}/{version}/{file}".
+  Result<std::string> OverridesFolder() const;
+
+  const Getenv& getenv() const { return getenv_; }
+
+  const std::string& source() const { return file_.source(); }
+
+  // Numbers that are not read as written ("1.10" is 1.1), seen in what Get gave out so far.
+  std::vector<std::string> Surprises() const;
+
+ private:
+  Config(fetch::ConfigurationFile file, Getenv getenv) : file_(std::move(file)), getenv_(std::move(getenv)) {}
+  Result<std::string> Expand(std::string_view what, const std::string& text) const;
+
+  fetch::ConfigurationFile file_;
+  Getenv getenv_;
+  mutable std::set<std::string> surprises_;
+};
+
+// The configuration of a command. Sets how much `notes` say: -v, else CLUSTERCTL_LOG_LEVEL.
+Result<Config> LoadConfig(const Context& ctx, const GlobalOptions& options, const Getenv& getenv, Notes& notes);
+
+}  // namespace capi::cli

@@ -1,0 +1,56 @@
+#include "cli/frame/overrides.h"
+
+#include <fmt/format.h>
+
+#include "base/files.h"
+
+namespace capi::cli {
+namespace {
+
+// Thread-compatible, for its notes.
+class OverridesRepository : public fetch::Repository {
+ public:
+  OverridesRepository(std::unique_ptr<fetch::Repository> repository, std::string folder, std::string label,
+                      Notes& notes)
+      : repository_(std::move(repository)), folder_(std::move(folder)), label_(std::move(label)), notes_(notes) {}
+
+  std::string Describe() const override { return repository_->Describe(); }
+  std::string ComponentsFile() const override { return repository_->ComponentsFile(); }
+  Result<std::vector<api::Version>> Versions(const Context& ctx) override { return repository_->Versions(ctx); }
+
+  Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) override {
+    std::string tag = version.ToString();
+    std::string path = OverridePath(folder_, label_, tag, name);
+    notes_.Say(5, "Potential override file", {{"searchFile", path}, {"provider", label_}, {"version", tag}});
+    auto text = ReadFile(path, api::kMaxReleaseBytes);
+    if (text.ok()) {
+      int level = name == ComponentsFile() ? 0 : 5;
+      notes_.Say(level, "Using", {{"override", path}, {"provider", label_}, {"version", tag}});
+      return text;
+    }
+    if (text.code() != Code::kNotFound) return text.error().With("failed to read a local override");
+    notes_.Say(5, "Fetching", {{"file", name}, {"provider", label_}, {"version", tag}});
+    return repository_->File(ctx, version, name);
+  }
+
+ private:
+  const std::unique_ptr<fetch::Repository> repository_;
+  const std::string folder_, label_;
+  Notes& notes_;
+};
+
+}  // namespace
+
+std::unique_ptr<fetch::Repository> WithOverrides(std::unique_ptr<fetch::Repository> repository, std::string folder,
+                                                 std::string label, Notes& notes) {
+  if (folder.empty()) return repository;
+  return std::make_unique<OverridesRepository>(std::move(repository), std::move(folder), std::move(label), notes);
+}
+
+std::string OverridePath(std::string_view folder, std::string_view label, std::string_view version,
+                         std::string_view file) {
+  while (folder.size() > 1 && folder.ends_with('/')) folder.remove_suffix(1);
+  return fmt::format("{}/{}/{}/{}", folder, label, version, file);
+}
+
+}  // namespace capi::cli

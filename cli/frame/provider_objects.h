@@ -1,0 +1,35 @@
+// The operator's provider objects, as commands about them find them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/types.h"
+#include "cli/frame/management_cluster.h"
+
+namespace capi::cli {
+
+// A provider object, and the operator that looks after it. A value.
+struct ProviderObject {
+  api::Provider provider;
+  std::string wanted;  // spec.version; "" where any will do
+};
+
+// Whether a person means this provider: by name (aws), by label (infrastructure-aws), or as kubectl takes objects
+// (infrastructureprovider/aws, infrastructureproviders/aws, caip/aws).
+bool IsMeant(std::string_view text, const api::ProviderId& id);
+
+// Those that `text` means, in `ns` or, where that is "", in all namespaces: one at least, by type, name and namespace.
+// kNotFound names those that there are; kFailedPrecondition: the cluster has no such objects at all.
+Result<std::vector<ProviderObject>> FindProviders(const Context& ctx, ManagementCluster& cluster, std::string_view text,
+                                                  const std::string& ns);
+
+// FindProviders of a command line: exactly one name.
+Result<std::vector<ProviderObject>> FindNamedProviders(const Context& ctx, ManagementCluster& cluster,
+                                                       const std::vector<std::string>& names, const std::string& ns);
+
+// "InfrastructureProvider capa-system/aws".
+std::string Describe(const api::ProviderId& id);
+
+}  // namespace capi::cli

@@ -1,0 +1,126 @@
+#include "cli/frame/provider_release.h"
+
+#include <fmt/format.h>
+
+#include "api/text.h"
+#include "base/strings.h"
+#include "base/version.h"
+#include "cli/frame/management_cluster.h"
+#include "cli/frame/overrides.h"
+#include "fetch/url.h"
+
+namespace capi::cli {
+namespace {
+
+// The version in a provider's URL; "latest" where it names none.
+Result<std::string> VersionInUrl(std::string_view url, std::string_view label) {
+  switch (TRY(fetch::KindOfUrl(url))) {
+    case fetch::UrlKind::kGitHub: return TRY(fetch::ParseGitHubUrl(url)).version;
+    case fetch::UrlKind::kGitLab: return TRY(fetch::ParseGitLabUrl(url)).version;
+    case fetch::UrlKind::kFolder: return TRY(fetch::ParseFolderUrl(url, label)).version;
+  }
+  return std::string("latest");
+}
+
+// A version that isn't there: which ones are is the next question.
+Error WithVersions(const Context& ctx, fetch::Repository& repository, Error error) {
+  if (error.code != Code::kNotFound) return error;
+  auto versions = repository.Versions(ctx);
+  if (!versions.ok() || versions->empty()) return error;
+  std::vector<std::string> names;
+  for (auto version = versions->rbegin(); version != versions->rend(); ++version) names.push_back(version->ToString());
+  error.message += fmt::format(" (versions there: {})", JoinNames(names, 10));
+  return error;
+}
+
+Status CheckContract(const ProviderRelease& found, std::string_view label, Notes& notes) {
+  const api::Release& release = found.release;
+  auto metadata = TRY(api::Metadata::Parse(release.metadata, label));
+  std::string version = release.version.ToString();
+  auto contract = metadata.ContractOf(release.version);
+  if (!contract) {
+    return Error{Code::kInvalidArgument,
+                 fmt::format("invalid provider metadata: version {} for the provider {} does not match any release "
+                             "series",
+                             version, found.source.name),
+                 {}};
+  }
+  if (api::Accepts(kContract, *contract)) return Ok();
+  if (!api::KnownContract(*contract)) {
+    return Error{Code::kInvalidArgument,
+                 fmt::format("current version of clusterctl is only compatible with provider implementing v1beta2, "
+                             "v1beta1 contract versions, detected {} for provider {}",
+                             *contract, found.source.name),
+                 {}};
+  }
+  notes.Warn(
+      fmt::format("{} {} has the old contract {}; it can be printed, but not be installed beside a Cluster API "
+                  "of contract {}",
+                  found.source.name, version, *contract, kContract));
+  return Ok();
+}
+
+}  // namespace
+
+Result<fetch::GitHubOptions> GitHubOptionsOf(const Config& config) {
+  fetch::GitHubOptions options;
+  options.token = TRY(config.Get("github-token")).value_or("");
+  if (auto url = TRY(config.Get("clusterctl-github-api-url"))) options.api_url = *url;
+  if (auto url = TRY(config.Get("clusterctl-github-url"))) options.download_url = *url;
+  options.proxy = ProxyFrom(config.getenv());
+  options.user_agent = fmt::format("clusterctl/{}", kProjectVersion);
+  return options;
+}
+
+Result<api::Version> ParseVersion(const std::string& text) {
+  auto version = api::Version::Parse(text);
+  if (version.ok()) return version;
+  return Error{
+      Code::kInvalidArgument,
+      fmt::format("invalid version \"{}\": write a semantic version like v1.2.3: {}", text, version.error().message),
+      {}};
+}
+
+Result<api::Version> DefaultVersion(const Context& ctx, fetch::Repository& repository, std::string_view url,
+                                    std::string_view label) {
+  std::string named = TRY(VersionInUrl(url, label));
+  if (named != "latest") return ParseVersion(named);
+  return TRY_WITH(fetch::LatestVersion(ctx, repository, {std::string(kContract)}), "failed to get latest version");
+}
+
+Result<ProviderRelease> FetchProvider(const Context& ctx, const Config& config, api::ProviderType type,
+                                      const ProviderName& name, Notes& notes) {
+  ProviderRelease out;
+  out.source = TRY(config.FindProvider(type, name.name));
+  std::string label = api::ManifestLabel(type, name.name);
+  fetch::GitHubOptions github = TRY(GitHubOptionsOf(config));
+  auto plain = TRY(fetch::OpenUrl(out.source.url, label, github));
+  api::Version version =
+      TRY(name.version.empty() ? DefaultVersion(ctx, *plain, out.source.url, label) : ParseVersion(name.version));
+  auto repository = WithOverrides(std::move(plain), TRY(config.OverridesFolder()), label, notes);
+  out.file = repository->ComponentsFile();
+  auto release = fetch::GetRelease(ctx, *repository, version);
+  if (!release.ok()) {
+    Error error = WithVersions(ctx, *repository, release.error());
+    return error.With(fmt::format("failed to read the release of provider \"{}\"", label));
+  }
+  out.release = *std::move(release);
+  TRY(CheckContract(out, label, notes));
+  return out;
+}
+
+Result<std::string> FetchFile(const Context& ctx, const Config& config, const ProviderSource& source,
+                              const api::Version& version, const std::string& file, Notes& notes) {
+  std::string label = api::ManifestLabel(source.type, source.name);
+  fetch::GitHubOptions github = TRY(GitHubOptionsOf(config));
+  github.more_files = {file};
+  auto repository =
+      WithOverrides(TRY(fetch::OpenUrl(source.url, label, github)), TRY(config.OverridesFolder()), label, notes);
+  auto text = repository->File(ctx, version, file);
+  if (text.ok()) return text;
+  Error error = WithVersions(ctx, *repository, text.error());
+  return error.With(
+      fmt::format("failed to read {} from provider's repository {}", api::GoQuote(file), api::GoQuote(label)));
+}
+
+}  // namespace capi::cli

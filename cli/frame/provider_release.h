@@ -1,0 +1,42 @@
+// From a provider's name on the command line to its release.
+#pragma once
+
+#include <string>
+
+#include "api/release.h"
+#include "cli/frame/config.h"
+#include "cli/frame/provider_name.h"
+#include "cli/frame/world.h"
+#include "fetch/repository.h"
+
+namespace capi::cli {
+
+// A value.
+struct ProviderRelease {
+  ProviderSource source;
+  std::string file;  // name of the components file
+  api::Release release;
+};
+
+// The version that `name` asks for, else the one of the provider's URL ("latest" there: the newest of the contract that
+// clusterctl works with). Files in the folder of overrides go before those of the release. A release of a known but old
+// contract is given, with a warning; one of another contract, or whose metadata doesn't name its series, is refused.
+Result<ProviderRelease> FetchProvider(const Context& ctx, const Config& config, api::ProviderType type,
+                                      const ProviderName& name, Notes& notes);
+
+// Another file of a provider's release: a template, or a ClusterClass. As above with the folder of overrides. kNotFound
+// where there is none.
+Result<std::string> FetchFile(const Context& ctx, const Config& config, const ProviderSource& source,
+                              const api::Version& version, const std::string& file, Notes& notes);
+
+// Of a version as people write it. kInvalidArgument.
+Result<api::Version> ParseVersion(const std::string& text);
+
+// How GitHub is reached.
+Result<fetch::GitHubOptions> GitHubOptionsOf(const Config& config);
+
+// The version in a provider's URL; for "latest" the newest that fits.
+Result<api::Version> DefaultVersion(const Context& ctx, fetch::Repository& repository, std::string_view url,
+                                    std::string_view label);
+
+}  // namespace capi::cli

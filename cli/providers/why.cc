@@ -1,0 +1,135 @@
+#include "cli/providers/why.h"
+
+#include <fmt/format.h>
+
+#include "api/reasons.h"
+#include "cli/frame/config.h"
+#include "cli/frame/structured.h"
+
+namespace capi::cli {
+namespace {
+
+// Whether a condition tells of trouble; those that are parts of Ready say nothing more than it does.
+bool IsAside(const kube::Condition& condition) {
+  using namespace api::condition;  // NOLINT(google-build-using-namespace): names alone
+  if (condition.type == kDrifted || condition.type == kWarnings || condition.type == kPaused)
+    return condition.status == "True";
+  if (condition.type == kProviderUpgraded || condition.type == kContractCompatible ||
+      condition.type == kStorageMigrated)
+    return condition.status == "False";
+  return false;
+}
+
+// Where nobody looks after the providers, as a sentence; "" where somebody does, or it can't be told.
+std::string AwayOperator(const Context& ctx, ManagementCluster& cluster) {
+  auto list = cluster.client().List(ctx, kube::Builtin("Deployment"), "",
+                                    {.label_selector = "app.kubernetes.io/name=capi-operator"});
+  if (!list.ok()) return "";
+  if (list->items.empty())
+    return "No Deployment has the label app.kubernetes.io/name=capi-operator: the operator runs elsewhere, or not at "
+           "all.";
+  for (const kube::Object& one : list->items) {
+    if (GetInt(one.json(), {"status", "availableReplicas"}) > 0) return "";
+  }
+  const kube::Object& first = list->items.front();
+  return fmt::format(
+      "The operator isn't available, and what stands here may be old: kubectl -n {} describe deployment {}", first.ns(),
+      first.name());
+}
+
+std::string Versions(const ProviderObject& object) {
+  const std::string& installed = object.provider.status.installed_version;
+  std::string out = installed.empty() ? "none is installed" : installed;
+  if (!object.wanted.empty() && object.wanted != installed) out += fmt::format(", {} is wanted", object.wanted);
+  return out;
+}
+
+void AddLine(std::string& out, std::string_view name, const std::string& text) {
+  if (!text.empty()) out += fmt::format("  {:<9} {}\n", std::string(name) + ":", text);
+}
+
+std::string AsText(const ProviderObject& object, const Explanation& explanation) {
+  std::string out = fmt::format("{} {}\n", Describe(object.provider.id),
+                                explanation.ready ? "is ready: nothing holds it back" : "is not ready");
+  AddLine(out, "Version", Versions(object));
+  if (!explanation.ready) {
+    std::string since = explanation.since.empty() ? "" : fmt::format(", since {}", explanation.since);
+    if (!explanation.reason.empty()) AddLine(out, "Reason", explanation.reason + since);
+    AddLine(out, "Meaning", explanation.meaning);
+    AddLine(out, "Message", explanation.message);
+    AddLine(out, "Do", explanation.action);
+  }
+  for (const Aside& aside : explanation.also)
+    AddLine(out, "Also", fmt::format("{} ({}): {}", aside.type, aside.reason, aside.message));
+  return out;
+}
+
+Json AsJson(const ProviderObject& object, const Explanation& explanation) {
+  const api::ProviderId& id = object.provider.id;
+  Json out = {{"kind", api::KindOf(id.type).kind},
+              {"namespace", id.ns},
+              {"name", id.name},
+              {"installedVersion", object.provider.status.installed_version},
+              {"version", object.wanted},
+              {"ready", explanation.ready},
+              {"reason", explanation.reason},
+              {"since", explanation.since},
+              {"message", explanation.message},
+              {"meaning", explanation.meaning},
+              {"action", explanation.action},
+              {"also", Json::array()}};
+  for (const Aside& aside : explanation.also)
+    out["also"].push_back({{"type", aside.type}, {"reason", aside.reason}, {"message", aside.message}});
+  return out;
+}
+
+}  // namespace
+
+Explanation Explain(const api::Provider& provider) {
+  Explanation out;
+  const api::ProviderStatus& status = provider.status;
+  const kube::Condition* ready = kube::FindCondition(status.conditions, api::condition::kReady);
+  bool looked = ready != nullptr && status.observed_generation >= provider.generation;
+  if (!looked) {
+    out.message = ready == nullptr ? "The operator has not looked at it yet."
+                                   : fmt::format(
+                                         "The operator has not looked at the last change of it yet (generation "
+                                         "{}); before that: {}",
+                                         provider.generation, ready->message);
+    out.action = "Wait; if it stays, see that the operator runs, and read its log.";
+    return out;
+  }
+  out.ready = ready->status == "True";
+  out.reason = ready->reason;
+  out.since = ready->last_transition_time;
+  out.message = ready->message;
+  if (const api::ReasonInfo* info = api::FindReason(ready->reason); info != nullptr) {
+    out.meaning = info->meaning;
+    out.action = info->action;
+  }
+  for (const kube::Condition& condition : status.conditions) {
+    if (IsAside(condition) && condition.reason != ready->reason)
+      out.also.push_back({condition.type, condition.reason, condition.message});
+  }
+  return out;
+}
+
+Status Why(const Context& ctx, const GlobalOptions& global, const WhyOptions& options, World& world) {
+  OutputFormat format = TRY(ParseOutputFormat(options.output));
+  Notes notes(world.err);
+  TRY(LoadConfig(ctx, global, world.getenv, notes));  // nothing of it is needed; one that was asked for has to be right
+  ManagementCluster cluster = TRY(ManagementCluster::Open(options.cluster, world.getenv));
+  auto objects = TRY(FindNamedProviders(ctx, cluster, options.names, options.ns));
+  std::string text;
+  Json facts = Json::array();
+  for (const ProviderObject& object : objects) {
+    Explanation explanation = Explain(object.provider);
+    text += AsText(object, explanation);
+    facts.push_back(AsJson(object, explanation));
+  }
+  world.out << (format == OutputFormat::kText ? text : Format(format, facts));
+  if (std::string away = AwayOperator(ctx, cluster); !away.empty()) notes.Warn(away);
+  return Ok();
+}
+
+}  // namespace capi::cli
