@@ -4,6 +4,7 @@
 import contextlib
 import io
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -389,7 +390,7 @@ X_TEST, SCRIPT_TEST = ctest("x_test"), ctest("tools_test", output=SCRIPT, second
 
 
 class Summary(unittest.TestCase):
-    def summary(self, *ctests, more="", listed=LISTED, report="x_test", vendors=False):
+    def summary(self, *ctests, more="", listed=LISTED, report="x_test", vendors=False, steps=()):
         """Its exit code and lines, for these ctests, of which `report` has written one."""
         with tempfile.TemporaryDirectory() as folder:
             texts = {"ctest.junit": f"<testsuite>{''.join(ctests or (X_TEST, SCRIPT_TEST))}</testsuite>", "listed": listed}
@@ -399,7 +400,7 @@ class Summary(unittest.TestCase):
                 with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                     file.write(text)
             with contextlib.redirect_stdout(io.StringIO()) as said:
-                code = summary.main(folder, summary.allowed(os.path.join(folder, "listed")), vendors)
+                code = summary.main(folder, summary.allowed(os.path.join(folder, "listed")), vendors, steps)
         return code, said.getvalue().splitlines()
 
     def test_counts_single_tests_and_names_what_was_skipped(self):
@@ -409,6 +410,10 @@ class Summary(unittest.TestCase):
         self.assertIn("skipped: x_test X.b (no such release)", lines)
         self.assertIn("skipped: tools_test Z.test_y (there is no clang)", lines)
         self.assertIn("      7.0s  tools_test", lines)
+
+    def test_says_how_long_each_step_took(self):
+        _, lines = self.summary(steps=["3 programs and releases", "120 build"])
+        self.assertEqual([line for line in lines if re.match(r" +\d+s  ", line)], ["    3s  programs and releases", "  120s  build"])
 
     def test_a_failed_test_fails(self):
         failure = '<testcase name="c" status="run"><failure/></testcase>'
@@ -456,10 +461,19 @@ class Summary(unittest.TestCase):
                 self.assertEqual(told, skipped)
                 self.assertEqual(lines[-1], f"{passed} passed, 0 failed, {len(skipped)} skipped")
 
+    def test_each_ctest_on_vendors_releases_has_such_a_name(self):
+        """Else `make test-long` would fail for want of releases that a stranger doesn't have."""
+        with open(os.path.join(os.path.dirname(TOOLS), "e2e", "CMakeLists.txt"), encoding="utf-8") as file:
+            runs = re.findall(r"capi_test_run\((\w+) (\w+)([^)]*)\)", file.read())
+        names = [f"{program}.{name}" for program, name, rest in runs if "CAPI_RELEASES=vendors" in rest]
+        self.assertGreater(len(names), 5)
+        self.assertEqual([name for name in names if not name.endswith(summary.ON_VENDORS)], [])
+
     def test_on_vendors_releases_any_test_may_be_skipped_and_no_other(self):
         script = "test_p (__main__.P.test_p) ... skipped 'RELEASES_DIR is not set'\nRan 1 test in 1s\n\nOK (skipped=1)"
         for name, vendors, expected in (
             ("x_test.vendors", True, 0),
+            ("x_test.vendors_long", True, 0),
             ("x_test.upgrades", True, 0),
             ("x_test.vendors", False, 1),
             ("x_test.full", True, 1),

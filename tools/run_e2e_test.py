@@ -5,15 +5,20 @@ They need what `tools/assets control-plane crds releases` makes, and make none o
 does nothing) wherever the providers need not become Ready; the real one is that of CAPI_OPERATOR, else of build/release.
 """
 
+import fcntl
 import glob
 import hashlib
 import os
+import pty
+import re
 import signal
 import socket
 import stat
 import subprocess
 import sys
 import tempfile
+import termios
+import threading
 import unittest
 
 sys.dont_write_bytecode = True
@@ -47,17 +52,44 @@ class Run(unittest.TestCase):
         self.output = os.path.join(self.folder, "output")
         self.kubeconfig = os.path.join(self.folder, "run", "kubeconfig")
 
-    def start(self, output=None, **variables):
+    def environment(self, **variables):
         # The state folder's name leads to every process of the run.
         environment = dict(os.environ, XDG_RUNTIME_DIR=self.folder, RUN_FOLDER=os.path.dirname(self.kubeconfig))
         for name in ("MAKELEVEL", "RELEASES_DIR", "ONCE", "TIMEOUT"):  # of whoever runs the tests
             environment.pop(name, None)
-        environment.update({"OPERATOR": self.operator, **variables})
+        return {**environment, "OPERATOR": self.operator, **variables}
+
+    def start(self, output=None, **variables):
+        environment = self.environment(**variables)
         with open(output or self.output, "w", encoding="utf-8") as log:
             command = [os.path.join(TOOLS, "run")]
             run = subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
         self.addCleanup(self.reap, run)
         return run
+
+    def start_on_a_terminal(self, **variables):
+        """`make run` as a person has it; what is written to `self.keys` is typed."""
+        self.keys, terminal = pty.openpty()
+        self.addCleanup(os.close, self.keys)
+        command = ["make", "--no-print-directory", "-C", os.path.dirname(TOOLS), "run"]
+        run = subprocess.Popen(
+            command, stdin=terminal, stdout=terminal, stderr=terminal, env=self.environment(**variables), start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+        self.addCleanup(self.reap, run)
+        os.close(terminal)
+        threading.Thread(target=self.copy_from_terminal, daemon=True).start()
+        return run
+
+    def copy_from_terminal(self):
+        with open(self.output, "w", encoding="utf-8") as log:
+            while True:
+                try:
+                    text = os.read(self.keys, 4096)
+                except OSError:  # its last user has ended
+                    return
+                log.write(text.decode("utf-8", "replace").replace("\r\n", "\n"))
+                log.flush()
 
     def reap(self, run):
         if run.poll() is None:
@@ -153,16 +185,16 @@ class RealOperator(Run):
     def test_four_providers_become_ready_and_then_ctrl_c_is_no_error(self):
         """By the operator as its image has it, with nothing else in its root."""
         root = image_root.unpack(self.program, self.folder)
-        run = self.start(OPERATOR=image_root.entry_point(root), XDG_RUNTIME_DIR=root)
+        run = self.start_on_a_terminal(OPERATOR=image_root.entry_point(root), XDG_RUNTIME_DIR=root)
         self.until(lambda: "Ctrl-C stops everything" in self.text(), "four providers Ready")
         self.assertIn(f"export KUBECONFIG={self.kubeconfig}\n", self.text())
         versions = self.kubectl("get", "capi-providers", "-A", "-o", "jsonpath={.items[*].status.installedVersion}")
         self.assertEqual(versions.stdout, " ".join(["v1.12.0"] * 4), versions.stderr)
         self.assert_webhooks_answer_as_the_closing_words_say()
-        self.assert_second_run_leaves_the_kubeconfig_alone(run)
-        os.killpg(run.pid, signal.SIGINT)
+        self.assert_second_run_leaves_the_kubeconfig_alone()
+        os.write(self.keys, b"\x03")
         self.assertEqual(run.wait(LIMIT), 0, self.text())
-        self.assertTrue(self.text().endswith("\nstopping\n"), self.text())
+        self.until(lambda: self.text().endswith("\nstopping\n"), "last words")
         self.assert_nothing_is_left()
 
     def assert_webhooks_answer_as_the_closing_words_say(self):
@@ -173,12 +205,12 @@ class RealOperator(Run):
         self.assertRegex(said, r"failed calling webhook .* connection refused")
         self.assertRegex(self.text(), r'"failed calling webhook ... connection refused"')
 
-    def assert_second_run_leaves_the_kubeconfig_alone(self, first):
+    def assert_second_run_leaves_the_kubeconfig_alone(self):
         before = os.readlink(self.kubeconfig)
         output = os.path.join(self.folder, "second")
         second = self.start(output, ONCE="1", TIMEOUT="0")
         self.assertEqual(second.wait(LIMIT), 1)
-        self.assertIn(f"another run (process {first.pid}) has {self.kubeconfig}", self.text(output))
+        self.assertRegex(self.text(output), rf"another run \(process \d+\) has {re.escape(self.kubeconfig)}")
         self.assertEqual(os.readlink(self.kubeconfig), before)
 
     @only_full

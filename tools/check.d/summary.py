@@ -1,6 +1,6 @@
 """Counts what ran: single tests of GoogleTest and Python programs; a program that died counts as one more failure.
 
-Prints which tests were skipped and why, how long the slowest took, and as the last line `N passed, N failed, N skipped`.
+Prints which tests were skipped and why, how long the steps and the slowest tests took, and as the last line `N passed, N failed, N skipped`.
 Fails where a test failed, none ran, or one was skipped that tools/skipped_tests.txt doesn't list. With --vendors the ctests
 that run on vendors' releases may skip what they like: on top of `make test`, what releases there are decides.
 """
@@ -23,7 +23,7 @@ UNITTEST_REASON = re.compile(
 SLOWEST = 10
 # Without the vendors' releases at most so many may be skipped: what a stranger runs has to be real.
 MOST_SKIPPED = 10
-ON_VENDORS = (".vendors", ".upgrades")  # how such a ctest is called
+ON_VENDORS = (".vendors", ".vendors_long", ".upgrades")  # how such a ctest is called
 
 
 class Count:
@@ -100,14 +100,17 @@ def allowed(path):
     return names
 
 
-def main(folder, listed, vendors):
-    """`listed`: the tests that may be skipped; `vendors`: those on vendors' releases may be, too."""
+def main(folder, listed, vendors, steps=()):
+    """`listed`: the tests that may be skipped; `vendors`: those on vendors' releases may be, too; `steps`: what the run did,
+    each as "SECONDS NAME"."""
     result = count(folder)
     unlisted = 0
     for test, why in sorted(result.skipped.items()):
         known = test in listed or (vendors and test.split()[0].endswith(ON_VENDORS))
         unlisted += 0 if known else 1
         print(f"skipped: {test} ({why}){'' if known else ': not listed in tools/skipped_tests.txt'}")
+    for seconds, name in (step.split(" ", 1) for step in steps):
+        print(f"{int(seconds):5}s  {name}")
     slowest = sorted(result.seconds.items(), key=lambda item: -item[1])[:SLOWEST]
     print(f"the {len(slowest)} slowest tests:")
     for test, seconds in slowest:
@@ -125,5 +128,6 @@ if __name__ == "__main__":
     parser.add_argument("folder", help="with a report of each program, and ctest.junit")
     parser.add_argument("--list", default=os.path.join(tools, "skipped_tests.txt"), help="of the tests that may be skipped")
     parser.add_argument("--vendors", action="store_true", help="those on vendors' releases may be, too")
+    parser.add_argument("--step", action="append", default=[], metavar="SECONDS NAME", help="what the run did, and how long")
     asked = parser.parse_args()
-    sys.exit(main(asked.folder, allowed(asked.list), asked.vendors))
+    sys.exit(main(asked.folder, allowed(asked.list), asked.vendors, asked.step))

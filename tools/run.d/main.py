@@ -8,8 +8,7 @@ What `make run` starts. Everything listens on loopback only and is gone when thi
   OPERATOR        another operator program than build/release/bin/capi-operator; then nothing is built
   RUN_FOLDER      where the kubeconfig is put, build/run unless said otherwise
 
-The exit code of tools/run is 0 when all were Ready, also when Ctrl-C ended it then; make prints no error then, but ends with
-130 itself, since it was interrupted too. Before that Ctrl-C is an interruption of both.
+The exit code is 0 when all were Ready, also when Ctrl-C ended it then. Before that Ctrl-C is an interruption.
 """
 
 import json
@@ -38,6 +37,7 @@ import programs  # noqa: E402
 import progress  # noqa: E402
 import releases  # noqa: E402
 import table  # noqa: E402
+import terminal  # noqa: E402
 from progress import AssetError  # noqa: E402
 
 SAMPLE = "manifests/samples/quickstart.yaml"
@@ -255,9 +255,15 @@ def stop(number, _):
 
 
 def main():
-    # make doesn't take us along when it is killed.
+    # make doesn't take us along when it is killed, and would end with 130 after every Ctrl-C, whatever we make of it.
     if "MAKELEVEL" in os.environ:
         children.die_with_parent(signal.SIGTERM)
+        with terminal.alone():
+            return controlled()
+    return controlled()
+
+
+def controlled():
     heed(stop)
     run = None
     try:
