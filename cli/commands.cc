@@ -5,6 +5,7 @@
 #include "cli/clusters/commands.h"
 #include "cli/completion.h"
 #include "cli/generate/commands.h"
+#include "cli/man.h"
 #include "cli/providers/commands.h"
 #include "cli/version.h"
 
@@ -29,6 +30,7 @@ void AddCommands(CommandLine& line) {
   AddClusterCommands(line);
   AddVersion(line);
   AddCompletion(line);
+  AddMan(line);
 }
 
 }  // namespace capi::cli

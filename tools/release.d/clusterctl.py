@@ -2,6 +2,7 @@
 
 import json
 import os
+import tempfile
 
 import archive
 import checkout
@@ -38,6 +39,13 @@ def built_of(program):
     return checkout.named(told["gitCommit"], told["gitTreeState"])
 
 
+def manual(program):
+    """Name of a manual page -> its text."""
+    with tempfile.TemporaryDirectory(prefix="clusterctl-man-") as pages:
+        program.says("man", f"--write-to={pages}")
+        return {name: read(os.path.join(pages, name)) for name in sorted(os.listdir(pages))}
+
+
 def package(program, version, epoch):
     """The archive, compressed, with everything in one folder."""
     files = {"clusterctl": (program.stripped(), 0o755), LAUNCHER: (read(os.path.join(HERE, LAUNCHER)), 0o755)}
@@ -45,6 +53,8 @@ def package(program, version, epoch):
     for name, path in program.libraries():
         files[f"lib/{os.path.basename(name)}"] = (read(path), 0o755)
         packages.add(rootfs.package_of(path).split(":")[0])
+    for name, page in manual(program).items():
+        files[f"man/man1/{name}"] = (page, 0o644)
     files["LICENSE"] = (read(os.path.join(checkout.ROOT, "LICENSE")), 0o644)
     for name in packages:
         files[f"licenses/{name}"] = (read(f"/usr/share/doc/{name}/copyright"), 0o644)
