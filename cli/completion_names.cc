@@ -4,9 +4,9 @@
 #include <sstream>
 
 #include "base/strings.h"
+#include "cli/clusters/rollout.h"
 #include "cli/frame/config.h"
 #include "cli/frame/management_cluster.h"
-#include "cli/clusters/rollout.h"
 #include "kube/client/config/kubeconfig.h"
 
 namespace capi::cli {

@@ -6,13 +6,13 @@
 #include "base/strings.h"
 #include "base/testing/vectors.h"
 #include "base/yaml/yaml.h"
+#include "cli/clusters/rollout.h"
 #include "cli/frame/config.h"
-#include "cli/generate/generate_cluster.h"
 #include "cli/frame/lookup.h"
 #include "cli/frame/overrides.h"
 #include "cli/frame/provider_name.h"
 #include "cli/frame/provider_release.h"
-#include "cli/clusters/rollout.h"
+#include "cli/generate/generate_cluster.h"
 #include "cli/testing.h"
 
 namespace capi::cli {

@@ -8,10 +8,10 @@
 #include "api/text.h"
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
-#include "cli/generate/cluster_classes.h"
 #include "cli/frame/lookup.h"
 #include "cli/frame/output.h"
 #include "cli/frame/table.h"
+#include "cli/generate/cluster_classes.h"
 #include "cli/generate/workload_source.h"
 
 namespace capi::cli {

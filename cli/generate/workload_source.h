@@ -5,8 +5,8 @@
 #include <string>
 
 #include "api/version.h"
-#include "cli/generate/generate_cluster.h"
 #include "cli/frame/management_cluster.h"
+#include "cli/generate/generate_cluster.h"
 
 namespace capi::cli {
 
