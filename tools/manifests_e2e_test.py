@@ -191,6 +191,11 @@ class Page(OnAServer):
         self.says_no_success_after_a_failure()
         pod = self.world.get("deployment", DEPLOYMENT, "-n", NAMESPACE)["spec"]["template"]["spec"]
         self.assertEqual(pod["containers"][0]["image"], self.image)
+        self.image = "registry.example.com/capi-operator:v2"
+        self.run_block("Upgrade with kubectl")
+        pod = self.world.get("deployment", DEPLOYMENT, "-n", NAMESPACE)["spec"]["template"]["spec"]
+        self.assertEqual(pod["containers"][0]["image"], self.image)
+        self.run_block("Several replicas")
         self.assertIn("capi-operator-namespace", self.run_block("Rights"))
         self.run_block("Rights", 3)
         self.world.until("the right is there", lambda: "podmonitors.monitoring.coreos.com" in self.run_block("Rights"), 60)
