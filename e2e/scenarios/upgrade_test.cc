@@ -13,11 +13,13 @@
 
 #include "base/mutex.h"
 #include "base/testing/length.h"
+#include "base/yaml/yaml.h"
 #include "e2e/releases/tiny_core.h"
 #include "e2e/support/injected_faults.h"
 #include "e2e/support/managed_cluster.h"
 #include "e2e/support/passes.h"
 #include "e2e/support/recorder.h"
+#include "kube/apply/apply.h"
 
 namespace capi::e2e {
 namespace {
@@ -40,6 +42,12 @@ bool Serves(const kube::Object& crd, std::string_view version) {
   return versions != nullptr && std::any_of(versions->begin(), versions->end(), [&](const Json& v) {
            return GetString(v, {"name"}) == version && GetBool(v, {"served"});
          });
+}
+
+bool HasNewPodsAlone(const kube::Object& deployment) {
+  const Json& json = deployment.json();
+  return GetInt(json, {"status", "updatedReplicas"}) == 1 && GetInt(json, {"status", "replicas"}) == 1 &&
+         GetInt(json, {"status", "observedGeneration"}) == GetInt(json, {"metadata", "generation"});
 }
 
 class Upgrade : public ManagedCluster {
@@ -84,11 +92,7 @@ TEST_F(Upgrade, GoesInStagesAndNeverWithoutAReplica) {
     EXPECT_NE(event.type, kube::WatchEvent::Type::kDeleted);
     bool fresh = GetInt(event.object.json(), {"metadata", "generation"}) > 1;
     if (fresh && sent == 0) sent = VersionOf(event.object);
-    bool done = GetInt(event.object.json(), {"status", "updatedReplicas"}) == 1 &&
-                GetInt(event.object.json(), {"status", "replicas"}) == 1 &&
-                GetInt(event.object.json(), {"status", "observedGeneration"}) ==
-                    GetInt(event.object.json(), {"metadata", "generation"});
-    if (sent != 0 && done && rolled_out == 0) rolled_out = VersionOf(event.object);
+    if (sent != 0 && HasNewPodsAlone(event.object) && rolled_out == 0) rolled_out = VersionOf(event.object);
   }
   ASSERT_GT(sent, 0);
   ASSERT_GT(rolled_out, sent);
@@ -378,6 +382,105 @@ TEST_F(SmallUpgrade, RollbackRunsTheLastGoodReleaseAgain) {
   SetVersion("v1.0.1");
   ASSERT_TRUE(AwaitInstalled("v1.0.1"));
   EXPECT_EQ(See(kCore).Status("ProviderUpgraded"), "True");
+}
+
+// ---- What somebody else has put there, without our labels ----
+
+class SmallUpgradeOfOthers : public SmallUpgrade {
+ protected:
+  // As Helm would: the release as it is, or with `only` its objects of one kind.
+  void PutThere(const TinyCore& small, const std::function<void(Json&)>& change = nullptr, std::string_view only = "") {
+    cluster_->CreateNamespace(kCore.ns);
+    auto documents = ParseYamlStream(small.Components());
+    ASSERT_TRUE(documents.ok()) << documents.error().message;
+    std::vector<kube::Manifest> manifests;
+    for (auto& document : *documents) {
+      if (!only.empty() && GetString(document.value, {"kind"}) != only) continue;
+      if (change) change(document.value);
+      manifests.push_back(kube::ToManifest(kube::Object(std::move(document.value))));
+    }
+    std::vector<kube::Change> changes;
+    kube::Applier helm(cluster_->client(), {.field_manager = "helm"});
+    auto applied = helm.Apply(cluster_->ctx(), manifests, {}, changes);
+    ASSERT_TRUE(applied.ok()) << applied.error().message;
+  }
+  void AskFor(const TinyCore& small) {
+    Store(small);
+    Json spec = {{"version", small.version}, {"fetchConfig", TinySource()}};
+    cluster_->ApplyProvider(kCore.type, kCore.ns, kCore.name, spec);
+  }
+  bool AwaitAvailable() {
+    return kube::Eventually([&] { return Available(Manager()) == 1; });
+  }
+};
+
+// U2, U3: over CRDs with objects, and pods that serve them, a first installation is an upgrade.
+TEST_F(SmallUpgradeOfOthers, AFirstInstallationIsAChangeOfWhatIsThere) {
+  ASSERT_NO_FATAL_FAILURE(PutThere({.version = "v1.0.0", .crd_versions = "v1*"}));
+  auto made = cluster_->client().Create(cluster_->ctx(), Smalls("v1"), NewSmall("v1", "mine"));
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  ASSERT_TRUE(AwaitAvailable());
+  const std::string before = cluster_->Get("ConfigMap", kCore.ns, "small-config").resource_version();
+  AskFor({.version = "v1.1.0", .crd_versions = "v2*"});
+  ASSERT_TRUE(AwaitReason(kCore, "PreflightCheckPassed", "StoredVersionsInUse"));
+  EXPECT_THAT(See(kCore).Message("Ready"), HasSubstr("v1.1.0 has no version v1 of smalls.cluster.x-k8s.io"));
+  EXPECT_EQ(cluster_->Get("ConfigMap", kCore.ns, "small-config").resource_version(), before);
+
+  Recorder deployments(*cluster_, "Deployment", kCore.ns), webhooks(*cluster_, "ValidatingWebhookConfiguration", "");
+  AskFor({.version = "v1.0.1", .crd_versions = "v1,v2*"});
+  ASSERT_TRUE(AwaitInstalled("v1.0.1"));
+  ASSERT_TRUE(AwaitReason(kCore, "StorageMigrated", "StorageMigrated"));
+  std::int64_t rolled_out = 0;
+  for (const auto& event : deployments.Seen()) {
+    EXPECT_GE(Available(event.object), 1) << "U2: " << ToJsonText(*Find(event.object.json(), {"status"}));
+    const bool fresh = GetInt(event.object.json(), {"metadata", "generation"}) > 1;
+    if (fresh && HasNewPodsAlone(event.object) && rolled_out == 0) rolled_out = VersionOf(event.object);
+  }
+  ASSERT_GT(rolled_out, 0);
+  ASSERT_FALSE(webhooks.Seen().empty());
+  EXPECT_GT(VersionOf(webhooks.Seen().front().object), rolled_out) << "the old pods serve the old path";
+  auto crd = cluster_->Get("CustomResourceDefinition", "", "smalls.cluster.x-k8s.io");
+  EXPECT_EQ(ToJsonText(*Find(crd.json(), {"status", "storedVersions"})), R"(["v2"])");
+  auto kept = cluster_->client().Get(cluster_->ctx(), Smalls("v2"), kCore.ns, "mine");
+  ASSERT_TRUE(kept.ok()) << kept.error().message;
+  EXPECT_EQ(kept->uid(), made->uid());
+  EXPECT_TRUE(cluster_->client().Delete(cluster_->ctx(), Smalls("v2"), kCore.ns, "mine").ok());
+}
+
+// U2: pods that serve are enough, though nothing else of the release is there.
+TEST_F(SmallUpgradeOfOthers, PodsThatServeGoOnServing) {
+  ASSERT_NO_FATAL_FAILURE(PutThere({.version = "v1.0.0"}, nullptr, "Deployment"));
+  ASSERT_TRUE(AwaitAvailable());
+  Recorder deployments(*cluster_, "Deployment", kCore.ns), webhooks(*cluster_, "ValidatingWebhookConfiguration", "");
+  AskFor({.version = "v1.0.1"});
+  ASSERT_TRUE(AwaitInstalled("v1.0.1"));
+  const auto changes = deployments.Seen();
+  ASSERT_FALSE(changes.empty());
+  for (const auto& event : changes) EXPECT_GE(Available(event.object), 1);
+  const auto webhook = webhooks.Seen();
+  ASSERT_FALSE(webhook.empty());
+  EXPECT_GT(VersionOf(webhook.front().object), VersionOf(changes.front().object));
+}
+
+// I5: before the first write. The selector can't be changed, and what another object owns isn't made anew (U4, U9).
+TEST_F(SmallUpgradeOfOthers, WhatCanNotBeChangedIsToldBeforeAnythingIsWritten) {
+  cluster_->CreateNamespace(kCore.ns);
+  cluster_->StoreConfigMap(kCore.ns, "owner", {}, {});
+  const Json owner = {{"apiVersion", "v1"},
+                      {"kind", "ConfigMap"},
+                      {"name", "owner"},
+                      {"uid", cluster_->Get("ConfigMap", kCore.ns, "owner").uid()}};
+  auto owned = [&](Json& object) { object["metadata"]["ownerReferences"] = Json::array({owner}); };
+  ASSERT_NO_FATAL_FAILURE(PutThere({.version = "v1.0.0", .app = "another"}, owned, "Deployment"));
+  AskFor({.version = "v1.0.1"});
+  ASSERT_TRUE(AwaitReason(kCore, "ProviderInstalled", "DryRunFailed")) << See(kCore).Describe();
+  EXPECT_THAT(See(kCore).Message("Ready"), HasSubstr("small-manager"));
+  EXPECT_TRUE(See(kCore).provider.status.inventory.empty());
+  EXPECT_FALSE(cluster_->Exists({"apiextensions.k8s.io", "CustomResourceDefinition", "", "smalls.cluster.x-k8s.io"}));
+  EXPECT_FALSE(cluster_->Exists({"", "ConfigMap", kCore.ns, "small-config"}));
+  for (const auto& [kind, name] : {std::pair{"Deployment", "small-manager"}, std::pair{"ConfigMap", "owner"}}) {
+    EXPECT_TRUE(cluster_->client().Delete(cluster_->ctx(), kube::Builtin(kind), kCore.ns, name).ok());
+  }
 }
 
 }  // namespace

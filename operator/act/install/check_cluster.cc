@@ -38,6 +38,18 @@ std::set<std::string> GroupsOf(const std::vector<std::string>& kinds) {
   return groups;
 }
 
+// Whoever put it there: the watches show those with our label alone.
+Result<bool> AnyWorkloadIsThere(const Context& ctx, kube::Client& client, const std::vector<kube::Manifest>& manifests) {
+  for (const auto& manifest : manifests) {
+    const kube::ObjectId& id = manifest.id;
+    if (!IsWorkload(id)) continue;
+    auto live = client.Get(ctx, kube::Builtin(id.kind), id.ns, id.name, {.metadata_only = true});
+    if (live.ok()) return true;
+    if (live.code() != Code::kNotFound) return live.error().With(id.ToString());
+  }
+  return false;
+}
+
 // kUnavailable passes by itself: the next try renders with what is known now.
 Hold RenderedTooSoon(const kube::GroupKind& kind) {
   return NotAccepted(reason::kMissingKinds,
@@ -76,9 +88,14 @@ std::optional<Hold> Installer::CheckCluster(const Context& ctx, const Observatio
   m.before = o.inventory;
   bool unfinished = o.inventory.size() > 0 && o.provider.status.installed_version.empty();
   if (auto hold = ReadLiveCrds(ctx, o, m)) return hold;
-  // CRDs that somebody else has put there (Helm, say) may have objects that somebody else serves: over these even a
+  // CRDs that somebody else has put there (Helm, say) may have objects, and workloads serve them: over these even a
   // first installation is a change (U2, U3).
   bool nothing_there = *fresh && o.inventory.size() == 0 && m.live.empty();
+  if (nothing_there && !o.former) {
+    auto runs = AnyWorkloadIsThere(ctx, needs_.client, m.manifests);
+    if (!runs.ok()) return NotAnswered(runs.error());
+    nothing_there = !*runs;
+  }
   m.first = nothing_there || (unfinished && !SwitchesAny(m.manifests, m.live)) || o.former;
   if (o.former || nothing_there) return std::nullopt;  // a take-over asks by itself
   if (o.inventory.size() == 0) {
