@@ -157,24 +157,24 @@ Result<kube::Outcome> ProviderController::TryPass(const Context& ctx, const std:
   // own.
   reporter_.Begin(key);
   if (!observed.ok()) return Failed(ctx, key, observed.error().With("can't see what there is"));
-  std::optional<Observation>& o = *observed;
-  if (!o) {
+  if (!*observed) {
     Forget(api::ProviderId::FromKey(key));
     return kube::Outcome{};
   }
-  secrets_.Hide(ctx, key, o->fleet);
-  const Step step = Decide(*o);
+  secrets_.Hide(ctx, key, (*observed)->fleet);
+  const Observation o = **std::move(observed);
+  const Step step = Decide(o);
   ctx.log.Debug("decided", {{"step", NameOf(step)}});
-  auto acted = actor_.Act(ctx, *o, step);
+  auto acted = actor_.Act(ctx, o, step);
   TRY(ctx.Check());
   if (!acted.ok()) return Failed(ctx, key, acted.error());
   std::optional<Done>& done = *acted;
   if (!done) return kube::Outcome{.again_after = Millis(0)};
   ctx.log.Debug("done", {{"step", NameOf(step)}, {"held", done->hold ? done->hold->reason : ""}});
-  secrets_.Learn(ctx, key, *o, *done);
-  if (!done->forget) return reporter_.Report(ctx, *o, std::move(*done));
-  reporter_.ReportGone(ctx, *o, std::move(*done));
-  Forget(o->provider.id);
+  secrets_.Learn(ctx, key, done->now ? *done->now : o, *done);
+  if (!done->forget) return reporter_.Report(ctx, o, std::move(*done));
+  reporter_.ReportGone(ctx, o, std::move(*done));
+  Forget(o.provider.id);
   return kube::Outcome{};
 }
 

@@ -8,6 +8,7 @@
 #include "operator/decide/rollout.h"
 #include "operator/decide/rules.h"
 #include "operator/decide/service_account.h"
+#include "operator/report/announce.h"
 
 namespace capi::ops {
 namespace {
@@ -32,7 +33,7 @@ Actor::Actor(Needs needs)
       scaler_(needs_.client, needs_.observer),
       pods_(needs_.client) {}
 
-Actor::Acted Actor::Act(const Context& ctx, Observation& o, const Step& step) {
+Actor::Acted Actor::Act(const Context& ctx, const Observation& o, const Step& step) {
   // At zero replicas nobody converts (P3). A deletion asks all the same: it says what has to run for it (X1).
   if (AppliesAtZero(o) && !std::holds_alternative<Migrate>(step)) migrations_.Withdraw(o.provider.id.Key());
   if (HasRolledOut(o)) needs_.masks.RolloutEnds(o.provider.id.Key());
@@ -49,19 +50,20 @@ void Actor::Forget(const std::string& key) {
 }
 
 // P4: also the migration that it asked for stops.
-Actor::Acted Actor::Take(const Context&, Observation& o, const HandsOff&) {
+Actor::Acted Actor::Take(const Context&, const Observation& o, const HandsOff&) {
   migrations_.Withdraw(o.provider.id.Key());
   return Did({.hands_off = true});
 }
 
-Actor::Acted Actor::Take(const Context& ctx, Observation& o, const AddFinalizer&) {
-  TRY_WITH(needs_.writer.AddFinalizer(ctx, o.provider), "setting the finalizer");
+Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const AddFinalizer&) {
+  api::Provider provider = o.provider;
+  TRY_WITH(needs_.writer.AddFinalizer(ctx, provider), "setting the finalizer");
   return LookAgain();
 }
 
 // An inventory that was found is written alone. Only then is anything of it removed: what a crash interrupts goes on
 // with the same one.
-Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Rebuild&) {
+Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const Rebuild&) {
   auto rebuilt = RebuildInventory(ctx.InOwnName(), needs_.client, o);
   if (!rebuilt.ok()) {
     return Did({.hold = ServerHold(api::condition::kReady, api::reason::kDeletionBlocked,
@@ -69,54 +71,56 @@ Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Rebuild&) {
   }
   if (!rebuilt->unread.empty() && GuardsDeletion(o)) return Did({.hold = UnreadHold(o, rebuilt->unread)});
   if (rebuilt->inventory.size() == 0) return Take(ctx, o, Remove{});
-  api::ProviderStatus status = o.provider.status;
-  status.inventory = rebuilt->inventory.ToJson();
-  TRY_WITH(needs_.writer.WriteStatus(ctx, o.provider, status), "writing the inventory that was found");
+  api::Provider provider = o.provider;
+  TRY_WITH(AnnounceInventory(ctx, needs_.writer, provider, rebuilt->inventory), "writing the inventory that was found");
   return LookAgain();
 }
 
 // The values of Secrets are learned while these are there: when the last pass is told of, the provider may be gone
 // (I7).
-Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Remove&) {
+Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const Remove&) {
   needs_.secrets.Learn(ctx.InOwnName(), o.provider.id.Key());
   return Did(remover_.Remove(ctx, o));
 }
 
-Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Install& step) {
+Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const Install& step) {
   Done restored;
   if (!step.drifts.empty()) restored = RestoreDrift(ctx, o, Restore{step.drifts, std::nullopt});
+  Observation now = o;
   // Both, or what was just sent would be taken for drifted still, and be sent again.
-  if (restored.inventory) o.inventory = *restored.inventory;
-  if (restored.fleet) o.fleet = *std::move(restored.fleet);
-  if (!step.rollback_to.empty()) Explain(ctx, o, o.fleet);
-  Done done = installer_.Install(ctx, o, step.rollback_to);
+  if (restored.inventory) now.inventory = *restored.inventory;
+  if (restored.fleet) now.fleet = *std::move(restored.fleet);
+  if (!step.rollback_to.empty()) Explain(ctx, o, now.fleet);
+  Done done = installer_.Install(ctx, std::move(now), step.rollback_to);
   if (!done.inventory) done.inventory = restored.inventory;
   done.restored = std::move(restored.restored);
   AddTimes(done.times, restored.times);
   return Did(std::move(done));
 }
 
-Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Restore& step) {
+Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const Restore& step) {
   return Did(RestoreDrift(ctx, o, step));
 }
 
-Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Prune&) { return Did(installer_.Prune(ctx, o)); }
+Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const Prune&) {
+  return Did(installer_.Prune(ctx, o));
+}
 
-Actor::Acted Actor::Take(const Context&, Observation&, const Steady&) { return Did({}); }
+Actor::Acted Actor::Take(const Context&, const Observation&, const Steady&) { return Did({}); }
 
-Actor::Acted Actor::Take(const Context&, Observation&, const Hold& step) { return Did({.hold = step}); }
+Actor::Acted Actor::Take(const Context&, const Observation&, const Hold& step) { return Did({.hold = step}); }
 
-Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Scale& step) {
+Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const Scale& step) {
   rendered_.Drop(o.provider.id.Key());  // it has the other replicas
   return Did(scaler_.Run(ctx, o, step));
 }
 
-Actor::Acted Actor::Take(const Context&, Observation& o, const Unpause&) {
+Actor::Acted Actor::Take(const Context&, const Observation& o, const Unpause&) {
   rendered_.Drop(o.provider.id.Key());
   return Did({.unpausing = true, .again = true});
 }
 
-Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Await& step) {
+Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const Await& step) {
   Done done;
   if (!step.drifts.empty()) done = RestoreFromRender(ctx, o, Restore{step.drifts, std::nullopt});
   const bool early = step.elapsed < kPodsAfter;
@@ -131,7 +135,7 @@ Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Await& step) 
   return Did(std::move(done));
 }
 
-Actor::Acted Actor::Take(const Context& ctx, Observation& o, const GiveUp&) {
+Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const GiveUp&) {
   Fleet fleet = o.fleet;
   Explain(ctx, o, fleet);
   GivenUp given_up = GiveUpRollout(o, fleet);
@@ -139,18 +143,22 @@ Actor::Acted Actor::Take(const Context& ctx, Observation& o, const GiveUp&) {
 }
 
 // Beside the passes: a worker does it, and wakes the provider.
-Actor::Acted Actor::Take(const Context&, Observation& o, const Migrate&) {
+Actor::Acted Actor::Take(const Context&, const Observation& o, const Migrate&) {
   Done done;
-  for (CrdState& crd : o.fleet.unmigrated) {
+  Observation now = o;
+  for (CrdState& crd : now.fleet.unmigrated) {
     crd.migration = migrations_.Ask(o.provider.id.Key(), crd, !AppliesAtZero(o));
     if (crd.migration.next)
       done.again_after = std::min(done.again_after.value_or(*crd.migration.next), *crd.migration.next);
   }
-  if (o.provider.deleting) done.hold = MigrationHold(o);
+  if (o.provider.deleting) done.hold = MigrationHold(now);
+  done.now = std::move(now);
   return Did(std::move(done));
 }
 
-Actor::Acted Actor::Take(const Context& ctx, Observation& o, const Adopt&) { return Did(installer_.Adopt(ctx, o)); }
+Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const Adopt&) {
+  return Did(installer_.Adopt(ctx, o));
+}
 
 // What pods say goes into the history before the pass is reported, and is cut off there: what is secret of it is hidden
 // now (I7).
@@ -160,17 +168,19 @@ void Actor::Explain(const Context& ctx, const Observation& o, Fleet& fleet) {
   needs_.secrets.Hide(ctx.InOwnName(), key, fleet);
 }
 
-Done Actor::RestoreDrift(const Context& ctx, Observation& o, const Restore& step) {
+Done Actor::RestoreDrift(const Context& ctx, const Observation& o, const Restore& step) {
   const std::string& applied = o.provider.status.applied;
+  if (!o.rendered.empty() && (applied.empty() || o.rendered == applied)) return RestoreFromRender(ctx, o, step);
   PhaseTimes times;
-  if (o.rendered.empty() || (!applied.empty() && o.rendered != applied)) {
-    if (auto failed = installer_.RenderAgain(ctx, o, times)) {
-      ctx.log.Warn("can't render what is applied again, to restore from it",
-                   {{"reason", failed->reason}, {"error", needs_.masks.Hide(o.provider.id.Key(), failed->message)}});
-      return {.hold = step.hold ? step.hold : failed, .times = std::move(times)};
-    }
+  if (auto failed = installer_.RenderAgain(ctx, o, times)) {
+    ctx.log.Warn("can't render what is applied again, to restore from it",
+                 {{"reason", failed->reason}, {"error", needs_.masks.Hide(o.provider.id.Key(), failed->message)}});
+    return {.hold = step.hold ? step.hold : failed, .times = std::move(times)};
   }
-  Done done = RestoreFromRender(ctx, o, step);
+  Observation rendered = o;
+  rendered.rendered = applied;
+  Done done = RestoreFromRender(ctx, rendered, step);
+  done.now = std::move(rendered);
   AddTimes(done.times, times);
   return done;
 }

@@ -38,9 +38,9 @@ class Actor {
   explicit Actor(Needs needs);
 
   // What was done. nullopt: what has to be written first is, alone, and the provider is to be looked at again at once.
-  // An error: it could not be written, so nothing was done. `o` follows what is written on the way.
+  // An error: it could not be written, so nothing was done.
   using Acted = Result<std::optional<Done>>;
-  Acted Act(const Context& ctx, Observation& o, const Step& step);
+  Acted Act(const Context& ctx, const Observation& o, const Step& step);
 
   // What an Observation says of this provider's last render, and of how a CRD's migration stands.
   std::string RenderedInputs(const std::string& key) const { return rendered_.InputsOf(key); }
@@ -53,24 +53,24 @@ class Actor {
   void Forget(const std::string& key);
 
  private:
-  Acted Take(const Context& ctx, Observation& o, const HandsOff& step);
-  Acted Take(const Context& ctx, Observation& o, const AddFinalizer& step);
-  Acted Take(const Context& ctx, Observation& o, const Rebuild& step);
-  Acted Take(const Context& ctx, Observation& o, const Remove& step);
-  Acted Take(const Context& ctx, Observation& o, const Install& step);
-  Acted Take(const Context& ctx, Observation& o, const Restore& step);
-  Acted Take(const Context& ctx, Observation& o, const Prune& step);
-  Acted Take(const Context& ctx, Observation& o, const Steady& step);
-  Acted Take(const Context& ctx, Observation& o, const Hold& step);
-  Acted Take(const Context& ctx, Observation& o, const Scale& step);
-  Acted Take(const Context& ctx, Observation& o, const Unpause& step);
-  Acted Take(const Context& ctx, Observation& o, const Await& step);
-  Acted Take(const Context& ctx, Observation& o, const GiveUp& step);
-  Acted Take(const Context& ctx, Observation& o, const Migrate& step);
-  Acted Take(const Context& ctx, Observation& o, const Adopt& step);
+  Acted Take(const Context& ctx, const Observation& o, const HandsOff& step);
+  Acted Take(const Context& ctx, const Observation& o, const AddFinalizer& step);
+  Acted Take(const Context& ctx, const Observation& o, const Rebuild& step);
+  Acted Take(const Context& ctx, const Observation& o, const Remove& step);
+  Acted Take(const Context& ctx, const Observation& o, const Install& step);
+  Acted Take(const Context& ctx, const Observation& o, const Restore& step);
+  Acted Take(const Context& ctx, const Observation& o, const Prune& step);
+  Acted Take(const Context& ctx, const Observation& o, const Steady& step);
+  Acted Take(const Context& ctx, const Observation& o, const Hold& step);
+  Acted Take(const Context& ctx, const Observation& o, const Scale& step);
+  Acted Take(const Context& ctx, const Observation& o, const Unpause& step);
+  Acted Take(const Context& ctx, const Observation& o, const Await& step);
+  Acted Take(const Context& ctx, const Observation& o, const GiveUp& step);
+  Acted Take(const Context& ctx, const Observation& o, const Migrate& step);
+  Acted Take(const Context& ctx, const Observation& o, const Adopt& step);
   // Asks the pods why workloads don't come up (U5).
   void Explain(const Context& ctx, const Observation& o, Fleet& fleet);
-  Done RestoreDrift(const Context& ctx, Observation& o, const Restore& step);
+  Done RestoreDrift(const Context& ctx, const Observation& o, const Restore& step);
   Done RestoreFromRender(const Context& ctx, const Observation& o, const Restore& step);
 
   const Needs needs_;

@@ -49,7 +49,12 @@ class ActorTest : public ::testing::Test {
                                   changed_.notify_all();
                                 }});
   }
-  Actor::Acted Act(Observation& o, const Step& step) { return actor_->Act(ctx_, o, step); }
+  // `o` becomes what Report takes from there.
+  Actor::Acted Act(Observation& o, const Step& step) {
+    auto acted = actor_->Act(ctx_, o, step);
+    if (acted.ok() && *acted && (*acted)->now) o = *(*acted)->now;
+    return acted;
+  }
   // Every migration that is asked for runs; returns the CRDs that were looked at when `last` has ended.
   std::vector<std::string> MigrateUntil(const std::string& last) {
     std::stop_source stop;

@@ -10,6 +10,7 @@
 #include "operator/decide/rules.h"
 #include "operator/observe/in_use.h"
 #include "operator/observe/observe.h"
+#include "operator/report/announce.h"
 
 namespace capi::ops {
 namespace {
@@ -74,10 +75,7 @@ Status Remover::StopAggregation(const Context& ctx, const Observation& o, const 
 
 // Before the first object goes: what a crash, a conflict or a lost answer interrupts is known to have begun (X2, U7).
 Status Remover::SayBegun(const Context& ctx, Observation& o) {
-  if (RemovalBegan(o)) return Ok();
-  Done removing;
-  removing.removing = true;
-  return writer_.WriteStatus(ctx, o.provider, Summarize(o, removing));
+  return RemovalBegan(o) ? Ok() : AnnounceRemoval(ctx, writer_, o);
 }
 
 std::vector<kube::ObjectId> Remover::Doomed(const Observation& o, bool crds) const {
@@ -90,7 +88,13 @@ std::vector<kube::ObjectId> Remover::Doomed(const Observation& o, bool crds) con
   return ids;
 }
 
-Done Remover::Remove(const Context& ctx, Observation& o) {
+Done Remover::Remove(const Context& ctx, Observation o) {
+  Done done = Run(ctx, o);
+  done.now = std::move(o);
+  return done;
+}
+
+Done Remover::Run(const Context& ctx, Observation& o) {
   Done done;
   done.removing = true;
   auto held = [&done](std::string_view why, const Error& error) {

@@ -11,11 +11,12 @@ namespace capi::ops {
 class Remover {
  public:
   Remover(kube::Client& client, StatusWriter& writer);
-  Done Remove(const Context& ctx, Observation& o);
+  Done Remove(const Context& ctx, Observation o);
 
  private:
-  // In a Namespace that is going its objects go anyway (X5).
+  Done Run(const Context& ctx, Observation& o);
   Status SayBegun(const Context& ctx, Observation& o);
+  // In a Namespace that is going its objects go anyway (X5).
   std::vector<kube::ObjectId> Doomed(const Observation& o, bool crds) const;
 
   // With annotation delete-crds: the first objects that still exist of the provider's CRDs. However many there are, it

@@ -3,6 +3,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "api/reasons.h"
 #include "operator/report/next_pass.h"
@@ -38,6 +39,9 @@ void MakeItNow(Observation& o, WallTime now) {
   }
   o.now = now;
 }
+
+// To be told of: a copy, in which what is secret is hidden.
+Observation AsItIsNow(const Observation& seen, Done& done) { return done.now ? *std::exchange(done.now, {}) : seen; }
 
 // Whether a status is so that was decided on: it is written, or nobody can write it. Else the provider has changed, or
 // is gone.
@@ -93,7 +97,8 @@ Result<std::optional<kube::Outcome>> Reporter::Write(const Context& ctx, api::Pr
   return std::optional(kube::Outcome{.again_after = delay, .end = conflict ? End::kBacksOff : End::kError});
 }
 
-Result<kube::Outcome> Reporter::Report(const Context& ctx, Observation& o, Done done) {
+Result<kube::Outcome> Reporter::Report(const Context& ctx, const Observation& seen, Done done) {
+  Observation o = AsItIsNow(seen, done);
   const std::string key = o.provider.id.Key();
   needs_.masks.Hide(key, o, done);
   const MonoTime began = needs_.clock.Monotonic();
@@ -122,7 +127,8 @@ Result<kube::Outcome> Reporter::Report(const Context& ctx, Observation& o, Done 
   return Left(next, began);
 }
 
-void Reporter::ReportGone(const Context& ctx, Observation& o, Done done) {
+void Reporter::ReportGone(const Context& ctx, const Observation& seen, Done done) {
+  Observation o = AsItIsNow(seen, done);
   const std::string key = o.provider.id.Key();
   needs_.masks.Hide(key, o, done);
   const api::ProviderStatus was = o.provider.status, is = needs_.masks.Hide(key, Summarize(o, done));

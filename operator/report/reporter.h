@@ -41,9 +41,9 @@ class Reporter {
   // written: nothing is said of a pass that was decided on what is no longer so. A status that nobody can write is
   // told by the metrics alone, and tried again soon, by a back-off of its own. Returns when the next pass is; an error
   // where the context ended.
-  Result<kube::Outcome> Report(const Context& ctx, Observation& o, Done done);
+  Result<kube::Outcome> Report(const Context& ctx, const Observation& o, Done done);
   // The same of a pass after which the provider is gone: there is no status to write any more.
-  void ReportGone(const Context& ctx, Observation& o, Done done);
+  void ReportGone(const Context& ctx, const Observation& o, Done done);
   // A pass that could not observe, or not write what has to be written first: nothing is known but what was said
   // before, and why (F1).
   Result<kube::Outcome> ReportFailed(const Context& ctx, const std::string& key, const Error& error);

@@ -25,6 +25,7 @@ struct Done {
   std::optional<std::string> applied, contract, installed_version, source, release_digest;
   std::optional<std::vector<std::string>> warnings;  // of the render
   std::optional<Fleet> fleet;                        // after an apply, instead of the observation's
+  std::optional<Observation> now;                    // with its own writes to the provider, instead of what it saw
   std::optional<api::HistoryEntry> rollout;          // the change that was begun, sent, or given up
   std::optional<std::string> handled_reconcile_at;
   std::optional<Millis> again_after;  // another pass, if nothing wakes the provider before

@@ -192,7 +192,7 @@ std::optional<Hold> Installer::RemoveMarks(const Context& ctx, Observation& o, c
   return std::nullopt;
 }
 
-Done Installer::Adopt(const Context& ctx, Observation& o) {
+Done Installer::Adopt(const Context& ctx, Observation o) {
   Installation m;
   Done done;
   const FormerInstall former = *o.former;
@@ -225,6 +225,7 @@ Done Installer::Adopt(const Context& ctx, Observation& o) {
   done.times = m.times;
   // A1a: another version than the installed one is an upgrade after the adoption.
   done.again = !done.hold && !api::SameVersion(o.provider.spec.version, former.version);
+  done.now = std::move(o);
   return done;
 }
 

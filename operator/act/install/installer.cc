@@ -18,6 +18,7 @@
 #include "operator/decide/rollout.h"
 #include "operator/decide/rules.h"
 #include "operator/observe/clusterctl_inventory.h"
+#include "operator/report/announce.h"
 
 namespace capi::ops {
 namespace {
@@ -67,12 +68,9 @@ std::optional<Hold> Installer::Inspect(const Observation& o, Installation& m) {
 // The others judge by the contract that this provider is to have, and this one by theirs (C3): first it says its own,
 // then it looks at theirs, so that of two that move at once at least one sees the other.
 std::optional<Hold> Installer::Gate(const Context& ctx, Observation& o, Installation& m) {
-  api::ProviderStatus status = o.provider.status;
-  bool news = m.candidate.contract != status.contract || (!o.provider.spec.paused && AppliesAtZero(o));
+  bool news = m.candidate.contract != o.provider.status.contract || (!o.provider.spec.paused && AppliesAtZero(o));
   if (VersionPending(o.provider) && news) {
-    status.desired_version = o.provider.spec.version;
-    status.desired_contract = m.candidate.contract;
-    auto written = needs_.writer.WriteStatus(ctx, o.provider, status);
+    auto written = AnnounceContract(ctx, needs_.writer, o.provider, m.candidate.contract);
     if (!written.ok()) return NotAccepted(reason::kAPIServerUnavailable, written.error());
   }
   auto others = needs_.observer.ObserveSiblings(ctx, o.provider.id.Key(), o);
@@ -188,11 +186,7 @@ std::optional<Hold> Installer::Announce(const Context& ctx, Observation& o, Inst
 // In one write, before the first of the change itself.
 std::optional<Hold> Installer::AnnounceChange(const Context& ctx, Observation& o, Installation& m) {
   api::HistoryEntry rollout = m.candidate.rollback ? RollbackEntry(o) : NewRollout(o, m.inputs, m.candidate);
-  api::ProviderStatus status = o.provider.status;
-  status.inventory = m.inventory.ToJson();
-  status.applied = "";
-  PutEntry(status.history, rollout);
-  auto written = needs_.writer.WriteStatus(ctx, o.provider, status);
+  auto written = ops::AnnounceChange(ctx, needs_.writer, o.provider, m.inventory, rollout);
   if (!written.ok()) return NotAccepted(reason::kAPIServerUnavailable, written.error());
   m.rollout = std::move(rollout);  // now it has begun
   return std::nullopt;
@@ -232,9 +226,7 @@ std::optional<Hold> Installer::ApplyPart(const Context& ctx, Observation& o, con
   auto left_behind = [&](const std::vector<kube::ObjectId>& replica_sets) -> Status {
     MutexLock lock(mu);
     for (const auto& id : replica_sets) m.inventory.Put(id, {"v1", "", "", true});
-    api::ProviderStatus status = o.provider.status;
-    status.inventory = m.inventory.ToJson();
-    return needs_.writer.WriteStatus(ctx, o.provider, status);
+    return AnnounceInventory(ctx, needs_.writer, o.provider, m.inventory);
   };
   // For this apply alone: what fails is still to be found to have drifted, and to be sent.
   kube::Inventory current = m.inventory;
@@ -304,7 +296,13 @@ bool Installer::TakeLastRender(const Observation& o, Installation& m) {
   return true;
 }
 
-Done Installer::Install(const Context& ctx, Observation& o, const std::string& rollback_to) {
+Done Installer::Install(const Context& ctx, Observation o, const std::string& rollback_to) {
+  Done done = Run(ctx, o, rollback_to);
+  done.now = std::move(o);
+  return done;
+}
+
+Done Installer::Run(const Context& ctx, Observation& o, const std::string& rollback_to) {
   Installation m;
   Done done;
   m.candidate.rollback = !rollback_to.empty();

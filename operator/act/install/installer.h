@@ -41,14 +41,15 @@ class Installer {
   };
   explicit Installer(Needs needs);
 
-  // Errors become holds; `o.provider` follows what is written to the object on the way.
-  // With a version in `rollback_to` that release is applied instead of spec.version's, which failed (U5).
-  Done Install(const Context& ctx, Observation& o, const std::string& rollback_to = "");
+  // Errors become holds. `o` is the installation's own: what it writes to the provider's object on the way shows in it,
+  // and it ends as the result's `now`. With a version in `rollback_to` that release is applied instead of spec.version's,
+  // which failed (U5).
+  Done Install(const Context& ctx, Observation o, const std::string& rollback_to = "");
   // The same over what another tool installed (behaviour.md A1 to A2). adopt.cc
-  Done Adopt(const Context& ctx, Observation& o);
-  // Makes the render of what is applied again, from the release that is kept (D1); `o.rendered` says so. Not where
+  Done Adopt(const Context& ctx, Observation o);
+  // Makes the render of what is applied again, from the release that is kept (D1), so that it is at hand. Not where
   // AppliedRelease has none. Adds to `times` what it took. rerender.cc
-  std::optional<Hold> RenderAgain(const Context& ctx, Observation& o, PhaseTimes& times);
+  std::optional<Hold> RenderAgain(const Context& ctx, const Observation& o, PhaseTimes& times);
   // behaviour.md U4: removes what is marked stale, once everything new is healthy.
   Done Prune(const Context& ctx, const Observation& o);
   // Drops what is kept for a provider that is gone.
@@ -60,6 +61,7 @@ class Installer {
  private:
   struct Installation;  // a release and what was made of it
 
+  Done Run(const Context& ctx, Observation& o, const std::string& rollback_to);
   bool TakeLastRender(const Observation& o, Installation& m);
   // load.cc
   Result<std::string> GitHubToken(const Context& ctx, const Observation& o);

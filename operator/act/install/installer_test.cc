@@ -272,7 +272,7 @@ TEST_F(InstallerTest, WhatIsRenderedToRestoreFromItBeginsNoApply) {
   PhaseTimes times;
   auto failed = process.installer.RenderAgain(process.ctx, o, times);
   ASSERT_FALSE(failed) << failed->message;
-  EXPECT_EQ(o.rendered, o.provider.status.applied);
+  EXPECT_EQ(process.rendered.InputsOf(key), o.provider.status.applied) << "it is at hand";
   EXPECT_TRUE(process.masks.Knows(key));
   EXPECT_EQ(process.masks.Hide(key, "token-one token-two"), "*** ***");
   process.masks.RolloutEnds(key);

@@ -4,7 +4,7 @@
 
 namespace capi::ops {
 
-std::optional<Hold> Installer::RenderAgain(const Context& ctx, Observation& o, PhaseTimes& times) {
+std::optional<Hold> Installer::RenderAgain(const Context& ctx, const Observation& o, PhaseTimes& times) {
   const StoredRelease* stored = AppliedRelease(o);
   Observation then = o;
   then.provider.spec.version = stored->version->ToString();
@@ -16,7 +16,6 @@ std::optional<Hold> Installer::RenderAgain(const Context& ctx, Observation& o, P
   AddTimes(times, m.times);
   if (held) return held;
   KeepRender(o, o.provider.status.applied, m);
-  o.rendered = o.provider.status.applied;
   ctx.log.Info("rendered what is applied again", {{"version", m.candidate.version.ToString()}});
   return std::nullopt;
 }
