@@ -345,6 +345,13 @@ class Rules(Tree):
                 self.expect_fail("check_rules", "docs/behaviour.md has no rule")
                 os.remove(os.path.join(self.folder, name))
 
+    def test_a_row_of_a_table_is_named_after_a_rule(self):
+        self.write("operator/decide/README.md", "Rules.\nMay use: base\n")
+        self.write("operator/decide/b.cc", 'constexpr Rule kRules[] = {\n    {"I1.one", One},\n};\n')
+        self.expect_pass("check_rules")
+        self.write("operator/decide/b.cc", 'constexpr Rule kRules[] = {\n    {"I2.two", Two},\n};\n')
+        self.expect_fail("check_rules", "operator/decide/b.cc:2: docs/behaviour.md has no rule I2, after which this row is named")
+
     def test_what_looks_like_a_number_is_none(self):
         code = "template <typename T2>  // a\nauto a = \"I2 \\xC3\"; // v1.I2, /T2, F-L4, U2028\n"
         self.write("operator/b.cc", code)

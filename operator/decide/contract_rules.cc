@@ -99,6 +99,20 @@ Move MoveOf(const Observation& o, const Candidate& to) {
   return move;
 }
 
+std::optional<Hold> WaitsForOthers(const Observation& o, const Candidate& to, const Move& move) {
+  if (move.verdict.kind != Verdict::Kind::kWaitForOrder) return std::nullopt;
+  return Waits(condition::kPreflightCheckPassed, reason::kWaitingForOrder,
+               fmt::format("{} comes after {}; this provider then goes on", NameOf(o, to), move.Others()));
+}
+
+std::optional<Hold> WaitsForPause(const Observation& o, const Candidate& to, const Move& move) {
+  if (move.verdict.kind != Verdict::Kind::kWaitForPause) return std::nullopt;
+  return Waits(condition::kPreflightCheckPassed, reason::kWaitingForPause,
+               fmt::format("{} changes the contract: not before every provider is paused. Set spec.paused: true on "
+                           "those that aren't (or whose pods are still going): {}{}; nothing is changed until then",
+                           NameOf(o, to), move.Others(), CoreMustMove(move.fleet)));
+}
+
 // The providers whose minor versions Cluster API counts.
 bool CountsMinors(const api::ProviderId& id) {
   if (id.type == api::ProviderType::kCore) return true;
@@ -131,20 +145,27 @@ std::optional<Hold> CoreAccepts(const Observation& o, const Candidate& to) {
                            NameOf(o, to), Name(*CoreOf(move.fleet)), to.contract));
 }
 
-std::optional<Hold> ComesInOrder(const Observation& o, const Candidate& to) {
+std::optional<Hold> CoreComesFirst(const Observation& o, const Candidate& to) {
   const Move move = MoveOf(o, to);
-  if (move.verdict.kind != Verdict::Kind::kWaitForOrder) return std::nullopt;
-  return Waits(condition::kPreflightCheckPassed, reason::kWaitingForOrder,
-               fmt::format("{} comes after {}; this provider then goes on", NameOf(o, to), move.Others()));
+  const bool changing = std::all_of(move.fleet.begin(), move.fleet.end(),
+                                    [](const Member& member) { return member.at_zero || member.contract.empty(); });
+  if (!changing || move.fleet.front().core()) return std::nullopt;
+  return WaitsForOthers(o, to, move);
+}
+
+std::optional<Hold> ComesInOrder(const Observation& o, const Candidate& to) {
+  return WaitsForOthers(o, to, MoveOf(o, to));
+}
+
+std::optional<Hold> AllSayTheirContract(const Observation& o, const Candidate& to) {
+  const Move move = MoveOf(o, to);
+  const bool unsaid = std::any_of(move.verdict.others.begin(), move.verdict.others.end(),
+                                  [&](size_t i) { return move.fleet[i].assumed; });
+  return unsaid ? WaitsForPause(o, to, move) : std::nullopt;
 }
 
 std::optional<Hold> AllArePaused(const Observation& o, const Candidate& to) {
-  const Move move = MoveOf(o, to);
-  if (move.verdict.kind != Verdict::Kind::kWaitForPause) return std::nullopt;
-  return Waits(condition::kPreflightCheckPassed, reason::kWaitingForPause,
-               fmt::format("{} changes the contract: not before every provider is paused. Set spec.paused: true on "
-                           "those that aren't (or whose pods are still going): {}{}; nothing is changed until then",
-                           NameOf(o, to), move.Others(), CoreMustMove(move.fleet)));
+  return WaitsForPause(o, to, MoveOf(o, to));
 }
 
 std::optional<Hold> AllCanBeSeen(const Observation& o, const Candidate& to) {

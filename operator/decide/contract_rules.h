@@ -16,13 +16,16 @@ bool VersionPending(const api::Provider& provider);
 // Contract of that version as far as the provider's status knows it; "" where it isn't known or nothing is pending.
 std::string DesiredContract(const api::Provider& provider);
 
-// Whether this provider may move to a version whose contract is known; of these four at most one holds it back
-// (install_rules.h).
-// C1: only another version of the core would help.
+// Whether this provider may move to a version whose contract is known: rows of the table in install_rules.cc, of which
+// the first that holds it back counts. C1: only another version of the core would help.
 std::optional<Hold> CoreAccepts(const Observation& o, const Candidate& to);
+// C4: everything is at zero for the change of contract, in which the core goes first.
+std::optional<Hold> CoreComesFirst(const Observation& o, const Candidate& to);
 // C2: others move first; no pause is needed.
 std::optional<Hold> ComesInOrder(const Observation& o, const Candidate& to);
-// C3, C4: it changes the contract, so that every provider has to be at zero.
+// C6: what runs and says no contract counts as if it had the core's, which this would change.
+std::optional<Hold> AllSayTheirContract(const Observation& o, const Candidate& to);
+// C3: it changes the contract, so that every provider has to be at zero.
 std::optional<Hold> AllArePaused(const Observation& o, const Candidate& to);
 // C3: a core gives up a contract, while there may be providers that nobody can see.
 std::optional<Hold> AllCanBeSeen(const Observation& o, const Candidate& to);

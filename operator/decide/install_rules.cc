@@ -30,6 +30,12 @@ std::optional<Hold> HasWantedDigest(const Observation&, const Candidate& c) {
                  Retry::kRefused);
 }
 
+// F2: its metadata is what the rules after it go by.
+std::optional<Hold> MetadataIsReadable(const Observation&, const Candidate& c) {
+  if (!c.metadata_error) return std::nullopt;
+  return NotInstalled(reason::kInvalidMetadata, *c.metadata_error);
+}
+
 // I5: its metadata lists the version's series.
 std::optional<Hold> HasSeries(const Observation& o, const Candidate& c) {
   if (c.metadata.ContractOf(c.version)) return std::nullopt;
@@ -73,6 +79,18 @@ std::optional<Hold> OwnsItsObjects(const Observation& o, const Candidate& c) {
   return std::nullopt;
 }
 
+// I8, A1: what is applied has each object once. The render has seen to that, but for the entry in clusterctl's
+// inventory, which the operator adds.
+std::optional<Hold> HasEachObjectOnce(const Observation&, const Candidate& c) {
+  std::set<kube::ObjectId> seen;
+  for (const kube::ObjectId& id : c.objects) {
+    if (seen.insert(id).second) continue;
+    return Refused(reason::kDuplicateObjects,
+                   id.ToString() + ": the release has what the operator writes into clusterctl's inventory");
+  }
+  return std::nullopt;
+}
+
 // I13: the cluster has all kinds of its objects.
 std::optional<Hold> ClusterHasItsKinds(const Observation&, const Candidate& c) {
   if (c.missing_kinds.empty()) return std::nullopt;
@@ -84,6 +102,12 @@ std::optional<Hold> ClusterHasItsKinds(const Observation&, const Candidate& c) {
               fmt::format("the release uses kinds that the cluster doesn't have: {}; {}; this provider then goes on",
                           JoinNames(c.missing_kinds, 10), help),
               Retry::kWaiting};
+}
+
+// T3, T8: who applies it may do so.
+std::optional<Hold> MayBeApplied(const Observation& o, const Candidate& c) {
+  if (c.lacking.rights.empty()) return std::nullopt;
+  return MissingRightsHold(o.provider.id, c.lacking);
 }
 
 // U3: no CRD loses a version at which objects are stored, where these can't be brought to another one that stays.
@@ -105,16 +129,22 @@ using enum InstallRule::Stage;
 constexpr InstallRule kRules[] = {
     {"T2.digest", kComponents, HasWantedDigest},
 
+    {"F2.metadata", kMetadata, MetadataIsReadable},
+
     {"I5.series", kRelease, HasSeries},
     {"I5.contract", kRelease, HasKnownContract},
 
     {"C1.core", kContract, CoreAccepts},
+    {"C4.core-first", kContract, CoreComesFirst},
     {"C2.order", kContract, ComesInOrder},
+    {"C6.no-contract", kContract, AllSayTheirContract},
     {"C3.pause", kContract, AllArePaused},
     {"C3.sight", kContract, AllCanBeSeen},
 
+    {"I8.once", kObjects, HasEachObjectOnce},
     {"I5.owners", kObjects, OwnsItsObjects},
     {"I13.kinds", kKinds, ClusterHasItsKinds},
+    {"T3.rights", kRights, MayBeApplied},
     {"U3.stored-versions", kStoredVersions, KeepsStoredVersions},
 };
 

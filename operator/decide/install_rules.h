@@ -11,6 +11,7 @@
 #include "api/release.h"
 #include "operator/decide/crd_stages.h"
 #include "operator/decide/hold.h"
+#include "operator/decide/missing_rights.h"
 #include "operator/decide/observation.h"
 
 namespace capi::ops {
@@ -20,16 +21,18 @@ struct Candidate {
   api::Version version;
   std::string source, digest;              // kComponents: of its components
   std::string wanted_digest;               // "" for any
+  std::optional<Error> metadata_error;     // kMetadata: of its metadata.yaml
   api::Metadata metadata = {};             // kRelease
   std::string contract = "";               // kContract: of that version
   std::vector<kube::ObjectId> objects;     // kObjects: of its render
   std::vector<std::string> missing_kinds;  // kKinds: of these, those that the cluster doesn't have
+  LackingRights lacking;                   // kRights
   std::vector<LostVersion> lost_versions;  // kStoredVersions
   bool rollback = false;                   // it goes back to this release (U5)
 };
 
 struct InstallRule {
-  enum class Stage { kComponents, kRelease, kContract, kObjects, kKinds, kStoredVersions };
+  enum class Stage { kComponents, kMetadata, kRelease, kContract, kObjects, kKinds, kRights, kStoredVersions };
   std::string_view name;  // "C3.pause": the rule of docs/behaviour.md
   Stage stage;
   std::optional<Hold> (*check)(const Observation&, const Candidate&);

@@ -22,8 +22,8 @@ using testing::Observed;
 TEST(InstallRules, HaveNames) {
   std::set<std::string_view> names;
   for (const InstallRule& rule : InstallRules()) EXPECT_TRUE(names.insert(rule.name).second) << rule.name;
-  for (const char* name :
-       {"C1.core", "C2.order", "C3.pause", "I5.owners", "I13.kinds", "T2.digest", "U3.stored-versions"}) {
+  for (const char* name : {"C1.core", "C2.order", "C3.pause", "C4.core-first", "C6.no-contract", "F2.metadata",
+                           "I5.owners", "I8.once", "I13.kinds", "T2.digest", "T3.rights", "U3.stored-versions"}) {
     EXPECT_TRUE(names.contains(name)) << name;
   }
 }
@@ -85,6 +85,86 @@ TEST(InstallRules, RefuseOtherComponents) {
   EXPECT_EQ(hold->retry, Retry::kRefused) << "T6: asked for again";
   EXPECT_THAT(hold->message, HasSubstr("github.com/a/b v1.12.0 have digest sha256:2, spec.fetchConfig.digest asks for "
                                        "sha256:1"));
+}
+
+// C1 to C4, C6: each row of the contract is what one kind of fleet meets first.
+TEST(InstallRules, OfContractsEachHasItsFleet) {
+  struct Case {
+    const char *rule, *installed, *to;  // contracts: of all, and the one that this provider moves to
+    bool core_too, at_zero;             // the core is asked to move there; everything is paused
+    bool unsaid = false;                // the other provider's status is lost
+  };
+  const Case cases[] = {
+      {"C1.core", "v1alpha4", "v1beta1", false, true},
+      {"C2.order", "v1beta1", "v1beta2", true, false},
+      {"C3.pause", "v1alpha4", "v1beta1", false, false},
+      {"C4.core-first", "v1alpha4", "v1beta1", true, true},
+      {"C6.no-contract", "v1alpha4", "v1beta1", false, false, true},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.rule);
+    auto fleet_member = [&](api::ProviderType type, const char* name) {
+      api::Provider provider = NewProvider(type, name);
+      provider.spec.version = provider.status.installed_version = "v0.4.2";
+      provider.status.contract = c.installed;
+      if (c.at_zero) provider.status.conditions = {{.type = "Paused", .status = "True", .reason = "Paused"}};
+      return provider;
+    };
+    api::Provider core = fleet_member(api::ProviderType::kCore, "cluster-api");
+    api::Provider azure = fleet_member(api::ProviderType::kInfrastructure, "azure");
+    if (c.core_too) {
+      core.spec.version = core.status.desired_version = "v1.1.0";
+      core.status.desired_contract = c.to;
+    }
+    Observation o = Observed();
+    o.provider = fleet_member(api::ProviderType::kInfrastructure, "aws");
+    if (c.unsaid) {
+      azure.status = {};
+      o.unjudged.insert(azure.id);
+    }
+    o.core = std::make_shared<api::Provider>(core);
+    o.siblings = {o.core, std::make_shared<api::Provider>(azure)};
+    const Candidate to{.version = *api::Version::Parse("v1.1.0"), .contract = c.to};
+    std::string first;
+    for (const InstallRule& rule : InstallRules()) {
+      if (first.empty() && rule.stage == InstallRule::Stage::kContract && rule.check(o, to)) first = rule.name;
+    }
+    EXPECT_EQ(first, c.rule);
+  }
+}
+
+// F2, I8, T3: what was found out of the release before is judged here.
+TEST(InstallRules, RefuseWhatWasFoundOut) {
+  using enum InstallRule::Stage;
+  const kube::ObjectId entry{"clusterctl.cluster.x-k8s.io", "Provider", "aws-system", "infrastructure-aws"};
+  struct Case {
+    InstallRule::Stage stage;
+    Candidate candidate;
+    std::string_view reason, message;
+  };
+  const Case cases[] = {
+      {kMetadata,
+       {.metadata_error = Error{Code::kInvalidArgument, "line 1: no YAML", {}}},
+       api::reason::kInvalidMetadata,
+       "line 1: no YAML"},
+      {kObjects, {.objects = {entry, entry}}, api::reason::kDuplicateObjects, "into clusterctl's inventory"},
+      {kRights,
+       {.lacking = {.rights = {{"", "services", "create", "aws-system", "s"}}}},
+       api::reason::kPermissionsMissing,
+       "the operator lacks"},
+      {kRights,
+       {.lacking = {.rights = {{"", "services", "create", "aws-system", "s"}}, .account = "tenant"}},
+       api::reason::kPermissionsMissing,
+       "ServiceAccount aws-system/tenant"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.message);
+    EXPECT_FALSE(CheckInstall(c.stage, Observed(), {}));
+    auto hold = CheckInstall(c.stage, Observed(), c.candidate);
+    ASSERT_TRUE(hold);
+    EXPECT_EQ(hold->reason, c.reason);
+    EXPECT_THAT(hold->message, HasSubstr(c.message));
+  }
 }
 
 // I5.

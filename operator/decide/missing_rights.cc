@@ -132,17 +132,16 @@ std::string RolesFor(const api::ProviderId& provider, const std::string& account
              : RolesFor(provider, account, missing.first(missing.size() / 2));
 }
 
-Hold MissingRightsHold(const api::ProviderId& provider, const std::vector<Right>& missing, bool watches_alone) {
-  return HoldOf("the operator", missing,
-                "# Whoever may give the operator these rights, in all namespaces, applies this role.\n" +
-                    RoleWith(provider, missing, watches_alone));
-}
-
-Hold MissingRightsHold(const api::ProviderId& provider, const std::string& account, const std::vector<Right>& missing) {
-  const std::string who = fmt::format("ServiceAccount {}/{}", provider.ns, account);
-  return HoldOf(
-      who + " (spec.serviceAccountName)", missing,
-      fmt::format("# Whoever may give {} these rights applies this.\n", who) + RolesFor(provider, account, missing));
+Hold MissingRightsHold(const api::ProviderId& provider, const LackingRights& lacking) {
+  if (lacking.account.empty()) {
+    return HoldOf("the operator", lacking.rights,
+                  "# Whoever may give the operator these rights, in all namespaces, applies this role.\n" +
+                      RoleWith(provider, lacking.rights, lacking.watches_alone));
+  }
+  const std::string who = fmt::format("ServiceAccount {}/{}", provider.ns, lacking.account);
+  return HoldOf(who + " (spec.serviceAccountName)", lacking.rights,
+                fmt::format("# Whoever may give {} these rights applies this.\n", who) +
+                    RolesFor(provider, lacking.account, lacking.rights));
 }
 
 }  // namespace capi::ops

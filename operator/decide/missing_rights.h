@@ -21,8 +21,14 @@ std::string RoleWith(const api::ProviderId& provider, std::span<const Right> mis
 // a ClusterRole for the rest, each with the binding that gives it to this one. They aren't removed with the operator.
 std::string RolesFor(const api::ProviderId& provider, const std::string& account, std::span<const Right> missing);
 
+// Rights that the API server, asked, didn't give. A value.
+struct LackingRights {
+  std::vector<Right> rights;   // none: nothing is missing, or nobody can tell
+  std::string account;         // the ServiceAccount that lacks them; "" for the operator
+  bool watches_alone = false;  // RoleWith's
+};
+
 // PermissionsMissing, with the role as its details: of the operator, or of a ServiceAccount.
-Hold MissingRightsHold(const api::ProviderId& provider, const std::vector<Right>& missing, bool watches_alone = false);
-Hold MissingRightsHold(const api::ProviderId& provider, const std::string& account, const std::vector<Right>& missing);
+Hold MissingRightsHold(const api::ProviderId& provider, const LackingRights& lacking);
 
 }  // namespace capi::ops

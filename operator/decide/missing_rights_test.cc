@@ -18,7 +18,7 @@ TEST(MissingRightsHold, EndsInTheRoleThatGivesThem) {
                                       {"", "services", "watch", "aws-system", ""},
                                       {"rbac.authorization.k8s.io", "clusterroles", "bind", "", "aws"},
                                       {"rbac.authorization.k8s.io", "clusterroles", "escalate", "", "aws"}};
-  const Hold hold = MissingRightsHold(kAws, missing);
+  const Hold hold = MissingRightsHold(kAws, {.rights = missing});
   EXPECT_EQ(hold.reason, "PermissionsMissing");
   EXPECT_EQ(hold.message,
             "the operator lacks rights that this release needs: bind, escalate clusterroles.rbac.authorization.k8s.io "
@@ -45,8 +45,9 @@ TEST(RoleWith, LetsNobodyListSecrets) {
 
 // T8: a ServiceAccount gets its rights where they are needed, and the roles don't become the operator's.
 TEST(RolesFor, BindsThemInEachNamespace) {
-  const Hold hold = MissingRightsHold(
-      kAws, "tenant", {{"", "namespaces", "get", "", "aws-system"}, {"", "services", "create", "aws-system", "s"}});
+  const std::vector<Right> missing = {{"", "namespaces", "get", "", "aws-system"},
+                                      {"", "services", "create", "aws-system", "s"}};
+  const Hold hold = MissingRightsHold(kAws, {.rights = missing, .account = "tenant"});
   EXPECT_EQ(hold.message,
             "ServiceAccount aws-system/tenant (spec.serviceAccountName) lacks rights that this release needs: get "
             "namespaces, create services in namespace aws-system; nothing of it was applied");
@@ -114,13 +115,13 @@ TEST(MissingRightsHold, FitsIntoACondition) {
     names.push_back({rbac, "clusterroles", "bind", "", long_name + n});
   }
   for (const auto& missing : {kinds, groups, grants, names}) {
-    const Hold hold = MissingRightsHold(kAws, missing);
+    const Hold hold = MissingRightsHold(kAws, {.rights = missing});
     EXPECT_LT(hold.details.size(), kMostDetails);
     auto role = ParseYaml(hold.details);
     ASSERT_TRUE(role.ok()) << role.error().message;
     EXPECT_GT(hold.details.size(), 2000u);
     for (const Json& rule : role->at("rules")) EXPECT_FALSE(rule.at("verbs").empty());
-    const Hold of_an_account = MissingRightsHold(kAws, "tenant", missing);
+    const Hold of_an_account = MissingRightsHold(kAws, {.rights = missing, .account = "tenant"});
     EXPECT_LT(of_an_account.details.size(), kMostDetails);
     EXPECT_TRUE(ParseYamlStream(of_an_account.details).ok());
   }

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "api/reasons.h"
-#include "operator/act/install/installer.h"
 #include "operator/act/install/materials.h"
+#include "operator/act/install/installer.h"
 #include "operator/act/rebuild.h"
 #include "operator/decide/crd_stages.h"
 #include "operator/decide/pause.h"
@@ -39,7 +39,8 @@ std::set<std::string> GroupsOf(const std::vector<std::string>& kinds) {
 }
 
 // Whoever put it there: the watches show those with our label alone.
-Result<bool> AnyWorkloadIsThere(const Context& ctx, kube::Client& client, const std::vector<kube::Manifest>& manifests) {
+Result<bool> AnyWorkloadIsThere(const Context& ctx, kube::Client& client,
+                                const std::vector<kube::Manifest>& manifests) {
   for (const auto& manifest : manifests) {
     const kube::ObjectId& id = manifest.id;
     if (!IsWorkload(id)) continue;
@@ -81,7 +82,10 @@ std::optional<Hold> Installer::CheckCluster(const Context& ctx, const Observatio
   if (auto hold = CheckInstall(InstallRule::Stage::kKinds, o, m.candidate)) return hold;
   m.inputs = m.candidate.rollback ? m.inputs : InputsDigest(o, m.candidate.version, m.stored ? m.stored->stamp : "");
   if (!IsAnnounced(o.provider.status, m.inputs, m.candidate.rollback)) {  // what is missing later the server tells
-    if (auto hold = CheckRights(ctx, o, m)) return hold;
+    auto lacking = LackingRightsOf(ctx, o, m);
+    if (!lacking.ok()) return NotAccepted(reason::kAPIServerUnavailable, lacking.error());
+    m.candidate.lacking = std::move(*lacking);
+    if (auto hold = CheckInstall(InstallRule::Stage::kRights, o, m.candidate)) return hold;
   }
   auto fresh = needs_.observer.IsFresh(ctx, o.provider.id.Key(), ids);
   if (!fresh.ok()) return NotAnswered(fresh.error());

@@ -1,5 +1,5 @@
-// Installer::CheckRights: whether the API server will let the operator, or the ServiceAccount in whose name it works,
-// do what the release takes (behaviour.md T3, T8), asked before anything is written.
+// Installer::LackingRightsOf: whether the API server will let the operator, or the ServiceAccount in whose name it
+// works, do what the release takes (behaviour.md T3, T8), asked before anything is written.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 #include "api/reasons.h"
 #include "kube/client/status_error.h"
-#include "operator/act/install/installer.h"
 #include "operator/act/install/materials.h"
+#include "operator/act/install/installer.h"
 #include "operator/decide/missing_rights.h"
 #include "operator/observe/clusterctl_inventory.h"
 
@@ -61,8 +61,6 @@ Result<std::vector<Right>> WithoutAllowed(const Context& ctx, kube::Client& clie
   return refused;
 }
 
-using Lacks = Result<std::optional<Hold>>;
-
 struct Question {
   kube::Client& client;
   const api::ProviderId& provider;
@@ -84,19 +82,22 @@ struct Question {
   }
 };
 
-Lacks OperatorLacks(const Context& ctx, const Question& q, const std::vector<Right>& missing,
-                    bool watches_alone = false) {
-  auto refused = TRY(WithoutAllowed(ctx, q.client, missing));
-  return refused.empty() ? std::optional<Hold>() : MissingRightsHold(q.provider, refused, watches_alone);
+Result<LackingRights> OperatorLacks(const Context& ctx, const Question& q, const std::vector<Right>& missing,
+                                    bool watches_alone = false) {
+  LackingRights lacking;
+  lacking.rights = TRY(WithoutAllowed(ctx, q.client, missing));
+  lacking.watches_alone = watches_alone;
+  return lacking;
 }
 
 // T8: the operator acts as the account, and watches; the account does the rest. It can't be asked before.
-Lacks AccountLacks(const Context& ctx, const Question& q, const std::string& account) {
+Result<LackingRights> AccountLacks(const Context& ctx, const Question& q, const std::string& account) {
   const Context own = ctx.InOwnName();
   const Right act_as{"", "serviceaccounts", "impersonate", q.provider.ns, account};
   HeldByNamespace operators = TRY(AskWhatIsHeld(own, q.client, {"", q.provider.ns}));
   if (!operators[q.provider.ns].Holds(act_as)) {
-    if (auto hold = TRY(OperatorLacks(own, q, {act_as}, true))) return hold;
+    LackingRights lacking = TRY(OperatorLacks(own, q, {act_as}, true));
+    if (!lacking.rights.empty()) return lacking;
   }
   const HeldByNamespace held = TRY(AskWhatIsHeld(ctx, q.client, q.Namespaces(/*of_an_account=*/true)));
   std::vector<Right> missing = q.Missing({held, operators, true});
@@ -105,18 +106,20 @@ Lacks AccountLacks(const Context& ctx, const Question& q, const std::string& acc
     return right.group == entry.group && right.ns == entry.ns && right.name == entry.name;
   });
   auto watches = std::stable_partition(missing.begin(), missing.end(), IsWatch);
-  if (auto hold = TRY(OperatorLacks(own, q, {missing.begin(), watches}, true))) return hold;
-  auto refused = TRY(WithoutAllowed(ctx, q.client, {watches, missing.end()}));
-  return refused.empty() ? std::optional<Hold>() : MissingRightsHold(q.provider, account, refused);
+  LackingRights lacking = TRY(OperatorLacks(own, q, {missing.begin(), watches}, true));
+  if (!lacking.rights.empty()) return lacking;
+  lacking.rights = TRY(WithoutAllowed(ctx, q.client, {watches, missing.end()}));
+  lacking.account = account;
+  return lacking;
 }
 
 // One question does where all of it can be written with what is held in the whole cluster.
-Lacks OperatorLacksAlone(const Context& ctx, const Question& q) {
+Result<LackingRights> OperatorLacksAlone(const Context& ctx, const Question& q) {
   std::set<std::string> namespaces = q.Namespaces(/*of_an_account=*/false);
   const HeldByNamespace everywhere = TRY(AskWhatIsHeld(ctx, q.client, {""}));
   HeldByNamespace held = everywhere;
   for (const std::string& ns : namespaces) held.emplace(ns, everywhere.at(""));
-  if (q.Missing({held, held}).empty()) return std::optional<Hold>();
+  if (q.Missing({held, held}).empty()) return LackingRights{};
   namespaces.erase("");
   held = TRY(AskWhatIsHeld(ctx, q.client, namespaces));
   held.emplace("", everywhere.at(""));
@@ -125,15 +128,14 @@ Lacks OperatorLacksAlone(const Context& ctx, const Question& q) {
 
 }  // namespace
 
-std::optional<Hold> Installer::CheckRights(const Context& ctx, const Observation& o, const Installation& m) {
+Result<LackingRights> Installer::LackingRightsOf(const Context& ctx, const Observation& o, const Installation& m) {
   const Question q{needs_.client, o.provider.id, m.manifests, o.inventory};
   const std::string& account = o.provider.spec.service_account;
-  const Lacks lacks = account.empty() ? OperatorLacksAlone(ctx, q) : AccountLacks(ctx, q, account);
-  if (lacks.ok()) return *lacks;
-  if (kube::IsOutage(lacks.error())) return NotAccepted(api::reason::kAPIServerUnavailable, lacks.error());
+  auto lacking = account.empty() ? OperatorLacksAlone(ctx, q) : AccountLacks(ctx, q, account);
+  if (lacking.ok() || kube::IsOutage(lacking.error())) return lacking;
   // The question protects nothing: where nobody answers it, what is refused later has the API server's own words.
-  ctx.log.Warn("nobody can tell which rights there are", {{"error", lacks.error().message}});
-  return std::nullopt;
+  ctx.log.Warn("nobody can tell which rights there are", {{"error", lacking.error().message}});
+  return LackingRights{};
 }
 
 }  // namespace capi::ops

@@ -58,7 +58,8 @@ std::optional<Hold> Installer::Inspect(const Observation& o, Installation& m) {
   m.wrong_file = refused.has_value();
   if (refused) return refused;
   auto metadata = api::Metadata::Parse(m.release.metadata, o.provider.id.name);
-  if (!metadata.ok()) return NotInstalled(reason::kInvalidMetadata, metadata.error().With(candidate.source));
+  if (!metadata.ok()) candidate.metadata_error = metadata.error().With(candidate.source);
+  if (auto hold = CheckInstall(InstallRule::Stage::kMetadata, o, candidate)) return hold;
   candidate.metadata = std::move(*metadata);
   if (auto hold = CheckInstall(InstallRule::Stage::kRelease, o, candidate)) return hold;
   candidate.contract = *candidate.metadata.ContractOf(candidate.version);
@@ -124,14 +125,6 @@ std::optional<Hold> Installer::Render(const Context& ctx, const Observation& o, 
   if (rendered.hold) return rendered.hold;
   auto hashed = needs_.key.HashSecrets(ctx, m.manifests, *m.secrets);
   if (!hashed.ok()) return NotAnswered(hashed.error());
-  const kube::ObjectId entry = EntryId(o.provider.id);
-  if (std::find(ids.begin(), ids.end(), entry) != ids.end()) {
-    return NotInstalled(
-        reason::kDuplicateObjects,
-        Error{Code::kInvalidArgument,
-              entry.ToString() + ": the release has what the operator writes into clusterctl's inventory",
-              {}});
-  }
   m.manifests.push_back(EntryManifest(o.provider.id, m.candidate.version.ToString()));
   m.warnings = std::move(rendered.warnings);
   if (rendered.namespace_labels.empty()) return std::nullopt;

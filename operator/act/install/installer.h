@@ -14,6 +14,7 @@
 #include "operator/act/migrations.h"
 #include "operator/act/release_applier.h"
 #include "operator/act/rendered_cache.h"
+#include "operator/decide/missing_rights.h"
 #include "operator/observe/observe.h"
 #include "operator/report/secret_masks.h"
 #include "operator/report/status_writer.h"
@@ -42,8 +43,8 @@ class Installer {
   explicit Installer(Needs needs);
 
   // Errors become holds. `o` is the installation's own: what it writes to the provider's object on the way shows in it,
-  // and it ends as the result's `now`. With a version in `rollback_to` that release is applied instead of spec.version's,
-  // which failed (U5).
+  // and it ends as the result's `now`. With a version in `rollback_to` that release is applied instead of
+  // spec.version's, which failed (U5).
   Done Install(const Context& ctx, Observation o, const std::string& rollback_to = "");
   // The same over what another tool installed (behaviour.md A1 to A2). adopt.cc
   Done Adopt(const Context& ctx, Observation o);
@@ -78,7 +79,8 @@ class Installer {
   Result<Rendered> RenderInTurn(const Context& ctx, const Observation& o, Installation& m, RenderInputs inputs,
                                 const KindScopes& scopes);
   std::optional<Hold> CheckCluster(const Context& ctx, const Observation& o, Installation& m);
-  std::optional<Hold> CheckRights(const Context& ctx, const Observation& o, const Installation& m);  // check_rights.cc
+  Result<LackingRights> LackingRightsOf(const Context& ctx, const Observation& o,
+                                        const Installation& m);  // check_rights.cc
   std::optional<Hold> CheckStoredVersions(const Observation& o, Installation& m);
   std::optional<Hold> ReadLiveCrds(const Context& ctx, const Observation& o, Installation& m);
   void KeepRender(const Observation& o, const std::string& inputs, const Installation& m);
