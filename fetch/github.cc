@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/encoding.h"
+#include "base/http/url.h"
 #include "base/mutex.h"
 #include "base/strings.h"
 #include "fetch/github_answer.h"
@@ -36,7 +37,8 @@ class GitHubRepository : public Repository {
   GitHubRepository(GitHubUrl url, GitHubOptions options) : url_(std::move(url)), options_(std::move(options)) {}
 
   std::string Describe() const override {
-    std::string host = options_.download_url.substr(options_.download_url.find("://") + 3);
+    auto url = http::Url::Parse(options_.download_url);
+    std::string host = url.ok() ? url->HostHeader() + url->path : options_.download_url;
     return fmt::format("{}/{}/{}", host, url_.owner, url_.repository);
   }
   std::string ComponentsFile() const override { return url_.file; }

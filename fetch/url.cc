@@ -26,13 +26,14 @@ struct Parts {
 
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
 
+constexpr std::string_view kAfterScheme = "://";
+
 Result<Parts> Take(std::string_view url) {
   TRY_WITH(CheckUrl(url), "invalid url");
-  Parts parts;
   std::string_view rest = url.substr(0, url.find_first_of("?#"));
-  if (size_t end = rest.find("://"); end != std::string_view::npos) {
-    parts.scheme = ToLower(rest.substr(0, end));
-    rest.remove_prefix(end + 3);
+  Parts parts{.scheme = SchemeOf(rest), .host = "", .path = ""};
+  if (!parts.scheme.empty()) {
+    rest.remove_prefix(parts.scheme.size() + kAfterScheme.size());
     size_t slash = std::min(rest.find('/'), rest.size());
     parts.host = rest.substr(0, slash);
     rest.remove_prefix(slash);
@@ -56,6 +57,14 @@ bool IsPlainName(std::string_view name) {
 
 }  // namespace
 
+std::string SchemeOf(std::string_view url) {
+  std::string scheme = ToLower(url.substr(0, std::min(url.find(kAfterScheme), url.size())));
+  const bool is_one = scheme.size() < url.size() && std::all_of(scheme.begin(), scheme.end(), [](unsigned char c) {
+                        return std::isalnum(c) || c == '+' || c == '-' || c == '.';
+                      });
+  return is_one ? scheme : "";
+}
+
 Status CheckUrl(std::string_view url) {
   auto bad = [&](std::string_view why) { return Invalid(fmt::format("parse \"{}\": {}", url, why)); };
   for (size_t i = url.find('%'); i != std::string_view::npos; i = url.find('%', i + 1)) {
@@ -64,8 +73,8 @@ Status CheckUrl(std::string_view url) {
                  std::isxdigit(static_cast<unsigned char>(escape[2]));
     if (!valid) return bad(fmt::format("invalid URL escape \"{}\"", escape));
   }
-  size_t scheme = url.find("://");
-  std::string_view host = scheme == url.npos ? "" : url.substr(scheme + 3);
+  const std::string scheme = SchemeOf(url);
+  std::string_view host = scheme.empty() ? "" : url.substr(scheme.size() + kAfterScheme.size());
   host = host.substr(0, host.find_first_of("/?#"));
   if (host.starts_with('[') && host.find(']') == host.npos) return bad("missing ']' in host");
   return Ok();

@@ -1,4 +1,6 @@
-// The URLs by which people name a provider's releases, taken apart as clusterctl takes them apart.
+// The URLs by which people name a provider's releases, taken apart as clusterctl takes them apart. Here and not by
+// http::Url: a path alone is one, or another scheme's, and the path counts as written, escapes and all. What is asked
+// for over HTTP in the end goes through http::Url all the same.
 #pragma once
 
 #include <string>
@@ -7,6 +9,9 @@
 #include "base/result.h"
 
 namespace capi::fetch {
+
+// "https" of "HTTPS://host"; "" for a path, and all else without one.
+std::string SchemeOf(std::string_view url);
 
 // kInvalidArgument in the words of Go's parser for what is no URL, as far as escapes and a bracketed host go.
 Status CheckUrl(std::string_view url);

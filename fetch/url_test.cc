@@ -86,6 +86,25 @@ TEST(Url, NamesOfOwnersStayInTheirPlaceInAPath) {
   }
 }
 
+TEST(SchemeOf, IsThatOfAUrlAlone) {
+  struct Case {
+    std::string_view url, scheme;
+  };
+  const Case cases[] = {
+      {"https://host/path", "https"},
+      {"HTTP://host", "http"},
+      {"file:///a/b", "file"},
+      {"git+ssh://host", "git+ssh"},
+      {"/a/b://c", ""},
+      {"a b://c", ""},
+      {"user:password://", ""},
+      {"://host", ""},
+      {"host/path", ""},
+      {"", ""},
+  };
+  for (const Case& c : cases) EXPECT_EQ(SchemeOf(c.url), c.scheme) << c.url;
+}
+
 TEST(KindOfUrl, TellsBySchemeAndHost) {
   struct Case {
     std::string_view url;

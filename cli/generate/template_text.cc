@@ -12,13 +12,12 @@
 #include "base/strings.h"
 #include "cli/frame/provider_release.h"
 #include "fetch/text.h"
+#include "fetch/url.h"
 
 namespace capi::cli {
 namespace {
 
 constexpr size_t kMostBytes = api::kMaxReleaseBytes;
-constexpr std::string_view kGitHub = "https://github.com/";
-
 Error Cannot(Code code, std::string_view why) {
   return Error{code, fmt::format("invalid GetFromURL operation: {}", why), {}};
 }
@@ -35,8 +34,7 @@ Result<TemplateText> FromInput(std::istream& in) {
   return TemplateText{"standard input", std::move(text)};
 }
 
-Result<TemplateText> FromFile(std::string path) {
-  if (path.starts_with("file://")) path = path.substr(7);
+Result<TemplateText> FromFile(const std::string& path) {
   auto text = ReadFile(path, kMostBytes);
   if (text.ok()) return TemplateText{path, *std::move(text)};
   return Cannot(text.code(), fmt::format("failed to read file {}: {}", api::GoQuote(path), text.error().message));
@@ -49,14 +47,16 @@ struct Download {
 
 // A file of a repository is asked of the API, which takes a token for private ones and answers with the file itself.
 Result<Download> PlanDownload(const Config& config, const std::string& url) {
-  if (!url.starts_with(kGitHub)) return Download{url, "", "*/*"};
-  // What a browser adds (#L5, ?raw=true) names no other file; behind it the version would be lost.
-  std::vector<std::string> steps = Split(url.substr(kGitHub.size(), url.find_first_of("?#") - kGitHub.size()), '/');
-  if (steps.size() < 5 || (steps[2] != "blob" && steps[2] != "raw")) {
-    fetch::GitHubOptions options = TRY(GitHubOptionsOf(config));
-    return Download{options.download_url + "/" + url.substr(kGitHub.size()), "", "*/*"};
+  auto at = http::Url::Parse(url);
+  if (!at.ok() || at->Origin() != "https://github.com" || !at->user_info.empty() || at->path.size() < 2) {
+    return Download{url, "", "*/*"};
   }
   fetch::GitHubOptions options = TRY(GitHubOptionsOf(config));
+  // What a browser adds (#L5, ?raw=true) names no other file; behind it the version would be lost.
+  std::vector<std::string> steps = Split(at->path.substr(1, at->path.find('?') - 1), '/');
+  if (steps.size() < 5 || (steps[2] != "blob" && steps[2] != "raw")) {
+    return Download{options.download_url + at->path, "", "*/*"};
+  }
   // "refs/heads/main" as a browser's link to the bare file has it: the name behind it.
   size_t ref = steps.size() > 6 && steps[3] == "refs" && (steps[4] == "heads" || steps[4] == "tags") ? 5 : 3;
   std::vector<std::string> path(steps.begin() + static_cast<std::ptrdiff_t>(ref) + 1, steps.end());
@@ -95,13 +95,13 @@ Result<TemplateText> FromUrl(const Context& ctx, const Config& config, const std
 
 Result<TemplateText> ReadTemplateText(const Context& ctx, const Config& config, const std::string& from, World& world) {
   if (from == "-") return FromInput(world.in);
-  if (from.starts_with("https://") || from.starts_with("http://")) return FromUrl(ctx, config, from);
-  if (size_t scheme = from.find("://"); scheme != from.npos && !from.starts_with("file://")) {
-    return Cannot(Code::kInvalidArgument,
-                  fmt::format("unable to read content from {}: write a path, or a URL of http or https",
-                              api::GoQuote(http::PrintableUrl(from))));
-  }
-  return FromFile(from);
+  const std::string scheme = fetch::SchemeOf(from);
+  if (scheme.empty()) return FromFile(from);
+  if (scheme == "file") return FromFile(from.substr(std::string_view("file://").size()));
+  if (scheme == "https" || scheme == "http") return FromUrl(ctx, config, from);
+  return Cannot(Code::kInvalidArgument,
+                fmt::format("unable to read content from {}: write a path, or a URL of http or https",
+                            api::GoQuote(http::PrintableUrl(from))));
 }
 
 }  // namespace capi::cli

@@ -70,6 +70,8 @@ TEST(TemplateText, OfAUrl) {
        "/api/repos/o/r/contents/t.yaml?ref=v1.0.0 Bearer s3cret application/vnd.github.raw+json"},
       {"https://github.com/o/r/raw/refs/heads/main/a/t.yaml",
        "/api/repos/o/r/contents/a/t.yaml?ref=main Bearer s3cret application/vnd.github.raw+json"},
+      {"HTTPS://GitHub.com:443/o/r/raw/v1.0.0/t.yaml",
+       "/api/repos/o/r/contents/t.yaml?ref=v1.0.0 Bearer s3cret application/vnd.github.raw+json"},
       {"https://github.com/o/r/releases/download/v1.0.0/t.yaml", "/web/o/r/releases/download/v1.0.0/t.yaml?  */*"},
   };
   for (const Case& c : cases) {
