@@ -1,8 +1,8 @@
 // How the server answers probes beside clients that are slow or never end, and reviews over TLS.
 //
-// http_benchmark [HOST:PORT PID [HOST:PORT PID]]: of servers in processes of their own, or of those that serve probes
-// (the operator's, say) and reviews there. Fails when a probe does or when the 99th percentile of them takes longer
-// than 100 ms.
+// http_benchmark [probes | HOST:PORT PID [HOST:PORT PID]]: of servers in processes of their own, `probes` of one alone,
+// or of those that serve probes (the operator's, say) and reviews there. Fails when a probe does or when the 99th
+// percentile of them takes longer than 100 ms (behaviour.md T5a).
 #include <fmt/core.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -22,8 +22,8 @@
 #include "base/http/certificate.h"
 #include "base/http/server/hostile_testing.h"
 #include "base/http/server/server.h"
-#include "base/testing/must.h"
 #include "base/testing/process_status.h"
+#include "base/testing/must.h"
 
 namespace capi::http {
 namespace {
@@ -143,7 +143,9 @@ double CpuSeconds(int pid) {
 }
 
 // That the process has now.
-double Megabytes(int pid) { return static_cast<double>(Must(ProcessStatus(pid, "VmRSS"), "memory")) * 1024 / 1e6; }
+double Megabytes(int pid) {
+  return static_cast<double>(Must(ProcessStatus(pid, "VmRSS"), "memory")) * 1024 / 1e6;
+}
 
 // Measures `ask` and prints its line of the table.
 Times Measure(std::string_view what, const Target& target, Times (*ask)(const Target&)) {
@@ -159,10 +161,11 @@ Times Measure(std::string_view what, const Target& target, Times (*ask)(const Ta
   return times;
 }
 
-int Run(std::optional<Target> other, std::optional<Target> others_reviews) {
+int Run(std::optional<Target> other, std::optional<Target> others_reviews, bool probes_alone) {
   http_testing::AllowDescriptors(8192);
   Target probes = other ? *other : StartServer(false);
-  std::optional<Target> reviews = other ? others_reviews : StartServer(true);
+  std::optional<Target> reviews = others_reviews;
+  if (!other && !probes_alone) reviews = StartServer(true);
   fmt::print("| what | answered | failed | median | 99% | slowest | CPU | memory afterwards |\n");
   fmt::print("| --- | --- | --- | --- | --- | --- | --- | --- |\n");
   Times alone = Measure("probes", probes, Probe), beside;
@@ -179,7 +182,7 @@ int Run(std::optional<Target> other, std::optional<Target> others_reviews) {
   }
   if (!other) {
     EndServer(probes);
-    EndServer(*reviews);
+    if (reviews) EndServer(*reviews);
   }
   bool held = alone.failed + beside.failed == 0 && beside.At(0.99) <= kSlowest;
   if (!held) fmt::print(stderr, "probes failed, or took longer than {} ms\n", kSlowest);
@@ -191,7 +194,8 @@ int Run(std::optional<Target> other, std::optional<Target> others_reviews) {
 
 int main(int argc, char** argv) {
   std::optional<capi::http::Target> probes, reviews;
+  const bool probes_alone = argc == 2 && argv[1] == std::string_view("probes");
   if (argc >= 3) probes = {argv[1], std::atoi(argv[2])};
   if (argc >= 5) reviews = {argv[3], std::atoi(argv[4])};
-  return capi::http::Run(probes, reviews);
+  return capi::http::Run(probes, reviews, probes_alone);
 }
