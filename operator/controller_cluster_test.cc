@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "base/strings.h"
 #include "operator/report/plane_testing.h"
 
 namespace capi::ops {
@@ -129,7 +130,8 @@ class InProcess : public testing::ProxiedPlane {
     Sources sources(settings, {.folder = empty_folder_});
     kube::EventRecorder events(*proxied_, "capi-operator", SystemClock());
     InventoryKey key(*proxied_, "default");
-    ProviderController controller(*proxied_, settings, sources, key, {.workers = 2}, metrics_, events, clock_);
+    ProviderController controller(*proxied_, settings, sources, key, {.workers = 2, .sync_period = sync_period_},
+                                  metrics_, events, clock_);
     kube::LeaderElector elector(*proxied_, {.ns = "core", .name = "in-process", .identity = "test"});
     kube::Manager manager(SystemClock());
     auto record = [&](const Context& run) {
@@ -190,6 +192,16 @@ spec: {{version: {}, fetchConfig: {{selector: {{matchLabels: {{release: core}}}}
            provider.status.observed_generation == provider.generation;
   }
 
+  // Passes that have ended.
+  int Passes() const {
+    int passes = 0;
+    for (const std::string& line : Split(metrics_.Text(), '\n')) {
+      if (line.starts_with("controller_runtime_reconcile_total{")) passes += std::stoi(line.substr(line.rfind(' ')));
+    }
+    return passes;
+  }
+
+  Millis sync_period_ = std::chrono::hours(10);
   ThrowingClock clock_;
   const std::string empty_folder_ = EmptyFolder();
   kube::Metrics metrics_;
@@ -291,6 +303,35 @@ TEST_F(InProcess, AnExceptionInAPassIsInTheStatus) {
   EXPECT_EQ(told.status, "False");
   EXPECT_THAT(told.message, ::testing::HasSubstr("a bug (next try at"));
   EXPECT_TRUE(kube::Eventually([&] { return ReadyAt("v1.0.0"); }, Seconds(60)));
+  DeleteCore();
+}
+
+class InProcessResync : public InProcess {
+ protected:
+  InProcessResync() { sync_period_ = Seconds(1); }
+  // What it asks for while it has three looks; the lease is held anyway, and a watch may end and begin again.
+  std::vector<std::string> AskedInThreeLooks() {
+    proxy_->Reset();
+    const int before = Passes();
+    EXPECT_TRUE(kube::Eventually([&] { return Passes() >= before + 3; }));
+    std::vector<std::string> asked;
+    for (const kube::ProxyRequest& request : proxy_->requests()) {
+      const bool lease = request.target.find("/leases") != request.target.npos;
+      if (!lease && !request.watch) asked.push_back(request.method + " " + request.target);
+    }
+    return asked;
+  }
+};
+
+// F6: what is Ready is looked at by time alone, and from the caches.
+TEST_F(InProcessResync, TakesNoRequest) {
+  ApplyCore("v1.0.0");
+  ASSERT_TRUE(kube::Eventually([&] { return ReadyAt("v1.0.0"); }, Seconds(60)));
+  std::vector<std::string> asked;
+  // Until what the installation has to say, its events, is sent.
+  EXPECT_TRUE(kube::Eventually([&] { return (asked = AskedInThreeLooks()).empty(); }, Seconds(30)))
+      << ::testing::PrintToString(asked);
+  EXPECT_THAT(metrics_.Text(), ::testing::HasSubstr("\ncapi_operator_changes_found_by_resync_total 0\n"));
   DeleteCore();
 }
 
