@@ -5,7 +5,9 @@ import base64
 import contextlib
 import glob
 import gzip
+import hashlib
 import io
+import json
 import os
 import re
 import signal
@@ -92,6 +94,20 @@ class ConfigMaps(unittest.TestCase):
         self.assertEqual(item["data"], {"metadata": "mm"})
         packed = base64.b64decode(item["binaryData"]["components"])
         self.assertEqual(gzip.decompress(packed), b"c" * ((1 << 20) - 1))
+
+    def test_they_are_those_that_the_operator_writes(self):
+        with open(os.path.join(ROOT, "testdata", "kept", "releases.json"), encoding="utf-8") as file:
+            cases = json.load(file)
+        self.assertEqual({case["kind"] for case in cases}, set(preload.KINDS))
+        for case in cases:
+            with self.subTest(case["kind"], bytes=case["components"]):
+                provider = preload.Provider(case["kind"], case["namespace"], case["name"], case["version"])
+                item = preload.config_map(provider, case["metadata"].encode(), b"c" * case["components"])
+                for where, unpack in (("data", str.encode), ("binaryData", lambda text: gzip.decompress(base64.b64decode(text)))):
+                    if "components" in item.get(where, {}):
+                        digest = hashlib.sha256(unpack(item[where]["components"])).hexdigest()
+                        item[where]["components"] = f"sha256:{digest}"
+                self.assertEqual(item, case["config_map"])
 
     def test_release_is_read_from_a_local_repository(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
+#include "base/encoding.h"
+#include "base/files.h"
 #include "base/http/server/server.h"
 #include "operator/decide/testing_fleet.h"
 
@@ -12,12 +16,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* kMaps = "/api/v1/namespaces/aws-system/configmaps";
-
 // Keeps ConfigMaps as an API server does. After `writes` writes it takes no more, as if the operator had ended there.
 class MapServer {
  public:
-  MapServer() {
+  explicit MapServer(std::string path = "/api/v1/namespaces/aws-system/configmaps") : path_(std::move(path)) {
     auto server = http::Server::Start({}, [this](const http::ServerRequest& request) { return Answer(request); });
     EXPECT_TRUE(server.ok()) << server.error().message;
     server_ = std::move(*server);
@@ -45,8 +47,8 @@ class MapServer {
   }
   http::Response Answer(const http::ServerRequest& request) {
     MutexLock lock(mu_);
-    if (request.method == "GET" && request.path == kMaps) return List();
-    std::string name = request.path.substr(std::string_view(kMaps).size());
+    if (request.method == "GET" && request.path == path_) return List();
+    std::string name = request.path.substr(path_.size());
     if (!name.empty()) name = name.substr(1);
     if (request.method == "GET") return maps_.contains(name) ? Say(200, maps_[name]) : Say(404, Json::object());
     if (left_-- <= 0) return Say(403, {{"kind", "Status"}, {"reason", "Forbidden"}, {"message", "no more"}});
@@ -70,6 +72,7 @@ class MapServer {
     return Say(200, {{"kind", "ConfigMapList"}, {"metadata", Json::object()}, {"items", items}});
   }
 
+  const std::string path_;
   Mutex mu_;
   std::map<std::string, Json> maps_ CAPI_GUARDED_BY(mu_);
   int left_ CAPI_GUARDED_BY(mu_) = 1'000;
@@ -202,6 +205,52 @@ TEST(ReleaseStore, PartsWithoutADigestAreRead) {
   auto read = Read(server);
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(read->components, Large(1).components);
+}
+
+// Without what is of one cluster or one source; of the components what their digest is, however they are packed.
+Json Comparable(Json map) {
+  for (const char* of_one : {"ownerReferences", "uid", "resourceVersion"}) map["metadata"].erase(of_one);
+  Json& annotations = map["metadata"]["annotations"];
+  annotations.erase(std::string(api::kLabelReleaseSource));
+  if (annotations.empty()) map["metadata"].erase("annotations");
+  for (const char* where : {"data", "binaryData"}) {
+    Json* text = Find(map, {where, "components"});
+    if (text == nullptr) continue;
+    std::string bytes = text->get<std::string>();
+    if (where == std::string_view("binaryData")) bytes = *Gunzip(*Base64Decode(bytes), api::kMaxReleaseBytes);
+    *text = "sha256:" + Sha256Hex(bytes);
+  }
+  return map;
+}
+
+// I6, I14: `make run` stores its releases in Python, as it has no operator yet. tools/run_test.py compares those with
+// this file.
+TEST(ReleaseStore, KeepsReleasesAsTheFileSays) {
+  const std::string file = "testdata/kept/releases.json";
+  Json cases = *ParseJson(*ReadFile(file));
+  ASSERT_GT(cases.size(), std::size(api::kProviderKinds));
+  const Json before = cases;
+  for (Json& c : cases) {
+    SCOPED_TRACE(ToJsonText(c));
+    api::Provider owner = testing::Observed().provider;
+    auto type = api::KindByName(GetString(c, {"kind"}));
+    ASSERT_TRUE(type);
+    owner.id = {type->type, GetString(c, {"namespace"}), GetString(c, {"name"})};
+    api::Release release;
+    release.version = *api::Version::Parse(GetString(c, {"version"}));
+    release.metadata = GetString(c, {"metadata"});
+    release.components = std::string(c.at("components").get<size_t>(), 'c');
+    MapServer server("/api/v1/namespaces/" + owner.id.ns + "/configmaps");
+    ASSERT_TRUE(StoreRelease(Soon(), *server.client, owner, release).ok());
+    ASSERT_EQ(server.maps().size(), 1u);
+    c["config_map"] = Comparable(server.maps().begin()->second);
+  }
+  if (std::getenv("CAPI_KEPT_RECORD") != nullptr) {
+    ASSERT_TRUE(WriteFile(file, cases.dump(1) + "\n").ok());
+  } else {
+    EXPECT_EQ(cases, before)
+        << "what the operator writes has changed: README.md beside the file says how to write it down";
+  }
 }
 
 }  // namespace
