@@ -112,6 +112,13 @@ class Sizes(Tree):
         self.write("base/a.cc", "//\n" * 501)
         self.expect_fail("check_sizes", "base/a.cc: 501 lines")
 
+    def test_a_folder_of_many_files_fails(self):
+        for number in range(45):
+            self.write(f"kube/client/f{number}{'_test' if number % 2 else ''}.cc", "//\n")
+        self.expect_fail("check_sizes", "kube/client: 46 C++ files, 45 at most")
+        os.remove(os.path.join(self.folder, "kube/client/f0.cc"))
+        self.expect_pass("check_sizes")
+
     def test_long_functions_of_all_kinds_fail(self):
         heads = {
             "free": "int F(int a) {",
