@@ -138,7 +138,7 @@ class Beside(worlds.OnAWorld):
             self.assertIn(words, errors)
 
     def test_a_cluster_from_its_first_day_on(self):
-        """One story, as each step needs what the one before made."""
+        """In one test, as each step needs what the one before made."""
         self.without_cluster_api()
         self.world.add_kinds()
         self.kubeconfigs()

@@ -280,7 +280,7 @@ TEST(WorkQueue, JitterSpreadsTheDelays) {
 }
 
 // What a queue tells, in its order.
-struct Told : WorkQueueEvents {
+struct RecordedEvents : WorkQueueEvents {
   void OnSize(size_t size) override { lines.push_back("size " + std::to_string(size)); }
   void OnAdd() override { lines.emplace_back("add"); }
   void OnAddAfter() override { lines.emplace_back("add after"); }
@@ -294,8 +294,8 @@ struct Told : WorkQueueEvents {
 
 TEST(WorkQueue, TellsOfItsWork) {
   FakeClock clock;
-  Told told;
-  WorkQueue queue(clock, kNoJitter, kSeed, &told);
+  RecordedEvents events;
+  WorkQueue queue(clock, kNoJitter, kSeed, &events);
   queue.Add("a");
   queue.Add("a");
   queue.AddAfter("b", Seconds(2));
@@ -304,7 +304,8 @@ TEST(WorkQueue, TellsOfItsWork) {
   ASSERT_EQ(queue.Get(never), "a");
   clock.Advance(Seconds(4));
   queue.Done("a");
-  EXPECT_THAT(told.lines, ElementsAre("add", "size 1", "add after", "add", "size 2", "waited 3", "size 1", "worked 4"));
+  EXPECT_THAT(events.lines,
+              ElementsAre("add", "size 1", "add after", "add", "size 2", "waited 3", "size 1", "worked 4"));
 }
 
 // Four workers, four producers, eight keys: no key is ever with two workers, and the last Add of each key is followed
