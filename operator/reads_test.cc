@@ -7,7 +7,7 @@
 #include "api/reasons.h"
 #include "api/reference_record.h"
 #include "base/http/server/server.h"
-#include "operator/act/install/materials.h"
+#include "operator/act/install/installation.h"
 #include "operator/act/inventory_key.h"
 #include "operator/act/known_secrets.h"
 #include "operator/act/rebuild.h"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "operator/act/install/materials.h"
+#include "operator/act/install/installation.h"
 #include "operator/act/inventory_key.h"
 #include "operator/act/known_secrets.h"
 #include "operator/decide/testing_fleet.h"

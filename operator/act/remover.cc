@@ -6,7 +6,7 @@
 
 #include "api/reasons.h"
 #include "base/strings.h"
-#include "operator/act/install/materials.h"
+#include "operator/act/install/installation.h"
 #include "operator/decide/rules.h"
 #include "operator/observe/in_use.h"
 #include "operator/observe/observe.h"

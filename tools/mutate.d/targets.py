@@ -17,7 +17,7 @@ _RULES = [f"operator/decide/{name}.cc" for name in ("contract_rules", "decide", 
 _PURE = [
     f"operator/{name}.cc"
     for name in (
-        "act/install/fetched_releases act/install/materials act/install/server_warnings act/migrations act/rendered_cache decide/adoption decide/contract_plan "
+        "act/install/fetched_releases act/install/installation act/install/server_warnings act/migrations act/rendered_cache decide/adoption decide/contract_plan "
         "decide/crd_stages decide/drift decide/missing_rights decide/pause decide/rights decide/rollout inputs observe/fights observe/pod_reasons observe/references observe/settings "
         "observe/slim observe/tracks options report/provider_metrics report/resyncs report/secret_values report/status_change report/summarize wakes"
     ).split()

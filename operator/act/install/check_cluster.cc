@@ -4,7 +4,7 @@
 #include <set>
 
 #include "api/reasons.h"
-#include "operator/act/install/materials.h"
+#include "operator/act/install/installation.h"
 #include "operator/act/install/installer.h"
 #include "operator/act/rebuild.h"
 #include "operator/decide/crd_stages.h"

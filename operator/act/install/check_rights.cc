@@ -8,7 +8,7 @@
 
 #include "api/reasons.h"
 #include "kube/client/status_error.h"
-#include "operator/act/install/materials.h"
+#include "operator/act/install/installation.h"
 #include "operator/act/install/installer.h"
 #include "operator/decide/missing_rights.h"
 #include "operator/observe/clusterctl_inventory.h"

@@ -9,7 +9,7 @@
 #include "base/encoding.h"
 #include "base/strings.h"
 #include "kube/client/status_error.h"
-#include "operator/act/install/materials.h"
+#include "operator/act/install/installation.h"
 #include "operator/act/known_secrets.h"
 #include "operator/act/rebuild.h"
 #include "operator/act/restorer.h"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "operator/act/install/materials.h"
+#include "operator/act/install/installation.h"
 #include "operator/decide/testing_fleet.h"
 
 namespace capi::ops {

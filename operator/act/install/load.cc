@@ -5,8 +5,8 @@
 
 #include "api/reasons.h"
 #include "base/strings.h"
+#include "operator/act/install/installation.h"
 #include "operator/act/install/installer.h"
-#include "operator/act/install/materials.h"
 #include "operator/decide/rules.h"
 
 namespace capi::ops {

@@ -1,6 +1,6 @@
 // Installer::RenderAgain: what is applied, rendered once more to restore from it (behaviour.md D1).
+#include "operator/act/install/installation.h"
 #include "operator/act/install/installer.h"
-#include "operator/act/install/materials.h"
 
 namespace capi::ops {
 

@@ -1,4 +1,4 @@
-#include "operator/act/install/materials.h"
+#include "operator/act/install/installation.h"
 
 #include <fmt/core.h>
 
