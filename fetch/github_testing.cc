@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/strings.h"
-#include "base/testing/must.h"
+#include "base/testing/value_or_abort.h"
 
 namespace capi::fetch {
 namespace {
@@ -188,7 +188,7 @@ GitHubRelease Release(std::string tag) {
 }
 
 std::unique_ptr<Repository> Open(const GitHubOptions& options, std::string_view url) {
-  return Must(OpenGitHub(url, options), "repository");
+  return ValueOrAbort(OpenGitHub(url, options), "repository");
 }
 
 http::Response RateLimited() {

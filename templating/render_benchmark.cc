@@ -16,8 +16,8 @@
 
 #include "base/files.h"
 #include "base/strings.h"
-#include "base/testing/must.h"
 #include "base/testing/process_status.h"
+#include "base/testing/value_or_abort.h"
 #include "templating/render.h"
 
 namespace capi::templating {
@@ -27,7 +27,9 @@ constexpr size_t kSizes[] = {10'000,    30'000,     100'000,    300'000,   1'000
                              3'000'000, 10'000'000, 30'000'000, 50'000'000};
 
 // "VmRSS" or "VmHWM" of this process, in bytes.
-double Memory(std::string_view name) { return static_cast<double>(Must(ProcessStatus(getpid(), name), name)) * 1024; }
+double Memory(std::string_view name) {
+  return static_cast<double>(ValueOrAbort(ProcessStatus(getpid(), name), name)) * 1024;
+}
 
 // From here on VmHWM is the peak since now.
 void ResetPeak() {

@@ -9,7 +9,7 @@
 
 #include "api/testing/release_folder.h"
 #include "base/files.h"
-#include "base/testing/must.h"
+#include "base/testing/value_or_abort.h"
 #include "base/testing/vectors.h"
 #include "templating/render.h"
 #include "templating/testing/release_text.h"
@@ -156,7 +156,7 @@ TEST_P(RenderCorpus, EqualsClusterctl) {
   const Json& c = *GetParam();
   std::string id = c["id"].get<std::string>();
   api::Release release;
-  release.components = Must(ReadFile(ReleasesDir() + "/" + id), id);
+  release.components = ValueOrAbort(ReadFile(ReleasesDir() + "/" + id), id);
   api::VariableValues values = c.value("variables", api::VariableValues());
   RenderInput input;
   input.type = api::KindByName(c["provider"]["type"].get<std::string>())->type;

@@ -5,16 +5,16 @@
 #include <algorithm>
 
 #include "base/files.h"
-#include "base/testing/must.h"
+#include "base/testing/value_or_abort.h"
 
 namespace capi::api {
 
 std::string ReleaseFolder::Text(std::string_view file) const {
-  return Must(ReadFile(path + "/" + std::string(file)), Id());
+  return ValueOrAbort(ReadFile(path + "/" + std::string(file)), Id());
 }
 
 std::vector<std::string> ReleaseFolder::ComponentsFiles() const {
-  std::vector<std::string> files = Must(ListDir(path), Id());
+  std::vector<std::string> files = ValueOrAbort(ListDir(path), Id());
   // Beside them lie metadata.yaml, templates of clusters, and whatever else a vendor publishes.
   std::erase_if(
       files, [](const std::string& file) { return file.find("-components") == file.npos || !file.ends_with(".yaml"); });
@@ -44,9 +44,9 @@ ReleaseFolder GetRelease(std::string_view label, std::string_view version) {
 
 std::vector<ReleaseFolder> AllReleases() {
   std::vector<ReleaseFolder> releases;
-  for (const auto& label : Must(ListDir(ReleasesDir()), "the set of releases")) {
+  for (const auto& label : ValueOrAbort(ListDir(ReleasesDir()), "the set of releases")) {
     if (label == "cert-manager" || label.find('.') != label.npos) continue;
-    for (const auto& version : Must(ListDir(ReleasesDir() + "/" + label), label)) {
+    for (const auto& version : ValueOrAbort(ListDir(ReleasesDir() + "/" + label), label)) {
       releases.push_back(GetRelease(label, version));
     }
   }

@@ -5,7 +5,7 @@
 
 #include "base/http/client.h"
 #include "base/http/server/server.h"
-#include "base/testing/must.h"
+#include "base/testing/value_or_abort.h"
 
 namespace capi::http {
 namespace {
@@ -18,11 +18,11 @@ const WallTime kNow{Seconds(1'800'000'000)};
 const std::vector<std::string> kHosts = {"b.ns.svc", "127.0.0.1", "fd00::1"};
 
 Certificate Authority(const std::string& name = "CA") {
-  return Must(MakeAuthority(name, {kNow - hours(1), kNow + hours(1000)}), "CA");
+  return ValueOrAbort(MakeAuthority(name, {kNow - hours(1), kNow + hours(1000)}), "CA");
 }
 
 Certificate Serving(const Certificate& authority, Validity validity = {kNow - hours(1), kNow + hours(100)}) {
-  return Must(IssueServing(authority, kHosts, validity), "serving");
+  return ValueOrAbort(IssueServing(authority, kHosts, validity), "serving");
 }
 
 TEST(Certificate, SaysWhatItWasMadeFor) {
@@ -112,8 +112,8 @@ TEST(Certificate, SplitsABundle) {
 
 TEST(Certificate, ServesAClient) {
   WallTime now = SystemClock().Now();
-  auto ca = Must(MakeAuthority("CA", {now - hours(1), now + hours(1)}), "CA");
-  auto serving = Must(IssueServing(ca, {"127.0.0.1"}, {now - hours(1), now + hours(1)}), "serving");
+  auto ca = ValueOrAbort(MakeAuthority("CA", {now - hours(1), now + hours(1)}), "CA");
+  auto serving = ValueOrAbort(IssueServing(ca, {"127.0.0.1"}, {now - hours(1), now + hours(1)}), "serving");
   ServerOptions options;
   options.cert_pem = serving.cert_pem;
   options.key_pem = serving.key_pem;

@@ -4,17 +4,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/testing/must.h"
+#include "base/testing/value_or_abort.h"
 
 namespace capi {
 namespace {
 
 TEST(ProcessStatus, TellsOfTheProcessThatIsNamed) {
-  const size_t now = Must(ProcessStatus(getpid(), "VmRSS"), "memory"),
-               peak = Must(ProcessStatus(getpid(), "VmHWM"), "");
+  const size_t now = ValueOrAbort(ProcessStatus(getpid(), "VmRSS"), "memory"),
+               peak = ValueOrAbort(ProcessStatus(getpid(), "VmHWM"), "");
   EXPECT_GT(now, 0u);
   EXPECT_GE(peak, now);
-  EXPECT_EQ(Must(ProcessStatus(getpid(), "PPid"), "parent"), static_cast<size_t>(getppid()));
+  EXPECT_EQ(ValueOrAbort(ProcessStatus(getpid(), "PPid"), "parent"), static_cast<size_t>(getppid()));
 }
 
 // What isn't told was 0 to bounds on memory and threads: "no more than before" held of a process that had ended.

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/testing/environment.h"
-#include "base/testing/must.h"
+#include "base/testing/value_or_abort.h"
 
 namespace capi {
 namespace {
@@ -31,7 +31,7 @@ Result<SetInfo> FindSet() {
   return Error{Code::kInvalidArgument, name + " is no set: built or vendors", {}};
 }
 
-SetInfo GetSet() { return Must(FindSet(), "CAPI_RELEASES"); }
+SetInfo GetSet() { return ValueOrAbort(FindSet(), "CAPI_RELEASES"); }
 
 }  // namespace
 

@@ -15,10 +15,10 @@ constexpr const char* kLease = "controller-leader-election-capi-operator";
 constexpr const char* kBundlePem = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg==";
 
 template <typename T>
-void Must(const Result<T>& result, std::string_view what) {
+void ExpectOk(const Result<T>& result, std::string_view what) {
   EXPECT_TRUE(result.ok()) << what << ": " << result.error().message;
 }
-void Must(const Status& status, std::string_view what) {
+void ExpectOk(const Status& status, std::string_view what) {
   EXPECT_TRUE(status.ok() || status.code() == Code::kNotFound) << what << ": " << status.error().message;
 }
 
@@ -67,7 +67,7 @@ void World::Plant(int who, Place place) {
                           {"ownerReferences", Json::array({owner})}}},
                         {"data", {{"version", "mine"}}}});
   auto created = cluster_.client().Create(cluster_.ctx(), kube::Builtin("ConfigMap"), map, {.field_manager = "person"});
-  Must(created, id.ToString());
+  ExpectOk(created, id.ToString());
   if (created.ok()) Keep(id.ToString(), who, Verb::kPlant, kube::Builtin("ConfigMap"), *created);
 }
 
@@ -76,7 +76,7 @@ void World::StoreRelease(int who, int version, int revision) {
   const std::string& text = ReleaseOf(version).version;
   std::string name = fmt::format("{}-{}", names.own, text);
   if (revision == 0) {
-    Must(cluster_.client().Delete(cluster_.ctx(), kube::Builtin("ConfigMap"), names.ns, name), name);
+    ExpectOk(cluster_.client().Delete(cluster_.ctx(), kube::Builtin("ConfigMap"), names.ns, name), name);
     return;
   }
   cluster_.StoreConfigMap(names.ns, name,
@@ -87,7 +87,7 @@ void World::StoreRelease(int who, int version, int revision) {
 void World::StoreSecret(int who, int value) {
   const std::string& ns = NamesOf(who).ns;
   if (value == 0) {
-    Must(cluster_.client().Delete(cluster_.ctx(), kube::Builtin("Secret"), ns, "variables"), "Secret");
+    ExpectOk(cluster_.client().Delete(cluster_.ctx(), kube::Builtin("Secret"), ns, "variables"), "Secret");
   } else {
     cluster_.StoreSecret(ns, "variables", {{"VALUE", std::to_string(value)}});
   }
@@ -175,16 +175,16 @@ void World::DoForeign(const Step& step, const Fleet& after) {
       break;
     case Verb::kRemove:
       kept_.erase(id(part).ToString());  // where it was planted
-      Must(cluster_.client().Delete(cluster_.ctx(), ResourceOf(part), id(part).ns, id(part).name), "remove");
+      ExpectOk(cluster_.client().Delete(cluster_.ctx(), ResourceOf(part), id(part).ns, id(part).name), "remove");
       break;
     case Verb::kMark: Patch(id(part), {{"metadata", {{"annotations", {{"mine", "stays"}}}}}}); break;
     case Verb::kScale: Patch(id(Part::kDeployment), {{"spec", {{"replicas", step.a}}}}, "scale"); break;
     case Verb::kBundle: {
       const kube::ObjectId hook = id(Part::kHook);
       Json patch = Json::array({{{"op", "add"}, {"path", "/webhooks/0/clientConfig/caBundle"}, {"value", kBundlePem}}});
-      Must(cluster_.client().Patch(cluster_.ctx(), ResourceOf(Part::kHook), "", hook.name, kube::PatchType::kJson,
-                                   patch, {.field_manager = "injector"}),
-           "bundle");
+      ExpectOk(cluster_.client().Patch(cluster_.ctx(), ResourceOf(Part::kHook), "", hook.name, kube::PatchType::kJson,
+                                       patch, {.field_manager = "injector"}),
+               "bundle");
       break;
     }
     case Verb::kStranger: {
@@ -197,9 +197,9 @@ void World::DoForeign(const Step& step, const Fleet& after) {
     case Verb::kPlant: Plant(who, Place(step.a)); break;
     case Verb::kNamespace: LoseNamespace(who); break;
     case Verb::kWipe:
-      Must(cluster_.client().Patch(cluster_.ctx(), api::ResourceOf(names.type), names.ns, names.name,
-                                   kube::PatchType::kMerge, {{"status", nullptr}}, {.subresource = "status"}),
-           "wipe");
+      ExpectOk(cluster_.client().Patch(cluster_.ctx(), api::ResourceOf(names.type), names.ns, names.name,
+                                       kube::PatchType::kMerge, {{"status", nullptr}}, {.subresource = "status"}),
+               "wipe");
       break;
     case Verb::kFinalizer:
       cluster_.PatchProvider(names.type, names.ns, names.name, {{"metadata", {{"finalizers", nullptr}}}});
@@ -212,7 +212,7 @@ void World::DoForeign(const Step& step, const Fleet& after) {
 void World::Restart() {
   operator_->Kill();
   // A dead leader's Lease would be waited for.
-  Must(cluster_.client().Delete(cluster_.ctx(), kube::Builtin("Lease"), kUsersNamespace, kLease), "Lease");
+  ExpectOk(cluster_.client().Delete(cluster_.ctx(), kube::Builtin("Lease"), kUsersNamespace, kLease), "Lease");
   operator_->Restart();
 }
 
@@ -231,7 +231,7 @@ void World::PutThing(int who, const std::string& name, bool wanted, const Member
   kube::Resource resource = ThingOf(who, ReleaseOf(m.crd < 0 ? kMixed : m.crd).storage);
   if (!wanted) {
     kept_.erase(key);
-    Must(cluster_.client().Delete(cluster_.ctx(), resource, kUsersNamespace, name), key);
+    ExpectOk(cluster_.client().Delete(cluster_.ctx(), resource, kUsersNamespace, name), key);
     return;
   }
   kube::Object thing(Json{{"apiVersion", resource.api_version()},
@@ -244,7 +244,7 @@ void World::PutThing(int who, const std::string& name, bool wanted, const Member
     created = cluster_.client().Create(cluster_.ctx(), resource, thing);
     return created.ok() || created.code() != Code::kNotFound;
   });
-  Must(created, key);
+  ExpectOk(created, key);
   if (created.ok()) Keep(key, who, Verb::kObject, resource, *created);
 }
 
@@ -255,9 +255,9 @@ void World::Keep(const std::string& what, int who, Verb by, const kube::Resource
 
 void World::Patch(const kube::ObjectId& id, const Json& merge_patch, const std::string& subresource) {
   kube::WriteOptions person{.field_manager = fmt::format("person-{}", ++people_), .subresource = subresource};
-  Must(cluster_.client().Patch(cluster_.ctx(), kube::Builtin(id.kind), id.ns, id.name, kube::PatchType::kMerge,
-                               merge_patch, person),
-       id.ToString());
+  ExpectOk(cluster_.client().Patch(cluster_.ctx(), kube::Builtin(id.kind), id.ns, id.name, kube::PatchType::kMerge,
+                                   merge_patch, person),
+           id.ToString());
 }
 
 void World::Edit(int who, Part part, const Member& m) {
@@ -268,9 +268,9 @@ void World::Edit(int who, Part part, const Member& m) {
     Json patch = Json::array({{{"op", "replace"},
                                {"path", "/spec/template/spec/containers/0/image"},
                                {"value", "registry.example/edited"}}});
-    Must(cluster_.client().Patch(cluster_.ctx(), ResourceOf(part), id.ns, id.name, kube::PatchType::kJson, patch,
-                                 {.field_manager = fmt::format("person-{}", ++people_)}),
-         id.ToString());
+    ExpectOk(cluster_.client().Patch(cluster_.ctx(), ResourceOf(part), id.ns, id.name, kube::PatchType::kJson, patch,
+                                     {.field_manager = fmt::format("person-{}", ++people_)}),
+             id.ToString());
   } else {
     Patch(id, {{"metadata", {{"labels", {{kLabelOurs, "edited"}}}}}});
   }
@@ -290,11 +290,12 @@ void World::Clear(const Fleet& fleet) {
   for (int who = 0; who < kMembers; ++who) {
     const Member& m = fleet[who];
     if (m.stranger) {
-      Must(cluster_.client().Delete(cluster_.ctx(), kube::Builtin("ConfigMap"), NamesOf(who).ns, "stranger"), "Clear");
+      ExpectOk(cluster_.client().Delete(cluster_.ctx(), kube::Builtin("ConfigMap"), NamesOf(who).ns, "stranger"),
+               "Clear");
     }
     for (Place place : m.planted) {
       const kube::ObjectId id = IdOf(who, place);
-      Must(cluster_.client().Delete(cluster_.ctx(), kube::Builtin("ConfigMap"), id.ns, id.name), "Clear");
+      ExpectOk(cluster_.client().Delete(cluster_.ctx(), kube::Builtin("ConfigMap"), id.ns, id.name), "Clear");
       view_->CatchUp(kube::Builtin("ConfigMap"), id.ns, id.name);
     }
     if (m.secret != 1) StoreSecret(who, 1);

@@ -21,7 +21,7 @@
 #include "base/http/client.h"
 #include "base/mutex.h"
 #include "base/strings.h"
-#include "base/testing/must.h"
+#include "base/testing/value_or_abort.h"
 #include "base/yaml/yaml.h"
 #include "e2e/real_managers/forwarder.h"
 #include "e2e/support/managed_cluster.h"
@@ -138,12 +138,12 @@ class RealManagers::StandIn {
   StandIn(const Managed& provider, Cluster& cluster, const std::vector<std::string>& series)
       : provider_(provider), client_(cluster.plane().NewClient("stand-in")) {
     for (const std::string& one : series) {
-      programs_[one] = Must(kube::FindProgram(ProgramOf(provider, one)), provider.Label());
+      programs_[one] = ValueOrAbort(kube::FindProgram(ProgramOf(provider, one)), provider.Label());
     }
     kube::CertificateOptions options;
     options.alt_names = {"IP:127.0.0.1"};
     options.authority = true;
-    certificate_ = Must(kube::MakeCertificate(options), "certificate");
+    certificate_ = ValueOrAbort(kube::MakeCertificate(options), "certificate");
     MustWrite(folder_.path() + "/tls.crt", certificate_.cert_pem);
     MustWrite(folder_.path() + "/tls.key", certificate_.key_pem);
   }
@@ -176,7 +176,7 @@ class RealManagers::StandIn {
 
   Json Patches(const std::string& components) const {
     Json patches = Json::array();
-    auto documents = Must(ParseYamlStream(components), provider_.Label());
+    auto documents = ValueOrAbort(ParseYamlStream(components), provider_.Label());
     for (const YamlDocument& document : documents) {
       Json patch = PatchFor(document.value, service_.port(), Base64Encode(certificate_.cert_pem));
       if (!patch.is_null()) patches.push_back(std::move(patch));
@@ -303,7 +303,7 @@ class RealManagers::StandIn {
     options.environment = {fmt::format("POD_NAMESPACE={}", provider_.ns), "POD_NAME=" + pod.name, "POD_UID=stand-in",
                            "POD_IP=" + WorkloadAddress()};
     options.log_file = Log();
-    pod.process = Must(kube::Process::Start(std::move(options)), provider_.Label());
+    pod.process = ValueOrAbort(kube::Process::Start(std::move(options)), provider_.Label());
   }
   // The workload clusters that are in the docker provider's memory have fixed ports: two of it can't be.
   void EndOthers(const RealPod& pod) {

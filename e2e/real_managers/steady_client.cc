@@ -15,7 +15,7 @@
 
 #include "base/mutex.h"
 #include "base/strings.h"
-#include "base/testing/must.h"
+#include "base/testing/value_or_abort.h"
 
 namespace capi::e2e {
 namespace {
@@ -81,10 +81,10 @@ class SteadyClient::Impl {
  public:
   Impl(Cluster& cluster, std::vector<std::string> versions) : cluster_(cluster), versions_(std::move(versions)) {
     kube::ClientOptions options{.user_agent = "steady-client", .timeout = kTimeout, .max_retries = 0};
-    client_ = Must(kube::Client::Connect(cluster.plane().config(), options), "steady client");
+    client_ = ValueOrAbort(kube::Client::Connect(cluster.plane().config(), options), "steady client");
     for (size_t i = 0; i < std::size(kKinds); ++i) {  // there is always something to read
       Request first = Creation(-1, i);
-      Must(client_->Raw(cluster.ctx(), first.method, first.path, first.body, first.content), "steady client");
+      ValueOrAbort(client_->Raw(cluster.ctx(), first.method, first.path, first.body, first.content), "steady client");
       names_[i].push_back(first.name);
     }
     begin_ = SystemClock().Monotonic();

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "base/testing/must.h"
+#include "base/testing/value_or_abort.h"
 #include "e2e/releases/small_release.h"
 #include "e2e/support/audit.h"
 #include "e2e/support/injected_faults.h"
@@ -37,7 +37,7 @@ class Replicas : public UnmanagedCluster {
 
   // Three behind one proxy, that the server knows by different names.
   void Start(std::string_view name, const std::vector<std::string>& arguments) {
-    proxy_ = Must(kube::FaultProxy::Start(cluster_->plane().config()), "proxy");
+    proxy_ = ValueOrAbort(kube::FaultProxy::Start(cluster_->plane().config()), "proxy");
     const std::string kubeconfig = proxy_->WriteKubeconfig(folder_.path());
     for (int i = 0; i < 3; ++i) {
       const std::string user = fmt::format("{}-{}", name, i);
@@ -193,7 +193,7 @@ TEST_F(Replicas, ADeadLeaderIsFollowedWithinTheLease) {
   ASSERT_EQ(handovers_.size(), 2u);
   for (const Handover& handover : handovers_) {
     auto time = [](const kube::Object& lease, std::string_view of) {
-      return Must(ParseTime(GetString(lease.json(), {"spec", of})), of);
+      return ValueOrAbort(ParseTime(GetString(lease.json(), {"spec", of})), of);
     };
     EXPECT_NE(GetString(handover.left.json(), {"spec", "holderIdentity"}),
               GetString(handover.taken.json(), {"spec", "holderIdentity"}));

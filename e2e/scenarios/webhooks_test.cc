@@ -13,7 +13,7 @@
 #include "base/files.h"
 #include "base/http/client.h"
 #include "base/strings.h"
-#include "base/testing/must.h"
+#include "base/testing/value_or_abort.h"
 #include "base/yaml/yaml.h"
 #include "e2e/support/audit.h"
 #include "e2e/support/cluster.h"
@@ -45,7 +45,7 @@ kube::Resource At(ProviderType type, std::string_view version) {
 
 std::string CrdName(ProviderType type) { return fmt::format("{}.{}", api::KindOf(type).plural, api::kGroup); }
 
-kube::Object Parse(std::string_view yaml) { return kube::Object(Must(ParseYaml(yaml), "an example")); }
+kube::Object Parse(std::string_view yaml) { return kube::Object(ValueOrAbort(ParseYaml(yaml), "an example")); }
 
 class WebhooksTest : public ::testing::Test {
  protected:
@@ -82,9 +82,9 @@ class WebhooksTest : public ::testing::Test {
         {"spec",
          {{"conversion",
            {{"strategy", "Webhook"}, {"webhook", {{"clientConfig", {{"service", nullptr}, {"url", url}}}}}}}}}};
-    Must(cluster_->client().Patch(cluster_->ctx(), kube::Builtin("CustomResourceDefinition"), "", CrdName(type),
-                                  kube::PatchType::kMerge, patch),
-         CrdName(type));
+    ValueOrAbort(cluster_->client().Patch(cluster_->ctx(), kube::Builtin("CustomResourceDefinition"), "", CrdName(type),
+                                          kube::PatchType::kMerge, patch),
+                 CrdName(type));
   }
 
   static std::vector<std::string> Arguments(int port) {
@@ -105,10 +105,11 @@ class WebhooksTest : public ::testing::Test {
     return GetString(crd.json(), {"spec", "conversion", "webhook", "clientConfig", "caBundle"});
   }
   void RemoveBundle(ProviderType type) {
-    Must(cluster_->client().Patch(
-             cluster_->ctx(), kube::Builtin("CustomResourceDefinition"), "", CrdName(type), kube::PatchType::kMerge,
-             {{"spec", {{"conversion", {{"webhook", {{"clientConfig", {{"caBundle", nullptr}}}}}}}}}}),
-         "CRD");
+    ValueOrAbort(
+        cluster_->client().Patch(
+            cluster_->ctx(), kube::Builtin("CustomResourceDefinition"), "", CrdName(type), kube::PatchType::kMerge,
+            {{"spec", {{"conversion", {{"webhook", {{"clientConfig", {{"caBundle", nullptr}}}}}}}}}}),
+        "CRD");
   }
   // All CRDs are trusted by what the Secret has.
   bool AwaitInjected() {
@@ -120,9 +121,9 @@ class WebhooksTest : public ::testing::Test {
     });
   }
   void PatchSecret(const Json& data) {
-    Must(cluster_->client().Patch(cluster_->ctx(), kube::Builtin("Secret"), kNs, kSecret, kube::PatchType::kMerge,
-                                  {{"data", data}}),
-         kSecret);
+    ValueOrAbort(cluster_->client().Patch(cluster_->ctx(), kube::Builtin("Secret"), kNs, kSecret,
+                                          kube::PatchType::kMerge, {{"data", data}}),
+                 kSecret);
   }
 
   Result<kube::Object> Create(const kube::Object& object) {
@@ -153,7 +154,7 @@ kube::Object OldObject(ProviderType type, const std::string& name, std::string_v
       Parse(fmt::format("{{apiVersion: {}/v1alpha1, kind: {}, metadata: {{name: {}, namespace: "
                         "webhooks}}}}",
                         api::kGroup, api::KindOf(type).kind, name));
-  object.json()["spec"] = Must(ParseYaml(spec), "spec");
+  object.json()["spec"] = ValueOrAbort(ParseYaml(spec), "spec");
   return object;
 }
 
@@ -195,7 +196,7 @@ fetchConfig: {selector: {matchLabels: {provider-components: azure}}}})"},
 
 // The one that the CRDs have.
 Json WithDefaults(std::string_view spec) {
-  Json out = Must(ParseYaml(spec), "spec");
+  Json out = ValueOrAbort(ParseYaml(spec), "spec");
   if (out.contains("manager")) out["manager"]["verbosity"] = 1;
   return out;
 }
@@ -472,7 +473,8 @@ TEST_F(WebhooksTest, FilesAreServedAndNothingIsMade) {
 TEST_F(WebhooksTest, WhatAnOlderOperatorStoredIsReadAndMigrated) {
   const ProviderType type = ProviderType::kBootstrap;
   const kube::Resource& crds = kube::Builtin("CustomResourceDefinition");
-  kube::Object ours = Parse(Must(ReadFile("manifests/crds/operator.cluster.x-k8s.io_bootstrapproviders.yaml"), "CRD"));
+  kube::Object ours =
+      Parse(ValueOrAbort(ReadFile("manifests/crds/operator.cluster.x-k8s.io_bootstrapproviders.yaml"), "CRD"));
   ASSERT_TRUE(cluster_->client().Delete(cluster_->ctx(), crds, "", CrdName(type)).ok());
   ASSERT_TRUE(kube::Eventually([&] {
     return !cluster_->Exists({"apiextensions.k8s.io", "CustomResourceDefinition", "", CrdName(type)});
@@ -493,7 +495,7 @@ TEST_F(WebhooksTest, WhatAnOlderOperatorStoredIsReadAndMigrated) {
   EXPECT_TRUE(kube::Eventually(migrated, Seconds(60)));
   auto read = Read(type, "v1alpha2", "kubeadm");
   ASSERT_TRUE(read.ok()) << read.error().message;
-  EXPECT_EQ(read->json()["spec"], Must(ParseYaml("{version: v1.0.0, configSecret: {name: s}}"), "spec"));
+  EXPECT_EQ(read->json()["spec"], ValueOrAbort(ParseYaml("{version: v1.0.0, configSecret: {name: s}}"), "spec"));
 }
 
 }  // namespace

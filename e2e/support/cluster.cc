@@ -7,7 +7,7 @@
 #include "base/encoding.h"
 #include "base/files.h"
 #include "base/testing/environment.h"
-#include "base/testing/must.h"
+#include "base/testing/value_or_abort.h"
 #include "base/yaml/yaml.h"
 
 namespace capi::e2e {
@@ -53,18 +53,18 @@ Result<WallTime> NextTryIn(const std::string& message) {
 bool IsTimeOf(WallTime reported, WallTime tried) { return tried >= reported && tried < reported + Seconds(5); }
 
 Cluster::Cluster(kube::ControlPlane& plane, bool cert_manager) : plane_(plane), client_(plane.NewClient("e2e")) {
-  for (const auto& file : Must(ListDir("manifests/crds"), "manifests/crds")) {
+  for (const auto& file : ValueOrAbort(ListDir("manifests/crds"), "manifests/crds")) {
     if (!file.ends_with(".yaml")) continue;  // kustomize's
-    kube::ApplyYaml(*client_, Must(ReadFile("manifests/crds/" + file), file));
+    kube::ApplyYaml(*client_, ValueOrAbort(ReadFile("manifests/crds/" + file), file));
   }
   std::string crds = EnvironmentVariable("CAPI_ASSETS_CERT_MANAGER_CRDS");
-  if (cert_manager && !crds.empty()) kube::ApplyYaml(*client_, Must(ReadFile(crds), crds));
+  if (cert_manager && !crds.empty()) kube::ApplyYaml(*client_, ValueOrAbort(ReadFile(crds), crds));
   client_->mapper().Invalidate();
 }
 
 void Cluster::CreateNamespace(const std::string& ns) {
   kube::Object object(Json{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", ns}}}});
-  Must(client_->Apply(ctx(), kube::Builtin("Namespace"), object, kTest), ns);
+  ValueOrAbort(client_->Apply(ctx(), kube::Builtin("Namespace"), object, kTest), ns);
 }
 
 void Cluster::DeleteNamespace(const std::string& ns) {
@@ -78,7 +78,7 @@ void Cluster::StoreConfigMap(const std::string& ns, const std::string& name, std
                         {"kind", "ConfigMap"},
                         {"metadata", {{"name", name}, {"namespace", ns}, {"labels", labels}}},
                         {"data", data}});
-  Must(client_->Apply(ctx(), kube::Builtin("ConfigMap"), map, kTest), name);
+  ValueOrAbort(client_->Apply(ctx(), kube::Builtin("ConfigMap"), map, kTest), name);
 }
 
 void Cluster::StoreRelease(const std::string& ns, const ReleaseFolder& release,
@@ -111,7 +111,7 @@ void Cluster::StoreSecret(const std::string& ns, const std::string& name,
   for (const auto& [key, value] : values) data[key] = Base64Encode(value);
   kube::Object secret(Json{
       {"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", {{"name", name}, {"namespace", ns}}}, {"data", data}});
-  Must(client_->Apply(ctx(), kube::Builtin("Secret"), secret, kTest), name);
+  ValueOrAbort(client_->Apply(ctx(), kube::Builtin("Secret"), secret, kTest), name);
 }
 
 void Cluster::ApplyProvider(api::ProviderType type, const std::string& ns, const std::string& name, Json spec,
@@ -119,12 +119,13 @@ void Cluster::ApplyProvider(api::ProviderType type, const std::string& ns, const
   kube::Object object = ProviderObject(type, ns, name);
   object.json()["spec"] = std::move(spec);
   if (!annotations.empty()) object.json()["metadata"]["annotations"] = annotations;
-  Must(client_->Apply(ctx(), api::ResourceOf(type), object, kTest), name);
+  ValueOrAbort(client_->Apply(ctx(), api::ResourceOf(type), object, kTest), name);
 }
 
 void Cluster::PatchProvider(api::ProviderType type, const std::string& ns, const std::string& name,
                             const Json& merge_patch) {
-  Must(client_->Patch(ctx(), api::ResourceOf(type), ns, name, kube::PatchType::kMerge, merge_patch, kTest), name);
+  ValueOrAbort(client_->Patch(ctx(), api::ResourceOf(type), ns, name, kube::PatchType::kMerge, merge_patch, kTest),
+               name);
 }
 
 void Cluster::DeleteProvider(api::ProviderType type, const std::string& ns, const std::string& name) {
@@ -180,7 +181,7 @@ bool Cluster::InstallCore(const std::string& version) {
 void Cluster::DeleteAllProviders() {
   std::vector<std::pair<api::ProviderType, kube::ObjectId>> all;
   for (const api::ProviderKind& kind : api::kProviderKinds) {
-    auto list = Must(client_->List(ctx(), api::ResourceOf(kind.type), ""), kind.kind);
+    auto list = ValueOrAbort(client_->List(ctx(), api::ResourceOf(kind.type), ""), kind.kind);
     for (const auto& provider : list.items) all.emplace_back(kind.type, provider.id());
   }
   for (const auto& [type, id] : all) DeleteProvider(type, id.ns, id.name);  // the core waits for the others (X3)
@@ -192,7 +193,7 @@ void Cluster::DeleteCrds(const std::string& label) {
   const auto& crds = kube::Builtin("CustomResourceDefinition");
   std::string selector = "cluster.x-k8s.io/provider" + (label.empty() ? "" : "=" + label);
   kube::ListOptions options{.label_selector = selector, .metadata_only = true};
-  auto list = Must(client_->List(ctx(), crds, "", options), "CRDs");
+  auto list = ValueOrAbort(client_->List(ctx(), crds, "", options), "CRDs");
   for (const auto& crd : list.items) EXPECT_TRUE(client_->Delete(ctx(), crds, "", crd.name()).ok());
   // The API server retries a deletion that met a cache that wasn't filled yet after up to minutes; a change makes it
   // look again at once.

@@ -5,7 +5,7 @@
 #include "api/testing/variables.h"
 #include "base/files.h"
 #include "base/strings.h"
-#include "base/testing/must.h"
+#include "base/testing/value_or_abort.h"
 #include "base/yaml/yaml.h"
 #include "e2e/support/passes.h"
 
@@ -178,7 +178,7 @@ void ManagedCore::SetUp() {
 
 std::string WriteKubeconfigAs(const std::string& user, const std::string& kubeconfig, const std::string& folder) {
   constexpr std::string_view kCredentials = "user: {token:";
-  const std::string text = Must(ReadFile(kubeconfig), kubeconfig), path = folder + "/" + user + ".kubeconfig";
+  const std::string text = ValueOrAbort(ReadFile(kubeconfig), kubeconfig), path = folder + "/" + user + ".kubeconfig";
   EXPECT_NE(text.find(kCredentials), text.npos) << kubeconfig;
   const std::string as = "user: {as: " + user + ", as-groups: [\"system:masters\"], token:";
   const Status written = WriteFile(path, ReplaceAll(text, kCredentials, as), 0600);
@@ -188,7 +188,7 @@ std::string WriteKubeconfigAs(const std::string& user, const std::string& kubeco
 
 std::set<std::string> KindsOf(const ReleaseFolder& release) {
   std::set<std::string> kinds;
-  for (const auto& document : Must(ParseYamlStream(release.Components()), release.Id())) {
+  for (const auto& document : ValueOrAbort(ParseYamlStream(release.Components()), release.Id())) {
     kinds.insert(GetString(document.value, {"kind"}));
   }
   return kinds;
@@ -196,7 +196,7 @@ std::set<std::string> KindsOf(const ReleaseFolder& release) {
 
 std::set<std::string> CrdsOf(const ReleaseFolder& release) {
   std::set<std::string> names;
-  for (const auto& document : Must(ParseYamlStream(release.Components()), release.Id())) {
+  for (const auto& document : ValueOrAbort(ParseYamlStream(release.Components()), release.Id())) {
     if (GetString(document.value, {"kind"}) != "CustomResourceDefinition") continue;
     names.insert(GetString(document.value, {"metadata", "name"}));
   }

@@ -11,7 +11,7 @@
 #include "base/files.h"
 #include "base/strings.h"
 #include "base/testing/environment.h"
-#include "base/testing/must.h"
+#include "base/testing/value_or_abort.h"
 #include "e2e/support/cluster.h"
 #include "e2e/support/clusterctl_programs.h"
 #include "kube/testing/certificates.h"
@@ -42,7 +42,7 @@ int FreePort() {
 }  // namespace
 
 RealClusterctl::RealClusterctl(const std::vector<std::string>& versions)
-    : program_(Must(RealClusterctlPath(), "clusterctl")) {
+    : program_(ValueOrAbort(RealClusterctlPath(), "clusterctl")) {
   std::string providers = "providers:\n";
   std::error_code failed;
   for (const std::string& id : versions) {

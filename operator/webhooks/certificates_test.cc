@@ -9,7 +9,7 @@
 
 #include "base/encoding.h"
 #include "base/testing/await.h"
-#include "base/testing/must.h"
+#include "base/testing/value_or_abort.h"
 #include "operator/observe/server_testing.h"
 
 namespace capi::ops {
@@ -83,7 +83,7 @@ class CertificatesTest : public ::testing::Test {
  protected:
   CertificatesTest() {
     const CertificateInputs inputs{{"a"}, clock_.Now(), {}};
-    data_ = Must(MakeCertificate(CertificateStep::kMakeAll, {}, inputs), "certificate");
+    data_ = ValueOrAbort(MakeCertificate(CertificateStep::kMakeAll, {}, inputs), "certificate");
     server_.AnswerWrites([this](const std::string& path) {
       const std::string name = path.substr(path.rfind('/') + 1);
       MutexLock lock(mu_);

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "base/http/certificate.h"
-#include "base/testing/must.h"
+#include "base/testing/value_or_abort.h"
 
 namespace capi::ops {
 namespace {
@@ -23,7 +23,7 @@ CertificateInputs At(WallTime now, std::optional<WallTime> injected_since = {}) 
 }
 
 SecretData Do(CertificateStep step, const SecretData& data, const CertificateInputs& inputs) {
-  return Must(MakeCertificate(step, data, inputs), StepName(step));
+  return ValueOrAbort(MakeCertificate(step, data, inputs), StepName(step));
 }
 
 SecretData Made() { return Do(CertificateStep::kMakeAll, {}, At(kStart)); }

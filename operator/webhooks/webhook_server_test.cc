@@ -8,7 +8,7 @@
 
 #include "base/http/client.h"
 #include "base/testing/await.h"
-#include "base/testing/must.h"
+#include "base/testing/value_or_abort.h"
 
 namespace capi::ops {
 namespace {
@@ -71,8 +71,8 @@ struct Ca {
 Ca MakeCa() {
   WallTime now = SystemClock().Now();
   http::Validity day{now - std::chrono::hours(1), now + std::chrono::hours(23)};
-  http::Certificate authority = Must(http::MakeAuthority("CA", day), "CA");
-  return {authority, Must(http::IssueServing(authority, {"127.0.0.1"}, day), "serving")};
+  http::Certificate authority = ValueOrAbort(http::MakeAuthority("CA", day), "CA");
+  return {authority, ValueOrAbort(http::IssueServing(authority, {"127.0.0.1"}, day), "serving")};
 }
 
 Result<http::Response> Ask(const std::string& url, const std::string& ca_pem) {
@@ -190,7 +190,7 @@ TEST(WebhookServer, TellsWhenItsCertificateEnds) {
   const std::string text = metrics.Text();
   const size_t at = text.find("\n" + name + " ");
   ASSERT_NE(at, text.npos) << text;
-  const WallTime until = Must(http::ReadCertificate(serving.cert_pem), "facts").validity.not_after;
+  const WallTime until = ValueOrAbort(http::ReadCertificate(serving.cert_pem), "facts").validity.not_after;
   const auto seconds = std::chrono::duration_cast<Seconds>(until.time_since_epoch());
   EXPECT_EQ(std::stod(text.substr(at + name.size() + 2)), static_cast<double>(seconds.count()));
 }

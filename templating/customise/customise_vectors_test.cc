@@ -9,8 +9,8 @@
 
 #include "base/files.h"
 #include "base/strings.h"
-#include "base/testing/must.h"
 #include "base/testing/releases.h"
+#include "base/testing/value_or_abort.h"
 #include "base/testing/vectors.h"
 #include "templating/customise/images.h"
 #include "templating/render.h"
@@ -78,7 +78,7 @@ const std::map<std::string, Departure>& Departures() {
   return kTable;
 }
 
-std::string VendorsFile(const std::string& path) { return Must(ReadFile(ReleasesDir() + "/" + path), path); }
+std::string VendorsFile(const std::string& path) { return ValueOrAbort(ReadFile(ReleasesDir() + "/" + path), path); }
 
 // The results for a vendor's release hold for that file alone; the other bases are in the vectors. Null for these.
 const Json* FileOf(const Json& vectors, const Json& c) {

@@ -7,7 +7,7 @@
 #include "api/testing/release_folder.h"
 #include "base/files.h"
 #include "base/http/client.h"
-#include "base/testing/must.h"
+#include "base/testing/value_or_abort.h"
 #include "base/yaml/yaml.h"
 #include "kube/meta/kind.h"
 #include "kube/testing/programs.h"
@@ -64,9 +64,10 @@ std::vector<std::string> RenderedManager::args() const {
 }
 
 RenderedManager RenderManager(const RealManager& manager, std::string_view spec) {
-  api::ProviderSpec parsed = Must(api::ParseSpec(Must(ParseYaml(spec), "the spec"), "default"), "the spec");
+  api::ProviderSpec parsed =
+      ValueOrAbort(api::ParseSpec(ValueOrAbort(ParseYaml(spec), "the spec"), "default"), "the spec");
   api::Release release;
-  release.version = Must(api::Version::Parse(kManagersVersion), "the managers' version");
+  release.version = ValueOrAbort(api::Version::Parse(kManagersVersion), "the managers' version");
   release.components = WithoutCrds(ComponentsOf(manager));
   RenderInput input;
   input.type = manager.type;
@@ -91,13 +92,13 @@ std::string OutputOf(const std::string& program, const std::vector<std::string>&
   kube::TemporaryFolder folder;
   std::string log = folder.path() + "/log";
   kube::ProcessOptions options;
-  options.argv = {Must(kube::FindProgram(program), program)};
+  options.argv = {ValueOrAbort(kube::FindProgram(program), program)};
   options.argv.insert(options.argv.end(), args.begin(), args.end());
   options.log_file = log;
   options.environment = {"POD_NAMESPACE=default", "POD_NAME=test", "POD_UID=test"};
-  auto process = Must(kube::Process::Start(std::move(options)), program);
+  auto process = ValueOrAbort(kube::Process::Start(std::move(options)), program);
   if (!process->Wait(Seconds(60))) process->Stop(SIGKILL);
-  return Must(ReadFile(log), program);
+  return ValueOrAbort(ReadFile(log), program);
 }
 
 ManagerRun::ManagerRun(const kube::ControlPlane& plane, const RealManager& manager, const RenderedManager& rendered) {
@@ -105,7 +106,7 @@ ManagerRun::ManagerRun(const kube::ControlPlane& plane, const RealManager& manag
   static const std::vector<std::string> unshare = Unshare();
   options.argv = unshare;
   for (const char* word : {"sh", "-c", kAsPod, "sh"}) options.argv.emplace_back(word);
-  options.argv.push_back(Must(kube::FindProgram(std::string(manager.program)), manager.program));
+  options.argv.push_back(ValueOrAbort(kube::FindProgram(std::string(manager.program)), manager.program));
   for (std::string& arg : rendered.args()) options.argv.push_back(std::move(arg));
   options.argv.push_back("--kubeconfig=" + plane.kubeconfig());
   options.log_file = folder_.path() + "/log";
@@ -116,7 +117,7 @@ ManagerRun::ManagerRun(const kube::ControlPlane& plane, const RealManager& manag
       if (!value.empty()) options.environment.push_back(GetString(entry, {"name"}) + "=" + value);
     }
   }
-  process_ = Must(kube::Process::Start(std::move(options)), manager.program);
+  process_ = ValueOrAbort(kube::Process::Start(std::move(options)), manager.program);
 }
 
 bool ManagerRun::AwaitReady(const std::string& health_url) {
@@ -130,10 +131,10 @@ bool ManagerRun::AwaitReady(const std::string& health_url) {
   return ready;
 }
 
-std::string ManagerRun::Log() const { return Must(ReadFile(folder_.path() + "/log"), "a manager's log"); }
+std::string ManagerRun::Log() const { return ValueOrAbort(ReadFile(folder_.path() + "/log"), "a manager's log"); }
 
 std::string ManagerRun::Environment() const {
-  return Must(ReadFile(fmt::format("/proc/{}/environ", process_->pid())), "a manager's environment");
+  return ValueOrAbort(ReadFile(fmt::format("/proc/{}/environ", process_->pid())), "a manager's environment");
 }
 
 int GetUrl(const std::string& url, std::string* body, const std::string& ca_pem) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "base/testing/must.h"
+#include "base/testing/value_or_abort.h"
 #include "base/yaml/yaml.h"
 
 namespace capi::templating {
@@ -50,7 +50,7 @@ ReleaseText ReadReleaseText(const std::string& components) {
   ReleaseText out;
   out.values = api::RequiredVariablesOf(components);
   for (const auto& [name, value] : api::AllVariablesOf(components)) out.variables.insert(name);
-  for (YamlDocument& document : Must(DocumentsOf(components, out.values), "components")) {
+  for (YamlDocument& document : ValueOrAbort(DocumentsOf(components, out.values), "components")) {
     FindImages(document.value, out.images);
     out.objects.push_back(std::move(document.value));
   }

@@ -23,7 +23,7 @@
 #include "base/http/server/hostile_testing.h"
 #include "base/http/server/server.h"
 #include "base/testing/process_status.h"
-#include "base/testing/must.h"
+#include "base/testing/value_or_abort.h"
 
 namespace capi::http {
 namespace {
@@ -144,7 +144,7 @@ double CpuSeconds(int pid) {
 
 // That the process has now.
 double Megabytes(int pid) {
-  return static_cast<double>(Must(ProcessStatus(pid, "VmRSS"), "memory")) * 1024 / 1e6;
+  return static_cast<double>(ValueOrAbort(ProcessStatus(pid, "VmRSS"), "memory")) * 1024 / 1e6;
 }
 
 // Measures `ask` and prints its line of the table.

@@ -12,8 +12,8 @@
 #include "base/http/server/server.h"
 #include "base/http/server/server_testing.h"
 #include "base/http/testing.h"
-#include "base/testing/must.h"
 #include "base/testing/process_status.h"
+#include "base/testing/value_or_abort.h"
 
 namespace capi::http {
 namespace {
@@ -269,7 +269,7 @@ TEST(Hostile, AThousandDontKeepProbesOut) {
   options.limits.body = 0;
   auto server = Serve(options);
   ASSERT_TRUE(Ask(server->address()).ok());
-  size_t before = Must(ProcessStatus(getpid(), "VmRSS"), "memory");
+  size_t before = ValueOrAbort(ProcessStatus(getpid(), "VmRSS"), "memory");
   HostileClients hostile(server->address(), 1000);
   hostile.AwaitConnections(1000);
   for (int i = 0; i < 100; ++i) {
@@ -278,7 +278,7 @@ TEST(Hostile, AThousandDontKeepProbesOut) {
     EXPECT_EQ(response->body, "GET/a");
   }
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they keep what is freed
-  EXPECT_LT(Must(ProcessStatus(getpid(), "VmRSS"), "memory"), before + (32u << 10));
+  EXPECT_LT(ValueOrAbort(ProcessStatus(getpid(), "VmRSS"), "memory"), before + (32u << 10));
 #endif
 }
 

@@ -13,7 +13,7 @@ namespace capi {
 
 // The value, or the end of the program with `what` and the error on stderr. Thread-safe.
 template <typename T>
-T Must(Result<T> result, std::string_view what) {
+T ValueOrAbort(Result<T> result, std::string_view what) {
   if (!result.ok()) {
     fmt::print(stderr, "test set-up: {}: {}\n", what, result.error().message);
     std::abort();
