@@ -6,6 +6,7 @@
 #include "cli/completion.h"
 #include "cli/generate/commands.h"
 #include "cli/man.h"
+#include "cli/move/commands.h"
 #include "cli/providers/commands.h"
 #include "cli/version.h"
 
@@ -28,6 +29,7 @@ void AddCommands(CommandLine& line) {
   AddGenerateCommands(line);
   AddProviderCommands(line);
   AddClusterCommands(line);
+  AddMoveCommands(line);
   AddVersion(line);
   AddCompletion(line);
   AddMan(line);

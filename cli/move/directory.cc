@@ -1,0 +1,218 @@
+#include "cli/move/directory.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "base/files.h"
+#include "base/strings.h"
+#include "base/yaml/yaml.h"
+#include "cli/move/discover.h"
+
+namespace capi::cli::move {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kUnfinished = ".clusterctl-move-unfinished";
+constexpr size_t kMostBytesOfFile = 64u << 20;
+
+Status FileStatus(const std::string& path, const std::error_code& error) {
+  if (!error) return Ok();
+  return Error{Code::kInternal, fmt::format("{}: {}", path, error.message()), {}};
+}
+
+// Files of objects that would have one name get their group into it.
+std::vector<std::string> NamesOf(const Graph& graph, const std::vector<size_t>& which) {
+  auto name = [&](size_t i, bool with_group) {
+    const kube::Resource& resource = graph.kind(i).resource;
+    std::string kind = with_group ? kube::GroupKind{resource.group, resource.kind}.ToString() : resource.kind;
+    return fmt::format("{}_{}_{}.yaml", kind, graph.nodes[i].ns, graph.nodes[i].name);
+  };
+  std::map<std::string, int> count;
+  for (size_t i : which) ++count[name(i, false)];
+  std::vector<std::string> out;
+  for (size_t i : which) out.push_back(name(i, count[name(i, false)] > 1));
+  return out;
+}
+
+// One Cluster or ClusterClass that a move alone has paused is written as clusterctl writes it: paused. On one that was
+// paused before, the record says so.
+void DropRecord(kube::Object& object) {
+  std::optional<Record> record = RecordOf(object);
+  if (!record || record->was_paused) return;
+  Json* annotations = Find(object.json(), {"metadata", "annotations"});
+  annotations->erase(std::string(kRecordAnnotation));
+  if (annotations->empty()) object.json()["metadata"].erase("annotations");
+}
+
+Result<std::vector<kube::Object>> ObjectsOf(const std::string& path) {
+  std::string text = TRY(ReadFile(path, kMostBytesOfFile));
+  std::vector<Json> documents;
+  if (Trim(text).starts_with("{")) {
+    documents.push_back(TRY_WITH(ParseJson(text), path));
+  } else {
+    for (YamlDocument& document : TRY_WITH(ParseYamlStream(text), path)) documents.push_back(std::move(document.value));
+  }
+  std::vector<kube::Object> out;
+  for (Json& document : documents) {
+    kube::Object object(std::move(document));
+    if (!object.json().is_object() || object.kind().empty() || object.api_version().empty() || object.name().empty())
+      return Error{Code::kInvalidArgument, path + ": is no Kubernetes object (apiVersion, kind, metadata.name)", {}};
+    out.push_back(std::move(object));
+  }
+  return out;
+}
+
+// An object that somebody wrote by hand has no uid.
+std::string UidOf(const kube::Object& object) { return object.uid().empty() ? object.id().ToString() : object.uid(); }
+
+// Kinds of the target at the versions of the files. Thread-compatible.
+class Kinds {
+ public:
+  static Result<Kinds> Of(const Context& ctx, kube::Client& target) {
+    return Kinds(ctx, target, TRY(ReadKinds(ctx, target)));
+  }
+
+  Result<size_t> Index(const kube::Object& object) {
+    kube::GroupVersion version = object.group_version();
+    auto key = std::make_pair(object.api_version(), object.kind());
+    if (auto found = indices_.find(key); found != indices_.end()) return found->second;
+    MovedKind kind;
+    for (const MovedKind& known : known_)
+      if (known.resource.group == version.group && known.resource.kind == object.kind()) kind = known;
+    auto served = target_.mapper().For(ctx_, {version.group, object.kind()}, version.version);
+    if (!served.ok() && served.code() != Code::kNotFound) return served.error();
+    // Whether it is missed is seen when it is known which objects move.
+    kind.resource = served.ok() ? *served
+                                : kube::Resource{.group = version.group,
+                                                 .version = version.version,
+                                                 .kind = object.kind(),
+                                                 .namespaced = !object.ns().empty()};
+    found_.push_back(kind);
+    return indices_[key] = found_.size() - 1;
+  }
+
+  std::vector<MovedKind>& found() { return found_; }
+
+ private:
+  Kinds(const Context& ctx, kube::Client& target, std::vector<MovedKind> known)
+      : ctx_(ctx), target_(target), known_(std::move(known)) {}
+
+  const Context& ctx_;
+  kube::Client& target_;
+  std::vector<MovedKind> known_, found_;
+  std::map<std::pair<std::string, std::string>, size_t> indices_;
+};
+
+Status Publish(const std::string& staging, const std::string& directory, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    std::error_code error;
+    fs::rename(staging + "/" + name, directory + "/" + name, error);
+    TRY(FileStatus(directory + "/" + name, error));
+  }
+  std::error_code error;
+  fs::remove_all(staging, error);
+  return FileStatus(staging, error);
+}
+
+// Files of an earlier move would be read with those of this one.
+Status TellOthers(const std::string& directory, std::vector<std::string> names, Progress& progress) {
+  std::sort(names.begin(), names.end());
+  std::vector<std::string> others;
+  for (const std::string& name : TRY(ListDir(directory)))
+    if (!std::binary_search(names.begin(), names.end(), name)) others.push_back(name);
+  if (others.empty()) return Ok();
+  progress.Warn(fmt::format("{} has files that aren't of this move, and that --from-directory would read: {}", directory,
+                            JoinNames(others, 5)));
+  return Ok();
+}
+
+Status WriteStaged(const Context& ctx, const Graph& graph, kube::Client& source, const std::string& staging,
+                   const std::vector<size_t>& which, const std::vector<std::string>& names, Progress& progress) {
+  return ForEach(ctx, which.size(), [&](size_t at) -> Status {
+    const Node& node = graph.nodes[which[at]];
+    progress.Say(1, "Saving", {{graph.kind(which[at]).resource.kind, node.name}, {"Namespace", node.ns}});
+    auto object = source.Get(ctx, graph.kind(which[at]).resource, node.ns, node.name);
+    if (!object.ok()) return object.error().With("failed to read " + graph.Describe(which[at]));
+    return WriteFile(staging + "/" + names[at], FileText(*std::move(object)), 0600);
+  });
+}
+
+}  // namespace
+
+std::string FileText(kube::Object object) {
+  DropRecord(object);
+  // As Go's encoder, for which a text may stand in a web page.
+  std::string text = ToJsonText(object.json());
+  for (const auto& [from, to] : {std::pair{"<", "\\u003c"}, {">", "\\u003e"}, {"&", "\\u0026"}, {"\u2028", "\\u2028"},
+                                 {"\u2029", "\\u2029"}})
+    text = ReplaceAll(std::move(text), from, to);
+  return text + "\n";
+}
+
+Status CheckDirectory(const std::string& directory) {
+  struct stat info {};
+  if (stat(directory.c_str(), &info) != 0)
+    return Error{Code::kNotFound, fmt::format("{}: there is no such folder", directory), {}};
+  if (S_ISDIR(info.st_mode)) return Ok();
+  return Error{Code::kInvalidArgument, fmt::format("{}: is no folder", directory), {}};
+}
+
+Status WriteDirectory(const Context& ctx, const Graph& graph, kube::Client& source, const std::string& directory,
+                      Progress& progress) {
+  std::vector<size_t> which;
+  for (const auto& group : graph.groups) which.insert(which.end(), group.begin(), group.end());
+  const std::vector<std::string> names = NamesOf(graph, which);
+  const std::string staging = directory + "/" + std::string(kUnfinished);
+  std::error_code error;
+  fs::remove_all(staging, error);
+  TRY(FileStatus(staging, error));
+  if (mkdir(staging.c_str(), 0700) != 0)
+    return FileStatus(staging, std::error_code(errno, std::generic_category()));
+  Status written = WriteStaged(ctx, graph, source, staging, which, names, progress);
+  if (!written.ok()) {
+    fs::remove_all(staging, error);  // before there is any file of it
+    return written;
+  }
+  TRY(Publish(staging, directory, names));
+  return TellOthers(directory, names, progress);
+}
+
+Result<FromFiles> ReadDirectory(const Context& ctx, kube::Client& target, const std::string& directory) {
+  Kinds kinds = TRY(Kinds::Of(ctx, target));
+  GraphInput input;
+  std::map<std::string, std::string> path_of;
+  for (const std::string& name : TRY(ListDir(directory))) {
+    std::string path = directory + "/" + name;
+    if (name == kUnfinished)
+      return Error{Code::kFailedPrecondition,
+                   fmt::format("{}: the move into this folder hasn't ended. Run it again, with --to-directory", path),
+                   {}};
+    for (const kube::Object& object : TRY(ObjectsOf(path))) {
+      size_t index = TRY_WITH(kinds.Index(object), path);
+      Node node = NodeOf(object, index, kinds.found()[index]);
+      node.uid = UidOf(object);
+      if (!path_of.emplace(node.uid, path).second)
+        return Error{Code::kInvalidArgument,
+                     fmt::format("{}: {} is in {} too", path, object.id().ToString(), path_of[node.uid]),
+                     {}};
+      input.nodes.push_back(std::move(node));
+    }
+  }
+  input.kinds = std::move(kinds.found());
+  FromFiles out{TRY(MakeGraph(std::move(input))), {}};
+  for (const Node& node : out.graph.nodes) out.paths.push_back(path_of[node.uid]);
+  return out;
+}
+
+Result<kube::Object> ReadNode(const FromFiles& files, size_t node) {
+  for (kube::Object& object : TRY(ObjectsOf(files.paths[node])))
+    if (UidOf(object) == files.graph.nodes[node].uid) return std::move(object);
+  return Error{Code::kNotFound, files.paths[node] + ": has changed while it was read", {}};
+}
+
+}  // namespace capi::cli::move

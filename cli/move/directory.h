@@ -1,0 +1,37 @@
+// A move into files, and out of them: `{Kind}_{namespace}_{name}.yaml`, an object as JSON in each, as Cluster API's
+// clusterctl writes and reads them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/context.h"
+#include "cli/move/graph.h"
+#include "cli/move/work.h"
+#include "kube/client/client.h"
+
+namespace capi::cli::move {
+
+// Writes all that moves. The files appear when all of them are there: a run that is interrupted before leaves a folder
+// of its own in `directory`, which the next one removes, and with which nothing is read from `directory`.
+Status WriteDirectory(const Context& ctx, const Graph& graph, kube::Client& source, const std::string& directory,
+                      Progress& progress);
+
+// kNotFound for none; kInvalidArgument for a file in its place.
+Status CheckDirectory(const std::string& directory);
+
+// What the files hold, and which one each of the objects is in. A value.
+struct FromFiles {
+  Graph graph;
+  std::vector<std::string> paths;  // of each node
+};
+
+// Kinds are those of the target. kInvalidArgument names the file that is none of an object.
+Result<FromFiles> ReadDirectory(const Context& ctx, kube::Client& target, const std::string& directory);
+// The object of a node, read again, so that not all are held at once.
+Result<kube::Object> ReadNode(const FromFiles& files, size_t node);
+
+// The text of an object's file. Pure.
+std::string FileText(kube::Object object);
+
+}  // namespace capi::cli::move
