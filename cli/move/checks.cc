@@ -30,9 +30,10 @@ std::set<NamespacedName> InFlight(const Graph& graph, const Ends& ends) {
 }
 
 std::string WhatRecordSays(const Graph& graph, size_t i) {
-  return fmt::format("{} is part of another move that hasn't ended: run that one again. To forget it, remove the "
-                     "annotation {}",
-                     graph.Describe(i), kRecordAnnotation);
+  return fmt::format(
+      "{} is part of another move that hasn't ended: run that one again. To forget it, remove the "
+      "annotation {}",
+      graph.Describe(i), kRecordAnnotation);
 }
 
 }  // namespace
@@ -73,9 +74,10 @@ Result<std::vector<std::string>> LacksOfProviders(const std::vector<InstalledPro
     if (!newest) {
       out.push_back(fmt::format("provider {} not found in the target cluster", label));
     } else if (*newest < wanted) {
-      out.push_back(fmt::format("provider {} in the target cluster is older than in the source cluster (source: {}, "
-                                "target: {})",
-                                label, WithoutV(wanted), WithoutV(*newest)));
+      out.push_back(
+          fmt::format("provider {} in the target cluster is older than in the source cluster (source: {}, "
+                      "target: {})",
+                      label, WithoutV(wanted), WithoutV(*newest)));
     }
   }
   return out;

@@ -7,16 +7,16 @@
 namespace capi::cli {
 
 void AddMoveCommands(CommandLine& line) {
-  CLI::App& command =
-      line.Add(line.root(), "move",
-               "Move Clusters, with all that belongs to them, to another management cluster.\n\n"
-               "That one needs the same providers, at the same versions or newer ones. A move that was interrupted goes\n"
-               "on when it is run again, in either direction.",
-               "  # All of a namespace\n"
-               "  clusterctl move --namespace my-team --to-kubeconfig target.kubeconfig\n\n"
-               "  # Into files, and out of them\n"
-               "  clusterctl move --namespace my-team --to-directory backup\n"
-               "  clusterctl move --from-directory backup --to-kubeconfig target.kubeconfig\n");
+  CLI::App& command = line.Add(
+      line.root(), "move",
+      "Move Clusters, with all that belongs to them, to another management cluster.\n\n"
+      "That one needs the same providers, at the same versions or newer ones. A move that was interrupted goes\n"
+      "on when it is run again, in either direction.",
+      "  # All of a namespace\n"
+      "  clusterctl move --namespace my-team --to-kubeconfig target.kubeconfig\n\n"
+      "  # Into files, and out of them\n"
+      "  clusterctl move --namespace my-team --to-directory backup\n"
+      "  clusterctl move --from-directory backup --to-kubeconfig target.kubeconfig\n");
   auto options = std::make_shared<MoveOptions>();
   line.AddClusterFlags(command, options->from);
   command.add_option("--to-kubeconfig", options->to.kubeconfig, "The kubeconfig of the target");

@@ -10,7 +10,7 @@ namespace capi::cli::move {
 namespace {
 
 constexpr std::array<std::string_view, 8> kOfOneCluster = {
-    "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
+    "uid",      "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
     "selfLink", "generateName"};
 
 // Whether `target` has all of `source`. Adds the path of what it lacks to `path`.

@@ -126,8 +126,8 @@ Status TellOthers(const std::string& directory, std::vector<std::string> names, 
   for (const std::string& name : TRY(ListDir(directory)))
     if (!std::binary_search(names.begin(), names.end(), name)) others.push_back(name);
   if (others.empty()) return Ok();
-  progress.Warn(fmt::format("{} has files that aren't of this move, and that --from-directory would read: {}", directory,
-                            JoinNames(others, 5)));
+  progress.Warn(fmt::format("{} has files that aren't of this move, and that --from-directory would read: {}",
+                            directory, JoinNames(others, 5)));
   return Ok();
 }
 
@@ -148,8 +148,8 @@ std::string FileText(kube::Object object) {
   DropRecord(object);
   // As Go's encoder, for which a text may stand in a web page.
   std::string text = ToJsonText(object.json());
-  for (const auto& [from, to] : {std::pair{"<", "\\u003c"}, {">", "\\u003e"}, {"&", "\\u0026"}, {"\u2028", "\\u2028"},
-                                 {"\u2029", "\\u2029"}})
+  for (const auto& [from, to] :
+       {std::pair{"<", "\\u003c"}, {">", "\\u003e"}, {"&", "\\u0026"}, {"\u2028", "\\u2028"}, {"\u2029", "\\u2029"}})
     text = ReplaceAll(std::move(text), from, to);
   return text + "\n";
 }
@@ -171,8 +171,7 @@ Status WriteDirectory(const Context& ctx, const Graph& graph, kube::Client& sour
   std::error_code error;
   fs::remove_all(staging, error);
   TRY(FileStatus(staging, error));
-  if (mkdir(staging.c_str(), 0700) != 0)
-    return FileStatus(staging, std::error_code(errno, std::generic_category()));
+  if (mkdir(staging.c_str(), 0700) != 0) return FileStatus(staging, std::error_code(errno, std::generic_category()));
   Status written = WriteStaged(ctx, graph, source, staging, which, names, progress);
   if (!written.ok()) {
     fs::remove_all(staging, error);  // before there is any file of it

@@ -51,9 +51,9 @@ class Reader {
     TRY(ForEach(ctx_, listings.size(), [&](size_t i) -> Status {
       found[i].clear();
       const MovedKind& kind = input_.kinds[listings[i].kind];
-      return EachObject(ctx_, client_, kind.resource, listings[i].ns,
-                        {.limit = kObjectsOfPage, .metadata_only = !NeedsAll(kind)},
-                        [&](const kube::Object& object) { found[i].push_back(NodeOf(object, listings[i].kind, kind)); });
+      return EachObject(
+          ctx_, client_, kind.resource, listings[i].ns, {.limit = kObjectsOfPage, .metadata_only = !NeedsAll(kind)},
+          [&](const kube::Object& object) { found[i].push_back(NodeOf(object, listings[i].kind, kind)); });
     }));
     for (std::vector<Node>& nodes : found) std::move(nodes.begin(), nodes.end(), std::back_inserter(input_.nodes));
     return Ok();
@@ -78,10 +78,11 @@ class Reader {
   Status ReadUsers() {
     auto is_class = [&](const Node& node) { return node.role == Role::kClusterClass && node.ns == input_.ns; };
     if (std::none_of(input_.nodes.begin(), input_.nodes.end(), is_class)) return Ok();
-    return EachObject(ctx_, client_, ClusterResource(), "", {.limit = kObjectsOfPage}, [&](const kube::Object& cluster) {
-      NamespacedName used = ClassOf(cluster);
-      if (cluster.ns() != input_.ns && !used.name.empty()) input_.used_elsewhere.insert(used);
-    });
+    return EachObject(ctx_, client_, ClusterResource(), "", {.limit = kObjectsOfPage},
+                      [&](const kube::Object& cluster) {
+                        NamespacedName used = ClassOf(cluster);
+                        if (cluster.ns() != input_.ns && !used.name.empty()) input_.used_elsewhere.insert(used);
+                      });
   }
 
  private:
@@ -118,10 +119,8 @@ class Reader {
 }  // namespace
 
 const kube::Resource& ClusterResource() {
-  static const auto& resource = *new kube::Resource{.group = std::string(kCoreGroup),
-                                                    .version = std::string(kContract),
-                                                    .plural = "clusters",
-                                                    .kind = "Cluster"};
+  static const auto& resource = *new kube::Resource{
+      .group = std::string(kCoreGroup), .version = std::string(kContract), .plural = "clusters", .kind = "Cluster"};
   return resource;
 }
 
@@ -140,7 +139,8 @@ Status EachObject(const Context& ctx, kube::Client& client, const kube::Resource
     return Ok();
   });
   if (listed.ok() || listed.code() == Code::kNotFound) return Ok();
-  return listed.error().With(fmt::format("failed to list {}", kube::GroupKind{resource.group, resource.kind}.ToString()));
+  return listed.error().With(
+      fmt::format("failed to list {}", kube::GroupKind{resource.group, resource.kind}.ToString()));
 }
 
 Result<std::vector<MovedKind>> ReadKinds(const Context& ctx, kube::Client& client) {

@@ -13,7 +13,8 @@ namespace capi::cli::move {
 namespace {
 
 // What Cluster API calls the Secrets of a cluster.
-constexpr std::array<std::string_view, 6> kPurposes = {"kubeconfig", "ca", "etcd", "sa", "proxy", "apiserver-etcd-client"};
+constexpr std::array<std::string_view, 6> kPurposes = {"kubeconfig", "ca",    "etcd",
+                                                       "sa",         "proxy", "apiserver-etcd-client"};
 
 // The cluster that a Secret belongs to by its name alone; "" for none.
 std::string ClusterOfSecret(const std::string& name) {
@@ -74,7 +75,8 @@ class Builder {
       auto found = graph_.by_uid.find(owner.uid);
       if (found != graph_.by_uid.end()) Own(found->second, i);
     }
-    if (node.role == Role::kSecret && node.owners.empty()) OwnByName(clusters_, {node.ns, ClusterOfSecret(node.name)}, i);
+    if (node.role == Role::kSecret && node.owners.empty())
+      OwnByName(clusters_, {node.ns, ClusterOfSecret(node.name)}, i);
     if (node.role == Role::kResourceSetBinding) OwnByName(clusters_, {node.ns, node.cluster}, i);
     if (node.role == Role::kCluster) OwnByName(classes_, node.cluster_class, i);
   }
@@ -129,8 +131,9 @@ class Builder {
       for (const Owner& owner : graph_.nodes[i].owners) {
         auto found = graph_.by_uid.find(owner.uid);
         if (found != graph_.by_uid.end() && graph_.places[found->second].moves) continue;
-        graph_.notes.push_back(fmt::format("{} is owned by {} {}, which isn't moved: in the target it has no such owner",
-                                           graph_.Describe(i), owner.kind, owner.name));
+        graph_.notes.push_back(
+            fmt::format("{} is owned by {} {}, which isn't moved: in the target it has no such owner",
+                        graph_.Describe(i), owner.kind, owner.name));
       }
     }
   }
@@ -189,7 +192,8 @@ std::vector<size_t> Graph::Moving(Role role) const {
 }
 
 size_t Graph::moving() const {
-  return static_cast<size_t>(std::count_if(places.begin(), places.end(), [](const Place& place) { return place.moves; }));
+  return static_cast<size_t>(
+      std::count_if(places.begin(), places.end(), [](const Place& place) { return place.moves; }));
 }
 
 Result<Graph> MakeGraph(GraphInput input) {

@@ -24,8 +24,8 @@ struct GraphInput {
 // What the graph says of a node. A value.
 struct Place {
   bool moves = false;
-  bool shared = false;         // of the cluster as a whole, or below such an object: one that the target has is left as it is
-  bool stays = false;          // it isn't deleted in the source
+  bool shared = false;  // of the cluster as a whole, or below such an object: one that the target has is left as it is
+  bool stays = false;   // it isn't deleted in the source
   std::vector<size_t> owners;  // of those that move; also by name, and a Cluster's class
 };
 
@@ -40,8 +40,8 @@ struct Graph {
   std::vector<std::string> notes;  // owners that don't move
 
   const MovedKind& kind(size_t node) const { return kinds[nodes[node].kind]; }
-  std::string Describe(size_t node) const;         // "Machine team/m-1"
-  std::vector<size_t> Moving(Role role) const;     // in order
+  std::string Describe(size_t node) const;      // "Machine team/m-1"
+  std::vector<size_t> Moving(Role role) const;  // in order
   size_t moving() const;
 };
 

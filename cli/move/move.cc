@@ -33,10 +33,11 @@ struct Run {
 
 Status Exclusive(std::string_view a, bool has_a, std::string_view b, bool has_b) {
   if (!has_a || !has_b) return Ok();
-  return Error{Code::kInvalidArgument,
-               fmt::format("if any flags in the group [{0} {1}] are set none of the others can be; [{0} {1}] were all set",
-                           a, b),
-               {}};
+  return Error{
+      Code::kInvalidArgument,
+      fmt::format("if any flags in the group [{0} {1}] are set none of the others can be; [{0} {1}] were all set", a,
+                  b),
+      {}};
 }
 
 Status CheckOptions(const MoveOptions& options) {
@@ -45,10 +46,11 @@ Status CheckOptions(const MoveOptions& options) {
   TRY(Exclusive("from-directory", out_of, "to-directory", into));
   TRY(Exclusive("from-directory", out_of, "kubeconfig", !options.from.kubeconfig.empty()));
   if (into || out_of || options.dry_run || !options.to.kubeconfig.empty()) return Ok();
-  return Error{Code::kInvalidArgument,
-               "please specify a target cluster using the --to-kubeconfig flag when not using --dry-run, --to-directory "
-               "or --from-directory",
-               {}};
+  return Error{
+      Code::kInvalidArgument,
+      "please specify a target cluster using the --to-kubeconfig flag when not using --dry-run, --to-directory "
+      "or --from-directory",
+      {}};
 }
 
 // Of a management cluster: that of the CustomResourceDefinition that every one of them has.
@@ -73,7 +75,8 @@ void SayDryRun(Run& run) {
 
 void SayCounts(Run& run, const Graph& graph) {
   run.progress.Say(0, fmt::format("Moving Cluster API objects Clusters={}", graph.Moving(Role::kCluster).size()));
-  run.progress.Say(0, fmt::format("Moving Cluster API objects ClusterClasses={}", graph.Moving(Role::kClusterClass).size()));
+  run.progress.Say(
+      0, fmt::format("Moving Cluster API objects ClusterClasses={}", graph.Moving(Role::kClusterClass).size()));
   run.progress.Say(1, fmt::format("Total objects count={}", graph.moving()));
   for (const std::string& note : graph.notes) run.progress.Warn(note);
   for (Role role : {Role::kCluster, Role::kClusterClass}) {
@@ -97,7 +100,8 @@ Result<Graph> Discover(Run& run, ManagementCluster& source, const std::string& n
 Status SayNone(Run& run, const std::string& ns, ManagementCluster& source, const Graph& graph, size_t resumed) {
   if (!graph.Moving(Role::kCluster).empty()) return Ok();
   if (resumed > 0) {
-    run.progress.Say(0, fmt::format("The move had been interrupted: {} Clusters of it were resumed in the target", resumed));
+    run.progress.Say(
+        0, fmt::format("The move had been interrupted: {} Clusters of it were resumed in the target", resumed));
     return Ok();
   }
   std::string hint;
@@ -203,8 +207,8 @@ Status DryRun(Run& run) {
   bool into = !run.options.to_directory.empty();
   Ends ends{TRY(IdOf(run.ctx, source)), std::string(kDirectory)};
   for (const std::string& why : Hindrances(graph, ends)) run.progress.Warn(why);
-  run.progress.Say(0, into ? fmt::format("Saving files to {}", run.options.to_directory)
-                           : "Creating objects in the target cluster");
+  run.progress.Say(
+      0, into ? fmt::format("Saving files to {}", run.options.to_directory) : "Creating objects in the target cluster");
   TellPlan(run, graph, into ? "Saving" : "Creating", !into);
   return SayNone(run, ns, source, graph, 0);
 }
@@ -240,8 +244,9 @@ Status OutOfDirectory(Run& run) {
   if (size_t rest = files.graph.nodes.size() - files.graph.moving(); rest > 0)
     run.progress.Warn(fmt::format("{} objects of the files belong to no Cluster, and aren't restored", rest));
   Ends ends{std::string(kDirectory), TRY(IdOf(run.ctx, target))};
-  Transfer transfer(run.ctx, files.graph, ends, target.client(), [&](size_t i) { return ReadNode(files, i); },
-                    Existing::kKeep, run.progress);
+  Transfer transfer(
+      run.ctx, files.graph, ends, target.client(), [&](size_t i) { return ReadNode(files, i); }, Existing::kKeep,
+      run.progress);
   TRY(transfer.Check());
   run.progress.Say(0, "Restoring objects into the target cluster");
   if (run.options.dry_run) return TellPlan(run, files.graph, "Restoring", false), Ok();

@@ -20,9 +20,9 @@ std::string WhyClusterIsNotReady(const kube::Object& cluster) {
   if (!GetBool(cluster.json(), {"status", "initialization", "infrastructureProvisioned"}))
     return fmt::format("{} is still provisioning the infrastructure", Named(cluster));
   bool has_control_plane = !GetString(cluster.json(), {"spec", "controlPlaneRef", "name"}).empty();
-  bool initialized = kube::IsTrue(kube::Conditions(cluster), "ControlPlaneInitialized") &&
-                     (!has_control_plane ||
-                      GetBool(cluster.json(), {"status", "initialization", "controlPlaneInitialized"}));
+  bool initialized =
+      kube::IsTrue(kube::Conditions(cluster), "ControlPlaneInitialized") &&
+      (!has_control_plane || GetBool(cluster.json(), {"status", "initialization", "controlPlaneInitialized"}));
   return initialized ? "" : fmt::format("the control plane for {} is not yet initialized", Named(cluster));
 }
 

@@ -75,7 +75,7 @@ Status PauseSource(const Context& ctx, kube::Client& source, const Graph& graph,
 }
 
 Result<size_t> ResumeAll(const Context& ctx, kube::Client& cluster, const Ends& ends, const Namespaces& namespaces,
-                 Progress& progress) {
+                         Progress& progress) {
   std::vector<Paused> classes, clusters;
   TRY(Retried(ctx, [&]() -> Status {
     classes.clear();

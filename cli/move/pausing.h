@@ -19,7 +19,7 @@ using Namespaces = std::set<std::string>;
 // Resumes all on which a move between `ends` goes on, but for those that were paused before: Clusters in these
 // namespaces, and ClusterClasses in any. Gives the number of Clusters.
 Result<size_t> ResumeAll(const Context& ctx, kube::Client& cluster, const Ends& ends, const Namespaces& namespaces,
-                 Progress& progress);
+                         Progress& progress);
 
 // Waits until no object of the source says any more that its provider is not ready. kFailedPrecondition names one that
 // does after six minutes.

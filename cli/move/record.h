@@ -29,8 +29,8 @@ struct Record {
 
 std::string ToText(const Record& record);
 
-// The record on a Cluster or ClusterClass. It counts as long as the object is paused: whoever resumes it by hand ends the
-// move's part in it. What can't be read is none.
+// The record on a Cluster or ClusterClass. It counts as long as the object is paused: whoever resumes it by hand ends
+// the move's part in it. What can't be read is none.
 std::optional<Record> RecordOf(const kube::Object& object);
 
 // Whether a move between `ends` goes on with what has the record. One that goes back does, too, and one that takes over

@@ -46,7 +46,8 @@ class Remover {
       TRY(EachObject(ctx_, source_, graph_.kinds[kind].resource, ns, {.metadata_only = true},
                      [&](const kube::Object& object) {
                        auto found = graph_.by_uid.find(object.uid());
-                       if (found != graph_.by_uid.end() && expected.contains(found->second)) out.push_back(found->second);
+                       if (found != graph_.by_uid.end() && expected.contains(found->second))
+                         out.push_back(found->second);
                      }));
     }
     return out;

@@ -202,7 +202,8 @@ Result<std::string> Transfer::GoOnWith(size_t i, kube::Object copy) {
   }
   bool leaving = there.has_annotation(kDeleteForMoveAnnotation);
   if (there.deleting()) {
-    if (!leaving) return Error{Code::kFailedPrecondition, "one of its name is being deleted there; wait for its end", {}};
+    if (!leaving)
+      return Error{Code::kFailedPrecondition, "one of its name is being deleted there; wait for its end", {}};
     Json release = {{"metadata", {{"finalizers", nullptr}, {"uid", there.uid()}}}};
     auto released = target_.Patch(ctx_, graph_.kind(i).resource, node.ns, node.name, kube::PatchType::kMerge, release);
     if (!released.ok() && released.code() != Code::kNotFound) return released.error();

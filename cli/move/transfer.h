@@ -28,7 +28,8 @@ class Transfer {
   Transfer(const Context& ctx, const Graph& graph, const Ends& ends, kube::Client& target, Read read, Existing existing,
            Progress& progress);
 
-  // Looks at what the target has. kFailedPrecondition where it lacks a kind, or has an object in the way; changes nothing.
+  // Looks at what the target has. kFailedPrecondition where it lacks a kind, or has an object in the way; changes
+  // nothing.
   Status Check();
   // Creates namespaces and objects, Clusters and ClusterClasses paused.
   Status Run();

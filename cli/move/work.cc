@@ -41,10 +41,10 @@ Result<Hidden> ParseHidden(const std::string& text) {
   if (text == "default") return Hidden::kSome;
   if (text == "all") return Hidden::kAll;
   if (text == "none") return Hidden::kNone;
-  return Error{Code::kInvalidArgument,
-               fmt::format("set of API warnings {} is unknown; choose \"default\", \"all\", or \"none\"",
-                           api::GoQuote(text)),
-               {}};
+  return Error{
+      Code::kInvalidArgument,
+      fmt::format("set of API warnings {} is unknown; choose \"default\", \"all\", or \"none\"", api::GoQuote(text)),
+      {}};
 }
 
 void Progress::Say(int level, const std::string& message, Notes::Fields fields) {

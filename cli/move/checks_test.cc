@@ -1,0 +1,144 @@
+#include "cli/move/checks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/testing.h"
+
+namespace capi::cli::move {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const Ends kEnds{"a", "b"};
+
+Graph GraphOf(const std::vector<const char*>& texts) {
+  GraphInput input{.ns = "team"};
+  for (const char* text : texts) {
+    kube::Object object(ParseJson(text).value());
+    MovedKind kind{.resource = {.group = "cluster.x-k8s.io", .version = "v1beta2", .kind = object.kind()},
+                   .moves = true,
+                   .hierarchy = true};
+    input.kinds.push_back(kind);
+    input.nodes.push_back(NodeOf(object, input.kinds.size() - 1, kind));
+  }
+  return MakeGraph(std::move(input)).value();
+}
+
+constexpr char kReady[] = R"({"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Cluster",
+  "metadata":{"name":"c","namespace":"team","uid":"1"},"spec":{"controlPlaneRef":{"name":"x"}},
+  "status":{"initialization":{"infrastructureProvisioned":true,"controlPlaneInitialized":true},
+    "conditions":[{"type":"ControlPlaneInitialized","status":"True"}]}})";
+constexpr char kNoInfrastructure[] = R"({"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Cluster",
+  "metadata":{"name":"c","namespace":"team","uid":"1"}})";
+constexpr char kNoCondition[] = R"({"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Cluster",
+  "metadata":{"name":"c","namespace":"team","uid":"1"},
+  "status":{"initialization":{"infrastructureProvisioned":true,"controlPlaneInitialized":true}}})";
+constexpr char kNoControlPlane[] = R"({"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Cluster",
+  "metadata":{"name":"c","namespace":"team","uid":"1"},"spec":{"controlPlaneRef":{"name":"x"}},
+  "status":{"initialization":{"infrastructureProvisioned":true},
+    "conditions":[{"type":"ControlPlaneInitialized","status":"True"}]}})";
+constexpr char kInFlight[] = R"({"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Cluster",
+  "metadata":{"name":"c","namespace":"team","uid":"1",
+    "annotations":{"operator.cluster.x-k8s.io/move":"{\"from\":\"b\",\"to\":\"a\"}"}},"spec":{"paused":true}})";
+constexpr char kOfAnother[] = R"({"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Cluster",
+  "metadata":{"name":"c","namespace":"team","uid":"1",
+    "annotations":{"operator.cluster.x-k8s.io/move":"{\"from\":\"a\",\"to\":\"z\"}"}},"spec":{"paused":true}})";
+constexpr char kMachine[] = R"({"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Machine",
+  "metadata":{"name":"m","namespace":"team","uid":"2"},"spec":{"clusterName":"c"}})";
+constexpr char kDeleted[] = R"({"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Machine",
+  "metadata":{"name":"m","namespace":"team","uid":"2","deletionTimestamp":"t"},"status":{"nodeRef":{"name":"n"}}})";
+constexpr char kLeaving[] = R"({"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Machine",
+  "metadata":{"name":"m","namespace":"team","uid":"2","deletionTimestamp":"t",
+    "annotations":{"clusterctl.cluster.x-k8s.io/delete-for-move":""}},"status":{"nodeRef":{"name":"n"}}})";
+
+// L17.
+TEST(Hindrances, AreToldOfEachObject) {
+  struct Case {
+    std::vector<const char*> objects;
+    const char* want;  // "" for none
+  };
+  const Case cases[] = {
+      {{kReady}, ""},
+      {{kNoInfrastructure},
+       R"(cannot start the move operation while "cluster.x-k8s.io/v1beta2, Kind=Cluster" team/c is still provisioning the )"
+       "infrastructure"},
+      {{kNoCondition},
+       R"(cannot start the move operation while the control plane for "cluster.x-k8s.io/v1beta2, Kind=Cluster" team/c is )"
+       "not yet initialized"},
+      {{kNoControlPlane}, "not yet initialized"},
+      {{kReady, kMachine},
+       R"(cannot start the move operation while "cluster.x-k8s.io/v1beta2, Kind=Machine" team/m is still provisioning )"
+       "the node"},
+      {{kInFlight, kMachine}, ""},
+      {{kOfAnother}, "Cluster team/c is part of another move that hasn't ended: run that one again"},
+      {{kReady, kDeleted}, "cannot start the move operation while Machine team/m is being deleted"},
+      {{kReady, kLeaving}, ""},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.objects.back());
+    auto got = Hindrances(GraphOf(c.objects), kEnds);
+    if (*c.want == '\0') {
+      EXPECT_THAT(got, IsEmpty());
+    } else {
+      EXPECT_THAT(got, ElementsAre(HasSubstr(c.want)));
+    }
+  }
+}
+
+// L17.
+TEST(LacksOfProviders, AreMissingOrOlderOnes) {
+  using enum api::ProviderType;
+  auto lacks = [](std::vector<InstalledProvider> target) {
+    return LacksOfProviders(
+        {{kCore, "cluster-api", "capi-system", "v1.12.0"}, {kInfrastructure, "docker", "x", "v1.12.0"}}, target);
+  };
+  InstalledProvider core{kCore, "cluster-api", "elsewhere", "v1.12.1"};
+  EXPECT_THAT(lacks({core, {kInfrastructure, "docker", "y", "v1.12.0"}}).value(), IsEmpty());
+  EXPECT_THAT(
+      lacks({core, {kInfrastructure, "docker", "y", "v1.11.0"}, {kInfrastructure, "docker", "z", "v1.13.0"}}).value(),
+      IsEmpty());
+  EXPECT_THAT(lacks({core, {kBootstrap, "docker", "y", "v1.12.0"}}).value(),
+              ElementsAre("provider infrastructure-docker not found in the target cluster"));
+  EXPECT_THAT(lacks({core, {kInfrastructure, "docker", "y", "v1.12.0-rc.0"}}).value(),
+              ElementsAre("provider infrastructure-docker in the target cluster is older than in the source cluster "
+                          "(source: 1.12.0, target: 1.12.0-rc.0)"));
+  auto bad = lacks({{kCore, "cluster-api", "x", "one"}});
+  ASSERT_FALSE(bad.ok());
+  EXPECT_THAT(bad.error().message, HasSubstr("provider cluster-api in the target cluster"));
+}
+
+// L17.
+TEST(MoveFlags, AreRefusedThatDoNotGoTogether) {
+  struct Case {
+    std::vector<std::string> flags;
+    const char* error;
+  };
+  const Case cases[] = {
+      {{},
+       "please specify a target cluster using the --to-kubeconfig flag when not using --dry-run, --to-directory or "
+       "--from-directory"},
+      {{"--to-kubeconfig-context=x"}, "please specify a target cluster"},
+      {{"--to-directory=a", "--to-kubeconfig=b"},
+       "if any flags in the group [to-directory to-kubeconfig] are set none of the others can be; [to-directory "
+       "to-kubeconfig] were all set"},
+      {{"--to-directory=a", "--from-directory=b"}, "[from-directory to-directory] were all set"},
+      {{"--from-directory=a", "--kubeconfig=b"}, "[from-directory kubeconfig] were all set"},
+      {{"--dry-run", "--hide-api-warnings=some"},
+       "set of API warnings \"some\" is unknown; choose \"default\", \"all\", or \"none\""},
+      {{"--dry-run", "team"}, "unknown command \"team\" for \"clusterctl move\""},
+      {{"--to-kubeconfig=/nowhere"}, "/nowhere"},
+  };
+  for (const Case& c : cases) {
+    std::vector<std::string> words = {"move"};
+    words.insert(words.end(), c.flags.begin(), c.flags.end());
+    Outcome got = Clusterctl(words, {{"HOME", "/nonexistent"}, {"KUBECONFIG", "/nonexistent"}});
+    EXPECT_EQ(got.code, 1);
+    EXPECT_THAT(got.err, HasSubstr(c.error));
+  }
+}
+
+}  // namespace
+}  // namespace capi::cli::move

@@ -1,0 +1,65 @@
+#include "cli/move/copy.h"
+
+#include <gtest/gtest.h>
+
+namespace capi::cli::move {
+namespace {
+
+kube::Object Read(const char* text) { return kube::Object(ParseJson(text).value()); }
+
+// L17.
+TEST(CopyOf, HasNothingThatOnlyHoldsInTheSource) {
+  kube::Object source = Read(R"({"apiVersion":"g/v1","kind":"A","metadata":{"name":"a","namespace":"n","uid":"1",
+      "resourceVersion":"7","generation":3,"creationTimestamp":"t","deletionTimestamp":"t","deletionGracePeriodSeconds":0,
+      "selfLink":"x","generateName":"a-","labels":{"l":"1"},"finalizers":["f"],
+      "annotations":{"clusterctl.cluster.x-k8s.io/delete-for-move":"","mine":"x"},
+      "ownerReferences":[
+        {"apiVersion":"g/v1","kind":"O","name":"o","uid":"2","controller":true,"blockOwnerDeletion":false},
+        {"apiVersion":"g/v1","kind":"Stranger","name":"s","uid":"3"}]},
+      "spec":{"a":1},"status":{"b":2}})");
+  kube::Object copy = CopyOf(source, [](const std::string& uid) { return uid == "2" ? "20" : ""; });
+  EXPECT_EQ(copy.json(), Read(R"({"apiVersion":"g/v1","kind":"A","metadata":{"name":"a","namespace":"n",
+      "labels":{"l":"1"},"finalizers":["f"],"annotations":{"mine":"x"},
+      "ownerReferences":[
+        {"apiVersion":"g/v1","kind":"O","name":"o","uid":"20","controller":true,"blockOwnerDeletion":false}]},
+      "spec":{"a":1},"status":{"b":2}})")
+                             .json());
+  EXPECT_EQ(CopyOf(Read(R"({"metadata":{"ownerReferences":[{"uid":"3"}]}})"), [](auto) { return ""; }).json(),
+            Read(R"({"metadata":{}})").json());
+}
+
+// L17.
+TEST(FirstDifference, IsWhatTheTargetLacks) {
+  struct Case {
+    const char *source, *target, *want;
+  };
+  const Case cases[] = {
+      {R"({"spec":{"a":1}})", R"({"spec":{"a":1,"defaulted":2},"status":{"x":1}})", ""},
+      {R"({"spec":{"a":1},"status":{"x":1}})", R"({"spec":{"a":1}})", ""},
+      {R"({"spec":{"a":{"b":1}}})", R"({"spec":{"a":{"b":2}}})", "spec.a.b"},
+      {R"({"spec":{"a":{"b":1}}})", R"({"spec":{}})", "spec.a"},
+      {R"({"spec":{"a":null}})", R"({"spec":{}})", ""},
+      {R"({"spec":{"a":[1,{"b":2}]}})", R"({"spec":{"a":[1,{"b":2,"c":3}]}})", ""},
+      {R"({"spec":{"a":[1,{"b":2}]}})", R"({"spec":{"a":[1,{"b":3}]}})", "spec.a[1].b"},
+      {R"({"spec":{"a":[1]}})", R"({"spec":{"a":[1,2]}})", "spec.a"},
+      {R"({"data":{"password":"x"}})", R"({"data":{"password":"y"}})", "data"},
+      {R"({"binaryData":{"password":"x"}})", R"({"binaryData":{}})", "binaryData"},
+      {R"({"type":"Opaque"})", R"({"type":"other"})", "type"},
+      {R"({"metadata":{"labels":{"a":"1"}}})", R"({"metadata":{"labels":{"a":"2"}}})", "metadata.labels.a"},
+      {R"({"metadata":{"annotations":{"a":"1"}}})", R"({"metadata":{}})", "metadata.annotations"},
+      {R"({"metadata":{"uid":"1","ownerReferences":[{"uid":"1"}],"finalizers":["f"]}})", R"({"metadata":{"uid":"2"}})",
+       ""},
+      {R"({"metadata":{"annotations":{"operator.cluster.x-k8s.io/move":"1","cluster.x-k8s.io/paused":"",
+           "clusterctl.cluster.x-k8s.io/delete-for-move":"","clusterctl.cluster.x-k8s.io/block-move":""}}})",
+       R"({"metadata":{"annotations":{}}})", ""},
+      {R"({"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Cluster","spec":{"paused":true}})",
+       R"({"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Cluster","spec":{}})", ""},
+      {R"({"apiVersion":"example.com/v1","kind":"Cluster","spec":{"paused":true}})",
+       R"({"apiVersion":"example.com/v1","kind":"Cluster","spec":{}})", "spec.paused"},
+  };
+  for (const Case& c : cases)
+    EXPECT_EQ(FirstDifference(Read(c.source), Read(c.target)), c.want) << c.source << c.target;
+}
+
+}  // namespace
+}  // namespace capi::cli::move
