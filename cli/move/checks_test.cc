@@ -129,7 +129,6 @@ TEST(MoveFlags, AreRefusedThatDoNotGoTogether) {
       {{"--dry-run", "--hide-api-warnings=some"},
        "set of API warnings \"some\" is unknown; choose \"default\", \"all\", or \"none\""},
       {{"--dry-run", "team"}, "unknown command \"team\" for \"clusterctl move\""},
-      {{"--to-kubeconfig=/nowhere"}, "/nowhere"},
   };
   for (const Case& c : cases) {
     std::vector<std::string> words = {"move"};

@@ -46,7 +46,7 @@ TEST(FirstDifference, IsWhatTheTargetLacks) {
       {R"({"binaryData":{"password":"x"}})", R"({"binaryData":{}})", "binaryData"},
       {R"({"type":"Opaque"})", R"({"type":"other"})", "type"},
       {R"({"metadata":{"labels":{"a":"1"}}})", R"({"metadata":{"labels":{"a":"2"}}})", "metadata.labels.a"},
-      {R"({"metadata":{"annotations":{"a":"1"}}})", R"({"metadata":{}})", "metadata.annotations"},
+      {R"({"metadata":{"annotations":{"a":"1"}}})", R"({"metadata":{"annotations":{}}})", "metadata.annotations.a"},
       {R"({"metadata":{"uid":"1","ownerReferences":[{"uid":"1"}],"finalizers":["f"]}})", R"({"metadata":{"uid":"2"}})",
        ""},
       {R"({"metadata":{"annotations":{"operator.cluster.x-k8s.io/move":"1","cluster.x-k8s.io/paused":"",
