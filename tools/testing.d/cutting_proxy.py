@@ -1,0 +1,95 @@
+"""A proxy before an API server, which ends the client at a certain request: before the server has it, or after it was carried
+out and before the client has the answer. What a kill, or a lost machine, leaves behind is so tried at a known place."""
+
+import http.client
+import http.server
+import ssl
+import threading
+
+
+class Cut:
+    """When the client's process ends: at the `at`-th request of all proxies that share this. None: never."""
+
+    def __init__(self, at=None, after=False):
+        self.at = at
+        self.after = after
+        self.count = 0
+        self.happened = False
+        self.process = None
+        self.lock = threading.Lock()
+
+    def is_now(self):
+        """Counts a request; whether it is the one."""
+        with self.lock:
+            self.count += 1
+            return self.at is not None and self.count == self.at
+
+    def end(self):
+        self.happened = True
+        self.process.kill()
+
+
+class CuttingProxy:
+    """Plain HTTP on a port of loopback, passed on to the API server of a control plane, until it is closed."""
+
+    def __init__(self, plane):
+        self.cut = Cut()
+        tls = ssl.create_default_context()
+        tls.check_hostname = False  # what it reaches is known: our own child
+        tls.verify_mode = ssl.CERT_NONE
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler(self, plane.port, tls))
+        self.server.daemon_threads = True
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def handler(proxy, port, tls):
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        upstream = None
+
+        def pass_on(self):
+            cut = proxy.cut
+            ends_here = cut.is_now()
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            if ends_here and not cut.after:
+                return self.hang_up(cut)
+            if self.upstream is None:
+                self.upstream = http.client.HTTPSConnection("127.0.0.1", port, context=tls, timeout=30)
+            headers = {name: value for name, value in self.headers.items() if name.lower() not in ("host", "connection", "accept-encoding")}
+            self.upstream.request(self.command, self.path, body, headers)
+            answer = self.upstream.getresponse()
+            content = answer.read()
+            if ends_here:
+                return self.hang_up(cut)
+            self.send_response(answer.status)
+            for name, value in answer.getheaders():
+                if name.lower() not in ("transfer-encoding", "content-length", "connection", "date"):
+                    self.send_header(name, value)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+            return None
+
+        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = pass_on
+
+        def hang_up(self, cut):
+            cut.end()
+            self.close_connection = True
+
+        def finish(self):
+            if self.upstream is not None:
+                self.upstream.close()
+            try:
+                super().finish()
+            except OSError:
+                pass  # the client is gone
+
+        def log_message(self, *_):
+            pass
+
+    return Handler
