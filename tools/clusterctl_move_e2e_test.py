@@ -2,14 +2,12 @@
 """`clusterctl move` between two real API servers, beside Cluster API's own clusterctl: what each of them leaves in both clusters,
 files that each reads of the other, and moves that are killed at seeded requests and go on (L17)."""
 
-import concurrent.futures
 import json
 import os
 import random
 import subprocess
 import sys
 import tempfile
-import threading
 import unittest
 
 sys.dont_write_bytecode = True
@@ -37,15 +35,14 @@ class World:
         (programs,) = {plan.link_folder(["clusterctl"])}
         self.programs = {"ours": built.find("clusterctl"), "theirs": os.path.join(programs, "clusterctl")}
         self.home = tempfile.TemporaryDirectory(prefix="clusterctl-move-test-")
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            self.a, self.b = pool.map(self.start, range(2))
+        for _ in range(2):
+            self.sides.append(management.Side())
+        self.a, self.b = self.sides
+        for side in self.sides:
+            self.start(side)
 
-    def start(self, _):
-        side = management.Side(self)
-        # Theirs makes the kind of its inventory.
-        done = self.run("theirs", "move", "--dry-run", "-n", "none", "--kubeconfig", side.plane.kubeconfig)
-        if done.returncode != 0:
-            raise AssertionError(done.stderr)
+    def start(self, side):
+        side.start()
         side.add_to_inventory("CoreProvider", "cluster-api", "capi-system")
         side.add_to_inventory("InfrastructureProvider", "infrastructure-docker", "capd-system")
         proxy = cutting_proxy.CuttingProxy(side.plane)
@@ -55,7 +52,6 @@ class World:
         side.proxied = os.path.join(side.state.path, "proxied.kubeconfig")
         with open(side.proxied, "w", encoding="utf-8") as file:
             json.dump(access, file)
-        return side
 
     def close(self):
         for each in (*self.proxies, *self.sides):
@@ -99,44 +95,122 @@ class Move(worlds.OnAWorld):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done
 
-    def moving(self, snapshot):
-        return {key: value for key, value in snapshot.items() if key[2] not in management.FOREIGN}
+    def assert_there(self, before, target, source, ns):
+        """All that moves of what there was is in the target, and nothing of it in the source."""
+        self.assert_same(moving(target.snapshot(ns)), before)
+        self.assertEqual(moving(source.snapshot(ns)), {})
 
-    def renamed(self, snapshot, ns):
-        """Of another namespace, as if it were `ns`."""
-        text = {tuple(ns if part == "theirs" else part for part in key): json.dumps(value) for key, value in snapshot.items()}
-        return {key: json.loads(value.replace('"theirs"', f'"{ns}"')) for key, value in text.items()}
-
-    def same(self, ours, theirs):
-        ours = {key: json.loads(json.dumps(value)) for key, value in ours.items()}
-        self.assertEqual(sorted(ours), sorted(theirs))
-        for key, value in ours.items():
-            self.assertEqual(value, theirs[key], key)
+    def assert_same(self, found, wanted):
+        self.assertEqual(sorted(found), sorted(wanted))
+        for key, value in found.items():
+            self.assertEqual(value, wanted[key], key)
 
     def test_both_leave_the_same(self):
-        self.a.make_namespace("shared")
-        common = self.a.make("ClusterClass", "shared", "common", spec=class_of("template"))
-        self.a.make("Template", "shared", "template", [common])
         identity = self.a.make("Identity", "", "identity")
         self.a.make("Secret", "capd-system", "credentials", [identity], data={"a": "Yg=="})
         for ns in ("ours", "theirs"):
-            management.make_namespace(self.a, ns, shared={"name": "common", "namespace": "shared"})
-        before = self.a.snapshot("ours")
-        shared = self.a.snapshot("shared", "capd-system")
-        for which in ("ours", "theirs"):
-            self.move(which, which, self.a, self.b)
-        self.same(self.b.snapshot("ours"), self.renamed(self.b.snapshot("theirs"), "ours"))
-        self.same(self.a.snapshot("ours"), self.renamed(self.a.snapshot("theirs"), "ours"))
-        self.same(self.moving(before), json.loads(json.dumps(list(self.b.snapshot("ours").items())), object_hook=None) and self.plain(self.b.snapshot("ours")))
-        # Theirs leaves a ClusterClass paused that stays in the source.
-        left = self.a.snapshot("shared", "capd-system")
-        self.assertEqual(left.pop(("ClusterClass", "shared", "common"))["annotations"].pop("cluster.x-k8s.io/paused", None), "")
-        del shared["ClusterClass", "shared", "common"]
-        self.assertEqual(left, shared)
-        self.assertEqual(self.b.snapshot("shared", "capd-system").keys(), {*shared, ("ClusterClass", "shared", "common")})
+            # Theirs leaves one paused that stays in the source, which it then refuses to move again.
+            self.a.make_namespace(f"{ns}-shared")
+            common = self.a.make("ClusterClass", f"{ns}-shared", "common", spec=class_of("template"))
+            self.a.make("Template", f"{ns}-shared", "template", [common])
+            management.make_namespace(self.a, ns, shared={"name": "common", "namespace": f"{ns}-shared"})
+        before, shared = moving(self.a.snapshot("ours")), self.a.snapshot("ours-shared", "capd-system")
+        for ns in ("ours", "theirs"):
+            self.move(ns, ns, self.a, self.b)
+        self.assert_there(before, self.b, self.a, "ours")
+        for side in (self.a, self.b):
+            left = renamed(side.snapshot("theirs", "theirs-shared"))
+            if side is self.a:
+                self.assertEqual(left["ClusterClass", "ours-shared", "common"]["annotations"].pop("cluster.x-k8s.io/paused"), "")
+            self.assert_same(side.snapshot("ours", "ours-shared"), left)
+        self.assertEqual(self.a.snapshot("ours-shared", "capd-system"), shared)
+        self.assertEqual(self.b.snapshot("ours-shared", "capd-system"), shared)
 
-    def plain(self, snapshot):
-        return {key: json.loads(json.dumps(value)) for key, value in snapshot.items()}
+    def test_each_reads_the_files_of_the_other(self):
+        for ns in ("ours", "theirs"):
+            management.make_namespace(self.a, ns + "-files")
+        before, moved = {ns: self.a.snapshot(ns) for ns in ("ours-files", "theirs-files")}, {}
+        names = {}
+        for writer, reader in (("ours", "theirs"), ("theirs", "ours")):
+            folder, ns = tempfile.TemporaryDirectory(prefix="clusterctl-move-test-"), f"{writer}-files"
+            self.addCleanup(folder.cleanup)
+            done = self.world.run(writer, "move", "-n", ns, "--kubeconfig", self.a.plane.kubeconfig, "--to-directory", folder.name)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.a.snapshot(ns), before[ns])
+            names[writer] = sorted(name.replace(ns, "team") for name in os.listdir(folder.name))
+            done = self.world.run(reader, "move", "--to-kubeconfig", self.b.plane.kubeconfig, "--from-directory", folder.name)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            moved[ns] = self.b.snapshot(ns)
+        self.assertEqual(names["ours"], names["theirs"])
+        self.assert_same(moved["ours-files"], renamed(moved["theirs-files"]))
+        self.assert_same(moving(moved["ours-files"]), moving(before["ours-files"]))
+
+    def test_what_was_paused_stays_so_and_what_is_said(self):
+        management.make_namespace(self.a, "manners", clusters=2, machines=1, paused=("c1",))
+        before = self.a.snapshot("manners")
+        done = self.world.run("ours", "move", "-n", "manners", "--kubeconfig", self.a.plane.kubeconfig, "--dry-run")
+        self.assertIn('Creating Machine="c0-0" Namespace="manners"', done.stderr)
+        self.assertEqual(self.a.snapshot("manners"), before)
+        theirs = self.world.run(
+            "theirs", "move", "-n", "manners", "--kubeconfig", self.a.plane.kubeconfig, "--to-kubeconfig", self.b.plane.kubeconfig
+        )
+        self.assertIn("while the following Clusters are paused: manners/c1", theirs.stderr)
+        self.assertIn("Cluster manners/c1 is paused, and stays so", self.move("ours", "manners", self.a, self.b).stderr)
+        self.assert_there(moving(before), self.b, self.a, "manners")
+        self.assertIn('0 Clusters: there is none in namespace "manners"', self.move("ours", "manners", self.a, self.b).stderr)
+
+    def kill(self, ns, before, source, target, cut):
+        """A move that is killed there, then one that goes on, or back. Where all is then."""
+        came = self.world.run_cut(source, target, ns, cut)
+        there = target
+        if came and self.random.random() < 0.4:
+            target.make_ready(ns)
+            source, there = target, source
+        if came:
+            self.move("ours", ns, self.a if there is self.b else self.b, there)
+        source = self.a if there is self.b else self.b
+        self.assert_there(before, there, source, ns)
+        there.make_ready(ns)
+        return there
+
+    def there_and_back(self, ns, kills, **fleet):
+        management.make_namespace(self.a, ns, **fleet)
+        before = moving(self.a.snapshot(ns))
+        self.random = random.Random(SEED)
+        counted = cutting_proxy.Cut()
+        self.world.run_cut(self.a, self.b, ns, counted)
+        self.b.make_ready(ns)
+        where = self.b
+        for at in range(kills):
+            cut = cutting_proxy.Cut(self.random.randint(1, counted.count), self.random.random() < 0.5)
+            with self.subTest(seed=SEED, kill=at, request=cut.at, of=counted.count, after=cut.after):
+                where = self.kill(ns, before, where, self.a if where is self.b else self.b, cut)
+        return before
+
+    def test_killed_moves_go_on(self):
+        self.there_and_back("killed", 6, clusters=1, machines=2, paused=())
+
+    @tiers.only_full
+    def test_killed_moves_of_a_thousand_objects_go_on(self):
+        before = self.there_and_back("thousand", 20, clusters=10, machines=22, paused=("c3",))
+        self.assertGreaterEqual(len(before), 1000)
+
+
+def moving(snapshot):
+    return {key: value for key, value in snapshot.items() if key[2] != "foreign" and key[0] not in management.GLOBAL}
+
+
+def renamed(snapshot):
+    """What `theirs` moved, as if it had been `ours`."""
+    text = {key: json.dumps(value, sort_keys=True) for key, value in snapshot.items()}
+    return {tuple(part.replace("theirs", "ours") for part in key): tuples(json.loads(value.replace("theirs", "ours"))) for key, value in text.items()}
+
+
+def tuples(value):
+    """JSON has lists where a snapshot has tuples."""
+    value["owners"] = [(tuple(owner[0]), *owner[1:]) for owner in value["owners"]]
+    value["managers"] = [tuple(manager) for manager in value["managers"]]
+    return value
 
 
 def class_of(template):

@@ -27,6 +27,10 @@ void AddMoveCommands(CommandLine& line) {
   command.add_option("--to-directory", options->to_directory,
                      "Write all into files of this folder; the source keeps it");
   command.add_option("--from-directory", options->from_directory, "Take all from files of this folder");
+  command.add_flag(
+      "--include-providers", options->include_providers,
+      "Before all else create the operator's Provider objects, with their Secrets, where the target lacks\n"
+      "them; the source keeps them");
   command.add_option("--hide-api-warnings", options->hide_warnings,
                      "Warnings of API servers that aren't told: \"default\" (about old versions and finalizers), "
                      "\"all\" or \"none\"");

@@ -116,6 +116,19 @@ class Reader {
   GraphInput& input_;
 };
 
+// A provider that was installed by other means may lack the label by which a move knows its kinds. Objects of these
+// would stay, and once their owners are gone, be deleted as garbage.
+Result<std::vector<std::string>> UnlabelledKinds(const Context& ctx, kube::Client& client) {
+  std::vector<std::string> out;
+  std::string selector = fmt::format("{},!{}", api::kLabelProvider, api::kLabelClusterctl);
+  TRY(EachObject(ctx, client, kube::Builtin("CustomResourceDefinition"), "",
+                 {.label_selector = selector, .metadata_only = true}, [&](const kube::Object& crd) {
+                   out.push_back(fmt::format("CustomResourceDefinition {} lacks the label {}: its objects aren't moved",
+                                             crd.name(), api::kLabelClusterctl));
+                 }));
+  return out;
+}
+
 }  // namespace
 
 const kube::Resource& ClusterResource() {
@@ -161,11 +174,14 @@ Result<Graph> ReadGraph(const Context& ctx, kube::Client& client, const std::vec
   GraphInput input;
   input.ns = ns;
   input.kinds = TRY(ReadKinds(ctx, client));
+  auto notes = TRY(UnlabelledKinds(ctx, client));
   Reader reader(ctx, client, input);
   TRY(reader.ReadAll(providers));
   TRY(reader.ReadClasses());
   TRY(Retried(ctx, [&] { return reader.ReadUsers(); }));
-  return MakeGraph(std::move(input));
+  Graph graph = TRY(MakeGraph(std::move(input)));
+  graph.notes.insert(graph.notes.begin(), notes.begin(), notes.end());
+  return graph;
 }
 
 Result<std::set<std::string>> NamespacesWithClusters(const Context& ctx, kube::Client& client) {

@@ -72,6 +72,20 @@ bool HasFinalizers(const Json& object) {
 
 }  // namespace
 
+namespace {
+
+// "a,!b": has the one label, and not the other.
+bool Selects(const std::string& selector, const Json* labels) {
+  for (const std::string& key : Split(selector, ',')) {
+    bool absent = key.starts_with("!");
+    bool has = labels != nullptr && labels->contains(absent ? key.substr(1) : key);
+    if (has == absent) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 struct FakeCluster::Request {
   std::string method, target, selector;
   std::string group, plural, ns, name;
@@ -233,7 +247,7 @@ FakeCluster::Answer FakeCluster::Read(const Request& request) {
     const auto& [group, plural, ns, name] = key;
     if (group != request.group || plural != request.plural || (!request.ns.empty() && ns != request.ns)) continue;
     const Json* labels = capi::Find(object, {"metadata", "labels"});
-    if (request.selector.empty() || (labels != nullptr && labels->contains(request.selector))) items.push_back(object);
+    if (Selects(request.selector, labels)) items.push_back(object);
   }
   return {200, {{"kind", "List"}, {"metadata", {{"resourceVersion", "1"}}}, {"items", std::move(items)}}};
 }

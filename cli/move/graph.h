@@ -37,7 +37,7 @@ struct Graph {
   // Those that move: owners are in an earlier group. Objects of one group have nothing to do with each other.
   std::vector<std::vector<size_t>> groups;
   std::map<std::string, size_t> by_uid;
-  std::vector<std::string> notes;  // owners that don't move
+  std::vector<std::string> notes;  // what a person should know: owners that don't move
 
   const MovedKind& kind(size_t node) const { return kinds[nodes[node].kind]; }
   std::string Describe(size_t node) const;      // "Machine team/m-1"

@@ -11,6 +11,7 @@
 #include "cli/move/directory.h"
 #include "cli/move/discover.h"
 #include "cli/move/pausing.h"
+#include "cli/move/providers.h"
 #include "cli/move/removal.h"
 #include "cli/move/transfer.h"
 
@@ -45,6 +46,8 @@ Status CheckOptions(const MoveOptions& options) {
   TRY(Exclusive("to-directory", into, "to-kubeconfig", !options.to.kubeconfig.empty()));
   TRY(Exclusive("from-directory", out_of, "to-directory", into));
   TRY(Exclusive("from-directory", out_of, "kubeconfig", !options.from.kubeconfig.empty()));
+  TRY(Exclusive("include-providers", options.include_providers, "to-directory", into));
+  TRY(Exclusive("include-providers", options.include_providers, "from-directory", out_of));
   if (into || out_of || options.dry_run || !options.to.kubeconfig.empty()) return Ok();
   return Error{
       Code::kInvalidArgument,
@@ -151,6 +154,7 @@ Result<Pair> OpenBoth(Run& run) {
                  "--to-kubeconfig-context",
                  {}};
   }
+  if (run.options.include_providers) TRY(IncludeProviders(run.ctx, source.client(), target.client(), run.progress));
   auto wanted = TRY(source.Providers(run.ctx));
   auto found = TRY(target.Providers(run.ctx));
   TRY(Refuse("failed to check providers in target cluster", TRY(LacksOfProviders(wanted, found))));
@@ -209,6 +213,7 @@ Status DryRun(Run& run) {
   for (const std::string& why : Hindrances(graph, ends)) run.progress.Warn(why);
   run.progress.Say(
       0, into ? fmt::format("Saving files to {}", run.options.to_directory) : "Creating objects in the target cluster");
+  if (run.options.include_providers) TRY(TellProviders(run.ctx, source.client(), run.progress));
   TellPlan(run, graph, into ? "Saving" : "Creating", !into);
   return SayNone(run, ns, source, graph, 0);
 }

@@ -17,6 +17,7 @@ struct MoveOptions {
   std::string from_directory;  // --from-directory
   std::string hide_warnings = "default";
   bool dry_run = false;
+  bool include_providers = false;  // the operator's Provider objects, too
 };
 
 // An interrupted move goes on when it is run again, in either direction. kInvalidArgument for flags that don't go

@@ -336,6 +336,16 @@ TEST_F(Moves, SayThatThereIsNoCluster) {
                         "in team (--namespace)\n"));
 }
 
+// L17.
+TEST_F(Moves, TellOfKindsThatTheyDoNotKnow) {
+  Json crd = *a_.Find("CustomResourceDefinition", "", "machines.cluster.x-k8s.io");
+  crd["metadata"]["name"] = "strangers.cluster.x-k8s.io";
+  crd["metadata"]["labels"] = {{"cluster.x-k8s.io/provider", "x"}};
+  a_.Put(crd);
+  EXPECT_THAT(There().err, HasSubstr("Warning: CustomResourceDefinition strangers.cluster.x-k8s.io lacks the label "
+                                     "clusterctl.cluster.x-k8s.io: its objects aren't moved\n"));
+}
+
 // L17: a dry run lists what would be done.
 TEST_F(Moves, ChangeNothingInADryRun) {
   allowance_.Set(-1);

@@ -37,14 +37,20 @@ class CuttingProxy:
         tls = ssl.create_default_context()
         tls.check_hostname = False  # what it reaches is known: our own child
         tls.verify_mode = ssl.CERT_NONE
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler(self, plane.port, tls))
-        self.server.daemon_threads = True
+        self.server = Server(("127.0.0.1", 0), handler(self, plane.port, tls))
         self.port = self.server.server_address[1]
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def close(self):
         self.server.shutdown()
         self.server.server_close()
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_):
+        """Of a client that is gone, as it is to be."""
 
 
 def handler(proxy, port, tls):
@@ -84,10 +90,7 @@ def handler(proxy, port, tls):
         def finish(self):
             if self.upstream is not None:
                 self.upstream.close()
-            try:
-                super().finish()
-            except OSError:
-                pass  # the client is gone
+            super().finish()
 
         def log_message(self, *_):
             pass

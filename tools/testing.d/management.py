@@ -43,6 +43,7 @@ KINDS = {
     "Forced": (INFRASTRUCTURE, "forceds"),
     "Identity": (INFRASTRUCTURE, "identities"),
 }
+PROGRAMS = ["etcd", "kube-apiserver", "kube-controller-manager"]
 GLOBAL = ("Identity",)
 MOVE = "clusterctl.cluster.x-k8s.io/move"
 CLUSTER_READY = {
@@ -55,24 +56,26 @@ MACHINE_READY = {"nodeRef": {"name": "node"}}
 
 
 class Plane(cluster.ControlPlane):
-    """Without pods."""
+    """Without pods. Two of them are begun before the first is awaited."""
 
-    def start(self):
+    def begin(self):
         self._write_files()
         self._run("etcd", *self._etcd_flags())
         self._run("kube-apiserver", *self._api_server_flags())
+
+    def start(self):
         self._await_ready()
         quiet = ["--bind-address=127.0.0.1", "--secure-port=0", "--leader-elect=false", "--profiling=false"]
         only = "--controllers=garbage-collector-controller,namespace-controller"
         self._run("kube-controller-manager", f"--kubeconfig={self.kubeconfig}", only, *quiet, *self._controller_flags())
 
 
-def definition(kind, scope="Namespaced", label=None):
+def definition(kind, scope="Namespaced", label=None, of=None, version="v1beta2"):
     """A CustomResourceDefinition that the releases of this tree lack."""
-    group, plural = KINDS[kind]
+    group, plural = of or KINDS[kind]
     labels = {"clusterctl.cluster.x-k8s.io": "", **({label: ""} if label else {})}
     schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
-    version = {"name": "v1beta2", "served": True, "storage": True, "subresources": {"status": {}}, "schema": schema}
+    version = {"name": version, "served": True, "storage": True, "subresources": {"status": {}}, "schema": schema}
     return json.dumps(
         {
             "apiVersion": "apiextensions.k8s.io/v1",
@@ -88,21 +91,29 @@ def definitions():
     paths = [os.path.join(RELEASES, file.format(VERSION)) for file in FILES]
     found = [document for document in cluster.documents(paths) if "\nkind: CustomResourceDefinition\n" in f"\n{document}"]
     found = [re.sub(r"(?m)^  conversion:\n(?:    .*\n)+", "", document) for document in found]
-    found = [document.replace("labels: {", 'labels: {clusterctl.cluster.x-k8s.io: "", ', 1) for document in found]
-    more = [definition("ClusterResourceSetBinding"), definition("Template"), definition("Forced", label=MOVE)]
-    return [*found, *more, definition("Identity", "Cluster", f"{MOVE}-hierarchy")]
+    found = [re.sub(r"(?m)^  labels:(\n    | \{)", labelled, document, count=1) for document in found]
+    more = [definition(kind) for kind in ("ClusterResourceSetBinding", "DockerMachine", "Template")]
+    more.append(definition("Forced", label=MOVE))
+    inventory = definition("Provider", of=("clusterctl.cluster.x-k8s.io", "providers"), version="v1alpha3")
+    return [*found, *more, definition("Identity", "Cluster", f"{MOVE}-hierarchy"), inventory]
+
+
+def labelled(match):
+    return f'  labels:{match.group(1)}clusterctl.cluster.x-k8s.io: ""' + (", " if "{" in match.group(1) else match.group(1))
 
 
 class Side:
-    """One management cluster."""
+    """One management cluster: made, then started."""
 
-    def __init__(self, world):
+    def __init__(self):
         self.state = process.StateFolder()
         self.processes = process.Processes(self.state.path)
-        self.plane = Plane(plan.link_folder(["control-plane"]), self.state.path, self.processes)
-        world.sides.append(self)
-        self.plane.start()
+        self.plane = Plane(plan.link_folder(PROGRAMS), self.state.path, self.processes)
         self.api = self.plane.api
+        self.plane.begin()
+
+    def start(self):
+        self.plane.start()
         self.api.create_crds(definitions())
 
     def close(self):
@@ -146,6 +157,11 @@ class Side:
     def set_status(self, kind, ns, name, status):
         self.ask("PATCH", self.path(kind, ns, name, "status"), {"status": status}, cluster.MERGE_PATCH)
 
+    def set_statuses(self, kind, ns, names, status):
+        for name in names:
+            self.set_status(kind, ns, name, status)
+        self.api.close()  # of this thread
+
     def list(self, kind, ns):
         return self.ask("GET", self.path(kind, ns))["items"]
 
@@ -157,7 +173,7 @@ class Side:
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             for kind, status in (("Cluster", CLUSTER_READY), ("Machine", MACHINE_READY)):
                 names = [item["metadata"]["name"] for item in self.list(kind, ns)]
-                list(pool.map(lambda name, kind=kind, status=status: self.set_status(kind, ns, name, status), names))
+                list(pool.map(lambda part, kind=kind, status=status: self.set_statuses(kind, ns, part, status), [names[at::4] for at in range(4)]))
 
     def add_to_inventory(self, kind, label, ns, version=VERSION):
         self.make_namespace(ns)
@@ -211,15 +227,20 @@ def essence(item, by_uid):
     return {**kept, "owners": sorted(owners, key=str), "managers": sorted(managers, key=str), **rest}
 
 
-def make_cluster(side, ns, name, machines=2, topology=None, paused=False, ready=True):
+def make_clusters(side, ns, names, machines, classes, paused):
+    for at, name in names:
+        make_cluster(side, ns, name, machines, classes[at % 2] if at < 2 else None, name in paused)
+    side.api.close()  # of this thread
+
+
+def make_cluster(side, ns, name, machines=2, topology=None, paused=False):
     """A Cluster with all that its providers would make."""
     spec = {"of": name, "controlPlaneRef": {"apiGroup": CONTROL_PLANE, "kind": "KubeadmControlPlane", "name": name}}
     if topology:
         spec["topology"] = {"classRef": topology, "version": "v1.34.0"}
     if paused:
         spec["paused"] = True
-    status = CLUSTER_READY if ready else None
-    top = side.make("Cluster", ns, name, spec=spec, finalizers=["cluster.cluster.x-k8s.io"], status=status)
+    top = side.make("Cluster", ns, name, spec=spec, finalizers=["cluster.cluster.x-k8s.io"], status=CLUSTER_READY)
     side.make("DockerCluster", ns, name, [top], finalizers=["dockercluster.infrastructure.cluster.x-k8s.io"])
     control = side.make("KubeadmControlPlane", ns, name, [top], finalizers=["kubeadm.controlplane.cluster.x-k8s.io"])
     side.make("Template", ns, name, [top])
@@ -253,12 +274,6 @@ def make_namespace(side, ns, clusters=2, machines=2, shared=None, paused=()):
     side.make("Secret", ns, "foreign", data={"a": "Yg=="})
     side.make("ConfigMap", ns, "foreign", data={"a": "b"})
     classes = [{"name": "quick"}, shared or {"name": "quick"}]
+    names = [(at, f"c{at}") for at in range(clusters)]
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        made = [
-            pool.submit(make_cluster, side, ns, f"c{at}", machines, classes[at % 2] if at < 2 else None, f"c{at}" in paused) for at in range(clusters)
-        ]
-        for each in made:
-            each.result()
-
-
-FOREIGN = ("foreign",)
+        list(pool.map(lambda part: make_clusters(side, ns, part, machines, classes, paused), [names[at::4] for at in range(4)]))

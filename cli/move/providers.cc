@@ -1,0 +1,151 @@
+#include "cli/move/providers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/move/discover.h"
+#include "kube/meta/label_selector.h"
+#include "kube/meta/object_conditions.h"
+
+namespace capi::cli::move {
+namespace {
+
+constexpr Millis kPause(1'000);
+constexpr int kTries = 300;
+
+Result<std::vector<kube::Object>> ProvidersOf(const Context& ctx, kube::Client& cluster) {
+  std::vector<kube::Object> out;
+  for (const api::ProviderKind& kind : api::kProviderKinds) {
+    TRY(EachObject(ctx, cluster, api::ResourceOf(kind.type), "", {},
+                   [&](const kube::Object& object) { out.push_back(object); }));
+  }
+  return out;
+}
+
+std::string Named(const kube::Object& object) {
+  return fmt::format("{} {}/{}", object.kind(), object.ns(), object.name());
+}
+
+// A new one, unless there is one of its name.
+Status CreateWhereMissing(const Context& ctx, kube::Client& target, const kube::Resource& resource,
+                          const kube::Object& object) {
+  auto made = target.Create(ctx, resource, object, {.metadata_only = true});
+  if (made.ok() || made.code() == Code::kAlreadyExists) return Ok();
+  if (made.code() == Code::kNotFound && resource.group == api::kGroup) {
+    return Error{Code::kFailedPrecondition,
+                 fmt::format("failed to create {} in the target, which has no such kind: install the operator there",
+                             Named(object)),
+                 {}};
+  }
+  return made.error().With(fmt::format("failed to create {} in the target", Named(object)));
+}
+
+Status CreateNamespace(const Context& ctx, kube::Client& target, const std::string& ns) {
+  auto found = target.Get(ctx, kube::Builtin("Namespace"), "", ns, {.metadata_only = true});
+  if (found.ok() || found.code() == Code::kPermissionDenied) return Ok();
+  kube::Object object(Json{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", ns}}}});
+  return CreateWhereMissing(ctx, target, kube::Builtin("Namespace"), object);
+}
+
+Status CopyReference(const Context& ctx, kube::Client& source, kube::Client& target,
+                     const ProviderReference& reference) {
+  auto object = source.Get(ctx, kube::Builtin(reference.kind), reference.ns, reference.name);
+  if (!object.ok() && object.code() == Code::kNotFound)
+    return Ok();  // the target's operator tells of it, as the source's
+  if (!object.ok()) return object.error();
+  TRY(CreateNamespace(ctx, target, reference.ns));
+  return CreateWhereMissing(ctx, target, kube::Builtin(reference.kind), ProviderCopy(*object));
+}
+
+// Releases that lie in ConfigMaps.
+Status CopySelected(const Context& ctx, kube::Client& source, kube::Client& target, const kube::Object& provider) {
+  const Json* selector = Find(provider.json(), {"spec", "fetchConfig", "selector"});
+  if (selector == nullptr || !selector->is_object()) return Ok();
+  auto wanted = TRY_WITH(kube::LabelSelector::FromJson(*selector), Named(provider));
+  std::vector<std::string> names;
+  TRY(EachObject(ctx, source, kube::Builtin("ConfigMap"), provider.ns(),
+                 {.label_selector = wanted.ToString(), .metadata_only = true},
+                 [&](const kube::Object& object) { names.push_back(object.name()); }));
+  for (const std::string& name : names) TRY(CopyReference(ctx, source, target, {"ConfigMap", provider.ns(), name}));
+  return Ok();
+}
+
+Status CopyProvider(const Context& ctx, kube::Client& source, kube::Client& target, const kube::Object& provider) {
+  TRY(CreateNamespace(ctx, target, provider.ns()));
+  for (const ProviderReference& reference : ReferencesOf(provider))
+    TRY_WITH(CopyReference(ctx, source, target, reference), Named(provider));
+  TRY(CopySelected(ctx, source, target, provider));
+  const api::ProviderKind* kind = api::KindByName(provider.kind());
+  return CreateWhereMissing(ctx, target, api::ResourceOf(kind->type), ProviderCopy(provider));
+}
+
+Status AwaitReady(const Context& ctx, kube::Client& target, const kube::Object& provider) {
+  const kube::Resource resource = api::ResourceOf(api::KindByName(provider.kind())->type);
+  std::string why = "no operator has looked at it yet";
+  for (int tries = 0; tries < kTries; ++tries) {
+    kube::Object object = TRY(target.Get(ctx, resource, provider.ns(), provider.name()));
+    const std::vector<kube::Condition> conditions = kube::Conditions(object);
+    if (kube::IsTrue(conditions, "Ready")) return Ok();
+    if (const kube::Condition* ready = kube::FindCondition(conditions, "Ready"))
+      why = fmt::format("{}: {}", ready->reason, ready->message);
+    if (!ctx.clock->Sleep(ctx.stop, kPause)) return ctx.Check();
+  }
+  return Error{
+      Code::kFailedPrecondition,
+      fmt::format("{} isn't Ready in the target after five minutes: {}. Mend that there, and run the same command "
+                  "again",
+                  Named(provider), why),
+      {}};
+}
+
+}  // namespace
+
+kube::Object ProviderCopy(const kube::Object& provider) {
+  kube::Object out = provider;
+  out.json().erase("status");
+  Json metadata = {{"name", provider.name()}, {"namespace", provider.ns()}};
+  if (const Json* labels = Find(provider.json(), {"metadata", "labels"})) metadata["labels"] = *labels;
+  if (const Json* annotations = Find(provider.json(), {"metadata", "annotations"}); annotations != nullptr) {
+    for (const auto& [key, value] : annotations->items())
+      if (!key.starts_with(fmt::format("{}/", api::kGroup))) metadata["annotations"][key] = value;
+  }
+  out.json()["metadata"] = std::move(metadata);
+  return out;
+}
+
+std::vector<ProviderReference> ReferencesOf(const kube::Object& provider) {
+  std::vector<ProviderReference> out;
+  auto add = [&](const char* kind, std::string_view field) {
+    std::string name = GetString(provider.json(), {"spec", field, "name"});
+    std::string ns = GetString(provider.json(), {"spec", field, "namespace"});
+    if (!name.empty()) out.push_back({kind, ns.empty() ? provider.ns() : ns, name});
+  };
+  add("Secret", "configSecret");
+  add("ConfigMap", "additionalManifests");
+  return out;
+}
+
+Status IncludeProviders(const Context& ctx, kube::Client& source, kube::Client& target, Progress& progress) {
+  auto key = [](const kube::Object& object) { return std::make_pair(object.kind(), object.name()); };
+  std::set<std::pair<std::string, std::string>> there;
+  for (const kube::Object& object : TRY(ProvidersOf(ctx, target))) there.insert(key(object));
+  std::vector<kube::Object> wanted = TRY(ProvidersOf(ctx, source));
+  if (wanted.empty()) progress.Warn("the source has no Provider objects of the operator");
+  std::erase_if(wanted, [&](const kube::Object& object) { return there.contains(key(object)); });
+  for (const kube::Object& provider : wanted) {
+    progress.Say(0, "Creating", {{provider.kind(), provider.name()}, {"Namespace", provider.ns()}});
+    TRY(CopyProvider(ctx, source, target, provider));
+  }
+  if (!wanted.empty()) progress.Say(0, "Waiting for providers to be available...");
+  for (const kube::Object& provider : wanted) TRY(AwaitReady(ctx, target, provider));
+  return Ok();
+}
+
+Status TellProviders(const Context& ctx, kube::Client& source, Progress& progress) {
+  for (const kube::Object& provider : TRY(ProvidersOf(ctx, source)))
+    progress.Say(0, "Creating where missing", {{provider.kind(), provider.name()}, {"Namespace", provider.ns()}});
+  return Ok();
+}
+
+}  // namespace capi::cli::move
