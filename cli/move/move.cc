@@ -146,7 +146,8 @@ struct Pair {
 Result<Pair> OpenBoth(Run& run) {
   ManagementCluster source = TRY(Open(run, run.options.from));
   ManagementCluster target = TRY(Open(run, run.options.to));
-  Ends ends{TRY(IdOf(run.ctx, source)), ""};
+  Ends ends;
+  ends.from = TRY(IdOf(run.ctx, source));
   ends.to = TRY(IdOf(run.ctx, target));
   if (ends.from == ends.to) {
     return Error{Code::kInvalidArgument,
@@ -209,7 +210,8 @@ Status DryRun(Run& run) {
   std::string ns = run.options.ns.empty() ? source.ns() : run.options.ns;
   Graph graph = TRY(Discover(run, source, ns));
   bool into = !run.options.to_directory.empty();
-  Ends ends{TRY(IdOf(run.ctx, source)), std::string(kDirectory)};
+  std::string id = TRY(IdOf(run.ctx, source));
+  Ends ends{id, std::string(kDirectory)};
   for (const std::string& why : Hindrances(graph, ends)) run.progress.Warn(why);
   run.progress.Say(
       0, into ? fmt::format("Saving files to {}", run.options.to_directory) : "Creating objects in the target cluster");
@@ -225,7 +227,8 @@ Status IntoDirectory(Run& run) {
   TRY(CheckDirectory(directory));
   std::string ns = run.options.ns.empty() ? source.ns() : run.options.ns;
   Graph graph = TRY(Discover(run, source, ns));
-  Ends ends{TRY(IdOf(run.ctx, source)), std::string(kDirectory)};
+  std::string id = TRY(IdOf(run.ctx, source));
+  Ends ends{id, std::string(kDirectory)};
   TRY(Begin(graph, ends));
   Status done = PauseSource(run.ctx, source.client(), graph, ends);
   if (done.ok()) done = AwaitUnblocked(run.ctx, source.client(), graph, run.progress);
@@ -248,7 +251,8 @@ Status OutOfDirectory(Run& run) {
   SayCounts(run, files.graph);
   if (size_t rest = files.graph.nodes.size() - files.graph.moving(); rest > 0)
     run.progress.Warn(fmt::format("{} objects of the files belong to no Cluster, and aren't restored", rest));
-  Ends ends{std::string(kDirectory), TRY(IdOf(run.ctx, target))};
+  std::string id = TRY(IdOf(run.ctx, target));
+  Ends ends{std::string(kDirectory), id};
   Transfer transfer(
       run.ctx, files.graph, ends, target.client(), [&](size_t i) { return ReadNode(files, i); }, Existing::kKeep,
       run.progress);
@@ -270,7 +274,8 @@ Status Move(const Context& ctx, const GlobalOptions& global, const MoveOptions& 
   TRY(CheckOptions(options));
   Notes notes(world.err);
   TRY(LoadConfig(ctx, global, world.getenv, notes));  // nothing of it is needed; one that was asked for has to be right
-  Run run{ctx, options, world, Progress(notes, TRY(ParseHidden(options.hide_warnings)))};
+  Hidden hidden = TRY(ParseHidden(options.hide_warnings));
+  Run run{ctx, options, world, Progress(notes, hidden)};
   if (!options.from_directory.empty()) return OutOfDirectory(run);
   if (options.dry_run) return DryRun(run);
   return options.to_directory.empty() ? BetweenClusters(run) : IntoDirectory(run);
