@@ -97,6 +97,7 @@ Result<Names> Find(const NameQuestion& question, const World& world) {
     if (question.flag == flag) return Providers(question, world, type);
   }
   if (question.flag == "kubeconfig-context") return Contexts(question, world);
+  if (question.flag == "hide-api-warnings") return Names{"all", "default", "none"};
   if (question.flag.ends_with("namespace")) return ObjectNames(question, world, kube::Builtin("Namespace"), false);
   if (question.flag == "output" && (question.command == "clusterctl why" || question.command == "clusterctl history"))
     return Names{"json", "text", "yaml"};

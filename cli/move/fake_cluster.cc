@@ -16,6 +16,7 @@ struct Kind {
 
 constexpr char kGroup[] = "cluster.x-k8s.io";
 constexpr char kInfrastructure[] = "infrastructure.cluster.x-k8s.io";
+constexpr char kOperator[] = "operator.cluster.x-k8s.io";
 constexpr char kDefinitions[] = "apiextensions.k8s.io";
 constexpr char kHierarchy[] = "clusterctl.cluster.x-k8s.io/move-hierarchy";
 
@@ -32,6 +33,7 @@ const std::vector<Kind>& Kinds() {
       {kInfrastructure, "v1beta2", "Template", "templates"},
       {kInfrastructure, "v1beta2", "Identity", "identities", false, kHierarchy},
       {"clusterctl.cluster.x-k8s.io", "v1alpha3", "Provider", "providers"},
+      {kOperator, "v1alpha2", "InfrastructureProvider", "infrastructureproviders"},
   };
   return kinds;
 }
@@ -74,11 +76,14 @@ bool HasFinalizers(const Json& object) {
 
 namespace {
 
-// "a,!b": has the one label, and not the other.
+// "a,!b,c=d": has the first label, not the second, and the third with that value.
 bool Selects(const std::string& selector, const Json* labels) {
   for (const std::string& key : Split(selector, ',')) {
     bool absent = key.starts_with("!");
-    bool has = labels != nullptr && labels->contains(absent ? key.substr(1) : key);
+    size_t equals = key.find('=');
+    std::string name = absent ? key.substr(1) : key.substr(0, equals);
+    bool has = labels != nullptr && labels->contains(name) &&
+               (equals == key.npos || labels->at(name) == key.substr(equals + 1));
     if (has == absent) return false;
   }
   return true;
@@ -267,11 +272,15 @@ FakeCluster::Answer FakeCluster::Write(const Request& request) {
 FakeCluster::Answer FakeCluster::Create(const Request& request) {
   Json object = request.body;
   Key key{request.group, request.plural, request.ns, GetString(object, {"metadata", "name"})};
+  if (!objects_.contains({kDefinitions, "customresourcedefinitions", "", request.plural + "." + request.group}) &&
+      !request.group.empty())
+    return {404, StatusOf(404, "NotFound")};
   if (objects_.contains(key)) return {409, StatusOf(409, "AlreadyExists")};
   if (!request.ns.empty() && !objects_.contains({"", "namespaces", "", request.ns}))
     return {404, StatusOf(404, "NotFound")};
   for (const char* field : {"uid", "deletionTimestamp"}) object["metadata"].erase(field);
   object.erase("status");
+  if (request.group == kOperator) object["status"]["conditions"] = {{{"type", "Ready"}, {"status", "True"}}};
   Store(key, std::move(object));
   return {201, objects_[key]};
 }

@@ -28,8 +28,8 @@ class Allowance {
   int taken_ CAPI_GUARDED_BY(mu_) = 0;
 };
 
-// Objects are created, patched and deleted as an API server does it, with finalizers and preconditions; there are no
-// controllers. Thread-safe.
+// Objects are created, patched and deleted as an API server does it, with finalizers and preconditions. There are no
+// controllers, but for one that makes Provider objects of the operator Ready. Thread-safe.
 class FakeCluster {
  public:
   // `name` is a part of each uid.

@@ -30,12 +30,14 @@ class Fleet {
 
   Json& Add(const std::string& kind, const std::string& name, const std::string& owner = "",
             const std::string& ns = "team") {
-    static const std::map<std::string, std::string> groups = {{"Secret", "v1"},
-                                                              {"ConfigMap", "v1"},
-                                                              {"Namespace", "v1"},
-                                                              {"Template", "infrastructure.cluster.x-k8s.io/v1beta2"},
-                                                              {"Identity", "infrastructure.cluster.x-k8s.io/v1beta2"},
-                                                              {"Provider", "clusterctl.cluster.x-k8s.io/v1alpha3"}};
+    static const std::map<std::string, std::string> groups = {
+        {"Secret", "v1"},
+        {"ConfigMap", "v1"},
+        {"Namespace", "v1"},
+        {"Template", "infrastructure.cluster.x-k8s.io/v1beta2"},
+        {"Identity", "infrastructure.cluster.x-k8s.io/v1beta2"},
+        {"InfrastructureProvider", "operator.cluster.x-k8s.io/v1alpha2"},
+        {"Provider", "clusterctl.cluster.x-k8s.io/v1alpha3"}};
     auto group = groups.find(kind);
     object_ = {{"apiVersion", group == groups.end() ? "cluster.x-k8s.io/v1beta2" : group->second},
                {"kind", kind},
@@ -389,6 +391,51 @@ TEST_F(Moves, ResumeWhereTheyCannotBegin) {
   EXPECT_THAT(got.err, HasSubstr("failed to pause ClusterClass team/quick"));
   EXPECT_FALSE(IsPaused(kube::Object(*a_.Find("Cluster", "team", "one"))));
   EXPECT_TRUE(IsPaused(kube::Object(*a_.Find("Cluster", "team", "two"))));
+}
+
+// L17.
+TEST_F(Moves, IncludeProvidersThatTheTargetLacks) {
+  for (const char* name : {"variables", "release", "other"}) fleet_.Make("ConfigMap", name, "", "provider");
+  fleet_.Make("Secret", "token", "", "provider");
+  for (const char* name : {"aws", "docker"}) {
+    Json& provider = fleet_.Add("InfrastructureProvider", name, "", "provider");
+    provider["spec"]["configSecret"]["name"] = "token";
+    provider["spec"]["additionalManifests"] = {{"name", "variables"}, {"namespace", "provider"}};
+    provider["spec"]["fetchConfig"]["selector"]["matchLabels"]["mine"] = "yes";
+    provider["metadata"]["finalizers"] = {"provider.cluster.x-k8s.io"};
+    provider["metadata"]["annotations"] = {{"operator.cluster.x-k8s.io/allowed-references", "x"}, {"mine", "y"}};
+    fleet_.Made();
+  }
+  Fleet there(b_);
+  there.Make("InfrastructureProvider", "docker", "", "provider");
+  const Json before = *b_.Find("InfrastructureProvider", "provider", "docker");
+  Outcome dry = There({"--include-providers", "--dry-run"});
+  EXPECT_THAT(dry.err, HasSubstr("Creating where missing InfrastructureProvider=\"aws\" Namespace=\"provider\"\n"));
+  EXPECT_EQ(b_.Find("InfrastructureProvider", "provider", "aws"), std::nullopt);
+  Outcome got = There({"--include-providers"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.err, HasSubstr("Creating InfrastructureProvider=\"aws\" Namespace=\"provider\"\n"));
+  EXPECT_THAT(got.err, Not(HasSubstr("InfrastructureProvider=\"docker\"")));
+  Json copy = b_.Find("InfrastructureProvider", "provider", "aws").value();
+  EXPECT_EQ(copy["metadata"]["annotations"], Json({{"mine", "y"}}));
+  EXPECT_FALSE(copy["metadata"].contains("finalizers"));
+  EXPECT_EQ(copy["spec"], a_.Find("InfrastructureProvider", "provider", "aws")->at("spec"));
+  EXPECT_EQ(*b_.Find("InfrastructureProvider", "provider", "docker"), before);
+  EXPECT_TRUE(b_.Find("Secret", "provider", "token"));
+  EXPECT_TRUE(b_.Find("ConfigMap", "provider", "variables"));
+  EXPECT_TRUE(b_.Find("ConfigMap", "provider", "release"));
+  EXPECT_TRUE(a_.Find("InfrastructureProvider", "provider", "aws"));
+}
+
+// L17.
+TEST_F(Moves, NeedAnOperatorForProviders) {
+  fleet_.Make("InfrastructureProvider", "aws", "", "provider");
+  b_.Remove("CustomResourceDefinition", "", "infrastructureproviders.operator.cluster.x-k8s.io");
+  Outcome got = There({"--include-providers"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("which has no such kind: install the operator there"));
+  EXPECT_THAT(Run({"--include-providers", "--to-directory", "x"}).err,
+              HasSubstr("[include-providers to-directory] were all set"));
 }
 
 class Directories : public Moves {
