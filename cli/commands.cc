@@ -4,6 +4,7 @@
 
 #include "cli/clusters/commands.h"
 #include "cli/completion.h"
+#include "cli/describe/commands.h"
 #include "cli/generate/commands.h"
 #include "cli/man.h"
 #include "cli/move/commands.h"
@@ -30,6 +31,7 @@ void AddCommands(CommandLine& line) {
   AddProviderCommands(line);
   AddClusterCommands(line);
   AddMoveCommands(line);
+  AddDescribeCommands(line);
   AddVersion(line);
   AddCompletion(line);
   AddMan(line);

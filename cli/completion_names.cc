@@ -99,13 +99,18 @@ Result<Names> Find(const NameQuestion& question, const World& world) {
   if (question.flag == "kubeconfig-context") return Contexts(question, world);
   if (question.flag == "hide-api-warnings") return Names{"all", "default", "none"};
   if (question.flag.ends_with("namespace")) return ObjectNames(question, world, kube::Builtin("Namespace"), false);
-  if (question.flag == "output" && (question.command == "clusterctl why" || question.command == "clusterctl history"))
+  if (question.flag == "output" && (question.command == "clusterctl why" || question.command == "clusterctl history" ||
+                                    question.command == "clusterctl describe cluster"))
     return Names{"json", "text", "yaml"};
+  if (question.flag == "output" && question.command == "clusterctl describe providers")
+    return Names{"json", "name", "text", "wide", "yaml"};
   if (question.flag == "output" && question.command == "clusterctl version") return Names{"json", "short", "yaml"};
   if (question.flag == "output") return Names{"text", "yaml"};
   if (question.flag.empty() && (question.command == "clusterctl why" || question.command == "clusterctl history"))
     return Installed(question, world);
-  if (question.flag.empty() && question.command == "clusterctl get kubeconfig") return Clusters(question, world);
+  if (question.flag.empty() &&
+      (question.command == "clusterctl get kubeconfig" || question.command == "clusterctl describe cluster"))
+    return Clusters(question, world);
   if (question.flag.empty() && question.command.starts_with("clusterctl alpha rollout "))
     return RolloutNames(question, world);
   return Names();

@@ -18,8 +18,20 @@ ProviderObject Read(const kube::Object& object) {
           GetString(object.json(), {"spec", "version"})};
 }
 
-// All of them; kFailedPrecondition where the server has none of the kinds.
-Result<std::vector<ProviderObject>> All(const Context& ctx, ManagementCluster& cluster, const std::string& ns) {
+Error NoneIsMeant(std::string_view text, const std::string& ns, const std::vector<ProviderObject>& all) {
+  std::vector<std::string> names;
+  for (const ProviderObject& one : all) names.push_back(Describe(one.provider.id));
+  return {Code::kNotFound,
+          fmt::format("there is no provider {}{}; there {}: {}", api::GoQuote(text),
+                      ns.empty() ? "" : fmt::format(" in namespace {}", api::GoQuote(ns)),
+                      names.size() == 1 ? "is" : "are", names.empty() ? "none" : JoinNames(names, kMostNames)),
+          {}};
+}
+
+}  // namespace
+
+Result<std::vector<ProviderObject>> AllProviders(const Context& ctx, ManagementCluster& cluster,
+                                                 const std::string& ns) {
   std::vector<ProviderObject> out;
   bool served = false;
   for (const api::ProviderKind& kind : api::kProviderKinds) {
@@ -40,18 +52,6 @@ Result<std::vector<ProviderObject>> All(const Context& ctx, ManagementCluster& c
   return out;
 }
 
-Error NoneIsMeant(std::string_view text, const std::string& ns, const std::vector<ProviderObject>& all) {
-  std::vector<std::string> names;
-  for (const ProviderObject& one : all) names.push_back(Describe(one.provider.id));
-  return {Code::kNotFound,
-          fmt::format("there is no provider {}{}; there {}: {}", api::GoQuote(text),
-                      ns.empty() ? "" : fmt::format(" in namespace {}", api::GoQuote(ns)),
-                      names.size() == 1 ? "is" : "are", names.empty() ? "none" : JoinNames(names, kMostNames)),
-          {}};
-}
-
-}  // namespace
-
 std::string Describe(const api::ProviderId& id) {
   return fmt::format("{} {}/{}", api::KindOf(id.type).kind, id.ns, id.name);
 }
@@ -67,7 +67,7 @@ bool IsMeant(std::string_view text, const api::ProviderId& id) {
 
 Result<std::vector<ProviderObject>> FindProviders(const Context& ctx, ManagementCluster& cluster, std::string_view text,
                                                   const std::string& ns) {
-  std::vector<ProviderObject> all = TRY(All(ctx, cluster, ns));
+  std::vector<ProviderObject> all = TRY(AllProviders(ctx, cluster, ns));
   std::vector<ProviderObject> out;
   for (const ProviderObject& one : all) {
     if (IsMeant(text, one.provider.id)) out.push_back(one);

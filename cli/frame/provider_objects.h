@@ -20,6 +20,10 @@ struct ProviderObject {
 // (infrastructureprovider/aws, infrastructureproviders/aws, caip/aws).
 bool IsMeant(std::string_view text, const api::ProviderId& id);
 
+// All of them in `ns` or, where that is "", in all namespaces, by type, name and namespace. kFailedPrecondition: the
+// cluster has no such objects at all.
+Result<std::vector<ProviderObject>> AllProviders(const Context& ctx, ManagementCluster& cluster, const std::string& ns);
+
 // Those that `text` means, in `ns` or, where that is "", in all namespaces: one at least, by type, name and namespace.
 // kNotFound names those that there are; kFailedPrecondition: the cluster has no such objects at all.
 Result<std::vector<ProviderObject>> FindProviders(const Context& ctx, ManagementCluster& cluster, std::string_view text,

@@ -57,6 +57,7 @@ struct World {
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
+  bool terminal = false;  // whether `out` is one
 };
 
 }  // namespace capi::cli

@@ -1,0 +1,120 @@
+#include "cli/describe/describe_providers.h"
+
+#include <fmt/format.h>
+
+#include "api/text.h"
+#include "cli/describe/describe_cluster.h"
+#include "cli/describe/providers_text.h"
+#include "cli/frame/config.h"
+#include "cli/frame/structured.h"
+
+namespace capi::cli {
+namespace {
+
+using describe::ProvidersInput;
+using describe::Workload;
+
+constexpr char kOperatorLabel[] = "app.kubernetes.io/name=capi-operator";
+
+// What -o means: a text of one of three kinds, or facts.
+struct Output {
+  OutputFormat format = OutputFormat::kText;
+  bool wide = false, name = false;
+};
+
+Result<Output> ParseOutput(const std::string& text) {
+  if (text == "wide") return Output{.wide = true};
+  if (text == "name") return Output{.name = true};
+  auto format = ParseOutputFormat(text);
+  if (format.ok()) return Output{.format = *format};
+  return Error{Code::kInvalidArgument,
+               fmt::format("invalid output format {}, valid values: [json name text wide yaml]", api::GoQuote(text)),
+               {}};
+}
+
+// Reads what is about providers; what a person has no right to read is told, and does without.
+class Reader {
+ public:
+  Reader(const Context& ctx, ManagementCluster& cluster, const std::string& ns, Notes& notes)
+      : ctx_(ctx), cluster_(cluster), ns_(ns), notes_(notes) {}
+
+  Result<ProvidersInput> Read() {
+    ProvidersInput out;
+    TRY(ReadObjects(out));
+    TRY(ReadInventory(out));
+    out.operators = TRY(List("Deployment", "", kOperatorLabel, nullptr));
+    for (const char* kind : {"Deployment", "DaemonSet", "StatefulSet"}) {
+      auto some = TRY(List(kind, ns_, std::string(api::kLabelProvider), &out.workloads_known));
+      out.workloads.insert(out.workloads.end(), some.begin(), some.end());
+    }
+    return out;
+  }
+
+ private:
+  Status ReadObjects(ProvidersInput& out) {
+    auto objects = AllProviders(ctx_, cluster_, ns_);
+    if (objects.ok()) {
+      out.objects = *std::move(objects);
+    } else if (objects.code() != Code::kFailedPrecondition) {  // it has no operator's kinds
+      return objects.error();
+    }
+    return Ok();
+  }
+
+  Status ReadInventory(ProvidersInput& out) {
+    auto inventory = cluster_.Providers(ctx_);
+    if (!inventory.ok()) return Without(inventory.error(), "clusterctl's inventory");
+    for (InstalledProvider& one : *inventory) {
+      if (ns_.empty() || one.ns == ns_) out.inventory.push_back(std::move(one));
+    }
+    return Ok();
+  }
+
+  Result<std::vector<Workload>> List(const char* kind, const std::string& ns, const std::string& selector,
+                                     bool* known) {
+    std::vector<Workload> out;
+    auto list = cluster_.client().List(ctx_, kube::Builtin(kind), ns, {.label_selector = selector});
+    if (!list.ok()) {
+      if (known != nullptr) *known = false;
+      TRY(Without(list.error(), fmt::format("{}s with the label {}", kind, selector)));
+      return out;
+    }
+    for (const kube::Object& object : list->items) out.push_back(describe::ReadWorkload(object));
+    return out;
+  }
+
+  // Ok where it can be done without.
+  Status Without(const Error& error, const std::string& what) {
+    if (error.code != Code::kPermissionDenied) return error.With(fmt::format("failed to list {}", what));
+    notes_.Warn(fmt::format("{} can't be read, and aren't told: {}", what, error.message));
+    return Ok();
+  }
+
+  const Context& ctx_;
+  ManagementCluster& cluster_;
+  const std::string& ns_;
+  Notes& notes_;
+};
+
+}  // namespace
+
+Status DescribeProviders(const Context& ctx, const GlobalOptions& global, const DescribeProvidersOptions& options,
+                         World& world) {
+  Output output = TRY(ParseOutput(options.output));
+  Notes notes(world.err);
+  TRY(LoadConfig(ctx, global, world.getenv, notes));  // nothing of it is needed; one that was asked for has to be right
+  ManagementCluster cluster = TRY(ManagementCluster::Open(options.cluster, world.getenv));
+  ProvidersInput input = TRY(Reader(ctx, cluster, options.ns, notes).Read());
+  describe::ProvidersTree tree = BuildProvidersTree(input);
+  if (output.name) {
+    world.out << ProvidersNames(tree);
+  } else if (output.format != OutputFormat::kText) {
+    world.out << Format(output.format, ProvidersJson(tree));
+  } else {
+    bool colours = WantsColours(options.colour, world);
+    world.out << ProvidersText(tree, {.wide = output.wide, .colours = colours, .now = ctx.clock->Now()});
+  }
+  return Ok();
+}
+
+}  // namespace capi::cli

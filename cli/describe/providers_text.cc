@@ -1,0 +1,187 @@
+#include "cli/describe/providers_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "cli/describe/grid.h"
+#include "cli/describe/text.h"
+#include "cli/describe/tree_lines.h"
+
+namespace capi::cli::describe {
+namespace {
+
+constexpr size_t kMessageWidth = 80, kMostLines = 5, kMostNames = 5;
+constexpr char kNone[] = "There are no providers in the cluster: `clusterctl init` installs them.\n";
+constexpr char kNoOperator[] = "no operator looks after these providers: clusterctl installed them";
+constexpr char kNoDeployment[] =
+    "no Deployment has the label app.kubernetes.io/name=capi-operator: it runs elsewhere, or not at all";
+
+using Lines = std::vector<std::string>;
+
+// What a row tells. A value.
+struct RowFacts {
+  std::string name, ns = {}, version = {}, wanted = {}, contract = {}, ready = {}, reason = {}, since = {};
+  Lines message = {""};
+};
+
+Colour ColourOf(std::string_view ready) {
+  if (ready == "True") return Colour::kGreen;
+  return ready == "False" ? Colour::kRed : Colour::kYellow;
+}
+
+// As many lines as are of use in a table; -o json and yaml have all.
+Lines Message(const std::string& text) {
+  Lines out = WrapMessage(Printable(text), kMessageWidth);
+  if (out.size() <= kMostLines) return out;
+  out.resize(kMostLines);
+  out.back() += " ...";
+  return out;
+}
+
+RowFacts FactsOf(const Workload& workload) {
+  RowFacts out{.name = workload.kind + "/" + workload.name, .ns = workload.ns};
+  out.ready = workload.healthy ? "True" : "False";
+  out.message = Message(workload.message);
+  return out;
+}
+
+RowFacts FactsOf(const ProviderLine& line, WallTime now) {
+  RowFacts out{.name = line.id.ToString(), .ns = line.id.ns, .version = line.version, .wanted = line.wanted};
+  out.contract = line.contract;
+  out.ready = line.ready;
+  out.reason = line.reason;
+  if (auto since = ParseTime(line.since); since.ok()) out.since = Age(*since, now);
+  out.message.clear();
+  if (!line.waits_for.empty()) out.message.push_back("waits for " + JoinNames(line.waits_for, kMostNames));
+  if (!line.holds_up.empty()) out.message.push_back("holds up " + JoinNames(line.holds_up, kMostNames));
+  for (std::string& text : Message(line.message)) {
+    if (!text.empty() || out.message.empty()) out.message.push_back(std::move(text));
+  }
+  return out;
+}
+
+// Thread-compatible.
+class Table {
+ public:
+  explicit Table(const ProvidersTextOptions& options) : wide_(options.wide), paint_(options.colours) {
+    AddCells("NAME", {.name = "", .ns = "NAMESPACE", .version = "VERSION", .wanted = "WANTED", .contract = "CONTRACT",
+                      .ready = "", .reason = "REASON", .since = "SINCE", .message = {"MESSAGE"}},
+             "READY");
+  }
+
+  void Add(const std::string& prefix, const RowFacts& facts, bool has_children) {
+    std::string ready = facts.ready.empty() ? "" : paint_(ColourOf(facts.ready), facts.ready);
+    AddCells(paint_(Colour::kGray, prefix) + Printable(facts.name), facts, ready);
+    for (size_t i = 1; i < facts.message.size(); ++i) {
+      Lines& row = rows_.emplace_back(rows_.front().size());
+      row.front() = paint_(Colour::kGray, FurtherPrefix(prefix, has_children));
+      row.back() = facts.message[i];
+    }
+  }
+  std::string Text() const { return FormatGrid(rows_, 2); }
+
+ private:
+  void AddCells(const std::string& name, const RowFacts& facts, const std::string& ready) {
+    Lines& row = rows_.emplace_back(Lines{name, facts.ns, Printable(facts.version)});
+    if (wide_) row.push_back(Printable(facts.wanted));
+    for (const std::string& cell : {Printable(facts.contract), ready, Printable(facts.reason)}) row.push_back(cell);
+    if (wide_) row.push_back(facts.since);
+    row.push_back(facts.message.front());
+  }
+
+  const bool wide_;
+  const Paint paint_;
+  std::vector<Lines> rows_;
+};
+
+void AddProviders(Table& table, const std::vector<const ProviderLine*>& lines, WallTime now) {
+  for (size_t i = 0; i < lines.size(); ++i) {
+    std::string prefix = ChildPrefix("", i + 1 == lines.size());
+    const auto& workloads = lines[i]->workloads;
+    table.Add(prefix, FactsOf(*lines[i], now), !workloads.empty());
+    for (size_t at = 0; at < workloads.size(); ++at)
+      table.Add(ChildPrefix(prefix, at + 1 == workloads.size()), FactsOf(workloads[at]), false);
+  }
+}
+
+// The operator, or the first of several: the others are lines of their own before it.
+void AddOperators(Table& table, const std::vector<Workload>& operators, bool has_children) {
+  if (operators.empty()) {
+    table.Add("", {.name = "Operator", .ready = "Unknown", .message = {kNoDeployment}}, has_children);
+    return;
+  }
+  for (const Workload& one : operators) {
+    RowFacts facts = FactsOf(one);
+    facts.name = "Operator/" + one.name;
+    facts.version = one.version;
+    table.Add("", facts, has_children && &one == &operators.back());
+  }
+}
+
+std::vector<const ProviderLine*> Those(const ProvidersTree& tree, bool of_operator) {
+  std::vector<const ProviderLine*> out;
+  for (const ProviderLine& line : tree.providers) {
+    if (line.of_operator == of_operator) out.push_back(&line);
+  }
+  return out;
+}
+
+Json WorkloadJson(const Workload& workload) {
+  return {{"kind", workload.kind},     {"namespace", workload.ns},     {"name", workload.name},
+          {"version", workload.version}, {"ready", workload.healthy}, {"message", workload.message}};
+}
+
+Json WorkloadsJson(const std::vector<Workload>& workloads) {
+  Json out = Json::array();
+  for (const Workload& one : workloads) out.push_back(WorkloadJson(one));
+  return out;
+}
+
+}  // namespace
+
+std::string ProvidersText(const ProvidersTree& tree, const ProvidersTextOptions& options) {
+  auto ours = Those(tree, true), others = Those(tree, false);
+  if (tree.operators.empty() && tree.providers.empty()) return kNone;
+  Table table(options);
+  if (!tree.operators.empty() || !ours.empty()) AddOperators(table, tree.operators, !ours.empty());
+  AddProviders(table, ours, options.now);
+  if (!others.empty()) table.Add("", {.name = "Inventory", .message = {kNoOperator}}, true);
+  AddProviders(table, others, options.now);
+  return table.Text();
+}
+
+std::string ProvidersNames(const ProvidersTree& tree) {
+  std::string out;
+  for (const ProviderLine& line : tree.providers) {
+    out += line.of_operator
+               ? fmt::format("{}.{}/{}\n", ToLower(api::KindOf(line.id.type).kind), api::kGroup, line.id.name)
+               : fmt::format("provider.clusterctl.cluster.x-k8s.io/{}\n",
+                             api::ManifestLabel(line.id.type, line.id.name));
+  }
+  return out;
+}
+
+Json ProvidersJson(const ProvidersTree& tree) {
+  Json providers = Json::array();
+  for (const ProviderLine& line : tree.providers) {
+    providers.push_back({{"kind", api::KindOf(line.id.type).kind},
+                         {"namespace", line.id.ns},
+                         {"name", line.id.name},
+                         {"managedBy", line.of_operator ? "operator" : "clusterctl"},
+                         {"version", line.version},
+                         {"wantedVersion", line.wanted},
+                         {"contract", line.contract},
+                         {"ready", line.ready},
+                         {"reason", line.reason},
+                         {"message", line.message},
+                         {"since", line.since},
+                         {"waitsFor", line.waits_for},
+                         {"holdsUp", line.holds_up},
+                         {"workloads", WorkloadsJson(line.workloads)}});
+  }
+  return {{"operators", WorkloadsJson(tree.operators)}, {"providers", std::move(providers)}};
+}
+
+}  // namespace capi::cli::describe

@@ -1,0 +1,23 @@
+// The tree of providers as a person, or a program, reads it. Pure.
+#pragma once
+
+#include <string>
+
+#include "base/json.h"
+#include "cli/describe/providers_tree.h"
+
+namespace capi::cli::describe {
+
+// A value.
+struct ProvidersTextOptions {
+  bool wide = false;  // with the version that is asked for, and since when
+  bool colours = false;
+  WallTime now;
+};
+
+std::string ProvidersText(const ProvidersTree& tree, const ProvidersTextOptions& options);
+// As kubectl takes them: "coreprovider.operator.cluster.x-k8s.io/cluster-api", a line each.
+std::string ProvidersNames(const ProvidersTree& tree);
+Json ProvidersJson(const ProvidersTree& tree);
+
+}  // namespace capi::cli::describe

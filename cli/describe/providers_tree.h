@@ -1,0 +1,53 @@
+// The providers of a management cluster, who looks after them, how they are, and who waits for whom. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/frame/management_cluster.h"
+#include "cli/frame/provider_objects.h"
+
+namespace capi::cli::describe {
+
+// A Deployment, DaemonSet or StatefulSet. A value.
+struct Workload {
+  std::string kind, ns, name;
+  std::string label;    // of which provider: "infrastructure-aws"
+  std::string version;  // the tag of its image
+  bool healthy = false;
+  std::string message;  // why it isn't
+};
+
+// What was read of a cluster. A value.
+struct ProvidersInput {
+  std::vector<Workload> operators, workloads;
+  std::vector<ProviderObject> objects;
+  std::vector<InstalledProvider> inventory;  // clusterctl's, in which the operator writes its own, too
+  bool workloads_known = true;               // whether they could be read at all
+};
+
+// A value.
+struct ProviderLine {
+  api::ProviderId id;
+  bool of_operator = false;      // else clusterctl's inventory alone knows it
+  std::string version, wanted;   // installed; and what is asked for, where that is another
+  std::string contract;          // "" where nobody says
+  std::string ready;             // "True", "False", "Unknown"
+  std::string reason, message, since;
+  std::vector<std::string> waits_for;  // providers: "CoreProvider capi-system/cluster-api"
+  std::vector<std::string> holds_up;   // the other way round
+  std::vector<Workload> workloads;
+};
+
+// A value.
+struct ProvidersTree {
+  std::vector<Workload> operators;
+  std::vector<ProviderLine> providers;  // by type, name and namespace
+};
+
+// A workload of an operator or a provider, by its JSON.
+Workload ReadWorkload(const kube::Object& object);
+
+ProvidersTree BuildProvidersTree(const ProvidersInput& input);
+
+}  // namespace capi::cli::describe

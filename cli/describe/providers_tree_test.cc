@@ -1,0 +1,208 @@
+#include "cli/describe/providers_tree.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/strings.h"
+#include "cli/describe/providers_text.h"
+#include "cli/testing.h"
+
+namespace capi::cli::describe {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using enum api::ProviderType;
+
+const WallTime kNow = ParseTime("2026-01-11T00:00:00Z").value();
+
+ProviderObject Object(api::ProviderType type, std::string ns, std::string name, std::string status, std::string reason,
+                      std::string message = "") {
+  ProviderObject out;
+  out.provider.id = {type, std::move(ns), std::move(name)};
+  out.provider.status.installed_version = "v1.12.0";
+  out.provider.status.contract = "v1beta2";
+  out.wanted = "v1.12.0";
+  out.provider.status.conditions = {
+      {"Ready", std::move(status), std::move(reason), std::move(message), 0, "2026-01-01T00:00:00Z"}};
+  return out;
+}
+
+Workload WorkloadOf(std::string ns, std::string name, std::string label, std::string message = "") {
+  return {"Deployment", std::move(ns), std::move(name), std::move(label), "v1.12.0", message.empty(), message};
+}
+
+std::string Stripped(std::string text) {
+  for (std::string before; before != text;) {  // what stands behind a line is blank
+    before = text;
+    text = ReplaceAll(text, " \n", "\n");
+  }
+  return text;
+}
+
+ProvidersInput Fleet() {
+  ProvidersInput in;
+  in.operators = {WorkloadOf("capi-operator-system", "capi-operator-controller-manager", "")};
+  in.objects = {Object(kCore, "capi-system", "cluster-api", "True", "WorkloadsReady"),
+                Object(kBootstrap, "kubeadm-system", "kubeadm", "False", "WaitingForOrder",
+                       "kubeadm v1.13.0 comes after CoreProvider capi-system/cluster-api (v1beta2); it goes on"),
+                Object(kInfrastructure, "capd-system", "docker", "False", "WorkloadsNotReady", "0 of 1")};
+  in.objects[1].wanted = "v1.13.0";
+  in.inventory = {{kCore, "cluster-api", "capi-system", "v1.12.0"}, {kAddon, "helm", "caaph-system", "v0.3.0"}};
+  in.workloads = {WorkloadOf("capi-system", "capi-controller-manager", "cluster-api"),
+                  WorkloadOf("capd-system", "capd-controller-manager", "infrastructure-docker", "0 of 1 are available"),
+                  WorkloadOf("elsewhere", "other", "cluster-api"),
+                  WorkloadOf("caaph-system", "caaph-controller-manager", "addon-helm")};
+  return in;
+}
+
+// L16.
+TEST(ProvidersTree, TellsWhoLooksAfterWhomAndHowTheyAre) {
+  ProvidersTree tree = BuildProvidersTree(Fleet());
+  EXPECT_EQ(Stripped(ProvidersText(tree, {.now = kNow})),
+            R"(NAME                                       NAMESPACE             VERSION  CONTRACT READY  REASON             MESSAGE
+Operator/capi-operator-controller-manager  capi-operator-system  v1.12.0           True
+├─CoreProvider/cluster-api                 capi-system           v1.12.0  v1beta2  True   WorkloadsReady     holds up BootstrapProvider kubeadm-system/kubeadm
+│ └─Deployment/capi-controller-manager     capi-system                             True
+├─BootstrapProvider/kubeadm                kubeadm-system        v1.12.0  v1beta2  False  WaitingForOrder    waits for CoreProvider capi-system/cluster-api
+│                                                                                                            kubeadm v1.13.0 comes after CoreProvider capi-system/cluster-api (v1beta2); it
+│                                                                                                            goes on
+└─InfrastructureProvider/docker            capd-system           v1.12.0  v1beta2  False  WorkloadsNotReady  0 of 1
+  └─Deployment/capd-controller-manager     capd-system                             False                     0 of 1 are available
+Inventory                                                                                                    no operator looks after these providers: clusterctl installed them
+└─AddonProvider/helm                       caaph-system          v0.3.0            True   WorkloadsReady
+  └─Deployment/caaph-controller-manager    caaph-system                            True
+)");
+  std::string wide = ProvidersText(tree, {.wide = true, .now = kNow});
+  EXPECT_THAT(wide, HasSubstr("WANTED"));
+  EXPECT_THAT(wide, HasSubstr("v1.13.0"));
+  EXPECT_THAT(wide, HasSubstr("  10d  "));
+  EXPECT_EQ(ProvidersNames(tree),
+            "coreprovider.operator.cluster.x-k8s.io/cluster-api\n"
+            "bootstrapprovider.operator.cluster.x-k8s.io/kubeadm\n"
+            "infrastructureprovider.operator.cluster.x-k8s.io/docker\n"
+            "provider.clusterctl.cluster.x-k8s.io/addon-helm\n");
+  Json json = ProvidersJson(tree);
+  EXPECT_EQ(json["operators"][0]["ready"], true);
+  EXPECT_EQ(json["providers"][0]["holdsUp"], Json({"BootstrapProvider kubeadm-system/kubeadm"}));
+  EXPECT_EQ(json["providers"][1]["wantedVersion"], "v1.13.0");
+  EXPECT_EQ(json["providers"][1]["waitsFor"], Json({"CoreProvider capi-system/cluster-api"}));
+  EXPECT_EQ(json["providers"][3]["managedBy"], "clusterctl");
+}
+
+// L16: by what their conditions say.
+TEST(ProvidersTree, WhoWaitsForWhom) {
+  struct Case {
+    const char *status, *reason, *message;
+    std::vector<std::string> waits_for;
+  };
+  const std::string core = "CoreProvider capi-system/cluster-api", other = "InfrastructureProvider a/docker";
+  const Case cases[] = {
+      {"True", "WorkloadsReady", "", {}},
+      {"False", "WaitingForCoreProviderReady", "there is no word of it", {core}},
+      {"False", "WaitingForPause", "not paused: InfrastructureProvider a/docker (v1beta1), x", {other}},
+      {"False", "WaitingForContracts", "capi-system/cluster-api and a/docker", {core, other}},
+      {"False", "WaitingForOrder", "InfrastructureProvider a/docker-2 (v1), b-a/docker", {}},
+      {"False", "DeletionBlocked", "there is InfrastructureProvider a/docker.", {other}},
+      {"False", "WorkloadsNotReady", "Deployment a/docker isn't there", {}},
+      {"False", "WaitingForOrder", "kubeadm-system/kubeadm itself", {}},
+  };
+  for (const Case& c : cases) {
+    ProvidersInput in;
+    in.objects = {Object(kCore, "capi-system", "cluster-api", "True", "WorkloadsReady"),
+                  Object(kBootstrap, "kubeadm-system", "kubeadm", c.status, c.reason, c.message),
+                  Object(kInfrastructure, "a", "docker", "True", "WorkloadsReady")};
+    EXPECT_EQ(BuildProvidersTree(in).providers[1].waits_for, c.waits_for) << c.message;
+  }
+}
+
+TEST(ProvidersTree, WhatTheOperatorHasNotLookedAtIsUnknown) {
+  ProvidersInput in;
+  in.objects = {Object(kCore, "capi-system", "cluster-api", "True", "WorkloadsReady"), ProviderObject()};
+  in.objects[0].provider.generation = 2;
+  in.objects[1].provider.id = {kAddon, "x", "y"};
+  ProvidersTree tree = BuildProvidersTree(in);
+  EXPECT_EQ(tree.providers[0].ready, "Unknown");
+  EXPECT_EQ(tree.providers[0].message, "the operator has not looked at its last change yet");
+  EXPECT_EQ(tree.providers[1].ready, "Unknown");
+  EXPECT_EQ(tree.providers[1].message, "the operator has not looked at it yet");
+  EXPECT_THAT(ProvidersText(tree, {.now = kNow}), HasSubstr("it runs elsewhere, or not at all"));
+}
+
+// L16: a cluster in which clusterctl installed all.
+TEST(ProvidersTree, WithoutAnOperatorProvidersAreAsTheirWorkloadsAre) {
+  ProvidersInput in;
+  in.inventory = {{kCore, "cluster-api", "a", "v1"}, {kIpam, "in-cluster", "b", "v2"}, {kAddon, "helm", "c", "v3"}};
+  in.workloads = {WorkloadOf("a", "m", "cluster-api"), WorkloadOf("b", "n", "ipam-in-cluster", "0 of 1")};
+  ProvidersTree tree = BuildProvidersTree(in);
+  ASSERT_EQ(tree.providers.size(), 3U);
+  EXPECT_EQ(tree.providers[0].ready, "True");
+  EXPECT_EQ(tree.providers[1].ready, "False");
+  EXPECT_EQ(tree.providers[1].message, "Deployment n: 0 of 1");
+  EXPECT_EQ(tree.providers[2].ready, "Unknown");
+  EXPECT_EQ(tree.providers[2].message, "no workload has its label");
+  std::string text = ProvidersText(tree, {.now = kNow});
+  EXPECT_THAT(text, HasSubstr("no operator looks after these providers"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("Operator ")));
+  in.workloads_known = false;
+  in.workloads.clear();
+  EXPECT_EQ(BuildProvidersTree(in).providers[0].message, "its workloads can't be read");
+  EXPECT_EQ(ProvidersText(BuildProvidersTree({}), {.now = kNow}),
+            "There are no providers in the cluster: `clusterctl init` installs them.\n");
+}
+
+TEST(ProvidersTree, AWorkloadIsRead) {
+  struct Case {
+    const char *containers, *version;
+  };
+  const Case cases[] = {
+      {R"([{"name":"manager","image":"r:5000/a/b:v1.2.3@sha256:00"}])", "v1.2.3"},
+      {R"([{"name":"proxy","image":"p:v9"},{"name":"manager","image":"a:v1"}])", "v1"},
+      {R"([{"name":"manager","image":"r:5000/a/b"}])", ""},
+      {R"([{"name":"manager"}])", ""},
+      {R"(7)", ""},
+  };
+  for (const Case& c : cases) {
+    std::string json = R"({"kind":"Deployment","metadata":{"name":"d","namespace":"n","generation":2,
+        "labels":{"cluster.x-k8s.io/provider":"cluster-api"}},
+        "spec":{"template":{"spec":{"containers":)" + std::string(c.containers) + "}}}}";
+    Workload got = ReadWorkload(kube::Object(ParseJson(json).value()));
+    EXPECT_EQ(got.version, c.version) << c.containers;
+    EXPECT_EQ(got.label, "cluster-api");
+    EXPECT_FALSE(got.healthy);
+    EXPECT_NE(got.message, "");
+  }
+}
+
+TEST(ProvidersTree, LongMessagesAreCutShort) {
+  ProvidersInput in;
+  in.objects = {Object(kCore, "a", "b", "False", "InstallFailed", "1\n2\n3\n4\n5\n6\x1b[2J")};
+  std::string text = ProvidersText(BuildProvidersTree(in), {.now = kNow});
+  EXPECT_THAT(text, HasSubstr("5 ... "));
+  in.objects[0].provider.status.conditions[0].message = "a\x1b[2J";
+  EXPECT_THAT(ProvidersText(BuildProvidersTree(in), {.now = kNow}), HasSubstr("a?[2J"));
+}
+
+// L15, L16.
+TEST(Describe, BadArgumentsAreToldBeforeAnyClusterIsLookedFor) {
+  const std::pair<std::vector<std::string>, std::string> cases[] = {
+      {{"describe", "cluster"}, "please specify a cluster name"},
+      {{"describe", "cluster", "a", "b"}, "please specify a cluster name"},
+      {{"describe", "cluster", "a", "-o", "wide"}, "invalid output format \"wide\", valid values: [json text yaml]"},
+      {{"describe", "cluster", "a", "--show-conditions", "a b"}, "whitespace is not allowed"},
+      {{"describe", "providers", "-o", "x"}, "invalid output format \"x\", valid values: [json name text wide yaml]"},
+      {{"describe", "provider"}, "unknown command"},
+  };
+  for (const auto& [arguments, error] : cases) {
+    Outcome outcome = Clusterctl(arguments, {{"HOME", "/nowhere"}});
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_THAT(outcome.err, HasSubstr(error));
+  }
+  Outcome old = Clusterctl({"describe", "cluster", "a", "--v1beta2=false", "--disable-grouping"}, {{"HOME", "/nowhere"}});
+  EXPECT_THAT(old.err, HasSubstr("Warning: --v1beta2 is deprecated"));
+  EXPECT_THAT(old.err, HasSubstr("Warning: --disable-grouping is deprecated; write --grouping=false"));
+}
+
+}  // namespace
+}  // namespace capi::cli::describe
