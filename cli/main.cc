@@ -6,6 +6,6 @@
 
 int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
-  return capi::cli::RunClusterctl(argc, argv, {&capi::cli::ProcessEnvironment, std::cin, std::cout, std::cerr,
-                                             isatty(STDOUT_FILENO) == 1});
+  return capi::cli::RunClusterctl(
+      argc, argv, {&capi::cli::ProcessEnvironment, std::cin, std::cout, std::cerr, isatty(STDOUT_FILENO) == 1});
 }

@@ -47,7 +47,7 @@ GROUPS = {
 }
 VERSIONS = {"OldControlPlane": "v1beta1", "Provider": "v1alpha3", "Deployment": "v1"}
 LONG = "word " * 45 + "end"
-BULLETS = "* MachineDeployment md:\n  * Machine m-0: it is long enough to be broken, since a hundred columns are all that a message has here\n* 日本語 ü"
+BULLETS = "* MachineDeployment md:\n  * Machine m-0: it is long enough to be broken, as a message has a hundred columns, and this one more\n* 日本語 ü"
 
 
 def crd(kind, labels):
@@ -181,22 +181,30 @@ def plain(world):
     """Of all there is: groups, failures, what echoes its machine and what doesn't."""
     at = Makes(world, "plain")
     at.cluster(
-        [condition("Available", "False", "NotAvailable", BULLETS, days=3, hours=5), *well("InfrastructureReady", "ControlPlaneAvailable"), condition("Paused", "False", "NotPaused")],
+        [
+            condition("Available", "False", "NotAvailable", BULLETS, days=3, hours=5),
+            *well("InfrastructureReady", "ControlPlaneAvailable"),
+            condition("Paused", "False", "NotPaused"),
+        ],
         infrastructureRef=reference("InfraCluster", "plain"),
         controlPlaneRef=reference("KubeadmControlPlane", "plain-cp"),
         old=[condition("Ready", "False", "Scaling", LONG, severity="Warning"), condition("ControlPlaneReady", "True")],
     )
     world.make("InfraCluster", "plain", {}, {"conditions": well("Ready")}, labels=at.labels)
-    at.kubeadm("plain-cp", [condition("Available", "True", "Available"), condition("RollingOut", "True", "RollingOut", LONG), condition("ScalingUp", "False")])
+    rolls = condition("RollingOut", "True", "RollingOut", LONG)
+    at.kubeadm("plain-cp", [condition("Available", "True", "Available"), rolls, condition("ScalingUp", "False")])
     good = well("Available", "Ready", "UpToDate")
     for number, days in enumerate((10, 12, 9)):
-        at.machine(f"plain-cp-{number}", well("Available", "Ready", "UpToDate", days=days), infra=well("Ready"), boot=well("Ready"), control_plane=True)
-    at.machine("plain-cp-new", [condition("Ready", "Unknown", "Unknown", "one\ntwo\n\nfour"), condition("Deleting", "True")], infra=[condition("Ready", "False", "Waiting", LONG)], boot=[], control_plane=True)
-    md = at.deployment("plain-md", {"replicas": 4, "readyReplicas": 3, "availableReplicas": 0, "upToDateReplicas": 4, "conditions": [condition("Available", "False", "NotAvailable", "  indented " + LONG)]})
+        known = well("Available", "Ready", "UpToDate", days=days)
+        at.machine(f"plain-cp-{number}", known, infra=well("Ready"), boot=well("Ready"), control_plane=True)
+    new = [condition("Ready", "Unknown", "Unknown", "one\ntwo\n\nfour"), condition("Deleting", "True")]
+    at.machine("plain-cp-new", new, infra=[condition("Ready", "False", "Waiting", LONG)], boot=[], control_plane=True)
+    counts = {"replicas": 4, "readyReplicas": 3, "availableReplicas": 0, "upToDateReplicas": 4}
+    md = at.deployment("plain-md", {**counts, "conditions": [condition("Available", "False", "NotAvailable", "  indented " + LONG)]})
     for number in range(3):
         at.machine(f"plain-md-{number}", good, md, infra=well("Ready"), boot=well("Ready"))
     same = condition("Ready", "False", "Same", "1 of 2")
-    at.machine("plain-md-bad", [same], md, infra=[same], boot=well("Ready"), old=[condition("Ready", "False", "Failed", severity="Error")])
+    at.machine("plain-md-bad", [same], md, infra=[{**same, "severity": "Info"}], boot=well("Ready"), old=[condition("Ready", "False", "Failed", severity="Error")])
     other = at.deployment("plain-a", {"conditions": []}, boot=None)
     at.machine("plain-a-0", [], other, infra=[], boot=[condition("Ready", "False", "x" * 130, "y" * 130)])
     at.machine("plain-lone", good, infra=well("Ready"))
@@ -210,7 +218,9 @@ def pools(world):
     at = Makes(world, "pools")
     at.cluster([], counts=False, infrastructureRef=reference("InfraCluster", "gone"), controlPlaneRef=reference("OldControlPlane", "pools-cp"))
     old = {"apiVersion": f"{INFRA}/v1beta1", "kind": "InfraMachineTemplate", "name": "old", "namespace": "team"}
-    status = {"replicas": 1, "readyReplicas": 1, "updatedReplicas": 1, "conditions": [condition("Ready", "False", "Old", "not yet", severity="Info"), condition("Z", "True"), condition("A", "Unknown", "", "m")]}
+    ready = condition("Ready", "False", "Old", "not yet", severity="Info")
+    conditions = [ready, condition("Z", "True"), condition("A", "Unknown", "", "m")]
+    status = {"replicas": 1, "readyReplicas": 1, "updatedReplicas": 1, "conditions": conditions}
     world.make("OldControlPlane", "pools-cp", {"replicas": 1, "machineTemplate": {"infrastructureRef": old}}, status, labels=at.labels)
     for name, conditions in (("pools-a", well("Available", "Ready")), ("pools-b", [condition("Available", "False", "No", LONG)])):
         spec = {"clusterName": "pools", "replicas": 2, "template": {"spec": at.template(f"{name}-i", f"{name}-b", "InfraMachinePool")}}
@@ -222,11 +232,16 @@ def pools(world):
 
 
 def going(world):
-    """A cluster that is deleted while it is paused, with a class."""
+    """A cluster that is deleted while it is paused, with a class. (No two groups of one size below one owner: Cluster API's prints
+    them in any order.)"""
     at = Makes(world, "going")
     topology = {"classRef": {"name": "quick"}, "version": "v1.34.0"}
     at.cluster(
-        [condition("Available", "False", "Deleting"), condition("Paused", "True", "Paused"), condition("Deleting", "True", "WaitingForWorkers", "* MachineDeployments: going-md")],
+        [
+            condition("Available", "False", "Deleting"),
+            condition("Paused", "True", "Paused"),
+            condition("Deleting", "True", "WaitingForWorkers", "* MachineDeployments: going-md"),
+        ],
         infrastructureRef=reference("InfraCluster", "going"),
         controlPlaneRef=reference("KubeadmControlPlane", "going"),
         paused=True,
@@ -236,7 +251,7 @@ def going(world):
     at.kubeadm("going", [condition("Ready", "False", "Deleting")])
     md = at.deployment("going-md", {"conditions": [condition("Available", "True", "Available", LONG)]})
     for number in range(4):
-        at.machine(f"going-md-{number}", [condition("Ready", "False", "Deleting" if number < 2 else "Other", f"{number} pods")], md)
+        at.machine(f"going-md-{number}", [condition("Ready", "False", "Deleting" if number < 3 else "Other", f"{number} pods")], md)
     for kind, name in (("Machine", "going-md-2"), ("InfraCluster", "going"), ("KubeadmControlPlane", "going"), ("Cluster", "going")):
         world.delete(kind, name)
 
@@ -313,7 +328,8 @@ class Describes(worlds.OnAWorld):
         at.machine("odd-0", well("Ready"), control_plane=True)
         code, out, errors = self.run_one("ours", "cluster", "odd", "-n", "team")
         self.assertEqual([line.split()[0] for line in out.splitlines()], ["NAME", "Cluster/odd", "└─Workers", "└─Other", "└─Machine/odd-0"])
-        self.assertIn('Warning: KubeadmControlPlane/gone is left out: kubeadmcontrolplanes.controlplane.cluster.x-k8s.io "gone" not found', errors)
+        missing = 'KubeadmControlPlane/gone is left out: kubeadmcontrolplanes.controlplane.cluster.x-k8s.io "gone" not found'
+        self.assertIn(f"Warning: {missing}", errors)
         self.assertEqual(code, 0)
         self.assertEqual(len(self.run_one("theirs", "cluster", "odd", "-n", "team")[1].splitlines()), 2)
         at = Makes(self.world, "early")
@@ -365,7 +381,8 @@ class Describes(worlds.OnAWorld):
         self.assertEqual([one["managedBy"] for one in tree["providers"]], ["operator", "operator", "clusterctl"])
         self.assertEqual(tree["providers"][1]["waitsFor"], ["CoreProvider team/cluster-api"])
         self.assertIn("waits for CoreProvider team/cluster-api", said()[1])
-        self.assertEqual(said("-n", "elsewhere", "-o", "json")[1], said("-n", "elsewhere", "-o", "json")[1])
+        elsewhere = json.loads(said("-n", "elsewhere", "-o", "json")[1])
+        self.assertEqual(elsewhere, {"operators": [], "providers": []})
 
     def installed_by_clusterctl(self):
         text = """\
@@ -382,7 +399,8 @@ spec:
         self.world.must("create", "-f", "-", given=text)
         self.world.await_kinds()
         self.world.make("Provider", "infrastructure-docker", providerName="docker", type="InfrastructureProvider", version=VERSION)
-        pod = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "manager", "image": f"capd:{VERSION}"}], "nodeSelector": {"no": "where"}}}
+        containers = [{"name": "manager", "image": f"capd:{VERSION}"}]
+        pod = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": containers, "nodeSelector": {"no": "where"}}}
         labels = {"cluster.x-k8s.io/provider": "infrastructure-docker"}
         self.world.make("Deployment", "capd", {"selector": {"matchLabels": {"a": "b"}}, "template": pod}, labels=labels)
         self.world.until("its status", lambda: self.world.get("deployment", "capd", "-n", "team")["status"].get("observedGeneration"))

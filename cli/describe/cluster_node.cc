@@ -104,8 +104,7 @@ ClusterNode* AddNode(ClusterNode& parent, ClusterObject object, NodeTraits trait
 }
 
 std::string NodeName(const ClusterNode& node) {
-  if (node.node_kind == NodeKind::kGroup)
-    return fmt::format("{} {}s...", node.items.size(), node.object.kind);
+  if (node.node_kind == NodeKind::kGroup) return fmt::format("{} {}s...", node.items.size(), node.object.kind);
   if (node.node_kind == NodeKind::kVirtual) return node.role.empty() ? node.object.name : node.role;
   return fmt::format("{}/{}", node.object.kind, node.object.name);
 }

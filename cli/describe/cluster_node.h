@@ -1,5 +1,5 @@
-// A node of the tree of a cluster, and what becomes of an object that is put below another: a node of its own, a part of
-// a group of its like, or nothing where it only repeats what stands above it. Pure.
+// A node of the tree of a cluster, and what becomes of an object that is put below another: a node of its own, a part
+// of a group of its like, or nothing where it only repeats what stands above it. Pure.
 #pragma once
 
 #include <memory>
@@ -28,8 +28,8 @@ enum class NodeKind {
 struct ClusterNode {
   NodeKind node_kind = NodeKind::kVirtual;
   ClusterObject object;
-  std::string role;    // what it is for its parent: "ControlPlane"
-  int z_order = 0;     // of the children of a node those with a higher one come first
+  std::string role;     // what it is for its parent: "ControlPlane"
+  int z_order = 0;      // of the children of a node those with a higher one come first
   bool groups = false;  // whether children that are alike become one
   ShowConditions shown = ShowConditions::kNone;
   std::vector<std::string> items;  // the names in a group

@@ -32,11 +32,13 @@ Condition ReadCondition(const Json& json) {
   return out;
 }
 
-std::vector<Condition> ReadConditions(const Json* list) {
+std::vector<Condition> ReadConditions(const Json* list, ConditionStyle style) {
   std::vector<Condition> out;
   if (list == nullptr) return out;
   for (const Json& one : *list) {
-    if (one.is_object()) out.push_back(ReadCondition(one));
+    if (!one.is_object()) continue;
+    Condition& read = out.emplace_back(ReadCondition(one));
+    if (style == ConditionStyle::kV1Beta2) read.severity.clear();  // where a provider still writes one
   }
   return out;
 }
@@ -62,9 +64,9 @@ std::vector<Condition> ReadExternalConditions(const Json& json, ConditionStyle s
   const Json* list = style == ConditionStyle::kV1Beta2 ? ListAt(json, {"status", "v1beta2", "conditions"}) : nullptr;
   if (list == nullptr) list = ListAt(json, {"status", "conditions"});
   if (list == nullptr) return {};
-  if (style == ConditionStyle::kV1Beta1) return ReadConditions(list);
+  if (style == ConditionStyle::kV1Beta1) return ReadConditions(list, style);
   if (!AreConditions(*list)) return {};
-  std::vector<Condition> out = ReadConditions(list);
+  std::vector<Condition> out = ReadConditions(list, style);
   for (Condition& condition : out) {
     if (condition.reason.empty()) condition.reason = kNoReason;
   }
@@ -106,7 +108,8 @@ ClusterObject ReadOwn(const kube::Object& object, ConditionStyle style) {
   const Json& json = object.json();
   out.conditions = ReadConditions(style == ConditionStyle::kV1Beta2
                                       ? ListAt(json, {"status", "conditions"})
-                                      : ListAt(json, {"status", "deprecated", "v1beta1", "conditions"}));
+                                      : ListAt(json, {"status", "deprecated", "v1beta1", "conditions"}),
+                                  style);
   return out;
 }
 

@@ -94,6 +94,9 @@ TEST(ClusterObject, ConditionsOfAProviderAreFoundWhereTheyAre) {
   const char* bare = R"({"status":{"conditions":[{"type":"Ready","status":"False"}]}})";
   EXPECT_EQ(ReadExternal(Parse(bare), kV1Beta2).conditions[0].reason, "NoReasonReported");
   EXPECT_EQ(ReadExternal(Parse(bare), kV1Beta1).conditions[0].reason, "");
+  const char* severe = R"({"status":{"conditions":[{"type":"Ready","status":"False","severity":"Info"}]}})";
+  EXPECT_EQ(ReadExternal(Parse(severe), kV1Beta2).conditions[0].severity, "") << "it makes no difference to others";
+  EXPECT_EQ(ReadExternal(Parse(severe), kV1Beta1).conditions[0].severity, "Info");
 }
 
 TEST(ClusterObject, AControlPlaneByItsContract) {

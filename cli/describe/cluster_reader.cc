@@ -92,8 +92,7 @@ void ClusterReader::Miss(const Reference& reference, const Error& error) {
 Status ClusterReader::FindKind(const Reference& reference, Kind& kind) {
   std::string crd_name = api::Plural(reference.kind) + "." + reference.group;
   TRY(CheckName(crd_name));
-  auto crd = TRY(
-      client_.Get(ctx_, kube::Builtin("CustomResourceDefinition"), "", crd_name, {.metadata_only = true}));
+  auto crd = TRY(client_.Get(ctx_, kube::Builtin("CustomResourceDefinition"), "", crd_name, {.metadata_only = true}));
   auto version = ContractVersionOf(crd);
   if (!version) {
     return Error{Code::kNotFound,
@@ -150,8 +149,8 @@ const ControlPlane* ClusterReader::GetControlPlane(const Reference& reference) {
   if (!kind.resource || !status_.ok()) return nullptr;
   auto object = GetOne(reference, kind);
   if (!object) return nullptr;
-  control_plane_ = ControlPlane{ReadControlPlane(*object, style_, kind.contract),
-                                ControlPlaneTemplate(*object, kind.contract)};
+  control_plane_ =
+      ControlPlane{ReadControlPlane(*object, style_, kind.contract), ControlPlaneTemplate(*object, kind.contract)};
   return &*control_plane_;
 }
 

@@ -1,5 +1,5 @@
-// Reads what the tree of a cluster needs from a management cluster, with few requests: lists by the cluster's label, and
-// of providers' objects one by one only as long as they are few.
+// Reads what the tree of a cluster needs from a management cluster, with few requests: lists by the cluster's label,
+// and of providers' objects one by one only as long as they are few.
 #pragma once
 
 #include <map>

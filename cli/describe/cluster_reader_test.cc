@@ -116,7 +116,8 @@ TEST(ClusterReader, AsksForTheClusterAndWhatHasItsLabel) {
 TEST(ClusterReader, AsksForFewOneByOneAndForManyAtOnce) {
   FakeCluster fake;
   AddKind(fake);
-  for (int i = 0; i < 3; ++i) fake.objects[fmt::format("{}/i{}", kInfra, i)] = Named("InfraMachine", fmt::format("i{}", i));
+  for (int i = 0; i < 3; ++i)
+    fake.objects[fmt::format("{}/i{}", kInfra, i)] = Named("InfraMachine", fmt::format("i{}", i));
   for (int i = 3; i < 9; ++i) fake.lists[kInfra].push_back(Named("InfraMachine", fmt::format("i{}", i)));
   fake.objects[kInfra + "/i9"] = Named("InfraMachine", "i9");  // without the label
   ClusterReader reader = fake.Reader();
@@ -144,11 +145,11 @@ TEST(ClusterReader, WhatIsMissingIsLeftOutAndTold) {
   fake.failures[kInfra + "/i2"] = 403;
   EXPECT_EQ(reader.Get(Infra(2)), nullptr);
   EXPECT_TRUE(reader.status().ok());
-  EXPECT_THAT(reader.missing(), ElementsAre("InfraMachine/i1 is left out: the server's words",
-                                            "Kind/o is left out: the server's words",
-                                            "InfraMachine/../x is left out: \"../x\" is no name of an object",
-                                            HasSubstr("A/o is left out: \"as.i.x/../..\" is no name"),
-                                            "InfraMachine/i2 is left out: the server's words"));
+  EXPECT_THAT(reader.missing(),
+              ElementsAre("InfraMachine/i1 is left out: the server's words", "Kind/o is left out: the server's words",
+                          "InfraMachine/../x is left out: \"../x\" is no name of an object",
+                          HasSubstr("A/o is left out: \"as.i.x/../..\" is no name"),
+                          "InfraMachine/i2 is left out: the server's words"));
   EXPECT_THAT(fake.asked(), ElementsAre("inframachines.i.x", "i1", "kinds.other.x", "i2"));
 }
 

@@ -144,8 +144,15 @@ void Writer::AddRow(const std::string& prefix, const ClusterNode& node) {
   std::vector<std::string> message = Message(node, condition);
   // Of a pool nothing is told here, as Cluster API's clusterctl has it; -o json and yaml tell it.
   Counts counts = node.node_kind == NodeKind::kMachinePool ? Counts() : node.object.counts;
-  Row row = {paint_(Colour::kGray, prefix) + Name(node), Replicas(node), Number(counts.available),
-             Number(counts.ready), Number(counts.up_to_date), "", "", "", message.front()};
+  Row row = {paint_(Colour::kGray, prefix) + Name(node),
+             Replicas(node),
+             Number(counts.available),
+             Number(counts.ready),
+             Number(counts.up_to_date),
+             "",
+             "",
+             "",
+             message.front()};
   if (condition != nullptr) {
     row[5] = paint_(ColourOf(*condition), Printable(condition->status));
     row[6] = Printable(condition->reason);
@@ -218,8 +225,6 @@ std::string Writer::Write(const ClusterNode& root) {
 
 }  // namespace
 
-std::string ClusterTreeText(const ClusterNode& root, const TextOptions& options) {
-  return Writer(options).Write(root);
-}
+std::string ClusterTreeText(const ClusterNode& root, const TextOptions& options) { return Writer(options).Write(root); }
 
 }  // namespace capi::cli::describe

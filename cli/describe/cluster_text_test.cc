@@ -22,8 +22,9 @@ ClusterNode Tree(std::string_view filter = "", ConditionStyle style = ConditionS
   parts.cluster.object = Obj("Cluster", "c", {Con("Available", "False", "NotAvailable", "* one:\n  * two")});
   parts.cluster.object.counts = {.current = 1, .desired = 3, .available = 0, .ready = {}, .up_to_date = {}};
   parts.cluster.control_plane = {"c.x", "Kcp", "k"};
-  ClusterObject kcp = Obj("Kcp", "k", {Con("Ready", "False"), Con("Available", "True", "Fine", "one\ntwo"),
-                                       Con("Paused", "True", "P", "held\nback"), Con("Deleting", "False", "D")});
+  ClusterObject kcp = Obj("Kcp", "k",
+                          {Con("Ready", "False"), Con("Available", "True", "Fine", "one\ntwo"),
+                           Con("Paused", "True", "P", "held\nback"), Con("Deleting", "False", "D")});
   kcp.counts = {.current = 1, .desired = 1, .available = 1, .ready = 1, .up_to_date = 1};
   externals.control_planes[parts.cluster.control_plane] = {kcp, {}};
   MachineObject machine = MachineOf("", "m", {Con("Ready", "Unknown", "Who", "knows\nthis")});
@@ -50,37 +51,37 @@ std::string Text(const ClusterNode& root, TextOptions options = {}) {
 // L15: what Cluster API's clusterctl prints (tools/clusterctl_describe_e2e_test.py compares them).
 TEST(ClusterText, HasALineForEachNodeAndEachLineOfItsMessage) {
   EXPECT_EQ(Text(Tree()),
-            R"(NAME                            REPLICAS AVAILABLE READY UP TO DATE STATUS   REASON        SINCE  MESSAGE
-Cluster/c                       1/3      0                          False    NotAvailable  10d    * one:
-│                                                                                                   * two
-├─ControlPlane - Kcp/k          1/1      1         1     1          True     Fine          10d    one
-│ │                                                                                               two
-│ └─!! DELETED !! Machine/m     1        0         0     0          Unknown  Who           10d    knows
-│                                                                                                 this
+            R"(NAME                         REPLICAS AVAILABLE READY UP TO DATE STATUS   REASON        SINCE MESSAGE
+Cluster/c                    1/3      0                          False    NotAvailable  10d   * one:
+│                                                                                               * two
+├─ControlPlane - Kcp/k       1/1      1         1     1          True     Fine          10d   one
+│ │                                                                                           two
+│ └─!! DELETED !! Machine/m  1        0         0     0          Unknown  Who           10d   knows
+│                                                                                             this
 └─Workers
   └─MachinePool/p
-    └─3 Machines...                      0         0     0                                        See x, y, ...
+    └─3 Machines...                   0         0     0                                       See x, y, ...
 )");
 }
 
 TEST(ClusterText, ShowsConditionsBelowTheirObject) {
   EXPECT_EQ(Text(Tree("kcp,Cluster")),
-            R"(NAME                            REPLICAS AVAILABLE READY UP TO DATE STATUS   REASON        SINCE  MESSAGE
-Cluster/c                       1/3      0
-│           └─Available                                             False    NotAvailable  10d    * one:
-│                                                                                                   * two
-├─ControlPlane - Kcp/k          1/1      1         1     1
-│ │           ├─Ready                                               False    R             10d
-│ │           ├─Available                                           True     Fine          10d    one
-│ │           │                                                                                   two
-│ │           ├─Paused                                              True     P             10d    held
-│ │           │                                                                                   back
-│ │           └─Deleting                                            False    D             10d
-│ └─!! DELETED !! Machine/m     1        0         0     0          Unknown  Who           10d    knows
-│                                                                                                 this
+            R"(NAME                         REPLICAS AVAILABLE READY UP TO DATE STATUS   REASON        SINCE MESSAGE
+Cluster/c                    1/3      0
+│           └─Available                                          False    NotAvailable  10d   * one:
+│                                                                                               * two
+├─ControlPlane - Kcp/k       1/1      1         1     1
+│ │           ├─Ready                                            False    R             10d
+│ │           ├─Available                                        True     Fine          10d   one
+│ │           │                                                                               two
+│ │           ├─Paused                                           True     P             10d   held
+│ │           │                                                                               back
+│ │           └─Deleting                                         False    D             10d
+│ └─!! DELETED !! Machine/m  1        0         0     0          Unknown  Who           10d   knows
+│                                                                                             this
 └─Workers
   └─MachinePool/p
-    └─3 Machines...                      0         0     0                                        See x, y, ...
+    └─3 Machines...                   0         0     0                                       See x, y, ...
 )");
   std::string notable = Text(Tree("kcp+"));
   EXPECT_THAT(notable, HasSubstr("─Ready "));
@@ -99,13 +100,14 @@ TEST(ClusterText, OfTheOldContract) {
   ready.severity = "Warning";
   parts.cluster.object = Obj("Cluster", "c", {ready, Con("Z", "True"), Con("A", "False", "R", "two\nlines")});
   ClusterNode root = BuildClusterTree(parts, options, externals);
-  EXPECT_EQ(Text(root, {.style = options.style}), "NAME            READY SEVERITY REASON  SINCE MESSAGE\n"
-                                                  "Cluster/c       False Warning  Scaling 10d   " +
-                                                      std::string(100, 'x') +
-                                                      " ...\n"
-                                                      "            ├─A False          R       10d   two\n"
-                                                      "                                             lines\n"
-                                                      "            └─Z True           R       10d\n");
+  EXPECT_EQ(Text(root, {.style = options.style}),
+            "NAME            READY SEVERITY REASON  SINCE MESSAGE\n"
+            "Cluster/c       False Warning  Scaling 10d   " +
+                std::string(100, 'x') +
+                " ...\n"
+                "            ├─A False          R       10d   two\n"
+                "                                             lines\n"
+                "            └─Z True           R       10d\n");
 }
 
 TEST(ClusterText, Colours) {
@@ -113,8 +115,8 @@ TEST(ClusterText, Colours) {
   for (const char* part : {"\x1b[90m\x1b[0mCluster/\x1b[1mc\x1b[22m ", "\x1b[31mFalse\x1b[0m ", "\x1b[32mTrue\x1b[0m ",
                            "\x1b[90m├─\x1b[0mControlPlane - \x1b[90mKcp/\x1b[1mk\x1b[22m\x1b[0m ",
                            "\x1b[31m!! DELETED !!\x1b[0m Machine/\x1b[1mm\x1b[22m ", "\x1b[33mUnknown\x1b[0m",
-                           "\x1b[37;1m3 Machines...\x1b[0;22m", "\x1b[90mSee x, y, ...\x1b[0m",
-                           "\x1b[36mPaused\x1b[0m", "\x1b[31mTrue\x1b[0m", "\x1b[32mFalse\x1b[0m"})
+                           "\x1b[37;1m3 Machines...\x1b[0;22m", "\x1b[90mSee x, y, ...\x1b[0m", "\x1b[36mPaused\x1b[0m",
+                           "\x1b[31mTrue\x1b[0m", "\x1b[32mFalse\x1b[0m"})
     EXPECT_THAT(text, HasSubstr(part));
 }
 

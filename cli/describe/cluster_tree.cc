@@ -29,7 +29,10 @@ const std::vector<const MachineObject*>& OwnedBy(const Owned& owned, const Machi
 class Builder {
  public:
   Builder(const ClusterParts& parts, const TreeOptions& options, Externals& externals)
-      : parts_(parts), options_(options), externals_(externals), machines_of_(ByController(parts.machines)),
+      : parts_(parts),
+        options_(options),
+        externals_(externals),
+        machines_of_(ByController(parts.machines)),
         sets_of_(ByController(parts.sets)) {}
 
   ClusterNode Build();

@@ -76,8 +76,7 @@ TEST(ClusterTree, AGroupHasTheCountsOfItsMembersAndIsAsOldAsTheFirst) {
   const ClusterNode& group = *root.children[2]->children[0]->children[0];
   EXPECT_EQ(group.node_kind, NodeKind::kGroup);
   EXPECT_THAT(group.items, ElementsAre("a", "b", "z"));
-  EXPECT_EQ(group.object.counts,
-            (Counts{.current = {}, .desired = {}, .available = 3, .ready = 3, .up_to_date = 0}));
+  EXPECT_EQ(group.object.counts, (Counts{.current = {}, .desired = {}, .available = 3, .ready = 3, .up_to_date = 0}));
   const Condition* ready = FindCondition(group.object.conditions, "Ready");
   ASSERT_NE(ready, nullptr);
   EXPECT_EQ(ready->since, ParseTime("2026-01-03T00:00:00Z").value());

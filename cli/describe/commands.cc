@@ -11,7 +11,8 @@ namespace {
 void AddColour(CLI::App& command, std::optional<bool>& colour) {
   command.add_flag_function(
       "-c,--color", [&colour](std::int64_t value) { colour = value > 0; },
-      "Use colours, or don't (--color=false); without the flag they are used on a terminal. NO_COLOR in the environment "
+      "Use colours, or don't (--color=false); without the flag they are used on a terminal. NO_COLOR in the "
+      "environment "
       "takes precedence");
 }
 
@@ -20,7 +21,8 @@ void AddClusterTreeFlags(CLI::App& command, DescribeClusterOptions& options) {
                      "Show the conditions of these: all, KIND or KIND/NAME, with commas between; + behind one leaves "
                      "out those that are as they should be");
   command.add_flag("--show-machinesets", options.machine_sets, "Show MachineSets");
-  command.add_flag("--show-resourcesets", options.resource_sets, "Show the ClusterResourceSets that were applied to it");
+  command.add_flag("--show-resourcesets", options.resource_sets,
+                   "Show the ClusterResourceSets that were applied to it");
   command.add_flag("--show-templates", options.templates, "Show the templates that machines are made from");
   command.add_flag("--echo", options.echo,
                    "Show the infrastructure and bootstrap configuration of machines also where they are ready, or say "
@@ -34,18 +36,17 @@ void AddClusterTreeFlags(CLI::App& command, DescribeClusterOptions& options) {
 }
 
 void AddCluster(CommandLine& line, CLI::App& describe) {
-  CLI::App& command =
-      line.Add(describe, "cluster",
-               "Print the objects of a workload cluster as a tree, with what each says of itself.\n\n"
-               "It shows at a glance whether something is wrong, and where.",
-               "  # A cluster of the current namespace\n"
-               "  clusterctl describe cluster my-cluster\n\n"
-               "  # With the conditions of its control plane\n"
-               "  clusterctl describe cluster my-cluster --show-conditions KubeadmControlPlane\n\n"
-               "  # With those conditions of any object that aren't as they should be\n"
-               "  clusterctl describe cluster my-cluster --show-conditions all+\n\n"
-               "  # With a line for each machine\n"
-               "  clusterctl describe cluster my-cluster --grouping=false\n");
+  CLI::App& command = line.Add(describe, "cluster",
+                               "Print the objects of a workload cluster as a tree, with what each says of itself.\n\n"
+                               "It shows at a glance whether something is wrong, and where.",
+                               "  # A cluster of the current namespace\n"
+                               "  clusterctl describe cluster my-cluster\n\n"
+                               "  # With the conditions of its control plane\n"
+                               "  clusterctl describe cluster my-cluster --show-conditions KubeadmControlPlane\n\n"
+                               "  # With those conditions of any object that aren't as they should be\n"
+                               "  clusterctl describe cluster my-cluster --show-conditions all+\n\n"
+                               "  # With a line for each machine\n"
+                               "  clusterctl describe cluster my-cluster --grouping=false\n");
   auto options = std::make_shared<DescribeClusterOptions>();
   command.add_option("NAME", options->names, "Name of the cluster");
   command.add_option("-n,--namespace", options->ns, "Namespace of the cluster; without it the current one");

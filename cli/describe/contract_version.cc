@@ -19,7 +19,8 @@ int TakeNumber(std::string_view& text) {
   return read.ec == std::errc() ? out : -1;
 }
 
-// The order of Kubernetes: v2 is after v1, which is after v1beta2, which is after v1alpha3; what isn't named so is first.
+// The order of Kubernetes: v2 is after v1, which is after v1beta2, which is after v1alpha3; what isn't named so is
+// first.
 std::tuple<int, int, int> Rank(std::string_view version) {
   constexpr std::tuple kOther{0, 0, 0};
   if (!version.starts_with('v')) return kOther;

@@ -59,8 +59,8 @@ Status DescribeCluster(const Context& ctx, const GlobalOptions& global, const De
   TRY(reader.status());
   SayMissing(reader.missing(), notes);
   if (format == OutputFormat::kText) {
-    world.out << describe::ClusterTreeText(
-        root, {tree_options.style, WantsColours(options.colour, world), ctx.clock->Now()});
+    world.out << describe::ClusterTreeText(root,
+                                           {tree_options.style, WantsColours(options.colour, world), ctx.clock->Now()});
   } else {
     world.out << Format(format, describe::ClusterTreeJson(root));
   }

@@ -24,7 +24,8 @@ struct DescribeClusterOptions {
 Status DescribeCluster(const Context& ctx, const GlobalOptions& global, const DescribeClusterOptions& options,
                        World& world);
 
-// Whether what is written to standard output has colours: by the flag, and NO_COLOR in the environment takes precedence.
+// Whether what is written to standard output has colours: by the flag, and NO_COLOR in the environment takes
+// precedence.
 bool WantsColours(const std::optional<bool>& flag, const World& world);
 
 }  // namespace capi::cli

@@ -66,8 +66,16 @@ RowFacts FactsOf(const ProviderLine& line, WallTime now) {
 class Table {
  public:
   explicit Table(const ProvidersTextOptions& options) : wide_(options.wide), paint_(options.colours) {
-    AddCells("NAME", {.name = "", .ns = "NAMESPACE", .version = "VERSION", .wanted = "WANTED", .contract = "CONTRACT",
-                      .ready = "", .reason = "REASON", .since = "SINCE", .message = {"MESSAGE"}},
+    AddCells("NAME",
+             {.name = "",
+              .ns = "NAMESPACE",
+              .version = "VERSION",
+              .wanted = "WANTED",
+              .contract = "CONTRACT",
+              .ready = "",
+              .reason = "REASON",
+              .since = "SINCE",
+              .message = {"MESSAGE"}},
              "READY");
   }
 
@@ -129,7 +137,7 @@ std::vector<const ProviderLine*> Those(const ProvidersTree& tree, bool of_operat
 }
 
 Json WorkloadJson(const Workload& workload) {
-  return {{"kind", workload.kind},     {"namespace", workload.ns},     {"name", workload.name},
+  return {{"kind", workload.kind},       {"namespace", workload.ns},  {"name", workload.name},
           {"version", workload.version}, {"ready", workload.healthy}, {"message", workload.message}};
 }
 
@@ -155,10 +163,10 @@ std::string ProvidersText(const ProvidersTree& tree, const ProvidersTextOptions&
 std::string ProvidersNames(const ProvidersTree& tree) {
   std::string out;
   for (const ProviderLine& line : tree.providers) {
-    out += line.of_operator
-               ? fmt::format("{}.{}/{}\n", ToLower(api::KindOf(line.id.type).kind), api::kGroup, line.id.name)
-               : fmt::format("provider.clusterctl.cluster.x-k8s.io/{}\n",
-                             api::ManifestLabel(line.id.type, line.id.name));
+    out +=
+        line.of_operator
+            ? fmt::format("{}.{}/{}\n", ToLower(api::KindOf(line.id.type).kind), api::kGroup, line.id.name)
+            : fmt::format("provider.clusterctl.cluster.x-k8s.io/{}\n", api::ManifestLabel(line.id.type, line.id.name));
   }
   return out;
 }

@@ -15,7 +15,7 @@ namespace reason = api::reason;
 
 // Reasons whose messages name the providers that have to do something first.
 bool IsAboutOthers(std::string_view why) {
-  constexpr std::string_view kReasons[] = {reason::kWaitingForOrder,    reason::kWaitingForPause,
+  constexpr std::string_view kReasons[] = {reason::kWaitingForOrder,     reason::kWaitingForPause,
                                            reason::kWaitingForContracts, reason::kMoreThanOneExists,
                                            reason::kDeletionBlocked,     reason::kObjectOwnedByAnotherProvider};
   return std::find(std::begin(kReasons), std::end(kReasons), why) != std::end(kReasons);
@@ -97,8 +97,7 @@ std::vector<Workload> WorkloadsOf(const api::ProviderId& id, const std::vector<W
 bool WaitsFor(const ProviderLine& line, const ProviderLine& other) {
   if (&line == &other || line.ready == "True") return false;
   if (line.reason == reason::kWaitingForCoreProviderReady) return other.id.type == api::ProviderType::kCore;
-  return IsAboutOthers(line.reason) &&
-         HasWord(line.message, fmt::format("{}/{}", other.id.ns, other.id.name));
+  return IsAboutOthers(line.reason) && HasWord(line.message, fmt::format("{}/{}", other.id.ns, other.id.name));
 }
 
 void Connect(std::vector<ProviderLine>& lines) {

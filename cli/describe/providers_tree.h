@@ -29,10 +29,10 @@ struct ProvidersInput {
 // A value.
 struct ProviderLine {
   api::ProviderId id;
-  bool of_operator = false;      // else clusterctl's inventory alone knows it
-  std::string version, wanted;   // installed; and what is asked for, where that is another
-  std::string contract;          // "" where nobody says
-  std::string ready;             // "True", "False", "Unknown"
+  bool of_operator = false;     // else clusterctl's inventory alone knows it
+  std::string version, wanted;  // installed; and what is asked for, where that is another
+  std::string contract;         // "" where nobody says
+  std::string ready;            // "True", "False", "Unknown"
   std::string reason, message, since;
   std::vector<std::string> waits_for;  // providers: "CoreProvider capi-system/cluster-api"
   std::vector<std::string> holds_up;   // the other way round

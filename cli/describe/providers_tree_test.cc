@@ -60,8 +60,9 @@ ProvidersInput Fleet() {
 // L16.
 TEST(ProvidersTree, TellsWhoLooksAfterWhomAndHowTheyAre) {
   ProvidersTree tree = BuildProvidersTree(Fleet());
-  EXPECT_EQ(Stripped(ProvidersText(tree, {.now = kNow})),
-            R"(NAME                                       NAMESPACE             VERSION  CONTRACT READY  REASON             MESSAGE
+  EXPECT_EQ(
+      Stripped(ProvidersText(tree, {.now = kNow})),
+      R"(NAME                                       NAMESPACE             VERSION  CONTRACT READY  REASON             MESSAGE
 Operator/capi-operator-controller-manager  capi-operator-system  v1.12.0           True
 ├─CoreProvider/cluster-api                 capi-system           v1.12.0  v1beta2  True   WorkloadsReady     holds up BootstrapProvider kubeadm-system/kubeadm
 │ └─Deployment/capi-controller-manager     capi-system                             True
@@ -164,9 +165,11 @@ TEST(ProvidersTree, AWorkloadIsRead) {
       {R"(7)", ""},
   };
   for (const Case& c : cases) {
-    std::string json = R"({"kind":"Deployment","metadata":{"name":"d","namespace":"n","generation":2,
+    std::string json =
+        R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d","namespace":"n","generation":2,
         "labels":{"cluster.x-k8s.io/provider":"cluster-api"}},
-        "spec":{"template":{"spec":{"containers":)" + std::string(c.containers) + "}}}}";
+        "spec":{"template":{"spec":{"containers":)" +
+        std::string(c.containers) + "}}}}";
     Workload got = ReadWorkload(kube::Object(ParseJson(json).value()));
     EXPECT_EQ(got.version, c.version) << c.containers;
     EXPECT_EQ(got.label, "cluster-api");
@@ -199,7 +202,8 @@ TEST(Describe, BadArgumentsAreToldBeforeAnyClusterIsLookedFor) {
     EXPECT_EQ(outcome.code, 1);
     EXPECT_THAT(outcome.err, HasSubstr(error));
   }
-  Outcome old = Clusterctl({"describe", "cluster", "a", "--v1beta2=false", "--disable-grouping"}, {{"HOME", "/nowhere"}});
+  Outcome old =
+      Clusterctl({"describe", "cluster", "a", "--v1beta2=false", "--disable-grouping"}, {{"HOME", "/nowhere"}});
   EXPECT_THAT(old.err, HasSubstr("Warning: --v1beta2 is deprecated"));
   EXPECT_THAT(old.err, HasSubstr("Warning: --disable-grouping is deprecated; write --grouping=false"));
 }

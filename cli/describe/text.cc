@@ -19,7 +19,9 @@ std::string Two(std::int64_t seconds, std::int64_t unit, char name, std::int64_t
   return rest == 0 ? out : out + fmt::format("{}{}", rest, rest_name);
 }
 
-std::string One(std::int64_t seconds, std::int64_t unit, char name) { return fmt::format("{}{}", seconds / unit, name); }
+std::string One(std::int64_t seconds, std::int64_t unit, char name) {
+  return fmt::format("{}{}", seconds / unit, name);
+}
 
 // As Go's regular expressions split: text that begins or ends with blanks has an empty word there.
 std::vector<std::string_view> Words(std::string_view line) {

@@ -55,7 +55,7 @@ TEST(WrapMessage, BreaksLinesBetweenWords) {
       {"one two \t\r\f  4", {"one two 4"}},
       {"one\ntwo\n", {"one", "two", ""}},
       {"  in  four five", {"  in four", "  five"}},
-      {"* item one two", {"* item", "  one two"}},
+      {"* item one two", {"* item one", "  two"}},
       {" * item one two", {" * item", "   one two"}},
       {"*item one two", {"*item one", "two"}},
       {"one ", {"one "}},
@@ -70,7 +70,9 @@ TEST(WrapMessage, BreaksLinesBetweenWords) {
 TEST(Printable, HasNoControlCharactersButLineBreaks) {
   EXPECT_EQ(Printable("a\x1b[31mb\x07\x7f"), "a?[31mb??");
   EXPECT_EQ(Printable("a\nb\tc\rd\fe"), "a\nb c d e");
-  EXPECT_EQ(Printable("\xC2\x9B" "31m \xC3\xA9 \xC2\xA0"), "?31m \xC3\xA9 \xC2\xA0");
+  EXPECT_EQ(Printable("\xC2\x9B"
+                      "31m \xC3\xA9 \xC2\xA0"),
+            "?31m \xC3\xA9 \xC2\xA0");
   EXPECT_EQ(Printable("\xC2"), "\xC2");
 }
 
