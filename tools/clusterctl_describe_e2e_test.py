@@ -81,6 +81,11 @@ def well(*kinds, **more):
     return [condition(kind, "True", **more) for kind in kinds]
 
 
+def short(old):
+    """A condition of the contract before, which has no empty texts."""
+    return {key: value for key, value in old.items() if value != ""}
+
+
 def reference(kind, name):
     return {"apiGroup": GROUPS.get(kind, CORE), "kind": kind, "name": name}
 
@@ -140,12 +145,12 @@ class Makes:
         self.world, self.name, self.labels = world, name, {"cluster.x-k8s.io/cluster-name": name}
 
     def cluster(self, conditions, counts=True, old=(), **spec):
-        status = {"conditions": conditions}
+        status = {"conditions": conditions} if conditions is not None else None
         if counts:
             status["controlPlane"] = {"desiredReplicas": 3, "replicas": 3, "readyReplicas": 2, "availableReplicas": 2, "upToDateReplicas": 3}
             status["workers"] = {"desiredReplicas": 5, "replicas": 4, "readyReplicas": 3}
         if old:
-            status["deprecated"] = {"v1beta1": {"conditions": list(old)}}
+            status["deprecated"] = {"v1beta1": {"conditions": [short(one) for one in old]}}
         return self.world.make("Cluster", self.name, {"controlPlaneEndpoint": {"host": "a", "port": 1}, **spec}, status)
 
     def machine(self, name, conditions=(), owner=None, infra=None, boot=None, old=(), control_plane=False):
@@ -154,7 +159,7 @@ class Makes:
         spec = self.template(f"{name}-i", f"{name}-b")
         status = {"conditions": list(conditions)}
         if old:
-            status["deprecated"] = {"v1beta1": {"conditions": list(old)}}
+            status["deprecated"] = {"v1beta1": {"conditions": [short(one) for one in old]}}
         self.world.make("Machine", name, spec, status, owner, labels)
         for kind, suffix, state in (("InfraMachine", "i", infra), ("BootConfig", "b", boot)):
             if state is not None:
@@ -258,7 +263,7 @@ def going(world):
 
 def lone(world):
     """As it is in its first second."""
-    Makes(world, "lone").cluster(None, counts=False)
+    Makes(world, "lone").cluster(conditions=None, counts=False)
 
 
 SHAPES = (plain, pools, going, lone)
