@@ -411,7 +411,7 @@ spec:
         self.world.until("its status", lambda: self.world.get("deployment", "capd", "-n", "team")["status"].get("observedGeneration"))
 
     def with_an_operator(self):
-        self.world.plane.api.create_crds(cluster.own_crds())
+        self.world.plane.api.create_crds(cluster.documents(cluster.own_crds()))
         ready = condition("Ready", "True", "WorkloadsReady")
         waits = condition("Ready", "False", "WaitingForCoreProviderReady", "Waiting for the CoreProvider to be installed")
         for kind, name, state in (("CoreProvider", "cluster-api", ready), ("BootstrapProvider", "kubeadm", waits)):

@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 namespace capi::cli::describe {
 namespace {
 
 // The conditions that decide whether two objects are alike.
-std::vector<const char*> Decisive(ConditionStyle style) {
-  if (style == ConditionStyle::kV1Beta1) return {"Ready"};
-  return {"Available", "Ready", "UpToDate"};
+std::span<const char* const> Decisive(ConditionStyle style) {
+  static constexpr const char* kTypes[] = {"Ready", "Available", "UpToDate"};
+  return {kTypes, style == ConditionStyle::kV1Beta1 ? 1U : std::size(kTypes)};
 }
 
 bool AreAlike(const Condition* a, const Condition* b) {
@@ -24,11 +25,19 @@ const Condition* Get(const ClusterObject& object, NodeKind kind, std::string_vie
   return provider && type == "UpToDate" ? nullptr : FindCondition(object.conditions, type);
 }
 
-bool InSameState(const ClusterNode& a, const ClusterNode& b, ConditionStyle style) {
-  std::vector<const char*> types = Decisive(style);
-  return std::all_of(types.begin(), types.end(), [&](const char* type) {
-    return AreAlike(Get(a.object, a.node_kind, type), Get(b.object, b.node_kind, type));
-  });
+// The same for two objects of one kind that are alike.
+std::string StateOf(const ClusterNode& node, ConditionStyle style) {
+  std::string out = node.object.kind;
+  for (const char* type : Decisive(style)) {
+    const Condition* condition = Get(node.object, node.node_kind, type);
+    out += '\n';
+    if (condition == nullptr) continue;
+    for (const std::string& part : {condition->status, condition->severity, condition->reason}) {
+      out += '\t';
+      out += part;
+    }
+  }
+  return out;
 }
 
 bool IsEcho(const ClusterNode& parent, const ClusterObject& object) {
@@ -72,19 +81,18 @@ void Join(ClusterNode& group, const ClusterNode& member) {
   group.items.push_back(member.object.name);
 }
 
-// Whether the node has become a part of a group below `parent`.
+// Whether the node has become a part of a group below `parent`. Where not, it is what others of its state join.
 bool JoinsGroup(ClusterNode& parent, const ClusterNode& node, ConditionStyle style) {
-  for (auto& sibling : parent.children) {
-    if (sibling->object.kind != node.object.kind || !InSameState(*sibling, node, style)) continue;
-    if (sibling->node_kind != NodeKind::kGroup) {
-      ClusterNode group = GroupOf(*sibling, style);
-      Join(group, *sibling);
-      *sibling = std::move(group);  // what stood below it goes with it
-    }
-    Join(*sibling, node);
-    return true;
+  auto [found, first] = parent.states.try_emplace(StateOf(node, style), parent.children.size());
+  if (first) return false;
+  ClusterNode& sibling = *parent.children[found->second];
+  if (sibling.node_kind != NodeKind::kGroup) {
+    ClusterNode group = GroupOf(sibling, style);
+    Join(group, sibling);
+    sibling = std::move(group);  // what stood below it goes with it
   }
-  return false;
+  Join(sibling, node);
+  return true;
 }
 
 }  // namespace

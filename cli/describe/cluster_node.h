@@ -2,6 +2,7 @@
 // of a group of its like, or nothing where it only repeats what stands above it. Pure.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,6 +35,7 @@ struct ClusterNode {
   ShowConditions shown = ShowConditions::kNone;
   std::vector<std::string> items;  // the names in a group
   std::vector<std::unique_ptr<ClusterNode>> children;
+  std::map<std::string, size_t> states;  // where `groups`: which child has which state, until they are sorted
 };
 
 // A value.

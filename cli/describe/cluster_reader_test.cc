@@ -4,9 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <mutex>
-
-#include "base/http/server/server.h"
+#include "cli/describe/api_testing.h"
 
 namespace capi::cli::describe {
 namespace {
@@ -15,64 +13,14 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// An API server of a few answers, which keeps what it was asked. Thread-safe.
-class FakeCluster {
- public:
-  FakeCluster() {
-    server_ = http::Server::Start({}, [this](const http::ServerRequest& request) { return Answer(request); }).value();
-    kube::Config config;
-    config.server = "http://" + server_->address();
-    client_ = kube::Client::Connect(config, {.max_retries = 0}).value();
-  }
-
-  // By path: an object's JSON; or, of a collection, those of its objects.
-  std::map<std::string, Json> objects;
-  std::map<std::string, std::vector<Json>> lists;
-  std::map<std::string, int> failures;
-
-  ClusterReader Reader() { return {Context{}, *client_, "ns", "c", ConditionStyle::kV1Beta2}; }
-  std::vector<std::string> asked() {
-    std::lock_guard lock(mu_);
-    return asked_;
-  }
-  void Forget() {
-    std::lock_guard lock(mu_);
-    asked_.clear();
-  }
-
- private:
-  http::Response Answer(const http::ServerRequest& request) {
-    {
-      std::lock_guard lock(mu_);
-      asked_.push_back(request.path.substr(request.path.rfind('/') + 1));
-    }
-    http::Response out;
-    out.status = 200;
-    auto failure = failures.find(request.path);
-    auto object = objects.find(request.path);
-    auto list = lists.find(request.path);
-    if (failure != failures.end() || (object == objects.end() && list == lists.end())) {
-      out.status = failure == failures.end() ? 404 : failure->second;
-      const char* reason = out.status == 404 ? "NotFound" : out.status == 403 ? "Forbidden" : "InternalError";
-      out.body = Json{{"kind", "Status"}, {"reason", reason}, {"message", "the server's words"}}.dump();
-    } else if (object != objects.end()) {
-      out.body = object->second.dump();
-    } else {
-      EXPECT_THAT(request.query, HasSubstr("labelSelector=cluster.x-k8s.io%2Fcluster-name%3Dc"));
-      out.body = Json{{"kind", "List"}, {"metadata", Json::object()}, {"items", list->second}}.dump();
-    }
-    return out;
-  }
-
-  std::mutex mu_;
-  std::vector<std::string> asked_;
-  std::unique_ptr<http::Server> server_;
-  std::unique_ptr<kube::Client> client_;
-};
-
 const std::string kCore = "/apis/cluster.x-k8s.io/v1beta2/namespaces/ns/";
 const std::string kInfra = "/apis/i.x/v1beta2/namespaces/ns/inframachines";
 const std::string kCrds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/";
+
+ClusterReader ReaderOf(FakeCluster& fake) {
+  fake.selector = "labelSelector=cluster.x-k8s.io%2Fcluster-name%3Dc";
+  return {Context{}, fake.client(), "ns", "c", ConditionStyle::kV1Beta2};
+}
 
 Json Named(std::string kind, std::string name) {
   return {{"kind", std::move(kind)}, {"metadata", {{"name", std::move(name)}, {"namespace", "ns"}}}};
@@ -97,7 +45,7 @@ TEST(ClusterReader, AsksForTheClusterAndWhatHasItsLabel) {
   FakeCluster fake;
   AddCluster(fake);
   fake.lists[kCore + "machines"] = {Named("Machine", "a"), Named("Machine", "b")};
-  ClusterReader reader = fake.Reader();
+  ClusterReader reader = ReaderOf(fake);
   auto parts = reader.Read(false);
   ASSERT_TRUE(parts.ok()) << parts.error().message;
   EXPECT_EQ(parts->machines.size(), 2U);
@@ -120,7 +68,7 @@ TEST(ClusterReader, AsksForFewOneByOneAndForManyAtOnce) {
     fake.objects[fmt::format("{}/i{}", kInfra, i)] = Named("InfraMachine", fmt::format("i{}", i));
   for (int i = 3; i < 9; ++i) fake.lists[kInfra].push_back(Named("InfraMachine", fmt::format("i{}", i)));
   fake.objects[kInfra + "/i9"] = Named("InfraMachine", "i9");  // without the label
-  ClusterReader reader = fake.Reader();
+  ClusterReader reader = ReaderOf(fake);
   for (int i = 0; i < 10; ++i) {
     const ClusterObject* got = reader.Get(Infra(i));
     ASSERT_NE(got, nullptr) << i;
@@ -135,7 +83,7 @@ TEST(ClusterReader, AsksForFewOneByOneAndForManyAtOnce) {
 TEST(ClusterReader, WhatIsMissingIsLeftOutAndTold) {
   FakeCluster fake;
   AddKind(fake);
-  ClusterReader reader = fake.Reader();
+  ClusterReader reader = ReaderOf(fake);
   EXPECT_EQ(reader.Get(Infra(1)), nullptr);
   EXPECT_EQ(reader.Get(Infra(1)), nullptr);
   EXPECT_EQ(reader.Get({"other.x", "Kind", "o"}), nullptr);
@@ -156,7 +104,7 @@ TEST(ClusterReader, WhatIsMissingIsLeftOutAndTold) {
 TEST(ClusterReader, ACrdWithoutAContractIsTold) {
   FakeCluster fake;
   fake.objects[kCrds + "inframachines.i.x"] = Named("PartialObjectMetadata", "inframachines.i.x");
-  ClusterReader reader = fake.Reader();
+  ClusterReader reader = ReaderOf(fake);
   EXPECT_EQ(reader.Get(Infra(1)), nullptr);
   EXPECT_THAT(reader.missing(), ElementsAre(HasSubstr("inframachines.i.x has no label that says")));
 }
@@ -166,7 +114,7 @@ TEST(ClusterReader, AFailureThatLeavesOpenWhatThereIsEndsIt) {
   FakeCluster fake;
   AddKind(fake);
   fake.failures[kInfra + "/i1"] = 500;
-  ClusterReader reader = fake.Reader();
+  ClusterReader reader = ReaderOf(fake);
   EXPECT_EQ(reader.Get(Infra(1)), nullptr);
   ASSERT_FALSE(reader.status().ok());
   EXPECT_EQ(reader.Get(Infra(2)), nullptr);
@@ -174,7 +122,7 @@ TEST(ClusterReader, AFailureThatLeavesOpenWhatThereIsEndsIt) {
 
   AddCluster(fake);
   fake.failures[kCore + "machinepools"] = 403;
-  auto parts = fake.Reader().Read(false);
+  auto parts = ReaderOf(fake).Read(false);
   ASSERT_FALSE(parts.ok());
   EXPECT_THAT(parts.error().message, HasSubstr("failed to list machinepools in namespace ns: the server's words"));
 }
