@@ -8,6 +8,7 @@
 #include "api/release.h"
 #include "api/text.h"
 #include "api/validate_patches.h"
+#include "api/validate_workload.h"
 #include "base/strings.h"
 #include "kube/meta/label_selector.h"
 
@@ -129,42 +130,6 @@ void CheckFetchConfig(const Provider& p, bool known, Errors& out) {
   }
   CheckUrl(fetch, path + "url", out);
   CheckUnsupported(fetch, path, out);
-}
-
-void CheckAtLeast(std::optional<int> value, int least, const std::string& path, Errors& out) {
-  if (!value || *value >= least) return;
-  out.push_back({Kind::kInvalid, path, std::to_string(*value),
-                 fmt::format("must be greater than or equal to {}", least), reason::kInvalidSpec});
-}
-
-void CheckManager(const std::optional<ManagerSpec>& manager, const std::string& path, Errors& out) {
-  if (!manager) return;
-  CheckAtLeast(manager->verbosity, 0, path + ".verbosity", out);
-  CheckAtLeast(manager->max_concurrent_reconciles, 0, path + ".maxConcurrentReconciles", out);
-  if (manager->webhook_port && (*manager->webhook_port < 0 || *manager->webhook_port > 65535)) {
-    out.push_back({Kind::kInvalid, path + ".webhook.port", std::to_string(*manager->webhook_port),
-                   "must be between 0 and 65535", reason::kInvalidSpec});
-  }
-}
-
-void CheckContainer(const ContainerSpec& container, const std::string& path, Errors& out) {
-  if (container.name.empty()) {
-    out.push_back({Kind::kRequired, path + ".name", "", "name of the container", reason::kInvalidSpec});
-  }
-  if (container.image && container.image_parts) {
-    out.push_back({Kind::kForbidden, path + ".image", "", "can't be set beside imageUrl", reason::kInvalidSpec});
-  }
-}
-
-void CheckContainers(const std::vector<ContainerSpec>& containers, const std::string& path, Errors& out) {
-  for (size_t i = 0; i < containers.size(); ++i) CheckContainer(containers[i], fmt::format("{}[{}]", path, i), out);
-}
-
-void CheckDeployment(const std::optional<DeploymentSpec>& deployment, const std::string& path, Errors& out) {
-  if (!deployment) return;
-  CheckAtLeast(deployment->replicas, 0, path + ".replicas", out);
-  CheckContainers(deployment->containers, path + ".containers", out);
-  CheckContainers(deployment->init_containers, path + ".initContainers", out);
 }
 
 void CheckServiceAccount(const std::string& name, Errors& out) {
