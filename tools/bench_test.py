@@ -23,6 +23,7 @@ import built  # noqa: E402
 import drift  # noqa: E402
 import edits  # noqa: E402
 import figures  # noqa: E402
+import image  # noqa: E402
 import install  # noqa: E402
 import many  # noqa: E402
 import plot  # noqa: E402
@@ -59,6 +60,23 @@ class Figures(unittest.TestCase):
         for measure in (figures.times_ms, figures.peak_mb):
             with self.subTest(measure=measure.__name__), self.assertRaisesRegex(RuntimeError, "ended with 3"):
                 measure(["/bin/sh", "-c", "exit 3"], {})
+
+
+class Image(unittest.TestCase):
+    def test_a_star_is_found_wherever_it_gives_something(self):
+        fine = [{"verbs": ["get"], "resources": ["pods/*"], "apiGroups": [""]}, {"verbs": ["get"], "nonResourceURLs": ["/metrics/*"]}]
+        wide = [{"verbs": ["*"], "resources": ["pods"]}, {"verbs": ["get"], "resources": ["*"]}, {"verbs": ["get"], "resources": ["pods"], "apiGroups": ["*"]}]
+        objects = [{"kind": "ClusterRole", "rules": fine + wide[:1]}, {"kind": "Role", "rules": wide[1:]}]
+        objects += [{"kind": "ClusterRole", "aggregationRule": {}, "rules": None}, {"kind": "ConfigMap", "rules": wide}, None]
+        self.assertEqual(image.with_a_star(image.rules(objects)), wide)
+
+    def test_an_image_is_measured_as_it_is_packed(self):
+        files = image.rootfs.Files("amd64")
+        files.add("program", b"a" * 2_000_000, 0o755)
+        files.add("etc/text", b"b" * 1_000_000)
+        program, everything, packed = image.sizes(files)
+        self.assertEqual((program, everything), (2.0, 3.0))
+        self.assertTrue(0 < packed < 0.1, packed)
 
 
 class Usage(unittest.TestCase):
