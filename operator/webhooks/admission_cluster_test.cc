@@ -172,6 +172,53 @@ TEST_F(AdmissionCluster, JudgesTheOldVersionToo) {
   EXPECT_EQ(GetString(written->json(), {"spec", "secretNamespace"}), "default");
 }
 
+// I15: every rule of validation, as it is broken in the words of v1alpha1: by the schema, the conversion or the
+// webhook.
+TEST_F(AdmissionCluster, RefusesTheOldVersionsSpellings) {
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {"{version: one}", "spec.version: Invalid value: \"one\""},
+      {"{secretName: Not_A_Name}", "spec.configSecret.name: Invalid value: \"Not_A_Name\""},
+      {"{secretNamespace: kube-public}", "spec.configSecret.name: Required value"},
+      {"{secretName: s, secretNamespace: Kube_Public}", "spec.configSecret.namespace: Invalid value"},
+      {"{additionalManifests: {name: No_Name}}", "spec.additionalManifests.name: Invalid value"},
+      {"{serviceAccountName: No_Name}", "spec.serviceAccountName: Invalid value"},
+      {"{fetchConfig: {}}", "Must specify one and only one of"},
+      {"{fetchConfig: {url: 'https://gitlab.com/a/b'}}", "spec.fetchConfig.url: Invalid value"},
+      {"{fetchConfig: {oci: a}}", "spec.fetchConfig.oci: Forbidden"},
+      {"{fetchConfig: {git: {url: a}}}", "spec.fetchConfig.git: Forbidden"},
+      {"{fetchConfig: {selector: {matchExpressions: [{key: a, operator: Like}]}}}", "spec.fetchConfig.selector"},
+      {"{fetchConfig: {url: 'https://github.com/a/b/releases', secretRef: {name: s}}}",
+       "spec.fetchConfig.secretRef: Forbidden"},
+      // The admission webhook is for v1alpha2: conversion comes before the schema's own rule.
+      {"{manager: {metricsAddress: ':1', metrics: {bindAddress: ':2'}}}",
+       "spec.manager.metricsAddress: is the same as metrics.bindAddress, which is set too"},
+      {"{manager: {syncPeriod: never}}", "spec.manager.syncPeriod"},
+      {"{manager: {leaderElection: {leaseDuration: soon}}}", "spec.manager.leaderElection.leaseDuration"},
+      {"{manager: {webhook: {port: 70000}}}", "spec.manager.webhook.port: Invalid value: \"70000\""},
+      {"{manager: {verbosity: -1}}", "spec.manager.verbosity"},
+      {"{manager: {additionalArgs: {a: [1]}}}", "spec.manager.additionalArgs[a]: must be a text"},
+      {"{deployment: {containers: [{name: m, image: {tga: v1}}]}}", "containers[0].image.tga: unknown field"},
+      {"{deployment: {containers: [{name: m, image: {tag: 1}}]}}", "containers[0].image.tag: must be a text"},
+      {"{deployment: {containers: [{name: m, image: 5}]}}", "containers[0].image: must be a text or an object"},
+      {"{deployment: {containers: [{name: m, args: {a: 1.5}}]}}",
+       "containers[0].args[a]: must be a text, a whole number, true or false"},
+      {"{deployment: {containers: [{name: m, args: {a: 1, --a: 2}}]}}", "is given with and without dashes"},
+      {"{deployment: {initContainers: [{name: i, image: {tga: v1}}]}}", "initContainers[0].image.tga: unknown field"},
+      {"{additionalDeployments: {other: {manager: {metricsAddress: ':1', metrics: {bindAddress: ':2'}}}}}",
+       "spec.additionalDeployments[other].manager.metricsAddress: is the same as metrics.bindAddress"},
+      {"{additionalDeployments: {other: {manager: {webhook: {port: 70000}}}}}",
+       "spec.additionalDeployments[other].manager.webhook.port: Invalid value"},
+      {"{patches: [{patch: 'a: ['}]}", "spec.patches[0].patch"},
+      {"{manifestPatches: ['a: [']}", "spec.manifestPatches[0]"},
+      {"{rollout: {timeout: 0s}}", "spec.rollout.timeout: Invalid value"},
+  };
+  for (const auto& [spec, message] : cases) {
+    auto refused = Write(*admin_, spec, nullptr, api::kOldVersion);
+    ASSERT_FALSE(refused.ok()) << spec;
+    EXPECT_THAT(refused.error().message, HasSubstr(std::string(message))) << spec;
+  }
+}
+
 // T1: as the API server's own rights say, for who writes the reference.
 TEST_F(AdmissionCluster, AReferenceNeedsTheRightToReadThere) {
   constexpr std::string_view kForeign = "{version: v1.0.0, configSecret: {name: s, namespace: kube-public}}";
