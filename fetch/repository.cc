@@ -55,11 +55,38 @@ Result<std::optional<Newest>> FirstWithMetadata(const Context& ctx, Repository& 
   return std::optional<Newest>();
 }
 
+struct Choice {
+  api::Version version;
+  bool fits = false;
+};
+
 Error NoRelease(const Repository& repository, std::string_view why) {
   return Error{Code::kNotFound,
                fmt::format("failed to find releases tagged with a valid semantic version number in {}{}",
                            repository.Describe(), why),
                {}};
+}
+
+Result<Choice> Choose(const Context& ctx, Repository& repository, const std::vector<std::string>& contracts) {
+  std::vector<api::Version> versions =
+      NewestFirst(TRY_WITH(repository.Versions(ctx), "failed to get repository versions"));
+  if (versions.empty()) return NoRelease(repository, "");
+
+  auto any = [](const api::Version&) { return true; };
+  std::optional<Newest> newest = TRY(FirstWithMetadata(ctx, repository, versions, any));
+  if (!newest) return NoRelease(repository, " that have a metadata.yaml; the five newest were tried");
+  std::optional<api::Metadata> metadata = ReadSeries(newest->metadata);
+  if (!metadata) return Choice{newest->version, false};
+
+  for (const std::string& contract : contracts) {
+    if (metadata->NewestWith(contract) == nullptr) continue;
+    if (metadata->ContractOf(newest->version) == contract) return Choice{newest->version, true};
+    auto fits = [&](const api::Version& v) { return metadata->ContractOf(v) == contract; };
+    std::optional<Newest> fitting = TRY(FirstWithMetadata(ctx, repository, versions, fits));
+    if (fitting) return Choice{fitting->version, true};
+    return NoRelease(repository, fmt::format(" for contract {}", contract));
+  }
+  return Choice{newest->version, false};
 }
 
 }  // namespace
@@ -78,25 +105,13 @@ Result<api::Release> GetRelease(const Context& ctx, Repository& repository, cons
 
 Result<api::Version> LatestVersion(const Context& ctx, Repository& repository,
                                    const std::vector<std::string>& contracts) {
-  std::vector<api::Version> versions =
-      NewestFirst(TRY_WITH(repository.Versions(ctx), "failed to get repository versions"));
-  if (versions.empty()) return NoRelease(repository, "");
+  return TRY(Choose(ctx, repository, contracts)).version;
+}
 
-  auto any = [](const api::Version&) { return true; };
-  std::optional<Newest> newest = TRY(FirstWithMetadata(ctx, repository, versions, any));
-  if (!newest) return NoRelease(repository, " that have a metadata.yaml; the five newest were tried");
-  std::optional<api::Metadata> metadata = ReadSeries(newest->metadata);
-  if (!metadata) return newest->version;
-
-  for (const std::string& contract : contracts) {
-    if (metadata->NewestWith(contract) == nullptr) continue;
-    if (metadata->ContractOf(newest->version) == contract) return newest->version;
-    auto fits = [&](const api::Version& v) { return metadata->ContractOf(v) == contract; };
-    std::optional<Newest> fitting = TRY(FirstWithMetadata(ctx, repository, versions, fits));
-    if (fitting) return fitting->version;
-    return NoRelease(repository, fmt::format(" for contract {}", contract));
-  }
-  return newest->version;
+Result<std::optional<api::Version>> NewestFitting(const Context& ctx, Repository& repository,
+                                                  const std::vector<std::string>& contracts) {
+  Choice choice = TRY(Choose(ctx, repository, contracts));
+  return choice.fits ? std::optional(std::move(choice.version)) : std::nullopt;
 }
 
 Result<std::unique_ptr<Repository>> OpenUrl(std::string_view url, std::string_view manifest_label,

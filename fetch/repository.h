@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,9 @@ Result<api::Release> GetRelease(const Context& ctx, Repository& repository, cons
 // `contracts` is empty, or the metadata can't be read, it is the newest version.
 Result<api::Version> LatestVersion(const Context& ctx, Repository& repository,
                                    const std::vector<std::string>& contracts);
+// The same, but nullopt where no version has one of the contracts, or nobody can tell which it has.
+Result<std::optional<api::Version>> NewestFitting(const Context& ctx, Repository& repository,
+                                                  const std::vector<std::string>& contracts);
 
 // A clusterctl local repository: "<base>/<manifest label>/<version>/<file>".
 Result<std::unique_ptr<Repository>> OpenFolder(std::string base, std::string manifest_label,

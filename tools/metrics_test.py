@@ -50,6 +50,22 @@ class Scrape(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
+class ProvidersThatAreBehind(unittest.TestCase):
+    def test_the_query_of_the_page_finds_them(self):
+        (query,) = re.findall(r"^```\n(capi_operator_provider_info\{latest.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+        name = "capi_operator_provider_info"
+
+        def provider(name, version, latest):
+            return {"kind": "InfrastructureProvider", "name": name, "namespace": "n", "version": version, "contract": "v1beta1", "latest": latest}
+
+        found = [provider("behind", "v1.0.0", "v1.1.0"), provider("newest", "v1.1.0", "v1.1.0"), provider("unknown", "v1.0.0", "")]
+        series = [{"series": exposition.series(name, labels), "values": "1x60"} for labels in found]
+        expected = [{"labels": exposition.series(name, found[0]), "value": 1}]
+        case = {"expr": query, "eval_time": "30m", "exp_samples": expected}
+        done = monitoring.run_tests([{"interval": "30s", "input_series": series, "promql_expr_test": [case]}])
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
 class LookAtThemYourself(unittest.TestCase):
     """The page's commands, with stand-ins: a forward that lasts until it is ended, and a curl that says what it is given.
 

@@ -14,7 +14,8 @@ constexpr kube::MetricFamily kStalled{"capi_operator_provider_stalled",
 constexpr kube::MetricFamily kPaused{"capi_operator_provider_paused",
                                      "Whether the provider is to be paused, by its spec or by an annotation."};
 constexpr kube::MetricFamily kInfo{"capi_operator_provider_info",
-                                   "1: the version that is installed, and its contract."};
+                                   "1: the version that is installed, its contract, and the newest version "
+                                   "that is known and fits."};
 constexpr kube::MetricFamily kRestored{
     "capi_operator_provider_drift_corrected_total",
     "Objects that somebody had changed or deleted, and that are as they were applied again."};
@@ -61,11 +62,18 @@ void ProviderMetrics::ShowInfo(const api::ProviderId& id, const api::ProviderSta
   kube::Labels labels = With(LabelsOf(id), "version", status.installed_version);
   labels["contract"] = status.contract;
   MutexLock lock(mu_);
+  auto newest = newest_.find(id.Key());
+  labels["latest"] = newest == newest_.end() ? "" : newest->second;
   kube::Labels& shown = info_[id.Key()];
   if (shown == labels) return;
   if (!shown.empty()) metrics_.Remove(kInfo, shown);
   metrics_.Set(kInfo, labels, 1);
   shown = std::move(labels);
+}
+
+void ProviderMetrics::Knows(const api::ProviderId& id, const std::string& newest) {
+  MutexLock lock(mu_);
+  newest_[id.Key()] = newest;
 }
 
 void ProviderMetrics::Took(const api::ProviderId& id, const PhaseTimes& times) {
@@ -86,6 +94,7 @@ void ProviderMetrics::Forget(const api::ProviderId& id) {
   for (const kube::MetricFamily& family : {kReady, kStalled, kPaused, kRestored}) metrics_.Remove(family, labels);
   for (const auto& [phase, name] : kPhases) metrics_.Remove(kTime, With(labels, "phase", name));
   MutexLock lock(mu_);
+  newest_.erase(id.Key());
   auto shown = info_.find(id.Key());
   if (shown == info_.end()) return;
   metrics_.Remove(kInfo, shown->second);

@@ -18,10 +18,12 @@ class ProviderMetrics {
 
   // What is installed, and whether it is Ready, Stalled or paused; and the counter of drift from its start.
   void Show(const api::Provider& provider, const api::ProviderStatus& status);
+  // The newest version of it that is known and fits; "" for none. Shown from the next Show on.
+  void Knows(const api::ProviderId& id, const std::string& newest) CAPI_EXCLUDES(mu_);
   void Took(const api::ProviderId& id, const PhaseTimes& times);
   // So many objects had drifted and are as they were applied (D1).
   void Restored(const api::ProviderId& id, size_t objects);
-  void Forget(const api::ProviderId& id);
+  void Forget(const api::ProviderId& id) CAPI_EXCLUDES(mu_);
 
  private:
   void ShowInfo(const api::ProviderId& id, const api::ProviderStatus& status) CAPI_EXCLUDES(mu_);
@@ -29,6 +31,7 @@ class ProviderMetrics {
   kube::Metrics& metrics_;
   Mutex mu_;
   std::map<std::string, kube::Labels> info_ CAPI_GUARDED_BY(mu_);  // by key: what is shown of it
+  std::map<std::string, std::string> newest_ CAPI_GUARDED_BY(mu_);
 };
 
 }  // namespace capi::ops

@@ -25,7 +25,8 @@ TEST(ProviderMetrics, TellWhatIsInstalledOnce) {
   status.contract = "v1beta1";
   status.conditions = {{.type = "Ready", .status = "True"}, {.type = "Paused", .status = "True", .reason = "Paused"}};
   measured.Show(aws, status);
-  const std::string info = "capi_operator_provider_info{contract=\"v1beta1\",kind=\"InfrastructureProvider\",";
+  const std::string info =
+      "capi_operator_provider_info{contract=\"v1beta1\",kind=\"InfrastructureProvider\",latest=\"\",";
   EXPECT_THAT(metrics.Text(), HasSubstr(info + R"(name="aws",namespace="aws-system",version="v1.0.0"} 1)"));
   EXPECT_THAT(metrics.Text(), HasSubstr(Line("capi_operator_provider_ready", "} 1")));
   EXPECT_THAT(metrics.Text(), HasSubstr(Line("capi_operator_provider_stalled", "} 0")));
@@ -35,6 +36,14 @@ TEST(ProviderMetrics, TellWhatIsInstalledOnce) {
   measured.Show(aws, status);
   EXPECT_THAT(metrics.Text(), HasSubstr(R"(version="v1.1.0"} 1)"));
   EXPECT_THAT(metrics.Text(), Not(HasSubstr("v1.0.0"))) << "a provider has one version";
+  measured.Knows(kAws, "v1.2.0");
+  measured.Show(aws, status);
+  EXPECT_THAT(metrics.Text(), HasSubstr(R"(latest="v1.2.0",name="aws")"));
+  measured.Show(aws, status);
+  measured.Knows(kAws, "v1.3.0");
+  measured.Show(aws, status);
+  EXPECT_THAT(metrics.Text(), HasSubstr(R"(latest="v1.3.0",name="aws")"));
+  EXPECT_THAT(metrics.Text(), Not(HasSubstr("v1.2.0"))) << "and one newest version: series don't pile up";
 }
 
 // One that is to run again, and is held at zero by the contract rules, counted as paused: no alert told of it.
@@ -79,6 +88,7 @@ TEST(ProviderMetrics, NothingIsLeftOfWhatIsGone) {
   kube::Metrics metrics;
   ProviderMetrics measured(metrics);
   for (const api::ProviderId& id : {kAws, kAzure}) {
+    measured.Knows(id, "v1.0.0");
     measured.Show({.id = id}, {});
     measured.Restored(id, 1);
     measured.Took(id, {{Phase::kReconcile, Seconds(1)}, {Phase::kFetch, Seconds(1)}});

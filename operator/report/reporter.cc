@@ -110,6 +110,7 @@ Result<kube::Outcome> Reporter::Report(const Context& ctx, const Observation& se
   Record(o.provider, EventsOfDone(is, done));
   measured_.Took(o.provider.id, done.times);
   measured_.Restored(o.provider.id, done.restored.size());
+  if (done.newest_version) measured_.Knows(o.provider.id, *done.newest_version);
   if (!done.restored.empty()) CountFoundByResync(ctx, key);
   if (auto rest = Postponed(key, was, is, done)) {
     next.again_after = std::min(next.again_after.value_or(*rest), *rest);

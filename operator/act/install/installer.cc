@@ -45,7 +45,10 @@ std::string ReconcileAt(const Observation& o) {
 
 }  // namespace
 
-Installer::Installer(Needs needs) : needs_(needs), applier_(needs.client, TrackedApply(needs.observer.tracks())) {}
+Installer::Installer(Needs needs)
+    : needs_(needs),
+      applier_(needs.client, TrackedApply(needs.observer.tracks())),
+      newest_(needs.client, needs.sources) {}
 
 // What can be told from the texts: the right file, the right series and contract.
 std::optional<Hold> Installer::Inspect(const Observation& o, Installation& m) {

@@ -6,6 +6,7 @@
 
 #include "operator/act/install/fetched_releases.h"
 #include "operator/act/install/kind_scopes.h"
+#include "operator/act/install/newest_versions.h"
 #include "operator/act/install/release_store.h"
 #include "operator/act/install/render_turn.h"
 #include "operator/act/install/server_warnings.h"
@@ -53,8 +54,11 @@ class Installer {
   std::optional<Hold> RenderAgain(const Context& ctx, const Observation& o, PhaseTimes& times);
   // behaviour.md U4: removes what is marked stale, once everything new is healthy.
   Done Prune(const Context& ctx, const Observation& o);
+  // The newest version that is known and fits; "" for none.
+  std::string NewestVersion(const Context& ctx, const Observation& o) { return newest_.Of(ctx.InOwnName(), o); }
   // Drops what is kept for a provider that is gone.
   void Forget(const std::string& provider) {
+    newest_.Forget(provider);
     warnings_.Forget(provider);
     fetched_.Drop(provider);
   }
@@ -105,6 +109,7 @@ class Installer {
   ReleaseApplier applier_;
   RenderTurns rendering_;
   FetchedReleases fetched_;
+  NewestVersions newest_;
   ServerWarnings warnings_;
 };
 

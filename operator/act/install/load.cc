@@ -1,8 +1,6 @@
 // Installer::Resolve and Load: which version, where its release lies, and its texts (behaviour.md I2, I3, I6, F6).
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "api/reasons.h"
 #include "base/strings.h"
 #include "operator/act/install/installation.h"
@@ -14,18 +12,6 @@ namespace {
 
 namespace condition = api::condition;
 namespace reason = api::reason;
-
-// Contracts that a version may have, the preferred first (I3).
-std::vector<std::string> WantedContracts(const Observation& o) {
-  bool core = o.provider.id.type == api::ProviderType::kCore;
-  std::vector<std::string> contracts =
-      core || !o.core ? api::KnownContracts() : api::AcceptedBy(o.core->status.contract);
-  std::sort(contracts.begin(), contracts.end(), [](const std::string& a, const std::string& b) {
-    auto known = api::KnownContracts();
-    return std::find(known.begin(), known.end(), a) > std::find(known.begin(), known.end(), b);
-  });
-  return contracts;
-}
 
 std::string_view FetchReason(const Error& error) {
   switch (error.code) {
@@ -115,6 +101,7 @@ std::optional<Hold> Installer::Resolve(const Context& ctx, Observation& o, Insta
 std::optional<Hold> Installer::PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository) {
   auto version = fetch::LatestVersion(ctx.InOwnName(), repository, WantedContracts(o));
   if (!version.ok()) return FetchHold(version.error().With("choosing a version"), reason::kNoReleaseFound);
+  if (!HasSelector(o)) newest_.Picked(o, *version);
   ctx.log.Info("chose a version", {{"version", version->ToString()}, {"from", repository.Describe()}});
   auto written = needs_.writer.WriteVersion(ctx, o.provider, version->ToString());
   if (!written.ok()) return NotAccepted(reason::kAPIServerUnavailable, written.error());

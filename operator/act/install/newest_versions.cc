@@ -1,0 +1,99 @@
+#include "operator/act/install/newest_versions.h"
+
+#include <algorithm>
+
+#include "operator/act/install/release_store.h"
+
+namespace capi::ops {
+namespace {
+
+constexpr Seconds kFolderIsFresh{60};
+
+std::string BasisOf(const Observation& o) {
+  std::string basis;
+  if (const auto& fetch = o.provider.spec.fetch_config) {
+    basis = fetch->url + "\n" + (fetch->selector ? ToJsonText(*fetch->selector) : "");
+  }
+  for (const std::string& contract : WantedContracts(o)) basis += "\n" + contract;
+  return basis;
+}
+
+// nullopt: that can't be told now.
+std::optional<std::string> NewestIn(const Context& ctx, fetch::Repository& repository, const Observation& o) {
+  auto newest = fetch::NewestFitting(ctx, repository, WantedContracts(o));
+  if (newest.ok()) return *newest ? (*newest)->ToString() : "";
+  if (newest.code() == Code::kNotFound) return "";
+  ctx.log.Debug("can't tell the newest version", {{"in", repository.Describe()}, {"error", newest.error().message}});
+  return std::nullopt;
+}
+
+// What was picked once is old news where something newer is installed.
+bool IsOlder(const std::string& known, const std::string& installed) {
+  auto a = api::Version::Parse(known), b = api::Version::Parse(installed);
+  return a.ok() && b.ok() && *a < *b;
+}
+
+}  // namespace
+
+std::vector<std::string> WantedContracts(const Observation& o) {
+  bool core = o.provider.id.type == api::ProviderType::kCore;
+  std::vector<std::string> contracts =
+      core || !o.core ? api::KnownContracts() : api::AcceptedBy(o.core->status.contract);
+  std::sort(contracts.begin(), contracts.end(), [](const std::string& a, const std::string& b) {
+    auto known = api::KnownContracts();
+    return std::find(known.begin(), known.end(), a) > std::find(known.begin(), known.end(), b);
+  });
+  return contracts;
+}
+
+void NewestVersions::Picked(const Observation& o, const api::Version& version) {
+  Put(o, {.basis = BasisOf(o), .version = version.ToString(), .found = {}});
+}
+
+std::string NewestVersions::Of(const Context& ctx, const Observation& o) {
+  const auto& fetch = o.provider.spec.fetch_config;
+  return fetch && fetch->selector ? OfSelected(ctx, o) : OfSource(ctx, o);
+}
+
+std::string NewestVersions::OfSelected(const Context& ctx, const Observation& o) {
+  std::string basis = BasisOf(o);
+  for (const StoredRelease& release : o.releases) basis += "\n" + release.stamp;
+  if (auto known = Get(o, basis)) return known->version;
+  if (o.releases.empty()) return "";
+  auto repository = StoredRepository(client_, o.releases, "the selected ConfigMaps");
+  auto newest = NewestIn(ctx, *repository, o);
+  if (newest) Put(o, {.basis = basis, .version = *newest, .found = {}});
+  return newest.value_or("");
+}
+
+std::string NewestVersions::OfSource(const Context& ctx, const Observation& o) {
+  auto known = Get(o, BasisOf(o));
+  auto repository = sources_.Open(o.provider, "");
+  if (!repository.ok()) return "";
+  if (!(*repository)->IsLocal()) {
+    return known && !IsOlder(known->version, o.provider.status.installed_version) ? known->version : "";
+  }
+  const MonoTime now = ctx.clock->Monotonic();
+  if (known && now - known->found < kFolderIsFresh) return known->version;
+  const std::string newest = NewestIn(ctx, **repository, o).value_or("");
+  Put(o, {.basis = BasisOf(o), .version = newest, .found = now});
+  return newest;
+}
+
+std::optional<NewestVersions::Known> NewestVersions::Get(const Observation& o, const std::string& basis) {
+  MutexLock lock(mu_);
+  auto it = known_.find(o.provider.id.Key());
+  return it != known_.end() && it->second.basis == basis ? std::optional(it->second) : std::nullopt;
+}
+
+void NewestVersions::Put(const Observation& o, Known known) {
+  MutexLock lock(mu_);
+  known_[o.provider.id.Key()] = std::move(known);
+}
+
+void NewestVersions::Forget(const std::string& provider) {
+  MutexLock lock(mu_);
+  known_.erase(provider);
+}
+
+}  // namespace capi::ops
