@@ -12,6 +12,14 @@ std::string ComponentsFile(const api::ProviderId& id) {
   return std::string(known != nullptr ? known->file : api::KindOf(id.type).components_file);
 }
 
+// The proposal names a repository by its page of releases alone; which file of which release is said elsewhere.
+std::string WithFile(std::string url, const api::ProviderId& id) {
+  constexpr std::string_view kGitHub = "https://github.com/", kPage = "/releases";
+  if (url.ends_with('/')) url.pop_back();
+  if (!url.starts_with(kGitHub) || !url.ends_with(kPage)) return url;
+  return fmt::format("{}/latest/{}", url, ComponentsFile(id));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<fetch::Repository>> Sources::Open(const api::Provider& provider,
@@ -21,7 +29,7 @@ Result<std::unique_ptr<fetch::Repository>> Sources::Open(const api::Provider& pr
   if (!options_.folder.empty() && !(fetch && !fetch->url.empty())) {
     return fetch::OpenFolder(options_.folder, api::ManifestLabel(id.type, id.name), ComponentsFile(id));
   }
-  std::optional<std::string> url = fetch && !fetch->url.empty() ? fetch->url : settings_.UrlOf(id.type, id.name);
+  std::optional<std::string> url = fetch && !fetch->url.empty() ? WithFile(fetch->url, id) : settings_.UrlOf(id.type, id.name);
   if (!url) return Error{Code::kNotFound, fmt::format("no URL is known for {}", id.ToString()), {}};
   fetch::GitHubOptions github = options_.github;
   if (!token.empty()) github.token = token;
