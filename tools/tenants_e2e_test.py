@@ -17,12 +17,18 @@ import cluster  # noqa: E402
 import pages  # noqa: E402
 import plan  # noqa: E402
 import rights  # noqa: E402
+import tenant_attempts  # noqa: E402
 from cluster import API_GROUP  # noqa: E402
+from tiers import FULL, longer_in_full  # noqa: E402
 
 PAGE = "docs/tenants.md"
 CORE = ("coreprovider", "cluster-api", "capi-system")
 AWS = ("infrastructureprovider", "aws", "team-a")
 KUBEVIRT = ("infrastructureprovider", "kubevirt", "team-b")
+TEAM_A = tenant_attempts.Team(
+    AWS, "v2.11.1", {"serviceAccountName": "applier", "configSecret": {"name": "variables"}}, "capa-controller-manager", "capa-manager-role"
+)
+TEAM_B = tenant_attempts.Team(KUBEVIRT, "v0.11.2", {"serviceAccountName": "applier"}, "capk-controller-manager", "capk-manager-role")
 WRITES = ("create", "patch", "update", "delete")
 
 # What a release brings that is of the whole cluster. A team gets this for its own release, and everything in its namespace.
@@ -74,11 +80,11 @@ class World(rights.World):
     def await_ready(self, provider):
         self.until(f"{provider} is Ready", lambda: self.ready(provider).get("status") == "True", words=lambda: str(self.ready(provider)))
 
-    def apply(self, provider, **spec):
+    def apply(self, provider, annotations=None, **spec):
         kind, name, ns = provider
         kinds = {"coreprovider": "CoreProvider", "infrastructureprovider": "InfrastructureProvider"}
         item = {"apiVersion": f"{API_GROUP}/v1alpha2", "kind": kinds[kind], "spec": spec}
-        item["metadata"] = {"name": name, "namespace": ns}
+        item["metadata"] = {"name": name, "namespace": ns, "annotations": annotations or {}}
         return self.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", given=json.dumps(item))
 
     def writes(self):
@@ -157,6 +163,7 @@ class Tenants(OnAServer):
                 elif code < 300:
                     self.assertIn(ns, ("", name.split(":")[2]))
 
+    @longer_in_full
     def test_the_page_and_two_teams(self):
         world = self.world
         world.start_operator("--require-service-account")
@@ -196,7 +203,13 @@ class Tenants(OnAServer):
             world.await_ready(provider)
         self.live(AWS, "v2.11.1", aws)
         self.assert_in_their_names()
-        self.assert_kept_apart()
+        for ns in ("team-a", "team-b"):
+            world.must("create", "secret", "generic", "hidden-secret", "-n", ns, "--from-literal=key=hidden-value")
+            world.must("create", "configmap", "hidden-map", "-n", ns, "--from-literal=key=hidden-text")
+        self.assert_all_fields_are_tried()
+        self.assert_kept_apart(TEAM_B, TEAM_A)
+        if FULL:
+            self.assert_kept_apart(TEAM_A, TEAM_B)
         for kind, name, ns in (KUBEVIRT, AWS, CORE):
             world.must("delete", kind, name, "-n", ns, "--timeout=100s")
         self.assert_in_their_names()
@@ -216,57 +229,55 @@ class Tenants(OnAServer):
         world.until("the Deployment is back", lambda: world.kubectl("get", *deployment).returncode == 0)
         world.await_ready(provider)
 
-    def assert_kept_apart(self):
-        """Team b tries to reach what is team a's, or the cluster's."""
-        world = self.world
-        before = self.of_team_a()
-        theirs = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "planted", "namespace": "team-a"}}
-        world.must("create", "configmap", "manifests", "-n", "team-b", f"--from-literal=manifests={json.dumps(theirs)}")
-        move = [{"op": "replace", "path": "/metadata/namespace", "value": "team-a"}]
-        everything = {"rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]}
-        for what, spec, reason, words in (
-            ("its Secret", {"configSecret": {"name": "variables", "namespace": "team-a"}}, "CrossNamespaceReference", "spec.configSecret"),
-            (
-                "its ConfigMap",
-                {"additionalManifests": {"name": "any", "namespace": "team-a"}},
-                "CrossNamespaceReference",
-                "spec.additionalManifests",
-            ),
-            ("an object among the manifests", {"additionalManifests": {"name": "manifests"}}, "WorkloadsReady", ""),
-            (
-                "an object that is moved",
-                {"patches": [{"patch": json.dumps(move), "target": {"kind": "Deployment"}}]},
-                "PermissionsMissing",
-                "create, delete, get, patch, update deployments.apps in namespace team-a",
-            ),
-            (
-                "any right, by a ClusterRole",
-                {"patches": [{"patch": json.dumps(everything), "target": {"kind": "ClusterRole"}}]},
-                "PermissionsMissing",
-                "escalate clusterroles.rbac.authorization.k8s.io capk-manager-role",
-            ),
-            ("its ServiceAccount", {"serviceAccountName": "team-a:applier"}, "InvalidSpec", "spec.serviceAccountName"),
-            ("the operator's", {"serviceAccountName": ""}, "ServiceAccountRequired", "spec.serviceAccountName"),
-        ):
-            with self.subTest(what):
-                wanted = {"version": "v0.11.2", "serviceAccountName": "applier"} | spec
-                done = world.apply(KUBEVIRT, **wanted)
+    def assert_kept_apart(self, me, other):
+        """A team tries to reach what is the other's, or the cluster's."""
+        world, here = self.world, me.provider[2]
+        before = self.of_team(other)
+        theirs = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "planted", "namespace": other.provider[2]}}
+        world.must("create", "configmap", "manifests", "-n", here, f"--from-literal=manifests={json.dumps(theirs)}")
+        told = []
+        for attempt in tenant_attempts.attempts(me, other):
+            with self.subTest(f"{here}: {attempt.what}"):
+                done = world.apply(me.provider, attempt.annotations, **({"version": me.version} | me.spec | attempt.spec))
                 self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertIn(words, world.await_reason(KUBEVIRT, reason))
-        with self.subTest("its provider"):
-            second = ("infrastructureprovider", "aws", "team-b")
-            self.assertEqual(world.apply(second, version="v2.11.1", serviceAccountName="applier").returncode, 0)
+                self.assertIn(attempt.words, world.await_reason(me.provider, attempt.reason))
+            told.append(world.must("describe", *me.provider[:2], "-n", here))
+        self.assert_a_guess_tells_nothing(me, other)
+        with self.subTest(f"{here}: its provider"):
+            second = (*other.provider[:2], here)
+            self.assertEqual(world.apply(second, tenant_attempts.FORCE, version=other.version, serviceAccountName="applier").returncode, 0)
             world.await_reason(second, "MoreThanOneExists")
             world.must("delete", *second[:2], "-n", second[2], "--timeout=60s")
-        self.assertEqual(self.of_team_a(), before)
+        told.append(world.must("get", "events", "-n", here, "-o", "json"))
+        self.assertNotIn("hidden-", "\n".join(told), "what the other team has, and nobody named")
+        self.assertEqual(self.of_team(other), before)
         self.assertNotIn(("ConfigMap", "planted"), before)
-        self.assertEqual(world.apply(KUBEVIRT, version="v0.11.2", serviceAccountName="applier").returncode, 0)
-        world.await_ready(KUBEVIRT)
+        self.assertEqual(world.apply(me.provider, version=me.version, **me.spec).returncode, 0)
+        world.await_ready(me.provider)
 
-    def of_team_a(self):
-        """What is in its namespace, but for what changes by itself."""
+    def assert_a_guess_tells_nothing(self, me, other):
+        """The operator's own watches see what the team may not: it never tells by them whether something is there."""
+        for what, spec, name, reason in tenant_attempts.guesses(me, other):
+            said = []
+            for guess in (name, "no-such-thing"):
+                self.assertEqual(self.world.apply(me.provider, version=me.version, **(me.spec | spec(guess))).returncode, 0)
+                said.append(self.world.await_reason(me.provider, reason).replace(guess, "NAME"))
+            self.assertEqual(*said, what)
+
+    def of_team(self, team):
+        """What is its own, but for what changes by itself: {(kind, name): (uid, what is wanted of it)}."""
+        world, (_, name, ns) = self.world, team.provider
         kinds = "configmaps,secrets,services,serviceaccounts,deployments,roles,rolebindings"
-        return {(item["kind"], item["metadata"]["name"]): item.get("metadata", {}).get("uid") for item in self.world.get(kinds, "-n", "team-a")["items"]}
+        items = world.get(kinds, "-n", ns)["items"]
+        label = f"cluster.x-k8s.io/provider=infrastructure-{name}"
+        items += world.get("clusterroles,clusterrolebindings,crds", "-l", label)["items"]
+        return {(item["kind"], item["metadata"]["name"]): (item["metadata"]["uid"], json.dumps([item.get("spec"), item.get("rules")])) for item in items}
+
+    def assert_all_fields_are_tried(self):
+        crd = self.world.get("crd", f"infrastructureproviders.{API_GROUP}")
+        (schema,) = (version["schema"]["openAPIV3Schema"] for version in crd["spec"]["versions"] if version["name"] == "v1alpha2")
+        tried = tenant_attempts.attempts(TEAM_B, TEAM_A)
+        self.assertEqual(tenant_attempts.untried(schema["properties"]["spec"], tried), (set(), set()), "fields without an attempt, reasons without a field")
 
 
 if __name__ == "__main__":

@@ -58,6 +58,11 @@ std::optional<Hold> HasKnownContract(const Observation& o, const Candidate& c) {
                   o.provider.id.ToString(), c.version.ToString(), *contract, JoinNames(api::KnownContracts(), 9)));
 }
 
+// T8: whose an object of another namespace is, nobody is told who may not see it there.
+bool MayBeTold(const Observation& o, const Candidate& c, const kube::ObjectId& id) {
+  return c.rights_checked || o.provider.spec.service_account.empty() || id.ns.empty() || id.ns == o.provider.id.ns;
+}
+
 // I5: none of its objects is another provider's.
 std::optional<Hold> OwnsItsObjects(const Observation& o, const Candidate& c) {
   std::set<kube::ObjectId> ours(c.objects.begin(), c.objects.end());
@@ -66,7 +71,7 @@ std::optional<Hold> OwnsItsObjects(const Observation& o, const Candidate& c) {
     if (!inventory.ok()) continue;
     std::vector<std::string> taken;
     for (const auto& [id, entry] : inventory->entries()) {
-      if (ours.contains(id)) taken.push_back(id.ToString());
+      if (ours.contains(id) && MayBeTold(o, c, id)) taken.push_back(id.ToString());
     }
     if (taken.empty()) continue;
     return Refused(

@@ -29,6 +29,7 @@ struct Candidate {
   LackingRights lacking;                   // kRights
   std::vector<LostVersion> lost_versions;  // kStoredVersions
   bool rollback = false;                   // it goes back to this release (U5)
+  bool rights_checked = false;             // who installs it may read all objects of its render (T8)
 };
 
 struct InstallRule {

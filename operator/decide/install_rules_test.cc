@@ -194,6 +194,28 @@ TEST(InstallRules, NameTheOtherProvider) {
   EXPECT_THAT(hold->message, HasSubstr("which installed them: "));
 }
 
+// T8: a tenant can't find out by guesses what there is in other namespaces.
+TEST(InstallRules, NameNoObjectOfAnotherNamespaceToWhoMayNotReadIt) {
+  Observation o = Observed();
+  o.provider.spec.service_account = "applier";
+  auto other = NewProvider(api::ProviderType::kInfrastructure, "azure");
+  const kube::ObjectId there{"apps", "Deployment", "azure-system", "manager"};
+  const kube::ObjectId here{"apps", "Deployment", o.provider.id.ns, "manager"};
+  kube::Inventory inventory;
+  inventory.Put(there, {"v1", "h", "f"});
+  inventory.Put(here, {"v1", "h", "f"});
+  other.status.inventory = inventory.ToJson();
+  o.siblings.push_back(std::make_shared<api::Provider>(other));
+  auto check = [&](const kube::ObjectId& id, bool rights_checked) {
+    return CheckInstall(InstallRule::Stage::kObjects, o, {.objects = {id}, .rights_checked = rights_checked});
+  };
+  EXPECT_FALSE(check(there, false));
+  EXPECT_TRUE(check(there, true));
+  EXPECT_TRUE(check(here, false));
+  o.provider.spec.service_account = "";
+  EXPECT_TRUE(check(there, false));
+}
+
 // I13.
 TEST(InstallRules, SayHowToGetKindsThatTheClusterLacks) {
   auto check = [](std::vector<std::string> kinds) {

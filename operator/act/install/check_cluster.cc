@@ -87,6 +87,8 @@ std::optional<Hold> Installer::CheckCluster(const Context& ctx, const Observatio
     m.candidate.lacking = std::move(*lacking);
     if (auto hold = CheckInstall(InstallRule::Stage::kRights, o, m.candidate)) return hold;
   }
+  m.candidate.rights_checked = true;
+  if (auto hold = CheckInstall(InstallRule::Stage::kObjects, o, m.candidate)) return hold;
   auto fresh = needs_.observer.IsFresh(ctx, o.provider.id.Key(), ids);
   if (!fresh.ok()) return NotAnswered(fresh.error());
   m.before = o.inventory;
