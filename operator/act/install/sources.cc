@@ -29,7 +29,8 @@ Result<std::unique_ptr<fetch::Repository>> Sources::Open(const api::Provider& pr
   if (!options_.folder.empty() && !(fetch && !fetch->url.empty())) {
     return fetch::OpenFolder(options_.folder, api::ManifestLabel(id.type, id.name), ComponentsFile(id));
   }
-  std::optional<std::string> url = fetch && !fetch->url.empty() ? WithFile(fetch->url, id) : settings_.UrlOf(id.type, id.name);
+  std::optional<std::string> url =
+      fetch && !fetch->url.empty() ? WithFile(fetch->url, id) : settings_.UrlOf(id.type, id.name);
   if (!url) return Error{Code::kNotFound, fmt::format("no URL is known for {}", id.ToString()), {}};
   fetch::GitHubOptions github = options_.github;
   if (!token.empty()) github.token = token;
