@@ -183,10 +183,15 @@ class RealOperator(Run):
         return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
 
     def test_four_providers_become_ready_and_then_ctrl_c_is_no_error(self):
-        """By the operator as its image has it, with nothing else in its root."""
+        """By the operator as its image has it in a pod: with nothing else in its root, which it can't write, as the image's user,
+        in 64 MiB where this machine has cgroups for it."""
         root = image_root.unpack(self.program, self.folder)
-        run = self.start_on_a_terminal(OPERATOR=image_root.entry_point(root), XDG_RUNTIME_DIR=root)
+        limit = image_root.MemoryLimit.make(f"capi-run-test-{os.getpid()}")
+        if limit:
+            self.addCleanup(worlds.until, "the cgroup is empty", lambda: not limit.pids() and not limit.remove() and True, 30)
+        run = self.start_on_a_terminal(OPERATOR=image_root.entry_point(root, group=limit), XDG_RUNTIME_DIR=root)
         self.until(lambda: "Ctrl-C stops everything" in self.text(), "four providers Ready")
+        self.assert_it_runs_as_in_a_pod(limit)
         self.assertIn(f"export KUBECONFIG={self.kubeconfig}\n", self.text())
         versions = self.kubectl("get", "capi-providers", "-A", "-o", "jsonpath={.items[*].status.installedVersion}")
         self.assertEqual(versions.stdout, " ".join(["v1.12.0"] * 4), versions.stderr)
@@ -196,6 +201,17 @@ class RealOperator(Run):
         self.assertEqual(run.wait(LIMIT), 0, self.text())
         self.until(lambda: self.text().endswith("\nstopping\n"), "last words")
         self.assert_nothing_is_left()
+
+    def assert_it_runs_as_in_a_pod(self, limit):
+        pid = self.pids()["capi-operator"]
+        status = self.text(f"/proc/{pid}/status")
+        user = image_root.USER if os.getuid() == 0 else os.getuid()  # seen from outside of its namespace
+        self.assertRegex(status, rf"(?m)^Uid:\t{user}\t{user}\t{user}\t{user}$")
+        self.assertRegex(status, r"(?m)^CapEff:\t0000000000000000$")
+        (root,) = [line.split() for line in self.text(f"/proc/{pid}/mountinfo").splitlines() if line.split()[4] == "/"]
+        self.assertIn("ro", root[5].split(","), root)
+        if limit:
+            self.assertEqual((limit.pids(), limit.kills()), ({pid}, 0))
 
     def assert_webhooks_answer_as_the_closing_words_say(self):
         cluster = os.path.join(self.folder, "cluster.yaml")
