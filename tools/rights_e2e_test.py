@@ -14,103 +14,22 @@ sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d")]
 
-import cluster  # noqa: E402
-import exposition  # noqa: E402
 import pages  # noqa: E402
-import plan  # noqa: E402
 import process  # noqa: E402
 import right_units  # noqa: E402
 import rights  # noqa: E402
 from cluster import API_GROUP  # noqa: E402
+from provider_rights import AWS, BOOTSTRAP, CORE, INFRASTRUCTURE, PROVIDER, ROLES, OnAServer, WithWebhooks  # noqa: E402
 from tiers import FULL, longer_in_full  # noqa: E402
 
-ROLES = ("capi-operator-manager", "capi-operator-namespace", "capi-operator-release-roles")
 RBAC = "rbac.authorization.k8s.io"
 INVENTORY = "clusterctl.cluster.x-k8s.io"
-INFRASTRUCTURE = f"infrastructureproviders.{API_GROUP}"
-
-PROVIDER = """
-apiVersion: operator.cluster.x-k8s.io/v1alpha2
-kind: {kind}
-metadata: {{name: {name}, namespace: {ns}, annotations: {{operator.cluster.x-k8s.io/delete-crds: "true"}}}}
-spec: {{version: {version}, configSecret: {{name: variables}}}}
-"""
-CORE = {"kind": "CoreProvider", "name": "cluster-api", "ns": "capi-system"}
-BOOTSTRAP = {"kind": "BootstrapProvider", "name": "kubeadm", "ns": "capi-bootstrap"}
-
-AWS = {"kind": "InfrastructureProvider", "name": "aws", "ns": "capa-system"}
-KEYS = {"EXP_MACHINE_POOL": "true", "AWS_B64ENCODED_CREDENTIALS": "bm9uZQ=="}
-
 # A provider's life goes on without them, and nothing is said of it.
 SILENT = ("events",)
 # What the operator writes for itself.
 ITS_OWN = {"leases", "events", "selfsubjectrulesreviews", "selfsubjectaccessreviews"}
 # The rule that `make test` takes away; with CAPI_TEST_FULL it is every one that this test's providers need.
 FEW = [("capi-operator-namespace", "services")]
-
-
-class World(rights.World):
-    """With cert-manager's kinds, and the operator's objects once they are installed."""
-
-    def __init__(self):
-        super().__init__()
-        self.prepared = set()  # namespaces
-        self.plane.api.create_crds(cluster.documents(plan.have(["crds"])))
-
-    def install(self, variant="no-webhooks"):
-        self.must("apply", "--server-side", "-f", "-", given=rights.kustomize(variant))
-        self.await_kinds()
-
-    def prepare(self, namespace):
-        """Makes a namespace, where there is none, with the variables in it."""
-        if namespace in self.prepared:
-            return
-        self.prepared.add(namespace)
-        self.kubectl("create", "namespace", namespace)
-        values = [f"--from-literal={name}={value}" for name, value in KEYS.items()]
-        self.must("create", "secret", "generic", "variables", "-n", namespace, *values)
-
-    def apply(self, provider, version):
-        self.prepare(provider["ns"])
-        self.must("apply", "-f", "-", given=PROVIDER.format(version=version, **provider))
-
-    def status(self, provider):
-        """(is it Ready, at which version, all its conditions in words)."""
-        done = self.kubectl("get", provider["kind"], provider["name"], "-n", provider["ns"], "-o", "json")
-        if done.returncode != 0:
-            return False, None, done.stderr
-        item = json.loads(done.stdout)
-        found = rights.conditions(item)
-        words = "\n".join(f"{name}={entry['status']} {entry['reason']}: {entry.get('message', '')}" for name, entry in found.items())
-        ready = found.get("Ready", {})
-        settled = ready.get("status") == "True" and ready.get("observedGeneration") == item["metadata"]["generation"]
-        return settled, item.get("status", {}).get("installedVersion"), words
-
-    def await_ready(self, provider, version):
-        def ready():
-            settled, installed, _ = self.status(provider)
-            return settled and installed == version
-
-        self.until(f"{provider['kind']} at {version}", ready)
-
-    def delete(self, provider):
-        self.must("delete", provider["kind"], provider["name"], "-n", provider["ns"], "--timeout=100s")
-
-    def roles(self):
-        return {name: self.get("clusterrole", name)["rules"] for name in ROLES}
-
-
-class OnAServer(rights.OnAServer):
-    WORLD = World
-    KEPT_GROUP = "cert-manager.io"
-
-    def await_aggregated(self, wanted, of):
-        """A controller puts the one role together of others: of these rights it has the wanted ones, and no others."""
-
-        def together():
-            return right_units.units(self.world.get("clusterrole", "capi-operator-providers")["rules"] or []) & of == wanted
-
-        self.world.until("the aggregated role follows", together)
 
 
 class Rights(OnAServer):
@@ -152,15 +71,9 @@ class Rights(OnAServer):
         self.assertEqual(right_units.without_a_use(given, slow), ([], []))
 
 
-class Webhooks(OnAServer):
+class Webhooks(WithWebhooks):
     """T1, T3, T5, T7, U3: the rights are enough for the webhooks and the metrics, too: certificate, CAs, conversion, what is
     stored at an older version, a question for who may name another namespace's Secret, and one for who may scrape."""
-
-    def call(self, name, spec, version="v1alpha2"):
-        """kubectl applies an InfrastructureProvider, which nobody has to reconcile."""
-        item = {"apiVersion": f"{API_GROUP}/{version}", "kind": "InfrastructureProvider", "spec": spec}
-        item["metadata"] = {"name": name, "namespace": "capa-system"}
-        return self.world.kubectl("apply", "--validate=strict", "-f", "-", given=json.dumps(item))
 
     def store(self, version):
         """Has the API server store InfrastructureProviders at that version."""
@@ -191,18 +104,6 @@ class Webhooks(OnAServer):
             # What isn't known here any more would lead on, and write in other tests.
             world.operator, world.name = leader
 
-    def await_metrics(self, port):
-        """With the token of a ServiceAccount that has the role for it."""
-        token = self.world.token("default", "scraper")
-        bound = ("--clusterrole=capi-operator-metrics-reader", "--serviceaccount=default:scraper")
-        self.world.must("create", "clusterrolebinding", "scraper", *bound)
-
-        def served():
-            status, text = exposition.scrape(f"https://127.0.0.1:{port}/metrics", token)
-            return status == 200 and "capi_operator_" in text
-
-        self.world.until("the metrics are served", served)
-
     def test_they_are_served(self):
         world = self.world
         world.install("default")
@@ -220,7 +121,8 @@ class Webhooks(OnAServer):
         self.assertIn(f"{API_GROUP}/allowed-references", item["metadata"]["annotations"])
         done = self.call("wrong", {"version": "one"})
         self.assertIn("spec.version", done.stderr)
-        self.await_metrics(metrics)
+        token = self.scraper()
+        world.until("the metrics are served", lambda: self.scrapes(metrics, token))
         self.store("v1alpha1")
         world.until("another v1alpha1 is taken", lambda: self.call("older", old, "v1alpha1").returncode == 0)
         world.kill_operator()
@@ -445,6 +347,79 @@ class Missing(OnAServer):
                         self.assertIsNotNone(found, "nothing is said")
                     finally:
                         self.restore(role)
+
+
+class MissingForWebhooks(WithWebhooks):
+    """The same of what only an operator with webhooks and metrics asks for. With providers in one namespace alone: else what it has
+    in its own it has everywhere."""
+
+    OF_PROVIDERS = "capi-providers"
+    OWN_ROLE = "capi-operator-leader-election"
+    # The status of kinds isn't among them: an operator of one namespace can't list what is stored in all, and migrates nothing.
+    OF_MANAGER = (
+        "customresourcedefinitions",
+        "mutatingwebhookconfigurations",
+        "tokenreviews",
+        "subjectaccessreviews",
+    )
+    FEW = ("subjectaccessreviews",)
+
+    def setUp(self):
+        super().setUp()
+        world = self.world
+        world.install("single-namespace")
+        self.port, self.metrics = process.free_ports(2)
+        self.flags = (f"--namespace={self.OF_PROVIDERS}", *world.call_at(self.port))
+        world.prepare(self.OF_PROVIDERS)
+        self.token = self.scraper()
+
+    def rules(self):
+        """(kind of role, its name, its rules, number of the one to take away)."""
+        own = ("role", self.OWN_ROLE, self.world.get("role", self.OWN_ROLE, "-n", rights.NAMESPACE)["rules"])
+        manager = ("clusterrole", ROLES[0], self.world.get("clusterrole", ROLES[0])["rules"])
+        for kind, name, given in (own, manager):
+            for number, rule in enumerate(given):
+                if kind == "role" or rule["resources"][0] in self.OF_MANAGER:
+                    yield kind, name, given, number
+
+    def set_rules(self, kind, role, given):
+        patch = json.dumps([{"op": "replace", "path": "/rules", "value": given}])
+        self.world.must("patch", kind, role, *(("-n", rights.NAMESPACE) if kind == "role" else ()), "--type=json", f"--patch={patch}")
+
+    def begin(self):
+        """As after an installation: no certificate, and no CA that is trusted."""
+        world = self.world
+        for kind, group in {"leases": rights.LEASES, "secrets": rights.SECRETS, "events": rights.EVENTS}.items():
+            world.remove(f"{group}/namespaces/{rights.NAMESPACE}/{kind}")
+        world.audited = os.path.getsize(world.plane.audit_log)
+        world.start_operator(*self.flags, diagnostics=f":{self.metrics}")
+
+    def told(self, rule):
+        """What says that the right is missing: the log, the answer to who writes a provider, or for an event the API server's."""
+        names = "|".join(map(re.escape, rule["resources"]))
+        pattern = re.compile(rf'cannot \w+ resource \\*"(?:{names})\\*"')
+        foreign = {"version": "v1.0.0", "configSecret": {"name": "variables", "namespace": "default"}}
+        said = self.call("foreign", foreign).stderr
+        self.scrapes(self.metrics, self.token)
+        found = [line for line in (said + "\n" + self.world.operator_log()).splitlines() if pattern.search(line)]
+        if rule["resources"] == ["events"]:  # nothing is said of an event that can't be told
+            found += [request for request in self.world.requests() if request[2] == "events" and request[-1] == 403]
+        return found
+
+    @longer_in_full
+    def test_each_rule_is_necessary_and_its_lack_is_told(self):
+        for kind, role, given, number in self.rules():
+            rule = given[number]
+            if not FULL and not set(rule["resources"]) & set(self.FEW):
+                continue
+            with self.subTest(role=role, resources=rule["resources"], verbs=rule["verbs"], names=rule.get("resourceNames")):
+                self.set_rules(kind, role, given[:number] + given[number + 1 :])
+                try:
+                    self.begin()
+                    self.world.until(f"the lack of {rule} is told", lambda rule=rule: self.told(rule), seconds=60)
+                finally:
+                    self.world.kill_operator()
+                    self.set_rules(kind, role, given)
 
 
 if __name__ == "__main__":
