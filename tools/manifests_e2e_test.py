@@ -43,11 +43,19 @@ class OnAServer(rights.OnAServer):
 
 class Manifests(OnAServer):
     def install(self, variant, *flags):
+        if variant == "cert-manager":
+            self.certificates()
         done = self.world.kubectl("apply", "-k", folder(variant), "--validate=strict", *flags)
         # Namespaces of other tests stay, and kubectl says of one that was applied on the server that it lacks an annotation.
         said = [line for line in done.stderr.splitlines() if not line.startswith("Warning: resource namespaces/")]
         self.assertEqual((done.returncode, said), (0, []), variant)
         return self.world.get("deployment", DEPLOYMENT, "-n", NAMESPACE)
+
+    def certificates(self):
+        """The kinds of cert-manager."""
+        (path,) = plan.have(["crds"])
+        self.world.must("apply", "--server-side", "-f", path)
+        self.world.await_told("issuers,certificates")
 
     def install_twice(self, variant, *flags):
         self.install(variant, *flags)

@@ -196,7 +196,7 @@ def make(spec):
     budget["not"] = {"required": ["minAvailable", "maxUnavailable"]}
     own = {
         "crds": closed(install=BOOLEAN) | {"required": ["install"]},
-        "webhooks": closed(enabled=BOOLEAN, port=integer(1, 65535)) | {"required": ["enabled", "port"]},
+        "webhooks": closed(enabled=BOOLEAN, port=integer(1, 65535), certManager=BOOLEAN) | {"required": ["enabled", "port"]},
         "rbac": closed(clusterAdmin=BOOLEAN),
         "networkPolicy": closed(enabled=BOOLEAN) | enabled,
         "metrics": _metrics(),

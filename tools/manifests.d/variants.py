@@ -16,6 +16,7 @@ VARIANTS = {
     "single-namespace": "overlays/single-namespace",
     "ha": "overlays/ha",
     "cluster-admin": "overlays/cluster-admin",
+    "cert-manager": "overlays/cert-manager",
 }
 # The line of the Deployment that names what the image is built for, with the line break.
 ARCHITECTURE = re.compile(r"^( *kubernetes\.io/arch: )amd64\n", re.MULTILINE)

@@ -28,6 +28,7 @@ VARIANTS = {
     "single-namespace": {"watchNamespace": "capi-providers"},
     "ha": {"replicaCount": 3},
     "cluster-admin": {"rbac": {"clusterAdmin": True}},
+    "cert-manager": {"webhooks": {"certManager": True}},
 }
 
 

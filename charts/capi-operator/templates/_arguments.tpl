@@ -5,6 +5,9 @@
 - --diagnostics-address={{ $values.diagnosticsAddress }}
 - --health-addr={{ $values.healthAddr }}
 - --webhook-port={{ ternary (int $values.webhooks.port) 0 $values.webhooks.enabled }}
+{{- if include "capi-operator.certManager" . }}
+- --webhook-cert-dir=/certs
+{{- end }}
 {{- with $values.watchNamespace }}
 - --namespace={{ . }}
 {{- end }}

@@ -52,6 +52,9 @@ that of watchNamespace. The release's own is made by whoever installs it (`--cre
 {{- printf "volumes: remove %s and its entry in volumeMounts.manager; the operator makes the webhooks' certificate itself" $volume.name | fail -}}
 {{- end -}}
 {{- end -}}
+{{- if and $values.webhooks.certManager (not $values.webhooks.enabled) -}}
+{{- fail "webhooks.certManager: there is nothing to issue a certificate for, webhooks.enabled is false" -}}
+{{- end -}}
 {{- include "capi-operator.checkDurations" $values -}}
 {{- include "capi-operator.checkPorts" $values -}}
 {{- include "capi-operator.checkSources" $values -}}

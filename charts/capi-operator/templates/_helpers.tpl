@@ -71,3 +71,17 @@ argocd.argoproj.io/sync-options: Prune=false,Delete=false
   name: capi-operator-manager
   namespace: {{ .Release.Namespace }}
 {{- end -}}
+
+{{/* Whether cert-manager issues the certificate of the webhooks; "" where it doesn't. */}}
+{{- define "capi-operator.certManager" -}}
+{{- if and .Values.webhooks.enabled .Values.webhooks.certManager -}}true{{- end -}}
+{{- end -}}
+
+{{/* Has cert-manager's injector write its CA into an object that calls the operator. */}}
+{{- define "capi-operator.injectCA" -}}
+{{- if include "capi-operator.certManager" .root -}}
+{{- $from := printf "%s/capi-operator-serving-cert" .root.Release.Namespace -}}
+{{- $annotations := merge (dict "cert-manager.io/inject-ca-from" $from) (.object.metadata.annotations | default dict) -}}
+{{- $_ := set .object.metadata "annotations" $annotations -}}
+{{- end -}}
+{{- end -}}
