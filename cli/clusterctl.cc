@@ -14,17 +14,17 @@
 namespace capi::cli {
 namespace {
 
-int Fail(World& world, std::string_view message) {
-  world.out.flush();
-  world.err << "Error: " << message << "\n" << std::flush;
-  return 1;
-}
-
 // The command that was named, as far as it was.
 const CLI::App& Deepest(const CLI::App& root) {
   const CLI::App* command = &root;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
   return *command;
+}
+
+int Fail(CommandLine& line, std::string_view message) {
+  line.world().out.flush();
+  line.world().err << "Error: " << message << "\n" << std::flush;
+  return line.ErrorCode(Deepest(line.root()));
 }
 
 // What is wrong with arguments that nothing takes; "" without any.
@@ -59,9 +59,9 @@ int Run(CommandLine& line, std::vector<std::string> arguments) {
     line.root().parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return line.root().exit(error, world.out, world.err);  // --help
-    return Fail(world, Reword(error));
+    return Fail(line, Reword(error));
   }
-  if (std::string unknown = Unknown(line.root()); !unknown.empty()) return Fail(world, unknown);
+  if (std::string unknown = Unknown(line.root()); !unknown.empty()) return Fail(line, unknown);
   if (!line.chosen()) {
     const CLI::App& command = Deepest(line.root());
     const CLI::App* parent = command.get_parent();
@@ -69,9 +69,9 @@ int Run(CommandLine& line, std::vector<std::string> arguments) {
     return 0;
   }
   Status ended = line.chosen()();
-  if (!ended.ok()) return Fail(world, ended.error().message);
-  if (world.out.flush()) return 0;
-  return Fail(world, "failed to write to standard output");
+  if (!ended.ok()) return Fail(line, ended.error().message);
+  if (world.out.flush()) return line.success_code();
+  return Fail(line, "failed to write to standard output");
 }
 
 // One candidate a line; never an error, since a shell asks.

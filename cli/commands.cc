@@ -5,6 +5,7 @@
 #include "cli/clusters/commands.h"
 #include "cli/completion.h"
 #include "cli/describe/commands.h"
+#include "cli/declare/commands.h"
 #include "cli/generate/commands.h"
 #include "cli/man.h"
 #include "cli/move/commands.h"
@@ -32,6 +33,7 @@ void AddCommands(CommandLine& line) {
   AddClusterCommands(line);
   AddMoveCommands(line);
   AddDescribeCommands(line);
+  AddDeclareCommands(line);
   AddVersion(line);
   AddCompletion(line);
   AddMan(line);

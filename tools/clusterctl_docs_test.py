@@ -63,7 +63,7 @@ class Page(unittest.TestCase):
             self.assertEqual(done.returncode, 0, f"{block}\n{done.stdout}{done.stderr}")
             self.assertEqual(done.stderr, "", block)
             output.append(done.stdout)
-        version, files, described, raw, filled, workload, greeting, completion = output
+        version, files, described, raw, filled, workload, greeting, linted, completion = output
         self.assertRegex(version, r"^v\d+\.\d+\.\d+")
         self.assertEqual(files, "")
         self.assertIn("  - EXP_MACHINE_POOL\n", described)
@@ -73,6 +73,7 @@ class Page(unittest.TestCase):
         self.assertIn("Required Variables:\n  - KUBERNETES_VERSION\n", workload)
         self.assertIn("    controlPlane:\n      replicas: 3\n", workload)
         self.assertEqual(greeting, "greeting: hello, world\n")
+        self.assertEqual(linted, "fine\n")
         self.assertEqual(completion, "")
 
 

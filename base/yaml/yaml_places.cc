@@ -14,7 +14,7 @@
 namespace capi {
 namespace {
 
-std::string Place(const yaml_mark_t& mark) { return fmt::format("line {}, column {}", mark.line + 1, mark.column + 1); }
+YamlPlace Place(const yaml_mark_t& mark, size_t first_line) { return {mark.line + first_line, mark.column + 1}; }
 
 std::string_view Written(const yaml_node_t& node) {
   return {reinterpret_cast<const char*>(node.data.scalar.value), node.data.scalar.length};
@@ -79,19 +79,24 @@ struct YamlPlaces::Document {
 
   const yaml_node_t* Node(int id) { return yaml_document_get_node(&yaml, id); }
 
-  const yaml_node_t* Child(const yaml_node_t& node, const std::string& step) {
+  // `named` gets what names the step: the key in a map, the item itself in a list.
+  const yaml_node_t* Child(const yaml_node_t& node, const std::string& step, const yaml_node_t** named = nullptr) {
     if (node.type == YAML_SEQUENCE_NODE) {
       const auto& items = node.data.sequence.items;
       size_t index = 0;
       auto end = std::from_chars(step.data(), step.data() + step.size(), index);
       bool inside = end.ec == std::errc() && index < static_cast<size_t>(items.top - items.start);
-      return inside ? Node(items.start[index]) : nullptr;
+      const yaml_node_t* item = inside ? Node(items.start[index]) : nullptr;
+      if (named != nullptr && item != nullptr) *named = item;
+      return item;
     }
     if (node.type != YAML_MAPPING_NODE) return nullptr;
     const yaml_node_t* found = nullptr;
     for (const auto* pair = node.data.mapping.pairs.start; pair < node.data.mapping.pairs.top; ++pair) {
       const yaml_node_t* key = Node(pair->key);
-      if (key->type == YAML_SCALAR_NODE && ToLower(Written(*key)) == ToLower(step)) found = Node(pair->value);
+      if (key->type != YAML_SCALAR_NODE || ToLower(Written(*key)) != ToLower(step)) continue;
+      found = Node(pair->value);
+      if (named != nullptr) *named = key;
     }
     return found;
   }
@@ -108,7 +113,9 @@ struct YamlPlaces::Document {
   }
 };
 
-YamlPlaces::YamlPlaces(std::string_view text) {
+std::string YamlPlace::ToString() const { return fmt::format("line {}, column {}", line, column); }
+
+YamlPlaces::YamlPlaces(std::string_view text, size_t first_line) : first_line_(first_line) {
   yaml::EventParser parser(text);
   auto document = std::make_unique<Document>();
   if (parser.Load(document->yaml)) document_ = std::move(document);
@@ -118,7 +125,19 @@ YamlPlaces::~YamlPlaces() = default;
 
 std::string YamlPlaces::Of(Path path) const {
   const yaml_node_t* node = document_ ? document_->Find(path, true) : nullptr;
-  return node == nullptr ? "" : Place(node->start_mark);
+  return node == nullptr ? "" : Place(node->start_mark, first_line_).ToString();
+}
+
+std::optional<YamlPlace> YamlPlaces::KeyAt(Path path) const {
+  const yaml_node_t* node = document_ ? yaml_document_get_root_node(&document_->yaml) : nullptr;
+  if (node == nullptr) return std::nullopt;
+  const yaml_node_t* named = node;
+  for (const std::string& step : path) {
+    const yaml_node_t* next = document_->Child(*node, step, &named);
+    if (next == nullptr) break;
+    node = next;
+  }
+  return Place(named->start_mark, first_line_);
 }
 
 std::optional<std::string> YamlPlaces::WrittenAt(Path path) const {
@@ -147,10 +166,10 @@ std::string YamlPlaces::RepeatedKey() const {
     for (const auto* pair = node->data.mapping.pairs.start; pair < node->data.mapping.pairs.top; ++pair) {
       const yaml_node_t* key = document_->Node(pair->key);
       if (key->type != YAML_SCALAR_NODE) continue;
-      auto [before, first] = lines.emplace(Written(*key), key->start_mark.line + 1);
+      auto [before, first] = lines.emplace(Written(*key), key->start_mark.line + first_line_);
       if (!first)
-        return fmt::format("{}: key \"{}\" is already on line {}", Place(key->start_mark), Written(*key),
-                           before->second);
+        return fmt::format("{}: key \"{}\" is already on line {}", Place(key->start_mark, first_line_).ToString(),
+                           Written(*key), before->second);
     }
   }
   return "";

@@ -2,6 +2,7 @@
 // lead to the line. Values come from base/yaml/yaml.h.
 #pragma once
 
+#include <compare>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,20 +11,31 @@
 
 namespace capi {
 
+// Line and column, from 1 on. A value.
+struct YamlPlace {
+  size_t line = 1, column = 1;
+  std::string ToString() const;  // "line 4, column 3"
+  auto operator<=>(const YamlPlace&) const = default;
+};
+
 // The first document of a text. Keys are found without regard to case; an element of a list by its decimal index; merge
 // keys ("<<") are not followed. Thread-compatible.
 class YamlPlaces {
  public:
   using Path = std::span<const std::string>;
 
-  // Knows no places where the text isn't YAML: ParseYaml says why.
-  explicit YamlPlaces(std::string_view text);
+  // Knows no places where the text isn't YAML: ParseYaml says why. `first_line`: the number of the text's first line,
+  // where it is a part of a file.
+  explicit YamlPlaces(std::string_view text, size_t first_line = 1);
   ~YamlPlaces();
   YamlPlaces(const YamlPlaces&) = delete;
   YamlPlaces& operator=(const YamlPlaces&) = delete;
 
   // "line 4, column 3": where the value at `path` begins, or the last step to it that is there; "" where nothing is.
   std::string Of(Path path) const;
+  // Where the last step of `path` is named: its key, or the begin of an item. The last step that is there, where not
+  // all are; nullopt where nothing is.
+  std::optional<YamlPlace> KeyAt(Path path) const;
 
   // The scalar at `path` as configuration readers in Go hand it out as text: numbers in plain decimal, "true" and
   // "false", everything else as written ("yes" and dates too). nullopt for null, for lists and maps, and where nothing
@@ -38,6 +50,7 @@ class YamlPlaces {
  private:
   struct Document;
   std::unique_ptr<Document> document_;
+  size_t first_line_;
 };
 
 }  // namespace capi

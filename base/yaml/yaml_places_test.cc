@@ -87,6 +87,19 @@ TEST(YamlPlaces, GiveScalarsAsGosReadersDo) {
   EXPECT_EQ(YamlPlaces("V: 1.10\n").WrittenAt(Steps{"V"}), "1.10");
 }
 
+TEST(YamlPlaces, TellWhereAFieldIsNamed) {
+  YamlPlaces places("a:\n  b:\n  - c: 1\n  - d\n", 10);
+  EXPECT_EQ(places.KeyAt(Steps{"a", "b"}), (YamlPlace{11, 3}));
+  EXPECT_EQ(places.KeyAt(Steps{"a", "b", "0", "c"}), (YamlPlace{12, 5}));
+  EXPECT_EQ(places.KeyAt(Steps{"a", "b", "1"}), (YamlPlace{13, 5}));
+  // The last step that is there.
+  EXPECT_EQ(places.KeyAt(Steps{"a", "b", "7"}), (YamlPlace{11, 3}));
+  EXPECT_EQ(places.KeyAt(Steps{"a", "x", "y"}), (YamlPlace{10, 1}));
+  EXPECT_EQ(places.KeyAt({}), (YamlPlace{10, 1}));
+  EXPECT_EQ(places.Of(Steps{"a", "b", "1"}), "line 13, column 5");
+  EXPECT_EQ(YamlPlaces("[").KeyAt({}), std::nullopt);
+}
+
 TEST(YamlPlaces, TellOfKeysThatStandTwice) {
   EXPECT_EQ(YamlPlaces("a: 1\nb:\n  c: 1\n  d: 2\n  c: 3\n").RepeatedKey(),
             "line 5, column 3: key \"c\" is already on line 3");

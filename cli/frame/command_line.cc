@@ -51,6 +51,11 @@ void CommandLine::Finish(CLI::App& command, Function function) {
   command.callback([this, function = std::move(function)] { chosen_ = function; });
 }
 
+int CommandLine::ErrorCode(const CLI::App& command) const {
+  auto found = error_codes_.find(&command);
+  return found == error_codes_.end() ? 1 : found->second;
+}
+
 CLI::App* FindCommand(CLI::App& parent, const std::string& name) {
   auto found = parent.get_subcommands([&](CLI::App* command) { return command->get_name() == name; });
   return found.empty() ? nullptr : found.front();

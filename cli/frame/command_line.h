@@ -3,6 +3,7 @@
 
 #include <CLI/App.hpp>
 #include <functional>
+#include <map>
 #include <string>
 
 #include "cli/frame/world.h"
@@ -30,6 +31,12 @@ class CommandLine {
   // command line chooses the command.
   void Finish(CLI::App& command, Function function);
 
+  // Exit codes of commands that say something by them, as `kubectl diff` does: else 0, and 1 for an error.
+  void set_success_code(int code) { success_code_ = code; }
+  int success_code() const { return success_code_; }
+  void SetErrorCode(const CLI::App& command, int code) { error_codes_[&command] = code; }
+  int ErrorCode(const CLI::App& command) const;
+
   // Of the command that was parsed; empty where it has none, being a group of others.
   const Function& chosen() const { return chosen_; }
 
@@ -38,6 +45,8 @@ class CommandLine {
   CLI::App root_;
   GlobalOptions global_;
   Function chosen_;
+  int success_code_ = 0;
+  std::map<const CLI::App*, int> error_codes_;
 };
 
 // The command of that name below `parent`; null for none.

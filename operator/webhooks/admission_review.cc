@@ -1,9 +1,9 @@
 #include "operator/webhooks/admission_review.h"
 
+#include "advice/warnings.h"
 #include "api/reasons.h"
 #include "api/reference_record.h"
 #include "base/strings.h"
-#include "operator/webhooks/warnings.h"
 
 namespace capi::ops {
 namespace {
@@ -132,7 +132,7 @@ Result<Json> Admission::Validate(Json review) const {
   } else if (!provider.ok() || !request.AnnotationsChanged()) {
     return Allow(request);
   }
-  return Allow(request, AdmissionWarnings(*provider));
+  return Allow(request, advice::AdmissionWarnings(*provider));
 }
 
 }  // namespace capi::ops

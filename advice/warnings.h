@@ -1,4 +1,4 @@
-// What admission says of a provider that is legal but unwise. Pure.
+// What is said of a provider that is legal but unwise, by admission and by `clusterctl lint`. Pure.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 #include "api/types.h"
 
-namespace capi::ops {
+namespace capi::advice {
 
 // Each begins with its field's path and says what to do instead; twenty at most, and how many more there are.
 std::vector<std::string> AdmissionWarnings(const api::Provider& provider);
 
-}  // namespace capi::ops
+}  // namespace capi::advice

@@ -1,4 +1,4 @@
-#include "operator/webhooks/warnings.h"
+#include "advice/warnings.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include "fetch/url.h"
 #include "templating/customise/args.h"
 
-namespace capi::ops {
+namespace capi::advice {
 namespace {
 
 constexpr size_t kMost = 20;
@@ -132,4 +132,4 @@ std::vector<std::string> AdmissionWarnings(const api::Provider& p) {
   return out;
 }
 
-}  // namespace capi::ops
+}  // namespace capi::advice

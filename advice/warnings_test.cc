@@ -1,11 +1,11 @@
-#include "operator/webhooks/warnings.h"
+#include "advice/warnings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/yaml/yaml.h"
 
-namespace capi::ops {
+namespace capi::advice {
 namespace {
 
 using ::testing::ElementsAre;
@@ -90,4 +90,4 @@ TEST(AdmissionWarnings, AreShortAndFew) {
 }
 
 }  // namespace
-}  // namespace capi::ops
+}  // namespace capi::advice

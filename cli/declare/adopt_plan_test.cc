@@ -1,0 +1,118 @@
+#include "cli/declare/adopt_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cli/testing.h"
+
+namespace capi::cli {
+namespace {
+
+using api::ProviderType;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+InventoryEntry Entry(ProviderType type, std::string name, std::string ns, std::string version = "v1.0.0") {
+  return {{type, std::move(ns), std::move(name)}, std::move(version)};
+}
+
+kube::Object Object(std::string_view kind, std::string_view name, std::string_view ns) {
+  return kube::Object(Json{{"kind", kind}, {"metadata", {{"name", name}, {"namespace", ns}}}});
+}
+
+// The core, kubeadm twice over its two types, and docker.
+Fleet Usual() {
+  Fleet fleet;
+  fleet.has_kinds = true;
+  fleet.entries = {Entry(ProviderType::kCore, "cluster-api", "capi-system"),
+                   Entry(ProviderType::kBootstrap, "kubeadm", "b-system"),
+                   Entry(ProviderType::kControlPlane, "kubeadm", "c-system"),
+                   Entry(ProviderType::kInfrastructure, "docker", "capd-system")};
+  return fleet;
+}
+
+std::vector<std::string> Names(const Result<std::vector<AdoptStep>>& steps) {
+  if (!steps.ok()) return {steps.error().message};
+  std::vector<std::string> out;
+  for (const AdoptStep& step : *steps) out.push_back(step.entry.id.ToString() + (step.there ? " (there)" : ""));
+  return out;
+}
+
+// L21, A1.
+TEST(PlanAdoption, AllWithTheCoreFirst) {
+  Fleet fleet = Usual();
+  std::reverse(fleet.entries.begin(), fleet.entries.end());
+  EXPECT_THAT(Names(PlanAdoption(fleet, {}, true)),
+              ElementsAre("CoreProvider/cluster-api", "BootstrapProvider/kubeadm", "ControlPlaneProvider/kubeadm",
+                          "InfrastructureProvider/docker"));
+}
+
+TEST(PlanAdoption, NamesMeanWhatTheyMeanElsewhere) {
+  EXPECT_THAT(Names(PlanAdoption(Usual(), {"kubeadm", "cluster-api"}, false)),
+              ElementsAre("CoreProvider/cluster-api", "BootstrapProvider/kubeadm", "ControlPlaneProvider/kubeadm"));
+  EXPECT_THAT(Names(PlanAdoption(Usual(), {"cacp/cluster-api", "control-plane-kubeadm"}, false)),
+              ElementsAre("CoreProvider/cluster-api", "ControlPlaneProvider/kubeadm"));
+}
+
+TEST(PlanAdoption, WhatHasAnObjectIsThere) {
+  Fleet fleet = Usual();
+  fleet.objects = {Object("CoreProvider", "cluster-api", "capi-system")};
+  EXPECT_THAT(Names(PlanAdoption(fleet, {"cluster-api", "docker"}, false)),
+              ElementsAre("CoreProvider/cluster-api (there)", "InfrastructureProvider/docker"));
+  fleet.entries[0].of_operator = true;  // taken over by now
+  EXPECT_THAT(
+      Names(PlanAdoption(fleet, {}, true)),
+      ElementsAre("BootstrapProvider/kubeadm", "ControlPlaneProvider/kubeadm", "InfrastructureProvider/docker"));
+}
+
+TEST(PlanAdoption, NamesThatMeanNoneAreToldTogether) {
+  EXPECT_THAT(Names(PlanAdoption(Usual(), {"aws", "docker", "gcp"}, false)),
+              ElementsAre("clusterctl installed no provider \"aws\", \"gcp\"; there are: CoreProvider "
+                          "capi-system/cluster-api, BootstrapProvider b-system/kubeadm, ControlPlaneProvider "
+                          "c-system/kubeadm, InfrastructureProvider capd-system/docker"));
+}
+
+TEST(PlanAdoption, TheOthersWaitForTheCore) {
+  EXPECT_THAT(Names(PlanAdoption(Usual(), {"docker"}, false)), ElementsAre(HasSubstr("adopt it with them")));
+}
+
+TEST(PlanAdoption, WhatCanNotBeAdoptedIsNamedWithTheReason) {
+  Fleet fleet = Usual();
+  fleet.entries[3].version = "latest";
+  fleet.entries.push_back(Entry(ProviderType::kIpam, "x", "a"));
+  fleet.entries.push_back(Entry(ProviderType::kIpam, "x", "b"));
+  fleet.objects = {Object("BootstrapProvider", "kubeadm", "elsewhere")};
+  auto steps = PlanAdoption(fleet, {}, true);
+  ASSERT_FALSE(steps.ok());
+  EXPECT_EQ(steps.code(), Code::kFailedPrecondition);
+  for (std::string_view part :
+       {"BootstrapProvider b-system/kubeadm can't be adopted: its object is in namespace elsewhere, and its components "
+        "are "
+        "in b-system: delete that object first",
+        "InfrastructureProvider capd-system/docker can't be adopted: its entry in the inventory has version "
+        "\"latest\": ",
+        "IPAMProvider a/x can't be adopted: it is in the inventory twice, in namespaces a and b",
+        "IPAMProvider b/x can't be adopted: it is in the inventory twice, in namespaces a and b"}) {
+    EXPECT_THAT(steps.error().message, HasSubstr(part));
+  }
+  fleet = Usual();
+  fleet.entries[0].of_operator = true;
+  EXPECT_THAT(Names(PlanAdoption(fleet, {}, true)), ElementsAre(HasSubstr("the operator installed it")));
+}
+
+TEST(Adopt, BadArgumentsAreToldBeforeAnyClusterIsLookedFor) {
+  const std::pair<std::vector<std::string>, std::string> cases[] = {
+      {{"adopt"}, "or give --all"},
+      {{"adopt", "aws", "--all"}, "name providers or give --all, not both"},
+  };
+  for (const auto& [arguments, error] : cases) {
+    Outcome outcome = Clusterctl(arguments, {{"HOME", "/nowhere"}});
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_THAT(outcome.err, HasSubstr(error));
+  }
+}
+
+}  // namespace
+}  // namespace capi::cli

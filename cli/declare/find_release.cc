@@ -1,0 +1,68 @@
+#include "cli/declare/find_release.h"
+
+#include <fmt/format.h>
+
+#include "base/strings.h"
+#include "cli/frame/overrides.h"
+#include "cli/frame/provider_release.h"
+#include "fetch/url.h"
+
+namespace capi::cli {
+namespace {
+
+Result<api::Release> Selected(const ReleaseSources& sources, const Json& selector, const std::string& version) {
+  const kube::Object* map = TRY(SelectRelease(sources.maps, selector, version));
+  return ReadReleaseMap(*map, [&](const std::string& name) -> Result<kube::Object> {
+    for (const kube::Object* other : sources.maps) {
+      if (other->name() == name) return *other;
+    }
+    return Error{Code::kNotFound, fmt::format("there is no ConfigMap {}", name), {}};
+  });
+}
+
+Error WithVersions(const Context& ctx, fetch::Repository& repository, Error error) {
+  if (error.code != Code::kNotFound) return error;
+  auto versions = repository.Versions(ctx);
+  if (!versions.ok() || versions->empty()) return error;
+  std::vector<std::string> names;
+  for (auto version = versions->rbegin(); version != versions->rend(); ++version) names.push_back(version->ToString());
+  error.message += fmt::format(" (versions there: {})", JoinNames(names, 10));
+  return error;
+}
+
+}  // namespace
+
+Result<api::Release> FindRelease(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,
+                                 Notes& notes) {
+  const api::ProviderId& id = provider.id;
+  const auto& fetch = provider.spec.fetch_config;
+  if (fetch && fetch->selector) return Selected(sources, *fetch->selector, provider.spec.version);
+  const std::string label = api::ManifestLabel(id.type, id.name);
+  const bool own_url = fetch && !fetch->url.empty();
+  std::string url = own_url ? fetch->url : TRY(sources.config.FindProvider(id.type, id.name)).url;
+  if (sources.offline && TRY(fetch::KindOfUrl(url)) != fetch::UrlKind::kFolder)
+    return Error{Code::kFailedPrecondition, fmt::format("{} isn't on this machine (--offline)", url), {}};
+  fetch::GitHubOptions github = TRY(GitHubOptionsOf(sources.config));
+  if (!sources.github_token.empty()) github.token = sources.github_token;
+  auto plain = TRY(fetch::OpenUrl(url, label, github));
+  api::Version version = TRY(provider.spec.version.empty() ? DefaultVersion(ctx, *plain, url, label)
+                                                           : ParseVersion(provider.spec.version));
+  // The folder of overrides is for what the configuration names, as with `generate provider`.
+  auto repository =
+      own_url ? std::move(plain) : WithOverrides(std::move(plain), TRY(sources.config.OverridesFolder()), label, notes);
+  auto release = fetch::GetRelease(ctx, *repository, version);
+  if (!release.ok()) return WithVersions(ctx, *repository, release.error());
+  return release;
+}
+
+Result<std::string> ContractOf(const api::Release& release, const api::ProviderId& id) {
+  auto metadata = TRY(api::Metadata::Parse(release.metadata, api::ManifestLabel(id.type, id.name)));
+  auto contract = metadata.ContractOf(release.version);
+  if (contract) return *contract;
+  return Error{
+      Code::kInvalidArgument,
+      fmt::format("{}: its metadata doesn't say which contract {} has", release.source, release.version.ToString()),
+      {}};
+}
+
+}  // namespace capi::cli

@@ -1,0 +1,28 @@
+// The release that a Provider object asks for, as the operator would find it.
+#pragma once
+
+#include "api/types.h"
+#include "cli/declare/release_maps.h"
+#include "cli/frame/config.h"
+#include "cli/frame/world.h"
+
+namespace capi::cli {
+
+// Where releases are looked for. A value.
+struct ReleaseSources {
+  const Config& config;
+  bool offline = false;  // without what isn't on this machine
+  // The ConfigMaps of the provider's namespace, of which fetchConfig.selector selects.
+  std::vector<const kube::Object*> maps = {};
+  std::string github_token = {};  // "" for that of the configuration
+};
+
+// By fetchConfig.selector, fetchConfig.url, or the configuration (with its folder of overrides). kNotFound: the version
+// isn't there. kFailedPrecondition: not looked for, being offline. Anything else: it can't be read.
+Result<api::Release> FindRelease(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,
+                                 Notes& notes);
+
+// The contract of a release. kInvalidArgument where its metadata can't be read, or doesn't name its series.
+Result<std::string> ContractOf(const api::Release& release, const api::ProviderId& id);
+
+}  // namespace capi::cli

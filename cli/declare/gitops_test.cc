@@ -1,0 +1,143 @@
+#include "cli/declare/gitops.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/yaml/yaml.h"
+#include "cli/declare/declaration.h"
+#include "cli/testing.h"
+
+namespace capi::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+Config From(std::string text, Variables variables = {}) {
+  return *Config::Parse({"clusterctl.yaml", std::move(text)}, cli::From(std::move(variables)));
+}
+
+kube::Object Parsed(std::string_view yaml) { return kube::Object(*ParseYaml(yaml)); }
+
+const InventoryEntry kAws{{api::ProviderType::kInfrastructure, "capa-system", "aws"}, "v2.11.1"};
+
+// L20.
+TEST(Declare, TheInstalledVersionInTheNamespaceOfTheComponents) {
+  auto declared = Declare(From(""), kAws);
+  ASSERT_TRUE(declared.ok());
+  EXPECT_EQ(ToYaml(declared->object.json()),
+            "apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: InfrastructureProvider\nmetadata:\n  name: aws\n"
+            "  namespace: capa-system\nspec:\n  version: v2.11.1\n");
+  EXPECT_THAT(declared->remarks, IsEmpty());
+}
+
+TEST(Declare, SourcesOfTheConfiguration) {
+  auto providers = [](std::string_view name, std::string_view url) {
+    return fmt::format("providers: [{{name: {}, type: InfrastructureProvider, url: {}}}]\n", name, url);
+  };
+  // A fork on GitHub, whatever version its URL names.
+  auto fork =
+      Declare(From(providers("aws", "https://github.com/me/aws/releases/v2.0.0/infrastructure-components.yaml")), kAws);
+  EXPECT_EQ(GetString(fork->object.json(), {"spec", "fetchConfig", "url"}),
+            "https://github.com/me/aws/releases/latest/infrastructure-components.yaml");
+  // A folder of this machine: what is built in is found elsewhere, ...
+  auto folder = Declare(From(providers("aws", "/r/infrastructure-aws/latest/infrastructure-components.yaml")), kAws);
+  EXPECT_EQ(Find(folder->object.json(), {"spec", "fetchConfig"}), nullptr);
+  EXPECT_THAT(folder->remarks, ElementsAre(HasSubstr("which the operator doesn't read. It takes them from https://")));
+  // ... and what isn't comes from ConfigMaps.
+  InventoryEntry own = kAws;
+  own.id.name = "own";
+  auto maps = Declare(From(providers("own", "/r/infrastructure-own/latest/infrastructure-components.yaml")), own);
+  EXPECT_EQ(GetString(maps->object.json(),
+                      {"spec", "fetchConfig", "selector", "matchLabels", "provider.cluster.x-k8s.io/name"}),
+            "own");
+  EXPECT_THAT(maps->remarks, ElementsAre(HasSubstr("kubectl create configmap v2.11.1 --namespace capa-system")));
+  EXPECT_FALSE(Declare(From(""), own).ok());
+}
+
+TEST(VariablesOf, WhatHasNoDefaultOrIsSetToSomethingElse) {
+  auto names = VariablesOf(From("B: \"2\"\nC: \"3\"\n", {{"D", "4"}}), "${A} ${B:=1} ${C:=3} ${D:=1} ${E:=1}");
+  EXPECT_THAT(*names, ElementsAre("A", "B", "D"));
+}
+
+TEST(ImagesOf, ThoseOfTheProvider) {
+  Config config = From(
+      "images:\n  all: {repository: a}\n  infrastructure-aws: {tag: b}\n  infrastructure-aws/x: {tag: c}\n"
+      "  infrastructure-aws-other: {tag: d}\n  cert-manager: {tag: e}\n");
+  EXPECT_EQ(ImagesAsYaml(*ImagesOf(config, kAws.id)),
+            "all:\n  repository: a\ninfrastructure-aws:\n  tag: b\ninfrastructure-aws/x:\n  tag: c\n");
+}
+
+TEST(WithoutBookkeeping, WhatAPersonDeclared) {
+  kube::Object live = Parsed(R"(
+apiVersion: operator.cluster.x-k8s.io/v1alpha2
+kind: CoreProvider
+metadata:
+  name: cluster-api
+  namespace: capi-system
+  uid: u
+  generation: 3
+  finalizers: [provider.cluster.x-k8s.io]
+  managedFields: []
+  annotations:
+    kubectl.kubernetes.io/last-applied-configuration: x
+    operator.cluster.x-k8s.io/allowed-references: x
+    operator.cluster.x-k8s.io/v1alpha1: x
+    operator.cluster.x-k8s.io/delete-crds: "true"
+    meta.helm.sh/release-name: x
+  labels: {team: a, app.kubernetes.io/managed-by: Helm}
+spec: {paused: true}
+status: {installedVersion: v1.12.0}
+)");
+  EXPECT_EQ(ToYaml(WithoutBookkeeping(live).json()),
+            "apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: CoreProvider\nmetadata:\n  annotations:\n"
+            "    operator.cluster.x-k8s.io/delete-crds: \"true\"\n  labels:\n    team: a\n  name: cluster-api\n"
+            "  namespace: capi-system\nspec:\n  paused: true\n  version: v1.12.0\n");
+}
+
+TEST(GitOpsFiles, OneForEachProviderAndAKustomization) {
+  GitOpsProvider aws{
+      Parsed("{apiVersion: a/v1, kind: InfrastructureProvider, metadata: {name: aws, namespace: capa-system}, "
+             "spec: {configSecret: {name: s}, version: v2.11.1}}"),
+      {"AWS_KEY", "github-token"},
+      true,
+      {"One remark."}};
+  auto files = GitOpsFiles({aws}, {{"capa-system", Json{{"pod-security.kubernetes.io/enforce", "restricted"}}}},
+                           {{"all", {.repository = "mirror", .name = "", .tag = ""}}});
+  ASSERT_EQ(files.size(), 4U);
+  EXPECT_EQ(files[0].name, "namespaces.yaml");
+  EXPECT_EQ(
+      files[0].text,
+      "apiVersion: v1\nkind: Namespace\nmetadata:\n  labels:\n    pod-security.kubernetes.io/enforce: restricted\n"
+      "  name: capa-system\n");
+  EXPECT_EQ(files[1].name, "infrastructure-aws.yaml");
+  EXPECT_THAT(files[1].text, testing::StartsWith("# One remark.\n# The Secret"));
+  EXPECT_THAT(files[1].text, HasSubstr("#   kubectl create secret generic s --namespace capa-system \\\n"
+                                       "#     --from-literal=AWS_KEY=\"$AWS_KEY\" \\\n"
+                                       "#     --from-literal=github-token=\"$GITHUB_TOKEN\" \\\n"
+                                       "#     --from-file=images=images.yaml\napiVersion: a/v1\n"));
+  EXPECT_EQ(files[2].text,
+            "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- namespaces.yaml\n"
+            "- infrastructure-aws.yaml\n");
+  EXPECT_EQ(files[3].text, "all:\n  repository: mirror\n");
+  std::string text = AsOneText(files);
+  EXPECT_THAT(text, HasSubstr("# images.yaml:\n# all:\n#   repository: mirror\n"));
+  EXPECT_THAT(text, Not(HasSubstr("Kustomization")));
+  EXPECT_EQ(ParseYamlStream(text)->size(), 2U);
+}
+
+TEST(Convert, AFolderOfSomebodysIsLeftAlone) {
+  TestFolder folder;
+  folder.Put("git/mine.yaml", "a: b\n");
+  Outcome outcome = Clusterctl({"convert", "--output-dir", folder / "git"}, {{"HOME", "/nowhere"}});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("isn't empty: name a folder that is empty or isn't there"));
+  outcome = Clusterctl({"convert", "--output-dir", folder / "git/mine.yaml"}, {{"HOME", "/nowhere"}});
+  EXPECT_THAT(outcome.err, HasSubstr("is no folder"));
+}
+
+}  // namespace
+}  // namespace capi::cli

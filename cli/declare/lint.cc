@@ -1,0 +1,143 @@
+#include "cli/declare/lint.h"
+
+#include <fmt/format.h>
+
+#include <sstream>
+
+#include "api/text.h"
+#include "base/strings.h"
+#include "cli/declare/find_release.h"
+#include "cli/declare/lint_release.h"
+#include "cli/declare/manifest_files.h"
+
+namespace capi::cli {
+namespace {
+
+std::string Counted(size_t number, std::string_view what) {
+  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+}
+
+Status CheckOptions(const LintOptions& options) {
+  if (options.files.empty())
+    return Error{Code::kInvalidArgument, "name files or folders with Provider objects, or - for standard input", {}};
+  for (std::string_view known : {"text", "json", "sarif"}) {
+    if (options.output == known) return Ok();
+  }
+  return Error{Code::kInvalidArgument,
+               fmt::format("invalid output format {}, valid values: [json sarif text]", api::GoQuote(options.output)),
+               {}};
+}
+
+class Linting {
+ public:
+  Linting(const Context& ctx, const Config& config, const LintOptions& options)
+      : ctx_(ctx), config_(config), options_(options) {}
+
+  Result<std::vector<Finding>> Run(const ManifestFiles& files) {
+    findings_ = files.findings;
+    const DeclaredObjects objects(files.documents);
+    std::vector<ReleasedProvider> providers;
+    for (const Document& document : files.documents) {
+      if (!IsProvider(document.object())) continue;
+      ++seen_;
+      auto declared = LintObject(document, IsKnownTo(config_), findings_);
+      if (declared) providers.push_back({std::move(*declared), std::nullopt, ""});
+    }
+    LintDuplicates(providers, findings_);
+    for (ReleasedProvider& provider : providers) {
+      TRY(ctx_.Check());
+      Fetch(objects, provider);
+      LintRelease(provider, objects, findings_);
+    }
+    LintContracts(providers, findings_);
+    if (options_.strict) {
+      for (Finding& finding : findings_) {
+        if (finding.level == Level::kWarning) finding.level = Level::kError;
+      }
+    }
+    SortFindings(findings_);
+    return std::move(findings_);
+  }
+
+  size_t seen() const { return seen_; }
+
+ private:
+  static IsKnown IsKnownTo(const Config& config) {
+    return [&config](const api::ProviderId& id) { return config.FindProvider(id.type, id.name).ok(); };
+  }
+
+  void Fetch(const DeclaredObjects& objects, ReleasedProvider& provider) {
+    const DeclaredProvider& declared = provider.declared;
+    // A source or version that is refused has been told of.
+    if (!declared.provider.spec.version.empty() && !api::Version::Parse(declared.provider.spec.version).ok()) return;
+    std::ostringstream unheard;
+    Notes notes(unheard);
+    ReleaseSources sources{config_, options_.offline, objects.ConfigMaps(declared.provider.id.ns)};
+    auto release = FindRelease(ctx_, sources, declared.provider, notes);
+    if (!release.ok()) return NotFetched(declared, release.error());
+    provider.release = *std::move(release);
+    auto contract = ContractOf(*provider.release, declared.provider.id);
+    if (contract.ok()) {
+      provider.contract = *contract;
+    } else {
+      findings_.push_back(declared.At("spec.version", "release", contract.error().message));
+    }
+  }
+
+  // A version that isn't there is the files' mistake; a source that can't be asked isn't.
+  void NotFetched(const DeclaredProvider& declared, const Error& error) {
+    const auto& fetch = declared.provider.spec.fetch_config;
+    const bool selected = fetch && fetch->selector, by_url = fetch && !fetch->url.empty();
+    const bool known = selected || by_url || IsKnownTo(config_)(declared.provider.id);
+    if (!known) return;  // that nobody knows its source is told already
+    if (error.code == Code::kNotFound && !selected) {
+      findings_.push_back(declared.At("spec.version", "version-not-found", error.message));
+      return;
+    }
+    if (error.code == Code::kInvalidArgument) {
+      findings_.push_back(declared.At("spec.version", "release", error.message));
+      return;
+    }
+    Finding finding = declared.At("spec.version", "not-checked", "the release can't be looked at: " + error.message);
+    if (options_.offline || selected) finding.level = Level::kNote;  // it was asked for, or is in the cluster
+    findings_.push_back(std::move(finding));
+  }
+
+  const Context& ctx_;
+  const Config& config_;
+  const LintOptions& options_;
+  std::vector<Finding> findings_;
+  size_t seen_ = 0;
+};
+
+std::string Print(const std::string& output, const std::vector<Finding>& findings) {
+  if (output == "json") return FindingsAsJson(findings).dump(2) + "\n";
+  if (output == "sarif") return FindingsAsSarif(findings).dump(2) + "\n";
+  return FindingsAsText(findings);
+}
+
+}  // namespace
+
+Status Lint(const Context& ctx, const GlobalOptions& global, const LintOptions& options, World& world) {
+  TRY(CheckOptions(options));
+  Notes notes(world.err);
+  Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
+  ManifestFiles files = TRY(ReadManifests(options.files, world.in));
+  Linting linting(ctx, config, options);
+  std::vector<Finding> findings = TRY(linting.Run(files));
+  if (linting.seen() == 0 && findings.empty()) {
+    return Error{Code::kInvalidArgument,
+                 fmt::format("there is no Provider object of {} in {}", api::kGroup, Join(options.files, ", ")),
+                 {}};
+  }
+  world.out << Print(options.output, findings);
+  const size_t errors = Count(findings, Level::kError);
+  const std::string summary =
+      fmt::format("{} and {} in {}", Counted(errors, "error"), Counted(Count(findings, Level::kWarning), "warning"),
+                  Counted(linting.seen(), "Provider object"));
+  if (errors > 0) return Error{Code::kInvalidArgument, summary, {}};
+  notes.Say(1, summary);
+  return Ok();
+}
+
+}  // namespace capi::cli

@@ -1,0 +1,285 @@
+#include "cli/declare/lint.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/declare/findings.h"
+#include "cli/declare/manifest_files.h"
+#include "cli/testing.h"
+
+namespace capi::cli {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::string_view kMetadata =
+    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
+    "- {major: 1, minor: 0, contract: v1beta1}\n- {major: 2, minor: 0, contract: v1beta2}\n";
+constexpr std::string_view kComponents = R"(apiVersion: v1
+kind: Namespace
+metadata: {name: x-system}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: cax-controller-manager, namespace: x-system}
+spec:
+  template:
+    spec:
+      containers:
+      - name: manager
+        image: example.com/x:v1
+        args: ["--level=${LEVEL:=1}"]
+        env: [{name: KEY, value: "${KEY}"}]
+)";
+
+// Releases v1.0.0 and v2.0.0 of the core, without variables, and of the infrastructure provider x, which needs KEY.
+class LintTest : public testing::Test {
+ protected:
+  LintTest() {
+    std::string core(kComponents);
+    core.resize(core.find("        env:"));
+    for (std::string version : {"v1.0.0", "v2.0.0"}) {
+      folder_.Put("releases/cluster-api/" + version + "/core-components.yaml", core);
+      folder_.Put("releases/cluster-api/" + version + "/metadata.yaml", kMetadata);
+      folder_.Put("releases/infrastructure-x/" + version + "/infrastructure-components.yaml", kComponents);
+      folder_.Put("releases/infrastructure-x/" + version + "/metadata.yaml", kMetadata);
+    }
+    config_ = folder_.Put("clusterctl.yaml", "providers:\n- {name: cluster-api, type: CoreProvider, url: " +
+                                                 folder_ / "releases/cluster-api/latest/core-components.yaml" +
+                                                 "}\n- {name: x, type: InfrastructureProvider, url: " +
+                                                 folder_ /
+                                                     "releases/infrastructure-x/latest/"
+                                                     "infrastructure-components.yaml" +
+                                                 "}\n");
+  }
+
+  Outcome Run(std::vector<std::string> arguments, std::string input = "") {
+    arguments.insert(arguments.begin(), {"lint", "--config", config_});
+    return Clusterctl(std::move(arguments), {{"HOME", "/nowhere"}}, std::move(input));
+  }
+  // What is found in one text, without the name of the file.
+  Outcome Text(std::string text, std::vector<std::string> flags = {}) {
+    flags.push_back("-");
+    return Run(std::move(flags), std::move(text));
+  }
+
+  TestFolder folder_;
+  std::string config_;
+};
+
+std::string Core(std::string_view spec) {
+  return "apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: CoreProvider\n"
+         "metadata: {name: cluster-api, namespace: capi-system}\nspec: " +
+         std::string(spec) + "\n";
+}
+std::string X(std::string_view spec) {
+  return "apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: InfrastructureProvider\n"
+         "metadata: {name: x, namespace: x-system}\nspec:\n" +
+         std::string(spec);
+}
+constexpr std::string_view kSecret =
+    "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: x-system}\nstringData: {KEY: sesame}\n";
+
+// L19.
+TEST_F(LintTest, WhatIsRightHasNothingToSay) {
+  Outcome outcome = Text(Core("{version: v2.0.0}") + "---\n" + X("  version: v1.0.0\n  configSecret: {name: s}\n") +
+                         "---\n" + std::string(kSecret));
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.err, "");
+}
+
+TEST_F(LintTest, EachMistakeHasItsPlaceAndItsRule) {
+  const std::pair<std::string, std::string> cases[] = {
+      {X("  version: v1.0.0\n  configSecret: {name: s}\n  colour: red\n"),
+       "-:7:3: error: InfrastructureProvider x-system/x: unknown field \"spec.colour\" [unknown-field]\n"},
+      {X("  version: 1.0\n"),
+       "-:5:3: error: InfrastructureProvider x-system/x: spec.version: Invalid value: \"integer\": spec.version in "
+       "body "
+       "must be of type string: \"integer\" [schema]\n"},
+      {X("  version: one\n"),
+       "-:5:3: error: InfrastructureProvider x-system/x: spec.version: Invalid value: \"one\": "},
+      {X("  version: v3.0.0\n"), "(versions there: v2.0.0, v1.0.0) [version-not-found]\n"},
+      {X("  version: v1.0.0\n"),
+       "-:4:1: error: InfrastructureProvider x-system/x: x v1.0.0 needs [KEY]: put it into a Secret and name it in "
+       "spec.configSecret [missing-variable]\n"},
+      {X("  version: v1.0.0\n  configSecret: {name: s}\n") +
+           "---\napiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: x-system}\ndata: {OTHER: eA==}\n",
+       "-:6:3: error: InfrastructureProvider x-system/x: x v1.0.0 needs [KEY], which Secret x-system/s hasn't "
+       "[missing-variable]\n"},
+      {Core("{version: v1.0.0}") + "---\n" + X("  version: v2.0.0\n  configSecret: {name: s}\n") + "---\n" +
+           std::string(kSecret),
+       "-:10:3: error: InfrastructureProvider x-system/x: x v2.0.0 has contract v1beta2, and the core provider v1.0.0 "
+       "of -:1 takes v1beta1 [contract]\n"},
+      {Core("{version: v1.0.0}") + "---\n" + Core("{version: v1.0.0}"),
+       "-:8:12: error: CoreProvider capi-system/cluster-api: CoreProvider/cluster-api is declared in -:1 already, and "
+       "there can be one of them in a cluster [duplicate-provider]\n"},
+      {Core("{version: v1.0.0, version: v1.0.0}"),
+       "-:4:25: error: CoreProvider capi-system/cluster-api: key "
+       "\"version\" is already on line 4 [yaml]\n"},
+      {"apiVersion: operator.cluster.x-k8s.io/v1\nkind: CoreProvider\nmetadata: {name: cluster-api}\n",
+       "-:1:1: error: CoreProvider cluster-api: there is no CoreProvider of operator.cluster.x-k8s.io/v1; write "
+       "operator.cluster.x-k8s.io/v1alpha2 [api-version]\n"},
+      {"apiVersion: operator.cluster.x-k8s.io/v1alpha1\nkind: IPAMProvider\nmetadata: {name: a}\n", "[api-version]\n"},
+      {"a: [\n", "-:2:1: error: line 2, column 1: "},
+  };
+  for (const auto& [text, found] : cases) {
+    SCOPED_TRACE(text);
+    Outcome outcome = Text(text);
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_THAT(outcome.out, HasSubstr(found));
+    EXPECT_THAT(outcome.err, HasSubstr("Error: 1 error and "));
+  }
+}
+
+TEST_F(LintTest, WhatIsOnlyUnwise) {
+  const std::pair<std::string, std::string> cases[] = {
+      {Core("{}"),
+       "-:4:1: warning: CoreProvider capi-system/cluster-api: spec.version isn't set: the operator chooses "
+       "one and writes it into the object [unpinned-version]\n"},
+      {Core("{version: 1.0.0}"), "[unwise]\n"},
+      {Core("{version: v1.0.0, deployment: {replicas: 0}}"), "[unwise]\n"},
+      {Core("{version: v1.0.0, patches: [{patch: '{\"a\": 1}', target: {kind: Nothing}}]}"), "[no-effect]\n"},
+      {Core("{version: v1.0.0, configSecret: {name: s, namespace: other}}"),
+       "-:4:49: warning: CoreProvider capi-system/cluster-api: spec.configSecret.namespace: other: who applies it"},
+  };
+  for (const auto& [text, found] : cases) {
+    SCOPED_TRACE(text);
+    Outcome outcome = Text(text);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, AllOf(HasSubstr(found), HasSubstr("-:4:"), HasSubstr(": warning: ")));
+    EXPECT_EQ(outcome.err, "");
+    Outcome strict = Text(text, {"--strict"});
+    EXPECT_EQ(strict.code, 1);
+    EXPECT_THAT(strict.out, HasSubstr(": error: "));
+  }
+}
+
+TEST_F(LintTest, ASecretElsewhereIsANoteEvenWithStrict) {
+  Outcome outcome = Text(X("  version: v1.0.0\n  configSecret: {name: s}\n"), {"--strict"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.out,
+            "-:6:3: note: InfrastructureProvider x-system/x: x v1.0.0 needs [KEY] in Secret x-system/s, which isn't in "
+            "these files [secret-elsewhere]\n");
+}
+
+TEST_F(LintTest, KeysOfSecretsThatOthersMake) {
+  const std::string x = X("  version: v1.0.0\n  configSecret: {name: s}\n") + "---\n";
+  const std::string secrets[] = {
+      "apiVersion: bitnami.com/v1alpha1\nkind: SealedSecret\nmetadata: {name: s, namespace: x-system}\nspec: "
+      "{encryptedData: {KEY: A}}\n",
+      "apiVersion: external-secrets.io/v1\nkind: ExternalSecret\nmetadata: {name: e, namespace: x-system}\nspec: "
+      "{target: {name: s}, data: [{secretKey: KEY}]}\n",
+      "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nnamespace: x-system\n"
+      "secretGenerator: [{name: s, literals: [KEY=a]}]\n",
+      "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata: {name: s}\n  data: {KEY: "
+      "eA==}\n",
+  };
+  for (const std::string& secret : secrets) EXPECT_EQ(Text(x + secret).out, "") << secret;
+}
+
+TEST_F(LintTest, TheOldVersionHasPlacesOfItsOwn) {
+  Outcome outcome = Text(
+      "apiVersion: operator.cluster.x-k8s.io/v1alpha1\nkind: InfrastructureProvider\nmetadata: {name: x}\nspec:\n"
+      "  version: v1.0.0\n  secretName: s\n  secretNamespace: S\n  manager: {syncPeriod: 660}\n");
+  EXPECT_THAT(outcome.out, HasSubstr("-:7:3: error: InfrastructureProvider x: spec.configSecret.namespace: "));
+  EXPECT_EQ(outcome.code, 1);
+}
+
+TEST_F(LintTest, AReleaseInConfigMapsOfTheFiles) {
+  std::string map =
+      "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: v1.0.0, namespace: x-system, labels: {a: b}}\n"
+      "data:\n  metadata: |\n    apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\n    kind: Metadata\n"
+      "    releaseSeries: [{major: 1, minor: 0, contract: v1beta1}]\n  components: |\n"
+      "    apiVersion: v1\n    kind: ConfigMap\n    metadata: {name: a, namespace: x-system}\n"
+      "    data: {a: \"${MISSING}\"}\n";
+  std::string x = X("  version: v1.0.0\n  fetchConfig: {selector: {matchLabels: {a: b}}}\n");
+  EXPECT_THAT(Text(x + map).out, HasSubstr("x v1.0.0 needs [MISSING]"));
+  // Those of the cluster nobody can see from here.
+  Outcome outcome = Text(x);
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("note: "));
+}
+
+TEST_F(LintTest, OfflineLeavesOutWhatIsElsewhere) {
+  std::string text =
+      "apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: InfrastructureProvider\nmetadata: {name: aws, namespace: "
+      "a}\nspec: {version: v2.11.1}\n";
+  Outcome outcome = Text(text, {"--offline", "--strict"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("note: "), HasSubstr("isn't on this machine (--offline) [not-checked]")));
+}
+
+TEST_F(LintTest, AFolderIsReadWithAllBelowIt) {
+  folder_.Put("git/a/core.yaml", Core("{version: v1.0.0}"));
+  folder_.Put("git/b/core.yml", Core("{version: v9.9.9}"));
+  folder_.Put("git/b/chart.yaml", "a: {{ .Values.x }}\n");
+  folder_.Put("git/.github/workflow.yaml", "a: [\n");
+  folder_.Put("git/notes.txt", "a: [\n");
+  Outcome outcome = Run({folder_ / "git"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("git/b/chart.yaml:1:"), HasSubstr(": warning: "),
+                                 HasSubstr("git/b/core.yml:4:8: error: "), HasSubstr("[duplicate-provider]"),
+                                 Not(HasSubstr("workflow")), Not(HasSubstr("notes"))));
+  EXPECT_THAT(outcome.err, HasSubstr("Error: 2 errors and 1 warning in 2 Provider objects"));
+}
+
+TEST_F(LintTest, NothingToCheckIsAnError) {
+  const std::pair<std::vector<std::string>, std::string> cases[] = {
+      {{}, "name files or folders"},
+      {{folder_ / "none.yaml"}, "none.yaml"},
+      {{"-"}, "there is no Provider object of operator.cluster.x-k8s.io in -"},
+      {{"-", "-o", "xml"}, "invalid output format \"xml\", valid values: [json sarif text]"},
+  };
+  for (const auto& [arguments, error] : cases) {
+    Outcome outcome = Run(arguments, "a: b\n");
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_THAT(outcome.err, HasSubstr(error));
+  }
+}
+
+// What GitHub and others ask of a report, by the schema of SARIF 2.1.0.
+TEST_F(LintTest, SarifHasTheShapeThatReadersAskFor) {
+  folder_.Put("git/my file.yaml", Core("{version: v9.9.9}"));
+  Outcome outcome = Run({"-o", "sarif", folder_ / "git"});
+  auto sarif = ParseJson(outcome.out);
+  ASSERT_TRUE(sarif.ok()) << outcome.out;
+  EXPECT_EQ(GetString(*sarif, {"version"}), "2.1.0");
+  EXPECT_EQ(GetString(*sarif, {"$schema"}), "https://json.schemastore.org/sarif-2.1.0.json");
+  ASSERT_EQ((*sarif)["runs"].size(), 1U);
+  const Json& run = (*sarif)["runs"][0];
+  EXPECT_NE(GetString(run, {"tool", "driver", "name"}), "");
+  const Json& rules = run["tool"]["driver"]["rules"];
+  std::set<std::string> ids;
+  for (const Json& rule : rules) {
+    EXPECT_TRUE(ids.insert(GetString(rule, {"id"})).second) << rule;
+    EXPECT_THAT(GetString(rule, {"shortDescription", "text"}), testing::EndsWith("."));
+  }
+  ASSERT_EQ(run["results"].size(), 1U);
+  const Json& result = run["results"][0];
+  EXPECT_EQ(GetString(result, {"ruleId"}), "version-not-found");
+  EXPECT_EQ(rules[result["ruleIndex"].get<size_t>()]["id"], result["ruleId"]);
+  EXPECT_EQ(GetString(result, {"level"}), "error");
+  EXPECT_NE(GetString(result, {"message", "text"}), "");
+  const Json& physical = result["locations"][0]["physicalLocation"];
+  EXPECT_THAT(GetString(physical, {"artifactLocation", "uri"}), testing::EndsWith("/git/my%20file.yaml"));
+  EXPECT_EQ(physical["region"]["startLine"], 4);
+  EXPECT_EQ(physical["region"]["startColumn"], 8);
+  // No findings: an empty list, which tells readers that all are gone.
+  folder_.Put("git/my file.yaml", Core("{version: v1.0.0}"));
+  auto none = ParseJson(Run({"-o", "sarif", folder_ / "git"}).out);
+  EXPECT_EQ((*none)["runs"][0]["results"], Json::array());
+}
+
+TEST(StepsOf, PathsAsMessagesHaveThem) {
+  EXPECT_THAT(StepsOf("spec.deployment.containers[0].image"),
+              ElementsAre("spec", "deployment", "containers", "0", "image"));
+  EXPECT_THAT(StepsOf("metadata.annotations[a.b/c].d"), ElementsAre("metadata", "annotations", "a.b/c", "d"));
+  EXPECT_THAT(StepsOf(""), ElementsAre());
+}
+
+}  // namespace
+}  // namespace capi::cli

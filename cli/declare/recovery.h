@@ -1,0 +1,37 @@
+// The values of a provider's variables, as they are live; what can't be read there is asked of the configuration.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/release.h"
+#include "cli/declare/fleet.h"
+#include "cli/frame/config.h"
+#include "templating/customise/images.h"
+#include "templating/recover.h"
+
+namespace capi::cli {
+
+// A value. Holds secrets.
+struct RecoveredValues {
+  std::map<std::string, std::string> values;  // for a Secret, those that were asked for among them
+  std::vector<std::string> asked;             // names that the configuration or the environment gave
+  std::vector<std::string> missing;           // names that nobody gave
+};
+
+// A value. Holds secrets.
+struct LiveVariables {
+  templating::RecoveredVariables found;
+  std::map<std::string, std::optional<std::string>> defaults;  // of the release
+};
+
+// What the release's variables are in the cluster (behaviour.md A2). `images`: what replaced its images.
+Result<LiveVariables> RecoverLive(const Context& ctx, kube::Client& client, const InventoryEntry& entry,
+                                  const api::Release& release, const templating::ImageOverrides& images);
+
+// Where a variable can't be told from what is live, the environment and then the configuration say it.
+Result<RecoveredValues> AskForRest(const Config& config, const LiveVariables& live);
+
+}  // namespace capi::cli
