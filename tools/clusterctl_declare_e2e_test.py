@@ -46,6 +46,19 @@ apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3
 kind: Metadata
 releaseSeries: [{major: 9, minor: 9, contract: v1beta2}]
 """
+# What the API server refuses by the kind's schema, in words that lint has, too.
+MISTAKES = {
+    "{colour: red}": 'unknown field "spec.colour"',
+    "{deployment: {containers: [{name: a, imag: b}]}}": 'unknown field "spec.deployment.containers[0].imag"',
+    "{version: 1}": "spec.version in body must be of type string",
+    "{rollout: {onFailure: Wait}}": 'spec.rollout.onFailure: Unsupported value: "Wait": supported values: "Hold", "Rollback"',
+    "{rollout: {timeout: soon}}": "spec.rollout.timeout in body should match",
+    "{manager: {verbosity: -1}}": "spec.manager.verbosity in body should be greater than or equal to 0",
+    "{configSecret: {namespace: a}}": "spec.configSecret.name: Required value",
+    "{fetchConfig: {digest: ''}}": "Must specify one and only one of {oci, url, selector, git}",
+    "{patches: [], manifestPatches: []}": "Cannot set both 'patches' and 'manifestPatches'",
+}
+PROVIDER = "apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: CoreProvider\nmetadata: {{name: cluster-api, namespace: default}}\nspec: {}\n"
 VALUES = {"AWS_B64ENCODED_CREDENTIALS": "c2VzYW1l", "SHOWN": "open", "HIDDEN": "cave"}
 
 
@@ -119,6 +132,7 @@ class Declared(worlds.OnAWorld):
         done = self.run_one("theirs", *words, **VALUES)
         self.assertEqual(done[0], 0, done)
         self.nothing_is_adopted_yet()
+        self.mistakes_that_the_server_refuses()
         self.files_for_git()
         self.what_is_missing_is_told_first()
         self.the_operator_takes_them_over()
@@ -127,6 +141,15 @@ class Declared(worlds.OnAWorld):
     def nothing_is_adopted_yet(self):
         _, errors = self.ours("diff", "aws", code=2)
         self.assertIn('there is no provider "aws"', errors)
+
+    def mistakes_that_the_server_refuses(self):
+        """L19."""
+        for spec, words in MISTAKES.items():
+            refused = self.world.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", "-", given=PROVIDER.format(spec))
+            self.assertNotEqual(refused.returncode, 0, spec)
+            self.assertIn(words, refused.stderr)
+            out, _ = self.ours("lint", "-", code=1, given=PROVIDER.format(spec))
+            self.assertIn(words, out)
 
     def files_for_git(self):
         """L20: the files pass lint, and the server takes them strictly. Values aren't in them."""
@@ -176,6 +199,12 @@ class Declared(worlds.OnAWorld):
         self.assertEqual(out, "every provider is adopted already\n")
         out, _ = self.ours("adopt", "cluster-api")
         self.assertIn("is there already", out)
+
+        # L20: and what is written of the objects is what they are.
+        text, _ = self.ours("convert")
+        self.world.must("apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", "-", given=text)
+        self.assertEqual(self.ours("diff", "-f", "-", given=text)[0], "")
+        self.assertIn("--from-literal=HIDDEN=", text)
 
     def aws_namespace(self):
         (found,) = (item["metadata"]["namespace"] for item in self.world.providers() if item["metadata"]["name"] == "aws")

@@ -63,7 +63,7 @@ class Page(unittest.TestCase):
             self.assertEqual(done.returncode, 0, f"{block}\n{done.stdout}{done.stderr}")
             self.assertEqual(done.stderr, "", block)
             output.append(done.stdout)
-        version, files, described, raw, filled, workload, greeting, linted, completion = output
+        version, files, described, raw, filled, workload, greeting, linted, completion, pages = output
         self.assertRegex(version, r"^v\d+\.\d+\.\d+")
         self.assertEqual(files, "")
         self.assertIn("  - EXP_MACHINE_POOL\n", described)
@@ -75,6 +75,7 @@ class Page(unittest.TestCase):
         self.assertEqual(greeting, "greeting: hello, world\n")
         self.assertEqual(linted, "fine\n")
         self.assertEqual(completion, "")
+        self.assertEqual(pages, "")
 
 
 if __name__ == "__main__":

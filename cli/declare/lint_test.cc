@@ -219,12 +219,13 @@ TEST_F(LintTest, AFolderIsReadWithAllBelowIt) {
   folder_.Put("git/b/chart.yaml", "a: {{ .Values.x }}\n");
   folder_.Put("git/.github/workflow.yaml", "a: [\n");
   folder_.Put("git/notes.txt", "a: [\n");
+  folder_.Put("git/zz.json", std::string(17 << 20, ' '));
   Outcome outcome = Run({folder_ / "git"});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("git/b/chart.yaml:1:"), HasSubstr(": warning: "),
                                  HasSubstr("git/b/core.yml:4:8: error: "), HasSubstr("[duplicate-provider]"),
                                  Not(HasSubstr("workflow")), Not(HasSubstr("notes"))));
-  EXPECT_THAT(outcome.err, HasSubstr("Error: 2 errors and 1 warning in 2 Provider objects"));
+  EXPECT_THAT(outcome.err, HasSubstr("Error: 2 errors and 2 warnings in 2 Provider objects"));
 }
 
 TEST_F(LintTest, NothingToCheckIsAnError) {

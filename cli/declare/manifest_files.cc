@@ -66,7 +66,12 @@ class Reader {
     }
     std::error_code error;
     if (!fs::is_directory(path, error)) return File(path, true);
-    for (const std::string& file : TRY(FilesIn(path))) TRY(File(file, false));
+    for (const std::string& file : TRY(FilesIn(path))) {
+      // A large file of somebody else's is no reason to look at none.
+      Status read = File(file, false);
+      if (!read.ok() && total_ > kMostTotal) return read;
+      if (!read.ok()) Unread(file, Level::kWarning, read.error().message);
+    }
     return Ok();
   }
 
@@ -87,13 +92,7 @@ class Reader {
     auto documents = ParseYamlStream(text);
     if (!documents.ok()) {
       bool ours = named || text.find(api::kGroup) != text.npos;
-      out_.findings.push_back({.rule = "yaml",
-                               .level = ours ? Level::kError : Level::kWarning,
-                               .file = file,
-                               .place = PlaceIn(documents.error().message),
-                               .object = "",
-                               .message = documents.error().message});
-      return;
+      return Unread(file, ours ? Level::kError : Level::kWarning, documents.error().message);
     }
     for (size_t i = 0; i < documents->size(); ++i) {
       YamlDocument& document = (*documents)[i];
@@ -103,6 +102,11 @@ class Reader {
                      std::move(document.value));
       for (Document& item : whole.Items()) out_.documents.push_back(std::move(item));
     }
+  }
+
+  void Unread(const std::string& file, Level level, const std::string& why) {
+    out_.findings.push_back(
+        {.rule = "yaml", .level = level, .file = file, .place = PlaceIn(why), .object = "", .message = why});
   }
 
   ManifestFiles out_;

@@ -46,7 +46,7 @@ LEFT_OUT = {
     "operator/webhooks/webhook_server.cc": "opens a port; its tests take seconds",
 }
 # Functions of a review.
-_WEBHOOKS = "admission_request admission_review conversion_review injection reference_access serving_certificate warnings".split()
+_WEBHOOKS = "admission_request admission_review conversion_review injection reference_access serving_certificate".split()
 _META = "condition health label_selector object resource".split()
 _TEMPLATING = (
     "customise/args customise/customise customise/images customise/known_managers field_types namespace parse patch/json_patch "
@@ -63,6 +63,7 @@ TARGETS = (
     + [Target("operator/metrics_readers.cc", _EXPRESSIONS, "operator_test"), Target("operator/review_turns.cc", _EXPRESSIONS, "operator_test")]
     + [Target("operator/observe/in_use.cc", _EXPRESSIONS, "operator_test", _IN_USE)]
     + [Target(f"operator/webhooks/{name}.cc", _EXPRESSIONS, "operator_webhooks_test") for name in _WEBHOOKS]
+    + [Target("advice/warnings.cc", _EXPRESSIONS, "advice_test")]
     + [Target("api/patch_operation.cc", _EXPRESSIONS, "api_test")]
     + [Target(f"api/conversion/{name}.cc", _EXPRESSIONS, "api_test") for name in ("arguments", "convert", "spec")]
     + [Target(f"kube/meta/{name}.cc", _EXPRESSIONS, "kube_meta_test") for name in _META]
