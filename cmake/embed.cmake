@@ -1,0 +1,10 @@
+# Writes OUTPUT, a C++ source that has the bytes of FILES (paths below FOLDER) as kEmbeddedFiles, by their paths.
+cmake_minimum_required(VERSION 3.25)
+set(text "// Written by cmake/embed.cmake.\n#include \"cli/operator_manifests/embedded.h\"\n\nnamespace capi::cli {\n\n")
+string(APPEND text "const std::vector<EmbeddedFile>& EmbeddedFiles() {\n  static const std::vector<EmbeddedFile> files = {\n")
+foreach(file IN LISTS FILES)
+  file(READ "${FOLDER}/${file}" content)
+  string(APPEND text "      {\"${file}\", R\"_file_(${content})_file_\"},\n")
+endforeach()
+string(APPEND text "  };\n  return files;\n}\n\n}  // namespace capi::cli\n")
+file(WRITE ${OUTPUT} "${text}")
