@@ -16,6 +16,7 @@ constexpr std::string_view kFolder = "testdata/vectors";  // tests run in the tr
 
 // {file, cases, test}
 constexpr VectorFile kFiles[] = {
+    {"cert-manager-upgrade.json", 35, "cli/cert_manager/decision_test.cc"},
     {"contract-gate.json", 11, "cli/frame/management_cluster_test.cc"},
     {"customisation.json", 155, "templating/customise/customise_vectors_test.cc"},
     {"envsubst.json", 658, "templating/envsubst/template_test.cc"},

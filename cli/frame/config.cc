@@ -54,6 +54,19 @@ Result<std::optional<std::string>> Config::Get(const std::string& key) const {
   return text;
 }
 
+Result<std::optional<std::string>> Config::GetMember(std::string_view key, std::string_view member) const {
+  const Json* map = file_.Key(key);
+  if (map == nullptr) return std::optional<std::string>();
+  if (!map->is_object())
+    return file_.At({std::string(key)}, Invalid(fmt::format("the value of {} must be a map", key)));
+  auto value = map->find(ToLower(member));
+  if (value == map->end() || value->is_null()) return std::optional<std::string>();
+  const fetch::ConfigurationFile::Steps path = {std::string(key), std::string(member)};
+  if (value->is_structured()) return file_.At(path, Invalid(fmt::format("{}.{} must be a text", key, member)));
+  std::optional<std::string> text = file_.places().TextOf(path);
+  return text ? text : std::optional(value->is_string() ? value->get<std::string>() : ToJsonText(*value));
+}
+
 Result<std::string> Config::Expand(std::string_view what, const std::string& text) const {
   templating::TemplateError error;
   auto parsed = templating::Template::Parse(text, error, templating::Dialect::kEnvsubst);

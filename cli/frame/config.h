@@ -27,6 +27,9 @@ class Config {
   // set. kInvalidArgument for a list or map in its place.
   Result<std::optional<std::string>> Get(const std::string& key) const;
 
+  // Of a key whose value is a map the text of one member; nullopt where either isn't there.
+  Result<std::optional<std::string>> GetMember(std::string_view key, std::string_view member) const;
+
   // All providers, the built-in ones and the file's, ordered by type, then name. URLs are expanded from the
   // environment. One bad entry fails all.
   Result<std::vector<ProviderSource>> Providers() const;
@@ -37,6 +40,9 @@ class Config {
   // Where local files lie that take precedence over those of a release: "{folder}/{label}/{version}/{file}".
   Result<std::string> OverridesFolder() const;
 
+  // `text` with the variables of the environment; `what` is for the error.
+  Result<std::string> Expand(std::string_view what, const std::string& text) const;
+
   const Getenv& getenv() const { return getenv_; }
 
   const std::string& source() const { return file_.source(); }
@@ -46,7 +52,6 @@ class Config {
 
  private:
   Config(fetch::ConfigurationFile file, Getenv getenv) : file_(std::move(file)), getenv_(std::move(getenv)) {}
-  Result<std::string> Expand(std::string_view what, const std::string& text) const;
 
   fetch::ConfigurationFile file_;
   Getenv getenv_;
