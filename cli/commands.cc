@@ -7,6 +7,7 @@
 #include "cli/describe/commands.h"
 #include "cli/declare/commands.h"
 #include "cli/generate/commands.h"
+#include "cli/install/commands.h"
 #include "cli/man.h"
 #include "cli/move/commands.h"
 #include "cli/providers/commands.h"
@@ -28,6 +29,7 @@ void AddVersion(CommandLine& line) {
 }  // namespace
 
 void AddCommands(CommandLine& line) {
+  AddInstallCommands(line);
   AddGenerateCommands(line);
   AddProviderCommands(line);
   AddClusterCommands(line);

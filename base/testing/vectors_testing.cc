@@ -40,6 +40,7 @@ constexpr VectorsInPart kInPart[] = {
     {"components-corpus.json", "e2e/scenarios/clusterctl_test.cc"},
     {"components-corpus.json", "templating/render_corpus_test.cc"},
     {"crd-migration.json", "operator/decide/crd_stages_test.cc"},
+    {"install-validation.json", "cli/install/validate_test.cc"},
     {"install-validation.json", "operator/decide/contract_vectors_test.cc"},
     {"preflight.json", "api/parse_provider_test.cc"},
     {"preflight.json", "api/validate_test.cc"},

@@ -49,7 +49,8 @@ Result<CertManagerSettings> ReadCertManagerSettings(const Config& config, Notes&
   out.url = TRY(config.GetMember(kKey, "url")).value_or(std::string(kDefaultUrl));
   out.url = TRY(config.Expand("cert-manager.url", out.url));
   out.version = TRY(config.GetMember(kKey, "version")).value_or(std::string(kDefaultVersion));
-  out.external = TRY(ReadSwitch(ToLower(TRY(config.GetMember(kKey, "externallyProvisioned")).value_or(""))));
+  std::string external = TRY(config.GetMember(kKey, "externallyProvisioned")).value_or("");
+  out.external = TRY(ReadSwitch(ToLower(external)));
   std::string timeout = TRY(config.GetMember(kKey, "timeout")).value_or("");
   bool valid = true;
   out.timeout = CertManagerTimeout(timeout, valid);
@@ -72,7 +73,8 @@ Result<std::vector<kube::Object>> FetchCertManager(const Context& ctx, const Con
   for (YamlDocument& document : documents)
     TRY_WITH(AddObject(std::move(document.value), document.line, out), fmt::format("\"{}\" of cert-manager", file));
   if (out.empty()) return Error{Code::kInvalidArgument, fmt::format("\"{}\" of cert-manager is empty", file), {}};
-  TRY_WITH(templating::FixImages(out, kKey, TRY(config.Images())), "failed to apply image overrides");
+  auto images = TRY(config.Images());
+  TRY_WITH(templating::FixImages(out, kKey, images), "failed to apply image overrides");
   return out;
 }
 

@@ -13,7 +13,8 @@ constexpr std::string_view kAbout =
 
 void TakeLast(CLI::App& command) {
   for (CLI::Option* option : command.get_options()) {
-    if (!option->get_positional()) option->take_last();
+    bool list = option->get_delimiter() != '\0';
+    if (!option->get_positional() && !list) option->take_last();
   }
 }
 
@@ -48,7 +49,15 @@ void CommandLine::AddClusterFlags(CLI::App& command, ClusterOptions& cluster) {
 
 void CommandLine::Finish(CLI::App& command, Function function) {
   TakeLast(command);
-  command.callback([this, function = std::move(function)] { chosen_ = function; });
+  // Of a command that has others below it, the one that was named last; its own function is called after theirs.
+  command.callback([this, &command, function = std::move(function)] {
+    if (command.get_subcommands().empty()) chosen_ = function;
+  });
+}
+
+void CommandLine::AddListFlag(CLI::App& command, const std::string& names, std::vector<std::string>& values,
+                              const std::string& about) {
+  command.add_option(names, values, about)->allow_extra_args(false)->delimiter(',');
 }
 
 int CommandLine::ErrorCode(const CLI::App& command) const {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "cli/frame/world.h"
 
@@ -27,8 +28,11 @@ class CommandLine {
   CLI::App& Add(CLI::App& parent, const std::string& name, const std::string& about, const std::string& examples = "");
   // --kubeconfig and --kubeconfig-context.
   void AddClusterFlags(CLI::App& command, ClusterOptions& cluster);
-  // To be called once the command has all its flags: of one that is repeated the last counts. `function` runs where a
-  // command line chooses the command.
+  // A flag whose values may be separated by commas, or given by repeating it.
+  void AddListFlag(CLI::App& command, const std::string& names, std::vector<std::string>& values,
+                   const std::string& about);
+  // To be called once the command has all its flags: of one that is repeated the last counts, but for lists. `function`
+  // runs where a command line chooses the command.
   void Finish(CLI::App& command, Function function);
 
   // Exit codes of commands that say something by them, as `kubectl diff` does: else 0, and 1 for an error.

@@ -88,8 +88,8 @@ Result<api::Version> DefaultVersion(const Context& ctx, fetch::Repository& repos
   return TRY_WITH(fetch::LatestVersion(ctx, repository, {std::string(kContract)}), "failed to get latest version");
 }
 
-Result<ProviderRelease> FetchProvider(const Context& ctx, const Config& config, api::ProviderType type,
-                                      const ProviderName& name, Notes& notes) {
+Result<ProviderRelease> FetchRelease(const Context& ctx, const Config& config, api::ProviderType type,
+                                     const ProviderName& name, Notes& notes) {
   ProviderRelease out;
   out.source = TRY(config.FindProvider(type, name.name));
   std::string label = api::ManifestLabel(type, name.name);
@@ -105,7 +105,13 @@ Result<ProviderRelease> FetchProvider(const Context& ctx, const Config& config, 
     return error.With(fmt::format("failed to read the release of provider \"{}\"", label));
   }
   out.release = *std::move(release);
-  TRY(CheckContract(out, label, notes));
+  return out;
+}
+
+Result<ProviderRelease> FetchProvider(const Context& ctx, const Config& config, api::ProviderType type,
+                                      const ProviderName& name, Notes& notes) {
+  ProviderRelease out = TRY(FetchRelease(ctx, config, type, name, notes));
+  TRY(CheckContract(out, api::ManifestLabel(type, name.name), notes));
   return out;
 }
 

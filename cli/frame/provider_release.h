@@ -24,6 +24,10 @@ struct ProviderRelease {
 Result<ProviderRelease> FetchProvider(const Context& ctx, const Config& config, api::ProviderType type,
                                       const ProviderName& name, Notes& notes);
 
+// The same, whatever its contract.
+Result<ProviderRelease> FetchRelease(const Context& ctx, const Config& config, api::ProviderType type,
+                                     const ProviderName& name, Notes& notes);
+
 // Another file of a provider's release: a template, or a ClusterClass. As above with the folder of overrides. kNotFound
 // where there is none.
 Result<std::string> FetchFile(const Context& ctx, const Config& config, const ProviderSource& source,

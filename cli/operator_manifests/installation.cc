@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/strings.h"
+#include "api/schema/webhooks.h"
 #include "cli/operator_manifests/labels.h"
 #include "cli/operator_manifests/manifests.h"
 #include "kube/apply/apply.h"
@@ -78,6 +78,7 @@ Result<std::optional<InstalledOperator>> OperatorOf(const std::vector<kube::Obje
   out.image = ImageOf(ours.front());
   out.version = VersionOf(ours.front(), out.image);
   out.by_helm = ours.front().label(kLabelManagedByTool) == "Helm";
+  out.by_clusterctl = ours.front().label(kLabelManagedByTool) == kThisTool;
   return std::optional(std::move(out));
 }
 
@@ -88,6 +89,20 @@ Result<std::optional<InstalledOperator>> FindOperator(const Context& ctx, kube::
   auto peers = TRY_WITH(client.List(ctx, deployments, "", {.label_selector = std::string(kPeerSelector)}),
                         "failed to look for cluster-api-operator");
   return OperatorOf(ours.items, peers.items);
+}
+
+Result<bool> IsHalfInstalled(const Context& ctx, kube::Client& client, const InstalledOperator& there) {
+  if (!there.by_clusterctl) return false;
+  const std::pair<const char*, std::string_view> last[] = {
+      {"MutatingWebhookConfiguration", api::kMutatingConfiguration},
+      {"ValidatingWebhookConfiguration", api::kValidatingConfiguration},
+  };
+  for (const auto& [kind, name] : last) {
+    auto live = client.Get(ctx, kube::Builtin(kind), "", name, {.metadata_only = true});
+    if (!live.ok() && live.code() == Code::kNotFound) return true;
+    if (!live.ok()) return live.error().With("failed to look for the operator's webhooks");
+  }
+  return false;
 }
 
 Status ApplyOperator(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& objects) {

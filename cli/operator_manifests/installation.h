@@ -17,6 +17,7 @@ struct InstalledOperator {
   std::string ns, image;
   std::optional<api::Version> version;  // of the label, else of the image's tag; none where neither tells
   bool by_helm = false;                 // Helm would undo what others change
+  bool by_clusterctl = false;
 };
 
 // By the label of its Deployment, in whichever namespace; nothing for none. kFailedPrecondition where there are two,
@@ -25,6 +26,9 @@ Result<std::optional<InstalledOperator>> FindOperator(const Context& ctx, kube::
 // Of its Deployments, and those with cluster-api-operator's label. Pure.
 Result<std::optional<InstalledOperator>> OperatorOf(const std::vector<kube::Object>& ours,
                                                     const std::vector<kube::Object>& peers);
+
+// Whether clusterctl was interrupted while it installed that operator: what comes last isn't there yet.
+Result<bool> IsHalfInstalled(const Context& ctx, kube::Client& client, const InstalledOperator& there);
 
 // Who applies the operator's objects: the manager that `kubectl apply --server-side` has, so that both may be used in
 // turn, and what one leaves out goes.

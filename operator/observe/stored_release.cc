@@ -1,24 +1,16 @@
 #include "operator/observe/stored_release.h"
 
-#include <fmt/core.h>
-
 #include <vector>
 
+#include "api/release_maps.h"
 #include "base/strings.h"
 
 namespace capi::ops {
 
-std::string ReleaseName(api::ProviderType type, std::string_view name, const api::Version& version) {
-  return fmt::format("{}-{}-{}", api::KindOf(type).type_name, name, ReplaceAll(version.ToString(), "+", "-"));
-}
-
 std::map<std::string, std::string> ReleaseLabels(const api::ProviderId& id, const std::string& version) {
-  std::map<std::string, std::string> labels = {
-      {std::string(api::kLabelReleaseType), std::string(api::KindOf(id.type).type_name)},
-      {std::string(api::kLabelReleaseName), id.name},
-      {std::string(api::kLabelManagedBy), "true"},
-  };
-  if (!version.empty()) labels[std::string(api::kLabelReleaseVersion)] = ReplaceAll(version, "+", "_");
+  std::map<std::string, std::string> labels = api::ReleaseSelector(id);
+  labels[std::string(api::kLabelManagedBy)] = "true";
+  if (!version.empty()) labels[std::string(api::kLabelReleaseVersion)] = api::ReleaseVersionLabel(version);
   return labels;
 }
 

@@ -11,8 +11,6 @@
 namespace capi::ops {
 namespace {
 
-constexpr size_t kPlainLimit = 1u << 20;    // of both texts together, as the peer counts
-constexpr size_t kPartLimit = 700u * 1024;  // of bytes in one ConfigMap; base64 and metadata fit below etcd's 1.5 MiB
 constexpr size_t kMaxParts = 64;
 
 const kube::Resource& ConfigMaps() { return kube::Builtin("ConfigMap"); }
@@ -21,21 +19,6 @@ std::string Where(std::string_view ns, std::string_view name) { return fmt::form
 
 Error Bad(const kube::Object& map, std::string_view what) {
   return {Code::kInvalidArgument, fmt::format("{} {}", Where(map.ns(), map.name()), what), {}};
-}
-
-constexpr size_t kDigestLength = 12;  // characters, of hexadecimal digits
-
-// Further parts of another content have other names, so that it can be written beside them. Without a digest: as
-// earlier versions of this operator wrote them.
-std::string PartName(std::string_view name, std::string_view digest, size_t number) {
-  return digest.empty() ? fmt::format("{}-part-{}", name, number) : fmt::format("{}-{}-part-{}", name, digest, number);
-}
-
-std::string PartsDigest(std::string_view packed) { return Sha256Hex(packed).substr(0, kDigestLength); }
-
-bool IsPartsDigest(std::string_view text) {
-  return text.empty() ||
-         (text.size() == kDigestLength && text.find_first_not_of("0123456789abcdef") == std::string_view::npos);
 }
 
 Result<std::string> BinaryComponents(const kube::Object& map) {
@@ -47,13 +30,13 @@ Result<std::string> BinaryComponents(const kube::Object& map) {
 }
 
 Result<size_t> PartCount(const kube::Object& map) {
-  std::string text = map.annotation(kAnnotationParts);
+  std::string text = map.annotation(api::kAnnotationParts);
   size_t count = 1;
   if (text.empty()) return count;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
   if (error != std::errc() || end != text.data() + text.size() || count < 1 || count > kMaxParts) {
-    return Bad(map, fmt::format("has annotation {}: \"{}\", which is no number from 1 to {}", kAnnotationParts, text,
-                                kMaxParts));
+    return Bad(map, fmt::format("has annotation {}: \"{}\", which is no number from 1 to {}", api::kAnnotationParts,
+                                text, kMaxParts));
   }
   return count;
 }
@@ -62,10 +45,11 @@ Result<size_t> PartCount(const kube::Object& map) {
 Result<std::string> Packed(const Context& ctx, kube::Client& client, const kube::Object& map) {
   std::string packed = TRY(BinaryComponents(map));
   size_t parts = TRY(PartCount(map));
-  const std::string digest = map.annotation(kAnnotationPartsDigest);
-  if (!IsPartsDigest(digest)) return Bad(map, fmt::format("has no digest in annotation {}", kAnnotationPartsDigest));
+  const std::string digest = map.annotation(api::kAnnotationPartsDigest);
+  if (!api::IsReleasePartsDigest(digest))
+    return Bad(map, fmt::format("has no digest in annotation {}", api::kAnnotationPartsDigest));
   for (size_t i = 2; i <= parts; ++i) {
-    std::string name = PartName(map.name(), digest, i);
+    std::string name = api::ReleasePartName(map.name(), digest, i);
     kube::Object part = TRY_WITH(client.Get(ctx, ConfigMaps(), map.ns(), name),
                                  fmt::format("part {} of {} of {}", i, parts, Where(map.ns(), map.name())));
     packed += TRY(BinaryComponents(part));
@@ -73,8 +57,8 @@ Result<std::string> Packed(const Context& ctx, kube::Client& client, const kube:
       return Bad(map, fmt::format("and its parts hold more than {} bytes", api::kMaxReleaseBytes));
     }
   }
-  if (!digest.empty() && PartsDigest(packed) != digest) {
-    return Bad(map, fmt::format("and its parts aren't what annotation {} says", kAnnotationPartsDigest));
+  if (!digest.empty() && api::ReleasePartsDigest(packed) != digest) {
+    return Bad(map, fmt::format("and its parts aren't what annotation {} says", api::kAnnotationPartsDigest));
   }
   return packed;
 }
@@ -96,47 +80,17 @@ Result<std::string> Components(const Context& ctx, kube::Client& client, const k
   return text;
 }
 
-Json NewConfigMap(const api::Provider& owner, const std::string& name) {
-  const auto& kind = api::KindOf(owner.id.type);
-  Json map = {{"apiVersion", "v1"}, {"kind", "ConfigMap"}};
-  map["metadata"] = {{"name", name}, {"namespace", owner.id.ns}};
-  map["metadata"]["ownerReferences"] = Json::array({{{"apiVersion", fmt::format("{}/{}", api::kGroup, api::kVersion)},
-                                                     {"kind", kind.kind},
-                                                     {"name", owner.id.name},
-                                                     {"uid", owner.uid}}});
-  return map;
-}
-
-// The ConfigMaps of a release: the first one carries labels and metadata, the others further parts.
+// The ConfigMaps of a release, which go with the provider.
 std::vector<kube::Object> Pack(const api::Provider& owner, const api::Release& release) {
-  std::string name = ReleaseName(owner.id.type, owner.id.name, release.version);
-  Json first = NewConfigMap(owner, name);
-  first["metadata"]["labels"] = ReleaseLabels(owner.id, release.version.ToString());
-  first["metadata"]["annotations"] = {{std::string(api::kLabelReleaseSource), release.source}};
-  first["data"]["metadata"] = release.metadata;
-  std::vector<kube::Object> out;
-  if (release.metadata.size() + release.components.size() <= kPlainLimit) {
-    first["data"]["components"] = release.components;
-    out.emplace_back(std::move(first));
-    return out;
+  auto maps = api::PackRelease(owner.id, release, ReleaseLabels(owner.id, release.version.ToString()));
+  for (kube::Object& map : maps) {
+    map.json()["metadata"]["ownerReferences"] =
+        Json::array({{{"apiVersion", fmt::format("{}/{}", api::kGroup, api::kVersion)},
+                      {"kind", api::KindOf(owner.id.type).kind},
+                      {"name", owner.id.name},
+                      {"uid", owner.uid}}});
   }
-  std::string packed = Gzip(release.components);
-  size_t parts = (packed.size() + kPartLimit - 1) / kPartLimit;
-  first["metadata"]["annotations"][std::string(api::kAnnotationCompressed)] = "true";
-  const std::string digest = PartsDigest(packed);
-  if (parts > 1) {
-    first["metadata"]["annotations"][std::string(kAnnotationParts)] = std::to_string(parts);
-    first["metadata"]["annotations"][std::string(kAnnotationPartsDigest)] = digest;
-  }
-  first["binaryData"]["components"] = Base64Encode(std::string_view(packed).substr(0, kPartLimit));
-  out.emplace_back(std::move(first));
-  for (size_t i = 2; i <= parts; ++i) {
-    Json part = NewConfigMap(owner, PartName(name, digest, i));
-    part["metadata"]["labels"] = {{std::string(kLabelPartOf), name}};
-    part["binaryData"]["components"] = Base64Encode(std::string_view(packed).substr((i - 1) * kPartLimit, kPartLimit));
-    out.emplace_back(std::move(part));
-  }
-  return out;
+  return maps;
 }
 
 Result<kube::Object> Create(const Context& ctx, kube::Client& client, const kube::Object& map) {
@@ -167,8 +121,9 @@ Status CreateParts(const Context& ctx, kube::Client& client, const std::vector<k
 // Nothing refers to them any more. What is left of them goes with the provider.
 void RemoveFormerParts(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& maps) {
   const kube::Object& first = maps.front();
-  auto parts = client.List(ctx, ConfigMaps(), first.ns(),
-                           {.label_selector = fmt::format("{}={}", kLabelPartOf, first.name()), .metadata_only = true});
+  auto parts =
+      client.List(ctx, ConfigMaps(), first.ns(),
+                  {.label_selector = fmt::format("{}={}", api::kLabelPartOf, first.name()), .metadata_only = true});
   if (!parts.ok()) {
     ctx.log.Warn("can't look for former parts of a release", {{"error", parts.error().message}});
     return;
@@ -248,7 +203,7 @@ Result<StoredRelease> StoreRelease(const Context& ctx, kube::Client& client, con
 
 Result<StoredRelease> ReplaceRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
                                      const api::Release& release) {
-  const std::string name = ReleaseName(owner.id.type, owner.id.name, release.version);
+  const std::string name = api::ReleaseName(owner.id.type, owner.id.name, release.version);
   auto live = client.Get(ctx, ConfigMaps(), owner.id.ns, name);
   if (!live.ok() && live.code() == Code::kNotFound) return StoreRelease(ctx, client, owner, release);
   if (!live.ok()) return live.error();

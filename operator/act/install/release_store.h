@@ -1,7 +1,6 @@
 // Releases kept in the cluster as ConfigMaps (behaviour.md I6, I14).
 //
-// Format: docs/formats.md, "Release ConfigMap". Names, labels and keys are those of existing tools, so that preloaded
-// and air-gapped sets work unchanged.
+// Format: api/release_maps.h.
 #pragma once
 
 #include <map>
@@ -11,17 +10,13 @@
 #include <vector>
 
 #include "api/release.h"
+#include "api/release_maps.h"
 #include "api/types.h"
 #include "fetch/repository.h"
 #include "kube/client/client.h"
 #include "operator/observe/stored_release.h"
 
 namespace capi::ops {
-
-inline constexpr std::string_view kAnnotationParts = "operator.cluster.x-k8s.io/parts";
-// The first characters of the SHA-256 of all parts together; further parts have them in their names.
-inline constexpr std::string_view kAnnotationPartsDigest = "operator.cluster.x-k8s.io/parts-digest";
-inline constexpr std::string_view kLabelPartOf = "operator.cluster.x-k8s.io/part-of";
 
 // Reads a release back. kNotFound when it is gone; kInvalidArgument, with the ConfigMap's name, for a missing key, a
 // bad gzip, a version that is none. Unknown keys are ignored.

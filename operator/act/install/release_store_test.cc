@@ -67,7 +67,7 @@ class MapServer {
   http::Response List() CAPI_REQUIRES(mu_) {
     Json items = Json::array();
     for (const auto& [name, map] : maps_) {
-      if (Find(map, {"metadata", "labels", kLabelPartOf}) != nullptr) items.push_back(map);
+      if (Find(map, {"metadata", "labels", api::kLabelPartOf}) != nullptr) items.push_back(map);
     }
     return Say(200, {{"kind", "ConfigMapList"}, {"metadata", Json::object()}, {"items", items}});
   }
@@ -147,10 +147,11 @@ TEST(ReleaseStore, PartsOfAnotherContentAreNotMixed) {
 TEST(ReleaseStore, PartsSayWhatTheyBelongTo) {
   const api::Provider owner = testing::Observed().provider;
   const std::string first = "infrastructure-aws-v1.12.0";
-  const std::string digest_key(kAnnotationPartsDigest);
+  const std::string digest_key(api::kAnnotationPartsDigest);
   MapServer server;
   ASSERT_TRUE(StoreRelease(Soon(), *server.client, owner, Large(1)).ok());
-  const std::string digest = GetString(server.maps().at(first), {"metadata", "annotations", kAnnotationPartsDigest});
+  const std::string digest =
+      GetString(server.maps().at(first), {"metadata", "annotations", api::kAnnotationPartsDigest});
   ASSERT_EQ(digest.size(), 12u);
   server.Change(first + "-" + digest + "-part-2", [](Json& map) { map["binaryData"]["components"] = "eHh4"; });
   EXPECT_THAT(Read(server).error().message, HasSubstr("and its parts aren't what annotation"));
@@ -165,13 +166,13 @@ TEST(ReleaseStore, AReplacementMendsWhatIsDamaged) {
   MapServer server;
   ASSERT_TRUE(StoreRelease(Soon(), *server.client, owner, Large(1)).ok());
   const auto whole = server.maps();
-  const std::string digest = GetString(whole.at(first), {"metadata", "annotations", kAnnotationPartsDigest});
+  const std::string digest = GetString(whole.at(first), {"metadata", "annotations", api::kAnnotationPartsDigest});
   const std::string part = first + "-" + digest + "-part-2";
   const std::pair<std::string, std::function<void(Json&)>> damages[] = {
       {part, [](Json& map) { map["binaryData"]["components"] = "eHh4"; }},
       {part, [](Json& map) { map.erase("binaryData"); }},
       {first, [](Json& map) { map["binaryData"]["components"] = "eHh4"; }},
-      {first, [](Json& map) { map["metadata"]["annotations"].erase(std::string(kAnnotationPartsDigest)); }},
+      {first, [](Json& map) { map["metadata"]["annotations"].erase(std::string(api::kAnnotationPartsDigest)); }},
   };
   for (const auto& [name, damage] : damages) {
     server.Change(name, damage);
@@ -191,7 +192,7 @@ TEST(ReleaseStore, PartsWithoutADigestAreRead) {
   MapServer server;
   ASSERT_TRUE(StoreRelease(Soon(), *server.client, owner, Large(1)).ok());
   auto maps = server.maps();
-  const std::string digest = GetString(maps.at(first), {"metadata", "annotations", kAnnotationPartsDigest});
+  const std::string digest = GetString(maps.at(first), {"metadata", "annotations", api::kAnnotationPartsDigest});
   for (size_t i = 2; i <= maps.size(); ++i) {
     Json part = maps.at(first + "-" + digest + "-part-" + std::to_string(i));
     part["metadata"]["name"] = first + "-part-" + std::to_string(i);
@@ -201,7 +202,8 @@ TEST(ReleaseStore, PartsWithoutADigestAreRead) {
                              first + "-" + digest + "-part-" + std::to_string(i), {})
                     .ok());
   }
-  server.Change(first, [](Json& map) { map["metadata"]["annotations"].erase(std::string(kAnnotationPartsDigest)); });
+  server.Change(first,
+                [](Json& map) { map["metadata"]["annotations"].erase(std::string(api::kAnnotationPartsDigest)); });
   auto read = Read(server);
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(read->components, Large(1).components);

@@ -1,0 +1,141 @@
+#include "cli/install/carry.h"
+
+#include <fmt/format.h>
+
+#include "base/encoding.h"
+#include "kube/apply/apply.h"
+
+namespace capi::cli {
+namespace {
+
+constexpr Seconds kWebhookLimit{60};
+constexpr Millis kPause{250};
+
+const kube::WriteOptions& Write() {
+  static const kube::WriteOptions options{.field_manager = std::string(kProviderFieldManager)};
+  return options;
+}
+
+std::string Describe(const api::ProviderId& id) {
+  return fmt::format("{} {}/{}", api::KindOf(id.type).kind, id.ns, id.name);
+}
+
+Json LabelsThatLack(const kube::Object& ns, const std::map<std::string, std::string>& labels) {
+  Json out = Json::object();
+  for (const auto& [key, value] : labels) {
+    if (!ns.has_label(key)) out[key] = value;
+  }
+  return out;
+}
+
+Json Encoded(const std::map<std::string, std::string>& values) {
+  Json out = Json::object();
+  for (const auto& [key, value] : values) out[key] = Base64Encode(value);
+  return out;
+}
+
+Status ApplyMap(const Context& ctx, kube::Client& client, const kube::Object& map) {
+  auto applied = client.Apply(ctx, kube::Builtin("ConfigMap"), map, Write());
+  if (applied.ok()) return Ok();
+  return applied.error().With(fmt::format("failed to write ConfigMap {}/{}", map.ns(), map.name()));
+}
+
+Status OwnMaps(const Context& ctx, kube::Client& client, const ProviderCargo& cargo, const kube::Object& owner) {
+  Json owners = Json::array(
+      {{{"apiVersion", owner.api_version()}, {"kind", owner.kind()}, {"name", owner.name()}, {"uid", owner.uid()}}});
+  for (const kube::Object& map : ReleaseMapsOf(cargo.id, *cargo.release)) {
+    auto patched = client.Patch(ctx, kube::Builtin("ConfigMap"), map.ns(), map.name(), kube::PatchType::kMerge,
+                                {{"metadata", {{"ownerReferences", owners}}}}, Write());
+    if (!patched.ok())
+      return patched.error().With(fmt::format("failed to change ConfigMap {}/{}", map.ns(), map.name()));
+  }
+  return Ok();
+}
+
+}  // namespace
+
+Status EnsureNamespace(const Context& ctx, kube::Client& client, const std::string& ns,
+                       const std::map<std::string, std::string>& labels) {
+  const kube::Resource& namespaces = kube::Builtin("Namespace");
+  const std::string what = fmt::format("failed to make namespace {}", ns);
+  auto live = client.Get(ctx, namespaces, "", ns);
+  if (!live.ok() && live.code() == Code::kNotFound) {
+    Json json = {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", ns}, {"labels", labels}}}};
+    live = client.Create(ctx, namespaces, kube::Object(std::move(json)), Write());
+    if (live.ok()) return Ok();
+    if (live.code() == Code::kAlreadyExists) live = client.Get(ctx, namespaces, "", ns);
+  }
+  if (!live.ok()) return live.error().With(what);
+  if (live->deleting())
+    return Error{
+        Code::kFailedPrecondition,
+        fmt::format("namespace {} is being deleted; wait until it has gone, then run the same command again", ns),
+        {}};
+  Json lacks = LabelsThatLack(*live, labels);
+  if (lacks.empty()) return Ok();
+  auto patched =
+      client.Patch(ctx, namespaces, "", ns, kube::PatchType::kMerge, {{"metadata", {{"labels", lacks}}}}, Write());
+  return patched.ok() ? Ok() : Status(patched.error().With(what));
+}
+
+Result<std::optional<std::map<std::string, std::string>>> ReadSecret(const Context& ctx, kube::Client& client,
+                                                                     const std::string& ns, const std::string& name) {
+  using Values = std::map<std::string, std::string>;
+  auto secret = client.Get(ctx, kube::Builtin("Secret"), ns, name);
+  if (!secret.ok() && secret.code() == Code::kNotFound) return std::optional<Values>();
+  if (!secret.ok()) return secret.error().With(fmt::format("failed to read Secret {}/{}", ns, name));
+  Values out;
+  const Json* data = Find(secret->json(), {"data"});
+  for (const auto& [key, value] : (data == nullptr ? Json::object() : *data).items()) {
+    if (!value.is_string()) continue;
+    auto text = Base64Decode(value.get_ref<const std::string&>());
+    if (text.ok()) out[key] = *text;
+  }
+  return std::optional(std::move(out));
+}
+
+Status MergeSecret(const Context& ctx, kube::Client& client, const std::string& ns, const std::string& name,
+                   const std::map<std::string, std::string>& values) {
+  const kube::Resource& secrets = kube::Builtin("Secret");
+  const std::string what = fmt::format("failed to write Secret {}/{}", ns, name);
+  auto there = TRY(ReadSecret(ctx, client, ns, name));
+  if (!there) {
+    Json json = {{"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", {{"name", name}, {"namespace", ns}}}};
+    json["data"] = Encoded(values);
+    auto made = client.Create(ctx, secrets, kube::Object(std::move(json)), Write());
+    if (made.ok()) return Ok();
+    if (made.code() != Code::kAlreadyExists) return made.error().With(what);
+    there.emplace();  // somebody else was quicker
+  }
+  std::map<std::string, std::string> changes;
+  for (const auto& [key, value] : values) {
+    auto before = there->find(key);
+    if (before == there->end() || before->second != value) changes[key] = value;
+  }
+  if (changes.empty()) return Ok();
+  auto patched = client.Patch(ctx, secrets, ns, name, kube::PatchType::kMerge, {{"data", Encoded(changes)}}, Write());
+  return patched.ok() ? Ok() : Status(patched.error().With(what));
+}
+
+Status CarryParts(const Context& ctx, kube::Client& client, const ProviderCargo& cargo) {
+  TRY(EnsureNamespace(ctx, client, cargo.id.ns, cargo.namespace_labels));
+  if (!cargo.secret.empty()) TRY(MergeSecret(ctx, client, cargo.id.ns, cargo.secret, cargo.values));
+  if (!cargo.release) return Ok();
+  for (const kube::Object& map : ReleaseMapsOf(cargo.id, *cargo.release)) TRY(ApplyMap(ctx, client, map));
+  return Ok();
+}
+
+Status CarryObject(const Context& ctx, kube::Client& client, const ProviderCargo& cargo) {
+  kube::Object object = ProviderObjectOf(cargo.id, cargo.version, cargo.secret, cargo.source);
+  Context bounded = ctx.WithTimeout(kWebhookLimit);
+  auto applied = client.Apply(ctx, api::ResourceOf(cargo.id.type), object, Write());
+  // The operator's certificate has to reach the webhooks, and its kinds the server's discovery.
+  while (!applied.ok() && (applied.error().Transient() || applied.code() == Code::kNotFound)) {
+    if (!bounded.Check().ok() || !ctx.clock->Sleep(ctx.stop, kPause)) break;
+    applied = client.Apply(ctx, api::ResourceOf(cargo.id.type), object, Write());
+  }
+  if (!applied.ok()) return applied.error().With(fmt::format("failed to install {}", Describe(cargo.id)));
+  return cargo.release ? OwnMaps(ctx, client, cargo, *applied) : Ok();
+}
+
+}  // namespace capi::cli

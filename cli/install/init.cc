@@ -1,0 +1,125 @@
+#include "cli/install/init.h"
+
+#include <fmt/format.h>
+
+#include "cli/install/operator_step.h"
+#include "cli/install/prepare.h"
+#include "cli/install/wait.h"
+#include "cli/operator_manifests/manifests.h"
+
+namespace capi::cli {
+namespace {
+
+// What is known of cert-manager before anything is written. A value.
+struct CertManagerPlan {
+  CertManagerSettings settings;
+  bool install = false;
+  std::vector<kube::Object> objects;
+};
+
+Result<CertManagerPlan> PrepareCertManager(const Context& ctx, const Config& config, kube::Client& client,
+                                           Notes& notes) {
+  CertManagerPlan out;
+  out.settings = TRY(ReadCertManagerSettings(config, notes));
+  CertManagerState state = TRY(ProbeCertManager(ctx, client));
+  if (state == CertManagerState::kAnswers) notes.Say(0, "Skipping installing cert-manager as it is already installed");
+  out.install = NeedsCertManager(state, out.settings);
+  if (out.install) out.objects = TRY(FetchCertManager(ctx, config, out.settings, notes));
+  return out;
+}
+
+Status CarryCertManager(const Context& ctx, kube::Client& client, CertManagerPlan& plan, Notes& notes) {
+  if (plan.install) TRY(InstallCertManager(ctx, client, std::move(plan.objects), plan.settings, notes));
+  return AwaitCertManager(ctx, client, plan.settings, notes);
+}
+
+// The operator, or what an interrupted run left out of it. One that others installed is only waited for.
+Status CarryOperator(const Context& ctx, kube::Client& client, const std::optional<InstalledOperator>& there,
+                     const std::string& image, Notes& notes) {
+  if (!there) return InstallOperator(ctx, client, image, notes);
+  if (TRY(IsHalfInstalled(ctx, client, *there))) return InstallOperator(ctx, client, there->image, notes);
+  return AwaitOperator(ctx.WithTimeout(std::chrono::minutes(5)), client, there->ns);
+}
+
+void SayStep(Notes& notes, std::string_view message, const ProviderCargo& cargo) {
+  notes.Say(0, message,
+            {{"provider", api::ManifestLabel(cargo.id.type, cargo.id.name)},
+             {"version", cargo.version},
+             {"targetNamespace", cargo.id.ns}});
+}
+
+// The core's object last: as long as it isn't recorded, the next run is a first one again and goes on.
+Status CarryProviders(const Context& ctx, kube::Client& client, const std::vector<ProviderCargo>& adopted,
+                      const std::vector<ProviderCargo>& cargo, Notes& notes) {
+  for (const ProviderCargo& one : adopted) {
+    SayStep(notes, "Taking over", one);
+    TRY(CarryParts(ctx, client, one));
+    TRY(CarryObject(ctx, client, one));
+  }
+  for (const ProviderCargo& one : cargo) {
+    SayStep(notes, "Installing", one);
+    TRY(CarryParts(ctx, client, one));
+  }
+  for (bool core : {false, true}) {
+    for (const ProviderCargo& one : cargo) {
+      if ((one.id.type == api::ProviderType::kCore) == core) TRY(CarryObject(ctx, client, one));
+    }
+  }
+  return Ok();
+}
+
+Status Await(const Context& ctx, kube::Client& client, const InitOptions& options,
+             const std::vector<ProviderCargo>& cargo, Notes& notes) {
+  std::vector<api::ProviderId> ids;
+  for (const ProviderCargo& one : cargo) ids.push_back(one.id);
+  TRY(AwaitLook(ctx, client, ids));
+  if (!options.wait_providers || ids.empty()) return Ok();
+  notes.Say(0, "Waiting for providers to be available...");
+  return AwaitReady(ctx, client, ids, Seconds(options.wait_provider_timeout));
+}
+
+void SayUsage(Notes& notes) {
+  for (const char* line :
+       {"", "Your management cluster has been initialized successfully!", "",
+        "You can now create your first workload cluster by running the following:", "",
+        "  clusterctl generate cluster [name] --kubernetes-version [version] | kubectl apply -f -", ""}) {
+    notes.Say(0, line);
+  }
+}
+
+Status CheckOptions(const InitOptions& options) {
+  if (options.wait_provider_timeout >= 0) return Ok();
+  return Error{Code::kInvalidArgument, "--wait-provider-timeout must not be negative", {}};
+}
+
+}  // namespace
+
+Status Init(const Context& ctx, const GlobalOptions& global, const InitOptions& options, World& world) {
+  TRY(CheckOptions(options));
+  Notes notes(world.err);
+  Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
+  std::string image = TRY(ConfiguredOperatorImage(config, options.operator_image));
+  ManagementCluster cluster = TRY(ManagementCluster::Open(options.cluster, world.getenv));
+  kube::Client& client = cluster.client();
+  TRY(cluster.CheckContract(ctx, AlsoAllowed::kNotInstalled));
+  auto there = TRY(FindOperator(ctx, client));
+  if (there) TRY(CheckSkew(*there, OwnVersion()));
+  InitPlan plan = TRY(PrepareInit(ctx, config, cluster, options, notes));
+  std::vector<ProviderCargo> cargo;
+  for (Candidate& candidate : plan.queue) {
+    cargo.push_back(TRY(CargoOf(config, plan, candidate)));
+    candidate.found.release = {};  // large, and no longer needed
+  }
+  std::optional<CertManagerPlan> cert_manager;
+  if (options.cert_manager) cert_manager = TRY(PrepareCertManager(ctx, config, client, notes));
+  for (const std::string& surprise : config.Surprises()) notes.Warn(surprise);
+
+  if (cert_manager) TRY(CarryCertManager(ctx, client, *cert_manager, notes));
+  TRY(CarryOperator(ctx, client, there, image, notes));
+  TRY(CarryProviders(ctx, client, plan.adopted, cargo, notes));
+  TRY(Await(ctx, client, options, cargo, notes));
+  if (plan.first_time) SayUsage(notes);
+  return Ok();
+}
+
+}  // namespace capi::cli

@@ -1,0 +1,26 @@
+// `clusterctl init`: makes a cluster a management cluster.
+#pragma once
+
+#include <string>
+
+#include "cli/frame/world.h"
+#include "cli/install/choose.h"
+
+namespace capi::cli {
+
+// The flags. A value.
+struct InitOptions {
+  ClusterOptions cluster;
+  ProviderFlags providers;
+  std::string target_namespace;
+  std::string operator_image;
+  bool wait_providers = false;
+  int wait_provider_timeout = 300;  // seconds
+  bool validate = true;
+  bool cert_manager = true;
+};
+
+// behaviour.md L10.
+Status Init(const Context& ctx, const GlobalOptions& global, const InitOptions& options, World& world);
+
+}  // namespace capi::cli

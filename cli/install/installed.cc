@@ -1,0 +1,52 @@
+#include "cli/install/installed.h"
+
+#include <algorithm>
+
+#include "api/version.h"
+
+namespace capi::cli {
+namespace {
+
+bool Same(const InstalledProvider& a, const InstalledProvider& b) {
+  return a.type == b.type && a.name == b.name && a.ns == b.ns;
+}
+
+PresentProvider OfObject(const ProviderObject& object) {
+  const api::Provider& provider = object.provider;
+  PresentProvider out;
+  std::string version = object.wanted.empty() ? provider.status.installed_version : object.wanted;
+  out.provider = {provider.id.type, provider.id.name, provider.id.ns, version};
+  out.has_object = true;
+  out.contract = provider.status.contract;
+  const auto& secret = provider.spec.config_secret;
+  if (secret && (secret->ns.empty() || secret->ns == provider.id.ns)) out.secret = secret->name;
+  return out;
+}
+
+}  // namespace
+
+std::vector<PresentProvider> MergePresent(const std::vector<InstalledProvider>& inventory,
+                                          const std::vector<ProviderObject>& objects) {
+  std::vector<PresentProvider> out;
+  for (const ProviderObject& object : objects) out.push_back(OfObject(object));
+  for (const InstalledProvider& entry : inventory) {
+    auto known = std::find_if(out.begin(), out.end(), [&](const auto& one) { return Same(one.provider, entry); });
+    if (known == out.end()) {
+      out.push_back({.provider = entry, .recorded = true});
+      continue;
+    }
+    if (known->provider.version.empty()) known->provider.version = entry.version;
+    known->recorded = api::SameVersion(known->provider.version, entry.version);
+  }
+  return out;
+}
+
+Result<std::vector<PresentProvider>> ReadPresent(const Context& ctx, ManagementCluster& cluster) {
+  auto inventory = TRY(cluster.Providers(ctx));
+  auto objects = AllProviders(ctx, cluster, "");
+  bool none = !objects.ok() && objects.code() == Code::kFailedPrecondition;  // the cluster has none of their kinds
+  if (!objects.ok() && !none) return objects.error();
+  return MergePresent(inventory, none ? std::vector<ProviderObject>() : *objects);
+}
+
+}  // namespace capi::cli

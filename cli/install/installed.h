@@ -1,0 +1,29 @@
+// What is installed in a management cluster, by clusterctl's inventory and by the operator's provider objects.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/context.h"
+#include "cli/frame/management_cluster.h"
+#include "cli/frame/provider_objects.h"
+
+namespace capi::cli {
+
+// A provider that is there, or is on its way. A value.
+struct PresentProvider {
+  InstalledProvider provider;  // of an object: the version that it asks for, where it names one
+  bool has_object = false;     // the operator looks after it
+  bool recorded = false;       // in the inventory, in this namespace and at this version: it is installed
+  std::string contract;        // by the operator; "" where it doesn't say
+  std::string secret;          // the Secret in its namespace that its object names; "" for none
+  bool operator==(const PresentProvider&) const = default;
+};
+
+// Of both lists. Pure.
+std::vector<PresentProvider> MergePresent(const std::vector<InstalledProvider>& inventory,
+                                          const std::vector<ProviderObject>& objects);
+
+Result<std::vector<PresentProvider>> ReadPresent(const Context& ctx, ManagementCluster& cluster);
+
+}  // namespace capi::cli

@@ -1,0 +1,33 @@
+#include "cli/install/list_images.h"
+
+#include <set>
+
+#include "cli/cert_manager/release.h"
+#include "cli/install/candidate.h"
+#include "cli/install/operator_step.h"
+#include "cli/operator_manifests/manifests.h"
+
+namespace capi::cli {
+
+Status ListInitImages(const Context& ctx, const GlobalOptions& global, const InitOptions& options, World& world) {
+  Notes notes(world.err);
+  Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
+  std::set<std::string> images;
+  std::string own = TRY(ConfiguredOperatorImage(config, options.operator_image));
+  if (NamesRegistry(own)) images.insert(own);
+  for (const ProviderChoice& choice : TRY(ChooseProviders(options.providers, true))) {
+    Candidate candidate = TRY(FetchCandidate(ctx, config, choice, "", notes));
+    images.insert(candidate.images.begin(), candidate.images.end());
+  }
+  if (options.cert_manager) {
+    CertManagerSettings settings = TRY(ReadCertManagerSettings(config, notes));
+    if (!settings.external) {
+      auto objects = TRY(FetchCertManager(ctx, config, settings, notes));
+      for (const std::string& image : templating::ListImages(objects)) images.insert(image);
+    }
+  }
+  for (const std::string& image : images) world.out << image << "\n";
+  return Ok();
+}
+
+}  // namespace capi::cli

@@ -1,0 +1,35 @@
+// The operator's part of init and upgrade operator: which version is there, and which may be put beside or over it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/version.h"
+#include "base/context.h"
+#include "cli/frame/config.h"
+#include "cli/operator_manifests/installation.h"
+#include "kube/client/client.h"
+
+namespace capi::cli {
+
+// Whether this program works with that operator: of the same minor version, or of an unknown one. kFailedPrecondition
+// with the command that mends it. Pure.
+Status CheckSkew(const InstalledOperator& there, const api::Version& own);
+
+// What upgrade operator has to do. Pure. kFailedPrecondition where it may not: Helm's, or a newer one.
+enum class OperatorUpgrade { kNothing, kApply };
+Result<OperatorUpgrade> DecideUpgrade(const InstalledOperator& there, const api::Version& own,
+                                      const std::string& image);
+
+// The image of --operator-image, else of the configuration (key capi-operator-image), else that of the manifests with
+// the image overrides.
+Result<std::string> ConfiguredOperatorImage(const Config& config, const std::string& flag);
+
+// Of this program.
+api::Version OwnVersion();
+
+// Installs the operator, or what an interrupted installation left out of it.
+Status InstallOperator(const Context& ctx, kube::Client& client, const std::string& image, Notes& notes);
+
+}  // namespace capi::cli

@@ -1,0 +1,56 @@
+#include "cli/install/operator_step.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace capi::cli {
+namespace {
+
+InstalledOperator Operator(const std::string& version, const std::string& image = "o:v1") {
+  InstalledOperator out{.ns = "capi-operator-system", .image = image};
+  if (!version.empty()) out.version = api::Version::Parse(version).value();
+  return out;
+}
+
+const api::Version kOwn = api::Version::Parse("v1.4.2").value();
+
+// L10: an operator of another minor version is refused, with what mends it.
+TEST(CheckSkew, OnlyTheSameMinorVersionGoes) {
+  for (const char* fine : {"v1.4.2", "v1.4.0", "v1.4.9", "v1.4.2-rc.1", ""})
+    EXPECT_TRUE(CheckSkew(Operator(fine), kOwn).ok()) << fine;
+  for (const char* old : {"v1.3.9", "v0.9.0"}) {
+    Status got = CheckSkew(Operator(old), kOwn);
+    ASSERT_FALSE(got.ok());
+    EXPECT_THAT(got.error().message, testing::HasSubstr("clusterctl upgrade operator")) << old;
+  }
+  for (const char* newer : {"v1.5.0", "v2.0.0"}) {
+    Status got = CheckSkew(Operator(newer), kOwn);
+    ASSERT_FALSE(got.ok());
+    EXPECT_THAT(got.error().message, testing::HasSubstr("newer than this clusterctl")) << newer;
+  }
+}
+
+// L11.
+TEST(DecideUpgrade, LeavesWhatIsCurrentNewerOrSomebodyElses) {
+  auto decide = [](const InstalledOperator& there) {
+    auto got = DecideUpgrade(there, kOwn, "o:v1");
+    return got.ok() ? std::string(*got == OperatorUpgrade::kNothing ? "nothing" : "apply") : got.error().message;
+  };
+  EXPECT_EQ(decide(Operator("v1.4.2")), "nothing");
+  EXPECT_EQ(decide(Operator("v1.4.2", "other:v1")), "apply");
+  EXPECT_EQ(decide(Operator("v1.4.1")), "apply");
+  EXPECT_EQ(decide(Operator("v1.1.0")), "apply");
+  EXPECT_EQ(decide(Operator("")), "apply");
+  EXPECT_THAT(decide(Operator("v1.4.3")), testing::HasSubstr("use a clusterctl of v1.4"));
+  InstalledOperator helm = Operator("v1.4.1");
+  helm.by_helm = true;
+  EXPECT_THAT(decide(helm), testing::HasSubstr("helm upgrade"));
+  InstalledOperator elsewhere = Operator("v1.4.1");
+  elsewhere.ns = "ops";
+  EXPECT_THAT(decide(elsewhere), testing::HasSubstr("namespace ops"));
+}
+
+TEST(OwnVersion, IsOne) { EXPECT_NE(OwnVersion(), api::Version()); }
+
+}  // namespace
+}  // namespace capi::cli

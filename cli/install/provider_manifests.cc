@@ -1,0 +1,96 @@
+#include "cli/install/provider_manifests.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "api/release_maps.h"
+#include "base/yaml/yaml.h"
+#include "cli/frame/overrides.h"
+#include "fetch/url.h"
+
+namespace capi::cli {
+namespace {
+
+bool IsThere(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0;
+}
+
+Result<bool> IsOverridden(const Config& config, const std::string& label, const std::string& version,
+                          const std::string& file) {
+  std::string folder = TRY(config.OverridesFolder());
+  if (folder.empty()) return false;
+  return IsThere(OverridePath(folder, label, version, file)) ||
+         IsThere(OverridePath(folder, label, version, "metadata.yaml"));
+}
+
+// This machine is told of a mirror; the operator isn't.
+Result<bool> HasMirror(const Config& config) {
+  for (const char* key : {"clusterctl-github-url", "clusterctl-github-api-url"}) {
+    if (TRY(config.Get(key))) return true;
+  }
+  return false;
+}
+
+bool Concerns(const std::string& key, const std::string& label) {
+  return key == "all" || key == label || key.starts_with(label + "/");
+}
+
+// As the operator reads them; "" for none.
+std::string ImagesText(const templating::ImageOverrides& images, const std::string& label) {
+  Json out = Json::object();
+  for (const auto& [key, one] : images) {
+    if (!Concerns(key, label)) continue;
+    Json& entry = out[key] = Json::object();
+    for (const auto& [name, value] : {std::pair("repository", one.repository), {"name", one.name}, {"tag", one.tag}}) {
+      if (!value.empty()) entry[name] = value;
+    }
+  }
+  return out.empty() ? "" : ToYaml(out);
+}
+
+}  // namespace
+
+Result<ReleaseSource> SourceOf(const Config& config, const ProviderSource& source, const std::string& version,
+                               const std::string& file) {
+  std::string label = api::ManifestLabel(source.type, source.name);
+  bool local = TRY(fetch::KindOfUrl(source.url)) == fetch::UrlKind::kFolder;
+  if (local || TRY(IsOverridden(config, label, version, file)) || TRY(HasMirror(config)))
+    return ReleaseSource{ReleaseSource::Kind::kInCluster, ""};
+  const auto* known = api::FindKnownProvider(source.type, source.name);
+  if (known != nullptr && known->Url() == source.url) return ReleaseSource{};
+  return ReleaseSource{ReleaseSource::Kind::kUrl, source.url};
+}
+
+std::string SecretName(const api::ProviderId& id) { return api::ManifestLabel(id.type, id.name) + "-variables"; }
+
+std::map<std::string, std::string> SecretValues(const Candidate& candidate, const templating::ImageOverrides& images) {
+  std::map<std::string, std::string> out = candidate.values;
+  std::string text = ImagesText(images, candidate.label());
+  if (!text.empty()) out["images"] = text;
+  return out;
+}
+
+kube::Object ProviderObjectOf(const api::ProviderId& id, const std::string& version, const std::string& secret,
+                              const ReleaseSource& source) {
+  Json json = {{"apiVersion", fmt::format("{}/{}", api::kGroup, api::kVersion)}, {"kind", api::KindOf(id.type).kind}};
+  json["metadata"] = {{"name", id.name}, {"namespace", id.ns}};
+  json["spec"] = {{"version", version}};
+  if (!secret.empty()) json["spec"]["configSecret"] = {{"name", secret}};
+  if (source.kind == ReleaseSource::Kind::kUrl) json["spec"]["fetchConfig"] = {{"url", source.url}};
+  if (source.kind == ReleaseSource::Kind::kInCluster)
+    json["spec"]["fetchConfig"]["selector"]["matchLabels"] = api::ReleaseSelector(id);
+  return kube::Object(std::move(json));
+}
+
+std::vector<kube::Object> ReleaseMapsOf(const api::ProviderId& id, const api::Release& release) {
+  auto labels = api::ReleaseSelector(id);
+  labels[std::string(api::kLabelReleaseVersion)] = api::ReleaseVersionLabel(release.version.ToString());
+  auto maps = api::PackRelease(id, release, labels);
+  std::reverse(maps.begin(), maps.end());
+  return maps;
+}
+
+}  // namespace capi::cli

@@ -1,0 +1,32 @@
+// What becomes of providers that were given to the operator.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/types.h"
+#include "base/context.h"
+#include "kube/client/client.h"
+
+namespace capi::cli {
+
+enum class ProviderProgress {
+  kUnseen,   // the operator hasn't looked at this object, or its last change, yet
+  kGoesOn,   // it is at work, or waits for something
+  kStalled,  // it has refused it, or failed: nothing goes on by itself
+  kReady,
+};
+
+// Of a status, with the words that go with it: "reason: message", "" for kUnseen. Pure.
+ProviderProgress ProgressOf(const api::Provider& provider, std::string& words);
+
+// Waits until the operator has looked at each, for a few seconds at most. kFailedPrecondition names those that it
+// refuses.
+Status AwaitLook(const Context& ctx, kube::Client& client, const std::vector<api::ProviderId>& ids);
+
+// Waits until each is Ready, `timeout` for each. kDeadlineExceeded says what holds the first one back,
+// kFailedPrecondition that it doesn't go on by itself.
+Status AwaitReady(const Context& ctx, kube::Client& client, const std::vector<api::ProviderId>& ids, Seconds timeout);
+
+}  // namespace capi::cli
