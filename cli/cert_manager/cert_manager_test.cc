@@ -1,91 +1,62 @@
 #include "cli/cert_manager/cert_manager.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-#include "base/http/testing.h"
+#include "cli/api_testing.h"
 #include "cli/frame/config.h"
 #include "cli/testing.h"
 
 namespace capi::cli {
 namespace {
 
-// An API server that gives each path below one answer: the status, and of a CRD its labels.
-class Answers {
- public:
-  explicit Answers(std::map<std::string, std::pair<int, std::string>> answers)
-      : answers_(std::move(answers)), server_([this](http_testing::Peer& peer, int) { Serve(peer); }) {
-    kube::Config config;
-    config.server = server_.url();
-    client_ = kube::Client::Connect(config, {.user_agent = "test", .max_retries = 0}).value();
-  }
-  kube::Client& client() { return *client_; }
-
- private:
-  void Serve(http_testing::Peer& peer) {
-    while (true) {
-      std::string request = peer.ReadRequest();
-      if (request.empty()) return;
-      std::pair<int, std::string> answer = {404, R"({"kind":"Status","reason":"NotFound","message":"no"})"};
-      for (const auto& [path, given] : answers_) {
-        if (request.substr(0, request.find("\r\n")).find(path) != std::string::npos) answer = given;
-      }
-      peer.Write(fmt::format("HTTP/1.1 {} x\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}",
-                             answer.first, answer.second.size(), answer.second));
-    }
-  }
-
-  std::map<std::string, std::pair<int, std::string>> answers_;
-  http_testing::RawServer server_;
-  std::unique_ptr<kube::Client> client_;
-};
-
-const std::pair<int, std::string> kDone = {201, R"({"kind":"Issuer","metadata":{"name":"x"}})"};
-const std::pair<int, std::string> kNoWebhook = {
+const Answer kDone = {201, R"({"kind":"Issuer","metadata":{"name":"x"}})"};
+const Answer kNoWebhook = {
     500,
     R"({"kind":"Status","reason":"InternalError","message":"failed calling webhook \"webhook.cert-manager.io\""})"};
-const std::pair<int, std::string> kForbidden = {403, R"({"kind":"Status","reason":"Forbidden","message":"no right"})"};
-const std::pair<int, std::string> kTheirs = {200, R"({"kind":"CustomResourceDefinition","metadata":{"name":"x"}})"};
-const std::pair<int, std::string> kOurs = {
+const Answer kForbidden = {403, R"({"kind":"Status","reason":"Forbidden","message":"no right"})"};
+const Answer kTheirs = {200, R"({"kind":"CustomResourceDefinition","metadata":{"name":"x"}})"};
+const Answer kOurs = {
     200,
     R"({"kind":"CustomResourceDefinition","metadata":{"labels":{"clusterctl.cluster.x-k8s.io/core":"cert-manager"}}})"};
 
 // L10.
 TEST(ProbeCertManager, TellsWhatIsThereAndWhoseItIs) {
   struct Case {
-    std::map<std::string, std::pair<int, std::string>> answers;
+    std::map<std::string, std::vector<Answer>> answers;
     CertManagerState want;
     bool needed;
   };
   const std::string issuers = "/namespaces/default/issuers", certificates = "/namespaces/default/certificates";
   for (const Case& c : {
            Case{{}, CertManagerState::kMissing, true},
-           Case{{{issuers, kDone}, {certificates, kDone}}, CertManagerState::kAnswers, false},
-           Case{{{issuers, kDone}, {"customresourcedefinitions/issuers", kTheirs}},
+           Case{{{issuers, {kDone}}, {certificates, {kDone}}}, CertManagerState::kAnswers, false},
+           Case{{{issuers, {kDone}}, {"customresourcedefinitions/issuers", {kTheirs}}},
+                CertManagerState::kStartsOther,
+                false},
+           Case{{{issuers, {kNoWebhook}}, {"customresourcedefinitions/", {kTheirs}}},
                 CertManagerState::kStartsOther,
                 false},
            Case{
-               {{issuers, kNoWebhook}, {"customresourcedefinitions/", kTheirs}}, CertManagerState::kStartsOther, false},
-           Case{{{issuers, kNoWebhook}, {"customresourcedefinitions/", kOurs}}, CertManagerState::kStartsOurs, true},
+               {{issuers, {kNoWebhook}}, {"customresourcedefinitions/", {kOurs}}}, CertManagerState::kStartsOurs, true},
        }) {
-    Answers server(c.answers);
+    FakeApi server(c.answers);
     auto got = ProbeCertManager(Context{}, server.client());
     ASSERT_TRUE(got.ok()) << got.error().message;
     EXPECT_EQ(*got, c.want);
     EXPECT_EQ(NeedsCertManager(*got, {}), c.needed);
     EXPECT_FALSE(NeedsCertManager(*got, {.external = true}));
   }
-  Answers without_rights({{issuers, kForbidden}});
+  FakeApi without_rights({{issuers, {kForbidden}}});
   auto got = ProbeCertManager(Context{}, without_rights.client());
   ASSERT_FALSE(got.ok());
   EXPECT_EQ(got.code(), Code::kPermissionDenied);
 }
 
 TEST(AwaitCertManager, SaysWhatItMetLast) {
-  Answers server({{"/namespaces/default/issuers", kNoWebhook}});
+  FakeApi server({{"/namespaces/default/issuers", {kNoWebhook}}});
   std::ostringstream err;
   Notes notes(err);
   CertManagerSettings settings;

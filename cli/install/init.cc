@@ -103,7 +103,10 @@ Status Init(const Context& ctx, const GlobalOptions& global, const InitOptions& 
   kube::Client& client = cluster.client();
   TRY(cluster.CheckContract(ctx, AlsoAllowed::kNotInstalled));
   auto there = TRY(FindOperator(ctx, client));
-  if (there) TRY(CheckSkew(*there, OwnVersion()));
+  if (there) {
+    TRY(CheckSkew(*there, OwnVersion()));
+    TRY(CheckSameImage(*there, options.operator_image));
+  }
   InitPlan plan = TRY(PrepareInit(ctx, config, cluster, options, notes));
   std::vector<ProviderCargo> cargo;
   for (Candidate& candidate : plan.queue) {

@@ -25,6 +25,8 @@ PresentProvider OfObject(const ProviderObject& object) {
 
 }  // namespace
 
+bool PresentProvider::installed() const { return !recorded.empty() && api::SameVersion(provider.version, recorded); }
+
 std::vector<PresentProvider> MergePresent(const std::vector<InstalledProvider>& inventory,
                                           const std::vector<ProviderObject>& objects) {
   std::vector<PresentProvider> out;
@@ -32,11 +34,11 @@ std::vector<PresentProvider> MergePresent(const std::vector<InstalledProvider>& 
   for (const InstalledProvider& entry : inventory) {
     auto known = std::find_if(out.begin(), out.end(), [&](const auto& one) { return Same(one.provider, entry); });
     if (known == out.end()) {
-      out.push_back({.provider = entry, .recorded = true});
+      out.push_back({.provider = entry, .recorded = entry.version});
       continue;
     }
     if (known->provider.version.empty()) known->provider.version = entry.version;
-    known->recorded = api::SameVersion(known->provider.version, entry.version);
+    known->recorded = entry.version;
   }
   return out;
 }

@@ -14,9 +14,10 @@ namespace capi::cli {
 struct PresentProvider {
   InstalledProvider provider;  // of an object: the version that it asks for, where it names one
   bool has_object = false;     // the operator looks after it
-  bool recorded = false;       // in the inventory, in this namespace and at this version: it is installed
+  std::string recorded;        // its version in the inventory, in this namespace; "" where it isn't there
   std::string contract;        // by the operator; "" where it doesn't say
   std::string secret;          // the Secret in its namespace that its object names; "" for none
+  bool installed() const;      // it is recorded at the version that it asks for
   bool operator==(const PresentProvider&) const = default;
 };
 

@@ -28,13 +28,14 @@ TEST(MergePresent, TellsWhatIsInstalledBegunAndNotLookedAfter) {
       {Object({kCore, "capi-system", "cluster-api"}, "1.12.0", "v1.12.0"),
        Object({kBootstrap, "b", "kubeadm"}, "v1.13.0", "v1.12.0"), Object({kInfrastructure, "d", "docker"}, "", "")});
   ASSERT_EQ(got.size(), 4u);
-  EXPECT_TRUE(got[0].recorded && got[0].has_object);
+  EXPECT_TRUE(got[0].installed() && got[0].has_object);
   EXPECT_EQ(got[0].secret, "mine");
   EXPECT_EQ(got[0].contract, "v1beta2");
-  EXPECT_FALSE(got[1].recorded) << "it is on its way to another version";
+  EXPECT_FALSE(got[1].installed()) << "it is on its way to another version";
   EXPECT_EQ(got[1].provider.version, "v1.13.0");
-  EXPECT_TRUE(!got[2].recorded && got[2].has_object && got[2].provider.version.empty());
-  EXPECT_EQ(got[3], (PresentProvider{.provider = aws, .recorded = true}));
+  EXPECT_EQ(got[1].recorded, "v1.12.0");
+  EXPECT_TRUE(!got[2].installed() && got[2].has_object && got[2].provider.version.empty());
+  EXPECT_EQ(got[3], (PresentProvider{.provider = aws, .recorded = "v2.0.0"}));
 }
 
 TEST(MergePresent, AnObjectWithoutAVersionHasTheRecordedOne) {
@@ -42,7 +43,7 @@ TEST(MergePresent, AnObjectWithoutAVersionHasTheRecordedOne) {
                           {Object({kCore, "capi-system", "cluster-api"}, "", "")});
   ASSERT_EQ(got.size(), 1u);
   EXPECT_EQ(got[0].provider.version, "v1.12.0");
-  EXPECT_TRUE(got[0].recorded);
+  EXPECT_TRUE(got[0].installed());
 }
 
 // L10: what the operator makes of an object is told.

@@ -36,6 +36,14 @@ Status CheckSkew(const InstalledOperator& there, const api::Version& own) {
                   there.ns, theirs, own.ToString()));
 }
 
+Status CheckSameImage(const InstalledOperator& there, const std::string& flag) {
+  if (flag.empty() || flag == there.image) return Ok();
+  return Refused(
+      fmt::format("the operator is there already, with the image {0}: `clusterctl upgrade operator "
+                  "--operator-image {1}` changes it",
+                  there.image, flag));
+}
+
 Result<OperatorUpgrade> DecideUpgrade(const InstalledOperator& there, const api::Version& own,
                                       const std::string& image) {
   if (there.version == own && there.image == image) return OperatorUpgrade::kNothing;

@@ -17,6 +17,9 @@ namespace capi::cli {
 // with the command that mends it. Pure.
 Status CheckSkew(const InstalledOperator& there, const api::Version& own);
 
+// Refuses another image by the flag than that of the operator that is there: init doesn't change it. Pure.
+Status CheckSameImage(const InstalledOperator& there, const std::string& flag);
+
 // What upgrade operator has to do. Pure. kFailedPrecondition where it may not: Helm's, or a newer one.
 enum class OperatorUpgrade { kNothing, kApply };
 Result<OperatorUpgrade> DecideUpgrade(const InstalledOperator& there, const api::Version& own,

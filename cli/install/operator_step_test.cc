@@ -30,6 +30,14 @@ TEST(CheckSkew, OnlyTheSameMinorVersionGoes) {
   }
 }
 
+TEST(CheckSameImage, InitDoesNotChangeIt) {
+  EXPECT_TRUE(CheckSameImage(Operator("v1.4.2"), "").ok());
+  EXPECT_TRUE(CheckSameImage(Operator("v1.4.2"), "o:v1").ok());
+  Status got = CheckSameImage(Operator("v1.4.2"), "o:v2");
+  ASSERT_FALSE(got.ok());
+  EXPECT_THAT(got.error().message, testing::HasSubstr("upgrade operator --operator-image o:v2"));
+}
+
 // L11.
 TEST(DecideUpgrade, LeavesWhatIsCurrentNewerOrSomebodyElses) {
   auto decide = [](const InstalledOperator& there) {

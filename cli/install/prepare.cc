@@ -17,14 +17,14 @@ bool IsThis(const PresentProvider& present, const api::ProviderId& id) {
 
 bool HasCore(const std::vector<PresentProvider>& present) {
   return std::any_of(present.begin(), present.end(), [](const PresentProvider& one) {
-    return one.recorded && one.provider.type == api::ProviderType::kCore;
+    return !one.recorded.empty() && one.provider.type == api::ProviderType::kCore;
   });
 }
 
 BegunVersions Begun(const std::vector<PresentProvider>& present) {
   BegunVersions out;
   for (const PresentProvider& one : present) {
-    if (!one.recorded && !one.provider.version.empty())
+    if (one.recorded.empty() && !one.provider.version.empty())
       out[{one.provider.type, one.provider.name}] = one.provider.version;
   }
   return out;
@@ -33,7 +33,7 @@ BegunVersions Begun(const std::vector<PresentProvider>& present) {
 // In its namespace and at its version; one that was begun isn't.
 bool IsInstalled(const InitPlan& plan, const Candidate& candidate) {
   return std::any_of(plan.present.begin(), plan.present.end(), [&](const PresentProvider& one) {
-    return one.recorded && IsThis(one, candidate.id) &&
+    return one.installed() && IsThis(one, candidate.id) &&
            api::SameVersion(one.provider.version, candidate.found.release.version.ToString());
   });
 }
@@ -43,7 +43,7 @@ std::vector<InstalledProvider> Others(const InitPlan& plan) {
   std::vector<InstalledProvider> out;
   for (const PresentProvider& one : plan.present) {
     bool goes_on = std::any_of(plan.queue.begin(), plan.queue.end(), [&](const Candidate& candidate) {
-      return !one.recorded && IsThis(one, candidate.id) &&
+      return !one.installed() && IsThis(one, candidate.id) &&
              api::SameVersion(one.provider.version, candidate.found.release.version.ToString());
     });
     if (!goes_on) out.push_back(one.provider);

@@ -1,0 +1,123 @@
+#include "cli/install/carry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/encoding.h"
+#include "cli/api_testing.h"
+#include "cli/install/wait.h"
+
+namespace capi::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const Answer kDone = {200, R"({"apiVersion":"v1","kind":"X","metadata":{"name":"x","namespace":"ns","uid":"u"}})"};
+const Answer kForbidden = {403, R"({"kind":"Status","reason":"Forbidden","message":"no right"})"};
+const Answer kNoWebhook = {
+    500,
+    R"({"kind":"Status","reason":"InternalError","message":"Internal error occurred: failed calling webhook \"w\": x"})"};
+const Answer kRefused = {422, R"({"kind":"Status","reason":"Invalid","message":"spec.version: Invalid value"})"};
+
+Answer Secret(const std::map<std::string, std::string>& values) {
+  Json json = {{"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", {{"name", "s"}}}, {"data", Json::object()}};
+  for (const auto& [key, value] : values) json["data"][key] = Base64Encode(value);
+  return {200, ToJsonText(json)};
+}
+
+// L10: what a Secret has stays, and only what differs is written.
+TEST(MergeSecret, WritesWhatDiffers) {
+  FakeApi same({{"/secrets/s", {Secret({{"A", "1"}, {"MINE", "2"}})}}});
+  EXPECT_TRUE(MergeSecret(Context{}, same.client(), "ns", "s", {{"A", "1"}}).ok());
+  EXPECT_TRUE(same.Asked("PATCH").empty());
+
+  FakeApi other({{"GET /api/v1/namespaces/ns/secrets/s", {Secret({{"A", "1"}, {"B", "2"}})}},
+                 {"PATCH /api/v1/namespaces/ns/secrets/s", {kDone}}});
+  EXPECT_TRUE(MergeSecret(Context{}, other.client(), "ns", "s", {{"A", "1"}, {"B", "3"}}).ok());
+  ASSERT_EQ(other.Asked("PATCH").size(), 1u);
+  EXPECT_THAT(other.Asked("PATCH")[0], HasSubstr(R"({"data":{"B":"Mw=="}})"));
+
+  FakeApi none({{"POST /api/v1/namespaces/ns/secrets", {kDone}}});
+  EXPECT_TRUE(MergeSecret(Context{}, none.client(), "ns", "s", {{"A", "1"}}).ok());
+  EXPECT_EQ(none.Asked("POST").size(), 1u);
+}
+
+TEST(MergeSecret, ErrorsNameTheSecretAndNoValue) {
+  FakeApi api({{"POST /api/v1/namespaces/ns/secrets", {kForbidden}}});
+  Status got = MergeSecret(Context{}, api.client(), "ns", "s", {{"A", "hush"}});
+  ASSERT_FALSE(got.ok());
+  EXPECT_THAT(got.error().message, HasSubstr("Secret ns/s"));
+  EXPECT_THAT(got.error().message, Not(HasSubstr("hush")));
+  EXPECT_THAT(got.error().message, Not(HasSubstr(Base64Encode("hush"))));
+}
+
+TEST(EnsureNamespace, AddsLabelsThatItLacksAndWaitsForNone) {
+  const std::string get = "GET /api/v1/namespaces/ns";
+  FakeApi there({{get, {{200, R"({"kind":"Namespace","metadata":{"name":"ns","labels":{"a":"mine"}}})"}}},
+                 {"PATCH /api/v1/namespaces/ns", {kDone}}});
+  EXPECT_TRUE(EnsureNamespace(Context{}, there.client(), "ns", {{"a", "x"}}).ok());
+  EXPECT_TRUE(there.Asked("PATCH").empty());
+  EXPECT_TRUE(EnsureNamespace(Context{}, there.client(), "ns", {{"a", "x"}, {"b", "y"}}).ok());
+  ASSERT_EQ(there.Asked("PATCH").size(), 1u);
+  EXPECT_THAT(there.Asked("PATCH")[0], HasSubstr(R"({"metadata":{"labels":{"b":"y"}}})"));
+  FakeApi going(
+      {{get, {{200, R"({"kind":"Namespace","metadata":{"name":"ns","deletionTimestamp":"2026-01-01T00:00:00Z"}})"}}}});
+  Status got = EnsureNamespace(Context{}, going.client(), "ns", {});
+  ASSERT_FALSE(got.ok());
+  EXPECT_THAT(got.error().message, HasSubstr("is being deleted"));
+}
+
+ProviderCargo Cargo() {
+  ProviderCargo out;
+  out.id = {api::ProviderType::kInfrastructure, "ns", "x"};
+  out.version = "v1.0.0";
+  return out;
+}
+
+// L10: webhooks that don't answer yet are waited for; a refusal is told.
+TEST(CarryObject, WaitsForWebhooksAndTellsARefusal) {
+  const std::string patch = "PATCH /apis/operator.cluster.x-k8s.io/v1alpha2/namespaces/ns/infrastructureproviders/x";
+  FakeApi late({{patch, {kNoWebhook, kNoWebhook, kDone}}});
+  EXPECT_TRUE(CarryObject(Context{}, late.client(), Cargo()).ok());
+  EXPECT_EQ(late.Asked("PATCH").size(), 3u);
+  FakeApi no({{patch, {kRefused}}});
+  Status got = CarryObject(Context{}, no.client(), Cargo());
+  ASSERT_FALSE(got.ok());
+  EXPECT_THAT(got.error().message, HasSubstr("InfrastructureProvider ns/x"));
+  EXPECT_THAT(got.error().message, HasSubstr("spec.version: Invalid value"));
+  EXPECT_EQ(no.Asked("PATCH").size(), 1u);
+}
+
+Answer Provider(const std::string& ready, bool stalled) {
+  std::string conditions = R"({"type":"Ready","status":")" + ready + R"(","reason":"Why","message":"so"})";
+  if (stalled) conditions += R"(,{"type":"Stalled","status":"True"})";
+  return {
+      200,
+      R"({"apiVersion":"operator.cluster.x-k8s.io/v1alpha2","kind":"InfrastructureProvider","metadata":{"name":"x",)"
+      R"("namespace":"ns","generation":1},"spec":{},"status":{"observedGeneration":1,"conditions":[)" +
+          conditions + "]}}"};
+}
+
+// L10: what the operator refuses, or what holds a provider back, is the error.
+TEST(Await, SaysWhatTheOperatorSays) {
+  const std::string get = "GET /apis/operator.cluster.x-k8s.io/v1alpha2/namespaces/ns/infrastructureproviders/x";
+  const std::vector<api::ProviderId> ids = {Cargo().id};
+  FakeApi stalled({{get, {Provider("False", true)}}});
+  EXPECT_EQ(
+      AwaitLook(Context{}, stalled.client(), ids).error().message,
+      "the operator doesn't go on with InfrastructureProvider ns/x: Why: so. `clusterctl why NAME` says what to do");
+  EXPECT_FALSE(AwaitReady(Context{}, stalled.client(), ids, Seconds(60)).ok());
+  FakeApi goes_on({{get, {Provider("False", false)}}});
+  EXPECT_TRUE(AwaitLook(Context{}, goes_on.client(), ids).ok());
+  Status late = AwaitReady(Context{}, goes_on.client(), ids, Seconds(0));
+  ASSERT_FALSE(late.ok());
+  EXPECT_EQ(late.code(), Code::kDeadlineExceeded);
+  FakeApi ready({{get, {Provider("False", false), Provider("True", false)}}});
+  EXPECT_TRUE(AwaitReady(Context{}, ready.client(), ids, Seconds(60)).ok());
+  FakeApi gone({});
+  EXPECT_FALSE(AwaitReady(Context{}, gone.client(), ids, Seconds(60)).ok());
+}
+
+}  // namespace
+}  // namespace capi::cli

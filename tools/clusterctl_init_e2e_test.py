@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+"""clusterctl init and upgrade operator on a real API server, from an empty cluster to providers that are Ready (L10, L11). Pods are
+simulated; the operator runs as a process beside, with its webhooks where the API server looks for them."""
+
+import base64
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+TOOLS = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d")]
+
+import built  # noqa: E402
+import cluster  # noqa: E402
+import forward  # noqa: E402
+import pages  # noqa: E402
+import plan  # noqa: E402
+import process  # noqa: E402
+import rights  # noqa: E402
+import worlds  # noqa: E402
+
+NAMESPACE = rights.NAMESPACE
+DEPLOYMENT = ("deployment", "capi-operator-controller-manager", "-n", NAMESPACE)
+IMAGE = "mirror.example.com/capi/capi-operator:v0.1.0"
+CREDENTIALS = "bm90IGEgc2VjcmV0"
+CERT_MANAGER = """\
+apiVersion: v1
+kind: Namespace
+metadata: {name: cert-manager}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: cert-manager, namespace: cert-manager}
+spec:
+  selector: {matchLabels: {app: cert-manager}}
+  template:
+    metadata: {labels: {app: cert-manager}}
+    spec: {containers: [{name: controller, image: "quay.io/jetstack/cert-manager-controller:v1.19.1"}]}
+---
+"""
+LEFTOVER = """\
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: {}
+  labels: {{app.kubernetes.io/name: capi-operator{}}}
+"""
+FIRST = [
+    "Fetching providers",
+    'Installing cert-manager version="v1.19.1"',
+    'Installing the operator version="v0.1.0" image="mirror.example.com/capi/capi-operator:v0.1.0" targetNamespace="capi-operator-system"',
+    "Waiting for the operator to be available...",
+    'Installing provider="cluster-api" version="v1.12.0" targetNamespace="capi-system"',
+    'Installing provider="bootstrap-kubeadm" version="v1.12.0" targetNamespace="capi-kubeadm-bootstrap-system"',
+    'Installing provider="control-plane-kubeadm" version="v1.12.0" targetNamespace="capi-kubeadm-control-plane-system"',
+    'Installing provider="infrastructure-aws" version="v2.11.1" targetNamespace="capa-system"',
+    "Waiting for providers to be available...",
+    "",
+    "Your management cluster has been initialized successfully!",
+]
+
+
+class World(rights.World):
+    forwarder = None
+
+    def serve(self):
+        """Runs the operator that init has asked for, once what it needs is there."""
+        self.until("the webhooks' Service is there", lambda: self.service() is not None)
+        (port,) = process.free_ports(1)
+        self.forwarder = forward.Forwarder(self.service()["spec"]["clusterIP"], port)
+        self.until("its ServiceAccount is there", lambda: self.kubectl("get", "serviceaccount", rights.ACCOUNT, "-n", NAMESPACE).returncode == 0)
+        self.start_operator(f"--webhook-port={port}")
+
+    def service(self):
+        return self.plane.api.get(f"/api/v1/namespaces/{NAMESPACE}/services/capi-operator-webhook-service")
+
+    def close(self):
+        if self.forwarder:
+            self.forwarder.close()
+            self.forwarder = None
+        super().close()
+
+
+class Init(worlds.OnAWorld):
+    WORLD = World
+
+    def setUp(self):
+        self.start_world()
+        folder = tempfile.TemporaryDirectory(prefix="clusterctl-init-test-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        with open(plan.have(["crds"])[0], encoding="utf-8") as file:
+            kinds = file.read()
+        self.put("cert-manager/v1.19.1/cert-manager.yaml", CERT_MANAGER + kinds)
+        # Where it is looked for without --config.
+        self.config = self.put(".config/cluster-api/clusterctl.yaml", self.configuration())
+        os.mkdir(os.path.join(self.folder, "bin"))
+        os.symlink(built.find("clusterctl"), os.path.join(self.folder, "bin", "clusterctl"))
+        self.plain = self.put("plain.yaml", self.configuration(images=False))
+
+    def configuration(self, images=True):
+        files = {
+            ("cluster-api", "CoreProvider"): "cluster-api/latest/core-components.yaml",
+            ("kubeadm", "BootstrapProvider"): "bootstrap-kubeadm/latest/bootstrap-components.yaml",
+            ("kubeadm", "ControlPlaneProvider"): "control-plane-kubeadm/latest/control-plane-components.yaml",
+            ("aws", "InfrastructureProvider"): "infrastructure-aws/latest/infrastructure-components.yaml",
+            ("docker", "InfrastructureProvider"): "infrastructure-docker/latest/infrastructure-components.yaml",
+        }
+        providers = [f"- {{name: {name}, type: {kind}, url: {rights.RELEASES}/{path}}}\n" for (name, kind), path in files.items()]
+        folder = os.path.join(self.folder, "cert-manager", "latest", "cert-manager.yaml")
+        text = f"providers:\n{''.join(providers)}cert-manager: {{url: {folder}, version: v1.19.1}}\n"
+        return text + ("images: {all: {repository: mirror.example.com/capi}}\n" if images else "")
+
+    def put(self, name, text):
+        path = os.path.join(self.folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def start(self, program, *arguments, config=None, **more):
+        return self.spawn([program, *arguments, "--config", config or self.config], more)
+
+    def spawn(self, command, variables):
+        path = os.path.join(self.folder, "bin") + ":/usr/bin:/bin"
+        environment = {"PATH": path, "HOME": self.folder, "KUBECONFIG": self.world.plane.kubeconfig}
+        environment |= {"CLUSTERCTL_DISABLE_VERSIONCHECK": "true", "GOPROXY": "off", **variables}
+        return subprocess.Popen(
+            command, env=environment, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+
+    def end(self, running):
+        """(exit code, what it printed, its errors)"""
+        out, errors = running.communicate(timeout=worlds.LIMIT)
+        return running.returncode, out, errors
+
+    def run_ours(self, *arguments, **more):
+        return self.end(self.start(built.find("clusterctl"), *arguments, **more))
+
+    def must(self, *arguments, **more):
+        code, out, errors = self.run_ours(*arguments, **more)
+        self.assertEqual(code, 0, f"{errors}{self.world.last_words()}")
+        return out, errors
+
+    def refused(self, words, *arguments, **more):
+        before = self.written()
+        code, out, errors = self.run_ours(*arguments, **more)
+        self.assertEqual((code, out), (1, ""), errors)
+        self.assertIn(words, errors)
+        self.assertEqual(self.written(), before, "it was refused, and something was written")
+
+    def written(self):
+        """What a command line might write, with the version of each."""
+        kinds = "namespaces,crds,deployments,clusterroles,secrets,configmaps"
+        if self.world.kubectl("get", "coreproviders", "-A").returncode == 0:
+            kinds += ",capi-providers"
+        items = self.world.get(kinds, "-A")["items"]
+        names = ("namespace", "name", "generation")
+        return {(item["kind"], *(item["metadata"].get(name) for name in names)) for item in items}
+
+    def test_a_management_cluster_from_its_first_day_on(self):
+        """One story, as each step needs what the one before made."""
+        self.images_beside_the_real_one()
+        self.nothing_is_written_before_all_is_known()
+        self.broken_off_and_again()
+        self.the_operator_is_the_one_of_the_manifests()
+        self.what_the_providers_got()
+        self.a_second_time()
+        self.more_providers()
+        self.another_version_of_the_operator()
+
+    def images_beside_the_real_one(self):
+        (programs,) = {plan.link_folder(["clusterctl"])}
+        arguments = ("init", "list-images", "--infrastructure", "aws,docker")
+        theirs = self.end(self.start(os.path.join(programs, "clusterctl"), *arguments, config=self.plain))
+        self.assertEqual(theirs[0], 0, theirs)
+        self.assertEqual(self.run_ours(*arguments, config=self.plain, KUBECONFIG="/nowhere"), theirs)
+        self.assertIn(f"{IMAGE}\n", self.must(*arguments)[0])
+        # That one has made the kind of its inventory, maybe; it must not count as an installation.
+
+    def nothing_is_written_before_all_is_known(self):
+        self.refused(
+            'failed to get provider components for the "aws" provider: value for variables [AWS_B64ENCODED_CREDENTIALS] is not set',
+            "init", "--infrastructure", "aws",
+        )  # fmt: skip
+        self.refused("(versions there: ", "init", "--core", "cluster-api:v9.9.9")
+        self.refused("detected contract version v1alpha4 for provider cluster-api", "init", "--core", "cluster-api:v0.4.2")
+
+    def broken_off_and_again(self):
+        arguments = ("init", "--infrastructure", "aws", "--wait-providers")
+        first = self.start(built.find("clusterctl"), *arguments, AWS_B64ENCODED_CREDENTIALS=CREDENTIALS)
+        name = f"{cluster.CRDS}/infrastructureproviders.{cluster.API_GROUP}"
+        self.world.until("it is half-way", lambda: self.world.plane.api.get(name))
+        first.kill()
+        self.end(first)
+        (page,) = pages.blocks("Make a management cluster", "docs/clusterctl.md", "bash")
+        again = self.spawn(["bash", "-euo", "pipefail", "-c", page], {"IMAGE": IMAGE})
+        self.world.serve()
+        code, out, errors = self.end(again)
+        self.assertEqual((code, out), (0, ""), f"{errors}{self.world.last_words()}")
+        lines = errors.splitlines()
+        wanted = [line.replace('Installing cert-manager version="v1.19.1"', "Skipping installing cert-manager as it is already installed") for line in FIRST]
+        self.assertEqual(lines[: len(FIRST)], wanted, errors)
+        self.assertNotIn(CREDENTIALS, errors)
+
+    def the_operator_is_the_one_of_the_manifests(self):
+        """Object for object: what clusterctl has applied is what `tools/manifests default` prints, and there is no more."""
+        text = rights.kustomize("default", "--image", IMAGE)
+        done = self.world.kubectl("diff", "--server-side", "--force-conflicts", "--field-manager=looks", "-f", "-", given=text)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+        name_of = lambda item: (item["kind"], item["metadata"].get("namespace"), item["metadata"]["name"])  # noqa: E731
+        printed = {name_of(item) for item in json.loads(self.world.must("get", "-f", "-", "-o", "json", given=text))["items"]}
+        kinds = ",".join([*rights.IN_NAMESPACES, *rights.IN_CLUSTER])
+        live = {name_of(item) for item in self.world.get(kinds, "-A", "-l", rights.OUR_LABEL)["items"]}
+        self.assertEqual({item for item in printed if item[0] not in ("CustomResourceDefinition", "Namespace")}, live)
+
+    def what_the_providers_got(self):
+        items = self.world.get("capi-providers", "-A")["items"]
+        self.assertEqual(len(items), 4)
+        for item in items:
+            self.assertEqual(rights.conditions(item)["Ready"]["status"], "True", item)
+        secret = self.world.get("secret", "infrastructure-aws-variables", "-n", "capa-system")["data"]
+        self.assertEqual(base64.b64decode(secret["AWS_B64ENCODED_CREDENTIALS"]).decode(), CREDENTIALS)
+        self.assertNotIn("HOME", secret)
+        image = self.world.must("get", "deployment", "capa-controller-manager", "-n", "capa-system", "-o", "jsonpath={..image}")
+        self.assertTrue(image.startswith("mirror.example.com/capi/"), image)
+        (release,) = self.world.get("configmaps", "-n", "capa-system", "-l", "provider.cluster.x-k8s.io/name=aws")["items"]
+        self.assertEqual(release["metadata"]["ownerReferences"][0]["kind"], "InfrastructureProvider")
+
+    def a_second_time(self):
+        before = self.written()
+        _, errors = self.must("init", "--core", "cluster-api", "--infrastructure", "aws")
+        self.assertEqual(errors.count("as it is already installed"), 3, errors)
+        self.assertNotIn("initialized", errors)
+        self.assertEqual(self.written(), before)
+        self.refused(
+            'there is already an instance of the "cluster-api" provider installed in the "capi-system" namespace',
+            "init", "--core", "cluster-api:v1.11.0",
+        )  # fmt: skip
+
+    def more_providers(self):
+        _, errors = self.must("init", "-i", "docker:v1.12.0", "-n", "docker-here", "--wait-providers", "--install-cert-manager=false")
+        self.assertIn('Installing provider="infrastructure-docker" version="v1.12.0" targetNamespace="docker-here"\n', errors)
+        self.assertNotIn("cert-manager", errors)
+
+    def another_version_of_the_operator(self):
+        ours = ("upgrade", "operator")
+        self.assertEqual(self.must(*ours)[0], "The operator is already up to date: v0.1.0\n")
+        self.world.must("label", *DEPLOYMENT, "--overwrite", "app.kubernetes.io/version=v0.0.9")
+        for name, label in (("capi-operator-former", ", app.kubernetes.io/managed-by: clusterctl"), ("capi-operator-mine", "")):
+            self.world.must("create", "-f", "-", given=LEFTOVER.format(name, label))
+        self.refused("run `clusterctl upgrade operator` first", "init", "-i", "docker")
+        out, errors = self.must(*ours)
+        self.assertEqual(out, f"The operator is upgraded: v0.0.9 -> v0.1.0 ({IMAGE})\n")
+        self.assertIn("ClusterRole.rbac.authorization.k8s.io/capi-operator-former", errors)
+        self.assertNotEqual(self.world.kubectl("get", "clusterrole", "capi-operator-former").returncode, 0)
+        self.world.must("get", "clusterrole", "capi-operator-mine")
+        out, _ = self.must(*ours, "--operator-image", "registry.example.com/other:v2")
+        self.assertIn("v0.1.0 -> v0.1.0 (registry.example.com/other:v2)", out)
+        self.world.must("label", *DEPLOYMENT, "--overwrite", "app.kubernetes.io/managed-by=Helm")
+        self.refused("helm upgrade", *ours)
+
+
+if __name__ == "__main__":
+    unittest.main()
