@@ -111,7 +111,7 @@ class Init(worlds.OnAWorld):
             ("docker", "InfrastructureProvider"): "infrastructure-docker/latest/infrastructure-components.yaml",
         }
         providers = [f"- {{name: {name}, type: {kind}, url: {rights.RELEASES}/{path}}}\n" for (name, kind), path in files.items()]
-        folder = os.path.join(self.folder, "cert-manager", "latest", "cert-manager.yaml")
+        folder = os.path.join(self.folder, "cert-manager", "v1.19.1", "cert-manager.yaml")
         text = f"providers:\n{''.join(providers)}cert-manager: {{url: {folder}, version: v1.19.1}}\n"
         return text + ("images: {all: {repository: mirror.example.com/capi}}\n" if images else "")
 
@@ -219,6 +219,7 @@ class Init(worlds.OnAWorld):
         self.assertEqual({item for item in printed if item[0] not in ("CustomResourceDefinition", "Namespace")}, live)
 
     def what_the_providers_got(self):
+        self.world.await_told()
         items = self.world.get("capi-providers", "-A")["items"]
         self.assertEqual(len(items), 4)
         for item in items:
