@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kLabelCore = "clusterctl.cluster.x-k8s.io/core";
 constexpr std::string_view kFieldManager = "clusterctl";
 constexpr std::string_view kProbeNamespace = "default";  // which every cluster has
-constexpr Millis kPause = Seconds(1);
+constexpr Millis kPause{250};
 
 kube::Resource Kind(const std::string& plural, const std::string& kind) {
   return {.group = "cert-manager.io", .version = "v1", .plural = plural, .kind = kind};

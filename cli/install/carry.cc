@@ -86,7 +86,8 @@ Result<std::optional<std::map<std::string, std::string>>> ReadSecret(const Conte
   if (!secret.ok()) return secret.error().With(fmt::format("failed to read Secret {}/{}", ns, name));
   Values out;
   const Json* data = Find(secret->json(), {"data"});
-  for (const auto& [key, value] : (data == nullptr ? Json::object() : *data).items()) {
+  if (data == nullptr || !data->is_object()) return std::optional(std::move(out));
+  for (const auto& [key, value] : data->items()) {
     if (!value.is_string()) continue;
     auto text = Base64Decode(value.get_ref<const std::string&>());
     if (text.ok()) out[key] = *text;
