@@ -3,6 +3,7 @@
 simulated; the operator runs as a process beside, with its webhooks where the API server looks for them."""
 
 import base64
+import contextlib
 import json
 import os
 import subprocess
@@ -22,6 +23,7 @@ import plan  # noqa: E402
 import process  # noqa: E402
 import rights  # noqa: E402
 import worlds  # noqa: E402
+from tiers import only_full  # noqa: E402
 
 NAMESPACE = rights.NAMESPACE
 DEPLOYMENT = ("deployment", "capi-operator-controller-manager", "-n", NAMESPACE)
@@ -42,6 +44,16 @@ spec:
     spec: {containers: [{name: controller, image: "quay.io/jetstack/cert-manager-controller:v1.19.1"}]}
 ---
 """
+# Kinds of which it must write nothing where it is refused.
+WRITTEN = [
+    cluster.CRDS,
+    "/api/v1/configmaps",
+    "/api/v1/namespaces",
+    "/api/v1/secrets",
+    "/apis/apps/v1/deployments",
+    "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+    *(f"/apis/{cluster.API_GROUP}/v1alpha2/{kind}providers" for kind in ("core", "bootstrap", "controlplane", "infrastructure")),
+]
 LEFTOVER = """\
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
@@ -85,7 +97,7 @@ class World(rights.World):
         super().close()
 
 
-class Init(worlds.OnAWorld):
+class Commands(worlds.OnAWorld):
     WORLD = World
 
     def setUp(self):
@@ -154,14 +166,16 @@ class Init(worlds.OnAWorld):
         self.assertEqual(self.written(), before, "it was refused, and something was written")
 
     def written(self):
-        """What a command line might write, with the version of each."""
-        kinds = "namespaces,crds,deployments,clusterroles,secrets,configmaps"
-        if self.world.kubectl("get", "coreproviders", "-A").returncode == 0:
-            kinds += ",capi-providers"
-        items = self.world.get(kinds, "-A")["items"]
-        names = ("namespace", "name", "generation")
-        return {(item["kind"], *(item["metadata"].get(name) for name in names)) for item in items}
+        """What a command line might write, with the generation of each."""
+        found = set()
+        for path in WRITTEN:
+            for item in (self.world.plane.api.get(path) or {"items": []})["items"]:
+                metadata = item["metadata"]
+                found.add((path, metadata.get("namespace"), metadata["name"], metadata["uid"], metadata.get("generation")))
+        return found
 
+
+class Init(Commands):
     def test_a_management_cluster_from_its_first_day_on(self):
         """One story, as each step needs what the one before made."""
         self.images_beside_the_real_one()
@@ -264,6 +278,29 @@ class Init(worlds.OnAWorld):
         self.assertIn("v0.1.0 -> v0.1.0 (registry.example.com/other:v2)", out)
         self.world.must("label", *DEPLOYMENT, "--overwrite", "app.kubernetes.io/managed-by=Helm")
         self.refused("helm upgrade", *ours)
+
+
+class TakingOver(Commands):
+    @only_full
+    def test_what_the_real_one_has_installed(self):
+        """A1: on a server of its own."""
+        with contextlib.closing(World()) as self.world:
+            (programs,) = {plan.link_folder(["clusterctl"])}
+            theirs = self.start(os.path.join(programs, "clusterctl"), "init", "-i", "aws", config=self.plain, AWS_B64ENCODED_CREDENTIALS=CREDENTIALS)
+            self.assertEqual(self.end(theirs)[0], 0)
+            before = self.world.get("deployments", "-A", "-l", "cluster.x-k8s.io/provider")["items"]
+            arguments = ("init", "-i", "docker", "--wait-providers", "--operator-image", IMAGE)
+            ours = self.start(built.find("clusterctl"), *arguments, config=self.plain)
+            self.world.serve()
+            code, _, errors = self.end(ours)
+            self.assertEqual(code, 0, f"{errors}{self.world.last_words()}")
+            self.assertEqual(errors.count("Taking over provider="), 4, errors)
+            self.world.await_told()
+            ready = lambda item: rights.conditions(item).get("Ready", {}).get("status") == "True"  # noqa: E731
+            self.world.until("all are Ready", lambda: all(map(ready, self.world.get("capi-providers", "-A")["items"])))
+            after = {item["metadata"]["uid"]: item["metadata"]["generation"] for item in self.world.get("deployments", "-A")["items"]}
+            for item in before:
+                self.assertEqual(after[item["metadata"]["uid"]], item["metadata"]["generation"], "it was changed")
 
 
 if __name__ == "__main__":

@@ -69,10 +69,12 @@ Status CarryProviders(const Context& ctx, kube::Client& client, const std::vecto
 }
 
 Status Await(const Context& ctx, kube::Client& client, const InitOptions& options,
-             const std::vector<ProviderCargo>& cargo, Notes& notes) {
-  std::vector<api::ProviderId> ids;
+             const std::vector<ProviderCargo>& adopted, const std::vector<ProviderCargo>& cargo, Notes& notes) {
+  std::vector<api::ProviderId> all, ids;
+  for (const ProviderCargo& one : adopted) all.push_back(one.id);
   for (const ProviderCargo& one : cargo) ids.push_back(one.id);
-  TRY(AwaitLook(ctx, client, ids));
+  all.insert(all.end(), ids.begin(), ids.end());
+  TRY(AwaitLook(ctx, client, all));
   if (!options.wait_providers || ids.empty()) return Ok();
   notes.Say(0, "Waiting for providers to be available...");
   return AwaitReady(ctx, client, ids, Seconds(options.wait_provider_timeout));
@@ -120,7 +122,7 @@ Status Init(const Context& ctx, const GlobalOptions& global, const InitOptions& 
   if (cert_manager) TRY(CarryCertManager(ctx, client, *cert_manager, notes));
   TRY(CarryOperator(ctx, client, there, image, notes));
   TRY(CarryProviders(ctx, client, plan.adopted, cargo, notes));
-  TRY(Await(ctx, client, options, cargo, notes));
+  TRY(Await(ctx, client, options, plan.adopted, cargo, notes));
   if (plan.first_time) SayUsage(notes);
   return Ok();
 }

@@ -82,7 +82,15 @@ Result<ProviderCargo> Adopt(const Context& ctx, const Config& config, const Inst
   ProviderCargo out;
   out.id = {provider.type, provider.ns, provider.name};
   out.version = provider.version;
-  const std::string what = fmt::format("failed to take over {}", api::ManifestLabel(provider.type, provider.name));
+  const std::string label = api::ManifestLabel(provider.type, provider.name);
+  const std::string what = fmt::format("failed to take over {}", label);
+  auto images = TRY(config.Images());
+  if (HasImageOverrides(images, label)) {
+    notes.Warn(
+        fmt::format("the image overrides of the configuration aren't taken over with {}: where its images differ "
+                    "from those of its release, it says so and waits (`clusterctl why {}`)",
+                    label, provider.name));
+  }
   ProviderSource source = TRY_WITH(config.FindProvider(provider.type, provider.name), what);
   std::string file = source.url.substr(source.url.rfind('/') + 1);
   out.source = TRY_WITH(SourceOf(config, source, provider.version, file), what);

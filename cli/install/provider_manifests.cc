@@ -66,6 +66,10 @@ Result<ReleaseSource> SourceOf(const Config& config, const ProviderSource& sourc
 
 std::string SecretName(const api::ProviderId& id) { return api::ManifestLabel(id.type, id.name) + "-variables"; }
 
+bool HasImageOverrides(const templating::ImageOverrides& images, const std::string& label) {
+  return !ImagesText(images, label).empty();
+}
+
 std::map<std::string, std::string> SecretValues(const Candidate& candidate, const templating::ImageOverrides& images) {
   std::map<std::string, std::string> out = candidate.values;
   std::string text = ImagesText(images, candidate.label());

@@ -33,6 +33,9 @@ Result<ReleaseSource> SourceOf(const Config& config, const ProviderSource& sourc
 // "infrastructure-aws-variables".
 std::string SecretName(const api::ProviderId& id);
 
+// Whether overrides concern the provider with that label.
+bool HasImageOverrides(const templating::ImageOverrides& images, const std::string& label);
+
 // The Secret's values: variables, and under key `images` the image overrides that concern the provider.
 std::map<std::string, std::string> SecretValues(const Candidate& candidate, const templating::ImageOverrides& images);
 
