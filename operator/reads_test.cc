@@ -7,12 +7,12 @@
 #include "api/reasons.h"
 #include "api/reference_record.h"
 #include "base/http/server/server.h"
+#include "lifecycle/clusterctl_inventory.h"
 #include "operator/act/install/installation.h"
 #include "operator/act/inventory_key.h"
 #include "operator/act/known_secrets.h"
 #include "operator/act/rebuild.h"
 #include "operator/decide/testing_fleet.h"
-#include "operator/observe/clusterctl_inventory.h"
 #include "operator/observe/in_use.h"
 #include "operator/observe/pod_reasons.h"
 
@@ -357,16 +357,16 @@ TEST_F(Reads, TheCrdOfTheInventoryIsLookedForEachTime) {
   const std::string crd = crds + "/providers.clusterctl.cluster.x-k8s.io";
   Has(crds, R"({"metadata":{"name":"providers.clusterctl.cluster.x-k8s.io"}})", 201);
   for (size_t made : {1u, 2u}) {
-    ASSERT_TRUE(EnsureEntryCrd(ctx_, *client_).ok());
+    ASSERT_TRUE(lifecycle::EnsureEntryCrd(ctx_, *client_).ok());
     EXPECT_EQ(Asked(crds), made);
   }
   EXPECT_TRUE(client_->mapper().For(ctx_, {"clusterctl.cluster.x-k8s.io", "Provider"}).ok());
   EXPECT_EQ(Asked("/apis"), 0u) << "discovery may not have it yet";
   Has(crd, R"({"metadata":{"name":"providers.clusterctl.cluster.x-k8s.io"}})");
-  ASSERT_TRUE(EnsureEntryCrd(ctx_, *client_).ok());
+  ASSERT_TRUE(lifecycle::EnsureEntryCrd(ctx_, *client_).ok());
   EXPECT_EQ(Asked(crds), 2u);
   Has(crd, R"({"kind":"Status","reason":"Forbidden","message":"no"})", 403);
-  EXPECT_FALSE(EnsureEntryCrd(ctx_, *client_).ok());
+  EXPECT_FALSE(lifecycle::EnsureEntryCrd(ctx_, *client_).ok());
 }
 
 // U11: the server of an aggregated API is away. It is one whose APIService names a service; what this server has itself

@@ -58,7 +58,7 @@ class Pages(unittest.TestCase):
         page = read("testdata/vectors/README.md") + read("docs/vectors.md")
         vectors = {os.path.basename(name) for name in glob.glob(os.path.join(ROOT, "testdata", "vectors", "*.json"))}
         named = re.compile(r'"((?:[\w-]+)\.json)"')
-        for folder in ("api", "base", "cli", "e2e", "fetch", "operator", "templating"):
+        for folder in ("api", "base", "cli", "e2e", "fetch", "lifecycle", "operator", "templating"):
             for path in sorted(glob.glob(f"{folder}/**/*.cc", root_dir=ROOT, recursive=True)):
                 if not path.startswith("base/testing/") and vectors & set(named.findall(read(path))):
                     with self.subTest(path=path):

@@ -255,7 +255,7 @@ class Targets(unittest.TestCase):
         root = os.path.dirname(TOOLS)
         tested = {
             os.path.relpath(path, root).removesuffix("_test.cc") + ".cc"
-            for folder in ("api/conversion", "operator", "templating")
+            for folder in ("api/conversion", "lifecycle", "operator", "templating")
             for path in glob.glob(os.path.join(root, folder, "**", "*_test.cc"), recursive=True)
         }
         tested = {file for file in tested if os.path.exists(os.path.join(root, file))}

@@ -18,7 +18,9 @@ constexpr std::string_view kFolder = "testdata/vectors";  // tests run in the tr
 constexpr VectorFile kFiles[] = {
     {"cert-manager-upgrade.json", 35, "cli/cert_manager/decision_test.cc"},
     {"contract-gate.json", 11, "cli/frame/management_cluster_test.cc"},
+    {"crd-migration.json", 6, "lifecycle/plan/crd_stages_test.cc"},
     {"customisation.json", 155, "templating/customise/customise_vectors_test.cc"},
+    {"delete.json", 8, "lifecycle/plan/removal_test.cc"},
     {"envsubst.json", 658, "templating/envsubst/template_test.cc"},
     {"image-overrides.json", 58, "templating/customise/images_test.cc"},
     {"image-reference.json", 65, "templating/customise/images_test.cc"},
@@ -39,7 +41,6 @@ constexpr VectorsInPart kInPart[] = {
     {"cli.json", "cli/vectors_test.cc"},
     {"components-corpus.json", "e2e/scenarios/clusterctl_test.cc"},
     {"components-corpus.json", "templating/render_corpus_test.cc"},
-    {"crd-migration.json", "operator/decide/crd_stages_test.cc"},
     {"install-validation.json", "cli/install/validate_test.cc"},
     {"install-validation.json", "operator/decide/contract_vectors_test.cc"},
     {"preflight.json", "api/parse_provider_test.cc"},

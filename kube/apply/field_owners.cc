@@ -10,9 +10,7 @@ void Unite(Json& into, const Json& from) {
   for (const auto& [step, below] : from.items()) Unite(into[step], below);
 }
 
-bool IsMainUpdate(const Json& entry) {
-  return GetString(entry, {"operation"}) == "Update" && GetString(entry, {"subresource"}).empty();
-}
+bool IsOfMainResource(const Json& entry) { return GetString(entry, {"subresource"}).empty(); }
 
 bool IsOurApply(const Json& entry, std::string_view manager) {
   return GetString(entry, {"manager"}) == manager && GetString(entry, {"operation"}) == "Apply" &&
@@ -33,8 +31,10 @@ std::optional<Json> OtherOwners(const Object& live, std::string_view group) {
 
 }  // namespace
 
-IsFormer WroteLabel(std::string_view label) {
-  return [step = "f:" + std::string(label)](const Json& entry) {
+IsFormer WroteLabel(std::string_view label, std::string_view applier) {
+  return [step = "f:" + std::string(label), applier = std::string(applier)](const Json& entry) {
+    bool applied = GetString(entry, {"operation"}) == "Apply";
+    if (applied && (applier.empty() || GetString(entry, {"manager"}) != applier)) return false;
     const Json* labels = Find(entry, {"fieldsV1", "f:metadata", "f:labels"});
     return labels != nullptr && labels->is_object() && labels->contains(step);
   };
@@ -50,7 +50,7 @@ std::optional<Json> MoveFieldOwners(const Object& live, std::string_view manager
       Json fields = ours.is_null() ? Json::object() : ours["fieldsV1"];
       ours = entry;
       Unite(ours["fieldsV1"], fields);
-    } else if (IsMainUpdate(entry) && former(entry)) {
+    } else if (IsOfMainResource(entry) && former(entry)) {
       moved = true;
       if (ours.is_null()) {
         ours = entry;

@@ -15,9 +15,10 @@ using IsFormer = std::function<bool(const Json& entry)>;
 
 // An entry whose manager wrote this label by an update: an installer's, whatever it is called. `clusterctl` goes by its
 // own name, but an operator in a container is "manager", as are the managers of the providers, whose entries must stay.
-IsFormer WroteLabel(std::string_view label);
+// `applier`, where it isn't "", is an installer that writes by applies.
+IsFormer WroteLabel(std::string_view label, std::string_view applier = "");
 
-// managedFields with the fields of all former updates in `manager`'s Apply entry, and those updates' entries gone: what
+// managedFields with the fields of all former writers in `manager`'s Apply entry, and their entries gone: what
 // our next apply leaves out then goes from the object. nullopt when there is nothing to move.
 std::optional<Json> MoveFieldOwners(const Object& live, std::string_view manager, const IsFormer& former);
 

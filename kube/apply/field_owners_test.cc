@@ -53,6 +53,20 @@ TEST(FieldOwners, JoinsAnApplyOfOurs) {
   }
 }
 
+// A1c: of those that apply, one alone is an installer.
+TEST(FieldOwners, AnInstallerMayApply) {
+  const std::string yaml =
+      "- {manager: clusterctl, operation: Apply, apiVersion: v1, fieldsV1: {'f:metadata': {'f:labels': {'f:the/label': "
+      "{}}}}}\n- {manager: gitops, operation: Apply, apiVersion: v1, fieldsV1: {'f:metadata': {'f:labels': "
+      "{'f:the/label': {}}}}}\n";
+  EXPECT_TRUE(Moved(yaml).is_null());
+  auto moved = MoveFieldOwners(Live(yaml), "us", WroteLabel("the/label", "clusterctl"));
+  ASSERT_TRUE(moved);
+  ASSERT_EQ(moved->size(), 2u);
+  EXPECT_EQ(GetString((*moved)[0], {"manager"}), "gitops");
+  EXPECT_EQ(GetString((*moved)[1], {"manager"}), "us");
+}
+
 TEST(FieldOwners, LeavesTheRestAlone) {
   EXPECT_TRUE(Moved(std::string(kSomebody) + std::string(kOurs)).is_null());
   EXPECT_TRUE(Moved("- {manager: m, operation: Update, subresource: status, fieldsV1: {'f:metadata': {'f:labels': "

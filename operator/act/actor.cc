@@ -23,8 +23,8 @@ Actor::Acted LookAgain() { return std::optional<Done>(); }
 Actor::Actor(Needs needs)
     : needs_(std::move(needs)),
       storage_(needs_.client),
-      migrations_([this](const Context& ctx, const std::string& crd, MigrationCursor& cursor,
-                         const GoOn& looked) { return storage_.Migrate(ctx, crd, cursor, looked); },
+      migrations_([this](const Context& ctx, const std::string& crd, lifecycle::MigrationCursor& cursor,
+                         const lifecycle::GoOn& looked) { return storage_.Migrate(ctx, crd, cursor, looked); },
                   needs_.wake, needs_.clock),
       installer_({needs_.client, needs_.observer, needs_.cache, needs_.writer, needs_.settings, needs_.sources,
                   rendered_, migrations_, needs_.masks, needs_.inventory_key}),

@@ -75,7 +75,7 @@ class Actor {
 
   const Needs needs_;
   RenderedCache rendered_;
-  StorageMigration storage_;
+  lifecycle::StorageMigration storage_;
   Migrations migrations_;
   Installer installer_;
   Remover remover_;

@@ -37,7 +37,7 @@ Status CreateProvider(const Context& ctx, kube::Client& client, const Clusterctl
 }
 
 Status Once(const Context& ctx, kube::Client& client, const std::string& ns) {
-  auto entries = TRY(ListEntries(ctx, client));
+  auto entries = TRY(lifecycle::ListEntries(ctx, client));
   auto providers = TRY(ListProviders(ctx, client, ns));
   std::optional<Error> failed;
   for (const auto& entry : WithoutProvider(entries, providers, ns)) {

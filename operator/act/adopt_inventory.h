@@ -6,9 +6,11 @@
 
 #include "base/context.h"
 #include "kube/client/client.h"
-#include "operator/observe/clusterctl_inventory.h"
+#include "lifecycle/clusterctl_inventory.h"
 
 namespace capi::ops {
+
+using lifecycle::ClusterctlEntry;
 
 // The entries that no Provider object stands for yet: not ours, of a version, in namespace `ns` ("" for all).
 std::vector<ClusterctlEntry> WithoutProvider(const std::vector<ClusterctlEntry>& entries,

@@ -100,7 +100,7 @@ void Migrations::Run(const Context& ctx) {
 }
 
 void Migrations::RunOne(const Context& ctx, const std::string& crd) {
-  MigrationCursor cursor;
+  lifecycle::MigrationCursor cursor;
   {
     MutexLock lock(mu_);
     auto it = jobs_.find(crd);
@@ -118,7 +118,7 @@ void Migrations::RunOne(const Context& ctx, const std::string& crd) {
 }
 
 // The log has no words of the server's: who they are told to hides what is secret of them first (I7).
-void Migrations::Ended(const Context& ctx, const std::string& crd, const MigrationCursor& cursor,
+void Migrations::Ended(const Context& ctx, const std::string& crd, const lifecycle::MigrationCursor& cursor,
                        const Result<std::string>& ended) {
   std::set<std::string> users;
   {

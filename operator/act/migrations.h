@@ -12,9 +12,13 @@
 #include <string>
 
 #include "base/mutex.h"
-#include "operator/act/storage_migration.h"
+#include "lifecycle/plan/crd_state.h"
+#include "lifecycle/storage_migration.h"
 
 namespace capi::ops {
+
+using lifecycle::CrdState;
+using lifecycle::MigrationProgress;
 
 // Thread-safe. In memory: after a restart it is asked for anew, and begins from the start, which costs reads and
 // patches that change nothing.
@@ -22,8 +26,8 @@ class Migrations {
  public:
   // Does the work: StorageMigration::Migrate. `wake` is told the key of each provider that asked, when there is
   // something to report: an end, good or bad, or progress every ten seconds.
-  using Migrate =
-      std::function<Result<std::string>(const Context&, const std::string& crd, MigrationCursor&, const GoOn& go_on)>;
+  using Migrate = std::function<Result<std::string>(const Context&, const std::string& crd, lifecycle::MigrationCursor&,
+                                                    const lifecycle::GoOn& go_on)>;
   Migrations(Migrate migrate, std::function<void(const std::string& key)> wake, Clock& clock);
 
   // `key` needs the objects of `crd` migrated. One that failed is tried again after 15 s, 30 s and so on to ten
@@ -44,10 +48,10 @@ class Migrations {
 
  private:
   struct Job {
-    std::set<std::string> users;   // who need it now
-    std::set<std::string> askers;  // whoever asked, and isn't gone: it is kept for them
-    MigrationCursor cursor;        // of the worker alone, while it runs
-    size_t objects = 0;            // looked at so far, as the cursor says
+    std::set<std::string> users;        // who need it now
+    std::set<std::string> askers;       // whoever asked, and isn't gone: it is kept for them
+    lifecycle::MigrationCursor cursor;  // of the worker alone, while it runs
+    size_t objects = 0;                 // looked at so far, as the cursor says
     bool asked = false, running = false;
     std::optional<Error> error;  // of the last try, until one comes further
     int failures = 0;            // in a row
@@ -57,7 +61,7 @@ class Migrations {
   };
   std::optional<std::string> Next() CAPI_REQUIRES(mu_);
   void RunOne(const Context& ctx, const std::string& crd);
-  void Ended(const Context& ctx, const std::string& crd, const MigrationCursor& cursor,
+  void Ended(const Context& ctx, const std::string& crd, const lifecycle::MigrationCursor& cursor,
              const Result<std::string>& ended);
   void Fail(Job& job, const Error& error) CAPI_REQUIRES(mu_);
   static void Withdraw(Job& job, const std::string& key);

@@ -94,8 +94,8 @@ class MigrationsTest : public ::testing::Test {
   std::vector<std::string> runs_ CAPI_GUARDED_BY(mu_);  // CRDs
   bool moves_ CAPI_GUARDED_BY(mu_) = true;              // each run comes to another object
   std::vector<std::string> woken_ CAPI_GUARDED_BY(mu_);
-  Migrations migrations_{[this](const Context&, const std::string& crd, MigrationCursor& cursor,
-                                const GoOn& go_on) -> Result<std::string> {
+  Migrations migrations_{[this](const Context&, const std::string& crd, lifecycle::MigrationCursor& cursor,
+                                const lifecycle::GoOn& go_on) -> Result<std::string> {
                            if (Moves()) ++cursor.objects;
                            TRY(go_on());
                            TRY(Wait(crd));

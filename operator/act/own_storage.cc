@@ -7,7 +7,7 @@
 #include <string>
 
 #include "api/kinds.h"
-#include "operator/act/storage_migration.h"
+#include "lifecycle/storage_migration.h"
 
 namespace capi::ops {
 namespace {
@@ -17,7 +17,8 @@ constexpr Millis kFirstRetry = Seconds(1), kLongestRetry = Seconds(600);
 constexpr Millis kLookAgain = Seconds(600);
 
 // True when nothing of that CRD is stored at an older version any more.
-bool MigrateOne(const Context& ctx, StorageMigration& migration, const std::string& crd, MigrationCursor& cursor) {
+bool MigrateOne(const Context& ctx, lifecycle::StorageMigration& migration, const std::string& crd,
+                lifecycle::MigrationCursor& cursor) {
   auto migrated = migration.Migrate(ctx, crd, cursor);
   if (!migrated.ok() && !ctx.stop.stop_requested()) {
     ctx.log.Warn("providers stored at an older version can't be migrated yet",
@@ -34,8 +35,8 @@ bool MigrateOne(const Context& ctx, StorageMigration& migration, const std::stri
 }  // namespace
 
 void MigrateOwnStorage(const Context& ctx, kube::Client& client) {
-  StorageMigration migration(client);
-  std::map<std::string, MigrationCursor> crds;  // how far it came, by CRD
+  lifecycle::StorageMigration migration(client);
+  std::map<std::string, lifecycle::MigrationCursor> crds;  // how far it came, by CRD
   for (const api::ProviderKind& kind : api::kProviderKinds) crds[fmt::format("{}.{}", kind.plural, api::kGroup)];
   for (Millis retry = kFirstRetry;;) {
     bool all = true;

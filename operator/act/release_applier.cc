@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "operator/observe/clusterctl_inventory.h"
+#include "lifecycle/clusterctl_inventory.h"
 
 namespace capi::ops {
 namespace {
@@ -17,7 +17,7 @@ const kube::ObjectId& IdOf(const kube::ObjectId& id) { return id; }
 
 template <typename T>
 Parts<T> Split(const api::ProviderId& provider, const std::vector<T>& all) {
-  const kube::ObjectId entry = EntryId(provider);
+  const kube::ObjectId entry = lifecycle::EntryId(provider);
   Parts<T> parts;
   for (const T& one : all) (IdOf(one) == entry ? parts.entry : parts.release).push_back(one);
   return parts;

@@ -55,24 +55,6 @@ Result<std::vector<std::string>> Remover::ObjectsInUse(const Context& ctx, const
   return found;
 }
 
-// The controller that fills an aggregated ClusterRole applies it whenever one of its parts changes: a part's deletion
-// makes the role anew, without labels, when it was deleted just before. It sees both in order, so switching aggregation
-// off first is enough.
-Status Remover::StopAggregation(const Context& ctx, const Observation& o, const std::vector<kube::ObjectId>& ids) {
-  const kube::Resource& roles = kube::Builtin("ClusterRole");
-  auto keep = KeepsOthers(o.provider.id);
-  for (const auto& id : ids) {
-    if (id.kind != roles.kind || id.group != roles.group) continue;
-    auto role = client_.Get(ctx, roles, "", id.name);
-    if (!role.ok() && role.code() == Code::kNotFound) continue;
-    if (!role.ok()) return role.error().With(id.ToString());
-    if (!keep(*role).empty() || Find(role->json(), {"aggregationRule"}) == nullptr) continue;
-    Json patch = {{"aggregationRule", nullptr}, {"metadata", {{"resourceVersion", role->resource_version()}}}};
-    TRY_WITH(client_.Patch(ctx, roles, "", id.name, kube::PatchType::kMerge, patch), id.ToString());
-  }
-  return Ok();
-}
-
 // Before the first object goes: what a crash, a conflict or a lost answer interrupts is known to have begun (X2, U7).
 Status Remover::SayBegun(const Context& ctx, Observation& o) {
   return RemovalBegan(o) ? Ok() : AnnounceRemoval(ctx, writer_, o);
@@ -118,7 +100,7 @@ Done Remover::Run(const Context& ctx, Observation& o) {
   }
   auto begun = SayBegun(ctx, o);
   if (!begun.ok()) return held(Reason(o, reason::kAPIServerUnavailable), begun.error());
-  auto stopped = StopAggregation(ctx, o, gone);
+  auto stopped = lifecycle::StopAggregation(ctx, client_, gone, KeepsOthers(o.provider.id));
   if (!stopped.ok()) return held(reason::kDeletionFailed, stopped.error());
   std::vector<kube::Change> changes;
   auto removed = applier_.Delete(ctx, o.provider.id, gone, KeepsOthers(o.provider.id), changes);

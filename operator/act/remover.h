@@ -23,9 +23,6 @@ class Remover {
   // reads no more than it names.
   Result<std::vector<std::string>> ObjectsInUse(const Context& ctx, const std::vector<kube::ObjectId>& crds);
 
-  // Aggregated ClusterRoles cease to be that, so that nobody makes them anew while they and their parts are deleted.
-  Status StopAggregation(const Context& ctx, const Observation& o, const std::vector<kube::ObjectId>& ids);
-
   kube::Client& client_;
   StatusWriter& writer_;
   ReleaseApplier applier_;

@@ -9,6 +9,7 @@
 #include "api/adoption.h"
 #include "api/kinds.h"
 #include "kube/apply/preview.h"
+#include "lifecycle/plan/clusterctl_entry.h"
 #include "operator/decide/hold.h"
 #include "operator/decide/observation.h"
 
@@ -17,12 +18,7 @@ namespace capi::ops {
 inline constexpr std::string_view kClusterctl = "clusterctl";
 inline constexpr std::string_view kPeer = "cluster-api-operator";
 
-// An entry of clusterctl's inventory (observe/clusterctl_inventory.h). A value.
-struct ClusterctlEntry {
-  api::ProviderId id;  // its namespace is that of the components
-  std::string version;
-  bool ours = false;  // this operator wrote it
-};
+using lifecycle::ClusterctlEntry;
 
 // This operator has never applied anything for the provider.
 bool NeverInstalled(const api::Provider& provider);

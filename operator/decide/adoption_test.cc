@@ -21,21 +21,21 @@ ClusterctlEntry Entry(const std::string& ns, const std::string& version, bool ou
 
 // A1: what is written is what is read; who wrote it tells ours from clusterctl's.
 TEST(ClusterctlInventory, EntriesAreReadBack) {
-  kube::Manifest manifest = EntryManifest(kAws, "v2.0.2");
+  kube::Manifest manifest = lifecycle::EntryManifest(kAws, "v2.0.2");
   EXPECT_EQ(manifest.id.ToString(), "Provider.clusterctl.cluster.x-k8s.io/aws-system/infrastructure-aws");
-  EXPECT_TRUE(IsEntry(manifest.id));
+  EXPECT_TRUE(lifecycle::IsEntry(manifest.id));
   EXPECT_EQ(kube::StageOf(manifest.id.group_kind()), kube::Stage::kRecord);
   kube::Object object(*ParseJson(manifest.text));
-  auto entry = ParseEntry(object);
+  auto entry = lifecycle::ParseEntry(object);
   ASSERT_TRUE(entry);
   EXPECT_EQ(entry->id, kAws);
   EXPECT_EQ(entry->version, "v2.0.2");
   EXPECT_FALSE(entry->ours);
   object.json()["metadata"]["managedFields"] = {{{"manager", "clusterctl"}, {"operation", "Update"}},
                                                 {{"manager", "capi-operator"}, {"operation", "Apply"}}};
-  EXPECT_TRUE(ParseEntry(object)->ours);
+  EXPECT_TRUE(lifecycle::ParseEntry(object)->ours);
   object.json()["type"] = "SomethingElse";
-  EXPECT_FALSE(ParseEntry(object));
+  EXPECT_FALSE(lifecycle::ParseEntry(object));
 }
 
 TEST(ClusterctlInventory, OursAndForeignEntries) {

@@ -14,6 +14,7 @@
 #include "kube/apply/inventory.h"
 #include "kube/meta/health.h"
 #include "kube/meta/kind.h"
+#include "lifecycle/plan/crd_state.h"
 #include "operator/decide/drift.h"
 
 namespace capi::ops {
@@ -57,31 +58,13 @@ struct Workload {
   std::string pods;                   // label selector of its pods, while it isn't healthy
 };
 
-// How a migration of a CRD's objects stands (U3).
-struct MigrationProgress {
-  size_t objects = 0;          // looked at so far
-  std::optional<Error> error;  // why the last try ended
-  // From now: after an error to the next try, after an end to when it shows; not set while one runs or has its turn
-  // next.
-  std::optional<Millis> next;
-};
+using lifecycle::CrdState;
+using lifecycle::MigrationProgress;
 
 inline bool IsWorkload(const kube::ObjectId& id) {
   return (id.group == "apps" && (id.kind == "Deployment" || id.kind == "DaemonSet" || id.kind == "StatefulSet")) ||
          (id.group == "batch" && id.kind == "Job");
 }
-
-// A CRD as it is in the cluster, without its schemas.
-struct CrdState {
-  std::string name, group, kind, plural;
-  std::string resource_version;
-  bool namespaced = false;
-  bool has_status = false;  // the stored version has a status subresource
-  std::string storage;      // the version at which objects are written
-  std::vector<std::string> versions, served;
-  std::vector<std::string> stored;  // status.storedVersions: objects may lie at any of these
-  MigrationProgress migration = {};
-};
 
 // What a provider's objects look like, from the watches.
 struct Fleet {

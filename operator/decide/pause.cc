@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "api/reasons.h"
 #include "base/strings.h"
@@ -12,23 +11,6 @@
 
 namespace capi::ops {
 namespace {
-
-const std::string& FormerCount() {
-  static const std::string name(api::kAnnotationOriginalReplicas);
-  return name;
-}
-
-constexpr const char* kScaledBy = "operator.cluster.x-k8s.io/scaled-by";
-
-std::int64_t Replicas(const kube::Object& object) { return GetInt(object.json(), {"spec", "replicas"}, 1); }
-
-// nullopt where somebody wrote something else into the annotation.
-std::optional<int> Count(const std::string& text) {
-  int count = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  bool number = error == std::errc() && end == text.data() + text.size() && count >= 0;
-  return number ? std::optional<int>(count) : std::nullopt;
-}
 
 const Workload* Find(const Fleet& fleet, const kube::ObjectId& id) {
   for (const Workload& workload : fleet.workloads) {
@@ -47,10 +29,6 @@ std::vector<kube::ObjectId> Select(const Observation& o, bool (*wanted)(const Wo
 }
 
 }  // namespace
-
-bool HasReplicas(const kube::ObjectId& id) {
-  return id.group == "apps" && (id.kind == "Deployment" || id.kind == "StatefulSet");
-}
 
 bool IsHandsOff(const api::Provider& provider) {
   return provider.annotations.contains(std::string(api::kAnnotationPaused));
@@ -102,33 +80,6 @@ std::string StillRunning(const Fleet& fleet, bool said_paused) {
   return JoinNames(running, 5);
 }
 
-Json ScaleDownPatch(const kube::Object& live, const std::string& scaled_by) {
-  bool noted = !live.annotation(FormerCount()).empty();
-  std::int64_t replicas = Replicas(live);
-  if (noted && replicas == 0) return nullptr;
-  Json patch = {{"metadata", {{"resourceVersion", live.resource_version()}}}, {"spec", {{"replicas", 0}}}};
-  if (noted) return patch;
-  patch["metadata"]["annotations"] = {{FormerCount(), std::to_string(replicas)}};
-  if (!scaled_by.empty()) patch["metadata"]["annotations"][kScaledBy] = scaled_by;
-  return patch;
-}
-
-Json ScaleUpPatch(const kube::Object& live, std::optional<int> declared) {
-  const Json* annotations = capi::Find(live.json(), {"metadata", "annotations"});
-  if (annotations == nullptr || !annotations->contains(FormerCount())) return nullptr;
-  int replicas = declared.value_or(Count(live.annotation(FormerCount())).value_or(1));
-  Json patch = {{"metadata", {{"resourceVersion", live.resource_version()}}}, {"spec", {{"replicas", replicas}}}};
-  patch["metadata"]["annotations"] = {{FormerCount(), nullptr}};
-  if (live.has_annotation(kScaledBy)) patch["metadata"]["annotations"][kScaledBy] = nullptr;
-  return patch;
-}
-
-std::optional<Claim> ClaimToReturn(const kube::Object& live, std::optional<int> declared) {
-  Claim claim{live.annotation(kScaledBy), Count(live.annotation(FormerCount())).value_or(0)};
-  bool due = !claim.by.empty() && !declared && claim.replicas > 0 && Replicas(live) != claim.replicas;
-  return due ? std::optional<Claim>(claim) : std::nullopt;
-}
-
 std::optional<int> DeclaredReplicas(const Observation& o, const kube::ObjectId& id) {
   if (id.kind != "Deployment") return std::nullopt;
   auto deployments = std::count_if(o.fleet.workloads.begin(), o.fleet.workloads.end(),
@@ -140,13 +91,14 @@ std::optional<int> DeclaredReplicas(const Observation& o, const kube::ObjectId& 
 void ZeroReplicas(const Observation& o, kube::Object& object) {
   const kube::ObjectId id = object.id();
   if (!HasReplicas(id)) return;
-  std::string former = std::to_string(Replicas(object));
+  std::string former = std::to_string(lifecycle::Replicas(object));
   if (const Workload* live = Find(o.fleet, id); live != nullptr && live->exists) {
     former = live->former.value_or(std::to_string(live->replicas));
-    if (!live->scaled_by.empty()) Ensure(object.json(), {"metadata", "annotations", kScaledBy}) = live->scaled_by;
+    if (!live->scaled_by.empty())
+      Ensure(object.json(), {"metadata", "annotations", lifecycle::kAnnotationScaledBy}) = live->scaled_by;
   }
   Ensure(object.json(), {"spec", "replicas"}) = 0;
-  Ensure(object.json(), {"metadata", "annotations", FormerCount()}) = former;
+  Ensure(object.json(), {"metadata", "annotations", api::kAnnotationOriginalReplicas}) = former;
 }
 
 }  // namespace capi::ops

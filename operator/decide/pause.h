@@ -1,22 +1,24 @@
 // spec.paused as replicas: what goes to zero and what comes back, from an Observation alone (behaviour.md P1, P2).
 // Pure.
 //
-// A pause is two fields of a live workload, written together by one merge patch: spec.replicas is 0, and annotation
-// operator.cluster.x-k8s.io/original-replicas keeps what it was. So it needs no render, and no crash can lose the
-// count.
+// A pause is two fields of a live workload (lifecycle/plan/scale.h), so it needs no render.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "lifecycle/plan/scale.h"
 #include "operator/decide/decide.h"
 #include "operator/decide/observation.h"
 
 namespace capi::ops {
 
-// Deployments and StatefulSets have replicas to take away.
-bool HasReplicas(const kube::ObjectId& id);
+using lifecycle::Claim;
+using lifecycle::ClaimToReturn;
+using lifecycle::HasReplicas;
+using lifecycle::ScaleDownPatch;
+using lifecycle::ScaleUpPatch;
 
 // Nothing of it is to be written (P4).
 bool IsHandsOff(const api::Provider& provider);
@@ -35,18 +37,6 @@ std::optional<Step> DecidePause(const Observation& o);
 // zero replicas starts nothing, so it counts only when pods are seen.
 std::string StillRunning(const Fleet& fleet, bool said_paused);
 
-// Merge patches of a live workload; null where it is as it must be. `declared` is what spec.deployment.replicas says.
-// `scaled_by`, whoever set the count through the scale subresource, is kept in annotation scaled-by: with the count it
-// gets its claim back, so that no later apply takes the release's count instead (D1).
-Json ScaleDownPatch(const kube::Object& live, const std::string& scaled_by = "");
-Json ScaleUpPatch(const kube::Object& live, std::optional<int> declared);
-// What comes before that where somebody's claim was kept: replicas to be set through the scale subresource in their
-// name. nullopt: nobody's was, or that is done. A value.
-struct Claim {
-  std::string by;
-  int replicas = 1;
-};
-std::optional<Claim> ClaimToReturn(const kube::Object& live, std::optional<int> declared);
 std::optional<int> DeclaredReplicas(const Observation& o, const kube::ObjectId& id);
 
 // The same in an object on its way to the cluster; the former count is the live one's where it has one.

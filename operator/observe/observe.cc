@@ -1,8 +1,8 @@
 #include "operator/observe/observe.h"
 
+#include "lifecycle/clusterctl_inventory.h"
 #include "operator/decide/adoption.h"
 #include "operator/decide/rules.h"
-#include "operator/observe/clusterctl_inventory.h"
 #include "operator/observe/slim.h"
 
 namespace capi::ops {
@@ -143,7 +143,7 @@ Result<std::optional<FormerInstall>> Observer::Former(const Context& ctx, const 
   if (auto left = LeftByPeer(o.provider)) return left;
   bool turn = o.provider.deleting || o.provider.id.type == api::ProviderType::kCore || o.core_crds_established;
   if (!turn || !NeverInstalled(o.provider)) return std::optional<FormerInstall>();
-  return InstalledByClusterctl(o.provider.id, TRY(ListEntries(ctx, client_)));
+  return InstalledByClusterctl(o.provider.id, TRY(lifecycle::ListEntries(ctx, client_)));
 }
 
 Status Observer::ObserveNeeds(const Context& ctx, const std::string& key, Observation& o) {

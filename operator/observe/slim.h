@@ -14,6 +14,6 @@ void SlimToPresence(kube::Object& object);
 
 // The other way: of objects that those went over. `object` is null where there is none.
 Workload WorkloadOf(const kube::ObjectId& id, const kube::ObjectPtr& object);
-CrdState StateOf(const kube::Object& crd);
+using lifecycle::StateOf;
 
 }  // namespace capi::ops

@@ -27,9 +27,8 @@ _IN_USE = ("IsOfOneCluster", "Belongs", "ReadableResources")
 # Have unit tests beside them, and are no targets, each for its reason.
 LEFT_OUT = {
     "operator/act/install/installer.cc": "goes through its steps at a server, and most of it is seen on a control plane alone",
-    "operator/act/install/kind_scopes.cc": "asks a server",
     "operator/act/install/release_store.cc": "writes to a server; its tests take seconds each",
-    "operator/act/storage_migration.cc": "writes to a server; its tests take seconds",
+    "lifecycle/storage_migration.cc": "writes to a server; its tests take seconds",
     "operator/act/own_storage.cc": "asks a server what is stored at an older version, and storage_migration does the rest",
     "operator/act/restorer.cc": "writes to a server, and most of it is seen on a control plane alone (e2e/scenarios/drift_test.cc)",
     "operator/act/actor.cc": "hands a step to who carries it out, and most of that is seen on a control plane alone",
@@ -61,7 +60,9 @@ TARGETS = (
     + [Target("operator/act/adopt_inventory.cc", _EXPRESSIONS, "operator_test", ("WithoutProvider",))]  # the rest asks a server
     + [Target("operator/observe/unseen_writes.cc", _EXPRESSIONS, "operator_test")]
     + [Target("operator/metrics_readers.cc", _EXPRESSIONS, "operator_test"), Target("operator/review_turns.cc", _EXPRESSIONS, "operator_test")]
-    + [Target("operator/observe/in_use.cc", _EXPRESSIONS, "operator_test", _IN_USE)]
+    + [Target("lifecycle/in_use.cc", _EXPRESSIONS, "lifecycle_test", _IN_USE)]
+    + [Target(f"lifecycle/{name}.cc", _EXPRESSIONS, "lifecycle_test") for name in ("deletion", "plan/crd_stages", "plan/removal")]
+    + [Target(f"lifecycle/plan/{name}.cc", _EXPRESSIONS, "operator_test") for name in ("crd_state", "scale")]
     + [Target(f"operator/webhooks/{name}.cc", _EXPRESSIONS, "operator_webhooks_test") for name in _WEBHOOKS]
     + [Target("advice/warnings.cc", _EXPRESSIONS, "advice_test")]
     + [Target("api/patch_operation.cc", _EXPRESSIONS, "api_test")]

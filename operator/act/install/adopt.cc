@@ -4,11 +4,11 @@
 #include "api/reasons.h"
 #include "base/encoding.h"
 #include "base/strings.h"
+#include "lifecycle/clusterctl_inventory.h"
 #include "operator/act/install/installation.h"
 #include "operator/act/install/installer.h"
 #include "operator/act/known_secrets.h"
 #include "operator/decide/adoption.h"
-#include "operator/observe/clusterctl_inventory.h"
 #include "templating/recover.h"
 
 namespace capi::ops {
@@ -18,7 +18,7 @@ namespace reason = api::reason;
 
 kube::PreviewOptions TakeOverOptions() {
   return {.field_manager = std::string(api::kFieldManager),
-          .former = kube::WroteLabel(api::kLabelProvider),
+          .former = kube::WroteLabel(api::kLabelProvider, kClusterctl),
           .owner_group = std::string(api::kGroup)};
 }
 
@@ -95,7 +95,7 @@ std::optional<Hold> Installer::RecoverVariables(const Context& ctx, Observation&
   bare.config_secret.reset();
   auto inputs = ReadRenderInputs(ctx.InOwnName(), needs_.client, bare);
   if (!inputs.ok()) return InputsHold(inputs.error());
-  KindScopes scopes(needs_.client.mapper(), bare.inventory);
+  lifecycle::KindScopes scopes(needs_.client.mapper(), bare.inventory);
   inputs->cluster_scoped = scopes.Lookup();
   auto turn = rendering_.Take(ctx);
   if (!turn.ok()) return NotAccepted(reason::kAPIServerUnavailable, turn.error());
@@ -152,7 +152,7 @@ std::optional<Hold> Installer::KeepVariables(const Context& ctx, Observation& o,
 std::optional<Hold> Installer::Preview(const Context& ctx, const Observation& o, const Installation& m) {
   std::vector<kube::Manifest> manifests;
   for (const auto& manifest : m.manifests) {
-    if (!IsEntry(manifest.id)) manifests.push_back(manifest);
+    if (!lifecycle::IsEntry(manifest.id)) manifests.push_back(manifest);
   }
   std::vector<kube::Change> failed;
   auto differences = kube::PreviewTakeOver(needs_.client, ctx, manifests, TakeOverOptions(), failed);
@@ -182,7 +182,7 @@ std::optional<Hold> Installer::RemoveLeftovers(const Context& ctx, const Observa
 // The marks by which an adoption is begun go last: an interrupted one begins again.
 std::optional<Hold> Installer::RemoveMarks(const Context& ctx, Observation& o, const Installation& m) {
   for (const auto& manifest : m.manifests) {
-    if (manifest.id != EntryId(o.provider.id)) continue;
+    if (manifest.id != lifecycle::EntryId(o.provider.id)) continue;
     auto taken = kube::TakeOver(needs_.client, ctx.InOwnName(), manifest.id, TakeOverOptions());
     if (!taken.ok()) return NotAccepted(reason::kAPIServerUnavailable, taken.error());
   }

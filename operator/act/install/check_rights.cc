@@ -8,10 +8,10 @@
 
 #include "api/reasons.h"
 #include "kube/client/status_error.h"
+#include "lifecycle/clusterctl_inventory.h"
 #include "operator/act/install/installation.h"
 #include "operator/act/install/installer.h"
 #include "operator/decide/missing_rights.h"
-#include "operator/observe/clusterctl_inventory.h"
 
 namespace capi::ops {
 namespace {
@@ -101,7 +101,7 @@ Result<LackingRights> AccountLacks(const Context& ctx, const Question& q, const 
   }
   const HeldByNamespace held = TRY(AskWhatIsHeld(ctx, q.client, q.Namespaces(/*of_an_account=*/true)));
   std::vector<Right> missing = q.Missing({held, operators, true});
-  const kube::ObjectId entry = EntryId(q.provider);  // the operator's own
+  const kube::ObjectId entry = lifecycle::EntryId(q.provider);  // the operator's own
   std::erase_if(missing, [&](const Right& right) {
     return right.group == entry.group && right.ns == entry.ns && right.name == entry.name;
   });

@@ -226,18 +226,6 @@ bool Differs(const kube::Inventory& before, const kube::Inventory& merged,
   return false;
 }
 
-std::function<std::string(const kube::Object&)> KeepsOthers(const api::ProviderId& id) {
-  return [label = api::ManifestLabel(id.type, id.name)](const kube::Object& live) -> std::string {
-    std::string owner = live.label(api::kLabelProvider);
-    if (owner != label) return owner.empty() ? "it has lost the provider's label" : "it belongs to " + owner;
-    const Json* owners = Find(live.json(), {"metadata", "ownerReferences"});
-    if (owners != nullptr && owners->is_array() && !owners->empty()) {
-      return "it is owned by " + GetString(owners->front(), {"kind"}) + " " + GetString(owners->front(), {"name"});
-    }
-    return "";
-  };
-}
-
 void TellDeleted(const std::vector<kube::Change>& changes, std::vector<std::string>& removed,
                  std::vector<std::string>& kept) {
   for (const kube::Change& change : changes) {

@@ -11,6 +11,7 @@
 
 #include "fetch/repository.h"
 #include "kube/apply/apply.h"
+#include "lifecycle/deletion.h"
 #include "operator/act/install/installer.h"
 #include "operator/decide/crd_stages.h"
 #include "operator/decide/decide.h"
@@ -108,8 +109,7 @@ void ForgetFields(kube::Inventory& inventory);
 bool Differs(const kube::Inventory& before, const kube::Inventory& merged,
              const std::vector<kube::Manifest>& manifests);
 
-// Why a live object isn't this provider's to delete; "" where it is (U4).
-std::function<std::string(const kube::Object&)> KeepsOthers(const api::ProviderId& id);
+using lifecycle::KeepsOthers;
 
 // What a deletion with KeepsOthers did, for events: adds the ids of what was asked to go, and of what is kept, with
 // why.

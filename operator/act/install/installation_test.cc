@@ -105,18 +105,6 @@ TEST(DropGone, DropsWhatNoApplyBringsBack) {
   EXPECT_NE(inventory.Find(not_shown), nullptr) << "it may have lost its label alone: Prune looks, and tells";
 }
 
-TEST(KeepsOthers, DeletesOnlyWhatCarriesOurLabel) {
-  auto keep = KeepsOthers({api::ProviderType::kInfrastructure, "ns", "aws"});
-  kube::Object object;
-  EXPECT_THAT(keep(object), HasSubstr("lost the provider's label"));
-  object.set_label(api::kLabelProvider, "infrastructure-azure");
-  EXPECT_THAT(keep(object), HasSubstr("belongs to infrastructure-azure"));
-  object.set_label(api::kLabelProvider, "infrastructure-aws");
-  EXPECT_EQ(keep(object), "");
-  object.json()["metadata"]["ownerReferences"] = Json::array({{{"kind", "Team"}, {"name", "x"}}});
-  EXPECT_THAT(keep(object), HasSubstr("owned by Team x"));
-}
-
 TEST(RenderHold, TellsReasonAndPlace) {
   Observation o = Observed();
   templating::RenderError missing{

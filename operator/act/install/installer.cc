@@ -9,6 +9,7 @@
 #include "base/encoding.h"
 #include "base/strings.h"
 #include "kube/client/status_error.h"
+#include "lifecycle/clusterctl_inventory.h"
 #include "operator/act/install/installation.h"
 #include "operator/act/known_secrets.h"
 #include "operator/act/rebuild.h"
@@ -17,7 +18,6 @@
 #include "operator/decide/pause.h"
 #include "operator/decide/rollout.h"
 #include "operator/decide/rules.h"
-#include "operator/observe/clusterctl_inventory.h"
 #include "operator/report/announce.h"
 
 namespace capi::ops {
@@ -83,7 +83,7 @@ std::optional<Hold> Installer::Gate(const Context& ctx, Observation& o, Installa
 }
 
 Result<Rendered> Installer::RenderInTurn(const Context& ctx, const Observation& o, Installation& m, RenderInputs inputs,
-                                         const KindScopes& scopes) {
+                                         const lifecycle::KindScopes& scopes) {
   auto turn = TRY(rendering_.Take(ctx));
   auto rendered = RenderManifests(o, m.release, std::move(inputs), needs_.settings);
   // The texts are no longer needed, and the trees are gone: give their pages back before the next provider's come.
@@ -95,7 +95,7 @@ Result<Rendered> Installer::RenderInTurn(const Context& ctx, const Observation& 
 // The cluster is asked outside of the turn: whatever it takes, the others go on (I8).
 Result<Rendered> Installer::RenderRight(const Context& ctx, const Observation& o, Installation& m,
                                         const RenderInputs& inputs) {
-  KindScopes scopes(needs_.client.mapper(), o.inventory);
+  lifecycle::KindScopes scopes(needs_.client.mapper(), o.inventory);
   auto with_scopes = [&] {
     RenderInputs asked = inputs;
     asked.cluster_scoped = scopes.Lookup();
@@ -128,7 +128,7 @@ std::optional<Hold> Installer::Render(const Context& ctx, const Observation& o, 
   if (rendered.hold) return rendered.hold;
   auto hashed = needs_.key.HashSecrets(ctx, m.manifests, *m.secrets);
   if (!hashed.ok()) return NotAnswered(hashed.error());
-  m.manifests.push_back(EntryManifest(o.provider.id, m.candidate.version.ToString()));
+  m.manifests.push_back(lifecycle::EntryManifest(o.provider.id, m.candidate.version.ToString()));
   m.warnings = std::move(rendered.warnings);
   if (rendered.namespace_labels.empty()) return std::nullopt;
   auto ns = needs_.client.Get(ctx.InOwnName(), kube::Builtin("Namespace"), "", o.provider.id.ns);
@@ -161,7 +161,7 @@ void Installer::KeepRender(const Observation& o, const std::string& inputs, cons
 // so is that a change has begun, and when.
 std::optional<Hold> Installer::Announce(const Context& ctx, Observation& o, Installation& m) {
   if (auto hold = Store(ctx, o, m)) return hold;
-  auto entries = EnsureEntryCrd(ctx.InOwnName(), needs_.client);
+  auto entries = lifecycle::EnsureEntryCrd(ctx.InOwnName(), needs_.client);
   if (!entries.ok()) return NotAnswered(entries.error());
   if (!m.cached) {
     KeepRender(o, InputsDigest(o, m.candidate.version, m.stored ? m.stored->stamp : ""), m);

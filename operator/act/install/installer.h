@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "lifecycle/kind_scopes.h"
 #include "operator/act/install/fetched_releases.h"
-#include "operator/act/install/kind_scopes.h"
 #include "operator/act/install/newest_versions.h"
 #include "operator/act/install/release_store.h"
 #include "operator/act/install/render_turn.h"
@@ -81,7 +81,7 @@ class Installer {
   std::optional<Hold> Render(const Context& ctx, const Observation& o, Installation& m);
   Result<Rendered> RenderRight(const Context& ctx, const Observation& o, Installation& m, const RenderInputs& inputs);
   Result<Rendered> RenderInTurn(const Context& ctx, const Observation& o, Installation& m, RenderInputs inputs,
-                                const KindScopes& scopes);
+                                const lifecycle::KindScopes& scopes);
   std::optional<Hold> CheckCluster(const Context& ctx, const Observation& o, Installation& m);
   Result<LackingRights> LackingRightsOf(const Context& ctx, const Observation& o,
                                         const Installation& m);  // check_rights.cc

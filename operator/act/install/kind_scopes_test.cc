@@ -1,5 +1,5 @@
 // I8: the cluster is asked which kinds have no namespace, but never in a render, and only its answer counts.
-#include "operator/act/install/kind_scopes.h"
+#include "lifecycle/kind_scopes.h"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,8 @@
 
 namespace capi::ops {
 namespace {
+
+using lifecycle::KindScopes;
 
 const kube::GroupKind kPool{"x.example", "Pool"}, kThing{"x.example", "Thing"}, kOther{"x.example", "Other"};
 constexpr std::string_view kGroups = R"({"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"x.example"},

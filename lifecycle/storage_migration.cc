@@ -1,14 +1,12 @@
-#include "operator/act/storage_migration.h"
+#include "lifecycle/storage_migration.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "api/types.h"
 #include "kube/client/status_error.h"
-#include "operator/observe/slim.h"
 
-namespace capi::ops {
+namespace capi::lifecycle {
 namespace {
 
 constexpr int kPage = 250;
@@ -28,7 +26,6 @@ Result<StorageMigration::Mark> StorageMigration::Look(const Context& ctx, const 
   kube::Object crd = TRY(client_.Get(ctx, Crds(), "", name));
   Mark mark;
   mark.generation = crd.generation();
-  SlimCrd(crd);
   mark.crd = StateOf(crd);
   if (mark.crd.storage.empty()) {
     return Error{Code::kFailedPrecondition, fmt::format("could not find storage version for CRD \"{}\"", name), {}};
@@ -125,7 +122,7 @@ Status StorageMigration::Rewrite(const Context& ctx, Walk& walk, const std::stri
   size_t slash = object.find('/');
   std::string ns = slash == object.npos ? "" : object.substr(0, slash);
   std::string name = slash == object.npos ? object : object.substr(slash + 1);
-  kube::WriteOptions options{.field_manager = std::string(api::kFieldManager)};
+  kube::WriteOptions options{.field_manager = field_manager_};
   options.subresource = walk.subresource;
   options.metadata_only = true;
   if (!ctx.clock->Sleep(ctx.stop, kPause)) TRY(ctx.Check());
@@ -158,7 +155,7 @@ Result<std::string> StorageMigration::Trim(const Context& ctx, const Mark& befor
     if (now.generation != before.generation || now.crd.storage != before.crd.storage) return Changed(name);
     Json patch = {{"metadata", {{"resourceVersion", now.crd.resource_version}}},
                   {"status", {{"storedVersions", Json::array({now.crd.storage})}}}};
-    kube::WriteOptions options{.field_manager = std::string(api::kFieldManager)};
+    kube::WriteOptions options{.field_manager = field_manager_};
     options.subresource = "status";
     options.metadata_only = true;
     auto written = client_.Patch(ctx, Crds(), "", name, kube::PatchType::kMerge, patch, options);
@@ -167,4 +164,4 @@ Result<std::string> StorageMigration::Trim(const Context& ctx, const Mark& befor
   }
 }
 
-}  // namespace capi::ops
+}  // namespace capi::lifecycle

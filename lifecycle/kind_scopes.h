@@ -8,7 +8,7 @@
 #include "kube/client/rest_mapper.h"
 #include "templating/scope.h"
 
-namespace capi::ops {
+namespace capi::lifecycle {
 
 // One render at a time has its turn, and a slow answer must not hold it. So the render takes what is known without a
 // request; a kind that isn't known counts as one with a namespace, and is asked for afterwards. Where it has none, the
@@ -35,4 +35,4 @@ class KindScopes {
   std::map<kube::GroupKind, std::optional<bool>> cluster_scoped_;  // what the answer was; nullopt: no such kind
 };
 
-}  // namespace capi::ops
+}  // namespace capi::lifecycle

@@ -1,10 +1,10 @@
-#include "operator/observe/in_use.h"
+#include "lifecycle/in_use.h"
 
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
 
-namespace capi::ops {
+namespace capi::lifecycle {
 namespace {
 
 kube::Object Of(std::string_view json) { return kube::Object(*ParseJson(json)); }
@@ -106,4 +106,4 @@ TEST(InUse, ReadsAtAStoredVersion) {
 }
 
 }  // namespace
-}  // namespace capi::ops
+}  // namespace capi::lifecycle

@@ -1,6 +1,6 @@
-#include "operator/act/install/kind_scopes.h"
+#include "lifecycle/kind_scopes.h"
 
-namespace capi::ops {
+namespace capi::lifecycle {
 
 templating::ScopeLookup KindScopes::Lookup() {
   return [this](const kube::GroupKind& kind) -> std::optional<bool> {
@@ -31,4 +31,4 @@ Result<bool> KindScopes::Settle(const Context& ctx) {
   return right;
 }
 
-}  // namespace capi::ops
+}  // namespace capi::lifecycle

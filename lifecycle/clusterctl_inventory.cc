@@ -1,6 +1,6 @@
-#include "operator/observe/clusterctl_inventory.h"
+#include "lifecycle/clusterctl_inventory.h"
 
-namespace capi::ops {
+namespace capi::lifecycle {
 namespace {
 
 constexpr std::string_view kGroup = "clusterctl.cluster.x-k8s.io";
@@ -94,13 +94,13 @@ Result<std::vector<ClusterctlEntry>> ListEntries(const Context& ctx, kube::Clien
   return entries;
 }
 
-Status EnsureEntryCrd(const Context& ctx, kube::Client& client) {
+Status EnsureEntryCrd(const Context& ctx, kube::Client& client, std::string_view field_manager) {
   const kube::Resource &resource = ClusterctlProviders(), &crds = kube::Builtin("CustomResourceDefinition");
   const kube::Object crd = EntryCrd();
   // No watch tells that it was deleted, and what discovery once said of it stays.
   auto live = client.Get(ctx, crds, "", crd.name(), {.metadata_only = true});
   if (live.ok() || live.code() != Code::kNotFound) return live.ok() ? Ok() : Status(live.error());
-  auto created = client.Create(ctx, crds, crd, {.field_manager = std::string(api::kFieldManager)});
+  auto created = client.Create(ctx, crds, crd, {.field_manager = std::string(field_manager)});
   if (!created.ok() && created.code() != Code::kAlreadyExists) {
     return created.error().With("creating the CRD of clusterctl's inventory");
   }
@@ -108,4 +108,4 @@ Status EnsureEntryCrd(const Context& ctx, kube::Client& client) {
   return Ok();
 }
 
-}  // namespace capi::ops
+}  // namespace capi::lifecycle

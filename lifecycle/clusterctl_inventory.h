@@ -12,9 +12,9 @@
 #include "base/context.h"
 #include "kube/apply/manifest.h"
 #include "kube/client/client.h"
-#include "operator/decide/adoption.h"
+#include "lifecycle/plan/clusterctl_entry.h"
 
-namespace capi::ops {
+namespace capi::lifecycle {
 
 const kube::Resource& ClusterctlProviders();
 
@@ -29,6 +29,6 @@ std::optional<ClusterctlEntry> ParseEntry(const kube::Object& object);
 Result<std::vector<ClusterctlEntry>> ListEntries(const Context& ctx, kube::Client& client);
 
 // Creates the CustomResourceDefinition where the cluster lacks it, as `clusterctl init` does. It is nobody's: it stays.
-Status EnsureEntryCrd(const Context& ctx, kube::Client& client);
+Status EnsureEntryCrd(const Context& ctx, kube::Client& client, std::string_view field_manager = api::kFieldManager);
 
-}  // namespace capi::ops
+}  // namespace capi::lifecycle

@@ -1,4 +1,4 @@
-#include "operator/act/storage_migration.h"
+#include "lifecycle/storage_migration.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include "base/http/server/server.h"
 #include "base/mutex.h"
 
-namespace capi::ops {
+namespace capi::lifecycle {
 namespace {
 
 using ::testing::ElementsAre;
@@ -265,4 +265,4 @@ TEST_F(StorageMigrationTest, ManyFailuresEndIt) {
 }
 
 }  // namespace
-}  // namespace capi::ops
+}  // namespace capi::lifecycle

@@ -6,10 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "api/kinds.h"
 #include "kube/client/client.h"
-#include "operator/decide/observation.h"
+#include "lifecycle/plan/crd_state.h"
 
-namespace capi::ops {
+namespace capi::lifecycle {
 
 // How far it came, to go on from. A value.
 struct MigrationCursor {
@@ -27,7 +28,8 @@ using GoOn = std::function<Status()>;
 // does nothing where it isn't. So it may be interrupted and begun again at any time, and others may do the same work.
 class StorageMigration {
  public:
-  explicit StorageMigration(kube::Client& client) : client_(client) {}
+  explicit StorageMigration(kube::Client& client, std::string_view field_manager = api::kFieldManager)
+      : client_(client), field_manager_(field_manager) {}
 
   // All of one CRD, page by page, from where `cursor` stands; `go_on` is asked for each page, after each object, and
   // before storedVersions is written. An object that has gone, or that somebody else writes, is as good as written.
@@ -53,6 +55,7 @@ class StorageMigration {
   Result<std::string> Trim(const Context& ctx, const Mark& before);
 
   kube::Client& client_;
+  const std::string field_manager_;
 };
 
-}  // namespace capi::ops
+}  // namespace capi::lifecycle

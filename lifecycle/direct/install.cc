@@ -1,0 +1,55 @@
+#include "lifecycle/direct/install.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "api/text.h"
+#include "kube/apply/apply.h"
+#include "kube/meta/health.h"
+#include "kube/meta/kind.h"
+#include "lifecycle/clusterctl_inventory.h"
+
+namespace capi::lifecycle {
+namespace {
+
+constexpr Millis kPause{100};
+
+Status AwaitOne(const Context& ctx, kube::Client& client, const kube::ObjectId& id, Millis limit) {
+  Context bounded = ctx.WithTimeout(limit);
+  kube::Health health;
+  while (bounded.Check().ok()) {
+    auto live = client.Get(bounded, kube::Builtin(id.kind), id.ns, id.name);
+    if (!live.ok() && !live.error().Transient()) return live.error().With(id.ToString());
+    health = live.ok() ? kube::HealthOf(*live) : kube::Health{kube::HealthState::kInProgress, live.error().message};
+    if (health.ok()) return Ok();
+    if (!ctx.clock->Sleep(ctx.stop, kPause)) break;
+  }
+  TRY(ctx.Check());
+  return Error{Code::kDeadlineExceeded,
+               fmt::format("{} {} is not ready after {} s: {}", id.kind == "Deployment" ? "deployment" : id.kind,
+                           api::GoQuote(id.name), std::chrono::duration_cast<Seconds>(limit).count(), health.message),
+               {}};
+}
+
+}  // namespace
+
+Status Install(const Context& ctx, kube::Client& client, const DirectRelease& release) {
+  TRY(EnsureEntryCrd(ctx, client, kDirectManager));
+  std::vector<kube::Manifest> all = release.manifests;
+  all.push_back(release.Entry());
+  kube::ApplyOptions options;
+  options.field_manager = kDirectManager;
+  std::vector<kube::Change> changes;
+  return kube::Applier(client, options).Apply(ctx, all, {}, changes);
+}
+
+Status AwaitAvailable(const Context& ctx, kube::Client& client, const DirectRelease& release, Millis limit) {
+  for (const kube::Manifest& manifest : release.manifests) {
+    if (!kube::Is(manifest.id, "apps", "Deployment")) continue;
+    TRY(AwaitOne(ctx, client, manifest.id, limit));
+  }
+  return Ok();
+}
+
+}  // namespace capi::lifecycle

@@ -1,0 +1,131 @@
+#include "lifecycle/direct/upgrade.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "kube/apply/apply.h"
+#include "kube/apply/preview.h"
+#include "kube/meta/kind.h"
+#include "lifecycle/clusterctl_inventory.h"
+#include "lifecycle/deletion.h"
+#include "lifecycle/direct/scale.h"
+#include "lifecycle/labelled.h"
+#include "lifecycle/plan/crd_stages.h"
+#include "lifecycle/plan/removal.h"
+#include "lifecycle/storage_migration.h"
+
+namespace capi::lifecycle {
+namespace {
+
+using Releases = std::vector<const DirectRelease*>;  // in clusterctl's order
+
+kube::Applier ApplierOf(kube::Client& client) {
+  kube::ApplyOptions options;
+  options.field_manager = kDirectManager;
+  return kube::Applier(client, options);
+}
+
+void Tell(const UpgradeOptions& options, std::string_view what, const DirectRelease& release) {
+  if (options.on_step) options.on_step(what, release.provider);
+}
+
+Result<CrdStates> LiveCrds(const Context& ctx, kube::Client& client, const DirectRelease& release) {
+  CrdStates out;
+  for (const kube::Manifest& manifest : release.manifests) {
+    if (!kube::IsCrd(manifest.id)) continue;
+    auto crd = client.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", manifest.id.name);
+    if (!crd.ok() && crd.code() == Code::kNotFound) continue;
+    if (!crd.ok()) return crd.error().With(manifest.id.ToString());
+    out[manifest.id.name] = StateOf(*crd);
+  }
+  return out;
+}
+
+// What only the cluster can tell: everything that could be refused, before anything is changed. Returns whether a CRD
+// stores another version from now on.
+Result<bool> Check(const Context& ctx, kube::Client& client, const Releases& releases,
+                   std::map<const DirectRelease*, std::vector<std::string>>& to_migrate) {
+  bool switches = false;
+  for (const DirectRelease* release : releases) {
+    CrdStates live = TRY(LiveCrds(ctx, client, *release));
+    to_migrate[release] = TRY(ToMigrate(release->manifests, live));
+    switches = switches || SwitchesAny(release->manifests, live);
+    // A CRD that loses a version is refused as long as that is in its storedVersions.
+    std::vector<kube::Manifest> rest = release->manifests;
+    std::erase_if(rest, [&](const kube::Manifest& manifest) {
+      const auto& crds = to_migrate[release];
+      return kube::IsCrd(manifest.id) && std::find(crds.begin(), crds.end(), manifest.id.name) != crds.end();
+    });
+    TRY_WITH(ApplierOf(client).DryRun(ctx, rest), release->provider.id.ToString());
+  }
+  return switches;
+}
+
+// What Cluster API's clusterctl wrote with plain updates becomes ours, so that what the new release leaves out goes.
+Status TakeOverAll(const Context& ctx, kube::Client& client, const DirectRelease& release) {
+  kube::PreviewOptions options{.field_manager = std::string(kDirectManager),
+                               .former = kube::WroteLabel(api::kLabelProvider),
+                               .owner_group = std::string(api::kGroup)};
+  for (const kube::Manifest& manifest : release.manifests) {
+    auto taken = kube::TakeOver(client, ctx, manifest.id, options);
+    if (!taken.ok() && taken.code() != Code::kNotFound) return taken.error().With(manifest.id.ToString());
+  }
+  return Ok();
+}
+
+Status Prune(const Context& ctx, kube::Client& client, const DirectRelease& release) {
+  std::vector<kube::ObjectId> labelled, released;
+  for (const kube::Object& object : TRY(ListLabelled(ctx, client, release.provider.id)))
+    labelled.push_back(object.id());
+  for (const kube::Manifest& manifest : release.manifests) released.push_back(manifest.id);
+  const Keep keep = KeepsOthers(release.provider.id);
+  auto gone = Leftovers(labelled, released, release.provider.id.ns);
+  TRY(StopAggregation(ctx, client, gone, keep));
+  std::vector<kube::Change> changes;
+  return kube::Applier(client, {}).Delete(ctx, gone, keep, changes);
+}
+
+Status UpgradeOne(const Context& ctx, kube::Client& client, const DirectRelease& release) {
+  std::vector<kube::Change> changes;
+  TRY(TakeOverAll(ctx, client, release));
+  TRY(ApplierOf(client).Apply(ctx, release.manifests, {}, changes));
+  TRY(ScaleUp(ctx, client, release.provider.id));
+  TRY(Prune(ctx, client, release));
+  return ApplierOf(client).Apply(ctx, {release.Entry()}, {}, changes);
+}
+
+}  // namespace
+
+Status Upgrade(const Context& ctx, kube::Client& client, const std::vector<DirectRelease>& all,
+               const UpgradeOptions& options) {
+  Releases releases;
+  for (const DirectRelease& release : all) releases.push_back(&release);
+  std::stable_sort(releases.begin(), releases.end(), [](const DirectRelease* a, const DirectRelease* b) {
+    return a->provider.id.type < b->provider.id.type;
+  });
+  TRY(CheckKinds(ctx, client, all));
+  std::map<const DirectRelease*, std::vector<std::string>> to_migrate;
+  bool stop = TRY(Check(ctx, client, releases, to_migrate)) || options.contract_changes;
+  StorageMigration migration(client, kDirectManager);
+  for (const DirectRelease* release : releases) {
+    for (const std::string& crd : to_migrate[release]) {
+      Tell(options, "migrating objects", *release);
+      MigrationCursor cursor;
+      TRY(migration.Migrate(ctx, crd, cursor));
+    }
+  }
+  for (const DirectRelease* release : releases) {
+    if (!stop) break;
+    Tell(options, "scaling down", *release);
+    TRY(ScaleDown(ctx, client, release->provider.id));
+  }
+  for (const DirectRelease* release : releases) {
+    Tell(options, "upgrading", *release);
+    TRY_WITH(UpgradeOne(ctx, client, *release), release->provider.id.ToString());
+  }
+  return Ok();
+}
+
+}  // namespace capi::lifecycle

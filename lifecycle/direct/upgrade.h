@@ -1,0 +1,27 @@
+// Brings providers that are installed without an operator to other releases, in place.
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "lifecycle/direct/release.h"
+
+namespace capi::lifecycle {
+
+// A value.
+struct UpgradeOptions {
+  bool contract_changes = false;  // then nothing of the providers runs while they change
+  // Told what begins, for a person: "scaling down", "upgrading". May be null.
+  std::function<void(std::string_view what, const Installable& provider)> on_step;
+};
+
+// All of them, or, as far as the server can tell before, none. Objects that are stored at a version which goes are
+// rewritten first, while the old pods serve. Where the contract changes, or a CRD stores another version from now on,
+// all go to zero replicas before the first is changed, and come back each with its release. The new release is applied
+// over the old one; then what it no longer has goes, but no CRD and no Namespace; the entry in clusterctl's inventory
+// says the new version last. So a run that is broken off is completed by the same call.
+Status Upgrade(const Context& ctx, kube::Client& client, const std::vector<DirectRelease>& releases,
+               const UpgradeOptions& options);
+
+}  // namespace capi::lifecycle

@@ -1,0 +1,75 @@
+#include "lifecycle/labelled.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/run_all.h"
+
+namespace capi::lifecycle {
+namespace {
+
+constexpr size_t kParallel = 8;
+
+std::string Selector(const api::ProviderId& id) {
+  return fmt::format("{}=,{}={}", api::kLabelClusterctl, api::kLabelProvider, api::ManifestLabel(id.type, id.name));
+}
+
+bool Has(const std::vector<std::string>& verbs, std::string_view verb) {
+  return std::find(verbs.begin(), verbs.end(), verb) != verbs.end();
+}
+
+std::set<kube::GroupKind> KindsOf(const std::vector<kube::Object>& crds) {
+  std::set<kube::GroupKind> out;
+  for (const kube::Object& crd : crds) {
+    out.insert({GetString(crd.json(), {"spec", "group"}), GetString(crd.json(), {"spec", "names", "kind"})});
+  }
+  return out;
+}
+
+// Each kind once, at the version that the server prefers.
+std::vector<kube::Resource> Deletable(std::vector<kube::Resource> all, std::set<kube::GroupKind> seen) {
+  std::vector<kube::Resource> out;
+  for (kube::Resource& resource : all) {
+    if (!Has(resource.verbs, "list") || !Has(resource.verbs, "delete")) continue;
+    if (seen.insert({resource.group, resource.kind}).second) out.push_back(std::move(resource));
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<std::vector<kube::Object>> ListCrds(const Context& ctx, kube::Client& client, const api::ProviderId& id) {
+  auto list = client.List(ctx, kube::Builtin("CustomResourceDefinition"), "", {.label_selector = Selector(id)});
+  if (!list.ok()) return list.error().With("failed to list CustomResourceDefinitions");
+  return std::move(list->items);
+}
+
+Result<std::vector<kube::Object>> ListLabelled(const Context& ctx, kube::Client& client, const api::ProviderId& id) {
+  auto crds = TRY(ListCrds(ctx, client, id));
+  auto resources = Deletable(TRY(client.mapper().All(ctx)), KindsOf(crds));
+  std::vector<Result<kube::ObjectList>> answers(resources.size(), kube::ObjectList{});
+  std::vector<std::function<void()>> tasks;
+  for (size_t i = 0; i < resources.size(); ++i) {
+    tasks.push_back([&, i] {
+      std::string ns = resources[i].namespaced ? id.ns : "";
+      answers[i] = client.List(ctx, resources[i], ns, {.label_selector = Selector(id), .metadata_only = true});
+    });
+  }
+  RunAll(kParallel, tasks);
+  std::vector<kube::Object> out;
+  for (size_t i = 0; i < resources.size(); ++i) {
+    // A kind that went meanwhile has no objects; one that can't be listed after all has none that could be found.
+    bool none = !answers[i].ok() && (answers[i].code() == Code::kNotFound || answers[i].code() == Code::kUnsupported);
+    if (none) continue;
+    if (!answers[i].ok()) {
+      return answers[i].error().With(
+          fmt::format("failed to look for objects of kind {} ({})", resources[i].kind, resources[i].api_version()));
+    }
+    for (kube::Object& object : answers[i]->items) out.push_back(std::move(object));
+  }
+  return out;
+}
+
+}  // namespace capi::lifecycle

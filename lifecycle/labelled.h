@@ -1,0 +1,20 @@
+// The objects of a provider, found by the two labels that clusterctl puts on what it installs.
+#pragma once
+
+#include <vector>
+
+#include "api/kinds.h"
+#include "base/context.h"
+#include "kube/client/client.h"
+
+namespace capi::lifecycle {
+
+// Metadata alone. Of all kinds that the server can list and delete, but for those of the provider's own CRDs: these are
+// users' objects, and nobody may be there to convert them. Of a kind with namespaces those in the provider's own. An
+// error where a kind can't be listed: it must not be taken for one without objects.
+Result<std::vector<kube::Object>> ListLabelled(const Context& ctx, kube::Client& client, const api::ProviderId& id);
+
+// The provider's CRDs, whole.
+Result<std::vector<kube::Object>> ListCrds(const Context& ctx, kube::Client& client, const api::ProviderId& id);
+
+}  // namespace capi::lifecycle

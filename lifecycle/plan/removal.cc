@@ -1,0 +1,38 @@
+#include "lifecycle/plan/removal.h"
+
+#include <algorithm>
+
+#include "kube/meta/kind.h"
+
+namespace capi::lifecycle {
+namespace {
+
+bool IsInventoryEntry(const kube::ObjectId& id) { return kube::Is(id, "clusterctl.cluster.x-k8s.io", "Provider"); }
+
+bool Goes(const kube::ObjectId& id, const std::string& ns, const RemovalScope& scope) {
+  if (kube::IsCrd(id)) return scope.crds;
+  if (kube::Is(id, "", "Namespace")) return scope.ns && id.name == ns;
+  if (id.ns.empty()) return true;
+  if (id.ns != ns || scope.ns) return false;
+  return scope.entry || !IsInventoryEntry(id);
+}
+
+}  // namespace
+
+std::vector<kube::ObjectId> ToRemove(const std::vector<kube::ObjectId>& labelled, const std::string& ns,
+                                     const RemovalScope& scope) {
+  std::vector<kube::ObjectId> out;
+  std::copy_if(labelled.begin(), labelled.end(), std::back_inserter(out),
+               [&](const kube::ObjectId& id) { return Goes(id, ns, scope); });
+  return out;
+}
+
+std::vector<kube::ObjectId> Leftovers(const std::vector<kube::ObjectId>& labelled,
+                                      const std::vector<kube::ObjectId>& released, const std::string& ns) {
+  std::vector<kube::ObjectId> out = ToRemove(labelled, ns, {});
+  std::erase_if(
+      out, [&](const kube::ObjectId& id) { return std::find(released.begin(), released.end(), id) != released.end(); });
+  return out;
+}
+
+}  // namespace capi::lifecycle

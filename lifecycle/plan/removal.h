@@ -1,0 +1,28 @@
+// What goes of a provider that no operator looks after (behaviour.md L23). Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kube/meta/object.h"
+
+namespace capi::lifecycle {
+
+// What else goes than the provider's own objects. A value.
+struct RemovalScope {
+  bool crds = false;
+  bool ns = false;     // the Namespace, with all that is in it
+  bool entry = false;  // the one in clusterctl's inventory
+};
+
+// Of the objects that have the provider's labels, those that a removal deletes one by one: what lies in a Namespace
+// that goes, goes with it. `ns` is where the provider is; what lies elsewhere stays.
+std::vector<kube::ObjectId> ToRemove(const std::vector<kube::ObjectId>& labelled, const std::string& ns,
+                                     const RemovalScope& scope);
+
+// The objects that an older release had, and the newer one, of which these are the objects, has no more. CRDs,
+// Namespaces and the entry in clusterctl's inventory stay.
+std::vector<kube::ObjectId> Leftovers(const std::vector<kube::ObjectId>& labelled,
+                                      const std::vector<kube::ObjectId>& released, const std::string& ns);
+
+}  // namespace capi::lifecycle

@@ -1,0 +1,65 @@
+// L23: what goes of a provider that no operator looks after.
+#include "lifecycle/plan/removal.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/testing/vectors.h"
+
+namespace capi::lifecycle {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+kube::ObjectId IdOf(const Json& object) {
+  const std::pair<std::string_view, std::string_view> groups[] = {
+      {"CustomResourceDefinition", "apiextensions.k8s.io"},
+      {"Provider", "clusterctl.cluster.x-k8s.io"},
+      {"MutatingWebhookConfiguration", "admissionregistration.k8s.io"},
+      {"ClusterRole", "rbac.authorization.k8s.io"},
+  };
+  kube::ObjectId id{"", GetString(object, {"kind"}), GetString(object, {"namespace"}), GetString(object, {"name"})};
+  for (const auto& [kind, group] : groups) {
+    if (id.kind == kind) id.group = group;
+  }
+  return id;
+}
+
+TEST(ToRemove, Vectors) {
+  RunVectors("delete.json", [](const Json& vectors, const Json& c) {
+    std::vector<kube::ObjectId> labelled;
+    for (const Json& object : vectors.at("world").at("objects")) {
+      if (GetBool(object, {"labelled"})) labelled.push_back(IdOf(object));
+    }
+    RemovalScope scope{GetBool(c, {"include_crd"}), GetBool(c, {"include_namespace"}), !GetBool(c, {"skip_inventory"})};
+    std::vector<std::string> deleted;
+    for (const kube::ObjectId& id : ToRemove(labelled, GetString(vectors, {"world", "namespace"}), scope))
+      deleted.push_back(id.kind + "/" + id.name);
+    std::sort(deleted.begin(), deleted.end());
+    EXPECT_EQ(Json(deleted), c.at("want_deleted"));
+  });
+}
+
+const kube::ObjectId kRole{"rbac.authorization.k8s.io", "ClusterRole", "", "capi-manager-role"};
+const kube::ObjectId kCrd{"apiextensions.k8s.io", "CustomResourceDefinition", "", "as.x"};
+const kube::ObjectId kNs{"", "Namespace", "", "ns"};
+const kube::ObjectId kOwn{"", "Service", "ns", "own"};
+const kube::ObjectId kElsewhere{"", "Service", "other", "own"};
+const kube::ObjectId kEntry{"clusterctl.cluster.x-k8s.io", "Provider", "ns", "infrastructure-a"};
+
+// Cluster API's leaves those whose name doesn't begin with the namespace: all that there are of today's releases.
+TEST(ToRemove, ClusterRolesGoByTheirLabelsAlone) {
+  EXPECT_THAT(ToRemove({kRole, kElsewhere, kCrd, kNs}, "ns", {}), ElementsAre(kRole));
+}
+
+TEST(Leftovers, WhatTheNewReleaseHasNoMore) {
+  EXPECT_THAT(Leftovers({kRole, kCrd, kNs, kOwn, kElsewhere, kEntry}, {kOwn}, "ns"), ElementsAre(kRole));
+  EXPECT_THAT(Leftovers({kRole, kOwn}, {kOwn, kRole}, "ns"), IsEmpty());
+  EXPECT_THAT(Leftovers({}, {kOwn}, "ns"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace capi::lifecycle
