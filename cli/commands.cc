@@ -11,6 +11,7 @@
 #include "cli/man.h"
 #include "cli/move/commands.h"
 #include "cli/providers/commands.h"
+#include "cli/remove/commands.h"
 #include "cli/version.h"
 
 namespace capi::cli {
@@ -36,6 +37,7 @@ void AddCommands(CommandLine& line) {
   AddMoveCommands(line);
   AddDescribeCommands(line);
   AddDeclareCommands(line);
+  AddRemovalCommands(line);
   AddVersion(line);
   AddCompletion(line);
   AddMan(line);

@@ -67,6 +67,8 @@ void AddInit(CommandLine& line) {
   AddCommonFlags(line, command, *options);
   command.add_option("-n,--target-namespace", options->target_namespace,
                      "Namespace for all providers; without it the one of each release");
+  command.add_flag("--operator", options->with_operator,
+                   "--operator=false: install the providers from here, and leave no operator in the cluster");
   command.add_flag("--wait-providers", options->wait_providers, "Wait until the providers are ready");
   command
       .add_option("--wait-provider-timeout", options->wait_provider_timeout,

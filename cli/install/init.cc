@@ -5,6 +5,7 @@
 #include "cli/install/operator_step.h"
 #include "cli/install/prepare.h"
 #include "cli/install/wait.h"
+#include "cli/install/without_operator.h"
 #include "cli/operator_manifests/manifests.h"
 
 namespace capi::cli {
@@ -105,11 +106,14 @@ Status Init(const Context& ctx, const GlobalOptions& global, const InitOptions& 
   kube::Client& client = cluster.client();
   TRY(cluster.CheckContract(ctx, AlsoAllowed::kNotInstalled));
   auto there = TRY(FindOperator(ctx, client));
+  if (!options.with_operator) TRY(CheckNoOperator(there));
   if (there) {
     TRY(CheckSkew(*there, OwnVersion()));
     TRY(CheckSameImage(*there, options.operator_image));
   }
   InitPlan plan = TRY(PrepareInit(ctx, config, cluster, options, notes));
+  std::vector<lifecycle::DirectRelease> direct;
+  if (!options.with_operator) direct = TRY(PrepareDirectly(ctx, config, client, plan.queue));
   std::vector<ProviderCargo> cargo;
   for (Candidate& candidate : plan.queue) {
     cargo.push_back(TRY(CargoOf(config, plan, candidate)));
@@ -120,9 +124,13 @@ Status Init(const Context& ctx, const GlobalOptions& global, const InitOptions& 
   for (const std::string& surprise : config.Surprises()) notes.Warn(surprise);
 
   if (cert_manager) TRY(CarryCertManager(ctx, client, *cert_manager, notes));
-  TRY(CarryOperator(ctx, client, there, image, notes));
-  TRY(CarryProviders(ctx, client, plan.adopted, cargo, notes));
-  TRY(Await(ctx, client, options, plan.adopted, cargo, notes));
+  if (options.with_operator) {
+    TRY(CarryOperator(ctx, client, there, image, notes));
+    TRY(CarryProviders(ctx, client, plan.adopted, cargo, notes));
+    TRY(Await(ctx, client, options, plan.adopted, cargo, notes));
+  } else {
+    TRY(InstallDirectly(ctx, client, direct, options, notes));
+  }
   if (plan.first_time) SayUsage(notes);
   return Ok();
 }

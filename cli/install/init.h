@@ -18,9 +18,10 @@ struct InitOptions {
   int wait_provider_timeout = 300;  // seconds
   bool validate = true;
   bool cert_manager = true;
+  bool with_operator = true;
 };
 
-// behaviour.md L10.
+// behaviour.md L10, and L23 without an operator.
 Status Init(const Context& ctx, const GlobalOptions& global, const InitOptions& options, World& world);
 
 }  // namespace capi::cli

@@ -143,7 +143,7 @@ Result<InitPlan> PrepareInit(const Context& ctx, const Config& config, Managemen
   if (!valid.ok()) notes.Say(0, "Ignoring validation errors: " + valid.error().message);
   TRY(FillIn(config, ValuesOf(ctx, cluster, plan), options.validate, plan.queue));
   for (const PresentProvider& one : plan.present) {
-    if (!one.has_object) plan.adopted.push_back(TRY(Adopt(ctx, config, one.provider, notes)));
+    if (!one.has_object && options.with_operator) plan.adopted.push_back(TRY(Adopt(ctx, config, one.provider, notes)));
   }
   return plan;
 }

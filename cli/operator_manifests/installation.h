@@ -48,8 +48,15 @@ Result<std::vector<kube::ObjectId>> OperatorLeftovers(const Context& ctx, kube::
 // Removes these. What is gone already counts as removed.
 Status RemoveObjects(const Context& ctx, kube::Client& client, const std::vector<kube::ObjectId>& ids);
 
-// Removes the operator that is in `ns`, whichever way it came there: all that has its label, its kinds (with all
-// objects of these that are left) and its namespace last. It can be repeated.
-Status RemoveOperator(const Context& ctx, kube::Client& client, const std::string& ns);
+// What goes with the operator. A value.
+struct OperatorRemoval {
+  bool kinds = true;  // its kinds, with all objects of these that are left
+  bool ns = true;     // its namespace
+};
+
+// Removes the operator that is in `ns`, whichever way it came there: all that has its label, then its kinds, and its
+// namespace last. It can be repeated.
+Status RemoveOperator(const Context& ctx, kube::Client& client, const std::string& ns,
+                      const OperatorRemoval& also = {});
 
 }  // namespace capi::cli

@@ -65,7 +65,7 @@ Status RemoveObjects(const Context& ctx, kube::Client& client, const std::vector
   return Remove(ctx, client, ids);
 }
 
-Status RemoveOperator(const Context& ctx, kube::Client& client, const std::string& ns) {
+Status RemoveOperator(const Context& ctx, kube::Client& client, const std::string& ns, const OperatorRemoval& also) {
   std::vector<kube::ObjectId> ids = TRY(WithLabels(ctx, client, std::string(kOperatorSelector)));
   const kube::Resource& roles = kube::Builtin("ClusterRole");
   TRY(Remove(ctx, client,
@@ -74,10 +74,12 @@ Status RemoveOperator(const Context& ctx, kube::Client& client, const std::strin
   const kube::Resource& crds = kube::Builtin("CustomResourceDefinition");
   std::vector<kube::ObjectId> kinds;
   for (const api::ProviderKind& kind : api::kProviderKinds) {
+    if (!also.kinds) break;
     kinds.push_back(
         {.group = crds.group, .kind = crds.kind, .ns = "", .name = fmt::format("{}.{}", kind.plural, api::kGroup)});
   }
   TRY(Remove(ctx, client, kinds));
+  if (!also.ns) return Ok();
   return Remove(ctx, client, {{.group = "", .kind = "Namespace", .ns = "", .name = ns}});
 }
 

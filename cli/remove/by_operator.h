@@ -1,0 +1,31 @@
+// Deletes providers that the operator looks after: their objects go, and the operator removes what they brought.
+#pragma once
+
+#include <vector>
+
+#include "base/context.h"
+#include "cli/frame/world.h"
+#include "cli/remove/targets.h"
+#include "kube/client/client.h"
+
+namespace capi::cli {
+
+// Annotations that the operator goes by (docs/deleting.md). A value.
+struct OperatorWishes {
+  bool crds = false;   // delete-crds
+  bool force = false;  // force-delete
+};
+
+// Also of one that is being deleted already: an override still counts then. One that is gone is as it should be.
+Status RequestDeletion(const Context& ctx, kube::Client& client, const api::ProviderId& id,
+                       const OperatorWishes& wishes);
+
+// Waits until the objects are gone, and tells what each waits for, in the operator's words. kDeadlineExceeded says it
+// of those that are left; their deletion goes on.
+Status AwaitGone(const Context& ctx, kube::Client& client, const std::vector<Target>& targets, Seconds limit,
+                 Notes& notes);
+
+// Of an object that no operator looks after any more: its finalizer goes, and with it the object.
+Status ReleaseObject(const Context& ctx, kube::Client& client, const api::ProviderId& id);
+
+}  // namespace capi::cli

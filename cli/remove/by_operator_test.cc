@@ -1,0 +1,138 @@
+// L22: what is asked of the API server where the operator deletes a provider, and what is told.
+#include "cli/remove/by_operator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <sstream>
+
+#include "base/http/server/server.h"
+#include "base/mutex.h"
+
+namespace capi::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr char kPath[] = "/apis/operator.cluster.x-k8s.io/v1alpha2/namespaces/capa/infrastructureproviders/aws";
+constexpr char kObject[] = R"({"apiVersion":"operator.cluster.x-k8s.io/v1alpha2","kind":"InfrastructureProvider",
+  "metadata":{"name":"aws","namespace":"capa","resourceVersion":"7",
+    "finalizers":["other.example.com","provider.cluster.x-k8s.io"]},
+  "status":{"conditions":[{"type":"Ready","status":"False","reason":"InUse","message":"clusters use it"}]}})";
+
+// An API server with one provider object, or none.
+class ByOperator : public ::testing::Test {
+ protected:
+  ByOperator() {
+    auto server = http::Server::Start({}, [this](const http::ServerRequest& request) {
+      MutexLock lock(mu_);
+      requests_.push_back(request.method + (request.method == "PATCH" ? " " + request.body : ""));
+      EXPECT_EQ(request.path, kPath);
+      auto refused = refused_.find(request.method);
+      int status = refused != refused_.end() ? refused->second : there_ ? 200 : 404;
+      if (request.method == "GET" && --reads_ == 0) there_ = false;
+      std::string reason = status == 404 ? "NotFound" : "Forbidden";
+      return http::Response{.status = status,
+                            .headers = {},
+                            .body = status == 200 ? kObject : R"({"kind":"Status","reason":")" + reason + R"("})"};
+    });
+    EXPECT_TRUE(server.ok()) << server.error().message;
+    server_ = std::move(*server);
+    auto client = kube::Client::Connect({.server = "http://" + server_->address()},
+                                        {.user_agent = "delete-test", .max_retries = 0});
+    EXPECT_TRUE(client.ok()) << client.error().message;
+    client_ = std::move(*client);
+  }
+  std::vector<std::string> Requests() {
+    MutexLock lock(mu_);
+    return requests_;
+  }
+  Target Aws() {
+    Target target;
+    target.id = kAws;
+    return target;
+  }
+
+  const api::ProviderId kAws{api::ProviderType::kInfrastructure, "capa", "aws"};
+  Context ctx_ = Context{}.WithTimeout(Seconds(30));
+  std::unique_ptr<kube::Client> client_;
+  std::ostringstream said_;
+  Notes notes_{said_};
+  Mutex mu_;
+  std::vector<std::string> requests_ CAPI_GUARDED_BY(mu_);
+  std::map<std::string, int> refused_ CAPI_GUARDED_BY(mu_);  // method to status
+  bool there_ CAPI_GUARDED_BY(mu_) = true;
+  int reads_ CAPI_GUARDED_BY(mu_) = 0;  // until it is gone; 0 for never
+
+ private:
+  std::unique_ptr<http::Server> server_;
+};
+
+TEST_F(ByOperator, AnnotationsComeBeforeTheDeletion) {
+  ASSERT_TRUE(RequestDeletion(ctx_, *client_, kAws, {true, true}).ok());
+  EXPECT_THAT(Requests(), ElementsAre(R"(PATCH {"metadata":{"annotations":{)"
+                                      R"("operator.cluster.x-k8s.io/delete-crds":"true",)"
+                                      R"("operator.cluster.x-k8s.io/force-delete":"true"}}})",
+                                      "DELETE"));
+}
+
+TEST_F(ByOperator, NoneIsSetThatNobodyAskedFor) {
+  ASSERT_TRUE(RequestDeletion(ctx_, *client_, kAws, {}).ok());
+  EXPECT_THAT(Requests(), ElementsAre("DELETE"));
+}
+
+TEST_F(ByOperator, WhatIsGoneIsAsItShouldBe) {
+  {
+    MutexLock lock(mu_);
+    there_ = false;
+  }
+  EXPECT_TRUE(RequestDeletion(ctx_, *client_, kAws, {true, false}).ok());
+  EXPECT_TRUE(ReleaseObject(ctx_, *client_, kAws).ok());
+  EXPECT_TRUE(AwaitGone(ctx_, *client_, {Aws()}, Seconds(30), notes_).ok());
+  EXPECT_EQ(said_.str(), "Deleted provider=\"InfrastructureProvider capa/aws\"\n");
+}
+
+TEST_F(ByOperator, ARightThatIsMissingIsTold) {
+  {
+    MutexLock lock(mu_);
+    refused_ = {{"PATCH", 403}, {"GET", 403}};
+  }
+  Status asked = RequestDeletion(ctx_, *client_, kAws, {true, false});
+  EXPECT_EQ(asked.code(), Code::kPermissionDenied);
+  EXPECT_THAT(asked.error().message, HasSubstr("failed to annotate InfrastructureProvider capa/aws"));
+  EXPECT_THAT(Requests(), testing::SizeIs(1)) << "no deletion without what goes before it";
+  EXPECT_EQ(AwaitGone(ctx_, *client_, {Aws()}, Seconds(30), notes_).code(), Code::kPermissionDenied);
+  EXPECT_EQ(ReleaseObject(ctx_, *client_, kAws).code(), Code::kPermissionDenied);
+}
+
+TEST_F(ByOperator, WhatItWaitsForIsToldInTheOperatorsWordsAndOnce) {
+  {
+    MutexLock lock(mu_);
+    reads_ = 3;
+  }
+  EXPECT_TRUE(AwaitGone(ctx_, *client_, {Aws()}, Seconds(30), notes_).ok());
+  EXPECT_EQ(said_.str(),
+            "Waiting provider=\"InfrastructureProvider capa/aws\" reason=\"InUse\" message=\"clusters use it\"\n"
+            "Deleted provider=\"InfrastructureProvider capa/aws\"\n");
+}
+
+TEST_F(ByOperator, AWaitThatEndsSaysWhatIsLeft) {
+  Status waited = AwaitGone(ctx_, *client_, {Aws()}, Seconds(0), notes_);
+  EXPECT_EQ(waited.code(), Code::kDeadlineExceeded);
+  EXPECT_EQ(
+      waited.error().message,
+      "not gone after 0 s: InfrastructureProvider capa/aws: InUse: clusters use it; the deletion goes on, and the "
+      "same command waits for it again");
+}
+
+TEST_F(ByOperator, OthersFinalizersStay) {
+  ASSERT_TRUE(ReleaseObject(ctx_, *client_, kAws).ok());
+  EXPECT_THAT(
+      Requests(),
+      ElementsAre("GET", R"(PATCH {"metadata":{"finalizers":["other.example.com"],"resourceVersion":"7"}})", "DELETE"));
+}
+
+}  // namespace
+}  // namespace capi::cli

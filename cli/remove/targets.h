@@ -1,0 +1,48 @@
+// Which providers a command line means, in which order they go, and what stands in their way. Pure.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "api/kinds.h"
+#include "base/result.h"
+#include "cli/frame/management_cluster.h"
+#include "cli/frame/provider_objects.h"
+#include "kube/apply/inventory.h"
+
+namespace capi::cli {
+
+// A provider that the management cluster has. A value.
+struct Target {
+  api::ProviderId id;
+  std::string version;  // the installed one; "" for none
+  bool object = false;  // the operator looks after it
+  bool entry = false;   // clusterctl's inventory has it
+  Json inventory;       // of its object's status
+  bool operator==(const Target&) const = default;
+};
+
+// What the operator's objects and clusterctl's inventory have, each provider once.
+std::vector<Target> Merge(const std::vector<ProviderObject>& objects, const std::vector<InstalledProvider>& entries);
+
+using NamesByType = std::map<api::ProviderType, std::vector<std::string>>;  // name, or name:version
+
+// Those of `all` that are named; all of them without a name. kInvalidArgument or kNotFound in clusterctl's words. `ns`
+// says which of two that have the same name; "" for any.
+Result<std::vector<Target>> Select(const std::vector<Target>& all, const NamesByType& names, const std::string& ns);
+
+// One round after the other: the core goes last, since the others need it.
+std::vector<std::vector<Target>> Rounds(std::vector<Target> targets);
+
+// X3: providers that stay need the core.
+Status CheckCoreGoesLast(const std::vector<Target>& all, const std::vector<Target>& going);
+
+// What else lives in the namespaces that are to go: providers that stay, and the operator in `operator_ns`.
+Status CheckNamespaces(const std::vector<Target>& all, const std::vector<Target>& going,
+                       const std::string& operator_ns);
+
+// The namespaces of the targets, each once.
+std::vector<std::string> NamespacesOf(const std::vector<Target>& targets);
+
+}  // namespace capi::cli

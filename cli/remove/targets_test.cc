@@ -1,0 +1,130 @@
+// L22: which providers a command line means, and in which order they go.
+#include "cli/remove/targets.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace capi::cli {
+namespace {
+
+using enum api::ProviderType;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Target Of(api::ProviderType type, const std::string& ns, const std::string& name,
+          const std::string& version = "v1.0.0") {
+  Target out;
+  out.id = {type, ns, name};
+  out.version = version;
+  out.entry = true;
+  return out;
+}
+
+const Target kCapi = Of(kCore, "capi-system", "cluster-api"), kKubeadm = Of(kBootstrap, "capbk-system", "kubeadm"),
+             kKubeadmPlane = Of(kControlPlane, "capbk-system", "kubeadm"), kAws = Of(kInfrastructure, "capa", "aws"),
+             kAws2 = Of(kInfrastructure, "capa2", "aws"), kDocker = Of(kInfrastructure, "capd", "docker", "v1.2.3");
+const std::vector<Target> kAll = {kCapi, kKubeadm, kKubeadmPlane, kAws, kDocker};
+
+TEST(Merge, EachProviderOnceWithWhoHasIt) {
+  ProviderObject object;
+  object.provider.id = kAws.id;
+  object.provider.status.installed_version = "v1.1.0";
+  ProviderObject not_installed;
+  not_installed.provider.id = kDocker.id;
+  std::vector<Target> got = Merge({object, not_installed}, {{kInfrastructure, "aws", "capa", "v1.0.0"},
+                                                            {kCore, "cluster-api", "capi-system", "v1.0.0"}});
+  ASSERT_EQ(got.size(), 3U);
+  EXPECT_EQ(got[0], kCapi);
+  EXPECT_EQ(got[1].id, kAws.id);
+  EXPECT_EQ(got[1].version, "v1.1.0") << "the operator knows better than the inventory";
+  EXPECT_TRUE(got[1].object && got[1].entry);
+  EXPECT_EQ(got[2].id, kDocker.id);
+  EXPECT_TRUE(got[2].object && !got[2].entry && got[2].version.empty());
+}
+
+TEST(Select, AsClusterctlNamesThem) {
+  struct Case {
+    std::string name;
+    NamesByType names;
+    std::string ns;
+    std::vector<Target> want;
+    std::string error;
+  };
+  const Case cases[] = {
+      {"by name", {{kInfrastructure, {"aws"}}}, "", {kAws}, ""},
+      {"in any case, and twice", {{kInfrastructure, {"AWS", "aws"}}}, "", {kAws}, ""},
+      {"several types", {{kBootstrap, {"kubeadm"}}, {kControlPlane, {"kubeadm"}}}, "", {kKubeadm, kKubeadmPlane}, ""},
+      {"its version", {{kInfrastructure, {"docker:v1.2.3"}}}, "", {kDocker}, ""},
+      {"all", {}, "", kAll, ""},
+      {"all of a namespace", {}, "capd", {kDocker}, ""},
+      {"another version",
+       {{kInfrastructure, {"docker:v1.2.4"}}},
+       "",
+       {},
+       "failed to identify the provider \"docker\" with version \"v1.2.4\"; the installed version is v1.2.3"},
+      {"unknown",
+       {{kInfrastructure, {"gcp"}}},
+       "",
+       {},
+       "failed to identify the namespace for the \"gcp\" provider; the cluster has: CoreProvider "
+       "capi-system/cluster-api, "},
+      {"another namespace",
+       {{kInfrastructure, {"aws"}}},
+       "x",
+       {},
+       "failed to identify the namespace for the \"aws\" provider"},
+      {"no name", {{kInfrastructure, {"a:b:c"}}}, "", {}, "invalid provider name \"a:b:c\""},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    auto got = Select(kAll, c.names, c.ns);
+    ASSERT_EQ(got.ok(), c.error.empty());
+    if (got.ok()) {
+      EXPECT_EQ(*got, c.want);
+    } else {
+      EXPECT_THAT(got.error().message, HasSubstr(c.error));
+    }
+  }
+}
+
+TEST(Select, OfTwoThatHaveTheSameNameOneIsSaid) {
+  auto got = Select({kAws, kAws2}, {{kInfrastructure, {"aws"}}}, "");
+  ASSERT_FALSE(got.ok());
+  EXPECT_THAT(got.error().message, HasSubstr("say with --namespace which one: InfrastructureProvider capa/aws, "
+                                             "InfrastructureProvider capa2/aws"));
+  EXPECT_THAT(*Select({kAws, kAws2}, {{kInfrastructure, {"aws"}}}, "capa2"), ElementsAre(kAws2));
+}
+
+TEST(Rounds, TheCoreGoesLast) {
+  EXPECT_THAT(Rounds(kAll), ElementsAre(ElementsAre(kDocker, kAws, kKubeadmPlane, kKubeadm), ElementsAre(kCapi)));
+  EXPECT_THAT(Rounds({kCapi}), ElementsAre(ElementsAre(kCapi)));
+  EXPECT_THAT(Rounds({}), IsEmpty());
+}
+
+// X3.
+TEST(CheckCoreGoesLast, OthersNeedIt) {
+  EXPECT_TRUE(CheckCoreGoesLast(kAll, kAll).ok());
+  EXPECT_TRUE(CheckCoreGoesLast(kAll, {kAws}).ok());
+  EXPECT_TRUE(CheckCoreGoesLast({kCapi}, {kCapi}).ok());
+  Status status = CheckCoreGoesLast({kCapi, kAws, kDocker}, {kCapi, kDocker});
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().message,
+            "other providers need the core: InfrastructureProvider capa/aws; delete these too, or use --all");
+}
+
+TEST(CheckNamespaces, WhoElseLivesThere) {
+  EXPECT_TRUE(CheckNamespaces(kAll, {kAws, kDocker}, "capi-operator-system").ok());
+  EXPECT_TRUE(CheckNamespaces(kAll, {kKubeadm, kKubeadmPlane}, "").ok());
+  Status status = CheckNamespaces(kAll, {kKubeadm}, "");
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().message,
+            "namespace capbk-system is also that of ControlPlaneProvider capbk-system/kubeadm, which would go with it; "
+            "leave out --include-namespace");
+  status = CheckNamespaces(kAll, {kAws}, "capa");
+  ASSERT_FALSE(status.ok());
+  EXPECT_THAT(status.error().message, HasSubstr("namespace capa is also that of capi-operator"));
+}
+
+}  // namespace
+}  // namespace capi::cli
