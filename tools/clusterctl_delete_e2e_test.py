@@ -29,8 +29,10 @@ OBJECT = """\
 apiVersion: operator.cluster.x-k8s.io/v1alpha2
 kind: {kind}
 metadata: {{name: {name}, namespace: {ns}}}
-spec: {{version: {version}}}
+spec: {{version: {version}{more}}}
 """
+# The operator knows this provider by a file that the tree's release hasn't.
+FROM_A_CONFIG_MAP = ", fetchConfig: {selector: {matchLabels: {release: docker}}}"
 USER = """\
 apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
 kind: DockerMachineTemplate
@@ -210,7 +212,12 @@ class Delete(worlds.OnAWorld):
         self.world.await_kinds()
         for _, kind, name, ns, _ in PROVIDERS:
             self.world.kubectl("create", "namespace", ns)
-            self.world.must("create", "-f", "-", given=OBJECT.format(kind=kind, name=name, ns=ns, version=VERSION))
+            more = FROM_A_CONFIG_MAP if name == "docker" else ""
+            self.world.must("create", "-f", "-", given=OBJECT.format(kind=kind, name=name, ns=ns, version=VERSION, more=more))
+        release = os.path.join(rights.RELEASES, DOCKER[0], VERSION)
+        files = [f"--from-file=metadata={release}/metadata.yaml", f"--from-file=components={release}/{DOCKER[4]}"]
+        self.world.must("create", "configmap", VERSION, "-n", DOCKER[3], *files)
+        self.world.must("label", "configmap", VERSION, "-n", DOCKER[3], "release=docker")
         self.world.await_told()
         # Before the provider's webhooks come, which nobody answers.
         path = os.path.join(rights.RELEASES, DOCKER[0], VERSION, DOCKER[4])

@@ -155,7 +155,8 @@ Status Deletion::Print() {
                                 ByOperator(target) ? ", by the operator" : "");
       std::vector<kube::ObjectId> ids;
       if (ByOperator(target)) {
-        for (const auto& [id, entry] : TRY(kube::Inventory::Parse(target.inventory)).entries()) ids.push_back(id);
+        auto inventory = TRY(kube::Inventory::Parse(target.inventory));
+        for (const auto& [id, entry] : inventory.entries()) ids.push_back(id);
         ids = lifecycle::ToRemove(ids, target.id.ns, {options_.crds, false, true});
       } else {
         auto removal = TRY(lifecycle::PlanRemoval(ctx_, client(), target.id, Scope(), OwnedByOthers(target)));
