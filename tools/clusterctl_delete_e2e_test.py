@@ -249,7 +249,7 @@ class Delete(worlds.OnAWorld):
         self.must("ours", "delete", "-b", "kubeadm", "--include-crd", "--include-namespace")
         self.assertEqual({item for item in self.world.objects() if "kubeadm" in item}, set())
         self.must("ours", "delete", "--all", "--include-crd")
-        self.assertEqual({item for item in self.world.objects() if "docker" not in item}, set())
+        self.assertEqual({item for item in self.world.objects() if ".infrastructure." not in item}, set())
         for kind in (*rights.IN_CLUSTER, "deployments", "serviceaccounts", "roles"):
             self.assertEqual(self.world.must("get", kind, "-A", "-l", rights.OUR_LABEL, "-o", "name"), "", kind)
         self.assertNotIn(cluster.API_GROUP, self.world.must("get", "crds", "-o", "name"))

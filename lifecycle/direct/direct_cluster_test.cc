@@ -103,7 +103,11 @@ class Direct : public testing::Test {
     client_ = kube::ControlPlane::Shared().NewClient();
     kube::ApplyYaml(*client_, kCertManagerKinds);
   }
-  void TearDown() override { MustRemove({true, false, true}); }
+  void TearDown() override {
+    MustRemove({true, false, true});
+    EXPECT_TRUE(
+        kube::Eventually([&] { return Gone("CustomResourceDefinition", "toys.infrastructure.cluster.x-k8s.io"); }));
+  }
 
   DirectRelease Prepared(bool newer) {
     release_.version = *api::Version::Parse(newer ? "v1.1.0" : "v1.0.0");
