@@ -10,7 +10,6 @@ import re
 import cluster
 import plan
 import process
-import worlds
 from built import ROOT
 
 VERSION = "v1.12.0"

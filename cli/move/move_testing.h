@@ -1,0 +1,183 @@
+// For tests: two management clusters in memory, a fleet of Clusters in the first, and moves between them.
+#pragma once
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/encoding.h"
+#include "cli/move/fake_cluster.h"
+#include "cli/testing.h"
+
+namespace capi::cli::move {
+
+inline const Json kReadyStatus = {
+    {"initialization", {{"infrastructureProvisioned", true}, {"controlPlaneInitialized", true}}},
+    {"conditions", {{{"type", "ControlPlaneInitialized"}, {"status", "True"}}}}};
+
+// Objects of the namespace team, as they are made one after the other. Thread-compatible.
+class Fleet {
+ public:
+  explicit Fleet(FakeCluster& cluster) : cluster_(cluster) {}
+
+  Json& Add(const std::string& kind, const std::string& name, const std::string& owner = "",
+            const std::string& ns = "team") {
+    static const std::map<std::string, std::string> groups = {
+        {"Secret", "v1"},
+        {"ConfigMap", "v1"},
+        {"Namespace", "v1"},
+        {"Template", "infrastructure.cluster.x-k8s.io/v1beta2"},
+        {"Identity", "infrastructure.cluster.x-k8s.io/v1beta2"},
+        {"InfrastructureProvider", "operator.cluster.x-k8s.io/v1alpha2"},
+        {"Provider", "clusterctl.cluster.x-k8s.io/v1alpha3"}};
+    auto group = groups.find(kind);
+    object_ = {{"apiVersion", group == groups.end() ? "cluster.x-k8s.io/v1beta2" : group->second},
+               {"kind", kind},
+               {"metadata", {{"name", name}, {"labels", {{"mine", "yes"}}}}}};
+    if (!ns.empty()) object_["metadata"]["namespace"] = ns;
+    if (kind != "Secret" && kind != "ConfigMap" && kind != "Namespace") object_["spec"] = {{"of", name}};
+    if (kind == "Secret") object_["data"] = {{"value", Base64Encode(name)}};
+    if (!owner.empty()) {
+      object_["metadata"]["ownerReferences"] = {
+          {{"apiVersion", "x/v1"}, {"kind", "x"}, {"name", owner}, {"uid", uids_[owner]}, {"controller", true}}};
+    }
+    return object_;
+  }
+  void Made() { uids_[GetString(object_, {"metadata", "name"})] = cluster_.Put(object_); }
+
+  void Make(const std::string& kind, const std::string& name, const std::string& owner = "",
+            const std::string& ns = "team") {
+    Add(kind, name, owner, ns);
+    Made();
+  }
+
+  // A Cluster with a Machine, and a Secret that has no owner. The names begin with that of the Cluster.
+  void MakeCluster(const std::string& name, bool paused) {
+    Json& cluster = Add("Cluster", name);
+    cluster["spec"]["topology"]["classRef"]["name"] = "quick";
+    cluster["metadata"]["finalizers"] = {"cluster.cluster.x-k8s.io"};
+    cluster["status"] = kReadyStatus;
+    if (paused) cluster["spec"]["paused"] = true;
+    Made();
+    Make("Secret", name + "-kubeconfig");
+    Make("MachineDeployment", name + "-md", name);
+    Json& machine = Add("Machine", name + "-m", name + "-md");
+    machine["spec"]["clusterName"] = name;
+    machine["metadata"]["finalizers"] = {"machine.cluster.x-k8s.io"};
+    machine["status"] = {{"nodeRef", {{"name", "n"}}}};
+    Made();
+  }
+
+  void MakeAll() {
+    for (const char* ns : {"team", "provider"}) Make("Namespace", ns, "", "");
+    Make("ClusterClass", "quick");
+    Make("Template", "template", "quick");
+    MakeCluster("one", false);
+    MakeCluster("two", true);
+    Make("Identity", "identity", "", "");
+    Make("Secret", "credentials", "identity", "provider");
+    Make("Secret", "foreign");
+    Make("Provider", "docker", "", "provider");
+    object_ = *cluster_.Find("Provider", "provider", "docker");
+    object_["type"] = "InfrastructureProvider";
+    object_["providerName"] = "docker";
+    object_["version"] = "v1.12.0";
+    cluster_.Put(object_);
+  }
+
+ private:
+  FakeCluster& cluster_;
+  Json object_;
+  std::map<std::string, std::string> uids_;
+};
+
+// What counts of an object, with the names of its owners, each of which has to be there.
+inline std::string Essence(const Json& object, const std::map<std::string, std::string>& names) {
+  Json out = object;
+  for (const char* field : {"uid", "resourceVersion"}) out["metadata"].erase(field);
+  out.erase("status");
+  if (Json* owners = Find(out, {"metadata", "ownerReferences"})) {
+    for (Json& owner : *owners) {
+      auto found = names.find(GetString(owner, {"uid"}));
+      owner["uid"] = found == names.end() ? "dangling" : found->second;
+    }
+  }
+  if (Json* annotations = Find(out, {"metadata", "annotations"}); annotations != nullptr && annotations->empty())
+    out["metadata"].erase("annotations");
+  return out.dump();
+}
+
+// What is in a cluster, of each object its essence.
+using Essentials = std::set<std::string>;
+
+inline Essentials Essences(FakeCluster& cluster) {
+  std::map<std::string, std::string> names;
+  for (const Json& object : cluster.All())
+    names[GetString(object, {"metadata", "uid"})] = GetString(object, {"metadata", "name"});
+  Essentials out;
+  for (const Json& object : cluster.All()) out.insert(Essence(object, names));
+  return out;
+}
+
+// Clusters a and b, of which a has the fleet. Thread-compatible.
+class Moves : public testing::Test {
+ protected:
+  Moves() {
+    folder_.Put("a", a_.Kubeconfig());
+    folder_.Put("b", b_.Kubeconfig());
+    fleet_.MakeAll();
+    Fleet(b_).Make("Namespace", "provider", "", "");
+    b_.Put(*a_.Find("Provider", "provider", "docker"));
+    before_ = Essences(a_);
+  }
+
+  Outcome Run(std::vector<std::string> flags) {
+    flags.insert(flags.begin(), "move");
+    return Clusterctl(flags, {{"HOME", folder_.path()}});
+  }
+  Outcome There(std::vector<std::string> flags = {}) {
+    flags.insert(flags.end(), {"--kubeconfig", folder_ / "a", "--to-kubeconfig", folder_ / "b"});
+    return Run(flags);
+  }
+  Outcome Back() { return Run({"--kubeconfig", folder_ / "b", "--to-kubeconfig", folder_ / "a"}); }
+
+  // Those of what there was that have one of these names.
+  Essentials Only(const std::vector<std::string>& names) {
+    Essentials out;
+    for (const std::string& object : before_) {
+      for (const std::string& name : names)
+        if (object.find(fmt::format("\"name\":\"{}\"", name)) != object.npos) out.insert(object);
+    }
+    return out;
+  }
+  Essentials AllBut(const std::string& name) {
+    Essentials out = before_;
+    for (const std::string& object : Only({name})) out.erase(object);
+    return out;
+  }
+  // All of them are in B, and A has only what stays.
+  void ExpectMoved() {
+    EXPECT_EQ(Essences(b_), AllBut("foreign"));
+    EXPECT_EQ(Essences(a_), Only({"identity", "credentials", "foreign", "docker"}));
+  }
+  // As controllers would do.
+  void MakeReady(FakeCluster& cluster) {
+    for (Json object : cluster.All()) {
+      if (object["kind"] == "Cluster") object["status"] = kReadyStatus;
+      if (object["kind"] == "Machine") object["status"] = {{"nodeRef", {{"name", "n"}}}};
+      cluster.Put(object);
+    }
+  }
+
+  TestFolder folder_;
+  Allowance allowance_;
+  FakeCluster a_{"a", allowance_}, b_{"b", allowance_};
+  Fleet fleet_{a_};
+  Essentials before_;
+};
+
+}  // namespace capi::cli::move
