@@ -193,7 +193,7 @@ class Move(worlds.OnAWorld):
 
     @tiers.only_full
     def test_killed_moves_of_a_thousand_objects_go_on(self):
-        before = self.there_and_back("thousand", 20, clusters=10, machines=22, paused=("c3",))
+        before = self.there_and_back("thousand", 12, clusters=10, machines=22, paused=("c3",))
         self.assertGreaterEqual(len(before), 1000)
 
 
