@@ -12,6 +12,7 @@
 #include "cli/move/commands.h"
 #include "cli/providers/commands.h"
 #include "cli/remove/commands.h"
+#include "cli/upgrade/commands.h"
 #include "cli/version.h"
 
 namespace capi::cli {
@@ -38,6 +39,7 @@ void AddCommands(CommandLine& line) {
   AddDescribeCommands(line);
   AddDeclareCommands(line);
   AddRemovalCommands(line);
+  AddUpgradeCommands(line);
   AddVersion(line);
   AddCompletion(line);
   AddMan(line);

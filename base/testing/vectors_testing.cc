@@ -38,6 +38,7 @@ constexpr VectorFile kFiles[] = {
 
 // {file, test}, sorted
 constexpr VectorsInPart kInPart[] = {
+    {"cli.json", "cli/upgrade/upgrade_vectors_test.cc"},
     {"cli.json", "cli/vectors_test.cc"},
     {"components-corpus.json", "e2e/scenarios/clusterctl_test.cc"},
     {"components-corpus.json", "templating/render_corpus_test.cc"},
@@ -47,10 +48,13 @@ constexpr VectorsInPart kInPart[] = {
     {"preflight.json", "api/validate_test.cc"},
     {"provider-config.json", "api/release_test.cc"},
     {"provider-config.json", "cli/vectors_test.cc"},
+    {"provider-reference.json", "cli/upgrade/upgrade_vectors_test.cc"},
     {"provider-reference.json", "cli/vectors_test.cc"},
     {"repository-url.json", "cli/vectors_test.cc"},
     {"repository-url.json", "fetch/folder_test.cc"},
     {"repository-url.json", "fetch/url_test.cc"},
+    {"upgrade-info.json", "cli/upgrade/upgrade_vectors_test.cc"},
+    {"upgrade-plan.json", "cli/upgrade/upgrade_vectors_test.cc"},
     {"upgrade-plan.json", "operator/decide/contract_vectors_test.cc"},
 };
 

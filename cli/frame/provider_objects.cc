@@ -12,12 +12,6 @@ namespace {
 
 constexpr size_t kMostNames = 20;
 
-ProviderObject Read(const kube::Object& object) {
-  auto provider = api::ParseProvider(object);
-  return {provider.ok() ? *std::move(provider) : api::ParseProviderMeta(object),
-          GetString(object.json(), {"spec", "version"})};
-}
-
 Error NoneIsMeant(std::string_view text, const std::string& ns, const std::vector<ProviderObject>& all) {
   std::vector<std::string> names;
   for (const ProviderObject& one : all) names.push_back(Describe(one.provider.id));
@@ -30,6 +24,12 @@ Error NoneIsMeant(std::string_view text, const std::string& ns, const std::vecto
 
 }  // namespace
 
+ProviderObject ReadProviderObject(const kube::Object& object) {
+  auto provider = api::ParseProvider(object);
+  return {provider.ok() ? *std::move(provider) : api::ParseProviderMeta(object),
+          GetString(object.json(), {"spec", "version"})};
+}
+
 Result<std::vector<ProviderObject>> AllProviders(const Context& ctx, ManagementCluster& cluster,
                                                  const std::string& ns) {
   std::vector<ProviderObject> out;
@@ -39,7 +39,7 @@ Result<std::vector<ProviderObject>> AllProviders(const Context& ctx, ManagementC
     if (!list.ok() && list.code() == Code::kNotFound) continue;
     if (!list.ok()) return list.error().With(fmt::format("failed to list {}.{}", kind.plural, api::kGroup));
     served = true;
-    for (const kube::Object& object : list->items) out.push_back(Read(object));
+    for (const kube::Object& object : list->items) out.push_back(ReadProviderObject(object));
   }
   if (!served) {
     return Error{Code::kFailedPrecondition,

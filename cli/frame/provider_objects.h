@@ -16,6 +16,9 @@ struct ProviderObject {
   std::string wanted;  // spec.version; "" where any will do
 };
 
+// As the server gave it. One whose spec can't be read has its metadata and status.
+ProviderObject ReadProviderObject(const kube::Object& object);
+
 // Whether a person means this provider: by name (aws), by label (infrastructure-aws), or as kubectl takes objects
 // (infrastructureprovider/aws, infrastructureproviders/aws, caip/aws).
 bool IsMeant(std::string_view text, const api::ProviderId& id);

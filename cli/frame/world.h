@@ -34,6 +34,10 @@ class Notes {
   void Say(int level, std::string_view message, Fields fields = {});
   void Warn(std::string_view message);  // "Warning: ..."
 
+  // As much as these, into another place: for what is done in a thread of its own, and told with Pass afterwards.
+  Notes Into(std::ostream& other) const { return Notes(other, verbosity_); }
+  void Pass(std::string_view lines) { *err_ << lines; }
+
  private:
   std::ostream* err_;
   int verbosity_;

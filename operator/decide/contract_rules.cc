@@ -4,14 +4,17 @@
 
 #include <algorithm>
 
+#include "api/moves/contract_plan.h"
+#include "api/moves/version_moves.h"
 #include "api/reasons.h"
 #include "base/strings.h"
-#include "operator/decide/contract_plan.h"
 #include "operator/decide/pause.h"
 #include "operator/decide/rules.h"
 
 namespace capi::ops {
 namespace {
+
+using api::FleetMember;
 
 namespace condition = api::condition;
 namespace reason = api::reason;
@@ -22,12 +25,12 @@ Hold Waits(std::string_view type, std::string_view why, std::string message) {
   return Hold{std::string(type), std::string(why), std::move(message), Retry::kWaiting};
 }
 
-Member ToMember(const api::Provider& provider) {
+FleetMember ToMember(const api::Provider& provider) {
   return {provider.id, provider.status.contract, DesiredContract(provider), SaysPaused(provider.status)};
 }
 
 // What runs was accepted by the core once, at a contract that nobody knows now (C6).
-Member WithContract(Member member, const Observation& o) {
+FleetMember WithContract(FleetMember member, const Observation& o) {
   if (!o.unjudged.contains(member.id) || !o.core) return member;
   member.contract = o.core->status.contract;
   member.assumed = true;
@@ -35,20 +38,20 @@ Member WithContract(Member member, const Observation& o) {
 }
 
 // "CoreProvider capi-system/cluster-api (v1alpha4)"
-std::string Name(const Member& member) {
+std::string Name(const FleetMember& member) {
   std::string contract = member.contract.empty() ? "not installed" : member.contract;
   if (member.assumed) contract = "it runs, but its status names no contract: see its conditions";
   return fmt::format("{} {}/{} ({})", api::KindOf(member.id.type).kind, member.id.ns, member.id.name, contract);
 }
 
-std::string Names(const std::vector<Member>& fleet, const std::vector<size_t>& which) {
+std::string Names(const std::vector<FleetMember>& fleet, const std::vector<size_t>& which) {
   std::vector<std::string> names;
   for (size_t i : which) names.push_back(Name(fleet[i]));
   return JoinNames(names, kInFull);
 }
 
-const Member* CoreOf(const std::vector<Member>& fleet) {
-  for (const Member& member : fleet) {
+const FleetMember* CoreOf(const std::vector<FleetMember>& fleet) {
+  for (const FleetMember& member : fleet) {
     if (member.core()) return &member;
   }
   return nullptr;
@@ -63,8 +66,8 @@ Hold Incompatible(const Observation& o, const std::string& version, const std::s
 }
 
 // What the core would have to do, for a provider that can't move before it.
-std::string CoreMustMove(const std::vector<Member>& fleet) {
-  const Member* core = CoreOf(fleet);
+std::string CoreMustMove(const std::vector<FleetMember>& fleet) {
+  const FleetMember* core = CoreOf(fleet);
   if (core == nullptr || !core->desired.empty()) return "";
   return fmt::format("; and set spec.version of {} to one whose contract accepts {}", Name(*core),
                      fleet.front().desired);
@@ -75,8 +78,8 @@ std::string NameOf(const Observation& o, const Candidate& to) {
 }
 
 // This provider, then the others, as the golden rule sees them.
-std::vector<Member> FleetOf(const Observation& o) {
-  std::vector<Member> fleet = {ToMember(o.provider)};
+std::vector<FleetMember> FleetOf(const Observation& o) {
+  std::vector<FleetMember> fleet = {ToMember(o.provider)};
   for (const ProviderPtr& sibling : o.siblings) {
     // A second core object is refused (I5), and has no say.
     bool other_core = sibling->id.type == api::ProviderType::kCore && sibling != o.core;
@@ -87,40 +90,31 @@ std::vector<Member> FleetOf(const Observation& o) {
 
 // The fleet, with this provider on its way to the candidate's contract, and what the golden rule says of that.
 struct Move {
-  std::vector<Member> fleet;
-  Verdict verdict;
+  std::vector<FleetMember> fleet;
+  api::MoveVerdict verdict;
   std::string Others() const { return Names(fleet, verdict.others); }
 };
 
 Move MoveOf(const Observation& o, const Candidate& to) {
   Move move{FleetOf(o), {}};
   move.fleet.front().desired = to.contract;
-  move.verdict = Judge(move.fleet, 0);
+  move.verdict = api::JudgeMove(move.fleet, 0);
   return move;
 }
 
 std::optional<Hold> WaitsForOthers(const Observation& o, const Candidate& to, const Move& move) {
-  if (move.verdict.kind != Verdict::Kind::kWaitForOrder) return std::nullopt;
+  if (move.verdict.kind != api::MoveVerdict::Kind::kWaitForOrder) return std::nullopt;
   return Waits(condition::kPreflightCheckPassed, reason::kWaitingForOrder,
                fmt::format("{} comes after {}; this provider then goes on", NameOf(o, to), move.Others()));
 }
 
 std::optional<Hold> WaitsForPause(const Observation& o, const Candidate& to, const Move& move) {
-  if (move.verdict.kind != Verdict::Kind::kWaitForPause) return std::nullopt;
+  if (move.verdict.kind != api::MoveVerdict::Kind::kWaitForPause) return std::nullopt;
   return Waits(condition::kPreflightCheckPassed, reason::kWaitingForPause,
                fmt::format("{} changes the contract: not before every provider is paused. Set spec.paused: true on "
                            "those that aren't (or whose pods are still going): {}{}; nothing is changed until then",
                            NameOf(o, to), move.Others(), CoreMustMove(move.fleet)));
 }
-
-// The providers whose minor versions Cluster API counts.
-bool CountsMinors(const api::ProviderId& id) {
-  if (id.type == api::ProviderType::kCore) return true;
-  return id.name == "kubeadm" &&
-         (id.type == api::ProviderType::kBootstrap || id.type == api::ProviderType::kControlPlane);
-}
-
-constexpr std::uint64_t kFirstCounted = 10, kMostMinors = 3;
 
 }  // namespace
 
@@ -137,7 +131,7 @@ std::string DesiredContract(const api::Provider& provider) {
 
 std::optional<Hold> CoreAccepts(const Observation& o, const Candidate& to) {
   const Move move = MoveOf(o, to);
-  if (move.verdict.kind != Verdict::Kind::kWaitForCore) return std::nullopt;
+  if (move.verdict.kind != api::MoveVerdict::Kind::kWaitForCore) return std::nullopt;
   if (move.fleet.front().contract.empty()) return Incompatible(o, to.version.ToString(), to.contract);
   return Waits(condition::kPreflightCheckPassed, reason::kWaitingForOrder,
                fmt::format("{} comes after the core provider: set spec.version of {} to one whose contract accepts {}; "
@@ -147,8 +141,9 @@ std::optional<Hold> CoreAccepts(const Observation& o, const Candidate& to) {
 
 std::optional<Hold> CoreComesFirst(const Observation& o, const Candidate& to) {
   const Move move = MoveOf(o, to);
-  const bool changing = std::all_of(move.fleet.begin(), move.fleet.end(),
-                                    [](const Member& member) { return member.at_zero || member.contract.empty(); });
+  const bool changing = std::all_of(move.fleet.begin(), move.fleet.end(), [](const FleetMember& member) {
+    return member.at_zero || member.contract.empty();
+  });
   if (!changing || move.fleet.front().core()) return std::nullopt;
   return WaitsForOthers(o, to, move);
 }
@@ -182,16 +177,16 @@ std::optional<Hold> AllCanBeSeen(const Observation& o, const Candidate& to) {
 }
 
 std::optional<Hold> StaysAtZero(const Observation& o) {
-  std::vector<Member> fleet = FleetOf(o);
+  std::vector<FleetMember> fleet = FleetOf(o);
   // Whether its status has caught up or not: it isn't to come back.
   fleet.front().at_zero = true;
-  std::vector<size_t> unfinished = Unfinished(fleet);
+  std::vector<size_t> unfinished = api::UnfinishedMembers(fleet);
   const api::Provider& me = o.provider;
   auto stays = [](std::string message) {
     return Waits(condition::kReady, reason::kWaitingForContracts, std::move(message));
   };
   if (!unfinished.empty()) {
-    const Member& core = *CoreOf(fleet);  // without one no contract is unfinished
+    const FleetMember& core = *CoreOf(fleet);  // without one no contract is unfinished
     return stays(
         fmt::format("spec.paused is false, but the contract is being changed: all workloads stay at zero "
                     "replicas until every provider has a contract that the core provider ({}) accepts. Not "
@@ -224,19 +219,17 @@ std::optional<Hold> ContractMismatch(const Observation& o, const std::string& co
 
 // C7: what Cluster API itself supports.
 std::optional<Hold> SkipsMinorVersions(const Observation& o) {
-  if (!CountsMinors(o.provider.id) || !VersionPending(o.provider)) return std::nullopt;
+  if (!VersionPending(o.provider)) return std::nullopt;
   auto wanted = api::Version::Parse(o.provider.spec.version);
   auto installed = api::Version::Parse(o.provider.status.installed_version);
-  if (!wanted.ok() || !installed.ok() || *wanted < *installed) return std::nullopt;
-  if (wanted->major != 1 || wanted->minor < kFirstCounted) return std::nullopt;
-  std::uint64_t from = installed->major == 0 ? 0 : installed->minor;
-  std::uint64_t furthest = std::max(from + kMostMinors, kFirstCounted - 1);
-  if (wanted->minor <= furthest) return std::nullopt;
+  if (!wanted.ok() || !installed.ok()) return std::nullopt;
+  auto furthest = api::TooFar(o.provider.id, *installed, *wanted);
+  if (!furthest) return std::nullopt;
   return Hold{std::string(condition::kPreflightCheckPassed), std::string(reason::kUnsupportedVersionSkip),
               fmt::format("{} {} to {} is too far: from v1.{} on, a provider of Cluster API moves at most {} minor "
                           "versions at a time. Set spec.version to a v1.{} release first",
-                          o.provider.id.ToString(), installed->ToString(), wanted->ToString(), kFirstCounted,
-                          kMostMinors, furthest)};
+                          o.provider.id.ToString(), installed->ToString(), wanted->ToString(), api::kFirstCountedMinor,
+                          api::kMostMinorsAtOnce, *furthest)};
 }
 
 }  // namespace capi::ops

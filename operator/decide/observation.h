@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/release.h"
+#include "api/stored_release.h"
 #include "api/types.h"
 #include "api/validate.h"
 #include "kube/apply/inventory.h"
@@ -28,13 +29,7 @@ struct Referenced {
   std::string stamp;  // uid and resourceVersion; "" where it doesn't exist
 };
 
-// A release that lies in the cluster as a ConfigMap.
-struct StoredRelease {
-  std::string ns, name;
-  std::string version_text;             // of the label, else the ConfigMap's name
-  std::optional<api::Version> version;  // unset when the text is no version
-  std::string stamp;
-};
+using api::StoredRelease;
 
 // What another tool installed, and this operator has not taken over yet (behaviour.md A1).
 struct FormerInstall {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/moves/version_moves.h"
 #include "api/reasons.h"
 #include "api/release.h"
 #include "api/validate.h"
@@ -133,7 +134,7 @@ std::optional<Hold> NoDowngrade(const Observation& o) {
   auto wanted = api::Version::Parse(o.provider.spec.version);
   auto installed = api::Version::Parse(o.provider.status.installed_version);
   if (!wanted.ok() || !installed.ok()) return std::nullopt;
-  if (*wanted >= *installed || wanted->SameSeries(*installed) || HasBegun(o, *wanted)) return std::nullopt;
+  if (!api::IsDowngrade(*installed, *wanted) || HasBegun(o, *wanted)) return std::nullopt;
   auto allowed = o.provider.annotations.find(std::string(api::kAnnotationAllowDowngrade));
   if (allowed != o.provider.annotations.end() && allowed->second == "true") return std::nullopt;
   return Preflight(

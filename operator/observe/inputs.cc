@@ -2,11 +2,11 @@
 #include <algorithm>
 
 #include "api/reasons.h"
+#include "api/stored_release.h"
 #include "base/strings.h"
 #include "kube/meta/label_selector.h"
 #include "operator/decide/rules.h"
 #include "operator/observe/observe.h"
-#include "operator/observe/stored_release.h"
 
 namespace capi::ops {
 namespace {
@@ -49,9 +49,9 @@ Result<std::vector<StoredRelease>> Observer::Releases(const Context& ctx, const 
     }
   } else {
     // Also a release that somebody put there by hand, without the label that says who did: its name would be taken.
-    auto labels = ReleaseLabels(provider.id);
+    auto labels = api::ReleaseLabels(provider.id);
     labels.erase(std::string(api::kLabelManagedBy));
-    selector = TRY(kube::LabelSelector::Parse(SelectorOf(labels)));
+    selector = TRY(kube::LabelSelector::Parse(api::SelectorOf(labels)));
   }
   auto informer = TRY(watches_.Need(ctx, watch, key));
   auto awaited = just_stored_.Awaited(key);
@@ -59,7 +59,7 @@ Result<std::vector<StoredRelease>> Observer::Releases(const Context& ctx, const 
   for (const auto& map : informer->List()) {
     const Json* labels = capi::Find(map->json(), {"metadata", "labels"});
     if (map->ns() == provider.id.ns && selector->Matches(labels == nullptr ? Json() : *labels)) {
-      releases.push_back(Describe(*map));
+      releases.push_back(api::ReadStoredRelease(*map));
     }
   }
   if (!awaited) return releases;

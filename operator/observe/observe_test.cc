@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/stored_release.h"
 #include "operator/decide/testing_fleet.h"
 #include "operator/observe/server_testing.h"
-#include "operator/observe/stored_release.h"
 
 namespace capi::ops {
 namespace {
@@ -157,7 +157,7 @@ TEST_F(ObserveTest, AStoredReleaseCountsUntilItsOwnWatchShowsIt) {
       {"apiVersion", "v1"},
       {"kind", "ConfigMap"},
       {"metadata", {{"namespace", "aws-system"}, {"name", "aws-v1.0.0"}, {"uid", "m"}, {"resourceVersion", "200"}}}};
-  map["metadata"]["labels"] = ReleaseLabels(api::ProviderId::FromKey(kKey));
+  map["metadata"]["labels"] = api::ReleaseLabels(api::ProviderId::FromKey(kKey));
   server_.Send(kOfSelector, "ADDED", map);
   ASSERT_TRUE(WasShown("aws-system@200"));
   EXPECT_THAT(releases(kKey), ElementsAre("m/200")) << "its own watch hasn't shown it";

@@ -17,7 +17,7 @@ _RULES = [f"operator/decide/{name}.cc" for name in ("contract_rules", "decide", 
 _PURE = [
     f"operator/{name}.cc"
     for name in (
-        "act/install/fetched_releases act/install/installation act/install/server_warnings act/migrations act/rendered_cache decide/adoption decide/contract_plan "
+        "act/install/fetched_releases act/install/installation act/install/server_warnings act/migrations act/rendered_cache decide/adoption "
         "decide/crd_stages decide/drift decide/missing_rights decide/pause decide/rights decide/rollout inputs observe/fights observe/pod_reasons observe/references observe/settings "
         "observe/slim observe/tracks options report/provider_metrics report/resyncs report/secret_values report/status_change report/summarize wakes"
     ).split()
@@ -27,7 +27,6 @@ _IN_USE = ("IsOfOneCluster", "Belongs", "ReadableResources")
 # Have unit tests beside them, and are no targets, each for its reason.
 LEFT_OUT = {
     "operator/act/install/installer.cc": "goes through its steps at a server, and most of it is seen on a control plane alone",
-    "operator/act/install/release_store.cc": "writes to a server; its tests take seconds each",
     "lifecycle/storage_migration.cc": "writes to a server; its tests take seconds",
     "operator/act/own_storage.cc": "asks a server what is stored at an older version, and storage_migration does the rest",
     "operator/act/restorer.cc": "writes to a server, and most of it is seen on a control plane alone (e2e/scenarios/drift_test.cc)",
@@ -65,7 +64,7 @@ TARGETS = (
     + [Target(f"lifecycle/plan/{name}.cc", _EXPRESSIONS, "operator_test") for name in ("crd_state", "scale")]
     + [Target(f"operator/webhooks/{name}.cc", _EXPRESSIONS, "operator_webhooks_test") for name in _WEBHOOKS]
     + [Target("advice/warnings.cc", _EXPRESSIONS, "advice_test")]
-    + [Target("api/patch_operation.cc", _EXPRESSIONS, "api_test")]
+    + [Target(f"api/{name}.cc", _EXPRESSIONS, "api_test") for name in ("moves/contract_plan", "moves/version_moves", "patch_operation")]
     + [Target(f"api/conversion/{name}.cc", _EXPRESSIONS, "api_test") for name in ("arguments", "convert", "spec")]
     + [Target(f"kube/meta/{name}.cc", _EXPRESSIONS, "kube_meta_test") for name in _META]
     + [Target(f"templating/{name}.cc", _EXPRESSIONS, "templating_test") for name in _TEMPLATING]

@@ -1,6 +1,6 @@
 """Provider releases from a local folder, as the ConfigMaps in which the operator keeps what it has downloaded.
 
-The operator writes such ConfigMaps too (operator/act/install/release_store.cc), in C++; but it writes what it has fetched, and
+The operator writes such ConfigMaps too (releases/release_store.cc), in C++; but it writes what it has fetched, and
 there is no command that stores a folder's releases before an operator runs. Both are held to testdata/kept/releases.json by a
 test of their own.
 """

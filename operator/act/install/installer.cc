@@ -142,8 +142,8 @@ std::optional<Hold> Installer::Render(const Context& ctx, const Observation& o, 
 std::optional<Hold> Installer::Store(const Context& ctx, const Observation& o, Installation& m) {
   if (!m.fetched) return std::nullopt;
   const Context own = ctx.InOwnName();
-  auto stored = m.forced ? ReplaceRelease(own, needs_.client, o.provider, m.release)
-                         : StoreRelease(own, needs_.client, o.provider, m.release);
+  auto stored = m.forced ? releases::ReplaceRelease(own, needs_.client, o.provider, m.release)
+                         : releases::StoreRelease(own, needs_.client, o.provider, m.release);
   if (!stored.ok()) return NotAccepted(reason::kComponentsFetchError, stored.error());
   m.stored = *stored;
   needs_.observer.Remember(o.provider.id.Key(), *stored);

@@ -7,7 +7,6 @@
 #include "lifecycle/kind_scopes.h"
 #include "operator/act/install/fetched_releases.h"
 #include "operator/act/install/newest_versions.h"
-#include "operator/act/install/release_store.h"
 #include "operator/act/install/render_turn.h"
 #include "operator/act/install/server_warnings.h"
 #include "operator/act/install/sources.h"
@@ -20,6 +19,7 @@
 #include "operator/report/secret_masks.h"
 #include "operator/report/status_writer.h"
 #include "operator/report/summarize.h"
+#include "releases/release_store.h"
 
 namespace capi::ops {
 

@@ -73,7 +73,7 @@ std::optional<Hold> Installer::Resolve(const Context& ctx, Observation& o, Insta
   if (HasSelector(o)) {
     if (o.releases.empty()) return NothingSelected(o);
     if (o.provider.spec.version.empty()) {
-      auto repository = StoredRepository(needs_.client, o.releases, "the selected ConfigMaps");
+      auto repository = releases::StoredRepository(needs_.client, o.releases, "the selected ConfigMaps");
       if (auto hold = PickVersion(ctx, o, *repository)) return hold;
     }
     const StoredRelease* stored = WantedRelease(o);
@@ -115,7 +115,7 @@ std::optional<Hold> Installer::PickVersion(const Context& ctx, Observation& o, f
 std::optional<Hold> Installer::Load(const Context& ctx, const Observation& o, Installation& m) {
   PhaseTimer timer(*ctx.clock, m.times, Phase::kFetch);
   if (m.stored) {
-    auto release = ReadRelease(ctx.InOwnName(), needs_.client, *m.stored);
+    auto release = releases::ReadRelease(ctx.InOwnName(), needs_.client, *m.stored);
     if (!release.ok()) return NotRead(reason::kComponentsFetchError, release.error());
     m.release = std::move(release).value();
     return std::nullopt;

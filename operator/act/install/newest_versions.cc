@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "operator/act/install/release_store.h"
+#include "releases/release_store.h"
 
 namespace capi::ops {
 namespace {

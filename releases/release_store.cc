@@ -1,4 +1,4 @@
-#include "operator/act/install/release_store.h"
+#include "releases/release_store.h"
 
 #include <fmt/core.h>
 
@@ -8,7 +8,7 @@
 #include "base/encoding.h"
 #include "base/strings.h"
 
-namespace capi::ops {
+namespace capi::releases {
 namespace {
 
 constexpr size_t kMaxParts = 64;
@@ -82,7 +82,7 @@ Result<std::string> Components(const Context& ctx, kube::Client& client, const k
 
 // The ConfigMaps of a release, which go with the provider.
 std::vector<kube::Object> Pack(const api::Provider& owner, const api::Release& release) {
-  auto maps = api::PackRelease(owner.id, release, ReleaseLabels(owner.id, release.version.ToString()));
+  auto maps = api::PackRelease(owner.id, release, api::LabelsToBeFoundBy(owner, release.version.ToString()));
   for (kube::Object& map : maps) {
     map.json()["metadata"]["ownerReferences"] =
         Json::array({{{"apiVersion", fmt::format("{}/{}", api::kGroup, api::kVersion)},
@@ -140,7 +140,7 @@ void RemoveFormerParts(const Context& ctx, kube::Client& client, const std::vect
 
 class StoredReleases : public fetch::Repository {
  public:
-  StoredReleases(kube::Client& client, const std::vector<StoredRelease>& releases, std::string description)
+  StoredReleases(kube::Client& client, const std::vector<api::StoredRelease>& releases, std::string description)
       : client_(client), releases_(releases), description_(std::move(description)) {}
 
   std::string Describe() const override { return description_; }
@@ -169,13 +169,13 @@ class StoredReleases : public fetch::Repository {
 
  private:
   kube::Client& client_;
-  const std::vector<StoredRelease>& releases_;
+  const std::vector<api::StoredRelease>& releases_;
   std::string description_;
 };
 
 }  // namespace
 
-Result<api::Release> ReadRelease(const Context& ctx, kube::Client& client, const StoredRelease& stored) {
+Result<api::Release> ReadRelease(const Context& ctx, kube::Client& client, const api::StoredRelease& stored) {
   kube::Object map = TRY_WITH(client.Get(ctx, ConfigMaps(), stored.ns, stored.name), Where(stored.ns, stored.name));
   if (!stored.version) {
     bool label = map.has_label(api::kLabelReleaseVersion);
@@ -194,33 +194,34 @@ Result<api::Release> ReadRelease(const Context& ctx, kube::Client& client, const
   return release;
 }
 
-Result<StoredRelease> StoreRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
-                                   const api::Release& release) {
+Result<api::StoredRelease> StoreRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
+                                        const api::Release& release) {
   std::vector<kube::Object> maps = Pack(owner, release);
   TRY(CreateParts(ctx, client, maps));
-  return Describe(TRY(Create(ctx, client, maps.front())));
+  return api::ReadStoredRelease(TRY(Create(ctx, client, maps.front())));
 }
 
-Result<StoredRelease> ReplaceRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
-                                     const api::Release& release) {
+Result<api::StoredRelease> ReplaceRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
+                                          const api::Release& release) {
   const std::string name = api::ReleaseName(owner.id.type, owner.id.name, release.version);
   auto live = client.Get(ctx, ConfigMaps(), owner.id.ns, name);
   if (!live.ok() && live.code() == Code::kNotFound) return StoreRelease(ctx, client, owner, release);
   if (!live.ok()) return live.error();
   // Somebody else's ConfigMap of that name is the release, as for StoreRelease; and an equal one need not be written.
-  auto stored = ReadRelease(ctx, client, Describe(*live));
+  auto stored = ReadRelease(ctx, client, api::ReadStoredRelease(*live));
   bool same = stored.ok() && stored->components == release.components && stored->metadata == release.metadata;
-  if (same || !live->has_label(api::kLabelManagedBy)) return Describe(*live);
+  if (same || !live->has_label(api::kLabelManagedBy)) return api::ReadStoredRelease(*live);
   std::vector<kube::Object> maps = Pack(owner, release);
   TRY(CreateParts(ctx, client, maps));
   kube::Object written = TRY(Update(ctx, client, maps.front()));
   RemoveFormerParts(ctx, client, maps);
-  return Describe(written);
+  return api::ReadStoredRelease(written);
 }
 
-std::unique_ptr<fetch::Repository> StoredRepository(kube::Client& client, const std::vector<StoredRelease>& releases,
+std::unique_ptr<fetch::Repository> StoredRepository(kube::Client& client,
+                                                    const std::vector<api::StoredRelease>& releases,
                                                     std::string description) {
   return std::make_unique<StoredReleases>(client, releases, std::move(description));
 }
 
-}  // namespace capi::ops
+}  // namespace capi::releases

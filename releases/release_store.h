@@ -11,30 +11,31 @@
 
 #include "api/release.h"
 #include "api/release_maps.h"
+#include "api/stored_release.h"
 #include "api/types.h"
 #include "fetch/repository.h"
 #include "kube/client/client.h"
-#include "operator/observe/stored_release.h"
 
-namespace capi::ops {
+namespace capi::releases {
 
 // Reads a release back. kNotFound when it is gone; kInvalidArgument, with the ConfigMap's name, for a missing key, a
 // bad gzip, a version that is none. Unknown keys are ignored.
-Result<api::Release> ReadRelease(const Context& ctx, kube::Client& client, const StoredRelease& stored);
+Result<api::Release> ReadRelease(const Context& ctx, kube::Client& client, const api::StoredRelease& stored);
 
 // Writes a fetched release as a ConfigMap owned by the provider: plain up to 1 MiB, gzip above, in parts above that.
 // A ConfigMap of that name which is there already wins: its content is what counts from then on.
-Result<StoredRelease> StoreRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
-                                   const api::Release& release);
+Result<api::StoredRelease> StoreRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
+                                        const api::Release& release);
 
 // The same for a release that was fetched again (behaviour.md U8): what was stored under its name, by us, gives way. At
 // each moment the old one or the new one is there, whole (U7); a damaged one is whole again.
-Result<StoredRelease> ReplaceRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
-                                     const api::Release& release);
+Result<api::StoredRelease> ReplaceRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
+                                          const api::Release& release);
 
 // The releases that a selector found, as a repository: so "latest" means the same everywhere. Lives no longer than its
 // arguments. Thread-compatible.
-std::unique_ptr<fetch::Repository> StoredRepository(kube::Client& client, const std::vector<StoredRelease>& releases,
+std::unique_ptr<fetch::Repository> StoredRepository(kube::Client& client,
+                                                    const std::vector<api::StoredRelease>& releases,
                                                     std::string description);
 
-}  // namespace capi::ops
+}  // namespace capi::releases

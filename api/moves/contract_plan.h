@@ -8,19 +8,19 @@
 
 #include "api/kinds.h"
 
-namespace capi::ops {
+namespace capi::api {
 
 // One provider as the rule sees it. A value.
-struct Member {
-  api::ProviderId id;
+struct FleetMember {
+  ProviderId id;
   std::string contract;  // of what is installed; "" for nothing, which the rule doesn't touch
   std::string desired;   // that it is to move to; "" for none, or where that isn't known
   bool at_zero = false;  // paused, and nothing of it runs
   bool assumed = false;  // it runs, but says no contract: `contract` is the core's, the one that a move breaks first
-  bool core() const { return id.type == api::ProviderType::kCore; }
+  bool core() const { return id.type == ProviderType::kCore; }
 };
 
-struct Verdict {
+struct MoveVerdict {
   enum class Kind {
     kGo,            // the rule holds as before (C2)
     kChange,        // it breaks the rule, and may: every provider is at zero (C4)
@@ -33,13 +33,13 @@ struct Verdict {
 };
 
 // At most one member is the core, and `who` has a desired contract. A fleet without a core has no rule.
-Verdict Judge(std::span<const Member> fleet, size_t who);
+MoveVerdict JudgeMove(std::span<const FleetMember> fleet, size_t who);
 
 // Installed members whose contract the core doesn't accept.
-std::vector<size_t> Broken(std::span<const Member> fleet);
+std::vector<size_t> BrokenMembers(std::span<const FleetMember> fleet);
 
 // C5: members that have to move before anybody at zero may come back: broken ones that are at zero themselves (a rule
 // that was broken before the pause blocks nobody, C6), and the core while it changes its contract.
-std::vector<size_t> Unfinished(std::span<const Member> fleet);
+std::vector<size_t> UnfinishedMembers(std::span<const FleetMember> fleet);
 
-}  // namespace capi::ops
+}  // namespace capi::api

@@ -1,5 +1,5 @@
 // I14, U7, U8: a release in the cluster is whole at each moment, whatever ends the operator.
-#include "operator/act/install/release_store.h"
+#include "releases/release_store.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,9 +9,8 @@
 #include "base/encoding.h"
 #include "base/files.h"
 #include "base/http/server/server.h"
-#include "operator/decide/testing_fleet.h"
 
-namespace capi::ops {
+namespace capi::releases {
 namespace {
 
 using ::testing::HasSubstr;
@@ -80,6 +79,13 @@ class MapServer {
   std::unique_ptr<http::Server> server_;
 };
 
+api::Provider Owner() {
+  api::Provider owner;
+  owner.id = {api::ProviderType::kInfrastructure, "aws-system", "aws"};
+  owner.uid = "uid-aws";
+  return owner;
+}
+
 // A release whose gzip has two parts. Text that hardly compresses, different for each seed.
 api::Release Large(unsigned seed) {
   api::Release release;
@@ -96,13 +102,13 @@ api::Release Large(unsigned seed) {
 Context Soon() { return Context{}.WithTimeout(Seconds(60)); }
 
 Result<api::Release> Read(MapServer& server) {
-  StoredRelease stored{"aws-system", "infrastructure-aws-v1.12.0", "v1.12.0", api::Version::Parse("v1.12.0").value(),
-                       ""};
+  api::StoredRelease stored{"aws-system", "infrastructure-aws-v1.12.0", "v1.12.0",
+                            api::Version::Parse("v1.12.0").value(), ""};
   return ReadRelease(Soon(), *server.client, stored);
 }
 
 TEST(ReleaseStore, AReplacementThatEndsAnywhereLeavesAWholeRelease) {
-  const api::Provider owner = testing::Observed().provider;
+  const api::Provider owner = Owner();
   const api::Release before = Large(1), after = Large(2);
   bool complete = false;
   for (int writes = 0; !complete; ++writes) {
@@ -132,7 +138,7 @@ TEST(ReleaseStore, AReplacementThatEndsAnywhereLeavesAWholeRelease) {
 
 // What a fetch before wrote in part isn't taken for a part of what came now.
 TEST(ReleaseStore, PartsOfAnotherContentAreNotMixed) {
-  const api::Provider owner = testing::Observed().provider;
+  const api::Provider owner = Owner();
   MapServer server;
   server.Take(1);
   EXPECT_FALSE(StoreRelease(Soon(), *server.client, owner, Large(1)).ok());
@@ -145,7 +151,7 @@ TEST(ReleaseStore, PartsOfAnotherContentAreNotMixed) {
 }
 
 TEST(ReleaseStore, PartsSayWhatTheyBelongTo) {
-  const api::Provider owner = testing::Observed().provider;
+  const api::Provider owner = Owner();
   const std::string first = "infrastructure-aws-v1.12.0";
   const std::string digest_key(api::kAnnotationPartsDigest);
   MapServer server;
@@ -161,7 +167,7 @@ TEST(ReleaseStore, PartsSayWhatTheyBelongTo) {
 
 // U8: the same release again has parts of the same names, and they are there.
 TEST(ReleaseStore, AReplacementMendsWhatIsDamaged) {
-  const api::Provider owner = testing::Observed().provider;
+  const api::Provider owner = Owner();
   const std::string first = "infrastructure-aws-v1.12.0";
   MapServer server;
   ASSERT_TRUE(StoreRelease(Soon(), *server.client, owner, Large(1)).ok());
@@ -187,7 +193,7 @@ TEST(ReleaseStore, AReplacementMendsWhatIsDamaged) {
 
 // As earlier versions wrote them, and as people may.
 TEST(ReleaseStore, PartsWithoutADigestAreRead) {
-  const api::Provider owner = testing::Observed().provider;
+  const api::Provider owner = Owner();
   const std::string first = "infrastructure-aws-v1.12.0";
   MapServer server;
   ASSERT_TRUE(StoreRelease(Soon(), *server.client, owner, Large(1)).ok());
@@ -234,7 +240,7 @@ TEST(ReleaseStore, KeepsReleasesAsTheFileSays) {
   const Json before = cases;
   for (Json& c : cases) {
     SCOPED_TRACE(ToJsonText(c));
-    api::Provider owner = testing::Observed().provider;
+    api::Provider owner = Owner();
     auto type = api::KindByName(GetString(c, {"kind"}));
     ASSERT_TRUE(type);
     owner.id = {type->type, GetString(c, {"namespace"}), GetString(c, {"name"})};
@@ -256,4 +262,4 @@ TEST(ReleaseStore, KeepsReleasesAsTheFileSays) {
 }
 
 }  // namespace
-}  // namespace capi::ops
+}  // namespace capi::releases

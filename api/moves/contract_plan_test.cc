@@ -1,4 +1,4 @@
-#include "operator/decide/contract_plan.h"
+#include "api/moves/contract_plan.h"
 
 #include <gtest/gtest.h>
 
@@ -7,19 +7,19 @@
 
 #include "api/release.h"
 
-namespace capi::ops {
+namespace capi::api {
 namespace {
 
-using Kind = Verdict::Kind;
-using Fleet = std::vector<Member>;
+using Kind = MoveVerdict::Kind;
+using Fleet = std::vector<FleetMember>;
 using Indices = std::vector<size_t>;
 
-Member Core(std::string contract, std::string desired = "", bool at_zero = false) {
-  return {{api::ProviderType::kCore, "capi-system", "cluster-api"}, std::move(contract), std::move(desired), at_zero};
+FleetMember Core(std::string contract, std::string desired = "", bool at_zero = false) {
+  return {{ProviderType::kCore, "capi-system", "cluster-api"}, std::move(contract), std::move(desired), at_zero};
 }
 
-Member Other(const char* name, std::string contract, std::string desired = "", bool at_zero = false) {
-  return {{api::ProviderType::kInfrastructure, name, name}, std::move(contract), std::move(desired), at_zero};
+FleetMember Other(const char* name, std::string contract, std::string desired = "", bool at_zero = false) {
+  return {{ProviderType::kInfrastructure, name, name}, std::move(contract), std::move(desired), at_zero};
 }
 
 const char* Name(Kind kind) {
@@ -37,7 +37,7 @@ struct Case {
 
 void ExpectVerdicts(const std::vector<Case>& cases) {
   for (const Case& c : cases) {
-    Verdict verdict = Judge(c.fleet, c.who);
+    MoveVerdict verdict = JudgeMove(c.fleet, c.who);
     EXPECT_STREQ(Name(verdict.kind), Name(c.kind)) << c.name;
     EXPECT_EQ(verdict.others, c.others) << c.name;
   }
@@ -159,22 +159,22 @@ TEST(ContractPlan, SaysWhoKeepsOthersAtZero) {
        {}},
       {"C6 not who runs against the rule", {Core("v1beta1", "", true), Other("old", "v1alpha4")}, {}},
   };
-  for (const Left& c : cases) EXPECT_EQ(Unfinished(c.fleet), c.unfinished) << c.name;
+  for (const Left& c : cases) EXPECT_EQ(UnfinishedMembers(c.fleet), c.unfinished) << c.name;
 }
 
 // ---- Against a search through all orders ----
 
 std::set<size_t> BrokenSet(const Fleet& fleet) {
   std::set<size_t> broken;
-  const Member& core = fleet[0];
+  const FleetMember& core = fleet[0];
   for (size_t i = 1; i < fleet.size(); ++i) {
     if (core.contract.empty() || fleet[i].contract.empty()) continue;
-    if (!api::Accepts(core.contract, fleet[i].contract)) broken.insert(i);
+    if (!Accepts(core.contract, fleet[i].contract)) broken.insert(i);
   }
   return broken;
 }
 
-bool Pending(const Member& member) { return !member.desired.empty() && member.desired != member.contract; }
+bool Pending(const FleetMember& member) { return !member.desired.empty() && member.desired != member.contract; }
 
 Fleet Moved(Fleet fleet, size_t who) {
   fleet[who].contract = fleet[who].desired;
@@ -197,11 +197,11 @@ bool OrderExists(const Fleet& fleet, size_t who) {
 }
 
 bool AllAtZero(const Fleet& fleet) {
-  return std::all_of(fleet.begin(), fleet.end(), [](const Member& m) { return m.contract.empty() || m.at_zero; });
+  return std::all_of(fleet.begin(), fleet.end(), [](const FleetMember& m) { return m.contract.empty() || m.at_zero; });
 }
 
 void ExpectSoundVerdict(const Fleet& fleet, size_t who) {
-  Verdict verdict = Judge(fleet, who);
+  MoveVerdict verdict = JudgeMove(fleet, who);
   bool order = OrderExists(fleet, who);
   EXPECT_EQ(verdict.kind == Kind::kGo, Legal(fleet, who)) << "C2";
   if (verdict.kind == Kind::kChange) {
@@ -227,7 +227,7 @@ Fleet Settle(Fleet fleet, size_t turn) {
     for (size_t n = 0; n < fleet.size() && !moved; ++n) {
       size_t who = (n + turn) % fleet.size();
       if (!Pending(fleet[who])) continue;
-      Kind kind = Judge(fleet, who).kind;
+      Kind kind = JudgeMove(fleet, who).kind;
       if (kind != Kind::kGo && kind != Kind::kChange) continue;
       auto before = BrokenSet(fleet);
       fleet = Moved(fleet, who);
@@ -264,7 +264,7 @@ TEST(ContractPlan, AgreesWithASearchThroughAllOrders) {
           for (size_t turn = 0; turn < fleet.size(); ++turn) {
             Fleet end = Settle(fleet, turn);
             Fleet goal = fleet;
-            for (Member& m : goal) m.contract = Pending(m) ? m.desired : m.contract;
+            for (FleetMember& m : goal) m.contract = Pending(m) ? m.desired : m.contract;
             bool good = BrokenSet(goal).empty();
             if (good && AllAtZero(fleet)) EXPECT_TRUE(AllMoved(end)) << "C4: any order of edits ends where it should";
           }
@@ -277,4 +277,4 @@ TEST(ContractPlan, AgreesWithASearchThroughAllOrders) {
 }
 
 }  // namespace
-}  // namespace capi::ops
+}  // namespace capi::api

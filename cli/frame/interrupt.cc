@@ -1,0 +1,38 @@
+#include "cli/frame/interrupt.h"
+
+#include <pthread.h>
+#include <unistd.h>
+#include <ctime>
+
+namespace capi::cli {
+namespace {
+
+// How long an end of the object may take.
+constexpr timespec kLook = {0, 50'000'000};
+constexpr int kKilled = 130;  // as shells say that SIGINT ended a program
+
+}  // namespace
+
+Interrupt::Interrupt() {
+  sigemptyset(&signals_);
+  sigaddset(&signals_, SIGINT);
+  sigaddset(&signals_, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+  waiter_ = std::thread([this] { Wait(); });
+}
+
+Interrupt::~Interrupt() {
+  over_ = true;
+  waiter_.join();
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+void Interrupt::Wait() {
+  while (!over_) {
+    if (sigtimedwait(&signals_, nullptr, &kLook) < 0) continue;
+    if (source_.stop_requested()) _exit(kKilled);
+    source_.request_stop();
+  }
+}
+
+}  // namespace capi::cli

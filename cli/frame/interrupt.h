@@ -1,0 +1,32 @@
+// Ctrl-C while a command waits: it ends what it does in an orderly way, and says what goes on without it.
+#pragma once
+
+#include <signal.h>
+
+#include <atomic>
+#include <stop_token>
+#include <thread>
+
+namespace capi::cli {
+
+// While it lives, the first SIGINT or SIGTERM of the process asks for a stop; the next one ends it at once.
+// Make it before other threads, of which no one is to take the signal. One at a time. Thread-compatible.
+class Interrupt {
+ public:
+  Interrupt();
+  ~Interrupt();
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+
+  std::stop_token token() const { return source_.get_token(); }
+
+ private:
+  void Wait();
+
+  std::stop_source source_;
+  std::atomic<bool> over_ = false;
+  sigset_t signals_ = {}, before_ = {};
+  std::thread waiter_;
+};
+
+}  // namespace capi::cli

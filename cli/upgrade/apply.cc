@@ -1,0 +1,194 @@
+#include "cli/upgrade/apply.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/moves/version_moves.h"
+#include "base/strings.h"
+#include "base/version.h"
+#include "cli/frame/interrupt.h"
+#include "cli/frame/provider_release.h"
+#include "cli/upgrade/known_versions.h"
+#include "cli/upgrade/operator_version.h"
+#include "cli/upgrade/rollout.h"
+#include "cli/upgrade/upgrade_reference.h"
+
+namespace capi::cli {
+namespace {
+
+constexpr std::string_view kFlags =
+    "--core, --bootstrap, --control-plane, --infrastructure, --ipam, --runtime-extension, --addon";
+
+Error Invalid(std::string message) { return {Code::kInvalidArgument, std::move(message), {}}; }
+Error Refused(std::string message) { return {Code::kFailedPrecondition, std::move(message), {}}; }
+
+Status CheckFlags(const UpgradeApplyOptions& options) {
+  bool named = std::any_of(options.providers.begin(), options.providers.end(),
+                           [](const auto& entry) { return !entry.second.empty(); });
+  if (options.contract.empty() && !named) {
+    return Invalid(
+        fmt::format("Either the --contract flag or at least one of the following flags has to be set: {}", kFlags));
+  }
+  if (!options.contract.empty() && named)
+    return Invalid(fmt::format("The --contract flag can't be used in combination with {}", kFlags));
+  if (!options.contract.empty() && options.contract != kContract) {
+    return Invalid(
+        fmt::format("current version of clusterctl could only upgrade to {} contract, requested {} (name "
+                    "the providers to go to another one)",
+                    kContract, options.contract));
+  }
+  if (options.wait_provider_timeout <= 0)
+    return Invalid("--wait-provider-timeout is a number of seconds, and more than 0");
+  return Ok();
+}
+
+// What the cluster has.
+struct Installed {
+  std::vector<InstalledProvider> providers;
+  std::vector<ProviderObject> objects;
+  std::vector<UpgradeCandidate> candidates;
+};
+
+Result<std::vector<WantedVersion>> WantedByName(const UpgradeApplyOptions& options, const Installed& has) {
+  std::vector<WantedVersion> out;
+  for (const auto& [type, names] : options.providers) {
+    for (const std::string& text : names) {
+      UpgradeReference reference = TRY(UpgradeReference::Parse(text));
+      size_t at = TRY(FindInstalled(has.providers, type, reference, text));
+      api::Version version = TRY(ParseVersion(reference.version));
+      bool twice = std::any_of(out.begin(), out.end(), [&](const auto& one) { return one.candidate == at; });
+      if (twice) return Invalid(fmt::format("provider {} is named twice", InstanceName(has.providers[at])));
+      out.push_back({at, std::move(version)});
+    }
+  }
+  return out;
+}
+
+Result<std::vector<WantedVersion>> WantedByContract(const std::string& contract, const Installed& has) {
+  std::vector<WantedVersion> out;
+  for (const UpgradePlan& plan : TRY(MakePlans(has.candidates))) {
+    if (plan.contract != contract) continue;
+    for (size_t i = 0; i < plan.items.size(); ++i) {
+      if (plan.items[i].next) out.push_back({i, *plan.items[i].next});
+    }
+    return out;
+  }
+  return Refused(fmt::format(
+      "not all providers can go to contract {}: clusterctl upgrade plan prints to which they can", contract));
+}
+
+Status CheckMove(const InstalledProvider& provider, const ProviderObject& object, const api::Version& to) {
+  const api::ProviderId& id = object.provider.id;
+  auto from = api::Version::Parse(provider.version);
+  if (!from.ok()) return Ok();  // what isn't installed yet moves from nowhere
+  if (auto furthest = api::TooFar(id, *from, to)) {
+    return Refused(
+        fmt::format("upgrade for {} provider can't skip more than {} versions: go from {} to a v1.{} release "
+                    "first",
+                    InstanceName(provider), api::kMostMinorsAtOnce, from->ToString(), *furthest));
+  }
+  auto allowed = object.provider.annotations.find(std::string(api::kAnnotationAllowDowngrade));
+  bool is_allowed = allowed != object.provider.annotations.end() && allowed->second == "true";
+  if (!api::IsDowngrade(*from, to) || is_allowed) return Ok();
+  return Refused(fmt::format(
+      "{} is at {}, and {} is an older minor version: use clusterctl rollback {} --to-version {}",
+      InstanceName(provider), from->ToString(), to.ToString(), api::ManifestLabel(id.type, id.name), to.ToString()));
+}
+
+// The objects of those that are wanted, each of which may go where it is wanted.
+Status CheckWanted(const Installed& has, const std::vector<WantedVersion>& wanted) {
+  TRY(CheckSingleInstances(has.providers));
+  TRY(CheckUpgrade(has.candidates, wanted));
+  for (const WantedVersion& one : wanted) {
+    const InstalledProvider& provider = has.providers[one.candidate];
+    const ProviderObject* object = ObjectOf(has.objects, provider);
+    if (object == nullptr) {
+      return Refused(
+          fmt::format("{} was installed without the operator, which therefore doesn't look after it: run clusterctl "
+                      "adopt first",
+                      InstanceName(provider)));
+    }
+    TRY(CheckMove(provider, *object, one.version));
+  }
+  return Ok();
+}
+
+Status CheckOperator(const Context& ctx, ManagementCluster& cluster, Notes& notes) {
+  auto found = TRY(FindOperatorDeployment(ctx, cluster));
+  if (!found) {
+    notes.Warn(
+        "no Deployment has the label app.kubernetes.io/name=capi-operator: the operator runs elsewhere, or not at "
+        "all");
+    return Ok();
+  }
+  TRY(CheckOperator(*found, kProjectVersion));
+  if (!found->available)
+    notes.Warn(
+        fmt::format("the operator isn't available: kubectl -n {} describe deployment {}", found->ns, found->name));
+  return Ok();
+}
+
+Result<Installed> LookAtCluster(const Context& ctx, const Config& config, ManagementCluster& cluster, Notes& notes) {
+  Installed has;
+  has.providers = TRY(cluster.Providers(ctx));
+  if (has.providers.empty()) TRY(cluster.CheckContract(ctx, AlsoAllowed::kOlderContract));
+  auto objects = AllProviders(ctx, cluster, "");
+  if (!objects.ok() && objects.code() == Code::kFailedPrecondition) {
+    return Refused(
+        "the cluster has no operator that could upgrade its providers: run clusterctl adopt, which installs it and "
+        "hands them over");
+  }
+  if (!objects.ok()) return objects.error();
+  has.objects = *std::move(objects);
+  has.candidates = LookUpVersions(ctx, config, cluster, has.providers, has.objects, notes);
+  return has;
+}
+
+void TellSurprises(const Config& config, Notes& notes) {
+  for (const std::string& surprise : config.Surprises()) notes.Warn(surprise);
+}
+
+Result<UpgradeRollout> Prepare(const Context& ctx, const Config& config, ManagementCluster& cluster,
+                               const Installed& has, const std::vector<WantedVersion>& wanted, Notes& notes) {
+  UpgradeRollout rollout;
+  rollout.fleet = has.objects;
+  rollout.again = "run the same command again";
+  for (const WantedVersion& one : wanted) {
+    const ProviderObject* object = ObjectOf(has.objects, has.providers[one.candidate]);
+    rollout.targets.push_back(TRY(PrepareTarget(ctx, config, cluster, object->provider.id, one.version, notes)));
+  }
+  TellSurprises(config, notes);
+  for (const UpgradeTarget& target : rollout.targets) TRY(CheckTarget(ctx, cluster, target));
+  rollout.pause = TRY(NeedsPause(rollout.fleet, rollout.targets));
+  return rollout;
+}
+
+}  // namespace
+
+Status ApplyUpgrade(const Context& parent, const GlobalOptions& global, const UpgradeApplyOptions& options,
+                    World& world) {
+  TRY(CheckFlags(options));
+  Interrupt interrupt;
+  Context ctx = parent.WithStop(interrupt.token());
+  Notes notes(world.err);
+  Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
+  ManagementCluster cluster = TRY(ManagementCluster::Open(options.cluster, world.getenv));
+  Installed has = TRY(LookAtCluster(ctx, config, cluster, notes));
+  auto wanted = TRY(options.contract.empty() ? WantedByName(options, has) : WantedByContract(options.contract, has));
+  if (wanted.empty() && !IsUnfinished(has.objects)) {
+    notes.Pass("You are already up to date!\n");
+    return Ok();
+  }
+  TRY(CheckWanted(has, wanted));
+  TRY(CheckOperator(ctx, cluster, notes));
+  UpgradeRollout rollout = TRY(Prepare(ctx, config, cluster, has, wanted, notes));
+  if (options.dry_run) {
+    world.out << AsText(rollout) << "This was a dry run: nothing was written.\n";
+    return Ok();
+  }
+  notes.Say(0, "Performing upgrade...");
+  return CarryOut(ctx, cluster, rollout, {options.wait_providers, Seconds(options.wait_provider_timeout)}, notes);
+}
+
+}  // namespace capi::cli

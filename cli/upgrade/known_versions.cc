@@ -1,0 +1,199 @@
+#include "cli/upgrade/known_versions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <set>
+#include <sstream>
+
+#include "api/text.h"
+#include "base/files.h"
+#include "base/run_all.h"
+#include "base/strings.h"
+#include "cli/frame/overrides.h"
+#include "cli/frame/provider_release.h"
+#include "fetch/url.h"
+#include "kube/meta/label_selector.h"
+#include "releases/release_store.h"
+
+namespace capi::cli {
+namespace {
+
+constexpr size_t kAtOnce = 8;
+
+// The ConfigMaps that a selector finds. Thread-compatible.
+class SelectedReleases : public fetch::Repository {
+ public:
+  SelectedReleases(kube::Client& client, std::vector<api::StoredRelease> stored, std::string description)
+      : stored_(std::move(stored)), releases_(releases::StoredRepository(client, stored_, std::move(description))) {}
+
+  std::string Describe() const override { return releases_->Describe(); }
+  std::string ComponentsFile() const override { return releases_->ComponentsFile(); }
+  Result<std::vector<api::Version>> Versions(const Context& ctx) override { return releases_->Versions(ctx); }
+  Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) override {
+    return releases_->File(ctx, version, name);
+  }
+
+ private:
+  const std::vector<api::StoredRelease> stored_;
+  const std::unique_ptr<fetch::Repository> releases_;  // of `stored_`
+};
+
+// What one has, and what only the other has. Both name their components file in their own way. Thread-compatible.
+class Both : public fetch::Repository {
+ public:
+  Both(std::unique_ptr<fetch::Repository> first, std::unique_ptr<fetch::Repository> second)
+      : first_(std::move(first)), second_(std::move(second)) {}
+
+  std::string Describe() const override { return first_->Describe() + ", and " + second_->Describe(); }
+  std::string ComponentsFile() const override { return first_->ComponentsFile(); }
+
+  Result<std::vector<api::Version>> Versions(const Context& ctx) override {
+    auto first = TRY(first_->Versions(ctx)), second = TRY(second_->Versions(ctx));
+    std::set<api::Version> all(first.begin(), first.end());
+    all.insert(second.begin(), second.end());
+    return std::vector<api::Version>(all.begin(), all.end());
+  }
+
+  Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) override {
+    auto file = first_->File(ctx, version, name);
+    if (file.ok() || file.code() != Code::kNotFound) return file;
+    return second_->File(ctx, version, name == first_->ComponentsFile() ? second_->ComponentsFile() : name);
+  }
+
+ private:
+  const std::unique_ptr<fetch::Repository> first_, second_;
+};
+
+Error Unsupported(std::string_view field) {
+  return {
+      Code::kUnsupported, fmt::format("its releases come from spec.fetchConfig.{}, which isn't supported", field), {}};
+}
+
+bool IsBuiltIn(const ProviderSource& source) {
+  const api::KnownProvider* known = api::FindKnownProvider(source.type, source.name);
+  return known != nullptr && known->Url() == source.url;
+}
+
+Result<std::unique_ptr<fetch::Repository>> OpenSource(const Config& config, const ProviderSource& source,
+                                                      Notes& notes) {
+  std::string label = api::ManifestLabel(source.type, source.name);
+  fetch::GitHubOptions github = TRY(GitHubOptionsOf(config));
+  auto plain = TRY(fetch::OpenUrl(source.url, label, github));
+  return WithOverrides(std::move(plain), TRY(config.OverridesFolder()), label, notes);
+}
+
+Result<std::unique_ptr<fetch::Repository>> Selected(const Context& ctx, ManagementCluster& cluster,
+                                                    const api::Provider& provider) {
+  auto selector =
+      TRY_WITH(kube::LabelSelector::FromJson(*provider.spec.fetch_config->selector), "spec.fetchConfig.selector");
+  auto list = TRY_WITH(cluster.client().List(ctx, kube::Builtin("ConfigMap"), provider.id.ns,
+                                             {.label_selector = selector.ToString(), .metadata_only = true}),
+                       "failed to list the ConfigMaps of spec.fetchConfig.selector");
+  std::vector<api::StoredRelease> stored;
+  for (const kube::Object& map : list.items) stored.push_back(api::ReadStoredRelease(map));
+  return std::unique_ptr<fetch::Repository>(std::make_unique<SelectedReleases>(
+      cluster.client(), std::move(stored),
+      fmt::format("ConfigMaps of namespace {} with {}", provider.id.ns, selector.ToString())));
+}
+
+void TellOdd(const UpgradeCandidate& candidate, Notes& notes) {
+  if (!candidate.info || candidate.info->odd.empty()) return;
+  std::vector<std::string> odd;
+  for (const api::Version& version : candidate.info->odd) odd.push_back(version.ToString());
+  notes.Warn(fmt::format("{}: {} isn't offered: metadata.yaml of the highest version doesn't say its contract",
+                         InstanceName(candidate.provider), JoinNames(odd, 5)));
+}
+
+// Whether the folder of overrides has something for this provider: the operator doesn't see that.
+Result<bool> HasOverrides(const Config& config, const std::string& label) {
+  std::string folder = TRY(config.OverridesFolder());
+  if (folder.empty()) return false;
+  auto there = ListDir(folder + "/" + label);
+  return there.ok() && !there->empty();
+}
+
+}  // namespace
+
+const ProviderObject* ObjectOf(std::span<const ProviderObject> objects, const InstalledProvider& provider) {
+  const api::ProviderId id{provider.type, provider.ns, provider.name};
+  auto found = std::find_if(objects.begin(), objects.end(), [&](const auto& one) { return one.provider.id == id; });
+  return found == objects.end() ? nullptr : &*found;
+}
+
+Result<ProviderRepository> OpenRepository(const Context& ctx, const Config& config, ManagementCluster& cluster,
+                                          const InstalledProvider& provider, const ProviderObject* object,
+                                          Notes& notes) {
+  const api::FetchConfig* fetch =
+      object != nullptr && object->provider.spec.fetch_config ? &*object->provider.spec.fetch_config : nullptr;
+  if (fetch != nullptr && !fetch->oci.empty()) return Unsupported("oci");
+  if (fetch != nullptr && fetch->git) return Unsupported("git");
+  if (fetch != nullptr && !fetch->url.empty()) {
+    ProviderSource source{provider.type, provider.name, fetch->url};
+    auto repository = TRY(OpenSource(config, source, notes));
+    return ProviderRepository{std::move(repository), true};
+  }
+  auto source = config.FindProvider(provider.type, provider.name);
+  if (fetch != nullptr && fetch->selector) {
+    auto selected = TRY(Selected(ctx, cluster, object->provider));
+    if (!source.ok() || IsBuiltIn(*source)) return ProviderRepository{std::move(selected), true};
+    auto named = TRY(OpenSource(config, *source, notes));
+    auto both = std::make_unique<Both>(std::move(selected), std::move(named));
+    return ProviderRepository{std::move(both), false};
+  }
+  if (!source.ok()) return source.error();
+  bool same = IsBuiltIn(*source) && !TRY(HasOverrides(config, api::ManifestLabel(provider.type, provider.name)));
+  auto repository = TRY(OpenSource(config, *source, notes));
+  return ProviderRepository{std::move(repository), same};
+}
+
+Result<UpgradeInfo> ReadUpgradeInfo(const Context& ctx, fetch::Repository& repository,
+                                    const InstalledProvider& provider) {
+  std::string label = api::ManifestLabel(provider.type, provider.name);
+  auto versions = TRY_WITH(repository.Versions(ctx),
+                           fmt::format("failed to get available versions for the {} provider", InstanceName(provider)));
+  if (versions.empty()) return MakeUpgradeInfo(provider, {}, {});
+  auto highest = *std::max_element(versions.begin(), versions.end());
+  std::string text = TRY_WITH(
+      repository.File(ctx, highest, "metadata.yaml"),
+      fmt::format("failed to read \"metadata.yaml\" from the repository for provider {}", api::GoQuote(label)));
+  api::Metadata metadata = TRY(api::Metadata::Parse(text, label));
+  return MakeUpgradeInfo(provider, std::move(versions), std::move(metadata));
+}
+
+std::vector<UpgradeCandidate> LookUpVersions(const Context& ctx, const Config& config, ManagementCluster& cluster,
+                                             std::span<const InstalledProvider> installed,
+                                             std::span<const ProviderObject> objects, Notes& notes) {
+  std::vector<UpgradeCandidate> out(installed.size());
+  std::deque<std::ostringstream> said(installed.size());
+  std::deque<Notes> own;
+  std::vector<std::unique_ptr<fetch::Repository>> repositories(installed.size());
+  std::vector<std::function<void()>> tasks;
+  for (size_t i = 0; i < installed.size(); ++i) {
+    const ProviderObject* object = ObjectOf(objects, installed[i]);
+    out[i].provider = installed[i];
+    if (object != nullptr) out[i].running_contract = object->provider.status.contract;
+    Notes& its = own.emplace_back(notes.Into(said[i]));
+    auto opened = OpenRepository(ctx, config, cluster, installed[i], object, its);
+    if (!opened.ok()) {
+      out[i].error = opened.error();
+      continue;
+    }
+    repositories[i] = std::move(opened->repository);
+    tasks.push_back([&, i] {
+      auto info = ReadUpgradeInfo(ctx, *repositories[i], installed[i]);
+      if (!info.ok()) out[i].error = info.error();
+      if (info.ok()) out[i].info = *std::move(info);
+    });
+  }
+  RunAll(kAtOnce, tasks);
+  for (size_t i = 0; i < installed.size(); ++i) {
+    notes.Pass(said[i].str());
+    TellOdd(out[i], notes);
+  }
+  return out;
+}
+
+}  // namespace capi::cli

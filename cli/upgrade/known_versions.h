@@ -1,0 +1,41 @@
+// The versions of installed providers, from where each provider's releases come from.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "cli/frame/config.h"
+#include "cli/frame/provider_objects.h"
+#include "cli/upgrade/upgrade_plan.h"
+#include "fetch/repository.h"
+
+namespace capi::cli {
+
+// The provider object of an installed provider; null where it has none.
+const ProviderObject* ObjectOf(std::span<const ProviderObject> objects, const InstalledProvider& provider);
+
+// Where releases of a provider come from. `object` may be null. A value.
+struct ProviderRepository {
+  std::unique_ptr<fetch::Repository> repository;
+  bool operator_reaches_it = false;  // it gets the same release by itself: nothing has to be put into the cluster
+};
+
+// With a selector: the ConfigMaps that it finds, and the source that the configuration file names. With
+// `fetchConfig.url`: that one. Else the configuration's source. Files in the folder of overrides go before those of a
+// release. `cluster` and `notes` must outlive it.
+Result<ProviderRepository> OpenRepository(const Context& ctx, const Config& config, ManagementCluster& cluster,
+                                          const InstalledProvider& provider, const ProviderObject* object,
+                                          Notes& notes);
+
+// By the metadata of the highest version.
+Result<UpgradeInfo> ReadUpgradeInfo(const Context& ctx, fetch::Repository& repository,
+                                    const InstalledProvider& provider);
+
+// All of them, several at once, in their order. What can't be told of one is in its candidate; what is worth a
+// person's attention is said.
+std::vector<UpgradeCandidate> LookUpVersions(const Context& ctx, const Config& config, ManagementCluster& cluster,
+                                             std::span<const InstalledProvider> installed,
+                                             std::span<const ProviderObject> objects, Notes& notes);
+
+}  // namespace capi::cli

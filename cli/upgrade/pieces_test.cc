@@ -1,0 +1,192 @@
+// The pure pieces of upgrades: differences, variables, what a status says, patches.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/upgrade/difference.h"
+#include "cli/upgrade/operator_version.h"
+#include "cli/upgrade/progress.h"
+#include "cli/upgrade/rollback.h"
+#include "cli/upgrade/rollout.h"
+#include "cli/upgrade/target.h"
+#include "cli/upgrade/write.h"
+
+namespace capi::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+kube::Object Thing(const std::string& kind, const std::string& name, Json spec) {
+  return kube::Object(
+      {{"apiVersion", "v1"}, {"kind", kind}, {"metadata", {{"name", name}}}, {"spec", std::move(spec)}});
+}
+
+TEST(Compare, NamesWhatIsAddedChangedAndRemoved) {  // L13
+  Json list = Json::array({1, 2});
+  std::vector<kube::Object> before = {Thing("A", "same", {{"x", 1}}), Thing("A", "other", {{"x", 1}, {"l", list}}),
+                                      Thing("B", "gone", {})};
+  std::vector<kube::Object> after = {Thing("A", "same", {{"x", 1}}),
+                                     Thing("A", "other", {{"x", 2}, {"l", Json::array({1, 3})}, {"a.b", 1}}),
+                                     Thing("C", "new", {})};
+  EXPECT_EQ(AsLines(CompareObjects(before, after)),
+            "  ~ A/other: .spec.l[1], .spec.x, .spec[\"a.b\"]\n  - B/gone\n  + C/new\n");
+  EXPECT_TRUE(CompareObjects(after, after).empty());
+}
+
+api::Release ReleaseOf(std::string components) {
+  api::Release release;
+  release.components = std::move(components);
+  return release;
+}
+
+TEST(FindVariables, TakesWhatOnlyTheNewReleaseAsksFor) {  // L13
+  api::Release former = ReleaseOf("a: ${OLD}\nb: ${ENV}\nc: ${BOTH:=x}\n");
+  api::Release release =
+      ReleaseOf("a: ${OLD}\nb: ${ENV}\nc: ${BOTH:=x}\nd: ${NEW}\ne: ${NONE}\nf: ${OPTION:=off}\ng: ${UNSET:=off}\n");
+  auto configured = [](const std::string& name) -> std::optional<std::string> {
+    if (name == "UNSET" || name == "NONE") return std::nullopt;
+    return "of-" + name;
+  };
+  auto got = FindVariables(release, &former, {{"OLD", "1"}}, configured);
+  EXPECT_EQ(got.found, (std::map<std::string, std::string>{{"NEW", "of-NEW"}, {"OPTION", "of-OPTION"}}));
+  EXPECT_THAT(got.missing, ElementsAre("NONE"));
+  // Without the former release only what is needed is looked for, and ENV may be somebody else's.
+  got = FindVariables(release, nullptr, {{"OLD", "1"}}, configured);
+  EXPECT_EQ(got.found, (std::map<std::string, std::string>{{"ENV", "of-ENV"}, {"NEW", "of-NEW"}}));
+  EXPECT_THAT(got.missing, ElementsAre("NONE"));
+  EXPECT_TRUE(FindVariables(former, &former, {}, configured).found.empty());
+}
+
+api::Provider Provider(const std::string& installed, std::int64_t observed, std::vector<kube::Condition> conditions) {
+  api::Provider out;
+  out.id = {api::ProviderType::kInfrastructure, "capa-system", "aws"};
+  out.status.installed_version = installed;
+  out.status.observed_generation = observed;
+  out.status.conditions = std::move(conditions);
+  return out;
+}
+
+TEST(StageOf, BelievesOnlyAStatusAboutTheSpecThatWasWritten) {  // L13
+  const AwaitedUpgrade awaited{{}, "v2", 5};
+  const kube::Condition ready{"Ready", "True", "WorkloadsReady", ""}, not_ready{"Ready", "False", "Upgrading", "going"};
+  const kube::Condition stalled{"Stalled", "True", "VersionNotFound", "no such"};
+  EXPECT_EQ(StageOf(Provider("v2", 4, {ready}), awaited), UpgradeStage::kPending);
+  EXPECT_EQ(StageOf(Provider("v1", 5, {ready}), awaited), UpgradeStage::kPending);
+  EXPECT_EQ(StageOf(Provider("v2", 5, {not_ready}), awaited), UpgradeStage::kInstalled);
+  EXPECT_EQ(StageOf(Provider("v2", 5, {ready}), awaited), UpgradeStage::kReady);
+  EXPECT_EQ(StageOf(Provider("v1", 5, {not_ready, stalled}), awaited), UpgradeStage::kRefused);
+  EXPECT_EQ(StageOf(Provider("v1", 4, {not_ready, stalled}), awaited), UpgradeStage::kPending);
+  EXPECT_EQ(TellStatus(Provider("v1", 5, {not_ready})), "v1, Upgrading: going");
+  EXPECT_EQ(TellStatus(Provider("v2", 5, {ready})), "v2, ready");
+  EXPECT_EQ(TellStatus(Provider("", 0, {})), "not installed");
+}
+
+TEST(LastGoodVersion, IsTheNewestThatCameUpAndIsNotDeclared) {  // L14
+  using api::HistoryEntry;
+  auto good = [](std::string wanted, std::vector<HistoryEntry> history) {
+    ProviderObject object{Provider("v3", 1, {}), std::move(wanted)};
+    object.provider.status.history = std::move(history);
+    auto got = LastGoodVersion(object);
+    return got.ok() ? *got : got.error().message;
+  };
+  HistoryEntry v1{"v1"}, v2{"v2"}, v3{"v3"}, v4{"v4"};
+  v2.outcome = "Failed";
+  v3.outcome = "Succeeded";
+  v4.outcome = "RollingOut";
+  EXPECT_EQ(good("v3", {v3, v2, v1}), "v1");
+  EXPECT_EQ(good("v4", {v4, v3, v2, v1}), "v3");
+  EXPECT_EQ(good("", {v3, v2, v1}), "v1");
+  EXPECT_EQ(good("3", {v3}), "v3");  // another text, and no version
+  EXPECT_THAT(good("v3", {v3, v2}), HasSubstr("no version in its history that came up, other than v3"));
+  EXPECT_THAT(good("v3", {}), HasSubstr("--to-version"));
+}
+
+TEST(PatchOf, HasWhatChangesAndNothingElse) {  // L13, L14
+  EXPECT_EQ(PatchOf({}), Json::object());
+  EXPECT_EQ(PatchOf({.version = "v2"}), (Json{{"spec", {{"version", "v2"}}}}));
+  Json pause = PatchOf({.version = "v2", .secret = "s", .pause = true});
+  EXPECT_EQ(pause["spec"], (Json{{"version", "v2"}, {"configSecret", {{"name", "s"}}}, {"paused", true}}));
+  EXPECT_EQ(pause["metadata"]["annotations"], (Json{{std::string(kAnnotationPausedForUpgrade), "true"}}));
+  Json unpause = PatchOf({.unpause = true});
+  EXPECT_EQ(unpause["spec"]["paused"], false);
+  EXPECT_TRUE(unpause["metadata"]["annotations"][std::string(kAnnotationPausedForUpgrade)].is_null());
+  SpecChange allow, forbid;
+  allow.allow_downgrade = forbid.forbid_downgrade = true;
+  std::string key(api::kAnnotationAllowDowngrade);
+  EXPECT_EQ(PatchOf(allow)["metadata"]["annotations"][key], "true");
+  EXPECT_TRUE(PatchOf(forbid)["metadata"]["annotations"][key].is_null());
+}
+
+TEST(ReadOperatorDeployment, TellsItsVersion) {  // L12
+  auto version = [](const std::string& image, const std::string& label) {
+    Json deployment = {
+        {"metadata", {{"name", "o"}, {"namespace", "n"}}},
+        {"spec", {{"template", {{"spec", {{"containers", Json::array({{{"name", "manager"}, {"image", image}}})}}}}}}}};
+    if (!label.empty()) deployment["metadata"]["labels"]["app.kubernetes.io/version"] = label;
+    return ReadOperatorDeployment(kube::Object(deployment)).version;
+  };
+  EXPECT_EQ(version("capi-operator:v0.1.0", ""), "v0.1.0");
+  EXPECT_EQ(version("registry.example.com:5000/x/capi-operator:v0.1.0@sha256:abc", ""), "v0.1.0");
+  EXPECT_EQ(version("registry.example.com:5000/capi-operator", ""), "");
+  EXPECT_EQ(version("capi-operator:latest", ""), "");
+  EXPECT_EQ(version("capi-operator:latest", "0.3.0"), "v0.3.0");
+}
+
+TEST(CheckOperator, OfAnotherMinorVersionHasItsNextStep) {  // L13
+  auto next = [](const std::string& theirs, const std::string& ours) {
+    auto checked = CheckOperator({"n", "o", theirs, true}, ours);
+    return checked.ok() ? "" : checked.error().message;
+  };
+  EXPECT_EQ(next("v0.1.0", "v0.1.5"), "");
+  EXPECT_EQ(next("", "v0.1.5"), "");
+  EXPECT_THAT(next("v0.1.0", "v0.2.0"), HasSubstr("run clusterctl upgrade operator first"));
+  EXPECT_THAT(next("v0.3.0", "v0.2.0"), HasSubstr("use clusterctl v0.3.0"));
+}
+
+ProviderObject Member(api::ProviderType type, const std::string& name, const std::string& contract) {
+  ProviderObject out;
+  out.provider.id = {type, name, name};
+  out.provider.status.contract = contract;
+  out.provider.status.installed_version = "v1.0.0";
+  out.wanted = "v1.0.0";
+  return out;
+}
+
+TEST(NeedsPause, WhereNoOrderKeepsTheGoldenRule) {  // L13, C3
+  auto needs = [](const std::string& core_from, const std::string& core_to, const std::string& from,
+                  const std::string& to) {
+    std::vector<ProviderObject> fleet = {Member(api::ProviderType::kCore, "cluster-api", core_from),
+                                         Member(api::ProviderType::kInfrastructure, "aws", from)};
+    std::vector<UpgradeTarget> targets(2);
+    for (size_t i = 0; i < 2; ++i) {
+      targets[i].object = fleet[i];
+      targets[i].to_contract = i == 0 ? core_to : to;
+    }
+    auto got = NeedsPause(fleet, targets);
+    return got.ok() ? (*got ? "pause" : "go") : "error";
+  };
+  EXPECT_STREQ(needs("v1beta1", "v1beta1", "v1beta1", "v1beta1"), "go");
+  EXPECT_STREQ(needs("v1beta1", "v1beta2", "v1beta1", "v1beta2"), "go");
+  EXPECT_STREQ(needs("v1alpha4", "v1beta1", "v1alpha4", "v1beta1"), "pause");
+  EXPECT_STREQ(needs("v1alpha4", "v1beta1", "", "v1beta1"), "pause");  // it runs, at a contract that nobody knows
+}
+
+TEST(AsText, OfARolloutHasNoValues) {  // L13
+  UpgradeRollout rollout;
+  UpgradeTarget target;
+  target.object = Member(api::ProviderType::kInfrastructure, "aws", "v1beta1");
+  target.from = "v1.0.0";
+  target.to = *api::Version::Parse("v1.1.0");
+  target.from_contract = target.to_contract = "v1beta1";
+  target.variables = {{"TOKEN", "s3cret-value"}};
+  rollout.targets = {target};
+  rollout.pause = true;
+  std::string text = AsText(rollout);
+  EXPECT_THAT(text, HasSubstr("InfrastructureProvider aws/aws: v1.0.0 -> v1.1.0, contract v1beta1"));
+  EXPECT_THAT(text, HasSubstr("Secret aws/infrastructure-aws-variables gets TOKEN"));
+  EXPECT_THAT(text, HasSubstr("at zero replicas"));
+  EXPECT_EQ(text.find("s3cret"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace capi::cli

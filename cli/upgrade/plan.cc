@@ -1,0 +1,140 @@
+#include "cli/upgrade/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/version.h"
+#include "cli/frame/structured.h"
+#include "cli/frame/table.h"
+#include "cli/upgrade/known_versions.h"
+#include "cli/upgrade/operator_version.h"
+
+namespace capi::cli {
+namespace {
+
+// As clusterctl's own tables.
+constexpr size_t kGap = 3, kMinWidth = 10;
+
+bool HasUpgrade(const UpgradePlan& plan) {
+  return std::any_of(plan.items.begin(), plan.items.end(), [](const PlanItem& item) { return item.next.has_value(); });
+}
+
+std::string NextOf(const PlanItem& item) {
+  if (item.next) return item.next->ToString();
+  return item.unknown ? "Unknown" : "Already up to date";
+}
+
+std::string WhatToDo(const UpgradePlan& plan) {
+  if (!HasUpgrade(plan)) return "You are already up to date!\n";
+  if (plan.contract == kContract) {
+    return fmt::format(
+        "You can now apply the upgrade by executing the following command:\n\n"
+        "clusterctl upgrade apply --contract {}\n",
+        plan.contract);
+  }
+  return fmt::format("The current version of clusterctl could not upgrade to {} contract (only {} supported).\n",
+                     plan.contract, kContract);
+}
+
+std::string AsText(const UpgradePlan& plan) {
+  std::vector<std::vector<std::string>> rows = {{"NAME", "NAMESPACE", "TYPE", "CURRENT VERSION", "NEXT VERSION"}};
+  for (const PlanItem& item : plan.items) {
+    const InstalledProvider& one = item.provider;
+    rows.push_back({api::ManifestLabel(one.type, one.name), one.ns, std::string(api::KindOf(one.type).kind),
+                    one.version, NextOf(item)});
+  }
+  return fmt::format("\nLatest release available for the {} Cluster API contract version:\n\n{}\n{}\n", plan.contract,
+                     FormatTable(rows, kGap, kMinWidth), WhatToDo(plan));
+}
+
+Json AsJson(const UpgradePlan& plan) {
+  Json providers = Json::array();
+  for (const PlanItem& item : plan.items) {
+    const InstalledProvider& one = item.provider;
+    providers.push_back({{"name", api::ManifestLabel(one.type, one.name)},
+                         {"namespace", one.ns},
+                         {"type", api::KindOf(one.type).kind},
+                         {"currentVersion", one.version},
+                         {"nextVersion", item.next ? item.next->ToString() : ""},
+                         {"known", !item.unknown}});
+  }
+  return {{"contract", plan.contract},
+          {"supported", plan.contract == kContract},
+          {"upgradeAvailable", HasUpgrade(plan)},
+          {"providers", providers}};
+}
+
+// Before the tables, as clusterctl tells of cert-manager; "" where there is nothing to tell.
+std::string AsText(const OperatorDeployment& found) {
+  std::string name = fmt::format("capi-operator {}/{}", found.ns, found.name);
+  if (found.version.empty()) return fmt::format("{} has a version that can't be told\n", name);
+  auto theirs = api::Version::Parse(found.version), ours = api::Version::Parse(kProjectVersion);
+  if (theirs.ok() && ours.ok() && *theirs < *ours) {
+    return fmt::format("{} will be upgraded from \"{}\" to \"{}\" by: clusterctl upgrade operator\n", name,
+                       found.version, kProjectVersion);
+  }
+  if (theirs.ok() && ours.ok() && *ours < *theirs)
+    return fmt::format("{} has version {}, and this clusterctl is {}\n", name, found.version, kProjectVersion);
+  return fmt::format("{} is already up to date\n", name);
+}
+
+Json AsJson(const std::optional<OperatorDeployment>& found) {
+  if (!found) return Json();
+  return {{"namespace", found->ns},
+          {"name", found->name},
+          {"currentVersion", found->version},
+          {"nextVersion", kProjectVersion},
+          {"available", found->available}};
+}
+
+// clusterctl's order: by the names of types.
+void Sort(std::vector<UpgradePlan>& plans) {
+  auto key = [](const PlanItem& item) {
+    return std::tuple(api::KindOf(item.provider.type).kind, item.provider.name, item.provider.ns);
+  };
+  for (UpgradePlan& plan : plans) {
+    std::sort(plan.items.begin(), plan.items.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  }
+}
+
+// Those of the operator; none where it isn't installed.
+Result<std::vector<ProviderObject>> Objects(const Context& ctx, ManagementCluster& cluster) {
+  auto objects = AllProviders(ctx, cluster, "");
+  if (!objects.ok() && objects.code() == Code::kFailedPrecondition) return std::vector<ProviderObject>();
+  return objects;
+}
+
+}  // namespace
+
+Status PrintUpgradePlan(const Context& ctx, const GlobalOptions& global, const UpgradePlanOptions& options,
+                        World& world) {
+  OutputFormat format = TRY(ParseOutputFormat(options.output));
+  Notes notes(world.err);
+  Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
+  ManagementCluster cluster = TRY(ManagementCluster::Open(options.cluster, world.getenv));
+  auto installed = TRY(cluster.Providers(ctx));
+  if (installed.empty()) TRY(cluster.CheckContract(ctx, AlsoAllowed::kOlderContract));
+  auto found = FindOperatorDeployment(ctx, cluster);
+  if (!found.ok()) notes.Warn(found.error().message);
+  auto candidates = LookUpVersions(ctx, config, cluster, installed, TRY(Objects(ctx, cluster)), notes);
+  auto plans = TRY(MakePlans(candidates));
+  Sort(plans);
+  for (const UpgradeCandidate& candidate : candidates) {
+    if (!candidate.error) continue;
+    notes.Warn(
+        fmt::format("{}: its versions can't be told: {}", InstanceName(candidate.provider), candidate.error->message));
+  }
+  std::optional<OperatorDeployment> its = found.ok() ? *found : std::nullopt;
+  if (format != OutputFormat::kText) {
+    Json facts = {{"operator", AsJson(its)}, {"plans", Json::array()}};
+    for (const UpgradePlan& plan : plans) facts["plans"].push_back(AsJson(plan));
+    world.out << Format(format, facts);
+    return Ok();
+  }
+  if (its) world.out << AsText(*its) << "\n";
+  for (const UpgradePlan& plan : plans) world.out << AsText(plan);
+  return Ok();
+}
+
+}  // namespace capi::cli

@@ -1,0 +1,167 @@
+#include "cli/upgrade/progress.h"
+
+#include <fmt/format.h>
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <set>
+#include <thread>
+
+#include "api/reasons.h"
+#include "api/version.h"
+#include "base/mutex.h"
+#include "base/strings.h"
+#include "kube/cache/informer.h"
+
+namespace capi::cli {
+namespace {
+
+constexpr size_t kMostNames = 10;
+constexpr size_t kLongest = 300;  // bytes of a message in one line
+
+// The provider objects of some kinds, kept current by watches. Thread-safe.
+class WatchedProviders {
+ public:
+  WatchedProviders(const Context& ctx, kube::Client& client, const std::set<api::ProviderType>& types) {
+    for (api::ProviderType type : types) {
+      auto changed = [this](const kube::ObjectPtr& was, const kube::ObjectPtr& is) { Changed(was, is); };
+      informers_.push_back(
+          std::make_unique<kube::Informer>(client, api::ResourceOf(type), kube::InformerOptions{}, std::move(changed)));
+    }
+    for (auto& informer : informers_) {
+      threads_.emplace_back(
+          [&ctx, informer = informer.get()](std::stop_token stop) { informer->Run(ctx.WithStop(std::move(stop))); });
+    }
+  }
+
+  // Waits for a change after number `seen`, until `end` or a stop; the number of the last one.
+  std::uint64_t Next(const Context& ctx, std::uint64_t seen, MonoTime end) {
+    MutexLock lock(mu_);
+    ctx.clock->WaitUntil(news_, mu_, ctx.stop, end, [&]() CAPI_REQUIRES(mu_) { return changes_ != seen; });
+    return changes_;
+  }
+
+  // Nothing where it isn't there, or wasn't seen yet.
+  std::optional<api::Provider> Get(const api::ProviderId& id) {
+    MutexLock lock(mu_);
+    auto found = providers_.find(id);
+    return found == providers_.end() ? std::nullopt : std::optional(found->second);
+  }
+  bool Synced() const {
+    for (const auto& informer : informers_) {
+      if (!informer->Synced()) return false;
+    }
+    return true;
+  }
+
+ private:
+  void Changed(const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+    MutexLock lock(mu_);
+    if (is != nullptr) {
+      api::Provider provider = ReadProviderObject(*is).provider;
+      providers_[provider.id] = std::move(provider);
+    } else if (was != nullptr) {
+      providers_.erase(api::ParseProviderMeta(*was).id);
+    }
+    ++changes_;
+    news_.notify_all();
+  }
+
+  Mutex mu_;
+  std::condition_variable_any news_;
+  std::uint64_t changes_ CAPI_GUARDED_BY(mu_) = 0;
+  std::map<api::ProviderId, api::Provider> providers_ CAPI_GUARDED_BY(mu_);
+  std::vector<std::unique_ptr<kube::Informer>> informers_;
+  std::vector<std::jthread> threads_;  // last: they end before what they use
+};
+
+bool Reached(UpgradeStage stage, UpgradeStage wanted) {
+  return stage == UpgradeStage::kReady || (stage == UpgradeStage::kInstalled && wanted == UpgradeStage::kInstalled);
+}
+
+// What is known of those that are waited for. Thread-compatible.
+class Wait {
+ public:
+  Wait(const std::vector<AwaitedUpgrade>& awaited, UpgradeStage wanted, Notes& notes)
+      : awaited_(awaited), wanted_(wanted), notes_(notes) {}
+
+  // One look; how many have come there.
+  Result<size_t> Look(WatchedProviders& watched) {
+    open_.clear();
+    for (const AwaitedUpgrade& one : awaited_) {
+      auto provider = watched.Get(one.id);
+      if (!provider) {
+        if (watched.Synced()) return Error{Code::kFailedPrecondition, fmt::format("{} is gone", Describe(one.id)), {}};
+        open_.push_back(Describe(one.id));
+        continue;
+      }
+      UpgradeStage stage = StageOf(*provider, one);
+      std::string told = TellStatus(*provider);
+      bool says_of_it = provider->status.observed_generation >= one.generation;
+      if (says_of_it && told_[one.id] != told) {
+        notes_.Pass(fmt::format("{}: {}\n", Describe(one.id), told));
+        told_[one.id] = told;
+      }
+      if (stage == UpgradeStage::kRefused) {
+        return Error{Code::kFailedPrecondition,
+                     fmt::format("{} doesn't come to {}: {}", Describe(one.id), one.version, told),
+                     {}};
+      }
+      if (!Reached(stage, wanted_)) open_.push_back(fmt::format("{} ({})", Describe(one.id), told));
+    }
+    return awaited_.size() - open_.size();
+  }
+  const std::vector<std::string>& open() const { return open_; }
+
+ private:
+  const std::vector<AwaitedUpgrade>& awaited_;
+  const UpgradeStage wanted_;
+  Notes& notes_;
+  std::map<api::ProviderId, std::string> told_;
+  std::vector<std::string> open_;
+};
+
+}  // namespace
+
+UpgradeStage StageOf(const api::Provider& provider, const AwaitedUpgrade& awaited) {
+  const api::ProviderStatus& status = provider.status;
+  if (status.observed_generation < awaited.generation) return UpgradeStage::kPending;
+  if (kube::IsTrue(status.conditions, api::condition::kStalled)) return UpgradeStage::kRefused;
+  if (!api::SameVersion(status.installed_version, awaited.version)) return UpgradeStage::kPending;
+  return kube::IsTrue(status.conditions, api::condition::kReady) ? UpgradeStage::kReady : UpgradeStage::kInstalled;
+}
+
+std::string TellStatus(const api::Provider& provider) {
+  const api::ProviderStatus& status = provider.status;
+  const std::string installed = status.installed_version.empty() ? "not installed" : status.installed_version;
+  const kube::Condition* ready = kube::FindCondition(status.conditions, api::condition::kReady);
+  if (ready == nullptr) return installed;
+  if (ready->status == "True") return installed + ", ready";
+  return fmt::format("{}, {}: {}", installed, ready->reason, Shorten(ready->message, kLongest));
+}
+
+Status AwaitUpgrades(const Context& ctx, kube::Client& client, const std::vector<AwaitedUpgrade>& awaited,
+                     UpgradeStage wanted, Seconds timeout, Notes& notes) {
+  std::set<api::ProviderType> types;
+  for (const AwaitedUpgrade& one : awaited) types.insert(one.id.type);
+  WatchedProviders watched(ctx, client, types);
+  Wait wait(awaited, wanted, notes);
+  MonoTime end = ctx.clock->Monotonic() + timeout;
+  size_t reached = 0;
+  for (std::uint64_t seen = 0;;) {
+    size_t now = TRY(wait.Look(watched));
+    if (now == awaited.size()) return Ok();
+    if (now > reached) end = ctx.clock->Monotonic() + timeout;
+    reached = std::max(reached, now);
+    if (ctx.clock->Monotonic() >= end) {
+      return Error{Code::kDeadlineExceeded,
+                   fmt::format("not within {} s: {}", timeout.count(), JoinNames(wait.open(), kMostNames)),
+                   {}};
+    }
+    seen = watched.Next(ctx, seen, end);
+    TRY(ctx.Check());
+  }
+}
+
+}  // namespace capi::cli

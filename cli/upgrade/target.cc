@@ -1,0 +1,274 @@
+#include "cli/upgrade/target.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "api/text.h"
+#include "base/encoding.h"
+#include "base/strings.h"
+#include "cli/frame/lookup.h"
+#include "cli/upgrade/known_versions.h"
+#include "kube/meta/label_selector.h"
+#include "releases/release_store.h"
+#include "templating/substitute.h"
+
+namespace capi::cli {
+namespace {
+
+using Values = std::map<std::string, std::string>;
+
+// Shorter ones are words like `true`, which say nothing.
+constexpr size_t kShortestSecret = 4;
+
+Error Refused(std::string message) { return {Code::kFailedPrecondition, std::move(message), {}}; }
+
+// Names that a release asks for: all, and those without a default that nobody gives.
+struct Asked {
+  std::set<std::string> all, missing;
+};
+
+Asked AskedBy(const api::Release& release, const Values& given) {
+  Asked out;
+  templating::Source source(release.components, "");
+  templating::Substituted listed, filled;
+  templating::Substitute(source, nullptr, false, listed);  // what can't be read is the render's to tell
+  out.all.insert(listed.variables.begin(), listed.variables.end());
+  auto value_of = [&](const std::string& name) {
+    auto value = given.find(name);
+    return value == given.end() ? std::nullopt : std::optional(value->second);
+  };
+  auto error = templating::Substitute(source, value_of, true, filled);
+  if (error) out.missing.insert(error->missing.begin(), error->missing.end());
+  return out;
+}
+
+Result<Values> ReadVariables(const Context& ctx, ManagementCluster& cluster, const api::Provider& provider) {
+  Values out;
+  if (!provider.spec.config_secret) return out;
+  const api::ObjectRef& ref = *provider.spec.config_secret;
+  kube::Object secret = TRY_WITH(cluster.client().Get(ctx, kube::Builtin("Secret"), ref.ns, ref.name),
+                                 fmt::format("Secret {}/{} (spec.configSecret)", ref.ns, ref.name));
+  const Json* data = Find(secret.json(), {"data"});
+  if (data == nullptr || !data->is_object()) return out;
+  for (const auto& [key, value] : data->items()) {
+    if (!value.is_string()) continue;
+    out[key] = TRY_WITH(Base64Decode(value.get_ref<const std::string&>()),
+                        fmt::format("Secret {}/{}, key {}", ref.ns, ref.name, key));
+  }
+  return out;
+}
+
+Result<std::string> ReadManifests(const Context& ctx, ManagementCluster& cluster, const api::Provider& provider) {
+  if (!provider.spec.additional_manifests) return std::string();
+  const api::ObjectRef& ref = *provider.spec.additional_manifests;
+  kube::Object map = TRY_WITH(cluster.client().Get(ctx, kube::Builtin("ConfigMap"), ref.ns, ref.name),
+                              fmt::format("ConfigMap {}/{} (spec.additionalManifests)", ref.ns, ref.name));
+  return GetString(map.json(), {"data", "manifests"});
+}
+
+// The release as it lies in the cluster; nothing where it doesn't.
+Result<std::optional<api::Release>> StoredIn(const Context& ctx, ManagementCluster& cluster,
+                                             const api::Provider& provider, const api::Version& version) {
+  auto labels = api::LabelsToBeFoundBy(provider, version.ToString());
+  std::string selector = api::SelectorOf(labels);
+  if (const auto& fetch = provider.spec.fetch_config; fetch && fetch->selector)
+    selector = TRY(kube::LabelSelector::FromJson(*fetch->selector)).ToString();
+  auto list = TRY_WITH(cluster.client().List(ctx, kube::Builtin("ConfigMap"), provider.id.ns,
+                                             {.label_selector = selector, .metadata_only = true}),
+                       "failed to look for releases in ConfigMaps");
+  for (const kube::Object& map : list.items) {
+    api::StoredRelease stored = api::ReadStoredRelease(map);
+    if (stored.version != version) continue;
+    return std::optional(TRY(releases::ReadRelease(ctx, cluster.client(), stored)));
+  }
+  return std::optional<api::Release>();
+}
+
+struct Fetched {
+  api::Release release;
+  bool store = false;
+};
+
+Result<Fetched> Fetch(const Context& ctx, const Config& config, ManagementCluster& cluster,
+                      const ProviderObject& object, const api::Version& version, Notes& notes) {
+  const api::ProviderId& id = object.provider.id;
+  if (auto stored = TRY(StoredIn(ctx, cluster, object.provider, version))) return Fetched{*std::move(stored), false};
+  InstalledProvider installed{id.type, id.name, id.ns, ""};
+  auto from = TRY(OpenRepository(ctx, config, cluster, installed, &object, notes));
+  auto release = TRY_WITH(fetch::GetRelease(ctx, *from.repository, version), Describe(id));
+  return Fetched{std::move(release), !from.operator_reaches_it};
+}
+
+// The input of a render as the operator would have it, but for its own environment.
+templating::RenderInput RenderInputOf(const UpgradeTarget& target, const api::Release& release, const Values& values,
+                                      const std::string& manifests) {
+  const api::Provider& provider = target.object.provider;
+  templating::RenderInput input;
+  input.type = provider.id.type;
+  input.name = provider.id.name;
+  input.release = &release;
+  input.additional_manifests = manifests;
+  input.target_namespace = provider.id.ns;
+  input.spec = &provider.spec;
+  input.check_types = false;
+  input.variables = [&values, &target](const std::string& name) -> std::optional<std::string> {
+    if (auto value = values.find(name); value != values.end()) return value->second;
+    if (auto value = target.variables.find(name); value != target.variables.end()) return value->second;
+    return std::nullopt;
+  };
+  return input;
+}
+
+// No value of the Secret is shown, wherever it stands: a variable may be part of a name.
+void Mask(std::vector<ObjectChange>& changes, const Values& secret, const Values& more) {
+  for (const Values* values : {&secret, &more}) {
+    for (const auto& [name, value] : *values) {
+      if (value.size() < kShortestSecret) continue;
+      for (ObjectChange& change : changes) {
+        change.object = ReplaceAll(change.object, value, "***");
+        for (std::string& path : change.paths) path = ReplaceAll(path, value, "***");
+      }
+    }
+  }
+}
+
+Status CompareRenders(UpgradeTarget& target, const api::Release* former, const Values& secret,
+                      const std::string& manifests) {
+  // What comes from the operator's environment alone isn't known here: nothing can be said of the objects then.
+  auto after = templating::Render(RenderInputOf(target, target.release, secret, manifests));
+  if (after.error && !after.error->missing.empty()) return Ok();
+  if (after.error)
+    return after.error->error.With(fmt::format("{} {}", Describe(target.object.provider.id), target.to.ToString()));
+  for (const kube::Object& object : after.output->objects) {
+    if (object.kind() == "CustomResourceDefinition") target.crds.push_back(object);
+  }
+  if (former == nullptr) return Ok();
+  auto before = templating::Render(RenderInputOf(target, *former, secret, manifests));
+  if (before.error) return Ok();
+  target.changes = CompareObjects(before.output->objects, after.output->objects);
+  target.compared = true;
+  Mask(target.changes, secret, target.variables);
+  return Ok();
+}
+
+const Json* VersionsOf(const kube::Object& crd) {
+  const Json* versions = Find(crd.json(), {"spec", "versions"});
+  return versions != nullptr && versions->is_array() ? versions : nullptr;
+}
+
+std::string StorageVersion(const kube::Object& crd) {
+  const Json* versions = VersionsOf(crd);
+  for (const Json& version : versions == nullptr ? Json::array() : *versions) {
+    if (GetBool(version, {"storage"})) return GetString(version, {"name"});
+  }
+  return "";
+}
+
+bool HasVersion(const kube::Object& crd, const std::string& name) {
+  const Json* versions = VersionsOf(crd);
+  for (const Json& version : versions == nullptr ? Json::array() : *versions) {
+    if (GetString(version, {"name"}) == name) return true;
+  }
+  return false;
+}
+
+// The object as it is now. What its spec says has to be understood before anything of it is changed.
+Result<ProviderObject> Look(const Context& ctx, ManagementCluster& cluster, const api::ProviderId& id) {
+  kube::Object object = TRY_WITH(cluster.client().Get(ctx, api::ResourceOf(id.type), id.ns, id.name), Describe(id));
+  TRY_WITH(api::ParseProvider(object), Describe(id));
+  ProviderObject out = ReadProviderObject(object);
+  if (out.provider.deleting) return Refused(fmt::format("{} is being deleted", Describe(id)));
+  if (out.provider.annotations.contains(std::string(api::kAnnotationPaused))) {
+    return Refused(fmt::format("{} has annotation {}, which keeps the operator away from it: take it off first",
+                               Describe(id), api::kAnnotationPaused));
+  }
+  return out;
+}
+
+Result<std::string> ContractOf(const api::Release& release, const api::ProviderId& id) {
+  auto metadata = TRY(api::Metadata::Parse(release.metadata, api::ManifestLabel(id.type, id.name)));
+  if (auto contract = metadata.ContractOf(release.version)) return *contract;
+  return Refused(
+      fmt::format("invalid target version: version {} for the provider {}/{} does not match any release series",
+                  release.version.ToString(), id.ns, api::ManifestLabel(id.type, id.name)));
+}
+
+}  // namespace
+
+api::ObjectRef SecretOf(const api::Provider& provider) {
+  if (provider.spec.config_secret) return *provider.spec.config_secret;
+  return {api::ManifestLabel(provider.id.type, provider.id.name) + "-variables", provider.id.ns};
+}
+
+NeededVariables FindVariables(const api::Release& release, const api::Release* former, const Values& secret,
+                              const templating::Variables& configured) {
+  Asked now = AskedBy(release, secret), before;
+  if (former != nullptr) before = AskedBy(*former, secret);
+  NeededVariables out;
+  for (const std::string& name : now.all) {
+    bool is_new = !before.all.contains(name) && !secret.contains(name);
+    bool needed = now.missing.contains(name) && !before.missing.contains(name);
+    if (!is_new && !needed) continue;
+    // Without the former release nobody knows what is new: only what is needed is looked for.
+    if (former == nullptr && !needed) continue;
+    if (auto value = configured(name)) {
+      out.found[name] = *std::move(value);
+    } else if (needed) {
+      out.missing.push_back(name);
+    }
+  }
+  return out;
+}
+
+Status CheckTarget(const Context& ctx, ManagementCluster& cluster, const UpgradeTarget& target) {
+  const api::Provider& provider = target.object.provider;
+  if (!target.missing.empty()) {
+    api::ObjectRef ref = SecretOf(provider);
+    return Refused(
+        fmt::format("{} {}: value for variables [{}] is not set. Please set the value using os environment variables "
+                    "or the clusterctl config file (or in Secret {}/{}); nothing was written",
+                    Describe(provider.id), target.to.ToString(), Join(target.missing, ", "), ref.ns, ref.name));
+  }
+  for (const kube::Object& crd : target.crds) {
+    auto live = cluster.client().Get(ctx, kube::Builtin("CustomResourceDefinition"), "", crd.name());
+    if (!live.ok() && live.code() == Code::kNotFound) continue;
+    if (!live.ok()) return live.error().With(fmt::format("failed to look at CustomResourceDefinition {}", crd.name()));
+    std::string stored = StorageVersion(*live);
+    if (stored.empty() || HasVersion(crd, stored)) continue;
+    return Refused(
+        fmt::format("{} {}: objects of {} are stored at {}, which that release doesn't have: it can't be gone to",
+                    Describe(provider.id), target.to.ToString(), crd.name(), stored));
+  }
+  return Ok();
+}
+
+Result<UpgradeTarget> PrepareTarget(const Context& ctx, const Config& config, ManagementCluster& cluster,
+                                    const api::ProviderId& id, const api::Version& to, Notes& notes) {
+  UpgradeTarget target;
+  target.object = TRY(Look(ctx, cluster, id));
+  const ProviderObject& object = target.object;
+  const api::Provider& provider = object.provider;
+  target.to = to;
+  target.from = provider.status.installed_version;
+  target.from_contract = provider.status.contract;
+  Fetched fetched = TRY(Fetch(ctx, config, cluster, object, to, notes));
+  target.release = std::move(fetched.release);
+  target.store = fetched.store;
+  target.to_contract = TRY(ContractOf(target.release, provider.id));
+  auto from = api::Version::Parse(target.from);
+  auto former = from.ok() ? Fetch(ctx, config, cluster, object, *from, notes) : Result<Fetched>(from.error());
+  const api::Release* old = former.ok() ? &former->release : nullptr;
+  Values secret = TRY(ReadVariables(ctx, cluster, provider));
+  std::string manifests = TRY(ReadManifests(ctx, cluster, provider));
+  Lookup lookup(config);
+  NeededVariables needed = FindVariables(target.release, old, secret, lookup.function());
+  if (lookup.error()) return *lookup.error();
+  target.variables = std::move(needed.found);
+  target.missing = std::move(needed.missing);
+  TRY(CompareRenders(target, old, secret, manifests));
+  return target;
+}
+
+}  // namespace capi::cli

@@ -1,0 +1,310 @@
+// The commands as people run them, on an API server in memory (L12, L13, L14).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/encoding.h"
+#include "cli/upgrade/cluster_testing.h"
+
+namespace capi::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+const UpgradeProvider kCore = {api::ProviderType::kCore, "capi-system", "cluster-api", "v1.11.0", "v1beta2"};
+const UpgradeProvider kAws = {api::ProviderType::kInfrastructure, "capa-system", "aws", "v2.0.0", "v1beta1"};
+const UpgradeProvider kMine = {api::ProviderType::kInfrastructure, "mine-system", "mine", "v1.0.0", "v1beta1"};
+const std::string kSecret = "/api/v1/namespaces/capa-system/secrets/infrastructure-aws-variables";
+
+// A cluster with a core and aws, and a local repository that has newer ones. That of aws asks for TOKEN.
+class Upgrades : public testing::Test {
+ protected:
+  Upgrades() {
+    cluster_.Add(kCore);
+    cluster_.Add(kAws);
+    Release("cluster-api", "v1.11.0", "{major: 1, minor: 11, contract: v1beta2}", "x");
+    Release("cluster-api", "v1.12.0",
+            "{major: 1, minor: 11, contract: v1beta2}\n- {major: 1, minor: 12, contract: v1beta2}", "y");
+    Release("infrastructure-aws", "v2.0.0", "{major: 2, minor: 0, contract: v1beta1}", "x");
+    Release("infrastructure-aws", "v2.1.0",
+            "{major: 2, minor: 0, contract: v1beta1}\n- {major: 2, minor: 1, contract: v1beta1}", "${TOKEN}");
+    cluster_.folder.Put("clusterctl.yaml", "providers:\n" + Source("cluster-api", "CoreProvider", "cluster-api") +
+                                               Source("aws", "InfrastructureProvider", "infrastructure-aws"));
+  }
+  void Release(const std::string& label, const std::string& version, const std::string& series,
+               const std::string& value) {
+    std::string folder = "r/" + label + "/" + version + "/";
+    cluster_.folder.Put(
+        folder + "metadata.yaml",
+        "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- " + series + "\n");
+    cluster_.folder.Put(
+        folder + "c.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\ndata: {v: '" + value + "'}\n");
+  }
+  std::string Source(const std::string& name, const std::string& type, const std::string& label) {
+    return "- {name: " + name + ", type: " + type + ", url: " + cluster_.folder.path() + "/r/" + label +
+           "/latest/c.yaml}\n";
+  }
+  Outcome Run(std::vector<std::string> arguments, Variables environment = {}) {
+    arguments.insert(arguments.end(), {"--config", cluster_.folder / "clusterctl.yaml"});
+    return cluster_.Run(std::move(arguments), std::move(environment));
+  }
+  std::string VersionOf(const UpgradeProvider& provider) {
+    return GetString(cluster_.Get(UpgradeCluster::PathOf(provider)), {"spec", "version"});
+  }
+
+  UpgradeCluster cluster_;
+};
+
+TEST_F(Upgrades, PlanPrintsTheTableAndChangesNothing) {  // L12
+  Outcome got = Run({"upgrade", "plan"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_EQ(got.out,
+            "\nLatest release available for the v1beta2 Cluster API contract version:\n\n"
+            "NAME                 NAMESPACE     TYPE                     CURRENT VERSION   NEXT VERSION\n"
+            "cluster-api          capi-system   CoreProvider             v1.11.0           v1.12.0\n"
+            "infrastructure-aws   capa-system   InfrastructureProvider   v2.0.0            v2.1.0\n\n"
+            "You can now apply the upgrade by executing the following command:\n\n"
+            "clusterctl upgrade apply --contract v1beta2\n\n");
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
+TEST_F(Upgrades, PlanTellsOfAProviderThatNobodyKnowsAndOfTheOperator) {  // L12
+  cluster_.Add(kMine, /*bare=*/true);
+  cluster_.Put(
+      "/apis/apps/v1/namespaces/o/deployments/capi-operator",
+      {{"metadata",
+        {{"name", "capi-operator"}, {"namespace", "o"}, {"labels", {{"app.kubernetes.io/version", "v0.0.1"}}}}}});
+  Outcome got = Run({"upgrade", "plan"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.out,
+              HasSubstr("infrastructure-mine   mine-system   InfrastructureProvider   v1.0.0            Unknown\n"));
+  EXPECT_THAT(
+      got.err,
+      HasSubstr("Warning: mine-system/infrastructure-mine: its versions can't be told: failed to get configuration"));
+  EXPECT_THAT(got.out, HasSubstr("clusterctl upgrade operator\n\n\nLatest release available"));
+  Outcome json = Run({"upgrade", "plan", "-o", "json"});
+  Json facts = ParseJson(json.out).value();
+  EXPECT_EQ(GetString(facts, {"operator", "currentVersion"}), "v0.0.1");
+  EXPECT_EQ(facts["plans"][0]["providers"][1]["nextVersion"], "v2.1.0");
+  EXPECT_EQ(facts["plans"][0]["providers"][2]["known"], false);
+  EXPECT_EQ(Run({"upgrade", "plan", "-o", "table"}).code, 1);
+}
+
+TEST_F(Upgrades, PlanWithoutRightsSaysSo) {  // L12
+  cluster_.forbidden = "clusterctl.cluster.x-k8s.io";
+  Outcome got = Run({"upgrade", "plan"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("failed to get providers from the inventory"));
+}
+
+TEST_F(Upgrades, FlagsThatSayNothingOrTooMuchAreRefused) {  // L13
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{}, "Either the --contract flag or at least one of"},
+      {{"--contract", "v1beta2", "--core", "cluster-api:v1.12.0"},
+       "The --contract flag can't be used in combination with"},
+      {{"--contract", "v1beta1"}, "could only upgrade to v1beta2 contract, requested v1beta1"},
+      {{"--core", "cluster-api"}, "invalid provider name"},
+      {{"--core", "cluster-api:1.x"}, "invalid version"},
+      {{"--core", "other:v1.12.0"}, "unable to find default namespace for provider"},
+      {{"-i", "elsewhere/aws:v2.1.0"},
+       "the provider elsewhere/infrastructure-aws in not part of the management cluster"},
+      {{"-i", "aws:v2.1.0,aws:v2.0.0"}, "is named twice"},
+      {{"--core", "cluster-api:v1.15.0"}, "does not match any release series"},
+      {{"--core", "cluster-api:v1.12.0", "--wait-provider-timeout", "0"}, "--wait-provider-timeout"},
+  };
+  for (const auto& [flags, words] : cases) {
+    std::vector<std::string> arguments = {"upgrade", "apply"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    Outcome got = Run(arguments);
+    EXPECT_EQ(got.code, 1) << words;
+    EXPECT_THAT(got.err, HasSubstr(words));
+  }
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
+TEST_F(Upgrades, AMissingVariableIsNamedBeforeTheFirstWrite) {  // L13
+  Outcome got = Run({"upgrade", "apply", "--contract", "v1beta2"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("value for variables [TOKEN] is not set"));
+  EXPECT_THAT(got.err, HasSubstr("Secret capa-system/infrastructure-aws-variables"));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
+TEST_F(Upgrades, ADryRunSaysWhatWouldChangeAndWritesNothing) {  // L13
+  Outcome got = Run({"upgrade", "apply", "--contract", "v1beta2", "--dry-run"}, {{"TOKEN", "s3cret-value"}});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.out, HasSubstr("InfrastructureProvider capa-system/aws: v2.0.0 -> v2.1.0, contract v1beta1\n"));
+  EXPECT_THAT(got.out, HasSubstr("  Secret capa-system/infrastructure-aws-variables gets TOKEN\n"));
+  EXPECT_THAT(got.out, HasSubstr("  ~ ConfigMap/capi-system/c: .data.v\n"));
+  EXPECT_THAT(got.out + got.err, Not(HasSubstr("s3cret")));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
+TEST_F(Upgrades, ApplyPutsVariablesReleasesAndVersionsIntoTheCluster) {  // L13
+  Outcome got = Run({"upgrade", "apply", "--contract", "v1beta2", "--wait-providers"}, {{"TOKEN", "s3cret-value"}});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_EQ(VersionOf(kCore), "v1.12.0");
+  EXPECT_EQ(VersionOf(kAws), "v2.1.0");
+  EXPECT_EQ(GetString(cluster_.Get(kSecret), {"data", "TOKEN"}), Base64Encode("s3cret-value"));
+  EXPECT_EQ(GetString(cluster_.Get(UpgradeCluster::PathOf(kAws)), {"spec", "configSecret", "name"}),
+            "infrastructure-aws-variables");
+  Json map = cluster_.Get("/api/v1/namespaces/capa-system/configmaps/infrastructure-aws-v2.1.0");
+  EXPECT_THAT(GetString(map, {"data", "components"}), HasSubstr("${TOKEN}"));
+  EXPECT_THAT(got.err, HasSubstr("InfrastructureProvider capa-system/aws: v2.1.0, ready\n"));
+  EXPECT_THAT(got.out + got.err, Not(HasSubstr("s3cret")));
+  // Specs come last: whatever ends the command before leaves the providers alone.
+  auto writes = cluster_.writes();
+  EXPECT_THAT(writes.back(), HasSubstr("infrastructureproviders"));
+}
+
+TEST_F(Upgrades, VariablesGoBesideThoseOfTheProvidersOwnSecret) {  // L13
+  cluster_.Change(UpgradeCluster::PathOf(kAws), [](Json& aws) { aws["spec"]["configSecret"] = {{"name", "mine"}}; });
+  const std::string path = "/api/v1/namespaces/capa-system/secrets/mine";
+  cluster_.Put(path, {{"metadata", {{"name", "mine"}}}, {"data", {{"OTHER", "eA=="}}}});
+  ASSERT_EQ(Run({"upgrade", "apply", "-i", "aws:v2.1.0"}, {{"TOKEN", "value"}}).code, 0);
+  EXPECT_EQ(cluster_.Get(path)["data"], (Json{{"OTHER", "eA=="}, {"TOKEN", Base64Encode("value")}}));
+  EXPECT_EQ(VersionOf(kCore), "v1.11.0");
+}
+
+TEST_F(Upgrades, AnotherOnesEditIsNotOverwritten) {  // L13
+  bool done = false;
+  cluster_.before_write = [&](UpgradeCluster& cluster, const std::string& what) {
+    if (done || what.find("coreproviders") == what.npos) return;
+    done = true;
+    cluster.Change(UpgradeCluster::PathOf(kCore), [](Json& core) {
+      core["metadata"]["generation"] = 7;
+      core["spec"]["version"] = "v1.11.9";
+    });
+  };
+  Outcome got = Run({"upgrade", "apply", "--core", "cluster-api:v1.12.0"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("CoreProvider capi-system/cluster-api was changed by somebody else meanwhile"));
+  EXPECT_EQ(VersionOf(kCore), "v1.11.9");
+}
+
+TEST_F(Upgrades, AStatusThatIsWrittenMeanwhileDoesNoHarm) {  // L13
+  int left = 3;
+  cluster_.before_write = [&](UpgradeCluster& cluster, const std::string& what) {
+    if (left == 0 || what.find("coreproviders") == what.npos) return;
+    --left;
+    cluster.Change(UpgradeCluster::PathOf(kCore), [&](Json& core) { core["status"]["x"] = left; });
+  };
+  EXPECT_EQ(Run({"upgrade", "apply", "--core", "cluster-api:v1.12.0"}).code, 0);
+  EXPECT_EQ(VersionOf(kCore), "v1.12.0");
+}
+
+TEST_F(Upgrades, AProviderWithoutAnObjectIsToBeAdoptedFirst) {  // L13
+  cluster_.Add({api::ProviderType::kBootstrap, "kb", "kubeadm", "v1.11.0", "v1beta2"}, /*bare=*/true);
+  cluster_.folder.Put("clusterctl.yaml", "providers:\n" + Source("cluster-api", "CoreProvider", "cluster-api") +
+                                             Source("kubeadm", "BootstrapProvider", "bootstrap-kubeadm"));
+  Release("bootstrap-kubeadm", "v1.12.0",
+          "{major: 1, minor: 11, contract: v1beta2}\n- {major: 1, minor: 12, contract: v1beta2}", "x");
+  Outcome got = Run({"upgrade", "apply", "--bootstrap", "kubeadm:v1.12.0"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("run clusterctl adopt first"));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
+TEST_F(Upgrades, AnOperatorThatDoesNothingIsNotWaitedForForEver) {  // L13
+  cluster_.has_operator = false;
+  Outcome got = Run({"upgrade", "apply", "--core", "cluster-api:v1.12.0", "--wait-provider-timeout", "1"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("not within 1 s: CoreProvider capi-system/cluster-api (v1.11.0"));
+  EXPECT_THAT(got.err, HasSubstr("to go on, run the same command again; to look at it: clusterctl why cluster-api"));
+  cluster_.has_operator = true;
+  cluster_.Change(UpgradeCluster::PathOf(kCore), [](Json& core) {
+    core["status"]["installedVersion"] = "v1.12.0";
+    core["status"]["observedGeneration"] = 2;
+  });
+  size_t before = cluster_.writes().size();
+  EXPECT_EQ(Run({"upgrade", "apply", "--core", "cluster-api:v1.12.0"}).code, 0);
+  EXPECT_EQ(cluster_.writes().size(), before) << "all is written already";
+}
+
+// A run that was broken off left a provider paused, and the releases are installed by now.
+TEST_F(Upgrades, WhatAnEarlierRunLeftPausedComesBack) {  // L13
+  const std::pair<UpgradeProvider, std::string> newest[] = {{kCore, "v1.12.0"}, {kAws, "v2.1.0"}};
+  for (auto [provider, version] : newest) {
+    provider.version = version;
+    cluster_.Add(provider);
+    cluster_.Change(UpgradeCluster::PathOf(provider), [](Json& object) { object["spec"]["paused"] = true; });
+  }
+  cluster_.Change(UpgradeCluster::PathOf(kCore), [](Json& core) {
+    core["metadata"]["annotations"]["operator.cluster.x-k8s.io/paused-for-upgrade"] = "true";
+  });
+  Outcome got = Run({"upgrade", "apply", "--contract", "v1beta2"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_FALSE(GetBool(cluster_.Get(UpgradeCluster::PathOf(kCore)), {"spec", "paused"}));
+  EXPECT_TRUE(GetBool(cluster_.Get(UpgradeCluster::PathOf(kAws)), {"spec", "paused"})) << "that was somebody else";
+  EXPECT_THAT(Run({"upgrade", "apply", "--contract", "v1beta2"}).err, HasSubstr("You are already up to date!"));
+}
+
+TEST_F(Upgrades, ToAContractThatNotAllCanGoToNobodyGoes) {  // L13
+  UpgradeProvider core = kCore;
+  core.version = "v1.10.0";
+  core.contract = "v1beta1";
+  cluster_.Add(core);
+  cluster_.Add({api::ProviderType::kInfrastructure, "mine", "mine-system", "v1.0.0", "v1alpha4"});
+  std::string series = "{major: 1, minor: 10, contract: v1beta1}\n- {major: 1, minor: 11, contract: v1beta2}";
+  Release("cluster-api", "v1.12.0", series + "\n- {major: 1, minor: 12, contract: v1beta2}", "y");
+  Outcome got = Run({"upgrade", "apply", "--contract", "v1beta2"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("not all providers can go to contract v1beta2: clusterctl upgrade plan"));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
+TEST_F(Upgrades, RollbackGoesToTheLastGoodVersion) {  // L14
+  cluster_.Change(UpgradeCluster::PathOf(kCore), [](Json& core) {
+    core["spec"]["version"] = core["status"]["installedVersion"] = "v1.12.0";
+    core["status"]["history"] = Json::array(
+        {{{"version", "v1.12.0"}, {"outcome", "Succeeded"}}, {{"version", "v1.11.0"}, {"outcome", "Succeeded"}}});
+  });
+  Outcome asked = Run({"rollback", "cluster-api"});
+  EXPECT_EQ(asked.code, 1);
+  EXPECT_THAT(asked.err, HasSubstr("goes from v1.12.0 to v1.11.0, an older minor version"));
+  EXPECT_THAT(asked.err, HasSubstr("with --yes it is done"));
+  Outcome dry = Run({"rollback", "cluster-api", "--dry-run"});
+  EXPECT_THAT(dry.out, HasSubstr("CoreProvider capi-system/cluster-api: v1.12.0 -> v1.11.0, contract v1beta2\n"));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+  Outcome got = Run({"rollback", "cluster-api", "--yes"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_EQ(VersionOf(kCore), "v1.11.0");
+  // The leave to go back is taken away again: the next one has to be given anew.
+  Json core = cluster_.Get(UpgradeCluster::PathOf(kCore));
+  EXPECT_EQ(Find(core, {"metadata", "annotations", api::kAnnotationAllowDowngrade}), nullptr);
+}
+
+TEST_F(Upgrades, RollbackKeepsTheGoldenRule) {  // L14
+  Release("cluster-api", "v0.4.0", "{major: 0, minor: 4, contract: v1alpha4}", "x");
+  Outcome got = Run({"rollback", "cluster-api", "--to-version", "v0.4.0", "--yes"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(
+      got.err,
+      HasSubstr(
+          "has contract v1alpha4, which doesn't go together with InfrastructureProvider capa-system/aws (v1beta1)"));
+  EXPECT_THAT(Run({"rollback", "cluster-api", "--to-version", "v1.12.0", "--yes"}).err,
+              HasSubstr("use clusterctl upgrade apply"));
+  EXPECT_THAT(Run({"rollback", "cluster-api", "--yes"}).err, HasSubstr("no version in its history"));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
+TEST_F(Upgrades, AVersionWhoseObjectsCouldNotBeReadIsNotGoneTo) {  // L14, U3
+  Release("cluster-api", "v1.11.1", "{major: 1, minor: 11, contract: v1beta2}", "x");
+  cluster_.folder.Put(
+      "r/cluster-api/v1.11.1/c.yaml",
+      "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: as.x.io}\nspec: {group: "
+      "x.io, scope: Namespaced, names: {kind: A, plural: as}, versions: [{name: v1beta1, storage: true}]}\n");
+  cluster_.Put("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/as.x.io",
+               {{"metadata", {{"name", "as.x.io"}}},
+                {"spec", {{"versions", Json::array({{{"name", "v1beta2"}, {"storage", true}}})}}}});
+  Outcome got = Run({"upgrade", "apply", "--core", "cluster-api:v1.11.1"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("objects of as.x.io are stored at v1beta2, which that release doesn't have"));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace capi::cli

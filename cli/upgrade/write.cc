@@ -1,0 +1,114 @@
+#include "cli/upgrade/write.h"
+
+#include <fmt/format.h>
+
+#include "base/encoding.h"
+#include "kube/meta/label_selector.h"
+#include "releases/release_store.h"
+
+namespace capi::cli {
+namespace {
+
+constexpr char kManager[] = "clusterctl";
+// The operator writes the objects too, so that another write may come between a look and a change.
+constexpr int kMostTries = 20;
+
+const kube::Resource& Secrets() { return kube::Builtin("Secret"); }
+
+Json DataOf(const std::map<std::string, std::string>& variables) {
+  Json data = Json::object();
+  for (const auto& [name, value] : variables) data[name] = Base64Encode(value);
+  return data;
+}
+
+// Whether somebody has changed what was looked at. The generation counts changes of the spec alone.
+bool SameSpec(const ProviderObject& seen, const ProviderObject& now) {
+  return seen.provider.uid == now.provider.uid && seen.provider.generation == now.provider.generation;
+}
+
+}  // namespace
+
+Json PatchOf(const SpecChange& change) {
+  Json patch = Json::object();
+  auto annotate = [&](std::string_view key, bool set) {
+    patch["metadata"]["annotations"][std::string(key)] = set ? Json("true") : Json();
+  };
+  if (!change.version.empty()) patch["spec"]["version"] = change.version;
+  if (!change.secret.empty()) patch["spec"]["configSecret"] = {{"name", change.secret}};
+  if (change.pause || change.unpause) {
+    patch["spec"]["paused"] = change.pause;
+    annotate(kAnnotationPausedForUpgrade, change.pause);
+  }
+  if (change.allow_downgrade || change.forbid_downgrade)
+    annotate(api::kAnnotationAllowDowngrade, change.allow_downgrade);
+  return patch;
+}
+
+Status PutVariables(const Context& ctx, kube::Client& client, const UpgradeTarget& target) {
+  if (target.variables.empty()) return Ok();
+  const api::Provider& provider = target.object.provider;
+  api::ObjectRef ref = SecretOf(provider);
+  std::string where = fmt::format("failed to put variables into Secret {}/{}", ref.ns, ref.name);
+  Json data = DataOf(target.variables);
+  kube::WriteOptions options{.field_manager = kManager};
+  if (!provider.spec.config_secret) {
+    kube::Object secret({{"apiVersion", "v1"},
+                         {"kind", "Secret"},
+                         {"metadata", {{"name", ref.name}, {"namespace", ref.ns}}},
+                         {"type", "Opaque"},
+                         {"data", data}});
+    auto created = client.Create(ctx, Secrets(), secret, options);
+    if (created.ok()) return Ok();
+    if (created.code() != Code::kAlreadyExists)
+      return Error{created.code(), where + ": " + created.error().message, {}};
+  }
+  auto patched = client.Patch(ctx, Secrets(), ref.ns, ref.name, kube::PatchType::kMerge, Json{{"data", data}}, options);
+  if (patched.ok()) return Ok();
+  return Error{patched.code(), where + ": " + patched.error().message, {}};
+}
+
+Status PutRelease(const Context& ctx, kube::Client& client, const UpgradeTarget& target) {
+  if (!target.store) return Ok();
+  const api::Provider& provider = target.object.provider;
+  if (const auto& fetch = provider.spec.fetch_config; fetch && fetch->selector) {
+    auto selector = TRY(kube::LabelSelector::FromJson(*fetch->selector));
+    Json labels = api::LabelsToBeFoundBy(provider, target.to.ToString());
+    if (!selector.Matches(labels)) {
+      return Error{Code::kFailedPrecondition,
+                   fmt::format("{}: spec.fetchConfig.selector ({}) doesn't say with matchLabels which labels a release "
+                               "has: put {} into a ConfigMap that it finds, and run this again",
+                               Describe(provider.id), selector.ToString(), target.to.ToString()),
+                   {}};
+    }
+  }
+  TRY_WITH(releases::StoreRelease(ctx, client, provider, target.release),
+           fmt::format("failed to put {} {} into the cluster", Describe(provider.id), target.to.ToString()));
+  return Ok();
+}
+
+Result<ProviderObject> ChangeSpec(const Context& ctx, kube::Client& client, const ProviderObject& seen,
+                                  const SpecChange& change) {
+  const api::ProviderId& id = seen.provider.id;
+  const kube::Resource resource = api::ResourceOf(id.type);
+  std::string failed = fmt::format("failed to change {}", Describe(id));
+  Json patch = PatchOf(change);
+  patch["metadata"]["resourceVersion"] = seen.provider.resource_version;
+  for (int tries = 1;; ++tries) {
+    TRY(ctx.Check());
+    auto changed = client.Patch(ctx, resource, id.ns, id.name, kube::PatchType::kMerge, patch,
+                                {.field_manager = kManager, .strict = true});
+    if (changed.ok()) return ReadProviderObject(*changed);
+    if (changed.code() != Code::kConflict || tries == kMostTries) return changed.error().With(failed);
+    ProviderObject now = ReadProviderObject(TRY_WITH(client.Get(ctx, resource, id.ns, id.name), failed));
+    if (!SameSpec(seen, now)) {
+      return Error{Code::kFailedPrecondition,
+                   fmt::format("{} was changed by somebody else meanwhile: nothing of it was written; look at it, and "
+                               "run this again",
+                               Describe(id)),
+                   {}};
+    }
+    patch["metadata"]["resourceVersion"] = now.provider.resource_version;
+  }
+}
+
+}  // namespace capi::cli

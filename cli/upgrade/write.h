@@ -1,0 +1,35 @@
+// What `upgrade apply` and `rollback` write: variables, releases, and specs of provider objects.
+#pragma once
+
+#include <string>
+
+#include "cli/upgrade/target.h"
+
+namespace capi::cli {
+
+// On a provider object that was paused for a change of contract, and is to be unpaused when that is done.
+inline constexpr std::string_view kAnnotationPausedForUpgrade = "operator.cluster.x-k8s.io/paused-for-upgrade";
+
+// A change of a provider object's spec and annotations. Pure.
+struct SpecChange {
+  std::string version;   // "" for none
+  std::string secret;    // name for spec.configSecret; "" for none
+  bool pause = false;    // and note that it was this command
+  bool unpause = false;  // and take the note away
+  bool allow_downgrade = false, forbid_downgrade = false;
+};
+Json PatchOf(const SpecChange& change);
+
+// Puts them into the provider's Secret, beside what is there; makes the Secret where there is none. No value is ever
+// part of an error.
+Status PutVariables(const Context& ctx, kube::Client& client, const UpgradeTarget& target);
+
+// Puts the release where the operator finds it.
+Status PutRelease(const Context& ctx, kube::Client& client, const UpgradeTarget& target);
+
+// For the object whose spec was looked at: where somebody has changed that meanwhile it is kFailedPrecondition, and
+// nothing is written. What the operator writes into the status meanwhile does no harm. The object as it is then.
+Result<ProviderObject> ChangeSpec(const Context& ctx, kube::Client& client, const ProviderObject& seen,
+                                  const SpecChange& change);
+
+}  // namespace capi::cli
