@@ -60,7 +60,7 @@ std::string NewestVersions::OfSelected(const Context& ctx, const Observation& o)
   for (const StoredRelease& release : o.releases) basis += "\n" + release.stamp;
   if (auto known = Get(o, basis)) return known->version;
   if (o.releases.empty()) return "";
-  auto repository = StoredRepository(client_, o.releases, "the selected ConfigMaps");
+  auto repository = releases::StoredRepository(client_, o.releases, "the selected ConfigMaps");
   auto newest = NewestIn(ctx, *repository, o);
   if (newest) Put(o, {.basis = basis, .version = *newest, .found = {}});
   return newest.value_or("");
