@@ -82,9 +82,7 @@ class WebhooksTest : public ::testing::Test {
         {"spec",
          {{"conversion",
            {{"strategy", "Webhook"}, {"webhook", {{"clientConfig", {{"service", nullptr}, {"url", url}}}}}}}}}};
-    ValueOrAbort(cluster_->client().Patch(cluster_->ctx(), kube::Builtin("CustomResourceDefinition"), "", CrdName(type),
-                                          kube::PatchType::kMerge, patch),
-                 CrdName(type));
+    Patch("CustomResourceDefinition", "", CrdName(type), patch);
   }
 
   static std::vector<std::string> Arguments(int port) {
@@ -104,12 +102,14 @@ class WebhooksTest : public ::testing::Test {
     auto crd = cluster_->Get("CustomResourceDefinition", "", CrdName(type));
     return GetString(crd.json(), {"spec", "conversion", "webhook", "clientConfig", "caBundle"});
   }
+  void Patch(const char* kind, const std::string& ns, const std::string& name, const Json& patch) {
+    auto live =
+        cluster_->client().Patch(cluster_->ctx(), kube::Builtin(kind), ns, name, kube::PatchType::kMerge, patch);
+    ValueOrAbort(std::move(live), name);
+  }
   void RemoveBundle(ProviderType type) {
-    ValueOrAbort(
-        cluster_->client().Patch(
-            cluster_->ctx(), kube::Builtin("CustomResourceDefinition"), "", CrdName(type), kube::PatchType::kMerge,
-            {{"spec", {{"conversion", {{"webhook", {{"clientConfig", {{"caBundle", nullptr}}}}}}}}}}),
-        "CRD");
+    Patch("CustomResourceDefinition", "", CrdName(type),
+          *ParseJson(R"({"spec":{"conversion":{"webhook":{"clientConfig":{"caBundle":null}}}}})"));
   }
   // All CRDs are trusted by what the Secret has.
   bool AwaitInjected() {
@@ -120,11 +120,7 @@ class WebhooksTest : public ::testing::Test {
       return all;
     });
   }
-  void PatchSecret(const Json& data) {
-    ValueOrAbort(cluster_->client().Patch(cluster_->ctx(), kube::Builtin("Secret"), kNs, kSecret,
-                                          kube::PatchType::kMerge, {{"data", data}}),
-                 kSecret);
-  }
+  void PatchSecret(const Json& data) { Patch("Secret", kNs, kSecret, {{"data", data}}); }
 
   Result<kube::Object> Create(const kube::Object& object) {
     const api::ProviderKind& kind = *api::KindByName(object.kind());
