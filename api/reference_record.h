@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/validate.h"
+#include "api/validate/validate.h"
 
 namespace capi::api {
 

@@ -4,8 +4,8 @@
 
 #include "cli/clusters/commands.h"
 #include "cli/completion.h"
-#include "cli/describe/commands.h"
 #include "cli/declare/commands.h"
+#include "cli/describe/commands.h"
 #include "cli/generate/commands.h"
 #include "cli/install/commands.h"
 #include "cli/man.h"

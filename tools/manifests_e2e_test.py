@@ -197,12 +197,10 @@ class Page(OnAServer):
         self.run_block("The image", 0, lambda block: block.replace("tools/image ", f"tools/image --program='{program}' --revision=tested "))
         self.install()
         self.says_no_success_after_a_failure()
-        pod = self.world.get("deployment", DEPLOYMENT, "-n", NAMESPACE)["spec"]["template"]["spec"]
-        self.assertEqual(pod["containers"][0]["image"], self.image)
-        self.image = "registry.example.com/capi-operator:v2"
-        self.run_block("Upgrade with kubectl")
-        pod = self.world.get("deployment", DEPLOYMENT, "-n", NAMESPACE)["spec"]["template"]["spec"]
-        self.assertEqual(pod["containers"][0]["image"], self.image)
+        for heading, self.image in (("Install", self.image), ("Upgrade with kubectl", "registry.example.com/capi-operator:v2")):
+            self.run_block(heading)
+            pod = self.world.get("deployment", DEPLOYMENT, "-n", NAMESPACE)["spec"]["template"]["spec"]
+            self.assertEqual(pod["containers"][0]["image"], self.image)
         self.run_block("Several replicas")
         self.assertIn("capi-operator-namespace", self.run_block("Rights"))
         self.run_block("Rights", 3)

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/validate.h"
+#include "api/validate/validate.h"
 #include "base/json.h"
 
 namespace capi::api {

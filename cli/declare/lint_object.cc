@@ -10,7 +10,7 @@
 #include "api/schema/check.h"
 #include "api/schema/crds.h"
 #include "api/schema/schema.h"
-#include "api/validate.h"
+#include "api/validate/validate.h"
 #include "base/strings.h"
 
 namespace capi::cli {

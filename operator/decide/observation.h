@@ -11,7 +11,7 @@
 #include "api/release.h"
 #include "api/stored_release.h"
 #include "api/types.h"
-#include "api/validate.h"
+#include "api/validate/validate.h"
 #include "kube/apply/inventory.h"
 #include "kube/meta/health.h"
 #include "kube/meta/kind.h"

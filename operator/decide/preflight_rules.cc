@@ -5,7 +5,7 @@
 #include "api/moves/version_moves.h"
 #include "api/reasons.h"
 #include "api/release.h"
-#include "api/validate.h"
+#include "api/validate/validate.h"
 #include "base/strings.h"
 #include "operator/decide/adoption.h"
 #include "operator/decide/decide.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "api/validate.h"
+#include "api/validate/validate.h"
 #include "base/context.h"
 #include "operator/observe/settings.h"
 

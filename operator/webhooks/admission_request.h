@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "api/kinds.h"
-#include "api/validate.h"
+#include "api/validate/validate.h"
 #include "kube/meta/object.h"
 
 namespace capi::ops {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "api/validate.h"
+#include "api/validate/validate.h"
 #include "operator/webhooks/access_review.h"
 #include "operator/webhooks/admission_request.h"
 

@@ -169,7 +169,8 @@ TEST(JsonPatch, AnErrorOfThePathIsNoLongerEither) {
   }
 }
 
-// F1: what becomes of null, as admission takes it (api/validate_patches.cc): what is added to it makes a map of it.
+// F1: what becomes of null, as admission takes it (api/validate/validate_patches.cc): what is added to it makes a map
+// of it.
 TEST(JsonPatch, WhatIsAddedToNullMakesAMapOfIt) {
   for (std::string_view operation : {"{op: add, path: /a, value: ~}", "{op: copy, path: /a, from: ''}"}) {
     Json target = Yaml("{b: c}");

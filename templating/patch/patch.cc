@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "api/validate_patches.h"
+#include "api/validate/validate_patches.h"
 #include "base/json_memory.h"
 #include "kube/meta/label_selector.h"
 #include "templating/patch/budget.h"

@@ -1,4 +1,4 @@
-#include "api/validate.h"
+#include "api/validate/validate.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include "api/reasons.h"
 #include "api/release.h"
 #include "api/text.h"
-#include "api/validate_patches.h"
-#include "api/validate_workload.h"
+#include "api/validate/validate_patches.h"
+#include "api/validate/validate_workload.h"
 #include "base/strings.h"
 #include "kube/meta/label_selector.h"
 

@@ -1,4 +1,4 @@
-#include "api/validate_patches.h"
+#include "api/validate/validate_patches.h"
 
 #include <fmt/format.h>
 

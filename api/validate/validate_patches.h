@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/validate.h"
+#include "api/validate/validate.h"
 #include "base/json.h"
 #include "base/result.h"
 

@@ -1,4 +1,4 @@
-#include "api/validate_workload.h"
+#include "api/validate/validate_workload.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
