@@ -57,6 +57,7 @@ class Deletion {
   Status CheckOperator() const;
   Status CheckGuards();
   Status Confirm(const std::vector<std::string>& blocks);
+  Result<std::vector<ProviderObject>> Objects();
   lifecycle::Keep OwnedByOthers(const Target& target) const;
   Status Print();
   Status DeleteRound(const std::vector<Target>& round);
@@ -73,9 +74,16 @@ class Deletion {
   std::optional<InstalledOperator> operator_;
 };
 
+// None where the cluster has no such kind.
+Result<std::vector<ProviderObject>> Deletion::Objects() {
+  auto objects = AllProviders(ctx_, cluster_, "");
+  if (!objects.ok() && objects.code() == Code::kFailedPrecondition) return std::vector<ProviderObject>();
+  return objects;
+}
+
 Status Deletion::Look() {
-  auto objects = TRY(ListProviderObjects(ctx_, cluster_));
-  all_ = Merge(objects.value_or(std::vector<ProviderObject>()), TRY(cluster_.Providers(ctx_)));
+  auto objects = TRY(Objects());
+  all_ = Merge(objects, TRY(cluster_.Providers(ctx_)));
   going_ = TRY(Select(all_, options_.names, options_.ns));
   operator_ = TRY(FindOperator(ctx_, client()));
   return Ok();
@@ -221,8 +229,7 @@ Status Deletion::DeleteOperator() {
     return Ok();
   }
   if (!RemovesOperator()) return Ok();
-  auto objects = TRY(ListProviderObjects(ctx_, cluster_));
-  if (objects && !objects->empty())
+  if (!TRY(Objects()).empty())
     return Refused("capi-operator stays, for providers came meanwhile: run the same command again");
   notes_.Say(0, "Deleting", {{"operator", operator_->ns + "/capi-operator"}});
   return RemoveOperator(ctx_, client(), operator_->ns, {options_.crds, options_.namespaces});
