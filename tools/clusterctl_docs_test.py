@@ -63,11 +63,12 @@ class Page(unittest.TestCase):
             self.assertEqual(done.returncode, 0, f"{block}\n{done.stdout}{done.stderr}")
             self.assertEqual(done.stderr, "", block)
             output.append(done.stdout)
-        version, files, described, raw, filled, workload, greeting, linted, completion, pages = output
+        version, files, described, images, raw, filled, workload, greeting, linted, completion, pages = output
         self.assertRegex(version, r"^v\d+\.\d+\.\d+")
         self.assertEqual(files, "")
         self.assertIn("  - EXP_MACHINE_POOL\n", described)
         self.assertIn("Images:\n  - mirror.example.com/capi/cluster-api-controller:v1.12.0\n", described)
+        self.assertIn("mirror.example.com/capi/cluster-api-controller:v1.12.0\n", images)
         self.assertIn("${EXP_MACHINE_POOL:=", raw)
         self.assertEqual(len(filled.splitlines()), 2)
         self.assertIn("Required Variables:\n  - KUBERNETES_VERSION\n", workload)

@@ -45,7 +45,7 @@ constexpr VectorsInPart kInPart[] = {
     {"install-validation.json", "cli/install/validate_test.cc"},
     {"install-validation.json", "operator/decide/contract_vectors_test.cc"},
     {"preflight.json", "api/parse_provider_test.cc"},
-    {"preflight.json", "api/validate_test.cc"},
+    {"preflight.json", "api/validate/validate_test.cc"},
     {"provider-config.json", "api/release_test.cc"},
     {"provider-config.json", "cli/vectors_test.cc"},
     {"provider-reference.json", "cli/upgrade/upgrade_vectors_test.cc"},

@@ -3,7 +3,7 @@
 #include "base/fuzz.h"
 #include "cli/frame/config.h"
 
-CAPI_FUZZ(config, "cli",
+CAPI_FUZZ(config, "cli/frame",
           {"providers:\n- {name: mine, url: /releases/mine/latest/core-components.yaml, type: CoreProvider}\n",
            "images:\n  all: {repository: example.org/mirror}\n  cert-manager/acmesolver: {tag: v1.2.3}\n",
            "AWS_REGION: eu-west-1\nNUMBER: 1.10\nEMPTY: ''\nTRUTH: true\n",

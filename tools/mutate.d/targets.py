@@ -28,6 +28,9 @@ _IN_USE = ("IsOfOneCluster", "Belongs", "ReadableResources")
 LEFT_OUT = {
     "operator/act/install/installer.cc": "goes through its steps at a server, and most of it is seen on a control plane alone",
     "lifecycle/storage_migration.cc": "writes to a server; its tests take seconds",
+    "operator/act/install/newest_versions.cc": "asks sources and a server",
+    "operator/act/install/sources.cc": "makes what asks sources",
+    "operator/report/announce.cc": "writes to a server",
     "operator/act/own_storage.cc": "asks a server what is stored at an older version, and storage_migration does the rest",
     "operator/act/restorer.cc": "writes to a server, and most of it is seen on a control plane alone (e2e/scenarios/drift_test.cc)",
     "operator/act/actor.cc": "hands a step to who carries it out, and most of that is seen on a control plane alone",

@@ -6,7 +6,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 VARIABLES = {"capi-operator": "CAPI_OPERATOR", "clusterctl": "CAPI_CLUSTERCTL"}
-FOLDERS = ("advice", "api", "base", "cli", "fetch", "kube", "lifecycle", "operator", "templating")
+FOLDERS = ("advice", "api", "base", "cli", "fetch", "kube", "lifecycle", "operator", "releases", "templating")
 
 
 def find(name, root=ROOT):

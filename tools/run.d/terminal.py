@@ -27,7 +27,10 @@ def alone():
         try:
             yield
         finally:
-            os.tcsetpgrp(device, above)
+            # Not where somebody else has taken it meanwhile, a shell that saw the program above end; its group may be gone, too.
+            with contextlib.suppress(OSError):
+                if os.tcgetpgrp(device) == os.getpgrp():
+                    os.tcsetpgrp(device, above)
     finally:
         if device is not None:
             os.close(device)
