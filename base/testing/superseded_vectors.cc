@@ -75,13 +75,6 @@ constexpr WaitingVectors kWaiting[] = {
     {"cli.json", "operator-reference", 6, "`clusterctl init` of providers as objects of this operator"},
     {"cli.json", "self-check", 12, "a look for a newer clusterctl, which no command makes yet"},
     {"cli.json", "self-check-message", 1, "a look for a newer clusterctl, which no command makes yet"},
-    {"cli.json", "skip-rule", 12, "`clusterctl upgrade apply`"},
-    {"provider-reference.json", "namespaced", 8, "`clusterctl upgrade apply`"},
-    {"upgrade-plan.json", "plan", 15, "`clusterctl upgrade plan`"},
-    {"upgrade-plan.json", "single-instance", 5, "`clusterctl upgrade`; of the operator, I5 is the rule"},
-    {"cli.json", "operator-reference", 6, "an `init` of providers as objects of this operator"},
-    {"cli.json", "self-check", 12, "the look for a newer clusterctl, which there is none of"},
-    {"cli.json", "self-check-message", 1, "the look for a newer clusterctl, which there is none of"},
 };
 
 }  // namespace
