@@ -81,7 +81,7 @@ class Comparison {
       auto live = client_.Get(ctx_, *resource, id.ns, id.name);
       if (!live.ok() && !Comes(live.error())) return live.error().With(id.ToString());
       if (live.ok()) states.before = *std::move(live);
-      auto next = DryRun(*resource, manifest, states.before);
+      auto next = DryRun(*resource, manifest);
       if (!next.ok() && !Comes(next.error())) return next.error().With(id.ToString());
       if (next.ok()) states.after = *std::move(next);
     }
@@ -89,21 +89,19 @@ class Comparison {
     return states;
   }
 
-  Result<kube::Object> DryRun(const kube::Resource& resource, const kube::Manifest& manifest,
-                              const std::optional<kube::Object>& live) {
+  Result<kube::Object> DryRun(const kube::Resource& resource, const kube::Manifest& manifest) {
     const kube::WriteOptions options{.field_manager = std::string(api::kFieldManager), .dry_run = true};
     kube::Manifest sent = manifest;
-    if (provider_.spec.paused && live && HasReplicas(manifest.id))
-      sent.text = TRY(WithReplicasOf(*live, manifest.text));
+    if (provider_.spec.paused && HasReplicas(manifest.id)) sent.text = TRY(WithoutReplicas(manifest.text));
     auto applied = client_.ApplyText(ctx_, resource, sent.id.ns, sent.id.name, sent.text, options);
     if (applied.ok() || applied.code() != Code::kInvalidArgument) return applied;
     return kube::ApplyByReplacing(client_, ctx_, {resource, sent, options, applied.error()});
   }
 
-  // A pause has its own count (P1).
-  static Result<std::string> WithReplicasOf(const kube::Object& live, const std::string& text) {
+  // P1: what is paused has no pods.
+  static Result<std::string> WithoutReplicas(const std::string& text) {
     Json json = TRY(ParseJson(text));
-    json["spec"]["replicas"] = GetInt(live.json(), {"spec", "replicas"}, 1);
+    json["spec"]["replicas"] = 0;
     return ToJsonText(json);
   }
 

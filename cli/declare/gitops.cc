@@ -20,7 +20,7 @@ constexpr std::string_view kImagesFile = "images.yaml";
 constexpr std::string_view kBookkeeping[] = {
     api::kAnnotationAllowedReferences, api::kAnnotationAppliedSpecHash,      api::kAnnotationOldForm,
     api::kAnnotationNewForm,           api::kAnnotationOverwriteDifferences, api::kAnnotationReconcileAt,
-    "kubectl.kubernetes.io/"};
+    api::kAnnotationForceDelete,       api::kAnnotationAllowDowngrade,       "kubectl.kubernetes.io/"};
 constexpr std::string_view kOthers[] = {"meta.helm.sh/", "helm.sh/", "helm.toolkit.fluxcd.io/",
                                         "kustomize.toolkit.fluxcd.io/", "argocd.argoproj.io/"};
 

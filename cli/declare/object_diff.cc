@@ -122,6 +122,13 @@ void MaskValues(std::optional<kube::Object>& before, std::optional<kube::Object>
     if (key == "apiVersion" || key == "kind" || key == "metadata") continue;
     MaskBoth(masked).Value(at(before, key), at(after, key));
   }
+  for (const char* part : {"annotations", "labels"}) {
+    auto within = [&](std::optional<kube::Object>& object) -> Json* {
+      Json* metadata = at(object, "metadata");
+      return metadata != nullptr && metadata->is_object() && metadata->contains(part) ? &(*metadata)[part] : nullptr;
+    };
+    MaskBoth(masked).Value(within(before), within(after));
+  }
 }
 
 std::string TextOf(const std::optional<kube::Object>& object) { return object ? ToYaml(object->json()) : ""; }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "base/version.h"
 #include "cli/frame/management_cluster.h"
 #include "cli/install/operator_step.h"
@@ -35,9 +37,19 @@ Status UpgradeOperator(const Context& ctx, const GlobalOptions& global, const Up
   if (!there) {
     return Error{Code::kFailedPrecondition, "there is no operator in the cluster: `clusterctl init` installs it", {}};
   }
+  if (NamesRegistry(there->image) && !NamesRegistry(image)) {
+    return Error{Code::kInvalidArgument,
+                 fmt::format("the operator runs {}, and no registry is named for the image of {}: name it with "
+                             "--operator-image or `images` in the configuration file",
+                             there->image, kProjectVersion),
+                 {}};
+  }
   OperatorUpgrade upgrade = TRY(DecideUpgrade(*there, OwnVersion(), image));
   bool whole = upgrade == OperatorUpgrade::kNothing && !TRY(IsHalfInstalled(ctx, client, *there));
   auto objects = TRY(OperatorObjects(image));
+  // An earlier run may have ended before the new one was up. What that one's pods need is pruned only once they are
+  // gone.
+  if (whole) TRY(AwaitOperator(ctx.WithTimeout(std::chrono::minutes(5)), client, there->ns));
   if (whole && TRY(OperatorLeftovers(ctx, client, objects)).empty()) {
     world.out << fmt::format("The operator is already up to date: {}\n", kProjectVersion);
     return Ok();

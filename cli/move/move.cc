@@ -176,6 +176,23 @@ Status PauseAndWait(Run& run, Pair& pair, const Graph& graph) {
   return AwaitUnblocked(run.ctx, pair.source.client(), graph, run.progress);
 }
 
+// What controllers made while the Clusters were being paused isn't in the graph: its owners' end in the source would be
+// its own.
+Status CheckNothingCame(Run& run, ManagementCluster& source, const std::string& ns, const Graph& graph) {
+  auto providers = TRY(source.Providers(run.ctx));
+  Graph now = TRY_WITH(ReadGraph(run.ctx, source.client(), providers, ns), "failed to get object graph");
+  for (size_t i = 0; i < now.nodes.size(); ++i) {
+    if (!now.places[i].moves || now.nodes[i].uid.empty()) continue;
+    auto known = graph.by_uid.find(now.nodes[i].uid);
+    if (known != graph.by_uid.end() && graph.places[known->second].moves) continue;
+    return Error{
+        Code::kUnavailable,
+        fmt::format("{} came while the Clusters were being paused: run the same command again", now.Describe(i)),
+        {}};
+  }
+  return Ok();
+}
+
 Status BetweenClusters(Run& run) {
   run.progress.Say(0, "Performing move...");
   Pair pair = TRY(OpenBoth(run));
@@ -188,6 +205,7 @@ Status BetweenClusters(Run& run) {
   TRY(transfer.Check());
   const bool fresh = IsFresh(graph) && !transfer.GoesOn();
   Status paused = PauseAndWait(run, pair, graph);
+  if (paused.ok()) paused = CheckNothingCame(run, pair.source, pair.ns, graph);
   if (!paused.ok() && fresh) {  // nothing else was changed yet
     TRY(ResumeAll(run.ctx, pair.source.client(), pair.ends, {pair.ns}, run.progress));
   }

@@ -58,6 +58,7 @@ class Deletion {
   Status CheckGuards();
   Status Confirm(const std::vector<std::string>& blocks);
   Result<std::vector<ProviderObject>> Objects();
+  Status CheckInventories() const;
   lifecycle::Keep OwnedByOthers(const Target& target) const;
   Status Print();
   Status DeleteRound(const std::vector<Target>& round);
@@ -72,6 +73,7 @@ class Deletion {
   Notes& notes_;
   std::vector<Target> all_, going_;
   std::optional<InstalledOperator> operator_;
+  bool forced_ = false;  // a guard was overridden, after a question: without one the operator's own guards stay
 };
 
 // None where the cluster has no such kind.
@@ -118,12 +120,14 @@ Status Deletion::CheckGuards() {
     std::string kept = operator_ && !RemovesOperator() ? operator_->ns : "";
     block(CheckNamespaces(all_, going_, kept));
   }
+  block(CheckInventories());
   if (options_.crds) {
     TRY(CheckNoObjects(ctx_, client(), going_));
   } else {
     for (std::string& why : InUse(ctx_, client(), going_)) blocks.push_back(std::move(why));
   }
   if (blocks.empty()) return Ok();
+  forced_ = options_.force;
   if (!options_.force) return Refused(Join(blocks, "; ") + "; --force deletes them all the same");
   return Confirm(blocks);
 }
@@ -139,6 +143,17 @@ Status Deletion::Confirm(const std::vector<std::string>& blocks) {
   answer = ToLower(Trim(answer));
   if (answer == "y" || answer == "yes") return Ok();
   return Error{Code::kCancelled, "nothing was deleted", {}};
+}
+
+// What can't be read of another provider's inventory couldn't be kept.
+Status Deletion::CheckInventories() const {
+  for (const Target& other : all_) {
+    auto inventory = kube::Inventory::Parse(other.inventory);
+    if (!inventory.ok())
+      return Refused(
+          fmt::format("the inventory of {} can't be read: {}", Describe(other.id), inventory.error().message));
+  }
+  return Ok();
 }
 
 // What other providers' objects say is theirs.
@@ -187,7 +202,7 @@ Status Deletion::DeleteRound(const std::vector<Target>& round) {
     std::string name = target.id.ns + "/" + api::ManifestLabel(target.id.type, target.id.name);
     notes_.Say(0, "Deleting", {{"Provider", name}, {"providerVersion", target.version}});
     if (!ByOperator(target)) continue;
-    TRY(RequestDeletion(ctx_, client(), target.id, {options_.crds, options_.force}));
+    TRY(RequestDeletion(ctx_, client(), target.id, {options_.crds, forced_}));
     awaited.push_back(target);
   }
   for (const Target& target : round) {
