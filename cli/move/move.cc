@@ -7,6 +7,7 @@
 #include "api/text.h"
 #include "base/strings.h"
 #include "cli/frame/config.h"
+#include "cli/frame/interrupt.h"
 #include "cli/move/checks.h"
 #include "cli/move/directory.h"
 #include "cli/move/discover.h"
@@ -27,6 +28,7 @@ constexpr std::string_view kAgain =
 // What all parts of one run work with. Thread-compatible.
 struct Run {
   const Context& ctx;
+  const Context& unstopped;  // for what has to be done after Ctrl-C, too
   const MoveOptions& options;
   World& world;
   Progress progress;
@@ -207,7 +209,11 @@ Status BetweenClusters(Run& run) {
   Status paused = PauseAndWait(run, pair, graph);
   if (paused.ok()) paused = CheckNothingCame(run, pair.source, pair.ns, graph);
   if (!paused.ok() && fresh) {  // nothing else was changed yet
-    TRY(ResumeAll(run.ctx, pair.source.client(), pair.ends, {pair.ns}, run.progress));
+    auto resumed = ResumeAll(run.unstopped, pair.source.client(), pair.ends, {pair.ns}, run.progress);
+    if (!resumed.ok()) {
+      run.progress.Warn(
+          fmt::format("not all Clusters were resumed ({}): the same command again goes on", resumed.error().message));
+    }
   }
   if (!paused.ok()) return paused;
   Status moved = CreateAndDelete(run, pair, graph, transfer);
@@ -252,7 +258,11 @@ Status IntoDirectory(Run& run) {
   if (done.ok()) done = AwaitUnblocked(run.ctx, source.client(), graph, run.progress);
   run.progress.Say(0, fmt::format("Saving files to {}", directory));
   if (done.ok()) done = WriteDirectory(run.ctx, graph, source.client(), directory, run.progress);
-  auto resumed = ResumeAll(run.ctx, source.client(), ends, {ns}, run.progress);
+  auto resumed = ResumeAll(run.unstopped, source.client(), ends, {ns}, run.progress);
+  if (!done.ok() && !resumed.ok()) {
+    run.progress.Warn(
+        fmt::format("not all Clusters were resumed ({}): the same command again goes on", resumed.error().message));
+  }
   TRY(done);
   TRY_WITH(resumed, "the files are written, but not all Clusters were resumed. Run the same command again");
   return SayNone(run, ns, source, graph, 0);
@@ -288,12 +298,14 @@ Status OutOfDirectory(Run& run) {
 
 }  // namespace
 
-Status Move(const Context& ctx, const GlobalOptions& global, const MoveOptions& options, World& world) {
+Status Move(const Context& parent, const GlobalOptions& global, const MoveOptions& options, World& world) {
   TRY(CheckOptions(options));
+  Interrupt interrupt;
+  Context ctx = parent.WithStop(interrupt.token());
   Notes notes(world.err);
   TRY(LoadConfig(ctx, global, world.getenv, notes));  // nothing of it is needed; one that was asked for has to be right
   Hidden hidden = TRY(ParseHidden(options.hide_warnings));
-  Run run{ctx, options, world, Progress(notes, hidden)};
+  Run run{ctx, parent, options, world, Progress(notes, hidden)};
   if (!options.from_directory.empty()) return OutOfDirectory(run);
   if (options.dry_run) return DryRun(run);
   return options.to_directory.empty() ? BetweenClusters(run) : IntoDirectory(run);

@@ -22,6 +22,6 @@ struct MoveOptions {
 
 // An interrupted move goes on when it is run again, in either direction. kInvalidArgument for flags that don't go
 // together; kFailedPrecondition, before anything is changed, where a move can't begin.
-Status Move(const Context& ctx, const GlobalOptions& global, const MoveOptions& options, World& world);
+Status Move(const Context& parent, const GlobalOptions& global, const MoveOptions& options, World& world);
 
 }  // namespace capi::cli

@@ -78,6 +78,20 @@ Result<std::vector<WantedVersion>> WantedByContract(const std::string& contract,
       "not all providers can go to contract {}: clusterctl upgrade plan prints to which they can", contract));
 }
 
+// Those that a contract's upgrade leaves out, since nobody knows what they could go to. An error where nothing is left.
+Status TellUnknown(const Installed& has, bool nothing_left, Notes& notes) {
+  size_t unknown = 0;
+  for (const UpgradeCandidate& candidate : has.candidates) {
+    if (!candidate.error) continue;
+    ++unknown;
+    notes.Warn(fmt::format("{} stays as it is: its versions can't be told: {}", InstanceName(candidate.provider),
+                           candidate.error->message));
+  }
+  if (unknown == 0 || !nothing_left) return Ok();
+  return Refused(fmt::format("nothing can be upgraded while the versions of {} of the {} providers can't be told",
+                             unknown, has.candidates.size()));
+}
+
 Status CheckMove(const InstalledProvider& provider, const ProviderObject& object, const api::Version& to) {
   const api::ProviderId& id = object.provider.id;
   auto from = api::Version::Parse(provider.version);
@@ -176,6 +190,7 @@ Status ApplyUpgrade(const Context& parent, const GlobalOptions& global, const Up
   ManagementCluster cluster = TRY(ManagementCluster::Open(options.cluster, world.getenv));
   Installed has = TRY(LookAtCluster(ctx, config, cluster, notes));
   auto wanted = TRY(options.contract.empty() ? WantedByName(options, has) : WantedByContract(options.contract, has));
+  if (!options.contract.empty()) TRY(TellUnknown(has, wanted.empty(), notes));
   if (wanted.empty() && !IsUnfinished(has.objects)) {
     notes.Pass("You are already up to date!\n");
     return Ok();

@@ -84,6 +84,13 @@ Result<UpgradeRollout> Prepare(const Context& ctx, const Config& config, Managem
 Result<std::string> LastGoodVersion(const ProviderObject& object) {
   const api::ProviderStatus& status = object.provider.status;
   const std::string& declared = object.wanted.empty() ? status.installed_version : object.wanted;
+  // A rollback that was broken off has declared its version already.
+  auto installed = api::Version::Parse(status.installed_version), wanted = api::Version::Parse(object.wanted);
+  bool goes_back = installed.ok() && wanted.ok() && *wanted < *installed;
+  for (const api::HistoryEntry& entry : status.history) {
+    bool was_good = entry.outcome.empty() || entry.outcome == api::outcome::kSucceeded;
+    if (goes_back && was_good && api::SameVersion(entry.version, object.wanted)) return entry.version;
+  }
   for (const api::HistoryEntry& entry : status.history) {
     bool good = entry.outcome.empty() || entry.outcome == api::outcome::kSucceeded;
     if (good && !api::SameVersion(entry.version, declared)) return entry.version;

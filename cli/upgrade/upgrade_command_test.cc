@@ -277,6 +277,18 @@ TEST_F(Upgrades, RollbackGoesToTheLastGoodVersion) {  // L14
   EXPECT_EQ(Find(core, {"metadata", "annotations", api::kAnnotationAllowDowngrade}), nullptr);
 }
 
+// The same command again took the version that is to be left for the last good one.
+TEST_F(Upgrades, ARollbackThatWasBrokenOffGoesOnBack) {  // L14
+  cluster_.Change(UpgradeCluster::PathOf(kCore), [](Json& core) {
+    core["spec"]["version"] = "v1.11.0";
+    core["status"]["installedVersion"] = "v1.12.0";
+    core["status"]["history"] = Json::array(
+        {{{"version", "v1.12.0"}, {"outcome", "Succeeded"}}, {{"version", "v1.11.0"}, {"outcome", "Succeeded"}}});
+  });
+  Outcome dry = Run({"rollback", "cluster-api", "--dry-run"});
+  EXPECT_THAT(dry.out, HasSubstr("CoreProvider capi-system/cluster-api: v1.12.0 -> v1.11.0")) << dry.err;
+}
+
 TEST_F(Upgrades, RollbackKeepsTheGoldenRule) {  // L14
   Release("cluster-api", "v0.4.0", "{major: 0, minor: 4, contract: v1alpha4}", "x");
   Outcome got = Run({"rollback", "cluster-api", "--to-version", "v0.4.0", "--yes"});
