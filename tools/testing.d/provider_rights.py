@@ -104,8 +104,10 @@ class WithWebhooks(OnAServer):
     def scraper(self):
         """The token of a ServiceAccount that has the role for it."""
         token = self.world.token("default", "scraper")
-        bound = ("--clusterrole=capi-operator-metrics-reader", "--serviceaccount=default:scraper")
-        self.world.must("create", "clusterrolebinding", "scraper", *bound)
+        binding = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "scraper"}}
+        binding["roleRef"] = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "capi-operator-metrics-reader"}
+        binding["subjects"] = [{"kind": "ServiceAccount", "name": "scraper", "namespace": "default"}]
+        self.world.must("apply", "--server-side", "-f", "-", given=json.dumps(binding))  # it is there after another test
         return token
 
     def scrapes(self, port, token):
