@@ -65,7 +65,8 @@ Result<Declaration> Declare(const Config& config, const InventoryEntry& entry) {
                                  {"kind", api::KindOf(entry.id.type).kind},
                                  {"metadata", {{"name", entry.id.name}, {"namespace", entry.id.ns}}},
                                  {"spec", {{"version", entry.version}}}});
-  TRY(DeclareSource(entry, TRY(config.FindProvider(entry.id.type, entry.id.name)).url, out));
+  auto source = TRY(config.FindProvider(entry.id.type, entry.id.name));
+  TRY(DeclareSource(entry, source.url, out));
   return out;
 }
 

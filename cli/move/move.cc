@@ -160,7 +160,8 @@ Result<Pair> OpenBoth(Run& run) {
   if (run.options.include_providers) TRY(IncludeProviders(run.ctx, source.client(), target.client(), run.progress));
   auto wanted = TRY(source.Providers(run.ctx));
   auto found = TRY(target.Providers(run.ctx));
-  TRY(Refuse("failed to check providers in target cluster", TRY(LacksOfProviders(wanted, found))));
+  auto lacks = TRY(LacksOfProviders(wanted, found));
+  TRY(Refuse("failed to check providers in target cluster", lacks));
   std::string ns = run.options.ns.empty() ? source.ns() : run.options.ns;
   return Pair{std::move(source), std::move(target), std::move(ends), std::move(ns)};
 }
