@@ -38,20 +38,10 @@ const std::vector<Kind>& Kinds() {
   return kinds;
 }
 
-const Kind* FindKind(const std::string& group, const std::string& plural) {
-  for (const Kind& kind : Kinds())
-    if (kind.group == group && kind.plural == plural) return &kind;
-  return nullptr;
-}
-
 const Kind& KindNamed(const std::string& name) {
   for (const Kind& kind : Kinds())
     if (kind.kind == name) return kind;
   std::abort();
-}
-
-std::string ApiVersion(const Kind& kind) {
-  return fmt::format("{}{}{}", kind.group, *kind.group ? "/" : "", kind.version);
 }
 
 Json Definition(const Kind& kind) {
