@@ -173,6 +173,15 @@ class Release(WithFolder):
         for name in os.listdir(os.path.join(root, "lib")):
             self.assertIn(f"calling init: {root}/lib/{name}\n", told.stderr)
 
+    def test_clusterctls_manual_is_there_and_reads_well(self):
+        """L24. troff says what it doesn't understand."""
+        pages = os.path.join(self.unpacked(), "man", "man1")
+        self.assertIn("clusterctl-generate-provider.1", os.listdir(pages))
+        for name in sorted(os.listdir(pages)):
+            command = ["groff", "-man", "-Tutf8", "-wall", os.path.join(pages, name)]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), name)
+
     def unpacked(self):
         """The folder that the archive of clusterctl brings."""
         name = clusterctl.folder(self.version, self.architecture)
@@ -186,15 +195,6 @@ class Release(WithFolder):
 
 
 class Licenses(unittest.TestCase):
-    def test_clusterctls_manual_is_there_and_reads_well(self):
-        """L24. troff says what it doesn't understand."""
-        pages = os.path.join(self.unpacked(), "man", "man1")
-        self.assertIn("clusterctl-generate-provider.1", os.listdir(pages))
-        for name in sorted(os.listdir(pages)):
-            command = ["groff", "-man", "-Tutf8", "-wall", os.path.join(pages, name)]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            self.assertEqual((done.returncode, done.stderr), (0, ""), name)
-
     # What CMake looks for, and clusterctl has nothing of: for threads there is the C library, and for the rest no code of ours
     # that is within clusterctl.
     NOT_INSIDE = {"Threads", "PkgConfig", "GTest", "prometheus-cpp", "benchmark"}
