@@ -78,11 +78,12 @@ class Run(unittest.TestCase):
         )
         self.addCleanup(self.reap, run)
         os.close(terminal)
-        threading.Thread(target=self.copy_from_terminal, daemon=True).start()
+        log = open(self.output, "w", encoding="utf-8")  # it is read from now on, whenever the thread begins
+        threading.Thread(target=self.copy_from_terminal, args=(log,), daemon=True).start()
         return run
 
-    def copy_from_terminal(self):
-        with open(self.output, "w", encoding="utf-8") as log:
+    def copy_from_terminal(self, log):
+        with log:
             while True:
                 try:
                     text = os.read(self.keys, 4096)
