@@ -43,7 +43,7 @@ class FromThePeer(Page):
 
     def install_the_peer(self, folder, program, values):
         """Its chart as released, except that its webhooks may be away: nobody answers them here."""
-        self.certificates()
+        self.world.certificates()
         (source,) = plan.have(["peer-chart"])
         path = os.path.join(folder, "peer")
         shutil.copytree(source, path)

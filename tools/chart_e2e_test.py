@@ -164,7 +164,7 @@ class Install(Page):
 
     @with_helm("helm")
     def test_the_page_from_the_install_to_the_end(self, program):
-        self.certificates()
+        self.world.certificates()
         folder, world = self.folder(program), self.world
         self.run_block(folder, self.PAGE, self.INSTALL)
         self.assertEqual(self.image(), IMAGE)
@@ -229,7 +229,7 @@ class Install(Page):
     @contextlib.contextmanager
     def installed(self, program):
         """The operator at work, and what its providers need."""
-        self.certificates()
+        self.world.certificates()
         self.install(program)
         with self.serving():
             yield

@@ -44,18 +44,12 @@ class OnAServer(rights.OnAServer):
 class Manifests(OnAServer):
     def install(self, variant, *flags):
         if variant == "cert-manager":
-            self.certificates()
+            self.world.certificates()
         done = self.world.kubectl("apply", "-k", folder(variant), "--validate=strict", *flags)
         # Namespaces of other tests stay, and kubectl says of one that was applied on the server that it lacks an annotation.
         said = [line for line in done.stderr.splitlines() if not line.startswith("Warning: resource namespaces/")]
         self.assertEqual((done.returncode, said), (0, []), variant)
         return self.world.get("deployment", DEPLOYMENT, "-n", NAMESPACE)
-
-    def certificates(self):
-        """The kinds of cert-manager."""
-        (path,) = plan.have(["crds"])
-        self.world.must("apply", "--server-side", "-f", path)
-        self.world.await_told("issuers,certificates")
 
     def install_twice(self, variant, *flags):
         self.install(variant, *flags)
@@ -340,8 +334,7 @@ class Page(OnAServer):
 
     def install_peer(self, *flags):
         """Its kinds, a provider and then all of it, on the kinds of cert-manager; cert-manager has written its CA into them."""
-        (certificates,) = plan.have(["crds"])
-        self.world.must("apply", "--server-side", "-f", certificates)
+        self.world.certificates()
         self.apply_peer(*flags, kinds_alone=True)
         self.keep_a_provider("aws")
         self.world.await_told("issuers")

@@ -165,9 +165,3 @@ class Page(OnAServer):
             return state.get("status") == "True" and item["status"].get("installedVersion") == version
 
         self.world.until(f"the core provider is Ready at {version}", ready)
-
-    def certificates(self):
-        """The kinds of cert-manager, which releases of providers bring objects of."""
-        (path,) = plan.have(["crds"])
-        self.world.must("apply", "--server-side", "-f", path)
-        self.world.must("wait", "--for=condition=Established", "crds", "--all", "--timeout=60s")

@@ -11,6 +11,7 @@ import subprocess
 
 import built
 import cluster
+import plan
 import worlds
 
 ROOT = built.ROOT
@@ -236,6 +237,12 @@ class World(worlds.World):
                 code = event.get("responseStatus", {}).get("code", 0)
                 found.add((event["verb"], ref.get("apiGroup", ""), resource, ref.get("namespace", ""), ref.get("name", ""), code))
         return found
+
+    def certificates(self):
+        """The kinds of cert-manager, which releases of providers bring objects of."""
+        (path,) = plan.have(["crds"])
+        self.must("apply", "--server-side", "-f", path)
+        self.await_told("issuers,certificates")
 
 
 class OnAServer(worlds.OnAWorld):
