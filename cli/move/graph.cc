@@ -105,6 +105,7 @@ class Builder {
     Walk(i, [&](size_t at) {
       Place& below = graph_.places[at];
       below.moves = true;
+      if (global && graph_.nodes[at].role == Role::kCluster) return false;  // two clusters can't both have it
       below.shared |= global;
       below.stays |= global;
       return walked_.insert({at, global}).second;

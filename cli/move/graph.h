@@ -24,8 +24,10 @@ struct GraphInput {
 // What the graph says of a node. A value.
 struct Place {
   bool moves = false;
-  bool shared = false;  // of the cluster as a whole, or below such an object: one that the target has is left as it is
-  bool stays = false;   // it isn't deleted in the source
+  // Of the cluster as a whole, or below such an object: one that the target has is left as it is. No Cluster is, nor
+  // what is below it.
+  bool shared = false;
+  bool stays = false;          // it isn't deleted in the source
   std::vector<size_t> owners;  // of those that move; also by name, and a Cluster's class
 };
 
@@ -42,6 +44,7 @@ struct Graph {
   const MovedKind& kind(size_t node) const { return kinds[nodes[node].kind]; }
   std::string Describe(size_t node) const;      // "Machine team/m-1"
   std::vector<size_t> Moving(Role role) const;  // in order
+  bool Leaves(size_t node) const { return places[node].moves && !places[node].stays; }
   size_t moving() const;
 };
 
