@@ -191,6 +191,11 @@ void FakeCluster::OnWrite(std::function<void(const std::string&, const std::stri
   on_write_ = std::move(hook);
 }
 
+void FakeCluster::OnRead(std::function<void(const std::string&)> hook) {
+  MutexLock lock(mu_);
+  on_read_ = std::move(hook);
+}
+
 void FakeCluster::Serve(http_testing::Peer& peer) {
   for (std::string text; !(text = peer.ReadRequest()).empty();) {
     Request request;
@@ -217,17 +222,16 @@ Json StatusOf(int code, const char* reason) {
 
 FakeCluster::Answer FakeCluster::Handle(const Request& request) {
   if (request.plural.empty()) return {200, Discovery(request.target.starts_with("/api?") || request.target == "/api")};
-  if (request.method == "GET") {
-    MutexLock lock(mu_);
-    return Read(request);
-  }
-  std::function<void(const std::string&, const std::string&)> hook;
+  const bool reads = request.method == "GET";
+  std::function<void()> hook;
   {
     MutexLock lock(mu_);
-    hook = on_write_;
+    if (reads && on_read_) hook = [read = on_read_, &request] { read(request.target); };
+    if (!reads && on_write_) hook = [write = on_write_, &request] { write(request.method, request.target); };
   }
-  if (hook) hook(request.method, request.target);
+  if (hook) hook();
   MutexLock lock(mu_);
+  if (reads) return Read(request);
   if (!allowance_.Take()) return {403, StatusOf(403, "Forbidden")};
   return Write(request);
 }
@@ -284,16 +288,22 @@ FakeCluster::Answer FakeCluster::Change(const Request& request, Json& object) {
   }
   changed.erase("status");
   if (object.contains("status")) changed["status"] = object["status"];
-  Json out = changed;
-  Store(request.key(), std::move(changed));
-  return {200, std::move(out)};
+  changed["metadata"]["resourceVersion"] = object["metadata"]["resourceVersion"];
+  if (changed == object) return {200, object};  // which isn't written, then
+  Store(request.key(), changed);
+  changed["metadata"]["resourceVersion"] = std::to_string(last_);
+  return {200, std::move(changed)};
 }
 
 FakeCluster::Answer FakeCluster::Delete(const Request& request, Json& object) {
-  std::string uid = GetString(request.body, {"preconditions", "uid"});
-  if (!uid.empty() && uid != GetString(object, {"metadata", "uid"})) return {409, StatusOf(409, "Conflict")};
-  object["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
-  if (!HasFinalizers(object)) objects_.erase(request.key());
+  for (const char* field : {"uid", "resourceVersion"}) {
+    std::string wanted = GetString(request.body, {"preconditions", field});
+    if (!wanted.empty() && wanted != GetString(object, {"metadata", field})) return {409, StatusOf(409, "Conflict")};
+  }
+  if (object["metadata"].contains("deletionTimestamp")) return {200, {{"kind", "Status"}, {"status", "Success"}}};
+  Json deleted = object;
+  deleted["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+  Store(request.key(), std::move(deleted));
   return {200, {{"kind", "Status"}, {"status", "Success"}}};
 }
 

@@ -45,6 +45,8 @@ class FakeCluster {
   std::vector<Json> All();
   // Is called, without a lock, before each write is carried out.
   void OnWrite(std::function<void(const std::string& method, const std::string& target)> hook);
+  // The same before each read.
+  void OnRead(std::function<void(const std::string& target)> hook);
 
  private:
   struct Answer {
@@ -70,6 +72,7 @@ class FakeCluster {
   std::map<Key, Json> objects_ CAPI_GUARDED_BY(mu_);
   int last_ CAPI_GUARDED_BY(mu_) = 0;
   std::function<void(const std::string&, const std::string&)> on_write_ CAPI_GUARDED_BY(mu_);
+  std::function<void(const std::string&)> on_read_ CAPI_GUARDED_BY(mu_);
   http_testing::RawServer server_;  // last: it serves from the others
 };
 
