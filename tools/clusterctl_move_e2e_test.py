@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """`clusterctl move` between two real API servers, beside Cluster API's own clusterctl: what each of them leaves in both clusters,
-files that each reads of the other, and moves that are killed at seeded requests and go on (L17)."""
+files that each reads of the other, and moves that are killed at seeded requests, or meet another move there, and go on (L17)."""
 
 import json
 import os
@@ -24,6 +24,20 @@ import worlds  # noqa: E402
 LIMIT = 300
 SEED = int(os.environ.get("CAPI_TEST_SEED", "1"))
 RECORD = "operator.cluster.x-k8s.io/move"
+
+
+class Meeting(cutting_proxy.Cut):
+    """Another move is made as a whole at the `at`-th request, before the server has that."""
+
+    def __init__(self, at, other):
+        super().__init__(at)
+        self.other = other
+
+    def is_now(self):
+        if super().is_now():
+            self.happened = True
+            self.other()
+        return False
 
 
 class World:
@@ -190,6 +204,26 @@ class Move(worlds.OnAWorld):
 
     def test_killed_moves_go_on(self):
         self.there_and_back("killed", 6, clusters=1, machines=2, paused=())
+
+    def test_moves_at_the_same_time(self):
+        ns, generator = "twice", random.Random(SEED)
+        management.make_namespace(self.a, ns, clusters=1, machines=1)
+        before = moving(self.a.snapshot(ns))
+        counted = cutting_proxy.Cut()
+        self.world.run_cut(self.a, self.b, ns, counted)
+        for back in (True, False, True, True):
+            self.b.make_ready(ns)
+            self.move("ours", ns, self.b, self.a)
+            self.a.make_ready(ns)
+            source, target = (self.b, self.a) if back else (self.a, self.b)
+            other = ["move", "-n", ns, "--kubeconfig", source.plane.kubeconfig, "--to-kubeconfig", target.plane.kubeconfig]
+            meeting = Meeting(generator.randint(counted.count // 3, counted.count), lambda other=other: self.world.run("ours", *other))
+            with self.subTest(seed=SEED, back=back, request=meeting.at, of=counted.count):
+                self.world.run_cut(self.a, self.b, ns, meeting)
+                for side in (self.a, self.b):
+                    side.make_ready(ns)
+                self.move("ours", ns, self.a, self.b)
+                self.assert_there(before, self.b, self.a, ns)
 
     @tiers.only_full
     def test_killed_moves_of_a_thousand_objects_go_on(self):

@@ -59,6 +59,16 @@ std::vector<std::string> Hindrances(const Graph& graph, const Ends& ends) {
   return out;
 }
 
+std::vector<size_t> Came(const Graph& before, const Graph& now) {
+  std::vector<size_t> out;
+  for (size_t i = 0; i < now.nodes.size(); ++i) {
+    if (!now.Leaves(i)) continue;
+    auto known = before.by_uid.find(now.nodes[i].uid);
+    if (known == before.by_uid.end() || !before.Leaves(known->second)) out.push_back(i);
+  }
+  return out;
+}
+
 Result<std::vector<std::string>> LacksOfProviders(const std::vector<InstalledProvider>& source,
                                                   const std::vector<InstalledProvider>& target) {
   std::vector<std::string> out;

@@ -13,6 +13,9 @@ namespace capi::cli::move {
 // such a move goes on has passed the check of its readiness, with its Machines.
 std::vector<std::string> Hindrances(const Graph& graph, const Ends& ends);
 
+// What leaves the source by `now` and didn't by `before`.
+std::vector<size_t> Came(const Graph& before, const Graph& now);
+
 // The same of the providers: the target has each of the source's, at its version or a newer one. kInvalidArgument for
 // an inventory with a version that is none.
 Result<std::vector<std::string>> LacksOfProviders(const std::vector<InstalledProvider>& source,

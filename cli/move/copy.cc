@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "base/encoding.h"
+#include "cli/move/claim.h"
 #include "cli/move/node.h"
 
 namespace capi::cli::move {
@@ -47,7 +49,8 @@ Json Compared(const kube::Object& object) {
     if (const Json* map = Find(object.json(), {"metadata", key})) Ensure(out, {"metadata", key}) = *map;
   }
   if (Json* annotations = Find(out, {"metadata", "annotations"}); annotations != nullptr && annotations->is_object()) {
-    for (std::string_view key : {kRecordAnnotation, kPausedAnnotation, kDeleteForMoveAnnotation, kBlockMoveAnnotation})
+    for (std::string_view key :
+         {kRecordAnnotation, kRunAnnotation, kPausedAnnotation, kDeleteForMoveAnnotation, kBlockMoveAnnotation})
       annotations->erase(std::string(key));
   }
   return out;
@@ -58,8 +61,11 @@ Json Compared(const kube::Object& object) {
 kube::Object CopyOf(kube::Object source, const NewUid& new_uid) {
   Json& metadata = Ensure(source.json(), {"metadata"});
   for (std::string_view key : kOfOneCluster) metadata.erase(std::string(key));
-  if (Json* annotations = Find(metadata, {"annotations"}); annotations != nullptr && annotations->is_object())
-    annotations->erase(std::string(kDeleteForMoveAnnotation));
+  if (Json* annotations = Find(metadata, {"annotations"}); annotations != nullptr && annotations->is_object()) {
+    for (std::string_view key : {kDeleteForMoveAnnotation, kRecordAnnotation, kRunAnnotation})
+      annotations->erase(std::string(key));
+    if (annotations->empty()) metadata.erase("annotations");
+  }
   Json owners = Json::array();
   if (const Json* references = Find(metadata, {"ownerReferences"}); references != nullptr && references->is_array()) {
     for (Json reference : *references) {
@@ -72,6 +78,13 @@ kube::Object CopyOf(kube::Object source, const NewUid& new_uid) {
   metadata.erase("ownerReferences");
   if (!owners.empty()) metadata["ownerReferences"] = std::move(owners);
   return source;
+}
+
+std::string Digest(const kube::Object& source) {
+  Json json = CopyOf(source, [](const std::string& uid) { return uid; }).json();
+  json.erase("status");
+  json["metadata"].erase("managedFields");
+  return Sha256Hex(ToJsonText(json));
 }
 
 std::string FirstDifference(const kube::Object& source, const kube::Object& target) {

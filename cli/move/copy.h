@@ -15,6 +15,9 @@ using NewUid = std::function<std::string(const std::string& uid)>;
 // move are left out. The status stays in it: the API server drops it from kinds that have it as a subresource.
 kube::Object CopyOf(kube::Object source, const NewUid& new_uid);
 
+// Of what CopyOf() takes of `source`, with its owners there: two are the same where nothing of it has changed between.
+std::string Digest(const kube::Object& source);
+
 // Where `target` lacks what `source` has ("spec.replicas", "data"); "" for nowhere. What the target has beyond
 // it, such as defaults, is no difference, nor are the status, ownerReferences, and what a move itself writes. No value
 // and no key of data is told: both may be secret.

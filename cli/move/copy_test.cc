@@ -12,7 +12,8 @@ TEST(CopyOf, HasNothingThatOnlyHoldsInTheSource) {
   kube::Object source = Read(R"({"apiVersion":"g/v1","kind":"A","metadata":{"name":"a","namespace":"n","uid":"1",
       "resourceVersion":"7","generation":3,"creationTimestamp":"t","deletionTimestamp":"t","deletionGracePeriodSeconds":0,
       "selfLink":"x","generateName":"a-","labels":{"l":"1"},"finalizers":["f"],
-      "annotations":{"clusterctl.cluster.x-k8s.io/delete-for-move":"","mine":"x"},
+      "annotations":{"clusterctl.cluster.x-k8s.io/delete-for-move":"","mine":"x",
+        "operator.cluster.x-k8s.io/move":"{}","operator.cluster.x-k8s.io/move-run":"r"},
       "ownerReferences":[
         {"apiVersion":"g/v1","kind":"O","name":"o","uid":"2","controller":true,"blockOwnerDeletion":false},
         {"apiVersion":"g/v1","kind":"Stranger","name":"s","uid":"3"}]},
@@ -26,6 +27,31 @@ TEST(CopyOf, HasNothingThatOnlyHoldsInTheSource) {
                              .json());
   EXPECT_EQ(CopyOf(Read(R"({"metadata":{"ownerReferences":[{"uid":"3"}]}})"), [](auto) { return ""; }).json(),
             Read(R"({"metadata":{}})").json());
+}
+
+// L17.
+TEST(Digest, IsOfWhatIsCopied) {
+  const char* object = R"({"kind":"A","metadata":{"name":"a","ownerReferences":[{"uid":"2"}]},"spec":{"a":1}})";
+  const std::string digest = Digest(Read(object));
+  struct Case {
+    const char* patch;
+    bool same;
+  };
+  const Case cases[] = {
+      {R"({"status":{"a":1}})", true},
+      {R"({"metadata":{"resourceVersion":"7","generation":2,"managedFields":[{"manager":"x"}]}})", true},
+      {R"({"metadata":{"annotations":{"clusterctl.cluster.x-k8s.io/delete-for-move":""}}})", true},
+      {R"({"metadata":{"annotations":{"mine":""}}})", false},
+      {R"({"metadata":{"finalizers":["f"]}})", false},
+      {R"({"metadata":{"ownerReferences":[{"uid":"3"}]}})", false},
+      {R"({"spec":{"a":2}})", false},
+      {R"({"data":{"a":"b"}})", false},
+  };
+  for (const Case& c : cases) {
+    kube::Object changed = Read(object);
+    changed.json().merge_patch(ParseJson(c.patch).value());
+    EXPECT_EQ(Digest(changed) == digest, c.same) << c.patch;
+  }
 }
 
 // L17.

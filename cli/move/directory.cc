@@ -43,7 +43,7 @@ std::vector<std::string> NamesOf(const Graph& graph, const std::vector<size_t>& 
 // paused before, the record says so.
 void DropRecord(kube::Object& object) {
   std::optional<Record> record = RecordOf(object);
-  if (!record || record->was_paused) return;
+  if (!object.has_annotation(kRecordAnnotation) || (record && record->was_paused)) return;
   Json* annotations = Find(object.json(), {"metadata", "annotations"});
   annotations->erase(std::string(kRecordAnnotation));
   if (annotations->empty()) object.json()["metadata"].erase("annotations");
@@ -154,12 +154,15 @@ std::string FileText(kube::Object object) {
   return text + "\n";
 }
 
-Status CheckDirectory(const std::string& directory) {
+Result<std::string> OpenDirectory(const std::string& directory) {
   struct stat info {};
   if (stat(directory.c_str(), &info) != 0)
     return Error{Code::kNotFound, fmt::format("{}: there is no such folder", directory), {}};
-  if (S_ISDIR(info.st_mode)) return Ok();
-  return Error{Code::kInvalidArgument, fmt::format("{}: is no folder", directory), {}};
+  if (!S_ISDIR(info.st_mode)) return Error{Code::kInvalidArgument, fmt::format("{}: is no folder", directory), {}};
+  std::error_code error;
+  fs::path path = fs::canonical(directory, error);
+  TRY(FileStatus(directory, error));
+  return DirectoryEnd(path.string());
 }
 
 Status WriteDirectory(const Context& ctx, const Graph& graph, kube::Client& source, const std::string& directory,

@@ -17,8 +17,8 @@ namespace capi::cli::move {
 Status WriteDirectory(const Context& ctx, const Graph& graph, kube::Client& source, const std::string& directory,
                       Progress& progress);
 
-// kNotFound for none; kInvalidArgument for a file in its place.
-Status CheckDirectory(const std::string& directory);
+// As the end of a move (DirectoryEnd). kNotFound for none; kInvalidArgument for a file in its place.
+Result<std::string> OpenDirectory(const std::string& directory);
 
 // What the files hold, and which one each of the objects is in. A value.
 struct FromFiles {

@@ -9,6 +9,7 @@
 #include "cli/frame/config.h"
 #include "cli/frame/interrupt.h"
 #include "cli/move/checks.h"
+#include "cli/move/claim.h"
 #include "cli/move/directory.h"
 #include "cli/move/discover.h"
 #include "cli/move/pausing.h"
@@ -24,6 +25,8 @@ using namespace move;  // NOLINT
 constexpr std::string_view kAgain =
     "The Clusters stay paused. The same command again goes on where this one ended, and a move from the target to the "
     "source takes it back";
+// So often new objects are waited for: a controller that has made what it was about to make sees the pause then.
+constexpr int kRoundsOfPausing = 20;
 
 // What all parts of one run work with. Thread-compatible.
 struct Run {
@@ -44,18 +47,26 @@ Status Exclusive(std::string_view a, bool has_a, std::string_view b, bool has_b)
 }
 
 Status CheckOptions(const MoveOptions& options) {
-  bool into = !options.to_directory.empty(), out_of = !options.from_directory.empty();
-  TRY(Exclusive("to-directory", into, "to-kubeconfig", !options.to.kubeconfig.empty()));
+  const bool into = !options.to_directory.empty(), out_of = !options.from_directory.empty();
+  const bool has_target = !options.to.kubeconfig.empty(), has_context = !options.to.context.empty();
+  TRY(Exclusive("to-directory", into, "to-kubeconfig", has_target));
+  TRY(Exclusive("to-directory", into, "to-kubeconfig-context", has_context));
   TRY(Exclusive("from-directory", out_of, "to-directory", into));
   TRY(Exclusive("from-directory", out_of, "kubeconfig", !options.from.kubeconfig.empty()));
+  TRY(Exclusive("from-directory", out_of, "kubeconfig-context", !options.from.context.empty()));
+  TRY(Exclusive("from-directory", out_of, "namespace", !options.ns.empty()));
   TRY(Exclusive("include-providers", options.include_providers, "to-directory", into));
   TRY(Exclusive("include-providers", options.include_providers, "from-directory", out_of));
-  if (into || out_of || options.dry_run || !options.to.kubeconfig.empty()) return Ok();
-  return Error{
-      Code::kInvalidArgument,
-      "please specify a target cluster using the --to-kubeconfig flag when not using --dry-run, --to-directory "
-      "or --from-directory",
-      {}};
+  if (into || out_of || has_target) return Ok();
+  if (!options.dry_run) {
+    return Error{
+        Code::kInvalidArgument,
+        "please specify a target cluster using the --to-kubeconfig flag when not using --dry-run, --to-directory "
+        "or --from-directory",
+        {}};
+  }
+  if (!has_context) return Ok();
+  return Error{Code::kInvalidArgument, "--to-kubeconfig-context names a context of --to-kubeconfig: give that too", {}};
 }
 
 // Of a management cluster: that of the CustomResourceDefinition that every one of them has.
@@ -78,7 +89,13 @@ void SayDryRun(Run& run) {
     run.progress.Say(0, text);
 }
 
+// A Cluster in a file is paused as the move into the directory left it, unless its record says that it was before.
+bool StaysPaused(const Node& node, bool out_of_files) {
+  return node.paused && (node.record ? node.record->was_paused : !out_of_files);
+}
+
 void SayCounts(Run& run, const Graph& graph) {
+  const bool out_of_files = !run.options.from_directory.empty();
   run.progress.Say(0, fmt::format("Moving Cluster API objects Clusters={}", graph.Moving(Role::kCluster).size()));
   run.progress.Say(
       0, fmt::format("Moving Cluster API objects ClusterClasses={}", graph.Moving(Role::kClusterClass).size()));
@@ -86,17 +103,20 @@ void SayCounts(Run& run, const Graph& graph) {
   for (const std::string& note : graph.notes) run.progress.Warn(note);
   for (Role role : {Role::kCluster, Role::kClusterClass}) {
     for (size_t i : graph.Moving(role)) {
-      const Node& node = graph.nodes[i];
-      if (node.paused && (!node.record || node.record->was_paused))
+      if (StaysPaused(graph.nodes[i], out_of_files))
         run.progress.Say(0, fmt::format("{} is paused, and stays so", graph.Describe(i)));
     }
   }
 }
 
+Result<Graph> ReadSource(Run& run, ManagementCluster& source, const std::string& ns) {
+  auto providers = TRY(source.Providers(run.ctx));
+  return TRY_WITH(ReadGraph(run.ctx, source.client(), providers, ns), "failed to get object graph");
+}
+
 Result<Graph> Discover(Run& run, ManagementCluster& source, const std::string& ns) {
   run.progress.Say(0, "Discovering Cluster API objects");
-  auto providers = TRY(source.Providers(run.ctx));
-  Graph graph = TRY_WITH(ReadGraph(run.ctx, source.client(), providers, ns), "failed to get object graph");
+  Graph graph = TRY(ReadSource(run, source, ns));
   SayCounts(run, graph);
   return graph;
 }
@@ -157,75 +177,162 @@ Result<Pair> OpenBoth(Run& run) {
                  "--to-kubeconfig-context",
                  {}};
   }
-  if (run.options.include_providers) TRY(IncludeProviders(run.ctx, source.client(), target.client(), run.progress));
-  auto wanted = TRY(source.Providers(run.ctx));
-  auto found = TRY(target.Providers(run.ctx));
-  auto lacks = TRY(LacksOfProviders(wanted, found));
-  TRY(Refuse("failed to check providers in target cluster", lacks));
   std::string ns = run.options.ns.empty() ? source.ns() : run.options.ns;
   return Pair{std::move(source), std::move(target), std::move(ends), std::move(ns)};
 }
 
-Status CreateAndDelete(Run& run, Pair& pair, const Graph& graph, Transfer& transfer) {
+Status CheckProviders(Run& run, Pair& pair) {
+  auto wanted = TRY(pair.source.Providers(run.ctx));
+  auto found = TRY(pair.target.Providers(run.ctx));
+  auto lacks = TRY(LacksOfProviders(wanted, found));
+  return Refuse("failed to check providers in target cluster", lacks);
+}
+
+Transfer TransferOf(Run& run, Pair& pair, const Graph& graph, Claim* claim) {
+  auto read = [&run, &pair, &graph](size_t i) -> Result<kube::Object> {
+    const Node& node = graph.nodes[i];
+    kube::Object object = TRY(pair.source.client().Get(run.ctx, graph.kind(i).resource, node.ns, node.name));
+    if (object.uid() == node.uid) return object;
+    return Error{Code::kFailedPrecondition, "it was deleted and made again meanwhile: run the same command again", {}};
+  };
+  return Transfer(run.ctx, graph, pair.ends, pair.target.client(), read, Existing::kGoOn, run.progress, claim);
+}
+
+// Before anything is written. Whether the target has part of this move.
+Result<bool> CheckBoth(Run& run, Pair& pair, const Graph& graph) {
+  TRY(Begin(graph, pair.ends));
+  Transfer transfer = TransferOf(run, pair, graph, nullptr);
+  if (!run.options.include_providers) TRY(CheckProviders(run, pair));
+  TRY(transfer.CheckObjects());
+  if (run.options.include_providers) {
+    TRY(IncludeProviders(run.ctx, pair.source.client(), pair.target.client(), run.progress));
+    TRY(CheckProviders(run, pair));
+  }
+  TRY(transfer.CheckKinds());
+  return transfer.GoesOn();
+}
+
+// What came since: controllers go on while Clusters are being paused.
+Status CheckNews(const Graph& graph, const std::vector<size_t>& came) {
+  std::vector<std::string> why;
+  for (size_t i : came)
+    if (!graph.nodes[i].not_ready.empty()) why.push_back(graph.nodes[i].not_ready);
+  return Refuse("objects came while the Clusters were being paused. Run the same command again when they are ready",
+                why);
+}
+
+bool AnyBlocked(const Graph& graph) {
+  for (size_t i = 0; i < graph.nodes.size(); ++i)
+    if (graph.places[i].moves && graph.nodes[i].blocks_move) return true;
+  return false;
+}
+
+// Pauses what leaves, and reads `graph` again until all that there is then is known, paused and ready to move.
+Status Settle(Run& run, ManagementCluster& source, const Ends& ends, const std::string& ns, Graph& graph) {
+  run.progress.Say(0, "Waiting for all resources to be ready to move");
+  for (int round = 0; round < kRoundsOfPausing; ++round) {
+    TRY(PauseSource(run.ctx, source.client(), graph, ends));
+    TRY(AwaitUnblocked(run.ctx, source.client(), graph, run.progress));
+    Graph now = TRY(ReadSource(run, source, ns));
+    std::vector<size_t> came = Came(graph, now);
+    graph = std::move(now);
+    TRY(Begin(graph, ends));
+    TRY(CheckNews(graph, came));
+    if (came.empty() && !AnyBlocked(graph)) return Ok();
+  }
+  return Error{
+      Code::kUnavailable, "objects come all the time though the Clusters are paused: run the same command again", {}};
+}
+
+bool AnyLeaves(const Graph& graph) {
+  for (size_t i = 0; i < graph.nodes.size(); ++i)
+    if (graph.Leaves(i)) return true;
+  return false;
+}
+
+// What came while objects were copied isn't in the target: its owners' end in the source would be its own.
+Status CheckNothingCame(Run& run, Pair& pair, const Graph& graph) {
+  Graph now = TRY(ReadSource(run, pair.source, pair.ns));
+  std::vector<size_t> came = Came(graph, now);
+  if (came.empty()) return Ok();
+  return Error{
+      Code::kUnavailable, fmt::format("{} came while objects were being copied", now.Describe(came.front())), {}};
+}
+
+Status CreateAndDelete(Run& run, Pair& pair, const Graph& graph, Transfer& transfer, Claim& claim) {
   run.progress.Say(0, "Creating objects in the target cluster");
   TRY(transfer.Run());
+  TRY(CheckNothingCame(run, pair, graph));
   run.progress.Say(0, "Deleting objects from the source cluster");
-  return RemoveFromSource(run.ctx, pair.source.client(), graph, run.progress);
+  TRY(RemoveFromSource(run.ctx, pair.source.client(), graph, transfer, claim, run.progress));
+  return claim.Check(run.ctx);
 }
 
-Status PauseAndWait(Run& run, Pair& pair, const Graph& graph) {
-  TRY(PauseSource(run.ctx, pair.source.client(), graph, pair.ends));
-  run.progress.Say(0, "Waiting for all resources to be ready to move");
-  return AwaitUnblocked(run.ctx, pair.source.client(), graph, run.progress);
+void WarnOfPaused(Run& run, const Status& resumed) {
+  if (resumed.ok()) return;
+  run.progress.Warn(
+      fmt::format("not all Clusters were resumed ({}): the same command again goes on", resumed.error().message));
 }
 
-// What controllers made while the Clusters were being paused isn't in the graph: its owners' end in the source would be
-// its own.
-Status CheckNothingCame(Run& run, ManagementCluster& source, const std::string& ns, const Graph& graph) {
-  auto providers = TRY(source.Providers(run.ctx));
-  Graph now = TRY_WITH(ReadGraph(run.ctx, source.client(), providers, ns), "failed to get object graph");
-  for (size_t i = 0; i < now.nodes.size(); ++i) {
-    if (!now.places[i].moves || now.nodes[i].uid.empty()) continue;
-    auto known = graph.by_uid.find(now.nodes[i].uid);
-    if (known != graph.by_uid.end() && graph.places[known->second].moves) continue;
-    return Error{
-        Code::kUnavailable,
-        fmt::format("{} came while the Clusters were being paused: run the same command again", now.Describe(i)),
-        {}};
-  }
-  return Ok();
+// The end of a run that has only paused something, and that no other run has taken over.
+Status TakeBack(Run& run, Pair& pair, Claim& claim) {
+  TRY(claim.Check(run.unstopped));
+  TRY(ResumeAll(run.unstopped, pair.source.client(), pair.ends, pair.ns, run.progress));
+  return claim.Release(run.unstopped);
+}
+
+// What stays in the source stays as it was: a run that was interrupted may have paused it, when it was to leave.
+Status Finish(Run& run, Pair& pair, const Graph& graph, Claim& claim) {
+  size_t resumed = TRY(ResumeAll(run.ctx, pair.target.client(), pair.ends, pair.ns, run.progress));
+  TRY(ResumeGraph(run.ctx, pair.source.client(), pair.ends, graph, run.progress));
+  TRY(claim.Release(run.ctx));
+  return SayNone(run, pair.ns, pair.source, graph, resumed);
 }
 
 Status BetweenClusters(Run& run) {
   run.progress.Say(0, "Performing move...");
   Pair pair = TRY(OpenBoth(run));
   Graph graph = TRY(Discover(run, pair.source, pair.ns));
-  TRY(Begin(graph, pair.ends));
-  auto read = [&](size_t i) {
-    return pair.source.client().Get(run.ctx, graph.kind(i).resource, graph.nodes[i].ns, graph.nodes[i].name);
-  };
-  Transfer transfer(run.ctx, graph, pair.ends, pair.target.client(), read, Existing::kGoOn, run.progress);
-  TRY(transfer.Check());
-  const bool fresh = IsFresh(graph) && !transfer.GoesOn();
-  Status paused = PauseAndWait(run, pair, graph);
-  if (paused.ok()) paused = CheckNothingCame(run, pair.source, pair.ns, graph);
-  if (!paused.ok() && fresh) {  // nothing else was changed yet
-    auto resumed = ResumeAll(run.unstopped, pair.source.client(), pair.ends, {pair.ns}, run.progress);
-    if (!resumed.ok()) {
-      run.progress.Warn(
-          fmt::format("not all Clusters were resumed ({}): the same command again goes on", resumed.error().message));
-    }
+  const bool goes_on = TRY(CheckBoth(run, pair, graph));
+  const bool fresh = IsFresh(graph) && !goes_on;
+  Claim claim(pair.source.client(), pair.target.client(), pair.ends, pair.ns);
+  Status begun = Ok();
+  if (AnyLeaves(graph)) {
+    TRY(MakeNamespace(run.ctx, pair.target.client(), pair.ns));
+    begun = claim.Take(run.ctx);
   }
-  if (!paused.ok()) return paused;
-  Status moved = CreateAndDelete(run, pair, graph, transfer);
+  if (begun.ok()) begun = Settle(run, pair.source, pair.ends, pair.ns, graph);
+  Transfer transfer = TransferOf(run, pair, graph, &claim);
+  if (begun.ok()) begun = transfer.Check();
+  if (!begun.ok()) {
+    if (fresh) WarnOfPaused(run, TakeBack(run, pair, claim));
+    return begun;
+  }
+  Status moved = CreateAndDelete(run, pair, graph, transfer, claim);
   if (!moved.ok()) {
     Error error = moved.error();
     error.message += fmt::format(". {}", kAgain);
     return error;
   }
-  size_t resumed = TRY_WITH(ResumeAll(run.ctx, pair.target.client(), pair.ends, {pair.ns}, run.progress),
-                            "all objects are in the target, but not all were resumed. Run the same command again");
-  return SayNone(run, pair.ns, pair.source, graph, resumed);
+  TRY_WITH(Finish(run, pair, graph, claim),
+           "all objects are in the target, but not all were resumed. Run the same command again");
+  return Ok();
+}
+
+// What a move would be refused for is told, and no more than that.
+Status TellRefusal(Run& run, const Status& checked) {
+  if (checked.ok()) return Ok();
+  if (checked.code() != Code::kFailedPrecondition) return checked;
+  run.progress.Warn(checked.error().message);
+  return Ok();
+}
+
+Status TellRefusals(Run& run, Pair& pair, const Graph& graph) {
+  Transfer transfer = TransferOf(run, pair, graph, nullptr);
+  TRY(TellRefusal(run, transfer.CheckObjects()));
+  if (run.options.include_providers) return Ok();  // which bring the rest
+  TRY(TellRefusal(run, CheckProviders(run, pair)));
+  return TellRefusal(run, transfer.CheckKinds());
 }
 
 Status DryRun(Run& run) {
@@ -233,11 +340,18 @@ Status DryRun(Run& run) {
   SayDryRun(run);
   ManagementCluster source = TRY(Open(run, run.options.from));
   std::string ns = run.options.ns.empty() ? source.ns() : run.options.ns;
+  std::optional<Pair> pair;
+  Ends ends;
+  ends.from = TRY(IdOf(run.ctx, source));
+  const bool into = !run.options.to_directory.empty();
+  if (into) ends.to = TRY(OpenDirectory(run.options.to_directory));
+  if (!run.options.to.kubeconfig.empty()) {
+    pair = TRY(OpenBoth(run));
+    ends = pair->ends;
+  }
   Graph graph = TRY(Discover(run, source, ns));
-  bool into = !run.options.to_directory.empty();
-  std::string id = TRY(IdOf(run.ctx, source));
-  Ends ends{id, std::string(kDirectory)};
   for (const std::string& why : Hindrances(graph, ends)) run.progress.Warn(why);
+  if (pair) TRY(TellRefusals(run, *pair, graph));
   run.progress.Say(
       0, into ? fmt::format("Saving files to {}", run.options.to_directory) : "Creating objects in the target cluster");
   if (run.options.include_providers) TRY(TellProviders(run.ctx, source.client(), run.progress));
@@ -249,22 +363,20 @@ Status IntoDirectory(Run& run) {
   run.progress.Say(0, "Performing move...");
   const std::string& directory = run.options.to_directory;
   ManagementCluster source = TRY(Open(run, run.options.from));
-  TRY(CheckDirectory(directory));
+  Ends ends;
+  ends.to = TRY(OpenDirectory(directory));
   std::string ns = run.options.ns.empty() ? source.ns() : run.options.ns;
   Graph graph = TRY(Discover(run, source, ns));
-  std::string id = TRY(IdOf(run.ctx, source));
-  Ends ends{id, std::string(kDirectory)};
+  ends.from = TRY(IdOf(run.ctx, source));
   TRY(Begin(graph, ends));
-  Status done = PauseSource(run.ctx, source.client(), graph, ends);
-  if (done.ok()) done = AwaitUnblocked(run.ctx, source.client(), graph, run.progress);
+  Status done = Settle(run, source, ends, ns, graph);
   run.progress.Say(0, fmt::format("Saving files to {}", directory));
   if (done.ok()) done = WriteDirectory(run.ctx, graph, source.client(), directory, run.progress);
-  auto resumed = ResumeAll(run.unstopped, source.client(), ends, {ns}, run.progress);
-  if (!done.ok() && !resumed.ok()) {
-    run.progress.Warn(
-        fmt::format("not all Clusters were resumed ({}): the same command again goes on", resumed.error().message));
+  auto resumed = ResumeGraph(run.unstopped, source.client(), ends, graph, run.progress);
+  if (!done.ok()) {
+    WarnOfPaused(run, resumed.ok() ? Ok() : Status(resumed.error()));
+    return done;
   }
-  TRY(done);
   TRY_WITH(resumed, "the files are written, but not all Clusters were resumed. Run the same command again");
   return SayNone(run, ns, source, graph, 0);
 }
@@ -274,26 +386,25 @@ Status OutOfDirectory(Run& run) {
   if (run.options.dry_run) SayDryRun(run);
   const std::string& directory = run.options.from_directory;
   ManagementCluster target = TRY(Open(run, run.options.to));
-  TRY(CheckDirectory(directory));
+  Ends ends;
+  ends.from = TRY(OpenDirectory(directory));
   run.progress.Say(0, fmt::format("Restoring files from {}", directory));
   FromFiles files = TRY(ReadDirectory(run.ctx, target.client(), directory));
   SayCounts(run, files.graph);
   if (size_t rest = files.graph.nodes.size() - files.graph.moving(); rest > 0)
     run.progress.Warn(fmt::format("{} objects of the files belong to no Cluster, and aren't restored", rest));
-  std::string id = TRY(IdOf(run.ctx, target));
-  Ends ends{std::string(kDirectory), id};
+  ends.to = TRY(IdOf(run.ctx, target));
   Transfer transfer(
       run.ctx, files.graph, ends, target.client(), [&](size_t i) { return ReadNode(files, i); }, Existing::kKeep,
-      run.progress);
+      run.progress, nullptr);
   TRY(transfer.Check());
   run.progress.Say(0, "Restoring objects into the target cluster");
   if (run.options.dry_run) return TellPlan(run, files.graph, "Restoring", false), Ok();
-  Namespaces namespaces;
-  for (size_t i : files.graph.Moving(Role::kCluster)) namespaces.insert(files.graph.nodes[i].ns);
   const char* again = "the same command again goes on where this one ended";
   TRY_WITH(transfer.Run(), again);
-  TRY_WITH(ResumeAll(run.ctx, target.client(), ends, namespaces, run.progress), again);
-  if (namespaces.empty()) run.progress.Warn(fmt::format("0 Clusters: the files in {} have none", directory));
+  TRY_WITH(ResumeGraph(run.ctx, target.client(), ends, files.graph, run.progress), again);
+  if (files.graph.Moving(Role::kCluster).empty())
+    run.progress.Warn(fmt::format("0 Clusters: the files in {} have none", directory));
   return Ok();
 }
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 
 #include "base/files.h"
@@ -69,7 +70,9 @@ TEST_F(Directories, AreReadOnAfterAnInterruption) {
 
 // L17: where the files can't be written, or not in time, nothing stays paused, and no half is read.
 TEST_F(Directories, AreWholeOrNotRead) {
-  a_.OnWrite([&](const std::string&, const std::string&) { a_.Remove("Machine", "team", "one-m"); });
+  a_.OnRead([&](const std::string& target) {
+    if (target.find("/machines/one-m") != target.npos) a_.Remove("Machine", "team", "one-m");
+  });
   Outcome got = Into();
   EXPECT_EQ(got.code, 1);
   EXPECT_THAT(got.err, HasSubstr("failed to read Machine team/one-m"));
@@ -79,6 +82,70 @@ TEST_F(Directories, AreWholeOrNotRead) {
   EXPECT_THAT(OutOf().err, HasSubstr("the move into this folder hasn't ended. Run it again, with --to-directory"));
   ASSERT_EQ(Into().code, 0);
   EXPECT_EQ(OutOf().code, 0);
+}
+
+// L17.
+TEST_F(Directories, HoldWhatCameWhileClustersWerePaused) {
+  std::atomic<bool> made = false;
+  a_.OnWrite([&](const std::string&, const std::string&) {
+    if (!made.exchange(true)) fleet_.Make("Template", "late", "one");
+  });
+  ASSERT_EQ(Into().code, 0);
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "files/Template_team_late.yaml"));
+}
+
+// L17: in files all Clusters are paused; only those stay so of which the record says it.
+TEST_F(Directories, SayOnlyOfThoseThatStaySoThatTheyArePaused) {
+  ASSERT_EQ(Into().code, 0);
+  Outcome got = OutOf();
+  EXPECT_THAT(got.err, HasSubstr("Cluster team/two is paused, and stays so\n"));
+  EXPECT_THAT(got.err, testing::Not(HasSubstr("Cluster team/one is paused")));
+}
+
+// L17: a folder is an end of its own. What is being restored from one isn't saved into it, nor resumed with another.
+TEST_F(Directories, AreDifferentEnds) {
+  std::filesystem::create_directory(folder_ / "others");
+  const std::vector<std::string> out_of_others = {"--to-kubeconfig", folder_ / "b", "--from-directory",
+                                                  folder_ / "others"};
+  ASSERT_EQ(Into().code, 0);
+  fleet_.MakeCluster("three", false);
+  ASSERT_EQ(Run({"--kubeconfig", folder_ / "a", "--to-directory", folder_ / "others"}).code, 0);
+  // The restoration of Cluster three alone is interrupted.
+  for (const std::string& name : ListDir(folder_ / "others").value())
+    if (std::filesystem::exists(folder_ / "files/" + name)) std::filesystem::remove(folder_ / "others/" + name);
+  b_.OnWrite([&](const std::string& method, const std::string& target) {
+    if (method == "POST" && target.find("/machines") != target.npos) allowance_.Set(0);
+  });
+  ASSERT_EQ(Run(out_of_others).code, 1);
+  b_.OnWrite({});
+  allowance_.Set(-1);
+  MakeReady(b_);
+  Outcome into = Run({"--kubeconfig", folder_ / "b", "--to-directory", folder_ / "others"});
+  EXPECT_EQ(into.code, 1);
+  EXPECT_THAT(into.err, HasSubstr("Cluster team/three is part of another move that hasn't ended"));
+  ASSERT_EQ(OutOf().code, 0);
+  EXPECT_TRUE(IsPaused(kube::Object(*b_.Find("Cluster", "team", "three"))));
+  EXPECT_FALSE(IsPaused(kube::Object(*b_.Find("Cluster", "team", "one"))));
+  ASSERT_EQ(Run(out_of_others).code, 0);
+  EXPECT_FALSE(IsPaused(kube::Object(*b_.Find("Cluster", "team", "three"))));
+  EXPECT_TRUE(b_.Find("Machine", "team", "three-m"));
+}
+
+// L17: what another move has under way in the target isn't taken for what is restored.
+TEST_F(Directories, AreNotRestoredOverAnotherMove) {
+  ASSERT_EQ(Into().code, 0);
+  Fleet there(b_);
+  there.Make("Namespace", "team", "", "");
+  Json& one = there.Add("Cluster", "one");
+  one["spec"] = {{"paused", true}};
+  one["metadata"]["annotations"][std::string(kRecordAnnotation)] = ToText({{"b", "z"}});
+  there.Made();
+  allowance_.Set(-1);
+  Outcome got = OutOf();
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("the target cluster has part of another move that hasn't ended"));
+  EXPECT_THAT(got.err, HasSubstr("Cluster team/one"));
+  EXPECT_EQ(allowance_.taken(), 0);
 }
 
 // L17.

@@ -100,6 +100,78 @@ TEST_F(Moves, RefuseAClusterThatLivesInTheTarget) {
   EXPECT_THAT(got.err, HasSubstr("Cluster team/one is there already, and isn't paused"));
 }
 
+// L17: an equal object of the target keeps what it has beyond the source's.
+TEST_F(Moves, TakeNothingFromWhatTheTargetHas) {
+  Fleet there(b_);
+  there.Make("Namespace", "team", "", "");
+  there.Make("ConfigMap", "owner");
+  Json& secret = there.Add("Secret", "one-kubeconfig", "owner");
+  secret["data"]["more"] = "eA==";
+  secret["metadata"]["finalizers"] = {"example.com/mine"};
+  there.Made();
+  const Json before = *b_.Find("Secret", "team", "one-kubeconfig");
+  ASSERT_EQ(There().code, 0);
+  Json after = *b_.Find("Secret", "team", "one-kubeconfig");
+  EXPECT_EQ(after["data"], before["data"]);
+  EXPECT_EQ(after["metadata"]["finalizers"], before["metadata"]["finalizers"]);
+  EXPECT_EQ(after["metadata"]["ownerReferences"], before["metadata"]["ownerReferences"]);
+  EXPECT_EQ(after["metadata"]["labels"], before["metadata"]["labels"]);
+}
+
+// L17: a class that others use works on in the source, and in the target from the start: no interruption leaves it
+// paused.
+TEST_F(Moves, NeverPauseAClassThatStays) {
+  fleet_.Make("Namespace", "shared", "", "");
+  fleet_.Make("ClusterClass", "common", "", "shared");
+  Json one = *a_.Find("Cluster", "team", "one");
+  one["spec"]["topology"]["classRef"] = {{"name", "common"}, {"namespace", "shared"}};
+  a_.Put(one);
+  const Json before = *a_.Find("ClusterClass", "shared", "common");
+  auto is_paused = [&] { return IsPaused(kube::Object(*b_.Find("ClusterClass", "shared", "common"))); };
+  b_.OnWrite([&](const std::string& method, const std::string& target) {
+    if (method != "POST" || target.find("/machines") == target.npos) return;
+    EXPECT_FALSE(is_paused());
+    allowance_.Set(0);
+  });
+  ASSERT_EQ(There().code, 1);
+  b_.OnWrite({});
+  allowance_.Set(-1);
+  const Json copy = *b_.Find("ClusterClass", "shared", "common");
+  ASSERT_EQ(There().code, 0);
+  EXPECT_EQ(*b_.Find("ClusterClass", "shared", "common"), copy);
+  EXPECT_EQ(*a_.Find("ClusterClass", "shared", "common"), before);
+  EXPECT_FALSE(is_paused());
+}
+
+// L17: a Cluster runs in one of them, whoever owns it.
+TEST_F(Moves, TakeAClusterBelowAnObjectOfTheWholeCluster) {
+  Json one = *a_.Find("Cluster", "team", "one");
+  one["metadata"]["ownerReferences"] = {{{"apiVersion", "x/v1"},
+                                         {"kind", "Identity"},
+                                         {"name", "identity"},
+                                         {"uid", a_.Find("Identity", "", "identity")->at("metadata").at("uid")}}};
+  a_.Put(one);
+  Outcome got = There();
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_TRUE(b_.Find("Cluster", "team", "one"));
+  EXPECT_FALSE(a_.Find("Cluster", "team", "one"));
+  EXPECT_FALSE(a_.Find("Machine", "team", "one-m"));
+  EXPECT_TRUE(a_.Find("Identity", "", "identity"));
+}
+
+// L17: who resumes a Cluster by hand finds nothing of the move on it in the end.
+TEST_F(Moves, LeaveNoRecord) {
+  a_.OnWrite([&](const std::string& method, const std::string&) {
+    if (method != "DELETE") return;
+    Json one = *b_.Find("Cluster", "team", "one");
+    one["spec"].erase("paused");
+    b_.Put(one);
+  });
+  Outcome got = There();
+  EXPECT_EQ(got.code, 0) << got.err;
+  ExpectMoved();
+}
+
 // L17: of what the whole cluster shares the target's own stays, and that is told.
 TEST_F(Moves, LeaveSharedObjectsOfTheTargetAsTheyAre) {
   Fleet there(b_);
@@ -195,6 +267,27 @@ TEST_F(Moves, ChangeNothingInADryRun) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "Cluster_team_one.yaml"));
 }
 
+// L17: a dry run looks at the target too, and says what the move would be refused for.
+TEST_F(Moves, TellInADryRunWhatTheyWouldBeRefusedFor) {
+  Fleet there(b_);
+  there.Make("Namespace", "team", "", "");
+  there.Add("Secret", "one-kubeconfig")["data"] = {{"value", "c2VjcmV0"}};
+  there.Made();
+  b_.Remove("Provider", "provider", "docker");
+  allowance_.Set(-1);
+  Outcome got = There({"--dry-run"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.err, HasSubstr("provider infrastructure-docker not found in the target cluster\n"));
+  EXPECT_THAT(got.err, HasSubstr("Secret team/one-kubeconfig differs at data\n"));
+  EXPECT_THAT(got.err, HasSubstr("Creating Machine=\"one-m\" Namespace=\"team\"\n"));
+  EXPECT_EQ(allowance_.taken(), 0);
+  got = Run({"--kubeconfig", folder_ / "a", "--to-kubeconfig", folder_ / "a", "--dry-run"});
+  EXPECT_THAT(got.err, HasSubstr("source and target are the same management cluster"));
+  EXPECT_EQ(Run({"--kubeconfig", folder_ / "a", "--to-kubeconfig", folder_ / "none", "--dry-run"}).code, 1);
+  EXPECT_THAT(Run({"--kubeconfig", folder_ / "a", "--to-directory", folder_ / "none", "--dry-run"}).err,
+              HasSubstr("there is no such folder"));
+}
+
 // L17: a provider that isn't ready is waited for, once its Cluster is paused.
 TEST_F(Moves, WaitForABlockedObject) {
   Json machine = *a_.Find("Machine", "team", "one-m");
@@ -224,21 +317,53 @@ TEST_F(Moves, ResumeWhereTheyCannotBegin) {
   EXPECT_TRUE(IsPaused(kube::Object(*a_.Find("Cluster", "team", "two"))));
 }
 
+const Json kReady = {{"conditions", {{{"type", "Ready"}, {"status", "True"}}}}};
+
+// L17: those that an interrupted run has created are waited for, too.
+TEST_F(Moves, WaitForProvidersThatAreThere) {
+  fleet_.Make("InfrastructureProvider", "aws", "", "provider");
+  Fleet(b_).Make("InfrastructureProvider", "aws", "", "provider");
+  b_.OnRead([&](const std::string& target) {
+    if (target.find("/infrastructureproviders/aws") == target.npos) return;
+    Json aws = *b_.Find("InfrastructureProvider", "provider", "aws");
+    aws["status"] = kReady;
+    b_.Put(aws);
+  });
+  Outcome got = There({"--include-providers"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_EQ(b_.Find("InfrastructureProvider", "provider", "aws")->value("status", Json()), kReady);
+}
+
+// L17: no provider is created for a move that can't begin.
+TEST_F(Moves, CheckBeforeTheyIncludeProviders) {
+  fleet_.Make("InfrastructureProvider", "aws", "", "provider");
+  Json machine = *a_.Find("Machine", "team", "one-m");
+  machine.erase("status");
+  a_.Put(machine);
+  allowance_.Set(-1);
+  EXPECT_THAT(There({"--include-providers"}).err, HasSubstr("is still provisioning the node"));
+  EXPECT_EQ(allowance_.taken(), 0);
+}
+
 // L17.
 TEST_F(Moves, IncludeProvidersThatTheTargetLacks) {
   for (const char* name : {"variables", "release", "other"}) fleet_.Make("ConfigMap", name, "", "provider");
-  fleet_.Make("Secret", "token", "", "provider");
+  for (const char* name : {"token", "login", "git", "keys"}) fleet_.Make("Secret", name, "", "provider");
   for (const char* name : {"aws", "docker"}) {
     Json& provider = fleet_.Add("InfrastructureProvider", name, "", "provider");
     provider["spec"]["configSecret"]["name"] = "token";
     provider["spec"]["additionalManifests"] = {{"name", "variables"}, {"namespace", "provider"}};
     provider["spec"]["fetchConfig"]["selector"]["matchLabels"]["mine"] = "yes";
+    provider["spec"]["fetchConfig"]["secretRef"]["name"] = "login";
+    provider["spec"]["fetchConfig"]["git"]["secretRef"]["name"] = "git";
+    provider["spec"]["fetchConfig"]["verify"]["secretRef"]["name"] = "keys";
     provider["metadata"]["finalizers"] = {"provider.cluster.x-k8s.io"};
     provider["metadata"]["annotations"] = {{"operator.cluster.x-k8s.io/allowed-references", "x"}, {"mine", "y"}};
     fleet_.Made();
   }
   Fleet there(b_);
-  there.Make("InfrastructureProvider", "docker", "", "provider");
+  there.Add("InfrastructureProvider", "docker", "", "provider")["status"] = kReady;
+  there.Made();
   const Json before = *b_.Find("InfrastructureProvider", "provider", "docker");
   Outcome dry = There({"--include-providers", "--dry-run"});
   EXPECT_THAT(dry.err, HasSubstr("Creating where missing InfrastructureProvider=\"aws\" Namespace=\"provider\"\n"));
@@ -252,7 +377,7 @@ TEST_F(Moves, IncludeProvidersThatTheTargetLacks) {
   EXPECT_FALSE(copy["metadata"].contains("finalizers"));
   EXPECT_EQ(copy["spec"], a_.Find("InfrastructureProvider", "provider", "aws")->at("spec"));
   EXPECT_EQ(*b_.Find("InfrastructureProvider", "provider", "docker"), before);
-  EXPECT_TRUE(b_.Find("Secret", "provider", "token"));
+  for (const char* name : {"token", "login", "git", "keys"}) EXPECT_TRUE(b_.Find("Secret", "provider", name)) << name;
   EXPECT_TRUE(b_.Find("ConfigMap", "provider", "variables"));
   EXPECT_TRUE(b_.Find("ConfigMap", "provider", "release"));
   EXPECT_TRUE(a_.Find("InfrastructureProvider", "provider", "aws"));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "cli/move/discover.h"
 
@@ -18,26 +19,64 @@ Status PauseOne(const Context& ctx, kube::Client& source, const Graph& graph, si
   const kube::Resource& resource = graph.kind(i).resource;
   kube::Object object = TRY(source.Get(ctx, resource, node.ns, node.name));
   std::optional<Record> before = RecordOf(object);
-  if (before && GoesOn(*before, ends) && before->ends.to != kDirectory) return Ok();
+  if (before && GoesOn(*before, ends) && !IsDirectory(before->ends.to)) return Ok();
   Json patch = PausePatch(object, {ends, before ? before->was_paused : IsPaused(object)});
   patch["metadata"]["resourceVersion"] = object.resource_version();
   TRY(source.Patch(ctx, resource, node.ns, node.name, kube::PatchType::kMerge, patch, {.metadata_only = true}));
   return Ok();
 }
 
-struct Paused {
+// A Cluster or ClusterClass.
+struct Root {
   kube::Resource resource;
   std::string ns, name;
-  Json patch;  // that resumes it
 };
 
 Status Find(const Context& ctx, kube::Client& cluster, const kube::Resource& resource, const std::string& ns,
-            const Ends& ends, std::vector<Paused>& out) {
+            const Ends& ends, std::vector<Root>& out) {
   return EachObject(ctx, cluster, resource, ns, {.limit = 250}, [&](const kube::Object& object) {
-    std::optional<Record> record = RecordOf(object);
-    if (record && GoesOn(*record, ends))
-      out.push_back({resource, object.ns(), object.name(), ResumePatch(object, *record)});
+    std::optional<Record> record = WrittenRecord(object);
+    if (record && IsOf(*record, ends)) out.push_back({resource, object.ns(), object.name()});
   });
+}
+
+// For the object as it is looked at: another move may have it by now. Whether it was resumed.
+Result<bool> ResumeOne(const Context& ctx, kube::Client& cluster, const Root& root, const Ends& ends,
+                       Progress& progress) {
+  auto object = cluster.Get(ctx, root.resource, root.ns, root.name);
+  if (!object.ok() && object.code() == Code::kNotFound) return false;
+  if (!object.ok()) return object.error();
+  std::optional<Record> record = WrittenRecord(*object);
+  if (!record || !IsOf(*record, ends)) return false;
+  progress.Say(1, "Resuming", {{root.resource.kind, root.name}, {"Namespace", root.ns}});
+  Json patch = ResumePatch(*object, *record);
+  patch["metadata"]["resourceVersion"] = object->resource_version();
+  auto done =
+      cluster.Patch(ctx, root.resource, root.ns, root.name, kube::PatchType::kMerge, patch, {.metadata_only = true});
+  if (!done.ok() && done.code() == Code::kNotFound) return false;
+  if (!done.ok()) return done.error();
+  return IsPaused(*object);
+}
+
+Result<size_t> Resume(const Context& ctx, kube::Client& cluster, const std::vector<Root>& roots, const Ends& ends,
+                      Progress& progress) {
+  std::atomic<size_t> resumed = 0;
+  TRY(ForEach(ctx, roots.size(), [&](size_t i) -> Status {
+    const Root& root = roots[i];
+    auto done = ResumeOne(ctx, cluster, root, ends, progress);
+    if (!done.ok())
+      return done.error().With(fmt::format("failed to resume {} {}/{}", root.resource.kind, root.ns, root.name));
+    if (*done) ++resumed;
+    return Ok();
+  }));
+  return resumed.load();
+}
+
+// Classes first, which the Clusters use.
+Result<size_t> Resume(const Context& ctx, kube::Client& cluster, const std::vector<Root>& classes,
+                      const std::vector<Root>& clusters, const Ends& ends, Progress& progress) {
+  TRY(Resume(ctx, cluster, classes, ends, progress));
+  return Resume(ctx, cluster, clusters, ends, progress);
 }
 
 Status AwaitOne(const Context& ctx, kube::Client& source, const Graph& graph, size_t i, Progress& progress) {
@@ -66,7 +105,7 @@ Status PauseSource(const Context& ctx, kube::Client& source, const Graph& graph,
   std::vector<size_t> which;
   for (Role role : {Role::kCluster, Role::kClusterClass}) {
     for (size_t i : graph.Moving(role))
-      if (!graph.places[i].stays) which.push_back(i);
+      if (graph.Leaves(i)) which.push_back(i);
   }
   return ForEach(ctx, which, [&](size_t i) -> Status {
     Status done = PauseOne(ctx, source, graph, i, ends);
@@ -74,27 +113,26 @@ Status PauseSource(const Context& ctx, kube::Client& source, const Graph& graph,
   });
 }
 
-Result<size_t> ResumeAll(const Context& ctx, kube::Client& cluster, const Ends& ends, const Namespaces& namespaces,
+Result<size_t> ResumeAll(const Context& ctx, kube::Client& cluster, const Ends& ends, const std::string& ns,
                          Progress& progress) {
-  std::vector<Paused> classes, clusters;
+  std::vector<Root> classes, clusters;
   TRY(Retried(ctx, [&]() -> Status {
     classes.clear();
     clusters.clear();
-    TRY(Find(ctx, cluster, ClassResource(), "", ends, classes));
-    for (const std::string& ns : namespaces) TRY(Find(ctx, cluster, ClusterResource(), ns, ends, clusters));
-    return Ok();
+    TRY(Find(ctx, cluster, ClassResource(), ns, ends, classes));
+    return Find(ctx, cluster, ClusterResource(), ns, ends, clusters);
   }));
-  for (const auto& list : {classes, clusters}) {
-    TRY(ForEach(ctx, list.size(), [&](size_t i) -> Status {
-      const Paused& paused = list[i];
-      progress.Say(1, "Resuming", {{paused.resource.kind, paused.name}, {"Namespace", paused.ns}});
-      auto done = cluster.Patch(ctx, paused.resource, paused.ns, paused.name, kube::PatchType::kMerge, paused.patch,
-                                {.metadata_only = true});
-      if (done.ok() || done.code() == Code::kNotFound) return Ok();
-      return done.error().With(fmt::format("failed to resume {} {}/{}", paused.resource.kind, paused.ns, paused.name));
-    }));
-  }
-  return clusters.size();
+  return Resume(ctx, cluster, classes, clusters, ends, progress);
+}
+
+Result<size_t> ResumeGraph(const Context& ctx, kube::Client& cluster, const Ends& ends, const Graph& graph,
+                           Progress& progress) {
+  auto roots = [&](Role role) {
+    std::vector<Root> out;
+    for (size_t i : graph.Moving(role)) out.push_back({graph.kind(i).resource, graph.nodes[i].ns, graph.nodes[i].name});
+    return out;
+  };
+  return Resume(ctx, cluster, roots(Role::kClusterClass), roots(Role::kCluster), ends, progress);
 }
 
 Status AwaitUnblocked(const Context& ctx, kube::Client& source, const Graph& graph, Progress& progress) {

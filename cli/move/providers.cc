@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/move/discover.h"
+#include "cli/move/transfer.h"
 #include "kube/meta/label_selector.h"
 #include "kube/meta/object_conditions.h"
 
@@ -41,20 +42,13 @@ Status CreateWhereMissing(const Context& ctx, kube::Client& target, const kube::
   return made.error().With(fmt::format("failed to create {} in the target", Named(object)));
 }
 
-Status CreateNamespace(const Context& ctx, kube::Client& target, const std::string& ns) {
-  auto found = target.Get(ctx, kube::Builtin("Namespace"), "", ns, {.metadata_only = true});
-  if (found.ok() || found.code() == Code::kPermissionDenied) return Ok();
-  kube::Object object(Json{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", ns}}}});
-  return CreateWhereMissing(ctx, target, kube::Builtin("Namespace"), object);
-}
-
 Status CopyReference(const Context& ctx, kube::Client& source, kube::Client& target,
                      const ProviderReference& reference) {
   auto object = source.Get(ctx, kube::Builtin(reference.kind), reference.ns, reference.name);
   if (!object.ok() && object.code() == Code::kNotFound)
     return Ok();  // the target's operator tells of it, as the source's
   if (!object.ok()) return object.error();
-  TRY(CreateNamespace(ctx, target, reference.ns));
+  TRY(MakeNamespace(ctx, target, reference.ns));
   return CreateWhereMissing(ctx, target, kube::Builtin(reference.kind), ProviderCopy(*object));
 }
 
@@ -72,7 +66,7 @@ Status CopySelected(const Context& ctx, kube::Client& source, kube::Client& targ
 }
 
 Status CopyProvider(const Context& ctx, kube::Client& source, kube::Client& target, const kube::Object& provider) {
-  TRY(CreateNamespace(ctx, target, provider.ns()));
+  TRY(MakeNamespace(ctx, target, provider.ns()));
   for (const ProviderReference& reference : ReferencesOf(provider))
     TRY_WITH(CopyReference(ctx, source, target, reference), Named(provider));
   TRY(CopySelected(ctx, source, target, provider));
@@ -116,29 +110,34 @@ kube::Object ProviderCopy(const kube::Object& provider) {
 
 std::vector<ProviderReference> ReferencesOf(const kube::Object& provider) {
   std::vector<ProviderReference> out;
-  auto add = [&](const char* kind, std::string_view field) {
-    std::string name = GetString(provider.json(), {"spec", field, "name"});
-    std::string ns = GetString(provider.json(), {"spec", field, "namespace"});
+  auto add = [&](const char* kind, JsonPath path) {
+    const Json* reference = Find(provider.json(), path);
+    if (reference == nullptr) return;
+    std::string name = GetString(*reference, {"name"}), ns = GetString(*reference, {"namespace"});
     if (!name.empty()) out.push_back({kind, ns.empty() ? provider.ns() : ns, name});
   };
-  add("Secret", "configSecret");
-  add("ConfigMap", "additionalManifests");
+  add("Secret", {"spec", "configSecret"});
+  add("ConfigMap", {"spec", "additionalManifests"});
+  add("Secret", {"spec", "fetchConfig", "secretRef"});
+  add("Secret", {"spec", "fetchConfig", "git", "secretRef"});
+  add("Secret", {"spec", "fetchConfig", "verify", "secretRef"});
   return out;
 }
 
 Status IncludeProviders(const Context& ctx, kube::Client& source, kube::Client& target, Progress& progress) {
   auto key = [](const kube::Object& object) { return std::make_pair(object.kind(), object.name()); };
-  std::set<std::pair<std::string, std::string>> there;
-  for (const kube::Object& object : TRY(ProvidersOf(ctx, target))) there.insert(key(object));
+  std::map<std::pair<std::string, std::string>, kube::Object> there;
+  for (const kube::Object& object : TRY(ProvidersOf(ctx, target))) there.emplace(key(object), object);
   std::vector<kube::Object> wanted = TRY(ProvidersOf(ctx, source));
   if (wanted.empty()) progress.Warn("the source has no Provider objects of the operator");
-  std::erase_if(wanted, [&](const kube::Object& object) { return there.contains(key(object)); });
   for (const kube::Object& provider : wanted) {
+    if (!there.emplace(key(provider), provider).second) continue;
     progress.Say(0, "Creating", {{provider.kind(), provider.name()}, {"Namespace", provider.ns()}});
     TRY(CopyProvider(ctx, source, target, provider));
   }
   if (!wanted.empty()) progress.Say(0, "Waiting for providers to be available...");
-  for (const kube::Object& provider : wanted) TRY(AwaitReady(ctx, target, provider));
+  // Those that an interrupted run has created, too.
+  for (const kube::Object& provider : wanted) TRY(AwaitReady(ctx, target, there.at(key(provider))));
   return Ok();
 }
 

@@ -22,9 +22,9 @@ kube::Object ProviderCopy(const kube::Object& provider);
 // Pure.
 std::vector<ProviderReference> ReferencesOf(const kube::Object& provider);
 
-// Creates in the target each Provider object that it lacks, by kind and name, with what it refers to, and waits until
-// the target's operator has made it Ready. What is there stays as it is. kFailedPrecondition where the target has no
-// operator, or a provider isn't Ready within five minutes.
+// Creates in the target each Provider object that it lacks, by kind and name, with what it refers to. What is there
+// stays as it is. Waits until the target's operator has made them Ready, those that were there too. kFailedPrecondition
+// where the target has no operator, or a provider isn't Ready within five minutes.
 Status IncludeProviders(const Context& ctx, kube::Client& source, kube::Client& target, Progress& progress);
 
 // Says what it would do.

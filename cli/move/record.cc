@@ -1,11 +1,21 @@
 #include "cli/move/record.h"
 
+#include "base/encoding.h"
+
 namespace capi::cli::move {
 namespace {
+
+constexpr std::string_view kDirectory = "directory-";
 
 bool IsCluster(const kube::Object& object) { return object.kind() == "Cluster"; }
 
 }  // namespace
+
+std::string DirectoryEnd(const std::string& canonical_path) {
+  return std::string(kDirectory) + Sha256Hex(canonical_path).substr(0, 16);
+}
+
+bool IsDirectory(const std::string& end) { return end.starts_with(kDirectory); }
 
 std::string ToText(const Record& record) {
   Json json = {{"from", record.ends.from}, {"to", record.ends.to}};
@@ -14,7 +24,10 @@ std::string ToText(const Record& record) {
 }
 
 std::optional<Record> RecordOf(const kube::Object& object) {
-  if (!IsPaused(object)) return std::nullopt;
+  return IsPaused(object) ? WrittenRecord(object) : std::nullopt;
+}
+
+std::optional<Record> WrittenRecord(const kube::Object& object) {
   auto json = ParseJson(object.annotation(kRecordAnnotation));
   if (!json.ok()) return std::nullopt;
   Record out{{GetString(*json, {"from"}), GetString(*json, {"to"})}, GetBool(*json, {"wasPaused"})};
@@ -22,9 +35,13 @@ std::optional<Record> RecordOf(const kube::Object& object) {
   return out;
 }
 
+bool IsOf(const Record& record, const Ends& ends) {
+  if (record.ends == ends) return true;
+  return record.ends == Ends{ends.to, ends.from} && !IsDirectory(ends.from) && !IsDirectory(ends.to);
+}
+
 bool GoesOn(const Record& record, const Ends& ends) {
-  if (record.ends == ends || record.ends == Ends{ends.to, ends.from}) return true;
-  return record.ends == Ends{ends.from, std::string(kDirectory)};
+  return IsOf(record, ends) || (IsDirectory(record.ends.to) && record.ends.from == ends.from);
 }
 
 bool IsPaused(const kube::Object& object) {

@@ -11,10 +11,13 @@ namespace capi::cli::move {
 
 inline constexpr std::string_view kRecordAnnotation = "operator.cluster.x-k8s.io/move";
 inline constexpr std::string_view kPausedAnnotation = "cluster.x-k8s.io/paused";
-// In the place of a management cluster's identity.
-inline constexpr std::string_view kDirectory = "directory";
 
-// Whence a move goes and whither: the uid of the CustomResourceDefinition of Clusters there, or kDirectory. A value.
+// In the place of a management cluster's identity: that of a folder, by its place. Two folders aren't the same end.
+std::string DirectoryEnd(const std::string& canonical_path);
+bool IsDirectory(const std::string& end);
+
+// Whence a move goes and whither: the uid of the CustomResourceDefinition of Clusters there, or a DirectoryEnd. A
+// value.
 struct Ends {
   std::string from, to;
   bool operator==(const Ends&) const = default;
@@ -32,9 +35,14 @@ std::string ToText(const Record& record);
 // The record on a Cluster or ClusterClass. It counts as long as the object is paused: whoever resumes it by hand ends
 // the move's part in it. What can't be read is none.
 std::optional<Record> RecordOf(const kube::Object& object);
+// The same whether it counts or not: what is left of a move when it ends.
+std::optional<Record> WrittenRecord(const kube::Object& object);
 
-// Whether a move between `ends` goes on with what has the record. One that goes back does, too, and one that takes over
-// from a move into a directory, which left everything where it was.
+// Whether it is of a move between `ends`, or of one back between these clusters. What is half restored out of a
+// directory isn't to be written into it.
+bool IsOf(const Record& record, const Ends& ends);
+// Whether a move between `ends` goes on with what has the record. One that takes over from a move into a directory
+// does, too, which left everything where it was.
 bool GoesOn(const Record& record, const Ends& ends);
 
 // spec.paused of a Cluster, the annotation of a ClusterClass.

@@ -43,6 +43,7 @@ TEST(MoveRecord, CountsWhileItsObjectIsPaused) {
   EXPECT_EQ(RecordOf(object), (Record{{"a", "b"}}));
   object.json()["spec"].erase("paused");
   EXPECT_EQ(RecordOf(object), std::nullopt);
+  EXPECT_EQ(WrittenRecord(object), (Record{{"a", "b"}}));
 }
 
 // L17.
@@ -56,20 +57,19 @@ TEST(MoveRecord, ThatCannotBeReadIsNone) {
 
 // L17.
 TEST(MoveRecord, BelongsToAPairOfClusters) {
+  const std::string folder = DirectoryEnd("/backup"), other = DirectoryEnd("/other");
   struct Case {
     Ends record, ends;
     bool want;
   };
   const Case cases[] = {
-      {{"a", "b"}, {"a", "b"}, true},
-      {{"a", "b"}, {"b", "a"}, true},
-      {{"a", "b"}, {"a", "c"}, false},
-      {{"a", "directory"}, {"a", "directory"}, true},
-      {{"a", "directory"}, {"a", "b"}, true},
-      {{"b", "directory"}, {"a", "b"}, false},
-      {{"a", "b"}, {"a", "directory"}, false},
-      {{"directory", "a"}, {"a", "b"}, false},
-      {{"directory", "a"}, {"directory", "a"}, true},
+      {{"a", "b"}, {"a", "b"}, true},        {{"a", "b"}, {"b", "a"}, true},
+      {{"a", "b"}, {"a", "c"}, false},       {{"a", folder}, {"a", folder}, true},
+      {{"a", folder}, {"a", other}, true},   {{"a", folder}, {"a", "b"}, true},
+      {{"b", folder}, {"a", "b"}, false},    {{"a", "b"}, {"a", folder}, false},
+      {{folder, "a"}, {"a", "b"}, false},    {{folder, "a"}, {folder, "a"}, true},
+      {{folder, "a"}, {other, "a"}, false},  {{folder, "a"}, {"a", folder}, false},
+      {{"a", folder}, {folder, "a"}, false},
   };
   for (const Case& c : cases)
     EXPECT_EQ(GoesOn({c.record}, c.ends), c.want)

@@ -13,18 +13,46 @@ namespace {
 
 bool IsRoot(const Node& node) { return node.role == Role::kCluster || node.role == Role::kClusterClass; }
 
-std::set<std::string> OwnerUids(const kube::Object& object) {
-  std::set<std::string> out;
-  const Json* references = Find(object.json(), {"metadata", "ownerReferences"});
-  if (references == nullptr || !references->is_array()) return out;
-  for (const Json& reference : *references) out.insert(GetString(reference, {"uid"}));
+Json ListOf(const kube::Object& object, const char* field) {
+  const Json* list = Find(object.json(), {"metadata", field});
+  return list != nullptr && list->is_array() ? *list : Json::array();
+}
+
+// Owners of `copy`, and those that `there` has of other names.
+Json OwnersOfBoth(const kube::Object& copy, const kube::Object& there) {
+  auto same = [](const Json& a, const Json& b) {
+    return GetString(a, {"kind"}) == GetString(b, {"kind"}) && GetString(a, {"name"}) == GetString(b, {"name"});
+  };
+  Json out = ListOf(copy, "ownerReferences");
+  for (const Json& owner : ListOf(there, "ownerReferences")) {
+    if (std::none_of(out.begin(), out.end(), [&](const Json& known) { return same(known, owner); }))
+      out.push_back(owner);
+  }
+  return out;
+}
+
+Json FinalizersOfBoth(const kube::Object& copy, const kube::Object& there) {
+  Json out = ListOf(there, "finalizers");
+  for (const Json& finalizer : ListOf(copy, "finalizers"))
+    if (std::find(out.begin(), out.end(), finalizer) == out.end()) out.push_back(finalizer);
   return out;
 }
 
 }  // namespace
 
+Status MakeNamespace(const Context& ctx, kube::Client& cluster, const std::string& ns) {
+  auto found = cluster.Get(ctx, kube::Builtin("Namespace"), "", ns, {.metadata_only = true});
+  // Who may not look, or create, may well write into one that is there.
+  if (found.ok() || found.code() == Code::kPermissionDenied) return Ok();
+  if (found.code() != Code::kNotFound) return found.error();
+  kube::Object object(Json{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", ns}}}});
+  auto made = cluster.Create(ctx, kube::Builtin("Namespace"), object);
+  if (made.ok() || made.code() == Code::kAlreadyExists) return Ok();
+  return made.error().With(fmt::format("failed to create Namespace {} in the target", ns));
+}
+
 Transfer::Transfer(const Context& ctx, const Graph& graph, const Ends& ends, kube::Client& target, Read read,
-                   Existing existing, Progress& progress)
+                   Existing existing, Progress& progress, Claim* claim)
     : ctx_(ctx),
       graph_(graph),
       ends_(ends),
@@ -32,7 +60,9 @@ Transfer::Transfer(const Context& ctx, const Graph& graph, const Ends& ends, kub
       read_(std::move(read)),
       existing_(existing),
       progress_(progress),
+      claim_(claim),
       there_(graph.nodes.size()),
+      copied_(graph.nodes.size()),
       new_uids_(graph.nodes.size()) {
   for (size_t i = 0; i < graph_.nodes.size(); ++i) {
     const kube::Resource& resource = graph_.kind(i).resource;
@@ -42,7 +72,16 @@ Transfer::Transfer(const Context& ctx, const Graph& graph, const Ends& ends, kub
 
 Status Transfer::Check() {
   TRY(CheckKinds());
+  return CheckObjects();
+}
+
+Status Transfer::CheckObjects() {
   TRY(Look());
+  TRY(
+      Refuse("the target cluster has part of another move that hasn't ended. Run that one again, or remove the "
+             "annotation " +
+                 std::string(kRecordAnnotation) + " to forget it",
+             of_others_));
   if (existing_ == Existing::kKeep) return Ok();
   std::vector<size_t> which;
   for (size_t i = 0; i < graph_.nodes.size(); ++i)
@@ -80,12 +119,15 @@ void Transfer::See(const kube::Object& object, size_t kind) {
   if (found == by_id_.end()) return;
   There& there = there_[found->second];
   there.exists = true;
-  if (!IsRoot(graph_.nodes[found->second])) return;
+  const Place& place = graph_.places[found->second];
+  if (!IsRoot(graph_.nodes[found->second]) || (place.stays && existing_ == Existing::kGoOn)) return;
   std::optional<Record> record = RecordOf(object);
-  there.in_flight = record && move::GoesOn(*record, ends_);
+  there.in_flight = record && IsOf(*record, ends_);
+  if (record && !there.in_flight) of_others_.push_back(graph_.Describe(found->second));
 }
 
 Status Transfer::Look() {
+  of_others_.clear();
   std::set<std::pair<size_t, std::string>> listings;
   for (size_t i = 0; i < graph_.nodes.size(); ++i)
     if (graph_.places[i].moves) listings.insert({graph_.nodes[i].kind, graph_.nodes[i].ns});
@@ -129,59 +171,71 @@ Status Transfer::Run() {
   std::set<std::string> namespaces;
   for (size_t i = 0; i < graph_.nodes.size(); ++i)
     if (graph_.places[i].moves && !graph_.kind(i).global()) namespaces.insert(graph_.nodes[i].ns);
-  for (const std::string& ns : namespaces) TRY(Retried(ctx_, [&] { return MakeNamespace(ns); }));
+  for (const std::string& ns : namespaces) TRY(Retried(ctx_, [&] { return MakeNamespace(ctx_, target_, ns); }));
   for (const auto& group : graph_.groups) {
+    if (claim_ != nullptr) TRY(claim_->Check(ctx_));
     TRY(ForEach(ctx_, group, [&](size_t i) -> Status {
       const Node& node = graph_.nodes[i];
       progress_.Say(1, "Creating", {{graph_.kind(i).resource.kind, node.name}, {"Namespace", node.ns}});
-      Status done = CreateOne(i);
+      auto source = read_(i);
+      Status done = source.ok() ? Copy(i, *source) : Status(source.error());
       return done.ok() ? done : done.error().With("failed to create " + graph_.Describe(i) + " in the target");
     }));
   }
   return Ok();
 }
 
-Status Transfer::MakeNamespace(const std::string& ns) {
-  auto found = target_.Get(ctx_, kube::Builtin("Namespace"), "", ns);
-  // Who may not look, or create, may well write into one that is there.
-  if (found.ok() || found.code() == Code::kPermissionDenied) return Ok();
-  if (found.code() != Code::kNotFound) return found.error();
-  kube::Object object(Json{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", ns}}}});
-  auto made = target_.Create(ctx_, kube::Builtin("Namespace"), object);
-  if (made.ok() || made.code() == Code::kAlreadyExists) return Ok();
-  return made.error().With(fmt::format("failed to create Namespace {} in the target", ns));
-}
-
-kube::Object Transfer::Copy(size_t i, const kube::Object& source) const {
+kube::Object Transfer::CopyFor(size_t i, const kube::Object& source) const {
   kube::Object copy = CopyOf(source, [&](const std::string& uid) {
     auto found = graph_.by_uid.find(uid);
     return found == graph_.by_uid.end() || !graph_.places[found->second].moves ? "" : new_uids_[found->second];
   });
-  // One of the source that stays there isn't paused there.
-  if (IsRoot(graph_.nodes[i])) {
-    std::optional<Record> record = RecordOf(source);
+  if (!IsRoot(graph_.nodes[i])) return copy;
+  std::optional<Record> record = RecordOf(source);
+  // What stays in the source isn't paused there: its controllers work on it in both clusters.
+  if (graph_.places[i].stays && existing_ == Existing::kGoOn) {
+    if (record) copy.json().merge_patch(ResumePatch(copy, *record));
+  } else {
     Pause(copy, {ends_, record ? record->was_paused : IsPaused(source) && existing_ == Existing::kGoOn});
   }
   return copy;
 }
 
-Status Transfer::CreateOne(size_t i) {
-  kube::Object source = TRY(read_(i));
-  kube::Object copy = Copy(i, source);
-  bool exists = there_[i].exists;
-  if (!exists) {
+Status Transfer::Copy(size_t i, const kube::Object& source) {
+  kube::Object copy = CopyFor(i, source);
+  bool was_there = there_[i].exists;
+  if (!was_there) {
     std::vector<std::string> warnings;
     auto made = target_.Create(ctx_, graph_.kind(i).resource, copy, {.metadata_only = true, .warnings = &warnings});
     progress_.Tell(warnings);
     if (!made.ok() && made.code() != Code::kAlreadyExists) return made.error();
-    exists = !made.ok();
-    if (made.ok()) new_uids_[i] = made->uid();
+    was_there = !made.ok();
+    if (made.ok()) {
+      new_uids_[i] = made->uid();
+      there_[i] = {.exists = true, .in_flight = true};
+    }
   }
-  if (exists) {
+  if (was_there) {
     new_uids_[i] = TRY(GoOnWith(i, std::move(copy)));
-    if (graph_.places[i].shared || existing_ == Existing::kKeep) return Ok();
+    if (IsKept(i) || graph_.places[i].stays) return Ok();
   }
-  return RestoreManagers(i, source);
+  TRY(RestoreManagers(i, source, was_there));
+  copied_[i] = {source.resource_version(), Digest(source)};
+  return Ok();
+}
+
+Result<std::string> Transfer::CopyAgain(size_t node) {
+  auto source = read_(node);
+  if (!source.ok() && source.code() == Code::kNotFound) return std::string();
+  if (!source.ok()) return source.error();
+  TRY(claim_->Check(ctx_));  // the change may be that of a run that took over
+  if (Digest(*source) == copied_[node].digest) return source->resource_version();
+  const std::string uid = new_uids_[node];
+  there_[node].exists = there_[node].is_old = true;
+  Status copied = Copy(node, *source);
+  if (copied.ok() && new_uids_[node] == uid) return copied_[node].version;
+  if (!copied.ok() && there_[node].exists) return copied.error();
+  return Error{Code::kFailedPrecondition, "it was deleted in the target meanwhile: run the same command again", {}};
 }
 
 Error Transfer::OnceMore(size_t i) {
@@ -195,32 +249,38 @@ Result<std::string> Transfer::GoOnWith(size_t i, kube::Object copy) {
   if (!found.ok() && found.code() == Code::kNotFound) return OnceMore(i);
   kube::Object there = TRY(std::move(found));
   std::string path = FirstDifference(copy, there);
-  if (graph_.places[i].shared || existing_ == Existing::kKeep) {
+  if (IsKept(i)) {
     progress_.Say(1, "Object is there already and stays as it is",
                   {{there.kind(), node.name}, {"Namespace", node.ns}, {"Differs", path}});
     return there.uid();
   }
-  bool leaving = there.has_annotation(kDeleteForMoveAnnotation);
   if (there.deleting()) {
-    if (!leaving)
-      return Error{Code::kFailedPrecondition, "one of its name is being deleted there; wait for its end", {}};
-    Json release = {{"metadata", {{"finalizers", nullptr}, {"uid", there.uid()}}}};
-    auto released = target_.Patch(ctx_, graph_.kind(i).resource, node.ns, node.name, kube::PatchType::kMerge, release);
-    if (!released.ok() && released.code() != Code::kNotFound) return released.error();
+    TRY(Release(i, there));
     return OnceMore(i);
   }
   if (!path.empty() && !there_[i].in_flight)
     return Error{Code::kFailedPrecondition, fmt::format("one of its name is there, and differs at {}", path), {}};
-  if (path.empty() && !leaving && OwnerUids(copy) == OwnerUids(there) && RecordOf(copy) == RecordOf(there))
-    return there.uid();
-  if (!path.empty())
+  const bool is_mine = there_[i].is_old && there_[i].in_flight;  // what the source's has no more goes there, too
+  if (path.empty() && !is_mine) return graph_.places[i].stays ? there.uid() : Join(i, copy, there);
+  if (!is_mine)
     progress_.Warn(fmt::format("{} differs at {} in the target: that of the source counts", graph_.Describe(i), path));
   return Replace(i, std::move(copy), there);
+}
+
+// What a move that went the other way had begun to delete.
+Status Transfer::Release(size_t i, const kube::Object& there) {
+  const Node& node = graph_.nodes[i];
+  if (!there.has_annotation(kDeleteForMoveAnnotation))
+    return Error{Code::kFailedPrecondition, "one of its name is being deleted there; wait for its end", {}};
+  Json release = {{"metadata", {{"finalizers", nullptr}, {"uid", there.uid()}}}};
+  auto released = target_.Patch(ctx_, graph_.kind(i).resource, node.ns, node.name, kube::PatchType::kMerge, release);
+  return released.ok() || released.code() == Code::kNotFound ? Ok() : Status(released.error());
 }
 
 Result<std::string> Transfer::Replace(size_t i, kube::Object copy, const kube::Object& there) {
   copy.json()["metadata"]["uid"] = there.uid();
   copy.json()["metadata"]["resourceVersion"] = there.resource_version();
+  copy.set_annotation(kRunAnnotation, claim_->run());
   std::vector<std::string> warnings;
   auto written = target_.Update(ctx_, graph_.kind(i).resource, copy,
                                 {.metadata_only = true, .repeatable = true, .warnings = &warnings});
@@ -229,12 +289,33 @@ Result<std::string> Transfer::Replace(size_t i, kube::Object copy, const kube::O
   return there.uid();
 }
 
+// One that is equal keeps what it has beyond the source's. It is changed in any case: see kRunAnnotation.
+Result<std::string> Transfer::Join(size_t i, const kube::Object& copy, const kube::Object& there) {
+  const Node& node = graph_.nodes[i];
+  std::optional<Record> record = RecordOf(copy);
+  Json patch = record ? PausePatch(there, *record) : Json::object();
+  Ensure(patch, {"metadata", "annotations", kRunAnnotation}) = claim_->run();
+  Ensure(patch, {"metadata", "annotations", kDeleteForMoveAnnotation}) = nullptr;
+  Json& metadata = patch["metadata"];
+  metadata["uid"] = there.uid();
+  metadata["resourceVersion"] = there.resource_version();
+  if (Json both = FinalizersOfBoth(copy, there); !both.empty()) metadata["finalizers"] = std::move(both);
+  Json owners = there_[i].in_flight ? ListOf(copy, "ownerReferences") : OwnersOfBoth(copy, there);
+  metadata["ownerReferences"] = owners.empty() ? Json() : std::move(owners);
+  auto done = target_.Patch(ctx_, graph_.kind(i).resource, node.ns, node.name, kube::PatchType::kMerge, patch,
+                            {.metadata_only = true});
+  if (!done.ok()) return done.error();
+  return there.uid();
+}
+
 // Else this program would own every field, and who applies objects couldn't take one away again.
-Status Transfer::RestoreManagers(size_t i, const kube::Object& source) {
+Status Transfer::RestoreManagers(size_t i, const kube::Object& source, bool was_there) {
   const Json* managers = Find(source.json(), {"metadata", "managedFields"});
   const Node& node = graph_.nodes[i];
-  if (managers == nullptr || managers->empty()) return Ok();
-  Json patch = {{"metadata", {{"managedFields", *managers}}}};
+  Json patch;
+  if (was_there) Ensure(patch, {"metadata", "annotations", kRunAnnotation}) = nullptr;
+  if (managers != nullptr && !managers->empty()) Ensure(patch, {"metadata", "managedFields"}) = *managers;
+  if (patch.is_null()) return Ok();
   auto done = target_.Patch(ctx_, graph_.kind(i).resource, node.ns, node.name, kube::PatchType::kMerge, patch,
                             {.metadata_only = true});
   return done.ok() ? Ok() : Status(done.error().With("its field managers"));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/move/claim.h"
 #include "cli/move/graph.h"
 #include "cli/move/work.h"
 #include "kube/client/client.h"
@@ -19,41 +20,58 @@ enum class Existing {
   kKeep,  // it is left as it is
 };
 
-// How a graph's objects come to the target. Thread-compatible.
+// Creates it where it isn't there.
+Status MakeNamespace(const Context& ctx, kube::Client& cluster, const std::string& ns);
+
+// How a graph's objects come to the target. Thread-compatible, CopyAgain() thread-safe.
 class Transfer {
  public:
   // Gives an object of the graph as the source has it.
   using Read = std::function<Result<kube::Object>(size_t node)>;
 
+  // `claim` is null out of files, of which nothing is removed.
   Transfer(const Context& ctx, const Graph& graph, const Ends& ends, kube::Client& target, Read read, Existing existing,
-           Progress& progress);
+           Progress& progress, Claim* claim);
 
-  // Looks at what the target has. kFailedPrecondition where it lacks a kind, or has an object in the way; changes
+  // Look at what the target has. kFailedPrecondition where it lacks a kind, or has an object in the way; change
   // nothing.
+  Status CheckKinds();
+  Status CheckObjects();
   Status Check();
-  // Creates namespaces and objects, Clusters and ClusterClasses paused.
+  // Creates namespaces and objects, Clusters and ClusterClasses that leave the source paused.
   Status Run();
-  // Whether the target has a part of a move between the same ends that hasn't ended. After Check().
+  // Whether the target has a part of a move between the same ends that hasn't ended. After CheckObjects().
   bool GoesOn() const;
+
+  // The resource version that an object of the source had when it was copied. After Run().
+  const std::string& copied_version(size_t node) const { return copied_[node].version; }
+  // After a change in the source, copies what is new of it. Gives the resource version there; "" where it is gone.
+  // kFailedPrecondition where another run made that change, having taken over.
+  Result<std::string> CopyAgain(size_t node);
 
  private:
   struct There {
     bool exists = false;
-    bool in_flight = false;  // part of a move between the same ends that hasn't ended
+    bool in_flight = false;  // part of a move between the same ends that hasn't ended: this one made it, or may have
+    bool is_old = false;     // the source's has changed since
+  };
+  struct Copied {
+    std::string version, digest;
   };
 
-  Status CheckKinds();
   Status Look();
   void See(const kube::Object& object, size_t kind);
   Result<std::string> InTheWay(size_t i);
-  Status MakeNamespace(const std::string& ns);
-  Status CreateOne(size_t i);
-  kube::Object Copy(size_t i, const kube::Object& source) const;
+  Status Copy(size_t i, const kube::Object& source);
+  kube::Object CopyFor(size_t i, const kube::Object& source) const;
+  bool IsKept(size_t i) const { return graph_.places[i].shared || existing_ == Existing::kKeep; }
   // The uid of the one that is there.
   Result<std::string> GoOnWith(size_t i, kube::Object copy);
   Error OnceMore(size_t i);  // what is there is going: it is to be created, then
+  Status Release(size_t i, const kube::Object& there);
   Result<std::string> Replace(size_t i, kube::Object copy, const kube::Object& there);
-  Status RestoreManagers(size_t i, const kube::Object& source);
+  Result<std::string> Join(size_t i, const kube::Object& copy, const kube::Object& there);
+  Status RestoreManagers(size_t i, const kube::Object& source, bool was_there);
 
   const Context& ctx_;
   const Graph& graph_;
@@ -62,9 +80,12 @@ class Transfer {
   const Read read_;
   const Existing existing_;
   Progress& progress_;
+  Claim* const claim_;
   std::map<kube::ObjectId, size_t> by_id_;
-  std::vector<There> there_;           // of each node
-  std::vector<std::string> new_uids_;  // of those that were created; a group's are read by later groups alone
+  std::vector<std::string> of_others_;  // what the target has of other moves, as a person reads it
+  std::vector<There> there_;            // of each node
+  std::vector<Copied> copied_;          // of each node
+  std::vector<std::string> new_uids_;   // of those that were created; a group's are read by later groups alone
 };
 
 }  // namespace capi::cli::move

@@ -1,0 +1,42 @@
+// Of several runs that move one namespace at the same time, in whatever direction, the one that began last goes on.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "cli/move/record.h"
+#include "kube/client/client.h"
+
+namespace capi::cli::move {
+
+// A ConfigMap of this name, in the namespace of both clusters, says which run it is.
+inline constexpr std::string_view kClaimName = "move.operator.cluster.x-k8s.io";
+// On an object of the target that was there before, for a moment: another run that is about to delete it finds it
+// changed.
+inline constexpr std::string_view kRunAnnotation = "operator.cluster.x-k8s.io/move-run";
+
+// A run's claim on a namespace. What a run does after a Check() it does to what it read before: a run that took over
+// since has changed that, or hasn't looked yet. So no object is deleted in both clusters. Thread-safe after Take().
+class Claim {
+ public:
+  Claim(kube::Client& source, kube::Client& target, const Ends& ends, std::string ns);
+
+  // Takes the namespace, which both clusters have, over from any other run.
+  Status Take(const Context& ctx);
+  // kFailedPrecondition where another run has taken it over since. Ok for a run that never took it.
+  Status Check(const Context& ctx);
+  // Removes the claim, as that of an interrupted run between the same clusters.
+  Status Release(const Context& ctx);
+
+  const std::string& run() const { return run_; }
+
+ private:
+  Status Write(const Context& ctx, kube::Client& cluster);
+
+  const Ends ends_;
+  const std::string ns_, run_;
+  std::array<kube::Client*, 2> clusters_;  // in the same order for a move back
+  bool taken_ = false;
+};
+
+}  // namespace capi::cli::move
