@@ -281,10 +281,9 @@ Status TakeBack(Run& run, Pair& pair, Claim& claim) {
   return claim.Release(run.unstopped);
 }
 
-// What stays in the source stays as it was: a run that was interrupted may have paused it, when it was to leave.
 Status Finish(Run& run, Pair& pair, const Graph& graph, Claim& claim) {
   size_t resumed = TRY(ResumeAll(run.ctx, pair.target.client(), pair.ends, pair.ns, run.progress));
-  TRY(ResumeGraph(run.ctx, pair.source.client(), pair.ends, graph, run.progress));
+  TRY(ResumeStaying(run.ctx, pair.source.client(), pair.ends, graph, run.progress));
   TRY(claim.Release(run.ctx));
   return SayNone(run, pair.ns, pair.source, graph, resumed);
 }

@@ -143,6 +143,26 @@ TEST_F(Moves, NeverPauseAClassThatStays) {
   EXPECT_FALSE(is_paused());
 }
 
+// L17: nor one that was to leave when a move was interrupted, and stays now.
+TEST_F(Moves, ResumeAClassThatStaysNow) {
+  b_.OnWrite([&](const std::string& method, const std::string& target) {
+    if (method == "POST" && target.find("/clusterclasses") != target.npos) allowance_.Set(0);
+  });
+  ASSERT_EQ(There().code, 1);
+  b_.OnWrite({});
+  allowance_.Set(-1);
+  ASSERT_TRUE(IsPaused(kube::Object(*a_.Find("ClusterClass", "team", "quick"))));
+  fleet_.Add("Cluster", "user", "", "elsewhere")["spec"]["topology"]["classRef"] = {{"name", "quick"},
+                                                                                    {"namespace", "team"}};
+  fleet_.Made();
+  Outcome got = There();
+  EXPECT_EQ(got.code, 0) << got.err;
+  for (FakeCluster* cluster : {&a_, &b_}) {
+    const Json quick = cluster->Find("ClusterClass", "team", "quick").value();
+    EXPECT_TRUE(quick["metadata"].value("annotations", Json::object()).empty()) << quick;
+  }
+}
+
 // L17: a Cluster runs in one of them, whoever owns it.
 TEST_F(Moves, TakeAClusterBelowAnObjectOfTheWholeCluster) {
   Json one = *a_.Find("Cluster", "team", "one");

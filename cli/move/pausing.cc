@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 
 #include "cli/move/discover.h"
 
@@ -38,6 +39,13 @@ Status Find(const Context& ctx, kube::Client& cluster, const kube::Resource& res
     std::optional<Record> record = WrittenRecord(object);
     if (record && IsOf(*record, ends)) out.push_back({resource, object.ns(), object.name()});
   });
+}
+
+std::vector<Root> RootsOf(const Graph& graph, Role role, const std::function<bool(size_t)>& which) {
+  std::vector<Root> out;
+  for (size_t i : graph.Moving(role))
+    if (which(i)) out.push_back({graph.kind(i).resource, graph.nodes[i].ns, graph.nodes[i].name});
+  return out;
 }
 
 // For the object as it is looked at: another move may have it by now. Whether it was resumed.
@@ -127,12 +135,15 @@ Result<size_t> ResumeAll(const Context& ctx, kube::Client& cluster, const Ends& 
 
 Result<size_t> ResumeGraph(const Context& ctx, kube::Client& cluster, const Ends& ends, const Graph& graph,
                            Progress& progress) {
-  auto roots = [&](Role role) {
-    std::vector<Root> out;
-    for (size_t i : graph.Moving(role)) out.push_back({graph.kind(i).resource, graph.nodes[i].ns, graph.nodes[i].name});
-    return out;
-  };
-  return Resume(ctx, cluster, roots(Role::kClusterClass), roots(Role::kCluster), ends, progress);
+  auto all = [](size_t) { return true; };
+  return Resume(ctx, cluster, RootsOf(graph, Role::kClusterClass, all), RootsOf(graph, Role::kCluster, all), ends,
+                progress);
+}
+
+Result<size_t> ResumeStaying(const Context& ctx, kube::Client& source, const Ends& ends, const Graph& graph,
+                             Progress& progress) {
+  auto stays = [&](size_t i) { return graph.places[i].stays; };
+  return Resume(ctx, source, RootsOf(graph, Role::kClusterClass, stays), {}, ends, progress);
 }
 
 Status AwaitUnblocked(const Context& ctx, kube::Client& source, const Graph& graph, Progress& progress) {

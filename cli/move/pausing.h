@@ -20,6 +20,9 @@ Result<size_t> ResumeAll(const Context& ctx, kube::Client& cluster, const Ends& 
 // The same of those alone that the graph has.
 Result<size_t> ResumeGraph(const Context& ctx, kube::Client& cluster, const Ends& ends, const Graph& graph,
                            Progress& progress);
+// The same of those that stay in the source: a run that was interrupted may have paused them, when they were to leave.
+Result<size_t> ResumeStaying(const Context& ctx, kube::Client& source, const Ends& ends, const Graph& graph,
+                             Progress& progress);
 
 // Waits until no object of the source says any more that its provider is not ready. kFailedPrecondition names one that
 // does after six minutes.
