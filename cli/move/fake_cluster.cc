@@ -286,6 +286,8 @@ FakeCluster::Answer FakeCluster::Change(const Request& request, Json& object) {
     changed["metadata"].erase(field);
     if (object["metadata"].contains(field)) changed["metadata"][field] = object["metadata"][field];
   }
+  for (const char* field : {"annotations", "finalizers"})
+    if (changed["metadata"].contains(field) && changed["metadata"][field].empty()) changed["metadata"].erase(field);
   changed.erase("status");
   if (object.contains("status")) changed["status"] = object["status"];
   changed["metadata"]["resourceVersion"] = object["metadata"]["resourceVersion"];
