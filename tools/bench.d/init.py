@@ -1,0 +1,154 @@
+"""`clusterctl init` of four providers, ours and the real one, each round on a fresh control plane; then `upgrade plan` of both over
+ten providers.
+
+Ours waits until all four are Ready (--wait-providers), the real one doesn't. Both find their releases in a folder, and cert-manager
+installed. Pods come up at once (kwok); our operator begins as a process as soon as its Deployment is there, with its webhooks where
+the API server looks for them, which takes root.
+"""
+
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import cluster
+import commands
+import process
+import releases
+import rig
+from figures import ROOT, cell, median, print_table, ratios, side_by_side
+from progress import AssetError
+
+sys.path.append(os.path.join(ROOT, "tools", "testing.d"))
+
+import forward  # noqa: E402
+import in_cluster  # noqa: E402
+
+FOUR = ("cluster-api", "bootstrap-kubeadm", "control-plane-kubeadm", "infrastructure-docker")
+MORE = (*(f"infrastructure-{name}" for name in ("aws", "gcp", "kubevirt", "metal3", "openstack")), "ipam-in-cluster")
+KINDS = {"cluster": "CoreProvider", "bootstrap": "BootstrapProvider", "control": "ControlPlaneProvider", "ipam": "IPAMProvider"}
+OPERATOR = f"/apis/apps/v1/namespaces/{in_cluster.NAMESPACE}/deployments/capi-operator-controller-manager"
+SERVICE = f"/api/v1/namespaces/{in_cluster.NAMESPACE}/services/capi-operator-webhook-service"
+IMAGE = "registry.example.com/capi-operator:v0.1.0"
+
+
+def short(label):
+    """The name of a provider with this label, as a command line has it."""
+    for prefix in ("bootstrap-", "control-plane-", "infrastructure-", "ipam-"):
+        label = label.removeprefix(prefix)
+    return label
+
+
+def entry(label, folder):
+    kind = KINDS.get(label.split("-")[0], "InfrastructureProvider")
+    (file,) = {os.path.basename(path) for path in glob.glob(os.path.join(folder, label, "*", "*-components.yaml"))}
+    return f"- {{name: {short(label)}, type: {kind}, url: {folder}/{label}/latest/{file}}}\n"
+
+
+class Rig(rig.Rig):
+    """A control plane with cert-manager and nothing else."""
+
+    forwarder = None
+
+    def __enter__(self):
+        self.state = process.StateFolder()
+        self.processes = process.Processes(self.state.path)
+        try:
+            self.plane = rig.AuditedControlPlane(self.bench.programs, self.state.path, self.processes)
+            self.plane.start()
+            self.api = self.plane.api
+            self.api.create_crds(cluster.documents([self.bench.crds]))
+            with open(self.path("cert-manager.yaml"), "w", encoding="utf-8") as file:
+                file.write(in_cluster.CERT_MANAGER)
+            self.plane.kubectl("apply", "-f", self.path("cert-manager.yaml"))
+            self.place_operator()
+            self.configure()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *reason):
+        if self.forwarder:
+            self.forwarder.close()
+        super().__exit__(*reason)
+
+    def place_operator(self):
+        """The Namespace that its webhooks' certificate is for."""
+        with open(self.plane.operator_kubeconfig, "r+", encoding="utf-8") as file:
+            config = json.load(file)
+            config["contexts"][0]["context"]["namespace"] = in_cluster.NAMESPACE
+            file.seek(0)
+            json.dump(config, file)
+
+    def path(self, name):
+        return os.path.join(self.state.path, name)
+
+    def configure(self):
+        built, own = releases.locate(), os.path.join(ROOT, "testdata", "releases")
+        entries = [entry(label, built) for label in FOUR] + [entry(label, own) for label in MORE]
+        with open(self.bench.crds, encoding="utf-8") as kinds, open(self.path("cert-manager.yaml"), "a", encoding="utf-8") as file:
+            file.write(kinds.read())
+        manager = f"cert-manager: {{url: {self.path('cert-manager.yaml')}, version: v1.19.1}}\n"
+        with open(self.path("clusterctl.yaml"), "w", encoding="utf-8") as file:
+            file.write(f"providers:\n{''.join(entries)}{manager}")
+        self.environment = commands.environment(self.state.path) | {"KUBECONFIG": self.plane.kubeconfig, "GOPROXY": "off"}
+
+    def command(self, program, *arguments):
+        return [program, *arguments, "--config", self.path("clusterctl.yaml")]
+
+    def serve(self):
+        """Our operator, as soon as somebody has asked for it."""
+        (port,) = process.free_ports(1)
+        self.await_that("the operator is asked for", lambda: self.api.get(SERVICE) and self.api.get(OPERATOR))
+        self.forwarder = forward.Forwarder(self.api.get(SERVICE)["spec"]["clusterIP"], port)
+        self.start([f"--webhook-port={port}"])
+
+    def init(self, *flags, serve=False):
+        """Seconds, and the peak of memory in MB, of the command."""
+        with tempfile.NamedTemporaryFile("r") as report:
+            command = self.command(commands.both()[self.program], "init", *flags)
+            command = ["/usr/bin/time", "-q", "-f", "%M", "-o", report.name, *command]
+            begin = time.monotonic()
+            running = subprocess.Popen(command, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            if serve:
+                self.serve()
+            _, errors = running.communicate(timeout=rig.TIMEOUT)
+            took = time.monotonic() - begin
+            if running.returncode != 0:
+                raise AssetError(f"{' '.join(command)}: {errors}")
+            return took, int(report.read()) * 1024 / 1e6
+
+
+def one_round(bench, program, then=None):
+    """One initialization's figures; `then` is done in what it made."""
+    with Rig(bench, rig.OURS) as run:
+        run.program = program
+        ours = program == "clusterctl"
+        flags = ("--wait-providers", "--operator-image", IMAGE) if ours else ()
+        figures = run.init("--infrastructure", "docker", *flags, serve=ours)
+        if then:
+            then(run)
+        return figures
+
+
+def plan_of_ten(run):
+    names = ",".join(short(label) for label in MORE if label.startswith("infrastructure-"))
+    run.environment |= {f"{name}_B64ENCODED_CREDENTIALS": "bm90aGluZw==" for name in ("AWS", "GCP")}
+    run.init("--infrastructure", names, "--ipam", "in-cluster", "--wait-providers")
+    side_by_side("`upgrade plan` of ten providers", commands.both(), run.command("", "upgrade", "plan")[1:], run.environment, 5)
+
+
+def run(rounds):
+    measured = {name: [] for name in commands.both()}
+    with rig.Bench() as bench:
+        for number in range(rounds):
+            for name, results in measured.items():
+                last = number == rounds - 1 and name == "clusterctl"
+                results.append(one_round(bench, name, plan_of_ten if last else None))
+    rows = [[name, *(cell(column, unit) for column, unit in zip(zip(*values), ("s", "MB")))] for name, values in measured.items()]
+    middles = [[median(column) for column in zip(*values)] for values in measured.values()]
+    print_table(["`init` of four providers", "until it ends", "peak memory"], [*rows, ["ratio", *ratios(*middles)]])
