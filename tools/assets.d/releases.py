@@ -1,5 +1,6 @@
 """Provider releases, CRDs and the peer's manifests, made from the pinned modules that hold their sources."""
 
+import glob
 import json
 import os
 import re
@@ -12,7 +13,7 @@ import programs
 from progress import AssetError
 
 # Part of the cache key: raise it when the same sources are to be built another way.
-RECIPE = "1"
+RECIPE = "2"
 
 CAPI = "sigs.k8s.io/cluster-api"
 CAPI_TEST = "sigs.k8s.io/cluster-api/test"
@@ -46,6 +47,8 @@ PROVIDERS = {
         "infrastructure-components.yaml",
     ),
 }
+# What `clusterctl generate cluster` reads of a release, where it has some: in the same module, beside its configuration.
+TEMPLATES = "templates"
 
 
 def locate():
@@ -83,6 +86,8 @@ def _build(target):
                 with open(os.path.join(release, file), "wb") as components:
                     components.write(text)
                 shutil.copyfile(os.path.join(modules[CAPI], "metadata.yaml"), os.path.join(release, "metadata.yaml"))
+                for template in glob.glob(os.path.join(modules[module], source, "..", "..", TEMPLATES, "*.yaml")):
+                    shutil.copyfile(template, os.path.join(release, os.path.basename(template)))
                 activity.update(label)
             activity.done()
         cache.publish(repository, target)
