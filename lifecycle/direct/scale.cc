@@ -2,12 +2,19 @@
 
 #include <fmt/format.h>
 
-#include "lifecycle/direct/release.h"
+#include <algorithm>
+#include <set>
+
+#include "kube/meta/label_selector.h"
+#include "lifecycle/deletion.h"
 #include "lifecycle/plan/scale.h"
 
 namespace capi::lifecycle {
 namespace {
 
+// Not kDirectManager: what that one wrote by updates becomes part of its applies (A1c), and the next of these would
+// take the count and the annotation away, since the release has neither.
+constexpr std::string_view kScaleManager = "clusterctl-scale";
 constexpr int kTries = 5;  // against who writes it at the same time
 constexpr Millis kPause{200};
 constexpr Seconds kLimit{60};
@@ -29,18 +36,34 @@ Status Change(const Context& ctx, kube::Client& client, kube::Object live,
     Json change = patch(live);
     if (change.is_null()) return Ok();
     auto written = client.Patch(ctx, Deployments(), live.ns(), live.name(), kube::PatchType::kMerge, change,
-                                {.field_manager = std::string(kDirectManager)});
-    if (written.ok()) return Ok();
+                                {.field_manager = std::string(kScaleManager)});
+    if (written.ok() || written.code() == Code::kNotFound) return Ok();
     std::string what = fmt::format("failed to scale Deployment {}/{}", live.ns(), live.name());
     if (written.code() != Code::kConflict || tries == kTries) return written.error().With(what);
     live = TRY_WITH(client.Get(ctx, Deployments(), live.ns(), live.name()), what);
   }
 }
 
-// Its pods, as the status of what was written last says; nullopt while that isn't said.
-std::int64_t PodsLeft(const kube::Object& live) {
+bool IsOf(const kube::Object& pod, const kube::Object& deployment) {
+  const Json* owners = capi::Find(pod.json(), {"metadata", "ownerReferences"});
+  if (owners == nullptr || !owners->is_array()) return false;
+  return std::any_of(owners->begin(), owners->end(), [&](const Json& owner) {
+    return GetString(owner, {"kind"}) == "ReplicaSet" &&
+           GetString(owner, {"name"}).starts_with(deployment.name() + "-");
+  });
+}
+
+// Whether it has pods. The status counts none that is terminating, though that one may write until it has ended.
+Result<bool> HasPods(const Context& ctx, kube::Client& client, const kube::Object& live) {
   bool seen = GetInt(live.json(), {"status", "observedGeneration"}) >= live.generation();
-  return seen ? GetInt(live.json(), {"status", "replicas"}) : -1;
+  if (!seen || GetInt(live.json(), {"status", "replicas"}) != 0) return true;
+  const Json* labels = capi::Find(live.json(), {"spec", "selector"});
+  if (labels == nullptr) return false;
+  auto selector = TRY(kube::LabelSelector::FromJson(*labels));
+  auto pods =
+      client.List(ctx, kube::Builtin("Pod"), live.ns(), {.label_selector = selector.ToString(), .metadata_only = true});
+  if (!pods.ok()) return pods.error().With(fmt::format("failed to list Pods in namespace {}", live.ns()));
+  return std::any_of(pods->items.begin(), pods->items.end(), [&](const auto& pod) { return IsOf(pod, live); });
 }
 
 Status AwaitZero(const Context& ctx, kube::Client& client, const api::ProviderId& id) {
@@ -48,7 +71,7 @@ Status AwaitZero(const Context& ctx, kube::Client& client, const api::ProviderId
   for (std::string left;;) {
     left.clear();
     for (const kube::Object& live : TRY(Find(ctx, client, id))) {
-      if (PodsLeft(live) != 0) left = fmt::format("{}/{}", live.ns(), live.name());
+      if (TRY(HasPods(ctx, client, live))) left = fmt::format("{}/{}", live.ns(), live.name());
     }
     if (left.empty()) return Ok();
     TRY(ctx.Check());
@@ -64,17 +87,50 @@ Status AwaitZero(const Context& ctx, kube::Client& client, const api::ProviderId
   }
 }
 
+// Whoever had set the count through the scale subresource sets it again, so that it stays theirs.
+Status ReturnClaim(const Context& ctx, kube::Client& client, kube::Object& live) {
+  auto claim = ClaimToReturn(live, std::nullopt);
+  if (!claim) return Ok();
+  const std::string what = fmt::format("failed to scale Deployment {}/{}", live.ns(), live.name());
+  Json count = {{"spec", {{"replicas", claim->replicas}}}};
+  auto returned = client.Patch(ctx, Deployments(), live.ns(), live.name(), kube::PatchType::kMerge, count,
+                               {.field_manager = claim->by, .subresource = "scale"});
+  // Without the right to do so the count comes back all the same, as our own.
+  if (!returned.ok() && returned.code() != Code::kPermissionDenied) return returned.error().With(what);
+  live = TRY_WITH(client.Get(ctx, Deployments(), live.ns(), live.name()), what);
+  return Ok();
+}
+
 }  // namespace
 
 Status ScaleDown(const Context& ctx, kube::Client& client, const api::ProviderId& id) {
   for (kube::Object& live : TRY(Find(ctx, client, id))) {
-    TRY(Change(ctx, client, std::move(live), [](const kube::Object& now) { return ScaleDownPatch(now); }));
+    TRY(Change(ctx, client, std::move(live),
+               [](const kube::Object& now) { return ScaleDownPatch(now, ScaledBy(now)); }));
   }
   return AwaitZero(ctx, client, id);
 }
 
-Status ScaleUp(const Context& ctx, kube::Client& client, const api::ProviderId& id) {
-  for (kube::Object& live : TRY(Find(ctx, client, id))) {
+Result<std::vector<kube::Manifest>> KeepReplicas(const Context& ctx, kube::Client& client,
+                                                 const DirectRelease& release) {
+  std::set<kube::ObjectId> scaled;
+  for (const kube::Object& live : TRY(Find(ctx, client, release.provider.id))) {
+    if (live.has_annotation(api::kAnnotationOriginalReplicas) || !ScaledBy(live).empty()) scaled.insert(live.id());
+  }
+  std::vector<kube::Manifest> out = release.manifests;
+  for (kube::Manifest& manifest : out) {
+    if (scaled.contains(manifest.id)) manifest = WithoutReplicas(manifest);
+  }
+  return out;
+}
+
+Status ScaleUp(const Context& ctx, kube::Client& client, const DirectRelease& release) {
+  const Keep keep = KeepsOthers(release.provider.id);
+  std::set<kube::ObjectId> released;
+  for (const kube::Manifest& manifest : release.manifests) released.insert(manifest.id);
+  for (kube::Object& live : TRY(Find(ctx, client, release.provider.id))) {
+    if (!released.contains(live.id()) && keep(live).empty()) continue;
+    TRY(ReturnClaim(ctx, client, live));
     TRY(Change(ctx, client, std::move(live), [](const kube::Object& now) { return ScaleUpPatch(now, std::nullopt); }));
   }
   return Ok();

@@ -28,6 +28,29 @@ bool HasReplicas(const kube::ObjectId& id) {
 
 std::int64_t Replicas(const kube::Object& object) { return GetInt(object.json(), {"spec", "replicas"}, 1); }
 
+std::string ScaledBy(const kube::Object& live) {
+  std::string out;
+  const Json* entries = Find(live.json(), {"metadata", "managedFields"});
+  if (entries == nullptr || !entries->is_array()) return out;
+  for (const Json& entry : *entries) {
+    const bool scales =
+        GetString(entry, {"subresource"}) == "scale" && Find(entry, {"fieldsV1", "f:spec", "f:replicas"}) != nullptr;
+    if (scales && GetString(entry, {"manager"}) != api::kFieldManager) out = GetString(entry, {"manager"});
+  }
+  return out;
+}
+
+kube::Manifest WithoutReplicas(const kube::Manifest& manifest) {
+  auto json = ParseJson(manifest.text);
+  if (!json.ok() || Find(*json, {"spec", "replicas"}) == nullptr) return manifest;
+  json->at("spec").erase("replicas");
+  kube::Manifest without = kube::ToManifest(kube::Object(std::move(json).value()));
+  // A hash with a key stays one.
+  if (manifest.hash != kube::TextHash(manifest.text))
+    without.hash = kube::TextHash(manifest.hash + " without replicas");
+  return without;
+}
+
 Json ScaleDownPatch(const kube::Object& live, const std::string& scaled_by) {
   bool noted = !live.annotation(FormerCount()).empty();
   std::int64_t replicas = Replicas(live);

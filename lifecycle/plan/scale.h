@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "kube/apply/manifest.h"
 #include "kube/meta/object.h"
 
 namespace capi::lifecycle {
@@ -19,6 +20,13 @@ bool HasReplicas(const kube::ObjectId& id);
 
 // spec.replicas; 1 where it isn't said.
 std::int64_t Replicas(const kube::Object& object);
+
+// The field manager that has set spec.replicas through the scale subresource, other than the operator's: an
+// autoscaler's, or that of `kubectl scale`. "" for none.
+std::string ScaledBy(const kube::Object& live);
+
+// Takes spec.replicas out of a workload's manifest: whoever scales it owns that field.
+kube::Manifest WithoutReplicas(const kube::Manifest& manifest);
 
 // Merge patches of a live workload; null where it is as it must be. `declared` is what spec.deployment.replicas says.
 // `scaled_by`, whoever set the count through the scale subresource, is kept in annotation scaled-by: with the count it

@@ -16,14 +16,13 @@ constexpr const char* kTrace = "trace";  // a member that no Kubernetes object h
 constexpr size_t kMaxChanged = 2048;     // bytes of a foreign entry that are kept
 constexpr size_t kMaxPaths = 8;
 
-bool OwnsReplicas(const Json& entry) { return Find(entry, {"fieldsV1", "f:spec", "f:replicas"}) != nullptr; }
-
 std::string WriterOf(const Json& entry) {
   return fmt::format("{} ({})", GetString(entry, {"manager"}), GetString(entry, {"operation"}));
 }
 
 Trace Compute(const kube::Object& object) {
   Trace trace{.fields = kube::FieldsHash(object, api::kFieldManager)};
+  trace.scaled_by = lifecycle::ScaledBy(object);
   const Json* entries = Find(object.json(), {"metadata", "managedFields"});
   if (entries == nullptr || !entries->is_array()) return trace;
   const Json* last = nullptr;
@@ -34,7 +33,6 @@ Trace Compute(const kube::Object& object) {
       if (part.empty()) ours = std::max(ours, GetString(entry, {"time"}));
       continue;
     }
-    if (part == "scale" && OwnsReplicas(entry)) trace.scaled_by = manager;
     if (!part.empty() && part != "scale") continue;  // status is nobody's concern
     if (last == nullptr || GetString(*last, {"time"}) <= GetString(entry, {"time"})) last = &entry;
   }
@@ -137,17 +135,6 @@ std::string Describe(const Drift& drift, const std::vector<std::string>& paths) 
   if (paths.empty()) return fmt::format("fields of {} were changed or removed by {}", drift.id.ToString(), by);
   return fmt::format("{} of {} {} changed by {}", Join(paths, ", "), drift.id.ToString(),
                      paths.size() == 1 ? "was" : "were", by);
-}
-
-kube::Manifest WithoutReplicas(const kube::Manifest& manifest) {
-  auto json = ParseJson(manifest.text);
-  if (!json.ok() || Find(*json, {"spec", "replicas"}) == nullptr) return manifest;
-  json->at("spec").erase("replicas");
-  kube::Manifest without = kube::ToManifest(kube::Object(std::move(json).value()));
-  // A hash with a key stays one.
-  if (manifest.hash != kube::TextHash(manifest.text))
-    without.hash = kube::TextHash(manifest.hash + " without replicas");
-  return without;
 }
 
 }  // namespace capi::ops

@@ -10,8 +10,11 @@
 #include "base/clock.h"
 #include "kube/apply/manifest.h"
 #include "kube/meta/object.h"
+#include "lifecycle/plan/scale.h"
 
 namespace capi::ops {
+
+using lifecycle::WithoutReplicas;
 
 // What is left of managedFields once a watch has slimmed an object. A value.
 struct Trace {
@@ -43,8 +46,5 @@ std::vector<std::string> PathsIn(const Json& fields, const Json& manifest);
 
 // "spec.replicas of Deployment... was changed by kubectl-edit (Update)", for an event.
 std::string Describe(const Drift& drift, const std::vector<std::string>& paths);
-
-// Takes spec.replicas out of a workload's manifest: whoever scales it owns that field.
-kube::Manifest WithoutReplicas(const kube::Manifest& manifest);
 
 }  // namespace capi::ops
