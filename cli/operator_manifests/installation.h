@@ -54,8 +54,13 @@ struct OperatorRemoval {
   bool ns = true;     // its namespace
 };
 
-// Removes the operator that is in `ns`, whichever way it came there: all that has its label, then its kinds, and its
-// namespace last. It can be repeated.
+// What RemoveOperator removes, in its order: all that has the operator's label in `ns` or in no namespace, its kinds,
+// its Deployment, its namespace.
+Result<std::vector<kube::ObjectId>> OperatorObjectsThere(const Context& ctx, kube::Client& client,
+                                                         const std::string& ns, const OperatorRemoval& also = {});
+
+// Removes the operator that is in `ns`, whichever way it came there. Its Deployment, by which FindOperator knows it,
+// goes to zero replicas early and away last, so that a run that is broken off is completed by the next one.
 Status RemoveOperator(const Context& ctx, kube::Client& client, const std::string& ns,
                       const OperatorRemoval& also = {});
 

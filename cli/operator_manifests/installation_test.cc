@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/api_testing.h"
+
 namespace capi::cli {
 namespace {
 
@@ -48,6 +50,34 @@ TEST(OperatorOf, RefusesTwoAndThePeer) {
   ASSERT_FALSE(peer.ok());
   EXPECT_EQ(peer.code(), Code::kFailedPrecondition);
   EXPECT_THAT(peer.error().message, testing::HasSubstr("docs/adopting.md"));
+}
+
+std::string List(const std::vector<std::pair<std::string, std::string>>& ns_and_name) {
+  Json items = Json::array();
+  for (const auto& [ns, name] : ns_and_name) items.push_back({{"metadata", {{"namespace", ns}, {"name", name}}}});
+  return ToJsonText({{"kind", "List"}, {"metadata", Json::object()}, {"items", items}});
+}
+
+// X5, L22: what was interrupted is found again by the Deployment, and nothing of others goes.
+TEST(RemoveOperator, TheDeploymentGoesLastAndWhatIsElsewhereStays) {
+  const std::string object = R"({"metadata":{"name":"x","uid":"u"}})";
+  FakeApi api({{"/apis/apps/v1/deployments?", {{200, List({{"ops", "operator"}})}}},
+               {"/apis/apps/v1/namespaces/ops/deployments/operator", {{200, object}}},
+               {"/api/v1/services?", {{200, List({{"ops", "its"}, {"elsewhere", "another"}})}}},
+               {"/api/v1/namespaces/ops/services/its", {{200, object}}},
+               {"/customresourcedefinitions/coreproviders.operator.cluster.x-k8s.io", {{200, object}}},
+               {"?labelSelector", {{200, List({})}}}});
+  Status removed = RemoveOperator(Context{}, api.client(), "ops", {true, false});
+  ASSERT_TRUE(removed.ok()) << removed.error().message;
+  std::vector<std::string> paths;
+  for (const std::string& request : api.Asked("DELETE")) paths.push_back(request.substr(7, request.find(" HTTP") - 7));
+  EXPECT_THAT(paths,
+              testing::ElementsAre(
+                  "/api/v1/namespaces/ops/services/its",
+                  "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/coreproviders.operator.cluster.x-k8s.io",
+                  "/apis/apps/v1/namespaces/ops/deployments/operator"));
+  ASSERT_EQ(api.Asked("PATCH").size(), 1U);
+  EXPECT_THAT(api.Asked("PATCH")[0], testing::HasSubstr(R"({"spec":{"replicas":0}})"));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "cli/operator_manifests/labels.h"
 #include "cli/operator_manifests/manifests.h"
 #include "kube/apply/apply.h"
+#include "kube/meta/kind.h"
 
 namespace capi::cli {
 namespace {
@@ -65,22 +66,46 @@ Status RemoveObjects(const Context& ctx, kube::Client& client, const std::vector
   return Remove(ctx, client, ids);
 }
 
+Result<std::vector<kube::ObjectId>> OperatorObjectsThere(const Context& ctx, kube::Client& client,
+                                                         const std::string& ns, const OperatorRemoval& also) {
+  std::vector<kube::ObjectId> out, last;
+  for (kube::ObjectId& id : TRY(WithLabels(ctx, client, std::string(kOperatorSelector)))) {
+    // Others may have the label elsewhere, say on what watches the operator.
+    if (!id.ns.empty() && id.ns != ns) continue;
+    (kube::Is(id, "apps", "Deployment") ? last : out).push_back(std::move(id));
+  }
+  const kube::Resource& crds = kube::Builtin("CustomResourceDefinition");
+  for (const api::ProviderKind& kind : api::kProviderKinds) {
+    if (!also.kinds) break;
+    kube::ObjectId id{crds.group, crds.kind, "", fmt::format("{}.{}", kind.plural, api::kGroup)};
+    auto live = client.Get(ctx, crds, "", id.name, {.metadata_only = true});
+    if (!live.ok() && live.code() != Code::kNotFound) return live.error().With(id.ToString());
+    if (live.ok()) out.push_back(std::move(id));
+  }
+  out.insert(out.end(), last.begin(), last.end());
+  if (also.ns) out.push_back({.group = "", .kind = "Namespace", .ns = "", .name = ns});
+  return out;
+}
+
+// The webhooks go first of all: by their lack `init` knows what is there in part, and makes it whole again.
 Status RemoveOperator(const Context& ctx, kube::Client& client, const std::string& ns, const OperatorRemoval& also) {
-  std::vector<kube::ObjectId> ids = TRY(WithLabels(ctx, client, std::string(kOperatorSelector)));
+  std::vector<kube::ObjectId> webhooks, rest, deployments, last;
+  for (kube::ObjectId& id : TRY(OperatorObjectsThere(ctx, client, ns, also))) {
+    const bool deployment = kube::Is(id, "apps", "Deployment"), is_last = kube::Is(id, "", "Namespace");
+    const bool webhook = kube::StageOf(id.group_kind()) == kube::Stage::kWebhooks;
+    (webhook ? webhooks : deployment ? deployments : is_last ? last : rest).push_back(std::move(id));
+  }
+  TRY(Remove(ctx, client, webhooks));
+  for (const kube::ObjectId& id : deployments) {
+    auto stopped = client.Patch(ctx, kube::Builtin("Deployment"), id.ns, id.name, kube::PatchType::kMerge,
+                                {{"spec", {{"replicas", 0}}}}, {.field_manager = std::string(kOperatorFieldManager)});
+    if (!stopped.ok() && stopped.code() != Code::kNotFound) return stopped.error().With(id.ToString());
+  }
   const kube::Resource& roles = kube::Builtin("ClusterRole");
   TRY(Remove(ctx, client,
              {{.group = roles.group, .kind = roles.kind, .ns = "", .name = std::string(kAggregatedRole)}}));
-  TRY(Remove(ctx, client, ids));
-  const kube::Resource& crds = kube::Builtin("CustomResourceDefinition");
-  std::vector<kube::ObjectId> kinds;
-  for (const api::ProviderKind& kind : api::kProviderKinds) {
-    if (!also.kinds) break;
-    kinds.push_back(
-        {.group = crds.group, .kind = crds.kind, .ns = "", .name = fmt::format("{}.{}", kind.plural, api::kGroup)});
-  }
-  TRY(Remove(ctx, client, kinds));
-  if (!also.ns) return Ok();
-  return Remove(ctx, client, {{.group = "", .kind = "Namespace", .ns = "", .name = ns}});
+  TRY(Remove(ctx, client, rest));
+  return Remove(ctx, client, last.empty() ? deployments : last);  // with its namespace the Deployment goes too
 }
 
 }  // namespace capi::cli
