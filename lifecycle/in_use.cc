@@ -45,7 +45,8 @@ Result<ReadObjects> NoneWhereItIsNotServed(kube::Client& client, const Context& 
   if (established != nullptr && established->status == "False") return ReadObjects{};
   return Error{
       Code::kUnavailable,
-      fmt::format("{}: an API server doesn't serve any of its versions, though it exists; this is tried again", crd),
+      fmt::format("{}: an API server doesn't serve any of its versions yet, so whether it has objects can't be told",
+                  crd),
       {}};
 }
 

@@ -38,23 +38,16 @@ std::vector<kube::Resource> Deletable(std::vector<kube::Resource> all, std::set<
   return out;
 }
 
-}  // namespace
-
-Result<std::vector<kube::Object>> ListCrds(const Context& ctx, kube::Client& client, const api::ProviderId& id) {
-  auto list = client.List(ctx, kube::Builtin("CustomResourceDefinition"), "", {.label_selector = Selector(id)});
-  if (!list.ok()) return list.error().With("failed to list CustomResourceDefinitions");
-  return std::move(list->items);
-}
-
-Result<std::vector<kube::Object>> ListLabelled(const Context& ctx, kube::Client& client, const api::ProviderId& id) {
-  auto crds = TRY(ListCrds(ctx, client, id));
-  auto resources = Deletable(TRY(client.mapper().All(ctx)), KindsOf(crds));
+// Of each kind those in `ns`, or without a namespace.
+Result<std::vector<kube::Object>> ListAll(const Context& ctx, kube::Client& client,
+                                          const std::vector<kube::Resource>& resources, const std::string& ns,
+                                          const std::string& selector) {
   std::vector<Result<kube::ObjectList>> answers(resources.size(), kube::ObjectList{});
   std::vector<std::function<void()>> tasks;
   for (size_t i = 0; i < resources.size(); ++i) {
     tasks.push_back([&, i] {
-      std::string ns = resources[i].namespaced ? id.ns : "";
-      answers[i] = client.List(ctx, resources[i], ns, {.label_selector = Selector(id), .metadata_only = true});
+      answers[i] = client.List(ctx, resources[i], resources[i].namespaced ? ns : "",
+                               {.label_selector = selector, .metadata_only = true});
     });
   }
   RunAll(kParallel, tasks);
@@ -70,6 +63,25 @@ Result<std::vector<kube::Object>> ListLabelled(const Context& ctx, kube::Client&
     for (kube::Object& object : answers[i]->items) out.push_back(std::move(object));
   }
   return out;
+}
+
+}  // namespace
+
+Result<std::vector<kube::Object>> ListCrds(const Context& ctx, kube::Client& client, const api::ProviderId& id) {
+  auto list = client.List(ctx, kube::Builtin("CustomResourceDefinition"), "", {.label_selector = Selector(id)});
+  if (!list.ok()) return list.error().With("failed to list CustomResourceDefinitions");
+  return std::move(list->items);
+}
+
+Result<std::vector<kube::Object>> ListLabelled(const Context& ctx, kube::Client& client, const api::ProviderId& id) {
+  auto crds = TRY(ListCrds(ctx, client, id));
+  return ListAll(ctx, client, Deletable(TRY(client.mapper().All(ctx)), KindsOf(crds)), id.ns, Selector(id));
+}
+
+Result<std::vector<kube::Object>> ListInNamespace(const Context& ctx, kube::Client& client, const std::string& ns) {
+  auto resources = Deletable(TRY(client.mapper().All(ctx)), {});
+  std::erase_if(resources, [](const kube::Resource& resource) { return !resource.namespaced; });
+  return ListAll(ctx, client, resources, ns, "");
 }
 
 }  // namespace capi::lifecycle

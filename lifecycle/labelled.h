@@ -1,4 +1,4 @@
-// The objects of a provider, found by the two labels that clusterctl puts on what it installs.
+// The objects of a provider, found by the two labels that clusterctl puts on what it installs, and those beside them.
 #pragma once
 
 #include <vector>
@@ -13,6 +13,9 @@ namespace capi::lifecycle {
 // users' objects, and nobody may be there to convert them. Of a kind with namespaces those in the provider's own. An
 // error where a kind can't be listed: it must not be taken for one without objects.
 Result<std::vector<kube::Object>> ListLabelled(const Context& ctx, kube::Client& client, const api::ProviderId& id);
+
+// Metadata of all that is in a namespace, of all kinds that the server can list and delete. An error as above.
+Result<std::vector<kube::Object>> ListInNamespace(const Context& ctx, kube::Client& client, const std::string& ns);
 
 // The provider's CRDs, whole.
 Result<std::vector<kube::Object>> ListCrds(const Context& ctx, kube::Client& client, const api::ProviderId& id);

@@ -13,20 +13,40 @@ namespace {
 
 constexpr Millis kPause{200};
 constexpr size_t kMostNames = 20;
+constexpr Seconds kOneLook{10};  // a request that takes longer doesn't hold up the end of the wait
 constexpr int kTries = 5;
 
 kube::WriteOptions Writes() { return {.field_manager = "clusterctl", .metadata_only = true}; }
 
-Status DeleteObject(const Context& ctx, kube::Client& client, const api::ProviderId& id) {
-  auto deleted = client.Delete(ctx, api::ResourceOf(id.type), id.ns, id.name);
+Status DeleteObject(const Context& ctx, kube::Client& client, const api::ProviderId& id, const std::string& uid) {
+  auto deleted = client.Delete(ctx, api::ResourceOf(id.type), id.ns, id.name, {.uid = uid});
   if (deleted.ok() || deleted.code() == Code::kNotFound) return Ok();
   return deleted.error().With("failed to delete " + Describe(id));
+}
+
+// A merge patch of the annotations; {} where they are as they are to be.
+Json AnnotationsFor(const kube::Object& live, const OperatorWishes& wishes) {
+  Json out = Json::object();
+  auto wish = [&](std::string_view name, bool wished) {
+    if (wished && live.annotation(name) != "true") out[std::string(name)] = "true";
+    if (!wished && live.has_annotation(name)) out[std::string(name)] = nullptr;
+  };
+  wish(api::kAnnotationDeleteCrds, wishes.crds);
+  if (wishes.force) wish(api::kAnnotationForceDelete, *wishes.force);
+  return out;
 }
 
 // What the operator says of an object that isn't gone.
 struct Said {
   std::string reason, message;
   bool operator==(const Said&) const = default;
+};
+
+// An object that is waited for.
+struct Awaited {
+  std::string uid;
+  Said said;
+  std::string error;  // of the last look; "" where it told
 };
 
 Said SaidOf(const kube::Object& object) {
@@ -36,11 +56,12 @@ Said SaidOf(const kube::Object& object) {
   return {ready->reason, ready->message};
 }
 
-Error Left(const std::map<api::ProviderId, Said>& left, Seconds limit) {
+Error Left(const std::map<api::ProviderId, Awaited>& left, Seconds limit) {
   std::vector<std::string> words;
-  for (const auto& [id, said] : left) {
-    std::string why = said.reason.empty() ? "the operator says nothing of it; see that it runs"
-                                          : fmt::format("{}: {}", said.reason, said.message);
+  for (const auto& [id, one] : left) {
+    std::string why = one.said.reason.empty() ? "the operator says nothing of it; see that it runs"
+                                              : fmt::format("{}: {}", one.said.reason, one.said.message);
+    if (!one.error.empty()) why = "it can't be read: " + one.error;
     words.push_back(fmt::format("{}: {}", Describe(id), why));
   }
   return {Code::kDeadlineExceeded,
@@ -49,50 +70,58 @@ Error Left(const std::map<api::ProviderId, Said>& left, Seconds limit) {
           {}};
 }
 
-}  // namespace
-
-Status RequestDeletion(const Context& ctx, kube::Client& client, const api::ProviderId& id,
-                       const OperatorWishes& wishes) {
-  Json annotations = Json::object();
-  if (wishes.crds) annotations[std::string(api::kAnnotationDeleteCrds)] = "true";
-  if (wishes.force) annotations[std::string(api::kAnnotationForceDelete)] = "true";
-  if (!annotations.empty()) {
-    Json patch = {{"metadata", {{"annotations", annotations}}}};
-    auto written =
-        client.Patch(ctx, api::ResourceOf(id.type), id.ns, id.name, kube::PatchType::kMerge, patch, Writes());
-    if (!written.ok() && written.code() == Code::kNotFound) return Ok();
-    if (!written.ok()) return written.error().With("failed to annotate " + Describe(id));
+// Whether it is gone.
+Result<bool> Look(const Context& ctx, kube::Client& client, const api::ProviderId& id, Awaited& one, Notes& notes) {
+  auto live = client.Get(ctx.WithTimeout(kOneLook), api::ResourceOf(id.type), id.ns, id.name);
+  TRY(ctx.Check());
+  const bool another = live.ok() && !one.uid.empty() && live->uid() != one.uid;
+  if (another || (!live.ok() && live.code() == Code::kNotFound)) {
+    notes.Say(0, "Deleted", {{"provider", Describe(id)}});
+    if (another) notes.Warn(fmt::format("{} is there again: somebody has made it anew, and it stays", Describe(id)));
+    return true;
   }
-  return DeleteObject(ctx, client, id);
+  const bool passes = !live.ok() && (live.error().Transient() || live.code() == Code::kDeadlineExceeded);
+  if (!live.ok() && !passes) return live.error().With("waiting for " + Describe(id));
+  one.error = live.ok() ? "" : live.error().message;
+  Said said = live.ok() ? SaidOf(*live) : one.said;
+  if (said != one.said && !said.message.empty())
+    notes.Say(0, "Waiting", {{"provider", Describe(id)}, {"reason", said.reason}, {"message", said.message}});
+  one.said = std::move(said);
+  return false;
 }
 
-Status AwaitGone(const Context& ctx, kube::Client& client, const std::vector<Target>& targets, Seconds limit,
+}  // namespace
+
+Result<std::optional<DoomedObject>> RequestDeletion(const Context& ctx, kube::Client& client, const api::ProviderId& id,
+                                                    const OperatorWishes& wishes) {
+  const kube::Resource resource = api::ResourceOf(id.type);
+  auto live = client.Get(ctx, resource, id.ns, id.name, {.metadata_only = true});
+  if (!live.ok() && live.code() == Code::kNotFound) return std::optional<DoomedObject>();
+  if (!live.ok()) return live.error().With(Describe(id));
+  if (Json annotations = AnnotationsFor(*live, wishes); !annotations.empty()) {
+    Json patch = {{"metadata", {{"annotations", annotations}}}};
+    auto written = client.Patch(ctx, resource, id.ns, id.name, kube::PatchType::kMerge, patch, Writes());
+    if (!written.ok() && written.code() == Code::kNotFound) return std::optional<DoomedObject>();
+    if (!written.ok()) return written.error().With("failed to annotate " + Describe(id));
+  }
+  TRY(DeleteObject(ctx, client, id, live->uid()));
+  return std::optional(DoomedObject{id, live->uid()});
+}
+
+Status AwaitGone(const Context& ctx, kube::Client& client, const std::vector<DoomedObject>& objects, Seconds limit,
                  Notes& notes) {
   Context bounded = ctx.WithTimeout(limit);
-  std::map<api::ProviderId, Said> left;
-  for (const Target& target : targets) left[target.id];
-  while (!left.empty()) {
+  std::map<api::ProviderId, Awaited> left;
+  for (const DoomedObject& one : objects) left[one.id].uid = one.uid;
+  while (true) {
     for (auto it = left.begin(); it != left.end();) {
-      const api::ProviderId& id = it->first;
-      auto live = client.Get(ctx, api::ResourceOf(id.type), id.ns, id.name);
-      if (!live.ok() && live.code() == Code::kNotFound) {
-        notes.Say(0, "Deleted", {{"provider", Describe(id)}});
-        it = left.erase(it);
-        continue;
-      }
-      if (!live.ok() && !live.error().Transient()) return live.error().With("waiting for " + Describe(id));
-      Said said = live.ok() ? SaidOf(*live) : it->second;
-      if (said != it->second && !said.message.empty())
-        notes.Say(0, "Waiting", {{"provider", Describe(id)}, {"reason", said.reason}, {"message", said.message}});
-      it->second = std::move(said);
-      ++it;
+      const bool gone = TRY(Look(ctx, client, it->first, it->second, notes));
+      it = gone ? left.erase(it) : std::next(it);
     }
-    if (left.empty()) break;
-    TRY(ctx.Check());
+    if (left.empty()) return Ok();
     if (!bounded.Check().ok()) return Left(left, limit);
-    ctx.clock->Sleep(ctx.stop, kPause);
+    if (!ctx.clock->Sleep(ctx.stop, kPause)) TRY(ctx.Check());
   }
-  return Ok();
 }
 
 Status ReleaseObject(const Context& ctx, kube::Client& client, const api::ProviderId& id) {
@@ -108,7 +137,7 @@ Status ReleaseObject(const Context& ctx, kube::Client& client, const api::Provid
     }
     Json patch = {{"metadata", {{"finalizers", others}, {"resourceVersion", live->resource_version()}}}};
     auto written = client.Patch(ctx, resource, id.ns, id.name, kube::PatchType::kMerge, patch, Writes());
-    if (written.ok()) return DeleteObject(ctx, client, id);
+    if (written.ok()) return DeleteObject(ctx, client, id, live->uid());
     if (written.code() == Code::kNotFound) return Ok();
     if (written.code() == Code::kConflict && tries < kTries) continue;
     return written.error().With(

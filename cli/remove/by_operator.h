@@ -1,6 +1,8 @@
 // Deletes providers that the operator looks after: their objects go, and the operator removes what they brought.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/context.h"
@@ -10,19 +12,27 @@
 
 namespace capi::cli {
 
-// Annotations that the operator goes by (docs/deleting.md). A value.
+// Annotations that the operator goes by (docs/deleting.md). What isn't wished is taken off: an earlier run may have set
+// it. A value.
 struct OperatorWishes {
-  bool crds = false;   // delete-crds
-  bool force = false;  // force-delete
+  bool crds = false;                  // delete-crds
+  std::optional<bool> force = false;  // force-delete; nullopt: as it is
 };
 
-// Also of one that is being deleted already: an override still counts then. One that is gone is as it should be.
-Status RequestDeletion(const Context& ctx, kube::Client& client, const api::ProviderId& id,
-                       const OperatorWishes& wishes);
+// An object whose deletion was asked for. A value.
+struct DoomedObject {
+  api::ProviderId id;
+  std::string uid;
+};
 
-// Waits until the objects are gone, and tells what each waits for, in the operator's words. kDeadlineExceeded says it
-// of those that are left; their deletion goes on.
-Status AwaitGone(const Context& ctx, kube::Client& client, const std::vector<Target>& targets, Seconds limit,
+// Also of one that is being deleted already: an override still counts then. One that is gone is as it should be:
+// nullopt.
+Result<std::optional<DoomedObject>> RequestDeletion(const Context& ctx, kube::Client& client, const api::ProviderId& id,
+                                                    const OperatorWishes& wishes);
+
+// Waits until these very objects are gone, and tells what each waits for, in the operator's words. kDeadlineExceeded
+// says it of those that are left; their deletion goes on.
+Status AwaitGone(const Context& ctx, kube::Client& client, const std::vector<DoomedObject>& objects, Seconds limit,
                  Notes& notes);
 
 // Of an object that no operator looks after any more: its finalizer goes, and with it the object.

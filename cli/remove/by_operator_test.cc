@@ -9,6 +9,7 @@
 
 #include "base/http/server/server.h"
 #include "base/mutex.h"
+#include "base/strings.h"
 
 namespace capi::cli {
 namespace {
@@ -18,7 +19,7 @@ using ::testing::HasSubstr;
 
 constexpr char kPath[] = "/apis/operator.cluster.x-k8s.io/v1alpha2/namespaces/capa/infrastructureproviders/aws";
 constexpr char kObject[] = R"({"apiVersion":"operator.cluster.x-k8s.io/v1alpha2","kind":"InfrastructureProvider",
-  "metadata":{"name":"aws","namespace":"capa","resourceVersion":"7",
+  "metadata":{"name":"aws","namespace":"capa","resourceVersion":"7","uid":"u-1","annotations":{ANNOTATIONS},
     "finalizers":["other.example.com","provider.cluster.x-k8s.io"]},
   "status":{"conditions":[{"type":"Ready","status":"False","reason":"InUse","message":"clusters use it"}]}})";
 
@@ -28,15 +29,16 @@ class ByOperator : public ::testing::Test {
   ByOperator() {
     auto server = http::Server::Start({}, [this](const http::ServerRequest& request) {
       MutexLock lock(mu_);
-      requests_.push_back(request.method + (request.method == "PATCH" ? " " + request.body : ""));
+      requests_.push_back(request.method + (request.method == "GET" ? "" : " " + request.body));
       EXPECT_EQ(request.path, kPath);
       auto refused = refused_.find(request.method);
       int status = refused != refused_.end() ? refused->second : there_ ? 200 : 404;
       if (request.method == "GET" && --reads_ == 0) there_ = false;
-      std::string reason = status == 404 ? "NotFound" : "Forbidden";
+      std::string reason = status == 404 ? "NotFound" : status == 503 ? "ServiceUnavailable" : "Forbidden";
       return http::Response{.status = status,
                             .headers = {},
-                            .body = status == 200 ? kObject : R"({"kind":"Status","reason":")" + reason + R"("})"};
+                            .body = status == 200 ? ReplaceAll(kObject, "ANNOTATIONS", annotations_)
+                                                  : R"({"kind":"Status","reason":")" + reason + R"("})"};
     });
     EXPECT_TRUE(server.ok()) << server.error().message;
     server_ = std::move(*server);
@@ -49,11 +51,7 @@ class ByOperator : public ::testing::Test {
     MutexLock lock(mu_);
     return requests_;
   }
-  Target Aws() {
-    Target target;
-    target.id = kAws;
-    return target;
-  }
+  DoomedObject Aws() { return {kAws, "u-1"}; }
 
   const api::ProviderId kAws{api::ProviderType::kInfrastructure, "capa", "aws"};
   Context ctx_ = Context{}.WithTimeout(Seconds(30));
@@ -64,23 +62,44 @@ class ByOperator : public ::testing::Test {
   std::vector<std::string> requests_ CAPI_GUARDED_BY(mu_);
   std::map<std::string, int> refused_ CAPI_GUARDED_BY(mu_);  // method to status
   bool there_ CAPI_GUARDED_BY(mu_) = true;
+  std::string annotations_ CAPI_GUARDED_BY(mu_);
   int reads_ CAPI_GUARDED_BY(mu_) = 0;  // until it is gone; 0 for never
 
  private:
   std::unique_ptr<http::Server> server_;
 };
 
+constexpr char kDelete[] =
+    R"(DELETE {"apiVersion":"v1","kind":"DeleteOptions","preconditions":{"uid":"u-1"},"propagationPolicy":"Background"})";
+
 TEST_F(ByOperator, AnnotationsComeBeforeTheDeletion) {
-  ASSERT_TRUE(RequestDeletion(ctx_, *client_, kAws, {true, true}).ok());
-  EXPECT_THAT(Requests(), ElementsAre(R"(PATCH {"metadata":{"annotations":{)"
+  auto asked = RequestDeletion(ctx_, *client_, kAws, {true, true});
+  ASSERT_TRUE(asked.ok() && *asked);
+  EXPECT_EQ((*asked)->uid, "u-1");
+  EXPECT_THAT(Requests(), ElementsAre("GET",
+                                      R"(PATCH {"metadata":{"annotations":{)"
                                       R"("operator.cluster.x-k8s.io/delete-crds":"true",)"
                                       R"("operator.cluster.x-k8s.io/force-delete":"true"}}})",
-                                      "DELETE"));
+                                      kDelete));
 }
 
 TEST_F(ByOperator, NoneIsSetThatNobodyAskedFor) {
   ASSERT_TRUE(RequestDeletion(ctx_, *client_, kAws, {}).ok());
-  EXPECT_THAT(Requests(), ElementsAre("DELETE"));
+  EXPECT_THAT(Requests(), ElementsAre("GET", kDelete));
+}
+
+// CRDs that an earlier run was to delete stay with a run that isn't.
+TEST_F(ByOperator, WhatAnEarlierRunAskedForDoesntCount) {
+  {
+    MutexLock lock(mu_);
+    annotations_ = R"("operator.cluster.x-k8s.io/delete-crds":"true","operator.cluster.x-k8s.io/force-delete":"true")";
+  }
+  ASSERT_TRUE(RequestDeletion(ctx_, *client_, kAws, {true, std::nullopt}).ok());
+  EXPECT_THAT(Requests(), ElementsAre("GET", kDelete)) << "it is as it is to be";
+  ASSERT_TRUE(RequestDeletion(ctx_, *client_, kAws, {}).ok());
+  EXPECT_THAT(Requests()[3], R"(PATCH {"metadata":{"annotations":{)"
+                             R"("operator.cluster.x-k8s.io/delete-crds":null,)"
+                             R"("operator.cluster.x-k8s.io/force-delete":null}}})");
 }
 
 TEST_F(ByOperator, WhatIsGoneIsAsItShouldBe) {
@@ -88,7 +107,8 @@ TEST_F(ByOperator, WhatIsGoneIsAsItShouldBe) {
     MutexLock lock(mu_);
     there_ = false;
   }
-  EXPECT_TRUE(RequestDeletion(ctx_, *client_, kAws, {true, false}).ok());
+  auto asked = RequestDeletion(ctx_, *client_, kAws, {true, false});
+  EXPECT_TRUE(asked.ok() && !*asked);
   EXPECT_TRUE(ReleaseObject(ctx_, *client_, kAws).ok());
   EXPECT_TRUE(AwaitGone(ctx_, *client_, {Aws()}, Seconds(30), notes_).ok());
   EXPECT_EQ(said_.str(), "Deleted provider=\"InfrastructureProvider capa/aws\"\n");
@@ -97,12 +117,16 @@ TEST_F(ByOperator, WhatIsGoneIsAsItShouldBe) {
 TEST_F(ByOperator, ARightThatIsMissingIsTold) {
   {
     MutexLock lock(mu_);
-    refused_ = {{"PATCH", 403}, {"GET", 403}};
+    refused_ = {{"PATCH", 403}};
   }
-  Status asked = RequestDeletion(ctx_, *client_, kAws, {true, false});
+  auto asked = RequestDeletion(ctx_, *client_, kAws, {true, false});
   EXPECT_EQ(asked.code(), Code::kPermissionDenied);
   EXPECT_THAT(asked.error().message, HasSubstr("failed to annotate InfrastructureProvider capa/aws"));
-  EXPECT_THAT(Requests(), testing::SizeIs(1)) << "no deletion without what goes before it";
+  EXPECT_THAT(Requests(), testing::SizeIs(2)) << "no deletion without what goes before it";
+  {
+    MutexLock lock(mu_);
+    refused_ = {{"GET", 403}};
+  }
   EXPECT_EQ(AwaitGone(ctx_, *client_, {Aws()}, Seconds(30), notes_).code(), Code::kPermissionDenied);
   EXPECT_EQ(ReleaseObject(ctx_, *client_, kAws).code(), Code::kPermissionDenied);
 }
@@ -127,11 +151,26 @@ TEST_F(ByOperator, AWaitThatEndsSaysWhatIsLeft) {
       "same command waits for it again");
 }
 
+TEST_F(ByOperator, OneThatWasMadeAnewIsAnother) {
+  EXPECT_TRUE(AwaitGone(ctx_, *client_, {{kAws, "u-0"}}, Seconds(30), notes_).ok());
+  EXPECT_THAT(said_.str(), HasSubstr("InfrastructureProvider capa/aws is there again"));
+}
+
+TEST_F(ByOperator, WhyItCantBeReadIsTold) {
+  {
+    MutexLock lock(mu_);
+    refused_ = {{"GET", 503}};
+  }
+  Status waited = AwaitGone(ctx_, *client_, {Aws()}, Seconds(0), notes_);
+  ASSERT_EQ(waited.code(), Code::kDeadlineExceeded);
+  EXPECT_THAT(waited.error().message, HasSubstr("InfrastructureProvider capa/aws: it can't be read: "));
+}
+
 TEST_F(ByOperator, OthersFinalizersStay) {
   ASSERT_TRUE(ReleaseObject(ctx_, *client_, kAws).ok());
   EXPECT_THAT(
       Requests(),
-      ElementsAre("GET", R"(PATCH {"metadata":{"finalizers":["other.example.com"],"resourceVersion":"7"}})", "DELETE"));
+      ElementsAre("GET", R"(PATCH {"metadata":{"finalizers":["other.example.com"],"resourceVersion":"7"}})", kDelete));
 }
 
 }  // namespace

@@ -1,22 +1,31 @@
 #include "cli/remove/delete.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <iostream>
+#include <map>
 #include <set>
 
 #include "base/strings.h"
 #include "cli/frame/config.h"
+#include "cli/frame/confirm.h"
 #include "cli/frame/management_cluster.h"
 #include "cli/operator_manifests/installation.h"
 #include "cli/remove/by_operator.h"
 #include "cli/remove/guards.h"
+#include "cli/remove/namespaces.h"
+#include "lifecycle/clusterctl_inventory.h"
 #include "lifecycle/direct/remove.h"
+#include "lifecycle/labelled.h"
 
 namespace capi::cli {
 namespace {
+
+constexpr size_t kMostNames = 5;
+constexpr std::string_view kQuestion =
+    "Clusters whose providers are gone can't be changed or deleted any more, and what is in a namespace goes with it: "
+    "go "
+    "on";
 
 Error Invalid(std::string message) { return {Code::kInvalidArgument, std::move(message), {}}; }
 
@@ -30,12 +39,20 @@ Status CheckFlags(const DeleteOptions& options) {
   for (const auto& [type, names] : options.names) {
     named = named || !names.empty();
     if (std::find(names.begin(), names.end(), "") != names.end())
-      return Invalid(fmt::format("a name is missing; name a {}", api::KindOf(type).kind));
+      return Invalid(
+          fmt::format("the flag for {} has an empty name; give the provider's name", api::KindOf(type).kind));
   }
   if (options.all && named) return Invalid(fmt::format("The --all flag can't be used in combination with {}", kFlags));
   if (options.all || named) return Ok();
   return Invalid(fmt::format("At least one of {} should be specified or the --all flag should be set", kFlags));
 }
+
+// A Namespace that goes. A value.
+struct DoomedNamespace {
+  std::string uid;
+  std::vector<kube::ObjectId> contents;
+  std::set<std::string> known;  // uids of what may be in it
+};
 
 // One run of the command. Thread-compatible.
 class Deletion {
@@ -51,18 +68,29 @@ class Deletion {
   bool RemovesOperator() const {
     return options_.all && options_.ns.empty() && options_.with_operator && operator_ && !operator_->by_helm;
   }
-  lifecycle::RemovalScope Scope() const { return {options_.crds, options_.namespaces, true}; }
+  OperatorRemoval WithOperator() const { return {options_.crds, options_.namespaces}; }
+  bool Shared(const Target& target) const {
+    return std::any_of(all_.begin(), all_.end(),
+                       [&](const Target& other) { return SharesObjects(target, other) && !gone_.contains(other.id); });
+  }
 
   Status Look();
+  Result<std::vector<ProviderObject>> Objects();
+  Result<std::vector<api::ProviderId>> Noted();
   Status CheckOperator() const;
   Status CheckGuards();
-  Status Confirm(const std::vector<std::string>& blocks);
-  Result<std::vector<ProviderObject>> Objects();
+  Result<std::vector<std::string>> WhoNeedsThem();
+  Result<std::vector<std::string>> WhatElseGoes();
   Status CheckInventories() const;
+  Result<std::string> StrangersIn(const std::string& ns, const std::vector<Target>& targets, DoomedNamespace& doomed);
   lifecycle::Keep OwnedByOthers(const Target& target) const;
   Status Print();
+  Status PrintTarget(const Target& target, std::set<kube::ObjectId>& printed);
+  Status Note(bool going);
   Status DeleteRound(const std::vector<Target>& round);
   Status DeleteDirectly(const Target& target);
+  Status MigrateStorage(const Target& target);
+  Status DeleteNamespace(const std::string& ns, DoomedNamespace& doomed);
   Status DeleteNamespaces();
   Status DeleteOperator();
 
@@ -73,7 +101,10 @@ class Deletion {
   Notes& notes_;
   std::vector<Target> all_, going_;
   std::optional<InstalledOperator> operator_;
-  bool forced_ = false;  // a guard was overridden, after a question: without one the operator's own guards stay
+  std::map<std::string, DoomedNamespace> namespaces_;  // with --include-namespace, those that are there
+  std::set<api::ProviderId> gone_;
+  bool strangers_accepted_ = false;  // what else is in the namespaces goes too, after a question
+  bool forced_ = false;  // a guard that the operator has too was overridden, after a question; without one its own stay
 };
 
 // None where the cluster has no such kind.
@@ -83,9 +114,17 @@ Result<std::vector<ProviderObject>> Deletion::Objects() {
   return objects;
 }
 
+// Without the right to look there is nothing to go on with.
+Result<std::vector<api::ProviderId>> Deletion::Noted() {
+  auto namespaces = client().List(ctx_, kube::Builtin("Namespace"), "", {.metadata_only = true});
+  if (!namespaces.ok() && namespaces.code() == Code::kPermissionDenied) return std::vector<api::ProviderId>();
+  if (!namespaces.ok()) return namespaces.error().With("failed to list Namespaces");
+  return NotedDeletions(namespaces->items);
+}
+
 Status Deletion::Look() {
   auto objects = TRY(Objects());
-  all_ = Merge(objects, TRY(cluster_.Providers(ctx_)));
+  all_ = Merge(objects, TRY(cluster_.Providers(ctx_)), TRY(Noted()));
   going_ = TRY(Select(all_, options_.names, options_.ns));
   operator_ = TRY(FindOperator(ctx_, client()));
   return Ok();
@@ -111,38 +150,85 @@ Status Deletion::CheckOperator() const {
 
 // Before the first write.
 Status Deletion::CheckGuards() {
-  std::vector<std::string> blocks;
-  auto block = [&](const Status& status) {
-    if (!status.ok()) blocks.push_back(status.error().message);
-  };
-  block(CheckCoreGoesLast(all_, going_));
-  if (options_.namespaces) {
-    std::string kept = operator_ && !RemovesOperator() ? operator_->ns : "";
-    block(CheckNamespaces(all_, going_, kept));
-  }
-  block(CheckInventories());
-  if (options_.crds) {
-    TRY(CheckNoObjects(ctx_, client(), going_));
-  } else {
-    for (std::string& why : InUse(ctx_, client(), going_)) blocks.push_back(std::move(why));
-  }
+  if (options_.crds) TRY(CheckNoObjects(ctx_, client(), going_));
+  std::vector<std::string> blocks = TRY(WhoNeedsThem());
+  const bool needed = !blocks.empty();
+  const std::vector<std::string> others = TRY(WhatElseGoes());
+  blocks.insert(blocks.end(), others.begin(), others.end());
   if (blocks.empty()) return Ok();
-  forced_ = options_.force;
   if (!options_.force) return Refused(Join(blocks, "; ") + "; --force deletes them all the same");
-  return Confirm(blocks);
+  forced_ = needed;
+  strangers_accepted_ = !others.empty();
+  for (const std::string& why : blocks) notes_.Warn(why);
+  return options_.yes || options_.dry_run ? Ok() : Confirm(kQuestion, world_);
 }
 
-Status Deletion::Confirm(const std::vector<std::string>& blocks) {
-  for (const std::string& why : blocks) notes_.Warn(why);
-  if (options_.yes || options_.dry_run) return Ok();
-  bool terminal = world_.in.rdbuf() == std::cin.rdbuf() && isatty(STDIN_FILENO) != 0;
-  if (!terminal) return Invalid("--force overrides this; without a terminal to ask on it needs --yes as well");
-  world_.err << "Clusters whose providers are gone can't be changed or deleted any more. Go on? [y/N] " << std::flush;
-  std::string answer;
-  std::getline(world_.in, answer);
-  answer = ToLower(Trim(answer));
-  if (answer == "y" || answer == "yes") return Ok();
-  return Error{Code::kCancelled, "nothing was deleted", {}};
+// What the operator would hold back as well.
+Result<std::vector<std::string>> Deletion::WhoNeedsThem() {
+  std::vector<std::string> out;
+  if (Status core = CheckCoreGoesLast(all_, going_); !core.ok()) out.push_back(core.error().message);
+  if (options_.crds) return out;  // there is no object of theirs
+  std::vector<Target> there;
+  std::copy_if(going_.begin(), going_.end(), std::back_inserter(there), [](const Target& one) { return !one.left; });
+  for (std::string& why : InUse(ctx_, client(), there)) out.push_back(std::move(why));
+  for (const Target& target : there) {
+    // Without --force they are brought there first, or nothing is deleted.
+    if (!options_.force || ByOperator(target) || Shared(target)) continue;
+    auto old = TRY_WITH(lifecycle::MigrateStorage(ctx_, client(), target.id, /*dry_run=*/true), Describe(target.id));
+    if (old.empty()) continue;
+    out.push_back(fmt::format("objects of {} may be stored at older versions, which nobody can read without {}",
+                              JoinNames(old, kMostNames), Describe(target.id)));
+  }
+  return out;
+}
+
+// What would go with them, and is others'.
+Result<std::vector<std::string>> Deletion::WhatElseGoes() {
+  std::vector<std::string> out;
+  auto block = [&](const Status& status) {
+    if (!status.ok()) out.push_back(status.error().message);
+  };
+  block(CheckInventories());
+  block(CheckOnlyOfItsName(all_, going_, options_.with_operator));
+  if (!options_.namespaces) return out;
+  block(CheckNamespaces(all_, going_, operator_ && !RemovesOperator() ? operator_->ns : ""));
+  std::vector<std::string> names = NamespacesOf(going_);
+  if (RemovesOperator()) names.push_back(operator_->ns);
+  for (const std::string& ns : names) {
+    if (namespaces_.contains(ns)) continue;
+    if (IsOfKubernetes(ns))
+      return Refused(fmt::format("namespace {} is Kubernetes' own; leave out --include-namespace", ns));
+    auto live = client().Get(ctx_, kube::Builtin("Namespace"), "", ns, {.metadata_only = true});
+    if (!live.ok() && live.code() == Code::kNotFound) continue;
+    if (!live.ok()) return live.error().With("Namespace " + ns);
+    if (live->deleting()) continue;  // it goes on by itself
+    DoomedNamespace& doomed = namespaces_[ns];
+    doomed.uid = live->uid();
+    auto strangers = StrangersIn(ns, going_, doomed);
+    if (!strangers.ok()) {
+      out.push_back(fmt::format("can't tell what else is in namespace {}: {}", ns, strangers.error().message));
+    } else if (!strangers->empty()) {
+      out.push_back(fmt::format("namespace {} also has {}, which would go with it; leave out --include-namespace", ns,
+                                *strangers));
+    }
+  }
+  return out;
+}
+
+// In words; "" for none.
+Result<std::string> Deletion::StrangersIn(const std::string& ns, const std::vector<Target>& targets,
+                                          DoomedNamespace& doomed) {
+  NamespaceOwners owners;
+  owners.with_operator = RemovesOperator() && operator_->ns == ns;
+  std::copy_if(targets.begin(), targets.end(), std::back_inserter(owners.targets),
+               [&](const Target& target) { return target.id.ns == ns; });
+  auto objects = TRY(lifecycle::ListInNamespace(ctx_, client(), ns));
+  doomed.contents.clear();
+  for (const kube::Object& object : objects) {
+    if (object.kind() != "Event") doomed.contents.push_back(object.id());
+  }
+  auto strangers = Strangers(objects, owners, doomed.known);
+  return strangers.empty() ? "" : JoinNames(strangers, kMostNames);
 }
 
 // What can't be read of another provider's inventory couldn't be kept.
@@ -160,60 +246,115 @@ Status Deletion::CheckInventories() const {
 lifecycle::Keep Deletion::OwnedByOthers(const Target& target) const {
   auto owners = std::make_shared<std::map<kube::ObjectId, std::string>>();
   for (const Target& other : all_) {
-    if (other.id == target.id) continue;
+    if (other.id == target.id || gone_.contains(other.id)) continue;
     auto inventory = kube::Inventory::Parse(other.inventory);
     if (!inventory.ok()) continue;
     for (const auto& [id, entry] : inventory->entries()) owners->emplace(id, Describe(other.id));
   }
-  return [owners](const kube::Object& live) -> std::string {
+  return [owners, shared = Shared(target)](const kube::Object& live) -> std::string {
+    if (shared && live.ns().empty()) return "the provider of this name in another namespace has it as well";
     auto found = owners->find(live.id());
     return found == owners->end() ? "" : "it is in the inventory of " + found->second;
   };
 }
 
+Status Deletion::PrintTarget(const Target& target, std::set<kube::ObjectId>& printed) {
+  world_.out << fmt::format("{} {}{}\n", Describe(target.id), target.version.empty() ? "-" : target.version,
+                            ByOperator(target) ? ", by the operator" : "");
+  std::vector<kube::ObjectId> ids;
+  if (ByOperator(target)) {
+    auto inventory = TRY(kube::Inventory::Parse(target.inventory));
+    for (const auto& [id, entry] : inventory.entries()) ids.push_back(id);
+    ids = lifecycle::ToRemove(ids, target.id.ns, {options_.crds, true});
+  } else {
+    auto removal = TRY(lifecycle::PlanRemoval(ctx_, client(), target.id, {options_.crds, true}, OwnedByOthers(target)));
+    ids = std::move(removal.objects);
+    ids.insert(ids.end(), removal.crds.begin(), removal.crds.end());
+    if (removal.entry) ids.push_back(lifecycle::EntryId(target.id));
+    for (const std::string& kept : removal.kept) notes_.Say(0, "Kept", {{"object", kept}});
+  }
+  const std::string kind(api::KindOf(target.id.type).kind);
+  if (target.object) ids.push_back({std::string(api::kGroup), kind, target.id.ns, target.id.name});
+  for (const kube::ObjectId& id : ids) {
+    world_.out << "  " << id.ToString() << '\n';
+    printed.insert(id);
+  }
+  gone_.insert(target.id);
+  return Ok();
+}
+
 Status Deletion::Print() {
+  std::set<kube::ObjectId> printed;
   for (const auto& round : Rounds(going_)) {
-    for (const Target& target : round) {
-      world_.out << fmt::format("{} {}{}\n", Describe(target.id), target.version.empty() ? "-" : target.version,
-                                ByOperator(target) ? ", by the operator" : "");
-      std::vector<kube::ObjectId> ids;
-      if (ByOperator(target)) {
-        auto inventory = TRY(kube::Inventory::Parse(target.inventory));
-        for (const auto& [id, entry] : inventory.entries()) ids.push_back(id);
-        ids = lifecycle::ToRemove(ids, target.id.ns, {options_.crds, false, true});
-      } else {
-        auto removal = TRY(lifecycle::PlanRemoval(ctx_, client(), target.id, Scope(), OwnedByOthers(target)));
-        ids = removal.objects;
-        for (const std::string& kept : removal.kept) notes_.Say(0, "Kept", {{"object", kept}});
-      }
-      for (const kube::ObjectId& id : ids) world_.out << "  " << id.ToString() << '\n';
+    for (const Target& target : round) TRY(PrintTarget(target, printed));
+  }
+  std::vector<kube::ObjectId> its;
+  if (RemovesOperator()) its = TRY(OperatorObjectsThere(ctx_, client(), operator_->ns, WithOperator()));
+  printed.insert(its.begin(), its.end());
+  for (const auto& [ns, doomed] : namespaces_) {
+    if (!RemovesOperator() || ns != operator_->ns) world_.out << "Namespace/" << ns << '\n';
+    for (const kube::ObjectId& id : doomed.contents) {
+      if (printed.insert(id).second) world_.out << "  " << id.ToString() << '\n';
     }
   }
-  if (options_.namespaces) {
-    for (const std::string& ns : NamespacesOf(going_)) world_.out << "Namespace/" << ns << '\n';
-  }
   if (RemovesOperator()) world_.out << "capi-operator in namespace " << operator_->ns << '\n';
+  for (const kube::ObjectId& id : its) world_.out << "  " << id.ToString() << '\n';
+  return Ok();
+}
+
+// Before the first deletion, and taken back after the last one.
+Status Deletion::Note(bool going) {
+  for (const Target& target : going_) {
+    auto noted = NoteDeletion(ctx_, client(), target.id, going);
+    if (noted.ok()) continue;
+    if (noted.code() != Code::kPermissionDenied) return noted;
+    if (going) {
+      notes_.Warn(fmt::format("{}; a run that is broken off can't be completed by naming {} again",
+                              noted.error().message, Describe(target.id)));
+    }
+  }
   return Ok();
 }
 
 Status Deletion::DeleteRound(const std::vector<Target>& round) {
-  std::vector<Target> awaited;
+  std::vector<DoomedObject> awaited;
+  // Of an earlier run with --force the override stays where this one has it too.
+  const std::optional<bool> force = options_.force && !forced_ ? std::nullopt : std::optional(forced_);
   for (const Target& target : round) {
     std::string name = target.id.ns + "/" + api::ManifestLabel(target.id.type, target.id.name);
-    notes_.Say(0, "Deleting", {{"Provider", name}, {"providerVersion", target.version}});
+    notes_.Say(0, target.left ? "Is gone already" : "Deleting",
+               {{"Provider", name}, {"providerVersion", target.version}});
     if (!ByOperator(target)) continue;
-    TRY(RequestDeletion(ctx_, client(), target.id, {options_.crds, forced_}));
-    awaited.push_back(target);
+    auto asked = TRY(RequestDeletion(ctx_, client(), target.id, {options_.crds, force}));
+    if (asked) awaited.push_back(*std::move(asked));
   }
   for (const Target& target : round) {
-    if (!ByOperator(target)) TRY_WITH(DeleteDirectly(target), Describe(target.id));
+    if (ByOperator(target)) continue;
+    TRY_WITH(DeleteDirectly(target), Describe(target.id));
+    gone_.insert(target.id);
   }
-  return AwaitGone(ctx_, client(), awaited, Seconds(options_.wait_seconds), notes_);
+  TRY(AwaitGone(ctx_, client(), awaited, Seconds(options_.wait_seconds), notes_));
+  for (const DoomedObject& one : awaited) gone_.insert(one.id);
+  return Ok();
+}
+
+// While its webhooks are there to convert them (X1).
+Status Deletion::MigrateStorage(const Target& target) {
+  if (options_.crds || target.left || Shared(target)) return Ok();
+  auto migrated = lifecycle::MigrateStorage(ctx_, client(), target.id);
+  TRY(ctx_.Check());
+  if (migrated.ok()) return Ok();
+  std::string why =
+      fmt::format("its objects couldn't be brought to the version that is stored now: {}", migrated.error().message);
+  if (!forced_) return Error{migrated.code(), why + "; nothing of it was deleted; --force leaves them as they are", {}};
+  notes_.Warn(fmt::format("{}: {}", Describe(target.id), why));
+  return Ok();
 }
 
 Status Deletion::DeleteDirectly(const Target& target) {
+  TRY(MigrateStorage(target));
   const lifecycle::Keep owned = OwnedByOthers(target);
-  auto removal = TRY(lifecycle::PlanRemoval(ctx_, client(), target.id, Scope(), owned));
+  auto removal = TRY(lifecycle::PlanRemoval(ctx_, client(), target.id, {options_.crds, true}, owned));
   for (const std::string& kept : removal.kept) notes_.Say(0, "Kept", {{"object", kept}});
   for (const std::string& left : TRY(lifecycle::Remove(ctx_, client(), removal, owned)))
     notes_.Say(0, "Deleted, but not gone yet", {{"object", left}});
@@ -221,17 +362,29 @@ Status Deletion::DeleteDirectly(const Target& target) {
   return Ok();
 }
 
-// Of providers that the operator has removed: it leaves their namespaces.
-Status Deletion::DeleteNamespaces() {
-  std::vector<Target> removed;
-  std::copy_if(going_.begin(), going_.end(), std::back_inserter(removed),
-               [&](const Target& target) { return ByOperator(target); });
-  for (const std::string& ns : NamespacesOf(removed)) {
-    if (operator_ && ns == operator_->ns) continue;  // it goes with the operator
-    notes_.Say(0, "Deleting", {{"namespace", ns}});
-    auto deleted = client().Delete(ctx_, kube::Builtin("Namespace"), "", ns);
-    if (!deleted.ok() && deleted.code() != Code::kNotFound) return deleted.error().With("Namespace " + ns);
+// What came into it meanwhile is others': of the providers nothing comes any more.
+Status Deletion::DeleteNamespace(const std::string& ns, DoomedNamespace& doomed) {
+  std::vector<Target> gone = going_;
+  for (Target& target : gone) target.object = false;
+  if (!strangers_accepted_) {
+    const std::string strangers = TRY(StrangersIn(ns, gone, doomed));
+    if (!strangers.empty()) {
+      return Refused(
+          fmt::format("namespace {} stays, for {} came into it meanwhile; run the same command again once that "
+                      "is elsewhere, or leave out --include-namespace",
+                      ns, strangers));
+    }
   }
+  if (RemovesOperator() && ns == operator_->ns) return Ok();  // it goes with the operator
+  notes_.Say(0, "Deleting", {{"namespace", ns}});
+  auto deleted = client().Delete(ctx_, kube::Builtin("Namespace"), "", ns, {.uid = doomed.uid});
+  if (!deleted.ok() && deleted.code() != Code::kNotFound) return deleted.error().With("Namespace " + ns);
+  return Ok();
+}
+
+// Once no provider of any is there.
+Status Deletion::DeleteNamespaces() {
+  for (auto& [ns, doomed] : namespaces_) TRY(DeleteNamespace(ns, doomed));
   return Ok();
 }
 
@@ -247,7 +400,7 @@ Status Deletion::DeleteOperator() {
   if (!TRY(Objects()).empty())
     return Refused("capi-operator stays, for providers came meanwhile: run the same command again");
   notes_.Say(0, "Deleting", {{"operator", operator_->ns + "/capi-operator"}});
-  return RemoveOperator(ctx_, client(), operator_->ns, {options_.crds, options_.namespaces});
+  return RemoveOperator(ctx_, client(), operator_->ns, WithOperator());
 }
 
 Status Deletion::Run() {
@@ -255,8 +408,10 @@ Status Deletion::Run() {
   TRY(CheckOperator());
   TRY(CheckGuards());
   if (options_.dry_run) return Print();
+  TRY(Note(true));
   for (const auto& round : Rounds(going_)) TRY(DeleteRound(round));
-  if (options_.namespaces) TRY(DeleteNamespaces());
+  TRY(DeleteNamespaces());
+  TRY(Note(false));
   return DeleteOperator();
 }
 

@@ -18,7 +18,7 @@ TEST(Delete, FlagsThatDontFit) {
       {{"delete"}, "At least one of " + flags + " should be specified or the --all flag should be set"},
       {{"delete", "--include-crd"}, "At least one of "},
       {{"delete", "--all", "-i", "aws"}, "The --all flag can't be used in combination with " + flags},
-      {{"delete", "-i", ""}, "a name is missing; name a InfrastructureProvider"},
+      {{"delete", "-i", ""}, "the flag for InfrastructureProvider has an empty name"},
       {{"delete", "aws"}, "unknown command \"aws\""},
       {{"delete", "--all", "--wait-timeout=0"}, "--wait-timeout"},
       {{"delete", "--all", "--operator=perhaps"}, "--operator"},

@@ -53,18 +53,26 @@ Result<Target> SelectOne(const std::vector<Target>& all, api::ProviderType type,
 
 }  // namespace
 
-std::vector<Target> Merge(const std::vector<ProviderObject>& objects, const std::vector<InstalledProvider>& entries) {
+std::vector<Target> Merge(const std::vector<ProviderObject>& objects, const std::vector<InstalledProvider>& entries,
+                          const std::vector<api::ProviderId>& left) {
   std::map<api::ProviderId, Target> all;
   for (const ProviderObject& one : objects) {
     Target& target = all[one.provider.id];
     target.object = true;
     target.version = one.provider.status.installed_version;
     target.inventory = one.provider.status.inventory;
+    const api::ProviderSpec& spec = one.provider.spec;
+    if (spec.config_secret) target.named.insert({"", "Secret", spec.config_secret->ns, spec.config_secret->name});
+    if (const auto& maps = spec.additional_manifests) target.named.insert({"", "ConfigMap", maps->ns, maps->name});
+    if (spec.fetch_config && spec.fetch_config->selector) target.release_maps = *spec.fetch_config->selector;
   }
   for (const InstalledProvider& one : entries) {
     Target& target = all[{one.type, one.ns, one.name}];
     target.entry = true;
     if (target.version.empty()) target.version = one.version;
+  }
+  for (const api::ProviderId& id : left) {
+    if (!all.contains(id)) all[id].left = true;
   }
   std::vector<Target> out;
   for (auto& [id, target] : all) {
@@ -107,7 +115,7 @@ Status CheckCoreGoesLast(const std::vector<Target>& all, const std::vector<Targe
                           [](const Target& target) { return target.id.type == api::ProviderType::kCore; });
   std::vector<Target> stay;
   std::copy_if(all.begin(), all.end(), std::back_inserter(stay), [&](const Target& target) {
-    return target.id.type != api::ProviderType::kCore && !Has(going, target.id);
+    return target.id.type != api::ProviderType::kCore && !target.left && !Has(going, target.id);
   });
   if (!core || stay.empty()) return Ok();
   return Error{Code::kFailedPrecondition,
@@ -115,12 +123,30 @@ Status CheckCoreGoesLast(const std::vector<Target>& all, const std::vector<Targe
                {}};
 }
 
+bool SharesObjects(const Target& target, const Target& other) {
+  return other.id.type == target.id.type && other.id.name == target.id.name && other.id.ns != target.id.ns &&
+         (other.entry || !other.inventory.empty());
+}
+
+Status CheckOnlyOfItsName(const std::vector<Target>& all, const std::vector<Target>& going, bool by_operator) {
+  std::vector<std::string> out;
+  for (const Target& target : going) {
+    for (const Target& other : all) {
+      if (target.inventory.empty() || !by_operator || !SharesObjects(target, other) || Has(going, other.id)) continue;
+      out.push_back(
+          fmt::format("the operator would take objects of {} with {}: they have the same outside of namespaces",
+                      Describe(other.id), Describe(target.id)));
+    }
+  }
+  return out.empty() ? Ok() : Status(Error{Code::kFailedPrecondition, Join(out, "; "), {}});
+}
+
 Status CheckNamespaces(const std::vector<Target>& all, const std::vector<Target>& going,
                        const std::string& operator_ns) {
   for (const std::string& ns : NamespacesOf(going)) {
     std::vector<Target> stay;
     std::copy_if(all.begin(), all.end(), std::back_inserter(stay),
-                 [&](const Target& target) { return target.id.ns == ns && !Has(going, target.id); });
+                 [&](const Target& target) { return target.id.ns == ns && !target.left && !Has(going, target.id); });
     if (stay.empty() && ns != operator_ns) continue;
     return Error{Code::kFailedPrecondition,
                  fmt::format("namespace {} is also that of {}, which would go with it; leave out --include-namespace",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,15 +17,19 @@ namespace capi::cli {
 // A provider that the management cluster has. A value.
 struct Target {
   api::ProviderId id;
-  std::string version;  // the installed one; "" for none
-  bool object = false;  // the operator looks after it
-  bool entry = false;   // clusterctl's inventory has it
-  Json inventory;       // of its object's status
+  std::string version;             // the installed one; "" for none
+  bool object = false;             // the operator looks after it
+  bool entry = false;              // clusterctl's inventory has it
+  bool left = false;               // neither: an earlier run that was broken off has removed it, as its Namespace notes
+  Json inventory;                  // of its object's status
+  std::set<kube::ObjectId> named;  // Secrets and ConfigMaps that its spec names
+  Json release_maps;               // selector of ConfigMaps with its release; null for none
   bool operator==(const Target&) const = default;
 };
 
-// What the operator's objects and clusterctl's inventory have, each provider once.
-std::vector<Target> Merge(const std::vector<ProviderObject>& objects, const std::vector<InstalledProvider>& entries);
+// What the operator's objects and clusterctl's inventory have, each provider once, and what else `left` has.
+std::vector<Target> Merge(const std::vector<ProviderObject>& objects, const std::vector<InstalledProvider>& entries,
+                          const std::vector<api::ProviderId>& left = {});
 
 using NamesByType = std::map<api::ProviderType, std::vector<std::string>>;  // name, or name:version
 
@@ -37,6 +42,14 @@ std::vector<std::vector<Target>> Rounds(std::vector<Target> targets);
 
 // X3: providers that stay need the core.
 Status CheckCoreGoesLast(const std::vector<Target>& all, const std::vector<Target>& going);
+
+// Providers that stay, and have the name of one that goes: both have the same objects outside of namespaces, and the
+// operator would take them. `by_operator` says which go that way; without it they are left to the one that stays.
+Status CheckOnlyOfItsName(const std::vector<Target>& all, const std::vector<Target>& going, bool by_operator);
+
+// Whether `other` is the same provider in another namespace, and has objects: one that the operator refused (I5) has
+// none.
+bool SharesObjects(const Target& target, const Target& other);
 
 // What else lives in the namespaces that are to go: providers that stay, and the operator in `operator_ns`.
 Status CheckNamespaces(const std::vector<Target>& all, const std::vector<Target>& going,

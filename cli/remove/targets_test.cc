@@ -43,6 +43,16 @@ TEST(Merge, EachProviderOnceWithWhoHasIt) {
   EXPECT_TRUE(got[2].object && !got[2].entry && got[2].version.empty());
 }
 
+// A run that was broken off has removed them, and is completed by their names; one that came back is as any other.
+TEST(Merge, WhatAnEarlierRunRemoved) {
+  std::vector<Target> got = Merge({}, {{kInfrastructure, "aws", "capa", "v1.0.0"}}, {kAws.id, kDocker.id});
+  ASSERT_EQ(got.size(), 2U);
+  EXPECT_FALSE(got[0].left);
+  EXPECT_TRUE(got[1].left && !got[1].entry && !got[1].object);
+  EXPECT_THAT(*Select(got, {{kInfrastructure, {"docker"}}}, ""), ElementsAre(got[1]));
+  EXPECT_TRUE(CheckCoreGoesLast({kCapi, got[1]}, {kCapi}).ok()) << "it needs the core no more";
+}
+
 TEST(Select, AsClusterctlNamesThem) {
   struct Case {
     std::string name;
@@ -111,6 +121,24 @@ TEST(CheckCoreGoesLast, OthersNeedIt) {
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().message,
             "other providers need the core: InfrastructureProvider capa/aws; delete these too, or use --all");
+}
+
+// One name in two namespaces is one set of objects outside of these.
+TEST(CheckOnlyOfItsName, TheOperatorWouldTakeWhatTheOtherNeeds) {
+  Target ours = kAws, refused = kAws2;
+  ours.object = refused.object = true;
+  ours.inventory = Json::array({"x"});
+  refused.entry = false;
+  EXPECT_TRUE(CheckOnlyOfItsName({ours, refused}, {ours}, true).ok()) << "I5: the younger one has nothing";
+  EXPECT_TRUE(CheckOnlyOfItsName({ours, refused}, {refused}, true).ok());
+  EXPECT_TRUE(SharesObjects(kAws, kAws2));
+  EXPECT_FALSE(SharesObjects(kAws, kAws) || SharesObjects(kKubeadm, kKubeadmPlane));
+  EXPECT_TRUE(CheckOnlyOfItsName({kAws, kAws2}, {kAws}, true).ok()) << "what is removed from here leaves them";
+  EXPECT_TRUE(CheckOnlyOfItsName({ours, kAws2}, {ours, kAws2}, true).ok());
+  EXPECT_TRUE(CheckOnlyOfItsName({ours, kAws2}, {ours}, false).ok());
+  Status status = CheckOnlyOfItsName({ours, kAws2}, {ours}, true);
+  ASSERT_FALSE(status.ok());
+  EXPECT_THAT(status.error().message, HasSubstr("would take objects of InfrastructureProvider capa2/aws"));
 }
 
 TEST(CheckNamespaces, WhoElseLivesThere) {

@@ -9,8 +9,10 @@
 #include "lifecycle/clusterctl_inventory.h"
 #include "lifecycle/direct/install.h"
 #include "lifecycle/direct/remove.h"
+#include "lifecycle/direct/scale.h"
 #include "lifecycle/direct/upgrade.h"
 #include "lifecycle/labelled.h"
+#include "lifecycle/plan/scale.h"
 
 namespace capi::lifecycle {
 namespace {
@@ -87,6 +89,7 @@ apiVersion: apps/v1
 kind: Deployment
 metadata: {name: toy-controller-manager, namespace: toy-system}
 spec:
+  replicas: 1
   selector: {matchLabels: {app: toy}}
   template:
     metadata: {labels: {app: toy}}
@@ -104,7 +107,9 @@ class Direct : public testing::Test {
     kube::ApplyYaml(*client_, kCertManagerKinds);
   }
   void TearDown() override {
-    MustRemove({true, false, true});
+    auto toys = client_->List(ctx_, kToys, "default");
+    for (const kube::Object& toy : toys.ok() ? toys->items : std::vector<kube::Object>()) EndToy(toy.name());
+    MustRemove({true, true});
     EXPECT_TRUE(
         kube::Eventually([&] { return Gone("CustomResourceDefinition", "toys.infrastructure.cluster.x-k8s.io"); }));
   }
@@ -137,6 +142,26 @@ class Direct : public testing::Test {
     EXPECT_TRUE(live.ok()) << live.error().message;
     return live.ok() ? *live : kube::Object();
   }
+  void MakeToy(const std::string& name) {
+    kube::ApplyYaml(*client_, "{apiVersion: infrastructure.cluster.x-k8s.io/v1alpha1, kind: Toy, metadata: {name: " +
+                                  name + ", namespace: default}}");
+  }
+  void EndToy(const std::string& name) { EXPECT_TRUE(client_->Delete(ctx_, kToys, "default", name).ok()); }
+  // As Cluster API's clusterctl does: by plain requests, in its name.
+  void MakeAnew(std::string_view kind, std::string_view name) {
+    kube::Object object = Live(kind, name);
+    for (const char* field : {"managedFields", "resourceVersion", "uid"}) object.json()["metadata"].erase(field);
+    object.json().erase("status");
+    ASSERT_TRUE(client_->Delete(ctx_, kube::Builtin(kind), "toy-system", name).ok());
+    ASSERT_TRUE(client_->Create(ctx_, kube::Builtin(kind), object, {.field_manager = "clusterctl"}).ok());
+  }
+  void Scale(int replicas, const kube::WriteOptions& options) {
+    Json patch = {{"spec", {{"replicas", replicas}}}};
+    auto scaled = client_->Patch(ctx_, kube::Builtin("Deployment"), "toy-system", "toy-controller-manager",
+                                 kube::PatchType::kMerge, patch, options);
+    ASSERT_TRUE(scaled.ok()) << scaled.error().message;
+  }
+  std::int64_t Replicas() { return GetInt(Live("Deployment", "toy-controller-manager").json(), {"spec", "replicas"}); }
   bool Gone(std::string_view kind, std::string_view name) {
     const kube::Resource& resource = kube::Builtin(kind);
     auto live = client_->Get(ctx_, resource, resource.namespaced ? "toy-system" : "", name);
@@ -159,6 +184,8 @@ class Direct : public testing::Test {
   }
 
   const api::ProviderId kToy{api::ProviderType::kInfrastructure, "toy-system", "toy"};
+  const kube::Resource kToys{
+      .group = "infrastructure.cluster.x-k8s.io", .version = "v1beta1", .plural = "toys", .kind = "Toy"};
   Context ctx_ = Context{}.WithTimeout(Seconds(120));
   std::unique_ptr<kube::Client> client_;
   api::Release release_;
@@ -216,9 +243,7 @@ TEST_F(Direct, WhatIsMissingIsToldBeforeTheFirstWrite) {
 // In place: what the new release hasn't any more goes, its CRDs and users' objects stay.
 TEST_F(Direct, UpgradesInPlaceAndPrunes) {
   MustInstall();
-  kube::ApplyYaml(*client_,
-                  "{apiVersion: infrastructure.cluster.x-k8s.io/v1alpha1, kind: Toy, metadata: {name: mine, namespace: "
-                  "default}}");
+  MakeToy("mine");
   const std::string uid = Live("Deployment", "toy-controller-manager").uid();
   std::vector<std::string> steps;
   UpgradeOptions options;
@@ -243,12 +268,7 @@ TEST_F(Direct, UpgradesInPlaceAndPrunes) {
 // What clusterctl wrote by plain updates is taken over.
 TEST_F(Direct, UpgradesWhatCreateAndPatchWrote) {
   MustInstall();
-  kube::Object config = Live("ConfigMap", "toy-config");
-  config.json()["metadata"].erase("managedFields");
-  config.json()["metadata"].erase("resourceVersion");
-  config.json()["metadata"].erase("uid");
-  ASSERT_TRUE(client_->Delete(ctx_, kube::Builtin("ConfigMap"), "toy-system", "toy-config").ok());
-  ASSERT_TRUE(client_->Create(ctx_, kube::Builtin("ConfigMap"), config, {.field_manager = "clusterctl"}).ok());
+  MakeAnew("ConfigMap", "toy-config");
   MustUpgrade();
   EXPECT_EQ(Find(Live("ConfigMap", "toy-config").json(), {"data", "old"}), nullptr);
 }
@@ -268,6 +288,47 @@ TEST_F(Direct, AnUpgradeThatWasBrokenOffGoesOn) {
   EXPECT_EQ(Installed(), "v1.1.0");
 }
 
+// D1: a count that a person or an autoscaler has set stays theirs, whether all goes to zero or not, and whoever
+// installed it: what is written while it is at zero must not become part of the apply.
+TEST_F(Direct, AnUpgradeKeepsReplicas) {
+  MustInstall();
+  MakeAnew("Deployment", "toy-controller-manager");
+  Scale(3, {.field_manager = "kubectl-edit"});
+  MustUpgrade();
+  EXPECT_EQ(Replicas(), 3) << "it went to zero, and came back";
+  Scale(2, {.field_manager = "autoscaler", .subresource = "scale"});
+  MustUpgrade();
+  EXPECT_EQ(Replicas(), 2) << "nothing stopped";
+  EXPECT_EQ(ScaledBy(Live("Deployment", "toy-controller-manager")), "autoscaler");
+  UpgradeOptions options;
+  options.contract_changes = true;
+  MustUpgrade(options);
+  EXPECT_EQ(Replicas(), 2);
+  EXPECT_EQ(ScaledBy(Live("Deployment", "toy-controller-manager")), "autoscaler");
+}
+
+// What is terminating may still write. Its node doesn't answer, so it doesn't end by itself.
+TEST_F(Direct, ScalingDownAwaitsPodsThatTerminate) {
+  MustInstall();
+  kube::ApplyYaml(*client_, R"(
+apiVersion: v1
+kind: Pod
+metadata:
+  name: toy-controller-manager-a-b
+  namespace: toy-system
+  labels: {app: toy}
+  ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: toy-controller-manager-a, uid: none}]
+spec: {nodeName: nowhere, containers: [{name: manager, image: example.com/toy}]}
+)");
+  const std::string pod = "toy-controller-manager-a-b";
+  ASSERT_TRUE(client_->Delete(ctx_, kube::Builtin("Pod"), "toy-system", pod).ok());
+  EXPECT_FALSE(ScaleDown(ctx_.WithTimeout(Seconds(5)), *client_, kToy).ok());
+  auto ended = client_->Raw(ctx_, "DELETE", "/api/v1/namespaces/toy-system/pods/" + pod + "?gracePeriodSeconds=0");
+  ASSERT_TRUE(ended.ok()) << ended.error().message;
+  auto down = ScaleDown(ctx_, *client_, kToy);
+  EXPECT_TRUE(down.ok()) << down.error().message;
+}
+
 // Nothing is changed where a CRD would lose the version at which its objects are stored.
 TEST_F(Direct, RefusesWhatWouldLoseObjects) {
   MustInstall();
@@ -283,14 +344,53 @@ TEST_F(Direct, RefusesWhatWouldLoseObjects) {
   EXPECT_THAT(upgraded.error().message, HasSubstr("unable to upgrade CRD \"toys.infrastructure.cluster.x-k8s.io\""));
   EXPECT_EQ(Installed(), "v1.0.0");
   // By way of the one that has both: objects are brought to the version that stays, then the older one may go.
-  kube::ApplyYaml(*client_,
-                  "{apiVersion: infrastructure.cluster.x-k8s.io/v1alpha1, kind: Toy, metadata: {name: mine, namespace: "
-                  "default}}");
+  MakeToy("mine");
   MustUpgrade();
   upgraded = Upgrade(ctx_, *client_, {next}, {});
   ASSERT_TRUE(upgraded.ok()) << upgraded.error().message;
   const kube::Object crd = Live("CustomResourceDefinition", "toys.infrastructure.cluster.x-k8s.io");
   EXPECT_EQ(crd.json()["status"]["storedVersions"], Json::array({"v1beta1"}));
+}
+
+// X1: what came while the rest went isn't lost, and the same call goes on once it is gone.
+TEST_F(Direct, CrdsStayWhileThereAreObjects) {
+  MustInstall();
+  MakeToy("before");
+  const RemovalScope scope{true, true};
+  auto removal = PlanRemoval(ctx_, *client_, kToy, scope, nullptr);
+  ASSERT_TRUE(removal.ok()) << removal.error().message;
+  EXPECT_EQ(Remove(ctx_, *client_, *removal, nullptr).code(), Code::kFailedPrecondition);
+  EXPECT_FALSE(Gone("Deployment", "toy-controller-manager")) << "nothing was deleted";
+  EndToy("before");
+  auto meanwhile = [this](const kube::Object& live) {
+    if (live.kind() == "Deployment") MakeToy("meanwhile");
+    return std::string();
+  };
+  auto removed = Remove(ctx_, *client_, *removal, meanwhile);
+  ASSERT_FALSE(removed.ok());
+  EXPECT_THAT(removed.error().message, HasSubstr("toys.infrastructure.cluster.x-k8s.io has objects"));
+  EXPECT_TRUE(Gone("Deployment", "toy-controller-manager"));
+  EXPECT_EQ(Installed(), "v1.0.0") << "the next run finds it";
+  EndToy("meanwhile");
+  MustRemove(scope);
+  EXPECT_EQ(Installed(), "");
+}
+
+// X1: once the webhooks are gone nobody converts what is stored at an older version.
+TEST_F(Direct, ObjectsAreBroughtToOneVersionBeforeTheirProviderGoes) {
+  MustInstall();
+  MakeToy("mine");
+  MustUpgrade();
+  auto stored = [this] {
+    return Live("CustomResourceDefinition", "toys.infrastructure.cluster.x-k8s.io").json()["status"]["storedVersions"];
+  };
+  const auto due = ElementsAre("toys.infrastructure.cluster.x-k8s.io");
+  EXPECT_THAT(*MigrateStorage(ctx_, *client_, kToy, true), due);
+  EXPECT_EQ(stored().size(), 2U);
+  EXPECT_THAT(*MigrateStorage(ctx_, *client_, kToy), due);
+  EXPECT_EQ(stored(), Json::array({"v1beta1"}));
+  EXPECT_THAT(*MigrateStorage(ctx_, *client_, kToy), testing::IsEmpty());
+  EndToy("mine");
 }
 
 TEST_F(Direct, RemovesByLabelsAndKeepsTheRest) {
@@ -314,11 +414,11 @@ metadata: {name: used, namespace: default, labels: {cluster.x-k8s.io/cluster-nam
   EXPECT_THAT(*UsersOf(ctx_, *client_, kToy), ElementsAre("Toy default/used"));
   EXPECT_THAT(*KindsWithObjects(ctx_, *client_, kToy), ElementsAre("Toy"));
   auto owned = [](const kube::Object& live) { return live.name() == "toy-old-role" ? "another's" : ""; };
-  auto removal = PlanRemoval(ctx_, *client_, kToy, {false, false, true}, owned);
+  auto removal = PlanRemoval(ctx_, *client_, kToy, {false, true}, owned);
   ASSERT_TRUE(removal.ok()) << removal.error().message;
   EXPECT_THAT(removal->kept, ElementsAre("ClusterRole.rbac.authorization.k8s.io/toy-old-role (another's)"));
   EXPECT_TRUE(removal->entry);
-  EXPECT_FALSE(removal->ns);
+  EXPECT_THAT(removal->crds, testing::IsEmpty());
   EXPECT_THAT(removal->objects, SizeIs(2));
   ASSERT_TRUE(Remove(ctx_, *client_, *removal, owned).ok());
   EXPECT_EQ(Installed(), "");
@@ -329,12 +429,6 @@ metadata: {name: used, namespace: default, labels: {cluster.x-k8s.io/cluster-nam
                                       "CustomResourceDefinition.apiextensions.k8s.io/"
                                       "toys.infrastructure.cluster.x-k8s.io",
                                       "Namespace/toy-system"));
-  ASSERT_TRUE(
-      client_
-          ->Delete(ctx_,
-                   {.group = "infrastructure.cluster.x-k8s.io", .version = "v1alpha1", .plural = "toys", .kind = "Toy"},
-                   "default", "used")
-          .ok());
 }
 
 }  // namespace

@@ -5,9 +5,12 @@
 #include <algorithm>
 
 #include "kube/apply/apply.h"
+#include "kube/meta/kind.h"
 #include "lifecycle/clusterctl_inventory.h"
+#include "lifecycle/direct/release.h"
 #include "lifecycle/in_use.h"
 #include "lifecycle/labelled.h"
+#include "lifecycle/storage_migration.h"
 
 namespace capi::lifecycle {
 namespace {
@@ -30,38 +33,44 @@ Status Delete(const Context& ctx, kube::Client& client, const std::vector<kube::
   return Ok();
 }
 
+Result<bool> HasObjects(const Context& ctx, kube::Client& client, const kube::Object& crd) {
+  return !TRY(ListReadable(client, ctx, crd, {.limit = 1, .first_page = true})).items.empty();
+}
+
+// Whoever makes one while the rest goes would lose it with the CRD.
+Status CheckNoObjects(const Context& ctx, kube::Client& client, const std::vector<kube::ObjectId>& crds) {
+  for (const kube::ObjectId& id : crds) {
+    auto crd = client.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", id.name);
+    if (!crd.ok() && crd.code() == Code::kNotFound) continue;
+    if (!crd.ok()) return crd.error().With(id.ToString());
+    if (crd->deleting() || !TRY(HasObjects(ctx, client, *crd))) continue;
+    return Error{Code::kFailedPrecondition,
+                 fmt::format("{} has objects, which would go with it; delete them first, or leave out --include-crd",
+                             id.ToString()),
+                 {}};
+  }
+  return Ok();
+}
+
 }  // namespace
 
 Result<Removal> PlanRemoval(const Context& ctx, kube::Client& client, const api::ProviderId& id,
-                            const RemovalScope& wanted, const Keep& owned) {
+                            const RemovalScope& scope, const Keep& owned) {
   Removal out;
   out.id = id;
   const Keep keep = Both(id, owned);
-  std::vector<kube::ObjectId> labelled;
-  std::vector<std::pair<kube::ObjectId, std::string>> others;  // with why
   for (const kube::Object& object : TRY(ListLabelled(ctx, client, id))) {
-    std::string why = keep(object);
-    if (why.empty()) labelled.push_back(object.id());
-    if (!why.empty()) others.emplace_back(object.id(), std::move(why));
-  }
-  // A Namespace that isn't the provider's stays, and then what is in it goes one by one.
-  RemovalScope scope = wanted;
-  const kube::ObjectId ns{"", "Namespace", "", id.ns};
-  scope.ns = wanted.ns && std::find(labelled.begin(), labelled.end(), ns) != labelled.end();
-  for (const auto& [other, why] : others) {
-    if (!ToRemove({other}, id.ns, scope).empty()) out.kept.push_back(fmt::format("{} ({})", other.ToString(), why));
-  }
-  if (wanted.ns && !scope.ns) out.kept.push_back(ns.ToString() + " (it hasn't the provider's labels)");
-  for (kube::ObjectId& one : ToRemove(labelled, id.ns, scope)) {
-    if (IsEntry(one)) {
+    const kube::ObjectId one = object.id();
+    if (ToRemove({one}, id.ns, scope).empty()) continue;
+    if (std::string why = keep(object); !why.empty()) {
+      out.kept.push_back(fmt::format("{} ({})", one.ToString(), why));
+    } else if (IsEntry(one)) {
       out.entry = true;
-    } else if (one == ns) {
-      out.ns = true;
     } else {
-      out.objects.push_back(std::move(one));
+      (kube::IsCrd(one) ? out.crds : out.objects).push_back(one);
     }
   }
-  std::sort(out.objects.begin(), out.objects.end());
+  for (auto* ids : {&out.objects, &out.crds}) std::sort(ids->begin(), ids->end());
   return out;
 }
 
@@ -72,10 +81,23 @@ Result<std::vector<std::string>> UsersOf(const Context& ctx, kube::Client& clien
 Result<std::vector<std::string>> KindsWithObjects(const Context& ctx, kube::Client& client, const api::ProviderId& id) {
   std::vector<std::string> out;
   for (const kube::Object& crd : TRY(ListCrds(ctx, client, id))) {
-    ReadObjects read = TRY(ListReadable(client, ctx, crd, {.limit = 1, .first_page = true}));
-    if (!read.items.empty()) out.push_back(GetString(crd.json(), {"spec", "names", "kind"}));
+    if (TRY(HasObjects(ctx, client, crd))) out.push_back(GetString(crd.json(), {"spec", "names", "kind"}));
   }
   std::sort(out.begin(), out.end());
+  return out;
+}
+
+Result<std::vector<std::string>> MigrateStorage(const Context& ctx, kube::Client& client, const api::ProviderId& id,
+                                                bool dry_run) {
+  StorageMigration migration(client, kDirectManager);
+  std::vector<std::string> out;
+  for (const kube::Object& crd : TRY(ListCrds(ctx, client, id))) {
+    const CrdState state = StateOf(crd);
+    if (crd.deleting() || state.stored == std::vector<std::string>{state.storage}) continue;
+    out.push_back(crd.name());
+    MigrationCursor cursor;
+    if (!dry_run) TRY(migration.Migrate(ctx, crd.name(), cursor));
+  }
   return out;
 }
 
@@ -83,11 +105,12 @@ Result<std::vector<std::string>> Remove(const Context& ctx, kube::Client& client
                                         const Keep& owned) {
   const Keep keep = Both(removal.id, owned);
   std::vector<std::string> lingering;
+  TRY(CheckNoObjects(ctx, client, removal.crds));
   TRY(StopAggregation(ctx, client, removal.objects, keep));
   TRY(Delete(ctx, client, removal.objects, keep, lingering));
+  TRY(CheckNoObjects(ctx, client, removal.crds));
+  TRY(Delete(ctx, client, removal.crds, keep, lingering));
   if (removal.entry) TRY(Delete(ctx, client, {EntryId(removal.id)}, keep, lingering));
-  const kube::ObjectId ns{"", "Namespace", "", removal.id.ns};
-  if (removal.ns) TRY(Delete(ctx, client, {ns}, keep, lingering));
   return lingering;
 }
 

@@ -11,10 +11,9 @@ bool IsInventoryEntry(const kube::ObjectId& id) { return kube::Is(id, "clusterct
 
 bool Goes(const kube::ObjectId& id, const std::string& ns, const RemovalScope& scope) {
   if (kube::IsCrd(id)) return scope.crds;
-  if (kube::Is(id, "", "Namespace")) return scope.ns && id.name == ns;
+  if (kube::Is(id, "", "Namespace")) return false;
   if (id.ns.empty()) return true;
-  if (id.ns != ns || scope.ns) return false;
-  return scope.entry || !IsInventoryEntry(id);
+  return id.ns == ns && (scope.entry || !IsInventoryEntry(id));
 }
 
 }  // namespace

@@ -11,12 +11,11 @@ namespace capi::lifecycle {
 // What else goes than the provider's own objects. A value.
 struct RemovalScope {
   bool crds = false;
-  bool ns = false;     // the Namespace, with all that is in it
   bool entry = false;  // the one in clusterctl's inventory
 };
 
-// Of the objects that have the provider's labels, those that a removal deletes one by one: what lies in a Namespace
-// that goes, goes with it. `ns` is where the provider is; what lies elsewhere stays.
+// Of the objects that have the provider's labels, those that a removal deletes. `ns` is where the provider is; what
+// lies elsewhere stays, and so does the Namespace, which others may live in.
 std::vector<kube::ObjectId> ToRemove(const std::vector<kube::ObjectId>& labelled, const std::string& ns,
                                      const RemovalScope& scope);
 

@@ -1,0 +1,131 @@
+#include "cli/remove/namespaces.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "kube/meta/kind.h"
+#include "kube/meta/label_selector.h"
+
+namespace capi::cli {
+namespace {
+
+constexpr std::string_view kNote = "delete.operator.cluster.x-k8s.io/";  // before the provider's label
+constexpr std::string_view kOperatorLabel = "app.kubernetes.io/name", kOperatorName = "capi-operator";
+constexpr std::string_view kOperatorCertificate = "capi-operator-webhook-cert";  // it makes this Secret itself
+
+// Group, kind and name of what controllers make; "" for any name.
+constexpr std::array<std::string_view, 3> kByControllers[] = {
+    {"", "Event", ""},
+    {"events.k8s.io", "Event", ""},
+    {"", "Endpoints", ""},
+    {"discovery.k8s.io", "EndpointSlice", ""},
+    {"coordination.k8s.io", "Lease", ""},
+    {"", "ServiceAccount", "default"},
+    {"", "ConfigMap", "kube-root-ca.crt"},
+    {"", "ConfigMap", "openshift-service-ca.crt"},
+};
+
+bool IsByControllers(const kube::ObjectId& id) {
+  return std::any_of(std::begin(kByControllers), std::end(kByControllers), [&](const auto& one) {
+    return kube::Is(id, one[0], one[1]) && (one[2].empty() || one[2] == id.name);
+  });
+}
+
+// A Secret that cert-manager made of a Certificate, or the server of a ServiceAccount: that one is looked at.
+bool IsByAnother(const kube::Object& object) {
+  return object.has_annotation("cert-manager.io/certificate-name") ||
+         object.has_annotation("kubernetes.io/service-account.name");
+}
+
+bool IsSelected(const kube::Object& map, const Target& target) {
+  if (!kube::Is(map, "", "ConfigMap") || target.release_maps.is_null()) return false;
+  auto selector = kube::LabelSelector::FromJson(target.release_maps);
+  const Json* labels = Find(map.json(), {"metadata", "labels"});
+  return selector.ok() && !selector->empty() && selector->Matches(labels == nullptr ? Json() : *labels);
+}
+
+bool IsOf(const kube::Object& object, const kube::ObjectId& id, const Target& target) {
+  if (id.group == api::kGroup) {
+    return target.object && id.kind == api::KindOf(target.id.type).kind && id.name == target.id.name;
+  }
+  if (object.label(api::kLabelProvider) == api::ManifestLabel(target.id.type, target.id.name)) return true;
+  if (target.named.contains(id) || IsSelected(object, target)) return true;
+  auto inventory = kube::Inventory::Parse(target.inventory);
+  return inventory.ok() && inventory->Contains(id);
+}
+
+bool IsOfOperator(const kube::Object& object, const kube::ObjectId& id) {
+  return object.label(kOperatorLabel) == kOperatorName ||
+         (kube::Is(id, "", "Secret") && id.name == kOperatorCertificate);
+}
+
+bool HasOwner(const kube::Object& object, const std::set<std::string>& uids) {
+  const Json* owners = Find(object.json(), {"metadata", "ownerReferences"});
+  if (owners == nullptr || !owners->is_array()) return false;
+  return std::any_of(owners->begin(), owners->end(),
+                     [&](const Json& owner) { return uids.contains(GetString(owner, {"uid"})); });
+}
+
+}  // namespace
+
+bool IsOfKubernetes(const std::string& ns) { return ns == "default" || ns.starts_with("kube-"); }
+
+std::vector<std::string> Strangers(const std::vector<kube::Object>& objects, const NamespaceOwners& owners,
+                                   std::set<std::string>& known) {
+  auto is_known = [&](const kube::Object& object) {
+    const kube::ObjectId id = object.id();
+    if (IsByControllers(id) || IsByAnother(object)) return true;
+    if (owners.with_operator && IsOfOperator(object, id)) return true;
+    return std::any_of(owners.targets.begin(), owners.targets.end(),
+                       [&](const Target& target) { return IsOf(object, id, target); });
+  };
+  std::vector<const kube::Object*> rest;
+  std::set<std::string> all;
+  for (const kube::Object& object : objects) {
+    all.insert(object.uid());
+    is_known(object) ? void(known.insert(object.uid())) : rest.push_back(&object);
+  }
+  for (size_t before = rest.size() + 1; before != rest.size();) {
+    before = rest.size();
+    std::erase_if(rest, [&](const kube::Object* object) {
+      const bool owned = known.contains(object->uid()) || HasOwner(*object, known);
+      if (owned) known.insert(object->uid());
+      return owned;
+    });
+  }
+  std::vector<std::string> out;
+  for (const kube::Object* object : rest) {
+    if (!HasOwner(*object, all)) out.push_back(object->id().ToString());  // else its owner is named
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+Status NoteDeletion(const Context& ctx, kube::Client& client, const api::ProviderId& id, bool going) {
+  Json note = Json::object();
+  note[std::string(kNote) + api::ManifestLabel(id.type, id.name)] = going ? Json(id.Key()) : Json();
+  auto written =
+      client.Patch(ctx, kube::Builtin("Namespace"), "", id.ns, kube::PatchType::kMerge,
+                   {{"metadata", {{"annotations", note}}}}, {.field_manager = "clusterctl", .metadata_only = true});
+  if (written.ok() || written.code() == Code::kNotFound) return Ok();
+  return written.error().With(fmt::format("failed to annotate Namespace {}", id.ns));
+}
+
+std::vector<api::ProviderId> NotedDeletions(const std::vector<kube::Object>& namespaces) {
+  std::vector<api::ProviderId> out;
+  for (const kube::Object& ns : namespaces) {
+    const Json* annotations = Find(ns.json(), {"metadata", "annotations"});
+    if (annotations == nullptr || !annotations->is_object()) continue;
+    for (const auto& [name, value] : annotations->items()) {
+      if (!name.starts_with(kNote) || !value.is_string()) continue;
+      api::ProviderId id = api::ProviderId::FromKey(value.get_ref<const std::string&>());
+      // What somebody else wrote there says nothing.
+      if (id.ns == ns.name() && !id.name.empty()) out.push_back(std::move(id));
+    }
+  }
+  return out;
+}
+
+}  // namespace capi::cli

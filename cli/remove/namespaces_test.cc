@@ -1,0 +1,110 @@
+// L22: what goes with a Namespace, and what keeps it.
+#include "cli/remove/namespaces.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace capi::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+kube::Object Of(const std::string& api_version, const std::string& kind, const std::string& name,
+                Json metadata = Json::object()) {
+  metadata["name"] = name;
+  metadata["namespace"] = "capa";
+  metadata["uid"] = "u-" + name;
+  return kube::Object(Json{{"apiVersion", api_version}, {"kind", kind}, {"metadata", std::move(metadata)}});
+}
+
+Json OwnedBy(const std::string& name) {
+  return {{"ownerReferences", Json::array({{{"kind", "X"}, {"name", name}, {"uid", "u-" + name}}})}};
+}
+
+Json Labels(const std::string& name, const std::string& value) { return {{"labels", {{name, value}}}}; }
+
+NamespaceOwners Aws() {
+  Target aws;
+  aws.id = {api::ProviderType::kInfrastructure, "capa", "aws"};
+  aws.object = true;
+  aws.named = {{"", "Secret", "capa", "values"}};
+  aws.release_maps = {{"matchLabels", {{"release", "aws"}}}};
+  return {{aws}, false};
+}
+
+TEST(Strangers, WhatIsNotOfTheProvider) {
+  struct Case {
+    std::string name;
+    kube::Object object;
+    bool stranger;
+  };
+  const std::string cm = "ConfigMap";
+  const Case cases[] = {
+      {"the provider's label", Of("v1", cm, "a", Labels("cluster.x-k8s.io/provider", "infrastructure-aws")), false},
+      {"another's", Of("v1", cm, "a", Labels("cluster.x-k8s.io/provider", "infrastructure-x")), true},
+      {"its object", Of("operator.cluster.x-k8s.io/v1alpha2", "InfrastructureProvider", "aws"), false},
+      {"another's object", Of("operator.cluster.x-k8s.io/v1alpha2", "InfrastructureProvider", "gcp"), true},
+      {"named by its spec", Of("v1", "Secret", "values"), false},
+      {"another of that kind", Of("v1", "Secret", "mine-kubeconfig"), true},
+      {"of that name", Of("v1", cm, "values"), true},
+      {"its release", Of("v1", cm, "v1.0.0", Labels("release", "aws")), false},
+      {"a Cluster", Of("cluster.x-k8s.io/v1beta2", "Cluster", "mine"), true},
+      {"a controller's", Of("v1", cm, "kube-root-ca.crt"), false},
+      {"a user's of a controller's kind", Of("v1", "ServiceAccount", "builder"), true},
+      {"an election", Of("coordination.k8s.io/v1", "Lease", "controller-leader-election-capa"), false},
+      {"a certificate's", Of("v1", "Secret", "tls", {{"annotations", {{"cert-manager.io/certificate-name", "s"}}}}),
+       false},
+      {"the operator's", Of("v1", "Service", "s", Labels("app.kubernetes.io/name", "capi-operator")), true},
+      {"owned by what is elsewhere", Of("v1", cm, "a", OwnedBy("elsewhere")), true},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    std::set<std::string> known;
+    EXPECT_EQ(Strangers({c.object}, Aws(), known).size(), c.stranger ? 1U : 0U);
+    EXPECT_EQ(known.size(), c.stranger ? 0U : 1U);
+  }
+}
+
+TEST(Strangers, WhatTheOperatorHasGoesWithIt) {
+  NamespaceOwners owners = Aws();
+  owners.with_operator = true;
+  std::set<std::string> known;
+  EXPECT_THAT(Strangers({Of("v1", "Service", "s", Labels("app.kubernetes.io/name", "capi-operator")),
+                         Of("v1", "Secret", "capi-operator-webhook-cert")},
+                        owners, known),
+              IsEmpty());
+}
+
+TEST(Strangers, AnObjectIsItsOwners) {
+  const kube::Object manager =
+                         Of("apps/v1", "Deployment", "m", Labels("cluster.x-k8s.io/provider", "infrastructure-aws")),
+                     set = Of("apps/v1", "ReplicaSet", "m-1", OwnedBy("m")),
+                     pod = Of("v1", "Pod", "m-1-1", OwnedBy("m-1")), mine = Of("batch/v1", "Job", "mine"),
+                     its = Of("v1", "Pod", "mine-1", OwnedBy("mine"));
+  std::set<std::string> known;
+  EXPECT_THAT(Strangers({pod, set, manager, its, mine}, Aws(), known), ElementsAre("Job.batch/capa/mine"));
+  // Pods that end after the rest are still the provider's, and so is one that was made meanwhile.
+  EXPECT_THAT(Strangers({pod, Of("v1", "Pod", "m-1-2", OwnedBy("m-1"))}, Aws(), known), IsEmpty());
+}
+
+TEST(IsOfKubernetes, NamespacesThatNobodyDeletes) {
+  EXPECT_TRUE(IsOfKubernetes("default") && IsOfKubernetes("kube-system") && IsOfKubernetes("kube-node-lease"));
+  EXPECT_FALSE(IsOfKubernetes("capi-system") || IsOfKubernetes("default-system") || IsOfKubernetes("kubeadm"));
+}
+
+TEST(NotedDeletions, OfTheNamespaceItself) {
+  const std::string prefix = "delete.operator.cluster.x-k8s.io/";
+  auto noted = [&](Json annotations) {
+    return NotedDeletions({kube::Object(
+        Json{{"kind", "Namespace"}, {"metadata", {{"name", "capa"}, {"annotations", std::move(annotations)}}}})});
+  };
+  const api::ProviderId aws{api::ProviderType::kInfrastructure, "capa", "aws"};
+  EXPECT_THAT(noted({{prefix + "infrastructure-aws", aws.Key()}, {"other", "x"}}), ElementsAre(aws));
+  EXPECT_THAT(noted({{prefix + "infrastructure-aws", "InfrastructureProvider/default/aws"}}), IsEmpty());
+  EXPECT_THAT(noted({{prefix + "infrastructure-aws", "true"}}), IsEmpty());
+  EXPECT_THAT(noted(Json()), IsEmpty());
+}
+
+}  // namespace
+}  // namespace capi::cli
