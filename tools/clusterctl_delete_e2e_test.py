@@ -90,6 +90,82 @@ def roles(objects):
     return objects - without_roles(objects)
 
 
+TOY = """\
+apiVersion: v1
+kind: Namespace
+metadata: {{name: {name}-system}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: {name}, namespace: {name}-system}}
+spec:
+  replicas: 1
+  selector: {{matchLabels: {{app: {name}}}}}
+  template:
+    metadata: {{labels: {{app: {name}}}}}
+    spec: {{containers: [{{name: manager, image: "example.com/toy:{version}"}}]}}
+"""
+TOYS_KIND = """\
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: toys.infrastructure.cluster.x-k8s.io}
+spec:
+  group: infrastructure.cluster.x-k8s.io
+  scope: Namespaced
+  names: {kind: Toy, plural: toys, singular: toy, listKind: ToyList}
+  versions:
+"""
+TOYS_VERSION = "  - {{name: {name}, served: true, storage: {storage}, schema: {{openAPIV3Schema: {{type: object}}}}}}\n"
+
+
+class Toys:
+    """A core and another provider, as small as they can be, in a local repository."""
+
+    def __init__(self, world):
+        self.world = world
+        self.before = world.config
+        self.folder = os.path.join(world.state.path, "toys")
+        world.config = os.path.join(world.state.path, "toys.yaml")
+        sources = [
+            {"name": name, "type": kind, "url": os.path.join(self.folder, label, "latest", "components.yaml")}
+            for name, kind, label in (("cluster-api", "CoreProvider", "cluster-api"), ("toy", "InfrastructureProvider", "infrastructure-toy"))
+        ]
+        with open(world.config, "w", encoding="utf-8") as file:
+            json.dump({"providers": sources}, file)
+
+    def remove(self):
+        self.world.config = self.before
+
+    def flags(self, version):
+        return [f"--core=cluster-api:{version}", f"--infrastructure=toy:{version}"]
+
+    def release(self, version, contract, stored, earlier=None):
+        """Of both, at one contract; `earlier`: that of the minor versions before."""
+        minor = int(version.split(".")[1])
+        series = [{"major": 1, "minor": at, "contract": contract if at == minor else earlier or contract} for at in range(minor + 1)]
+        metadata = {"apiVersion": f"{LABEL}/v1alpha3", "kind": "Metadata", "releaseSeries": series}
+        versions = [TOYS_VERSION.format(name=name, storage=str(name == stored).lower()) for name in ("v1alpha1", "v1beta1")]
+        for label, text in (
+            ("cluster-api", TOY.format(name="toy-core", version=version)),
+            ("infrastructure-toy", TOY.format(name="toy", version=version) + TOYS_KIND + "".join(versions)),
+        ):
+            folder = os.path.join(self.folder, label, version)
+            os.makedirs(folder)
+            for name, what in (("metadata.yaml", json.dumps(metadata)), ("components.yaml", text)):
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                    file.write(what)
+
+    def versions(self):
+        items = self.world.get("providers.clusterctl.cluster.x-k8s.io", "-A")["items"]
+        return {item["providerName"]: item["version"] for item in items}
+
+    def deployment(self):
+        """Its version, and how many pods it is to have."""
+        item = self.world.get("deployment", "toy", "-n", "toy-system")
+        return item["spec"]["template"]["spec"]["containers"][0]["image"].split(":")[1], item["spec"]["replicas"]
+
+
 class Delete(worlds.OnAWorld):
     WORLD = World
 
@@ -149,7 +225,7 @@ class Delete(worlds.OnAWorld):
             self.refused(*names, words='failed to identify the namespace for the "aws" provider')
         self.use_docker()
         self.refused("-i", "docker", words=DOCKERS_USER)
-        self.refused("-i", "docker", "--force", words="it needs --yes as well")
+        self.refused("-i", "docker", "--force", words="with --yes it is done")
         objects = 'found existing objects for provider CRDs "infrastructure-docker": [DockerMachineTemplate]'
         self.refused("-i", "docker", "--include-crd", "--force", "--yes", words=objects)
         self.world.must("delete", "dockermachinetemplate", "used")
@@ -170,7 +246,7 @@ class Delete(worlds.OnAWorld):
         self.must("ours", "delete", "--all", "--include-crd", "--include-namespace")
         for ns in ("capd-system", "capi-system"):
             self.world.until(f"namespace {ns} has gone", lambda ns=ns: self.world.gone("namespace", ns))
-        self.assertEqual({item for item in self.world.objects() if "docker" not in item}, set())
+        self.assertEqual({item for item in self.world.objects() if ".infrastructure." not in item}, set(), "CRDs of docker were to stay")
         self.world.must("delete", "crds", "-l", LABEL + ",cluster.x-k8s.io/provider")
 
     @only_full
@@ -243,6 +319,40 @@ class Delete(worlds.OnAWorld):
         """Namespaces stay, some with the label of an earlier test's provider."""
         return {item for item in self.world.objects() if not item.startswith("Namespace/")}
 
+    def somebody_elses_objects(self):
+        """They keep the Namespace of kubeadm."""
+        ns, arguments = KUBEADM[3], ("-b", "kubeadm", "--include-crd", "--include-namespace")
+        self.world.must("create", "configmap", "mine", "-n", ns)
+        self.refused(*arguments, words=f"namespace {ns} also has ConfigMap/{ns}/mine, which would go with it")
+        out, _ = self.must("ours", "delete", *arguments, "--dry-run", "--force")
+        self.assertIn(f"Namespace/{ns}\n", out)
+        self.assertIn(f"  ConfigMap/{ns}/mine\n", out)
+        self.world.must("delete", "configmap", "mine", "-n", ns)
+        self.must("ours", "delete", *arguments)
+        self.assertEqual({item for item in self.left() if "kubeadm" in item}, set())
+        self.world.until(f"namespace {ns} has gone", lambda: self.world.gone("namespace", ns))
+
+    def completed_by_name(self):
+        """docker has gone without its Namespace, as where a run with that flag was broken off."""
+        ns, arguments = DOCKER[3], ("-i", "docker", "--include-namespace")
+        self.refused(*arguments, words='failed to identify the namespace for the "docker" provider')
+        note = f"delete.operator.cluster.x-k8s.io/{DOCKER[0]}=InfrastructureProvider/{ns}/docker"
+        self.world.must("annotate", "namespace", ns, note)
+        self.refused(*arguments, words=f"namespace {ns} also has ConfigMap/{ns}/{VERSION}")
+        self.world.must("delete", "configmap", VERSION, "-n", ns)
+        self.must("ours", "delete", *arguments)
+        self.world.until(f"namespace {ns} has gone", lambda: self.world.gone("namespace", ns))
+
+    def operator_in_part(self):
+        """A removal of the operator was broken off; and somebody's object elsewhere has the operator's label."""
+        self.world.must("create", "role", "watcher", "-n", "default", "--verb=get", "--resource=pods")
+        self.world.must("label", "role", "watcher", "-n", "default", rights.OUR_LABEL)
+        out, _ = self.must("ours", "delete", "--all", "--include-crd", "--dry-run")
+        self.assertIn(f"  Deployment.apps/{rights.NAMESPACE}/capi-operator-controller-manager\n", out)
+        self.assertIn(f"  CustomResourceDefinition.apiextensions.k8s.io/coreproviders.{cluster.API_GROUP}\n", out)
+        self.assertNotIn("watcher", out)
+        self.world.must("delete", "services,networkpolicies", "-n", rights.NAMESPACE, "-l", rights.OUR_LABEL)
+
     def test_4_what_the_operator_looks_after(self):
         self.install()
         self.refused("-i", "docker", words=DOCKERS_USER)
@@ -255,14 +365,62 @@ class Delete(worlds.OnAWorld):
         left = {item.split("/")[0] for item in self.left() if "capd" in item or "docker" in item}
         self.assertEqual(left, {"CustomResourceDefinition"})
         self.world.must("delete", "dockermachinetemplate", "used")
-        self.must("ours", "delete", "-b", "kubeadm", "--include-crd", "--include-namespace")
-        self.assertEqual({item for item in self.left() if "kubeadm" in item}, set())
+        self.somebody_elses_objects()
+        self.completed_by_name()
+        self.operator_in_part()
         self.must("ours", "delete", "--all", "--include-crd")
+        self.world.must("get", "role", "watcher", "-n", "default")
+        self.world.must("delete", "role", "watcher", "-n", "default")
         self.assertEqual({item for item in self.left() if ".infrastructure." not in item}, set())
         for kind in (*rights.IN_CLUSTER, "deployments", "serviceaccounts", "roles"):
             self.assertEqual(self.world.must("get", kind, "-A", "-l", rights.OUR_LABEL, "-o", "name"), "", kind)
         self.assertNotIn(cluster.API_GROUP, self.world.must("get", "crds", "-o", "name"))
         self.world.must("get", "namespace", rights.NAMESPACE)
+
+    def test_5_upgrades_without_an_operator(self):
+        """In place; where a CRD stores another version, or the contract changes, by way of zero replicas (L13, L23)."""
+        toys = Toys(self.world)
+        self.addCleanup(toys.remove)
+        toys.release("v1.0.0", "v1beta2", "v1alpha1")
+        self.must("ours", "init", *toys.flags("v1.0.0"), "--operator=false", "--bootstrap=-", "--control-plane=-")
+        self.world.must("scale", "deployment", "toy", "-n", "toy-system", "--replicas=3")
+        toys.release("v1.1.0", "v1beta2", "v1beta1")
+        arguments = ["upgrade", "apply", *toys.flags("v1.1.0"), "--operator=false"]
+        out, _ = self.must("ours", *arguments, "--dry-run")
+        self.assertIn("InfrastructureProvider toy-system/toy: v1.0.0 -> v1.1.0, contract v1beta2\n", out)
+        self.assertEqual(toys.versions(), {"cluster-api": "v1.0.0", "toy": "v1.0.0"})
+        code, _, errors = self.world.run_one("ours", *arguments[:-1])
+        self.assertEqual(code, 1)
+        self.assertIn("with --operator=false", errors)
+        _, errors = self.must("ours", *arguments)
+        self.assertIn('Scaling down provider="infrastructure-toy"', errors)
+        self.assertEqual(toys.versions(), {"cluster-api": "v1.1.0", "toy": "v1.1.0"})
+        self.assertEqual(toys.deployment(), ("v1.1.0", 3), "what kubectl scale said counts")
+        toys.release("v1.2.0", "v1beta2", "v1beta1", earlier="v1alpha4")
+        _, errors = self.must("ours", "upgrade", "apply", "--contract=v1beta2", "--operator=false", "--wait-providers")
+        self.assertIn('Scaling down provider="cluster-api"', errors)
+        self.assertEqual(toys.versions(), {"cluster-api": "v1.2.0", "toy": "v1.2.0"})
+        self.assertEqual(toys.deployment(), ("v1.2.0", 3))
+        _, errors = self.must("ours", "upgrade", "apply", "--contract=v1beta2", "--operator=false")
+        self.assertIn("You are already up to date!", errors)
+        code, _, errors = self.world.run_one("ours", "upgrade", "apply", *toys.flags("v1.0.0"), "--operator=false")
+        self.assertEqual(code, 1, errors)
+        self.another_of_its_name()
+        self.must("ours", "delete", "--all", "--include-crd", "--include-namespace")
+        for ns in ("toy-system", "toy-core-system"):
+            self.world.until(f"namespace {ns} has gone", lambda ns=ns: self.world.gone("namespace", ns))
+
+    def another_of_its_name(self):
+        """It needs what has no namespace as well; and its own is nobody's to delete."""
+        entry = {"apiVersion": f"{LABEL}/v1alpha3", "kind": "Provider", "providerName": "toy", "type": DOCKER[1], "version": "v1.2.0"}
+        entry["metadata"] = {"name": "infrastructure-toy", "namespace": "default"}
+        self.world.must("create", "-f", "-", given=json.dumps(entry))
+        out, errors = self.must("ours", "delete", "-i", "toy", "-n", "toy-system", "--include-crd", "--dry-run")
+        self.assertIn("  Provider.clusterctl.cluster.x-k8s.io/toy-system/infrastructure-toy\n", out)
+        self.assertNotIn("CustomResourceDefinition", out)
+        self.assertIn("the provider of this name in another namespace has it as well", errors)
+        self.refused("-i", "toy", "-n", "default", "--include-namespace", words="namespace default is Kubernetes' own")
+        self.world.must("delete", "providers.clusterctl.cluster.x-k8s.io", "infrastructure-toy", "-n", "default")
 
 
 if __name__ == "__main__":

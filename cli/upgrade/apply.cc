@@ -13,6 +13,7 @@
 #include "cli/upgrade/operator_version.h"
 #include "cli/upgrade/rollout.h"
 #include "cli/upgrade/upgrade_reference.h"
+#include "cli/upgrade/without_operator.h"
 
 namespace capi::cli {
 namespace {
@@ -92,8 +93,9 @@ Status TellUnknown(const Installed& has, bool nothing_left, Notes& notes) {
                              unknown, has.candidates.size()));
 }
 
-Status CheckMove(const InstalledProvider& provider, const ProviderObject& object, const api::Version& to) {
-  const api::ProviderId& id = object.provider.id;
+// `object`: null without an operator, which is the one to go back.
+Status CheckMove(const InstalledProvider& provider, const ProviderObject* object, const api::Version& to) {
+  const api::ProviderId id{provider.type, provider.ns, provider.name};
   auto from = api::Version::Parse(provider.version);
   if (!from.ok()) return Ok();  // what isn't installed yet moves from nowhere
   if (auto furthest = api::TooFar(id, *from, to)) {
@@ -102,28 +104,34 @@ Status CheckMove(const InstalledProvider& provider, const ProviderObject& object
                     "first",
                     InstanceName(provider), api::kMostMinorsAtOnce, from->ToString(), *furthest));
   }
-  auto allowed = object.provider.annotations.find(std::string(api::kAnnotationAllowDowngrade));
-  bool is_allowed = allowed != object.provider.annotations.end() && allowed->second == "true";
-  if (!api::IsDowngrade(*from, to) || is_allowed) return Ok();
+  if (!api::IsDowngrade(*from, to)) return Ok();
+  if (object == nullptr) {
+    return Refused(
+        fmt::format("{} is at {}, and {} is an older minor version: no provider goes back to one without the "
+                    "operator; clusterctl adopt hands it over",
+                    InstanceName(provider), from->ToString(), to.ToString()));
+  }
+  auto allowed = object->provider.annotations.find(std::string(api::kAnnotationAllowDowngrade));
+  if (allowed != object->provider.annotations.end() && allowed->second == "true") return Ok();
   return Refused(fmt::format(
       "{} is at {}, and {} is an older minor version: use clusterctl rollback {} --to-version {}",
       InstanceName(provider), from->ToString(), to.ToString(), api::ManifestLabel(id.type, id.name), to.ToString()));
 }
 
 // The objects of those that are wanted, each of which may go where it is wanted.
-Status CheckWanted(const Installed& has, const std::vector<WantedVersion>& wanted) {
+Status CheckWanted(const Installed& has, const std::vector<WantedVersion>& wanted, bool with_operator) {
   TRY(CheckSingleInstances(has.providers));
   TRY(CheckUpgrade(has.candidates, wanted));
   for (const WantedVersion& one : wanted) {
     const InstalledProvider& provider = has.providers[one.candidate];
     const ProviderObject* object = ObjectOf(has.objects, provider);
-    if (object == nullptr) {
+    if (object == nullptr && with_operator) {
       return Refused(
           fmt::format("{} was installed without the operator, which therefore doesn't look after it: run clusterctl "
-                      "adopt first",
+                      "adopt first, or upgrade with --operator=false",
                       InstanceName(provider)));
     }
-    TRY(CheckMove(provider, *object, one.version));
+    TRY(CheckMove(provider, object, one.version));
   }
   return Ok();
 }
@@ -143,18 +151,21 @@ Status CheckOperator(const Context& ctx, ManagementCluster& cluster, Notes& note
   return Ok();
 }
 
-Result<Installed> LookAtCluster(const Context& ctx, const Config& config, ManagementCluster& cluster, Notes& notes) {
+Result<Installed> LookAtCluster(const Context& ctx, const Config& config, ManagementCluster& cluster,
+                                bool with_operator, Notes& notes) {
   Installed has;
   has.providers = TRY(cluster.Providers(ctx));
   if (has.providers.empty()) TRY(cluster.CheckContract(ctx, AlsoAllowed::kOlderContract));
   auto objects = AllProviders(ctx, cluster, "");
-  if (!objects.ok() && objects.code() == Code::kFailedPrecondition) {
+  const bool none = !objects.ok() && objects.code() == Code::kFailedPrecondition;
+  if (none && with_operator) {
     return Refused(
         "the cluster has no operator that could upgrade its providers: run clusterctl adopt, which installs it and "
-        "hands them over");
+        "hands them over, or upgrade them with --operator=false");
   }
-  if (!objects.ok()) return objects.error();
-  has.objects = *std::move(objects);
+  if (!objects.ok() && !none) return objects.error();
+  if (objects.ok()) has.objects = *std::move(objects);
+  if (!with_operator) TRY(CheckUnattended(ctx, cluster, has.objects));
   has.candidates = LookUpVersions(ctx, config, cluster, has.providers, has.objects, notes);
   return has;
 }
@@ -188,22 +199,31 @@ Status ApplyUpgrade(const Context& parent, const GlobalOptions& global, const Up
   Notes notes(world.err);
   Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
   ManagementCluster cluster = TRY(ManagementCluster::Open(options.cluster, world.getenv));
-  Installed has = TRY(LookAtCluster(ctx, config, cluster, notes));
+  Installed has = TRY(LookAtCluster(ctx, config, cluster, options.with_operator, notes));
   auto wanted = TRY(options.contract.empty() ? WantedByName(options, has) : WantedByContract(options.contract, has));
   if (!options.contract.empty()) TRY(TellUnknown(has, wanted.empty(), notes));
   if (wanted.empty() && !IsUnfinished(has.objects)) {
     notes.Pass("You are already up to date!\n");
     return Ok();
   }
-  TRY(CheckWanted(has, wanted));
-  TRY(CheckOperator(ctx, cluster, notes));
-  UpgradeRollout rollout = TRY(Prepare(ctx, config, cluster, has, wanted, notes));
+  TRY(CheckWanted(has, wanted, options.with_operator));
+  const RolloutWait wait{options.wait_providers, Seconds(options.wait_provider_timeout)};
+  std::optional<DirectRollout> direct;
+  UpgradeRollout rollout;
+  if (options.with_operator) {
+    TRY(CheckOperator(ctx, cluster, notes));
+    rollout = TRY(Prepare(ctx, config, cluster, has, wanted, notes));
+  } else {
+    direct = TRY(PrepareDirectUpgrade(ctx, config, cluster, has.candidates, wanted, notes));
+    TellSurprises(config, notes);
+  }
   if (options.dry_run) {
-    world.out << AsText(rollout) << "This was a dry run: nothing was written.\n";
+    world.out << AsText(direct ? direct->told : rollout) << "This was a dry run: nothing was written.\n";
     return Ok();
   }
   notes.Say(0, "Performing upgrade...");
-  return CarryOut(ctx, cluster, rollout, {options.wait_providers, Seconds(options.wait_provider_timeout)}, notes);
+  if (direct) return UpgradeDirectly(ctx, cluster, *direct, wait, notes);
+  return CarryOut(ctx, cluster, rollout, wait, notes);
 }
 
 }  // namespace capi::cli

@@ -1,4 +1,4 @@
-// `clusterctl upgrade apply`: upgrades providers by their provider objects.
+// `clusterctl upgrade apply`: upgrades providers by their provider objects, or, without an operator, itself.
 #pragma once
 
 #include <map>
@@ -18,9 +18,10 @@ struct UpgradeApplyOptions {
   bool wait_providers = false;
   int wait_provider_timeout = 300;  // seconds
   bool dry_run = false;
+  bool with_operator = true;
 };
 
-// behaviour.md L13. All is checked before the first write.
+// behaviour.md L13, and L23 without an operator. All is checked before the first write.
 Status ApplyUpgrade(const Context& ctx, const GlobalOptions& global, const UpgradeApplyOptions& options, World& world);
 
 }  // namespace capi::cli

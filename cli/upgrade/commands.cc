@@ -53,7 +53,7 @@ void TakeAll(CLI::App& command) {
 void AddApply(CommandLine& line, CLI::App& upgrade) {
   CLI::App& command = line.Add(
       upgrade, "apply",
-      "Upgrade providers that the operator looks after.\n\n"
+      "Upgrade providers that the operator looks after; with --operator=false those that it doesn't.\n\n"
       "With --contract all go to the newest version of that contract; else those that are named go to the versions "
       "that "
       "are\nnamed. All is checked before anything is written. Where the contract changes, the providers are paused "
@@ -73,6 +73,8 @@ void AddApply(CommandLine& line, CLI::App& upgrade) {
                   "Seconds to wait for the next provider to get there")
       ->capture_default_str();
   command.add_flag("--dry-run", options->dry_run, "Print what would change, and write nothing");
+  command.add_flag("--operator", options->with_operator,
+                   "--operator=false: upgrade providers that were installed without capi-operator, from here");
   line.AddClusterFlags(command, options->cluster);
   line.Finish(command, [&line, options] { return ApplyUpgrade(Context{}, line.global(), *options, line.world()); });
   TakeAll(command);

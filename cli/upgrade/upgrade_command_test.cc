@@ -21,9 +21,9 @@ const std::string kSecret = "/api/v1/namespaces/capa-system/secrets/infrastructu
 // A cluster with a core and aws, and a local repository that has newer ones. That of aws asks for TOKEN.
 class Upgrades : public testing::Test {
  protected:
-  Upgrades() {
-    cluster_.Add(kCore);
-    cluster_.Add(kAws);
+  explicit Upgrades(bool bare = false) {
+    cluster_.Add(kCore, bare);
+    cluster_.Add(kAws, bare);
     Release("cluster-api", "v1.11.0", "{major: 1, minor: 11, contract: v1beta2}", "x");
     Release("cluster-api", "v1.12.0",
             "{major: 1, minor: 11, contract: v1beta2}\n- {major: 1, minor: 12, contract: v1beta2}", "y");
@@ -315,6 +315,48 @@ TEST_F(Upgrades, AVersionWhoseObjectsCouldNotBeReadIsNotGoneTo) {  // L14, U3
   Outcome got = Run({"upgrade", "apply", "--core", "cluster-api:v1.11.1"});
   EXPECT_EQ(got.code, 1);
   EXPECT_THAT(got.err, HasSubstr("objects of as.x.io are stored at v1beta2, which that release doesn't have"));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
+TEST_F(Upgrades, WithoutTheOperatorNoneMayBeThere) {  // L23
+  const std::vector<std::string> arguments = {"upgrade", "apply", "--contract", "v1beta2", "--operator=false"};
+  EXPECT_THAT(Run(arguments).err, HasSubstr("CoreProvider capi-system/cluster-api is a provider object"));
+  cluster_.Put(
+      "/apis/apps/v1/namespaces/o/deployments/capi-operator",
+      {{"metadata",
+        {{"name", "capi-operator"}, {"namespace", "o"}, {"labels", {{"app.kubernetes.io/version", "v0.0.1"}}}}}});
+  EXPECT_THAT(Run(arguments).err, HasSubstr("capi-operator is in namespace o, and upgrades providers"));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
+// A cluster with the same providers, and no operator.
+class UpgradesAlone : public Upgrades {
+ protected:
+  UpgradesAlone() : Upgrades(/*bare=*/true) {}
+};
+
+TEST_F(UpgradesAlone, AllIsToldBeforeTheFirstWrite) {  // L23
+  Release(
+      "cluster-api", "v1.12.0",
+      "{major: 1, minor: 10, contract: v1beta2}\n- {major: 1, minor: 11, contract: v1beta2}\n- {major: 1, minor: 12, "
+      "contract: v1beta2}",
+      "y");
+  std::vector<std::string> arguments = {"upgrade", "apply", "--contract", "v1beta2", "--dry-run"};
+  EXPECT_THAT(Run(arguments).err, HasSubstr("or upgrade with --operator=false"));
+  arguments.push_back("--operator=false");
+  Outcome missing = Run(arguments);
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("[TOKEN]"));
+  Outcome dry = Run(arguments, {{"TOKEN", "s3cret-value"}});
+  EXPECT_EQ(dry.code, 0) << dry.err;
+  EXPECT_EQ(dry.out,
+            "CoreProvider capi-system/cluster-api: v1.11.0 -> v1.12.0, contract v1beta2\n"
+            "  ~ ConfigMap/capi-system/c: .data.v\n"
+            "InfrastructureProvider capa-system/aws: v2.0.0 -> v2.1.0, contract v1beta1\n"
+            "  ~ ConfigMap/capa-system/c: .data.v\n"
+            "This was a dry run: nothing was written.\n");
+  EXPECT_THAT(Run({"upgrade", "apply", "--core", "cluster-api:v1.10.0", "--operator=false"}).err,
+              HasSubstr("v1.10.0 is an older minor version"));
   EXPECT_THAT(cluster_.writes(), IsEmpty());
 }
 
