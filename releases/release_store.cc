@@ -41,8 +41,12 @@ Result<size_t> PartCount(const kube::Object& map) {
   return count;
 }
 
+FindPart InCluster(const Context& ctx, kube::Client& client, const std::string& ns) {
+  return [&ctx, &client, ns](const std::string& name) { return client.Get(ctx, ConfigMaps(), ns, name); };
+}
+
 // The packed components of all parts, put together.
-Result<std::string> Packed(const Context& ctx, kube::Client& client, const kube::Object& map) {
+Result<std::string> Packed(const kube::Object& map, const FindPart& find) {
   std::string packed = TRY(BinaryComponents(map));
   size_t parts = TRY(PartCount(map));
   const std::string digest = map.annotation(api::kAnnotationPartsDigest);
@@ -50,8 +54,7 @@ Result<std::string> Packed(const Context& ctx, kube::Client& client, const kube:
     return Bad(map, fmt::format("has no digest in annotation {}", api::kAnnotationPartsDigest));
   for (size_t i = 2; i <= parts; ++i) {
     std::string name = api::ReleasePartName(map.name(), digest, i);
-    kube::Object part = TRY_WITH(client.Get(ctx, ConfigMaps(), map.ns(), name),
-                                 fmt::format("part {} of {} of {}", i, parts, Where(map.ns(), map.name())));
+    kube::Object part = TRY_WITH(find(name), fmt::format("part {} of {} of {}", i, parts, Where(map.ns(), map.name())));
     packed += TRY(BinaryComponents(part));
     if (packed.size() > api::kMaxReleaseBytes) {
       return Bad(map, fmt::format("and its parts hold more than {} bytes", api::kMaxReleaseBytes));
@@ -63,14 +66,14 @@ Result<std::string> Packed(const Context& ctx, kube::Client& client, const kube:
   return packed;
 }
 
-Result<std::string> Components(const Context& ctx, kube::Client& client, const kube::Object& map) {
+Result<std::string> Components(const kube::Object& map, const FindPart& find) {
   bool compressed = map.annotation(api::kAnnotationCompressed) == "true";
   if (!compressed) {
     const Json* plain = Find(map.json(), {"data", "components"});
     if (plain == nullptr || !plain->is_string()) return Bad(map, "Data has no components");
     return plain->get<std::string>();
   }
-  std::string packed = TRY(Packed(ctx, client, map));
+  std::string packed = TRY(Packed(map, find));
   auto text = Gunzip(packed, api::kMaxReleaseBytes);
   if (!text.ok()) {
     return Error{Code::kInvalidArgument,
@@ -159,7 +162,7 @@ class StoredReleases : public fetch::Repository {
     for (const auto& stored : releases_) {
       if (stored.version != version) continue;
       kube::Object map = TRY(client_.Get(ctx, ConfigMaps(), stored.ns, stored.name));
-      if (name != "metadata.yaml") return Components(ctx, client_, map);
+      if (name != "metadata.yaml") return Components(map, InCluster(ctx, client_, stored.ns));
       const Json* text = Find(map.json(), {"data", "metadata"});
       if (text == nullptr || !text->is_string()) return Error{Code::kNotFound, Bad(map, "has no metadata").message, {}};
       return text->get<std::string>();
@@ -175,8 +178,8 @@ class StoredReleases : public fetch::Repository {
 
 }  // namespace
 
-Result<api::Release> ReadRelease(const Context& ctx, kube::Client& client, const api::StoredRelease& stored) {
-  kube::Object map = TRY_WITH(client.Get(ctx, ConfigMaps(), stored.ns, stored.name), Where(stored.ns, stored.name));
+Result<api::Release> ReadReleaseMap(const kube::Object& map, const FindPart& find) {
+  const api::StoredRelease stored = api::ReadStoredRelease(map);
   if (!stored.version) {
     bool label = map.has_label(api::kLabelReleaseVersion);
     return Bad(map, fmt::format("has invalid version:{} (from the {})", stored.version_text,
@@ -187,11 +190,16 @@ Result<api::Release> ReadRelease(const Context& ctx, kube::Client& client, const
   const Json* metadata = Find(map.json(), {"data", "metadata"});
   if (metadata == nullptr || !metadata->is_string()) return Bad(map, "has no metadata");
   release.metadata = metadata->get<std::string>();
-  release.components = TRY(Components(ctx, client, map));
+  release.components = TRY(Components(map, find));
   if (Trim(release.components).empty()) return Bad(map, "has empty components: nothing is changed");
   std::string source = map.annotation(api::kLabelReleaseSource);
-  release.source = source.empty() ? Where(stored.ns, stored.name) : source;
+  release.source = source.empty() ? Where(map.ns(), map.name()) : source;
   return release;
+}
+
+Result<api::Release> ReadRelease(const Context& ctx, kube::Client& client, const api::StoredRelease& stored) {
+  kube::Object map = TRY_WITH(client.Get(ctx, ConfigMaps(), stored.ns, stored.name), Where(stored.ns, stored.name));
+  return ReadReleaseMap(map, InCluster(ctx, client, stored.ns));
 }
 
 Result<api::StoredRelease> StoreRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,

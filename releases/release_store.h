@@ -3,6 +3,7 @@
 // Format: api/release_maps.h.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,6 +18,12 @@
 #include "kube/client/client.h"
 
 namespace capi::releases {
+
+// A further ConfigMap of the same namespace, by its name. kNotFound.
+using FindPart = std::function<Result<kube::Object>(const std::string& name)>;
+
+// The release in a ConfigMap. Errors as those of ReadRelease.
+Result<api::Release> ReadReleaseMap(const kube::Object& map, const FindPart& find);
 
 // Reads a release back. kNotFound when it is gone; kInvalidArgument, with the ConfigMap's name, for a missing key, a
 // bad gzip, a version that is none. Unknown keys are ignored.

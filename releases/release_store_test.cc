@@ -215,6 +215,35 @@ TEST(ReleaseStore, PartsWithoutADigestAreRead) {
   EXPECT_EQ(read->components, Large(1).components);
 }
 
+// I6, L19: the same for maps of files, where no server is asked.
+TEST(ReadReleaseMap, PlainPackedAndInParts) {
+  auto none = [](const std::string& name) -> Result<kube::Object> { return Error{Code::kNotFound, name, {}}; };
+  const Json plain = {{"kind", "ConfigMap"},
+                      {"metadata", {{"name", "v1.0.0"}, {"namespace", "n"}}},
+                      {"data", {{"metadata", "m"}, {"components", "c"}}}};
+  EXPECT_EQ(ReadReleaseMap(kube::Object(plain), none)->components, "c");
+  EXPECT_EQ(ReadReleaseMap(kube::Object(plain), none)->source, "ConfigMap n/v1.0.0");
+  const std::string packed = Gzip("a long text, a long text, a long text");
+  kube::Object first(plain), second(plain);
+  first.set_annotation(api::kAnnotationCompressed, "true");
+  first.set_annotation(api::kAnnotationParts, "2");
+  first.json()["binaryData"]["components"] = Base64Encode(packed.substr(0, 9));
+  second.json()["binaryData"]["components"] = Base64Encode(packed.substr(9));
+  auto find = [&](const std::string& name) -> Result<kube::Object> {
+    return name == "v1.0.0-part-2" ? Result<kube::Object>(second) : none(name);
+  };
+  EXPECT_EQ(ReadReleaseMap(first, find)->components, "a long text, a long text, a long text");
+  EXPECT_EQ(ReadReleaseMap(first, none).code(), Code::kNotFound);
+  const std::pair<const char*, const char*> cases[] = {{"/data/metadata", "has no metadata"},
+                                                       {"/data/components", "Data has no components"},
+                                                       {"/metadata/name", "has invalid version: (from the Name)"}};
+  for (const auto& [path, why] : cases) {
+    Json lacking = plain;
+    lacking[Json::json_pointer(path).parent_pointer()].erase(Json::json_pointer(path).back());
+    EXPECT_THAT(ReadReleaseMap(kube::Object(lacking), none).error().message, HasSubstr(why));
+  }
+}
+
 // Without what is of one cluster or one source; of the components what their digest is, however they are packed.
 Json Comparable(Json map) {
   for (const char* of_one : {"ownerReferences", "uid", "resourceVersion"}) map["metadata"].erase(of_one);
