@@ -48,6 +48,27 @@ constexpr KnownRule kRules[] = {
      [](const Json&) { return true; }},
 };
 
+// What the schemas say, and the check carries out, or needn't: what a server defaults or merges is no mistake.
+constexpr std::string_view kKeywords[] = {"type",
+                                          "description",
+                                          "default",
+                                          "format",  // int64 alone, which every integer is
+                                          "properties",
+                                          "additionalProperties",
+                                          "required",
+                                          "items",
+                                          "enum",
+                                          "pattern",
+                                          "minLength",
+                                          "minimum",
+                                          "anyOf",  // of x-kubernetes-int-or-string alone
+                                          "x-kubernetes-int-or-string",
+                                          "x-kubernetes-list-map-keys",
+                                          "x-kubernetes-list-type",
+                                          "x-kubernetes-map-type",
+                                          "x-kubernetes-preserve-unknown-fields",
+                                          "x-kubernetes-validations"};
+
 const KnownRule* FindRule(std::string_view rule) {
   for (const KnownRule& known : kRules) {
     if (known.rule == rule) return &known;
@@ -72,12 +93,26 @@ bool Matches(const std::string& text, const std::string& pattern) {
   return text.size() <= kLongestMatched && std::regex_search(text, std::regex(pattern));
 }
 
+// The server drops nulls in the place of fields, of which none is nullable; an item of a list stays.
+Json WithoutNulls(const Json& value) {
+  if (value.is_array()) {
+    Json out = Json::array();
+    for (const Json& item : value) out.push_back(WithoutNulls(item));
+    return out;
+  }
+  if (!value.is_object()) return value;
+  Json out = Json::object();
+  for (const auto& [key, below] : value.items()) {
+    if (!below.is_null()) out[key] = WithoutNulls(below);
+  }
+  return out;
+}
+
 class Check {
  public:
   explicit Check(std::vector<SchemaError>& out) : out_(out) {}
 
   void Value(const Json& value, const Json& schema, const std::string& path) {
-    if (value.is_null()) return;  // the server drops it
     const std::string type = GetString(schema, {"type"});
     if (!type.empty() && !HasType(value, type)) return WrongType(path, type, value);
     if (GetBool(schema, {"x-kubernetes-int-or-string"}) && !value.is_number_integer() && !value.is_string())
@@ -127,10 +162,32 @@ class Check {
   void List(const Json& list, const Json& schema, const std::string& path) {
     const Json* items = Find(schema, {"items"});
     if (items == nullptr) return;
+    if (GetString(schema, {"x-kubernetes-list-type"}) == "map") Keys(list, schema, path);
     for (size_t i = 0; i < list.size(); ++i) {
       Push(std::to_string(i));
       Value(list[i], *items, fmt::format("{}[{}]", path, i));
       Pop();
+    }
+  }
+
+  // Of a list that is a map no two items have the same keys.
+  void Keys(const Json& list, const Json& schema, const std::string& path) {
+    std::vector<Json> seen;
+    for (size_t i = 0; i < list.size(); ++i) {
+      Json keys = Json::object();
+      for (const Json& key : *Find(schema, {"x-kubernetes-list-map-keys"})) {
+        const auto& name = key.get_ref<const std::string&>();
+        const Json* given = Find(list[i], {name});
+        const Json* fallback = Find(schema, {"items", "properties", name, "default"});
+        if (given != nullptr && !given->is_null()) keys[name] = *given;
+        if (!keys.contains(name) && fallback != nullptr) keys[name] = *fallback;
+      }
+      if (std::find(seen.begin(), seen.end(), keys) != seen.end()) {
+        Push(std::to_string(i));
+        Add(Kind::kDuplicate, fmt::format("{}[{}]", path, i), ToJsonText(keys), "");
+        Pop();
+      }
+      seen.push_back(std::move(keys));
     }
   }
 
@@ -187,8 +244,12 @@ std::vector<SchemaError> CheckSchema(const Json& value, const Json& schema, std:
   std::vector<SchemaError> out;
   Check check(out);
   for (const std::string& step : Split(path, '.')) check.Push(step);
-  check.Value(value, schema, std::string(path));
+  if (!value.is_null()) check.Value(WithoutNulls(value), schema, std::string(path));
   return out;
+}
+
+bool KnowsKeyword(std::string_view keyword) {
+  return std::find(std::begin(kKeywords), std::end(kKeywords), keyword) != std::end(kKeywords);
 }
 
 bool KnowsRule(std::string_view rule) { return FindRule(rule) != nullptr; }

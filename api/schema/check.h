@@ -22,6 +22,8 @@ struct SchemaError {
 // In the order of the value. `path`: what the value is, like "spec". Rules of change (oldSelf) aren't looked at.
 std::vector<SchemaError> CheckSchema(const Json& value, const Json& schema, std::string_view path);
 
+// Whether CheckSchema minds this keyword of a schema.
+bool KnowsKeyword(std::string_view keyword);
 // Whether CheckSchema carries out this rule of x-kubernetes-validations.
 bool KnowsRule(std::string_view rule);
 

@@ -60,6 +60,17 @@ TEST(CheckSchema, SaysWhatTheApiServerWouldRefuse) {
        "spec.deployment.containers[0].resources.limits.cpu: Invalid value: \"array\": "
        "spec.deployment.containers[0].resources.limits.cpu in body must be of type integer,string: \"array\""},
       {"{deployment: {affinity: {anything: goes}}}", nullptr},
+      // A null is no value, but in a list.
+      {"{configSecret: {name: null}}", "spec.configSecret.name: Required value: it is missing"},
+      {"{fetchConfig: {url: a, oci: null}}", nullptr},
+      {"{deployment: {nodeSelector: {a: null}}}", nullptr},
+      {"{deployment: {containers: [null]}}",
+       "spec.deployment.containers[0]: Invalid value: \"null\": spec.deployment.containers[0] in body must be of type "
+       "object: \"null\""},
+      // Of a list that is a map each key is there once.
+      {"{deployment: {containers: [{name: a}, {name: b}, {name: a}]}}",
+       "spec.deployment.containers[2]: Duplicate value: {\"name\":\"a\"}"},
+      {"{deployment: {containers: [{name: a, env: [{name: A}, {name: A}]}]}}", nullptr},
   };
   for (const Case& one : cases) {
     SCOPED_TRACE(one.spec);
@@ -89,21 +100,29 @@ TEST(CheckSchema, TheStepsLeadToTheField) {
 // What the walk finds in a schema and doesn't carry out.
 void Look(const Json& schema, std::vector<std::string>& unknown) {
   if (schema.is_object()) {
+    for (const auto& item : schema.items()) {
+      if (!KnowsKeyword(item.key())) unknown.push_back(item.key());
+    }
     if (const Json* rules = Find(schema, {"x-kubernetes-validations"})) {
       for (const Json& rule : *rules) {
         if (!KnowsRule(GetString(rule, {"rule"}))) unknown.push_back(GetString(rule, {"rule"}));
       }
     }
   }
-  if (!schema.is_structured()) return;
-  for (const Json& below : schema) Look(below, unknown);
+  if (const Json* fields = Find(schema, {"properties"})) {
+    for (const Json& field : *fields) Look(field, unknown);
+  }
+  for (const char* below : {"items", "additionalProperties"}) {
+    if (const Json* schema_below = Find(schema, {below}); schema_below != nullptr) Look(*schema_below, unknown);
+  }
 }
 
-TEST(CheckSchema, KnowsEveryRuleOfTheSchemas) {
+TEST(CheckSchema, KnowsEveryRuleAndKeywordOfTheSchemas) {
   std::vector<std::string> unknown;
   for (ApiVersion version : {ApiVersion::kV1Alpha1, ApiVersion::kV1Alpha2}) Look(schema::Spec(version), unknown);
   EXPECT_THAT(unknown, ElementsAre());
   EXPECT_FALSE(KnowsRule("self == 1"));
+  EXPECT_FALSE(KnowsKeyword("maximum"));
 }
 
 }  // namespace

@@ -154,6 +154,7 @@ std::string FieldError::Body() const {
     case Kind::kRequired: kind_text = "Required value"; break;
     case Kind::kForbidden: kind_text = "Forbidden"; break;
     case Kind::kUnsupported: kind_text = "Unsupported value"; break;
+    case Kind::kDuplicate: return fmt::format("Duplicate value: {}", value);
   }
   std::string out = fmt::format("{}: ", kind_text);
   if (!value.empty()) out += GoQuote(value) + ": ";

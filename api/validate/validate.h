@@ -12,10 +12,10 @@ namespace capi::api {
 
 // One thing that is wrong with an object.
 struct FieldError {
-  enum class Kind { kInvalid, kRequired, kForbidden, kUnsupported };
+  enum class Kind { kInvalid, kRequired, kForbidden, kUnsupported, kDuplicate };
   Kind kind = Kind::kInvalid;
-  std::string path;         // "spec.fetchConfig.digest"
-  std::string value;        // as the user wrote it, for kInvalid and kUnsupported; "" to leave it out
+  std::string path;   // "spec.fetchConfig.digest"
+  std::string value;  // as the user wrote it, for kInvalid and kUnsupported, or JSON for kDuplicate; "" to leave it out
   std::string detail;       // what is wrong; a full sentence where other tools know it by that text
   std::string_view reason;  // of condition PreflightCheckPassed; a constant of reasons.h
 

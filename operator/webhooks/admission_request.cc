@@ -65,6 +65,7 @@ std::string_view CauseOf(FieldError::Kind kind) {
     case FieldError::Kind::kRequired: return "FieldValueRequired";
     case FieldError::Kind::kForbidden: return "FieldValueForbidden";
     case FieldError::Kind::kUnsupported: return "FieldValueNotSupported";
+    case FieldError::Kind::kDuplicate: return "FieldValueDuplicate";
   }
   return "";
 }
