@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/completion.h"
+#include "cli/frame/printable.h"
 #include "cli/plugins.h"
 #include "cli/suggestions.h"
 
@@ -23,7 +24,7 @@ const CLI::App& Deepest(const CLI::App& root) {
 
 int Fail(CommandLine& line, std::string_view message) {
   line.world().out.flush();
-  line.world().err << "Error: " << message << "\n" << std::flush;
+  line.world().err << "Error: " << Printable(message, "\n\t") << "\n" << std::flush;
   return line.ErrorCode(Deepest(line.root()));
 }
 
@@ -51,6 +52,15 @@ std::string Reword(const CLI::ParseError& error) {
                      message.substr(kConversion.size(), equals - kConversion.size()));
 }
 
+// Errors are values here; what a library throws all the same, out of memory, say, is one, too.
+Status Carry(const CommandLine::Function& command) {
+  try {
+    return command();
+  } catch (const std::exception& thrown) {
+    return Error{Code::kInternal, fmt::format("this is a mistake in clusterctl: {}", thrown.what()), {}};
+  }
+}
+
 // The exit code.
 int Run(CommandLine& line, std::vector<std::string> arguments) {
   World& world = line.world();
@@ -68,7 +78,7 @@ int Run(CommandLine& line, std::vector<std::string> arguments) {
     world.out << command.help(parent == nullptr ? "" : NameOf(*parent)) << std::flush;
     return 0;
   }
-  Status ended = line.chosen()();
+  Status ended = Carry(line.chosen());
   if (!ended.ok()) return Fail(line, ended.error().message);
   if (world.out.flush()) return line.success_code();
   return Fail(line, "failed to write to standard output");

@@ -7,6 +7,7 @@
 #include "cli/clusters/rollout.h"
 #include "cli/frame/config.h"
 #include "cli/frame/management_cluster.h"
+#include "cli/frame/structured.h"
 #include "kube/client/config/kubeconfig.h"
 
 namespace capi::cli {
@@ -99,13 +100,8 @@ Result<Names> Find(const NameQuestion& question, const World& world) {
   if (question.flag == "kubeconfig-context") return Contexts(question, world);
   if (question.flag == "hide-api-warnings") return Names{"all", "default", "none"};
   if (question.flag.ends_with("namespace")) return ObjectNames(question, world, kube::Builtin("Namespace"), false);
-  if (question.flag == "output" && (question.command == "clusterctl why" || question.command == "clusterctl history" ||
-                                    question.command == "clusterctl describe cluster"))
-    return Names{"json", "text", "yaml"};
-  if (question.flag == "output" && question.command == "clusterctl describe providers")
-    return Names{"json", "name", "text", "wide", "yaml"};
   if (question.flag == "output" && question.command == "clusterctl version") return Names{"json", "short", "yaml"};
-  if (question.flag == "output") return Names{"text", "yaml"};
+  if (question.flag == "output") return OutputFormatNames(question.command == "clusterctl lint" ? "sarif" : "");
   if (question.flag.empty() && (question.command == "clusterctl why" || question.command == "clusterctl history"))
     return Installed(question, world);
   if (question.flag.empty() &&

@@ -1,5 +1,9 @@
 #include "cli/describe/cluster_json.h"
 
+#include <fmt/format.h>
+
+#include "base/strings.h"
+
 namespace capi::cli::describe {
 namespace {
 
@@ -30,7 +34,29 @@ Json CountsJson(const Counts& counts) {
   return out;
 }
 
+void AddNames(const ClusterNode& node, std::vector<std::string>& out) {
+  const ClusterObject& object = node.object;
+  // Of a reference the group alone is known.
+  const std::string group =
+      node.node_kind == NodeKind::kReference ? object.api_version : kube::GroupVersion::Parse(object.api_version).group;
+  auto add = [&](const std::string& name) {
+    out.push_back(fmt::format("{}{}/{}", ToLower(object.kind), group.empty() ? "" : "." + group, name));
+  };
+  if (node.node_kind == NodeKind::kGroup) {
+    for (const std::string& name : node.items) add(name);
+  } else if (node.node_kind != NodeKind::kVirtual) {
+    add(object.name);
+  }
+  for (const auto& child : node.children) AddNames(*child, out);
+}
+
 }  // namespace
+
+std::vector<std::string> ClusterTreeNames(const ClusterNode& root) {
+  std::vector<std::string> out;
+  AddNames(root, out);
+  return out;
+}
 
 Json ClusterTreeJson(const ClusterNode& root) {
   const ClusterObject& object = root.object;

@@ -253,5 +253,15 @@ TEST(ClusterTree, AsJson) {
   EXPECT_EQ(group["conditions"][0]["lastTransitionTime"], "2026-01-01T00:00:00Z");
 }
 
+// L1: those in groups too, but nothing that is no object.
+TEST(ClusterTree, AsNames) {
+  Parts world({"True", "True"});
+  world.parts.cluster.object.api_version = "cluster.x-k8s.io/v1beta2";
+  auto names = ClusterTreeNames(world.Build());
+  EXPECT_THAT(names, testing::Contains("cluster.cluster.x-k8s.io/" + world.parts.cluster.object.name));
+  EXPECT_THAT(names, testing::IsSupersetOf({"machine/m1", "machine/m2"}));
+  EXPECT_THAT(names, testing::Each(testing::Not(testing::EndsWith("/Workers"))));
+}
+
 }  // namespace
 }  // namespace capi::cli::describe

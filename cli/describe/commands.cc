@@ -50,7 +50,7 @@ void AddCluster(CommandLine& line, CLI::App& describe) {
   auto options = std::make_shared<DescribeClusterOptions>();
   command.add_option("NAME", options->names, "Name of the cluster");
   command.add_option("-n,--namespace", options->ns, "Namespace of the cluster; without it the current one");
-  command.add_option("-o,--output", options->output, "Output format, text, json or yaml")->capture_default_str();
+  line.AddOutputFlag(command, options->output);
   AddClusterTreeFlags(command, *options);
   AddColour(command, options->colour);
   line.AddClusterFlags(command, options->cluster);
@@ -69,8 +69,7 @@ void AddProviders(CommandLine& line, CLI::App& describe) {
                "  clusterctl describe providers -o wide\n");
   auto options = std::make_shared<DescribeProvidersOptions>();
   command.add_option("-n,--namespace", options->ns, "Their namespace; without it all are looked through");
-  command.add_option("-o,--output", options->output, "Output format, text, wide, name, json or yaml")
-      ->capture_default_str();
+  line.AddOutputFlag(command, options->output);
   AddColour(command, options->colour);
   line.AddClusterFlags(command, options->cluster);
   line.Finish(command,

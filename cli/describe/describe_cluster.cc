@@ -58,12 +58,10 @@ Status DescribeCluster(const Context& ctx, const GlobalOptions& global, const De
   describe::ClusterNode root = BuildClusterTree(parts, tree_options, reader);
   TRY(reader.status());
   SayMissing(reader.missing(), notes);
-  if (format == OutputFormat::kText) {
-    world.out << describe::ClusterTreeText(root,
-                                           {tree_options.style, WantsColours(options.colour, world), ctx.clock->Now()});
-  } else {
-    world.out << Format(format, describe::ClusterTreeJson(root));
-  }
+  world.out << Format(format, {.table = describe::ClusterTreeText(
+                                   root, {tree_options.style, WantsColours(options.colour, world), ctx.clock->Now()}),
+                               .names = describe::ClusterTreeNames(root),
+                               .facts = describe::ClusterTreeJson(root)});
   return Ok();
 }
 

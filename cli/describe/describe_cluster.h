@@ -14,7 +14,7 @@ struct DescribeClusterOptions {
   ClusterOptions cluster;
   std::vector<std::string> names;  // exactly one
   std::string ns;                  // "" for that of the context
-  std::string show_conditions, output = "text";
+  std::string show_conditions, output = "table";
   bool machine_sets = false, resource_sets = false, templates = false, echo = false;
   bool grouping = true, disable_grouping = false;
   std::optional<bool> v1beta2, colour;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "cli/frame/printable.h"
 
 namespace capi::cli::describe {
 
@@ -17,8 +18,4 @@ std::string Age(const std::optional<WallTime>& since, WallTime now);
 // The lines of a message, none longer than `width` bytes unless a word is. Line breaks and indents are kept, and what
 // belongs to a bullet ("* ...") is indented like it. At least one line.
 std::vector<std::string> WrapMessage(std::string_view text, size_t width);
-
-// What others wrote, without what would steer a terminal: control characters (but line breaks) are replaced.
-std::string Printable(std::string_view text);
-
 }  // namespace capi::cli::describe

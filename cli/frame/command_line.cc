@@ -1,5 +1,7 @@
 #include "cli/frame/command_line.h"
 
+#include <fmt/format.h>
+
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
@@ -55,14 +57,27 @@ void CommandLine::Finish(CLI::App& command, Function function) {
   });
 }
 
+void CommandLine::AddOutputFlag(CLI::App& command, std::string& output, const std::string& more) {
+  command
+      .add_option(
+          "-o,--output", output,
+          fmt::format("Output format: table (or text), wide, name, json{} or yaml", more.empty() ? "" : ", " + more))
+      ->capture_default_str();
+}
+
 void CommandLine::AddListFlag(CLI::App& command, const std::string& names, std::vector<std::string>& values,
                               const std::string& about) {
   command.add_option(names, values, about)->allow_extra_args(false)->delimiter(',');
 }
 
 int CommandLine::ErrorCode(const CLI::App& command) const {
-  auto found = error_codes_.find(&command);
-  return found == error_codes_.end() ? 1 : found->second;
+  auto found = exit_codes_.find(&command);
+  return found == exit_codes_.end() ? 1 : found->second.first;
+}
+
+std::string CommandLine::ExitCodes(const CLI::App& command) const {
+  auto found = exit_codes_.find(&command);
+  return found == exit_codes_.end() ? "0, or 1 where something failed" : found->second.second;
 }
 
 CLI::App* FindCommand(CLI::App& parent, const std::string& name) {

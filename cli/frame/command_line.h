@@ -28,6 +28,8 @@ class CommandLine {
   CLI::App& Add(CLI::App& parent, const std::string& name, const std::string& about, const std::string& examples = "");
   // --kubeconfig and --kubeconfig-context.
   void AddClusterFlags(CLI::App& command, ClusterOptions& cluster);
+  // -o, of a command that reads and tells something. `more`: a format that it has beside those of all (structured.h).
+  void AddOutputFlag(CLI::App& command, std::string& output, const std::string& more = "");
   // A flag whose values may be separated by commas, or given by repeating it.
   void AddListFlag(CLI::App& command, const std::string& names, std::vector<std::string>& values,
                    const std::string& about);
@@ -35,11 +37,15 @@ class CommandLine {
   // runs where a command line chooses the command.
   void Finish(CLI::App& command, Function function);
 
-  // Exit codes of commands that say something by them, as `kubectl diff` does: else 0, and 1 for an error.
+  // Exit codes of commands that say something by them, as `kubectl diff` does: else 0, and 1 for an error. `about`: all
+  // of them, for the manual page.
   void set_success_code(int code) { success_code_ = code; }
   int success_code() const { return success_code_; }
-  void SetErrorCode(const CLI::App& command, int code) { error_codes_[&command] = code; }
+  void SetErrorCode(const CLI::App& command, int code, std::string about) {
+    exit_codes_[&command] = {code, std::move(about)};
+  }
   int ErrorCode(const CLI::App& command) const;
+  std::string ExitCodes(const CLI::App& command) const;
 
   // Of the command that was parsed; empty where it has none, being a group of others.
   const Function& chosen() const { return chosen_; }
@@ -50,7 +56,7 @@ class CommandLine {
   GlobalOptions global_;
   Function chosen_;
   int success_code_ = 0;
-  std::map<const CLI::App*, int> error_codes_;
+  std::map<const CLI::App*, std::pair<int, std::string>> exit_codes_;
 };
 
 // The command of that name below `parent`; null for none.

@@ -76,13 +76,13 @@ Result<std::vector<ProviderObject>> FindProviders(const Context& ctx, Management
   return out;
 }
 
-Result<std::vector<ProviderObject>> FindNamedProviders(const Context& ctx, ManagementCluster& cluster,
-                                                       const std::vector<std::string>& names, const std::string& ns) {
-  if (names.size() != 1 || names[0].empty()) {
-    return Error{
-        Code::kInvalidArgument, "name one provider: aws, infrastructure-aws or infrastructureprovider/aws", {}};
-  }
-  return FindProviders(ctx, cluster, names[0], ns);
+Result<std::string> OneProviderName(const std::vector<std::string>& names) {
+  if (names.size() == 1 && !names[0].empty()) return names[0];
+  return Error{Code::kInvalidArgument, "name one provider: aws, infrastructure-aws or infrastructureprovider/aws", {}};
+}
+
+std::string KubectlName(const api::ProviderId& id) {
+  return fmt::format("{}.{}/{}", ToLower(api::KindOf(id.type).kind), api::kGroup, id.name);
 }
 
 }  // namespace capi::cli

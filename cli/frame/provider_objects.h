@@ -32,11 +32,12 @@ Result<std::vector<ProviderObject>> AllProviders(const Context& ctx, ManagementC
 Result<std::vector<ProviderObject>> FindProviders(const Context& ctx, ManagementCluster& cluster, std::string_view text,
                                                   const std::string& ns);
 
-// FindProviders of a command line: exactly one name.
-Result<std::vector<ProviderObject>> FindNamedProviders(const Context& ctx, ManagementCluster& cluster,
-                                                       const std::vector<std::string>& names, const std::string& ns);
+// Of a command line that takes exactly one name. To be called before anything is looked up.
+Result<std::string> OneProviderName(const std::vector<std::string>& names);
 
 // "InfrastructureProvider capa-system/aws".
 std::string Describe(const api::ProviderId& id);
+// As kubectl takes it: "infrastructureprovider.operator.cluster.x-k8s.io/aws".
+std::string KubectlName(const api::ProviderId& id);
 
 }  // namespace capi::cli

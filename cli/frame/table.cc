@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cli/frame/printable.h"
+
 namespace capi::cli {
 namespace {
 
@@ -12,7 +14,10 @@ size_t Width(const std::string& cell) {
 
 }  // namespace
 
-std::string FormatTable(const std::vector<std::vector<std::string>>& rows, size_t gap, size_t min_width) {
+std::string FormatTable(std::vector<std::vector<std::string>> rows, size_t gap, size_t min_width) {
+  for (auto& row : rows) {
+    for (std::string& cell : row) cell = Printable(cell);
+  }
   std::vector<size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()), 0);

@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "api/text.h"
+#include "cli/frame/printable.h"
 
 namespace capi::cli {
 
@@ -26,9 +27,9 @@ void Notes::Say(int level, std::string_view message, Fields fields) {
   if (level > verbosity_) return;
   std::string line(message);
   for (const auto& [key, value] : fields) line += fmt::format(" {}={}", key, api::GoQuote(value));
-  *err_ << line << '\n';
+  *err_ << Printable(line) << '\n';
 }
 
-void Notes::Warn(std::string_view message) { *err_ << "Warning: " << message << '\n'; }
+void Notes::Warn(std::string_view message) { *err_ << "Warning: " << Printable(message) << '\n'; }
 
 }  // namespace capi::cli

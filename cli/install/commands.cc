@@ -45,6 +45,7 @@ void AddListImages(CommandLine& line, CLI::App& init, const std::shared_ptr<Init
                                "  # For the AWS provider\n"
                                "  clusterctl init list-images --infrastructure aws\n");
   AddCommonFlags(line, command, *options);
+  line.AddOutputFlag(command, options->output);
   line.Finish(command, [&line, options] { return ListInitImages(Context{}, line.global(), *options, line.world()); });
 }
 

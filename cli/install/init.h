@@ -14,6 +14,7 @@ struct InitOptions {
   ProviderFlags providers;
   std::string target_namespace;
   std::string operator_image;
+  std::string output = "table";  // of list-images
   bool wait_providers = false;
   int wait_provider_timeout = 300;  // seconds
   bool validate = true;

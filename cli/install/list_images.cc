@@ -3,6 +3,7 @@
 #include <set>
 
 #include "cli/cert_manager/release.h"
+#include "cli/frame/structured.h"
 #include "cli/install/candidate.h"
 #include "cli/install/operator_step.h"
 #include "cli/operator_manifests/manifests.h"
@@ -11,6 +12,7 @@ namespace capi::cli {
 
 Status ListInitImages(const Context& ctx, const GlobalOptions& global, const InitOptions& options, World& world) {
   Notes notes(world.err);
+  const OutputFormat format = TRY(ParseOutputFormat(options.output));
   Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
   std::set<std::string> images;
   std::string own = TRY(ConfiguredOperatorImage(config, options.operator_image));
@@ -26,7 +28,9 @@ Status ListInitImages(const Context& ctx, const GlobalOptions& global, const Ini
       for (const std::string& image : templating::ListImages(objects)) images.insert(image);
     }
   }
-  for (const std::string& image : images) world.out << image << "\n";
+  Answer answer{.table = "", .names = {images.begin(), images.end()}, .facts = Json(images)};
+  for (const std::string& image : images) answer.table += image + "\n";
+  world.out << Format(format, answer);
   return Ok();
 }
 

@@ -18,8 +18,8 @@ void AddConfig(CommandLine& line) {
                                "  clusterctl config repositories\n\n"
                                "  # The same as YAML\n"
                                "  clusterctl config repositories -o yaml\n");
-  auto output = std::make_shared<std::string>("text");
-  command.add_option("-o,--output", *output, "Output format, text or yaml")->capture_default_str();
+  auto output = std::make_shared<std::string>("table");
+  line.AddOutputFlag(command, *output);
   line.Finish(command, [&line, output] { return ConfigRepositories(Context{}, line.global(), *output, line.world()); });
 }
 
@@ -36,7 +36,7 @@ void AddWhy(CommandLine& line) {
   auto options = std::make_shared<WhyOptions>();
   command.add_option("PROVIDER", options->names, "aws, infrastructure-aws or infrastructureprovider/aws");
   command.add_option("-n,--namespace", options->ns, "Its namespace; without it all are looked through");
-  command.add_option("-o,--output", options->output, "Output format, text, json or yaml")->capture_default_str();
+  line.AddOutputFlag(command, options->output);
   line.AddClusterFlags(command, options->cluster);
   line.Finish(command, [&line, options] { return Why(Context{}, line.global(), *options, line.world()); });
 }
@@ -50,7 +50,7 @@ void AddHistory(CommandLine& line) {
   auto options = std::make_shared<HistoryOptions>();
   command.add_option("PROVIDER", options->names, "aws, infrastructure-aws or infrastructureprovider/aws");
   command.add_option("-n,--namespace", options->ns, "Its namespace; without it all are looked through");
-  command.add_option("-o,--output", options->output, "Output format, text, json or yaml")->capture_default_str();
+  line.AddOutputFlag(command, options->output);
   line.AddClusterFlags(command, options->cluster);
   line.Finish(command, [&line, options] { return History(Context{}, line.global(), *options, line.world()); });
 }

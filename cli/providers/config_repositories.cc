@@ -1,10 +1,7 @@
 #include "cli/providers/config_repositories.h"
 
-#include <fmt/format.h>
-
-#include "api/text.h"
-#include "base/yaml/yaml.h"
 #include "cli/frame/config.h"
+#include "cli/frame/structured.h"
 #include "cli/frame/table.h"
 
 namespace capi::cli {
@@ -25,28 +22,27 @@ std::string AsText(const std::vector<ProviderSource>& providers) {
   return FormatTable(rows, 3, 10);
 }
 
-std::string AsYaml(const std::vector<ProviderSource>& providers) {
+// Keys are those of clusterctl.
+Json AsJson(const std::vector<ProviderSource>& providers) {
   Json list = Json::array();
   for (const ProviderSource& provider : providers) {
     auto [url, file] = Divide(provider.url);
     list.push_back(
         {{"Name", provider.name}, {"ProviderType", api::KindOf(provider.type).kind}, {"URL", url}, {"File", file}});
   }
-  return ToYaml(list);
+  return list;
 }
 
 }  // namespace
 
 Status ConfigRepositories(const Context& ctx, const GlobalOptions& global, const std::string& output, World& world) {
-  if (output != "text" && output != "yaml") {
-    return Error{Code::kInvalidArgument,
-                 fmt::format("invalid output format {}, valid values: [yaml text]", api::GoQuote(output)),
-                 {}};
-  }
+  OutputFormat format = TRY(ParseOutputFormat(output));
   Notes notes(world.err);
   Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
   std::vector<ProviderSource> providers = TRY(config.Providers());
-  world.out << (output == "yaml" ? AsYaml(providers) : AsText(providers));
+  Answer answer{.table = AsText(providers), .facts = AsJson(providers)};
+  for (const ProviderSource& one : providers) answer.names.push_back(api::ManifestLabel(one.type, one.name));
+  world.out << Format(format, answer);
   return Ok();
 }
 

@@ -7,7 +7,7 @@
 
 namespace capi::cli {
 
-// `output` is "text" or "yaml".
+// `output`: as ParseOutputFormat takes it.
 Status ConfigRepositories(const Context& ctx, const GlobalOptions& global, const std::string& output, World& world);
 
 }  // namespace capi::cli

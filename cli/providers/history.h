@@ -13,7 +13,7 @@ struct HistoryOptions {
   ClusterOptions cluster;
   std::vector<std::string> names;  // exactly one
   std::string ns;                  // "" for all
-  std::string output = "text";
+  std::string output = "table";
 };
 
 Status History(const Context& ctx, const GlobalOptions& global, const HistoryOptions& options, World& world);

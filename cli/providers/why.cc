@@ -4,6 +4,7 @@
 
 #include "api/reasons.h"
 #include "cli/frame/config.h"
+#include "cli/frame/printable.h"
 #include "cli/frame/structured.h"
 
 namespace capi::cli {
@@ -45,7 +46,7 @@ std::string Versions(const ProviderObject& object) {
 }
 
 void AddLine(std::string& out, std::string_view name, const std::string& text) {
-  if (!text.empty()) out += fmt::format("  {:<9} {}\n", std::string(name) + ":", text);
+  if (!text.empty()) out += fmt::format("  {:<9} {}\n", std::string(name) + ":", Printable(text));
 }
 
 std::string AsText(const ProviderObject& object, const Explanation& explanation) {
@@ -116,18 +117,19 @@ Explanation Explain(const api::Provider& provider) {
 
 Status Why(const Context& ctx, const GlobalOptions& global, const WhyOptions& options, World& world) {
   OutputFormat format = TRY(ParseOutputFormat(options.output));
+  const std::string name = TRY(OneProviderName(options.names));
   Notes notes(world.err);
   TRY(LoadConfig(ctx, global, world.getenv, notes));  // nothing of it is needed; one that was asked for has to be right
   ManagementCluster cluster = TRY(ManagementCluster::Open(options.cluster, world.getenv));
-  auto objects = TRY(FindNamedProviders(ctx, cluster, options.names, options.ns));
-  std::string text;
-  Json facts = Json::array();
+  auto objects = TRY(FindProviders(ctx, cluster, name, options.ns));
+  Answer answer{.table = "", .facts = Json::array()};
   for (const ProviderObject& object : objects) {
     Explanation explanation = Explain(object.provider);
-    text += AsText(object, explanation);
-    facts.push_back(AsJson(object, explanation));
+    answer.table += AsText(object, explanation);
+    answer.facts.push_back(AsJson(object, explanation));
+    answer.names.push_back(KubectlName(object.provider.id));
   }
-  world.out << (format == OutputFormat::kText ? text : Format(format, facts));
+  world.out << Format(format, answer);
   if (std::string away = AwayOperator(ctx, cluster); !away.empty()) notes.Warn(away);
   return Ok();
 }

@@ -15,7 +15,7 @@ struct WhyOptions {
   ClusterOptions cluster;
   std::vector<std::string> names;  // exactly one
   std::string ns;                  // "" for all
-  std::string output = "text";
+  std::string output = "table";
 };
 
 // What a condition says besides the cause. A value.

@@ -85,8 +85,12 @@ TEST(Explain, WhatHoldsBesideTheCause) {
 
 TEST(Why, BadArgumentsAreToldBeforeAnyClusterIsLookedFor) {
   const std::pair<std::vector<std::string>, std::string> cases[] = {
-      {{"why", "a", "-o", "wide"}, "invalid output format \"wide\", valid values: [json text yaml]"},
-      {{"history", "a", "-o", ""}, "invalid output format \"\", valid values: [json text yaml]"},
+      {{"why", "a", "-o", "x"}, "invalid output format \"x\", valid values: [json name table text wide yaml]"},
+      {{"history", "a", "-o", ""}, "invalid output format \"\", valid values: [json name table text wide yaml]"},
+      {{"why"}, "name one provider"},
+      {{"history", "a", "b"}, "name one provider"},
+      {{"rollback", ""}, "name one provider"},
+      {{"rollback", "a", "--to-version", "one"}, "invalid version \"one\""},
   };
   for (const auto& [arguments, error] : cases) {
     Outcome outcome = Clusterctl(arguments, {{"HOME", "/nowhere"}});

@@ -20,7 +20,7 @@ void AddPlan(CommandLine& line, CLI::App& upgrade) {
                "  # The same for programs\n"
                "  clusterctl upgrade plan -o json\n");
   auto options = std::make_shared<UpgradePlanOptions>();
-  command.add_option("-o,--output", options->output, "Output format, text, json or yaml")->capture_default_str();
+  line.AddOutputFlag(command, options->output);
   line.AddClusterFlags(command, options->cluster);
   line.Finish(command, [&line, options] { return PrintUpgradePlan(Context{}, line.global(), *options, line.world()); });
 }

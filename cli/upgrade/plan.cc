@@ -105,6 +105,19 @@ Result<std::vector<ProviderObject>> Objects(const Context& ctx, ManagementCluste
   return objects;
 }
 
+Answer AnswerOf(const std::optional<OperatorDeployment>& its, const std::vector<UpgradePlan>& plans) {
+  Answer out{.table = its ? AsText(*its) + "\n" : "", .facts = {{"operator", AsJson(its)}, {"plans", Json::array()}}};
+  for (const UpgradePlan& plan : plans) {
+    out.table += AsText(plan);
+    out.facts["plans"].push_back(AsJson(plan));
+    for (const PlanItem& item : plan.items) {
+      out.names.push_back(fmt::format("provider.clusterctl.cluster.x-k8s.io/{}",
+                                      api::ManifestLabel(item.provider.type, item.provider.name)));
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 Status PrintUpgradePlan(const Context& ctx, const GlobalOptions& global, const UpgradePlanOptions& options,
@@ -126,14 +139,7 @@ Status PrintUpgradePlan(const Context& ctx, const GlobalOptions& global, const U
         fmt::format("{}: its versions can't be told: {}", InstanceName(candidate.provider), candidate.error->message));
   }
   std::optional<OperatorDeployment> its = found.ok() ? *found : std::nullopt;
-  if (format != OutputFormat::kText) {
-    Json facts = {{"operator", AsJson(its)}, {"plans", Json::array()}};
-    for (const UpgradePlan& plan : plans) facts["plans"].push_back(AsJson(plan));
-    world.out << Format(format, facts);
-    return Ok();
-  }
-  if (its) world.out << AsText(*its) << "\n";
-  for (const UpgradePlan& plan : plans) world.out << AsText(plan);
+  world.out << Format(format, AnswerOf(its, plans));
   return Ok();
 }
 

@@ -10,7 +10,7 @@ namespace capi::cli {
 // The flags. A value.
 struct UpgradePlanOptions {
   ClusterOptions cluster;
-  std::string output = "text";
+  std::string output = "table";
 };
 
 // behaviour.md L12. It asks, and writes nothing.

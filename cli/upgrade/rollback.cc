@@ -17,7 +17,7 @@ namespace {
 Error Refused(std::string message) { return {Code::kFailedPrecondition, std::move(message), {}}; }
 
 Result<ProviderObject> TheOne(const Context& ctx, ManagementCluster& cluster, const RollbackOptions& options) {
-  auto objects = TRY(FindNamedProviders(ctx, cluster, options.names, options.ns));
+  auto objects = TRY(FindProviders(ctx, cluster, TRY(OneProviderName(options.names)), options.ns));
   if (objects.size() == 1) return objects[0];
   std::vector<std::string> names;
   for (const ProviderObject& one : objects) names.push_back(Describe(one.provider.id));
@@ -105,6 +105,8 @@ Status Rollback(const Context& parent, const GlobalOptions& global, const Rollba
   Notes notes(world.err);
   if (options.wait_provider_timeout <= 0)
     return Error{Code::kInvalidArgument, "--wait-provider-timeout is a number of seconds, and more than 0", {}};
+  TRY(OneProviderName(options.names));
+  if (!options.to_version.empty()) TRY(ParseVersion(options.to_version));
   Config config = TRY(LoadConfig(parent, global, world.getenv, notes));
   ManagementCluster cluster = TRY(ManagementCluster::Open(options.cluster, world.getenv));
   UpgradeRollout rollout = TRY(Prepare(parent, config, cluster, options, notes));

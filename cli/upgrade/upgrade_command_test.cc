@@ -90,7 +90,7 @@ TEST_F(Upgrades, PlanTellsOfAProviderThatNobodyKnowsAndOfTheOperator) {  // L12
   EXPECT_EQ(GetString(facts, {"operator", "currentVersion"}), "v0.0.1");
   EXPECT_EQ(facts["plans"][0]["providers"][1]["nextVersion"], "v2.1.0");
   EXPECT_EQ(facts["plans"][0]["providers"][2]["known"], false);
-  EXPECT_EQ(Run({"upgrade", "plan", "-o", "table"}).code, 1);
+  EXPECT_EQ(Run({"upgrade", "plan", "-o", "xml"}).code, 1);
 }
 
 TEST_F(Upgrades, PlanWithoutRightsSaysSo) {  // L12

@@ -1,0 +1,25 @@
+#include "cli/frame/printable.h"
+
+namespace capi::cli {
+
+std::string Printable(std::string_view text, std::string_view kept) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    auto byte = static_cast<unsigned char>(text[i]);
+    auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : '\0');
+    if (byte == 0xC2 && next >= 0x80 && next < 0xA0) {  // the control characters beyond ASCII
+      out += '?';
+      ++i;
+    } else if (kept.find(text[i]) != kept.npos) {
+      out += text[i];
+    } else if (byte == '\t' || byte == '\f' || byte == '\r') {
+      out += ' ';
+    } else {
+      out += byte < ' ' || byte == 0x7F ? '?' : text[i];
+    }
+  }
+  return out;
+}
+
+}  // namespace capi::cli
