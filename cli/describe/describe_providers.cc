@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "api/text.h"
 #include "cli/describe/describe_cluster.h"
 #include "cli/describe/providers_text.h"
 #include "cli/frame/config.h"
@@ -16,22 +15,6 @@ using describe::Workload;
 
 constexpr char kOperatorLabel[] = "app.kubernetes.io/name=capi-operator";
 
-// What -o means: a text of one of three kinds, or facts.
-struct Output {
-  OutputFormat format = OutputFormat::kText;
-  bool wide = false, name = false;
-};
-
-Result<Output> ParseOutput(const std::string& text) {
-  if (text == "wide") return Output{.wide = true};
-  if (text == "name") return Output{.name = true};
-  auto format = ParseOutputFormat(text);
-  if (format.ok()) return Output{.format = *format};
-  return Error{Code::kInvalidArgument,
-               fmt::format("invalid output format {}, valid values: [json name text wide yaml]", api::GoQuote(text)),
-               {}};
-}
-
 // Reads what is about providers; what a person has no right to read is told, and does without.
 class Reader {
  public:
@@ -42,7 +25,8 @@ class Reader {
     ProvidersInput out;
     TRY(ReadObjects(out));
     TRY(ReadInventory(out));
-    out.operators = TRY(List("Deployment", "", kOperatorLabel, nullptr));
+    out.ns = ns_;
+    out.operators = TRY(List("Deployment", "", kOperatorLabel, &out.operators_known));
     for (const char* kind : {"Deployment", "DaemonSet", "StatefulSet"}) {
       auto some = TRY(List(kind, ns_, std::string(api::kLabelProvider), &out.workloads_known));
       out.workloads.insert(out.workloads.end(), some.begin(), some.end());
@@ -63,6 +47,7 @@ class Reader {
 
   Status ReadInventory(ProvidersInput& out) {
     auto inventory = cluster_.Providers(ctx_);
+    out.inventory_known = inventory.ok();
     if (!inventory.ok()) return Without(inventory.error(), "clusterctl's inventory");
     for (InstalledProvider& one : *inventory) {
       if (ns_.empty() || one.ns == ns_) out.inventory.push_back(std::move(one));
@@ -75,7 +60,7 @@ class Reader {
     std::vector<Workload> out;
     auto list = cluster_.client().List(ctx_, kube::Builtin(kind), ns, {.label_selector = selector});
     if (!list.ok()) {
-      if (known != nullptr) *known = false;
+      *known = false;
       TRY(Without(list.error(), fmt::format("{}s with the label {}", kind, selector)));
       return out;
     }
@@ -100,20 +85,17 @@ class Reader {
 
 Status DescribeProviders(const Context& ctx, const GlobalOptions& global, const DescribeProvidersOptions& options,
                          World& world) {
-  Output output = TRY(ParseOutput(options.output));
+  OutputFormat format = TRY(ParseOutputFormat(options.output));
   Notes notes(world.err);
   TRY(LoadConfig(ctx, global, world.getenv, notes));  // nothing of it is needed; one that was asked for has to be right
   ManagementCluster cluster = TRY(ManagementCluster::Open(options.cluster, world.getenv));
   ProvidersInput input = TRY(Reader(ctx, cluster, options.ns, notes).Read());
   describe::ProvidersTree tree = BuildProvidersTree(input);
-  if (output.name) {
-    world.out << ProvidersNames(tree);
-  } else if (output.format != OutputFormat::kText) {
-    world.out << Format(output.format, ProvidersJson(tree));
-  } else {
-    bool colours = WantsColours(options.colour, world);
-    world.out << ProvidersText(tree, {.wide = output.wide, .colours = colours, .now = ctx.clock->Now()});
-  }
+  describe::ProvidersTextOptions text{.colours = WantsColours(options.colour, world), .now = ctx.clock->Now()};
+  Answer answer{.table = ProvidersText(tree, text), .names = ProvidersNames(tree), .facts = ProvidersJson(tree)};
+  text.wide = true;
+  answer.wide = ProvidersText(tree, text);
+  world.out << Format(format, answer);
   return Ok();
 }
 

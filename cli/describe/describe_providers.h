@@ -12,7 +12,7 @@ namespace capi::cli {
 struct DescribeProvidersOptions {
   ClusterOptions cluster;
   std::string ns;  // "" for all
-  std::string output = "text";
+  std::string output = "table";
   std::optional<bool> colour;
 };
 

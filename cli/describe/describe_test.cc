@@ -66,10 +66,16 @@ TEST(DescribeCommands, ACluster) {
 TEST(DescribeCommands, Providers) {
   Commands commands;
   FakeCluster& fake = commands.fake;
-  for (const char* plural : {"deployments", "daemonsets", "statefulsets"})
+  for (const char* plural : {"deployments", "daemonsets", "statefulsets"}) {
     fake.lists[fmt::format("/apis/apps/v1/{}", plural)] = {};
+    fake.lists[fmt::format("/apis/apps/v1/namespaces/other/{}", plural)] = {};
+  }
   EXPECT_EQ(commands.Run({"providers"}).out,
             "There are no providers in the cluster: `clusterctl init` installs them.\n");
+  EXPECT_EQ(commands.Run({"providers", "-n", "other"}).out, "There are no providers in namespace other.\n");
+  fake.failures[kInventory] = 403;
+  EXPECT_EQ(commands.Run({"providers"}).out, "No provider was found, but clusterctl's inventory can't be read.\n");
+  fake.failures.clear();
   fake.lists[kInventory] = {{{"kind", "Provider"},
                              {"metadata", {{"name", "infrastructure-docker"}, {"namespace", "capd"}}},
                              {"providerName", "docker"},
@@ -83,6 +89,10 @@ TEST(DescribeCommands, Providers) {
   Outcome outcome = commands.Run({"providers"});
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.out, HasSubstr("its workloads can't be read"));
+  fake.lists[kOperator + "coreproviders"] = {
+      {{"kind", "CoreProvider"}, {"metadata", {{"name", "cluster-api"}, {"namespace", "capi"}}}}};
+  EXPECT_THAT(commands.Run({"providers"}).out,
+              HasSubstr("the Deployments with the label app.kubernetes.io/name=capi-operator can't be read"));
   EXPECT_THAT(outcome.err, HasSubstr("Warning: Deployments with the label cluster.x-k8s.io/provider can't be read, and "
                                      "aren't told: the server's words"));
   fake.failures[kInventory] = 400;

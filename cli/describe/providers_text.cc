@@ -13,10 +13,12 @@ namespace capi::cli::describe {
 namespace {
 
 constexpr size_t kMessageWidth = 80, kMostLines = 5, kMostNames = 5;
-constexpr char kNone[] = "There are no providers in the cluster: `clusterctl init` installs them.\n";
 constexpr char kNoOperator[] = "no operator looks after these providers: clusterctl installed them";
 constexpr char kNoDeployment[] =
     "no Deployment has the label app.kubernetes.io/name=capi-operator: it runs elsewhere, or not at all";
+
+constexpr char kUnknownDeployment[] =
+    "the Deployments with the label app.kubernetes.io/name=capi-operator can't be read";
 
 using Lines = std::vector<std::string>;
 
@@ -115,9 +117,11 @@ void AddProviders(Table& table, const std::vector<const ProviderLine*>& lines, W
 }
 
 // The operator, or the first of several: the others are lines of their own before it.
-void AddOperators(Table& table, const std::vector<Workload>& operators, bool has_children) {
+void AddOperators(Table& table, const ProvidersTree& tree, bool has_children) {
+  const std::vector<Workload>& operators = tree.operators;
   if (operators.empty()) {
-    table.Add("", {.name = "Operator", .ready = "Unknown", .message = {kNoDeployment}}, has_children);
+    const char* message = tree.operators_known ? kNoDeployment : kUnknownDeployment;
+    table.Add("", {.name = "Operator", .ready = "Unknown", .message = {message}}, has_children);
     return;
   }
   for (const Workload& one : operators) {
@@ -126,6 +130,12 @@ void AddOperators(Table& table, const std::vector<Workload>& operators, bool has
     facts.version = one.version;
     table.Add("", facts, has_children && &one == &operators.back());
   }
+}
+
+std::string None(const ProvidersTree& tree) {
+  if (!tree.inventory_known) return "No provider was found, but clusterctl's inventory can't be read.\n";
+  if (!tree.ns.empty()) return fmt::format("There are no providers in namespace {}.\n", tree.ns);
+  return "There are no providers in the cluster: `clusterctl init` installs them.\n";
 }
 
 std::vector<const ProviderLine*> Those(const ProvidersTree& tree, bool of_operator) {
@@ -151,22 +161,21 @@ Json WorkloadsJson(const std::vector<Workload>& workloads) {
 
 std::string ProvidersText(const ProvidersTree& tree, const ProvidersTextOptions& options) {
   auto ours = Those(tree, true), others = Those(tree, false);
-  if (tree.operators.empty() && tree.providers.empty()) return kNone;
+  if (tree.operators.empty() && tree.providers.empty()) return None(tree);
   Table table(options);
-  if (!tree.operators.empty() || !ours.empty()) AddOperators(table, tree.operators, !ours.empty());
+  if (!tree.operators.empty() || !ours.empty()) AddOperators(table, tree, !ours.empty());
   AddProviders(table, ours, options.now);
   if (!others.empty()) table.Add("", {.name = "Inventory", .message = {kNoOperator}}, true);
   AddProviders(table, others, options.now);
   return table.Text();
 }
 
-std::string ProvidersNames(const ProvidersTree& tree) {
-  std::string out;
+std::vector<std::string> ProvidersNames(const ProvidersTree& tree) {
+  std::vector<std::string> out;
   for (const ProviderLine& line : tree.providers) {
-    out +=
-        line.of_operator
-            ? fmt::format("{}.{}/{}\n", ToLower(api::KindOf(line.id.type).kind), api::kGroup, line.id.name)
-            : fmt::format("provider.clusterctl.cluster.x-k8s.io/{}\n", api::ManifestLabel(line.id.type, line.id.name));
+    out.push_back(line.of_operator ? KubectlName(line.id)
+                                   : fmt::format("provider.clusterctl.cluster.x-k8s.io/{}",
+                                                 api::ManifestLabel(line.id.type, line.id.name)));
   }
   return out;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 #include "cli/describe/providers_tree.h"
@@ -16,8 +17,8 @@ struct ProvidersTextOptions {
 };
 
 std::string ProvidersText(const ProvidersTree& tree, const ProvidersTextOptions& options);
-// As kubectl takes them: "coreprovider.operator.cluster.x-k8s.io/cluster-api", a line each.
-std::string ProvidersNames(const ProvidersTree& tree);
+// As kubectl takes them: "coreprovider.operator.cluster.x-k8s.io/cluster-api".
+std::vector<std::string> ProvidersNames(const ProvidersTree& tree);
 Json ProvidersJson(const ProvidersTree& tree);
 
 }  // namespace capi::cli::describe

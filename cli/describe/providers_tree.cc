@@ -135,6 +135,9 @@ Workload ReadWorkload(const kube::Object& object) {
 ProvidersTree BuildProvidersTree(const ProvidersInput& input) {
   ProvidersTree out;
   out.operators = input.operators;
+  out.ns = input.ns;
+  out.operators_known = input.operators_known;
+  out.inventory_known = input.inventory_known;
   std::set<std::string> known;
   for (const ProviderObject& object : input.objects) {
     known.insert(object.provider.id.Key());

@@ -23,7 +23,9 @@ struct ProvidersInput {
   std::vector<Workload> operators, workloads;
   std::vector<ProviderObject> objects;
   std::vector<InstalledProvider> inventory;  // clusterctl's, in which the operator writes its own, too
-  bool workloads_known = true;               // whether they could be read at all
+  std::string ns;                            // "" for all
+  // Whether they could be read at all.
+  bool workloads_known = true, operators_known = true, inventory_known = true;
 };
 
 // A value.
@@ -43,6 +45,8 @@ struct ProviderLine {
 struct ProvidersTree {
   std::vector<Workload> operators;
   std::vector<ProviderLine> providers;  // by type, name and namespace
+  std::string ns;                       // where they were looked for; "" for everywhere
+  bool operators_known = true, inventory_known = true;
 };
 
 // A workload of an operator or a provider, by its JSON.

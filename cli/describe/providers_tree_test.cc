@@ -79,11 +79,10 @@ Inventory                                                                       
   EXPECT_THAT(wide, HasSubstr("WANTED"));
   EXPECT_THAT(wide, HasSubstr("v1.13.0"));
   EXPECT_THAT(wide, HasSubstr("  10d  "));
-  EXPECT_EQ(ProvidersNames(tree),
-            "coreprovider.operator.cluster.x-k8s.io/cluster-api\n"
-            "bootstrapprovider.operator.cluster.x-k8s.io/kubeadm\n"
-            "infrastructureprovider.operator.cluster.x-k8s.io/docker\n"
-            "provider.clusterctl.cluster.x-k8s.io/addon-helm\n");
+  EXPECT_THAT(ProvidersNames(tree), testing::ElementsAre("coreprovider.operator.cluster.x-k8s.io/cluster-api",
+                                                         "bootstrapprovider.operator.cluster.x-k8s.io/kubeadm",
+                                                         "infrastructureprovider.operator.cluster.x-k8s.io/docker",
+                                                         "provider.clusterctl.cluster.x-k8s.io/addon-helm"));
   Json json = ProvidersJson(tree);
   EXPECT_EQ(json["operators"][0]["ready"], true);
   EXPECT_EQ(json["providers"][0]["holdsUp"], Json({"BootstrapProvider kubeadm-system/kubeadm"}));
@@ -192,9 +191,11 @@ TEST(Describe, BadArgumentsAreToldBeforeAnyClusterIsLookedFor) {
   const std::pair<std::vector<std::string>, std::string> cases[] = {
       {{"describe", "cluster"}, "please specify a cluster name"},
       {{"describe", "cluster", "a", "b"}, "please specify a cluster name"},
-      {{"describe", "cluster", "a", "-o", "wide"}, "invalid output format \"wide\", valid values: [json text yaml]"},
+      {{"describe", "cluster", "a", "-o", "x"},
+       "invalid output format \"x\", valid values: [json name table text wide yaml]"},
       {{"describe", "cluster", "a", "--show-conditions", "a b"}, "whitespace is not allowed"},
-      {{"describe", "providers", "-o", "x"}, "invalid output format \"x\", valid values: [json name text wide yaml]"},
+      {{"describe", "providers", "-o", "x"},
+       "invalid output format \"x\", valid values: [json name table text wide yaml]"},
       {{"describe", "provider"}, "unknown command"},
   };
   for (const auto& [arguments, error] : cases) {
