@@ -106,9 +106,10 @@ void AddExamples(std::string& out, const CLI::App& command) {
   out += ".fi\n";
 }
 
-void AddPages(const CLI::App& command, const std::string& version, std::map<std::string, std::string>& out) {
-  out.emplace(Dashed(command) + ".1", ManPage(command, version));
-  for (const CLI::App* one : Below(command)) AddPages(*one, version, out);
+void AddPages(const CommandLine& line, const CLI::App& command, const std::string& version,
+              std::map<std::string, std::string>& out) {
+  out.emplace(Dashed(command) + ".1", ManPage(line, command, version));
+  for (const CLI::App* one : Below(command)) AddPages(line, *one, version, out);
 }
 
 // The command that these words name.
@@ -132,7 +133,7 @@ Status WritePages(const std::map<std::string, std::string>& pages, const std::st
 
 }  // namespace
 
-std::string ManPage(const CLI::App& command, const std::string& version) {
+std::string ManPage(const CommandLine& line, const CLI::App& command, const std::string& version) {
   std::string name = Dashed(command), title = name;
   std::transform(title.begin(), title.end(), title.begin(), [](unsigned char c) { return std::toupper(c); });
   std::string out = fmt::format(".TH \"{}\" \"1\" \"\" \"clusterctl {}\" \"clusterctl\"\n.SH NAME\n{} \\- {}\n",
@@ -150,16 +151,17 @@ std::string ManPage(const CLI::App& command, const std::string& version) {
     out += ".SH OPTIONS OF ALL COMMANDS\n";
     AddOptions(out, *root);
   }
-  out += ".SH EXIT STATUS\n0, or 1 where something failed; the error stands on standard error.\n";
+  out += fmt::format(".SH EXIT STATUS\n{}. An error stands on standard error.\n", Escape(line.ExitCodes(command)));
   AddExamples(out, command);
   if (command.get_parent() != nullptr)
     out += fmt::format(".SH SEE ALSO\n\\fB{}\\fR(1)\n", Escape(Dashed(*command.get_parent())));
   return out;
 }
 
-std::map<std::string, std::string> ManPages(const CLI::App& command, const std::string& version) {
+std::map<std::string, std::string> ManPages(const CommandLine& line, const CLI::App& command,
+                                            const std::string& version) {
   std::map<std::string, std::string> out;
-  AddPages(command, version, out);
+  AddPages(line, command, version, out);
   return out;
 }
 
@@ -178,8 +180,8 @@ void AddMan(CommandLine& line) {
   line.Finish(command, [&line, words, folder]() -> Status {
     const CLI::App* meant = TRY(Find(line.root(), *words));
     const std::string version = ThisBuild().version;
-    if (!folder->empty()) return WritePages(ManPages(*meant, version), *folder);
-    line.world().out << ManPage(*meant, version);
+    if (!folder->empty()) return WritePages(ManPages(line, *meant, version), *folder);
+    line.world().out << ManPage(line, *meant, version);
     return Ok();
   });
 }

@@ -12,9 +12,10 @@ namespace capi::cli {
 void AddMan(CommandLine& line);
 
 // The page of a command as man(7) reads it; `version` stands in its footer.
-std::string ManPage(const CLI::App& command, const std::string& version);
+std::string ManPage(const CommandLine& line, const CLI::App& command, const std::string& version);
 
 // The pages of a command and all below it, by the name of the file: "clusterctl-generate-provider.1".
-std::map<std::string, std::string> ManPages(const CLI::App& command, const std::string& version);
+std::map<std::string, std::string> ManPages(const CommandLine& line, const CLI::App& command,
+                                            const std::string& version);
 
 }  // namespace capi::cli

@@ -33,7 +33,7 @@ class ManTest : public testing::Test {
 
 TEST_F(ManTest, APageHasTheFlagsArgumentsAndExamplesOfItsCommand) {
   CLI::App* generate = FindCommand(line_.root(), "generate");
-  std::string page = ManPage(*FindCommand(*generate, "cluster"), "v1");
+  std::string page = ManPage(line_, *FindCommand(*generate, "cluster"), "v1");
   EXPECT_THAT(page, StartsWith(".TH \"CLUSTERCTL\\-GENERATE\\-CLUSTER\" \"1\" \"\" \"clusterctl v1\" \"clusterctl\"\n"
                                ".SH NAME\nclusterctl\\-generate\\-cluster \\- Print the objects"));
   EXPECT_THAT(page, HasSubstr("\\fBclusterctl generate cluster\\fR [NAME] [flags]\n"));
@@ -46,7 +46,7 @@ TEST_F(ManTest, APageHasTheFlagsArgumentsAndExamplesOfItsCommand) {
 }
 
 TEST_F(ManTest, EveryCommandHasAPage) {
-  auto pages = ManPages(line_.root(), "v1");
+  auto pages = ManPages(line_, line_.root(), "v1");
   for (const char* name : {"clusterctl.1", "clusterctl-generate.1", "clusterctl-generate-provider.1",
                            "clusterctl-completion-bash.1", "clusterctl-man.1"})
     EXPECT_THAT(pages, Contains(Key(name)));
@@ -56,6 +56,16 @@ TEST_F(ManTest, EveryCommandHasAPage) {
     EXPECT_THAT(text, HasSubstr(".SH EXIT STATUS\n")) << name;
     EXPECT_THAT(text, Not(HasSubstr("\n'"))) << name << ": troff would take it for a request";
   }
+}
+
+TEST_F(ManTest, ExitCodesThatSaySomethingAreTold) {
+  auto pages = ManPages(line_, line_.root(), "v1");
+  EXPECT_THAT(pages.at("clusterctl-why.1"), HasSubstr(".SH EXIT STATUS\n0, or 1 where something failed. An error"));
+  EXPECT_THAT(pages.at("clusterctl-diff.1"),
+              HasSubstr(".SH EXIT STATUS\n0 where nothing differs, 1 where something does, and 2 where something "
+                        "failed. An error"));
+  EXPECT_THAT(pages.at("clusterctl-lint.1"), HasSubstr(".SH EXIT STATUS\n0, or 1 where there is an error in the files "
+                                                       "(with \\-\\-strict, or a warning), or something failed."));
 }
 
 TEST(Man, PrintsAndWrites) {
