@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/encoding.h"
 #include "base/strings.h"
 #include "base/unified_diff.h"
 #include "base/yaml/yaml.h"
@@ -17,6 +18,7 @@ constexpr std::string_view kMask = "***";
 constexpr std::string_view kBefore = "*** (before)";
 constexpr std::string_view kAfter = "*** (after)";
 constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+constexpr size_t kShortest = 3, kShortestLine = 8, kLongestNumber = 64;
 // No secrets, and in every other object.
 constexpr std::string_view kWords[] = {"true", "false", "yes", "no", "none", "null", "enabled", "disabled", "default"};
 
@@ -57,33 +59,36 @@ void MaskSecret(std::optional<kube::Object>& before, std::optional<kube::Object>
   }
 }
 
-// Texts at one path, and what is below. Null for what isn't there.
+// Texts and numbers at one path, and what is below. Null for what isn't there.
 class MaskBoth {
  public:
   explicit MaskBoth(const MaskedValues& masked) : masked_(masked) {}
 
   void Value(Json* a, Json* b) {
-    if (IsText(a) || IsText(b)) Text(a, b);
+    if (IsScalar(a) || IsScalar(b)) Scalar(a, b);
     if (a != nullptr && a->is_structured()) Below(*a, b, true);
     if (b != nullptr && b->is_structured()) Below(*b, a, false);
   }
 
  private:
-  static bool IsText(const Json* value) { return value != nullptr && value->is_string(); }
+  static bool IsScalar(const Json* value) { return value != nullptr && (value->is_string() || value->is_number()); }
 
-  bool Holds(const Json* text) const { return IsText(text) && masked_.StandIn(text->get_ref<const std::string&>()); }
+  bool Holds(const Json* value) const {
+    if (!IsScalar(value)) return false;
+    return value->is_number() ? masked_.IsOne(*value) : masked_.StandIn(value->get_ref<const std::string&>());
+  }
 
-  void Text(Json* a, Json* b) const {
+  void Scalar(Json* a, Json* b) const {
     if (!Holds(a) && !Holds(b)) return;
     // Where both differ, what the other one has in the place of the value is a value, too.
-    bool differ = IsText(a) && IsText(b) && *a != *b;
+    bool differ = IsScalar(a) && IsScalar(b) && *a != *b;
     if (differ) {
       *a = kBefore;
       *b = kAfter;
       return;
     }
     for (Json* one : {a, b}) {
-      if (IsText(one)) *one = masked_.Mask(one->get<std::string>());
+      if (IsScalar(one)) *one = one->is_number() ? std::string(kMask) : masked_.Mask(one->get<std::string>());
     }
   }
 
@@ -135,12 +140,29 @@ std::string TextOf(const std::optional<kube::Object>& object) { return object ? 
 
 }  // namespace
 
+void MaskedValues::AddForm(std::string_view form) {
+  if (form.size() < kShortest || std::find(values_.begin(), values_.end(), form) != values_.end()) return;
+  values_.emplace_back(form);
+}
+
 void MaskedValues::Add(const std::string& value) {
-  constexpr size_t kShortest = 3;
   if (value.size() < kShortest) return;
   if (std::find(std::begin(kWords), std::end(kWords), ToLower(value)) != std::end(kWords)) return;
-  values_.push_back(value);
+  AddForm(value);
+  AddForm(Trim(value));
+  AddForm(Base64Encode(value));
+  // YAML folds lines, and indents them.
+  for (const std::string& line : Split(value, '\n')) {
+    if (std::string_view text = Trim(line); text.size() >= kShortestLine) AddForm(text);
+  }
   std::sort(values_.begin(), values_.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
+  if (value.size() > kLongestNumber) return;
+  auto read = ParseYaml(value);
+  if (read.ok() && read->is_number() && ToJsonText(*read).size() >= kShortest) numbers_.push_back(*std::move(read));
+}
+
+bool MaskedValues::IsOne(const Json& number) const {
+  return std::find(numbers_.begin(), numbers_.end(), number) != numbers_.end();
 }
 
 bool MaskedValues::StandIn(const std::string& text) const {

@@ -12,15 +12,20 @@ namespace capi::cli {
 // Values that are never shown, wherever they stand: those of the Secret with a provider's variables. A value.
 class MaskedValues {
  public:
-  // One or two characters, and words like `true`, are no secrets, and stand everywhere.
+  // As it is, each of its longer lines, in base64, and as the number that YAML makes of it. One or two characters, and
+  // words like `true`, are no secrets, and stand everywhere.
   void Add(const std::string& value);
   // Whether it holds one of them.
   bool StandIn(const std::string& text) const;
+  bool IsOne(const Json& number) const;
   // With "***" in their place.
   std::string Mask(std::string text) const;
 
  private:
+  void AddForm(std::string_view form);
+
   std::vector<std::string> values_;  // the longest first
+  std::vector<Json> numbers_;
 };
 
 // One object before and after; nullopt where it isn't there.

@@ -67,5 +67,31 @@ TEST(DiffOf, ValuesOfVariablesAreMaskedWhereverTheyStand) {
   EXPECT_THAT(diff, Not(HasSubstr("former")));
 }
 
+TEST(DiffOf, ValuesThatYamlHasChangedAreMasked) {
+  MaskedValues masked;
+  for (const char* value : {"4711", "0x1F40", "1.10e3", "first line of it\n  second line\n", "12", "off"})
+    masked.Add(value);
+  std::string diff = Diff("Thing", "{spec: {a: 4711, b: 8000, c: 5, d: 12, e: false, f: first line of it second line}}",
+                          "{spec: {a: 4711, b: 1, c: 1100, d: 13, e: true, f: first line of it}}", masked);
+  EXPECT_THAT(diff, HasSubstr("   a: '***'\n"));
+  EXPECT_THAT(diff, HasSubstr("-  b: '*** (before)'\n"));
+  EXPECT_THAT(diff, HasSubstr("+  c: '*** (after)'\n"));
+  EXPECT_THAT(diff, HasSubstr("+  d: 13\n"));  // two characters are no secret
+  EXPECT_THAT(diff, HasSubstr("+  e: true\n"));
+  for (std::string_view value : {"4711", "8000", "1100", "first", "second"}) EXPECT_THAT(diff, Not(HasSubstr(value)));
+}
+
+TEST(DiffOf, ValuesInLabelsAndAnnotationsAreMasked) {
+  MaskedValues masked;
+  masked.Add("sesame");
+  std::string diff =
+      Diff("Thing", "{metadata: {name: sesame, annotations: {a: x sesame, b: was}, labels: {l: sesame}}}",
+           "{metadata: {name: sesame, annotations: {b: sesame}, labels: {l: sesame, m: c2VzYW1l}}}", masked);
+  EXPECT_THAT(diff, HasSubstr("-    a: x ***\n-    b: '*** (before)'\n+    b: '*** (after)'\n"));
+  EXPECT_THAT(diff, HasSubstr("     l: '***'\n+    m: '***'\n"));
+  EXPECT_THAT(diff, HasSubstr("   name: sesame\n"));  // who the object is
+  EXPECT_THAT(diff, Not(HasSubstr("was")));
+}
+
 }  // namespace
 }  // namespace capi::cli
