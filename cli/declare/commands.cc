@@ -25,8 +25,10 @@ void AddLint(CommandLine& line) {
   command.add_option("FILE", options->files, "Files and folders; - is standard input");
   command.add_flag("--offline", options->offline, "Leave out releases that aren't on this machine");
   command.add_flag("--strict", options->strict, "Take warnings for errors");
-  command.add_option("-o,--output", options->output, "Output format, text, json or sarif")->capture_default_str();
+  line.AddOutputFlag(command, options->output, "sarif");
   line.Finish(command, [&line, options] { return Lint(Context{}, line.global(), *options, line.world()); });
+  line.SetErrorCode(command, 1,
+                    "0, or 1 where there is an error in the files (with --strict, or a warning), or something failed");
 }
 
 void AddConvert(CommandLine& line) {
@@ -85,14 +87,15 @@ void AddDiff(CommandLine& line) {
   CLI::Option* files = command.add_option("-f,--filename", options->files,
                                           "Files and folders with Provider objects, repeatable; - is standard input");
   files->allow_extra_args(false);
-  command.add_option("-n,--namespace", options->ns, "Its namespace; without it all are looked through");
+  command.add_option("-n,--namespace", options->ns,
+                     "Its namespace; without it all are looked through, and files that name none mean the current one");
   line.AddClusterFlags(command, options->cluster);
   line.Finish(command, [&line, options]() -> Status {
     line.set_success_code(TRY(Diff(Context{}, line.global(), *options, line.world())) ? 1 : 0);
     return Ok();
   });
   files->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  line.SetErrorCode(command, 2);
+  line.SetErrorCode(command, 2, "0 where nothing differs, 1 where something does, and 2 where something failed");
 }
 
 }  // namespace

@@ -97,7 +97,8 @@ void DeclaredObjects::AddGenerated(const Document& kustomization) {
     AddEach(Find(one, {"envs"}), files, [](std::string_view path) { return std::string(path); });
     bool all = true;
     for (const std::string& file : files) {
-      all = all && std::filesystem::exists(folder / file);
+      std::error_code unread;
+      all = all && std::filesystem::exists(folder / file, unread);
       AddEnvFile(folder / file, keys);
     }
     if (all) AddSecret(GetString(one, {"namespace"}, GetString(json, {"namespace"})), GetString(one, {"name"}), keys);

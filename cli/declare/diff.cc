@@ -140,16 +140,18 @@ class Comparison {
 // Provider objects as they would be, with the status that they have.
 class Wanted {
  public:
-  Wanted(const Context& ctx, ManagementCluster& cluster) : ctx_(ctx), cluster_(cluster) {}
+  // `ns` "": names are looked for in all, and files mean that of the context.
+  Wanted(const Context& ctx, ManagementCluster& cluster, const std::string& ns, Notes& notes)
+      : ctx_(ctx), cluster_(cluster), ns_(ns), notes_(notes) {}
 
   // "aws:v2.11.1": behind the last colon a version.
-  Result<std::vector<api::Provider>> Named(const std::vector<std::string>& names, const std::string& ns) {
+  Result<std::vector<api::Provider>> Named(const std::vector<std::string>& names) {
     std::vector<api::Provider> out;
     for (const std::string& text : names) {
       const size_t colon = text.rfind(':');
       const std::string version = colon == text.npos ? "" : text.substr(colon + 1);
       if (colon != text.npos) TRY_WITH(api::Version::Parse(version), text);
-      for (ProviderObject& object : TRY(FindProviders(ctx_, cluster_, text.substr(0, colon), ns))) {
+      for (ProviderObject& object : TRY(FindProviders(ctx_, cluster_, text.substr(0, colon), ns_))) {
         if (!version.empty()) object.provider.spec.version = version;
         out.push_back(std::move(object.provider));
       }
@@ -162,9 +164,12 @@ class Wanted {
     for (const Finding& finding : manifests.findings) {
       if (finding.level == Level::kError)
         return Error{Code::kInvalidArgument, finding.file + ": " + finding.message, {}};
+      notes_.Warn(finding.file + ": " + finding.message);
     }
     std::vector<api::Provider> out;
     for (const Document& document : manifests.documents) {
+      if (std::string mistake = MistakenKind(document.object()); !mistake.empty())
+        return Error{Code::kInvalidArgument, document.file() + ": " + mistake, {}};
       if (IsProvider(document.object())) out.push_back(TRY_WITH(OfFile(document.object()), document.file()));
     }
     if (!out.empty()) return out;
@@ -175,7 +180,12 @@ class Wanted {
   // With the defaults that the server fills in, and its webhooks' word on it.
   Result<api::Provider> OfFile(const kube::Object& file) {
     kube::Object wanted(TRY(api::Convert(file.json(), fmt::format("{}/{}", api::kGroup, api::kVersion))));
-    if (wanted.ns().empty()) wanted.set_ns(cluster_.ns());
+    if (wanted.ns().empty()) wanted.set_ns(ns_.empty() ? cluster_.ns() : ns_);
+    if (!ns_.empty() && wanted.ns() != ns_) {
+      return Error{Code::kInvalidArgument,
+                   fmt::format("{} is in namespace {}, and not in {} (-n)", wanted.name(), wanted.ns(), ns_),
+                   {}};
+    }
     const kube::Resource resource = api::ResourceOf(api::KindByName(wanted.kind())->type);
     const kube::WriteOptions options{.field_manager = "clusterctl", .dry_run = true, .strict = true};
     auto live = cluster_.client().Get(ctx_, resource, wanted.ns(), wanted.name());
@@ -196,6 +206,8 @@ class Wanted {
 
   const Context& ctx_;
   ManagementCluster& cluster_;
+  const std::string& ns_;
+  Notes& notes_;
 };
 
 Status CheckOptions(const DiffOptions& options) {
@@ -210,9 +222,8 @@ Result<bool> Diff(const Context& ctx, const GlobalOptions& global, const DiffOpt
   Notes notes(world.err);
   Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
   ManagementCluster cluster = TRY(ManagementCluster::Open(options.cluster, world.getenv));
-  Wanted wanted(ctx, cluster);
-  auto providers =
-      TRY(options.files.empty() ? wanted.Named(options.names, options.ns) : wanted.InFiles(options.files, world.in));
+  Wanted wanted(ctx, cluster, options.ns, notes);
+  auto providers = TRY(options.files.empty() ? wanted.Named(options.names) : wanted.InFiles(options.files, world.in));
   bool differs = false;
   std::vector<std::string> errors;
   for (const api::Provider& provider : providers) {

@@ -13,7 +13,7 @@ struct DiffOptions {
   ClusterOptions cluster;
   std::vector<std::string> names;  // "aws", "aws:v2.11.1"
   std::vector<std::string> files;  // -f
-  std::string ns;                  // of the provider; "" for all
+  std::string ns;                  // of the provider; "" for all, and for that of the context in files that name none
 };
 
 // behaviour.md L18. True where there is a difference; all that differs is printed before an error.

@@ -6,13 +6,14 @@
 #include "cli/frame/overrides.h"
 #include "cli/frame/provider_release.h"
 #include "fetch/url.h"
+#include "releases/release_store.h"
 
 namespace capi::cli {
 namespace {
 
 Result<api::Release> Selected(const ReleaseSources& sources, const Json& selector, const std::string& version) {
   const kube::Object* map = TRY(SelectRelease(sources.maps, selector, version));
-  return ReadReleaseMap(*map, [&](const std::string& name) -> Result<kube::Object> {
+  return releases::ReadReleaseMap(*map, [&](const std::string& name) -> Result<kube::Object> {
     for (const kube::Object* other : sources.maps) {
       if (other->name() == name) return *other;
     }
@@ -30,16 +31,21 @@ Error WithVersions(const Context& ctx, fetch::Repository& repository, Error erro
   return error;
 }
 
-}  // namespace
+// A repository may be named by its page of releases alone, as the operator takes it.
+std::string WithFile(std::string url, const api::ProviderId& id) {
+  if (url.ends_with('/')) url.pop_back();
+  if (!url.ends_with("/releases")) return url;
+  const api::KnownProvider* known = api::FindKnownProvider(id.type, id.name);
+  return fmt::format("{}/latest/{}", url, known != nullptr ? known->file : api::KindOf(id.type).components_file);
+}
 
-Result<api::Release> FindRelease(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,
-                                 Notes& notes) {
+Result<api::Release> Fetched(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,
+                             Notes& notes) {
   const api::ProviderId& id = provider.id;
   const auto& fetch = provider.spec.fetch_config;
-  if (fetch && fetch->selector) return Selected(sources, *fetch->selector, provider.spec.version);
   const std::string label = api::ManifestLabel(id.type, id.name);
   const bool own_url = fetch && !fetch->url.empty();
-  std::string url = own_url ? fetch->url : TRY(sources.config.FindProvider(id.type, id.name)).url;
+  std::string url = own_url ? WithFile(fetch->url, id) : TRY(sources.config.FindProvider(id.type, id.name)).url;
   if (sources.offline && TRY(fetch::KindOfUrl(url)) != fetch::UrlKind::kFolder)
     return Error{Code::kFailedPrecondition, fmt::format("{} isn't on this machine (--offline)", url), {}};
   fetch::GitHubOptions github = TRY(GitHubOptionsOf(sources.config));
@@ -53,6 +59,28 @@ Result<api::Release> FindRelease(const Context& ctx, const ReleaseSources& sourc
   auto release = fetch::GetRelease(ctx, *repository, version);
   if (!release.ok()) return WithVersions(ctx, *repository, release.error());
   return release;
+}
+
+}  // namespace
+
+std::optional<api::FieldError> RefusedSource(const api::Provider& provider) {
+  for (api::FieldError& error : api::Validate(provider, true)) {
+    if (error.path.starts_with("spec.fetchConfig")) return std::move(error);
+  }
+  return std::nullopt;
+}
+
+Result<api::Release> FindRelease(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,
+                                 Notes& notes) {
+  const auto& fetch = provider.spec.fetch_config;
+  if (auto refused = RefusedSource(provider)) return Error{Code::kInvalidArgument, refused->ToString(), {}};
+  api::Release release = TRY(fetch && fetch->selector ? Selected(sources, *fetch->selector, provider.spec.version)
+                                                      : Fetched(ctx, sources, provider, notes));
+  if (!fetch || fetch->digest.empty() || fetch->digest == release.Digest()) return release;
+  return Error{
+      Code::kInvalidArgument,
+      fmt::format("spec.fetchConfig.digest: {} has {}, and not {}", release.source, release.Digest(), fetch->digest),
+      {}};
 }
 
 Result<std::string> ContractOf(const api::Release& release, const api::ProviderId& id) {

@@ -1,7 +1,10 @@
 // The release that a Provider object asks for, as the operator would find it.
 #pragma once
 
+#include <optional>
+
 #include "api/types.h"
+#include "api/validate/validate.h"
 #include "cli/declare/release_maps.h"
 #include "cli/frame/config.h"
 #include "cli/frame/world.h"
@@ -17,8 +20,12 @@ struct ReleaseSources {
   std::string github_token = {};  // "" for that of the configuration
 };
 
+// What of spec.fetchConfig the operator refuses, whatever the release is: oci, git, a URL of another host.
+std::optional<api::FieldError> RefusedSource(const api::Provider& provider);
+
 // By fetchConfig.selector, fetchConfig.url, or the configuration (with its folder of overrides). kNotFound: the version
-// isn't there. kFailedPrecondition: not looked for, being offline. Anything else: it can't be read.
+// isn't there. kFailedPrecondition: not looked for, being offline. kInvalidArgument: a source or a digest that the
+// operator refuses. Anything else: it can't be read.
 Result<api::Release> FindRelease(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,
                                  Notes& notes);
 

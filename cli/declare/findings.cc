@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/strings.h"
+#include "cli/frame/printable.h"
 
 namespace capi::cli {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 constexpr LintRule kRules[] = {
     {"yaml", Level::kError, "The file is YAML that can be read, and no key stands twice in one map."},
     {"api-version", Level::kError, "The kind is served at the version that the object is written for."},
+    {"unknown-kind", Level::kError, "An object of this API has one of its kinds, and one of its kinds has this API."},
     {"unknown-field", Level::kError, "The object has no field that its kind doesn't have."},
     {"schema", Level::kError, "Each field has a value of its type, and one that it can have."},
     {"invalid", Level::kError, "The object is one that the operator's webhook takes."},
@@ -61,7 +63,8 @@ std::string FindingsAsText(const std::vector<Finding>& findings) {
   std::string out;
   for (const Finding& one : findings) {
     out += fmt::format("{}:{}:{}: {}: {}{} [{}]\n", one.file, one.place.line, one.place.column, NameOf(one.level),
-                       one.object.empty() ? "" : one.object + ": ", ReplaceAll(one.message, "\n", " "), one.rule);
+                       one.object.empty() ? "" : one.object + ": ", ReplaceAll(Printable(one.message), "\n", " "),
+                       one.rule);
   }
   return out;
 }

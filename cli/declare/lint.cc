@@ -9,6 +9,7 @@
 #include "cli/declare/find_release.h"
 #include "cli/declare/lint_release.h"
 #include "cli/declare/manifest_files.h"
+#include "cli/frame/structured.h"
 
 namespace capi::cli {
 namespace {
@@ -17,15 +18,14 @@ std::string Counted(size_t number, std::string_view what) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
 }
 
-Status CheckOptions(const LintOptions& options) {
+constexpr char kSarif[] = "sarif";
+
+// nullopt for SARIF.
+Result<std::optional<OutputFormat>> ReadOptions(const LintOptions& options) {
   if (options.files.empty())
     return Error{Code::kInvalidArgument, "name files or folders with Provider objects, or - for standard input", {}};
-  for (std::string_view known : {"text", "json", "sarif"}) {
-    if (options.output == known) return Ok();
-  }
-  return Error{Code::kInvalidArgument,
-               fmt::format("invalid output format {}, valid values: [json sarif text]", api::GoQuote(options.output)),
-               {}};
+  if (options.output == kSarif) return std::optional<OutputFormat>();
+  return std::optional(TRY(ParseOutputFormat(options.output, kSarif)));
 }
 
 class Linting {
@@ -38,7 +38,10 @@ class Linting {
     const DeclaredObjects objects(files.documents);
     std::vector<ReleasedProvider> providers;
     for (const Document& document : files.documents) {
-      if (!IsProvider(document.object())) continue;
+      if (!IsProvider(document.object())) {
+        LintKind(document);
+        continue;
+      }
       ++seen_;
       auto declared = LintObject(document, IsKnownTo(config_), findings_);
       if (declared) providers.push_back({std::move(*declared), std::nullopt, ""});
@@ -66,10 +69,24 @@ class Linting {
     return [&config](const api::ProviderId& id) { return config.FindProvider(id.type, id.name).ok(); };
   }
 
+  void LintKind(const Document& document) {
+    std::string mistake = MistakenKind(document.object());
+    if (mistake.empty()) return;
+    const kube::Object& object = document.object();
+    const char* wrong = object.group_version().group == api::kGroup ? "kind" : "apiVersion";
+    findings_.push_back({.rule = "unknown-kind",
+                         .level = FindLintRule("unknown-kind").level,
+                         .file = document.file(),
+                         .place = document.PlaceOf({wrong}),
+                         .object = object.name(),
+                         .message = std::move(mistake)});
+  }
+
   void Fetch(const DeclaredObjects& objects, ReleasedProvider& provider) {
     const DeclaredProvider& declared = provider.declared;
     // A source or version that is refused has been told of.
     if (!declared.provider.spec.version.empty() && !api::Version::Parse(declared.provider.spec.version).ok()) return;
+    if (RefusedSource(declared.provider)) return;
     std::ostringstream unheard;
     Notes notes(unheard);
     ReleaseSources sources{config_, options_.offline, objects.ConfigMaps(declared.provider.id.ns)};
@@ -95,7 +112,9 @@ class Linting {
       return;
     }
     if (error.code == Code::kInvalidArgument) {
-      findings_.push_back(declared.At("spec.version", "release", error.message));
+      const bool of_digest = error.message.starts_with("spec.fetchConfig.digest: ");
+      findings_.push_back(
+          declared.At(of_digest ? "spec.fetchConfig.digest" : "spec.version", "release", error.message));
       return;
     }
     Finding finding = declared.At("spec.version", "not-checked", "the release can't be looked at: " + error.message);
@@ -110,16 +129,17 @@ class Linting {
   size_t seen_ = 0;
 };
 
-std::string Print(const std::string& output, const std::vector<Finding>& findings) {
-  if (output == "json") return FindingsAsJson(findings).dump(2) + "\n";
-  if (output == "sarif") return FindingsAsSarif(findings).dump(2) + "\n";
-  return FindingsAsText(findings);
+std::string Print(const std::optional<OutputFormat>& format, const std::vector<Finding>& findings) {
+  if (!format) return ToPrettyJson(FindingsAsSarif(findings));
+  Answer answer{.table = FindingsAsText(findings), .facts = FindingsAsJson(findings)};
+  for (const Finding& one : findings) answer.names.push_back(one.object.empty() ? one.file : one.object);
+  return Format(*format, answer);
 }
 
 }  // namespace
 
 Status Lint(const Context& ctx, const GlobalOptions& global, const LintOptions& options, World& world) {
-  TRY(CheckOptions(options));
+  const std::optional<OutputFormat> format = TRY(ReadOptions(options));
   Notes notes(world.err);
   Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
   ManifestFiles files = TRY(ReadManifests(options.files, world.in));
@@ -130,7 +150,7 @@ Status Lint(const Context& ctx, const GlobalOptions& global, const LintOptions& 
                  fmt::format("there is no Provider object of {} in {}", api::kGroup, Join(options.files, ", ")),
                  {}};
   }
-  world.out << Print(options.output, findings);
+  world.out << Print(format, findings);
   const size_t errors = Count(findings, Level::kError);
   const std::string summary =
       fmt::format("{} and {} in {}", Counted(errors, "error"), Counted(Count(findings, Level::kWarning), "warning"),

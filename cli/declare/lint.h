@@ -13,7 +13,7 @@ struct LintOptions {
   std::vector<std::string> files;  // files, folders, "-"
   bool offline = false;
   bool strict = false;
-  std::string output = "text";
+  std::string output = "table";
 };
 
 // behaviour.md L19. The error says how many errors were found; they are printed before.

@@ -10,6 +10,7 @@
 #include "api/schema/check.h"
 #include "api/schema/crds.h"
 #include "api/schema/schema.h"
+#include "api/text.h"
 #include "api/validate/validate.h"
 #include "base/strings.h"
 
@@ -217,6 +218,19 @@ Finding DeclaredProvider::At(std::string_view path, std::string_view rule, std::
 
 bool IsProvider(const kube::Object& object) {
   return object.group_version().group == api::kGroup && api::KindByName(object.kind()) != nullptr;
+}
+
+std::string MistakenKind(const kube::Object& object) {
+  const std::string group = object.group_version().group;
+  if (group != api::kGroup && api::KindByName(object.kind()) == nullptr) return "";
+  if (group == api::kGroup && api::KindByName(object.kind()) != nullptr) return "";
+  if (group != api::kGroup) {
+    return fmt::format("the apiVersion of a {} is {}/{}, and not {}", object.kind(), api::kGroup, api::kVersion,
+                       api::GoQuote(object.api_version()));
+  }
+  std::vector<std::string> kinds;
+  for (const api::ProviderKind& kind : api::kProviderKinds) kinds.emplace_back(kind.kind);
+  return fmt::format("{} has no kind {}; it has {}", api::kGroup, api::GoQuote(object.kind()), Join(kinds, ", "));
 }
 
 std::optional<DeclaredProvider> LintObject(const Document& document, const IsKnown& known, std::vector<Finding>& out) {

@@ -28,6 +28,9 @@ struct DeclaredProvider {
 // Whether the document is one of the seven kinds of this project's API, in whatever version.
 bool IsProvider(const kube::Object& object);
 
+// What is wrong with an object that looks as if it were one and isn't; "" for any other.
+std::string MistakenKind(const kube::Object& object);
+
 // Appends what is wrong with it. nullopt where it can't be read any further.
 std::optional<DeclaredProvider> LintObject(const Document& document, const IsKnown& known, std::vector<Finding>& out);
 

@@ -60,6 +60,14 @@ class LintTest : public testing::Test {
     arguments.insert(arguments.begin(), {"lint", "--config", config_});
     return Clusterctl(std::move(arguments), {{"HOME", "/nowhere"}}, std::move(input));
   }
+  // Of a server that isn't there.
+  std::string Kubeconfig() {
+    return folder_.Put("kubeconfig",
+                       "apiVersion: v1\nkind: Config\ncurrent-context: a\n"
+                       "clusters: [{name: a, cluster: {server: 'http://127.0.0.1:1'}}]\n"
+                       "contexts: [{name: a, context: {cluster: a, user: a, namespace: x}}]\n"
+                       "users: [{name: a, user: {}}]\n");
+  }
   // What is found in one text, without the name of the file.
   Outcome Text(std::string text, std::vector<std::string> flags = {}) {
     flags.push_back("-");
@@ -82,6 +90,13 @@ std::string X(std::string_view spec) {
 }
 constexpr std::string_view kSecret =
     "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: x-system}\nstringData: {KEY: sesame}\n";
+
+constexpr std::string_view kReleaseMap =
+    "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: v1.0.0, namespace: x-system, labels: {a: b}}\n"
+    "data:\n  metadata: |\n    apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\n    kind: Metadata\n"
+    "    releaseSeries: [{major: 1, minor: 0, contract: v1beta1}]\n  components: |\n"
+    "    apiVersion: v1\n    kind: ConfigMap\n    metadata: {name: a, namespace: x-system}\n"
+    "    data: {a: \"${MISSING}\"}\n";
 
 // L19.
 TEST_F(LintTest, WhatIsRightHasNothingToSay) {
@@ -125,6 +140,27 @@ TEST_F(LintTest, EachMistakeHasItsPlaceAndItsRule) {
        "operator.cluster.x-k8s.io/v1alpha2 [api-version]\n"},
       {"apiVersion: operator.cluster.x-k8s.io/v1alpha1\nkind: IPAMProvider\nmetadata: {name: a}\n", "[api-version]\n"},
       {"a: [\n", "-:2:1: error: line 2, column 1: "},
+      {Core("{version: v1.0.0, fetchConfig: {oci: example.com/x}}"),
+       "-:4:39: error: CoreProvider capi-system/cluster-api: spec.fetchConfig.oci: Forbidden: isn't supported yet"},
+      {Core("{version: v1.0.0, fetchConfig: {git: {url: 'https://example.com/x'}}}"),
+       "spec.fetchConfig.git: Forbidden"},
+      {Core("{version: v1.0.0, fetchConfig: {url: '" + (folder_ / "releases/cluster-api/latest/core-components.yaml") +
+            "'}}"),
+       "only releases on GitHub are supported yet"},
+      {Core("{version: v1.0.0, fetchConfig: {url: 'file:///r/cluster-api/latest/core-components.yaml'}}"),
+       "only releases on GitHub are supported yet"},
+      {X("  version: v1.0.0\n  fetchConfig: {digest: 'sha256:" + std::string(64, '0') +
+         "', selector: {matchLabels: {a: b}}}\n") +
+           std::string(kReleaseMap),
+       "-:6:17: error: InfrastructureProvider x-system/x: spec.fetchConfig.digest: ConfigMap x-system/v1.0.0 has "
+       "sha256:"},
+      {"apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: CoreProvidr\nmetadata: {name: cluster-api}\n",
+       "-:2:1: error: cluster-api: operator.cluster.x-k8s.io has no kind \"CoreProvidr\"; it has CoreProvider, "},
+      {"apiVersion: operator.cluster.x-k8s.io/v1alpha2\nKind: CoreProvider\nmetadata: {name: cluster-api}\n",
+       "error: cluster-api: operator.cluster.x-k8s.io has no kind \"\"; it has CoreProvider, "},
+      {"apiVersion: operators.cluster.x-k8s.io/v1alpha2\nkind: CoreProvider\nmetadata: {name: cluster-api}\n",
+       "-:1:1: error: cluster-api: the apiVersion of a CoreProvider is operator.cluster.x-k8s.io/v1alpha2, and not "
+       "\"operators.cluster.x-k8s.io/v1alpha2\" [unknown-kind]\n"},
   };
   for (const auto& [text, found] : cases) {
     SCOPED_TRACE(text);
@@ -190,14 +226,8 @@ TEST_F(LintTest, TheOldVersionHasPlacesOfItsOwn) {
 }
 
 TEST_F(LintTest, AReleaseInConfigMapsOfTheFiles) {
-  std::string map =
-      "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: v1.0.0, namespace: x-system, labels: {a: b}}\n"
-      "data:\n  metadata: |\n    apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\n    kind: Metadata\n"
-      "    releaseSeries: [{major: 1, minor: 0, contract: v1beta1}]\n  components: |\n"
-      "    apiVersion: v1\n    kind: ConfigMap\n    metadata: {name: a, namespace: x-system}\n"
-      "    data: {a: \"${MISSING}\"}\n";
   std::string x = X("  version: v1.0.0\n  fetchConfig: {selector: {matchLabels: {a: b}}}\n");
-  EXPECT_THAT(Text(x + map).out, HasSubstr("x v1.0.0 needs [MISSING]"));
+  EXPECT_THAT(Text(x + std::string(kReleaseMap)).out, HasSubstr("x v1.0.0 needs [MISSING]"));
   // Those of the cluster nobody can see from here.
   Outcome outcome = Text(x);
   EXPECT_EQ(outcome.code, 0);
@@ -228,17 +258,46 @@ TEST_F(LintTest, AFolderIsReadWithAllBelowIt) {
   EXPECT_THAT(outcome.err, HasSubstr("Error: 2 errors and 2 warnings in 2 Provider objects"));
 }
 
+// L19: it could be one with a mistake.
+TEST_F(LintTest, AFileOfAFolderThatCanNotBeReadIsAnError) {
+  folder_.Put("git/core.yaml", Core("{version: v1.0.0}"));
+  std::filesystem::create_symlink(folder_ / "nowhere.yaml", folder_ / "git/link.yaml");
+  Outcome outcome = Run({folder_ / "git"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("git/link.yaml:1:1: error: "), HasSubstr("No such file")));
+  outcome = Clusterctl({"diff", "--config", config_, "-f", folder_ / "git"},
+                       {{"HOME", "/nowhere"}, {"KUBECONFIG", Kubeconfig()}});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("git/link.yaml: "));
+}
+
 TEST_F(LintTest, NothingToCheckIsAnError) {
   const std::pair<std::vector<std::string>, std::string> cases[] = {
       {{}, "name files or folders"},
       {{folder_ / "none.yaml"}, "none.yaml"},
       {{"-"}, "there is no Provider object of operator.cluster.x-k8s.io in -"},
-      {{"-", "-o", "xml"}, "invalid output format \"xml\", valid values: [json sarif text]"},
+      {{"-", "-o", "xml"}, "invalid output format \"xml\", valid values: [json name sarif table text wide yaml]"},
   };
   for (const auto& [arguments, error] : cases) {
     Outcome outcome = Run(arguments, "a: b\n");
     EXPECT_EQ(outcome.code, 1);
     EXPECT_THAT(outcome.err, HasSubstr(error));
+  }
+}
+
+// L18: what isn't compared isn't passed off as having no difference.
+TEST_F(LintTest, DiffRefusesFilesThatItWouldOnlySkip) {
+  const std::string text = "apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: CoreProvidr\nmetadata: {name: a}\n";
+  const std::pair<std::vector<std::string>, std::pair<std::string, std::string>> cases[] = {
+      {{"-f", "-"}, {text, "has no kind \"CoreProvidr\""}},
+      {{"-f", "-", "-n", "other"}, {Core("{}"), "cluster-api is in namespace capi-system, and not in other (-n)"}},
+  };
+  for (const auto& [arguments, given] : cases) {
+    std::vector<std::string> all = {"diff", "--config", config_};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    Outcome outcome = Clusterctl(all, {{"HOME", "/nowhere"}, {"KUBECONFIG", Kubeconfig()}}, given.first);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr(given.second));
   }
 }
 

@@ -35,8 +35,13 @@ Result<std::vector<std::string>> FilesIn(const std::string& folder) {
       if (at->is_directory(error)) at.disable_recursion_pending();
       continue;
     }
+    // What can't be looked at, like a link to nowhere, is told of where it is read.
     std::error_code unread;
-    if (IsManifest(at->path()) && at->is_regular_file(unread)) out.push_back(at->path());
+    const fs::file_type type = at->status(unread).type();
+    const bool other = type == fs::file_type::directory || type == fs::file_type::fifo ||
+                       type == fs::file_type::socket || type == fs::file_type::character ||
+                       type == fs::file_type::block;
+    if (IsManifest(at->path()) && !other) out.push_back(at->path());
     if (out.size() > kMostFiles)
       return Error{Code::kInvalidArgument, fmt::format("{}: more than {} files", folder, kMostFiles), {}};
   }
@@ -67,10 +72,11 @@ class Reader {
     std::error_code error;
     if (!fs::is_directory(path, error)) return File(path, true);
     for (const std::string& file : TRY(FilesIn(path))) {
-      // A large file of somebody else's is no reason to look at none.
+      // A large file of somebody else's is no reason to look at none; one that can't be read may be anything.
       Status read = File(file, false);
       if (!read.ok() && total_ > kMostTotal) return read;
-      if (!read.ok()) Unread(file, Level::kWarning, read.error().message);
+      const bool large = !read.ok() && read.code() == Code::kInvalidArgument;
+      if (!read.ok()) Unread(file, large ? Level::kWarning : Level::kError, read.error().message);
     }
     return Ok();
   }
@@ -96,7 +102,8 @@ class Reader {
     }
     for (size_t i = 0; i < documents->size(); ++i) {
       YamlDocument& document = (*documents)[i];
-      if (GetString(document.value, {"kind"}).empty()) continue;
+      const bool ours = GetString(document.value, {"apiVersion"}).starts_with(api::kGroup);
+      if (GetString(document.value, {"kind"}).empty() && !ours) continue;
       size_t end = i + 1 < documents->size() ? (*documents)[i + 1].offset : text.size();
       Document whole(file, text.substr(document.offset, end - document.offset), static_cast<size_t>(document.line),
                      std::move(document.value));

@@ -50,13 +50,13 @@ YamlPlace PlaceIn(std::string_view message);
 
 // A value.
 struct ManifestFiles {
-  std::vector<Document> documents;  // what is an object with a kind, in the order of the files
-  std::vector<Finding> findings;    // of files that can't be read as YAML
+  std::vector<Document> documents;  // what has a kind, or this project's API, in the order of the files
+  std::vector<Finding> findings;    // of files that can't be read, or not as YAML
 };
 
 // Each path is a file, a folder (its *.yaml, *.yml and *.json, with those of folders in it) or "-" for `in`. What is in
-// a folder and is no YAML, but doesn't name this project's API either (a Helm template, say), is a warning. Errors: a
-// path that isn't there, or more than is read.
+// a folder and is no YAML, but doesn't name this project's API either (a Helm template, say), or is too large, is a
+// warning; what can't be read at all is an error. Errors of the call: a path that isn't there, or more than is read.
 Result<ManifestFiles> ReadManifests(const std::vector<std::string>& paths, std::istream& in);
 
 }  // namespace capi::cli
