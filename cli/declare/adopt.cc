@@ -12,6 +12,7 @@
 #include "cli/declare/find_release.h"
 #include "cli/declare/recovery.h"
 #include "cli/frame/provider_objects.h"
+#include "cli/install/carry.h"
 
 namespace capi::cli {
 namespace {
@@ -22,19 +23,19 @@ constexpr std::string_view kImagesKey = "images";
 struct Adoption {
   AdoptStep step;
   kube::Object object;
-  std::map<std::string, std::string> secret;  // keys and values; empty where the operator makes the Secret, or none
-  std::vector<std::string> asked;             // of these keys, those that the configuration gave
+  SecretValuesByKey secret;           // to be made; empty where the operator makes it, where it is there, or for none
+  std::vector<kube::Object> release;  // ConfigMaps, where the operator can't fetch it
 };
 
 kube::Object SecretOf(const Adoption& adoption) {
   Json data = Json::object();
   for (const auto& [name, value] : adoption.secret) data[name] = Base64Encode(value);
-  return kube::Object(Json{
-      {"apiVersion", "v1"},
-      {"kind", "Secret"},
-      {"metadata", {{"name", VariablesSecretName(adoption.step.entry.id)}, {"namespace", adoption.step.entry.id.ns}}},
-      {"type", "Opaque"},
-      {"data", data}});
+  return kube::Object(
+      Json{{"apiVersion", "v1"},
+           {"kind", "Secret"},
+           {"metadata", {{"name", SecretName(adoption.step.entry.id)}, {"namespace", adoption.step.entry.id.ns}}},
+           {"type", "Opaque"},
+           {"data", data}});
 }
 
 std::string KeysOf(const Adoption& adoption) {
@@ -74,7 +75,11 @@ class Adopting {
       world_.out << "---\n";
       if (!one.secret.empty()) {
         world_.out << fmt::format("# Secret {}/{} is made, too, with the keys {}.\n", one.step.entry.id.ns,
-                                  VariablesSecretName(one.step.entry.id), KeysOf(one));
+                                  SecretName(one.step.entry.id), KeysOf(one));
+      }
+      if (!one.release.empty()) {
+        world_.out << fmt::format("# Its release is put into ConfigMap {}/{}, too.\n", one.step.entry.id.ns,
+                                  one.release.back().name());
       }
       world_.out << ToYaml(one.object.json());
     }
@@ -108,20 +113,22 @@ class Adopting {
 
  private:
   Result<Adoption> PrepareOne(const AdoptStep& step) {
+    const api::ProviderId& id = step.entry.id;
     Declaration declaration = TRY(Declare(config_, step.entry));
-    for (const std::string& remark : declaration.remarks)
-      notes_.Warn(fmt::format("{}: {}", Describe(step.entry.id), remark));
+    for (const std::string& remark : declaration.remarks) notes_.Warn(fmt::format("{}: {}", Describe(id), remark));
     Adoption out{step, std::move(declaration.object), {}, {}};
     api::Provider provider;
-    provider.id = step.entry.id;
+    provider.id = id;
     provider.spec.version = step.entry.version;
     api::Release release = TRY_WITH(FindRelease(ctx_, {config_}, provider, notes_),
                                     "its release says which variables it has, and can't be read (`clusterctl config "
                                     "repositories` has its place)");
-    auto images = TRY(ImagesOf(config_, step.entry.id));
+    if (declaration.needs_release) out.release = ReleaseMapsOf(id, release);
+    auto images = TRY(ImagesOf(config_, id));
     LiveVariables live = TRY(RecoverLive(ctx_, client_, step.entry, release, images));
     for (const std::string& unclear : live.found.unclear) notes_.Warn(fmt::format("variable {}", unclear));
-    RecoveredValues values = TRY(AskForRest(config_, live));
+    auto there = TRY(ReadSecret(ctx_, client_, id.ns, SecretName(id)));
+    RecoveredValues values = TRY(AskForRest(config_, live, there));
     if (!values.missing.empty()) {
       return Error{Code::kFailedPrecondition,
                    fmt::format("the values of [{}] stand in no object of the cluster: set {} in the environment or in "
@@ -129,45 +136,57 @@ class Adopting {
                                Join(values.missing, ", "), values.missing.size() == 1 ? "it" : "them"),
                    {}};
     }
-    if (values.asked.empty() && images.empty()) return out;  // the operator recovers them by itself (A2)
-    out.secret = std::move(values.values);
-    out.asked = std::move(values.asked);
-    if (!images.empty()) out.secret[std::string(kImagesKey)] = ImagesAsYaml(images);
-    out.object.json()["spec"]["configSecret"] = {{"name", VariablesSecretName(step.entry.id)}};
+    // The operator recovers them by itself (A2), but doesn't look into a Secret that is there.
+    if (!there && values.asked.empty() && images.empty()) return out;
+    SecretValuesByKey needed = std::move(values.values);
+    if (!images.empty()) needed[std::string(kImagesKey)] = ImagesAsYaml(images);
+    if (there) TRY(CheckSecret(id, *there, needed));
+    if (!needed.empty()) out.object.json()["spec"]["configSecret"] = {{"name", SecretName(id)}};
+    if (!there) out.secret = std::move(needed);
     return out;
   }
 
-  // The Secret comes first: the operator begins as soon as the object is there. What an interrupted adoption left is
-  // what this one would write; a Secret of somebody's own with that name is used where it has all that is needed.
+  // What is used has to be there before the object is: the operator begins as soon as it sees that.
   Status Create(const Adoption& one, bool dry_run) {
-    const kube::WriteOptions options{.field_manager = "clusterctl", .dry_run = dry_run};
+    const api::ProviderId& id = one.step.entry.id;
+    const kube::WriteOptions options{.field_manager = std::string(kProviderFieldManager), .dry_run = dry_run};
     if (!one.secret.empty()) {
       auto secret = client_.Create(ctx_, kube::Builtin("Secret"), SecretOf(one), options);
-      if (!secret.ok() && secret.code() == Code::kAlreadyExists) {
-        TRY(CheckSecret(one));
-      } else if (!secret.ok()) {
-        return secret.error();
+      if (!secret.ok() && secret.code() != Code::kAlreadyExists) return secret.error();
+      if (!secret.ok()) {  // somebody else was quicker
+        auto there = TRY(ReadSecret(ctx_, client_, id.ns, SecretName(id)));
+        TRY(CheckSecret(id, there.value_or(SecretValuesByKey()), one.secret));
       }
     }
-    auto created = client_.Create(ctx_, api::ResourceOf(one.step.entry.id.type), one.object, options);
+    for (const kube::Object& map : one.release)
+      TRY_WITH(client_.Apply(ctx_, kube::Builtin("ConfigMap"), map, options), "its release");
+    auto created = client_.Create(ctx_, api::ResourceOf(id.type), one.object, options);
     if (!created.ok() && created.code() != Code::kAlreadyExists) return created.error();
+    return created.ok() && !dry_run ? Own(one.release, *created) : Ok();
+  }
+
+  // They go with the object from now on.
+  Status Own(const std::vector<kube::Object>& maps, const kube::Object& owner) {
+    const Json reference = {
+        {"apiVersion", owner.api_version()}, {"kind", owner.kind()}, {"name", owner.name()}, {"uid", owner.uid()}};
+    const Json patch = {{"metadata", {{"ownerReferences", Json::array({reference})}}}};
+    for (const kube::Object& map : maps) {
+      TRY_WITH(client_.Patch(ctx_, kube::Builtin("ConfigMap"), map.ns(), map.name(), kube::PatchType::kMerge, patch,
+                             {.field_manager = std::string(kProviderFieldManager)}),
+               "its release");
+    }
     return Ok();
   }
 
-  Status CheckSecret(const Adoption& one) {
-    const kube::Object wanted = SecretOf(one);
-    auto live = TRY(client_.Get(ctx_, kube::Builtin("Secret"), wanted.ns(), wanted.name()));
-    std::vector<std::string> lacking;
-    for (const std::string& name : one.asked) {
-      if (Find(live.json(), {"data", name}) == nullptr) lacking.push_back(name);
-    }
-    if (one.secret.contains(std::string(kImagesKey)) && Find(live.json(), {"data", kImagesKey}) == nullptr)
-      lacking.emplace_back(kImagesKey);
-    if (lacking.empty()) return Ok();
-    return Error{Code::kAlreadyExists,
-                 fmt::format("Secret {}/{} is there, and lacks the keys [{}]: add them, or delete it", wanted.ns(),
-                             wanted.name(), Join(lacking, ", ")),
-                 {}};
+  // One that an interrupted adoption left is what this one would write; another one isn't changed.
+  static Status CheckSecret(const api::ProviderId& id, const SecretValuesByKey& there,
+                            const SecretValuesByKey& needed) {
+    const std::string mismatch = MismatchOf(there, needed);
+    if (mismatch.empty()) return Ok();
+    return Error{
+        Code::kFailedPrecondition,
+        fmt::format("Secret {}/{} is there already, and {}: correct it, or delete it", id.ns, SecretName(id), mismatch),
+        {}};
   }
 
   const Context& ctx_;

@@ -12,6 +12,7 @@
 #include "cli/declare/find_release.h"
 #include "cli/declare/gitops.h"
 #include "cli/frame/provider_objects.h"
+#include "cli/install/provider_manifests.h"
 
 namespace capi::cli {
 namespace {
@@ -38,7 +39,8 @@ class Conversion {
     Fleet fleet = TRY(ReadFleet(ctx_, cluster_));
     for (const kube::Object& object : fleet.objects) providers_.push_back(TRY(OfObject(object)));
     for (const InventoryEntry& entry : fleet.entries) {
-      if (fleet.ObjectOf(entry.id) == nullptr) providers_.push_back(TRY(OfEntry(entry)));
+      const kube::Object* object = fleet.ObjectOf(entry.id);
+      if (object == nullptr || object->ns() != entry.id.ns) providers_.push_back(TRY(OfEntry(entry)));
     }
     if (providers_.empty()) {
       return Error{Code::kFailedPrecondition,
@@ -48,6 +50,7 @@ class Conversion {
     }
     std::stable_sort(providers_.begin(), providers_.end(),
                      [](const auto& a, const auto& b) { return IdOf(a.object) < IdOf(b.object); });
+    RemarkTwins();
     std::map<std::string, Json> namespaces;
     for (const GitOpsProvider& provider : providers_) {
       auto [found, is_new] = namespaces.emplace(provider.object.ns(), Json::object());
@@ -57,6 +60,18 @@ class Conversion {
   }
 
  private:
+  // Each is written, so that nothing is lost; but the operator takes neither of them as long as both are there.
+  void RemarkTwins() {
+    for (GitOpsProvider& one : providers_) {
+      for (const GitOpsProvider& other : providers_) {
+        if (!IsTwin(one.object, other.object)) continue;
+        one.remarks.push_back(
+            fmt::format("It is in namespace {}, too; a cluster has one of each: remove the other.", other.object.ns()));
+        notes_.Warn(fmt::format("{}: {}", Describe(IdOf(one.object)), one.remarks.back()));
+      }
+    }
+  }
+
   Result<GitOpsProvider> OfObject(const kube::Object& object) {
     GitOpsProvider out;
     out.object = WithoutBookkeeping(object);
@@ -92,10 +107,11 @@ class Conversion {
           "place)",
           Describe(entry.id)));
     }
+    if (declaration.needs_release) out.release = ReleaseMapsOf(entry.id, *release);
     out.variables = TRY_WITH(VariablesOf(config_, release->components), Describe(entry.id));
     out.with_images = !TRY(ImagesOf(config_, entry.id)).empty();
     if (!out.variables.empty() || out.with_images)
-      out.object.json()["spec"]["configSecret"] = {{"name", VariablesSecretName(entry.id)}};
+      out.object.json()["spec"]["configSecret"] = {{"name", SecretName(entry.id)}};
     return out;
   }
 

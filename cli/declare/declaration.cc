@@ -3,15 +3,15 @@
 #include <fmt/format.h>
 
 #include "api/release.h"
+#include "api/release_maps.h"
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
+#include "cli/install/provider_manifests.h"
 #include "fetch/url.h"
 #include "templating/workload_template.h"
 
 namespace capi::cli {
 namespace {
-
-constexpr std::string_view kGitHub = "https://github.com/";
 
 // The operator takes spec.version, whatever version the URL names.
 Result<std::string> OfAnyVersion(const std::string& url) {
@@ -19,41 +19,25 @@ Result<std::string> OfAnyVersion(const std::string& url) {
   return ReplaceAll(url, "/releases/" + parts.version + "/", "/releases/latest/");
 }
 
-Json Selector(const api::ProviderId& id) {
-  return {{"matchLabels",
-           {{std::string(api::kLabelReleaseType), api::KindOf(id.type).type_name},
-            {std::string(api::kLabelReleaseName), id.name}}}};
-}
-
-std::string InConfigMaps(const api::ProviderId& id, const std::string& version) {
-  return fmt::format(
-      "kubectl create configmap {} --namespace {} --from-file=metadata=metadata.yaml --from-file=components={} && "
-      "kubectl label configmap {} --namespace {} {}={} {}={}",
-      version, id.ns, api::KindOf(id.type).components_file, version, id.ns, api::kLabelReleaseType,
-      api::KindOf(id.type).type_name, api::kLabelReleaseName, id.name);
-}
-
-// Where the operator is to look, and what it can't.
-Status DeclareSource(const InventoryEntry& entry, const std::string& url, Declaration& out) {
+// Where the operator is to look, and what it can't. A release that is on this machine alone, by an override, a mirror
+// or a folder, goes along (as with `init`).
+Status DeclareSource(const Config& config, const InventoryEntry& entry, ProviderSource source, Declaration& out) {
   const api::ProviderId& id = entry.id;
   const api::KnownProvider* known = api::FindKnownProvider(id.type, id.name);
-  if (known != nullptr && known->Url() == url) return Ok();
-  if (url.starts_with(kGitHub)) {
-    out.object.json()["spec"]["fetchConfig"]["url"] = TRY(OfAnyVersion(url));
-    return Ok();
-  }
-  if (known != nullptr) {
+  const std::string url = source.url;
+  const bool elsewhere = known != nullptr && TRY(fetch::KindOfUrl(url)) == fetch::UrlKind::kFolder;
+  if (elsewhere) source.url = known->Url();
+  ReleaseSource from = TRY(SourceOf(config, source, entry.version, url.substr(url.rfind('/') + 1)));
+  Json& spec = out.object.json()["spec"];
+  out.needs_release = from.kind == ReleaseSource::Kind::kInCluster;
+  if (out.needs_release) spec["fetchConfig"]["selector"]["matchLabels"] = api::ReleaseSelector(id);
+  if (from.kind == ReleaseSource::Kind::kUrl) spec["fetchConfig"]["url"] = TRY(OfAnyVersion(url));
+  if (elsewhere && !out.needs_release) {
     out.remarks.push_back(fmt::format(
         "The configuration takes its releases from {}, which the operator doesn't read. It takes them from {}, "
         "or from the folder of its flag --releases-dir.",
         url, known->Url()));
-    return Ok();
   }
-  out.object.json()["spec"]["fetchConfig"]["selector"] = Selector(id);
-  out.remarks.push_back(fmt::format(
-      "The configuration takes its releases from {}, which the operator doesn't read. Put the release into a "
-      "ConfigMap: {}",
-      url, InConfigMaps(id, entry.version)));
   return Ok();
 }
 
@@ -66,7 +50,7 @@ Result<Declaration> Declare(const Config& config, const InventoryEntry& entry) {
                                  {"metadata", {{"name", entry.id.name}, {"namespace", entry.id.ns}}},
                                  {"spec", {{"version", entry.version}}}});
   auto source = TRY(config.FindProvider(entry.id.type, entry.id.name));
-  TRY(DeclareSource(entry, source.url, out));
+  TRY(DeclareSource(config, entry, std::move(source), out));
   return out;
 }
 

@@ -15,6 +15,7 @@ namespace capi::cli {
 struct Declaration {
   kube::Object object;               // kind, name, namespace, spec.version and, where it needs one, spec.fetchConfig
   std::vector<std::string> remarks;  // what couldn't be carried over, and what to do about it: sentences
+  bool needs_release = false;        // the operator finds it in ConfigMaps alone (ReleaseMapsOf)
 };
 
 Result<Declaration> Declare(const Config& config, const InventoryEntry& entry);

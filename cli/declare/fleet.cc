@@ -68,10 +68,6 @@ Result<Fleet> ReadFleet(const Context& ctx, ManagementCluster& cluster) {
   return fleet;
 }
 
-std::string VariablesSecretName(const api::ProviderId& id) {
-  return api::ManifestLabel(id.type, id.name) + "-variables";
-}
-
 api::ProviderId IdOf(const kube::Object& provider) {
   const api::ProviderKind* kind = api::KindByName(provider.kind());
   return {kind == nullptr ? api::ProviderType::kCore : kind->type, provider.ns(), provider.name()};

@@ -28,8 +28,6 @@ struct Fleet {
 
 Result<Fleet> ReadFleet(const Context& ctx, ManagementCluster& cluster);
 
-// "infrastructure-aws-variables": the Secret that the operator, too, makes for what it takes over (A2).
-std::string VariablesSecretName(const api::ProviderId& id);
 api::ProviderId IdOf(const kube::Object& provider);
 
 }  // namespace capi::cli

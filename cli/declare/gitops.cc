@@ -57,6 +57,19 @@ std::string ProviderText(const GitOpsProvider& provider) {
   return out + ToYaml(provider.object.json());
 }
 
+// No two have the same: a name has no underscore.
+std::string FileName(const std::vector<GitOpsProvider>& all, const kube::Object& object) {
+  bool twin = std::any_of(all.begin(), all.end(), [&](const auto& one) { return IsTwin(one.object, object); });
+  return fmt::format("{}{}-{}", twin ? object.ns() + "_" : "", api::KindByName(object.kind())->type_name,
+                     object.name());
+}
+
+std::string ReleaseText(const std::vector<kube::Object>& maps) {
+  std::string out;
+  for (const kube::Object& map : maps) out += (out.empty() ? "" : "---\n") + ToYaml(map.json());
+  return out;
+}
+
 std::string NamespacesText(const std::map<std::string, Json>& namespaces) {
   std::string out;
   for (const auto& [name, labels] : namespaces) {
@@ -87,14 +100,19 @@ kube::Object WithoutBookkeeping(const kube::Object& provider) {
   return kube::Object(std::move(out));
 }
 
+bool IsTwin(const kube::Object& one, const kube::Object& other) {
+  return one.kind() == other.kind() && one.name() == other.name() && one.ns() != other.ns();
+}
+
 std::vector<GitOpsFile> GitOpsFiles(const std::vector<GitOpsProvider>& providers,
                                     const std::map<std::string, Json>& namespaces,
                                     const templating::ImageOverrides& images) {
   std::vector<GitOpsFile> out = {{"namespaces.yaml", NamespacesText(namespaces)}};
   Json kustomization = {{"apiVersion", "kustomize.config.k8s.io/v1beta1"}, {"kind", "Kustomization"}};
   for (const GitOpsProvider& provider : providers) {
-    const api::ProviderKind& kind = *api::KindByName(provider.object.kind());
-    out.push_back({fmt::format("{}-{}.yaml", kind.type_name, provider.object.name()), ProviderText(provider)});
+    const std::string name = FileName(providers, provider.object);
+    if (!provider.release.empty()) out.push_back({name + "_release.yaml", ReleaseText(provider.release)});
+    out.push_back({name + ".yaml", ProviderText(provider)});
   }
   for (const GitOpsFile& file : out) kustomization["resources"].push_back(file.name);
   out.push_back({"kustomization.yaml", ToYaml(kustomization)});

@@ -16,6 +16,7 @@ struct GitOpsProvider {
   std::vector<std::string> variables;  // keys of the Secret of spec.configSecret, whose values stay out of git
   bool with_images = false;            // and the key `images`, which is no secret
   std::vector<std::string> remarks;
+  std::vector<kube::Object> release;  // ConfigMaps, where the operator can't fetch it
 };
 
 // A value.
@@ -26,8 +27,11 @@ struct GitOpsFile {
 // What a Provider object says, without what the API server, the operator and other tools keep in it.
 kube::Object WithoutBookkeeping(const kube::Object& provider);
 
-// kustomization.yaml, namespaces.yaml and a file for each provider; images.yaml where one needs it. `namespaces`: their
-// labels that are for Pod Security.
+// Whether both are the same provider in two namespaces.
+bool IsTwin(const kube::Object& one, const kube::Object& other);
+
+// kustomization.yaml, namespaces.yaml, a file for each provider, and one for its release where the operator can't fetch
+// that; images.yaml where one needs it. `namespaces`: their labels that are for Pod Security.
 std::vector<GitOpsFile> GitOpsFiles(const std::vector<GitOpsProvider>& providers,
                                     const std::map<std::string, Json>& namespaces,
                                     const templating::ImageOverrides& images);

@@ -47,15 +47,42 @@ TEST(Declare, SourcesOfTheConfiguration) {
   auto folder = Declare(From(providers("aws", "/r/infrastructure-aws/latest/infrastructure-components.yaml")), kAws);
   EXPECT_EQ(Find(folder->object.json(), {"spec", "fetchConfig"}), nullptr);
   EXPECT_THAT(folder->remarks, ElementsAre(HasSubstr("which the operator doesn't read. It takes them from https://")));
-  // ... and what isn't comes from ConfigMaps.
+  EXPECT_FALSE(folder->needs_release);
+  // ... and what isn't comes from ConfigMaps, which go along.
   InventoryEntry own = kAws;
   own.id.name = "own";
   auto maps = Declare(From(providers("own", "/r/infrastructure-own/latest/infrastructure-components.yaml")), own);
   EXPECT_EQ(GetString(maps->object.json(),
                       {"spec", "fetchConfig", "selector", "matchLabels", "provider.cluster.x-k8s.io/name"}),
             "own");
-  EXPECT_THAT(maps->remarks, ElementsAre(HasSubstr("kubectl create configmap v2.11.1 --namespace capa-system")));
+  EXPECT_TRUE(maps->needs_release);
+  EXPECT_THAT(maps->remarks, IsEmpty());
   EXPECT_FALSE(Declare(From(""), own).ok());
+}
+
+// L20, L21: what runs came from there, and the operator would find something else.
+TEST(Declare, OverridesAndMirrorsGoAlong) {
+  TestFolder folder;
+  folder.Put("overrides/infrastructure-aws/v2.11.1/infrastructure-components.yaml", "a: b\n");
+  const std::string overrides = "overridesFolder: " + (folder / "overrides") + "\n";
+  const std::string elsewhere =
+      "providers: [{name: aws, type: InfrastructureProvider, url: "
+      "/r/infrastructure-aws/latest/infrastructure-components.yaml}]\n";
+  InventoryEntry other = kAws;
+  other.version = "v2.12.0";
+  const std::tuple<std::string, InventoryEntry, bool> cases[] = {
+      {overrides, kAws, true},
+      {overrides, other, false},
+      {overrides + elsewhere, kAws, true},
+      {"clusterctl-github-url: https://mirror\n", kAws, true},
+  };
+  for (const auto& [config, entry, along] : cases) {
+    SCOPED_TRACE(config);
+    auto declared = Declare(From(config), entry);
+    ASSERT_TRUE(declared.ok()) << declared.error().message;
+    EXPECT_EQ(declared->needs_release, along);
+    EXPECT_EQ(Find(declared->object.json(), {"spec", "fetchConfig", "selector"}) != nullptr, along);
+  }
 }
 
 TEST(VariablesOf, WhatHasNoDefaultOrIsSetToSomethingElse) {
@@ -87,6 +114,8 @@ metadata:
     operator.cluster.x-k8s.io/allowed-references: x
     operator.cluster.x-k8s.io/v1alpha1: x
     operator.cluster.x-k8s.io/delete-crds: "true"
+    operator.cluster.x-k8s.io/force-delete: "true"
+    operator.cluster.x-k8s.io/allow-downgrade: "true"
     meta.helm.sh/release-name: x
   labels: {team: a, app.kubernetes.io/managed-by: Helm}
 spec: {paused: true}
@@ -127,6 +156,20 @@ TEST(GitOpsFiles, OneForEachProviderAndAKustomization) {
   EXPECT_THAT(text, HasSubstr("# images.yaml:\n# all:\n#   repository: mirror\n"));
   EXPECT_THAT(text, Not(HasSubstr("Kustomization")));
   EXPECT_EQ(ParseYamlStream(text)->size(), 2U);
+}
+
+// L20: nothing is lost.
+TEST(GitOpsFiles, TwoOfOneNameHaveFilesOfTheirOwn) {
+  auto provider = [](std::string_view ns) {
+    return GitOpsProvider{Parsed(fmt::format(
+        "{{apiVersion: a/v1, kind: InfrastructureProvider, metadata: {{name: aws, namespace: {}}}, spec: {{}}}}", ns))};
+  };
+  GitOpsProvider other{Parsed("{apiVersion: a/v1, kind: IPAMProvider, metadata: {name: aws, namespace: a}, spec: {}}")};
+  other.release = {Parsed("{apiVersion: v1, kind: ConfigMap, metadata: {name: r}}")};
+  std::vector<std::string> names;
+  for (const GitOpsFile& file : GitOpsFiles({provider("a"), provider("b"), other}, {}, {})) names.push_back(file.name);
+  EXPECT_THAT(names, ElementsAre("namespaces.yaml", "a_infrastructure-aws.yaml", "b_infrastructure-aws.yaml",
+                                 "ipam-aws_release.yaml", "ipam-aws.yaml", "kustomization.yaml"));
 }
 
 TEST(Convert, AFolderOfSomebodysIsLeftAlone) {

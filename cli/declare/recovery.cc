@@ -1,7 +1,11 @@
 #include "cli/declare/recovery.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <utility>
+
+#include "base/strings.h"
 
 namespace capi::cli {
 namespace {
@@ -42,13 +46,18 @@ Result<LiveVariables> RecoverLive(const Context& ctx, kube::Client& client, cons
   return LiveVariables{templating::RecoverVariables(marked, live, nothing), std::move(marked.defaults)};
 }
 
-Result<RecoveredValues> AskForRest(const Config& config, const LiveVariables& live) {
+Result<RecoveredValues> AskForRest(const Config& config, const LiveVariables& live,
+                                   const std::optional<SecretValuesByKey>& there) {
   RecoveredValues out;
   out.values = live.found.values;
   std::vector<std::string> names = live.found.lost;
   // "NAME (where it stands) why": one with a default can do without.
   for (const std::string& unclear : live.found.unclear) names.push_back(unclear.substr(0, unclear.find(' ')));
   for (const std::string& name : names) {
+    if (there && there->contains(name)) {
+      out.values[name] = there->at(name);
+      continue;
+    }
     auto value = TRY(config.Get(name));
     auto fallback = live.defaults.find(name);
     bool needed = fallback == live.defaults.end() || !fallback->second;
@@ -60,6 +69,19 @@ Result<RecoveredValues> AskForRest(const Config& config, const LiveVariables& li
     }
   }
   return out;
+}
+
+std::string MismatchOf(const SecretValuesByKey& there, const SecretValuesByKey& needed) {
+  std::vector<std::string> lacking, other;
+  for (const auto& [key, value] : needed) {
+    auto found = there.find(key);
+    if (found == there.end() && !value.empty()) lacking.push_back(key);
+    if (found != there.end() && found->second != value) other.push_back(key);
+  }
+  std::vector<std::string> parts;
+  if (!lacking.empty()) parts.push_back(fmt::format("lacks the keys [{}]", Join(lacking, ", ")));
+  if (!other.empty()) parts.push_back(fmt::format("has other values than are needed under [{}]", Join(other, ", ")));
+  return Join(parts, ", and ");
 }
 
 }  // namespace capi::cli

@@ -31,7 +31,16 @@ struct LiveVariables {
 Result<LiveVariables> RecoverLive(const Context& ctx, kube::Client& client, const InventoryEntry& entry,
                                   const api::Release& release, const templating::ImageOverrides& images);
 
-// Where a variable can't be told from what is live, the environment and then the configuration say it.
-Result<RecoveredValues> AskForRest(const Config& config, const LiveVariables& live);
+// Keys and decoded values. Holds secrets.
+using SecretValuesByKey = std::map<std::string, std::string>;
+
+// Where a variable can't be told from what is live, the provider's Secret says it where it is `there` already, then the
+// environment, then the configuration.
+Result<RecoveredValues> AskForRest(const Config& config, const LiveVariables& live,
+                                   const std::optional<SecretValuesByKey>& there);
+
+// What keeps a Secret that is there from being the one that is needed: names of keys, never values. "" for nothing. A
+// variable that is set to nothing needn't be there; where its default is something else, the take-over says so (A2).
+std::string MismatchOf(const SecretValuesByKey& there, const SecretValuesByKey& needed);
 
 }  // namespace capi::cli

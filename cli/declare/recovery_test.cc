@@ -25,7 +25,7 @@ LiveVariables Live() {
 // L21.
 TEST(AskForRest, OnlyWhatCanNotBeReadBackIsAskedFor) {
   auto config = Config::Parse({"c.yaml", "LOST: file\nREAD: other\n"}, From({{"VAGUE", "environment"}}));
-  auto got = AskForRest(*config, Live());
+  auto got = AskForRest(*config, Live(), std::nullopt);
   ASSERT_TRUE(got.ok());
   EXPECT_THAT(got->values, ElementsAre(Pair("LOST", "file"), Pair("READ", "a"), Pair("VAGUE", "environment")));
   EXPECT_THAT(got->asked, ElementsAre("LOST", "VAGUE"));
@@ -34,7 +34,24 @@ TEST(AskForRest, OnlyWhatCanNotBeReadBackIsAskedFor) {
 
 TEST(AskForRest, WhatNobodyGivesIsNamedAllAtOnce) {
   auto config = Config::Parse({"c.yaml", ""}, From({}));
-  EXPECT_THAT(AskForRest(*config, Live())->missing, ElementsAre("LOST", "VAGUE"));
+  EXPECT_THAT(AskForRest(*config, Live(), std::nullopt)->missing, ElementsAre("LOST", "VAGUE"));
+}
+
+TEST(AskForRest, TheSecretThatIsThereTakesPrecedence) {
+  auto config = Config::Parse({"c.yaml", "LOST: file\n"}, From({}));
+  auto got = AskForRest(*config, Live(), SecretValuesByKey{{"LOST", "own"}, {"VAGUE", "own"}, {"READ", "own"}});
+  EXPECT_THAT(got->values, ElementsAre(Pair("LOST", "own"), Pair("READ", "a"), Pair("VAGUE", "own")));
+  EXPECT_THAT(got->asked, IsEmpty());
+  EXPECT_THAT(got->missing, IsEmpty());
+}
+
+TEST(MismatchOf, NamesKeysAndNoValues) {
+  const SecretValuesByKey needed = {{"A", "sesame"}, {"B", "b"}};
+  EXPECT_EQ(MismatchOf({{"A", "sesame"}, {"B", "b"}, {"C", "more"}}, needed), "");
+  EXPECT_EQ(MismatchOf({{"B", "b"}}, needed), "lacks the keys [A]");
+  EXPECT_EQ(MismatchOf({}, {{"NOTHING", ""}}), "");
+  EXPECT_EQ(MismatchOf({{"NOTHING", "x"}}, {{"NOTHING", ""}}), "has other values than are needed under [NOTHING]");
+  EXPECT_EQ(MismatchOf({{"A", "other"}}, needed), "lacks the keys [B], and has other values than are needed under [A]");
 }
 
 }  // namespace
