@@ -57,6 +57,9 @@ MISTAKES = {
     "{configSecret: {namespace: a}}": "spec.configSecret.name: Required value",
     "{fetchConfig: {digest: ''}}": "Must specify one and only one of {oci, url, selector, git}",
     "{patches: [], manifestPatches: []}": "Cannot set both 'patches' and 'manifestPatches'",
+    "{configSecret: {name: null}}": "spec.configSecret.name: Required value",
+    "{deployment: {containers: [null]}}": "spec.deployment.containers[0] in body must be of type object",
+    "{deployment: {containers: [{name: a}, {name: a}]}}": "spec.deployment.containers[1]: Duplicate value",
 }
 PROVIDER = "apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: CoreProvider\nmetadata: {{name: cluster-api, namespace: default}}\nspec: {}\n"
 VALUES = {"AWS_B64ENCODED_CREDENTIALS": "c2VzYW1l", "SHOWN": "open", "HIDDEN": "cave"}
@@ -181,6 +184,24 @@ class Declared(worlds.OnAWorld):
         self.assertEqual(out.count("\nkind: "), len(PROVIDERS))
         self.assertNotIn("Y2F2ZQ", out)  # the value, as a Secret has it
         self.assertEqual(self.world.providers(), [])
+        self.a_secret_that_does_not_fit()
+
+    def a_secret_that_does_not_fit(self):
+        """L21: it isn't used in silence, nor changed."""
+        entries = self.world.get("providers.clusterctl.cluster.x-k8s.io", "-A")["items"]
+        (namespace,) = (item["metadata"]["namespace"] for item in entries if item["providerName"] == "aws")
+        where = ["secret", "infrastructure-aws-variables", "-n", namespace]
+        for key, words in (("OTHER", "lacks the keys"), ("AWS_B64ENCODED_CREDENTIALS", "has other values than are needed under")):
+            self.world.must("create", "secret", "generic", *where[1:], f"--from-literal={key}=b3BlbgX")
+            before = self.world.get(*where)
+            for flags in ([], ["--dry-run"]):
+                out, errors = self.ours("adopt", "--all", *flags, code=1, HIDDEN="cave")
+                self.assertIn(f"Secret {namespace}/infrastructure-aws-variables is there already, and {words} [AWS_B64ENCODED_CREDENTIALS]", errors)
+                for value in (VALUES["AWS_B64ENCODED_CREDENTIALS"], "b3BlbgX"):
+                    self.assertNotIn(value, out + errors)
+            self.assertEqual(self.world.get(*where), before)
+            self.world.must("delete", *where)
+        self.assertEqual(self.world.providers(), [])
 
     def the_operator_takes_them_over(self):
         """A1: nothing that runs is changed."""
@@ -236,6 +257,10 @@ class Declared(worlds.OnAWorld):
         self.assertRegex(out, r"(?m)^\+  credentials: '\*\*\* \(after\)'$")
         for kept in ("c2VzYW1l", "other", "b3RoZXI", "sesame"):
             self.assertNotIn(kept, out)
+        # P1: what is paused has no pods.
+        self.world.must("patch", "infrastructureprovider", "aws", "-n", self.aws_namespace(), "--type=merge", "-p", json.dumps({"spec": {"paused": True}}))
+        out, _ = self.ours("diff", "aws", code=1)
+        self.assertRegex(out, r"(?m)^-  replicas: 1\n\+  replicas: 0$")
         _, errors = self.ours("diff", "aws:v0.0.1", code=2)
         self.assertIn("versions there: v2.11.1", errors)
 

@@ -360,6 +360,9 @@ class Describes(worlds.OnAWorld):
         self.assertEqual((code, tree["kind"], tree["name"]), (0, "Cluster", "plain"))
         roles = [child.get("role") or child["name"] for child in tree["children"]]
         self.assertEqual(roles, ["ClusterInfrastructure", "ControlPlane", "Workers"])
+        names = self.run_one("ours", "cluster", "plain", "-n", "team", "-o", "name")[1].splitlines()
+        self.assertEqual(names[0], "cluster.cluster.x-k8s.io/plain")
+        self.assertEqual(self.world.must("get", "-n", "team", names[0], "-o", "name").strip(), names[0])
         self.assertTrue(self.run_one("ours", "cluster", "plain", "-n", "team", "-o", "yaml")[1].startswith("apiVersion: cluster.x-k8s.io/v1beta2\n"))
 
     def test_providers(self):
