@@ -205,11 +205,18 @@ class Declared(worlds.OnAWorld):
 
     def the_operator_takes_them_over(self):
         """A1: nothing that runs is changed."""
+        # L21: of one release only the override of this machine is what runs; the operator finds another one.
+        self.put(".config/cluster-api/overrides/ipam-in-cluster/v9.9.9/ipam-components.yaml", OWN)
+        self.put("releases/ipam-in-cluster/v9.9.9/ipam-components.yaml", OWN.replace("{shown:", "{more: x, shown:"))
         before = self.world.deployments()
+        out, _ = self.ours("adopt", "--all", "--dry-run", HIDDEN="cave")
+        self.assertIn("# Its release is put into ConfigMap own-system/ipam-in-cluster-v9.9.9, too.\n", out)
         out, _ = self.ours("adopt", "--all", HIDDEN="cave")
         self.assertIn("CoreProvider capi-system/cluster-api created at v1.11.0\n", out.splitlines(True)[0])
         secret = self.world.get("secret", "ipam-in-cluster-variables", "-n", "own-system")
         self.assertEqual(sorted(secret["data"]), ["HIDDEN", "SHOWN"])
+        (owner,) = self.world.get("configmap", "ipam-in-cluster-v9.9.9", "-n", "own-system")["metadata"]["ownerReferences"]
+        self.assertEqual((owner["kind"], owner["name"]), ("IPAMProvider", "in-cluster"))
         self.world.start_on(self.releases)
         self.world.until("all are taken over", self.world.all_ready, words=self.world.states)
         self.assertEqual(self.world.deployments(), before)
