@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/completion.h"
 #include "cli/frame/printable.h"
@@ -24,7 +25,9 @@ const CLI::App& Deepest(const CLI::App& root) {
 
 int Fail(CommandLine& line, std::string_view message) {
   line.world().out.flush();
-  line.world().err << "Error: " << Printable(message, "\n\t") << "\n" << std::flush;
+  std::vector<std::string> parts = Split(message, '\t');  // which are our own
+  for (std::string& part : parts) part = Printable(part);
+  line.world().err << "Error: " << Join(parts, "\t") << "\n" << std::flush;
   return line.ErrorCode(Deepest(line.root()));
 }
 

@@ -30,12 +30,12 @@ struct Adoption {
 kube::Object SecretOf(const Adoption& adoption) {
   Json data = Json::object();
   for (const auto& [name, value] : adoption.secret) data[name] = Base64Encode(value);
-  return kube::Object(
-      Json{{"apiVersion", "v1"},
-           {"kind", "Secret"},
-           {"metadata", {{"name", SecretName(adoption.step.entry.id)}, {"namespace", adoption.step.entry.id.ns}}},
-           {"type", "Opaque"},
-           {"data", data}});
+  return kube::Object(Json{
+      {"apiVersion", "v1"},
+      {"kind", "Secret"},
+      {"metadata", {{"name", VariablesSecretName(adoption.step.entry.id)}, {"namespace", adoption.step.entry.id.ns}}},
+      {"type", "Opaque"},
+      {"data", data}});
 }
 
 std::string KeysOf(const Adoption& adoption) {
@@ -75,7 +75,7 @@ class Adopting {
       world_.out << "---\n";
       if (!one.secret.empty()) {
         world_.out << fmt::format("# Secret {}/{} is made, too, with the keys {}.\n", one.step.entry.id.ns,
-                                  SecretName(one.step.entry.id), KeysOf(one));
+                                  VariablesSecretName(one.step.entry.id), KeysOf(one));
       }
       if (!one.release.empty()) {
         world_.out << fmt::format("# Its release is put into ConfigMap {}/{}, too.\n", one.step.entry.id.ns,
@@ -127,7 +127,7 @@ class Adopting {
     auto images = TRY(ImagesOf(config_, id));
     LiveVariables live = TRY(RecoverLive(ctx_, client_, step.entry, release, images));
     for (const std::string& unclear : live.found.unclear) notes_.Warn(fmt::format("variable {}", unclear));
-    auto there = TRY(ReadSecret(ctx_, client_, id.ns, SecretName(id)));
+    auto there = TRY(ReadSecret(ctx_, client_, id.ns, VariablesSecretName(id)));
     RecoveredValues values = TRY(AskForRest(config_, live, there));
     if (!values.missing.empty()) {
       return Error{Code::kFailedPrecondition,
@@ -141,7 +141,7 @@ class Adopting {
     SecretValuesByKey needed = std::move(values.values);
     if (!images.empty()) needed[std::string(kImagesKey)] = ImagesAsYaml(images);
     if (there) TRY(CheckSecret(id, *there, needed));
-    if (!needed.empty()) out.object.json()["spec"]["configSecret"] = {{"name", SecretName(id)}};
+    if (!needed.empty()) out.object.json()["spec"]["configSecret"] = {{"name", VariablesSecretName(id)}};
     if (!there) out.secret = std::move(needed);
     return out;
   }
@@ -154,7 +154,7 @@ class Adopting {
       auto secret = client_.Create(ctx_, kube::Builtin("Secret"), SecretOf(one), options);
       if (!secret.ok() && secret.code() != Code::kAlreadyExists) return secret.error();
       if (!secret.ok()) {  // somebody else was quicker
-        auto there = TRY(ReadSecret(ctx_, client_, id.ns, SecretName(id)));
+        auto there = TRY(ReadSecret(ctx_, client_, id.ns, VariablesSecretName(id)));
         TRY(CheckSecret(id, there.value_or(SecretValuesByKey()), one.secret));
       }
     }
@@ -183,10 +183,10 @@ class Adopting {
                             const SecretValuesByKey& needed) {
     const std::string mismatch = MismatchOf(there, needed);
     if (mismatch.empty()) return Ok();
-    return Error{
-        Code::kFailedPrecondition,
-        fmt::format("Secret {}/{} is there already, and {}: correct it, or delete it", id.ns, SecretName(id), mismatch),
-        {}};
+    return Error{Code::kFailedPrecondition,
+                 fmt::format("Secret {}/{} is there already, and {}: correct it, or delete it", id.ns,
+                             VariablesSecretName(id), mismatch),
+                 {}};
   }
 
   const Context& ctx_;

@@ -85,4 +85,17 @@ Result<std::vector<AdoptStep>> PlanAdoption(const Fleet& fleet, const std::vecto
   return steps;
 }
 
+std::string MismatchOf(const SecretValuesByKey& there, const SecretValuesByKey& needed) {
+  std::vector<std::string> lacking, other;
+  for (const auto& [key, value] : needed) {
+    auto found = there.find(key);
+    if (found == there.end() && !value.empty()) lacking.push_back(key);
+    if (found != there.end() && found->second != value) other.push_back(key);
+  }
+  std::vector<std::string> parts;
+  if (!lacking.empty()) parts.push_back(fmt::format("lacks the keys [{}]", Join(lacking, ", ")));
+  if (!other.empty()) parts.push_back(fmt::format("has other values than are needed under [{}]", Join(other, ", ")));
+  return Join(parts, ", and ");
+}
+
 }  // namespace capi::cli

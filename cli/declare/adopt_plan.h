@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/declare/fleet.h"
+#include "cli/declare/recovery.h"
 
 namespace capi::cli {
 
@@ -17,5 +18,9 @@ struct AdoptStep {
 // Those that `names` mean (as IsMeant says), or all that have no object yet; the core first. The error names every
 // provider that can't be adopted, with the reason and what to do, or every name that means none.
 Result<std::vector<AdoptStep>> PlanAdoption(const Fleet& fleet, const std::vector<std::string>& names, bool all);
+
+// What keeps a Secret that is there from being the one that is needed: names of keys, never values. "" for nothing. A
+// variable that is set to nothing needn't be there; where its default is something else, the take-over says so (A2).
+std::string MismatchOf(const SecretValuesByKey& there, const SecretValuesByKey& needed);
 
 }  // namespace capi::cli

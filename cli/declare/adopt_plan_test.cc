@@ -102,6 +102,15 @@ TEST(PlanAdoption, WhatCanNotBeAdoptedIsNamedWithTheReason) {
   EXPECT_THAT(Names(PlanAdoption(fleet, {}, true)), ElementsAre(HasSubstr("the operator installed it")));
 }
 
+TEST(MismatchOf, NamesKeysAndNoValues) {
+  const SecretValuesByKey needed = {{"A", "sesame"}, {"B", "b"}};
+  EXPECT_EQ(MismatchOf({{"A", "sesame"}, {"B", "b"}, {"C", "more"}}, needed), "");
+  EXPECT_EQ(MismatchOf({{"B", "b"}}, needed), "lacks the keys [A]");
+  EXPECT_EQ(MismatchOf({}, {{"NOTHING", ""}}), "");
+  EXPECT_EQ(MismatchOf({{"NOTHING", "x"}}, {{"NOTHING", ""}}), "has other values than are needed under [NOTHING]");
+  EXPECT_EQ(MismatchOf({{"A", "other"}}, needed), "lacks the keys [B], and has other values than are needed under [A]");
+}
+
 TEST(Adopt, BadArgumentsAreToldBeforeAnyClusterIsLookedFor) {
   const std::pair<std::vector<std::string>, std::string> cases[] = {
       {{"adopt"}, "or give --all"},

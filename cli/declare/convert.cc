@@ -111,7 +111,7 @@ class Conversion {
     out.variables = TRY_WITH(VariablesOf(config_, release->components), Describe(entry.id));
     out.with_images = !TRY(ImagesOf(config_, entry.id)).empty();
     if (!out.variables.empty() || out.with_images)
-      out.object.json()["spec"]["configSecret"] = {{"name", SecretName(entry.id)}};
+      out.object.json()["spec"]["configSecret"] = {{"name", VariablesSecretName(entry.id)}};
     return out;
   }
 

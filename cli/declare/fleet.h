@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/kinds.h"
+#include "api/variables_secret.h"
 #include "cli/frame/management_cluster.h"
 
 namespace capi::cli {

@@ -1,11 +1,7 @@
 #include "cli/declare/recovery.h"
 
-#include <fmt/format.h>
-
 #include <optional>
 #include <utility>
-
-#include "base/strings.h"
 
 namespace capi::cli {
 namespace {
@@ -69,19 +65,6 @@ Result<RecoveredValues> AskForRest(const Config& config, const LiveVariables& li
     }
   }
   return out;
-}
-
-std::string MismatchOf(const SecretValuesByKey& there, const SecretValuesByKey& needed) {
-  std::vector<std::string> lacking, other;
-  for (const auto& [key, value] : needed) {
-    auto found = there.find(key);
-    if (found == there.end() && !value.empty()) lacking.push_back(key);
-    if (found != there.end() && found->second != value) other.push_back(key);
-  }
-  std::vector<std::string> parts;
-  if (!lacking.empty()) parts.push_back(fmt::format("lacks the keys [{}]", Join(lacking, ", ")));
-  if (!other.empty()) parts.push_back(fmt::format("has other values than are needed under [{}]", Join(other, ", ")));
-  return Join(parts, ", and ");
 }
 
 }  // namespace capi::cli

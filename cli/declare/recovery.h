@@ -39,8 +39,4 @@ using SecretValuesByKey = std::map<std::string, std::string>;
 Result<RecoveredValues> AskForRest(const Config& config, const LiveVariables& live,
                                    const std::optional<SecretValuesByKey>& there);
 
-// What keeps a Secret that is there from being the one that is needed: names of keys, never values. "" for nothing. A
-// variable that is set to nothing needn't be there; where its default is something else, the take-over says so (A2).
-std::string MismatchOf(const SecretValuesByKey& there, const SecretValuesByKey& needed);
-
 }  // namespace capi::cli

@@ -45,14 +45,5 @@ TEST(AskForRest, TheSecretThatIsThereTakesPrecedence) {
   EXPECT_THAT(got->missing, IsEmpty());
 }
 
-TEST(MismatchOf, NamesKeysAndNoValues) {
-  const SecretValuesByKey needed = {{"A", "sesame"}, {"B", "b"}};
-  EXPECT_EQ(MismatchOf({{"A", "sesame"}, {"B", "b"}, {"C", "more"}}, needed), "");
-  EXPECT_EQ(MismatchOf({{"B", "b"}}, needed), "lacks the keys [A]");
-  EXPECT_EQ(MismatchOf({}, {{"NOTHING", ""}}), "");
-  EXPECT_EQ(MismatchOf({{"NOTHING", "x"}}, {{"NOTHING", ""}}), "has other values than are needed under [NOTHING]");
-  EXPECT_EQ(MismatchOf({{"A", "other"}}, needed), "lacks the keys [B], and has other values than are needed under [A]");
-}
-
 }  // namespace
 }  // namespace capi::cli

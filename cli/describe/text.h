@@ -18,4 +18,5 @@ std::string Age(const std::optional<WallTime>& since, WallTime now);
 // The lines of a message, none longer than `width` bytes unless a word is. Line breaks and indents are kept, and what
 // belongs to a bullet ("* ...") is indented like it. At least one line.
 std::vector<std::string> WrapMessage(std::string_view text, size_t width);
+
 }  // namespace capi::cli::describe

@@ -2,7 +2,7 @@
 
 namespace capi::cli {
 
-std::string Printable(std::string_view text, std::string_view kept) {
+std::string Printable(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   for (size_t i = 0; i < text.size(); ++i) {
@@ -11,12 +11,10 @@ std::string Printable(std::string_view text, std::string_view kept) {
     if (byte == 0xC2 && next >= 0x80 && next < 0xA0) {  // the control characters beyond ASCII
       out += '?';
       ++i;
-    } else if (kept.find(text[i]) != kept.npos) {
-      out += text[i];
     } else if (byte == '\t' || byte == '\f' || byte == '\r') {
       out += ' ';
     } else {
-      out += byte < ' ' || byte == 0x7F ? '?' : text[i];
+      out += (byte < ' ' && byte != '\n') || byte == 0x7F ? '?' : text[i];
     }
   }
   return out;

@@ -1,4 +1,4 @@
-// What others wrote, as it may reach a terminal. Pure.
+// Text of others for a person's terminal.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace capi::cli {
 
-// Without what would steer a terminal: control characters are replaced, but for those in `kept`.
-std::string Printable(std::string_view text, std::string_view kept = "\n");
+// What others wrote, without what would steer a terminal: control characters (but line breaks) are replaced.
+std::string Printable(std::string_view text);
 
 }  // namespace capi::cli
