@@ -162,7 +162,7 @@ Result<kube::Outcome> ProviderController::TryPass(const Context& ctx, const std:
     return kube::Outcome{};
   }
   secrets_.Hide(ctx, key, (*observed)->fleet);
-  const Observation o = **std::move(observed);
+  Observation o = **std::move(observed);
   const Step step = Decide(o);
   ctx.log.Debug("decided", {{"step", NameOf(step)}});
   auto acted = actor_.Act(ctx, o, step);
@@ -172,10 +172,24 @@ Result<kube::Outcome> ProviderController::TryPass(const Context& ctx, const std:
   if (!done) return kube::Outcome{.again_after = Millis(0)};
   ctx.log.Debug("done", {{"step", NameOf(step)}, {"held", done->hold ? done->hold->reason : ""}});
   secrets_.Learn(ctx, key, done->now ? *done->now : o, *done);
-  if (!done->forget) return reporter_.Report(ctx, o, std::move(*done));
+  const bool is_judged = !o.provider.deleting && !done->hands_off;
+  if (!done->forget) {
+    auto next = TRY(reporter_.Report(ctx, o, std::move(*done)));
+    return is_judged ? LookForNewer(ctx, std::move(o), next) : next;
+  }
   reporter_.ReportGone(ctx, o, std::move(*done));
   Forget(o.provider.id);
   return kube::Outcome{};
+}
+
+// Once all is told, so that no status waits for a source, and by what is installed now.
+kube::Outcome ProviderController::LookForNewer(const Context& ctx, Observation o, kube::Outcome next) {
+  const MonoTime began = ctx.clock->Monotonic();
+  auto cached = cache_.Get(o.provider.id.Key());
+  if (!cached || next.again_after == Millis(0)) return next;  // it is gone; or another pass comes at once, and looks
+  o.provider.status = cached->provider->status;
+  reporter_.Knows(o.provider.id, actor_.NewestVersion(ctx, o));
+  return reporter_.Left(next, began);
 }
 
 Result<kube::Outcome> ProviderController::Failed(const Context& ctx, const std::string& key, const Error& error) {

@@ -412,6 +412,16 @@ class SmallUpgradeOfOthers : public SmallUpgrade {
   bool AwaitAvailable() {
     return kube::Eventually([&] { return Available(Manager()) == 1; });
   }
+  // Since when only pods of the new release serve; expects that some have served all the time (U2).
+  static std::int64_t RolledOutAt(Recorder& deployments) {
+    std::int64_t rolled_out = 0;
+    for (const auto& event : deployments.Seen()) {
+      EXPECT_GE(Available(event.object), 1) << "U2: " << ToJsonText(*Find(event.object.json(), {"status"}));
+      const bool fresh = GetInt(event.object.json(), {"metadata", "generation"}) > 1;
+      if (fresh && HasNewPodsAlone(event.object) && rolled_out == 0) rolled_out = VersionOf(event.object);
+    }
+    return rolled_out;
+  }
 };
 
 // U2, U3: over CRDs with objects, and pods that serve them, a first installation is an upgrade.
@@ -430,12 +440,7 @@ TEST_F(SmallUpgradeOfOthers, AFirstInstallationIsAChangeOfWhatIsThere) {
   AskFor({.version = "v1.0.1", .crd_versions = "v1,v2*"});
   ASSERT_TRUE(AwaitInstalled("v1.0.1"));
   ASSERT_TRUE(AwaitReason(kCore, "StorageMigrated", "StorageMigrated"));
-  std::int64_t rolled_out = 0;
-  for (const auto& event : deployments.Seen()) {
-    EXPECT_GE(Available(event.object), 1) << "U2: " << ToJsonText(*Find(event.object.json(), {"status"}));
-    const bool fresh = GetInt(event.object.json(), {"metadata", "generation"}) > 1;
-    if (fresh && HasNewPodsAlone(event.object) && rolled_out == 0) rolled_out = VersionOf(event.object);
-  }
+  const std::int64_t rolled_out = RolledOutAt(deployments);
   ASSERT_GT(rolled_out, 0);
   ASSERT_FALSE(webhooks.Seen().empty());
   EXPECT_GT(VersionOf(webhooks.Seen().front().object), rolled_out) << "the old pods serve the old path";
@@ -447,19 +452,27 @@ TEST_F(SmallUpgradeOfOthers, AFirstInstallationIsAChangeOfWhatIsThere) {
   EXPECT_TRUE(cluster_->client().Delete(cluster_->ctx(), Smalls("v2"), kCore.ns, "mine").ok());
 }
 
-// U2: pods that serve are enough, though nothing else of the release is there.
+// U2, U7: pods that serve are enough, though nothing else of the release is there; also for the operator that goes on
+// where another one died, between its announcement and the workload.
 TEST_F(SmallUpgradeOfOthers, PodsThatServeGoOnServing) {
+  StartBehindProxy();
   ASSERT_NO_FATAL_FAILURE(PutThere({.version = "v1.0.0"}, nullptr, "Deployment"));
   ASSERT_TRUE(AwaitAvailable());
   Recorder deployments(*cluster_, "Deployment", kCore.ns), webhooks(*cluster_, "ValidatingWebhookConfiguration", "");
+  InjectedFaults faults(*proxy_, [](const kube::ProxyRequest& request) {
+    const bool dry = request.target.find("dryRun") != std::string::npos;
+    return kube::Fault{.status = !dry && request.target.find("/configmaps/small-config?") != std::string::npos ? 503 : 0};
+  });
   AskFor({.version = "v1.0.1"});
+  ASSERT_TRUE(kube::Eventually([&] { return See(kCore).Reason("Ready") == "APIServerUnavailable"; }));
+  operator_->Kill();
+  faults.Clear();
+  operator_->Restart();
   ASSERT_TRUE(AwaitInstalled("v1.0.1"));
-  const auto changes = deployments.Seen();
-  ASSERT_FALSE(changes.empty());
-  for (const auto& event : changes) EXPECT_GE(Available(event.object), 1);
-  const auto webhook = webhooks.Seen();
-  ASSERT_FALSE(webhook.empty());
-  EXPECT_GT(VersionOf(webhook.front().object), VersionOf(changes.front().object));
+  const std::int64_t rolled_out = RolledOutAt(deployments);
+  ASSERT_GT(rolled_out, 0);
+  ASSERT_FALSE(webhooks.Seen().empty());
+  EXPECT_GT(VersionOf(webhooks.Seen().front().object), rolled_out) << "the old pods serve the old path";
 }
 
 // I5: before the first write. The selector can't be changed, and what another object owns isn't made anew (U4, U9).

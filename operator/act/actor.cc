@@ -39,11 +39,7 @@ Actor::Acted Actor::Act(const Context& ctx, const Observation& o, const Step& st
   if (HasRolledOut(o)) needs_.masks.RolloutEnds(o.provider.id.Key());
   // What isn't the operator's own (status, kept releases, inputs: they say so) is done with that one's rights (T8).
   const Context as = ctx.InNameOf(UserOf(o.provider));
-  Acted acted = std::visit([&](const auto& one) { return Take(as, o, one); }, step);
-  if (acted.ok() && *acted && !o.provider.deleting && !(*acted)->hands_off) {
-    (*acted)->newest_version = installer_.NewestVersion(ctx, o);
-  }
-  return acted;
+  return std::visit([&](const auto& one) { return Take(as, o, one); }, step);
 }
 
 void Actor::Forget(const std::string& key) {

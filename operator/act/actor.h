@@ -42,6 +42,9 @@ class Actor {
   using Acted = Result<std::optional<Done>>;
   Acted Act(const Context& ctx, const Observation& o, const Step& step);
 
+  // The newest version that is known and fits; "" for none. It may read a folder, or ConfigMaps: nothing waits for it.
+  std::string NewestVersion(const Context& ctx, const Observation& o) { return installer_.NewestVersion(ctx, o); }
+
   // What an Observation says of this provider's last render, and of how a CRD's migration stands.
   std::string RenderedInputs(const std::string& key) const { return rendered_.InputsOf(key); }
   MigrationProgress MigrationOf(const std::string& crd) { return migrations_.ProgressOf(crd); }

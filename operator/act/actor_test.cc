@@ -145,6 +145,21 @@ TEST_F(ActorTest, ARolloutIsWaitedForUntilItsDeadline) {
   }
 }
 
+// I3: what is known of newer versions is for the metrics alone. A status waited for the source.
+TEST_F(ActorTest, NoStepLooksForNewerVersions) {
+  Observation o = testing::Observed();
+  o.provider.spec.fetch_config.emplace().selector = Json::object();
+  auto steady = Act(o, Steady{});
+  ASSERT_TRUE(steady.ok() && *steady);
+  {
+    MutexLock lock(mu_);
+    EXPECT_TRUE(asked_.empty());
+  }
+  EXPECT_EQ(actor_->NewestVersion(ctx_, o), "");
+  MutexLock lock(mu_);
+  EXPECT_FALSE(asked_.empty()) << "it reads the releases that there are";
+}
+
 TEST_F(ActorTest, SomeStepsWriteNothing) {
   Observation o = testing::Observed();
   const Hold hold{"Ready", "InUse", "a cluster", Retry::kWaiting};

@@ -60,18 +60,30 @@ std::optional<Hold> HasKnownContract(const Observation& o, const Candidate& c) {
 
 // T8: whose an object of another namespace is, nobody is told who may not see it there.
 bool MayBeTold(const Observation& o, const Candidate& c, const kube::ObjectId& id) {
-  return c.rights_checked || o.provider.spec.service_account.empty() || id.ns.empty() || id.ns == o.provider.id.ns;
+  return c.sight == Sight::kGiven || o.provider.spec.service_account.empty() || id.ns.empty() ||
+         id.ns == o.provider.id.ns;
+}
+
+// T8, I5: they stay whose they are, and nobody is told whose.
+Hold MayBeAnothers(const Observation& o, const std::vector<std::string>& taken) {
+  return Refused(reason::kObjectOwnedByAnotherProvider,
+                 fmt::format("{} may be another provider's: the API server hasn't said whether ServiceAccount {}/{} "
+                             "(spec.serviceAccountName) may read what is there; let it create "
+                             "SelfSubjectRulesReviews and SelfSubjectAccessReviews, or leave these objects out",
+                             JoinNames(taken, 3), o.provider.id.ns, o.provider.spec.service_account),
+                 Retry::kRefused);
 }
 
 // I5: none of its objects is another provider's.
 std::optional<Hold> OwnsItsObjects(const Observation& o, const Candidate& c) {
   std::set<kube::ObjectId> ours(c.objects.begin(), c.objects.end());
+  std::vector<std::string> out_of_sight;
   for (const auto& sibling : o.siblings) {
     auto inventory = kube::Inventory::Parse(sibling->status.inventory);
     if (!inventory.ok()) continue;
     std::vector<std::string> taken;
     for (const auto& [id, entry] : inventory->entries()) {
-      if (ours.contains(id) && MayBeTold(o, c, id)) taken.push_back(id.ToString());
+      if (ours.contains(id)) (MayBeTold(o, c, id) ? taken : out_of_sight).push_back(id.ToString());
     }
     if (taken.empty()) continue;
     return Refused(
@@ -81,7 +93,8 @@ std::optional<Hold> OwnsItsObjects(const Observation& o, const Candidate& c) {
                     JoinNames(taken, 3), sibling->id.ToString(), sibling->id.ns, taken.size() == 1 ? "it" : "them"),
         Retry::kWaiting);
   }
-  return std::nullopt;
+  if (c.sight != Sight::kUnknown || out_of_sight.empty()) return std::nullopt;
+  return MayBeAnothers(o, out_of_sight);
 }
 
 // I8, A1: what is applied has each object once. The render has seen to that, but for the entry in clusterctl's

@@ -16,6 +16,9 @@
 
 namespace capi::ops {
 
+// Whether who installs it may read all objects of its render (T8), as the API server has said in this pass.
+enum class Sight { kUnasked, kUnknown, kGiven };
+
 // A release that is to be applied, as far as it is known. A value.
 struct Candidate {
   api::Version version;
@@ -29,7 +32,7 @@ struct Candidate {
   LackingRights lacking;                   // kRights
   std::vector<LostVersion> lost_versions;  // kStoredVersions
   bool rollback = false;                   // it goes back to this release (U5)
-  bool rights_checked = false;             // who installs it may read all objects of its render (T8)
+  Sight sight = Sight::kUnasked;
 };
 
 struct InstallRule {

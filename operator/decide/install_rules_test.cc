@@ -206,14 +206,18 @@ TEST(InstallRules, NameNoObjectOfAnotherNamespaceToWhoMayNotReadIt) {
   inventory.Put(here, {"v1", "h", "f"});
   other.status.inventory = inventory.ToJson();
   o.siblings.push_back(std::make_shared<api::Provider>(other));
-  auto check = [&](const kube::ObjectId& id, bool rights_checked) {
-    return CheckInstall(InstallRule::Stage::kObjects, o, {.objects = {id}, .rights_checked = rights_checked});
+  auto held = [&](const kube::ObjectId& id, Sight sight) {
+    auto hold = CheckInstall(InstallRule::Stage::kObjects, o, {.objects = {id}, .sight = sight});
+    return hold ? hold->message : "";
   };
-  EXPECT_FALSE(check(there, false));
-  EXPECT_TRUE(check(there, true));
-  EXPECT_TRUE(check(here, false));
+  const std::string whose = "belongs to InfrastructureProvider/azure";
+  EXPECT_EQ(held(there, Sight::kUnasked), "") << "the rights come before it";
+  EXPECT_THAT(held(there, Sight::kGiven), HasSubstr(whose));
+  EXPECT_THAT(held(there, Sight::kUnknown), HasSubstr("may be another provider's")) << "I5 holds where nobody answers";
+  EXPECT_THAT(held(there, Sight::kUnknown), Not(HasSubstr("InfrastructureProvider/azure")));
+  for (Sight sight : {Sight::kUnasked, Sight::kUnknown}) EXPECT_THAT(held(here, sight), HasSubstr(whose));
   o.provider.spec.service_account = "";
-  EXPECT_TRUE(check(there, false));
+  EXPECT_THAT(held(there, Sight::kUnasked), HasSubstr(whose));
 }
 
 // I13.

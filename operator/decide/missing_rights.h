@@ -23,9 +23,10 @@ std::string RolesFor(const api::ProviderId& provider, const std::string& account
 
 // Rights that the API server, asked, didn't give. A value.
 struct LackingRights {
-  std::vector<Right> rights;   // none: nothing is missing, or nobody can tell
+  std::vector<Right> rights;   // none: nothing is missing
   std::string account;         // the ServiceAccount that lacks them; "" for the operator
   bool watches_alone = false;  // RoleWith's
+  bool all_asked = true;       // there were no more questions than are asked
 };
 
 // PermissionsMissing, with the role as its details: of the operator, or of a ServiceAccount.

@@ -81,6 +81,7 @@ class Search {
       if (id.kind == "Deployment") NeedReplicaSets(id.ns);
     }
     if (is_there) return;
+    if (IsWorkload(id)) Need({id.group, *plural, "get", id.ns, id.name});  // U2: whether somebody else's runs
     // One watch of a kind is for all namespaces. Secrets are left out: who is for one namespace alone may not list
     // those of all, and does without.
     if (id.group_kind() == kube::GroupKind{"", "Secret"}) return;

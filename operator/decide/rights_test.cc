@@ -151,6 +151,10 @@ TEST(MissingRights, OfWhatIsSent) {
                       Held("[{apiGroups: [''], resources: [secrets], verbs: [create, patch]}]")),
               IsEmpty())
       << "it does without a watch of those";
+  constexpr const char* kManager = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, namespace: aws-system}}";
+  EXPECT_THAT(Missing({kManager}, Held("[{apiGroups: [apps], resources: ['*'], verbs: [create, patch, list, watch]}]")),
+              ElementsAre("get deployments.apps aws-system/d"))
+      << "U2: whether there is one already";
   EXPECT_THAT(Missing({kMonitor}, Held("[]")), IsEmpty()) << "I13 says that there is no such kind";
   EXPECT_THAT(
       Missing({kMonitor, kMonitorCrd}, Held("[{apiGroups: [apiextensions.k8s.io], resources: ['*'], verbs: ['*']}]")),

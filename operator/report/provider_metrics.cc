@@ -64,7 +64,10 @@ void ProviderMetrics::ShowInfo(const api::ProviderId& id, const api::ProviderSta
   MutexLock lock(mu_);
   auto newest = newest_.find(id.Key());
   labels["latest"] = newest == newest_.end() ? "" : newest->second;
-  kube::Labels& shown = info_[id.Key()];
+  Replace(info_[id.Key()], std::move(labels));
+}
+
+void ProviderMetrics::Replace(kube::Labels& shown, kube::Labels labels) {
   if (shown == labels) return;
   if (!shown.empty()) metrics_.Remove(kInfo, shown);
   metrics_.Set(kInfo, labels, 1);
@@ -74,6 +77,8 @@ void ProviderMetrics::ShowInfo(const api::ProviderId& id, const api::ProviderSta
 void ProviderMetrics::Knows(const api::ProviderId& id, const std::string& newest) {
   MutexLock lock(mu_);
   newest_[id.Key()] = newest;
+  auto shown = info_.find(id.Key());
+  if (shown != info_.end()) Replace(shown->second, With(shown->second, "latest", newest));
 }
 
 void ProviderMetrics::Took(const api::ProviderId& id, const PhaseTimes& times) {

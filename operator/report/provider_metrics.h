@@ -18,7 +18,7 @@ class ProviderMetrics {
 
   // What is installed, and whether it is Ready, Stalled or paused; and the counter of drift from its start.
   void Show(const api::Provider& provider, const api::ProviderStatus& status);
-  // The newest version of it that is known and fits; "" for none. Shown from the next Show on.
+  // The newest version of it that is known and fits; "" for none.
   void Knows(const api::ProviderId& id, const std::string& newest) CAPI_EXCLUDES(mu_);
   void Took(const api::ProviderId& id, const PhaseTimes& times);
   // So many objects had drifted and are as they were applied (D1).
@@ -27,6 +27,7 @@ class ProviderMetrics {
 
  private:
   void ShowInfo(const api::ProviderId& id, const api::ProviderStatus& status) CAPI_EXCLUDES(mu_);
+  void Replace(kube::Labels& shown, kube::Labels labels) CAPI_REQUIRES(mu_);
 
   kube::Metrics& metrics_;
   Mutex mu_;

@@ -66,7 +66,6 @@ kube::Outcome Reporter::Schedule(const std::string& key, const Observation& o, D
   return outcome;
 }
 
-// However long the write of the status took, the next pass is when it says.
 kube::Outcome Reporter::Left(kube::Outcome next, MonoTime since) {
   if (!next.again_after) return next;
   Millis took = std::chrono::duration_cast<Millis>(needs_.clock.Monotonic() - since);
@@ -110,7 +109,6 @@ Result<kube::Outcome> Reporter::Report(const Context& ctx, const Observation& se
   Record(o.provider, EventsOfDone(is, done));
   measured_.Took(o.provider.id, done.times);
   measured_.Restored(o.provider.id, done.restored.size());
-  if (done.newest_version) measured_.Knows(o.provider.id, *done.newest_version);
   if (!done.restored.empty()) CountFoundByResync(ctx, key);
   if (auto rest = Postponed(key, was, is, done)) {
     next.again_after = std::min(next.again_after.value_or(*rest), *rest);

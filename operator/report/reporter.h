@@ -50,6 +50,11 @@ class Reporter {
   // A pass that threw: a bug of the operator, and of this provider alone (F7). `what` as the exception says it.
   Result<kube::Outcome> ReportThrown(const Context& ctx, const std::string& key, const std::string& what);
 
+  // The newest version that is known; "" for none.
+  void Knows(const api::ProviderId& id, const std::string& newest) { measured_.Knows(id, newest); }
+  // However long it took since then, the next pass is when it says.
+  kube::Outcome Left(kube::Outcome next, MonoTime since);
+
   // A pass is over, whatever came of it.
   void Took(const std::string& key, MonoTime::duration pass) {
     measured_.Took(api::ProviderId::FromKey(key), {{Phase::kReconcile, pass}});
@@ -61,7 +66,6 @@ class Reporter {
  private:
   Result<kube::Outcome> ReportUnseen(const Context& ctx, const std::string& key, const Hold& hold);
   kube::Outcome Schedule(const std::string& key, const Observation& o, Done& done, bool ready);
-  kube::Outcome Left(kube::Outcome next, MonoTime since);
   Result<std::optional<kube::Outcome>> Write(const Context& ctx, api::Provider& provider,
                                              const api::ProviderStatus& status);
   void Announce(const Context& ctx, const api::Provider& provider, const api::ProviderStatus& was,

@@ -81,29 +81,16 @@ std::optional<Hold> Installer::CheckCluster(const Context& ctx, const Observatio
   m.candidate.missing_kinds = std::move(*missing);
   if (auto hold = CheckInstall(InstallRule::Stage::kKinds, o, m.candidate)) return hold;
   m.inputs = m.candidate.rollback ? m.inputs : InputsDigest(o, m.candidate.version, m.stored ? m.stored->stamp : "");
-  if (!IsAnnounced(o.provider.status, m.inputs, m.candidate.rollback)) {  // what is missing later the server tells
-    auto lacking = LackingRightsOf(ctx, o, m);
-    if (!lacking.ok()) return NotAccepted(reason::kAPIServerUnavailable, lacking.error());
-    m.candidate.lacking = std::move(*lacking);
-    if (auto hold = CheckInstall(InstallRule::Stage::kRights, o, m.candidate)) return hold;
-  }
-  m.candidate.rights_checked = true;
-  if (auto hold = CheckInstall(InstallRule::Stage::kObjects, o, m.candidate)) return hold;
+  if (auto hold = CheckRights(ctx, o, m)) return hold;
   auto fresh = needs_.observer.IsFresh(ctx, o.provider.id.Key(), ids);
   if (!fresh.ok()) return NotAnswered(fresh.error());
   m.before = o.inventory;
-  bool unfinished = o.inventory.size() > 0 && o.provider.status.installed_version.empty();
   if (auto hold = ReadLiveCrds(ctx, o, m)) return hold;
-  // CRDs that somebody else has put there (Helm, say) may have objects, and workloads serve them: over these even a
-  // first installation is a change (U2, U3).
-  bool nothing_there = *fresh && o.inventory.size() == 0 && m.live.empty();
-  if (nothing_there && !o.former) {
-    auto runs = AnyWorkloadIsThere(ctx, needs_.client, m.manifests);
-    if (!runs.ok()) return NotAnswered(runs.error());
-    nothing_there = !*runs;
-  }
-  m.first = nothing_there || (unfinished && !SwitchesAny(m.manifests, m.live)) || o.former;
-  if (o.former || nothing_there) return std::nullopt;  // a take-over asks by itself
+  const bool untouched = *fresh && o.inventory.size() == 0 && m.live.empty();
+  auto first = IsFirst(ctx, o, m, untouched);
+  if (!first.ok()) return NotAnswered(first.error());
+  m.first = *first;
+  if (o.former || (untouched && m.first)) return std::nullopt;  // a take-over asks by itself
   if (o.inventory.size() == 0) {
     auto found = RebuildInventory(ctx.InOwnName(), needs_.client, o);
     if (!found.ok()) return NotAnswered(found.error().With("looking for what is installed"));
@@ -119,6 +106,31 @@ std::optional<Hold> Installer::CheckCluster(const Context& ctx, const Observatio
   auto accepted = applier_.DryRun(ctx, o.provider.id, changed, &failed);
   if (!accepted.ok()) return NotTaken(reason::kDryRunFailed, kube::AnyRefused(failed), accepted.error());
   return std::nullopt;
+}
+
+// T3: what is missing once the change is announced the server tells.
+std::optional<Hold> Installer::CheckRights(const Context& ctx, const Observation& o, Installation& m) {
+  m.candidate.sight = Sight::kUnknown;
+  if (!IsAnnounced(o.provider.status, m.inputs, m.candidate.rollback)) {
+    auto lacking = LackingRightsOf(ctx, o, m);
+    if (!lacking.ok()) return NotAccepted(reason::kAPIServerUnavailable, lacking.error());
+    if (*lacking) {
+      m.candidate.lacking = std::move(**lacking);
+      if (m.candidate.lacking.all_asked) m.candidate.sight = Sight::kGiven;
+    }
+    if (auto hold = CheckInstall(InstallRule::Stage::kRights, o, m.candidate)) return hold;
+  }
+  return CheckInstall(InstallRule::Stage::kObjects, o, m.candidate);
+}
+
+// CRDs that somebody else has put there (Helm, say) may have objects, and workloads serve them: over these even a first
+// installation is a change (U2, U3). It still is one after it was broken off: what runs then may be what ran before,
+// taken over or not (U7). Its own CRDs, without a workload, serve nobody.
+Result<bool> Installer::IsFirst(const Context& ctx, const Observation& o, const Installation& m, bool untouched) {
+  if (o.former) return true;
+  const bool goes_on = o.inventory.size() > 0 && o.provider.status.installed_version.empty();
+  if (!untouched && !(goes_on && !SwitchesAny(m.manifests, m.live))) return false;
+  return !TRY(AnyWorkloadIsThere(ctx, needs_.client, m.manifests));
 }
 
 std::optional<Hold> Installer::ReadLiveCrds(const Context& ctx, const Observation& o, Installation& m) {

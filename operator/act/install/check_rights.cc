@@ -87,6 +87,7 @@ Result<LackingRights> OperatorLacks(const Context& ctx, const Question& q, const
   LackingRights lacking;
   lacking.rights = TRY(WithoutAllowed(ctx, q.client, missing));
   lacking.watches_alone = watches_alone;
+  lacking.all_asked = missing.size() <= kMostAsked;
   return lacking;
 }
 
@@ -110,6 +111,7 @@ Result<LackingRights> AccountLacks(const Context& ctx, const Question& q, const 
   if (!lacking.rights.empty()) return lacking;
   lacking.rights = TRY(WithoutAllowed(ctx, q.client, {watches, missing.end()}));
   lacking.account = account;
+  lacking.all_asked = static_cast<size_t>(missing.end() - watches) <= kMostAsked;
   return lacking;
 }
 
@@ -128,14 +130,16 @@ Result<LackingRights> OperatorLacksAlone(const Context& ctx, const Question& q) 
 
 }  // namespace
 
-Result<LackingRights> Installer::LackingRightsOf(const Context& ctx, const Observation& o, const Installation& m) {
+Result<std::optional<LackingRights>> Installer::LackingRightsOf(const Context& ctx, const Observation& o,
+                                                                const Installation& m) {
   const Question q{needs_.client, o.provider.id, m.manifests, o.inventory};
   const std::string& account = o.provider.spec.service_account;
   auto lacking = account.empty() ? OperatorLacksAlone(ctx, q) : AccountLacks(ctx, q, account);
-  if (lacking.ok() || kube::IsOutage(lacking.error())) return lacking;
+  if (lacking.ok()) return std::optional(std::move(*lacking));
+  if (kube::IsOutage(lacking.error())) return lacking.error();
   // The question protects nothing: where nobody answers it, what is refused later has the API server's own words.
   ctx.log.Warn("nobody can tell which rights there are", {{"error", lacking.error().message}});
-  return LackingRights{};
+  return std::optional<LackingRights>();
 }
 
 }  // namespace capi::ops

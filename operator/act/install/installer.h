@@ -83,8 +83,10 @@ class Installer {
   Result<Rendered> RenderInTurn(const Context& ctx, const Observation& o, Installation& m, RenderInputs inputs,
                                 const lifecycle::KindScopes& scopes);
   std::optional<Hold> CheckCluster(const Context& ctx, const Observation& o, Installation& m);
-  Result<LackingRights> LackingRightsOf(const Context& ctx, const Observation& o,
-                                        const Installation& m);  // check_rights.cc
+  std::optional<Hold> CheckRights(const Context& ctx, const Observation& o, Installation& m);
+  // nullopt where nobody can tell. check_rights.cc
+  Result<std::optional<LackingRights>> LackingRightsOf(const Context& ctx, const Observation& o, const Installation& m);
+  Result<bool> IsFirst(const Context& ctx, const Observation& o, const Installation& m, bool untouched);
   std::optional<Hold> CheckStoredVersions(const Observation& o, Installation& m);
   std::optional<Hold> ReadLiveCrds(const Context& ctx, const Observation& o, Installation& m);
   void KeepRender(const Observation& o, const std::string& inputs, const Installation& m);

@@ -1,0 +1,94 @@
+// A first installation over what is there already, by an actor on a server of the test's own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "operator/act/install_testing.h"
+#include "operator/decide/rollout.h"
+
+namespace capi::ops {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// The first installation of a release with a manager and a webhook has been announced, and no more.
+class BrokenOffTest : public InstallingActorTest {
+ protected:
+  BrokenOffTest() {
+    api::ProviderStatus& status = o_.provider.status;
+    status.installed_version = status.applied = o_.rendered = "";
+    status.history.clear();
+    status.history = {BeginRollout(o_, InputsDigest(o_), "v1.12.0", "v1beta2", "")};
+    o_.inventory = {};
+    for (const auto& id : {kSettings, kToken, kManager, kHooks}) o_.inventory.Put(id, {"v1", "", "", false});
+    MutexLock lock(mu_);
+    Store(o_.releases.front(),
+          "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: manager, namespace: n}\n"
+          "spec: {template: {spec: {containers: [{name: manager, image: 'registry.example/manager:v1'}]}}}\n"
+          "---\napiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\n"
+          "metadata: {name: hooks}\n");
+  }
+  const kube::ObjectId kManager{"apps", "Deployment", "aws-system", "manager"};
+  const kube::ObjectId kHooks{"admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "", "hooks"};
+};
+
+// U2, U7: the pods may be those that were there before, of Helm's, say. They serve on until the new ones do; that was
+// forgotten once anything was in the inventory.
+TEST_F(BrokenOffTest, OverPodsThatServeItGoesOnInStages) {
+  {
+    MutexLock lock(mu_);
+    objects_["/apis/apps/v1/namespaces/aws-system/deployments/manager"] = ToJsonText(
+        {{"apiVersion", "apps/v1"}, {"kind", "Deployment"}, {"metadata", {{"name", "manager"}, {"namespace", "n"}}}});
+  }
+  Done sent = Install({InputsDigest(o_)});
+  ASSERT_FALSE(sent.hold) << sent.hold->message;
+  EXPECT_EQ(Written("manager"), 1u);
+  EXPECT_EQ(Written("hooks"), 0u) << "the old pods serve the old path";
+  EXPECT_FALSE(sent.installed_version);
+  ASSERT_TRUE(sent.inventory && sent.rollout);
+  EXPECT_EQ(sent.rollout->outcome, api::outcome::kRollingOut);
+
+  o_.inventory = *sent.inventory;
+  o_.provider.status.history = {*sent.rollout};
+  Done rolled_out = Install({InputsDigest(o_)});
+  ASSERT_FALSE(rolled_out.hold) << rolled_out.hold->message;
+  EXPECT_EQ(Written("hooks"), 1u);
+  EXPECT_EQ(rolled_out.installed_version.value_or(""), "v1.12.0");
+}
+
+// U2: a first installation has no stages, nor has the rest of one.
+TEST_F(BrokenOffTest, WhereNothingRunsItGoesOnAtOnce) {
+  Done done = Install({InputsDigest(o_)});
+  ASSERT_FALSE(done.hold) << done.hold->message;
+  EXPECT_EQ(Written("manager"), 1u);
+  EXPECT_EQ(Written("hooks"), 1u);
+  EXPECT_EQ(done.installed_version.value_or(""), "v1.12.0");
+}
+
+// T8, I5: where nobody answers what the ServiceAccount may read, an object of another namespace stays its provider's,
+// and whose it is isn't told.
+TEST_F(InstallingActorTest, WhoseAnObjectIsNobodyIsToldWithoutAnAnswer) {
+  const Json owner{{"apiVersion", "operator.cluster.x-k8s.io/v1alpha2"},
+                   {"kind", "InfrastructureProvider"},
+                   {"metadata", {{"name", "azure"}, {"namespace", "azure-system"}, {"resourceVersion", "1"}}},
+                   {"status", {{"inventory", [] {
+                                  kube::Inventory inventory;
+                                  inventory.Put({"", "ConfigMap", "azure-system", "settings"}, {"v1", "h", "f", false});
+                                  return inventory.ToJson();
+                                }()}}}};
+  cache_.OnEvent(api::ProviderType::kInfrastructure, nullptr, std::make_shared<const kube::Object>(owner));
+  o_.provider.spec.service_account = "applier";
+  o_.provider.spec.patches = {{.patch = "[{op: replace, path: /metadata/namespace, value: azure-system}]",
+                               .target = api::PatchTarget{.kind = "ConfigMap"}}};
+  o_.provider.spec.version = "v1.12.1";
+  for (const char* review : {"selfsubjectrulesreviews", "selfsubjectaccessreviews"}) Refuse(review, Forbidden());
+  Done done = Install({InputsDigest(o_)});
+  ASSERT_TRUE(done.hold);
+  EXPECT_EQ(done.hold->reason, "ObjectOwnedByAnotherProvider");
+  EXPECT_THAT(done.hold->message, HasSubstr("settings may be another provider's"));
+  EXPECT_THAT(done.hold->message, Not(HasSubstr("azure ")));
+  EXPECT_EQ(Written("settings"), 0u);
+}
+
+}  // namespace
+}  // namespace capi::ops
