@@ -79,4 +79,18 @@ Result<Millis> ParseDuration(std::string_view text) {
   return negative ? -millis : millis;
 }
 
+std::string FormatDuration(Millis duration) {
+  const std::int64_t count = duration.count();
+  const std::uint64_t all = count < 0 ? -static_cast<std::uint64_t>(count) : static_cast<std::uint64_t>(count);
+  std::string out = count < 0 ? "-" : "";
+  if (all == 0) return "0s";
+  if (all < 1000) return out + fmt::format("{}ms", all);
+  const std::uint64_t hours = all / 3'600'000, minutes = all / 60'000 % 60, rest = all % 60'000;
+  if (hours > 0) out += fmt::format("{}h", hours);
+  if (hours > 0 || minutes > 0) out += fmt::format("{}m", minutes);
+  std::string fraction = rest % 1000 == 0 ? "" : fmt::format(".{:03}", rest % 1000);
+  while (fraction.ends_with('0')) fraction.pop_back();
+  return out + fmt::format("{}{}s", rest / 1000, fraction);
+}
+
 }  // namespace capi::api

@@ -191,5 +191,6 @@ Json StatusToJson(const ProviderStatus& status);
 
 // "1h0m5s", "300ms" as Go's time.ParseDuration.
 Result<Millis> ParseDuration(std::string_view text);
+std::string FormatDuration(Millis duration);
 
 }  // namespace capi::api

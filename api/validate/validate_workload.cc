@@ -46,20 +46,22 @@ void CheckAddress(const std::string& address, const std::string& path, Errors& o
 }
 
 void CheckPositive(std::optional<Millis> duration, const std::string& path, Errors& out) {
-  if (duration && *duration <= Millis(0)) Invalid(path, "", "must be greater than 0", out);
+  if (duration && *duration <= Millis(0)) Invalid(path, FormatDuration(*duration), "must be greater than 0", out);
 }
 
-// A manager with other times ends as soon as it starts. One that elects nobody doesn't look at them.
+// A manager with other times ends as soon as it starts. One that elects nobody doesn't look at them. What isn't given
+// here is the release's: the render compares with that.
 void CheckLeaderElection(const LeaderElectionSpec& election, const std::string& path, Errors& out) {
   if (election.leader_elect && !*election.leader_elect) return;
   CheckPositive(election.lease_duration, path + ".leaseDuration", out);
   CheckPositive(election.renew_deadline, path + ".renewDeadline", out);
   CheckPositive(election.retry_period, path + ".retryPeriod", out);
   if (election.lease_duration && election.renew_deadline && *election.lease_duration <= *election.renew_deadline) {
-    Invalid(path + ".leaseDuration", "", "must be greater than renewDeadline", out);
+    Invalid(path + ".leaseDuration", FormatDuration(*election.lease_duration), "must be greater than renewDeadline", out);
   }
   if (election.renew_deadline && election.retry_period && *election.renew_deadline * 5 <= *election.retry_period * 6) {
-    Invalid(path + ".renewDeadline", "", "must be greater than 1.2 times retryPeriod", out);
+    Invalid(path + ".renewDeadline", FormatDuration(*election.renew_deadline), "must be greater than 1.2 times retryPeriod",
+            out);
   }
 }
 

@@ -86,12 +86,12 @@ TEST(ValidateWorkload, Ports) {
 // I15: client-go's own rules.
 TEST(ValidateWorkload, TimesOfAnElection) {
   const std::pair<std::string, std::string> wrong[] = {
-      {"{leaseDuration: 10s, renewDeadline: 10s}", "leaseDuration: Invalid value: must be greater than renewDeadline"},
+      {"{leaseDuration: 10s, renewDeadline: 10s}", "leaseDuration: Invalid value: \"10s\": must be greater than renewDeadline"},
       {"{renewDeadline: 12s, retryPeriod: 10s}",
-       "renewDeadline: Invalid value: must be greater than 1.2 times retryPeriod"},
-      {"{leaseDuration: 0s}", "leaseDuration: Invalid value: must be greater than 0"},
-      {"{renewDeadline: -1s}", "renewDeadline: Invalid value: must be greater than 0"},
-      {"{retryPeriod: 0s, leaderElect: true}", "retryPeriod: Invalid value: must be greater than 0"},
+       "renewDeadline: Invalid value: \"12s\": must be greater than 1.2 times retryPeriod"},
+      {"{leaseDuration: 0s}", "leaseDuration: Invalid value: \"0s\": must be greater than 0"},
+      {"{renewDeadline: -1s}", "renewDeadline: Invalid value: \"-1s\": must be greater than 0"},
+      {"{retryPeriod: 0s, leaderElect: true}", "retryPeriod: Invalid value: \"0s\": must be greater than 0"},
   };
   for (const auto& [election, error] : wrong) {
     EXPECT_THAT(ErrorsOf(fmt::format("{{manager: {{leaderElection: {}}}}}", election)),

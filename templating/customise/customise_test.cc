@@ -192,6 +192,38 @@ TEST(CustomiseManager, FieldsWithoutEffectBecomeWarnings) {
   }
 }
 
+// I9a: the times that a field leaves out are the release's, or the manager's own.
+TEST(CustomiseManager, TimesOfAnElectionFitTogether) {
+  struct Case {
+    std::string_view args, times, wrong;  // "" where they fit
+  };
+  const Case cases[] = {
+      {"--x", "leaseDuration: 30s", ""},
+      {"--x", "renewDeadline: 20s", "leaseDuration (15s) must be greater than renewDeadline (20s)"},
+      {"--leader-elect-lease-duration=1m", "renewDeadline: 20s", ""},
+      {"--x", "leaseDuration: 10s", "leaseDuration (10s) must be greater than renewDeadline (10s)"},
+      {"--leader-elect-renew-deadline=5s", "leaseDuration: 10s", ""},
+      {"--x", "retryPeriod: 9s", "1.2 times retryPeriod (9s)"},
+      {"--leader-elect-retry-period 30s", "leaseDuration: 40s, renewDeadline: 35s", "1.2 times retryPeriod (30s)"},
+      {"--leader-elect-retry-period=often", "renewDeadline: 20s", ""},
+      {"--x", "leaseDuration: 10400ms, renewDeadline: 9600ms", "(10s) must be greater than renewDeadline (10s)"},
+      {"--leader-elect-lease-duration=1s", "resourceLock: leases", ""},
+  };
+  auto known = FindKnownManager(api::ProviderType::kCore, "cluster-api", api::Version::Parse("v1.12.1").value());
+  ASSERT_TRUE(known.has_value());
+  for (const Case& c : cases) {
+    SCOPED_TRACE(fmt::format("{} {}", c.args, c.times));
+    auto objects = Manager(c.args);
+    std::vector<std::string> warnings;
+    const auto spec = fmt::format("{{manager: {{leaderElection: {{leaderElect: true, {}}}}}}}", c.times);
+    ASSERT_TRUE(Customise(objects, Spec(spec), nullptr, warnings).ok());
+    EXPECT_EQ(warnings.empty(), c.wrong.empty());
+    const std::string args = ManagerArgs(c.args, spec, &*known);
+    EXPECT_EQ(args.starts_with("spec.manager.leaderElection: "), !c.wrong.empty()) << args;
+    if (!c.wrong.empty()) EXPECT_THAT(args, HasSubstr(std::string(c.wrong)));
+  }
+}
+
 // I9: manager fields win over container args, but for the more specific concurrency flags.
 TEST(CustomiseManager, SpecificConcurrencyWins) {
   EXPECT_EQ(ManagerArgs("--a-concurrency=1 --b-concurrency=1 --c-concurrency=1",

@@ -162,10 +162,37 @@ void SetConcurrency(Manager& manager, const api::ManagerSpec& spec, const std::s
   }
 }
 
-void SetLeaderElection(Manager& manager, const api::LeaderElectionSpec& spec) {
-  if (!spec.leader_elect) return;
+// The time that the manager will have: the field's, the release's, or controller-runtime's own; nullopt for one that
+// can't be read.
+std::optional<Millis> TimeOf(const Manager& manager, Names names, Millis unset) {
+  auto given = manager.now.Get(manager.FlagFor(names));
+  if (!given) return unset;
+  auto parsed = api::ParseDuration(*given);
+  return parsed.ok() ? std::optional(*parsed) : std::nullopt;
+}
+
+// A manager with other times ends as soon as it starts. The release may have given those that the fields leave out.
+Status CheckElectionTimes(Manager& manager, const api::LeaderElectionSpec& spec) {
+  if (!spec.lease_duration && !spec.renew_deadline && !spec.retry_period) return Ok();
+  auto lease = TimeOf(manager, kLeaseDuration, Seconds(15)), renew = TimeOf(manager, kRenewDeadline, Seconds(10)),
+       retry = TimeOf(manager, kRetryPeriod, Seconds(2));
+  if (!lease || !renew || !retry || (*lease > *renew && *renew * 5 > *retry * 6)) return Ok();
+  const std::string why =
+      fmt::format("leaseDuration ({}) must be greater than renewDeadline ({}), and that greater than 1.2 times "
+                  "retryPeriod ({}), with what the fields leave to the release",
+                  api::FormatDuration(*lease), api::FormatDuration(*renew), api::FormatDuration(*retry));
+  if (manager.known != nullptr && manager.known->verified()) {
+    return Invalid(fmt::format("{}.leaderElection: {}: else the manager ends as soon as it starts; set all three",
+                               manager.path(), why));
+  }
+  manager.Warn("leaderElection", "may end the manager: " + why);
+  return Ok();
+}
+
+Status SetLeaderElection(Manager& manager, const api::LeaderElectionSpec& spec) {
+  if (!spec.leader_elect) return Ok();
   manager.Set("leaderElection.leaderElect", kLeaderElect, *spec.leader_elect ? "true" : "false");
-  if (!*spec.leader_elect) return;
+  if (!*spec.leader_elect) return Ok();
   // Every manager's lock is a Lease.
   if (!spec.resource_lock.empty() && spec.resource_lock != "leases") manager.Ignore("leaderElection.resourceLock");
   if (!spec.resource_name.empty() && !spec.resource_namespace.empty()) {
@@ -178,6 +205,7 @@ void SetLeaderElection(Manager& manager, const api::LeaderElectionSpec& spec) {
   manager.SetSeconds("leaderElection.leaseDuration", kLeaseDuration, spec.lease_duration);
   manager.SetSeconds("leaderElection.renewDeadline", kRenewDeadline, spec.renew_deadline);
   manager.SetSeconds("leaderElection.retryPeriod", kRetryPeriod, spec.retry_period);
+  return CheckElectionTimes(manager, spec);
 }
 
 // Merged with the release's own; the user's win.
@@ -249,7 +277,7 @@ Status SetArgs(Manager& manager, const api::ManagerSpec& spec, const std::set<st
   manager.Set("webhook.host", kWebhookHost, spec.webhook_host);
   manager.Set("webhook.certDir", kWebhookCertDir, spec.webhook_cert_dir);
   manager.Set("profilerAddress", kProfiler, spec.debug ? kDebugProfiler : spec.profiler_address);
-  if (spec.leader_election) SetLeaderElection(manager, *spec.leader_election);
+  if (spec.leader_election) TRY(SetLeaderElection(manager, *spec.leader_election));
   SetDiagnostics(manager, spec);
   if (spec.webhook_port) manager.Set("webhook.port", kWebhookPort, std::to_string(*spec.webhook_port));
   manager.SetSeconds("syncPeriod", kSyncPeriod, spec.sync_period);
