@@ -135,7 +135,7 @@ class Webhooks(WithWebhooks):
         world.kill_operator()
         requests = world.requests()
         self.assertEqual([request for request in requests if request[-1] == 403], [])
-        own = right_units.units(world.get("role", "capi-operator-leader-election", "-n", rights.NAMESPACE)["rules"])
+        own = right_units.units(rule for role in rights.OWN_ROLES for rule in world.get("role", role, "-n", rights.NAMESPACE)["rules"])
         idle = right_units.names(own - right_units.used(request for request in requests if request[3] == rights.NAMESPACE))
         self.assertLessEqual(idle, {"/secrets update", "/events patch"}, "for a renewal, and an event that comes again")
         took = right_units.names(right_units.used(requests))
@@ -354,7 +354,6 @@ class MissingForWebhooks(WithWebhooks):
     in its own it has everywhere."""
 
     OF_PROVIDERS = "capi-providers"
-    OWN_ROLE = "capi-operator-leader-election"
     # The status of kinds isn't among them: an operator of one namespace can't list what is stored in all, and migrates nothing.
     OF_MANAGER = (
         "customresourcedefinitions",
@@ -375,9 +374,9 @@ class MissingForWebhooks(WithWebhooks):
 
     def rules(self):
         """(kind of role, its name, its rules, number of the one to take away)."""
-        own = ("role", self.OWN_ROLE, self.world.get("role", self.OWN_ROLE, "-n", rights.NAMESPACE)["rules"])
-        manager = ("clusterrole", ROLES[0], self.world.get("clusterrole", ROLES[0])["rules"])
-        for kind, name, given in (own, manager):
+        roles = [("role", name, self.world.get("role", name, "-n", rights.NAMESPACE)["rules"]) for name in rights.OWN_ROLES]
+        roles.append(("clusterrole", ROLES[0], self.world.get("clusterrole", ROLES[0])["rules"]))
+        for kind, name, given in roles:
             for number, rule in enumerate(given):
                 if kind == "role" or rule["resources"][0] in self.OF_MANAGER:
                     yield kind, name, given, number

@@ -17,6 +17,8 @@ import worlds
 ROOT = built.ROOT
 NAMESPACE = "capi-operator-system"
 ACCOUNT = "capi-operator-manager"
+# In that namespace.
+OWN_ROLES = ("capi-operator-leader-election", "capi-operator-webhook-certificate")
 USER = f"system:serviceaccount:{NAMESPACE}:{ACCOUNT}"
 RELEASES = os.path.join(ROOT, "testdata", "releases")
 LIMIT = worlds.LIMIT
