@@ -7,7 +7,6 @@ find_package(nlohmann_json REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(CLI11 REQUIRED)
-find_package(GTest REQUIRED)
 if(CMAKE_CROSSCOMPILING)
   # Debian's package with the configuration can't be there for two architectures; the library can, and the headers are the same.
   find_library(CAPI_PROMETHEUS NAMES libprometheus-cpp-core.so.1.0 REQUIRED)
@@ -18,9 +17,14 @@ else()
 endif()
 pkg_check_modules(libyaml REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
-if(CAPI_BENCHMARKS)
-  find_package(benchmark REQUIRED)
-endif()
+# What isn't in the programs. Where one of them isn't there, whatever needs it doesn't find its headers when it is built.
+find_package(GTest QUIET)
+find_package(benchmark QUIET)
+foreach(library GTest::gtest GTest::gmock benchmark::benchmark)
+  if(NOT TARGET ${library})
+    add_library(${library} INTERFACE IMPORTED)
+  endif()
+endforeach()
 
 # The archives of what clusterctl would otherwise load at every start (cmake/targets.cmake); libcrypto stands after libssl,
 # which uses it. Empty where one is missing: the program then loads the shared libraries.

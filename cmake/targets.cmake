@@ -25,7 +25,11 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_options(capi_test_options INTERFACE -O0)
 endif()
 
-# The JSON library is most of what a file costs to compile; it is compiled once. pch_test has GoogleTest too.
+# The JSON library is most of what a file costs to compile; it is compiled once. pch_test has GoogleTest too, where it is.
+set(CAPI_GTEST_HEADERS)
+if(GTest_FOUND)
+  set(CAPI_GTEST_HEADERS <gtest/gtest.h> <gmock/gmock.h>)
+endif()
 file(WRITE ${CMAKE_BINARY_DIR}/pch.cc "")
 add_library(capi_pch STATIC ${CMAKE_BINARY_DIR}/pch.cc)
 target_link_libraries(capi_pch PRIVATE capi_options)
@@ -33,7 +37,7 @@ target_precompile_headers(capi_pch PRIVATE <nlohmann/json.hpp> <functional> <map
 add_library(capi_pch_test STATIC ${CMAKE_BINARY_DIR}/pch.cc)
 target_link_libraries(capi_pch_test PRIVATE capi_options capi_test_options GTest::gtest GTest::gmock)
 target_precompile_headers(capi_pch_test PRIVATE <nlohmann/json.hpp> <functional> <map> <memory> <optional> <string>
-  <variant> <vector> <gtest/gtest.h> <gmock/gmock.h>)
+  <variant> <vector> ${CAPI_GTEST_HEADERS})
 
 # capi_library(NAME SOURCES a.cc b.cc USES base fmt::fmt [PRIVATE_USES ...])
 function(capi_library NAME)

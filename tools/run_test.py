@@ -405,19 +405,21 @@ class Packages(WithFolder):
         self.assertEqual(libraries.asked(), set(libraries.PACKAGES))
         wanted = {name for packages in libraries.PACKAGES.values() for name in packages}
         self.assertEqual(self.installed(["build"]), COMPILERS | wanted)
+        self.assertEqual(libraries.asked_for_tests(), set(libraries.OF_TESTS))
 
     def test_groups_add_what_they_need(self):
         build = self.installed(["build"])
+        tests = {name for packages in libraries.OF_TESTS.values() for name in packages}
         run = self.installed(["run"], go=True)
         self.assertEqual(run - build, {"python3", "openssl", "ca-certificates"})
         self.assertEqual(self.installed(["run"]) - run, {"golang-go"})
         self.assertEqual(self.installed(["run"], GOPROXY="https://modules.example.com"), run)
-        self.assertEqual(self.installed(["test"], go=True) - run, {"clang-format-14", "groff-base", "iproute2", "pyflakes3"})
-        self.assertEqual(self.installed(["bench"], go=True) - run, {"time"})
-        self.assertEqual(self.installed(["lint"]) - build, {"python3", "clang-14", "clang-tidy-14", "clang-format-14", "pyflakes3"})
-        self.assertEqual(self.installed(["fuzz"]) - build, {"python3", "clang-14", "libclang-rt-14-dev"})
+        self.assertEqual(self.installed(["test"], go=True) - run, tests | {"clang-format-14", "groff-base", "iproute2", "pyflakes3"})
+        self.assertEqual(self.installed(["bench"], go=True) - run, tests | {"time"})
+        self.assertEqual(self.installed(["lint"]) - build, tests | {"python3", "clang-14", "clang-tidy-14", "clang-format-14", "pyflakes3"})
+        self.assertEqual(self.installed(["fuzz"]) - build, tests | {"python3", "clang-14", "libclang-rt-14-dev"})
         every = self.installed([], go=True)
-        self.assertEqual(every, run | LINTERS | {"clang-format-14", "groff-base", "iproute2", "pyflakes3", "time"})
+        self.assertEqual(every, run | tests | LINTERS | {"clang-format-14", "groff-base", "iproute2", "pyflakes3", "time"})
 
     def test_arm64_is_what_a_build_needs_of_another_architecture(self):
         """Libraries of that architecture, and the compiler, the emulator and headers of this one; not part of all."""

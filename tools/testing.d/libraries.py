@@ -15,12 +15,12 @@ PACKAGES = {
     "OpenSSL": ["libssl-dev"],
     "ZLIB": ["zlib1g-dev"],
     "CLI11": ["libcli11-dev"],
-    "GTest": ["libgtest-dev", "libgmock-dev"],
     "prometheus-cpp": ["prometheus-cpp-dev"],
     "libyaml": ["libyaml-dev"],
     "re2": ["libre2-dev"],
-    "benchmark": ["libbenchmark-dev"],
 }
+# The same of what tests and benchmarks alone are built with.
+OF_TESTS = {"GTest": ["libgtest-dev", "libgmock-dev"], "benchmark": ["libbenchmark-dev"]}
 
 
 def text():
@@ -30,7 +30,12 @@ def text():
 
 def asked():
     """The names by which CMake looks for them."""
-    return set(re.findall(r"^ *(?:find_package|pkg_check_modules)\(([\w+-]+)", text(), re.MULTILINE))
+    return set(re.findall(r"^ *(?:find_package|pkg_check_modules)\(([\w+-]+) .*?\bREQUIRED", text(), re.MULTILINE))
+
+
+def asked_for_tests():
+    """The same of what may be missing."""
+    return set(re.findall(r"^ *find_package\(([\w+-]+) QUIET\)", text(), re.MULTILINE))
 
 
 def archives():
