@@ -24,10 +24,12 @@ def pins():
     return [tuple(line) for line in lines]
 
 
-def files(module, version, expected):
+def files(module, version, expected, fetch):
     """Path -> text of what is read of a module."""
     target = os.path.join(cache.root(), "manager-flags", cache.key_of(RECIPE, module, version, expected) + ".json")
     if not os.path.exists(target):
+        if not fetch:
+            raise AssetError(f"{PATHS[module]}@{version} isn't on this machine; `tools/manager_flags --fetch` downloads what is missing")
         with cache.scratch(target) as folder:
             made = os.path.join(folder, "files.json")
             with open(made, "w", encoding="utf-8") as file:
