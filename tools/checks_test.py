@@ -14,8 +14,9 @@ from unittest import mock
 
 sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
-sys.path[:0] = [os.path.join(TOOLS, "check.d"), os.path.join(TOOLS, "testing.d")]
+sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("check.d", "run.d", "testing.d")]
 
+import built  # noqa: E402
 import summary  # noqa: E402
 from tree import WithTree  # noqa: E402
 
@@ -341,6 +342,7 @@ class Summary(unittest.TestCase):
                 ["s A.test_a (it isn't there)"], 1
             ),
             "setUpClass (__main__.A) ... skipped 'none'\nRan 2 tests in 1s\n\nOK (skipped=1)": (["s A.setUpClass (none)"], 2),
+            "setUpModule (__main__) ... skipped 'no'\nRan 0 tests in 0s\n\nOK (skipped=1)": (["s __main__.setUpModule (no)"], 0),
             "setUpClass (m.A) ... skipped 'x'\ntest_b (m.B.test_b) ... skipped 'y'\nRan 2 tests in 1s\n\nOK (skipped=2)": (
                 ["s A.setUpClass (x)", "s B.test_b (y)"], 1
             ),
@@ -353,6 +355,11 @@ class Summary(unittest.TestCase):
                 told = [line.split(": ")[1].removeprefix("tools_") for line in lines if line.startswith("skipped: ")]
                 self.assertEqual(told, skipped)
                 self.assertEqual(lines[-1], f"{passed} passed, 0 failed, {len(skipped)} skipped")
+
+    def test_clang_tidy_looks_at_the_headers_of_every_folder(self):
+        with open(os.path.join(os.path.dirname(TOOLS), ".clang-tidy"), encoding="utf-8") as file:
+            (names,) = re.findall(r"^HeaderFilterRegex: '/\((.+)\)/'$", file.read(), re.MULTILINE)
+        self.assertEqual(names.split("|"), [folder for folder in built.source_folders() if folder != "tools"])
 
     def test_each_ctest_on_vendors_releases_has_such_a_name(self):
         """Else `make test-long` would fail for want of releases that a stranger doesn't have."""

@@ -9,8 +9,9 @@ import unittest
 
 sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-sys.path[:0] = [os.path.join(ROOT, "tools", folder) for folder in ("assets.d", "testing.d")]
+sys.path[:0] = [os.path.join(ROOT, "tools", folder) for folder in ("run.d", "assets.d", "testing.d")]
 
+import built  # noqa: E402
 import mermaid  # noqa: E402
 import plan  # noqa: E402
 import programs  # noqa: E402
@@ -58,7 +59,7 @@ class Pages(unittest.TestCase):
         page = read("testdata/vectors/README.md") + read("docs/vectors.md")
         vectors = {os.path.basename(name) for name in glob.glob(os.path.join(ROOT, "testdata", "vectors", "*.json"))}
         named = re.compile(r'"((?:[\w-]+)\.json)"')
-        for folder in ("api", "base", "cli", "e2e", "fetch", "lifecycle", "operator", "templating"):
+        for folder in built.source_folders():
             for path in sorted(glob.glob(f"{folder}/**/*.cc", root_dir=ROOT, recursive=True)):
                 if not path.startswith("base/testing/") and vectors & set(named.findall(read(path))):
                     with self.subTest(path=path):

@@ -14,10 +14,10 @@ import xml.etree.ElementTree
 
 UNITTEST = re.compile(r"^Ran (\d+) tests? in", re.MULTILINE)
 # "test_x (module.Class.test_x) ... skipped 'why'" where unittest tells each; the closing line has the number alone. A class
-# is "setUpClass (module.Class)"; its tests aren't among those that ran.
+# is "setUpClass (module.Class)", a module "setUpModule (module)"; their tests aren't among those that ran.
 UNITTEST_SKIPPED = re.compile(r"^(?:OK|FAILED) \(.*?skipped=(\d+)", re.MULTILINE)
 UNITTEST_REASON = re.compile(
-    r"""^(test\w+|setUpClass) \(([\w.]+)\)(?:\n[^\n]*)?? \.\.\. skipped (['"])(.*)\3$""", re.MULTILINE
+    r"""^(test\w+|setUpClass|setUpModule) \(([\w.]+)\)(?:\n[^\n]*)?? \.\.\. skipped (['"])(.*)\3$""", re.MULTILINE
 )
 
 SLOWEST = 10
@@ -66,8 +66,8 @@ class Count:
                 self.skipped[f"{name} {group}.{test}"] = why
             if number > len(reasons):
                 self.skipped[f"{name} ({number - len(reasons)} tests)"] = "no reason given"
-            classes = sum(test == "setUpClass" for test, *_ in reasons)
-            self.passed += (int(ran.group(1)) if ran else 1) - (number - classes)
+            groups = sum(not test.startswith("test") for test, *_ in reasons)
+            self.passed += (int(ran.group(1)) if ran else 1) - (number - groups)
         else:
             self.skipped[name] = "it did not run"
 

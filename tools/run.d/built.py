@@ -2,11 +2,18 @@
 
 import glob
 import os
+import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 VARIABLES = {"capi-operator": "CAPI_OPERATOR", "clusterctl": "CAPI_CLUSTERCTL"}
-FOLDERS = ("advice", "api", "base", "cli", "fetch", "kube", "lifecycle", "operator", "releases", "templating")
+
+
+def source_folders():
+    """The tree's folders of C++ sources, as CMakeLists.txt has them, and of tests."""
+    with open(os.path.join(ROOT, "CMakeLists.txt"), encoding="utf-8") as file:
+        (names,) = re.findall(r"^foreach\(folder ([a-z0-9 ]+)\)$", file.read(), re.MULTILINE)
+    return names.split()
 
 
 def find(name, root=ROOT):
@@ -25,7 +32,8 @@ def newest_source(root):
     """The source file that was changed last, tests left aside."""
     names = [
         name
-        for folder in FOLDERS
+        for folder in source_folders()
+        if folder not in ("e2e", "tools")
         for name in glob.glob(f"{folder}/**/*.*", root_dir=root, recursive=True)
         if name.endswith((".cc", ".h")) and not name.endswith(("_test.cc", "_fuzz.cc")) and "/testing/" not in name
     ]
