@@ -170,6 +170,13 @@ class Lookup(WithCache):
             else:
                 self.assertIn(f"{package}\n", programs.Family(family).go_mod, name)
 
+    def test_helm_says_which_kubernetes_it_is_built_against(self):
+        family = programs.Family("helm")
+        minor = family.version("k8s.io/client-go").split(".")[1]
+        flags = family._link_flags("helm-v3").split()
+        for package in ("chartutil", "lint/rules"):
+            self.assertIn(f"helm.sh/helm/v3/pkg/{package}.k8sVersionMinor={minor}", flags)
+        self.assertEqual(family._link_flags("helm"), "-s -w", "the fourth reads it from its build")
 
     def test_another_go_means_another_folder(self):
         family = programs.Family("kwok")

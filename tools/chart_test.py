@@ -53,6 +53,17 @@ class Sources(unittest.TestCase):
                     done = chart.run("lint", "--strict", chart.CHART, program=program, values=values)
                     self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
+    def test_it_is_for_the_versions_of_kubernetes_that_the_page_names(self):
+        """Both majors of Helm render it without a cluster, as the one that they say they are for."""
+        with open(os.path.join(os.path.dirname(TOOLS), "docs", "install.md"), encoding="utf-8") as file:
+            minor = int(re.search(r"^\| Kubernetes \| 1\.(\d+) and later", file.read(), re.MULTILINE).group(1))
+        for program in chart.HELMS:
+            for version, code in ((f"1.{minor}.0", 0), (f"v1.{minor}.4-vendor.1", 0), (f"1.{minor - 1}.15", 1)):
+                with self.subTest(program, version=version):
+                    done = chart.template(None, f"--kube-version={version}", program=program)
+                    self.assertEqual(done.returncode, code, done.stderr)
+                    self.assertEqual("chart requires kubeVersion: >=1." in done.stderr, code == 1, done.stderr)
+
     def test_there_are_no_hooks(self):
         for items in (chart.objects(), chart.objects(FULL)):
             self.assertNotIn("helm.sh/hook", json.dumps(items))

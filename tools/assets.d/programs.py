@@ -58,6 +58,10 @@ REPORTED_VERSIONS = {
     "peer": ("sigs.k8s.io/cluster-api-operator", "sigs.k8s.io/cluster-api-operator/version"),
 } | {"managers" + series: (CAPI, f"{CAPI}/version") for series in MANAGER_SERIES}
 
+# program: (module, packages): Kubernetes 1.N, which it says a cluster has where it asks none, is v0.N of the module. Its own build
+# sets this; else it says 1.20, for which a chart may not be.
+KUBERNETES_VERSIONS = {"helm-v3": ("k8s.io/client-go", ("helm.sh/helm/v3/pkg/chartutil", "helm.sh/helm/v3/pkg/lint/rules"))}
+
 # family: build tags. Of promtool they leave out how to find what is to be scraped in a dozen clouds, whose clients are as much
 # to build as all the rest. Its go.mod was made with the same tag in GOFLAGS: `go mod tidy` would ask for these clients.
 TAGS = {"promtool": "remove_all_sd"}
@@ -97,7 +101,8 @@ class Family:
     def bin(self):
         """The cache folder of this family's programs; another Go, another folder."""
         go = toolchain.name_for(toolchain.required_version(self.go_mod))
-        return os.path.join(cache.root(), "bin", cache.key_of(self.go_mod, self.go_sum, *self.sources, go))
+        said = [self._kubernetes(name) for name in KUBERNETES_VERSIONS if PROGRAMS[name][0] == self.name]
+        return os.path.join(cache.root(), "bin", cache.key_of(self.go_mod, self.go_sum, *self.sources, go, *said))
 
     def build(self, program):
         """Builds one program into the cache, once."""
@@ -114,7 +119,7 @@ class Family:
         _, package = PROGRAMS[program]
         go = self.go()
         output = os.path.join(folder, program)
-        flags = ["-v", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", self._link_flags(), "-o", output]
+        flags = ["-v", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", self._link_flags(program), "-o", output]
         flags += ["-tags", TAGS[self.name]] if self.name in TAGS else []
         progress.run(
             f"building {program} from its Go module",
@@ -126,8 +131,8 @@ class Family:
         )
         return output
 
-    def _link_flags(self):
-        flags = "-s -w"
+    def _link_flags(self, program):
+        flags = "-s -w" + self._kubernetes(program)
         if self.name in REPORTED_VERSIONS:
             module, package = REPORTED_VERSIONS[self.name]
             version = self.version(module)
@@ -135,6 +140,13 @@ class Family:
             values = {"gitVersion": version, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
             flags += "".join(f" -X {package}.{name}={value}" for name, value in values.items())
         return flags
+
+    def _kubernetes(self, program):
+        if program not in KUBERNETES_VERSIONS:
+            return ""
+        module, packages = KUBERNETES_VERSIONS[program]
+        values = {"k8sVersionMajor": "1", "k8sVersionMinor": self.version(module).split(".")[1]}
+        return "".join(f" -X {package}.{name}={value}" for package in packages for name, value in values.items())
 
 
 def _packages_compiled(log_path):
