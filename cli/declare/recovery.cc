@@ -3,26 +3,9 @@
 #include <optional>
 #include <utility>
 
+#include "kube/apply/read_live.h"
+
 namespace capi::cli {
-namespace {
-
-Result<std::map<kube::ObjectId, kube::Object>> ReadLive(const Context& ctx, kube::Client& client,
-                                                        const std::vector<kube::Object>& objects) {
-  std::map<kube::ObjectId, kube::Object> live;
-  for (const kube::Object& object : objects) {
-    kube::ObjectId id = object.id();
-    auto resource = client.mapper().For(ctx, id.group_kind(), object.group_version().version);
-    if (!resource.ok() && resource.code() == Code::kNotFound) continue;
-    if (!resource.ok()) return resource.error();
-    auto found = client.Get(ctx, *resource, id.ns, id.name);
-    if (!found.ok() && found.code() == Code::kNotFound) continue;
-    if (!found.ok()) return found.error().With(id.ToString());
-    live[id] = *std::move(found);
-  }
-  return live;
-}
-
-}  // namespace
 
 Result<LiveVariables> RecoverLive(const Context& ctx, kube::Client& client, const InventoryEntry& entry,
                                   const api::Release& release, const templating::ImageOverrides& images) {
@@ -37,7 +20,7 @@ Result<LiveVariables> RecoverLive(const Context& ctx, kube::Client& client, cons
     return resource.ok() ? std::optional(!resource->namespaced) : std::nullopt;
   };
   auto marked = TRY(templating::MarkVariables(std::move(input)));
-  auto live = TRY(ReadLive(ctx, client, marked.objects));
+  auto live = TRY(kube::ReadLive(ctx, client, marked.objects));
   auto nothing = [](const std::string&) { return std::optional<std::string>(); };
   return LiveVariables{templating::RecoverVariables(marked, live, nothing), std::move(marked.defaults)};
 }

@@ -7,6 +7,7 @@
 #include "base/testing/releases.h"
 #include "kube/apply/cluster_testing.h"
 #include "kube/meta/health.h"
+#include "kube/testing/cert_manager_kinds.h"
 
 namespace capi::kube {
 namespace {
@@ -30,28 +31,6 @@ size_t Count(const std::vector<Change>& changes, Change::Action action) {
   return static_cast<size_t>(
       std::count_if(changes.begin(), changes.end(), [&](const Change& change) { return change.action == action; }));
 }
-
-constexpr char kCertManagerKinds[] = R"(
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: issuers.cert-manager.io}
-spec:
-  group: cert-manager.io
-  scope: Namespaced
-  names: {kind: Issuer, plural: issuers, singular: issuer, listKind: IssuerList}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {
-    type: object, x-kubernetes-preserve-unknown-fields: true}}}]
----
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: certificates.cert-manager.io}
-spec:
-  group: cert-manager.io
-  scope: Namespaced
-  names: {kind: Certificate, plural: certificates, singular: certificate, listKind: CertificateList}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {
-    type: object, x-kubernetes-preserve-unknown-fields: true}}}]
-)";
 
 using Release = ApplyClusterTest;
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "kube/apply/preview.h"
+#include "kube/testing/cert_manager_kinds.h"
 #include "kube/testing/control_plane.h"
 #include "lifecycle/clusterctl_inventory.h"
 #include "lifecycle/direct/install.h"
@@ -20,28 +21,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
-
-constexpr char kCertManagerKinds[] = R"(
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: issuers.cert-manager.io}
-spec:
-  group: cert-manager.io
-  scope: Namespaced
-  names: {kind: Issuer, plural: issuers, singular: issuer, listKind: IssuerList}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {
-    type: object, x-kubernetes-preserve-unknown-fields: true}}}]
----
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: certificates.cert-manager.io}
-spec:
-  group: cert-manager.io
-  scope: Namespaced
-  names: {kind: Certificate, plural: certificates, singular: certificate, listKind: CertificateList}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {
-    type: object, x-kubernetes-preserve-unknown-fields: true}}}]
-)";
 
 constexpr char kMetadata[] = R"(
 apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3
@@ -104,7 +83,7 @@ class Direct : public testing::Test {
  protected:
   void SetUp() override {
     client_ = kube::ControlPlane::Shared().NewClient();
-    kube::ApplyYaml(*client_, kCertManagerKinds);
+    kube::ApplyYaml(*client_, kube::kCertManagerKinds);
   }
   void TearDown() override {
     auto toys = client_->List(ctx_, kToys, "default");

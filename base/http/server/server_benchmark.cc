@@ -2,7 +2,8 @@
 //
 // http_benchmark [probes | HOST:PORT PID [HOST:PORT PID]]: of servers in processes of their own, `probes` of one alone,
 // or of those that serve probes (the operator's, say) and reviews there. Fails when a probe does or when the 99th
-// percentile of them takes longer than 100 ms (behaviour.md T5a).
+// percentile of them takes longer than 100 ms (behaviour.md T5a). `probes` is for a machine with other work: each may
+// wait long, and half of them are to be as quick.
 #include <fmt/core.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -13,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -95,12 +97,12 @@ struct Times {
 };
 
 // As the kubelet does it: each over a connection of its own, and given up after a second.
-Times Probe(const Target& target) {
+Times Probe(const Target& target, Millis patience) {
   Times times;
   for (int i = 0; i < kProbes; ++i) {
     MonoTime since = SystemClock().Monotonic();
     auto client = Client::Create("http://" + target.address, {});
-    times.Add((*client)->Do(Context().WithTimeout(Seconds(1)), {.target = "/healthz"}), since);
+    times.Add((*client)->Do(Context().WithTimeout(patience), {.target = "/healthz"}), since);
     std::this_thread::sleep_for(kBetweenProbes);
   }
   return times;
@@ -148,7 +150,7 @@ double Megabytes(int pid) {
 }
 
 // Measures `ask` and prints its line of the table.
-Times Measure(std::string_view what, const Target& target, Times (*ask)(const Target&)) {
+Times Measure(std::string_view what, const Target& target, const std::function<Times(const Target&)>& ask) {
   MonoTime since = SystemClock().Monotonic();
   double cpu = CpuSeconds(target.pid);
   Times times = ask(target);
@@ -168,11 +170,12 @@ int Run(std::optional<Target> other, std::optional<Target> others_reviews, bool 
   if (!other && !probes_alone) reviews = StartServer(true);
   fmt::print("| what | answered | failed | median | 99% | slowest | CPU | memory afterwards |\n");
   fmt::print("| --- | --- | --- | --- | --- | --- | --- | --- |\n");
-  Times alone = Measure("probes", probes, Probe), beside;
+  const auto probe = [&](const Target& target) { return Probe(target, probes_alone ? Seconds(30) : Seconds(1)); };
+  Times alone = Measure("probes", probes, probe), beside;
   {
     http_testing::HostileClients hostile(probes.address, kHostile);
     hostile.AwaitConnections(kHostile);
-    beside = Measure(fmt::format("probes beside {} hostile clients", kHostile), probes, Probe);
+    beside = Measure(fmt::format("probes beside {} hostile clients", kHostile), probes, probe);
   }
   if (reviews) {
     Measure(fmt::format("reviews over TLS in {} s", kReviewTime / Seconds(1)), *reviews, Review);
@@ -184,8 +187,9 @@ int Run(std::optional<Target> other, std::optional<Target> others_reviews, bool 
     EndServer(probes);
     if (reviews) EndServer(*reviews);
   }
-  bool held = alone.failed + beside.failed == 0 && beside.At(0.99) <= kSlowest;
-  if (!held) fmt::print(stderr, "probes failed, or took longer than {} ms\n", kSlowest);
+  const double judged = beside.At(probes_alone ? 0.5 : 0.99), usual = probes_alone ? alone.At(0.5) : 0;
+  const bool held = alone.failed + beside.failed == 0 && judged <= usual + kSlowest;
+  if (!held) fmt::print(stderr, "probes failed, or took longer than {} ms\n", usual + kSlowest);
   return held ? 0 : 1;
 }
 

@@ -4,6 +4,7 @@
 #include "api/reasons.h"
 #include "base/encoding.h"
 #include "base/strings.h"
+#include "kube/apply/read_live.h"
 #include "lifecycle/clusterctl_inventory.h"
 #include "operator/act/install/installation.h"
 #include "operator/act/install/installer.h"
@@ -52,22 +53,6 @@ kube::Object VariablesSecret(const api::ObjectRef& ref, const std::map<std::stri
                            {"data", data}});
 }
 
-Result<std::map<kube::ObjectId, kube::Object>> ReadLive(const Context& ctx, kube::Client& client,
-                                                        const std::vector<kube::Object>& objects) {
-  std::map<kube::ObjectId, kube::Object> live;
-  for (const kube::Object& object : objects) {
-    kube::ObjectId id = object.id();
-    auto resource = client.mapper().For(ctx, id.group_kind(), object.group_version().version);
-    if (!resource.ok() && resource.code() == Code::kNotFound) continue;
-    if (!resource.ok()) return resource.error();
-    auto found = client.Get(ctx, *resource, id.ns, id.name);
-    if (!found.ok() && found.code() == Code::kNotFound) continue;
-    if (!found.ok()) return found.error().With(id.ToString());
-    live[id] = std::move(*found);
-  }
-  return live;
-}
-
 }  // namespace
 
 // What the writes of this pass made of the object and its inputs.
@@ -107,7 +92,7 @@ std::optional<Hold> Installer::RecoverVariables(const Context& ctx, Observation&
   if (!right.ok()) return NotAccepted(reason::kAPIServerUnavailable, right.error());
   // What is wrong with the release itself the real render says better.
   if (!marked.ok() || marked->objects.empty()) return std::nullopt;
-  auto live = ReadLive(ctx, needs_.client, marked->objects);
+  auto live = kube::ReadLive(ctx, needs_.client, marked->objects);
   if (!live.ok()) return NotAnswered(live.error());
   auto found = templating::RecoverVariables(*marked, *live,
                                             [&](const std::string& name) { return needs_.settings.Variable(name); });
