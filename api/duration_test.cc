@@ -36,8 +36,8 @@ TEST(ParseDuration, ReadsGosForm) {
 
 TEST(FormatDuration, IsGos) {
   const std::pair<std::int64_t, std::string_view> cases[] = {
-      {0, "0s"},          {1, "1ms"},           {300, "300ms"},        {1'000, "1s"},
-      {1'500, "1.5s"},    {16'854, "16.854s"},  {60'000, "1m0s"},      {3'600'000, "1h0m0s"},
+      {0, "0s"},           {1, "1ms"},          {300, "300ms"},           {1'000, "1s"},
+      {1'500, "1.5s"},     {16'854, "16.854s"}, {60'000, "1m0s"},         {3'600'000, "1h0m0s"},
       {-90'000, "-1m30s"}, {-1, "-1ms"},        {3'605'010, "1h0m5.01s"},
   };
   for (const auto& [millis, text] : cases) {

@@ -57,11 +57,12 @@ void CheckLeaderElection(const LeaderElectionSpec& election, const std::string& 
   CheckPositive(election.renew_deadline, path + ".renewDeadline", out);
   CheckPositive(election.retry_period, path + ".retryPeriod", out);
   if (election.lease_duration && election.renew_deadline && *election.lease_duration <= *election.renew_deadline) {
-    Invalid(path + ".leaseDuration", FormatDuration(*election.lease_duration), "must be greater than renewDeadline", out);
+    Invalid(path + ".leaseDuration", FormatDuration(*election.lease_duration), "must be greater than renewDeadline",
+            out);
   }
   if (election.renew_deadline && election.retry_period && *election.renew_deadline * 5 <= *election.retry_period * 6) {
-    Invalid(path + ".renewDeadline", FormatDuration(*election.renew_deadline), "must be greater than 1.2 times retryPeriod",
-            out);
+    Invalid(path + ".renewDeadline", FormatDuration(*election.renew_deadline),
+            "must be greater than 1.2 times retryPeriod", out);
   }
 }
 

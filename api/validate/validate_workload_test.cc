@@ -86,7 +86,8 @@ TEST(ValidateWorkload, Ports) {
 // I15: client-go's own rules.
 TEST(ValidateWorkload, TimesOfAnElection) {
   const std::pair<std::string, std::string> wrong[] = {
-      {"{leaseDuration: 10s, renewDeadline: 10s}", "leaseDuration: Invalid value: \"10s\": must be greater than renewDeadline"},
+      {"{leaseDuration: 10s, renewDeadline: 10s}",
+       "leaseDuration: Invalid value: \"10s\": must be greater than renewDeadline"},
       {"{renewDeadline: 12s, retryPeriod: 10s}",
        "renewDeadline: Invalid value: \"12s\": must be greater than 1.2 times retryPeriod"},
       {"{leaseDuration: 0s}", "leaseDuration: Invalid value: \"0s\": must be greater than 0"},

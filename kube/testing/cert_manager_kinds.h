@@ -1,5 +1,5 @@
-// The two kinds of cert-manager that releases of providers have objects of, for tests that start without it (behaviour.md
-// I13).
+// The two kinds of cert-manager that releases of providers have objects of, for tests that start without it
+// (behaviour.md I13).
 #pragma once
 
 namespace capi::kube {

@@ -151,7 +151,8 @@ TEST(MissingRights, OfWhatIsSent) {
                       Held("[{apiGroups: [''], resources: [secrets], verbs: [create, patch]}]")),
               IsEmpty())
       << "it does without a watch of those";
-  constexpr const char* kManager = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, namespace: aws-system}}";
+  constexpr const char* kManager =
+      "{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, namespace: aws-system}}";
   EXPECT_THAT(Missing({kManager}, Held("[{apiGroups: [apps], resources: ['*'], verbs: [create, patch, list, watch]}]")),
               ElementsAre("get deployments.apps aws-system/d"))
       << "U2: whether there is one already";

@@ -220,7 +220,9 @@ TEST(CustomiseManager, TimesOfAnElectionFitTogether) {
     EXPECT_EQ(warnings.empty(), c.wrong.empty());
     const std::string args = ManagerArgs(c.args, spec, &*known);
     EXPECT_EQ(args.starts_with("spec.manager.leaderElection: "), !c.wrong.empty()) << args;
-    if (!c.wrong.empty()) EXPECT_THAT(args, HasSubstr(std::string(c.wrong)));
+    if (!c.wrong.empty()) {
+      EXPECT_THAT(args, HasSubstr(std::string(c.wrong)));
+    }
   }
 }
 

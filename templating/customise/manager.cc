@@ -177,10 +177,10 @@ Status CheckElectionTimes(Manager& manager, const api::LeaderElectionSpec& spec)
   auto lease = TimeOf(manager, kLeaseDuration, Seconds(15)), renew = TimeOf(manager, kRenewDeadline, Seconds(10)),
        retry = TimeOf(manager, kRetryPeriod, Seconds(2));
   if (!lease || !renew || !retry || (*lease > *renew && *renew * 5 > *retry * 6)) return Ok();
-  const std::string why =
-      fmt::format("leaseDuration ({}) must be greater than renewDeadline ({}), and that greater than 1.2 times "
-                  "retryPeriod ({}), with what the fields leave to the release",
-                  api::FormatDuration(*lease), api::FormatDuration(*renew), api::FormatDuration(*retry));
+  const std::string why = fmt::format(
+      "leaseDuration ({}) must be greater than renewDeadline ({}), and that greater than 1.2 times "
+      "retryPeriod ({}), with what the fields leave to the release",
+      api::FormatDuration(*lease), api::FormatDuration(*renew), api::FormatDuration(*retry));
   if (manager.known != nullptr && manager.known->verified()) {
     return Invalid(fmt::format("{}.leaderElection: {}: else the manager ends as soon as it starts; set all three",
                                manager.path(), why));
