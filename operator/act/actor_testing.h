@@ -18,7 +18,8 @@ class ActorTest : public ::testing::Test {
       if (auto no = refusals_.find(asked_.back()); request.method != "GET" && no != refusals_.end()) return no->second;
       if (takes_ && request.method != "GET") return Written(request);
       if (auto found = objects_.find(request.path); request.method == "GET" && found != objects_.end()) {
-        return http::Response{.status = 200, .headers = {}, .body = found->second};
+        const bool watch = request.query.find("watch=") != request.query.npos;  // of a list, which is all there is
+        return http::Response{.status = watch ? 400 : 200, .headers = {}, .body = watch ? "" : found->second};
       }
       return http::Response{.status = refuse_ ? 403 : 404, .headers = {}, .body = ""};
     });

@@ -22,6 +22,7 @@ class BrokenOffTest : public InstallingActorTest {
     o_.inventory = {};
     for (const auto& id : {kSettings, kToken, kManager, kHooks}) o_.inventory.Put(id, {"v1", "", "", false});
     MutexLock lock(mu_);
+    objects_["/apis/apps/v1/deployments"] = R"({"metadata":{"resourceVersion":"1"},"items":[]})";
     Store(o_.releases.front(),
           "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: manager, namespace: n}\n"
           "spec: {template: {spec: {containers: [{name: manager, image: 'registry.example/manager:v1'}]}}}\n"
@@ -68,14 +69,12 @@ TEST_F(BrokenOffTest, WhereNothingRunsItGoesOnAtOnce) {
 // T8, I5: where nobody answers what the ServiceAccount may read, an object of another namespace stays its provider's,
 // and whose it is isn't told.
 TEST_F(InstallingActorTest, WhoseAnObjectIsNobodyIsToldWithoutAnAnswer) {
+  kube::Inventory inventory;
+  inventory.Put({"", "ConfigMap", "azure-system", "settings"}, {"v1", "h", "f", false});
   const Json owner{{"apiVersion", "operator.cluster.x-k8s.io/v1alpha2"},
                    {"kind", "InfrastructureProvider"},
                    {"metadata", {{"name", "azure"}, {"namespace", "azure-system"}, {"resourceVersion", "1"}}},
-                   {"status", {{"inventory", [] {
-                                  kube::Inventory inventory;
-                                  inventory.Put({"", "ConfigMap", "azure-system", "settings"}, {"v1", "h", "f", false});
-                                  return inventory.ToJson();
-                                }()}}}};
+                   {"status", {{"contract", "v1beta2"}, {"inventory", inventory.ToJson()}}}};
   cache_.OnEvent(api::ProviderType::kInfrastructure, nullptr, std::make_shared<const kube::Object>(owner));
   o_.provider.spec.service_account = "applier";
   o_.provider.spec.patches = {{.patch = "[{op: replace, path: /metadata/namespace, value: azure-system}]",
