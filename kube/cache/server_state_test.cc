@@ -102,8 +102,10 @@ TEST(ServerState, AServerThatAnswersIsThere) {
   JumpClock clock;
   Context ctx = With(clock);
   ctx.stop = stop.get_token();
-  ServerState::Of(**client)->Wait(ctx, 1, kAway);
+  auto state = ServerState::Of(**client);
+  state->Wait(ctx, 1, kAway);
   EXPECT_EQ(probes, 1);
+  EXPECT_EQ(ServerState::Of(**client), state) << "all of a client's informers have one";
 }
 
 TEST(ServerState, RepeatedFailuresOfManyAreASecondApart) {
@@ -112,6 +114,35 @@ TEST(ServerState, RepeatedFailuresOfManyAreASecondApart) {
   Millis before = clock.Elapsed();
   for (int i = 0; i < 20; ++i) state.Wait(With(clock), 4, kBroken);
   EXPECT_GE(clock.Elapsed() - before, Seconds(19));
+  before = clock.Elapsed();
+  for (int i = 0; i < 20; ++i) state.Wait(With(clock), 3, kBroken);
+  EXPECT_LE(clock.Elapsed() - before, Seconds(6)) << "a few may be what is over at once";
+}
+
+// Who waits for another's probe asks itself where that one is stopped.
+TEST(ServerState, WhereOneStopsAnotherAsks) {
+  FakeClock clock;
+  std::stop_source stop;
+  std::latch probing(1);
+  std::atomic<int> probes = 0;
+  ServerState state(
+      [&](const Context& probe) -> Status {
+        if (++probes > 1) return Ok();
+        probing.count_down();
+        SystemClock().Sleep(probe.stop, std::chrono::hours(1));
+        return Error{Code::kCancelled, "stopped", {}};
+      },
+      1);
+  Context stopped;
+  stopped.stop = stop.get_token();
+  std::thread first([&] { state.Wait(stopped, 1, kAway); });
+  probing.wait();
+  std::thread next([&] { state.Wait(With(clock), 1, kAway); });
+  clock.AwaitWaiters(1);
+  stop.request_stop();
+  first.join();
+  next.join();
+  EXPECT_EQ(probes, 2);
 }
 
 TEST(ServerState, StopEndsEveryWait) {

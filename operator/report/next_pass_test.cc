@@ -115,6 +115,7 @@ TEST(NextPassOf, AFightHasATimeWhereItIsRestored) {
       {"P4 hands off, before its turn", waits, {.hands_off = true}, true, {}, sync},
       {"P2 paused", due, {}, false, kNowAndThen.base, {}},
       {"F5 the server refuses it", due, {.hold = HeldBy(Retry::kRefused)}, false, kNowAndThen.base, {}},
+      {"another time is told", due, {.hold = HeldBy(Retry::kAt, Seconds(5))}, false, {}, Seconds(5)},
       {"F5 the server is away", due, {.hold = HeldBy(Retry::kBackoff)}, false, kSoon.base, {}},
       {"nobody restored it, all else is well", due, {}, true, kNowAndThen.base, sync},
   };

@@ -89,6 +89,20 @@ TEST_F(NewestVersionsTest, OfSelectedConfigMapsIsTheNewestThatFits) {
   EXPECT_EQ(newest.Of(ctx_, Selecting({})), "");
 }
 
+// The core's own isn't limited by what is installed of it, nor is a provider's without a core.
+TEST(WantedContracts, AreTheCoresOrAll) {
+  Observation o = testing::Observed();
+  auto core = std::make_shared<api::Provider>(testing::NewCore());
+  core->status.contract = "v1beta1";
+  o.core = core;
+  EXPECT_EQ(WantedContracts(o), std::vector<std::string>{"v1beta1"});
+  o.provider.id = core->id;
+  EXPECT_EQ(WantedContracts(o).size(), api::KnownContracts().size());
+  o = testing::Observed();
+  o.core = nullptr;
+  EXPECT_EQ(WantedContracts(o).size(), api::KnownContracts().size());
+}
+
 // What can't be read now is asked for at the next look.
 TEST_F(NewestVersionsTest, WhatFailsIsNotKept) {
   NewestVersions newest(*client_, sources_);
