@@ -230,7 +230,7 @@ TEST_F(MigrationsTest, WhatIsWithdrawnHasNotFailed) {
   EXPECT_TRUE(FailsOnce().error);
   migrations_.Withdraw("a");
   EXPECT_FALSE(migrations_.ProgressOf("things.x").error);
-  Ask("a", Things());
+  EXPECT_FALSE(Ask("a", Things()).error) << "it hasn't failed for who asks now";
   ASSERT_TRUE(Await([&] { return Runs() == 2; }));
   migrations_.Withdraw("a");
   {
@@ -254,8 +254,12 @@ TEST_F(MigrationsTest, AtZeroABackOffGoesOn) {
   PassATurn();
   EXPECT_EQ(Runs(), 2u) << "of another CRD";
   migrations_.Withdraw("a");
-  Ask("a", Things());
-  ASSERT_TRUE(Await([&] { return Runs() == 3; }));
+  {
+    MutexLock lock(mu_);
+    moves_ = false;
+  }
+  EXPECT_EQ(FailsOnce().next, Seconds(15)) << "its failures are counted anew";
+  EXPECT_EQ(Runs(), 3u);
 }
 
 // What waits for its turn and isn't needed any more is not begun.
