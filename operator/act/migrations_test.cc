@@ -277,6 +277,17 @@ TEST_F(MigrationsTest, WhatIsWithdrawnBeforeItsTurnIsNotBegun) {
   EXPECT_THAT(runs_, ElementsAre("gadgets.x"));
 }
 
+// One of two who wait goes: the other one's is begun.
+TEST_F(MigrationsTest, WhatAnotherStillNeedsIsBegun) {
+  Ask("a", Things("1", "gadgets.x"));
+  ASSERT_TRUE(Await([&] { return Runs() == 1; }));
+  Ask("b", Things());
+  Ask("c", Things());
+  migrations_.Withdraw("b");
+  End(Ok());
+  EXPECT_TRUE(Await([&] { return Runs() == 2; }));
+}
+
 // What is known of a CRD is kept for those who asked, and for nobody else.
 TEST_F(MigrationsTest, WhoIsGoneIsForgotten) {
   Ask("a", Things("4"));
