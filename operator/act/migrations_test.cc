@@ -268,8 +268,12 @@ TEST_F(MigrationsTest, WhatIsWithdrawnBeforeItsTurnIsNotBegun) {
   ASSERT_TRUE(Await([&] { return Runs() == 1; }));
   Ask("b", Things());
   Ask("c", Things("1", "widgets.x"));
+  Ask("d", Things("1", "foxes.x"));
+  Ask("e", Things("1", "foxes.x"));
   migrations_.Withdraw("b");
   migrations_.Forget("c");
+  migrations_.Withdraw("e");
+  migrations_.Forget("d");
   End(Ok());
   ASSERT_TRUE(Await([&] { return Woken() == 1; }));
   clock_.AwaitWaiters(1);
