@@ -78,8 +78,4 @@ bool MayOverwrite(const api::Provider& provider) {
   return it != provider.annotations.end() && it->second == "true";
 }
 
-std::string VariablesSecretName(const api::ProviderId& id) {
-  return api::ManifestLabel(id.type, id.name) + "-variables";
-}
-
 }  // namespace capi::ops

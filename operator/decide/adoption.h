@@ -36,7 +36,4 @@ std::optional<Hold> InstalledElsewhere(const Observation& o);
 Hold DifferencesHold(const FormerInstall& former, const std::vector<kube::Difference>& differences);
 bool MayOverwrite(const api::Provider& provider);
 
-// Name of the Secret that recovered variables go to where spec.configSecret names none.
-std::string VariablesSecretName(const api::ProviderId& id);
-
 }  // namespace capi::ops

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include "api/reasons.h"
+#include "api/variables_secret.h"
 #include "base/encoding.h"
 #include "base/strings.h"
 #include "kube/apply/read_live.h"
