@@ -9,9 +9,9 @@ namespace capi::cli {
 namespace {
 
 constexpr std::string_view kAbout =
-    "clusterctl prints what a Cluster API provider's release holds, and the templates of workload clusters, ready to "
-    "be\n"
-    "applied to a management cluster.";
+    "clusterctl makes a cluster a management cluster of Cluster API, upgrades and removes its providers, moves "
+    "workload\n"
+    "clusters, and prints what releases and templates hold.";
 
 void TakeLast(CLI::App& command) {
   for (CLI::Option* option : command.get_options()) {
