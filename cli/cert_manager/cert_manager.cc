@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "api/kinds.h"
 #include "cli/cert_manager/decision.h"
 #include "kube/apply/apply.h"
+#include "kube/meta/kind.h"
 
 namespace capi::cli {
 namespace {
@@ -13,6 +16,9 @@ constexpr std::string_view kLabelCore = "clusterctl.cluster.x-k8s.io/core";
 constexpr std::string_view kFieldManager = "clusterctl";
 constexpr std::string_view kProbeNamespace = "default";  // which every cluster has
 constexpr Millis kPause{250};
+constexpr const char* kKinds[] = {"issuers.cert-manager.io", "certificates.cert-manager.io"};
+
+const kube::Resource& Crds() { return kube::Builtin("CustomResourceDefinition"); }
 
 kube::Resource Kind(const std::string& plural, const std::string& kind) {
   return {.group = "cert-manager.io", .version = "v1", .plural = plural, .kind = kind};
@@ -48,19 +54,50 @@ bool IsOther(const Error& error) {
          error.code == Code::kCancelled;
 }
 
+bool IsInstalling(const kube::Object& crd) { return crd.has_annotation(kCertManagerInstalling); }
+bool IsOurs(const kube::Object& crd) { return crd.has_label(kLabelCore); }
+
+// All is applied.
+Status EndInstalling(const Context& ctx, kube::Client& client) {
+  for (const char* name : kKinds) {
+    auto patched = client.Patch(ctx, Crds(), "", name, kube::PatchType::kMerge,
+                                {{"metadata", {{"annotations", {{kCertManagerInstalling, nullptr}}}}}},
+                                {.field_manager = std::string(kFieldManager), .metadata_only = true});
+    if (!patched.ok() && patched.code() != Code::kNotFound) return patched.error();
+  }
+  return Ok();
+}
+
 }  // namespace
 
-Result<CertManagerState> ProbeCertManager(const Context& ctx, kube::Client& client) {
+Result<CertManagerFound> ProbeCertManager(const Context& ctx, kube::Client& client) {
+  const char* what = "failed to look for cert-manager";
   Status tried = Try(ctx, client);
-  if (tried.ok()) return CertManagerState::kAnswers;
-  if (IsOther(tried.error())) return tried.error().With("failed to look for cert-manager");
-  for (const char* name : {"issuers.cert-manager.io", "certificates.cert-manager.io"}) {
-    auto crd = client.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", name);
-    if (!crd.ok() && crd.code() == Code::kNotFound) return CertManagerState::kMissing;
-    if (!crd.ok()) return crd.error().With("failed to look for cert-manager");
-    if (!crd->has_label(kLabelCore)) return CertManagerState::kStartsOther;
+  if (!tried.ok() && IsOther(tried.error())) return tried.error().With(what);
+  std::vector<kube::Object> kinds;
+  for (const char* name : kKinds) {
+    auto crd = client.Get(ctx, Crds(), "", name, {.metadata_only = true});
+    if (tried.ok() && (!crd.ok() || !IsOurs(*crd))) return CertManagerFound{CertManagerState::kAnswers, {}};
+    if (!crd.ok() && crd.code() == Code::kNotFound) return CertManagerFound{CertManagerState::kMissing, {}};
+    if (!crd.ok()) return crd.error().With(what);
+    if (!IsOurs(*crd)) return CertManagerFound{CertManagerState::kStartsOther, {}};
+    kinds.push_back(*std::move(crd));
   }
-  return CertManagerState::kStartsOurs;
+  bool broken_off = std::any_of(kinds.begin(), kinds.end(), IsInstalling);
+  if (tried.ok() && !broken_off) return CertManagerFound{CertManagerState::kAnswers, {}};
+  return CertManagerFound{CertManagerState::kStartsOurs, std::move(kinds)};
+}
+
+Status CheckNoOlder(const CertManagerFound& found, const CertManagerSettings& settings,
+                    const std::vector<kube::Object>& objects) {
+  auto decision = TRY(DecideCertManager(settings.version, found.kinds, objects));
+  if (found.kinds.empty() || decision.upgrade || decision.from == settings.version) return Ok();
+  return Error{
+      Code::kFailedPrecondition,
+      fmt::format("clusterctl has installed cert-manager {}, which doesn't answer, and the configuration names "
+                  "the older {}: set cert-manager.version and cert-manager.url to those of {}",
+                  decision.from, settings.version, decision.from),
+      {}};
 }
 
 bool NeedsCertManager(CertManagerState state, const CertManagerSettings& settings) {
@@ -76,13 +113,17 @@ Status InstallCertManager(const Context& ctx, kube::Client& client, std::vector<
     object.set_label(api::kLabelClusterctl, "");
     object.set_label(kLabelCore, "cert-manager");
     object.set_annotation(kCertManagerVersionAnnotation, settings.version);
+    if (kube::IsCrd(object) && std::find(std::begin(kKinds), std::end(kKinds), object.name()) != std::end(kKinds))
+      object.set_annotation(kCertManagerInstalling, "true");
     manifests.push_back(kube::ToManifest(std::move(object)));
   }
   kube::ApplyOptions options;
   options.field_manager = kFieldManager;
   std::vector<kube::Change> changes;
-  return TRY_WITH(kube::Applier(client, options).Apply(ctx, manifests, {}, changes), "failed to install cert-manager"),
-         Ok();
+  const char* what = "failed to install cert-manager";
+  TRY_WITH(kube::Applier(client, options).Apply(ctx, manifests, {}, changes), what);
+  TRY_WITH(EndInstalling(ctx, client), what);
+  return Ok();
 }
 
 Status AwaitCertManager(const Context& ctx, kube::Client& client, const CertManagerSettings& settings, Notes& notes) {

@@ -11,18 +11,31 @@
 
 namespace capi::cli {
 
+// On its kinds for as long as clusterctl installs it: without its webhooks, which come last, these take anything.
+inline constexpr std::string_view kCertManagerInstalling = "cert-manager.clusterctl.cluster.x-k8s.io/installing";
+
 enum class CertManagerState {
   kAnswers,      // it takes an Issuer and a Certificate
   kMissing,      // its kinds aren't there
-  kStartsOurs,   // its kinds are there, and clusterctl's; it doesn't answer
-  kStartsOther,  // the same, and somebody else's: it may only need a moment, and is never overwritten
+  kStartsOurs,   // its kinds are there, and clusterctl's; it doesn't answer, or its installation was broken off
+  kStartsOther,  // its kinds are there, and somebody else's: it may only need a moment, and is never overwritten
+};
+
+// A value.
+struct CertManagerFound {
+  CertManagerState state = CertManagerState::kMissing;
+  std::vector<kube::Object> kinds;  // its CRDs, for kStartsOurs
 };
 
 // What an Issuer and a Certificate meet, in a dry-run: nothing is left behind.
-Result<CertManagerState> ProbeCertManager(const Context& ctx, kube::Client& client);
+Result<CertManagerFound> ProbeCertManager(const Context& ctx, kube::Client& client);
 
 // Whether it has to be installed, in that state.
 bool NeedsCertManager(CertManagerState state, const CertManagerSettings& settings);
+
+// kFailedPrecondition where these objects would replace those of a newer version.
+Status CheckNoOlder(const CertManagerFound& found, const CertManagerSettings& settings,
+                    const std::vector<kube::Object>& objects);
 
 // Installs these objects, with clusterctl's labels and the version. It can be repeated.
 Status InstallCertManager(const Context& ctx, kube::Client& client, std::vector<kube::Object> objects,

@@ -22,6 +22,11 @@ const Answer kOurs = {
     200,
     R"({"kind":"CustomResourceDefinition","metadata":{"labels":{"clusterctl.cluster.x-k8s.io/core":"cert-manager"}}})"};
 
+const Answer kBegun = {
+    200,
+    R"({"kind":"CustomResourceDefinition","metadata":{"labels":{"clusterctl.cluster.x-k8s.io/core":"cert-manager"},)"
+    R"("annotations":{"cert-manager.clusterctl.cluster.x-k8s.io/installing":"true"}}})"};
+
 // L10.
 TEST(ProbeCertManager, TellsWhatIsThereAndWhoseItIs) {
   struct Case {
@@ -41,18 +46,60 @@ TEST(ProbeCertManager, TellsWhatIsThereAndWhoseItIs) {
                 false},
            Case{
                {{issuers, {kNoWebhook}}, {"customresourcedefinitions/", {kOurs}}}, CertManagerState::kStartsOurs, true},
+           // Its kinds take anything while its webhooks aren't there yet.
+           Case{{{issuers, {kDone}}, {certificates, {kDone}}, {"customresourcedefinitions/", {kBegun}}},
+                CertManagerState::kStartsOurs,
+                true},
+           Case{{{issuers, {kDone}}, {certificates, {kDone}}, {"customresourcedefinitions/", {kOurs}}},
+                CertManagerState::kAnswers,
+                false},
        }) {
     FakeApi server(c.answers);
     auto got = ProbeCertManager(Context{}, server.client());
     ASSERT_TRUE(got.ok()) << got.error().message;
-    EXPECT_EQ(*got, c.want);
-    EXPECT_EQ(NeedsCertManager(*got, {}), c.needed);
-    EXPECT_FALSE(NeedsCertManager(*got, {.external = true}));
+    EXPECT_EQ(got->state, c.want);
+    EXPECT_EQ(NeedsCertManager(got->state, {}), c.needed);
+    EXPECT_FALSE(NeedsCertManager(got->state, {.external = true}));
   }
   FakeApi without_rights({{issuers, {kForbidden}}});
   auto got = ProbeCertManager(Context{}, without_rights.client());
   ASSERT_FALSE(got.ok());
   EXPECT_EQ(got.code(), Code::kPermissionDenied);
+}
+
+// L10: while it isn't whole, its kinds say so.
+TEST(InstallCertManager, IsToldByItsKindsUntilAllIsApplied) {
+  const std::string crd = "PATCH /apis/apiextensions.k8s.io/v1/customresourcedefinitions/issuers.cert-manager.io";
+  const Answer list = {200, R"({"kind":"APIResourceList","groupVersion":"apiextensions.k8s.io/v1","resources":[)"
+                            R"({"name":"customresourcedefinitions","kind":"CustomResourceDefinition"}]})"};
+  for (bool refused : {false, true}) {
+    FakeApi server({{"GET /apis/apiextensions.k8s.io/v1 ", {list}}, {crd, {refused ? kForbidden : kOurs}}});
+    std::ostringstream err;
+    Notes notes(err);
+    kube::Object object({{"apiVersion", "apiextensions.k8s.io/v1"},
+                         {"kind", "CustomResourceDefinition"},
+                         {"metadata", {{"name", "issuers.cert-manager.io"}}}});
+    Status got = InstallCertManager(Context{}, server.client(), {object}, {.url = "", .version = "v1.19.1"}, notes);
+    EXPECT_EQ(got.ok(), !refused);
+    auto asked = server.Asked("PATCH");
+    ASSERT_GE(asked.size(), 1u);
+    EXPECT_THAT(asked.front(), testing::HasSubstr(R"(x-k8s.io/installing":"true")"));
+    bool ended = asked.size() > 1 && asked[1].find(R"(x-k8s.io/installing":null)") != std::string::npos;
+    EXPECT_EQ(ended, !refused);
+  }
+}
+
+// L10.
+TEST(CheckNoOlder, DoesNotReplaceANewerOne) {
+  kube::Object crd(Json{{"kind", "CustomResourceDefinition"}, {"metadata", {{"name", "issuers.cert-manager.io"}}}});
+  crd.set_annotation("cert-manager.clusterctl.cluster.x-k8s.io/version", "v1.20.0");
+  const CertManagerFound found = {CertManagerState::kStartsOurs, {crd}};
+  for (const char* fine : {"v1.20.0", "v1.20.1", "v1.21.0"})
+    EXPECT_TRUE(CheckNoOlder(found, {.url = "", .version = fine}, {}).ok()) << fine;
+  EXPECT_TRUE(CheckNoOlder({}, {.url = "", .version = "v1.19.0"}, {}).ok());
+  Status older = CheckNoOlder(found, {.url = "", .version = "v1.19.0"}, {});
+  ASSERT_FALSE(older.ok());
+  EXPECT_THAT(older.error().message, testing::HasSubstr("v1.20.0"));
 }
 
 TEST(AwaitCertManager, SaysWhatItMetLast) {

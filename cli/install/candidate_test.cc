@@ -154,20 +154,26 @@ TEST_F(Releases, WhereTheOperatorTakesTheReleaseFrom) {
 
 TEST(ProviderObjectOf, HasWhatTheOperatorNeedsAndNoMore) {
   const api::ProviderId id{kInfrastructure, "capa-system", "aws"};
-  auto plain = ProviderObjectOf(id, "v2.0.0", "", {});
+  auto plain = ProviderObjectOf(id, "v2.0.0", std::nullopt, {});
   EXPECT_EQ(plain.json(), ParseYaml("{apiVersion: operator.cluster.x-k8s.io/v1alpha2, kind: InfrastructureProvider, "
                                     "metadata: {name: aws, namespace: capa-system}, spec: {version: v2.0.0}}")
                               .value());
-  auto whole = ProviderObjectOf(id, "v2.0.0", SecretName(id), {ReleaseSource::Kind::kInCluster, ""});
+  auto whole = ProviderObjectOf(id, "v2.0.0", api::ObjectRef{"infrastructure-aws-variables", id.ns},
+                                {ReleaseSource::Kind::kInCluster, ""});
   EXPECT_EQ(
       whole.json().at("spec"),
       ParseYaml(
           "{version: v2.0.0, configSecret: {name: infrastructure-aws-variables}, fetchConfig: {selector: "
           "{matchLabels: {provider.cluster.x-k8s.io/type: infrastructure, provider.cluster.x-k8s.io/name: aws}}}}")
           .value());
-  EXPECT_EQ(
-      ProviderObjectOf(id, "v2.0.0", "", {ReleaseSource::Kind::kUrl, "https://x"}).json().at("spec").at("fetchConfig"),
-      (Json{{"url", "https://x"}}));
+  EXPECT_EQ(ProviderObjectOf(id, "v2.0.0", api::ObjectRef{"s", "secrets"}, {}).json().at("spec").at("configSecret"),
+            (Json{{"name", "s"}, {"namespace", "secrets"}}))
+      << "it may be elsewhere";
+  EXPECT_EQ(ProviderObjectOf(id, "v2.0.0", std::nullopt, {ReleaseSource::Kind::kUrl, "https://x"})
+                .json()
+                .at("spec")
+                .at("fetchConfig"),
+            (Json{{"url", "https://x"}}));
   auto maps =
       ReleaseMapsOf(id, {.version = api::Version::Parse("v2.0.0+a").value(), .metadata = "m", .components = "c"});
   ASSERT_EQ(maps.size(), 1u);

@@ -40,14 +40,12 @@ Status ApplyMap(const Context& ctx, kube::Client& client, const kube::Object& ma
   return applied.error().With(fmt::format("failed to write ConfigMap {}/{}", map.ns(), map.name()));
 }
 
+// Applied, since a patch would take away the owners that others have given it.
 Status OwnMaps(const Context& ctx, kube::Client& client, const ProviderCargo& cargo, const kube::Object& owner) {
-  Json owners = Json::array(
-      {{{"apiVersion", owner.api_version()}, {"kind", owner.kind()}, {"name", owner.name()}, {"uid", owner.uid()}}});
-  for (const kube::Object& map : ReleaseMapsOf(cargo.id, *cargo.release)) {
-    auto patched = client.Patch(ctx, kube::Builtin("ConfigMap"), map.ns(), map.name(), kube::PatchType::kMerge,
-                                {{"metadata", {{"ownerReferences", owners}}}}, Write());
-    if (!patched.ok())
-      return patched.error().With(fmt::format("failed to change ConfigMap {}/{}", map.ns(), map.name()));
+  for (kube::Object& map : ReleaseMapsOf(cargo.id, *cargo.release)) {
+    map.json()["metadata"]["ownerReferences"] = Json::array(
+        {{{"apiVersion", owner.api_version()}, {"kind", owner.kind()}, {"name", owner.name()}, {"uid", owner.uid()}}});
+    TRY(ApplyMap(ctx, client, map));
   }
   return Ok();
 }
@@ -120,7 +118,7 @@ Status MergeSecret(const Context& ctx, kube::Client& client, const std::string& 
 
 Status CarryParts(const Context& ctx, kube::Client& client, const ProviderCargo& cargo) {
   TRY(EnsureNamespace(ctx, client, cargo.id.ns, cargo.namespace_labels));
-  if (!cargo.secret.empty()) TRY(MergeSecret(ctx, client, cargo.id.ns, cargo.secret, cargo.values));
+  if (cargo.secret) TRY(MergeSecret(ctx, client, cargo.secret->ns, cargo.secret->name, cargo.values));
   if (!cargo.release) return Ok();
   for (const kube::Object& map : ReleaseMapsOf(cargo.id, *cargo.release)) TRY(ApplyMap(ctx, client, map));
   return Ok();

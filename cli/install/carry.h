@@ -18,7 +18,7 @@ struct ProviderCargo {
   api::ProviderId id;
   std::string version;
   std::map<std::string, std::string> namespace_labels;
-  std::string secret;                         // name of its Secret; "" for none
+  std::optional<api::ObjectRef> secret;
   std::map<std::string, std::string> values;  // for that Secret, merged into what it has
   ReleaseSource source;
   std::optional<api::Release> release;  // for a source in the cluster

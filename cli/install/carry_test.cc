@@ -89,6 +89,22 @@ TEST(CarryObject, WaitsForWebhooksAndTellsARefusal) {
   EXPECT_EQ(no.Asked("PATCH").size(), 1u);
 }
 
+// L10: whoever owns a ConfigMap beside the provider stays its owner.
+TEST(CarryObject, OwnsItsReleaseBesideOthers) {
+  FakeApi api({{"PATCH /api/v1/namespaces/ns/configmaps/infrastructure-x-v1.0.0", {kDone}},
+               {"PATCH /apis/operator.cluster.x-k8s.io/", {kDone}}});
+  ProviderCargo cargo = Cargo();
+  cargo.release.emplace();
+  cargo.release->version = api::Version::Parse("v1.0.0").value();
+  cargo.release->components = "a: b";
+  ASSERT_TRUE(CarryObject(Context{}, api.client(), cargo).ok());
+  auto asked = api.Asked("PATCH");
+  ASSERT_EQ(asked.size(), 2u);
+  EXPECT_THAT(asked[1], HasSubstr("apply-patch"));
+  EXPECT_THAT(asked[1], HasSubstr(R"("uid":"u")"));
+  EXPECT_THAT(asked[1], HasSubstr(R"("components":"a: b")")) << "what an apply leaves out goes";
+}
+
 Answer Provider(const std::string& ready, bool stalled) {
   std::string conditions = R"({"type":"Ready","status":")" + ready + R"(","reason":"Why","message":"so"})";
   if (stalled) conditions += R"(,{"type":"Stalled","status":"True"})";
@@ -110,6 +126,11 @@ TEST(Await, SaysWhatTheOperatorSays) {
   EXPECT_FALSE(AwaitReady(Context{}, stalled.client(), ids, Seconds(60)).ok());
   FakeApi goes_on({{get, {Provider("False", false)}}});
   EXPECT_TRUE(AwaitLook(Context{}, goes_on.client(), ids).ok());
+  FakeApi unseen({{get, {kDone}}});
+  Status not_looked_at = AwaitLook(Context{}, unseen.client(), ids, Seconds(0));
+  ASSERT_FALSE(not_looked_at.ok());
+  EXPECT_EQ(not_looked_at.code(), Code::kDeadlineExceeded);
+  EXPECT_THAT(not_looked_at.error().message, HasSubstr("InfrastructureProvider ns/x"));
   Status late = AwaitReady(Context{}, goes_on.client(), ids, Seconds(0));
   ASSERT_FALSE(late.ok());
   EXPECT_EQ(late.code(), Code::kDeadlineExceeded);

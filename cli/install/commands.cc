@@ -35,6 +35,8 @@ void AddCommonFlags(CommandLine& line, CLI::App& command, InitOptions& options) 
       ->capture_default_str();
   command.add_option("--operator-image", options.operator_image,
                      "The operator's image in your registry; without it the configuration file's");
+  command.add_flag("--operator", options.with_operator,
+                   "--operator=false: install the providers from here, and leave no operator in the cluster");
 }
 
 // Flags count in front of the word list-images, too.
@@ -68,8 +70,6 @@ void AddInit(CommandLine& line) {
   AddCommonFlags(line, command, *options);
   command.add_option("-n,--target-namespace", options->target_namespace,
                      "Namespace for all providers; without it the one of each release");
-  command.add_flag("--operator", options->with_operator,
-                   "--operator=false: install the providers from here, and leave no operator in the cluster");
   command.add_flag("--wait-providers", options->wait_providers, "Wait until the providers are ready");
   command
       .add_option("--wait-provider-timeout", options->wait_provider_timeout,

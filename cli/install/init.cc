@@ -22,10 +22,13 @@ Result<CertManagerPlan> PrepareCertManager(const Context& ctx, const Config& con
                                            Notes& notes) {
   CertManagerPlan out;
   out.settings = TRY(ReadCertManagerSettings(config, notes));
-  CertManagerState state = TRY(ProbeCertManager(ctx, client));
-  if (state == CertManagerState::kAnswers) notes.Say(0, "Skipping installing cert-manager as it is already installed");
-  out.install = NeedsCertManager(state, out.settings);
-  if (out.install) out.objects = TRY(FetchCertManager(ctx, config, out.settings, notes));
+  CertManagerFound found = TRY(ProbeCertManager(ctx, client));
+  if (found.state == CertManagerState::kAnswers)
+    notes.Say(0, "Skipping installing cert-manager as it is already installed");
+  out.install = NeedsCertManager(found.state, out.settings);
+  if (!out.install) return out;
+  out.objects = TRY(FetchCertManager(ctx, config, out.settings, notes));
+  TRY(CheckNoOlder(found, out.settings, out.objects));
   return out;
 }
 
@@ -69,10 +72,10 @@ Status CarryProviders(const Context& ctx, kube::Client& client, const std::vecto
   return Ok();
 }
 
-Status Await(const Context& ctx, kube::Client& client, const InitOptions& options,
-             const std::vector<ProviderCargo>& adopted, const std::vector<ProviderCargo>& cargo, Notes& notes) {
-  std::vector<api::ProviderId> all, ids;
-  for (const ProviderCargo& one : adopted) all.push_back(one.id);
+Status Await(const Context& ctx, kube::Client& client, const InitOptions& options, const InitPlan& plan,
+             const std::vector<ProviderCargo>& cargo, Notes& notes) {
+  std::vector<api::ProviderId> all, ids = plan.theirs;
+  for (const ProviderCargo& one : plan.adopted) all.push_back(one.id);
   for (const ProviderCargo& one : cargo) ids.push_back(one.id);
   all.insert(all.end(), ids.begin(), ids.end());
   TRY(AwaitLook(ctx, client, all));
@@ -90,12 +93,14 @@ void SayUsage(Notes& notes) {
   }
 }
 
-Status CheckOptions(const InitOptions& options) {
-  if (options.wait_provider_timeout >= 0) return Ok();
-  return Error{Code::kInvalidArgument, "--wait-provider-timeout must not be negative", {}};
-}
-
 }  // namespace
+
+Status CheckOptions(const InitOptions& options) {
+  if (options.wait_provider_timeout < 0)
+    return Error{Code::kInvalidArgument, "--wait-provider-timeout must not be negative", {}};
+  if (options.with_operator || options.operator_image.empty()) return Ok();
+  return Error{Code::kInvalidArgument, "--operator-image has no use with --operator=false: leave one of them out", {}};
+}
 
 Status Init(const Context& ctx, const GlobalOptions& global, const InitOptions& options, World& world) {
   TRY(CheckOptions(options));
@@ -127,7 +132,7 @@ Status Init(const Context& ctx, const GlobalOptions& global, const InitOptions& 
   if (options.with_operator) {
     TRY(CarryOperator(ctx, client, there, image, notes));
     TRY(CarryProviders(ctx, client, plan.adopted, cargo, notes));
-    TRY(Await(ctx, client, options, plan.adopted, cargo, notes));
+    TRY(Await(ctx, client, options, plan, cargo, notes));
   } else {
     TRY(InstallDirectly(ctx, client, direct, options, notes));
   }

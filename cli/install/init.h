@@ -22,6 +22,9 @@ struct InitOptions {
   bool with_operator = true;
 };
 
+// kInvalidArgument for flags that say nothing together.
+Status CheckOptions(const InitOptions& options);
+
 // behaviour.md L10, and L23 without an operator.
 Status Init(const Context& ctx, const GlobalOptions& global, const InitOptions& options, World& world);
 

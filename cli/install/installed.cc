@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/version.h"
+#include "cli/install/provider_manifests.h"
 
 namespace capi::cli {
 namespace {
@@ -18,8 +19,8 @@ PresentProvider OfObject(const ProviderObject& object) {
   out.provider = {provider.id.type, provider.id.name, provider.id.ns, version};
   out.has_object = true;
   out.contract = provider.status.contract;
-  const auto& secret = provider.spec.config_secret;
-  if (secret && (secret->ns.empty() || secret->ns == provider.id.ns)) out.secret = secret->name;
+  out.secret = provider.spec.config_secret;
+  if (out.secret && out.secret->ns.empty()) out.secret->ns = provider.id.ns;
   return out;
 }
 
@@ -41,6 +42,16 @@ std::vector<PresentProvider> MergePresent(const std::vector<InstalledProvider>& 
     known->recorded = entry.version;
   }
   return out;
+}
+
+std::string OtherManagerOf(const kube::Object& object) {
+  const Json* entries = Find(object.json(), {"metadata", "managedFields"});
+  for (const Json& entry : entries == nullptr ? Json::array() : *entries) {
+    std::string manager = GetString(entry, {"manager"});
+    if (manager == kProviderFieldManager || manager == api::kFieldManager) continue;
+    if (Find(entry, {"fieldsV1", "f:spec"}) != nullptr) return manager;
+  }
+  return "";
 }
 
 Result<std::vector<PresentProvider>> ReadPresent(const Context& ctx, ManagementCluster& cluster) {

@@ -1,6 +1,7 @@
 // What is installed in a management cluster, by clusterctl's inventory and by the operator's provider objects.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,14 +17,17 @@ struct PresentProvider {
   bool has_object = false;     // the operator looks after it
   std::string recorded;        // its version in the inventory, in this namespace; "" where it isn't there
   std::string contract;        // by the operator; "" where it doesn't say
-  std::string secret;          // the Secret in its namespace that its object names; "" for none
-  bool installed() const;      // it is recorded at the version that it asks for
+  std::optional<api::ObjectRef> secret = {};  // that its object names
+  bool installed() const;                     // it is recorded at the version that it asks for
   bool operator==(const PresentProvider&) const = default;
 };
 
 // Of both lists. Pure.
 std::vector<PresentProvider> MergePresent(const std::vector<InstalledProvider>& inventory,
                                           const std::vector<ProviderObject>& objects);
+
+// Who, other than clusterctl and the operator, has written the spec of a provider's object; "" for nobody.
+std::string OtherManagerOf(const kube::Object& object);
 
 Result<std::vector<PresentProvider>> ReadPresent(const Context& ctx, ManagementCluster& cluster);
 

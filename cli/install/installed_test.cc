@@ -29,7 +29,7 @@ TEST(MergePresent, TellsWhatIsInstalledBegunAndNotLookedAfter) {
        Object({kBootstrap, "b", "kubeadm"}, "v1.13.0", "v1.12.0"), Object({kInfrastructure, "d", "docker"}, "", "")});
   ASSERT_EQ(got.size(), 4u);
   EXPECT_TRUE(got[0].installed() && got[0].has_object);
-  EXPECT_EQ(got[0].secret, "mine");
+  EXPECT_EQ(got[0].secret, (api::ObjectRef{"mine", "capi-system"}));
   EXPECT_EQ(got[0].contract, "v1beta2");
   EXPECT_FALSE(got[1].installed()) << "it is on its way to another version";
   EXPECT_EQ(got[1].provider.version, "v1.13.0");
@@ -44,6 +44,20 @@ TEST(MergePresent, AnObjectWithoutAVersionHasTheRecordedOne) {
   ASSERT_EQ(got.size(), 1u);
   EXPECT_EQ(got[0].provider.version, "v1.12.0");
   EXPECT_TRUE(got[0].installed());
+}
+
+// L10: what somebody else declares isn't applied over.
+TEST(OtherManagerOf, IsWhoeverHasWrittenTheSpec) {
+  auto of = [](const std::vector<std::pair<std::string, std::string>>& managers) {
+    kube::Object object(Json::object());
+    Json& entries = object.json()["metadata"]["managedFields"] = Json::array();
+    for (const auto& [manager, field] : managers)
+      entries.push_back({{"manager", manager}, {"fieldsV1", {{field, Json::object()}}}});
+    return OtherManagerOf(object);
+  };
+  EXPECT_EQ(of({}), "");
+  EXPECT_EQ(of({{"clusterctl", "f:spec"}, {"capi-operator", "f:spec"}, {"kubectl", "f:metadata"}}), "");
+  EXPECT_EQ(of({{"clusterctl", "f:spec"}, {"flux", "f:spec"}}), "flux");
 }
 
 // L10: what the operator makes of an object is told.

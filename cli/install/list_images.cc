@@ -11,12 +11,13 @@
 namespace capi::cli {
 
 Status ListInitImages(const Context& ctx, const GlobalOptions& global, const InitOptions& options, World& world) {
+  TRY(CheckOptions(options));
   Notes notes(world.err);
   const OutputFormat format = TRY(ParseOutputFormat(options.output));
   Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
   std::set<std::string> images;
   std::string own = TRY(ConfiguredOperatorImage(config, options.operator_image));
-  if (NamesRegistry(own)) images.insert(own);
+  if (options.with_operator && NamesRegistry(own)) images.insert(own);
   for (const ProviderChoice& choice : TRY(ChooseProviders(options.providers, true))) {
     Candidate candidate = TRY(FetchCandidate(ctx, config, choice, "", notes));
     images.insert(candidate.images.begin(), candidate.images.end());

@@ -16,26 +16,6 @@ Error Refused(std::string message) { return {Code::kFailedPrecondition, std::mov
 
 }  // namespace
 
-api::Version OwnVersion() {
-  auto version = api::Version::Parse(kProjectVersion);
-  return version.ok() ? *version : api::Version();
-}
-
-Status CheckSkew(const InstalledOperator& there, const api::Version& own) {
-  if (!there.version || there.version->SameSeries(own)) return Ok();
-  const std::string theirs = there.version->ToString();
-  if (*there.version > own) {
-    return Refused(
-        fmt::format("the operator in namespace {} is {}, newer than this clusterctl ({}): use a clusterctl of "
-                    "v{}.{}",
-                    there.ns, theirs, own.ToString(), there.version->major, there.version->minor));
-  }
-  return Refused(
-      fmt::format("the operator in namespace {} is {}, and this clusterctl {}: run `clusterctl upgrade operator` "
-                  "first",
-                  there.ns, theirs, own.ToString()));
-}
-
 Status CheckSameImage(const InstalledOperator& there, const std::string& flag) {
   if (flag.empty() || flag == there.image) return Ok();
   return Refused(

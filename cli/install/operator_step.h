@@ -13,10 +13,6 @@
 
 namespace capi::cli {
 
-// Whether this program works with that operator: of the same minor version, or of an unknown one. kFailedPrecondition
-// with the command that mends it. Pure.
-Status CheckSkew(const InstalledOperator& there, const api::Version& own);
-
 // Refuses another image by the flag than that of the operator that is there: init doesn't change it. Pure.
 Status CheckSameImage(const InstalledOperator& there, const std::string& flag);
 
@@ -28,9 +24,6 @@ Result<OperatorUpgrade> DecideUpgrade(const InstalledOperator& there, const api:
 // The image of --operator-image, else of the configuration (key capi-operator-image), else that of the manifests with
 // the image overrides.
 Result<std::string> ConfiguredOperatorImage(const Config& config, const std::string& flag);
-
-// Of this program.
-api::Version OwnVersion();
 
 // Installs the operator, or what an interrupted installation left out of it.
 Status InstallOperator(const Context& ctx, kube::Client& client, const std::string& image, Notes& notes);

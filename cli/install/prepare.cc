@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/variables_secret.h"
 #include "base/strings.h"
 #include "cli/install/validate.h"
 
@@ -21,21 +22,47 @@ bool HasCore(const std::vector<PresentProvider>& present) {
   });
 }
 
-BegunVersions Begun(const std::vector<PresentProvider>& present) {
+// Until the core is recorded, all that is there comes from a run that was broken off.
+BegunVersions Begun(const InitPlan& plan) {
   BegunVersions out;
-  for (const PresentProvider& one : present) {
-    if (one.recorded.empty() && !one.provider.version.empty())
-      out[{one.provider.type, one.provider.name}] = one.provider.version;
+  for (const PresentProvider& one : plan.present) {
+    bool begun = plan.first_time || one.recorded.empty();
+    if (begun && !one.provider.version.empty()) out[{one.provider.type, one.provider.name}] = one.provider.version;
   }
   return out;
 }
 
+const PresentProvider* PresentOf(const InitPlan& plan, const api::ProviderId& id) {
+  auto found = std::find_if(plan.present.begin(), plan.present.end(), [&](const auto& one) { return IsThis(one, id); });
+  return found == plan.present.end() ? nullptr : &*found;
+}
+
+bool IsAtVersionOf(const PresentProvider& present, const Candidate& candidate) {
+  return api::SameVersion(present.provider.version, candidate.found.release.version.ToString());
+}
+
 // In its namespace and at its version; one that was begun isn't.
 bool IsInstalled(const InitPlan& plan, const Candidate& candidate) {
-  return std::any_of(plan.present.begin(), plan.present.end(), [&](const PresentProvider& one) {
-    return one.installed() && IsThis(one, candidate.id) &&
-           api::SameVersion(one.provider.version, candidate.found.release.version.ToString());
-  });
+  const PresentProvider* present = PresentOf(plan, candidate.id);
+  return present != nullptr && present->installed() && IsAtVersionOf(*present, candidate);
+}
+
+// Whether somebody else has made the object, and it asks for what the candidate is. kFailedPrecondition where it asks
+// for something else: it is never applied over.
+Result<bool> IsTheirs(const Context& ctx, ManagementCluster& cluster, const InitPlan& plan,
+                      const Candidate& candidate) {
+  const PresentProvider* present = PresentOf(plan, candidate.id);
+  if (present == nullptr || !present->has_object) return false;
+  const api::ProviderId& id = candidate.id;
+  auto live = TRY_WITH(cluster.client().Get(ctx, api::ResourceOf(id.type), id.ns, id.name), Describe(id));
+  std::string manager = OtherManagerOf(live);
+  if (manager.empty()) return false;
+  const std::string& asked = present->provider.version;
+  if (asked.empty() || IsAtVersionOf(*present, candidate)) return true;
+  return Error{Code::kFailedPrecondition,
+               fmt::format("{} is there already, asks for {}, and its spec is {}'s: change spec.version to {} there",
+                           Describe(id), asked, manager, candidate.found.release.version.ToString()),
+               {}};
 }
 
 // What counts beside the queue: all that is there, but what a run before this one has begun and this one goes on with.
@@ -43,8 +70,7 @@ std::vector<InstalledProvider> Others(const InitPlan& plan) {
   std::vector<InstalledProvider> out;
   for (const PresentProvider& one : plan.present) {
     bool goes_on = std::any_of(plan.queue.begin(), plan.queue.end(), [&](const Candidate& candidate) {
-      return !one.installed() && IsThis(one, candidate.id) &&
-             api::SameVersion(one.provider.version, candidate.found.release.version.ToString());
+      return !one.installed() && IsThis(one, candidate.id) && IsAtVersionOf(one, candidate);
     });
     if (!goes_on) out.push_back(one.provider);
   }
@@ -58,6 +84,20 @@ Result<std::string> FetchContract(const Context& ctx, const Config& config, cons
   auto text = FetchFile(ctx, config, source, version, "metadata.yaml", notes);
   if (!text.ok()) return NoMetadata(provider, text.error());
   return ContractInMetadata(provider, TRY(api::Metadata::Parse(*text, provider.name)));
+}
+
+// Also where nothing else is validated: another version over one that is installed is an upgrade.
+Status CheckNoUpgrade(const InitPlan& plan) {
+  for (const Candidate& candidate : plan.queue) {
+    const PresentProvider* present = PresentOf(plan, candidate.id);
+    if (present == nullptr || present->recorded.empty() || IsAtVersionOf(*present, candidate)) continue;
+    return Error{Code::kFailedPrecondition,
+                 fmt::format("{} is installed in namespace {} at {}: `clusterctl upgrade apply` brings it to {}",
+                             candidate.label(), candidate.id.ns, present->provider.version,
+                             candidate.found.release.version.ToString()),
+                 {}};
+  }
+  return Ok();
 }
 
 Status Validate(const Context& ctx, const Config& config, const InitPlan& plan, Notes& notes) {
@@ -100,14 +140,20 @@ Result<ProviderCargo> Adopt(const Context& ctx, const Config& config, const Inst
   return out;
 }
 
-StoredValues ValuesOf(const Context& ctx, ManagementCluster& cluster, const InitPlan& plan) {
-  return [&ctx, &cluster, &plan](const Candidate& candidate) -> Result<std::map<std::string, std::string>> {
-    std::string name = SecretName(candidate.id);
-    for (const PresentProvider& one : plan.present) {
-      if (IsThis(one, candidate.id) && !one.secret.empty()) name = one.secret;
-    }
-    auto values = TRY(ReadSecret(ctx, cluster.client(), candidate.id.ns, name));
-    return values ? *std::move(values) : std::map<std::string, std::string>();
+api::ObjectRef SecretOf(const InitPlan& plan, const api::ProviderId& id) {
+  const PresentProvider* present = PresentOf(plan, id);
+  if (present != nullptr && present->secret) return *present->secret;
+  return {api::VariablesSecretName(id), id.ns};
+}
+
+// None without an operator, since it is the one that reads that Secret.
+StoredValues ValuesOf(const Context& ctx, ManagementCluster& cluster, const InitPlan& plan, bool with_operator) {
+  using Values = std::map<std::string, std::string>;
+  return [&ctx, &cluster, &plan, with_operator](const Candidate& candidate) -> Result<Values> {
+    if (!with_operator) return Values();
+    api::ObjectRef ref = SecretOf(plan, candidate.id);
+    auto values = TRY(ReadSecret(ctx, cluster.client(), ref.ns, ref.name));
+    return values ? *std::move(values) : Values();
   };
 }
 
@@ -116,6 +162,29 @@ Status CheckNamespace(const std::string& ns) {
   return Error{Code::kInvalidArgument,
                fmt::format("invalid target namespace \"{}\": write lower case letters, digits and '-', 63 at most", ns),
                {}};
+}
+
+void SaySkipped(Notes& notes, std::string_view message, const Candidate& candidate) {
+  notes.Say(0, message,
+            {{"provider", candidate.label()},
+             {"version", candidate.found.release.version.ToString()},
+             {"targetNamespace", candidate.id.ns}});
+}
+
+Status FillQueue(const Context& ctx, const Config& config, ManagementCluster& cluster, const InitOptions& options,
+                 InitPlan& plan, Notes& notes) {
+  for (const ProviderChoice& choice : TRY(ChooseProviders(options.providers, plan.first_time, Begun(plan)))) {
+    Candidate candidate = TRY(FetchCandidate(ctx, config, choice, options.target_namespace, notes));
+    if (IsInstalled(plan, candidate)) {
+      SaySkipped(notes, "Skipping installing the provider as it is already installed", candidate);
+    } else if (TRY(IsTheirs(ctx, cluster, plan, candidate))) {
+      SaySkipped(notes, "Skipping the provider as somebody else has made its object", candidate);
+      plan.theirs.push_back(candidate.id);
+    } else {
+      plan.queue.push_back(std::move(candidate));
+    }
+  }
+  return Ok();
 }
 
 }  // namespace
@@ -127,21 +196,12 @@ Result<InitPlan> PrepareInit(const Context& ctx, const Config& config, Managemen
   plan.present = TRY(ReadPresent(ctx, cluster));
   plan.first_time = !HasCore(plan.present);
   notes.Say(0, "Fetching providers");
-  for (const ProviderChoice& choice : TRY(ChooseProviders(options.providers, plan.first_time, Begun(plan.present)))) {
-    Candidate candidate = TRY(FetchCandidate(ctx, config, choice, options.target_namespace, notes));
-    if (!IsInstalled(plan, candidate)) {
-      plan.queue.push_back(std::move(candidate));
-      continue;
-    }
-    notes.Say(0, "Skipping installing the provider as it is already installed",
-              {{"provider", candidate.label()},
-               {"version", candidate.found.release.version.ToString()},
-               {"targetNamespace", candidate.id.ns}});
-  }
+  TRY(FillQueue(ctx, config, cluster, options, plan, notes));
   Status valid = Validate(ctx, config, plan, notes);
   if (!valid.ok() && options.validate) return valid.error();
   if (!valid.ok()) notes.Say(0, "Ignoring validation errors: " + valid.error().message);
-  TRY(FillIn(config, ValuesOf(ctx, cluster, plan), options.validate, plan.queue));
+  TRY(CheckNoUpgrade(plan));
+  TRY(FillIn(config, ValuesOf(ctx, cluster, plan, options.with_operator), options.validate, plan.queue));
   for (const PresentProvider& one : plan.present) {
     if (!one.has_object && options.with_operator) plan.adopted.push_back(TRY(Adopt(ctx, config, one.provider, notes)));
   }
@@ -154,11 +214,9 @@ Result<ProviderCargo> CargoOf(const Config& config, const InitPlan& plan, const 
   out.version = candidate.found.release.version.ToString();
   out.namespace_labels = candidate.namespace_labels;
   out.values = SecretValues(candidate, TRY(config.Images()));
-  for (const PresentProvider& one : plan.present) {
-    if (IsThis(one, candidate.id)) out.secret = one.secret;
-  }
-  bool needs_secret = !candidate.variables.empty() || !out.values.empty();
-  if (out.secret.empty() && needs_secret) out.secret = SecretName(candidate.id);
+  const PresentProvider* present = PresentOf(plan, candidate.id);
+  bool names_one = present != nullptr && present->secret;
+  if (names_one || !candidate.variables.empty() || !out.values.empty()) out.secret = SecretOf(plan, candidate.id);
   out.source = TRY(SourceOf(config, candidate.found.source, out.version, candidate.found.file));
   if (out.source.kind == ReleaseSource::Kind::kInCluster) out.release = candidate.found.release;
   return out;

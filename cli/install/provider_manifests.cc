@@ -64,8 +64,6 @@ Result<ReleaseSource> SourceOf(const Config& config, const ProviderSource& sourc
   return ReleaseSource{ReleaseSource::Kind::kUrl, source.url};
 }
 
-std::string SecretName(const api::ProviderId& id) { return api::ManifestLabel(id.type, id.name) + "-variables"; }
-
 bool HasImageOverrides(const templating::ImageOverrides& images, const std::string& label) {
   return !ImagesText(images, label).empty();
 }
@@ -77,12 +75,13 @@ std::map<std::string, std::string> SecretValues(const Candidate& candidate, cons
   return out;
 }
 
-kube::Object ProviderObjectOf(const api::ProviderId& id, const std::string& version, const std::string& secret,
-                              const ReleaseSource& source) {
+kube::Object ProviderObjectOf(const api::ProviderId& id, const std::string& version,
+                              const std::optional<api::ObjectRef>& secret, const ReleaseSource& source) {
   Json json = {{"apiVersion", fmt::format("{}/{}", api::kGroup, api::kVersion)}, {"kind", api::KindOf(id.type).kind}};
   json["metadata"] = {{"name", id.name}, {"namespace", id.ns}};
   json["spec"] = {{"version", version}};
-  if (!secret.empty()) json["spec"]["configSecret"] = {{"name", secret}};
+  if (secret) json["spec"]["configSecret"] = {{"name", secret->name}};
+  if (secret && secret->ns != id.ns) json["spec"]["configSecret"]["namespace"] = secret->ns;
   if (source.kind == ReleaseSource::Kind::kUrl) json["spec"]["fetchConfig"] = {{"url", source.url}};
   if (source.kind == ReleaseSource::Kind::kInCluster)
     json["spec"]["fetchConfig"]["selector"]["matchLabels"] = api::ReleaseSelector(id);

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "api/types.h"
 #include "cli/frame/config.h"
 #include "cli/install/candidate.h"
 #include "kube/meta/object.h"
@@ -30,18 +32,14 @@ struct ReleaseSource {
 Result<ReleaseSource> SourceOf(const Config& config, const ProviderSource& source, const std::string& version,
                                const std::string& file);
 
-// "infrastructure-aws-variables".
-std::string SecretName(const api::ProviderId& id);
-
 // Whether overrides concern the provider with that label.
 bool HasImageOverrides(const templating::ImageOverrides& images, const std::string& label);
 
 // The Secret's values: variables, and under key `images` the image overrides that concern the provider.
 std::map<std::string, std::string> SecretValues(const Candidate& candidate, const templating::ImageOverrides& images);
 
-// `secret` "": it names none.
-kube::Object ProviderObjectOf(const api::ProviderId& id, const std::string& version, const std::string& secret,
-                              const ReleaseSource& source);
+kube::Object ProviderObjectOf(const api::ProviderId& id, const std::string& version,
+                              const std::optional<api::ObjectRef>& secret, const ReleaseSource& source);
 
 // The ConfigMaps of a release for kInCluster, the first one last, as they are to be written.
 std::vector<kube::Object> ReleaseMapsOf(const api::ProviderId& id, const api::Release& release);

@@ -6,11 +6,11 @@
 
 #include "api/reasons.h"
 #include "base/strings.h"
+#include "cli/operator_manifests/manifests.h"
 
 namespace capi::cli {
 namespace {
 
-constexpr Seconds kLookLimit{5};
 constexpr Millis kPause{100};
 
 std::string WordsOf(const kube::Condition& condition) {
@@ -62,16 +62,24 @@ ProviderProgress ProgressOf(const api::Provider& provider, std::string& words) {
   return kube::IsTrue(conditions, kStalled) ? ProviderProgress::kStalled : ProviderProgress::kGoesOn;
 }
 
-Status AwaitLook(const Context& ctx, kube::Client& client, const std::vector<api::ProviderId>& ids) {
-  Context bounded = ctx.WithTimeout(kLookLimit);
-  std::vector<std::string> refused;
+Status AwaitLook(const Context& ctx, kube::Client& client, const std::vector<api::ProviderId>& ids, Seconds limit) {
+  Context bounded = ctx.WithTimeout(limit);
+  std::vector<std::string> refused, unseen;
   for (const api::ProviderId& id : ids) {
     auto seen = Poll(bounded, client, id, [](ProviderProgress p) { return p != ProviderProgress::kUnseen; });
     if (!seen.ok()) return seen.error();
     if (seen->progress == ProviderProgress::kStalled)
       refused.push_back(fmt::format("{}: {}", Describe(id), seen->words));
+    if (seen->progress == ProviderProgress::kUnseen) unseen.push_back(Describe(id));
   }
-  return refused.empty() ? Ok() : Status(Refused(refused));
+  if (!refused.empty()) return Refused(refused);
+  if (unseen.empty()) return Ok();
+  return Error{
+      ctx.stop.stop_requested() ? Code::kCancelled : Code::kDeadlineExceeded,
+      fmt::format("the operator hasn't looked at {} within {} s: look at its pods (kubectl get pods -A -l {}), "
+                  "then run the same command again",
+                  Join(unseen, ", "), limit.count(), kOperatorSelector),
+      {}};
 }
 
 Status AwaitReady(const Context& ctx, kube::Client& client, const std::vector<api::ProviderId>& ids, Seconds timeout) {

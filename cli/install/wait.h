@@ -18,12 +18,16 @@ enum class ProviderProgress {
   kReady,
 };
 
+// It may have other providers' releases to fetch first.
+inline constexpr Seconds kLookLimit{120};
+
 // Of a status, with the words that go with it: "reason: message", "" for kUnseen. Pure.
 ProviderProgress ProgressOf(const api::Provider& provider, std::string& words);
 
-// Waits until the operator has looked at each, for a few seconds at most. kFailedPrecondition names those that it
-// refuses.
-Status AwaitLook(const Context& ctx, kube::Client& client, const std::vector<api::ProviderId>& ids);
+// Waits until the operator has looked at each. kFailedPrecondition names those that it refuses, kDeadlineExceeded those
+// that it didn't look at within `limit`.
+Status AwaitLook(const Context& ctx, kube::Client& client, const std::vector<api::ProviderId>& ids,
+                 Seconds limit = kLookLimit);
 
 // Waits until each is Ready, `timeout` for each. kDeadlineExceeded says what holds the first one back,
 // kFailedPrecondition that it doesn't go on by itself.

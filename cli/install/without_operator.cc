@@ -43,7 +43,13 @@ Status InstallDirectly(const Context& ctx, kube::Client& client, const std::vect
     notes.Say(0, "Installing",
               {{"provider", label}, {"version", release.provider.version}, {"targetNamespace", id.ns}});
     for (const std::string& warning : release.warnings) notes.Warn(fmt::format("{}: {}", label, warning));
-    TRY_WITH(lifecycle::Install(ctx, client, release), label);
+    TRY_WITH(lifecycle::InstallObjects(ctx, client, release), label);
+    if (id.type != api::ProviderType::kCore) TRY_WITH(lifecycle::Record(ctx, client, release), label);
+  }
+  // The core's entry last: as long as it isn't recorded, the next run is a first one again and goes on.
+  for (const lifecycle::DirectRelease& release : releases) {
+    if (release.provider.id.type == api::ProviderType::kCore)
+      TRY_WITH(lifecycle::Record(ctx, client, release), "cluster-api");
   }
   if (!options.wait_providers) return Ok();
   notes.Say(0, "Waiting for providers to be available...");

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "api/schema/webhooks.h"
+#include "base/version.h"
 #include "cli/operator_manifests/labels.h"
 #include "cli/operator_manifests/manifests.h"
 #include "kube/apply/apply.h"
@@ -77,6 +77,8 @@ Result<std::optional<InstalledOperator>> OperatorOf(const std::vector<kube::Obje
   out.ns = ours.front().ns();
   out.image = ImageOf(ours.front());
   out.version = VersionOf(ours.front(), out.image);
+  out.name = ours.front().name();
+  out.available = GetInt(ours.front().json(), {"status", "availableReplicas"}) > 0;
   out.by_helm = ours.front().label(kLabelManagedByTool) == "Helm";
   out.by_clusterctl = ours.front().label(kLabelManagedByTool) == kThisTool;
   return std::optional(std::move(out));
@@ -91,16 +93,35 @@ Result<std::optional<InstalledOperator>> FindOperator(const Context& ctx, kube::
   return OperatorOf(ours.items, peers.items);
 }
 
+api::Version OwnVersion() {
+  auto version = api::Version::Parse(kProjectVersion);
+  return version.ok() ? *version : api::Version();
+}
+
+Status CheckSkew(const InstalledOperator& there, const api::Version& own) {
+  if (!there.version || there.version->SameSeries(own)) return Ok();
+  const std::string theirs = there.version->ToString();
+  if (*there.version > own) {
+    return Precondition(
+        fmt::format("the operator in namespace {} is {}, newer than this clusterctl ({}): use a clusterctl of "
+                    "v{}.{}",
+                    there.ns, theirs, own.ToString(), there.version->major, there.version->minor));
+  }
+  return Precondition(
+      fmt::format("the operator in namespace {} is {}, and this clusterctl {}: run `clusterctl upgrade operator` "
+                  "first",
+                  there.ns, theirs, own.ToString()));
+}
+
 Result<bool> IsHalfInstalled(const Context& ctx, kube::Client& client, const InstalledOperator& there) {
   if (!there.by_clusterctl) return false;
-  const std::pair<const char*, std::string_view> last[] = {
-      {"MutatingWebhookConfiguration", api::kMutatingConfiguration},
-      {"ValidatingWebhookConfiguration", api::kValidatingConfiguration},
-  };
-  for (const auto& [kind, name] : last) {
-    auto live = client.Get(ctx, kube::Builtin(kind), "", name, {.metadata_only = true});
+  const std::string version = there.version ? there.version->ToString() : "";
+  for (const kube::Object& object : TRY(OperatorObjects(there.image))) {
+    if (!IsLast(object) && version != kProjectVersion) continue;  // an older one may have others
+    auto live = client.Get(ctx, kube::Builtin(object.kind()), object.ns(), object.name(), {.metadata_only = true});
     if (!live.ok() && live.code() == Code::kNotFound) return true;
-    if (!live.ok()) return live.error().With("failed to look for the operator's webhooks");
+    if (!live.ok()) return live.error().With(fmt::format("failed to look for {}", object.id().ToString()));
+    if (IsLast(object) && live->label(kLabelVersion) != version) return true;
   }
   return false;
 }

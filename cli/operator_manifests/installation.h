@@ -18,6 +18,8 @@ struct InstalledOperator {
   std::optional<api::Version> version;  // of the label, else of the image's tag; none where neither tells
   bool by_helm = false;                 // Helm would undo what others change
   bool by_clusterctl = false;
+  std::string name;        // of the Deployment
+  bool available = false;  // a replica of it is
 };
 
 // By the label of its Deployment, in whichever namespace; nothing for none. kFailedPrecondition where there are two,
@@ -27,7 +29,15 @@ Result<std::optional<InstalledOperator>> FindOperator(const Context& ctx, kube::
 Result<std::optional<InstalledOperator>> OperatorOf(const std::vector<kube::Object>& ours,
                                                     const std::vector<kube::Object>& peers);
 
-// Whether clusterctl was interrupted while it installed that operator: what comes last isn't there yet.
+// Of this program.
+api::Version OwnVersion();
+
+// Whether this program works with that operator: of the same minor version, or of an unknown one. kFailedPrecondition
+// with the command that mends it. Pure.
+Status CheckSkew(const InstalledOperator& there, const api::Version& own);
+
+// Whether clusterctl was interrupted while it installed that operator, or something of it is gone: what comes last
+// isn't of its version yet or, where that is the one of this program, an object is missing.
 Result<bool> IsHalfInstalled(const Context& ctx, kube::Client& client, const InstalledOperator& there);
 
 // Who applies the operator's objects: the manager that `kubectl apply --server-side` has, so that both may be used in

@@ -48,6 +48,10 @@ Status SetImage(kube::Object& deployment, const std::string& image) {
 
 }  // namespace
 
+bool IsLast(const kube::Object& object) {
+  return object.kind() == "MutatingWebhookConfiguration" || object.kind() == "ValidatingWebhookConfiguration";
+}
+
 bool NamesRegistry(std::string_view image) {
   std::string_view first = image.substr(0, image.find('/'));
   return first.size() != image.size() && (first.find_first_of(".:") != first.npos || first == "localhost");
@@ -82,9 +86,8 @@ Result<std::vector<kube::Object>> OperatorObjects(const std::string& image) {
   for (kube::Object& object : out) {
     if (kube::IsCrd(object)) continue;
     object.set_label(kLabelManagedByTool, kThisTool);
-    if (!kube::IsDeployment(object)) continue;
-    TRY(SetImage(object, image));
-    object.set_label(kLabelVersion, kProjectVersion);
+    if (kube::IsDeployment(object)) TRY(SetImage(object, image));
+    if (kube::IsDeployment(object) || IsLast(object)) object.set_label(kLabelVersion, kProjectVersion);
   }
   return out;
 }

@@ -22,9 +22,12 @@ Result<std::string> OperatorImage(const std::string& given, const templating::Im
 // Whether a registry is named: that of the manifests names none, and can't be pulled.
 bool NamesRegistry(std::string_view image);
 
+// Whether an object of the operator is one of those that are applied after all others.
+bool IsLast(const kube::Object& object);
+
 // All objects of the operator, its kinds among them. Beside what the manifests say, each but the kinds has the label
 // app.kubernetes.io/managed-by=clusterctl, by which an upgrade finds what this version no longer has, and the
-// Deployment the version of this program.
+// Deployment and the webhook configurations, which come last, the version of this program.
 Result<std::vector<kube::Object>> OperatorObjects(const std::string& image);
 
 }  // namespace capi::cli

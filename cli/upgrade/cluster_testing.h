@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "api/kinds.h"
+#include "base/encoding.h"
 #include "base/http/server/server.h"
 #include "base/mutex.h"
 #include "base/strings.h"
 #include "cli/testing.h"
+#include "kube/meta/label_selector.h"
 
 namespace capi::cli {
 
@@ -69,6 +71,10 @@ class UpgradeCluster {
   void Put(const std::string& path, Json object) {
     MutexLock lock(mu_);
     Store(path, std::move(object));
+  }
+  void Remove(const std::string& path) {
+    MutexLock lock(mu_);
+    objects_.erase(path);
   }
   Json Get(const std::string& path) {
     MutexLock lock(mu_);
@@ -138,18 +144,27 @@ class UpgradeCluster {
     bool named = path.find('.', path.rfind('/')) != path.npos;  // a CustomResourceDefinition
     if (named || (path.find("/namespaces/") != path.npos && !IsCollection(path)))
       return Fail(404, "NotFound", path + " not found");
-    return List(path);
+    return List(path, SelectorOf(request.query));
+  }
+  static kube::LabelSelector SelectorOf(const std::string& query) {
+    const std::string key = "labelSelector=";
+    size_t at = query.find(key);
+    if (at == query.npos) return {};
+    std::string text = query.substr(at + key.size());
+    return kube::LabelSelector::Parse(PercentUnescape(text.substr(0, text.find('&')))).value();
   }
   static bool IsCollection(const std::string& path) {
     return path.ends_with("/configmaps") || path.ends_with("/secrets");
   }
 
-  // All below the path, in one namespace or in any.
-  http::Response List(const std::string& path) CAPI_REQUIRES(mu_) {
+  // All below the path that the selector finds, in one namespace or in any.
+  http::Response List(const std::string& path, const kube::LabelSelector& selector) CAPI_REQUIRES(mu_) {
     std::string plural = path.substr(path.rfind('/')) + "/", group = path.substr(0, path.rfind('/'));
     Json items = Json::array();
     for (const auto& [where, object] : objects_) {
-      if (where.starts_with(group + "/") && where.find(plural) != where.npos) items.push_back(object);
+      const Json* labels = Find(object, {"metadata", "labels"});
+      bool found = selector.Matches(labels == nullptr ? Json() : *labels);
+      if (found && where.starts_with(group + "/") && where.find(plural) != where.npos) items.push_back(object);
     }
     return Say(200,
                {{"kind", "List"}, {"metadata", {{"resourceVersion", std::to_string(version_)}}}, {"items", items}});

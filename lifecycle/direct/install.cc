@@ -15,6 +15,13 @@ namespace {
 
 constexpr Millis kPause{100};
 
+Status Apply(const Context& ctx, kube::Client& client, const std::vector<kube::Manifest>& manifests) {
+  kube::ApplyOptions options;
+  options.field_manager = kDirectManager;
+  std::vector<kube::Change> changes;
+  return kube::Applier(client, options).Apply(ctx, manifests, {}, changes);
+}
+
 Status AwaitOne(const Context& ctx, kube::Client& client, const kube::ObjectId& id, Millis limit) {
   Context bounded = ctx.WithTimeout(limit);
   kube::Health health;
@@ -35,13 +42,17 @@ Status AwaitOne(const Context& ctx, kube::Client& client, const kube::ObjectId& 
 }  // namespace
 
 Status Install(const Context& ctx, kube::Client& client, const DirectRelease& release) {
+  TRY(InstallObjects(ctx, client, release));
+  return Record(ctx, client, release);
+}
+
+Status InstallObjects(const Context& ctx, kube::Client& client, const DirectRelease& release) {
+  return Apply(ctx, client, release.manifests);
+}
+
+Status Record(const Context& ctx, kube::Client& client, const DirectRelease& release) {
   TRY(EnsureEntryCrd(ctx, client, kDirectManager));
-  std::vector<kube::Manifest> all = release.manifests;
-  all.push_back(release.Entry());
-  kube::ApplyOptions options;
-  options.field_manager = kDirectManager;
-  std::vector<kube::Change> changes;
-  return kube::Applier(client, options).Apply(ctx, all, {}, changes);
+  return Apply(ctx, client, {release.Entry()});
 }
 
 Status AwaitAvailable(const Context& ctx, kube::Client& client, const DirectRelease& release, Millis limit) {

@@ -12,6 +12,10 @@ namespace capi::lifecycle {
 // CheckKinds comes before, and whether the providers fit together.
 Status Install(const Context& ctx, kube::Client& client, const DirectRelease& release);
 
+// The same in two steps: all but the entry, and the entry.
+Status InstallObjects(const Context& ctx, kube::Client& client, const DirectRelease& release);
+Status Record(const Context& ctx, kube::Client& client, const DirectRelease& release);
+
 // Waits until the release's workloads are available, each for `limit` at most. kDeadlineExceeded says what one of them
 // says of itself.
 Status AwaitAvailable(const Context& ctx, kube::Client& client, const DirectRelease& release, Millis limit);

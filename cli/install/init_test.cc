@@ -1,0 +1,119 @@
+// What init refuses or leaves alone, on an API server in memory (L10).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/upgrade/cluster_testing.h"
+
+namespace capi::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+const UpgradeProvider kCore = {api::ProviderType::kCore, "capi-system", "cluster-api", "v1.11.0", "v1beta2"};
+const UpgradeProvider kAws = {api::ProviderType::kInfrastructure, "capa-system", "aws", "v2.0.0", "v1beta2"};
+
+// A core that is installed, and a local repository of aws.
+class InitCommand : public testing::Test {
+ protected:
+  InitCommand() {
+    cluster_.Add(kCore);
+    Know("aws", "InfrastructureProvider", "infrastructure-aws", "capa-system", {"v2.0.0", "v2.1.0"});
+  }
+  // Releases in a folder, which the configuration names.
+  void Know(const std::string& name, const std::string& type, const std::string& label, const std::string& ns,
+            const std::vector<std::string>& versions) {
+    for (const std::string& version : versions) {
+      std::string folder = "r/" + label + "/" + version + "/";
+      cluster_.folder.Put(folder + "metadata.yaml",
+                          "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
+                          "- {major: 2, minor: 0, contract: v1beta2}\n- {major: 2, minor: 1, contract: v1beta2}\n");
+      cluster_.folder.Put(folder + "c.yaml",
+                          "apiVersion: v1\nkind: Namespace\nmetadata: {name: " + ns +
+                              "}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: " + ns + "}\n");
+    }
+    config_ += "- {name: " + name + ", type: " + type + ", url: " + cluster_.folder.path() + "/r/" + label +
+               "/latest/c.yaml}\n";
+    cluster_.folder.Put("clusterctl.yaml", config_);
+  }
+  Outcome Init(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "init");
+    arguments.insert(arguments.end(),
+                     {"--install-cert-manager=false", "--config", cluster_.folder / "clusterctl.yaml"});
+    return cluster_.Run(std::move(arguments));
+  }
+  // aws is on its way to v2.0.0.
+  void HasObjectBy(const std::string& manager) {
+    Json entry = {{"manager", manager}, {"operation", "Apply"}, {"fieldsV1", {{"f:spec", Json::object()}}}};
+    cluster_.Put(
+        UpgradeCluster::PathOf(kAws),
+        {{"apiVersion", "operator.cluster.x-k8s.io/v1alpha2"},
+         {"kind", "InfrastructureProvider"},
+         {"metadata", {{"name", "aws"}, {"namespace", "capa-system"}, {"managedFields", Json::array({entry})}}},
+         {"spec", {{"version", "v2.0.0"}}}});
+  }
+
+  UpgradeCluster cluster_;
+  std::string config_ = "providers:\n";
+};
+
+TEST_F(InitCommand, AnObjectOfSomebodyElseStaysAsItIs) {  // L10
+  HasObjectBy("kustomize-controller");
+  const Json before = cluster_.Get(UpgradeCluster::PathOf(kAws));
+  EXPECT_THAT(Init({"-i", "aws:v2.0.0"}).err,
+              HasSubstr("Skipping the provider as somebody else has made its object provider=\"infrastructure-aws\""));
+  EXPECT_EQ(cluster_.Get(UpgradeCluster::PathOf(kAws)), before);
+  for (const std::string& write : cluster_.writes()) EXPECT_THAT(write, Not(HasSubstr("capa-system")));
+
+  size_t writes = cluster_.writes().size();
+  Outcome other = Init({"-i", "aws:v2.1.0", "--validate=false"});
+  EXPECT_EQ(other.code, 1);
+  EXPECT_THAT(other.err, HasSubstr("InfrastructureProvider capa-system/aws is there already, asks for v2.0.0, and its "
+                                   "spec is kustomize-controller's: change spec.version to v2.1.0 there"));
+  EXPECT_EQ(cluster_.writes().size(), writes);
+}
+
+TEST_F(InitCommand, WhatItBeganItselfGoesOn) {  // L10
+  HasObjectBy("clusterctl");
+  std::string said = Init({"-i", "aws:v2.0.0"}).err;
+  EXPECT_THAT(said, Not(HasSubstr("Skipping the provider")));
+  EXPECT_THAT(said, HasSubstr("Installing the operator"));
+}
+
+// Newer releases have come since a first run was broken off.
+TEST_F(InitCommand, AFirstRunGoesOnWithItsVersions) {  // L10, L23
+  cluster_.Remove(UpgradeCluster::PathOf(kCore));
+  cluster_.Remove("/apis/clusterctl.cluster.x-k8s.io/v1alpha3/namespaces/capi-system/providers/cluster-api");
+  cluster_.Add({api::ProviderType::kBootstrap, "kb", "kubeadm", "v2.0.0", "v1beta2"}, /*bare=*/true);
+  Know("cluster-api", "CoreProvider", "cluster-api", "capi-system", {"v2.0.0"});
+  Know("kubeadm", "BootstrapProvider", "bootstrap-kubeadm", "kb", {"v2.0.0", "v2.1.0"});
+  Know("kubeadm", "ControlPlaneProvider", "control-plane-kubeadm", "kc", {"v2.1.0"});
+  Outcome got = Init({"--operator=false"});
+  EXPECT_THAT(got.err, HasSubstr("Skipping installing the provider as it is already installed "
+                                 "provider=\"bootstrap-kubeadm\" version=\"v2.0.0\""));
+  EXPECT_THAT(got.err, Not(HasSubstr("there is already an instance")));
+}
+
+TEST_F(InitCommand, IsNoUpgradeWhateverIsValidated) {  // L10
+  cluster_.Add(kAws);
+  for (const char* with_operator : {"--operator=true", "--operator=false"}) {
+    Outcome got = Init({"-i", "aws:v2.1.0", "--validate=false", with_operator});
+    EXPECT_EQ(got.code, 1);
+    EXPECT_THAT(got.err, HasSubstr("infrastructure-aws is installed in namespace capa-system at v2.0.0: `clusterctl "
+                                   "upgrade apply` brings it to v2.1.0"));
+  }
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
+TEST_F(InitCommand, AnImageForNoOperatorIsRefused) {  // L10, L23
+  const std::vector<std::string> flags = {"--operator=false", "--operator-image", "r.example.com/o:v1", "-i", "aws"};
+  EXPECT_THAT(Init(flags).err, HasSubstr("--operator-image has no use with --operator=false"));
+  std::vector<std::string> list = {"init", "list-images"};
+  list.insert(list.end(), flags.begin(), flags.end());
+  EXPECT_THAT(Clusterctl(list).err, HasSubstr("--operator-image has no use with --operator=false"));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace capi::cli
