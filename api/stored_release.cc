@@ -22,7 +22,7 @@ std::map<std::string, std::string> LabelsToBeFoundBy(const Provider& provider, c
   const Json* wanted = Find(*fetch->selector, {"matchLabels"});
   if (wanted == nullptr || !wanted->is_object()) return labels;
   for (const auto& [key, value] : wanted->items()) {
-    if (value.is_string()) labels[key] = value.get<std::string>();
+    if (value.is_string()) labels.emplace(key, value.get<std::string>());
   }
   return labels;
 }

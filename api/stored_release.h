@@ -24,8 +24,9 @@ struct StoredRelease {
 
 // Labels of a release that the operator stored: type, name, managed-by; with the version when one is given.
 std::map<std::string, std::string> ReleaseLabels(const ProviderId& id, const std::string& version = "");
-// Labels by which the operator finds a release that somebody else puts there for this provider: those of its selector's
-// matchLabels, with type, name and version; without a selector, the operator's own.
+// Labels by which the operator finds a release that somebody else puts there for this provider: type, name and version,
+// with those of its selector's matchLabels, which take the place of none of these; without a selector, the operator's
+// own.
 std::map<std::string, std::string> LabelsToBeFoundBy(const Provider& provider, const std::string& version);
 std::string SelectorOf(const std::map<std::string, std::string>& labels);
 

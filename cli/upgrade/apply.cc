@@ -6,7 +6,6 @@
 
 #include "api/moves/version_moves.h"
 #include "base/strings.h"
-#include "base/version.h"
 #include "cli/frame/interrupt.h"
 #include "cli/frame/provider_release.h"
 #include "cli/upgrade/known_versions.h"
@@ -136,21 +135,6 @@ Status CheckWanted(const Installed& has, const std::vector<WantedVersion>& wante
   return Ok();
 }
 
-Status CheckOperator(const Context& ctx, ManagementCluster& cluster, Notes& notes) {
-  auto found = TRY(FindOperatorDeployment(ctx, cluster));
-  if (!found) {
-    notes.Warn(
-        "no Deployment has the label app.kubernetes.io/name=capi-operator: the operator runs elsewhere, or not at "
-        "all");
-    return Ok();
-  }
-  TRY(CheckOperator(*found, kProjectVersion));
-  if (!found->available)
-    notes.Warn(
-        fmt::format("the operator isn't available: kubectl -n {} describe deployment {}", found->ns, found->name));
-  return Ok();
-}
-
 Result<Installed> LookAtCluster(const Context& ctx, const Config& config, ManagementCluster& cluster,
                                 bool with_operator, Notes& notes) {
   Installed has;
@@ -168,6 +152,17 @@ Result<Installed> LookAtCluster(const Context& ctx, const Config& config, Manage
   if (!with_operator) TRY(CheckUnattended(ctx, cluster, has.objects));
   has.candidates = LookUpVersions(ctx, config, cluster, has.providers, has.objects, notes);
   return has;
+}
+
+// Nothing is to be upgraded. What an earlier run has upgraded may not be ready yet.
+Status AwaitAll(const Context& ctx, ManagementCluster& cluster, const Installed& has, Seconds timeout, Notes& notes) {
+  std::vector<AwaitedUpgrade> awaited;
+  for (const ProviderObject& one : has.objects) {
+    const api::Provider& provider = one.provider;
+    bool held = provider.spec.paused || provider.annotations.contains(std::string(api::kAnnotationPaused));
+    if (!held) awaited.push_back({provider.id, one.wanted, provider.generation});
+  }
+  return AwaitUpgrades(ctx, cluster.client(), awaited, UpgradeStage::kReady, timeout, notes);
 }
 
 void TellSurprises(const Config& config, Notes& notes) {
@@ -204,7 +199,8 @@ Status ApplyUpgrade(const Context& parent, const GlobalOptions& global, const Up
   if (!options.contract.empty()) TRY(TellUnknown(has, wanted.empty(), notes));
   if (wanted.empty() && !IsUnfinished(has.objects)) {
     notes.Pass("You are already up to date!\n");
-    return Ok();
+    if (!options.wait_providers || options.dry_run) return Ok();
+    return AwaitAll(ctx, cluster, has, Seconds(options.wait_provider_timeout), notes);
   }
   TRY(CheckWanted(has, wanted, options.with_operator));
   const RolloutWait wait{options.wait_providers, Seconds(options.wait_provider_timeout)};

@@ -132,8 +132,9 @@ Result<ProviderRepository> OpenRepository(const Context& ctx, const Config& conf
   if (fetch != nullptr && fetch->git) return Unsupported("git");
   if (fetch != nullptr && !fetch->url.empty()) {
     ProviderSource source{provider.type, provider.name, fetch->url};
+    bool reaches = !TRY(HasOverrides(config, api::ManifestLabel(provider.type, provider.name)));
     auto repository = TRY(OpenSource(config, source, notes));
-    return ProviderRepository{std::move(repository), true};
+    return ProviderRepository{std::move(repository), reaches};
   }
   auto source = config.FindProvider(provider.type, provider.name);
   if (fetch != nullptr && fetch->selector) {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "cli/upgrade/difference.h"
-#include "cli/upgrade/operator_version.h"
 #include "cli/upgrade/progress.h"
 #include "cli/upgrade/rollback.h"
 #include "cli/upgrade/rollout.h"
@@ -76,6 +75,19 @@ TEST(StageOf, BelievesOnlyAStatusAboutTheSpecThatWasWritten) {  // L13
   EXPECT_EQ(StageOf(Provider("v2", 5, {ready}), awaited), UpgradeStage::kReady);
   EXPECT_EQ(StageOf(Provider("v1", 5, {not_ready, stalled}), awaited), UpgradeStage::kRefused);
   EXPECT_EQ(StageOf(Provider("v1", 4, {not_ready, stalled}), awaited), UpgradeStage::kPending);
+  EXPECT_EQ(StageOf(Provider("v3", 5, {ready}), {{}, "", 5}), UpgradeStage::kReady) << "whichever it is";
+  // What is installed by the status is what was there before a change that hasn't come up.
+  for (const auto& [outcome, want] : std::map<std::string, UpgradeStage>{{"", UpgradeStage::kInstalled},
+                                                                         {"Succeeded", UpgradeStage::kInstalled},
+                                                                         {"RolledBack", UpgradeStage::kInstalled},
+                                                                         {"Applying", UpgradeStage::kPending},
+                                                                         {"RollingOut", UpgradeStage::kPending},
+                                                                         {"Failed", UpgradeStage::kPending},
+                                                                         {"RollingBack", UpgradeStage::kPending}}) {
+    api::Provider provider = Provider("v2", 5, {not_ready});
+    provider.status.history = {{.version = "v3", .contract = "", .digest = "", .outcome = outcome}};
+    EXPECT_EQ(StageOf(provider, awaited), want) << outcome;
+  }
   EXPECT_EQ(TellStatus(Provider("v1", 5, {not_ready})), "v1, Upgrading: going");
   EXPECT_EQ(TellStatus(Provider("v2", 5, {ready})), "v2, ready");
   EXPECT_EQ(TellStatus(Provider("", 0, {})), "not installed");
@@ -112,35 +124,11 @@ TEST(PatchOf, HasWhatChangesAndNothingElse) {  // L13, L14
   EXPECT_TRUE(unpause["metadata"]["annotations"][std::string(kAnnotationPausedForUpgrade)].is_null());
   SpecChange allow, forbid;
   allow.allow_downgrade = forbid.forbid_downgrade = true;
-  std::string key(api::kAnnotationAllowDowngrade);
-  EXPECT_EQ(PatchOf(allow)["metadata"]["annotations"][key], "true");
-  EXPECT_TRUE(PatchOf(forbid)["metadata"]["annotations"][key].is_null());
-}
-
-TEST(ReadOperatorDeployment, TellsItsVersion) {  // L12
-  auto version = [](const std::string& image, const std::string& label) {
-    Json deployment = {
-        {"metadata", {{"name", "o"}, {"namespace", "n"}}},
-        {"spec", {{"template", {{"spec", {{"containers", Json::array({{{"name", "manager"}, {"image", image}}})}}}}}}}};
-    if (!label.empty()) deployment["metadata"]["labels"]["app.kubernetes.io/version"] = label;
-    return ReadOperatorDeployment(kube::Object(deployment)).version;
-  };
-  EXPECT_EQ(version("capi-operator:v0.1.0", ""), "v0.1.0");
-  EXPECT_EQ(version("registry.example.com:5000/x/capi-operator:v0.1.0@sha256:abc", ""), "v0.1.0");
-  EXPECT_EQ(version("registry.example.com:5000/capi-operator", ""), "");
-  EXPECT_EQ(version("capi-operator:latest", ""), "");
-  EXPECT_EQ(version("capi-operator:latest", "0.3.0"), "v0.3.0");
-}
-
-TEST(CheckOperator, OfAnotherMinorVersionHasItsNextStep) {  // L13
-  auto next = [](const std::string& theirs, const std::string& ours) {
-    auto checked = CheckOperator({"n", "o", theirs, true}, ours);
-    return checked.ok() ? "" : checked.error().message;
-  };
-  EXPECT_EQ(next("v0.1.0", "v0.1.5"), "");
-  EXPECT_EQ(next("", "v0.1.5"), "");
-  EXPECT_THAT(next("v0.1.0", "v0.2.0"), HasSubstr("run clusterctl upgrade operator first"));
-  EXPECT_THAT(next("v0.3.0", "v0.2.0"), HasSubstr("use clusterctl v0.3.0"));
+  for (std::string_view name : {api::kAnnotationAllowDowngrade, kAnnotationAllowedForRollback}) {
+    std::string key(name);
+    EXPECT_EQ(PatchOf(allow)["metadata"]["annotations"].at(key), "true");
+    EXPECT_TRUE(PatchOf(forbid)["metadata"]["annotations"].at(key).is_null());
+  }
 }
 
 ProviderObject Member(api::ProviderType type, const std::string& name, const std::string& contract) {
@@ -175,7 +163,7 @@ TEST(AsText, OfARolloutHasNoValues) {  // L13
   UpgradeRollout rollout;
   UpgradeTarget target;
   target.object = Member(api::ProviderType::kInfrastructure, "aws", "v1beta1");
-  target.from = "v1.0.0";
+  target.from = target.leaves = "v1.0.0";
   target.to = *api::Version::Parse("v1.1.0");
   target.from_contract = target.to_contract = "v1beta1";
   target.variables = {{"TOKEN", "s3cret-value"}};

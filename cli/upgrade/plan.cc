@@ -7,8 +7,8 @@
 #include "base/version.h"
 #include "cli/frame/structured.h"
 #include "cli/frame/table.h"
+#include "cli/operator_manifests/installation.h"
 #include "cli/upgrade/known_versions.h"
-#include "cli/upgrade/operator_version.h"
 
 namespace capi::cli {
 namespace {
@@ -66,24 +66,24 @@ Json AsJson(const UpgradePlan& plan) {
 }
 
 // Before the tables, as clusterctl tells of cert-manager; "" where there is nothing to tell.
-std::string AsText(const OperatorDeployment& found) {
+std::string AsText(const InstalledOperator& found) {
   std::string name = fmt::format("capi-operator {}/{}", found.ns, found.name);
-  if (found.version.empty()) return fmt::format("{} has a version that can't be told\n", name);
-  auto theirs = api::Version::Parse(found.version), ours = api::Version::Parse(kProjectVersion);
-  if (theirs.ok() && ours.ok() && *theirs < *ours) {
-    return fmt::format("{} will be upgraded from \"{}\" to \"{}\" by: clusterctl upgrade operator\n", name,
-                       found.version, kProjectVersion);
+  if (!found.version) return fmt::format("{} has a version that can't be told\n", name);
+  const std::string theirs = found.version->ToString();
+  if (*found.version < OwnVersion()) {
+    return fmt::format("{} will be upgraded from \"{}\" to \"{}\" by: clusterctl upgrade operator\n", name, theirs,
+                       kProjectVersion);
   }
-  if (theirs.ok() && ours.ok() && *ours < *theirs)
-    return fmt::format("{} has version {}, and this clusterctl is {}\n", name, found.version, kProjectVersion);
+  if (OwnVersion() < *found.version)
+    return fmt::format("{} has version {}, and this clusterctl is {}\n", name, theirs, kProjectVersion);
   return fmt::format("{} is already up to date\n", name);
 }
 
-Json AsJson(const std::optional<OperatorDeployment>& found) {
+Json AsJson(const std::optional<InstalledOperator>& found) {
   if (!found) return Json();
   return {{"namespace", found->ns},
           {"name", found->name},
-          {"currentVersion", found->version},
+          {"currentVersion", found->version ? found->version->ToString() : ""},
           {"nextVersion", kProjectVersion},
           {"available", found->available}};
 }
@@ -105,7 +105,7 @@ Result<std::vector<ProviderObject>> Objects(const Context& ctx, ManagementCluste
   return objects;
 }
 
-Answer AnswerOf(const std::optional<OperatorDeployment>& its, const std::vector<UpgradePlan>& plans) {
+Answer AnswerOf(const std::optional<InstalledOperator>& its, const std::vector<UpgradePlan>& plans) {
   Answer out{.table = its ? AsText(*its) + "\n" : "", .facts = {{"operator", AsJson(its)}, {"plans", Json::array()}}};
   for (const UpgradePlan& plan : plans) {
     out.table += AsText(plan);
@@ -128,7 +128,7 @@ Status PrintUpgradePlan(const Context& ctx, const GlobalOptions& global, const U
   ManagementCluster cluster = TRY(ManagementCluster::Open(options.cluster, world.getenv));
   auto installed = TRY(cluster.Providers(ctx));
   if (installed.empty()) TRY(cluster.CheckContract(ctx, AlsoAllowed::kOlderContract));
-  auto found = FindOperatorDeployment(ctx, cluster);
+  auto found = FindOperator(ctx, cluster.client());
   if (!found.ok()) notes.Warn(found.error().message);
   auto candidates = LookUpVersions(ctx, config, cluster, installed, TRY(Objects(ctx, cluster)), notes);
   auto plans = TRY(MakePlans(candidates));
@@ -138,7 +138,7 @@ Status PrintUpgradePlan(const Context& ctx, const GlobalOptions& global, const U
     notes.Warn(
         fmt::format("{}: its versions can't be told: {}", InstanceName(candidate.provider), candidate.error->message));
   }
-  std::optional<OperatorDeployment> its = found.ok() ? *found : std::nullopt;
+  std::optional<InstalledOperator> its = found.ok() ? *found : std::nullopt;
   world.out << Format(format, AnswerOf(its, plans));
   return Ok();
 }

@@ -12,12 +12,14 @@
 #include "api/version.h"
 #include "base/mutex.h"
 #include "base/strings.h"
+#include "cli/frame/printable.h"
 #include "kube/cache/informer.h"
 
 namespace capi::cli {
 namespace {
 
 constexpr size_t kMostNames = 10;
+constexpr Millis kLook{250};
 constexpr size_t kLongest = 300;  // bytes of a message in one line
 
 // The provider objects of some kinds, kept current by watches. Thread-safe.
@@ -47,6 +49,13 @@ class WatchedProviders {
     MutexLock lock(mu_);
     auto found = providers_.find(id);
     return found == providers_.end() ? std::nullopt : std::optional(found->second);
+  }
+  // Why one of the kinds can't be watched; nothing where all can, or where that isn't known yet.
+  std::optional<Error> Refusal() const {
+    for (const auto& informer : informers_) {
+      if (auto refusal = informer->refusal()) return refusal->With("watching " + informer->resource().plural);
+    }
+    return std::nullopt;
   }
   bool Synced() const {
     for (const auto& informer : informers_) {
@@ -100,7 +109,7 @@ class Wait {
       std::string told = TellStatus(*provider);
       bool says_of_it = provider->status.observed_generation >= one.generation;
       if (says_of_it && told_[one.id] != told) {
-        notes_.Pass(fmt::format("{}: {}\n", Describe(one.id), told));
+        notes_.Pass(Printable(fmt::format("{}: {}\n", Describe(one.id), told)));
         told_[one.id] = told;
       }
       if (stage == UpgradeStage::kRefused) {
@@ -128,8 +137,16 @@ UpgradeStage StageOf(const api::Provider& provider, const AwaitedUpgrade& awaite
   const api::ProviderStatus& status = provider.status;
   if (status.observed_generation < awaited.generation) return UpgradeStage::kPending;
   if (kube::IsTrue(status.conditions, api::condition::kStalled)) return UpgradeStage::kRefused;
-  if (!api::SameVersion(status.installed_version, awaited.version)) return UpgradeStage::kPending;
-  return kube::IsTrue(status.conditions, api::condition::kReady) ? UpgradeStage::kReady : UpgradeStage::kInstalled;
+  bool is_there = awaited.version.empty() || api::SameVersion(status.installed_version, awaited.version);
+  if (!is_there) return UpgradeStage::kPending;
+  if (kube::IsTrue(status.conditions, api::condition::kReady)) return UpgradeStage::kReady;
+  return IsUnderWay(status) ? UpgradeStage::kPending : UpgradeStage::kInstalled;
+}
+
+bool IsUnderWay(const api::ProviderStatus& status) {
+  if (status.history.empty()) return false;
+  const std::string& outcome = status.history.front().outcome;
+  return !outcome.empty() && outcome != api::outcome::kSucceeded && outcome != api::outcome::kRolledBack;
 }
 
 std::string TellStatus(const api::Provider& provider) {
@@ -159,8 +176,10 @@ Status AwaitUpgrades(const Context& ctx, kube::Client& client, const std::vector
                    fmt::format("not within {} s: {}", timeout.count(), JoinNames(wait.open(), kMostNames)),
                    {}};
     }
-    seen = watched.Next(ctx, seen, end);
+    // A refusal is no change.
+    seen = watched.Next(ctx, seen, watched.Synced() ? end : std::min(end, ctx.clock->Monotonic() + kLook));
     TRY(ctx.Check());
+    if (auto refusal = watched.Refusal()) return *refusal;
   }
 }
 

@@ -11,7 +11,7 @@ namespace capi::cli {
 // A provider that is on its way to a version. A value.
 struct AwaitedUpgrade {
   api::ProviderId id;
-  std::string version;
+  std::string version;          // "": whichever is installed
   std::int64_t generation = 0;  // of the spec that was written; an older status says nothing of it
 };
 
@@ -21,6 +21,9 @@ enum class UpgradeStage {
   kReady,      // and nothing else holds it back
   kRefused,    // only a change lets the operator go on (condition Stalled)
 };
+
+// Whether the change that was begun last hasn't come up: what is installed by the status is what was there before it.
+bool IsUnderWay(const api::ProviderStatus& status);
 
 // By the status alone.
 UpgradeStage StageOf(const api::Provider& provider, const AwaitedUpgrade& awaited);

@@ -9,7 +9,9 @@
 #include "cli/frame/confirm.h"
 #include "cli/frame/interrupt.h"
 #include "cli/frame/provider_release.h"
+#include "cli/upgrade/operator_version.h"
 #include "cli/upgrade/rollout.h"
+#include "cli/upgrade/write.h"
 
 namespace capi::cli {
 namespace {
@@ -39,7 +41,10 @@ Status CheckContract(const std::vector<ProviderObject>& fleet, const UpgradeTarg
     if (one.provider.id == me.id || contract.empty() || is_core == my_core) continue;
     const std::string& core = my_core ? target.to_contract : contract;
     const std::string& other = my_core ? contract : target.to_contract;
-    if (!api::Accepts(core, other)) broken.push_back(fmt::format("{} ({})", Describe(one.provider.id), contract));
+    // C6: a rule that was broken before blocks nobody else.
+    bool was_broken = my_core && !target.from_contract.empty() && !api::Accepts(target.from_contract, contract);
+    if (!was_broken && !api::Accepts(core, other))
+      broken.push_back(fmt::format("{} ({})", Describe(one.provider.id), contract));
   }
   if (broken.empty()) return Ok();
   return Refused(
@@ -51,8 +56,11 @@ Status CheckContract(const std::vector<ProviderObject>& fleet, const UpgradeTarg
 std::string Question(const UpgradeRollout& rollout) {
   const UpgradeTarget& target = rollout.targets[0];
   std::string out = fmt::format("{} goes from {} to {}", Describe(target.object.provider.id),
-                                target.from.empty() ? "nothing" : target.from, target.to.ToString());
-  if (rollout.allow_downgrade) out += ", an older minor version, whose manager may not read what the newer one wrote";
+                                target.leaves.empty() ? "nothing" : target.leaves, target.to.ToString());
+  if (target.leaves != target.from) out += fmt::format(" ({} hasn't come up)", target.leaves);
+  auto leaves = api::Version::Parse(target.leaves);
+  if (leaves.ok() && api::IsDowngrade(*leaves, target.to))
+    out += ", an older minor version, whose manager may not read what the newer one wrote";
   return out;
 }
 
@@ -72,7 +80,11 @@ Result<UpgradeRollout> Prepare(const Context& ctx, const Config& config, Managem
     return Refused(fmt::format("{} is at {}, and {} is newer: use clusterctl upgrade apply",
                                Describe(object.provider.id), target.from, to.ToString()));
   }
-  rollout.allow_downgrade = from.ok() && api::IsDowngrade(*from, to);
+  const auto& annotations = target.object.provider.annotations;
+  auto allowed = annotations.find(std::string(api::kAnnotationAllowDowngrade));
+  bool by_somebody = allowed != annotations.end() && allowed->second == "true" &&
+                     !annotations.contains(std::string(kAnnotationAllowedForRollback));
+  rollout.allow_downgrade = from.ok() && api::IsDowngrade(*from, to) && !by_somebody;
   const api::ProviderId& id = object.provider.id;
   rollout.again = fmt::format("run clusterctl rollback {} -n {} --to-version {} --yes",
                               api::ManifestLabel(id.type, id.name), id.ns, to.ToString());
@@ -109,6 +121,7 @@ Status Rollback(const Context& parent, const GlobalOptions& global, const Rollba
   if (!options.to_version.empty()) TRY(ParseVersion(options.to_version));
   Config config = TRY(LoadConfig(parent, global, world.getenv, notes));
   ManagementCluster cluster = TRY(ManagementCluster::Open(options.cluster, world.getenv));
+  TRY(CheckOperator(parent, cluster, notes));
   UpgradeRollout rollout = TRY(Prepare(parent, config, cluster, options, notes));
   if (options.dry_run) {
     world.out << AsText(rollout) << "This was a dry run: nothing was written.\n";

@@ -17,6 +17,10 @@ bool IsPausedByUs(const api::Provider& provider) {
   return provider.annotations.contains(std::string(kAnnotationPausedForUpgrade));
 }
 
+bool IsAllowedByUs(const api::Provider& provider) {
+  return provider.annotations.contains(std::string(kAnnotationAllowedForRollback));
+}
+
 bool IsInstalled(const api::Provider& provider) { return !provider.status.installed_version.empty(); }
 
 const UpgradeTarget* TargetOf(const UpgradeRollout& rollout, const api::ProviderId& id) {
@@ -54,7 +58,7 @@ std::string Contracts(const UpgradeTarget& target) {
 std::string AsText(const UpgradeTarget& target) {
   const api::Provider& provider = target.object.provider;
   std::string out =
-      fmt::format("{}: {} -> {}, {}\n", Describe(provider.id), target.from, target.to.ToString(), Contracts(target));
+      fmt::format("{}: {} -> {}, {}\n", Describe(provider.id), target.leaves, target.to.ToString(), Contracts(target));
   if (target.store) out += fmt::format("  its release is put into ConfigMaps of namespace {}\n", provider.id.ns);
   if (!target.variables.empty()) {
     std::vector<std::string> names;
@@ -71,8 +75,7 @@ std::string AsText(const UpgradeTarget& target) {
 SpecChange ChangeOf(const UpgradeRollout& rollout, const UpgradeTarget& target) {
   SpecChange change;
   if (!api::SameVersion(target.object.wanted, target.to.ToString())) change.version = target.to.ToString();
-  if (!target.variables.empty() && !target.object.provider.spec.config_secret)
-    change.secret = SecretOf(target.object.provider).name;
+  if (target.names_secret) change.secret = SecretOf(target.object.provider).name;
   change.allow_downgrade = rollout.allow_downgrade;
   return change;
 }
@@ -92,7 +95,7 @@ class Run {
     for (const ProviderObject& one : rollout_.fleet) TRY(Write(one));
     TRY(AwaitUpgrades(ctx_, cluster_.client(), awaited_, UpgradeStage::kInstalled, wait_.timeout, notes_));
     TRY(EndPause());
-    if (rollout_.allow_downgrade) TRY(ForbidDowngrade());
+    TRY(ForbidDowngrade());
     if (!wait_.ready) return Ok();
     return AwaitUpgrades(ctx_, cluster_.client(), awaited_, UpgradeStage::kReady, wait_.timeout, notes_);
   }
@@ -125,11 +128,13 @@ class Run {
     std::string label = api::ManifestLabel(object.provider.id.type, object.provider.id.name);
     if (change.pause) notes_.Say(0, "Pausing", {{"provider", label}, {"namespace", object.provider.id.ns}});
     if (!change.version.empty()) {
-      auto from = api::Version::Parse(target->from);
+      auto from = api::Version::Parse(target->leaves);
       bool back = from.ok() && target->to < *from;
-      notes_.Say(
-          0, back ? "Rolling back" : "Upgrading",
-          {{"provider", label}, {"namespace", object.provider.id.ns}, {"from", target->from}, {"to", change.version}});
+      notes_.Say(0, back ? "Rolling back" : "Upgrading",
+                 {{"provider", label},
+                  {"namespace", object.provider.id.ns},
+                  {"from", target->leaves},
+                  {"to", change.version}});
     }
   }
 
@@ -160,8 +165,10 @@ class Run {
     awaited_.push_back({object.provider.id, object.wanted, generation});
   }
 
+  // Also what a run before this one has allowed, and was broken off.
   Status ForbidDowngrade() {
     for (const UpgradeTarget& target : rollout_.targets) {
+      if (!rollout_.allow_downgrade && !IsAllowedByUs(target.object.provider)) continue;
       const api::ProviderId& id = target.object.provider.id;
       auto now = cluster_.client().Get(ctx_, api::ResourceOf(id.type), id.ns, id.name);
       if (!now.ok()) return now.error().With(Describe(id));
@@ -189,6 +196,8 @@ std::string WhatGoesOn(const UpgradeRollout& rollout, bool wrote, bool paused) {
     out += fmt::format("; providers with annotation {} stay paused until this command is run again",
                        kAnnotationPausedForUpgrade);
   }
+  if (rollout.allow_downgrade && wrote)
+    out += fmt::format("; annotation {} stays on it until then", api::kAnnotationAllowDowngrade);
   out += "; to go on, " + rollout.again;
   if (!rollout.targets.empty()) {
     const api::ProviderId& id = rollout.targets.front().object.provider.id;

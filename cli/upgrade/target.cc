@@ -6,10 +6,14 @@
 #include <set>
 
 #include "api/text.h"
+#include "api/variables_secret.h"
 #include "base/encoding.h"
+#include "base/files.h"
 #include "base/strings.h"
 #include "cli/frame/lookup.h"
 #include "cli/upgrade/known_versions.h"
+#include "cli/upgrade/progress.h"
+#include "kube/meta/kind.h"
 #include "kube/meta/label_selector.h"
 #include "releases/release_store.h"
 #include "templating/substitute.h"
@@ -44,12 +48,15 @@ Asked AskedBy(const api::Release& release, const Values& given) {
   return out;
 }
 
+// What the provider's Secret has: of one that its spec names, and of the usual one that it doesn't name yet.
 Result<Values> ReadVariables(const Context& ctx, ManagementCluster& cluster, const api::Provider& provider) {
   Values out;
-  if (!provider.spec.config_secret) return out;
-  const api::ObjectRef& ref = *provider.spec.config_secret;
-  kube::Object secret = TRY_WITH(cluster.client().Get(ctx, kube::Builtin("Secret"), ref.ns, ref.name),
-                                 fmt::format("Secret {}/{} (spec.configSecret)", ref.ns, ref.name));
+  const bool named = provider.spec.config_secret.has_value();
+  const api::ObjectRef ref = SecretOf(provider);
+  auto found = cluster.client().Get(ctx, kube::Builtin("Secret"), ref.ns, ref.name);
+  if (!named && !found.ok() && found.code() == Code::kNotFound) return out;
+  kube::Object secret =
+      TRY_WITH(std::move(found), fmt::format("Secret {}/{}{}", ref.ns, ref.name, named ? " (spec.configSecret)" : ""));
   const Json* data = Find(secret.json(), {"data"});
   if (data == nullptr || !data->is_object()) return out;
   for (const auto& [key, value] : data->items()) {
@@ -68,11 +75,17 @@ Result<std::string> ReadManifests(const Context& ctx, ManagementCluster& cluster
   return GetString(map.json(), {"data", "manifests"});
 }
 
-// The release as it lies in the cluster; nothing where it doesn't.
-Result<std::optional<api::Release>> StoredIn(const Context& ctx, ManagementCluster& cluster,
-                                             const api::Provider& provider, const api::Version& version) {
-  auto labels = api::LabelsToBeFoundBy(provider, version.ToString());
-  std::string selector = api::SelectorOf(labels);
+// A value.
+struct Stored {
+  api::Release release;
+  std::string name;   // of its ConfigMap
+  bool kept = false;  // somebody put it there: it isn't replaced
+};
+
+// The release as it lies in the cluster, where the operator finds it; nothing where it doesn't.
+Result<std::optional<Stored>> StoredIn(const Context& ctx, ManagementCluster& cluster, const api::Provider& provider,
+                                       const api::Version& version) {
+  std::string selector = api::SelectorOf(api::ReleaseSelector(provider.id));
   if (const auto& fetch = provider.spec.fetch_config; fetch && fetch->selector)
     selector = TRY(kube::LabelSelector::FromJson(*fetch->selector)).ToString();
   auto list = TRY_WITH(cluster.client().List(ctx, kube::Builtin("ConfigMap"), provider.id.ns,
@@ -81,9 +94,19 @@ Result<std::optional<api::Release>> StoredIn(const Context& ctx, ManagementClust
   for (const kube::Object& map : list.items) {
     api::StoredRelease stored = api::ReadStoredRelease(map);
     if (stored.version != version) continue;
-    return std::optional(TRY(releases::ReadRelease(ctx, cluster.client(), stored)));
+    Stored out{TRY(releases::ReadRelease(ctx, cluster.client(), stored)), map.name(), false};
+    out.kept = !map.has_label(api::kLabelManagedBy);
+    return std::optional(std::move(out));
   }
-  return std::optional<api::Release>();
+  return std::optional<Stored>();
+}
+
+// Whether this machine has files of its own for that version.
+Result<bool> IsOverridden(const Config& config, const api::ProviderId& id, const api::Version& version) {
+  std::string folder = TRY(config.OverridesFolder());
+  if (folder.empty()) return false;
+  auto files = ListDir(fmt::format("{}/{}/{}", folder, api::ManifestLabel(id.type, id.name), version.ToString()));
+  return files.ok() && !files->empty();
 }
 
 struct Fetched {
@@ -94,11 +117,27 @@ struct Fetched {
 Result<Fetched> Fetch(const Context& ctx, const Config& config, ManagementCluster& cluster,
                       const ProviderObject& object, const api::Version& version, Notes& notes) {
   const api::ProviderId& id = object.provider.id;
-  if (auto stored = TRY(StoredIn(ctx, cluster, object.provider, version))) return Fetched{*std::move(stored), false};
+  auto stored = TRY(StoredIn(ctx, cluster, object.provider, version));
+  if (stored && !TRY(IsOverridden(config, id, version))) return Fetched{std::move(stored->release), false};
   InstalledProvider installed{id.type, id.name, id.ns, ""};
   auto from = TRY(OpenRepository(ctx, config, cluster, installed, &object, notes));
   auto release = TRY_WITH(fetch::GetRelease(ctx, *from.repository, version), Describe(id));
-  return Fetched{std::move(release), !from.operator_reaches_it};
+  if (!stored) return Fetched{std::move(release), !from.operator_reaches_it};
+  bool same = stored->release.components == release.components && stored->release.metadata == release.metadata;
+  if (!same && stored->kept) {
+    return Refused(fmt::format("{}: ConfigMap {}/{} holds another {} than the folder of overrides: remove one of them",
+                               Describe(id), id.ns, stored->name, version.ToString()));
+  }
+  return Fetched{std::move(release), !same};
+}
+
+// Of a version that the cluster has; nothing where it isn't at hand.
+std::optional<api::Release> Former(const Context& ctx, const Config& config, ManagementCluster& cluster,
+                                   const ProviderObject& object, const std::string& version, Notes& notes) {
+  auto parsed = api::Version::Parse(version);
+  if (!parsed.ok()) return std::nullopt;
+  auto fetched = Fetch(ctx, config, cluster, object, *parsed, notes);
+  return fetched.ok() ? std::optional(std::move(fetched->release)) : std::nullopt;
 }
 
 // The input of a render as the operator would have it, but for its own environment.
@@ -134,16 +173,27 @@ void Mask(std::vector<ObjectChange>& changes, const Values& secret, const Values
   }
 }
 
+void KeepCrds(UpgradeTarget& target, const templating::RenderOutput& rendered) {
+  for (const kube::Object& object : rendered.objects) {
+    if (kube::IsCrd(object)) target.crds.push_back(object);
+  }
+}
+
 Status CompareRenders(UpgradeTarget& target, const api::Release* former, const Values& secret,
                       const std::string& manifests) {
-  // What comes from the operator's environment alone isn't known here: nothing can be said of the objects then.
-  auto after = templating::Render(RenderInputOf(target, target.release, secret, manifests));
-  if (after.error && !after.error->missing.empty()) return Ok();
+  templating::RenderInput input = RenderInputOf(target, target.release, secret, manifests);
+  auto after = templating::Render(input);
+  // What comes from the operator's environment alone isn't known here: nothing can be said of the objects then, but of
+  // the CRDs, in which no variable matters.
+  if (after.error && !after.error->missing.empty()) {
+    input.skip_substitution = true;
+    auto raw = templating::Render(input);
+    if (raw.output) KeepCrds(target, *raw.output);
+    return Ok();
+  }
   if (after.error)
     return after.error->error.With(fmt::format("{} {}", Describe(target.object.provider.id), target.to.ToString()));
-  for (const kube::Object& object : after.output->objects) {
-    if (object.kind() == "CustomResourceDefinition") target.crds.push_back(object);
-  }
+  KeepCrds(target, *after.output);
   if (former == nullptr) return Ok();
   auto before = templating::Render(RenderInputOf(target, *former, secret, manifests));
   if (before.error) return Ok();
@@ -187,6 +237,45 @@ Result<ProviderObject> Look(const Context& ctx, ManagementCluster& cluster, cons
   return out;
 }
 
+// What an unnamed Secret of the usual name has is neither asked for nor overwritten.
+void TakeFromUnnamed(const Values& unnamed, NeededVariables& needed, Values& secret) {
+  for (const auto& [name, value] : unnamed) {
+    bool wanted = needed.found.erase(name) + std::erase(needed.missing, name) > 0;
+    if (wanted) secret[name] = value;
+  }
+}
+
+// What the Secret gets; of what it has, what counts.
+Result<Values> FindValues(const Context& ctx, const Config& config, ManagementCluster& cluster,
+                          const api::Release* former, UpgradeTarget& target) {
+  const api::Provider& provider = target.object.provider;
+  const bool named = provider.spec.config_secret.has_value();
+  Values out;
+  if (named) out = TRY(ReadVariables(ctx, cluster, provider));
+  Lookup lookup(config);
+  NeededVariables needed = FindVariables(target.release, former, out, lookup.function());
+  if (lookup.error()) return *lookup.error();
+  bool lacks_some = !needed.found.empty() || !needed.missing.empty();
+  if (!named && lacks_some) TakeFromUnnamed(TRY(ReadVariables(ctx, cluster, provider)), needed, out);
+  target.names_secret = !named && (!out.empty() || !needed.found.empty());
+  target.variables = std::move(needed.found);
+  target.missing = std::move(needed.missing);
+  return out;
+}
+
+Status CheckFound(const UpgradeTarget& target) {
+  const api::Provider& provider = target.object.provider;
+  const auto& fetch = provider.spec.fetch_config;
+  if (!target.store || !fetch || !fetch->selector) return Ok();
+  auto selector = TRY(kube::LabelSelector::FromJson(*fetch->selector));
+  Json labels = api::LabelsToBeFoundBy(provider, target.to.ToString());
+  if (selector.Matches(labels)) return Ok();
+  return Refused(
+      fmt::format("{}: spec.fetchConfig.selector ({}) doesn't say with matchLabels which labels a release has: put {} "
+                  "into a ConfigMap that it finds, and run this again",
+                  Describe(provider.id), selector.ToString(), target.to.ToString()));
+}
+
 Result<std::string> ContractOf(const api::Release& release, const api::ProviderId& id) {
   auto metadata = TRY(api::Metadata::Parse(release.metadata, api::ManifestLabel(id.type, id.name)));
   if (auto contract = metadata.ContractOf(release.version)) return *contract;
@@ -199,7 +288,7 @@ Result<std::string> ContractOf(const api::Release& release, const api::ProviderI
 
 api::ObjectRef SecretOf(const api::Provider& provider) {
   if (provider.spec.config_secret) return *provider.spec.config_secret;
-  return {api::ManifestLabel(provider.id.type, provider.id.name) + "-variables", provider.id.ns};
+  return {api::VariablesSecretName(provider.id), provider.id.ns};
 }
 
 NeededVariables FindVariables(const api::Release& release, const api::Release* former, const Values& secret,
@@ -224,6 +313,7 @@ NeededVariables FindVariables(const api::Release& release, const api::Release* f
 
 Status CheckTarget(const Context& ctx, ManagementCluster& cluster, const UpgradeTarget& target) {
   const api::Provider& provider = target.object.provider;
+  TRY(CheckFound(target));
   if (!target.missing.empty()) {
     api::ObjectRef ref = SecretOf(provider);
     return Refused(
@@ -251,23 +341,19 @@ Result<UpgradeTarget> PrepareTarget(const Context& ctx, const Config& config, Ma
   const ProviderObject& object = target.object;
   const api::Provider& provider = object.provider;
   target.to = to;
-  target.from = provider.status.installed_version;
+  target.from = target.leaves = provider.status.installed_version;
+  if (IsUnderWay(provider.status) && !api::SameVersion(provider.status.history.front().version, to.ToString()))
+    target.leaves = provider.status.history.front().version;
   target.from_contract = provider.status.contract;
   Fetched fetched = TRY(Fetch(ctx, config, cluster, object, to, notes));
   target.release = std::move(fetched.release);
   target.store = fetched.store;
   target.to_contract = TRY(ContractOf(target.release, provider.id));
-  auto from = api::Version::Parse(target.from);
-  auto former = from.ok() ? Fetch(ctx, config, cluster, object, *from, notes) : Result<Fetched>(from.error());
-  const api::Release* old = former.ok() ? &former->release : nullptr;
-  Values secret = TRY(ReadVariables(ctx, cluster, provider));
+  auto installed = Former(ctx, config, cluster, object, target.from, notes);
+  auto left = target.leaves == target.from ? installed : Former(ctx, config, cluster, object, target.leaves, notes);
+  Values secret = TRY(FindValues(ctx, config, cluster, installed ? &*installed : nullptr, target));
   std::string manifests = TRY(ReadManifests(ctx, cluster, provider));
-  Lookup lookup(config);
-  NeededVariables needed = FindVariables(target.release, old, secret, lookup.function());
-  if (lookup.error()) return *lookup.error();
-  target.variables = std::move(needed.found);
-  target.missing = std::move(needed.missing);
-  TRY(CompareRenders(target, old, secret, manifests));
+  TRY(CompareRenders(target, left ? &*left : nullptr, secret, manifests));
   return target;
 }
 

@@ -16,13 +16,15 @@ namespace capi::cli {
 // A value.
 struct UpgradeTarget {
   ProviderObject object;
-  std::string from;  // the installed version, as the status has it
+  std::string from;    // the installed version, as the status has it
+  std::string leaves;  // the version whose objects are there: another one where an upgrade to it didn't end
   api::Version to;
   std::string from_contract, to_contract;
   api::Release release;                          // of `to`
   bool store = false;                            // the operator can't get it by itself
   std::map<std::string, std::string> variables;  // that its Secret lacks; their values are secret
   std::vector<std::string> missing;              // names of those that nobody gives
+  bool names_secret = false;                     // its spec is to name the Secret, which has something for it
   std::vector<ObjectChange> changes;
   bool compared = false;           // the release that is installed could be read, so that `changes` are known
   std::vector<kube::Object> crds;  // that the release brings
@@ -46,8 +48,8 @@ NeededVariables FindVariables(const api::Release& release, const api::Release* f
 Result<UpgradeTarget> PrepareTarget(const Context& ctx, const Config& config, ManagementCluster& cluster,
                                     const api::ProviderId& id, const api::Version& to, Notes& notes);
 
-// behaviour.md L13: none that is needed is missing, and no CRD loses the version at which its objects are stored now.
-// kFailedPrecondition.
+// behaviour.md L13: none that is needed is missing, no CRD loses the version at which its objects are stored now, and
+// the operator finds the release where it is put. kFailedPrecondition.
 Status CheckTarget(const Context& ctx, ManagementCluster& cluster, const UpgradeTarget& target);
 
 // "capa-system/aws-variables": where a provider's variables are, or will be.

@@ -1,9 +1,9 @@
-// The commands as people run them, on an API server in memory (L12, L13, L14).
+// The commands as people run them, on an API server in memory (L12, L13).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/encoding.h"
-#include "cli/upgrade/cluster_testing.h"
+#include "cli/upgrade/upgrades_testing.h"
 
 namespace capi::cli {
 namespace {
@@ -12,51 +12,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-
-const UpgradeProvider kCore = {api::ProviderType::kCore, "capi-system", "cluster-api", "v1.11.0", "v1beta2"};
-const UpgradeProvider kAws = {api::ProviderType::kInfrastructure, "capa-system", "aws", "v2.0.0", "v1beta1"};
-const UpgradeProvider kMine = {api::ProviderType::kInfrastructure, "mine-system", "mine", "v1.0.0", "v1beta1"};
-const std::string kSecret = "/api/v1/namespaces/capa-system/secrets/infrastructure-aws-variables";
-
-// A cluster with a core and aws, and a local repository that has newer ones. That of aws asks for TOKEN.
-class Upgrades : public testing::Test {
- protected:
-  explicit Upgrades(bool bare = false) {
-    cluster_.Add(kCore, bare);
-    cluster_.Add(kAws, bare);
-    Release("cluster-api", "v1.11.0", "{major: 1, minor: 11, contract: v1beta2}", "x");
-    Release("cluster-api", "v1.12.0",
-            "{major: 1, minor: 11, contract: v1beta2}\n- {major: 1, minor: 12, contract: v1beta2}", "y");
-    Release("infrastructure-aws", "v2.0.0", "{major: 2, minor: 0, contract: v1beta1}", "x");
-    Release("infrastructure-aws", "v2.1.0",
-            "{major: 2, minor: 0, contract: v1beta1}\n- {major: 2, minor: 1, contract: v1beta1}", "${TOKEN}");
-    cluster_.folder.Put("clusterctl.yaml", "providers:\n" + Source("cluster-api", "CoreProvider", "cluster-api") +
-                                               Source("aws", "InfrastructureProvider", "infrastructure-aws"));
-  }
-  void Release(const std::string& label, const std::string& version, const std::string& series,
-               const std::string& value) {
-    std::string folder = "r/" + label + "/" + version + "/";
-    cluster_.folder.Put(
-        folder + "metadata.yaml",
-        "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- " + series + "\n");
-    cluster_.folder.Put(
-        folder + "c.yaml",
-        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\ndata: {v: '" + value + "'}\n");
-  }
-  std::string Source(const std::string& name, const std::string& type, const std::string& label) {
-    return "- {name: " + name + ", type: " + type + ", url: " + cluster_.folder.path() + "/r/" + label +
-           "/latest/c.yaml}\n";
-  }
-  Outcome Run(std::vector<std::string> arguments, Variables environment = {}) {
-    arguments.insert(arguments.end(), {"--config", cluster_.folder / "clusterctl.yaml"});
-    return cluster_.Run(std::move(arguments), std::move(environment));
-  }
-  std::string VersionOf(const UpgradeProvider& provider) {
-    return GetString(cluster_.Get(UpgradeCluster::PathOf(provider)), {"spec", "version"});
-  }
-
-  UpgradeCluster cluster_;
-};
 
 TEST_F(Upgrades, PlanPrintsTheTableAndChangesNothing) {  // L12
   Outcome got = Run({"upgrade", "plan"});
@@ -76,7 +31,9 @@ TEST_F(Upgrades, PlanTellsOfAProviderThatNobodyKnowsAndOfTheOperator) {  // L12
   cluster_.Put(
       "/apis/apps/v1/namespaces/o/deployments/capi-operator",
       {{"metadata",
-        {{"name", "capi-operator"}, {"namespace", "o"}, {"labels", {{"app.kubernetes.io/version", "v0.0.1"}}}}}});
+        {{"name", "capi-operator"},
+         {"namespace", "o"},
+         {"labels", {{"app.kubernetes.io/name", "capi-operator"}, {"app.kubernetes.io/version", "v0.0.1"}}}}}});
   Outcome got = Run({"upgrade", "plan"});
   EXPECT_EQ(got.code, 0) << got.err;
   EXPECT_THAT(got.out,
@@ -256,59 +213,137 @@ TEST_F(Upgrades, ToAContractThatNotAllCanGoToNobodyGoes) {  // L13
   EXPECT_THAT(cluster_.writes(), IsEmpty());
 }
 
-TEST_F(Upgrades, RollbackGoesToTheLastGoodVersion) {  // L14
-  cluster_.Change(UpgradeCluster::PathOf(kCore), [](Json& core) {
-    core["spec"]["version"] = core["status"]["installedVersion"] = "v1.12.0";
-    core["status"]["history"] = Json::array(
-        {{{"version", "v1.12.0"}, {"outcome", "Succeeded"}}, {{"version", "v1.11.0"}, {"outcome", "Succeeded"}}});
-  });
-  Outcome asked = Run({"rollback", "cluster-api"});
-  EXPECT_EQ(asked.code, 1);
-  EXPECT_THAT(asked.err, HasSubstr("goes from v1.12.0 to v1.11.0, an older minor version"));
-  EXPECT_THAT(asked.err, HasSubstr("with --yes it is done"));
-  Outcome dry = Run({"rollback", "cluster-api", "--dry-run"});
-  EXPECT_THAT(dry.out, HasSubstr("CoreProvider capi-system/cluster-api: v1.12.0 -> v1.11.0, contract v1beta2\n"));
-  EXPECT_THAT(cluster_.writes(), IsEmpty());
-  Outcome got = Run({"rollback", "cluster-api", "--yes"});
-  EXPECT_EQ(got.code, 0) << got.err;
-  EXPECT_EQ(VersionOf(kCore), "v1.11.0");
-  // The leave to go back is taken away again: the next one has to be given anew.
-  Json core = cluster_.Get(UpgradeCluster::PathOf(kCore));
-  EXPECT_EQ(Find(core, {"metadata", "annotations", api::kAnnotationAllowDowngrade}), nullptr);
-}
-
 // The same command again took the version that is to be left for the last good one.
-TEST_F(Upgrades, ARollbackThatWasBrokenOffGoesOnBack) {  // L14
-  cluster_.Change(UpgradeCluster::PathOf(kCore), [](Json& core) {
-    core["spec"]["version"] = "v1.11.0";
-    core["status"]["installedVersion"] = "v1.12.0";
-    core["status"]["history"] = Json::array(
-        {{{"version", "v1.12.0"}, {"outcome", "Succeeded"}}, {{"version", "v1.11.0"}, {"outcome", "Succeeded"}}});
-  });
-  Outcome dry = Run({"rollback", "cluster-api", "--dry-run"});
-  EXPECT_THAT(dry.out, HasSubstr("CoreProvider capi-system/cluster-api: v1.12.0 -> v1.11.0")) << dry.err;
+// The core's upgrade to v1.12.0 doesn't come up.
+// What is installed by the status is what was there before it.
+// v1.12.0 is installed, after v1.11.0.
+TEST_F(Upgrades, WhatASecretHasIsNotOverwrittenThoughNobodyNamesIt) {  // L13
+  cluster_.Put(kSecret, {{"metadata", {{"name", "infrastructure-aws-variables"}, {"namespace", "capa-system"}}},
+                         {"data", {{"TOKEN", "bWluZQ=="}}}});
+  Outcome got = Run({"upgrade", "apply", "-i", "aws:v2.1.0"}, {{"TOKEN", "other-value"}});
+  ASSERT_EQ(got.code, 0) << got.err;
+  EXPECT_EQ(cluster_.Get(kSecret)["data"], (Json{{"TOKEN", "bWluZQ=="}}));
+  EXPECT_EQ(GetString(cluster_.Get(UpgradeCluster::PathOf(kAws)), {"spec", "configSecret", "name"}),
+            "infrastructure-aws-variables");
 }
 
-TEST_F(Upgrades, RollbackKeepsTheGoldenRule) {  // L14
-  Release("cluster-api", "v0.4.0", "{major: 0, minor: 4, contract: v1alpha4}", "x");
-  Outcome got = Run({"rollback", "cluster-api", "--to-version", "v0.4.0", "--yes"});
-  EXPECT_EQ(got.code, 1);
-  EXPECT_THAT(
-      got.err,
-      HasSubstr(
-          "has contract v1alpha4, which doesn't go together with InfrastructureProvider capa-system/aws (v1beta1)"));
-  EXPECT_THAT(Run({"rollback", "cluster-api", "--to-version", "v1.12.0", "--yes"}).err,
-              HasSubstr("use clusterctl upgrade apply"));
-  EXPECT_THAT(Run({"rollback", "cluster-api", "--yes"}).err, HasSubstr("no version in its history"));
+// What is checked is what the operator gets, wherever it would fetch the release from.
+TEST_F(Upgrades, OverridesGoIntoTheCluster) {  // L13
+  cluster_.Change(UpgradeCluster::PathOf(kAws), [&](Json& aws) {
+    aws["spec"]["fetchConfig"]["url"] = cluster_.folder.path() + "/r/infrastructure-aws/latest/c.yaml";
+  });
+  cluster_.folder.Put("o/infrastructure-aws/v2.1.0/c.yaml",
+                      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\ndata: {v: mine}\n");
+  cluster_.folder.Put("clusterctl.yaml", "overridesFolder: " + cluster_.folder / "o" + "\nproviders:\n" +
+                                             Source("cluster-api", "CoreProvider", "cluster-api"));
+  const std::string path = "/api/v1/namespaces/capa-system/configmaps/infrastructure-aws-v2.1.0";
+  Outcome got = Run({"upgrade", "apply", "-i", "aws:v2.1.0"});
+  ASSERT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(GetString(cluster_.Get(path), {"data", "components"}), HasSubstr("v: mine"));
+}
+
+Json HandMade(const std::string& components) {
+  return {{"metadata",
+           {{"name", "by-hand"},
+            {"namespace", "capa-system"},
+            {"labels",
+             {{"provider.cluster.x-k8s.io/type", "infrastructure"},
+              {"provider.cluster.x-k8s.io/name", "aws"},
+              {"provider.cluster.x-k8s.io/version", "v2.1.1"}}}}},
+          {"data",
+           {{"metadata",
+             "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
+             "- {major: 2, minor: 1, contract: v1beta1}\n"},
+            {"components", components}}}};
+}
+
+TEST_F(Upgrades, AReleaseThatSomebodyPutIntoTheClusterIsFound) {  // L13, I6
+  const std::string components = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n";
+  const std::string path = "/api/v1/namespaces/capa-system/configmaps/by-hand";
+  cluster_.Put(path, HandMade(components));
+  Outcome got = Run({"upgrade", "apply", "-i", "aws:v2.1.1"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_EQ(VersionOf(kAws), "v2.1.1");
+  for (const std::string& write : cluster_.writes()) EXPECT_THAT(write, Not(HasSubstr("configmaps")));
+}
+
+TEST_F(Upgrades, AReleaseThatIsThereAndAnotherOverrideAreNotMixedUp) {  // L13
+  cluster_.Put("/api/v1/namespaces/capa-system/configmaps/by-hand", HandMade("a: b\n"));
+  cluster_.folder.Put("o/infrastructure-aws/v2.1.1/c.yaml", "apiVersion: v1\nkind: ConfigMap\n");
+  cluster_.folder.Put("o/infrastructure-aws/v2.1.1/metadata.yaml", "apiVersion: v1\n");
+  cluster_.folder.Put("clusterctl.yaml", "overridesFolder: " + cluster_.folder / "o" + "\nproviders:\n" +
+                                             Source("cluster-api", "CoreProvider", "cluster-api") +
+                                             Source("aws", "InfrastructureProvider", "infrastructure-aws"));
+  EXPECT_THAT(Run({"upgrade", "apply", "-i", "aws:v2.1.1"}).err,
+              HasSubstr("ConfigMap capa-system/by-hand holds another v2.1.1 than the folder of overrides"));
   EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
+// The server has done it, and its answer came to nobody.
+TEST_F(Upgrades, AnAnswerThatWasLostIsNoEditOfSomebodyElse) {  // L13
+  bool done = false;
+  cluster_.before_write = [&](UpgradeCluster& cluster, const std::string& what) {
+    if (done || what.find("coreproviders") == what.npos) return;
+    done = true;
+    cluster.Change(UpgradeCluster::PathOf(kCore), [](Json& core) {
+      core["metadata"]["generation"] = core["status"]["observedGeneration"] = 2;
+      core["spec"]["version"] = core["status"]["installedVersion"] = "v1.12.0";
+    });
+  };
+  Outcome got = Run({"upgrade", "apply", "--core", "cluster-api:v1.12.0"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_EQ(VersionOf(kCore), "v1.12.0");
+}
+
+TEST_F(Upgrades, ASelectorThatWouldNotFindTheReleaseIsRefusedFirst) {  // L13
+  cluster_.Change(UpgradeCluster::PathOf(kAws), [](Json& aws) {
+    aws["spec"]["fetchConfig"]["selector"]["matchLabels"]["provider.cluster.x-k8s.io/version"] = "v2.0.0";
+  });
+  Outcome got = Run({"upgrade", "apply", "--contract", "v1beta2"}, {{"TOKEN", "value"}});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("doesn't say with matchLabels which labels a release has"));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
+TEST_F(Upgrades, WhatIsUpToDateIsWaitedForToo) {  // L13
+  const std::pair<UpgradeProvider, std::string> newest[] = {{kCore, "v1.12.0"}, {kAws, "v2.1.0"}};
+  for (auto [provider, version] : newest) {
+    provider.version = version;
+    cluster_.Add(provider);
+  }
+  const std::vector<std::string> waiting = {
+      "upgrade", "apply", "--contract", "v1beta2", "--wait-providers", "--wait-provider-timeout", "1"};
+  EXPECT_EQ(Run(waiting).code, 0);
+  cluster_.Change(UpgradeCluster::PathOf(kCore), [](Json& core) {
+    core["status"]["conditions"][0]["status"] = "False";
+    core["status"]["conditions"][0]["message"] = "it is \x1b[31mred";
+  });
+  Outcome got = Run(waiting);
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("not within 1 s: CoreProvider capi-system/cluster-api"));
+  EXPECT_THAT(got.err, Not(HasSubstr("\x1b"))) << "what others wrote steers no terminal";
+}
+
+TEST_F(Upgrades, AWatchThatIsRefusedIsTold) {  // L13
+  cluster_.has_operator = false;
+  cluster_.before_write = [](UpgradeCluster& cluster, const std::string& what) {
+    if (what.find("coreproviders") != what.npos) cluster.forbidden = "/v1alpha2/coreproviders";
+  };
+  Outcome got = Run({"upgrade", "apply", "--core", "cluster-api:v1.12.0", "--wait-provider-timeout", "60"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("watching coreproviders: "));
+  EXPECT_THAT(got.err, HasSubstr("you may not"));
 }
 
 TEST_F(Upgrades, AVersionWhoseObjectsCouldNotBeReadIsNotGoneTo) {  // L14, U3
+  // ENV is one of the operator's own environment.
+  Release("cluster-api", "v1.11.0", "{major: 1, minor: 11, contract: v1beta2}", "${ENV}");
   Release("cluster-api", "v1.11.1", "{major: 1, minor: 11, contract: v1beta2}", "x");
   cluster_.folder.Put(
       "r/cluster-api/v1.11.1/c.yaml",
       "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: as.x.io}\nspec: {group: "
-      "x.io, scope: Namespaced, names: {kind: A, plural: as}, versions: [{name: v1beta1, storage: true}]}\n");
+      "x.io, scope: Namespaced, names: {kind: A, plural: as}, versions: [{name: v1beta1, storage: true}]}\n"
+      "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\ndata: {v: '${ENV}'}\n");
   cluster_.Put("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/as.x.io",
                {{"metadata", {{"name", "as.x.io"}}},
                 {"spec", {{"versions", Json::array({{{"name", "v1beta2"}, {"storage", true}}})}}}});
@@ -324,7 +359,7 @@ TEST_F(Upgrades, WithoutTheOperatorNoneMayBeThere) {  // L23
   cluster_.Put(
       "/apis/apps/v1/namespaces/o/deployments/capi-operator",
       {{"metadata",
-        {{"name", "capi-operator"}, {"namespace", "o"}, {"labels", {{"app.kubernetes.io/version", "v0.0.1"}}}}}});
+        {{"name", "capi-operator"}, {"namespace", "o"}, {"labels", {{"app.kubernetes.io/name", "capi-operator"}}}}}});
   EXPECT_THAT(Run(arguments).err, HasSubstr("capi-operator is in namespace o, and upgrades providers"));
   EXPECT_THAT(cluster_.writes(), IsEmpty());
 }

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/strings.h"
+#include "cli/operator_manifests/installation.h"
 #include "cli/upgrade/known_versions.h"
-#include "cli/upgrade/operator_version.h"
 #include "lifecycle/direct/install.h"
 #include "lifecycle/direct/upgrade.h"
 
@@ -61,7 +61,7 @@ Result<Prepared> PrepareOne(const Context& ctx, const Config& config, Management
   Prepared out;
   UpgradeTarget& target = out.target;
   target.object = AsObject(candidate);
-  target.from = candidate.provider.version;
+  target.from = target.leaves = candidate.provider.version;
   target.from_contract = candidate.contract();
   target.to = to;
   auto from = TRY(OpenRepository(ctx, config, cluster, candidate.provider, nullptr, notes));
@@ -84,7 +84,7 @@ Result<Prepared> PrepareOne(const Context& ctx, const Config& config, Management
 }  // namespace
 
 Status CheckUnattended(const Context& ctx, ManagementCluster& cluster, const std::vector<ProviderObject>& objects) {
-  if (auto found = TRY(FindOperatorDeployment(ctx, cluster)))
+  if (auto found = TRY(FindOperator(ctx, cluster.client())))
     return Refused(
         fmt::format("capi-operator is in namespace {}, and upgrades providers: leave out --operator=false", found->ns));
   if (objects.empty()) return Ok();

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/encoding.h"
-#include "kube/meta/label_selector.h"
 #include "releases/release_store.h"
 
 namespace capi::cli {
@@ -26,6 +25,15 @@ bool SameSpec(const ProviderObject& seen, const ProviderObject& now) {
   return seen.provider.uid == now.provider.uid && seen.provider.generation == now.provider.generation;
 }
 
+// Whether the next change after what was looked at was this one.
+bool IsOurs(const ProviderObject& seen, const kube::Object& live, const Json& patch) {
+  bool next = seen.provider.uid == live.uid() && seen.provider.generation + 1 == live.generation();
+  const Json now = live.json().value("spec", Json::object());
+  Json spec = now;
+  spec.merge_patch(patch.value("spec", Json::object()));
+  return next && spec == now;
+}
+
 }  // namespace
 
 Json PatchOf(const SpecChange& change) {
@@ -39,8 +47,10 @@ Json PatchOf(const SpecChange& change) {
     patch["spec"]["paused"] = change.pause;
     annotate(kAnnotationPausedForUpgrade, change.pause);
   }
-  if (change.allow_downgrade || change.forbid_downgrade)
+  if (change.allow_downgrade || change.forbid_downgrade) {
     annotate(api::kAnnotationAllowDowngrade, change.allow_downgrade);
+    annotate(kAnnotationAllowedForRollback, change.allow_downgrade);
+  }
   return patch;
 }
 
@@ -70,18 +80,7 @@ Status PutVariables(const Context& ctx, kube::Client& client, const UpgradeTarge
 Status PutRelease(const Context& ctx, kube::Client& client, const UpgradeTarget& target) {
   if (!target.store) return Ok();
   const api::Provider& provider = target.object.provider;
-  if (const auto& fetch = provider.spec.fetch_config; fetch && fetch->selector) {
-    auto selector = TRY(kube::LabelSelector::FromJson(*fetch->selector));
-    Json labels = api::LabelsToBeFoundBy(provider, target.to.ToString());
-    if (!selector.Matches(labels)) {
-      return Error{Code::kFailedPrecondition,
-                   fmt::format("{}: spec.fetchConfig.selector ({}) doesn't say with matchLabels which labels a release "
-                               "has: put {} into a ConfigMap that it finds, and run this again",
-                               Describe(provider.id), selector.ToString(), target.to.ToString()),
-                   {}};
-    }
-  }
-  TRY_WITH(releases::StoreRelease(ctx, client, provider, target.release),
+  TRY_WITH(releases::ReplaceRelease(ctx, client, provider, target.release),
            fmt::format("failed to put {} {} into the cluster", Describe(provider.id), target.to.ToString()));
   return Ok();
 }
@@ -99,8 +98,9 @@ Result<ProviderObject> ChangeSpec(const Context& ctx, kube::Client& client, cons
                                 {.field_manager = kManager, .strict = true});
     if (changed.ok()) return ReadProviderObject(*changed);
     if (changed.code() != Code::kConflict || tries == kMostTries) return changed.error().With(failed);
-    ProviderObject now = ReadProviderObject(TRY_WITH(client.Get(ctx, resource, id.ns, id.name), failed));
-    if (!SameSpec(seen, now)) {
+    kube::Object live = TRY_WITH(client.Get(ctx, resource, id.ns, id.name), failed);
+    ProviderObject now = ReadProviderObject(live);
+    if (!SameSpec(seen, now) && !IsOurs(seen, live, patch)) {
       return Error{Code::kFailedPrecondition,
                    fmt::format("{} was changed by somebody else meanwhile: nothing of it was written; look at it, and "
                                "run this again",

@@ -10,13 +10,18 @@ namespace capi::cli {
 // On a provider object that was paused for a change of contract, and is to be unpaused when that is done.
 inline constexpr std::string_view kAnnotationPausedForUpgrade = "operator.cluster.x-k8s.io/paused-for-upgrade";
 
+// On a provider object to which a rollback gave the leave to go to an older minor version, and takes it away again. One
+// that somebody else gave stays.
+inline constexpr std::string_view kAnnotationAllowedForRollback =
+    "operator.cluster.x-k8s.io/allow-downgrade-for-rollback";
+
 // A change of a provider object's spec and annotations. Pure.
 struct SpecChange {
-  std::string version;   // "" for none
-  std::string secret;    // name for spec.configSecret; "" for none
-  bool pause = false;    // and note that it was this command
-  bool unpause = false;  // and take the note away
-  bool allow_downgrade = false, forbid_downgrade = false;
+  std::string version;                                     // "" for none
+  std::string secret;                                      // name for spec.configSecret; "" for none
+  bool pause = false;                                      // and note that it was this command
+  bool unpause = false;                                    // and take the note away
+  bool allow_downgrade = false, forbid_downgrade = false;  // and note that it was a rollback, or take the note away
 };
 Json PatchOf(const SpecChange& change);
 
@@ -28,7 +33,8 @@ Status PutVariables(const Context& ctx, kube::Client& client, const UpgradeTarge
 Status PutRelease(const Context& ctx, kube::Client& client, const UpgradeTarget& target);
 
 // For the object whose spec was looked at: where somebody has changed that meanwhile it is kFailedPrecondition, and
-// nothing is written. What the operator writes into the status meanwhile does no harm. The object as it is then.
+// nothing is written. What the operator writes into the status meanwhile does no harm, nor does just this change of the
+// spec: it may be our own, whose answer was lost. The object as it is then.
 Result<ProviderObject> ChangeSpec(const Context& ctx, kube::Client& client, const ProviderObject& seen,
                                   const SpecChange& change);
 

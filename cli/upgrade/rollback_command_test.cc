@@ -1,0 +1,143 @@
+// clusterctl rollback as people run it, on an API server in memory (L14).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/upgrade/upgrades_testing.h"
+
+namespace capi::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST_F(Upgrades, RollbackGoesToTheLastGoodVersion) {  // L14
+  cluster_.Change(UpgradeCluster::PathOf(kCore), [](Json& core) {
+    core["spec"]["version"] = core["status"]["installedVersion"] = "v1.12.0";
+    core["status"]["history"] = Json::array(
+        {{{"version", "v1.12.0"}, {"outcome", "Succeeded"}}, {{"version", "v1.11.0"}, {"outcome", "Succeeded"}}});
+  });
+  Outcome asked = Run({"rollback", "cluster-api"});
+  EXPECT_EQ(asked.code, 1);
+  EXPECT_THAT(asked.err, HasSubstr("goes from v1.12.0 to v1.11.0, an older minor version"));
+  EXPECT_THAT(asked.err, HasSubstr("with --yes it is done"));
+  Outcome dry = Run({"rollback", "cluster-api", "--dry-run"});
+  EXPECT_THAT(dry.out, HasSubstr("CoreProvider capi-system/cluster-api: v1.12.0 -> v1.11.0, contract v1beta2\n"));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+  Outcome got = Run({"rollback", "cluster-api", "--yes"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_EQ(VersionOf(kCore), "v1.11.0");
+  // The leave to go back is taken away again: the next one has to be given anew.
+  Json core = cluster_.Get(UpgradeCluster::PathOf(kCore));
+  EXPECT_EQ(Find(core, {"metadata", "annotations", api::kAnnotationAllowDowngrade}), nullptr);
+}
+
+TEST_F(Upgrades, ARollbackThatWasBrokenOffGoesOnBack) {  // L14
+  cluster_.Change(UpgradeCluster::PathOf(kCore), [](Json& core) {
+    core["spec"]["version"] = "v1.11.0";
+    core["status"]["installedVersion"] = "v1.12.0";
+    core["status"]["history"] = Json::array(
+        {{{"version", "v1.12.0"}, {"outcome", "Succeeded"}}, {{"version", "v1.11.0"}, {"outcome", "Succeeded"}}});
+  });
+  Outcome dry = Run({"rollback", "cluster-api", "--dry-run"});
+  EXPECT_THAT(dry.out, HasSubstr("CoreProvider capi-system/cluster-api: v1.12.0 -> v1.11.0")) << dry.err;
+}
+
+void GetStuck(UpgradeCluster& cluster) {
+  cluster.Change(UpgradeCluster::PathOf(kCore), [](Json& core) {
+    core["spec"]["version"] = "v1.12.0";
+    core["status"]["observedGeneration"] = 9;
+    core["status"]["conditions"][0]["status"] = "False";
+    core["status"]["history"] = Json::array(
+        {{{"version", "v1.12.0"}, {"outcome", "Failed"}}, {{"version", "v1.11.0"}, {"outcome", "Succeeded"}}});
+  });
+}
+
+TEST_F(Upgrades, ARollbackOfWhatDidNotComeUpIsNotDoneAtOnce) {  // L14
+  GetStuck(cluster_);
+  EXPECT_THAT(
+      Run({"rollback", "cluster-api"}).err,
+      HasSubstr("CoreProvider capi-system/cluster-api goes from v1.12.0 to v1.11.0 (v1.12.0 hasn't come up), an "
+                "older minor version"));
+  EXPECT_THAT(Run({"rollback", "cluster-api", "--dry-run"}).out,
+              testing::AllOf(HasSubstr("v1.12.0 -> v1.11.0, contract v1beta2\n"),
+                             HasSubstr("  ~ ConfigMap/capi-system/c: .data.v\n")));
+  cluster_.has_operator = false;
+  Outcome got = Run({"rollback", "cluster-api", "--yes", "--wait-provider-timeout", "1"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("not within 1 s: CoreProvider capi-system/cluster-api"));
+  EXPECT_EQ(VersionOf(kCore), "v1.11.0");
+  cluster_.Change(UpgradeCluster::PathOf(kCore), [](Json& core) {
+    core["status"]["history"].insert(core["status"]["history"].begin(),
+                                     Json{{"version", "v1.11.0"}, {"outcome", "Succeeded"}});
+  });
+  EXPECT_EQ(Run({"rollback", "cluster-api", "--to-version", "v1.11.0", "--yes"}).code, 0);
+}
+
+void BeUpgraded(UpgradeCluster& cluster) {
+  cluster.Change(UpgradeCluster::PathOf(kCore), [](Json& core) {
+    core["spec"]["version"] = core["status"]["installedVersion"] = "v1.12.0";
+    core["status"]["history"] = Json::array(
+        {{{"version", "v1.12.0"}, {"outcome", "Succeeded"}}, {{"version", "v1.11.0"}, {"outcome", "Succeeded"}}});
+  });
+}
+
+TEST_F(Upgrades, TheLeaveToGoBackIsTakenAwayByTheNextRunWhereOneWasBrokenOff) {  // L14
+  BeUpgraded(cluster_);
+  cluster_.has_operator = false;
+  Outcome broken = Run({"rollback", "cluster-api", "--yes", "--wait-provider-timeout", "1"});
+  EXPECT_EQ(broken.code, 1);
+  EXPECT_THAT(broken.err, HasSubstr("annotation operator.cluster.x-k8s.io/allow-downgrade stays on it until then"));
+  cluster_.Change(UpgradeCluster::PathOf(kCore), [](Json& core) {
+    core["status"]["installedVersion"] = "v1.11.0";
+    core["status"]["observedGeneration"] = 2;
+  });
+  Outcome got = Run({"rollback", "cluster-api", "--to-version", "v1.11.0", "--yes"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  Json core = cluster_.Get(UpgradeCluster::PathOf(kCore));
+  EXPECT_TRUE(core["metadata"]["annotations"].empty()) << core;
+}
+
+TEST_F(Upgrades, TheLeaveToGoBackThatSomebodyElseGaveStays) {  // L14
+  BeUpgraded(cluster_);
+  cluster_.Change(UpgradeCluster::PathOf(kCore), [](Json& core) {
+    core["metadata"]["annotations"][std::string(api::kAnnotationAllowDowngrade)] = "true";
+  });
+  EXPECT_EQ(Run({"rollback", "cluster-api", "--yes"}).code, 0);
+  Json core = cluster_.Get(UpgradeCluster::PathOf(kCore));
+  EXPECT_EQ(GetString(core, {"metadata", "annotations", api::kAnnotationAllowDowngrade}), "true");
+}
+
+TEST_F(Upgrades, ARuleThatWasBrokenBeforeBlocksNoRollback) {  // L14, C6
+  BeUpgraded(cluster_);
+  cluster_.Add({api::ProviderType::kInfrastructure, "mine-system", "mine", "v1.0.0", "v1alpha4"});
+  EXPECT_EQ(Run({"rollback", "cluster-api", "--dry-run"}).code, 0);
+}
+
+TEST_F(Upgrades, RollbackLooksAtTheOperatorsVersion) {  // L14
+  BeUpgraded(cluster_);
+  cluster_.Put(
+      "/apis/apps/v1/namespaces/o/deployments/capi-operator",
+      {{"metadata",
+        {{"name", "capi-operator"},
+         {"namespace", "o"},
+         {"labels", {{"app.kubernetes.io/name", "capi-operator"}, {"app.kubernetes.io/version", "v0.0.1"}}}}}});
+  EXPECT_THAT(Run({"rollback", "cluster-api", "--yes"}).err, HasSubstr("clusterctl upgrade operator"));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
+TEST_F(Upgrades, RollbackKeepsTheGoldenRule) {  // L14
+  Release("cluster-api", "v0.4.0", "{major: 0, minor: 4, contract: v1alpha4}", "x");
+  Outcome got = Run({"rollback", "cluster-api", "--to-version", "v0.4.0", "--yes"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(
+      got.err,
+      HasSubstr(
+          "has contract v1alpha4, which doesn't go together with InfrastructureProvider capa-system/aws (v1beta1)"));
+  EXPECT_THAT(Run({"rollback", "cluster-api", "--to-version", "v1.12.0", "--yes"}).err,
+              HasSubstr("use clusterctl upgrade apply"));
+  EXPECT_THAT(Run({"rollback", "cluster-api", "--yes"}).err, HasSubstr("no version in its history"));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace capi::cli
