@@ -3,9 +3,11 @@
 #include <iostream>
 
 #include "cli/clusterctl.h"
+#include "cli/frame/live_lines.h"
 
 int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
-  return capi::cli::RunClusterctl(
-      argc, argv, {&capi::cli::ProcessEnvironment, std::cin, std::cout, std::cerr, isatty(STDOUT_FILENO) == 1});
+  return capi::cli::RunClusterctl(argc, argv,
+                                  {&capi::cli::ProcessEnvironment, std::cin, std::cout, std::cerr,
+                                   isatty(STDOUT_FILENO) == 1, capi::cli::TerminalColumns(STDERR_FILENO)});
 }

@@ -62,6 +62,7 @@ struct World {
   std::ostream& out;
   std::ostream& err;
   bool terminal = false;  // whether `out` is one
+  int err_columns = 0;    // of the terminal that `err` is; 0 where it is none
 };
 
 }  // namespace capi::cli

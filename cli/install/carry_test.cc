@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "base/encoding.h"
 #include "cli/api_testing.h"
 #include "cli/install/wait.h"
@@ -119,11 +121,13 @@ Answer Provider(const std::string& ready, bool stalled) {
 TEST(Await, SaysWhatTheOperatorSays) {
   const std::string get = "GET /apis/operator.cluster.x-k8s.io/v1alpha2/namespaces/ns/infrastructureproviders/x";
   const std::vector<api::ProviderId> ids = {Cargo().id};
+  std::ostringstream terminal;
+  LiveLines lines(terminal, 200);
   FakeApi stalled({{get, {Provider("False", true)}}});
   EXPECT_EQ(
       AwaitLook(Context{}, stalled.client(), ids).error().message,
       "the operator doesn't go on with InfrastructureProvider ns/x: Why: so. `clusterctl why NAME` says what to do");
-  EXPECT_FALSE(AwaitReady(Context{}, stalled.client(), ids, Seconds(60)).ok());
+  EXPECT_FALSE(AwaitReady(Context{}, stalled.client(), ids, Seconds(60), lines).ok());
   FakeApi goes_on({{get, {Provider("False", false)}}});
   EXPECT_TRUE(AwaitLook(Context{}, goes_on.client(), ids).ok());
   FakeApi unseen({{get, {kDone}}});
@@ -131,13 +135,14 @@ TEST(Await, SaysWhatTheOperatorSays) {
   ASSERT_FALSE(not_looked_at.ok());
   EXPECT_EQ(not_looked_at.code(), Code::kDeadlineExceeded);
   EXPECT_THAT(not_looked_at.error().message, HasSubstr("InfrastructureProvider ns/x"));
-  Status late = AwaitReady(Context{}, goes_on.client(), ids, Seconds(0));
+  Status late = AwaitReady(Context{}, goes_on.client(), ids, Seconds(0), lines);
   ASSERT_FALSE(late.ok());
   EXPECT_EQ(late.code(), Code::kDeadlineExceeded);
   FakeApi ready({{get, {Provider("False", false), Provider("True", false)}}});
-  EXPECT_TRUE(AwaitReady(Context{}, ready.client(), ids, Seconds(60)).ok());
+  EXPECT_TRUE(AwaitReady(Context{}, ready.client(), ids, Seconds(60), lines).ok());
+  EXPECT_THAT(terminal.str(), HasSubstr("0 of 1 are ready. InfrastructureProvider ns/x: Why: so\n"));
   FakeApi gone({});
-  EXPECT_FALSE(AwaitReady(Context{}, gone.client(), ids, Seconds(60)).ok());
+  EXPECT_FALSE(AwaitReady(Context{}, gone.client(), ids, Seconds(60), lines).ok());
 }
 
 }  // namespace

@@ -73,15 +73,16 @@ Status CarryProviders(const Context& ctx, kube::Client& client, const std::vecto
 }
 
 Status Await(const Context& ctx, kube::Client& client, const InitOptions& options, const InitPlan& plan,
-             const std::vector<ProviderCargo>& cargo, Notes& notes) {
+             const std::vector<ProviderCargo>& cargo, World& world) {
   std::vector<api::ProviderId> all, ids = plan.theirs;
   for (const ProviderCargo& one : plan.adopted) all.push_back(one.id);
   for (const ProviderCargo& one : cargo) ids.push_back(one.id);
   all.insert(all.end(), ids.begin(), ids.end());
   TRY(AwaitLook(ctx, client, all));
   if (!options.wait_providers || ids.empty()) return Ok();
-  notes.Say(0, "Waiting for providers to be available...");
-  return AwaitReady(ctx, client, ids, Seconds(options.wait_provider_timeout));
+  Notes(world.err).Say(0, "Waiting for providers to be available...");
+  LiveLines lines(world.err, world.err_columns);
+  return AwaitReady(ctx, client, ids, Seconds(options.wait_provider_timeout), lines);
 }
 
 void SayUsage(Notes& notes) {
@@ -132,7 +133,7 @@ Status Init(const Context& ctx, const GlobalOptions& global, const InitOptions& 
   if (options.with_operator) {
     TRY(CarryOperator(ctx, client, there, image, notes));
     TRY(CarryProviders(ctx, client, plan.adopted, cargo, notes));
-    TRY(Await(ctx, client, options, plan, cargo, notes));
+    TRY(Await(ctx, client, options, plan, cargo, world));
   } else {
     TRY(InstallDirectly(ctx, client, direct, options, notes));
   }

@@ -33,15 +33,16 @@ struct Seen {
   ProviderProgress progress = ProviderProgress::kUnseen;
   std::string words;
 };
+std::string WordsOf(const Seen& seen) { return seen.words.empty() ? "the operator hasn't looked at it" : seen.words; }
 Result<Seen> Poll(const Context& ctx, kube::Client& client, const api::ProviderId& id,
-                  const std::function<bool(ProviderProgress)>& ended) {
+                  const std::function<bool(const Seen&)>& ended) {
   Seen seen;
   while (true) {
     auto live = client.Get(ctx, api::ResourceOf(id.type), id.ns, id.name);
     if (live.ok()) {
       auto parsed = api::ParseProvider(*live);
       seen.progress = ProgressOf(parsed.ok() ? *parsed : api::ParseProviderMeta(*live), seen.words);
-      if (ended(seen.progress)) return seen;
+      if (ended(seen)) return seen;
     } else if (!live.error().Transient() && live.code() != Code::kDeadlineExceeded) {
       return live.error().With(Describe(id));
     }
@@ -66,7 +67,7 @@ Status AwaitLook(const Context& ctx, kube::Client& client, const std::vector<api
   Context bounded = ctx.WithTimeout(limit);
   std::vector<std::string> refused, unseen;
   for (const api::ProviderId& id : ids) {
-    auto seen = Poll(bounded, client, id, [](ProviderProgress p) { return p != ProviderProgress::kUnseen; });
+    auto seen = Poll(bounded, client, id, [](const Seen& s) { return s.progress != ProviderProgress::kUnseen; });
     if (!seen.ok()) return seen.error();
     if (seen->progress == ProviderProgress::kStalled)
       refused.push_back(fmt::format("{}: {}", Describe(id), seen->words));
@@ -82,17 +83,24 @@ Status AwaitLook(const Context& ctx, kube::Client& client, const std::vector<api
       {}};
 }
 
-Status AwaitReady(const Context& ctx, kube::Client& client, const std::vector<api::ProviderId>& ids, Seconds timeout) {
+Status AwaitReady(const Context& ctx, kube::Client& client, const std::vector<api::ProviderId>& ids, Seconds timeout,
+                  LiveLines& lines) {
+  size_t ready = 0;
   for (const api::ProviderId& id : ids) {
-    auto ended = [](ProviderProgress p) { return p == ProviderProgress::kReady || p == ProviderProgress::kStalled; };
+    auto ended = [&](const Seen& seen) {
+      lines.Draw({fmt::format("{} of {} are ready. {}: {}", ready, ids.size(), Describe(id), WordsOf(seen))});
+      return seen.progress == ProviderProgress::kReady || seen.progress == ProviderProgress::kStalled;
+    };
     Seen seen = TRY(Poll(ctx.WithTimeout(timeout), client, id, ended));
-    if (seen.progress == ProviderProgress::kReady) continue;
+    if (seen.progress == ProviderProgress::kReady) {
+      ++ready;
+      continue;
+    }
     if (seen.progress == ProviderProgress::kStalled) return Refused({fmt::format("{}: {}", Describe(id), seen.words)});
-    return Error{
-        ctx.stop.stop_requested() ? Code::kCancelled : Code::kDeadlineExceeded,
-        fmt::format("{} is not ready after {} s: {}. `clusterctl why {}` says what to do", Describe(id),
-                    timeout.count(), seen.words.empty() ? "the operator hasn't looked at it" : seen.words, id.name),
-        {}};
+    return Error{ctx.stop.stop_requested() ? Code::kCancelled : Code::kDeadlineExceeded,
+                 fmt::format("{} is not ready after {} s: {}. `clusterctl why {}` says what to do", Describe(id),
+                             timeout.count(), WordsOf(seen), id.name),
+                 {}};
   }
   return Ok();
 }

@@ -7,6 +7,7 @@
 
 #include "api/types.h"
 #include "base/context.h"
+#include "cli/frame/live_lines.h"
 #include "kube/client/client.h"
 
 namespace capi::cli {
@@ -29,8 +30,9 @@ ProviderProgress ProgressOf(const api::Provider& provider, std::string& words);
 Status AwaitLook(const Context& ctx, kube::Client& client, const std::vector<api::ProviderId>& ids,
                  Seconds limit = kLookLimit);
 
-// Waits until each is Ready, `timeout` for each. kDeadlineExceeded says what holds the first one back,
-// kFailedPrecondition that it doesn't go on by itself.
-Status AwaitReady(const Context& ctx, kube::Client& client, const std::vector<api::ProviderId>& ids, Seconds timeout);
+// Waits until each is Ready, `timeout` for each, and shows how far they are. kDeadlineExceeded says what holds the
+// first one back, kFailedPrecondition that it doesn't go on by itself.
+Status AwaitReady(const Context& ctx, kube::Client& client, const std::vector<api::ProviderId>& ids, Seconds timeout,
+                  LiveLines& lines);
 
 }  // namespace capi::cli
