@@ -21,11 +21,12 @@ Result<Version> VersionOf(const InstalledProvider& provider, std::string_view wh
 // "1.12.0", as clusterctl says it.
 std::string WithoutV(const Version& version) { return version.ToString().substr(1); }
 
-// Clusters on which a move goes on.
-std::set<NamespacedName> InFlight(const Graph& graph, const Ends& ends) {
+// Clusters that a move back has copied.
+std::set<NamespacedName> Copies(const Graph& graph, const Ends& ends) {
   std::set<NamespacedName> out;
   for (const Node& node : graph.nodes)
-    if (node.role == Role::kCluster && node.record && GoesOn(*node.record, ends)) out.insert({node.ns, node.name});
+    if (node.role == Role::kCluster && node.record && IsOf(*node.record, ends) && node.record->ends != ends)
+      out.insert({node.ns, node.name});
   return out;
 }
 
@@ -38,9 +39,10 @@ std::string WhatRecordSays(const Graph& graph, size_t i) {
 
 }  // namespace
 
-std::vector<std::string> Hindrances(const Graph& graph, const Ends& ends) {
+std::vector<std::string> Hindrances(const Graph& graph, const Ends& ends,
+                                    const std::function<bool(size_t)>& was_ready) {
   std::vector<std::string> out;
-  std::set<NamespacedName> in_flight = InFlight(graph, ends);
+  std::set<NamespacedName> copies = Copies(graph, ends);
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     if (!graph.places[i].moves) continue;
@@ -53,8 +55,20 @@ std::vector<std::string> Hindrances(const Graph& graph, const Ends& ends) {
       continue;
     }
     const std::string& cluster = node.role == Role::kCluster ? node.name : node.cluster;
-    if (!node.not_ready.empty() && !in_flight.contains({node.ns, cluster}))
+    if (!node.not_ready.empty() && !copies.contains({node.ns, cluster}) && !was_ready(i))
       out.push_back(fmt::format("cannot start the move operation while {}", node.not_ready));
+  }
+  return out;
+}
+
+std::vector<std::string> NotHeld(const Graph& graph, const std::string& run) {
+  std::vector<std::string> out;
+  for (Role role : {Role::kCluster, Role::kClusterClass}) {
+    for (size_t i : graph.Moving(role)) {
+      const std::optional<Record>& record = graph.nodes[i].record;
+      if (graph.Leaves(i) && (!record || record->run != run))
+        out.push_back(fmt::format("{} was resumed, or another move has paused it", graph.Describe(i)));
+    }
   }
   return out;
 }

@@ -1,6 +1,7 @@
 // What has to hold before a move begins. Pure.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,9 +10,13 @@
 
 namespace capi::cli::move {
 
-// Why a move between `ends` can't begin with these objects, a sentence for each; none where it can. A Cluster on which
-// such a move goes on has passed the check of its readiness, with its Machines.
-std::vector<std::string> Hindrances(const Graph& graph, const Ends& ends);
+// Why a move between `ends` can't begin with these objects, a sentence for each; none where it can. What is the copy
+// that a move back had made isn't ready as long as its Cluster is paused; nor is that asked where `was_ready`.
+std::vector<std::string> Hindrances(const Graph& graph, const Ends& ends, const std::function<bool(size_t)>& was_ready);
+
+// Those that leave the source and that `run` hasn't paused with a record, or that somebody resumed: a sentence for
+// each.
+std::vector<std::string> NotHeld(const Graph& graph, const std::string& run);
 
 // What leaves the source by `now` and didn't by `before`.
 std::vector<size_t> Came(const Graph& before, const Graph& now);

@@ -38,42 +38,64 @@ Status Claim::Write(const Context& ctx, kube::Client& cluster) {
 }
 
 Status Claim::Take(const Context& ctx) {
-  for (kube::Client* cluster : clusters_)
-    TRY_WITH(Retried(ctx, [&] { return Write(ctx, *cluster); }), "failed to mark the namespace as being moved");
-  taken_ = true;
-  return Ok();
+  Status denied = Ok();
+  for (size_t at = 0; at < clusters_.size(); ++at) {
+    Status written = Retried(ctx, [&] { return Write(ctx, *clusters_[at]); });
+    taken_[at] = written.ok();
+    if (written.ok()) continue;
+    Error error = written.error().With("failed to mark the namespace as being moved");
+    if (error.code != Code::kPermissionDenied) return error;
+    denied = error;
+  }
+  return denied;
+}
+
+Claim::Holder Claim::HolderOf(const kube::Object& claim) const {
+  auto data = [&](const char* key) { return GetString(claim.json(), {"data", key}); };
+  if (data("run") == run_) return Holder::kThisRun;
+  return IsOf({{data("from"), data("to")}}, ends_) ? Holder::kSamePair : Holder::kOthers;
+}
+
+// In the second cluster one of the same pair has lost, or will: it has to have taken the first one later.
+Status Claim::CheckAt(const Context& ctx, size_t at) {
+  auto claim = clusters_[at]->Get(ctx, Resource(), ns_, kClaimName);
+  if (!claim.ok() && claim.code() != Code::kNotFound) return claim.error();
+  const Holder holder = claim.ok() ? HolderOf(*claim) : Holder::kNone;
+  if (holder == Holder::kThisRun || (at == 1 && holder != Holder::kOthers)) return Ok();
+  lost_ = true;
+  return Error{Code::kFailedPrecondition,
+               fmt::format("another move of the namespace {} was begun meanwhile, and goes on in this one's place. "
+                           "Wait for its end",
+                           ns_),
+               {}};
 }
 
 Status Claim::Check(const Context& ctx) {
-  if (!taken_) return Ok();
-  for (kube::Client* cluster : clusters_) {
-    TRY(Retried(ctx, [&]() -> Status {
-      auto claim = cluster->Get(ctx, Resource(), ns_, kClaimName);
-      if (claim.ok() && GetString(claim->json(), {"data", "run"}) == run_) return Ok();
-      if (!claim.ok() && claim.code() != Code::kNotFound) return claim.error();
-      return Error{Code::kFailedPrecondition,
-                   fmt::format("another move of the namespace {} was begun meanwhile, and goes on in this one's place. "
-                               "Wait for its end",
-                               ns_),
-                   {}};
-    }));
-  }
+  for (size_t at = 0; at < clusters_.size(); ++at)
+    if (taken_[at]) TRY(Retried(ctx, [&] { return CheckAt(ctx, at); }));
   return Ok();
 }
 
+Status Claim::ReleaseAt(const Context& ctx, size_t at) {
+  auto claim = clusters_[at]->Get(ctx, Resource(), ns_, kClaimName);
+  if (!claim.ok()) return claim.code() == Code::kNotFound ? Ok() : Status(claim.error());
+  const Holder holder = HolderOf(*claim);
+  if (holder != Holder::kThisRun && (at == 0 || holder == Holder::kOthers)) return Ok();
+  Status gone = clusters_[at]->Delete(ctx, Resource(), ns_, kClaimName,
+                                      {.uid = claim->uid(), .resource_version = claim->resource_version()});
+  return gone.ok() || gone.code() != Code::kNotFound ? gone : Ok();
+}
+
+// The one that decides goes last.
 Status Claim::Release(const Context& ctx) {
-  for (kube::Client* cluster : clusters_) {
-    TRY(Retried(ctx, [&]() -> Status {
-      auto claim = cluster->Get(ctx, Resource(), ns_, kClaimName);
-      if (!claim.ok()) return claim.code() == Code::kNotFound ? Ok() : Status(claim.error());
-      Record of{{GetString(claim->json(), {"data", "from"}), GetString(claim->json(), {"data", "to"})}};
-      if (!IsOf(of, ends_)) return Ok();
-      Status gone = cluster->Delete(ctx, Resource(), ns_, kClaimName,
-                                    {.uid = claim->uid(), .resource_version = claim->resource_version()});
-      return gone.ok() || gone.code() != Code::kNotFound ? gone : Ok();
-    }));
+  Status held = Check(ctx);
+  if (!held.ok()) return lost_ ? Ok() : held;
+  Status out = Ok();
+  for (size_t at : {1, 0}) {
+    Status released = taken_[at] ? Retried(ctx, [&] { return ReleaseAt(ctx, at); }) : Ok();
+    if (!released.ok()) out = released;
   }
-  return Ok();
+  return out;
 }
 
 }  // namespace capi::cli::move

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <string>
 
 #include "cli/move/record.h"
@@ -16,27 +17,37 @@ inline constexpr std::string_view kClaimName = "move.operator.cluster.x-k8s.io";
 inline constexpr std::string_view kRunAnnotation = "operator.cluster.x-k8s.io/move-run";
 
 // A run's claim on a namespace. What a run does after a Check() it does to what it read before: a run that took over
-// since has changed that, or hasn't looked yet. So no object is deleted in both clusters. Thread-safe after Take().
+// since has changed that, or hasn't looked yet. So no object is deleted in both clusters. Of two that take it at once,
+// the cluster whose identity is the smaller one decides. Thread-safe after Take().
 class Claim {
  public:
   Claim(kube::Client& source, kube::Client& target, const Ends& ends, std::string ns);
 
-  // Takes the namespace, which both clusters have, over from any other run.
+  // Takes the namespace over from any other run. kNotFound where a cluster lacks the namespace. A cluster that doesn't
+  // permit it is left out: kPermissionDenied, after which the run may go on.
   Status Take(const Context& ctx);
   // kFailedPrecondition where another run has taken it over since. Ok for a run that never took it.
   Status Check(const Context& ctx);
-  // Removes the claim, as that of an interrupted run between the same clusters.
+  // Removes the claim in both clusters, unless another run has it by now.
   Status Release(const Context& ctx);
+
+  bool lost() const { return lost_; }  // by a Check()
 
   const std::string& run() const { return run_; }
 
  private:
+  enum class Holder { kNone, kThisRun, kSamePair, kOthers };
+
   Status Write(const Context& ctx, kube::Client& cluster);
+  Holder HolderOf(const kube::Object& claim) const;
+  Status CheckAt(const Context& ctx, size_t at);
+  Status ReleaseAt(const Context& ctx, size_t at);
 
   const Ends ends_;
   const std::string ns_, run_;
-  std::array<kube::Client*, 2> clusters_;  // in the same order for a move back
-  bool taken_ = false;
+  std::array<kube::Client*, 2> clusters_;  // in the same order for a move back: the first decides
+  std::array<bool, 2> taken_ = {};
+  std::atomic<bool> lost_ = false;
 };
 
 }  // namespace capi::cli::move

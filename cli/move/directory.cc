@@ -165,6 +165,16 @@ Result<std::string> OpenDirectory(const std::string& directory) {
   return DirectoryEnd(path.string());
 }
 
+std::string EndOf(const Graph& graph) {
+  std::vector<std::string> uids;
+  for (Role role : {Role::kCluster, Role::kClusterClass})
+    for (size_t i : graph.Moving(role)) uids.push_back(graph.nodes[i].uid);
+  std::sort(uids.begin(), uids.end());
+  std::string all;
+  for (const std::string& uid : uids) all += uid + "\n";
+  return DirectoryEnd(all);
+}
+
 Status WriteDirectory(const Context& ctx, const Graph& graph, kube::Client& source, const std::string& directory,
                       Progress& progress) {
   std::vector<size_t> which;

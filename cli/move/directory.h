@@ -17,8 +17,11 @@ namespace capi::cli::move {
 Status WriteDirectory(const Context& ctx, const Graph& graph, kube::Client& source, const std::string& directory,
                       Progress& progress);
 
-// As the end of a move (DirectoryEnd). kNotFound for none; kInvalidArgument for a file in its place.
+// As the end of a move into it (DirectoryEnd). kNotFound for none; kInvalidArgument for a file in its place.
 Result<std::string> OpenDirectory(const std::string& directory);
+// As the end of a move out of it: by the uids of its Clusters and ClusterClasses, so that a copy of the folder is the
+// same end. Pure.
+std::string EndOf(const Graph& graph);
 
 // What the files hold, and which one each of the objects is in. A value.
 struct FromFiles {

@@ -186,6 +186,11 @@ std::vector<Json> FakeCluster::All() {
   return out;
 }
 
+void FakeCluster::Forbid(const std::string& method, const std::string& plural) {
+  MutexLock lock(mu_);
+  forbidden_.emplace_back(method, plural);
+}
+
 void FakeCluster::OnWrite(std::function<void(const std::string&, const std::string&)> hook) {
   MutexLock lock(mu_);
   on_write_ = std::move(hook);
@@ -231,6 +236,8 @@ FakeCluster::Answer FakeCluster::Handle(const Request& request) {
   }
   if (hook) hook();
   MutexLock lock(mu_);
+  for (const auto& [method, plural] : forbidden_)
+    if (request.method == method && request.plural == plural) return {403, StatusOf(403, "Forbidden")};
   if (reads) return Read(request);
   if (!allowance_.Take()) return {403, StatusOf(403, "Forbidden")};
   return Write(request);

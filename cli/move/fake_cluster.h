@@ -43,6 +43,8 @@ class FakeCluster {
   void Remove(const std::string& kind, const std::string& ns, const std::string& name);
   // All but CustomResourceDefinitions and Namespaces.
   std::vector<Json> All();
+  // Refuses such requests from now on, as for want of a permission.
+  void Forbid(const std::string& method, const std::string& plural);
   // Is called, without a lock, before each write is carried out.
   void OnWrite(std::function<void(const std::string& method, const std::string& target)> hook);
   // The same before each read.
@@ -70,6 +72,7 @@ class FakeCluster {
   Allowance& allowance_;
   Mutex mu_;
   std::map<Key, Json> objects_ CAPI_GUARDED_BY(mu_);
+  std::vector<std::pair<std::string, std::string>> forbidden_ CAPI_GUARDED_BY(mu_);
   int last_ CAPI_GUARDED_BY(mu_) = 0;
   std::function<void(const std::string&, const std::string&)> on_write_ CAPI_GUARDED_BY(mu_);
   std::function<void(const std::string&)> on_read_ CAPI_GUARDED_BY(mu_);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <optional>
 
 #include "api/text.h"
@@ -12,6 +13,7 @@
 #include "cli/move/claim.h"
 #include "cli/move/directory.h"
 #include "cli/move/discover.h"
+#include "cli/move/options.h"
 #include "cli/move/pausing.h"
 #include "cli/move/providers.h"
 #include "cli/move/removal.h"
@@ -37,36 +39,9 @@ struct Run {
   Progress progress;
 };
 
-Status Exclusive(std::string_view a, bool has_a, std::string_view b, bool has_b) {
-  if (!has_a || !has_b) return Ok();
-  return Error{
-      Code::kInvalidArgument,
-      fmt::format("if any flags in the group [{0} {1}] are set none of the others can be; [{0} {1}] were all set", a,
-                  b),
-      {}};
-}
-
-Status CheckOptions(const MoveOptions& options) {
-  const bool into = !options.to_directory.empty(), out_of = !options.from_directory.empty();
-  const bool has_target = !options.to.kubeconfig.empty(), has_context = !options.to.context.empty();
-  TRY(Exclusive("to-directory", into, "to-kubeconfig", has_target));
-  TRY(Exclusive("to-directory", into, "to-kubeconfig-context", has_context));
-  TRY(Exclusive("from-directory", out_of, "to-directory", into));
-  TRY(Exclusive("from-directory", out_of, "kubeconfig", !options.from.kubeconfig.empty()));
-  TRY(Exclusive("from-directory", out_of, "kubeconfig-context", !options.from.context.empty()));
-  TRY(Exclusive("from-directory", out_of, "namespace", !options.ns.empty()));
-  TRY(Exclusive("include-providers", options.include_providers, "to-directory", into));
-  TRY(Exclusive("include-providers", options.include_providers, "from-directory", out_of));
-  if (into || out_of || has_target) return Ok();
-  if (!options.dry_run) {
-    return Error{
-        Code::kInvalidArgument,
-        "please specify a target cluster using the --to-kubeconfig flag when not using --dry-run, --to-directory "
-        "or --from-directory",
-        {}};
-  }
-  if (!has_context) return Ok();
-  return Error{Code::kInvalidArgument, "--to-kubeconfig-context names a context of --to-kubeconfig: give that too", {}};
+// As Cluster API's clusterctl, which says nothing of them.
+void WarnOfMeaningless(Run& run) {
+  for (const std::string& warning : Meaningless(run.options)) run.progress.Warn(warning);
 }
 
 // Of a management cluster: that of the CustomResourceDefinition that every one of them has.
@@ -121,7 +96,7 @@ Result<Graph> Discover(Run& run, ManagementCluster& source, const std::string& n
   return graph;
 }
 
-// In a namespace without Clusters there may be others things to move, or the end of a move that was interrupted.
+// In a namespace without Clusters there may be other things to move, or the end of a move that was interrupted.
 Status SayNone(Run& run, const std::string& ns, ManagementCluster& source, const Graph& graph, size_t resumed) {
   if (!graph.Moving(Role::kCluster).empty()) return Ok();
   if (resumed > 0) {
@@ -149,7 +124,9 @@ void TellPlan(Run& run, const Graph& graph, const char* verb, bool remove) {
   TellRemovals(graph, 0, run.progress);
 }
 
-Status Begin(const Graph& graph, const Ends& ends) { return Refuse("the move can't begin", Hindrances(graph, ends)); }
+Status Begin(const Graph& graph, const Ends& ends, const std::function<bool(size_t)>& was_ready) {
+  return Refuse("the move can't begin", Hindrances(graph, ends, was_ready));
+}
 
 // Whether all is as it was before any move.
 bool IsFresh(const Graph& graph) {
@@ -198,18 +175,42 @@ Transfer TransferOf(Run& run, Pair& pair, const Graph& graph, Claim* claim) {
   return Transfer(run.ctx, graph, pair.ends, pair.target.client(), read, Existing::kGoOn, run.progress, claim);
 }
 
-// Before anything is written. Whether the target has part of this move.
-Result<bool> CheckBoth(Run& run, Pair& pair, const Graph& graph) {
-  TRY(Begin(graph, pair.ends));
-  Transfer transfer = TransferOf(run, pair, graph, nullptr);
+// What a refusal doesn't say where an earlier run has begun.
+Status SayPaused(Status refused, bool begun) {
+  if (refused.ok() || !begun) return refused;
+  Error error = refused.error();
+  error.message += fmt::format(". {}", kAgain);
+  return error;
+}
+
+// Before anything is written.
+Status CheckBoth(Run& run, Pair& pair, const Graph& graph, Transfer& transfer) {
+  TRY(Begin(graph, pair.ends, [&](size_t i) { return transfer.Has(i); }));
   if (!run.options.include_providers) TRY(CheckProviders(run, pair));
   TRY(transfer.CheckObjects());
   if (run.options.include_providers) {
     TRY(IncludeProviders(run.ctx, pair.source.client(), pair.target.client(), run.progress));
     TRY(CheckProviders(run, pair));
   }
-  TRY(transfer.CheckKinds());
-  return transfer.GoesOn();
+  return transfer.CheckKinds();
+}
+
+Status CheckFirst(Run& run, Pair& pair, const Graph& graph) {
+  Transfer transfer = TransferOf(run, pair, graph, nullptr);
+  TRY(transfer.Look());
+  return SayPaused(CheckBoth(run, pair, graph, transfer), !IsFresh(graph) || transfer.GoesOn());
+}
+
+// Once no other run goes on: what it did before is seen now. Whether nothing of any move was there.
+Result<bool> CheckAgain(Run& run, Pair& pair, Graph& graph) {
+  graph = TRY(ReadSource(run, pair.source, pair.ns));
+  Transfer transfer = TransferOf(run, pair, graph, nullptr);
+  TRY(transfer.Look());
+  const bool fresh = IsFresh(graph) && !transfer.GoesOn();
+  Status checked = Begin(graph, pair.ends, [&](size_t i) { return transfer.Has(i); });
+  if (checked.ok()) checked = transfer.CheckObjects();
+  TRY(SayPaused(checked, !fresh));
+  return fresh;
 }
 
 // What came since: controllers go on while Clusters are being paused.
@@ -227,19 +228,25 @@ bool AnyBlocked(const Graph& graph) {
   return false;
 }
 
-// Pauses what leaves, and reads `graph` again until all that there is then is known, paused and ready to move.
-Status Settle(Run& run, ManagementCluster& source, const Ends& ends, const std::string& ns, Graph& graph) {
+// Pauses what leaves, and reads `graph` again until all that there is then is known, paused by this run and ready to
+// move. `claim` is null with a directory.
+Status Settle(Run& run, ManagementCluster& source, const Ends& ends, const std::string& ns, Claim* claim,
+              Graph& graph) {
+  const std::string run_id = claim == nullptr ? "" : claim->run();
   run.progress.Say(0, "Waiting for all resources to be ready to move");
   for (int round = 0; round < kRoundsOfPausing; ++round) {
-    TRY(PauseSource(run.ctx, source.client(), graph, ends));
+    if (claim != nullptr) TRY(claim->Check(run.ctx));
+    TRY(PauseSource(run.ctx, source.client(), graph, ends, run_id));
     TRY(AwaitUnblocked(run.ctx, source.client(), graph, run.progress));
     Graph now = TRY(ReadSource(run, source, ns));
     std::vector<size_t> came = Came(graph, now);
     graph = std::move(now);
-    TRY(Begin(graph, ends));
+    TRY(Begin(graph, ends, [](size_t) { return true; }));
     TRY(CheckNews(graph, came));
-    if (came.empty() && !AnyBlocked(graph)) return Ok();
+    if (came.empty() && !AnyBlocked(graph) && NotHeld(graph, run_id).empty()) return Ok();
   }
+  TRY(Refuse("Clusters don't stay paused. Find out who resumes them, and run the same command again",
+             NotHeld(graph, run_id)));
   return Error{
       Code::kUnavailable, "objects come all the time though the Clusters are paused: run the same command again", {}};
 }
@@ -250,9 +257,11 @@ bool AnyLeaves(const Graph& graph) {
   return false;
 }
 
-// What came while objects were copied isn't in the target: its owners' end in the source would be its own.
-Status CheckNothingCame(Run& run, Pair& pair, const Graph& graph) {
+// What came while objects were copied isn't in the target: its owners' end in the source would be its own. Nor is what
+// controllers have changed, of a Cluster that somebody resumed.
+Status CheckNothingCame(Run& run, Pair& pair, const Graph& graph, const Claim& claim) {
   Graph now = TRY(ReadSource(run, pair.source, pair.ns));
+  TRY(Refuse("nothing was deleted in the source, as not all of it is paused", NotHeld(now, claim.run())));
   std::vector<size_t> came = Came(graph, now);
   if (came.empty()) return Ok();
   return Error{
@@ -262,7 +271,7 @@ Status CheckNothingCame(Run& run, Pair& pair, const Graph& graph) {
 Status CreateAndDelete(Run& run, Pair& pair, const Graph& graph, Transfer& transfer, Claim& claim) {
   run.progress.Say(0, "Creating objects in the target cluster");
   TRY(transfer.Run());
-  TRY(CheckNothingCame(run, pair, graph));
+  TRY(CheckNothingCame(run, pair, graph, claim));
   run.progress.Say(0, "Deleting objects from the source cluster");
   TRY(RemoveFromSource(run.ctx, pair.source.client(), graph, transfer, claim, run.progress));
   return claim.Check(run.ctx);
@@ -276,62 +285,84 @@ void WarnOfPaused(Run& run, const Status& resumed) {
 
 // The end of a run that has only paused something, and that no other run has taken over.
 Status TakeBack(Run& run, Pair& pair, Claim& claim) {
-  TRY(claim.Check(run.unstopped));
-  TRY(ResumeAll(run.unstopped, pair.source.client(), pair.ends, pair.ns, run.progress));
-  return claim.Release(run.unstopped);
+  TRY(ResumeAll(run.unstopped, pair.source.client(), {pair.ends, &claim, /*this_run=*/true}, pair.ns, run.progress));
+  return Ok();
+}
+
+// What is left of a claim hinders nobody.
+void Release(Run& run, const std::string& ns, Claim& claim) {
+  Status released = claim.Release(run.unstopped);
+  if (released.ok()) return;
+  run.progress.Warn(
+      fmt::format("the ConfigMap {}/{}, the mark of this move, could not be removed ({}): delete it in "
+                  "source and target, or leave it to the next move",
+                  ns, kClaimName, released.error().message));
 }
 
 Status Finish(Run& run, Pair& pair, const Graph& graph, Claim& claim) {
-  size_t resumed = TRY(ResumeAll(run.ctx, pair.target.client(), pair.ends, pair.ns, run.progress));
-  TRY(ResumeStaying(run.ctx, pair.source.client(), pair.ends, graph, run.progress));
-  TRY(claim.Release(run.ctx));
+  size_t resumed = TRY(ResumeAll(run.ctx, pair.target.client(), {pair.ends, &claim}, pair.ns, run.progress));
+  TRY(ResumeStaying(run.ctx, pair.source.client(), {pair.ends, &claim}, graph, run.progress));
   return SayNone(run, pair.ns, pair.source, graph, resumed);
+}
+
+// With the claim. `graph` is as it was read before.
+Status Claimed(Run& run, Pair& pair, Graph& graph, Claim& claim) {
+  const bool fresh = TRY(CheckAgain(run, pair, graph));
+  Status begun = Settle(run, pair.source, pair.ends, pair.ns, &claim, graph);
+  Transfer transfer = TransferOf(run, pair, graph, &claim);
+  if (begun.ok()) begun = transfer.Check();
+  if (!begun.ok()) {
+    if (fresh) WarnOfPaused(run, TakeBack(run, pair, claim));
+    return SayPaused(begun, !fresh && !claim.lost());
+  }
+  Status moved = CreateAndDelete(run, pair, graph, transfer, claim);
+  if (!moved.ok()) return SayPaused(moved, !claim.lost());
+  Status resumed = Finish(run, pair, graph, claim);
+  if (resumed.ok() || claim.lost()) return resumed;
+  return resumed.error().With("all objects are in the target, but not all were resumed. Run the same command again");
+}
+
+// Where a cluster lacks the namespace, nothing in it is paused or leaves: only what has none can be missing there.
+Status CopyShared(Run& run, Pair& pair, const Graph& graph, Claim& claim) {
+  Transfer transfer = TransferOf(run, pair, graph, &claim);
+  TRY(transfer.Check());
+  TRY(transfer.Run());
+  return SayNone(run, pair.ns, pair.source, graph, 0);
 }
 
 Status BetweenClusters(Run& run) {
   run.progress.Say(0, "Performing move...");
   Pair pair = TRY(OpenBoth(run));
   Graph graph = TRY(Discover(run, pair.source, pair.ns));
-  const bool goes_on = TRY(CheckBoth(run, pair, graph));
-  const bool fresh = IsFresh(graph) && !goes_on;
+  TRY(CheckFirst(run, pair, graph));
   Claim claim(pair.source.client(), pair.target.client(), pair.ends, pair.ns);
-  Status begun = Ok();
-  if (AnyLeaves(graph)) {
-    TRY(MakeNamespace(run.ctx, pair.target.client(), pair.ns));
-    begun = claim.Take(run.ctx);
-  }
-  if (begun.ok()) begun = Settle(run, pair.source, pair.ends, pair.ns, graph);
-  Transfer transfer = TransferOf(run, pair, graph, &claim);
-  if (begun.ok()) begun = transfer.Check();
-  if (!begun.ok()) {
-    if (fresh) WarnOfPaused(run, TakeBack(run, pair, claim));
-    return begun;
-  }
-  Status moved = CreateAndDelete(run, pair, graph, transfer, claim);
-  if (!moved.ok()) {
-    Error error = moved.error();
-    error.message += fmt::format(". {}", kAgain);
-    return error;
-  }
-  TRY_WITH(Finish(run, pair, graph, claim),
-           "all objects are in the target, but not all were resumed. Run the same command again");
-  return Ok();
+  const bool any_leaves = AnyLeaves(graph);
+  if (any_leaves) TRY(MakeNamespace(run.ctx, pair.target.client(), pair.ns));
+  Status taken = claim.Take(run.ctx);
+  const bool denied = !taken.ok() && taken.code() == Code::kPermissionDenied;
+  const bool nowhere = !taken.ok() && taken.code() == Code::kNotFound && !any_leaves;
+  if (denied) run.progress.Warn(fmt::format("{}: moves of it at the same time aren't noticed", taken.error().message));
+  Status moved = taken;
+  if (taken.ok() || denied) moved = Claimed(run, pair, graph, claim);
+  if (nowhere) moved = CopyShared(run, pair, graph, claim);
+  Release(run, pair.ns, claim);
+  return moved;
+}
+
+void Tell(Run& run, const Status& checked) {
+  if (!checked.ok()) run.progress.Warn(checked.error().message);
 }
 
 // What a move would be refused for is told, and no more than that.
-Status TellRefusal(Run& run, const Status& checked) {
-  if (checked.ok()) return Ok();
-  if (checked.code() != Code::kFailedPrecondition) return checked;
-  run.progress.Warn(checked.error().message);
-  return Ok();
-}
-
-Status TellRefusals(Run& run, Pair& pair, const Graph& graph) {
+void TellRefusals(Run& run, Pair& pair, const Graph& graph) {
   Transfer transfer = TransferOf(run, pair, graph, nullptr);
-  TRY(TellRefusal(run, transfer.CheckObjects()));
-  if (run.options.include_providers) return Ok();  // which bring the rest
-  TRY(TellRefusal(run, CheckProviders(run, pair)));
-  return TellRefusal(run, transfer.CheckKinds());
+  Status looked = transfer.Look();
+  for (const std::string& why : Hindrances(graph, pair.ends, [&](size_t i) { return transfer.Has(i); }))
+    run.progress.Warn(why);
+  Tell(run, looked.ok() ? transfer.CheckObjects() : looked);
+  if (run.options.include_providers) return;  // which bring the rest
+  Tell(run, CheckProviders(run, pair));
+  Tell(run, transfer.CheckKinds());
 }
 
 Status DryRun(Run& run) {
@@ -339,18 +370,22 @@ Status DryRun(Run& run) {
   SayDryRun(run);
   ManagementCluster source = TRY(Open(run, run.options.from));
   std::string ns = run.options.ns.empty() ? source.ns() : run.options.ns;
-  std::optional<Pair> pair;
   Ends ends;
   ends.from = TRY(IdOf(run.ctx, source));
   const bool into = !run.options.to_directory.empty();
   if (into) ends.to = TRY(OpenDirectory(run.options.to_directory));
-  if (!run.options.to.kubeconfig.empty()) {
-    pair = TRY(OpenBoth(run));
-    ends = pair->ends;
-  }
   Graph graph = TRY(Discover(run, source, ns));
-  for (const std::string& why : Hindrances(graph, ends)) run.progress.Warn(why);
-  if (pair) TRY(TellRefusals(run, *pair, graph));
+  std::optional<Pair> pair;
+  if (!run.options.to.kubeconfig.empty()) {
+    auto opened = OpenBoth(run);
+    if (opened.ok()) pair.emplace(*std::move(opened));
+    if (!pair) Tell(run, opened.error().With("the target can't be looked at"));
+  }
+  if (pair) {
+    TellRefusals(run, *pair, graph);
+  } else {
+    for (const std::string& why : Hindrances(graph, ends, [](size_t) { return false; })) run.progress.Warn(why);
+  }
   run.progress.Say(
       0, into ? fmt::format("Saving files to {}", run.options.to_directory) : "Creating objects in the target cluster");
   if (run.options.include_providers) TRY(TellProviders(run.ctx, source.client(), run.progress));
@@ -367,11 +402,13 @@ Status IntoDirectory(Run& run) {
   std::string ns = run.options.ns.empty() ? source.ns() : run.options.ns;
   Graph graph = TRY(Discover(run, source, ns));
   ends.from = TRY(IdOf(run.ctx, source));
-  TRY(Begin(graph, ends));
-  Status done = Settle(run, source, ends, ns, graph);
-  run.progress.Say(0, fmt::format("Saving files to {}", directory));
-  if (done.ok()) done = WriteDirectory(run.ctx, graph, source.client(), directory, run.progress);
-  auto resumed = ResumeGraph(run.unstopped, source.client(), ends, graph, run.progress);
+  TRY(Begin(graph, ends, [](size_t) { return false; }));
+  Status done = Settle(run, source, ends, ns, nullptr, graph);
+  if (done.ok()) {
+    run.progress.Say(0, fmt::format("Saving files to {}", directory));
+    done = WriteDirectory(run.ctx, graph, source.client(), directory, run.progress);
+  }
+  auto resumed = ResumeGraph(run.unstopped, source.client(), {ends}, graph, run.progress);
   if (!done.ok()) {
     WarnOfPaused(run, resumed.ok() ? Ok() : Status(resumed.error()));
     return done;
@@ -380,19 +417,33 @@ Status IntoDirectory(Run& run) {
   return SayNone(run, ns, source, graph, 0);
 }
 
+// Those of whose pause no record is left: the next run takes them for paused by somebody.
+void WarnOfStillPaused(Run& run, ManagementCluster& target, const Graph& graph) {
+  for (size_t i : graph.Moving(Role::kCluster)) {
+    const Node& node = graph.nodes[i];
+    if (StaysPaused(node, /*out_of_files=*/true)) continue;
+    auto there = target.client().Get(run.ctx, graph.kind(i).resource, node.ns, node.name);
+    if (there.ok() && IsPaused(*there))
+      run.progress.Warn(
+          fmt::format("{} is still paused in the target, where nothing says that this move has paused it: "
+                      "set its spec.paused to false, unless somebody wants it so",
+                      graph.Describe(i)));
+  }
+}
+
 Status OutOfDirectory(Run& run) {
   run.progress.Say(0, "Performing move...");
   if (run.options.dry_run) SayDryRun(run);
   const std::string& directory = run.options.from_directory;
   ManagementCluster target = TRY(Open(run, run.options.to));
-  Ends ends;
-  ends.from = TRY(OpenDirectory(directory));
+  TRY(OpenDirectory(directory));
   run.progress.Say(0, fmt::format("Restoring files from {}", directory));
   FromFiles files = TRY(ReadDirectory(run.ctx, target.client(), directory));
   SayCounts(run, files.graph);
   if (size_t rest = files.graph.nodes.size() - files.graph.moving(); rest > 0)
     run.progress.Warn(fmt::format("{} objects of the files belong to no Cluster, and aren't restored", rest));
-  ends.to = TRY(IdOf(run.ctx, target));
+  const std::string to = TRY(IdOf(run.ctx, target));
+  const Ends ends{EndOf(files.graph), to};
   Transfer transfer(
       run.ctx, files.graph, ends, target.client(), [&](size_t i) { return ReadNode(files, i); }, Existing::kKeep,
       run.progress, nullptr);
@@ -401,7 +452,8 @@ Status OutOfDirectory(Run& run) {
   if (run.options.dry_run) return TellPlan(run, files.graph, "Restoring", false), Ok();
   const char* again = "the same command again goes on where this one ended";
   TRY_WITH(transfer.Run(), again);
-  TRY_WITH(ResumeGraph(run.ctx, target.client(), ends, files.graph, run.progress), again);
+  TRY_WITH(ResumeGraph(run.ctx, target.client(), {ends}, files.graph, run.progress), again);
+  WarnOfStillPaused(run, target, files.graph);
   if (files.graph.Moving(Role::kCluster).empty())
     run.progress.Warn(fmt::format("0 Clusters: the files in {} have none", directory));
   return Ok();
@@ -417,6 +469,7 @@ Status Move(const Context& parent, const GlobalOptions& global, const MoveOption
   TRY(LoadConfig(ctx, global, world.getenv, notes));  // nothing of it is needed; one that was asked for has to be right
   Hidden hidden = TRY(ParseHidden(options.hide_warnings));
   Run run{ctx, parent, options, world, Progress(notes, hidden)};
+  WarnOfMeaningless(run);
   if (!options.from_directory.empty()) return OutOfDirectory(run);
   if (options.dry_run) return DryRun(run);
   return options.to_directory.empty() ? BetweenClusters(run) : IntoDirectory(run);

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/files.h"
+#include "base/testing/length.h"
 #include "cli/move/move_testing.h"
 #include "cli/move/record.h"
 
@@ -53,7 +54,7 @@ TEST_F(Directories, AreReadOnAfterAnInterruption) {
   ASSERT_EQ(OutOf().code, 0);
   const int writes = allowance_.taken();
   const Essentials restored = Essences(b_);
-  for (int n = 0; n < writes; ++n) {
+  for (int n = 0; n < writes; n += ByLength(3, 1, 1)) {
     SCOPED_TRACE(n);
     for (const Json& object : b_.All()) {
       if (object["kind"] == "Provider") continue;
@@ -129,6 +130,34 @@ TEST_F(Directories, AreDifferentEnds) {
   ASSERT_EQ(Run(out_of_others).code, 0);
   EXPECT_FALSE(IsPaused(kube::Object(*b_.Find("Cluster", "team", "three"))));
   EXPECT_TRUE(b_.Find("Machine", "team", "three-m"));
+}
+
+// L17: a copy of a folder is the same end, wherever it lies.
+TEST_F(Directories, GoOnFromACopy) {
+  ASSERT_EQ(Into().code, 0);
+  b_.OnWrite([&](const std::string& method, const std::string& target) {
+    if (method == "POST" && target.find("/machines") != target.npos) allowance_.Set(0);
+  });
+  ASSERT_EQ(OutOf().code, 1);
+  b_.OnWrite({});
+  allowance_.Set(-1);
+  std::filesystem::rename(folder_ / "files", folder_ / "elsewhere");
+  Outcome got = Run({"--to-kubeconfig", folder_ / "b", "--from-directory", folder_ / "elsewhere"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_FALSE(IsPaused(kube::Object(*b_.Find("Cluster", "team", "one"))));
+}
+
+// L17: what stays paused though nobody wanted it is told.
+TEST_F(Directories, TellOfWhatStaysPaused) {
+  ASSERT_EQ(Into().code, 0);
+  EXPECT_THAT(OutOf().err, testing::Not(HasSubstr("is still paused")));
+  Json one = *b_.Find("Cluster", "team", "one");
+  one["spec"]["paused"] = true;
+  b_.Put(one);
+  Outcome got = OutOf();
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.err, HasSubstr("Warning: Cluster team/one is still paused in the target"));
+  EXPECT_THAT(got.err, testing::Not(HasSubstr("Cluster team/two is still paused")));
 }
 
 // L17: what another move has under way in the target isn't taken for what is restored.

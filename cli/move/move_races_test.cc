@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "base/testing/length.h"
 #include "cli/move/claim.h"
 #include "cli/move/move_testing.h"
 #include "cli/move/record.h"
@@ -31,9 +32,9 @@ class Races : public Moves {
     };
   }
 
-  // `other` is run as a whole before the write number `at` of what goes there, whatever cluster that is of. Whether it
-  // came to that.
-  bool RunWithin(int at, const std::function<Outcome()>& other) {
+  // `other` is run as a whole before the write number `at` of `first`, whatever cluster that is of. Whether it came to
+  // that.
+  bool RunWithin(int at, const std::function<Outcome()>& first, const std::function<Outcome()>& other) {
     std::atomic<int> writes = 0;
     std::atomic<bool> ran = false;
     for (FakeCluster* cluster : {&a_, &b_}) {
@@ -43,13 +44,25 @@ class Races : public Moves {
         other();
       });
     }
-    There();
+    first();
     for (FakeCluster* cluster : {&a_, &b_}) cluster->OnWrite({});
     return ran;
   }
 
-  // Whatever two runs left: another one completes it, and it can be taken back.
+  // Whether the Cluster one is there, and isn't paused.
+  static bool Lives(FakeCluster& cluster) {
+    auto one = cluster.Find("Cluster", "team", "one");
+    return one && !IsPaused(kube::Object(*one));
+  }
+  static void Resume(FakeCluster& cluster) {
+    Json one = *cluster.Find("Cluster", "team", "one");
+    one["spec"].erase("paused");
+    cluster.Put(one);
+  }
+
+  // Whatever two runs left: no Cluster lives in both; another one completes it, and it can be taken back.
   void ExpectThatItGoesOn() {
+    EXPECT_FALSE(Lives(a_) && Lives(b_));
     MakeReady(a_);
     MakeReady(b_);
     Outcome again = There();
@@ -65,9 +78,10 @@ class Races : public Moves {
 
 // L17: a move back while one is under way, begun before any of its writes: no object is deleted in both clusters.
 TEST_F(Races, LoseNothingToAMoveBack) {
-  for (int at = 0;; ++at) {
+  for (int at = 0;; at += ByLength(3, 1, 1)) {
     SCOPED_TRACE(at);
-    const bool came = RunWithin(at, [&] { return Back(); });
+    const bool came = RunWithin(
+        at, [&] { return There(); }, [&] { return Back(); });
     ExpectThatItGoesOn();
     if (HasFailure()) return;
     if (came) continue;
@@ -78,15 +92,203 @@ TEST_F(Races, LoseNothingToAMoveBack) {
 
 // L17.
 TEST_F(Races, LoseNothingToTheSameMove) {
-  for (int at = 0;; at += 3) {
+  for (int at = 0;; at += ByLength(7, 3, 3)) {
     SCOPED_TRACE(at);
-    const bool came = RunWithin(at, [&] { return There(); });
+    const bool came = RunWithin(
+        at, [&] { return There(); }, [&] { return There(); });
     ExpectThatItGoesOn();
     if (HasFailure()) return;
     if (came) continue;
     EXPECT_GT(at, 30);
     return;
   }
+}
+
+// L17: a move that is complete, repeated while one goes back, resumes nothing of that one's. A copy that is made when
+// it has ended already may be left, paused: the way back goes on with it.
+TEST_F(Races, LoseNothingToACompleteMoveRepeated) {
+  for (int at = 1;; at += ByLength(7, 1, 1)) {
+    SCOPED_TRACE(at);
+    ASSERT_EQ(There().code, 0);
+    MakeReady(b_);
+    const bool came = RunWithin(
+        at, [&] { return Back(); }, [&] { return There(); });
+    EXPECT_FALSE(Lives(a_) && Lives(b_));
+    MakeReady(a_);
+    MakeReady(b_);
+    Outcome back = Back();
+    ASSERT_EQ(back.code, 0) << back.err;
+    ASSERT_EQ(Essences(a_), before_);
+    MakeReady(a_);
+    if (came) continue;
+    EXPECT_GT(at, 30);
+    return;
+  }
+}
+
+// L17: who takes over from a run that has created something doesn't resume the Clusters.
+TEST_F(Races, KeepPausedWhatAnotherRunHasBegun) {
+  Before(b_, Is("POST", "/namespaces"), [&] {
+    b_.OnWrite([&](const std::string& method, const std::string& target) {
+      if (method == "POST" && target.find("/machinedeployments") != target.npos) allowance_.Set(0);
+    });
+    EXPECT_EQ(There().code, 1);
+    b_.OnWrite({});
+    allowance_.Set(-1);
+    Before(a_, Is("PATCH", "/clusters/one"), [&] {
+      fleet_.Add("Machine", "late", "one-md")["spec"]["clusterName"] = "one";
+      fleet_.Made();
+    });
+  });
+  Outcome got = There();
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("objects came while the Clusters were being paused"));
+  EXPECT_THAT(got.err, HasSubstr("The Clusters stay paused. The same command again goes on"));
+  EXPECT_TRUE(b_.Find("Cluster", "team", "one"));
+  EXPECT_FALSE(Lives(a_));
+}
+
+// L17: nothing is deleted below a Cluster that lives.
+TEST_F(Races, DeleteNothingOfAClusterThatWasResumed) {
+  Before(b_, Is("POST", "/machines"), [&] { Resume(a_); });
+  Outcome got = There();
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("nothing was deleted in the source, as not all of it is paused: Cluster team/one was "
+                                 "resumed, or another move has paused it. The Clusters stay paused"));
+  EXPECT_TRUE(a_.Find("Machine", "team", "one-m"));
+  EXPECT_FALSE(Lives(b_));
+  ExpectThatItGoesOn();
+}
+
+// L17: nor does a run resume what another one, that took over, counts on.
+TEST_F(Races, ResumeNothingForOneThatTookOver) {
+  b_.OnRead([&](const std::string& target) {
+    if (target.find("/clusters/one") == target.npos) return;
+    Json claim = *a_.Find("ConfigMap", "team", std::string(kClaimName));
+    claim["data"]["run"] = "another";
+    a_.Put(claim);
+  });
+  Outcome got = There();
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("another move of the namespace team was begun meanwhile"));
+  EXPECT_TRUE(b_.Find("Cluster", "team", "one"));
+  EXPECT_FALSE(Lives(b_));
+  b_.OnRead({});
+  ExpectThatItGoesOn();
+}
+
+// L17.
+TEST_F(Races, PauseAgainWhatIsResumedBeforeItIsCopied) {
+  Json machine = *a_.Find("Machine", "team", "one-m");
+  Json blocked = machine;
+  blocked["metadata"]["annotations"][kBlock] = "";
+  a_.Put(blocked);
+  a_.OnRead([&](const std::string& target) {
+    if (target.find("/machines/one-m") == target.npos) return;
+    a_.OnRead({});
+    a_.Put(machine);
+    Resume(a_);
+  });
+  Before(b_, Is("POST", "/clusterclasses"), [&] { EXPECT_FALSE(Lives(a_)); });
+  Outcome got = There();
+  EXPECT_EQ(got.code, 0) << got.err;
+  ExpectMoved();
+}
+
+// L17: of two that take the namespace at once, one goes on: the first cluster says which.
+TEST_F(Races, EndOneOfTwoAlone) {
+  Before(b_, Is("POST", "/clusterclasses"), [&] {
+    Json claim = *b_.Find("ConfigMap", "team", std::string(kClaimName));
+    claim["data"]["run"] = "another";
+    b_.Put(claim);
+  });
+  Outcome got = There();
+  EXPECT_EQ(got.code, 0) << got.err;
+  ExpectMoved();
+}
+
+// L17: a move between other clusters counts in either one.
+TEST_F(Races, EndWhereAMoveToAThirdClusterGoesOn) {
+  for (auto [cluster, group] : {std::pair(&a_, "/clusterclasses"), {&b_, "/clusters"}}) {
+    Before(b_, Is("POST", group), [&, cluster = cluster] {
+      Json claim = *cluster->Find("ConfigMap", "team", std::string(kClaimName));
+      claim["data"] = {{"run", "another"}, {"from", "c"}, {"to", "d"}};
+      cluster->Put(claim);
+    });
+    Outcome got = There();
+    EXPECT_EQ(got.code, 1);
+    EXPECT_THAT(got.err, HasSubstr("goes on in this one's place. Wait for its end\n"));
+    EXPECT_TRUE(cluster->Find("ConfigMap", "team", std::string(kClaimName)));
+  }
+}
+
+// L17: who may not mark the namespace moves as before, and hears of it.
+TEST_F(Races, NeedNoPermissionForTheirMark) {
+  b_.Forbid("DELETE", "configmaps");
+  Outcome got = There();
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.err, HasSubstr("Warning: the ConfigMap team/move.operator.cluster.x-k8s.io, the mark of this move, "
+                                 "could not be removed"));
+  EXPECT_TRUE(b_.Find("ConfigMap", "team", std::string(kClaimName)));
+  MakeReady(b_);
+  a_.Forbid("PATCH", "configmaps");
+  got = Back();
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.err, HasSubstr("moves of it at the same time aren't noticed"));
+  EXPECT_EQ(Essences(a_), before_);
+}
+
+// L17: an edit of what a move back finds in its place isn't undone by the copy.
+TEST_F(Races, KeepAnEditOfTheOriginal) {
+  Before(a_, Is("PATCH", "/machines/"), [&] { allowance_.Set(0); });
+  ASSERT_EQ(There().code, 1);
+  allowance_.Set(-1);
+  Json secret = *a_.Find("Secret", "team", "two-kubeconfig");
+  secret["data"] = {{"value", "ZWRpdGVk"}};
+  a_.Put(secret);
+  // Nor where that is interrupted, too.
+  Before(b_, Is("PATCH", "/machines/"), [&] { allowance_.Set(0); });
+  ASSERT_EQ(Back().code, 1);
+  allowance_.Set(-1);
+  MakeReady(b_);
+  Outcome back = Back();
+  EXPECT_EQ(back.code, 0) << back.err;
+  EXPECT_THAT(back.err, HasSubstr("Secret team/two-kubeconfig differs at data in the target, which has the original"));
+  EXPECT_EQ(a_.Find("Secret", "team", "two-kubeconfig")->at("data"), secret["data"]);
+  EXPECT_FALSE(b_.Find("Secret", "team", "two-kubeconfig"));
+  EXPECT_TRUE(Lives(a_));
+}
+
+// L17: what the target had, equal, before the move, gets the change, and keeps what it has beyond.
+TEST_F(Races, TakeAChangeToWhatTheTargetHad) {
+  Fleet there(b_);
+  there.Make("Namespace", "team", "", "");
+  there.Add("Secret", "two-kubeconfig")["data"]["more"] = "eA==";
+  there.Made();
+  Before(a_, Is("PATCH", "/secrets/two-kubeconfig"), [&] {
+    Json secret = *a_.Find("Secret", "team", "two-kubeconfig");
+    secret["data"]["value"] = "ZWRpdGVk";
+    a_.Put(secret);
+  });
+  // It has no Cluster above it in the target, as long as that isn't there: it is joined.
+  Outcome got = There();
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_EQ(b_.Find("Secret", "team", "two-kubeconfig")->at("data"), Json({{"more", "eA=="}, {"value", "ZWRpdGVk"}}));
+}
+
+// L17: a refusal says that Clusters are paused.
+TEST_F(Races, SayThatClustersStayPaused) {
+  fleet_.Add("Template", "alone")["metadata"]["labels"]["clusterctl.cluster.x-k8s.io/move"] = "";
+  fleet_.Made();
+  Before(a_, Is("DELETE", ""), [&] { allowance_.Set(0); });
+  ASSERT_EQ(There().code, 1);
+  allowance_.Set(-1);
+  Json alone = *a_.Find("Template", "team", "alone");
+  alone["spec"]["of"] = "edited";
+  a_.Put(alone);
+  Outcome got = There();
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("Template team/alone differs at spec.of. The Clusters stay paused"));
 }
 
 // L17: the one that began last goes on, the other says so.

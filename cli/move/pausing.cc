@@ -15,13 +15,16 @@ constexpr Millis kBlockedPause(1'000);
 constexpr int kBlockedTries = 360;
 
 // For the object as it was looked at: who pauses it at the same moment isn't overlooked.
-Status PauseOne(const Context& ctx, kube::Client& source, const Graph& graph, size_t i, const Ends& ends) {
+Status PauseOne(const Context& ctx, kube::Client& source, const Graph& graph, size_t i, const Ends& ends,
+                const std::string& run) {
   const Node& node = graph.nodes[i];
   const kube::Resource& resource = graph.kind(i).resource;
   kube::Object object = TRY(source.Get(ctx, resource, node.ns, node.name));
   std::optional<Record> before = RecordOf(object);
-  if (before && GoesOn(*before, ends) && !IsDirectory(before->ends.to)) return Ok();
-  Json patch = PausePatch(object, {ends, before ? before->was_paused : IsPaused(object)});
+  Record record{before && IsOf(*before, ends) ? before->ends : ends, before ? before->was_paused : IsPaused(object),
+                run};
+  if (before == record) return Ok();
+  Json patch = PausePatch(object, record);
   patch["metadata"]["resourceVersion"] = object.resource_version();
   TRY(source.Patch(ctx, resource, node.ns, node.name, kube::PatchType::kMerge, patch, {.metadata_only = true}));
   return Ok();
@@ -33,11 +36,15 @@ struct Root {
   std::string ns, name;
 };
 
+bool IsWhose(const Record& record, const Whose& whose) {
+  return IsOf(record, whose.ends) && (!whose.this_run || record.run == whose.claim->run());
+}
+
 Status Find(const Context& ctx, kube::Client& cluster, const kube::Resource& resource, const std::string& ns,
-            const Ends& ends, std::vector<Root>& out) {
+            const Whose& whose, std::vector<Root>& out) {
   return EachObject(ctx, cluster, resource, ns, {.limit = 250}, [&](const kube::Object& object) {
     std::optional<Record> record = WrittenRecord(object);
-    if (record && IsOf(*record, ends)) out.push_back({resource, object.ns(), object.name()});
+    if (record && IsWhose(*record, whose)) out.push_back({resource, object.ns(), object.name()});
   });
 }
 
@@ -49,13 +56,14 @@ std::vector<Root> RootsOf(const Graph& graph, Role role, const std::function<boo
 }
 
 // For the object as it is looked at: another move may have it by now. Whether it was resumed.
-Result<bool> ResumeOne(const Context& ctx, kube::Client& cluster, const Root& root, const Ends& ends,
+Result<bool> ResumeOne(const Context& ctx, kube::Client& cluster, const Root& root, const Whose& whose,
                        Progress& progress) {
   auto object = cluster.Get(ctx, root.resource, root.ns, root.name);
   if (!object.ok() && object.code() == Code::kNotFound) return false;
   if (!object.ok()) return object.error();
   std::optional<Record> record = WrittenRecord(*object);
-  if (!record || !IsOf(*record, ends)) return false;
+  if (!record || !IsWhose(*record, whose)) return false;
+  if (whose.claim != nullptr) TRY(whose.claim->Check(ctx));
   progress.Say(1, "Resuming", {{root.resource.kind, root.name}, {"Namespace", root.ns}});
   Json patch = ResumePatch(*object, *record);
   patch["metadata"]["resourceVersion"] = object->resource_version();
@@ -66,12 +74,12 @@ Result<bool> ResumeOne(const Context& ctx, kube::Client& cluster, const Root& ro
   return IsPaused(*object);
 }
 
-Result<size_t> Resume(const Context& ctx, kube::Client& cluster, const std::vector<Root>& roots, const Ends& ends,
+Result<size_t> Resume(const Context& ctx, kube::Client& cluster, const std::vector<Root>& roots, const Whose& whose,
                       Progress& progress) {
   std::atomic<size_t> resumed = 0;
   TRY(ForEach(ctx, roots.size(), [&](size_t i) -> Status {
     const Root& root = roots[i];
-    auto done = ResumeOne(ctx, cluster, root, ends, progress);
+    auto done = ResumeOne(ctx, cluster, root, whose, progress);
     if (!done.ok())
       return done.error().With(fmt::format("failed to resume {} {}/{}", root.resource.kind, root.ns, root.name));
     if (*done) ++resumed;
@@ -82,9 +90,9 @@ Result<size_t> Resume(const Context& ctx, kube::Client& cluster, const std::vect
 
 // Classes first, which the Clusters use.
 Result<size_t> Resume(const Context& ctx, kube::Client& cluster, const std::vector<Root>& classes,
-                      const std::vector<Root>& clusters, const Ends& ends, Progress& progress) {
-  TRY(Resume(ctx, cluster, classes, ends, progress));
-  return Resume(ctx, cluster, clusters, ends, progress);
+                      const std::vector<Root>& clusters, const Whose& whose, Progress& progress) {
+  TRY(Resume(ctx, cluster, classes, whose, progress));
+  return Resume(ctx, cluster, clusters, whose, progress);
 }
 
 Status AwaitOne(const Context& ctx, kube::Client& source, const Graph& graph, size_t i, Progress& progress) {
@@ -109,41 +117,42 @@ Status AwaitOne(const Context& ctx, kube::Client& source, const Graph& graph, si
 
 }  // namespace
 
-Status PauseSource(const Context& ctx, kube::Client& source, const Graph& graph, const Ends& ends) {
+Status PauseSource(const Context& ctx, kube::Client& source, const Graph& graph, const Ends& ends,
+                   const std::string& run) {
   std::vector<size_t> which;
   for (Role role : {Role::kCluster, Role::kClusterClass}) {
     for (size_t i : graph.Moving(role))
       if (graph.Leaves(i)) which.push_back(i);
   }
   return ForEach(ctx, which, [&](size_t i) -> Status {
-    Status done = PauseOne(ctx, source, graph, i, ends);
+    Status done = PauseOne(ctx, source, graph, i, ends, run);
     return done.ok() ? done : done.error().With("failed to pause " + graph.Describe(i));
   });
 }
 
-Result<size_t> ResumeAll(const Context& ctx, kube::Client& cluster, const Ends& ends, const std::string& ns,
+Result<size_t> ResumeAll(const Context& ctx, kube::Client& cluster, const Whose& whose, const std::string& ns,
                          Progress& progress) {
   std::vector<Root> classes, clusters;
   TRY(Retried(ctx, [&]() -> Status {
     classes.clear();
     clusters.clear();
-    TRY(Find(ctx, cluster, ClassResource(), ns, ends, classes));
-    return Find(ctx, cluster, ClusterResource(), ns, ends, clusters);
+    TRY(Find(ctx, cluster, ClassResource(), ns, whose, classes));
+    return Find(ctx, cluster, ClusterResource(), ns, whose, clusters);
   }));
-  return Resume(ctx, cluster, classes, clusters, ends, progress);
+  return Resume(ctx, cluster, classes, clusters, whose, progress);
 }
 
-Result<size_t> ResumeGraph(const Context& ctx, kube::Client& cluster, const Ends& ends, const Graph& graph,
+Result<size_t> ResumeGraph(const Context& ctx, kube::Client& cluster, const Whose& whose, const Graph& graph,
                            Progress& progress) {
   auto all = [](size_t) { return true; };
-  return Resume(ctx, cluster, RootsOf(graph, Role::kClusterClass, all), RootsOf(graph, Role::kCluster, all), ends,
+  return Resume(ctx, cluster, RootsOf(graph, Role::kClusterClass, all), RootsOf(graph, Role::kCluster, all), whose,
                 progress);
 }
 
-Result<size_t> ResumeStaying(const Context& ctx, kube::Client& source, const Ends& ends, const Graph& graph,
+Result<size_t> ResumeStaying(const Context& ctx, kube::Client& source, const Whose& whose, const Graph& graph,
                              Progress& progress) {
   auto stays = [&](size_t i) { return graph.places[i].stays; };
-  return Resume(ctx, source, RootsOf(graph, Role::kClusterClass, stays), {}, ends, progress);
+  return Resume(ctx, source, RootsOf(graph, Role::kClusterClass, stays), {}, whose, progress);
 }
 
 Status AwaitUnblocked(const Context& ctx, kube::Client& source, const Graph& graph, Progress& progress) {

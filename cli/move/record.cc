@@ -11,8 +11,8 @@ bool IsCluster(const kube::Object& object) { return object.kind() == "Cluster"; 
 
 }  // namespace
 
-std::string DirectoryEnd(const std::string& canonical_path) {
-  return std::string(kDirectory) + Sha256Hex(canonical_path).substr(0, 16);
+std::string DirectoryEnd(const std::string& identity) {
+  return std::string(kDirectory) + Sha256Hex(identity).substr(0, 16);
 }
 
 bool IsDirectory(const std::string& end) { return end.starts_with(kDirectory); }
@@ -20,6 +20,7 @@ bool IsDirectory(const std::string& end) { return end.starts_with(kDirectory); }
 std::string ToText(const Record& record) {
   Json json = {{"from", record.ends.from}, {"to", record.ends.to}};
   if (record.was_paused) json["wasPaused"] = true;
+  if (!record.run.empty()) json["run"] = record.run;
   return ToJsonText(json);
 }
 
@@ -30,7 +31,8 @@ std::optional<Record> RecordOf(const kube::Object& object) {
 std::optional<Record> WrittenRecord(const kube::Object& object) {
   auto json = ParseJson(object.annotation(kRecordAnnotation));
   if (!json.ok()) return std::nullopt;
-  Record out{{GetString(*json, {"from"}), GetString(*json, {"to"})}, GetBool(*json, {"wasPaused"})};
+  Record out{
+      {GetString(*json, {"from"}), GetString(*json, {"to"})}, GetBool(*json, {"wasPaused"}), GetString(*json, {"run"})};
   if (out.ends.from.empty() || out.ends.to.empty()) return std::nullopt;
   return out;
 }

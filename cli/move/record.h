@@ -12,8 +12,8 @@ namespace capi::cli::move {
 inline constexpr std::string_view kRecordAnnotation = "operator.cluster.x-k8s.io/move";
 inline constexpr std::string_view kPausedAnnotation = "cluster.x-k8s.io/paused";
 
-// In the place of a management cluster's identity: that of a folder, by its place. Two folders aren't the same end.
-std::string DirectoryEnd(const std::string& canonical_path);
+// In the place of a management cluster's identity: that of a folder, by its path or what it holds.
+std::string DirectoryEnd(const std::string& identity);
 bool IsDirectory(const std::string& end);
 
 // Whence a move goes and whither: the uid of the CustomResourceDefinition of Clusters there, or a DirectoryEnd. A
@@ -27,6 +27,7 @@ struct Ends {
 struct Record {
   Ends ends;
   bool was_paused = false;  // by somebody else, so that it stays so
+  std::string run = {};     // which wrote it last; "" with a directory
   bool operator==(const Record&) const = default;
 };
 

@@ -23,7 +23,7 @@ TEST(MoveRecord, PausesAndResumes) {
   for (bool was_paused : {false, true}) {
     for (const kube::Object& before : {Cluster(was_paused), Class(was_paused)}) {
       SCOPED_TRACE(before.json());
-      Record record{{"a", "b"}, was_paused};
+      Record record{{"a", "b"}, was_paused, "run"};
       kube::Object object = before;
       Pause(object, record);
       EXPECT_TRUE(IsPaused(object));

@@ -72,11 +72,11 @@ Transfer::Transfer(const Context& ctx, const Graph& graph, const Ends& ends, kub
 
 Status Transfer::Check() {
   TRY(CheckKinds());
+  TRY(Look());
   return CheckObjects();
 }
 
 Status Transfer::CheckObjects() {
-  TRY(Look());
   TRY(
       Refuse("the target cluster has part of another move that hasn't ended. Run that one again, or remove the "
              "annotation " +
@@ -123,6 +123,7 @@ void Transfer::See(const kube::Object& object, size_t kind) {
   if (!IsRoot(graph_.nodes[found->second]) || (place.stays && existing_ == Existing::kGoOn)) return;
   std::optional<Record> record = RecordOf(object);
   there.in_flight = record && IsOf(*record, ends_);
+  there.original = there.in_flight && record->ends != ends_;
   if (record && !there.in_flight) of_others_.push_back(graph_.Describe(found->second));
 }
 
@@ -141,6 +142,7 @@ Status Transfer::Look() {
       const std::vector<size_t>& owners = graph_.places[i].owners;
       if (IsRoot(graph_.nodes[i])) continue;
       there_[i].in_flight = std::any_of(owners.begin(), owners.end(), [&](size_t at) { return there_[at].in_flight; });
+      there_[i].original = std::any_of(owners.begin(), owners.end(), [&](size_t at) { return there_[at].original; });
     }
   }
   return Ok();
@@ -196,7 +198,8 @@ kube::Object Transfer::CopyFor(size_t i, const kube::Object& source) const {
   if (graph_.places[i].stays && existing_ == Existing::kGoOn) {
     if (record) copy.json().merge_patch(ResumePatch(copy, *record));
   } else {
-    Pause(copy, {ends_, record ? record->was_paused : IsPaused(source) && existing_ == Existing::kGoOn});
+    const bool was_paused = record ? record->was_paused : IsPaused(source) && existing_ == Existing::kGoOn;
+    Pause(copy, {ends_, was_paused, claim_ == nullptr ? "" : claim_->run()});
   }
   return copy;
 }
@@ -219,7 +222,7 @@ Status Transfer::Copy(size_t i, const kube::Object& source) {
     new_uids_[i] = TRY(GoOnWith(i, std::move(copy)));
     if (IsKept(i) || graph_.places[i].stays) return Ok();
   }
-  TRY(RestoreManagers(i, source, was_there));
+  TRY(Finish(i, source, was_there));
   copied_[i] = {source.resource_version(), Digest(source)};
   return Ok();
 }
@@ -258,10 +261,12 @@ Result<std::string> Transfer::GoOnWith(size_t i, kube::Object copy) {
     TRY(Release(i, there));
     return OnceMore(i);
   }
-  if (!path.empty() && !there_[i].in_flight)
+  if (!path.empty() && !there_[i].in_flight && !there_[i].joined)
     return Error{Code::kFailedPrecondition, fmt::format("one of its name is there, and differs at {}", path), {}};
+  if (graph_.places[i].stays && path.empty()) return there.uid();
+  if (there_[i].joined || there_[i].original) return Keep(i, copy, there, path);
   const bool is_mine = there_[i].is_old && there_[i].in_flight;  // what the source's has no more goes there, too
-  if (path.empty() && !is_mine) return graph_.places[i].stays ? there.uid() : Join(i, copy, there);
+  if (path.empty() && !is_mine) return Join(i, copy, there);
   if (!is_mine)
     progress_.Warn(fmt::format("{} differs at {} in the target: that of the source counts", graph_.Describe(i), path));
   return Replace(i, std::move(copy), there);
@@ -289,10 +294,28 @@ Result<std::string> Transfer::Replace(size_t i, kube::Object copy, const kube::O
   return there.uid();
 }
 
+// One that was there before. What has changed in the source since they were equal goes there, too.
+Result<std::string> Transfer::Keep(size_t i, const kube::Object& copy, const kube::Object& there,
+                                   const std::string& path) {
+  if (path.empty()) return Join(i, copy, there);
+  if (there_[i].original) {
+    progress_.Warn(fmt::format("{} differs at {} in the target, which has the original: that one stays",
+                               graph_.Describe(i), path));
+    return Join(i, copy, there);
+  }
+  kube::Object both = there;
+  both.json().merge_patch(copy.json());
+  Json& metadata = both.json()["metadata"];
+  if (Json finalizers = FinalizersOfBoth(copy, there); !finalizers.empty()) metadata["finalizers"] = finalizers;
+  if (Json owners = OwnersOfBoth(copy, there); !owners.empty()) metadata["ownerReferences"] = owners;
+  return Replace(i, std::move(both), there);
+}
+
 // One that is equal keeps what it has beyond the source's. It is changed in any case: see kRunAnnotation.
 Result<std::string> Transfer::Join(size_t i, const kube::Object& copy, const kube::Object& there) {
   const Node& node = graph_.nodes[i];
-  std::optional<Record> record = RecordOf(copy);
+  std::optional<Record> record = RecordOf(copy), known = RecordOf(there);
+  if (record && known && there_[i].original) record->ends = known->ends;  // the next run is to know it, too
   Json patch = record ? PausePatch(there, *record) : Json::object();
   Ensure(patch, {"metadata", "annotations", kRunAnnotation}) = claim_->run();
   Ensure(patch, {"metadata", "annotations", kDeleteForMoveAnnotation}) = nullptr;
@@ -300,21 +323,25 @@ Result<std::string> Transfer::Join(size_t i, const kube::Object& copy, const kub
   metadata["uid"] = there.uid();
   metadata["resourceVersion"] = there.resource_version();
   if (Json both = FinalizersOfBoth(copy, there); !both.empty()) metadata["finalizers"] = std::move(both);
-  Json owners = there_[i].in_flight ? ListOf(copy, "ownerReferences") : OwnersOfBoth(copy, there);
+  Json owners =
+      there_[i].in_flight && !there_[i].original ? ListOf(copy, "ownerReferences") : OwnersOfBoth(copy, there);
   metadata["ownerReferences"] = owners.empty() ? Json() : std::move(owners);
   auto done = target_.Patch(ctx_, graph_.kind(i).resource, node.ns, node.name, kube::PatchType::kMerge, patch,
                             {.metadata_only = true});
   if (!done.ok()) return done.error();
+  there_[i].joined = !there_[i].in_flight;
   return there.uid();
 }
 
-// Else this program would own every field, and who applies objects couldn't take one away again.
-Status Transfer::RestoreManagers(size_t i, const kube::Object& source, bool was_there) {
+// Of what a move has made, field managers too are those of the source: else this program would own every field, and who
+// applies objects couldn't take one away again.
+Status Transfer::Finish(size_t i, const kube::Object& source, bool was_there) {
   const Json* managers = Find(source.json(), {"metadata", "managedFields"});
   const Node& node = graph_.nodes[i];
   Json patch;
   if (was_there) Ensure(patch, {"metadata", "annotations", kRunAnnotation}) = nullptr;
-  if (managers != nullptr && !managers->empty()) Ensure(patch, {"metadata", "managedFields"}) = *managers;
+  const bool made = !there_[i].joined && !there_[i].original;
+  if (made && managers != nullptr && !managers->empty()) Ensure(patch, {"metadata", "managedFields"}) = *managers;
   if (patch.is_null()) return Ok();
   auto done = target_.Patch(ctx_, graph_.kind(i).resource, node.ns, node.name, kube::PatchType::kMerge, patch,
                             {.metadata_only = true});

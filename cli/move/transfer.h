@@ -34,14 +34,17 @@ class Transfer {
            Progress& progress, Claim* claim);
 
   // Look at what the target has. kFailedPrecondition where it lacks a kind, or has an object in the way; change
-  // nothing.
+  // nothing. Look() comes before CheckObjects(), and GoesOn() and Has() after it.
+  Status Look();
   Status CheckKinds();
   Status CheckObjects();
   Status Check();
   // Creates namespaces and objects, Clusters and ClusterClasses that leave the source paused.
   Status Run();
-  // Whether the target has a part of a move between the same ends that hasn't ended. After CheckObjects().
+  // Whether the target has a part of a move between the same ends that hasn't ended.
   bool GoesOn() const;
+  // Whether it has this object as part of such a move.
+  bool Has(size_t node) const { return there_[node].exists && there_[node].in_flight; }
 
   // The resource version that an object of the source had when it was copied. After Run().
   const std::string& copied_version(size_t node) const { return copied_[node].version; }
@@ -54,12 +57,13 @@ class Transfer {
     bool exists = false;
     bool in_flight = false;  // part of a move between the same ends that hasn't ended: this one made it, or may have
     bool is_old = false;     // the source's has changed since
+    bool joined = false;     // it was there before any move, equal to the source's: it keeps what it has beyond
+    bool original = false;   // of which the source has a copy, that a move the other way made: it counts
   };
   struct Copied {
     std::string version, digest;
   };
 
-  Status Look();
   void See(const kube::Object& object, size_t kind);
   Result<std::string> InTheWay(size_t i);
   Status Copy(size_t i, const kube::Object& source);
@@ -70,8 +74,9 @@ class Transfer {
   Error OnceMore(size_t i);  // what is there is going: it is to be created, then
   Status Release(size_t i, const kube::Object& there);
   Result<std::string> Replace(size_t i, kube::Object copy, const kube::Object& there);
+  Result<std::string> Keep(size_t i, const kube::Object& copy, const kube::Object& there, const std::string& path);
   Result<std::string> Join(size_t i, const kube::Object& copy, const kube::Object& there);
-  Status RestoreManagers(size_t i, const kube::Object& source, bool was_there);
+  Status Finish(size_t i, const kube::Object& source, bool was_there);
 
   const Context& ctx_;
   const Graph& graph_;
