@@ -19,7 +19,8 @@ namespace {
 Error Refused(std::string message) { return {Code::kFailedPrecondition, std::move(message), {}}; }
 
 Result<ProviderObject> TheOne(const Context& ctx, ManagementCluster& cluster, const RollbackOptions& options) {
-  auto objects = TRY(FindProviders(ctx, cluster, TRY(OneProviderName(options.names)), options.ns));
+  const std::string name = TRY(OneProviderName(options.names));
+  auto objects = TRY(FindProviders(ctx, cluster, name, options.ns));
   if (objects.size() == 1) return objects[0];
   std::vector<std::string> names;
   for (const ProviderObject& one : objects) names.push_back(Describe(one.provider.id));

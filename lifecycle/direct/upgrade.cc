@@ -90,7 +90,8 @@ Status Prune(const Context& ctx, kube::Client& client, const DirectRelease& rele
 Status UpgradeOne(const Context& ctx, kube::Client& client, const DirectRelease& release) {
   std::vector<kube::Change> changes;
   TRY(TakeOverAll(ctx, client, release));
-  TRY(ApplierOf(client).Apply(ctx, TRY(KeepReplicas(ctx, client, release)), {}, changes));
+  const auto kept = TRY(KeepReplicas(ctx, client, release));
+  TRY(ApplierOf(client).Apply(ctx, kept, {}, changes));
   TRY(ScaleUp(ctx, client, release));
   TRY(Prune(ctx, client, release));
   return ApplierOf(client).Apply(ctx, {release.Entry()}, {}, changes);

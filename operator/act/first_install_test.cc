@@ -29,6 +29,20 @@ class BrokenOffTest : public InstallingActorTest {
           "---\napiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\n"
           "metadata: {name: hooks}\n");
   }
+  // The Deployment as the server has it, with our entry in its managedFields.
+  void AppliedBefore(int generation) {
+    MutexLock lock(mu_);
+    const Json entry = {
+        {"manager", api::kFieldManager}, {"operation", "Apply"}, {"fieldsV1", {{"f:spec", Json::object()}}}};
+    objects_["/apis/apps/v1/namespaces/aws-system/deployments/manager"] =
+        ToJsonText({{"apiVersion", "apps/v1"},
+                    {"kind", "Deployment"},
+                    {"metadata",
+                     {{"name", "manager"},
+                      {"namespace", "n"},
+                      {"generation", generation},
+                      {"managedFields", Json::array({entry})}}}});
+  }
   const kube::ObjectId kManager{"apps", "Deployment", "aws-system", "manager"};
   const kube::ObjectId kHooks{"admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "", "hooks"};
 };
@@ -55,6 +69,25 @@ TEST_F(BrokenOffTest, OverPodsThatServeItGoesOnInStages) {
   ASSERT_FALSE(rolled_out.hold) << rolled_out.hold->message;
   EXPECT_EQ(Written("hooks"), 1u);
   EXPECT_EQ(rolled_out.installed_version.value_or(""), "v1.12.0");
+}
+
+// U2, I4: a first installation that was broken off after its own Deployment waited for the pods of that, and every
+// other provider for its contract.
+TEST_F(BrokenOffTest, OverItsOwnWorkloadItGoesOnAtOnce) {
+  AppliedBefore(1);
+  Done done = Install({InputsDigest(o_)});
+  ASSERT_FALSE(done.hold) << done.hold->message;
+  EXPECT_EQ(Written("hooks"), 1u);
+  EXPECT_EQ(done.installed_version.value_or(""), "v1.12.0");
+}
+
+// U2, U7: one that was there before has another spec since.
+TEST_F(BrokenOffTest, OverAWorkloadThatItHasChangedItGoesOnInStages) {
+  AppliedBefore(2);
+  Done sent = Install({InputsDigest(o_)});
+  ASSERT_FALSE(sent.hold) << sent.hold->message;
+  EXPECT_EQ(Written("hooks"), 0u);
+  EXPECT_FALSE(sent.installed_version);
 }
 
 // U2: a first installation has no stages, nor has the rest of one.

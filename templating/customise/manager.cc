@@ -171,8 +171,10 @@ std::optional<Millis> TimeOf(const Manager& manager, Names names, Millis unset) 
   return parsed.ok() ? std::optional(*parsed) : std::nullopt;
 }
 
-// A manager with other times ends as soon as it starts. The release may have given those that the fields leave out.
+// A manager with other times ends as soon as it starts. The release, or additionalArgs, may have given those that the
+// fields leave out.
 Status CheckElectionTimes(Manager& manager, const api::LeaderElectionSpec& spec) {
+  if (!spec.leader_elect || !*spec.leader_elect) return Ok();
   if (!spec.lease_duration && !spec.renew_deadline && !spec.retry_period) return Ok();
   auto lease = TimeOf(manager, kLeaseDuration, Seconds(15)), renew = TimeOf(manager, kRenewDeadline, Seconds(10)),
        retry = TimeOf(manager, kRetryPeriod, Seconds(2));
@@ -189,10 +191,10 @@ Status CheckElectionTimes(Manager& manager, const api::LeaderElectionSpec& spec)
   return Ok();
 }
 
-Status SetLeaderElection(Manager& manager, const api::LeaderElectionSpec& spec) {
-  if (!spec.leader_elect) return Ok();
+void SetLeaderElection(Manager& manager, const api::LeaderElectionSpec& spec) {
+  if (!spec.leader_elect) return;
   manager.Set("leaderElection.leaderElect", kLeaderElect, *spec.leader_elect ? "true" : "false");
-  if (!*spec.leader_elect) return Ok();
+  if (!*spec.leader_elect) return;
   // Every manager's lock is a Lease.
   if (!spec.resource_lock.empty() && spec.resource_lock != "leases") manager.Ignore("leaderElection.resourceLock");
   if (!spec.resource_name.empty() && !spec.resource_namespace.empty()) {
@@ -205,7 +207,6 @@ Status SetLeaderElection(Manager& manager, const api::LeaderElectionSpec& spec) 
   manager.SetSeconds("leaderElection.leaseDuration", kLeaseDuration, spec.lease_duration);
   manager.SetSeconds("leaderElection.renewDeadline", kRenewDeadline, spec.renew_deadline);
   manager.SetSeconds("leaderElection.retryPeriod", kRetryPeriod, spec.retry_period);
-  return CheckElectionTimes(manager, spec);
 }
 
 // Merged with the release's own; the user's win.
@@ -277,14 +278,15 @@ Status SetArgs(Manager& manager, const api::ManagerSpec& spec, const std::set<st
   manager.Set("webhook.host", kWebhookHost, spec.webhook_host);
   manager.Set("webhook.certDir", kWebhookCertDir, spec.webhook_cert_dir);
   manager.Set("profilerAddress", kProfiler, spec.debug ? kDebugProfiler : spec.profiler_address);
-  if (spec.leader_election) TRY(SetLeaderElection(manager, *spec.leader_election));
+  if (spec.leader_election) SetLeaderElection(manager, *spec.leader_election);
   SetDiagnostics(manager, spec);
   if (spec.webhook_port) manager.Set("webhook.port", kWebhookPort, std::to_string(*spec.webhook_port));
   manager.SetSeconds("syncPeriod", kSyncPeriod, spec.sync_period);
   SetVerbosity(manager, spec);
   SetFeatureGates(manager, spec.feature_gates);
   NoteWithoutFlag(manager, spec);
-  return AddArgs(manager, spec);
+  TRY(AddArgs(manager, spec));
+  return spec.leader_election ? CheckElectionTimes(manager, *spec.leader_election) : Ok();
 }
 
 void SetProbe(Manager& manager, Json& container, std::string_view field, std::string_view probe,

@@ -3,7 +3,9 @@
 
 #include <set>
 
+#include "api/kinds.h"
 #include "api/reasons.h"
+#include "kube/apply/apply.h"
 #include "operator/act/install/installation.h"
 #include "operator/act/install/installer.h"
 #include "operator/act/rebuild.h"
@@ -38,15 +40,22 @@ std::set<std::string> GroupsOf(const std::vector<std::string>& kinds) {
   return groups;
 }
 
-// Whoever put it there: the watches show those with our label alone.
-Result<bool> AnyWorkloadIsThere(const Context& ctx, kube::Client& client,
-                                const std::vector<kube::Manifest>& manifests) {
+// Created by our apply: somebody else's lacks our entry, or has had its spec changed by it. One whose spec is the same
+// as the release's all the same has the pods that are wanted.
+bool IsOfOurMaking(const kube::Object& workload) {
+  return workload.generation() <= 1 && !kube::FieldsHash(workload, api::kFieldManager).empty();
+}
+
+// Whoever put it there: the watches show those with our label alone. `but_ours`: those that an installation that goes
+// on has created don't count.
+Result<bool> AnyWorkloadIsThere(const Context& ctx, kube::Client& client, const std::vector<kube::Manifest>& manifests,
+                                bool but_ours) {
   for (const auto& manifest : manifests) {
     const kube::ObjectId& id = manifest.id;
     if (!IsWorkload(id)) continue;
     auto live = client.Get(ctx, kube::Builtin(id.kind), id.ns, id.name, {.metadata_only = true});
-    if (live.ok()) return true;
-    if (live.code() != Code::kNotFound) return live.error().With(id.ToString());
+    if (live.ok() && !(but_ours && IsOfOurMaking(*live))) return true;
+    if (!live.ok() && live.code() != Code::kNotFound) return live.error().With(id.ToString());
   }
   return false;
 }
@@ -125,12 +134,12 @@ std::optional<Hold> Installer::CheckRights(const Context& ctx, const Observation
 
 // CRDs that somebody else has put there (Helm, say) may have objects, and workloads serve them: over these even a first
 // installation is a change (U2, U3). It still is one after it was broken off: what runs then may be what ran before,
-// taken over or not (U7). Its own CRDs, without a workload, serve nobody.
+// taken over or not (U7). Its own CRDs, without a workload, serve nobody, and its own pods needn't run for the rest.
 Result<bool> Installer::IsFirst(const Context& ctx, const Observation& o, const Installation& m, bool untouched) {
   if (o.former) return true;
   const bool goes_on = o.inventory.size() > 0 && o.provider.status.installed_version.empty();
   if (!untouched && !(goes_on && !SwitchesAny(m.manifests, m.live))) return false;
-  return !TRY(AnyWorkloadIsThere(ctx, needs_.client, m.manifests));
+  return !TRY(AnyWorkloadIsThere(ctx, needs_.client, m.manifests, goes_on));
 }
 
 std::optional<Hold> Installer::ReadLiveCrds(const Context& ctx, const Observation& o, Installation& m) {
