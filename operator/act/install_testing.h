@@ -33,6 +33,8 @@ class InstallingActorTest : public ActorTest {
     }
     o_.inventory.Put(kSettings, {"v1", "", "", false});  // or it would be looked for
     Done done = Install({InputsDigest(o_)});
+    EXPECT_FALSE(done.hold) << done.hold->message;
+    if (o_.provider.status.history.empty()) return;
     o_.rendered = o_.provider.status.applied = InputsDigest(o_);
     o_.provider.status.installed_version = "v1.12.0";
     o_.provider.status.history.front().outcome = api::outcome::kSucceeded;
@@ -46,7 +48,10 @@ class InstallingActorTest : public ActorTest {
 
   void Store(const StoredRelease& release, const std::string& more = "") CAPI_REQUIRES(mu_) {
     objects_["/api/v1/namespaces/aws-system/configmaps/" + release.name] =
-        ToJsonText({{"metadata", {{"name", release.name}, {"namespace", release.ns}}},
+        ToJsonText({{"metadata",
+                     {{"name", release.name},
+                      {"namespace", release.ns},
+                      {"labels", {{std::string(api::kLabelReleaseVersion), release.version_text}}}}},
                     {"data",
                      {{"metadata",
                        "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"

@@ -208,7 +208,7 @@ TEST(CustomiseManager, TimesOfAnElectionFitTogether) {
       {"--leader-elect-retry-period=often", "renewDeadline: 20s", ""},
       {"--x", "leaseDuration: 10400ms, renewDeadline: 9600ms", "(10s) must be greater than renewDeadline (10s)"},
       {"--leader-elect-lease-duration=1s", "resourceLock: leases", ""},
-      {"--x", "renewDeadline: 20s}, additionalArgs: {leader-elect-lease-duration: 60s", ""},
+      {"--x", "renewDeadline: 20s}, additionalArgs: {'--leader-elect-lease-duration': 60s", ""},
   };
   auto known = FindKnownManager(api::ProviderType::kCore, "cluster-api", api::Version::Parse("v1.12.1").value());
   ASSERT_TRUE(known.has_value());
