@@ -256,7 +256,10 @@ TEST_F(InstallerTest, WhatIsRenderedToRestoreFromItBeginsNoApply) {
   Observation o = testing::Observed();
   const StoredRelease& stored = o.releases.front();
   cluster_.Has("/api/v1/namespaces/aws-system/configmaps/" + stored.name,
-               {{"metadata", {{"name", stored.name}, {"namespace", stored.ns}}},
+               {{"metadata",
+                 {{"name", stored.name},
+                  {"namespace", stored.ns},
+                  {"labels", {{std::string(api::kLabelReleaseVersion), stored.version_text}}}}},
                 {"data",
                  {{"metadata", kMetadata},
                   {"components", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n"}}}});
