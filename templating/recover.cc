@@ -164,6 +164,24 @@ std::string_view Unquoted(std::string_view text) {
   return quoted ? text.substr(1, text.size() - 2) : text;
 }
 
+std::set<std::string> SeenIn(const std::vector<Place>& places, const Values& known, const MarkedRelease& release) {
+  std::set<std::string> out;
+  for (const Place& place : places) {
+    auto reading = place.text.Read(place.live, known);
+    // Another place says something else: a change is half done, say.
+    if (reading.kind == MarkedText::Reading::kMismatch) reading = place.text.Read(place.live, {});
+    if (reading.kind == MarkedText::Reading::kAmbiguous) out.insert(place.live);
+    for (const auto& [name, value] : reading.values) out.insert(value);
+  }
+  for (const auto& [name, value] : known) out.insert(value);
+  for (const auto& [name, fallback] : release.defaults) {
+    if (!fallback) continue;
+    out.erase(*fallback);
+    out.erase(std::string(Unquoted(*fallback)));
+  }
+  return out;
+}
+
 // A release whose default is in quotes has none around the variable: a text that YAML would take for something else
 // (true, 1) needs its own.
 std::string AsWritten(const std::optional<std::string>& fallback, const std::string& value) {
@@ -223,6 +241,7 @@ RecoveredVariables RecoverVariables(const MarkedRelease& release, const std::map
   Solver solver(places);
   solver.Run();
   RecoveredVariables out;
+  out.seen = SeenIn(places, solver.values(), release);
   for (const auto& [name, fallback] : release.defaults) {
     auto value = solver.values().find(name);
     auto given = environment ? environment(name) : std::nullopt;
@@ -233,7 +252,7 @@ RecoveredVariables RecoverVariables(const MarkedRelease& release, const std::map
     } else {
       bool given_anyway = given ? *given == value->second
                                 : fallback && (*fallback == value->second || Unquoted(*fallback) == value->second);
-      if (!given_anyway) out.values[name] = AsWritten(fallback, value->second);
+      (given_anyway ? out.given : out.values)[name] = AsWritten(fallback, value->second);
     }
   }
   return out;

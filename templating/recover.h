@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,10 +24,14 @@ struct MarkedRelease {
 // `input` as for Render; its variables don't matter. The error is that of the render.
 Result<MarkedRelease> MarkVariables(RenderInput input);
 
-// Never holds a value in anything but `values`.
+// Never holds a value in anything but `values`, `given` and `seen`.
 struct RecoveredVariables {
   // Needed for the same objects: without those that the release's defaults and `environment` give anyway.
   std::map<std::string, std::string> values;
+  std::map<std::string, std::string> given;  // those
+  // What stands in the place of a variable anywhere, also where the places disagree, but for defaults; the whole text
+  // where it can be read in two ways.
+  std::set<std::string> seen;
   std::vector<std::string> unclear;  // "A (Secret/x/y data.a): the text can be read in two ways"
   std::vector<std::string> lost;     // variables without a default that stand nowhere; sorted
 };

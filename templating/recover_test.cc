@@ -153,6 +153,7 @@ TEST_F(Recover, FindsWhatWasSet) {
   EXPECT_THAT(found.values, ElementsAre(Pair("EXP_ONE", "true"), Pair("FAST", "'true'"), Pair("HOST", "h:1"),
                                         Pair("PORT", "8443"), Pair("REPLICAS", "3"), Pair("ROLE", "admin"),
                                         Pair("TOKEN_B64", "c2VjcmV0"), Pair("USER", "Zoë")));
+  EXPECT_THAT(found.given, ElementsAre(Pair("EXP_TWO", "true"), Pair("ID_B64", ::testing::_)));
   EXPECT_THAT(found.unclear, IsEmpty());
   EXPECT_THAT(found.lost, IsEmpty());
 }
@@ -250,6 +251,28 @@ TEST_F(Recover, AValueIsOnlyWhatNothingElseCanBe) {
     EXPECT_EQ(found.values, c.values);
     EXPECT_EQ(found.unclear, c.unclear);
     EXPECT_EQ(found.lost, c.lost);
+  }
+}
+
+// L18: what is to be masked, however little is clear.
+TEST_F(Recover, SeesWhatStandsInTheirPlaces) {
+  struct Case {
+    std::string_view release, live;
+    std::set<std::string> seen;
+  };
+  const Case cases[] = {
+      {"a: '${A}', b: '-b=${A}'", "a: new, b: -b=old", {"new", "old"}},  // half of a rotation
+      {"a: '${A},${B}'", "a: '1,2,3'", {"1,2,3"}},
+      {"a: '${A},${B}', b: '${A}'", "a: '1,2,3', b: '1'", {"1", "2,3"}},
+      {"a: [x, '-a=${A}']", "a: ['-a=1']", {"1"}},
+      {"a: '${A:=x}', b: \"${B:='1'}\", c: '${C:=z}'", "a: x, b: '1', c: w", {"w"}},
+  };
+  const std::string begin = "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: x}, data: {";
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.release);
+    release_.components = begin + std::string(c.release) + "}}\n";
+    kube::Object live(ParseYaml(begin + std::string(c.live) + "}}").value());
+    EXPECT_EQ(Run({{live.id(), live}}).seen, c.seen);
   }
 }
 

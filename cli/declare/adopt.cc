@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "api/release_maps.h"
+#include "api/stored_release.h"
 #include "base/encoding.h"
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
@@ -102,6 +104,7 @@ class Adopting {
     for (const Adoption& one : adoptions_) {
       const std::string name = Describe(one.step.entry.id);
       if (one.step.there) {
+        TRY_WITH(OwnLeftOver(one.step.entry.id), name);
         world_.out << fmt::format("{} is there already\n", name);
         continue;
       }
@@ -124,8 +127,9 @@ class Adopting {
                                     "its release says which variables it has, and can't be read (`clusterctl config "
                                     "repositories` has its place)");
     if (declaration.needs_release) out.release = ReleaseMapsOf(id, release);
+    TRY(Lacking(out.release));
     auto images = TRY(ImagesOf(config_, id));
-    LiveVariables live = TRY(RecoverLive(ctx_, client_, step.entry, release, images));
+    LiveVariables live = TRY(RecoverLive(ctx_, client_, id, release, images));
     for (const std::string& unclear : live.found.unclear) notes_.Warn(fmt::format("variable {}", unclear));
     auto there = TRY(ReadSecret(ctx_, client_, id.ns, VariablesSecretName(id)));
     RecoveredValues values = TRY(AskForRest(config_, live, there));
@@ -140,7 +144,10 @@ class Adopting {
     if (!there && values.asked.empty() && images.empty()) return out;
     SecretValuesByKey needed = std::move(values.values);
     if (!images.empty()) needed[std::string(kImagesKey)] = ImagesAsYaml(images);
-    if (there) TRY(CheckSecret(id, *there, needed));
+    if (there && !needed.empty()) {
+      live.found.given.emplace(kImagesKey, "");
+      TRY(CheckSecret(id, *there, needed, live.found.given));
+    }
     if (!needed.empty()) out.object.json()["spec"]["configSecret"] = {{"name", VariablesSecretName(id)}};
     if (!there) out.secret = std::move(needed);
     return out;
@@ -155,33 +162,77 @@ class Adopting {
       if (!secret.ok() && secret.code() != Code::kAlreadyExists) return secret.error();
       if (!secret.ok()) {  // somebody else was quicker
         auto there = TRY(ReadSecret(ctx_, client_, id.ns, VariablesSecretName(id)));
-        TRY(CheckSecret(id, there.value_or(SecretValuesByKey()), one.secret));
+        TRY(CheckSecret(id, there.value_or(SecretValuesByKey()), one.secret, {}));
       }
     }
-    for (const kube::Object& map : one.release)
+    const std::vector<kube::Object> lacking = TRY(Lacking(one.release));
+    for (const kube::Object& map : lacking)
       TRY_WITH(client_.Apply(ctx_, kube::Builtin("ConfigMap"), map, options), "its release");
     auto created = client_.Create(ctx_, api::ResourceOf(id.type), one.object, options);
     if (!created.ok() && created.code() != Code::kAlreadyExists) return created.error();
     return created.ok() && !dry_run ? Own(one.release, *created) : Ok();
   }
 
-  // They go with the object from now on.
-  Status Own(const std::vector<kube::Object>& maps, const kube::Object& owner) {
-    const Json reference = {
-        {"apiVersion", owner.api_version()}, {"kind", owner.kind()}, {"name", owner.name()}, {"uid", owner.uid()}};
-    const Json patch = {{"metadata", {{"ownerReferences", Json::array({reference})}}}};
+  // What of a release isn't there yet. Another ConfigMap of such a name is somebody's, and stays what it is.
+  Result<std::vector<kube::Object>> Lacking(const std::vector<kube::Object>& maps) {
+    std::vector<kube::Object> out;
     for (const kube::Object& map : maps) {
-      TRY_WITH(client_.Patch(ctx_, kube::Builtin("ConfigMap"), map.ns(), map.name(), kube::PatchType::kMerge, patch,
-                             {.field_manager = std::string(kProviderFieldManager)}),
-               "its release");
+      auto there = client_.Get(ctx_, kube::Builtin("ConfigMap"), map.ns(), map.name());
+      if (!there.ok() && there.code() != Code::kNotFound) return there.error().With("its release");
+      if (!there.ok()) {
+        out.push_back(map);
+      } else if (!IsSameMap(*there, map)) {
+        return Error{
+            Code::kFailedPrecondition,
+            fmt::format("its release goes into ConfigMap {}/{}, and one with another content is there already: "
+                        "delete it, where nobody needs it",
+                        map.ns(), map.name()),
+            {}};
+      }
+    }
+    return out;
+  }
+
+  // They go with the object from now on; what somebody else has put there doesn't.
+  Status Own(const std::vector<kube::Object>& maps, const kube::Object& owner) {
+    for (const kube::Object& map : maps) {
+      auto live = TRY_WITH(client_.Get(ctx_, kube::Builtin("ConfigMap"), map.ns(), map.name()), "its release");
+      TRY_WITH(OwnOne(live, owner), "its release");
     }
     return Ok();
   }
 
+  Status OwnOne(const kube::Object& live, const kube::Object& owner) {
+    const Json* fields = Find(live.json(), {"metadata", "managedFields"});
+    bool made_here =
+        fields != nullptr && std::any_of(fields->begin(), fields->end(), [](const Json& one) {
+          return GetString(one, {"manager"}) == kProviderFieldManager && GetString(one, {"operation"}) == "Apply";
+        });
+    const Json* before = Find(live.json(), {"metadata", "ownerReferences"});
+    Json owners = before == nullptr ? Json::array() : *before;
+    bool owned = std::any_of(owners.begin(), owners.end(),
+                             [&](const Json& one) { return GetString(one, {"uid"}) == owner.uid(); });
+    if (!made_here || owned) return Ok();
+    owners.push_back(
+        {{"apiVersion", owner.api_version()}, {"kind", owner.kind()}, {"name", owner.name()}, {"uid", owner.uid()}});
+    const Json patch = {{"metadata", {{"resourceVersion", live.resource_version()}, {"ownerReferences", owners}}}};
+    TRY(client_.Patch(ctx_, kube::Builtin("ConfigMap"), live.ns(), live.name(), kube::PatchType::kMerge, patch,
+                      {.field_manager = std::string(kProviderFieldManager)}));
+    return Ok();
+  }
+
+  // An adoption that was interrupted behind its object.
+  Status OwnLeftOver(const api::ProviderId& id) {
+    auto owner = TRY(client_.Get(ctx_, api::ResourceOf(id.type), id.ns, id.name));
+    auto maps = TRY(client_.List(ctx_, kube::Builtin("ConfigMap"), id.ns,
+                                 {.label_selector = api::SelectorOf(api::ReleaseSelector(id))}));
+    return Own(maps.items, owner);
+  }
+
   // One that an interrupted adoption left is what this one would write; another one isn't changed.
-  static Status CheckSecret(const api::ProviderId& id, const SecretValuesByKey& there,
-                            const SecretValuesByKey& needed) {
-    const std::string mismatch = MismatchOf(there, needed);
+  static Status CheckSecret(const api::ProviderId& id, const SecretValuesByKey& there, const SecretValuesByKey& needed,
+                            const SecretValuesByKey& given) {
+    const std::string mismatch = MismatchOf(there, needed, given);
     if (mismatch.empty()) return Ok();
     return Error{Code::kFailedPrecondition,
                  fmt::format("Secret {}/{} is there already, and {}: correct it, or delete it", id.ns,

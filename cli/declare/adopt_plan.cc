@@ -85,17 +85,36 @@ Result<std::vector<AdoptStep>> PlanAdoption(const Fleet& fleet, const std::vecto
   return steps;
 }
 
-std::string MismatchOf(const SecretValuesByKey& there, const SecretValuesByKey& needed) {
+std::string MismatchOf(const SecretValuesByKey& there, const SecretValuesByKey& needed,
+                       const SecretValuesByKey& given) {
   std::vector<std::string> lacking, other;
   for (const auto& [key, value] : needed) {
     auto found = there.find(key);
     if (found == there.end() && !value.empty()) lacking.push_back(key);
     if (found != there.end() && found->second != value) other.push_back(key);
   }
+  for (const auto& [key, value] : given) {
+    auto found = there.find(key);
+    if (!needed.contains(key) && found != there.end() && found->second != value) other.push_back(key);
+  }
+  std::sort(other.begin(), other.end());
   std::vector<std::string> parts;
   if (!lacking.empty()) parts.push_back(fmt::format("lacks the keys [{}]", Join(lacking, ", ")));
   if (!other.empty()) parts.push_back(fmt::format("has other values than are needed under [{}]", Join(other, ", ")));
   return Join(parts, ", and ");
+}
+
+bool IsSameMap(const kube::Object& there, const kube::Object& map) {
+  for (const char* key : {"data", "binaryData"}) {
+    const Json *a = Find(there.json(), {key}), *b = Find(map.json(), {key});
+    if ((a == nullptr) != (b == nullptr) || (a != nullptr && *a != *b)) return false;
+  }
+  const Json* labels = Find(map.json(), {"metadata", "labels"});
+  if (labels == nullptr) return true;
+  for (const auto& [key, value] : labels->items()) {
+    if (there.label(key) != value.get<std::string>()) return false;
+  }
+  return true;
 }
 
 }  // namespace capi::cli

@@ -21,6 +21,11 @@ Result<std::vector<AdoptStep>> PlanAdoption(const Fleet& fleet, const std::vecto
 
 // What keeps a Secret that is there from being the one that is needed: names of keys, never values. "" for nothing. A
 // variable that is set to nothing needn't be there; where its default is something else, the take-over says so (A2).
-std::string MismatchOf(const SecretValuesByKey& there, const SecretValuesByKey& needed);
+// `given`: what needn't be there, but has to be this where it is.
+std::string MismatchOf(const SecretValuesByKey& there, const SecretValuesByKey& needed,
+                       const SecretValuesByKey& given = {});
+
+// Whether a ConfigMap that is there is the one that would be written: its content, and the labels that this one has.
+bool IsSameMap(const kube::Object& there, const kube::Object& map);
 
 }  // namespace capi::cli

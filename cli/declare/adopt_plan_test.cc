@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
-#include "cli/testing.h"
+#include "base/files.h"
+#include "cli/install/provider_manifests.h"
+#include "cli/upgrade/cluster_testing.h"
 
 namespace capi::cli {
 namespace {
@@ -108,6 +110,10 @@ TEST(MismatchOf, NamesKeysAndNoValues) {
   EXPECT_EQ(MismatchOf({{"B", "b"}}, needed), "lacks the keys [A]");
   EXPECT_EQ(MismatchOf({}, {{"NOTHING", ""}}), "");
   EXPECT_EQ(MismatchOf({{"NOTHING", "x"}}, {{"NOTHING", ""}}), "has other values than are needed under [NOTHING]");
+  const SecretValuesByKey given = {{"D", "default"}, {"images", ""}};
+  EXPECT_EQ(MismatchOf({{"A", "sesame"}, {"B", "b"}, {"D", "default"}}, needed, given), "");
+  EXPECT_EQ(MismatchOf({{"A", "sesame"}, {"B", "b"}, {"D", "poppy"}, {"images", "all: {}"}}, needed, given),
+            "has other values than are needed under [D, images]");
   EXPECT_EQ(MismatchOf({{"A", "other"}}, needed), "lacks the keys [B], and has other values than are needed under [A]");
 }
 
@@ -121,6 +127,71 @@ TEST(Adopt, BadArgumentsAreToldBeforeAnyClusterIsLookedFor) {
     EXPECT_EQ(outcome.code, 1);
     EXPECT_THAT(outcome.err, HasSubstr(error));
   }
+}
+
+// A core provider that clusterctl installed from a folder that is no built-in one's.
+class AdoptFromAFolder : public testing::Test {
+ protected:
+  AdoptFromAFolder() {
+    cluster_.Add(kCore);
+    cluster_.Add(kMine, /*bare=*/true);
+    cluster_.Put("/api", {{"kind", "APIVersions"}, {"versions", Json::array()}});
+    cluster_.Put("/apis", {{"kind", "APIGroupList"}, {"groups", Json::array()}});
+    cluster_.folder.Put("r/infrastructure-mine/v1.0.0/metadata.yaml",
+                        "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
+                        "- {major: 1, minor: 0, contract: v1beta2}\n");
+    cluster_.folder.Put("r/infrastructure-mine/v1.0.0/c.yaml",
+                        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n");
+    cluster_.folder.Put("clusterctl.yaml", "providers:\n- {name: mine, type: InfrastructureProvider, url: " +
+                                               cluster_.folder.path() + "/r/infrastructure-mine/latest/c.yaml}\n");
+    api::Release release;
+    release.version = api::Version::Parse("v1.0.0").value();
+    release.metadata = *ReadFile(cluster_.folder / "r/infrastructure-mine/v1.0.0/metadata.yaml");
+    release.components = *ReadFile(cluster_.folder / "r/infrastructure-mine/v1.0.0/c.yaml");
+    map_ = ReleaseMapsOf({kMine.type, kMine.ns, kMine.name}, release).back().json();
+    path_ = "/api/v1/namespaces/mine-system/configmaps/" + GetString(map_, {"metadata", "name"});
+  }
+  Outcome Adopt() { return cluster_.Run({"adopt", "mine", "--config", cluster_.folder / "clusterctl.yaml"}); }
+
+  const UpgradeProvider kCore = {api::ProviderType::kCore, "capi-system", "cluster-api", "v1.12.0", "v1beta2"};
+  const UpgradeProvider kMine = {api::ProviderType::kInfrastructure, "mine-system", "mine", "v1.0.0", "v1beta2"};
+  UpgradeCluster cluster_;
+  Json map_;
+  std::string path_;
+};
+
+// L21: what is somebody's stays what it is.
+TEST_F(AdoptFromAFolder, AnotherConfigMapOfTheNameIsNotOverwritten) {
+  map_["data"]["components"] = "somebody's";
+  cluster_.Put(path_, map_);
+  Outcome got = Adopt();
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("ConfigMap mine-system/infrastructure-mine-v1.0.0"));
+  EXPECT_THAT(got.err, HasSubstr("is there already"));
+  EXPECT_THAT(cluster_.writes(), ElementsAre());
+}
+
+TEST_F(AdoptFromAFolder, TheSameConfigMapIsUsedAndStaysItsOwners) {
+  map_["metadata"]["ownerReferences"] = Json::array({{{"uid", "somebody"}}});
+  cluster_.Put(path_, map_);
+  Outcome got = Adopt();
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_FALSE(cluster_.Get(UpgradeCluster::PathOf(kMine)).is_null());
+  EXPECT_EQ(*Find(cluster_.Get(path_), {"metadata", "ownerReferences"}), map_["metadata"]["ownerReferences"]);
+}
+
+// An adoption that was interrupted behind its object.
+TEST_F(AdoptFromAFolder, WhatClusterctlMadeGoesWithTheObjectThatIsThere) {
+  cluster_.Add(kMine);
+  map_["metadata"]["managedFields"] = Json::array({{{"manager", "clusterctl"}, {"operation", "Apply"}}});
+  map_["metadata"]["ownerReferences"] = Json::array({{{"uid", "somebody"}}});
+  cluster_.Put(path_, map_);
+  Outcome got = Adopt();
+  EXPECT_EQ(got.code, 0) << got.err;
+  const Json owners = *Find(cluster_.Get(path_), {"metadata", "ownerReferences"});
+  ASSERT_EQ(owners.size(), 2U);
+  EXPECT_EQ(GetString(owners[0], {"uid"}), "somebody");
+  EXPECT_EQ(GetString(owners[1], {"uid"}), "u-infrastructure-mine");
 }
 
 }  // namespace

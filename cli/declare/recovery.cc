@@ -7,14 +7,16 @@
 
 namespace capi::cli {
 
-Result<LiveVariables> RecoverLive(const Context& ctx, kube::Client& client, const InventoryEntry& entry,
-                                  const api::Release& release, const templating::ImageOverrides& images) {
+Result<LiveVariables> RecoverLive(const Context& ctx, kube::Client& client, const api::ProviderId& id,
+                                  const api::Release& release, const templating::ImageOverrides& images,
+                                  const std::string& additional) {
   templating::RenderInput input;
-  input.type = entry.id.type;
-  input.name = entry.id.name;
+  input.type = id.type;
+  input.name = id.name;
   input.release = &release;
-  input.target_namespace = entry.id.ns;
+  input.target_namespace = id.ns;
   input.images = images;
+  input.additional_manifests = additional;
   input.cluster_scoped = [&](const kube::GroupKind& kind) -> std::optional<bool> {
     auto resource = client.mapper().For(ctx, kind);
     return resource.ok() ? std::optional(!resource->namespaced) : std::nullopt;

@@ -27,9 +27,11 @@ struct LiveVariables {
   std::map<std::string, std::optional<std::string>> defaults;  // of the release
 };
 
-// What the release's variables are in the cluster (behaviour.md A2). `images`: what replaced its images.
-Result<LiveVariables> RecoverLive(const Context& ctx, kube::Client& client, const InventoryEntry& entry,
-                                  const api::Release& release, const templating::ImageOverrides& images);
+// What the release's variables are in the cluster (behaviour.md A2). `images`: what replaced its images. `additional`:
+// manifests that were installed with it.
+Result<LiveVariables> RecoverLive(const Context& ctx, kube::Client& client, const api::ProviderId& id,
+                                  const api::Release& release, const templating::ImageOverrides& images,
+                                  const std::string& additional = "");
 
 // Keys and decoded values. Holds secrets.
 using SecretValuesByKey = std::map<std::string, std::string>;
