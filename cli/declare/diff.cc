@@ -200,6 +200,10 @@ class Wanted {
     kube::Object changed = *live;
     const Json* spec = Find(wanted.json(), {"spec"});
     changed.json()["spec"] = spec == nullptr ? Json::object() : *spec;
+    // The operator has filled it in (I12), and an apply without it leaves it.
+    const std::string filled_in = GetString(live->json(), {"spec", "version"});
+    if (GetString(changed.json(), {"spec", "version"}).empty() && !filled_in.empty())
+      changed.json()["spec"]["version"] = filled_in;
     auto updated = TRY(cluster_.client().Update(ctx_, resource, changed, options));
     return api::ParseProvider(updated);
   }

@@ -18,7 +18,7 @@ constexpr std::string_view kMask = "***";
 constexpr std::string_view kBefore = "*** (before)";
 constexpr std::string_view kAfter = "*** (after)";
 constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
-constexpr size_t kShortest = 3, kShortestLine = 8, kLongestNumber = 64;
+constexpr size_t kShortest = 3, kShortestLine = 8, kLongestScalar = 4096;
 // No secrets, and in every other object.
 constexpr std::string_view kWords[] = {"true", "false", "yes", "no", "none", "null", "enabled", "disabled", "default"};
 
@@ -156,8 +156,10 @@ void MaskedValues::Add(const std::string& value) {
     if (std::string_view text = Trim(line); text.size() >= kShortestLine) AddForm(text);
   }
   std::sort(values_.begin(), values_.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
-  if (value.size() > kLongestNumber) return;
+  if (value.size() > kLongestScalar) return;
   auto read = ParseYaml(value);
+  // A text that YAML would take for something else comes with quotes of its own.
+  if (read.ok() && read->is_string() && *read != value) Add(read->get<std::string>());
   if (read.ok() && read->is_number() && ToJsonText(*read).size() >= kShortest) numbers_.push_back(*std::move(read));
 }
 

@@ -12,8 +12,8 @@ namespace capi::cli {
 // Values that are never shown, wherever they stand: those of the Secret with a provider's variables. A value.
 class MaskedValues {
  public:
-  // As it is, each of its longer lines, in base64, and as the number that YAML makes of it. One or two characters, and
-  // words like `true`, are no secrets, and stand everywhere.
+  // As it is, each of its longer lines, in base64, and as the text or number that YAML makes of it. One or two
+  // characters, and words like `true`, are no secrets, and stand everywhere.
   void Add(const std::string& value);
   // Whether it holds one of them.
   bool StandIn(const std::string& text) const;

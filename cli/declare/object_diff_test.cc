@@ -3,7 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "base/encoding.h"
 #include "base/yaml/yaml.h"
+#include "cli/upgrade/cluster_testing.h"
 
 namespace capi::cli {
 namespace {
@@ -91,6 +95,123 @@ TEST(DiffOf, ValuesInLabelsAndAnnotationsAreMasked) {
   EXPECT_THAT(diff, HasSubstr("     l: '***'\n+    m: '***'\n"));
   EXPECT_THAT(diff, HasSubstr("   name: sesame\n"));  // who the object is
   EXPECT_THAT(diff, Not(HasSubstr("was")));
+}
+
+// L18: as the operator writes it into a Secret where YAML would take it for a number.
+TEST(MaskedValues, AQuotedValueStandsWithoutItsQuotes) {
+  MaskedValues masked;
+  for (const char* value : {"'90210'", "'{sesame'", "' '"}) masked.Add(value);
+  EXPECT_EQ(masked.Mask("90210 {sesame"), "*** ***");
+}
+
+constexpr std::string_view kRelease = R"(
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: c, namespace: docker-system}
+data: {one: "--token=${TOKEN}", plain: "${PLAIN:=nothing}"}
+)";
+constexpr std::string_view kPruned = R"(
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: gone, namespace: docker-system}
+data: {password: "${PASSWORD}"}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: list, namespace: docker-system}
+args: ["--first", "--token=${TOKEN}"]
+)";
+constexpr std::string_view kShifted = R"(
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: list, namespace: docker-system}
+args: ["--token=${TOKEN}"]
+)";
+
+// docker at v1.0.0, installed with values that its Secret has no longer; v1.1.0 lacks an object and shifts a list.
+class DiffOfInstalled : public testing::Test {
+ protected:
+  DiffOfInstalled() {
+    Release("v1.0.0", std::string(kRelease) + std::string(kPruned));
+    Release("v1.1.0", std::string(kRelease) + std::string(kShifted));
+    cluster_.folder.Put("clusterctl.yaml", "providers:\n- {name: docker, type: InfrastructureProvider, url: " +
+                                               cluster_.folder.path() + "/r/infrastructure-docker/latest/c.yaml}\n");
+    cluster_.Put("/api", {{"kind", "APIVersions"}, {"versions", {"v1"}}});
+    cluster_.Put("/apis", {{"kind", "APIGroupList"}, {"groups", Json::array()}});
+    Json kind = {{"name", "configmaps"}, {"kind", "ConfigMap"}, {"namespaced", true}, {"verbs", {"get", "list"}}};
+    cluster_.Put("/api/v1", {{"kind", "APIResourceList"}, {"resources", Json::array({kind})}});
+    cluster_.Add(kDocker);
+    cluster_.Put("/api/v1/namespaces/docker-system/secrets/s",
+                 {{"data", {{"TOKEN", Base64Encode("new-sesame")}, {"PASSWORD", Base64Encode("new-poppy")}}}});
+    PutMap("c", R"({"data": {"one": "--token=old-sesame", "plain": "nothing"}})");
+    PutMap("gone", R"({"data": {"password": "old-poppy"}})");
+    PutMap("list", R"({"args": ["--first", "--token=old-sesame"]})");
+    cluster_.Change(UpgradeCluster::PathOf(kDocker), [](Json& provider) {
+      provider["spec"]["configSecret"]["name"] = "s";
+      for (const char* name : {"c", "gone", "list"}) {
+        provider["status"]["inventory"].push_back(
+            {{"kind", "ConfigMap"}, {"namespace", "docker-system"}, {"name", name}, {"version", "v1"}});
+      }
+    });
+  }
+  void Release(const std::string& version, const std::string& components) {
+    const std::string folder = "r/infrastructure-docker/" + version + "/";
+    cluster_.folder.Put(folder + "metadata.yaml",
+                        "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
+                        "- {major: 1, minor: 0, contract: v1beta2}\n- {major: 1, minor: 1, contract: v1beta2}\n");
+    cluster_.folder.Put(folder + "c.yaml", components);
+  }
+  void PutMap(const std::string& name, std::string_view text) {
+    Json map = *ParseJson(text);
+    map["apiVersion"] = "v1";
+    map["kind"] = "ConfigMap";
+    map["metadata"] = {
+        {"name", name},
+        {"namespace", "docker-system"},
+        {"labels", {{"cluster.x-k8s.io/provider", "infrastructure-docker"}, {"clusterctl.cluster.x-k8s.io", ""}}}};
+    cluster_.Put("/api/v1/namespaces/docker-system/configmaps/" + name, std::move(map));
+  }
+  Outcome Run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--config", cluster_.folder / "clusterctl.yaml"});
+    return cluster_.Run(std::move(arguments));
+  }
+
+  const UpgradeProvider kDocker = {api::ProviderType::kInfrastructure, "docker-system", "docker", "v1.0.0", "v1beta2"};
+  UpgradeCluster cluster_;
+};
+
+// L18: what is live was made of what the Secret had.
+TEST_F(DiffOfInstalled, ValuesOfBeforeARotationAreMaskedToo) {
+  Outcome got = Run({"diff", "docker:v1.1.0"});
+  EXPECT_EQ(got.code, 1) << got.err;
+  EXPECT_THAT(got.out, HasSubstr("LIVE/v1.ConfigMap.docker-system.gone"));
+  EXPECT_THAT(got.out, HasSubstr("LIVE/v1.ConfigMap.docker-system.list"));
+  EXPECT_THAT(got.out, HasSubstr("***"));
+  for (const char* value : {"sesame", "poppy"}) EXPECT_THAT(got.out + got.err, Not(HasSubstr(value)));
+}
+
+TEST_F(DiffOfInstalled, WithoutTheInstalledReleaseNothingIsShown) {
+  std::filesystem::remove_all(cluster_.folder / "r/infrastructure-docker/v1.0.0");
+  Outcome got = Run({"diff", "docker:v1.1.0"});
+  EXPECT_EQ(got.code, 2);
+  EXPECT_EQ(got.out, "");
+  EXPECT_THAT(got.err, HasSubstr("release v1.0.0 says where secrets are in what is installed"));
+}
+
+// L18, I12: the operator has filled the version in, and an apply leaves it.
+TEST_F(DiffOfInstalled, AFileWithoutAVersionIsNoUpgrade) {
+  PutMap("c", R"({"data": {"one": "--token=new-sesame", "plain": "nothing"}})");
+  PutMap("gone", R"({"data": {"password": "new-poppy"}})");
+  PutMap("list", R"({"args": ["--first", "--token=new-sesame"]})");
+  const std::string file =
+      cluster_.folder.Put("docker.yaml",
+                          "apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: InfrastructureProvider\n"
+                          "metadata: {name: docker, namespace: docker-system}\nspec: {configSecret: {name: s}}\n");
+  Outcome got = Run({"diff", "-f", file});
+  EXPECT_THAT(got.out, Not(HasSubstr("ConfigMap.docker-system.gone")));
+  EXPECT_EQ(got.code, 0) << got.out << got.err;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
 #include "cli/declare/find_release.h"
+#include "cli/declare/recovery.h"
 #include "cli/frame/lookup.h"
 #include "cli/frame/provider_objects.h"
 #include "templating/render.h"
@@ -75,6 +76,64 @@ Error RenderFailed(const api::Provider& provider, const api::Release& release, c
           {}};
 }
 
+// The versions of which objects may be live: the installed one, and one whose installation has begun.
+std::set<std::string> LiveVersions(const api::ProviderStatus& status) {
+  std::set<std::string> out;
+  if (!status.installed_version.empty()) out.insert(status.installed_version);
+  if (!status.history.empty()) out.insert(status.history.front().version);
+  return out;
+}
+
+bool SameSource(const std::optional<api::FetchConfig>& a, const std::optional<api::FetchConfig>& b) {
+  return a.has_value() == b.has_value() && (!a || (a->url == b->url && a->selector == b->selector));
+}
+
+// Whatever the Secret has by now: what is live, or pruned, was made of what it had.
+class LiveValues {
+ public:
+  LiveValues(const Context& ctx, kube::Client& client, const Config& config, const Secret& secret,
+             const templating::ImageOverrides& images, Notes& notes)
+      : ctx_(ctx), client_(client), config_(config), secret_(secret), images_(images), notes_(notes) {}
+
+  // `wanted` is the release of `provider`, which may be another one than is installed.
+  Status Mask(const api::Provider& provider, const api::Release& wanted, MaskedValues& masked) {
+    TRY(MaskOf(provider, wanted, masked));
+    const api::ProviderId& id = provider.id;
+    auto object = client_.Get(ctx_, api::ResourceOf(id.type), id.ns, id.name);
+    if (!object.ok() && object.code() == Code::kNotFound) return Ok();  // nothing of it is installed yet
+    if (!object.ok()) return object.error();
+    api::Provider live = TRY(api::ParseProvider(*object));
+    const bool same_source = SameSource(live.spec.fetch_config, provider.spec.fetch_config);
+    if (live.spec.fetch_config) live.spec.fetch_config->digest.clear();  // of the version that is declared
+    for (const std::string& version : LiveVersions(live.status)) {
+      if (same_source && api::SameVersion(version, wanted.version.ToString())) continue;
+      live.spec.version = version;
+      auto release = ReadReleaseOf(ctx_, client_, config_, live, secret_, notes_);
+      if (!release.ok()) {
+        return release.error().With(fmt::format(
+            "release {} says where secrets are in what is installed, and without it they would be shown", version));
+      }
+      TRY(MaskOf(live, *release, masked));
+    }
+    return Ok();
+  }
+
+ private:
+  Status MaskOf(const api::Provider& provider, const api::Release& release, MaskedValues& masked) {
+    const std::string additional = TRY(ReadAdditional(ctx_, client_, provider.spec.additional_manifests));
+    LiveVariables live = TRY(RecoverLive(ctx_, client_, provider.id, release, images_, additional));
+    for (const std::string& value : live.found.seen) masked.Add(value);
+    return Ok();
+  }
+
+  const Context& ctx_;
+  kube::Client& client_;
+  const Config& config_;
+  const Secret& secret_;
+  const templating::ImageOverrides& images_;
+  Notes& notes_;
+};
+
 }  // namespace
 
 Result<RenderedProvider> RenderProvider(const Context& ctx, kube::Client& client, const Config& config,
@@ -112,6 +171,7 @@ Result<RenderedProvider> RenderProvider(const Context& ctx, kube::Client& client
   templating::RenderResult result = templating::Render(input);
   if (lookup.error()) return *lookup.error();
   if (result.error) return RenderFailed(provider, release, *result.error);
+  TRY(LiveValues(ctx, client, config, secret, input.images, notes).Mask(provider, release, out.masked));
   if (!elsewhere.empty()) {
     notes.Warn(
         fmt::format("{}: the values of [{}] are those of this command's environment and configuration: its Secret "

@@ -17,7 +17,7 @@ namespace capi::cli {
 struct RenderedProvider {
   std::vector<kube::Manifest> manifests;
   std::vector<std::string> warnings;
-  MaskedValues masked;  // values of its variables
+  MaskedValues masked;  // values of its variables, those that are live among them
   std::string version;
 };
 

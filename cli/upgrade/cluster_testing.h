@@ -131,6 +131,7 @@ class UpgradeCluster {
     writes_.push_back(request.method + " " + path);
     if (request.method == "POST") return Create(path, *ParseJson(request.body));
     if (request.method == "PATCH") return Patch(path, *ParseJson(request.body));
+    if (request.method == "PUT") return Say(200, *ParseJson(request.body));  // a dry run
     return Fail(405, "MethodNotAllowed");
   }
 
