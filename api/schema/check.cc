@@ -16,7 +16,12 @@ using Kind = FieldError::Kind;
 
 constexpr size_t kLongestMatched = 256;  // no text that a pattern takes is longer
 
-bool Has(const Json& value, std::string_view key) { return value.is_object() && value.contains(key); }
+// The server drops nulls in the place of fields that it knows, of which none is nullable; an item of a list stays.
+bool Has(const Json& value, std::string_view key) {
+  if (!value.is_object()) return false;
+  auto found = value.find(key);
+  return found != value.end() && !found->is_null();
+}
 
 // The rules of the schemas, which are CEL there.
 struct KnownRule {
@@ -41,7 +46,7 @@ constexpr KnownRule kRules[] = {
      [](const Json& self) { return !(Has(self, "rollingUpdate") && GetString(self, {"type"}) == "Recreate"); }},
     {"!(has(self.metricsAddress) && has(self.metrics) && has(self.metrics.bindAddress))",
      [](const Json& self) {
-       return !(Has(self, "metricsAddress") && Find(self, {"metrics", "bindAddress"}) != nullptr);
+       return !(Has(self, "metricsAddress") && Has(self, "metrics") && Has(self["metrics"], "bindAddress"));
      }},
     // Of a change: one object alone can't break it.
     {"!(has(oldSelf.debug) && oldSelf.debug && has(self.debug) && self.debug) || self == oldSelf",
@@ -91,21 +96,6 @@ bool HasType(const Json& value, const std::string& type) {
 
 bool Matches(const std::string& text, const std::string& pattern) {
   return text.size() <= kLongestMatched && std::regex_search(text, std::regex(pattern));
-}
-
-// The server drops nulls in the place of fields, of which none is nullable; an item of a list stays.
-Json WithoutNulls(const Json& value) {
-  if (value.is_array()) {
-    Json out = Json::array();
-    for (const Json& item : value) out.push_back(WithoutNulls(item));
-    return out;
-  }
-  if (!value.is_object()) return value;
-  Json out = Json::object();
-  for (const auto& [key, below] : value.items()) {
-    if (!below.is_null()) out[key] = WithoutNulls(below);
-  }
-  return out;
 }
 
 class Check {
@@ -201,10 +191,8 @@ class Check {
       bool known = fields != nullptr && field != fields->end();
       Push(key);
       const std::string below = path + "." + key;
-      if (known) {
-        Value(value, *field, below);
-      } else if (values != nullptr) {
-        Value(value, *values, below);
+      if (known || values != nullptr) {
+        if (!value.is_null()) Value(value, known ? *field : *values, below);
       } else if (!free) {
         out_.push_back({steps_, true, {Kind::kInvalid, below, "", "unknown field", reason::kInvalidSpec}});
       }
@@ -217,7 +205,7 @@ class Check {
     if (required == nullptr) return;
     for (const Json& name : *required) {
       const auto& key = name.get_ref<const std::string&>();
-      if (!object.contains(key)) Add(Kind::kRequired, path + "." + key, "", "it is missing");
+      if (!Has(object, key)) Add(Kind::kRequired, path + "." + key, "", "it is missing");
     }
   }
 
@@ -244,7 +232,7 @@ std::vector<SchemaError> CheckSchema(const Json& value, const Json& schema, std:
   std::vector<SchemaError> out;
   Check check(out);
   for (const std::string& step : Split(path, '.')) check.Push(step);
-  if (!value.is_null()) check.Value(WithoutNulls(value), schema, std::string(path));
+  if (!value.is_null()) check.Value(value, schema, std::string(path));
   return out;
 }
 

@@ -60,7 +60,10 @@ TEST(CheckSchema, SaysWhatTheApiServerWouldRefuse) {
        "spec.deployment.containers[0].resources.limits.cpu: Invalid value: \"array\": "
        "spec.deployment.containers[0].resources.limits.cpu in body must be of type integer,string: \"array\""},
       {"{deployment: {affinity: {anything: goes}}}", nullptr},
-      // A null is no value, but in a list.
+      // A null is no value, but in a list; a field that isn't there isn't there with a null either.
+      {"{configSecert: null}", "unknown field \"spec.configSecert\""},
+      {"{deployment: {replica: null}}", "unknown field \"spec.deployment.replica\""},
+      {"{manifestPatches: [], patches: null}", nullptr},
       {"{configSecret: {name: null}}", "spec.configSecret.name: Required value: it is missing"},
       {"{fetchConfig: {url: a, oci: null}}", nullptr},
       {"{deployment: {nodeSelector: {a: null}}}", nullptr},
