@@ -124,7 +124,11 @@ Result<std::unique_ptr<Repository>> OpenUrl(std::string_view url, std::string_vi
     }
     case UrlKind::kGitLab: break;
   }
-  return Error{Code::kUnsupported, fmt::format("GitLab is no source of releases yet: {}", url), {}};
+  return Error{Code::kUnsupported,
+               fmt::format("GitLab is no source of releases yet: {}: put its releases into a folder, as "
+                           "/FOLDER/LABEL/VERSION/FILE, and name that in the configuration",
+                           url),
+               {}};
 }
 
 }  // namespace capi::fetch

@@ -60,13 +60,15 @@ class Conversion {
   }
 
  private:
-  // Each is written, so that nothing is lost; but the operator takes neither of them as long as both are there.
+  // Each is written, so that nothing is lost; the operator goes on with one of them alone (I5).
   void RemarkTwins() {
     for (GitOpsProvider& one : providers_) {
       for (const GitOpsProvider& other : providers_) {
         if (!IsTwin(one.object, other.object)) continue;
-        one.remarks.push_back(
-            fmt::format("It is in namespace {}, too; a cluster has one of each: remove the other.", other.object.ns()));
+        one.remarks.push_back(fmt::format(
+            "It is in namespace {}, too, and a cluster has one of each. The operator goes on with the older "
+            "object: remove the file of the other.",
+            other.object.ns()));
         notes_.Warn(fmt::format("{}: {}", Describe(IdOf(one.object)), one.remarks.back()));
       }
     }

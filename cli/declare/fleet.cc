@@ -43,11 +43,13 @@ Result<std::vector<InventoryEntry>> ReadEntries(const Context& ctx, kube::Client
 }  // namespace
 
 const kube::Object* Fleet::ObjectOf(const api::ProviderId& id) const {
-  auto found = std::find_if(objects.begin(), objects.end(), [&](const kube::Object& object) {
-    api::ProviderId other = IdOf(object);
-    return other.type == id.type && other.name == id.name;
-  });
-  return found == objects.end() ? nullptr : &*found;
+  const kube::Object* found = nullptr;
+  for (const kube::Object& object : objects) {
+    const api::ProviderId other = IdOf(object);
+    if (other == id) return &object;
+    if (other.type == id.type && other.name == id.name && found == nullptr) found = &object;
+  }
+  return found;
 }
 
 Result<Fleet> ReadFleet(const Context& ctx, ManagementCluster& cluster) {

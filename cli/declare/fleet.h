@@ -24,7 +24,8 @@ struct Fleet {
   std::vector<InventoryEntry> entries;  // by type, name and namespace
   std::vector<kube::Object> objects;    // Provider objects, in the same order
 
-  const kube::Object* ObjectOf(const api::ProviderId& id) const;  // in whatever namespace; null for none
+  // That of its namespace, else one in whatever other namespace; null for none.
+  const kube::Object* ObjectOf(const api::ProviderId& id) const;
 };
 
 Result<Fleet> ReadFleet(const Context& ctx, ManagementCluster& cluster);

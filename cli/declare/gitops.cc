@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "api/adoption.h"
 #include "api/conversion/convert.h"
@@ -104,13 +105,21 @@ bool IsTwin(const kube::Object& one, const kube::Object& other) {
   return one.kind() == other.kind() && one.name() == other.name() && one.ns() != other.ns();
 }
 
-std::vector<GitOpsFile> GitOpsFiles(const std::vector<GitOpsProvider>& providers,
-                                    const std::map<std::string, Json>& namespaces,
-                                    const templating::ImageOverrides& images) {
+Result<std::vector<GitOpsFile>> GitOpsFiles(const std::vector<GitOpsProvider>& providers,
+                                            const std::map<std::string, Json>& namespaces,
+                                            const templating::ImageOverrides& images) {
   std::vector<GitOpsFile> out = {{"namespaces.yaml", NamespacesText(namespaces)}};
+  std::set<std::string> names;
   Json kustomization = {{"apiVersion", "kustomize.config.k8s.io/v1beta1"}, {"kind", "Kustomization"}};
   for (const GitOpsProvider& provider : providers) {
     const std::string name = FileName(providers, provider.object);
+    if (!names.insert(name).second) {
+      const kube::Object& object = provider.object;
+      return Error{Code::kFailedPrecondition,
+                   fmt::format("{} {}/{} is in the inventory more than once: remove the entry that is no longer needed",
+                               object.kind(), object.ns(), object.name()),
+                   {}};
+    }
     if (!provider.release.empty()) out.push_back({name + "_release.yaml", ReleaseText(provider.release)});
     out.push_back({name + ".yaml", ProviderText(provider)});
   }

@@ -31,10 +31,11 @@ kube::Object WithoutBookkeeping(const kube::Object& provider);
 bool IsTwin(const kube::Object& one, const kube::Object& other);
 
 // kustomization.yaml, namespaces.yaml, a file for each provider, and one for its release where the operator can't fetch
-// that; images.yaml where one needs it. `namespaces`: their labels that are for Pod Security.
-std::vector<GitOpsFile> GitOpsFiles(const std::vector<GitOpsProvider>& providers,
-                                    const std::map<std::string, Json>& namespaces,
-                                    const templating::ImageOverrides& images);
+// that; images.yaml where one needs it. `namespaces`: their labels that are for Pod Security. kFailedPrecondition for a
+// provider that is there twice: one file would take the other's place.
+Result<std::vector<GitOpsFile>> GitOpsFiles(const std::vector<GitOpsProvider>& providers,
+                                            const std::map<std::string, Json>& namespaces,
+                                            const templating::ImageOverrides& images);
 
 // The objects of such files in one text.
 std::string AsOneText(const std::vector<GitOpsFile>& files);

@@ -4,9 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "base/files.h"
 #include "base/yaml/yaml.h"
 #include "cli/declare/declaration.h"
-#include "cli/testing.h"
+#include "cli/upgrade/cluster_testing.h"
 
 namespace capi::cli {
 namespace {
@@ -58,6 +61,16 @@ TEST(Declare, SourcesOfTheConfiguration) {
   EXPECT_TRUE(maps->needs_release);
   EXPECT_THAT(maps->remarks, IsEmpty());
   EXPECT_FALSE(Declare(From(""), own).ok());
+  // The operator doesn't ask GitLab either.
+  auto gitlab = Declare(From(providers("own",
+                                       "https://gitlab.example.com/api/v4/projects/me%2Fown/packages/generic/own/"
+                                       "v2.11.1/infrastructure-components.yaml")),
+                        own);
+  ASSERT_TRUE(gitlab.ok()) << gitlab.error().message;
+  EXPECT_EQ(GetString(gitlab->object.json(),
+                      {"spec", "fetchConfig", "selector", "matchLabels", "provider.cluster.x-k8s.io/name"}),
+            "own");
+  EXPECT_TRUE(gitlab->needs_release);
 }
 
 // L20, L21: what runs came from there, and the operator would find something else.
@@ -134,8 +147,8 @@ TEST(GitOpsFiles, OneForEachProviderAndAKustomization) {
       {"AWS_KEY", "github-token"},
       true,
       {"One remark."}};
-  auto files = GitOpsFiles({aws}, {{"capa-system", Json{{"pod-security.kubernetes.io/enforce", "restricted"}}}},
-                           {{"all", {.repository = "mirror", .name = "", .tag = ""}}});
+  auto files = *GitOpsFiles({aws}, {{"capa-system", Json{{"pod-security.kubernetes.io/enforce", "restricted"}}}},
+                            {{"all", {.repository = "mirror", .name = "", .tag = ""}}});
   ASSERT_EQ(files.size(), 4U);
   EXPECT_EQ(files[0].name, "namespaces.yaml");
   EXPECT_EQ(
@@ -167,9 +180,14 @@ TEST(GitOpsFiles, TwoOfOneNameHaveFilesOfTheirOwn) {
   GitOpsProvider other{Parsed("{apiVersion: a/v1, kind: IPAMProvider, metadata: {name: aws, namespace: a}, spec: {}}")};
   other.release = {Parsed("{apiVersion: v1, kind: ConfigMap, metadata: {name: r}}")};
   std::vector<std::string> names;
-  for (const GitOpsFile& file : GitOpsFiles({provider("a"), provider("b"), other}, {}, {})) names.push_back(file.name);
+  auto files = GitOpsFiles({provider("a"), provider("b"), other}, {}, {});
+  ASSERT_TRUE(files.ok());
+  for (const GitOpsFile& file : *files) names.push_back(file.name);
   EXPECT_THAT(names, ElementsAre("namespaces.yaml", "a_infrastructure-aws.yaml", "b_infrastructure-aws.yaml",
                                  "ipam-aws_release.yaml", "ipam-aws.yaml", "kustomization.yaml"));
+  auto twice = GitOpsFiles({provider("a"), provider("a")}, {}, {});
+  ASSERT_FALSE(twice.ok());
+  EXPECT_THAT(twice.error().message, HasSubstr("InfrastructureProvider a/aws is in the inventory more than once"));
 }
 
 TEST(Convert, AFolderOfSomebodysIsLeftAlone) {
@@ -180,6 +198,30 @@ TEST(Convert, AFolderOfSomebodysIsLeftAlone) {
   EXPECT_THAT(outcome.err, HasSubstr("isn't empty: name a folder that is empty or isn't there"));
   outcome = Clusterctl({"convert", "--output-dir", folder / "git/mine.yaml"}, {{"HOME", "/nowhere"}});
   EXPECT_THAT(outcome.err, HasSubstr("is no folder"));
+}
+
+// L20: an entry has an object if that is in its namespace, whichever other ones there are.
+TEST(Convert, OneFileForEachOfOneName) {
+  UpgradeCluster cluster;
+  UpgradeProvider core = {api::ProviderType::kCore, "a", "cluster-api", "v1.12.0", "v1beta2"};
+  cluster.Add(core);
+  core.ns = "b";
+  cluster.Add(core);
+  for (const char* ns : {"a", "b"}) {
+    cluster.Put(std::string("/api/v1/namespaces/") + ns, {{"metadata", {{"name", ns}}}});
+    cluster.Change(
+        std::string("/apis/operator.cluster.x-k8s.io/v1alpha2/namespaces/") + ns + "/coreproviders/cluster-api",
+        [&](Json& object) { object["metadata"]["annotations"]["of"] = ns; });
+  }
+  Outcome got = cluster.Run({"convert", "--output-dir", cluster.folder / "git"});
+  ASSERT_EQ(got.code, 0) << got.err;
+  for (const std::string ns : {"a", "b"}) {
+    auto text = ReadFile(cluster.folder / ("git/" + ns + "_core-cluster-api.yaml"));
+    ASSERT_TRUE(text.ok()) << got.out;
+    EXPECT_THAT(*text, HasSubstr("of: " + ns));
+    EXPECT_THAT(*text, HasSubstr("The operator goes on with the older object"));
+  }
+  EXPECT_EQ(std::count(got.out.begin(), got.out.end(), '\n'), 4) << got.out;
 }
 
 }  // namespace

@@ -56,8 +56,9 @@ std::string ImagesText(const templating::ImageOverrides& images, const std::stri
 Result<ReleaseSource> SourceOf(const Config& config, const ProviderSource& source, const std::string& version,
                                const std::string& file) {
   std::string label = api::ManifestLabel(source.type, source.name);
-  bool local = TRY(fetch::KindOfUrl(source.url)) == fetch::UrlKind::kFolder;
-  if (local || TRY(IsOverridden(config, label, version, file)) || TRY(HasMirror(config)))
+  // The operator fetches from GitHub alone.
+  bool fetched = TRY(fetch::KindOfUrl(source.url)) == fetch::UrlKind::kGitHub;
+  if (!fetched || TRY(IsOverridden(config, label, version, file)) || TRY(HasMirror(config)))
     return ReleaseSource{ReleaseSource::Kind::kInCluster, ""};
   const auto* known = api::FindKnownProvider(source.type, source.name);
   if (known != nullptr && known->Url() == source.url) return ReleaseSource{};

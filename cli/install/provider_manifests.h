@@ -22,7 +22,7 @@ struct ReleaseSource {
   enum class Kind {
     kBuiltIn,    // the operator knows the URL
     kUrl,        // it can fetch it from another one
-    kInCluster,  // it can't: a folder or an override of this machine, a mirror that this machine is told of
+    kInCluster,  // it can't: GitLab, a folder or an override of this machine, a mirror that this machine is told of
   };
   Kind kind = Kind::kBuiltIn;
   std::string url;
