@@ -11,16 +11,18 @@ namespace capi::cli {
 namespace {
 
 void AddLint(CommandLine& line) {
-  CLI::App& command =
-      line.Add(line.root(), "lint",
-               "Check Provider objects in files, before they reach a cluster.\n\n"
-               "Each is checked as the API server and the operator's webhook would, and against its release: the "
-               "version is there,\nits contract fits the core provider of the same files, every variable has a value, "
-               "every patch an object.\nThe exit code is 1 where there is an error.",
-               "  # A file, and all files of a folder\n"
-               "  clusterctl lint providers.yaml clusters/management\n\n"
-               "  # In CI: without a network, warnings count, and a report for code scanning\n"
-               "  clusterctl lint --offline --strict -o sarif clusters/management > lint.sarif\n");
+  CLI::App& command = line.Add(
+      line.root(), "lint",
+      "Check Provider objects in files, before they reach a cluster.\n\n"
+      "Each is checked as the API server and the operator's webhook would, and against its release: the "
+      "version is there,\nits contract fits the core provider of the same files, every variable has a value, "
+      "every patch an object.\nThe exit code is 1 where there is an error. With -o name each object that something is "
+      "found in is a line, like\n\"CoreProvider capi-system/cluster-api\", or the file where it is about no "
+      "one object.",
+      "  # A file, and all files of a folder\n"
+      "  clusterctl lint providers.yaml clusters/management\n\n"
+      "  # In CI: without a network, warnings count, and a report for code scanning\n"
+      "  clusterctl lint --offline --strict -o sarif clusters/management > lint.sarif\n");
   auto options = std::make_shared<LintOptions>();
   command.add_option("FILE", options->files, "Files and folders; - is standard input");
   command.add_flag("--offline", options->offline, "Leave out releases that aren't on this machine");

@@ -62,9 +62,10 @@ size_t Count(const std::vector<Finding>& findings, Level level) {
 std::string FindingsAsText(const std::vector<Finding>& findings) {
   std::string out;
   for (const Finding& one : findings) {
-    out += fmt::format("{}:{}:{}: {}: {}{} [{}]\n", one.file, one.place.line, one.place.column, NameOf(one.level),
-                       one.object.empty() ? "" : one.object + ": ", ReplaceAll(Printable(one.message), "\n", " "),
-                       one.rule);
+    out += PrintableLine(fmt::format("{}:{}:{}: {}: {}{} [{}]", one.file, one.place.line, one.place.column,
+                                     NameOf(one.level), one.object.empty() ? "" : one.object + ": ", one.message,
+                                     one.rule)) +
+           "\n";
   }
   return out;
 }

@@ -78,7 +78,7 @@ class Linting {
                          .level = FindLintRule("unknown-kind").level,
                          .file = document.file(),
                          .place = document.PlaceOf({wrong}),
-                         .object = object.name(),
+                         .object = NameOf(object),
                          .message = std::move(mistake)});
   }
 

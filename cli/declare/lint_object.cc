@@ -48,11 +48,6 @@ const Json& SpecSchema(api::ApiVersion version) {
   return version == api::ApiVersion::kV1Alpha1 ? old : now;
 }
 
-std::string NameOf(const kube::Object& object) {
-  return object.ns().empty() ? fmt::format("{} {}", object.kind(), object.name())
-                             : fmt::format("{} {}/{}", object.kind(), object.ns(), object.name());
-}
-
 // "spec.manager.syncPeriod: must be a duration": the path, which a message begins with where it has one.
 std::string PathIn(std::string_view message) {
   std::string_view path = message.substr(0, message.find(": "));
@@ -197,6 +192,11 @@ class ObjectLint {
 };
 
 }  // namespace
+
+std::string NameOf(const kube::Object& object) {
+  const std::string name = object.ns().empty() ? object.name() : object.ns() + "/" + object.name();
+  return std::string(Trim(object.kind() + " " + name));  // a file may lack either
+}
 
 std::string DeclaredProvider::Name() const { return NameOf(document.object()); }
 

@@ -14,12 +14,15 @@ namespace capi::cli {
 // Whether a registry says where this provider's releases are (api::Validate).
 using IsKnown = std::function<bool(const api::ProviderId& id)>;
 
+// "InfrastructureProvider capa-system/aws": the object of a finding.
+std::string NameOf(const kube::Object& object);
+
 // A Provider object of the files. A value.
 struct DeclaredProvider {
   Document document;
   api::Provider provider;    // as v1alpha2
   bool old_version = false;  // written as v1alpha1
-  std::string Name() const;  // "InfrastructureProvider capa-system/aws"
+  std::string Name() const;  // NameOf
   // Of a path of v1alpha2, wherever v1alpha1 has that field.
   YamlPlace PlaceOfPath(std::string_view path) const;
   Finding At(std::string_view path, std::string_view rule, std::string message) const;

@@ -155,11 +155,13 @@ TEST_F(LintTest, EachMistakeHasItsPlaceAndItsRule) {
        "-:6:17: error: InfrastructureProvider x-system/x: spec.fetchConfig.digest: ConfigMap x-system/v1.0.0 has "
        "sha256:"},
       {"apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: CoreProvidr\nmetadata: {name: cluster-api}\n",
-       "-:2:1: error: cluster-api: operator.cluster.x-k8s.io has no kind \"CoreProvidr\"; it has CoreProvider, "},
+       "-:2:1: error: CoreProvidr cluster-api: operator.cluster.x-k8s.io has no kind \"CoreProvidr\"; it has "
+       "CoreProvider, "},
       {"apiVersion: operator.cluster.x-k8s.io/v1alpha2\nKind: CoreProvider\nmetadata: {name: cluster-api}\n",
        "error: cluster-api: operator.cluster.x-k8s.io has no kind \"\"; it has CoreProvider, "},
       {"apiVersion: operators.cluster.x-k8s.io/v1alpha2\nkind: CoreProvider\nmetadata: {name: cluster-api}\n",
-       "-:1:1: error: cluster-api: the apiVersion of a CoreProvider is operator.cluster.x-k8s.io/v1alpha2, and not "
+       "-:1:1: error: CoreProvider cluster-api: the apiVersion of a CoreProvider is "
+       "operator.cluster.x-k8s.io/v1alpha2, and not "
        "\"operators.cluster.x-k8s.io/v1alpha2\" [unknown-kind]\n"},
   };
   for (const auto& [text, found] : cases) {
@@ -283,6 +285,16 @@ TEST_F(LintTest, NothingToCheckIsAnError) {
     EXPECT_EQ(outcome.code, 1);
     EXPECT_THAT(outcome.err, HasSubstr(error));
   }
+}
+
+// L19, L1: an object has one name, whatever is wrong with it, and none steers a terminal.
+TEST_F(LintTest, NamesOfObjectsAreOneLineEach) {
+  const std::string text =
+      "apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: CoreProvidr\n"
+      "metadata: {name: \"a\\e[2J\\nb\", namespace: ns}\n";
+  EXPECT_EQ(Text(text, {"-o", "name"}).out, "CoreProvidr ns/a?[2J b\n");
+  EXPECT_THAT(Text(text).out, testing::StartsWith("-:2:1: error: CoreProvidr ns/a?[2J b: operator"));
+  EXPECT_EQ(Text("a: [", {"-o", "name"}).out, "-\n");
 }
 
 // L18: what isn't compared isn't passed off as having no difference.

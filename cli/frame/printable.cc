@@ -1,5 +1,7 @@
 #include "cli/frame/printable.h"
 
+#include <algorithm>
+
 namespace capi::cli {
 
 std::string Printable(std::string_view text) {
@@ -17,6 +19,12 @@ std::string Printable(std::string_view text) {
       out += (byte < ' ' && byte != '\n') || byte == 0x7F ? '?' : text[i];
     }
   }
+  return out;
+}
+
+std::string PrintableLine(std::string_view text) {
+  std::string out = Printable(text);
+  std::replace(out.begin(), out.end(), '\n', ' ');
   return out;
 }
 

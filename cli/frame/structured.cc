@@ -7,6 +7,7 @@
 #include "api/text.h"
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
+#include "cli/frame/printable.h"
 
 namespace capi::cli {
 namespace {
@@ -19,7 +20,7 @@ constexpr std::pair<const char*, OutputFormat> kFormats[] = {
 std::string Lines(const std::vector<std::string>& names) {
   std::string out;
   for (auto name = names.begin(); name != names.end(); ++name) {
-    if (std::find(names.begin(), name, *name) == name) out += *name + "\n";
+    if (std::find(names.begin(), name, *name) == name) out += PrintableLine(*name) + "\n";
   }
   return out;
 }

@@ -18,7 +18,7 @@ void AddConfig(CommandLine& line) {
                                "  clusterctl config repositories\n\n"
                                "  # The same as YAML\n"
                                "  clusterctl config repositories -o yaml\n");
-  auto output = std::make_shared<std::string>("table");
+  auto output = std::make_shared<std::string>("text");  // the default that Cluster API's has, and says
   line.AddOutputFlag(command, *output);
   line.Finish(command, [&line, output] { return ConfigRepositories(Context{}, line.global(), *output, line.world()); });
 }
