@@ -76,11 +76,11 @@ Result<std::vector<kube::Resource>> ReadableResources(const kube::Object& crd) {
 // paused upgrade that switched it and the migration. All of them being stored at the older one, that one can. A 404
 // says that this path isn't served, never that there are no objects.
 Result<ReadObjects> ListReadable(kube::Client& client, const Context& ctx, const kube::Object& crd,
-                                 kube::ListOptions options) {
+                                 kube::ListOptions options, const std::string& ns) {
   options.metadata_only = true;
   std::optional<Error> error;
   for (kube::Resource& resource : TRY(ReadableResources(crd))) {
-    auto listed = client.List(ctx, resource, "", options);
+    auto listed = client.List(ctx, resource, resource.namespaced ? ns : "", options);
     if (listed.ok()) return ReadObjects{std::move(resource), std::move(listed->items)};
     TRY(ctx.Check());
     if (listed.code() != Code::kNotFound && !error) {

@@ -22,15 +22,16 @@ bool BelongsToCluster(const kube::Object& object, const ByUid& known);
 // version is served. `crd` needs no schemas.
 Result<std::vector<kube::Resource>> ReadableResources(const kube::Object& crd);
 
-// The objects of a CRD, metadata alone, at the first of those versions at which the server answers. None, and no
-// version, where the CRD is gone by now, or isn't Established: it has no objects then. kUnavailable where it exists and
-// the server has none of the versions at their paths: of several API servers one may not have heard of them yet (X1).
+// The objects of a CRD, metadata alone, in `ns` ("" for all) where it has namespaces, at the first of those versions at
+// which the server answers. None, and no version, where the CRD is gone by now, or isn't Established: it has no objects
+// then. kUnavailable where it exists and the server has none of the versions at their paths: of several API servers one
+// may not have heard of them yet (X1).
 struct ReadObjects {
   kube::Resource resource;
   std::vector<kube::Object> items;
 };
 Result<ReadObjects> ListReadable(kube::Client& client, const Context& ctx, const kube::Object& crd,
-                                 kube::ListOptions options = {});
+                                 kube::ListOptions options = {}, const std::string& ns = "");
 
 // "Machine default/a"; "ClusterClass b" without a namespace.
 std::string NameOf(const kube::Object& object);

@@ -6,11 +6,15 @@
 #include <set>
 
 #include "base/run_all.h"
+#include "base/strings.h"
+#include "kube/client/status_error.h"
+#include "lifecycle/in_use.h"
 
 namespace capi::lifecycle {
 namespace {
 
 constexpr size_t kParallel = 8;
+constexpr size_t kMostNames = 5;
 
 std::string Selector(const api::ProviderId& id) {
   return fmt::format("{}=,{}={}", api::kLabelClusterctl, api::kLabelProvider, api::ManifestLabel(id.type, id.name));
@@ -34,6 +38,36 @@ std::vector<kube::Resource> Deletable(std::vector<kube::Resource> all, std::set<
   for (kube::Resource& resource : all) {
     if (!Has(resource.verbs, "list") || !Has(resource.verbs, "delete")) continue;
     if (seen.insert({resource.group, resource.kind}).second) out.push_back(std::move(resource));
+  }
+  return out;
+}
+
+// CRDs with any provider's labels: a list of their objects may need a webhook, which may be down.
+Result<std::vector<kube::Object>> ProvidersCrds(const Context& ctx, kube::Client& client) {
+  auto list = client.List(ctx, kube::Builtin("CustomResourceDefinition"), "",
+                          {.label_selector = fmt::format("{}=,{}", api::kLabelClusterctl, api::kLabelProvider)});
+  if (!list.ok()) return list.error().With("failed to list CustomResourceDefinitions");
+  return std::move(list->items);
+}
+
+// Their objects, read where no conversion is needed. Of CRDs whose objects can't be read `unread` tells, each in words.
+Result<std::vector<kube::Object>> ListOfCrds(const Context& ctx, kube::Client& client,
+                                             const std::vector<kube::Object>& crds, const std::string& ns,
+                                             const std::string& selector, std::vector<std::string>& unread) {
+  std::vector<Result<ReadObjects>> answers(crds.size(), ReadObjects{});
+  std::vector<std::function<void()>> tasks;
+  for (size_t i = 0; i < crds.size(); ++i) {
+    tasks.push_back([&, i] { answers[i] = ListReadable(client, ctx, crds[i], {.label_selector = selector}, ns); });
+  }
+  RunAll(kParallel, tasks);
+  TRY(ctx.Check());
+  std::vector<kube::Object> out;
+  for (size_t i = 0; i < crds.size(); ++i) {
+    if (!answers[i].ok()) {
+      unread.push_back(fmt::format("objects of {}: {}", crds[i].name(), answers[i].error().message));
+      continue;
+    }
+    for (kube::Object& object : answers[i]->items) out.push_back(std::move(object));
   }
   return out;
 }
@@ -73,15 +107,33 @@ Result<std::vector<kube::Object>> ListCrds(const Context& ctx, kube::Client& cli
   return std::move(list->items);
 }
 
-Result<std::vector<kube::Object>> ListLabelled(const Context& ctx, kube::Client& client, const api::ProviderId& id) {
-  auto crds = TRY(ListCrds(ctx, client, id));
-  return ListAll(ctx, client, Deletable(TRY(client.mapper().All(ctx)), KindsOf(crds)), id.ns, Selector(id));
+Result<LabelledObjects> ListLabelled(const Context& ctx, kube::Client& client, const api::ProviderId& id) {
+  auto crds = TRY(ProvidersCrds(ctx, client));
+  auto resources = Deletable(TRY(client.mapper().All(ctx)), KindsOf(crds));
+  std::erase_if(crds, [label = api::ManifestLabel(id.type, id.name)](const kube::Object& crd) {
+    return crd.label(api::kLabelProvider) == label;
+  });
+  LabelledObjects out;
+  out.items = TRY(ListAll(ctx, client, resources, id.ns, Selector(id)));
+  for (kube::Object& object : TRY(ListOfCrds(ctx, client, crds, id.ns, Selector(id), out.unread)))
+    out.items.push_back(std::move(object));
+  return out;
 }
 
 Result<std::vector<kube::Object>> ListInNamespace(const Context& ctx, kube::Client& client, const std::string& ns) {
-  auto resources = Deletable(TRY(client.mapper().All(ctx)), {});
+  std::set<std::string> away;
+  auto all = TRY(client.mapper().All(ctx, &away));
+  if (!away.empty())
+    return kube::GroupIsAway(JoinNames(std::vector<std::string>(away.begin(), away.end()), kMostNames));
+  auto crds = TRY(ProvidersCrds(ctx, client));
+  auto resources = Deletable(std::move(all), KindsOf(crds));
   std::erase_if(resources, [](const kube::Resource& resource) { return !resource.namespaced; });
-  return ListAll(ctx, client, resources, ns, "");
+  std::erase_if(crds, [](const kube::Object& crd) { return GetString(crd.json(), {"spec", "scope"}) != "Namespaced"; });
+  auto out = TRY(ListAll(ctx, client, resources, ns, ""));
+  std::vector<std::string> unread;
+  for (kube::Object& object : TRY(ListOfCrds(ctx, client, crds, ns, "", unread))) out.push_back(std::move(object));
+  if (!unread.empty()) return Error{Code::kUnavailable, JoinNames(unread, kMostNames), {}};
+  return out;
 }
 
 }  // namespace capi::lifecycle

@@ -9,12 +9,20 @@
 
 namespace capi::lifecycle {
 
-// Metadata alone. Of all kinds that the server can list and delete, but for those of the provider's own CRDs: these are
-// users' objects, and nobody may be there to convert them. Of a kind with namespaces those in the provider's own. An
-// error where a kind can't be listed: it must not be taken for one without objects.
-Result<std::vector<kube::Object>> ListLabelled(const Context& ctx, kube::Client& client, const api::ProviderId& id);
+// Metadata alone. A value.
+struct LabelledObjects {
+  std::vector<kube::Object> items;  // one that the server has under two groups is there twice, with one uid
+  std::vector<std::string> unread;  // kinds of other providers' CRDs that can't be read now, in words
+};
 
-// Metadata of all that is in a namespace, of all kinds that the server can list and delete. An error as above.
+// Of all kinds that the server can list and delete, but for those of the provider's own CRDs: these are users' objects.
+// Kinds of other providers' CRDs are read at a version that they are stored at, since nobody may be there to convert
+// them. Of a kind with namespaces those in the provider's own. An error where another kind can't be listed: it must not
+// be taken for one without objects.
+Result<LabelledObjects> ListLabelled(const Context& ctx, kube::Client& client, const api::ProviderId& id);
+
+// Metadata of all that is in a namespace, of all kinds that the server can list and delete. An error where
+// one can't be, or the server of a group doesn't answer.
 Result<std::vector<kube::Object>> ListInNamespace(const Context& ctx, kube::Client& client, const std::string& ns);
 
 // The provider's CRDs, whole.

@@ -210,7 +210,7 @@ Status ApplyUpgrade(const Context& parent, const GlobalOptions& global, const Up
     TRY(CheckOperator(ctx, cluster, notes));
     rollout = TRY(Prepare(ctx, config, cluster, has, wanted, notes));
   } else {
-    direct = TRY(PrepareDirectUpgrade(ctx, config, cluster, has.candidates, wanted, notes));
+    direct = TRY(PrepareDirectUpgrade(ctx, config, cluster, has.candidates, wanted, options.dry_run, notes));
     TellSurprises(config, notes);
   }
   if (options.dry_run) {

@@ -57,7 +57,7 @@ struct Prepared {
 };
 
 Result<Prepared> PrepareOne(const Context& ctx, const Config& config, ManagementCluster& cluster,
-                            const UpgradeCandidate& candidate, const api::Version& to, Notes& notes) {
+                            const UpgradeCandidate& candidate, const api::Version& to, bool dry_run, Notes& notes) {
   Prepared out;
   UpgradeTarget& target = out.target;
   target.object = AsObject(candidate);
@@ -69,7 +69,8 @@ Result<Prepared> PrepareOne(const Context& ctx, const Config& config, Management
   const api::Release release = TRY_WITH(fetch::GetRelease(ctx, *from.repository, to), name);
   out.release = TRY(Render(ctx, config, cluster, candidate.provider, release));
   target.to_contract = out.release.provider.contract;
-  // For --dry-run alone: the installed release may be gone from its source.
+  if (!dry_run) return out;  // nothing else tells the changes
+  // The installed release may be gone from its source.
   auto version = api::Version::Parse(target.from);
   auto installed =
       version.ok() ? fetch::GetRelease(ctx, *from.repository, *version) : Result<api::Release>(version.error());
@@ -96,11 +97,11 @@ Status CheckUnattended(const Context& ctx, ManagementCluster& cluster, const std
 
 Result<DirectRollout> PrepareDirectUpgrade(const Context& ctx, const Config& config, ManagementCluster& cluster,
                                            const std::vector<UpgradeCandidate>& candidates,
-                                           const std::vector<WantedVersion>& wanted, Notes& notes) {
+                                           const std::vector<WantedVersion>& wanted, bool dry_run, Notes& notes) {
   DirectRollout out;
   std::vector<std::string> errors;
   for (const WantedVersion& one : wanted) {
-    auto prepared = PrepareOne(ctx, config, cluster, candidates[one.candidate], one.version, notes);
+    auto prepared = PrepareOne(ctx, config, cluster, candidates[one.candidate], one.version, dry_run, notes);
     TRY(ctx.Check());
     if (!prepared.ok()) {
       errors.push_back(prepared.error().message);
@@ -127,6 +128,7 @@ Status UpgradeDirectly(const Context& ctx, ManagementCluster& cluster, const Dir
                {"namespace", provider.id.ns},
                {"version", provider.version}});
   };
+  options.on_warning = [&](const std::string& what) { notes.Warn(what); };
   for (const lifecycle::DirectRelease& release : rollout.releases) {
     for (const std::string& warning : release.warnings)
       notes.Warn(
@@ -135,7 +137,7 @@ Status UpgradeDirectly(const Context& ctx, ManagementCluster& cluster, const Dir
   auto done = lifecycle::Upgrade(ctx, cluster.client(), rollout.releases, options);
   if (!done.ok()) {
     Error error = done.error();
-    if (error.code == Code::kCancelled) error.message = "interrupted";
+    if (error.code == Code::kCancelled) error.message = "interrupted (" + error.message + ")";
     error.message += "; to go on, run the same command again";
     return error;
   }

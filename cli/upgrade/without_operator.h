@@ -23,7 +23,7 @@ struct DirectRollout {
 // any is named at once.
 Result<DirectRollout> PrepareDirectUpgrade(const Context& ctx, const Config& config, ManagementCluster& cluster,
                                            const std::vector<UpgradeCandidate>& candidates,
-                                           const std::vector<WantedVersion>& wanted, Notes& notes);
+                                           const std::vector<WantedVersion>& wanted, bool dry_run, Notes& notes);
 
 Status UpgradeDirectly(const Context& ctx, ManagementCluster& cluster, const DirectRollout& rollout,
                        const RolloutWait& wait, Notes& notes);

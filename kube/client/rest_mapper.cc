@@ -107,11 +107,12 @@ void RestMapper::Invalidate() {
   ++invalidations_;
 }
 
-Result<std::vector<Resource>> RestMapper::All(const Context& ctx) {
+Result<std::vector<Resource>> RestMapper::All(const Context& ctx, std::set<std::string>* away) {
   TRY(Ask(ctx, nullptr, ""));
   MutexLock lock(mu_);
   std::vector<Resource> out;
   for (const auto& [kind, versions] : discovered_) out.insert(out.end(), versions.begin(), versions.end());
+  if (away != nullptr) *away = stale_;
   return out;
 }
 

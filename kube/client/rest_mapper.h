@@ -48,7 +48,8 @@ class RestMapper {
   // for one waits for the rest of the second. Kinds that it has are known for as long, and until there is a newer one.
   void Invalidate();
   // Every resource the server lists, as asked after the last Invalidate, or within the last second.
-  Result<std::vector<Resource>> All(const Context& ctx);
+  // `away` gets the groups whose server doesn't answer now: what they have may be more than what is known of them.
+  Result<std::vector<Resource>> All(const Context& ctx, std::set<std::string>* away = nullptr);
 
  private:
   using Table = std::map<GroupKind, std::vector<Resource>>;  // versions of a kind, the preferred one first

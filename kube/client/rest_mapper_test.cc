@@ -105,9 +105,11 @@ TEST_F(RestMapperTest, FallsBackToPlainDiscovery) {
   EXPECT_THAT(fox->subresources, testing::ElementsAre("status"));
   EXPECT_EQ(mapper_.For(ctx_, {"x.io", "Owl"})->version, "v1alpha1");
   EXPECT_EQ(mapper_.For(ctx_, {"down.io", "Thing"}).code(), Code::kUnavailable);
-  auto all = mapper_.All(ctx_);
+  std::set<std::string> away;
+  auto all = mapper_.All(ctx_, &away);
   ASSERT_TRUE(all.ok());
   EXPECT_EQ(all->size(), 4u);
+  EXPECT_THAT(away, testing::ElementsAre("down.io")) << "what it has isn't among them";
 }
 
 Resource Cat(std::string version) {

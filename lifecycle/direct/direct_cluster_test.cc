@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "kube/apply/preview.h"
@@ -158,7 +159,7 @@ class Direct : public testing::Test {
     std::set<std::string> out;
     auto all = ListLabelled(ctx_, *client_, kToy);
     EXPECT_TRUE(all.ok()) << all.error().message;
-    for (const kube::Object& object : *all) out.insert(object.id().ToString());
+    for (const kube::Object& object : all->items) out.insert(object.id().ToString());
     return out;
   }
 
@@ -301,11 +302,69 @@ spec: {nodeName: nowhere, containers: [{name: manager, image: example.com/toy}]}
 )");
   const std::string pod = "toy-controller-manager-a-b";
   ASSERT_TRUE(client_->Delete(ctx_, kube::Builtin("Pod"), "toy-system", pod).ok());
-  EXPECT_FALSE(ScaleDown(ctx_.WithTimeout(Seconds(5)), *client_, kToy).ok());
+  UpgradeOptions options;
+  options.stop_limit = Seconds(1);
+  auto upgraded = Upgrade(ctx_, *client_, {Prepared(true)}, options);
+  ASSERT_EQ(upgraded.code(), Code::kDeadlineExceeded);
+  EXPECT_THAT(upgraded.error().message, HasSubstr("still waits for pod " + pod + " on node nowhere"));
+  EXPECT_EQ(Replicas(), 1) << "nothing was applied, so it comes back";
+  EXPECT_EQ(Installed(), "v1.0.0");
+  std::set<kube::ObjectId> stopped;
+  EXPECT_EQ(ScaleDown(ctx_, *client_, kToy, Seconds(1), stopped).code(), Code::kDeadlineExceeded);
+  EXPECT_THAT(stopped, SizeIs(1));
+  // Nothing takes away one that has ended; its node may be the one that evicted it.
+  ASSERT_TRUE(client_
+                  ->Patch(ctx_, kube::Builtin("Pod"), "toy-system", pod, kube::PatchType::kMerge,
+                          {{"status", {{"phase", "Failed"}}}}, {.subresource = "status"})
+                  .ok());
+  stopped.clear();
+  auto without = ScaleDown(ctx_, *client_, kToy, Seconds(30), stopped);
+  EXPECT_TRUE(without.ok()) << without.error().message;
+  EXPECT_THAT(stopped, testing::IsEmpty()) << "it was at zero already";
   auto ended = client_->Raw(ctx_, "DELETE", "/api/v1/namespaces/toy-system/pods/" + pod + "?gracePeriodSeconds=0");
   ASSERT_TRUE(ended.ok()) << ended.error().message;
-  auto down = ScaleDown(ctx_, *client_, kToy);
-  EXPECT_TRUE(down.ok()) << down.error().message;
+}
+
+// While nobody converts, the kinds of other providers are read at the version that they are stored at.
+TEST_F(Direct, ListsLabelledObjectsOfOthersKindsWithoutAConversion) {
+  MustInstall();
+  kube::ApplyYaml(*client_, R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: pets.other.cluster.x-k8s.io
+  labels: {clusterctl.cluster.x-k8s.io: "", cluster.x-k8s.io/provider: infrastructure-other}
+spec:
+  group: other.cluster.x-k8s.io
+  scope: Namespaced
+  names: {kind: Pet, plural: pets, singular: pet, listKind: PetList}
+  conversion:
+    strategy: Webhook
+    webhook:
+      conversionReviewVersions: [v1]
+      clientConfig: {service: {name: none, namespace: toy-system, path: /convert}}
+  versions:
+  - {name: v1, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}
+  - {name: v1beta1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+---
+apiVersion: other.cluster.x-k8s.io/v1beta1
+kind: Pet
+metadata:
+  name: a
+  namespace: toy-system
+)");
+  const std::string pet = "Pet.other.cluster.x-k8s.io/toy-system/a";
+  MustUpgrade();
+  auto all = ListInNamespace(ctx_, *client_, "toy-system");
+  ASSERT_TRUE(all.ok()) << all.error().message;
+  EXPECT_TRUE(std::any_of(all->begin(), all->end(), [&](const auto& one) { return one.id().ToString() == pet; }));
+  const kube::Resource pets{.group = "other.cluster.x-k8s.io", .version = "v1beta1", .plural = "pets", .kind = "Pet"};
+  Json labels = {{std::string(api::kLabelClusterctl), ""}, {std::string(api::kLabelProvider), "infrastructure-toy"}};
+  ASSERT_TRUE(
+      client_->Patch(ctx_, pets, "toy-system", "a", kube::PatchType::kMerge, {{"metadata", {{"labels", labels}}}})
+          .ok());
+  EXPECT_THAT(Labelled(), testing::Contains(pet));
+  EXPECT_TRUE(client_->Delete(ctx_, kube::Builtin("CustomResourceDefinition"), "", "pets.other.cluster.x-k8s.io").ok());
 }
 
 // Nothing is changed where a CRD would lose the version at which its objects are stored.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "kube/apply/apply.h"
 #include "kube/meta/kind.h"
@@ -59,11 +60,19 @@ Result<Removal> PlanRemoval(const Context& ctx, kube::Client& client, const api:
   Removal out;
   out.id = id;
   const Keep keep = Both(id, owned);
-  for (const kube::Object& object : TRY(ListLabelled(ctx, client, id))) {
+  auto labelled = TRY(ListLabelled(ctx, client, id));
+  out.kept = std::move(labelled.unread);
+  std::set<std::string> kept;  // by uid: a server may have them under a second group, which nobody's inventory names
+  for (const kube::Object& object : labelled.items) {
+    if (!keep(object).empty()) kept.insert(object.uid());
+  }
+  for (const kube::Object& object : labelled.items) {
     const kube::ObjectId one = object.id();
     if (ToRemove({one}, id.ns, scope).empty()) continue;
     if (std::string why = keep(object); !why.empty()) {
       out.kept.push_back(fmt::format("{} ({})", one.ToString(), why));
+    } else if (kept.contains(object.uid())) {
+      continue;  // told under its other group
     } else if (IsEntry(one)) {
       out.entry = true;
     } else {

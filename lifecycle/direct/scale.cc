@@ -17,7 +17,8 @@ namespace {
 constexpr std::string_view kScaleManager = "clusterctl-scale";
 constexpr int kTries = 5;  // against who writes it at the same time
 constexpr Millis kPause{200};
-constexpr Seconds kLimit{60};
+// One that has ended, an evicted one for example, stays until somebody deletes it.
+constexpr std::string_view kRunning = "status.phase!=Succeeded,status.phase!=Failed";
 
 const kube::Resource& Deployments() { return kube::Builtin("Deployment"); }
 
@@ -53,35 +54,39 @@ bool IsOf(const kube::Object& pod, const kube::Object& deployment) {
   });
 }
 
-// Whether it has pods. The status counts none that is terminating, though that one may write until it has ended.
-Result<bool> HasPods(const Context& ctx, kube::Client& client, const kube::Object& live) {
-  bool seen = GetInt(live.json(), {"status", "observedGeneration"}) >= live.generation();
-  if (!seen || GetInt(live.json(), {"status", "replicas"}) != 0) return true;
+// What it waits for, in words; "" where it has no pods. The status counts none that is terminating, though that one may
+// write until it has ended.
+Result<std::string> WaitsFor(const Context& ctx, kube::Client& client, const kube::Object& live) {
   const Json* labels = capi::Find(live.json(), {"spec", "selector"});
-  if (labels == nullptr) return false;
+  if (labels == nullptr) return std::string();
   auto selector = TRY(kube::LabelSelector::FromJson(*labels));
-  auto pods =
-      client.List(ctx, kube::Builtin("Pod"), live.ns(), {.label_selector = selector.ToString(), .metadata_only = true});
+  auto pods = client.List(ctx, kube::Builtin("Pod"), live.ns(),
+                          {.label_selector = selector.ToString(), .field_selector = std::string(kRunning)});
   if (!pods.ok()) return pods.error().With(fmt::format("failed to list Pods in namespace {}", live.ns()));
-  return std::any_of(pods->items.begin(), pods->items.end(), [&](const auto& pod) { return IsOf(pod, live); });
+  for (const kube::Object& pod : pods->items) {
+    const std::string node = GetString(pod.json(), {"spec", "nodeName"});
+    if (IsOf(pod, live)) return fmt::format("pod {} on node {}", pod.name(), node.empty() ? "(none)" : node);
+  }
+  bool seen = GetInt(live.json(), {"status", "observedGeneration"}) >= live.generation();
+  return seen && GetInt(live.json(), {"status", "replicas"}) == 0
+             ? ""
+             : std::string("Kubernetes' controller-manager, which hasn't taken its replicas away");
 }
 
-Status AwaitZero(const Context& ctx, kube::Client& client, const api::ProviderId& id) {
-  Context bounded = ctx.WithTimeout(kLimit);
+Status AwaitZero(const Context& ctx, kube::Client& client, const api::ProviderId& id, Seconds limit) {
+  Context bounded = ctx.WithTimeout(limit);
   for (std::string left;;) {
     left.clear();
     for (const kube::Object& live : TRY(Find(ctx, client, id))) {
-      if (TRY(HasPods(ctx, client, live))) left = fmt::format("{}/{}", live.ns(), live.name());
+      const std::string why = TRY(WaitsFor(ctx, client, live));
+      if (!why.empty()) left = fmt::format("Deployment {}/{} still waits for {}", live.ns(), live.name(), why);
     }
     if (left.empty()) return Ok();
     TRY(ctx.Check());
     if (!bounded.Check().ok()) {
-      return Error{
-          Code::kDeadlineExceeded,
-          fmt::format("Deployment {} still has pods {} s after it was scaled to zero; run the same command again, "
-                      "it goes on from there",
-                      left, kLimit.count()),
-          {}};
+      return Error{Code::kDeadlineExceeded,
+                   fmt::format("{}, {} s after it was scaled to zero; see why that doesn't end", left, limit.count()),
+                   {}};
     }
     ctx.clock->Sleep(ctx.stop, kPause);
   }
@@ -101,14 +106,29 @@ Status ReturnClaim(const Context& ctx, kube::Client& client, kube::Object& live)
   return Ok();
 }
 
+Status Start(const Context& ctx, kube::Client& client, kube::Object live) {
+  TRY(ReturnClaim(ctx, client, live));
+  return Change(ctx, client, std::move(live), [](const kube::Object& now) { return ScaleUpPatch(now, std::nullopt); });
+}
+
 }  // namespace
 
-Status ScaleDown(const Context& ctx, kube::Client& client, const api::ProviderId& id) {
+Status ScaleDown(const Context& ctx, kube::Client& client, const api::ProviderId& id, Seconds limit,
+                 std::set<kube::ObjectId>& stopped) {
   for (kube::Object& live : TRY(Find(ctx, client, id))) {
+    if (!ScaleDownPatch(live, "").is_null()) stopped.insert(live.id());
     TRY(Change(ctx, client, std::move(live),
                [](const kube::Object& now) { return ScaleDownPatch(now, ScaledBy(now)); }));
   }
-  return AwaitZero(ctx, client, id);
+  return AwaitZero(ctx, client, id, limit);
+}
+
+Status ScaleBack(const Context& ctx, kube::Client& client, const api::ProviderId& id,
+                 const std::set<kube::ObjectId>& stopped) {
+  for (kube::Object& live : TRY(Find(ctx, client, id))) {
+    if (stopped.contains(live.id())) TRY(Start(ctx, client, std::move(live)));
+  }
+  return Ok();
 }
 
 Result<std::vector<kube::Manifest>> KeepReplicas(const Context& ctx, kube::Client& client,
@@ -130,8 +150,7 @@ Status ScaleUp(const Context& ctx, kube::Client& client, const DirectRelease& re
   for (const kube::Manifest& manifest : release.manifests) released.insert(manifest.id);
   for (kube::Object& live : TRY(Find(ctx, client, release.provider.id))) {
     if (!released.contains(live.id()) && keep(live).empty()) continue;
-    TRY(ReturnClaim(ctx, client, live));
-    TRY(Change(ctx, client, std::move(live), [](const kube::Object& now) { return ScaleUpPatch(now, std::nullopt); }));
+    TRY(Start(ctx, client, std::move(live)));
   }
   return Ok();
 }

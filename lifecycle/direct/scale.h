@@ -1,14 +1,22 @@
 // Takes a provider's pods away and brings them back (behaviour.md L23).
 #pragma once
 
+#include <set>
+
 #include "lifecycle/direct/release.h"
 
 namespace capi::lifecycle {
 
-// All Deployments with the provider's labels go to zero replicas, with what they had in an annotation. Returns when
-// none of their pods is left, those that are terminating among them; kDeadlineExceeded after a minute names those that
-// have some.
-Status ScaleDown(const Context& ctx, kube::Client& client, const api::ProviderId& id);
+// All Deployments with the provider's labels go to zero replicas, with what they had in an annotation; `stopped` gets
+// those that weren't there before, also when an error is returned. Returns when none of their pods is left, those that
+// are terminating among them, but not those that have ended: nothing takes these away. kDeadlineExceeded after `limit`
+// names one that is left.
+Status ScaleDown(const Context& ctx, kube::Client& client, const api::ProviderId& id, Seconds limit,
+                 std::set<kube::ObjectId>& stopped);
+
+// These come back as they were.
+Status ScaleBack(const Context& ctx, kube::Client& client, const api::ProviderId& id,
+                 const std::set<kube::ObjectId>& stopped);
 
 // The manifests as they are to be applied: without a count of replicas where the live workload is at zero, or somebody
 // has set one through the scale subresource (D1).

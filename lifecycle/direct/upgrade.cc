@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
+#include "base/strings.h"
 #include "kube/apply/apply.h"
 #include "kube/apply/preview.h"
 #include "kube/meta/kind.h"
@@ -75,26 +77,69 @@ Status TakeOverAll(const Context& ctx, kube::Client& client, const DirectRelease
   return Ok();
 }
 
-Status Prune(const Context& ctx, kube::Client& client, const DirectRelease& release) {
-  std::vector<kube::ObjectId> labelled, released;
-  for (const kube::Object& object : TRY(ListLabelled(ctx, client, release.provider.id)))
-    labelled.push_back(object.id());
+// A kind of another provider's that can't be read now holds up nothing: the next upgrade looks again.
+Status Prune(const Context& ctx, kube::Client& client, const DirectRelease& release, const UpgradeOptions& options) {
+  std::vector<kube::ObjectId> released;
+  auto labelled = TRY(ListLabelled(ctx, client, release.provider.id));
+  for (const std::string& kind : labelled.unread) {
+    if (options.on_warning)
+      options.on_warning(fmt::format("what {} no longer has may stay: {}", release.provider.id.ToString(), kind));
+  }
   for (const kube::Manifest& manifest : release.manifests) released.push_back(manifest.id);
   const Keep keep = KeepsOthers(release.provider.id);
-  auto gone = Leftovers(labelled, released, release.provider.id.ns);
+  auto gone = Leftovers(labelled.items, released, release.provider.id.ns);
   TRY(StopAggregation(ctx, client, gone, keep));
   std::vector<kube::Change> changes;
   return kube::Applier(client, {}).Delete(ctx, gone, keep, changes);
 }
 
-Status UpgradeOne(const Context& ctx, kube::Client& client, const DirectRelease& release) {
+Status Replace(const Context& ctx, kube::Client& client, const DirectRelease& release) {
   std::vector<kube::Change> changes;
   TRY(TakeOverAll(ctx, client, release));
   const auto kept = TRY(KeepReplicas(ctx, client, release));
   TRY(ApplierOf(client).Apply(ctx, kept, {}, changes));
-  TRY(ScaleUp(ctx, client, release));
-  TRY(Prune(ctx, client, release));
+  return ScaleUp(ctx, client, release);
+}
+
+Status Finish(const Context& ctx, kube::Client& client, const DirectRelease& release, const UpgradeOptions& options) {
+  std::vector<kube::Change> changes;
+  TRY(Prune(ctx, client, release, options));
   return ApplierOf(client).Apply(ctx, {release.Entry()}, {}, changes);
+}
+
+// Nobody would look for them otherwise.
+Error AtZero(Error error, const Releases& stopped) {
+  std::vector<std::string> names;
+  for (const DirectRelease* release : stopped) names.push_back(release->provider.id.ToString());
+  if (names.empty()) return error;
+  const api::ProviderId& first = stopped.front()->provider.id;
+  error.message += fmt::format(
+      "; at zero replicas: {} (by hand they come back with `kubectl scale deployment --replicas=1 -n {} -l {}={}`, "
+      "and likewise the others)",
+      Join(names, ", "), first.ns, api::kLabelProvider, api::ManifestLabel(first.type, first.name));
+  return error;
+}
+
+using Stopped = std::vector<std::pair<const DirectRelease*, std::set<kube::ObjectId>>>;
+
+// Nothing was applied yet, so what ran can run on.
+Error BringBack(const Context& ctx, kube::Client& client, const Stopped& stopped, Error why) {
+  Releases left;
+  for (const auto& [release, deployments] : stopped) {
+    if (!ScaleBack(ctx, client, release->provider.id, deployments).ok()) left.push_back(release);
+  }
+  return AtZero(std::move(why), left);
+}
+
+Status StopAll(const Context& ctx, kube::Client& client, const Releases& releases, const UpgradeOptions& options) {
+  Stopped stopped;
+  for (const DirectRelease* release : releases) {
+    Tell(options, "scaling down", *release);
+    stopped.emplace_back(release, std::set<kube::ObjectId>());
+    Status down = ScaleDown(ctx, client, release->provider.id, options.stop_limit, stopped.back().second);
+    if (!down.ok()) return BringBack(ctx, client, stopped, down.error());
+  }
+  return Ok();
 }
 
 }  // namespace
@@ -117,14 +162,16 @@ Status Upgrade(const Context& ctx, kube::Client& client, const std::vector<Direc
       TRY(migration.Migrate(ctx, crd, cursor));
     }
   }
-  for (const DirectRelease* release : releases) {
-    if (!stop) break;
-    Tell(options, "scaling down", *release);
-    TRY(ScaleDown(ctx, client, release->provider.id));
-  }
+  if (stop) TRY(StopAll(ctx, client, releases, options));
+  Releases stopped = stop ? releases : Releases();
   for (const DirectRelease* release : releases) {
     Tell(options, "upgrading", *release);
-    TRY_WITH(UpgradeOne(ctx, client, *release), release->provider.id.ToString());
+    Status status = Replace(ctx, client, *release);
+    if (status.ok()) {
+      std::erase(stopped, release);
+      status = Finish(ctx, client, *release, options);
+    }
+    if (!status.ok()) return AtZero(status.error().With(release->provider.id.ToString()), stopped);
   }
   return Ok();
 }

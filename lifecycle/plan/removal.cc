@@ -1,6 +1,7 @@
 #include "lifecycle/plan/removal.h"
 
 #include <algorithm>
+#include <set>
 
 #include "kube/meta/kind.h"
 
@@ -26,12 +27,18 @@ std::vector<kube::ObjectId> ToRemove(const std::vector<kube::ObjectId>& labelled
   return out;
 }
 
-std::vector<kube::ObjectId> Leftovers(const std::vector<kube::ObjectId>& labelled,
+std::vector<kube::ObjectId> Leftovers(const std::vector<kube::Object>& labelled,
                                       const std::vector<kube::ObjectId>& released, const std::string& ns) {
-  std::vector<kube::ObjectId> out = ToRemove(labelled, ns, {});
-  std::erase_if(
-      out, [&](const kube::ObjectId& id) { return std::find(released.begin(), released.end(), id) != released.end(); });
-  return out;
+  const std::set<kube::ObjectId> stay(released.begin(), released.end());
+  std::set<std::string> uids;
+  for (const kube::Object& object : labelled) {
+    if (stay.contains(object.id())) uids.insert(object.uid());
+  }
+  std::vector<kube::ObjectId> others;
+  for (const kube::Object& object : labelled) {
+    if (!stay.contains(object.id()) && !uids.contains(object.uid())) others.push_back(object.id());
+  }
+  return ToRemove(others, ns, {});
 }
 
 }  // namespace capi::lifecycle

@@ -20,8 +20,9 @@ std::vector<kube::ObjectId> ToRemove(const std::vector<kube::ObjectId>& labelled
                                      const RemovalScope& scope);
 
 // The objects that an older release had, and the newer one, of which these are the objects, has no more. CRDs,
-// Namespaces and the entry in clusterctl's inventory stay.
-std::vector<kube::ObjectId> Leftovers(const std::vector<kube::ObjectId>& labelled,
+// Namespaces and the entry in clusterctl's inventory stay. So does what is an object of the newer one under another
+// group: some servers have one object under two, with one uid.
+std::vector<kube::ObjectId> Leftovers(const std::vector<kube::Object>& labelled,
                                       const std::vector<kube::ObjectId>& released, const std::string& ns);
 
 }  // namespace capi::lifecycle

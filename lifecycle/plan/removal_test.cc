@@ -60,10 +60,30 @@ TEST(ToRemove, ClusterRolesGoByTheirLabelsAlone) {
   EXPECT_THAT(ToRemove({kRole, kElsewhere, kCrd, kNs}, "ns", {}), ElementsAre(kRole));
 }
 
+std::vector<kube::Object> Live(const std::vector<kube::ObjectId>& ids) {
+  std::vector<kube::Object> out;
+  for (const kube::ObjectId& id : ids) {
+    Json metadata = {{"name", id.name}, {"uid", id.kind + id.ns + id.name}};
+    if (!id.ns.empty()) metadata["namespace"] = id.ns;
+    out.emplace_back(Json{{"apiVersion", id.group.empty() ? "v1" : id.group + "/v1"},
+                          {"kind", id.kind},
+                          {"metadata", std::move(metadata)}});
+  }
+  return out;
+}
+
 TEST(Leftovers, WhatTheNewReleaseHasNoMore) {
-  EXPECT_THAT(Leftovers({kRole, kCrd, kNs, kOwn, kElsewhere, kEntry}, {kOwn}, "ns"), ElementsAre(kRole));
-  EXPECT_THAT(Leftovers({kRole, kOwn}, {kOwn, kRole}, "ns"), IsEmpty());
-  EXPECT_THAT(Leftovers({}, {kOwn}, "ns"), IsEmpty());
+  EXPECT_THAT(Leftovers(Live({kRole, kCrd, kNs, kOwn, kElsewhere, kEntry}), {kOwn}, "ns"), ElementsAre(kRole));
+  EXPECT_THAT(Leftovers(Live({kRole, kOwn}), {kOwn, kRole}, "ns"), IsEmpty());
+  EXPECT_THAT(Leftovers(Live({}), {kOwn}, "ns"), IsEmpty());
+}
+
+// U4, L23: OpenShift has what RBAC has under a group of its own, too.
+TEST(Leftovers, NothingOfTheNewReleaseUnderAnotherGroup) {
+  kube::ObjectId twin = kRole;
+  twin.group = "authorization.openshift.io";
+  EXPECT_THAT(Leftovers(Live({twin, kRole, kOwn}), {kRole}, "ns"), ElementsAre(kOwn));
+  EXPECT_THAT(Leftovers(Live({twin, kRole}), {kOwn}, "ns"), ElementsAre(twin, kRole));
 }
 
 }  // namespace
