@@ -343,6 +343,18 @@ class Delete(worlds.OnAWorld):
         self.must("ours", "delete", *arguments)
         self.world.until(f"namespace {ns} has gone", lambda: self.world.gone("namespace", ns))
 
+    def not_taken_over(self):
+        """Cluster API's clusterctl installed it, and the operator can't take it over: its release isn't to be had (A1, L22)."""
+        _, kind, name, ns, _ = KUBEADM
+        self.must("theirs", "init", f"--bootstrap=kubeadm:{VERSION}", "--infrastructure=-", "--control-plane=-")
+        more = ", fetchConfig: {selector: {matchLabels: {release: none}}}"
+        self.world.must("create", "-f", "-", given=OBJECT.format(kind=kind, name=name, ns=ns, version=VERSION, more=more))
+        out, _ = self.must("ours", "delete", "-b", name, "--dry-run")
+        self.assertIn(f"  Deployment.apps/{ns}/capi-kubeadm-bootstrap-controller-manager\n", out)
+        self.must("ours", "delete", "-b", name, "--include-crd", "--include-namespace")
+        self.assertEqual({item for item in self.left() if "kubeadm" in item}, set())
+        self.world.until(f"namespace {ns} has gone", lambda: self.world.gone("namespace", ns))
+
     def operator_in_part(self):
         """A removal of the operator was broken off; and somebody's object elsewhere has the operator's label."""
         self.world.must("create", "role", "watcher", "-n", "default", "--verb=get", "--resource=pods")
@@ -367,6 +379,7 @@ class Delete(worlds.OnAWorld):
         self.world.must("delete", "dockermachinetemplate", "used")
         self.somebody_elses_objects()
         self.completed_by_name()
+        self.not_taken_over()
         self.operator_in_part()
         self.must("ours", "delete", "--all", "--include-crd")
         self.world.must("get", "role", "watcher", "-n", "default")

@@ -51,7 +51,9 @@ Status CheckFlags(const DeleteOptions& options) {
 struct DoomedNamespace {
   std::string uid;
   std::vector<kube::ObjectId> contents;
-  std::set<std::string> known;  // uids of what may be in it
+  std::set<std::string> known;  // uids of what may be in it: of the providers, or accepted by --force
+  std::set<std::string> uids;   // of all that was in it at the last look
+  bool unseen = false;          // what is in it can't be told, which --force accepts
 };
 
 // One run of the command. Thread-compatible.
@@ -65,6 +67,8 @@ class Deletion {
  private:
   kube::Client& client() { return cluster_.client(); }
   bool ByOperator(const Target& target) const { return target.object && options_.with_operator; }
+  // What Cluster API's clusterctl installed, and the operator hasn't taken over yet (A1): it would leave all of that.
+  bool IsNotAdopted(const Target& target) const { return target.object && target.entry && target.inventory.empty(); }
   bool RemovesOperator() const {
     return options_.all && options_.ns.empty() && options_.with_operator && operator_ && !operator_->by_helm;
   }
@@ -89,6 +93,7 @@ class Deletion {
   Status Note(bool going);
   Status DeleteRound(const std::vector<Target>& round);
   Status DeleteDirectly(const Target& target);
+  Status DeleteRests(const std::vector<Target>& round);
   Status MigrateStorage(const Target& target);
   Status DeleteNamespace(const std::string& ns, DoomedNamespace& doomed);
   Status DeleteNamespaces();
@@ -103,7 +108,6 @@ class Deletion {
   std::optional<InstalledOperator> operator_;
   std::map<std::string, DoomedNamespace> namespaces_;  // with --include-namespace, those that are there
   std::set<api::ProviderId> gone_;
-  bool strangers_accepted_ = false;  // what else is in the namespaces goes too, after a question
   bool forced_ = false;  // a guard that the operator has too was overridden, after a question; without one its own stay
 };
 
@@ -158,7 +162,6 @@ Status Deletion::CheckGuards() {
   if (blocks.empty()) return Ok();
   if (!options_.force) return Refused(Join(blocks, "; ") + "; --force deletes them all the same");
   forced_ = needed;
-  strangers_accepted_ = !others.empty();
   for (const std::string& why : blocks) notes_.Warn(why);
   return options_.yes || options_.dry_run ? Ok() : Confirm(kQuestion, world_);
 }
@@ -168,12 +171,11 @@ Result<std::vector<std::string>> Deletion::WhoNeedsThem() {
   std::vector<std::string> out;
   if (Status core = CheckCoreGoesLast(all_, going_); !core.ok()) out.push_back(core.error().message);
   if (options_.crds) return out;  // there is no object of theirs
-  std::vector<Target> there;
-  std::copy_if(going_.begin(), going_.end(), std::back_inserter(there), [](const Target& one) { return !one.left; });
-  for (std::string& why : InUse(ctx_, client(), there)) out.push_back(std::move(why));
-  for (const Target& target : there) {
+  for (std::string& why : InUse(ctx_, client(), going_)) out.push_back(std::move(why));
+  for (const Target& target : going_) {
     // Without --force they are brought there first, or nothing is deleted.
-    if (!options_.force || ByOperator(target) || Shared(target)) continue;
+    const bool by_operator = ByOperator(target) && !IsNotAdopted(target);
+    if (!options_.force || by_operator || Shared(target)) continue;
     auto old = TRY_WITH(lifecycle::MigrateStorage(ctx_, client(), target.id, /*dry_run=*/true), Describe(target.id));
     if (old.empty()) continue;
     out.push_back(fmt::format("objects of {} may be stored at older versions, which nobody can read without {}",
@@ -205,9 +207,11 @@ Result<std::vector<std::string>> Deletion::WhatElseGoes() {
     DoomedNamespace& doomed = namespaces_[ns];
     doomed.uid = live->uid();
     auto strangers = StrangersIn(ns, going_, doomed);
+    doomed.unseen = !strangers.ok();
     if (!strangers.ok()) {
       out.push_back(fmt::format("can't tell what else is in namespace {}: {}", ns, strangers.error().message));
     } else if (!strangers->empty()) {
+      doomed.known.insert(doomed.uids.begin(), doomed.uids.end());  // what is told here goes only with --force
       out.push_back(fmt::format("namespace {} also has {}, which would go with it; leave out --include-namespace", ns,
                                 *strangers));
     }
@@ -224,7 +228,9 @@ Result<std::string> Deletion::StrangersIn(const std::string& ns, const std::vect
                [&](const Target& target) { return target.id.ns == ns; });
   auto objects = TRY(lifecycle::ListInNamespace(ctx_, client(), ns));
   doomed.contents.clear();
+  doomed.uids.clear();
   for (const kube::Object& object : objects) {
+    doomed.uids.insert(object.uid());
     if (object.kind() != "Event") doomed.contents.push_back(object.id());
   }
   auto strangers = Strangers(objects, owners, doomed.known);
@@ -262,7 +268,7 @@ Status Deletion::PrintTarget(const Target& target, std::set<kube::ObjectId>& pri
   world_.out << fmt::format("{} {}{}\n", Describe(target.id), target.version.empty() ? "-" : target.version,
                             ByOperator(target) ? ", by the operator" : "");
   std::vector<kube::ObjectId> ids;
-  if (ByOperator(target)) {
+  if (ByOperator(target) && !IsNotAdopted(target)) {
     auto inventory = TRY(kube::Inventory::Parse(target.inventory));
     for (const auto& [id, entry] : inventory.entries()) ids.push_back(id);
     ids = lifecycle::ToRemove(ids, target.id.ns, {options_.crds, true});
@@ -322,7 +328,7 @@ Status Deletion::DeleteRound(const std::vector<Target>& round) {
   const std::optional<bool> force = options_.force && !forced_ ? std::nullopt : std::optional(forced_);
   for (const Target& target : round) {
     std::string name = target.id.ns + "/" + api::ManifestLabel(target.id.type, target.id.name);
-    notes_.Say(0, target.left ? "Is gone already" : "Deleting",
+    notes_.Say(0, target.left ? "Deleting what is left" : "Deleting",
                {{"Provider", name}, {"providerVersion", target.version}});
     if (!ByOperator(target)) continue;
     auto asked = TRY(RequestDeletion(ctx_, client(), target.id, {options_.crds, force}));
@@ -334,13 +340,31 @@ Status Deletion::DeleteRound(const std::vector<Target>& round) {
     gone_.insert(target.id);
   }
   TRY(AwaitGone(ctx_, client(), awaited, Seconds(options_.wait_seconds), notes_));
+  TRY(DeleteRests(round));
   for (const DoomedObject& one : awaited) gone_.insert(one.id);
+  return Ok();
+}
+
+// What the operator left of a provider that it hadn't taken over. One whose object is there again is somebody's.
+Status Deletion::DeleteRests(const std::vector<Target>& round) {
+  const bool due =
+      std::any_of(round.begin(), round.end(), [&](const Target& target) { return ByOperator(target) && target.entry; });
+  if (!due) return Ok();
+  const std::vector<Target> now = Merge(TRY(Objects()), TRY(cluster_.Providers(ctx_)));
+  for (Target target : round) {
+    if (!ByOperator(target) || !target.entry) continue;
+    auto found = std::find_if(now.begin(), now.end(), [&](const Target& one) { return one.id == target.id; });
+    if (found != now.end() && found->object) continue;
+    if (found == now.end() && !IsNotAdopted(target)) continue;
+    target.object = false;
+    TRY_WITH(DeleteDirectly(target), Describe(target.id));
+  }
   return Ok();
 }
 
 // While its webhooks are there to convert them (X1).
 Status Deletion::MigrateStorage(const Target& target) {
-  if (options_.crds || target.left || Shared(target)) return Ok();
+  if (options_.crds || Shared(target)) return Ok();
   auto migrated = lifecycle::MigrateStorage(ctx_, client(), target.id);
   TRY(ctx_.Check());
   if (migrated.ok()) return Ok();
@@ -362,11 +386,11 @@ Status Deletion::DeleteDirectly(const Target& target) {
   return Ok();
 }
 
-// What came into it meanwhile is others': of the providers nothing comes any more.
+// What came into it meanwhile is others': of the providers nothing comes any more. --force accepts what was told alone.
 Status Deletion::DeleteNamespace(const std::string& ns, DoomedNamespace& doomed) {
   std::vector<Target> gone = going_;
   for (Target& target : gone) target.object = false;
-  if (!strangers_accepted_) {
+  if (!doomed.unseen) {
     const std::string strangers = TRY(StrangersIn(ns, gone, doomed));
     if (!strangers.empty()) {
       return Refused(

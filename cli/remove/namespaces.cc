@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "kube/meta/kind.h"
 #include "kube/meta/label_selector.h"
@@ -15,6 +16,7 @@ constexpr std::string_view kNote = "delete.operator.cluster.x-k8s.io/";  // befo
 constexpr std::string_view kOperatorLabel = "app.kubernetes.io/name", kOperatorName = "capi-operator";
 constexpr std::string_view kOperatorCertificate = "capi-operator-webhook-cert";  // it makes this Secret itself
 
+constexpr std::array<std::string_view, 3> kOpenShiftMap = {"", "ConfigMap", "openshift-service-ca.crt"};
 // Group, kind and name of what controllers make; "" for any name.
 constexpr std::array<std::string_view, 3> kByControllers[] = {
     {"", "Event", ""},
@@ -24,11 +26,20 @@ constexpr std::array<std::string_view, 3> kByControllers[] = {
     {"coordination.k8s.io", "Lease", ""},
     {"", "ServiceAccount", "default"},
     {"", "ConfigMap", "kube-root-ca.crt"},
-    {"", "ConfigMap", "openshift-service-ca.crt"},
+    {"", "ConfigMap", "istio-ca-root-cert"},
+    kOpenShiftMap,
+};
+// What those of OpenShift make, too: elsewhere these names are anybody's.
+constexpr std::array<std::string_view, 3> kByOpenShift[] = {
+    {"", "ServiceAccount", "builder"},
+    {"", "ServiceAccount", "deployer"},
+    {"rbac.authorization.k8s.io", "RoleBinding", "system:image-pullers"},
+    {"rbac.authorization.k8s.io", "RoleBinding", "system:image-builders"},
+    {"rbac.authorization.k8s.io", "RoleBinding", "system:deployers"},
 };
 
-bool IsByControllers(const kube::ObjectId& id) {
-  return std::any_of(std::begin(kByControllers), std::end(kByControllers), [&](const auto& one) {
+bool IsAny(const kube::ObjectId& id, std::span<const std::array<std::string_view, 3>> names) {
+  return std::any_of(names.begin(), names.end(), [&](const auto& one) {
     return kube::Is(id, one[0], one[1]) && (one[2].empty() || one[2] == id.name);
   });
 }
@@ -74,9 +85,13 @@ bool IsOfKubernetes(const std::string& ns) { return ns == "default" || ns.starts
 
 std::vector<std::string> Strangers(const std::vector<kube::Object>& objects, const NamespaceOwners& owners,
                                    std::set<std::string>& known) {
+  const bool openshift = std::any_of(objects.begin(), objects.end(), [](const kube::Object& object) {
+    return IsAny(object.id(), {&kOpenShiftMap, 1});
+  });
   auto is_known = [&](const kube::Object& object) {
     const kube::ObjectId id = object.id();
-    if (IsByControllers(id) || IsByAnother(object)) return true;
+    if (IsAny(id, kByControllers) || IsByAnother(object)) return true;
+    if (openshift && IsAny(id, kByOpenShift)) return true;
     if (owners.with_operator && IsOfOperator(object, id)) return true;
     return std::any_of(owners.targets.begin(), owners.targets.end(),
                        [&](const Target& target) { return IsOf(object, id, target); });

@@ -51,6 +51,7 @@ TEST(Strangers, WhatIsNotOfTheProvider) {
       {"its release", Of("v1", cm, "v1.0.0", Labels("release", "aws")), false},
       {"a Cluster", Of("cluster.x-k8s.io/v1beta2", "Cluster", "mine"), true},
       {"a controller's", Of("v1", cm, "kube-root-ca.crt"), false},
+      {"Istio's", Of("v1", cm, "istio-ca-root-cert"), false},
       {"a user's of a controller's kind", Of("v1", "ServiceAccount", "builder"), true},
       {"an election", Of("coordination.k8s.io/v1", "Lease", "controller-leader-election-capa"), false},
       {"a certificate's", Of("v1", "Secret", "tls", {{"annotations", {{"cert-manager.io/certificate-name", "s"}}}}),
@@ -64,6 +65,21 @@ TEST(Strangers, WhatIsNotOfTheProvider) {
     EXPECT_EQ(Strangers({c.object}, Aws(), known).size(), c.stranger ? 1U : 0U);
     EXPECT_EQ(known.size(), c.stranger ? 0U : 1U);
   }
+}
+
+// An API server that has them under a second group has them with the same uid.
+TEST(Strangers, WhatControllersPutIntoEachNamespaceOfOpenShift) {
+  const std::string role_bindings = "rbac.authorization.k8s.io/v1";
+  std::vector<kube::Object> objects = {Of("v1", "ServiceAccount", "builder"),
+                                       Of("v1", "ServiceAccount", "deployer"),
+                                       Of(role_bindings, "RoleBinding", "system:image-pullers"),
+                                       Of(role_bindings, "RoleBinding", "system:image-builders"),
+                                       Of(role_bindings, "RoleBinding", "system:deployers"),
+                                       Of("authorization.openshift.io/v1", "RoleBinding", "system:deployers")};
+  std::set<std::string> known;
+  EXPECT_EQ(Strangers(objects, Aws(), known).size(), objects.size()) << "elsewhere somebody made them";
+  objects.push_back(Of("v1", "ConfigMap", "openshift-service-ca.crt"));
+  EXPECT_THAT(Strangers(objects, Aws(), known), IsEmpty());
 }
 
 TEST(Strangers, WhatTheOperatorHasGoesWithIt) {

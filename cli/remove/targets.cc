@@ -40,8 +40,13 @@ Result<Target> SelectOne(const std::vector<Target>& all, api::ProviderType type,
   std::copy_if(all.begin(), all.end(), std::back_inserter(found), [&](const Target& target) {
     return target.id.type == type && target.id.name == name.name && (ns.empty() || target.id.ns == ns);
   });
+  // What a run that was broken off has left of its name elsewhere isn't meant where one is installed.
+  if (std::any_of(found.begin(), found.end(), [](const Target& target) { return !target.left; })) {
+    std::erase_if(found, [](const Target& target) { return target.left; });
+  }
   if (found.size() != 1) return Unidentified(name.name, found, all);
-  if (!name.version.empty() && name.version != found[0].version) {
+  // Which version it had nobody knows any more.
+  if (!found[0].left && !name.version.empty() && name.version != found[0].version) {
     return Error{Code::kNotFound,
                  fmt::format("failed to identify the provider {} with version {}; the installed version is {}",
                              api::GoQuote(name.name), api::GoQuote(name.version),

@@ -50,7 +50,12 @@ TEST(Merge, WhatAnEarlierRunRemoved) {
   EXPECT_FALSE(got[0].left);
   EXPECT_TRUE(got[1].left && !got[1].entry && !got[1].object);
   EXPECT_THAT(*Select(got, {{kInfrastructure, {"docker"}}}, ""), ElementsAre(got[1]));
+  EXPECT_THAT(*Select(got, {{kInfrastructure, {"docker:v1.2.3"}}}, ""), ElementsAre(got[1])) << "the same command";
   EXPECT_TRUE(CheckCoreGoesLast({kCapi, got[1]}, {kCapi}).ok()) << "it needs the core no more";
+  Target elsewhere = got[1];
+  elsewhere.id.ns = "old";
+  EXPECT_THAT(*Select({kDocker, elsewhere}, {{kInfrastructure, {"docker"}}}, ""), ElementsAre(kDocker));
+  EXPECT_THAT(*Select({kDocker, elsewhere}, {{kInfrastructure, {"docker"}}}, "old"), ElementsAre(elsewhere));
 }
 
 TEST(Select, AsClusterctlNamesThem) {
