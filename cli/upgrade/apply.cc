@@ -181,6 +181,7 @@ Result<UpgradeRollout> Prepare(const Context& ctx, const Config& config, Managem
   TellSurprises(config, notes);
   for (const UpgradeTarget& target : rollout.targets) TRY(CheckTarget(ctx, cluster, target));
   rollout.pause = TRY(NeedsPause(rollout.fleet, rollout.targets));
+  if (rollout.pause) TRY(CheckPausable(rollout.fleet));
   return rollout;
 }
 

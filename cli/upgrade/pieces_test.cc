@@ -159,6 +159,41 @@ TEST(NeedsPause, WhereNoOrderKeepsTheGoldenRule) {  // L13, C3
   EXPECT_STREQ(needs("v1alpha4", "v1beta1", "", "v1beta1"), "pause");  // it runs, at a contract that nobody knows
 }
 
+// The operator takes neither of these to zero replicas, and all others would wait there.
+TEST(CheckPausable, RefusesAPauseThatCanNeverBeComplete) {  // L13, C3
+  auto check = [](auto edit) {
+    std::vector<ProviderObject> fleet = {Member(api::ProviderType::kCore, "cluster-api", "v1alpha4"),
+                                         Member(api::ProviderType::kInfrastructure, "aws", "v1alpha4")};
+    edit(fleet[1].provider);
+    auto got = CheckPausable(fleet);
+    return got.ok() ? std::string("fine") : got.error().message;
+  };
+  auto hands_off = [](api::Provider& aws) { aws.annotations[std::string(api::kAnnotationPaused)] = ""; };
+  auto says_paused = [](api::Provider& aws, const char* reason) {
+    aws.status.conditions.push_back({.type = "Paused", .status = "True", .reason = reason});
+  };
+  EXPECT_EQ(check([](api::Provider&) {}), "fine");
+  EXPECT_THAT(check(hands_off), HasSubstr("InfrastructureProvider aws/aws has annotation cluster.x-k8s.io/paused"));
+  EXPECT_THAT(check([](api::Provider& aws) { aws.deleting = true; }), HasSubstr("aws/aws is being deleted"));
+  EXPECT_THAT(check([&](api::Provider& aws) {
+                hands_off(aws);
+                says_paused(aws, "HandsOff");
+              }),
+              HasSubstr("has annotation"))
+      << "it runs on";
+  EXPECT_EQ(check([&](api::Provider& aws) {
+              hands_off(aws);
+              says_paused(aws, "Paused");
+            }),
+            "fine")
+      << "it is at zero already";
+  EXPECT_EQ(check([&](api::Provider& aws) {
+              hands_off(aws);
+              aws.status.installed_version = "";
+            }),
+            "fine");
+}
+
 TEST(AsText, OfARolloutHasNoValues) {  // L13
   UpgradeRollout rollout;
   UpgradeTarget target;

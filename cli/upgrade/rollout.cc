@@ -21,6 +21,12 @@ bool IsAllowedByUs(const api::Provider& provider) {
   return provider.annotations.contains(std::string(kAnnotationAllowedForRollback));
 }
 
+// At zero replicas, by the operator: it says Paused for other reasons too.
+bool IsAtZero(const api::Provider& provider) {
+  const auto* paused = kube::FindCondition(provider.status.conditions, api::condition::kPaused);
+  return paused != nullptr && paused->status == "True" && paused->reason == api::reason::kPaused;
+}
+
 bool IsInstalled(const api::Provider& provider) { return !provider.status.installed_version.empty(); }
 
 const UpgradeTarget* TargetOf(const UpgradeRollout& rollout, const api::ProviderId& id) {
@@ -39,8 +45,7 @@ std::vector<api::FleetMember> MembersOf(const std::vector<ProviderObject>& fleet
   std::vector<api::FleetMember> members;
   for (const ProviderObject& one : fleet) {
     const api::ProviderStatus& status = one.provider.status;
-    api::FleetMember member{one.provider.id, status.contract, "",
-                            kube::IsTrue(status.conditions, api::condition::kPaused)};
+    api::FleetMember member{one.provider.id, status.contract, "", IsAtZero(one.provider)};
     if (member.contract.empty() && IsInstalled(one.provider)) {
       member.contract = of_core;
       member.assumed = true;
@@ -228,6 +233,24 @@ Result<bool> NeedsPause(const std::vector<ProviderObject>& fleet, const std::vec
                  {}};
   }
   return pause;
+}
+
+Status CheckPausable(const std::vector<ProviderObject>& fleet) {
+  std::vector<std::string> why;
+  for (const ProviderObject& one : fleet) {
+    const api::Provider& provider = one.provider;
+    if (!IsInstalled(provider) || IsAtZero(provider)) continue;
+    if (provider.deleting) why.push_back(fmt::format("{} is being deleted", Describe(provider.id)));
+    if (!provider.deleting && provider.annotations.contains(std::string(api::kAnnotationPaused)))
+      why.push_back(fmt::format("{} has annotation {}", Describe(provider.id), api::kAnnotationPaused));
+  }
+  if (why.empty()) return Ok();
+  return Error{Code::kFailedPrecondition,
+               fmt::format("the contract changes, for which all providers go to zero replicas, and the operator leaves "
+                           "these as they are: {}. Take the annotation away, or wait until they are gone, then run "
+                           "this again",
+                           JoinNames(why, 10)),
+               {}};
 }
 
 bool IsUnfinished(const std::vector<ProviderObject>& fleet) {

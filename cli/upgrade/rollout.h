@@ -29,6 +29,10 @@ struct RolloutWait {
 // wouldn't help either.
 Result<bool> NeedsPause(const std::vector<ProviderObject>& fleet, const std::vector<UpgradeTarget>& targets);
 
+// kFailedPrecondition where a pause that takes in all of them would never be complete: the operator's hands are off one
+// that runs, or it is being deleted. Pure.
+Status CheckPausable(const std::vector<ProviderObject>& fleet);
+
 // Whether an earlier run left work behind: a provider that it paused.
 bool IsUnfinished(const std::vector<ProviderObject>& fleet);
 
