@@ -92,6 +92,20 @@ Status TellUnknown(const Installed& has, bool nothing_left, Notes& notes) {
                              unknown, has.candidates.size()));
 }
 
+// Where an earlier run left providers paused, nothing new is wanted rather than an error: its work goes on in any case.
+Result<std::vector<WantedVersion>> Wanted(const UpgradeApplyOptions& options, const Installed& has, bool unfinished,
+                                          Notes& notes) {
+  if (options.contract.empty()) return WantedByName(options, has);
+  auto wanted = WantedByContract(options.contract, has);
+  if (!wanted.ok() && !unfinished) return wanted;
+  if (!wanted.ok()) {
+    notes.Warn(fmt::format("nothing new is upgraded, an earlier run is finished alone: {}", wanted.error().message));
+    return std::vector<WantedVersion>();
+  }
+  TRY(TellUnknown(has, wanted->empty() && !unfinished, notes));
+  return wanted;
+}
+
 // `object`: null without an operator, which is the one to go back.
 Status CheckMove(const InstalledProvider& provider, const ProviderObject* object, const api::Version& to) {
   const api::ProviderId id{provider.type, provider.ns, provider.name};
@@ -196,14 +210,14 @@ Status ApplyUpgrade(const Context& parent, const GlobalOptions& global, const Up
   Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
   ManagementCluster cluster = TRY(ManagementCluster::Open(options.cluster, world.getenv));
   Installed has = TRY(LookAtCluster(ctx, config, cluster, options.with_operator, notes));
-  auto wanted = TRY(options.contract.empty() ? WantedByName(options, has) : WantedByContract(options.contract, has));
-  if (!options.contract.empty()) TRY(TellUnknown(has, wanted.empty(), notes));
-  if (wanted.empty() && !IsUnfinished(has.objects)) {
+  const bool unfinished = IsUnfinished(has.objects);
+  auto wanted = TRY(Wanted(options, has, unfinished, notes));
+  if (wanted.empty() && !unfinished) {
     notes.Pass("You are already up to date!\n");
     if (!options.wait_providers || options.dry_run) return Ok();
     return AwaitAll(ctx, cluster, has, Seconds(options.wait_provider_timeout), notes);
   }
-  TRY(CheckWanted(has, wanted, options.with_operator));
+  if (!wanted.empty()) TRY(CheckWanted(has, wanted, options.with_operator));
   const RolloutWait wait{options.wait_providers, Seconds(options.wait_provider_timeout)};
   std::optional<DirectRollout> direct;
   UpgradeRollout rollout;

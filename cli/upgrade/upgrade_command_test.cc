@@ -199,6 +199,25 @@ TEST_F(Upgrades, WhatAnEarlierRunLeftPausedComesBack) {  // L13
   EXPECT_THAT(Run({"upgrade", "apply", "--contract", "v1beta2"}).err, HasSubstr("You are already up to date!"));
 }
 
+// Its repositories are away meanwhile.
+TEST_F(Upgrades, WhatAnEarlierRunLeftPausedComesBackThoughNoVersionsAreKnown) {  // L13
+  cluster_.Add(kMine);                                                           // which no configuration names
+  for (const UpgradeProvider& provider : {kCore, kAws, kMine}) {
+    cluster_.Change(UpgradeCluster::PathOf(provider), [](Json& object) {
+      object["spec"]["paused"] = true;
+      object["metadata"]["annotations"]["operator.cluster.x-k8s.io/paused-for-upgrade"] = "true";
+    });
+  }
+  cluster_.folder.Put("clusterctl.yaml", "providers:\n" + Source("cluster-api", "CoreProvider", "gone") +
+                                             Source("aws", "InfrastructureProvider", "gone"));
+  Outcome got = Run({"upgrade", "apply", "--contract", "v1beta2"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.err, HasSubstr("Warning: nothing new is upgraded, an earlier run is finished alone: "));
+  for (const UpgradeProvider& provider : {kCore, kAws, kMine})
+    EXPECT_FALSE(GetBool(cluster_.Get(UpgradeCluster::PathOf(provider)), {"spec", "paused"})) << provider.name;
+  EXPECT_EQ(Run({"upgrade", "apply", "--contract", "v1beta2"}).code, 1) << "nothing is left to end";
+}
+
 TEST_F(Upgrades, ToAContractThatNotAllCanGoToNobodyGoes) {  // L13
   UpgradeProvider core = kCore;
   core.version = "v1.10.0";
