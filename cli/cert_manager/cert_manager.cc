@@ -80,12 +80,12 @@ Result<CertManagerFound> ProbeCertManager(const Context& ctx, kube::Client& clie
     if (tried.ok() && (!crd.ok() || !IsOurs(*crd))) return CertManagerFound{CertManagerState::kAnswers, {}};
     if (!crd.ok() && crd.code() == Code::kNotFound) return CertManagerFound{CertManagerState::kMissing, {}};
     if (!crd.ok()) return crd.error().With(what);
-    if (!IsOurs(*crd)) return CertManagerFound{CertManagerState::kStartsOther, {}};
+    if (!IsOurs(*crd)) return CertManagerFound{CertManagerState::kStarts, {}};
     kinds.push_back(*std::move(crd));
   }
   bool broken_off = std::any_of(kinds.begin(), kinds.end(), IsInstalling);
-  if (tried.ok() && !broken_off) return CertManagerFound{CertManagerState::kAnswers, {}};
-  return CertManagerFound{CertManagerState::kStartsOurs, std::move(kinds)};
+  if (broken_off) return CertManagerFound{CertManagerState::kBrokenOff, std::move(kinds)};
+  return CertManagerFound{tried.ok() ? CertManagerState::kAnswers : CertManagerState::kStarts, {}};
 }
 
 Status CheckNoOlder(const CertManagerFound& found, const CertManagerSettings& settings,
@@ -94,15 +94,15 @@ Status CheckNoOlder(const CertManagerFound& found, const CertManagerSettings& se
   if (found.kinds.empty() || decision.upgrade || decision.from == settings.version) return Ok();
   return Error{
       Code::kFailedPrecondition,
-      fmt::format("clusterctl has installed cert-manager {}, which doesn't answer, and the configuration names "
-                  "the older {}: set cert-manager.version and cert-manager.url to those of {}",
+      fmt::format("clusterctl was broken off while it installed cert-manager {}, and the configuration names the "
+                  "older {}: set cert-manager.version and cert-manager.url to those of {}",
                   decision.from, settings.version, decision.from),
       {}};
 }
 
 bool NeedsCertManager(CertManagerState state, const CertManagerSettings& settings) {
   if (settings.external) return false;
-  return state == CertManagerState::kMissing || state == CertManagerState::kStartsOurs;
+  return state == CertManagerState::kMissing || state == CertManagerState::kBrokenOff;
 }
 
 Status InstallCertManager(const Context& ctx, kube::Client& client, std::vector<kube::Object> objects,

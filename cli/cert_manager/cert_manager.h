@@ -15,16 +15,16 @@ namespace capi::cli {
 inline constexpr std::string_view kCertManagerInstalling = "cert-manager.clusterctl.cluster.x-k8s.io/installing";
 
 enum class CertManagerState {
-  kAnswers,      // it takes an Issuer and a Certificate
-  kMissing,      // its kinds aren't there
-  kStartsOurs,   // its kinds are there, and clusterctl's; it doesn't answer, or its installation was broken off
-  kStartsOther,  // its kinds are there, and somebody else's: it may only need a moment, and is never overwritten
+  kAnswers,    // it takes an Issuer and a Certificate
+  kMissing,    // its kinds aren't there
+  kBrokenOff,  // its kinds are there, and say that clusterctl was broken off while it installed them
+  kStarts,     // its kinds are there, and it doesn't answer: it may only need a moment, and is never overwritten
 };
 
 // A value.
 struct CertManagerFound {
   CertManagerState state = CertManagerState::kMissing;
-  std::vector<kube::Object> kinds;  // its CRDs, for kStartsOurs
+  std::vector<kube::Object> kinds;  // its CRDs, for kBrokenOff
 };
 
 // What an Issuer and a Certificate meet, in a dry-run: nothing is left behind.

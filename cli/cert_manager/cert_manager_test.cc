@@ -39,16 +39,16 @@ TEST(ProbeCertManager, TellsWhatIsThereAndWhoseItIs) {
            Case{{}, CertManagerState::kMissing, true},
            Case{{{issuers, {kDone}}, {certificates, {kDone}}}, CertManagerState::kAnswers, false},
            Case{{{issuers, {kDone}}, {"customresourcedefinitions/issuers", {kTheirs}}},
-                CertManagerState::kStartsOther,
+                CertManagerState::kStarts,
                 false},
-           Case{{{issuers, {kNoWebhook}}, {"customresourcedefinitions/", {kTheirs}}},
-                CertManagerState::kStartsOther,
-                false},
+           Case{{{issuers, {kNoWebhook}}, {"customresourcedefinitions/", {kTheirs}}}, CertManagerState::kStarts, false},
+           // Its webhook is away for a moment: no reason to install another version over it.
+           Case{{{issuers, {kNoWebhook}}, {"customresourcedefinitions/", {kOurs}}}, CertManagerState::kStarts, false},
            Case{
-               {{issuers, {kNoWebhook}}, {"customresourcedefinitions/", {kOurs}}}, CertManagerState::kStartsOurs, true},
+               {{issuers, {kNoWebhook}}, {"customresourcedefinitions/", {kBegun}}}, CertManagerState::kBrokenOff, true},
            // Its kinds take anything while its webhooks aren't there yet.
            Case{{{issuers, {kDone}}, {certificates, {kDone}}, {"customresourcedefinitions/", {kBegun}}},
-                CertManagerState::kStartsOurs,
+                CertManagerState::kBrokenOff,
                 true},
            Case{{{issuers, {kDone}}, {certificates, {kDone}}, {"customresourcedefinitions/", {kOurs}}},
                 CertManagerState::kAnswers,
@@ -93,13 +93,13 @@ TEST(InstallCertManager, IsToldByItsKindsUntilAllIsApplied) {
 TEST(CheckNoOlder, DoesNotReplaceANewerOne) {
   kube::Object crd(Json{{"kind", "CustomResourceDefinition"}, {"metadata", {{"name", "issuers.cert-manager.io"}}}});
   crd.set_annotation("cert-manager.clusterctl.cluster.x-k8s.io/version", "v1.20.0");
-  const CertManagerFound found = {CertManagerState::kStartsOurs, {crd}};
+  const CertManagerFound found = {CertManagerState::kBrokenOff, {crd}};
   for (const char* fine : {"v1.20.0", "v1.20.1", "v1.21.0"})
     EXPECT_TRUE(CheckNoOlder(found, {.url = "", .version = fine}, {}).ok()) << fine;
   EXPECT_TRUE(CheckNoOlder({}, {.url = "", .version = "v1.19.0"}, {}).ok());
   Status older = CheckNoOlder(found, {.url = "", .version = "v1.19.0"}, {});
   ASSERT_FALSE(older.ok());
-  EXPECT_THAT(older.error().message, testing::HasSubstr("v1.20.0"));
+  EXPECT_THAT(older.error().message, testing::HasSubstr("broken off while it installed cert-manager v1.20.0"));
 }
 
 TEST(AwaitCertManager, SaysWhatItMetLast) {
