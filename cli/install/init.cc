@@ -74,7 +74,7 @@ Status CarryProviders(const Context& ctx, kube::Client& client, const std::vecto
 
 Status Await(const Context& ctx, kube::Client& client, const InitOptions& options, const InitPlan& plan,
              const std::vector<ProviderCargo>& cargo, World& world) {
-  std::vector<api::ProviderId> all, ids = plan.theirs;
+  std::vector<api::ProviderId> all, ids = plan.skipped;
   for (const ProviderCargo& one : plan.adopted) all.push_back(one.id);
   for (const ProviderCargo& one : cargo) ids.push_back(one.id);
   all.insert(all.end(), ids.begin(), ids.end());

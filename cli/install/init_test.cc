@@ -54,6 +54,25 @@ class InitCommand : public testing::Test {
          {"spec", {{"version", "v2.0.0"}}}});
   }
 
+  void HasOperator() {
+    cluster_.Put("/apis/apps/v1/namespaces/ops/deployments/capi-operator-controller-manager",
+                 {{"apiVersion", "apps/v1"},
+                  {"kind", "Deployment"},
+                  {"metadata",
+                   {{"name", "capi-operator-controller-manager"},
+                    {"namespace", "ops"},
+                    {"generation", 1},
+                    {"labels", {{"app.kubernetes.io/name", "capi-operator"}}}}},
+                  {"spec", {{"replicas", 1}}},
+                  {"status",
+                   {{"observedGeneration", 1},
+                    {"replicas", 1},
+                    {"updatedReplicas", 1},
+                    {"readyReplicas", 1},
+                    {"availableReplicas", 1},
+                    {"conditions", Json::array({{{"type", "Available"}, {"status", "True"}}})}}}});
+  }
+
   UpgradeCluster cluster_;
   std::string config_ = "providers:\n";
 };
@@ -72,6 +91,30 @@ TEST_F(InitCommand, AnObjectOfSomebodyElseStaysAsItIs) {  // L10
   EXPECT_THAT(other.err, HasSubstr("InfrastructureProvider capa-system/aws is there already, asks for v2.0.0, and its "
                                    "spec is kustomize-controller's: change spec.version to v2.1.0 there"));
   EXPECT_EQ(cluster_.writes().size(), writes);
+}
+
+// The operator notes the version before its workloads are up: the same command again waits for them.
+TEST_F(InitCommand, WhatIsInstalledAndNotReadyIsWaitedForToo) {  // L10
+  HasOperator();
+  cluster_.Add(kAws);
+  const std::vector<std::string> waiting = {"-i", "aws:v2.0.0", "--wait-providers", "--wait-provider-timeout", "1"};
+  EXPECT_EQ(Init(waiting).code, 0);
+  auto says = [&](const char* type, const char* status) {
+    cluster_.Change(UpgradeCluster::PathOf(kAws), [&](Json& aws) {
+      aws["status"]["conditions"].push_back({{"type", type}, {"status", status}, {"reason", "Of" + std::string(type)}});
+    });
+  };
+  cluster_.Change(UpgradeCluster::PathOf(kAws), [](Json& aws) { aws["status"]["conditions"] = Json::array(); });
+  says("Ready", "False");
+  EXPECT_EQ(Init({"-i", "aws:v2.0.0"}).code, 0) << "the operator has looked at it";
+  Outcome got = Init(waiting);
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("InfrastructureProvider capa-system/aws is not ready after 1 s: OfReady"));
+  says("Stalled", "True");
+  Outcome refused = Init({"-i", "aws:v2.0.0"});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("the operator doesn't go on with InfrastructureProvider capa-system/aws"));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
 }
 
 TEST_F(InitCommand, WhatItBeganItselfGoesOn) {  // L10

@@ -177,9 +177,10 @@ Status FillQueue(const Context& ctx, const Config& config, ManagementCluster& cl
     Candidate candidate = TRY(FetchCandidate(ctx, config, choice, options.target_namespace, notes));
     if (IsInstalled(plan, candidate)) {
       SaySkipped(notes, "Skipping installing the provider as it is already installed", candidate);
+      plan.skipped.push_back(candidate.id);
     } else if (TRY(IsTheirs(ctx, cluster, plan, candidate))) {
       SaySkipped(notes, "Skipping the provider as somebody else has made its object", candidate);
-      plan.theirs.push_back(candidate.id);
+      plan.skipped.push_back(candidate.id);
     } else {
       plan.queue.push_back(std::move(candidate));
     }

@@ -19,9 +19,10 @@ namespace capi::cli {
 struct InitPlan {
   bool first_time = false;  // no core is installed yet
   std::vector<PresentProvider> present;
-  std::vector<Candidate> queue;         // filled in and checked, without what is installed already
-  std::vector<api::ProviderId> theirs;  // asked for, and somebody else has made their objects: those stay as they are
-  std::vector<ProviderCargo> adopted;   // what clusterctl installed, and no operator looks after yet
+  std::vector<Candidate> queue;  // filled in and checked, without what is installed already
+  // Asked for and left as they are: what is installed already, and what somebody else has made an object of.
+  std::vector<api::ProviderId> skipped;
+  std::vector<ProviderCargo> adopted;  // what clusterctl installed, and no operator looks after yet
 };
 
 // What is chosen, fetched, filled in and checked. Says what is skipped.
