@@ -116,6 +116,7 @@ Status Init(const Context& ctx, const GlobalOptions& global, const InitOptions& 
   if (there) {
     TRY(CheckSkew(*there, OwnVersion()));
     TRY(CheckSameImage(*there, options.operator_image));
+    if (TRY(IsHalfInstalled(ctx, client, *there))) TRY(CheckSameVersion(*there, OwnVersion()));
   }
   InitPlan plan = TRY(PrepareInit(ctx, config, cluster, options, notes));
   std::vector<lifecycle::DirectRelease> direct;

@@ -24,6 +24,15 @@ Status CheckSameImage(const InstalledOperator& there, const std::string& flag) {
                   there.image, flag));
 }
 
+Status CheckSameVersion(const InstalledOperator& there, const api::Version& own) {
+  if (!there.version || *there.version == own) return Ok();
+  const std::string theirs = there.version->ToString();
+  std::string mend = *there.version > own ? fmt::format("use a clusterctl of {}", theirs)
+                                          : std::string("run `clusterctl upgrade operator` first");
+  return Refused(fmt::format("the operator {} in namespace {} is installed in part, and this clusterctl is {}: {}",
+                             theirs, there.ns, own.ToString(), mend));
+}
+
 Result<OperatorUpgrade> DecideUpgrade(const InstalledOperator& there, const api::Version& own,
                                       const std::string& image) {
   if (there.version == own && there.image == image) return OperatorUpgrade::kNothing;

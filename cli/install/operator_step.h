@@ -13,6 +13,10 @@
 
 namespace capi::cli {
 
+// Of an operator of another patch version that is half installed: this program's manifests would mix the two.
+// kFailedPrecondition with what completes it. Pure.
+Status CheckSameVersion(const InstalledOperator& there, const api::Version& own);
+
 // Refuses another image by the flag than that of the operator that is there: init doesn't change it. Pure.
 Status CheckSameImage(const InstalledOperator& there, const std::string& flag);
 

@@ -38,6 +38,15 @@ TEST(CheckSameImage, InitDoesNotChangeIt) {
   EXPECT_THAT(got.error().message, testing::HasSubstr("upgrade operator --operator-image o:v2"));
 }
 
+// L10: what is half installed is completed by its own version.
+TEST(CheckSameVersion, OfWhatIsHalfInstalled) {
+  for (const char* fine : {"v1.4.2", ""}) EXPECT_TRUE(CheckSameVersion(Operator(fine), kOwn).ok()) << fine;
+  EXPECT_THAT(CheckSameVersion(Operator("v1.4.1"), kOwn).error().message,
+              testing::HasSubstr("run `clusterctl upgrade operator` first"));
+  EXPECT_THAT(CheckSameVersion(Operator("v1.4.3"), kOwn).error().message,
+              testing::HasSubstr("use a clusterctl of v1.4.3"));
+}
+
 // L11.
 TEST(DecideUpgrade, LeavesWhatIsCurrentNewerOrSomebodyElses) {
   auto decide = [](const InstalledOperator& there) {
