@@ -123,7 +123,7 @@ TEST(PatchOf, HasWhatChangesAndNothingElse) {  // L13, L14
   EXPECT_EQ(unpause["spec"]["paused"], false);
   EXPECT_TRUE(unpause["metadata"]["annotations"][std::string(kAnnotationPausedForUpgrade)].is_null());
   SpecChange allow, forbid;
-  allow.allow_downgrade = forbid.forbid_downgrade = true;
+  allow.begin_rollback = allow.allow_downgrade = forbid.end_rollback = forbid.forbid_downgrade = true;
   for (std::string_view name : {api::kAnnotationAllowDowngrade, kAnnotationAllowedForRollback}) {
     std::string key(name);
     EXPECT_EQ(PatchOf(allow)["metadata"]["annotations"].at(key), "true");

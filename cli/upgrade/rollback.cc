@@ -83,8 +83,10 @@ Result<UpgradeRollout> Prepare(const Context& ctx, const Config& config, Managem
   }
   const auto& annotations = target.object.provider.annotations;
   auto allowed = annotations.find(std::string(api::kAnnotationAllowDowngrade));
-  bool by_somebody = allowed != annotations.end() && allowed->second == "true" &&
-                     !annotations.contains(std::string(kAnnotationAllowedForRollback));
+  auto note = annotations.find(std::string(kAnnotationAllowedForRollback));
+  bool by_us = note != annotations.end() && note->second == "true";
+  bool by_somebody = allowed != annotations.end() && allowed->second == "true" && !by_us;
+  rollout.rollback = true;
   rollout.allow_downgrade = from.ok() && api::IsDowngrade(*from, to) && !by_somebody;
   const api::ProviderId& id = object.provider.id;
   rollout.again = fmt::format("run clusterctl rollback {} -n {} --to-version {} --yes",
@@ -97,7 +99,9 @@ Result<UpgradeRollout> Prepare(const Context& ctx, const Config& config, Managem
 Result<std::string> LastGoodVersion(const ProviderObject& object) {
   const api::ProviderStatus& status = object.provider.status;
   const std::string& declared = object.wanted.empty() ? status.installed_version : object.wanted;
-  // A rollback that was broken off has declared its version already.
+  // A rollback that was broken off has declared its version already, and the operator may have gone there.
+  if (object.provider.annotations.contains(std::string(kAnnotationAllowedForRollback)) && !object.wanted.empty())
+    return object.wanted;
   auto installed = api::Version::Parse(status.installed_version), wanted = api::Version::Parse(object.wanted);
   bool goes_back = installed.ok() && wanted.ok() && *wanted < *installed;
   for (const api::HistoryEntry& entry : status.history) {

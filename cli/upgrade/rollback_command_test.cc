@@ -42,6 +42,37 @@ TEST_F(Upgrades, ARollbackThatWasBrokenOffGoesOnBack) {  // L14
   EXPECT_THAT(dry.out, HasSubstr("CoreProvider capi-system/cluster-api: v1.12.0 -> v1.11.0")) << dry.err;
 }
 
+// The operator has gone back meanwhile: the same command goes no further.
+TEST_F(Upgrades, ARollbackThatWasBrokenOffEndsWhereItWasGoing) {  // L14
+  for (const char* step : {"v1.12.0", "v1.11.1"}) {               // of another minor version, and of the same one
+    const std::string newer = step;
+    cluster_.Add(kCore);
+    Release("cluster-api", "v1.10.0", "{major: 1, minor: 10, contract: v1beta2}", "z");
+    Release("cluster-api", "v1.11.1", "{major: 1, minor: 11, contract: v1beta2}", "x");
+    cluster_.Change(UpgradeCluster::PathOf(kCore), [&](Json& core) {
+      core["spec"]["version"] = core["status"]["installedVersion"] = newer;
+      core["status"]["history"] = Json::array();
+      for (const std::string& version : {newer, std::string("v1.11.0"), std::string("v1.10.0")})
+        core["status"]["history"].push_back({{"version", version}, {"outcome", "Succeeded"}});
+    });
+    cluster_.has_operator = false;
+    EXPECT_EQ(Run({"rollback", "cluster-api", "--yes", "--wait-provider-timeout", "1"}).code, 1);
+    EXPECT_EQ(VersionOf(kCore), "v1.11.0");
+    cluster_.has_operator = true;
+    cluster_.Change(UpgradeCluster::PathOf(kCore), [](Json& core) {
+      core["status"]["installedVersion"] = "v1.11.0";
+      core["status"]["observedGeneration"] = 2;
+      core["status"]["history"].insert(core["status"]["history"].begin(),
+                                       Json{{"version", "v1.11.0"}, {"outcome", "Succeeded"}});
+    });
+    Outcome got = Run({"rollback", "cluster-api", "--yes"});
+    EXPECT_EQ(got.code, 0) << newer << got.err;
+    EXPECT_EQ(VersionOf(kCore), "v1.11.0");
+    Json core = cluster_.Get(UpgradeCluster::PathOf(kCore));
+    EXPECT_TRUE(core["metadata"]["annotations"].empty()) << core;
+  }
+}
+
 void GetStuck(UpgradeCluster& cluster) {
   cluster.Change(UpgradeCluster::PathOf(kCore), [](Json& core) {
     core["spec"]["version"] = "v1.12.0";

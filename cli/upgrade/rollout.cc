@@ -17,10 +17,6 @@ bool IsPausedByUs(const api::Provider& provider) {
   return provider.annotations.contains(std::string(kAnnotationPausedForUpgrade));
 }
 
-bool IsAllowedByUs(const api::Provider& provider) {
-  return provider.annotations.contains(std::string(kAnnotationAllowedForRollback));
-}
-
 // At zero replicas, by the operator: it says Paused for other reasons too.
 bool IsAtZero(const api::Provider& provider) {
   const auto* paused = kube::FindCondition(provider.status.conditions, api::condition::kPaused);
@@ -82,6 +78,7 @@ SpecChange ChangeOf(const UpgradeRollout& rollout, const UpgradeTarget& target) 
   if (!api::SameVersion(target.object.wanted, target.to.ToString())) change.version = target.to.ToString();
   if (target.names_secret) change.secret = SecretOf(target.object.provider).name;
   change.allow_downgrade = rollout.allow_downgrade;
+  change.begin_rollback = rollout.rollback && (!change.version.empty() || change.allow_downgrade);
   return change;
 }
 
@@ -100,7 +97,7 @@ class Run {
     for (const ProviderObject& one : rollout_.fleet) TRY(Write(one));
     TRY(AwaitUpgrades(ctx_, cluster_.client(), awaited_, UpgradeStage::kInstalled, wait_.timeout, notes_));
     TRY(EndPause());
-    TRY(ForbidDowngrade());
+    TRY(EndRollback());
     if (!wait_.ready) return Ok();
     return AwaitUpgrades(ctx_, cluster_.client(), awaited_, UpgradeStage::kReady, wait_.timeout, notes_);
   }
@@ -170,15 +167,18 @@ class Run {
     awaited_.push_back({object.provider.id, object.wanted, generation});
   }
 
-  // Also what a run before this one has allowed, and was broken off.
-  Status ForbidDowngrade() {
+  // Also of a run before this one that was broken off.
+  Status EndRollback() {
     for (const UpgradeTarget& target : rollout_.targets) {
-      if (!rollout_.allow_downgrade && !IsAllowedByUs(target.object.provider)) continue;
+      bool noted = target.object.provider.annotations.contains(std::string(kAnnotationAllowedForRollback));
+      if (!rollout_.rollback && !noted) continue;
       const api::ProviderId& id = target.object.provider.id;
       auto now = cluster_.client().Get(ctx_, api::ResourceOf(id.type), id.ns, id.name);
       if (!now.ok()) return now.error().With(Describe(id));
+      if (!now->has_annotation(kAnnotationAllowedForRollback)) continue;
       SpecChange change;
-      change.forbid_downgrade = true;
+      change.end_rollback = true;
+      change.forbid_downgrade = now->annotation(kAnnotationAllowedForRollback) == "true";
       TRY(ChangeSpec(ctx_, cluster_.client(), ReadProviderObject(*now), change));
     }
     return Ok();

@@ -15,6 +15,7 @@ struct UpgradeRollout {
   std::vector<ProviderObject> fleet;  // all that the cluster has
   std::vector<UpgradeTarget> targets;
   bool pause = false;            // all are at zero replicas while the contract changes
+  bool rollback = false;         // which is noted on the targets until it is done
   bool allow_downgrade = false;  // by this run, which forbids it again afterwards
   std::string again;             // what goes on after an interruption: "run the same command again"
 };

@@ -47,10 +47,12 @@ Json PatchOf(const SpecChange& change) {
     patch["spec"]["paused"] = change.pause;
     annotate(kAnnotationPausedForUpgrade, change.pause);
   }
-  if (change.allow_downgrade || change.forbid_downgrade) {
+  if (change.allow_downgrade || change.forbid_downgrade)
     annotate(api::kAnnotationAllowDowngrade, change.allow_downgrade);
-    annotate(kAnnotationAllowedForRollback, change.allow_downgrade);
-  }
+  if (change.begin_rollback)
+    patch["metadata"]["annotations"][std::string(kAnnotationAllowedForRollback)] =
+        change.allow_downgrade ? "true" : "false";
+  if (change.end_rollback) annotate(kAnnotationAllowedForRollback, false);
   return patch;
 }
 

@@ -10,18 +10,19 @@ namespace capi::cli {
 // On a provider object that was paused for a change of contract, and is to be unpaused when that is done.
 inline constexpr std::string_view kAnnotationPausedForUpgrade = "operator.cluster.x-k8s.io/paused-for-upgrade";
 
-// On a provider object to which a rollback gave the leave to go to an older minor version, and takes it away again. One
-// that somebody else gave stays.
+// On a provider object whose rollback isn't done yet: "true" where that gave the leave to go to an older minor version,
+// and takes it away again, "false" where it needed none, or somebody else gave it, which stays.
 inline constexpr std::string_view kAnnotationAllowedForRollback =
     "operator.cluster.x-k8s.io/allow-downgrade-for-rollback";
 
 // A change of a provider object's spec and annotations. Pure.
 struct SpecChange {
-  std::string version;                                     // "" for none
-  std::string secret;                                      // name for spec.configSecret; "" for none
-  bool pause = false;                                      // and note that it was this command
-  bool unpause = false;                                    // and take the note away
-  bool allow_downgrade = false, forbid_downgrade = false;  // and note that it was a rollback, or take the note away
+  std::string version;                                   // "" for none
+  std::string secret;                                    // name for spec.configSecret; "" for none
+  bool pause = false;                                    // and note that it was this command
+  bool unpause = false;                                  // and take the note away
+  bool begin_rollback = false, allow_downgrade = false;  // the note, and the leave too
+  bool end_rollback = false, forbid_downgrade = false;   // takes the note away, and the leave too
 };
 Json PatchOf(const SpecChange& change);
 
