@@ -149,6 +149,17 @@ TEST_F(InitCommand, IsNoUpgradeWhateverIsValidated) {  // L10
   EXPECT_THAT(cluster_.writes(), IsEmpty());
 }
 
+// In clusterctl's inventory alone, and no configuration names it.
+TEST_F(InitCommand, WhatCannotBeTakenOverFailsNobodyElse) {  // L10
+  HasOperator();
+  cluster_.Add(kAws);
+  cluster_.Add({api::ProviderType::kInfrastructure, "mine-system", "mine", "v1.0.0", "v1beta2"}, /*bare=*/true);
+  Outcome got = Init({"-i", "aws:v2.0.0"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.err, HasSubstr("Warning: failed to take over infrastructure-mine"));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
 TEST_F(InitCommand, AnImageForNoOperatorIsRefused) {  // L10, L23
   const std::vector<std::string> flags = {"--operator=false", "--operator-image", "r.example.com/o:v1", "-i", "aws"};
   EXPECT_THAT(Init(flags).err, HasSubstr("--operator-image has no use with --operator=false"));

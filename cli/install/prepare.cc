@@ -140,6 +140,25 @@ Result<ProviderCargo> Adopt(const Context& ctx, const Config& config, const Inst
   return out;
 }
 
+// All that can be taken over. One that can't stays as it is and fails nobody else, but for the core.
+Status AdoptAll(const Context& ctx, const Config& config, InitPlan& plan, Notes& notes) {
+  for (const PresentProvider& one : plan.present) {
+    if (one.has_object) continue;
+    auto cargo = Adopt(ctx, config, one.provider, notes);
+    if (!cargo.ok() && (one.provider.type == api::ProviderType::kCore || cargo.code() == Code::kCancelled))
+      return cargo.error();
+    if (cargo.ok()) {
+      plan.adopted.push_back(*std::move(cargo));
+      continue;
+    }
+    notes.Warn(
+        fmt::format("{}; it stays as it is, and no operator looks after it: clusterctl adopt takes it over later",
+                    cargo.error().message));
+    std::erase_if(plan.skipped, [&](const api::ProviderId& id) { return IsThis(one, id); });
+  }
+  return Ok();
+}
+
 api::ObjectRef SecretOf(const InitPlan& plan, const api::ProviderId& id) {
   const PresentProvider* present = PresentOf(plan, id);
   if (present != nullptr && present->secret) return *present->secret;
@@ -203,9 +222,7 @@ Result<InitPlan> PrepareInit(const Context& ctx, const Config& config, Managemen
   if (!valid.ok()) notes.Say(0, "Ignoring validation errors: " + valid.error().message);
   TRY(CheckNoUpgrade(plan));
   TRY(FillIn(config, ValuesOf(ctx, cluster, plan, options.with_operator), options.validate, plan.queue));
-  for (const PresentProvider& one : plan.present) {
-    if (!one.has_object && options.with_operator) plan.adopted.push_back(TRY(Adopt(ctx, config, one.provider, notes)));
-  }
+  if (options.with_operator) TRY(AdoptAll(ctx, config, plan, notes));
   return plan;
 }
 
