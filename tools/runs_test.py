@@ -134,7 +134,7 @@ class Tests(StandIns):
         self.write("notes.junit", JUNIT)
         self.write("notes.without_part", "")
         self.write("path/ctest", CTEST)
-        for name in ("build", "mutate", "fuzz"):
+        for name in ("build", "manager_flags", "mutate", "fuzz"):
             self.write(f"tools/{name}", NOTES)
         self.write("tools/assets", NOTES + "echo export CAPI_ASSETS_BIN=/made\n")
 
@@ -173,6 +173,7 @@ class Tests(StandIns):
                 (ctest,) = [line for line in self.asked if line.startswith("ctest ")]
                 self.assertRegex(ctest, "^ctest --test-dir [^ ]+ " + re.escape(words))
                 self.assertEqual("mutate " in self.asked and "fuzz " in self.asked, what == "long")
+                self.assertEqual("manager_flags --fetch" in self.asked, what in ("full", "long"))
 
     def test_a_part_is_what_has_its_label_and_what_divides_itself(self):
         for part in ("0", "3"):
