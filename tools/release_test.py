@@ -197,7 +197,7 @@ class Release(WithFolder):
 class Licenses(unittest.TestCase):
     # What CMake looks for, and clusterctl has nothing of: for threads there is the C library, and for the rest no code of ours
     # that is within clusterctl.
-    NOT_INSIDE = {"Threads", "PkgConfig", "GTest", "prometheus-cpp", "benchmark"}
+    NOT_INSIDE = {"Threads", "PkgConfig", "prometheus-cpp"}
 
     def test_of_all_libraries_that_are_within_clusterctl(self):
         """The list could lack a library that came since, with whose licence its code has to be passed on."""
