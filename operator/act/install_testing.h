@@ -11,7 +11,8 @@
 
 namespace capi::ops {
 
-// "aws" with two releases of one ConfigMap in the cluster, of which v1.12.0 was installed by this actor. Thread-compatible.
+// "aws" with two releases of one ConfigMap in the cluster, of which v1.12.0 was installed by this actor.
+// Thread-compatible.
 class InstallingActorTest : public ActorTest {
  protected:
   InstallingActorTest() {
