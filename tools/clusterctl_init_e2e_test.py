@@ -17,10 +17,9 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", 
 
 import built  # noqa: E402
 import cluster  # noqa: E402
-import forward  # noqa: E402
+import in_cluster  # noqa: E402
 import pages  # noqa: E402
 import plan  # noqa: E402
-import process  # noqa: E402
 import rights  # noqa: E402
 import worlds  # noqa: E402
 from tiers import only_full  # noqa: E402
@@ -29,21 +28,6 @@ NAMESPACE = rights.NAMESPACE
 DEPLOYMENT = ("deployment", "capi-operator-controller-manager", "-n", NAMESPACE)
 IMAGE = "mirror.example.com/capi/capi-operator:v0.1.0"
 CREDENTIALS = "bm90IGEgc2VjcmV0"
-CERT_MANAGER = """\
-apiVersion: v1
-kind: Namespace
-metadata: {name: cert-manager}
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: cert-manager, namespace: cert-manager}
-spec:
-  selector: {matchLabels: {app: cert-manager}}
-  template:
-    metadata: {labels: {app: cert-manager}}
-    spec: {containers: [{name: controller, image: "quay.io/jetstack/cert-manager-controller:v1.19.1"}]}
----
-"""
 # Kinds of which it must write nothing where it is refused.
 WRITTEN = [
     cluster.CRDS,
@@ -76,29 +60,8 @@ FIRST = [
 ]
 
 
-class World(rights.World):
-    forwarder = None
-
-    def serve(self):
-        """Runs the operator that init has asked for, once what it needs is there."""
-        self.until("the webhooks' Service is there", lambda: self.service() is not None)
-        (port,) = process.free_ports(1)
-        self.forwarder = forward.Forwarder(self.service()["spec"]["clusterIP"], port)
-        self.until("its ServiceAccount is there", lambda: self.kubectl("get", "serviceaccount", rights.ACCOUNT, "-n", NAMESPACE).returncode == 0)
-        self.start_operator(f"--webhook-port={port}")
-
-    def service(self):
-        return self.plane.api.get(f"/api/v1/namespaces/{NAMESPACE}/services/capi-operator-webhook-service")
-
-    def close(self):
-        if self.forwarder:
-            self.forwarder.close()
-            self.forwarder = None
-        super().close()
-
-
 class Commands(worlds.OnAWorld):
-    WORLD = World
+    WORLD = in_cluster.World
 
     def setUp(self):
         self.start_world()
@@ -107,7 +70,7 @@ class Commands(worlds.OnAWorld):
         self.folder = folder.name
         with open(plan.have(["crds"])[0], encoding="utf-8") as file:
             kinds = file.read()
-        self.put("cert-manager/v1.19.1/cert-manager.yaml", CERT_MANAGER + kinds)
+        self.put("cert-manager/v1.19.1/cert-manager.yaml", in_cluster.CERT_MANAGER + kinds)
         # Where it is looked for without --config.
         self.config = self.put(".config/cluster-api/clusterctl.yaml", self.configuration())
         os.mkdir(os.path.join(self.folder, "bin"))
@@ -284,7 +247,7 @@ class TakingOver(Commands):
     @only_full
     def test_what_the_real_one_has_installed(self):
         """A1: on a server of its own."""
-        with contextlib.closing(World()) as self.world:
+        with contextlib.closing(in_cluster.World()) as self.world:
             (programs,) = {plan.link_folder(["clusterctl"])}
             theirs = self.start(os.path.join(programs, "clusterctl"), "init", "-i", "aws", config=self.plain, AWS_B64ENCODED_CREDENTIALS=CREDENTIALS)
             self.assertEqual(self.end(theirs)[0], 0)
