@@ -60,6 +60,21 @@ class Races : public Moves {
     cluster.Put(one);
   }
 
+  // With `other` within a move, before its first write, and so on in steps of so many until it has no more.
+  template <typename Other>
+  void ExpectThatBothGoOn(int step, Other other) {
+    for (int at = 0;; at += step) {
+      SCOPED_TRACE(at);
+      const bool came = RunWithin(
+          at, [&] { return There(); }, other);
+      ExpectThatItGoesOn();
+      if (HasFailure()) return;
+      if (came) continue;
+      EXPECT_GT(at, 30);
+      return;
+    }
+  }
+
   // Whatever two runs left: no Cluster lives in both; another one completes it, and it can be taken back.
   void ExpectThatItGoesOn() {
     EXPECT_FALSE(Lives(a_) && Lives(b_));
@@ -78,30 +93,12 @@ class Races : public Moves {
 
 // L17: a move back while one is under way, begun before any of its writes: no object is deleted in both clusters.
 TEST_F(Races, LoseNothingToAMoveBack) {
-  for (int at = 0;; at += ByLength(3, 1, 1)) {
-    SCOPED_TRACE(at);
-    const bool came = RunWithin(
-        at, [&] { return There(); }, [&] { return Back(); });
-    ExpectThatItGoesOn();
-    if (HasFailure()) return;
-    if (came) continue;
-    EXPECT_GT(at, 30);
-    return;
-  }
+  ExpectThatBothGoOn(ByLength(3, 1, 1), [&] { return Back(); });
 }
 
-// L17.
+// L17: the same.
 TEST_F(Races, LoseNothingToTheSameMove) {
-  for (int at = 0;; at += ByLength(7, 3, 3)) {
-    SCOPED_TRACE(at);
-    const bool came = RunWithin(
-        at, [&] { return There(); }, [&] { return There(); });
-    ExpectThatItGoesOn();
-    if (HasFailure()) return;
-    if (came) continue;
-    EXPECT_GT(at, 30);
-    return;
-  }
+  ExpectThatBothGoOn(ByLength(7, 3, 3), [&] { return There(); });
 }
 
 // L17: a move that is complete, repeated while one goes back, resumes nothing of that one's. A copy that is made when
