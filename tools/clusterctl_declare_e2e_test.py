@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
@@ -19,6 +18,7 @@ import cluster  # noqa: E402
 import plan  # noqa: E402
 import rights  # noqa: E402
 import worlds  # noqa: E402
+from tree import WithFolder  # noqa: E402
 
 OLD, NEW = "v1.11.0", "v1.12.0"
 # Type, name, version, flag of init, the folder and the file of its release.
@@ -91,29 +91,20 @@ class World(rights.World):
         return "\n".join(f"{item['metadata']['name']}: {rights.conditions(item).get('Ready')}" for item in self.providers())
 
 
-class Declared(worlds.OnAWorld):
+class Declared(WithFolder, worlds.OnAWorld):
     WORLD = World
 
     def setUp(self):
+        super().setUp()
         self.start_world()
-        folder = tempfile.TemporaryDirectory(prefix="clusterctl-test-")
-        self.addCleanup(folder.cleanup)
         self.addCleanup(self.world.end_operator)
-        self.folder = folder.name
         self.releases = os.path.join(self.folder, "releases")
         shutil.copytree(rights.RELEASES, self.releases)
         shutil.rmtree(os.path.join(self.releases, "ipam-in-cluster"))
-        self.put("releases/ipam-in-cluster/v9.9.9/ipam-components.yaml", OWN)
-        self.put("releases/ipam-in-cluster/v9.9.9/metadata.yaml", OWN_METADATA)
+        self.write("releases/ipam-in-cluster/v9.9.9/ipam-components.yaml", OWN)
+        self.write("releases/ipam-in-cluster/v9.9.9/metadata.yaml", OWN_METADATA)
         entries = [f"- {{name: {name}, type: {kind}, url: {self.releases}/{label}/latest/{file}}}\n" for kind, name, _, _, label, file in PROVIDERS]
-        self.config = self.put("clusterctl.yaml", "providers:\n" + "".join(entries))
-
-    def put(self, name, text):
-        path = os.path.join(self.folder, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        return path
+        self.config = self.write("clusterctl.yaml", "providers:\n" + "".join(entries))
 
     def run_one(self, which, *arguments, given=None, **variables):
         """(exit code, what it printed, its errors)"""
@@ -206,8 +197,8 @@ class Declared(worlds.OnAWorld):
     def the_operator_takes_them_over(self):
         """A1: nothing that runs is changed."""
         # L21: of one release only the override of this machine is what runs; the operator finds another one.
-        self.put(".config/cluster-api/overrides/ipam-in-cluster/v9.9.9/ipam-components.yaml", OWN)
-        self.put("releases/ipam-in-cluster/v9.9.9/ipam-components.yaml", OWN.replace("{shown:", "{more: x, shown:"))
+        self.write(".config/cluster-api/overrides/ipam-in-cluster/v9.9.9/ipam-components.yaml", OWN)
+        self.write("releases/ipam-in-cluster/v9.9.9/ipam-components.yaml", OWN.replace("{shown:", "{more: x, shown:"))
         before = self.world.deployments()
         out, _ = self.ours("adopt", "--all", "--dry-run", HIDDEN="cave")
         self.assertIn("# Its release is put into ConfigMap own-system/ipam-in-cluster-v9.9.9, too.\n", out)

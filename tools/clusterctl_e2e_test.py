@@ -6,7 +6,6 @@ import base64
 import os
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
@@ -18,6 +17,7 @@ import cluster  # noqa: E402
 import plan  # noqa: E402
 import rights  # noqa: E402
 import worlds  # noqa: E402
+from tree import WithFolder  # noqa: E402
 
 VERSION = "v1.12.0"
 TEMPLATE = """\
@@ -98,21 +98,12 @@ class World(rights.World):
             self.must("wait", whole, "--for=condition=Established", "--timeout=60s")
 
 
-class Beside(worlds.OnAWorld):
+class Beside(WithFolder, worlds.OnAWorld):
     WORLD = World
 
     def setUp(self):
+        super().setUp()
         self.start_world()
-        folder = tempfile.TemporaryDirectory(prefix="clusterctl-test-")
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def put(self, name, text):
-        path = os.path.join(self.folder, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        return path
 
     def run_one(self, which, *arguments, kubeconfig=True):
         """(exit code, what it printed, its errors)"""
@@ -165,7 +156,7 @@ class Beside(worlds.OnAWorld):
 
     def templates_in_config_maps(self):
         text = "apiVersion: v1\nkind: Secret\nmetadata: {name: '${CLUSTER_NAME}', namespace: x}\nstringData: {a: '${A:=b}', n: '${NAMESPACE}'}\n"
-        path = self.put("template.yaml", text)
+        path = self.write("template.yaml", text)
         self.world.must("create", "configmap", "templates", "-n", "team", f"--from-file=template={path}", f"--from-file=other={path}")
         base = ["generate", "cluster", "c1", "--from-config-map", "templates"]
         code, out, _ = self.both(*base, "--from-config-map-namespace", "team")
@@ -178,9 +169,9 @@ class Beside(worlds.OnAWorld):
     def templates_of_providers(self):
         release = os.path.join("releases", "infrastructure-docker", VERSION)
         for name, content in {"cluster-template.yaml": TEMPLATE, "clusterclass-quick.yaml": CLASS, "infrastructure-components.yaml": "", "metadata.yaml": ""}.items():
-            self.put(os.path.join(release, name), content)
+            self.write(os.path.join(release, name), content)
         url = os.path.join(self.folder, release, "infrastructure-components.yaml")
-        config = self.put("clusterctl.yaml", f"providers: [{{name: docker, type: InfrastructureProvider, url: {url}}}]\n")
+        config = self.write("clusterctl.yaml", f"providers: [{{name: docker, type: InfrastructureProvider, url: {url}}}]\n")
         base = ["generate", "cluster", "c1", "--config", config, "--kubernetes-version", "v1.34.0"]
         self.differ(
             base,

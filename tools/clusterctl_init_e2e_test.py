@@ -8,7 +8,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
@@ -23,10 +22,12 @@ import plan  # noqa: E402
 import rights  # noqa: E402
 import worlds  # noqa: E402
 from tiers import only_full  # noqa: E402
+from tree import WithFolder  # noqa: E402
 
 NAMESPACE = rights.NAMESPACE
 DEPLOYMENT = ("deployment", "capi-operator-controller-manager", "-n", NAMESPACE)
 IMAGE = "mirror.example.com/capi/capi-operator:v0.1.0"
+LABELS = ("cluster-api", "bootstrap-kubeadm", "control-plane-kubeadm", "infrastructure-aws", "infrastructure-docker")
 CREDENTIALS = "bm90IGEgc2VjcmV0"
 # Kinds of which it must write nothing where it is refused.
 WRITTEN = [
@@ -60,42 +61,19 @@ FIRST = [
 ]
 
 
-class Commands(worlds.OnAWorld):
+class Commands(WithFolder, worlds.OnAWorld):
     WORLD = in_cluster.World
 
     def setUp(self):
+        super().setUp()
         self.start_world()
-        folder = tempfile.TemporaryDirectory(prefix="clusterctl-init-test-")
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        with open(plan.have(["crds"])[0], encoding="utf-8") as file:
-            kinds = file.read()
-        self.put("cert-manager/v1.19.1/cert-manager.yaml", in_cluster.CERT_MANAGER + kinds)
+        text = in_cluster.configuration(self.folder, {rights.RELEASES: LABELS})
         # Where it is looked for without --config.
-        self.config = self.put(".config/cluster-api/clusterctl.yaml", self.configuration())
+        images = "images: {all: {repository: mirror.example.com/capi}}\n"
+        self.config = self.write(".config/cluster-api/clusterctl.yaml", text + images)
         os.mkdir(os.path.join(self.folder, "bin"))
         os.symlink(built.find("clusterctl"), os.path.join(self.folder, "bin", "clusterctl"))
-        self.plain = self.put("plain.yaml", self.configuration(images=False))
-
-    def configuration(self, images=True):
-        files = {
-            ("cluster-api", "CoreProvider"): "cluster-api/latest/core-components.yaml",
-            ("kubeadm", "BootstrapProvider"): "bootstrap-kubeadm/latest/bootstrap-components.yaml",
-            ("kubeadm", "ControlPlaneProvider"): "control-plane-kubeadm/latest/control-plane-components.yaml",
-            ("aws", "InfrastructureProvider"): "infrastructure-aws/latest/infrastructure-components.yaml",
-            ("docker", "InfrastructureProvider"): "infrastructure-docker/latest/infrastructure-components.yaml",
-        }
-        providers = [f"- {{name: {name}, type: {kind}, url: {rights.RELEASES}/{path}}}\n" for (name, kind), path in files.items()]
-        folder = os.path.join(self.folder, "cert-manager", "v1.19.1", "cert-manager.yaml")
-        text = f"providers:\n{''.join(providers)}cert-manager: {{url: {folder}, version: v1.19.1}}\n"
-        return text + ("images: {all: {repository: mirror.example.com/capi}}\n" if images else "")
-
-    def put(self, name, text):
-        path = os.path.join(self.folder, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        return path
+        self.plain = self.write("plain.yaml", text)
 
     def start(self, program, *arguments, config=None, **more):
         return self.spawn([program, *arguments, "--config", config or self.config], more)

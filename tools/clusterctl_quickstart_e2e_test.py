@@ -8,7 +8,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
@@ -20,41 +19,23 @@ import in_cluster  # noqa: E402
 import plan  # noqa: E402
 import real_managers  # noqa: E402
 import worlds  # noqa: E402
+from tree import WithFolder  # noqa: E402
 
 NAME = "capi-quickstart"
 IMAGE = "registry.example.com/capi-operator:v0.1.0"
 COUNTS = ("--kubernetes-version", "v1.34.0", "--control-plane-machine-count=3", "--worker-machine-count=3")
-FILES = {
-    ("cluster-api", "CoreProvider"): "cluster-api/latest/core-components.yaml",
-    ("kubeadm", "BootstrapProvider"): "bootstrap-kubeadm/latest/bootstrap-components.yaml",
-    ("kubeadm", "ControlPlaneProvider"): "control-plane-kubeadm/latest/control-plane-components.yaml",
-    ("docker", "InfrastructureProvider"): "infrastructure-docker/latest/infrastructure-components.yaml",
-}
+LABELS = ("cluster-api", "bootstrap-kubeadm", "control-plane-kubeadm", "infrastructure-docker")
 
 
-class QuickStart(worlds.OnAWorld):
+class QuickStart(WithFolder, worlds.OnAWorld):
     WORLD = in_cluster.World
 
     def setUp(self):
+        super().setUp()
         self.start_world()
-        folder = tempfile.TemporaryDirectory(prefix="clusterctl-quickstart-test-")
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        with open(plan.have(["crds"])[0], encoding="utf-8") as file:
-            kinds = file.read()
-        certificates = self.put("cert-manager/v1.19.1/cert-manager.yaml", in_cluster.CERT_MANAGER + kinds)
         (releases,) = plan.have(["releases"])
-        providers = "".join(f"- {{name: {name}, type: {kind}, url: {releases}/{path}}}\n" for (name, kind), path in FILES.items())
-        text = f"providers:\n{providers}cert-manager: {{url: {certificates}, version: v1.19.1}}\nCLUSTER_TOPOLOGY: 'true'\n"
-        self.config = self.put("clusterctl.yaml", text)
+        self.config = self.write("clusterctl.yaml", in_cluster.configuration(self.folder, {releases: LABELS}) + "CLUSTER_TOPOLOGY: 'true'\n")
         self.programs = plan.link_folder(["control-plane", "clusterctl"])
-
-    def put(self, name, text):
-        path = os.path.join(self.folder, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        return path
 
     def begin(self, program, *arguments):
         environment = {"PATH": "/usr/bin:/bin", "HOME": self.folder, "KUBECONFIG": self.world.plane.kubeconfig, "GOPROXY": "off"}
@@ -126,7 +107,7 @@ class QuickStart(worlds.OnAWorld):
     def its_nodes_are_seen_with_its_kubeconfig(self):
         text = self.ours("get", "kubeconfig", NAME)
         self.assertEqual(text, self.theirs("get", "kubeconfig", NAME))
-        path = self.put("quickstart.kubeconfig", text)
+        path = self.write("quickstart.kubeconfig", text)
         command = [os.path.join(self.programs, "kubectl"), f"--kubeconfig={path}", "get", "nodes", "-o", "json"]
         nodes = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)["items"]
         self.assertEqual(len(nodes), 6)

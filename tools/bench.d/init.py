@@ -6,7 +6,6 @@ installed. Pods come up at once (kwok); our operator begins as a process as soon
 the API server looks for them, which takes root.
 """
 
-import glob
 import json
 import os
 import subprocess
@@ -29,23 +28,9 @@ import in_cluster  # noqa: E402
 
 FOUR = ("cluster-api", "bootstrap-kubeadm", "control-plane-kubeadm", "infrastructure-docker")
 MORE = (*(f"infrastructure-{name}" for name in ("aws", "gcp", "kubevirt", "metal3", "openstack")), "ipam-in-cluster")
-KINDS = {"cluster": "CoreProvider", "bootstrap": "BootstrapProvider", "control": "ControlPlaneProvider", "ipam": "IPAMProvider"}
 OPERATOR = f"/apis/apps/v1/namespaces/{in_cluster.NAMESPACE}/deployments/capi-operator-controller-manager"
 SERVICE = f"/api/v1/namespaces/{in_cluster.NAMESPACE}/services/capi-operator-webhook-service"
 IMAGE = "registry.example.com/capi-operator:v0.1.0"
-
-
-def short(label):
-    """The name of a provider with this label, as a command line has it."""
-    for prefix in ("bootstrap-", "control-plane-", "infrastructure-", "ipam-"):
-        label = label.removeprefix(prefix)
-    return label
-
-
-def entry(label, folder):
-    kind = KINDS.get(label.split("-")[0], "InfrastructureProvider")
-    (file,) = {os.path.basename(path) for path in glob.glob(os.path.join(folder, label, "*", "*-components.yaml"))}
-    return f"- {{name: {short(label)}, type: {kind}, url: {folder}/{label}/latest/{file}}}\n"
 
 
 class Rig(rig.Rig):
@@ -61,9 +46,9 @@ class Rig(rig.Rig):
             self.plane.start()
             self.api = self.plane.api
             self.api.create_crds(cluster.documents([self.bench.crds]))
-            with open(self.path("cert-manager.yaml"), "w", encoding="utf-8") as file:
+            with open(self.path("cert-manager-alone.yaml"), "w", encoding="utf-8") as file:
                 file.write(in_cluster.CERT_MANAGER)
-            self.plane.kubectl("apply", "-f", self.path("cert-manager.yaml"))
+            self.plane.kubectl("apply", "-f", self.path("cert-manager-alone.yaml"))
             self.place_operator()
             self.configure()
         except BaseException:
@@ -88,13 +73,10 @@ class Rig(rig.Rig):
         return os.path.join(self.state.path, name)
 
     def configure(self):
-        built, own = releases.locate(), os.path.join(ROOT, "testdata", "releases")
-        entries = [entry(label, built) for label in FOUR] + [entry(label, own) for label in MORE]
-        with open(self.bench.crds, encoding="utf-8") as kinds, open(self.path("cert-manager.yaml"), "a", encoding="utf-8") as file:
-            file.write(kinds.read())
-        manager = f"cert-manager: {{url: {self.path('cert-manager.yaml')}, version: v1.19.1}}\n"
+        own = os.path.join(ROOT, "testdata", "releases")
+        text = in_cluster.configuration(self.state.path, {releases.locate(): FOUR, own: MORE})
         with open(self.path("clusterctl.yaml"), "w", encoding="utf-8") as file:
-            file.write(f"providers:\n{''.join(entries)}{manager}")
+            file.write(text)
         self.environment = commands.environment(self.state.path) | {"KUBECONFIG": self.plane.kubeconfig, "GOPROXY": "off"}
 
     def command(self, program, *arguments):
@@ -136,7 +118,7 @@ def one_round(bench, program, then=None):
 
 
 def plan_of_ten(run):
-    names = ",".join(short(label) for label in MORE if label.startswith("infrastructure-"))
+    names = ",".join(name for name, kind in map(in_cluster.name_of, MORE) if kind == "infrastructure")
     run.environment |= {f"{name}_B64ENCODED_CREDENTIALS": "bm90aGluZw==" for name in ("AWS", "GCP")}
     run.init("--infrastructure", names, "--ipam", "in-cluster", "--wait-providers")
     side_by_side("`upgrade plan` of ten providers", commands.both(), run.command("", "upgrade", "plan")[1:], run.environment, 5)

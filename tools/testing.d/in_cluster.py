@@ -1,10 +1,12 @@
 """A control plane on which `clusterctl init` installs the operator: its pods are simulated, and the operator runs as a process
 beside, with its webhooks where the API server looks for them."""
 
+import os
 import re
 
 import forward
 import process
+import releases
 import rights
 
 NAMESPACE = rights.NAMESPACE
@@ -24,6 +26,38 @@ spec:
     spec: {containers: [{name: controller, image: "quay.io/jetstack/cert-manager-controller:v1.19.1"}]}
 ---
 """
+
+
+VERSION = "v1.19.1"  # of cert-manager
+# The beginning of a provider's label: its kind.
+KINDS = {
+    "bootstrap": "BootstrapProvider",
+    "control-plane": "ControlPlaneProvider",
+    "infrastructure": "InfrastructureProvider",
+    "ipam": "IPAMProvider",
+}
+
+
+def name_of(label):
+    """The name of a provider, as a command line has it, and the beginning of its label; that is None for the core."""
+    beginning = next((word for word in KINDS if label.startswith(f"{word}-")), None)
+    return label.removeprefix(f"{beginning}-"), beginning
+
+
+def configuration(folder, repositories):
+    """What clusterctl's configuration file says of providers, by folder of releases and label, and of cert-manager, whose
+    manifests are written into `folder`."""
+    place = os.path.join(folder, "cert-manager", VERSION, "cert-manager.yaml")
+    os.makedirs(os.path.dirname(place), exist_ok=True)
+    with open(releases.locate_crds(), encoding="utf-8") as kinds, open(place, "w", encoding="utf-8") as file:
+        file.write(CERT_MANAGER + kinds.read())
+    text = "providers:\n"
+    for source, labels in repositories.items():
+        for label in labels:
+            name, beginning = name_of(label)
+            url = f"{source}/{label}/latest/{beginning or 'core'}-components.yaml"
+            text += f"- {{name: {name}, type: {KINDS.get(beginning, 'CoreProvider')}, url: {url}}}\n"
+    return f"{text}cert-manager: {{url: {place}, version: {VERSION}}}\n"
 
 
 def is_age(word):
