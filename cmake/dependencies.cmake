@@ -18,7 +18,12 @@ endif()
 pkg_check_modules(libyaml REQUIRED IMPORTED_TARGET yaml-0.1)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 # What isn't in the programs. Where one of them isn't there, whatever needs it doesn't find its headers when it is built.
+# Debian has GoogleTest in two packages; the one is of no use without the other.
 find_package(GTest QUIET)
+set(CAPI_GTEST_HEADERS)
+if(TARGET GTest::gtest AND TARGET GTest::gmock)
+  set(CAPI_GTEST_HEADERS <gtest/gtest.h> <gmock/gmock.h>)
+endif()
 find_package(benchmark QUIET)
 foreach(library GTest::gtest GTest::gmock benchmark::benchmark)
   if(NOT TARGET ${library})

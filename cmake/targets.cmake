@@ -26,10 +26,6 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
 endif()
 
 # The JSON library is most of what a file costs to compile; it is compiled once. pch_test has GoogleTest too, where it is.
-set(CAPI_GTEST_HEADERS)
-if(GTest_FOUND)
-  set(CAPI_GTEST_HEADERS <gtest/gtest.h> <gmock/gmock.h>)
-endif()
 file(WRITE ${CMAKE_BINARY_DIR}/pch.cc "")
 add_library(capi_pch STATIC ${CMAKE_BINARY_DIR}/pch.cc)
 target_link_libraries(capi_pch PRIVATE capi_options)

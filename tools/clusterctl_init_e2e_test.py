@@ -154,7 +154,7 @@ class Init(Commands):
         self.end(first)
         (page,) = pages.blocks("Make a management cluster", "docs/clusterctl.md", "bash")
         again = self.spawn(["bash", "-euo", "pipefail", "-c", page], {"IMAGE": IMAGE})
-        self.world.serve()
+        self.world.serve(again)
         code, out, errors = self.end(again)
         self.assertEqual((code, out), (0, ""), f"{errors}{self.world.last_words()}")
         lines = errors.splitlines()
@@ -232,7 +232,7 @@ class TakingOver(Commands):
             before = self.world.get("deployments", "-A", "-l", "cluster.x-k8s.io/provider")["items"]
             arguments = ("init", "-i", "docker", "--wait-providers", "--operator-image", IMAGE)
             ours = self.start(built.find("clusterctl"), *arguments, config=self.plain)
-            self.world.serve()
+            self.world.serve(ours)
             code, _, errors = self.end(ours)
             self.assertEqual(code, 0, f"{errors}{self.world.last_words()}")
             self.assertEqual(errors.count("Taking over provider="), 4, errors)

@@ -217,7 +217,7 @@ class Move(worlds.OnAWorld):
             self.a.make_ready(ns)
             source, target = (self.b, self.a) if back else (self.a, self.b)
             other = ["move", "-n", ns, "--kubeconfig", source.plane.kubeconfig, "--to-kubeconfig", target.plane.kubeconfig]
-            meeting = Meeting(generator.randint(counted.count // 3, counted.count), lambda other=other: self.world.run("ours", *other))
+            meeting = Meeting(generator.randint(counted.count // 3, counted.count - 1), lambda other=other: self.world.run("ours", *other))
             with self.subTest(seed=SEED, back=back, request=meeting.at, of=counted.count):
                 self.world.run_cut(self.a, self.b, ns, meeting)
                 for side in (self.a, self.b):

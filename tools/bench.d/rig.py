@@ -152,7 +152,7 @@ class Rig:
             self.plane = AuditedControlPlane(self.bench.programs, self.state.path, self.processes)
             self.plane.start()
             self.api = self.plane.api
-            self.api.create_crds(cluster.documents([*cluster.own_crds(), self.bench.crds]))
+            self.prepare()
         except BaseException:
             self.__exit__()
             raise
@@ -161,6 +161,10 @@ class Rig:
     def __exit__(self, *_):
         self.processes.stop()
         self.state.remove()
+
+    def prepare(self):
+        """What is there before anything is measured."""
+        self.api.create_crds(cluster.documents([*cluster.own_crds(), self.bench.crds]))
 
     def preload(self, providers):
         """Namespaces and releases."""

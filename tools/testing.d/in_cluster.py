@@ -2,11 +2,10 @@
 beside, with its webhooks where the API server looks for them."""
 
 import os
-import re
 
 import forward
+import plan
 import process
-import releases
 import rights
 
 NAMESPACE = rights.NAMESPACE
@@ -49,7 +48,7 @@ def configuration(folder, repositories):
     manifests are written into `folder`."""
     place = os.path.join(folder, "cert-manager", VERSION, "cert-manager.yaml")
     os.makedirs(os.path.dirname(place), exist_ok=True)
-    with open(releases.locate_crds(), encoding="utf-8") as kinds, open(place, "w", encoding="utf-8") as file:
+    with open(plan.have(["crds"])[0], encoding="utf-8") as kinds, open(place, "w", encoding="utf-8") as file:
         file.write(CERT_MANAGER + kinds.read())
     text = "providers:\n"
     for source, labels in repositories.items():
@@ -60,17 +59,18 @@ def configuration(folder, repositories):
     return f"{text}cert-manager: {{url: {place}, version: {VERSION}}}\n"
 
 
-def is_age(word):
-    """Whether a word of a tree is the time since something is so: 5s, 2m10s."""
-    return re.fullmatch(r"(\d+[dhms])+", word) is not None
-
-
 class World(rights.World):
     forwarder = None
 
-    def serve(self):
-        """Runs the operator that init has asked for, once what it needs is there."""
-        self.until("the webhooks' Service is there", lambda: self.service() is not None)
+    def serve(self, init):
+        """Runs the operator that `init`, a process, asks for, once what it needs is there."""
+
+        def asked_for():
+            if init.poll():
+                raise AssertionError(f"init has ended with {init.returncode}: {init.communicate()[1]}")
+            return self.service() is not None
+
+        self.until("the webhooks' Service is there", asked_for)
         (port,) = process.free_ports(1)
         self.forwarder = forward.Forwarder(self.service()["spec"]["clusterIP"], port)
         self.until("its ServiceAccount is there", lambda: self.kubectl("get", "serviceaccount", rights.ACCOUNT, "-n", NAMESPACE).returncode == 0)

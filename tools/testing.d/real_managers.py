@@ -7,7 +7,6 @@ import fcntl
 import json
 import os
 import subprocess
-import tempfile
 import urllib.request
 
 import cluster
@@ -25,7 +24,7 @@ MANAGERS = {
 INJECT = "cert-manager.io/inject-ca-from"
 ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 # The docker provider serves its workload clusters on ports from 20000 on: e2e/real_managers waits for the same file.
-WORKLOAD_PORTS = os.path.join(tempfile.gettempdir(), "capi-test-workload-ports")
+WORKLOAD_PORTS = "/tmp/capi-test-workload-ports"
 
 
 def workload_address(number=0):
