@@ -29,19 +29,19 @@ class BrokenOffTest : public InstallingActorTest {
           "---\napiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\n"
           "metadata: {name: hooks}\n");
   }
-  // The Deployment as the server has it, with our entry in its managedFields.
-  void AppliedBefore(int generation) {
+  static Json Entry(std::string_view manager, const char* operation, const char* spec) {
+    return {{"manager", manager}, {"operation", operation}, {"fieldsV1", {{"f:spec", *ParseJson(spec)}}}};
+  }
+  // The Deployment as the server has it, with our entry in its managedFields, and maybe another's.
+  void AppliedBefore(int generation = 1, const Json& another = {}) {
     MutexLock lock(mu_);
-    const Json entry = {
-        {"manager", api::kFieldManager}, {"operation", "Apply"}, {"fieldsV1", {{"f:spec", Json::object()}}}};
-    objects_["/apis/apps/v1/namespaces/aws-system/deployments/manager"] =
-        ToJsonText({{"apiVersion", "apps/v1"},
-                    {"kind", "Deployment"},
-                    {"metadata",
-                     {{"name", "manager"},
-                      {"namespace", "n"},
-                      {"generation", generation},
-                      {"managedFields", Json::array({entry})}}}});
+    Json entries = Json::array({Entry(api::kFieldManager, "Apply", R"({"f:selector":{},"f:template":{}})")});
+    if (!another.is_null()) entries.push_back(another);
+    objects_["/apis/apps/v1/namespaces/aws-system/deployments/manager"] = ToJsonText(
+        {{"apiVersion", "apps/v1"},
+         {"kind", "Deployment"},
+         {"metadata",
+          {{"name", "manager"}, {"namespace", "n"}, {"generation", generation}, {"managedFields", entries}}}});
   }
   const kube::ObjectId kManager{"apps", "Deployment", "aws-system", "manager"};
   const kube::ObjectId kHooks{"admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "", "hooks"};
@@ -72,25 +72,49 @@ TEST_F(BrokenOffTest, OverPodsThatServeItGoesOnInStages) {
 }
 
 // U2, I4: a first installation has no stages, nor has the rest of one. One that was broken off after its own Deployment
-// waited for the pods of that, and every other provider for its contract.
+// waited for the pods of that, and every other provider for its contract. So it did once somebody had scaled that, or
+// had its pods restarted.
 TEST_F(BrokenOffTest, WhereNothingRanBeforeItGoesOnAtOnce) {
-  for (const bool sent : {false, true}) {
-    SCOPED_TRACE(sent);
-    if (sent) AppliedBefore(1);
+  size_t written = 0;
+  auto goes_on = [&] {
     Done done = Install({InputsDigest(o_)});
     ASSERT_FALSE(done.hold) << done.hold->message;
-    EXPECT_EQ(Written("hooks"), sent ? 2u : 1u);
+    EXPECT_EQ(Written("hooks"), ++written);
     EXPECT_EQ(done.installed_version.value_or(""), "v1.12.0");
+  };
+  goes_on();
+  AppliedBefore();
+  goes_on();
+  AppliedBefore(3, Entry("scale", "Update", R"({"f:replicas":{}})"));
+  goes_on();
+  AppliedBefore(4, Entry("kubectl-rollout", "Update", R"({"f:template":{"f:metadata":{}}})"));
+  goes_on();
+}
+
+// U2, U7: one that somebody else has made, whether or not it has another spec since.
+TEST_F(BrokenOffTest, OverAWorkloadOfAnothersMakingItGoesOnInStages) {
+  for (const int generation : {1, 2}) {
+    SCOPED_TRACE(generation);
+    AppliedBefore(generation, Entry("helm", "Update", R"({"f:replicas":{},"f:selector":{},"f:template":{}})"));
+    Done sent = Install({InputsDigest(o_)});
+    ASSERT_FALSE(sent.hold) << sent.hold->message;
+    EXPECT_EQ(Written("hooks"), 0u);
+    EXPECT_FALSE(sent.installed_version);
   }
 }
 
-// U2, U7: one that was there before has another spec since.
-TEST_F(BrokenOffTest, OverAWorkloadThatItHasChangedItGoesOnInStages) {
-  AppliedBefore(2);
-  Done sent = Install({InputsDigest(o_)});
-  ASSERT_FALSE(sent.hold) << sent.hold->message;
-  EXPECT_EQ(Written("hooks"), 0u);
-  EXPECT_FALSE(sent.installed_version);
+// U2, U9: another's Deployment with another selector was deleted, and its pods serve on. The one that takes its place
+// is of our making, or still to come.
+TEST_F(BrokenOffTest, OverPodsOfADeploymentMadeAnewItGoesOnInStages) {
+  o_.inventory.Put({"apps", "ReplicaSet", "aws-system", "manager-1"}, {"v1", "", "", true});
+  for (const bool is_there : {false, true}) {
+    SCOPED_TRACE(is_there);
+    if (is_there) AppliedBefore();
+    Done sent = Install({InputsDigest(o_)});
+    ASSERT_FALSE(sent.hold) << sent.hold->message;
+    EXPECT_EQ(Written("hooks"), 0u) << "the old pods serve the old path";
+    EXPECT_FALSE(sent.installed_version);
+  }
 }
 
 // T8, I5: where nobody answers what the ServiceAccount may read, an object of another namespace stays its provider's,

@@ -1,6 +1,7 @@
 // Installer::CheckCluster: what needs the cluster and comes before the first write (behaviour.md I5, I13, U3).
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <set>
 
 #include "api/kinds.h"
@@ -40,10 +41,22 @@ std::set<std::string> GroupsOf(const std::vector<std::string>& kinds) {
   return groups;
 }
 
-// Created by our apply: somebody else's lacks our entry, or has had its spec changed by it. One whose spec is the same
-// as the release's all the same has the pods that are wanted.
+// Created by our apply: nobody else has said its selector, which whoever creates it says (but of a Job, which serves
+// nobody), and nobody changes later. A restart, other replicas or our next apply say nothing of who made it.
 bool IsOfOurMaking(const kube::Object& workload) {
-  return workload.generation() <= 1 && !kube::FieldsHash(workload, api::kFieldManager).empty();
+  if (kube::FieldsHash(workload, api::kFieldManager).empty()) return false;
+  const Json& entries = *Find(workload.json(), {"metadata", "managedFields"});
+  return std::none_of(entries.begin(), entries.end(), [](const Json& entry) {
+    return GetString(entry, {"manager"}) != api::kFieldManager &&
+           Find(entry, {"fieldsV1", "f:spec", "f:selector"}) != nullptr;
+  });
+}
+
+// Old pods of a Deployment that is made anew serve on, whether or not it is there by now (U9).
+bool LeavesPods(const kube::Inventory& inventory) {
+  return std::any_of(inventory.entries().begin(), inventory.entries().end(), [](const auto& entry) {
+    return entry.second.stale && entry.first.group_kind() == kube::GroupKind{"apps", "ReplicaSet"};
+  });
 }
 
 // Whoever put it there: the watches show those with our label alone. `but_ours`: those that an installation that goes
@@ -138,7 +151,7 @@ std::optional<Hold> Installer::CheckRights(const Context& ctx, const Observation
 Result<bool> Installer::IsFirst(const Context& ctx, const Observation& o, const Installation& m, bool untouched) {
   if (o.former) return true;
   const bool goes_on = o.inventory.size() > 0 && o.provider.status.installed_version.empty();
-  if (!untouched && !(goes_on && !SwitchesAny(m.manifests, m.live))) return false;
+  if (!untouched && !(goes_on && !LeavesPods(o.inventory) && !SwitchesAny(m.manifests, m.live))) return false;
   return !TRY(AnyWorkloadIsThere(ctx, needs_.client, m.manifests, goes_on));
 }
 
