@@ -223,8 +223,16 @@ TEST(CustomiseManager, TimesOfAnElectionFitTogether) {
     EXPECT_EQ(args.starts_with("spec.manager.leaderElection: "), !c.wrong.empty()) << args;
     if (!c.wrong.empty()) {
       EXPECT_THAT(args, HasSubstr(std::string(c.wrong)));
+      objects = Manager(c.args);
+      EXPECT_EQ(Customise(objects, Spec(spec), &*known, warnings).code(), Code::kUnsupported) << "I9a has one reason";
     }
   }
+  EXPECT_THAT(ManagerArgs("--x",
+                          "{manager: {gracefulShutDown: 1s, leaderElection: {leaderElect: true, "
+                          "renewDeadline: 20s}}}",
+                          &*known),
+              testing::StartsWith("spec.manager.gracefulShutDown: "))
+      << "what it has no flag for comes first";
 }
 
 // I9: manager fields win over container args, but for the more specific concurrency flags.

@@ -184,8 +184,10 @@ Status CheckElectionTimes(Manager& manager, const api::LeaderElectionSpec& spec)
       "retryPeriod ({}), with what the fields leave to the release",
       api::FormatDuration(*lease), api::FormatDuration(*renew), api::FormatDuration(*retry));
   if (manager.known != nullptr && manager.known->verified()) {
-    return Invalid(fmt::format("{}.leaderElection: {}: else the manager ends as soon as it starts; set all three",
-                               manager.path(), why));
+    return Error{Code::kUnsupported,
+                 fmt::format("{}.leaderElection: {}: else the manager ends as soon as it starts; set all three",
+                             manager.path(), why),
+                 {}};
   }
   manager.Warn("leaderElection", "may end the manager: " + why);
   return Ok();
@@ -285,8 +287,7 @@ Status SetArgs(Manager& manager, const api::ManagerSpec& spec, const std::set<st
   SetVerbosity(manager, spec);
   SetFeatureGates(manager, spec.feature_gates);
   NoteWithoutFlag(manager, spec);
-  TRY(AddArgs(manager, spec));
-  return spec.leader_election ? CheckElectionTimes(manager, *spec.leader_election) : Ok();
+  return AddArgs(manager, spec);
 }
 
 void SetProbe(Manager& manager, Json& container, std::string_view field, std::string_view probe,
@@ -315,6 +316,7 @@ Status CustomiseManager(kube::Object& deployment, const api::ManagerSpec& spec, 
   SetProbe(manager, *container, "health.livenessEndpointName", "livenessProbe", spec.liveness_endpoint);
   SetProbe(manager, *container, "health.readinessEndpointName", "readinessProbe", spec.readiness_endpoint);
   TRY(manager.Refusals());
+  if (spec.leader_election) TRY(CheckElectionTimes(manager, *spec.leader_election));
   manager.now.Store(*container);
   return Ok();
 }
