@@ -138,6 +138,21 @@ TEST_F(InstallingActorTest, WhoseAnObjectIsNobodyIsToldWithoutAnAnswer) {
   EXPECT_THAT(done.hold->message, HasSubstr("settings may be another provider's"));
   EXPECT_THAT(done.hold->message, Not(HasSubstr("azure ")));
   EXPECT_EQ(Written("settings"), 0u);
+
+  // A provider that comes to have it once the change is announced: whose it is is told to who may read it, no more.
+  o_.provider.status.history = {BeginRollout(o_, InputsDigest(o_), "v1.12.1", "v1beta2", "")};
+  const Json rule = *ParseJson(R"({"resourceRules":[{"apiGroups":["*"],"resources":["*"],"verbs":["*"]}]})");
+  for (const bool given : {true, false}) {
+    SCOPED_TRACE(given);
+    Refuse("selfsubjectrulesreviews",
+           {.status = 201, .headers = {}, .body = ToJsonText({{"status", given ? rule : Json::object()}})});
+    Refuse("selfsubjectaccessreviews", {.status = 201, .headers = {}, .body = R"({"status":{"allowed":false}})"});
+    done = Install({InputsDigest(o_)});
+    ASSERT_TRUE(done.hold);
+    EXPECT_EQ(done.hold->reason, "ObjectOwnedByAnotherProvider");
+    EXPECT_THAT(done.hold->message, HasSubstr(given ? "settings belongs to InfrastructureProvider/azure" : "may be"));
+    EXPECT_EQ(Written("settings"), 0u);
+  }
 }
 
 }  // namespace

@@ -67,9 +67,9 @@ bool MayBeTold(const Observation& o, const Candidate& c, const kube::ObjectId& i
 // T8, I5: they stay whose they are, and nobody is told whose.
 Hold MayBeAnothers(const Observation& o, const std::vector<std::string>& taken) {
   return Refused(reason::kObjectOwnedByAnotherProvider,
-                 fmt::format("{} may be another provider's: the API server hasn't said whether ServiceAccount {}/{} "
-                             "(spec.serviceAccountName) may read what is there; let it create "
-                             "SelfSubjectRulesReviews and SelfSubjectAccessReviews, or leave these objects out",
+                 fmt::format("{} may be another provider's: it isn't known whether ServiceAccount {}/{} "
+                             "(spec.serviceAccountName) may read what is there (where reviews are refused, let it "
+                             "create SelfSubjectRulesReviews and SelfSubjectAccessReviews); or leave these objects out",
                              JoinNames(taken, 3), o.provider.id.ns, o.provider.spec.service_account),
                  Retry::kRefused);
 }
