@@ -255,7 +255,8 @@ std::vector<Right> MissingRights(const std::vector<kube::Manifest>& manifests, c
   // An account may be another one than that which applied the rest, and is to keep and remove all of it.
   const kube::Inventory none;
   for (const kube::Manifest* manifest : WhatIsSent(held.of_an_account ? none : applied, manifests)) {
-    search.Write(manifest->id, applied.Contains(manifest->id));
+    const kube::InventoryEntry* entry = applied.Find(manifest->id);
+    search.Write(manifest->id, entry != nullptr && entry->ever_applied());  // what is announced may not be there
     search.Give(*manifest);
   }
   for (const auto& [id, entry] : applied.entries()) {

@@ -156,6 +156,12 @@ TEST(MissingRights, OfWhatIsSent) {
   EXPECT_THAT(Missing({kManager}, Held("[{apiGroups: [apps], resources: ['*'], verbs: [create, patch, list, watch]}]")),
               ElementsAre("get deployments.apps aws-system/d"))
       << "U2: whether there is one already";
+  kube::Inventory announced;
+  announced.Put({"apps", "Deployment", "aws-system", "d"}, {"v1", "", ""});
+  EXPECT_THAT(Missing({kManager}, Held("[{apiGroups: [apps], resources: ['*'], verbs: [patch]}]"), announced),
+              ElementsAre("create deployments.apps aws-system/d", "get deployments.apps aws-system/d",
+                          "list deployments.apps /", "watch deployments.apps /"))
+      << "U7: what was announced may not be there yet";
   EXPECT_THAT(Missing({kMonitor}, Held("[]")), IsEmpty()) << "I13 says that there is no such kind";
   EXPECT_THAT(
       Missing({kMonitor, kMonitorCrd}, Held("[{apiGroups: [apiextensions.k8s.io], resources: ['*'], verbs: ['*']}]")),
