@@ -386,6 +386,14 @@ TEST_F(Reads, AnAggregatedApiThatIsAwayHoldsUpNoRebuild) {
   ASSERT_TRUE(rebuilt.ok()) << rebuilt.error().message;
   EXPECT_EQ(rebuilt->inventory.size(), 0u);
   EXPECT_THAT(rebuilt->unread, ElementsAre("gauges.x.example (nobody there)"));
+
+  Has("/apis", R"({"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"x.example"},
+    "versions":[{"version":"v1","freshness":"Stale"}]},{"metadata":{"name":"y.example"},
+    "versions":[{"version":"v1","freshness":"Stale"}]}]})");
+  rebuilt = RebuildInventory(ctx_, *client_, testing::Observed());
+  ASSERT_TRUE(rebuilt.ok()) << rebuilt.error().message;
+  EXPECT_THAT(rebuilt->unread, ElementsAre("y.example (its server doesn't answer)", "gauges.x.example (nobody there)"))
+      << "nobody knows the kinds of one that was away from the beginning";
 }
 
 // U11: a kind that discovery has just listed, and whose path isn't there, was left out: a deletion went on, and left

@@ -112,11 +112,14 @@ Result<Rebuilt> RebuildInventory(const Context& ctx, kube::Client& client, const
     others.push_back(TRY_WITH(kube::Inventory::Parse(sibling->status.inventory), sibling->id.ToString()));
   }
   client.mapper().Invalidate();  // what came since it last looked counts, too
-  auto kinds = Kinds(TRY(client.mapper().All(ctx)));
+  std::set<std::string> away;
+  auto kinds = Kinds(TRY(client.mapper().All(ctx, &away)));
+  for (const auto& kind : kinds) away.erase(kind.group);  // of kinds that are known each tells by itself
   std::string selector =
       fmt::format("{}={},{}", api::kLabelProvider, api::ManifestLabel(id.type, id.name), api::kLabelClusterctl);
   auto answers = ListAll(ctx, client, kinds, selector);
   Rebuilt rebuilt;
+  for (const auto& group : away) rebuilt.unread.push_back(group + " (its server doesn't answer)");
   for (size_t i = 0; i < kinds.size(); ++i) {
     Found found = TRY(std::move(answers[i]));
     if (!found.unread.empty()) rebuilt.unread.push_back(std::move(found.unread));

@@ -12,7 +12,7 @@ namespace capi::ops {
 // A value.
 struct Rebuilt {
   kube::Inventory inventory;
-  std::vector<std::string> unread;  // kinds whose objects nobody can read now, and why
+  std::vector<std::string> unread;  // kinds, or whole groups, whose objects nobody can read now, and why
 };
 
 // Every object of any kind that has the provider's labels and our entry in its managedFields. Entries have no hash:
