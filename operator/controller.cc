@@ -182,13 +182,16 @@ Result<kube::Outcome> ProviderController::TryPass(const Context& ctx, const std:
   return kube::Outcome{};
 }
 
-// Once all is told, so that no status waits for a source, and by what is installed now.
+// Once all is told, so that no status waits for a source, and by what is installed now. It is for a metric: what throws
+// here says nothing against the provider (F7).
 kube::Outcome ProviderController::LookForNewer(const Context& ctx, Observation o, kube::Outcome next) {
   const MonoTime began = ctx.clock->Monotonic();
-  auto cached = cache_.Get(o.provider.id.Key());
+  const std::string key = o.provider.id.Key();
+  auto cached = cache_.Get(key);
   if (!cached || next.again_after == Millis(0)) return next;  // it is gone; or another pass comes at once, and looks
   o.provider.status = cached->provider->status;
-  reporter_.Knows(o.provider.id, actor_.NewestVersion(ctx, o));
+  auto thrown = Caught([&] { reporter_.Knows(o.provider.id, actor_.NewestVersion(ctx, o)); });
+  if (thrown) ctx.log.Error("the look for a newer version met a bug", {{"error", masks_.Hide(key, *thrown)}});
   return reporter_.Left(next, began);
 }
 

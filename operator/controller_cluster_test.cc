@@ -287,6 +287,15 @@ spec: {nodeSelector: {kubernetes.io/os: nowhere}, containers: [{name: manager, i
   DeleteCore();
 }
 
+// What is newer than what runs is known once all is told of that, without another pass (docs/metrics.md).
+TEST_F(InProcess, ANewerVersionIsInTheMetricsOnceOneIsInstalled) {
+  ApplyCore("v1.0.0");
+  ASSERT_TRUE(kube::Eventually([&] { return ReadyAt("v1.0.0"); }, Seconds(60)));
+  const auto is_told = [&] { return metrics_.Text().find("latest=\"v1.0.1\"") != std::string::npos; };
+  EXPECT_TRUE(kube::Eventually(is_told, Seconds(60))) << metrics_.Text();
+  DeleteCore();
+}
+
 // F7, F1: an exception in a pass is told in that provider's status, and the next pass, which may follow at once, goes
 // on.
 TEST_F(InProcess, AnExceptionInAPassIsInTheStatus) {
