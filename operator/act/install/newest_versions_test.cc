@@ -89,6 +89,29 @@ TEST_F(NewestVersionsTest, OfSelectedConfigMapsIsTheNewestThatFits) {
   EXPECT_EQ(newest.Of(ctx_, Selecting({})), "");
 }
 
+// F6: every provider's release was read after a restart of the operator, though nothing newer was there.
+TEST_F(NewestVersionsTest, NothingIsReadWhereTheNewestRuns) {
+  struct Case {
+    std::vector<std::string> releases;
+    std::string installed, contract, newest;
+    bool asked;
+  };
+  for (const Case& c : std::vector<Case>{{{"v1.0.0", "v1.1.0"}, "v1.1.0", "v1beta1", "v1.1.0", false},
+                                         {{"v1.1.0", "v1.2.0-rc.0"}, "v1.1.0", "v1beta1", "v1.1.0", false},
+                                         {{"v1.0.0", "v1.1.0"}, "v1.0.0", "v1beta1", "v1.1.0", true},
+                                         {{"v1.0.0", "v2.0.0"}, "v2.0.0", "v1beta2", "v1.0.0", true},
+                                         {{"v1.0.0"}, "v1.1.0", "v1beta1", "v1.0.0", true},
+                                         {{"v1.0.0"}, "", "", "v1.0.0", true}}) {
+    SCOPED_TRACE(c.installed + " of " + c.releases.back());
+    NewestVersions newest(*client_, sources_);
+    Observation o = Selecting(c.releases);
+    o.provider.status.installed_version = c.installed;
+    o.provider.status.contract = c.contract;
+    EXPECT_EQ(newest.Of(ctx_, o), c.newest);
+    EXPECT_EQ(Asked() > 0, c.asked);
+  }
+}
+
 // The core's own isn't limited by what is installed of it, nor is a provider's without a core.
 TEST(WantedContracts, AreTheCoresOrAll) {
   Observation o = testing::Observed();
