@@ -3,9 +3,7 @@
 namespace capi::lifecycle {
 namespace {
 
-constexpr std::string_view kGroup = "clusterctl.cluster.x-k8s.io";
 constexpr std::string_view kVersion = "v1alpha3";
-constexpr std::string_view kKind = "Provider";
 constexpr std::string_view kLabelCore = "clusterctl.cluster.x-k8s.io/core";
 
 Json Column(std::string_view name, std::string_view path, std::string_view type) {
@@ -23,8 +21,8 @@ kube::Object EntryCrd() {
   version["schema"]["openAPIV3Schema"] = {{"type", "object"}, {"properties", fields}};
   Json crd = {{"apiVersion", "apiextensions.k8s.io/v1"}, {"kind", "CustomResourceDefinition"}};
   crd["metadata"] = {{"name", "providers.clusterctl.cluster.x-k8s.io"}, {"labels", {{kLabelCore, "inventory"}}}};
-  crd["spec"] = {{"group", kGroup}, {"scope", "Namespaced"}, {"versions", Json::array({version})}};
-  crd["spec"]["names"] = {{"kind", kKind},
+  crd["spec"] = {{"group", kEntryGroup}, {"scope", "Namespaced"}, {"versions", Json::array({version})}};
+  crd["spec"]["names"] = {{"kind", kEntryKind},
                           {"listKind", "ProviderList"},
                           {"plural", "providers"},
                           {"singular", "provider"},
@@ -44,20 +42,20 @@ bool AppliedByUs(const kube::Object& object) {
 }  // namespace
 
 const kube::Resource& ClusterctlProviders() {
-  static const kube::Resource resource{.group = std::string(kGroup),
+  static const kube::Resource resource{.group = std::string(kEntryGroup),
                                        .version = std::string(kVersion),
                                        .plural = "providers",
-                                       .kind = std::string(kKind)};
+                                       .kind = std::string(kEntryKind)};
   return resource;
 }
 
 kube::ObjectId EntryId(const api::ProviderId& id) {
-  return {std::string(kGroup), std::string(kKind), id.ns, api::ManifestLabel(id.type, id.name)};
+  return {std::string(kEntryGroup), std::string(kEntryKind), id.ns, api::ManifestLabel(id.type, id.name)};
 }
 
 kube::Manifest EntryManifest(const api::ProviderId& id, const std::string& version) {
   std::string label = api::ManifestLabel(id.type, id.name);
-  Json entry = {{"apiVersion", ClusterctlProviders().api_version()}, {"kind", kKind}};
+  Json entry = {{"apiVersion", ClusterctlProviders().api_version()}, {"kind", kEntryKind}};
   entry["metadata"] = {{"name", label},
                        {"namespace", id.ns},
                        {"labels",
@@ -69,8 +67,6 @@ kube::Manifest EntryManifest(const api::ProviderId& id, const std::string& versi
   entry["version"] = version;
   return kube::ToManifest(kube::Object(std::move(entry)));
 }
-
-bool IsEntry(const kube::ObjectId& id) { return id.group == kGroup && id.kind == kKind; }
 
 std::optional<ClusterctlEntry> ParseEntry(const kube::Object& object) {
   const api::ProviderKind* kind = api::KindByName(GetString(object.json(), {"type"}));

@@ -21,7 +21,6 @@ const kube::Resource& ClusterctlProviders();
 // The entry for a provider of ours: applied last, so that it is there only when everything else is.
 kube::Manifest EntryManifest(const api::ProviderId& id, const std::string& version);
 kube::ObjectId EntryId(const api::ProviderId& id);
-bool IsEntry(const kube::ObjectId& id);
 
 // nullopt for an object that is none: no name, or a type that nobody knows.
 std::optional<ClusterctlEntry> ParseEntry(const kube::Object& object);

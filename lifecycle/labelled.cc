@@ -16,10 +16,6 @@ namespace {
 constexpr size_t kParallel = 8;
 constexpr size_t kMostNames = 5;
 
-std::string Selector(const api::ProviderId& id) {
-  return fmt::format("{}=,{}={}", api::kLabelClusterctl, api::kLabelProvider, api::ManifestLabel(id.type, id.name));
-}
-
 bool Has(const std::vector<std::string>& verbs, std::string_view verb) {
   return std::find(verbs.begin(), verbs.end(), verb) != verbs.end();
 }
@@ -101,21 +97,28 @@ Result<std::vector<kube::Object>> ListAll(const Context& ctx, kube::Client& clie
 
 }  // namespace
 
+std::string SelectorOf(const api::ProviderId& id) {
+  return fmt::format("{}=,{}={}", api::kLabelClusterctl, api::kLabelProvider, api::ManifestLabel(id.type, id.name));
+}
+
 Result<std::vector<kube::Object>> ListCrds(const Context& ctx, kube::Client& client, const api::ProviderId& id) {
-  auto list = client.List(ctx, kube::Builtin("CustomResourceDefinition"), "", {.label_selector = Selector(id)});
+  auto list = client.List(ctx, kube::Builtin("CustomResourceDefinition"), "", {.label_selector = SelectorOf(id)});
   if (!list.ok()) return list.error().With("failed to list CustomResourceDefinitions");
   return std::move(list->items);
 }
 
 Result<LabelledObjects> ListLabelled(const Context& ctx, kube::Client& client, const api::ProviderId& id) {
   auto crds = TRY(ProvidersCrds(ctx, client));
-  auto resources = Deletable(TRY(client.mapper().All(ctx)), KindsOf(crds));
+  std::set<std::string> away;
+  auto resources = Deletable(TRY(client.mapper().All(ctx, &away)), KindsOf(crds));
+  std::erase_if(resources, [&](const kube::Resource& resource) { return away.contains(resource.group); });
   std::erase_if(crds, [label = api::ManifestLabel(id.type, id.name)](const kube::Object& crd) {
     return crd.label(api::kLabelProvider) == label;
   });
   LabelledObjects out;
-  out.items = TRY(ListAll(ctx, client, resources, id.ns, Selector(id)));
-  for (kube::Object& object : TRY(ListOfCrds(ctx, client, crds, id.ns, Selector(id), out.unread)))
+  for (const std::string& group : away) out.unread.push_back(kube::GroupIsAway("objects of group " + group).message);
+  out.items = TRY(ListAll(ctx, client, resources, id.ns, SelectorOf(id)));
+  for (kube::Object& object : TRY(ListOfCrds(ctx, client, crds, id.ns, SelectorOf(id), out.unread)))
     out.items.push_back(std::move(object));
   return out;
 }

@@ -12,13 +12,16 @@ namespace capi::lifecycle {
 // Metadata alone. A value.
 struct LabelledObjects {
   std::vector<kube::Object> items;  // one that the server has under two groups is there twice, with one uid
-  std::vector<std::string> unread;  // kinds of other providers' CRDs that can't be read now, in words
+  std::vector<std::string> unread;  // what can't be read now, in words: kinds of other providers' CRDs, groups
 };
+
+// The two labels, of this provider.
+std::string SelectorOf(const api::ProviderId& id);
 
 // Of all kinds that the server can list and delete, but for those of the provider's own CRDs: these are users' objects.
 // Kinds of other providers' CRDs are read at a version that they are stored at, since nobody may be there to convert
-// them. Of a kind with namespaces those in the provider's own. An error where another kind can't be listed: it must not
-// be taken for one without objects.
+// them. Of a kind with namespaces those in the provider's own. Nothing is asked of a group whose server doesn't answer.
+// An error where another kind can't be listed: it must not be taken for one without objects.
 Result<LabelledObjects> ListLabelled(const Context& ctx, kube::Client& client, const api::ProviderId& id);
 
 // Metadata of all that is in a namespace, of all kinds that the server can list and delete. An error where

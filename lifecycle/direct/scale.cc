@@ -7,6 +7,7 @@
 
 #include "kube/meta/label_selector.h"
 #include "lifecycle/deletion.h"
+#include "lifecycle/labelled.h"
 #include "lifecycle/plan/scale.h"
 
 namespace capi::lifecycle {
@@ -23,9 +24,7 @@ constexpr std::string_view kRunning = "status.phase!=Succeeded,status.phase!=Fai
 const kube::Resource& Deployments() { return kube::Builtin("Deployment"); }
 
 Result<std::vector<kube::Object>> Find(const Context& ctx, kube::Client& client, const api::ProviderId& id) {
-  std::string selector =
-      fmt::format("{}=,{}={}", api::kLabelClusterctl, api::kLabelProvider, api::ManifestLabel(id.type, id.name));
-  auto list = client.List(ctx, Deployments(), id.ns, {.label_selector = selector});
+  auto list = client.List(ctx, Deployments(), id.ns, {.label_selector = SelectorOf(id)});
   if (!list.ok()) return list.error().With(fmt::format("failed to list Deployments in namespace {}", id.ns));
   return std::move(list->items);
 }
@@ -129,6 +128,13 @@ Status ScaleBack(const Context& ctx, kube::Client& client, const api::ProviderId
     if (stopped.contains(live.id())) TRY(Start(ctx, client, std::move(live)));
   }
   return Ok();
+}
+
+Result<bool> IsAtZero(const Context& ctx, kube::Client& client, const api::ProviderId& id) {
+  auto deployments = TRY(Find(ctx, client, id));
+  return std::any_of(deployments.begin(), deployments.end(), [](const kube::Object& live) {
+    return live.has_annotation(api::kAnnotationOriginalReplicas) && Replicas(live) == 0;
+  });
 }
 
 Result<std::vector<kube::Manifest>> KeepReplicas(const Context& ctx, kube::Client& client,

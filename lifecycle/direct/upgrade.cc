@@ -23,6 +23,8 @@ namespace {
 
 using Releases = std::vector<const DirectRelease*>;  // in clusterctl's order
 
+constexpr Seconds kToEnd{15};  // for what is still to be done after an error
+
 kube::Applier ApplierOf(kube::Client& client) {
   kube::ApplyOptions options;
   options.field_manager = kDirectManager;
@@ -61,6 +63,7 @@ Result<bool> Check(const Context& ctx, kube::Client& client, const Releases& rel
       return kube::IsCrd(manifest.id) && std::find(crds.begin(), crds.end(), manifest.id.name) != crds.end();
     });
     TRY_WITH(ApplierOf(client).DryRun(ctx, rest), release->provider.id.ToString());
+    TRY_WITH(ListLabelled(ctx, client, release->provider.id), release->provider.id.ToString());  // for Prune
   }
   return switches;
 }
@@ -77,7 +80,7 @@ Status TakeOverAll(const Context& ctx, kube::Client& client, const DirectRelease
   return Ok();
 }
 
-// A kind of another provider's that can't be read now holds up nothing: the next upgrade looks again.
+// What can't be read now holds up nothing: the next upgrade looks again.
 Status Prune(const Context& ctx, kube::Client& client, const DirectRelease& release, const UpgradeOptions& options) {
   std::vector<kube::ObjectId> released;
   auto labelled = TRY(ListLabelled(ctx, client, release.provider.id));
@@ -107,37 +110,66 @@ Status Finish(const Context& ctx, kube::Client& client, const DirectRelease& rel
   return ApplierOf(client).Apply(ctx, {release.Entry()}, {}, changes);
 }
 
-// Nobody would look for them otherwise.
-Error AtZero(Error error, const Releases& stopped) {
+// For what is due when the caller has stopped, too.
+Context Own(const Context& ctx) { return ctx.WithStop({}).WithTimeout(kToEnd); }
+
+// Nobody would look for them otherwise. The cluster tells: an earlier run may have left them so.
+Error AtZero(const Context& ctx, kube::Client& client, const Releases& releases, Error error) {
+  const Context own = Own(ctx);
   std::vector<std::string> names;
-  for (const DirectRelease* release : stopped) names.push_back(release->provider.id.ToString());
+  const api::ProviderId* first = nullptr;
+  for (const DirectRelease* release : releases) {
+    const api::ProviderId& id = release->provider.id;
+    auto zero = IsAtZero(own, client, id);
+    if (!zero.ok()) {
+      error.message += "; which providers are at zero replicas can't be told: " + zero.error().message;
+      return error;
+    }
+    if (!*zero) continue;
+    if (first == nullptr) first = &id;
+    names.push_back(id.ToString());
+  }
   if (names.empty()) return error;
-  const api::ProviderId& first = stopped.front()->provider.id;
   error.message += fmt::format(
       "; at zero replicas: {} (by hand they come back with `kubectl scale deployment --replicas=1 -n {} -l {}={}`, "
       "and likewise the others)",
-      Join(names, ", "), first.ns, api::kLabelProvider, api::ManifestLabel(first.type, first.name));
+      Join(names, ", "), first->ns, api::kLabelProvider, api::ManifestLabel(first->type, first->name));
   return error;
 }
 
 using Stopped = std::vector<std::pair<const DirectRelease*, std::set<kube::ObjectId>>>;
 
-// Nothing was applied yet, so what ran can run on.
-Error BringBack(const Context& ctx, kube::Client& client, const Stopped& stopped, Error why) {
-  Releases left;
-  for (const auto& [release, deployments] : stopped) {
-    if (!ScaleBack(ctx, client, release->provider.id, deployments).ok()) left.push_back(release);
-  }
-  return AtZero(std::move(why), left);
-}
-
+// Nothing was applied yet, so what ran can run on. AtZero tells of what doesn't come back.
 Status StopAll(const Context& ctx, kube::Client& client, const Releases& releases, const UpgradeOptions& options) {
   Stopped stopped;
   for (const DirectRelease* release : releases) {
     Tell(options, "scaling down", *release);
     stopped.emplace_back(release, std::set<kube::ObjectId>());
     Status down = ScaleDown(ctx, client, release->provider.id, options.stop_limit, stopped.back().second);
-    if (!down.ok()) return BringBack(ctx, client, stopped, down.error());
+    if (down.ok()) continue;
+    const Context own = Own(ctx);
+    for (const auto& [one, deployments] : stopped) (void)ScaleBack(own, client, one->provider.id, deployments);
+    return down;
+  }
+  return Ok();
+}
+
+Status UpgradeAll(const Context& ctx, kube::Client& client, const Releases& releases, const UpgradeOptions& options) {
+  std::map<const DirectRelease*, std::vector<std::string>> to_migrate;
+  bool stop = TRY(Check(ctx, client, releases, to_migrate)) || options.contract_changes;
+  StorageMigration migration(client, kDirectManager);
+  for (const DirectRelease* release : releases) {
+    for (const std::string& crd : to_migrate[release]) {
+      Tell(options, "migrating objects", *release);
+      MigrationCursor cursor;
+      TRY(migration.Migrate(ctx, crd, cursor));
+    }
+  }
+  if (stop) TRY(StopAll(ctx, client, releases, options));
+  for (const DirectRelease* release : releases) {
+    Tell(options, "upgrading", *release);
+    TRY_WITH(Replace(ctx, client, *release), release->provider.id.ToString());
+    TRY_WITH(Finish(ctx, client, *release, options), release->provider.id.ToString());
   }
   return Ok();
 }
@@ -152,28 +184,8 @@ Status Upgrade(const Context& ctx, kube::Client& client, const std::vector<Direc
     return a->provider.id.type < b->provider.id.type;
   });
   TRY(CheckKinds(ctx, client, all));
-  std::map<const DirectRelease*, std::vector<std::string>> to_migrate;
-  bool stop = TRY(Check(ctx, client, releases, to_migrate)) || options.contract_changes;
-  StorageMigration migration(client, kDirectManager);
-  for (const DirectRelease* release : releases) {
-    for (const std::string& crd : to_migrate[release]) {
-      Tell(options, "migrating objects", *release);
-      MigrationCursor cursor;
-      TRY(migration.Migrate(ctx, crd, cursor));
-    }
-  }
-  if (stop) TRY(StopAll(ctx, client, releases, options));
-  Releases stopped = stop ? releases : Releases();
-  for (const DirectRelease* release : releases) {
-    Tell(options, "upgrading", *release);
-    Status status = Replace(ctx, client, *release);
-    if (status.ok()) {
-      std::erase(stopped, release);
-      status = Finish(ctx, client, *release, options);
-    }
-    if (!status.ok()) return AtZero(status.error().With(release->provider.id.ToString()), stopped);
-  }
-  return Ok();
+  Status done = UpgradeAll(ctx, client, releases, options);
+  return done.ok() ? done : AtZero(ctx, client, releases, done.error());
 }
 
 }  // namespace capi::lifecycle

@@ -4,8 +4,13 @@
 #include <string>
 
 #include "api/kinds.h"
+#include "kube/meta/object.h"
 
 namespace capi::lifecycle {
+
+inline constexpr std::string_view kEntryGroup = "clusterctl.cluster.x-k8s.io", kEntryKind = "Provider";
+
+inline bool IsEntry(const kube::ObjectId& id) { return id.group == kEntryGroup && id.kind == kEntryKind; }
 
 // An entry of clusterctl's inventory (lifecycle/clusterctl_inventory.h). A value.
 struct ClusterctlEntry {

@@ -4,17 +4,16 @@
 #include <set>
 
 #include "kube/meta/kind.h"
+#include "lifecycle/plan/clusterctl_entry.h"
 
 namespace capi::lifecycle {
 namespace {
-
-bool IsInventoryEntry(const kube::ObjectId& id) { return kube::Is(id, "clusterctl.cluster.x-k8s.io", "Provider"); }
 
 bool Goes(const kube::ObjectId& id, const std::string& ns, const RemovalScope& scope) {
   if (kube::IsCrd(id)) return scope.crds;
   if (kube::Is(id, "", "Namespace")) return false;
   if (id.ns.empty()) return true;
-  return id.ns == ns && (scope.entry || !IsInventoryEntry(id));
+  return id.ns == ns && (scope.entry || !IsEntry(id));
 }
 
 }  // namespace
