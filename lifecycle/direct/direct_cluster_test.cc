@@ -76,6 +76,7 @@ TEST_F(Direct, CrdsStayWhileThereAreObjects) {
   };
   auto removed = Remove(ctx_, *client_, *removal, meanwhile);
   ASSERT_FALSE(removed.ok());
+  EXPECT_THAT(removed.error().message, HasSubstr("all else of it is deleted, and its CRDs stay: "));
   EXPECT_THAT(removed.error().message, HasSubstr("toys.infrastructure.cluster.x-k8s.io has objects"));
   EXPECT_TRUE(Gone("Deployment", "toy-controller-manager"));
   EXPECT_EQ(Installed(), "v1.0.0") << "the next run finds it";

@@ -117,7 +117,7 @@ Result<std::vector<std::string>> Remove(const Context& ctx, kube::Client& client
   TRY(CheckNoObjects(ctx, client, removal.crds));
   TRY(StopAggregation(ctx, client, removal.objects, keep));
   TRY(Delete(ctx, client, removal.objects, keep, lingering));
-  TRY(CheckNoObjects(ctx, client, removal.crds));
+  TRY_WITH(CheckNoObjects(ctx, client, removal.crds), "all else of it is deleted, and its CRDs stay");
   TRY(Delete(ctx, client, removal.crds, keep, lingering));
   if (removal.entry) TRY(Delete(ctx, client, {EntryId(removal.id)}, keep, lingering));
   return lingering;
