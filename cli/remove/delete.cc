@@ -31,6 +31,10 @@ Error Invalid(std::string message) { return {Code::kInvalidArgument, std::move(m
 
 Error Refused(std::string message) { return {Code::kFailedPrecondition, std::move(message), {}}; }
 
+Error Unreadable(const Target& target) {
+  return Refused(fmt::format("the inventory of {} can't be read: {}", Describe(target.id), target.inventory_error));
+}
+
 constexpr std::string_view kFlags =
     "--core, --bootstrap, --control-plane, --infrastructure, --ipam, --runtime-extension, --addon";
 
@@ -68,7 +72,7 @@ class Deletion {
   kube::Client& client() { return cluster_.client(); }
   bool ByOperator(const Target& target) const { return target.object && options_.with_operator; }
   // What Cluster API's clusterctl installed, and the operator hasn't taken over yet (A1): it would leave all of that.
-  bool IsNotAdopted(const Target& target) const { return target.object && target.entry && target.inventory.empty(); }
+  bool IsNotAdopted(const Target& target) const { return target.object && target.entry && !target.has_inventory(); }
   bool RemovesOperator() const {
     return options_.all && options_.ns.empty() && options_.with_operator && operator_ && !operator_->by_helm;
   }
@@ -240,10 +244,7 @@ Result<std::string> Deletion::StrangersIn(const std::string& ns, const std::vect
 // What can't be read of another provider's inventory couldn't be kept.
 Status Deletion::CheckInventories() const {
   for (const Target& other : all_) {
-    auto inventory = kube::Inventory::Parse(other.inventory);
-    if (!inventory.ok())
-      return Refused(
-          fmt::format("the inventory of {} can't be read: {}", Describe(other.id), inventory.error().message));
+    if (!other.inventory_error.empty()) return Unreadable(other);
   }
   return Ok();
 }
@@ -253,9 +254,7 @@ lifecycle::Keep Deletion::OwnedByOthers(const Target& target) const {
   auto owners = std::make_shared<std::map<kube::ObjectId, std::string>>();
   for (const Target& other : all_) {
     if (other.id == target.id || gone_.contains(other.id)) continue;
-    auto inventory = kube::Inventory::Parse(other.inventory);
-    if (!inventory.ok()) continue;
-    for (const auto& [id, entry] : inventory->entries()) owners->emplace(id, Describe(other.id));
+    for (const auto& [id, entry] : other.inventory.entries()) owners->emplace(id, Describe(other.id));
   }
   return [owners, shared = Shared(target)](const kube::Object& live) -> std::string {
     if (shared && live.ns().empty()) return "the provider of this name in another namespace has it as well";
@@ -269,8 +268,8 @@ Status Deletion::PrintTarget(const Target& target, std::set<kube::ObjectId>& pri
                             ByOperator(target) ? ", by the operator" : "");
   std::vector<kube::ObjectId> ids;
   if (ByOperator(target) && !IsNotAdopted(target)) {
-    auto inventory = TRY(kube::Inventory::Parse(target.inventory));
-    for (const auto& [id, entry] : inventory.entries()) ids.push_back(id);
+    if (!target.inventory_error.empty()) return Unreadable(target);
+    for (const auto& [id, entry] : target.inventory.entries()) ids.push_back(id);
     ids = lifecycle::ToRemove(ids, target.id.ns, {options_.crds, true});
   } else {
     auto removal = TRY(lifecycle::PlanRemoval(ctx_, client(), target.id, {options_.crds, true}, OwnedByOthers(target)));
@@ -328,7 +327,7 @@ Status Deletion::DeleteRound(const std::vector<Target>& round) {
   const std::optional<bool> force = options_.force && !forced_ ? std::nullopt : std::optional(forced_);
   for (const Target& target : round) {
     std::string name = target.id.ns + "/" + api::ManifestLabel(target.id.type, target.id.name);
-    notes_.Say(0, target.left ? "Deleting what is left" : "Deleting",
+    notes_.Say(0, target.left() ? "Deleting what is left" : "Deleting",
                {{"Provider", name}, {"providerVersion", target.version}});
     if (!ByOperator(target)) continue;
     auto asked = TRY(RequestDeletion(ctx_, client(), target.id, {options_.crds, force}));

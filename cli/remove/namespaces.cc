@@ -62,9 +62,7 @@ bool IsOf(const kube::Object& object, const kube::ObjectId& id, const Target& ta
     return target.object && id.kind == api::KindOf(target.id.type).kind && id.name == target.id.name;
   }
   if (object.label(api::kLabelProvider) == api::ManifestLabel(target.id.type, target.id.name)) return true;
-  if (target.named.contains(id) || IsSelected(object, target)) return true;
-  auto inventory = kube::Inventory::Parse(target.inventory);
-  return inventory.ok() && inventory->Contains(id);
+  return target.named.contains(id) || IsSelected(object, target) || target.inventory.Contains(id);
 }
 
 bool IsOfOperator(const kube::Object& object, const kube::ObjectId& id) {

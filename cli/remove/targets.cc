@@ -41,12 +41,12 @@ Result<Target> SelectOne(const std::vector<Target>& all, api::ProviderType type,
     return target.id.type == type && target.id.name == name.name && (ns.empty() || target.id.ns == ns);
   });
   // What a run that was broken off has left of its name elsewhere isn't meant where one is installed.
-  if (std::any_of(found.begin(), found.end(), [](const Target& target) { return !target.left; })) {
-    std::erase_if(found, [](const Target& target) { return target.left; });
+  if (std::any_of(found.begin(), found.end(), [](const Target& target) { return !target.left(); })) {
+    std::erase_if(found, [](const Target& target) { return target.left(); });
   }
   if (found.size() != 1) return Unidentified(name.name, found, all);
   // Which version it had nobody knows any more.
-  if (!found[0].left && !name.version.empty() && name.version != found[0].version) {
+  if (!found[0].left() && !name.version.empty() && name.version != found[0].version) {
     return Error{Code::kNotFound,
                  fmt::format("failed to identify the provider {} with version {}; the installed version is {}",
                              api::GoQuote(name.name), api::GoQuote(name.version),
@@ -59,13 +59,15 @@ Result<Target> SelectOne(const std::vector<Target>& all, api::ProviderType type,
 }  // namespace
 
 std::vector<Target> Merge(const std::vector<ProviderObject>& objects, const std::vector<InstalledProvider>& entries,
-                          const std::vector<api::ProviderId>& left) {
+                          const std::vector<api::ProviderId>& noted) {
   std::map<api::ProviderId, Target> all;
   for (const ProviderObject& one : objects) {
     Target& target = all[one.provider.id];
     target.object = true;
     target.version = one.provider.status.installed_version;
-    target.inventory = one.provider.status.inventory;
+    auto inventory = kube::Inventory::Parse(one.provider.status.inventory);
+    if (!inventory.ok()) target.inventory_error = inventory.error().message;
+    if (inventory.ok()) target.inventory = *std::move(inventory);
     const api::ProviderSpec& spec = one.provider.spec;
     if (spec.config_secret) target.named.insert({"", "Secret", spec.config_secret->ns, spec.config_secret->name});
     if (const auto& maps = spec.additional_manifests) target.named.insert({"", "ConfigMap", maps->ns, maps->name});
@@ -76,9 +78,7 @@ std::vector<Target> Merge(const std::vector<ProviderObject>& objects, const std:
     target.entry = true;
     if (target.version.empty()) target.version = one.version;
   }
-  for (const api::ProviderId& id : left) {
-    if (!all.contains(id)) all[id].left = true;
-  }
+  for (const api::ProviderId& id : noted) all[id].noted = true;
   std::vector<Target> out;
   for (auto& [id, target] : all) {
     target.id = id;
@@ -120,7 +120,7 @@ Status CheckCoreGoesLast(const std::vector<Target>& all, const std::vector<Targe
                           [](const Target& target) { return target.id.type == api::ProviderType::kCore; });
   std::vector<Target> stay;
   std::copy_if(all.begin(), all.end(), std::back_inserter(stay), [&](const Target& target) {
-    return target.id.type != api::ProviderType::kCore && !target.left && !Has(going, target.id);
+    return target.id.type != api::ProviderType::kCore && !target.left() && !Has(going, target.id);
   });
   if (!core || stay.empty()) return Ok();
   return Error{Code::kFailedPrecondition,
@@ -130,14 +130,14 @@ Status CheckCoreGoesLast(const std::vector<Target>& all, const std::vector<Targe
 
 bool SharesObjects(const Target& target, const Target& other) {
   return other.id.type == target.id.type && other.id.name == target.id.name && other.id.ns != target.id.ns &&
-         (other.entry || !other.inventory.empty());
+         (other.entry || other.has_inventory());
 }
 
 Status CheckOnlyOfItsName(const std::vector<Target>& all, const std::vector<Target>& going, bool by_operator) {
   std::vector<std::string> out;
   for (const Target& target : going) {
     for (const Target& other : all) {
-      if (target.inventory.empty() || !by_operator || !SharesObjects(target, other) || Has(going, other.id)) continue;
+      if (!target.has_inventory() || !by_operator || !SharesObjects(target, other) || Has(going, other.id)) continue;
       out.push_back(
           fmt::format("the operator would take objects of {} with {}: they have the same outside of namespaces",
                       Describe(other.id), Describe(target.id)));
@@ -151,7 +151,7 @@ Status CheckNamespaces(const std::vector<Target>& all, const std::vector<Target>
   for (const std::string& ns : NamespacesOf(going)) {
     std::vector<Target> stay;
     std::copy_if(all.begin(), all.end(), std::back_inserter(stay),
-                 [&](const Target& target) { return target.id.ns == ns && !target.left && !Has(going, target.id); });
+                 [&](const Target& target) { return target.id.ns == ns && !target.left() && !Has(going, target.id); });
     if (stay.empty() && ns != operator_ns) continue;
     return Error{Code::kFailedPrecondition,
                  fmt::format("namespace {} is also that of {}, which would go with it; leave out --include-namespace",

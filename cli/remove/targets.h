@@ -20,16 +20,19 @@ struct Target {
   std::string version;             // the installed one; "" for none
   bool object = false;             // the operator looks after it
   bool entry = false;              // clusterctl's inventory has it
-  bool left = false;               // neither: an earlier run that was broken off has removed it, as its Namespace notes
-  Json inventory;                  // of its object's status
+  bool noted = false;              // an earlier run was removing it, as its Namespace notes, and was broken off
+  kube::Inventory inventory;       // of its object's status
+  std::string inventory_error;     // why that can't be read
   std::set<kube::ObjectId> named;  // Secrets and ConfigMaps that its spec names
   Json release_maps;               // selector of ConfigMaps with its release; null for none
   bool operator==(const Target&) const = default;
+  bool left() const { return !object && !entry; }  // that run has removed it
+  bool has_inventory() const { return inventory.size() != 0 || !inventory_error.empty(); }
 };
 
-// What the operator's objects and clusterctl's inventory have, each provider once, and what else `left` has.
+// What the operator's objects and clusterctl's inventory have, each provider once, and what else `noted` has.
 std::vector<Target> Merge(const std::vector<ProviderObject>& objects, const std::vector<InstalledProvider>& entries,
-                          const std::vector<api::ProviderId>& left = {});
+                          const std::vector<api::ProviderId>& noted = {});
 
 using NamesByType = std::map<api::ProviderType, std::vector<std::string>>;  // name, or name:version
 

@@ -43,12 +43,23 @@ TEST(Merge, EachProviderOnceWithWhoHasIt) {
   EXPECT_TRUE(got[2].object && !got[2].entry && got[2].version.empty());
 }
 
+// It mustn't be taken for an empty one.
+TEST(Merge, AnInventoryThatCantBeRead) {
+  ProviderObject object;
+  object.provider.id = kAws.id;
+  EXPECT_FALSE(Merge({object}, {})[0].has_inventory());
+  object.provider.status.inventory = Json::array({"x"});
+  const Target got = Merge({object}, {})[0];
+  EXPECT_NE(got.inventory_error, "");
+  EXPECT_TRUE(got.has_inventory());
+}
+
 // A run that was broken off has removed them, and is completed by their names; one that came back is as any other.
 TEST(Merge, WhatAnEarlierRunRemoved) {
   std::vector<Target> got = Merge({}, {{kInfrastructure, "aws", "capa", "v1.0.0"}}, {kAws.id, kDocker.id});
   ASSERT_EQ(got.size(), 2U);
-  EXPECT_FALSE(got[0].left);
-  EXPECT_TRUE(got[1].left && !got[1].entry && !got[1].object);
+  EXPECT_TRUE(got[0].noted && !got[0].left());
+  EXPECT_TRUE(got[1].noted && got[1].left());
   EXPECT_THAT(*Select(got, {{kInfrastructure, {"docker"}}}, ""), ElementsAre(got[1]));
   EXPECT_THAT(*Select(got, {{kInfrastructure, {"docker:v1.2.3"}}}, ""), ElementsAre(got[1])) << "the same command";
   EXPECT_TRUE(CheckCoreGoesLast({kCapi, got[1]}, {kCapi}).ok()) << "it needs the core no more";
@@ -132,7 +143,7 @@ TEST(CheckCoreGoesLast, OthersNeedIt) {
 TEST(CheckOnlyOfItsName, TheOperatorWouldTakeWhatTheOtherNeeds) {
   Target ours = kAws, refused = kAws2;
   ours.object = refused.object = true;
-  ours.inventory = Json::array({"x"});
+  ours.inventory.Put({"", "Service", "capa", "x"}, {});
   refused.entry = false;
   EXPECT_TRUE(CheckOnlyOfItsName({ours, refused}, {ours}, true).ok()) << "I5: the younger one has nothing";
   EXPECT_TRUE(CheckOnlyOfItsName({ours, refused}, {refused}, true).ok());
