@@ -6,6 +6,7 @@
 #include <array>
 #include <span>
 
+#include "api/release_maps.h"
 #include "kube/meta/kind.h"
 #include "kube/meta/label_selector.h"
 
@@ -14,6 +15,9 @@ namespace {
 
 constexpr std::string_view kNote = "delete.operator.cluster.x-k8s.io/";  // before the provider's label
 constexpr std::string_view kOperatorLabel = "app.kubernetes.io/name", kOperatorName = "capi-operator";
+constexpr std::string_view kCertificate = "cert-manager.io/certificate-name";
+// Of a Secret that the server made for a ServiceAccount: that one is looked at.
+constexpr std::string_view kServiceAccount = "kubernetes.io/service-account.name";
 constexpr std::string_view kOperatorCertificate = "capi-operator-webhook-cert";  // it makes this Secret itself
 
 constexpr std::array<std::string_view, 3> kOpenShiftMap = {"", "ConfigMap", "openshift-service-ca.crt"};
@@ -44,14 +48,25 @@ bool IsAny(const kube::ObjectId& id, std::span<const std::array<std::string_view
   });
 }
 
-// A Secret that cert-manager made of a Certificate, or the server of a ServiceAccount: that one is looked at.
-bool IsByAnother(const kube::Object& object) {
-  return object.has_annotation("cert-manager.io/certificate-name") ||
-         object.has_annotation("kubernetes.io/service-account.name");
+// A Secret that cert-manager made of a Certificate: while that one is there, it is looked at itself. cert-manager
+// leaves the Secret when it goes: then the provider says whose it was, or what it had nobody knows any more, since an
+// earlier run was removing it.
+bool IsOfCertificate(const kube::Object& object, const std::set<kube::ObjectId>& there,
+                     const std::vector<Target>& targets) {
+  const kube::ObjectId certificate{"cert-manager.io", "Certificate", object.ns(), object.annotation(kCertificate)};
+  if (certificate.name.empty()) return false;
+  return there.contains(certificate) || std::any_of(targets.begin(), targets.end(), [&](const Target& target) {
+           return target.noted || target.inventory.Contains(certificate);
+         });
 }
 
-bool IsSelected(const kube::Object& map, const Target& target) {
-  if (!kube::Is(map, "", "ConfigMap") || target.release_maps.is_null()) return false;
+// With the provider's release: labelled for it (I6), or as its spec selects them.
+bool IsRelease(const kube::Object& map, const Target& target) {
+  if (!kube::Is(map, "", "ConfigMap")) return false;
+  const auto wanted = api::ReleaseSelector(target.id);
+  if (std::all_of(wanted.begin(), wanted.end(), [&](const auto& one) { return map.label(one.first) == one.second; }))
+    return true;
+  if (target.release_maps.is_null()) return false;
   auto selector = kube::LabelSelector::FromJson(target.release_maps);
   const Json* labels = Find(map.json(), {"metadata", "labels"});
   return selector.ok() && !selector->empty() && selector->Matches(labels == nullptr ? Json() : *labels);
@@ -62,7 +77,7 @@ bool IsOf(const kube::Object& object, const kube::ObjectId& id, const Target& ta
     return target.object && id.kind == api::KindOf(target.id.type).kind && id.name == target.id.name;
   }
   if (object.label(api::kLabelProvider) == api::ManifestLabel(target.id.type, target.id.name)) return true;
-  return target.named.contains(id) || IsSelected(object, target) || target.inventory.Contains(id);
+  return target.named.contains(id) || IsRelease(object, target) || target.inventory.Contains(id);
 }
 
 bool IsOfOperator(const kube::Object& object, const kube::ObjectId& id) {
@@ -86,13 +101,23 @@ std::vector<std::string> Strangers(const std::vector<kube::Object>& objects, con
   const bool openshift = std::any_of(objects.begin(), objects.end(), [](const kube::Object& object) {
     return IsAny(object.id(), {&kOpenShiftMap, 1});
   });
+  auto is_of = [&](const auto& of_target) {
+    return std::any_of(owners.targets.begin(), owners.targets.end(), of_target);
+  };
+  std::set<kube::ObjectId> there;
+  std::set<std::string> releases;  // whose further parts have their names alone
+  for (const kube::Object& object : objects) {
+    there.insert(object.id());
+    if (is_of([&](const Target& target) { return IsRelease(object, target); })) releases.insert(object.name());
+  }
   auto is_known = [&](const kube::Object& object) {
     const kube::ObjectId id = object.id();
-    if (IsAny(id, kByControllers) || IsByAnother(object)) return true;
+    if (IsAny(id, kByControllers) || object.has_annotation(kServiceAccount)) return true;
     if (openshift && IsAny(id, kByOpenShift)) return true;
     if (owners.with_operator && IsOfOperator(object, id)) return true;
-    return std::any_of(owners.targets.begin(), owners.targets.end(),
-                       [&](const Target& target) { return IsOf(object, id, target); });
+    if (IsOfCertificate(object, there, owners.targets)) return true;
+    if (kube::Is(id, "", "ConfigMap") && releases.contains(object.label(api::kLabelPartOf))) return true;
+    return is_of([&](const Target& target) { return IsOf(object, id, target); });
   };
   std::vector<const kube::Object*> rest;
   std::set<std::string> all;

@@ -24,12 +24,21 @@ Json OwnedBy(const std::string& name) {
 
 Json Labels(const std::string& name, const std::string& value) { return {{"labels", {{name, value}}}}; }
 
+// As preloaded releases have them (docs/formats.md), with no selector in a spec.
+Json ReleaseOf(const std::string& name) {
+  return {{"labels", {{"provider.cluster.x-k8s.io/type", "infrastructure"}, {"provider.cluster.x-k8s.io/name", name}}}};
+}
+
+Json OfCertificate(const std::string& name) { return {{"annotations", {{"cert-manager.io/certificate-name", name}}}}; }
+
 NamespaceOwners Aws() {
   Target aws;
   aws.id = {api::ProviderType::kInfrastructure, "capa", "aws"};
   aws.object = true;
   aws.named = {{"", "Secret", "capa", "values"}};
   aws.release_maps = {{"matchLabels", {{"release", "aws"}}}};
+  aws.inventory.Put({"cert-manager.io", "Certificate", "capa", "serving"}, {});
+  aws.inventory.Put({"", "Service", "capa", "webhook"}, {});
   return {{aws}, false};
 }
 
@@ -49,13 +58,17 @@ TEST(Strangers, WhatIsNotOfTheProvider) {
       {"another of that kind", Of("v1", "Secret", "mine-kubeconfig"), true},
       {"of that name", Of("v1", cm, "values"), true},
       {"its release", Of("v1", cm, "v1.0.0", Labels("release", "aws")), false},
+      {"a release labelled for it", Of("v1", cm, "v1.0.0", ReleaseOf("aws")), false},
+      {"one labelled for another", Of("v1", cm, "v1.0.0", ReleaseOf("gcp")), true},
+      {"another kind with these labels", Of("v1", "Secret", "v1.0.0", ReleaseOf("aws")), true},
+      {"in its inventory", Of("v1", "Service", "webhook"), false},
       {"a Cluster", Of("cluster.x-k8s.io/v1beta2", "Cluster", "mine"), true},
       {"a controller's", Of("v1", cm, "kube-root-ca.crt"), false},
       {"Istio's", Of("v1", cm, "istio-ca-root-cert"), false},
       {"a user's of a controller's kind", Of("v1", "ServiceAccount", "builder"), true},
       {"an election", Of("coordination.k8s.io/v1", "Lease", "controller-leader-election-capa"), false},
-      {"a certificate's", Of("v1", "Secret", "tls", {{"annotations", {{"cert-manager.io/certificate-name", "s"}}}}),
-       false},
+      {"of a Certificate of its release", Of("v1", "Secret", "tls", OfCertificate("serving")), false},
+      {"of one that is gone", Of("v1", "Secret", "tls", OfCertificate("mine")), true},
       {"the operator's", Of("v1", "Service", "s", Labels("app.kubernetes.io/name", "capi-operator")), true},
       {"owned by what is elsewhere", Of("v1", cm, "a", OwnedBy("elsewhere")), true},
   };
@@ -65,6 +78,32 @@ TEST(Strangers, WhatIsNotOfTheProvider) {
     EXPECT_EQ(Strangers({c.object}, Aws(), known).size(), c.stranger ? 1U : 0U);
     EXPECT_EQ(known.size(), c.stranger ? 0U : 1U);
   }
+}
+
+// cert-manager leaves a Secret whose Certificate goes.
+TEST(Strangers, ASecretIsItsCertificates) {
+  const kube::Object secret = Of("v1", "Secret", "tls", OfCertificate("mine")),
+                     certificate = Of("cert-manager.io/v1", "Certificate", "mine");
+  std::set<std::string> known;
+  EXPECT_THAT(Strangers({secret, certificate}, Aws(), known), ElementsAre("Certificate.cert-manager.io/capa/mine"));
+  Target aws;
+  aws.id = Aws().targets[0].id;
+  known.clear();
+  EXPECT_THAT(Strangers({secret}, {{aws}, false}, known), ElementsAre("Secret/capa/tls"));
+  aws.noted = true;
+  EXPECT_THAT(Strangers({secret}, {{aws}, false}, known), IsEmpty())
+      << "which Certificates it had nobody knows any more";
+}
+
+// Further parts name the first.
+TEST(Strangers, PartsOfARelease) {
+  const kube::Object first = Of("v1", "ConfigMap", "aws-v1", ReleaseOf("aws")),
+                     part =
+                         Of("v1", "ConfigMap", "aws-v1-part-2", Labels("operator.cluster.x-k8s.io/part-of", "aws-v1"));
+  std::set<std::string> known;
+  EXPECT_THAT(Strangers({part, first}, Aws(), known), IsEmpty());
+  known.clear();
+  EXPECT_THAT(Strangers({part}, Aws(), known), ElementsAre("ConfigMap/capa/aws-v1-part-2"));
 }
 
 // An API server that has them under a second group has them with the same uid.
