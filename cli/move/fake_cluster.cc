@@ -328,7 +328,7 @@ Json FakeCluster::Discovery(bool core) const {
         {{"resource", kind.plural},
          {"responseKind", {{"group", kind.group}, {"version", kind.version}, {"kind", kind.kind}}},
          {"scope", kind.namespaced ? "Namespaced" : "Cluster"},
-         {"verbs", {"get", "list", "create"}}});
+         {"verbs", {"get", "list", "create", "delete"}}});
   }
   Json items = Json::array();
   for (auto& [name, group] : groups) items.push_back(std::move(group));

@@ -339,24 +339,29 @@ Status Deletion::DeleteRound(const std::vector<Target>& round) {
     gone_.insert(target.id);
   }
   TRY(AwaitGone(ctx_, client(), awaited, Seconds(options_.wait_seconds), notes_));
-  TRY(DeleteRests(round));
-  for (const DoomedObject& one : awaited) gone_.insert(one.id);
-  return Ok();
+  return DeleteRests(round);
 }
 
-// What the operator left of a provider that it hadn't taken over. One whose object is there again is somebody's.
+// What the operator left of a provider that it hadn't taken over, once all that have no such rest are gone. One whose
+// object is there again is somebody's.
 Status Deletion::DeleteRests(const std::vector<Target>& round) {
   const bool due =
       std::any_of(round.begin(), round.end(), [&](const Target& target) { return ByOperator(target) && target.entry; });
-  if (!due) return Ok();
-  const std::vector<Target> now = Merge(TRY(Objects()), TRY(cluster_.Providers(ctx_)));
-  for (Target target : round) {
-    if (!ByOperator(target) || !target.entry) continue;
+  const std::vector<Target> now = due ? Merge(TRY(Objects()), TRY(cluster_.Providers(ctx_))) : std::vector<Target>();
+  std::vector<Target> rests;
+  for (const Target& target : round) {
+    if (!ByOperator(target)) continue;
     auto found = std::find_if(now.begin(), now.end(), [&](const Target& one) { return one.id == target.id; });
-    if (found != now.end() && found->object) continue;
-    if (found == now.end() && !IsNotAdopted(target)) continue;
+    const bool again = found != now.end() && found->object;
+    if (again) notes_.Warn(Describe(target.id) + " has an object again, and keeps what is left of it");
+    if (again) continue;
+    const bool rest = target.entry && (found != now.end() || IsNotAdopted(target));
+    rest ? rests.push_back(target) : void(gone_.insert(target.id));
+  }
+  for (Target& target : rests) {
     target.object = false;
     TRY_WITH(DeleteDirectly(target), Describe(target.id));
+    gone_.insert(target.id);
   }
   return Ok();
 }

@@ -1,10 +1,14 @@
-// L22: what is told before any cluster is looked for.
+// L22: the command as people run it.
 #include "cli/remove/delete.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
+#include "cli/move/fake_cluster.h"
 #include "cli/testing.h"
+#include "kube/apply/inventory.h"
 
 namespace capi::cli {
 namespace {
@@ -31,6 +35,138 @@ TEST(Delete, FlagsThatDontFit) {
     EXPECT_THAT(outcome.err, HasSubstr("Error: "));
     EXPECT_THAT(outcome.err, HasSubstr(error));
   }
+}
+
+// A management cluster in memory. Whatever is in a provider's inventory, no operator is there to remove it.
+class Deletes : public ::testing::Test {
+ protected:
+  Outcome Run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "delete");
+    arguments.insert(arguments.end(), {"--kubeconfig", folder_.Put("kubeconfig", cluster_.Kubeconfig())});
+    return Clusterctl(std::move(arguments), {{"HOME", folder_.path()}});
+  }
+  static Json Of(const std::string& api_version, const std::string& kind, const std::string& ns,
+                 const std::string& name) {
+    Json out = {{"apiVersion", api_version}, {"kind", kind}, {"metadata", {{"name", name}}}};
+    if (!ns.empty()) out["metadata"]["namespace"] = ns;
+    return out;
+  }
+  static Json Labelled(Json object) {
+    object["metadata"]["labels"] = {{"clusterctl.cluster.x-k8s.io", ""},
+                                    {"cluster.x-k8s.io/provider", "infrastructure-aws"}};
+    return object;
+  }
+  static Json Aws(const std::string& ns) {
+    Json out = Of("operator.cluster.x-k8s.io/v1alpha2", "InfrastructureProvider", ns, "aws");
+    out["spec"]["version"] = "v1.0.0";
+    return out;
+  }
+  // As Cluster API's clusterctl does, with an object that the operator hasn't looked at yet.
+  void InstallAndDeclare(const std::string& ns) {
+    Json entry = Labelled(Of("clusterctl.cluster.x-k8s.io/v1alpha3", "Provider", ns, "infrastructure-aws"));
+    entry.update({{"providerName", "aws"}, {"type", "InfrastructureProvider"}, {"version", "v1.0.0"}});
+    cluster_.Put(Of("v1", "Namespace", "", ns));
+    cluster_.Put(std::move(entry));
+    cluster_.Put(Aws(ns));
+  }
+  // As the operator does, with a Secret that cert-manager made.
+  void InstallByOperator(const std::string& ns) {
+    kube::Inventory inventory;
+    inventory.Put({"cert-manager.io", "Certificate", ns, "serving"}, {.version = "v1", .hash = "x"});
+    Json aws = Aws(ns), secret = Of("v1", "Secret", ns, "webhook-cert");
+    aws["status"] = {{"installedVersion", "v1.0.0"}, {"inventory", inventory.ToJson()}};
+    secret["metadata"]["annotations"]["cert-manager.io/certificate-name"] = "serving";
+    cluster_.Put(Of("v1", "Namespace", "", ns));
+    cluster_.Put(std::move(aws));
+    cluster_.Put(std::move(secret));
+  }
+  bool Has(const std::string& kind, const std::string& ns, const std::string& name) {
+    return cluster_.Find(kind, ns, name).has_value();
+  }
+
+  move::Allowance allowance_;
+  move::FakeCluster cluster_{"c", allowance_};
+  TestFolder folder_;
+};
+
+// Each would leave to the other what has no namespace.
+TEST_F(Deletes, TwoOfANameThatWerentTakenOverLeaveNothing) {
+  InstallAndDeclare("capa");
+  InstallAndDeclare("capb");
+  cluster_.Put(Labelled(Of("infrastructure.cluster.x-k8s.io/v1beta2", "Identity", "", "shared")));
+  Outcome got = Run({"--all"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  for (const char* ns : {"capa", "capb"}) {
+    EXPECT_FALSE(Has("InfrastructureProvider", ns, "aws"));
+    EXPECT_FALSE(Has("Provider", ns, "infrastructure-aws"));
+  }
+  EXPECT_FALSE(Has("Identity", "", "shared")) << got.err;
+}
+
+// Whoever made the object anew needs it.
+TEST_F(Deletes, WhatCameAgainKeepsItsRest) {
+  InstallAndDeclare("capa");
+  std::atomic<bool> deleted = false;
+  cluster_.OnWrite([&](const std::string& method, const std::string& target) {
+    if (method == "DELETE" && target.find("/infrastructureproviders/aws") != target.npos) deleted = true;
+  });
+  cluster_.OnRead([&](const std::string&) {
+    if (deleted.exchange(false)) cluster_.Put(Aws("capa"));
+  });
+  Outcome got = Run({"--all"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.err,
+              HasSubstr("Warning: InfrastructureProvider capa/aws has an object again, and keeps what is left"));
+  EXPECT_TRUE(Has("InfrastructureProvider", "capa", "aws"));
+  EXPECT_TRUE(Has("Provider", "capa", "infrastructure-aws"));
+}
+
+// A preloaded release is the provider's own.
+TEST_F(Deletes, AReleaseInTheClusterGoesWithItsNamespace) {
+  InstallByOperator("capa");
+  Json map = Of("v1", "ConfigMap", "capa", "aws-v1.0.0");
+  map["metadata"]["labels"] = {{"provider.cluster.x-k8s.io/type", "infrastructure"},
+                               {"provider.cluster.x-k8s.io/name", "aws"}};
+  cluster_.Put(std::move(map));
+  Outcome got = Run({"--all", "--include-crd", "--include-namespace", "--dry-run"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.out, HasSubstr("  ConfigMap/capa/aws-v1.0.0\n"));
+  EXPECT_TRUE(Has("Namespace", "", "capa"));
+}
+
+// --force accepts what was told, and no more. The same command goes on afterwards.
+TEST_F(Deletes, WhatCameIntoANamespaceMeanwhileKeepsIt) {
+  for (bool force : {false, true}) {
+    SCOPED_TRACE(force);
+    InstallByOperator("capa");
+    if (force) cluster_.Put(Of("v1", "ConfigMap", "capa", "told"));
+    cluster_.OnWrite(
+        [&](const std::string&, const std::string&) { cluster_.Put(Of("v1", "ConfigMap", "capa", "came")); });
+    std::vector<std::string> arguments = {"-i", "aws", "--include-namespace"};
+    if (force) arguments.insert(arguments.end(), {"--force", "--yes"});
+    Outcome got = Run(arguments);
+    EXPECT_EQ(got.code, 1);
+    EXPECT_THAT(got.err, HasSubstr("namespace capa stays, for ConfigMap/capa/came came into it meanwhile"));
+    EXPECT_FALSE(Has("InfrastructureProvider", "capa", "aws"));
+    EXPECT_TRUE(Has("Namespace", "", "capa"));
+    cluster_.OnWrite(nullptr);
+    for (const char* name : {"came", "told"}) cluster_.Remove("ConfigMap", "capa", name);
+    got = Run({"-i", "aws", "--include-namespace"});
+    EXPECT_EQ(got.code, 0) << got.err;
+    EXPECT_FALSE(Has("Namespace", "", "capa"));
+  }
+}
+
+TEST_F(Deletes, WhatCantBeSeenGoesByForceAlone) {
+  InstallByOperator("capa");
+  cluster_.Forbid("GET", "templates");
+  Outcome got = Run({"--all", "--include-namespace"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("can't tell what else is in namespace capa: "));
+  EXPECT_TRUE(Has("InfrastructureProvider", "capa", "aws"));
+  got = Run({"--all", "--include-namespace", "--force", "--yes"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_FALSE(Has("Namespace", "", "capa"));
 }
 
 }  // namespace
