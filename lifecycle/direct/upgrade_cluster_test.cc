@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <functional>
+#include <stop_token>
 
 #include "kube/testing/fault_proxy.h"
 #include "lifecycle/direct/scale.h"
@@ -66,8 +68,23 @@ class DirectOfTwo : public Direct {
     return live.ok() ? GetInt(live->json(), {"spec", "replicas"}) : -1;
   }
 
+  // Has failing_ fail where `fails` says so.
+  void Fail(std::function<bool(const kube::ProxyRequest&)> fails) {
+    auto proxy = kube::FaultProxy::Start(kube::ControlPlane::Shared().config());
+    ASSERT_TRUE(proxy.ok()) << proxy.error().message;
+    proxy_ = std::move(*proxy);
+    auto client = kube::Client::Connect(proxy_->config(), {.user_agent = "test"});
+    ASSERT_TRUE(client.ok()) << client.error().message;
+    failing_ = std::move(*client);
+    proxy_->SetFaults([fails = std::move(fails)](const kube::ProxyRequest& request) {
+      return kube::Fault{.status = fails(request) ? 422 : 0};
+    });
+  }
+
   const api::ProviderId kBoxId{api::ProviderType::kInfrastructure, "box-system", "box"};
   DirectRelease toy_;
+  std::unique_ptr<kube::FaultProxy> proxy_;
+  std::unique_ptr<kube::Client> failing_;
 };
 
 // In place: what the new release hasn't any more goes, its CRDs and users' objects stay.
@@ -242,29 +259,34 @@ TEST_F(Direct, RefusesWhatWouldLoseObjects) {
 
 // Nobody would look for what an upgrade left at zero: each run that fails names it, whichever left it so.
 TEST_F(DirectOfTwo, WhatIsAtZeroIsTold) {
-  auto proxy = kube::FaultProxy::Start(kube::ControlPlane::Shared().config());
-  ASSERT_TRUE(proxy.ok()) << proxy.error().message;
-  auto client = kube::Client::Connect((*proxy)->config(), {.user_agent = "test"});
-  ASSERT_TRUE(client.ok()) << client.error().message;
-  (*proxy)->SetFaults([](const kube::ProxyRequest& request) {
-    const bool applied = request.method == "PATCH" &&
-                         request.target.find("/configmaps/box-config") != std::string::npos &&
-                         request.target.find("dryRun") == std::string::npos;
-    return kube::Fault{.status = applied ? 422 : 0};
+  Fail([](const kube::ProxyRequest& request) {
+    return request.method == "PATCH" && request.target.find("/configmaps/box-config") != request.target.npos &&
+           request.target.find("dryRun") == request.target.npos;
   });
   for (const char* run : {"the run that stops it", "a run that stops nothing"}) {
     SCOPED_TRACE(run);
-    auto upgraded = Upgrade(ctx_, **client, {toy_, Box("v1.1.0")}, {});
+    auto upgraded = Upgrade(ctx_, *failing_, {toy_, Box("v1.1.0")}, {});
     ASSERT_FALSE(upgraded.ok());
     EXPECT_THAT(upgraded.error().message, HasSubstr("injected fault"));
     EXPECT_THAT(upgraded.error().message, HasSubstr("; at zero replicas: InfrastructureProvider/box (by hand"));
     EXPECT_EQ(Replicas(), 1) << "it has its new release";
     EXPECT_EQ(BoxReplicas(), 0);
   }
-  (*proxy)->SetFaults(nullptr);
-  auto upgraded = Upgrade(ctx_, **client, {toy_, Box("v1.1.0")}, {});
+  auto upgraded = Upgrade(ctx_, *client_, {toy_, Box("v1.1.0")}, {});
   ASSERT_TRUE(upgraded.ok()) << upgraded.error().message;
   EXPECT_EQ(BoxReplicas(), 1);
+}
+
+// What is to be removed is looked for at the end, and couldn't be found then.
+TEST_F(DirectOfTwo, WhatCantBeReadEndsItBeforeAnythingStops) {
+  Fail([](const kube::ProxyRequest& request) { return request.target.find("/cronjobs?") != request.target.npos; });
+  UpgradeOptions options;
+  options.on_step = [](std::string_view what, const Installable&) { ADD_FAILURE() << what; };
+  auto upgraded = Upgrade(ctx_, *failing_, {toy_, Box("v1.1.0")}, options);
+  ASSERT_FALSE(upgraded.ok());
+  EXPECT_THAT(upgraded.error().message, HasSubstr("failed to look for objects of kind CronJob"));
+  EXPECT_EQ(Installed(), "v1.0.0");
+  EXPECT_EQ(Replicas(), 1);
 }
 
 // Nothing was applied, so what ran runs on, though the caller waits no more.
