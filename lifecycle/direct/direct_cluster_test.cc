@@ -32,15 +32,10 @@ TEST_F(Direct, AnOperatorTakesOverWhatWasInstalled) {
   const kube::PreviewOptions options{.field_manager = std::string(api::kFieldManager),
                                      .former = kube::WroteLabel(api::kLabelProvider, kDirectManager),
                                      .owner_group = std::string(api::kGroup)};
-  std::string difference;
-  auto none = [&] {
-    std::vector<kube::Change> failed;
-    auto differences = kube::PreviewTakeOver(*client_, ctx_, Prepared(false).manifests, options, failed);
-    EXPECT_TRUE(differences.ok()) << differences.error().message;
-    difference = !differences.ok() || differences->empty() ? "" : differences->front().id.ToString();
-    return difference.empty();
-  };
-  EXPECT_TRUE(kube::Eventually(none)) << difference;  // the Deployment's controller writes it when it comes
+  std::vector<kube::Change> failed;
+  auto differences = kube::PreviewTakeOver(*client_, ctx_, Prepared(false).manifests, options, failed);
+  ASSERT_TRUE(differences.ok()) << differences.error().message;
+  EXPECT_TRUE(differences->empty()) << differences->front().id.ToString();
   const kube::Object config = Live("ConfigMap", "toy-config");
   ASSERT_EQ(config.json()["metadata"]["managedFields"].size(), 1U);
   EXPECT_EQ(GetString(config.json()["metadata"]["managedFields"][0], {"manager"}), api::kFieldManager);
