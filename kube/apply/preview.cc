@@ -68,8 +68,14 @@ void Compare(const Json& a, const Json& b, const std::string& path, std::set<std
   }
 }
 
+// What the server and its controllers write, maybe between two looks.
 void DropServersOwn(Object& object) {
   DropPlaceholderCaBundles(object);
+  object.json().erase("status");
+  if (Json* annotations = Find(object.json(), {"metadata", "annotations"}); annotations && annotations->is_object()) {
+    annotations->erase("deployment.kubernetes.io/revision");
+    if (annotations->empty()) object.json()["metadata"].erase("annotations");
+  }
   Json* metadata = Find(object.json(), {"metadata"});
   if (metadata == nullptr || !metadata->is_object()) return;
   for (const char* key : {"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"}) {

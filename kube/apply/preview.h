@@ -19,7 +19,8 @@ struct Difference {
   std::vector<std::string> paths;  // "spec.template.spec.containers[manager].args[2]"
 };
 
-// Paths at which two objects differ but for what the server keeps in metadata, and placeholders of CA bundles. Sorted.
+// Paths at which two objects differ, without what the server and its controllers write (status, most of metadata), and
+// without placeholders of CA bundles. Sorted.
 std::vector<std::string> DifferingPaths(Object a, Object b);
 
 struct PreviewOptions {

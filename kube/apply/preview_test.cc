@@ -22,6 +22,13 @@ TEST(DifferingPaths, AreNamed) {
       {"{metadata: {resourceVersion: '1', generation: 3, labels: {x: y}}}",
        "{metadata: {labels: {x: z}}}",
        {"metadata.labels.x"}},
+      // The Deployment's controller wrote between two looks (A1c).
+      {"{metadata: {name: d}}",
+       "{metadata: {name: d, annotations: {deployment.kubernetes.io/revision: '1'}}, status: {observedGeneration: 1}}",
+       {}},
+      {"{metadata: {annotations: {x: '1'}}}",
+       "{metadata: {annotations: {deployment.kubernetes.io/revision: '1', x: '2'}}}",
+       {"metadata.annotations.x"}},
       {"{c: [{name: a, v: 1}, {name: b, v: 1}]}", "{c: [{name: b, v: 2}, {name: a, v: 1}]}", {"c[b].v"}},
       {"{c: [{name: a}]}", "{c: [{name: a}, {name: d}]}", {"c[d]"}},
       {"{args: [x, y]}", "{args: [x, z]}", {"args[1]"}},
