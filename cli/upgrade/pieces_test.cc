@@ -113,7 +113,7 @@ TEST(LastGoodVersion, IsTheNewestThatCameUpAndIsNotDeclared) {  // L14
   EXPECT_THAT(good("v3", {}), HasSubstr("--to-version"));
 }
 
-TEST(PatchOf, HasWhatChangesAndNothingElse) {  // L13, L14
+TEST(PatchOf, HasWhatChangesAndNothingElse) {  // L13
   EXPECT_EQ(PatchOf({}), Json::object());
   EXPECT_EQ(PatchOf({.version = "v2"}), (Json{{"spec", {{"version", "v2"}}}}));
   Json pause = PatchOf({.version = "v2", .secret = "s", .pause = true});
@@ -122,12 +122,25 @@ TEST(PatchOf, HasWhatChangesAndNothingElse) {  // L13, L14
   Json unpause = PatchOf({.unpause = true});
   EXPECT_EQ(unpause["spec"]["paused"], false);
   EXPECT_TRUE(unpause["metadata"]["annotations"][std::string(kAnnotationPausedForUpgrade)].is_null());
-  SpecChange allow, forbid;
-  allow.begin_rollback = allow.allow_downgrade = forbid.end_rollback = forbid.forbid_downgrade = true;
-  for (std::string_view name : {api::kAnnotationAllowDowngrade, kAnnotationAllowedForRollback}) {
-    std::string key(name);
-    EXPECT_EQ(PatchOf(allow)["metadata"]["annotations"].at(key), "true");
-    EXPECT_TRUE(PatchOf(forbid)["metadata"]["annotations"].at(key).is_null());
+}
+
+TEST(RollbackNoteOf, SaysWhereToAndWhoseTheLeaveIs) {  // L14
+  const std::string allow(api::kAnnotationAllowDowngrade), key(kAnnotationAllowedForRollback);
+  api::Provider provider = Provider("v1.12.0", 1, {});
+  EXPECT_FALSE(RollbackNoteOf(provider));
+  for (bool leave : {false, true}) {
+    Json written = PatchOf({.begin_rollback = RollbackNote{"v1.11.0", leave}, .allow_downgrade = leave});
+    const Json& annotations = written["metadata"]["annotations"];
+    EXPECT_EQ(annotations.at(key), leave ? "v1.11.0 with-leave" : "v1.11.0");
+    EXPECT_EQ(annotations.contains(allow), leave);
+    provider.annotations[key] = GetString(annotations, {key});
+    auto note = RollbackNoteOf(provider);
+    ASSERT_TRUE(note);
+    EXPECT_EQ(note->to, "v1.11.0");
+    EXPECT_EQ(note->leave, leave);
+    Json ended = PatchOf({.end_rollback = true, .forbid_downgrade = leave})["metadata"]["annotations"];
+    EXPECT_TRUE(ended.at(key).is_null());
+    EXPECT_EQ(ended.contains(allow), leave);
   }
 }
 

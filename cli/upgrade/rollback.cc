@@ -83,8 +83,8 @@ Result<UpgradeRollout> Prepare(const Context& ctx, const Config& config, Managem
   }
   const auto& annotations = target.object.provider.annotations;
   auto allowed = annotations.find(std::string(api::kAnnotationAllowDowngrade));
-  auto note = annotations.find(std::string(kAnnotationAllowedForRollback));
-  bool by_us = note != annotations.end() && note->second == "true";
+  auto note = RollbackNoteOf(target.object.provider);
+  bool by_us = note && note->leave;
   bool by_somebody = allowed != annotations.end() && allowed->second == "true" && !by_us;
   rollout.rollback = true;
   rollout.allow_downgrade = from.ok() && api::IsDowngrade(*from, to) && !by_somebody;
@@ -100,8 +100,8 @@ Result<std::string> LastGoodVersion(const ProviderObject& object) {
   const api::ProviderStatus& status = object.provider.status;
   const std::string& declared = object.wanted.empty() ? status.installed_version : object.wanted;
   // A rollback that was broken off has declared its version already, and the operator may have gone there.
-  if (object.provider.annotations.contains(std::string(kAnnotationAllowedForRollback)) && !object.wanted.empty())
-    return object.wanted;
+  auto note = RollbackNoteOf(object.provider);
+  if (note && api::SameVersion(note->to, object.wanted)) return object.wanted;
   auto installed = api::Version::Parse(status.installed_version), wanted = api::Version::Parse(object.wanted);
   bool goes_back = installed.ok() && wanted.ok() && *wanted < *installed;
   for (const api::HistoryEntry& entry : status.history) {

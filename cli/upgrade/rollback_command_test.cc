@@ -128,6 +128,47 @@ TEST_F(Upgrades, TheLeaveToGoBackIsTakenAwayByTheNextRunWhereOneWasBrokenOff) { 
   EXPECT_TRUE(core["metadata"]["annotations"].empty()) << core;
 }
 
+// The operator has ended a rollback to v1.11.0 whose command was broken off; then somebody has gone on to a version
+// that turns out bad, once it is installed or before.
+TEST_F(Upgrades, ARollbackThatWasBrokenOffSaysNothingOfLaterVersions) {  // L14
+  Release("cluster-api", "v1.12.1",
+          "{major: 1, minor: 11, contract: v1beta2}\n- {major: 1, minor: 12, contract: v1beta2}", "z");
+  for (bool installed : {true, false}) {
+    cluster_.Add(kCore);
+    BeUpgraded(cluster_);
+    cluster_.has_operator = false;
+    EXPECT_EQ(Run({"rollback", "cluster-api", "--yes", "--wait-provider-timeout", "1"}).code, 1);
+    cluster_.has_operator = true;
+    cluster_.Change(UpgradeCluster::PathOf(kCore), [&](Json& core) {
+      core["spec"]["version"] = "v1.12.1";
+      core["status"]["installedVersion"] = installed ? "v1.12.1" : "v1.11.0";
+      core["status"]["history"] =
+          Json::array({{{"version", "v1.12.1"}, {"outcome", installed ? "Succeeded" : "Failed"}},
+                       {{"version", "v1.11.0"}, {"outcome", "Succeeded"}}});
+    });
+    Outcome asked = Run({"rollback", "cluster-api"});
+    EXPECT_THAT(asked.err, HasSubstr("goes from v1.12.1 to v1.11.0"));
+    cluster_.Change(UpgradeCluster::PathOf(kCore), [](Json& core) { core["status"]["history"].erase(0); });
+    Outcome got = Run({"rollback", "cluster-api", "--yes"});
+    EXPECT_EQ(got.code, 0) << got.err;
+    EXPECT_EQ(VersionOf(kCore), "v1.11.0");
+    EXPECT_TRUE(cluster_.Get(UpgradeCluster::PathOf(kCore))["metadata"]["annotations"].empty());
+  }
+}
+
+TEST_F(Upgrades, TheLeaveToGoBackIsTakenAwayByARollbackThatNeedsNone) {  // L14
+  Release("cluster-api", "v1.11.1", "{major: 1, minor: 11, contract: v1beta2}", "x");
+  BeUpgraded(cluster_);
+  cluster_.has_operator = false;
+  EXPECT_EQ(Run({"rollback", "cluster-api", "--to-version", "v1.11.1", "--yes", "--wait-provider-timeout", "1"}).code,
+            1);
+  cluster_.Change(UpgradeCluster::PathOf(kCore), [](Json& core) { core["status"]["installedVersion"] = "v1.11.1"; });
+  cluster_.has_operator = true;
+  Outcome got = Run({"rollback", "cluster-api", "--to-version", "v1.11.0", "--yes"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_TRUE(cluster_.Get(UpgradeCluster::PathOf(kCore))["metadata"]["annotations"].empty());
+}
+
 TEST_F(Upgrades, TheLeaveToGoBackThatSomebodyElseGaveStays) {  // L14
   BeUpgraded(cluster_);
   cluster_.Change(UpgradeCluster::PathOf(kCore), [](Json& core) {

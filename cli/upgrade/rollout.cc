@@ -78,7 +78,11 @@ SpecChange ChangeOf(const UpgradeRollout& rollout, const UpgradeTarget& target) 
   if (!api::SameVersion(target.object.wanted, target.to.ToString())) change.version = target.to.ToString();
   if (target.names_secret) change.secret = SecretOf(target.object.provider).name;
   change.allow_downgrade = rollout.allow_downgrade;
-  change.begin_rollback = rollout.rollback && (!change.version.empty() || change.allow_downgrade);
+  if (rollout.rollback && (!change.version.empty() || change.allow_downgrade)) {
+    // A leave of an earlier run that was broken off is still there, and this one takes it away.
+    auto former = RollbackNoteOf(target.object.provider);
+    change.begin_rollback = RollbackNote{target.to.ToString(), change.allow_downgrade || (former && former->leave)};
+  }
   return change;
 }
 
@@ -170,16 +174,17 @@ class Run {
   // Also of a run before this one that was broken off.
   Status EndRollback() {
     for (const UpgradeTarget& target : rollout_.targets) {
-      bool noted = target.object.provider.annotations.contains(std::string(kAnnotationAllowedForRollback));
-      if (!rollout_.rollback && !noted) continue;
+      if (!rollout_.rollback && !RollbackNoteOf(target.object.provider)) continue;
       const api::ProviderId& id = target.object.provider.id;
       auto now = cluster_.client().Get(ctx_, api::ResourceOf(id.type), id.ns, id.name);
       if (!now.ok()) return now.error().With(Describe(id));
-      if (!now->has_annotation(kAnnotationAllowedForRollback)) continue;
+      ProviderObject object = ReadProviderObject(*now);
+      auto note = RollbackNoteOf(object.provider);
+      if (!note) continue;
       SpecChange change;
       change.end_rollback = true;
-      change.forbid_downgrade = now->annotation(kAnnotationAllowedForRollback) == "true";
-      TRY(ChangeSpec(ctx_, cluster_.client(), ReadProviderObject(*now), change));
+      change.forbid_downgrade = note->leave;
+      TRY(ChangeSpec(ctx_, cluster_.client(), object, change));
     }
     return Ok();
   }

@@ -9,6 +9,7 @@ namespace capi::cli {
 namespace {
 
 constexpr char kManager[] = "clusterctl";
+constexpr std::string_view kWithLeave = " with-leave";
 // The operator writes the objects too, so that another write may come between a look and a change.
 constexpr int kMostTries = 20;
 
@@ -36,6 +37,15 @@ bool IsOurs(const ProviderObject& seen, const kube::Object& live, const Json& pa
 
 }  // namespace
 
+std::optional<RollbackNote> RollbackNoteOf(const api::Provider& provider) {
+  auto found = provider.annotations.find(std::string(kAnnotationAllowedForRollback));
+  if (found == provider.annotations.end()) return std::nullopt;
+  RollbackNote note{found->second};
+  note.leave = note.to.ends_with(kWithLeave);
+  if (note.leave) note.to.resize(note.to.size() - kWithLeave.size());
+  return note;
+}
+
 Json PatchOf(const SpecChange& change) {
   Json patch = Json::object();
   auto annotate = [&](std::string_view key, bool set) {
@@ -49,9 +59,11 @@ Json PatchOf(const SpecChange& change) {
   }
   if (change.allow_downgrade || change.forbid_downgrade)
     annotate(api::kAnnotationAllowDowngrade, change.allow_downgrade);
-  if (change.begin_rollback)
+  if (change.begin_rollback) {
+    const RollbackNote& note = *change.begin_rollback;
     patch["metadata"]["annotations"][std::string(kAnnotationAllowedForRollback)] =
-        change.allow_downgrade ? "true" : "false";
+        note.leave ? note.to + std::string(kWithLeave) : note.to;
+  }
   if (change.end_rollback) annotate(kAnnotationAllowedForRollback, false);
   return patch;
 }

@@ -1,6 +1,7 @@
 // What `upgrade apply` and `rollback` write: variables, releases, and specs of provider objects.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "cli/upgrade/target.h"
@@ -10,19 +11,27 @@ namespace capi::cli {
 // On a provider object that was paused for a change of contract, and is to be unpaused when that is done.
 inline constexpr std::string_view kAnnotationPausedForUpgrade = "operator.cluster.x-k8s.io/paused-for-upgrade";
 
-// On a provider object whose rollback isn't done yet: "true" where that gave the leave to go to an older minor version,
-// and takes it away again, "false" where it needed none, or somebody else gave it, which stays.
+// On a provider object whose rollback isn't done yet: a RollbackNote, "v1.11.0" or "v1.11.0 with-leave".
 inline constexpr std::string_view kAnnotationAllowedForRollback =
     "operator.cluster.x-k8s.io/allow-downgrade-for-rollback";
 
+// A value.
+struct RollbackNote {
+  std::string to;      // where the rollback goes: with another version in the spec, somebody has gone elsewhere since
+  bool leave = false;  // allow-downgrade is clusterctl's, which takes it away; else it is a person's, and stays
+};
+// Of any version. Pure.
+std::optional<RollbackNote> RollbackNoteOf(const api::Provider& provider);
+
 // A change of a provider object's spec and annotations. Pure.
 struct SpecChange {
-  std::string version;                                   // "" for none
-  std::string secret;                                    // name for spec.configSecret; "" for none
-  bool pause = false;                                    // and note that it was this command
-  bool unpause = false;                                  // and take the note away
-  bool begin_rollback = false, allow_downgrade = false;  // the note, and the leave too
-  bool end_rollback = false, forbid_downgrade = false;   // takes the note away, and the leave too
+  std::string version;                                  // "" for none
+  std::string secret;                                   // name for spec.configSecret; "" for none
+  bool pause = false;                                   // and note that it was this command
+  bool unpause = false;                                 // and take the note away
+  std::optional<RollbackNote> begin_rollback;           // the note
+  bool allow_downgrade = false;                         // the leave
+  bool end_rollback = false, forbid_downgrade = false;  // takes the note away, and the leave too
 };
 Json PatchOf(const SpecChange& change);
 
