@@ -13,6 +13,7 @@ namespace capi::cli {
 namespace {
 
 constexpr std::string_view kLabelCore = "clusterctl.cluster.x-k8s.io/core";
+constexpr std::string_view kCertManager = "cert-manager";  // the label's value
 constexpr std::string_view kFieldManager = "clusterctl";
 constexpr std::string_view kProbeNamespace = "default";  // which every cluster has
 constexpr Millis kPause{250};
@@ -57,6 +58,13 @@ bool IsOther(const Error& error) {
 bool IsInstalling(const kube::Object& crd) { return crd.has_annotation(kCertManagerInstalling); }
 bool IsOurs(const kube::Object& crd) { return crd.has_label(kLabelCore); }
 
+// Whether nothing of what clusterctl installed could ever answer: its Namespace was deleted, for example.
+Result<bool> HasNoDeployment(const Context& ctx, kube::Client& client) {
+  auto list = TRY(client.List(ctx, kube::Builtin("Deployment"), "",
+                              {.label_selector = fmt::format("{}={}", kLabelCore, kCertManager)}));
+  return list.items.empty();
+}
+
 // All is applied.
 Status EndInstalling(const Context& ctx, kube::Client& client) {
   for (const char* name : kKinds) {
@@ -84,7 +92,8 @@ Result<CertManagerFound> ProbeCertManager(const Context& ctx, kube::Client& clie
     kinds.push_back(*std::move(crd));
   }
   bool broken_off = std::any_of(kinds.begin(), kinds.end(), IsInstalling);
-  if (broken_off) return CertManagerFound{CertManagerState::kBrokenOff, std::move(kinds)};
+  if (broken_off || (!tried.ok() && TRY_WITH(HasNoDeployment(ctx, client), what)))
+    return CertManagerFound{CertManagerState::kBrokenOff, std::move(kinds)};
   return CertManagerFound{tried.ok() ? CertManagerState::kAnswers : CertManagerState::kStarts, {}};
 }
 
@@ -92,12 +101,11 @@ Status CheckNoOlder(const CertManagerFound& found, const CertManagerSettings& se
                     const std::vector<kube::Object>& objects) {
   auto decision = TRY(DecideCertManager(settings.version, found.kinds, objects));
   if (found.kinds.empty() || decision.upgrade || decision.from == settings.version) return Ok();
-  return Error{
-      Code::kFailedPrecondition,
-      fmt::format("clusterctl was broken off while it installed cert-manager {}, and the configuration names the "
-                  "older {}: set cert-manager.version and cert-manager.url to those of {}",
-                  decision.from, settings.version, decision.from),
-      {}};
+  return Error{Code::kFailedPrecondition,
+               fmt::format("cert-manager {}, which clusterctl installed, is there in part, and the configuration names "
+                           "the older {}: set cert-manager.version and cert-manager.url to those of {}",
+                           decision.from, settings.version, decision.from),
+               {}};
 }
 
 bool NeedsCertManager(CertManagerState state, const CertManagerSettings& settings) {
@@ -111,7 +119,7 @@ Status InstallCertManager(const Context& ctx, kube::Client& client, std::vector<
   std::vector<kube::Manifest> manifests;
   for (kube::Object& object : objects) {
     object.set_label(api::kLabelClusterctl, "");
-    object.set_label(kLabelCore, "cert-manager");
+    object.set_label(kLabelCore, kCertManager);
     object.set_annotation(kCertManagerVersionAnnotation, settings.version);
     if (kube::IsCrd(object) && std::find(std::begin(kKinds), std::end(kKinds), object.name()) != std::end(kKinds))
       object.set_annotation(kCertManagerInstalling, "true");

@@ -17,7 +17,7 @@ inline constexpr std::string_view kCertManagerInstalling = "cert-manager.cluster
 enum class CertManagerState {
   kAnswers,    // it takes an Issuer and a Certificate
   kMissing,    // its kinds aren't there
-  kBrokenOff,  // its kinds are there, and say that clusterctl was broken off while it installed them
+  kBrokenOff,  // its kinds are clusterctl's, and it isn't whole: they say so, or its Deployments are gone
   kStarts,     // its kinds are there, and it doesn't answer: it may only need a moment, and is never overwritten
 };
 

@@ -22,6 +22,9 @@ const Answer kOurs = {
     200,
     R"({"kind":"CustomResourceDefinition","metadata":{"labels":{"clusterctl.cluster.x-k8s.io/core":"cert-manager"}}})"};
 
+const Answer kOne = {200, R"({"kind":"DeploymentList","metadata":{},"items":[{"metadata":{"name":"cert-manager"}}]})"};
+const Answer kNone = {200, R"({"kind":"DeploymentList","metadata":{},"items":[]})"};
+
 const Answer kBegun = {
     200,
     R"({"kind":"CustomResourceDefinition","metadata":{"labels":{"clusterctl.cluster.x-k8s.io/core":"cert-manager"},)"
@@ -35,6 +38,7 @@ TEST(ProbeCertManager, TellsWhatIsThereAndWhoseItIs) {
     bool needed;
   };
   const std::string issuers = "/namespaces/default/issuers", certificates = "/namespaces/default/certificates";
+  const std::string deployments = "/deployments?labelSelector=clusterctl.cluster.x-k8s.io%2Fcore%3Dcert-manager";
   for (const Case& c : {
            Case{{}, CertManagerState::kMissing, true},
            Case{{{issuers, {kDone}}, {certificates, {kDone}}}, CertManagerState::kAnswers, false},
@@ -43,7 +47,16 @@ TEST(ProbeCertManager, TellsWhatIsThereAndWhoseItIs) {
                 false},
            Case{{{issuers, {kNoWebhook}}, {"customresourcedefinitions/", {kTheirs}}}, CertManagerState::kStarts, false},
            // Its webhook is away for a moment: no reason to install another version over it.
-           Case{{{issuers, {kNoWebhook}}, {"customresourcedefinitions/", {kOurs}}}, CertManagerState::kStarts, false},
+           Case{{{issuers, {kNoWebhook}}, {"customresourcedefinitions/", {kOurs}}, {deployments, {kOne}}},
+                CertManagerState::kStarts,
+                false},
+           // Its Namespace was deleted: nothing will answer by itself. Somebody else's has other labels.
+           Case{{{issuers, {kNoWebhook}}, {"customresourcedefinitions/", {kOurs}}, {deployments, {kNone}}},
+                CertManagerState::kBrokenOff,
+                true},
+           Case{{{issuers, {kNoWebhook}}, {"customresourcedefinitions/", {kTheirs}}, {deployments, {kNone}}},
+                CertManagerState::kStarts,
+                false},
            Case{
                {{issuers, {kNoWebhook}}, {"customresourcedefinitions/", {kBegun}}}, CertManagerState::kBrokenOff, true},
            // Its kinds take anything while its webhooks aren't there yet.
@@ -99,7 +112,8 @@ TEST(CheckNoOlder, DoesNotReplaceANewerOne) {
   EXPECT_TRUE(CheckNoOlder({}, {.url = "", .version = "v1.19.0"}, {}).ok());
   Status older = CheckNoOlder(found, {.url = "", .version = "v1.19.0"}, {});
   ASSERT_FALSE(older.ok());
-  EXPECT_THAT(older.error().message, testing::HasSubstr("broken off while it installed cert-manager v1.20.0"));
+  EXPECT_THAT(older.error().message,
+              testing::HasSubstr("cert-manager v1.20.0, which clusterctl installed, is there in part"));
 }
 
 TEST(AwaitCertManager, SaysWhatItMetLast) {
