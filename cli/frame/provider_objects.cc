@@ -30,6 +30,11 @@ ProviderObject ReadProviderObject(const kube::Object& object) {
           GetString(object.json(), {"spec", "version"})};
 }
 
+bool IsHeld(const api::Provider& provider) {
+  return provider.deleting || provider.spec.paused ||
+         provider.annotations.contains(std::string(api::kAnnotationPaused));
+}
+
 Result<std::vector<ProviderObject>> AllProviders(const Context& ctx, ManagementCluster& cluster,
                                                  const std::string& ns) {
   std::vector<ProviderObject> out;

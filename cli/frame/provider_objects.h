@@ -19,6 +19,10 @@ struct ProviderObject {
 // As the server gave it. One whose spec can't be read has its metadata and status.
 ProviderObject ReadProviderObject(const kube::Object& object);
 
+// Whether the operator leaves it as it is, or at zero replicas: a person has paused it, or it is being deleted. Nothing
+// that waits for it would end.
+bool IsHeld(const api::Provider& provider);
+
 // Whether a person means this provider: by name (aws), by label (infrastructure-aws), or as kubectl takes objects
 // (infrastructureprovider/aws, infrastructureproviders/aws, caip/aws).
 bool IsMeant(std::string_view text, const api::ProviderId& id);

@@ -72,15 +72,27 @@ Status CarryProviders(const Context& ctx, kube::Client& client, const std::vecto
   return Ok();
 }
 
+// What the operator doesn't look at, or isn't to bring up.
+void PassOver(const InitPlan& plan, std::vector<api::ProviderId>& ids, Notes& notes) {
+  for (const PresentProvider& one : plan.present) {
+    const InstalledProvider& it = one.provider;
+    if (!one.held || std::erase(ids, api::ProviderId{it.type, it.ns, it.name}) == 0) continue;
+    notes.Warn(fmt::format("{} in namespace {} is paused or being deleted: it isn't waited for",
+                           api::ManifestLabel(it.type, it.name), it.ns));
+  }
+}
+
 Status Await(const Context& ctx, kube::Client& client, const InitOptions& options, const InitPlan& plan,
              const std::vector<ProviderCargo>& cargo, World& world) {
   std::vector<api::ProviderId> all, ids = plan.skipped;
   for (const ProviderCargo& one : plan.adopted) all.push_back(one.id);
   for (const ProviderCargo& one : cargo) ids.push_back(one.id);
+  Notes notes(world.err);
+  PassOver(plan, ids, notes);
   all.insert(all.end(), ids.begin(), ids.end());
   TRY(AwaitLook(ctx, client, all));
   if (!options.wait_providers || ids.empty()) return Ok();
-  Notes(world.err).Say(0, "Waiting for providers to be available...");
+  notes.Say(0, "Waiting for providers to be available...");
   LiveLines lines(world.err, world.err_columns);
   return AwaitReady(ctx, client, ids, Seconds(options.wait_provider_timeout), lines);
 }

@@ -160,6 +160,27 @@ TEST_F(InitCommand, WhatCannotBeTakenOverFailsNobodyElse) {  // L10
   EXPECT_THAT(cluster_.writes(), IsEmpty());
 }
 
+// The operator does nothing with it, and says nothing of it.
+TEST_F(InitCommand, WhatAPersonHasPausedIsToldAndNotWaitedFor) {  // L10, P4
+  HasOperator();
+  const std::map<std::string, Json> held = {
+      {"spec.paused", {{"spec", {{"paused", true}}}}},
+      {"the annotation", {{"metadata", {{"annotations", {{"cluster.x-k8s.io/paused", ""}}}}}}},
+      {"a deletion", {{"metadata", {{"deletionTimestamp", "2026-01-01T00:00:00Z"}}}}},
+  };
+  for (const auto& [what, how] : held) {
+    cluster_.Add(kAws);
+    cluster_.Change(UpgradeCluster::PathOf(kAws), [&](Json& aws) {
+      aws.merge_patch(how);
+      aws["status"]["conditions"] = {{{"type", "Ready"}, {"status", "False"}, {"reason", "Paused"}}};
+    });
+    Outcome got = Init({"-i", "aws:v2.0.0", "--wait-providers", "--wait-provider-timeout", "1"});
+    EXPECT_EQ(got.code, 0) << what << got.err;
+    EXPECT_THAT(got.err, HasSubstr("Warning: infrastructure-aws in namespace capa-system is paused or being deleted"));
+  }
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
 TEST_F(InitCommand, AnImageForNoOperatorIsRefused) {  // L10, L23
   const std::vector<std::string> flags = {"--operator=false", "--operator-image", "r.example.com/o:v1", "-i", "aws"};
   EXPECT_THAT(Init(flags).err, HasSubstr("--operator-image has no use with --operator=false"));

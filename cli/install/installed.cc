@@ -18,6 +18,7 @@ PresentProvider OfObject(const ProviderObject& object) {
   std::string version = object.wanted.empty() ? provider.status.installed_version : object.wanted;
   out.provider = {provider.id.type, provider.id.name, provider.id.ns, version};
   out.has_object = true;
+  out.held = IsHeld(provider);
   out.contract = provider.status.contract;
   out.secret = provider.spec.config_secret;
   if (out.secret && out.secret->ns.empty()) out.secret->ns = provider.id.ns;

@@ -173,8 +173,10 @@ Status AwaitAll(const Context& ctx, ManagementCluster& cluster, const Installed&
   std::vector<AwaitedUpgrade> awaited;
   for (const ProviderObject& one : has.objects) {
     const api::Provider& provider = one.provider;
-    bool held = provider.spec.paused || provider.annotations.contains(std::string(api::kAnnotationPaused));
-    if (!held) awaited.push_back({provider.id, one.wanted, provider.generation});
+    if (IsHeld(provider))
+      notes.Warn(fmt::format("{} is paused or being deleted: it isn't waited for", Describe(provider.id)));
+    else
+      awaited.push_back({provider.id, one.wanted, provider.generation});
   }
   return AwaitUpgrades(ctx, cluster.client(), awaited, UpgradeStage::kReady, timeout, notes);
 }

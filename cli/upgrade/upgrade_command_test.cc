@@ -341,6 +341,11 @@ TEST_F(Upgrades, WhatIsUpToDateIsWaitedForToo) {  // L13
   EXPECT_EQ(got.code, 1);
   EXPECT_THAT(got.err, HasSubstr("not within 1 s: CoreProvider capi-system/cluster-api"));
   EXPECT_THAT(got.err, Not(HasSubstr("\x1b"))) << "what others wrote steers no terminal";
+  cluster_.Change(UpgradeCluster::PathOf(kCore),
+                  [](Json& core) { core["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"; });
+  Outcome deleting = Run(waiting);
+  EXPECT_EQ(deleting.code, 0) << deleting.err;
+  EXPECT_THAT(deleting.err, HasSubstr("Warning: CoreProvider capi-system/cluster-api is paused or being deleted"));
 }
 
 TEST_F(Upgrades, AWatchThatIsRefusedIsTold) {  // L13
