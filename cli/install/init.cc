@@ -148,7 +148,7 @@ Status Init(const Context& ctx, const GlobalOptions& global, const InitOptions& 
     TRY(CarryProviders(ctx, client, plan.adopted, cargo, notes));
     TRY(Await(ctx, client, options, plan, cargo, world));
   } else {
-    TRY(InstallDirectly(ctx, client, direct, options, notes));
+    TRY(InstallDirectly(ctx, client, direct, plan.skipped, options, notes));
   }
   if (plan.first_time) SayUsage(notes);
   return Ok();

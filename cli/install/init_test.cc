@@ -138,6 +138,26 @@ TEST_F(InitCommand, AFirstRunGoesOnWithItsVersions) {  // L10, L23
   EXPECT_THAT(got.err, Not(HasSubstr("there is already an instance")));
 }
 
+// The run that installed it ended before it was available.
+TEST_F(InitCommand, WhatIsInstalledIsWaitedForWithoutAnOperatorToo) {  // L10, L23
+  cluster_.Add(kAws, /*bare=*/true);
+  cluster_.Remove(UpgradeCluster::PathOf(kCore));
+  cluster_.Put(
+      "/apis/apps/v1/namespaces/capa-system/deployments/capa",
+      {{"apiVersion", "apps/v1"},
+       {"kind", "Deployment"},
+       {"metadata",
+        {{"name", "capa"},
+         {"namespace", "capa-system"},
+         {"labels", {{"clusterctl.cluster.x-k8s.io", ""}, {"cluster.x-k8s.io/provider", "infrastructure-aws"}}}}},
+       {"spec", {{"replicas", 1}}}});
+  Outcome got = Init({"-i", "aws:v2.0.0", "--operator=false", "--wait-providers", "--wait-provider-timeout", "1"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("deployment \"capa\" is not ready after 1 s"));
+  EXPECT_EQ(Init({"-i", "aws:v2.0.0", "--operator=false"}).code, 0);
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
 TEST_F(InitCommand, IsNoUpgradeWhateverIsValidated) {  // L10
   cluster_.Add(kAws);
   for (const char* with_operator : {"--operator=true", "--operator=false"}) {

@@ -35,7 +35,7 @@ Result<std::vector<lifecycle::DirectRelease>> PrepareDirectly(const Context& ctx
 }
 
 Status InstallDirectly(const Context& ctx, kube::Client& client, const std::vector<lifecycle::DirectRelease>& releases,
-                       const InitOptions& options, Notes& notes) {
+                       const std::vector<api::ProviderId>& skipped, const InitOptions& options, Notes& notes) {
   TRY(lifecycle::CheckKinds(ctx, client, releases));
   for (const lifecycle::DirectRelease& release : releases) {
     const api::ProviderId& id = release.provider.id;
@@ -55,6 +55,8 @@ Status InstallDirectly(const Context& ctx, kube::Client& client, const std::vect
   notes.Say(0, "Waiting for providers to be available...");
   for (const lifecycle::DirectRelease& release : releases)
     TRY(lifecycle::AwaitAvailable(ctx, client, release, Seconds(options.wait_provider_timeout)));
+  for (const api::ProviderId& id : skipped)
+    TRY(lifecycle::AwaitAvailable(ctx, client, id, Seconds(options.wait_provider_timeout)));
   return Ok();
 }
 

@@ -20,8 +20,8 @@ Result<std::vector<lifecycle::DirectRelease>> PrepareDirectly(const Context& ctx
                                                               kube::Client& client,
                                                               const std::vector<Candidate>& queue);
 
-// behaviour.md L23. Once cert-manager is there.
+// behaviour.md L23. Once cert-manager is there. `skipped` are installed already, and are waited for where all are.
 Status InstallDirectly(const Context& ctx, kube::Client& client, const std::vector<lifecycle::DirectRelease>& releases,
-                       const InitOptions& options, Notes& notes);
+                       const std::vector<api::ProviderId>& skipped, const InitOptions& options, Notes& notes);
 
 }  // namespace capi::cli

@@ -26,7 +26,7 @@ Status Install(FakeApi& api) {
   std::ostringstream err;
   Notes notes(err);
   return InstallDirectly(Context{}, api.client(), {Release(kCore, "cluster-api"), Release(kBootstrap, "kubeadm")}, {},
-                         notes);
+                         {}, notes);
 }
 
 // L23: until the core is recorded a run is the first one, which installs what is installed by default.

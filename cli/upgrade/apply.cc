@@ -13,6 +13,7 @@
 #include "cli/upgrade/rollout.h"
 #include "cli/upgrade/upgrade_reference.h"
 #include "cli/upgrade/without_operator.h"
+#include "lifecycle/direct/install.h"
 
 namespace capi::cli {
 namespace {
@@ -169,7 +170,13 @@ Result<Installed> LookAtCluster(const Context& ctx, const Config& config, Manage
 }
 
 // Nothing is to be upgraded. What an earlier run has upgraded may not be ready yet.
-Status AwaitAll(const Context& ctx, ManagementCluster& cluster, const Installed& has, Seconds timeout, Notes& notes) {
+Status AwaitAll(const Context& ctx, ManagementCluster& cluster, const Installed& has, bool with_operator,
+                Seconds timeout, Notes& notes) {
+  if (!with_operator) {
+    for (const InstalledProvider& one : has.providers)
+      TRY(lifecycle::AwaitAvailable(ctx, cluster.client(), api::ProviderId{one.type, one.ns, one.name}, timeout));
+    return Ok();
+  }
   std::vector<AwaitedUpgrade> awaited;
   for (const ProviderObject& one : has.objects) {
     const api::Provider& provider = one.provider;
@@ -217,7 +224,7 @@ Status ApplyUpgrade(const Context& parent, const GlobalOptions& global, const Up
   if (wanted.empty() && !unfinished) {
     notes.Pass("You are already up to date!\n");
     if (!options.wait_providers || options.dry_run) return Ok();
-    return AwaitAll(ctx, cluster, has, Seconds(options.wait_provider_timeout), notes);
+    return AwaitAll(ctx, cluster, has, options.with_operator, Seconds(options.wait_provider_timeout), notes);
   }
   if (!wanted.empty()) TRY(CheckWanted(has, wanted, options.with_operator));
   const RolloutWait wait{options.wait_providers, Seconds(options.wait_provider_timeout)};

@@ -155,7 +155,7 @@ class UpgradeCluster {
     return kube::LabelSelector::Parse(PercentUnescape(text.substr(0, text.find('&')))).value();
   }
   static bool IsCollection(const std::string& path) {
-    return path.ends_with("/configmaps") || path.ends_with("/secrets");
+    return path.ends_with("/configmaps") || path.ends_with("/secrets") || path.ends_with("/deployments");
   }
 
   // All below the path that the selector finds, in one namespace or in any.

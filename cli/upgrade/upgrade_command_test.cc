@@ -419,5 +419,37 @@ TEST_F(UpgradesAlone, AllIsToldBeforeTheFirstWrite) {  // L23
   EXPECT_THAT(cluster_.writes(), IsEmpty());
 }
 
+// The run that upgraded it ended before it was available.
+TEST_F(UpgradesAlone, WhatIsUpToDateIsWaitedForToo) {  // L23
+  const std::pair<UpgradeProvider, std::string> newest[] = {{kCore, "v1.12.0"}, {kAws, "v2.1.0"}};
+  for (auto [provider, version] : newest) {
+    provider.version = version;
+    cluster_.Add(provider, /*bare=*/true);
+  }
+  const std::string path = "/apis/apps/v1/namespaces/capa-system/deployments/capa";
+  cluster_.Put(
+      path, {{"apiVersion", "apps/v1"},
+             {"kind", "Deployment"},
+             {"metadata",
+              {{"name", "capa"},
+               {"namespace", "capa-system"},
+               {"generation", 1},
+               {"labels", {{"clusterctl.cluster.x-k8s.io", ""}, {"cluster.x-k8s.io/provider", "infrastructure-aws"}}}}},
+             {"spec", {{"replicas", 1}}},
+             {"status", {{"observedGeneration", 1}, {"replicas", 1}, {"updatedReplicas", 1}}}});
+  const std::vector<std::string> waiting = {
+      "upgrade", "apply",           "--contract", "v1beta2", "--wait-providers", "--wait-provider-timeout",
+      "1",       "--operator=false"};
+  Outcome got = Run(waiting);
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("deployment \"capa\" is not ready after 1 s"));
+  cluster_.Change(path, [](Json& capa) {
+    capa["status"].update({{"readyReplicas", 1}, {"availableReplicas", 1}});
+    capa["status"]["conditions"] = Json::array({{{"type", "Available"}, {"status", "True"}}});
+  });
+  EXPECT_EQ(Run(waiting).code, 0);
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
 }  // namespace
 }  // namespace capi::cli

@@ -9,6 +9,7 @@
 #include "kube/meta/health.h"
 #include "kube/meta/kind.h"
 #include "lifecycle/clusterctl_inventory.h"
+#include "lifecycle/direct/scale.h"
 
 namespace capi::lifecycle {
 namespace {
@@ -60,6 +61,12 @@ Status AwaitAvailable(const Context& ctx, kube::Client& client, const DirectRele
     if (!kube::Is(manifest.id, "apps", "Deployment")) continue;
     TRY(AwaitOne(ctx, client, manifest.id, limit));
   }
+  return Ok();
+}
+
+Status AwaitAvailable(const Context& ctx, kube::Client& client, const api::ProviderId& id, Millis limit) {
+  for (const kube::Object& deployment : TRY(DeploymentsOf(ctx, client, id)))
+    TRY(AwaitOne(ctx, client, {"apps", "Deployment", deployment.ns(), deployment.name()}, limit));
   return Ok();
 }
 

@@ -20,4 +20,7 @@ Status Record(const Context& ctx, kube::Client& client, const DirectRelease& rel
 // says of itself.
 Status AwaitAvailable(const Context& ctx, kube::Client& client, const DirectRelease& release, Millis limit);
 
+// The same of a provider that is installed, whatever its release.
+Status AwaitAvailable(const Context& ctx, kube::Client& client, const api::ProviderId& id, Millis limit);
+
 }  // namespace capi::lifecycle

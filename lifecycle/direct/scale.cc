@@ -23,12 +23,6 @@ constexpr std::string_view kRunning = "status.phase!=Succeeded,status.phase!=Fai
 
 const kube::Resource& Deployments() { return kube::Builtin("Deployment"); }
 
-Result<std::vector<kube::Object>> Find(const Context& ctx, kube::Client& client, const api::ProviderId& id) {
-  auto list = client.List(ctx, Deployments(), id.ns, {.label_selector = SelectorOf(id)});
-  if (!list.ok()) return list.error().With(fmt::format("failed to list Deployments in namespace {}", id.ns));
-  return std::move(list->items);
-}
-
 // `patch` makes a merge patch of the live object, null for none.
 Status Change(const Context& ctx, kube::Client& client, kube::Object live,
               const std::function<Json(const kube::Object&)>& patch) {
@@ -76,7 +70,7 @@ Status AwaitZero(const Context& ctx, kube::Client& client, const api::ProviderId
   Context bounded = ctx.WithTimeout(limit);
   for (std::string left;;) {
     left.clear();
-    for (const kube::Object& live : TRY(Find(ctx, client, id))) {
+    for (const kube::Object& live : TRY(DeploymentsOf(ctx, client, id))) {
       const std::string why = TRY(WaitsFor(ctx, client, live));
       if (!why.empty()) left = fmt::format("Deployment {}/{} still waits for {}", live.ns(), live.name(), why);
     }
@@ -112,9 +106,15 @@ Status Start(const Context& ctx, kube::Client& client, kube::Object live) {
 
 }  // namespace
 
+Result<std::vector<kube::Object>> DeploymentsOf(const Context& ctx, kube::Client& client, const api::ProviderId& id) {
+  auto list = client.List(ctx, Deployments(), id.ns, {.label_selector = SelectorOf(id)});
+  if (!list.ok()) return list.error().With(fmt::format("failed to list Deployments in namespace {}", id.ns));
+  return std::move(list->items);
+}
+
 Status ScaleDown(const Context& ctx, kube::Client& client, const api::ProviderId& id, Seconds limit,
                  std::set<kube::ObjectId>& stopped) {
-  for (kube::Object& live : TRY(Find(ctx, client, id))) {
+  for (kube::Object& live : TRY(DeploymentsOf(ctx, client, id))) {
     if (!ScaleDownPatch(live, "").is_null()) stopped.insert(live.id());
     TRY(Change(ctx, client, std::move(live),
                [](const kube::Object& now) { return ScaleDownPatch(now, ScaledBy(now)); }));
@@ -124,14 +124,14 @@ Status ScaleDown(const Context& ctx, kube::Client& client, const api::ProviderId
 
 Status ScaleBack(const Context& ctx, kube::Client& client, const api::ProviderId& id,
                  const std::set<kube::ObjectId>& stopped) {
-  for (kube::Object& live : TRY(Find(ctx, client, id))) {
+  for (kube::Object& live : TRY(DeploymentsOf(ctx, client, id))) {
     if (stopped.contains(live.id())) TRY(Start(ctx, client, std::move(live)));
   }
   return Ok();
 }
 
 Result<bool> IsAtZero(const Context& ctx, kube::Client& client, const api::ProviderId& id) {
-  auto deployments = TRY(Find(ctx, client, id));
+  auto deployments = TRY(DeploymentsOf(ctx, client, id));
   return std::any_of(deployments.begin(), deployments.end(), [](const kube::Object& live) {
     return live.has_annotation(api::kAnnotationOriginalReplicas) && Replicas(live) == 0;
   });
@@ -140,7 +140,7 @@ Result<bool> IsAtZero(const Context& ctx, kube::Client& client, const api::Provi
 Result<std::vector<kube::Manifest>> KeepReplicas(const Context& ctx, kube::Client& client,
                                                  const DirectRelease& release) {
   std::set<kube::ObjectId> scaled;
-  for (const kube::Object& live : TRY(Find(ctx, client, release.provider.id))) {
+  for (const kube::Object& live : TRY(DeploymentsOf(ctx, client, release.provider.id))) {
     if (live.has_annotation(api::kAnnotationOriginalReplicas) || !ScaledBy(live).empty()) scaled.insert(live.id());
   }
   std::vector<kube::Manifest> out = release.manifests;
@@ -154,7 +154,7 @@ Status ScaleUp(const Context& ctx, kube::Client& client, const DirectRelease& re
   const Keep keep = KeepsOthers(release.provider.id);
   std::set<kube::ObjectId> released;
   for (const kube::Manifest& manifest : release.manifests) released.insert(manifest.id);
-  for (kube::Object& live : TRY(Find(ctx, client, release.provider.id))) {
+  for (kube::Object& live : TRY(DeploymentsOf(ctx, client, release.provider.id))) {
     if (!released.contains(live.id()) && keep(live).empty()) continue;
     TRY(Start(ctx, client, std::move(live)));
   }

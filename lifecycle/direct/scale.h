@@ -7,6 +7,9 @@
 
 namespace capi::lifecycle {
 
+// Those with the provider's labels, in its namespace.
+Result<std::vector<kube::Object>> DeploymentsOf(const Context& ctx, kube::Client& client, const api::ProviderId& id);
+
 // All Deployments with the provider's labels go to zero replicas, with what they had in an annotation; `stopped` gets
 // those that weren't there before, also when an error is returned. Returns when none of their pods is left, those that
 // are terminating among them, but not those that have ended: nothing takes these away. kDeadlineExceeded after `limit`
