@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/http/server/server.h"
 #include "cli/upgrade/cluster_testing.h"
 
 namespace capi::cli {
@@ -177,6 +178,35 @@ TEST_F(InitCommand, WhatCannotBeTakenOverFailsNobodyElse) {  // L10
   Outcome got = Init({"-i", "aws:v2.0.0"});
   EXPECT_EQ(got.code, 0) << got.err;
   EXPECT_THAT(got.err, HasSubstr("Warning: failed to take over infrastructure-mine"));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
+TEST_F(InitCommand, ACoreThatCannotBeTakenOverIsRefused) {  // L10
+  HasOperator();
+  cluster_.Add(kAws);
+  cluster_.Remove(UpgradeCluster::PathOf(kCore));
+  Know("cluster-api", "CoreProvider", "cluster-api", "capi-system", {"v2.0.0"});  // not the one that is installed
+  Outcome got = Init({"-i", "aws:v2.0.0"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("Error: failed to take over cluster-api: "));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
+// What an outage hides can be taken over all the same: it isn't passed over with success.
+TEST_F(InitCommand, AnOutageIsNoReasonToPassOneOver) {  // L10
+  HasOperator();
+  cluster_.Add(kAws);
+  cluster_.Add({api::ProviderType::kInfrastructure, "mine-system", "mine", "v1.0.0", "v1beta2"}, /*bare=*/true);
+  auto github = http::Server::Start(
+      {}, [](const http::ServerRequest&) { return http::Response{.status = 503, .headers = {}, .body = "unicorn"}; });
+  ASSERT_TRUE(github.ok());
+  const std::string mirror = "http://" + (*github)->address();
+  config_ += "- {name: mine, type: InfrastructureProvider, url: 'https://github.com/o/mine/releases/latest/c.yaml'}\n";
+  cluster_.folder.Put("clusterctl.yaml",
+                      config_ + "clusterctl-github-url: " + mirror + "\nclusterctl-github-api-url: " + mirror + "\n");
+  Outcome got = Init({"-i", "aws:v2.0.0"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("Error: failed to take over infrastructure-mine: "));
   EXPECT_THAT(cluster_.writes(), IsEmpty());
 }
 

@@ -118,13 +118,13 @@ Status Validate(const Context& ctx, const Config& config, const InitPlan& plan, 
 }
 
 // A provider of clusterctl's inventory becomes the operator's as it is; its variables the operator finds itself (A2).
-Result<ProviderCargo> Adopt(const Context& ctx, const Config& config, const InstalledProvider& provider, Notes& notes) {
+Result<ProviderCargo> Adopt(const Context& ctx, const Config& config, const templating::ImageOverrides& images,
+                            const InstalledProvider& provider, Notes& notes) {
   ProviderCargo out;
   out.id = {provider.type, provider.ns, provider.name};
   out.version = provider.version;
   const std::string label = api::ManifestLabel(provider.type, provider.name);
   const std::string what = fmt::format("failed to take over {}", label);
-  auto images = TRY(config.Images());
   if (HasImageOverrides(images, label)) {
     notes.Warn(
         fmt::format("the image overrides of the configuration aren't taken over with {}: where its images differ "
@@ -140,13 +140,15 @@ Result<ProviderCargo> Adopt(const Context& ctx, const Config& config, const Inst
   return out;
 }
 
-// All that can be taken over. One that can't stays as it is and fails nobody else, but for the core.
+// All that can be taken over. One that can't stays as it is and fails nobody else, but for the core. An outage, or an
+// interruption, says nothing of what can be.
 Status AdoptAll(const Context& ctx, const Config& config, InitPlan& plan, Notes& notes) {
+  const auto images = TRY(config.Images());
   for (const PresentProvider& one : plan.present) {
     if (one.has_object) continue;
-    auto cargo = Adopt(ctx, config, one.provider, notes);
-    if (!cargo.ok() && (one.provider.type == api::ProviderType::kCore || cargo.code() == Code::kCancelled))
-      return cargo.error();
+    auto cargo = Adopt(ctx, config, images, one.provider, notes);
+    bool core = one.provider.type == api::ProviderType::kCore;
+    if (!cargo.ok() && (core || cargo.code() == Code::kCancelled || cargo.error().Transient())) return cargo.error();
     if (cargo.ok()) {
       plan.adopted.push_back(*std::move(cargo));
       continue;
