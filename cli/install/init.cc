@@ -38,10 +38,10 @@ Status CarryCertManager(const Context& ctx, kube::Client& client, CertManagerPla
 }
 
 // The operator, or what an interrupted run left out of it. One that others installed is only waited for.
-Status CarryOperator(const Context& ctx, kube::Client& client, const std::optional<InstalledOperator>& there,
+Status CarryOperator(const Context& ctx, kube::Client& client, const std::optional<InstalledOperator>& there, bool half,
                      const std::string& image, Notes& notes) {
   if (!there) return InstallOperator(ctx, client, image, notes);
-  if (TRY(IsHalfInstalled(ctx, client, *there))) return InstallOperator(ctx, client, there->image, notes);
+  if (half) return InstallOperator(ctx, client, there->image, notes);
   return AwaitOperator(ctx.WithTimeout(std::chrono::minutes(5)), client, there->ns);
 }
 
@@ -125,10 +125,12 @@ Status Init(const Context& ctx, const GlobalOptions& global, const InitOptions& 
   TRY(cluster.CheckContract(ctx, AlsoAllowed::kNotInstalled));
   auto there = TRY(FindOperator(ctx, client));
   if (!options.with_operator) TRY(CheckNoOperator(there));
+  bool half = false;
   if (there) {
     TRY(CheckSkew(*there, OwnVersion()));
     TRY(CheckSameImage(*there, options.operator_image));
-    if (TRY(IsHalfInstalled(ctx, client, *there))) TRY(CheckSameVersion(*there, OwnVersion()));
+    half = TRY(IsHalfInstalled(ctx, client, *there));
+    if (half) TRY(CheckSameVersion(*there, OwnVersion()));
   }
   InitPlan plan = TRY(PrepareInit(ctx, config, cluster, options, notes));
   std::vector<lifecycle::DirectRelease> direct;
@@ -144,7 +146,7 @@ Status Init(const Context& ctx, const GlobalOptions& global, const InitOptions& 
 
   if (cert_manager) TRY(CarryCertManager(ctx, client, *cert_manager, notes));
   if (options.with_operator) {
-    TRY(CarryOperator(ctx, client, there, image, notes));
+    TRY(CarryOperator(ctx, client, there, half, image, notes));
     TRY(CarryProviders(ctx, client, plan.adopted, cargo, notes));
     TRY(Await(ctx, client, options, plan, cargo, world));
   } else {

@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/version.h"
 #include "base/http/server/server.h"
+#include "base/version.h"
 #include "cli/upgrade/cluster_testing.h"
 
 namespace capi::cli {
@@ -55,23 +57,24 @@ class InitCommand : public testing::Test {
          {"spec", {{"version", "v2.0.0"}}}});
   }
 
-  void HasOperator() {
-    cluster_.Put("/apis/apps/v1/namespaces/ops/deployments/capi-operator-controller-manager",
-                 {{"apiVersion", "apps/v1"},
-                  {"kind", "Deployment"},
-                  {"metadata",
-                   {{"name", "capi-operator-controller-manager"},
-                    {"namespace", "ops"},
-                    {"generation", 1},
-                    {"labels", {{"app.kubernetes.io/name", "capi-operator"}}}}},
-                  {"spec", {{"replicas", 1}}},
-                  {"status",
-                   {{"observedGeneration", 1},
-                    {"replicas", 1},
-                    {"updatedReplicas", 1},
-                    {"readyReplicas", 1},
-                    {"availableReplicas", 1},
-                    {"conditions", Json::array({{{"type", "Available"}, {"status", "True"}}})}}}});
+  void HasOperator(Json labels = Json::object()) {
+    labels["app.kubernetes.io/name"] = "capi-operator";
+    cluster_.Put(
+        "/apis/apps/v1/namespaces/ops/deployments/capi-operator-controller-manager",
+        {{"apiVersion", "apps/v1"},
+         {"kind", "Deployment"},
+         {"metadata",
+          {{"name", "capi-operator-controller-manager"}, {"namespace", "ops"}, {"generation", 1}, {"labels", labels}}},
+         {"spec",
+          {{"replicas", 1},
+           {"template", {{"spec", {{"containers", Json::array({{{"image", "r.example.com/o:v1"}}})}}}}}}},
+         {"status",
+          {{"observedGeneration", 1},
+           {"replicas", 1},
+           {"updatedReplicas", 1},
+           {"readyReplicas", 1},
+           {"availableReplicas", 1},
+           {"conditions", Json::array({{{"type", "Available"}, {"status", "True"}}})}}}});
   }
 
   UpgradeCluster cluster_;
@@ -207,6 +210,18 @@ TEST_F(InitCommand, AnOutageIsNoReasonToPassOneOver) {  // L10
   Outcome got = Init({"-i", "aws:v2.0.0"});
   EXPECT_EQ(got.code, 1);
   EXPECT_THAT(got.err, HasSubstr("Error: failed to take over infrastructure-mine: "));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
+// The rest of it isn't in this program.
+TEST_F(InitCommand, AnotherVersionsOperatorThatIsThereInPartIsRefused) {  // L10
+  api::Version other = api::Version::Parse(kProjectVersion).value();
+  other.patch += 1;
+  HasOperator({{"app.kubernetes.io/managed-by", "clusterctl"}, {"app.kubernetes.io/version", other.ToString()}});
+  cluster_.Add(kAws);
+  Outcome got = Init({"-i", "aws:v2.0.0"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("the operator " + other.ToString() + " in namespace ops is installed in part"));
   EXPECT_THAT(cluster_.writes(), IsEmpty());
 }
 
