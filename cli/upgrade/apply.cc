@@ -93,16 +93,36 @@ Status TellUnknown(const Installed& has, bool nothing_left, Notes& notes) {
                              unknown, has.candidates.size()));
 }
 
-// Where an earlier run left providers paused, nothing new is wanted rather than an error: its work goes on in any case.
+// Why not all that is named could be checked, where all of them have been declared already.
+std::optional<Error> UnknownOfDeclared(const Installed& has, const std::vector<WantedVersion>& wanted) {
+  std::optional<Error> unknown;
+  for (const WantedVersion& one : wanted) {
+    const ProviderObject* object = ObjectOf(has.objects, has.providers[one.candidate]);
+    if (object == nullptr || !api::SameVersion(object->wanted, one.version.ToString())) return std::nullopt;
+    if (!unknown) unknown = has.candidates[one.candidate].error;
+  }
+  return unknown;
+}
+
+// Where an earlier run left providers paused, nothing new is wanted rather than an error: its work goes on in any case,
+// unless the rest of it was never written.
 Result<std::vector<WantedVersion>> Wanted(const UpgradeApplyOptions& options, const Installed& has, bool unfinished,
                                           Notes& notes) {
-  if (options.contract.empty()) return WantedByName(options, has);
-  auto wanted = WantedByContract(options.contract, has);
-  if (!wanted.ok() && !unfinished) return wanted;
-  if (!wanted.ok()) {
-    notes.Warn(fmt::format("nothing new is upgraded, an earlier run is finished alone: {}", wanted.error().message));
+  const bool by_name = options.contract.empty();
+  auto wanted = by_name ? WantedByName(options, has) : WantedByContract(options.contract, has);
+  std::optional<Error> unknown;
+  if (by_name && wanted.ok()) unknown = UnknownOfDeclared(has, *wanted);
+  if (!by_name && !wanted.ok()) unknown = wanted.error();
+  if (unknown && unfinished && IsAllWritten(has.objects)) {
+    notes.Warn(fmt::format("nothing new is upgraded, an earlier run is finished alone: {}", unknown->message));
     return std::vector<WantedVersion>();
   }
+  if (unknown && unfinished) {
+    return Refused(
+        fmt::format("{}; an earlier run was broken off before it had written all, and can't be finished without that",
+                    unknown->message));
+  }
+  if (by_name || !wanted.ok()) return wanted;
   TRY(TellUnknown(has, wanted->empty() && !unfinished, notes));
   return wanted;
 }

@@ -262,6 +262,17 @@ bool IsUnfinished(const std::vector<ProviderObject>& fleet) {
   return std::any_of(fleet.begin(), fleet.end(), [](const auto& one) { return IsPausedByUs(one.provider); });
 }
 
+bool IsAllWritten(const std::vector<ProviderObject>& fleet) {
+  bool waits = false, runs = false;
+  for (const ProviderObject& one : fleet) {
+    const api::Provider& provider = one.provider;
+    bool is_there = one.wanted.empty() || api::SameVersion(provider.status.installed_version, one.wanted);
+    waits = waits || (IsPausedByUs(provider) && !is_there);
+    runs = runs || (IsInstalled(provider) && !provider.spec.paused);
+  }
+  return !waits || !runs;
+}
+
 std::string AsText(const UpgradeRollout& rollout) {
   std::string out;
   if (rollout.pause) out += "The contract changes: all providers are at zero replicas until that is done.\n";

@@ -37,6 +37,10 @@ Status CheckPausable(const std::vector<ProviderObject>& fleet);
 // Whether an earlier run left work behind: a provider that it paused.
 bool IsUnfinished(const std::vector<ProviderObject>& fleet);
 
+// Whether the operator goes on with all that such a run has written. One that was broken off in the middle has paused
+// only some, and these wait for the others.
+bool IsAllWritten(const std::vector<ProviderObject>& fleet);
+
 // For --dry-run. No values of variables.
 std::string AsText(const UpgradeRollout& rollout);
 

@@ -181,43 +181,6 @@ TEST_F(Upgrades, AnOperatorThatDoesNothingIsNotWaitedForForEver) {  // L13
   EXPECT_EQ(cluster_.writes().size(), before) << "all is written already";
 }
 
-// A run that was broken off left a provider paused, and the releases are installed by now.
-TEST_F(Upgrades, WhatAnEarlierRunLeftPausedComesBack) {  // L13
-  const std::pair<UpgradeProvider, std::string> newest[] = {{kCore, "v1.12.0"}, {kAws, "v2.1.0"}};
-  for (auto [provider, version] : newest) {
-    provider.version = version;
-    cluster_.Add(provider);
-    cluster_.Change(UpgradeCluster::PathOf(provider), [](Json& object) { object["spec"]["paused"] = true; });
-  }
-  cluster_.Change(UpgradeCluster::PathOf(kCore), [](Json& core) {
-    core["metadata"]["annotations"]["operator.cluster.x-k8s.io/paused-for-upgrade"] = "true";
-  });
-  Outcome got = Run({"upgrade", "apply", "--contract", "v1beta2"});
-  EXPECT_EQ(got.code, 0) << got.err;
-  EXPECT_FALSE(GetBool(cluster_.Get(UpgradeCluster::PathOf(kCore)), {"spec", "paused"}));
-  EXPECT_TRUE(GetBool(cluster_.Get(UpgradeCluster::PathOf(kAws)), {"spec", "paused"})) << "that was somebody else";
-  EXPECT_THAT(Run({"upgrade", "apply", "--contract", "v1beta2"}).err, HasSubstr("You are already up to date!"));
-}
-
-// Its repositories are away meanwhile.
-TEST_F(Upgrades, WhatAnEarlierRunLeftPausedComesBackThoughNoVersionsAreKnown) {  // L13
-  cluster_.Add(kMine);                                                           // which no configuration names
-  for (const UpgradeProvider& provider : {kCore, kAws, kMine}) {
-    cluster_.Change(UpgradeCluster::PathOf(provider), [](Json& object) {
-      object["spec"]["paused"] = true;
-      object["metadata"]["annotations"]["operator.cluster.x-k8s.io/paused-for-upgrade"] = "true";
-    });
-  }
-  cluster_.folder.Put("clusterctl.yaml", "providers:\n" + Source("cluster-api", "CoreProvider", "gone") +
-                                             Source("aws", "InfrastructureProvider", "gone"));
-  Outcome got = Run({"upgrade", "apply", "--contract", "v1beta2"});
-  EXPECT_EQ(got.code, 0) << got.err;
-  EXPECT_THAT(got.err, HasSubstr("Warning: nothing new is upgraded, an earlier run is finished alone: "));
-  for (const UpgradeProvider& provider : {kCore, kAws, kMine})
-    EXPECT_FALSE(GetBool(cluster_.Get(UpgradeCluster::PathOf(provider)), {"spec", "paused"})) << provider.name;
-  EXPECT_EQ(Run({"upgrade", "apply", "--contract", "v1beta2"}).code, 1) << "nothing is left to end";
-}
-
 TEST_F(Upgrades, ToAContractThatNotAllCanGoToNobodyGoes) {  // L13
   UpgradeProvider core = kCore;
   core.version = "v1.10.0";
@@ -232,10 +195,6 @@ TEST_F(Upgrades, ToAContractThatNotAllCanGoToNobodyGoes) {  // L13
   EXPECT_THAT(cluster_.writes(), IsEmpty());
 }
 
-// The same command again took the version that is to be left for the last good one.
-// The core's upgrade to v1.12.0 doesn't come up.
-// What is installed by the status is what was there before it.
-// v1.12.0 is installed, after v1.11.0.
 TEST_F(Upgrades, WhatASecretHasIsNotOverwrittenThoughNobodyNamesIt) {  // L13
   cluster_.Put(kSecret, {{"metadata", {{"name", "infrastructure-aws-variables"}, {"namespace", "capa-system"}}},
                          {"data", {{"TOKEN", "bWluZQ=="}}}});

@@ -42,6 +42,10 @@ class Upgrades : public testing::Test {
     return "- {name: " + name + ", type: " + type + ", url: " + cluster_.folder.path() + "/r/" + label +
            "/latest/c.yaml}\n";
   }
+  void LoseRepositories() {
+    cluster_.folder.Put("clusterctl.yaml", "providers:\n" + Source("cluster-api", "CoreProvider", "gone") +
+                                               Source("aws", "InfrastructureProvider", "gone"));
+  }
   Outcome Run(std::vector<std::string> arguments, Variables environment = {}) {
     arguments.insert(arguments.end(), {"--config", cluster_.folder / "clusterctl.yaml"});
     return cluster_.Run(std::move(arguments), std::move(environment));
