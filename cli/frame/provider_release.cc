@@ -12,6 +12,8 @@
 namespace capi::cli {
 namespace {
 
+constexpr char kMirror[] = "clusterctl-github-url", kMirrorOfApi[] = "clusterctl-github-api-url";
+
 // The version in a provider's URL; "latest" where it names none.
 Result<std::string> VersionInUrl(std::string_view url, std::string_view label) {
   switch (TRY(fetch::KindOfUrl(url))) {
@@ -65,11 +67,18 @@ Status CheckContract(const ProviderRelease& found, std::string_view label, Notes
 Result<fetch::GitHubOptions> GitHubOptionsOf(const Config& config) {
   fetch::GitHubOptions options;
   options.token = TRY(config.Get("github-token")).value_or("");
-  if (auto url = TRY(config.Get("clusterctl-github-api-url"))) options.api_url = *url;
-  if (auto url = TRY(config.Get("clusterctl-github-url"))) options.download_url = *url;
+  if (auto url = TRY(config.Get(kMirrorOfApi))) options.api_url = *url;
+  if (auto url = TRY(config.Get(kMirror))) options.download_url = *url;
   options.proxy = ProxyFrom(config.getenv());
   options.user_agent = fmt::format("clusterctl/{}", kProjectVersion);
   return options;
+}
+
+Result<bool> HasMirror(const Config& config) {
+  for (const char* key : {kMirror, kMirrorOfApi}) {
+    if (TRY(config.Get(key))) return true;
+  }
+  return false;
 }
 
 Result<api::Version> ParseVersion(const std::string& text) {

@@ -39,6 +39,9 @@ Result<api::Version> ParseVersion(const std::string& text);
 // How GitHub is reached.
 Result<fetch::GitHubOptions> GitHubOptionsOf(const Config& config);
 
+// Whether this machine is told of a mirror of GitHub; the operator isn't.
+Result<bool> HasMirror(const Config& config);
+
 // The version in a provider's URL; for "latest" the newest that fits.
 Result<api::Version> DefaultVersion(const Context& ctx, fetch::Repository& repository, std::string_view url,
                                     std::string_view label);

@@ -8,6 +8,7 @@
 #include "api/release_maps.h"
 #include "base/yaml/yaml.h"
 #include "cli/frame/overrides.h"
+#include "cli/frame/provider_release.h"
 #include "fetch/url.h"
 
 namespace capi::cli {
@@ -24,14 +25,6 @@ Result<bool> IsOverridden(const Config& config, const std::string& label, const 
   if (folder.empty()) return false;
   return IsThere(OverridePath(folder, label, version, file)) ||
          IsThere(OverridePath(folder, label, version, "metadata.yaml"));
-}
-
-// This machine is told of a mirror; the operator isn't.
-Result<bool> HasMirror(const Config& config) {
-  for (const char* key : {"clusterctl-github-url", "clusterctl-github-api-url"}) {
-    if (TRY(config.Get(key))) return true;
-  }
-  return false;
 }
 
 bool Concerns(const std::string& key, const std::string& label) {

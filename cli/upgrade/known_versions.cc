@@ -41,19 +41,30 @@ class SelectedReleases : public fetch::Repository {
   const std::unique_ptr<fetch::Repository> releases_;  // of `stored_`
 };
 
-// What one has, and what only the other has. Both name their components file in their own way. Thread-compatible.
+// What one has, and what only the other has. Both name their components file in their own way. Where one can't be
+// reached, it has the versions of the other, and says so. Thread-compatible.
 class Both : public fetch::Repository {
  public:
-  Both(std::unique_ptr<fetch::Repository> first, std::unique_ptr<fetch::Repository> second)
-      : first_(std::move(first)), second_(std::move(second)) {}
+  Both(std::unique_ptr<fetch::Repository> first, std::unique_ptr<fetch::Repository> second, Notes& notes)
+      : first_(std::move(first)), second_(std::move(second)), notes_(notes) {}
 
   std::string Describe() const override { return first_->Describe() + ", and " + second_->Describe(); }
   std::string ComponentsFile() const override { return first_->ComponentsFile(); }
 
   Result<std::vector<api::Version>> Versions(const Context& ctx) override {
-    auto first = TRY(first_->Versions(ctx)), second = TRY(second_->Versions(ctx));
-    std::set<api::Version> all(first.begin(), first.end());
-    all.insert(second.begin(), second.end());
+    auto first = first_->Versions(ctx), second = second_->Versions(ctx);
+    TRY(ctx.Check());
+    if (!first.ok() && !second.ok()) {
+      return Error{first.code(), fmt::format("{}; {}", first.error().message, second.error().message), {}};
+    }
+    std::set<api::Version> all;
+    for (const auto* versions : {&first, &second}) {
+      if (versions->ok())
+        all.insert((*versions)->begin(), (*versions)->end());
+      else
+        notes_.Warn(fmt::format("the versions of {} alone are known: {}",
+                                (versions == &first ? second_ : first_)->Describe(), versions->error().message));
+    }
     return std::vector<api::Version>(all.begin(), all.end());
   }
 
@@ -65,6 +76,7 @@ class Both : public fetch::Repository {
 
  private:
   const std::unique_ptr<fetch::Repository> first_, second_;
+  Notes& notes_;
 };
 
 Error Unsupported(std::string_view field) {
@@ -115,6 +127,12 @@ Result<bool> HasOverrides(const Config& config, const std::string& label) {
   return there.ok() && !there->empty();
 }
 
+// Whether this machine has something to say of where the provider's releases are.
+Result<bool> IsNamedHere(const Config& config, const ProviderSource& source) {
+  if (!IsBuiltIn(source) || TRY(HasMirror(config))) return true;
+  return HasOverrides(config, api::ManifestLabel(source.type, source.name));
+}
+
 }  // namespace
 
 const ProviderObject* ObjectOf(std::span<const ProviderObject> objects, const InstalledProvider& provider) {
@@ -139,9 +157,10 @@ Result<ProviderRepository> OpenRepository(const Context& ctx, const Config& conf
   auto source = config.FindProvider(provider.type, provider.name);
   if (fetch != nullptr && fetch->selector) {
     auto selected = TRY(Selected(ctx, cluster, object->provider));
-    if (!source.ok() || IsBuiltIn(*source)) return ProviderRepository{std::move(selected), true};
+    // GitHub isn't asked where nothing names it: the releases were put into the cluster for some reason.
+    if (!source.ok() || !TRY(IsNamedHere(config, *source))) return ProviderRepository{std::move(selected), true};
     auto named = TRY(OpenSource(config, *source, notes));
-    auto both = std::make_unique<Both>(std::move(selected), std::move(named));
+    auto both = std::make_unique<Both>(std::move(selected), std::move(named), notes);
     return ProviderRepository{std::move(both), false};
   }
   if (!source.ok()) return source.error();

@@ -21,7 +21,8 @@ struct ProviderRepository {
   bool operator_reaches_it = false;  // it gets the same release by itself: nothing has to be put into the cluster
 };
 
-// With a selector: the ConfigMaps that it finds, and the source that the configuration file names. With
+// With a selector: the ConfigMaps that it finds, and the configuration's source where this machine names it: by an
+// entry in its file, a mirror, or files in the folder of overrides; one of the two may be out of reach. With
 // `fetchConfig.url`: that one. Else the configuration's source. Files in the folder of overrides go before those of a
 // release. `cluster` and `notes` must outlive it.
 Result<ProviderRepository> OpenRepository(const Context& ctx, const Config& config, ManagementCluster& cluster,

@@ -1,0 +1,102 @@
+// Where the versions of a provider whose releases are in the cluster come from (L12), on an API server and a mirror of
+// GitHub in memory.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+
+#include "base/http/server/server.h"
+#include "cli/upgrade/upgrades_testing.h"
+
+namespace capi::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+const std::string kSeries =
+    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
+    "- {major: 2, minor: 0, contract: v1beta1}\n- {major: 2, minor: 1, contract: v1beta1}\n";
+const std::string kMap = "/api/v1/namespaces/capa-system/configmaps/infrastructure-aws-v2.0.0";
+const std::string kAlone = "Warning: the versions of ConfigMaps of namespace capa-system with ";
+
+// aws, which is built in, as init leaves it where it took it from elsewhere than the operator would: v2.0.0 is in the
+// cluster. The mirror has v2.1.0.
+class ReleasesInTheCluster : public Upgrades {
+ protected:
+  ReleasesInTheCluster() {
+    const Json labels = {{"provider.cluster.x-k8s.io/type", "infrastructure"},
+                         {"provider.cluster.x-k8s.io/name", "aws"}};
+    cluster_.Change(UpgradeCluster::PathOf(kAws),
+                    [&](Json& aws) { aws["spec"]["fetchConfig"]["selector"]["matchLabels"] = labels; });
+    Json stored = labels;
+    stored["provider.cluster.x-k8s.io/version"] = "v2.0.0";
+    cluster_.Put(
+        kMap, {{"metadata", {{"name", "infrastructure-aws-v2.0.0"}, {"namespace", "capa-system"}, {"labels", stored}}},
+               {"data", {{"metadata", kSeries}, {"components", "apiVersion: v1\nkind: ConfigMap\n"}}}});
+    mirror_ =
+        http::Server::Start({}, [this](const http::ServerRequest& request) { return Mirror(request.path); }).value();
+  }
+  Outcome Plan(const std::string& configuration) {
+    cluster_.folder.Put("clusterctl.yaml",
+                        "providers:\n" + Source("cluster-api", "CoreProvider", "cluster-api") + configuration);
+    return Run({"upgrade", "plan"}, {{"HTTPS_PROXY", "http://127.0.0.1:1"}});  // no way to GitHub
+  }
+  std::string OfMirror() {
+    const std::string url = "http://" + mirror_->address();
+    return "clusterctl-github-url: " + url + "\nclusterctl-github-api-url: " + url + "\n";
+  }
+
+  std::atomic<bool> away_ = false;  // the mirror is
+
+ private:
+  http::Response Mirror(const std::string& path) {
+    if (away_) return {.status = 503, .headers = {}, .body = "unicorn"};
+    const std::string project = "/kubernetes-sigs/cluster-api-provider-aws/releases";
+    if (path == "/repos" + project)
+      return {.status = 200, .headers = {}, .body = R"([{"tag_name": "v2.1.0", "draft": false, "assets": []}])"};
+    if (path == project + "/download/v2.1.0/metadata.yaml") return {.status = 200, .headers = {}, .body = kSeries};
+    return {.status = 404, .headers = {}, .body = "{}"};
+  }
+
+  std::unique_ptr<http::Server> mirror_;
+};
+
+const char kNewer[] = "InfrastructureProvider   v2.0.0            v2.1.0\n";
+const char kUpToDate[] = "InfrastructureProvider   v2.0.0            Already up to date\n";
+
+TEST_F(ReleasesInTheCluster, AMirrorIsLookedAtToo) {  // L12
+  Outcome got = Plan(OfMirror());
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.out, HasSubstr(kNewer));
+  EXPECT_THAT(got.err, Not(HasSubstr("Warning")));
+}
+
+TEST_F(ReleasesInTheCluster, WhatIsOutOfReachIsToldAndTheOthersCount) {  // L12
+  away_ = true;
+  Outcome got = Plan(OfMirror());
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.out, HasSubstr(kUpToDate));
+  EXPECT_THAT(got.err, HasSubstr(kAlone));
+  cluster_.Remove(kMap);
+  EXPECT_THAT(
+      Plan(OfMirror()).err,
+      HasSubstr("Warning: capa-system/infrastructure-aws: its versions can't be told: failed to get available"));
+}
+
+// The folder has files of releases, and not which there are.
+TEST_F(ReleasesInTheCluster, GitHubIsAskedForWhatHasOverridesAlone) {  // L12
+  Outcome closed = Plan("");
+  EXPECT_THAT(closed.out, HasSubstr(kUpToDate));
+  EXPECT_THAT(closed.err, IsEmpty()) << "nothing but the cluster is asked";
+  cluster_.folder.Put("o/infrastructure-aws/v2.0.0/infrastructure-components.yaml", "a: b\n");
+  Outcome got = Plan("overridesFolder: " + cluster_.folder / "o" + "\n");
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.out, HasSubstr(kUpToDate));
+  EXPECT_THAT(got.err, HasSubstr(kAlone));
+}
+
+}  // namespace
+}  // namespace capi::cli
