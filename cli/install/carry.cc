@@ -9,7 +9,7 @@ namespace capi::cli {
 namespace {
 
 constexpr Seconds kWebhookLimit{60};
-constexpr Millis kPause{250};
+constexpr Millis kPause{100};
 
 const kube::WriteOptions& Write() {
   static const kube::WriteOptions options{.field_manager = std::string(kProviderFieldManager)};

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "api/schema/crds.h"
 #include "cli/install/operator_step.h"
 #include "cli/install/prepare.h"
 #include "cli/install/wait.h"
@@ -37,12 +38,13 @@ Status CarryCertManager(const Context& ctx, kube::Client& client, CertManagerPla
   return AwaitCertManager(ctx, client, plan.settings, notes);
 }
 
-// The operator, or what an interrupted run left out of it. One that others installed is only waited for.
-Status CarryOperator(const Context& ctx, kube::Client& client, const std::optional<InstalledOperator>& there, bool half,
-                     const std::string& image, Notes& notes) {
-  if (!there) return InstallOperator(ctx, client, image, notes);
-  if (half) return InstallOperator(ctx, client, there->image, notes);
-  return AwaitOperator(ctx.WithTimeout(std::chrono::minutes(5)), client, there->ns);
+// Its namespace; it may not be available yet. One that others installed is left as it is.
+Result<std::string> CarryOperator(const Context& ctx, kube::Client& client,
+                                  const std::optional<InstalledOperator>& there, bool half, const std::string& image,
+                                  Notes& notes) {
+  if (there && !half) return there->ns;
+  TRY(InstallOperator(ctx, client, there ? there->image : image, notes));
+  return std::string(api::kOperatorNamespace);
 }
 
 void SayStep(Notes& notes, std::string_view message, const ProviderCargo& cargo) {
@@ -52,18 +54,23 @@ void SayStep(Notes& notes, std::string_view message, const ProviderCargo& cargo)
              {"targetNamespace", cargo.id.ns}});
 }
 
+// What the objects need. Nothing of it needs the operator, which comes up meanwhile.
+Status CarryAllParts(const Context& ctx, kube::Client& client, const std::vector<ProviderCargo>& adopted,
+                     const std::vector<ProviderCargo>& cargo) {
+  for (const auto* all : {&adopted, &cargo}) {
+    for (const ProviderCargo& one : *all) TRY(CarryParts(ctx, client, one));
+  }
+  return Ok();
+}
+
 // The core's object last: as long as it isn't recorded, the next run is a first one again and goes on.
-Status CarryProviders(const Context& ctx, kube::Client& client, const std::vector<ProviderCargo>& adopted,
-                      const std::vector<ProviderCargo>& cargo, Notes& notes) {
+Status CarryObjects(const Context& ctx, kube::Client& client, const std::vector<ProviderCargo>& adopted,
+                    const std::vector<ProviderCargo>& cargo, Notes& notes) {
   for (const ProviderCargo& one : adopted) {
     SayStep(notes, "Taking over", one);
-    TRY(CarryParts(ctx, client, one));
     TRY(CarryObject(ctx, client, one));
   }
-  for (const ProviderCargo& one : cargo) {
-    SayStep(notes, "Installing", one);
-    TRY(CarryParts(ctx, client, one));
-  }
+  for (const ProviderCargo& one : cargo) SayStep(notes, "Installing", one);
   for (bool core : {false, true}) {
     for (const ProviderCargo& one : cargo) {
       if ((one.id.type == api::ProviderType::kCore) == core) TRY(CarryObject(ctx, client, one));
@@ -146,8 +153,10 @@ Status Init(const Context& ctx, const GlobalOptions& global, const InitOptions& 
 
   if (cert_manager) TRY(CarryCertManager(ctx, client, *cert_manager, notes));
   if (options.with_operator) {
-    TRY(CarryOperator(ctx, client, there, half, image, notes));
-    TRY(CarryProviders(ctx, client, plan.adopted, cargo, notes));
+    const std::string ns = TRY(CarryOperator(ctx, client, there, half, image, notes));
+    TRY(CarryAllParts(ctx, client, plan.adopted, cargo));
+    TRY(AwaitRollout(ctx, client, ns));
+    TRY(CarryObjects(ctx, client, plan.adopted, cargo, notes));
     TRY(Await(ctx, client, options, plan, cargo, world));
   } else {
     TRY(InstallDirectly(ctx, client, direct, plan.skipped, options, notes));

@@ -72,6 +72,10 @@ Status InstallOperator(const Context& ctx, kube::Client& client, const std::stri
   }
   TRY_WITH(ApplyOperator(ctx, client, objects), "failed to install the operator");
   notes.Say(0, "Waiting for the operator to be available...");
+  return Ok();
+}
+
+Status AwaitRollout(const Context& ctx, kube::Client& client, const std::string& ns) {
   return AwaitOperator(ctx.WithTimeout(kRolloutLimit), client, ns);
 }
 

@@ -29,7 +29,10 @@ Result<OperatorUpgrade> DecideUpgrade(const InstalledOperator& there, const api:
 // the image overrides.
 Result<std::string> ConfiguredOperatorImage(const Config& config, const std::string& flag);
 
-// Installs the operator, or what an interrupted installation left out of it.
+// Installs the operator, or what an interrupted installation left out of it; doesn't wait for it.
 Status InstallOperator(const Context& ctx, kube::Client& client, const std::string& image, Notes& notes);
+
+// Waits, five minutes at most, until the operator in this namespace is available.
+Status AwaitRollout(const Context& ctx, kube::Client& client, const std::string& ns);
 
 }  // namespace capi::cli

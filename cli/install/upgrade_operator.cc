@@ -49,12 +49,12 @@ Status UpgradeOperator(const Context& ctx, const GlobalOptions& global, const Up
   auto objects = TRY(OperatorObjects(image));
   // An earlier run may have ended before the new one was up. What that one's pods need is pruned only once they are
   // gone.
-  if (whole) TRY(AwaitOperator(ctx.WithTimeout(std::chrono::minutes(5)), client, there->ns));
+  if (!whole) TRY(InstallOperator(ctx, client, image, notes));
+  TRY(AwaitRollout(ctx, client, there->ns));
   if (whole && TRY(OperatorLeftovers(ctx, client, objects)).empty()) {
     world.out << fmt::format("The operator is already up to date: {}\n", kProjectVersion);
     return Ok();
   }
-  if (!whole) TRY(InstallOperator(ctx, client, image, notes));
   TRY(Prune(ctx, client, image, notes));
   world.out << fmt::format("The operator is upgraded: {} -> {} ({})\n", VersionOf(*there), kProjectVersion, image);
   return Ok();

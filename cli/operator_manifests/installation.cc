@@ -14,7 +14,7 @@ namespace capi::cli {
 namespace {
 
 constexpr std::string_view kPeerSelector = "clusterctl.cluster.x-k8s.io/core=capi-operator";
-constexpr Millis kPause{200};
+constexpr Millis kPause{100};
 
 Error Precondition(std::string message) { return {Code::kFailedPrecondition, std::move(message), {}}; }
 
