@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include "api/release_maps.h"
 #include "base/encoding.h"
 #include "base/strings.h"
+#include "kube/meta/label_selector.h"
 
 namespace capi::releases {
 namespace {
@@ -200,6 +202,24 @@ Result<api::Release> ReadReleaseMap(const kube::Object& map, const FindPart& fin
 Result<api::Release> ReadRelease(const Context& ctx, kube::Client& client, const api::StoredRelease& stored) {
   kube::Object map = TRY_WITH(client.Get(ctx, ConfigMaps(), stored.ns, stored.name), Where(stored.ns, stored.name));
   return ReadReleaseMap(map, InCluster(ctx, client, stored.ns));
+}
+
+Result<std::optional<FoundRelease>> FindStored(const Context& ctx, kube::Client& client, const api::Provider& provider,
+                                               const api::Version& version) {
+  std::string selector = api::SelectorOf(api::ReleaseSelector(provider.id));
+  if (const auto& fetch = provider.spec.fetch_config; fetch && fetch->selector)
+    selector = TRY(kube::LabelSelector::FromJson(*fetch->selector)).ToString();
+  auto list =
+      TRY_WITH(client.List(ctx, ConfigMaps(), provider.id.ns, {.label_selector = selector, .metadata_only = true}),
+               "failed to look for releases in ConfigMaps");
+  for (const kube::Object& map : list.items) {
+    api::StoredRelease stored = api::ReadStoredRelease(map);
+    if (stored.version != version) continue;
+    FoundRelease out{TRY(ReadRelease(ctx, client, stored)), map.name(), false};
+    out.kept = !map.has_label(api::kLabelManagedBy);
+    return std::optional(std::move(out));
+  }
+  return std::optional<FoundRelease>();
 }
 
 Result<api::StoredRelease> StoreRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,

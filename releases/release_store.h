@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,18 @@ Result<api::Release> ReadReleaseMap(const kube::Object& map, const FindPart& fin
 // Reads a release back. kNotFound when it is gone; kInvalidArgument, with the ConfigMap's name, for a missing key, a
 // bad gzip, a version that is none. Unknown keys are ignored.
 Result<api::Release> ReadRelease(const Context& ctx, kube::Client& client, const api::StoredRelease& stored);
+
+// A release that lies in the cluster. A value.
+struct FoundRelease {
+  api::Release release;
+  std::string name;   // of its ConfigMap
+  bool kept = false;  // somebody put it there: it isn't replaced
+};
+
+// A provider's release of that version, where the operator finds it: by spec.fetchConfig.selector, or by the labels of
+// its own. Nothing where there is none. Errors as those of ReadRelease.
+Result<std::optional<FoundRelease>> FindStored(const Context& ctx, kube::Client& client, const api::Provider& provider,
+                                               const api::Version& version);
 
 // Writes a fetched release as a ConfigMap owned by the provider: plain up to 1 MiB, gzip above, in parts above that.
 // A ConfigMap of that name which is there already wins: its content is what counts from then on.

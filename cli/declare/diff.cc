@@ -232,7 +232,7 @@ Result<bool> Diff(const Context& ctx, const GlobalOptions& global, const DiffOpt
   std::vector<std::string> errors;
   for (const api::Provider& provider : providers) {
     const std::string name = Describe(provider.id);
-    RenderedProvider rendered = TRY_WITH(RenderProvider(ctx, cluster.client(), config, provider, notes), name);
+    RenderedProvider rendered = TRY_WITH(RenderProvider(ctx, cluster, config, provider, notes), name);
     for (const std::string& warning : rendered.warnings) notes.Warn(name + ": " + warning);
     Comparison comparison(ctx, cluster.client(), provider, rendered);
     const std::string text = comparison.Run();

@@ -6,7 +6,9 @@
 #include <filesystem>
 
 #include "base/encoding.h"
+#include "base/files.h"
 #include "base/yaml/yaml.h"
+#include "cli/install/provider_manifests.h"
 #include "cli/upgrade/cluster_testing.h"
 
 namespace capi::cli {
@@ -130,6 +132,14 @@ metadata: {name: list, namespace: docker-system}
 args: ["--token=${TOKEN}"]
 )";
 
+constexpr std::string_view kRenamed = R"(
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: list, namespace: docker-system}
+args: ["--auth=${TOKEN}", "--first"]
+)";
+
 // docker at v1.0.0, installed with values that its Secret has no longer; v1.1.0 lacks an object and shifts a list.
 class DiffOfInstalled : public testing::Test {
  protected:
@@ -173,6 +183,12 @@ class DiffOfInstalled : public testing::Test {
         {"labels", {{"cluster.x-k8s.io/provider", "infrastructure-docker"}, {"clusterctl.cluster.x-k8s.io", ""}}}};
     cluster_.Put("/api/v1/namespaces/docker-system/configmaps/" + name, std::move(map));
   }
+  std::string File(const std::string& spec) {
+    return cluster_.folder.Put("docker.yaml",
+                               "apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: InfrastructureProvider\n"
+                               "metadata: {name: docker, namespace: docker-system}\nspec: " +
+                                   spec + "\n");
+  }
   Outcome Run(std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"--config", cluster_.folder / "clusterctl.yaml"});
     return cluster_.Run(std::move(arguments));
@@ -200,15 +216,47 @@ TEST_F(DiffOfInstalled, WithoutTheInstalledReleaseNothingIsShown) {
   EXPECT_THAT(got.err, HasSubstr("release v1.0.0 says where secrets are in what is installed"));
 }
 
+// L18: clusterctl's inventory says what is installed, as long as no object of it does.
+TEST_F(DiffOfInstalled, ValuesOfWhatIsNotAdoptedYetAreMaskedToo) {
+  Release("v1.2.0", std::string(kRenamed));
+  cluster_.Remove(UpgradeCluster::PathOf(kDocker));
+  Outcome got = Run({"diff", "-f", File("{version: v1.2.0, configSecret: {name: s}}")});
+  EXPECT_EQ(got.code, 1) << got.err;
+  EXPECT_THAT(got.out, HasSubstr("LIVE/v1.ConfigMap.docker-system.list"));
+  EXPECT_THAT(got.out, HasSubstr("***"));
+  EXPECT_THAT(got.out + got.err, Not(HasSubstr("sesame")));
+}
+
+TEST_F(DiffOfInstalled, AnObjectThatNobodyHasLookedAtYetSaysNothingOfWhatIsInstalled) {
+  Release("v1.2.0", std::string(kRenamed));
+  cluster_.Change(UpgradeCluster::PathOf(kDocker), [](Json& provider) { provider.erase("status"); });
+  Outcome got = Run({"diff", "docker:v1.2.0"});
+  EXPECT_EQ(got.code, 1) << got.err;
+  EXPECT_THAT(got.out, HasSubstr("LIVE/v1.ConfigMap.docker-system.list"));
+  EXPECT_THAT(got.out + got.err, Not(HasSubstr("sesame")));
+}
+
+// L18, I14: its source may be gone, or have another one by now.
+TEST_F(DiffOfInstalled, TheInstalledReleaseIsThatInTheCluster) {
+  api::Release release;
+  release.version = api::Version::Parse("v1.0.0").value();
+  release.metadata = *ReadFile(cluster_.folder / "r/infrastructure-docker/v1.0.0/metadata.yaml");
+  release.components = *ReadFile(cluster_.folder / "r/infrastructure-docker/v1.0.0/c.yaml");
+  const kube::Object map = ReleaseMapsOf({kDocker.type, kDocker.ns, kDocker.name}, release).back();
+  cluster_.Put("/api/v1/namespaces/docker-system/configmaps/" + map.name(), map.json());
+  std::filesystem::remove_all(cluster_.folder / "r/infrastructure-docker/v1.0.0");
+  Outcome got = Run({"diff", "docker:v1.1.0"});
+  EXPECT_EQ(got.code, 1) << got.err;
+  EXPECT_THAT(got.out, HasSubstr("LIVE/v1.ConfigMap.docker-system.gone"));
+  for (const char* value : {"sesame", "poppy"}) EXPECT_THAT(got.out + got.err, Not(HasSubstr(value)));
+}
+
 // L18, I12: the operator has filled the version in, and an apply leaves it.
 TEST_F(DiffOfInstalled, AFileWithoutAVersionIsNoUpgrade) {
   PutMap("c", R"({"data": {"one": "--token=new-sesame", "plain": "nothing"}})");
   PutMap("gone", R"({"data": {"password": "new-poppy"}})");
   PutMap("list", R"({"args": ["--first", "--token=new-sesame"]})");
-  const std::string file =
-      cluster_.folder.Put("docker.yaml",
-                          "apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: InfrastructureProvider\n"
-                          "metadata: {name: docker, namespace: docker-system}\nspec: {configSecret: {name: s}}\n");
+  const std::string file = File("{configSecret: {name: s}}");
   Outcome got = Run({"diff", "-f", file});
   EXPECT_THAT(got.out, Not(HasSubstr("ConfigMap.docker-system.gone")));
   EXPECT_EQ(got.code, 0) << got.out << got.err;

@@ -12,6 +12,7 @@
 #include "cli/declare/recovery.h"
 #include "cli/frame/lookup.h"
 #include "cli/frame/provider_objects.h"
+#include "releases/release_store.h"
 #include "templating/render.h"
 
 namespace capi::cli {
@@ -76,7 +77,7 @@ Error RenderFailed(const api::Provider& provider, const api::Release& release, c
           {}};
 }
 
-// The versions of which objects may be live: the installed one, and one whose installation has begun.
+// The installed one, and one whose installation has begun.
 std::set<std::string> LiveVersions(const api::ProviderStatus& status) {
   std::set<std::string> out;
   if (!status.installed_version.empty()) out.insert(status.installed_version);
@@ -91,24 +92,27 @@ bool SameSource(const std::optional<api::FetchConfig>& a, const std::optional<ap
 // Whatever the Secret has by now: what is live, or pruned, was made of what it had.
 class LiveValues {
  public:
-  LiveValues(const Context& ctx, kube::Client& client, const Config& config, const Secret& secret,
+  LiveValues(const Context& ctx, ManagementCluster& cluster, const Config& config, const Secret& secret,
              const templating::ImageOverrides& images, Notes& notes)
-      : ctx_(ctx), client_(client), config_(config), secret_(secret), images_(images), notes_(notes) {}
+      : ctx_(ctx),
+        cluster_(cluster),
+        client_(cluster.client()),
+        config_(config),
+        secret_(secret),
+        images_(images),
+        notes_(notes) {}
 
   // `wanted` is the release of `provider`, which may be another one than is installed.
   Status Mask(const api::Provider& provider, const api::Release& wanted, MaskedValues& masked) {
-    TRY(MaskOf(provider, wanted, masked));
-    const api::ProviderId& id = provider.id;
-    auto object = client_.Get(ctx_, api::ResourceOf(id.type), id.ns, id.name);
-    if (!object.ok() && object.code() == Code::kNotFound) return Ok();  // nothing of it is installed yet
-    if (!object.ok()) return object.error();
-    api::Provider live = TRY(api::ParseProvider(*object));
+    api::Provider live = TRY(Live(provider));
     const bool same_source = SameSource(live.spec.fetch_config, provider.spec.fetch_config);
     if (live.spec.fetch_config) live.spec.fetch_config->digest.clear();  // of the version that is declared
-    for (const std::string& version : LiveVersions(live.status)) {
-      if (same_source && api::SameVersion(version, wanted.version.ToString())) continue;
+    const std::set<std::string> versions = TRY(Installed(live));
+    if (versions.empty()) TRY(MaskOf(provider, wanted, masked));
+    for (const std::string& version : versions) {
       live.spec.version = version;
-      auto release = ReadReleaseOf(ctx_, client_, config_, live, secret_, notes_);
+      const bool same = same_source && api::SameVersion(version, wanted.version.ToString());
+      auto release = InstalledRelease(live, same ? &wanted : nullptr);
       if (!release.ok()) {
         return release.error().With(fmt::format(
             "release {} says where secrets are in what is installed, and without it they would be shown", version));
@@ -119,6 +123,34 @@ class LiveValues {
   }
 
  private:
+  // What is installed without an object of it is as clusterctl left it.
+  Result<api::Provider> Live(const api::Provider& provider) {
+    const api::ProviderId& id = provider.id;
+    auto object = client_.Get(ctx_, api::ResourceOf(id.type), id.ns, id.name);
+    if (!object.ok() && object.code() != Code::kNotFound) return object.error();
+    if (!object.ok()) return provider;
+    return api::ParseProvider(*object);
+  }
+
+  // The versions of which objects may be live; none where nothing is installed yet.
+  Result<std::set<std::string>> Installed(const api::Provider& live) {
+    std::set<std::string> out = LiveVersions(live.status);
+    if (!out.empty()) return out;
+    const api::ProviderId& id = live.id;
+    for (const InstalledProvider& one : TRY(cluster_.Providers(ctx_))) {
+      if (one.type == id.type && one.name == id.name && one.ns == id.ns) out.insert(one.version);
+    }
+    return out;
+  }
+
+  // As it lies in the cluster (I14), else that of its source, which is `same` where it was read already.
+  Result<api::Release> InstalledRelease(const api::Provider& live, const api::Release* same) {
+    auto stored = TRY(releases::FindStored(ctx_, client_, live, TRY(api::Version::Parse(live.spec.version))));
+    if (stored) return std::move(stored->release);
+    if (same != nullptr) return *same;
+    return ReadReleaseOf(ctx_, client_, config_, live, secret_, notes_);
+  }
+
   Status MaskOf(const api::Provider& provider, const api::Release& release, MaskedValues& masked) {
     const std::string additional = TRY(ReadAdditional(ctx_, client_, provider.spec.additional_manifests));
     LiveVariables live = TRY(RecoverLive(ctx_, client_, provider.id, release, images_, additional));
@@ -127,6 +159,7 @@ class LiveValues {
   }
 
   const Context& ctx_;
+  ManagementCluster& cluster_;
   kube::Client& client_;
   const Config& config_;
   const Secret& secret_;
@@ -136,8 +169,9 @@ class LiveValues {
 
 }  // namespace
 
-Result<RenderedProvider> RenderProvider(const Context& ctx, kube::Client& client, const Config& config,
+Result<RenderedProvider> RenderProvider(const Context& ctx, ManagementCluster& cluster, const Config& config,
                                         const api::Provider& provider, Notes& notes) {
+  kube::Client& client = cluster.client();
   const Secret secret = TRY(ReadSecret(ctx, client, provider.spec.config_secret));
   const api::Release release = TRY(ReadReleaseOf(ctx, client, config, provider, secret, notes));
   RenderedProvider out;
@@ -171,7 +205,7 @@ Result<RenderedProvider> RenderProvider(const Context& ctx, kube::Client& client
   templating::RenderResult result = templating::Render(input);
   if (lookup.error()) return *lookup.error();
   if (result.error) return RenderFailed(provider, release, *result.error);
-  TRY(LiveValues(ctx, client, config, secret, input.images, notes).Mask(provider, release, out.masked));
+  TRY(LiveValues(ctx, cluster, config, secret, input.images, notes).Mask(provider, release, out.masked));
   if (!elsewhere.empty()) {
     notes.Warn(
         fmt::format("{}: the values of [{}] are those of this command's environment and configuration: its Secret "

@@ -7,9 +7,9 @@
 #include "api/types.h"
 #include "cli/declare/object_diff.h"
 #include "cli/frame/config.h"
+#include "cli/frame/management_cluster.h"
 #include "cli/frame/world.h"
 #include "kube/apply/manifest.h"
-#include "kube/client/client.h"
 
 namespace capi::cli {
 
@@ -23,7 +23,7 @@ struct RenderedProvider {
 
 // Variables are those of the provider's Secret, then of the environment and the configuration, then the defaults.
 // kFailedPrecondition names those that are missing.
-Result<RenderedProvider> RenderProvider(const Context& ctx, kube::Client& client, const Config& config,
+Result<RenderedProvider> RenderProvider(const Context& ctx, ManagementCluster& cluster, const Config& config,
                                         const api::Provider& provider, Notes& notes);
 
 }  // namespace capi::cli

@@ -129,7 +129,8 @@ class UpgradeCluster {
     if (before_write) before_write(*this, request.method + " " + path);
     MutexLock lock(mu_);
     writes_.push_back(request.method + " " + path);
-    if (request.method == "POST") return Create(path, *ParseJson(request.body));
+    bool dry_run = request.query.find("dryRun=") != request.query.npos;
+    if (request.method == "POST") return Create(path, *ParseJson(request.body), dry_run);
     if (request.method == "PATCH") return Patch(path, *ParseJson(request.body));
     if (request.method == "PUT") return Say(200, *ParseJson(request.body));  // a dry run
     return Fail(405, "MethodNotAllowed");
@@ -171,9 +172,10 @@ class UpgradeCluster {
                {{"kind", "List"}, {"metadata", {{"resourceVersion", std::to_string(version_)}}}, {"items", items}});
   }
 
-  http::Response Create(const std::string& path, Json object) CAPI_REQUIRES(mu_) {
+  http::Response Create(const std::string& path, Json object, bool dry_run) CAPI_REQUIRES(mu_) {
     std::string where = path + "/" + GetString(object, {"metadata", "name"});
     if (objects_.contains(where)) return Fail(409, "AlreadyExists");
+    if (dry_run) return Say(201, object);
     Store(where, std::move(object));
     return Say(201, objects_[where]);
   }

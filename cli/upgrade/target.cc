@@ -75,32 +75,6 @@ Result<std::string> ReadManifests(const Context& ctx, ManagementCluster& cluster
   return GetString(map.json(), {"data", "manifests"});
 }
 
-// A value.
-struct Stored {
-  api::Release release;
-  std::string name;   // of its ConfigMap
-  bool kept = false;  // somebody put it there: it isn't replaced
-};
-
-// The release as it lies in the cluster, where the operator finds it; nothing where it doesn't.
-Result<std::optional<Stored>> StoredIn(const Context& ctx, ManagementCluster& cluster, const api::Provider& provider,
-                                       const api::Version& version) {
-  std::string selector = api::SelectorOf(api::ReleaseSelector(provider.id));
-  if (const auto& fetch = provider.spec.fetch_config; fetch && fetch->selector)
-    selector = TRY(kube::LabelSelector::FromJson(*fetch->selector)).ToString();
-  auto list = TRY_WITH(cluster.client().List(ctx, kube::Builtin("ConfigMap"), provider.id.ns,
-                                             {.label_selector = selector, .metadata_only = true}),
-                       "failed to look for releases in ConfigMaps");
-  for (const kube::Object& map : list.items) {
-    api::StoredRelease stored = api::ReadStoredRelease(map);
-    if (stored.version != version) continue;
-    Stored out{TRY(releases::ReadRelease(ctx, cluster.client(), stored)), map.name(), false};
-    out.kept = !map.has_label(api::kLabelManagedBy);
-    return std::optional(std::move(out));
-  }
-  return std::optional<Stored>();
-}
-
 // Whether this machine has files of its own for that version.
 Result<bool> IsOverridden(const Config& config, const api::ProviderId& id, const api::Version& version) {
   std::string folder = TRY(config.OverridesFolder());
@@ -117,7 +91,7 @@ struct Fetched {
 Result<Fetched> Fetch(const Context& ctx, const Config& config, ManagementCluster& cluster,
                       const ProviderObject& object, const api::Version& version, Notes& notes) {
   const api::ProviderId& id = object.provider.id;
-  auto stored = TRY(StoredIn(ctx, cluster, object.provider, version));
+  auto stored = TRY(releases::FindStored(ctx, cluster.client(), object.provider, version));
   if (stored && !TRY(IsOverridden(config, id, version))) return Fetched{std::move(stored->release), false};
   InstalledProvider installed{id.type, id.name, id.ns, ""};
   auto from = TRY(OpenRepository(ctx, config, cluster, installed, &object, notes));
