@@ -164,7 +164,7 @@ std::string_view Unquoted(std::string_view text) {
   return quoted ? text.substr(1, text.size() - 2) : text;
 }
 
-std::set<std::string> SeenIn(const std::vector<Place>& places, const Values& known, const MarkedRelease& release) {
+std::set<std::string> SeenIn(const std::vector<Place>& places, const Values& known) {
   std::set<std::string> out;
   for (const Place& place : places) {
     auto reading = place.text.Read(place.live, known);
@@ -174,11 +174,6 @@ std::set<std::string> SeenIn(const std::vector<Place>& places, const Values& kno
     for (const auto& [name, value] : reading.values) out.insert(value);
   }
   for (const auto& [name, value] : known) out.insert(value);
-  for (const auto& [name, fallback] : release.defaults) {
-    if (!fallback) continue;
-    out.erase(*fallback);
-    out.erase(std::string(Unquoted(*fallback)));
-  }
   return out;
 }
 
@@ -230,6 +225,14 @@ Result<MarkedRelease> MarkVariables(RenderInput input) {
   return out;
 }
 
+void EraseDefaults(const std::map<std::string, std::optional<std::string>>& defaults, std::set<std::string>& seen) {
+  for (const auto& [name, fallback] : defaults) {
+    if (!fallback) continue;
+    seen.erase(*fallback);
+    seen.erase(std::string(Unquoted(*fallback)));
+  }
+}
+
 RecoveredVariables RecoverVariables(const MarkedRelease& release, const std::map<kube::ObjectId, kube::Object>& live,
                                     const Variables& environment) {
   std::vector<Place> places;
@@ -241,7 +244,8 @@ RecoveredVariables RecoverVariables(const MarkedRelease& release, const std::map
   Solver solver(places);
   solver.Run();
   RecoveredVariables out;
-  out.seen = SeenIn(places, solver.values(), release);
+  out.seen = SeenIn(places, solver.values());
+  EraseDefaults(release.defaults, out.seen);
   for (const auto& [name, fallback] : release.defaults) {
     auto value = solver.values().find(name);
     auto given = environment ? environment(name) : std::nullopt;

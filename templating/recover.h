@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -35,6 +36,9 @@ struct RecoveredVariables {
   std::vector<std::string> unclear;  // "A (Secret/x/y data.a): the text can be read in two ways"
   std::vector<std::string> lost;     // variables without a default that stand nowhere; sorted
 };
+
+// Takes out of `seen` what is a default, with its quotes or without: that is known to everybody.
+void EraseDefaults(const std::map<std::string, std::optional<std::string>>& defaults, std::set<std::string>& seen);
 
 RecoveredVariables RecoverVariables(const MarkedRelease& release, const std::map<kube::ObjectId, kube::Object>& live,
                                     const Variables& environment);

@@ -7,6 +7,7 @@
 
 #include "base/encoding.h"
 #include "base/files.h"
+#include "base/strings.h"
 #include "base/yaml/yaml.h"
 #include "cli/install/provider_manifests.h"
 #include "cli/upgrade/cluster_testing.h"
@@ -249,6 +250,23 @@ TEST_F(DiffOfInstalled, TheInstalledReleaseIsThatInTheCluster) {
   EXPECT_EQ(got.code, 1) << got.err;
   EXPECT_THAT(got.out, HasSubstr("LIVE/v1.ConfigMap.docker-system.gone"));
   for (const char* value : {"sesame", "poppy"}) EXPECT_THAT(got.out + got.err, Not(HasSubstr(value)));
+}
+
+// L18: also where an upgrade to the other one has begun.
+TEST_F(DiffOfInstalled, ADefaultOfEitherReleaseIsNoSecret) {
+  Release("v1.3.0", ReplaceAll(std::string(kRelease), "nothing", "something"));
+  for (bool begun : {false, true}) {
+    SCOPED_TRACE(begun);
+    cluster_.Change(UpgradeCluster::PathOf(kDocker), [&](Json& provider) {
+      if (begun) provider["status"]["history"] = Json::array({{{"version", "v1.3.0"}}});
+    });
+    PutMap("c", R"({"data": {"one": "--token=old-sesame", "plain": "nothing"}})");
+    Outcome got = Run({"diff", "docker:v1.3.0"});
+    EXPECT_EQ(got.code, 1) << got.err;
+    EXPECT_THAT(got.out, HasSubstr("-  plain: nothing\n"));
+    EXPECT_THAT(got.out, HasSubstr("+  plain: something\n"));
+    EXPECT_THAT(got.out + got.err, Not(HasSubstr("sesame")));
+  }
 }
 
 // L18, I12: the operator has filled the version in, and an apply leaves it.

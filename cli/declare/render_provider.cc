@@ -108,7 +108,7 @@ class LiveValues {
     const bool same_source = SameSource(live.spec.fetch_config, provider.spec.fetch_config);
     if (live.spec.fetch_config) live.spec.fetch_config->digest.clear();  // of the version that is declared
     const std::set<std::string> versions = TRY(Installed(live));
-    if (versions.empty()) TRY(MaskOf(provider, wanted, masked));
+    if (versions.empty()) TRY(Read(provider, wanted));
     for (const std::string& version : versions) {
       live.spec.version = version;
       const bool same = same_source && api::SameVersion(version, wanted.version.ToString());
@@ -117,8 +117,10 @@ class LiveValues {
         return release.error().With(fmt::format(
             "release {} says where secrets are in what is installed, and without it they would be shown", version));
       }
-      TRY(MaskOf(live, *release, masked));
+      TRY(Read(live, *release));
     }
+    for (const auto& defaults : defaults_) templating::EraseDefaults(defaults, seen_);
+    for (const std::string& value : seen_) masked.Add(value);
     return Ok();
   }
 
@@ -151,10 +153,11 @@ class LiveValues {
     return ReadReleaseOf(ctx_, client_, config_, live, secret_, notes_);
   }
 
-  Status MaskOf(const api::Provider& provider, const api::Release& release, MaskedValues& masked) {
+  Status Read(const api::Provider& provider, const api::Release& release) {
     const std::string additional = TRY(ReadAdditional(ctx_, client_, provider.spec.additional_manifests));
     LiveVariables live = TRY(RecoverLive(ctx_, client_, provider.id, release, images_, additional));
-    for (const std::string& value : live.found.seen) masked.Add(value);
+    seen_.merge(live.found.seen);
+    defaults_.push_back(std::move(live.defaults));
     return Ok();
   }
 
@@ -165,6 +168,9 @@ class LiveValues {
   const Secret& secret_;
   const templating::ImageOverrides& images_;
   Notes& notes_;
+  std::set<std::string> seen_;  // in any of the releases that were read
+  // Those of all of them: one release's default is no secret to another.
+  std::vector<std::map<std::string, std::optional<std::string>>> defaults_;
 };
 
 }  // namespace
