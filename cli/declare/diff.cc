@@ -31,6 +31,16 @@ bool IsKept(const kube::ObjectId& id) {
          (id.group.empty() && id.kind == "Namespace");
 }
 
+// Whether the operator wrote that field of the spec.
+bool IsFilledIn(const kube::Object& provider, const char* field) {
+  const Json* writers = Find(provider.json(), {"metadata", "managedFields"});
+  if (writers == nullptr || Find(provider.json(), {"spec", field}) == nullptr) return false;
+  return std::any_of(writers->begin(), writers->end(), [&](const Json& one) {
+    return GetString(one, {"manager"}) == api::kFieldManager &&
+           Find(one, {"fieldsV1", "f:spec", fmt::format("f:{}", field)}) != nullptr;
+  });
+}
+
 // What each object of a provider would become.
 class Comparison {
  public:
@@ -200,10 +210,11 @@ class Wanted {
     kube::Object changed = *live;
     const Json* spec = Find(wanted.json(), {"spec"});
     changed.json()["spec"] = spec == nullptr ? Json::object() : *spec;
-    // The operator has filled it in (I12), and an apply without it leaves it.
-    const std::string filled_in = GetString(live->json(), {"spec", "version"});
-    if (GetString(changed.json(), {"spec", "version"}).empty() && !filled_in.empty())
-      changed.json()["spec"]["version"] = filled_in;
+    // An apply without them leaves what the operator has filled in (I12, A2), and takes away what others wrote.
+    for (const char* field : {"version", "configSecret"}) {
+      if (!changed.json()["spec"].contains(field) && IsFilledIn(*live, field))
+        changed.json()["spec"][field] = live->json()["spec"][field];
+    }
     auto updated = TRY(cluster_.client().Update(ctx_, resource, changed, options));
     return api::ParseProvider(updated);
   }

@@ -190,6 +190,13 @@ class DiffOfInstalled : public testing::Test {
                                "metadata: {name: docker, namespace: docker-system}\nspec: " +
                                    spec + "\n");
   }
+  void SetWriter(const std::string& manager, const std::string& field) {
+    Json fields;
+    fields["f:spec"]["f:" + field] = Json::object();
+    cluster_.Change(UpgradeCluster::PathOf(kDocker), [&](Json& provider) {
+      provider["metadata"]["managedFields"] = Json::array({{{"manager", manager}, {"fieldsV1", fields}}});
+    });
+  }
   Outcome Run(std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"--config", cluster_.folder / "clusterctl.yaml"});
     return cluster_.Run(std::move(arguments));
@@ -269,8 +276,9 @@ TEST_F(DiffOfInstalled, ADefaultOfEitherReleaseIsNoSecret) {
   }
 }
 
-// L18, I12: the operator has filled the version in, and an apply leaves it.
+// L18, I12, A2: an apply leaves what the operator has filled in, and takes away what another one wrote.
 TEST_F(DiffOfInstalled, AFileWithoutAVersionIsNoUpgrade) {
+  SetWriter("capi-operator", "version");
   PutMap("c", R"({"data": {"one": "--token=new-sesame", "plain": "nothing"}})");
   PutMap("gone", R"({"data": {"password": "new-poppy"}})");
   PutMap("list", R"({"args": ["--first", "--token=new-sesame"]})");
@@ -278,6 +286,24 @@ TEST_F(DiffOfInstalled, AFileWithoutAVersionIsNoUpgrade) {
   Outcome got = Run({"diff", "-f", file});
   EXPECT_THAT(got.out, Not(HasSubstr("ConfigMap.docker-system.gone")));
   EXPECT_EQ(got.code, 0) << got.out << got.err;
+  SetWriter("kustomize-controller", "version");
+  got = Run({"diff", "-f", file});
+  EXPECT_THAT(got.out, HasSubstr("ConfigMap.docker-system.gone"));
+  EXPECT_EQ(got.code, 1) << got.out << got.err;
+}
+
+TEST_F(DiffOfInstalled, AFileWithoutASecretHasTheOneThatTheOperatorMade) {
+  SetWriter("capi-operator", "configSecret");
+  PutMap("c", R"({"data": {"one": "--token=new-sesame", "plain": "nothing"}})");
+  PutMap("gone", R"({"data": {"password": "new-poppy"}})");
+  PutMap("list", R"({"args": ["--first", "--token=new-sesame"]})");
+  const std::string file = File("{version: v1.0.0}");
+  Outcome got = Run({"diff", "-f", file});
+  EXPECT_EQ(got.code, 0) << got.out << got.err;
+  SetWriter("kustomize-controller", "configSecret");
+  got = Run({"diff", "-f", file});
+  EXPECT_EQ(got.code, 2) << got.out;
+  EXPECT_THAT(got.err, HasSubstr("needs [PASSWORD, TOKEN]"));
 }
 
 }  // namespace
