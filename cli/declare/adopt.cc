@@ -128,7 +128,7 @@ class Adopting {
                                     "repositories` has its place)");
     if (declaration.needs_release) out.release = ReleaseMapsOf(id, release);
     TRY(Lacking(out.release));
-    auto images = TRY(ImagesOf(config_, id));
+    const auto images = ImagesOf(TRY(config_.Images()), api::ManifestLabel(id.type, id.name));
     LiveVariables live = TRY(RecoverLive(ctx_, client_, id, release, images));
     for (const std::string& unclear : live.found.unclear) notes_.Warn(fmt::format("variable {}", unclear));
     auto there = TRY(ReadSecret(ctx_, client_, id.ns, VariablesSecretName(id)));
@@ -143,7 +143,7 @@ class Adopting {
     // The operator recovers them by itself (A2), but doesn't look into a Secret that is there.
     if (!there && values.asked.empty() && images.empty()) return out;
     SecretValuesByKey needed = std::move(values.values);
-    if (!images.empty()) needed[std::string(kImagesKey)] = ImagesAsYaml(images);
+    if (!images.empty()) needed[std::string(kImagesKey)] = ImagesText(images);
     if (there && !needed.empty()) {
       live.found.given.emplace(kImagesKey, "");
       TRY(CheckSecret(id, *there, needed, live.found.given));
@@ -230,8 +230,13 @@ class Adopting {
   }
 
   // One that an interrupted adoption left is what this one would write; another one isn't changed.
-  static Status CheckSecret(const api::ProviderId& id, const SecretValuesByKey& there, const SecretValuesByKey& needed,
+  static Status CheckSecret(const api::ProviderId& id, SecretValuesByKey there, const SecretValuesByKey& needed,
                             const SecretValuesByKey& given) {
+    if (auto images = there.find(std::string(kImagesKey)); images != there.end()) {
+      // In another order, or with those of other providers (`convert`), they say the same.
+      auto parsed = templating::ParseImageOverrides(images->second);
+      if (parsed.ok()) images->second = ImagesText(ImagesOf(*parsed, api::ManifestLabel(id.type, id.name)));
+    }
     const std::string mismatch = MismatchOf(there, needed, given);
     if (mismatch.empty()) return Ok();
     return Error{Code::kFailedPrecondition,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/encoding.h"
 #include "base/files.h"
 #include "cli/install/provider_manifests.h"
 #include "cli/upgrade/cluster_testing.h"
@@ -192,6 +193,32 @@ TEST_F(AdoptFromAFolder, WhatClusterctlMadeGoesWithTheObjectThatIsThere) {
   ASSERT_EQ(owners.size(), 2U);
   EXPECT_EQ(GetString(owners[0], {"uid"}), "somebody");
   EXPECT_EQ(GetString(owners[1], {"uid"}), "u-infrastructure-mine");
+}
+
+// L20, L21: `convert` has the Secret made with the images of all providers.
+TEST_F(AdoptFromAFolder, ImagesOfTheSecretAreComparedByWhatTheySay) {
+  const std::pair<std::string, int> cases[] = {
+      {"infrastructure-mine: {tag: v9}\nall: {repository: mirror}\n", 1},
+      {"infrastructure-other: {tag: v9}\n", 1},
+      {"all: [", 1},
+      {"infrastructure-other: {tag: v9}\nall: {repository: 'mirror'}\n", 0},
+  };
+  const std::string config = *ReadFile(cluster_.folder / "clusterctl.yaml");
+  cluster_.folder.Put("clusterctl.yaml",
+                      config + "images:\n  all: {repository: mirror}\n  infrastructure-other: {tag: v9}\n");
+  cluster_.Put(path_, map_);
+  const std::string name = api::VariablesSecretName({kMine.type, kMine.ns, kMine.name});
+  for (const auto& [images, code] : cases) {
+    SCOPED_TRACE(images);
+    cluster_.Put(
+        "/api/v1/namespaces/mine-system/secrets/" + name,
+        {{"metadata", {{"name", name}, {"namespace", kMine.ns}}}, {"data", {{"images", Base64Encode(images)}}}});
+    Outcome got = Adopt();
+    EXPECT_EQ(got.code, code) << got.err;
+    EXPECT_EQ(cluster_.Get(UpgradeCluster::PathOf(kMine)).is_null(), code != 0);
+    if (code != 0) EXPECT_THAT(got.err, HasSubstr("has other values than are needed under [images]"));
+  }
+  EXPECT_EQ(GetString(cluster_.Get(UpgradeCluster::PathOf(kMine)), {"spec", "configSecret", "name"}), name);
 }
 
 }  // namespace

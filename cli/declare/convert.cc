@@ -111,7 +111,7 @@ class Conversion {
     }
     if (declaration.needs_release) out.release = ReleaseMapsOf(entry.id, *release);
     out.variables = TRY_WITH(VariablesOf(config_, release->components), Describe(entry.id));
-    out.with_images = !TRY(ImagesOf(config_, entry.id)).empty();
+    out.with_images = HasImageOverrides(TRY(config_.Images()), api::ManifestLabel(entry.id.type, entry.id.name));
     if (!out.variables.empty() || out.with_images)
       out.object.json()["spec"]["configSecret"] = {{"name", VariablesSecretName(entry.id)}};
     return out;

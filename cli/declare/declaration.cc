@@ -54,26 +54,6 @@ Result<Declaration> Declare(const Config& config, const InventoryEntry& entry) {
   return out;
 }
 
-Result<templating::ImageOverrides> ImagesOf(const Config& config, const api::ProviderId& id) {
-  const std::string label = api::ManifestLabel(id.type, id.name);
-  templating::ImageOverrides out;
-  for (auto& [key, value] : TRY(config.Images())) {
-    if (key == "all" || key == label || key.starts_with(label + "/")) out[key] = value;
-  }
-  return out;
-}
-
-std::string ImagesAsYaml(const templating::ImageOverrides& images) {
-  Json out = Json::object();
-  for (const auto& [key, image] : images) {
-    Json& one = out[key] = Json::object();
-    if (!image.repository.empty()) one["repository"] = image.repository;
-    if (!image.name.empty()) one["name"] = image.name;
-    if (!image.tag.empty()) one["tag"] = image.tag;
-  }
-  return ToYaml(out);
-}
-
 Result<std::vector<std::string>> VariablesOf(const Config& config, std::string_view components) {
   std::vector<std::string> out;
   for (const auto& [name, fallback] : TRY(templating::DefaultsOf(components))) {

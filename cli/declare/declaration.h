@@ -7,7 +7,6 @@
 
 #include "cli/declare/fleet.h"
 #include "cli/frame/config.h"
-#include "templating/customise/images.h"
 
 namespace capi::cli {
 
@@ -19,11 +18,6 @@ struct Declaration {
 };
 
 Result<Declaration> Declare(const Config& config, const InventoryEntry& entry);
-
-// Those of the configuration that concern one provider.
-Result<templating::ImageOverrides> ImagesOf(const Config& config, const api::ProviderId& id);
-// As the key `images` of a provider's Secret holds them.
-std::string ImagesAsYaml(const templating::ImageOverrides& images);
 
 // The names that a Secret of this provider's variables has: those without a default, and those that the configuration
 // or the environment sets to something else than their default. Sorted.

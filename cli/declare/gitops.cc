@@ -10,7 +10,7 @@
 #include "api/kinds.h"
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
-#include "cli/declare/declaration.h"
+#include "cli/install/provider_manifests.h"
 
 namespace capi::cli {
 namespace {
@@ -126,7 +126,7 @@ Result<std::vector<GitOpsFile>> GitOpsFiles(const std::vector<GitOpsProvider>& p
   for (const GitOpsFile& file : out) kustomization["resources"].push_back(file.name);
   out.push_back({"kustomization.yaml", ToYaml(kustomization)});
   bool with_images = std::any_of(providers.begin(), providers.end(), [](const auto& one) { return one.with_images; });
-  if (with_images) out.push_back({std::string(kImagesFile), ImagesAsYaml(images)});
+  if (with_images) out.push_back({std::string(kImagesFile), ImagesText(images)});
   return out;
 }
 

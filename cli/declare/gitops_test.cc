@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/yaml/yaml.h"
 #include "cli/declare/declaration.h"
+#include "cli/install/provider_manifests.h"
 #include "cli/upgrade/cluster_testing.h"
 
 namespace capi::cli {
@@ -107,7 +108,7 @@ TEST(ImagesOf, ThoseOfTheProvider) {
   Config config = From(
       "images:\n  all: {repository: a}\n  infrastructure-aws: {tag: b}\n  infrastructure-aws/x: {tag: c}\n"
       "  infrastructure-aws-other: {tag: d}\n  cert-manager: {tag: e}\n");
-  EXPECT_EQ(ImagesAsYaml(*ImagesOf(config, kAws.id)),
+  EXPECT_EQ(ImagesText(ImagesOf(*config.Images(), "infrastructure-aws")),
             "all:\n  repository: a\ninfrastructure-aws:\n  tag: b\ninfrastructure-aws/x:\n  tag: c\n");
 }
 

@@ -31,19 +31,6 @@ bool Concerns(const std::string& key, const std::string& label) {
   return key == "all" || key == label || key.starts_with(label + "/");
 }
 
-// As the operator reads them; "" for none.
-std::string ImagesText(const templating::ImageOverrides& images, const std::string& label) {
-  Json out = Json::object();
-  for (const auto& [key, one] : images) {
-    if (!Concerns(key, label)) continue;
-    Json& entry = out[key] = Json::object();
-    for (const auto& [name, value] : {std::pair("repository", one.repository), {"name", one.name}, {"tag", one.tag}}) {
-      if (!value.empty()) entry[name] = value;
-    }
-  }
-  return out.empty() ? "" : ToYaml(out);
-}
-
 }  // namespace
 
 Result<ReleaseSource> SourceOf(const Config& config, const ProviderSource& source, const std::string& version,
@@ -58,13 +45,32 @@ Result<ReleaseSource> SourceOf(const Config& config, const ProviderSource& sourc
   return ReleaseSource{ReleaseSource::Kind::kUrl, source.url};
 }
 
+templating::ImageOverrides ImagesOf(const templating::ImageOverrides& images, const std::string& label) {
+  templating::ImageOverrides out;
+  for (const auto& [key, image] : images) {
+    if (Concerns(key, label)) out[key] = image;
+  }
+  return out;
+}
+
 bool HasImageOverrides(const templating::ImageOverrides& images, const std::string& label) {
-  return !ImagesText(images, label).empty();
+  return !ImagesOf(images, label).empty();
+}
+
+std::string ImagesText(const templating::ImageOverrides& images) {
+  Json out = Json::object();
+  for (const auto& [key, one] : images) {
+    Json& entry = out[key] = Json::object();
+    for (const auto& [name, value] : {std::pair("repository", one.repository), {"name", one.name}, {"tag", one.tag}}) {
+      if (!value.empty()) entry[name] = value;
+    }
+  }
+  return out.empty() ? "" : ToYaml(out);
 }
 
 std::map<std::string, std::string> SecretValues(const Candidate& candidate, const templating::ImageOverrides& images) {
   std::map<std::string, std::string> out = candidate.values;
-  std::string text = ImagesText(images, candidate.label());
+  std::string text = ImagesText(ImagesOf(images, candidate.label()));
   if (!text.empty()) out["images"] = text;
   return out;
 }

@@ -32,8 +32,11 @@ struct ReleaseSource {
 Result<ReleaseSource> SourceOf(const Config& config, const ProviderSource& source, const std::string& version,
                                const std::string& file);
 
-// Whether overrides concern the provider with that label.
+// Those that concern the provider with that label; whether there are any.
+templating::ImageOverrides ImagesOf(const templating::ImageOverrides& images, const std::string& label);
 bool HasImageOverrides(const templating::ImageOverrides& images, const std::string& label);
+// As the key `images` of a provider's Secret has them; "" for none.
+std::string ImagesText(const templating::ImageOverrides& images);
 
 // The Secret's values: variables, and under key `images` the image overrides that concern the provider.
 std::map<std::string, std::string> SecretValues(const Candidate& candidate, const templating::ImageOverrides& images);
