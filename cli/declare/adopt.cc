@@ -127,7 +127,7 @@ class Adopting {
                                     "its release says which variables it has, and can't be read (`clusterctl config "
                                     "repositories` has its place)");
     if (declaration.needs_release) out.release = ReleaseMapsOf(id, release);
-    TRY(Lacking(out.release));
+    TRY(LackingMaps(ctx_, client_, out.release));
     const auto images = ImagesOf(TRY(config_.Images()), api::ManifestLabel(id.type, id.name));
     LiveVariables live = TRY(RecoverLive(ctx_, client_, id, release, images));
     for (const std::string& unclear : live.found.unclear) notes_.Warn(fmt::format("variable {}", unclear));
@@ -165,60 +165,10 @@ class Adopting {
         TRY(CheckSecret(id, there.value_or(SecretValuesByKey()), one.secret, {}));
       }
     }
-    const std::vector<kube::Object> lacking = TRY(Lacking(one.release));
-    for (const kube::Object& map : lacking)
-      TRY_WITH(client_.Apply(ctx_, kube::Builtin("ConfigMap"), map, options), "its release");
+    TRY(MakeMaps(ctx_, client_, one.release, options));
     auto created = client_.Create(ctx_, api::ResourceOf(id.type), one.object, options);
     if (!created.ok() && created.code() != Code::kAlreadyExists) return created.error();
-    return created.ok() && !dry_run ? Own(one.release, *created) : Ok();
-  }
-
-  // What of a release isn't there yet. Another ConfigMap of such a name is somebody's, and stays what it is.
-  Result<std::vector<kube::Object>> Lacking(const std::vector<kube::Object>& maps) {
-    std::vector<kube::Object> out;
-    for (const kube::Object& map : maps) {
-      auto there = client_.Get(ctx_, kube::Builtin("ConfigMap"), map.ns(), map.name());
-      if (!there.ok() && there.code() != Code::kNotFound) return there.error().With("its release");
-      if (!there.ok()) {
-        out.push_back(map);
-      } else if (!IsSameMap(*there, map)) {
-        return Error{
-            Code::kFailedPrecondition,
-            fmt::format("its release goes into ConfigMap {}/{}, and one with another content is there already: "
-                        "delete it, where nobody needs it",
-                        map.ns(), map.name()),
-            {}};
-      }
-    }
-    return out;
-  }
-
-  // They go with the object from now on; what somebody else has put there doesn't.
-  Status Own(const std::vector<kube::Object>& maps, const kube::Object& owner) {
-    for (const kube::Object& map : maps) {
-      auto live = TRY_WITH(client_.Get(ctx_, kube::Builtin("ConfigMap"), map.ns(), map.name()), "its release");
-      TRY_WITH(OwnOne(live, owner), "its release");
-    }
-    return Ok();
-  }
-
-  Status OwnOne(const kube::Object& live, const kube::Object& owner) {
-    const Json* fields = Find(live.json(), {"metadata", "managedFields"});
-    bool made_here =
-        fields != nullptr && std::any_of(fields->begin(), fields->end(), [](const Json& one) {
-          return GetString(one, {"manager"}) == kProviderFieldManager && GetString(one, {"operation"}) == "Apply";
-        });
-    const Json* before = Find(live.json(), {"metadata", "ownerReferences"});
-    Json owners = before == nullptr ? Json::array() : *before;
-    bool owned = std::any_of(owners.begin(), owners.end(),
-                             [&](const Json& one) { return GetString(one, {"uid"}) == owner.uid(); });
-    if (!made_here || owned) return Ok();
-    owners.push_back(
-        {{"apiVersion", owner.api_version()}, {"kind", owner.kind()}, {"name", owner.name()}, {"uid", owner.uid()}});
-    const Json patch = {{"metadata", {{"resourceVersion", live.resource_version()}, {"ownerReferences", owners}}}};
-    TRY(client_.Patch(ctx_, kube::Builtin("ConfigMap"), live.ns(), live.name(), kube::PatchType::kMerge, patch,
-                      {.field_manager = std::string(kProviderFieldManager)}));
-    return Ok();
+    return created.ok() && !dry_run ? OwnMaps(ctx_, client_, one.release, *created) : Ok();
   }
 
   // An adoption that was interrupted behind its object.
@@ -226,7 +176,7 @@ class Adopting {
     auto owner = TRY(client_.Get(ctx_, api::ResourceOf(id.type), id.ns, id.name));
     auto maps = TRY(client_.List(ctx_, kube::Builtin("ConfigMap"), id.ns,
                                  {.label_selector = api::SelectorOf(api::ReleaseSelector(id))}));
-    return Own(maps.items, owner);
+    return OwnMaps(ctx_, client_, maps.items, owner);
   }
 
   // One that an interrupted adoption left is what this one would write; another one isn't changed.

@@ -104,17 +104,4 @@ std::string MismatchOf(const SecretValuesByKey& there, const SecretValuesByKey& 
   return Join(parts, ", and ");
 }
 
-bool IsSameMap(const kube::Object& there, const kube::Object& map) {
-  for (const char* key : {"data", "binaryData"}) {
-    const Json *a = Find(there.json(), {key}), *b = Find(map.json(), {key});
-    if ((a == nullptr) != (b == nullptr) || (a != nullptr && *a != *b)) return false;
-  }
-  const Json* labels = Find(map.json(), {"metadata", "labels"});
-  if (labels == nullptr) return true;
-  for (const auto& [key, value] : labels->items()) {
-    if (there.label(key) != value.get<std::string>()) return false;
-  }
-  return true;
-}
-
 }  // namespace capi::cli

@@ -25,7 +25,4 @@ Result<std::vector<AdoptStep>> PlanAdoption(const Fleet& fleet, const std::vecto
 std::string MismatchOf(const SecretValuesByKey& there, const SecretValuesByKey& needed,
                        const SecretValuesByKey& given = {});
 
-// Whether a ConfigMap that is there is the one that would be written: its content, and the labels that this one has.
-bool IsSameMap(const kube::Object& there, const kube::Object& map);
-
 }  // namespace capi::cli

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/encoding.h"
 #include "kube/apply/apply.h"
 
@@ -34,20 +36,25 @@ Json Encoded(const std::map<std::string, std::string>& values) {
   return out;
 }
 
-Status ApplyMap(const Context& ctx, kube::Client& client, const kube::Object& map) {
-  auto applied = client.Apply(ctx, kube::Builtin("ConfigMap"), map, Write());
-  if (applied.ok()) return Ok();
-  return applied.error().With(fmt::format("failed to write ConfigMap {}/{}", map.ns(), map.name()));
+// Whether a ConfigMap that is there is the one that would be written: its content, and the labels that this one has.
+bool IsSameMap(const kube::Object& there, const kube::Object& map) {
+  for (const char* key : {"data", "binaryData"}) {
+    const Json *a = Find(there.json(), {key}), *b = Find(map.json(), {key});
+    if ((a == nullptr) != (b == nullptr) || (a != nullptr && *a != *b)) return false;
+  }
+  const Json* labels = Find(map.json(), {"metadata", "labels"});
+  if (labels == nullptr) return true;
+  for (const auto& [key, value] : labels->items()) {
+    if (there.label(key) != value.get<std::string>()) return false;
+  }
+  return true;
 }
 
-// Applied, since a patch would take away the owners that others have given it.
-Status OwnMaps(const Context& ctx, kube::Client& client, const ProviderCargo& cargo, const kube::Object& owner) {
-  for (kube::Object& map : ReleaseMapsOf(cargo.id, *cargo.release)) {
-    map.json()["metadata"]["ownerReferences"] = Json::array(
-        {{{"apiVersion", owner.api_version()}, {"kind", owner.kind()}, {"name", owner.name()}, {"uid", owner.uid()}}});
-    TRY(ApplyMap(ctx, client, map));
-  }
-  return Ok();
+bool MadeByClusterctl(const kube::Object& live) {
+  const Json* fields = Find(live.json(), {"metadata", "managedFields"});
+  return fields != nullptr && std::any_of(fields->begin(), fields->end(), [](const Json& one) {
+           return GetString(one, {"manager"}) == kProviderFieldManager;
+         });
 }
 
 }  // namespace
@@ -116,11 +123,73 @@ Status MergeSecret(const Context& ctx, kube::Client& client, const std::string& 
   return patched.ok() ? Ok() : Status(patched.error().With(what));
 }
 
+Result<std::vector<kube::Object>> LackingMaps(const Context& ctx, kube::Client& client,
+                                              const std::vector<kube::Object>& maps) {
+  std::vector<kube::Object> out;
+  for (const kube::Object& map : maps) {
+    auto there = client.Get(ctx, kube::Builtin("ConfigMap"), map.ns(), map.name());
+    if (!there.ok() && there.code() != Code::kNotFound) return there.error().With("its release");
+    if (!there.ok()) {
+      out.push_back(map);
+    } else if (!IsSameMap(*there, map)) {
+      return Error{Code::kFailedPrecondition,
+                   fmt::format("its release goes into ConfigMap {}/{}, and one with another content is there already: "
+                               "delete it, where nobody needs it",
+                               map.ns(), map.name()),
+                   {}};
+    }
+  }
+  return out;
+}
+
+Status MakeMaps(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& maps,
+                const kube::WriteOptions& options) {
+  const std::vector<kube::Object> lacking = TRY(LackingMaps(ctx, client, maps));
+  for (const kube::Object& map : lacking) {
+    auto made = client.Create(ctx, kube::Builtin("ConfigMap"), map, options);
+    if (made.ok()) continue;
+    // Somebody else was quicker.
+    bool same = made.code() == Code::kAlreadyExists && TRY(LackingMaps(ctx, client, {map})).empty();
+    if (!same) return made.error().With(fmt::format("failed to write ConfigMap {}/{}", map.ns(), map.name()));
+  }
+  return Ok();
+}
+
+Status OwnMap(const Context& ctx, kube::Client& client, const kube::Object& live, const kube::Object& owner) {
+  const Json* before = Find(live.json(), {"metadata", "ownerReferences"});
+  Json owners = before == nullptr ? Json::array() : *before;
+  bool owned = std::any_of(owners.begin(), owners.end(),
+                           [&](const Json& one) { return GetString(one, {"uid"}) == owner.uid(); });
+  if (owned || !MadeByClusterctl(live)) return Ok();
+  owners.push_back(
+      {{"apiVersion", owner.api_version()}, {"kind", owner.kind()}, {"name", owner.name()}, {"uid", owner.uid()}});
+  const Json patch = {{"metadata", {{"resourceVersion", live.resource_version()}, {"ownerReferences", owners}}}};
+  TRY_WITH(
+      client.Patch(ctx, kube::Builtin("ConfigMap"), live.ns(), live.name(), kube::PatchType::kMerge, patch, Write()),
+      "its release");
+  return Ok();
+}
+
+Status OwnMaps(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& maps,
+               const kube::Object& owner) {
+  for (const kube::Object& map : maps) {
+    auto live = TRY_WITH(client.Get(ctx, kube::Builtin("ConfigMap"), map.ns(), map.name()), "its release");
+    TRY(OwnMap(ctx, client, live, owner));
+  }
+  return Ok();
+}
+
+Status CheckCargo(const Context& ctx, kube::Client& client, const ProviderCargo& cargo) {
+  if (!cargo.release) return Ok();
+  TRY_WITH(LackingMaps(ctx, client, ReleaseMapsOf(cargo.id, *cargo.release)), Describe(cargo.id));
+  return Ok();
+}
+
 Status CarryParts(const Context& ctx, kube::Client& client, const ProviderCargo& cargo) {
   TRY(EnsureNamespace(ctx, client, cargo.id.ns, cargo.namespace_labels));
   if (cargo.secret) TRY(MergeSecret(ctx, client, cargo.secret->ns, cargo.secret->name, cargo.values));
   if (!cargo.release) return Ok();
-  for (const kube::Object& map : ReleaseMapsOf(cargo.id, *cargo.release)) TRY(ApplyMap(ctx, client, map));
+  TRY_WITH(MakeMaps(ctx, client, ReleaseMapsOf(cargo.id, *cargo.release), Write()), Describe(cargo.id));
   return Ok();
 }
 
@@ -134,7 +203,9 @@ Status CarryObject(const Context& ctx, kube::Client& client, const ProviderCargo
     applied = client.Apply(ctx, api::ResourceOf(cargo.id.type), object, Write());
   }
   if (!applied.ok()) return applied.error().With(fmt::format("failed to install {}", Describe(cargo.id)));
-  return cargo.release ? OwnMaps(ctx, client, cargo, *applied) : Ok();
+  if (!cargo.release) return Ok();
+  TRY_WITH(OwnMaps(ctx, client, ReleaseMapsOf(cargo.id, *cargo.release), *applied), Describe(cargo.id));
+  return Ok();
 }
 
 }  // namespace capi::cli

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/context.h"
 #include "cli/install/candidate.h"
@@ -35,6 +36,24 @@ Result<std::optional<std::map<std::string, std::string>>> ReadSecret(const Conte
 // Writes the values that it doesn't have yet, or has others of. All else of it stays.
 Status MergeSecret(const Context& ctx, kube::Client& client, const std::string& ns, const std::string& name,
                    const std::map<std::string, std::string>& values);
+
+// What of a release's ConfigMaps isn't there yet. kFailedPrecondition where one of such a name has other content or
+// labels: it is somebody's, and stays what it is.
+Result<std::vector<kube::Object>> LackingMaps(const Context& ctx, kube::Client& client,
+                                              const std::vector<kube::Object>& maps);
+
+// Makes those that aren't there yet. Errors as those of LackingMaps.
+Status MakeMaps(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& maps,
+                const kube::WriteOptions& options);
+
+// A ConfigMap that clusterctl made belongs to `owner` from then on, and goes with it; another one, and other owners,
+// stay as they are.
+Status OwnMap(const Context& ctx, kube::Client& client, const kube::Object& live, const kube::Object& owner);
+Status OwnMaps(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& maps,
+               const kube::Object& owner);
+
+// What of the cluster keeps a provider from being brought into it. Errors as those of LackingMaps. It writes nothing.
+Status CheckCargo(const Context& ctx, kube::Client& client, const ProviderCargo& cargo);
 
 // All but the object, so that the operator finds everything once that is there.
 Status CarryParts(const Context& ctx, kube::Client& client, const ProviderCargo& cargo);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <sstream>
 
 #include "base/encoding.h"
@@ -91,20 +92,83 @@ TEST(CarryObject, WaitsForWebhooksAndTellsARefusal) {
   EXPECT_EQ(no.Asked("PATCH").size(), 1u);
 }
 
-// L10: whoever owns a ConfigMap beside the provider stays its owner.
+const std::string kGetMap = "GET /api/v1/namespaces/ns/configmaps/infrastructure-x-v1.0.0";
+const std::string kMakeMap = "POST /api/v1/namespaces/ns/configmaps";
+const Answer kMissing = {404, R"({"kind":"Status","reason":"NotFound","message":"it isn't there"})"};
+const Answer kThere = {409, R"({"kind":"Status","reason":"AlreadyExists","message":"it is there"})"};
+
+ProviderCargo CargoWithRelease() {
+  ProviderCargo out = Cargo();
+  out.release.emplace();
+  out.release->version = api::Version::Parse("v1.0.0").value();
+  out.release->components = "a: b";
+  return out;
+}
+
+// The ConfigMap of that release, with what `edit` makes of it.
+Answer MapWith(const std::function<void(Json&)>& edit) {
+  Json map = ReleaseMapsOf(CargoWithRelease().id, *CargoWithRelease().release).back().json();
+  edit(map);
+  return {200, ToJsonText(map)};
+}
+const Answer kSame = MapWith([](Json&) {});
+const Answer kSomebodys = MapWith([](Json& map) { map["data"]["components"] = "somebody's"; });
+
+// L10: what is somebody's stays what it is, and is told before anything is written.
+TEST(CarryParts, AnotherConfigMapOfTheNameIsNotOverwritten) {
+  for (auto* act : {CheckCargo, CarryParts}) {
+    FakeApi api({{"GET /api/v1/namespaces/ns HTTP", {kDone}}, {kGetMap, {kSomebodys}}});
+    Status got = act(Context{}, api.client(), CargoWithRelease());
+    ASSERT_FALSE(got.ok());
+    EXPECT_EQ(got.code(), Code::kFailedPrecondition);
+    EXPECT_THAT(got.error().message, HasSubstr("InfrastructureProvider ns/x"));
+    EXPECT_THAT(got.error().message, HasSubstr("ConfigMap ns/infrastructure-x-v1.0.0"));
+    for (const char* method : {"PATCH", "POST", "PUT", "DELETE"}) EXPECT_TRUE(api.Asked(method).empty()) << method;
+  }
+}
+
+TEST(CarryParts, MakesTheConfigMapWhereItLacks) {
+  struct Case {
+    std::vector<Answer> looks, writes;  // of the ConfigMap
+    bool ok;
+  };
+  const Case cases[] = {
+      {{kSame}, {}, true},
+      {{kMissing}, {kDone}, true},
+      {{kMissing}, {kForbidden}, false},
+      {{kMissing, kSame}, {kThere}, true},  // somebody was quicker
+      {{kMissing, kSomebodys}, {kThere}, false},
+      {{kMissing}, {kThere}, false},
+  };
+  for (size_t i = 0; i < std::size(cases); ++i) {
+    SCOPED_TRACE(i);
+    std::map<std::string, std::vector<Answer>> answers = {{"GET /api/v1/namespaces/ns HTTP", {kDone}},
+                                                          {kGetMap, cases[i].looks}};
+    if (!cases[i].writes.empty()) answers[kMakeMap] = cases[i].writes;
+    FakeApi api(std::move(answers));
+    Status got = CarryParts(Context{}, api.client(), CargoWithRelease());
+    EXPECT_EQ(got.ok(), cases[i].ok) << (got.ok() ? "" : got.error().message);
+    EXPECT_EQ(api.Asked("POST").size(), cases[i].writes.size());
+    EXPECT_TRUE(api.Asked("PATCH").empty());
+  }
+}
+
+// L10: what it made belongs to the provider, beside the owners that it has; another one isn't touched.
 TEST(CarryObject, OwnsItsReleaseBesideOthers) {
-  FakeApi api({{"PATCH /api/v1/namespaces/ns/configmaps/infrastructure-x-v1.0.0", {kDone}},
-               {"PATCH /apis/operator.cluster.x-k8s.io/", {kDone}}});
-  ProviderCargo cargo = Cargo();
-  cargo.release.emplace();
-  cargo.release->version = api::Version::Parse("v1.0.0").value();
-  cargo.release->components = "a: b";
-  ASSERT_TRUE(CarryObject(Context{}, api.client(), cargo).ok());
-  auto asked = api.Asked("PATCH");
-  ASSERT_EQ(asked.size(), 2u);
-  EXPECT_THAT(asked[1], HasSubstr("apply-patch"));
-  EXPECT_THAT(asked[1], HasSubstr(R"("uid":"u")"));
-  EXPECT_THAT(asked[1], HasSubstr(R"("components":"a: b")")) << "what an apply leaves out goes";
+  const std::string apply = "PATCH /apis/operator.cluster.x-k8s.io/";
+  const Answer made = MapWith([](Json& map) {
+    map["metadata"]["managedFields"] = Json::array({{{"manager", "clusterctl"}, {"operation", "Update"}}});
+    map["metadata"]["ownerReferences"] = Json::array({{{"uid", "somebody"}}});
+  });
+  FakeApi ours({{kGetMap, {made}}, {"PATCH /api/v1/namespaces/ns/configmaps", {kDone}}, {apply, {kDone}}});
+  ASSERT_TRUE(CarryObject(Context{}, ours.client(), CargoWithRelease()).ok());
+  ASSERT_EQ(ours.Asked("PATCH").size(), 2u);
+  EXPECT_THAT(ours.Asked("PATCH")[1], HasSubstr("merge-patch"));
+  EXPECT_THAT(ours.Asked("PATCH")[1], HasSubstr(R"("uid":"u")"));
+  EXPECT_THAT(ours.Asked("PATCH")[1], HasSubstr(R"("uid":"somebody")"));
+  FakeApi theirs({{kGetMap, {kSame}}, {apply, {kDone}}});
+  ASSERT_TRUE(CarryObject(Context{}, theirs.client(), CargoWithRelease()).ok());
+  EXPECT_EQ(theirs.Asked("PATCH").size(), 1u);
 }
 
 Answer Provider(const std::string& ready, bool stalled) {

@@ -145,6 +145,7 @@ Status Init(const Context& ctx, const GlobalOptions& global, const InitOptions& 
   std::vector<ProviderCargo> cargo;
   for (Candidate& candidate : plan.queue) {
     cargo.push_back(TRY(CargoOf(config, plan, candidate)));
+    if (options.with_operator) TRY(CheckCargo(ctx, client, cargo.back()));
     candidate.found.release = {};  // large, and no longer needed
   }
   std::optional<CertManagerPlan> cert_manager;

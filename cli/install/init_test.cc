@@ -128,6 +128,21 @@ TEST_F(InitCommand, WhatItBeganItselfGoesOn) {  // L10
   EXPECT_THAT(said, HasSubstr("Installing the operator"));
 }
 
+TEST_F(InitCommand, AConfigMapOfSomebodyIsToldBeforeAnythingIsWritten) {  // L10
+  HasOperator();
+  cluster_.Put("/api/v1/namespaces/capa-system/configmaps/infrastructure-aws-v2.0.0",
+               {{"data", {{"components", "somebody's"}}}});
+  const std::string told = "its release goes into ConfigMap capa-system/infrastructure-aws-v2.0.0";
+  Outcome got = Init({"-i", "aws:v2.0.0"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("Error: InfrastructureProvider capa-system/aws: " + told));
+  cluster_.Add(kAws, /*bare=*/true);
+  got = Init({"-i", "aws:v2.0.0"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.err, HasSubstr("Warning: failed to take over infrastructure-aws: " + told));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
 // Newer releases have come since a first run was broken off.
 TEST_F(InitCommand, AFirstRunGoesOnWithItsVersions) {  // L10, L23
   cluster_.Remove(UpgradeCluster::PathOf(kCore));

@@ -118,8 +118,8 @@ Status Validate(const Context& ctx, const Config& config, const InitPlan& plan, 
 }
 
 // A provider of clusterctl's inventory becomes the operator's as it is; its variables the operator finds itself (A2).
-Result<ProviderCargo> Adopt(const Context& ctx, const Config& config, const templating::ImageOverrides& images,
-                            const InstalledProvider& provider, Notes& notes) {
+Result<ProviderCargo> Adopt(const Context& ctx, const Config& config, kube::Client& client,
+                            const templating::ImageOverrides& images, const InstalledProvider& provider, Notes& notes) {
   ProviderCargo out;
   out.id = {provider.type, provider.ns, provider.name};
   out.version = provider.version;
@@ -137,16 +137,17 @@ Result<ProviderCargo> Adopt(const Context& ctx, const Config& config, const temp
   if (out.source.kind != ReleaseSource::Kind::kInCluster) return out;
   auto found = TRY_WITH(FetchRelease(ctx, config, provider.type, {provider.name, provider.version}, notes), what);
   out.release = std::move(found.release);
+  TRY_WITH(LackingMaps(ctx, client, ReleaseMapsOf(out.id, *out.release)), what);
   return out;
 }
 
 // All that can be taken over. One that can't stays as it is and fails nobody else, but for the core. An outage, or an
 // interruption, says nothing of what can be.
-Status AdoptAll(const Context& ctx, const Config& config, InitPlan& plan, Notes& notes) {
+Status AdoptAll(const Context& ctx, const Config& config, kube::Client& client, InitPlan& plan, Notes& notes) {
   const auto images = TRY(config.Images());
   for (const PresentProvider& one : plan.present) {
     if (one.has_object) continue;
-    auto cargo = Adopt(ctx, config, images, one.provider, notes);
+    auto cargo = Adopt(ctx, config, client, images, one.provider, notes);
     bool core = one.provider.type == api::ProviderType::kCore;
     if (!cargo.ok() && (core || cargo.code() == Code::kCancelled || cargo.error().Transient())) return cargo.error();
     if (cargo.ok()) {
@@ -224,7 +225,7 @@ Result<InitPlan> PrepareInit(const Context& ctx, const Config& config, Managemen
   if (!valid.ok()) notes.Say(0, "Ignoring validation errors: " + valid.error().message);
   TRY(CheckNoUpgrade(plan));
   TRY(FillIn(config, ValuesOf(ctx, cluster, plan, options.with_operator), options.validate, plan.queue));
-  if (options.with_operator) TRY(AdoptAll(ctx, config, plan, notes));
+  if (options.with_operator) TRY(AdoptAll(ctx, config, cluster.client(), plan, notes));
   return plan;
 }
 
