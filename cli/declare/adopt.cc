@@ -100,11 +100,22 @@ class Adopting {
     return Ok();
   }
 
+  // What adoptions left that were interrupted behind the object, for each that is meant.
+  Status OwnLeftOvers(const Fleet& fleet, const AdoptOptions& options) {
+    for (const InventoryEntry& entry : fleet.entries) {
+      const kube::Object* object = fleet.ObjectOf(entry.id);
+      bool meant = options.all || std::any_of(options.names.begin(), options.names.end(),
+                                              [&](const auto& name) { return IsMeant(name, entry.id); });
+      if (!meant || object == nullptr || object->ns() != entry.id.ns) continue;
+      TRY_WITH(OwnLeftOver(entry.id, *object), Describe(entry.id));
+    }
+    return Ok();
+  }
+
   Status Write() {
     for (const Adoption& one : adoptions_) {
       const std::string name = Describe(one.step.entry.id);
       if (one.step.there) {
-        TRY_WITH(OwnLeftOver(one.step.entry.id), name);
         world_.out << fmt::format("{} is there already\n", name);
         continue;
       }
@@ -171,12 +182,19 @@ class Adopting {
     return created.ok() && !dry_run ? OwnMaps(ctx_, client_, one.release, *created) : Ok();
   }
 
-  // An adoption that was interrupted behind its object.
-  Status OwnLeftOver(const api::ProviderId& id) {
-    auto owner = TRY(client_.Get(ctx_, api::ResourceOf(id.type), id.ns, id.name));
-    auto maps = TRY(client_.List(ctx_, kube::Builtin("ConfigMap"), id.ns,
-                                 {.label_selector = api::SelectorOf(api::ReleaseSelector(id))}));
-    return OwnMaps(ctx_, client_, maps.items, owner);
+  Status OwnLeftOver(const api::ProviderId& id, const kube::Object& owner) {
+    const auto maps = TRY(Selected(id.ns, api::SelectorOf(api::ReleaseSelector(id))));
+    for (const kube::Object& map : maps.items) {
+      const auto parts = TRY(Selected(id.ns, fmt::format("{}={}", api::kLabelPartOf, map.name())));
+      for (const kube::Object& part : parts.items) TRY(OwnMap(ctx_, client_, part, owner));
+      TRY(OwnMap(ctx_, client_, map, owner));
+    }
+    return Ok();
+  }
+
+  Result<kube::ObjectList> Selected(const std::string& ns, std::string selector) {
+    return client_.List(ctx_, kube::Builtin("ConfigMap"), ns,
+                        {.label_selector = std::move(selector), .metadata_only = true});
   }
 
   // One that an interrupted adoption left is what this one would write; another one isn't changed.
@@ -228,18 +246,21 @@ Status Adopt(const Context& ctx, const GlobalOptions& global, const AdoptOptions
   Fleet fleet = TRY(ReadFleet(ctx, cluster));
   if (!fleet.has_kinds && !options.dry_run) return NoKinds();
   std::vector<AdoptStep> steps = TRY(PlanAdoption(fleet, options.names, options.all));
+  Adopting adopting(ctx, cluster, config, notes, world);
+  TRY(adopting.Prepare(steps));
+  if (!options.dry_run) {
+    TRY(adopting.DryRun());
+    TRY(adopting.OwnLeftOvers(fleet, options));
+  }
   if (steps.empty()) {
     world.out << (fleet.entries.empty() ? "clusterctl installed no provider here: there is nothing to adopt\n"
                                         : "every provider is adopted already\n");
     return Ok();
   }
-  Adopting adopting(ctx, cluster, config, notes, world);
-  TRY(adopting.Prepare(steps));
   if (options.dry_run) {
     adopting.Print();
     return Ok();
   }
-  TRY(adopting.DryRun());
   TRY(adopting.Write());
   world.out << "The operator takes them over without a change of what runs. Watch it:\n"
                "  kubectl get capi-providers --all-namespaces --watch\n"

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "api/release_maps.h"
 #include "base/encoding.h"
 #include "base/files.h"
 #include "cli/install/provider_manifests.h"
@@ -193,6 +194,35 @@ TEST_F(AdoptFromAFolder, WhatClusterctlMadeGoesWithTheObjectThatIsThere) {
   ASSERT_EQ(owners.size(), 2U);
   EXPECT_EQ(GetString(owners[0], {"uid"}), "somebody");
   EXPECT_EQ(GetString(owners[1], {"uid"}), "u-infrastructure-mine");
+}
+
+// L21: with `--all`, and of a release in several ConfigMaps.
+TEST_F(AdoptFromAFolder, AllOfThemGetWhatAnInterruptedAdoptionLeft) {
+  for (const UpgradeProvider& provider : {kCore, kMine}) {
+    cluster_.Add(provider);
+    cluster_.Change(
+        "/apis/clusterctl.cluster.x-k8s.io/v1alpha3/namespaces/" + provider.ns + "/providers/" +
+            api::ManifestLabel(provider.type, provider.name),
+        [](Json& entry) {
+          entry["metadata"]["managedFields"] = Json::array({{{"manager", "capi-operator"}, {"operation", "Apply"}}});
+        });
+  }
+  map_["metadata"]["managedFields"] = Json::array({{{"manager", "clusterctl"}, {"operation", "Update"}}});
+  Json part = map_;
+  const std::string part_path = path_ + "-0123456789ab-part-2";
+  part["metadata"]["name"] = GetString(map_, {"metadata", "name"}) + "-0123456789ab-part-2";
+  part["metadata"]["labels"] = {{std::string(api::kLabelPartOf), GetString(map_, {"metadata", "name"})}};
+  cluster_.Put(path_, map_);
+  cluster_.Put(part_path, part);
+  Outcome got = cluster_.Run({"adopt", "--all", "--config", cluster_.folder / "clusterctl.yaml"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.out, HasSubstr("every provider is adopted already"));
+  for (const std::string& path : {path_, part_path}) {
+    const Json map = cluster_.Get(path);
+    const Json* owners = Find(map, {"metadata", "ownerReferences"});
+    ASSERT_NE(owners, nullptr) << path;
+    EXPECT_EQ(GetString((*owners)[0], {"uid"}), "u-infrastructure-mine");
+  }
 }
 
 // L20, L21: `convert` has the Secret made with the images of all providers.
