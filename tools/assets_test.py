@@ -8,6 +8,7 @@ import hashlib
 import http.server
 import io
 import os
+import re
 import shutil
 import signal
 import socket
@@ -160,6 +161,23 @@ class Lookup(WithCache):
             self.assertEqual(programs.link_folder(["etcd"]), first)
         self.assertEqual(os.readlink(os.path.join(first, "etcd")), etcd)
 
+    def test_links_to_programs_of_a_series_have_their_plain_names(self):
+        etcd, server = self.put_in_cache("etcd"), self.put_in_cache("kube-apiserver-v1.29")
+        self.put_in_cache("kube-apiserver")
+        folder = plan.link_folder(["etcd", "kube-apiserver"], "-v1.29")
+        links = {name: os.readlink(os.path.join(folder, name)) for name in os.listdir(folder)}
+        self.assertEqual(links, {"etcd": etcd, "kube-apiserver": server})
+        with self.assertRaisesRegex(plan.Missing, "`tools/assets kube-apiserver-v1.37` makes it, in about 5 minutes"):
+            plan.link_folder(["etcd", "kube-apiserver"], "-v1.37")
+
+    def test_the_page_names_the_minors_that_are_tried(self):
+        with open(os.path.join(os.path.dirname(TOOLS), "docs", "install.md"), encoding="utf-8") as file:
+            (row,) = (line for line in file if line.startswith("| Kubernetes |"))
+        reported = [programs.Family("control-plane" + s).version("k8s.io/kubernetes") for s in ("", *programs.KUBERNETES_SERIES)]
+        minors = {version.removeprefix("v").rpartition(".")[0] for version in reported}
+        self.assertEqual(set(re.findall(r"\b1\.\d+", row)), minors)
+        self.assertIn(f"| 1{programs.KUBERNETES_SERIES[0].removeprefix('-v1')} and later", row)
+
     def test_groups_expand_once(self):
         self.assertEqual(programs.expand(["etcd", "control-plane"]).count("etcd"), 1)
 
@@ -235,8 +253,8 @@ class Plan(WithCache):
 
     def test_everything_has_a_time(self):
         every = set(programs.PROGRAMS) | set(plan.FILES)
-        managers = {name for name in programs.PROGRAMS if name.partition("-v")[0] in programs.MANAGERS}
-        self.assertEqual(every - managers, set(plan.SECONDS))
+        in_series = {name for name in programs.PROGRAMS if name.partition("-v")[0] in (*programs.MANAGERS, *programs.SERVERS)}
+        self.assertEqual(every - in_series, set(plan.SECONDS) - set(programs.SERVERS))
 
 
 class Command(WithCache):

@@ -69,10 +69,13 @@ def have(names):
     return list(paths.values())
 
 
-def link_folder(names):
-    """A folder with links to these programs; Missing where one isn't there already. For tests, which make nothing."""
+def link_folder(names, series=""):
+    """A folder with links to these programs, under their own names to those of a series where it has them; Missing where one
+    isn't there already. For tests, which make nothing."""
+    in_series = {name: name + series if name + series in programs.PROGRAMS else name for name in programs.expand(names)}
     have(names)
-    return programs.link_folder(names, programs.have)
+    have(in_series.values())
+    return programs.link_folder(names, lambda name: programs.have(in_series[name]))
 
 
 def announce(names):
@@ -104,4 +107,4 @@ def estimate(names, downloaded=False):
 def _seconds(name, downloaded):
     if downloaded and name in envtest.PROGRAMS:
         return DOWNLOAD_SECONDS
-    return SECONDS.get(name, MANAGER_SECONDS)
+    return SECONDS.get(name) or SECONDS.get(name.partition("-v")[0], MANAGER_SECONDS)

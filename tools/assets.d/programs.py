@@ -43,9 +43,15 @@ MANAGERS = {
 MANAGER_SERIES = ("", "-v1.11", "-v1.10")
 PROGRAMS |= {n + s: ("managers" + s, package) for s in MANAGER_SERIES for n, package in MANAGERS.items()}
 
+# What differs by the minor version of Kubernetes: of the oldest that docs/install.md promises, and of the newest that there was.
+SERVERS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
+KUBERNETES_SERIES = ("-v1.29", "-v1.37")
+PROGRAMS |= {n + s: ("control-plane" + s, PROGRAMS[n][1]) for s in KUBERNETES_SERIES for n in SERVERS}
+
 GROUPS = {
     "control-plane": ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok"],
 } | {"managers" + series: [name + series for name in MANAGERS] for series in MANAGER_SERIES}
+GROUPS |= {"control-plane" + series: [name + series for name in SERVERS] for series in KUBERNETES_SERIES}
 
 # Programs that any machine may have under the same name and meaning. The others are oracles: their exact version
 # matters (and `clusterctl` in PATH may well be ours), so only the pinned ones will do.
@@ -53,18 +59,19 @@ FOUND_ANYWHERE = set(GROUPS["control-plane"])
 
 # family: (module whose version the programs report, package that holds the version's variables)
 REPORTED_VERSIONS = {
-    "control-plane": ("k8s.io/kubernetes", "k8s.io/component-base/version"),
     "clusterctl": (CAPI, f"{CAPI}/version"),
     "peer": ("sigs.k8s.io/cluster-api-operator", "sigs.k8s.io/cluster-api-operator/version"),
 } | {"managers" + series: (CAPI, f"{CAPI}/version") for series in MANAGER_SERIES}
+REPORTED_VERSIONS |= {"control-plane" + s: ("k8s.io/kubernetes", "k8s.io/component-base/version") for s in ("", *KUBERNETES_SERIES)}
 
 # program: (module, packages): Kubernetes 1.N, which it says a cluster has where it asks none, is v0.N of the module. Its own build
 # sets this; else it says 1.20, for which a chart may not be.
 KUBERNETES_VERSIONS = {"helm-v3": ("k8s.io/client-go", ("helm.sh/helm/v3/pkg/chartutil", "helm.sh/helm/v3/pkg/lint/rules"))}
 
 # family: build tags. Of promtool they leave out how to find what is to be scraped in a dozen clouds, whose clients are as much
-# to build as all the rest. Its go.mod was made with the same tag in GOFLAGS: `go mod tidy` would ask for these clients.
-TAGS = {"promtool": "remove_all_sd"}
+# to build as all the rest. Its go.mod was made with the same tag in GOFLAGS: `go mod tidy` would ask for these clients. Of an old
+# Kubernetes they leave out the clouds that it had within, in the same way.
+TAGS = {"promtool": "remove_all_sd", "control-plane-v1.29": "providerless"}
 
 
 def expand(names):

@@ -23,6 +23,8 @@ def until(what, check, seconds=LIMIT, words=str):
 class World:
     """A control plane, with one operator at a time. It ends with the program's tests, or with close(); twice does no harm."""
 
+    series = ""  # of Kubernetes (assets.d/programs.py)
+
     def __init__(self):
         self.state = self.processes = self.plane = self.operator = self.name = None
         self.operators = 0
@@ -31,7 +33,7 @@ class World:
         self.processes = process.Processes(self.state.path)
 
     def start_plane(self, kind=cluster.ControlPlane):
-        self.plane = kind(plan.link_folder(["control-plane"]), self.state.path, self.processes)
+        self.plane = kind(plan.link_folder(["control-plane"], self.series), self.state.path, self.processes)
         self.plane.start()
 
     def close(self):

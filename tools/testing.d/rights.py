@@ -90,10 +90,12 @@ def kustomize(*arguments):
 
 
 class World(worlds.World):
+    PLANE = Audited
+
     def __init__(self):
         super().__init__()
         self.audited = 0  # bytes of the audit log that are of earlier tests
-        self.start_plane(Audited)
+        self.start_plane(self.PLANE)
 
     def kubectl(self, *arguments, given=None):
         """The finished process: its exit code, what it printed, and its errors."""
