@@ -23,7 +23,6 @@ import worlds  # noqa: E402
 
 LIMIT = 300
 SEED = int(os.environ.get("CAPI_TEST_SEED", "1"))
-RECORD = "operator.cluster.x-k8s.io/move"
 
 
 class Meeting(cutting_proxy.Cut):
@@ -32,11 +31,12 @@ class Meeting(cutting_proxy.Cut):
     def __init__(self, at, other):
         super().__init__(at)
         self.other = other
+        self.answer = None
 
     def is_now(self):
         if super().is_now():
+            self.answer = self.other()
             self.happened = True
-            self.other()
         return False
 
 
@@ -90,9 +90,9 @@ class World:
         process = self.command("ours", ["move", "-n", ns, "--kubeconfig", source.proxied, "--to-kubeconfig", target.proxied])
         cut.process = process
         cut.lock.release()
-        _, errors = process.communicate(timeout=LIMIT)
+        _, cut.errors = process.communicate(timeout=LIMIT)
         if not cut.happened and process.returncode != 0:
-            raise AssertionError(errors)
+            raise AssertionError(cut.errors)
         return cut.happened
 
 
@@ -205,6 +205,12 @@ class Move(worlds.OnAWorld):
     def test_killed_moves_go_on(self):
         self.there_and_back("killed", 6, clusters=1, machines=2, paused=())
 
+    def assert_one_went_on(self, meeting):
+        """The one that began last, for which the other one made way."""
+        self.assertEqual(meeting.answer.returncode, 0, meeting.answer.stderr)
+        self.assertEqual(meeting.process.returncode, 1, meeting.errors)
+        self.assertIn("goes on in this one's place", meeting.errors)
+
     def test_moves_at_the_same_time(self):
         ns, generator = "twice", random.Random(SEED)
         management.make_namespace(self.a, ns, clusters=1, machines=1)
@@ -217,9 +223,10 @@ class Move(worlds.OnAWorld):
             self.a.make_ready(ns)
             source, target = (self.b, self.a) if back else (self.a, self.b)
             other = ["move", "-n", ns, "--kubeconfig", source.plane.kubeconfig, "--to-kubeconfig", target.plane.kubeconfig]
-            meeting = Meeting(generator.randint(counted.count // 3, counted.count - 1), lambda other=other: self.world.run("ours", *other))
+            meeting = Meeting(generator.randint(counted.count // 3, counted.count * 9 // 10), lambda other=other: self.world.run("ours", *other))
             with self.subTest(seed=SEED, back=back, request=meeting.at, of=counted.count):
-                self.world.run_cut(self.a, self.b, ns, meeting)
+                self.assertTrue(self.world.run_cut(self.a, self.b, ns, meeting))
+                self.assert_one_went_on(meeting)
                 for side in (self.a, self.b):
                     side.make_ready(ns)
                 self.move("ours", ns, self.a, self.b)

@@ -8,7 +8,6 @@
 #include "base/files.h"
 #include "base/testing/length.h"
 #include "cli/move/move_testing.h"
-#include "cli/move/record.h"
 
 namespace capi::cli::move {
 namespace {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "base/encoding.h"
 #include "cli/move/fake_cluster.h"
+#include "cli/move/record.h"
 #include "cli/testing.h"
 
 namespace capi::cli::move {
@@ -18,6 +20,8 @@ namespace capi::cli::move {
 inline const Json kReadyStatus = {
     {"initialization", {{"infrastructureProvisioned", true}, {"controlPlaneInitialized", true}}},
     {"conditions", {{{"type", "ControlPlaneInitialized"}, {"status", "True"}}}}};
+
+inline const Json kReadyMachine = {{"phase", "Running"}, {"nodeRef", {{"name", "n"}}}};
 
 // Objects of the namespace team, as they are made one after the other. Thread-compatible.
 class Fleet {
@@ -43,11 +47,11 @@ class Fleet {
     if (kind == "Secret") object_["data"] = {{"value", Base64Encode(name)}};
     if (!owner.empty()) {
       object_["metadata"]["ownerReferences"] = {
-          {{"apiVersion", "x/v1"}, {"kind", "x"}, {"name", owner}, {"uid", uids_[owner]}, {"controller", true}}};
+          {{"apiVersion", "x/v1"}, {"kind", "x"}, {"name", owner}, {"uid", UidOf(owner)}, {"controller", true}}};
     }
     return object_;
   }
-  void Made() { uids_[GetString(object_, {"metadata", "name"})] = cluster_.Put(object_); }
+  void Made() { cluster_.Put(object_); }
 
   void Make(const std::string& kind, const std::string& name, const std::string& owner = "",
             const std::string& ns = "team") {
@@ -68,7 +72,8 @@ class Fleet {
     Json& machine = Add("Machine", name + "-m", name + "-md");
     machine["spec"]["clusterName"] = name;
     machine["metadata"]["finalizers"] = {"machine.cluster.x-k8s.io"};
-    machine["status"] = {{"nodeRef", {{"name", "n"}}}};
+    machine["spec"]["providerID"] = "x://" + name;
+    machine["status"] = kReadyMachine;
     Made();
   }
 
@@ -90,9 +95,14 @@ class Fleet {
   }
 
  private:
+  std::string UidOf(const std::string& name) {
+    for (const Json& object : cluster_.All())
+      if (object["metadata"]["name"] == name) return object["metadata"]["uid"];
+    return "";
+  }
+
   FakeCluster& cluster_;
   Json object_;
-  std::map<std::string, std::string> uids_;
 };
 
 // What counts of an object, with the names of its owners, each of which has to be there.
@@ -145,6 +155,17 @@ class Moves : public testing::Test {
   }
   Outcome Back() { return Run({"--kubeconfig", folder_ / "b", "--to-kubeconfig", folder_ / "a"}); }
 
+  // A move that is killed before a request to `cluster`.
+  void CutAt(FakeCluster& cluster, const std::string& method, const std::string& part,
+             const std::function<Outcome()>& move) {
+    cluster.OnWrite([&](const std::string& m, const std::string& target) {
+      if (m == method && target.find(part) != target.npos) allowance_.Set(0);
+    });
+    ASSERT_EQ(move().code, 1);
+    cluster.OnWrite({});
+    allowance_.Set(-1);
+  }
+
   // Those of what there was that have one of these names.
   Essentials Only(const std::vector<std::string>& names) {
     Essentials out;
@@ -164,11 +185,15 @@ class Moves : public testing::Test {
     EXPECT_EQ(Essences(b_), AllBut("foreign"));
     EXPECT_EQ(Essences(a_), Only({"identity", "credentials", "foreign", "docker"}));
   }
-  // As controllers would do.
+  // As controllers would do, which leave alone what a move holds.
   void MakeReady(FakeCluster& cluster) {
+    std::set<std::string> held;
+    for (const Json& object : cluster.All())
+      if (object["kind"] == "Cluster" && RecordOf(kube::Object(object))) held.insert(object["metadata"]["name"]);
     for (Json object : cluster.All()) {
-      if (object["kind"] == "Cluster") object["status"] = kReadyStatus;
-      if (object["kind"] == "Machine") object["status"] = {{"nodeRef", {{"name", "n"}}}};
+      if (object["kind"] == "Cluster" && !held.contains(object["metadata"]["name"])) object["status"] = kReadyStatus;
+      if (object["kind"] == "Machine" && !held.contains(GetString(object, {"spec", "clusterName"})))
+        object["status"] = kReadyMachine;
       cluster.Put(object);
     }
   }

@@ -45,6 +45,7 @@ KINDS = {
 PROGRAMS = ["etcd", "kube-apiserver", "kube-controller-manager"]
 GLOBAL = ("Identity",)
 MOVE = "clusterctl.cluster.x-k8s.io/move"
+RECORD = "operator.cluster.x-k8s.io/move"
 CLUSTER_READY = {
     "initialization": {"infrastructureProvisioned": True, "controlPlaneInitialized": True},
     "conditions": [
@@ -168,10 +169,13 @@ class Side:
         return self.ask("GET", self.path(kind, ns, name))
 
     def make_ready(self, ns):
-        """As the providers would do with what has come."""
+        """As the providers would do with what has come, which leave alone what a move holds."""
+        clusters = self.list("Cluster", ns)
+        held = {item["metadata"]["name"] for item in clusters if RECORD in item["metadata"].get("annotations", {})}
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             for kind, status in (("Cluster", CLUSTER_READY), ("Machine", MACHINE_READY)):
-                names = [item["metadata"]["name"] for item in self.list(kind, ns)]
+                items = clusters if kind == "Cluster" else self.list(kind, ns)
+                names = [item["metadata"]["name"] for item in items if item["spec"].get("clusterName", item["metadata"]["name"]) not in held]
                 list(pool.map(lambda part, kind=kind, status=status: self.set_statuses(kind, ns, part, status), [names[at::4] for at in range(4)]))
 
     def add_to_inventory(self, kind, label, ns, version=VERSION):
