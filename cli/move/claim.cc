@@ -38,16 +38,16 @@ Status Claim::Write(const Context& ctx, kube::Client& cluster) {
 }
 
 Status Claim::Take(const Context& ctx) {
-  Status denied = Ok();
+  Status untaken = Ok();
   for (size_t at = 0; at < clusters_.size(); ++at) {
     Status written = Retried(ctx, [&] { return Write(ctx, *clusters_[at]); });
     taken_[at] = written.ok();
     if (written.ok()) continue;
     Error error = written.error().With("failed to mark the namespace as being moved");
-    if (error.code != Code::kPermissionDenied) return error;
-    denied = error;
+    if (error.code != Code::kPermissionDenied && error.code != Code::kNotFound) return error;
+    if (untaken.ok() || error.code == Code::kNotFound) untaken = error;
   }
-  return denied;
+  return untaken;
 }
 
 Claim::Holder Claim::HolderOf(const kube::Object& claim) const {
@@ -56,12 +56,15 @@ Claim::Holder Claim::HolderOf(const kube::Object& claim) const {
   return IsOf({{data("from"), data("to")}}, ends_) ? Holder::kSamePair : Holder::kOthers;
 }
 
-// In the second cluster one of the same pair has lost, or will: it has to have taken the first one later.
+// Where both are taken one of the same pair has lost in the second cluster, or will: it has to have taken the first one
+// later.
+bool Claim::Decides(size_t at) const { return at == 0 || !taken_[0]; }
+
 Status Claim::CheckAt(const Context& ctx, size_t at) {
   auto claim = clusters_[at]->Get(ctx, Resource(), ns_, kClaimName);
   if (!claim.ok() && claim.code() != Code::kNotFound) return claim.error();
   const Holder holder = claim.ok() ? HolderOf(*claim) : Holder::kNone;
-  if (holder == Holder::kThisRun || (at == 1 && holder != Holder::kOthers)) return Ok();
+  if (holder == Holder::kThisRun || (!Decides(at) && holder != Holder::kOthers)) return Ok();
   lost_ = true;
   return Error{Code::kFailedPrecondition,
                fmt::format("another move of the namespace {} was begun meanwhile, and goes on in this one's place. "
@@ -80,7 +83,7 @@ Status Claim::ReleaseAt(const Context& ctx, size_t at) {
   auto claim = clusters_[at]->Get(ctx, Resource(), ns_, kClaimName);
   if (!claim.ok()) return claim.code() == Code::kNotFound ? Ok() : Status(claim.error());
   const Holder holder = HolderOf(*claim);
-  if (holder != Holder::kThisRun && (at == 0 || holder == Holder::kOthers)) return Ok();
+  if (holder != Holder::kThisRun && (Decides(at) || holder == Holder::kOthers)) return Ok();
   Status gone = clusters_[at]->Delete(ctx, Resource(), ns_, kClaimName,
                                       {.uid = claim->uid(), .resource_version = claim->resource_version()});
   return gone.ok() || gone.code() != Code::kNotFound ? gone : Ok();

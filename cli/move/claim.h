@@ -18,13 +18,13 @@ inline constexpr std::string_view kRunAnnotation = "operator.cluster.x-k8s.io/mo
 
 // A run's claim on a namespace. What a run does after a Check() it does to what it read before: a run that took over
 // since has changed that, or hasn't looked yet. So no object is deleted in both clusters. Of two that take it at once,
-// the cluster whose identity is the smaller one decides. Thread-safe after Take().
+// the cluster whose identity is the smaller one decides, or the only one that was taken. Thread-safe after Take().
 class Claim {
  public:
   Claim(kube::Client& source, kube::Client& target, const Ends& ends, std::string ns);
 
-  // Takes the namespace over from any other run. kNotFound where a cluster lacks the namespace. A cluster that doesn't
-  // permit it is left out: kPermissionDenied, after which the run may go on.
+  // Takes the namespace over from any other run, in the clusters that have it and permit it. kNotFound where one lacks
+  // it; kPermissionDenied, after which the run may go on, where one doesn't permit it.
   Status Take(const Context& ctx);
   // kFailedPrecondition where another run has taken it over since. Ok for a run that never took it.
   Status Check(const Context& ctx);
@@ -40,6 +40,7 @@ class Claim {
 
   Status Write(const Context& ctx, kube::Client& cluster);
   Holder HolderOf(const kube::Object& claim) const;
+  bool Decides(size_t at) const;
   Status CheckAt(const Context& ctx, size_t at);
   Status ReleaseAt(const Context& ctx, size_t at);
 

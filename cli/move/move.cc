@@ -322,12 +322,13 @@ Status Claimed(Run& run, Pair& pair, Graph& graph, Claim& claim) {
   return resumed.error().With("all objects are in the target, but not all were resumed. Run the same command again");
 }
 
-// Where a cluster lacks the namespace, nothing in it is paused or leaves: only what has none can be missing there.
+// Where a cluster lacks the namespace, nothing in it is paused or leaves: only what has none can be missing there. The
+// other one may have what an interrupted move left paused.
 Status CopyShared(Run& run, Pair& pair, const Graph& graph, Claim& claim) {
   Transfer transfer = TransferOf(run, pair, graph, &claim);
   TRY(transfer.Check());
   TRY(transfer.Run());
-  return SayNone(run, pair.ns, pair.source, graph, 0);
+  return Finish(run, pair, graph, claim);
 }
 
 Status BetweenClusters(Run& run) {

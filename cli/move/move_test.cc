@@ -68,6 +68,25 @@ TEST_F(Moves, GoBackAfterAnInterruption) {
   }
 }
 
+// L17: nothing is left paused though the namespace, which a move had emptied, was deleted since: the run that resumes.
+TEST_F(Moves, ResumeWhereTheNamespaceIsGone) {
+  auto expect = [&](FakeCluster& from, FakeCluster& to, const std::function<Outcome()>& move) {
+    CutAt(to, "PATCH", "/clusters/one", move);
+    for (const Json& object : from.All())
+      if (GetString(object, {"metadata", "namespace"}) == "team")
+        from.Remove(object["kind"], "team", object["metadata"]["name"]);
+    from.Remove("Namespace", "", "team");
+    Outcome got = move();
+    EXPECT_EQ(got.code, 0) << got.err;
+    EXPECT_THAT(got.err, HasSubstr("The move had been interrupted"));
+    EXPECT_FALSE(IsPaused(kube::Object(*to.Find("Cluster", "team", "one"))));
+    EXPECT_FALSE(to.Find("ConfigMap", "team", "move.operator.cluster.x-k8s.io"));
+  };
+  expect(a_, b_, [&] { return There(); });
+  MakeReady(b_);
+  expect(b_, a_, [&] { return Back(); });
+}
+
 // L17: before anything is changed.
 TEST_F(Moves, RefuseWhatIsInTheWay) {
   Fleet there(b_);
