@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 
@@ -27,8 +28,10 @@ using namespace move;  // NOLINT
 constexpr std::string_view kAgain =
     "The Clusters stay paused. The same command again goes on where this one ended, and a move from the target to the "
     "source takes it back";
-// So often new objects are waited for: a controller that has made what it was about to make sees the pause then.
+// So often, and so far apart, new objects are waited for: a controller that has made what it was about to make sees the
+// pause then.
 constexpr int kRoundsOfPausing = 20;
+constexpr Millis kPauseOfRounds(500);
 
 // What all parts of one run work with. Thread-compatible.
 struct Run {
@@ -213,13 +216,13 @@ Result<bool> CheckAgain(Run& run, Pair& pair, Graph& graph) {
   return fresh;
 }
 
-// What came since: controllers go on while Clusters are being paused.
-Status CheckNews(const Graph& graph, const std::vector<size_t>& came) {
-  std::vector<std::string> why;
-  for (size_t i : came)
-    if (!graph.nodes[i].not_ready.empty()) why.push_back(graph.nodes[i].not_ready);
+// `came` since the objects were read before: controllers, and a run that was taken over, go on while Clusters are being
+// paused.
+Status CheckNews(const Graph& graph, const Ends& ends, const std::vector<size_t>& came) {
+  auto known = [&](size_t i) { return !std::binary_search(came.begin(), came.end(), i); };
+  TRY(Begin(graph, ends, [](size_t) { return true; }));
   return Refuse("objects came while the Clusters were being paused. Run the same command again when they are ready",
-                why);
+                Hindrances(graph, ends, known));
 }
 
 bool AnyBlocked(const Graph& graph) {
@@ -235,14 +238,14 @@ Status Settle(Run& run, ManagementCluster& source, const Ends& ends, const std::
   const std::string run_id = claim == nullptr ? "" : claim->run();
   run.progress.Say(0, "Waiting for all resources to be ready to move");
   for (int round = 0; round < kRoundsOfPausing; ++round) {
+    if (round > 0 && !run.ctx.clock->Sleep(run.ctx.stop, kPauseOfRounds)) return run.ctx.Check();
     if (claim != nullptr) TRY(claim->Check(run.ctx));
     TRY(PauseSource(run.ctx, source.client(), graph, ends, run_id));
     TRY(AwaitUnblocked(run.ctx, source.client(), graph, run.progress));
     Graph now = TRY(ReadSource(run, source, ns));
     std::vector<size_t> came = Came(graph, now);
     graph = std::move(now);
-    TRY(Begin(graph, ends, [](size_t) { return true; }));
-    TRY(CheckNews(graph, came));
+    TRY(CheckNews(graph, ends, came));
     if (came.empty() && !AnyBlocked(graph) && NotHeld(graph, run_id).empty()) return Ok();
   }
   TRY(Refuse("Clusters don't stay paused. Find out who resumes them, and run the same command again",

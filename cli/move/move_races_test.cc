@@ -173,8 +173,9 @@ TEST_F(Races, ResumeNothingForOneThatTookOver) {
   ExpectThatItGoesOn();
 }
 
-// L17.
+// L17: after a moment, in which whoever resumes it, or makes objects, may come to see the pause.
 TEST_F(Races, PauseAgainWhatIsResumedBeforeItIsCopied) {
+  std::chrono::steady_clock::time_point resumed;
   Json machine = *a_.Find("Machine", "team", "one-m");
   Json blocked = machine;
   blocked["metadata"]["annotations"][kBlock] = "";
@@ -184,6 +185,9 @@ TEST_F(Races, PauseAgainWhatIsResumedBeforeItIsCopied) {
     a_.OnRead({});
     a_.Put(machine);
     Resume(a_);
+    resumed = std::chrono::steady_clock::now();
+    Before(a_, Is("PATCH", "/clusters/one"),
+           [&] { EXPECT_GE(std::chrono::steady_clock::now() - resumed, std::chrono::milliseconds(500)); });
   });
   Before(b_, Is("POST", "/clusterclasses"), [&] { EXPECT_FALSE(Lives(a_)); });
   Outcome got = There();
@@ -406,6 +410,23 @@ TEST_F(Races, ResumeWhereWhatComesIsNotReady) {
   a_.Remove("Machine", "team", "late");
   EXPECT_EQ(Essences(a_), before_);
   EXPECT_FALSE(b_.Find("Cluster", "team", "one"));
+}
+
+// L17: what a run that was taken over copies at the last moment never becomes ready, being paused.
+TEST_F(Races, TakeBackWhatIsCopiedAtTheLastMoment) {
+  CutAt(b_, "POST", "/machines", [&] { return There(); });
+  Before(b_, Is("PATCH", "/clusters/one"), [&] {
+    for (FakeCluster* cluster : {&a_, &b_}) {
+      Json three = *cluster->Find("Cluster", "team", "one");
+      three["metadata"]["name"] = "three";
+      three["metadata"].erase("uid");
+      cluster->Put(three);
+    }
+  });
+  Outcome back = Back();
+  EXPECT_EQ(back.code, 0) << back.err;
+  EXPECT_FALSE(b_.Find("Cluster", "team", "three"));
+  EXPECT_FALSE(IsPaused(kube::Object(*a_.Find("Cluster", "team", "three"))));
 }
 
 // L17: what comes later still isn't left to go with its owner.
