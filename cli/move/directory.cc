@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <numeric>
 
 #include "base/files.h"
 #include "base/strings.h"
@@ -131,15 +132,44 @@ Status TellOthers(const std::string& directory, std::vector<std::string> names, 
   return Ok();
 }
 
+// What is saved: an object of the graph each, its file, and the resource version that is in it. A value.
+struct Saved {
+  std::vector<size_t> nodes;
+  std::vector<std::string> names, versions = std::vector<std::string>(names.size());
+};
+
 Status WriteStaged(const Context& ctx, const Graph& graph, kube::Client& source, const std::string& staging,
-                   const std::vector<size_t>& which, const std::vector<std::string>& names, Progress& progress) {
-  return ForEach(ctx, which.size(), [&](size_t at) -> Status {
-    const Node& node = graph.nodes[which[at]];
-    progress.Say(1, "Saving", {{graph.kind(which[at]).resource.kind, node.name}, {"Namespace", node.ns}});
-    auto object = source.Get(ctx, graph.kind(which[at]).resource, node.ns, node.name);
-    if (!object.ok()) return object.error().With("failed to read " + graph.Describe(which[at]));
-    return WriteFile(staging + "/" + names[at], FileText(*std::move(object)), 0600);
+                   const std::vector<size_t>& which, Saved& saved, Progress& progress) {
+  return ForEach(ctx, which, [&](size_t at) -> Status {
+    const size_t i = saved.nodes[at];
+    const Node& node = graph.nodes[i];
+    progress.Say(1, "Saving", {{graph.kind(i).resource.kind, node.name}, {"Namespace", node.ns}});
+    auto object = source.Get(ctx, graph.kind(i).resource, node.ns, node.name);
+    if (!object.ok()) return object.error().With("failed to read " + graph.Describe(i));
+    saved.versions[at] = object->resource_version();
+    return WriteFile(staging + "/" + saved.names[at], FileText(*std::move(object)), 0600);
   });
+}
+
+// Those of which `now` has another version, or none.
+std::vector<size_t> Changed(const Saved& saved, const Graph& graph, const Graph& now) {
+  std::vector<size_t> out;
+  for (size_t at = 0; at < saved.nodes.size(); ++at) {
+    auto found = now.by_uid.find(graph.nodes[saved.nodes[at]].uid);
+    if (found == now.by_uid.end() || now.nodes[found->second].version != saved.versions[at]) out.push_back(at);
+  }
+  return out;
+}
+
+Status WriteAllStaged(const Context& ctx, const Graph& graph, kube::Client& source, const std::string& staging,
+                      const LookAgain& look_again, Saved& saved, Progress& progress) {
+  std::vector<size_t> all(saved.nodes.size());
+  std::iota(all.begin(), all.end(), 0);
+  TRY(WriteStaged(ctx, graph, source, staging, all, saved, progress));
+  const char* what = "no file was written; run the same command again";
+  const Graph now = TRY_WITH(look_again(), what);
+  TRY_WITH(WriteStaged(ctx, graph, source, staging, Changed(saved, graph, now), saved, progress), what);
+  return Ok();
 }
 
 }  // namespace
@@ -176,22 +206,22 @@ std::string EndOf(const Graph& graph) {
 }
 
 Status WriteDirectory(const Context& ctx, const Graph& graph, kube::Client& source, const std::string& directory,
-                      Progress& progress) {
-  std::vector<size_t> which;
-  for (const auto& group : graph.groups) which.insert(which.end(), group.begin(), group.end());
-  const std::vector<std::string> names = NamesOf(graph, which);
+                      const LookAgain& look_again, Progress& progress) {
+  std::vector<size_t> nodes;
+  for (const auto& group : graph.groups) nodes.insert(nodes.end(), group.begin(), group.end());
+  Saved saved{nodes, NamesOf(graph, nodes)};
   const std::string staging = directory + "/" + std::string(kUnfinished);
   std::error_code error;
   fs::remove_all(staging, error);
   TRY(FileStatus(staging, error));
   if (mkdir(staging.c_str(), 0700) != 0) return FileStatus(staging, std::error_code(errno, std::generic_category()));
-  Status written = WriteStaged(ctx, graph, source, staging, which, names, progress);
+  Status written = WriteAllStaged(ctx, graph, source, staging, look_again, saved, progress);
   if (!written.ok()) {
     fs::remove_all(staging, error);  // before there is any file of it
     return written;
   }
-  TRY(Publish(staging, directory, names));
-  return TellOthers(directory, names, progress);
+  TRY(Publish(staging, directory, saved.names));
+  return TellOthers(directory, saved.names, progress);
 }
 
 Result<FromFiles> ReadDirectory(const Context& ctx, kube::Client& target, const std::string& directory) {

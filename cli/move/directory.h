@@ -2,6 +2,7 @@
 // clusterctl writes and reads them.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,10 +13,14 @@
 
 namespace capi::cli::move {
 
-// Writes all that moves. The files appear when all of them are there: a run that is interrupted before leaves a folder
-// of its own in `directory`, which the next one removes, and with which nothing is read from `directory`.
+// Gives the source as it is now, or why it can't be saved any more as an earlier graph has it.
+using LookAgain = std::function<Result<Graph>()>;
+
+// Writes all that moves. When all is written `look_again` is asked, and what has changed by then is written again. Then
+// the files appear: a run that is interrupted before leaves a folder of its own in `directory`, which the next one
+// removes, and with which nothing is read from `directory`.
 Status WriteDirectory(const Context& ctx, const Graph& graph, kube::Client& source, const std::string& directory,
-                      Progress& progress);
+                      const LookAgain& look_again, Progress& progress);
 
 // As the end of a move into it (DirectoryEnd). kNotFound for none; kInvalidArgument for a file in its place.
 Result<std::string> OpenDirectory(const std::string& directory);

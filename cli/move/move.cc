@@ -260,13 +260,14 @@ bool AnyLeaves(const Graph& graph) {
   return false;
 }
 
-// What came while objects were copied isn't in the target: its owners' end in the source would be its own. Nor is what
-// controllers have changed, of a Cluster that somebody resumed.
-Status CheckNothingCame(Run& run, Pair& pair, const Graph& graph, const Claim& claim) {
-  Graph now = TRY(ReadSource(run, pair.source, pair.ns));
-  TRY(Refuse("nothing was deleted in the source, as not all of it is paused", NotHeld(now, claim.run())));
+// What came while objects were copied isn't among the copies: its owners' end in the source would be its own. Nor is
+// what controllers have changed, of a Cluster that somebody resumed. Gives the source as it is now.
+Result<Graph> CheckNothingCame(Run& run, ManagementCluster& source, const std::string& ns, const std::string& run_id,
+                               const Graph& graph) {
+  Graph now = TRY(ReadSource(run, source, ns));
+  TRY(Refuse("not all of the source is paused", NotHeld(now, run_id)));
   std::vector<size_t> came = Came(graph, now);
-  if (came.empty()) return Ok();
+  if (came.empty()) return now;
   return Error{
       Code::kUnavailable, fmt::format("{} came while objects were being copied", now.Describe(came.front())), {}};
 }
@@ -274,7 +275,7 @@ Status CheckNothingCame(Run& run, Pair& pair, const Graph& graph, const Claim& c
 Status CreateAndDelete(Run& run, Pair& pair, const Graph& graph, Transfer& transfer, Claim& claim) {
   run.progress.Say(0, "Creating objects in the target cluster");
   TRY(transfer.Run());
-  TRY(CheckNothingCame(run, pair, graph, claim));
+  TRY_WITH(CheckNothingCame(run, pair.source, pair.ns, claim.run(), graph), "nothing was deleted in the source");
   run.progress.Say(0, "Deleting objects from the source cluster");
   TRY(RemoveFromSource(run.ctx, pair.source.client(), graph, transfer, claim, run.progress));
   return claim.Check(run.ctx);
@@ -410,7 +411,8 @@ Status IntoDirectory(Run& run) {
   Status done = Settle(run, source, ends, ns, nullptr, graph);
   if (done.ok()) {
     run.progress.Say(0, fmt::format("Saving files to {}", directory));
-    done = WriteDirectory(run.ctx, graph, source.client(), directory, run.progress);
+    auto look_again = [&] { return CheckNothingCame(run, source, ns, "", graph); };
+    done = WriteDirectory(run.ctx, graph, source.client(), directory, look_again, run.progress);
   }
   auto resumed = ResumeGraph(run.unstopped, source.client(), {ends}, graph, run.progress);
   if (!done.ok()) {

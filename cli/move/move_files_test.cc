@@ -18,6 +18,10 @@ class Directories : public Moves {
  protected:
   Directories() { std::filesystem::create_directory(folder_ / "files"); }
   Outcome Into() { return Run({"--kubeconfig", folder_ / "a", "--to-directory", folder_ / "files"}); }
+  // Before it appears.
+  bool Saved(const std::string& name) {
+    return std::filesystem::exists(folder_ / "files/.clusterctl-move-unfinished/" + name + ".yaml");
+  }
   Outcome OutOf() { return Run({"--to-kubeconfig", folder_ / "b", "--from-directory", folder_ / "files"}); }
 };
 
@@ -92,6 +96,47 @@ TEST_F(Directories, HoldWhatCameWhileClustersWerePaused) {
   });
   ASSERT_EQ(Into().code, 0);
   EXPECT_TRUE(std::filesystem::exists(folder_ / "files/Template_team_late.yaml"));
+}
+
+// L17: nor where the source is no longer what the files say.
+TEST_F(Directories, AreNotWrittenOfWhatHasChanged) {
+  const std::pair<std::function<void()>, const char*> cases[] = {
+      {[&] { fleet_.Make("Template", "late", "one"); }, "Template team/late came while objects were being copied"},
+      {[&] {
+         Json one = *a_.Find("Cluster", "team", "one");
+         one["spec"].erase("paused");
+         a_.Put(one);
+       },
+       "not all of the source is paused: Cluster team/one was resumed"},
+  };
+  for (const auto& [change, why] : cases) {
+    SCOPED_TRACE(why);
+    a_.OnRead([&, change = change](const std::string& target) {
+      if (target.find("/machines/one-m") == target.npos) return;
+      a_.OnRead({});
+      change();
+    });
+    Outcome got = Into();
+    EXPECT_EQ(got.code, 1);
+    EXPECT_THAT(got.err, HasSubstr(fmt::format("no file was written; run the same command again: {}", why)));
+    EXPECT_TRUE(ListDir(folder_ / "files").value().empty());
+    EXPECT_FALSE(IsPaused(kube::Object(*a_.Find("Cluster", "team", "one"))));
+  }
+  ASSERT_EQ(Into().code, 0);
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "files/Template_team_late.yaml"));
+}
+
+// L17: what has changed since it was read is read again.
+TEST_F(Directories, HoldAnEditOfTheLastMoment) {
+  a_.OnRead([&](const std::string& target) {
+    if (!target.starts_with("/api/v1/namespaces/team/secrets?") || !Saved("Secret_team_two-kubeconfig")) return;
+    a_.OnRead({});
+    Json secret = *a_.Find("Secret", "team", "two-kubeconfig");
+    secret["data"]["value"] = "ZWRpdGVk";
+    a_.Put(secret);
+  });
+  ASSERT_EQ(Into().code, 0);
+  EXPECT_THAT(ReadFile(folder_ / "files/Secret_team_two-kubeconfig.yaml", 1 << 20).value(), HasSubstr("ZWRpdGVk"));
 }
 
 // L17: in files all Clusters are paused; only those stay so of which the record says it.

@@ -149,8 +149,8 @@ TEST_F(Races, DeleteNothingOfAClusterThatWasResumed) {
   Before(b_, Is("POST", "/machines"), [&] { Resume(a_); });
   Outcome got = There();
   EXPECT_EQ(got.code, 1);
-  EXPECT_THAT(got.err, HasSubstr("nothing was deleted in the source, as not all of it is paused: Cluster team/one was "
-                                 "resumed, or another move has paused it. The Clusters stay paused"));
+  EXPECT_THAT(got.err, HasSubstr("nothing was deleted in the source: not all of the source is paused: Cluster team/one "
+                                 "was resumed, or another move has paused it. The Clusters stay paused"));
   EXPECT_TRUE(a_.Find("Machine", "team", "one-m"));
   EXPECT_FALSE(Lives(b_));
   ExpectThatItGoesOn();

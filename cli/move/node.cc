@@ -75,6 +75,7 @@ Node NodeOf(const kube::Object& object, size_t index, const MovedKind& kind) {
   node.ns = object.ns();
   node.name = object.name();
   node.uid = object.uid();
+  node.version = object.resource_version();
   node.owners = OwnersOf(object);
   node.hierarchy = kind.hierarchy || object.has_label(kHierarchyLabel);
   node.moves = node.hierarchy || kind.moves || object.has_label(kMoveLabel);

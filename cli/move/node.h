@@ -35,6 +35,7 @@ struct Node {
   size_t kind = 0;  // its place in the list of kinds
   Role role = Role::kOther;
   std::string ns, name, uid;
+  std::string version;  // the resource version when it was read
   std::vector<Owner> owners;
   bool moves = false, hierarchy = false;  // as in MovedKind, by its own labels or those of its kind
   bool blocks_move = false;               // its provider isn't ready for a move yet
