@@ -53,6 +53,12 @@ constexpr char kOfAnother[] = R"({"apiVersion":"cluster.x-k8s.io/v1beta2","kind"
     "annotations":{"operator.cluster.x-k8s.io/move":"{\"from\":\"a\",\"to\":\"z\"}"}},"spec":{"paused":true}})";
 constexpr char kMachine[] = R"({"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Machine",
   "metadata":{"name":"m","namespace":"team","uid":"2"},"spec":{"clusterName":"c"}})";
+constexpr char kCopy[] = R"({"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Machine",
+  "metadata":{"name":"m","namespace":"team","uid":"2"},"spec":{"clusterName":"c","providerID":"x://m"},
+  "status":{"conditions":[{"type":"Paused","status":"True"}]}})";
+constexpr char kWorkedOn[] = R"({"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Machine",
+  "metadata":{"name":"m","namespace":"team","uid":"2"},"spec":{"clusterName":"c","providerID":"x://m"},
+  "status":{"phase":"Provisioned"}})";
 constexpr char kDeleted[] = R"({"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Machine",
   "metadata":{"name":"m","namespace":"team","uid":"2","deletionTimestamp":"t"},"status":{"nodeRef":{"name":"n"}}})";
 constexpr char kLeaving[] = R"({"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Machine",
@@ -78,6 +84,8 @@ TEST(Hindrances, AreToldOfEachObject) {
        R"(cannot start the move operation while "cluster.x-k8s.io/v1beta2, Kind=Machine" team/m is still provisioning )"
        "the node"},
       {{kInFlight, kMachine}, ""},
+      {{kReady, kCopy}, ""},
+      {{kReady, kWorkedOn}, "team/m is still provisioning the node"},
       {{kBegun, kMachine}, "team/m is still provisioning the node"},
       {{kOfAnother}, "Cluster team/c is part of another move that hasn't ended: run that one again"},
       {{kReady, kDeleted}, "cannot start the move operation while Machine team/m is being deleted"},

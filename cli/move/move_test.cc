@@ -68,6 +68,33 @@ TEST_F(Moves, GoBackAfterAnInterruption) {
   }
 }
 
+// L17: so does one after two of them, though Machines that were copied back have no status while a move holds them.
+TEST_F(Moves, GoOnAfterTwoInterruptions) {
+  const int step = ByLength(15, 5, 1);
+  for (int n = step;; n += step) {
+    allowance_.Set(n);
+    if (There().code == 0) break;
+    for (int m = step;; m += step) {
+      SCOPED_TRACE(fmt::format("{}, {}", n, m));
+      allowance_.Set(m);
+      const bool whole = Back().code == 0;
+      allowance_.Set(-1);
+      MakeReady(a_);
+      Outcome again = There();
+      ASSERT_EQ(again.code, 0) << again.err;
+      ExpectMoved();
+      MakeReady(b_);
+      Outcome back = Back();
+      ASSERT_EQ(back.code, 0) << back.err;
+      ASSERT_EQ(Essences(a_), before_);
+      MakeReady(a_);
+      if (whole) break;
+      allowance_.Set(n);
+      ASSERT_EQ(There().code, 1);
+    }
+  }
+}
+
 // L17: nothing is left paused though the namespace, which a move had emptied, was deleted since: the run that resumes.
 TEST_F(Moves, ResumeWhereTheNamespaceIsGone) {
   auto expect = [&](FakeCluster& from, FakeCluster& to, const std::function<Outcome()>& move) {

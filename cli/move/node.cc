@@ -26,8 +26,13 @@ std::string WhyClusterIsNotReady(const kube::Object& cluster) {
   return initialized ? "" : fmt::format("the control plane for {} is not yet initialized", Named(cluster));
 }
 
+// A controller that works on a Machine gives it a phase, and that before a providerID: with a providerID alone it is
+// the copy of one that was ready, below a Cluster that is paused, or was until now.
 std::string WhyMachineIsNotReady(const kube::Object& machine) {
   if (!GetString(machine.json(), {"status", "nodeRef", "name"}).empty()) return "";
+  if (!GetString(machine.json(), {"spec", "providerID"}).empty() &&
+      Find(machine.json(), {"status", "phase"}) == nullptr)
+    return "";
   return fmt::format("{} is still provisioning the node", Named(machine));
 }
 
