@@ -259,6 +259,26 @@ TEST_F(Races, KeepAnEditOfTheOriginal) {
   EXPECT_TRUE(Lives(a_));
 }
 
+// L17: what vanishes in the target is created once more.
+TEST_F(Races, CreateAgainWhatVanishes) {
+  for (const char* method : {"PATCH", "PUT"}) {
+    SCOPED_TRACE(method);
+    CutAt(a_, "PATCH", "/machines/", [&] { return There(); });
+    Json secret = *a_.Find("Secret", "team", "one-kubeconfig");
+    if (method == std::string("PUT")) secret["data"]["value"] = "ZWRpdGVk";
+    a_.Put(secret);
+    Before(b_, Is(method, "/secrets/one-kubeconfig"), [&] { b_.Remove("Secret", "team", "one-kubeconfig"); });
+    Outcome got = There();
+    EXPECT_EQ(got.code, 0) << got.err;
+    EXPECT_EQ(b_.Find("Secret", "team", "one-kubeconfig").value_or(Json())["data"], secret["data"]);
+    EXPECT_FALSE(a_.Find("Secret", "team", "one-kubeconfig"));
+    b_.OnWrite({});
+    MakeReady(b_);
+    ASSERT_EQ(Back().code, 0);
+    MakeReady(a_);
+  }
+}
+
 // L17: what the target had, equal, before the move, gets the change, and keeps what it has beyond.
 TEST_F(Races, TakeAChangeToWhatTheTargetHad) {
   Fleet there(b_);

@@ -290,7 +290,7 @@ Result<std::string> Transfer::Replace(size_t i, kube::Object copy, const kube::O
   auto written = target_.Update(ctx_, graph_.kind(i).resource, copy,
                                 {.metadata_only = true, .repeatable = true, .warnings = &warnings});
   progress_.Tell(warnings);
-  if (!written.ok()) return written.error();
+  if (!written.ok()) return written.code() == Code::kNotFound ? OnceMore(i) : written.error();
   return there.uid();
 }
 
@@ -328,7 +328,7 @@ Result<std::string> Transfer::Join(size_t i, const kube::Object& copy, const kub
   metadata["ownerReferences"] = owners.empty() ? Json() : std::move(owners);
   auto done = target_.Patch(ctx_, graph_.kind(i).resource, node.ns, node.name, kube::PatchType::kMerge, patch,
                             {.metadata_only = true});
-  if (!done.ok()) return done.error();
+  if (!done.ok()) return done.code() == Code::kNotFound ? OnceMore(i) : done.error();
   there_[i].joined = !there_[i].in_flight;
   return there.uid();
 }
