@@ -283,17 +283,22 @@ TEST_F(Races, CreateAgainWhatVanishes) {
 TEST_F(Races, TakeAChangeToWhatTheTargetHad) {
   Fleet there(b_);
   there.Make("Namespace", "team", "", "");
-  there.Add("Secret", "two-kubeconfig")["data"]["more"] = "eA==";
+  Json& has = there.Add("Secret", "two-kubeconfig");
+  has["data"]["more"] = "eA==";
+  has["metadata"]["managedFields"] = {{{"manager", "of the target"}}};
   there.Made();
   Before(a_, Is("PATCH", "/secrets/two-kubeconfig"), [&] {
     Json secret = *a_.Find("Secret", "team", "two-kubeconfig");
     secret["data"]["value"] = "ZWRpdGVk";
+    secret["metadata"]["managedFields"] = {{{"manager", "of the source"}}};
     a_.Put(secret);
   });
   // It has no Cluster above it in the target, as long as that isn't there: it is joined.
   Outcome got = There();
   EXPECT_EQ(got.code, 0) << got.err;
-  EXPECT_EQ(b_.Find("Secret", "team", "two-kubeconfig")->at("data"), Json({{"more", "eA=="}, {"value", "ZWRpdGVk"}}));
+  const Json both = *b_.Find("Secret", "team", "two-kubeconfig");
+  EXPECT_EQ(both["data"], Json({{"more", "eA=="}, {"value", "ZWRpdGVk"}}));
+  EXPECT_EQ(both["metadata"]["managedFields"], Json({{{"manager", "of the target"}}}));
 }
 
 // L17: a refusal says that Clusters are paused.

@@ -303,8 +303,10 @@ Result<std::string> Transfer::Keep(size_t i, const kube::Object& copy, const kub
                                graph_.Describe(i), path));
     return Join(i, copy, there);
   }
+  Json change = copy.json();
+  change["metadata"].erase("managedFields");  // who owns what there is known there
   kube::Object both = there;
-  both.json().merge_patch(copy.json());
+  both.json().merge_patch(change);
   Json& metadata = both.json()["metadata"];
   if (Json finalizers = FinalizersOfBoth(copy, there); !finalizers.empty()) metadata["finalizers"] = finalizers;
   if (Json owners = OwnersOfBoth(copy, there); !owners.empty()) metadata["ownerReferences"] = owners;
