@@ -66,11 +66,15 @@ Status Claim::CheckAt(const Context& ctx, size_t at) {
   const Holder holder = claim.ok() ? HolderOf(*claim) : Holder::kNone;
   if (holder == Holder::kThisRun || (!Decides(at) && holder != Holder::kOthers)) return Ok();
   lost_ = true;
-  return Error{Code::kFailedPrecondition,
-               fmt::format("another move of the namespace {} was begun meanwhile, and goes on in this one's place. "
-                           "Wait for its end",
-                           ns_),
-               {}};
+  return Lost();
+}
+
+Error Claim::Lost() const {
+  return {Code::kFailedPrecondition,
+          fmt::format("another move of the namespace {} was begun meanwhile, and goes on in this one's place. Wait for "
+                      "its end",
+                      ns_),
+          {}};
 }
 
 Status Claim::Check(const Context& ctx) {

@@ -32,6 +32,7 @@ class Claim {
   Status Release(const Context& ctx);
 
   bool lost() const { return lost_; }  // by a Check()
+  Error Lost() const;                  // what that says then
 
   const std::string& run() const { return run_; }
 

@@ -281,16 +281,16 @@ Status CreateAndDelete(Run& run, Pair& pair, const Graph& graph, Transfer& trans
   return claim.Check(run.ctx);
 }
 
-void WarnOfPaused(Run& run, const Status& resumed) {
-  if (resumed.ok()) return;
-  run.progress.Warn(
-      fmt::format("not all Clusters were resumed ({}): the same command again goes on", resumed.error().message));
+void WarnOfPaused(Run& run, const Error& error) {
+  run.progress.Warn(fmt::format("not all Clusters were resumed ({}): the same command again goes on", error.message));
 }
 
-// The end of a run that has only paused something, and that no other run has taken over.
-Status TakeBack(Run& run, Pair& pair, Claim& claim) {
-  TRY(ResumeAll(run.unstopped, pair.source.client(), {pair.ends, &claim, /*this_run=*/true}, pair.ns, run.progress));
-  return Ok();
+// The end of a run that has only paused something, unless another one has taken over.
+void TakeBack(Run& run, Pair& pair, Claim& claim) {
+  if (claim.lost()) return;
+  auto resumed =
+      ResumeAll(run.unstopped, pair.source.client(), {pair.ends, &claim, /*this_run=*/true}, pair.ns, run.progress);
+  if (!resumed.ok() && !claim.lost()) WarnOfPaused(run, resumed.error());
 }
 
 // What is left of a claim hinders nobody.
@@ -316,13 +316,13 @@ Status Claimed(Run& run, Pair& pair, Graph& graph, Claim& claim) {
   Transfer transfer = TransferOf(run, pair, graph, &claim);
   if (begun.ok()) begun = transfer.Check();
   if (!begun.ok()) {
-    if (fresh) WarnOfPaused(run, TakeBack(run, pair, claim));
-    return SayPaused(begun, !fresh && !claim.lost());
+    if (fresh) TakeBack(run, pair, claim);
+    return SayPaused(begun, !fresh);
   }
   Status moved = CreateAndDelete(run, pair, graph, transfer, claim);
-  if (!moved.ok()) return SayPaused(moved, !claim.lost());
+  if (!moved.ok()) return SayPaused(moved, true);
   Status resumed = Finish(run, pair, graph, claim);
-  if (resumed.ok() || claim.lost()) return resumed;
+  if (resumed.ok()) return resumed;
   return resumed.error().With("all objects are in the target, but not all were resumed. Run the same command again");
 }
 
@@ -351,7 +351,8 @@ Status BetweenClusters(Run& run) {
   if (taken.ok() || denied) moved = Claimed(run, pair, graph, claim);
   if (nowhere) moved = CopyShared(run, pair, graph, claim);
   Release(run, pair.ns, claim);
-  return moved;
+  // Whatever it failed at, that is the other run's now.
+  return !moved.ok() && claim.lost() ? claim.Lost() : moved;
 }
 
 void Tell(Run& run, const Status& checked) {
@@ -416,7 +417,7 @@ Status IntoDirectory(Run& run) {
   }
   auto resumed = ResumeGraph(run.unstopped, source.client(), {ends}, graph, run.progress);
   if (!done.ok()) {
-    WarnOfPaused(run, resumed.ok() ? Ok() : Status(resumed.error()));
+    if (!resumed.ok()) WarnOfPaused(run, resumed.error());
     return done;
   }
   TRY_WITH(resumed, "the files are written, but not all Clusters were resumed. Run the same command again");

@@ -14,6 +14,7 @@ namespace capi::cli::move {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr char kBlock[] = "clusterctl.cluster.x-k8s.io/block-move";
 
@@ -54,6 +55,11 @@ class Races : public Moves {
   static bool Lives(FakeCluster& cluster) {
     auto one = cluster.Find("Cluster", "team", "one");
     return one && !IsPaused(kube::Object(*one));
+  }
+  void TakeOver() {
+    Json claim = *a_.Find("ConfigMap", "team", std::string(kClaimName));
+    claim["data"]["run"] = "another";
+    a_.Put(claim);
   }
   static void Resume(FakeCluster& cluster) {
     Json one = *cluster.Find("Cluster", "team", "one");
@@ -156,13 +162,31 @@ TEST_F(Races, DeleteNothingOfAClusterThatWasResumed) {
   ExpectThatItGoesOn();
 }
 
+// L17: a run that was taken over while it paused Clusters leaves them, and says of them that another one goes on,
+// whether it knows of that when it fails or not.
+TEST_F(Races, LeaveClustersToTheOneThatTookOver) {
+  for (const bool knows : {true, false}) {
+    SCOPED_TRACE(knows);
+    Before(a_, Is("PATCH", "/clusters/one"), [&] {
+      TakeOver();
+      fleet_.Add(knows ? "Template" : "Machine", "late", "one-md")["spec"]["clusterName"] = "one";
+      fleet_.Made();
+    });
+    Outcome got = There();
+    EXPECT_EQ(got.code, 1);
+    EXPECT_THAT(got.err, HasSubstr("goes on in this one's place. Wait for its end"));
+    EXPECT_THAT(got.err, Not(HasSubstr("the same command again")));
+    EXPECT_FALSE(Lives(a_));
+    a_.OnWrite({});
+    a_.Remove(knows ? "Template" : "Machine", "team", "late");
+    ExpectThatItGoesOn();
+  }
+}
+
 // L17: nor does a run resume what another one, that took over, counts on.
 TEST_F(Races, ResumeNothingForOneThatTookOver) {
   b_.OnRead([&](const std::string& target) {
-    if (target.find("/clusters/one") == target.npos) return;
-    Json claim = *a_.Find("ConfigMap", "team", std::string(kClaimName));
-    claim["data"]["run"] = "another";
-    a_.Put(claim);
+    if (target.find("/clusters/one") != target.npos) TakeOver();
   });
   Outcome got = There();
   EXPECT_EQ(got.code, 1);
