@@ -31,6 +31,17 @@ Json OwnersOfBoth(const kube::Object& copy, const kube::Object& there) {
   return out;
 }
 
+// Whether it may be the copy that a run which was taken over still made when its owners were gone from the target: an
+// equal one, of other owners than those that are there now. Nobody but a move lets go of it.
+bool IsLate(const kube::Object& copy, const kube::Object& there) {
+  const Json owners = ListOf(there, "ownerReferences"), now = ListOf(copy, "ownerReferences");
+  auto lives = [&](const Json& owner) {
+    return std::any_of(now.begin(), now.end(),
+                       [&](const Json& one) { return GetString(one, {"uid"}) == GetString(owner, {"uid"}); });
+  };
+  return !owners.empty() && std::none_of(owners.begin(), owners.end(), lives) && FirstDifference(copy, there).empty();
+}
+
 Json FinalizersOfBoth(const kube::Object& copy, const kube::Object& there) {
   Json out = ListOf(there, "finalizers");
   for (const Json& finalizer : ListOf(copy, "finalizers"))
@@ -258,7 +269,7 @@ Result<std::string> Transfer::GoOnWith(size_t i, kube::Object copy) {
     return there.uid();
   }
   if (there.deleting()) {
-    TRY(Release(i, there));
+    TRY(Release(i, copy, there));
     return OnceMore(i);
   }
   if (!path.empty() && !there_[i].in_flight && !there_[i].joined)
@@ -272,10 +283,10 @@ Result<std::string> Transfer::GoOnWith(size_t i, kube::Object copy) {
   return Replace(i, std::move(copy), there);
 }
 
-// What a move that went the other way had begun to delete.
-Status Transfer::Release(size_t i, const kube::Object& there) {
+// What a move that went the other way had begun to delete, or the garbage collector what came too late.
+Status Transfer::Release(size_t i, const kube::Object& copy, const kube::Object& there) {
   const Node& node = graph_.nodes[i];
-  if (!there.has_annotation(kDeleteForMoveAnnotation))
+  if (!there.has_annotation(kDeleteForMoveAnnotation) && !IsLate(copy, there))
     return Error{Code::kFailedPrecondition, "one of its name is being deleted there; wait for its end", {}};
   Json release = {{"metadata", {{"finalizers", nullptr}, {"uid", there.uid()}}}};
   auto released = target_.Patch(ctx_, graph_.kind(i).resource, node.ns, node.name, kube::PatchType::kMerge, release);
