@@ -68,16 +68,16 @@ Result<std::vector<kube::Object>> ListOfCrds(const Context& ctx, kube::Client& c
   return out;
 }
 
-// Of each kind those in `ns`, or without a namespace.
+// Of each kind those in `ns` (in all, where it is ""), or without a namespace.
 Result<std::vector<kube::Object>> ListAll(const Context& ctx, kube::Client& client,
                                           const std::vector<kube::Resource>& resources, const std::string& ns,
-                                          const std::string& selector) {
+                                          const std::string& selector, bool metadata_only = true) {
   std::vector<Result<kube::ObjectList>> answers(resources.size(), kube::ObjectList{});
   std::vector<std::function<void()>> tasks;
   for (size_t i = 0; i < resources.size(); ++i) {
     tasks.push_back([&, i] {
       answers[i] = client.List(ctx, resources[i], resources[i].namespaced ? ns : "",
-                               {.label_selector = selector, .metadata_only = true});
+                               {.label_selector = selector, .metadata_only = metadata_only});
     });
   }
   RunAll(kParallel, tasks);
@@ -137,6 +137,16 @@ Result<std::vector<kube::Object>> ListInNamespace(const Context& ctx, kube::Clie
   for (kube::Object& object : TRY(ListOfCrds(ctx, client, crds, ns, "", unread))) out.push_back(std::move(object));
   if (!unread.empty()) return Error{Code::kUnavailable, JoinNames(unread, kMostNames), {}};
   return out;
+}
+
+Result<std::vector<kube::Object>> ListBuiltIn(const Context& ctx, kube::Client& client, const std::string& selector) {
+  auto crds = client.List(ctx, kube::Builtin("CustomResourceDefinition"), "", {.metadata_only = true});
+  if (!crds.ok()) return crds.error().With("failed to list CustomResourceDefinitions");
+  std::set<std::string> of_crds, away;
+  for (const kube::Object& crd : crds->items) of_crds.insert(crd.name().substr(crd.name().find('.') + 1));
+  auto resources = Deletable(TRY(client.mapper().All(ctx, &away)), {});
+  std::erase_if(resources, [&](const auto& one) { return of_crds.contains(one.group) || away.contains(one.group); });
+  return ListAll(ctx, client, resources, "", selector, false);
 }
 
 }  // namespace capi::lifecycle

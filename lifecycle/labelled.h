@@ -28,6 +28,10 @@ Result<LabelledObjects> ListLabelled(const Context& ctx, kube::Client& client, c
 // one can't be, or the server of a group doesn't answer.
 Result<std::vector<kube::Object>> ListInNamespace(const Context& ctx, kube::Client& client, const std::string& ns);
 
+// What a selector finds, whole, in all namespaces: of all kinds that the server can list and delete, but for those that
+// CRDs bring. Nothing is asked of a group whose server doesn't answer.
+Result<std::vector<kube::Object>> ListBuiltIn(const Context& ctx, kube::Client& client, const std::string& selector);
+
 // The provider's CRDs, whole.
 Result<std::vector<kube::Object>> ListCrds(const Context& ctx, kube::Client& client, const api::ProviderId& id);
 

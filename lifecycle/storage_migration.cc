@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kube/client/status_error.h"
+#include "kube/meta/kind.h"
 
 namespace capi::lifecycle {
 namespace {
@@ -162,6 +163,18 @@ Result<std::string> StorageMigration::Trim(const Context& ctx, const Mark& befor
     if (written.ok()) return written->resource_version();
     if (written.code() != Code::kConflict || left == 0) return written.error().With(name);
   }
+}
+
+Result<CrdStates> LiveCrds(const Context& ctx, kube::Client& client, const std::vector<kube::Manifest>& manifests) {
+  CrdStates out;
+  for (const kube::Manifest& manifest : manifests) {
+    if (!kube::IsCrd(manifest.id)) continue;
+    auto crd = client.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", manifest.id.name);
+    if (!crd.ok() && crd.code() == Code::kNotFound) continue;
+    if (!crd.ok()) return crd.error().With(manifest.id.ToString());
+    out[manifest.id.name] = StateOf(*crd);
+  }
+  return out;
 }
 
 }  // namespace capi::lifecycle

@@ -8,9 +8,12 @@
 
 #include "api/kinds.h"
 #include "kube/client/client.h"
-#include "lifecycle/plan/crd_state.h"
+#include "lifecycle/plan/crd_stages.h"
 
 namespace capi::lifecycle {
+
+// The CRDs among these manifests that are in the cluster, as they are there.
+Result<CrdStates> LiveCrds(const Context& ctx, kube::Client& client, const std::vector<kube::Manifest>& manifests);
 
 // How far it came, to go on from. A value.
 struct MigrationCursor {

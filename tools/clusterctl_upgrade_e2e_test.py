@@ -3,6 +3,7 @@
 clusterctl (L12, L13, L14)."""
 
 import base64
+import json
 import os
 import shutil
 import signal
@@ -52,6 +53,27 @@ providerName: {1}
 type: {0}
 version: {3}
 """
+# What clusterctl puts on cert-manager, by the version.
+LABELS = ("clusterctl.cluster.x-k8s.io/core=cert-manager", "clusterctl.cluster.x-k8s.io=")
+VERSION = "cert-manager.clusterctl.cluster.x-k8s.io/version"
+FORMER, NEWER = "v1.19.1", "v1.20.2"
+CERT_MANAGER = """\
+apiVersion: v1
+kind: Namespace
+metadata: {{name: cert-manager}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: cert-manager, namespace: cert-manager}}
+spec:
+  selector: {{matchLabels: {{app: cert-manager}}}}
+  template:
+    metadata: {{labels: {{app: cert-manager}}}}
+    spec: {{containers: [{{name: controller, image: "quay.io/jetstack/cert-manager-controller:{0}"{1}}}]}}
+---
+"""
+# What the newer one no longer has.
+GONE = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cert-manager-webhook, namespace: cert-manager}\n---\n"
 # What only the new release of aws asks for, in the local repository of this test.
 NEEDED, VALUE = "AWS_NEEDED_FROM_NOW_ON", "s3cret-value-of-aws"
 
@@ -84,6 +106,29 @@ class World(rights.World):
             file.write("---\n" + text)
         with open(self.config, "w", encoding="utf-8") as file:
             file.write("providers:\n" + "".join(entries))
+
+    def cert_manager(self, version, rest, more=""):
+        """The place of its manifests."""
+        place = os.path.join(self.folder, "cert-manager", version, "cert-manager.yaml")
+        os.makedirs(os.path.dirname(place))
+        with open(plan.have(["crds"])[0], encoding="utf-8") as kinds, open(place, "w", encoding="utf-8") as file:
+            file.write(CERT_MANAGER.format(version, rest) + more + kinds.read())
+        with open(self.config, encoding="utf-8") as file:
+            before = file.read().partition("cert-manager: {")[0]
+        with open(self.config, "w", encoding="utf-8") as file:
+            file.write(f"{before}cert-manager: {{url: {place}, version: {version}}}\n")
+        return place
+
+    def install_as_clusterctl(self, place, version):
+        """The kinds are there; all else is made by plain writes of clusterctl's."""
+        text, objects = self.must("label", "--local", "-o", "json", "-f", place, *LABELS), {True: [], False: []}
+        while text := text.strip():
+            item, end = json.JSONDecoder().raw_decode(text)
+            item["metadata"].setdefault("annotations", {})[VERSION] = version
+            objects[item["kind"] == "CustomResourceDefinition"].append(json.dumps(item))
+            text = text[end:]
+        self.must("apply", "--server-side", "--force-conflicts", "--field-manager=clusterctl", "-f", "-", given="".join(objects[True]))
+        self.must("create", "--field-manager=clusterctl", "-f", "-", given="".join(objects[False]))
 
     def version_of(self, provider):
         return self.get(provider[0].lower(), provider[1], "-n", provider[2])
@@ -151,6 +196,7 @@ class Upgrades(rights.OnAServer):
         self.plans()
         self.dry_run_and_missing_variable()
         self.all_of_a_contract()
+        self.cert_manager()
         self.interrupted()
         self.the_way_back()
 
@@ -232,6 +278,39 @@ class Upgrades(rights.OnAServer):
         self.assertIn("AWS_B64ENCODED_CREDENTIALS", secret)
         self.assertEqual(world.get("configmap", "more", "-n", AWS[2])["data"]["x"], VALUE)
         self.assertIn("You are already up to date!", self.ours("upgrade", "apply", "--contract", "v1beta2")[1])
+
+    def both_plan(self, first):
+        """Both begin with what is to be done about cert-manager."""
+        code, theirs, errors = self.world.clusterctl("upgrade", "plan", which="theirs")
+        self.assertEqual(code, 0, errors)
+        ours = self.ours("upgrade", "plan")[0]
+        self.assertEqual((theirs.partition("\n")[0], ours.partition("\n")[0]), (first, first))
+
+    def cert_manager(self):
+        """One that clusterctl installed is upgraded first, in place: who has Certificates keeps them."""
+        world = self.world
+        former = world.cert_manager(FORMER, ", env: [{name: FORMER, value: x}]", GONE)
+        world.install_as_clusterctl(former, FORMER)
+        self.both_plan("Cert-Manager is already up to date")
+        certificates = lambda: {item["metadata"]["uid"] for item in world.get("certificates.cert-manager.io", "-A")["items"]}  # noqa: E731
+        before = certificates()
+        self.assertTrue(before)
+        world.cert_manager(NEWER, "")
+        told = f'Cert-Manager will be upgraded from "{FORMER}" to "{NEWER}"'
+        self.both_plan(told)
+        apply = ("upgrade", "apply", "--contract", "v1beta2")
+        self.assertEqual(self.ours(*apply, "--dry-run")[0], f"{told}\nThis was a dry run: nothing was written.\n")
+        self.assertIn(f"controller:{FORMER}", json.dumps(world.get("deployment", "cert-manager", "-n", "cert-manager")["spec"]))
+        _, errors = self.ours(*apply)
+        self.assertEqual(errors, f'Installing cert-manager version="{NEWER}"\n')
+        deployment = world.get("deployment", "cert-manager", "-n", "cert-manager")
+        self.assertIn(f"controller:{NEWER}", json.dumps(deployment["spec"]))
+        self.assertNotIn("FORMER", json.dumps(deployment["spec"]))
+        self.assertEqual(deployment["metadata"]["annotations"][VERSION], NEWER)
+        self.assertEqual(world.kubectl("get", "configmap", "cert-manager-webhook", "-n", "cert-manager").returncode, 1)
+        self.assertEqual(certificates(), before)
+        self.both_plan("Cert-Manager is already up to date")
+        self.assertIn("You are already up to date!", self.ours(*apply)[1])
 
     def interrupted(self):
         """Nobody carries it out: Ctrl-C says what goes on, and the same command goes on with it."""

@@ -6,18 +6,16 @@
 
 #include "api/kinds.h"
 #include "cli/cert_manager/decision.h"
+#include "cli/cert_manager/labels.h"
 #include "kube/apply/apply.h"
 #include "kube/meta/kind.h"
 
 namespace capi::cli {
 namespace {
 
-constexpr std::string_view kLabelCore = "clusterctl.cluster.x-k8s.io/core";
-constexpr std::string_view kCertManager = "cert-manager";  // the label's value
-constexpr std::string_view kFieldManager = "clusterctl";
+constexpr std::string_view kAnyCertManager = "app.kubernetes.io/name in (cert-manager,webhook)";
 constexpr std::string_view kProbeNamespace = "default";  // which every cluster has
 constexpr Millis kPause{250};
-constexpr const char* kKinds[] = {"issuers.cert-manager.io", "certificates.cert-manager.io"};
 
 const kube::Resource& Crds() { return kube::Builtin("CustomResourceDefinition"); }
 
@@ -33,8 +31,8 @@ Json Probe(const char* kind, const char* name, Json spec) {
 }
 
 Status TryOne(const Context& ctx, kube::Client& client, const kube::Resource& kind, const Json& object) {
-  auto made =
-      client.Create(ctx, kind, kube::Object(object), {.field_manager = std::string(kFieldManager), .dry_run = true});
+  auto made = client.Create(ctx, kind, kube::Object(object),
+                            {.field_manager = std::string(kCertManagerWriter), .dry_run = true});
   if (made.ok() || made.code() == Code::kAlreadyExists) return Ok();
   return made.error();
 }
@@ -58,19 +56,23 @@ bool IsOther(const Error& error) {
 bool IsInstalling(const kube::Object& crd) { return crd.has_annotation(kCertManagerInstalling); }
 bool IsOurs(const kube::Object& crd) { return crd.has_label(kLabelCore); }
 
-// Whether nothing of what clusterctl installed could ever answer: its Namespace was deleted, for example.
+// Whether nothing could ever answer: its Namespace was deleted, for example. One that somebody else has installed over
+// what clusterctl left has the names of cert-manager's own manifests and of its chart.
 Result<bool> HasNoDeployment(const Context& ctx, kube::Client& client) {
-  auto list = TRY(client.List(ctx, kube::Builtin("Deployment"), "",
-                              {.label_selector = fmt::format("{}={}", kLabelCore, kCertManager)}));
-  return list.items.empty();
+  for (const std::string& selector : {CertManagerSelector(), std::string(kAnyCertManager)}) {
+    auto list =
+        TRY(client.List(ctx, kube::Builtin("Deployment"), "", {.label_selector = selector, .metadata_only = true}));
+    if (!list.items.empty()) return false;
+  }
+  return true;
 }
 
 // All is applied.
 Status EndInstalling(const Context& ctx, kube::Client& client) {
-  for (const char* name : kKinds) {
+  for (const char* name : kCertManagerCrds) {
     auto patched = client.Patch(ctx, Crds(), "", name, kube::PatchType::kMerge,
                                 {{"metadata", {{"annotations", {{kCertManagerInstalling, nullptr}}}}}},
-                                {.field_manager = std::string(kFieldManager), .metadata_only = true});
+                                {.field_manager = std::string(kCertManagerWriter), .metadata_only = true});
     if (!patched.ok() && patched.code() != Code::kNotFound) return patched.error();
   }
   return Ok();
@@ -83,7 +85,7 @@ Result<CertManagerFound> ProbeCertManager(const Context& ctx, kube::Client& clie
   Status tried = Try(ctx, client);
   if (!tried.ok() && IsOther(tried.error())) return tried.error().With(what);
   std::vector<kube::Object> kinds;
-  for (const char* name : kKinds) {
+  for (const char* name : kCertManagerCrds) {
     auto crd = client.Get(ctx, Crds(), "", name, {.metadata_only = true});
     if (tried.ok() && (!crd.ok() || !IsOurs(*crd))) return CertManagerFound{CertManagerState::kAnswers, {}};
     if (!crd.ok() && crd.code() == Code::kNotFound) return CertManagerFound{CertManagerState::kMissing, {}};
@@ -121,12 +123,13 @@ Status InstallCertManager(const Context& ctx, kube::Client& client, std::vector<
     object.set_label(api::kLabelClusterctl, "");
     object.set_label(kLabelCore, kCertManager);
     object.set_annotation(kCertManagerVersionAnnotation, settings.version);
-    if (kube::IsCrd(object) && std::find(std::begin(kKinds), std::end(kKinds), object.name()) != std::end(kKinds))
+    if (kube::IsCrd(object) && std::find(std::begin(kCertManagerCrds), std::end(kCertManagerCrds), object.name()) !=
+                                   std::end(kCertManagerCrds))
       object.set_annotation(kCertManagerInstalling, "true");
     manifests.push_back(kube::ToManifest(std::move(object)));
   }
   kube::ApplyOptions options;
-  options.field_manager = kFieldManager;
+  options.field_manager = kCertManagerWriter;
   std::vector<kube::Change> changes;
   const char* what = "failed to install cert-manager";
   TRY_WITH(kube::Applier(client, options).Apply(ctx, manifests, {}, changes), what);

@@ -50,8 +50,15 @@ TEST(ProbeCertManager, TellsWhatIsThereAndWhoseItIs) {
            Case{{{issuers, {kNoWebhook}}, {"customresourcedefinitions/", {kOurs}}, {deployments, {kOne}}},
                 CertManagerState::kStarts,
                 false},
+           // Somebody has put another one over what clusterctl left, and that one is away for a moment.
+           Case{{{issuers, {kNoWebhook}},
+                 {"customresourcedefinitions/", {kOurs}},
+                 {deployments, {kNone}},
+                 {"/deployments?labelSelector=app", {kOne}}},
+                CertManagerState::kStarts,
+                false},
            // Its Namespace was deleted: nothing will answer by itself. Somebody else's has other labels.
-           Case{{{issuers, {kNoWebhook}}, {"customresourcedefinitions/", {kOurs}}, {deployments, {kNone}}},
+           Case{{{issuers, {kNoWebhook}}, {"customresourcedefinitions/", {kOurs}}, {"/deployments?", {kNone}}},
                 CertManagerState::kBrokenOff,
                 true},
            Case{{{issuers, {kNoWebhook}}, {"customresourcedefinitions/", {kTheirs}}, {deployments, {kNone}}},

@@ -6,6 +6,7 @@
 
 #include "api/moves/version_moves.h"
 #include "base/strings.h"
+#include "cli/cert_manager/upgrade.h"
 #include "cli/frame/interrupt.h"
 #include "cli/frame/provider_release.h"
 #include "cli/upgrade/known_versions.h"
@@ -18,6 +19,7 @@
 namespace capi::cli {
 namespace {
 
+constexpr std::string_view kDryRun = "This was a dry run: nothing was written.\n";
 constexpr std::string_view kFlags =
     "--core, --bootstrap, --control-plane, --infrastructure, --ipam, --runtime-extension, --addon";
 
@@ -208,6 +210,24 @@ Status AwaitAll(const Context& ctx, ManagementCluster& cluster, const Installed&
   return AwaitUpgrades(ctx, cluster.client(), awaited, UpgradeStage::kReady, timeout, notes);
 }
 
+// nullopt: it stays as it is. Who may not read all of it may upgrade providers all the same.
+Result<std::optional<CertManagerUpgrade>> WantedCertManager(const Context& ctx, const Config& config,
+                                                            kube::Client& client, Notes& notes) {
+  auto found = PlanCertManagerUpgrade(ctx, config, client, notes);
+  if (!found.ok() && found.code() == Code::kPermissionDenied) {
+    notes.Warn("cert-manager stays as it is: " + found.error().message);
+    return std::optional<CertManagerUpgrade>();
+  }
+  if (!found.ok()) {
+    return found.error().With(
+        "cert-manager can't be looked at (where it isn't to be upgraded, set cert-manager.externallyProvisioned: true "
+        "in "
+        "the configuration)");
+  }
+  if (*found && !(*found)->decision.upgrade) found->reset();
+  return found;
+}
+
 void TellSurprises(const Config& config, Notes& notes) {
   for (const std::string& surprise : config.Surprises()) notes.Warn(surprise);
 }
@@ -241,9 +261,14 @@ Status ApplyUpgrade(const Context& parent, const GlobalOptions& global, const Up
   Installed has = TRY(LookAtCluster(ctx, config, cluster, options.with_operator, notes));
   const bool unfinished = IsUnfinished(has.objects);
   auto wanted = TRY(Wanted(options, has, unfinished, notes));
+  auto cert_manager = TRY(WantedCertManager(ctx, config, cluster.client(), notes));
+  const std::string told = cert_manager ? AsText(*cert_manager) : "";
   if (wanted.empty() && !unfinished) {
-    notes.Pass("You are already up to date!\n");
-    if (!options.wait_providers || options.dry_run) return Ok();
+    if (!cert_manager) notes.Pass("You are already up to date!\n");
+    if (cert_manager && options.dry_run) world.out << told << kDryRun;
+    if (options.dry_run) return Ok();
+    if (cert_manager) TRY(UpgradeCertManager(ctx, cluster.client(), *std::move(cert_manager), notes));
+    if (!options.wait_providers) return Ok();
     return AwaitAll(ctx, cluster, has, options.with_operator, Seconds(options.wait_provider_timeout), notes);
   }
   if (!wanted.empty()) TRY(CheckWanted(has, wanted, options.with_operator));
@@ -258,10 +283,11 @@ Status ApplyUpgrade(const Context& parent, const GlobalOptions& global, const Up
     TellSurprises(config, notes);
   }
   if (options.dry_run) {
-    world.out << AsText(direct ? direct->told : rollout) << "This was a dry run: nothing was written.\n";
+    world.out << told << AsText(direct ? direct->told : rollout) << kDryRun;
     return Ok();
   }
   notes.Say(0, "Performing upgrade...");
+  if (cert_manager) TRY(UpgradeCertManager(ctx, cluster.client(), *std::move(cert_manager), notes));
   if (direct) return UpgradeDirectly(ctx, cluster, *direct, wait, notes);
   return CarryOut(ctx, cluster, rollout, wait, notes);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/version.h"
+#include "cli/cert_manager/upgrade.h"
 #include "cli/frame/structured.h"
 #include "cli/frame/table.h"
 #include "cli/operator_manifests/installation.h"
@@ -88,6 +89,13 @@ Json AsJson(const std::optional<InstalledOperator>& found) {
           {"available", found->available}};
 }
 
+Json AsJson(const std::optional<CertManagerUpgrade>& cert_manager) {
+  if (!cert_manager) return Json();
+  return {{"currentVersion", cert_manager->decision.from},
+          {"nextVersion", cert_manager->settings.version},
+          {"upgradeAvailable", cert_manager->decision.upgrade}};
+}
+
 // clusterctl's order: by the names of types.
 void Sort(std::vector<UpgradePlan>& plans) {
   auto key = [](const PlanItem& item) {
@@ -105,8 +113,12 @@ Result<std::vector<ProviderObject>> Objects(const Context& ctx, ManagementCluste
   return objects;
 }
 
-Answer AnswerOf(const std::optional<InstalledOperator>& its, const std::vector<UpgradePlan>& plans) {
-  Answer out{.table = its ? AsText(*its) + "\n" : "", .facts = {{"operator", AsJson(its)}, {"plans", Json::array()}}};
+Answer AnswerOf(const std::optional<CertManagerUpgrade>& cert_manager, const std::optional<InstalledOperator>& its,
+                const std::vector<UpgradePlan>& plans) {
+  Answer out{.table = {},
+             .facts = {{"certManager", AsJson(cert_manager)}, {"operator", AsJson(its)}, {"plans", Json::array()}}};
+  if (cert_manager) out.table += AsText(*cert_manager) + "\n";
+  if (its) out.table += AsText(*its) + "\n";
   for (const UpgradePlan& plan : plans) {
     out.table += AsText(plan);
     out.facts["plans"].push_back(AsJson(plan));
@@ -128,6 +140,9 @@ Status PrintUpgradePlan(const Context& ctx, const GlobalOptions& global, const U
   ManagementCluster cluster = TRY(ManagementCluster::Open(options.cluster, world.getenv));
   auto installed = TRY(cluster.Providers(ctx));
   if (installed.empty()) TRY(cluster.CheckContract(ctx, AlsoAllowed::kOlderContract));
+  auto cert_manager = PlanCertManagerUpgrade(ctx, config, cluster.client(), notes);
+  if (!cert_manager.ok())
+    notes.Warn("whether cert-manager is up to date can't be told: " + cert_manager.error().message);
   auto found = FindOperator(ctx, cluster.client());
   if (!found.ok()) notes.Warn(found.error().message);
   auto candidates = LookUpVersions(ctx, config, cluster, installed, TRY(Objects(ctx, cluster)), notes);
@@ -139,7 +154,7 @@ Status PrintUpgradePlan(const Context& ctx, const GlobalOptions& global, const U
         fmt::format("{}: its versions can't be told: {}", InstanceName(candidate.provider), candidate.error->message));
   }
   std::optional<InstalledOperator> its = found.ok() ? *found : std::nullopt;
-  world.out << Format(format, AnswerOf(its, plans));
+  world.out << Format(format, AnswerOf(cert_manager.ok() ? *cert_manager : std::nullopt, its, plans));
   return Ok();
 }
 

@@ -35,25 +35,13 @@ void Tell(const UpgradeOptions& options, std::string_view what, const DirectRele
   if (options.on_step) options.on_step(what, release.provider);
 }
 
-Result<CrdStates> LiveCrds(const Context& ctx, kube::Client& client, const DirectRelease& release) {
-  CrdStates out;
-  for (const kube::Manifest& manifest : release.manifests) {
-    if (!kube::IsCrd(manifest.id)) continue;
-    auto crd = client.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", manifest.id.name);
-    if (!crd.ok() && crd.code() == Code::kNotFound) continue;
-    if (!crd.ok()) return crd.error().With(manifest.id.ToString());
-    out[manifest.id.name] = StateOf(*crd);
-  }
-  return out;
-}
-
 // What only the cluster can tell: everything that could be refused, before anything is changed. Returns whether a CRD
 // stores another version from now on.
 Result<bool> Check(const Context& ctx, kube::Client& client, const Releases& releases,
                    std::map<const DirectRelease*, std::vector<std::string>>& to_migrate) {
   bool switches = false;
   for (const DirectRelease* release : releases) {
-    CrdStates live = TRY(LiveCrds(ctx, client, *release));
+    CrdStates live = TRY(LiveCrds(ctx, client, release->manifests));
     to_migrate[release] = TRY(ToMigrate(release->manifests, live));
     switches = switches || SwitchesAny(release->manifests, live);
     // A CRD that loses a version is refused as long as that is in its storedVersions.
