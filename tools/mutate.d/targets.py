@@ -27,6 +27,7 @@ _IN_USE = ("IsOfOneCluster", "Belongs", "ReadableResources")
 # Have unit tests beside them, and are no targets, each for its reason.
 LEFT_OUT = {
     "operator/act/install/installer.cc": "goes through its steps at a server, and most of it is seen on a control plane alone",
+    "lifecycle/labelled.cc": "lists at a server, and most of it is seen on a control plane alone (direct/direct_cluster_test.cc)",
     "lifecycle/storage_migration.cc": "writes to a server; its tests take seconds",
     "operator/act/install/sources.cc": "makes what asks sources",
     "operator/act/own_storage.cc": "asks a server what is stored at an older version, and storage_migration does the rest",
