@@ -12,6 +12,7 @@
 #include "cli/declare/object_diff.h"
 #include "cli/declare/render_provider.h"
 #include "cli/frame/provider_objects.h"
+#include "cli/install/provider_manifests.h"
 #include "kube/apply/inventory.h"
 #include "kube/apply/replace.h"
 
@@ -31,12 +32,13 @@ bool IsKept(const kube::ObjectId& id) {
          (id.group.empty() && id.kind == "Namespace");
 }
 
-// Whether the operator wrote that field of the spec.
+// Whether the operator or clusterctl wrote that field of the spec.
 bool IsFilledIn(const kube::Object& provider, const char* field) {
   const Json* writers = Find(provider.json(), {"metadata", "managedFields"});
   if (writers == nullptr || Find(provider.json(), {"spec", field}) == nullptr) return false;
   return std::any_of(writers->begin(), writers->end(), [&](const Json& one) {
-    return GetString(one, {"manager"}) == api::kFieldManager &&
+    const std::string by = GetString(one, {"manager"});
+    return (by == api::kFieldManager || by == kProviderFieldManager) &&
            Find(one, {"fieldsV1", "f:spec", fmt::format("f:{}", field)}) != nullptr;
   });
 }
@@ -210,7 +212,7 @@ class Wanted {
     kube::Object changed = *live;
     const Json* spec = Find(wanted.json(), {"spec"});
     changed.json()["spec"] = spec == nullptr ? Json::object() : *spec;
-    // An apply without them leaves what the operator has filled in (I12, A2), and takes away what others wrote.
+    // An apply without them leaves what these have filled in (I12, A2), and takes away what others wrote.
     for (const char* field : {"version", "configSecret"}) {
       if (!changed.json()["spec"].contains(field) && IsFilledIn(*live, field))
         changed.json()["spec"][field] = live->json()["spec"][field];

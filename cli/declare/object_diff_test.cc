@@ -276,18 +276,21 @@ TEST_F(DiffOfInstalled, ADefaultOfEitherReleaseIsNoSecret) {
   }
 }
 
-// L18, I12, A2: an apply leaves what the operator has filled in, and takes away what another one wrote.
+// L18, I12, A2: an apply leaves what the operator or clusterctl has filled in, and takes away what another one wrote.
 TEST_F(DiffOfInstalled, AFileWithoutAVersionIsNoUpgrade) {
-  SetWriter("capi-operator", "version");
   PutMap("c", R"({"data": {"one": "--token=new-sesame", "plain": "nothing"}})");
   PutMap("gone", R"({"data": {"password": "new-poppy"}})");
   PutMap("list", R"({"args": ["--first", "--token=new-sesame"]})");
   const std::string file = File("{configSecret: {name: s}}");
-  Outcome got = Run({"diff", "-f", file});
-  EXPECT_THAT(got.out, Not(HasSubstr("ConfigMap.docker-system.gone")));
-  EXPECT_EQ(got.code, 0) << got.out << got.err;
+  for (const char* writer : {"capi-operator", "clusterctl"}) {
+    SCOPED_TRACE(writer);
+    SetWriter(writer, "version");
+    Outcome same = Run({"diff", "-f", file});
+    EXPECT_THAT(same.out, Not(HasSubstr("ConfigMap.docker-system.gone")));
+    EXPECT_EQ(same.code, 0) << same.out << same.err;
+  }
   SetWriter("kustomize-controller", "version");
-  got = Run({"diff", "-f", file});
+  Outcome got = Run({"diff", "-f", file});
   EXPECT_THAT(got.out, HasSubstr("ConfigMap.docker-system.gone"));
   EXPECT_EQ(got.code, 1) << got.out << got.err;
 }
