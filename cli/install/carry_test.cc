@@ -156,19 +156,25 @@ TEST(CarryParts, MakesTheConfigMapWhereItLacks) {
 // L10: what it made belongs to the provider, beside the owners that it has; another one isn't touched.
 TEST(CarryObject, OwnsItsReleaseBesideOthers) {
   const std::string apply = "PATCH /apis/operator.cluster.x-k8s.io/";
-  const Answer made = MapWith([](Json& map) {
-    map["metadata"]["managedFields"] = Json::array({{{"manager", "clusterctl"}, {"operation", "Update"}}});
-    map["metadata"]["ownerReferences"] = Json::array({{{"uid", "somebody"}}});
-  });
-  FakeApi ours({{kGetMap, {made}}, {"PATCH /api/v1/namespaces/ns/configmaps", {kDone}}, {apply, {kDone}}});
+  auto made_by = [](const char* manager) {
+    return MapWith([=](Json& map) {
+      map["metadata"]["managedFields"] = Json::array({{{"manager", manager}, {"operation", "Update"}}});
+      map["metadata"]["ownerReferences"] = Json::array({{{"uid", "somebody"}}});
+    });
+  };
+  FakeApi ours(
+      {{kGetMap, {made_by("clusterctl")}}, {"PATCH /api/v1/namespaces/ns/configmaps", {kDone}}, {apply, {kDone}}});
   ASSERT_TRUE(CarryObject(Context{}, ours.client(), CargoWithRelease()).ok());
   ASSERT_EQ(ours.Asked("PATCH").size(), 2u);
   EXPECT_THAT(ours.Asked("PATCH")[1], HasSubstr("merge-patch"));
   EXPECT_THAT(ours.Asked("PATCH")[1], HasSubstr(R"("uid":"u")"));
   EXPECT_THAT(ours.Asked("PATCH")[1], HasSubstr(R"("uid":"somebody")"));
-  FakeApi theirs({{kGetMap, {kSame}}, {apply, {kDone}}});
-  ASSERT_TRUE(CarryObject(Context{}, theirs.client(), CargoWithRelease()).ok());
-  EXPECT_EQ(theirs.Asked("PATCH").size(), 1u);
+  // What a move copied (L17) somebody else had made.
+  for (const Answer& map : {kSame, made_by("clusterctl-move")}) {
+    FakeApi theirs({{kGetMap, {map}}, {apply, {kDone}}});
+    ASSERT_TRUE(CarryObject(Context{}, theirs.client(), CargoWithRelease()).ok());
+    EXPECT_EQ(theirs.Asked("PATCH").size(), 1u);
+  }
 }
 
 Answer Provider(const std::string& ready, bool stalled) {

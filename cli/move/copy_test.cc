@@ -1,6 +1,9 @@
 #include "cli/move/copy.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "cli/move/move_testing.h"
 
 namespace capi::cli::move {
 namespace {
@@ -27,6 +30,35 @@ TEST(CopyOf, HasNothingThatOnlyHoldsInTheSource) {
                              .json());
   EXPECT_EQ(CopyOf(Read(R"({"metadata":{"ownerReferences":[{"uid":"3"}]}})"), [](auto) { return ""; }).json(),
             Read(R"({"metadata":{}})").json());
+}
+
+// L17, I14: of a release in several parts the selector finds the first alone. L21: none of them is clusterctl's own.
+TEST_F(Moves, IncludeReleasesWithAllTheirParts) {
+  fleet_.Add("InfrastructureProvider", "aws", "",
+             "provider")["spec"]["fetchConfig"]["selector"]["matchLabels"] = {{"mine", "yes"}};
+  fleet_.Made();
+  const Json parts = {{"operator.cluster.x-k8s.io/parts", "2"},
+                      {"operator.cluster.x-k8s.io/parts-digest", "0123456789ab"},
+                      {"provider.cluster.x-k8s.io/compressed", "true"}};
+  fleet_.Add("ConfigMap", "release", "", "provider")["metadata"]["annotations"] = parts;
+  fleet_.Made();
+  for (const std::string of : {"release", "another"}) {
+    Json& part = fleet_.Add("ConfigMap", of + "-0123456789ab-part-2", "", "provider");
+    part["metadata"]["labels"] = {{"operator.cluster.x-k8s.io/part-of", of}};
+    fleet_.Made();
+  }
+  std::vector<std::string> writes;
+  b_.OnWrite([&](const std::string&, const std::string& target) {
+    if (target.find("/namespaces/provider/configmaps") == target.npos) return;
+    writes.push_back(target);
+    EXPECT_FALSE(b_.Find("ConfigMap", "provider", "release")) << "it comes last: then the others are there";
+  });
+  Outcome got = There({"--include-providers"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(writes, testing::SizeIs(2));
+  EXPECT_THAT(writes, testing::Each(testing::HasSubstr("fieldManager=clusterctl-move")));
+  EXPECT_EQ(b_.Find("ConfigMap", "provider", "release").value_or(Json())["metadata"]["annotations"], parts);
+  EXPECT_TRUE(b_.Find("ConfigMap", "provider", "release-0123456789ab-part-2"));
 }
 
 // L17.

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "api/release_maps.h"
 #include "cli/move/discover.h"
 #include "cli/move/transfer.h"
 #include "kube/meta/label_selector.h"
@@ -14,6 +16,8 @@ namespace {
 
 constexpr Millis kPause(1'000);
 constexpr int kTries = 300;
+// Of copies of what people made: what clusterctl makes by its own name belongs to the provider, and goes with it.
+constexpr char kCopied[] = "clusterctl-move";
 
 Result<std::vector<kube::Object>> ProvidersOf(const Context& ctx, kube::Client& cluster) {
   std::vector<kube::Object> out;
@@ -30,8 +34,8 @@ std::string Named(const kube::Object& object) {
 
 // A new one, unless there is one of its name.
 Status CreateWhereMissing(const Context& ctx, kube::Client& target, const kube::Resource& resource,
-                          const kube::Object& object) {
-  auto made = target.Create(ctx, resource, object, {.metadata_only = true});
+                          const kube::Object& object, const std::string& field_manager = "") {
+  auto made = target.Create(ctx, resource, object, {.field_manager = field_manager, .metadata_only = true});
   if (made.ok() || made.code() == Code::kAlreadyExists) return Ok();
   if (made.code() == Code::kNotFound && resource.group == api::kGroup) {
     return Error{Code::kFailedPrecondition,
@@ -49,7 +53,7 @@ Status CopyReference(const Context& ctx, kube::Client& source, kube::Client& tar
     return Ok();  // the target's operator tells of it, as the source's
   if (!object.ok()) return object.error();
   TRY(MakeNamespace(ctx, target, reference.ns));
-  return CreateWhereMissing(ctx, target, kube::Builtin(reference.kind), ProviderCopy(*object));
+  return CreateWhereMissing(ctx, target, kube::Builtin(reference.kind), ProviderCopy(*object), kCopied);
 }
 
 // Releases that lie in ConfigMaps.
@@ -57,10 +61,17 @@ Status CopySelected(const Context& ctx, kube::Client& source, kube::Client& targ
   const Json* selector = Find(provider.json(), {"spec", "fetchConfig", "selector"});
   if (selector == nullptr || !selector->is_object()) return Ok();
   auto wanted = TRY_WITH(kube::LabelSelector::FromJson(*selector), Named(provider));
-  std::vector<std::string> names;
+  std::set<std::string> releases;
   TRY(EachObject(ctx, source, kube::Builtin("ConfigMap"), provider.ns(),
                  {.label_selector = wanted.ToString(), .metadata_only = true},
-                 [&](const kube::Object& object) { names.push_back(object.name()); }));
+                 [&](const kube::Object& object) { releases.insert(object.name()); }));
+  std::vector<std::string> names;  // further parts, which no selector finds, before the first, which says what they are
+  TRY(EachObject(ctx, source, kube::Builtin("ConfigMap"), provider.ns(),
+                 {.label_selector = std::string(api::kLabelPartOf), .metadata_only = true},
+                 [&](const kube::Object& object) {
+                   if (releases.contains(object.label(api::kLabelPartOf))) names.push_back(object.name());
+                 }));
+  names.insert(names.end(), releases.begin(), releases.end());
   for (const std::string& name : names) TRY(CopyReference(ctx, source, target, {"ConfigMap", provider.ns(), name}));
   return Ok();
 }
@@ -101,8 +112,10 @@ kube::Object ProviderCopy(const kube::Object& provider) {
   Json metadata = {{"name", provider.name()}, {"namespace", provider.ns()}};
   if (const Json* labels = Find(provider.json(), {"metadata", "labels"})) metadata["labels"] = *labels;
   if (const Json* annotations = Find(provider.json(), {"metadata", "annotations"}); annotations != nullptr) {
-    for (const auto& [key, value] : annotations->items())
-      if (!key.starts_with(fmt::format("{}/", api::kGroup))) metadata["annotations"][key] = value;
+    for (const auto& [key, value] : annotations->items()) {
+      const bool reads = key == api::kAnnotationParts || key == api::kAnnotationPartsDigest;  // how to read a release
+      if (reads || !key.starts_with(fmt::format("{}/", api::kGroup))) metadata["annotations"][key] = value;
+    }
   }
   out.json()["metadata"] = std::move(metadata);
   return out;
