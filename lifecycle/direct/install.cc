@@ -65,6 +65,13 @@ Status AwaitAvailable(const Context& ctx, kube::Client& client, const DirectRele
 }
 
 Status AwaitAvailable(const Context& ctx, kube::Client& client, const api::ProviderId& id, Millis limit) {
+  // With no replicas wanted all of it is healthy.
+  if (TRY(IsAtZero(ctx, client, id))) {
+    return Error{
+        Code::kFailedPrecondition,
+        fmt::format("{} is at zero replicas since an upgrade that was broken off: run that again", id.ToString()),
+        {}};
+  }
   for (const kube::Object& deployment : TRY(DeploymentsOf(ctx, client, id)))
     TRY(AwaitOne(ctx, client, {"apps", "Deployment", deployment.ns(), deployment.name()}, limit));
   return Ok();

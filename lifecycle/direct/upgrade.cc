@@ -171,8 +171,8 @@ Status Upgrade(const Context& ctx, kube::Client& client, const std::vector<Direc
   std::stable_sort(releases.begin(), releases.end(), [](const DirectRelease* a, const DirectRelease* b) {
     return a->provider.id.type < b->provider.id.type;
   });
-  TRY(CheckKinds(ctx, client, all));
-  Status done = UpgradeAll(ctx, client, releases, options);
+  Status done = CheckKinds(ctx, client, all);
+  if (done.ok()) done = UpgradeAll(ctx, client, releases, options);
   return done.ok() ? done : AtZero(ctx, client, releases, done.error());
 }
 

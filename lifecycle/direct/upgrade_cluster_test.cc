@@ -272,9 +272,21 @@ TEST_F(DirectOfTwo, WhatIsAtZeroIsTold) {
     EXPECT_EQ(Replicas(), 1) << "it has its new release";
     EXPECT_EQ(BoxReplicas(), 0);
   }
+  DirectRelease unknown = Box("v1.1.0");
+  unknown.manifests.push_back(kube::ToManifest(
+      kube::Object(Json{{"apiVersion", "none.example.com/v1"}, {"kind", "Zebra"}, {"metadata", {{"name", "a"}}}})));
+  auto refused = Upgrade(ctx_, *client_, {toy_, unknown}, {});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, HasSubstr("none.example.com/v1 Zebra"));
+  EXPECT_THAT(refused.error().message, HasSubstr("; at zero replicas: InfrastructureProvider/box (by hand"));
+  // L10: what nobody wants to run isn't what was to be waited for.
+  auto available = AwaitAvailable(ctx_, *client_, kBoxId, Seconds(60));
+  ASSERT_EQ(available.code(), Code::kFailedPrecondition);
+  EXPECT_THAT(available.error().message, HasSubstr("an upgrade that was broken off: run that again"));
   auto upgraded = Upgrade(ctx_, *client_, {toy_, Box("v1.1.0")}, {});
   ASSERT_TRUE(upgraded.ok()) << upgraded.error().message;
   EXPECT_EQ(BoxReplicas(), 1);
+  EXPECT_TRUE(AwaitAvailable(ctx_, *client_, kBoxId, Seconds(60)).ok());
 }
 
 // What is to be removed is looked for at the end, and couldn't be found then.
