@@ -273,6 +273,11 @@ TEST_F(DiffOfInstalled, ADefaultOfEitherReleaseIsNoSecret) {
     EXPECT_THAT(got.out, HasSubstr("-  plain: nothing\n"));
     EXPECT_THAT(got.out, HasSubstr("+  plain: something\n"));
     EXPECT_THAT(got.out + got.err, Not(HasSubstr("sesame")));
+    // What is live already of the one that isn't installed yet.
+    PutMap("c", R"({"data": {"one": "--token=old-sesame", "plain": "something"}})");
+    got = Run({"diff", "docker:v1.3.0"});
+    EXPECT_THAT(got.out, HasSubstr("   plain: something\n"));
+    EXPECT_THAT(got.out + got.err, Not(HasSubstr("sesame")));
   }
 }
 

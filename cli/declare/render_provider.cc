@@ -14,6 +14,7 @@
 #include "cli/frame/provider_objects.h"
 #include "releases/release_store.h"
 #include "templating/render.h"
+#include "templating/workload_template.h"
 
 namespace capi::cli {
 namespace {
@@ -119,6 +120,7 @@ class LiveValues {
       }
       TRY(Read(live, *release));
     }
+    templating::EraseDefaults(TRY(templating::DefaultsOf(wanted.components)), seen_);
     for (const auto& defaults : defaults_) templating::EraseDefaults(defaults, seen_);
     for (const std::string& value : seen_) masked.Add(value);
     return Ok();
