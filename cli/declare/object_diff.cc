@@ -8,7 +8,7 @@
 #include "base/strings.h"
 #include "base/unified_diff.h"
 #include "base/yaml/yaml.h"
-#include "kube/apply/manifest.h"
+#include "kube/apply/preview.h"
 #include "kube/meta/kind.h"
 
 namespace capi::cli {
@@ -22,16 +22,13 @@ constexpr size_t kShortest = 3, kShortestLine = 8, kLongestScalar = 4096;
 // No secrets, and in every other object.
 constexpr std::string_view kWords[] = {"true", "false", "yes", "no", "none", "null", "enabled", "disabled", "default"};
 
-void DropServersOwn(kube::Object& object) {
-  kube::DropPlaceholderCaBundles(object);
-  object.json().erase("status");
-  Json* metadata = Find(object.json(), {"metadata"});
-  if (metadata == nullptr || !metadata->is_object()) return;
-  for (const char* key : {"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp", "selfLink"})
-    metadata->erase(key);
+void DropNoDifference(kube::Object& object) {
+  if (Json* metadata = Find(object.json(), {"metadata"}); metadata != nullptr && metadata->is_object())
+    metadata->erase("selfLink");
   // It repeats the object, a Secret's values with it.
-  if (Json* annotations = Find(*metadata, {"annotations"}); annotations != nullptr && annotations->is_object())
+  if (Json* annotations = Find(object.json(), {"metadata", "annotations"}); annotations && annotations->is_object())
     annotations->erase(std::string(kLastApplied));
+  kube::DropServersOwn(object);
 }
 
 Json* MapAt(std::optional<kube::Object>& object, const char* key) {
@@ -184,7 +181,7 @@ std::string DiffName(const ObjectStates& states) {
 
 std::string DiffOf(ObjectStates states, const MaskedValues& masked) {
   for (auto* object : {&states.before, &states.after}) {
-    if (*object) DropServersOwn(**object);
+    if (*object) DropNoDifference(**object);
   }
   if (states.id.group.empty() && states.id.kind == "Secret") MaskSecret(states.before, states.after);
   MaskValues(states.before, states.after, masked);

@@ -41,11 +41,11 @@ TEST(DiffOf, AsKubectlPrintsIt) {
 }
 
 TEST(DiffOf, WhatTheServerWritesIsNoDifference) {
-  EXPECT_EQ(
-      Diff("ConfigMap",
-           "{metadata: {name: a, uid: u, resourceVersion: '1', generation: 1, managedFields: []}, status: {a: b}}",
-           "{metadata: {name: a, resourceVersion: '2', generation: 2}}"),
-      "");
+  EXPECT_EQ(Diff("ConfigMap",
+                 "{metadata: {name: a, uid: u, resourceVersion: '1', generation: 1, managedFields: [], selfLink: x, "
+                 "annotations: {deployment.kubernetes.io/revision: '3'}}, status: {a: b}}",
+                 "{metadata: {name: a, resourceVersion: '2', generation: 2}}"),
+            "");
 }
 
 TEST(DiffOf, ValuesOfSecretsAreMaskedAsKubectlDoes) {

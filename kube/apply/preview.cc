@@ -68,21 +68,6 @@ void Compare(const Json& a, const Json& b, const std::string& path, std::set<std
   }
 }
 
-// What the server and its controllers write, maybe between two looks.
-void DropServersOwn(Object& object) {
-  DropPlaceholderCaBundles(object);
-  object.json().erase("status");
-  if (Json* annotations = Find(object.json(), {"metadata", "annotations"}); annotations && annotations->is_object()) {
-    annotations->erase("deployment.kubernetes.io/revision");
-    if (annotations->empty()) object.json()["metadata"].erase("annotations");
-  }
-  Json* metadata = Find(object.json(), {"metadata"});
-  if (metadata == nullptr || !metadata->is_object()) return;
-  for (const char* key : {"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"}) {
-    metadata->erase(key);
-  }
-}
-
 // The live object with its fields taken over; nullopt where it isn't there.
 Result<std::optional<Object>> TakenOver(Client& client, const Context& ctx, const Resource& resource,
                                         const ObjectId& id, const PreviewOptions& options) {
@@ -113,6 +98,20 @@ Result<std::optional<Difference>> PreviewOne(Client& client, const Context& ctx,
 }
 
 }  // namespace
+
+void DropServersOwn(Object& object) {
+  DropPlaceholderCaBundles(object);
+  object.json().erase("status");
+  if (Json* annotations = Find(object.json(), {"metadata", "annotations"}); annotations && annotations->is_object()) {
+    annotations->erase("deployment.kubernetes.io/revision");
+    if (annotations->empty()) object.json()["metadata"].erase("annotations");
+  }
+  Json* metadata = Find(object.json(), {"metadata"});
+  if (metadata == nullptr || !metadata->is_object()) return;
+  for (const char* key : {"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"}) {
+    metadata->erase(key);
+  }
+}
 
 std::vector<std::string> DifferingPaths(Object a, Object b) {
   DropServersOwn(a);

@@ -19,8 +19,11 @@ struct Difference {
   std::vector<std::string> paths;  // "spec.template.spec.containers[manager].args[2]"
 };
 
-// Paths at which two objects differ, without what the server and its controllers write (status, most of metadata), and
-// without placeholders of CA bundles. Sorted.
+// What the server and its controllers write, maybe between two looks: status, most of metadata, placeholders of CA
+// bundles.
+void DropServersOwn(Object& object);
+
+// Paths at which two objects differ, without that. Sorted.
 std::vector<std::string> DifferingPaths(Object a, Object b);
 
 struct PreviewOptions {
