@@ -16,6 +16,7 @@ namespace {
 constexpr std::string_view kNote = "delete.operator.cluster.x-k8s.io/";  // before the provider's label
 constexpr std::string_view kOperatorLabel = "app.kubernetes.io/name", kOperatorName = "capi-operator";
 constexpr std::string_view kCertificate = "cert-manager.io/certificate-name";
+constexpr std::string_view kIssuer = "cert-manager.io/issuer-name", kIssuerKind = "cert-manager.io/issuer-kind";
 // Of a Secret that the server made for a ServiceAccount: that one is looked at.
 constexpr std::string_view kServiceAccount = "kubernetes.io/service-account.name";
 constexpr std::string_view kOperatorCertificate = "capi-operator-webhook-cert";  // it makes this Secret itself
@@ -48,15 +49,25 @@ bool IsAny(const kube::ObjectId& id, std::span<const std::array<std::string_view
   });
 }
 
+bool IsIssuer(const kube::ObjectId& id) { return kube::Is(id, "cert-manager.io", "Issuer"); }
+
+// Of a Secret that cert-manager made; without a name for a ClusterIssuer, which is everybody's.
+kube::ObjectId IssuerOf(const kube::Object& secret) {
+  const bool own = secret.annotation(kIssuerKind) == "Issuer";
+  return {"cert-manager.io", "Issuer", secret.ns(), own ? secret.annotation(kIssuer) : ""};
+}
+
 // A Secret that cert-manager made of a Certificate: while that one is there, it is looked at itself. cert-manager
-// leaves the Secret when it goes: then the provider says whose it was, or what it had nobody knows any more, since an
-// earlier run was removing it.
+// leaves the Secret when it goes: then the provider says whose it was, or its Issuer does, one of `issuers`, or what it
+// had nobody knows any more, since an earlier run was removing it.
 bool IsOfCertificate(const kube::Object& object, const std::set<kube::ObjectId>& there,
-                     const std::vector<Target>& targets) {
+                     const std::set<kube::ObjectId>& issuers, const std::vector<Target>& targets) {
   const kube::ObjectId certificate{"cert-manager.io", "Certificate", object.ns(), object.annotation(kCertificate)};
   if (certificate.name.empty()) return false;
-  return there.contains(certificate) || std::any_of(targets.begin(), targets.end(), [&](const Target& target) {
-           return target.noted || target.inventory.Contains(certificate);
+  const kube::ObjectId issuer = IssuerOf(object);
+  return there.contains(certificate) || issuers.contains(issuer) ||
+         std::any_of(targets.begin(), targets.end(), [&](const Target& target) {
+           return target.noted || target.inventory.Contains(certificate) || target.inventory.Contains(issuer);
          });
 }
 
@@ -92,6 +103,12 @@ bool HasOwner(const kube::Object& object, const std::set<std::string>& uids) {
                      [&](const Json& owner) { return uids.contains(GetString(owner, {"uid"})); });
 }
 
+std::string NameOf(const kube::Object& stranger) {
+  const kube::ObjectId id = stranger.id();
+  const bool left = kube::Is(id, "", "Secret") && stranger.has_annotation(kCertificate);
+  return id.ToString() + (left ? " (its Certificate is gone: delete it by hand where nobody needs it)" : "");
+}
+
 }  // namespace
 
 bool IsOfKubernetes(const std::string& ns) { return ns == "default" || ns.starts_with("kube-"); }
@@ -104,10 +121,12 @@ std::vector<std::string> Strangers(const std::vector<kube::Object>& objects, con
   auto is_of = [&](const auto& of_target) {
     return std::any_of(owners.targets.begin(), owners.targets.end(), of_target);
   };
-  std::set<kube::ObjectId> there;
-  std::set<std::string> releases;  // whose further parts have their names alone
+  std::set<kube::ObjectId> there, issuers;  // all, and the providers' Issuers
+  std::set<std::string> releases;           // whose further parts have their names alone
   for (const kube::Object& object : objects) {
-    there.insert(object.id());
+    const kube::ObjectId id = object.id();
+    there.insert(id);
+    if (IsIssuer(id) && is_of([&](const Target& target) { return IsOf(object, id, target); })) issuers.insert(id);
     if (is_of([&](const Target& target) { return IsRelease(object, target); })) releases.insert(object.name());
   }
   auto is_known = [&](const kube::Object& object) {
@@ -115,7 +134,7 @@ std::vector<std::string> Strangers(const std::vector<kube::Object>& objects, con
     if (IsAny(id, kByControllers) || object.has_annotation(kServiceAccount)) return true;
     if (openshift && IsAny(id, kByOpenShift)) return true;
     if (owners.with_operator && IsOfOperator(object, id)) return true;
-    if (IsOfCertificate(object, there, owners.targets)) return true;
+    if (IsOfCertificate(object, there, issuers, owners.targets)) return true;
     if (kube::Is(id, "", "ConfigMap") && releases.contains(object.label(api::kLabelPartOf))) return true;
     return is_of([&](const Target& target) { return IsOf(object, id, target); });
   };
@@ -135,7 +154,7 @@ std::vector<std::string> Strangers(const std::vector<kube::Object>& objects, con
   }
   std::vector<std::string> out;
   for (const kube::Object* object : rest) {
-    if (!HasOwner(*object, all)) out.push_back(object->id().ToString());  // else its owner is named
+    if (!HasOwner(*object, all)) out.push_back(NameOf(*object));  // else its owner is named
   }
   std::sort(out.begin(), out.end());
   return out;

@@ -89,10 +89,50 @@ TEST(Strangers, ASecretIsItsCertificates) {
   Target aws;
   aws.id = Aws().targets[0].id;
   known.clear();
-  EXPECT_THAT(Strangers({secret}, {{aws}, false}, known), ElementsAre("Secret/capa/tls"));
+  EXPECT_THAT(Strangers({secret}, {{aws}, false}, known),
+              ElementsAre(testing::StartsWith("Secret/capa/tls (its Certificate is gone")));
   aws.noted = true;
   EXPECT_THAT(Strangers({secret}, {{aws}, false}, known), IsEmpty())
       << "which Certificates it had nobody knows any more";
+}
+
+// By a Certificate that a release has renamed, or that went with cert-manager's kinds.
+TEST(Strangers, ASecretWhoseCertificateIsGoneIsItsIssuers) {
+  const Json provider = Labels("cluster.x-k8s.io/provider", "infrastructure-aws");
+  const kube::Object issuer = Of("cert-manager.io/v1", "Issuer", "selfsigned", provider);
+  auto secret = [](const std::string& kind, const std::string& name) {
+    Json metadata = OfCertificate("gone");
+    metadata["annotations"]["cert-manager.io/issuer-kind"] = kind;
+    metadata["annotations"]["cert-manager.io/issuer-name"] = name;
+    return Of("v1", "Secret", "tls", metadata);
+  };
+  const NamespaceOwners owners = Aws();
+  NamespaceOwners recorded = Aws();
+  recorded.targets[0].inventory.Put(issuer.id(), {});
+  struct Case {
+    std::string name;
+    std::vector<kube::Object> objects;
+    NamespaceOwners owners;
+    bool stranger;
+  };
+  const Case cases[] = {
+      {"the provider's", {secret("Issuer", "selfsigned"), issuer}, owners, false},
+      {"in its inventory", {secret("Issuer", "selfsigned")}, recorded, false},
+      {"gone too", {secret("Issuer", "selfsigned")}, owners, true},
+      {"one for all namespaces", {secret("ClusterIssuer", "selfsigned"), issuer}, recorded, true},
+      {"another", {secret("Issuer", "mine"), issuer}, recorded, true},
+      {"somebody's",
+       {secret("Issuer", "mine"), Of("cert-manager.io/v1", "Issuer", "mine", OwnedBy("x"))},
+       owners,
+       true},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    std::set<std::string> known;
+    const auto got = Strangers(c.objects, c.owners, known);
+    EXPECT_EQ(std::count_if(got.begin(), got.end(), [](const auto& name) { return name.starts_with("Secret/"); }),
+              c.stranger ? 1 : 0);
+  }
 }
 
 // Further parts name the first.
