@@ -149,7 +149,8 @@ class LiveValues {
 
   // As it lies in the cluster (I14), else that of its source, which is `same` where it was read already.
   Result<api::Release> InstalledRelease(const api::Provider& live, const api::Release* same) {
-    auto stored = TRY(releases::FindStored(ctx_, client_, live, TRY(api::Version::Parse(live.spec.version))));
+    const api::Version version = TRY(api::Version::Parse(live.spec.version));
+    auto stored = TRY(releases::FindStored(ctx_, client_, live, version));
     if (stored) return std::move(stored->release);
     if (same != nullptr) return *same;
     return ReadReleaseOf(ctx_, client_, config_, live, secret_, notes_);
