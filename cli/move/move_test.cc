@@ -114,23 +114,6 @@ TEST_F(Moves, ResumeWhereTheNamespaceIsGone) {
   expect(b_, a_, [&] { return Back(); });
 }
 
-// L17: what a run that was taken over created too late is deleted for want of its owner, which its finalizer hinders.
-TEST_F(Moves, TakeWhatCameTooLateFromTheGarbageCollector) {
-  Fleet(b_).Make("Namespace", "team", "", "");
-  Json late = *a_.Find("Machine", "team", "one-m");
-  late["metadata"].erase("uid");
-  late["metadata"]["deletionTimestamp"] = "t";
-  Json owners = late["metadata"]["ownerReferences"];
-  late["metadata"].erase("ownerReferences");
-  b_.Put(late);
-  EXPECT_THAT(There().err, HasSubstr("one of its name is being deleted there; wait for its end"));
-  late["metadata"]["ownerReferences"] = std::move(owners);
-  b_.Put(late);
-  Outcome got = There();
-  EXPECT_EQ(got.code, 0) << got.err;
-  ExpectMoved();
-}
-
 // L17: before anything is changed.
 TEST_F(Moves, RefuseWhatIsInTheWay) {
   Fleet there(b_);

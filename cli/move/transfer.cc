@@ -18,28 +18,33 @@ Json ListOf(const kube::Object& object, const char* field) {
   return list != nullptr && list->is_array() ? *list : Json::array();
 }
 
+// Of two owners: no two of one kind have the same name.
+bool IsSameName(const Json& a, const Json& b) {
+  auto group = [](const Json& owner) { return kube::GroupVersion::Parse(GetString(owner, {"apiVersion"})).group; };
+  return GetString(a, {"kind"}) == GetString(b, {"kind"}) && GetString(a, {"name"}) == GetString(b, {"name"}) &&
+         group(a) == group(b);
+}
+
 // Owners of `copy`, and those that `there` has of other names.
 Json OwnersOfBoth(const kube::Object& copy, const kube::Object& there) {
-  auto same = [](const Json& a, const Json& b) {
-    return GetString(a, {"kind"}) == GetString(b, {"kind"}) && GetString(a, {"name"}) == GetString(b, {"name"});
-  };
   Json out = ListOf(copy, "ownerReferences");
   for (const Json& owner : ListOf(there, "ownerReferences")) {
-    if (std::none_of(out.begin(), out.end(), [&](const Json& known) { return same(known, owner); }))
+    if (std::none_of(out.begin(), out.end(), [&](const Json& known) { return IsSameName(known, owner); }))
       out.push_back(owner);
   }
   return out;
 }
 
-// Whether it may be the copy that a run which was taken over still made when its owners were gone from the target: an
-// equal one, of other owners than those that are there now. Nobody but a move lets go of it.
+// Whether it may be the copy that a run which was taken over still made when its owners were gone from the target: all
+// of them, whose names others have now. Nobody but a move lets go of it.
 bool IsLate(const kube::Object& copy, const kube::Object& there) {
   const Json owners = ListOf(there, "ownerReferences"), now = ListOf(copy, "ownerReferences");
-  auto lives = [&](const Json& owner) {
-    return std::any_of(now.begin(), now.end(),
-                       [&](const Json& one) { return GetString(one, {"uid"}) == GetString(owner, {"uid"}); });
+  auto is_gone = [&](const Json& owner) {
+    return std::any_of(now.begin(), now.end(), [&](const Json& one) {
+      return IsSameName(one, owner) && GetString(one, {"uid"}) != GetString(owner, {"uid"});
+    });
   };
-  return !owners.empty() && std::none_of(owners.begin(), owners.end(), lives) && FirstDifference(copy, there).empty();
+  return !owners.empty() && std::all_of(owners.begin(), owners.end(), is_gone);
 }
 
 Json FinalizersOfBoth(const kube::Object& copy, const kube::Object& there) {
@@ -269,7 +274,7 @@ Result<std::string> Transfer::GoOnWith(size_t i, kube::Object copy) {
     return there.uid();
   }
   if (there.deleting()) {
-    TRY(Release(i, copy, there));
+    TRY(Release(i, there, path.empty() && IsLate(copy, there)));
     return OnceMore(i);
   }
   if (!path.empty() && !there_[i].in_flight && !there_[i].joined)
@@ -284,9 +289,9 @@ Result<std::string> Transfer::GoOnWith(size_t i, kube::Object copy) {
 }
 
 // What a move that went the other way had begun to delete, or the garbage collector what came too late.
-Status Transfer::Release(size_t i, const kube::Object& copy, const kube::Object& there) {
+Status Transfer::Release(size_t i, const kube::Object& there, bool is_late) {
   const Node& node = graph_.nodes[i];
-  if (!there.has_annotation(kDeleteForMoveAnnotation) && !IsLate(copy, there))
+  if (!there.has_annotation(kDeleteForMoveAnnotation) && !is_late)
     return Error{Code::kFailedPrecondition, "one of its name is being deleted there; wait for its end", {}};
   Json release = {{"metadata", {{"finalizers", nullptr}, {"uid", there.uid()}}}};
   auto released = target_.Patch(ctx_, graph_.kind(i).resource, node.ns, node.name, kube::PatchType::kMerge, release);

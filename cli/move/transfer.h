@@ -72,7 +72,7 @@ class Transfer {
   // The uid of the one that is there.
   Result<std::string> GoOnWith(size_t i, kube::Object copy);
   Error OnceMore(size_t i);  // what is there is going, or gone: it is to be created, then
-  Status Release(size_t i, const kube::Object& copy, const kube::Object& there);
+  Status Release(size_t i, const kube::Object& there, bool is_late);
   Result<std::string> Replace(size_t i, kube::Object copy, const kube::Object& there);
   Result<std::string> Keep(size_t i, const kube::Object& copy, const kube::Object& there, const std::string& path);
   Result<std::string> Join(size_t i, const kube::Object& copy, const kube::Object& there);
