@@ -144,10 +144,9 @@ Status WriteStaged(const Context& ctx, const Graph& graph, kube::Client& source,
     const size_t i = saved.nodes[at];
     const Node& node = graph.nodes[i];
     progress.Say(1, "Saving", {{graph.kind(i).resource.kind, node.name}, {"Namespace", node.ns}});
-    auto object = source.Get(ctx, graph.kind(i).resource, node.ns, node.name);
-    if (!object.ok()) return object.error().With("failed to read " + graph.Describe(i));
-    saved.versions[at] = object->resource_version();
-    return WriteFile(staging + "/" + saved.names[at], FileText(*std::move(object)), 0600);
+    kube::Object object = TRY_WITH(ReadNode(ctx, source, graph, i), "failed to read " + graph.Describe(i));
+    saved.versions[at] = object.resource_version();
+    return WriteFile(staging + "/" + saved.names[at], FileText(std::move(object)), 0600);
   });
 }
 

@@ -184,6 +184,13 @@ Result<Graph> ReadGraph(const Context& ctx, kube::Client& client, const std::vec
   return graph;
 }
 
+Result<kube::Object> ReadNode(const Context& ctx, kube::Client& client, const Graph& graph, size_t i) {
+  const Node& node = graph.nodes[i];
+  kube::Object object = TRY(client.Get(ctx, graph.kind(i).resource, node.ns, node.name));
+  if (object.uid() == node.uid) return object;
+  return Error{Code::kFailedPrecondition, "it was deleted and made again meanwhile: run the same command again", {}};
+}
+
 Result<std::set<std::string>> NamespacesWithClusters(const Context& ctx, kube::Client& client) {
   std::set<std::string> out;
   TRY(EachObject(ctx, client, ClusterResource(), "", {.metadata_only = true},

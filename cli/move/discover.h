@@ -17,6 +17,9 @@ Result<std::vector<MovedKind>> ReadKinds(const Context& ctx, kube::Client& clien
 Result<Graph> ReadGraph(const Context& ctx, kube::Client& client, const std::vector<InstalledProvider>& providers,
                         const std::string& ns);
 
+// The object of a node as it is now. kFailedPrecondition where it is another one of its name.
+Result<kube::Object> ReadNode(const Context& ctx, kube::Client& client, const Graph& graph, size_t i);
+
 // All pages of a listing, several of which may be on their way. A kind that is gone has no objects.
 Status EachObject(const Context& ctx, kube::Client& client, const kube::Resource& resource, const std::string& ns,
                   const kube::ListOptions& options, const std::function<void(const kube::Object&)>& see);

@@ -169,12 +169,7 @@ Status CheckProviders(Run& run, Pair& pair) {
 }
 
 Transfer TransferOf(Run& run, Pair& pair, const Graph& graph, Claim* claim) {
-  auto read = [&run, &pair, &graph](size_t i) -> Result<kube::Object> {
-    const Node& node = graph.nodes[i];
-    kube::Object object = TRY(pair.source.client().Get(run.ctx, graph.kind(i).resource, node.ns, node.name));
-    if (object.uid() == node.uid) return object;
-    return Error{Code::kFailedPrecondition, "it was deleted and made again meanwhile: run the same command again", {}};
-  };
+  auto read = [&run, &pair, &graph](size_t i) { return ReadNode(run.ctx, pair.source.client(), graph, i); };
   return Transfer(run.ctx, graph, pair.ends, pair.target.client(), read, Existing::kGoOn, run.progress, claim);
 }
 

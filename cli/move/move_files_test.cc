@@ -140,6 +140,22 @@ TEST_F(Directories, HoldAnEditOfTheLastMoment) {
   EXPECT_THAT(ReadFile(folder_ / "files/Secret_team_two-kubeconfig.yaml", 1 << 20).value(), HasSubstr("ZWRpdGVk"));
 }
 
+// L17: nor of what was made again since it was looked at.
+TEST_F(Directories, AreNotWrittenOfWhatWasMadeAgain) {
+  a_.OnRead([&](const std::string& target) {
+    const bool again = target.find("/secrets/two-kubeconfig") != target.npos;
+    if (!again && !target.starts_with("/api/v1/namespaces/team/secrets?")) return;
+    if (!Saved("Secret_team_two-kubeconfig")) return;
+    Json secret = *a_.Find("Secret", "team", "two-kubeconfig");
+    if (again) secret["metadata"].erase("uid");
+    a_.Put(secret);
+  });
+  Outcome got = Into();
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("failed to read Secret team/two-kubeconfig: it was deleted and made again meanwhile"));
+  EXPECT_TRUE(ListDir(folder_ / "files").value().empty());
+}
+
 // L17: in files all Clusters are paused; only those stay so of which the record says it.
 TEST_F(Directories, SayOnlyOfThoseThatStaySoThatTheyArePaused) {
   ASSERT_EQ(Into().code, 0);
