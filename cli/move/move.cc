@@ -299,8 +299,10 @@ void Release(Run& run, const std::string& ns, Claim& claim) {
 }
 
 Status Finish(Run& run, Pair& pair, const Graph& graph, Claim& claim) {
-  size_t resumed = TRY(ResumeAll(run.ctx, pair.target.client(), {pair.ends, &claim}, pair.ns, run.progress));
-  TRY(ResumeStaying(run.ctx, pair.source.client(), {pair.ends, &claim}, graph, run.progress));
+  const char* again = "all objects are in the target, but not all were resumed. Run the same command again";
+  size_t resumed =
+      TRY_WITH(ResumeAll(run.ctx, pair.target.client(), {pair.ends, &claim}, pair.ns, run.progress), again);
+  TRY_WITH(ResumeStaying(run.ctx, pair.source.client(), {pair.ends, &claim}, graph, run.progress), again);
   return SayNone(run, pair.ns, pair.source, graph, resumed);
 }
 
@@ -316,9 +318,7 @@ Status Claimed(Run& run, Pair& pair, Graph& graph, Claim& claim) {
   }
   Status moved = CreateAndDelete(run, pair, graph, transfer, claim);
   if (!moved.ok()) return SayPaused(moved, true);
-  Status resumed = Finish(run, pair, graph, claim);
-  if (resumed.ok()) return resumed;
-  return resumed.error().With("all objects are in the target, but not all were resumed. Run the same command again");
+  return Finish(run, pair, graph, claim);
 }
 
 // Where a cluster lacks the namespace, nothing in it is paused or leaves: only what has none can be missing there. The
