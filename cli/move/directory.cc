@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <numeric>
 
 #include "base/files.h"
 #include "base/strings.h"
@@ -162,9 +161,7 @@ std::vector<size_t> Changed(const Saved& saved, const Graph& graph, const Graph&
 
 Status WriteAllStaged(const Context& ctx, const Graph& graph, kube::Client& source, const std::string& staging,
                       const LookAgain& look_again, Saved& saved, Progress& progress) {
-  std::vector<size_t> all(saved.nodes.size());
-  std::iota(all.begin(), all.end(), 0);
-  TRY(WriteStaged(ctx, graph, source, staging, all, saved, progress));
+  TRY(WriteStaged(ctx, graph, source, staging, Changed(saved, graph, graph), saved, progress));
   const char* what = "no file was written; run the same command again";
   const Graph now = TRY_WITH(look_again(), what);
   TRY_WITH(WriteStaged(ctx, graph, source, staging, Changed(saved, graph, now), saved, progress), what);

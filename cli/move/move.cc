@@ -215,9 +215,9 @@ Result<bool> CheckAgain(Run& run, Pair& pair, Graph& graph) {
 // paused.
 Status CheckNews(const Graph& graph, const Ends& ends, const std::vector<size_t>& came) {
   auto known = [&](size_t i) { return !std::binary_search(came.begin(), came.end(), i); };
-  TRY(Begin(graph, ends, [](size_t) { return true; }));
-  return Refuse("objects came while the Clusters were being paused. Run the same command again when they are ready",
-                Hindrances(graph, ends, known));
+  return Refuse(
+      "objects came, or changed, while the Clusters were being paused. Run the same command again when they are ready",
+      Hindrances(graph, ends, known));
 }
 
 bool AnyBlocked(const Graph& graph) {

@@ -144,7 +144,7 @@ TEST_F(Races, KeepPausedWhatAnotherRunHasBegun) {
   });
   Outcome got = There();
   EXPECT_EQ(got.code, 1);
-  EXPECT_THAT(got.err, HasSubstr("objects came while the Clusters were being paused"));
+  EXPECT_THAT(got.err, HasSubstr("objects came, or changed, while the Clusters were being paused"));
   EXPECT_THAT(got.err, HasSubstr("The Clusters stay paused. The same command again goes on"));
   EXPECT_TRUE(b_.Find("Cluster", "team", "one"));
   EXPECT_FALSE(Lives(a_));
@@ -454,7 +454,7 @@ TEST_F(Races, ResumeWhereWhatComesIsNotReady) {
   });
   Outcome got = There();
   EXPECT_EQ(got.code, 1);
-  EXPECT_THAT(got.err, HasSubstr("objects came while the Clusters were being paused"));
+  EXPECT_THAT(got.err, HasSubstr("objects came, or changed, while the Clusters were being paused"));
   EXPECT_THAT(got.err, HasSubstr("is still provisioning the node"));
   a_.Remove("Machine", "team", "late");
   EXPECT_EQ(Essences(a_), before_);
