@@ -38,16 +38,15 @@ Status Claim::Write(const Context& ctx, kube::Client& cluster) {
 }
 
 Status Claim::Take(const Context& ctx) {
-  Status untaken = Ok();
   for (size_t at = 0; at < clusters_.size(); ++at) {
     Status written = Retried(ctx, [&] { return Write(ctx, *clusters_[at]); });
     taken_[at] = written.ok();
     if (written.ok()) continue;
     Error error = written.error().With("failed to mark the namespace as being moved");
     if (error.code != Code::kPermissionDenied && error.code != Code::kNotFound) return error;
-    if (untaken.ok() || error.code == Code::kNotFound) untaken = error;
+    (error.code == Code::kPermissionDenied ? denied_ : lacks_) = std::move(error);
   }
-  return untaken;
+  return Ok();
 }
 
 Claim::Holder Claim::HolderOf(const kube::Object& claim) const {
@@ -65,15 +64,16 @@ Status Claim::CheckAt(const Context& ctx, size_t at) {
   if (!claim.ok() && claim.code() != Code::kNotFound) return claim.error();
   const Holder holder = claim.ok() ? HolderOf(*claim) : Holder::kNone;
   if (holder == Holder::kThisRun || (!Decides(at) && holder != Holder::kOthers)) return Ok();
+  if (holder == Holder::kNone) ended_ = true;
   lost_ = true;
   return Lost();
 }
 
 Error Claim::Lost() const {
   return {Code::kFailedPrecondition,
-          fmt::format("another move of the namespace {} was begun meanwhile, and goes on in this one's place. Wait for "
-                      "its end",
-                      ns_),
+          fmt::format("another move of the namespace {} was begun meanwhile, and {}, move them again", ns_,
+                      ended_ ? "has ended in this one's place. If Clusters are paused"
+                             : "goes on in this one's place. Wait for its end. If Clusters are paused then"),
           {}};
 }
 

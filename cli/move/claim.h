@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <optional>
 #include <string>
 
 #include "cli/move/record.h"
@@ -23,9 +24,11 @@ class Claim {
  public:
   Claim(kube::Client& source, kube::Client& target, const Ends& ends, std::string ns);
 
-  // Takes the namespace over from any other run, in the clusters that have it and permit it. kNotFound where one lacks
-  // it; kPermissionDenied, after which the run may go on, where one doesn't permit it.
+  // Takes the namespace over from any other run, in the clusters that have it and permit it.
   Status Take(const Context& ctx);
+  // What a cluster said that lacks the namespace, or doesn't permit it. The run may go on.
+  const std::optional<Error>& lacks() const { return lacks_; }
+  const std::optional<Error>& denied() const { return denied_; }
   // kFailedPrecondition where another run has taken it over since. Ok for a run that never took it.
   Status Check(const Context& ctx);
   // Removes the claim in both clusters, unless another run has it by now.
@@ -49,7 +52,8 @@ class Claim {
   const std::string ns_, run_;
   std::array<kube::Client*, 2> clusters_;  // in the same order for a move back: the first decides
   std::array<bool, 2> taken_ = {};
-  std::atomic<bool> lost_ = false;
+  std::optional<Error> lacks_, denied_;
+  std::atomic<bool> lost_ = false, ended_ = false;
 };
 
 }  // namespace capi::cli::move

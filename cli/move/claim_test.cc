@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "cli/move/move_testing.h"
 
 namespace capi::cli::move {
@@ -38,6 +40,43 @@ TEST_F(Claims, TakeWhatCameTooLateFromTheGarbageCollector) {
   Outcome got = There();
   EXPECT_EQ(got.code, 0) << got.err;
   ExpectMoved();
+}
+
+// L17: who is taken over may pause a Cluster when the other run has ended already, and says what to do then.
+TEST_F(Claims, SayThatTheOneThatTookOverHasEnded) {
+  std::atomic<bool> done = false;
+  a_.OnWrite([&](const std::string& method, const std::string& target) {
+    if (method != "PATCH" || target.find("/clusters/one") == target.npos || done.exchange(true)) return;
+    Outcome back = Back();
+    EXPECT_EQ(back.code, 0) << back.err;
+  });
+  Outcome got = There();
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("has ended in this one's place. If Clusters are paused, move them again\n"));
+  EXPECT_TRUE(IsPaused(kube::Object(*a_.Find("Cluster", "team", "one"))));
+  got = There();
+  EXPECT_EQ(got.code, 0) << got.err;
+  ExpectMoved();
+}
+
+// L17: also where one cluster lacks the namespace, who may not write the mark in the other one hears of it; and who
+// can't resume all, what to do.
+TEST_F(Claims, ThatAreDeniedAreToldWhereANamespaceIsGone) {
+  Outcome got{};
+  auto there = [&] { return got = There(); };
+  CutAt(b_, "PATCH", "/clusters/one", there);
+  for (const Json& object : a_.All())
+    if (GetString(object, {"metadata", "namespace"}) == "team")
+      a_.Remove(object["kind"], "team", object["metadata"]["name"]);
+  a_.Remove("Namespace", "", "team");
+  b_.Forbid("PATCH", "configmaps");
+  CutAt(b_, "PATCH", "/clusters/one", there);
+  EXPECT_THAT(got.err,
+              HasSubstr("all objects are in the target, but not all were resumed. Run the same command again"));
+  got = There();
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.err, HasSubstr("moves of it at the same time aren't noticed"));
+  EXPECT_FALSE(IsPaused(kube::Object(*b_.Find("Cluster", "team", "one"))));
 }
 
 }  // namespace

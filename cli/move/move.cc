@@ -330,21 +330,23 @@ Status CopyShared(Run& run, Pair& pair, const Graph& graph, Claim& claim) {
   return Finish(run, pair, graph, claim);
 }
 
+// With what was taken of the claim.
+Status GoOn(Run& run, Pair& pair, Graph& graph, Claim& claim) {
+  if (claim.denied())
+    run.progress.Warn(fmt::format("{}: moves of it at the same time aren't noticed", claim.denied()->message));
+  if (!claim.lacks()) return Claimed(run, pair, graph, claim);
+  return AnyLeaves(graph) ? Status(*claim.lacks()) : CopyShared(run, pair, graph, claim);
+}
+
 Status BetweenClusters(Run& run) {
   run.progress.Say(0, "Performing move...");
   Pair pair = TRY(OpenBoth(run));
   Graph graph = TRY(Discover(run, pair.source, pair.ns));
   TRY(CheckFirst(run, pair, graph));
   Claim claim(pair.source.client(), pair.target.client(), pair.ends, pair.ns);
-  const bool any_leaves = AnyLeaves(graph);
-  if (any_leaves) TRY(MakeNamespace(run.ctx, pair.target.client(), pair.ns));
-  Status taken = claim.Take(run.ctx);
-  const bool denied = !taken.ok() && taken.code() == Code::kPermissionDenied;
-  const bool nowhere = !taken.ok() && taken.code() == Code::kNotFound && !any_leaves;
-  if (denied) run.progress.Warn(fmt::format("{}: moves of it at the same time aren't noticed", taken.error().message));
-  Status moved = taken;
-  if (taken.ok() || denied) moved = Claimed(run, pair, graph, claim);
-  if (nowhere) moved = CopyShared(run, pair, graph, claim);
+  if (AnyLeaves(graph)) TRY(MakeNamespace(run.ctx, pair.target.client(), pair.ns));
+  Status moved = claim.Take(run.ctx);
+  if (moved.ok()) moved = GoOn(run, pair, graph, claim);
   Release(run, pair.ns, claim);
   // Whatever it failed at, that is the other run's now.
   return !moved.ok() && claim.lost() ? claim.Lost() : moved;

@@ -241,7 +241,9 @@ TEST_F(Races, EndWhereAMoveToAThirdClusterGoesOn) {
     });
     Outcome got = There();
     EXPECT_EQ(got.code, 1);
-    EXPECT_THAT(got.err, HasSubstr("goes on in this one's place. Wait for its end\n"));
+    EXPECT_THAT(
+        got.err,
+        HasSubstr("goes on in this one's place. Wait for its end. If Clusters are paused then, move them again\n"));
     EXPECT_TRUE(cluster->Find("ConfigMap", "team", std::string(kClaimName)));
   }
 }
@@ -349,8 +351,8 @@ TEST_F(Races, EndWhereAnotherMoveGoesOn) {
   });
   Outcome got = There();
   EXPECT_EQ(got.code, 1);
-  EXPECT_THAT(got.err, HasSubstr("another move of the namespace team was begun meanwhile, and goes on in this one's "
-                                 "place"));
+  EXPECT_THAT(got.err, HasSubstr("another move of the namespace team was begun meanwhile, and has ended in this one's "
+                                 "place. If Clusters are paused, move them again\n"));
   EXPECT_EQ(Essences(a_), before_);
   EXPECT_EQ(b_.Find("ConfigMap", "team", std::string(kClaimName)), std::nullopt);
 }
