@@ -18,8 +18,8 @@ class Cut:
         self.process = None
         self.lock = threading.Lock()
 
-    def is_now(self):
-        """Counts a request; whether it is the one."""
+    def is_now(self, path):
+        """Counts a request for this path; whether it is the one."""
         with self.lock:
             self.count += 1
             return self.at is not None and self.count == self.at
@@ -60,7 +60,7 @@ def handler(proxy, port, tls):
 
         def pass_on(self):
             cut = proxy.cut
-            ends_here = cut.is_now()
+            ends_here = cut.is_now(self.path)
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             if ends_here and not cut.after:
                 return self.hang_up(cut)
