@@ -302,11 +302,10 @@ class Delete(worlds.OnAWorld):
         self.world.await_told()
         # Before the provider's webhooks come, which nobody answers.
         path = os.path.join(rights.RELEASES, DOCKER[0], VERSION, DOCKER[4])
-        (crd,) = [item for item in cluster.documents([path]) if "  name: dockermachinetemplates." in item]
+        (crd,) = [item for item in cluster.crds_of([path]) if "  name: dockermachinetemplates." in item]
         self.world.must("create", "-f", "-", given=crd)
-        whole = "crd/dockermachinetemplates.infrastructure.cluster.x-k8s.io"
-        self.world.must("patch", whole, "--type=json", "-p", '[{"op": "replace", "path": "/spec/conversion", "value": {"strategy": "None"}}]')
-        self.world.must("wait", whole, "--for=condition=Established", "--timeout=60s")
+        self.world.plane.api.without_conversion()
+        self.world.await_kinds()
         self.world.must("create", "-f", "-", given=USER)
         self.world.start_operator()
         self.world.until("all are ready", self.all_ready)

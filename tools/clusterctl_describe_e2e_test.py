@@ -99,12 +99,9 @@ class World(rights.World):
         self.programs = {"ours": built.find("clusterctl"), "theirs": os.path.join(programs, "clusterctl")}
         (releases,) = plan.have(["releases"])
         files = ("cluster-api/{}/core-components.yaml", "control-plane-kubeadm/{}/control-plane-components.yaml")
-        texts = cluster.documents([os.path.join(releases, file.format(VERSION)) for file in files])
-        texts = [text for text in texts if "\nkind: CustomResourceDefinition\n" in f"\n{text}"]
+        texts = cluster.crds_of([os.path.join(releases, file.format(VERSION)) for file in files])
         self.must("create", "-f", "-", given="\n---\n".join(texts + [crd(*item) for item in KINDS.items()]))
-        for item in self.crds():
-            if item["spec"]["conversion"]["strategy"] == "Webhook":
-                self.merge(f"{cluster.CRDS}/{item['metadata']['name']}", {"spec": {"conversion": {"strategy": "None", "webhook": None}}})
+        self.plane.api.without_conversion()
         self.await_kinds()
         self.must("create", "namespace", "team")
 
@@ -121,14 +118,7 @@ class World(rights.World):
         whole = {"apiVersion": f"{group}/{version}", "kind": kind, "metadata": metadata, **fields}
         if spec is not None:
             whole["spec"] = spec
-        code, text = self.plane.api.request("POST", self.path(kind, ns=ns), json.dumps(whole))
-        if code != 201:
-            raise AssertionError(f"{kind} {name}: {text}")
-        if status is not None:
-            code, answer = self.plane.api.request("PATCH", self.path(kind, name, ns) + "/status", json.dumps({"status": status}), cluster.MERGE_PATCH)
-            if code != 200:
-                raise AssertionError(f"status of {kind} {name}: {answer}")
-        made = json.loads(text)
+        made = self.plane.api.create_with_status(self.path(kind, ns=ns), whole, status)
         return {"apiVersion": made["apiVersion"], "kind": kind, "name": name, "uid": made["metadata"]["uid"]}
 
     def delete(self, kind, name):

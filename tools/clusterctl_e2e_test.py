@@ -89,13 +89,9 @@ class World(rights.World):
         (releases,) = plan.have(["releases"])
         files = ("cluster-api/{}/core-components.yaml", "control-plane-kubeadm/{}/control-plane-components.yaml")
         paths = [os.path.join(releases, file.format(VERSION)) for file in files]
-        crds = [document for document in cluster.documents(paths) if "\nkind: CustomResourceDefinition\n" in f"\n{document}"]
-        text = "\n---\n".join(crds)
-        self.must("create", "-f", "-", given=text)
-        groups = ("clusters.", "clusterclasses.", "machinedeployments.", "kubeadmcontrolplanes.controlplane.")
-        for whole in (f"crd/{group}cluster.x-k8s.io" for group in groups):
-            self.must("patch", whole, "--type=json", "-p", '[{"op": "replace", "path": "/spec/conversion", "value": {"strategy": "None"}}]')
-            self.must("wait", whole, "--for=condition=Established", "--timeout=60s")
+        self.must("create", "-f", "-", given="\n---\n".join(cluster.crds_of(paths)))
+        self.plane.api.without_conversion()
+        self.await_kinds()
 
 
 class Beside(WithFolder, worlds.OnAWorld):

@@ -6,7 +6,6 @@ for it sends few requests a second.
 """
 
 import concurrent.futures
-import json
 import os
 import tempfile
 
@@ -40,19 +39,9 @@ def reference(kind, name):
 class Rig(rig.Rig):
     def prepare(self):
         paths = [os.path.join(releases.locate(), path.format(VERSION)) for path in COMPONENTS]
-        texts = [text for text in cluster.documents(paths) if "\nkind: CustomResourceDefinition\n" in f"\n{text}"]
-        self.api.create_crds(texts)
-        for item in self.api.get(cluster.CRDS)["items"]:
-            if item["spec"]["conversion"]["strategy"] == "Webhook":
-                alone = {"spec": {"conversion": {"strategy": "None", "webhook": None}}}
-                self.send("PATCH", f"{cluster.CRDS}/{item['metadata']['name']}", alone, cluster.MERGE_PATCH)
+        self.api.create_crds(cluster.crds_of(paths))
+        self.api.without_conversion()
         self.make_cluster()
-
-    def send(self, verb, path, body, content_type="application/json"):
-        status, text = self.api.request(verb, path, json.dumps(body), content_type)
-        if status not in (200, 201):
-            raise rig.AssetError(f"{verb} {path}: {text.strip()}")
-        return json.loads(text)
 
     def make(self, kind, name, spec, status, owner=None):
         """The object with its status; a reference for what it owns."""
@@ -61,8 +50,8 @@ class Rig(rig.Rig):
         if owner:
             metadata["ownerReferences"] = [{**owner, "controller": True}]
         folder = f"/apis/{version}/namespaces/default/{kind.lower()}s"
-        made = self.send("POST", folder, {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec})
-        self.send("PATCH", f"{folder}/{name}/status", {"status": status}, cluster.MERGE_PATCH)
+        item = {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec}
+        made = self.api.create_with_status(folder, item, status)
         return {"apiVersion": version, "kind": kind, "name": name, "uid": made["metadata"]["uid"]}
 
     def make_cluster(self):

@@ -102,6 +102,27 @@ class Api:
         if status != 201:
             raise AssetError(f"the API server doesn't take what was sent to {path}: {text.strip()}")
 
+    def write(self, method, path, body, content_type="application/json"):
+        """The object as it is then."""
+        status, text = self.request(method, path, json.dumps(body), content_type)
+        if status not in (200, 201):
+            raise AssetError(f"{method} {path}: {text.strip()}")
+        return json.loads(text)
+
+    def create_with_status(self, path, item, status=None):
+        """The object as it was created."""
+        made = self.write("POST", path, item)
+        if status is not None:
+            self.write("PATCH", f"{path}/{item['metadata']['name']}/status", {"status": status}, MERGE_PATCH)
+        return made
+
+    def without_conversion(self):
+        """Of all CRDs that are there, where no webhook answers."""
+        alone = {"spec": {"conversion": {"strategy": "None", "webhook": None}}}
+        for crd in self.get(CRDS)["items"]:
+            if crd["spec"]["conversion"]["strategy"] == "Webhook":
+                self.write("PATCH", f"{CRDS}/{crd['metadata']['name']}", alone, MERGE_PATCH)
+
     def create_crds(self, documents):
         """Creates CRDs, several at once since the server takes a while for each; returns when all can be used."""
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
@@ -147,6 +168,11 @@ def documents(paths):
         with open(path, encoding="utf-8") as file:
             found += split_documents(file.read())
     return found
+
+
+def crds_of(paths):
+    """Of the documents of all these files those that are CRDs."""
+    return [text for text in documents(paths) if "\nkind: CustomResourceDefinition\n" in f"\n{text}"]
 
 
 def own_crds():
