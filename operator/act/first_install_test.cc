@@ -142,15 +142,28 @@ TEST_F(InstallingActorTest, WhoseAnObjectIsNobodyIsToldWithoutAnAnswer) {
   // A provider that comes to have it once the change is announced: whose it is is told to who may read it, no more.
   o_.provider.status.history = {BeginRollout(o_, InputsDigest(o_), "v1.12.1", "v1beta2", "")};
   const Json rule = *ParseJson(R"({"resourceRules":[{"apiGroups":["*"],"resources":["*"],"verbs":["*"]}]})");
-  for (const bool given : {true, false}) {
-    SCOPED_TRACE(given);
-    Refuse("selfsubjectrulesreviews",
-           {.status = 201, .headers = {}, .body = ToJsonText({{"status", given ? rule : Json::object()}})});
-    Refuse("selfsubjectaccessreviews", {.status = 201, .headers = {}, .body = R"({"status":{"allowed":false}})"});
+  auto answer = [](const Json& status) {
+    return http::Response{.status = 201, .headers = {}, .body = ToJsonText({{"status", status}})};
+  };
+  const http::Response denied = answer({{"allowed", false}});
+  struct Case {
+    http::Response rules, access;
+    const char *reason, *message;
+  };
+  for (const Case& c : {
+           Case{answer(rule), denied, "ObjectOwnedByAnotherProvider",
+                "settings belongs to InfrastructureProvider/azure"},
+           Case{answer(Json::object()), denied, "PermissionsMissing", "applier"},
+           Case{Forbidden(), Forbidden(), "ObjectOwnedByAnotherProvider", "settings may be another provider's"},
+       }) {
+    SCOPED_TRACE(c.message);
+    Refuse("selfsubjectrulesreviews", c.rules);
+    Refuse("selfsubjectaccessreviews", c.access);
     done = Install({InputsDigest(o_)});
     ASSERT_TRUE(done.hold);
-    EXPECT_EQ(done.hold->reason, "ObjectOwnedByAnotherProvider");
-    EXPECT_THAT(done.hold->message, HasSubstr(given ? "settings belongs to InfrastructureProvider/azure" : "may be"));
+    EXPECT_EQ(done.hold->reason, c.reason);
+    EXPECT_THAT(done.hold->message, HasSubstr(c.message));
+    if (c.rules.body != answer(rule).body) EXPECT_THAT(done.hold->message, Not(HasSubstr("Provider/azure")));
     EXPECT_EQ(Written("settings"), 0u);
   }
 }

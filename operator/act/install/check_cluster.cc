@@ -130,18 +130,18 @@ std::optional<Hold> Installer::CheckCluster(const Context& ctx, const Observatio
   return std::nullopt;
 }
 
-// T3: what is missing once the change is announced the server tells. Then it is asked where an object may be another's,
-// and whose may be told (T8).
+// T3: what is missing once the change is announced the server tells. But where an object may be another's it is asked,
+// and told: by the answer it is known whose may be told, too (T8).
 std::optional<Hold> Installer::CheckRights(const Context& ctx, const Observation& o, Installation& m) {
   m.candidate.sight = Sight::kUnknown;
   const bool announced = IsAnnounced(o.provider.status, m.inputs, m.candidate.rollback);
   if (announced && !CheckInstall(InstallRule::Stage::kObjects, o, m.candidate)) return std::nullopt;
   auto lacking = LackingRightsOf(ctx, o, m);
   if (!lacking.ok()) return NotAccepted(reason::kAPIServerUnavailable, lacking.error());
-  if (*lacking && (*lacking)->all_asked && (!announced || (*lacking)->rights.empty())) {
-    m.candidate.sight = Sight::kGiven;
+  if (*lacking) {
+    m.candidate.lacking = std::move(**lacking);
+    if (m.candidate.lacking.all_asked) m.candidate.sight = Sight::kGiven;
   }
-  if (*lacking && !announced) m.candidate.lacking = std::move(**lacking);
   if (auto hold = CheckInstall(InstallRule::Stage::kRights, o, m.candidate)) return hold;
   return CheckInstall(InstallRule::Stage::kObjects, o, m.candidate);
 }
