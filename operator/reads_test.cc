@@ -374,7 +374,9 @@ TEST_F(Reads, TheCrdOfTheInventoryIsLookedForEachTime) {
 TEST_F(Reads, AnAggregatedApiThatIsAwayHoldsUpNoRebuild) {
   Has("/api", R"({"kind":"APIGroupDiscoveryList","items":[]})");
   Has("/apis", R"({"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"x.example"},"versions":[{"version":"v1",
-    "resources":[{"resource":"gauges","responseKind":{"kind":"Gauge"},"scope":"Cluster","verbs":["list"]}]}]}]})");
+    "resources":[{"resource":"gauges","responseKind":{"kind":"Gauge"},"scope":"Cluster","verbs":["list"]}]}]},
+    {"metadata":{"name":"z.example"},"versions":[{"version":"v1",
+    "resources":[{"resource":"views","responseKind":{"kind":"View"},"scope":"Cluster","verbs":["create"]}]}]}]})");
   Has("/apis/x.example/v1/gauges", R"({"kind":"Status","reason":"ServiceUnavailable","message":"nobody there"})", 503);
   const std::string service = "/apis/apiregistration.k8s.io/v1/apiservices/v1.x.example";
   auto rebuilt = RebuildInventory(ctx_, *client_, testing::Observed());
@@ -389,11 +391,12 @@ TEST_F(Reads, AnAggregatedApiThatIsAwayHoldsUpNoRebuild) {
 
   Has("/apis", R"({"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"x.example"},
     "versions":[{"version":"v1","freshness":"Stale"}]},{"metadata":{"name":"y.example"},
+    "versions":[{"version":"v1","freshness":"Stale"}]},{"metadata":{"name":"z.example"},
     "versions":[{"version":"v1","freshness":"Stale"}]}]})");
   rebuilt = RebuildInventory(ctx_, *client_, testing::Observed());
   ASSERT_TRUE(rebuilt.ok()) << rebuilt.error().message;
   EXPECT_THAT(rebuilt->unread, ElementsAre("y.example (its server doesn't answer)", "gauges.x.example (nobody there)"))
-      << "nobody knows the kinds of one that was away from the beginning";
+      << "nobody knows the kinds of one that was away from the beginning; those of z.example have no objects";
 }
 
 // U11: a kind that discovery has just listed, and whose path isn't there, was left out: a deletion went on, and left

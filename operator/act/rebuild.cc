@@ -113,8 +113,9 @@ Result<Rebuilt> RebuildInventory(const Context& ctx, kube::Client& client, const
   }
   client.mapper().Invalidate();  // what came since it last looked counts, too
   std::set<std::string> away;
-  auto kinds = Kinds(TRY(client.mapper().All(ctx, &away)));
-  for (const auto& kind : kinds) away.erase(kind.group);  // of kinds that are known each tells by itself
+  auto all = TRY(client.mapper().All(ctx, &away));
+  for (const auto& kind : all) away.erase(kind.group);  // of kinds that are known each tells by itself
+  auto kinds = Kinds(std::move(all));
   std::string selector =
       fmt::format("{}={},{}", api::kLabelProvider, api::ManifestLabel(id.type, id.name), api::kLabelClusterctl);
   auto answers = ListAll(ctx, client, kinds, selector);
