@@ -125,7 +125,7 @@ class InProcess : public testing::ProxiedPlane {
   }
 
   void Run(std::stop_token stop) {
-    Context ctx{.stop = stop};
+    Context ctx{.stop = stop, .log = log_};
     Settings settings;
     Sources sources(settings, {.folder = empty_folder_});
     kube::EventRecorder events(*proxied_, "capi-operator", SystemClock());
@@ -203,6 +203,7 @@ spec: {{version: {}, fetchConfig: {{selector: {{matchLabels: {{release: core}}}}
 
   Millis sync_period_ = std::chrono::hours(10);
   ThrowingClock clock_;
+  Logger log_;
   const std::string empty_folder_ = EmptyFolder();
   kube::Metrics metrics_;
   std::jthread running_;
@@ -313,6 +314,34 @@ TEST_F(InProcess, AnExceptionInAPassIsInTheStatus) {
   EXPECT_EQ(told.status, "False");
   EXPECT_THAT(told.message, ::testing::HasSubstr("a bug (next try at"));
   EXPECT_TRUE(kube::Eventually([&] { return ReadyAt("v1.0.0"); }, Seconds(60)));
+  DeleteCore();
+}
+
+class InProcessThrowingLook : public InProcess {
+ protected:
+  InProcessThrowingLook() { log_ = Logger::ToSink(LogLevel::kDebug, LogFormat::kText, Log, this); }
+  void TearDown() override { running_ = {}; }  // it logs into this object
+  // What a look for a newer version says where it fails throws, as a bug in that look would.
+  static void Log(void* self, std::string_view line) {
+    if (line.find("can't tell the newest version") != line.npos) throw std::runtime_error("a bug");
+    if (line.find("the look for a newer version met a bug") != line.npos) {
+      static_cast<InProcessThrowingLook*>(self)->told_ = true;
+    }
+  }
+  std::atomic<bool> told_ = false;
+};
+
+// F7: what throws in the look for a newer version costs that look, and says nothing against the provider.
+TEST_F(InProcessThrowingLook, AnExceptionInTheLookForANewerVersionIsLogged) {
+  StoreRelease("v1.0.9");
+  ReadyHistory history(*client_);
+  proxy_->SetFaults([](const kube::ProxyRequest& request) {
+    return kube::Fault{.status = request.target.find("/configmaps/v1.0.9") == std::string::npos ? 0 : 403};
+  });
+  ApplyCore("v1.0.0");
+  EXPECT_TRUE(kube::Eventually([&] { return told_ && ReadyAt("v1.0.0"); }, Seconds(60)));
+  EXPECT_FALSE(history.With("InternalError"));
+  proxy_->SetFaults(nullptr);
   DeleteCore();
 }
 
