@@ -97,6 +97,18 @@ TEST_F(InitCommand, AnObjectOfSomebodyElseStaysAsItIs) {  // L10
   EXPECT_EQ(cluster_.writes().size(), writes);
 }
 
+// It is on its way for an operator alone.
+TEST_F(InitCommand, AnObjectOfSomebodyElseIsNothingThatIsInstalledWithoutAnOperator) {  // L10, L23
+  HasObjectBy("kubectl");
+  for (const char* waiting : {"--wait-providers=false", "--wait-providers"}) {
+    Outcome got = Init({"-i", "aws:v2.0.0", "--operator=false", waiting});
+    EXPECT_EQ(got.code, 1) << waiting;
+    EXPECT_THAT(got.err, HasSubstr("InfrastructureProvider capa-system/aws is a provider object, and nothing looks "
+                                   "after it: leave out --operator=false"));
+  }
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
 // The operator notes the version before its workloads are up: the same command again waits for them.
 TEST_F(InitCommand, WhatIsInstalledAndNotReadyIsWaitedForToo) {  // L10
   HasOperator();

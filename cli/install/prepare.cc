@@ -65,6 +65,12 @@ Result<bool> IsTheirs(const Context& ctx, ManagementCluster& cluster, const Init
                {}};
 }
 
+Error NobodyInstalls(const api::ProviderId& id) {
+  return {Code::kFailedPrecondition,
+          fmt::format("{} is a provider object, and nothing looks after it: leave out --operator=false", Describe(id)),
+          {}};
+}
+
 // What counts beside the queue: all that is there, but what a run before this one has begun and this one goes on with.
 std::vector<InstalledProvider> Others(const InitPlan& plan) {
   std::vector<InstalledProvider> out;
@@ -201,6 +207,7 @@ Status FillQueue(const Context& ctx, const Config& config, ManagementCluster& cl
       SaySkipped(notes, "Skipping installing the provider as it is already installed", candidate);
       plan.skipped.push_back(candidate.id);
     } else if (TRY(IsTheirs(ctx, cluster, plan, candidate))) {
+      if (!options.with_operator) return NobodyInstalls(candidate.id);
       SaySkipped(notes, "Skipping the provider as somebody else has made its object", candidate);
       plan.skipped.push_back(candidate.id);
     } else {
