@@ -3,15 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
+#include "api/release_maps.h"
 #include "base/encoding.h"
 #include "kube/apply/apply.h"
+#include "releases/release_store.h"
 
 namespace capi::cli {
 namespace {
 
 constexpr Seconds kWebhookLimit{60};
 constexpr Millis kPause{100};
+constexpr int kMostTries = 10;
 
 const kube::WriteOptions& Write() {
   static const kube::WriteOptions options{.field_manager = std::string(kProviderFieldManager)};
@@ -36,12 +40,7 @@ Json Encoded(const std::map<std::string, std::string>& values) {
   return out;
 }
 
-// Whether a ConfigMap that is there is the one that would be written: its content, and the labels that this one has.
-bool IsSameMap(const kube::Object& there, const kube::Object& map) {
-  for (const char* key : {"data", "binaryData"}) {
-    const Json *a = Find(there.json(), {key}), *b = Find(map.json(), {key});
-    if ((a == nullptr) != (b == nullptr) || (a != nullptr && *a != *b)) return false;
-  }
+bool HasLabelsOf(const kube::Object& there, const kube::Object& map) {
   const Json* labels = Find(map.json(), {"metadata", "labels"});
   if (labels == nullptr) return true;
   for (const auto& [key, value] : labels->items()) {
@@ -50,11 +49,84 @@ bool IsSameMap(const kube::Object& there, const kube::Object& map) {
   return true;
 }
 
+// Byte for byte: a further part's name says what it holds.
+bool IsSamePart(const kube::Object& there, const kube::Object& part) {
+  const Json *a = Find(there.json(), {"binaryData"}), *b = Find(part.json(), {"binaryData"});
+  return a != nullptr && b != nullptr && *a == *b && HasLabelsOf(there, part);
+}
+
+Error AnotherContent(const kube::Object& map) {
+  return {Code::kFailedPrecondition,
+          fmt::format("its release goes into ConfigMap {}/{}, and one with another content is there already: "
+                      "delete it, where nobody needs it",
+                      map.ns(), map.name()),
+          {}};
+}
+
+enum class ReleaseThere { kWhole, kLacksParts };
+
+// The release that a first ConfigMap there has, against the one of `maps`. What counts is what is read out of it: each
+// build packs in its own way.
+Result<ReleaseThere> LookAtRelease(const Context& ctx, kube::Client& client, const kube::Object& there,
+                                   const std::vector<kube::Object>& maps) {
+  const kube::Object& first = maps.back();
+  if (!HasLabelsOf(there, first)) return AnotherContent(first);
+  auto named = [&](const std::string& name) -> Result<kube::Object> {
+    for (const kube::Object& map : maps) {
+      if (map.name() == name) return map;
+    }
+    return Error{Code::kNotFound, name, {}};
+  };
+  auto live = [&](const std::string& name) { return client.Get(ctx, kube::Builtin("ConfigMap"), first.ns(), name); };
+  const api::Release wanted = TRY(releases::ReadReleaseMap(first, named));
+  auto found = releases::ReadReleaseMap(there, live);
+  // Packed as this one is, it is whole with the parts of this one.
+  bool lacks = !found.ok() && found.code() == Code::kNotFound;
+  if (lacks) found = releases::ReadReleaseMap(there, named);
+  const bool outage = !found.ok() && found.code() != Code::kInvalidArgument && found.code() != Code::kNotFound;
+  if (outage) return found.error().With("its release");
+  bool same = found.ok() && found->components == wanted.components && found->metadata == wanted.metadata;
+  if (!same) return AnotherContent(first);
+  return lacks ? ReleaseThere::kLacksParts : ReleaseThere::kWhole;
+}
+
+// Those that aren't there.
+Result<std::vector<kube::Object>> LackingParts(const Context& ctx, kube::Client& client,
+                                               std::span<const kube::Object> parts) {
+  std::vector<kube::Object> out;
+  for (const kube::Object& part : parts) {
+    auto there = client.Get(ctx, kube::Builtin("ConfigMap"), part.ns(), part.name());
+    if (!there.ok() && there.code() != Code::kNotFound) return there.error().With("its release");
+    if (!there.ok())
+      out.push_back(part);
+    else if (!IsSamePart(*there, part))
+      return AnotherContent(part);
+  }
+  return out;
+}
+
+bool Contains(const std::vector<kube::Object>& maps, const kube::Object& map) {
+  return std::any_of(maps.begin(), maps.end(), [&](const kube::Object& one) { return one.name() == map.name(); });
+}
+
 bool MadeByClusterctl(const kube::Object& live) {
   const Json* fields = Find(live.json(), {"metadata", "managedFields"});
   return fields != nullptr && std::any_of(fields->begin(), fields->end(), [](const Json& one) {
            return GetString(one, {"manager"}) == kProviderFieldManager;
          });
+}
+
+// By the first ConfigMap of a release, and with the further parts that there are, however it is packed.
+Status OwnRelease(const Context& ctx, kube::Client& client, const kube::Object& first, const kube::Object& owner) {
+  const kube::Resource& resource = kube::Builtin("ConfigMap");
+  auto live = TRY_WITH(client.Get(ctx, resource, first.ns(), first.name()), "its release");
+  if (!live.annotation(api::kAnnotationParts).empty()) {
+    const std::string of_it = fmt::format("{}={}", api::kLabelPartOf, first.name());
+    auto parts = TRY_WITH(client.List(ctx, resource, first.ns(), {.label_selector = of_it, .metadata_only = true}),
+                          "its release");
+    for (const kube::Object& part : parts.items) TRY(OwnMap(ctx, client, part, owner));
+  }
+  return OwnMap(ctx, client, live, owner);
 }
 
 }  // namespace
@@ -125,21 +197,17 @@ Status MergeSecret(const Context& ctx, kube::Client& client, const std::string& 
 
 Result<std::vector<kube::Object>> LackingMaps(const Context& ctx, kube::Client& client,
                                               const std::vector<kube::Object>& maps) {
-  std::vector<kube::Object> out;
-  for (const kube::Object& map : maps) {
-    auto there = client.Get(ctx, kube::Builtin("ConfigMap"), map.ns(), map.name());
-    if (!there.ok() && there.code() != Code::kNotFound) return there.error().With("its release");
-    if (!there.ok()) {
-      out.push_back(map);
-    } else if (!IsSameMap(*there, map)) {
-      return Error{Code::kFailedPrecondition,
-                   fmt::format("its release goes into ConfigMap {}/{}, and one with another content is there already: "
-                               "delete it, where nobody needs it",
-                               map.ns(), map.name()),
-                   {}};
-    }
+  if (maps.empty()) return std::vector<kube::Object>();
+  const std::span<const kube::Object> parts(maps.begin(), maps.end() - 1);
+  auto there = client.Get(ctx, kube::Builtin("ConfigMap"), maps.back().ns(), maps.back().name());
+  if (!there.ok() && there.code() != Code::kNotFound) return there.error().With("its release");
+  if (there.ok()) {
+    bool whole = TRY(LookAtRelease(ctx, client, *there, maps)) == ReleaseThere::kWhole;
+    return whole ? std::vector<kube::Object>() : LackingParts(ctx, client, parts);
   }
-  return out;
+  auto lacking = TRY(LackingParts(ctx, client, parts));
+  lacking.push_back(maps.back());
+  return lacking;
 }
 
 Status MakeMaps(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& maps,
@@ -149,34 +217,39 @@ Status MakeMaps(const Context& ctx, kube::Client& client, const std::vector<kube
     auto made = client.Create(ctx, kube::Builtin("ConfigMap"), map, options);
     if (made.ok()) continue;
     // Somebody else was quicker.
-    bool same = made.code() == Code::kAlreadyExists && TRY(LackingMaps(ctx, client, {map})).empty();
-    if (!same) return made.error().With(fmt::format("failed to write ConfigMap {}/{}", map.ns(), map.name()));
+    bool there = made.code() == Code::kAlreadyExists && !Contains(TRY(LackingMaps(ctx, client, maps)), map);
+    if (!there) return made.error().With(fmt::format("failed to write ConfigMap {}/{}", map.ns(), map.name()));
   }
   return Ok();
 }
 
-Status OwnMap(const Context& ctx, kube::Client& client, const kube::Object& live, const kube::Object& owner) {
-  const Json* before = Find(live.json(), {"metadata", "ownerReferences"});
-  Json owners = before == nullptr ? Json::array() : *before;
-  bool owned = std::any_of(owners.begin(), owners.end(),
-                           [&](const Json& one) { return GetString(one, {"uid"}) == owner.uid(); });
-  if (owned || !MadeByClusterctl(live)) return Ok();
-  owners.push_back(
-      {{"apiVersion", owner.api_version()}, {"kind", owner.kind()}, {"name", owner.name()}, {"uid", owner.uid()}});
-  const Json patch = {{"metadata", {{"resourceVersion", live.resource_version()}, {"ownerReferences", owners}}}};
-  TRY_WITH(
-      client.Patch(ctx, kube::Builtin("ConfigMap"), live.ns(), live.name(), kube::PatchType::kMerge, patch, Write()),
-      "its release");
-  return Ok();
+Status OwnMap(const Context& ctx, kube::Client& client, const kube::Object& seen, const kube::Object& owner) {
+  kube::Object live = seen;
+  for (int tries = 1;; ++tries) {
+    const Json* before = Find(live.json(), {"metadata", "ownerReferences"});
+    Json owners = before == nullptr ? Json::array() : *before;
+    bool owned = std::any_of(owners.begin(), owners.end(),
+                             [&](const Json& one) { return GetString(one, {"uid"}) == owner.uid(); });
+    if (owned || !MadeByClusterctl(live)) return Ok();
+    owners.push_back(
+        {{"apiVersion", owner.api_version()}, {"kind", owner.kind()}, {"name", owner.name()}, {"uid", owner.uid()}});
+    const Json patch = {{"metadata", {{"resourceVersion", live.resource_version()}, {"ownerReferences", owners}}}};
+    auto patched =
+        client.Patch(ctx, kube::Builtin("ConfigMap"), live.ns(), live.name(), kube::PatchType::kMerge, patch, Write());
+    if (patched.ok()) return Ok();
+    // Somebody changed it meanwhile.
+    if (patched.code() != Code::kConflict || tries == kMostTries) return patched.error().With("its release");
+    live = TRY_WITH(client.Get(ctx, kube::Builtin("ConfigMap"), live.ns(), live.name()), "its release");
+  }
 }
 
 Status OwnMaps(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& maps,
                const kube::Object& owner) {
-  for (const kube::Object& map : maps) {
-    auto live = TRY_WITH(client.Get(ctx, kube::Builtin("ConfigMap"), map.ns(), map.name()), "its release");
-    TRY(OwnMap(ctx, client, live, owner));
-  }
-  return Ok();
+  if (maps.empty()) return Ok();
+  Status owned = OwnRelease(ctx, client, maps.back(), owner);
+  if (owned.ok() || owned.code() != Code::kNotFound) return owned;
+  TRY(MakeMaps(ctx, client, maps, Write()));  // somebody removed it meanwhile
+  return OwnRelease(ctx, client, maps.back(), owner);
 }
 
 Status CheckCargo(const Context& ctx, kube::Client& client, const ProviderCargo& cargo) {

@@ -37,8 +37,9 @@ Result<std::optional<std::map<std::string, std::string>>> ReadSecret(const Conte
 Status MergeSecret(const Context& ctx, kube::Client& client, const std::string& ns, const std::string& name,
                    const std::map<std::string, std::string>& values);
 
-// What of a release's ConfigMaps isn't there yet. kFailedPrecondition where one of such a name has other content or
-// labels: it is somebody's, and stays what it is.
+// What of a release's ConfigMaps isn't there yet; the first one of them is the last of `maps`. The same release counts,
+// however it is packed. kFailedPrecondition where one of such a name has another release, or other labels: it is
+// somebody's, and stays what it is.
 Result<std::vector<kube::Object>> LackingMaps(const Context& ctx, kube::Client& client,
                                               const std::vector<kube::Object>& maps);
 
@@ -47,8 +48,9 @@ Status MakeMaps(const Context& ctx, kube::Client& client, const std::vector<kube
                 const kube::WriteOptions& options);
 
 // A ConfigMap that clusterctl made belongs to `owner` from then on, and goes with it; another one, and other owners,
-// stay as they are.
-Status OwnMap(const Context& ctx, kube::Client& client, const kube::Object& live, const kube::Object& owner);
+// stay as they are. `seen`: as it was read.
+Status OwnMap(const Context& ctx, kube::Client& client, const kube::Object& seen, const kube::Object& owner);
+// The same for a release: that one of these which is there, and its parts. One that was removed is made again.
 Status OwnMaps(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& maps,
                const kube::Object& owner);
 

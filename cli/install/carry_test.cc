@@ -6,6 +6,7 @@
 #include <functional>
 #include <sstream>
 
+#include "api/release_maps.h"
 #include "base/encoding.h"
 #include "cli/api_testing.h"
 #include "cli/install/wait.h"
@@ -151,6 +152,121 @@ TEST(CarryParts, MakesTheConfigMapWhereItLacks) {
     EXPECT_EQ(api.Asked("POST").size(), cases[i].writes.size());
     EXPECT_TRUE(api.Asked("PATCH").empty());
   }
+}
+
+// A release that goes into two ConfigMaps.
+ProviderCargo LargeCargo() {
+  static const std::string components = "a: " + Base64Encode(RandomBytes(1u << 20));
+  ProviderCargo out = CargoWithRelease();
+  out.release->components = components;
+  return out;
+}
+
+// Of LargeCargo, as another build packs it: bytes, names of parts and the digest are others.
+std::vector<kube::Object> PackedElsewhere() {
+  ProviderCargo cargo = LargeCargo();
+  std::string packed = Gzip(cargo.release->components);
+  packed[9] = static_cast<char>(packed[9] ^ 7);  // RFC 1952: the system on which it was packed
+  auto maps = ReleaseMapsOf(cargo.id, *cargo.release);
+  const std::string digest = api::ReleasePartsDigest(packed);
+  const size_t half = packed.size() / 2;
+  Json &part = maps.front().json(), &first = maps.back().json();
+  part["metadata"]["name"] = api::ReleasePartName(maps.back().name(), digest, 2);
+  part["binaryData"]["components"] = Base64Encode(packed.substr(half));
+  first["metadata"]["annotations"][api::kAnnotationPartsDigest] = digest;
+  first["binaryData"]["components"] = Base64Encode(packed.substr(0, half));
+  return maps;
+}
+
+Answer Text(const kube::Object& object) { return {200, ToJsonText(object.json())}; }
+std::string GetOf(const kube::Object& map) { return "GET /api/v1/namespaces/ns/configmaps/" + map.name() + " "; }
+
+// L10: what counts is the release, and not how it is packed.
+TEST(LackingMaps, ItIsTheSameReleaseHoweverItIsPacked) {
+  const Answer by_hand = MapWith([](Json& map) {
+    map["binaryData"]["components"] = Base64Encode(Gzip(map["data"]["components"].get<std::string>()));
+    map["data"].erase("components");
+    map["metadata"]["annotations"][api::kAnnotationCompressed] = "true";
+  });
+  FakeApi gzipped({{kGetMap, {by_hand}}});
+  EXPECT_TRUE(CheckCargo(Context{}, gzipped.client(), CargoWithRelease()).ok());
+  const auto theirs = PackedElsewhere();
+  FakeApi api({{"GET /api/v1/namespaces/ns HTTP", {kDone}},
+               {GetOf(theirs.front()), {Text(theirs.front())}},
+               {GetOf(theirs.back()), {Text(theirs.back())}}});
+  Status got = CarryParts(Context{}, api.client(), LargeCargo());
+  EXPECT_TRUE(got.ok()) << got.error().message;
+  EXPECT_TRUE(api.Asked("POST").empty()) << "its own parts have no use";
+}
+
+TEST(LackingMaps, WhatDoesNotSayHowItIsPackedIsAnother) {  // L10
+  const auto ours = ReleaseMapsOf(LargeCargo().id, *LargeCargo().release);
+  ASSERT_EQ(ours.size(), 2u);
+  for (std::string_view lost : {api::kAnnotationCompressed, api::kAnnotationParts}) {
+    kube::Object first = ours.back();
+    first.json()["metadata"]["annotations"].erase(std::string(lost));
+    FakeApi api({{GetOf(ours.front()), {Text(ours.front())}}, {GetOf(first), {Text(first)}}});
+    Status got = CheckCargo(Context{}, api.client(), LargeCargo());
+    ASSERT_FALSE(got.ok()) << lost;
+    EXPECT_EQ(got.code(), Code::kFailedPrecondition);
+    EXPECT_THAT(got.error().message, HasSubstr("another content"));
+  }
+}
+
+TEST(LackingMaps, APartThatLacksIsMadeWhereItIsOfTheSamePacking) {  // L10
+  const auto ours = ReleaseMapsOf(LargeCargo().id, *LargeCargo().release);
+  FakeApi lacks(
+      {{"GET /api/v1/namespaces/ns HTTP", {kDone}}, {GetOf(ours.back()), {Text(ours.back())}}, {kMakeMap, {kDone}}});
+  Status got = CarryParts(Context{}, lacks.client(), LargeCargo());
+  EXPECT_TRUE(got.ok()) << got.error().message;
+  ASSERT_EQ(lacks.Asked("POST").size(), 1u);
+  EXPECT_THAT(lacks.Asked("POST")[0], HasSubstr(ours.front().name()));
+  const auto theirs = PackedElsewhere();
+  FakeApi other({{GetOf(theirs.back()), {Text(theirs.back())}}});
+  EXPECT_EQ(CheckCargo(Context{}, other.client(), LargeCargo()).code(), Code::kFailedPrecondition);
+  const std::string outage = R"({"kind":"Status","reason":"ServiceUnavailable","message":"later"})";
+  FakeApi away({{GetOf(ours.back()), {Text(ours.back())}}, {GetOf(ours.front()), {{503, outage}}}});
+  Status unknown = CheckCargo(Context{}, away.client(), LargeCargo());
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_THAT(unknown.error().message, Not(HasSubstr("another content"))) << "nobody has seen it";
+}
+
+const Answer kOurs = MapWith([](Json& map) {
+  map["metadata"]["managedFields"] = Json::array({{{"manager", "clusterctl"}, {"operation", "Update"}}});
+});
+
+// L10: the object is there already, so that nothing of this would be made good by another run.
+TEST(CarryObject, OwnsItsReleaseWhateverHappensMeanwhile) {
+  const std::string apply = "PATCH /apis/operator.cluster.x-k8s.io/", own = "PATCH /api/v1/namespaces/ns/configmaps";
+  const Answer changed = {409, R"({"kind":"Status","reason":"Conflict","message":"it was changed"})"};
+  FakeApi raced({{kGetMap, {kOurs}}, {own, {changed, kDone}}, {apply, {kDone}}});
+  EXPECT_TRUE(CarryObject(Context{}, raced.client(), CargoWithRelease()).ok());
+  EXPECT_EQ(raced.Asked("PATCH").size(), 3u);
+  FakeApi for_ever({{kGetMap, {kOurs}}, {own, {changed}}, {apply, {kDone}}});
+  EXPECT_EQ(CarryObject(Context{}, for_ever.client(), CargoWithRelease()).code(), Code::kConflict);
+  FakeApi gone({{kGetMap, {kMissing, kMissing, kOurs}}, {kMakeMap, {kDone}}, {own, {kDone}}, {apply, {kDone}}});
+  EXPECT_TRUE(CarryObject(Context{}, gone.client(), CargoWithRelease()).ok());
+  EXPECT_EQ(gone.Asked("POST").size(), 1u);
+  EXPECT_EQ(gone.Asked("PATCH").size(), 2u);
+}
+
+// L10: also of parts that another build of clusterctl has made.
+TEST(CarryObject, OwnsThePartsThatThereAre) {
+  auto theirs = PackedElsewhere();
+  for (kube::Object& map : theirs)
+    map.json()["metadata"]["managedFields"] = Json::array({{{"manager", "clusterctl"}, {"operation", "Update"}}});
+  const std::string list = ToJsonText({{"kind", "PartialObjectMetadataList"},
+                                       {"metadata", {{"resourceVersion", "1"}}},
+                                       {"items", Json::array({{{"metadata", theirs.front().json()["metadata"]}}})}});
+  FakeApi api({{GetOf(theirs.back()), {Text(theirs.back())}},
+               {"GET /api/v1/namespaces/ns/configmaps?", {{200, list}}},
+               {"PATCH /api/v1/namespaces/ns/configmaps", {kDone}},
+               {"PATCH /apis/operator.cluster.x-k8s.io/", {kDone}}});
+  Status got = CarryObject(Context{}, api.client(), LargeCargo());
+  ASSERT_TRUE(got.ok()) << got.error().message;
+  ASSERT_EQ(api.Asked("PATCH").size(), 3u);
+  EXPECT_THAT(api.Asked("PATCH")[1], HasSubstr("/configmaps/" + theirs.front().name()));
+  EXPECT_THAT(api.Asked("PATCH")[2], HasSubstr("/configmaps/" + theirs.back().name()));
 }
 
 // L10: what it made belongs to the provider, beside the owners that it has; another one isn't touched.
