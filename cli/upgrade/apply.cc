@@ -85,8 +85,9 @@ Result<std::vector<WantedVersion>> WantedByContract(const std::string& contract,
 Status TellUnknown(const Installed& has, bool nothing_left, Notes& notes) {
   size_t unknown = 0;
   for (const UpgradeCandidate& candidate : has.candidates) {
-    if (!candidate.error) continue;
+    if (!candidate.error && !candidate.partly) continue;
     ++unknown;
+    if (!candidate.error) continue;  // told where they were looked up
     notes.Warn(fmt::format("{} stays as it is: its versions can't be told: {}", InstanceName(candidate.provider),
                            candidate.error->message));
   }

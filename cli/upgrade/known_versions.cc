@@ -41,8 +41,8 @@ class SelectedReleases : public fetch::Repository {
   const std::unique_ptr<fetch::Repository> releases_;  // of `stored_`
 };
 
-// What one has, and what only the other has. Both name their components file in their own way. Where one can't be
-// reached, it has the versions of the other, and says so. Thread-compatible.
+// What the cluster has, and what only the other one has. Both name their components file in their own way. Where the
+// other one can't be reached, the cluster's versions alone are known: it says so, and keeps why. Thread-compatible.
 class Both : public fetch::Repository {
  public:
   Both(std::unique_ptr<fetch::Repository> first, std::unique_ptr<fetch::Repository> second, Notes& notes)
@@ -52,18 +52,15 @@ class Both : public fetch::Repository {
   std::string ComponentsFile() const override { return first_->ComponentsFile(); }
 
   Result<std::vector<api::Version>> Versions(const Context& ctx) override {
-    auto first = first_->Versions(ctx), second = second_->Versions(ctx);
+    auto first = TRY(first_->Versions(ctx));
+    auto second = second_->Versions(ctx);
     TRY(ctx.Check());
-    if (!first.ok() && !second.ok()) {
-      return Error{first.code(), fmt::format("{}; {}", first.error().message, second.error().message), {}};
-    }
-    std::set<api::Version> all;
-    for (const auto* versions : {&first, &second}) {
-      if (versions->ok())
-        all.insert((*versions)->begin(), (*versions)->end());
-      else
-        notes_.Warn(fmt::format("the versions of {} alone are known: {}",
-                                (versions == &first ? second_ : first_)->Describe(), versions->error().message));
+    std::set<api::Version> all(first.begin(), first.end());
+    if (second.ok()) {
+      all.insert(second->begin(), second->end());
+    } else {
+      unreached_ = second.error();
+      notes_.Warn(fmt::format("the versions of {} alone are known: {}", first_->Describe(), unreached_->message));
     }
     return std::vector<api::Version>(all.begin(), all.end());
   }
@@ -74,9 +71,13 @@ class Both : public fetch::Repository {
     return second_->File(ctx, version, name == first_->ComponentsFile() ? second_->ComponentsFile() : name);
   }
 
+  // Why the other one wasn't reached, once the versions were asked for.
+  const std::optional<Error>& unreached() const { return unreached_; }
+
  private:
   const std::unique_ptr<fetch::Repository> first_, second_;
   Notes& notes_;
+  std::optional<Error> unreached_;
 };
 
 Error Unsupported(std::string_view field) {
@@ -161,7 +162,8 @@ Result<ProviderRepository> OpenRepository(const Context& ctx, const Config& conf
     if (!source.ok() || !TRY(IsNamedHere(config, *source))) return ProviderRepository{std::move(selected), true};
     auto named = TRY(OpenSource(config, *source, notes));
     auto both = std::make_unique<Both>(std::move(selected), std::move(named), notes);
-    return ProviderRepository{std::move(both), false};
+    const std::optional<Error>* unreached = &both->unreached();
+    return ProviderRepository{std::move(both), false, unreached};
   }
   if (!source.ok()) return source.error();
   bool same = IsBuiltIn(*source) && !TRY(HasOverrides(config, api::ManifestLabel(provider.type, provider.name)));
@@ -202,8 +204,9 @@ std::vector<UpgradeCandidate> LookUpVersions(const Context& ctx, const Config& c
       continue;
     }
     repositories[i] = std::move(opened->repository);
-    tasks.push_back([&, i] {
+    tasks.push_back([&, i, unreached = opened->unreached] {
       auto info = ReadUpgradeInfo(ctx, *repositories[i], installed[i]);
+      if (unreached != nullptr) out[i].partly = *unreached;
       if (!info.ok()) out[i].error = info.error();
       if (info.ok()) out[i].info = *std::move(info);
     });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,10 +20,12 @@ const ProviderObject* ObjectOf(std::span<const ProviderObject> objects, const In
 struct ProviderRepository {
   std::unique_ptr<fetch::Repository> repository;
   bool operator_reaches_it = false;  // it gets the same release by itself: nothing has to be put into the cluster
+  // Of two sources: why the second wasn't reached, once the versions were asked for. The repository's.
+  const std::optional<Error>* unreached = nullptr;
 };
 
 // With a selector: the ConfigMaps that it finds, and the configuration's source where this machine names it: by an
-// entry in its file, a mirror, or files in the folder of overrides; one of the two may be out of reach. With
+// entry in its file, a mirror, or files in the folder of overrides; that source may be out of reach. With
 // `fetchConfig.url`: that one. Else the configuration's source. Files in the folder of overrides go before those of a
 // release. `cluster` and `notes` must outlive it.
 Result<ProviderRepository> OpenRepository(const Context& ctx, const Config& config, ManagementCluster& cluster,

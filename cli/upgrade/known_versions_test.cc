@@ -86,6 +86,27 @@ TEST_F(ReleasesInTheCluster, WhatIsOutOfReachIsToldAndTheOthersCount) {  // L12
       HasSubstr("Warning: capa-system/infrastructure-aws: its versions can't be told: failed to get available"));
 }
 
+// An outage is no "up to date": what is out of reach may have newer ones.
+TEST_F(ReleasesInTheCluster, WhatIsKnownInPartIsNotTakenForUpToDate) {  // L12, L13
+  UpgradeProvider core = kCore;
+  core.version = "v1.12.0";
+  cluster_.Add(core);
+  Plan("");
+  const std::vector<std::string> apply = {"upgrade", "apply", "--contract", "v1beta2"};
+  Outcome whole = Run(apply, {{"HTTPS_PROXY", "http://127.0.0.1:1"}});
+  EXPECT_EQ(whole.code, 0) << whole.err;
+  EXPECT_THAT(whole.err, HasSubstr("You are already up to date!"));
+  away_ = true;
+  Plan(OfMirror());
+  Outcome partly = Run(apply, {{"HTTPS_PROXY", "http://127.0.0.1:1"}});
+  EXPECT_EQ(partly.code, 1);
+  EXPECT_THAT(partly.err, HasSubstr(kAlone));
+  EXPECT_THAT(partly.err,
+              HasSubstr("nothing can be upgraded while the versions of 1 of the 2 providers can't be told"));
+  EXPECT_THAT(partly.err, Not(HasSubstr("up to date")));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
 // The folder has files of releases, and not which there are.
 TEST_F(ReleasesInTheCluster, GitHubIsAskedForWhatHasOverridesAlone) {  // L12
   Outcome closed = Plan("");

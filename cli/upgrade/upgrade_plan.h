@@ -15,6 +15,7 @@ struct UpgradeCandidate {
   InstalledProvider provider;
   std::optional<UpgradeInfo> info;    // nothing where its versions can't be told
   std::optional<Error> error = {};    // why not
+  std::optional<Error> partly = {};   // why not all of them: one of its sources is out of reach
   std::string running_contract = {};  // of its provider object's status; "" where that doesn't say
 
   // Of what is installed; "" where nobody knows.
