@@ -79,13 +79,13 @@ Status CarryObjects(const Context& ctx, kube::Client& client, const std::vector<
   return Ok();
 }
 
-// What the operator doesn't look at, or isn't to bring up.
+// What the operator doesn't look at, or isn't to bring up; one that is being deleted was refused.
 void PassOver(const InitPlan& plan, std::vector<api::ProviderId>& ids, Notes& notes) {
   for (const PresentProvider& one : plan.present) {
     const InstalledProvider& it = one.provider;
     if (!one.held || std::erase(ids, api::ProviderId{it.type, it.ns, it.name}) == 0) continue;
-    notes.Warn(fmt::format("{} in namespace {} is paused or being deleted: it isn't waited for",
-                           api::ManifestLabel(it.type, it.name), it.ns));
+    notes.Warn(fmt::format("{} in namespace {} is paused: it isn't waited for", api::ManifestLabel(it.type, it.name),
+                           it.ns));
   }
 }
 

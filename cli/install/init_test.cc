@@ -258,7 +258,6 @@ TEST_F(InitCommand, WhatAPersonHasPausedIsToldAndNotWaitedFor) {  // L10, P4
   const std::map<std::string, Json> held = {
       {"spec.paused", {{"spec", {{"paused", true}}}}},
       {"the annotation", {{"metadata", {{"annotations", {{"cluster.x-k8s.io/paused", ""}}}}}}},
-      {"a deletion", {{"metadata", {{"deletionTimestamp", "2026-01-01T00:00:00Z"}}}}},
   };
   for (const auto& [what, how] : held) {
     cluster_.Add(kAws);
@@ -268,7 +267,26 @@ TEST_F(InitCommand, WhatAPersonHasPausedIsToldAndNotWaitedFor) {  // L10, P4
     });
     Outcome got = Init({"-i", "aws:v2.0.0", "--wait-providers", "--wait-provider-timeout", "1"});
     EXPECT_EQ(got.code, 0) << what << got.err;
-    EXPECT_THAT(got.err, HasSubstr("Warning: infrastructure-aws in namespace capa-system is paused or being deleted"));
+    EXPECT_THAT(got.err,
+                HasSubstr("Warning: infrastructure-aws in namespace capa-system is paused: it isn't waited for"));
+  }
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
+// It isn't there any more once the command has ended.
+TEST_F(InitCommand, WhatIsBeingDeletedIsRefused) {  // L10
+  HasOperator();
+  for (bool installed : {true, false}) {
+    if (installed)
+      cluster_.Add(kAws);
+    else
+      HasObjectBy("clusterctl");
+    cluster_.Change(UpgradeCluster::PathOf(kAws),
+                    [](Json& aws) { aws["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"; });
+    Outcome got = Init({"-i", "aws:v2.0.0"});
+    EXPECT_EQ(got.code, 1);
+    EXPECT_THAT(got.err, HasSubstr("Error: InfrastructureProvider capa-system/aws is being deleted; wait until it has "
+                                   "gone, then run the same command again"));
   }
   EXPECT_THAT(cluster_.writes(), IsEmpty());
 }

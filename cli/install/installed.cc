@@ -19,6 +19,7 @@ PresentProvider OfObject(const ProviderObject& object) {
   out.provider = {provider.id.type, provider.id.name, provider.id.ns, version};
   out.has_object = true;
   out.held = IsHeld(provider);
+  out.deleting = provider.deleting;
   out.contract = provider.status.contract;
   out.secret = provider.spec.config_secret;
   if (out.secret && out.secret->ns.empty()) out.secret->ns = provider.id.ns;

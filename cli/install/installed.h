@@ -16,6 +16,7 @@ struct PresentProvider {
   InstalledProvider provider;  // of an object: the version that it asks for, where it names one
   bool has_object = false;     // the operator looks after it
   bool held = false;           // IsHeld: nobody waits for it
+  bool deleting = false;       // its object is
   std::string recorded;        // its version in the inventory, in this namespace; "" where it isn't there
   std::string contract;        // by the operator; "" where it doesn't say
   std::optional<api::ObjectRef> secret = {};  // that its object names

@@ -65,6 +65,16 @@ Result<bool> IsTheirs(const Context& ctx, ManagementCluster& cluster, const Init
                {}};
 }
 
+// What is going is neither installed, nor can it be applied over.
+Status CheckStays(const InitPlan& plan, const Candidate& candidate) {
+  const PresentProvider* present = PresentOf(plan, candidate.id);
+  if (present == nullptr || !present->deleting) return Ok();
+  return Error{Code::kFailedPrecondition,
+               fmt::format("{} is being deleted; wait until it has gone, then run the same command again",
+                           Describe(candidate.id)),
+               {}};
+}
+
 Error NobodyInstalls(const api::ProviderId& id) {
   return {Code::kFailedPrecondition,
           fmt::format("{} is a provider object, and nothing looks after it: leave out --operator=false", Describe(id)),
@@ -203,6 +213,7 @@ Status FillQueue(const Context& ctx, const Config& config, ManagementCluster& cl
                  InitPlan& plan, Notes& notes) {
   for (const ProviderChoice& choice : TRY(ChooseProviders(options.providers, plan.first_time, Begun(plan)))) {
     Candidate candidate = TRY(FetchCandidate(ctx, config, choice, options.target_namespace, notes));
+    TRY(CheckStays(plan, candidate));
     if (IsInstalled(plan, candidate)) {
       SaySkipped(notes, "Skipping installing the provider as it is already installed", candidate);
       plan.skipped.push_back(candidate.id);
