@@ -84,8 +84,8 @@ void PassOver(const InitPlan& plan, std::vector<api::ProviderId>& ids, Notes& no
   for (const PresentProvider& one : plan.present) {
     const InstalledProvider& it = one.provider;
     if (!one.held || std::erase(ids, api::ProviderId{it.type, it.ns, it.name}) == 0) continue;
-    notes.Warn(fmt::format("{} in namespace {} is paused: it isn't waited for", api::ManifestLabel(it.type, it.name),
-                           it.ns));
+    notes.Warn(
+        fmt::format("{} in namespace {} is paused: it isn't waited for", api::ManifestLabel(it.type, it.name), it.ns));
   }
 }
 
@@ -156,7 +156,7 @@ Status Init(const Context& ctx, const GlobalOptions& global, const InitOptions& 
   if (options.with_operator) {
     const std::string ns = TRY(CarryOperator(ctx, client, there, half, image, notes));
     TRY(CarryAllParts(ctx, client, plan.adopted, cargo));
-    TRY(AwaitRollout(ctx, client, ns));
+    TRY(AwaitRollout(ctx, client, ns, !there || half, notes));
     TRY(CarryObjects(ctx, client, plan.adopted, cargo, notes));
     TRY(Await(ctx, client, options, plan, cargo, world));
   } else {

@@ -5,6 +5,7 @@
 #include "api/schema/crds.h"
 #include "base/version.h"
 #include "cli/operator_manifests/manifests.h"
+#include "kube/meta/health.h"
 
 namespace capi::cli {
 namespace {
@@ -13,6 +14,12 @@ constexpr std::string_view kImageKey = "capi-operator-image";
 constexpr std::chrono::minutes kRolloutLimit{5};
 
 Error Refused(std::string message) { return {Code::kFailedPrecondition, std::move(message), {}}; }
+
+// False also where nobody can tell.
+bool IsAvailable(const Context& ctx, kube::Client& client, const std::string& ns) {
+  auto live = client.Get(ctx, kube::Builtin("Deployment"), ns, std::string(kOperatorDeployment));
+  return live.ok() && kube::HealthOf(*live).ok();
+}
 
 }  // namespace
 
@@ -71,11 +78,11 @@ Status InstallOperator(const Context& ctx, kube::Client& client, const std::stri
                     image, kImageKey));
   }
   TRY_WITH(ApplyOperator(ctx, client, objects), "failed to install the operator");
-  notes.Say(0, "Waiting for the operator to be available...");
   return Ok();
 }
 
-Status AwaitRollout(const Context& ctx, kube::Client& client, const std::string& ns) {
+Status AwaitRollout(const Context& ctx, kube::Client& client, const std::string& ns, bool applied, Notes& notes) {
+  if (applied || !IsAvailable(ctx, client, ns)) notes.Say(0, "Waiting for the operator to be available...");
   return AwaitOperator(ctx.WithTimeout(kRolloutLimit), client, ns);
 }
 

@@ -32,7 +32,8 @@ Result<std::string> ConfiguredOperatorImage(const Config& config, const std::str
 // Installs the operator, or what an interrupted installation left out of it; doesn't wait for it.
 Status InstallOperator(const Context& ctx, kube::Client& client, const std::string& image, Notes& notes);
 
-// Waits, five minutes at most, until the operator in this namespace is available.
-Status AwaitRollout(const Context& ctx, kube::Client& client, const std::string& ns);
+// Waits, five minutes at most, until the operator in this namespace is available, and says so where it isn't yet, or
+// was `applied` just now.
+Status AwaitRollout(const Context& ctx, kube::Client& client, const std::string& ns, bool applied, Notes& notes);
 
 }  // namespace capi::cli

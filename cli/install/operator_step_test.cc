@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
+#include "cli/api_testing.h"
+
 namespace capi::cli {
 namespace {
 
@@ -65,6 +69,40 @@ TEST(DecideUpgrade, LeavesWhatIsCurrentNewerOrSomebodyElses) {
   InstalledOperator elsewhere = Operator("v1.4.1");
   elsewhere.ns = "ops";
   EXPECT_THAT(decide(elsewhere), testing::HasSubstr("namespace ops"));
+}
+
+Answer Deployment(int available) {
+  const Json status = {
+      {"observedGeneration", 1},
+      {"replicas", 1},
+      {"updatedReplicas", 1},
+      {"readyReplicas", available},
+      {"availableReplicas", available},
+      {"conditions", Json::array({{{"type", "Available"}, {"status", available ? "True" : "False"}}})}};
+  return {200, ToJsonText({{"apiVersion", "apps/v1"},
+                           {"kind", "Deployment"},
+                           {"metadata", {{"name", "o"}, {"namespace", "ops"}, {"generation", 1}}},
+                           {"spec", {{"replicas", 1}}},
+                           {"status", status}})};
+}
+
+// L10: five minutes in which nothing is said look as if it hung.
+TEST(AwaitRollout, SaysThatItWaits) {
+  const Answer up = Deployment(1), down = Deployment(0);
+  struct Case {
+    std::vector<Answer> looks;
+    bool applied;
+    const char* said;
+  };
+  const char kWaiting[] = "Waiting for the operator to be available...\n";
+  const Case cases[] = {{{up}, false, ""}, {{down, up}, false, kWaiting}, {{up}, true, kWaiting}};
+  for (const Case& c : cases) {
+    FakeApi api({{"/namespaces/ops/deployments/", c.looks}});
+    std::ostringstream err;
+    Notes notes(err);
+    EXPECT_TRUE(AwaitRollout(Context{}, api.client(), "ops", c.applied, notes).ok());
+    EXPECT_EQ(err.str(), c.said);
+  }
 }
 
 TEST(OwnVersion, IsOne) { EXPECT_NE(OwnVersion(), api::Version()); }

@@ -50,7 +50,7 @@ Status UpgradeOperator(const Context& ctx, const GlobalOptions& global, const Up
   // An earlier run may have ended before the new one was up. What that one's pods need is pruned only once they are
   // gone.
   if (!whole) TRY(InstallOperator(ctx, client, image, notes));
-  TRY(AwaitRollout(ctx, client, there->ns));
+  TRY(AwaitRollout(ctx, client, there->ns, !whole, notes));
   if (whole && TRY(OperatorLeftovers(ctx, client, objects)).empty()) {
     world.out << fmt::format("The operator is already up to date: {}\n", kProjectVersion);
     return Ok();
