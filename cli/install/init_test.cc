@@ -259,7 +259,8 @@ TEST_F(InitCommand, WhatAPersonHasPausedIsToldAndNotWaitedFor) {  // L10, P4
       {"spec.paused", {{"spec", {{"paused", true}}}}},
       {"the annotation", {{"metadata", {{"annotations", {{"cluster.x-k8s.io/paused", ""}}}}}}},
   };
-  for (const auto& [what, how] : held) {
+  for (const auto& [what, change] : held) {
+    const Json& how = change;  // a lambda can't have the other in clang
     cluster_.Add(kAws);
     cluster_.Change(UpgradeCluster::PathOf(kAws), [&](Json& aws) {
       aws.merge_patch(how);

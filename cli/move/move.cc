@@ -381,8 +381,8 @@ Status DryRun(Run& run) {
   std::optional<Pair> pair;
   if (!run.options.to.kubeconfig.empty()) {
     auto opened = OpenBoth(run);
+    if (!opened.ok()) Tell(run, opened.error().With("the target can't be looked at"));
     if (opened.ok()) pair.emplace(*std::move(opened));
-    if (!pair) Tell(run, opened.error().With("the target can't be looked at"));
   }
   if (pair) {
     TellRefusals(run, *pair, graph);
