@@ -69,9 +69,10 @@ spec:
   selector: {{matchLabels: {{app: cert-manager}}}}
   template:
     metadata: {{labels: {{app: cert-manager}}}}
-    spec: {{containers: [{{name: controller, image: "quay.io/jetstack/cert-manager-controller:{0}"{1}}}]}}
+    spec: {{{2}containers: [{{name: controller, image: "quay.io/jetstack/cert-manager-controller:{0}"{1}}}]}}
 ---
 """
+NOWHERE = "nodeSelector: {kubernetes.io/os: nowhere}, "
 # What the newer one no longer has.
 GONE = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cert-manager-webhook, namespace: cert-manager}\n---\n"
 # What only the new release of aws asks for, in the local repository of this test.
@@ -107,16 +108,16 @@ class World(rights.World):
         with open(self.config, "w", encoding="utf-8") as file:
             file.write("providers:\n" + "".join(entries))
 
-    def cert_manager(self, version, rest, more=""):
-        """The place of its manifests."""
+    def cert_manager(self, version, rest, more="", where=""):
+        """The place of its manifests; nobody waits long for it."""
         place = os.path.join(self.folder, "cert-manager", version, "cert-manager.yaml")
-        os.makedirs(os.path.dirname(place))
+        os.makedirs(os.path.dirname(place), exist_ok=True)
         with open(plan.have(["crds"])[0], encoding="utf-8") as kinds, open(place, "w", encoding="utf-8") as file:
-            file.write(CERT_MANAGER.format(version, rest) + more + kinds.read())
+            file.write(CERT_MANAGER.format(version, rest, where) + more + kinds.read())
         with open(self.config, encoding="utf-8") as file:
             before = file.read().partition("cert-manager: {")[0]
         with open(self.config, "w", encoding="utf-8") as file:
-            file.write(f"{before}cert-manager: {{url: {place}, version: {version}}}\n")
+            file.write(f"{before}cert-manager: {{url: {place}, version: {version}, timeout: 10s}}\n")
         return place
 
     def install_as_clusterctl(self, place, version):
@@ -295,22 +296,35 @@ class Upgrades(rights.OnAServer):
         certificates = lambda: {item["metadata"]["uid"] for item in world.get("certificates.cert-manager.io", "-A")["items"]}  # noqa: E731
         before = certificates()
         self.assertTrue(before)
-        world.cert_manager(NEWER, "")
+        world.cert_manager(NEWER, "", where=NOWHERE)
         told = f'Cert-Manager will be upgraded from "{FORMER}" to "{NEWER}"'
         self.both_plan(told)
         apply = ("upgrade", "apply", "--contract", "v1beta2")
         self.assertEqual(self.ours(*apply, "--dry-run")[0], f"{told}\nThis was a dry run: nothing was written.\n")
-        self.assertIn(f"controller:{FORMER}", json.dumps(world.get("deployment", "cert-manager", "-n", "cert-manager")["spec"]))
+        deployment = lambda: world.get("deployment", "cert-manager", "-n", "cert-manager")  # noqa: E731
+        self.assertIn(f"controller:{FORMER}", json.dumps(deployment()["spec"]))
+        # The old pods answer. What they need stays, and the next run doesn't take it for done.
+        self.refused("cert-manager's new version doesn't come up", *apply)
+        gone = lambda: world.kubectl("get", "configmap", "cert-manager-webhook", "-n", "cert-manager").returncode  # noqa: E731
+        self.assertEqual(gone(), 0)
+        self.assertIn(f'to "{NEWER}"', self.ours("upgrade", "plan")[0].partition("\n")[0])
+        world.cert_manager(FORMER, "")
+        self.refused(f"cert-manager {NEWER}, which clusterctl installed, is there in part", *apply)
+        world.cert_manager(NEWER, "")
         _, errors = self.ours(*apply)
         self.assertEqual(errors, f'Installing cert-manager version="{NEWER}"\n')
-        deployment = world.get("deployment", "cert-manager", "-n", "cert-manager")
-        self.assertIn(f"controller:{NEWER}", json.dumps(deployment["spec"]))
-        self.assertNotIn("FORMER", json.dumps(deployment["spec"]))
-        self.assertEqual(deployment["metadata"]["annotations"][VERSION], NEWER)
-        self.assertEqual(world.kubectl("get", "configmap", "cert-manager-webhook", "-n", "cert-manager").returncode, 1)
+        self.assertIn(f"controller:{NEWER}", json.dumps(deployment()["spec"]))
+        self.assertNotIn("FORMER", json.dumps(deployment()["spec"]))
+        self.assertEqual(deployment()["metadata"]["annotations"][VERSION], NEWER)
+        self.assertEqual(gone(), 1)
         self.assertEqual(certificates(), before)
         self.both_plan("Cert-Manager is already up to date")
         self.assertIn("You are already up to date!", self.ours(*apply)[1])
+        # Helm has taken it over since.
+        world.must("annotate", "deployment", "cert-manager", "-n", "cert-manager", "meta.helm.sh/release-name=mine")
+        world.cert_manager("v1.21.0", "")
+        self.assertIn("cert-manager stays as it is, though clusterctl installed it once: it is Helm's release mine", self.ours(*apply)[1])
+        self.assertIn(f"controller:{NEWER}", json.dumps(deployment()["spec"]))
 
     def interrupted(self):
         """Nobody carries it out: Ctrl-C says what goes on, and the same command goes on with it."""

@@ -53,7 +53,6 @@ bool IsOther(const Error& error) {
          error.code == Code::kCancelled;
 }
 
-bool IsInstalling(const kube::Object& crd) { return crd.has_annotation(kCertManagerInstalling); }
 bool IsOurs(const kube::Object& crd) { return crd.has_label(kLabelCore); }
 
 // Whether nothing could ever answer: its Namespace was deleted, for example. One that somebody else has installed over
@@ -67,18 +66,9 @@ Result<bool> HasNoDeployment(const Context& ctx, kube::Client& client) {
   return true;
 }
 
-// All is applied.
-Status EndInstalling(const Context& ctx, kube::Client& client) {
-  for (const char* name : kCertManagerCrds) {
-    auto patched = client.Patch(ctx, Crds(), "", name, kube::PatchType::kMerge,
-                                {{"metadata", {{"annotations", {{kCertManagerInstalling, nullptr}}}}}},
-                                {.field_manager = std::string(kCertManagerWriter), .metadata_only = true});
-    if (!patched.ok() && patched.code() != Code::kNotFound) return patched.error();
-  }
-  return Ok();
-}
-
 }  // namespace
+
+bool IsInstalling(const kube::Object& crd) { return crd.has_annotation(kCertManagerInstalling); }
 
 Result<CertManagerFound> ProbeCertManager(const Context& ctx, kube::Client& client) {
   const char* what = "failed to look for cert-manager";
@@ -115,8 +105,8 @@ bool NeedsCertManager(CertManagerState state, const CertManagerSettings& setting
   return state == CertManagerState::kMissing || state == CertManagerState::kBrokenOff;
 }
 
-Status InstallCertManager(const Context& ctx, kube::Client& client, std::vector<kube::Object> objects,
-                          const CertManagerSettings& settings, Notes& notes) {
+Status ApplyCertManager(const Context& ctx, kube::Client& client, std::vector<kube::Object> objects,
+                        const CertManagerSettings& settings, Notes& notes) {
   notes.Say(0, "Installing cert-manager", {{"version", settings.version}});
   std::vector<kube::Manifest> manifests;
   for (kube::Object& object : objects) {
@@ -131,9 +121,24 @@ Status InstallCertManager(const Context& ctx, kube::Client& client, std::vector<
   kube::ApplyOptions options;
   options.field_manager = kCertManagerWriter;
   std::vector<kube::Change> changes;
-  const char* what = "failed to install cert-manager";
-  TRY_WITH(kube::Applier(client, options).Apply(ctx, manifests, {}, changes), what);
-  TRY_WITH(EndInstalling(ctx, client), what);
+  TRY_WITH(kube::Applier(client, options).Apply(ctx, manifests, {}, changes), "failed to install cert-manager");
+  return Ok();
+}
+
+Status EndInstalling(const Context& ctx, kube::Client& client) {
+  for (const char* name : kCertManagerCrds) {
+    auto patched = client.Patch(ctx, Crds(), "", name, kube::PatchType::kMerge,
+                                {{"metadata", {{"annotations", {{kCertManagerInstalling, nullptr}}}}}},
+                                {.field_manager = std::string(kCertManagerWriter), .metadata_only = true});
+    if (!patched.ok() && patched.code() != Code::kNotFound) return patched.error();
+  }
+  return Ok();
+}
+
+Status InstallCertManager(const Context& ctx, kube::Client& client, std::vector<kube::Object> objects,
+                          const CertManagerSettings& settings, Notes& notes) {
+  TRY(ApplyCertManager(ctx, client, std::move(objects), settings, notes));
+  TRY_WITH(EndInstalling(ctx, client), "failed to install cert-manager");
   return Ok();
 }
 

@@ -11,7 +11,8 @@
 
 namespace capi::cli {
 
-// On its kinds for as long as clusterctl installs it: without its webhooks, which come last, these take anything.
+// On its kinds for as long as clusterctl installs or upgrades it: without its webhooks, which come last, these take
+// anything.
 inline constexpr std::string_view kCertManagerInstalling = "cert-manager.clusterctl.cluster.x-k8s.io/installing";
 
 enum class CertManagerState {
@@ -37,9 +38,16 @@ bool NeedsCertManager(CertManagerState state, const CertManagerSettings& setting
 Status CheckNoOlder(const CertManagerFound& found, const CertManagerSettings& settings,
                     const std::vector<kube::Object>& objects);
 
+bool IsInstalling(const kube::Object& crd);
+
 // Installs these objects, with clusterctl's labels and the version. It can be repeated.
 Status InstallCertManager(const Context& ctx, kube::Client& client, std::vector<kube::Object> objects,
                           const CertManagerSettings& settings, Notes& notes);
+
+// The same in two steps: all objects, and what says that all is done.
+Status ApplyCertManager(const Context& ctx, kube::Client& client, std::vector<kube::Object> objects,
+                        const CertManagerSettings& settings, Notes& notes);
+Status EndInstalling(const Context& ctx, kube::Client& client);
 
 // Waits until it answers, for as long as the settings say. kDeadlineExceeded with what it met last.
 Status AwaitCertManager(const Context& ctx, kube::Client& client, const CertManagerSettings& settings, Notes& notes);

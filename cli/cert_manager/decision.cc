@@ -41,11 +41,6 @@ std::partial_ordering Compare(const api::Version& a, const api::Version& b) {
   return order == 0 ? CompareBuilds(a.build, b.build) : std::partial_ordering(order);
 }
 
-// Kubernetes makes these of what cert-manager has.
-bool IsGenerated(const kube::Object& object) {
-  return object.kind() == "Endpoints" || object.kind() == "EndpointSlice";
-}
-
 std::vector<std::string> SortedImages(const std::vector<kube::Object>& objects) {
   std::vector<std::string> images = templating::ListImages(objects);
   std::sort(images.begin(), images.end());
@@ -58,6 +53,10 @@ std::string VersionOf(const kube::Object& object) {
 }
 
 }  // namespace
+
+bool IsGenerated(const kube::Object& object) {
+  return object.kind() == "Endpoints" || object.kind() == "EndpointSlice";
+}
 
 Result<CertManagerDecision> DecideCertManager(const std::string& desired, const std::vector<kube::Object>& installed,
                                               const std::vector<kube::Object>& to_install) {

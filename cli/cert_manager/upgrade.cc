@@ -3,18 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "api/kinds.h"
+#include "api/version.h"
 #include "cli/cert_manager/labels.h"
 #include "kube/apply/apply.h"
 #include "kube/apply/preview.h"
 #include "kube/meta/kind.h"
+#include "lifecycle/direct/install.h"
 #include "lifecycle/labelled.h"
 #include "lifecycle/storage_migration.h"
 
 namespace capi::cli {
 namespace {
+
+constexpr std::string_view kHelm = "meta.helm.sh/release-name", kVersionLabel = "app.kubernetes.io/version";
 
 // clusterctl's own label says whether it installed it; nobody else's is looked at.
 Result<bool> IsInstalledHere(const Context& ctx, kube::Client& client) {
@@ -23,6 +28,34 @@ Result<bool> IsInstalledHere(const Context& ctx, kube::Client& client) {
   if (!crd.ok() && crd.code() == Code::kNotFound) return false;
   if (!crd.ok()) return crd.error();
   return crd->has_label(kLabelCore);
+}
+
+// clusterctl's label stays where another tool takes its objects over. "" where none has.
+std::string TakenOverBy(const std::vector<kube::Object>& installed, const std::string& desired) {
+  auto wanted = api::Version::ParseTolerant(desired);
+  for (const kube::Object& object : installed) {
+    if (!kube::IsDeployment(object)) continue;
+    if (object.has_annotation(kHelm)) return fmt::format("it is Helm's release {}", object.annotation(kHelm));
+    const std::string runs = object.label(kVersionLabel);
+    auto version = api::Version::ParseTolerant(runs);
+    if (version.ok() && wanted.ok() && *version > *wanted)
+      return fmt::format("{} runs, which is newer than the {} of the configuration", runs, desired);
+  }
+  return "";
+}
+
+// A labelled copy elsewhere (a backup that was restored, say) isn't cert-manager's own.
+void DropCopies(std::vector<kube::Object>& installed, const std::vector<kube::Object>& objects) {
+  std::set<std::string> namespaces = {"", "cert-manager", "kube-system"};
+  for (const kube::Object& object : objects) namespaces.insert(object.ns());
+  std::erase_if(installed, [&](const kube::Object& one) { return !namespaces.contains(one.ns()); });
+}
+
+std::vector<kube::Object> CrdsOf(const std::vector<kube::Object>& objects) {
+  std::vector<kube::Object> out;
+  std::copy_if(objects.begin(), objects.end(), std::back_inserter(out),
+               [](const auto& one) { return kube::IsCrd(one); });
+  return out;
 }
 
 std::vector<kube::Manifest> ManifestsOf(const std::vector<kube::Object>& objects) {
@@ -60,8 +93,8 @@ Status Prune(const Context& ctx, kube::Client& client, const std::vector<kube::O
   for (const kube::Manifest& manifest : manifests) kept.insert(manifest.id);
   std::vector<kube::ObjectId> gone;
   for (const kube::Object& object : installed) {
-    const bool generated = object.kind() == "Endpoints" || object.kind() == "EndpointSlice";
-    if (generated || kube::IsCrd(object) || object.kind() == "Namespace" || kept.contains(object.id())) continue;
+    if (IsGenerated(object) || kube::IsCrd(object) || object.kind() == "Namespace" || kept.contains(object.id()))
+      continue;
     gone.push_back(object.id());
   }
   auto keep = [](const kube::Object& live) -> std::string {
@@ -73,8 +106,8 @@ Status Prune(const Context& ctx, kube::Client& client, const std::vector<kube::O
 
 }  // namespace
 
-Result<std::optional<CertManagerUpgrade>> PlanCertManagerUpgrade(const Context& ctx, const Config& config,
-                                                                 kube::Client& client, Notes& notes) {
+Result<std::optional<CertManagerUpgrade>> FindCertManager(const Context& ctx, const Config& config,
+                                                          kube::Client& client, Notes& notes) {
   const char* what = "failed to look for cert-manager";
   CertManagerUpgrade out;
   out.settings = TRY(ReadCertManagerSettings(config, notes));
@@ -84,9 +117,20 @@ Result<std::optional<CertManagerUpgrade>> PlanCertManagerUpgrade(const Context& 
   // Somebody else's runs, over the kinds that clusterctl left; or none, which `init` installs again.
   if (std::none_of(out.installed.begin(), out.installed.end(), kube::IsDeployment))
     return std::optional<CertManagerUpgrade>();
-  out.objects = TRY(FetchCertManager(ctx, config, out.settings, notes));
-  out.decision = TRY(DecideCertManager(out.settings.version, out.installed, out.objects));
-  return std::optional(std::move(out));
+  const std::string why = TakenOverBy(out.installed, out.settings.version);
+  if (why.empty()) return std::optional(std::move(out));
+  notes.Warn("cert-manager stays as it is, though clusterctl installed it once: " + why);
+  return std::optional<CertManagerUpgrade>();
+}
+
+Status DecideUpgrade(const Context& ctx, const Config& config, CertManagerUpgrade& upgrade, Notes& notes) {
+  upgrade.objects = TRY(FetchCertManager(ctx, config, upgrade.settings, notes));
+  DropCopies(upgrade.installed, upgrade.objects);
+  upgrade.decision = TRY(DecideCertManager(upgrade.settings.version, upgrade.installed, upgrade.objects));
+  const std::vector<kube::Object> crds = CrdsOf(upgrade.installed);
+  if (std::any_of(crds.begin(), crds.end(), IsInstalling)) upgrade.decision.upgrade = true;
+  if (!upgrade.decision.upgrade) return Ok();
+  return CheckNoOlder({CertManagerState::kBrokenOff, crds}, upgrade.settings, upgrade.objects);
 }
 
 std::string AsText(const CertManagerUpgrade& upgrade) {
@@ -95,14 +139,34 @@ std::string AsText(const CertManagerUpgrade& upgrade) {
                      upgrade.settings.version);
 }
 
+Status CheckUpgrade(const Context& ctx, kube::Client& client, const CertManagerUpgrade& upgrade) {
+  const char* what = "cert-manager can't be upgraded";
+  std::vector<kube::Manifest> rest = ManifestsOf(upgrade.objects);
+  const lifecycle::CrdStates live = TRY_WITH(lifecycle::LiveCrds(ctx, client, rest), what);
+  const auto migrated = TRY_WITH(lifecycle::ToMigrate(rest, live), what);
+  // The server refuses these until then.
+  std::erase_if(rest, [&](const kube::Manifest& one) {
+    return kube::IsCrd(one.id) && std::find(migrated.begin(), migrated.end(), one.id.name) != migrated.end();
+  });
+  kube::ApplyOptions options;
+  options.field_manager = kCertManagerWriter;
+  TRY_WITH(kube::Applier(client, options).DryRun(ctx, rest), what);
+  return Ok();
+}
+
 Status UpgradeCertManager(const Context& ctx, kube::Client& client, CertManagerUpgrade upgrade, Notes& notes) {
   const char* what = "failed to upgrade cert-manager";
   const std::vector<kube::Manifest> manifests = ManifestsOf(upgrade.objects);
   TRY_WITH(Migrate(ctx, client, manifests), what);
   TRY_WITH(TakeOverAll(ctx, client, manifests), what);
-  TRY(InstallCertManager(ctx, client, std::move(upgrade.objects), upgrade.settings, notes));
+  TRY(ApplyCertManager(ctx, client, std::move(upgrade.objects), upgrade.settings, notes));
+  // The old pods answer, too.
+  TRY_WITH(lifecycle::AwaitAvailable(ctx, client, manifests, upgrade.settings.timeout),
+           "cert-manager's new version doesn't come up: look at its pods, then run the same command again");
+  TRY(AwaitCertManager(ctx, client, upgrade.settings, notes));
   TRY_WITH(Prune(ctx, client, upgrade.installed, manifests), what);
-  return AwaitCertManager(ctx, client, upgrade.settings, notes);
+  TRY_WITH(EndInstalling(ctx, client), what);
+  return Ok();
 }
 
 }  // namespace capi::cli

@@ -25,7 +25,7 @@ const Answer kForbidden = {403, R"({"kind":"Status","reason":"Forbidden","messag
 
 // L12: nothing is asked of a source, and nothing said, where it isn't clusterctl's.
 // tools/clusterctl_upgrade_e2e_test.py tries the rest on a real server.
-TEST(PlanCertManagerUpgrade, IsForWhatClusterctlInstalledAlone) {
+TEST(FindCertManager, IsForWhatClusterctlInstalledAlone) {
   std::ostringstream err;
   Notes notes(err);
   const Config config =
@@ -38,14 +38,14 @@ TEST(PlanCertManagerUpgrade, IsForWhatClusterctlInstalledAlone) {
            // Its Deployments are gone, or Helm's have taken their place.
            {{kCrd, {Crd(kLabel)}}, {"/customresourcedefinitions?", {no_crds}}, {"GET /api", {no_groups}}}}) {
     FakeApi server(answers);
-    auto got = PlanCertManagerUpgrade(Context{}, config, server.client(), notes);
+    auto got = FindCertManager(Context{}, config, server.client(), notes);
     ASSERT_TRUE(got.ok()) << got.error().message;
     EXPECT_FALSE(*got);
   }
   FakeApi forbids({{kCrd, {kForbidden}}});
-  EXPECT_EQ(PlanCertManagerUpgrade(Context{}, config, forbids.client(), notes).code(), Code::kPermissionDenied);
-  auto external = PlanCertManagerUpgrade(Context{}, ConfigOf("cert-manager: {externallyProvisioned: true}"),
-                                         forbids.client(), notes);
+  EXPECT_EQ(FindCertManager(Context{}, config, forbids.client(), notes).code(), Code::kPermissionDenied);
+  auto external =
+      FindCertManager(Context{}, ConfigOf("cert-manager: {externallyProvisioned: true}"), forbids.client(), notes);
   EXPECT_TRUE(external.ok() && !*external) << "somebody else upgrades it";
 }
 

@@ -211,22 +211,29 @@ Status AwaitAll(const Context& ctx, ManagementCluster& cluster, const Installed&
   return AwaitUpgrades(ctx, cluster.client(), awaited, UpgradeStage::kReady, timeout, notes);
 }
 
-// nullopt: it stays as it is. Who may not read all of it may upgrade providers all the same.
-Result<std::optional<CertManagerUpgrade>> WantedCertManager(const Context& ctx, const Config& config,
-                                                            kube::Client& client, Notes& notes) {
-  auto found = PlanCertManagerUpgrade(ctx, config, client, notes);
-  if (!found.ok() && found.code() == Code::kPermissionDenied) {
-    notes.Warn("cert-manager stays as it is: " + found.error().message);
-    return std::optional<CertManagerUpgrade>();
-  }
-  if (!found.ok()) {
-    return found.error().With(
-        "cert-manager can't be looked at (where it isn't to be upgraded, set cert-manager.externallyProvisioned: true "
-        "in "
-        "the configuration)");
-  }
-  if (*found && !(*found)->decision.upgrade) found->reset();
-  return found;
+// nullopt: it stays as it is, and a warning may say why. Who may not read or write all of it may upgrade providers all
+// the same.
+struct WantedCertManager {
+  std::optional<CertManagerUpgrade> upgrade;
+  bool unknown = false;
+};
+Result<WantedCertManager> LookAtCertManager(const Context& ctx, const Config& config, kube::Client& client,
+                                            Notes& notes) {
+  const char* hint =
+      "cert-manager can't be upgraded (where it isn't to be, set cert-manager.externallyProvisioned: true in the "
+      "configuration)";
+  auto skipped = [&](const Error& error) -> Result<WantedCertManager> {
+    if (error.code != Code::kPermissionDenied) return error.With(hint);
+    notes.Warn("cert-manager stays as it is: " + error.message);
+    return WantedCertManager{{}, true};
+  };
+  auto found = FindCertManager(ctx, config, client, notes);
+  if (!found.ok()) return skipped(found.error());
+  if (!*found) return WantedCertManager{};
+  TRY_WITH(DecideUpgrade(ctx, config, **found, notes), hint);
+  if (!(*found)->decision.upgrade) return WantedCertManager{};
+  Status taken = CheckUpgrade(ctx, client, **found);
+  return taken.ok() ? WantedCertManager{*std::move(found)} : skipped(taken.error());
 }
 
 void TellSurprises(const Config& config, Notes& notes) {
@@ -262,13 +269,14 @@ Status ApplyUpgrade(const Context& parent, const GlobalOptions& global, const Up
   Installed has = TRY(LookAtCluster(ctx, config, cluster, options.with_operator, notes));
   const bool unfinished = IsUnfinished(has.objects);
   auto wanted = TRY(Wanted(options, has, unfinished, notes));
-  auto cert_manager = TRY(WantedCertManager(ctx, config, cluster.client(), notes));
-  const std::string told = cert_manager ? AsText(*cert_manager) : "";
+  // One that paused has been past it: nothing of it holds up what is at zero replicas.
+  auto cert_manager = unfinished ? WantedCertManager{} : TRY(LookAtCertManager(ctx, config, cluster.client(), notes));
+  const std::string told = cert_manager.upgrade ? AsText(*cert_manager.upgrade) : "";
   if (wanted.empty() && !unfinished) {
-    if (!cert_manager) notes.Pass("You are already up to date!\n");
-    if (cert_manager && options.dry_run) world.out << told << kDryRun;
+    if (!cert_manager.upgrade && !cert_manager.unknown) notes.Pass("You are already up to date!\n");
+    if (cert_manager.upgrade && options.dry_run) world.out << told << kDryRun;
     if (options.dry_run) return Ok();
-    if (cert_manager) TRY(UpgradeCertManager(ctx, cluster.client(), *std::move(cert_manager), notes));
+    if (cert_manager.upgrade) TRY(UpgradeCertManager(ctx, cluster.client(), *std::move(cert_manager.upgrade), notes));
     if (!options.wait_providers) return Ok();
     return AwaitAll(ctx, cluster, has, options.with_operator, Seconds(options.wait_provider_timeout), notes);
   }
@@ -288,7 +296,7 @@ Status ApplyUpgrade(const Context& parent, const GlobalOptions& global, const Up
     return Ok();
   }
   notes.Say(0, "Performing upgrade...");
-  if (cert_manager) TRY(UpgradeCertManager(ctx, cluster.client(), *std::move(cert_manager), notes));
+  if (cert_manager.upgrade) TRY(UpgradeCertManager(ctx, cluster.client(), *std::move(cert_manager.upgrade), notes));
   if (direct) return UpgradeDirectly(ctx, cluster, *direct, wait, notes);
   return CarryOut(ctx, cluster, rollout, wait, notes);
 }

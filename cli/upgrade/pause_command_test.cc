@@ -37,11 +37,29 @@ TEST_F(Upgrades, WhatAnEarlierRunLeftPausedComesBack) {  // L13
   EXPECT_THAT(Run({"upgrade", "apply", "--contract", "v1beta2"}).err, HasSubstr("You are already up to date!"));
 }
 
+// Whether cert-manager is up to date this person may not know; the providers are.
+TEST_F(Upgrades, WhoMayNotReadCertManagerIsToldAndUpgradesTheRest) {  // L13
+  for (auto [provider, version] : {std::pair(kCore, "v1.12.0"), std::pair(kAws, "v2.1.0")}) {
+    provider.version = version;
+    cluster_.Add(provider);
+  }
+  cluster_.forbidden = "issuers.cert-manager.io";
+  Outcome got = Run({"upgrade", "apply", "--contract", "v1beta2"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.err, HasSubstr("Warning: cert-manager stays as it is: failed to look for cert-manager"));
+  EXPECT_THAT(got.err, Not(HasSubstr("up to date")));
+  cluster_.forbidden = "";
+  EXPECT_THAT(Run({"upgrade", "apply", "--contract", "v1beta2"}).err, HasSubstr("You are already up to date!"));
+}
+
 // Its repositories are away meanwhile.
 TEST_F(Upgrades, WhatAnEarlierRunLeftPausedComesBackThoughNoVersionsAreKnown) {  // L13
   cluster_.Add(kMine);                                                           // which no configuration names
   for (const UpgradeProvider& provider : {kCore, kAws, kMine}) BePaused(cluster_, provider);
   LoseRepositories();
+  // Nor is anything to be had of the cert-manager that clusterctl installed: they would stay at zero for that.
+  cluster_.Put("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/issuers.cert-manager.io",
+               {{"metadata", {{"labels", {{"clusterctl.cluster.x-k8s.io/core", "cert-manager"}}}}}});
   Outcome got = Run({"upgrade", "apply", "--contract", "v1beta2"});
   EXPECT_EQ(got.code, 0) << got.err;
   EXPECT_THAT(got.err, HasSubstr("Warning: nothing new is upgraded, an earlier run is finished alone: "));

@@ -113,6 +113,17 @@ Result<std::vector<ProviderObject>> Objects(const Context& ctx, ManagementCluste
   return objects;
 }
 
+// nullopt where there is nothing to say of it, or, with a warning, where that can't be told.
+std::optional<CertManagerUpgrade> PlanCertManager(const Context& ctx, const Config& config, kube::Client& client,
+                                                  Notes& notes) {
+  auto found = FindCertManager(ctx, config, client, notes);
+  Status told = found.ok() ? Ok() : Status(found.error());
+  if (found.ok() && *found) told = DecideUpgrade(ctx, config, **found, notes);
+  if (told.ok()) return *std::move(found);
+  notes.Warn("whether cert-manager is up to date can't be told: " + told.error().message);
+  return std::nullopt;
+}
+
 Answer AnswerOf(const std::optional<CertManagerUpgrade>& cert_manager, const std::optional<InstalledOperator>& its,
                 const std::vector<UpgradePlan>& plans) {
   Answer out{.table = {},
@@ -140,9 +151,7 @@ Status PrintUpgradePlan(const Context& ctx, const GlobalOptions& global, const U
   ManagementCluster cluster = TRY(ManagementCluster::Open(options.cluster, world.getenv));
   auto installed = TRY(cluster.Providers(ctx));
   if (installed.empty()) TRY(cluster.CheckContract(ctx, AlsoAllowed::kOlderContract));
-  auto cert_manager = PlanCertManagerUpgrade(ctx, config, cluster.client(), notes);
-  if (!cert_manager.ok())
-    notes.Warn("whether cert-manager is up to date can't be told: " + cert_manager.error().message);
+  const auto cert_manager = PlanCertManager(ctx, config, cluster.client(), notes);
   auto found = FindOperator(ctx, cluster.client());
   if (!found.ok()) notes.Warn(found.error().message);
   auto candidates = LookUpVersions(ctx, config, cluster, installed, TRY(Objects(ctx, cluster)), notes);
@@ -154,7 +163,7 @@ Status PrintUpgradePlan(const Context& ctx, const GlobalOptions& global, const U
         fmt::format("{}: its versions can't be told: {}", InstanceName(candidate.provider), candidate.error->message));
   }
   std::optional<InstalledOperator> its = found.ok() ? *found : std::nullopt;
-  world.out << Format(format, AnswerOf(cert_manager.ok() ? *cert_manager : std::nullopt, its, plans));
+  world.out << Format(format, AnswerOf(cert_manager, its, plans));
   return Ok();
 }
 

@@ -57,7 +57,12 @@ Status Record(const Context& ctx, kube::Client& client, const DirectRelease& rel
 }
 
 Status AwaitAvailable(const Context& ctx, kube::Client& client, const DirectRelease& release, Millis limit) {
-  for (const kube::Manifest& manifest : release.manifests) {
+  return AwaitAvailable(ctx, client, release.manifests, limit);
+}
+
+Status AwaitAvailable(const Context& ctx, kube::Client& client, const std::vector<kube::Manifest>& manifests,
+                      Millis limit) {
+  for (const kube::Manifest& manifest : manifests) {
     if (!kube::Is(manifest.id, "apps", "Deployment")) continue;
     TRY(AwaitOne(ctx, client, manifest.id, limit));
   }

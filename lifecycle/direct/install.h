@@ -19,6 +19,8 @@ Status Record(const Context& ctx, kube::Client& client, const DirectRelease& rel
 // Waits until the release's workloads are available, each for `limit` at most. kDeadlineExceeded says what one of them
 // says of itself.
 Status AwaitAvailable(const Context& ctx, kube::Client& client, const DirectRelease& release, Millis limit);
+Status AwaitAvailable(const Context& ctx, kube::Client& client, const std::vector<kube::Manifest>& manifests,
+                      Millis limit);
 
 // The same of a provider that is installed, whatever its release.
 Status AwaitAvailable(const Context& ctx, kube::Client& client, const api::ProviderId& id, Millis limit);
