@@ -38,22 +38,22 @@ struct VectorFile {
 };
 std::span<const VectorFile> VectorFiles();
 
-// A file that a test goes through for some of its cases; others of them may be another test's, or wait. One for each
-// file and test.
+// A file that a test goes through for some of its cases; others of them may be another test's, or no test's. One for
+// each file and test.
 struct VectorsInPart {
   std::string_view name;
   std::string_view test;  // where
 };
 std::span<const VectorsInPart> VectorFilesReadInPart();
 
-// Cases about what isn't built: they wait for it. `part` is their kind, or the id of one.
-struct WaitingVectors {
+// Cases about what there is nothing like here, on purpose: no test runs them. `part` is their kind, or the id of one.
+struct ForeignVectors {
   std::string_view file, part;
   size_t cases;
-  std::string_view needs;  // what has to be there
+  std::string_view why;  // what is done instead
 };
-std::span<const WaitingVectors> VectorsThatWait();
-bool Waits(std::string_view file, const Json& test_case);
+std::span<const ForeignVectors> VectorsOfOthersAlone();
+bool IsOfOthersAlone(std::string_view file, const Json& test_case);
 
 // Runs every case of a file. `reference` asserts, with GoogleTest's macros, what the reference does; a superseded case
 // has to fail that, else it isn't superseded. `ours` asserts what we do in the superseded ones. Each case runs under
