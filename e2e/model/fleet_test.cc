@@ -6,15 +6,15 @@
 
 #include <algorithm>
 
-#include "e2e/model/steps.h"
+#include "e2e/model/plays.h"
 
 namespace capi::e2e::model {
 namespace {
 
-Fleet Follow(Fleet fleet, const std::vector<Step>& steps) {
-  for (const Step& step : steps) {
-    if (!fleet.Can(step)) continue;
-    fleet.Do(step);
+Fleet Follow(Fleet fleet, const std::vector<Play>& plays) {
+  for (const Play& play : plays) {
+    if (!fleet.Can(play)) continue;
+    fleet.Do(play);
     fleet.Settle();
   }
   return fleet;
@@ -37,7 +37,7 @@ void ExpectGoldenRule(const Fleet& fleet) {
 struct Scenario {
   const char* name;
   int start;
-  std::vector<Step> steps;
+  std::vector<Play> plays;
   int who, version;
   bool at_zero;
   std::string why;
@@ -73,7 +73,7 @@ const Scenario kScenarios[] = {
 TEST(Model, Scenarios) {
   for (const Scenario& scenario : kScenarios) {
     SCOPED_TRACE(scenario.name);
-    Fleet fleet = Follow(AllAt(scenario.start), scenario.steps);
+    Fleet fleet = Follow(AllAt(scenario.start), scenario.plays);
     const Member& m = fleet[scenario.who];
     ASSERT_TRUE(m.applied);
     EXPECT_EQ(m.applied->version, scenario.version);
@@ -91,17 +91,17 @@ TEST(Model, EverySequenceHasAWayBack) {
     SCOPED_TRACE(seed);
     if (seed % 10 == 0) fleet = Follow({}, Beginning(seed));
     ASSERT_TRUE(fleet.AllReady());
-    auto steps = Sequence(seed, fleet);
-    EXPECT_THAT(steps.size(), ::testing::AllOf(::testing::Ge(4u), ::testing::Le(8u)));
-    for (const Step& step : steps) {
-      verbs.insert(step.verb);
-      fleet = Follow(fleet, {step});
+    auto plays = Sequence(seed, fleet);
+    EXPECT_THAT(plays.size(), ::testing::AllOf(::testing::Ge(4u), ::testing::Le(8u)));
+    for (const Play& play : plays) {
+      verbs.insert(play.verb);
+      fleet = Follow(fleet, {play});
       ExpectGoldenRule(fleet);
       for (int who = 0; who < kMembers; ++who) reasons.insert(fleet[who].why);
     }
     auto back = WayBack(fleet);
     fleet = Follow(fleet, back);
-    ASSERT_TRUE(fleet.AllReady()) << ToString(steps) << "and back:\n" << ToString(back);
+    ASSERT_TRUE(fleet.AllReady()) << ToString(plays) << "and back:\n" << ToString(back);
   }
   EXPECT_EQ(verbs.size(), 26u) << "every verb is used";
   EXPECT_GE(reasons.size(), 12u) << "and every reason reached";
@@ -121,15 +121,15 @@ TEST(Model, ASeedIsASequence) {
 // Only what fails together stays.
 TEST(Model, ShrinksToWhatMatters) {
   Fleet fleet = AllAt(1);
-  auto steps = Sequence(3, fleet);
-  const Step a{Verb::kImage, 0, 9}, b{Verb::kImage, 1, 9};
-  steps.insert(steps.begin() + 1, a);
-  steps.push_back(b);
-  auto has = [](const std::vector<Step>& list, const Step& step) {
-    return std::find(list.begin(), list.end(), step) != list.end();
+  auto plays = Sequence(3, fleet);
+  const Play a{Verb::kImage, 0, 9}, b{Verb::kImage, 1, 9};
+  plays.insert(plays.begin() + 1, a);
+  plays.push_back(b);
+  auto has = [](const std::vector<Play>& list, const Play& play) {
+    return std::find(list.begin(), list.end(), play) != list.end();
   };
-  auto fails = [&](const std::vector<Step>& list) { return has(list, a) && has(list, b); };
-  EXPECT_EQ(Shrink(steps, 100, fails), (std::vector<Step>{a, b}));
+  auto fails = [&](const std::vector<Play>& list) { return has(list, a) && has(list, b); };
+  EXPECT_EQ(Shrink(plays, 100, fails), (std::vector<Play>{a, b}));
 }
 
 }  // namespace

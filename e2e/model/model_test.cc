@@ -18,16 +18,16 @@ std::uint64_t Number(const char* name, std::uint64_t otherwise) {
   return IsSet(name) ? std::strtoull(EnvironmentVariable(name).c_str(), nullptr, 10) : otherwise;
 }
 
-// Again from the beginning, with fewer and fewer steps, each time on a control plane of its own.
-std::string Shortest(const std::vector<Step>& steps) {
-  auto fails = [](const std::vector<Step>& fewer) {
+// Again from the beginning, with fewer and fewer plays, each time on a control plane of its own.
+std::string Shortest(const std::vector<Play>& plays) {
+  auto fails = [](const std::vector<Play>& fewer) {
     auto plane = kube::ControlPlane::Start({.controllers = true});
     if (!plane.ok()) return false;
     std::string wrong = Player(**plane).Take(fewer);
-    fmt::print(stderr, "{} steps: {}\n", fewer.size(), wrong.empty() ? "all is well" : wrong);
+    fmt::print(stderr, "{} plays: {}\n", fewer.size(), wrong.empty() ? "all is well" : wrong);
     return !wrong.empty();
   };
-  return ToString(Shrink(steps, 60, fails));
+  return ToString(Shrink(plays, 60, fails));
 }
 
 // The sequences are dealt out by tens that share a beginning, to whoever is done with the last. Thread-safe.
@@ -42,10 +42,10 @@ class Deal {
     return std::exchange(next_, (next_ / kSequencesPerBeginning + 1) * kSequencesPerBeginning);
   }
   std::uint64_t last() const { return last_; }
-  void Done(size_t sequences, size_t steps) {
+  void Done(size_t sequences, size_t plays) {
     MutexLock lock(mu_);
     sequences_ += sequences;
-    steps_ += steps;
+    plays_ += plays;
   }
   void Fail(const std::string& how) {
     MutexLock lock(mu_);
@@ -59,16 +59,16 @@ class Deal {
     MutexLock lock(mu_);
     return sequences_;
   }
-  size_t steps() {
+  size_t plays() {
     MutexLock lock(mu_);
-    return steps_;
+    return plays_;
   }
 
  private:
   Mutex mu_;
   std::uint64_t next_ CAPI_GUARDED_BY(mu_);
   const std::uint64_t last_;
-  size_t sequences_ CAPI_GUARDED_BY(mu_) = 0, steps_ CAPI_GUARDED_BY(mu_) = 0;
+  size_t sequences_ CAPI_GUARDED_BY(mu_) = 0, plays_ CAPI_GUARDED_BY(mu_) = 0;
   std::string failure_ CAPI_GUARDED_BY(mu_);
 };
 
@@ -82,12 +82,12 @@ void Play(Deal& deal, kube::ControlPlane& plane) {
     std::string shortest;
     if (IsSet("CAPI_MODEL_SHRINK")) shortest = "shrunk to:\n" + Shortest(player.taken());
     deal.Fail(fmt::format(
-        "sequence {}: {}\nafter these steps:\n{}{}{}replay with CAPI_MODEL_SEED={}; "
-        "CAPI_MODEL_SHRINK=1 looks for fewer steps\n",
+        "sequence {}: {}\nafter these plays:\n{}{}{}replay with CAPI_MODEL_SEED={}; "
+        "CAPI_MODEL_SHRINK=1 looks for fewer plays\n",
         player.seed(), wrong, ToString(player.taken()), shortest, player.world().DescribeProviders(), player.seed()));
     ADD_FAILURE() << deal.failure();
   }
-  deal.Done(sequences, player.steps());
+  deal.Done(sequences, player.plays());
 }
 
 // What is rare among the random ones: others' objects where a release has some of that name (U4), and a Namespace that
@@ -152,9 +152,9 @@ TEST(Model, RandomSequences) {
   }
   Play(deal, kube::ControlPlane::Shared());
   if (other) other->join();
-  fmt::print("{} sequences, {} steps\n", deal.sequences(), deal.steps());
+  fmt::print("{} sequences, {} plays\n", deal.sequences(), deal.plays());
   EXPECT_EQ(deal.sequences(), last - first + 1) << "sequences that weren't taken";
-  EXPECT_GE(deal.steps(), 5 * deal.sequences()) << "they were hardly any";
+  EXPECT_GE(deal.plays(), 5 * deal.sequences()) << "they were hardly any";
 }
 
 }  // namespace

@@ -13,13 +13,13 @@ constexpr Millis kPoke{400};
 
 }  // namespace
 
-std::string Player::Take(const Step& step) {
-  if (step.verb == left_out_ || !fleet_.Can(step)) return "";
-  taken_.push_back(step);
-  ++steps_;
+std::string Player::Take(const Play& play) {
+  if (play.verb == left_out_ || !fleet_.Can(play)) return "";
+  taken_.push_back(play);
+  ++plays_;
   const MonoTime begin = SystemClock().Monotonic();
-  fleet_.Do(step);
-  world_.Do(step, fleet_);
+  fleet_.Do(play);
+  world_.Do(play, fleet_);
   fleet_.Settle();
   std::string broken, differs;
   MonoTime poke = begin + kPoke;
@@ -37,16 +37,16 @@ std::string Player::Take(const Step& step) {
   if (broken.empty()) broken = world_.Lost(fleet_);
   if (IsSet("CAPI_MODEL_TRACE")) {
     auto took = std::chrono::duration_cast<Millis>(SystemClock().Monotonic() - begin).count();
-    fmt::print(stderr, "{:6} ms  {}\n", took, step.ToString());
+    fmt::print(stderr, "{:6} ms  {}\n", took, play.ToString());
   }
   if (!broken.empty()) return broken;
   if (!settled) return differs;
   return FoundByResync(world_.process()) == 0 ? "" : "F6: a change was found by a resync, its event was lost";
 }
 
-std::string Player::Take(const std::vector<Step>& steps) {
-  for (const Step& step : steps) {
-    if (std::string wrong = Take(step); !wrong.empty()) return wrong;
+std::string Player::Take(const std::vector<Play>& plays) {
+  for (const Play& play : plays) {
+    if (std::string wrong = Take(play); !wrong.empty()) return wrong;
   }
   return "";
 }

@@ -1,4 +1,4 @@
-// Takes the model's steps in its world, one after another, and waits after each until all is as the model says.
+// Takes the model's plays in its world, one after another, and waits after each until all is as the model says.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "e2e/model/steps.h"
+#include "e2e/model/plays.h"
 #include "e2e/model/world.h"
 
 namespace capi::e2e::model {
@@ -18,8 +18,8 @@ class Player {
   explicit Player(kube::ControlPlane& plane) : world_(plane) {}
 
   // Each returns what is wrong, "" for nothing; after that the world is of no use.
-  std::string Take(const Step& step);  // one that makes no sense is left out
-  std::string Take(const std::vector<Step>& steps);
+  std::string Take(const Play& play);  // one that makes no sense is left out
+  std::string Take(const std::vector<Play>& plays);
   // Sequences that begin with `first`, until one with a round number begins or `last` is done. Every ten share a
   // beginning, and each goes on where the one before it was brought back to.
   std::string Sequences(std::uint64_t first, std::uint64_t last);
@@ -28,17 +28,17 @@ class Player {
   // Called with every provider Ready; false ends Sequences early.
   void AfterSequence(std::function<bool()> then) { then_ = std::move(then); }
 
-  const std::vector<Step>& taken() const { return taken_; }  // since the last beginning
+  const std::vector<Play>& taken() const { return taken_; }  // since the last beginning
   std::uint64_t seed() const { return seed_; }               // of the sequence that is being taken
   World& world() { return world_; }
-  size_t steps() const { return steps_; }
+  size_t plays() const { return plays_; }
 
  private:
   World world_;
   Fleet fleet_;
-  std::vector<Step> taken_;
+  std::vector<Play> taken_;
   std::uint64_t seed_ = 0;
-  size_t steps_ = 0;
+  size_t plays_ = 0;
   std::optional<Verb> left_out_;
   std::function<bool()> then_ = [] { return true; };
 };

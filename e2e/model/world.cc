@@ -104,21 +104,21 @@ void World::Annotate(int who, const char* key, bool on) {
   cluster_.PatchProvider(names.type, names.ns, names.name, {{"metadata", {{"annotations", {{key, value}}}}}});
 }
 
-void World::Do(const Step& step, const Fleet& after) {
-  const int who = step.who;
+void World::Do(const Play& play, const Fleet& after) {
+  const int who = play.who;
   const Names& names = NamesOf(who);
-  switch (step.verb) {
+  switch (play.verb) {
     case Verb::kVersion:
     case Verb::kPause:
     case Verb::kImage:
     case Verb::kVerbosity:
     case Verb::kPatch: PatchSpec(who, after[who].spec); break;
-    case Verb::kHandsOff: Annotate(who, "cluster.x-k8s.io/paused", step.a != 0); break;
-    case Verb::kDowngrade: Annotate(who, "operator.cluster.x-k8s.io/allow-downgrade", step.a != 0); break;
-    case Verb::kSecret: StoreSecret(who, step.a); break;
-    case Verb::kRelease: StoreRelease(who, step.a, step.b); break;
+    case Verb::kHandsOff: Annotate(who, "cluster.x-k8s.io/paused", play.a != 0); break;
+    case Verb::kDowngrade: Annotate(who, "operator.cluster.x-k8s.io/allow-downgrade", play.a != 0); break;
+    case Verb::kSecret: StoreSecret(who, play.a); break;
+    case Verb::kRelease: StoreRelease(who, play.a, play.b); break;
     case Verb::kDelete:
-      if (step.a != 0) Annotate(who, "operator.cluster.x-k8s.io/delete-crds", true);
+      if (play.a != 0) Annotate(who, "operator.cluster.x-k8s.io/delete-crds", true);
       cluster_.DeleteProvider(names.type, names.ns, names.name);
       break;
     case Verb::kForce: Annotate(who, "operator.cluster.x-k8s.io/force-delete", true); break;
@@ -128,15 +128,15 @@ void World::Do(const Step& step, const Fleet& after) {
       cluster_.ApplyProvider(names.type, names.ns, names.name, spec);
       break;
     }
-    default: DoForeign(step, after);
+    default: DoForeign(play, after);
   }
-  CatchUp(step, after);
+  CatchUp(play, after);
 }
 
-void World::CatchUp(const Step& step, const Fleet& after) {
-  const Names& names = NamesOf(step.who);
-  const Member& m = after[step.who];
-  switch (step.verb) {
+void World::CatchUp(const Play& play, const Fleet& after) {
+  const Names& names = NamesOf(play.who);
+  const Member& m = after[play.who];
+  switch (play.verb) {
     case Verb::kSecret:
     case Verb::kRelease:
     case Verb::kUse:
@@ -150,25 +150,25 @@ void World::CatchUp(const Step& step, const Fleet& after) {
     case Verb::kMark:
     case Verb::kScale:
     case Verb::kBundle: {
-      Part part = step.verb == Verb::kScale    ? Part::kDeployment
-                  : step.verb == Verb::kBundle ? Part::kHook
-                                               : Part(step.a);
-      const kube::ObjectId id = IdOf(step.who, part, m.applied ? m.applied->version : 0);
+      Part part = play.verb == Verb::kScale    ? Part::kDeployment
+                  : play.verb == Verb::kBundle ? Part::kHook
+                                               : Part(play.a);
+      const kube::ObjectId id = IdOf(play.who, part, m.applied ? m.applied->version : 0);
       return view_->CatchUp(ResourceOf(part), id.ns, id.name);
     }
     default: view_->CatchUp(api::ResourceOf(names.type), names.ns, names.name);
   }
 }
 
-void World::DoForeign(const Step& step, const Fleet& after) {
-  const int who = step.who;
+void World::DoForeign(const Play& play, const Fleet& after) {
+  const int who = play.who;
   const Names& names = NamesOf(who);
   const Member& m = after[who];
-  const Part part = Part(step.a);
+  const Part part = Part(play.a);
   auto id = [&](Part which) { return IdOf(who, which, m.applied ? m.applied->version : 0); };
-  switch (step.verb) {
-    case Verb::kUse: PutThing(who, "used", step.a != 0, m); break;
-    case Verb::kObject: PutThing(who, "free", step.a != 0, m); break;
+  switch (play.verb) {
+    case Verb::kUse: PutThing(who, "used", play.a != 0, m); break;
+    case Verb::kObject: PutThing(who, "free", play.a != 0, m); break;
     case Verb::kEdit: Edit(who, part, m); break;
     case Verb::kHide:
       Patch(id(part), {{"metadata", {{"labels", {{kLabelOurs, nullptr}, {"cluster.x-k8s.io/provider", nullptr}}}}}});
@@ -178,7 +178,7 @@ void World::DoForeign(const Step& step, const Fleet& after) {
       ExpectOk(cluster_.client().Delete(cluster_.ctx(), ResourceOf(part), id(part).ns, id(part).name), "remove");
       break;
     case Verb::kMark: Patch(id(part), {{"metadata", {{"annotations", {{"mine", "stays"}}}}}}); break;
-    case Verb::kScale: Patch(id(Part::kDeployment), {{"spec", {{"replicas", step.a}}}}, "scale"); break;
+    case Verb::kScale: Patch(id(Part::kDeployment), {{"spec", {{"replicas", play.a}}}}, "scale"); break;
     case Verb::kBundle: {
       const kube::ObjectId hook = id(Part::kHook);
       Json patch = Json::array({{{"op", "add"}, {"path", "/webhooks/0/clientConfig/caBundle"}, {"value", kBundlePem}}});
@@ -190,11 +190,11 @@ void World::DoForeign(const Step& step, const Fleet& after) {
     case Verb::kStranger: {
       cluster_.StoreConfigMap(names.ns, "stranger", {{kLabelOurs, ""}, {"cluster.x-k8s.io/provider", names.label}},
                               {{"a", "b"}});
-      Keep(names.own + " stranger", who, step.verb, kube::Builtin("ConfigMap"),
+      Keep(names.own + " stranger", who, play.verb, kube::Builtin("ConfigMap"),
            cluster_.Get("ConfigMap", names.ns, "stranger"));
       break;
     }
-    case Verb::kPlant: Plant(who, Place(step.a)); break;
+    case Verb::kPlant: Plant(who, Place(play.a)); break;
     case Verb::kNamespace: LoseNamespace(who); break;
     case Verb::kWipe:
       ExpectOk(cluster_.client().Patch(cluster_.ctx(), api::ResourceOf(names.type), names.ns, names.name,

@@ -197,23 +197,23 @@ TEST_F(RealUpgrade, AClientHardlyNotices) {
   managers_ = std::make_unique<RealManagers>(*cluster_, std::vector<std::string>{"v1.10", "v1.11", "v1.12"});
   Create(kCore, "v1.10.4", managers_->Spec(kCore, "v1.10.4"));
   AwaitVersion(kCore, "v1.10.4");
-  struct Step {
+  struct Upgrade {
     const char* version;
     std::vector<std::string> read_at;  // v1beta2 is there when the upgrade to v1.11.0 is over
     int under;
   };
-  const Step steps[] = {{"v1.11.0", {"v1beta1"}, 50}, {"v1.12.0", {"v1beta1", "v1beta2"}, 1}};
-  for (const Step& step : steps) {
+  const Upgrade upgrades[] = {{"v1.11.0", {"v1beta1"}, 50}, {"v1.12.0", {"v1beta1", "v1beta2"}, 1}};
+  for (const Upgrade& upgrade : upgrades) {
     if (HasFatalFailure()) return;
-    SteadyClient client(*cluster_, step.read_at);
+    SteadyClient client(*cluster_, upgrade.read_at);
     client.AwaitRequests(100);
     std::string from = See(kCore).provider.status.installed_version;
-    SetVersion(kCore, step.version);
-    AwaitVersion(kCore, step.version);
+    SetVersion(kCore, upgrade.version);
+    AwaitVersion(kCore, upgrade.version);
     client.AwaitRequests(50);
     SteadyFigures seen = client.Finish();
-    fmt::print("core {} to {}: {}\n", from, step.version, seen.Describe());
-    EXPECT_LT(seen.failures, step.under);
+    fmt::print("core {} to {}: {}\n", from, upgrade.version, seen.Describe());
+    EXPECT_LT(seen.failures, upgrade.under);
     if (seen.failures > 0) fmt::print("{}\n", seen.Explain());
   }
 }

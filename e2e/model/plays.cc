@@ -1,4 +1,4 @@
-#include "e2e/model/steps.h"
+#include "e2e/model/plays.h"
 
 #include <algorithm>
 #include <random>
@@ -44,56 +44,56 @@ Verb AnyVerb(Dice& dice) {
 // Often the version that everybody goes to, so that contracts change together.
 int AnyVersion(Dice& dice) { return dice.One(9) ? kNowhere : dice.Below(kReleases); }
 
-Step AnyStep(Dice& dice, const Fleet& fleet) {
-  Step step{AnyVerb(dice), dice.Below(kMembers)};
-  const Member& m = fleet[step.who];
-  switch (step.verb) {
+Play AnyPlay(Dice& dice, const Fleet& fleet) {
+  Play play{AnyVerb(dice), dice.Below(kMembers)};
+  const Member& m = fleet[play.who];
+  switch (play.verb) {
     case Verb::kVersion:
-    case Verb::kCreate: step.a = AnyVersion(dice); break;
-    case Verb::kPause: step.a = m.spec.paused ? 0 : 1; break;
-    case Verb::kHandsOff: step.a = m.hands_off ? 0 : 1; break;
-    case Verb::kDowngrade: step.a = m.allow_downgrade ? 0 : 1; break;
-    case Verb::kUse: step.a = m.used ? 0 : 1; break;
-    case Verb::kObject: step.a = m.object ? 0 : 1; break;
+    case Verb::kCreate: play.a = AnyVersion(dice); break;
+    case Verb::kPause: play.a = m.spec.paused ? 0 : 1; break;
+    case Verb::kHandsOff: play.a = m.hands_off ? 0 : 1; break;
+    case Verb::kDowngrade: play.a = m.allow_downgrade ? 0 : 1; break;
+    case Verb::kUse: play.a = m.used ? 0 : 1; break;
+    case Verb::kObject: play.a = m.object ? 0 : 1; break;
     case Verb::kImage:
-    case Verb::kVerbosity: step.a = dice.Below(4); break;
-    case Verb::kPatch: step.a = dice.Below(5) - 1; break;
-    case Verb::kSecret: step.a = dice.One(3) ? 0 : 1 + dice.Below(5); break;
+    case Verb::kVerbosity: play.a = dice.Below(4); break;
+    case Verb::kPatch: play.a = dice.Below(5) - 1; break;
+    case Verb::kSecret: play.a = dice.One(3) ? 0 : 1 + dice.Below(5); break;
     case Verb::kRelease:
       // Mostly of what is, or is to be, installed.
-      step.a = m.exists && m.spec.version != kNowhere && !dice.One(4) ? m.spec.version : dice.Below(kReleases);
-      step.b = dice.Below(7) - 1;
+      play.a = m.exists && m.spec.version != kNowhere && !dice.One(4) ? m.spec.version : dice.Below(kReleases);
+      play.b = dice.Below(7) - 1;
       break;
-    case Verb::kDelete: step.a = dice.One(2) ? 1 : 0; break;
+    case Verb::kDelete: play.a = dice.One(2) ? 1 : 0; break;
     case Verb::kEdit:
     case Verb::kHide:
     case Verb::kRemove:
-    case Verb::kMark: step.a = dice.Below(kParts); break;
-    case Verb::kScale: step.a = 2 + dice.Below(2); break;
-    case Verb::kPlant: step.a = dice.Below(kPlaces); break;
+    case Verb::kMark: play.a = dice.Below(kParts); break;
+    case Verb::kScale: play.a = 2 + dice.Below(2); break;
+    case Verb::kPlant: play.a = dice.Below(kPlaces); break;
     default: break;
   }
-  if (step.verb == Verb::kRestart) step.who = kCore;
-  return step;
+  if (play.verb == Verb::kRestart) play.who = kCore;
+  return play;
 }
 
-// Writes down steps and follows them.
+// Writes down plays and follows them.
 class Walk {
  public:
   explicit Walk(Fleet fleet) : fleet_(std::move(fleet)) {}
   void Take(Verb verb, int who, int a = 0, int b = 0) {
-    Step step{verb, who, a, b};
-    if (!fleet_.Can(step)) return;
-    fleet_.Do(step);
+    Play play{verb, who, a, b};
+    if (!fleet_.Can(play)) return;
+    fleet_.Do(play);
     fleet_.Settle();
-    steps_.push_back(step);
+    plays_.push_back(play);
   }
   const Fleet& fleet() const { return fleet_; }
-  std::vector<Step> steps() && { return std::move(steps_); }
+  std::vector<Play> plays() && { return std::move(plays_); }
 
  private:
   Fleet fleet_;
-  std::vector<Step> steps_;
+  std::vector<Play> plays_;
 };
 
 void TakeBackInputs(Walk& walk, int who) {
@@ -132,7 +132,7 @@ void MoveTogether(Walk& walk) {
 
 }  // namespace
 
-std::vector<Step> Beginning(std::uint64_t seed) {
+std::vector<Play> Beginning(std::uint64_t seed) {
   Dice dice(seed + 1'000'003);
   Walk walk{Fleet{}};
   int core = dice.Below(kReleases);
@@ -142,35 +142,35 @@ std::vector<Step> Beginning(std::uint64_t seed) {
     while (!Fits(ReleaseOf(core).contract, ReleaseOf(version).contract)) version = dice.Below(kReleases);
     walk.Take(Verb::kCreate, who, version);
   }
-  return std::move(walk).steps();
+  return std::move(walk).plays();
 }
 
-std::vector<Step> Sequence(std::uint64_t seed, const Fleet& start) {
+std::vector<Play> Sequence(std::uint64_t seed, const Fleet& start) {
   Dice dice(seed);
   Walk walk(start);
   size_t length = 4 + dice.Below(5);
-  std::vector<Step> steps;
+  std::vector<Play> plays;
   Fleet fleet = start;
-  while (steps.size() < length) {
-    Step step = AnyStep(dice, fleet);
-    if (!fleet.Can(step)) continue;
-    fleet.Do(step);
+  while (plays.size() < length) {
+    Play play = AnyPlay(dice, fleet);
+    if (!fleet.Can(play)) continue;
+    fleet.Do(play);
     fleet.Settle();
-    steps.push_back(step);
+    plays.push_back(play);
   }
-  return steps;
+  return plays;
 }
 
-std::vector<Step> WayBack(const Fleet& from) {
+std::vector<Play> WayBack(const Fleet& from) {
   Walk walk(from);
   for (int who = 0; who < kMembers; ++who) TakeBackInputs(walk, who);
   for (int who = 0; who < kMembers; ++who) BringBack(walk, who);
   for (int who = 0; who < kMembers; ++who) GiveUpWishes(walk, who);
   if (!walk.fleet().AllReady()) MoveTogether(walk);
-  return std::move(walk).steps();
+  return std::move(walk).plays();
 }
 
-std::vector<Step> End(const Fleet& from) {
+std::vector<Play> End(const Fleet& from) {
   Walk walk(from);
   for (int who = kMembers - 1; who >= 0; --who) {
     walk.Take(Verb::kHandsOff, who, 0);
@@ -179,30 +179,30 @@ std::vector<Step> End(const Fleet& from) {
     walk.Take(Verb::kDelete, who, 1);
     walk.Take(Verb::kForce, who);
   }
-  return std::move(walk).steps();
+  return std::move(walk).plays();
 }
 
-std::string ToString(const std::vector<Step>& steps) {
+std::string ToString(const std::vector<Play>& plays) {
   std::string text;
-  for (const Step& step : steps) text += "  " + step.ToString() + "\n";
+  for (const Play& play : plays) text += "  " + play.ToString() + "\n";
   return text;
 }
 
-std::vector<Step> Shrink(std::vector<Step> steps, int tries,
-                         const std::function<bool(const std::vector<Step>&)>& fails) {
-  for (size_t part = std::max<size_t>(steps.size() / 2, 1); part > 0; part /= 2) {
-    for (size_t at = 0; at < steps.size() && tries > 0;) {
-      std::vector<Step> fewer = steps;
+std::vector<Play> Shrink(std::vector<Play> plays, int tries,
+                         const std::function<bool(const std::vector<Play>&)>& fails) {
+  for (size_t part = std::max<size_t>(plays.size() / 2, 1); part > 0; part /= 2) {
+    for (size_t at = 0; at < plays.size() && tries > 0;) {
+      std::vector<Play> fewer = plays;
       fewer.erase(fewer.begin() + at, fewer.begin() + std::min(at + part, fewer.size()));
       --tries;
       if (fails(fewer)) {
-        steps = std::move(fewer);
+        plays = std::move(fewer);
       } else {
         at += part;
       }
     }
   }
-  return steps;
+  return plays;
 }
 
 }  // namespace capi::e2e::model
