@@ -74,6 +74,18 @@ TEST(Suggestions, CommandsWithLikeNames) {
   EXPECT_THAT(Clusterctl({std::string(100'000, 'x')}).err, Not(HasSubstr("Did you mean")));
 }
 
+TEST(Suggestions, WhatIsNotOfferedSaysWhatToUseInstead) {
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"alpha", "topology", "plan", "-f", "in.yaml", "-o", "out"}, {"alpha", "topology"}}) {
+    Outcome outcome = Clusterctl(arguments);
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err, testing::StartsWith("Error: `clusterctl alpha topology plan` isn't offered; "));
+    EXPECT_THAT(outcome.err, HasSubstr("Instead, "));
+  }
+  EXPECT_EQ(Clusterctl({"__complete", "alpha", ""}).out.find("topology"), std::string::npos);
+}
+
 TEST(Suggestions, Distance) {
   const std::tuple<const char*, const char*, size_t> cases[] = {
       {"", "", 0},     {"a", "", 1}, {"", "ab", 2}, {"abc", "abc", 0}, {"abc", "axc", 1}, {"kitten", "sitting", 3},

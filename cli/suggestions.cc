@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "cli/clusters/commands.h"
 
 namespace capi::cli {
 
@@ -26,6 +27,9 @@ size_t Distance(std::string_view a, std::string_view b) {
 }
 
 std::string UnknownCommand(const CLI::App& command, const std::string& name) {
+  std::string whole = NameOf(command);
+  // Cluster API's clusterctl had it up to v1.10.
+  if (whole == "clusterctl alpha" && name == "topology") return std::string(kNoTopologyPlan);
   constexpr size_t kNear = 2;
   std::string near;
   std::string wanted = ToLower(Shorten(name, 100));
@@ -33,7 +37,6 @@ std::string UnknownCommand(const CLI::App& command, const std::string& name) {
     const std::string& known = sub->get_name();
     if (Distance(known, wanted) <= kNear || known.starts_with(wanted)) near += fmt::format("\t{}\n", known);
   }
-  std::string whole = NameOf(command);
   std::string message = fmt::format("unknown command \"{}\" for \"{}\"\n", name, whole);
   if (!near.empty()) message += fmt::format("\nDid you mean this?\n{}\n", near);
   return message + fmt::format("Run '{} --help' for usage.", whole);

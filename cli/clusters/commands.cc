@@ -25,9 +25,8 @@ void AddGet(CommandLine& line) {
 }
 
 void AddAlpha(CommandLine& line) {
-  CLI::App& alpha = line.Add(line.root(), "alpha",
-                             "Commands whose form may still change.\n\n"
-                             "Of those of Cluster API's clusterctl, `alpha topology plan` isn't offered.");
+  CLI::App& alpha =
+      line.Add(line.root(), "alpha", fmt::format("Commands whose form may still change.\n\n{}.", kNoTopologyPlan));
   CLI::App& rollout = line.Add(alpha, "rollout", "Replace machines though nothing changed, or hold that back.");
   struct Verb {
     RolloutAction action;
