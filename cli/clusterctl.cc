@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "base/http/url.h"
 #include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/completion.h"
+#include "cli/frame/management_cluster.h"
 #include "cli/frame/printable.h"
 #include "cli/plugins.h"
 #include "cli/suggestions.h"
@@ -21,6 +23,23 @@ const CLI::App& Deepest(const CLI::App& root) {
   const CLI::App* command = &root;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
   return *command;
+}
+
+// What to look at where the management cluster that a command is about doesn't answer; "" where something else failed.
+std::string WhenAway(const CLI::App& command, const Error& error, const Getenv& getenv) {
+  if (error.code != Code::kUnavailable) return "";
+  for (const std::string flag : {"--kubeconfig", "--to-kubeconfig"}) {
+    const CLI::Option* kubeconfig = command.get_option_no_throw(flag);
+    const CLI::Option* context = command.get_option_no_throw(flag + "-context");
+    if (kubeconfig == nullptr || context == nullptr) continue;
+    auto last = [](const CLI::Option& option) { return option.empty() ? "" : option.results().back(); };
+    auto cluster = ManagementCluster::Open({last(*kubeconfig), last(*context)}, getenv);
+    if (!cluster.ok()) continue;
+    auto server = http::Url::Parse(cluster->client().config().server);
+    if (!server.ok() || error.message.find(server->Origin() + "/") == std::string::npos) continue;
+    return fmt::format("\nIs the cluster up, and is this the right kubeconfig? ({0}, {0}-context)", flag);
+  }
+  return "";
 }
 
 int Fail(CommandLine& line, std::string_view message) {
@@ -82,7 +101,9 @@ int Run(CommandLine& line, std::vector<std::string> arguments) {
     return 0;
   }
   Status ended = Carry(line.chosen());
-  if (!ended.ok()) return Fail(line, ended.error().message);
+  if (!ended.ok()) {
+    return Fail(line, ended.error().message + WhenAway(Deepest(line.root()), ended.error(), world.getenv));
+  }
   if (world.out.flush()) return line.success_code();
   return Fail(line, "failed to write to standard output");
 }

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/version.h"
 #include "base/yaml/yaml.h"
@@ -11,6 +14,7 @@
 namespace capi::cli {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -101,6 +105,48 @@ TEST(CommandLine, ExitsWith1AndSaysWhy) {
     EXPECT_EQ(outcome.code, 1);
     EXPECT_THAT(outcome.out, IsEmpty());
     EXPECT_EQ(outcome.err, want);
+  }
+}
+
+// L6. Nobody listens at the port of a socket that is bound alone.
+TEST(CommandLine, AClusterThatIsAwayIsToldWithWhatToLookAt) {
+  const int bound = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
+  socklen_t size = sizeof address;
+  ASSERT_EQ(bind(bound, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(getsockname(bound, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  const std::string server = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  TestFolder folder;
+  const std::string kubeconfig = folder.Put(
+      "k", "apiVersion: v1\nkind: Config\ncurrent-context: x\nclusters: [{name: c, cluster: {server: '" + server +
+               "'}}]\nusers: [{name: u, user: {}}]\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n");
+  const std::vector<std::string> cases[] = {
+      {"describe", "cluster", "a"}, {"describe", "providers"}, {"why", "aws"}, {"upgrade", "plan"}, {"move"}};
+  for (std::vector<std::string> arguments : cases) {
+    SCOPED_TRACE(testing::PrintToString(arguments));
+    arguments.insert(arguments.end(), {"--kubeconfig", kubeconfig});
+    if (arguments[0] == "move") arguments.insert(arguments.end(), {"--to-kubeconfig", kubeconfig});
+    Outcome outcome = Clusterctl(arguments, {{"HOME", folder.path()}});
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_THAT(outcome.err, HasSubstr("GET " + server));
+    EXPECT_THAT(outcome.err, EndsWith("Connection refused\nIs the cluster up, and is this the right kubeconfig? "
+                                      "(--kubeconfig, --kubeconfig-context)\n"));
+  }
+  close(bound);
+}
+
+TEST(CommandLine, WhereThereIsNoKubeconfigItSaysWhereItLooked) {
+  TestFolder folder;
+  const std::vector<std::string> cases[] = {{"describe", "cluster", "a"},
+                                            {"describe", "providers"},
+                                            {"why", "aws"},
+                                            {"upgrade", "plan"},
+                                            {"get", "kubeconfig", "a"}};
+  for (const std::vector<std::string>& arguments : cases) {
+    Outcome outcome = Clusterctl(arguments, {{"HOME", folder.path()}});
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_EQ(outcome.err, "Error: no kubeconfig: there is no " + (folder / ".kube/config") + " and this is no pod\n")
+        << testing::PrintToString(arguments);
   }
 }
 
