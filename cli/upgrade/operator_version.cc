@@ -15,6 +15,12 @@ Status CheckOperator(const Context& ctx, ManagementCluster& cluster, Notes& note
     return Ok();
   }
   TRY(CheckSkew(*found, OwnVersion()));
+  if (found->version && *found->version < OwnVersion()) {
+    notes.Warn(
+        fmt::format("the operator in namespace {} is {}, older than this clusterctl ({}): `clusterctl upgrade "
+                    "operator` brings it up to date",
+                    found->ns, found->version->ToString(), OwnVersion().ToString()));
+  }
   if (!found->available)
     notes.Warn(
         fmt::format("the operator isn't available: kubectl -n {} describe deployment {}", found->ns, found->name));

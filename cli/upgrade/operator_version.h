@@ -5,8 +5,8 @@
 
 namespace capi::cli {
 
-// kFailedPrecondition for an operator of another minor version, with the next step. Warns of one that isn't there, or
-// isn't available.
+// kFailedPrecondition for an operator of another minor version, with the next step. Warns of one that is older all the
+// same, isn't there, or isn't available.
 Status CheckOperator(const Context& ctx, ManagementCluster& cluster, Notes& notes);
 
 }  // namespace capi::cli

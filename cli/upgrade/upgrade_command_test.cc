@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/encoding.h"
+#include "base/version.h"
 #include "cli/upgrade/upgrades_testing.h"
 
 namespace capi::cli {
@@ -162,6 +163,19 @@ TEST_F(Upgrades, AProviderWithoutAnObjectIsToBeAdoptedFirst) {  // L13
   EXPECT_EQ(got.code, 1);
   EXPECT_THAT(got.err, HasSubstr("run clusterctl adopt first"));
   EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
+TEST_F(Upgrades, ApplyTellsOfAnOlderOperatorBeforeItWrites) {  // L13
+  const std::string older = std::string(kProjectVersion) + "-rc.0";
+  Json labels = {{"app.kubernetes.io/name", "capi-operator"}, {"app.kubernetes.io/version", older}};
+  cluster_.Put("/apis/apps/v1/namespaces/o/deployments/capi-operator",
+               {{"metadata", {{"name", "capi-operator"}, {"namespace", "o"}, {"labels", labels}}}});
+  Outcome got = Run({"upgrade", "apply", "--core", "cluster-api:v1.12.0"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  const std::string warning = "Warning: the operator in namespace o is " + older + ", older than this clusterctl (" +
+                              std::string(kProjectVersion) + "): `clusterctl upgrade operator` brings it up to date\n";
+  EXPECT_THAT(got.err, HasSubstr(warning));
+  EXPECT_LT(got.err.find(warning), got.err.find("Performing upgrade..."));
 }
 
 TEST_F(Upgrades, AnOperatorThatDoesNothingIsNotWaitedForForEver) {  // L13
