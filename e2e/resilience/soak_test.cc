@@ -56,7 +56,7 @@ TEST(Soak, TheOperatorStaysAsItIs) {
   std::vector<Sample> samples;
   player.AfterSequence([&] {
     OperatorProcess& process = player.world().process();
-    samples.push_back({std::chrono::duration_cast<Millis>(clock.Monotonic() - begin), player.steps(),
+    samples.push_back({std::chrono::duration_cast<Millis>(clock.Monotonic() - begin), player.plays(),
                        process.ResidentKiB(), process.Threads(), process.Descriptors()});
     return clock.Monotonic() < end;
   });
