@@ -18,5 +18,17 @@ TEST(SlimWorkload, DropsThePodTemplateAndKeepsWhatHealthReads) {
   EXPECT_FALSE(deployment.json()["metadata"].contains("managedFields"));
 }
 
+// F1: whatever a server sends.
+TEST(SlimWorkload, TakesWhatIsThere) {
+  for (const Json& spec : {Json(), Json("text"), Json::array()}) {
+    kube::Object odd(Json{{"kind", "Deployment"}, {"metadata", {{"name", "a"}}}, {"spec", spec}});
+    SlimWorkload(odd);
+    EXPECT_EQ(odd.json()["spec"], spec);
+  }
+  kube::Object without(Json{{"kind", "Deployment"}, {"metadata", {{"name", "a"}}}});
+  SlimWorkload(without);
+  EXPECT_FALSE(without.json().contains("spec"));
+}
+
 }  // namespace
 }  // namespace capi::ops
