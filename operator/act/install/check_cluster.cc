@@ -52,6 +52,14 @@ bool IsOfOurMaking(const kube::Object& workload) {
   });
 }
 
+// What is older than the first change on record no broken-off installation has made: our own of a lost status (U11), or
+// one that a take-over gave to us (A1c). Where the times can't be told it counts as older: stages are slower, no more.
+bool IsOlder(const kube::Object& workload, const api::ProviderStatus& status) {
+  const std::string began = status.history.empty() ? "" : status.history.back().started;
+  auto made_at = ParseTime(GetString(workload.json(), {"metadata", "creationTimestamp"})), began_at = ParseTime(began);
+  return !made_at.ok() || !began_at.ok() || *made_at < *began_at;
+}
+
 // Old pods of a Deployment that is made anew serve on, whether or not it is there by now (U9).
 bool LeavesPods(const kube::Inventory& inventory) {
   return std::any_of(inventory.entries().begin(), inventory.entries().end(), [](const auto& entry) {
@@ -59,15 +67,16 @@ bool LeavesPods(const kube::Inventory& inventory) {
   });
 }
 
-// Whoever put it there: the watches show those with our label alone. `but_ours`: those that an installation that goes
-// on has created don't count.
+// Whoever put it there: the watches show those with our label alone. `broken_off`: what an installation that goes on
+// has created itself doesn't count.
 Result<bool> AnyWorkloadIsThere(const Context& ctx, kube::Client& client, const std::vector<kube::Manifest>& manifests,
-                                bool but_ours) {
+                                const api::ProviderStatus* broken_off) {
   for (const auto& manifest : manifests) {
     const kube::ObjectId& id = manifest.id;
     if (!IsWorkload(id)) continue;
     auto live = client.Get(ctx, kube::Builtin(id.kind), id.ns, id.name, {.metadata_only = true});
-    if (live.ok() && !(but_ours && IsOfOurMaking(*live))) return true;
+    const bool its_own = live.ok() && broken_off != nullptr && IsOfOurMaking(*live) && !IsOlder(*live, *broken_off);
+    if (live.ok() && !its_own) return true;
     if (!live.ok() && live.code() != Code::kNotFound) return live.error().With(id.ToString());
   }
   return false;
@@ -153,7 +162,7 @@ Result<bool> Installer::IsFirst(const Context& ctx, const Observation& o, const 
   if (o.former) return true;
   const bool goes_on = o.inventory.size() > 0 && o.provider.status.installed_version.empty();
   if (!untouched && !(goes_on && !LeavesPods(o.inventory) && !SwitchesAny(m.manifests, m.live))) return false;
-  return !TRY(AnyWorkloadIsThere(ctx, needs_.client, m.manifests, goes_on));
+  return !TRY(AnyWorkloadIsThere(ctx, needs_.client, m.manifests, goes_on ? &o.provider.status : nullptr));
 }
 
 std::optional<Hold> Installer::ReadLiveCrds(const Context& ctx, const Observation& o, Installation& m) {
