@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "operator/decide/contract_rules.h"
 #include "releases/release_store.h"
 
 namespace capi::ops {
@@ -30,6 +31,7 @@ std::optional<std::string> NewestIn(const Context& ctx, fetch::Repository& repos
 // The newest of the selected ones is installed, and fits: nobody has to read it again. So a restart asks for nothing.
 bool RunsTheNewest(const Observation& o) {
   const auto& status = o.provider.status;
+  if (VersionPending(o.provider)) return false;  // the contract may be that of what is to come
   auto installed = api::Version::Parse(status.installed_version);
   auto wanted = WantedContracts(o);
   if (!installed.ok() || !installed->prerelease.empty()) return false;

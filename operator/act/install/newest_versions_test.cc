@@ -105,10 +105,15 @@ TEST_F(NewestVersionsTest, NothingIsReadWhereTheNewestRuns) {
     SCOPED_TRACE(c.installed + " of " + c.releases.back());
     NewestVersions newest(*client_, sources_);
     Observation o = Selecting(c.releases);
-    o.provider.status.installed_version = c.installed;
+    o.provider.spec.version = o.provider.status.installed_version = c.installed;
     o.provider.status.contract = c.contract;
     EXPECT_EQ(newest.Of(ctx_, o), c.newest);
     EXPECT_EQ(Asked() > 0, c.asked);
+    // The contract may be that of what is to come.
+    o.provider.spec.version = "v9.0.0";
+    NewestVersions pending(*client_, sources_);
+    EXPECT_EQ(pending.Of(ctx_, o), c.installed == "v2.0.0" ? "v1.0.0" : c.newest);
+    EXPECT_GT(Asked(), 0);
   }
 }
 
