@@ -295,6 +295,7 @@ TEST_F(InProcess, ANewerVersionIsInTheMetricsOnceOneIsInstalled) {
   ASSERT_TRUE(kube::Eventually([&] { return ReadyAt("v1.0.0"); }, Seconds(60)));
   const auto is_told = [&] { return metrics_.Text().find("latest=\"v1.0.9\"") != std::string::npos; };
   EXPECT_TRUE(kube::Eventually(is_told, Seconds(60))) << metrics_.Text();
+  EXPECT_TRUE(client_->Delete(Context{}, kube::Builtin("ConfigMap"), "core", "v1.0.9").ok());  // the others' newest
   DeleteCore();
 }
 
@@ -342,6 +343,7 @@ TEST_F(InProcessThrowingLook, AnExceptionInTheLookForANewerVersionIsLogged) {
   EXPECT_TRUE(kube::Eventually([&] { return told_ && ReadyAt("v1.0.0"); }, Seconds(60)));
   EXPECT_FALSE(history.With("InternalError"));
   proxy_->SetFaults(nullptr);
+  EXPECT_TRUE(client_->Delete(Context{}, kube::Builtin("ConfigMap"), "core", "v1.0.9").ok());
   DeleteCore();
 }
 
