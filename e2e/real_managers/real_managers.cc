@@ -53,12 +53,6 @@ class WorkloadPorts {
   int fd_;
 };
 
-// Its address for them on loopback; debugging is served there on a fixed port.
-std::string WorkloadAddress() {
-  int pid = getpid();
-  return fmt::format("127.{}.{}.{}", 1 + (pid >> 16) % 254, (pid >> 8) % 256, 1 + pid % 254);
-}
-
 // "v1.12" of an image "registry.example/manager:v1.12.0".
 std::string SeriesOf(const std::string& image) {
   std::string tag = image.substr(image.rfind(':') + 1);
@@ -301,7 +295,8 @@ class RealManagers::StandIn {
       options.argv.push_back(std::move(arg));
     }
     options.environment = {fmt::format("POD_NAMESPACE={}", provider_.ns), "POD_NAME=" + pod.name, "POD_UID=stand-in",
-                           "POD_IP=" + WorkloadAddress()};
+                           // Of its workload clusters; debugging is served there on a fixed port.
+                           "POD_IP=" + kube::OwnAddress()};
     options.log_file = Log();
     pod.process = ValueOrAbort(kube::Process::Start(std::move(options)), provider_.Label());
   }

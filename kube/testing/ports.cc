@@ -1,5 +1,6 @@
 #include "kube/testing/ports.h"
 
+#include <fmt/format.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -32,6 +33,11 @@ std::vector<int> FreePorts(size_t count) {
   }
   for (int fd : sockets) close(fd);
   return ports;
+}
+
+std::string OwnAddress() {
+  const int pid = getpid();  // 22 bits at most
+  return fmt::format("127.{}.{}.{}", 1 + (pid >> 16), (pid >> 8) & 255, pid & 255);
 }
 
 int ListenOnLoopback(int& port) {

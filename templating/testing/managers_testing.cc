@@ -10,6 +10,7 @@
 #include "base/testing/value_or_abort.h"
 #include "base/yaml/yaml.h"
 #include "kube/meta/kind.h"
+#include "kube/testing/ports.h"
 #include "kube/testing/programs.h"
 #include "templating/customise/deployment.h"
 #include "templating/render.h"
@@ -110,7 +111,8 @@ ManagerRun::ManagerRun(const kube::ControlPlane& plane, const RealManager& manag
   for (std::string& arg : rendered.args()) options.argv.push_back(std::move(arg));
   options.argv.push_back("--kubeconfig=" + plane.kubeconfig());
   options.log_file = folder_.path() + "/log";
-  options.environment = {"POD_NAMESPACE=default", "POD_NAME=test", "POD_UID=test"};
+  // The docker provider serves its debugging at a fixed port of its pod's address.
+  options.environment = {"POD_NAMESPACE=default", "POD_NAME=test", "POD_UID=test", "POD_IP=" + kube::OwnAddress()};
   if (const Json* env = Find(rendered.container, {"env"})) {
     for (const Json& entry : *env) {
       std::string value = GetString(entry, {"value"});
