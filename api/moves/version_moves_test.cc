@@ -27,6 +27,7 @@ TEST(VersionMoves, AtMostThreeMinorVersionsOfClusterApi) {  // C7
       {kCore, "v0.4.2", "v1.10.0", 9},
       {kCore, "v1.14.0", "v1.10.0", std::nullopt},
       {kCore, "v1.10.0", "v2.0.0", std::nullopt},
+      {kCore, "v1.10.0", "v2.14.0", std::nullopt},  // nobody has counted those yet
       {{ProviderType::kBootstrap, "a", "kubeadm"}, "v1.10.0", "v1.14.0", 13},
       {{ProviderType::kControlPlane, "a", "kubeadm"}, "v1.10.0", "v1.14.0", 13},
       {{ProviderType::kInfrastructure, "a", "kubeadm"}, "v1.10.0", "v1.14.0", std::nullopt},
