@@ -64,7 +64,7 @@ metadata: {{name: cert-manager}}
 ---
 apiVersion: apps/v1
 kind: Deployment
-metadata: {{name: cert-manager, namespace: cert-manager}}
+metadata: {{name: cert-manager, namespace: cert-manager, labels: {{app.kubernetes.io/version: "{0}"}}}}
 spec:
   selector: {{matchLabels: {{app: cert-manager}}}}
   template:
@@ -304,7 +304,7 @@ class Upgrades(rights.OnAServer):
         deployment = lambda: world.get("deployment", "cert-manager", "-n", "cert-manager")  # noqa: E731
         self.assertIn(f"controller:{FORMER}", json.dumps(deployment()["spec"]))
         # The old pods answer. What they need stays, and the next run doesn't take it for done.
-        self.refused("cert-manager's new version doesn't come up", *apply)
+        self.refused(f"cert-manager {NEWER} doesn't come up", *apply)
         gone = lambda: world.kubectl("get", "configmap", "cert-manager-webhook", "-n", "cert-manager").returncode  # noqa: E731
         self.assertEqual(gone(), 0)
         self.assertIn(f'to "{NEWER}"', self.ours("upgrade", "plan")[0].partition("\n")[0])
@@ -312,7 +312,7 @@ class Upgrades(rights.OnAServer):
         self.refused(f"cert-manager {NEWER}, which clusterctl installed, is there in part", *apply)
         world.cert_manager(NEWER, "")
         _, errors = self.ours(*apply)
-        self.assertEqual(errors, f'Installing cert-manager version="{NEWER}"\n')
+        self.assertEqual(errors, f'Installing cert-manager version="{NEWER}"\nWaiting for cert-manager to be available...\n')
         self.assertIn(f"controller:{NEWER}", json.dumps(deployment()["spec"]))
         self.assertNotIn("FORMER", json.dumps(deployment()["spec"]))
         self.assertEqual(deployment()["metadata"]["annotations"][VERSION], NEWER)
@@ -320,7 +320,10 @@ class Upgrades(rights.OnAServer):
         self.assertEqual(certificates(), before)
         self.both_plan("Cert-Manager is already up to date")
         self.assertIn("You are already up to date!", self.ours(*apply)[1])
-        # Helm has taken it over since.
+        # Somebody has applied a newer one over it since; then Helm has taken it over.
+        world.must("label", "--overwrite", "deployment", "cert-manager", "-n", "cert-manager", "app.kubernetes.io/version=v1.22.0")
+        world.cert_manager("v1.21.0", "")
+        self.assertIn("v1.22.0 runs, which is newer than the v1.21.0 of the configuration", self.ours(*apply)[1])
         world.must("annotate", "deployment", "cert-manager", "-n", "cert-manager", "meta.helm.sh/release-name=mine")
         world.cert_manager("v1.21.0", "")
         self.assertIn("cert-manager stays as it is, though clusterctl installed it once: it is Helm's release mine", self.ours(*apply)[1])

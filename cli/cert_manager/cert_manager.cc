@@ -9,6 +9,7 @@
 #include "cli/cert_manager/labels.h"
 #include "kube/apply/apply.h"
 #include "kube/meta/kind.h"
+#include "lifecycle/direct/install.h"
 
 namespace capi::cli {
 namespace {
@@ -55,8 +56,11 @@ bool IsOther(const Error& error) {
 
 bool IsOurs(const kube::Object& crd) { return crd.has_label(kLabelCore); }
 
-// Whether nothing could ever answer: its Namespace was deleted, for example. One that somebody else has installed over
-// what clusterctl left has the names of cert-manager's own manifests and of its chart.
+}  // namespace
+
+bool IsInstalling(const kube::Object& crd) { return crd.has_annotation(kCertManagerInstalling); }
+
+// One that somebody else has installed has the names of cert-manager's own manifests and of its chart.
 Result<bool> HasNoDeployment(const Context& ctx, kube::Client& client) {
   for (const std::string& selector : {CertManagerSelector(), std::string(kAnyCertManager)}) {
     auto list =
@@ -65,10 +69,6 @@ Result<bool> HasNoDeployment(const Context& ctx, kube::Client& client) {
   }
   return true;
 }
-
-}  // namespace
-
-bool IsInstalling(const kube::Object& crd) { return crd.has_annotation(kCertManagerInstalling); }
 
 Result<CertManagerFound> ProbeCertManager(const Context& ctx, kube::Client& client) {
   const char* what = "failed to look for cert-manager";
@@ -84,7 +84,8 @@ Result<CertManagerFound> ProbeCertManager(const Context& ctx, kube::Client& clie
     kinds.push_back(*std::move(crd));
   }
   bool broken_off = std::any_of(kinds.begin(), kinds.end(), IsInstalling);
-  if (broken_off || (!tried.ok() && TRY_WITH(HasNoDeployment(ctx, client), what)))
+  // Without webhooks its kinds take anything, too.
+  if (broken_off || TRY_WITH(HasNoDeployment(ctx, client), what))
     return CertManagerFound{CertManagerState::kBrokenOff, std::move(kinds)};
   return CertManagerFound{tried.ok() ? CertManagerState::kAnswers : CertManagerState::kStarts, {}};
 }
@@ -122,6 +123,12 @@ Status ApplyCertManager(const Context& ctx, kube::Client& client, std::vector<ku
   options.field_manager = kCertManagerWriter;
   std::vector<kube::Change> changes;
   TRY_WITH(kube::Applier(client, options).Apply(ctx, manifests, {}, changes), "failed to install cert-manager");
+  notes.Say(0, "Waiting for cert-manager to be available...");
+  // Where it is there already, the old pods answer, too.
+  TRY_WITH(lifecycle::AwaitAvailable(ctx, client, manifests, settings.timeout),
+           fmt::format("cert-manager {} doesn't come up: look at its pods (kubectl get pods -n cert-manager), then run "
+                       "the same command again",
+                       settings.version));
   return Ok();
 }
 
@@ -142,10 +149,11 @@ Status InstallCertManager(const Context& ctx, kube::Client& client, std::vector<
   return Ok();
 }
 
-Status AwaitCertManager(const Context& ctx, kube::Client& client, const CertManagerSettings& settings, Notes& notes) {
+Status AwaitCertManager(const Context& ctx, kube::Client& client, const CertManagerSettings& settings, bool installed,
+                        Notes& notes) {
   Context bounded = ctx.WithTimeout(settings.timeout);
   Status tried = Try(ctx, client);
-  if (!tried.ok()) notes.Say(0, "Waiting for cert-manager to be available...");
+  if (!tried.ok() && !installed) notes.Say(0, "Waiting for cert-manager to be available...");
   while (!tried.ok()) {
     if (IsOther(tried.error())) return tried.error();
     if (!bounded.Check().ok() || !ctx.clock->Sleep(ctx.stop, kPause)) {

@@ -40,16 +40,23 @@ Status CheckNoOlder(const CertManagerFound& found, const CertManagerSettings& se
 
 bool IsInstalling(const kube::Object& crd);
 
-// Installs these objects, with clusterctl's labels and the version. It can be repeated.
+// Whether nothing could ever answer: clusterctl's Deployments are gone (with its Namespace, for example), and nobody
+// else has installed one over what is left.
+Result<bool> HasNoDeployment(const Context& ctx, kube::Client& client);
+
+// Installs these objects, with clusterctl's labels and the version, and waits until they run, for as long as the
+// settings say. It can be repeated.
 Status InstallCertManager(const Context& ctx, kube::Client& client, std::vector<kube::Object> objects,
                           const CertManagerSettings& settings, Notes& notes);
 
-// The same in two steps: all objects, and what says that all is done.
+// The same in two steps: all objects until they run, and what says that all is done.
 Status ApplyCertManager(const Context& ctx, kube::Client& client, std::vector<kube::Object> objects,
                         const CertManagerSettings& settings, Notes& notes);
 Status EndInstalling(const Context& ctx, kube::Client& client);
 
-// Waits until it answers, for as long as the settings say. kDeadlineExceeded with what it met last.
-Status AwaitCertManager(const Context& ctx, kube::Client& client, const CertManagerSettings& settings, Notes& notes);
+// Waits until it answers, for as long as the settings say; `installed`: that was told already. kDeadlineExceeded with
+// what it met last.
+Status AwaitCertManager(const Context& ctx, kube::Client& client, const CertManagerSettings& settings, bool installed,
+                        Notes& notes);
 
 }  // namespace capi::cli

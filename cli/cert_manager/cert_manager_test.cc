@@ -70,9 +70,19 @@ TEST(ProbeCertManager, TellsWhatIsThereAndWhoseItIs) {
            Case{{{issuers, {kDone}}, {certificates, {kDone}}, {"customresourcedefinitions/", {kBegun}}},
                 CertManagerState::kBrokenOff,
                 true},
-           Case{{{issuers, {kDone}}, {certificates, {kDone}}, {"customresourcedefinitions/", {kOurs}}},
+           Case{{{issuers, {kDone}},
+                 {certificates, {kDone}},
+                 {"customresourcedefinitions/", {kOurs}},
+                 {deployments, {kOne}}},
                 CertManagerState::kAnswers,
                 false},
+           // Its Namespace was deleted, and the webhooks that nobody served any more.
+           Case{{{issuers, {kDone}},
+                 {certificates, {kDone}},
+                 {"customresourcedefinitions/", {kOurs}},
+                 {"/deployments?", {kNone}}},
+                CertManagerState::kBrokenOff,
+                true},
        }) {
     FakeApi server(c.answers);
     auto got = ProbeCertManager(Context{}, server.client());
@@ -129,7 +139,7 @@ TEST(AwaitCertManager, SaysWhatItMetLast) {
   Notes notes(err);
   CertManagerSettings settings;
   settings.timeout = Millis(0);
-  auto got = AwaitCertManager(Context{}, server.client(), settings, notes);
+  auto got = AwaitCertManager(Context{}, server.client(), settings, false, notes);
   ASSERT_FALSE(got.ok());
   EXPECT_EQ(got.code(), Code::kDeadlineExceeded);
   EXPECT_THAT(got.error().message, testing::HasSubstr("webhook.cert-manager.io"));

@@ -12,7 +12,6 @@
 #include "kube/apply/apply.h"
 #include "kube/apply/preview.h"
 #include "kube/meta/kind.h"
-#include "lifecycle/direct/install.h"
 #include "lifecycle/labelled.h"
 #include "lifecycle/storage_migration.h"
 
@@ -30,7 +29,8 @@ Result<bool> IsInstalledHere(const Context& ctx, kube::Client& client) {
   return crd->has_label(kLabelCore);
 }
 
-// clusterctl's label stays where another tool takes its objects over. "" where none has.
+// clusterctl's label stays where another tool takes its objects over, and its own version beside the label of a newer
+// one. "" where none has.
 std::string TakenOverBy(const std::vector<kube::Object>& installed, const std::string& desired) {
   auto wanted = api::Version::ParseTolerant(desired);
   for (const kube::Object& object : installed) {
@@ -38,7 +38,9 @@ std::string TakenOverBy(const std::vector<kube::Object>& installed, const std::s
     if (object.has_annotation(kHelm)) return fmt::format("it is Helm's release {}", object.annotation(kHelm));
     const std::string runs = object.label(kVersionLabel);
     auto version = api::Version::ParseTolerant(runs);
-    if (version.ok() && wanted.ok() && *version > *wanted)
+    auto noted = api::Version::ParseTolerant(object.annotation(kCertManagerVersionAnnotation));
+    const bool others = version.ok() && (!noted.ok() || *version > *noted);
+    if (others && wanted.ok() && *version > *wanted)
       return fmt::format("{} runs, which is newer than the {} of the configuration", runs, desired);
   }
   return "";
@@ -114,9 +116,12 @@ Result<std::optional<CertManagerUpgrade>> FindCertManager(const Context& ctx, co
   if (out.settings.external || !TRY_WITH(IsInstalledHere(ctx, client), what))
     return std::optional<CertManagerUpgrade>();
   out.installed = TRY_WITH(lifecycle::ListBuiltIn(ctx, client, CertManagerSelector()), what);
-  // Somebody else's runs, over the kinds that clusterctl left; or none, which `init` installs again.
-  if (std::none_of(out.installed.begin(), out.installed.end(), kube::IsDeployment))
-    return std::optional<CertManagerUpgrade>();
+  if (std::none_of(out.installed.begin(), out.installed.end(), kube::IsDeployment)) {
+    if (!TRY_WITH(HasNoDeployment(ctx, client), what)) return std::optional<CertManagerUpgrade>();  // somebody else's
+    return Error{Code::kNotFound,
+                 "cert-manager, which clusterctl installed, has no Deployment: clusterctl init installs it again",
+                 {}};
+  }
   const std::string why = TakenOverBy(out.installed, out.settings.version);
   if (why.empty()) return std::optional(std::move(out));
   notes.Warn("cert-manager stays as it is, though clusterctl installed it once: " + why);
@@ -160,10 +165,7 @@ Status UpgradeCertManager(const Context& ctx, kube::Client& client, CertManagerU
   TRY_WITH(Migrate(ctx, client, manifests), what);
   TRY_WITH(TakeOverAll(ctx, client, manifests), what);
   TRY(ApplyCertManager(ctx, client, std::move(upgrade.objects), upgrade.settings, notes));
-  // The old pods answer, too.
-  TRY_WITH(lifecycle::AwaitAvailable(ctx, client, manifests, upgrade.settings.timeout),
-           "cert-manager's new version doesn't come up: look at its pods, then run the same command again");
-  TRY(AwaitCertManager(ctx, client, upgrade.settings, notes));
+  TRY(AwaitCertManager(ctx, client, upgrade.settings, true, notes));
   TRY_WITH(Prune(ctx, client, upgrade.installed, manifests), what);
   TRY_WITH(EndInstalling(ctx, client), what);
   return Ok();

@@ -18,7 +18,8 @@ struct CertManagerUpgrade {
 };
 
 // What is in the cluster, without a decision. nullopt where clusterctl installed none, the configuration says that
-// others do, or, with a warning, somebody else has taken it over or runs a newer one. Writes nothing.
+// others do, or, with a warning, somebody else has taken it over or runs a newer one. kNotFound where nothing of it
+// runs. Writes nothing.
 Result<std::optional<CertManagerUpgrade>> FindCertManager(const Context& ctx, const Config& config,
                                                           kube::Client& client, Notes& notes);
 

@@ -31,17 +31,32 @@ TEST(FindCertManager, IsForWhatClusterctlInstalledAlone) {
   const Config config =
       ConfigOf("cert-manager: {url: /nowhere/cert-manager/v1.20.0/cert-manager.yaml, version: v1.20.0}");
   const Answer no_crds = {200, R"({"kind":"List","metadata":{},"items":[]})"};
+  const Answer one = {200, R"({"kind":"List","metadata":{},"items":[{"metadata":{"name":"cert-manager"}}]})"};
   const Answer no_groups = {200, R"({"kind":"APIGroupDiscoveryList","items":[]})"};
   for (const auto& answers : std::vector<std::map<std::string, std::vector<Answer>>>{
            {},                   // there is none
            {{kCrd, {Crd("")}}},  // Helm's
-           // Its Deployments are gone, or Helm's have taken their place.
-           {{kCrd, {Crd(kLabel)}}, {"/customresourcedefinitions?", {no_crds}}, {"GET /api", {no_groups}}}}) {
+           // Its Deployments are gone, and Helm's have taken their place.
+           {{kCrd, {Crd(kLabel)}},
+            {"/customresourcedefinitions?", {no_crds}},
+            {"GET /api ", {no_groups}},
+            {"GET /apis ", {no_groups}},
+            {"/deployments?labelSelector=clusterctl", {no_crds}},
+            {"/deployments?labelSelector=app", {one}}}}) {
     FakeApi server(answers);
     auto got = FindCertManager(Context{}, config, server.client(), notes);
     ASSERT_TRUE(got.ok()) << got.error().message;
     EXPECT_FALSE(*got);
   }
+  FakeApi gone({{kCrd, {Crd(kLabel)}},
+                {"/customresourcedefinitions?", {no_crds}},
+                {"GET /api ", {no_groups}},
+                {"GET /apis ", {no_groups}},
+                {"/deployments?", {no_crds}}});
+  auto nothing = FindCertManager(Context{}, config, gone.client(), notes);
+  ASSERT_FALSE(nothing.ok()) << "no reason to say that it is up to date";
+  EXPECT_EQ(nothing.code(), Code::kNotFound);
+  EXPECT_THAT(nothing.error().message, testing::HasSubstr("clusterctl init installs it again"));
   FakeApi forbids({{kCrd, {kForbidden}}});
   EXPECT_EQ(FindCertManager(Context{}, config, forbids.client(), notes).code(), Code::kPermissionDenied);
   auto external =

@@ -35,7 +35,7 @@ Result<CertManagerPlan> PrepareCertManager(const Context& ctx, const Config& con
 
 Status CarryCertManager(const Context& ctx, kube::Client& client, CertManagerPlan& plan, Notes& notes) {
   if (plan.install) TRY(InstallCertManager(ctx, client, std::move(plan.objects), plan.settings, notes));
-  return AwaitCertManager(ctx, client, plan.settings, notes);
+  return AwaitCertManager(ctx, client, plan.settings, plan.install, notes);
 }
 
 // Its namespace; it may not be available yet. One that others installed is left as it is.

@@ -223,7 +223,7 @@ Result<WantedCertManager> LookAtCertManager(const Context& ctx, const Config& co
       "cert-manager can't be upgraded (where it isn't to be, set cert-manager.externallyProvisioned: true in the "
       "configuration)";
   auto skipped = [&](const Error& error) -> Result<WantedCertManager> {
-    if (error.code != Code::kPermissionDenied) return error.With(hint);
+    if (error.code != Code::kPermissionDenied && error.code != Code::kNotFound) return error.With(hint);
     notes.Warn("cert-manager stays as it is: " + error.message);
     return WantedCertManager{{}, true};
   };
@@ -234,6 +234,16 @@ Result<WantedCertManager> LookAtCertManager(const Context& ctx, const Config& co
   if (!(*found)->decision.upgrade) return WantedCertManager{};
   Status taken = CheckUpgrade(ctx, client, **found);
   return taken.ok() ? WantedCertManager{*std::move(found)} : skipped(taken.error());
+}
+
+// Before the providers. What a broken-off one has begun the next run goes on with.
+Status CarryOutCertManager(const Context& ctx, kube::Client& client, std::optional<CertManagerUpgrade>& upgrade,
+                           Notes& notes) {
+  if (!upgrade) return Ok();
+  Status done = UpgradeCertManager(ctx, client, *std::move(upgrade), notes);
+  if (done.ok() || done.error().code != Code::kCancelled) return done;
+  return Error{
+      Code::kCancelled, "interrupted while cert-manager was being upgraded; to go on, run the same command again", {}};
 }
 
 void TellSurprises(const Config& config, Notes& notes) {
@@ -276,7 +286,7 @@ Status ApplyUpgrade(const Context& parent, const GlobalOptions& global, const Up
     if (!cert_manager.upgrade && !cert_manager.unknown) notes.Pass("You are already up to date!\n");
     if (cert_manager.upgrade && options.dry_run) world.out << told << kDryRun;
     if (options.dry_run) return Ok();
-    if (cert_manager.upgrade) TRY(UpgradeCertManager(ctx, cluster.client(), *std::move(cert_manager.upgrade), notes));
+    TRY(CarryOutCertManager(ctx, cluster.client(), cert_manager.upgrade, notes));
     if (!options.wait_providers) return Ok();
     return AwaitAll(ctx, cluster, has, options.with_operator, Seconds(options.wait_provider_timeout), notes);
   }
@@ -296,7 +306,7 @@ Status ApplyUpgrade(const Context& parent, const GlobalOptions& global, const Up
     return Ok();
   }
   notes.Say(0, "Performing upgrade...");
-  if (cert_manager.upgrade) TRY(UpgradeCertManager(ctx, cluster.client(), *std::move(cert_manager.upgrade), notes));
+  TRY(CarryOutCertManager(ctx, cluster.client(), cert_manager.upgrade, notes));
   if (direct) return UpgradeDirectly(ctx, cluster, *direct, wait, notes);
   return CarryOut(ctx, cluster, rollout, wait, notes);
 }

@@ -27,7 +27,8 @@ std::string NextOf(const PlanItem& item) {
 }
 
 std::string WhatToDo(const UpgradePlan& plan) {
-  if (!HasUpgrade(plan)) return "You are already up to date!\n";
+  const bool unknown = std::any_of(plan.items.begin(), plan.items.end(), [](const auto& item) { return item.unknown; });
+  if (!HasUpgrade(plan)) return unknown ? "" : "You are already up to date!\n";
   if (plan.contract == kContract) {
     return fmt::format(
         "You can now apply the upgrade by executing the following command:\n\n"

@@ -33,6 +33,7 @@ std::optional<UpgradePlan> PlanTo(std::span<const UpgradeCandidate> candidates, 
     if (candidate.info) item.next = LatestNext(*candidate.info, compatible);
     bool stays = item.unknown && Contains(compatible, candidate.contract());
     if (!item.next && !stays && contract != of_core) return std::nullopt;
+    item.unknown = item.unknown || (!item.next && candidate.partly);
     plan.items.push_back(std::move(item));
   }
   return plan;

@@ -26,7 +26,7 @@ struct UpgradeCandidate {
 struct PlanItem {
   InstalledProvider provider;
   std::optional<api::Version> next;  // nothing: it is up to date, or
-  bool unknown = false;              // its versions can't be told
+  bool unknown = false;              // its versions can't be told, or not all of them
 };
 
 // A value.
