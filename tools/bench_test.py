@@ -24,6 +24,7 @@ import drift  # noqa: E402
 import edits  # noqa: E402
 import figures  # noqa: E402
 import image  # noqa: E402
+import init  # noqa: E402
 import install  # noqa: E402
 import many  # noqa: E402
 import plot  # noqa: E402
@@ -92,6 +93,21 @@ class Usage(unittest.TestCase):
                 code += file.read().replace(usage, "")
         for name in names:
             self.assertIn(f'"{name}"', code)
+
+
+class Init(unittest.TestCase):
+    def test_whoever_may_listen_at_the_port_measures(self):
+        """It was left out for everybody but root, though the setting that the pages name serves too."""
+        another = mock.patch("os.geteuid", return_value=1000)
+        with another, mock.patch("socket.create_server"), mock.patch.object(rig, "Bench", side_effect=AssetError("begun")):
+            with self.assertRaisesRegex(AssetError, "^begun$"):
+                init.run(1)
+
+    def test_nobody_else_does_and_is_told_what_it_takes(self):
+        said, refused = io.StringIO(), mock.patch("socket.create_server", side_effect=PermissionError)
+        with refused, mock.patch.object(rig, "Bench", side_effect=AssertionError), contextlib.redirect_stderr(said):
+            init.run(1)
+        self.assertRegex(said.getvalue(), "^left out: init; .* takes root or net.ipv4.ip_unprivileged_port_start=443\n$")
 
 
 class Render(unittest.TestCase):
