@@ -8,6 +8,7 @@ import json
 import os
 import random
 import re
+import select
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ TOOLS = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("bench.d", "run.d", "assets.d")]
 
 import built  # noqa: E402
+import commands  # noqa: E402
 import drift  # noqa: E402
 import edits  # noqa: E402
 import figures  # noqa: E402
@@ -108,6 +110,26 @@ class Init(unittest.TestCase):
         with refused, mock.patch.object(rig, "Bench", side_effect=AssertionError), contextlib.redirect_stderr(said):
             init.run(1)
         self.assertRegex(said.getvalue(), "^left out: init; .* takes root or net.ipv4.ip_unprivileged_port_start=443\n$")
+
+    def test_one_that_does_not_end_is_told_and_leaves_nobody_behind(self):
+        """time(1) was killed, and the clusterctl that it had started went on; what was told was a trace of Python's."""
+        with tempfile.TemporaryDirectory() as folder:
+            path, alive = os.path.join(folder, "clusterctl"), os.path.join(folder, "alive")
+            os.mkfifo(alive)
+            reader = os.open(alive, os.O_RDONLY | os.O_NONBLOCK)
+            self.addCleanup(os.close, reader)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(f"#!/bin/sh\nexec 9>{alive}\necho up >&9\nexec sleep 60\n")
+            os.chmod(path, 0o755)
+            run = init.Rig(None, rig.OURS)
+            run.state, run.program, run.environment = mock.Mock(path=folder), init.OURS, {"PATH": "/usr/bin:/bin"}
+            run.serve = lambda _: select.select([reader], [], [], 60)  # until it runs
+            with mock.patch.object(commands, "both", return_value={init.OURS: path}), mock.patch.object(rig, "TIMEOUT", 1.0):
+                with self.assertRaisesRegex(AssetError, " init .*: not within 1 s$"):
+                    run.init(serve=True)
+            self.assertEqual(os.read(reader, 100), b"up\n")
+            self.assertTrue(select.select([reader], [], [], 10)[0], "clusterctl goes on")
+            self.assertEqual(os.read(reader, 100), b"")
 
 
 class Render(unittest.TestCase):

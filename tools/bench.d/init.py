@@ -8,6 +8,7 @@ its Deployment is there, with its webhooks where the API server looks for them, 
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -100,17 +101,25 @@ class Rig(rig.Rig):
             command = self.command(commands.both()[self.program], "init", *flags)
             command = ["/usr/bin/time", "-q", "-f", "%M", "-o", report.name, *command]
             begin = time.monotonic()
-            running = subprocess.Popen(command, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            self.run(command, serve)
+            took = time.monotonic() - begin
+            return took, int(report.read()) * 1024 / 1e6
+
+    def run(self, command, serve):
+        """Runs it to its end. It is time(1), with clusterctl as its child: both end with this."""
+        streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+        with subprocess.Popen(command, env=self.environment, start_new_session=True, **streams) as running:
             try:
                 if serve:
                     self.serve(running)
                 _, errors = running.communicate(timeout=rig.TIMEOUT)
+            except subprocess.TimeoutExpired as error:
+                raise AssetError(f"{' '.join(command)}: not within {rig.TIMEOUT:.0f} s") from error
             finally:
-                running.kill()
-            took = time.monotonic() - begin
-            if running.returncode != 0:
-                raise AssetError(f"{' '.join(command)}: {errors}")
-            return took, int(report.read()) * 1024 / 1e6
+                if running.poll() is None:
+                    os.killpg(running.pid, signal.SIGKILL)
+        if running.returncode != 0:
+            raise AssetError(f"{' '.join(command)}: {errors}")
 
 
 def one_round(bench, name, then=None):
