@@ -111,6 +111,17 @@ class Init(unittest.TestCase):
             init.run(1)
         self.assertRegex(said.getvalue(), "^left out: init; .* takes root or net.ipv4.ip_unprivileged_port_start=443\n$")
 
+    def test_a_label_begins_with_the_kind(self):
+        """Two of the kinds were unknown, and their providers so taken for core providers."""
+        for label, name, kind in (
+            ("cluster-api", "cluster-api", None),
+            ("control-plane-kubeadm", "kubeadm", "ControlPlaneProvider"),
+            ("addon-helm", "helm", "AddonProvider"),
+            ("runtime-extension-nutanix", "nutanix", "RuntimeExtensionProvider"),
+        ):
+            found, beginning = init.in_cluster.name_of(label)
+            self.assertEqual((found, init.in_cluster.KINDS.get(beginning)), (name, kind))
+
     def test_one_that_does_not_end_is_told_and_leaves_nobody_behind(self):
         """time(1) was killed, and the clusterctl that it had started went on; what was told was a trace of Python's."""
         with tempfile.TemporaryDirectory() as folder:

@@ -5,6 +5,7 @@ import os
 
 import forward
 import plan
+import preload
 import process
 import rights
 
@@ -29,18 +30,13 @@ spec:
 
 VERSION = "v1.19.1"  # of cert-manager
 # The beginning of a provider's label: its kind.
-KINDS = {
-    "bootstrap": "BootstrapProvider",
-    "control-plane": "ControlPlaneProvider",
-    "infrastructure": "InfrastructureProvider",
-    "ipam": "IPAMProvider",
-}
+KINDS = {prefix.rstrip("-"): kind for kind, (_, prefix) in preload.KINDS.items() if prefix}
 
 
 def name_of(label):
     """The name of a provider, as a command line has it, and the beginning of its label; that is None for the core."""
     beginning = next((word for word in KINDS if label.startswith(f"{word}-")), None)
-    return label.removeprefix(f"{beginning}-"), beginning
+    return label.removeprefix(f"{beginning}-") if beginning else label, beginning
 
 
 def configuration(folder, repositories):
