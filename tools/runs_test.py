@@ -28,7 +28,7 @@ class StandIns(WithTree):
     def run_script(self, *command, **variables):
         """Its exit code; what it said is in `output`, and what the stand-ins were asked for in `asked`."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "CAPI_", "MAKE"))}
-        for name in ("IMAGE", "RELEASES_DIR"):
+        for name in ("IMAGE", "JOBS", "RELEASES_DIR"):
             kept.pop(name, None)
         path = os.path.join(self.folder, "path") + os.pathsep + os.environ["PATH"]
         environment = {**kept, "PATH": path, "NOTES": os.path.join(self.folder, "notes"), **variables}
@@ -174,6 +174,16 @@ class Tests(StandIns):
                 self.assertRegex(ctest, "^ctest --test-dir [^ ]+ " + re.escape(words))
                 self.assertEqual("mutate " in self.asked and "fuzz " in self.asked, what == "long")
                 self.assertEqual("manager_flags --fetch" in self.asked, what in ("full", "long"))
+
+    def test_only_those_on_a_control_plane_are_more_than_there_are_cores(self):
+        """Unit tests, of the sanitizers too, wait for nothing."""
+        self.write("path/nproc", "#!/bin/sh\necho 4\n")
+        for what, jobs, number in (("unit", "", 4), ("all", "", 6), ("full", "", 6), ("unit", "9", 9), ("all", "1", 1)):
+            with self.subTest(what, jobs=jobs):
+                self.write("notes")
+                self.assertEqual(self.run_tests(what, JOBS=jobs), 0, self.output)
+                (ctest,) = [line for line in self.asked if line.startswith("ctest ")]
+                self.assertIn(f" --parallel {number} ", ctest)
 
     def test_a_part_is_what_has_its_label_and_what_divides_itself(self):
         for part in ("0", "3"):
