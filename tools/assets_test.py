@@ -196,6 +196,14 @@ class Lookup(WithCache):
             self.assertIn(f"helm.sh/helm/v3/pkg/{package}.k8sVersionMinor={minor}", flags)
         self.assertEqual(family._link_flags("helm"), "-s -w", "the fourth reads it from its build")
 
+    def test_other_build_tags_mean_another_folder(self):
+        """A program that was built with others stayed."""
+        for name in programs.TAGS:
+            family = programs.Family(name)
+            pinned = family.bin()
+            with self.subTest(name), mock.patch.dict(programs.TAGS, {name: "other"}):
+                self.assertNotEqual(family.bin(), pinned)
+
     def test_another_go_means_another_folder(self):
         family = programs.Family("kwok")
         pinned = family.bin()

@@ -106,10 +106,11 @@ class Family:
         return toolchain.find(toolchain.required_version(self.go_mod))
 
     def bin(self):
-        """The cache folder of this family's programs; another Go, another folder."""
+        """The cache folder of this family's programs; another Go or other build tags, another folder."""
         go = toolchain.name_for(toolchain.required_version(self.go_mod))
         said = [self._kubernetes(name) for name in KUBERNETES_VERSIONS if PROGRAMS[name][0] == self.name]
-        return os.path.join(cache.root(), "bin", cache.key_of(self.go_mod, self.go_sum, *self.sources, go, *said))
+        tags = [TAGS[self.name]] if self.name in TAGS else []
+        return os.path.join(cache.root(), "bin", cache.key_of(self.go_mod, self.go_sum, *self.sources, go, *said, *tags))
 
     def build(self, program):
         """Builds one program into the cache, once."""
