@@ -73,8 +73,7 @@ def link_folder(names, series=""):
     """A folder with links to these programs, under their own names to those of a series where it has them; Missing where one
     isn't there already. For tests, which make nothing."""
     in_series = {name: name + series if name + series in programs.PROGRAMS else name for name in programs.expand(names)}
-    have(names)
-    have(in_series.values())
+    have(in_series.values() if series else names)  # groups by their names
     return programs.link_folder(names, lambda name: programs.have(in_series[name]))
 
 
