@@ -27,8 +27,7 @@ ELSEWHERE = {"selector": {"matchLabels": {"release": "none"}}}
 class Plane(rights.Audited):
     """With the features that this minor has unless it is told otherwise: a newer one streams lists."""
 
-    def _api_server_flags(self):
-        return [flag for flag in super()._api_server_flags() if not flag.startswith("--feature-gates=")]
+    GATES = ()
 
 
 class World(provider_rights.World):

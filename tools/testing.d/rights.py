@@ -61,6 +61,9 @@ rules:
 class Audited(cluster.ControlPlane):
     """A control plane that writes down every request."""
 
+    # A client that may stream its lists does. What takes a list is asked of older servers.
+    GATES = ("--feature-gates=WatchList=false",)
+
     @property
     def audit_log(self):
         return os.path.join(self.state, "audit.log")
@@ -69,9 +72,7 @@ class Audited(cluster.ControlPlane):
         policy = os.path.join(self.state, "audit-policy.yaml")
         with open(policy, "w", encoding="utf-8") as file:
             file.write(POLICY)
-        # A client that may stream its lists does. What takes a list is asked of older servers.
-        streaming = "--feature-gates=WatchList=false"
-        return [*super()._api_server_flags(), streaming, f"--audit-policy-file={policy}", f"--audit-log-path={self.audit_log}"]
+        return [*super()._api_server_flags(), *self.GATES, f"--audit-policy-file={policy}", f"--audit-log-path={self.audit_log}"]
 
 
 def run_manifests(*arguments):
