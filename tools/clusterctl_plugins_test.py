@@ -4,15 +4,15 @@
 import os
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
-sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "manifests.d")]
+sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "manifests.d", "testing.d")]
 
 import built  # noqa: E402
 import variants  # noqa: E402
+from tree import WithFolder  # noqa: E402
 
 PLUGIN = """#!/bin/sh
 printf '<%s>' "$@"
@@ -22,11 +22,9 @@ exit 7
 """
 
 
-class Plugins(unittest.TestCase):
+class Plugins(WithFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="plugins-test-")
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        super().setUp()
         self.environment = {"PATH": self.folder + ":/usr/bin:/bin", "HOME": self.folder}
 
     def run_program(self, *command, given=""):
@@ -46,10 +44,7 @@ class Plugins(unittest.TestCase):
         self.assertIn('unknown command "no-such-command"', by_kubectl.stderr)
 
     def test_a_plug_in_has_arguments_input_and_exit_code(self):
-        path = os.path.join(self.folder, "clusterctl-my_own")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(PLUGIN)
-        os.chmod(path, 0o755)
+        self.write("clusterctl-my_own", PLUGIN)
         done = self.run_program(built.find("clusterctl"), "my-own", "a b", "--flag=x", "", given="line\n")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (7, "<a b><--flag=x><>in: line\n", ""))
 
