@@ -89,8 +89,7 @@ def definition(kind, scope="Namespaced", label=None, of=None, version="v1beta2")
 def definitions():
     """Those of the releases, as clusterctl installs them, but for the conversion, which nobody answers here; and a few more."""
     paths = [os.path.join(RELEASES, file.format(VERSION)) for file in FILES]
-    found = [document for document in cluster.documents(paths) if "\nkind: CustomResourceDefinition\n" in f"\n{document}"]
-    found = [re.sub(r"(?m)^  conversion:\n(?:    .*\n)+", "", document) for document in found]
+    found = [re.sub(r"(?m)^  conversion:\n(?:    .*\n)+", "", document) for document in cluster.crds_of(paths)]
     found = [re.sub(r"(?m)^  labels:(\n    | \{)", labelled, document, count=1) for document in found]
     more = [definition(kind) for kind in ("ClusterResourceSetBinding", "DockerMachine", "Template")]
     more.append(definition("Forced", label=MOVE))
