@@ -172,9 +172,7 @@ class World(worlds.World):
 
     def merge(self, path, patch):
         """Patches an object that is there."""
-        status, text = self.request("PATCH", path, json.dumps(patch), cluster.MERGE_PATCH)
-        if status != 200:
-            raise AssertionError(f"{path}: {text}")
+        self.plane.api.write("PATCH", path, patch, cluster.MERGE_PATCH)
 
     def crds(self):
         return json.loads(self.request("GET", cluster.CRDS)[1])["items"]
