@@ -20,6 +20,7 @@ import unittest  # noqa: E402
 
 import built  # noqa: E402
 import cluster  # noqa: E402
+import in_cluster  # noqa: E402
 import plan  # noqa: E402
 import rights  # noqa: E402
 
@@ -57,21 +58,6 @@ version: {3}
 LABELS = ("clusterctl.cluster.x-k8s.io/core=cert-manager", "clusterctl.cluster.x-k8s.io=")
 VERSION = "cert-manager.clusterctl.cluster.x-k8s.io/version"
 FORMER, NEWER = "v1.19.1", "v1.20.2"
-CERT_MANAGER = """\
-apiVersion: v1
-kind: Namespace
-metadata: {{name: cert-manager}}
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {{name: cert-manager, namespace: cert-manager, labels: {{app.kubernetes.io/version: "{0}"}}}}
-spec:
-  selector: {{matchLabels: {{app: cert-manager}}}}
-  template:
-    metadata: {{labels: {{app: cert-manager}}}}
-    spec: {{{2}containers: [{{name: controller, image: "quay.io/jetstack/cert-manager-controller:{0}"{1}}}]}}
----
-"""
 NOWHERE = "nodeSelector: {kubernetes.io/os: nowhere}, "
 # What the newer one no longer has.
 GONE = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cert-manager-webhook, namespace: cert-manager}\n---\n"
@@ -108,12 +94,9 @@ class World(rights.World):
         with open(self.config, "w", encoding="utf-8") as file:
             file.write("providers:\n" + "".join(entries))
 
-    def cert_manager(self, version, rest, more="", where=""):
+    def cert_manager(self, version, **more):
         """The place of its manifests; nobody waits long for it."""
-        place = os.path.join(self.folder, "cert-manager", version, "cert-manager.yaml")
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        with open(plan.have(["crds"])[0], encoding="utf-8") as kinds, open(place, "w", encoding="utf-8") as file:
-            file.write(CERT_MANAGER.format(version, rest, where) + more + kinds.read())
+        place = in_cluster.write_cert_manager(self.folder, version, **more)
         with open(self.config, encoding="utf-8") as file:
             before = file.read().partition("cert-manager: {")[0]
         with open(self.config, "w", encoding="utf-8") as file:
@@ -290,13 +273,13 @@ class Upgrades(rights.OnAServer):
     def cert_manager(self):
         """One that clusterctl installed is upgraded first, in place: who has Certificates keeps them."""
         world = self.world
-        former = world.cert_manager(FORMER, ", env: [{name: FORMER, value: x}]", GONE)
+        former = world.cert_manager(FORMER, container=", env: [{name: FORMER, value: x}]", more=GONE)
         world.install_as_clusterctl(former, FORMER)
         self.both_plan("Cert-Manager is already up to date")
         certificates = lambda: {item["metadata"]["uid"] for item in world.get("certificates.cert-manager.io", "-A")["items"]}  # noqa: E731
         before = certificates()
         self.assertTrue(before)
-        world.cert_manager(NEWER, "", where=NOWHERE)
+        world.cert_manager(NEWER, pod=NOWHERE)
         told = f'Cert-Manager will be upgraded from "{FORMER}" to "{NEWER}"'
         self.both_plan(told)
         apply = ("upgrade", "apply", "--contract", "v1beta2")
@@ -308,9 +291,9 @@ class Upgrades(rights.OnAServer):
         gone = lambda: world.kubectl("get", "configmap", "cert-manager-webhook", "-n", "cert-manager").returncode  # noqa: E731
         self.assertEqual(gone(), 0)
         self.assertIn(f'to "{NEWER}"', self.ours("upgrade", "plan")[0].partition("\n")[0])
-        world.cert_manager(FORMER, "")
+        world.cert_manager(FORMER)
         self.refused(f"cert-manager {NEWER}, which clusterctl installed, is there in part", *apply)
-        world.cert_manager(NEWER, "")
+        world.cert_manager(NEWER)
         _, errors = self.ours(*apply)
         self.assertEqual(errors, f'Installing cert-manager version="{NEWER}"\nWaiting for cert-manager to be available...\n')
         self.assertIn(f"controller:{NEWER}", json.dumps(deployment()["spec"]))
@@ -322,10 +305,10 @@ class Upgrades(rights.OnAServer):
         self.assertIn("You are already up to date!", self.ours(*apply)[1])
         # Somebody has applied a newer one over it since; then Helm has taken it over.
         world.must("label", "--overwrite", "deployment", "cert-manager", "-n", "cert-manager", "app.kubernetes.io/version=v1.22.0")
-        world.cert_manager("v1.21.0", "")
+        world.cert_manager("v1.21.0")
         self.assertIn("v1.22.0 runs, which is newer than the v1.21.0 of the configuration", self.ours(*apply)[1])
         world.must("annotate", "deployment", "cert-manager", "-n", "cert-manager", "meta.helm.sh/release-name=mine")
-        world.cert_manager("v1.21.0", "")
+        world.cert_manager("v1.21.0")
         self.assertIn("cert-manager stays as it is, though clusterctl installed it once: it is Helm's release mine", self.ours(*apply)[1])
         self.assertIn(f"controller:{NEWER}", json.dumps(deployment()["spec"]))
 

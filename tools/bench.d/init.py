@@ -53,7 +53,7 @@ class Rig(rig.Rig):
     def prepare(self):
         self.api.create_crds(cluster.documents([self.bench.crds]))
         with open(self.path("cert-manager-alone.yaml"), "w", encoding="utf-8") as file:
-            file.write(in_cluster.CERT_MANAGER)
+            file.write(in_cluster.cert_manager(in_cluster.VERSION))
         self.plane.kubectl("apply", "-f", self.path("cert-manager-alone.yaml"))
         # The first object of a kind takes a fresh server two seconds, whoever sends it.
         self.api.create("/apis/cert-manager.io/v1/namespaces/default/issuers?dryRun=All", json.dumps(ISSUER))

@@ -10,24 +10,22 @@ import process
 import rights
 
 NAMESPACE = rights.NAMESPACE
-# What init looks for of cert-manager beside its kinds.
+# What clusterctl looks for of cert-manager beside its kinds.
 CERT_MANAGER = """\
 apiVersion: v1
 kind: Namespace
-metadata: {name: cert-manager}
+metadata: {{name: cert-manager}}
 ---
 apiVersion: apps/v1
 kind: Deployment
-metadata: {name: cert-manager, namespace: cert-manager}
+metadata: {{name: cert-manager, namespace: cert-manager, labels: {{app.kubernetes.io/version: "{version}"}}}}
 spec:
-  selector: {matchLabels: {app: cert-manager}}
+  selector: {{matchLabels: {{app: cert-manager}}}}
   template:
-    metadata: {labels: {app: cert-manager}}
-    spec: {containers: [{name: controller, image: "quay.io/jetstack/cert-manager-controller:v1.19.1"}]}
+    metadata: {{labels: {{app: cert-manager}}}}
+    spec: {{{pod}containers: [{{name: controller, image: "quay.io/jetstack/cert-manager-controller:{version}"{container}}}]}}
 ---
 """
-
-
 VERSION = "v1.19.1"  # of cert-manager
 # The beginning of a provider's label: its kind.
 KINDS = {prefix.rstrip("-"): kind for kind, (_, prefix) in preload.KINDS.items() if prefix}
@@ -39,13 +37,24 @@ def name_of(label):
     return label.removeprefix(f"{beginning}-") if beginning else label, beginning
 
 
+def cert_manager(version, pod="", container=""):
+    """Its manifests without its kinds; with more fields of its pod, each with a comma behind it, and of the container, before it."""
+    return CERT_MANAGER.format(version=version, pod=pod, container=container)
+
+
+def write_cert_manager(folder, version, pod="", container="", more=""):
+    """The place of its manifests in a folder of releases, with more documents."""
+    place = os.path.join(folder, "cert-manager", version, "cert-manager.yaml")
+    os.makedirs(os.path.dirname(place), exist_ok=True)
+    with open(plan.have(["crds"])[0], encoding="utf-8") as kinds, open(place, "w", encoding="utf-8") as file:
+        file.write(cert_manager(version, pod, container) + more + kinds.read())
+    return place
+
+
 def configuration(folder, repositories):
     """What clusterctl's configuration file says of providers, by folder of releases and label, and of cert-manager, whose
     manifests are written into `folder`."""
-    place = os.path.join(folder, "cert-manager", VERSION, "cert-manager.yaml")
-    os.makedirs(os.path.dirname(place), exist_ok=True)
-    with open(plan.have(["crds"])[0], encoding="utf-8") as kinds, open(place, "w", encoding="utf-8") as file:
-        file.write(CERT_MANAGER + kinds.read())
+    place = write_cert_manager(folder, VERSION)
     text = "providers:\n"
     for source, labels in repositories.items():
         for label in labels:
