@@ -227,10 +227,13 @@ class Move(worlds.OnAWorld):
             self.a.make_ready(ns)
             source, target = (self.b, self.a) if back else (self.a, self.b)
             other = ["move", "-n", ns, "--kubeconfig", source.plane.kubeconfig, "--to-kubeconfig", target.plane.kubeconfig]
-            meeting = Meeting(generator.randint(REQUESTS_OF_CLAIM + 1, counted.count * 9 // 10), lambda other=other: self.world.run("ours", *other))
+            meeting = Meeting(generator.randint(REQUESTS_OF_CLAIM + 1, counted.count), lambda other=other: self.world.run("ours", *other))
             with self.subTest(seed=SEED, back=back, request=meeting.at, of=counted.count):
-                self.assertTrue(self.world.run_cut(self.a, self.b, ns, meeting))
-                self.assert_one_went_on(meeting)
+                came = self.world.run_cut(self.a, self.b, ns, meeting)
+                # Two moves make not quite as many requests, and at the last ones the claim is given back.
+                if meeting.at <= counted.count * 9 // 10:
+                    self.assertTrue(came)
+                    self.assert_one_went_on(meeting)
                 for side in (self.a, self.b):
                     side.make_ready(ns)
                 self.move("ours", ns, self.a, self.b)
