@@ -69,6 +69,7 @@ TEST(Strangers, WhatIsNotOfTheProvider) {
       {"an election", Of("coordination.k8s.io/v1", "Lease", "controller-leader-election-capa"), false},
       {"of a Certificate of its release", Of("v1", "Secret", "tls", OfCertificate("serving")), false},
       {"of one that is gone", Of("v1", "Secret", "tls", OfCertificate("mine")), true},
+      {"another kind with that annotation", Of("v1", cm, "a", OfCertificate("serving")), true},
       {"the operator's", Of("v1", "Service", "s", Labels("app.kubernetes.io/name", "capi-operator")), true},
       {"owned by what is elsewhere", Of("v1", cm, "a", OwnedBy("elsewhere")), true},
   };
@@ -94,6 +95,22 @@ TEST(Strangers, ASecretIsItsCertificates) {
   aws.noted = true;
   EXPECT_THAT(Strangers({secret}, {{aws}, false}, known), IsEmpty())
       << "which Certificates it had nobody knows any more";
+  known.clear();
+  EXPECT_THAT(Strangers({Of("v1", "ConfigMap", "a", OfCertificate("mine"))}, {{aws}, false}, known),
+              ElementsAre("ConfigMap/capa/a"));
+}
+
+// A note that an earlier run has left, where the provider is there, or there again.
+TEST(Strangers, AnInventoryKnowsMoreThanANote) {
+  NamespaceOwners owners = Aws();
+  owners.targets[0].noted = true;
+  std::set<std::string> known;
+  EXPECT_THAT(Strangers({Of("v1", "Secret", "tls", OfCertificate("serving"))}, owners, known), IsEmpty());
+  EXPECT_THAT(Strangers({Of("v1", "Secret", "other", OfCertificate("mine"))}, owners, known),
+              ElementsAre(testing::StartsWith("Secret/capa/other (its Certificate is gone")));
+  owners.targets[0].inventory = {};
+  owners.targets[0].inventory_error = "can't be read";
+  EXPECT_EQ(Strangers({Of("v1", "Secret", "other", OfCertificate("mine"))}, owners, known).size(), 1U);
 }
 
 // By a Certificate that a release has renamed, or that went with cert-manager's kinds.
