@@ -184,6 +184,17 @@ class DiffOfInstalled : public testing::Test {
         {"labels", {{"cluster.x-k8s.io/provider", "infrastructure-docker"}, {"clusterctl.cluster.x-k8s.io", ""}}}};
     cluster_.Put("/api/v1/namespaces/docker-system/configmaps/" + name, std::move(map));
   }
+  // In the cluster, under a label of its own, with what the folder has.
+  void PutRelease(const std::string& version, const std::string& label) {
+    api::Release release;
+    release.version = api::Version::Parse(version).value();
+    release.metadata = *ReadFile(cluster_.folder / ("r/infrastructure-docker/" + version + "/metadata.yaml"));
+    release.components = *ReadFile(cluster_.folder / ("r/infrastructure-docker/" + version + "/c.yaml"));
+    Json map = ReleaseMapsOf({kDocker.type, kDocker.ns, kDocker.name}, release).back().json();
+    if (!label.empty())
+      map["metadata"]["labels"] = {{"release", label}, {std::string(api::kLabelReleaseVersion), version}};
+    cluster_.Put("/api/v1/namespaces/docker-system/configmaps/" + GetString(map, {"metadata", "name"}), map);
+  }
   std::string File(const std::string& spec) {
     return cluster_.folder.Put("docker.yaml",
                                "apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: InfrastructureProvider\n"
@@ -235,6 +246,28 @@ TEST_F(DiffOfInstalled, ValuesOfWhatIsNotAdoptedYetAreMaskedToo) {
   EXPECT_THAT(got.out + got.err, Not(HasSubstr("sesame")));
 }
 
+// L18: what clusterctl installed isn't of the source that is declared.
+TEST_F(DiffOfInstalled, WhatIsDeclaredSaysNothingOfWhatIsNotAdoptedYet) {
+  Release("v1.2.0", std::string(kRenamed));
+  PutRelease("v1.2.0", "mine");
+  const std::string spec =
+      "{version: v1.2.0, configSecret: {name: s}, fetchConfig: {selector: {matchLabels: {release: mine}}}}";
+  const std::string path = UpgradeCluster::PathOf(kDocker);
+  Json object = cluster_.Get(path);
+  object.erase("status");
+  object["spec"] = *ParseYaml(spec);
+  for (bool declared : {false, true}) {
+    SCOPED_TRACE(declared);
+    declared ? cluster_.Put(path, object) : cluster_.Remove(path);
+    PutMap("list", R"({"args": ["--first", "--token=old-sesame"]})");
+    Outcome got = Run({"diff", "-f", File(spec)});
+    EXPECT_EQ(got.code, 1) << got.err;
+    EXPECT_THAT(got.out, HasSubstr("LIVE/v1.ConfigMap.docker-system.list"));
+    EXPECT_THAT(got.out, HasSubstr("***"));
+    EXPECT_THAT(got.out + got.err, Not(HasSubstr("sesame")));
+  }
+}
+
 TEST_F(DiffOfInstalled, AnObjectThatNobodyHasLookedAtYetSaysNothingOfWhatIsInstalled) {
   Release("v1.2.0", std::string(kRenamed));
   cluster_.Change(UpgradeCluster::PathOf(kDocker), [](Json& provider) { provider.erase("status"); });
@@ -246,12 +279,7 @@ TEST_F(DiffOfInstalled, AnObjectThatNobodyHasLookedAtYetSaysNothingOfWhatIsInsta
 
 // L18, I14: its source may be gone, or have another one by now.
 TEST_F(DiffOfInstalled, TheInstalledReleaseIsThatInTheCluster) {
-  api::Release release;
-  release.version = api::Version::Parse("v1.0.0").value();
-  release.metadata = *ReadFile(cluster_.folder / "r/infrastructure-docker/v1.0.0/metadata.yaml");
-  release.components = *ReadFile(cluster_.folder / "r/infrastructure-docker/v1.0.0/c.yaml");
-  const kube::Object map = ReleaseMapsOf({kDocker.type, kDocker.ns, kDocker.name}, release).back();
-  cluster_.Put("/api/v1/namespaces/docker-system/configmaps/" + map.name(), map.json());
+  PutRelease("v1.0.0", "");
   std::filesystem::remove_all(cluster_.folder / "r/infrastructure-docker/v1.0.0");
   Outcome got = Run({"diff", "docker:v1.1.0"});
   EXPECT_EQ(got.code, 1) << got.err;

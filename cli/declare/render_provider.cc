@@ -106,6 +106,10 @@ class LiveValues {
   // `wanted` is the release of `provider`, which may be another one than is installed.
   Status Mask(const api::Provider& provider, const api::Release& wanted, MaskedValues& masked) {
     api::Provider live = TRY(Live(provider));
+    if (LiveVersions(live.status).empty()) {  // clusterctl installed it: what is declared says nothing of that
+      live.spec.fetch_config.reset();
+      live.spec.additional_manifests.reset();
+    }
     const bool same_source = SameSource(live.spec.fetch_config, provider.spec.fetch_config);
     if (live.spec.fetch_config) live.spec.fetch_config->digest.clear();  // of the version that is declared
     const std::set<std::string> versions = TRY(Installed(live));
