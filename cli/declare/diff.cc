@@ -33,9 +33,9 @@ bool IsKept(const kube::ObjectId& id) {
 }
 
 // Whether the operator or clusterctl wrote that field of the spec.
-bool IsFilledIn(const kube::Object& provider, const char* field) {
+bool IsFilledIn(const kube::Object& provider, const std::string& field) {
   const Json* writers = Find(provider.json(), {"metadata", "managedFields"});
-  if (writers == nullptr || Find(provider.json(), {"spec", field}) == nullptr) return false;
+  if (writers == nullptr) return false;
   return std::any_of(writers->begin(), writers->end(), [&](const Json& one) {
     const std::string by = GetString(one, {"manager"});
     return (by == api::kFieldManager || by == kProviderFieldManager) &&
@@ -212,10 +212,10 @@ class Wanted {
     kube::Object changed = *live;
     const Json* spec = Find(wanted.json(), {"spec"});
     changed.json()["spec"] = spec == nullptr ? Json::object() : *spec;
-    // An apply without them leaves what these have filled in (I12, A2), and takes away what others wrote.
-    for (const char* field : {"version", "configSecret"}) {
-      if (!changed.json()["spec"].contains(field) && IsFilledIn(*live, field))
-        changed.json()["spec"][field] = live->json()["spec"][field];
+    // An apply without a field leaves what these have filled in (I12, A2), and takes away what others wrote.
+    const Json there = live->json().value("spec", Json::object());
+    for (const auto& [field, value] : there.items()) {
+      if (!changed.json()["spec"].contains(field) && IsFilledIn(*live, field)) changed.json()["spec"][field] = value;
     }
     auto updated = TRY(cluster_.client().Update(ctx_, resource, changed, options));
     return api::ParseProvider(updated);

@@ -328,6 +328,26 @@ TEST_F(DiffOfInstalled, AFileWithoutAVersionIsNoUpgrade) {
   EXPECT_EQ(got.code, 1) << got.out << got.err;
 }
 
+// L18: whatever of the spec it is.
+TEST_F(DiffOfInstalled, AFileWithoutASourceHasTheOneThatClusterctlChose) {
+  PutMap("c", R"({"data": {"one": "--token=new-sesame", "plain": "nothing"}})");
+  PutMap("gone", R"({"data": {"password": "new-poppy"}})");
+  PutMap("list", R"({"args": ["--first", "--token=new-sesame"]})");
+  PutRelease("v1.0.0", "mine");
+  std::filesystem::remove_all(cluster_.folder / "r/infrastructure-docker/v1.0.0");
+  cluster_.Change(UpgradeCluster::PathOf(kDocker), [](Json& provider) {
+    provider["spec"]["fetchConfig"]["selector"]["matchLabels"]["release"] = "mine";
+  });
+  const std::string file = File("{version: v1.0.0, configSecret: {name: s}}");
+  SetWriter("clusterctl", "fetchConfig");
+  Outcome got = Run({"diff", "-f", file});
+  EXPECT_EQ(got.code, 0) << got.out << got.err;
+  SetWriter("kustomize-controller", "fetchConfig");
+  got = Run({"diff", "-f", file});
+  EXPECT_EQ(got.code, 2) << got.out;
+  EXPECT_THAT(got.err, HasSubstr("v1.0.0"));
+}
+
 TEST_F(DiffOfInstalled, AFileWithoutASecretHasTheOneThatTheOperatorMade) {
   SetWriter("capi-operator", "configSecret");
   PutMap("c", R"({"data": {"one": "--token=new-sesame", "plain": "nothing"}})");
