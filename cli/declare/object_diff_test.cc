@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "api/release_maps.h"
 #include "base/encoding.h"
 #include "base/files.h"
 #include "base/strings.h"
@@ -285,6 +286,28 @@ TEST_F(DiffOfInstalled, TheInstalledReleaseIsThatInTheCluster) {
   EXPECT_EQ(got.code, 1) << got.err;
   EXPECT_THAT(got.out, HasSubstr("LIVE/v1.ConfigMap.docker-system.gone"));
   for (const char* value : {"sesame", "poppy"}) EXPECT_THAT(got.out + got.err, Not(HasSubstr(value)));
+}
+
+// L18: what the operator would fetch again (I14) mustn't keep anybody from seeing a difference.
+TEST_F(DiffOfInstalled, ADamagedReleaseInTheClusterIsThatOfItsSource) {
+  PutRelease("v1.0.0", "");
+  const std::string path = "/api/v1/namespaces/docker-system/configmaps/infrastructure-docker-v1.0.0";
+  const Json whole = cluster_.Get(path);
+  Json lacks_a_key = whole, lacks_a_part = whole;
+  lacks_a_key["data"].erase("metadata");
+  lacks_a_part["data"].erase("components");
+  lacks_a_part["binaryData"] = {{"components", Base64Encode("the first part")}};
+  lacks_a_part["metadata"]["annotations"] = {{std::string(api::kAnnotationCompressed), "true"},
+                                             {std::string(api::kAnnotationParts), "2"},
+                                             {std::string(api::kAnnotationPartsDigest), "0123456789ab"}};
+  for (const Json& damaged : {lacks_a_key, lacks_a_part}) {
+    SCOPED_TRACE(ToJsonText(damaged));
+    cluster_.Put(path, damaged);
+    Outcome got = Run({"diff", "docker:v1.1.0"});
+    EXPECT_EQ(got.code, 1) << got.err;
+    EXPECT_THAT(got.out, HasSubstr("LIVE/v1.ConfigMap.docker-system.gone"));
+    for (const char* value : {"sesame", "poppy"}) EXPECT_THAT(got.out + got.err, Not(HasSubstr(value)));
+  }
 }
 
 // L18: also where an upgrade to the other one has begun.

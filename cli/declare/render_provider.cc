@@ -151,11 +151,14 @@ class LiveValues {
     return out;
   }
 
-  // As it lies in the cluster (I14), else that of its source, which is `same` where it was read already.
+  // As it lies in the cluster (I14), else, or where that is damaged, that of its source, which is `same` where it was
+  // read already.
   Result<api::Release> InstalledRelease(const api::Provider& live, const api::Release* same) {
     const api::Version version = TRY(api::Version::Parse(live.spec.version));
-    auto stored = TRY(releases::FindStored(ctx_, client_, live, version));
-    if (stored) return std::move(stored->release);
+    auto stored = releases::FindStored(ctx_, client_, live, version);
+    const bool damaged = !stored.ok() && (stored.code() == Code::kInvalidArgument || stored.code() == Code::kNotFound);
+    if (!stored.ok() && !damaged) return stored.error();
+    if (stored.ok() && *stored) return std::move((*stored)->release);
     if (same != nullptr) return *same;
     return ReadReleaseOf(ctx_, client_, config_, live, secret_, notes_);
   }
