@@ -248,11 +248,9 @@ Status Adopt(const Context& ctx, const GlobalOptions& global, const AdoptOptions
   std::vector<AdoptStep> steps = TRY(PlanAdoption(fleet, options.names, options.all));
   Adopting adopting(ctx, cluster, config, notes, world);
   TRY(adopting.Prepare(steps));
-  if (!options.dry_run) {
-    TRY(adopting.DryRun());
-    TRY(adopting.OwnLeftOvers(fleet, options));
-  }
+  if (!options.dry_run) TRY(adopting.DryRun());
   if (steps.empty()) {
+    if (!options.dry_run) TRY(adopting.OwnLeftOvers(fleet, options));
     world.out << (fleet.entries.empty() ? "clusterctl installed no provider here: there is nothing to adopt\n"
                                         : "every provider is adopted already\n");
     return Ok();
@@ -265,7 +263,7 @@ Status Adopt(const Context& ctx, const GlobalOptions& global, const AdoptOptions
   world.out << "The operator takes them over without a change of what runs. Watch it:\n"
                "  kubectl get capi-providers --all-namespaces --watch\n"
                "  clusterctl why NAME    says what holds one back\n";
-  return Ok();
+  return adopting.OwnLeftOvers(fleet, options);
 }
 
 }  // namespace capi::cli

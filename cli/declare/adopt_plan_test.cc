@@ -225,6 +225,22 @@ TEST_F(AdoptFromAFolder, AllOfThemGetWhatAnInterruptedAdoptionLeft) {
   }
 }
 
+// L21: what can't be given an owner keeps nobody from being adopted.
+TEST_F(AdoptFromAFolder, AConfigMapThatCantBeWrittenIsToldBehindTheAdoption) {
+  Json left = map_;
+  left["metadata"]["name"] = "left-over";
+  left["metadata"]["namespace"] = kCore.ns;
+  left["metadata"]["labels"] = api::ReleaseSelector({kCore.type, kCore.ns, kCore.name});
+  left["metadata"]["managedFields"] = Json::array({{{"manager", "clusterctl"}, {"operation", "Apply"}}});
+  cluster_.Put("/api/v1/namespaces/capi-system/configmaps/left-over", left);
+  cluster_.forbidden = "configmaps/left-over";
+  Outcome got = cluster_.Run({"adopt", "cluster-api", "mine", "--config", cluster_.folder / "clusterctl.yaml"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("CoreProvider capi-system/cluster-api"));
+  EXPECT_THAT(got.out, HasSubstr("mine created at v1.0.0"));
+  EXPECT_FALSE(cluster_.Get(UpgradeCluster::PathOf(kMine)).is_null());
+}
+
 // L20, L21: `convert` has the Secret made with the images of all providers.
 TEST_F(AdoptFromAFolder, ImagesOfTheSecretAreComparedByWhatTheySay) {
   const std::pair<std::string, int> cases[] = {
