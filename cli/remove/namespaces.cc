@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <span>
 
 #include "api/release_maps.h"
@@ -73,24 +74,34 @@ bool IsOfCertificate(const kube::Object& object, const std::set<kube::ObjectId>&
          });
 }
 
-// With the provider's release: labelled for it (I6), or as its spec selects them.
-bool IsRelease(const kube::Object& map, const Target& target) {
+// A provider, with what selects ConfigMaps with its release, each parsed once.
+struct Owner {
+  explicit Owner(const Target& its) : target(its), labels(api::ReleaseSelector(its.id)) {
+    if (its.release_maps.is_null()) return;
+    auto parsed = kube::LabelSelector::FromJson(its.release_maps);
+    if (parsed.ok()) selector = *std::move(parsed);
+  }
+  const Target& target;
+  std::map<std::string, std::string> labels;  // of a release for it (I6)
+  kube::LabelSelector selector;               // of its spec; empty for none
+};
+
+bool IsRelease(const kube::Object& map, const Owner& owner) {
   if (!kube::Is(map, "", "ConfigMap")) return false;
-  const auto wanted = api::ReleaseSelector(target.id);
+  const auto& wanted = owner.labels;
   if (std::all_of(wanted.begin(), wanted.end(), [&](const auto& one) { return map.label(one.first) == one.second; }))
     return true;
-  if (target.release_maps.is_null()) return false;
-  auto selector = kube::LabelSelector::FromJson(target.release_maps);
   const Json* labels = Find(map.json(), {"metadata", "labels"});
-  return selector.ok() && !selector->empty() && selector->Matches(labels == nullptr ? Json() : *labels);
+  return !owner.selector.empty() && owner.selector.Matches(labels == nullptr ? Json() : *labels);
 }
 
-bool IsOf(const kube::Object& object, const kube::ObjectId& id, const Target& target) {
+bool IsOf(const kube::Object& object, const kube::ObjectId& id, const Owner& owner) {
+  const Target& target = owner.target;
   if (id.group == api::kGroup) {
     return target.object && id.kind == api::KindOf(target.id.type).kind && id.name == target.id.name;
   }
   if (object.label(api::kLabelProvider) == api::ManifestLabel(target.id.type, target.id.name)) return true;
-  return target.named.contains(id) || IsRelease(object, target) || target.inventory.Contains(id);
+  return target.named.contains(id) || IsRelease(object, owner) || target.inventory.Contains(id);
 }
 
 bool IsOfOperator(const kube::Object& object, const kube::ObjectId& id) {
@@ -120,16 +131,15 @@ std::vector<std::string> Strangers(const std::vector<kube::Object>& objects, con
   const bool openshift = std::any_of(objects.begin(), objects.end(), [](const kube::Object& object) {
     return IsAny(object.id(), {&kOpenShiftMap, 1});
   });
-  auto is_of = [&](const auto& of_target) {
-    return std::any_of(owners.targets.begin(), owners.targets.end(), of_target);
-  };
+  const std::vector<Owner> providers(owners.targets.begin(), owners.targets.end());
+  auto is_of = [&](const auto& of_owner) { return std::any_of(providers.begin(), providers.end(), of_owner); };
   std::set<kube::ObjectId> there, issuers;  // all, and the providers' Issuers
   std::set<std::string> releases;           // whose further parts have their names alone
   for (const kube::Object& object : objects) {
     const kube::ObjectId id = object.id();
     there.insert(id);
-    if (IsIssuer(id) && is_of([&](const Target& target) { return IsOf(object, id, target); })) issuers.insert(id);
-    if (is_of([&](const Target& target) { return IsRelease(object, target); })) releases.insert(object.name());
+    if (IsIssuer(id) && is_of([&](const Owner& owner) { return IsOf(object, id, owner); })) issuers.insert(id);
+    if (is_of([&](const Owner& owner) { return IsRelease(object, owner); })) releases.insert(object.name());
   }
   auto is_known = [&](const kube::Object& object) {
     const kube::ObjectId id = object.id();
@@ -138,7 +148,7 @@ std::vector<std::string> Strangers(const std::vector<kube::Object>& objects, con
     if (owners.with_operator && IsOfOperator(object, id)) return true;
     if (IsOfCertificate(object, there, issuers, owners.targets)) return true;
     if (kube::Is(id, "", "ConfigMap") && releases.contains(object.label(api::kLabelPartOf))) return true;
-    return is_of([&](const Target& target) { return IsOf(object, id, target); });
+    return is_of([&](const Owner& owner) { return IsOf(object, id, owner); });
   };
   std::vector<const kube::Object*> rest;
   std::set<std::string> all;
