@@ -23,8 +23,6 @@ constexpr size_t kShortest = 3, kShortestLine = 8, kLongestScalar = 4096;
 constexpr std::string_view kWords[] = {"true", "false", "yes", "no", "none", "null", "enabled", "disabled", "default"};
 
 void DropNoDifference(kube::Object& object) {
-  if (Json* metadata = Find(object.json(), {"metadata"}); metadata != nullptr && metadata->is_object())
-    metadata->erase("selfLink");
   // It repeats the object, a Secret's values with it.
   if (Json* annotations = Find(object.json(), {"metadata", "annotations"}); annotations && annotations->is_object())
     annotations->erase(std::string(kLastApplied));

@@ -108,7 +108,7 @@ void DropServersOwn(Object& object) {
   }
   Json* metadata = Find(object.json(), {"metadata"});
   if (metadata == nullptr || !metadata->is_object()) return;
-  for (const char* key : {"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"}) {
+  for (const char* key : {"managedFields", "resourceVersion", "generation", "uid", "creationTimestamp", "selfLink"}) {
     metadata->erase(key);
   }
 }
