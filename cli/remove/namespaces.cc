@@ -60,7 +60,8 @@ kube::ObjectId IssuerOf(const kube::Object& secret) {
 
 // A Secret that cert-manager made of a Certificate: while that one is there, it is looked at itself. cert-manager
 // leaves the Secret when it goes: then the provider says whose it was, or its Issuer does, one of `issuers`, or what it
-// had nobody knows any more, since an earlier run was removing it. A note of that may be older than what is installed.
+// had nobody knows any more, since an earlier run was removing it. A note of that may be older than what is installed,
+// and says nothing where that speaks for itself.
 bool IsOfCertificate(const kube::Object& object, const std::set<kube::ObjectId>& there,
                      const std::set<kube::ObjectId>& issuers, const std::vector<Target>& targets) {
   if (!kube::Is(object.id(), "", "Secret")) return false;
@@ -69,7 +70,7 @@ bool IsOfCertificate(const kube::Object& object, const std::set<kube::ObjectId>&
   const kube::ObjectId issuer = IssuerOf(object);
   return there.contains(certificate) || issuers.contains(issuer) ||
          std::any_of(targets.begin(), targets.end(), [&](const Target& target) {
-           const bool unknown = target.noted && !target.has_inventory();
+           const bool unknown = target.noted && !target.has_inventory() && (target.left() || issuers.empty());
            return unknown || target.inventory.Contains(certificate) || target.inventory.Contains(issuer);
          });
 }

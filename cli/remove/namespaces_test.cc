@@ -113,6 +113,23 @@ TEST(Strangers, AnInventoryKnowsMoreThanANote) {
   EXPECT_EQ(Strangers({Of("v1", "Secret", "other", OfCertificate("mine"))}, owners, known).size(), 1U);
 }
 
+// Without an operator there is no inventory.
+TEST(Strangers, AnIssuerThatIsThereKnowsMoreThanANote) {
+  const kube::Object issuer =
+      Of("cert-manager.io/v1", "Issuer", "i", Labels("cluster.x-k8s.io/provider", "infrastructure-aws"));
+  const kube::Object secret = Of("v1", "Secret", "tls", OfCertificate("mine"));
+  Target aws;
+  aws.id = Aws().targets[0].id;
+  aws.noted = true;
+  std::set<std::string> known;
+  EXPECT_THAT(Strangers({issuer, secret}, {{aws}, false}, known), IsEmpty()) << "it is left of what is gone";
+  aws.entry = true;
+  known.clear();
+  EXPECT_EQ(Strangers({issuer, secret}, {{aws}, false}, known).size(), 1U);
+  known.clear();
+  EXPECT_THAT(Strangers({secret}, {{aws}, false}, known), IsEmpty()) << "the earlier run had come that far";
+}
+
 // By a Certificate that a release has renamed, or that went with cert-manager's kinds.
 TEST(Strangers, ASecretWhoseCertificateIsGoneIsItsIssuers) {
   const Json provider = Labels("cluster.x-k8s.io/provider", "infrastructure-aws");
