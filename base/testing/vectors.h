@@ -38,11 +38,12 @@ struct VectorFile {
 };
 std::span<const VectorFile> VectorFiles();
 
-// A file that a test goes through for some of its cases; others of them may be another test's, or no test's. One for
-// each file and test.
+// A file that a test goes through for some of its cases, or for a part of each; others of them may be another test's,
+// or no test's. One for each file and test.
 struct VectorsInPart {
   std::string_view name;
-  std::string_view test;  // where
+  std::string_view test;       // where
+  std::string_view what = "";  // what of it, where the test's name doesn't say so
 };
 std::span<const VectorsInPart> VectorFilesReadInPart();
 

@@ -36,17 +36,20 @@ constexpr VectorFile kFiles[] = {
     {"yaml-split.json", 43, "base/yaml/yaml_test.cc"},
 };
 
-// {file, test}, sorted
+// {file, test, what}, sorted
 constexpr VectorsInPart kInPart[] = {
-    {"cli.json", "cli/upgrade/upgrade_vectors_test.cc"},
+    {"cli.json", "cli/upgrade/upgrade_vectors_test.cc", "the rule of skipped versions"},
     {"cli.json", "cli/vectors_test.cc"},
     {"components-corpus.json", "e2e/scenarios/clusterctl_test.cc"},
     {"components-corpus.json", "templating/render_corpus_test.cc"},
+    {"customisation.json", "api/parse_provider_test.cc", "its objects"},
     {"install-validation.json", "cli/install/validate_test.cc"},
     {"install-validation.json", "operator/decide/contract_vectors_test.cc"},
-    {"preflight.json", "api/parse_provider_test.cc"},
+    {"patches.json", "api/parse_provider_test.cc", "its objects"},
+    {"patches.json", "api/validate/validate_test.cc"},
+    {"preflight.json", "api/parse_provider_test.cc", "its objects"},
     {"preflight.json", "api/validate/validate_test.cc"},
-    {"provider-config.json", "api/release_test.cc"},
+    {"provider-config.json", "api/release_test.cc", "its list of providers"},
     {"provider-config.json", "cli/vectors_test.cc"},
     {"provider-reference.json", "cli/upgrade/upgrade_vectors_test.cc"},
     {"provider-reference.json", "cli/vectors_test.cc"},

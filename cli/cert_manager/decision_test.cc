@@ -40,7 +40,7 @@ void CheckTimeout(const Json& c) {
   EXPECT_EQ(valid, text != "foo" && text != "10");
 }
 
-// L10.
+// L10, L13.
 TEST(DecideCertManager, FollowsTheVectors) {
   auto reference = [](const Json&, const Json& c) {
     if (GetString(c, {"kind"}) == "timeout") return CheckTimeout(c);
