@@ -65,6 +65,12 @@ class Pages(unittest.TestCase):
                     with self.subTest(path=path):
                         self.assertIn(f"`{path}`", page)
 
+    def test_the_fit_of_the_figures_is_the_one_of_their_picture(self):
+        fit = re.compile(r"^(?:<text [^>]*>)?(linear fit: .*?)(?:</text>)?$", re.MULTILINE)
+        page, picture = (fit.findall(read(f"docs/{name}")) for name in ("benchmarks.md", "render-cost.svg"))
+        self.assertEqual(len(page), 1)
+        self.assertEqual(page, picture)
+
     def test_make_runs_scripts_that_are_there(self):
         for name in set(re.findall(r"\btools/\w+", read("Makefile"))):
             with self.subTest(script=name):
