@@ -10,6 +10,7 @@
 #include "cli/frame/config.h"
 #include "cli/frame/confirm.h"
 #include "cli/frame/management_cluster.h"
+#include "cli/frame/printable.h"
 #include "cli/operator_manifests/installation.h"
 #include "cli/remove/by_operator.h"
 #include "cli/remove/guards.h"
@@ -268,7 +269,9 @@ Status Deletion::PrintTarget(const Target& target, std::set<kube::ObjectId>& pri
                             ByOperator(target) ? ", by the operator" : "");
   std::vector<kube::ObjectId> ids;
   if (ByOperator(target) && !IsNotAdopted(target)) {
-    if (!target.inventory_error.empty()) return Unreadable(target);
+    // Without --force the command has ended.
+    if (!target.inventory_error.empty())
+      world_.out << "  its objects can't be told: " << PrintableLine(target.inventory_error) << '\n';
     for (const auto& [id, entry] : target.inventory.entries()) ids.push_back(id);
     ids = lifecycle::ToRemove(ids, target.id.ns, {options_.crds, true});
   } else {

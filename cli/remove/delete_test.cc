@@ -157,6 +157,23 @@ TEST_F(Deletes, WhatCameIntoANamespaceMeanwhileKeepsIt) {
   }
 }
 
+// L22: the deletion goes by --force, and so does its dry run.
+TEST_F(Deletes, ADryRunByForcePrintsOneWhoseInventoryCantBeRead) {
+  Json aws = Aws("capa");
+  aws["status"] = {{"installedVersion", "v1.0.0"}, {"inventory", Json::array({"x"})}};
+  cluster_.Put(Of("v1", "Namespace", "", "capa"));
+  cluster_.Put(std::move(aws));
+  Outcome got = Run({"--all", "--dry-run"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("the inventory of InfrastructureProvider capa/aws can't be read: "));
+  got = Run({"--all", "--dry-run", "--force"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.out, HasSubstr("InfrastructureProvider capa/aws v1.0.0, by the operator\n"
+                                 "  its objects can't be told: "));
+  EXPECT_THAT(got.out, HasSubstr("  InfrastructureProvider.operator.cluster.x-k8s.io/capa/aws\n"));
+  EXPECT_TRUE(Has("InfrastructureProvider", "capa", "aws"));
+}
+
 TEST_F(Deletes, WhatCantBeSeenGoesByForceAlone) {
   InstallByOperator("capa");
   cluster_.Forbid("GET", "templates");
