@@ -131,7 +131,7 @@ TEST(RollbackNoteOf, SaysWhereToAndWhoseTheLeaveIs) {  // L14
   for (bool leave : {false, true}) {
     Json written = PatchOf({.begin_rollback = RollbackNote{"v1.11.0", leave}, .allow_downgrade = leave});
     const Json& annotations = written["metadata"]["annotations"];
-    EXPECT_EQ(annotations.at(key), leave ? "v1.11.0 with-leave" : "v1.11.0");
+    EXPECT_EQ(annotations.at(key), leave ? "v1.11.0 allow-downgrade" : "v1.11.0");
     EXPECT_EQ(annotations.contains(allow), leave);
     provider.annotations[key] = GetString(annotations, {key});
     auto note = RollbackNoteOf(provider);

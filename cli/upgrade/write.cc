@@ -9,7 +9,7 @@ namespace capi::cli {
 namespace {
 
 constexpr char kManager[] = "clusterctl";
-constexpr std::string_view kWithLeave = " with-leave";
+constexpr std::string_view kWithAllowDowngrade = " allow-downgrade";
 // The operator writes the objects too, so that another write may come between a look and a change.
 constexpr int kMostTries = 20;
 
@@ -41,8 +41,8 @@ std::optional<RollbackNote> RollbackNoteOf(const api::Provider& provider) {
   auto found = provider.annotations.find(std::string(kAnnotationAllowedForRollback));
   if (found == provider.annotations.end()) return std::nullopt;
   RollbackNote note{found->second};
-  note.leave = note.to.ends_with(kWithLeave);
-  if (note.leave) note.to.resize(note.to.size() - kWithLeave.size());
+  note.leave = note.to.ends_with(kWithAllowDowngrade);
+  if (note.leave) note.to.resize(note.to.size() - kWithAllowDowngrade.size());
   return note;
 }
 
@@ -62,7 +62,7 @@ Json PatchOf(const SpecChange& change) {
   if (change.begin_rollback) {
     const RollbackNote& note = *change.begin_rollback;
     patch["metadata"]["annotations"][std::string(kAnnotationAllowedForRollback)] =
-        note.leave ? note.to + std::string(kWithLeave) : note.to;
+        note.leave ? note.to + std::string(kWithAllowDowngrade) : note.to;
   }
   if (change.end_rollback) annotate(kAnnotationAllowedForRollback, false);
   return patch;

@@ -11,7 +11,7 @@ namespace capi::cli {
 // On a provider object that was paused for a change of contract, and is to be unpaused when that is done.
 inline constexpr std::string_view kAnnotationPausedForUpgrade = "operator.cluster.x-k8s.io/paused-for-upgrade";
 
-// On a provider object whose rollback isn't done yet: a RollbackNote, "v1.11.0" or "v1.11.0 with-leave".
+// On a provider object whose rollback isn't done yet: a RollbackNote, "v1.11.0" or "v1.11.0 allow-downgrade".
 inline constexpr std::string_view kAnnotationAllowedForRollback =
     "operator.cluster.x-k8s.io/allow-downgrade-for-rollback";
 
