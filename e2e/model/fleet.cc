@@ -42,7 +42,7 @@ bool Fits(const std::string& core, const std::string& other) {
   return core == "v1beta2" && other == "v1beta1";
 }
 
-std::string Play::ToString() const {
+std::string Action::ToString() const {
   std::string name = kVerbs[static_cast<int>(verb)];
   switch (verb) {
     case Verb::kRestart: return name + "()";
@@ -78,38 +78,38 @@ bool Fleet::Has(const Member& m, Place place) const {
   return place == PlaceOf(m.applied->version);
 }
 
-// What makes sense to do, so that a sequence from which plays were dropped is one still.
-bool Fleet::Can(const Play& play) const {
-  const Member& m = members_[play.who];
+// What makes sense to do, so that a sequence from which actions were dropped is one still.
+bool Fleet::Can(const Action& action) const {
+  const Member& m = members_[action.who];
   bool alive = m.exists && !m.deleting;
-  switch (play.verb) {
-    case Verb::kVersion: return alive && play.a != m.spec.version;
-    case Verb::kPause: return alive && (play.a != 0) != m.spec.paused;
-    case Verb::kHandsOff: return m.exists && (play.a != 0) != m.hands_off && (play.a == 0 || alive);
-    case Verb::kImage: return alive && play.a != m.spec.image;
-    case Verb::kVerbosity: return alive && play.a != m.spec.verbosity;
-    case Verb::kPatch: return alive && play.a != m.spec.patch;
-    case Verb::kDowngrade: return alive && (play.a != 0) != m.allow_downgrade;
-    case Verb::kSecret: return play.a != m.secret;
-    case Verb::kRelease: return play.b != m.releases[play.a];
-    case Verb::kDelete: return alive && (play.a == 0 || (!m.used && !m.object));
+  switch (action.verb) {
+    case Verb::kVersion: return alive && action.a != m.spec.version;
+    case Verb::kPause: return alive && (action.a != 0) != m.spec.paused;
+    case Verb::kHandsOff: return m.exists && (action.a != 0) != m.hands_off && (action.a == 0 || alive);
+    case Verb::kImage: return alive && action.a != m.spec.image;
+    case Verb::kVerbosity: return alive && action.a != m.spec.verbosity;
+    case Verb::kPatch: return alive && action.a != m.spec.patch;
+    case Verb::kDowngrade: return alive && (action.a != 0) != m.allow_downgrade;
+    case Verb::kSecret: return action.a != m.secret;
+    case Verb::kRelease: return action.b != m.releases[action.a];
+    case Verb::kDelete: return alive && (action.a == 0 || (!m.used && !m.object));
     case Verb::kForce: return m.deleting && !m.force;
     case Verb::kCreate: return !m.exists;
-    case Verb::kUse: return play.a != 0 ? !m.used && m.crd >= 0 && !m.deleting : m.used;
-    case Verb::kObject: return play.a != 0 ? !m.object && m.crd >= 0 && !m.deleting : m.object;
+    case Verb::kUse: return action.a != 0 ? !m.used && m.crd >= 0 && !m.deleting : m.used;
+    case Verb::kObject: return action.a != 0 ? !m.object && m.crd >= 0 && !m.deleting : m.object;
     case Verb::kRemove:
-      if (m.removals[play.a] >= kMostRemovals) return false;
-      if (Part(play.a) != Part::kCrd) return CanEdit(m, Part(play.a));
+      if (m.removals[action.a] >= kMostRemovals) return false;
+      if (Part(action.a) != Part::kCrd) return CanEdit(m, Part(action.a));
       // Its objects would go with it; and only who runs gets it back.
       return CanEdit(m, Part::kCrd) && !m.used && !m.object && alive && m.why.empty() && !m.hands_off && !m.at_zero;
-    case Verb::kEdit: return CanEdit(m, Part(play.a));
+    case Verb::kEdit: return CanEdit(m, Part(action.a));
     // Where nobody takes it back before the provider goes, it stays behind, and is nobody's.
-    case Verb::kHide: return CanEdit(m, Part(play.a)) && alive && m.why.empty() && !m.hands_off && !m.at_zero;
-    case Verb::kMark: return CanEdit(m, Part(play.a)) && !m.marks.contains(Part(play.a));
-    case Verb::kScale: return CanEdit(m, Part::kDeployment) && alive && !m.hands_off && play.a != m.scaled;
+    case Verb::kHide: return CanEdit(m, Part(action.a)) && alive && m.why.empty() && !m.hands_off && !m.at_zero;
+    case Verb::kMark: return CanEdit(m, Part(action.a)) && !m.marks.contains(Part(action.a));
+    case Verb::kScale: return CanEdit(m, Part::kDeployment) && alive && !m.hands_off && action.a != m.scaled;
     case Verb::kBundle: return CanEdit(m, Part::kHook) && !m.bundle;
     case Verb::kStranger: return !m.stranger;
-    case Verb::kPlant: return !Has(m, Place(play.a)) && !m.planted.contains(Place(play.a));
+    case Verb::kPlant: return !Has(m, Place(action.a)) && !m.planted.contains(Place(action.a));
     case Verb::kNamespace:
       return alive && !m.hands_off;  // else nobody removes the finalizer
     // While something else stands in the way, or nobody writes, it stays lost.
@@ -120,27 +120,27 @@ bool Fleet::Can(const Play& play) const {
   return false;
 }
 
-void Fleet::DoSpec(Member& m, const Play& play) {
-  switch (play.verb) {
-    case Verb::kVersion: m.spec.version = play.a; break;
-    case Verb::kPause: m.spec.paused = play.a != 0; break;
-    case Verb::kHandsOff: m.hands_off = play.a != 0; break;
-    case Verb::kImage: m.spec.image = play.a; break;
-    case Verb::kVerbosity: m.spec.verbosity = play.a; break;
-    case Verb::kPatch: m.spec.patch = play.a; break;
-    case Verb::kDowngrade: m.allow_downgrade = play.a != 0; break;
-    case Verb::kSecret: m.secret = play.a; break;
-    case Verb::kRelease: m.releases[play.a] = play.b; break;
+void Fleet::DoSpec(Member& m, const Action& action) {
+  switch (action.verb) {
+    case Verb::kVersion: m.spec.version = action.a; break;
+    case Verb::kPause: m.spec.paused = action.a != 0; break;
+    case Verb::kHandsOff: m.hands_off = action.a != 0; break;
+    case Verb::kImage: m.spec.image = action.a; break;
+    case Verb::kVerbosity: m.spec.verbosity = action.a; break;
+    case Verb::kPatch: m.spec.patch = action.a; break;
+    case Verb::kDowngrade: m.allow_downgrade = action.a != 0; break;
+    case Verb::kSecret: m.secret = action.a; break;
+    case Verb::kRelease: m.releases[action.a] = action.b; break;
     case Verb::kDelete:
       m.deleting = true;
-      m.delete_crds = play.a != 0;
+      m.delete_crds = action.a != 0;
       break;
     case Verb::kForce: m.force = true; break;
     case Verb::kCreate:
       m.exists = true;
-      m.spec = {.version = play.a};
+      m.spec = {.version = action.a};
       break;
-    default: DoForeign(m, play);
+    default: DoForeign(m, action);
   }
 }
 
@@ -155,26 +155,26 @@ void Fleet::Lose(Member& m, Part part) {
   }
 }
 
-void Fleet::DoForeign(Member& m, const Play& play) {
-  switch (play.verb) {
-    case Verb::kUse: m.used = play.a != 0; break;
-    case Verb::kObject: m.object = play.a != 0; break;
+void Fleet::DoForeign(Member& m, const Action& action) {
+  switch (action.verb) {
+    case Verb::kUse: m.used = action.a != 0; break;
+    case Verb::kObject: m.object = action.a != 0; break;
     case Verb::kEdit:
-    case Verb::kHide: m.loose.insert(Part(play.a)); break;
+    case Verb::kHide: m.loose.insert(Part(action.a)); break;
     case Verb::kRemove:
-      m.loose.insert(Part(play.a));
-      Lose(m, Part(play.a));
-      ++m.removals[play.a];
-      if (Part(play.a) == Part::kConfig) m.planted.erase(Place::kConfig);
-      if (Part(play.a) == Part::kOnly) m.planted.erase(PlaceOf(m.applied->version));
+      m.loose.insert(Part(action.a));
+      Lose(m, Part(action.a));
+      ++m.removals[action.a];
+      if (Part(action.a) == Part::kConfig) m.planted.erase(Place::kConfig);
+      if (Part(action.a) == Part::kOnly) m.planted.erase(PlaceOf(m.applied->version));
       break;
-    case Verb::kMark: m.marks.insert(Part(play.a)); break;
+    case Verb::kMark: m.marks.insert(Part(action.a)); break;
     case Verb::kScale:
-      if (!m.at_zero && !m.spec.paused) m.scaled = play.a;
+      if (!m.at_zero && !m.spec.paused) m.scaled = action.a;
       break;
     case Verb::kBundle: m.bundle = true; break;
     case Verb::kStranger: m.stranger = true; break;
-    case Verb::kPlant: m.planted.insert(Place(play.a)); break;
+    case Verb::kPlant: m.planted.insert(Place(action.a)); break;
     case Verb::kNamespace:
       // X5: with all that is in it, and without a look at who needs it.
       Leave(m);
@@ -191,6 +191,6 @@ void Fleet::DoForeign(Member& m, const Play& play) {
   }
 }
 
-void Fleet::Do(const Play& play) { DoSpec(members_[play.who], play); }
+void Fleet::Do(const Action& action) { DoSpec(members_[action.who], action); }
 
 }  // namespace capi::e2e::model

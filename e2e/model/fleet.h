@@ -60,12 +60,12 @@ enum class Verb {
   kRestart,    // the operator is killed, and starts again
 };
 
-struct Play {
+struct Action {
   Verb verb;
   int who = kCore;
   int a = 0, b = 0;
   std::string ToString() const;  // "version(boot, v1.2.0)"
-  bool operator==(const Play&) const = default;
+  bool operator==(const Action&) const = default;
 };
 
 // What decides the content of a provider's objects.
@@ -120,9 +120,9 @@ inline constexpr const char* kAnyContractReason = "WaitingForPause|WaitingForOrd
 // A value.
 class Fleet {
  public:
-  bool Can(const Play& play) const;
-  void Do(const Play& play);  // what a person does
-  void Settle();              // what follows from it
+  bool Can(const Action& action) const;
+  void Do(const Action& action);  // what a person does
+  void Settle();                  // what follows from it
 
   const Member& operator[](int who) const { return members_[who]; }
   bool AllReady() const;
@@ -130,8 +130,8 @@ class Fleet {
  private:
   bool CanEdit(const Member& m, Part part) const;
   bool Has(const Member& m, Place place) const;
-  void DoSpec(Member& m, const Play& play);
-  void DoForeign(Member& m, const Play& play);
+  void DoSpec(Member& m, const Action& action);
+  void DoForeign(Member& m, const Action& action);
   void Lose(Member& m, Part part);
   bool SettleOne(int who);
   void SettleDeletion(int who);

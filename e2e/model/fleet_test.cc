@@ -6,15 +6,15 @@
 
 #include <algorithm>
 
-#include "e2e/model/plays.h"
+#include "e2e/model/actions.h"
 
 namespace capi::e2e::model {
 namespace {
 
-Fleet Follow(Fleet fleet, const std::vector<Play>& plays) {
-  for (const Play& play : plays) {
-    if (!fleet.Can(play)) continue;
-    fleet.Do(play);
+Fleet Follow(Fleet fleet, const std::vector<Action>& actions) {
+  for (const Action& action : actions) {
+    if (!fleet.Can(action)) continue;
+    fleet.Do(action);
     fleet.Settle();
   }
   return fleet;
@@ -37,7 +37,7 @@ void ExpectGoldenRule(const Fleet& fleet) {
 struct Scenario {
   const char* name;
   int start;
-  std::vector<Play> plays;
+  std::vector<Action> actions;
   int who, version;
   bool at_zero;
   std::string why;
@@ -73,7 +73,7 @@ const Scenario kScenarios[] = {
 TEST(Model, Scenarios) {
   for (const Scenario& scenario : kScenarios) {
     SCOPED_TRACE(scenario.name);
-    Fleet fleet = Follow(AllAt(scenario.start), scenario.plays);
+    Fleet fleet = Follow(AllAt(scenario.start), scenario.actions);
     const Member& m = fleet[scenario.who];
     ASSERT_TRUE(m.applied);
     EXPECT_EQ(m.applied->version, scenario.version);
@@ -91,17 +91,17 @@ TEST(Model, EverySequenceHasAWayBack) {
     SCOPED_TRACE(seed);
     if (seed % 10 == 0) fleet = Follow({}, Beginning(seed));
     ASSERT_TRUE(fleet.AllReady());
-    auto plays = Sequence(seed, fleet);
-    EXPECT_THAT(plays.size(), ::testing::AllOf(::testing::Ge(4u), ::testing::Le(8u)));
-    for (const Play& play : plays) {
-      verbs.insert(play.verb);
-      fleet = Follow(fleet, {play});
+    auto actions = Sequence(seed, fleet);
+    EXPECT_THAT(actions.size(), ::testing::AllOf(::testing::Ge(4u), ::testing::Le(8u)));
+    for (const Action& action : actions) {
+      verbs.insert(action.verb);
+      fleet = Follow(fleet, {action});
       ExpectGoldenRule(fleet);
       for (int who = 0; who < kMembers; ++who) reasons.insert(fleet[who].why);
     }
     auto back = WayBack(fleet);
     fleet = Follow(fleet, back);
-    ASSERT_TRUE(fleet.AllReady()) << ToString(plays) << "and back:\n" << ToString(back);
+    ASSERT_TRUE(fleet.AllReady()) << ToString(actions) << "and back:\n" << ToString(back);
   }
   EXPECT_EQ(verbs.size(), 26u) << "every verb is used";
   EXPECT_GE(reasons.size(), 12u) << "and every reason reached";
@@ -121,15 +121,15 @@ TEST(Model, ASeedIsASequence) {
 // Only what fails together stays.
 TEST(Model, ShrinksToWhatMatters) {
   Fleet fleet = AllAt(1);
-  auto plays = Sequence(3, fleet);
-  const Play a{Verb::kImage, 0, 9}, b{Verb::kImage, 1, 9};
-  plays.insert(plays.begin() + 1, a);
-  plays.push_back(b);
-  auto has = [](const std::vector<Play>& list, const Play& play) {
-    return std::find(list.begin(), list.end(), play) != list.end();
+  auto actions = Sequence(3, fleet);
+  const Action a{Verb::kImage, 0, 9}, b{Verb::kImage, 1, 9};
+  actions.insert(actions.begin() + 1, a);
+  actions.push_back(b);
+  auto has = [](const std::vector<Action>& list, const Action& action) {
+    return std::find(list.begin(), list.end(), action) != list.end();
   };
-  auto fails = [&](const std::vector<Play>& list) { return has(list, a) && has(list, b); };
-  EXPECT_EQ(Shrink(plays, 100, fails), (std::vector<Play>{a, b}));
+  auto fails = [&](const std::vector<Action>& list) { return has(list, a) && has(list, b); };
+  EXPECT_EQ(Shrink(actions, 100, fails), (std::vector<Action>{a, b}));
 }
 
 }  // namespace

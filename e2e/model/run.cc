@@ -13,13 +13,13 @@ constexpr Millis kPoke{400};
 
 }  // namespace
 
-std::string Player::Take(const Play& play) {
-  if (play.verb == left_out_ || !fleet_.Can(play)) return "";
-  taken_.push_back(play);
-  ++plays_;
+std::string Runner::Take(const Action& action) {
+  if (action.verb == left_out_ || !fleet_.Can(action)) return "";
+  taken_.push_back(action);
+  ++actions_;
   const MonoTime begin = SystemClock().Monotonic();
-  fleet_.Do(play);
-  world_.Do(play, fleet_);
+  fleet_.Do(action);
+  world_.Do(action, fleet_);
   fleet_.Settle();
   std::string broken, differs;
   MonoTime poke = begin + kPoke;
@@ -37,21 +37,21 @@ std::string Player::Take(const Play& play) {
   if (broken.empty()) broken = world_.Lost(fleet_);
   if (IsSet("CAPI_MODEL_TRACE")) {
     auto took = std::chrono::duration_cast<Millis>(SystemClock().Monotonic() - begin).count();
-    fmt::print(stderr, "{:6} ms  {}\n", took, play.ToString());
+    fmt::print(stderr, "{:6} ms  {}\n", took, action.ToString());
   }
   if (!broken.empty()) return broken;
   if (!settled) return differs;
   return FoundByResync(world_.process()) == 0 ? "" : "F6: a change was found by a resync, its event was lost";
 }
 
-std::string Player::Take(const std::vector<Play>& plays) {
-  for (const Play& play : plays) {
-    if (std::string wrong = Take(play); !wrong.empty()) return wrong;
+std::string Runner::Take(const std::vector<Action>& actions) {
+  for (const Action& action : actions) {
+    if (std::string wrong = Take(action); !wrong.empty()) return wrong;
   }
   return "";
 }
 
-std::string Player::Sequences(std::uint64_t first, std::uint64_t last) {
+std::string Runner::Sequences(std::uint64_t first, std::uint64_t last) {
   seed_ = first;
   if (std::string wrong = Take(Beginning(first)); !wrong.empty()) return wrong;
   bool on = true;
@@ -65,7 +65,7 @@ std::string Player::Sequences(std::uint64_t first, std::uint64_t last) {
   return Finish();
 }
 
-std::string Player::Finish() {
+std::string Runner::Finish() {
   if (std::string wrong = Take(End(fleet_)); !wrong.empty()) return wrong;
   world_.Clear(fleet_);
   fleet_ = Fleet{};

@@ -104,21 +104,21 @@ void World::Annotate(int who, const char* key, bool on) {
   cluster_.PatchProvider(names.type, names.ns, names.name, {{"metadata", {{"annotations", {{key, value}}}}}});
 }
 
-void World::Do(const Play& play, const Fleet& after) {
-  const int who = play.who;
+void World::Do(const Action& action, const Fleet& after) {
+  const int who = action.who;
   const Names& names = NamesOf(who);
-  switch (play.verb) {
+  switch (action.verb) {
     case Verb::kVersion:
     case Verb::kPause:
     case Verb::kImage:
     case Verb::kVerbosity:
     case Verb::kPatch: PatchSpec(who, after[who].spec); break;
-    case Verb::kHandsOff: Annotate(who, "cluster.x-k8s.io/paused", play.a != 0); break;
-    case Verb::kDowngrade: Annotate(who, "operator.cluster.x-k8s.io/allow-downgrade", play.a != 0); break;
-    case Verb::kSecret: StoreSecret(who, play.a); break;
-    case Verb::kRelease: StoreRelease(who, play.a, play.b); break;
+    case Verb::kHandsOff: Annotate(who, "cluster.x-k8s.io/paused", action.a != 0); break;
+    case Verb::kDowngrade: Annotate(who, "operator.cluster.x-k8s.io/allow-downgrade", action.a != 0); break;
+    case Verb::kSecret: StoreSecret(who, action.a); break;
+    case Verb::kRelease: StoreRelease(who, action.a, action.b); break;
     case Verb::kDelete:
-      if (play.a != 0) Annotate(who, "operator.cluster.x-k8s.io/delete-crds", true);
+      if (action.a != 0) Annotate(who, "operator.cluster.x-k8s.io/delete-crds", true);
       cluster_.DeleteProvider(names.type, names.ns, names.name);
       break;
     case Verb::kForce: Annotate(who, "operator.cluster.x-k8s.io/force-delete", true); break;
@@ -128,15 +128,15 @@ void World::Do(const Play& play, const Fleet& after) {
       cluster_.ApplyProvider(names.type, names.ns, names.name, spec);
       break;
     }
-    default: DoForeign(play, after);
+    default: DoForeign(action, after);
   }
-  CatchUp(play, after);
+  CatchUp(action, after);
 }
 
-void World::CatchUp(const Play& play, const Fleet& after) {
-  const Names& names = NamesOf(play.who);
-  const Member& m = after[play.who];
-  switch (play.verb) {
+void World::CatchUp(const Action& action, const Fleet& after) {
+  const Names& names = NamesOf(action.who);
+  const Member& m = after[action.who];
+  switch (action.verb) {
     case Verb::kSecret:
     case Verb::kRelease:
     case Verb::kUse:
@@ -150,25 +150,25 @@ void World::CatchUp(const Play& play, const Fleet& after) {
     case Verb::kMark:
     case Verb::kScale:
     case Verb::kBundle: {
-      Part part = play.verb == Verb::kScale    ? Part::kDeployment
-                  : play.verb == Verb::kBundle ? Part::kHook
-                                               : Part(play.a);
-      const kube::ObjectId id = IdOf(play.who, part, m.applied ? m.applied->version : 0);
+      Part part = action.verb == Verb::kScale    ? Part::kDeployment
+                  : action.verb == Verb::kBundle ? Part::kHook
+                                                 : Part(action.a);
+      const kube::ObjectId id = IdOf(action.who, part, m.applied ? m.applied->version : 0);
       return view_->CatchUp(ResourceOf(part), id.ns, id.name);
     }
     default: view_->CatchUp(api::ResourceOf(names.type), names.ns, names.name);
   }
 }
 
-void World::DoForeign(const Play& play, const Fleet& after) {
-  const int who = play.who;
+void World::DoForeign(const Action& action, const Fleet& after) {
+  const int who = action.who;
   const Names& names = NamesOf(who);
   const Member& m = after[who];
-  const Part part = Part(play.a);
+  const Part part = Part(action.a);
   auto id = [&](Part which) { return IdOf(who, which, m.applied ? m.applied->version : 0); };
-  switch (play.verb) {
-    case Verb::kUse: PutThing(who, "used", play.a != 0, m); break;
-    case Verb::kObject: PutThing(who, "free", play.a != 0, m); break;
+  switch (action.verb) {
+    case Verb::kUse: PutThing(who, "used", action.a != 0, m); break;
+    case Verb::kObject: PutThing(who, "free", action.a != 0, m); break;
     case Verb::kEdit: Edit(who, part, m); break;
     case Verb::kHide:
       Patch(id(part), {{"metadata", {{"labels", {{kLabelOurs, nullptr}, {"cluster.x-k8s.io/provider", nullptr}}}}}});
@@ -178,7 +178,7 @@ void World::DoForeign(const Play& play, const Fleet& after) {
       ExpectOk(cluster_.client().Delete(cluster_.ctx(), ResourceOf(part), id(part).ns, id(part).name), "remove");
       break;
     case Verb::kMark: Patch(id(part), {{"metadata", {{"annotations", {{"mine", "stays"}}}}}}); break;
-    case Verb::kScale: Patch(id(Part::kDeployment), {{"spec", {{"replicas", play.a}}}}, "scale"); break;
+    case Verb::kScale: Patch(id(Part::kDeployment), {{"spec", {{"replicas", action.a}}}}, "scale"); break;
     case Verb::kBundle: {
       const kube::ObjectId hook = id(Part::kHook);
       Json patch = Json::array({{{"op", "add"}, {"path", "/webhooks/0/clientConfig/caBundle"}, {"value", kBundlePem}}});
@@ -190,11 +190,11 @@ void World::DoForeign(const Play& play, const Fleet& after) {
     case Verb::kStranger: {
       cluster_.StoreConfigMap(names.ns, "stranger", {{kLabelOurs, ""}, {"cluster.x-k8s.io/provider", names.label}},
                               {{"a", "b"}});
-      Keep(names.own + " stranger", who, play.verb, kube::Builtin("ConfigMap"),
+      Keep(names.own + " stranger", who, action.verb, kube::Builtin("ConfigMap"),
            cluster_.Get("ConfigMap", names.ns, "stranger"));
       break;
     }
-    case Verb::kPlant: Plant(who, Place(play.a)); break;
+    case Verb::kPlant: Plant(who, Place(action.a)); break;
     case Verb::kNamespace: LoseNamespace(who); break;
     case Verb::kWipe:
       ExpectOk(cluster_.client().Patch(cluster_.ctx(), api::ResourceOf(names.type), names.ns, names.name,

@@ -1,4 +1,4 @@
-// The model's world: a control plane on which its plays are taken, and which is compared with what it expects.
+// The model's world: a control plane on which its actions are taken, and which is compared with what it expects.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ class World {
  public:
   explicit World(kube::ControlPlane& plane);
 
-  void Do(const Play& play, const Fleet& after);
+  void Do(const Action& action, const Fleet& after);
   // What may never be lost and is: objects of people, their Namespaces. "" for nothing.
   std::string Lost(const Fleet& fleet);
   // What isn't (yet) as the model says, "" where all is. Only with "" everything has settled.
@@ -42,8 +42,8 @@ class World {
   void StoreSecret(int who, int value);
   void PatchSpec(int who, const Spec& spec);
   void Annotate(int who, const char* key, bool on);
-  void DoForeign(const Play& play, const Fleet& after);
-  void CatchUp(const Play& play, const Fleet& after);  // with what the play wrote
+  void DoForeign(const Action& action, const Fleet& after);
+  void CatchUp(const Action& action, const Fleet& after);  // with what the action wrote
   void PutThing(int who, const std::string& name, bool wanted, const Member& m);
   void Edit(int who, Part part, const Member& m);
   void Patch(const kube::ObjectId& id, const Json& merge_patch, const std::string& subresource = "");

@@ -15,7 +15,7 @@ namespace {
 // The fleet is the same in number, all of it Ready, whenever one is taken.
 struct Sample {
   Millis at{0};
-  size_t steps = 0, kib = 0, threads = 0, descriptors = 0;
+  size_t actions = 0, kib = 0, threads = 0, descriptors = 0;
 };
 
 Seconds Length() {
@@ -34,13 +34,13 @@ std::vector<size_t> Of(const std::vector<Sample>& samples, size_t from, size_t t
 }
 
 void Print(const std::vector<Sample>& samples) {
-  fmt::print("seconds   steps   RSS MiB  threads  descriptors\n");
+  fmt::print("seconds actions   RSS MiB  threads  descriptors\n");
   const size_t every = std::max<size_t>(1, samples.size() / 40);
   size_t most = 1;
   for (const Sample& s : samples) most = std::max(most, s.kib);
   for (size_t i = 0; i < samples.size(); i += every) {
     const Sample& s = samples[i];
-    fmt::print("{:7.0f} {:7} {:9.1f} {:8} {:12}  {}\n", s.at.count() / 1000.0, s.steps, s.kib / 1024.0, s.threads,
+    fmt::print("{:7.0f} {:7} {:9.1f} {:8} {:12}  {}\n", s.at.count() / 1000.0, s.actions, s.kib / 1024.0, s.threads,
                s.descriptors, std::string(40 * s.kib / most, '#'));
   }
 }
@@ -49,20 +49,20 @@ void Print(const std::vector<Sample>& samples) {
 // memory (pages that the allocator keeps), by two threads and four descriptors (a watch that is being opened anew).
 TEST(Soak, TheOperatorStaysAsItIs) {
   auto& plane = kube::ControlPlane::Shared();
-  Player player(plane);
-  player.LeaveOut(Verb::kRestart);  // it would begin anew
+  Runner runner(plane);
+  runner.LeaveOut(Verb::kRestart);  // it would begin anew
   Clock& clock = SystemClock();
   const MonoTime begin = clock.Monotonic(), end = begin + Length();
   std::vector<Sample> samples;
-  player.AfterSequence([&] {
-    OperatorProcess& process = player.world().process();
-    samples.push_back({std::chrono::duration_cast<Millis>(clock.Monotonic() - begin), player.plays(),
+  runner.AfterSequence([&] {
+    OperatorProcess& process = runner.world().process();
+    samples.push_back({std::chrono::duration_cast<Millis>(clock.Monotonic() - begin), runner.actions(),
                        process.ResidentKiB(), process.Threads(), process.Descriptors()});
     return clock.Monotonic() < end;
   });
-  for (std::uint64_t seed = 1'000'000 + FirstSeed(10'000); clock.Monotonic() < end; seed = player.seed()) {
-    std::string wrong = player.Sequences(seed, seed + kSequencesPerBeginning);
-    ASSERT_EQ(wrong, "") << "sequence " << player.seed() << "\n" << ToString(player.taken());
+  for (std::uint64_t seed = 1'000'000 + FirstSeed(10'000); clock.Monotonic() < end; seed = runner.seed()) {
+    std::string wrong = runner.Sequences(seed, seed + kSequencesPerBeginning);
+    ASSERT_EQ(wrong, "") << "sequence " << runner.seed() << "\n" << ToString(runner.taken());
   }
   Print(samples);
   const size_t n = samples.size();

@@ -1,4 +1,4 @@
-#include "e2e/model/plays.h"
+#include "e2e/model/actions.h"
 
 #include <algorithm>
 #include <random>
@@ -44,56 +44,56 @@ Verb AnyVerb(Dice& dice) {
 // Often the version that everybody goes to, so that contracts change together.
 int AnyVersion(Dice& dice) { return dice.One(9) ? kNowhere : dice.Below(kReleases); }
 
-Play AnyPlay(Dice& dice, const Fleet& fleet) {
-  Play play{AnyVerb(dice), dice.Below(kMembers)};
-  const Member& m = fleet[play.who];
-  switch (play.verb) {
+Action AnyAction(Dice& dice, const Fleet& fleet) {
+  Action action{AnyVerb(dice), dice.Below(kMembers)};
+  const Member& m = fleet[action.who];
+  switch (action.verb) {
     case Verb::kVersion:
-    case Verb::kCreate: play.a = AnyVersion(dice); break;
-    case Verb::kPause: play.a = m.spec.paused ? 0 : 1; break;
-    case Verb::kHandsOff: play.a = m.hands_off ? 0 : 1; break;
-    case Verb::kDowngrade: play.a = m.allow_downgrade ? 0 : 1; break;
-    case Verb::kUse: play.a = m.used ? 0 : 1; break;
-    case Verb::kObject: play.a = m.object ? 0 : 1; break;
+    case Verb::kCreate: action.a = AnyVersion(dice); break;
+    case Verb::kPause: action.a = m.spec.paused ? 0 : 1; break;
+    case Verb::kHandsOff: action.a = m.hands_off ? 0 : 1; break;
+    case Verb::kDowngrade: action.a = m.allow_downgrade ? 0 : 1; break;
+    case Verb::kUse: action.a = m.used ? 0 : 1; break;
+    case Verb::kObject: action.a = m.object ? 0 : 1; break;
     case Verb::kImage:
-    case Verb::kVerbosity: play.a = dice.Below(4); break;
-    case Verb::kPatch: play.a = dice.Below(5) - 1; break;
-    case Verb::kSecret: play.a = dice.One(3) ? 0 : 1 + dice.Below(5); break;
+    case Verb::kVerbosity: action.a = dice.Below(4); break;
+    case Verb::kPatch: action.a = dice.Below(5) - 1; break;
+    case Verb::kSecret: action.a = dice.One(3) ? 0 : 1 + dice.Below(5); break;
     case Verb::kRelease:
       // Mostly of what is, or is to be, installed.
-      play.a = m.exists && m.spec.version != kNowhere && !dice.One(4) ? m.spec.version : dice.Below(kReleases);
-      play.b = dice.Below(7) - 1;
+      action.a = m.exists && m.spec.version != kNowhere && !dice.One(4) ? m.spec.version : dice.Below(kReleases);
+      action.b = dice.Below(7) - 1;
       break;
-    case Verb::kDelete: play.a = dice.One(2) ? 1 : 0; break;
+    case Verb::kDelete: action.a = dice.One(2) ? 1 : 0; break;
     case Verb::kEdit:
     case Verb::kHide:
     case Verb::kRemove:
-    case Verb::kMark: play.a = dice.Below(kParts); break;
-    case Verb::kScale: play.a = 2 + dice.Below(2); break;
-    case Verb::kPlant: play.a = dice.Below(kPlaces); break;
+    case Verb::kMark: action.a = dice.Below(kParts); break;
+    case Verb::kScale: action.a = 2 + dice.Below(2); break;
+    case Verb::kPlant: action.a = dice.Below(kPlaces); break;
     default: break;
   }
-  if (play.verb == Verb::kRestart) play.who = kCore;
-  return play;
+  if (action.verb == Verb::kRestart) action.who = kCore;
+  return action;
 }
 
-// Writes down plays and follows them.
+// Writes down actions and follows them.
 class Walk {
  public:
   explicit Walk(Fleet fleet) : fleet_(std::move(fleet)) {}
   void Take(Verb verb, int who, int a = 0, int b = 0) {
-    Play play{verb, who, a, b};
-    if (!fleet_.Can(play)) return;
-    fleet_.Do(play);
+    Action action{verb, who, a, b};
+    if (!fleet_.Can(action)) return;
+    fleet_.Do(action);
     fleet_.Settle();
-    plays_.push_back(play);
+    actions_.push_back(action);
   }
   const Fleet& fleet() const { return fleet_; }
-  std::vector<Play> plays() && { return std::move(plays_); }
+  std::vector<Action> actions() && { return std::move(actions_); }
 
  private:
   Fleet fleet_;
-  std::vector<Play> plays_;
+  std::vector<Action> actions_;
 };
 
 void TakeBackInputs(Walk& walk, int who) {
@@ -132,7 +132,7 @@ void MoveTogether(Walk& walk) {
 
 }  // namespace
 
-std::vector<Play> Beginning(std::uint64_t seed) {
+std::vector<Action> Beginning(std::uint64_t seed) {
   Dice dice(seed + 1'000'003);
   Walk walk{Fleet{}};
   int core = dice.Below(kReleases);
@@ -142,35 +142,35 @@ std::vector<Play> Beginning(std::uint64_t seed) {
     while (!Fits(ReleaseOf(core).contract, ReleaseOf(version).contract)) version = dice.Below(kReleases);
     walk.Take(Verb::kCreate, who, version);
   }
-  return std::move(walk).plays();
+  return std::move(walk).actions();
 }
 
-std::vector<Play> Sequence(std::uint64_t seed, const Fleet& start) {
+std::vector<Action> Sequence(std::uint64_t seed, const Fleet& start) {
   Dice dice(seed);
   Walk walk(start);
   size_t length = 4 + dice.Below(5);
-  std::vector<Play> plays;
+  std::vector<Action> actions;
   Fleet fleet = start;
-  while (plays.size() < length) {
-    Play play = AnyPlay(dice, fleet);
-    if (!fleet.Can(play)) continue;
-    fleet.Do(play);
+  while (actions.size() < length) {
+    Action action = AnyAction(dice, fleet);
+    if (!fleet.Can(action)) continue;
+    fleet.Do(action);
     fleet.Settle();
-    plays.push_back(play);
+    actions.push_back(action);
   }
-  return plays;
+  return actions;
 }
 
-std::vector<Play> WayBack(const Fleet& from) {
+std::vector<Action> WayBack(const Fleet& from) {
   Walk walk(from);
   for (int who = 0; who < kMembers; ++who) TakeBackInputs(walk, who);
   for (int who = 0; who < kMembers; ++who) BringBack(walk, who);
   for (int who = 0; who < kMembers; ++who) GiveUpWishes(walk, who);
   if (!walk.fleet().AllReady()) MoveTogether(walk);
-  return std::move(walk).plays();
+  return std::move(walk).actions();
 }
 
-std::vector<Play> End(const Fleet& from) {
+std::vector<Action> End(const Fleet& from) {
   Walk walk(from);
   for (int who = kMembers - 1; who >= 0; --who) {
     walk.Take(Verb::kHandsOff, who, 0);
@@ -179,30 +179,30 @@ std::vector<Play> End(const Fleet& from) {
     walk.Take(Verb::kDelete, who, 1);
     walk.Take(Verb::kForce, who);
   }
-  return std::move(walk).plays();
+  return std::move(walk).actions();
 }
 
-std::string ToString(const std::vector<Play>& plays) {
+std::string ToString(const std::vector<Action>& actions) {
   std::string text;
-  for (const Play& play : plays) text += "  " + play.ToString() + "\n";
+  for (const Action& action : actions) text += "  " + action.ToString() + "\n";
   return text;
 }
 
-std::vector<Play> Shrink(std::vector<Play> plays, int tries,
-                         const std::function<bool(const std::vector<Play>&)>& fails) {
-  for (size_t part = std::max<size_t>(plays.size() / 2, 1); part > 0; part /= 2) {
-    for (size_t at = 0; at < plays.size() && tries > 0;) {
-      std::vector<Play> fewer = plays;
+std::vector<Action> Shrink(std::vector<Action> actions, int tries,
+                           const std::function<bool(const std::vector<Action>&)>& fails) {
+  for (size_t part = std::max<size_t>(actions.size() / 2, 1); part > 0; part /= 2) {
+    for (size_t at = 0; at < actions.size() && tries > 0;) {
+      std::vector<Action> fewer = actions;
       fewer.erase(fewer.begin() + at, fewer.begin() + std::min(at + part, fewer.size()));
       --tries;
       if (fails(fewer)) {
-        plays = std::move(fewer);
+        actions = std::move(fewer);
       } else {
         at += part;
       }
     }
   }
-  return plays;
+  return actions;
 }
 
 }  // namespace capi::e2e::model
