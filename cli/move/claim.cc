@@ -87,16 +87,16 @@ Status Claim::ReleaseAt(const Context& ctx, size_t at) {
   auto claim = clusters_[at]->Get(ctx, Resource(), ns_, kClaimName);
   if (!claim.ok()) return claim.code() == Code::kNotFound ? Ok() : Status(claim.error());
   const Holder holder = HolderOf(*claim);
-  if (holder != Holder::kThisRun && (Decides(at) || holder == Holder::kOthers)) return Ok();
+  if (holder != Holder::kThisRun && (lost_ || Decides(at) || holder == Holder::kOthers)) return Ok();
   Status gone = clusters_[at]->Delete(ctx, Resource(), ns_, kClaimName,
                                       {.uid = claim->uid(), .resource_version = claim->resource_version()});
   return gone.ok() || gone.code() != Code::kNotFound ? gone : Ok();
 }
 
-// The one that decides goes last.
+// The one that decides goes last. Who has lost leaves nothing of its own: whoever took over may not write there.
 Status Claim::Release(const Context& ctx) {
   Status held = Check(ctx);
-  if (!held.ok()) return lost_ ? Ok() : held;
+  if (!held.ok() && !lost_) return held;
   Status out = Ok();
   for (size_t at : {1, 0}) {
     Status released = taken_[at] ? Retried(ctx, [&] { return ReleaseAt(ctx, at); }) : Ok();

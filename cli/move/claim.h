@@ -31,7 +31,7 @@ class Claim {
   const std::optional<Error>& denied() const { return denied_; }
   // kFailedPrecondition where another run has taken it over since. Ok for a run that never took it.
   Status Check(const Context& ctx);
-  // Removes the claim in both clusters, unless another run has it by now.
+  // Removes the claim in both clusters; where another run has taken over, only what is this one's still.
   Status Release(const Context& ctx);
 
   bool lost() const { return lost_; }  // by a Check()

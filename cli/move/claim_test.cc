@@ -59,6 +59,27 @@ TEST_F(Claims, SayThatTheOneThatTookOverHasEnded) {
   ExpectMoved();
 }
 
+// L17: the mark goes with the move that wrote it, also where that was taken over by one that may not write everywhere.
+// It leaves that one's, and tells nobody to delete it.
+TEST_F(Claims, GoWithTheMoveThatWasTakenOver) {
+  auto mark = [&](FakeCluster& cluster) { return cluster.Find("ConfigMap", "team", std::string(kClaimName)); };
+  for (const bool both : {false, true}) {
+    SCOPED_TRACE(both);
+    Before(b_, Is("POST", both ? "/machines" : "/clusterclasses"), [&] {
+      TakeOver(a_);
+      if (both) TakeOver(b_);
+    });
+    EXPECT_THAT(There().err, HasSubstr("goes on in this one's place"));
+    EXPECT_TRUE(mark(a_));
+    EXPECT_EQ(mark(b_).has_value(), both);
+  }
+  Before(b_, Is("PATCH", "/machines/"), [&] { TakeOver(a_); });
+  b_.Forbid("DELETE", "configmaps");
+  Outcome got = There();
+  EXPECT_THAT(got.err, HasSubstr("goes on in this one's place"));
+  EXPECT_THAT(got.err, testing::Not(HasSubstr("could not be removed")));
+}
+
 // L17: also where one cluster lacks the namespace, who may not write the mark in the other one hears of it; and who
 // can't resume all, what to do.
 TEST_F(Claims, ThatAreDeniedAreToldWhereANamespaceIsGone) {

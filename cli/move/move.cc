@@ -288,10 +288,10 @@ void TakeBack(Run& run, Pair& pair, Claim& claim) {
   if (!resumed.ok() && !claim.lost()) WarnOfPaused(run, resumed.error());
 }
 
-// What is left of a claim hinders nobody.
+// What is left of a claim hinders nobody. Who has lost it tells nobody to delete it: there is the other run's, too.
 void Release(Run& run, const std::string& ns, Claim& claim) {
   Status released = claim.Release(run.unstopped);
-  if (released.ok()) return;
+  if (released.ok() || claim.lost()) return;
   run.progress.Warn(
       fmt::format("the ConfigMap {}/{}, the mark of this move, could not be removed ({}): delete it in "
                   "source and target, or leave it to the next move",

@@ -20,20 +20,6 @@ constexpr char kBlock[] = "clusterctl.cluster.x-k8s.io/block-move";
 
 class Races : public Moves {
  protected:
-  // Does `what` once, before the first write for which `is_it` holds, of a request to `cluster`.
-  void Before(FakeCluster& cluster, std::function<bool(const std::string& method, const std::string& target)> is_it,
-              std::function<void()> what) {
-    auto done = std::make_shared<std::atomic<bool>>(false);
-    cluster.OnWrite([=](const std::string& method, const std::string& target) {
-      if (is_it(method, target) && !done->exchange(true)) what();
-    });
-  }
-  static auto Is(std::string method, std::string part) {
-    return [=](const std::string& m, const std::string& target) {
-      return m == method && target.find(part) != target.npos;
-    };
-  }
-
   // `second` is run as a whole before the write number `at` of `first`, whatever cluster that is of: one of them
   // succeeds. Whether it came to that.
   bool RunWithin(int at, const std::function<Outcome()>& first, const std::function<Outcome()>& second) {
@@ -55,11 +41,6 @@ class Races : public Moves {
   static bool Lives(FakeCluster& cluster) {
     auto one = cluster.Find("Cluster", "team", "one");
     return one && !IsPaused(kube::Object(*one));
-  }
-  void TakeOver() {
-    Json claim = *a_.Find("ConfigMap", "team", std::string(kClaimName));
-    claim["data"]["run"] = "another";
-    a_.Put(claim);
   }
   static void Resume(FakeCluster& cluster) {
     Json one = *cluster.Find("Cluster", "team", "one");
@@ -168,7 +149,7 @@ TEST_F(Races, LeaveClustersToTheOneThatTookOver) {
   for (const bool knows : {true, false}) {
     SCOPED_TRACE(knows);
     Before(a_, Is("PATCH", "/clusters/one"), [&] {
-      TakeOver();
+      TakeOver(a_);
       fleet_.Add(knows ? "Template" : "Machine", "late", "one-md")["spec"]["clusterName"] = "one";
       fleet_.Made();
     });
@@ -186,7 +167,7 @@ TEST_F(Races, LeaveClustersToTheOneThatTookOver) {
 // L17: nor does a run resume what another one, that took over, counts on.
 TEST_F(Races, ResumeNothingForOneThatTookOver) {
   b_.OnRead([&](const std::string& target) {
-    if (target.find("/clusters/one") != target.npos) TakeOver();
+    if (target.find("/clusters/one") != target.npos) TakeOver(a_);
   });
   Outcome got = There();
   EXPECT_EQ(got.code, 1);
@@ -221,14 +202,20 @@ TEST_F(Races, PauseAgainWhatIsResumedBeforeItIsCopied) {
 
 // L17: of two that take the namespace at once, one goes on: the first cluster says which.
 TEST_F(Races, EndOneOfTwoAlone) {
-  Before(b_, Is("POST", "/clusterclasses"), [&] {
-    Json claim = *b_.Find("ConfigMap", "team", std::string(kClaimName));
-    claim["data"]["run"] = "another";
-    b_.Put(claim);
-  });
+  Before(b_, Is("POST", "/clusterclasses"), [&] { TakeOver(b_); });
   Outcome got = There();
   EXPECT_EQ(got.code, 0) << got.err;
   ExpectMoved();
+}
+
+// L17: where a run could mark but one cluster, that one decides.
+TEST_F(Races, EndWhereTheOnlyMarkIsAnothers) {
+  a_.Forbid("PATCH", "configmaps");
+  Before(b_, Is("POST", "/clusterclasses"), [&] { TakeOver(b_); });
+  Outcome got = There();
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("goes on in this one's place"));
+  EXPECT_TRUE(b_.Find("ConfigMap", "team", std::string(kClaimName)));
 }
 
 // L17: a move between other clusters counts in either one.

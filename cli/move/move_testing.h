@@ -4,13 +4,16 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/encoding.h"
+#include "cli/move/claim.h"
 #include "cli/move/fake_cluster.h"
 #include "cli/move/record.h"
 #include "cli/testing.h"
@@ -164,6 +167,27 @@ class Moves : public testing::Test {
     ASSERT_EQ(move().code, 1);
     cluster.OnWrite({});
     allowance_.Set(-1);
+  }
+
+  // Does `what` once, before the first write for which `is_it` holds, of a request to `cluster`.
+  void Before(FakeCluster& cluster, std::function<bool(const std::string& method, const std::string& target)> is_it,
+              std::function<void()> what) {
+    auto done = std::make_shared<std::atomic<bool>>(false);
+    cluster.OnWrite([=](const std::string& method, const std::string& target) {
+      if (is_it(method, target) && !done->exchange(true)) what();
+    });
+  }
+  static auto Is(std::string method, std::string part) {
+    return [=](const std::string& m, const std::string& target) {
+      return m == method && target.find(part) != target.npos;
+    };
+  }
+
+  // Another run of the same two clusters takes the namespace over in this one.
+  static void TakeOver(FakeCluster& cluster) {
+    Json claim = *cluster.Find("ConfigMap", "team", std::string(kClaimName));
+    claim["data"]["run"] = "another";
+    cluster.Put(claim);
   }
 
   // Those of what there was that have one of these names.
