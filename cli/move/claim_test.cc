@@ -1,4 +1,4 @@
-// `clusterctl move` and the mark of the run that has a namespace.
+// `clusterctl move`, the mark of the run that has a namespace, and what is being deleted in the target.
 #include "cli/move/claim.h"
 
 #include <gmock/gmock.h>
@@ -23,20 +23,77 @@ TEST_F(Claims, TakeWhatCameTooLateFromTheGarbageCollector) {
   late["metadata"]["deletionTimestamp"] = "t";
   const Json gone = late["metadata"]["ownerReferences"];
   Fleet(b_).Make("ConfigMap", "foreign");
-  // It is that of somebody else: of nobody, of an owner that doesn't move, of the one that is there now.
-  for (const char* kind : {"", "ConfigMap", "MachineDeployment"}) {
-    SCOPED_TRACE(kind);
-    Json owners = *kind ? gone : Json::array();
-    auto owner = *kind ? b_.Find(kind, "team", kind == std::string("ConfigMap") ? "foreign" : "one-md") : std::nullopt;
-    if (owner) owners[0].update({{"name", (*owner)["metadata"]["name"]}, {"uid", (*owner)["metadata"]["uid"]}});
-    EXPECT_EQ(owner.has_value(), *kind != '\0');
-    late["metadata"]["ownerReferences"] = std::move(owners);
+  auto as_now = [&](const char* kind, const char* name) {
+    Json owner = gone[0];
+    owner.update({{"kind", kind}, {"name", name}, {"uid", b_.Find(kind, "team", name)->at("metadata").at("uid")}});
+    return owner;
+  };
+  auto refuse = [&](const char* whose, const Json& owners, const char* of = "one-m") {
+    SCOPED_TRACE(whose);
+    late["metadata"]["ownerReferences"] = owners;
+    late["spec"]["of"] = of;
     b_.Put(late);
-    EXPECT_THAT(There().err, HasSubstr("one of its name is being deleted there; wait for its end"));
-  }
+    Outcome got = There();
+    EXPECT_EQ(got.code, 1);
+    EXPECT_THAT(got.err, HasSubstr("is being deleted there; wait for its end"));
+  };
+  refuse("of nobody, before anything is changed", Json::array());
+  EXPECT_FALSE(IsPaused(kube::Object(*a_.Find("Cluster", "team", "one"))));
+  refuse("of an owner that doesn't move", Json::array({as_now("ConfigMap", "foreign")}));
+  Json there = gone;
+  there[0]["uid"] = b_.Find("MachineDeployment", "team", "one-md")->at("metadata").at("uid");
+  refuse("of the one that is there now", there);
+  refuse("of one that is gone and one that isn't", Json::array({gone[0], as_now("ConfigMap", "foreign")}));
+  Json of_another_group = gone;
+  of_another_group[0]["apiVersion"] = "y/v1";
+  refuse("of one of another kind", of_another_group);
+  refuse("no copy", gone, "else");
   b_.Remove("ConfigMap", "team", "foreign");
   late["metadata"]["ownerReferences"] = gone;
+  late["spec"]["of"] = "one-m";
   b_.Put(late);
+  Outcome got = There();
+  EXPECT_EQ(got.code, 0) << got.err;
+  ExpectMoved();
+}
+
+// L17: nobody's deletion is undone, also where the move had made what somebody deletes.
+TEST_F(Claims, WaitForTheEndOfWhatSomebodyDeletes) {
+  CutAt(a_, "PATCH", "/machines/", [&] { return There(); });
+  Json secret = *b_.Find("Secret", "team", "one-kubeconfig");
+  secret["metadata"]["deletionTimestamp"] = "t";
+  secret["metadata"]["finalizers"] = {"example.com/mine"};
+  b_.Put(secret);
+  Outcome got = There();
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("failed to create Secret team/one-kubeconfig in the target: one of its name is being "
+                                 "deleted there; wait for its end"));
+  EXPECT_EQ(b_.Find("Secret", "team", "one-kubeconfig").value_or(Json())["metadata"]["finalizers"],
+            secret["metadata"]["finalizers"]);
+  b_.Remove("Secret", "team", "one-kubeconfig");
+  got = There();
+  EXPECT_EQ(got.code, 0) << got.err;
+  ExpectMoved();
+}
+
+// L17: what a move back had begun to delete is taken, also where no Cluster tells of that move.
+TEST_F(Claims, TakeWhatAMoveBackWasDeleting) {
+  Json& alone = fleet_.Add("Template", "alone");
+  alone["metadata"]["labels"]["clusterctl.cluster.x-k8s.io/move"] = "";
+  alone["metadata"]["finalizers"] = {"example.com/mine"};
+  fleet_.Made();
+  before_ = Essences(a_);
+  ASSERT_EQ(There().code, 0);
+  MakeReady(b_);
+  auto is_going = [&] { return b_.Find("Template", "team", "alone")->at("metadata").contains("deletionTimestamp"); };
+  b_.OnWrite([&](const std::string& method, const std::string& target) {
+    if (method == "PATCH" && target.find("/templates/alone") != target.npos && is_going()) allowance_.Set(0);
+  });
+  ASSERT_EQ(Back().code, 1);
+  b_.OnWrite({});
+  allowance_.Set(-1);
+  ASSERT_TRUE(is_going());
+  MakeReady(a_);
   Outcome got = There();
   EXPECT_EQ(got.code, 0) << got.err;
   ExpectMoved();

@@ -176,6 +176,10 @@ Result<std::string> Transfer::InTheWay(size_t i) {
       progress_.Warn(fmt::format("{} differs at {} in the target, where it stays as it is", graph_.Describe(i), path));
     return std::string();
   }
+  // What has owners may be the garbage collector's, which only the copy tells.
+  if (there->deleting() && !there->has_annotation(kDeleteForMoveAnnotation) &&
+      ListOf(*there, "ownerReferences").empty())
+    return fmt::format("{} is being deleted there; wait for its end", graph_.Describe(i));
   if (!path.empty()) return fmt::format("{} differs at {}", graph_.Describe(i), path);
   if (node.role != Role::kCluster || IsPaused(*there)) return std::string();
   return fmt::format("{} is there already, and isn't paused", graph_.Describe(i));
