@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <numeric>
 
 #include "base/files.h"
 #include "base/strings.h"
@@ -161,11 +162,11 @@ std::vector<size_t> Changed(const Saved& saved, const Graph& graph, const Graph&
 
 Status WriteAllStaged(const Context& ctx, const Graph& graph, kube::Client& source, const std::string& staging,
                       const LookAgain& look_again, Saved& saved, Progress& progress) {
-  TRY(WriteStaged(ctx, graph, source, staging, Changed(saved, graph, graph), saved, progress));
-  const char* what = "no file was written; run the same command again";
-  const Graph now = TRY_WITH(look_again(), what);
-  TRY_WITH(WriteStaged(ctx, graph, source, staging, Changed(saved, graph, now), saved, progress), what);
-  return Ok();
+  std::vector<size_t> all(saved.nodes.size());
+  std::iota(all.begin(), all.end(), 0);
+  TRY(WriteStaged(ctx, graph, source, staging, all, saved, progress));
+  const Graph now = TRY(look_again());
+  return WriteStaged(ctx, graph, source, staging, Changed(saved, graph, now), saved, progress);
 }
 
 }  // namespace
@@ -214,7 +215,7 @@ Status WriteDirectory(const Context& ctx, const Graph& graph, kube::Client& sour
   Status written = WriteAllStaged(ctx, graph, source, staging, look_again, saved, progress);
   if (!written.ok()) {
     fs::remove_all(staging, error);  // before there is any file of it
-    return written;
+    return written.error().With("no file was written; run the same command again");
   }
   TRY(Publish(staging, directory, saved.names));
   return TellOthers(directory, saved.names, progress);

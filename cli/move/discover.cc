@@ -188,7 +188,7 @@ Result<kube::Object> ReadNode(const Context& ctx, kube::Client& client, const Gr
   const Node& node = graph.nodes[i];
   kube::Object object = TRY(client.Get(ctx, graph.kind(i).resource, node.ns, node.name));
   if (object.uid() == node.uid) return object;
-  return Error{Code::kFailedPrecondition, "it was deleted and made again meanwhile: run the same command again", {}};
+  return Error{Code::kFailedPrecondition, "it was deleted and made again meanwhile", {}};
 }
 
 Result<std::set<std::string>> NamespacesWithClusters(const Context& ctx, kube::Client& client) {

@@ -25,6 +25,7 @@ namespace {
 
 using namespace move;  // NOLINT
 
+constexpr char kGoesOn[] = "the same command again goes on where this one ended";
 constexpr std::string_view kAgain =
     "The Clusters stay paused. The same command again goes on where this one ended, and a move from the target to the "
     "source takes it back";
@@ -326,7 +327,7 @@ Status Claimed(Run& run, Pair& pair, Graph& graph, Claim& claim) {
 Status CopyShared(Run& run, Pair& pair, const Graph& graph, Claim& claim) {
   Transfer transfer = TransferOf(run, pair, graph, &claim);
   TRY(transfer.Check());
-  TRY(transfer.Run());
+  TRY_WITH(transfer.Run(), kGoesOn);
   return Finish(run, pair, graph, claim);
 }
 
@@ -454,9 +455,8 @@ Status OutOfDirectory(Run& run) {
   TRY(transfer.Check());
   run.progress.Say(0, "Restoring objects into the target cluster");
   if (run.options.dry_run) return TellPlan(run, files.graph, "Restoring", false), Ok();
-  const char* again = "the same command again goes on where this one ended";
-  TRY_WITH(transfer.Run(), again);
-  TRY_WITH(ResumeGraph(run.ctx, target.client(), {ends}, files.graph, run.progress), again);
+  TRY_WITH(transfer.Run(), kGoesOn);
+  TRY_WITH(ResumeGraph(run.ctx, target.client(), {ends}, files.graph, run.progress), kGoesOn);
   WarnOfStillPaused(run, target, files.graph);
   if (files.graph.Moving(Role::kCluster).empty())
     run.progress.Warn(fmt::format("0 Clusters: the files in {} have none", directory));

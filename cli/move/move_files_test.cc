@@ -80,7 +80,7 @@ TEST_F(Directories, AreWholeOrNotRead) {
   });
   Outcome got = Into();
   EXPECT_EQ(got.code, 1);
-  EXPECT_THAT(got.err, HasSubstr("failed to read Machine team/one-m"));
+  EXPECT_THAT(got.err, HasSubstr("no file was written; run the same command again: failed to read Machine team/one-m"));
   EXPECT_FALSE(IsPaused(kube::Object(*a_.Find("Cluster", "team", "one"))));
   EXPECT_TRUE(ListDir(folder_ / "files").value().empty());
   std::filesystem::create_directory(folder_ / "files/.clusterctl-move-unfinished");
@@ -152,7 +152,8 @@ TEST_F(Directories, AreNotWrittenOfWhatWasMadeAgain) {
   });
   Outcome got = Into();
   EXPECT_EQ(got.code, 1);
-  EXPECT_THAT(got.err, HasSubstr("failed to read Secret team/two-kubeconfig: it was deleted and made again meanwhile"));
+  EXPECT_THAT(got.err, HasSubstr("no file was written; run the same command again: failed to read Secret "
+                                 "team/two-kubeconfig: it was deleted and made again meanwhile\n"));
   EXPECT_TRUE(ListDir(folder_ / "files").value().empty());
 }
 

@@ -127,9 +127,18 @@ TEST_F(Moves, RefuseWhatIsInTheWay) {
               HasSubstr("the target cluster has objects that are in the way. Delete them there, or make them equal: "
                         "Secret team/one-kubeconfig differs at data\n"));
   EXPECT_EQ(allowance_.taken(), 0);
-  // An equal one is no hindrance.
+  // An equal one is no hindrance, where it can be compared.
   there.Add("Secret", "one-kubeconfig");
   there.Made();
+  a_.OnRead([&](const std::string& target) {
+    if (target.find("/secrets/one-kubeconfig") == target.npos) return;
+    a_.OnRead({});
+    Json another = *a_.Find("Secret", "team", "one-kubeconfig");
+    another["metadata"].erase("uid");
+    a_.Put(another);
+  });
+  EXPECT_THAT(There().err, HasSubstr("Secret team/one-kubeconfig can't be compared; run the same command again: it was "
+                                     "deleted and made again meanwhile\n"));
   got = There();
   EXPECT_EQ(got.code, 0) << got.err;
   ExpectMoved();
@@ -227,6 +236,13 @@ TEST_F(Moves, TakeAClusterBelowAnObjectOfTheWholeCluster) {
   EXPECT_FALSE(a_.Find("Cluster", "team", "one"));
   EXPECT_FALSE(a_.Find("Machine", "team", "one-m"));
   EXPECT_TRUE(a_.Find("Identity", "", "identity"));
+}
+
+// L17: also where nothing of the namespace moves, an error says what to do.
+TEST_F(Moves, SayWhatToDoWhereTheyOnlyCopy) {
+  b_.Forbid("POST", "identities");
+  EXPECT_THAT(There({"--namespace", "nowhere"}).err,
+              HasSubstr("the same command again goes on where this one ended: failed to create Identity identity"));
 }
 
 // L17: who resumes a Cluster by hand finds nothing of the move on it in the end.

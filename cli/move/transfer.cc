@@ -169,7 +169,8 @@ Result<std::string> Transfer::InTheWay(size_t i) {
   auto there = target_.Get(ctx_, graph_.kind(i).resource, node.ns, node.name);
   if (!there.ok() && there.code() == Code::kNotFound) return std::string();
   if (!there.ok()) return there.error();
-  kube::Object source = TRY(read_(i));
+  kube::Object source =
+      TRY_WITH(read_(i), fmt::format("{} can't be compared; run the same command again", graph_.Describe(i)));
   std::string path = FirstDifference(source, *there);
   if (graph_.places[i].shared) {
     if (!path.empty())
