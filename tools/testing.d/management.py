@@ -52,7 +52,7 @@ CLUSTER_READY = {
         {"type": "ControlPlaneInitialized", "status": "True", "reason": "Initialized", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}
     ],
 }
-MACHINE_READY = {"nodeRef": {"name": "node"}}
+MACHINE_READY = {"phase": "Running", "nodeRef": {"name": "node"}}
 
 
 class Plane(cluster.ControlPlane):
@@ -256,9 +256,8 @@ def make_cluster(side, ns, name, machines=2, topology=None, paused=False):
     for at in range(machines):
         machine = f"{name}-{at}"
         owner = control if at == 0 else machine_set
-        made = side.make(
-            "Machine", ns, machine, [owner], finalizers=["machine.cluster.x-k8s.io"], status=MACHINE_READY, spec={"clusterName": name, "of": machine}
-        )
+        machine_spec = {"clusterName": name, "of": machine, "providerID": f"x://{machine}"}
+        made = side.make("Machine", ns, machine, [owner], finalizers=["machine.cluster.x-k8s.io"], status=MACHINE_READY, spec=machine_spec)
         config = side.make("KubeadmConfig", ns, machine, [made])
         side.make("DockerMachine", ns, machine, [made], finalizers=["dockermachine.infrastructure.cluster.x-k8s.io"])
         side.make("Secret", ns, machine, [config], **secret)
