@@ -299,11 +299,13 @@ TEST_F(Races, TakeAChangeToWhatTheTargetHad) {
   Json& has = there.Add("Secret", "two-kubeconfig");
   has["data"]["more"] = "eA==";
   has["metadata"]["managedFields"] = {{{"manager", "of the target"}}};
+  has["metadata"]["finalizers"] = {"example.com/mine"};
   there.Made();
   Before(a_, Is("PATCH", "/secrets/two-kubeconfig"), [&] {
     Json secret = *a_.Find("Secret", "team", "two-kubeconfig");
     secret["data"]["value"] = "ZWRpdGVk";
     secret["metadata"]["managedFields"] = {{{"manager", "of the source"}}};
+    secret["metadata"]["finalizers"] = {"example.com/source"};
     a_.Put(secret);
   });
   // It has no Cluster above it in the target, as long as that isn't there: it is joined.
@@ -312,6 +314,7 @@ TEST_F(Races, TakeAChangeToWhatTheTargetHad) {
   const Json both = *b_.Find("Secret", "team", "two-kubeconfig");
   EXPECT_EQ(both["data"], Json({{"more", "eA=="}, {"value", "ZWRpdGVk"}}));
   EXPECT_EQ(both["metadata"]["managedFields"], Json({{{"manager", "of the target"}}}));
+  EXPECT_EQ(both["metadata"]["finalizers"], Json({"example.com/mine", "example.com/source"}));
 }
 
 // L17: a refusal says that Clusters are paused.
@@ -413,6 +416,16 @@ TEST_F(Races, RemoveAFinalizerOfTheLastMoment) {
   EXPECT_EQ(got.code, 0) << got.err;
   EXPECT_EQ(a_.Find("Secret", "team", "one-kubeconfig"), std::nullopt);
   EXPECT_EQ(b_.Find("Secret", "team", "one-kubeconfig")->at("metadata").at("finalizers"), Json({"example.com/late"}));
+}
+
+// L17: what has no finalizers is gone when it is deleted: whatever is made in its place then is another's.
+TEST_F(Races, TouchNothingThatIsGone) {
+  std::atomic<int> patches = 0;
+  a_.OnWrite([&](const std::string& method, const std::string& target) {
+    if (method == "PATCH" && target.find("/secrets/two-kubeconfig") != target.npos) ++patches;
+  });
+  ASSERT_EQ(There().code, 0);
+  EXPECT_EQ(patches, 1);
 }
 
 // L17: a controller that hasn't seen the pause yet makes an object, which isn't ready to move at once. It moves too.

@@ -155,24 +155,31 @@ TEST_F(Moves, RefuseAClusterThatLivesInTheTarget) {
   EXPECT_THAT(got.err, HasSubstr("Cluster team/one is there already, and isn't paused"));
 }
 
-// L17: an equal object of the target keeps what it has beyond the source's.
+// L17: an equal object of the target keeps what it has beyond the source's, and gets the source's owners and
+// finalizers.
 TEST_F(Moves, TakeNothingFromWhatTheTargetHas) {
   Fleet there(b_);
   there.Make("Namespace", "team", "", "");
   there.Make("ConfigMap", "owner");
   Json& secret = there.Add("Secret", "one-kubeconfig", "owner");
   secret["data"]["more"] = "eA==";
-  secret["metadata"]["finalizers"] = {"example.com/mine"};
+  secret["metadata"]["finalizers"] = {"example.com/mine", "example.com/both"};
   there.Made();
   Json source = *a_.Find("Secret", "team", "one-kubeconfig");
+  source["metadata"]["finalizers"] = {"example.com/both", "example.com/source"};
+  source["metadata"]["ownerReferences"] = {
+      {{"kind", "Cluster"}, {"uid", a_.Find("Cluster", "team", "one")->at("metadata").at("uid")}}};
   source["metadata"]["managedFields"] = {{{"manager", "kubectl"}}};
   a_.Put(source);
   const Json before = *b_.Find("Secret", "team", "one-kubeconfig");
   ASSERT_EQ(There().code, 0);
   Json after = *b_.Find("Secret", "team", "one-kubeconfig");
   EXPECT_EQ(after["data"], before["data"]);
-  EXPECT_EQ(after["metadata"]["finalizers"], before["metadata"]["finalizers"]);
-  EXPECT_EQ(after["metadata"]["ownerReferences"], before["metadata"]["ownerReferences"]);
+  EXPECT_EQ(after["metadata"]["finalizers"], Json({"example.com/mine", "example.com/both", "example.com/source"}));
+  const Json owners = after["metadata"]["ownerReferences"];
+  ASSERT_EQ(owners.size(), 2) << owners;
+  EXPECT_EQ(owners[0]["uid"], b_.Find("Cluster", "team", "one")->at("metadata").at("uid"));
+  EXPECT_EQ(owners[1], before["metadata"]["ownerReferences"][0]);
   EXPECT_EQ(after["metadata"]["labels"], before["metadata"]["labels"]);
   EXPECT_FALSE(after["metadata"].contains("managedFields")) << after;
 }
