@@ -76,27 +76,37 @@ TEST_F(Claims, WaitForTheEndOfWhatSomebodyDeletes) {
   ExpectMoved();
 }
 
-// L17: what a move back had begun to delete is taken, also where no Cluster tells of that move.
+// L17: what a move back had begun to delete is taken, also where no Cluster tells of that move. Another one that is
+// made in its place is joined.
 TEST_F(Claims, TakeWhatAMoveBackWasDeleting) {
   Json& alone = fleet_.Add("Template", "alone");
   alone["metadata"]["labels"]["clusterctl.cluster.x-k8s.io/move"] = "";
   alone["metadata"]["finalizers"] = {"example.com/mine"};
   fleet_.Made();
   before_ = Essences(a_);
-  ASSERT_EQ(There().code, 0);
-  MakeReady(b_);
+  Json another = *a_.Find("Template", "team", "alone");
+  another["metadata"].erase("uid");
+  another["metadata"]["finalizers"] = {"example.com/another"};
   auto is_going = [&] { return b_.Find("Template", "team", "alone")->at("metadata").contains("deletionTimestamp"); };
-  b_.OnWrite([&](const std::string& method, const std::string& target) {
-    if (method == "PATCH" && target.find("/templates/alone") != target.npos && is_going()) allowance_.Set(0);
-  });
-  ASSERT_EQ(Back().code, 1);
-  b_.OnWrite({});
-  allowance_.Set(-1);
-  ASSERT_TRUE(is_going());
-  MakeReady(a_);
-  Outcome got = There();
-  EXPECT_EQ(got.code, 0) << got.err;
-  ExpectMoved();
+  ASSERT_EQ(There().code, 0);
+  for (const bool replaced : {false, true}) {
+    SCOPED_TRACE(replaced);
+    MakeReady(b_);
+    b_.OnWrite([&](const std::string& method, const std::string& target) {
+      if (method == "PATCH" && target.find("/templates/alone") != target.npos && is_going()) allowance_.Set(0);
+    });
+    ASSERT_EQ(Back().code, 1);
+    b_.OnWrite({});
+    allowance_.Set(-1);
+    ASSERT_TRUE(is_going());
+    MakeReady(a_);
+    if (replaced) Before(b_, Is("PATCH", "/templates/alone"), [&] { b_.Put(another); });
+    Outcome got = There();
+    EXPECT_EQ(got.code, 0) << got.err;
+    if (!replaced) ExpectMoved();
+  }
+  EXPECT_EQ(b_.Find("Template", "team", "alone")->at("metadata").at("finalizers"),
+            Json({"example.com/another", "example.com/mine"}));
 }
 
 // L17: who is taken over may pause a Cluster when the other run has ended already, and says what to do then.
