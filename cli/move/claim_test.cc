@@ -1,4 +1,4 @@
-// `clusterctl move`, the mark of the run that has a namespace, and what is being deleted in the target.
+// `clusterctl move`, the mark of the run that has a namespace, and what is deleted, and made again, meanwhile.
 #include "cli/move/claim.h"
 
 #include <gmock/gmock.h>
@@ -107,6 +107,22 @@ TEST_F(Claims, TakeWhatAMoveBackWasDeleting) {
   }
   EXPECT_EQ(b_.Find("Template", "team", "alone")->at("metadata").at("finalizers"),
             Json({"example.com/another", "example.com/mine"}));
+}
+
+// L17: an object is only deleted as it was copied: one that is made in its place keeps its finalizers.
+TEST_F(Claims, LeaveWhatIsMadeInThePlaceOfWhatTheyDelete) {
+  Json another = *a_.Find("Machine", "team", "one-m");
+  another["metadata"].erase("uid");
+  another["metadata"]["finalizers"] = {"example.com/another"};
+  a_.OnWrite([&](const std::string& method, const std::string& target) {
+    if (method != "PATCH" || target.find("/machines/one-m") == target.npos) return;
+    if (a_.Find("Machine", "team", "one-m")->at("metadata").contains("deletionTimestamp")) a_.Put(another);
+  });
+  Outcome got = There();
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("failed to delete Machine team/one-m from the source: it was deleted and made again"));
+  EXPECT_EQ(a_.Find("Machine", "team", "one-m").value_or(Json())["metadata"]["finalizers"],
+            another["metadata"]["finalizers"]);
 }
 
 // L17: who is taken over may pause a Cluster when the other run has ended already, and says what to do then.

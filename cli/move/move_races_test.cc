@@ -296,16 +296,18 @@ TEST_F(Races, CreateAgainWhatVanishes) {
 TEST_F(Races, TakeAChangeToWhatTheTargetHad) {
   Fleet there(b_);
   there.Make("Namespace", "team", "", "");
-  Json& has = there.Add("Secret", "two-kubeconfig");
+  Json& has = there.Add("Secret", "two-kubeconfig", "docker");
   has["data"]["more"] = "eA==";
   has["metadata"]["managedFields"] = {{{"manager", "of the target"}}};
   has["metadata"]["finalizers"] = {"example.com/mine"};
   there.Made();
+  const Json owners = a_.Find("Machine", "team", "two-m")->at("metadata").at("ownerReferences");
   Before(a_, Is("PATCH", "/secrets/two-kubeconfig"), [&] {
     Json secret = *a_.Find("Secret", "team", "two-kubeconfig");
     secret["data"]["value"] = "ZWRpdGVk";
     secret["metadata"]["managedFields"] = {{{"manager", "of the source"}}};
     secret["metadata"]["finalizers"] = {"example.com/source"};
+    secret["metadata"]["ownerReferences"] = owners;
     a_.Put(secret);
   });
   // It has no Cluster above it in the target, as long as that isn't there: it is joined.
@@ -315,6 +317,7 @@ TEST_F(Races, TakeAChangeToWhatTheTargetHad) {
   EXPECT_EQ(both["data"], Json({{"more", "eA=="}, {"value", "ZWRpdGVk"}}));
   EXPECT_EQ(both["metadata"]["managedFields"], Json({{{"manager", "of the target"}}}));
   EXPECT_EQ(both["metadata"]["finalizers"], Json({"example.com/mine", "example.com/source"}));
+  EXPECT_EQ(both["metadata"]["ownerReferences"].size(), 2);
 }
 
 // L17: a refusal says that Clusters are paused.
