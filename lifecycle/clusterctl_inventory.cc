@@ -1,5 +1,7 @@
 #include "lifecycle/clusterctl_inventory.h"
 
+#include "kube/meta/managers.h"
+
 namespace capi::lifecycle {
 namespace {
 
@@ -28,15 +30,6 @@ kube::Object EntryCrd() {
                           {"singular", "provider"},
                           {"categories", {"cluster-api"}}};
   return kube::Object(std::move(crd));
-}
-
-bool AppliedByUs(const kube::Object& object) {
-  const Json* entries = Find(object.json(), {"metadata", "managedFields"});
-  if (entries == nullptr || !entries->is_array()) return false;
-  for (const Json& entry : *entries) {
-    if (GetString(entry, {"manager"}) == api::kFieldManager && GetString(entry, {"operation"}) == "Apply") return true;
-  }
-  return false;
 }
 
 }  // namespace
@@ -75,7 +68,7 @@ std::optional<ClusterctlEntry> ParseEntry(const kube::Object& object) {
               GetString(object.json(), {"providerName"})};
   entry.version = GetString(object.json(), {"version"});
   if (kind == nullptr || entry.id.name.empty()) return std::nullopt;
-  entry.ours = AppliedByUs(object);
+  entry.ours = kube::HasManager(object, api::kFieldManager, "Apply");
   return entry;
 }
 

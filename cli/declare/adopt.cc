@@ -183,18 +183,13 @@ class Adopting {
   }
 
   Status OwnLeftOver(const api::ProviderId& id, const kube::Object& owner) {
-    const auto maps = TRY(Selected(id.ns, api::SelectorOf(api::ReleaseSelector(id))));
+    const std::string selector = api::SelectorOf(api::ReleaseSelector(id));
+    const auto maps =
+        TRY(client_.List(ctx_, kube::Builtin("ConfigMap"), id.ns, {.label_selector = selector, .metadata_only = true}));
     for (const kube::Object& map : maps.items) {
-      const auto parts = TRY(Selected(id.ns, fmt::format("{}={}", api::kLabelPartOf, map.name())));
-      for (const kube::Object& part : parts.items) TRY(OwnMap(ctx_, client_, part, owner));
-      TRY(OwnMap(ctx_, client_, map, owner));
+      TRY(OwnRelease(ctx_, client_, map, owner));
     }
     return Ok();
-  }
-
-  Result<kube::ObjectList> Selected(const std::string& ns, std::string selector) {
-    return client_.List(ctx_, kube::Builtin("ConfigMap"), ns,
-                        {.label_selector = std::move(selector), .metadata_only = true});
   }
 
   // One that an interrupted adoption left is what this one would write; another one isn't changed.

@@ -209,6 +209,7 @@ TEST_F(AdoptFromAFolder, AllOfThemGetWhatAnInterruptedAdoptionLeft) {
   }
   map_["metadata"]["managedFields"] = Json::array({{{"manager", "clusterctl"}, {"operation", "Update"}}});
   Json part = map_;
+  map_["metadata"]["annotations"][std::string(api::kAnnotationParts)] = "2";
   const std::string part_path = path_ + "-0123456789ab-part-2";
   part["metadata"]["name"] = GetString(map_, {"metadata", "name"}) + "-0123456789ab-part-2";
   part["metadata"]["labels"] = {{std::string(api::kLabelPartOf), GetString(map_, {"metadata", "name"})}};

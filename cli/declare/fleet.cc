@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "kube/meta/managers.h"
 
 namespace capi::cli {
 namespace {
@@ -13,15 +14,6 @@ const kube::Resource& Entries() {
   static const kube::Resource resource = {
       .group = "clusterctl.cluster.x-k8s.io", .version = "v1alpha3", .plural = "providers", .kind = "Provider"};
   return resource;
-}
-
-// docs/formats.md, "clusterctl's inventory".
-bool AppliedByOperator(const kube::Object& entry) {
-  const Json* fields = Find(entry.json(), {"metadata", "managedFields"});
-  if (fields == nullptr || !fields->is_array()) return false;
-  return std::any_of(fields->begin(), fields->end(), [](const Json& one) {
-    return GetString(one, {"manager"}) == api::kFieldManager && GetString(one, {"operation"}) == "Apply";
-  });
 }
 
 Result<std::vector<InventoryEntry>> ReadEntries(const Context& ctx, kube::Client& client) {
@@ -34,7 +26,8 @@ Result<std::vector<InventoryEntry>> ReadEntries(const Context& ctx, kube::Client
     if (kind == nullptr) continue;  // of a type that came after this program
     out.push_back({{kind->type, entry.ns(), GetString(entry.json(), {"providerName"})},
                    GetString(entry.json(), {"version"}),
-                   AppliedByOperator(entry)});
+                   // docs/formats.md, "clusterctl's inventory"
+                   kube::HasManager(entry, api::kFieldManager, "Apply")});
   }
   std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   return out;

@@ -8,6 +8,7 @@
 #include "api/release_maps.h"
 #include "base/encoding.h"
 #include "kube/apply/apply.h"
+#include "kube/meta/managers.h"
 #include "releases/release_store.h"
 
 namespace capi::cli {
@@ -107,26 +108,6 @@ Result<std::vector<kube::Object>> LackingParts(const Context& ctx, kube::Client&
 
 bool Contains(const std::vector<kube::Object>& maps, const kube::Object& map) {
   return std::any_of(maps.begin(), maps.end(), [&](const kube::Object& one) { return one.name() == map.name(); });
-}
-
-bool MadeByClusterctl(const kube::Object& live) {
-  const Json* fields = Find(live.json(), {"metadata", "managedFields"});
-  return fields != nullptr && std::any_of(fields->begin(), fields->end(), [](const Json& one) {
-           return GetString(one, {"manager"}) == kProviderFieldManager;
-         });
-}
-
-// By the first ConfigMap of a release, and with the further parts that there are, however it is packed.
-Status OwnRelease(const Context& ctx, kube::Client& client, const kube::Object& first, const kube::Object& owner) {
-  const kube::Resource& resource = kube::Builtin("ConfigMap");
-  auto live = TRY_WITH(client.Get(ctx, resource, first.ns(), first.name()), "its release");
-  if (!live.annotation(api::kAnnotationParts).empty()) {
-    const std::string of_it = fmt::format("{}={}", api::kLabelPartOf, first.name());
-    auto parts = TRY_WITH(client.List(ctx, resource, first.ns(), {.label_selector = of_it, .metadata_only = true}),
-                          "its release");
-    for (const kube::Object& part : parts.items) TRY(OwnMap(ctx, client, part, owner));
-  }
-  return OwnMap(ctx, client, live, owner);
 }
 
 }  // namespace
@@ -230,7 +211,7 @@ Status OwnMap(const Context& ctx, kube::Client& client, const kube::Object& seen
     Json owners = before == nullptr ? Json::array() : *before;
     bool owned = std::any_of(owners.begin(), owners.end(),
                              [&](const Json& one) { return GetString(one, {"uid"}) == owner.uid(); });
-    if (owned || !MadeByClusterctl(live)) return Ok();
+    if (owned || !kube::HasManager(live, kProviderFieldManager)) return Ok();
     owners.push_back(
         {{"apiVersion", owner.api_version()}, {"kind", owner.kind()}, {"name", owner.name()}, {"uid", owner.uid()}});
     const Json patch = {{"metadata", {{"resourceVersion", live.resource_version()}, {"ownerReferences", owners}}}};
@@ -243,6 +224,18 @@ Status OwnMap(const Context& ctx, kube::Client& client, const kube::Object& seen
   }
 }
 
+Status OwnRelease(const Context& ctx, kube::Client& client, const kube::Object& first, const kube::Object& owner) {
+  const kube::Resource& resource = kube::Builtin("ConfigMap");
+  auto live = TRY_WITH(client.Get(ctx, resource, first.ns(), first.name()), "its release");
+  if (!live.annotation(api::kAnnotationParts).empty()) {
+    const std::string of_it = fmt::format("{}={}", api::kLabelPartOf, first.name());
+    auto parts = TRY_WITH(client.List(ctx, resource, first.ns(), {.label_selector = of_it, .metadata_only = true}),
+                          "its release");
+    for (const kube::Object& part : parts.items) TRY(OwnMap(ctx, client, part, owner));
+  }
+  return OwnMap(ctx, client, live, owner);
+}
+
 Status OwnMaps(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& maps,
                const kube::Object& owner) {
   if (maps.empty()) return Ok();
@@ -253,16 +246,14 @@ Status OwnMaps(const Context& ctx, kube::Client& client, const std::vector<kube:
 }
 
 Status CheckCargo(const Context& ctx, kube::Client& client, const ProviderCargo& cargo) {
-  if (!cargo.release) return Ok();
-  TRY_WITH(LackingMaps(ctx, client, ReleaseMapsOf(cargo.id, *cargo.release)), Describe(cargo.id));
+  TRY_WITH(LackingMaps(ctx, client, cargo.maps), Describe(cargo.id));
   return Ok();
 }
 
 Status CarryParts(const Context& ctx, kube::Client& client, const ProviderCargo& cargo) {
   TRY(EnsureNamespace(ctx, client, cargo.id.ns, cargo.namespace_labels));
   if (cargo.secret) TRY(MergeSecret(ctx, client, cargo.secret->ns, cargo.secret->name, cargo.values));
-  if (!cargo.release) return Ok();
-  TRY_WITH(MakeMaps(ctx, client, ReleaseMapsOf(cargo.id, *cargo.release), Write()), Describe(cargo.id));
+  TRY_WITH(MakeMaps(ctx, client, cargo.maps, Write()), Describe(cargo.id));
   return Ok();
 }
 
@@ -276,8 +267,7 @@ Status CarryObject(const Context& ctx, kube::Client& client, const ProviderCargo
     applied = client.Apply(ctx, api::ResourceOf(cargo.id.type), object, Write());
   }
   if (!applied.ok()) return applied.error().With(fmt::format("failed to install {}", Describe(cargo.id)));
-  if (!cargo.release) return Ok();
-  TRY_WITH(OwnMaps(ctx, client, ReleaseMapsOf(cargo.id, *cargo.release), *applied), Describe(cargo.id));
+  TRY_WITH(OwnMaps(ctx, client, cargo.maps, *applied), Describe(cargo.id));
   return Ok();
 }
 

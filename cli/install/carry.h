@@ -22,7 +22,7 @@ struct ProviderCargo {
   std::optional<api::ObjectRef> secret;
   std::map<std::string, std::string> values;  // for that Secret, merged into what it has
   ReleaseSource source;
-  std::optional<api::Release> release;  // for a source in the cluster
+  std::vector<kube::Object> maps;  // its release, for a source in the cluster
 };
 
 // Makes the namespace where it is missing, and adds the labels that it lacks; none is changed.
@@ -50,7 +50,10 @@ Status MakeMaps(const Context& ctx, kube::Client& client, const std::vector<kube
 // A ConfigMap that clusterctl made belongs to `owner` from then on, and goes with it; another one, and other owners,
 // stay as they are. `seen`: as it was read.
 Status OwnMap(const Context& ctx, kube::Client& client, const kube::Object& seen, const kube::Object& owner);
-// The same for a release: that one of these which is there, and its parts. One that was removed is made again.
+// The same for a release that is there: by its first ConfigMap, with the further parts that there are, however it is
+// packed.
+Status OwnRelease(const Context& ctx, kube::Client& client, const kube::Object& first, const kube::Object& owner);
+// The same for that one of these which is there. One that was removed is made again.
 Status OwnMaps(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& maps,
                const kube::Object& owner);
 

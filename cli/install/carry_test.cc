@@ -98,17 +98,18 @@ const std::string kMakeMap = "POST /api/v1/namespaces/ns/configmaps";
 const Answer kMissing = {404, R"({"kind":"Status","reason":"NotFound","message":"it isn't there"})"};
 const Answer kThere = {409, R"({"kind":"Status","reason":"AlreadyExists","message":"it is there"})"};
 
-ProviderCargo CargoWithRelease() {
+ProviderCargo CargoWithRelease(const std::string& components = "a: b") {
   ProviderCargo out = Cargo();
-  out.release.emplace();
-  out.release->version = api::Version::Parse("v1.0.0").value();
-  out.release->components = "a: b";
+  api::Release release;
+  release.version = api::Version::Parse("v1.0.0").value();
+  release.components = components;
+  out.maps = ReleaseMapsOf(out.id, release);
   return out;
 }
 
 // The ConfigMap of that release, with what `edit` makes of it.
 Answer MapWith(const std::function<void(Json&)>& edit) {
-  Json map = ReleaseMapsOf(CargoWithRelease().id, *CargoWithRelease().release).back().json();
+  Json map = CargoWithRelease().maps.back().json();
   edit(map);
   return {200, ToJsonText(map)};
 }
@@ -155,19 +156,17 @@ TEST(CarryParts, MakesTheConfigMapWhereItLacks) {
 }
 
 // A release that goes into two ConfigMaps.
-ProviderCargo LargeCargo() {
+const std::string& LargeComponents() {
   static const std::string components = "a: " + Base64Encode(RandomBytes(1u << 20));
-  ProviderCargo out = CargoWithRelease();
-  out.release->components = components;
-  return out;
+  return components;
 }
+ProviderCargo LargeCargo() { return CargoWithRelease(LargeComponents()); }
 
 // Of LargeCargo, as another build packs it: bytes, names of parts and the digest are others.
 std::vector<kube::Object> PackedElsewhere() {
-  ProviderCargo cargo = LargeCargo();
-  std::string packed = Gzip(cargo.release->components);
+  std::string packed = Gzip(LargeComponents());
   packed[9] = static_cast<char>(packed[9] ^ 7);  // RFC 1952: the system on which it was packed
-  auto maps = ReleaseMapsOf(cargo.id, *cargo.release);
+  auto maps = LargeCargo().maps;
   const std::string digest = api::ReleasePartsDigest(packed);
   const size_t half = packed.size() / 2;
   Json &part = maps.front().json(), &first = maps.back().json();
@@ -200,7 +199,7 @@ TEST(LackingMaps, ItIsTheSameReleaseHoweverItIsPacked) {
 }
 
 TEST(LackingMaps, WhatDoesNotSayHowItIsPackedIsAnother) {  // L10
-  const auto ours = ReleaseMapsOf(LargeCargo().id, *LargeCargo().release);
+  const auto ours = LargeCargo().maps;
   ASSERT_EQ(ours.size(), 2u);
   for (std::string_view lost : {api::kAnnotationCompressed, api::kAnnotationParts}) {
     kube::Object first = ours.back();
@@ -214,7 +213,7 @@ TEST(LackingMaps, WhatDoesNotSayHowItIsPackedIsAnother) {  // L10
 }
 
 TEST(LackingMaps, APartThatLacksIsMadeWhereItIsOfTheSamePacking) {  // L10
-  const auto ours = ReleaseMapsOf(LargeCargo().id, *LargeCargo().release);
+  const auto ours = LargeCargo().maps;
   FakeApi lacks(
       {{"GET /api/v1/namespaces/ns HTTP", {kDone}}, {GetOf(ours.back()), {Text(ours.back())}}, {kMakeMap, {kDone}}});
   Status got = CarryParts(Context{}, lacks.client(), LargeCargo());

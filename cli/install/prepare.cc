@@ -152,8 +152,8 @@ Result<ProviderCargo> Adopt(const Context& ctx, const Config& config, kube::Clie
   out.source = TRY_WITH(SourceOf(config, source, provider.version, file), what);
   if (out.source.kind != ReleaseSource::Kind::kInCluster) return out;
   auto found = TRY_WITH(FetchRelease(ctx, config, provider.type, {provider.name, provider.version}, notes), what);
-  out.release = std::move(found.release);
-  TRY_WITH(LackingMaps(ctx, client, ReleaseMapsOf(out.id, *out.release)), what);
+  out.maps = ReleaseMapsOf(out.id, found.release);
+  TRY_WITH(LackingMaps(ctx, client, out.maps), what);
   return out;
 }
 
@@ -257,7 +257,7 @@ Result<ProviderCargo> CargoOf(const Config& config, const InitPlan& plan, const 
   bool names_one = present != nullptr && present->secret;
   if (names_one || !candidate.variables.empty() || !out.values.empty()) out.secret = SecretOf(plan, candidate.id);
   out.source = TRY(SourceOf(config, candidate.found.source, out.version, candidate.found.file));
-  if (out.source.kind == ReleaseSource::Kind::kInCluster) out.release = candidate.found.release;
+  if (out.source.kind == ReleaseSource::Kind::kInCluster) out.maps = ReleaseMapsOf(out.id, candidate.found.release);
   return out;
 }
 
