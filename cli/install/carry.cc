@@ -41,27 +41,34 @@ Json Encoded(const std::map<std::string, std::string>& values) {
   return out;
 }
 
-bool HasLabelsOf(const kube::Object& there, const kube::Object& map) {
-  const Json* labels = Find(map.json(), {"metadata", "labels"});
-  if (labels == nullptr) return true;
-  for (const auto& [key, value] : labels->items()) {
-    if (there.label(key) != value.get<std::string>()) return false;
-  }
-  return true;
-}
-
-// Byte for byte: a further part's name says what it holds.
-bool IsSamePart(const kube::Object& there, const kube::Object& part) {
-  const Json *a = Find(there.json(), {"binaryData"}), *b = Find(part.json(), {"binaryData"});
-  return a != nullptr && b != nullptr && *a == *b && HasLabelsOf(there, part);
-}
-
 Error AnotherContent(const kube::Object& map) {
   return {Code::kFailedPrecondition,
           fmt::format("its release goes into ConfigMap {}/{}, and one with another content is there already: "
                       "delete it, where nobody needs it",
                       map.ns(), map.name()),
           {}};
+}
+
+Status CheckLabels(const kube::Object& there, const kube::Object& map) {
+  const Json* labels = Find(map.json(), {"metadata", "labels"});
+  if (labels == nullptr) return Ok();
+  for (const auto& [key, value] : labels->items()) {
+    const std::string& wanted = value.get_ref<const std::string&>();
+    if (there.label(key) == wanted) continue;
+    return Error{Code::kFailedPrecondition,
+                 fmt::format("its release goes into ConfigMap {}/{}, which is there already without the label {}={}: "
+                             "add it, or delete the ConfigMap",
+                             map.ns(), map.name(), key, wanted),
+                 {}};
+  }
+  return Ok();
+}
+
+// Byte for byte: a further part's name says what it holds.
+Status CheckPart(const kube::Object& there, const kube::Object& part) {
+  const Json *a = Find(there.json(), {"binaryData"}), *b = Find(part.json(), {"binaryData"});
+  const bool same = a != nullptr && b != nullptr && *a == *b;
+  return same ? CheckLabels(there, part) : Status(AnotherContent(part));
 }
 
 enum class ReleaseThere { kWhole, kLacksParts };
@@ -71,7 +78,6 @@ enum class ReleaseThere { kWhole, kLacksParts };
 Result<ReleaseThere> LookAtRelease(const Context& ctx, kube::Client& client, const kube::Object& there,
                                    const std::vector<kube::Object>& maps) {
   const kube::Object& first = maps.back();
-  if (!HasLabelsOf(there, first)) return AnotherContent(first);
   auto named = [&](const std::string& name) -> Result<kube::Object> {
     for (const kube::Object& map : maps) {
       if (map.name() == name) return map;
@@ -80,14 +86,17 @@ Result<ReleaseThere> LookAtRelease(const Context& ctx, kube::Client& client, con
   };
   auto live = [&](const std::string& name) { return client.Get(ctx, kube::Builtin("ConfigMap"), first.ns(), name); };
   const api::Release wanted = TRY(releases::ReadReleaseMap(first, named));
-  auto found = releases::ReadReleaseMap(there, live);
+  kube::Object labelled = there;  // a label that lacks is told as such, and not as another content
+  labelled.json()["metadata"]["labels"] = first.json()["metadata"]["labels"];
+  auto found = releases::ReadReleaseMap(labelled, live);
   // Packed as this one is, it is whole with the parts of this one.
   bool lacks = !found.ok() && found.code() == Code::kNotFound;
-  if (lacks) found = releases::ReadReleaseMap(there, named);
+  if (lacks) found = releases::ReadReleaseMap(labelled, named);
   const bool outage = !found.ok() && found.code() != Code::kInvalidArgument && found.code() != Code::kNotFound;
   if (outage) return found.error().With("its release");
   bool same = found.ok() && found->components == wanted.components && found->metadata == wanted.metadata;
   if (!same) return AnotherContent(first);
+  TRY(CheckLabels(there, first));
   return lacks ? ReleaseThere::kLacksParts : ReleaseThere::kWhole;
 }
 
@@ -98,10 +107,10 @@ Result<std::vector<kube::Object>> LackingParts(const Context& ctx, kube::Client&
   for (const kube::Object& part : parts) {
     auto there = client.Get(ctx, kube::Builtin("ConfigMap"), part.ns(), part.name());
     if (!there.ok() && there.code() != Code::kNotFound) return there.error().With("its release");
-    if (!there.ok())
+    if (there.ok())
+      TRY(CheckPart(*there, part));
+    else
       out.push_back(part);
-    else if (!IsSamePart(*there, part))
-      return AnotherContent(part);
   }
   return out;
 }

@@ -230,6 +230,20 @@ TEST(LackingMaps, APartThatLacksIsMadeWhereItIsOfTheSamePacking) {  // L10
   EXPECT_THAT(unknown.error().message, Not(HasSubstr("another content"))) << "nobody has seen it";
 }
 
+TEST(LackingMaps, ALabelThatLacksIsNamed) {  // L10
+  for (const char* value : {"", "v9"}) {
+    const Answer other = MapWith([&](Json& map) {
+      Json& labels = map["metadata"]["labels"];
+      labels[api::kLabelReleaseVersion] = value;
+      if (*value == 0) labels.erase(std::string(api::kLabelReleaseVersion));
+    });
+    FakeApi api({{kGetMap, {other}}});
+    EXPECT_EQ(CheckCargo(Context{}, api.client(), CargoWithRelease()).error().message,
+              "InfrastructureProvider ns/x: its release goes into ConfigMap ns/infrastructure-x-v1.0.0, which is there "
+              "already without the label provider.cluster.x-k8s.io/version=v1.0.0: add it, or delete the ConfigMap");
+  }
+}
+
 const Answer kOurs = MapWith([](Json& map) {
   map["metadata"]["managedFields"] = Json::array({{{"manager", "clusterctl"}, {"operation", "Update"}}});
 });
