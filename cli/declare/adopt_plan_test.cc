@@ -173,6 +173,19 @@ TEST_F(AdoptFromAFolder, AnotherConfigMapOfTheNameIsNotOverwritten) {
   EXPECT_THAT(cluster_.writes(), ElementsAre());
 }
 
+// L10, L21: of another override, say.
+TEST_F(AdoptFromAFolder, WhatARunLeftThatWasBrokenOffIsReplaced) {
+  const Json wanted = map_["data"];
+  map_["data"]["components"] = "former";
+  map_["metadata"]["uid"] = "former";
+  map_["metadata"]["managedFields"] = Json::array({{{"manager", "clusterctl"}, {"operation", "Update"}}});
+  cluster_.Put(path_, map_);
+  Outcome got = Adopt();
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_EQ(cluster_.Get(path_)["data"], wanted);
+  EXPECT_FALSE(cluster_.Get(UpgradeCluster::PathOf(kMine)).is_null());
+}
+
 TEST_F(AdoptFromAFolder, TheSameConfigMapIsUsedAndStaysItsOwners) {
   map_["metadata"]["ownerReferences"] = Json::array({{{"uid", "somebody"}}});
   cluster_.Put(path_, map_);

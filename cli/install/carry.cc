@@ -71,7 +71,18 @@ Status CheckPart(const kube::Object& there, const kube::Object& part) {
   return same ? CheckLabels(there, part) : Status(AnotherContent(part));
 }
 
-enum class ReleaseThere { kWhole, kLacksParts };
+// Nobody but clusterctl has written it, and nothing owns it: a run was broken off before it did (OwnMap).
+bool IsNobodyElses(const kube::Object& live) {
+  const Json* owners = Find(live.json(), {"metadata", "ownerReferences"});
+  return (owners == nullptr || owners->empty()) && kube::HasManagerAlone(live, kProviderFieldManager);
+}
+
+// Such a run writes all labels of `map`; managedFields don't tell who took one away.
+bool IsLeftOver(const kube::Object& live, const kube::Object& map) {
+  return IsNobodyElses(live) && CheckLabels(live, map).ok();
+}
+
+enum class ReleaseThere { kWhole, kLacksParts, kLeftOver };
 
 // The release that a first ConfigMap there has, against the one of `maps`. What counts is what is read out of it: each
 // build packs in its own way.
@@ -95,28 +106,66 @@ Result<ReleaseThere> LookAtRelease(const Context& ctx, kube::Client& client, con
   const bool outage = !found.ok() && found.code() != Code::kInvalidArgument && found.code() != Code::kNotFound;
   if (outage) return found.error().With("its release");
   bool same = found.ok() && found->components == wanted.components && found->metadata == wanted.metadata;
+  if (!same && IsLeftOver(there, first)) return ReleaseThere::kLeftOver;
   if (!same) return AnotherContent(first);
   TRY(CheckLabels(there, first));
   return lacks ? ReleaseThere::kLacksParts : ReleaseThere::kWhole;
 }
 
-// Those that aren't there.
+// Those that aren't there, or that a run left that was broken off.
 Result<std::vector<kube::Object>> LackingParts(const Context& ctx, kube::Client& client,
                                                std::span<const kube::Object> parts) {
   std::vector<kube::Object> out;
   for (const kube::Object& part : parts) {
     auto there = client.Get(ctx, kube::Builtin("ConfigMap"), part.ns(), part.name());
     if (!there.ok() && there.code() != Code::kNotFound) return there.error().With("its release");
-    if (there.ok())
-      TRY(CheckPart(*there, part));
-    else
-      out.push_back(part);
+    Status same = there.ok() ? CheckPart(*there, part) : Status(there.error());
+    if (same.ok()) continue;
+    if (there.ok() && !IsLeftOver(*there, part)) return same.error();
+    out.push_back(part);
   }
   return out;
 }
 
 bool Contains(const std::vector<kube::Object>& maps, const kube::Object& map) {
   return std::any_of(maps.begin(), maps.end(), [&](const kube::Object& one) { return one.name() == map.name(); });
+}
+
+// Of a release's first ConfigMap, however it is packed; without their contents.
+Result<kube::ObjectList> PartsOf(const Context& ctx, kube::Client& client, const kube::Object& first) {
+  const std::string of_it = fmt::format("{}={}", api::kLabelPartOf, first.name());
+  auto parts =
+      client.List(ctx, kube::Builtin("ConfigMap"), first.ns(), {.label_selector = of_it, .metadata_only = true});
+  return parts.ok() ? std::move(parts) : parts.error().With("its release");
+}
+
+// Of another packing than that of `maps`: nothing would need them, or own them, any more.
+Status RemoveOldParts(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& maps) {
+  const auto parts = TRY(PartsOf(ctx, client, maps.back()));
+  for (const kube::Object& part : parts.items) {
+    if (Contains(maps, part) || !IsNobodyElses(part)) continue;
+    Status gone = client.Delete(ctx, kube::Builtin("ConfigMap"), part.ns(), part.name(),
+                                {.uid = part.uid(), .resource_version = part.resource_version()});
+    // With a conflict it is somebody's by now.
+    if (gone.ok() || gone.code() == Code::kNotFound || gone.code() == Code::kConflict) continue;
+    return gone.error().With("its former parts");
+  }
+  return Ok();
+}
+
+// Writes one of `maps` in the place of what a run has left that was broken off, as it is seen here. kConflict: somebody
+// has changed that meanwhile.
+Status WriteOver(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& maps,
+                 const kube::Object& map, const kube::WriteOptions& options) {
+  auto live = TRY(client.Get(ctx, kube::Builtin("ConfigMap"), map.ns(), map.name()));
+  if (!IsLeftOver(live, map)) return AnotherContent(map);
+  kube::Object object = map;
+  object.json()["metadata"]["uid"] = live.uid();
+  object.json()["metadata"]["resourceVersion"] = live.resource_version();
+  TRY(client.Update(ctx, kube::Builtin("ConfigMap"), object, options));
+  // Only now nobody reads them any more.
+  const bool last = map.name() == maps.back().name();
+  return last && !options.dry_run ? RemoveOldParts(ctx, client, maps) : Ok();
 }
 
 }  // namespace
@@ -191,12 +240,14 @@ Result<std::vector<kube::Object>> LackingMaps(const Context& ctx, kube::Client& 
   const std::span<const kube::Object> parts(maps.begin(), maps.end() - 1);
   auto there = client.Get(ctx, kube::Builtin("ConfigMap"), maps.back().ns(), maps.back().name());
   if (!there.ok() && there.code() != Code::kNotFound) return there.error().With("its release");
+  bool lacks = true;
   if (there.ok()) {
-    bool whole = TRY(LookAtRelease(ctx, client, *there, maps)) == ReleaseThere::kWhole;
-    return whole ? std::vector<kube::Object>() : LackingParts(ctx, client, parts);
+    const ReleaseThere found = TRY(LookAtRelease(ctx, client, *there, maps));
+    if (found == ReleaseThere::kWhole) return std::vector<kube::Object>();
+    lacks = found == ReleaseThere::kLeftOver;
   }
   auto lacking = TRY(LackingParts(ctx, client, parts));
-  lacking.push_back(maps.back());
+  if (lacks) lacking.push_back(maps.back());
   return lacking;
 }
 
@@ -206,9 +257,11 @@ Status MakeMaps(const Context& ctx, kube::Client& client, const std::vector<kube
   for (const kube::Object& map : lacking) {
     auto made = client.Create(ctx, kube::Builtin("ConfigMap"), map, options);
     if (made.ok()) continue;
-    // Somebody else was quicker.
-    bool there = made.code() == Code::kAlreadyExists && !Contains(TRY(LackingMaps(ctx, client, maps)), map);
-    if (!there) return made.error().With(fmt::format("failed to write ConfigMap {}/{}", map.ns(), map.name()));
+    const bool there = made.code() == Code::kAlreadyExists;
+    if (there && !Contains(TRY(LackingMaps(ctx, client, maps)), map)) continue;  // somebody else was quicker
+    Status written = there ? WriteOver(ctx, client, maps, map, options) : Status(made.error());
+    if (!written.ok())
+      return written.error().With(fmt::format("failed to write ConfigMap {}/{}", map.ns(), map.name()));
   }
   return Ok();
 }
@@ -234,12 +287,9 @@ Status OwnMap(const Context& ctx, kube::Client& client, const kube::Object& seen
 }
 
 Status OwnRelease(const Context& ctx, kube::Client& client, const kube::Object& first, const kube::Object& owner) {
-  const kube::Resource& resource = kube::Builtin("ConfigMap");
-  auto live = TRY_WITH(client.Get(ctx, resource, first.ns(), first.name()), "its release");
+  auto live = TRY_WITH(client.Get(ctx, kube::Builtin("ConfigMap"), first.ns(), first.name()), "its release");
   if (!live.annotation(api::kAnnotationParts).empty()) {
-    const std::string of_it = fmt::format("{}={}", api::kLabelPartOf, first.name());
-    auto parts = TRY_WITH(client.List(ctx, resource, first.ns(), {.label_selector = of_it, .metadata_only = true}),
-                          "its release");
+    const auto parts = TRY(PartsOf(ctx, client, first));
     for (const kube::Object& part : parts.items) TRY(OwnMap(ctx, client, part, owner));
   }
   return OwnMap(ctx, client, live, owner);

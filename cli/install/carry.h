@@ -38,12 +38,13 @@ Status MergeSecret(const Context& ctx, kube::Client& client, const std::string& 
                    const std::map<std::string, std::string>& values);
 
 // What of a release's ConfigMaps isn't there yet; the first one of them is the last of `maps`. The same release counts,
-// however it is packed. kFailedPrecondition where one of such a name has another release, or other labels: it is
-// somebody's, and stays what it is.
+// however it is packed. One that has another release lacks where a run left it that was broken off: it has the labels,
+// clusterctl alone has written it, and nothing owns it. Else another release, or other labels, are kFailedPrecondition:
+// it is somebody's, and stays what it is.
 Result<std::vector<kube::Object>> LackingMaps(const Context& ctx, kube::Client& client,
                                               const std::vector<kube::Object>& maps);
 
-// Makes those that aren't there yet. Errors as those of LackingMaps.
+// Makes those that aren't there yet, in the place of what such a run left. Errors as those of LackingMaps.
 Status MakeMaps(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& maps,
                 const kube::WriteOptions& options);
 

@@ -230,6 +230,86 @@ TEST(LackingMaps, APartThatLacksIsMadeWhereItIsOfTheSamePacking) {  // L10
   EXPECT_THAT(unknown.error().message, Not(HasSubstr("another content"))) << "nobody has seen it";
 }
 
+// A map of another release, with what `edit` makes of it.
+Answer FormerWith(const std::function<void(Json& metadata)>& edit) {
+  return MapWith([&](Json& map) {
+    map["data"]["components"] = "former: x";
+    map["metadata"]["uid"] = "former";
+    map["metadata"]["resourceVersion"] = "7";
+    map["metadata"]["managedFields"] = Json::array({{{"manager", "clusterctl"}, {"operation", "Update"}}});
+    edit(map["metadata"]);
+  });
+}
+
+// L10: of an override that was changed since, say. Somebody else's part of that name stays.
+TEST(MakeMaps, WhatARunLeftThatWasBrokenOffIsReplaced) {
+  auto part = [](const char* name, const char* manager) {
+    return Json{{"metadata",
+                 {{"name", name},
+                  {"namespace", "ns"},
+                  {"uid", std::string("u-") + name},
+                  {"resourceVersion", "3"},
+                  {"managedFields", Json::array({{{"manager", manager}, {"operation", "Update"}}})}}}};
+  };
+  const std::string list = ToJsonText({{"kind", "PartialObjectMetadataList"},
+                                       {"metadata", {{"resourceVersion", "9"}}},
+                                       {"items", Json::array({part("old", "clusterctl"), part("theirs", "kubectl")})}});
+  const Answer left = FormerWith([](Json&) {});
+  const auto replaces = [&](FakeApi& api) {
+    ASSERT_EQ(api.Asked("PUT").size(), 1u);
+    for (const char* has : {R"("uid":"former")", R"("resourceVersion":"7")", R"("components":"a: b")"})
+      EXPECT_THAT(api.Asked("PUT")[0], HasSubstr(has));
+  };
+  const std::map<std::string, std::vector<Answer>> answers = {{"GET /api/v1/namespaces/ns HTTP", {kDone}},
+                                                              {kGetMap, {left}},
+                                                              {kMakeMap, {kThere}},
+                                                              {"GET /api/v1/namespaces/ns/configmaps?", {{200, list}}},
+                                                              {"DELETE /api/v1/namespaces/ns/configmaps/old", {kDone}},
+                                                              {"PUT " + kGetMap.substr(4), {kDone}}};
+  FakeApi api(answers);
+  EXPECT_TRUE(CheckCargo(Context{}, api.client(), CargoWithRelease()).ok());
+  Status got = CarryParts(Context{}, api.client(), CargoWithRelease());
+  EXPECT_TRUE(got.ok()) << got.error().message;
+  replaces(api);
+  ASSERT_EQ(api.Asked("DELETE").size(), 1u);
+  for (const char* has : {"/configmaps/old", R"("uid":"u-old")", R"("resourceVersion":"3")"})
+    EXPECT_THAT(api.Asked("DELETE")[0], HasSubstr(has));
+
+  FakeApi dry(answers);
+  EXPECT_TRUE(MakeMaps(Context{}, dry.client(), CargoWithRelease().maps, {.dry_run = true}).ok());
+  replaces(dry);
+  EXPECT_THAT(dry.Asked("PUT")[0], HasSubstr("dryRun=All"));
+  EXPECT_TRUE(dry.Asked("DELETE").empty());
+}
+
+TEST(MakeMaps, WhatIsSomebodysIsNotReplaced) {  // L10
+  const Json somebodys = {{"manager", "kubectl-edit"}, {"operation", "Update"}};
+  const Answer cases[] = {
+      FormerWith([](Json& metadata) {
+        metadata["ownerReferences"] = Json::array({{{"uid", "somebody"}}});
+      }),
+      FormerWith([&](Json& metadata) { metadata["managedFields"].push_back(somebodys); }),
+      FormerWith([](Json& metadata) { metadata["managedFields"][0]["manager"] = "clusterctl-move"; }),
+      FormerWith([](Json& metadata) { metadata["managedFields"].clear(); }),
+      FormerWith([](Json& metadata) { metadata.erase("managedFields"); }),
+      // managedFields don't tell who took it away.
+      FormerWith([](Json& metadata) { metadata["labels"].erase(std::string(api::kLabelReleaseVersion)); }),
+  };
+  for (size_t i = 0; i < std::size(cases); ++i) {
+    FakeApi api({{"GET /api/v1/namespaces/ns HTTP", {kDone}}, {kGetMap, {cases[i]}}});
+    EXPECT_EQ(CarryParts(Context{}, api.client(), CargoWithRelease()).code(), Code::kFailedPrecondition) << i;
+    // It became somebody's between two looks.
+    FakeApi raced({{"GET /api/v1/namespaces/ns HTTP", {kDone}},
+                   {kGetMap, {FormerWith([](Json&) {}), FormerWith([](Json&) {}), cases[i]}},
+                   {kMakeMap, {kThere}}});
+    EXPECT_EQ(CarryParts(Context{}, raced.client(), CargoWithRelease()).code(), Code::kFailedPrecondition) << i;
+    for (const char* method : {"PATCH", "PUT", "DELETE"}) {
+      EXPECT_TRUE(api.Asked(method).empty()) << i;
+      EXPECT_TRUE(raced.Asked(method).empty()) << i;
+    }
+  }
+}
+
 TEST(LackingMaps, ALabelThatLacksIsNamed) {  // L10
   for (const char* value : {"", "v9"}) {
     const Answer other = MapWith([&](Json& map) {

@@ -132,7 +132,7 @@ class UpgradeCluster {
     bool dry_run = request.query.find("dryRun=") != request.query.npos;
     if (request.method == "POST") return Create(path, *ParseJson(request.body), dry_run);
     if (request.method == "PATCH") return Patch(path, *ParseJson(request.body));
-    if (request.method == "PUT") return Say(200, *ParseJson(request.body));  // a dry run
+    if (request.method == "PUT") return Replace(path, *ParseJson(request.body), dry_run);
     return Fail(405, "MethodNotAllowed");
   }
 
@@ -178,6 +178,18 @@ class UpgradeCluster {
     if (dry_run) return Say(201, object);
     Store(where, std::move(object));
     return Say(201, objects_[where]);
+  }
+
+  http::Response Replace(const std::string& path, Json object, bool dry_run) CAPI_REQUIRES(mu_) {
+    if (dry_run) return Say(200, object);
+    auto found = objects_.find(path);
+    if (found == objects_.end()) return Fail(404, "NotFound");
+    for (const char* guard : {"uid", "resourceVersion"}) {
+      std::string wanted = GetString(object, {"metadata", guard});
+      if (!wanted.empty() && wanted != GetString(found->second, {"metadata", guard})) return Fail(409, "Conflict");
+    }
+    Store(path, std::move(object));
+    return Say(200, objects_[path]);
   }
 
   http::Response Patch(const std::string& path, const Json& patch) CAPI_REQUIRES(mu_) {
