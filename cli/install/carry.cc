@@ -311,13 +311,13 @@ Status CheckCargo(const Context& ctx, kube::Client& client, const ProviderCargo&
 
 Status CarryParts(const Context& ctx, kube::Client& client, const ProviderCargo& cargo) {
   TRY(EnsureNamespace(ctx, client, cargo.id.ns, cargo.namespace_labels));
-  if (cargo.secret) TRY(MergeSecret(ctx, client, cargo.secret->ns, cargo.secret->name, cargo.values));
   TRY_WITH(MakeMaps(ctx, client, cargo.maps, Write()), Describe(cargo.id));
   return Ok();
 }
 
 Status CarryObject(const Context& ctx, kube::Client& client, const ProviderCargo& cargo) {
   kube::Object object = ProviderObjectOf(cargo.id, cargo.version, cargo.secret, cargo.source);
+  if (cargo.secret) TRY(MergeSecret(ctx, client, cargo.secret->ns, cargo.secret->name, cargo.values));
   Context bounded = ctx.WithTimeout(kWebhookLimit);
   auto applied = client.Apply(ctx, api::ResourceOf(cargo.id.type), object, Write());
   // The operator's certificate has to reach the webhooks, and its kinds the server's discovery.

@@ -61,10 +61,11 @@ Status OwnMaps(const Context& ctx, kube::Client& client, const std::vector<kube:
 // What of the cluster keeps a provider from being brought into it. Errors as those of LackingMaps. It writes nothing.
 Status CheckCargo(const Context& ctx, kube::Client& client, const ProviderCargo& cargo);
 
-// All but the object, so that the operator finds everything once that is there.
+// What the object needs, but its Secret: the operator finds everything once the object is there.
 Status CarryParts(const Context& ctx, kube::Client& client, const ProviderCargo& cargo);
 
-// The object. Tried again for a minute while the operator's webhooks don't answer yet. What they refuse is the error.
+// The object, and before it its Secret: nobody's credentials are left in a cluster whose operator hasn't come up. The
+// object is tried again for a minute while the operator's webhooks don't answer yet. What they refuse is the error.
 // ConfigMaps with its release belong to it from then on, and go with it.
 Status CarryObject(const Context& ctx, kube::Client& client, const ProviderCargo& cargo);
 

@@ -93,6 +93,26 @@ TEST(CarryObject, WaitsForWebhooksAndTellsARefusal) {
   EXPECT_EQ(no.Asked("PATCH").size(), 1u);
 }
 
+// L10: values of variables lie in the cluster only where an operator that has come up is to read them.
+TEST(CarryObject, TheSecretComesWithTheObjectAndBeforeIt) {
+  const std::string make = "POST /api/v1/namespaces/ns/secrets";
+  const std::string patch = "PATCH /apis/operator.cluster.x-k8s.io/v1alpha2/namespaces/ns/infrastructureproviders/x";
+  ProviderCargo cargo = Cargo();
+  cargo.secret = api::ObjectRef{"x-variables", "ns"};
+  cargo.values = {{"TOKEN", "t"}};
+  FakeApi api({{"GET /api/v1/namespaces/ns HTTP", {kDone}}, {make, {kDone}}, {patch, {kDone}}});
+  ASSERT_TRUE(CarryParts(Context{}, api.client(), cargo).ok());
+  EXPECT_TRUE(api.Asked("POST").empty());
+  ASSERT_TRUE(CarryObject(Context{}, api.client(), cargo).ok());
+  ASSERT_EQ(api.Asked("POST").size(), 1u);
+  EXPECT_THAT(api.Asked("POST")[0], HasSubstr(R"("data":{"TOKEN":"dA=="})"));
+  EXPECT_EQ(api.Asked("PATCH").size(), 1u);
+
+  FakeApi no({{make, {kForbidden}}, {patch, {kDone}}});
+  EXPECT_EQ(CarryObject(Context{}, no.client(), cargo).code(), Code::kPermissionDenied);
+  EXPECT_TRUE(no.Asked("PATCH").empty()) << "the operator would begin without them";
+}
+
 const std::string kGetMap = "GET /api/v1/namespaces/ns/configmaps/infrastructure-x-v1.0.0";
 const std::string kMakeMap = "POST /api/v1/namespaces/ns/configmaps";
 const Answer kMissing = {404, R"({"kind":"Status","reason":"NotFound","message":"it isn't there"})"};

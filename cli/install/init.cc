@@ -54,7 +54,7 @@ void SayStep(Notes& notes, std::string_view message, const ProviderCargo& cargo)
              {"targetNamespace", cargo.id.ns}});
 }
 
-// What the objects need. Nothing of it needs the operator, which comes up meanwhile.
+// What the objects need, but no credentials. Nothing of it needs the operator, which comes up meanwhile.
 Status CarryAllParts(const Context& ctx, kube::Client& client, const std::vector<ProviderCargo>& adopted,
                      const std::vector<ProviderCargo>& cargo) {
   for (const auto* all : {&adopted, &cargo}) {
