@@ -139,7 +139,7 @@ Status Init(const Context& ctx, const GlobalOptions& global, const InitOptions& 
     half = TRY(IsHalfInstalled(ctx, client, *there));
     if (half) TRY(CheckSameVersion(*there, OwnVersion()));
   }
-  InitPlan plan = TRY(PrepareInit(ctx, config, cluster, options, notes));
+  InitPlan plan = TRY(PrepareInit(ctx, config, cluster, options, there.has_value(), notes));
   std::vector<lifecycle::DirectRelease> direct;
   if (!options.with_operator) direct = TRY(PrepareDirectly(ctx, config, client, plan.queue));
   std::vector<ProviderCargo> cargo;

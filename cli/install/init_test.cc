@@ -292,6 +292,21 @@ TEST_F(InitCommand, WhatIsBeingDeletedIsRefused) {  // L10
   EXPECT_THAT(cluster_.writes(), IsEmpty());
 }
 
+// Nobody would take its finalizer away.
+TEST_F(InitCommand, WhatIsBeingDeletedAndHasNoOperatorIsToldWithWhatEndsThat) {  // L10, L23
+  cluster_.Add(kAws);
+  cluster_.Change(UpgradeCluster::PathOf(kAws),
+                  [](Json& aws) { aws["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"; });
+  for (const char* with_operator : {"--operator=true", "--operator=false"}) {
+    Outcome got = Init({"-i", "aws:v2.0.0", with_operator});
+    EXPECT_EQ(got.code, 1) << with_operator;
+    EXPECT_THAT(got.err, HasSubstr("Error: InfrastructureProvider capa-system/aws is being deleted, and no operator is "
+                                   "there to end that: `clusterctl delete --operator=false` does, then run the same "
+                                   "command again"));
+  }
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
 TEST_F(InitCommand, AnImageForNoOperatorIsRefused) {  // L10, L23
   const std::vector<std::string> flags = {"--operator=false", "--operator-image", "r.example.com/o:v1", "-i", "aws"};
   EXPECT_THAT(Init(flags).err, HasSubstr("--operator-image has no use with --operator=false"));

@@ -65,13 +65,15 @@ Result<bool> IsTheirs(const Context& ctx, ManagementCluster& cluster, const Init
                {}};
 }
 
-// What is going is neither installed, nor can it be applied over.
+// What is going is neither installed, nor can it be applied over. Without an operator it is going for ever.
 Status CheckStays(const InitPlan& plan, const Candidate& candidate) {
   const PresentProvider* present = PresentOf(plan, candidate.id);
   if (present == nullptr || !present->deleting) return Ok();
+  const std::string_view wait =
+      plan.has_operator ? "; wait until it has gone"
+                        : ", and no operator is there to end that: `clusterctl delete --operator=false` does";
   return Error{Code::kFailedPrecondition,
-               fmt::format("{} is being deleted; wait until it has gone, then run the same command again",
-                           Describe(candidate.id)),
+               fmt::format("{} is being deleted{}, then run the same command again", Describe(candidate.id), wait),
                {}};
 }
 
@@ -231,9 +233,10 @@ Status FillQueue(const Context& ctx, const Config& config, ManagementCluster& cl
 }  // namespace
 
 Result<InitPlan> PrepareInit(const Context& ctx, const Config& config, ManagementCluster& cluster,
-                             const InitOptions& options, Notes& notes) {
+                             const InitOptions& options, bool has_operator, Notes& notes) {
   TRY(CheckNamespace(options.target_namespace));
   InitPlan plan;
+  plan.has_operator = has_operator;
   plan.present = TRY(ReadPresent(ctx, cluster));
   plan.first_time = !HasCore(plan.present);
   notes.Say(0, "Fetching providers");

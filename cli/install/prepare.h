@@ -17,7 +17,8 @@ namespace capi::cli {
 
 // A value.
 struct InitPlan {
-  bool first_time = false;  // no core is installed yet
+  bool has_operator = false;  // already, before this run
+  bool first_time = false;    // no core is installed yet
   std::vector<PresentProvider> present;
   std::vector<Candidate> queue;  // filled in and checked, without what is installed already
   // Asked for and left as they are: what is installed already, and what somebody else has made an object of.
@@ -25,9 +26,9 @@ struct InitPlan {
   std::vector<ProviderCargo> adopted;  // what clusterctl installed, and no operator looks after yet
 };
 
-// What is chosen, fetched, filled in and checked. Says what is skipped.
+// What is chosen, fetched, filled in and checked. Says what is skipped. `has_operator`: the cluster has one.
 Result<InitPlan> PrepareInit(const Context& ctx, const Config& config, ManagementCluster& cluster,
-                             const InitOptions& options, Notes& notes);
+                             const InitOptions& options, bool has_operator, Notes& notes);
 
 // Of a candidate: with the Secret that its object names already, if any.
 Result<ProviderCargo> CargoOf(const Config& config, const InitPlan& plan, const Candidate& candidate);
