@@ -237,6 +237,7 @@ TEST_F(InitCommand, AnOutageIsNoReasonToPassOneOver) {  // L10
   Outcome got = Init({"-i", "aws:v2.0.0"});
   EXPECT_EQ(got.code, 1);
   EXPECT_THAT(got.err, HasSubstr("Error: failed to take over infrastructure-mine: "));
+  EXPECT_THAT(got.err, HasSubstr("; nothing has been written: run the same command again once that answers\n"));
   EXPECT_THAT(cluster_.writes(), IsEmpty());
 }
 

@@ -159,6 +159,12 @@ Result<ProviderCargo> Adopt(const Context& ctx, const Config& config, kube::Clie
   return out;
 }
 
+Error Again(const Error& error) {
+  return {error.code,
+          fmt::format("{}; nothing has been written: run the same command again once that answers", error.message),
+          {}};
+}
+
 // All that can be taken over. One that can't stays as it is and fails nobody else, but for the core. An outage, or an
 // interruption, says nothing of what can be.
 Status AdoptAll(const Context& ctx, const Config& config, kube::Client& client, InitPlan& plan, Notes& notes) {
@@ -167,7 +173,8 @@ Status AdoptAll(const Context& ctx, const Config& config, kube::Client& client, 
     if (one.has_object) continue;
     auto cargo = Adopt(ctx, config, client, images, one.provider, notes);
     bool core = one.provider.type == api::ProviderType::kCore;
-    if (!cargo.ok() && (core || cargo.code() == Code::kCancelled || cargo.error().Transient())) return cargo.error();
+    if (!cargo.ok() && cargo.error().Transient()) return Again(cargo.error());
+    if (!cargo.ok() && (core || cargo.code() == Code::kCancelled)) return cargo.error();
     if (cargo.ok()) {
       plan.adopted.push_back(*std::move(cargo));
       continue;
