@@ -27,7 +27,6 @@ const CLI::App& Deepest(const CLI::App& root) {
 
 // What to look at where the management cluster that a command is about doesn't answer; "" where something else failed.
 std::string WhenAway(const CLI::App& command, const Error& error, const Getenv& getenv) {
-  if (error.code != Code::kUnavailable) return "";
   for (const std::string flag : {"--kubeconfig", "--to-kubeconfig"}) {
     const CLI::Option* kubeconfig = command.get_option_no_throw(flag);
     const CLI::Option* context = command.get_option_no_throw(flag + "-context");
@@ -36,7 +35,7 @@ std::string WhenAway(const CLI::App& command, const Error& error, const Getenv& 
     auto cluster = ManagementCluster::Open({last(*kubeconfig), last(*context)}, getenv);
     if (!cluster.ok()) continue;
     auto server = http::Url::Parse(cluster->client().config().server);
-    if (!server.ok() || error.message.find(server->Origin() + "/") == std::string::npos) continue;
+    if (!server.ok() || !IsAway(error, server->Origin())) continue;
     return fmt::format("\nIs the cluster up, and is this the right kubeconfig? ({0}, {0}-context)", flag);
   }
   return "";

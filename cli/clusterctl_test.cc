@@ -8,6 +8,7 @@
 
 #include "base/version.h"
 #include "base/yaml/yaml.h"
+#include "cli/suggestions.h"
 #include "cli/testing.h"
 #include "cli/version.h"
 
@@ -133,6 +134,18 @@ TEST(CommandLine, AClusterThatIsAwayIsToldWithWhatToLookAt) {
                                       "(--kubeconfig, --kubeconfig-context)\n"));
   }
   close(bound);
+}
+
+TEST(IsAway, IsWhatThatServerDoesNotAnswer) {  // L6
+  const std::string server = "https://a:6443", request = "GET https://a:6443/api: ";
+  const std::pair<Error, bool> cases[] = {
+      {{Code::kUnavailable, request + "Connection refused", {}}, true},
+      {{Code::kDeadlineExceeded, request + "no answer within 30 s", {}}, true},
+      {{Code::kDeadlineExceeded, "GET https://a:64430/api: no answer", {}}, false},
+      {{Code::kDeadlineExceeded, "not ready after 1 s", {}}, false},
+      {{Code::kPermissionDenied, request + "no right", {}}, false},
+  };
+  for (const auto& [error, away] : cases) EXPECT_EQ(IsAway(error, server), away) << error.message;
 }
 
 TEST(CommandLine, WhereThereIsNoKubeconfigItSaysWhereItLooked) {

@@ -42,4 +42,9 @@ std::string UnknownCommand(const CLI::App& command, const std::string& name) {
   return message + fmt::format("Run '{} --help' for usage.", whole);
 }
 
+bool IsAway(const Error& error, const std::string& server) {
+  const bool late = error.code == Code::kUnavailable || error.code == Code::kDeadlineExceeded;
+  return late && error.message.find(server + "/") != std::string::npos;
+}
+
 }  // namespace capi::cli
