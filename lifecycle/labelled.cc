@@ -146,7 +146,14 @@ Result<std::vector<kube::Object>> ListBuiltIn(const Context& ctx, kube::Client& 
   for (const kube::Object& crd : crds->items) of_crds.insert(crd.name().substr(crd.name().find('.') + 1));
   auto resources = Deletable(TRY(client.mapper().All(ctx, &away)), {});
   std::erase_if(resources, [&](const auto& one) { return of_crds.contains(one.group) || away.contains(one.group); });
-  return ListAll(ctx, client, resources, "", selector, false);
+  // Of an object that the server has under two groups the one that manifests name counts.
+  std::stable_partition(resources.begin(), resources.end(), [](const kube::Resource& one) {
+    return kube::FindBuiltin({one.group, one.kind}) != nullptr;
+  });
+  auto out = TRY(ListAll(ctx, client, resources, "", selector, false));
+  std::set<std::string> uids;
+  std::erase_if(out, [&](const kube::Object& one) { return !one.uid().empty() && !uids.insert(one.uid()).second; });
+  return out;
 }
 
 }  // namespace capi::lifecycle

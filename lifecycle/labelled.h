@@ -29,7 +29,8 @@ Result<LabelledObjects> ListLabelled(const Context& ctx, kube::Client& client, c
 Result<std::vector<kube::Object>> ListInNamespace(const Context& ctx, kube::Client& client, const std::string& ns);
 
 // What a selector finds, whole, in all namespaces: of all kinds that the server can list and delete, but for those that
-// CRDs bring. Nothing is asked of a group whose server doesn't answer.
+// CRDs bring; each object once, under Kubernetes' own group where the server has it under two. Nothing is asked of a
+// group whose server doesn't answer.
 Result<std::vector<kube::Object>> ListBuiltIn(const Context& ctx, kube::Client& client, const std::string& selector);
 
 // The provider's CRDs, whole.

@@ -166,6 +166,13 @@ involvedObject: {kind: ConfigMap, name: toy-config, namespace: toy-system}
   const std::string core = "Event/toy-system/said";
   auto owned = [&](const kube::Object& live) { return live.id().ToString() == core ? "another's" : ""; };
   EXPECT_THAT(planned(owned), ElementsAre(core + " (another's)"));
+  auto built_in = ListBuiltIn(ctx_, *client_, SelectorOf(kToy));
+  ASSERT_TRUE(built_in.ok()) << built_in.error().message;
+  std::vector<std::string> events;
+  for (const kube::Object& object : *built_in) {
+    if (object.kind() == "Event") events.push_back(object.id().ToString());
+  }
+  EXPECT_THAT(events, ElementsAre(core)) << "cert-manager's upgrade knows no second group";
 }
 
 }  // namespace
