@@ -8,6 +8,7 @@
 #include "api/text.h"
 #include "api/version.h"
 #include "base/strings.h"
+#include "lifecycle/plan/removal.h"
 #include "templating/customise/images.h"
 
 namespace capi::cli {
@@ -54,16 +55,13 @@ std::string VersionOf(const kube::Object& object) {
 
 }  // namespace
 
-bool IsGenerated(const kube::Object& object) {
-  return object.kind() == "Endpoints" || object.kind() == "EndpointSlice";
-}
-
 Result<CertManagerDecision> DecideCertManager(const std::string& desired, const std::vector<kube::Object>& installed,
                                               const std::vector<kube::Object>& to_install) {
   auto wanted = TRY_WITH(api::Version::ParseTolerant(desired),
                          fmt::format("failed to parse config version [{}] for cert-manager component", desired));
   std::vector<kube::Object> relevant;
-  std::copy_if(installed.begin(), installed.end(), std::back_inserter(relevant), std::not_fn(IsGenerated));
+  std::copy_if(installed.begin(), installed.end(), std::back_inserter(relevant),
+               [](const kube::Object& one) { return !lifecycle::IsGenerated(one.id()); });
   bool same = relevant.size() == to_install.size() && SortedImages(relevant) == SortedImages(to_install);
   CertManagerDecision out;
   for (const kube::Object& object : relevant) {

@@ -18,9 +18,6 @@ struct CertManagerDecision {
   bool upgrade = false;
 };
 
-// Kubernetes makes these of what cert-manager has, with its labels.
-bool IsGenerated(const kube::Object& object);
-
 // Of what is there with clusterctl's label, and what the configured version brings. kInvalidArgument for a version that
 // is none.
 Result<CertManagerDecision> DecideCertManager(const std::string& desired, const std::vector<kube::Object>& installed,

@@ -10,7 +10,8 @@ namespace capi::cli {
 namespace {
 
 kube::Object ObjectOf(const Json& facts) {
-  Json json = {{"kind", facts.at("kind")}, {"apiVersion", "apps/v1"}, {"metadata", {{"name", "x"}}}};
+  const char* version_of_kind = facts.at("kind") == "Endpoints" ? "v1" : "apps/v1";
+  Json json = {{"kind", facts.at("kind")}, {"apiVersion", version_of_kind}, {"metadata", {{"name", "x"}}}};
   kube::Object object(std::move(json));
   std::string version = GetString(facts, {"version"}), image = GetString(facts, {"image"});
   if (!version.empty()) object.set_annotation(kCertManagerVersionAnnotation, version);

@@ -13,6 +13,7 @@
 #include "kube/apply/preview.h"
 #include "kube/meta/kind.h"
 #include "lifecycle/labelled.h"
+#include "lifecycle/plan/removal.h"
 #include "lifecycle/storage_migration.h"
 
 namespace capi::cli {
@@ -88,22 +89,16 @@ Status Migrate(const Context& ctx, kube::Client& client, const std::vector<kube:
   return Ok();
 }
 
-// What the new version no longer has. CRDs and Namespaces stay: users' objects are in them.
+// What the new version no longer has.
 Status Prune(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& installed,
              const std::vector<kube::Manifest>& manifests) {
-  std::set<kube::ObjectId> kept;
-  for (const kube::Manifest& manifest : manifests) kept.insert(manifest.id);
-  std::vector<kube::ObjectId> gone;
-  for (const kube::Object& object : installed) {
-    if (IsGenerated(object) || kube::IsCrd(object) || object.kind() == "Namespace" || kept.contains(object.id()))
-      continue;
-    gone.push_back(object.id());
-  }
+  std::vector<kube::ObjectId> released;
+  for (const kube::Manifest& manifest : manifests) released.push_back(manifest.id);
   auto keep = [](const kube::Object& live) -> std::string {
     return live.has_label(kLabelCore) ? "" : "somebody took clusterctl's label away";
   };
   std::vector<kube::Change> changes;
-  return kube::Applier(client, {}).Delete(ctx, gone, keep, changes);
+  return kube::Applier(client, {}).Delete(ctx, lifecycle::NotReleased(installed, released), keep, changes);
 }
 
 }  // namespace

@@ -26,18 +26,29 @@ std::vector<kube::ObjectId> ToRemove(const std::vector<kube::ObjectId>& labelled
   return out;
 }
 
-std::vector<kube::ObjectId> Leftovers(const std::vector<kube::Object>& labelled,
-                                      const std::vector<kube::ObjectId>& released, const std::string& ns) {
+bool IsGenerated(const kube::ObjectId& id) {
+  return kube::Is(id, "", "Endpoints") || kube::Is(id, "discovery.k8s.io", "EndpointSlice");
+}
+
+std::vector<kube::ObjectId> NotReleased(const std::vector<kube::Object>& live,
+                                        const std::vector<kube::ObjectId>& released) {
   const std::set<kube::ObjectId> stay(released.begin(), released.end());
   std::set<std::string> uids;
-  for (const kube::Object& object : labelled) {
+  for (const kube::Object& object : live) {
     if (stay.contains(object.id())) uids.insert(object.uid());
   }
-  std::vector<kube::ObjectId> others;
-  for (const kube::Object& object : labelled) {
-    if (!stay.contains(object.id()) && !uids.contains(object.uid())) others.push_back(object.id());
+  std::vector<kube::ObjectId> out;
+  for (const kube::Object& object : live) {
+    const kube::ObjectId id = object.id();
+    if (stay.contains(id) || uids.contains(object.uid())) continue;
+    if (!IsGenerated(id) && !kube::IsCrd(id) && !kube::IsNamespace(object)) out.push_back(id);
   }
-  return ToRemove(others, ns, {});
+  return out;
+}
+
+std::vector<kube::ObjectId> Leftovers(const std::vector<kube::Object>& labelled,
+                                      const std::vector<kube::ObjectId>& released, const std::string& ns) {
+  return ToRemove(NotReleased(labelled, released), ns, {});
 }
 
 }  // namespace capi::lifecycle

@@ -19,9 +19,16 @@ struct RemovalScope {
 std::vector<kube::ObjectId> ToRemove(const std::vector<kube::ObjectId>& labelled, const std::string& ns,
                                      const RemovalScope& scope);
 
-// The objects that an older release had, and the newer one, of which these are the objects, has no more. CRDs,
-// Namespaces and the entry in clusterctl's inventory stay. So does what is an object of the newer one under another
-// group: some servers have one object under two, with one uid.
+// Kubernetes makes these of a Service, with its labels.
+bool IsGenerated(const kube::ObjectId& id);
+
+// The objects that an older release had, and the newer one, of which these are the objects, has no more. CRDs and
+// Namespaces stay: users' objects are in them; and so does what Kubernetes makes of what stays. So does what is an
+// object of the newer one under another group: some servers have one object under two, with one uid.
+std::vector<kube::ObjectId> NotReleased(const std::vector<kube::Object>& live,
+                                        const std::vector<kube::ObjectId>& released);
+
+// Those of them that a provider in `ns` had; the entry in clusterctl's inventory stays.
 std::vector<kube::ObjectId> Leftovers(const std::vector<kube::Object>& labelled,
                                       const std::vector<kube::ObjectId>& released, const std::string& ns);
 

@@ -78,6 +78,20 @@ TEST(Leftovers, WhatTheNewReleaseHasNoMore) {
   EXPECT_THAT(Leftovers(Live({}), {kOwn}, "ns"), IsEmpty());
 }
 
+// L23: the controllers copy a Service's labels. The Service that stays would have nobody behind it.
+TEST(Leftovers, NothingThatKubernetesMakes) {
+  const kube::ObjectId endpoints{"", "Endpoints", "ns", "own"};
+  const kube::ObjectId slice{"discovery.k8s.io", "EndpointSlice", "ns", "own-a"};
+  const kube::ObjectId namesake{"x.io", "Endpoints", "ns", "own"};
+  EXPECT_THAT(Leftovers(Live({endpoints, slice, namesake, kOwn}), {kOwn}, "ns"), ElementsAre(namesake));
+  EXPECT_THAT(ToRemove({endpoints, kOwn}, "ns", {}), ElementsAre(endpoints, kOwn)) << "the Service goes as well";
+}
+
+// L13, L23: whatever its namespace.
+TEST(NotReleased, NoCrdsAndNoNamespaces) {
+  EXPECT_THAT(NotReleased(Live({kCrd, kNs, kElsewhere, kRole}), {kRole}), ElementsAre(kElsewhere));
+}
+
 // U4, L23: OpenShift has what RBAC has under a group of its own, too.
 TEST(Leftovers, NothingOfTheNewReleaseUnderAnotherGroup) {
   kube::ObjectId twin = kRole;
