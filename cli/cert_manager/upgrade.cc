@@ -72,11 +72,7 @@ Status TakeOverAll(const Context& ctx, kube::Client& client, const std::vector<k
   kube::PreviewOptions options{.field_manager = std::string(kCertManagerWriter),
                                .former = kube::WroteLabel(kLabelCore),
                                .owner_group = std::string(api::kGroup)};
-  for (const kube::Manifest& manifest : manifests) {
-    auto taken = kube::TakeOver(client, ctx, manifest.id, options);
-    if (!taken.ok() && taken.code() != Code::kNotFound) return taken.error().With(manifest.id.ToString());
-  }
-  return Ok();
+  return kube::TakeOverAll(client, ctx, manifests, options);
 }
 
 Status Migrate(const Context& ctx, kube::Client& client, const std::vector<kube::Manifest>& manifests) {

@@ -153,4 +153,18 @@ Status TakeOver(Client& client, const Context& ctx, const ObjectId& id, const Pr
   return Ok();
 }
 
+Status TakeOverAll(Client& client, const Context& ctx, const std::vector<Manifest>& manifests,
+                   const PreviewOptions& options) {
+  std::vector<Outcome> outcomes(manifests.size());
+  std::vector<std::function<void()>> tasks;
+  for (size_t i = 0; i < manifests.size(); ++i) {
+    tasks.push_back([&, i] {
+      auto taken = TakeOver(client, ctx, manifests[i].id, options);
+      if (!taken.ok() && taken.code() != Code::kNotFound) outcomes[i] = Failed(manifests[i].id, taken.error());
+    });
+  }
+  RunAll(options.parallel, tasks);
+  return Summarize(outcomes);
+}
+
 }  // namespace capi::kube

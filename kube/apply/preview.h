@@ -43,4 +43,8 @@ Result<std::vector<Difference>> PreviewTakeOver(Client& client, const Context& c
 // The same for one object, without the comparison. Ok where it isn't there.
 Status TakeOver(Client& client, const Context& ctx, const ObjectId& id, const PreviewOptions& options);
 
+// The same for all of them. Ok of those whose kind isn't there, too. The errors are named.
+Status TakeOverAll(Client& client, const Context& ctx, const std::vector<Manifest>& manifests,
+                   const PreviewOptions& options);
+
 }  // namespace capi::kube

@@ -61,11 +61,7 @@ Status TakeOverAll(const Context& ctx, kube::Client& client, const DirectRelease
   kube::PreviewOptions options{.field_manager = std::string(kDirectManager),
                                .former = kube::WroteLabel(api::kLabelProvider),
                                .owner_group = std::string(api::kGroup)};
-  for (const kube::Manifest& manifest : release.manifests) {
-    auto taken = kube::TakeOver(client, ctx, manifest.id, options);
-    if (!taken.ok() && taken.code() != Code::kNotFound) return taken.error().With(manifest.id.ToString());
-  }
-  return Ok();
+  return kube::TakeOverAll(client, ctx, release.manifests, options);
 }
 
 // What can't be read now holds up nothing: the next upgrade looks again.
