@@ -15,6 +15,7 @@
 #include "lifecycle/labelled.h"
 #include "lifecycle/plan/removal.h"
 #include "lifecycle/storage_migration.h"
+#include "lifecycle/try_upgrade.h"
 
 namespace capi::cli {
 namespace {
@@ -137,16 +138,7 @@ std::string AsText(const CertManagerUpgrade& upgrade) {
 
 Status CheckUpgrade(const Context& ctx, kube::Client& client, const CertManagerUpgrade& upgrade) {
   const char* what = "cert-manager can't be upgraded";
-  std::vector<kube::Manifest> rest = ManifestsOf(upgrade.objects);
-  const lifecycle::CrdStates live = TRY_WITH(lifecycle::LiveCrds(ctx, client, rest), what);
-  const auto migrated = TRY_WITH(lifecycle::ToMigrate(rest, live), what);
-  // The server refuses these until then.
-  std::erase_if(rest, [&](const kube::Manifest& one) {
-    return kube::IsCrd(one.id) && std::find(migrated.begin(), migrated.end(), one.id.name) != migrated.end();
-  });
-  kube::ApplyOptions options;
-  options.field_manager = kCertManagerWriter;
-  TRY_WITH(kube::Applier(client, options).DryRun(ctx, rest), what);
+  TRY_WITH(lifecycle::TryUpgrade(ctx, client, ManifestsOf(upgrade.objects), kCertManagerWriter), what);
   return Ok();
 }
 

@@ -9,14 +9,13 @@
 #include "base/strings.h"
 #include "kube/apply/apply.h"
 #include "kube/apply/preview.h"
-#include "kube/meta/kind.h"
 #include "lifecycle/clusterctl_inventory.h"
 #include "lifecycle/deletion.h"
 #include "lifecycle/direct/scale.h"
 #include "lifecycle/labelled.h"
-#include "lifecycle/plan/crd_stages.h"
 #include "lifecycle/plan/removal.h"
 #include "lifecycle/storage_migration.h"
+#include "lifecycle/try_upgrade.h"
 
 namespace capi::lifecycle {
 namespace {
@@ -41,17 +40,11 @@ Result<bool> Check(const Context& ctx, kube::Client& client, const Releases& rel
                    std::map<const DirectRelease*, std::vector<std::string>>& to_migrate) {
   bool switches = false;
   for (const DirectRelease* release : releases) {
-    CrdStates live = TRY(LiveCrds(ctx, client, release->manifests));
-    to_migrate[release] = TRY(ToMigrate(release->manifests, live));
-    switches = switches || SwitchesAny(release->manifests, live);
-    // A CRD that loses a version is refused as long as that is in its storedVersions.
-    std::vector<kube::Manifest> rest = release->manifests;
-    std::erase_if(rest, [&](const kube::Manifest& manifest) {
-      const auto& crds = to_migrate[release];
-      return kube::IsCrd(manifest.id) && std::find(crds.begin(), crds.end(), manifest.id.name) != crds.end();
-    });
-    TRY_WITH(ApplierOf(client).DryRun(ctx, rest), release->provider.id.ToString());
-    TRY_WITH(ListLabelled(ctx, client, release->provider.id), release->provider.id.ToString());  // for Prune
+    const std::string name = release->provider.id.ToString();
+    UpgradeNeeds needs = TRY_WITH(TryUpgrade(ctx, client, release->manifests, kDirectManager), name);
+    to_migrate[release] = std::move(needs.to_migrate);
+    switches = switches || needs.switches;
+    TRY_WITH(ListLabelled(ctx, client, release->provider.id), name);  // for Prune
   }
   return switches;
 }
