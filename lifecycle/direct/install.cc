@@ -70,14 +70,15 @@ Status AwaitAvailable(const Context& ctx, kube::Client& client, const std::vecto
 }
 
 Status AwaitAvailable(const Context& ctx, kube::Client& client, const api::ProviderId& id, Millis limit) {
+  const auto deployments = TRY(DeploymentsOf(ctx, client, id));
   // With no replicas wanted all of it is healthy.
-  if (TRY(IsAtZero(ctx, client, id))) {
+  if (IsAtZero(deployments)) {
     return Error{
         Code::kFailedPrecondition,
         fmt::format("{} is at zero replicas since an upgrade that was broken off: run that again", id.ToString()),
         {}};
   }
-  for (const kube::Object& deployment : TRY(DeploymentsOf(ctx, client, id)))
+  for (const kube::Object& deployment : deployments)
     TRY(AwaitOne(ctx, client, {"apps", "Deployment", deployment.ns(), deployment.name()}, limit));
   return Ok();
 }

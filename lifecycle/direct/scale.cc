@@ -130,8 +130,7 @@ Status ScaleBack(const Context& ctx, kube::Client& client, const api::ProviderId
   return Ok();
 }
 
-Result<bool> IsAtZero(const Context& ctx, kube::Client& client, const api::ProviderId& id) {
-  auto deployments = TRY(DeploymentsOf(ctx, client, id));
+bool IsAtZero(const std::vector<kube::Object>& deployments) {
   return std::any_of(deployments.begin(), deployments.end(), [](const kube::Object& live) {
     return live.has_annotation(api::kAnnotationOriginalReplicas) && Replicas(live) == 0;
   });

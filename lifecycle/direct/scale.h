@@ -21,8 +21,8 @@ Status ScaleDown(const Context& ctx, kube::Client& client, const api::ProviderId
 Status ScaleBack(const Context& ctx, kube::Client& client, const api::ProviderId& id,
                  const std::set<kube::ObjectId>& stopped);
 
-// Whether one of them went to zero and hasn't come back, in this run or an earlier one.
-Result<bool> IsAtZero(const Context& ctx, kube::Client& client, const api::ProviderId& id);
+// Whether one of a provider's Deployments went to zero and hasn't come back, in this run or an earlier one.
+bool IsAtZero(const std::vector<kube::Object>& deployments);
 
 // The manifests as they are to be applied: without a count of replicas where the live workload is at zero, or somebody
 // has set one through the scale subresource (D1).

@@ -87,51 +87,58 @@ Status Finish(const Context& ctx, kube::Client& client, const DirectRelease& rel
   return ApplierOf(client).Apply(ctx, {release.Entry()}, {}, changes);
 }
 
-// For what is due when the caller has stopped, too.
-Context Own(const Context& ctx) { return ctx.WithStop({}).WithTimeout(kToEnd); }
-
-// Nobody would look for them otherwise. The cluster tells: an earlier run may have left them so.
-Error AtZero(const Context& ctx, kube::Client& client, const Releases& releases, Error error) {
-  const Context own = Own(ctx);
-  std::vector<std::string> names;
-  const api::ProviderId* first = nullptr;
-  for (const DirectRelease* release : releases) {
-    const api::ProviderId& id = release->provider.id;
-    auto zero = IsAtZero(own, client, id);
-    if (!zero.ok()) {
-      error.message += "; which providers are at zero replicas can't be told: " + zero.error().message;
-      return error;
-    }
-    if (!*zero) continue;
-    if (first == nullptr) first = &id;
-    names.push_back(id.ToString());
+// Of those in clusterctl's inventory, this call's or not: an earlier one may have left them so.
+Result<std::vector<api::ProviderId>> ProvidersAtZero(const Context& ctx, kube::Client& client) {
+  std::vector<api::ProviderId> out;
+  for (ClusterctlEntry& entry : TRY(ListEntries(ctx, client))) {
+    if (IsAtZero(TRY(DeploymentsOf(ctx, client, entry.id)))) out.push_back(std::move(entry.id));
   }
-  if (names.empty()) return error;
+  return out;
+}
+
+// Nobody would look for them otherwise.
+Error TellAtZero(const Context& ctx, kube::Client& client, Error error) {
+  auto zero = ProvidersAtZero(ctx, client);
+  if (!zero.ok()) error.message += "; which providers are at zero replicas can't be told: " + zero.error().message;
+  if (!zero.ok() || zero->empty()) return error;
+  std::vector<std::string> names;
+  for (const api::ProviderId& id : *zero) names.push_back(id.ToString());
+  const api::ProviderId& first = zero->front();
   error.message += fmt::format(
       "; at zero replicas: {} (by hand they come back with `kubectl scale deployment --replicas=1 -n {} -l {}={}`, "
       "and likewise the others)",
-      Join(names, ", "), first->ns, api::kLabelProvider, api::ManifestLabel(first->type, first->name));
+      Join(names, ", "), first.ns, api::kLabelProvider, api::ManifestLabel(first.type, first.name));
   return error;
 }
 
 using Stopped = std::vector<std::pair<const DirectRelease*, std::set<kube::ObjectId>>>;
 
-// Nothing was applied yet, so what ran can run on. AtZero tells of what doesn't come back.
-Status StopAll(const Context& ctx, kube::Client& client, const Releases& releases, const UpgradeOptions& options) {
-  Stopped stopped;
+// `stopped` gets what ran, for as long as nothing was applied and it can run on.
+Status StopAll(const Context& ctx, kube::Client& client, const Releases& releases, const UpgradeOptions& options,
+               Stopped& stopped) {
   for (const DirectRelease* release : releases) {
     Tell(options, "scaling down", *release);
     stopped.emplace_back(release, std::set<kube::ObjectId>());
-    Status down = ScaleDown(ctx, client, release->provider.id, options.stop_limit, stopped.back().second);
-    if (down.ok()) continue;
-    const Context own = Own(ctx);
-    for (const auto& [one, deployments] : stopped) (void)ScaleBack(own, client, one->provider.id, deployments);
-    return down;
+    TRY(ScaleDown(ctx, client, release->provider.id, options.stop_limit, stopped.back().second));
   }
+  stopped.clear();
   return Ok();
 }
 
-Status UpgradeAll(const Context& ctx, kube::Client& client, const Releases& releases, const UpgradeOptions& options) {
+// Also when the caller has stopped, and all of it in one time. TellAtZero tells of what doesn't come back.
+Error PutBack(const Context& ctx, kube::Client& client, const Stopped& stopped, const UpgradeOptions& options,
+              Error error) {
+  const Context own = ctx.WithStop({}).WithTimeout(kToEnd);
+  for (const auto& [release, deployments] : stopped) {
+    if (deployments.empty()) continue;
+    Tell(options, "putting back what was stopped", *release);
+    (void)ScaleBack(own, client, release->provider.id, deployments);
+  }
+  return TellAtZero(own, client, std::move(error));
+}
+
+Status UpgradeAll(const Context& ctx, kube::Client& client, const Releases& releases, const UpgradeOptions& options,
+                  Stopped& stopped) {
   std::map<const DirectRelease*, std::vector<std::string>> to_migrate;
   bool stop = TRY(Check(ctx, client, releases, to_migrate)) || options.contract_changes;
   StorageMigration migration(client, kDirectManager);
@@ -142,7 +149,7 @@ Status UpgradeAll(const Context& ctx, kube::Client& client, const Releases& rele
       TRY(migration.Migrate(ctx, crd, cursor));
     }
   }
-  if (stop) TRY(StopAll(ctx, client, releases, options));
+  if (stop) TRY(StopAll(ctx, client, releases, options, stopped));
   for (const DirectRelease* release : releases) {
     Tell(options, "upgrading", *release);
     TRY_WITH(Replace(ctx, client, *release), release->provider.id.ToString());
@@ -160,9 +167,10 @@ Status Upgrade(const Context& ctx, kube::Client& client, const std::vector<Direc
   std::stable_sort(releases.begin(), releases.end(), [](const DirectRelease* a, const DirectRelease* b) {
     return a->provider.id.type < b->provider.id.type;
   });
+  Stopped stopped;
   Status done = CheckKinds(ctx, client, all);
-  if (done.ok()) done = UpgradeAll(ctx, client, releases, options);
-  return done.ok() ? done : AtZero(ctx, client, releases, done.error());
+  if (done.ok()) done = UpgradeAll(ctx, client, releases, options, stopped);
+  return done.ok() ? done : PutBack(ctx, client, stopped, options, done.error());
 }
 
 }  // namespace capi::lifecycle

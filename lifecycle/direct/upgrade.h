@@ -12,7 +12,7 @@ namespace capi::lifecycle {
 // A value.
 struct UpgradeOptions {
   bool contract_changes = false;  // then nothing of the providers runs while they change
-  // Told what begins, for a person: "scaling down", "upgrading". May be null.
+  // Told what begins, for a person: "scaling down", "upgrading", "putting back what was stopped". May be null.
   std::function<void(std::string_view what, const Installable& provider)> on_step;
   // Told, for a person, what isn't as it should be and stops nothing. May be null.
   std::function<void(const std::string& what)> on_warning;
@@ -24,7 +24,7 @@ struct UpgradeOptions {
 // all go to zero replicas before the first is changed, and come back each with its release. The new release is applied
 // over the old one; then what it no longer has goes, but no CRD and no Namespace; the entry in clusterctl's inventory
 // says the new version last. So a run that is broken off is completed by the same call. Where one doesn't come to zero,
-// those that this call has stopped come back; an error says which are at zero else.
+// those that this call has stopped come back; an error says which of the cluster's are at zero else.
 Status Upgrade(const Context& ctx, kube::Client& client, const std::vector<DirectRelease>& releases,
                const UpgradeOptions& options);
 

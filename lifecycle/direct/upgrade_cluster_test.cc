@@ -279,6 +279,11 @@ TEST_F(DirectOfTwo, WhatIsAtZeroIsTold) {
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().message, HasSubstr("none.example.com/v1 Zebra"));
   EXPECT_THAT(refused.error().message, HasSubstr("; at zero replicas: InfrastructureProvider/box (by hand"));
+  unknown.provider = toy_.provider;
+  refused = Upgrade(ctx_, *client_, {unknown}, {});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, HasSubstr("; at zero replicas: InfrastructureProvider/box (by hand"))
+      << "L23: a run that is about another one";
   // L10: what nobody wants to run isn't what was to be waited for.
   auto available = AwaitAvailable(ctx_, *client_, kBoxId, Seconds(60));
   ASSERT_EQ(available.code(), Code::kFailedPrecondition);
@@ -305,14 +310,17 @@ TEST_F(DirectOfTwo, WhatCantBeReadEndsItBeforeAnythingStops) {
 TEST_F(DirectOfTwo, WhatWasStoppedComesBackAfterAnInterrupt) {
   std::stop_source interrupt;
   int stopped = 0;
+  std::vector<std::string> put_back;
   UpgradeOptions options;
-  options.on_step = [&](std::string_view what, const Installable&) {
+  options.on_step = [&](std::string_view what, const Installable& provider) {
     if (what == "scaling down" && ++stopped == 2) interrupt.request_stop();
+    if (what == "putting back what was stopped") put_back.push_back(provider.id.name);
   };
   auto upgraded = Upgrade(ctx_.WithStop(interrupt.get_token()), *client_, {toy_, Box("v1.1.0")}, options);
   ASSERT_EQ(upgraded.code(), Code::kCancelled) << "it was to be interrupted";
   EXPECT_THAT(upgraded.error().message, testing::Not(HasSubstr("at zero replicas")));
   EXPECT_EQ(stopped, 2);
+  EXPECT_THAT(put_back, ElementsAre("toy")) << "the box was never stopped";
   EXPECT_EQ(Replicas(), 1);
   EXPECT_EQ(BoxReplicas(), 1);
   EXPECT_EQ(Installed(), "v1.0.0");
