@@ -55,8 +55,9 @@ Status InstallDirectly(const Context& ctx, kube::Client& client, const std::vect
   notes.Say(0, "Waiting for providers to be available...");
   for (const lifecycle::DirectRelease& release : releases)
     TRY(lifecycle::AwaitAvailable(ctx, client, release, Seconds(options.wait_provider_timeout)));
+  auto warn = [&](const std::string& what) { notes.Warn(what); };
   for (const api::ProviderId& id : skipped)
-    TRY(lifecycle::AwaitAvailable(ctx, client, id, Seconds(options.wait_provider_timeout)));
+    TRY(lifecycle::AwaitAvailable(ctx, client, id, Seconds(options.wait_provider_timeout), warn));
   return Ok();
 }
 

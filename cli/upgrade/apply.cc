@@ -197,7 +197,8 @@ Status AwaitAll(const Context& ctx, ManagementCluster& cluster, const Installed&
                 Seconds timeout, Notes& notes) {
   if (!with_operator) {
     for (const InstalledProvider& one : has.providers)
-      TRY(lifecycle::AwaitAvailable(ctx, cluster.client(), api::ProviderId{one.type, one.ns, one.name}, timeout));
+      TRY(lifecycle::AwaitAvailable(ctx, cluster.client(), api::ProviderId{one.type, one.ns, one.name}, timeout,
+                                    [&](const std::string& what) { notes.Warn(what); }));
     return Ok();
   }
   std::vector<AwaitedUpgrade> awaited;

@@ -69,8 +69,12 @@ Status AwaitAvailable(const Context& ctx, kube::Client& client, const std::vecto
   return Ok();
 }
 
-Status AwaitAvailable(const Context& ctx, kube::Client& client, const api::ProviderId& id, Millis limit) {
+Status AwaitAvailable(const Context& ctx, kube::Client& client, const api::ProviderId& id, Millis limit,
+                      const std::function<void(const std::string& what)>& warn) {
   const auto deployments = TRY(DeploymentsOf(ctx, client, id));
+  // A provider may be without one; or somebody has deleted it.
+  if (deployments.empty())
+    warn(fmt::format("{} has no Deployment in namespace {}: whether it runs can't be told", id.ToString(), id.ns));
   // With no replicas wanted all of it is healthy.
   if (IsAtZero(deployments)) {
     return Error{

@@ -1,6 +1,8 @@
 // Brings a provider into a cluster, without an operator.
 #pragma once
 
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "lifecycle/direct/release.h"
@@ -22,7 +24,9 @@ Status AwaitAvailable(const Context& ctx, kube::Client& client, const DirectRele
 Status AwaitAvailable(const Context& ctx, kube::Client& client, const std::vector<kube::Manifest>& manifests,
                       Millis limit);
 
-// The same of a provider that is installed, whatever its release.
-Status AwaitAvailable(const Context& ctx, kube::Client& client, const api::ProviderId& id, Millis limit);
+// The same of a provider that is installed, whatever its release. `warn` is told, for a person, where there is nothing
+// to wait for.
+Status AwaitAvailable(const Context& ctx, kube::Client& client, const api::ProviderId& id, Millis limit,
+                      const std::function<void(const std::string& what)>& warn);
 
 }  // namespace capi::lifecycle

@@ -285,13 +285,23 @@ TEST_F(DirectOfTwo, WhatIsAtZeroIsTold) {
   EXPECT_THAT(refused.error().message, HasSubstr("; at zero replicas: InfrastructureProvider/box (by hand"))
       << "L23: a run that is about another one";
   // L10: what nobody wants to run isn't what was to be waited for.
-  auto available = AwaitAvailable(ctx_, *client_, kBoxId, Seconds(60));
+  std::vector<std::string> warnings;
+  auto warn = [&](const std::string& what) { warnings.push_back(what); };
+  auto available = AwaitAvailable(ctx_, *client_, kBoxId, Seconds(60), warn);
   ASSERT_EQ(available.code(), Code::kFailedPrecondition);
   EXPECT_THAT(available.error().message, HasSubstr("an upgrade that was broken off: run that again"));
   auto upgraded = Upgrade(ctx_, *client_, {toy_, Box("v1.1.0")}, {});
   ASSERT_TRUE(upgraded.ok()) << upgraded.error().message;
   EXPECT_EQ(BoxReplicas(), 1);
-  EXPECT_TRUE(AwaitAvailable(ctx_, *client_, kBoxId, Seconds(60)).ok());
+  EXPECT_TRUE(AwaitAvailable(ctx_, *client_, kBoxId, Seconds(60), warn).ok());
+  EXPECT_THAT(warnings, testing::IsEmpty());
+  ASSERT_TRUE(client_->Delete(ctx_, kube::Builtin("Deployment"), "box-system", "box").ok());
+  EXPECT_TRUE(kube::Eventually([&] {
+    warnings.clear();
+    return AwaitAvailable(ctx_, *client_, kBoxId, Seconds(60), warn).ok() && !warnings.empty();
+  }));
+  EXPECT_THAT(warnings, ElementsAre("InfrastructureProvider/box has no Deployment in namespace box-system: whether it "
+                                    "runs can't be told"));
 }
 
 // What is to be removed is looked for at the end, and couldn't be found then.
