@@ -34,19 +34,23 @@ void Tell(const UpgradeOptions& options, std::string_view what, const DirectRele
   if (options.on_step) options.on_step(what, release.provider);
 }
 
-// What only the cluster can tell: everything that could be refused, before anything is changed. Returns whether a CRD
-// stores another version from now on.
-Result<bool> Check(const Context& ctx, kube::Client& client, const Releases& releases,
-                   std::map<const DirectRelease*, std::vector<std::string>>& to_migrate) {
-  bool switches = false;
+// What the cluster tells of a release before anything is changed. A value.
+struct Found {
+  UpgradeNeeds needs;
+  LabelledObjects labelled;  // what may go afterwards
+};
+
+// Everything that could be refused is an error.
+Result<std::map<const DirectRelease*, Found>> Check(const Context& ctx, kube::Client& client,
+                                                    const Releases& releases) {
+  std::map<const DirectRelease*, Found> out;
   for (const DirectRelease* release : releases) {
     const std::string name = release->provider.id.ToString();
-    UpgradeNeeds needs = TRY_WITH(TryUpgrade(ctx, client, release->manifests, kDirectManager), name);
-    to_migrate[release] = std::move(needs.to_migrate);
-    switches = switches || needs.switches;
-    TRY_WITH(ListLabelled(ctx, client, release->provider.id), name);  // for Prune
+    Found& found = out[release];
+    found.needs = TRY_WITH(TryUpgrade(ctx, client, release->manifests, kDirectManager), name);
+    found.labelled = TRY_WITH(ListLabelled(ctx, client, release->provider.id), name);
   }
-  return switches;
+  return out;
 }
 
 // What Cluster API's clusterctl wrote with plain updates becomes ours, so that what the new release leaves out goes.
@@ -57,10 +61,10 @@ Status TakeOverAll(const Context& ctx, kube::Client& client, const DirectRelease
   return kube::TakeOverAll(client, ctx, release.manifests, options);
 }
 
-// What can't be read now holds up nothing: the next upgrade looks again.
-Status Prune(const Context& ctx, kube::Client& client, const DirectRelease& release, const UpgradeOptions& options) {
+// What couldn't be read holds up nothing: the next upgrade looks again.
+Status Prune(const Context& ctx, kube::Client& client, const DirectRelease& release, const LabelledObjects& labelled,
+             const UpgradeOptions& options) {
   std::vector<kube::ObjectId> released;
-  auto labelled = TRY(ListLabelled(ctx, client, release.provider.id));
   for (const std::string& kind : labelled.unread) {
     if (options.on_warning)
       options.on_warning(fmt::format("what {} no longer has may stay: {}", release.provider.id.ToString(), kind));
@@ -81,9 +85,10 @@ Status Replace(const Context& ctx, kube::Client& client, const DirectRelease& re
   return ScaleUp(ctx, client, release);
 }
 
-Status Finish(const Context& ctx, kube::Client& client, const DirectRelease& release, const UpgradeOptions& options) {
+Status Finish(const Context& ctx, kube::Client& client, const DirectRelease& release, const LabelledObjects& labelled,
+              const UpgradeOptions& options) {
   std::vector<kube::Change> changes;
-  TRY(Prune(ctx, client, release, options));
+  TRY(Prune(ctx, client, release, labelled, options));
   return ApplierOf(client).Apply(ctx, {release.Entry()}, {}, changes);
 }
 
@@ -139,11 +144,12 @@ Error PutBack(const Context& ctx, kube::Client& client, const Stopped& stopped, 
 
 Status UpgradeAll(const Context& ctx, kube::Client& client, const Releases& releases, const UpgradeOptions& options,
                   Stopped& stopped) {
-  std::map<const DirectRelease*, std::vector<std::string>> to_migrate;
-  bool stop = TRY(Check(ctx, client, releases, to_migrate)) || options.contract_changes;
+  const auto found = TRY(Check(ctx, client, releases));
+  const bool stop = options.contract_changes ||
+                    std::any_of(found.begin(), found.end(), [](const auto& one) { return one.second.needs.switches; });
   StorageMigration migration(client, kDirectManager);
   for (const DirectRelease* release : releases) {
-    for (const std::string& crd : to_migrate[release]) {
+    for (const std::string& crd : found.at(release).needs.to_migrate) {
       Tell(options, "migrating objects", *release);
       MigrationCursor cursor;
       TRY(migration.Migrate(ctx, crd, cursor));
@@ -153,7 +159,7 @@ Status UpgradeAll(const Context& ctx, kube::Client& client, const Releases& rele
   for (const DirectRelease* release : releases) {
     Tell(options, "upgrading", *release);
     TRY_WITH(Replace(ctx, client, *release), release->provider.id.ToString());
-    TRY_WITH(Finish(ctx, client, *release, options), release->provider.id.ToString());
+    TRY_WITH(Finish(ctx, client, *release, found.at(release).labelled, options), release->provider.id.ToString());
   }
   return Ok();
 }

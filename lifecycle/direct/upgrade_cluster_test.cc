@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <stop_token>
 
@@ -304,7 +305,7 @@ TEST_F(DirectOfTwo, WhatIsAtZeroIsTold) {
                                     "runs can't be told"));
 }
 
-// What is to be removed is looked for at the end, and couldn't be found then.
+// What is to be removed at the end is looked for here.
 TEST_F(DirectOfTwo, WhatCantBeReadEndsItBeforeAnythingStops) {
   Fail([](const kube::ProxyRequest& request) { return request.target.find("/cronjobs?") != request.target.npos; });
   UpgradeOptions options;
@@ -314,6 +315,20 @@ TEST_F(DirectOfTwo, WhatCantBeReadEndsItBeforeAnythingStops) {
   EXPECT_THAT(upgraded.error().message, HasSubstr("failed to look for objects of kind CronJob"));
   EXPECT_EQ(Installed(), "v1.0.0");
   EXPECT_EQ(Replicas(), 1);
+}
+
+// What goes at the end is known by then: a server that fails later doesn't leave a release half done.
+TEST_F(DirectOfTwo, WhatCantBeReadAnyMoreHoldsUpNothing) {
+  std::atomic<bool> upgrading = false;
+  Fail([&](const kube::ProxyRequest& request) {
+    return upgrading && request.target.find("/cronjobs?") != request.target.npos;
+  });
+  UpgradeOptions options;
+  options.on_step = [&](std::string_view what, const Installable&) { upgrading = upgrading || what == "upgrading"; };
+  auto upgraded = Upgrade(ctx_, *failing_, {toy_, Box("v1.1.0")}, options);
+  ASSERT_TRUE(upgraded.ok()) << upgraded.error().message;
+  EXPECT_EQ(Installed(), "v1.1.0");
+  EXPECT_TRUE(Gone("ClusterRole", "toy-old-role"));
 }
 
 // Nothing was applied, so what ran runs on, though the caller waits no more.
