@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "api/types.h"
 #include "base/testing/vectors.h"
 #include "cli/cert_manager/release.h"
@@ -10,8 +12,10 @@ namespace capi::cli {
 namespace {
 
 kube::Object ObjectOf(const Json& facts) {
-  const char* version_of_kind = facts.at("kind") == "Endpoints" ? "v1" : "apps/v1";
-  Json json = {{"kind", facts.at("kind")}, {"apiVersion", version_of_kind}, {"metadata", {{"name", "x"}}}};
+  const std::map<std::string, const char*> versions = {
+      {"Deployment", "apps/v1"}, {"Endpoints", "v1"}, {"EndpointSlice", "discovery.k8s.io/v1"}};
+  const std::string kind = GetString(facts, {"kind"});
+  Json json = {{"kind", kind}, {"apiVersion", versions.at(kind)}, {"metadata", {{"name", "x"}}}};
   kube::Object object(std::move(json));
   std::string version = GetString(facts, {"version"}), image = GetString(facts, {"image"});
   if (!version.empty()) object.set_annotation(kCertManagerVersionAnnotation, version);
