@@ -9,10 +9,10 @@
 #include "base/http/url.h"
 #include "base/mutex.h"
 #include "base/strings.h"
-#include "fetch/github_answer.h"
+#include "fetch/answer.h"
+#include "fetch/download.h"
 #include "fetch/github_releases.h"
 #include "fetch/repository.h"
-#include "fetch/text.h"
 #include "fetch/url.h"
 
 namespace capi::fetch {
@@ -21,15 +21,8 @@ namespace {
 // Releases on a page: GitHub counts requests, sixty an hour without a token. Notes and assets of a hundred have been
 // 6 MB; where they are more than an answer may have, thirty are asked for.
 constexpr int kPageSizes[] = {100, 30};
-constexpr int kMostPages = 400;
-constexpr size_t kMostReleases = 10'000;                // GitHub lists no more
-constexpr Seconds kListTime = std::chrono::minutes(5);  // for all pages together
-constexpr Seconds kDigestTime{10};                      // what can't be asked in this time isn't known
-constexpr size_t kMostFiles = 1'000;                    // whose digests are kept
-constexpr size_t kMostOfDigest = 100;  // characters that are kept; a longer one is none that could be right
-constexpr std::string_view kMetadataFile = "metadata.yaml";
+constexpr std::string_view kService = "GitHub";
 constexpr std::string_view kJsonType = "application/vnd.github+json";
-constexpr std::string_view kFileType = "application/octet-stream";
 
 // Thread-safe.
 class GitHubRepository : public Repository {
@@ -52,12 +45,9 @@ class GitHubRepository : public Repository {
       if (!too_large) break;
     }
     if (!versions.ok()) {
-      return Unreachable(ctx, versions.error()).With(fmt::format("failed to list the releases of {}", Describe()));
+      return OfOwnLimit(ctx, versions.error()).With(fmt::format("failed to list the releases of {}", Describe()));
     }
-    std::sort(versions->begin(), versions->end());
-    auto end = std::unique(versions->begin(), versions->end(),
-                           [](const auto& a, const auto& b) { return a.ToString() == b.ToString(); });
-    versions->erase(end, versions->end());
+    Order(*versions);
     return versions;
   }
 
@@ -198,16 +188,15 @@ class GitHubRepository : public Repository {
   Result<std::string> Download(const Context& ctx, const std::string& tag, const std::string& asset) {
     std::string url = fmt::format("{}/{}/{}/releases/download/{}/{}", options_.download_url, url_.owner,
                                   url_.repository, PercentEscape(tag), PercentEscape(asset));
-    http::Response response = TRY(Get(ctx, url, kFileType, "", options_.max_file));
+    http::Response response = TRY(GetFile(ctx, std::move(url), ""));
     TRY(CheckIsNoPage(response.body));
-    TRY(CheckDigest(DigestOf(ctx, tag, asset), response.body));
+    TRY(CheckDigest(DigestOf(ctx, tag, asset), response.body, kService));
     return std::move(response.body);
   }
 
   Result<std::string> DownloadByApi(const Context& ctx, const api::Version& version, const std::string& name) {
     Asset asset = TRY(FindAsset(ctx, version.ToString(), name));
-    http::Response response =
-        TRY(Get(ctx, Api(fmt::format("/releases/assets/{}", asset.id)), kFileType, options_.token, options_.max_file));
+    http::Response response = TRY(GetFile(ctx, Api(fmt::format("/releases/assets/{}", asset.id)), options_.token));
     TRY(CheckIsNoPage(response.body));
     TRY(CheckAsset(asset, response.body));
     return std::move(response.body);
@@ -234,60 +223,19 @@ class GitHubRepository : public Repository {
     return Error{Code::kNotFound, fmt::format("release not found for version {}: 404 Not Found{}", tag, hint), {}};
   }
 
-  // A page that a network's login puts in the place of an answer says so, and not that somebody changed a file.
-  static Status CheckIsNoPage(const std::string& body) {
-    if (LooksLikeHtml(body)) return Invalid("the server answered with HTML");
-    return Ok();
-  }
-
   static Status CheckAsset(const Asset& asset, const std::string& body) {
     if (asset.size >= 0 && static_cast<std::uint64_t>(asset.size) != body.size()) {
       return Error{Code::kUnavailable, fmt::format("got {} bytes of {}", body.size(), asset.size), {}};
     }
-    return CheckDigest(asset.digest, body);
-  }
-
-  // One of a kind that isn't known here can't be checked: then nothing vouches for what came.
-  static Status CheckDigest(const std::string& digest, const std::string& body) {
-    if (digest.empty() || ToLower(digest) == "sha256:" + Sha256Hex(body)) return Ok();
-    return Error{Code::kFailedPrecondition,
-                 fmt::format("what came does not have the digest that GitHub names ({:.80})", digest),
-                 {}};
+    return CheckDigest(asset.digest, body, kService);
   }
 
   Result<http::Response> AskApi(const Context& ctx, const std::string& url, bool* too_large = nullptr) const {
-    return Get(ctx, url, kJsonType, options_.token, options_.max_answer, too_large);
+    return Get(ctx, options_, {url, kJsonType, options_.token, options_.max_answer}, GitHubError, too_large);
   }
 
-  // `too_large`: whether the body is why there is no answer.
-  Result<http::Response> Get(const Context& ctx, const std::string& url, std::string_view accept,
-                             const std::string& token, size_t max_body, bool* too_large = nullptr) const {
-    http::Request request;
-    request.max_body = max_body;
-    request.headers.Set("Accept", accept);
-    if (!options_.user_agent.empty()) request.headers.Set("User-Agent", options_.user_agent);
-    if (!token.empty()) request.headers.Set("Authorization", "Bearer " + token);
-    int status = 0;
-    request.on_head = [&status](int seen) { status = seen; };
-    http::Options http;
-    http.tls.ca_file = options_.ca_file;
-    http.proxy = options_.proxy;
-    http.connect_timeout = options_.connect_timeout;
-    Result<http::Response> response =
-        http::Fetch(ctx.WithTimeout(options_.request_timeout), url, std::move(request), http);
-    // After a good head nothing but the body's size is the fault of what was asked for.
-    if (too_large != nullptr) {
-      *too_large = !response.ok() && response.code() == Code::kInvalidArgument && status / 100 == 2;
-    }
-    if (!response.ok()) return Unreachable(ctx, response.error());
-    if (response->status / 100 != 2) return GitHubError(*response, ctx.clock->Now());
-    return response;
-  }
-
-  // Our own limit of time is the server's slowness, not the caller's wish to end.
-  static Error Unreachable(const Context& ctx, Error error) {
-    if (error.code == Code::kDeadlineExceeded && ctx.Check().ok()) error.code = Code::kUnavailable;
-    return error;
+  Result<http::Response> GetFile(const Context& ctx, std::string url, std::string token) const {
+    return Get(ctx, options_, {std::move(url), kFileType, std::move(token), options_.max_file}, GitHubError);
   }
 
   const GitHubUrl url_;
@@ -297,30 +245,7 @@ class GitHubRepository : public Repository {
   std::set<std::string> asked_ CAPI_GUARDED_BY(mu_);                                // tags, for their digests
 };
 
-// A header's value: nothing that could end its line.
-bool IsHeaderValue(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > ' ' && c < 0x7f; });
-}
-
 }  // namespace
-
-void NamedDigests::Put(const std::string& file, const std::string& digest) {
-  MutexLock lock(mu_);
-  if (digests_.erase(file) > 0) std::erase(oldest_first_, file);
-  if (digest.empty()) return;
-  if (digests_.size() >= kMostFiles) {
-    digests_.erase(oldest_first_.front());
-    oldest_first_.pop_front();
-  }
-  digests_[file] = digest;
-  oldest_first_.push_back(file);
-}
-
-std::string NamedDigests::Of(const std::string& file) const {
-  MutexLock lock(mu_);
-  auto named = digests_.find(file);
-  return named == digests_.end() ? "" : named->second;
-}
 
 Result<std::unique_ptr<Repository>> OpenGitHub(std::string_view url, const GitHubOptions& options) {
   GitHubUrl parsed = TRY(ParseGitHubUrl(url));
@@ -332,10 +257,7 @@ Result<std::unique_ptr<Repository>> OpenGitHub(std::string_view url, const GitHu
                  {}};
   }
   GitHubOptions used = options;
-  used.token = std::string(Trim(options.token));
-  if (!IsHeaderValue(used.token)) {
-    return Error{Code::kInvalidArgument, "the GitHub token holds characters that no token has", {}};
-  }
+  used.token = TRY(CheckToken(options.token, kService));
   if (!used.digests) used.digests = std::make_shared<NamedDigests>();
   while (used.api_url.ends_with('/')) used.api_url.pop_back();
   while (used.download_url.ends_with('/')) used.download_url.pop_back();

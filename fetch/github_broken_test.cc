@@ -54,6 +54,12 @@ http_testing::RawServer::Serve Says(std::string answer) {
   };
 }
 
+GitHubOptions At(const std::string& url) {
+  GitHubOptions options;
+  options.api_url = options.download_url = url;
+  return options;
+}
+
 Result<std::string> Download(const GitHubOptions& options) {
   auto repository = OpenGitHub(kReleases, options);
   return (*repository)->File({}, V("v1.11.0"), "core-components.yaml");
@@ -74,7 +80,7 @@ TEST(GitHubOverABadNetwork, NeverTakesHalfAFile_F3) {
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
     http_testing::RawServer server(Says(std::string(c.answer)));
-    auto file = Download({.api_url = server.url(), .download_url = server.url()});
+    auto file = Download(At(server.url()));
     ASSERT_FALSE(file.ok()) << *file;
     EXPECT_EQ(file.code(), Code::kUnavailable) << file.error().message;
     EXPECT_THAT(file.error().message, HasSubstr("failed to get core-components.yaml of"));
@@ -83,7 +89,7 @@ TEST(GitHubOverABadNetwork, NeverTakesHalfAFile_F3) {
 
 TEST(GitHubOverABadNetwork, NeverReadsMoreThanAFileMayHave_F2) {
   http_testing::RawServer server(Says("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\nkind: Namespace\n"));
-  auto file = Download({.api_url = server.url(), .download_url = server.url()});
+  auto file = Download(At(server.url()));
   ASSERT_FALSE(file.ok());
 }
 
@@ -94,7 +100,7 @@ TEST(GitHubOverABadNetwork, FindsOutQuicklyThatNobodyListens) {
     url = server.url();
   }
   MonoTime start = SystemClock().Monotonic();
-  auto file = Download({.api_url = url, .download_url = url});
+  auto file = Download(At(url));
   ASSERT_FALSE(file.ok());
   EXPECT_EQ(file.code(), Code::kUnavailable);
   EXPECT_LT(SystemClock().Monotonic() - start, Seconds(2));
@@ -103,17 +109,19 @@ TEST(GitHubOverABadNetwork, FindsOutQuicklyThatNobodyListens) {
 TEST(GitHubOverABadNetwork, GivesUpConnectingInItsTime) {
   SilentServer server(0);
   server.FillQueue();
-  auto file = Download({.api_url = server.url(),
-                        .download_url = server.url(),
-                        .connect_timeout = Millis(100),
-                        .request_timeout = Seconds(30)});
+  GitHubOptions options = At(server.url());
+  options.connect_timeout = Millis(100);
+  options.request_timeout = Seconds(30);
+  auto file = Download(options);
   ASSERT_FALSE(file.ok());
   EXPECT_EQ(file.code(), Code::kUnavailable) << file.error().message;
 }
 
 TEST(GitHubOverABadNetwork, ASilentServerCountsAsUnavailable) {
   SilentServer server(8);
-  auto file = Download({.api_url = server.url(), .download_url = server.url(), .request_timeout = Millis(100)});
+  GitHubOptions options = At(server.url());
+  options.request_timeout = Millis(100);
+  auto file = Download(options);
   ASSERT_FALSE(file.ok());
   EXPECT_EQ(file.code(), Code::kUnavailable) << "our own limit of time is no deadline of the caller's";
 }
@@ -122,7 +130,7 @@ TEST(GitHubOverABadNetwork, AStopEndsIt) {
   http_testing::RawServer server(Says(""));
   std::stop_source stop;
   stop.request_stop();
-  auto repository = OpenGitHub(kReleases, {.api_url = server.url(), .download_url = server.url()});
+  auto repository = OpenGitHub(kReleases, At(server.url()));
   auto versions = (*repository)->Versions(Context{}.WithStop(stop.get_token()));
   ASSERT_FALSE(versions.ok());
   EXPECT_EQ(versions.code(), Code::kCancelled);

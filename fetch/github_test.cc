@@ -135,7 +135,9 @@ TEST(GitHub, NeverShowsTheTokenInAnError) {
     EXPECT_THAT(repository->Versions({}).error().message, Not(HasSubstr(kToken)));
     EXPECT_THAT(repository->File({}, V("v1.11.0"), "metadata.yaml").error().message, Not(HasSubstr(kToken)));
   }
-  auto bad = OpenGitHub(kReleases, {.token = "ghp_s3cret\r\nX-Evil: 1"});
+  GitHubOptions options;
+  options.token = "ghp_s3cret\r\nX-Evil: 1";
+  auto bad = OpenGitHub(kReleases, options);
   ASSERT_FALSE(bad.ok());
   EXPECT_THAT(bad.error().message, Not(HasSubstr("s3cret")));
 }

@@ -7,13 +7,13 @@
 #include <optional>
 
 #include "base/yaml/yaml.h"
+#include "fetch/download.h"
 #include "fetch/text.h"
 #include "fetch/url.h"
 
 namespace capi::fetch {
 namespace {
 
-constexpr std::string_view kMetadataFile = "metadata.yaml";
 constexpr size_t kCandidates = 5;  // a release may lack its files while it is being published; older ones are not asked
 
 struct Newest {

@@ -51,11 +51,11 @@ Result<std::optional<api::Version>> NewestFitting(const Context& ctx, Repository
 Result<std::unique_ptr<Repository>> OpenFolder(std::string base, std::string manifest_label,
                                                std::string components_file);
 
-// Digests that GitHub has named for files of releases, kept beyond one look at a repository (behaviour.md T6). Of the
+// Digests that a server has named for files of releases, kept beyond one look at a repository (behaviour.md T6). Of the
 // last thousand files, in memory. Thread-safe.
 class NamedDigests {
  public:
-  // `digest` "": GitHub names none any more.
+  // `digest` "": it names none any more.
   void Put(const std::string& file, const std::string& digest);
   std::string Of(const std::string& file) const;  // "" where none is known
 
@@ -65,19 +65,23 @@ class NamedDigests {
   std::deque<std::string> oldest_first_ CAPI_GUARDED_BY(mu_);  // the files of digests_
 };
 
-struct GitHubOptions {
-  std::string api_url = "https://api.github.com";   // GitHub Enterprise: "https://host/api/v3"
-  std::string download_url = "https://github.com";  // of release assets by name
-  std::string token;                                // never logged
+// How a server is reached, and how much is read of it.
+struct HttpOptions {
   std::string user_agent;
   std::string ca_file;  // trusted roots instead of the system's
   http::Proxy proxy;
-  Millis connect_timeout = Seconds(2);  // an unreachable GitHub is found out quickly
+  Millis connect_timeout = Seconds(2);  // an unreachable server is found out quickly
   Millis request_timeout = Seconds(60);
   size_t max_file = api::kMaxReleaseBytes;
   size_t max_answer = 8u << 20;                // of the API: a page of releases has their notes, too
-  std::vector<std::string> more_files = {};    // names that are read beside metadata and components
   std::shared_ptr<NamedDigests> digests = {};  // null: what is named is forgotten with the repository
+};
+
+struct GitHubOptions : HttpOptions {
+  std::string api_url = "https://api.github.com";   // GitHub Enterprise: "https://host/api/v3"
+  std::string download_url = "https://github.com";  // of release assets by name
+  std::string token;                                // never logged
+  std::vector<std::string> more_files = {};         // names that are read beside metadata and components
 };
 
 // Releases of "owner/repo" on GitHub: list through the API, files as release assets. `url` is

@@ -1,4 +1,4 @@
-#include "fetch/github_answer.h"
+#include "fetch/answer.h"
 
 #include <fmt/format.h>
 
@@ -13,8 +13,21 @@
 namespace capi::fetch {
 namespace {
 
+// Whose answers they are.
+struct Service {
+  std::string_view name;
+  std::string_view limit_headers;  // how the names of those begin that tell of a rate limit
+  std::string_view limit_reached;  // and what to do about it
+};
+
+// In words of clusterctl, which people search for.
+constexpr Service kGitHub = {
+    "GitHub", "X-RateLimit-",
+    "rate limit for github api has been reached. Please wait one hour or get a personal API token and assign it to the "
+    "GITHUB_TOKEN environment variable"};
+
 // GitHub asks for at least a minute where a secondary limit comes without a time.
-constexpr Seconds kSecondaryLimitWait{60};
+constexpr Seconds kWaitWithoutTime{60};
 constexpr Seconds kLongestWait{24 * 3600};
 constexpr std::int64_t kFarAway = 9'000'000'000;  // seconds that a clock can still hold, in the year 2255
 
@@ -25,61 +38,64 @@ std::optional<std::int64_t> Number(const std::string& text) {
   return std::min(value, kFarAway);
 }
 
-// What the answer's JSON says in "message", in short.
+// What the answer's JSON says in "message", or where OAuth speaks, in "error_description"; in short.
 std::string MessageOf(const http::Response& response) {
   // Of an answer that may be as large as a list of releases.
   Result<Json> body = ParseJson(response.body, [](int depth, Json::parse_event_t event, const Json& value) {
-    if (event == Json::parse_event_t::key) return value == "message";
+    if (event == Json::parse_event_t::key) return value == "message" || value == "error_description";
     if (depth == 0) return event != Json::parse_event_t::array_start;
     return event == Json::parse_event_t::value;
   });
-  return body.ok() ? Shorten(GetString(*body, {"message"}), 200) : "";
+  if (!body.ok()) return "";
+  return Shorten(GetString(*body, {"message"}, GetString(*body, {"error_description"})), 200);
 }
 
-bool IsRateLimit(const http::Response& response, const std::string& message) {
+std::string LimitHeader(const http::Response& response, const Service& service, std::string_view name) {
+  return response.headers.Get(std::string(service.limit_headers) + std::string(name));
+}
+
+bool IsRateLimit(const http::Response& response, const Service& service, const std::string& message) {
   if (response.status == 429) return true;
   if (response.status != 403) return false;
-  return response.headers.Get("X-RateLimit-Remaining") == "0" || response.headers.Has("Retry-After") ||
+  return LimitHeader(response, service, "Remaining") == "0" || response.headers.Has("Retry-After") ||
          ToLower(message).find("rate limit") != std::string::npos;
 }
 
-Error RateLimited(const http::Response& response, WallTime now) {
-  Millis wait = kSecondaryLimitWait;
+Error RateLimited(const http::Response& response, const Service& service, WallTime now) {
+  Millis wait = kWaitWithoutTime;
   if (auto seconds = Number(response.headers.Get("Retry-After"))) {
     wait = Seconds(*seconds);
-  } else if (auto reset = Number(response.headers.Get("X-RateLimit-Reset"));
-             reset && response.headers.Get("X-RateLimit-Remaining") == "0") {
+  } else if (auto reset = Number(LimitHeader(response, service, "Reset"));
+             reset && LimitHeader(response, service, "Remaining") == "0") {
     wait = std::chrono::duration_cast<Millis>(WallTime(Seconds(*reset)) - now);
   }
   wait = std::clamp<Millis>(wait, Seconds(1), kLongestWait);
-  // Words of clusterctl, which people search for; then what is known beyond them.
-  return Error{
-      Code::kRateLimited,
-      fmt::format("rate limit for github api has been reached. Please wait one hour or get a personal API token and "
-                  "assign it to the GITHUB_TOKEN environment variable; the limit resets at {}",
-                  FormatTime(now + wait)),
-      wait};
+  return Error{Code::kRateLimited,
+               fmt::format("{}; the limit resets at {}", service.limit_reached, FormatTime(now + wait)), wait};
 }
 
-}  // namespace
-
-Error GitHubError(const http::Response& response, WallTime now) {
+Error ErrorOf(const http::Response& response, const Service& service, WallTime now) {
   std::string message = MessageOf(response);
-  if (IsRateLimit(response, message)) return RateLimited(response, now);
+  if (IsRateLimit(response, service, message)) return RateLimited(response, service, now);
   std::string text = fmt::format("HTTP {}{}{}", response.status, message.empty() ? "" : ": ", message);
   switch (response.status) {
-    case 401: return Error{Code::kUnauthenticated, "GitHub refused the token: " + text, {}};
-    case 403: return Error{Code::kPermissionDenied, "GitHub denied access: " + text, {}};
+    case 401: return Error{Code::kUnauthenticated, fmt::format("{} refused the token: {}", service.name, text), {}};
+    case 403: return Error{Code::kPermissionDenied, fmt::format("{} denied access: {}", service.name, text), {}};
     case 404: return Error{Code::kNotFound, text, {}};
     default: break;
   }
-  if (response.status < 500) return Error{Code::kInvalidArgument, "GitHub answered " + text, {}};
-  Error error{Code::kUnavailable, "GitHub is in trouble: " + text, {}};
+  if (response.status < 500)
+    return Error{Code::kInvalidArgument, fmt::format("{} answered {}", service.name, text), {}};
+  Error error{Code::kUnavailable, fmt::format("{} is in trouble: {}", service.name, text), {}};
   if (auto seconds = Number(response.headers.Get("Retry-After"))) {
     error.retry_after = std::min<Millis>(Seconds(*seconds), kLongestWait);
   }
   return error;
 }
+
+}  // namespace
+
+Error GitHubError(const http::Response& response, WallTime now) { return ErrorOf(response, kGitHub, now); }
 
 std::string NextPage(std::string_view link) {
   for (const std::string& entry : Split(link, ',')) {

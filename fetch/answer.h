@@ -1,4 +1,4 @@
-// What GitHub's answers other than success mean, as errors with the words that users look for.
+// What answers of GitHub and GitLab other than success mean, as errors with the words that users look for.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-#include "fetch/github_answer.h"
+#include "fetch/answer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

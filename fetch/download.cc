@@ -1,0 +1,67 @@
+#include "fetch/download.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/encoding.h"
+#include "base/strings.h"
+#include "fetch/text.h"
+
+namespace capi::fetch {
+
+Result<http::Response> Get(const Context& ctx, const HttpOptions& options, const Download& download,
+                           Error (*error_of)(const http::Response& response, WallTime now), bool* too_large) {
+  http::Request request;
+  request.max_body = download.max_body;
+  request.headers.Set("Accept", download.accept);
+  if (!options.user_agent.empty()) request.headers.Set("User-Agent", options.user_agent);
+  if (!download.token.empty()) request.headers.Set("Authorization", "Bearer " + download.token);
+  int status = 0;
+  request.on_head = [&status](int seen) { status = seen; };
+  http::Options http;
+  http.tls.ca_file = options.ca_file;
+  http.proxy = options.proxy;
+  http.connect_timeout = options.connect_timeout;
+  Result<http::Response> response =
+      http::Fetch(ctx.WithTimeout(options.request_timeout), download.url, std::move(request), http);
+  // After a good head nothing but the body's size is the fault of what was asked for.
+  if (too_large != nullptr) {
+    *too_large = !response.ok() && response.code() == Code::kInvalidArgument && status / 100 == 2;
+  }
+  if (!response.ok()) return OfOwnLimit(ctx, response.error());
+  if (response->status / 100 != 2) return error_of(*response, ctx.clock->Now());
+  return response;
+}
+
+Error OfOwnLimit(const Context& ctx, Error error) {
+  if (error.code == Code::kDeadlineExceeded && ctx.Check().ok()) error.code = Code::kUnavailable;
+  return error;
+}
+
+Status CheckIsNoPage(std::string_view body) {
+  if (!LooksLikeHtml(body)) return Ok();
+  return Error{Code::kInvalidArgument, "the server answered with HTML", {}};
+}
+
+Status CheckDigest(std::string_view digest, std::string_view body, std::string_view service) {
+  if (digest.empty() || ToLower(digest) == "sha256:" + Sha256Hex(body)) return Ok();
+  return Error{Code::kFailedPrecondition,
+               fmt::format("what came does not have the digest that {} names ({:.80})", service, digest),
+               {}};
+}
+
+Result<std::string> CheckToken(std::string_view token, std::string_view service) {
+  std::string trimmed(Trim(token));
+  if (std::all_of(trimmed.begin(), trimmed.end(), [](unsigned char c) { return c > ' ' && c < 0x7f; })) return trimmed;
+  return Error{Code::kInvalidArgument, fmt::format("the {} token holds characters that no token has", service), {}};
+}
+
+void Order(std::vector<api::Version>& versions) {
+  std::sort(versions.begin(), versions.end());
+  auto end = std::unique(versions.begin(), versions.end(),
+                         [](const auto& a, const auto& b) { return a.ToString() == b.ToString(); });
+  versions.erase(end, versions.end());
+}
+
+}  // namespace capi::fetch
