@@ -25,6 +25,7 @@ constexpr Service kGitHub = {
     "GitHub", "X-RateLimit-",
     "rate limit for github api has been reached. Please wait one hour or get a personal API token and assign it to the "
     "GITHUB_TOKEN environment variable"};
+constexpr Service kGitLab = {"GitLab", "RateLimit-", "GitLab's rate limit has been reached"};
 
 // GitHub asks for at least a minute where a secondary limit comes without a time.
 constexpr Seconds kWaitWithoutTime{60};
@@ -96,6 +97,8 @@ Error ErrorOf(const http::Response& response, const Service& service, WallTime n
 }  // namespace
 
 Error GitHubError(const http::Response& response, WallTime now) { return ErrorOf(response, kGitHub, now); }
+
+Error GitLabError(const http::Response& response, WallTime now) { return ErrorOf(response, kGitLab, now); }
 
 std::string NextPage(std::string_view link) {
   for (const std::string& entry : Split(link, ',')) {

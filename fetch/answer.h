@@ -12,6 +12,7 @@ namespace capi::fetch {
 // The error that an answer other than 2xx stands for; kNotFound for 404. `now` turns the time of a rate limit's reset
 // into a wait.
 Error GitHubError(const http::Response& response, WallTime now);
+Error GitLabError(const http::Response& response, WallTime now);
 
 // The URL of the next page in a Link header, "" for the last page.
 std::string NextPage(std::string_view link);

@@ -76,6 +76,57 @@ TEST(GitHubError, KeepsTheWordsThatPeopleSearchFor) {
                 "assign it to the GITHUB_TOKEN environment variable"));
 }
 
+TEST(GitLabError, SaysWhatToDoNext_F1) {
+  struct Case {
+    std::string_view name;
+    http::Response answer;
+    Code code;
+    std::string_view message;
+    std::optional<Millis> retry_after;
+  };
+  const Case cases[] = {
+      {"limit used up", Answer(429, {{"RateLimit-Remaining", "0"}, {"RateLimit-Reset", "1700000600"}}),
+       Code::kRateLimited, "GitLab's rate limit has been reached; the limit resets at 2023-11-14T22:23:20Z",
+       Seconds(600)},
+      {"429 with a time", Answer(429, {{"Retry-After", "30"}, {"RateLimit-Reset", "1700000600"}}), Code::kRateLimited,
+       "resets at 2023-11-14T22:13:50Z", Seconds(30)},
+      {"429 without a time", Answer(429, {}, "Retry later\n"), Code::kRateLimited, "resets at 2023-11-14T22:14:20Z",
+       Seconds(60)},
+      {"403 of a limit", Answer(403, {{"RateLimit-Remaining", "0"}, {"RateLimit-Reset", "1700000060"}}),
+       Code::kRateLimited, "resets at 2023-11-14T22:14:20Z", Seconds(60)},
+      {"headers of another service",
+       Answer(403, {{"X-RateLimit-Remaining", "0"}}),
+       Code::kPermissionDenied,
+       "GitLab denied access: HTTP 403",
+       {}},
+      {"a refused token",
+       Answer(401, {}, R"({"error": "invalid_token", "error_description": "Token was revoked."})"),
+       Code::kUnauthenticated,
+       "GitLab refused the token: HTTP 401: Token was revoked.",
+       {}},
+      {"no right", Answer(403, {}, R"({"message": "403 Forbidden"})"), Code::kPermissionDenied, "403 Forbidden", {}},
+      {"not there",
+       Answer(404, {}, R"({"message": "404 Package Not Found"})"),
+       Code::kNotFound,
+       "Package Not Found",
+       {}},
+      {"in trouble", Answer(502, {}, "<html></html>"), Code::kUnavailable, "GitLab is in trouble: HTTP 502", {}},
+      {"in trouble with a time", Answer(503, {{"Retry-After", "7"}}), Code::kUnavailable, "HTTP 503", Seconds(7)},
+      {"something else",
+       Answer(422, {}, R"({"message": {"version": ["is invalid"]}})"),
+       Code::kInvalidArgument,
+       "GitLab answered HTTP 422",
+       {}},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    Error error = GitLabError(c.answer, kNow);
+    EXPECT_EQ(error.code, c.code);
+    EXPECT_THAT(error.message, HasSubstr(c.message));
+    EXPECT_EQ(error.retry_after, c.retry_after);
+  }
+}
+
 TEST(NextPage, ReadsTheLinkHeader) {
   struct Case {
     std::string_view link, want;

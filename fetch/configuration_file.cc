@@ -5,6 +5,7 @@
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
 #include "fetch/provider_entry.h"
+#include "fetch/url.h"
 
 namespace capi::fetch {
 namespace {
@@ -32,6 +33,14 @@ Result<ConfiguredProvider> ReadProvider(const Json& json, const ConfigurationFil
 }
 
 }  // namespace
+
+std::set<std::string> GitLabHosts(const std::vector<ConfiguredProvider>& providers) {
+  std::set<std::string> hosts;
+  for (const ConfiguredProvider& provider : providers) {
+    if (auto url = ParseGitLabUrl(provider.url); url.ok()) hosts.insert(std::move(url->host));
+  }
+  return hosts;
+}
 
 ConfigurationFile::ConfigurationFile(std::string_view text, std::string source, Json root)
     : source_(std::move(source)), places_(std::make_unique<YamlPlaces>(text)), root_(std::move(root)) {}

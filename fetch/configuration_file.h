@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,9 @@ struct ConfiguredProvider {
   api::ProviderType type = api::ProviderType::kCore;
   std::string name, url;
 };
+
+// The hosts of GitLab that these name: whoever wrote them trusts these with a token (behaviour.md T10).
+std::set<std::string> GitLabHosts(const std::vector<ConfiguredProvider>& providers);
 
 // Keys are found without regard to case. Errors are kInvalidArgument, with source, line and column. Thread-compatible.
 class ConfigurationFile {

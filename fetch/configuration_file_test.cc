@@ -55,5 +55,17 @@ TEST(ConfigurationFile, SaysWhereItIsBroken) {
   }
 }
 
+// T10.
+TEST(GitLabHosts, ThoseOfUrlsOnGitLab) {
+  using Type = api::ProviderType;
+  EXPECT_EQ(
+      GitLabHosts({{Type::kCore, "a", "https://GitLab.example.org/api/v4/projects/1/packages/generic/p/v1/c.yaml"},
+                   {Type::kCore, "b", "https://code.test:8443/api/v4/projects/2/packages/generic/p/v1/c.yaml"},
+                   {Type::kCore, "c", "https://other.test/api/v4/projects/2/packages/npm/p/v1/c.yaml"},
+                   {Type::kCore, "d", "https://github.com/o/r/releases/latest/c.yaml"},
+                   {Type::kCore, "e", "/releases/cluster-api/latest/c.yaml"}}),
+      (std::set<std::string>{"gitlab.example.org", "code.test:8443"}));
+}
+
 }  // namespace
 }  // namespace capi::fetch

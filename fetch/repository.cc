@@ -115,20 +115,16 @@ Result<std::optional<api::Version>> NewestFitting(const Context& ctx, Repository
 }
 
 Result<std::unique_ptr<Repository>> OpenUrl(std::string_view url, std::string_view manifest_label,
-                                            const GitHubOptions& options) {
+                                            const UrlOptions& options) {
   switch (TRY(KindOfUrl(url))) {
-    case UrlKind::kGitHub: return OpenGitHub(url, options);
+    case UrlKind::kGitHub: return OpenGitHub(url, options.github);
+    case UrlKind::kGitLab: return OpenGitLab(url, options.gitlab);
     case UrlKind::kFolder: {
       FolderUrl folder = TRY(ParseFolderUrl(url, manifest_label));
       return OpenFolder(folder.base, folder.label, folder.file);
     }
-    case UrlKind::kGitLab: break;
   }
-  return Error{Code::kUnsupported,
-               fmt::format("GitLab is no source of releases yet: {}: put its releases into a folder, as "
-                           "/FOLDER/LABEL/VERSION/FILE, and name that in the configuration",
-                           url),
-               {}};
+  return Error{Code::kUnsupported, fmt::format("{} is of no kind that is read", url), {}};
 }
 
 }  // namespace capi::fetch

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -84,14 +85,29 @@ struct GitHubOptions : HttpOptions {
   std::vector<std::string> more_files = {};         // names that are read beside metadata and components
 };
 
+// Any host may be a GitLab, so tokens go to chosen ones alone (behaviour.md T10). They are never logged.
+struct GitLabOptions : HttpOptions {
+  std::string token;                  // goes to `token_hosts`: those that its owner has named as sources
+  std::set<std::string> token_hosts;  // GitLabUrl::host
+  std::string url_token;              // of whoever wrote the URL: goes to its host, in the place of `token`
+};
+
+struct UrlOptions {
+  GitHubOptions github;
+  GitLabOptions gitlab;
+};
+
 // Releases of "owner/repo" on GitHub: list through the API, files as release assets. `url` is
 // "https://github.com/{owner}/{repo}/releases/{latest|tag}/{file}" (clusterctl.md 3.3). What the API
 // says of a release's two files, it is asked for once; nothing else is kept between calls.
 Result<std::unique_ptr<Repository>> OpenGitHub(std::string_view url, const GitHubOptions& options);
 
-// The repository that a `fetchConfig.url` names: a GitHub URL or an absolute path (fetch/url.h). kUnsupported for
-// GitLab.
+// Versions of a generic package on GitLab: list through the API, files as those of the package. `url` is
+// "https://{host}/api/v4/projects/{project}/packages/generic/{package}/{latest|version}/{file}" (clusterctl.md 3.4).
+Result<std::unique_ptr<Repository>> OpenGitLab(std::string_view url, const GitLabOptions& options);
+
+// The repository that a URL names: on GitHub, on GitLab, or an absolute path (fetch/url.h).
 Result<std::unique_ptr<Repository>> OpenUrl(std::string_view url, std::string_view manifest_label,
-                                            const GitHubOptions& options);
+                                            const UrlOptions& options);
 
 }  // namespace capi::fetch

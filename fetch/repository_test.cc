@@ -191,11 +191,22 @@ TEST(GetRelease, RefusesWhatIsNoRelease_F2) {
   }
 }
 
-TEST(OpenUrl, RefusesGitLabByName) {
-  auto got = OpenUrl("https://gitlab.example.org/api/v4/projects/1/packages/generic/p/v1/c.yaml", "cluster-api", {});
-  ASSERT_FALSE(got.ok());
-  EXPECT_EQ(got.code(), Code::kUnsupported);
-  EXPECT_THAT(got.error().message, HasSubstr("GitLab"));
+// I16.
+TEST(OpenUrl, OpensEachKind) {
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {"https://github.com/o/r/releases/latest/c.yaml", "github.com/o/r"},
+      {"https://gitlab.example.org/api/v4/projects/g%2Fs%2Fp/packages/generic/p/v1/c.yaml",
+       "gitlab.example.org/g/s/p/p"},
+      {"/releases/cluster-api/v1.0.0/c.yaml", "folder /releases/cluster-api"},
+  };
+  for (const auto& [url, description] : cases) {
+    auto got = OpenUrl(url, "cluster-api", {});
+    ASSERT_TRUE(got.ok()) << got.error().message;
+    EXPECT_EQ((*got)->Describe(), description);
+    EXPECT_EQ((*got)->ComponentsFile(), "c.yaml");
+  }
+  EXPECT_FALSE(
+      OpenUrl("https://gitlab.example.org/api/v4/projects/1/packages/npm/p/v1/c.yaml", "cluster-api", {}).ok());
 }
 
 }  // namespace

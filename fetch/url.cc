@@ -48,12 +48,26 @@ std::vector<std::string> Elements(std::string_view path) {
   return Split(path, '/');
 }
 
-// Names of owners and repositories go into request paths: nothing that would leave their place there.
-bool IsPlainName(std::string_view name) {
-  return !name.empty() && name != "." && name != ".." && std::all_of(name.begin(), name.end(), [](unsigned char c) {
-    return std::isalnum(c) || c == '-' || c == '_' || c == '.';
+// Names of owners and repositories go into request paths: nothing that would leave their place there. `more`: further
+// characters that they may have.
+bool IsPlainName(std::string_view name, std::string_view more = "") {
+  return !name.empty() && name != "." && name != ".." && std::all_of(name.begin(), name.end(), [&](unsigned char c) {
+    return std::isalnum(c) || c == '-' || c == '_' || c == '.' || more.find(static_cast<char>(c)) != more.npos;
   });
 }
+
+// That names of packages, versions and files may have on GitLab beside those.
+constexpr std::string_view kMoreOfPackages = "+~@";
+
+// A number, or the path of a project with its slashes escaped.
+bool IsProject(std::string_view project) {
+  std::vector<std::string> names = Split(ReplaceAll(ReplaceAll(std::string(project), "%2F", "/"), "%2f", "/"), '/');
+  return !names.empty() &&
+         std::all_of(names.begin(), names.end(), [](const std::string& name) { return IsPlainName(name); });
+}
+
+// With a port, but without user and password.
+bool IsPlainHost(std::string_view host) { return host.find_first_of("@%\\") == host.npos; }
 
 }  // namespace
 
@@ -96,8 +110,10 @@ Result<GitLabUrl> ParseGitLabUrl(std::string_view url) {
   std::vector<std::string> path = Elements(parts.path);
   bool fits = parts.scheme == "https" && !parts.host.empty() && path.size() == 9 && path[0] == "api" &&
               path[1] == "v4" && path[2] == "projects" && path[4] == "packages" && path[5] == "generic";
+  fits = fits && IsPlainHost(parts.host) && IsProject(path[3]) && IsPlainName(path[6], kMoreOfPackages) &&
+         IsPlainName(path[7], kMoreOfPackages) && IsPlainName(path[8], kMoreOfPackages);
   if (!fits) return Invalid(std::string(kGitLabForm));
-  return GitLabUrl{parts.host, path[3], path[6], path[7], path[8]};
+  return GitLabUrl{ToLower(parts.host), path[3], path[6], path[7], path[8]};
 }
 
 Result<FolderUrl> ParseFolderUrl(std::string_view url, std::string_view manifest_label) {
@@ -135,7 +151,8 @@ Result<UrlKind> KindOfUrl(std::string_view url) {
         fmt::format("invalid provider url. there are no provider implementation for \"{}\" schema", parts.scheme));
   }
   if (parts.host == "github.com") return UrlKind::kGitHub;
-  if (parts.host.starts_with("gitlab.") && parts.path.starts_with("/api/v4/projects/")) return UrlKind::kGitLab;
+  // Cluster API's clusterctl asks for a host that begins with "gitlab."; others have theirs elsewhere.
+  if (parts.path.starts_with("/api/v4/projects/")) return UrlKind::kGitLab;
   return Invalid("invalid provider url. Only GitHub and GitLab are supported for \"https\" schema");
 }
 

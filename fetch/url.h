@@ -25,9 +25,9 @@ struct GitHubUrl {
 };
 Result<GitHubUrl> ParseGitHubUrl(std::string_view url);
 
-// "https://{host}/api/v4/projects/{project}/packages/generic/{package}/{version}/{file}". A value.
+// "https://{host}/api/v4/projects/{project}/packages/generic/{package}/{version}/{file}", of any host. A value.
 struct GitLabUrl {
-  std::string host;     // with its port
+  std::string host;     // in lower case, with its port
   std::string project;  // a number, or "group%2Fproject" as written
   std::string package, version, file;
 };

@@ -105,6 +105,28 @@ TEST(SchemeOf, IsThatOfAUrlAlone) {
   for (const Case& c : cases) EXPECT_EQ(SchemeOf(c.url), c.scheme) << c.url;
 }
 
+// I16, T10: nothing of it leaves its place in a request's path, and no password is in it.
+TEST(ParseGitLabUrl, RefusesWhatGitLabHasNot) {
+  const std::string_view wrong[] = {
+      "https://u:p@gitlab.example.org/api/v4/projects/1/packages/generic/p/v1/c.yaml",
+      "https:///api/v4/projects/1/packages/generic/p/v1/c.yaml",
+      "https://gitlab.example.org/api/v4/projects//packages/generic/p/v1/c.yaml",
+      "https://gitlab.example.org/api/v4/projects/../packages/generic/p/v1/c.yaml",
+      "https://gitlab.example.org/api/v4/projects/g%2F..%2Fp/packages/generic/p/v1/c.yaml",
+      "https://gitlab.example.org/api/v4/projects/g%2Fp%3F/packages/generic/p/v1/c.yaml",
+      "https://gitlab.example.org/api/v4/projects/g%2F/packages/generic/p/v1/c.yaml",
+      "https://gitlab.example.org/api/v4/projects/1/packages/generic/../v1/c.yaml",
+      "https://gitlab.example.org/api/v4/projects/1/packages/generic/p/%2E%2E/c.yaml",
+      "https://gitlab.example.org/api/v4/projects/1/packages/generic/p/v1/",
+      "https://gitlab.example.org/api/v4/projects/1/packages/generic/p/v1/a b.yaml",
+  };
+  for (std::string_view url : wrong) EXPECT_FALSE(ParseGitLabUrl(url).ok()) << url;
+  auto right =
+      ParseGitLabUrl("https://GitLab.Example.org:8443/api/v4/projects/g-1%2fp_2.x/packages/generic/p~1/1.0+a/c@d.yaml");
+  ASSERT_TRUE(right.ok()) << right.error().message;
+  EXPECT_EQ(right->host, "gitlab.example.org:8443");
+}
+
 TEST(KindOfUrl, TellsBySchemeAndHost) {
   struct Case {
     std::string_view url;
@@ -115,6 +137,7 @@ TEST(KindOfUrl, TellsBySchemeAndHost) {
       {"file:///releases/cluster-api/latest/core-components.yaml", UrlKind::kFolder},
       {"https://github.com/o/r/releases/latest/f.yaml", UrlKind::kGitHub},
       {"https://gitlab.example.org/api/v4/projects/1/packages/generic/p/v1/c.yaml", UrlKind::kGitLab},
+      {"https://code.example.org/api/v4/projects/1/packages/generic/p/v1/c.yaml", UrlKind::kGitLab},
   };
   for (const Case& c : cases) {
     auto got = KindOfUrl(c.url);

@@ -61,9 +61,10 @@ Result<CertManagerSettings> ReadCertManagerSettings(const Config& config, Notes&
 Result<std::vector<kube::Object>> FetchCertManager(const Context& ctx, const Config& config,
                                                    const CertManagerSettings& settings, Notes& notes) {
   auto version = TRY_WITH(api::Version::ParseTolerant(settings.version), "cert-manager.version");
-  fetch::GitHubOptions github = TRY(GitHubOptionsOf(config));
-  github.more_files = {settings.url.substr(settings.url.rfind('/') + 1)};
-  auto plain = TRY_WITH(fetch::OpenUrl(settings.url, kKey, github), "cert-manager.url");
+  fetch::UrlOptions options = TRY(UrlOptionsOf(config));
+  options.github.more_files = {settings.url.substr(settings.url.rfind('/') + 1)};
+  options.gitlab.url_token = options.gitlab.token;  // the configuration names this URL, too
+  auto plain = TRY_WITH(fetch::OpenUrl(settings.url, kKey, options), "cert-manager.url");
   auto repository = WithOverrides(std::move(plain), TRY(config.OverridesFolder()), std::string(kKey), notes);
   std::string file = repository->ComponentsFile();
   std::string text =

@@ -48,9 +48,10 @@ Result<api::Release> Fetched(const Context& ctx, const ReleaseSources& sources, 
   std::string url = own_url ? WithFile(fetch->url, id) : TRY(sources.config.FindProvider(id.type, id.name)).url;
   if (sources.offline && TRY(fetch::KindOfUrl(url)) != fetch::UrlKind::kFolder)
     return Error{Code::kFailedPrecondition, fmt::format("{} isn't on this machine (--offline)", url), {}};
-  fetch::GitHubOptions github = TRY(GitHubOptionsOf(sources.config));
-  if (!sources.github_token.empty()) github.token = sources.github_token;
-  auto plain = TRY(fetch::OpenUrl(url, label, github));
+  fetch::UrlOptions options = TRY(UrlOptionsOf(sources.config));
+  if (!sources.github_token.empty()) options.github.token = sources.github_token;
+  options.gitlab.url_token = sources.gitlab_token;
+  auto plain = TRY(fetch::OpenUrl(url, label, options));
   api::Version version = TRY(provider.spec.version.empty() ? DefaultVersion(ctx, *plain, url, label)
                                                            : ParseVersion(provider.spec.version));
   // The folder of overrides is for what the configuration names, as with `generate provider`.

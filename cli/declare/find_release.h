@@ -17,7 +17,8 @@ struct ReleaseSources {
   bool offline = false;  // without what isn't on this machine
   // The ConfigMaps of the provider's namespace, of which fetchConfig.selector selects.
   std::vector<const kube::Object*> maps = {};
-  std::string github_token = {};  // "" for that of the configuration
+  // Of the provider's Secret; "" for those of the configuration.
+  std::string github_token = {}, gitlab_token = {};
 };
 
 // What of spec.fetchConfig the operator refuses, whatever the release is: oci, git, a URL of another host.

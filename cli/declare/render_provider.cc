@@ -59,6 +59,7 @@ Result<api::Release> ReadReleaseOf(const Context& ctx, kube::Client& client, con
                                    const api::Provider& provider, const Secret& secret, Notes& notes) {
   ReleaseSources sources{config};
   if (auto token = secret.find("github-token"); token != secret.end()) sources.github_token = token->second;
+  if (auto token = secret.find("gitlab-access-token"); token != secret.end()) sources.gitlab_token = token->second;
   kube::ObjectList maps;
   if (provider.spec.fetch_config && provider.spec.fetch_config->selector) {
     maps = TRY(client.List(ctx, kube::Builtin("ConfigMap"), provider.id.ns));

@@ -81,6 +81,15 @@ Result<bool> HasMirror(const Config& config) {
   return false;
 }
 
+Result<fetch::UrlOptions> UrlOptionsOf(const Config& config) {
+  fetch::UrlOptions options{.github = TRY(GitHubOptionsOf(config)), .gitlab = {}};
+  options.gitlab.token = TRY(config.Get("gitlab-access-token")).value_or("");
+  options.gitlab.token_hosts = fetch::GitLabHosts(TRY(config.Providers()));
+  options.gitlab.proxy = options.github.proxy;
+  options.gitlab.user_agent = options.github.user_agent;
+  return options;
+}
+
 Result<api::Version> ParseVersion(const std::string& text) {
   auto version = api::Version::Parse(text);
   if (version.ok()) return version;
@@ -102,8 +111,7 @@ Result<ProviderRelease> FetchRelease(const Context& ctx, const Config& config, a
   ProviderRelease out;
   out.source = TRY(config.FindProvider(type, name.name));
   std::string label = api::ManifestLabel(type, name.name);
-  fetch::GitHubOptions github = TRY(GitHubOptionsOf(config));
-  auto plain = TRY(fetch::OpenUrl(out.source.url, label, github));
+  auto plain = TRY(fetch::OpenUrl(out.source.url, label, TRY(UrlOptionsOf(config))));
   api::Version version =
       TRY(name.version.empty() ? DefaultVersion(ctx, *plain, out.source.url, label) : ParseVersion(name.version));
   auto repository = WithOverrides(std::move(plain), TRY(config.OverridesFolder()), label, notes);
@@ -127,10 +135,10 @@ Result<ProviderRelease> FetchProvider(const Context& ctx, const Config& config, 
 Result<std::string> FetchFile(const Context& ctx, const Config& config, const ProviderSource& source,
                               const api::Version& version, const std::string& file, Notes& notes) {
   std::string label = api::ManifestLabel(source.type, source.name);
-  fetch::GitHubOptions github = TRY(GitHubOptionsOf(config));
-  github.more_files = {file};
+  fetch::UrlOptions options = TRY(UrlOptionsOf(config));
+  options.github.more_files = {file};
   auto repository =
-      WithOverrides(TRY(fetch::OpenUrl(source.url, label, github)), TRY(config.OverridesFolder()), label, notes);
+      WithOverrides(TRY(fetch::OpenUrl(source.url, label, options)), TRY(config.OverridesFolder()), label, notes);
   auto text = repository->File(ctx, version, file);
   if (text.ok()) return text;
   Error error = WithVersions(ctx, *repository, text.error());

@@ -42,6 +42,9 @@ Result<fetch::GitHubOptions> GitHubOptionsOf(const Config& config);
 // Whether this machine is told of a mirror of GitHub; the operator isn't.
 Result<bool> HasMirror(const Config& config);
 
+// How any source is reached that a URL names. The token for GitLab goes to hosts that the configuration names (T10).
+Result<fetch::UrlOptions> UrlOptionsOf(const Config& config);
+
 // The version in a provider's URL; for "latest" the newest that fits.
 Result<api::Version> DefaultVersion(const Context& ctx, fetch::Repository& repository, std::string_view url,
                                     std::string_view label);

@@ -5,6 +5,7 @@
 #include "base/files.h"
 #include "cli/testing.h"
 #include "fetch/github_testing.h"
+#include "fetch/gitlab_testing.h"
 
 namespace capi::cli {
 namespace {
@@ -285,13 +286,6 @@ TEST_F(LocalRepository, UrlsMayComeFromTheEnvironment) {
   EXPECT_EQ(Generate({"-i", "p"}, {{"ONE", "1"}, {"REPOSITORY", folder_ / "repository"}}).code, 0);
 }
 
-TEST_F(LocalRepository, GitLabIsRefusedByName) {
-  folder_.Put("clusterctl.yaml",
-              "providers:\n- name: p\n  type: InfrastructureProvider\n"
-              "  url: https://gitlab.example.org/api/v4/projects/1/packages/generic/p/v1.0.0/f.yaml\n");
-  EXPECT_THAT(Generate({"-i", "p"}).err, StartsWith("Error: GitLab is no source of releases yet: https://gitlab."));
-}
-
 class FromGitHub : public testing::Test {
  protected:
   static std::vector<fetch::GitHubRelease> Releases() {
@@ -342,6 +336,65 @@ TEST_F(FromGitHub, ARateLimitSaysWhatToDo) {
   EXPECT_THAT(outcome.err, HasSubstr("rate limit"));
   EXPECT_THAT(outcome.err, HasSubstr("GITHUB_TOKEN"));
   EXPECT_THAT(outcome.err, testing::Not(HasSubstr("secret-token")));
+}
+
+// I16, L3: a generic package on a GitLab of one's own, whatever its host is called.
+class FromGitLab : public testing::Test {
+ protected:
+  FromGitLab() { setenv("SSL_CERT_FILE", gitlab_.ca_file().c_str(), 1); }
+  ~FromGitLab() override { unsetenv("SSL_CERT_FILE"); }
+
+  static std::vector<fetch::GitLabPackage> Packages() {
+    std::map<std::string, std::string> files = {
+        {"metadata.yaml", Metadata("- {major: 1, minor: 0, contract: v1beta2}\n")},
+        {"infrastructure-components.yaml", std::string(kComponents)}};
+    return {{.version = "v1.0.1", .files = files}, {.version = "v1.0.0", .files = files}};
+  }
+  Outcome Generate(const std::string& provider, std::string_view in_url, Variables environment = {},
+                   std::string_view more = "") {
+    std::string config = folder_.Put(
+        "clusterctl.yaml", "ONE: \"1\"\nproviders:\n- name: p\n  type: InfrastructureProvider\n  url: " +
+                               gitlab_.url(in_url, "infrastructure-components.yaml") + "\n" + std::string(more));
+    return Clusterctl({"generate", "provider", "-i", provider, "--config", config}, environment);
+  }
+  std::string LastComponents() const {
+    std::string last;
+    for (const auto& request : gitlab_.seen()) {
+      if (request.host == "gitlab" && request.target.ends_with("/infrastructure-components.yaml"))
+        last = request.target;
+    }
+    return last;
+  }
+
+  TestFolder folder_;
+  fetch::GitLabStandIn gitlab_{Packages()};
+};
+
+TEST_F(FromGitLab, TheVersionIsThatOfTheNameOrOfTheUrl) {
+  const std::string_view cases[][3] = {{"p", "v1.0.0", "v1.0.0"},
+                                       {"p", "latest", "v1.0.1"},
+                                       {"p:v1.0.0", "latest", "v1.0.0"},
+                                       {"p:v1.0.1", "v1.0.0", "v1.0.1"}};
+  for (const auto& [name, in_url, want] : cases) {
+    Outcome outcome = Generate(std::string(name), in_url);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, StartsWith(kRendered));
+    EXPECT_THAT(LastComponents(), HasSubstr("/generic/p/" + std::string(want) + "/"));
+  }
+  EXPECT_THAT(Generate("p:v1.0.7", "latest").err, HasSubstr("(versions there: v1.0.1, v1.0.0)"));
+}
+
+// T10: of the environment, or of the file; the file names the host.
+TEST_F(FromGitLab, TheTokenComesFromTheConfiguration) {
+  gitlab_.MakePrivate("glpat-secret");
+  EXPECT_EQ(Generate("p", "latest", {{"GITLAB_ACCESS_TOKEN", "glpat-secret"}}).code, 0);
+  EXPECT_EQ(Generate("p", "latest", {}, "gitlab-access-token: glpat-secret\n").code, 0);
+  Outcome without = Generate("p", "latest");
+  EXPECT_EQ(without.code, 1);
+  EXPECT_THAT(without.err, HasSubstr("or GITLAB_ACCESS_TOKEN)"));
+  Outcome wrong = Generate("p", "latest", {{"GITLAB_ACCESS_TOKEN", "glpat-other"}});
+  EXPECT_THAT(wrong.err, HasSubstr("GitLab refused the token"));
+  EXPECT_THAT(wrong.err, testing::Not(HasSubstr("glpat")));
 }
 
 }  // namespace

@@ -93,8 +93,7 @@ bool IsBuiltIn(const ProviderSource& source) {
 Result<std::unique_ptr<fetch::Repository>> OpenSource(const Config& config, const ProviderSource& source,
                                                       Notes& notes) {
   std::string label = api::ManifestLabel(source.type, source.name);
-  fetch::GitHubOptions github = TRY(GitHubOptionsOf(config));
-  auto plain = TRY(fetch::OpenUrl(source.url, label, github));
+  auto plain = TRY(fetch::OpenUrl(source.url, label, TRY(UrlOptionsOf(config))));
   return WithOverrides(std::move(plain), TRY(config.OverridesFolder()), label, notes);
 }
 

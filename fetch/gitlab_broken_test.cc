@@ -1,0 +1,69 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/http/testing.h"
+#include "fetch/gitlab_testing.h"
+
+namespace capi::fetch {
+namespace {
+
+using testing::HasSubstr;
+
+// The components file from a server that says `answer` to every request and then closes; "" with `stalls`: that does
+// not close.
+Result<std::string> DownloadFrom(const std::string& answer, bool stalls = false, bool trusted = true) {
+  LoopbackCertificate certificate;
+  http_testing::RawServer server([&](http_testing::Peer& peer, int) {
+    http_testing::TlsPeer tls(peer, certificate.cert_pem, certificate.key_pem);
+    if (!tls.ok()) return;
+    tls.ReadRequest();
+    tls.Write(answer);
+    if (stalls) tls.WaitForEnd();
+  });
+  GitLabOptions options;
+  if (trusted) options.ca_file = certificate.ca_file();
+  options.request_timeout = stalls ? Millis(300) : Seconds(30);
+  const std::string url = "https://127.0.0.1:" + std::to_string(server.port()) +
+                          "/api/v4/projects/1/packages/generic/p/v1.11.0/core-components.yaml";
+  return (*OpenGitLab(url, options))->File({}, V("v1.11.0"), "core-components.yaml");
+}
+
+TEST(GitLabOverABadNetwork, NeverTakesHalfAFile_F3) {
+  struct Case {
+    std::string_view name, answer;
+    bool stalls = false;
+  };
+  const Case cases[] = {
+      {"a body that is cut", "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nkind: Namespace\n"},
+      {"a body that stalls", "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nkind: Namespace\n", true},
+      {"a chunk that is cut", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nkind: Namespace\n"},
+      {"no last chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n10\r\nkind: Namespace\n\r\n"},
+      {"headers that are cut", "HTTP/1.1 200 OK\r\nContent-Le"},
+      {"headers that stall", "HTTP/1.1 200 OK\r\nContent-Le", true},
+      {"nothing", ""},
+      {"silence", "", true},
+      {"no HTTP", "SSH-2.0-OpenSSH_9.2\r\n"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    auto file = DownloadFrom(std::string(c.answer), c.stalls);
+    ASSERT_FALSE(file.ok()) << *file;
+    EXPECT_EQ(file.code(), Code::kUnavailable) << file.error().message;
+    EXPECT_THAT(file.error().message, HasSubstr("failed to get core-components.yaml of"));
+  }
+}
+
+TEST(GitLabOverABadNetwork, NeverReadsMoreThanAFileMayHave_F2) {
+  EXPECT_FALSE(DownloadFrom("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\nkind: Namespace\n").ok());
+}
+
+// T10: whom nobody vouches for gets nothing, and no token.
+TEST(GitLabOverABadNetwork, TheCertificateIsChecked) {
+  auto file = DownloadFrom("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na\n", false, false);
+  ASSERT_FALSE(file.ok());
+  EXPECT_EQ(file.code(), Code::kUnavailable);
+  EXPECT_THAT(file.error().message, HasSubstr("certificate"));
+}
+
+}  // namespace
+}  // namespace capi::fetch
