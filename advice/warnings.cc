@@ -77,12 +77,14 @@ void VersionWithoutV(const api::Provider& p, Warnings& out) {
 
 void UrlOfAnotherVersion(const api::Provider& p, Warnings& out) {
   if (!p.spec.fetch_config || p.spec.version.empty()) return;
-  auto url = fetch::ParseGitHubUrl(p.spec.fetch_config->url);
-  if (!url.ok() || url->version == "latest" || api::SameVersion(url->version, p.spec.version)) return;
+  auto github = fetch::ParseGitHubUrl(p.spec.fetch_config->url);
+  auto gitlab = fetch::ParseGitLabUrl(p.spec.fetch_config->url);
+  const std::string named = github.ok() ? github->version : gitlab.ok() ? gitlab->version : "latest";
+  if (named == "latest" || api::SameVersion(named, p.spec.version)) return;
   out.push_back(
       fmt::format("spec.fetchConfig.url: names {}, but spec.version {} takes precedence; write latest in "
                   "its place",
-                  url->version, p.spec.version));
+                  named, p.spec.version));
 }
 
 void AnnotationsLeftOn(const api::Provider& p, Warnings& out) {

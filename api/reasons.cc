@@ -134,9 +134,10 @@ constexpr ReasonInfo kReasons[] = {
      "Check network and proxy, or use a source inside the cluster; it is tried again at the time in the message."},
     {"The release", reason::kRateLimited, "ProviderInstalled, Reconciling",
      "The source limits requests; the message says until when.",
-     "Wait, or add a token (key github-token) to the config Secret."},
+     "Wait, or add a token (key github-token or gitlab-access-token) to the config Secret."},
     {"The release", reason::kSourceCredentialsRejected, "ProviderInstalled, Stalled",
-     "The source refused the credentials.", "Correct the key github-token of the Secret that spec.configSecret names."},
+     "The source refused the credentials.",
+     "Correct the key github-token or gitlab-access-token of the Secret that spec.configSecret names."},
     {"The release", reason::kNoReleaseFound, "ProviderInstalled, Reconciling",
      "The source has no release that can be chosen: none at all, none of the five newest with a metadata.yaml, or none "
      "of a contract that the core accepts; or the selector matches no ConfigMap.",

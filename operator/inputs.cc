@@ -19,13 +19,17 @@ Result<Settings> LoadSettings(const Options& options, const char* const* environ
 }
 
 SourceOptions SourcesFrom(const Options& options, const std::function<const char*(const char*)>& getenv) {
-  const char* token = getenv("GITHUB_TOKEN");
+  auto token = [&](const char* name) {
+    const char* value = getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
   SourceOptions sources;
   sources.github.api_url = options.github_api_url;
   sources.github.download_url = options.github_url;
-  sources.github.token = token == nullptr ? "" : token;
-  sources.github.user_agent = fmt::format("capi-operator/{}", kProjectVersion);
-  sources.github.proxy = http::ProxyFromEnvironment(getenv);
+  sources.github.token = token("GITHUB_TOKEN");
+  sources.gitlab.token = token("GITLAB_ACCESS_TOKEN");
+  sources.github.user_agent = sources.gitlab.user_agent = fmt::format("capi-operator/{}", kProjectVersion);
+  sources.github.proxy = sources.gitlab.proxy = http::ProxyFromEnvironment(getenv);
   sources.folder = options.releases_dir;
   return sources;
 }

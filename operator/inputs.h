@@ -13,7 +13,7 @@ namespace capi::ops {
 // kInvalidArgument, with its name, for one that can't be read.
 Result<Settings> LoadSettings(const Options& options, const char* const* environment);
 
-// GITHUB_TOKEN, HTTPS_PROXY, HTTP_PROXY and NO_PROXY are of the environment.
+// GITHUB_TOKEN, GITLAB_ACCESS_TOKEN, HTTPS_PROXY, HTTP_PROXY and NO_PROXY are of the environment.
 SourceOptions SourcesFrom(const Options& options, const std::function<const char*(const char*)>& getenv);
 
 }  // namespace capi::ops

@@ -40,9 +40,10 @@ Json FetchConfig() {
   Json config = Object(
       "Where the releases of the provider are: exactly one of url, oci, git and selector. Without it the built-in "
       "registry says where.",
-      {{"url", Text("URL of the components file of a release on GitHub, like "
-                    "https://github.com/org/repo/releases/latest/infrastructure-components.yaml. Others are not "
-                    "supported yet: refused.")},
+      {{"url", Text("URL of the components file of a release on GitHub or GitLab, like "
+                    "https://github.com/org/repo/releases/latest/infrastructure-components.yaml or "
+                    "https://gitlab.example.com/api/v4/projects/org%2Frepo/packages/generic/package/latest/"
+                    "infrastructure-components.yaml. Others are not supported yet: refused.")},
        {"oci", Text("OCI artifact, like registry.example.com/org/provider:v1.2.3; without a tag, spec.version is the "
                     "tag. Not supported yet: refused.")},
        {"selector", LabelSelector("ConfigMaps in the provider's namespace, each with one release. Their version is in "
@@ -51,7 +52,7 @@ Json FetchConfig() {
        {"secretRef",
         OwnSecretReference(
             "Secret with credentials for url, oci and git. Not supported yet: refused; configSecret has the token for "
-            "GitHub.")},
+            "GitHub or GitLab.")},
        {"digest",
         With(Text("Digest of the components file; another file is refused."), {{"pattern", "^sha256:[0-9a-f]{64}$"}})},
        {"verify", Verify()}});

@@ -86,8 +86,8 @@ void CheckUnsupported(const FetchConfig& fetch, const std::string& path, Errors&
   for (auto [named, field] : {std::pair(!fetch.oci.empty(), "oci"), std::pair(fetch.git.has_value(), "git")}) {
     if (!named || CountSources(fetch) > 1) continue;  // of two, it isn't known yet which is meant
     out.push_back({Kind::kForbidden, path + field, "",
-                   "isn't supported yet; releases are read from ConfigMaps (selector), GitHub (url), and the folder "
-                   "that the operator was given",
+                   "isn't supported yet; releases are read from ConfigMaps (selector), GitHub and GitLab (url), and "
+                   "the folder that the operator was given",
                    reason::kInvalidSpec});
   }
   if (fetch.verify) {
@@ -98,19 +98,34 @@ void CheckUnsupported(const FetchConfig& fetch, const std::string& path, Errors&
   if (fetch.secret_ref) {
     out.push_back(
         {Kind::kForbidden, path + "secretRef", "",
-         "isn't supported yet; put a token for GitHub (key github-token) into the Secret of spec.configSecret",
+         "isn't supported yet; put a token for GitHub (key github-token) or GitLab (key gitlab-access-token) into the "
+         "Secret of spec.configSecret",
          reason::kInvalidSpec});
   }
 }
 
-// Whatever else is named there, a GitLab or a file, nobody reads.
+// "https://{host}/api/v4/projects/{project}/packages/generic/{package}/{version}/{file}".
+bool IsOnGitLab(std::string_view url) {
+  constexpr std::string_view kScheme = "https://";
+  if (!url.starts_with(kScheme)) return false;
+  std::vector<std::string> path = Split(url.substr(kScheme.size()), '/');
+  if (path.size() != 10 || path[0].find('@') != std::string::npos) return false;
+  return path[1] == "api" && path[2] == "v4" && path[3] == "projects" && path[5] == "packages" &&
+         path[6] == "generic" &&
+         std::none_of(path.begin(), path.end(), [](const std::string& part) { return part.empty() || part == ".."; });
+}
+
+// Whatever else is named there, a file or another host, nobody reads.
 void CheckUrl(const FetchConfig& fetch, const std::string& path, Errors& out) {
   constexpr std::string_view kGitHub = "https://github.com/";
   if (fetch.url.empty() || CountSources(fetch) > 1 || fetch.url.starts_with(kGitHub)) return;
-  out.push_back({Kind::kInvalid, path, fetch.url,
-                 "only releases on GitHub are supported yet: write "
-                 "https://github.com/{owner}/{repository}/releases/{latest|version-tag}/{components.yaml}",
-                 reason::kInvalidSpec});
+  if (IsOnGitLab(fetch.url)) return;
+  out.push_back(
+      {Kind::kInvalid, path, fetch.url,
+       "only releases on GitHub and GitLab are supported yet: write "
+       "https://github.com/{owner}/{repository}/releases/{latest|version-tag}/{components.yaml} or "
+       "https://{host}/api/v4/projects/{project}/packages/generic/{package}/{latest|version}/{components.yaml}",
+       reason::kInvalidSpec});
 }
 
 void CheckFetchConfig(const Provider& p, bool known, Errors& out) {

@@ -41,16 +41,16 @@ constexpr std::string_view kNoSignatures =
     "spec.fetchConfig.verify: Forbidden: signatures aren't supported yet; set spec.fetchConfig.digest to have the "
     "components checked";
 constexpr std::string_view kNoCredentials =
-    "spec.fetchConfig.secretRef: Forbidden: isn't supported yet; put a token for GitHub (key github-token) into the "
-    "Secret of spec.configSecret";
+    "spec.fetchConfig.secretRef: Forbidden: isn't supported yet; put a token for GitHub (key github-token) or GitLab "
+    "(key gitlab-access-token) into the Secret of spec.configSecret";
 
 // I2
 constexpr std::string_view kNoOci =
-    "spec.fetchConfig.oci: Forbidden: isn't supported yet; releases are read from ConfigMaps (selector), GitHub (url), "
-    "and the folder that the operator was given";
+    "spec.fetchConfig.oci: Forbidden: isn't supported yet; releases are read from ConfigMaps (selector), GitHub and "
+    "GitLab (url), and the folder that the operator was given";
 constexpr std::string_view kNoGit =
-    "spec.fetchConfig.git: Forbidden: isn't supported yet; releases are read from ConfigMaps (selector), GitHub (url), "
-    "and the folder that the operator was given";
+    "spec.fetchConfig.git: Forbidden: isn't supported yet; releases are read from ConfigMaps (selector), GitHub and "
+    "GitLab (url), and the folder that the operator was given";
 
 // Each thing that is wrong, with its path, text and reason.
 TEST(Validate, Table) {
@@ -170,21 +170,33 @@ TEST(Validate, APatchLeavesAnObject) {
   }
 }
 
-// I2: what nobody reads is refused before anything waits for it.
-TEST(Validate, AUrlIsOneOnGitHub) {
+// I2, I16: what nobody reads is refused before anything waits for it.
+TEST(Validate, AUrlIsOneOnGitHubOrGitLab) {
   auto errors = [](const std::string& url) {
     return Validate(Make("InfrastructureProvider", "aws", "{fetchConfig: {url: '" + url + "'}}"), true);
   };
-  EXPECT_THAT(Texts(errors("https://github.com/o/r/releases/latest/a.yaml")), IsEmpty());
-  for (const char* url : {"https://gitlab.com/api/v4/projects/p/packages/generic/a/v1.0.0/a.yaml", "/releases/a.yaml",
+  for (const char* url : {"https://github.com/o/r/releases/latest/a.yaml",
+                          "https://gitlab.com/api/v4/projects/g%2Fp/packages/generic/a/v1.0.0/a.yaml",
+                          "https://code.example.org:8443/api/v4/projects/42/packages/generic/a/latest/a.yaml"}) {
+    EXPECT_THAT(Texts(errors(url)), IsEmpty()) << url;
+  }
+  for (const char* url : {"/releases/a.yaml", "http://gitlab.com/api/v4/projects/p/packages/generic/a/v1.0.0/a.yaml",
+                          "https://gitlab.com/api/v4/projects/g/p/packages/generic/a/v1.0.0/a.yaml",
+                          "https://gitlab.com/api/v4/projects/p/packages/npm/a/v1.0.0/a.yaml",
+                          "https://gitlab.com/api/v4/projects/p/packages/generic/a/v1.0.0/",
+                          "https://gitlab.com/api/v4/projects/../packages/generic/a/v1.0.0/a.yaml",
+                          "https://u:p@gitlab.com/api/v4/projects/p/packages/generic/a/v1.0.0/a.yaml",
+                          "https://gitlab.com/g/p/-/releases/v1.0.0/downloads/a.yaml",
                           "https://github.com.example.org/o/r/releases/latest/a.yaml", "http://github.com/o/r"}) {
     auto refused = errors(url);
     ASSERT_EQ(refused.size(), 1u) << url;
     EXPECT_EQ(refused[0].reason, reason::kInvalidSpec);
     EXPECT_EQ(refused[0].ToString(),
               "spec.fetchConfig.url: Invalid value: \"" + std::string(url) +
-                  "\": only releases on GitHub are supported yet: write "
-                  "https://github.com/{owner}/{repository}/releases/{latest|version-tag}/{components.yaml}");
+                  "\": only releases on GitHub and GitLab are supported yet: write "
+                  "https://github.com/{owner}/{repository}/releases/{latest|version-tag}/{components.yaml} or "
+                  "https://{host}/api/v4/projects/{project}/packages/generic/{package}/{latest|version}/"
+                  "{components.yaml}");
   }
 }
 

@@ -69,7 +69,7 @@ class Installer {
   Done Run(const Context& ctx, Observation& o, const std::string& rollback_to);
   bool TakeLastRender(const Observation& o, Installation& m);
   // load.cc
-  Result<std::string> GitHubToken(const Context& ctx, const Observation& o);
+  Result<SourceCredentials> CredentialsOf(const Context& ctx, const Observation& o);
   std::optional<Hold> Resolve(const Context& ctx, Observation& o, Installation& m);
   std::optional<Hold> PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository);
   std::optional<Hold> Fetch(const Context& ctx, const Observation& o, Installation& m);

@@ -61,10 +61,9 @@ Hold VersionNotStored(const Observation& o) {
 
 }  // namespace
 
-Result<std::string> Installer::GitHubToken(const Context& ctx, const Observation& o) {
-  if (!o.config_secret || !o.config_secret->exists) return std::string();
-  Secret secret = TRY(ReadSecret(ctx.InOwnName(), needs_.client, o.config_secret->ref));
-  return secret.contains("github-token") ? secret.at("github-token") : std::string();
+Result<SourceCredentials> Installer::CredentialsOf(const Context& ctx, const Observation& o) {
+  if (!o.config_secret || !o.config_secret->exists) return SourceCredentials();
+  return CredentialsIn(TRY(ReadSecret(ctx.InOwnName(), needs_.client, o.config_secret->ref)));
 }
 
 // spec.version, or the one that fits, and where that release lies.
@@ -87,9 +86,9 @@ std::optional<Hold> Installer::Resolve(const Context& ctx, Observation& o, Insta
       return std::nullopt;
     }
   }
-  auto token = GitHubToken(ctx, o);
-  if (!token.ok()) return NotAccepted(reason::kAPIServerUnavailable, token.error());
-  auto repository = needs_.sources.Open(o.provider, *token);
+  auto credentials = CredentialsOf(ctx, o);
+  if (!credentials.ok()) return NotAccepted(reason::kAPIServerUnavailable, credentials.error());
+  auto repository = needs_.sources.Open(o.provider, *credentials);
   if (!repository.ok()) return NotInstalled(reason::kFetchConfigValidationError, repository.error());
   m.repository = std::move(repository).value();
   if (!o.provider.spec.version.empty()) return std::nullopt;

@@ -86,7 +86,7 @@ std::string NewestVersions::OfSelected(const Context& ctx, const Observation& o)
 
 std::string NewestVersions::OfSource(const Context& ctx, const Observation& o) {
   auto known = Get(o, BasisOf(o));
-  auto repository = sources_.Open(o.provider, "");
+  auto repository = sources_.Open(o.provider, {});
   if (!repository.ok()) return "";
   if (!(*repository)->IsLocal()) {
     return known && !IsOlder(known->version, o.provider.status.installed_version) ? known->version : "";

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "fetch/configuration_file.h"
 #include "fetch/url.h"
 
 namespace capi::ops {
@@ -22,8 +23,22 @@ std::string WithFile(std::string url, const api::ProviderId& id) {
 
 }  // namespace
 
+SourceCredentials CredentialsIn(const std::map<std::string, std::string>& secret) {
+  auto token = [&](const char* key) {
+    auto found = secret.find(key);
+    return found == secret.end() ? std::string() : found->second;
+  };
+  return {.github_token = token("github-token"), .gitlab_token = token("gitlab-access-token")};
+}
+
+Sources::Sources(const Settings& settings, SourceOptions options) : settings_(settings), options_(std::move(options)) {
+  // One look at a provider tells the next (T6).
+  options_.github.digests = options_.gitlab.digests = std::make_shared<fetch::NamedDigests>();
+  options_.gitlab.token_hosts = fetch::GitLabHosts(settings.file.providers);
+}
+
 Result<std::unique_ptr<fetch::Repository>> Sources::Open(const api::Provider& provider,
-                                                         const std::string& token) const {
+                                                         const SourceCredentials& credentials) const {
   const api::ProviderId& id = provider.id;
   const auto& fetch = provider.spec.fetch_config;
   if (!options_.folder.empty() && !(fetch && !fetch->url.empty())) {
@@ -32,9 +47,16 @@ Result<std::unique_ptr<fetch::Repository>> Sources::Open(const api::Provider& pr
   std::optional<std::string> url =
       fetch && !fetch->url.empty() ? WithFile(fetch->url, id) : settings_.UrlOf(id.type, id.name);
   if (!url) return Error{Code::kNotFound, fmt::format("no URL is known for {}", id.ToString()), {}};
+  const std::string where = fetch && !fetch->url.empty() ? "spec.fetchConfig.url" : "the operator's configuration file";
+  if (TRY_WITH(fetch::KindOfUrl(*url), where) == fetch::UrlKind::kGitLab) {
+    TRY_WITH(fetch::ParseGitLabUrl(*url), where);
+    fetch::GitLabOptions gitlab = options_.gitlab;
+    gitlab.url_token = credentials.gitlab_token;
+    return fetch::OpenGitLab(*url, gitlab);
+  }
+  TRY_WITH(fetch::ParseGitHubUrl(*url), where);
   fetch::GitHubOptions github = options_.github;
-  if (!token.empty()) github.token = token;
-  if (fetch && !fetch->url.empty()) TRY_WITH(fetch::ParseGitHubUrl(*url), "spec.fetchConfig.url");
+  if (!credentials.github_token.empty()) github.token = credentials.github_token;
   return fetch::OpenGitHub(*url, github);
 }
 

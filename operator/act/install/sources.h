@@ -14,18 +14,25 @@ namespace capi::ops {
 
 struct SourceOptions {
   fetch::GitHubOptions github;
+  fetch::GitLabOptions gitlab = {};
   std::string folder;  // a clusterctl local repository instead of the network: "<folder>/<label>/<version>/<file>"
 };
+
+// What a provider's Secret has for its source; "" where nothing. A value.
+struct SourceCredentials {
+  std::string github_token;  // "" for the operator's own
+  std::string gitlab_token;  // the same; it goes to any host (T10)
+};
+SourceCredentials CredentialsIn(const std::map<std::string, std::string>& secret);
 
 // Thread-safe.
 class Sources {
  public:
-  Sources(const Settings& settings, SourceOptions options) : settings_(settings), options_(std::move(options)) {
-    options_.github.digests = std::make_shared<fetch::NamedDigests>();  // one look at a provider tells the next (T6)
-  }
+  Sources(const Settings& settings, SourceOptions options);
 
-  // The repository of a provider without a selector. `token` is the Secret's github-token; "" for the operator's own.
-  Result<std::unique_ptr<fetch::Repository>> Open(const api::Provider& provider, const std::string& token) const;
+  // The repository of a provider without a selector.
+  Result<std::unique_ptr<fetch::Repository>> Open(const api::Provider& provider,
+                                                  const SourceCredentials& credentials) const;
 
  private:
   const Settings& settings_;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fetch/gitlab_testing.h"
+
 namespace capi::ops {
 namespace {
 
@@ -17,7 +19,7 @@ TEST(Sources, ARepositoryIsNamedByAFileOrByItsPageOfReleases) {
   provider.spec.fetch_config = api::FetchConfig{};
   auto open = [&](const std::string& url) {
     provider.spec.fetch_config->url = url;
-    return sources.Open(provider, "");
+    return sources.Open(provider, {});
   };
   const std::pair<const char*, const char*> right[] = {
       {"https://github.com/myorg/azure/releases", "infrastructure-components.yaml"},
@@ -32,11 +34,44 @@ TEST(Sources, ARepositoryIsNamedByAFileOrByItsPageOfReleases) {
     EXPECT_EQ((*repository)->ComponentsFile(), file) << url;
   }
   for (const char* wrong : {"https://github.com/myorg/azure", "https://github.com/releases",
-                            "https://github.com/myorg/azure/releases/latest"}) {
+                            "https://github.com/myorg/azure/releases/latest",
+                            "https://code.test/api/v4/projects/1/packages/npm/p/v1/c.yaml",
+                            "https://u:p@code.test/api/v4/projects/1/packages/generic/p/v1/c.yaml",
+                            "https://code.test/releases", "/releases/infrastructure-myazure/latest/c.yaml"}) {
     auto repository = open(wrong);
     ASSERT_FALSE(repository.ok()) << wrong;
     EXPECT_THAT(repository.error().message, HasSubstr("spec.fetchConfig.url"));
   }
+}
+
+// I16, T10: the operator's own token goes to hosts that its configuration file names, whoever asks for a release there,
+// and to no other; the Secret's goes wherever the object leads.
+TEST(Sources, TheOperatorsTokenGoesToHostsOfItsConfigurationAlone) {
+  fetch::GitLabStandIn named({fetch::Package("v1.0.0")}), other({fetch::Package("v1.0.0")});
+  Settings settings;
+  settings.file.providers = {{api::ProviderType::kInfrastructure, "configured", named.url()}};
+  auto sent = [&](const fetch::GitLabStandIn& gitlab, const std::string& name, const std::string& url,
+                  const SourceCredentials& credentials) {
+    SourceOptions options;
+    options.gitlab = gitlab.options();
+    options.gitlab.token = "own";
+    api::Provider provider;
+    provider.id = {api::ProviderType::kInfrastructure, "ns", name};
+    if (!url.empty()) provider.spec.fetch_config = api::FetchConfig{.url = url};
+    size_t before = gitlab.seen().size();
+    auto repository = Sources(settings, options).Open(provider, credentials);
+    EXPECT_TRUE(repository.ok()) << repository.error().message;
+    EXPECT_TRUE((*repository)->Versions({}).ok());
+    return gitlab.seen().size() > before ? gitlab.seen().back().authorization : "nothing came";
+  };
+  const SourceCredentials secret =
+      CredentialsIn({{"github-token", "g"}, {"gitlab-access-token", "secret"}, {"A", "b"}});
+  EXPECT_EQ(secret.github_token, "g");
+  EXPECT_EQ(sent(named, "configured", "", {}), "Bearer own");
+  EXPECT_EQ(sent(named, "mine", named.url(), {}), "Bearer own");
+  EXPECT_EQ(sent(other, "mine", other.url(), {}), "");
+  EXPECT_EQ(sent(other, "mine", other.url(), secret), "Bearer secret");
+  EXPECT_EQ(sent(named, "mine", named.url(), secret), "Bearer secret");
 }
 
 }  // namespace
