@@ -15,6 +15,10 @@ namespace {
 
 // The operator takes spec.version, whatever version the URL names.
 Result<std::string> OfAnyVersion(const std::string& url) {
+  if (TRY(fetch::KindOfUrl(url)) == fetch::UrlKind::kGitLab) {
+    fetch::GitLabUrl parts = TRY(fetch::ParseGitLabUrl(url));
+    return url.substr(0, url.size() - parts.version.size() - parts.file.size() - 1) + "latest/" + parts.file;
+  }
   fetch::GitHubUrl parts = TRY(fetch::ParseGitHubUrl(url));
   return ReplaceAll(url, "/releases/" + parts.version + "/", "/releases/latest/");
 }

@@ -62,16 +62,20 @@ TEST(Declare, SourcesOfTheConfiguration) {
   EXPECT_TRUE(maps->needs_release);
   EXPECT_THAT(maps->remarks, IsEmpty());
   EXPECT_FALSE(Declare(From(""), own).ok());
-  // The operator doesn't ask GitLab either.
-  auto gitlab = Declare(From(providers("own",
-                                       "https://gitlab.example.com/api/v4/projects/me%2Fown/packages/generic/own/"
-                                       "v2.11.1/infrastructure-components.yaml")),
-                        own);
-  ASSERT_TRUE(gitlab.ok()) << gitlab.error().message;
-  EXPECT_EQ(GetString(gitlab->object.json(),
+  // GitLab as GitHub, but where this machine has a token for it: that stays here (T10), and the release goes along.
+  const std::string gitlab =
+      providers("own", "https://code.example.com/api/v4/projects/me%2Fown/packages/generic/own/v2.11.1/c-v2.11.1.yaml");
+  auto open = Declare(From(gitlab), own);
+  ASSERT_TRUE(open.ok()) << open.error().message;
+  EXPECT_EQ(GetString(open->object.json(), {"spec", "fetchConfig", "url"}),
+            "https://code.example.com/api/v4/projects/me%2Fown/packages/generic/own/latest/c-v2.11.1.yaml");
+  EXPECT_FALSE(open->needs_release);
+  auto closed = Declare(From(gitlab, {{"GITLAB_ACCESS_TOKEN", "t"}}), own);
+  ASSERT_TRUE(closed.ok()) << closed.error().message;
+  EXPECT_EQ(GetString(closed->object.json(),
                       {"spec", "fetchConfig", "selector", "matchLabels", "provider.cluster.x-k8s.io/name"}),
             "own");
-  EXPECT_TRUE(gitlab->needs_release);
+  EXPECT_TRUE(closed->needs_release);
 }
 
 // L20, L21: what runs came from there, and the operator would find something else.

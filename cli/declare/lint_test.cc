@@ -146,9 +146,9 @@ TEST_F(LintTest, EachMistakeHasItsPlaceAndItsRule) {
        "spec.fetchConfig.git: Forbidden"},
       {Core("{version: v1.0.0, fetchConfig: {url: '" + (folder_ / "releases/cluster-api/latest/core-components.yaml") +
             "'}}"),
-       "only releases on GitHub are supported yet"},
+       "only releases on GitHub and GitLab are supported yet"},
       {Core("{version: v1.0.0, fetchConfig: {url: 'file:///r/cluster-api/latest/core-components.yaml'}}"),
-       "only releases on GitHub are supported yet"},
+       "only releases on GitHub and GitLab are supported yet"},
       {X("  version: v1.0.0\n  fetchConfig: {digest: 'sha256:" + std::string(64, '0') +
          "', selector: {matchLabels: {a: b}}}\n") +
            std::string(kReleaseMap),

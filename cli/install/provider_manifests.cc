@@ -27,6 +27,16 @@ Result<bool> IsOverridden(const Config& config, const std::string& label, const 
          IsThere(OverridePath(folder, label, version, "metadata.yaml"));
 }
 
+// A GitLab that this machine has a token for is likely to want one, and the operator isn't given it.
+Result<bool> OperatorFetches(const Config& config, const std::string& url) {
+  switch (TRY(fetch::KindOfUrl(url))) {
+    case fetch::UrlKind::kGitHub: return true;
+    case fetch::UrlKind::kGitLab: return TRY(config.Get("gitlab-access-token")).value_or("").empty();
+    case fetch::UrlKind::kFolder: break;
+  }
+  return false;
+}
+
 bool Concerns(const std::string& key, const std::string& label) {
   return key == "all" || key == label || key.starts_with(label + "/");
 }
@@ -36,9 +46,8 @@ bool Concerns(const std::string& key, const std::string& label) {
 Result<ReleaseSource> SourceOf(const Config& config, const ProviderSource& source, const std::string& version,
                                const std::string& file) {
   std::string label = api::ManifestLabel(source.type, source.name);
-  // The operator fetches from GitHub alone.
-  bool fetched = TRY(fetch::KindOfUrl(source.url)) == fetch::UrlKind::kGitHub;
-  if (!fetched || TRY(IsOverridden(config, label, version, file)) || TRY(HasMirror(config)))
+  if (!TRY(OperatorFetches(config, source.url)) || TRY(IsOverridden(config, label, version, file)) ||
+      TRY(HasMirror(config)))
     return ReleaseSource{ReleaseSource::Kind::kInCluster, ""};
   const auto* known = api::FindKnownProvider(source.type, source.name);
   if (known != nullptr && known->Url() == source.url) return ReleaseSource{};

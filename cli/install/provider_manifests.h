@@ -20,9 +20,11 @@ inline constexpr std::string_view kProviderFieldManager = "clusterctl";
 // Where the operator takes a release from. A value.
 struct ReleaseSource {
   enum class Kind {
-    kBuiltIn,    // the operator knows the URL
-    kUrl,        // it can fetch it from another one
-    kInCluster,  // it can't: GitLab, a folder or an override of this machine, a mirror that this machine is told of
+    kBuiltIn,  // the operator knows the URL
+    kUrl,      // it can fetch it from another one
+    // It can't: a folder or an override of this machine, a mirror that this machine is told of, a GitLab that it has a
+    // token for.
+    kInCluster,
   };
   Kind kind = Kind::kBuiltIn;
   std::string url;
