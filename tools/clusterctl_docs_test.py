@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the commands of docs/clusterctl.md, as they stand there and in their order, with the clusterctl that was built.
+"""Runs the commands of docs/clusterctl.md, as they stand there and in their order, with the clusterctl that was built, and has it
+read the examples of docs/sources.md.
 
 The program is that of CAPI_CLUSTERCTL, else that of build/release (built.py). The working folder has the two files of the core
 provider's release that the page asks for, of the set that CAPI_RELEASES names (base/testing/releases.h).
@@ -11,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 import unittest
 
 sys.dont_write_bytecode = True
@@ -77,6 +79,48 @@ class Page(unittest.TestCase):
         self.assertEqual(linted, "fine\n")
         self.assertEqual(completion, "")
         self.assertEqual(pages, "")
+
+
+class Sources(unittest.TestCase):
+    """The examples of docs/sources.md: objects that lint takes, and configuration files that clusterctl reads."""
+
+    def test_its_examples_are_what_they_are_for(self):
+        program = built.find("clusterctl")
+        with open(os.path.join(ROOT, "docs", "sources.md"), encoding="utf-8") as file:
+            examples = re.findall(r"^( *)```yaml\n(.*?)^ *```$", file.read(), re.MULTILINE | re.DOTALL)
+        folder = tempfile.TemporaryDirectory(prefix="sources-docs-test-")
+        self.addCleanup(folder.cleanup)
+        tried = {"objects": 0, "configuration": 0, "pipeline": 0}
+        for _, text in examples:
+            text = textwrap.dedent(text)
+            path = os.path.join(folder.name, "example.yaml")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            with self.subTest(example=text):
+                if text.startswith("apiVersion: "):
+                    tried["objects"] += 1
+                    output = self.run_program(folder.name, program, "lint", "--offline", path)
+                    self.assertNotIn("error", output)
+                elif text.startswith("providers:"):
+                    tried["configuration"] += 1
+                    output = self.run_program(folder.name, program, "config", "repositories", "--config", path)
+                    self.assertRegex(output, r"(?m)^example +InfrastructureProvider ")
+                else:
+                    tried["pipeline"] += 1
+                    self.assertIn("/packages/generic/", text)
+        self.assertEqual(tried, {"objects": 3, "configuration": 2, "pipeline": 1})
+
+    def run_program(self, home, *command):
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            env={"HOME": home},
+            timeout=LIMIT,
+            stdin=subprocess.DEVNULL,
+        )
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout + done.stderr
 
 
 if __name__ == "__main__":
