@@ -189,7 +189,10 @@ class LiveValues {
 Result<RenderedProvider> RenderProvider(const Context& ctx, ManagementCluster& cluster, const Config& config,
                                         const api::Provider& provider, Notes& notes) {
   kube::Client& client = cluster.client();
-  const Secret secret = TRY(ReadSecret(ctx, client, provider.spec.config_secret));
+  Secret secret = TRY(ReadSecret(ctx, client, provider.spec.config_secret));
+  // T10: it would go to a host that whoever wrote the object names, so none of another namespace's does.
+  if (provider.spec.config_secret && provider.spec.config_secret->ns != provider.id.ns)
+    secret.erase("gitlab-access-token");
   const api::Release release = TRY(ReadReleaseOf(ctx, client, config, provider, secret, notes));
   RenderedProvider out;
   out.version = release.version.ToString();

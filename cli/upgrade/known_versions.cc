@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "api/text.h"
+#include "base/encoding.h"
 #include "base/files.h"
 #include "base/run_all.h"
 #include "base/strings.h"
@@ -90,10 +91,24 @@ bool IsBuiltIn(const ProviderSource& source) {
   return known != nullptr && known->Url() == source.url;
 }
 
-Result<std::unique_ptr<fetch::Repository>> OpenSource(const Config& config, const ProviderSource& source,
-                                                      Notes& notes) {
+// T10: that of the provider's Secret, as the operator takes it, and "" where there is none. None of another namespace's
+// (T1): it goes to a host that whoever wrote the object names.
+Result<std::string> GitLabTokenOf(const Context& ctx, ManagementCluster& cluster, const api::Provider& provider) {
+  const auto& ref = provider.spec.config_secret;
+  if (!ref || (!ref->ns.empty() && ref->ns != provider.id.ns)) return std::string();
+  auto secret = cluster.client().Get(ctx, kube::Builtin("Secret"), provider.id.ns, ref->name);
+  if (!secret.ok() && (secret.code() == Code::kNotFound || secret.code() == Code::kPermissionDenied))
+    return std::string();
+  if (!secret.ok()) return secret.error();
+  return Base64Decode(GetString(secret->json(), {"data", "gitlab-access-token"}));
+}
+
+Result<std::unique_ptr<fetch::Repository>> OpenSource(const Config& config, const ProviderSource& source, Notes& notes,
+                                                      std::string gitlab_token = "") {
   std::string label = api::ManifestLabel(source.type, source.name);
-  auto plain = TRY(fetch::OpenUrl(source.url, label, TRY(UrlOptionsOf(config))));
+  fetch::UrlOptions options = TRY(UrlOptionsOf(config));
+  options.gitlab.url_token = std::move(gitlab_token);
+  auto plain = TRY(fetch::OpenUrl(source.url, label, options));
   return WithOverrides(std::move(plain), TRY(config.OverridesFolder()), label, notes);
 }
 
@@ -151,7 +166,9 @@ Result<ProviderRepository> OpenRepository(const Context& ctx, const Config& conf
   if (fetch != nullptr && !fetch->url.empty()) {
     ProviderSource source{provider.type, provider.name, fetch->url};
     bool reaches = !TRY(HasOverrides(config, api::ManifestLabel(provider.type, provider.name)));
-    auto repository = TRY(OpenSource(config, source, notes));
+    const bool on_gitlab = TRY(fetch::KindOfUrl(fetch->url)) == fetch::UrlKind::kGitLab;
+    std::string token = on_gitlab ? TRY(GitLabTokenOf(ctx, cluster, object->provider)) : "";
+    auto repository = TRY(OpenSource(config, source, notes, std::move(token)));
     return ProviderRepository{std::move(repository), reaches};
   }
   auto source = config.FindProvider(provider.type, provider.name);

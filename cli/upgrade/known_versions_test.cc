@@ -5,9 +5,12 @@
 
 #include <atomic>
 #include <memory>
+#include <ranges>
 
+#include "base/encoding.h"
 #include "base/http/server/server.h"
 #include "cli/upgrade/upgrades_testing.h"
+#include "fetch/gitlab_testing.h"
 
 namespace capi::cli {
 namespace {
@@ -117,6 +120,37 @@ TEST_F(ReleasesInTheCluster, GitHubIsAskedForWhatHasOverridesAlone) {  // L12
   EXPECT_EQ(got.code, 0) << got.err;
   EXPECT_THAT(got.out, AllOf(HasSubstr("Unknown"), Not(HasSubstr(kUpToDate))));
   EXPECT_THAT(got.err, HasSubstr(kAlone));
+}
+
+// L12, T10: an object that leads to a private project on GitLab. Its Secret's token goes there; that of another
+// namespace doesn't, and nor does this machine's.
+TEST_F(Upgrades, APrivateProjectIsAskedWithTheTokenOfTheProvidersSecret) {
+  std::map<std::string, std::string> files = {{"metadata.yaml", kSeries}};
+  fetch::GitLabStandIn gitlab({{.version = "v2.1.0", .files = files}, {.version = "v2.0.0", .files = files}});
+  gitlab.MakePrivate("glpat-secret");
+  setenv("SSL_CERT_FILE", gitlab.ca_file().c_str(), 1);
+  cluster_.folder.Put("clusterctl.yaml", "providers:\n" + Source("cluster-api", "CoreProvider", "cluster-api"));
+  for (const std::string ns : {"capa-system", "other"}) {
+    cluster_.Put("/api/v1/namespaces/" + ns + "/secrets/tokens",
+                 {{"metadata", {{"name", "tokens"}, {"namespace", ns}}},
+                  {"data", {{"gitlab-access-token", Base64Encode("glpat-secret")}}}});
+    cluster_.Change(UpgradeCluster::PathOf(kAws), [&](Json& aws) {
+      aws["spec"]["fetchConfig"] = {{"url", gitlab.url()}};
+      aws["spec"]["configSecret"] = {{"name", "tokens"}, {"namespace", ns}};
+    });
+    const size_t before = gitlab.seen().size();
+    Outcome got = Run({"upgrade", "plan"}, {{"GITLAB_ACCESS_TOKEN", "glpat-secret"}});
+    const bool own = ns == "capa-system";
+    EXPECT_EQ(got.out.find(kNewer) != std::string::npos, own) << got.out << got.err;
+    if (!own) {
+      EXPECT_THAT(got.err, HasSubstr("GITLAB_ACCESS_TOKEN isn't sent to "));
+    }
+    const auto seen = gitlab.seen();
+    for (const auto& request : seen | std::views::drop(before))
+      EXPECT_EQ(request.authorization, own && request.host == "gitlab" ? "Bearer glpat-secret" : "") << request.target;
+    EXPECT_GT(seen.size(), before);
+  }
+  unsetenv("SSL_CERT_FILE");
 }
 
 }  // namespace
