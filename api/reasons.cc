@@ -87,7 +87,7 @@ constexpr ReasonInfo kReasons[] = {
      "An older object of the same kind and name exists, perhaps in another namespace.", "Delete one of the two."},
     {"The object itself", reason::kFetchConfigValidationError, "PreflightCheckPassed, ProviderInstalled, Stalled",
      "spec.fetchConfig names no source or more than one, or a provider that is not built in has none.",
-     "Give exactly one source: url of a GitHub repository, or selector of ConfigMaps."},
+     "Give exactly one source: url of a GitHub repository, oci of a registry, or selector of ConfigMaps."},
     {"The object itself", reason::kUnsupportedProviderDowngradeReason, "PreflightCheckPassed, Stalled",
      "spec.version is older than what is installed.",
      "Set a newer version, or allow it with annotation operator.cluster.x-k8s.io/allow-downgrade: \"true\"."},
@@ -106,7 +106,8 @@ constexpr ReasonInfo kReasons[] = {
     {"The object itself", reason::kComponentsImageOverrideError, "ProviderInstalled, Stalled",
      "An image override could not be applied.", "Correct the image configuration that the message names."},
     {"What the object refers to", reason::kSecretNotFound, "PreflightCheckPassed, Reconciling",
-     "The Secret that spec.configSecret names does not exist.", "Create it; the provider goes on by itself."},
+     "The Secret that spec.configSecret or spec.fetchConfig.secretRef names does not exist.",
+     "Create it; the provider goes on by itself."},
     {"What the object refers to", reason::kMissingVariables, "PreflightCheckPassed, Reconciling",
      "The release needs variables that have no value; the message names all of them.",
      "Add them to the config Secret; the provider goes on by itself."},
@@ -134,10 +135,12 @@ constexpr ReasonInfo kReasons[] = {
      "Check network and proxy, or use a source inside the cluster; it is tried again at the time in the message."},
     {"The release", reason::kRateLimited, "ProviderInstalled, Reconciling",
      "The source limits requests; the message says until when.",
-     "Wait, or add a token (key github-token or gitlab-access-token) to the config Secret."},
+     "Wait, or add a token (key github-token or gitlab-access-token) or the credentials of a registry to the config "
+     "Secret."},
     {"The release", reason::kSourceCredentialsRejected, "ProviderInstalled, Stalled",
-     "The source refused the credentials.",
-     "Correct the key github-token or gitlab-access-token of the Secret that spec.configSecret names."},
+     "The source refused the credentials, or asks for some.",
+     "Correct them in the Secret that spec.configSecret names, or, for oci, spec.fetchConfig.secretRef: the key "
+     "github-token or gitlab-access-token, or OCI_USERNAME and OCI_PASSWORD for a registry."},
     {"The release", reason::kNoReleaseFound, "ProviderInstalled, Reconciling",
      "The source has no release that can be chosen: none at all, none of the five newest with a metadata.yaml, or none "
      "of a contract that the core accepts; or the selector matches no ConfigMap.",
@@ -160,7 +163,7 @@ constexpr ReasonInfo kReasons[] = {
      "Use another version, or take one of the two out of the file or of spec.additionalManifests."},
     {"The release", reason::kVerificationFailed, "ProviderInstalled, Stalled",
      "The release is not the one that spec.fetchConfig.digest asks for, or a file is not the one whose digest GitHub "
-     "names.",
+     "or the registry names.",
      "Do not install it before you know why; then correct the digest or the source."},
     {"The cluster", reason::kWaitingForCoreProviderReady, "PreflightCheckPassed, Reconciling",
      "The CoreProvider is missing, or its CRDs are not established yet.",

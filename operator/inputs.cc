@@ -30,6 +30,8 @@ SourceOptions SourcesFrom(const Options& options, const std::function<const char
   sources.gitlab.token = token("GITLAB_ACCESS_TOKEN");
   sources.github.user_agent = sources.gitlab.user_agent = fmt::format("capi-operator/{}", kProjectVersion);
   sources.github.proxy = sources.gitlab.proxy = http::ProxyFromEnvironment(getenv);
+  sources.oci.user_agent = sources.github.user_agent;
+  sources.oci.proxy = sources.github.proxy;
   sources.folder = options.releases_dir;
   return sources;
 }

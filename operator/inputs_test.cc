@@ -43,6 +43,8 @@ TEST(SourcesFrom, TheEnvironmentNamesTokenAndProxies) {
   EXPECT_EQ(sources.github.proxy.no_proxy, "example.org");
   EXPECT_EQ(sources.gitlab.token, "l");
   EXPECT_EQ(sources.gitlab.proxy.url, "http://p:3128");
+  EXPECT_EQ(sources.oci.proxy.url, "http://p:3128");
+  EXPECT_EQ(sources.oci.user_agent, sources.github.user_agent);
   SourceOptions bare = SourcesFrom({}, [](const char*) -> const char* { return nullptr; });
   EXPECT_EQ(bare.github.token, "");
   EXPECT_EQ(bare.gitlab.token, "");

@@ -108,7 +108,7 @@ class Sources(unittest.TestCase):
                 else:
                     tried["pipeline"] += 1
                     self.assertIn("/packages/generic/", text)
-        self.assertEqual(tried, {"objects": 3, "configuration": 2, "pipeline": 1})
+        self.assertEqual(tried, {"objects": 4, "configuration": 2, "pipeline": 1})
 
     def run_program(self, home, *command):
         done = subprocess.run(

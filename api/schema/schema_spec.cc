@@ -44,15 +44,17 @@ Json FetchConfig() {
                     "https://github.com/org/repo/releases/latest/infrastructure-components.yaml or "
                     "https://gitlab.example.com/api/v4/projects/org%2Frepo/packages/generic/package/latest/"
                     "infrastructure-components.yaml. Others are not supported yet: refused.")},
-       {"oci", Text("OCI artifact, like registry.example.com/org/provider:v1.2.3; without a tag, spec.version is the "
-                    "tag. Not supported yet: refused.")},
+       {"oci",
+        Text("Repository or artifact in an OCI registry, like registry.example.com/org/provider; with :tag or @digest "
+             "that artifact alone, else spec.version is the tag. Plain HTTP with http:// before it.")},
        {"selector", LabelSelector("ConfigMaps in the provider's namespace, each with one release. Their version is in "
                                   "label provider.cluster.x-k8s.io/version, or it is their name.")},
        {"git", Git()},
        {"secretRef",
         OwnSecretReference(
-            "Secret with credentials for url, oci and git. Not supported yet: refused; configSecret has the token for "
-            "GitHub or GitLab.")},
+            "Secret with credentials for oci: OCI_USERNAME and OCI_PASSWORD, OCI_ACCESS_TOKEN or OCI_REFRESH_TOKEN; "
+            "without it, those of configSecret. With another source refused; configSecret has the token for GitHub or "
+            "GitLab.")},
        {"digest",
         With(Text("Digest of the components file; another file is refused."), {{"pattern", "^sha256:[0-9a-f]{64}$"}})},
        {"verify", Verify()}});

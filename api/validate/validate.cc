@@ -7,6 +7,7 @@
 #include "api/reasons.h"
 #include "api/release.h"
 #include "api/text.h"
+#include "api/validate/oci_reference.h"
 #include "api/validate/validate_patches.h"
 #include "api/validate/validate_workload.h"
 #include "base/strings.h"
@@ -74,20 +75,12 @@ void CheckSources(const Provider& p, bool known, Errors& out) {
                  reason::kFetchConfigValidationError});
 }
 
-bool IsDigest(std::string_view text) {
-  constexpr std::string_view kPrefix = "sha256:";
-  if (!text.starts_with(kPrefix) || text.size() != kPrefix.size() + 64) return false;
-  text.remove_prefix(kPrefix.size());
-  return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
-
 // Sources that nobody reads, and what would seem to guard or to open one (T2).
 void CheckUnsupported(const FetchConfig& fetch, const std::string& path, Errors& out) {
-  for (auto [named, field] : {std::pair(!fetch.oci.empty(), "oci"), std::pair(fetch.git.has_value(), "git")}) {
-    if (!named || CountSources(fetch) > 1) continue;  // of two, it isn't known yet which is meant
-    out.push_back({Kind::kForbidden, path + field, "",
-                   "isn't supported yet; releases are read from ConfigMaps (selector), GitHub and GitLab (url), and "
-                   "the folder that the operator was given",
+  if (fetch.git && CountSources(fetch) == 1) {  // of two, it isn't known yet which is meant
+    out.push_back({Kind::kForbidden, path + "git", "",
+                   "isn't supported yet; releases are read from ConfigMaps (selector), GitHub and GitLab (url), "
+                   "registries (oci), and the folder that the operator was given",
                    reason::kInvalidSpec});
   }
   if (fetch.verify) {
@@ -95,10 +88,10 @@ void CheckUnsupported(const FetchConfig& fetch, const std::string& path, Errors&
                    "signatures aren't supported yet; set spec.fetchConfig.digest to have the components checked",
                    reason::kInvalidSpec});
   }
-  if (fetch.secret_ref) {
+  if (fetch.secret_ref && fetch.oci.empty()) {
     out.push_back(
         {Kind::kForbidden, path + "secretRef", "",
-         "isn't supported yet; put a token for GitHub (key github-token) or GitLab (key gitlab-access-token) into the "
+         "is for oci alone yet; put a token for GitHub (key github-token) or GitLab (key gitlab-access-token) into the "
          "Secret of spec.configSecret",
          reason::kInvalidSpec});
   }
@@ -128,6 +121,13 @@ void CheckUrl(const FetchConfig& fetch, const std::string& path, Errors& out) {
        reason::kInvalidSpec});
 }
 
+void CheckOci(const FetchConfig& fetch, const std::string& path, Errors& out) {
+  if (fetch.oci.empty() || CountSources(fetch) > 1) return;
+  if (auto reference = ParseOciReference(fetch.oci); !reference.ok()) {
+    out.push_back({Kind::kInvalid, path, fetch.oci, reference.error().message, reason::kInvalidSpec});
+  }
+}
+
 void CheckFetchConfig(const Provider& p, bool known, Errors& out) {
   CheckSources(p, known, out);
   if (!p.spec.fetch_config) return;
@@ -139,11 +139,13 @@ void CheckFetchConfig(const Provider& p, bool known, Errors& out) {
           {Kind::kInvalid, path + "selector", "", selector.error().message, reason::kFetchConfigValidationError});
     }
   }
-  if (!fetch.digest.empty() && !IsDigest(fetch.digest)) {
+  if (!fetch.digest.empty() && !IsSha256Digest(fetch.digest)) {
     out.push_back({Kind::kInvalid, path + "digest", fetch.digest,
                    "must be sha256: and 64 lower-case hexadecimal digits", reason::kInvalidSpec});
   }
   CheckUrl(fetch, path + "url", out);
+  CheckOci(fetch, path + "oci", out);
+  if (!fetch.oci.empty()) CheckReference(fetch.secret_ref, path + "secretRef", out);
   CheckUnsupported(fetch, path, out);
 }
 

@@ -27,6 +27,8 @@ constexpr VectorFile kFiles[] = {
     {"latest.json", 39, "fetch/repository_test.cc"},
     {"metadata.json", 29, "api/release_test.cc"},
     {"namespace.json", 93, "templating/render_vectors_test.cc"},
+    {"oci-files.json", 17, "fetch/oci/manifest_test.cc"},
+    {"oci-reference.json", 28, "api/validate/oci_reference_test.cc"},
     {"patches.json", 52, "templating/patch/patch_vectors_test.cc"},
     {"plural.json", 347, "api/plural_test.cc"},
     {"semver-compare.json", 20, "api/version_test.cc"},

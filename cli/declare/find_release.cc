@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/strings.h"
+#include "cli/frame/management_cluster.h"
 #include "cli/frame/overrides.h"
 #include "cli/frame/provider_release.h"
 #include "fetch/url.h"
@@ -62,6 +63,30 @@ Result<api::Release> Fetched(const Context& ctx, const ReleaseSources& sources, 
   return release;
 }
 
+Result<api::Release> FromRegistry(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider) {
+  const std::string& reference = provider.spec.fetch_config->oci;
+  if (sources.offline)
+    return Error{Code::kFailedPrecondition, fmt::format("{} isn't on this machine (--offline)", reference), {}};
+  fetch::OciOptions options = OciOptionsOf(sources.config);
+  options.credentials = sources.oci;
+  auto repository =
+      TRY_WITH(fetch::OpenOci(reference, provider.id.type, provider.id.name, options), "spec.fetchConfig.oci");
+  api::Version version =
+      TRY(provider.spec.version.empty() ? fetch::LatestVersion(ctx, *repository, {std::string(kContract)})
+                                        : ParseVersion(provider.spec.version));
+  auto release = fetch::GetRelease(ctx, *repository, version);
+  if (!release.ok()) return WithVersions(ctx, *repository, release.error());
+  return release;
+}
+
+Result<api::Release> Found(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,
+                           Notes& notes) {
+  const auto& fetch = provider.spec.fetch_config;
+  if (fetch && fetch->selector) return Selected(sources, *fetch->selector, provider.spec.version);
+  if (fetch && !fetch->oci.empty()) return FromRegistry(ctx, sources, provider);
+  return Fetched(ctx, sources, provider, notes);
+}
+
 }  // namespace
 
 std::optional<api::FieldError> RefusedSource(const api::Provider& provider) {
@@ -75,8 +100,7 @@ Result<api::Release> FindRelease(const Context& ctx, const ReleaseSources& sourc
                                  Notes& notes) {
   const auto& fetch = provider.spec.fetch_config;
   if (auto refused = RefusedSource(provider)) return Error{Code::kInvalidArgument, refused->ToString(), {}};
-  api::Release release = TRY(fetch && fetch->selector ? Selected(sources, *fetch->selector, provider.spec.version)
-                                                      : Fetched(ctx, sources, provider, notes));
+  api::Release release = TRY(Found(ctx, sources, provider, notes));
   if (!fetch || fetch->digest.empty() || fetch->digest == release.Digest()) return release;
   return Error{
       Code::kInvalidArgument,

@@ -8,6 +8,7 @@
 #include "cli/declare/release_maps.h"
 #include "cli/frame/config.h"
 #include "cli/frame/world.h"
+#include "fetch/oci/oci.h"
 
 namespace capi::cli {
 
@@ -19,14 +20,15 @@ struct ReleaseSources {
   std::vector<const kube::Object*> maps = {};
   // Of the provider's Secret; "" for those of the configuration.
   std::string github_token = {}, gitlab_token = {};
+  fetch::OciCredentials oci = {};  // of the provider's Secret
 };
 
-// What of spec.fetchConfig the operator refuses, whatever the release is: oci, git, a URL of another host.
+// What of spec.fetchConfig the operator refuses, whatever the release is: git, a URL of another host.
 std::optional<api::FieldError> RefusedSource(const api::Provider& provider);
 
-// By fetchConfig.selector, fetchConfig.url, or the configuration (with its folder of overrides). kNotFound: the version
-// isn't there. kFailedPrecondition: not looked for, being offline. kInvalidArgument: a source or a digest that the
-// operator refuses. Anything else: it can't be read.
+// By fetchConfig.selector, fetchConfig.url, fetchConfig.oci, or the configuration (with its folder of overrides).
+// kNotFound: the version isn't there. kFailedPrecondition: not looked for, being offline. kInvalidArgument: a source or
+// a digest that the operator refuses. Anything else: it can't be read.
 Result<api::Release> FindRelease(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,
                                  Notes& notes);
 

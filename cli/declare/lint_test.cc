@@ -140,8 +140,10 @@ TEST_F(LintTest, EachMistakeHasItsPlaceAndItsRule) {
        "operator.cluster.x-k8s.io/v1alpha2 [api-version]\n"},
       {"apiVersion: operator.cluster.x-k8s.io/v1alpha1\nkind: IPAMProvider\nmetadata: {name: a}\n", "[api-version]\n"},
       {"a: [\n", "-:2:1: error: line 2, column 1: "},
-      {Core("{version: v1.0.0, fetchConfig: {oci: example.com/x}}"),
-       "-:4:39: error: CoreProvider capi-system/cluster-api: spec.fetchConfig.oci: Forbidden: isn't supported yet"},
+      {Core("{version: v1.0.0, fetchConfig: {oci: example.com}}"),
+       "-:4:39: error: CoreProvider capi-system/cluster-api: spec.fetchConfig.oci: Invalid value: \"example.com\": it "
+       "names "
+       "no repository"},
       {Core("{version: v1.0.0, fetchConfig: {git: {url: 'https://example.com/x'}}}"),
        "spec.fetchConfig.git: Forbidden"},
       {Core("{version: v1.0.0, fetchConfig: {url: '" + (folder_ / "releases/cluster-api/latest/core-components.yaml") +

@@ -12,6 +12,7 @@
 #include "cli/declare/recovery.h"
 #include "cli/frame/lookup.h"
 #include "cli/frame/provider_objects.h"
+#include "cli/frame/provider_release.h"
 #include "releases/release_store.h"
 #include "templating/render.h"
 #include "templating/workload_template.h"
@@ -60,6 +61,8 @@ Result<api::Release> ReadReleaseOf(const Context& ctx, kube::Client& client, con
   ReleaseSources sources{config};
   if (auto token = secret.find("github-token"); token != secret.end()) sources.github_token = token->second;
   if (auto token = secret.find("gitlab-access-token"); token != secret.end()) sources.gitlab_token = token->second;
+  if (provider.spec.fetch_config && !provider.spec.fetch_config->oci.empty())
+    sources.oci = TRY(OciCredentialsOf(ctx, client, provider));
   kube::ObjectList maps;
   if (provider.spec.fetch_config && provider.spec.fetch_config->selector) {
     maps = TRY(client.List(ctx, kube::Builtin("ConfigMap"), provider.id.ns));
@@ -88,7 +91,7 @@ std::set<std::string> LiveVersions(const api::ProviderStatus& status) {
 }
 
 bool SameSource(const std::optional<api::FetchConfig>& a, const std::optional<api::FetchConfig>& b) {
-  return a.has_value() == b.has_value() && (!a || (a->url == b->url && a->selector == b->selector));
+  return a.has_value() == b.has_value() && (!a || (a->url == b->url && a->oci == b->oci && a->selector == b->selector));
 }
 
 // Whatever the Secret has by now: what is live, or pruned, was made of what it had.

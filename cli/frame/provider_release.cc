@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "api/text.h"
+#include "base/encoding.h"
 #include "base/strings.h"
 #include "base/version.h"
 #include "cli/frame/management_cluster.h"
@@ -88,6 +89,32 @@ Result<fetch::UrlOptions> UrlOptionsOf(const Config& config) {
   options.gitlab.proxy = options.github.proxy;
   options.gitlab.user_agent = options.github.user_agent;
   return options;
+}
+
+fetch::OciOptions OciOptionsOf(const Config& config) {
+  fetch::OciOptions options;
+  options.proxy = ProxyFrom(config.getenv());
+  options.user_agent = fmt::format("clusterctl/{}", kProjectVersion);
+  return options;
+}
+
+Result<fetch::OciCredentials> OciCredentialsOf(const Context& ctx, kube::Client& client,
+                                               const api::Provider& provider) {
+  const auto& fetch = provider.spec.fetch_config;
+  const auto& ref = fetch && fetch->secret_ref ? fetch->secret_ref : provider.spec.config_secret;
+  if (!ref || ref->ns != provider.id.ns) return fetch::OciCredentials();
+  auto object = client.Get(ctx, kube::Builtin("Secret"), ref->ns, ref->name);
+  if (!object.ok() && object.code() == Code::kNotFound) return fetch::OciCredentials();
+  if (!object.ok()) return object.error().With(fmt::format("Secret {}/{}", ref->ns, ref->name));
+  std::map<std::string, std::string> values;
+  const Json* data = Find(object->json(), {"data"});
+  if (data == nullptr || !data->is_object()) return fetch::OciCredentials();
+  for (const auto& [key, value] : data->items()) {
+    if (!key.starts_with("OCI_") || !value.is_string()) continue;
+    values[key] =
+        TRY_WITH(Base64Decode(value.get_ref<const std::string&>()), fmt::format("Secret {}/{}", ref->ns, ref->name));
+  }
+  return fetch::OciCredentialsIn(values);
 }
 
 Result<api::Version> ParseVersion(const std::string& text) {

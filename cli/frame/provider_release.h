@@ -7,7 +7,9 @@
 #include "cli/frame/config.h"
 #include "cli/frame/provider_name.h"
 #include "cli/frame/world.h"
+#include "fetch/oci/oci.h"
 #include "fetch/repository.h"
+#include "kube/client/client.h"
 
 namespace capi::cli {
 
@@ -38,6 +40,10 @@ Result<api::Version> ParseVersion(const std::string& text);
 
 // How GitHub is reached.
 Result<fetch::GitHubOptions> GitHubOptionsOf(const Config& config);
+// How registries are. Without credentials: which registry it is, an object says, and not who runs this.
+fetch::OciOptions OciOptionsOf(const Config& config);
+// Those in the Secret of a provider's object, as the operator takes them; none of another namespace's (T1).
+Result<fetch::OciCredentials> OciCredentialsOf(const Context& ctx, kube::Client& client, const api::Provider& provider);
 
 // Whether this machine is told of a mirror of GitHub; the operator isn't.
 Result<bool> HasMirror(const Config& config);

@@ -161,7 +161,12 @@ Result<ProviderRepository> OpenRepository(const Context& ctx, const Config& conf
                                           Notes& notes) {
   const api::FetchConfig* fetch =
       object != nullptr && object->provider.spec.fetch_config ? &*object->provider.spec.fetch_config : nullptr;
-  if (fetch != nullptr && !fetch->oci.empty()) return Unsupported("oci");
+  if (fetch != nullptr && !fetch->oci.empty()) {
+    fetch::OciOptions options = OciOptionsOf(config);
+    options.credentials = TRY(OciCredentialsOf(ctx, cluster.client(), object->provider));
+    return ProviderRepository{
+        TRY_WITH(fetch::OpenOci(fetch->oci, provider.type, provider.name, options), "spec.fetchConfig.oci"), true};
+  }
   if (fetch != nullptr && fetch->git) return Unsupported("git");
   if (fetch != nullptr && !fetch->url.empty()) {
     ProviderSource source{provider.type, provider.name, fetch->url};

@@ -420,6 +420,7 @@ TEST(InputsDigest, ChangesWithEveryInput) {
   same.provider.spec.version = "1.12.0";  // I12
   same.provider.status.contract = "v1beta2";
   same.provider.generation = 9;
+  same.source_secret = Referenced{{"registry", "aws-system"}, true, "uid/3"};  // T9
   EXPECT_EQ(InputsDigest(same), before);
 }
 

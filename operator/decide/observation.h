@@ -106,8 +106,9 @@ struct Observation {
   ProviderPtr core;                      // the oldest core provider, also when it is this one; null for none
   bool core_crds_established = false;
   std::optional<Referenced> config_secret, additional_manifests;  // but for refused ones
-  std::optional<Referenced> service_account;                      // T8
-  bool service_account_required = false;                          // nothing is done in the operator's own name
+  std::optional<Referenced> source_secret;  // of spec.fetchConfig.secretRef; the same. What is applied isn't made of it
+  std::optional<Referenced> service_account;              // T8
+  bool service_account_required = false;                  // nothing is done in the operator's own name
   std::vector<api::ForeignReference> refused_references;  // to other namespaces, without leave (T1): nobody looks there
   std::vector<StoredRelease> releases;  // that the spec's selector finds, or that were fetched for this provider
   bool known_provider = false;          // the registry (built-in or the operator's file) has its name

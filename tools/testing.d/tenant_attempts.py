@@ -31,6 +31,7 @@ def references(there):
         Attempt("its Secret, with a record that is made up", {"configSecret": secret}, foreign, "spec.configSecret", FORGED),
         Attempt("its ConfigMap", {"additionalManifests": {"name": "any", "namespace": there}}, foreign, "spec.additionalManifests"),
         Attempt("its Secret for a source", {"fetchConfig": {"url": url, "secretRef": secret}}, "InvalidSpec", "spec.fetchConfig.secretRef"),
+        Attempt("its Secret for a registry", {"fetchConfig": {"oci": "registry.example/a", "secretRef": secret}}, foreign, "spec.fetchConfig.secretRef"),
         Attempt("its Secret for git", {"fetchConfig": {"git": {"url": "a", "secretRef": secret}}}, "InvalidSpec", "spec.fetchConfig.git"),
         Attempt(
             "its Secret with keys",
@@ -52,7 +53,12 @@ def sources(there, label):
             "no ConfigMaps found",
         ),
         Attempt("a server within the cluster", {"fetchConfig": {"url": f"http://service.{there}.svc/a.yaml"}}, "InvalidSpec", "spec.fetchConfig.url"),
-        Attempt("a registry within the cluster", {"fetchConfig": {"oci": f"registry.{there}.svc/a:v1"}}, "InvalidSpec", "spec.fetchConfig.oci"),
+        Attempt(
+            "a registry within the cluster",
+            {"version": "v99.0.0", "fetchConfig": {"oci": f"registry.{there}.svc/a"}},
+            "SourceUnreachable",
+            f"registry.{there}.svc",
+        ),
         Attempt("a folder of the operator", {"version": "v0.0.0/../../etc"}, "IncorrectVersionFormat", "v0.0.0/../../etc"),
     ]
 

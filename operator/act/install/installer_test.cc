@@ -10,6 +10,7 @@
 #include "api/reasons.h"
 #include "base/http/server/server.h"
 #include "fetch/github_testing.h"
+#include "fetch/oci/oci_testing.h"
 #include "operator/decide/testing_fleet.h"
 
 namespace capi::ops {
@@ -135,6 +136,9 @@ struct Process {
     o.provider = *cache.Get(o.provider.id.Key())->provider;
     o.provider.spec.patches = patches;
     o.provider.spec.fetch_config->digest = digest;
+    if (!oci.empty()) o.provider.spec.fetch_config->url = "";
+    o.provider.spec.fetch_config->oci = oci;
+    o.source_secret = source_secret;
     o.releases.clear();
     return installer.Install(ctx, o);
   }
@@ -150,7 +154,8 @@ struct Process {
   Sources sources;
   Fights fights;
   std::vector<api::PatchSpec> patches;
-  std::string digest;
+  std::string digest, oci;
+  std::optional<Referenced> source_secret;
   ProviderCache cache{[](const ProviderCache::Change&) {}};
   Watches watches{client, [](const auto&...) {}};
   UseFinder use{client, watches};
@@ -204,6 +209,27 @@ TEST_F(InstallerTest, WhatIsHeldIsFetchedOnceInTenMinutes) {
   process.installer.Forget(testing::Observed().provider.id.Key());
   EXPECT_THAT(process.Held(), HasSubstr("MissingVariables"));
   EXPECT_EQ(Downloads(), 3u);
+}
+
+// T9: a registry is asked once the Secret for it is there.
+TEST_F(InstallerTest, AReleaseComesFromTheRegistryThatTheSpecNames) {
+  const fetch::GitHubRelease release =
+      NewRelease("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\ndata: {a: '${MISSING}'}\n");
+  const fetch::OciStandIn registry({{"v1.12.0",
+                                     {.files = {{"metadata.yaml", release.assets.at("metadata.yaml")},
+                                                {"components.yaml", release.assets.at(kFile)}}}}});
+  Process& process = Begin(release, "");
+  process.oci = registry.reference();
+  process.source_secret = Referenced{{"registry", "aws-system"}, false, ""};
+  EXPECT_THAT(process.Held(), HasSubstr("SecretNotFound: Secret aws-system/registry (spec.fetchConfig.secretRef)"));
+  EXPECT_TRUE(registry.seen().empty());
+  process.source_secret.reset();
+  EXPECT_THAT(process.Held(), HasSubstr("MissingVariables: value for variables [MISSING]"));
+  EXPECT_EQ(process.cache.Get(testing::Observed().provider.id.Key())->provider->spec.version, "v1.12.0") << "picked";
+  EXPECT_EQ(Downloads(), 0u);
+  process.oci = registry.reference(":v1.13.0");
+  process.installer.Forget(testing::Observed().provider.id.Key());  // as with another spec
+  EXPECT_THAT(process.Held(), HasSubstr("VersionNotFound: " + process.oci + ": failed to get metadata.yaml"));
 }
 
 // T6: a file that was refused isn't taken by the next look, which has a version and lists none; nor where GitHub's API

@@ -59,11 +59,22 @@ Hold VersionNotStored(const Observation& o) {
               Retry::kWaiting};
 }
 
+// T9: what is kept in the cluster needs none. Its watch wakes this provider.
+Hold NoSourceSecret(const api::ObjectRef& ref) {
+  return Hold{std::string(condition::kPreflightCheckPassed), std::string(reason::kSecretNotFound),
+              fmt::format("Secret {}/{} (spec.fetchConfig.secretRef) doesn't exist: create it, this provider then goes "
+                          "on",
+                          ref.ns, ref.name),
+              Retry::kWaiting};
+}
+
 }  // namespace
 
+// Of the Secret that is named for the source, else of that with the variables.
 Result<SourceCredentials> Installer::CredentialsOf(const Context& ctx, const Observation& o) {
-  if (!o.config_secret || !o.config_secret->exists) return SourceCredentials();
-  return CredentialsIn(TRY(ReadSecret(ctx.InOwnName(), needs_.client, o.config_secret->ref)));
+  const auto& named = o.source_secret ? o.source_secret : o.config_secret;
+  if (!named || !named->exists) return SourceCredentials();
+  return CredentialsIn(TRY(ReadSecret(ctx.InOwnName(), needs_.client, named->ref)));
 }
 
 // spec.version, or the one that fits, and where that release lies.
@@ -86,6 +97,7 @@ std::optional<Hold> Installer::Resolve(const Context& ctx, Observation& o, Insta
       return std::nullopt;
     }
   }
+  if (o.source_secret && !o.source_secret->exists) return NoSourceSecret(o.source_secret->ref);
   auto credentials = CredentialsOf(ctx, o);
   if (!credentials.ok()) return NotAccepted(reason::kAPIServerUnavailable, credentials.error());
   auto repository = needs_.sources.Open(o.provider, *credentials);

@@ -13,7 +13,7 @@ constexpr Seconds kFolderIsFresh{60};
 std::string BasisOf(const Observation& o) {
   std::string basis;
   if (const auto& fetch = o.provider.spec.fetch_config) {
-    basis = fetch->url + "\n" + (fetch->selector ? ToJsonText(*fetch->selector) : "");
+    basis = fetch->url + "\n" + fetch->oci + "\n" + (fetch->selector ? ToJsonText(*fetch->selector) : "");
   }
   for (const std::string& contract : WantedContracts(o)) basis += "\n" + contract;
   return basis;

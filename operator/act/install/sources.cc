@@ -28,7 +28,9 @@ SourceCredentials CredentialsIn(const std::map<std::string, std::string>& secret
     auto found = secret.find(key);
     return found == secret.end() ? std::string() : found->second;
   };
-  return {.github_token = token("github-token"), .gitlab_token = token("gitlab-access-token")};
+  return {.github_token = token("github-token"),
+          .gitlab_token = token("gitlab-access-token"),
+          .oci = fetch::OciCredentialsIn(secret)};
 }
 
 Sources::Sources(const Settings& settings, SourceOptions options) : settings_(settings), options_(std::move(options)) {
@@ -41,6 +43,11 @@ Result<std::unique_ptr<fetch::Repository>> Sources::Open(const api::Provider& pr
                                                          const SourceCredentials& credentials) const {
   const api::ProviderId& id = provider.id;
   const auto& fetch = provider.spec.fetch_config;
+  if (fetch && !fetch->oci.empty()) {
+    fetch::OciOptions oci = options_.oci;
+    oci.credentials = credentials.oci;
+    return TRY_WITH(fetch::OpenOci(fetch->oci, id.type, id.name, oci), "spec.fetchConfig.oci");
+  }
   if (!options_.folder.empty() && !(fetch && !fetch->url.empty())) {
     return fetch::OpenFolder(options_.folder, api::ManifestLabel(id.type, id.name), ComponentsFile(id));
   }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/mutex.h"
+#include "fetch/oci/oci.h"
 #include "fetch/repository.h"
 #include "operator/decide/observation.h"
 #include "operator/observe/settings.h"
@@ -15,13 +16,15 @@ namespace capi::ops {
 struct SourceOptions {
   fetch::GitHubOptions github;
   fetch::GitLabOptions gitlab = {};
+  fetch::OciOptions oci = {};
   std::string folder;  // a clusterctl local repository instead of the network: "<folder>/<label>/<version>/<file>"
 };
 
-// What a provider's Secret has for its source; "" where nothing. A value.
+// What a provider's Secrets have for its source; "" where nothing. A value.
 struct SourceCredentials {
   std::string github_token;  // "" for the operator's own
   std::string gitlab_token;  // the same; it goes to any host (T10)
+  fetch::OciCredentials oci;
 };
 SourceCredentials CredentialsIn(const std::map<std::string, std::string>& secret);
 

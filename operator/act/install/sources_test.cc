@@ -74,5 +74,39 @@ TEST(Sources, TheOperatorsTokenGoesToHostsOfItsConfigurationAlone) {
   EXPECT_EQ(sent(named, "mine", named.url(), secret), "Bearer secret");
 }
 
+// I2, T9: with the folder that the operator was given, too.
+TEST(Sources, ARegistryIsNamedByAReference) {
+  Settings settings;
+  Sources sources(settings, {.github = {}, .folder = "/releases"});
+  api::Provider provider;
+  provider.id = {api::ProviderType::kInfrastructure, "ns", "aws"};
+  provider.spec.fetch_config = api::FetchConfig{};
+  provider.spec.fetch_config->oci = "registry.example.com:5000/org/aws:v1.0.0";
+  auto repository = sources.Open(provider, {});
+  ASSERT_TRUE(repository.ok()) << repository.error().message;
+  EXPECT_EQ((*repository)->Describe(), "oci://registry.example.com:5000/org/aws:v1.0.0");
+  EXPECT_EQ((*repository)->ComponentsFile(), "infrastructure-components.yaml");
+  EXPECT_FALSE((*repository)->IsLocal());
+  provider.spec.fetch_config->oci = "aws";
+  auto wrong = sources.Open(provider, {});
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_THAT(wrong.error().message, HasSubstr("spec.fetchConfig.oci: it names no repository"));
+}
+
+// T9: by the peer's names, and no others.
+TEST(Sources, CredentialsAreThoseOfTheSecret) {
+  SourceCredentials all = CredentialsIn({{"github-token", "g"},
+                                         {"OCI_USERNAME", "u"},
+                                         {"OCI_PASSWORD", "p"},
+                                         {"OCI_ACCESS_TOKEN", "a"},
+                                         {"OCI_REFRESH_TOKEN", "r"},
+                                         {"oci_username", "x"}});
+  EXPECT_EQ(all.github_token + all.oci.username + all.oci.password + all.oci.access_token + all.oci.refresh_token,
+            "gupar");
+  SourceCredentials none = CredentialsIn({{"A", "b"}});
+  EXPECT_TRUE(none.oci.empty());
+  EXPECT_EQ(none.github_token, "");
+}
+
 }  // namespace
 }  // namespace capi::ops

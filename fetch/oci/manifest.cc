@@ -1,0 +1,99 @@
+#include "fetch/oci/manifest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "base/strings.h"
+
+namespace capi::fetch {
+namespace {
+
+constexpr std::string_view kTitle = "org.opencontainers.image.title";
+constexpr std::string_view kMetadata = "metadata.yaml", kComponents = "components.yaml";
+constexpr size_t kMostOfTitle = 80;  // characters that are shown
+
+Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
+
+// What a person can be shown.
+bool IsPlain(std::string_view title) {
+  return std::all_of(title.begin(), title.end(), [](unsigned char c) { return c > ' ' && c < 0x7f; });
+}
+
+std::string_view TypeName(api::ProviderType type) { return api::KindOf(type).type_name; }
+
+}  // namespace
+
+Result<std::vector<OciFile>> ReadOciManifest(std::string_view text) {
+  Json manifest = TRY(ParseJson(text));
+  const Json* layers = Find(manifest, {"layers"});
+  if (layers == nullptr) layers = Find(manifest, {"blobs"});
+  if (layers == nullptr && Find(manifest, {"manifests"}) != nullptr) {
+    return Invalid("it is an index of several artifacts: name one of them by its tag or digest");
+  }
+  if (layers == nullptr || !layers->is_array()) return Invalid("it is no manifest of an artifact");
+  std::vector<OciFile> files;
+  for (const Json& layer : *layers) {
+    OciFile file{GetString(layer, {"annotations", kTitle}), GetString(layer, {"digest"}), GetInt(layer, {"size"}, -1)};
+    if (!file.title.empty()) files.push_back(std::move(file));
+  }
+  return files;
+}
+
+Result<OciFile> ChooseFile(const std::vector<OciFile>& files, const std::vector<std::string>& titles) {
+  for (const std::string& title : titles) {
+    auto has_it = [&](const OciFile& file) { return file.title == title; };
+    auto found = std::find_if(files.begin(), files.end(), has_it);
+    if (found == files.end()) continue;
+    auto other = std::find_if(found + 1, files.end(), has_it);
+    if (other == files.end()) return *found;
+    return Invalid(fmt::format("the artifact has two files with the title {}", title));
+  }
+  std::vector<std::string> there;
+  for (const OciFile& file : files) {
+    if (IsPlain(file.title)) there.push_back(Shorten(file.title, kMostOfTitle));
+  }
+  return Error{Code::kNotFound,
+               fmt::format("the artifact has no file with the title {}; it has {}", Join(titles, " or "),
+                           there.empty() ? "none with a title" : JoinNames(there, 10)),
+               {}};
+}
+
+std::string TypedComponents(api::ProviderType type) { return fmt::format("{}-{}", TypeName(type), kComponents); }
+
+std::vector<std::string> TitlesOf(api::ProviderType type, std::string_view name, const api::Version& version,
+                                  std::string_view file) {
+  const std::string with_v = version.ToString();
+  auto full = [&](std::string_view text, std::string_view of) {
+    return fmt::format("{}-{}-{}-{}", TypeName(type), name, text, of);
+  };
+  auto both = [&](std::string_view of) {  // a version may be written without its "v" (I12)
+    return std::vector<std::string>{full(with_v, of), full(std::string_view(with_v).substr(1), of)};
+  };
+  std::vector<std::string> titles;
+  if (file == kMetadata) {
+    titles = both(kMetadata);
+  } else if (file == TypedComponents(type)) {
+    titles = both(kComponents);
+  }
+  titles.emplace_back(file);
+  if (file == TypedComponents(type)) titles.emplace_back(kComponents);
+  return titles;
+}
+
+std::vector<api::Version> VersionsInTitles(const std::vector<OciFile>& files, api::ProviderType type,
+                                           std::string_view name) {
+  const std::string before = fmt::format("{}-{}-", TypeName(type), name), after = fmt::format("-{}", kComponents);
+  std::vector<api::Version> versions;
+  for (const OciFile& file : files) {
+    std::string_view title = file.title;
+    if (title.size() <= before.size() + after.size() || !title.starts_with(before) || !title.ends_with(after)) continue;
+    title.remove_prefix(before.size());
+    title.remove_suffix(after.size());
+    if (auto version = api::Version::Parse(title); version.ok()) versions.push_back(*std::move(version));
+  }
+  return versions;
+}
+
+}  // namespace capi::fetch

@@ -1,0 +1,39 @@
+// What an artifact holds, by its manifest, and which of it are a provider's files.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/kinds.h"
+#include "api/version.h"
+#include "base/result.h"
+
+namespace capi::fetch {
+
+// A file of an artifact. A value.
+struct OciFile {
+  std::string title;   // annotation org.opencontainers.image.title
+  std::string digest;  // as named, not checked
+  std::int64_t size = -1;
+};
+
+// The files of a manifest: the layers of an image manifest, or the blobs of an artifact manifest, that have a title.
+// Media types don't matter. kInvalidArgument for an index, and for what is no manifest.
+Result<std::vector<OciFile>> ReadOciManifest(std::string_view text);
+
+// Titles that a file of a provider's version may have, the preferred first. `file` is "metadata.yaml" or the components
+// file; any other is called by its own name.
+std::vector<std::string> TitlesOf(api::ProviderType type, std::string_view name, const api::Version& version,
+                                  std::string_view file);
+// The file with the first of these titles that any has. kNotFound names all of them; kInvalidArgument where two files
+// have the same title.
+Result<OciFile> ChooseFile(const std::vector<OciFile>& files, const std::vector<std::string>& titles);
+
+// "infrastructure-components.yaml"
+std::string TypedComponents(api::ProviderType type);
+// The versions that titles name for a provider: "infrastructure-custom-v0.0.1-components.yaml".
+std::vector<api::Version> VersionsInTitles(const std::vector<OciFile>& files, api::ProviderType type,
+                                           std::string_view name);
+
+}  // namespace capi::fetch

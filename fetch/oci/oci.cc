@@ -1,0 +1,202 @@
+#include "fetch/oci/oci.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/encoding.h"
+#include "base/http/url.h"
+#include "base/json.h"
+#include "base/mutex.h"
+#include "base/strings.h"
+#include "fetch/answer.h"
+#include "fetch/oci/manifest.h"
+#include "fetch/text.h"
+
+namespace capi::fetch {
+namespace {
+
+constexpr int kPageSize = 1'000;
+constexpr int kMostPages = 1'000;  // many registries give a hundred tags at most
+constexpr size_t kMostVersions = 100'000;
+constexpr Seconds kListTime = std::chrono::minutes(5);  // for all pages together
+constexpr size_t kMostManifests = 20;                   // that are kept
+constexpr std::string_view kManifestTypes =
+    "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.artifact.manifest.v1+json, "
+    "application/vnd.docker.distribution.manifest.v2+json, application/vnd.oci.image.index.v1+json";
+
+using Files = std::vector<OciFile>;
+
+Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
+Error NotFound(std::string message) { return Error{Code::kNotFound, std::move(message), {}}; }
+Error Wrong(std::string message) { return Error{Code::kFailedPrecondition, std::move(message), {}}; }
+
+// A tag can't have a "+": "_" stands for it.
+Result<api::Version> VersionOf(const std::string& tag) { return api::Version::Parse(ReplaceAll(tag, "_", "+")); }
+
+// T9: what came has to be what was named.
+Status CheckDigest(std::string_view digest, std::string_view body) {
+  if (!api::IsSha256Digest(digest))
+    return Wrong(fmt::format("its digest is of no kind that is checked: {:.80}", digest));
+  if (digest == "sha256:" + Sha256Hex(body)) return Ok();
+  return Wrong(fmt::format("what came does not have the digest {}", digest));
+}
+
+Status CheckIsNoPage(const std::string& body) {
+  if (LooksLikeHtml(body)) return Invalid("the server answered with HTML");
+  return Ok();
+}
+
+// Thread-safe.
+class OciRepository : public Repository {
+ public:
+  OciRepository(api::OciReference reference, api::ProviderType type, std::string_view name, const OciOptions& options)
+      : reference_(std::move(reference)), type_(type), name_(name), registry_(reference_, options) {}
+
+  std::string Describe() const override { return reference_.ToString(); }
+  std::string ComponentsFile() const override { return TypedComponents(type_); }
+
+  Result<std::vector<api::Version>> Versions(const Context& ctx) override {
+    auto versions = IsOne() ? OfArtifact(ctx) : OfTags(ctx.WithTimeout(kListTime));
+    if (!versions.ok()) {
+      Error error = versions.error();
+      if (error.code == Code::kDeadlineExceeded && ctx.Check().ok()) error.code = Code::kUnavailable;
+      return error.With(fmt::format("failed to list the versions of {}", Describe()));
+    }
+    std::sort(versions->begin(), versions->end());
+    auto end = std::unique(versions->begin(), versions->end(),
+                           [](const auto& a, const auto& b) { return a.ToString() == b.ToString(); });
+    versions->erase(end, versions->end());
+    return versions;
+  }
+
+  Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) override {
+    auto text = Read(ctx, version, name);
+    if (text.ok()) return text;
+    return text.error().With(fmt::format("failed to get {} of {} {}", name, Describe(), version.ToString()));
+  }
+
+ private:
+  // Whether one artifact is named, and not a repository of several.
+  bool IsOne() const { return !reference_.tag.empty() || !reference_.digest.empty(); }
+
+  Result<std::string> Read(const Context& ctx, const api::Version& version, std::string_view name) {
+    Files files = TRY(FilesOf(ctx, version));
+    OciFile file = TRY(ChooseFile(files, TitlesOf(type_, name_, version, name)));
+    if (file.size < 0 || static_cast<std::uint64_t>(file.size) > registry_.options().max_file) {
+      return Invalid(fmt::format("{} is too large: {} bytes, and {} at most are read", file.title, file.size,
+                                 registry_.options().max_file));
+    }
+    if (!api::IsSha256Digest(file.digest)) return CheckDigest(file.digest, "").error();
+    auto response = TRY(registry_.Get(ctx, fmt::format("{}/blobs/{}", registry_.base(), file.digest),
+                                      "application/octet-stream, */*", registry_.options().max_file));
+    TRY(CheckIsNoPage(response.body));
+    if (static_cast<std::uint64_t>(file.size) != response.body.size()) {
+      return Wrong(fmt::format("{} has {} bytes, its manifest says {}", file.title, response.body.size(), file.size));
+    }
+    TRY_WITH(CheckDigest(file.digest, response.body), file.title);
+    return std::move(response.body);
+  }
+
+  Result<Files> FilesOf(const Context& ctx, const api::Version& version) {
+    if (IsOne()) return OfOne(ctx, version);
+    // A tag may be written without the "v" (I12).
+    const std::string tag = ReplaceAll(version.ToString(), "+", "_");
+    for (const std::string& candidate : {tag, tag.substr(1)}) {
+      auto files = Manifest(ctx, candidate);
+      if (files.ok() || files.code() != Code::kNotFound) return files;
+    }
+    return NotFound(fmt::format("there is no tag {}", tag));
+  }
+
+  // An artifact of another version isn't taken for this one, unless its files say that they are.
+  Result<Files> OfOne(const Context& ctx, const api::Version& version) {
+    Files files = TRY(Manifest(ctx, reference_.digest.empty() ? reference_.tag : reference_.digest));
+    auto tagged = VersionOf(reference_.tag);
+    if (!tagged.ok() || *tagged == version) return files;
+    std::vector<api::Version> named = VersionsInTitles(files, type_, name_);
+    if (std::find(named.begin(), named.end(), version) != named.end()) return files;
+    return NotFound(fmt::format("its tag says that it is {}", tagged->ToString()));
+  }
+
+  Result<std::vector<api::Version>> OfArtifact(const Context& ctx) {
+    Files files = TRY(Manifest(ctx, reference_.digest.empty() ? reference_.tag : reference_.digest));
+    std::vector<api::Version> versions = VersionsInTitles(files, type_, name_);
+    if (auto tagged = VersionOf(reference_.tag); tagged.ok()) versions.push_back(*std::move(tagged));
+    if (versions.empty()) return NotFound("neither its tag nor its files say which version it is: name the version");
+    return versions;
+  }
+
+  Result<std::vector<api::Version>> OfTags(const Context& ctx) {
+    std::vector<api::Version> versions;
+    std::string page = fmt::format("{}/tags/list?n={}", registry_.base(), kPageSize);
+    for (int pages = 0; !page.empty(); ++pages) {
+      if (pages == kMostPages) return Invalid("the list of tags does not end");
+      http::Response response = TRY(registry_.Get(ctx, page, "application/json", registry_.options().max_answer));
+      TRY(AddPage(response.body, versions));
+      if (versions.size() > kMostVersions) return Invalid("the list has more versions than any repository");
+      page = TRY(NextOf(page, NextPage(response.headers.Get("Link"))));
+    }
+    return versions;
+  }
+
+  static Status AddPage(const std::string& body, std::vector<api::Version>& versions) {
+    TRY(CheckIsNoPage(body));
+    Json page = TRY(ParseJson(body));
+    const Json* tags = Find(page, {"tags"});
+    if (tags == nullptr || !(tags->is_array() || tags->is_null())) return Invalid("the answer is no list of tags");
+    for (const Json& tag : *tags) {
+      if (!tag.is_string()) continue;
+      if (auto version = VersionOf(tag.get<std::string>()); version.ok()) versions.push_back(*std::move(version));
+    }
+    return Ok();
+  }
+
+  static Result<std::string> NextOf(const std::string& page, const std::string& link) {
+    if (link.empty()) return link;
+    const http::Url at = TRY(http::Url::Parse(page));
+    const http::Url next = TRY_WITH(http::ResolveReference(at, link), "the next page");
+    std::string url = next.Origin() + next.path;
+    if (!SameOrigin(url, page))
+      return Invalid("the next page is on another host: " + Shorten(http::PrintableUrl(url), 200));
+    return url;
+  }
+
+  // The files of what a tag or a digest names.
+  Result<Files> Manifest(const Context& ctx, const std::string& which) {
+    {
+      MutexLock lock(mu_);
+      if (auto kept = manifests_.find(which); kept != manifests_.end()) return kept->second;
+    }
+    http::Response response = TRY(registry_.Get(ctx, fmt::format("{}/manifests/{}", registry_.base(), which),
+                                                kManifestTypes, registry_.options().max_answer));
+    TRY(CheckIsNoPage(response.body));
+    const std::string said = response.headers.Get("Docker-Content-Digest");
+    for (const std::string& digest : {which, said}) {
+      if (digest.starts_with("sha256:")) TRY_WITH(CheckDigest(digest, response.body), "its manifest");
+    }
+    Files files = TRY_WITH(ReadOciManifest(response.body), "its manifest");
+    MutexLock lock(mu_);
+    if (manifests_.size() >= kMostManifests) manifests_.clear();
+    manifests_[which] = files;
+    return files;
+  }
+
+  const api::OciReference reference_;
+  const api::ProviderType type_;
+  const std::string name_;
+  OciRegistry registry_;
+  Mutex mu_;
+  std::map<std::string, Files> manifests_ CAPI_GUARDED_BY(mu_);  // by tag or digest
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Repository>> OpenOci(std::string_view reference, api::ProviderType type, std::string_view name,
+                                            const OciOptions& options) {
+  api::OciReference parsed = TRY(api::ParseOciReference(reference));
+  return std::unique_ptr<Repository>(std::make_unique<OciRepository>(std::move(parsed), type, name, options));
+}
+
+}  // namespace capi::fetch

@@ -1,0 +1,286 @@
+// Registries that fail, lie, or want what they must not have.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/encoding.h"
+#include "base/files.h"
+#include "base/http/testing.h"
+#include "fetch/oci/oci_testing.h"
+
+namespace capi::fetch {
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::Field;
+using testing::HasSubstr;
+using testing::Not;
+
+api::Version V(std::string_view text) { return *api::Version::Parse(text); }
+
+std::optional<http::Response> Only(const http::ServerRequest& request, std::string_view part, http::Response answer) {
+  return request.path.find(part) == std::string::npos ? std::nullopt : std::optional(std::move(answer));
+}
+
+OciOptions WithPassword() {
+  OciOptions options;
+  options.credentials = {.username = std::string(kOciUser), .password = std::string(kOciPassword)};
+  return options;
+}
+
+void ExpectFails(Repository& repository, Code code, std::string_view words) {
+  auto file = repository.File({}, V("v1.11.0"), "metadata.yaml");
+  ASSERT_FALSE(file.ok()) << words;
+  EXPECT_EQ(file.code(), code) << file.error().message;
+  EXPECT_THAT(file.error().message, AllOf(HasSubstr(std::string(words)), HasSubstr("failed to get metadata.yaml of ")));
+  EXPECT_THAT(file.error().message, AllOf(Not(HasSubstr("s3cret")), Not(HasSubstr("token-1"))));
+}
+
+struct StatusCase {
+  int status;
+  const char* body;
+  Code code;
+  const char* words;
+};
+
+TEST(OciBroken, AnAnswerSaysWhatToDo_F1) {
+  const StatusCase cases[] = {
+      {400, R"({"errors":[{"code":"NAME_INVALID","message":"s3cret"}]})", Code::kInvalidArgument,
+       "answered HTTP 400 NAME_INVALID"},
+      {401, "{}", Code::kUnauthenticated, "asks for credentials (HTTP 401): give it OCI_USERNAME"},
+      {403, R"({"errors":[{"code":"DENIED"}]})", Code::kPermissionDenied, "denied access: HTTP 403 DENIED"},
+      {404, "<html>", Code::kNotFound, "there is no tag v1.11.0"},
+      {418, R"({"errors":[{"code":"a s3cret code"}]})", Code::kInvalidArgument, "answered HTTP 418"},
+      {500, "", Code::kUnavailable, "is in trouble: HTTP 500"},
+      {503, "{", Code::kUnavailable, "is in trouble: HTTP 503"},
+      {200, "<!doctype html><html>", Code::kInvalidArgument, "answered with HTML"},
+      {200, "[]", Code::kInvalidArgument, "no manifest of an artifact"},
+  };
+  for (const StatusCase& c : cases) {
+    SCOPED_TRACE(c.status);
+    OciStandIn registry({{"v1.11.0", PlainArtifact()}});
+    registry.set_registry_fault(
+        [&](const http::ServerRequest& request) { return Only(request, "manifests/", OciAnswer(c.status, c.body)); });
+    ExpectFails(*registry.Open(), c.code, c.words);
+  }
+}
+
+TEST(OciBroken, ALimitOfRequestsSaysWhenToComeAgain_F1) {
+  const std::pair<const char*, Seconds> cases[] = {{"", Seconds(60)},
+                                                   {"30", Seconds(30)},
+                                                   {"0", Seconds(1)},
+                                                   {"99999999999999999999", Seconds(60)},
+                                                   {"9999999999", Seconds(24 * 3600)},
+                                                   {"tomorrow", Seconds(60)}};
+  for (const auto& [header, wait] : cases) {
+    OciStandIn registry({{"v1.11.0", PlainArtifact()}});
+    http::Response answer = OciAnswer(429, R"({"errors":[{"code":"TOOMANYREQUESTS"}]})");
+    if (*header != 0) answer.headers.Set("Retry-After", header);
+    registry.set_registry_fault([&](const http::ServerRequest&) { return std::optional(answer); });
+    auto versions = registry.Open()->Versions({});
+    ASSERT_FALSE(versions.ok());
+    EXPECT_EQ(versions.code(), Code::kRateLimited);
+    EXPECT_EQ(versions.error().retry_after, wait) << header;
+    EXPECT_THAT(versions.error().message, HasSubstr("limits requests (HTTP 429 TOOMANYREQUESTS)"));
+  }
+}
+
+std::string ManifestWith(const std::string& digest, std::int64_t size) {
+  return fmt::format(
+      R"({{"layers":[{{"digest":"{}","size":{},"annotations":{{"org.opencontainers.image.title":"metadata.yaml"}}}}]}})",
+      digest, size);
+}
+
+// Every length and digest that is named is what came, or nothing is taken.
+TEST(OciBroken, WhatWasNotNamedIsNotTaken_T9) {
+  const std::string right = "sha256:" + Sha256Hex(kOciMetadata), other = "sha256:" + Sha256Hex("other");
+  const auto size = static_cast<std::int64_t>(kOciMetadata.size());
+  const std::tuple<std::string, Code, const char*> cases[] = {
+      {ManifestWith(right, size + 1), Code::kFailedPrecondition, "its manifest says"},
+      {ManifestWith(right, size - 1), Code::kFailedPrecondition, "its manifest says"},
+      {ManifestWith("sha512:12", size), Code::kFailedPrecondition, "no kind that is checked: sha512:12"},
+      {ManifestWith("", size), Code::kFailedPrecondition, "no kind that is checked"},
+      {ManifestWith("sha256:../../secret", size), Code::kFailedPrecondition, "no kind that is checked"},
+      {ManifestWith(right, -1), Code::kInvalidArgument, "is too large"},
+      {ManifestWith(right, 7 << 20), Code::kInvalidArgument, "is too large: 7340032 bytes"},
+      {ManifestWith(other, size), Code::kNotFound, "HTTP 404 BLOB_UNKNOWN"},
+  };
+  for (const auto& [manifest, code, words] : cases) {
+    OciStandIn registry({{"v1.11.0", PlainArtifact()}});
+    registry.set_registry_fault([&, &text = manifest](const http::ServerRequest& request) {
+      return Only(request, "manifests/", OciAnswer(200, text));
+    });
+    ExpectFails(*registry.Open(), code, words);
+  }
+}
+
+TEST(OciBroken, AChangedByteIsNoticed_T9) {
+  for (size_t at : {size_t{0}, kOciMetadata.size() / 2, kOciMetadata.size() - 1}) {
+    OciStandIn registry({{"v1.11.0", PlainArtifact()}});
+    std::string changed(kOciMetadata);
+    changed[at] ^= 1;
+    registry.set_store_fault([&](const http::ServerRequest&) { return std::optional(OciAnswer(200, changed)); });
+    ExpectFails(*registry.Open(), Code::kFailedPrecondition,
+                "metadata.yaml: what came does not have the digest sha256:");
+  }
+}
+
+TEST(OciBroken, AnotherManifestIsNoticed_T9) {
+  OciStandIn registry({{"v1.11.0", PlainArtifact()}});
+  const std::string manifest =
+      ManifestWith("sha256:" + Sha256Hex(kOciMetadata), static_cast<std::int64_t>(kOciMetadata.size()));
+  http::Response answer = OciAnswer(200, manifest);
+  registry.set_registry_fault([&](const http::ServerRequest& request) { return Only(request, "manifests/", answer); });
+  ExpectFails(*registry.Open("@" + registry.digest("v1.11.0")), Code::kFailedPrecondition, "its manifest: what came");
+  answer.headers.Set("Docker-Content-Digest", registry.digest("v1.11.0"));
+  ExpectFails(*registry.Open(), Code::kFailedPrecondition, "its manifest: what came");
+}
+
+TEST(OciBroken, WhatIsLargerThanItMayBeIsNotRead_F2) {
+  OciStandIn registry({{"v1.11.0", PlainArtifact()}});
+  registry.set_store_fault(
+      [](const http::ServerRequest&) { return std::optional(OciAnswer(200, std::string(1 << 20, 'a'))); });
+  OciOptions options;
+  options.max_file = 1000;
+  ExpectFails(*registry.Open("", options), Code::kInvalidArgument, "larger than 1000 bytes");
+  options.max_answer = 10;
+  ExpectFails(*registry.Open("", options), Code::kInvalidArgument, "larger than 10 bytes");
+  EXPECT_THAT(registry.Open("", options)->Versions({}).error().message, HasSubstr("larger than 10 bytes"));
+}
+
+TEST(OciBroken, APageOfAnotherHostOrWithoutEndIsNotAskedFor_T9) {
+  const std::pair<std::string, const char*> cases[] = {
+      {"<http://127.0.0.1:1/v2/org/provider/tags/list>; rel=\"next\"", "on another host: http://127.0.0.1:1/v2"},
+      {"<https://user:s3cret@example.com/x>; rel=next", "on another host: https://example.com/x"},
+      {"</v2/org/provider/tags/list?last=a>; rel=\"next\"", "does not end"},
+      {"<ftp://a/b>; rel=\"next\"", "the next page"},
+  };
+  for (const auto& [link, words] : cases) {
+    OciStandIn registry({{"v1.11.0", PlainArtifact()}});
+    http::Response answer = OciAnswer(200, R"({"tags":["v1.0.0"]})");
+    answer.headers.Set("Link", link);
+    registry.set_registry_fault([&](const http::ServerRequest&) { return std::optional(answer); });
+    auto versions = registry.Open()->Versions({});
+    ASSERT_FALSE(versions.ok()) << link;
+    EXPECT_EQ(versions.code(), Code::kInvalidArgument);
+    EXPECT_THAT(versions.error().message, AllOf(HasSubstr(words), Not(HasSubstr("s3cret"))));
+  }
+}
+
+TEST(OciBroken, AListOfTagsIsOne_F2) {
+  for (const char* text : {"{}", "[]", R"({"tags":"v1.0.0"})", "<html>", ""}) {
+    OciStandIn registry({{"v1.11.0", PlainArtifact()}});
+    registry.set_registry_fault([&](const http::ServerRequest&) { return std::optional(OciAnswer(200, text)); });
+    auto versions = registry.Open()->Versions({});
+    ASSERT_FALSE(versions.ok()) << text;
+    EXPECT_EQ(versions.code(), Code::kInvalidArgument);
+  }
+  OciStandIn empty({});
+  empty.set_registry_fault(
+      [](const http::ServerRequest&) { return std::optional(OciAnswer(200, R"({"tags":null})")); });
+  EXPECT_TRUE(empty.Open()->Versions({})->empty());
+}
+
+TEST(OciBroken, WrongCredentialsAreToldAndNotShown_F1) {
+  OciOptions wrong = WithPassword();
+  wrong.credentials.password = "an0ther-s3cret";
+  const std::pair<OciAuth, const char*> cases[] = {
+      {OciAuth::kBasic, " refused the credentials (HTTP 401 UNAUTHORIZED): correct OCI_USERNAME"},
+      {OciAuth::kBearer, "/token refused the credentials (HTTP 401)"},
+  };
+  for (const auto& [auth, words] : cases) {
+    OciStandIn registry({{"v1.11.0", PlainArtifact()}}, auth);
+    ExpectFails(*registry.Open("", wrong), Code::kUnauthenticated, words);
+    EXPECT_EQ(registry.seen().size(), 2u) << "not again and again";
+  }
+  OciStandIn registry({{"v1.11.0", PlainArtifact()}}, OciAuth::kBasic);
+  ExpectFails(*registry.Open(), Code::kUnauthenticated, "give it OCI_USERNAME and OCI_PASSWORD");
+}
+
+TEST(OciBroken, ATokenServerThatFailsIsNamed_F1) {
+  const StatusCase cases[] = {
+      {200, "{}", Code::kInvalidArgument, "/token gave no token"},
+      {200, "not JSON", Code::kInvalidArgument, "/token gave no token"},
+      {200, R"({"token":"a\r\nX-Evil: s3cret"})", Code::kInvalidArgument, "characters that no token has"},
+      {403, "", Code::kPermissionDenied, "/token denied access"},
+      {404, "", Code::kInvalidArgument, "/token isn't there"},
+      {503, "", Code::kUnavailable, "/token is in trouble"},
+  };
+  for (const StatusCase& c : cases) {
+    OciStandIn registry({{"v1.11.0", PlainArtifact()}}, OciAuth::kBearer);
+    registry.set_token_fault([&](const http::ServerRequest&) { return std::optional(OciAnswer(c.status, c.body)); });
+    ExpectFails(*registry.Open("", WithPassword()), c.code, c.words);
+  }
+}
+
+// Who is behind a redirect gets no credentials by asking for them, and a token server that isn't one neither.
+TEST(OciBroken, CredentialsGoNowhereElse_T9) {
+  OciStandIn registry({{"v1.11.0", PlainArtifact()}}, OciAuth::kBasic);
+  http::Response ask = OciAnswer(401);
+  ask.headers.Set("WWW-Authenticate", "Basic realm=\"give me\"");
+  registry.set_store_fault([&](const http::ServerRequest&) { return std::optional(ask); });
+  ExpectFails(*registry.Open("", WithPassword()), Code::kUnauthenticated, "HTTP 401");
+  bool asked = false;
+  for (const OciRequest& request : registry.seen()) {
+    if (request.host != "store") continue;
+    asked = true;
+    EXPECT_EQ(request.authorization, "");
+  }
+  EXPECT_TRUE(asked);
+}
+
+TEST(OciBroken, ARealmIsAUrlOfHttpAndOfTlsWhereTheRegistryIs_T9) {
+  for (const char* realm : {"", "token", "ftp://a/b", "http://user:s3cret@127.0.0.1/t"}) {
+    OciStandIn registry({{"v1.11.0", PlainArtifact()}});
+    http::Response ask = OciAnswer(401);
+    ask.headers.Set("WWW-Authenticate", fmt::format("Bearer realm=\"{}\"", realm));
+    registry.set_registry_fault([&](const http::ServerRequest&) { return std::optional(ask); });
+    ExpectFails(*registry.Open("", WithPassword()), Code::kInvalidArgument, "names no token server that may be asked");
+  }
+}
+
+// A registry behind TLS that names a token server without.
+TEST(OciBroken, ATokenServerInTheClearIsNotAsked_T9) {
+  http_testing::TestCa ca;
+  const http_testing::Pem pem = ca.Issue({.alt_names = "IP:127.0.0.1"});
+  OciStandIn tokens({}, OciAuth::kBearer);
+  http::Response ask = OciAnswer(401);
+  ask.headers.Set("WWW-Authenticate", fmt::format("Bearer realm=\"{}\"", tokens.reference()));
+  auto server =
+      http::Server::Start({.cert_pem = pem.cert, .key_pem = pem.key}, [&](const http::ServerRequest&) { return ask; });
+  ASSERT_TRUE(server.ok());
+  const std::string file = testing::TempDir() + "/oci-ca.pem";
+  ASSERT_TRUE(WriteFile(file, ca.pem()).ok());
+  OciOptions options = WithPassword();
+  options.ca_file = file;
+  auto repository = OpenOci((*server)->address() + "/org/provider", api::ProviderType::kCore, "x", options);
+  ASSERT_TRUE(repository.ok());
+  auto text = (*repository)->File({}, V("v1.11.0"), "metadata.yaml");
+  ASSERT_FALSE(text.ok());
+  EXPECT_EQ(text.code(), Code::kInvalidArgument) << text.error().message;
+  EXPECT_THAT(text.error().message, HasSubstr("names no token server that may be asked: http://127.0.0.1"));
+  EXPECT_TRUE(tokens.seen().empty());
+}
+
+// What is cut off, or stalls, is no file.
+TEST(OciBroken, HalfABodyIsNoFile_F3) {
+  const std::string half = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"layers\":";
+  for (bool stalls : {false, true}) {
+    http_testing::RawServer server([&](http_testing::Peer& peer, int) {
+      peer.ReadRequest();
+      peer.Write(half);
+      if (stalls) peer.WaitForEnd();
+    });
+    OciOptions options;
+    options.request_timeout = Millis(200);
+    auto repository = OpenOci(server.url() + "/org/provider", api::ProviderType::kCore, "x", options);
+    ASSERT_TRUE(repository.ok());
+    auto text = (*repository)->File({}, V("v1.11.0"), "metadata.yaml");
+    ASSERT_FALSE(text.ok());
+    EXPECT_EQ(text.code(), Code::kUnavailable) << text.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace capi::fetch

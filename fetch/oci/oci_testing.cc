@@ -1,0 +1,178 @@
+#include "fetch/oci/oci_testing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/encoding.h"
+#include "base/json.h"
+#include "base/testing/value_or_abort.h"
+
+namespace capi::fetch {
+namespace {
+
+constexpr std::string_view kBase = "/v2/org/provider/";
+constexpr std::string_view kTitle = "org.opencontainers.image.title";
+constexpr size_t kTagsPerPage = 2;
+
+std::string DigestOf(std::string_view text) { return "sha256:" + Sha256Hex(text); }
+
+// As the peer's `publish` writes it, or as a manifest of artifacts was before there was `artifactType`.
+std::string ManifestOf(const OciArtifact& artifact) {
+  Json files = Json::array();
+  for (const auto& [title, text] : artifact.files) {
+    Json layer{{"mediaType", "application/vnd.test.file"}, {"digest", DigestOf(text)}, {"size", text.size()}};
+    if (!title.empty()) layer["annotations"] = {{kTitle, title}};
+    files.push_back(std::move(layer));
+  }
+  if (artifact.as_blobs) {
+    return ToJsonText({{"mediaType", "application/vnd.oci.artifact.manifest.v1+json"}, {"blobs", files}});
+  }
+  return ToJsonText({{"schemaVersion", 2},
+                     {"mediaType", "application/vnd.oci.image.manifest.v1+json"},
+                     {"artifactType", "application/vnd.acme.config"},
+                     {"config", {{"mediaType", "application/vnd.oci.empty.v1+json"}, {"size", 2}}},
+                     {"layers", files}});
+}
+
+std::unique_ptr<http::Server> Serve(http::Server::Handler handler) {
+  return ValueOrAbort(http::Server::Start({}, std::move(handler)), "a server of the stand-in for a registry");
+}
+
+http::Response Unauthorized(const std::string& challenge) {
+  http::Response response = OciAnswer(401, R"({"errors":[{"code":"UNAUTHORIZED","message":"s3cret words"}]})");
+  response.headers.Set("WWW-Authenticate", challenge);
+  return response;
+}
+
+http::Response NotFound(std::string_view code) {
+  return OciAnswer(404, fmt::format(R"({{"errors":[{{"code":"{}"}}]}})", code));
+}
+
+}  // namespace
+
+http::Response OciAnswer(int status, std::string body) {
+  http::Response response;
+  response.status = status;
+  response.headers.Set("Content-Type", "application/json");
+  response.body = std::move(body);
+  return response;
+}
+
+OciArtifact PlainArtifact(std::string components) {
+  return {.files = {{"metadata.yaml", std::string(kOciMetadata)}, {"components.yaml", std::move(components)}}};
+}
+
+OciStandIn::OciStandIn(std::map<std::string, OciArtifact> artifacts, OciAuth auth) : auth_(auth) {
+  for (const auto& [tag, artifact] : artifacts) {
+    tags_.push_back(tag);
+    for (const auto& [title, text] : artifact.files) blobs_[DigestOf(text)] = text;
+    manifests_[tag] = ManifestOf(artifact);
+    manifests_[DigestOf(manifests_[tag])] = manifests_[tag];
+  }
+  store_ = Serve([this](const http::ServerRequest& request) { return Store(request); });
+  tokens_ = Serve([this](const http::ServerRequest& request) { return Tokens(request); });
+  registry_ = Serve([this](const http::ServerRequest& request) { return Registry(request); });
+}
+
+OciStandIn::~OciStandIn() = default;
+
+std::string OciStandIn::reference(std::string_view rest) const {
+  return fmt::format("http://{}/org/provider{}", registry_->address(), rest);
+}
+
+std::string OciStandIn::digest(const std::string& tag) const { return DigestOf(manifests_.at(tag)); }
+
+std::unique_ptr<Repository> OciStandIn::Open(std::string_view rest, OciOptions options) const {
+  options.user_agent = "capi-operator/test";
+  return ValueOrAbort(OpenOci(reference(rest), api::ProviderType::kInfrastructure, "custom", options), "repository");
+}
+
+std::vector<OciRequest> OciStandIn::seen() const {
+  MutexLock lock(mu_);
+  return seen_;
+}
+
+void OciStandIn::ExpireTokens() {
+  MutexLock lock(mu_);
+  ++generation_;
+}
+
+void OciStandIn::Note(std::string_view host, const http::ServerRequest& request) {
+  MutexLock lock(mu_);
+  std::string target = request.query.empty() ? request.path : request.path + "?" + request.query;
+  seen_.push_back({std::string(host), request.method, target, request.headers.Get("Authorization"), request.body});
+}
+
+bool OciStandIn::IsAllowed(const http::ServerRequest& request) const {
+  const std::string sent = request.headers.Get("Authorization");
+  if (auth_ == OciAuth::kBasic) return sent == "Basic " + Base64Encode(fmt::format("{}:{}", kOciUser, kOciPassword));
+  MutexLock lock(mu_);
+  return auth_ == OciAuth::kNone || sent == fmt::format("Bearer token-{}", generation_);
+}
+
+http::Response OciStandIn::Registry(const http::ServerRequest& request) {
+  Note("registry", request);
+  if (registry_fault_) {
+    if (auto response = registry_fault_(request)) return *response;
+  }
+  if (!IsAllowed(request)) {
+    if (auth_ == OciAuth::kBasic) return Unauthorized("Basic realm=\"a registry\"");
+    return Unauthorized(fmt::format(
+        R"(Basic realm="x", Bearer realm="http://{}/token?a=b",service="registry \"one\"",scope="repository:org/provider:pull")",
+        tokens_->address()));
+  }
+  if (!request.path.starts_with(kBase)) return NotFound("NAME_UNKNOWN");
+  const std::string rest = request.path.substr(kBase.size());
+  if (rest == "tags/list") return Tags(request);
+  if (rest.starts_with("manifests/")) return Manifest(rest.substr(10));
+  if (!rest.starts_with("blobs/") || !blobs_.contains(rest.substr(6))) return NotFound("BLOB_UNKNOWN");
+  http::Response response = OciAnswer(307, "");
+  response.headers.Set("Location", fmt::format("http://{}/{}", store_->address(), rest));
+  return response;
+}
+
+http::Response OciStandIn::Tags(const http::ServerRequest& request) const {
+  size_t at = request.query.find("last=");
+  const std::string last = at == std::string::npos ? "" : request.query.substr(at + 5);
+  auto from = std::upper_bound(tags_.begin(), tags_.end(), last);
+  auto left = static_cast<size_t>(tags_.end() - from);
+  auto to = from + static_cast<std::ptrdiff_t>(std::min(left, kTagsPerPage));
+  Json page{{"name", "org/provider"}, {"tags", std::vector<std::string>(from, to)}};
+  http::Response response = OciAnswer(200, ToJsonText(page));
+  if (left > kTagsPerPage)
+    response.headers.Set("Link", fmt::format("<{}tags/list?n=2&last={}>; rel=\"next\"", kBase, *(to - 1)));
+  return response;
+}
+
+http::Response OciStandIn::Manifest(const std::string& which) const {
+  auto found = manifests_.find(which);
+  if (found == manifests_.end()) return NotFound("MANIFEST_UNKNOWN");
+  http::Response response = OciAnswer(200, found->second);
+  response.headers.Set("Docker-Content-Digest", DigestOf(found->second));
+  return response;
+}
+
+http::Response OciStandIn::Tokens(const http::ServerRequest& request) {
+  Note("tokens", request);
+  if (token_fault_) {
+    if (auto response = token_fault_(request)) return *response;
+  }
+  const std::string basic = "Basic " + Base64Encode(fmt::format("{}:{}", kOciUser, kOciPassword));
+  const bool by_refresh = request.body.find(fmt::format("refresh_token={}", kOciRefresh)) != std::string::npos;
+  if (!by_refresh && request.headers.Get("Authorization") != basic) return OciAnswer(401);
+  MutexLock lock(mu_);
+  const char* member = by_refresh ? "access_token" : "token";
+  return OciAnswer(200, ToJsonText({{member, fmt::format("token-{}", generation_)}, {"expires_in", 300}}));
+}
+
+http::Response OciStandIn::Store(const http::ServerRequest& request) {
+  Note("store", request);
+  if (store_fault_) {
+    if (auto response = store_fault_(request)) return *response;
+  }
+  return OciAnswer(200, blobs_.at(request.path.substr(std::string_view("/blobs/").size())));
+}
+
+}  // namespace capi::fetch

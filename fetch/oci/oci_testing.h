@@ -1,0 +1,80 @@
+// A registry on loopback that speaks the distribution protocol for repository "org/provider", for tests.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/http/server/server.h"
+#include "base/mutex.h"
+#include "fetch/oci/oci.h"
+
+namespace capi::fetch {
+
+// A value.
+struct OciArtifact {
+  std::vector<std::pair<std::string, std::string>> files;  // title and text; "" for no title
+  bool as_blobs = false;                                   // the older manifest of artifacts
+};
+
+// A request that came. A value.
+struct OciRequest {
+  std::string host;  // "registry", "tokens" or "store"
+  std::string method, target, authorization, body;
+};
+
+enum class OciAuth { kNone, kBasic, kBearer };
+
+// A registry, its token server, and the store that it redirects to for blobs. Tags come in pages of two. Thread-safe.
+class OciStandIn {
+ public:
+  // What answers in place of the stand-in, where it does. Set before the first request.
+  using Fault = std::function<std::optional<http::Response>(const http::ServerRequest& request)>;
+
+  explicit OciStandIn(std::map<std::string, OciArtifact> artifacts, OciAuth auth = OciAuth::kNone);
+  ~OciStandIn();
+
+  std::string reference(std::string_view rest = "") const;  // "http://127.0.0.1:1234/org/provider" and what is given
+  std::string digest(const std::string& tag) const;         // of its manifest
+  std::unique_ptr<Repository> Open(std::string_view rest = "", OciOptions options = {}) const;
+  std::vector<OciRequest> seen() const;
+  void set_registry_fault(Fault fault) { registry_fault_ = std::move(fault); }
+  void set_store_fault(Fault fault) { store_fault_ = std::move(fault); }
+  void set_token_fault(Fault fault) { token_fault_ = std::move(fault); }
+  // Tokens that were given so far count no more.
+  void ExpireTokens();
+
+ private:
+  http::Response Registry(const http::ServerRequest& request);
+  http::Response Tokens(const http::ServerRequest& request);
+  http::Response Store(const http::ServerRequest& request);
+  http::Response Tags(const http::ServerRequest& request) const;
+  http::Response Manifest(const std::string& which) const;
+  bool IsAllowed(const http::ServerRequest& request) const;
+  void Note(std::string_view host, const http::ServerRequest& request);
+
+  const OciAuth auth_;
+  std::map<std::string, std::string> manifests_;  // by tag, and by digest
+  std::vector<std::string> tags_;
+  std::map<std::string, std::string> blobs_;  // by digest
+  Fault registry_fault_, store_fault_, token_fault_;
+  mutable Mutex mu_;
+  std::vector<OciRequest> seen_ CAPI_GUARDED_BY(mu_);
+  int generation_ CAPI_GUARDED_BY(mu_) = 1;  // of tokens
+  std::unique_ptr<http::Server> registry_, tokens_, store_;
+};
+
+inline constexpr std::string_view kOciUser = "robot", kOciPassword = "s3cret", kOciRefresh = "r3fresh";
+inline constexpr std::string_view kOciMetadata =
+    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
+    "- {major: 1, minor: 10, contract: v1beta1}\n- {major: 1, minor: 11, contract: v1beta2}\n";
+
+// With metadata.yaml and components.yaml.
+OciArtifact PlainArtifact(std::string components = "kind: Namespace\n");
+http::Response OciAnswer(int status, std::string body = "{}");
+
+}  // namespace capi::fetch

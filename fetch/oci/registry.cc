@@ -1,0 +1,230 @@
+#include "fetch/oci/registry.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/encoding.h"
+#include "base/http/grammar.h"
+#include "base/http/url.h"
+#include "base/json.h"
+#include "base/strings.h"
+
+namespace capi::fetch {
+namespace {
+
+constexpr Seconds kLimitWait{60};  // where a limit of requests comes without a time
+constexpr Seconds kLongestWait{24 * 3600};
+constexpr size_t kLongestCode = 40;
+constexpr size_t kMostOfUrl = 200;  // characters that are shown
+constexpr size_t kMaxTokenAnswer = 1u << 20;
+constexpr std::string_view kClientId = "capi-operator";
+constexpr std::string_view kFormType = "application/x-www-form-urlencoded";
+constexpr std::string_view kWhichCredentials = "OCI_USERNAME and OCI_PASSWORD, OCI_ACCESS_TOKEN or OCI_REFRESH_TOKEN";
+
+// Docker Hub's registry isn't where its name points to.
+std::string HostOf(const api::OciReference& reference) {
+  return reference.host == "docker.io" ? "registry-1.docker.io" : reference.host;
+}
+
+// A header's value: nothing that could end its line.
+bool IsHeaderValue(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > ' ' && c < 0x7f; });
+}
+
+// The registry's own word for what is wrong, "MANIFEST_UNKNOWN". Its message isn't shown: it may say anything.
+std::string CodeOf(const http::Response& response) {
+  Result<Json> body = ParseJson(response.body);
+  const Json* errors = body.ok() ? Find(*body, {"errors"}) : nullptr;
+  if (errors == nullptr || !errors->is_array() || errors->empty()) return "";
+  std::string code = GetString(errors->front(), {"code"});
+  bool is_one = code.size() <= kLongestCode && std::all_of(code.begin(), code.end(), [](unsigned char c) {
+                  return (c >= 'A' && c <= 'Z') || c == '_';
+                });
+  return is_one ? code : "";
+}
+
+std::optional<Millis> RetryAfter(const http::Response& response) {
+  std::uint64_t seconds = 0;
+  if (!http::ReadNumber(response.headers.Get("Retry-After"), 10, seconds)) return std::nullopt;
+  const auto longest = static_cast<std::uint64_t>(kLongestWait.count());
+  return Seconds(std::clamp<std::uint64_t>(seconds, 1, longest));
+}
+
+// Our own limit of time is the server's slowness, not the caller's wish to end.
+Error Unreachable(const Context& ctx, Error error) {
+  if (error.code == Code::kDeadlineExceeded && ctx.Check().ok()) error.code = Code::kUnavailable;
+  return error;
+}
+
+// The scope that the registry names, else what is needed: to read this repository.
+std::string ScopeOf(const Challenge& challenge, const std::string& repository) {
+  return challenge.scope.empty() ? fmt::format("repository:{}:pull", repository) : challenge.scope;
+}
+
+OciOptions Trimmed(OciOptions options) {
+  for (std::string* text :
+       {&options.credentials.username, &options.credentials.access_token, &options.credentials.refresh_token}) {
+    *text = std::string(Trim(*text));
+  }
+  return options;
+}
+
+}  // namespace
+
+OciCredentials OciCredentialsIn(const std::map<std::string, std::string>& secret) {
+  auto of = [&](const char* key) {
+    auto value = secret.find(key);
+    return value == secret.end() ? std::string() : value->second;
+  };
+  return {.username = of("OCI_USERNAME"),
+          .password = of("OCI_PASSWORD"),
+          .access_token = of("OCI_ACCESS_TOKEN"),
+          .refresh_token = of("OCI_REFRESH_TOKEN")};
+}
+
+OciRegistry::OciRegistry(const api::OciReference& reference, OciOptions options)
+    : host_(HostOf(reference)),
+      repository_(reference.repository),
+      plain_http_(reference.plain_http),
+      base_(fmt::format("{}://{}/v2/{}", plain_http_ ? "http" : "https", host_, repository_)),
+      options_(Trimmed(std::move(options))) {}
+
+std::string OciRegistry::Authorization() const {
+  MutexLock lock(mu_);
+  return authorization_;
+}
+
+Result<http::Response> OciRegistry::Get(const Context& ctx, const std::string& url, std::string_view accept,
+                                        size_t max_body) {
+  Answer answer = TRY(Send(ctx, url, accept, Authorization(), max_body));
+  // Only the registry itself is answered with credentials, whatever a server behind a redirect asks for.
+  if (answer.response.status == 401 && answer.own) {
+    const std::string authorization = TRY(Authorize(ctx, answer.response));
+    answer = TRY(Send(ctx, url, accept, authorization, max_body));
+    MutexLock lock(mu_);
+    authorization_ = answer.response.status == 401 ? "" : authorization;
+  }
+  if (answer.response.status / 100 != 2) return ErrorOf(ctx, answer.response, "registry " + host_);
+  return std::move(answer.response);
+}
+
+Result<OciRegistry::Answer> OciRegistry::Send(const Context& ctx, const std::string& url, std::string_view accept,
+                                              const std::string& sent, size_t max_body) const {
+  http::Request request;
+  request.max_body = max_body;
+  request.headers.Set("Accept", accept);
+  if (!sent.empty()) request.headers.Set("Authorization", sent);
+  int hops = 0;
+  request.on_begin = [&hops] { ++hops; };
+  http::Response response = TRY(Fetch(ctx, url, std::move(request)));
+  return Answer{std::move(response), hops == 1};
+}
+
+Result<http::Response> OciRegistry::Fetch(const Context& ctx, const std::string& url, http::Request request) const {
+  if (!options_.user_agent.empty()) request.headers.Set("User-Agent", options_.user_agent);
+  http::Options http;
+  http.tls.ca_file = options_.ca_file;
+  http.proxy = options_.proxy;
+  http.connect_timeout = options_.connect_timeout;
+  auto response = http::Fetch(ctx.WithTimeout(options_.request_timeout), url, std::move(request), http);
+  if (!response.ok()) return Unreachable(ctx, response.error());
+  return response;
+}
+
+Result<std::string> OciRegistry::Authorize(const Context& ctx, const http::Response& response) const {
+  auto challenge = ReadChallenge(http::Values(response.headers, "WWW-Authenticate"));
+  if (!challenge) return ErrorOf(ctx, response, "registry " + host_);
+  return challenge->bearer ? AskForToken(ctx, *challenge) : BasicCredentials();
+}
+
+Result<std::string> OciRegistry::BasicCredentials() const {
+  const OciCredentials& own = options_.credentials;
+  if (own.username.empty() || own.password.empty()) {
+    return Error{
+        Code::kUnauthenticated,
+        fmt::format("registry {} asks for a user and a password: give it OCI_USERNAME and OCI_PASSWORD", host_),
+        {}};
+  }
+  return "Basic " + Base64Encode(own.username + ":" + own.password);
+}
+
+// A registry that one reaches over TLS can't have the credentials sent in the clear.
+Status OciRegistry::CheckRealm(const std::string& realm) const {
+  auto url = http::Url::Parse(realm);
+  if (url.ok() && url->user_info.empty() && (url->tls() || plain_http_)) return Ok();
+  return Error{Code::kInvalidArgument,
+               fmt::format("registry {} names no token server that may be asked: {}", host_,
+                           url.ok() ? Shorten(http::PrintableUrl(realm), kMostOfUrl) : "its realm is no URL of http"),
+               {}};
+}
+
+Result<std::string> OciRegistry::AskForToken(const Context& ctx, const Challenge& challenge) const {
+  const OciCredentials& own = options_.credentials;
+  std::string token = own.access_token;
+  if (token.empty()) {
+    TRY(CheckRealm(challenge.realm));
+    auto answer = own.refresh_token.empty() ? TokenByPassword(ctx, challenge) : TokenByRefresh(ctx, challenge);
+    const std::string server = "token server " + Shorten(http::PrintableUrl(challenge.realm), kMostOfUrl);
+    if (!answer.ok()) return answer.error().With(server);
+    if (answer->status == 404) return Error{Code::kInvalidArgument, server + " isn't there: HTTP 404", {}};
+    if (answer->status / 100 != 2) return ErrorOf(ctx, *answer, server);
+    auto body = ParseJson(answer->body);
+    if (body.ok()) token = GetString(*body, {"token"}, GetString(*body, {"access_token"}));
+    if (token.empty()) return Error{Code::kInvalidArgument, server + " gave no token", {}};
+  }
+  if (!IsHeaderValue(token)) return Error{Code::kInvalidArgument, "the token holds characters that no token has", {}};
+  return "Bearer " + token;
+}
+
+Result<http::Response> OciRegistry::TokenByPassword(const Context& ctx, const Challenge& challenge) const {
+  const OciCredentials& own = options_.credentials;
+  std::string url = challenge.realm + (challenge.realm.find('?') == std::string::npos ? "?" : "&");
+  if (!challenge.service.empty()) url += fmt::format("service={}&", PercentEscape(challenge.service));
+  url += "scope=" + PercentEscape(ScopeOf(challenge, repository_));
+  http::Request request;
+  request.max_body = kMaxTokenAnswer;
+  if (!own.username.empty() || !own.password.empty())
+    request.headers.Set("Authorization", "Basic " + Base64Encode(own.username + ":" + own.password));
+  return Fetch(ctx, url, std::move(request));
+}
+
+Result<http::Response> OciRegistry::TokenByRefresh(const Context& ctx, const Challenge& challenge) const {
+  http::Request request;
+  request.method = "POST";
+  request.max_body = kMaxTokenAnswer;
+  request.content_type = kFormType;
+  request.body = fmt::format(
+      "grant_type=refresh_token&service={}&client_id={}&scope={}&refresh_token={}", PercentEscape(challenge.service),
+      kClientId, PercentEscape(ScopeOf(challenge, repository_)), PercentEscape(options_.credentials.refresh_token));
+  return Fetch(ctx, challenge.realm, std::move(request));
+}
+
+Error OciRegistry::ErrorOf(const Context& ctx, const http::Response& response, std::string_view who) const {
+  const std::string code = CodeOf(response);
+  const std::string text = fmt::format("HTTP {}{}{}", response.status, code.empty() ? "" : " ", code);
+  auto error = [&](Code kind, std::string message, std::optional<Millis> wait = std::nullopt) {
+    return Error{kind, std::move(message), wait};
+  };
+  switch (response.status) {
+    case 401:
+      return error(Code::kUnauthenticated,
+                   options_.credentials.empty()
+                       ? fmt::format("{} asks for credentials ({}): give it {}", who, text, kWhichCredentials)
+                       : fmt::format("{} refused the credentials ({}): correct {}", who, text, kWhichCredentials));
+    case 403: return error(Code::kPermissionDenied, fmt::format("{} denied access: {}", who, text));
+    case 404: return error(Code::kNotFound, text);
+    case 429: {
+      const Millis wait = RetryAfter(response).value_or(kLimitWait);
+      return error(Code::kRateLimited,
+                   fmt::format("{} limits requests ({}); the next one may come at {}", who, text,
+                               FormatTime(ctx.clock->Now() + wait)),
+                   wait);
+    }
+    default: break;
+  }
+  if (response.status < 500) return error(Code::kInvalidArgument, fmt::format("{} answered {}", who, text));
+  return error(Code::kUnavailable, fmt::format("{} is in trouble: {}", who, text), RetryAfter(response));
+}
+
+}  // namespace capi::fetch

@@ -1,0 +1,80 @@
+// Requests to one registry, authenticated as it asks for it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "api/release.h"
+#include "api/validate/oci_reference.h"
+#include "base/context.h"
+#include "base/http/client.h"
+#include "base/mutex.h"
+#include "fetch/oci/challenge.h"
+
+namespace capi::fetch {
+
+// As the peer names them: OCI_USERNAME, OCI_PASSWORD, OCI_ACCESS_TOKEN, OCI_REFRESH_TOKEN. Never logged. A value.
+struct OciCredentials {
+  std::string username, password;
+  std::string access_token;   // a registry's own, sent as it is
+  std::string refresh_token;  // for which the token server gives an access token
+
+  bool empty() const { return username.empty() && password.empty() && access_token.empty() && refresh_token.empty(); }
+};
+
+// Those in a Secret, under these names.
+OciCredentials OciCredentialsIn(const std::map<std::string, std::string>& secret);
+
+struct OciOptions {
+  OciCredentials credentials;
+  std::string user_agent;
+  std::string ca_file;  // trusted roots instead of the system's
+  http::Proxy proxy;
+  Millis connect_timeout = Seconds(2);
+  Millis request_timeout = Seconds(60);
+  size_t max_file = api::kMaxReleaseBytes;
+  size_t max_answer = 4u << 20;  // a manifest, a page of tags
+};
+
+// Anonymous until the registry asks for more; then with a token that the server it names gives for this repository, or
+// with user and password. Thread-safe.
+class OciRegistry {
+ public:
+  OciRegistry(const api::OciReference& reference, OciOptions options);
+
+  // "https://host/v2/org/provider"
+  const std::string& base() const { return base_; }
+  const OciOptions& options() const { return options_; }
+
+  // An answer of 2xx. Redirects are followed, without what authenticates. Errors: kNotFound, kUnauthenticated,
+  // kPermissionDenied, kRateLimited, kUnavailable, kInvalidArgument.
+  Result<http::Response> Get(const Context& ctx, const std::string& url, std::string_view accept, size_t max_body);
+
+ private:
+  struct Answer {
+    http::Response response;
+    bool own = false;  // of the registry, and not of where it redirects to
+  };
+  Result<Answer> Send(const Context& ctx, const std::string& url, std::string_view accept, const std::string& sent,
+                      size_t max_body) const;
+  Result<http::Response> Fetch(const Context& ctx, const std::string& url, http::Request request) const;
+  // The value of Authorization that a challenge asks for.
+  Result<std::string> Authorize(const Context& ctx, const http::Response& response) const;
+  Result<std::string> BasicCredentials() const;
+  Result<std::string> AskForToken(const Context& ctx, const Challenge& challenge) const;
+  Result<http::Response> TokenByPassword(const Context& ctx, const Challenge& challenge) const;
+  Result<http::Response> TokenByRefresh(const Context& ctx, const Challenge& challenge) const;
+  Status CheckRealm(const std::string& realm) const;
+  std::string Authorization() const;
+  Error ErrorOf(const Context& ctx, const http::Response& response, std::string_view who) const;
+
+  const std::string host_, repository_;
+  const bool plain_http_;
+  const std::string base_;
+  const OciOptions options_;
+  mutable Mutex mu_;
+  std::string authorization_ CAPI_GUARDED_BY(mu_);  // what the registry took last
+};
+
+}  // namespace capi::fetch
