@@ -86,8 +86,11 @@ constexpr ReasonInfo kReasons[] = {
     {"The object itself", reason::kMoreThanOneExists, "PreflightCheckPassed, Reconciling",
      "An older object of the same kind and name exists, perhaps in another namespace.", "Delete one of the two."},
     {"The object itself", reason::kFetchConfigValidationError, "PreflightCheckPassed, ProviderInstalled, Stalled",
-     "spec.fetchConfig names no source or more than one, or a provider that is not built in has none.",
-     "Give exactly one source: url of a GitHub repository, oci of a registry, or selector of ConfigMaps."},
+     "spec.fetchConfig names no source or more than one, or a host that the operator may not ask, or a provider that "
+     "is not "
+     "built in has none.",
+     "Give exactly one source: url of a repository, oci of a registry, or selector of ConfigMaps; hosts are allowed by "
+     "the operator's flag --allowed-sources."},
     {"The object itself", reason::kUnsupportedProviderDowngradeReason, "PreflightCheckPassed, Stalled",
      "spec.version is older than what is installed.",
      "Set a newer version, or allow it with annotation operator.cluster.x-k8s.io/allow-downgrade: \"true\"."},

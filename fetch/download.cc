@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <memory>
 
 #include "base/encoding.h"
+#include "base/http/url.h"
 #include "base/strings.h"
 #include "fetch/text.h"
 
@@ -23,6 +26,7 @@ Result<http::Response> Get(const Context& ctx, const HttpOptions& options, const
   http.tls.ca_file = options.ca_file;
   http.proxy = options.proxy;
   http.connect_timeout = options.connect_timeout;
+  http.may_lead_inward = InwardFrom(download.url, options.inward_hosts);
   Result<http::Response> response =
       http::Fetch(ctx.WithTimeout(options.request_timeout), download.url, std::move(request), http);
   // After a good head nothing but the body's size is the fault of what was asked for.
@@ -32,6 +36,16 @@ Result<http::Response> Get(const Context& ctx, const HttpOptions& options, const
   if (!response.ok()) return OfOwnLimit(ctx, response.error());
   if (response->status / 100 != 2) return error_of(*response, ctx.clock->Now());
   return response;
+}
+
+std::function<bool(const http::Url&)> InwardFrom(std::string_view url, std::function<bool(const http::Url&)> listed) {
+  if (!listed) return {};
+  auto own = http::Url::Parse(url);
+  auto is_inside = std::make_shared<std::atomic<bool>>(false);
+  return [host = own.ok() ? own->host : std::string(), is_inside, listed = std::move(listed)](const http::Url& to) {
+    if (to.host == host) *is_inside = true;
+    return *is_inside || listed(to);
+  };
 }
 
 Error OfOwnLimit(const Context& ctx, Error error) {

@@ -1,6 +1,7 @@
 // What the clients of GitHub and GitLab have in common: one bounded GET, and the checks of what came.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,10 @@ struct Download {
 // there is no answer.
 Result<http::Response> Get(const Context& ctx, const HttpOptions& options, const Download& download,
                            Error (*error_of)(const http::Response& response, WallTime now), bool* too_large = nullptr);
+
+// For http::Options::may_lead_inward of requests that begin at `url`: to addresses of a private network leads a server
+// that has one too, and any where `listed` says so (T11). Unset where `listed` is. Copies share what they learn.
+std::function<bool(const http::Url&)> InwardFrom(std::string_view url, std::function<bool(const http::Url&)> listed);
 
 // Our own limit of time is the server's slowness (kUnavailable), not the caller's wish to end.
 Error OfOwnLimit(const Context& ctx, Error error);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -76,6 +77,8 @@ struct HttpOptions {
   size_t max_file = api::kMaxReleaseBytes;
   size_t max_answer = 8u << 20;                // of the API: a page of releases has their notes, too
   std::shared_ptr<NamedDigests> digests = {};  // null: what is named is forgotten with the repository
+  // Where redirects may lead though it is an address of a private network (T11), see InwardFrom; unset: anywhere.
+  std::function<bool(const http::Url&)> inward_hosts = {};
 };
 
 struct GitHubOptions : HttpOptions {

@@ -32,6 +32,7 @@ SourceOptions SourcesFrom(const Options& options, const std::function<const char
   sources.github.proxy = sources.gitlab.proxy = http::ProxyFromEnvironment(getenv);
   sources.oci.user_agent = sources.github.user_agent;
   sources.oci.proxy = sources.github.proxy;
+  sources.allowed = options.allowed_sources;
   sources.folder = options.releases_dir;
   return sources;
 }

@@ -45,6 +45,8 @@ TEST(SourcesFrom, TheEnvironmentNamesTokenAndProxies) {
   EXPECT_EQ(sources.gitlab.proxy.url, "http://p:3128");
   EXPECT_EQ(sources.oci.proxy.url, "http://p:3128");
   EXPECT_EQ(sources.oci.user_agent, sources.github.user_agent);
+  EXPECT_TRUE(sources.allowed.empty());
+  EXPECT_EQ(SourcesFrom({.allowed_sources = {"a"}}, [](const char*) -> const char* { return nullptr; }).allowed.size(), 1u);
   SourceOptions bare = SourcesFrom({}, [](const char*) -> const char* { return nullptr; });
   EXPECT_EQ(bare.github.token, "");
   EXPECT_EQ(bare.gitlab.token, "");

@@ -9,6 +9,7 @@
 #include "api/types.h"
 #include "base/http/certificate.h"
 #include "base/strings.h"
+#include "operator/act/install/sources.h"
 
 namespace capi::ops {
 namespace {
@@ -145,6 +146,11 @@ void AddReleases(CLI::App& app, Options& o) {
       ->capture_default_str();
   app.add_option("--releases-dir", o.releases_dir,
                  "take releases from this folder instead of the network: <label>/<version>/<file>");
+  app.add_option(
+         "--allowed-sources", o.allowed_sources,
+         "hosts that spec.fetchConfig.oci, and spec.fetchConfig.url beside GitHub, may name; with a port where it "
+         "isn't the scheme's own, and *.example.com for all below it [gitlab.com, and no registry]")
+      ->delimiter(',');
   app.add_flag("--adopt-inventory", o.adopt_inventory,
                "create Provider objects for the providers that clusterctl installed, and take these over");
   app.add_flag(
@@ -156,6 +162,16 @@ void AddReleases(CLI::App& app, Options& o) {
                "spec.serviceAccountName, a ServiceAccount of its namespace, and has no other rights than that one");
   app.add_option("--github-api-url", o.github_api_url, "API of GitHub or GitHub Enterprise")->capture_default_str();
   app.add_option("--github-url", o.github_url, "where release files are downloaded from")->capture_default_str();
+}
+
+// "" where all are hosts, which become canonical.
+std::string CheckSources(Options& o) {
+  for (std::string& host : o.allowed_sources) {
+    auto canonical = CanonicalSource(host);
+    if (!canonical.ok()) return "--allowed-sources: " + canonical.error().message;
+    host = *std::move(canonical);
+  }
+  return "";
 }
 
 // Scripts read the first line; the others have clusterctl's names.
@@ -200,6 +216,7 @@ ParsedOptions ParseOptions(int argc, const char* const* argv, const BuildInfo& b
              2}};
   }
   if (std::string wrong = CheckWebhooks(o); !wrong.empty()) return {std::nullopt, {wrong + "\n", 2}};
+  if (std::string wrong = CheckSources(o); !wrong.empty()) return {std::nullopt, {wrong + "\n", 2}};
   o.log_level = LevelOf(verbosity);
   o.log_format = format == "json" ? LogFormat::kJson : LogFormat::kText;
   return {o, {}};

@@ -31,6 +31,7 @@ struct Options {
   std::vector<std::string> environment_variables = {"EXP_*", "CLUSTER_TOPOLOGY"};
   std::string clusterctl_config = "/config/clusterctl.yaml";
   std::string releases_dir;
+  std::vector<std::string> allowed_sources;  // as CanonicalSource gives them
   bool adopt_inventory = false;
   bool allow_cross_namespace_references = false;
   bool require_service_account = false;

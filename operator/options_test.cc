@@ -27,6 +27,18 @@ TEST(ParseOptions, Defaults) {
   EXPECT_THAT(parsed.options->environment_variables, ElementsAre("EXP_*", "CLUSTER_TOPOLOGY"));
 }
 
+TEST(ParseOptions, AllowedSources_T2) {
+  EXPECT_TRUE(Parse({}).options->allowed_sources.empty());
+  auto parsed = Parse({"--allowed-sources=Registry.Example.com:5000,*.example.org", "--allowed-sources=[::1]:5000"});
+  ASSERT_TRUE(parsed.options) << parsed.exit.text;
+  EXPECT_THAT(parsed.options->allowed_sources, ElementsAre("registry.example.com:5000", "*.example.org", "[::1]:5000"));
+  for (const char* wrong : {"https://a", "a/b", "a@b", "*", "a.*", "*.*.a", "a:b", "a b", "*.127.0.0.1", "a:99999"}) {
+    auto refused = Parse({"--allowed-sources", wrong});
+    EXPECT_FALSE(refused.options) << wrong;
+    EXPECT_THAT(refused.exit.text, HasSubstr("--allowed-sources: ")) << wrong;
+  }
+}
+
 // What the peer's own Deployment asks for, and its chart but for the profiler, is so here.
 TEST(ParseOptions, TakesThePeersArguments) {
   auto parsed = Parse({"--leader-elect", "--leader-elect=true", "--leader-elect-lease-duration=1m30s", "--v=2",

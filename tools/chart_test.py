@@ -134,6 +134,7 @@ EXAMPLES = {
     "addon": ({"addon": {"helm": {}}}, '"AddonProvider"'),
     "adoptInventory": (True, "--adopt-inventory"),
     "affinity": ({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchFields": []}]}}}, '"affinity"'),
+    "allowedSources": (["registry.example:5000", "*.r.example"], "--allowed-sources=registry.example:5000,*.r.example"),
     "allowCrossNamespaceReferences": (True, "--allow-cross-namespace-references"),
     "requireServiceAccount": (True, "--require-service-account"),
     "bootstrap": ({"bootstrap": {"talos": {}}}, '"BootstrapProvider"'),

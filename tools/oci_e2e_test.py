@@ -68,7 +68,7 @@ class Registry(unittest.TestCase):
     # T9, I2, I3, I14: from the pages of tags to the release that is kept, with the source's name; then without the registry.
     def test_a_provider_from_its_tags_to_an_operator_without_the_registry(self):
         world = World()
-        world.start_operator()
+        world.start_operator(f"--allowed-sources={world.registry.address}")
         world.write_credentials(CORE, oci_registry.PASSWORD)
         world.declare(CORE, fetchConfig=world.source(CORE_REPOSITORY))
         world.await_ready(CORE, "v1.12.0")
@@ -92,7 +92,7 @@ class Registry(unittest.TestCase):
         world.registry.stop()
         world.must("delete", "secret", "registry", "-n", CORE["ns"])
         world.kill_operator()
-        world.start_operator()
+        world.start_operator(f"--allowed-sources={world.registry.address}")
         world.declare(CORE, version="v1.12.0", fetchConfig=world.source(CORE_REPOSITORY), rollout={"timeout": "9m"})
         world.await_ready(CORE, "v1.12.0")
         world.declare(BOOTSTRAP, version="v1.12.0", fetchConfig=world.source(f"{SHARED_REPOSITORY}:all-of-them"))

@@ -159,7 +159,12 @@ class Client::Impl {
   Result<std::unique_ptr<Connection>> Open(Waiter& waiter, SSL_CTX* tls, const std::string& name) {
     MonoTime limit = waiter.ctx().clock->Monotonic() + options_.connect_timeout;
     const Url& to = proxy_ ? *proxy_ : base_;
-    auto connection = TRY_WITH(Connection::Dial(waiter, to.host, to.port, limit),
+    const std::function<bool(const std::string&)> refuses = [this](const std::string& address) {
+      return options_.may_lead_inward && IsInwardAddress(address) && !options_.may_lead_inward(base_);
+    };
+    if (proxy_ && refuses(base_.host)) return Connection::Inward(base_.host);
+    auto connection = TRY_WITH(Connection::Dial(waiter, to.host, to.port, limit, Resolver::System(),
+                                                proxy_ ? std::function<bool(const std::string&)>() : refuses),
                                fmt::format("connect to {}{}", proxy_ ? "proxy " : "", to.HostPort()));
     if (!base_.tls()) return connection;
     if (proxy_) {

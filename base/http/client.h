@@ -85,12 +85,18 @@ struct Proxy {
 // HTTPS_PROXY, HTTP_PROXY and NO_PROXY (either case) as Go's net/http reads them (F8).
 Proxy ProxyFromEnvironment(const std::function<const char*(const char*)>& getenv);
 
+struct Url;  // base/http/url.h
+
 struct Options {
   TlsOptions tls;
   Proxy proxy;
   Millis connect_timeout = Seconds(10);
   size_t max_idle = 8;  // connections kept for reuse
   Millis idle_timeout = Seconds(60);
+  // Asked before a connection to an address of this machine or of a private network (IsInwardAddress), with the URL
+  // that it is for; unset: any may be made. Through a proxy, which looks names up itself, for an address in the URL
+  // alone.
+  std::function<bool(const Url& url)> may_lead_inward = {};
 };
 
 // A client of one origin ("https://host:port"). Thread-safe; calls run side by side, each on its own connection.

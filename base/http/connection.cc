@@ -117,9 +117,21 @@ Status Waiter::Wait(int fd, short events, std::optional<MonoTime> limit) {
   }
 }
 
+Error Connection::Inward(const std::string& address) {
+  return Error{Code::kInvalidArgument,
+               fmt::format("{} is an address of this machine or of a private network, where a server elsewhere may not "
+                           "lead",
+                           address),
+               {}};
+}
+
 Result<std::unique_ptr<Connection>> Connection::Dial(Waiter& waiter, const std::string& host, int port, MonoTime limit,
-                                                     Resolver& resolver) {
+                                                     Resolver& resolver,
+                                                     const std::function<bool(const std::string&)>& refuses) {
   auto addresses = TRY(resolver.Resolve(waiter.ctx(), host, limit));
+  for (const std::string& address : addresses) {
+    if (refuses && refuses(address)) return Inward(address);
+  }
   Error last{Code::kUnavailable, "no address", {}};
   for (size_t i = 0; i < addresses.size(); ++i) {
     // A dead address must not use up the time of those behind it.

@@ -4,6 +4,7 @@
 #include <openssl/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,9 +41,12 @@ class Waiter {
 // Thread-compatible.
 class Connection {
  public:
-  // TCP to host:port, each address in turn; all of it, the look-up too, until `limit`.
+  // TCP to host:port, each address in turn; all of it, the look-up too, until `limit`. kInvalidArgument where `refuses`
+  // refuses one of the addresses.
   static Result<std::unique_ptr<Connection>> Dial(Waiter& waiter, const std::string& host, int port, MonoTime limit,
-                                                  Resolver& resolver = Resolver::System());
+                                                  Resolver& resolver = Resolver::System(),
+                                                  const std::function<bool(const std::string&)>& refuses = {});
+  static Error Inward(const std::string& address);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;

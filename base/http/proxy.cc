@@ -91,6 +91,15 @@ bool IsLoopbackHost(std::string_view host) {
   return host == "localhost" || (address && IsLoopback(*address));
 }
 
+bool IsInwardAddress(std::string_view text) {
+  constexpr std::string_view kNetworks[] = {"0.0.0.0/8",      "10.0.0.0/8",    "100.64.0.0/10",  "127.0.0.0/8",
+                                            "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16", "::/128",
+                                            "::1/128",        "fc00::/7",      "fe80::/10"};
+  auto address = ParseAddress(text.substr(0, text.find('%')));  // without the link that it is of
+  return address && std::any_of(std::begin(kNetworks), std::end(kNetworks),
+                                [&](std::string_view network) { return InNetwork(*address, network); });
+}
+
 Proxy ProxyFromEnvironment(const std::function<const char*(const char*)>& getenv) {
   auto any_of = [&](std::initializer_list<const char*> names) -> std::string {
     for (const char* name : names)

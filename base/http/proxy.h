@@ -22,4 +22,7 @@ Result<std::optional<Url>> ProxyFor(const Url& url, const Proxy& proxy);
 // like an address is none.
 bool IsLoopbackHost(std::string_view host);
 
+// An address that means something else on every network: loopback, link-local, private, or none at all (0.0.0.0, ::).
+bool IsInwardAddress(std::string_view address);
+
 }  // namespace capi::http

@@ -190,5 +190,15 @@ TEST(Proxy, ThatRefusesIsNamed) {
   EXPECT_THAT(response.error().message, Not(HasSubstr("secret")));
 }
 
+TEST(IsInwardAddress, IsOfThisMachineItsLinkOrAPrivateNetwork_T11) {
+  for (const char* inward : {"127.0.0.1", "127.9.9.9", "0.0.0.0", "10.1.2.3", "100.64.0.1", "169.254.169.254",
+                             "172.16.0.1", "172.31.255.255", "192.168.1.1", "::", "::1", "fe80::1", "fe80::1%eth0",
+                             "fd00::1", "::ffff:10.0.0.1", "::ffff:127.0.0.1"})
+    EXPECT_TRUE(IsInwardAddress(inward)) << inward;
+  for (const char* outward : {"1.1.1.1", "100.63.0.1", "100.128.0.1", "172.15.0.1", "172.32.0.1", "192.169.0.1",
+                              "11.0.0.1", "2606:4700::1111", "::ffff:1.1.1.1", "localhost", "", "example.com"})
+    EXPECT_FALSE(IsInwardAddress(outward)) << outward;
+}
+
 }  // namespace
 }  // namespace capi::http

@@ -51,7 +51,8 @@ class FromGitLab : public UnmanagedCluster {
 // The operator's own token stays away from a host that only the object names; the Secret's goes there, and with the
 // right one the provider goes on by itself.
 TEST_F(FromGitLab, TheSecretsTokenOpensAPrivateProject) {
-  StartOperator({}, {"SSL_CERT_FILE=" + gitlab_.ca_file(), "GITLAB_ACCESS_TOKEN=" + std::string(kWanted)});
+  StartOperator({"--allowed-sources=" + gitlab_.host()},
+                {"SSL_CERT_FILE=" + gitlab_.ca_file(), "GITLAB_ACCESS_TOKEN=" + std::string(kWanted)});
   cluster_->ApplyProvider(ProviderType::kCore, kCore.ns, "cluster-api", {{"fetchConfig", {{"url", gitlab_.url()}}}});
   ASSERT_TRUE(AwaitReason(kCore, "ProviderInstalled", "NoReleaseFound"));
   EXPECT_THAT(See(kCore).Message("ProviderInstalled"),

@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "base/encoding.h"
 #include "base/files.h"
 #include "base/http/testing.h"
+#include "base/http/url.h"
 #include "fetch/oci/oci_testing.h"
 
 namespace capi::fetch {
@@ -261,6 +264,45 @@ TEST(OciBroken, ATokenServerInTheClearIsNotAsked_T9) {
   EXPECT_EQ(text.code(), Code::kInvalidArgument) << text.error().message;
   EXPECT_THAT(text.error().message, HasSubstr("names no token server that may be asked: http://127.0.0.1"));
   EXPECT_TRUE(tokens.seen().empty());
+}
+
+// A registry elsewhere, as a proxy answers for it, that leads to this machine: its token server is asked, or a file
+// fetched, only where that is allowed.
+TEST(OciBroken, ARegistryElsewhereDoesNotLeadInward_T11) {
+  const std::string manifest =
+      ManifestWith("sha256:" + Sha256Hex(kOciMetadata), static_cast<std::int64_t>(kOciMetadata.size()));
+  for (bool by_realm : {true, false}) {
+    for (bool allowed : {true, false}) {
+      SCOPED_TRACE(fmt::format("{} {}", by_realm, allowed));
+      std::atomic<int> came = 0;
+      auto inside = http::Server::Start({}, [&](const http::ServerRequest&) {
+        ++came;
+        return OciAnswer(by_realm ? 403 : 200, std::string(kOciMetadata));
+      });
+      ASSERT_TRUE(inside.ok());
+      const std::string to = "http://" + (*inside)->address() + "/x";
+      http_testing::RawServer proxy([&](http_testing::Peer& peer, int) {
+        const bool blob = peer.ReadRequest().find("/blobs/") != std::string::npos;
+        const std::string head =
+            by_realm ? fmt::format("401 No\r\nWWW-Authenticate: Bearer realm=\"{}\"\r\nContent-Length: 0", to)
+            : blob   ? fmt::format("307 There\r\nLocation: {}\r\nContent-Length: 0", to)
+                     : fmt::format("200 OK\r\nContent-Length: {}", manifest.size());
+        peer.Write(fmt::format("HTTP/1.1 {}\r\nConnection: close\r\n\r\n{}", head, by_realm || blob ? "" : manifest));
+      });
+      OciOptions options;
+      options.proxy.http_url = proxy.url();
+      options.inward_hosts = [&](const http::Url& url) { return allowed && url.host == "127.0.0.1"; };
+      auto repository = OpenOci("http://registry.example/org/provider", api::ProviderType::kCore, "x", options);
+      ASSERT_TRUE(repository.ok());
+      auto text = (*repository)->File({}, V("v1.11.0"), "metadata.yaml");
+      EXPECT_EQ(text.ok(), allowed && !by_realm);
+      EXPECT_EQ(came, allowed ? 1 : 0);
+      if (!allowed) {
+        EXPECT_EQ(text.code(), Code::kInvalidArgument);
+        EXPECT_THAT(text.error().message, HasSubstr("127.0.0.1 is an address of this machine or of a private network"));
+      }
+    }
+  }
 }
 
 // What is cut off, or stalls, is no file.

@@ -78,6 +78,8 @@ OciStandIn::OciStandIn(std::map<std::string, OciArtifact> artifacts, OciAuth aut
 
 OciStandIn::~OciStandIn() = default;
 
+std::string OciStandIn::host() const { return registry_->address(); }
+
 std::string OciStandIn::reference(std::string_view rest) const {
   return fmt::format("http://{}/org/provider{}", registry_->address(), rest);
 }

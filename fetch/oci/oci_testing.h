@@ -39,6 +39,7 @@ class OciStandIn {
   ~OciStandIn();
 
   std::string reference(std::string_view rest = "") const;  // "http://127.0.0.1:1234/org/provider" and what is given
+  std::string host() const;                                 // "127.0.0.1:1234"
   std::string digest(const std::string& tag) const;         // of its manifest
   std::unique_ptr<Repository> Open(std::string_view rest = "", OciOptions options = {}) const;
   std::vector<OciRequest> seen() const;

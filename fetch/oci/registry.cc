@@ -9,6 +9,7 @@
 #include "base/http/url.h"
 #include "base/json.h"
 #include "base/strings.h"
+#include "fetch/download.h"
 
 namespace capi::fetch {
 namespace {
@@ -88,7 +89,8 @@ OciRegistry::OciRegistry(const api::OciReference& reference, OciOptions options)
       repository_(reference.repository),
       plain_http_(reference.plain_http),
       base_(fmt::format("{}://{}/v2/{}", plain_http_ ? "http" : "https", host_, repository_)),
-      options_(Trimmed(std::move(options))) {}
+      options_(Trimmed(std::move(options))),
+      may_lead_inward_(InwardFrom(base_, options_.inward_hosts)) {}
 
 std::string OciRegistry::Authorization() const {
   MutexLock lock(mu_);
@@ -127,6 +129,7 @@ Result<http::Response> OciRegistry::Fetch(const Context& ctx, const std::string&
   http.tls.ca_file = options_.ca_file;
   http.proxy = options_.proxy;
   http.connect_timeout = options_.connect_timeout;
+  http.may_lead_inward = may_lead_inward_;
   auto response = http::Fetch(ctx.WithTimeout(options_.request_timeout), url, std::move(request), http);
   if (!response.ok()) return Unreachable(ctx, response.error());
   return response;

@@ -1,6 +1,7 @@
 // Requests to one registry, authenticated as it asks for it.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -34,7 +35,8 @@ struct OciOptions {
   Millis connect_timeout = Seconds(2);
   Millis request_timeout = Seconds(60);
   size_t max_file = api::kMaxReleaseBytes;
-  size_t max_answer = 4u << 20;  // a manifest, a page of tags
+  size_t max_answer = 4u << 20;                             // a manifest, a page of tags
+  std::function<bool(const http::Url&)> inward_hosts = {};  // as HttpOptions has it, for token servers too
 };
 
 // Anonymous until the registry asks for more; then with a token that the server it names gives for this repository, or
@@ -73,6 +75,7 @@ class OciRegistry {
   const bool plain_http_;
   const std::string base_;
   const OciOptions options_;
+  const std::function<bool(const http::Url&)> may_lead_inward_;
   mutable Mutex mu_;
   std::string authorization_ CAPI_GUARDED_BY(mu_);  // what the registry took last
 };

@@ -142,6 +142,7 @@ def _flags():
         "insecureDiagnostics": BOOLEAN,
         "healthAddr": text(ADDRESS),
         "environmentVariables": list_of(text(r"^[^,\s]+$")) | {"minItems": 1},
+        "allowedSources": list_of(text(r"^[^,\s]+$")),
         "adoptInventory": BOOLEAN,
         "allowCrossNamespaceReferences": BOOLEAN,
         "requireServiceAccount": BOOLEAN,

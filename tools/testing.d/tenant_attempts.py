@@ -56,8 +56,8 @@ def sources(there, label):
         Attempt(
             "a registry within the cluster",
             {"version": "v99.0.0", "fetchConfig": {"oci": f"registry.{there}.svc/a"}},
-            "SourceUnreachable",
-            f"registry.{there}.svc",
+            "FetchConfigValidationError",
+            f"registry.{there}.svc isn't asked: the operator was started without --allowed-sources",
         ),
         Attempt("a folder of the operator", {"version": "v0.0.0/../../etc"}, "IncorrectVersionFormat", "v0.0.0/../../etc"),
     ]

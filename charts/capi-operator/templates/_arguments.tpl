@@ -38,6 +38,9 @@
 {{- with $values.environmentVariables }}
 - --environment-variables={{ join "," . }}
 {{- end }}
+{{- with $values.allowedSources }}
+- {{ printf "--allowed-sources=%s" (join "," .) | quote }}
+{{- end }}
 {{- if $values.adoptInventory }}
 - --adopt-inventory
 {{- end }}

@@ -114,10 +114,10 @@ class PassingClock : public FakeClock {
 
 // The parts of an operator that an installation needs: one process of it.
 struct Process {
-  Process(Cluster& on, const fetch::GitHubStandIn& github, Clock& clock)
+  Process(Cluster& on, const fetch::GitHubStandIn& github, Clock& clock, std::vector<std::string> allowed = {})
       : cluster(on),
         client(*on.client),
-        sources(settings, {.github = github.options(), .folder = {}}),
+        sources(settings, {.github = github.options(), .allowed = std::move(allowed)}),
         fights(clock),
         migrations([](const auto&...) -> Result<std::string> { return std::string(); }, [](const auto&) {}, clock),
         installer({client, observer, cache, writer, settings, sources, rendered, migrations, masks, key}) {
@@ -175,9 +175,10 @@ struct Process {
 class InstallerTest : public ::testing::Test {
  protected:
   // One process of the operator, which has seen the provider at a version of its release ("": at none).
-  Process& Begin(const fetch::GitHubRelease& release, const std::string& version = "v1.12.0") {
+  Process& Begin(const fetch::GitHubRelease& release, const std::string& version = "v1.12.0",
+                 std::vector<std::string> allowed = {}) {
     github_.emplace(std::vector<fetch::GitHubRelease>{release});
-    process_.emplace(cluster_, *github_, clock_);
+    process_.emplace(cluster_, *github_, clock_, std::move(allowed));
     if (!version.empty()) process_->See(version);
     return *process_;
   }
@@ -218,7 +219,7 @@ TEST_F(InstallerTest, AReleaseComesFromTheRegistryThatTheSpecNames) {
   const fetch::OciStandIn registry({{"v1.12.0",
                                      {.files = {{"metadata.yaml", release.assets.at("metadata.yaml")},
                                                 {"components.yaml", release.assets.at(kFile)}}}}});
-  Process& process = Begin(release, "");
+  Process& process = Begin(release, "", {registry.host()});
   process.oci = registry.reference();
   process.source_secret = Referenced{{"registry", "aws-system"}, false, ""};
   EXPECT_THAT(process.Held(), HasSubstr("SecretNotFound: Secret aws-system/registry (spec.fetchConfig.secretRef)"));

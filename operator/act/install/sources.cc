@@ -2,6 +2,12 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
+#include "api/text.h"
+#include "api/validate/oci_reference.h"
+#include "base/http/url.h"
+#include "base/strings.h"
 #include "fetch/configuration_file.h"
 #include "fetch/url.h"
 
@@ -21,7 +27,38 @@ std::string WithFile(std::string url, const api::ProviderId& id) {
   return fmt::format("{}/latest/{}", url, ComponentsFile(id));
 }
 
+constexpr std::string_view kBelow = "*.";
+
+// Of a pattern without a port, the scheme's own is meant.
+bool IsListed(const std::vector<std::string>& patterns, const http::Url& url) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](std::string_view pattern) {
+    const bool below = pattern.starts_with(kBelow);
+    if (below) pattern.remove_prefix(kBelow.size());
+    auto listed = http::Url::Parse(fmt::format("{}://{}", url.scheme, pattern));
+    if (!listed.ok() || listed->port != url.port) return false;
+    return below ? url.host.ends_with("." + listed->host) : url.host == listed->host;
+  });
+}
+
+std::string UrlOfRegistry(const api::OciReference& reference) {
+  return fmt::format("{}://{}", reference.plain_http ? "http" : "https", reference.host);
+}
+
 }  // namespace
+
+Result<std::string> CanonicalSource(std::string_view text) {
+  const bool below = text.starts_with(kBelow);
+  std::string_view host = below ? text.substr(kBelow.size()) : text;
+  auto url = http::Url::Parse(fmt::format("https://{}", host));
+  if (!url.ok() || !url->user_info.empty() || !url->path.empty() || host.find('*') != host.npos ||
+      (below && http::IsIpAddress(url->host))) {
+    return Error{Code::kInvalidArgument,
+                 fmt::format("{} is no host: write example.com, example.com:5000, or *.example.com for all below it",
+                             api::GoQuote(text)),
+                 {}};
+  }
+  return (below ? std::string(kBelow) : "") + ToLower(host);
+}
 
 SourceCredentials CredentialsIn(const std::map<std::string, std::string>& secret) {
   auto token = [&](const char* key) {
@@ -37,6 +74,19 @@ Sources::Sources(const Settings& settings, SourceOptions options) : settings_(se
   // One look at a provider tells the next (T6).
   options_.github.digests = options_.gitlab.digests = std::make_shared<fetch::NamedDigests>();
   options_.gitlab.token_hosts = fetch::GitLabHosts(settings.file.providers);
+  options_.gitlab.inward_hosts = options_.oci.inward_hosts = [allowed = options_.allowed](const http::Url& url) {
+    return IsListed(allowed, url);
+  };
+}
+
+Status Sources::CheckAllowed(std::string_view url, const std::vector<std::string>& otherwise) const {
+  const http::Url named = TRY(http::Url::Parse(url));
+  if (IsListed(options_.allowed.empty() ? otherwise : options_.allowed, named)) return Ok();
+  return Error{Code::kInvalidArgument,
+               fmt::format("{} isn't asked: the operator was started without --allowed-sources for that host, which "
+                           "whoever runs it may name there",
+                           named.HostHeader()),
+               {}};
 }
 
 Result<std::unique_ptr<fetch::Repository>> Sources::Open(const api::Provider& provider,
@@ -44,6 +94,8 @@ Result<std::unique_ptr<fetch::Repository>> Sources::Open(const api::Provider& pr
   const api::ProviderId& id = provider.id;
   const auto& fetch = provider.spec.fetch_config;
   if (fetch && !fetch->oci.empty()) {
+    const api::OciReference reference = TRY_WITH(api::ParseOciReference(fetch->oci), "spec.fetchConfig.oci");
+    TRY_WITH(CheckAllowed(UrlOfRegistry(reference), {}), "spec.fetchConfig.oci");
     fetch::OciOptions oci = options_.oci;
     oci.credentials = credentials.oci;
     return TRY_WITH(fetch::OpenOci(fetch->oci, id.type, id.name, oci), "spec.fetchConfig.oci");
@@ -57,6 +109,7 @@ Result<std::unique_ptr<fetch::Repository>> Sources::Open(const api::Provider& pr
   const std::string where = fetch && !fetch->url.empty() ? "spec.fetchConfig.url" : "the operator's configuration file";
   if (TRY_WITH(fetch::KindOfUrl(*url), where) == fetch::UrlKind::kGitLab) {
     TRY_WITH(fetch::ParseGitLabUrl(*url), where);
+    if (fetch && !fetch->url.empty()) TRY_WITH(CheckAllowed(*url, {"gitlab.com"}), where);
     fetch::GitLabOptions gitlab = options_.gitlab;
     gitlab.url_token = credentials.gitlab_token;
     return fetch::OpenGitLab(*url, gitlab);

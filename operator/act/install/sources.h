@@ -4,6 +4,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/mutex.h"
 #include "fetch/oci/oci.h"
@@ -17,8 +19,12 @@ struct SourceOptions {
   fetch::GitHubOptions github;
   fetch::GitLabOptions gitlab = {};
   fetch::OciOptions oci = {};
-  std::string folder;  // a clusterctl local repository instead of the network: "<folder>/<label>/<version>/<file>"
+  std::vector<std::string> allowed = {};  // hosts that a spec may name, as CanonicalSource gives them (T2)
+  std::string folder;                     // a clusterctl local repository instead of the network: "<folder>/<label>/<version>/<file>"
 };
+
+// "example.com", "*.example.com" for all below it, or with a port; in lower case. kInvalidArgument for what is none.
+Result<std::string> CanonicalSource(std::string_view text);
 
 // What a provider's Secrets have for its source; "" where nothing. A value.
 struct SourceCredentials {
@@ -38,6 +44,9 @@ class Sources {
                                                   const SourceCredentials& credentials) const;
 
  private:
+  // T2: whether a spec may name this URL's host; without a list, one of `otherwise` alone.
+  Status CheckAllowed(std::string_view url, const std::vector<std::string>& otherwise) const;
+
   const Settings& settings_;
   SourceOptions options_;
 };

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "fetch/gitlab_testing.h"
 
 namespace capi::ops {
@@ -55,6 +57,7 @@ TEST(Sources, TheOperatorsTokenGoesToHostsOfItsConfigurationAlone) {
     SourceOptions options;
     options.gitlab = gitlab.options();
     options.gitlab.token = "own";
+    options.allowed = {*CanonicalSource(named.host()), *CanonicalSource(other.host())};
     api::Provider provider;
     provider.id = {api::ProviderType::kInfrastructure, "ns", name};
     if (!url.empty()) provider.spec.fetch_config = api::FetchConfig{.url = url};
@@ -77,7 +80,7 @@ TEST(Sources, TheOperatorsTokenGoesToHostsOfItsConfigurationAlone) {
 // I2, T9: with the folder that the operator was given, too.
 TEST(Sources, ARegistryIsNamedByAReference) {
   Settings settings;
-  Sources sources(settings, {.github = {}, .folder = "/releases"});
+  Sources sources(settings, {.github = {}, .allowed = {"registry.example.com:5000"}, .folder = "/releases"});
   api::Provider provider;
   provider.id = {api::ProviderType::kInfrastructure, "ns", "aws"};
   provider.spec.fetch_config = api::FetchConfig{};
@@ -91,6 +94,68 @@ TEST(Sources, ARegistryIsNamedByAReference) {
   auto wrong = sources.Open(provider, {});
   ASSERT_FALSE(wrong.ok());
   EXPECT_THAT(wrong.error().message, HasSubstr("spec.fetchConfig.oci: it names no repository"));
+}
+
+constexpr const char* kPackage = "/api/v4/projects/1/packages/generic/p/latest/c.yaml";
+
+// "" where a spec may name the source, else the error. A URL has a scheme, and a path is put to it.
+std::string Refusal(std::vector<std::string> allowed, const std::string& source) {
+  const Settings settings;
+  const bool url = source.starts_with("url ");
+  api::Provider provider;
+  provider.id = {api::ProviderType::kInfrastructure, "ns", "mine"};
+  provider.spec.fetch_config = api::FetchConfig{};
+  if (url) provider.spec.fetch_config->url = source.substr(4) + kPackage;
+  if (!url) provider.spec.fetch_config->oci = source + "/org/provider";
+  auto opened = Sources(settings, {.github = {}, .allowed = std::move(allowed)}).Open(provider, {});
+  return opened.ok() ? "" : opened.error().message;
+}
+
+// A list takes the place of gitlab.com; a port that isn't the scheme's own has to be named.
+TEST(Sources, ASpecNamesHostsThatTheOperatorAllowsAlone_T2) {
+  const std::tuple<std::vector<std::string>, const char*, bool> cases[] = {
+      {{}, "url https://gitlab.com", true},
+      {{}, "url https://GitLab.com:443", true},
+      {{}, "url https://gitlab.com:8443", false},
+      {{}, "url https://gitlab.com.example.com", false},
+      {{}, "url https://gitlab.example.com", false},
+      {{}, "gitlab.com", false},
+      {{}, "registry.example.com", false},
+      {{}, "127.0.0.1:5000", false},
+      {{"registry.example.com"}, "registry.example.com", true},
+      {{"registry.example.com"}, "Registry.Example.com:443", true},
+      {{"registry.example.com"}, "http://registry.example.com", true},
+      {{"registry.example.com"}, "http://registry.example.com:443", false},
+      {{"registry.example.com"}, "registry.example.com:5000", false},
+      {{"registry.example.com"}, "other.example.com", false},
+      {{"registry.example.com"}, "a.registry.example.com", false},
+      {{"registry.example.com"}, "url https://registry.example.com", true},
+      {{"registry.example.com"}, "url https://gitlab.com", false},
+      {{"a", "*.example.com:5000"}, "a.b.example.com:5000", true},
+      {{"a", "*.example.com:5000"}, "a.example.com", false},
+      {{"*.example.com"}, "a.example.com", true},
+      {{"*.example.com"}, "example.com", false},
+      {{"*.example.com"}, "badexample.com", false},
+      {{"[::1]:5000"}, "[::1]:5000", true},
+      {{"[::1]:5000"}, "[::2]:5000", false},
+  };
+  for (const auto& [allowed, source, may] : cases) {
+    const std::string refusal = Refusal(allowed, source);
+    EXPECT_EQ(refusal.empty(), may) << source << ": " << refusal;
+  }
+  EXPECT_EQ(Refusal({}, "r.example:5000"),
+            "spec.fetchConfig.oci: r.example:5000 isn't asked: the operator was started without --allowed-sources for "
+            "that host, which whoever runs it may name there");
+  EXPECT_THAT(Refusal({}, "url https://g.example"), HasSubstr("spec.fetchConfig.url: g.example isn't asked: the"));
+}
+
+// I2: what the operator's own configuration says is the choice of whoever runs it.
+TEST(Sources, TheConfigurationFileNamesAnyHost_T2) {
+  Settings settings;
+  settings.file.providers = {{api::ProviderType::kInfrastructure, "mine", std::string("https://g.example") + kPackage}};
+  api::Provider provider;
+  provider.id = {api::ProviderType::kInfrastructure, "ns", "mine"};
+  EXPECT_TRUE(Sources(settings, {}).Open(provider, {}).ok());
 }
 
 // T9: by the peer's names, and no others.
