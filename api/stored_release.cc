@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "api/release_maps.h"
+#include "api/validate/oci_reference.h"
 #include "base/strings.h"
 
 namespace capi::api {
@@ -37,9 +38,18 @@ StoredRelease ReadStoredRelease(const kube::Object& map) {
   StoredRelease release{
       map.ns(), map.name(), map.label(kLabelReleaseVersion), {}, map.uid() + "/" + map.resource_version()};
   if (release.version_text.empty()) release.version_text = map.name();
+  release.source = map.annotation(kLabelReleaseSource);
+  release.fetched = map.has_label(kLabelManagedBy);
   auto version = Version::Parse(ReplaceAll(release.version_text, "_", "+"));
   if (version.ok()) release.version = *version;
   return release;
+}
+
+bool IsOfItsSource(const StoredRelease& stored, const Provider& provider) {
+  const auto& fetch = provider.spec.fetch_config;
+  if (!stored.fetched || !stored.version || !fetch || fetch->oci.empty()) return true;
+  auto named = ParseOciReference(fetch->oci);
+  return named.ok() && stored.source == named->ToString() + " " + stored.version->ToString();
 }
 
 }  // namespace capi::api

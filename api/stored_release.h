@@ -20,6 +20,8 @@ struct StoredRelease {
   std::string version_text;        // of the label, else the ConfigMap's name
   std::optional<Version> version;  // unset when the text is no version
   std::string stamp;               // another one for every content
+  std::string source = {};         // Release::source of what the operator fetched
+  bool fetched = false;            // and nobody else put there
 };
 
 // Labels of a release that the operator stored: type, name, managed-by; with the version when one is given.
@@ -32,5 +34,9 @@ std::string SelectorOf(const std::map<std::string, std::string>& labels);
 
 // From the ConfigMap's metadata. Version: the label, else the name.
 StoredRelease ReadStoredRelease(const kube::Object& config_map);
+
+// Whether it is what the provider asks for, as far as its source goes: one that was fetched from elsewhere isn't what
+// `fetchConfig.oci` names (behaviour.md T12). What somebody put there is.
+bool IsOfItsSource(const StoredRelease& stored, const Provider& provider);
 
 }  // namespace capi::api

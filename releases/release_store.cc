@@ -214,7 +214,7 @@ Result<std::optional<FoundRelease>> FindStored(const Context& ctx, kube::Client&
                "failed to look for releases in ConfigMaps");
   for (const kube::Object& map : list.items) {
     api::StoredRelease stored = api::ReadStoredRelease(map);
-    if (stored.version != version) continue;
+    if (stored.version != version || !api::IsOfItsSource(stored, provider)) continue;
     FoundRelease out{TRY(ReadRelease(ctx, client, stored)), map.name(), false};
     out.kept = !map.has_label(api::kLabelManagedBy);
     return std::optional(std::move(out));
@@ -237,7 +237,8 @@ Result<api::StoredRelease> ReplaceRelease(const Context& ctx, kube::Client& clie
   if (!live.ok()) return live.error();
   // Somebody else's ConfigMap of that name is the release, as for StoreRelease; and an equal one need not be written.
   auto stored = ReadRelease(ctx, client, api::ReadStoredRelease(*live));
-  bool same = stored.ok() && stored->components == release.components && stored->metadata == release.metadata;
+  bool same = stored.ok() && stored->components == release.components && stored->metadata == release.metadata &&
+              live->annotation(api::kLabelReleaseSource) == release.source;
   if (same || !live->has_label(api::kLabelManagedBy)) return api::ReadStoredRelease(*live);
   std::vector<kube::Object> maps = Pack(owner, release);
   TRY(CreateParts(ctx, client, maps));

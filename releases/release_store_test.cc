@@ -136,6 +136,23 @@ TEST(ReleaseStore, AReplacementThatEndsAnywhereLeavesAWholeRelease) {
   }
 }
 
+// Or it would be fetched again at each look.
+TEST(ReleaseStore, AnEqualReleaseOfAnotherSourceIsOfThatOne_T12) {
+  const api::Provider owner = Owner();
+  MapServer server;
+  server.Take(1'000);
+  api::Release release = Large(1);
+  release.source = "github.com/o/r v1.12.0";
+  ASSERT_TRUE(StoreRelease(Soon(), *server.client, owner, release).ok());
+  release.source = "oci://r.example/a v1.12.0";
+  auto stored = ReplaceRelease(Soon(), *server.client, owner, release);
+  ASSERT_TRUE(stored.ok()) << stored.error().message;
+  EXPECT_EQ(stored->source, release.source);
+  EXPECT_TRUE(stored->fetched);
+  EXPECT_EQ(Read(server)->source, release.source);
+  EXPECT_EQ(Read(server)->components, release.components);
+}
+
 // What a fetch before wrote in part isn't taken for a part of what came now.
 TEST(ReleaseStore, PartsOfAnotherContentAreNotMixed) {
   const api::Provider owner = Owner();

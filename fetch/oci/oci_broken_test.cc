@@ -266,8 +266,8 @@ TEST(OciBroken, ATokenServerInTheClearIsNotAsked_T9) {
   EXPECT_TRUE(tokens.seen().empty());
 }
 
-// A registry elsewhere, as a proxy answers for it, that leads to this machine: its token server is asked, or a file
-// fetched, only where that is allowed.
+// T11: a registry elsewhere, as a proxy answers for it, that leads to this machine: its token server is asked, or a
+// file fetched, only where that is allowed.
 TEST(OciBroken, ARegistryElsewhereDoesNotLeadInward_T11) {
   const std::string manifest =
       ManifestWith("sha256:" + Sha256Hex(kOciMetadata), static_cast<std::int64_t>(kOciMetadata.size()));

@@ -237,9 +237,10 @@ Step Decide(const Observation& o) {
   return Steady{};  // the last rule always holds
 }
 
-const StoredRelease* WantedRelease(const Observation& o) {
+const StoredRelease* WantedRelease(const Observation& o, bool of_any_source) {
   const StoredRelease* best = nullptr;
   for (const auto& release : o.releases) {
+    if (!of_any_source && !api::IsOfItsSource(release, o.provider)) continue;
     if (!o.provider.spec.version.empty()) {
       if (api::SameVersion(release.version_text, o.provider.spec.version)) return &release;
     } else if (release.version && o.provider.spec.fetch_config && o.provider.spec.fetch_config->selector) {

@@ -85,8 +85,9 @@ Step Decide(const Observation& o);
 std::string InputsDigest(const Observation& o);
 std::string InputsDigest(const Observation& o, const api::Version& version, std::string_view release_stamp);
 
-// The stored release that spec.version names, or the one that was fetched for it.
-const StoredRelease* WantedRelease(const Observation& o);
+// The stored release that spec.version names, or the one that was fetched for it. With `of_any_source` also one that
+// isn't of what spec.fetchConfig.oci names now (T12).
+const StoredRelease* WantedRelease(const Observation& o, bool of_any_source = false);
 
 // The stored release that was applied, where nothing but spec.version has changed since: rendered again it gives what
 // was applied. Null for none.

@@ -441,6 +441,34 @@ TEST(WantedRelease, IsTheNamedOrTheNewest) {
   EXPECT_EQ(WantedRelease(o), nullptr);
 }
 
+// T12: what was fetched from elsewhere, or by another digest, isn't what a registry is named for; what somebody put
+// there is.
+TEST(WantedRelease, IsOfTheRegistryThatTheSpecNames_T12) {
+  const std::string digest = "@sha256:" + std::string(64, 'a'), other = "@sha256:" + std::string(64, 'b');
+  const std::tuple<std::string, std::string, bool, bool> cases[] = {
+      {"r.example/a", "oci://r.example/a v1.12.0", true, true},
+      {"oci://r.example/a", "oci://r.example/a v1.12.0", true, true},
+      {"r.example/a", "oci://r.example/b v1.12.0", true, false},
+      {"r.example/a", "http://r.example/a v1.12.0", true, false},
+      {"r.example/a", "github.com/o/r v1.12.0", true, false},
+      {"r.example/a", "", true, false},
+      {"r.example/a", "", false, true},
+      {"r.example/a" + digest, "oci://r.example/a" + digest + " v1.12.0", true, true},
+      {"r.example/a" + digest, "oci://r.example/a" + other + " v1.12.0", true, false},
+      {"r.example/a" + digest, "oci://r.example/a v1.12.0", true, false},
+      {"", "oci://r.example/a v1.12.0", true, true},
+  };
+  for (const auto& [oci, source, fetched, wanted] : cases) {
+    Observation o = Observed();
+    o.provider.spec.version = "v1.12.0";
+    o.provider.spec.fetch_config.emplace().oci = oci;
+    o.releases = {{"aws-system", "a", "v1.12.0", *api::Version::Parse("v1.12.0"), "u/1", source, fetched}};
+    EXPECT_EQ(WantedRelease(o) != nullptr, wanted) << oci << " " << source;
+    EXPECT_EQ(InputsDigest(o).empty(), !wanted) << oci << " " << source;
+    EXPECT_NE(WantedRelease(o, /*of_any_source=*/true), nullptr);
+  }
+}
+
 // I5: two that were made in one second; what is installed, or has begun, stays, whatever its uid: refused, it would
 // keep the other one from its objects for good.
 TEST(GoesBefore, OneOfTwoAlways) {

@@ -139,7 +139,7 @@ struct Process {
     if (!oci.empty()) o.provider.spec.fetch_config->url = "";
     o.provider.spec.fetch_config->oci = oci;
     o.source_secret = source_secret;
-    o.releases.clear();
+    o.releases = releases;
     return installer.Install(ctx, o);
   }
   std::string Held() {
@@ -156,6 +156,7 @@ struct Process {
   std::vector<api::PatchSpec> patches;
   std::string digest, oci;
   std::optional<Referenced> source_secret;
+  std::vector<StoredRelease> releases;
   ProviderCache cache{[](const ProviderCache::Change&) {}};
   Watches watches{client, [](const auto&...) {}};
   UseFinder use{client, watches};
@@ -231,6 +232,25 @@ TEST_F(InstallerTest, AReleaseComesFromTheRegistryThatTheSpecNames) {
   process.oci = registry.reference(":v1.13.0");
   process.installer.Forget(testing::Observed().provider.id.Key());  // as with another spec
   EXPECT_THAT(process.Held(), HasSubstr("VersionNotFound: " + process.oci + ": failed to get metadata.yaml"));
+}
+
+// I14: what lies in the cluster of another source isn't what the registry is named for.
+TEST_F(InstallerTest, AReleaseOfAnotherSourceIsFetchedAgain_T12) {
+  const fetch::GitHubRelease release =
+      NewRelease("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\ndata: {a: '${MISSING}'}\n");
+  const fetch::OciStandIn registry({{"v1.12.0",
+                                     {.files = {{"metadata.yaml", release.assets.at("metadata.yaml")},
+                                                {"components.yaml", release.assets.at(kFile)}}}}});
+  Process& process = Begin(release, "v1.12.0", {registry.host()});
+  process.oci = registry.reference();
+  process.releases = {
+      {"aws-system", "a", "v1.12.0", *api::Version::Parse("v1.12.0"), "u/1", "github.com/o/r v1.12.0", true}};
+  EXPECT_THAT(process.Held(), HasSubstr("MissingVariables"));
+  EXPECT_FALSE(registry.seen().empty());
+  const size_t before = registry.seen().size();
+  process.releases.front().source = registry.reference() + " v1.12.0";
+  EXPECT_THAT(process.Held(), HasSubstr("aws-system/a"));
+  EXPECT_EQ(registry.seen().size(), before);
 }
 
 // T6: a file that was refused isn't taken by the next look, which has a version and lists none; nor where GitHub's API

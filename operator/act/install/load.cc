@@ -92,7 +92,8 @@ std::optional<Hold> Installer::Resolve(const Context& ctx, Observation& o, Insta
     return std::nullopt;
   }
   if (!o.provider.spec.version.empty() && !m.forced) {
-    if (const StoredRelease* stored = WantedRelease(o)) {
+    // What a rollback brings back ran, wherever it came from.
+    if (const StoredRelease* stored = WantedRelease(o, m.candidate.rollback)) {
       m.stored = *stored;
       return std::nullopt;
     }
