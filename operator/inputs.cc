@@ -32,6 +32,8 @@ SourceOptions SourcesFrom(const Options& options, const std::function<const char
   sources.github.proxy = sources.gitlab.proxy = http::ProxyFromEnvironment(getenv);
   sources.oci.user_agent = sources.github.user_agent;
   sources.oci.proxy = sources.github.proxy;
+  // T13: one worker at least is there for what needs no network.
+  sources.at_once = options.concurrency > 1 ? static_cast<size_t>(options.concurrency) - 1 : 1;
   sources.allowed = options.allowed_sources;
   sources.folder = options.releases_dir;
   return sources;

@@ -46,7 +46,12 @@ TEST(SourcesFrom, TheEnvironmentNamesTokenAndProxies) {
   EXPECT_EQ(sources.oci.proxy.url, "http://p:3128");
   EXPECT_EQ(sources.oci.user_agent, sources.github.user_agent);
   EXPECT_TRUE(sources.allowed.empty());
-  EXPECT_EQ(SourcesFrom({.allowed_sources = {"a"}}, [](const char*) -> const char* { return nullptr; }).allowed.size(), 1u);
+  for (auto [workers, at_once] : {std::pair(1, 1u), {2, 1u}, {4, 3u}}) {  // T13
+    EXPECT_EQ(SourcesFrom({.concurrency = workers}, [](const char*) -> const char* { return nullptr; }).at_once,
+              at_once);
+  }
+  EXPECT_EQ(SourcesFrom({.allowed_sources = {"a"}}, [](const char*) -> const char* { return nullptr; }).allowed.size(),
+            1u);
   SourceOptions bare = SourcesFrom({}, [](const char*) -> const char* { return nullptr; });
   EXPECT_EQ(bare.github.token, "");
   EXPECT_EQ(bare.gitlab.token, "");

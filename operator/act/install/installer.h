@@ -71,7 +71,10 @@ class Installer {
   // load.cc
   Result<SourceCredentials> CredentialsOf(const Context& ctx, const Observation& o);
   std::optional<Hold> Resolve(const Context& ctx, Observation& o, Installation& m);
-  std::optional<Hold> PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository);
+  std::optional<Hold> PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository,
+                                  std::optional<MonoTime> until = std::nullopt);
+  std::optional<Hold> PickFetched(const Context& ctx, Observation& o, Installation& m);
+  std::optional<Hold> BeginFetch(const Context& ctx, Installation& m);
   std::optional<Hold> Fetch(const Context& ctx, const Observation& o, Installation& m);
   void KeepFetched(const Context& ctx, const Observation& o, const Installation& m);
   std::optional<Hold> Load(const Context& ctx, const Observation& o, Installation& m);

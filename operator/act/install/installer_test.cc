@@ -234,6 +234,41 @@ TEST_F(InstallerTest, AReleaseComesFromTheRegistryThatTheSpecNames) {
   EXPECT_THAT(process.Held(), HasSubstr("VersionNotFound: " + process.oci + ": failed to get metadata.yaml"));
 }
 
+// Of three requests each takes 50 seconds; each alone would be in time.
+TEST_F(InstallerTest, AllRequestsToASourceHaveTwoMinutes_T13) {
+  std::map<std::string, fetch::OciArtifact> artifacts;
+  for (int i = 0; i < 12; ++i) artifacts["v1.12." + std::to_string(i)] = fetch::PlainArtifact();
+  fetch::OciStandIn registry(artifacts);
+  registry.set_registry_fault([this](const http::ServerRequest&) {
+    clock_.Advance(Seconds(50));
+    return std::optional<http::Response>();
+  });
+  Process& process = Begin(NewRelease("a: 1\n"), "", {registry.host()});
+  process.oci = registry.reference();
+  EXPECT_THAT(process.Held(), HasSubstr("SourceUnreachable: choosing a version: failed to get repository versions: "));
+  EXPECT_EQ(registry.seen().size(), 3u);
+}
+
+// Who has no turn leaves its worker to others, and what lies in the cluster needs none.
+TEST_F(InstallerTest, WhatIsInTheClusterNeedsNoTurnToAskTheNetwork_T13) {
+  Process& process = Begin(
+      NewRelease("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\ndata: {a: '${MISSING}'}\n"));
+  auto turn = process.sources.TakeTurn();
+  ASSERT_TRUE(turn);
+  Done waits = process.Install();
+  ASSERT_TRUE(waits.hold);
+  EXPECT_THAT(waits.hold->message, HasSubstr("its source isn't asked yet"));
+  EXPECT_EQ(waits.hold->retry, Retry::kAt);
+  EXPECT_EQ(waits.hold->after, Seconds(5));
+  EXPECT_EQ(Downloads(), 0u);
+  process.releases = {{"aws-system", "gone", "v1.12.0", *api::Version::Parse("v1.12.0"), "u/1"}};
+  EXPECT_THAT(process.Held(), HasSubstr("aws-system/gone"));
+  process.releases.clear();
+  turn.reset();
+  EXPECT_THAT(process.Held(), HasSubstr("MissingVariables"));
+  ASSERT_TRUE(process.sources.TakeTurn()) << "it was given back";
+}
+
 // I14: what lies in the cluster of another source isn't what the registry is named for.
 TEST_F(InstallerTest, AReleaseOfAnotherSourceIsFetchedAgain_T12) {
   const fetch::GitHubRelease release =

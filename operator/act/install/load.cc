@@ -3,12 +3,16 @@
 
 #include "api/reasons.h"
 #include "base/strings.h"
+#include "fetch/download.h"
 #include "operator/act/install/installation.h"
 #include "operator/act/install/installer.h"
 #include "operator/decide/rules.h"
 
 namespace capi::ops {
 namespace {
+
+constexpr std::chrono::minutes kFetchTime{2};
+constexpr Seconds kNextTurn{5};
 
 namespace condition = api::condition;
 namespace reason = api::reason;
@@ -68,6 +72,19 @@ Hold NoSourceSecret(const api::ObjectRef& ref) {
               Retry::kWaiting};
 }
 
+// T13: others go on meanwhile.
+Hold NoTurn() {
+  return Hold{std::string(condition::kProviderInstalled), std::string(reason::kSourceUnreachable),
+              "its source isn't asked yet: those of other providers are, as many as may be at once", Retry::kAt,
+              kNextTurn};
+}
+
+Context UntilEndOfFetch(const Context& ctx, const std::optional<MonoTime>& end) {
+  Context out = ctx;
+  if (end && (!out.deadline || *end < *out.deadline)) out.deadline = end;
+  return out;
+}
+
 }  // namespace
 
 // Of the Secret that is named for the source, else of that with the variables.
@@ -105,14 +122,31 @@ std::optional<Hold> Installer::Resolve(const Context& ctx, Observation& o, Insta
   if (!repository.ok()) return NotInstalled(reason::kFetchConfigValidationError, repository.error());
   m.repository = std::move(repository).value();
   if (!o.provider.spec.version.empty()) return std::nullopt;
-  if (auto hold = PickVersion(ctx, o, *m.repository)) return hold;
+  if (auto hold = PickFetched(ctx, o, m)) return hold;
   if (const StoredRelease* stored = WantedRelease(o); stored != nullptr && !m.forced) m.stored = *stored;
   return std::nullopt;
 }
 
-std::optional<Hold> Installer::PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository) {
-  auto version = fetch::LatestVersion(ctx.InOwnName(), repository, WantedContracts(o));
-  if (!version.ok()) return FetchHold(version.error().With("choosing a version"), reason::kNoReleaseFound);
+// T13: a turn, and the time that all requests to the source have together.
+std::optional<Hold> Installer::BeginFetch(const Context& ctx, Installation& m) {
+  if (m.turn || m.repository->IsLocal()) return std::nullopt;
+  m.turn = needs_.sources.TakeTurn();
+  if (!m.turn) return NoTurn();
+  m.fetch_until = ctx.clock->Monotonic() + kFetchTime;
+  return std::nullopt;
+}
+
+std::optional<Hold> Installer::PickFetched(const Context& ctx, Observation& o, Installation& m) {
+  if (auto hold = BeginFetch(ctx, m)) return hold;
+  return PickVersion(ctx, o, *m.repository, m.fetch_until);
+}
+
+std::optional<Hold> Installer::PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository,
+                                           std::optional<MonoTime> until) {
+  auto version = fetch::LatestVersion(UntilEndOfFetch(ctx.InOwnName(), until), repository, WantedContracts(o));
+  if (!version.ok()) {
+    return FetchHold(fetch::OfOwnLimit(ctx, version.error()).With("choosing a version"), reason::kNoReleaseFound);
+  }
   if (!HasSelector(o)) newest_.Picked(o, *version);
   ctx.log.Info("chose a version", {{"version", version->ToString()}, {"from", repository.Describe()}});
   auto written = needs_.writer.WriteVersion(ctx, o.provider, version->ToString());
@@ -127,6 +161,7 @@ std::optional<Hold> Installer::PickVersion(const Context& ctx, Observation& o, f
 std::optional<Hold> Installer::Load(const Context& ctx, const Observation& o, Installation& m) {
   PhaseTimer timer(*ctx.clock, m.times, Phase::kFetch);
   if (m.stored) {
+    m.turn.reset();
     auto release = releases::ReadRelease(ctx.InOwnName(), needs_.client, *m.stored);
     if (!release.ok()) return NotRead(reason::kComponentsFetchError, release.error());
     m.release = std::move(release).value();
@@ -139,12 +174,17 @@ std::optional<Hold> Installer::Fetch(const Context& ctx, const Observation& o, I
   auto version = api::Version::Parse(o.provider.spec.version);
   if (!version.ok()) return NotInstalled(reason::kIncorrectVersionFormat, version.error());
   if (auto kept = fetched_.Get(o.provider.id.Key(), InputsDigest(o, *version, ""), ctx.clock->Monotonic())) {
+    m.turn.reset();
     m.release = std::move(*kept);
     m.fetched = m.remembered = true;
     return std::nullopt;
   }
-  auto release = fetch::GetRelease(ctx, *m.repository, *version);
-  if (!release.ok()) return FetchHold(release.error().With(m.repository->Describe()), reason::kVersionNotFound);
+  if (auto hold = BeginFetch(ctx, m)) return hold;
+  auto release = fetch::GetRelease(UntilEndOfFetch(ctx, m.fetch_until), *m.repository, *version);
+  m.turn.reset();
+  if (!release.ok()) {
+    return FetchHold(fetch::OfOwnLimit(ctx, release.error()).With(m.repository->Describe()), reason::kVersionNotFound);
+  }
   m.release = std::move(release).value();
   m.fetched = true;
   ctx.log.Info("fetched", {{"release", m.release.source}, {"bytes", m.release.components.size()}});

@@ -74,9 +74,14 @@ Sources::Sources(const Settings& settings, SourceOptions options) : settings_(se
   // One look at a provider tells the next (T6).
   options_.github.digests = options_.gitlab.digests = std::make_shared<fetch::NamedDigests>();
   options_.gitlab.token_hosts = fetch::GitLabHosts(settings.file.providers);
-  options_.gitlab.inward_hosts = options_.oci.inward_hosts = [allowed = options_.allowed](const http::Url& url) {
-    return IsListed(allowed, url);
-  };
+  options_.gitlab.inward_hosts =
+      options_.oci.inward_hosts = [allowed = options_.allowed](const http::Url& url) { return IsListed(allowed, url); };
+}
+
+Sources::Turn Sources::TakeTurn() const {
+  const size_t before = asking_.fetch_add(1);
+  Turn turn(this, [this](const void*) { asking_.fetch_sub(1); });
+  return before < options_.at_once ? turn : nullptr;
 }
 
 Status Sources::CheckAllowed(std::string_view url, const std::vector<std::string>& otherwise) const {

@@ -1,6 +1,7 @@
 // The network sources of releases, by a provider's spec (behaviour.md I2).
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -20,7 +21,8 @@ struct SourceOptions {
   fetch::GitLabOptions gitlab = {};
   fetch::OciOptions oci = {};
   std::vector<std::string> allowed = {};  // hosts that a spec may name, as CanonicalSource gives them (T2)
-  std::string folder;                     // a clusterctl local repository instead of the network: "<folder>/<label>/<version>/<file>"
+  size_t at_once = 1;                     // providers that the network is asked for
+  std::string folder;  // a clusterctl local repository instead of the network: "<folder>/<label>/<version>/<file>"
 };
 
 // "example.com", "*.example.com" for all below it, or with a port; in lower case. kInvalidArgument for what is none.
@@ -43,12 +45,17 @@ class Sources {
   Result<std::unique_ptr<fetch::Repository>> Open(const api::Provider& provider,
                                                   const SourceCredentials& credentials) const;
 
+  // T13: to ask the network; null where as many do as may. Ends with its last copy.
+  using Turn = std::shared_ptr<const void>;
+  Turn TakeTurn() const;
+
  private:
   // T2: whether a spec may name this URL's host; without a list, one of `otherwise` alone.
   Status CheckAllowed(std::string_view url, const std::vector<std::string>& otherwise) const;
 
   const Settings& settings_;
   SourceOptions options_;
+  mutable std::atomic<size_t> asking_ = 0;
 };
 
 }  // namespace capi::ops
