@@ -23,6 +23,20 @@ bool IsPlain(std::string_view title) {
 
 std::string_view TypeName(api::ProviderType type) { return api::KindOf(type).type_name; }
 
+// "<anything>-<version>-components.yaml", or the same of the metadata: a name and a version are in it.
+bool IsFullTitle(std::string_view title) {
+  for (std::string_view file : {kMetadata, kComponents}) {
+    if (!title.ends_with(file) || title.size() <= file.size()) continue;
+    std::string_view rest = title.substr(0, title.size() - file.size());
+    if (!rest.ends_with('-')) continue;
+    rest.remove_suffix(1);
+    for (size_t at = rest.find('-'); at != rest.npos; at = rest.find('-', at + 1)) {
+      if (api::Version::Parse(rest.substr(at + 1)).ok()) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Result<std::vector<OciFile>> ReadOciManifest(std::string_view text) {
@@ -80,6 +94,21 @@ std::vector<std::string> TitlesOf(api::ProviderType type, std::string_view name,
   titles.emplace_back(file);
   if (file == TypedComponents(type)) titles.emplace_back(kComponents);
   return titles;
+}
+
+std::vector<OciFile> FilesOfVersion(std::vector<OciFile> files, api::ProviderType type, std::string_view name,
+                                    const api::Version& version) {
+  auto is_full = [](const OciFile& file) { return IsFullTitle(file.title); };
+  if (std::none_of(files.begin(), files.end(), is_full)) return files;
+  std::vector<std::string> wanted;
+  for (const std::string& file : {std::string(kMetadata), TypedComponents(type)}) {
+    for (std::string& title : TitlesOf(type, name, version, file)) {
+      if (IsFullTitle(title)) wanted.push_back(std::move(title));
+    }
+  }
+  std::erase_if(
+      files, [&](const OciFile& file) { return std::find(wanted.begin(), wanted.end(), file.title) == wanted.end(); });
+  return files;
 }
 
 std::vector<api::Version> VersionsInTitles(const std::vector<OciFile>& files, api::ProviderType type,

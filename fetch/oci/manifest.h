@@ -31,6 +31,11 @@ std::vector<std::string> TitlesOf(api::ProviderType type, std::string_view name,
 Result<OciFile> ChooseFile(const std::vector<OciFile>& files, const std::vector<std::string>& titles);
 
 // "infrastructure-components.yaml"
+// Of an artifact that may be of several providers or versions: where titles have a provider and a version in them,
+// those of this one alone count; where none has, all do (T9).
+std::vector<OciFile> FilesOfVersion(std::vector<OciFile> files, api::ProviderType type, std::string_view name,
+                                    const api::Version& version);
+
 std::string TypedComponents(api::ProviderType type);
 // The versions that titles name for a provider: "infrastructure-custom-v0.0.1-components.yaml".
 std::vector<api::Version> VersionsInTitles(const std::vector<OciFile>& files, api::ProviderType type,

@@ -36,6 +36,12 @@ Error Wrong(std::string message) { return Error{Code::kFailedPrecondition, std::
 Result<api::Version> VersionOf(const std::string& tag) { return api::Version::Parse(ReplaceAll(tag, "_", "+")); }
 
 // T9: what came has to be what was named.
+std::string NamesOf(const std::vector<api::Version>& versions) {
+  std::vector<std::string> names;
+  for (const api::Version& version : versions) names.push_back(version.ToString());
+  return names.empty() ? "none" : JoinNames(names, 10);
+}
+
 Status CheckDigest(std::string_view digest, std::string_view body) {
   if (!api::IsSha256Digest(digest))
     return Wrong(fmt::format("its digest is of no kind that is checked: {:.80}", digest));
@@ -114,10 +120,16 @@ class OciRepository : public Repository {
   Result<Files> OfOne(const Context& ctx, const api::Version& version) {
     Files files = TRY(Manifest(ctx, reference_.digest.empty() ? reference_.tag : reference_.digest));
     auto tagged = VersionOf(reference_.tag);
-    if (!tagged.ok() || *tagged == version) return files;
+    if (tagged.ok() && *tagged == version) return files;
     std::vector<api::Version> named = VersionsInTitles(files, type_, name_);
-    if (std::find(named.begin(), named.end(), version) != named.end()) return files;
-    return NotFound(fmt::format("its tag says that it is {}", tagged->ToString()));
+    if (tagged.ok() && std::find(named.begin(), named.end(), version) == named.end())
+      return NotFound(fmt::format("its tag says that it is {}", tagged->ToString()));
+    const size_t all = files.size();
+    files = FilesOfVersion(std::move(files), type_, name_, version);
+    if (files.empty() && all > 0)
+      return NotFound(fmt::format(
+          "its files are of other providers or versions, by their titles; of this one they name {}", NamesOf(named)));
+    return files;
   }
 
   Result<std::vector<api::Version>> OfArtifact(const Context& ctx) {

@@ -137,6 +137,29 @@ TEST(Oci, AnArtifactOfAnotherVersionIsNotTaken_T9) {
   EXPECT_THAT(versions.error().message, HasSubstr("name the version"));
 }
 
+// Where titles say of what a file is, no other one is taken for it, whatever its title; a tag that is the version does.
+TEST(Oci, FilesOfOtherProvidersOrVersionsAreNotTaken_T9) {
+  OciArtifact mixed = SharedArtifact();
+  for (const auto& [title, text] : PlainArtifact().files) mixed.files.emplace_back(title, text);
+  OciArtifact half = mixed;  // without the components of custom
+  std::erase_if(half.files, [](const auto& file) { return file.first.find("custom-v0.0.1-c") != std::string::npos; });
+  OciStandIn registry({{"half", half}, {"mixed", mixed}, {"v0.0.2", mixed}, {"v3.0.0", mixed}});
+  for (const std::string& which : {std::string(":mixed"), "@" + registry.digest("mixed")}) {
+    EXPECT_EQ(*registry.Open(which)->File({}, V("v0.0.1"), "metadata.yaml"), "of custom");
+    auto other = registry.Open(which)->File({}, V("v0.0.2"), "metadata.yaml");
+    ASSERT_FALSE(other.ok()) << which;
+    EXPECT_EQ(other.code(), Code::kNotFound);
+    EXPECT_THAT(other.error().message,
+                HasSubstr("of other providers or versions, by their titles; of this one they name v0.0.1"));
+  }
+  EXPECT_TRUE(registry.Open(":half")->File({}, V("v0.0.1"), "metadata.yaml").ok());
+  auto components = registry.Open(":half")->File({}, V("v0.0.1"), "infrastructure-components.yaml");
+  ASSERT_FALSE(components.ok());
+  EXPECT_EQ(components.code(), Code::kNotFound);
+  EXPECT_EQ(*registry.Open(":v0.0.2")->File({}, V("v0.0.1"), "metadata.yaml"), "of custom");
+  EXPECT_EQ(*registry.Open(":v3.0.0")->File({}, V("v3.0.0"), "metadata.yaml"), kOciMetadata);
+}
+
 TEST(Oci, TellsAMissingTagFromAMissingFile_F1) {
   OciStandIn registry({{"v1.11.0", {.files = {{"metadata.yaml", "a"}, {"other.yaml", "b"}}}}});
   auto repository = registry.Open();
