@@ -44,7 +44,7 @@ Result<std::vector<OciFile>> ReadOciManifest(std::string_view text) {
   const Json* layers = Find(manifest, {"layers"});
   if (layers == nullptr) layers = Find(manifest, {"blobs"});
   if (layers == nullptr && Find(manifest, {"manifests"}) != nullptr) {
-    return Invalid("it is an index of several artifacts: name one of them by its tag or digest");
+    return Error{Code::kUnsupported, "it is an index of several artifacts: name one of them by its digest", {}};
   }
   if (layers == nullptr || !layers->is_array()) return Invalid("it is no manifest of an artifact");
   std::vector<OciFile> files;

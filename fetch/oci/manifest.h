@@ -19,7 +19,8 @@ struct OciFile {
 };
 
 // The files of a manifest: the layers of an image manifest, or the blobs of an artifact manifest, that have a title.
-// Media types don't matter. kInvalidArgument for an index, and for what is no manifest.
+// Media types don't matter. kUnsupported for an index, kInvalidArgument for what is no
+// manifest.
 Result<std::vector<OciFile>> ReadOciManifest(std::string_view text);
 
 // Titles that a file of a provider's version may have, the preferred first. `file` is "metadata.yaml" or the components
@@ -30,12 +31,12 @@ std::vector<std::string> TitlesOf(api::ProviderType type, std::string_view name,
 // have the same title.
 Result<OciFile> ChooseFile(const std::vector<OciFile>& files, const std::vector<std::string>& titles);
 
-// "infrastructure-components.yaml"
 // Of an artifact that may be of several providers or versions: where titles have a provider and a version in them,
 // those of this one alone count; where none has, all do (T9).
 std::vector<OciFile> FilesOfVersion(std::vector<OciFile> files, api::ProviderType type, std::string_view name,
                                     const api::Version& version);
 
+// "infrastructure-components.yaml"
 std::string TypedComponents(api::ProviderType type);
 // The versions that titles name for a provider: "infrastructure-custom-v0.0.1-components.yaml".
 std::vector<api::Version> VersionsInTitles(const std::vector<OciFile>& files, api::ProviderType type,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "api/text.h"
 #include "base/encoding.h"
 #include "base/http/url.h"
 #include "base/json.h"
@@ -35,16 +36,16 @@ Error Wrong(std::string message) { return Error{Code::kFailedPrecondition, std::
 // A tag can't have a "+": "_" stands for it.
 Result<api::Version> VersionOf(const std::string& tag) { return api::Version::Parse(ReplaceAll(tag, "_", "+")); }
 
-// T9: what came has to be what was named.
 std::string NamesOf(const std::vector<api::Version>& versions) {
   std::vector<std::string> names;
   for (const api::Version& version : versions) names.push_back(version.ToString());
   return names.empty() ? "none" : JoinNames(names, 10);
 }
 
+// T9: what came has to be what was named.
 Status CheckDigest(std::string_view digest, std::string_view body) {
   if (!api::IsSha256Digest(digest))
-    return Wrong(fmt::format("its digest is of no kind that is checked: {:.80}", digest));
+    return Wrong(fmt::format("its digest is of no kind that is checked: {}", api::GoQuote(Shorten(digest, 80))));
   if (digest == "sha256:" + Sha256Hex(body)) return Ok();
   return Wrong(fmt::format("what came does not have the digest {}", digest));
 }
@@ -98,7 +99,13 @@ class OciRepository : public Repository {
     auto response = TRY(registry_.Get(ctx, fmt::format("{}/blobs/{}", registry_.base(), file.digest),
                                       "application/octet-stream, */*", registry_.options().max_file));
     TRY(CheckIsNoPage(response.body));
-    if (static_cast<std::uint64_t>(file.size) != response.body.size()) {
+    const auto size = static_cast<std::uint64_t>(file.size);
+    if (response.body.size() < size) {  // cut off on its way: it may come whole
+      return Error{Code::kUnavailable,
+                   fmt::format("{} bytes of {} came, its manifest says {}", response.body.size(), file.title, size),
+                   {}};
+    }
+    if (response.body.size() > size) {
       return Wrong(fmt::format("{} has {} bytes, its manifest says {}", file.title, response.body.size(), file.size));
     }
     TRY_WITH(CheckDigest(file.digest, response.body), file.title);
@@ -109,11 +116,14 @@ class OciRepository : public Repository {
     if (IsOne()) return OfOne(ctx, version);
     // A tag may be written without the "v" (I12).
     const std::string tag = ReplaceAll(version.ToString(), "+", "_");
+    Error none = NotFound(fmt::format("there is no tag {}", tag));
     for (const std::string& candidate : {tag, tag.substr(1)}) {
       auto files = Manifest(ctx, candidate);
-      if (files.ok() || files.code() != Code::kNotFound) return files;
+      if (files.ok() || (files.code() != Code::kNotFound && files.code() != Code::kUnsupported)) return files;
+      if (files.code() == Code::kUnsupported)
+        none = NotFound(fmt::format("tag {}: {}", candidate, files.error().message));
     }
-    return NotFound(fmt::format("there is no tag {}", tag));
+    return none;
   }
 
   // An artifact of another version isn't taken for this one, unless its files say that they are.

@@ -100,9 +100,11 @@ TEST(OciBroken, WhatWasNotNamedIsNotTaken_T9) {
   const std::string right = "sha256:" + Sha256Hex(kOciMetadata), other = "sha256:" + Sha256Hex("other");
   const auto size = static_cast<std::int64_t>(kOciMetadata.size());
   const std::tuple<std::string, Code, const char*> cases[] = {
-      {ManifestWith(right, size + 1), Code::kFailedPrecondition, "its manifest says"},
+      {ManifestWith(right, size + 1), Code::kUnavailable, "bytes of metadata.yaml came, its manifest says"},
       {ManifestWith(right, size - 1), Code::kFailedPrecondition, "its manifest says"},
-      {ManifestWith("sha512:12", size), Code::kFailedPrecondition, "no kind that is checked: sha512:12"},
+      {ManifestWith("sha512:12", size), Code::kFailedPrecondition, "no kind that is checked: \"sha512:12\""},
+      {ManifestWith("sha256:\\n" + std::string(200, 'a'), size), Code::kFailedPrecondition,
+       "checked: \"sha256:\\naaaaaaaa"},
       {ManifestWith("", size), Code::kFailedPrecondition, "no kind that is checked"},
       {ManifestWith("sha256:../../secret", size), Code::kFailedPrecondition, "no kind that is checked"},
       {ManifestWith(right, -1), Code::kInvalidArgument, "is too large"},
@@ -223,7 +225,7 @@ TEST(OciBroken, CredentialsGoNowhereElse_T9) {
   http::Response ask = OciAnswer(401);
   ask.headers.Set("WWW-Authenticate", "Basic realm=\"give me\"");
   registry.set_store_fault([&](const http::ServerRequest&) { return std::optional(ask); });
-  ExpectFails(*registry.Open("", WithPassword()), Code::kUnauthenticated, "HTTP 401");
+  ExpectFails(*registry.Open("", WithPassword()), Code::kUnavailable, " sends to answered HTTP 401");
   bool asked = false;
   for (const OciRequest& request : registry.seen()) {
     if (request.host != "store") continue;
@@ -231,6 +233,26 @@ TEST(OciBroken, CredentialsGoNowhereElse_T9) {
     EXPECT_EQ(request.authorization, "");
   }
   EXPECT_TRUE(asked);
+}
+
+// The registry has the file, and its store doesn't give it: nobody's credentials are wrong, and no version is missing.
+TEST(OciBroken, AStoreThatFailsIsNotTheRegistry_T9) {
+  for (int status : {403, 404, 410, 429, 500}) {
+    OciStandIn registry({{"v1.11.0", PlainArtifact()}});
+    registry.set_store_fault([&](const http::ServerRequest&) { return std::optional(OciAnswer(status)); });
+    ExpectFails(*registry.Open(), Code::kUnavailable,
+                fmt::format("where registry {} sends to answered HTTP {}", registry.host(), status));
+  }
+}
+
+TEST(OciBroken, ATagOfAnIndexIsNoRelease_T9) {
+  OciStandIn registry({{"1.11.0", PlainArtifact()}, {"v1.11.0", PlainArtifact()}});
+  const http::Response index = OciAnswer(200, R"({"manifests":[]})");
+  registry.set_registry_fault(
+      [&](const http::ServerRequest& request) { return Only(request, "manifests/v1.11.0", index); });
+  EXPECT_TRUE(registry.Open()->File({}, V("v1.11.0"), "metadata.yaml").ok()) << "the other tag is tried";
+  registry.set_registry_fault([&](const http::ServerRequest& request) { return Only(request, "manifests/", index); });
+  ExpectFails(*registry.Open(), Code::kNotFound, "it is an index of several artifacts: name one of them by its digest");
 }
 
 TEST(OciBroken, ARealmIsAUrlOfHttpAndOfTlsWhereTheRegistryIs_T9) {

@@ -107,8 +107,12 @@ Result<http::Response> OciRegistry::Get(const Context& ctx, const std::string& u
     MutexLock lock(mu_);
     authorization_ = answer.response.status == 401 ? "" : authorization;
   }
-  if (answer.response.status / 100 != 2) return ErrorOf(ctx, answer.response, "registry " + host_);
-  return std::move(answer.response);
+  if (answer.response.status / 100 == 2) return std::move(answer.response);
+  if (answer.own) return ErrorOf(ctx, answer.response, "registry " + host_);
+  // Of a store behind it: neither what it lacks nor what it refuses is the registry's word.
+  return Error{Code::kUnavailable,
+               fmt::format("where registry {} sends to answered HTTP {}", host_, answer.response.status),
+               RetryAfter(answer.response)};
 }
 
 Result<OciRegistry::Answer> OciRegistry::Send(const Context& ctx, const std::string& url, std::string_view accept,

@@ -50,7 +50,7 @@ class OciRegistry {
   const OciOptions& options() const { return options_; }
 
   // An answer of 2xx. Redirects are followed, without what authenticates. Errors: kNotFound, kUnauthenticated,
-  // kPermissionDenied, kRateLimited, kUnavailable, kInvalidArgument.
+  // kPermissionDenied, kRateLimited, kUnavailable, kInvalidArgument; of where a redirect leads kUnavailable alone.
   Result<http::Response> Get(const Context& ctx, const std::string& url, std::string_view accept, size_t max_body);
 
  private:
