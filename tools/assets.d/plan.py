@@ -29,6 +29,7 @@ SECONDS = {
     "helm": 120,
     "helm-v3": 15,
     "promtool": 130,
+    "registry": 60,
     "go-yaml": 5,
     "gitops-health": 120,
     "clusterctl": 125,

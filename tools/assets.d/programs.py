@@ -26,6 +26,7 @@ PROGRAMS = {
     "helm": ("helm", "helm.sh/helm/v4/cmd/helm"),
     "helm-v3": ("helm", "helm.sh/helm/v3/cmd/helm"),
     "promtool": ("promtool", "github.com/prometheus/prometheus/cmd/promtool"),
+    "registry": ("registry", "github.com/distribution/distribution/v3/cmd/registry"),
     "go-yaml": ("yaml", "."),
     "gitops-health": ("gitops", "."),
     "clusterctl": ("clusterctl", f"{CAPI}/cmd/clusterctl"),

@@ -1,18 +1,17 @@
-"""Debian's docker-registry on loopback, and what fills it by the distribution protocol."""
+"""The distribution project's registry on loopback, and what fills it by the distribution protocol."""
 
 import base64
 import hashlib
 import json
 import os
-import shutil
 import socket
 import urllib.error
 import urllib.parse
 import urllib.request
 
+import plan
 import worlds
 
-PROGRAM = shutil.which("docker-registry")
 USER, PASSWORD = "robot", "s3cret-of-the-registry"
 HASH = "$2b$04$6fqsEDxG9tNrLhP.4qK9j.2ofn1WaQdBPLc.vLKZ5tLfexynYYyoG"  # bcrypt of PASSWORD
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
@@ -45,13 +44,13 @@ class Registry:
         self.start()
 
     def start(self):
-        self.process = self.processes.start("docker-registry", [PROGRAM, "serve", os.path.join(self.folder, "config.yml")])
+        self.process = self.processes.start("registry", [plan.have(["registry"])[0], "serve", os.path.join(self.folder, "config.yml")])
         worlds.until("the registry answers", self.answers)
 
     def stop(self):
         self.process.terminate()
         self.process.wait(timeout=60)
-        self.processes.started.remove(("docker-registry", self.process))
+        self.processes.started.remove(("registry", self.process))
 
     def answers(self):
         try:
