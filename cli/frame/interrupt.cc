@@ -1,7 +1,9 @@
 #include "cli/frame/interrupt.h"
 
+#include <fmt/format.h>
 #include <pthread.h>
 #include <unistd.h>
+
 #include <ctime>
 
 namespace capi::cli {
@@ -33,6 +35,14 @@ void Interrupt::Wait() {
     if (source_.stop_requested()) _exit(kKilled);
     source_.request_stop();
   }
+}
+
+Status OrInterrupted(const Context& ctx, Status done) {
+  if (done.ok() || !ctx.stop.stop_requested()) return done;
+  const std::string why = done.code() == Code::kCancelled ? "" : fmt::format(" ({})", done.error().message);
+  return Error{Code::kCancelled,
+               fmt::format("interrupted{}; what was written stays; to go on, run the same command again", why),
+               {}};
 }
 
 }  // namespace capi::cli

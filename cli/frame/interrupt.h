@@ -7,6 +7,8 @@
 #include <stop_token>
 #include <thread>
 
+#include "base/context.h"
+
 namespace capi::cli {
 
 // While it lives, the first SIGINT or SIGTERM of the process asks for a stop; the next one ends it at once.
@@ -28,5 +30,8 @@ class Interrupt {
   sigset_t signals_ = {}, before_ = {};
   std::thread waiter_;
 };
+
+// `done`; where it failed and `ctx` was stopped, that this is why, and how to go on.
+Status OrInterrupted(const Context& ctx, Status done);
 
 }  // namespace capi::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "api/schema/crds.h"
+#include "cli/frame/interrupt.h"
 #include "cli/install/operator_step.h"
 #include "cli/install/prepare.h"
 #include "cli/install/wait.h"
@@ -113,17 +114,7 @@ void SayUsage(Notes& notes) {
   }
 }
 
-}  // namespace
-
-Status CheckOptions(const InitOptions& options) {
-  if (options.wait_provider_timeout < 0)
-    return Error{Code::kInvalidArgument, "--wait-provider-timeout must not be negative", {}};
-  if (options.with_operator || options.operator_image.empty()) return Ok();
-  return Error{Code::kInvalidArgument, "--operator-image has no use with --operator=false: leave one of them out", {}};
-}
-
-Status Init(const Context& ctx, const GlobalOptions& global, const InitOptions& options, World& world) {
-  TRY(CheckOptions(options));
+Status Run(const Context& ctx, const GlobalOptions& global, const InitOptions& options, World& world) {
   Notes notes(world.err);
   Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
   std::string image = TRY(ConfiguredOperatorImage(config, options.operator_image));
@@ -164,6 +155,22 @@ Status Init(const Context& ctx, const GlobalOptions& global, const InitOptions& 
   }
   if (plan.first_time) SayUsage(notes);
   return Ok();
+}
+
+}  // namespace
+
+Status CheckOptions(const InitOptions& options) {
+  if (options.wait_provider_timeout < 0)
+    return Error{Code::kInvalidArgument, "--wait-provider-timeout must not be negative", {}};
+  if (options.with_operator || options.operator_image.empty()) return Ok();
+  return Error{Code::kInvalidArgument, "--operator-image has no use with --operator=false: leave one of them out", {}};
+}
+
+Status Init(const Context& parent, const GlobalOptions& global, const InitOptions& options, World& world) {
+  TRY(CheckOptions(options));
+  Interrupt interrupt;
+  Context ctx = parent.WithStop(interrupt.token());
+  return OrInterrupted(ctx, Run(ctx, global, options, world));
 }
 
 }  // namespace capi::cli

@@ -26,6 +26,6 @@ struct InitOptions {
 Status CheckOptions(const InitOptions& options);
 
 // behaviour.md L10, and L23 without an operator.
-Status Init(const Context& ctx, const GlobalOptions& global, const InitOptions& options, World& world);
+Status Init(const Context& parent, const GlobalOptions& global, const InitOptions& options, World& world);
 
 }  // namespace capi::cli

@@ -5,6 +5,7 @@
 #include "api/version.h"
 #include "base/http/server/server.h"
 #include "base/version.h"
+#include "cli/frame/interrupt_testing.h"
 #include "cli/upgrade/cluster_testing.h"
 
 namespace capi::cli {
@@ -77,6 +78,7 @@ class InitCommand : public testing::Test {
            {"conditions", Json::array({{{"type", "Available"}, {"status", "True"}}})}}}});
   }
 
+  WithoutInterrupts without_interrupts_;
   UpgradeCluster cluster_;
   std::string config_ = "providers:\n";
 };
@@ -239,6 +241,17 @@ TEST_F(InitCommand, AnOutageIsNoReasonToPassOneOver) {  // L10
   EXPECT_THAT(got.err, HasSubstr("Error: failed to take over infrastructure-mine: "));
   EXPECT_THAT(got.err, HasSubstr("; nothing has been written: run the same command again once that answers\n"));
   EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
+// No operator looks at what was written.
+TEST_F(InitCommand, WhatIsInterruptedSaysHowToGoOn) {  // L10
+  HasOperator();
+  cluster_.before_write = [](UpgradeCluster&, const std::string& what) {
+    if (what.find("infrastructureproviders") != what.npos) WithoutInterrupts::Interrupt();
+  };
+  Outcome got = Init({"-i", "aws:v2.0.0"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("Error: interrupted; what was written stays; to go on, run the same command again\n"));
 }
 
 // The rest of it isn't in this program.

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "base/version.h"
+#include "cli/frame/interrupt.h"
 #include "cli/frame/management_cluster.h"
 #include "cli/install/operator_step.h"
 #include "cli/operator_manifests/manifests.h"
@@ -24,10 +25,7 @@ Status Prune(const Context& ctx, kube::Client& client, const std::string& image,
   return RemoveObjects(ctx, client, left);
 }
 
-}  // namespace
-
-Status UpgradeOperator(const Context& ctx, const GlobalOptions& global, const UpgradeOperatorOptions& options,
-                       World& world) {
+Status Run(const Context& ctx, const GlobalOptions& global, const UpgradeOperatorOptions& options, World& world) {
   Notes notes(world.err);
   Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
   std::string image = TRY(ConfiguredOperatorImage(config, options.operator_image));
@@ -58,6 +56,15 @@ Status UpgradeOperator(const Context& ctx, const GlobalOptions& global, const Up
   TRY(Prune(ctx, client, image, notes));
   world.out << fmt::format("The operator is upgraded: {} -> {} ({})\n", VersionOf(*there), kProjectVersion, image);
   return Ok();
+}
+
+}  // namespace
+
+Status UpgradeOperator(const Context& parent, const GlobalOptions& global, const UpgradeOperatorOptions& options,
+                       World& world) {
+  Interrupt interrupt;
+  Context ctx = parent.WithStop(interrupt.token());
+  return OrInterrupted(ctx, Run(ctx, global, options, world));
 }
 
 }  // namespace capi::cli

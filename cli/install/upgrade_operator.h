@@ -14,7 +14,7 @@ struct UpgradeOperatorOptions {
 };
 
 // behaviour.md L11.
-Status UpgradeOperator(const Context& ctx, const GlobalOptions& global, const UpgradeOperatorOptions& options,
+Status UpgradeOperator(const Context& parent, const GlobalOptions& global, const UpgradeOperatorOptions& options,
                        World& world);
 
 }  // namespace capi::cli

@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "cli/frame/config.h"
 #include "cli/frame/confirm.h"
+#include "cli/frame/interrupt.h"
 #include "cli/frame/management_cluster.h"
 #include "cli/frame/printable.h"
 #include "cli/operator_manifests/installation.h"
@@ -103,8 +104,9 @@ class Deletion {
   Status DeleteNamespace(const std::string& ns, DoomedNamespace& doomed);
   Status DeleteNamespaces();
   Status DeleteOperator();
+  Status CarryOut();
 
-  const Context& ctx_;
+  Context ctx_;
   const DeleteOptions& options_;
   ManagementCluster& cluster_;
   World& world_;
@@ -434,16 +436,22 @@ Status Deletion::DeleteOperator() {
   return RemoveOperator(ctx_, client(), operator_->ns, WithOperator());
 }
 
-Status Deletion::Run() {
-  TRY(Look());
-  TRY(CheckOperator());
-  TRY(CheckGuards());
-  if (options_.dry_run) return Print();
+Status Deletion::CarryOut() {
   TRY(Note(true));
   for (const auto& round : Rounds(going_)) TRY(DeleteRound(round));
   TRY(DeleteNamespaces());
   TRY(Note(false));
   return DeleteOperator();
+}
+
+Status Deletion::Run() {
+  TRY(Look());
+  TRY(CheckOperator());
+  TRY(CheckGuards());
+  if (options_.dry_run) return Print();
+  Interrupt interrupt;  // at a question before, Ctrl-C ends the program
+  ctx_ = ctx_.WithStop(interrupt.token());
+  return OrInterrupted(ctx_, CarryOut());
 }
 
 }  // namespace

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <utility>
 
+#include "cli/frame/interrupt_testing.h"
 #include "cli/move/fake_cluster.h"
 #include "cli/testing.h"
 #include "kube/apply/inventory.h"
@@ -84,6 +86,7 @@ class Deletes : public ::testing::Test {
     return cluster_.Find(kind, ns, name).has_value();
   }
 
+  WithoutInterrupts without_interrupts_;
   move::Allowance allowance_;
   move::FakeCluster cluster_{"c", allowance_};
   TestFolder folder_;
@@ -172,6 +175,21 @@ TEST_F(Deletes, ADryRunByForcePrintsOneWhoseInventoryCantBeRead) {
                                  "  its objects can't be told: "));
   EXPECT_THAT(got.out, HasSubstr("  InfrastructureProvider.operator.cluster.x-k8s.io/capa/aws\n"));
   EXPECT_TRUE(Has("InfrastructureProvider", "capa", "aws"));
+}
+
+TEST_F(Deletes, WhatIsInterruptedSaysHowToGoOn) {
+  InstallByOperator("capa");
+  bool interrupted = false;
+  cluster_.OnWrite([&](const std::string&, const std::string&) {
+    if (!std::exchange(interrupted, true)) WithoutInterrupts::Interrupt();
+  });
+  Outcome got = Run({"--all"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("Error: interrupted; what was written stays; to go on, run the same command again\n"));
+  EXPECT_TRUE(Has("InfrastructureProvider", "capa", "aws"));
+  got = Run({"--all"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_FALSE(Has("InfrastructureProvider", "capa", "aws"));
 }
 
 TEST_F(Deletes, WhatCantBeSeenGoesByForceAlone) {
