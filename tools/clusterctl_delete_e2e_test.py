@@ -16,6 +16,7 @@ import built  # noqa: E402
 import cluster  # noqa: E402
 import plan  # noqa: E402
 import rights  # noqa: E402
+import toys  # noqa: E402
 import worlds  # noqa: E402
 from tiers import only_full  # noqa: E402
 
@@ -90,71 +91,19 @@ def roles(objects):
     return objects - without_roles(objects)
 
 
-TOY = """\
-apiVersion: v1
-kind: Namespace
-metadata: {{name: {name}-system}}
----
-apiVersion: apps/v1
-kind: Deployment
-metadata: {{name: {name}, namespace: {name}-system}}
-spec:
-  replicas: 1
-  selector: {{matchLabels: {{app: {name}}}}}
-  template:
-    metadata: {{labels: {{app: {name}}}}}
-    spec: {{containers: [{{name: manager, image: "example.com/toy:{version}"}}]}}
-"""
-TOYS_KIND = """\
----
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: toys.infrastructure.cluster.x-k8s.io}
-spec:
-  group: infrastructure.cluster.x-k8s.io
-  scope: Namespaced
-  names: {kind: Toy, plural: toys, singular: toy, listKind: ToyList}
-  versions:
-"""
-TOYS_VERSION = "  - {{name: {name}, served: true, storage: {storage}, schema: {{openAPIV3Schema: {{type: object}}}}}}\n"
-
-
-class Toys:
-    """A core and another provider, as small as they can be, in a local repository."""
+class Toys(toys.Releases):
+    """What clusterctl finds for as long as a test wants it."""
 
     def __init__(self, world):
+        super().__init__(os.path.join(world.state.path, "toys"))
         self.world = world
         self.before = world.config
-        self.folder = os.path.join(world.state.path, "toys")
         world.config = os.path.join(world.state.path, "toys.yaml")
-        sources = [
-            {"name": name, "type": kind, "url": os.path.join(self.folder, label, "latest", "components.yaml")}
-            for name, kind, label in (("cluster-api", "CoreProvider", "cluster-api"), ("toy", "InfrastructureProvider", "infrastructure-toy"))
-        ]
         with open(world.config, "w", encoding="utf-8") as file:
-            json.dump({"providers": sources}, file)
+            json.dump({"providers": self.sources()}, file)
 
     def remove(self):
         self.world.config = self.before
-
-    def flags(self, version):
-        return [f"--core=cluster-api:{version}", f"--infrastructure=toy:{version}"]
-
-    def release(self, version, contract, stored, earlier=None):
-        """Of both, at one contract; `earlier`: that of the minor versions before."""
-        minor = int(version.split(".")[1])
-        series = [{"major": 1, "minor": at, "contract": contract if at == minor else earlier or contract} for at in range(minor + 1)]
-        metadata = {"apiVersion": f"{LABEL}/v1alpha3", "kind": "Metadata", "releaseSeries": series}
-        versions = [TOYS_VERSION.format(name=name, storage=str(name == stored).lower()) for name in ("v1alpha1", "v1beta1")]
-        for label, text in (
-            ("cluster-api", TOY.format(name="toy-core", version=version)),
-            ("infrastructure-toy", TOY.format(name="toy", version=version) + TOYS_KIND + "".join(versions)),
-        ):
-            folder = os.path.join(self.folder, label, version)
-            os.makedirs(folder)
-            for name, what in (("metadata.yaml", json.dumps(metadata)), ("components.yaml", text)):
-                with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-                    file.write(what)
 
     def versions(self):
         items = self.world.get("providers.clusterctl.cluster.x-k8s.io", "-A")["items"]
@@ -391,31 +340,31 @@ class Delete(worlds.OnAWorld):
 
     def test_5_upgrades_without_an_operator(self):
         """In place; where a CRD stores another version, or the contract changes, by way of zero replicas (L13, L23)."""
-        toys = Toys(self.world)
-        self.addCleanup(toys.remove)
-        toys.release("v1.0.0", "v1beta2", "v1alpha1")
-        self.must("ours", "init", *toys.flags("v1.0.0"), "--operator=false", "--bootstrap=-", "--control-plane=-")
+        local = Toys(self.world)
+        self.addCleanup(local.remove)
+        local.release("v1.0.0", "v1beta2", "v1alpha1")
+        self.must("ours", "init", *local.flags("v1.0.0"), "--operator=false", "--bootstrap=-", "--control-plane=-")
         self.world.must("scale", "deployment", "toy", "-n", "toy-system", "--replicas=3")
-        toys.release("v1.1.0", "v1beta2", "v1beta1")
-        arguments = ["upgrade", "apply", *toys.flags("v1.1.0"), "--operator=false"]
+        local.release("v1.1.0", "v1beta2", "v1beta1")
+        arguments = ["upgrade", "apply", *local.flags("v1.1.0"), "--operator=false"]
         out, _ = self.must("ours", *arguments, "--dry-run")
         self.assertIn("InfrastructureProvider toy-system/toy: v1.0.0 -> v1.1.0, contract v1beta2\n", out)
-        self.assertEqual(toys.versions(), {"cluster-api": "v1.0.0", "toy": "v1.0.0"})
+        self.assertEqual(local.versions(), {"cluster-api": "v1.0.0", "toy": "v1.0.0"})
         code, _, errors = self.world.run_one("ours", *arguments[:-1])
         self.assertEqual(code, 1)
         self.assertIn("with --operator=false", errors)
         _, errors = self.must("ours", *arguments)
         self.assertIn('Scaling down provider="infrastructure-toy"', errors)
-        self.assertEqual(toys.versions(), {"cluster-api": "v1.1.0", "toy": "v1.1.0"})
-        self.assertEqual(toys.deployment(), ("v1.1.0", 3), "what kubectl scale said counts")
-        toys.release("v1.2.0", "v1beta2", "v1beta1", earlier="v1alpha4")
+        self.assertEqual(local.versions(), {"cluster-api": "v1.1.0", "toy": "v1.1.0"})
+        self.assertEqual(local.deployment(), ("v1.1.0", 3), "what kubectl scale said counts")
+        local.release("v1.2.0", "v1beta2", "v1beta1", earlier="v1alpha4")
         _, errors = self.must("ours", "upgrade", "apply", "--contract=v1beta2", "--operator=false", "--wait-providers")
         self.assertIn('Scaling down provider="cluster-api"', errors)
-        self.assertEqual(toys.versions(), {"cluster-api": "v1.2.0", "toy": "v1.2.0"})
-        self.assertEqual(toys.deployment(), ("v1.2.0", 3))
+        self.assertEqual(local.versions(), {"cluster-api": "v1.2.0", "toy": "v1.2.0"})
+        self.assertEqual(local.deployment(), ("v1.2.0", 3))
         _, errors = self.must("ours", "upgrade", "apply", "--contract=v1beta2", "--operator=false")
         self.assertIn("You are already up to date!", errors)
-        code, _, errors = self.world.run_one("ours", "upgrade", "apply", *toys.flags("v1.0.0"), "--operator=false")
+        code, _, errors = self.world.run_one("ours", "upgrade", "apply", *local.flags("v1.0.0"), "--operator=false")
         self.assertEqual(code, 1, errors)
         self.another_of_its_name()
         self.must("ours", "delete", "--all", "--include-crd", "--include-namespace")

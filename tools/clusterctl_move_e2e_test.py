@@ -36,9 +36,9 @@ class Meeting(cutting_proxy.Cut):
         self.answer = None
         self.claims = False
 
-    def is_now(self, path):
+    def is_now(self, method, path):
         self.claims = self.claims or CLAIM in path
-        if self.claims and super().is_now(path):
+        if self.claims and super().is_now(method, path):
             self.answer = self.other()
             self.happened = True
         return False

@@ -18,8 +18,8 @@ class Cut:
         self.process = None
         self.lock = threading.Lock()
 
-    def is_now(self, path):
-        """Counts a request for this path; whether it is the one."""
+    def is_now(self, method, path):
+        """Counts a request; whether it is the one."""
         with self.lock:
             self.count += 1
             return self.at is not None and self.count == self.at
@@ -60,7 +60,7 @@ def handler(proxy, port, tls):
 
         def pass_on(self):
             cut = proxy.cut
-            ends_here = cut.is_now(self.path)
+            ends_here = cut.is_now(self.command, self.path)
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             if ends_here and not cut.after:
                 return self.hang_up(cut)
@@ -69,17 +69,31 @@ def handler(proxy, port, tls):
             headers = {name: value for name, value in self.headers.items() if name.lower() not in ("host", "connection", "accept-encoding")}
             self.upstream.request(self.command, self.path, body, headers)
             answer = self.upstream.getresponse()
+            if "watch=" in self.path:
+                return self.pass_events(answer)
             content = answer.read()
             if ends_here:
                 return self.hang_up(cut)
-            self.send_response(answer.status)
-            for name, value in answer.getheaders():
-                if name.lower() not in ("transfer-encoding", "content-length", "connection", "date"):
-                    self.send_header(name, value)
+            self.send_head(answer)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)
             return None
+
+        def pass_events(self, answer):
+            """Each as soon as it comes, until the server ends it."""
+            self.close_connection = True
+            self.send_head(answer)
+            self.send_header("Connection", "close")
+            self.end_headers()
+            while data := answer.read1():
+                self.wfile.write(data)
+
+        def send_head(self, answer):
+            self.send_response(answer.status)
+            for name, value in answer.getheaders():
+                if name.lower() not in ("transfer-encoding", "content-length", "connection", "date"):
+                    self.send_header(name, value)
 
         do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = pass_on
 
