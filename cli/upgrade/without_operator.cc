@@ -82,6 +82,12 @@ Result<Prepared> PrepareOne(const Context& ctx, const Config& config, Management
   return out;
 }
 
+std::string Leaves(const std::vector<UpgradeTarget>& targets, const api::ProviderId& id) {
+  for (const UpgradeTarget& target : targets)
+    if (target.object.provider.id == id) return target.leaves;
+  return "";
+}
+
 }  // namespace
 
 Status CheckUnattended(const Context& ctx, ManagementCluster& cluster, const std::vector<ProviderObject>& objects) {
@@ -126,7 +132,8 @@ Status UpgradeDirectly(const Context& ctx, ManagementCluster& cluster, const Dir
     notes.Say(0, message,
               {{"provider", api::ManifestLabel(provider.id.type, provider.id.name)},
                {"namespace", provider.id.ns},
-               {"version", provider.version}});
+               {"from", Leaves(rollout.told.targets, provider.id)},
+               {"to", provider.version}});
   };
   options.on_warning = [&](const std::string& what) { notes.Warn(what); };
   for (const lifecycle::DirectRelease& release : rollout.releases) {
