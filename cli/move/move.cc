@@ -56,9 +56,10 @@ Result<std::string> IdOf(const Context& ctx, ManagementCluster& cluster) {
   return crd->uid();
 }
 
-Result<ManagementCluster> Open(const Run& run, const ClusterOptions& options) {
+Result<ManagementCluster> Open(const Run& run, const ClusterOptions& options,
+                               AlsoAllowed also = AlsoAllowed::kNothing) {
   ManagementCluster cluster = TRY(ManagementCluster::Open(options, run.world.getenv));
-  TRY(cluster.CheckContract(run.ctx, AlsoAllowed::kNothing));
+  TRY(cluster.CheckContract(run.ctx, also));
   return cluster;
 }
 
@@ -142,16 +143,20 @@ bool IsFresh(const Graph& graph) {
 // Source and target of a move between clusters.
 struct Pair {
   ManagementCluster source, target;
-  Ends ends;
+  Ends ends;  // a target without Cluster API has no name until the providers are there
   std::string ns;
 };
 
 Result<Pair> OpenBoth(Run& run) {
   ManagementCluster source = TRY(Open(run, run.options.from));
-  ManagementCluster target = TRY(Open(run, run.options.to));
+  const bool include = run.options.include_providers;
+  ManagementCluster target =
+      TRY(Open(run, run.options.to, include ? AlsoAllowed::kNotInstalled : AlsoAllowed::kNothing));
   Ends ends;
   ends.from = TRY(IdOf(run.ctx, source));
-  ends.to = TRY(IdOf(run.ctx, target));
+  auto to = IdOf(run.ctx, target);
+  if (!to.ok() && !(include && to.code() == Code::kNotFound)) return to.error();
+  if (to.ok()) ends.to = *to;
   if (ends.from == ends.to) {
     return Error{Code::kInvalidArgument,
                  "source and target are the same management cluster: name another one with --to-kubeconfig and "
@@ -167,6 +172,14 @@ Status CheckProviders(Run& run, Pair& pair) {
   auto found = TRY(pair.target.Providers(run.ctx));
   auto lacks = TRY(LacksOfProviders(wanted, found));
   return Refuse("failed to check providers in target cluster", lacks);
+}
+
+// The core may be among them.
+Status Include(Run& run, Pair& pair) {
+  TRY(IncludeProviders(run.ctx, pair.source.client(), pair.target.client(), run.progress));
+  TRY(pair.target.CheckContract(run.ctx, AlsoAllowed::kNothing));
+  pair.ends.to = TRY(IdOf(run.ctx, pair.target));
+  return CheckProviders(run, pair);
 }
 
 Transfer TransferOf(Run& run, Pair& pair, const Graph& graph, Claim* claim) {
@@ -187,10 +200,7 @@ Status CheckBoth(Run& run, Pair& pair, const Graph& graph, Transfer& transfer) {
   TRY(Begin(graph, pair.ends, [&](size_t i) { return transfer.Has(i); }));
   if (!run.options.include_providers) TRY(CheckProviders(run, pair));
   TRY(transfer.CheckObjects());
-  if (run.options.include_providers) {
-    TRY(IncludeProviders(run.ctx, pair.source.client(), pair.target.client(), run.progress));
-    TRY(CheckProviders(run, pair));
-  }
+  if (run.options.include_providers) TRY(Include(run, pair));
   return transfer.CheckKinds();
 }
 
