@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/clock.h"
+#include "cli/frame/management_cluster.h"
+#include "cli/move/move_testing.h"
+#include "cli/move/pausing.h"
 #include "cli/testing.h"
 
 namespace capi::cli::move {
@@ -168,6 +172,43 @@ TEST(MoveFlags, AreRefusedThatDoNotGoTogether) {
     EXPECT_EQ(got.code, 1);
     EXPECT_THAT(got.err, HasSubstr(c.error));
   }
+}
+
+// Whoever waits on it goes on at once, at the time that was waited for.
+class Hasty : public FakeClock {
+ public:
+  bool WaitUntil(std::condition_variable_any&, Mutex&, const std::stop_token&, MonoTime deadline,
+                 const std::function<bool()>& ready) override {
+    if (const MonoTime now = Monotonic(); now < deadline) Advance(std::chrono::ceil<Millis>(deadline - now));
+    return ready();
+  }
+};
+
+// L17.
+TEST_F(Moves, WaitSixMinutesForABlockedObject) {
+  Json machine = *a_.Find("Machine", "team", "one-m");
+  machine["metadata"]["annotations"][std::string(kBlockMoveAnnotation)] = "";
+  a_.Put(machine);
+  Graph graph = GraphOf({machine.dump().c_str()});
+  graph.kinds[0].resource.plural = "machines";
+  auto source = ManagementCluster::Open({.kubeconfig = folder_ / "a"}, From({}));
+  ASSERT_TRUE(source.ok());
+  Hasty clock;
+  Context ctx;
+  ctx.clock = &clock;
+  std::ostringstream said;
+  Notes notes(said);
+  Progress progress(notes, Hidden::kNone);
+  const MonoTime begin = clock.Monotonic();
+  Status done = AwaitUnblocked(ctx, source->client(), graph, progress);
+  ASSERT_EQ(done.code(), Code::kFailedPrecondition);
+  EXPECT_EQ(done.error().message,
+            "resource is not ready to move: Machine team/one-m still has the annotation "
+            "clusterctl.cluster.x-k8s.io/block-move, which its provider is to remove");
+  EXPECT_EQ(said.str(),
+            "Move blocked by clusterctl.cluster.x-k8s.io/block-move annotation, waiting for it to be removed "
+            "resource=\"Machine team/one-m\"\n");
+  EXPECT_EQ(clock.Monotonic() - begin, std::chrono::minutes(6));
 }
 
 }  // namespace
