@@ -20,6 +20,7 @@ import management  # noqa: E402
 import plan  # noqa: E402
 import tiers  # noqa: E402
 import worlds  # noqa: E402
+from management import moving, without_managers  # noqa: E402
 
 LIMIT = 300
 SEED = int(os.environ.get("CAPI_TEST_SEED", "1"))
@@ -243,14 +244,6 @@ class Move(worlds.OnAWorld):
     def test_killed_moves_of_a_thousand_objects_go_on(self):
         before = self.there_and_back("thousand", 12, clusters=10, machines=22, paused=("c3",))
         self.assertGreaterEqual(len(before), 1000)
-
-
-def moving(snapshot):
-    return {key: value for key, value in snapshot.items() if key[2] != "foreign" and key[0] not in management.GLOBAL}
-
-
-def without_managers(snapshot):
-    return {key: {**value, "managers": []} for key, value in snapshot.items()}
 
 
 def renamed(snapshot):

@@ -104,16 +104,21 @@ def labelled(match):
 class Side:
     """One management cluster: made, then started."""
 
+    PLANE, PROGRAMS = Plane, PROGRAMS
+
     def __init__(self):
         self.state = process.StateFolder()
         self.processes = process.Processes(self.state.path)
-        self.plane = Plane(plan.link_folder(PROGRAMS), self.state.path, self.processes)
+        self.plane = self.PLANE(plan.link_folder(self.PROGRAMS), self.state.path, self.processes)
         self.api = self.plane.api
         self.plane.begin()
 
     def start(self):
         self.plane.start()
-        self.api.create_crds(definitions())
+        self.api.create_crds(self.kinds())
+
+    def kinds(self):
+        return definitions()
 
     def close(self):
         self.api.close()
@@ -200,6 +205,15 @@ class Side:
         found = {key: item for key, item in found.items() if key[2] != "kube-root-ca.crt"}
         by_uid = {item["metadata"]["uid"]: key for key, item in found.items()}
         return {key: essence(item, by_uid) for key, item in found.items()}
+
+
+def moving(snapshot):
+    """Of what make_namespace makes."""
+    return {key: value for key, value in snapshot.items() if key[2] != "foreign" and key[0] not in GLOBAL}
+
+
+def without_managers(snapshot):
+    return {key: {**value, "managers": []} for key, value in snapshot.items()}
 
 
 def reference(owner, controller):
