@@ -211,5 +211,21 @@ TEST_F(Moves, WaitSixMinutesForABlockedObject) {
   EXPECT_EQ(clock.Monotonic() - begin, std::chrono::minutes(6));
 }
 
+// L17: the target may have the operator alone.
+TEST_F(Moves, IncludeTheFirstProviders) {
+  fleet_.Make("InfrastructureProvider", "aws", "", "provider");
+  const Json crd = *b_.Find("CustomResourceDefinition", "", "clusters.cluster.x-k8s.io");
+  b_.Remove("CustomResourceDefinition", "", "clusters.cluster.x-k8s.io");
+  EXPECT_THAT(There().err, HasSubstr("\"clusters.cluster.x-k8s.io\" not found"));
+  EXPECT_EQ(There({"--include-providers", "--dry-run"}).code, 0);
+  b_.OnWrite([&](const std::string&, const std::string& target) {
+    if (target.find("/infrastructureproviders") != target.npos) b_.Put(crd);
+  });
+  Outcome got = There({"--include-providers"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_TRUE(b_.Find("Cluster", "team", "one"));
+  EXPECT_FALSE(a_.Find("Cluster", "team", "one"));
+}
+
 }  // namespace
 }  // namespace capi::cli::move
