@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/files.h"
+#include "base/strings.h"
 #include "base/yaml/yaml.h"
 #include "cli/declare/declaration.h"
 #include "cli/install/provider_manifests.h"
@@ -62,20 +63,36 @@ TEST(Declare, SourcesOfTheConfiguration) {
   EXPECT_TRUE(maps->needs_release);
   EXPECT_THAT(maps->remarks, IsEmpty());
   EXPECT_FALSE(Declare(From(""), own).ok());
-  // GitLab as GitHub, but where this machine has a token for it: that stays here (T10), and the release goes along.
-  const std::string gitlab =
-      providers("own", "https://code.example.com/api/v4/projects/me%2Fown/packages/generic/own/v2.11.1/c-v2.11.1.yaml");
-  auto open = Declare(From(gitlab), own);
-  ASSERT_TRUE(open.ok()) << open.error().message;
-  EXPECT_EQ(GetString(open->object.json(), {"spec", "fetchConfig", "url"}),
-            "https://code.example.com/api/v4/projects/me%2Fown/packages/generic/own/latest/c-v2.11.1.yaml");
-  EXPECT_FALSE(open->needs_release);
-  auto closed = Declare(From(gitlab, {{"GITLAB_ACCESS_TOKEN", "t"}}), own);
-  ASSERT_TRUE(closed.ok()) << closed.error().message;
-  EXPECT_EQ(GetString(closed->object.json(),
-                      {"spec", "fetchConfig", "selector", "matchLabels", "provider.cluster.x-k8s.io/name"}),
-            "own");
-  EXPECT_TRUE(closed->needs_release);
+}
+
+// gitlab.com as GitHub. The release goes along where this machine has a token for it, which stays here (T10), and of
+// another GitLab, which an operator doesn't ask unless it is told to (T2).
+TEST(Declare, AReleaseOfAGitLabThatTheOperatorDoesNotAskGoesAlong_L20_T2) {
+  InventoryEntry own = kAws;
+  own.id.name = "own";
+  const std::string path = "/api/v4/projects/me%2Fown/packages/generic/own/", file = "/c-v2.11.1.yaml";
+  const Variables with_token = {{"GITLAB_ACCESS_TOKEN", "t"}};
+  const std::tuple<std::string, Variables, bool> cases[] = {
+      {"gitlab.com", {}, false},
+      {"GitLab.com", {}, false},
+      {"gitlab.com", with_token, true},
+      {"code.example.com", {}, true},
+      {"gitlab.com.example.com", {}, true},
+      {"code.example.com", with_token, true},
+  };
+  for (const auto& [host, variables, along] : cases) {
+    SCOPED_TRACE(host);
+    const std::string url = "https://" + host + path;
+    auto declared = Declare(
+        From(fmt::format("providers: [{{name: own, type: InfrastructureProvider, url: {}}}]\n", url + "v2.11.1" + file),
+             variables),
+        own);
+    ASSERT_TRUE(declared.ok()) << declared.error().message;
+    const Json& object = declared->object.json();
+    EXPECT_EQ(declared->needs_release, along);
+    EXPECT_EQ(Find(object, {"spec", "fetchConfig", "selector"}) != nullptr, along);
+    if (!along) EXPECT_EQ(ToLower(GetString(object, {"spec", "fetchConfig", "url"})), ToLower(url + "latest" + file));
+  }
 }
 
 // L20, L21: what runs came from there, and the operator would find something else.

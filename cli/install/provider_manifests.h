@@ -22,8 +22,8 @@ struct ReleaseSource {
   enum class Kind {
     kBuiltIn,  // the operator knows the URL
     kUrl,      // it can fetch it from another one
-    // It can't: a folder or an override of this machine, a mirror that this machine is told of, a GitLab that it has a
-    // token for.
+    // It can't, or may not: a folder or an override of this machine, a mirror that this machine is told of, a GitLab
+    // that it has a token for, or another one than gitlab.com (T2).
     kInCluster,
   };
   Kind kind = Kind::kBuiltIn;
