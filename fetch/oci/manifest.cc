@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "base/json.h"
 #include "base/strings.h"
+#include "fetch/json_list.h"
 
 namespace capi::fetch {
 namespace {
@@ -13,8 +13,12 @@ namespace {
 constexpr std::string_view kTitle = "org.opencontainers.image.title";
 constexpr std::string_view kMetadata = "metadata.yaml", kComponents = "components.yaml";
 constexpr size_t kMostOfTitle = 80;  // characters that are shown
+constexpr size_t kMostFiles = 1'000;
+constexpr size_t kMostOfText = 1'000;  // characters that are kept; a longer one is none that could be right
 
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
+
+std::string TextOf(const Json& layer, JsonPath path) { return GetString(layer, path).substr(0, kMostOfText); }
 
 // What a person can be shown.
 bool IsPlain(std::string_view title) {
@@ -40,18 +44,24 @@ bool IsFullTitle(std::string_view title) {
 }  // namespace
 
 Result<std::vector<OciFile>> ReadOciManifest(std::string_view text) {
-  Json manifest = TRY(ParseJson(text));
-  const Json* layers = Find(manifest, {"layers"});
-  if (layers == nullptr) layers = Find(manifest, {"blobs"});
-  if (layers == nullptr && Find(manifest, {"manifests"}) != nullptr) {
-    return Error{Code::kUnsupported, "it is an index of several artifacts: name one of them by its digest", {}};
-  }
-  if (layers == nullptr || !layers->is_array()) return Invalid("it is no manifest of an artifact");
   std::vector<OciFile> files;
-  for (const Json& layer : *layers) {
-    OciFile file{GetString(layer, {"annotations", kTitle}), GetString(layer, {"digest"}), GetInt(layer, {"size"}, -1)};
-    if (!file.title.empty()) files.push_back(std::move(file));
+  ListShape shape{.member = "layers", .names = {"annotations", kTitle, "digest", "size"}, .within = true};
+  auto take = [&](const Json& layer) {
+    OciFile file{TextOf(layer, {"annotations", kTitle}), TextOf(layer, {"digest"}), GetInt(layer, {"size"}, -1)};
+    if (!file.title.empty() && files.size() <= kMostFiles) files.push_back(std::move(file));
+  };
+  Listed found = TRY(ReadList(text, shape, take));
+  if (found == Listed::kNothing) {
+    shape.member = "blobs";
+    found = TRY(ReadList(text, shape, take));
   }
+  if (found == Listed::kNothing) {
+    shape.member = "manifests";
+    if (TRY(ReadList(text, shape, [](const Json&) {})) != Listed::kNothing)
+      return Error{Code::kUnsupported, "it is an index of several artifacts: name one of them by its digest", {}};
+  }
+  if (found != Listed::kList) return Invalid("it is no manifest of an artifact");
+  if (files.size() > kMostFiles) return Invalid(fmt::format("it has more than {} files", kMostFiles));
   return files;
 }
 

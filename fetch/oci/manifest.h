@@ -19,8 +19,8 @@ struct OciFile {
 };
 
 // The files of a manifest: the layers of an image manifest, or the blobs of an artifact manifest, that have a title.
-// Media types don't matter. kUnsupported for an index, kInvalidArgument for what is no
-// manifest.
+// Media types don't matter. Only what is asked for is kept, as it is read (F2). kUnsupported for an index,
+// kInvalidArgument for what is no manifest, or has more than a thousand files.
 Result<std::vector<OciFile>> ReadOciManifest(std::string_view text);
 
 // Titles that a file of a provider's version may have, the preferred first. `file` is "metadata.yaml" or the components

@@ -8,10 +8,10 @@
 #include "api/text.h"
 #include "base/encoding.h"
 #include "base/http/url.h"
-#include "base/json.h"
 #include "base/mutex.h"
 #include "base/strings.h"
 #include "fetch/answer.h"
+#include "fetch/oci/answers.h"
 #include "fetch/oci/manifest.h"
 #include "fetch/text.h"
 
@@ -21,6 +21,7 @@ namespace {
 constexpr int kPageSize = 1'000;
 constexpr int kMostPages = 1'000;  // many registries give a hundred tags at most
 constexpr size_t kMostVersions = 100'000;
+constexpr size_t kLongestTag = 128;                     // of the distribution protocol
 constexpr Seconds kListTime = std::chrono::minutes(5);  // for all pages together
 constexpr size_t kMostManifests = 20;                   // that are kept
 constexpr std::string_view kManifestTypes =
@@ -165,14 +166,10 @@ class OciRepository : public Repository {
 
   static Status AddPage(const std::string& body, std::vector<api::Version>& versions) {
     TRY(CheckIsNoPage(body));
-    Json page = TRY(ParseJson(body));
-    const Json* tags = Find(page, {"tags"});
-    if (tags == nullptr || !(tags->is_array() || tags->is_null())) return Invalid("the answer is no list of tags");
-    for (const Json& tag : *tags) {
-      if (!tag.is_string()) continue;
-      if (auto version = VersionOf(tag.get<std::string>()); version.ok()) versions.push_back(*std::move(version));
-    }
-    return Ok();
+    return ReadTags(body, [&](const std::string& tag) {
+      if (tag.size() > kLongestTag || versions.size() > kMostVersions) return;
+      if (auto version = VersionOf(tag); version.ok()) versions.push_back(*std::move(version));
+    });
   }
 
   static Result<std::string> NextOf(const std::string& page, const std::string& link) {

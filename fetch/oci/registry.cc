@@ -7,16 +7,15 @@
 #include "base/encoding.h"
 #include "base/http/grammar.h"
 #include "base/http/url.h"
-#include "base/json.h"
 #include "base/strings.h"
 #include "fetch/download.h"
+#include "fetch/oci/answers.h"
 
 namespace capi::fetch {
 namespace {
 
 constexpr Seconds kLimitWait{60};  // where a limit of requests comes without a time
 constexpr Seconds kLongestWait{24 * 3600};
-constexpr size_t kLongestCode = 40;
 constexpr size_t kMostOfUrl = 200;  // characters that are shown
 constexpr size_t kMaxTokenAnswer = 1u << 20;
 constexpr std::string_view kClientId = "capi-operator";
@@ -31,18 +30,6 @@ std::string HostOf(const api::OciReference& reference) {
 // A header's value: nothing that could end its line.
 bool IsHeaderValue(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > ' ' && c < 0x7f; });
-}
-
-// The registry's own word for what is wrong, "MANIFEST_UNKNOWN". Its message isn't shown: it may say anything.
-std::string CodeOf(const http::Response& response) {
-  Result<Json> body = ParseJson(response.body);
-  const Json* errors = body.ok() ? Find(*body, {"errors"}) : nullptr;
-  if (errors == nullptr || !errors->is_array() || errors->empty()) return "";
-  std::string code = GetString(errors->front(), {"code"});
-  bool is_one = code.size() <= kLongestCode && std::all_of(code.begin(), code.end(), [](unsigned char c) {
-                  return (c >= 'A' && c <= 'Z') || c == '_';
-                });
-  return is_one ? code : "";
 }
 
 std::optional<Millis> RetryAfter(const http::Response& response) {
@@ -176,8 +163,7 @@ Result<std::string> OciRegistry::AskForToken(const Context& ctx, const Challenge
     if (!answer.ok()) return answer.error().With(server);
     if (answer->status == 404) return Error{Code::kInvalidArgument, server + " isn't there: HTTP 404", {}};
     if (answer->status / 100 != 2) return ErrorOf(ctx, *answer, server);
-    auto body = ParseJson(answer->body);
-    if (body.ok()) token = GetString(*body, {"token"}, GetString(*body, {"access_token"}));
+    token = TokenIn(answer->body);
     if (token.empty()) return Error{Code::kInvalidArgument, server + " gave no token", {}};
   }
   if (!IsHeaderValue(token)) return Error{Code::kInvalidArgument, "the token holds characters that no token has", {}};
@@ -208,7 +194,7 @@ Result<http::Response> OciRegistry::TokenByRefresh(const Context& ctx, const Cha
 }
 
 Error OciRegistry::ErrorOf(const Context& ctx, const http::Response& response, std::string_view who) const {
-  const std::string code = CodeOf(response);
+  const std::string code = ErrorCodeIn(response.body);
   const std::string text = fmt::format("HTTP {}{}{}", response.status, code.empty() ? "" : " ", code);
   auto error = [&](Code kind, std::string message, std::optional<Millis> wait = std::nullopt) {
     return Error{kind, std::move(message), wait};
