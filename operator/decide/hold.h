@@ -18,6 +18,7 @@ enum class Retry {
   kBackoff,   // transient: again soon, and then less and less often, not before `after`
   kRefused,  // by the API server, for what may change unseen (rights, a webhook): Stalled, and tried again now and then
   kAt,       // try again after `after`
+  kTurn,     // nothing was tried (T13): again after `after`, and what the last try came to still counts
 };
 
 // Of a message's 8 KiB.
@@ -29,7 +30,7 @@ struct Hold {
   std::string reason;     // api/reasons.h
   std::string message;
   Retry retry = Retry::kOnChange;
-  std::optional<Millis> after = std::nullopt;       // of kBackoff and kAt: until the next try
+  std::optional<Millis> after = std::nullopt;       // of kBackoff, kAt and kTurn: until the next try
   std::optional<WallTime> next_try = std::nullopt;  // set when it is reported, where the message is to tell it
   // What follows the message, which is one line then: YAML to apply. At most kMostDetails.
   std::string details = "";

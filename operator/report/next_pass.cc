@@ -35,6 +35,10 @@ void AfterHold(NextPass& next, const Hold& hold) {
       AtTheLatest(next, hold.after.value_or(kNowAndThen.max));
       next.told = true;
       break;
+    case Retry::kTurn:
+      AtTheLatest(next, hold.after.value_or(kNowAndThen.max));
+      next.keeps_backoff = true;
+      break;
   }
 }
 
@@ -74,7 +78,8 @@ NextPass NextPassOf(const Observation& o, const Done& done, bool ready, Millis s
   // A watch that lists anew may have missed our write, and the end of what was written (D1).
   if (fleet.awaited) AtTheLatest(next, *fleet.awaited);
   if (done.again_after) AtTheLatest(next, *done.again_after);
-  next.resync = !next.told && o.fights.empty() && !fleet.blind && !fleet.awaited && !done.again_after;
+  next.resync =
+      !next.told && !next.keeps_backoff && o.fights.empty() && !fleet.blind && !fleet.awaited && !done.again_after;
   return next;
 }
 

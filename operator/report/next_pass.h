@@ -19,6 +19,7 @@ struct NextPass {
   std::optional<kube::BackoffOptions> backoff;  // as it stands in the queue; not set: it begins anew
   Millis at_least{0};                           // of the back-off: what a server asked for
   std::optional<Millis> at;                     // then at the latest, whatever the back-off says
+  bool keeps_backoff = false;                   // where `backoff` isn't set: it goes on from where it is (T13)
   bool told = false;                            // the hold's message names the time
   bool resync = false;                          // nothing is due then: an event should tell of what that pass finds
 };

@@ -27,6 +27,7 @@ TEST(NextPassOf, EveryEndHasANext) {
     Millis at_least{0};
     std::optional<Millis> at;
     bool told = false;
+    bool keeps_backoff = false;
   };
   const Case cases[] = {
       {"the source is away", HeldBy(Retry::kBackoff), false, false, kSoon.base, {}, {}, true},
@@ -37,6 +38,7 @@ TEST(NextPassOf, EveryEndHasANext) {
       {"the core comes first", HeldBy(Retry::kWaiting), false, false, kNowAndThen.base, {}, {}, false},
       {"a time of its own", HeldBy(Retry::kAt, Seconds(5)), false, false, {}, {}, Seconds(5), true},
       {"a time that was forgotten", HeldBy(Retry::kAt), false, false, {}, {}, kNowAndThen.max, true},
+      {"no turn", HeldBy(Retry::kTurn, Seconds(5)), false, false, {}, {}, Seconds(5), false, true},
       {"at work", {}, false, false, kNowAndThen.base, {}, {}, false},
   };
   for (const Case& c : cases) {
@@ -50,7 +52,8 @@ TEST(NextPassOf, EveryEndHasANext) {
     EXPECT_EQ(next.at_least, c.at_least);
     EXPECT_EQ(next.at, c.at);
     EXPECT_EQ(next.told, c.told);
-    EXPECT_EQ(next.resync, !c.told) << "what is told is done then, the rest looked at";
+    EXPECT_EQ(next.keeps_backoff, c.keeps_backoff) << "T13";
+    EXPECT_EQ(next.resync, !c.told && !c.keeps_backoff) << "what is told is done then, the rest looked at";
   }
 }
 

@@ -56,7 +56,8 @@ Reporter::Reporter(Needs needs) : needs_(needs), measured_(needs.metrics) {
 // The outcome of a pass, and the time that its hold tells (F5, F6).
 kube::Outcome Reporter::Schedule(const std::string& key, const Observation& o, Done& done, bool ready) {
   NextPass next = NextPassOf(o, done, ready, needs_.sync_period);
-  kube::Outcome outcome{.again_after = next.at, .end = next.backoff ? End::kBacksOff : End::kFine};
+  kube::Outcome outcome{.again_after = next.at,
+                        .end = next.backoff || next.keeps_backoff ? End::kBacksOff : End::kFine};
   if (next.backoff) {
     Millis delay = needs_.queue.Backoff(key, *next.backoff, next.at_least);
     outcome.again_after = std::min(next.at.value_or(delay), delay);

@@ -163,6 +163,36 @@ TEST_F(ReporterTest, AStatusThatIsNotWrittenIsTriedAgainSoon) {
   EXPECT_LE(*Report(Begin(), Held(Retry::kBackoff, kDay)).again_after, Millis(240)) << "from the start";
 }
 
+// Two minutes are reached though each try is waited for; and the waits say nothing of their own, so that the source's
+// fault stays told.
+TEST_F(ReporterTest, AWaitForATurnIsNoTry_T13) {
+  auto written = [&] {
+    MutexLock lock(mu_);
+    return written_.size();
+  };
+  Millis last{0};
+  for (int round = 0; round < 14; ++round) {
+    SCOPED_TRACE(round);
+    last = *Report(Begin(), Held(Retry::kBackoff)).again_after;
+    const size_t before = written();
+    const std::string told = Said("Ready");
+    EXPECT_THAT(told, HasSubstr("why (next try at "));
+    clock_.Advance(last);
+    for (int wait = 0; wait < 3; ++wait) {
+      Done no_turn = Held(Retry::kTurn, Seconds(5));
+      no_turn.hold->reason = "SourceUnreachable";
+      no_turn.hold->message = "its source isn't asked yet";
+      kube::Outcome next = Report(Begin(), no_turn);
+      EXPECT_EQ(next.again_after, Seconds(5));
+      if (next.end == kube::Outcome::End::kFine) queue_.Forget(key_);  // as the controller does
+      clock_.Advance(Seconds(5));
+    }
+    EXPECT_EQ(written(), before);
+    EXPECT_EQ(Said("Ready"), told);
+  }
+  EXPECT_GE(last, Seconds(96));
+}
+
 // F5: a pass of half a minute told a time in the past; and a write of seconds made the next one late.
 TEST_F(ReporterTest, TimesAreCountedFromTheReport) {
   Observation o = Begin();

@@ -96,6 +96,21 @@ void ReportHold(Conditions& conditions, const Hold& hold) {
   }
 }
 
+// T13: who waits for a turn has tried nothing. What the source came to for this declaration stays told, with the time
+// that was told; else each wait would hide it.
+bool StaysTold(const api::Provider& provider, const Hold& hold) {
+  constexpr std::string_view kOfSource[] = {
+      reason::kSourceUnreachable,  reason::kRateLimited,          reason::kSourceCredentialsRejected,
+      reason::kVerificationFailed, reason::kComponentsFetchError, reason::kNoReleaseFound,
+      reason::kVersionNotFound};
+  const Condition* held = kube::FindCondition(provider.status.conditions, hold.condition);
+  const Condition* ready = kube::FindCondition(provider.status.conditions, condition::kReady);
+  if (hold.retry != Retry::kTurn || held == nullptr || ready == nullptr) return false;
+  const bool same = held->status == "False" && ready->status == "False" && held->reason == ready->reason &&
+                    held->observed_generation == provider.generation;
+  return same && std::find(std::begin(kOfSource), std::end(kOfSource), held->reason) != std::end(kOfSource);
+}
+
 constexpr const char* kComingBack = "The workloads get their former replicas back";
 
 // What a pause scaled is as it should be at zero, but not once the pause is over: the watch may have shown it only
@@ -339,7 +354,7 @@ api::ProviderStatus Summarize(const Observation& o, const Done& done) {
   const Condition* upgraded = conditions.Get(condition::kProviderUpgraded);
   bool upgrading = upgraded != nullptr && upgraded->status != "True";
   if (done.hold) {
-    ReportHold(conditions, *done.hold);
+    if (!StaysTold(o.provider, *done.hold)) ReportHold(conditions, *done.hold);
   } else if (done.unpausing) {
     conditions.Set(condition::kReady, "False", reason::kWorkloadsNotReady, kComingBack);
     conditions.Set(condition::kReconciling, "True", reason::kWorkloadsNotReady, kComingBack);

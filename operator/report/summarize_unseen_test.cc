@@ -1,4 +1,4 @@
-// What is said of a pass that saw nothing, and of when the next one is.
+// What is said of a pass that saw or tried nothing, and of when the next one is.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,13 +13,14 @@ namespace {
 
 using testing::Applied;
 using testing::Get;
+using ::testing::HasSubstr;
 using testing::Observed;
 using testing::StatusOf;
 
 // F1, F5, F6: a message has a time where there is one to keep, and else says what is looked at again, and when.
 TEST(Summarize, WordsAreWhatHappens) {
-  for (Retry retry :
-       {Retry::kOnChange, Retry::kWaiting, Retry::kPolled, Retry::kBackoff, Retry::kRefused, Retry::kAt}) {
+  for (Retry retry : {Retry::kOnChange, Retry::kWaiting, Retry::kPolled, Retry::kBackoff, Retry::kRefused, Retry::kAt,
+                      Retry::kTurn}) {
     SCOPED_TRACE(static_cast<int>(retry));
     Observation o = Observed();
     Done done{.hold = Hold{"ProviderInstalled", "InstallFailed", "why", retry}};
@@ -30,6 +31,37 @@ TEST(Summarize, WordsAreWhatHappens) {
     EXPECT_EQ(message.find("next try at") != message.npos, next.told);
     EXPECT_EQ(now_and_then, retry == Retry::kOnChange);
     EXPECT_TRUE(!now_and_then || (next.backoff && next.backoff->base == kNowAndThen.base));
+  }
+}
+
+// What a former try came to stays told, of this declaration alone, and of the source alone.
+TEST(Summarize, AWaitForATurnIsToldWhereNothingElseIs_T13) {
+  const Hold no_turn{"ProviderInstalled", "SourceUnreachable", "isn't asked yet", Retry::kTurn, Seconds(5)};
+  struct Case {
+    const char* reason;
+    Retry retry;
+    std::int64_t generation;
+    bool stays;
+  };
+  const Case cases[] = {
+      {"SourceUnreachable", Retry::kBackoff, 1, true},
+      {"VerificationFailed", Retry::kRefused, 1, true},
+      {"VersionNotFound", Retry::kAt, 1, true},
+      {"VersionNotFound", Retry::kAt, 2, false},
+      {"APIServerUnavailable", Retry::kBackoff, 1, false},
+      {"InstallFailed", Retry::kRefused, 1, false},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.reason);
+    Observation o = Observed();
+    o.provider.generation = 1;
+    o.provider.status = Summarize(o, {.hold = Hold{"ProviderInstalled", c.reason, "why", c.retry}});
+    const api::ProviderStatus was = o.provider.status;
+    o.provider.generation = c.generation;
+    o.provider.status = Summarize(o, {.hold = no_turn});
+    EXPECT_EQ(o.provider.status == was, c.stays);
+    EXPECT_THAT(Get(o.provider.status, "Ready")->message, HasSubstr(c.stays ? "why" : "isn't asked yet"));
+    EXPECT_EQ(Summarize(o, {.hold = no_turn}), o.provider.status) << "once";
   }
 }
 

@@ -258,7 +258,7 @@ TEST_F(InstallerTest, WhatIsInTheClusterNeedsNoTurnToAskTheNetwork_T13) {
   Done waits = process.Install();
   ASSERT_TRUE(waits.hold);
   EXPECT_THAT(waits.hold->message, HasSubstr("its source isn't asked yet"));
-  EXPECT_EQ(waits.hold->retry, Retry::kAt);
+  EXPECT_EQ(waits.hold->retry, Retry::kTurn);
   EXPECT_EQ(waits.hold->after, Seconds(5));
   EXPECT_EQ(Downloads(), 0u);
   process.releases = {{"aws-system", "gone", "v1.12.0", *api::Version::Parse("v1.12.0"), "u/1"}};
