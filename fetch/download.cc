@@ -7,11 +7,20 @@
 #include <memory>
 
 #include "base/encoding.h"
+#include "base/http/fetch_from.h"
 #include "base/http/url.h"
 #include "base/strings.h"
 #include "fetch/text.h"
 
 namespace capi::fetch {
+namespace {
+
+// Whether both are one server, which may lead from http to https on its host.
+bool IsSameServer(const http::Url& a, const http::Url& b) {
+  return a.host == b.host && (a.port == b.port || a.scheme != b.scheme);
+}
+
+}  // namespace
 
 Result<http::Response> Get(const Context& ctx, const HttpOptions& options, const Download& download,
                            Error (*error_of)(const http::Response& response, WallTime now), bool* too_large) {
@@ -27,15 +36,22 @@ Result<http::Response> Get(const Context& ctx, const HttpOptions& options, const
   http.proxy = options.proxy;
   http.connect_timeout = options.connect_timeout;
   http.may_lead_inward = InwardFrom(download.url, options.inward_hosts);
+  http::Url by;
   Result<http::Response> response =
-      http::Fetch(ctx.WithTimeout(options.request_timeout), download.url, std::move(request), http);
+      http::Fetch(ctx.WithTimeout(options.request_timeout), download.url, std::move(request), http, by);
   // After a good head nothing but the body's size is the fault of what was asked for.
   if (too_large != nullptr) {
     *too_large = !response.ok() && response.code() == Code::kInvalidArgument && status / 100 == 2;
   }
   if (!response.ok()) return OfOwnLimit(ctx, response.error());
-  if (response->status / 100 != 2) return error_of(*response, ctx.clock->Now());
-  return response;
+  if (response->status / 100 == 2) return response;
+  Error error = error_of(*response, ctx.clock->Now());
+  const http::Url own = TRY(http::Url::Parse(download.url));
+  if (IsSameServer(own, by)) return error;
+  // Of a store behind it: neither what it lacks nor what it refuses is the server's word.
+  return Error{Code::kUnavailable,
+               fmt::format("where {} sends to answered HTTP {}", own.HostHeader(), response->status),
+               error.retry_after};
 }
 
 std::function<bool(const http::Url&)> InwardFrom(std::string_view url, std::function<bool(const http::Url&)> listed) {

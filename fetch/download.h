@@ -29,7 +29,8 @@ struct Download {
   size_t max_body = 0;
 };
 
-// An answer of another status than 2xx is the error that `error_of` makes of it. `too_large`: whether the body is why
+// An answer of another status than 2xx is the error that `error_of` makes of it, and kUnavailable where it is that of
+// another server, to which a redirect led. `too_large`: whether the body is why
 // there is no answer.
 Result<http::Response> Get(const Context& ctx, const HttpOptions& options, const Download& download,
                            Error (*error_of)(const http::Response& response, WallTime now), bool* too_large = nullptr);

@@ -87,6 +87,32 @@ TEST(GitHubOverABadNetwork, NeverTakesHalfAFile_F3) {
   }
 }
 
+// As of GitLab. What a repository that was renamed leads to is GitHub's own word.
+TEST(GitHubOverABadNetwork, AStoreThatFailsIsNotGitHub_T10) {
+  for (int status : {401, 403, 404, 500}) {
+    SCOPED_TRACE(status);
+    auto store = http::Server::Start({}, [&](const http::ServerRequest&) { return TextResponse(status, "{}"); });
+    ASSERT_TRUE(store.ok());
+    std::string to;
+    auto github = http::Server::Start({}, [&](const http::ServerRequest& request) {
+      http::Response response = TextResponse(request.path == "/moved" ? 404 : 302, "");
+      response.headers.Set("Location", to);
+      return response;
+    });
+    ASSERT_TRUE(github.ok());
+    GitHubOptions options;
+    options.api_url = options.download_url = "http://" + (*github)->address();
+    auto repository = Open(options);
+    to = "http://" + (*store)->address() + "/x";
+    auto file = repository->File({}, V("v1.11.0"), "core-components.yaml");
+    EXPECT_EQ(file.code(), Code::kUnavailable);
+    EXPECT_THAT(file.error().message, HasSubstr("sends to answered HTTP " + std::to_string(status)));
+    EXPECT_EQ(repository->Versions({}).code(), Code::kUnavailable);
+    to = "/moved";
+    EXPECT_EQ(repository->File({}, V("v1.11.0"), "core-components.yaml").code(), Code::kNotFound);
+  }
+}
+
 TEST(GitHubOverABadNetwork, NeverReadsMoreThanAFileMayHave_F2) {
   http_testing::RawServer server(Says("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\nkind: Namespace\n"));
   auto file = Download(At(server.url()));

@@ -57,6 +57,37 @@ TEST(GitLabOverABadNetwork, NeverReadsMoreThanAFileMayHave_F2) {
   EXPECT_FALSE(DownloadFrom("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\nkind: Namespace\n").ok());
 }
 
+// GitLab has the file, and the store that it redirects to doesn't give it: no token is wrong, and no version is
+// missing. What GitLab itself answers behind a redirect, as of a project that was renamed, is its own word.
+TEST(GitLabOverABadNetwork, AStoreThatFailsIsNotGitLab_T10) {
+  LoopbackCertificate certificate;
+  const http::ServerOptions tls{.cert_pem = certificate.cert_pem, .key_pem = certificate.key_pem};
+  for (int status : {401, 403, 404, 410, 429, 500}) {
+    SCOPED_TRACE(status);
+    auto store = http::Server::Start(tls, [&](const http::ServerRequest&) { return TextResponse(status, "{}"); });
+    ASSERT_TRUE(store.ok());
+    std::string to;
+    auto gitlab = http::Server::Start(tls, [&](const http::ServerRequest& request) {
+      http::Response response = TextResponse(request.path == "/moved" ? 404 : 302, "");
+      response.headers.Set("Location", to);
+      return response;
+    });
+    ASSERT_TRUE(gitlab.ok());
+    GitLabOptions options;
+    options.ca_file = certificate.ca_file();
+    const std::string host = (*gitlab)->address();
+    auto repository =
+        OpenGitLab("https://" + host + "/api/v4/projects/1/packages/generic/p/v1.11.0/core-components.yaml", options);
+    ASSERT_TRUE(repository.ok());
+    to = "https://" + (*store)->address() + "/x";
+    auto file = (*repository)->File({}, V("v1.11.0"), "core-components.yaml");
+    EXPECT_EQ(file.code(), Code::kUnavailable);
+    EXPECT_THAT(file.error().message, HasSubstr("where " + host + " sends to answered HTTP " + std::to_string(status)));
+    to = "/moved";
+    EXPECT_EQ((*repository)->File({}, V("v1.11.0"), "core-components.yaml").code(), Code::kNotFound);
+  }
+}
+
 // T10: whom nobody vouches for gets nothing, and no token.
 TEST(GitLabOverABadNetwork, TheCertificateIsChecked) {
   auto file = DownloadFrom("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na\n", false, false);

@@ -6,6 +6,7 @@
 
 #include "base/http/connection.h"
 #include "base/http/exchange.h"
+#include "base/http/fetch_from.h"
 #include "base/http/grammar.h"
 #include "base/http/proxy.h"
 #include "base/http/tls.h"
@@ -246,7 +247,8 @@ Result<std::optional<Url>> NextHop(const Url& at, const Request& request, const 
 }
 
 // Requests `url` and goes where redirects lead, at most kMaxRedirects of them, over connections of its own.
-Result<Response> Follow(const Context& ctx, Url url, Request request, Options options) {
+// `url` goes along.
+Result<Response> Follow(const Context& ctx, Url& url, Request request, Options options) {
   int hops = kMaxRedirects;
   std::unique_ptr<Client> client;
   std::string origin;
@@ -286,7 +288,13 @@ Result<Response> Client::Do(const Context& ctx, Request request) { return impl_-
 Status Client::SetTls(TlsOptions tls) { return impl_->SetTls(std::move(tls)); }
 
 Result<Response> Fetch(const Context& ctx, std::string_view url, Request request, const Options& options) {
-  return Follow(ctx, TRY(Url::Parse(url)), std::move(request), options);
+  Url by;
+  return Fetch(ctx, url, std::move(request), options, by);
+}
+
+Result<Response> Fetch(const Context& ctx, std::string_view url, Request request, const Options& options, Url& by) {
+  by = TRY(Url::Parse(url));
+  return Follow(ctx, by, std::move(request), options);
 }
 
 }  // namespace capi::http
