@@ -1,7 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
+#include "base/files.h"
 #include "base/http/testing.h"
+#include "base/http/url.h"
 #include "fetch/gitlab_testing.h"
 
 namespace capi::fetch {
@@ -85,6 +89,47 @@ TEST(GitLabOverABadNetwork, AStoreThatFailsIsNotGitLab_T10) {
     EXPECT_THAT(file.error().message, HasSubstr("where " + host + " sends to answered HTTP " + std::to_string(status)));
     to = "/moved";
     EXPECT_EQ((*repository)->File({}, V("v1.11.0"), "core-components.yaml").code(), Code::kNotFound);
+  }
+}
+
+// A GitLab elsewhere, as a proxy answers for it, that leads to this machine.
+TEST(GitLabOverABadNetwork, AServerElsewhereDoesNotLeadInward_T11) {
+  http_testing::TestCa ca;
+  const http_testing::Pem outside = ca.Issue({.alt_names = "DNS:gitlab.example"}),
+                          own = ca.Issue({.alt_names = "IP:127.0.0.1"});
+  const std::string ca_file = testing::TempDir() + "/gitlab-inward-ca.pem";
+  ASSERT_TRUE(WriteFile(ca_file, ca.pem()).ok());
+  for (bool allowed : {true, false}) {
+    SCOPED_TRACE(allowed);
+    std::atomic<int> came = 0;
+    auto inside = http::Server::Start({.cert_pem = own.cert, .key_pem = own.key}, [&](const http::ServerRequest&) {
+      ++came;
+      return TextResponse(200, "kind: Namespace\n");
+    });
+    ASSERT_TRUE(inside.ok());
+    http_testing::RawServer proxy([&](http_testing::Peer& peer, int) {
+      peer.ReadRequest();
+      peer.Write("HTTP/1.1 200 OK\r\n\r\n");
+      http_testing::TlsPeer tls(peer, outside.cert, outside.key);
+      if (!tls.ok()) return;
+      tls.ReadRequest();
+      tls.Write("HTTP/1.1 302 There\r\nConnection: close\r\nContent-Length: 0\r\nLocation: https://" +
+                (*inside)->address() + "/x\r\n\r\n");
+    });
+    GitLabOptions options;
+    options.ca_file = ca_file;
+    options.proxy.url = proxy.url();
+    options.inward_hosts = [&](const http::Url& url) { return allowed && url.host == "127.0.0.1"; };
+    auto repository =
+        OpenGitLab("https://gitlab.example/api/v4/projects/1/packages/generic/p/v1.11.0/core-components.yaml", options);
+    ASSERT_TRUE(repository.ok());
+    auto file = (*repository)->File({}, V("v1.11.0"), "core-components.yaml");
+    EXPECT_EQ(file.ok(), allowed);
+    EXPECT_EQ(came > 0, allowed);
+    if (!file.ok()) {
+      EXPECT_EQ(file.code(), Code::kInvalidArgument);
+      EXPECT_THAT(file.error().message, HasSubstr("127.0.0.1 is an address of this machine or of a private network"));
+    }
   }
 }
 

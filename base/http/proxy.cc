@@ -92,10 +92,17 @@ bool IsLoopbackHost(std::string_view host) {
 }
 
 bool IsInwardAddress(std::string_view text) {
-  constexpr std::string_view kNetworks[] = {"0.0.0.0/8",      "10.0.0.0/8",    "100.64.0.0/10",  "127.0.0.0/8",
-                                            "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16", "::/128",
-                                            "::1/128",        "fc00::/7",      "fe80::/10"};
+  // 168.63.129.16 is Azure's own host of every machine there.
+  constexpr std::string_view kNetworks[] = {"0.0.0.0/8",        "10.0.0.0/8",     "100.64.0.0/10", "127.0.0.0/8",
+                                            "168.63.129.16/32", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+                                            "192.168.0.0/16",   "::/128",         "::1/128",       "fc00::/7",
+                                            "fe80::/10"};
   auto address = ParseAddress(text.substr(0, text.find('%')));  // without the link that it is of
+  // Behind a NAT64 that is how any IPv4 address is reached: the one in it counts.
+  if (address && InNetwork(*address, "64:ff9b::/96")) {
+    const Address ipv4 = *ParseAddress("0.0.0.0");
+    std::copy_n(ipv4.begin(), 12, address->begin());
+  }
   return address && std::any_of(std::begin(kNetworks), std::end(kNetworks),
                                 [&](std::string_view network) { return InNetwork(*address, network); });
 }

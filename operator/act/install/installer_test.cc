@@ -249,6 +249,20 @@ TEST_F(InstallerTest, AllRequestsToASourceHaveTwoMinutes_T13) {
   EXPECT_EQ(registry.seen().size(), 3u);
 }
 
+// The same where the version is named: the manifest and two files.
+TEST_F(InstallerTest, AllRequestsForANamedVersionHaveTwoMinutes_T13) {
+  fetch::OciStandIn registry({{"v1.12.0", fetch::PlainArtifact()}});
+  registry.set_registry_fault([this](const http::ServerRequest&) {
+    clock_.Advance(Seconds(50));
+    return std::optional<http::Response>();
+  });
+  Process& process = Begin(NewRelease("a: 1\n"), "v1.12.0", {registry.host()});
+  process.oci = registry.reference();
+  EXPECT_THAT(process.Held(), HasSubstr("SourceUnreachable: " + process.oci + ": failed to get "));
+  auto seen = registry.seen();
+  EXPECT_EQ(std::count_if(seen.begin(), seen.end(), [](const auto& request) { return request.host == "registry"; }), 3);
+}
+
 // Who has no turn leaves its worker to others, and what lies in the cluster needs none.
 TEST_F(InstallerTest, WhatIsInTheClusterNeedsNoTurnToAskTheNetwork_T13) {
   Process& process = Begin(

@@ -5,7 +5,9 @@
 
 #include <tuple>
 
+#include "base/http/testing.h"
 #include "fetch/gitlab_testing.h"
+#include "fetch/oci/oci_testing.h"
 
 namespace capi::ops {
 namespace {
@@ -94,6 +96,37 @@ TEST(Sources, ARegistryIsNamedByAReference) {
   auto wrong = sources.Open(provider, {});
   ASSERT_FALSE(wrong.ok());
   EXPECT_THAT(wrong.error().message, HasSubstr("spec.fetchConfig.oci: it names no repository"));
+}
+
+// A registry that the spec may name, as a proxy answers for it, leads to this machine: there only where that host is in
+// the list, too.
+TEST(Sources, WhatIsAllowedLeadsToNoOtherHostWithin_T11) {
+  fetch::OciStandIn inside({{"v1.0.0", fetch::PlainArtifact()}});
+  http_testing::RawServer proxy([&](http_testing::Peer& peer, int) {
+    peer.ReadRequest();
+    peer.Write("HTTP/1.1 307 There\r\nConnection: close\r\nContent-Length: 0\r\nLocation: http://" + inside.host() +
+               "/v2/org/provider/tags/list\r\n\r\n");
+  });
+  Settings settings;
+  api::Provider provider;
+  provider.id = {api::ProviderType::kInfrastructure, "ns", "aws"};
+  provider.spec.fetch_config = api::FetchConfig{};
+  provider.spec.fetch_config->oci = "http://registry.example/org/provider";
+  for (bool listed : {false, true}) {
+    SCOPED_TRACE(listed);
+    SourceOptions options;
+    options.oci.proxy.http_url = proxy.url();
+    options.allowed = {"registry.example"};
+    if (listed) options.allowed.push_back(inside.host());
+    auto repository = Sources(settings, options).Open(provider, {});
+    ASSERT_TRUE(repository.ok()) << repository.error().message;
+    auto versions = (*repository)->Versions({});
+    EXPECT_EQ(versions.ok(), listed);
+    EXPECT_EQ(inside.seen().empty(), !listed);
+    if (!versions.ok()) {
+      EXPECT_THAT(versions.error().message, HasSubstr("127.0.0.1 is an address of this machine"));
+    }
+  }
 }
 
 constexpr const char* kPackage = "/api/v4/projects/1/packages/generic/p/latest/c.yaml";
