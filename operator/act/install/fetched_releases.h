@@ -18,7 +18,8 @@ class FetchedReleases {
  public:
   explicit FetchedReleases(size_t max_bytes = 4u << 20) : max_bytes_(max_bytes) {}
 
-  // `inputs` is all that decides what is fetched: another spec or other credentials fetch anew.
+  // `inputs` is what decides what is fetched: another spec fetches anew, and so does another Secret with the variables.
+  // Not one for the source alone (spec.fetchConfig.secretRef): what has come by it is the release all the same.
   void Put(const std::string& provider, const std::string& inputs, const api::Release& release, MonoTime now);
   // nullopt: none of these inputs, or it is too old.
   std::optional<api::Release> Get(const std::string& provider, const std::string& inputs, MonoTime now);
