@@ -11,19 +11,18 @@
 #include "base/mutex.h"
 #include "base/strings.h"
 #include "fetch/answer.h"
+#include "fetch/download.h"
 #include "fetch/oci/answers.h"
 #include "fetch/oci/manifest.h"
-#include "fetch/text.h"
 
 namespace capi::fetch {
 namespace {
 
 constexpr int kPageSize = 1'000;
-constexpr int kMostPages = 1'000;  // many registries give a hundred tags at most
+constexpr int kMostTagPages = 1'000;  // many registries give a hundred tags at most
 constexpr size_t kMostVersions = 100'000;
-constexpr size_t kLongestTag = 128;                     // of the distribution protocol
-constexpr Seconds kListTime = std::chrono::minutes(5);  // for all pages together
-constexpr size_t kMostManifests = 20;                   // that are kept
+constexpr size_t kLongestTag = 128;    // of the distribution protocol
+constexpr size_t kMostManifests = 20;  // that are kept
 constexpr std::string_view kManifestTypes =
     "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.artifact.manifest.v1+json, "
     "application/vnd.docker.distribution.manifest.v2+json, application/vnd.oci.image.index.v1+json";
@@ -51,11 +50,6 @@ Status CheckDigest(std::string_view digest, std::string_view body) {
   return Wrong(fmt::format("what came does not have the digest {}", digest));
 }
 
-Status CheckIsNoPage(const std::string& body) {
-  if (LooksLikeHtml(body)) return Invalid("the server answered with HTML");
-  return Ok();
-}
-
 // Thread-safe.
 class OciRepository : public Repository {
  public:
@@ -68,14 +62,9 @@ class OciRepository : public Repository {
   Result<std::vector<api::Version>> Versions(const Context& ctx) override {
     auto versions = IsOne() ? OfArtifact(ctx) : OfTags(ctx.WithTimeout(kListTime));
     if (!versions.ok()) {
-      Error error = versions.error();
-      if (error.code == Code::kDeadlineExceeded && ctx.Check().ok()) error.code = Code::kUnavailable;
-      return error.With(fmt::format("failed to list the versions of {}", Describe()));
+      return OfOwnLimit(ctx, versions.error()).With(fmt::format("failed to list the versions of {}", Describe()));
     }
-    std::sort(versions->begin(), versions->end());
-    auto end = std::unique(versions->begin(), versions->end(),
-                           [](const auto& a, const auto& b) { return a.ToString() == b.ToString(); });
-    versions->erase(end, versions->end());
+    Order(*versions);
     return versions;
   }
 
@@ -155,7 +144,7 @@ class OciRepository : public Repository {
     std::vector<api::Version> versions;
     std::string page = fmt::format("{}/tags/list?n={}", registry_.base(), kPageSize);
     for (int pages = 0; !page.empty(); ++pages) {
-      if (pages == kMostPages) return Invalid("the list of tags does not end");
+      if (pages == kMostTagPages) return Invalid("the list of tags does not end");
       http::Response response = TRY(registry_.Get(ctx, page, "application/json", registry_.options().max_answer));
       TRY(AddPage(response.body, versions));
       if (versions.size() > kMostVersions) return Invalid("the list has more versions than any repository");

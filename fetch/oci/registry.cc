@@ -39,12 +39,6 @@ std::optional<Millis> RetryAfter(const http::Response& response) {
   return Seconds(std::clamp<std::uint64_t>(seconds, 1, longest));
 }
 
-// Our own limit of time is the server's slowness, not the caller's wish to end.
-Error Unreachable(const Context& ctx, Error error) {
-  if (error.code == Code::kDeadlineExceeded && ctx.Check().ok()) error.code = Code::kUnavailable;
-  return error;
-}
-
 // The scope that the registry names, else what is needed: to read this repository.
 std::string ScopeOf(const Challenge& challenge, const std::string& repository) {
   return challenge.scope.empty() ? fmt::format("repository:{}:pull", repository) : challenge.scope;
@@ -122,7 +116,7 @@ Result<http::Response> OciRegistry::Fetch(const Context& ctx, const std::string&
   http.connect_timeout = options_.connect_timeout;
   http.may_lead_inward = may_lead_inward_;
   auto response = http::Fetch(ctx.WithTimeout(options_.request_timeout), url, std::move(request), http);
-  if (!response.ok()) return Unreachable(ctx, response.error());
+  if (!response.ok()) return OfOwnLimit(ctx, response.error());
   return response;
 }
 

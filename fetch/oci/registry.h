@@ -6,12 +6,12 @@
 #include <string>
 #include <string_view>
 
-#include "api/release.h"
 #include "api/validate/oci_reference.h"
 #include "base/context.h"
 #include "base/http/client.h"
 #include "base/mutex.h"
 #include "fetch/oci/challenge.h"
+#include "fetch/repository.h"
 
 namespace capi::fetch {
 
@@ -27,16 +27,11 @@ struct OciCredentials {
 // Those in a Secret, under these names.
 OciCredentials OciCredentialsIn(const std::map<std::string, std::string>& secret);
 
-struct OciOptions {
+// `inward_hosts` counts for token servers, too.
+struct OciOptions : HttpOptions {
+  OciOptions() { max_answer = 4u << 20; }  // a manifest, a page of tags
+
   OciCredentials credentials;
-  std::string user_agent;
-  std::string ca_file;  // trusted roots instead of the system's
-  http::Proxy proxy;
-  Millis connect_timeout = Seconds(2);
-  Millis request_timeout = Seconds(60);
-  size_t max_file = api::kMaxReleaseBytes;
-  size_t max_answer = 4u << 20;                             // a manifest, a page of tags
-  std::function<bool(const http::Url&)> inward_hosts = {};  // as HttpOptions has it, for token servers too
 };
 
 // Anonymous until the registry asks for more; then with a token that the server it names gives for this repository, or
