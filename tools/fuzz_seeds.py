@@ -203,6 +203,7 @@ SEEDS = {
     "image": images,
     "kubeconfig": kubeconfigs,
     "metadata": metadata,
+    "oci": its_own,
     "patch": patches,
     "release_url": release_urls,
     "request": its_own,
