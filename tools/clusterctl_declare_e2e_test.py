@@ -15,6 +15,7 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", 
 
 import built  # noqa: E402
 import cluster  # noqa: E402
+import pages  # noqa: E402
 import plan  # noqa: E402
 import rights  # noqa: E402
 import worlds  # noqa: E402
@@ -29,6 +30,10 @@ PROVIDERS = [
     ("InfrastructureProvider", "aws", "v2.11.1", "--infrastructure", "infrastructure-aws", "infrastructure-components.yaml"),
     ("IPAMProvider", "in-cluster", "v9.9.9", "--ipam", "ipam-in-cluster", "ipam-components.yaml"),
 ]
+# The commands of the page, without the program's name.
+DRY_RUN, ADOPT, CONVERT = (
+    line.split()[1:] for block in pages.blocks("Hand a cluster over to the operator", "docs/clusterctl.md", "bash") for line in block.splitlines()
+)
 # A provider of the tests' own: HIDDEN stands nowhere in the cluster.
 OWN = """\
 apiVersion: v1
@@ -148,7 +153,7 @@ class Declared(WithFolder, worlds.OnAWorld):
     def files_for_git(self):
         """L20: the files pass lint, and the server takes them strictly. Values aren't in them."""
         folder = os.path.join(self.folder, "git", "providers")
-        out, errors = self.ours("convert", "--output-dir", folder)
+        out, errors = self.ours(*CONVERT[:-1], folder)
         self.assertEqual(len(out.splitlines()), len(os.listdir(folder)))
         self.assertIn("which the operator doesn't read", errors)
         out, _ = self.ours("lint", "--strict", folder)
@@ -200,9 +205,9 @@ class Declared(WithFolder, worlds.OnAWorld):
         self.write(".config/cluster-api/overrides/ipam-in-cluster/v9.9.9/ipam-components.yaml", OWN)
         self.write("releases/ipam-in-cluster/v9.9.9/ipam-components.yaml", OWN.replace("{shown:", "{more: x, shown:"))
         before = self.world.deployments()
-        out, _ = self.ours("adopt", "--all", "--dry-run", HIDDEN="cave")
+        out, _ = self.ours(*DRY_RUN, HIDDEN="cave")
         self.assertIn("# Its release is put into ConfigMap own-system/ipam-in-cluster-v9.9.9, too.\n", out)
-        out, _ = self.ours("adopt", "--all", HIDDEN="cave")
+        out, _ = self.ours(*ADOPT, HIDDEN="cave")
         self.assertIn("CoreProvider capi-system/cluster-api created at v1.11.0\n", out.splitlines(True)[0])
         secret = self.world.get("secret", "ipam-in-cluster-variables", "-n", "own-system")
         self.assertEqual(sorted(secret["data"]), ["HIDDEN", "SHOWN"])

@@ -159,6 +159,9 @@ TEST_F(LocalTemplates, AFileIsWrittenWholeAndForItsOwnerAlone) {
   ASSERT_EQ(stat(path.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777u, 0600u);
   EXPECT_THAT(FromRelease({"--flavor", "small", "--write-to", "-"}).out, HasSubstr("kind: Secret"));
+  Outcome full = FromRelease({"--flavor", "small", "--write-to", "/dev/full"});
+  EXPECT_EQ(full.code, 1);
+  EXPECT_THAT(full.err, HasSubstr("failed to write to destination file: /dev/full: No space left on device"));
 }
 
 TEST_F(LocalTemplates, WhatIsRefused) {
