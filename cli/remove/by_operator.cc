@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "api/reasons.h"
@@ -54,6 +55,14 @@ Said SaidOf(const kube::Object& object) {
   const kube::Condition* ready = kube::FindCondition(provider.status.conditions, api::condition::kReady);
   if (ready == nullptr || ready->status == "True") return {};
   return {ready->reason, ready->message};
+}
+
+bool BelongsToProvidersAlone(const kube::Object& map) {
+  const Json* owners = Find(map.json(), {"metadata", "ownerReferences"});
+  if (owners == nullptr || !owners->is_array() || owners->empty()) return false;
+  return std::all_of(owners->begin(), owners->end(), [](const Json& one) {
+    return GetString(one, {"apiVersion"}).starts_with(fmt::format("{}/", api::kGroup));
+  });
 }
 
 Error Left(const std::map<api::ProviderId, Awaited>& left, Seconds limit) {
@@ -146,6 +155,20 @@ Status ReleaseObject(const Context& ctx, kube::Client& client, const api::Provid
                     "app.kubernetes.io/name=capi-operator)",
                     Describe(id)));
   }
+}
+
+Status RemoveOwnedReleases(const Context& ctx, kube::Client& client) {
+  const kube::Resource& resource = kube::Builtin("ConfigMap");
+  const char* what = "failed to remove the releases of providers that are gone";
+  const auto maps = TRY_WITH(client.List(ctx, resource, "", {.metadata_only = true}), what);
+  for (const kube::Object& map : maps.items) {
+    if (!BelongsToProvidersAlone(map)) continue;
+    auto deleted = client.Delete(ctx, resource, map.ns(), map.name(),
+                                 {.uid = map.uid(), .resource_version = map.resource_version()});
+    // With a conflict somebody has changed it since: the same command looks again.
+    if (!deleted.ok() && deleted.code() != Code::kNotFound) return deleted.error().With(what);
+  }
+  return Ok();
 }
 
 }  // namespace capi::cli

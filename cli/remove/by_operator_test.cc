@@ -10,6 +10,7 @@
 #include "base/http/server/server.h"
 #include "base/mutex.h"
 #include "base/strings.h"
+#include "cli/api_testing.h"
 
 namespace capi::cli {
 namespace {
@@ -171,6 +172,32 @@ TEST_F(ByOperator, OthersFinalizersStay) {
   EXPECT_THAT(
       Requests(),
       ElementsAre("GET", R"(PATCH {"metadata":{"finalizers":["other.example.com"],"resourceVersion":"7"}})", kDelete));
+}
+
+// L22: killed between the last provider and its kind, the command left release ConfigMaps for good.
+TEST(RemoveOwnedReleases, GoWhereNobodyElseOwnsThem) {
+  auto map = [](const char* name, std::vector<std::string> owners) {
+    Json out = {{"metadata", {{"name", name}, {"namespace", "ns"}, {"uid", "u"}, {"resourceVersion", "3"}}}};
+    for (const std::string& api_version : owners)
+      out["metadata"]["ownerReferences"].push_back({{"apiVersion", api_version}, {"kind", "X"}, {"uid", "x"}});
+    return out;
+  };
+  const std::string ours = "operator.cluster.x-k8s.io/v1alpha2";
+  const Json list = {{"kind", "PartialObjectMetadataList"},
+                     {"metadata", {{"resourceVersion", "9"}}},
+                     {"items", Json::array({map("ours", {ours}), map("shared", {ours, "apps/v1"}), map("free", {}),
+                                            map("others", {"operator.cluster.x-k8s.io.example.com/v1"})})}};
+  const std::string remove = "DELETE /api/v1/namespaces/ns/configmaps/";
+  FakeApi api({{"GET /api/v1/configmaps?", {{200, ToJsonText(list)}}}, {remove, {{200, "{}"}}}});
+  ASSERT_TRUE(RemoveOwnedReleases(Context{}, api.client()).ok());
+  const auto asked = api.Asked("DELETE");
+  ASSERT_EQ(asked.size(), 1u);
+  for (const char* has : {"/configmaps/ours", R"("uid":"u")", R"("resourceVersion":"3")"})
+    EXPECT_THAT(asked[0], HasSubstr(has));
+  FakeApi away({{"GET /api/v1/configmaps?", {{503, "{}"}}}});
+  Status left = RemoveOwnedReleases(Context{}, away.client());
+  ASSERT_FALSE(left.ok());
+  EXPECT_THAT(left.error().message, HasSubstr("failed to remove the releases of providers that are gone"));
 }
 
 }  // namespace

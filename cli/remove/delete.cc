@@ -433,6 +433,7 @@ Status Deletion::DeleteOperator() {
   if (!TRY(Objects()).empty())
     return Refused("capi-operator stays, for providers came meanwhile: run the same command again");
   notes_.Say(0, "Deleting", {{"operator", operator_->ns + "/capi-operator"}});
+  if (options_.crds) TRY(RemoveOwnedReleases(ctx_, client()));
   return RemoveOperator(ctx_, client(), operator_->ns, WithOperator());
 }
 
