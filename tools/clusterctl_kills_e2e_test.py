@@ -29,7 +29,7 @@ import worlds  # noqa: E402
 
 SEED = int(os.environ.get("CAPI_TEST_SEED", "1"))
 STEPS = ("init", "upgrade", "delete")
-APART = 5  # writes, in `make test-full`
+APART = 8  # writes, in `make test-full`
 FORMER, NEWER = "v1.19.1", "v1.20.2"  # of cert-manager
 VARIABLES = {"TOY_CREDENTIALS": "bm90IGEgc2VjcmV0", "TOY_NEEDED": "from now on"}
 SECRET = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: credentials, namespace: toy-system}\nstringData: {x: '${TOY_CREDENTIALS}'}\n"

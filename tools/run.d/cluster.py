@@ -16,7 +16,7 @@ from built import ROOT
 from process import free_ports
 from progress import AssetError
 
-START_TIMEOUT = 60.0
+START_TIMEOUT = 120.0
 
 # Requests that leave the same behind when they are made twice (RFC 9110, 9.2.2); a merge patch is one that PATCH isn't.
 IDEMPOTENT = ("GET", "PUT", "DELETE")
