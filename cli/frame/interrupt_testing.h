@@ -7,7 +7,7 @@
 namespace capi::cli {
 
 // Before all other threads of a test: of none of them Ctrl-C ends the program, as of none that a command begins. Who
-// waits for it has it.
+// waits for it has it. Thread-compatible.
 class WithoutInterrupts {
  public:
   WithoutInterrupts() {
