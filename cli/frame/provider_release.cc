@@ -138,7 +138,8 @@ Result<ProviderRelease> FetchRelease(const Context& ctx, const Config& config, a
   ProviderRelease out;
   out.source = TRY(config.FindProvider(type, name.name));
   std::string label = api::ManifestLabel(type, name.name);
-  auto plain = TRY(fetch::OpenUrl(out.source.url, label, TRY(UrlOptionsOf(config))));
+  const fetch::UrlOptions options = TRY(UrlOptionsOf(config));
+  auto plain = TRY(fetch::OpenUrl(out.source.url, label, options));
   api::Version version =
       TRY(name.version.empty() ? DefaultVersion(ctx, *plain, out.source.url, label) : ParseVersion(name.version));
   auto repository = WithOverrides(std::move(plain), TRY(config.OverridesFolder()), label, notes);
