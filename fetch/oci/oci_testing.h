@@ -66,7 +66,8 @@ class OciStandIn {
   mutable Mutex mu_;
   std::vector<OciRequest> seen_ CAPI_GUARDED_BY(mu_);
   int generation_ CAPI_GUARDED_BY(mu_) = 1;  // of tokens
-  std::unique_ptr<http::Server> registry_, tokens_, store_;
+  // The registry's handlers name the other two: it ends first.
+  std::unique_ptr<http::Server> store_, tokens_, registry_;
 };
 
 inline constexpr std::string_view kOciUser = "robot", kOciPassword = "s3cret", kOciRefresh = "r3fresh";
