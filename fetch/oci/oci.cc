@@ -120,9 +120,10 @@ class OciRepository : public Repository {
   Result<Files> OfOne(const Context& ctx, const api::Version& version) {
     Files files = TRY(Manifest(ctx, reference_.digest.empty() ? reference_.tag : reference_.digest));
     auto tagged = VersionOf(reference_.tag);
-    if (tagged.ok() && *tagged == version) return files;
+    auto is_it = [&](const api::Version& one) { return one.ToString() == version.ToString(); };  // of the same build
+    if (tagged.ok() && is_it(*tagged)) return files;
     std::vector<api::Version> named = VersionsInTitles(files, type_, name_);
-    if (tagged.ok() && std::find(named.begin(), named.end(), version) == named.end())
+    if (tagged.ok() && std::none_of(named.begin(), named.end(), is_it))
       return NotFound(fmt::format("its tag says that it is {}", tagged->ToString()));
     const size_t all = files.size();
     files = FilesOfVersion(std::move(files), type_, name_, version);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "base/encoding.h"
 #include "fetch/oci/oci_testing.h"
 
@@ -124,11 +126,22 @@ TEST(Oci, ATagOrADigestNamesOneArtifact_T9) {
 }
 
 TEST(Oci, AnArtifactOfAnotherVersionIsNotTaken_T9) {
-  OciStandIn registry({{"nightly", PlainArtifact()}, {"v2.0.0", PlainArtifact()}});
-  auto other = registry.Open(":v2.0.0")->File({}, V("v1.0.0"), "metadata.yaml");
-  ASSERT_FALSE(other.ok());
-  EXPECT_EQ(other.code(), Code::kNotFound);
-  EXPECT_THAT(other.error().message, HasSubstr("its tag says that it is v2.0.0"));
+  const OciArtifact built = {.files = {{"infrastructure-custom-v1.0.0+b1-metadata.yaml", "of b1"},
+                                       {"infrastructure-custom-v1.0.0+b1-components.yaml", "kind: Namespace\n"}}};
+  OciStandIn registry(
+      {{"nightly", PlainArtifact()}, {"v1.0.0_b1", PlainArtifact()}, {"v2.0.0", PlainArtifact()}, {"v3.0.0", built}});
+  const std::tuple<const char*, const char*, const char*> others[] = {{":v2.0.0", "v1.0.0", "v2.0.0"},
+                                                                      {":v1.0.0_b1", "v1.0.0+b2", "v1.0.0+b1"},
+                                                                      {":v1.0.0_b1", "v1.0.0", "v1.0.0+b1"},
+                                                                      {":v3.0.0", "v1.0.0+b2", "v3.0.0"}};
+  for (const auto& [which, version, says] : others) {
+    auto other = registry.Open(which)->File({}, V(version), "metadata.yaml");
+    ASSERT_FALSE(other.ok()) << which << " " << version;
+    EXPECT_EQ(other.code(), Code::kNotFound);
+    EXPECT_THAT(other.error().message, HasSubstr(std::string("its tag says that it is ") + says));
+  }
+  EXPECT_TRUE(registry.Open(":v1.0.0_b1")->File({}, V("v1.0.0+b1"), "metadata.yaml").ok());
+  EXPECT_EQ(*registry.Open(":v3.0.0")->File({}, V("v1.0.0+b1"), "metadata.yaml"), "of b1");
   // A tag that is no version says nothing: the spec does.
   EXPECT_TRUE(registry.Open(":nightly")->File({}, V("v1.0.0"), "metadata.yaml").ok());
   auto versions = registry.Open(":nightly")->Versions({});
