@@ -117,4 +117,10 @@ bool SameOrigin(std::string_view a, std::string_view b) {
   return one.ok() && other.ok() && one->Origin() == other->Origin();
 }
 
+bool IsOwnAnswer(std::string_view url, const http::Url& by, int status) {
+  if (SameOrigin(url, by.Origin())) return true;
+  auto own = http::Url::Parse(url);
+  return own.ok() && own->host == by.host && own->scheme != by.scheme && status != 401;
+}
+
 }  // namespace capi::fetch

@@ -20,4 +20,8 @@ std::string NextPage(std::string_view link);
 // True when both URLs have the same scheme, host and port.
 bool SameOrigin(std::string_view a, std::string_view b);
 
+// Whether an answer from `by`, wherever redirects led, is the word of the server that `url` names: one of its host,
+// from http to https too. No credentials go along there, so that one on them (401) is only of the same origin.
+bool IsOwnAnswer(std::string_view url, const http::Url& by, int status);
+
 }  // namespace capi::fetch

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/http/url.h"
+
 namespace capi::fetch {
 namespace {
 
@@ -150,6 +152,25 @@ TEST(SameOrigin, ComparesSchemeHostAndPort) {
   EXPECT_FALSE(SameOrigin("https://api.github.com@evil.org/x", "https://api.github.com"));
   EXPECT_FALSE(SameOrigin("https://api.github.com:8443/x", "https://api.github.com"));
   EXPECT_FALSE(SameOrigin("/repos/x", "/repos/x"));
+}
+
+TEST(IsOwnAnswer, IsThatOfTheHostWhateverItsSchemeButForCredentials_T9_T10) {
+  struct Case {
+    std::string_view url, by;
+    int status;
+    bool own;
+  };
+  const Case cases[] = {
+      {"https://a/x", "https://a/y", 404, true},        {"https://a/x", "https://A:443", 401, true},
+      {"http://a:81/x", "http://a:81", 401, true},      {"http://a/x", "https://a/x", 404, true},
+      {"http://a:81/x", "https://a:444/x", 403, true},  {"http://a/x", "https://a/x", 401, false},
+      {"https://a/x", "https://a:444/x", 404, false},   {"http://a:81/x", "http://a/x", 404, false},
+      {"https://a/x", "https://b/x", 404, false},       {"http://a/x", "https://b/x", 404, false},
+      {"https://a/x", "https://store.a/x", 404, false}, {"x", "https://a/x", 404, false},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(IsOwnAnswer(c.url, *http::Url::Parse(c.by), c.status), c.own) << c.url << " " << c.by << " " << c.status;
+  }
 }
 
 }  // namespace

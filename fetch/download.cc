@@ -10,17 +10,10 @@
 #include "base/http/fetch_from.h"
 #include "base/http/url.h"
 #include "base/strings.h"
+#include "fetch/answer.h"
 #include "fetch/text.h"
 
 namespace capi::fetch {
-namespace {
-
-// Whether both are one server, which may lead from http to https on its host.
-bool IsSameServer(const http::Url& a, const http::Url& b) {
-  return a.host == b.host && (a.port == b.port || a.scheme != b.scheme);
-}
-
-}  // namespace
 
 Result<http::Response> Get(const Context& ctx, const HttpOptions& options, const Download& download,
                            Error (*error_of)(const http::Response& response, WallTime now), bool* too_large) {
@@ -46,8 +39,8 @@ Result<http::Response> Get(const Context& ctx, const HttpOptions& options, const
   if (!response.ok()) return OfOwnLimit(ctx, response.error());
   if (response->status / 100 == 2) return response;
   Error error = error_of(*response, ctx.clock->Now());
+  if (IsOwnAnswer(download.url, by, response->status)) return error;
   const http::Url own = TRY(http::Url::Parse(download.url));
-  if (IsSameServer(own, by)) return error;
   // Of a store behind it: neither what it lacks nor what it refuses is the server's word.
   return Error{Code::kUnavailable,
                fmt::format("where {} sends to answered HTTP {}", own.HostHeader(), response->status),

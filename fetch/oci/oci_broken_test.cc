@@ -245,6 +245,32 @@ TEST(OciBroken, AStoreThatFailsIsNotTheRegistry_T9) {
   }
 }
 
+// As where a repository was renamed: what it answers there is asked for with credentials, and tells what is missing.
+TEST(OciBroken, WhatARegistryRedirectsToOnItsHostIsItsOwnWord_T9) {
+  OciStandIn registry({{"v1.11.0", PlainArtifact()}}, OciAuth::kBasic);
+  int status = 0;
+  registry.set_registry_fault([&](const http::ServerRequest& request) {
+    constexpr std::string_view kOld = "/v2/org/provider-old/";
+    const bool old = request.path.starts_with(kOld);
+    if (!old && status == 0) return std::optional<http::Response>();
+    http::Response answer = OciAnswer(old ? 307 : status);
+    if (old) answer.headers.Set("Location", "/v2/org/provider/" + request.path.substr(kOld.size()));
+    return std::optional(answer);
+  });
+  auto file = registry.Open("-old", WithPassword())->File({}, V("v1.11.0"), "metadata.yaml");
+  EXPECT_TRUE(file.ok()) << file.error().message;
+  ExpectFails(*registry.Open("-old"), Code::kUnauthenticated, "give it OCI_USERNAME and OCI_PASSWORD");
+  const StatusCase cases[] = {{401, "", Code::kUnauthenticated, "refused the credentials"},
+                              {403, "", Code::kPermissionDenied, "denied access"},
+                              {404, "", Code::kNotFound, "there is no tag v1.11.0"},
+                              {429, "", Code::kRateLimited, "limits requests"}};
+  for (const StatusCase& c : cases) {
+    SCOPED_TRACE(c.status);
+    status = c.status;
+    ExpectFails(*registry.Open("-old", WithPassword()), c.code, c.words);
+  }
+}
+
 TEST(OciBroken, ATagOfAnIndexIsNoRelease_T9) {
   OciStandIn registry({{"1.11.0", PlainArtifact()}, {"v1.11.0", PlainArtifact()}});
   const http::Response index = OciAnswer(200, R"({"manifests":[]})");

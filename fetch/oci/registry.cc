@@ -5,9 +5,11 @@
 #include <algorithm>
 
 #include "base/encoding.h"
+#include "base/http/fetch_from.h"
 #include "base/http/grammar.h"
 #include "base/http/url.h"
 #include "base/strings.h"
+#include "fetch/answer.h"
 #include "fetch/download.h"
 #include "fetch/oci/answers.h"
 
@@ -102,20 +104,21 @@ Result<OciRegistry::Answer> OciRegistry::Send(const Context& ctx, const std::str
   request.max_body = max_body;
   request.headers.Set("Accept", accept);
   if (!sent.empty()) request.headers.Set("Authorization", sent);
-  int hops = 0;
-  request.on_begin = [&hops] { ++hops; };
-  http::Response response = TRY(Fetch(ctx, url, std::move(request)));
-  return Answer{std::move(response), hops == 1};
+  http::Url by;
+  http::Response response = TRY(Fetch(ctx, url, std::move(request), by));
+  const bool own = IsOwnAnswer(url, by, response.status);
+  return Answer{std::move(response), own};
 }
 
-Result<http::Response> OciRegistry::Fetch(const Context& ctx, const std::string& url, http::Request request) const {
+Result<http::Response> OciRegistry::Fetch(const Context& ctx, const std::string& url, http::Request request,
+                                          http::Url& by) const {
   if (!options_.user_agent.empty()) request.headers.Set("User-Agent", options_.user_agent);
   http::Options http;
   http.tls.ca_file = options_.ca_file;
   http.proxy = options_.proxy;
   http.connect_timeout = options_.connect_timeout;
   http.may_lead_inward = may_lead_inward_;
-  auto response = http::Fetch(ctx.WithTimeout(options_.request_timeout), url, std::move(request), http);
+  auto response = http::Fetch(ctx.WithTimeout(options_.request_timeout), url, std::move(request), http, by);
   if (!response.ok()) return OfOwnLimit(ctx, response.error());
   return response;
 }
@@ -173,7 +176,8 @@ Result<http::Response> OciRegistry::TokenByPassword(const Context& ctx, const Ch
   request.max_body = kMaxTokenAnswer;
   if (!own.username.empty() || !own.password.empty())
     request.headers.Set("Authorization", "Basic " + Base64Encode(own.username + ":" + own.password));
-  return Fetch(ctx, url, std::move(request));
+  http::Url by;
+  return Fetch(ctx, url, std::move(request), by);
 }
 
 Result<http::Response> OciRegistry::TokenByRefresh(const Context& ctx, const Challenge& challenge) const {
@@ -184,7 +188,8 @@ Result<http::Response> OciRegistry::TokenByRefresh(const Context& ctx, const Cha
   request.body = fmt::format(
       "grant_type=refresh_token&service={}&client_id={}&scope={}&refresh_token={}", PercentEscape(challenge.service),
       kClientId, PercentEscape(ScopeOf(challenge, repository_)), PercentEscape(options_.credentials.refresh_token));
-  return Fetch(ctx, challenge.realm, std::move(request));
+  http::Url by;
+  return Fetch(ctx, challenge.realm, std::move(request), by);
 }
 
 Error OciRegistry::ErrorOf(const Context& ctx, const http::Response& response, std::string_view who) const {

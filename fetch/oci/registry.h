@@ -45,17 +45,19 @@ class OciRegistry {
   const OciOptions& options() const { return options_; }
 
   // An answer of 2xx. Redirects are followed, without what authenticates. Errors: kNotFound, kUnauthenticated,
-  // kPermissionDenied, kRateLimited, kUnavailable, kInvalidArgument; of where a redirect leads kUnavailable alone.
+  // kPermissionDenied, kRateLimited, kUnavailable, kInvalidArgument; of another server to which a redirect leads
+  // kUnavailable alone.
   Result<http::Response> Get(const Context& ctx, const std::string& url, std::string_view accept, size_t max_body);
 
  private:
   struct Answer {
     http::Response response;
-    bool own = false;  // of the registry, and not of where it redirects to
+    bool own = false;  // of the registry, and not of another server to which it redirects
   };
   Result<Answer> Send(const Context& ctx, const std::string& url, std::string_view accept, const std::string& sent,
                       size_t max_body) const;
-  Result<http::Response> Fetch(const Context& ctx, const std::string& url, http::Request request) const;
+  // `by`: the URL that was asked last.
+  Result<http::Response> Fetch(const Context& ctx, const std::string& url, http::Request request, http::Url& by) const;
   // The value of Authorization that a challenge asks for.
   Result<std::string> Authorize(const Context& ctx, const http::Response& response) const;
   Result<std::string> BasicCredentials() const;
