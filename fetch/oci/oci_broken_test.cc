@@ -353,6 +353,21 @@ TEST(OciBroken, ARegistryElsewhereDoesNotLeadInward_T11) {
   }
 }
 
+// One that is within itself leads anywhere there, to a host that has another name or address, too.
+TEST(OciBroken, ARegistryWithinLeadsInward_T11) {
+  auto store =
+      http::Server::Start({}, [](const http::ServerRequest&) { return OciAnswer(200, std::string(kOciMetadata)); });
+  ASSERT_TRUE(store.ok());
+  http::Response there = OciAnswer(307);
+  there.headers.Set("Location", "http://localhost:" + std::to_string((*store)->port()) + "/x");
+  OciStandIn registry({{"v1.11.0", PlainArtifact()}});
+  registry.set_registry_fault([&](const http::ServerRequest& request) { return Only(request, "/blobs/", there); });
+  OciOptions options;
+  options.inward_hosts = [](const http::Url&) { return false; };
+  auto file = registry.Open("", options)->File({}, V("v1.11.0"), "metadata.yaml");
+  EXPECT_TRUE(file.ok()) << file.error().message;
+}
+
 // What is cut off, or stalls, is no file.
 TEST(OciBroken, HalfABodyIsNoFile_F3) {
   const std::string half = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"layers\":";

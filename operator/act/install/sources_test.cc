@@ -59,7 +59,8 @@ TEST(Sources, TheOperatorsTokenGoesToHostsOfItsConfigurationAlone) {
     SourceOptions options;
     options.gitlab = gitlab.options();
     options.gitlab.token = "own";
-    options.allowed = {*CanonicalSource(named.host()), *CanonicalSource(other.host())};
+    // Whom the configuration file names need not be allowed, though it has an address of this machine (T11).
+    if (!url.empty()) options.allowed = {*CanonicalSource(named.host()), *CanonicalSource(other.host())};
     api::Provider provider;
     provider.id = {api::ProviderType::kInfrastructure, "ns", name};
     if (!url.empty()) provider.spec.fetch_config = api::FetchConfig{.url = url};
