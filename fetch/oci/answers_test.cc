@@ -85,5 +85,18 @@ TEST(OciAnswers, AManifestHasAThousandFilesAtMost_F2) {
   EXPECT_THAT(many.error().message, HasSubstr("more than 1000 files"));
 }
 
+// Of texts as long as an answer may be, what is kept of all files together.
+TEST(OciAnswers, OfAManifestWithLongTextsLittleIsKept_F2) {
+  const std::string text(2'000, 'a');
+  const std::string file =
+      R"({"annotations":{"org.opencontainers.image.title":")" + text + R"("},"digest":"sha256:)" + text + R"("},)";
+  auto files = ReadOciManifest(R"({"layers":[)" + Repeat(file, 999 * file.size()) + "{}]}");
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  EXPECT_EQ(files->size(), 999u);
+  size_t kept = 0;
+  for (const OciFile& one : *files) kept += one.title.capacity() + one.digest.capacity();
+  EXPECT_LT(kept, 512u << 10);
+}
+
 }  // namespace
 }  // namespace capi::fetch

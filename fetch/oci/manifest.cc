@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "fetch/download.h"
 #include "fetch/json_list.h"
 
 namespace capi::fetch {
@@ -14,11 +15,9 @@ constexpr std::string_view kTitle = "org.opencontainers.image.title";
 constexpr std::string_view kMetadata = "metadata.yaml", kComponents = "components.yaml";
 constexpr size_t kMostOfTitle = 80;  // characters that are shown
 constexpr size_t kMostFiles = 1'000;
-constexpr size_t kMostOfText = 1'000;  // characters that are kept; a longer one is none that could be right
+constexpr size_t kMostKeptOfTitle = 300;  // a longer one is none that could be right
 
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
-
-std::string TextOf(const Json& layer, JsonPath path) { return GetString(layer, path).substr(0, kMostOfText); }
 
 // What a person can be shown.
 bool IsPlain(std::string_view title) {
@@ -47,7 +46,8 @@ Result<std::vector<OciFile>> ReadOciManifest(std::string_view text) {
   std::vector<OciFile> files;
   ListShape shape{.member = "layers", .names = {"annotations", kTitle, "digest", "size"}, .within = true};
   auto take = [&](const Json& layer) {
-    OciFile file{TextOf(layer, {"annotations", kTitle}), TextOf(layer, {"digest"}), GetInt(layer, {"size"}, -1)};
+    OciFile file{GetString(layer, {"annotations", kTitle}).substr(0, kMostKeptOfTitle),
+                 GetString(layer, {"digest"}).substr(0, kMostOfDigest), GetInt(layer, {"size"}, -1)};
     if (!file.title.empty() && files.size() <= kMostFiles) files.push_back(std::move(file));
   };
   Listed found = TRY(ReadList(text, shape, take));

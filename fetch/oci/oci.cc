@@ -21,8 +21,8 @@ namespace {
 constexpr int kPageSize = 1'000;
 constexpr int kMostTagPages = 1'000;  // many registries give a hundred tags at most
 constexpr size_t kMostVersions = 100'000;
-constexpr size_t kLongestTag = 128;    // of the distribution protocol
-constexpr size_t kMostManifests = 20;  // that are kept
+constexpr size_t kLongestTag = 128;   // of the distribution protocol
+constexpr size_t kMostManifests = 2;  // that are kept: both files of a release come from one (T9)
 constexpr std::string_view kManifestTypes =
     "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.artifact.manifest.v1+json, "
     "application/vnd.docker.distribution.manifest.v2+json, application/vnd.oci.image.index.v1+json";

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <tuple>
 
 #include "base/encoding.h"
@@ -89,6 +90,23 @@ TEST(Oci, BothFilesComeFromOneManifest_T9) {
   EXPECT_EQ(release->source, registry.reference() + " v1.11.0");
   EXPECT_EQ(Targets(registry, "registry").size(), 3u);
   EXPECT_EQ(Targets(registry, "store").size(), 2u);
+}
+
+TEST(Oci, TwoManifestsAreKeptAtMost_F2) {
+  OciStandIn registry({{"v1.0.0", PlainArtifact()}, {"v1.1.0", PlainArtifact()}, {"v1.2.0", PlainArtifact()}});
+  auto repository = registry.Open();
+  auto asked = [&](const char* version) {
+    EXPECT_TRUE(repository->File({}, V(version), "metadata.yaml").ok()) << version;
+    const std::vector<std::string> targets = Targets(registry, "registry");
+    return std::count_if(targets.begin(), targets.end(),
+                         [](const std::string& target) { return target.find("/manifests/") != std::string::npos; });
+  };
+  EXPECT_EQ(asked("v1.0.0"), 1);
+  EXPECT_EQ(asked("v1.1.0"), 2);
+  EXPECT_EQ(asked("v1.0.0"), 2);
+  EXPECT_EQ(asked("v1.2.0"), 3);
+  EXPECT_EQ(asked("v1.2.0"), 3);
+  EXPECT_EQ(asked("v1.0.0"), 4);
 }
 
 // What the peer's `publish` writes, and an artifact manifest with blobs; a tag without "v", with build metadata.
