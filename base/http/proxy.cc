@@ -26,6 +26,16 @@ std::optional<Address> ParseAddress(std::string_view text) {
   return out;
 }
 
+// Also what resolvers take for an IPv4 address: 127.1, 0x7f.1, 2130706433.
+std::optional<Address> ParseAnyAddress(const std::string& host) {
+  in_addr ipv4 = {};
+  auto address = ParseAddress(host);
+  if (address || inet_aton(host.c_str(), &ipv4) == 0) return address;
+  Address out = *ParseAddress("0.0.0.0");
+  std::memcpy(out.data() + 12, &ipv4, sizeof(ipv4));
+  return out;
+}
+
 bool SamePrefix(const Address& a, const Address& b, int bits) {
   for (int i = 0; i < bits; ++i) {
     auto byte = static_cast<size_t>(i / 8);
@@ -97,7 +107,10 @@ bool IsInwardAddress(std::string_view text) {
                                             "168.63.129.16/32", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
                                             "192.168.0.0/16",   "::/128",         "::1/128",       "fc00::/7",
                                             "fe80::/10"};
-  auto address = ParseAddress(text.substr(0, text.find('%')));  // without the link that it is of
+  std::string host(text.substr(0, text.find('%')));  // without the link that it is of
+  if (host.ends_with('.')) host.pop_back();
+  if (IsLoopbackHost(host)) return true;
+  auto address = ParseAnyAddress(host);
   // Behind a NAT64 that is how any IPv4 address is reached: the one in it counts.
   if (address && InNetwork(*address, "64:ff9b::/96")) {
     const Address ipv4 = *ParseAddress("0.0.0.0");

@@ -22,7 +22,8 @@ Result<std::optional<Url>> ProxyFor(const Url& url, const Proxy& proxy);
 // like an address is none.
 bool IsLoopbackHost(std::string_view host);
 
-// An address that means something else on every network: loopback, link-local, private, or none at all (0.0.0.0, ::).
+// An address that means something else on every network: loopback, link-local, private, or none at all (0.0.0.0, ::);
+// "localhost", too. However a URL's host may spell it: "127.1", "2130706433", a dot at its end.
 bool IsInwardAddress(std::string_view address);
 
 }  // namespace capi::http

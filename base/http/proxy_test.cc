@@ -211,11 +211,41 @@ TEST(IsInwardAddress, IsOfThisMachineItsLinkOrAPrivateNetwork_T11) {
                              "64:ff9b::a9fe:a9fe",
                              "192.0.0.1",
                              "192.0.0.192",
-                             "168.63.129.16"})
+                             "168.63.129.16",
+                             "2130706433",
+                             "127.1",
+                             "0x7f.1",
+                             "0x7f000001",
+                             "0177.0.0.1",
+                             "10.257",
+                             "127.0.0.1.",
+                             "127.1.",
+                             "localhost",
+                             "localhost."})
     EXPECT_TRUE(IsInwardAddress(inward)) << inward;
-  for (const char* outward : {"1.1.1.1", "100.63.0.1", "100.128.0.1", "172.15.0.1", "172.32.0.1", "192.169.0.1",
-                              "11.0.0.1", "2606:4700::1111", "::ffff:1.1.1.1", "64:ff9b::1.1.1.1", "64:ff9c::10.0.0.1",
-                              "192.0.1.1", "168.63.129.17", "localhost", "", "example.com"})
+  for (const char* outward : {"1.1.1.1",
+                              "100.63.0.1",
+                              "100.128.0.1",
+                              "172.15.0.1",
+                              "172.32.0.1",
+                              "192.169.0.1",
+                              "11.0.0.1",
+                              "2606:4700::1111",
+                              "::ffff:1.1.1.1",
+                              "64:ff9b::1.1.1.1",
+                              "64:ff9c::10.0.0.1",
+                              "192.0.1.1",
+                              "168.63.129.17",
+                              "16843009",
+                              "8.8",
+                              "0x8.8",
+                              "1.1.1.1.",
+                              "localhost.example.com",
+                              "notlocalhost",
+                              "",
+                              ".",
+                              "example.com",
+                              "127.1.example.com"})
     EXPECT_FALSE(IsInwardAddress(outward)) << outward;
 }
 
