@@ -44,7 +44,9 @@ std::string TokenIn(std::string_view body) {
     if (event == Event::array_start) return false;
     return event == Event::value ? depth <= 1 : depth == 0;
   });
-  return answer.ok() ? GetString(*answer, {"token"}, GetString(*answer, {"access_token"})) : "";
+  if (!answer.ok()) return "";
+  std::string token = GetString(*answer, {"token"});
+  return token.empty() ? GetString(*answer, {"access_token"}) : token;
 }
 
 }  // namespace capi::fetch

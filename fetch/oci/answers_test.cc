@@ -40,6 +40,9 @@ TEST(OciAnswers, ATokenHasTwoNames_T9) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({"expires_in":60,"token":"a","access_token":"b"})", "a"},
       {R"({"access_token":"b"})", "b"},
+      {R"({"token":"","access_token":"b"})", "b"},
+      {R"({"access_token":"b","token":null})", "b"},
+      {R"({"token":"a","access_token":""})", "a"},
       {R"({"token":["a"],"in":{"token":"c"}})", ""},
       {R"(["token"])", ""},
       {"", ""},
