@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 
 #include "base/http/url.h"
 #include "base/json_filter.h"
@@ -64,8 +63,8 @@ bool IsRateLimit(const http::Response& response, const Service& service, const s
 
 Error RateLimited(const http::Response& response, const Service& service, WallTime now) {
   Millis wait = kWaitWithoutTime;
-  if (auto seconds = Number(response.headers.Get("Retry-After"))) {
-    wait = Seconds(*seconds);
+  if (auto asked = RetryAfter(response)) {
+    wait = *asked;
   } else if (auto reset = Number(LimitHeader(response, service, "Reset"));
              reset && LimitHeader(response, service, "Remaining") == "0") {
     wait = std::chrono::duration_cast<Millis>(WallTime(Seconds(*reset)) - now);
@@ -87,11 +86,7 @@ Error ErrorOf(const http::Response& response, const Service& service, WallTime n
   }
   if (response.status < 500)
     return Error{Code::kInvalidArgument, fmt::format("{} answered {}", service.name, text), {}};
-  Error error{Code::kUnavailable, fmt::format("{} is in trouble: {}", service.name, text), {}};
-  if (auto seconds = Number(response.headers.Get("Retry-After"))) {
-    error.retry_after = std::min<Millis>(Seconds(*seconds), kLongestWait);
-  }
-  return error;
+  return Error{Code::kUnavailable, fmt::format("{} is in trouble: {}", service.name, text), RetryAfter(response)};
 }
 
 }  // namespace
@@ -99,6 +94,12 @@ Error ErrorOf(const http::Response& response, const Service& service, WallTime n
 Error GitHubError(const http::Response& response, WallTime now) { return ErrorOf(response, kGitHub, now); }
 
 Error GitLabError(const http::Response& response, WallTime now) { return ErrorOf(response, kGitLab, now); }
+
+std::optional<Millis> RetryAfter(const http::Response& response) {
+  auto seconds = Number(response.headers.Get("Retry-After"));
+  if (!seconds) return std::nullopt;
+  return std::clamp<Millis>(Seconds(*seconds), Seconds(1), kLongestWait);
+}
 
 std::string NextPage(std::string_view link) {
   for (const std::string& entry : Split(link, ',')) {

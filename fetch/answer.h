@@ -1,6 +1,7 @@
 // What answers of GitHub and GitLab other than success mean, as errors with the words that users look for.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,9 @@ namespace capi::fetch {
 // into a wait.
 Error GitHubError(const http::Response& response, WallTime now);
 Error GitLabError(const http::Response& response, WallTime now);
+
+// The seconds that a server asks to wait, from one to those of a day; nullopt where it names none.
+std::optional<Millis> RetryAfter(const http::Response& response);
 
 // The URL of the next page in a Link header, "" for the last page.
 std::string NextPage(std::string_view link);

@@ -60,6 +60,7 @@ TEST(GitHubError, SaysWhatToDoNext_F1) {
       {"not there", Answer(404, {}), Code::kNotFound, "404", {}},
       {"in trouble", Answer(502, {}, "<html>unicorn</html>"), Code::kUnavailable, "HTTP 502", {}},
       {"in trouble with a time", Answer(503, {{"Retry-After", "7"}}), Code::kUnavailable, "HTTP 503", Seconds(7)},
+      {"in trouble with no time", Answer(503, {{"Retry-After", "0"}}), Code::kUnavailable, "HTTP 503", Seconds(1)},
       {"something else", Answer(422, {}), Code::kInvalidArgument, "HTTP 422", {}},
   };
   for (const Case& c : cases) {

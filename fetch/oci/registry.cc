@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/encoding.h"
 #include "base/http/fetch_from.h"
 #include "base/http/grammar.h"
@@ -16,8 +14,7 @@
 namespace capi::fetch {
 namespace {
 
-constexpr Seconds kLimitWait{60};  // where a limit of requests comes without a time
-constexpr Seconds kLongestWait{24 * 3600};
+constexpr Seconds kLimitWait{60};   // where a limit of requests comes without a time
 constexpr size_t kMostOfUrl = 200;  // characters that are shown
 constexpr size_t kMaxTokenAnswer = 1u << 20;
 constexpr std::string_view kClientId = "capi-operator";
@@ -27,18 +24,6 @@ constexpr std::string_view kWhichCredentials = "OCI_USERNAME and OCI_PASSWORD, O
 // Docker Hub's registry isn't where its name points to.
 std::string HostOf(const api::OciReference& reference) {
   return reference.host == "docker.io" ? "registry-1.docker.io" : reference.host;
-}
-
-// A header's value: nothing that could end its line.
-bool IsHeaderValue(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > ' ' && c < 0x7f; });
-}
-
-std::optional<Millis> RetryAfter(const http::Response& response) {
-  std::uint64_t seconds = 0;
-  if (!http::ReadNumber(response.headers.Get("Retry-After"), 10, seconds)) return std::nullopt;
-  const auto longest = static_cast<std::uint64_t>(kLongestWait.count());
-  return Seconds(std::clamp<std::uint64_t>(seconds, 1, longest));
 }
 
 // The scope that the registry names, else what is needed: to read this repository.
@@ -163,7 +148,7 @@ Result<std::string> OciRegistry::AskForToken(const Context& ctx, const Challenge
     token = TokenIn(answer->body);
     if (token.empty()) return Error{Code::kInvalidArgument, server + " gave no token", {}};
   }
-  if (!IsHeaderValue(token)) return Error{Code::kInvalidArgument, "the token holds characters that no token has", {}};
+  token = TRY(CheckToken(token, "registry's"));
   return "Bearer " + token;
 }
 
