@@ -18,6 +18,7 @@ constexpr char kGroup[] = "cluster.x-k8s.io";
 constexpr char kInfrastructure[] = "infrastructure.cluster.x-k8s.io";
 constexpr char kOperator[] = "operator.cluster.x-k8s.io";
 constexpr char kDefinitions[] = "apiextensions.k8s.io";
+constexpr char kApps[] = "apps";
 constexpr char kHierarchy[] = "clusterctl.cluster.x-k8s.io/move-hierarchy";
 
 const std::vector<Kind>& Kinds() {
@@ -26,6 +27,7 @@ const std::vector<Kind>& Kinds() {
       {"", "v1", "ConfigMap", "configmaps"},
       {"", "v1", "Namespace", "namespaces", false},
       {kDefinitions, "v1", "CustomResourceDefinition", "customresourcedefinitions", false},
+      {kApps, "v1", "Deployment", "deployments"},
       {kGroup, "v1beta2", "Cluster", "clusters"},
       {kGroup, "v1beta2", "ClusterClass", "clusterclasses"},
       {kGroup, "v1beta2", "MachineDeployment", "machinedeployments"},
@@ -136,7 +138,8 @@ FakeCluster::FakeCluster(std::string name, Allowance& allowance)
       allowance_(allowance),
       server_([this](http_testing::Peer& peer, int) { Serve(peer); }, /*parallel=*/true) {
   for (const Kind& kind : Kinds())
-    if (*kind.group && kind.group != std::string(kDefinitions)) Put(Definition(kind));
+    if (*kind.group && kind.group != std::string(kDefinitions) && kind.group != std::string(kApps))
+      Put(Definition(kind));
 }
 
 std::string FakeCluster::Kubeconfig() const {

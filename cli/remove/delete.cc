@@ -312,7 +312,7 @@ Status Deletion::Print() {
   return Ok();
 }
 
-// Before the first deletion, and taken back after the last one.
+// Before the first deletion, and taken back after the last one of all.
 Status Deletion::Note(bool going) {
   for (const Target& target : going_) {
     auto noted = NoteDeletion(ctx_, client(), target.id, going);
@@ -441,8 +441,8 @@ Status Deletion::CarryOut() {
   TRY(Note(true));
   for (const auto& round : Rounds(going_)) TRY(DeleteRound(round));
   TRY(DeleteNamespaces());
-  TRY(Note(false));
-  return DeleteOperator();
+  TRY(DeleteOperator());  // in its Namespace, too, may be what a note alone tells of
+  return Note(false);
 }
 
 Status Deletion::Run() {

@@ -82,6 +82,15 @@ class Deletes : public ::testing::Test {
     cluster_.Put(std::move(aws));
     cluster_.Put(std::move(secret));
   }
+  // As clusterctl does, as far as it counts here.
+  void InstallOperator(const std::string& ns) {
+    Json deployment = Of("apps/v1", "Deployment", ns, "capi-operator");
+    deployment["metadata"]["labels"]["app.kubernetes.io/name"] = "capi-operator";
+    cluster_.Put(Of("v1", "Namespace", "", ns));
+    cluster_.Put(std::move(deployment));
+    cluster_.Put(Of("apiextensions.k8s.io/v1", "CustomResourceDefinition", "",
+                    "infrastructureproviders.operator.cluster.x-k8s.io"));
+  }
   bool Has(const std::string& kind, const std::string& ns, const std::string& name) {
     return cluster_.Find(kind, ns, name).has_value();
   }
@@ -190,6 +199,27 @@ TEST_F(Deletes, WhatIsInterruptedSaysHowToGoOn) {
   got = Run({"--all"});
   EXPECT_EQ(got.code, 0) << got.err;
   EXPECT_FALSE(Has("InfrastructureProvider", "capa", "aws"));
+}
+
+// L22: also in the operator's own namespace, which goes last of all.
+TEST_F(Deletes, WhatIsBrokenOffAnywhereGoesOn) {
+  const std::vector<std::string> all = {"--all", "--include-crd", "--include-namespace"};
+  int writes = 0;
+  for (bool broken = true; broken; ++writes) {
+    SCOPED_TRACE(writes);
+    ASSERT_LT(writes, 50);
+    InstallOperator("capi-operator-system");
+    InstallByOperator("capi-operator-system");
+    allowance_.Set(writes);
+    broken = Run(all).code != 0;
+    allowance_.Set(-1);
+    Outcome got = Run(all);
+    EXPECT_EQ(got.code, 0) << got.err;
+    EXPECT_FALSE(Has("InfrastructureProvider", "capi-operator-system", "aws"));
+    EXPECT_FALSE(Has("CustomResourceDefinition", "", "infrastructureproviders.operator.cluster.x-k8s.io"));
+    EXPECT_FALSE(Has("Namespace", "", "capi-operator-system"));
+  }
+  EXPECT_GT(writes, 5);
 }
 
 TEST_F(Deletes, WhatCantBeSeenGoesByForceAlone) {
