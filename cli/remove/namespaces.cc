@@ -58,23 +58,6 @@ kube::ObjectId IssuerOf(const kube::Object& secret) {
   return {"cert-manager.io", "Issuer", secret.ns(), own ? secret.annotation(kIssuer) : ""};
 }
 
-// A Secret that cert-manager made of a Certificate: while that one is there, it is looked at itself. cert-manager
-// leaves the Secret when it goes: then the provider says whose it was, or its Issuer does, one of `issuers`, or what it
-// had nobody knows any more, since an earlier run was removing it. A note of that may be older than what is installed,
-// and says nothing where that speaks for itself.
-bool IsOfCertificate(const kube::Object& object, const std::set<kube::ObjectId>& there,
-                     const std::set<kube::ObjectId>& issuers, const std::vector<Target>& targets) {
-  if (!kube::Is(object.id(), "", "Secret")) return false;
-  const kube::ObjectId certificate{"cert-manager.io", "Certificate", object.ns(), object.annotation(kCertificate)};
-  if (certificate.name.empty()) return false;
-  const kube::ObjectId issuer = IssuerOf(object);
-  return there.contains(certificate) || issuers.contains(issuer) ||
-         std::any_of(targets.begin(), targets.end(), [&](const Target& target) {
-           const bool unknown = target.noted && !target.has_inventory() && (target.left() || issuers.empty());
-           return unknown || target.inventory.Contains(certificate) || target.inventory.Contains(issuer);
-         });
-}
-
 // A provider, with what selects ConfigMaps with its release, each parsed once.
 struct Owner {
   explicit Owner(const Target& its) : target(its), labels(api::ReleaseSelector(its.id)) {
@@ -85,7 +68,26 @@ struct Owner {
   const Target& target;
   std::map<std::string, std::string> labels;  // of a release for it (I6)
   kube::LabelSelector selector;               // of its spec; empty for none
+  bool has_issuer = false;                    // one of its own is there
 };
+
+// A Secret that cert-manager made of a Certificate: while that one is there, it is looked at itself. cert-manager
+// leaves the Secret when it goes: then the provider says whose it was, or its Issuer does, one of `issuers`, or what it
+// had nobody knows any more, since an earlier run was removing it. A note of that may be older than what is installed,
+// and says nothing where that speaks for itself.
+bool IsOfCertificate(const kube::Object& object, const std::set<kube::ObjectId>& there,
+                     const std::set<kube::ObjectId>& issuers, const std::vector<Owner>& providers) {
+  if (!kube::Is(object.id(), "", "Secret")) return false;
+  const kube::ObjectId certificate{"cert-manager.io", "Certificate", object.ns(), object.annotation(kCertificate)};
+  if (certificate.name.empty()) return false;
+  const kube::ObjectId issuer = IssuerOf(object);
+  return there.contains(certificate) || issuers.contains(issuer) ||
+         std::any_of(providers.begin(), providers.end(), [&](const Owner& owner) {
+           const Target& target = owner.target;
+           const bool unknown = target.noted && !target.has_inventory() && (target.left() || !owner.has_issuer);
+           return unknown || target.inventory.Contains(certificate) || target.inventory.Contains(issuer);
+         });
+}
 
 bool IsRelease(const kube::Object& map, const Owner& owner) {
   if (!kube::Is(map, "", "ConfigMap")) return false;
@@ -132,14 +134,18 @@ std::vector<std::string> Strangers(const std::vector<kube::Object>& objects, con
   const bool openshift = std::any_of(objects.begin(), objects.end(), [](const kube::Object& object) {
     return IsAny(object.id(), {&kOpenShiftMap, 1});
   });
-  const std::vector<Owner> providers(owners.targets.begin(), owners.targets.end());
+  std::vector<Owner> providers(owners.targets.begin(), owners.targets.end());
   auto is_of = [&](const auto& of_owner) { return std::any_of(providers.begin(), providers.end(), of_owner); };
   std::set<kube::ObjectId> there, issuers;  // all, and the providers' Issuers
   std::set<std::string> releases;           // whose further parts have their names alone
   for (const kube::Object& object : objects) {
     const kube::ObjectId id = object.id();
     there.insert(id);
-    if (IsIssuer(id) && is_of([&](const Owner& owner) { return IsOf(object, id, owner); })) issuers.insert(id);
+    for (Owner& owner : providers) {
+      if (!IsIssuer(id) || !IsOf(object, id, owner)) continue;
+      owner.has_issuer = true;
+      issuers.insert(id);
+    }
     if (is_of([&](const Owner& owner) { return IsRelease(object, owner); })) releases.insert(object.name());
   }
   auto is_known = [&](const kube::Object& object) {
@@ -147,7 +153,7 @@ std::vector<std::string> Strangers(const std::vector<kube::Object>& objects, con
     if (IsAny(id, kByControllers) || object.has_annotation(kServiceAccount)) return true;
     if (openshift && IsAny(id, kByOpenShift)) return true;
     if (owners.with_operator && IsOfOperator(object, id)) return true;
-    if (IsOfCertificate(object, there, issuers, owners.targets)) return true;
+    if (IsOfCertificate(object, there, issuers, providers)) return true;
     if (kube::Is(id, "", "ConfigMap") && releases.contains(object.label(api::kLabelPartOf))) return true;
     return is_of([&](const Owner& owner) { return IsOf(object, id, owner); });
   };

@@ -113,7 +113,7 @@ TEST(Strangers, AnInventoryKnowsMoreThanANote) {
   EXPECT_EQ(Strangers({Of("v1", "Secret", "other", OfCertificate("mine"))}, owners, known).size(), 1U);
 }
 
-// Without an operator there is no inventory.
+// Without an operator there is no inventory. L22: it has to be the provider's own.
 TEST(Strangers, AnIssuerThatIsThereKnowsMoreThanANote) {
   const kube::Object issuer =
       Of("cert-manager.io/v1", "Issuer", "i", Labels("cluster.x-k8s.io/provider", "infrastructure-aws"));
@@ -128,6 +128,15 @@ TEST(Strangers, AnIssuerThatIsThereKnowsMoreThanANote) {
   EXPECT_EQ(Strangers({issuer, secret}, {{aws}, false}, known).size(), 1U);
   known.clear();
   EXPECT_THAT(Strangers({secret}, {{aws}, false}, known), IsEmpty()) << "the earlier run had come that far";
+  Target gcp;
+  gcp.id = {api::ProviderType::kInfrastructure, "capa", "gcp"};
+  gcp.entry = true;
+  const kube::Object others =
+      Of("cert-manager.io/v1", "Issuer", "i2", Labels("cluster.x-k8s.io/provider", "infrastructure-gcp"));
+  known.clear();
+  EXPECT_THAT(Strangers({others, secret}, {{aws, gcp}, false}, known), IsEmpty()) << "another's Issuer says nothing";
+  known.clear();
+  EXPECT_EQ(Strangers({others, secret}, {{gcp}, false}, known).size(), 1U);
 }
 
 // By a Certificate that a release has renamed, or that went with cert-manager's kinds.
