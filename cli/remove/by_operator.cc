@@ -61,8 +61,23 @@ bool BelongsToProvidersAlone(const kube::Object& map) {
   const Json* owners = Find(map.json(), {"metadata", "ownerReferences"});
   if (owners == nullptr || !owners->is_array() || owners->empty()) return false;
   return std::all_of(owners->begin(), owners->end(), [](const Json& one) {
-    return GetString(one, {"apiVersion"}).starts_with(fmt::format("{}/", api::kGroup));
+    return kube::GroupVersion::Parse(GetString(one, {"apiVersion"})).group == api::kGroup;
   });
+}
+
+// As long as it is theirs alone: with a conflict somebody has changed it since.
+Status RemoveOwnedRelease(const Context& ctx, kube::Client& client, kube::Object map) {
+  const kube::Resource& resource = kube::Builtin("ConfigMap");
+  for (int tries = 1; BelongsToProvidersAlone(map); ++tries) {
+    auto deleted = client.Delete(ctx, resource, map.ns(), map.name(),
+                                 {.uid = map.uid(), .resource_version = map.resource_version()});
+    if (deleted.ok() || deleted.code() == Code::kNotFound) return Ok();
+    if (deleted.code() != Code::kConflict || tries == kTries) return deleted.error();
+    auto live = client.Get(ctx, resource, map.ns(), map.name(), {.metadata_only = true});
+    if (!live.ok() && live.code() == Code::kNotFound) return Ok();
+    map = TRY(std::move(live));
+  }
+  return Ok();
 }
 
 Error Left(const std::map<api::ProviderId, Awaited>& left, Seconds limit) {
@@ -158,16 +173,9 @@ Status ReleaseObject(const Context& ctx, kube::Client& client, const api::Provid
 }
 
 Status RemoveOwnedReleases(const Context& ctx, kube::Client& client) {
-  const kube::Resource& resource = kube::Builtin("ConfigMap");
   const char* what = "failed to remove the releases of providers that are gone";
-  const auto maps = TRY_WITH(client.List(ctx, resource, "", {.metadata_only = true}), what);
-  for (const kube::Object& map : maps.items) {
-    if (!BelongsToProvidersAlone(map)) continue;
-    auto deleted = client.Delete(ctx, resource, map.ns(), map.name(),
-                                 {.uid = map.uid(), .resource_version = map.resource_version()});
-    // With a conflict somebody has changed it since: the same command looks again.
-    if (!deleted.ok() && deleted.code() != Code::kNotFound) return deleted.error().With(what);
-  }
+  const auto maps = TRY_WITH(client.List(ctx, kube::Builtin("ConfigMap"), "", {.metadata_only = true}), what);
+  for (const kube::Object& map : maps.items) TRY_WITH(RemoveOwnedRelease(ctx, client, map), what);
   return Ok();
 }
 

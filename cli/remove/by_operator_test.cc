@@ -174,30 +174,55 @@ TEST_F(ByOperator, OthersFinalizersStay) {
       ElementsAre("GET", R"(PATCH {"metadata":{"finalizers":["other.example.com"],"resourceVersion":"7"}})", kDelete));
 }
 
+constexpr char kOurs[] = "operator.cluster.x-k8s.io/v1alpha2";
+constexpr char kListMaps[] = "GET /api/v1/configmaps?", kGetMap[] = "GET /api/v1/namespaces/ns/configmaps/",
+               kDeleteMap[] = "DELETE /api/v1/namespaces/ns/configmaps/";
+
+Json MapOf(const std::string& name, const std::vector<std::string>& owners, const std::string& version = "3") {
+  Json out = {{"metadata", {{"name", name}, {"namespace", "ns"}, {"uid", "u"}, {"resourceVersion", version}}}};
+  for (const std::string& api_version : owners)
+    out["metadata"]["ownerReferences"].push_back({{"apiVersion", api_version}, {"kind", "X"}, {"uid", "x"}});
+  return out;
+}
+
+Answer ListOf(const std::vector<Json>& maps) {
+  return {200, ToJsonText(
+                   {{"kind", "PartialObjectMetadataList"}, {"metadata", {{"resourceVersion", "9"}}}, {"items", maps}})};
+}
+
 // L22: killed between the last provider and its kind, the command left release ConfigMaps for good.
 TEST(RemoveOwnedReleases, GoWhereNobodyElseOwnsThem) {
-  auto map = [](const char* name, std::vector<std::string> owners) {
-    Json out = {{"metadata", {{"name", name}, {"namespace", "ns"}, {"uid", "u"}, {"resourceVersion", "3"}}}};
-    for (const std::string& api_version : owners)
-      out["metadata"]["ownerReferences"].push_back({{"apiVersion", api_version}, {"kind", "X"}, {"uid", "x"}});
-    return out;
-  };
-  const std::string ours = "operator.cluster.x-k8s.io/v1alpha2";
-  const Json list = {{"kind", "PartialObjectMetadataList"},
-                     {"metadata", {{"resourceVersion", "9"}}},
-                     {"items", Json::array({map("ours", {ours}), map("shared", {ours, "apps/v1"}), map("free", {}),
-                                            map("others", {"operator.cluster.x-k8s.io.example.com/v1"})})}};
-  const std::string remove = "DELETE /api/v1/namespaces/ns/configmaps/";
-  FakeApi api({{"GET /api/v1/configmaps?", {{200, ToJsonText(list)}}}, {remove, {{200, "{}"}}}});
+  FakeApi api({{kListMaps,
+                {ListOf({MapOf("ours", {kOurs}), MapOf("shared", {kOurs, "apps/v1"}), MapOf("free", {}),
+                         MapOf("others", {"operator.cluster.x-k8s.io.example.com/v1"})})}},
+               {kDeleteMap, {{200, "{}"}}}});
   ASSERT_TRUE(RemoveOwnedReleases(Context{}, api.client()).ok());
   const auto asked = api.Asked("DELETE");
   ASSERT_EQ(asked.size(), 1u);
   for (const char* has : {"/configmaps/ours", R"("uid":"u")", R"("resourceVersion":"3")"})
     EXPECT_THAT(asked[0], HasSubstr(has));
-  FakeApi away({{"GET /api/v1/configmaps?", {{503, "{}"}}}});
+  FakeApi away({{kListMaps, {{503, "{}"}}}});
   Status left = RemoveOwnedReleases(Context{}, away.client());
   ASSERT_FALSE(left.ok());
   EXPECT_THAT(left.error().message, HasSubstr("failed to remove the releases of providers that are gone"));
+}
+
+// L22: what somebody changes meanwhile goes all the same, unless it is somebody else's, too, by then.
+TEST(RemoveOwnedReleases, AreReadAgainWhereTheyHaveChanged) {
+  const Answer list = ListOf({MapOf("ours", {kOurs})}), conflict = {409, R"({"kind":"Status","reason":"Conflict"})"};
+  auto now = [](const std::vector<std::string>& owners) { return Answer{200, ToJsonText(MapOf("ours", owners, "4"))}; };
+  FakeApi changed({{kListMaps, {list}}, {kGetMap, {now({kOurs})}}, {kDeleteMap, {conflict, {200, "{}"}}}});
+  EXPECT_TRUE(RemoveOwnedReleases(Context{}, changed.client()).ok());
+  ASSERT_EQ(changed.Asked("DELETE").size(), 2U);
+  EXPECT_THAT(changed.Asked("DELETE")[1], HasSubstr(R"("resourceVersion":"4")"));
+  FakeApi taken({{kListMaps, {list}}, {kGetMap, {now({kOurs, "apps/v1"})}}, {kDeleteMap, {conflict}}});
+  EXPECT_TRUE(RemoveOwnedReleases(Context{}, taken.client()).ok());
+  EXPECT_EQ(taken.Asked("DELETE").size(), 1U);
+  FakeApi gone({{kListMaps, {list}}, {kDeleteMap, {conflict}}});
+  EXPECT_TRUE(RemoveOwnedReleases(Context{}, gone.client()).ok());
+  FakeApi busy({{kListMaps, {list}}, {kGetMap, {now({kOurs})}}, {kDeleteMap, {conflict}}});
+  EXPECT_EQ(RemoveOwnedReleases(Context{}, busy.client()).code(), Code::kConflict);
+  EXPECT_EQ(busy.Asked("DELETE").size(), 5U);
 }
 
 }  // namespace
