@@ -211,6 +211,24 @@ TEST_F(Moves, WaitSixMinutesForABlockedObject) {
   EXPECT_EQ(clock.Monotonic() - begin, std::chrono::minutes(6));
 }
 
+// L17: a refusal says to run them again where that helps.
+TEST_F(Moves, AreToBeRunAgainWhereTheSourceHasChanged) {
+  Fleet there(b_);
+  there.Make("Namespace", "team", "", "");
+  there.Make("Secret", "one-kubeconfig");
+  auto refusal = [&](const std::function<void()>& change) {
+    a_.OnRead([&](const std::string& target) {
+      if (target.find("/secrets/one-kubeconfig") != target.npos) change();
+    });
+    return There().err;
+  };
+  const std::string refused = "Secret team/one-kubeconfig can't be compared";
+  EXPECT_THAT(refusal([&] { a_.Remove("Secret", "team", "one-kubeconfig"); }),
+              HasSubstr(refused + "; run the same command again: "));
+  fleet_.Make("Secret", "one-kubeconfig");
+  EXPECT_THAT(refusal([&] { a_.Forbid("GET", "secrets"); }), HasSubstr(refused + ": "));
+}
+
 // L17: the target may have the operator alone.
 TEST_F(Moves, IncludeTheFirstProviders) {
   fleet_.Make("InfrastructureProvider", "aws", "", "provider");

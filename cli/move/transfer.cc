@@ -169,9 +169,14 @@ Result<std::string> Transfer::InTheWay(size_t i) {
   auto there = target_.Get(ctx_, graph_.kind(i).resource, node.ns, node.name);
   if (!there.ok() && there.code() == Code::kNotFound) return std::string();
   if (!there.ok()) return there.error();
-  kube::Object source =
-      TRY_WITH(read_(i), fmt::format("{} can't be compared; run the same command again", graph_.Describe(i)));
-  std::string path = FirstDifference(source, *there);
+  auto source = read_(i);
+  if (!source.ok()) {
+    // It is another one now, or none: the next run sees that. Of the rest the error itself tells.
+    const bool changed = source.code() == Code::kFailedPrecondition || source.code() == Code::kNotFound;
+    return source.error().With(
+        fmt::format("{} can't be compared{}", graph_.Describe(i), changed ? "; run the same command again" : ""));
+  }
+  std::string path = FirstDifference(*source, *there);
   if (graph_.places[i].shared) {
     if (!path.empty())
       progress_.Warn(fmt::format("{} differs at {} in the target, where it stays as it is", graph_.Describe(i), path));
