@@ -172,10 +172,17 @@ Status ReleaseObject(const Context& ctx, kube::Client& client, const api::Provid
   }
 }
 
+Result<std::vector<kube::Object>> OwnedReleases(const Context& ctx, kube::Client& client) {
+  auto maps = TRY_WITH(client.List(ctx, kube::Builtin("ConfigMap"), "", {.metadata_only = true}),
+                       "failed to look for releases that providers own");
+  std::erase_if(maps.items, [](const kube::Object& map) { return !BelongsToProvidersAlone(map); });
+  return std::move(maps.items);
+}
+
 Status RemoveOwnedReleases(const Context& ctx, kube::Client& client) {
   const char* what = "failed to remove the releases of providers that are gone";
-  const auto maps = TRY_WITH(client.List(ctx, kube::Builtin("ConfigMap"), "", {.metadata_only = true}), what);
-  for (const kube::Object& map : maps.items) TRY_WITH(RemoveOwnedRelease(ctx, client, map), what);
+  const auto maps = TRY_WITH(OwnedReleases(ctx, client), what);
+  for (const kube::Object& map : maps) TRY_WITH(RemoveOwnedRelease(ctx, client, map), what);
   return Ok();
 }
 

@@ -38,9 +38,11 @@ Status AwaitGone(const Context& ctx, kube::Client& client, const std::vector<Doo
 // Of an object that no operator looks after any more: its finalizer goes, and with it the object.
 Status ReleaseObject(const Context& ctx, kube::Client& client, const api::ProviderId& id);
 
-// Once no provider has an object any more, the releases that their objects own, and nothing else does. The garbage
-// collector would leave what it hasn't come to by the time that the objects' kinds go: it can't look for an owner of a
-// kind that isn't there.
+// ConfigMaps that providers' objects own, and nothing else does, by their metadata.
+Result<std::vector<kube::Object>> OwnedReleases(const Context& ctx, kube::Client& client);
+
+// Once no provider has an object any more, these releases. The garbage collector would leave what it hasn't come to by
+// the time that the objects' kinds go: it can't look for an owner of a kind that isn't there.
 Status RemoveOwnedReleases(const Context& ctx, kube::Client& client);
 
 }  // namespace capi::cli

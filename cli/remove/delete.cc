@@ -94,6 +94,7 @@ class Deletion {
   Status CheckInventories() const;
   Result<std::string> StrangersIn(const std::string& ns, const std::vector<Target>& targets, DoomedNamespace& doomed);
   lifecycle::Keep OwnedByOthers(const Target& target) const;
+  Result<std::vector<kube::ObjectId>> WhatGoesWithOperator();
   Status Print();
   Status PrintTarget(const Target& target, std::set<kube::ObjectId>& printed);
   Status Note(bool going);
@@ -293,13 +294,24 @@ Status Deletion::PrintTarget(const Target& target, std::set<kube::ObjectId>& pri
   return Ok();
 }
 
+// In its order.
+Result<std::vector<kube::ObjectId>> Deletion::WhatGoesWithOperator() {
+  std::vector<kube::ObjectId> out;
+  if (options_.crds) {
+    for (const kube::Object& map : TRY(OwnedReleases(ctx_, client()))) out.push_back(map.id());
+  }
+  auto its = TRY(OperatorObjectsThere(ctx_, client(), operator_->ns, WithOperator()));
+  out.insert(out.end(), its.begin(), its.end());
+  return out;
+}
+
 Status Deletion::Print() {
   std::set<kube::ObjectId> printed;
   for (const auto& round : Rounds(going_)) {
     for (const Target& target : round) TRY(PrintTarget(target, printed));
   }
   std::vector<kube::ObjectId> its;
-  if (RemovesOperator()) its = TRY(OperatorObjectsThere(ctx_, client(), operator_->ns, WithOperator()));
+  if (RemovesOperator()) its = TRY(WhatGoesWithOperator());
   printed.insert(its.begin(), its.end());
   for (const auto& [ns, doomed] : namespaces_) {
     if (!RemovesOperator() || ns != operator_->ns) world_.out << "Namespace/" << ns << '\n';

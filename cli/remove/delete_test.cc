@@ -146,6 +146,35 @@ TEST_F(Deletes, AReleaseInTheClusterGoesWithItsNamespace) {
   EXPECT_TRUE(Has("Namespace", "", "capa"));
 }
 
+// L22: what providers own goes before their kinds, where these go; else the garbage collector sees to it.
+TEST_F(Deletes, ReleasesThatProvidersOwnGoBeforeTheKinds) {
+  const std::string kind = "infrastructureproviders.operator.cluster.x-k8s.io";
+  for (bool crds : {false, true}) {
+    SCOPED_TRACE(crds);
+    InstallOperator("capi-operator-system");
+    InstallByOperator("capa");
+    Json map = Of("v1", "ConfigMap", "capa", "release"), aws = Aws("capa");
+    map["metadata"]["ownerReferences"] = {
+        {{"apiVersion", aws["apiVersion"]}, {"kind", aws["kind"]}, {"name", "aws"}, {"uid", "u"}}};
+    cluster_.Put(std::move(map));
+    std::vector<std::string> arguments = {"--all"};
+    if (crds) arguments.push_back("--include-crd");
+    std::vector<std::string> dry_run = arguments;
+    dry_run.push_back("--dry-run");
+    Outcome got = Run(dry_run);
+    EXPECT_EQ(got.code, 0) << got.err;
+    EXPECT_EQ(got.out.find("  ConfigMap/capa/release\n") != got.out.npos, crds) << got.out;
+    cluster_.OnWrite([&](const std::string&, const std::string& target) {
+      if (target.find(kind) != target.npos) EXPECT_FALSE(Has("ConfigMap", "capa", "release"));
+    });
+    got = Run(arguments);
+    EXPECT_EQ(got.code, 0) << got.err;
+    EXPECT_FALSE(Has("Deployment", "capi-operator-system", "capi-operator"));
+    EXPECT_EQ(Has("CustomResourceDefinition", "", kind), !crds);
+    EXPECT_EQ(Has("ConfigMap", "capa", "release"), !crds);
+  }
+}
+
 // --force accepts what was told, and no more. The same command goes on afterwards.
 TEST_F(Deletes, WhatCameIntoANamespaceMeanwhileKeepsIt) {
   for (bool force : {false, true}) {
