@@ -86,7 +86,7 @@ class Deletion {
 
   Status Look();
   Result<std::vector<ProviderObject>> Objects();
-  Result<std::vector<api::ProviderId>> Noted();
+  Result<std::vector<NotedProvider>> Noted();
   Status CheckOperator() const;
   Status CheckGuards();
   Result<std::vector<std::string>> WhoNeedsThem();
@@ -127,9 +127,9 @@ Result<std::vector<ProviderObject>> Deletion::Objects() {
 }
 
 // Without the right to look there is nothing to go on with.
-Result<std::vector<api::ProviderId>> Deletion::Noted() {
+Result<std::vector<NotedProvider>> Deletion::Noted() {
   auto namespaces = client().List(ctx_, kube::Builtin("Namespace"), "", {.metadata_only = true});
-  if (!namespaces.ok() && namespaces.code() == Code::kPermissionDenied) return std::vector<api::ProviderId>();
+  if (!namespaces.ok() && namespaces.code() == Code::kPermissionDenied) return std::vector<NotedProvider>();
   if (!namespaces.ok()) return namespaces.error().With("failed to list Namespaces");
   return NotedDeletions(namespaces->items);
 }
@@ -327,7 +327,7 @@ Status Deletion::Print() {
 // Before the first deletion, and taken back after the last one of all.
 Status Deletion::Note(bool going) {
   for (const Target& target : going_) {
-    auto noted = NoteDeletion(ctx_, client(), target.id, going);
+    auto noted = NoteDeletion(ctx_, client(), target, going);
     if (noted.ok()) continue;
     if (noted.code() != Code::kPermissionDenied) return noted;
     if (going) {

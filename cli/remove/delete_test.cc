@@ -71,14 +71,20 @@ class Deletes : public ::testing::Test {
     cluster_.Put(std::move(entry));
     cluster_.Put(Aws(ns));
   }
-  // As the operator does, with a Secret that cert-manager made.
+  // As the operator does, with a Secret that cert-manager made, one with variables, and a preloaded release.
   void InstallByOperator(const std::string& ns) {
     kube::Inventory inventory;
     inventory.Put({"cert-manager.io", "Certificate", ns, "serving"}, {.version = "v1", .hash = "x"});
-    Json aws = Aws(ns), secret = Of("v1", "Secret", ns, "webhook-cert");
+    Json aws = Aws(ns), secret = Of("v1", "Secret", ns, "webhook-cert"),
+         release = Of("v1", "ConfigMap", ns, "selected");
     aws["status"] = {{"installedVersion", "v1.0.0"}, {"inventory", inventory.ToJson()}};
+    aws["spec"].update({{"configSecret", {{"name", "aws-variables"}}},
+                        {"fetchConfig", {{"selector", {{"matchLabels", {{"mine", "aws"}}}}}}}});
     secret["metadata"]["annotations"]["cert-manager.io/certificate-name"] = "serving";
+    release["metadata"]["labels"] = {{"mine", "aws"}};
     cluster_.Put(Of("v1", "Namespace", "", ns));
+    cluster_.Put(Of("v1", "Secret", ns, "aws-variables"));
+    cluster_.Put(std::move(release));
     cluster_.Put(std::move(aws));
     cluster_.Put(std::move(secret));
   }
@@ -230,7 +236,7 @@ TEST_F(Deletes, WhatIsInterruptedSaysHowToGoOn) {
   EXPECT_FALSE(Has("InfrastructureProvider", "capa", "aws"));
 }
 
-// L22: also in the operator's own namespace, which goes last of all.
+// L22: also in the operator's own namespace, which goes last of all, and where a spec alone told whose something is.
 TEST_F(Deletes, WhatIsBrokenOffAnywhereGoesOn) {
   const std::vector<std::string> all = {"--all", "--include-crd", "--include-namespace"};
   int writes = 0;

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "api/release_maps.h"
+#include "base/strings.h"
 #include "kube/meta/kind.h"
 #include "kube/meta/label_selector.h"
 
@@ -125,6 +126,32 @@ std::string NameOf(const kube::Object& stranger) {
   return id.ToString() + (left ? " (its Certificate is gone: delete it by hand where nobody needs it)" : "");
 }
 
+// What of its Namespace is its own by its spec alone: with its object nobody would know that.
+std::string NoteOf(const Target& target) {
+  std::string out = target.id.Key();
+  for (const kube::ObjectId& id : target.named) {
+    if (id.ns == target.id.ns) out += fmt::format(" {}/{}", id.kind, id.name);
+  }
+  if (!target.release_maps.is_null()) out += " " + ToJsonText(target.release_maps);
+  return out;
+}
+
+// What somebody else wrote there says nothing: an id without a name then.
+NotedProvider ReadNote(const std::string& note, const std::string& ns) {
+  NotedProvider out;
+  const std::vector<std::string> words = Split(note, ' ');
+  if (!words.empty()) out.id = api::ProviderId::FromKey(words[0]);
+  if (out.id.ns != ns) return {};
+  for (const std::string& word : words) {
+    const std::vector<std::string> parts = Split(word, '/');
+    if (parts.size() == 2 && (parts[0] == "Secret" || parts[0] == "ConfigMap"))
+      out.named.insert({"", parts[0], ns, parts[1]});
+    auto selector = ParseJson(word);
+    if (selector.ok() && selector->is_object()) out.release_maps = *std::move(selector);
+  }
+  return out;
+}
+
 }  // namespace
 
 bool IsOfKubernetes(const std::string& ns) { return ns == "default" || ns.starts_with("kube-"); }
@@ -179,9 +206,10 @@ std::vector<std::string> Strangers(const std::vector<kube::Object>& objects, con
   return out;
 }
 
-Status NoteDeletion(const Context& ctx, kube::Client& client, const api::ProviderId& id, bool going) {
+Status NoteDeletion(const Context& ctx, kube::Client& client, const Target& target, bool going) {
+  const api::ProviderId& id = target.id;
   Json note = Json::object();
-  note[std::string(kNote) + api::ManifestLabel(id.type, id.name)] = going ? Json(id.Key()) : Json();
+  note[std::string(kNote) + api::ManifestLabel(id.type, id.name)] = going ? Json(NoteOf(target)) : Json();
   auto written =
       client.Patch(ctx, kube::Builtin("Namespace"), "", id.ns, kube::PatchType::kMerge,
                    {{"metadata", {{"annotations", note}}}}, {.field_manager = "clusterctl", .metadata_only = true});
@@ -189,16 +217,15 @@ Status NoteDeletion(const Context& ctx, kube::Client& client, const api::Provide
   return written.error().With(fmt::format("failed to annotate Namespace {}", id.ns));
 }
 
-std::vector<api::ProviderId> NotedDeletions(const std::vector<kube::Object>& namespaces) {
-  std::vector<api::ProviderId> out;
+std::vector<NotedProvider> NotedDeletions(const std::vector<kube::Object>& namespaces) {
+  std::vector<NotedProvider> out;
   for (const kube::Object& ns : namespaces) {
     const Json* annotations = Find(ns.json(), {"metadata", "annotations"});
     if (annotations == nullptr || !annotations->is_object()) continue;
     for (const auto& [name, value] : annotations->items()) {
       if (!name.starts_with(kNote) || !value.is_string()) continue;
-      api::ProviderId id = api::ProviderId::FromKey(value.get_ref<const std::string&>());
-      // What somebody else wrote there says nothing.
-      if (id.ns == ns.name() && !id.name.empty()) out.push_back(std::move(id));
+      NotedProvider noted = ReadNote(value.get_ref<const std::string&>(), ns.name());
+      if (!noted.id.name.empty()) out.push_back(std::move(noted));
     }
   }
   return out;

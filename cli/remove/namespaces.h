@@ -29,8 +29,8 @@ std::vector<std::string> Strangers(const std::vector<kube::Object>& objects, con
 
 // The note that a provider is being deleted (docs/formats.md), on its Namespace: by it a run that was broken off is
 // completed by the same command though the provider itself is gone. Ok where there is no such Namespace.
-Status NoteDeletion(const Context& ctx, kube::Client& client, const api::ProviderId& id, bool going);
+Status NoteDeletion(const Context& ctx, kube::Client& client, const Target& target, bool going);
 // Of Namespaces as the server has them. Pure.
-std::vector<api::ProviderId> NotedDeletions(const std::vector<kube::Object>& namespaces);
+std::vector<NotedProvider> NotedDeletions(const std::vector<kube::Object>& namespaces);
 
 }  // namespace capi::cli

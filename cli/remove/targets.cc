@@ -59,7 +59,7 @@ Result<Target> SelectOne(const std::vector<Target>& all, api::ProviderType type,
 }  // namespace
 
 std::vector<Target> Merge(const std::vector<ProviderObject>& objects, const std::vector<InstalledProvider>& entries,
-                          const std::vector<api::ProviderId>& noted) {
+                          const std::vector<NotedProvider>& noted) {
   std::map<api::ProviderId, Target> all;
   for (const ProviderObject& one : objects) {
     Target& target = all[one.provider.id];
@@ -78,7 +78,13 @@ std::vector<Target> Merge(const std::vector<ProviderObject>& objects, const std:
     target.entry = true;
     if (target.version.empty()) target.version = one.version;
   }
-  for (const api::ProviderId& id : noted) all[id].noted = true;
+  for (const NotedProvider& one : noted) {
+    Target& target = all[one.id];
+    target.noted = true;
+    if (target.object) continue;
+    target.named = one.named;
+    target.release_maps = one.release_maps;
+  }
   std::vector<Target> out;
   for (auto& [id, target] : all) {
     target.id = id;

@@ -30,9 +30,18 @@ struct Target {
   bool has_inventory() const { return inventory.size() != 0 || !inventory_error.empty(); }
 };
 
-// What the operator's objects and clusterctl's inventory have, each provider once, and what else `noted` has.
+// What an earlier run noted of a provider that it was removing. A value.
+struct NotedProvider {
+  api::ProviderId id;
+  std::set<kube::ObjectId> named;  // as in Target
+  Json release_maps;
+  bool operator==(const NotedProvider&) const = default;
+};
+
+// What the operator's objects and clusterctl's inventory have, each provider once, and what else `noted` has: what it
+// says counts where the object isn't there to say so itself.
 std::vector<Target> Merge(const std::vector<ProviderObject>& objects, const std::vector<InstalledProvider>& entries,
-                          const std::vector<api::ProviderId>& noted = {});
+                          const std::vector<NotedProvider>& noted = {});
 
 using NamesByType = std::map<api::ProviderType, std::vector<std::string>>;  // name, or name:version
 

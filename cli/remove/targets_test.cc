@@ -56,7 +56,8 @@ TEST(Merge, AnInventoryThatCantBeRead) {
 
 // A run that was broken off has removed them, and is completed by their names; one that came back is as any other.
 TEST(Merge, WhatAnEarlierRunRemoved) {
-  std::vector<Target> got = Merge({}, {{kInfrastructure, "aws", "capa", "v1.0.0"}}, {kAws.id, kDocker.id});
+  std::vector<Target> got =
+      Merge({}, {{kInfrastructure, "aws", "capa", "v1.0.0"}}, {{kAws.id, {}, {}}, {kDocker.id, {}, {}}});
   ASSERT_EQ(got.size(), 2U);
   EXPECT_TRUE(got[0].noted && !got[0].left());
   EXPECT_TRUE(got[1].noted && got[1].left());
@@ -67,6 +68,22 @@ TEST(Merge, WhatAnEarlierRunRemoved) {
   elsewhere.id.ns = "old";
   EXPECT_THAT(*Select({kDocker, elsewhere}, {{kInfrastructure, {"docker"}}}, ""), ElementsAre(kDocker));
   EXPECT_THAT(*Select({kDocker, elsewhere}, {{kInfrastructure, {"docker"}}}, "old"), ElementsAre(elsewhere));
+}
+
+// L22: what a note says of its spec counts until the object is there to say so itself.
+TEST(Merge, WhatWasOfAProvidersSpec) {
+  const kube::ObjectId values{"", "Secret", "capa", "values"};
+  const Json selector = {{"matchLabels", {{"release", "aws"}}}};
+  const std::vector<Target> gone = Merge({}, {}, {{kAws.id, {values}, selector}});
+  ASSERT_EQ(gone.size(), 1U);
+  EXPECT_THAT(gone[0].named, ElementsAre(values));
+  EXPECT_EQ(gone[0].release_maps, selector);
+  ProviderObject object;
+  object.provider.id = kAws.id;
+  const std::vector<Target> there = Merge({object}, {}, {{kAws.id, {values}, selector}});
+  ASSERT_EQ(there.size(), 1U);
+  EXPECT_THAT(there[0].named, IsEmpty());
+  EXPECT_TRUE(there[0].release_maps.is_null());
 }
 
 TEST(Select, AsClusterctlNamesThem) {
