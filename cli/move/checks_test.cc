@@ -211,6 +211,27 @@ TEST_F(Moves, WaitSixMinutesForABlockedObject) {
   EXPECT_EQ(clock.Monotonic() - begin, std::chrono::minutes(6));
 }
 
+// L17: nothing is written for a move of which a provider would lack all the same.
+TEST_F(Moves, RefuseWhatNoProviderObjectBrings) {
+  const Json entry = *b_.Find("Provider", "provider", "docker");
+  b_.Remove("Provider", "provider", "docker");
+  fleet_.Make("InfrastructureProvider", "aws", "", "provider");
+  allowance_.Set(-1);
+  const char* lacks = "provider infrastructure-docker not found in the target cluster\n";
+  EXPECT_THAT(There({"--include-providers", "--dry-run"}).err, HasSubstr(lacks));
+  Outcome got = There({"--include-providers"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr(lacks));
+  EXPECT_EQ(allowance_.taken(), 0);
+  fleet_.Make("InfrastructureProvider", "docker", "", "provider");
+  b_.OnWrite([&](const std::string&, const std::string& target) {
+    if (target.find("/infrastructureproviders") != target.npos) b_.Put(entry);
+  });
+  EXPECT_THAT(There({"--include-providers", "--dry-run"}).err, testing::Not(HasSubstr(lacks)));
+  got = There({"--include-providers"});
+  EXPECT_EQ(got.code, 0) << got.err;
+}
+
 // L17: a refusal says to run them again where that helps.
 TEST_F(Moves, AreToBeRunAgainWhereTheSourceHasChanged) {
   Fleet there(b_);

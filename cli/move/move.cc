@@ -167,8 +167,10 @@ Result<Pair> OpenBoth(Run& run) {
   return Pair{std::move(source), std::move(target), std::move(ends), std::move(ns)};
 }
 
-Status CheckProviders(Run& run, Pair& pair) {
+// Before any is included, of those that won't be.
+Status CheckProviders(Run& run, Pair& pair, bool included) {
   auto wanted = TRY(pair.source.Providers(run.ctx));
+  if (!included) TRY(EraseIncluded(run.ctx, pair.source.client(), pair.target.client(), wanted));
   auto found = TRY(pair.target.Providers(run.ctx));
   auto lacks = TRY(LacksOfProviders(wanted, found));
   return Refuse("failed to check providers in target cluster", lacks);
@@ -179,7 +181,7 @@ Status Include(Run& run, Pair& pair) {
   TRY(IncludeProviders(run.ctx, pair.source.client(), pair.target.client(), run.progress));
   TRY(pair.target.CheckContract(run.ctx, AlsoAllowed::kNothing));
   pair.ends.to = TRY(IdOf(run.ctx, pair.target));
-  return CheckProviders(run, pair);
+  return CheckProviders(run, pair, /*included=*/true);
 }
 
 Transfer TransferOf(Run& run, Pair& pair, const Graph& graph, Claim* claim) {
@@ -198,7 +200,7 @@ Status SayPaused(Status refused, bool begun) {
 // Before anything is written.
 Status CheckBoth(Run& run, Pair& pair, const Graph& graph, Transfer& transfer) {
   TRY(Begin(graph, pair.ends, [&](size_t i) { return transfer.Has(i); }));
-  if (!run.options.include_providers) TRY(CheckProviders(run, pair));
+  TRY(CheckProviders(run, pair, !run.options.include_providers));
   TRY(transfer.CheckObjects());
   if (run.options.include_providers) TRY(Include(run, pair));
   return transfer.CheckKinds();
@@ -374,8 +376,8 @@ void TellRefusals(Run& run, Pair& pair, const Graph& graph) {
   for (const std::string& why : Hindrances(graph, pair.ends, [&](size_t i) { return transfer.Has(i); }))
     run.progress.Warn(why);
   Tell(run, looked.ok() ? transfer.CheckObjects() : looked);
+  Tell(run, CheckProviders(run, pair, !run.options.include_providers));
   if (run.options.include_providers) return;  // which bring the rest
-  Tell(run, CheckProviders(run, pair));
   Tell(run, transfer.CheckKinds());
 }
 

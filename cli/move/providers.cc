@@ -28,6 +28,10 @@ Result<std::vector<kube::Object>> ProvidersOf(const Context& ctx, kube::Client& 
   return out;
 }
 
+using Key = std::pair<std::string, std::string>;
+
+Key KeyOf(const kube::Object& provider) { return {provider.kind(), provider.name()}; }
+
 std::string Named(const kube::Object& object) {
   return fmt::format("{} {}/{}", object.kind(), object.ns(), object.name());
 }
@@ -137,20 +141,31 @@ std::vector<ProviderReference> ReferencesOf(const kube::Object& provider) {
   return out;
 }
 
+Status EraseIncluded(const Context& ctx, kube::Client& source, kube::Client& target,
+                     std::vector<InstalledProvider>& providers) {
+  std::set<Key> objects;
+  for (kube::Client* cluster : {&source, &target}) {
+    for (const kube::Object& object : TRY(ProvidersOf(ctx, *cluster))) objects.insert(KeyOf(object));
+  }
+  std::erase_if(providers, [&](const InstalledProvider& provider) {
+    return objects.contains({std::string(api::KindOf(provider.type).kind), provider.name});
+  });
+  return Ok();
+}
+
 Status IncludeProviders(const Context& ctx, kube::Client& source, kube::Client& target, Progress& progress) {
-  auto key = [](const kube::Object& object) { return std::make_pair(object.kind(), object.name()); };
-  std::map<std::pair<std::string, std::string>, kube::Object> there;
-  for (const kube::Object& object : TRY(ProvidersOf(ctx, target))) there.emplace(key(object), object);
+  std::map<Key, kube::Object> there;
+  for (const kube::Object& object : TRY(ProvidersOf(ctx, target))) there.emplace(KeyOf(object), object);
   std::vector<kube::Object> wanted = TRY(ProvidersOf(ctx, source));
   if (wanted.empty()) progress.Warn("the source has no Provider objects of the operator");
   for (const kube::Object& provider : wanted) {
-    if (!there.emplace(key(provider), provider).second) continue;
+    if (!there.emplace(KeyOf(provider), provider).second) continue;
     progress.Say(0, "Creating", {{provider.kind(), provider.name()}, {"Namespace", provider.ns()}});
     TRY(CopyProvider(ctx, source, target, provider));
   }
   if (!wanted.empty()) progress.Say(0, "Waiting for providers to be available...");
   // Those that an interrupted run has created, too.
-  for (const kube::Object& provider : wanted) TRY(AwaitReady(ctx, target, there.at(key(provider))));
+  for (const kube::Object& provider : wanted) TRY(AwaitReady(ctx, target, there.at(KeyOf(provider))));
   return Ok();
 }
 

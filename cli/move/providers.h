@@ -22,6 +22,10 @@ kube::Object ProviderCopy(const kube::Object& provider);
 // Pure.
 std::vector<ProviderReference> ReferencesOf(const kube::Object& provider);
 
+// Leaves of these only those that IncludeProviders doesn't bring: neither cluster has a Provider object of them.
+Status EraseIncluded(const Context& ctx, kube::Client& source, kube::Client& target,
+                     std::vector<InstalledProvider>& providers);
+
 // Creates in the target each Provider object that it lacks, by kind and name, with what it refers to. What is there
 // stays as it is. Waits until the target's operator has made them Ready, those that were there too. kFailedPrecondition
 // where the target has no operator, or a provider isn't Ready within five minutes.
