@@ -22,6 +22,7 @@ import cutting_proxy  # noqa: E402
 import forward  # noqa: E402
 import in_cluster  # noqa: E402
 import process  # noqa: E402
+import progress  # noqa: E402
 import rights  # noqa: E402
 import tiers  # noqa: E402
 import toys  # noqa: E402
@@ -101,18 +102,24 @@ class Pod(threading.Thread):
         super().__init__(daemon=True)
         self.world, self.over = world, threading.Event()
         self.forwarder, self.address = None, None
+        self.trouble = ""
 
     def run(self):
         while not self.over.wait(0.1):
-            self.look()
+            try:
+                self.look()
+                self.trouble = ""
+            except (AssertionError, progress.AssetError, OSError) as error:  # the next look tries again
+                self.trouble = f"the pod had trouble: {error}\n"
         self.end()
         self.world.plane.api.close()  # of this thread
 
     def look(self):
-        deployment = self.world.plane.api.get(DEPLOYMENT)
-        service = deployment and deployment["spec"]["replicas"] and self.world.service()
+        """A server that doesn't answer neither starts nor ends it."""
+        deployment = self.world.find(DEPLOYMENT)
+        service = deployment and deployment["spec"]["replicas"] and self.world.find(in_cluster.SERVICE)
         account = f"/api/v1/namespaces/{rights.NAMESPACE}/serviceaccounts/{rights.ACCOUNT}"
-        address = service["spec"]["clusterIP"] if service and self.world.plane.api.get(account) else None
+        address = service["spec"]["clusterIP"] if service and self.world.find(account) else None
         alive = self.world.operator is not None and self.world.operator.poll() is None
         if address == self.address and (alive or not address):
             return
@@ -195,11 +202,24 @@ class World(in_cluster.World):
             lists.append(f"/apis/{crd['spec']['group']}/{stored}/{crd['spec']['names']['plural']}")
         found = {}
         for path in lists:
-            for item in (self.plane.api.get(path) or {"items": []})["items"]:
+            for item in self.items(path):
                 metadata = item["metadata"]
                 if "kubernetes.io/bootstrapping" not in metadata.get("labels", {}):
                     found[f"{path} {metadata.get('namespace', '')}/{metadata['name']}"] = essence(item)
         return found
+
+    def items(self, path):
+        """Of a list, which a kind has not as long as its storage is made anew; none of a kind that is gone."""
+
+        def answered():
+            status, text = self.plane.api.request("GET", path)
+            return (status, text) if status in (200, 404) else None
+
+        status, text = self.until(f"{path} is answered", answered)
+        return json.loads(text)["items"] if status == 200 else []
+
+    def last_words(self):
+        return (self.pod.trouble if self.pod else "") + super().last_words()
 
     def settled(self):
         """A snapshot once nothing goes or changes any more."""

@@ -48,11 +48,20 @@ class Requests(unittest.TestCase):
         thread.start()
         for last in (self.server.server_close, thread.join, self.server.shutdown):
             self.addCleanup(last)
-        plain = mock.patch.object(http.client, "HTTPSConnection", lambda *where, context, **more: http.client.HTTPConnection(*where, **more))
+        plain = mock.patch.object(http.client, "HTTPSConnection", self.connect)
         plain.start()
         self.addCleanup(plain.stop)
         self.api = cluster.Api(self.server.server_address[1], "token")
         self.addCleanup(self.api.close)
+
+    def connect(self, *where, context, timeout):
+        self.timeout = timeout
+        return http.client.HTTPConnection(*where, timeout=timeout)
+
+    def test_waits_longer_than_what_is_tested_does(self):
+        """clusterctl and the operator wait 30 s for an answer; the tests gave up after 10, on a machine that was slow."""
+        self.assertEqual(self.api.get("/readyz"), {})
+        self.assertGreater(self.timeout, 30)
 
     def test_what_does_no_harm_twice_is_sent_again_where_an_open_connection_breaks(self):
         for method, content_type, again in (

@@ -17,6 +17,8 @@ from process import free_ports
 from progress import AssetError
 
 START_TIMEOUT = 120.0
+# More than the programs that are tested wait (30 s): they are the first to say that a server is slow.
+REQUEST_TIMEOUT = 60.0
 
 # Requests that leave the same behind when they are made twice (RFC 9110, 9.2.2); a merge patch is one that PATCH isn't.
 IDEMPOTENT = ("GET", "PUT", "DELETE")
@@ -82,7 +84,7 @@ class Api:
     def _send(self, method, path, body, headers):
         """The answer, of which the status has been read."""
         if getattr(self.connections, "open", None) is None:
-            self.connections.open = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=10, context=self.tls)
+            self.connections.open = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=REQUEST_TIMEOUT, context=self.tls)
         self.connections.open.request(method, path, body, headers)
         return self.connections.open.getresponse()
 

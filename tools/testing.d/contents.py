@@ -13,22 +13,42 @@ WRITTEN_BY_THE_SERVER = ("uid", "resourceVersion", "generation", "creationTimest
 REVISION = "deployment.kubernetes.io/revision"
 
 
+class NotServed(LookupError):
+    """A place where the server told of a kind: that has gone since, or its storage is made anew."""
+
+
 def everything(api):
-    """{(group, kind, namespace, name): the object}, of all kinds that the server has."""
-    groups = [group["preferredVersion"]["groupVersion"] for group in api.get("/apis")["groups"]]
+    """{(group, kind, namespace, name): the object}, of all kinds that the server has. Where it is about to change them it is
+    asked anew."""
+    missing = []
+
+    def listed():
+        try:
+            return all_items(api)
+        except NotServed as error:
+            missing[:] = error.args
+            return None
+
+    return contents(worlds.until("the server lists all its kinds", listed, words=lambda: f"it doesn't answer at {missing}"))
+
+
+def all_items(api):
+    """A list leaves out what all its items have."""
+    groups = [group["preferredVersion"]["groupVersion"] for group in served(api, "/apis")["groups"]]
     items = []
     for root in ("/api/v1", *(f"/apis/{version}" for version in groups)):
-        for resource in api.get(root)["resources"]:
+        for resource in served(api, root)["resources"]:
             if "list" in resource["verbs"] and "/" not in resource["name"]:
-                items += listed(api, root, resource)
-    return contents(items)
+                answer = served(api, f"{root}/{resource['name']}")
+                items += [{**item, "apiVersion": answer["apiVersion"], "kind": resource["kind"]} for item in answer["items"]]
+    return items
 
 
-def listed(api, root, resource):
-    """Once its storage is there: that of a kind that has just changed is made anew. A list leaves out what all its items have."""
-    path = f"{root}/{resource['name']}"
-    answer = worlds.until(f"{path} is served", lambda: api.get(path))
-    return [{**item, "apiVersion": answer["apiVersion"], "kind": resource["kind"]} for item in answer["items"]]
+def served(api, path):
+    answer = api.get(path)
+    if answer is None:
+        raise NotServed(path)
+    return answer
 
 
 def contents(items):

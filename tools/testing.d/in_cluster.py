@@ -10,6 +10,7 @@ import process
 import rights
 
 NAMESPACE = rights.NAMESPACE
+SERVICE = f"/api/v1/namespaces/{NAMESPACE}/services/capi-operator-webhook-service"
 # What clusterctl looks for of cert-manager beside its kinds.
 CERT_MANAGER = """\
 apiVersion: v1
@@ -73,16 +74,16 @@ class World(rights.World):
         def asked_for():
             if init.poll():
                 raise AssertionError(f"init has ended with {init.returncode}: {init.communicate()[1]}")
-            return self.service() is not None
+            return self.service()
 
-        self.until("the webhooks' Service is there", asked_for)
+        address = self.until("the webhooks' Service is there", asked_for)["spec"]["clusterIP"]
         (port,) = process.free_ports(1)
-        self.forwarder = forward.Forwarder(self.service()["spec"]["clusterIP"], port)
+        self.forwarder = forward.Forwarder(address, port)
         self.until("its ServiceAccount is there", lambda: self.kubectl("get", "serviceaccount", rights.ACCOUNT, "-n", NAMESPACE).returncode == 0)
         self.start_operator(f"--webhook-port={port}")
 
     def service(self):
-        return self.plane.api.get(f"/api/v1/namespaces/{NAMESPACE}/services/capi-operator-webhook-service")
+        return self.plane.api.get(SERVICE)
 
     def close(self):
         if self.forwarder:

@@ -170,6 +170,11 @@ class World(worlds.World):
             raise AssertionError(f"{method} {path}: {text}")
         return status, text
 
+    def find(self, path):
+        """An object, or None where there is none. A server that doesn't answer says neither: that fails."""
+        status, text = self.request("GET", path)
+        return json.loads(text) if status == 200 else None
+
     def merge(self, path, patch):
         """Patches an object that is there."""
         self.plane.api.write("PATCH", path, patch, cluster.MERGE_PATCH)

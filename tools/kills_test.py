@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Tests of what tools/clusterctl_kills_e2e_test.py and its like stand on, without a control plane: what a server that doesn't
+answer means, and what is compared."""
+
+import os
+import sys
+import unittest
+from unittest import mock
+
+sys.dont_write_bytecode = True
+TOOLS = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d")]
+
+import clusterctl_kills_e2e_test as kills  # noqa: E402
+import contents  # noqa: E402
+import in_cluster  # noqa: E402
+import worlds  # noqa: E402
+
+
+class Api:
+    """Answers what is said of a path, one after the other, the last one for good."""
+
+    def __init__(self, answers):
+        self.answers = {path: list(each) for path, each in answers.items()}
+
+    def request(self, method, path, *_):
+        answers = self.answers.get(path, [(404, "no such object")])
+        return answers.pop(0) if len(answers) > 1 else answers[0]
+
+    def get(self, path):
+        status, text = self.request("GET", path)
+        return kills.json.loads(text) if status == 200 else None
+
+    def close(self):
+        pass
+
+
+def world(answers):
+    """One that has nothing but these answers."""
+    made = kills.World.__new__(kills.World)
+    made.plane, made.operator, made.name = mock.Mock(api=Api(answers)), None, None
+    return made
+
+
+def ok(content):
+    return 200, kills.json.dumps(content)
+
+
+UNANSWERED = (0, "timed out")
+ACCOUNT = f"/api/v1/namespaces/{in_cluster.NAMESPACE}/serviceaccounts/{kills.rights.ACCOUNT}"
+ASKED_FOR = {
+    kills.DEPLOYMENT: ok({"spec": {"replicas": 1}}),
+    in_cluster.SERVICE: ok({"spec": {"clusterIP": "127.96.0.9"}}),
+    ACCOUNT: ok({}),
+}
+
+
+@mock.patch.object(worlds.time, "sleep", mock.Mock())
+class Unanswered(unittest.TestCase):
+    def test_the_operator_runs_on_where_the_server_does_not_answer(self):
+        """It was killed, as if its Deployment had gone: a cut that nobody had asked for."""
+        for silent in ASKED_FOR:
+            with self.subTest(silent):
+                pod = kills.Pod(world({path: [UNANSWERED if path == silent else answer] for path, answer in ASKED_FOR.items()}))
+                pod.address = "127.96.0.9"
+                with mock.patch.object(pod, "end") as end, self.assertRaisesRegex(AssertionError, "timed out"):
+                    pod.look()
+                end.assert_not_called()
+
+    def test_the_operator_ends_where_its_deployment_is_gone(self):
+        pod = kills.Pod(world({}))
+        pod.address = "127.96.0.9"
+        with mock.patch.object(pod, "end") as end:
+            pod.look()
+        end.assert_called_once()
+
+    def test_a_look_that_fails_is_told_and_the_next_one_tries_again(self):
+        """The thread ended with it, and no operator ran any more."""
+        pod = kills.Pod(world({}))
+        pod.world.pod = pod
+        pod.over = mock.Mock(wait=mock.Mock(side_effect=[False, False, True]))
+        with mock.patch.object(pod, "end"), mock.patch.object(pod, "look", side_effect=[None, OSError("address in use")]) as look:
+            pod.run()
+        self.assertEqual(look.call_count, 2)
+        self.assertEqual(pod.world.last_words(), "the pod had trouble: address in use\n")
+
+    def test_a_list_without_an_answer_is_no_empty_one(self):
+        there = world({"/a": [UNANSWERED, (429, "storage is (re)initializing"), ok({"items": ["it"]})]})
+        self.assertEqual(there.items("/a"), ["it"])
+        self.assertEqual(there.items("/gone"), [])
+
+    def test_everything_is_asked_anew_while_the_server_changes_its_kinds(self):
+        """It was `TypeError: 'NoneType' object is not subscriptable`."""
+        groups = [{"groups": [{"preferredVersion": {"groupVersion": f"a/{version}"}}]} for version in ("v1", "v2")]
+        kind = {"name": "toys", "kind": "Toy", "verbs": ["list"]}
+        toys = {"apiVersion": "a/v2", "items": [{"metadata": {"name": "mine"}}]}
+        api = Api(
+            {
+                "/apis": [UNANSWERED, ok(groups[0]), ok(groups[1])],
+                "/api/v1": [ok({"resources": []})],
+                "/apis/a/v2": [ok({"resources": [kind]})],
+                "/apis/a/v2/toys": [(429, "storage is (re)initializing"), ok(toys)],
+            }
+        )
+        self.assertEqual(list(contents.everything(api)), [("a", "Toy", "", "mine")])
+        api.answers["/apis/a/v2/toys"] = [UNANSWERED]
+        with mock.patch.object(worlds.time, "monotonic", side_effect=range(0, 1000, 50)):
+            with self.assertRaisesRegex(AssertionError, r"doesn't answer at \['/apis/a/v2/toys'\]"):
+                contents.everything(api)
+
+
+if __name__ == "__main__":
+    unittest.main()
