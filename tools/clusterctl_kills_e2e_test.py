@@ -223,14 +223,12 @@ class World(in_cluster.World):
 
     def settled(self):
         """A snapshot once nothing goes or changes any more."""
-        seen = [None]
 
-        def still():
-            seen.append(self.snapshot())
-            return seen[-1] == seen[-2] and not any(GOING in item["metadata"] for item in seen[-1].values())
+        def look():
+            found = self.snapshot()
+            return None if any(GOING in item["metadata"] for item in found.values()) else found
 
-        self.until("nothing changes any more", still)
-        return seen[-1]
+        return worlds.settled(look, self.last_words)
 
     def forget_cert_manager(self):
         """As if it had never been there."""

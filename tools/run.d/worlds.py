@@ -8,6 +8,7 @@ import plan
 import process
 
 LIMIT = 120
+STILL = 5
 
 
 def until(what, check, seconds=LIMIT, words=str):
@@ -18,6 +19,21 @@ def until(what, check, seconds=LIMIT, words=str):
             raise AssertionError(f"not within {seconds} s: {what}\n{words()}")
         time.sleep(0.1)
     return found
+
+
+def settled(look, words=str):
+    """What `look` gives, once that is something and has been the same for STILL seconds: who works on it is done."""
+    seen, since = None, 0.0
+
+    def still():
+        nonlocal seen, since
+        found = look()
+        if found is None or found != seen:
+            seen, since = found, time.monotonic()
+        return seen is not None and time.monotonic() - since >= STILL
+
+    until("nothing changes any more", still, words=words)
+    return seen
 
 
 class World:
