@@ -76,7 +76,7 @@ CERTIFICATE = "capi-operator-webhook"
 
 
 class Break(cutting_proxy.Cut):
-    """At the `at`-th write."""
+    """At the `at`-th write that the server carries out. One that it refuses until a webhook or a kind is there is made again."""
 
     def __init__(self, at=None, after=False, signal_=signal.SIGKILL):
         super().__init__(at, after)
@@ -86,13 +86,24 @@ class Break(cutting_proxy.Cut):
         return f"{self.signal.name} {'after' if self.after else 'before'} write {self.at}"
 
     def is_now(self, method, path):
-        return method != "GET" and "dryRun=All" not in path and "/authorization.k8s.io/" not in path and super().is_now(method, path)
+        return is_write(method, path) and super().is_now(method, path)
+
+    def takes_back(self, method, path, status):
+        refused = is_write(method, path) and (status >= 500 or status == 429 or (status == 404 and method != "DELETE"))
+        if refused:
+            with self.lock:
+                self.count -= 1
+        return refused
 
     def end(self):
         """The server's answer is outstanding for as long as the program lives."""
         self.happened = True
         self.process.send_signal(self.signal)
         self.process.wait(timeout=20)
+
+
+def is_write(method, path):
+    return method != "GET" and "dryRun=All" not in path and "/authorization.k8s.io/" not in path
 
 
 class Pod(threading.Thread):
@@ -320,8 +331,7 @@ class Kills(worlds.OnAWorld):
         self.commands_ = self.commands(*more)
         self.first_cycle()
         print(f"seed {SEED}, writes: {self.writes}", file=sys.stderr)
-        generator = random.Random(SEED)
-        cuts = {step: breaks(generator, self.writes[step]) for step in STEPS}
+        cuts = {step: breaks(step, self.writes[step]) for step in STEPS}
         for at in range(max(map(len, cuts.values()))):
             self.cycle({step: cuts[step][at % len(cuts[step])] for step in STEPS})
 
@@ -334,20 +344,22 @@ class Kills(worlds.OnAWorld):
         self.all_cycles("--operator=false")
 
 
-def breaks(generator, writes):
+def breaks(step, writes):
     """What breaks off one run after the other: a kill, and then an interruption of the one that goes on; in `make test-full` one or
     the other, in each part of the writes."""
+    generator = random.Random(f"{SEED} {step}")
     if not tiers.FULL:
         at = generator.randint(1, writes)
         again = generator.randint(1, max(1, (writes - at) // 2))
-        return [[one(generator, at, signal.SIGKILL), one(generator, again, signal.SIGINT)]]
+        return [[one(step, at, [signal.SIGKILL]), one(step, again, [signal.SIGINT])]]
     begin = generator.randrange(APART)
-    signals = [(signal.SIGKILL, signal.SIGINT)[generator.randrange(2)] for _ in range(writes)]
-    return [[one(generator, at + 1, signals[at])] for at in range(min(begin, writes - 1), writes, APART)]
+    return [[one(step, at + 1)] for at in range(min(begin, writes - 1), writes, APART)]
 
 
-def one(generator, at, signal_):
-    return Break(at, generator.random() < 0.5, signal_)
+def one(step, at, signals=(signal.SIGKILL, signal.SIGINT)):
+    """The same one for a seed and a write, however many writes there are."""
+    generator = random.Random(f"{SEED} {step} {at}")
+    return Break(at, generator.random() < 0.5, generator.choice(signals))
 
 
 def difference(found, wanted):

@@ -2,8 +2,11 @@
 """Tests of what tools/clusterctl_kills_e2e_test.py and its like stand on, without a control plane: what a server that doesn't
 answer means, and what is compared."""
 
+import http.client
+import http.server
 import os
 import sys
+import threading
 import unittest
 from unittest import mock
 
@@ -13,6 +16,7 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", 
 
 import clusterctl_kills_e2e_test as kills  # noqa: E402
 import contents  # noqa: E402
+import cutting_proxy  # noqa: E402
 import in_cluster  # noqa: E402
 import worlds  # noqa: E402
 
@@ -137,6 +141,90 @@ class Unanswered(WithClock):
         api.answers["/apis/a/v2/toys"] = [UNANSWERED]
         with self.assertRaisesRegex(AssertionError, r"doesn't answer at \['/apis/a/v2/toys'\]"):
             contents.everything(api)
+
+
+class Server(http.server.BaseHTTPRequestHandler):
+    """Answers with the next status that it is told to."""
+
+    protocol_version = "HTTP/1.1"
+
+    def answer(self):
+        self.server.asked.append(self.command)
+        self.send_response(self.server.statuses.pop(0))
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    do_GET = do_POST = do_PATCH = do_DELETE = answer
+
+    def log_message(self, *_):
+        pass
+
+
+class Breaks(unittest.TestCase):
+    def setUp(self):
+        """A server, and a proxy before it."""
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
+        self.server.daemon_threads = True
+        thread = threading.Thread(target=self.server.serve_forever, args=(0.01,))
+        thread.start()
+        for last in (self.server.server_close, thread.join, self.server.shutdown):
+            self.addCleanup(last)
+        plain = lambda *where, context, timeout: http.client.HTTPConnection(*where, timeout=timeout)  # noqa: E731
+        self.enterContext(mock.patch.object(http.client, "HTTPSConnection", plain))
+        self.proxy = cutting_proxy.CuttingProxy(mock.Mock(port=self.server.server_address[1]))
+        self.addCleanup(self.proxy.close)
+
+    def send(self, requests, cut):
+        """Through the proxy: what the server was asked until the cut."""
+        cut.process = mock.Mock()
+        self.proxy.cut, self.server.asked, self.server.statuses = cut, [], [status for _, _, status in requests]
+        client = http.client.HTTPConnection("127.0.0.1", self.proxy.port, timeout=60)
+        try:
+            for method, path, status in requests:
+                client.request(method, path)
+                answer = client.getresponse()
+                answer.read()
+                self.assertEqual(answer.status, status)
+        except http.client.RemoteDisconnected:
+            self.assertTrue(cut.happened)
+        finally:
+            client.close()
+        return self.server.asked
+
+    # L10: the writes that a command makes are the same ones in every run, however long the operator's webhooks take.
+    def test_what_the_server_refused_until_it_was_ready_does_not_count(self):
+        never = kills.Break()
+        requests = [
+            ("POST", "/a", 201),
+            ("GET", "/a", 200),
+            ("PATCH", "/a", 500),
+            ("PATCH", "/a", 503),
+            ("PATCH", "/a", 404),
+            ("PATCH", "/a", 429),
+            ("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", 404),
+            ("PATCH", "/a?dryRun=All", 500),
+            ("PATCH", "/a", 200),
+            ("DELETE", "/b", 404),
+            ("POST", "/a", 409),
+        ]
+        self.assertEqual(len(self.send(requests, never)), len(requests))
+        self.assertEqual((never.count, never.happened), (4, False))
+
+    def test_a_cut_after_a_write_comes_once_that_is_carried_out(self):
+        requests = [("POST", "/a", 201), ("PATCH", "/a", 500), ("PATCH", "/a", 404), ("PATCH", "/a", 200), ("PATCH", "/b", 200)]
+        for after, asked in ((True, 4), (False, 1)):
+            with self.subTest(after=after):
+                cut = kills.Break(2, after)
+                self.assertEqual(len(self.send(requests, cut)), asked)
+                self.assertTrue(cut.happened)
+
+    def test_a_seed_and_a_write_say_what_happens_there(self):
+        """The same write of the same seed was killed at in one run, and interrupted at in another with a write more."""
+        words = lambda step, writes: [str(cut) for run in kills.breaks(step, writes) for cut in run]  # noqa: E731
+        with mock.patch.object(kills.tiers, "FULL", "1"):
+            for step in kills.STEPS:
+                few = words(step, 20)
+                self.assertEqual(words(step, 60)[: len(few)], few)
 
 
 if __name__ == "__main__":
