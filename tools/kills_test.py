@@ -227,5 +227,49 @@ class Breaks(unittest.TestCase):
                 self.assertEqual(words(step, 60)[: len(few)], few)
 
 
+class Cycles(WithClock):
+    def run_cycles(self, fails=None):
+        """The steps that were gone through, and the failures, where one of them fails the second time."""
+        gone, closed = [], mock.Mock()
+
+        class Tests(kills.Kills):
+            WORLD = mock.Mock(return_value=closed)
+
+            def go(self, step, cuts):
+                gone.append(step)
+                self.assertFalse(step == fails and gone.count(step) == 2, "it fails")
+
+            before = assert_left = mock.Mock()
+
+            def runTest(self):
+                self.writes = dict.fromkeys(kills.STEPS, 9)
+                self.cycles({step: [[kills.Break(at)] for at in (1, 2, 3)] for step in kills.STEPS})
+
+        result = unittest.TestResult()
+        with mock.patch.multiple(worlds.OnAWorld, world=None, failure=None):
+            Tests().run(result)
+            self.assertIsNone(worlds.OnAWorld.world, "the next test has a world of its own")
+        closed.close.assert_called_once()
+        return gone, [str(test) for test, _ in result.failures + result.errors]
+
+    def test_a_step_that_fails_ends_them(self):
+        """Each of the next ones failed too, since they began with what that one had left."""
+        gone, failures = self.run_cycles("upgrade")
+        self.assertEqual(gone, ["init", "upgrade", "delete", "init", "upgrade"])
+        self.assertEqual(len(failures), 1)
+        self.assertIn("(step='upgrade', cuts='SIGKILL before write 2', of=9, seed=", failures[0])
+
+    def test_they_go_on_where_none_fails(self):
+        self.assertEqual(self.run_cycles(), ([*kills.STEPS] * 3, []))
+
+    def test_the_object_of_a_user_is_made_on_a_new_connection(self):
+        """The server closes one that is quiet for a while; a POST isn't sent again (run.d/cluster.py)."""
+        tests, api = kills.Kills("test_1_with_the_operator"), mock.Mock()
+        with mock.patch.object(worlds.OnAWorld, "world", mock.Mock()):
+            tests.world.plane.api = api
+            tests.before("upgrade")
+        self.assertEqual(api.mock_calls, [mock.call.close(), mock.call.write("POST", kills.TOYS, kills.USERS_TOY)])
+
+
 if __name__ == "__main__":
     unittest.main()
