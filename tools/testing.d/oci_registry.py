@@ -4,7 +4,6 @@ import base64
 import hashlib
 import json
 import os
-import socket
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -13,6 +12,7 @@ import plan
 import worlds
 
 USER, PASSWORD = "robot", "s3cret-of-the-registry"
+PORT = 5000
 HASH = "$2b$04$6fqsEDxG9tNrLhP.4qK9j.2ofn1WaQdBPLc.vLKZ5tLfexynYYyoG"  # bcrypt of PASSWORD
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 CONFIG = """\
@@ -22,6 +22,12 @@ storage: {{filesystem: {{rootdirectory: {folder}/data}}}}
 http: {{addr: "{address}", secret: any}}
 auth: {{htpasswd: {{realm: tests, path: {folder}/users}}}}
 """
+
+
+def own_address():
+    """A loopback address that no other process uses as its own (kube/testing/ports.h): a port there stays free while nobody listens."""
+    pid = os.getpid()  # 22 bits at most
+    return f"127.{1 + (pid >> 16)}.{(pid >> 8) & 255}.{pid & 255}"
 
 
 def digest_of(content):
@@ -34,8 +40,8 @@ class Registry:
     def __init__(self, state, processes):
         self.processes, self.folder = processes, os.path.join(state, "registry")
         os.mkdir(self.folder)
-        with socket.create_server(("127.0.0.1", 0)) as found:
-            self.address = f"127.0.0.1:{found.getsockname()[1]}"
+        self.address = f"{own_address()}:{PORT}"
+        self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # whatever proxy the shell that calls has
         with open(os.path.join(self.folder, "users"), "w", encoding="utf-8") as file:
             file.write(f"{USER}:{HASH}\n")
         with open(os.path.join(self.folder, "config.yml"), "w", encoding="utf-8") as file:
@@ -53,6 +59,7 @@ class Registry:
         self.processes.started.remove(("registry", self.process))
 
     def answers(self):
+        self.processes.check()
         try:
             return self.request("GET", "/v2/")[0] == 200
         except OSError:
@@ -65,7 +72,7 @@ class Registry:
         headers = {"Authorization": f"Basic {user}", "Content-Type": content_type}
         request = urllib.request.Request(url, data=body, method=method, headers=headers)
         try:
-            with urllib.request.urlopen(request, timeout=worlds.LIMIT) as answer:
+            with self.opener.open(request, timeout=worlds.LIMIT) as answer:
                 return answer.status, answer.headers, answer.read()
         except urllib.error.HTTPError as error:
             return error.code, error.headers, error.read()
