@@ -17,6 +17,7 @@ TOOLS = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("check.d", "run.d", "testing.d")]
 
 import built  # noqa: E402
+import runner  # noqa: E402
 import summary  # noqa: E402
 from tree import WithTree  # noqa: E402
 
@@ -355,6 +356,17 @@ class Summary(unittest.TestCase):
                 told = [line.split(": ")[1].removeprefix("tools_") for line in lines if line.startswith("skipped: ")]
                 self.assertEqual(told, skipped)
                 self.assertEqual(lines[-1], f"{passed} passed, 0 failed, {len(skipped)} skipped")
+
+    def test_as_many_files_are_checked_at_a_time_as_jobs_says(self):
+        pool = runner.concurrent.futures.ThreadPoolExecutor
+        for jobs, expected in (("1", 1), ("", os.cpu_count())):
+            with (
+                mock.patch.dict(os.environ, JOBS=jobs),
+                mock.patch.object(runner.concurrent.futures, "ThreadPoolExecutor", side_effect=pool) as made,
+                contextlib.redirect_stdout(io.StringIO()),
+            ):
+                self.assertEqual(runner.run("title", []), 0)
+            made.assert_called_once_with(expected)
 
     def test_clang_tidy_looks_at_the_headers_of_every_folder(self):
         with open(os.path.join(os.path.dirname(TOOLS), ".clang-tidy"), encoding="utf-8") as file:

@@ -55,7 +55,7 @@ class Ci(StandIns):
         self.copy("../.ci/run")
         self.write("path/make", MAKE + COUNT % ("release", "3 passed, 0 failed, 1 skipped", "release"))
         for name in ("build", "check_clang", "lint", "mutate"):
-            self.write(f"tools/{name}", NOTES)
+            self.write(f"tools/{name}", NOTES + 'echo "$(basename "$0") with ${JOBS:-all} jobs" >>"$NOTES"\n')
         self.write("tools/test", NOTES + COUNT % ("$2", "2 passed, 0 failed, 0 skipped", "$2"))
         self.write(".gitignore", "/notes\n/path\n")
         for name in ("same", "changed", "removed"):
@@ -82,6 +82,12 @@ class Ci(StandIns):
         for step in ("make test", "make test-full", "make run", "lint ", "test unit asan", "test unit tsan"):
             self.assertIn(step, self.asked)
         self.assertEqual(self.output.splitlines()[-1], "10 passed, 0 failed, 2 skipped")
+
+    def test_what_is_compiled_beside_the_tests_is_one_job_at_a_time(self):
+        """As many compilers as there are cores made API servers slow, and tests waited in vain."""
+        self.assertEqual(self.run_ci(), 0, self.output)
+        for line in ("build with 1 jobs", "check_clang with 1 jobs", "lint with all jobs"):
+            self.assertIn(line, self.asked)
 
     def test_the_checkout_may_be_another_users(self):
         self.assertEqual(self.run_ci(GIT_TEST_ASSUME_DIFFERENT_OWNER="1"), 0, self.output)

@@ -1,4 +1,4 @@
-"""Runs one command per file, a few at a time, and remembers what passed."""
+"""Runs one command per file, as many at a time as there are cores or JOBS says, and remembers what passed."""
 
 import concurrent.futures
 import os
@@ -17,7 +17,7 @@ def run(title, jobs, directory=None):
     """`jobs`: (file, key, command). Prints what failed; returns the number of failures."""
     todo = [job for job in jobs if not cache.passed(job[1])]
     failures = 0
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("JOBS") or os.cpu_count() or 2)) as pool:
         for (name, key, _), done in zip(todo, pool.map(lambda job: _execute(job[2], directory), todo)):
             if done.returncode == 0:
                 cache.remember(key)
