@@ -447,6 +447,23 @@ class Pages(unittest.TestCase):
         for block in commands("charts", "capi-operator", "README.md"):
             self.assertIn(block, book)
 
+    def test_the_values_of_the_page_of_sources(self):
+        """Each example renders, and what it has the operator read is mounted into its pod."""
+        with open(os.path.join(chart.ROOT, "docs", "sources.md"), encoding="utf-8") as file:
+            examples = re.findall(r"^```yaml\n(.*?)^```$", file.read(), re.MULTILINE | re.DOTALL)
+        read = []
+        for text in (text for text in examples if "volumeMounts:" in text):
+            with self.subTest(text):
+                (values,) = yaml_texts.documents(text)
+                pod = only(chart.objects(small(values)), "Deployment")["spec"]["template"]["spec"]
+                (container,), (volume,) = pod["containers"], pod["volumes"]
+                (mount,) = container["volumeMounts"]
+                self.assertEqual(mount["name"], volume["name"])
+                settings = [f"{one['name']}={one['value']}" for one in container.get("env", [])] + container["args"]
+                (path,) = (path for _, _, path in (one.partition("=") for one in settings) if path.startswith(mount["mountPath"]))
+                read.append(path)
+        self.assertEqual(read, ["/own-ca/ca.crt"])
+
     def test_values_yaml_has_every_value(self):
         """With its default, or as a comment."""
         with open(os.path.join(chart.CHART, "values.yaml"), encoding="utf-8") as file:
