@@ -25,7 +25,9 @@ constexpr std::string_view kBegin = R"(# Flags of the operator
 - With the manifests, in an overlay of your own that adds it to the Deployment's `args`:
   [an example](adopting.md#with-the-manifests).
 - With Helm, by the chart's [value](../charts/capi-operator/values.yaml) of that name: `logLevel` is `--v`, `watchNamespace` is
-  `--namespace`, `leaderElection` has the three durations, and the others are written alike (`--github-url` is `githubUrl`).
+  `--namespace`, `leaderElection` has the three durations, `webhooks` the port and who makes the certificate, `clusterctlConfig` is
+  what the file says, and the others are written alike (`--github-url` is `githubUrl`). `--kubeconfig`, `--kubeconfig-context`,
+  `--leader-elect-namespace` and `--webhook-hosts` have no value: in the chart's pod their defaults are right.
 
 A flag that is given in a way that can't be carried out ends the operator at once, with exit code 2 and a line that says why.
 Durations are written as `15s`, `1m30s` or `10h`.

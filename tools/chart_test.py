@@ -173,6 +173,7 @@ EXAMPLES = {
     "podDnsPolicy": ("Default", '"dnsPolicy": "Default"'),
     "podLabels": ({"a/b": "c"}, '"a/b": "c"'),
     "rbac": ({"clusterAdmin": True}, '"capi-operator-cluster-admin"'),
+    "releasesDir": ("/releases", "--releases-dir=/releases"),
     "replicaCount": (2, '"replicas": 2'),
     "resources": ({"manager": {"limits": {"memory": "96Mi"}}}, '"memory": "96Mi"'),
     "runtimeExtension": ({"runtimeExtension": {"nutanix": {}}}, '"RuntimeExtensionProvider"'),
@@ -275,6 +276,7 @@ class Values(unittest.TestCase):
         ({"podLabels": {"control-plane": "x"}}, "at '/podLabels/control-plane': value must be 'remove it: the chart sets it'"),
         ({"healthAddr": "127.0.0.1:9440"}, "at '/healthAddr': '127.0.0.1:9440' does not match pattern"),
         ({"leaderElection": {"retryPeriod": "1.5s"}}, "at '/leaderElection/retryPeriod': '1.5s' does not match pattern"),
+        ({"releasesDir": "releases"}, "at '/releasesDir': 'releases' does not match pattern"),
         ({"syncPeriod": "soon"}, "at '/syncPeriod': 'soon' does not match pattern"),
         ({"environmentVariables": []}, "at '/environmentVariables': minItems: got 0, want 1"),
         ({"diagnosticsAddress": ":65536"}, "at '/diagnosticsAddress': ':65536' does not match pattern"),
@@ -462,7 +464,18 @@ class Pages(unittest.TestCase):
                 settings = [f"{one['name']}={one['value']}" for one in container.get("env", [])] + container["args"]
                 (path,) = (path for _, _, path in (one.partition("=") for one in settings) if path.startswith(mount["mountPath"]))
                 read.append(path)
-        self.assertEqual(read, ["/own-ca/ca.crt"])
+        self.assertEqual(read, ["/own-ca/ca.crt", "/releases"])
+
+    def test_each_flag_has_a_value_or_is_named_as_one_without(self):
+        with open(os.path.join(chart.ROOT, "docs", "flags.md"), encoding="utf-8") as file:
+            how, _, table = file.read().partition("## Flags of cluster-api-operator")[0].partition("| Flag |")
+        with open(os.path.join(chart.CHART, "templates", "_arguments.tpl"), encoding="utf-8") as file:
+            given = set(re.findall(r"--[a-z][a-z-]*", file.read()))
+        flags = set(re.findall(r"^\| `(?:-[a-z],)?(--[a-z-]+)`", table, re.MULTILINE))
+        without = set(re.findall(r"`(--[a-z-]+)`", re.search(r"([^:.]*) have no value", how).group(1)))
+        self.assertIn("--webhook-hosts", without)
+        # The file's content is a value, mounted where the flag's default is.
+        self.assertEqual(flags - given, without | {"--help", "--version", "--clusterctl-config"})
 
     def test_values_yaml_has_every_value(self):
         """With its default, or as a comment."""

@@ -143,6 +143,7 @@ def _flags():
         "healthAddr": text(ADDRESS),
         "environmentVariables": list_of(text(r"^[^,\s]+$")) | {"minItems": 1},
         "allowedSources": list_of(text(r"^[^,\s]+$")),
+        "releasesDir": text(r"^(/.*)?$"),
         "adoptInventory": BOOLEAN,
         "allowCrossNamespaceReferences": BOOLEAN,
         "requireServiceAccount": BOOLEAN,

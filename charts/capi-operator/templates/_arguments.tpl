@@ -41,6 +41,9 @@
 {{- with $values.allowedSources }}
 - {{ printf "--allowed-sources=%s" (join "," .) | quote }}
 {{- end }}
+{{- with $values.releasesDir }}
+- {{ printf "--releases-dir=%s" . | quote }}
+{{- end }}
 {{- if $values.adoptInventory }}
 - --adopt-inventory
 {{- end }}
