@@ -138,8 +138,8 @@ constexpr ReasonInfo kReasons[] = {
      "Check network and proxy, or use a source inside the cluster; it is tried again at the time in the message."},
     {"The release", reason::kRateLimited, "ProviderInstalled, Reconciling",
      "The source limits requests; the message says until when.",
-     "Wait, or add a token (key github-token or gitlab-access-token) or the credentials of a registry to the config "
-     "Secret."},
+     "Wait, or add a token (key github-token or gitlab-access-token) to the Secret of spec.configSecret, or the "
+     "credentials of a registry to the Secret of spec.fetchConfig.secretRef, or else of spec.configSecret."},
     {"The release", reason::kSourceCredentialsRejected, "ProviderInstalled, Stalled",
      "The source refused the credentials, or asks for some.",
      "Correct them in the Secret that spec.configSecret names, or, for oci, spec.fetchConfig.secretRef: the key "
@@ -165,8 +165,8 @@ constexpr ReasonInfo kReasons[] = {
      "Two objects of the release are one once they are in the provider's namespace; the message names both places.",
      "Use another version, or take one of the two out of the file or of spec.additionalManifests."},
     {"The release", reason::kVerificationFailed, "ProviderInstalled, Stalled",
-     "The release is not the one that spec.fetchConfig.digest asks for, or a file is not the one whose digest GitHub "
-     "or the registry names.",
+     "The release is not the one that spec.fetchConfig.digest asks for, or a file is not the one whose digest GitHub, "
+     "GitLab or the registry names.",
      "Do not install it before you know why; then correct the digest or the source."},
     {"The cluster", reason::kWaitingForCoreProviderReady, "PreflightCheckPassed, Reconciling",
      "The CoreProvider is missing, or its CRDs are not established yet.",

@@ -42,6 +42,14 @@ class Pages(unittest.TestCase):
                     if anchor:
                         self.assertIn(anchor, anchors(path))
 
+    def test_the_overviews_lead_to_every_page(self):
+        """That of the book to all; the README to all that aren't for those who change it alone."""
+        pages = {os.path.basename(page) for page in PAGES if page.startswith("docs/")} - {"README.md"}
+        for name, start, wanted in (("docs/README.md", "", pages), ("README.md", "docs/", pages - {"vectors.md"})):
+            linked = {target.partition("#")[0].removeprefix(start) for target in re.findall(r"\]\(([^)\s]+)\)", read(name))}
+            with self.subTest(page=name):
+                self.assertEqual(wanted - linked, set())
+
     def test_make_has_the_targets_that_pages_name(self):
         targets = set(re.findall(r"^([a-z][a-z-]*):", read("Makefile"), re.MULTILINE))
         for page in PAGES:

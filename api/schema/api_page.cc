@@ -32,7 +32,8 @@ spec:
     name: aws-variables
 ```
 
-Conditions and their reasons are on a page of their own: [reasons.md](reasons.md).
+Conditions and their reasons are on a page of their own: [reasons.md](reasons.md). An example of each source that
+`fetchConfig` may name, and which hosts these may be, is in [sources.md](sources.md).
 
 ## Version v1alpha1
 
