@@ -223,18 +223,22 @@ Result<WantedCertManager> LookAtCertManager(const Context& ctx, const Config& co
   const char* hint =
       "cert-manager can't be upgraded (where it isn't to be, set cert-manager.externallyProvisioned: true in the "
       "configuration)";
-  auto skipped = [&](const Error& error) -> Result<WantedCertManager> {
-    if (error.code != Code::kPermissionDenied && error.code != Code::kNotFound) return error.With(hint);
+  auto stays = [&](const Error& error) {
     notes.Warn("cert-manager stays as it is: " + error.message);
     return WantedCertManager{{}, true};
   };
   auto found = FindCertManager(ctx, config, client, notes);
-  if (!found.ok()) return skipped(found.error());
+  if (!found.ok() && (found.code() == Code::kNotFound || found.code() == Code::kPermissionDenied))
+    return stays(found.error());
+  if (!found.ok()) return found.error().With(hint);
   if (!*found) return WantedCertManager{};
   TRY_WITH(DecideUpgrade(ctx, config, **found, notes), hint);
   if (!(*found)->decision.upgrade) return WantedCertManager{};
   Status taken = CheckUpgrade(ctx, client, **found);
-  return taken.ok() ? WantedCertManager{*std::move(found)} : skipped(taken.error());
+  if (taken.ok()) return WantedCertManager{*std::move(found)};
+  // What isn't there by now is what the new one needs: a kind, or a namespace.
+  return taken.code() == Code::kPermissionDenied ? Result<WantedCertManager>(stays(taken.error()))
+                                                 : taken.error().With(hint);
 }
 
 // Before the providers. What a broken-off one has begun the next run goes on with.

@@ -87,14 +87,14 @@ class UpgradeCluster {
     edit(object);
     Store(path, std::move(object));
   }
-  // Called before each write, with its method and path, while it isn't done yet.
+  // Called before each write, with its method and path as in `writes()`, while it isn't done yet.
   std::function<void(UpgradeCluster&, const std::string&)> before_write;
   // Answered with 403.
   std::string forbidden;
   // Specs are carried out at once.
   bool has_operator = true;
 
-  // "PATCH /apis/...", in their order.
+  // "PATCH /apis/...", in their order; "PATCH /apis/... (dry run)".
   std::vector<std::string> writes() {
     MutexLock lock(mu_);
     return writes_;
@@ -126,12 +126,13 @@ class UpgradeCluster {
     std::string path = request.path.substr(0, request.path.find('?'));
     if (!forbidden.empty() && path.find(forbidden) != path.npos) return Fail(403, "Forbidden", "you may not");
     if (request.method == "GET") return Read(request, path);
-    if (before_write) before_write(*this, request.method + " " + path);
+    const bool dry_run = request.query.find("dryRun=") != request.query.npos;
+    const std::string what = request.method + " " + path + (dry_run ? " (dry run)" : "");
+    if (before_write) before_write(*this, what);
     MutexLock lock(mu_);
-    writes_.push_back(request.method + " " + path);
-    bool dry_run = request.query.find("dryRun=") != request.query.npos;
+    writes_.push_back(what);
     if (request.method == "POST") return Create(path, *ParseJson(request.body), dry_run);
-    if (request.method == "PATCH") return Patch(path, *ParseJson(request.body));
+    if (request.method == "PATCH") return Patch(path, *ParseJson(request.body), dry_run);
     if (request.method == "PUT") return Replace(path, *ParseJson(request.body), dry_run);
     return Fail(405, "MethodNotAllowed");
   }
@@ -192,7 +193,7 @@ class UpgradeCluster {
     return Say(200, objects_[path]);
   }
 
-  http::Response Patch(const std::string& path, const Json& patch) CAPI_REQUIRES(mu_) {
+  http::Response Patch(const std::string& path, const Json& patch, bool dry_run) CAPI_REQUIRES(mu_) {
     auto found = objects_.find(path);
     if (found == objects_.end()) return Fail(404, "NotFound");
     Json object = found->second;
@@ -200,6 +201,7 @@ class UpgradeCluster {
     if (!wanted.empty() && wanted != GetString(object, {"metadata", "resourceVersion"})) return Fail(409, "Conflict");
     Json before = object.value("spec", Json());
     object.merge_patch(patch);
+    if (dry_run) return Say(200, object);
     if (object.value("spec", Json()) != before) {
       std::int64_t generation = GetInt(object, {"metadata", "generation"}) + 1;
       object["metadata"]["generation"] = generation;
