@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "api/kinds.h"
 #include "api/release_maps.h"
 #include "base/encoding.h"
 #include "base/files.h"
@@ -12,6 +13,7 @@
 #include "base/yaml/yaml.h"
 #include "cli/install/provider_manifests.h"
 #include "cli/upgrade/cluster_testing.h"
+#include "fetch/oci/oci_testing.h"
 
 namespace capi::cli {
 namespace {
@@ -108,6 +110,9 @@ TEST(MaskedValues, AQuotedValueStandsWithoutItsQuotes) {
   EXPECT_EQ(masked.Mask("90210 {sesame"), "*** ***");
 }
 
+constexpr std::string_view kMetadata =
+    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
+    "- {major: 1, minor: 0, contract: v1beta2}\n- {major: 1, minor: 1, contract: v1beta2}\n";
 constexpr std::string_view kRelease = R"(
 apiVersion: v1
 kind: ConfigMap
@@ -170,9 +175,7 @@ class DiffOfInstalled : public testing::Test {
   }
   void Release(const std::string& version, const std::string& components) {
     const std::string folder = "r/infrastructure-docker/" + version + "/";
-    cluster_.folder.Put(folder + "metadata.yaml",
-                        "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
-                        "- {major: 1, minor: 0, contract: v1beta2}\n- {major: 1, minor: 1, contract: v1beta2}\n");
+    cluster_.folder.Put(folder + "metadata.yaml", kMetadata);
     cluster_.folder.Put(folder + "c.yaml", components);
   }
   void PutMap(const std::string& name, std::string_view text) {
@@ -282,6 +285,27 @@ TEST_F(DiffOfInstalled, AnObjectThatNobodyHasLookedAtYetSaysNothingOfWhatIsInsta
 TEST_F(DiffOfInstalled, TheInstalledReleaseIsThatInTheCluster) {
   PutRelease("v1.0.0", "");
   std::filesystem::remove_all(cluster_.folder / "r/infrastructure-docker/v1.0.0");
+  Outcome got = Run({"diff", "docker:v1.1.0"});
+  EXPECT_EQ(got.code, 1) << got.err;
+  EXPECT_THAT(got.out, HasSubstr("LIVE/v1.ConfigMap.docker-system.gone"));
+  for (const char* value : {"sesame", "poppy"}) EXPECT_THAT(got.out + got.err, Not(HasSubstr(value)));
+}
+
+// L18: what is to run (T12) says nothing of what did: the registry has another v1.0.0, which doesn't ask for PASSWORD.
+TEST_F(DiffOfInstalled, TheInstalledReleaseIsThatInTheClusterWhateverItsSourceIs) {
+  auto artifact = [](std::string_view rest) {
+    const std::string components = std::string(kRelease) + std::string(rest);
+    return fetch::OciArtifact{{{"metadata.yaml", std::string(kMetadata)}, {"components.yaml", components}}};
+  };
+  fetch::OciStandIn registry({{"v1.0.0", artifact("")}, {"v1.1.0", artifact(kShifted)}});
+  PutRelease("v1.0.0", "");
+  cluster_.Change("/api/v1/namespaces/docker-system/configmaps/infrastructure-docker-v1.0.0", [](Json& map) {
+    map["metadata"]["labels"][std::string(api::kLabelManagedBy)] = "true";
+    map["metadata"]["annotations"][std::string(api::kLabelReleaseSource)] = "oci://former.example.com/docker v1.0.0";
+  });
+  cluster_.Change(UpgradeCluster::PathOf(kDocker), [&](Json& provider) {
+    provider["spec"]["fetchConfig"] = {{"oci", registry.reference()}};
+  });
   Outcome got = Run({"diff", "docker:v1.1.0"});
   EXPECT_EQ(got.code, 1) << got.err;
   EXPECT_THAT(got.out, HasSubstr("LIVE/v1.ConfigMap.docker-system.gone"));

@@ -155,11 +155,13 @@ class LiveValues {
     return out;
   }
 
-  // As it lies in the cluster (I14), else, or where that is damaged, that of its source, which is `same` where it was
-  // read already.
+  // As it lies in the cluster (I14), wherever it came from (T12 says what is to run), else, or where that is damaged,
+  // that of its source, which is `same` where it was read already.
   Result<api::Release> InstalledRelease(const api::Provider& live, const api::Release* same) {
     const api::Version version = TRY(api::Version::Parse(live.spec.version));
-    auto stored = releases::FindStored(ctx_, client_, live, version);
+    api::Provider of_any_source = live;
+    if (of_any_source.spec.fetch_config) of_any_source.spec.fetch_config->oci.clear();
+    auto stored = releases::FindStored(ctx_, client_, of_any_source, version);
     const bool damaged = !stored.ok() && (stored.code() == Code::kInvalidArgument || stored.code() == Code::kNotFound);
     if (!stored.ok() && !damaged) return stored.error();
     if (stored.ok() && *stored) return std::move((*stored)->release);
