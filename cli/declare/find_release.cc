@@ -51,7 +51,7 @@ Result<api::Release> Fetched(const Context& ctx, const ReleaseSources& sources, 
     return Error{Code::kFailedPrecondition, fmt::format("{} isn't on this machine (--offline)", url), {}};
   fetch::UrlOptions options = TRY(UrlOptionsOf(sources.config));
   if (!sources.github_token.empty()) options.github.token = sources.github_token;
-  options.gitlab.url_token = sources.gitlab_token;
+  if (own_url) options.gitlab.url_token = sources.gitlab_token;
   auto plain = TRY(fetch::OpenUrl(url, label, options));
   api::Version version = TRY(provider.spec.version.empty() ? DefaultVersion(ctx, *plain, url, label)
                                                            : ParseVersion(provider.spec.version));

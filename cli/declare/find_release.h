@@ -18,7 +18,7 @@ struct ReleaseSources {
   bool offline = false;  // without what isn't on this machine
   // The ConfigMaps of the provider's namespace, of which fetchConfig.selector selects.
   std::vector<const kube::Object*> maps = {};
-  // Of the provider's Secret; "" for those of the configuration.
+  // Of the provider's Secret; "" for those of the configuration. GitLab's goes to the host of fetchConfig.url (T10).
   std::string github_token = {}, gitlab_token = {};
   fetch::OciCredentials oci = {};  // of the provider's Secret
 };

@@ -13,6 +13,7 @@
 #include "base/yaml/yaml.h"
 #include "cli/install/provider_manifests.h"
 #include "cli/upgrade/cluster_testing.h"
+#include "fetch/gitlab_testing.h"
 #include "fetch/oci/oci_testing.h"
 
 namespace capi::cli {
@@ -332,6 +333,45 @@ TEST_F(DiffOfInstalled, ADamagedReleaseInTheClusterIsThatOfItsSource) {
     EXPECT_THAT(got.out, HasSubstr("LIVE/v1.ConfigMap.docker-system.gone"));
     for (const char* value : {"sesame", "poppy"}) EXPECT_THAT(got.out + got.err, Not(HasSubstr(value)));
   }
+}
+
+// T10: neither to a host that the configuration names, nor to that of what is installed.
+TEST_F(DiffOfInstalled, TheTokenOfTheSecretGoesToTheHostOfTheDeclaredUrlAlone) {
+  std::vector<fetch::GitLabPackage> packages;
+  for (const auto& [version, rest] : {std::pair("v1.1.0", kShifted), std::pair("v1.0.0", kPruned)}) {
+    const std::string components = std::string(kRelease) + std::string(rest);
+    packages.push_back({version, {{"metadata.yaml", std::string(kMetadata)}, {"c.yaml", components}}});
+  }
+  fetch::GitLabStandIn gitlab(packages);
+  setenv("SSL_CERT_FILE", gitlab.ca_file().c_str(), 1);
+  cluster_.Change("/api/v1/namespaces/docker-system/secrets/s",
+                  [](Json& secret) { secret["data"]["gitlab-access-token"] = Base64Encode("glpat-secret"); });
+  const std::string url = gitlab.url("latest", "c.yaml"), folder = cluster_.folder.path();
+  struct Case {
+    std::string configured, live, declared;
+    bool sent;
+  };
+  for (const Case& c : {Case{url, "", "", false}, Case{"", url, "", false}, Case{"", url, url, true}}) {
+    SCOPED_TRACE(c.configured + "|" + c.live + "|" + c.declared);
+    cluster_.folder.Put("clusterctl.yaml",
+                        "providers:\n- {name: docker, type: InfrastructureProvider, url: '" +
+                            (c.configured.empty() ? folder + "/r/infrastructure-docker/latest/c.yaml" : url) + "'}\n");
+    cluster_.Change(UpgradeCluster::PathOf(kDocker), [&](Json& provider) {
+      provider["spec"].erase("fetchConfig");
+      if (!c.live.empty()) provider["spec"]["fetchConfig"]["url"] = c.live;
+    });
+    const std::string source = c.declared.empty() ? "" : ", fetchConfig: {url: '" + c.declared + "'}";
+    const size_t before = gitlab.seen().size();
+    Outcome got = Run({"diff", "-f", File("{version: v1.1.0, configSecret: {name: s}" + source + "}")});
+    EXPECT_EQ(got.code, 1) << got.err;
+    const auto seen = gitlab.seen();
+    for (size_t i = before; i < seen.size(); ++i) {
+      EXPECT_EQ(seen[i].authorization, c.sent && seen[i].host == "gitlab" ? "Bearer glpat-secret" : "")
+          << seen[i].target;
+    }
+    EXPECT_GT(seen.size(), before);
+  }
+  unsetenv("SSL_CERT_FILE");
 }
 
 // L18: also where an upgrade to the other one has begun.

@@ -22,6 +22,8 @@ namespace {
 
 using Secret = std::map<std::string, std::string>;  // decoded
 
+constexpr char kGitLabToken[] = "gitlab-access-token";
+
 std::string Where(std::string_view kind, const api::ObjectRef& ref) {
   return fmt::format("{} {}/{}", kind, ref.ns, ref.name);
 }
@@ -60,7 +62,7 @@ Result<api::Release> ReadReleaseOf(const Context& ctx, kube::Client& client, con
                                    const api::Provider& provider, const Secret& secret, Notes& notes) {
   ReleaseSources sources{config};
   if (auto token = secret.find("github-token"); token != secret.end()) sources.github_token = token->second;
-  if (auto token = secret.find("gitlab-access-token"); token != secret.end()) sources.gitlab_token = token->second;
+  if (auto token = secret.find(kGitLabToken); token != secret.end()) sources.gitlab_token = token->second;
   if (provider.spec.fetch_config && !provider.spec.fetch_config->oci.empty())
     sources.oci = TRY(OciCredentialsOf(ctx, client, provider));
   kube::ObjectList maps;
@@ -121,7 +123,7 @@ class LiveValues {
     for (const std::string& version : versions) {
       live.spec.version = version;
       const bool same = same_source && api::SameVersion(version, wanted.version.ToString());
-      auto release = InstalledRelease(live, same ? &wanted : nullptr);
+      auto release = InstalledRelease(live, same_source, same ? &wanted : nullptr);
       if (!release.ok()) {
         return release.error().With(fmt::format(
             "release {} says where secrets are in what is installed, and without it they would be shown", version));
@@ -156,8 +158,8 @@ class LiveValues {
   }
 
   // As it lies in the cluster (I14), wherever it came from (T12 says what is to run), else, or where that is damaged,
-  // that of its source, which is `same` where it was read already.
-  Result<api::Release> InstalledRelease(const api::Provider& live, const api::Release* same) {
+  // that of its source, which is `same` where it was read already. T10: another source gets no token.
+  Result<api::Release> InstalledRelease(const api::Provider& live, bool same_source, const api::Release* same) {
     const api::Version version = TRY(api::Version::Parse(live.spec.version));
     api::Provider of_any_source = live;
     if (of_any_source.spec.fetch_config) of_any_source.spec.fetch_config->oci.clear();
@@ -166,7 +168,9 @@ class LiveValues {
     if (!stored.ok() && !damaged) return stored.error();
     if (stored.ok() && *stored) return std::move((*stored)->release);
     if (same != nullptr) return *same;
-    return ReadReleaseOf(ctx_, client_, config_, live, secret_, notes_);
+    Secret secret = secret_;
+    if (!same_source) secret.erase(kGitLabToken);
+    return ReadReleaseOf(ctx_, client_, config_, live, secret, notes_);
   }
 
   Status Read(const api::Provider& provider, const api::Release& release) {
@@ -196,8 +200,7 @@ Result<RenderedProvider> RenderProvider(const Context& ctx, ManagementCluster& c
   kube::Client& client = cluster.client();
   Secret secret = TRY(ReadSecret(ctx, client, provider.spec.config_secret));
   // T10: it would go to a host that whoever wrote the object names, so none of another namespace's does.
-  if (provider.spec.config_secret && provider.spec.config_secret->ns != provider.id.ns)
-    secret.erase("gitlab-access-token");
+  if (provider.spec.config_secret && provider.spec.config_secret->ns != provider.id.ns) secret.erase(kGitLabToken);
   const api::Release release = TRY(ReadReleaseOf(ctx, client, config, provider, secret, notes));
   RenderedProvider out;
   out.version = release.version.ToString();
