@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/strings.h"
 #include "cli/declare/findings.h"
 #include "cli/declare/manifest_files.h"
 #include "cli/testing.h"
+#include "fetch/oci/oci_testing.h"
 
 namespace capi::cli {
 namespace {
@@ -87,6 +89,12 @@ std::string X(std::string_view spec) {
   return "apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: InfrastructureProvider\n"
          "metadata: {name: x, namespace: x-system}\nspec:\n" +
          std::string(spec);
+}
+// One that nobody else knows, with the rest of its fetchConfig.
+std::string Own(const std::string& version, const std::string& source) {
+  return "apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: InfrastructureProvider\n"
+         "metadata: {name: own, namespace: own-system}\nspec:\n  version: " +
+         version + "\n  fetchConfig: {" + source + "}\n";
 }
 constexpr std::string_view kSecret =
     "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: x-system}\nstringData: {KEY: sesame}\n";
@@ -245,6 +253,33 @@ TEST_F(LintTest, OfflineLeavesOutWhatIsElsewhere) {
   Outcome outcome = Text(text, {"--offline", "--strict"});
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("note: "), HasSubstr("isn't on this machine (--offline) [not-checked]")));
+}
+
+// L19: of a provider that isn't built in, too.
+TEST_F(LintTest, AReleaseInARegistryIsLookedAt) {
+  fetch::OciStandIn registry({{"v1.10.0", fetch::PlainArtifact()}});
+  const std::string oci = "oci: '" + registry.reference() + "'";
+  const std::string digest = ", digest: 'sha256:" + std::string(64, '0') + "'";
+  struct Case {
+    std::string text;
+    std::vector<std::string> flags;
+    int code;
+    std::string found;
+  };
+  const Case cases[] = {
+      {Own("v1.10.0", oci), {}, 0, ""},
+      {Own("v1.10.0", oci), {"--offline", "--strict"}, 0, "isn't on this machine (--offline) [not-checked]\n"},
+      {Own("v9.9.9", oci), {}, 1, "(versions there: v1.10.0) [version-not-found]\n"},
+      {Own("v1.10.0", oci + digest), {}, 1, "spec.fetchConfig.digest: "},
+      {Own("v1.10.0", oci + digest), {}, 1, " [release]\n"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.text + Join(c.flags, " "));
+    Outcome outcome = Text(c.text, c.flags);
+    EXPECT_EQ(outcome.code, c.code) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr(c.found));
+    if (c.found.empty()) EXPECT_EQ(outcome.out, "");
+  }
 }
 
 TEST_F(LintTest, AFolderIsReadWithAllBelowIt) {
