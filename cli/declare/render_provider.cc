@@ -5,7 +5,6 @@
 #include <map>
 #include <set>
 
-#include "base/encoding.h"
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
 #include "cli/declare/find_release.h"
@@ -29,16 +28,8 @@ std::string Where(std::string_view kind, const api::ObjectRef& ref) {
 }
 
 Result<Secret> ReadSecret(const Context& ctx, kube::Client& client, const std::optional<api::ObjectRef>& ref) {
-  Secret out;
-  if (!ref) return out;
-  auto object = TRY_WITH(client.Get(ctx, kube::Builtin("Secret"), ref->ns, ref->name), Where("Secret", *ref));
-  const Json* data = Find(object.json(), {"data"});
-  if (data == nullptr || !data->is_object()) return out;
-  for (const auto& [key, value] : data->items()) {
-    if (value.is_string())
-      out[key] = TRY_WITH(Base64Decode(value.get_ref<const std::string&>()), Where("Secret", *ref));
-  }
-  return out;
+  if (!ref) return Secret();
+  return SecretValues(TRY_WITH(client.Get(ctx, kube::Builtin("Secret"), ref->ns, ref->name), Where("Secret", *ref)));
 }
 
 Result<templating::ImageOverrides> ReadImages(const Secret& secret, const std::optional<api::ObjectRef>& ref) {

@@ -98,23 +98,34 @@ fetch::OciOptions OciOptionsOf(const Config& config) {
   return options;
 }
 
+Result<std::map<std::string, std::string>> SecretValues(const kube::Object& secret) {
+  std::map<std::string, std::string> out;
+  const Json* data = Find(secret.json(), {"data"});
+  if (data == nullptr || !data->is_object()) return out;
+  for (const auto& [key, value] : data->items()) {
+    if (!value.is_string()) continue;
+    out[key] = TRY_WITH(Base64Decode(value.get_ref<const std::string&>()),
+                        fmt::format("Secret {}/{}, key {}", secret.ns(), secret.name(), key));
+  }
+  return out;
+}
+
+Result<std::map<std::string, std::string>> ForItsSource(const Context& ctx, kube::Client& client,
+                                                        const api::Provider& provider,
+                                                        const std::optional<api::ObjectRef>& secret) {
+  using Values = std::map<std::string, std::string>;
+  if (!secret || secret->ns != provider.id.ns) return Values();
+  auto found = client.Get(ctx, kube::Builtin("Secret"), secret->ns, secret->name);
+  if (!found.ok() && (found.code() == Code::kNotFound || found.code() == Code::kPermissionDenied)) return Values();
+  if (!found.ok()) return found.error().With(fmt::format("Secret {}/{}", secret->ns, secret->name));
+  return SecretValues(*found);
+}
+
 Result<fetch::OciCredentials> OciCredentialsOf(const Context& ctx, kube::Client& client,
                                                const api::Provider& provider) {
   const auto& fetch = provider.spec.fetch_config;
   const auto& ref = fetch && fetch->secret_ref ? fetch->secret_ref : provider.spec.config_secret;
-  if (!ref || ref->ns != provider.id.ns) return fetch::OciCredentials();
-  auto object = client.Get(ctx, kube::Builtin("Secret"), ref->ns, ref->name);
-  if (!object.ok() && object.code() == Code::kNotFound) return fetch::OciCredentials();
-  if (!object.ok()) return object.error().With(fmt::format("Secret {}/{}", ref->ns, ref->name));
-  std::map<std::string, std::string> values;
-  const Json* data = Find(object->json(), {"data"});
-  if (data == nullptr || !data->is_object()) return fetch::OciCredentials();
-  for (const auto& [key, value] : data->items()) {
-    if (!key.starts_with("OCI_") || !value.is_string()) continue;
-    values[key] =
-        TRY_WITH(Base64Decode(value.get_ref<const std::string&>()), fmt::format("Secret {}/{}", ref->ns, ref->name));
-  }
-  return fetch::OciCredentialsIn(values);
+  return fetch::OciCredentialsIn(TRY(ForItsSource(ctx, client, provider, ref)));
 }
 
 Result<api::Version> ParseVersion(const std::string& text) {

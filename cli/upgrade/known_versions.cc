@@ -9,7 +9,6 @@
 #include <sstream>
 
 #include "api/text.h"
-#include "base/encoding.h"
 #include "base/files.h"
 #include "base/run_all.h"
 #include "base/strings.h"
@@ -91,16 +90,10 @@ bool IsBuiltIn(const ProviderSource& source) {
   return known != nullptr && known->Url() == source.url;
 }
 
-// T10: that of the provider's Secret, as the operator takes it, and "" where there is none. None of another namespace's
-// (T1): it goes to a host that whoever wrote the object names.
+// T10: that of the provider's Secret, as the operator takes it; "" where there is none.
 Result<std::string> GitLabTokenOf(const Context& ctx, ManagementCluster& cluster, const api::Provider& provider) {
-  const auto& ref = provider.spec.config_secret;
-  if (!ref || (!ref->ns.empty() && ref->ns != provider.id.ns)) return std::string();
-  auto secret = cluster.client().Get(ctx, kube::Builtin("Secret"), provider.id.ns, ref->name);
-  if (!secret.ok() && (secret.code() == Code::kNotFound || secret.code() == Code::kPermissionDenied))
-    return std::string();
-  if (!secret.ok()) return secret.error();
-  return Base64Decode(GetString(secret->json(), {"data", "gitlab-access-token"}));
+  auto values = TRY(ForItsSource(ctx, cluster.client(), provider, provider.spec.config_secret));
+  return values["gitlab-access-token"];
 }
 
 Result<std::unique_ptr<fetch::Repository>> OpenSource(const Config& config, const ProviderSource& source, Notes& notes,

@@ -10,6 +10,7 @@
 #include "base/http/server/server.h"
 #include "cli/upgrade/upgrades_testing.h"
 #include "fetch/gitlab_testing.h"
+#include "fetch/oci/oci_testing.h"
 
 namespace capi::cli {
 namespace {
@@ -150,6 +151,35 @@ TEST_F(Upgrades, APrivateProjectIsAskedWithTheTokenOfTheProvidersSecret) {
     EXPECT_GT(seen.size(), before);
   }
   unsetenv("SSL_CERT_FILE");
+}
+
+// aws v2.0.0 and v2.1.0, for an object that leads to its registry and has a Secret of that namespace.
+class ReleasesInARegistry : public Upgrades {
+ protected:
+  void SetUp() override {
+    cluster_.folder.Put("clusterctl.yaml", "providers:\n" + Source("cluster-api", "CoreProvider", "cluster-api"));
+  }
+  static std::map<std::string, fetch::OciArtifact> Artifacts() {
+    const fetch::OciArtifact one = {
+        .files = {{"metadata.yaml", kSeries}, {"components.yaml", "apiVersion: v1\nkind: ConfigMap\n"}}};
+    return {{"v2.0.0", one}, {"v2.1.0", one}};
+  }
+  void LeadTo(const fetch::OciStandIn& registry, const std::string& ns) {
+    cluster_.Change(UpgradeCluster::PathOf(kAws), [&](Json& aws) {
+      aws["spec"]["fetchConfig"] = {{"oci", registry.reference()}};
+      aws["spec"]["configSecret"] = {{"name", "tokens"}, {"namespace", ns}};
+    });
+  }
+};
+
+// Who only looks may not read Secrets.
+TEST_F(ReleasesInARegistry, APublicOneIsAskedByWhoMayNotReadTheSecret) {  // L12, T9
+  fetch::OciStandIn registry(Artifacts());
+  LeadTo(registry, "capa-system");
+  cluster_.forbidden = "/secrets/";
+  Outcome got = Run({"upgrade", "plan"});
+  EXPECT_EQ(got.code, 0);
+  EXPECT_THAT(got.out, HasSubstr(kNewer)) << got.err;
 }
 
 }  // namespace

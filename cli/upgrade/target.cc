@@ -7,10 +7,10 @@
 
 #include "api/text.h"
 #include "api/variables_secret.h"
-#include "base/encoding.h"
 #include "base/files.h"
 #include "base/strings.h"
 #include "cli/frame/lookup.h"
+#include "cli/frame/provider_release.h"
 #include "cli/upgrade/known_versions.h"
 #include "cli/upgrade/progress.h"
 #include "kube/meta/kind.h"
@@ -50,21 +50,13 @@ Asked AskedBy(const api::Release& release, const Values& given) {
 
 // What the provider's Secret has: of one that its spec names, and of the usual one that it doesn't name yet.
 Result<Values> ReadVariables(const Context& ctx, ManagementCluster& cluster, const api::Provider& provider) {
-  Values out;
   const bool named = provider.spec.config_secret.has_value();
   const api::ObjectRef ref = SecretOf(provider);
   auto found = cluster.client().Get(ctx, kube::Builtin("Secret"), ref.ns, ref.name);
-  if (!named && !found.ok() && found.code() == Code::kNotFound) return out;
+  if (!named && !found.ok() && found.code() == Code::kNotFound) return Values();
   kube::Object secret =
       TRY_WITH(std::move(found), fmt::format("Secret {}/{}{}", ref.ns, ref.name, named ? " (spec.configSecret)" : ""));
-  const Json* data = Find(secret.json(), {"data"});
-  if (data == nullptr || !data->is_object()) return out;
-  for (const auto& [key, value] : data->items()) {
-    if (!value.is_string()) continue;
-    out[key] = TRY_WITH(Base64Decode(value.get_ref<const std::string&>()),
-                        fmt::format("Secret {}/{}, key {}", ref.ns, ref.name, key));
-  }
-  return out;
+  return SecretValues(secret);
 }
 
 Result<std::string> ReadManifests(const Context& ctx, ManagementCluster& cluster, const api::Provider& provider) {
