@@ -157,11 +157,23 @@ TEST_F(Upgrades, APrivateProjectIsAskedWithTheTokenOfTheProvidersSecret) {
 class ReleasesInARegistry : public Upgrades {
  protected:
   void SetUp() override {
-    cluster_.folder.Put("clusterctl.yaml", "providers:\n" + Source("cluster-api", "CoreProvider", "cluster-api"));
+    Configure("");
+    for (const std::string ns : {"capa-system", "other"}) {
+      cluster_.Put(
+          "/api/v1/namespaces/" + ns + "/secrets/tokens",
+          {{"metadata", {{"name", "tokens"}, {"namespace", ns}}},
+           {"data",
+            {{"OCI_USERNAME", Base64Encode(fetch::kOciUser)}, {"OCI_PASSWORD", Base64Encode(fetch::kOciPassword)}}}});
+    }
+  }
+  void Configure(const std::string& more) {
+    cluster_.folder.Put("clusterctl.yaml",
+                        "providers:\n" + Source("cluster-api", "CoreProvider", "cluster-api") + more);
   }
   static std::map<std::string, fetch::OciArtifact> Artifacts() {
     const fetch::OciArtifact one = {
-        .files = {{"metadata.yaml", kSeries}, {"components.yaml", "apiVersion: v1\nkind: ConfigMap\n"}}};
+        .files = {{"metadata.yaml", kSeries},
+                  {"components.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n"}}};
     return {{"v2.0.0", one}, {"v2.1.0", one}};
   }
   void LeadTo(const fetch::OciStandIn& registry, const std::string& ns) {
@@ -180,6 +192,25 @@ TEST_F(ReleasesInARegistry, APublicOneIsAskedByWhoMayNotReadTheSecret) {  // L12
   Outcome got = Run({"upgrade", "plan"});
   EXPECT_EQ(got.code, 0);
   EXPECT_THAT(got.out, HasSubstr(kNewer)) << got.err;
+}
+
+// What the registry has would be installed, and not what this machine has put in its place.
+TEST_F(ReleasesInARegistry, OverridesThatWouldNotCountAreRefused) {  // L13
+  fetch::OciStandIn registry(Artifacts());
+  LeadTo(registry, "capa-system");
+  cluster_.folder.Put("o/infrastructure-aws/v2.1.0/infrastructure-components.yaml", "a: b\n");
+  Configure("overridesFolder: " + cluster_.folder / "o" + "\n");
+  const std::vector<std::string> apply = {"upgrade", "apply", "-i", "aws:v2.1.0"};
+  Outcome got = Run(apply);
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err,
+              HasSubstr("Error: InfrastructureProvider capa-system/aws: files in the folder of overrides don't "
+                        "count with spec.fetchConfig.oci: move those of v2.1.0 away"));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+  Configure("");
+  got = Run(apply);
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_EQ(VersionOf(kAws), "v2.1.0");
 }
 
 }  // namespace

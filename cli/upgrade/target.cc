@@ -83,8 +83,16 @@ struct Fetched {
 Result<Fetched> Fetch(const Context& ctx, const Config& config, ManagementCluster& cluster,
                       const ProviderObject& object, const api::Version& version, Notes& notes) {
   const api::ProviderId& id = object.provider.id;
+  const auto& fetch = object.provider.spec.fetch_config;
+  const bool overridden = TRY(IsOverridden(config, id, version));
+  if (overridden && fetch && !fetch->oci.empty()) {
+    return Refused(fmt::format(
+        "{}: files in the folder of overrides don't count with spec.fetchConfig.oci: move those of {} away; "
+        "a release of your own goes into a ConfigMap",
+        Describe(id), version.ToString()));
+  }
   auto stored = TRY(releases::FindStored(ctx, cluster.client(), object.provider, version));
-  if (stored && !TRY(IsOverridden(config, id, version))) return Fetched{std::move(stored->release), false};
+  if (stored && !overridden) return Fetched{std::move(stored->release), false};
   InstalledProvider installed{id.type, id.name, id.ns, ""};
   auto from = TRY(OpenRepository(ctx, config, cluster, installed, &object, notes));
   auto release = TRY_WITH(fetch::GetRelease(ctx, *from.repository, version), Describe(id));

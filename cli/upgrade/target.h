@@ -44,7 +44,8 @@ NeededVariables FindVariables(const api::Release& release, const api::Release* f
                               const templating::Variables& configured);
 
 // Fetches the release and looks at all of that. It writes nothing. kFailedPrecondition or kInvalidArgument for a
-// release that the operator would refuse by its text alone; missing variables are told in the result.
+// release that the operator would refuse by its text alone, and for files in the folder of overrides that don't count
+// (`fetchConfig.oci`); missing variables are told in the result.
 Result<UpgradeTarget> PrepareTarget(const Context& ctx, const Config& config, ManagementCluster& cluster,
                                     const api::ProviderId& id, const api::Version& to, Notes& notes);
 
