@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 
@@ -192,6 +193,29 @@ TEST_F(ReleasesInARegistry, APublicOneIsAskedByWhoMayNotReadTheSecret) {  // L12
   Outcome got = Run({"upgrade", "plan"});
   EXPECT_EQ(got.code, 0);
   EXPECT_THAT(got.out, HasSubstr(kNewer)) << got.err;
+}
+
+// Its Secret's credentials go there; those of another namespace's don't.
+TEST_F(ReleasesInARegistry, APrivateOneIsAskedWithTheCredentialsOfTheProvidersSecret) {  // L12, T9, T1
+  fetch::OciStandIn registry(Artifacts(), fetch::OciAuth::kBasic);
+  const std::string basic =
+      "Basic " + Base64Encode(std::string(fetch::kOciUser) + ":" + std::string(fetch::kOciPassword));
+  for (const std::string ns : {"capa-system", "other"}) {
+    SCOPED_TRACE(ns);
+    LeadTo(registry, ns);
+    const size_t before = registry.seen().size();
+    Outcome got = Run({"upgrade", "plan"});
+    const bool own = ns == "capa-system";
+    EXPECT_EQ(got.code, 0);
+    EXPECT_EQ(got.out.find(kNewer) != std::string::npos, own) << got.out << got.err;
+    EXPECT_EQ(got.err.find("capa-system/infrastructure-aws: its versions can't be told: ") == std::string::npos, own);
+    const auto seen = registry.seen();
+    const bool sent = std::any_of(seen.begin() + static_cast<std::ptrdiff_t>(before), seen.end(),
+                                  [&](const fetch::OciRequest& one) { return !one.authorization.empty(); });
+    EXPECT_EQ(sent, own);
+    EXPECT_EQ(seen.back().authorization, own ? basic : "");
+    EXPECT_GT(seen.size(), before);
+  }
 }
 
 // What the registry has would be installed, and not what this machine has put in its place.
