@@ -136,6 +136,7 @@ Result<kube::Outcome> ProviderController::Pass(const Context& parent, const std:
   Context ctx = parent.WithLog(parent.log.With({{"provider", key}}));
   const MonoTime began = ctx.clock->Monotonic();
   auto outcome = CatchingPass(ctx, key);
+  actor_.PassEnded(key);
   const MonoTime::duration took = ctx.clock->Monotonic() - began;
   if (cache_.Get(key)) reporter_.Took(key, took);
   ctx.log.Debug("the pass is over",

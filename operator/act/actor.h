@@ -33,7 +33,7 @@ class Actor {
     Fights& fights;
     Clock& clock;
     InventoryKey& inventory_key;
-    std::function<void(const std::string& key)> wake;  // a migration has news for this provider
+    std::function<void(const std::string& key)> wake;  // a migration has news for this provider, or its turn has come
   };
   explicit Actor(Needs needs);
 
@@ -51,6 +51,9 @@ class Actor {
 
   // The worker that migrates storage. Blocks until the context stops.
   void RunMigrations(const Context& ctx) { migrations_.Run(ctx); }
+
+  // Whatever came of the pass: others needn't wait for this provider to take its turn (T13).
+  void PassEnded(const std::string& key) { turns_.PassEnded(key); }
 
   // Drops what is kept for a provider that is gone.
   void Forget(const std::string& key);
@@ -80,6 +83,7 @@ class Actor {
   RenderedCache rendered_;
   lifecycle::StorageMigration storage_;
   Migrations migrations_;
+  SourceTurns turns_;
   Installer installer_;
   Remover remover_;
   Restorer restorer_;

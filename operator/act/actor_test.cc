@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
+#include "fetch/oci/oci_testing.h"
 #include "operator/act/actor_testing.h"
 #include "operator/decide/testing_fleet.h"
 
@@ -158,6 +161,31 @@ TEST_F(ActorTest, NoStepLooksForNewerVersions) {
   EXPECT_EQ(actor_->NewestVersion(ctx_, o), "");
   MutexLock lock(mu_);
   EXPECT_FALSE(asked_.empty()) << "it reads the releases that there are";
+}
+
+// While one source is asked, another provider comes: it is woken when that is over, and not seconds later.
+TEST_F(ActorTest, WhoWaitsForATurnIsWoken_T13) {
+  fetch::OciStandIn registry({{"v1.12.0", fetch::PlainArtifact()}});
+  Sources sources(settings_, {.github = {}, .allowed = {registry.host()}});
+  Start(sources);
+  Observation first = testing::Observed();
+  first.releases.clear();
+  first.provider.spec.fetch_config.emplace().oci = registry.reference();
+  Observation second = first;
+  second.provider.id.name = "azure";
+  std::atomic<bool> came = false;
+  std::string held;
+  registry.set_registry_fault([&](const http::ServerRequest&) {
+    if (!came.exchange(true)) {
+      auto acted = Act(second, ops::Install{});
+      if (acted.ok() && *acted && (*acted)->hold) held = (*acted)->hold->message;
+    }
+    return std::optional<http::Response>();
+  });
+  ASSERT_TRUE(Act(first, ops::Install{}).ok());
+  EXPECT_THAT(held, HasSubstr("its source isn't asked yet"));
+  MutexLock lock(mu_);
+  EXPECT_THAT(woken_, ElementsAre(second.provider.id.Key()));
 }
 
 TEST_F(ActorTest, SomeStepsWriteNothing) {

@@ -40,10 +40,11 @@ class ActorTest : public ::testing::Test {
     Start();
   }
   // A process of the operator: the next one has no render at hand, and reads the key of inventories anew.
-  void Start() {
+  void Start() { Start(sources_); }
+  void Start(const Sources& sources) {
     actor_.reset();
     key_.emplace(*client_, "own");
-    actor_.emplace(Actor::Needs{*client_, *observer_, cache_, *writer_, settings_, sources_, masks_, *secrets_, fights_,
+    actor_.emplace(Actor::Needs{*client_, *observer_, cache_, *writer_, settings_, sources, masks_, *secrets_, fights_,
                                 SystemClock(), *key_, [this](const std::string& key) {
                                   MutexLock lock(mu_);
                                   woken_.push_back(key);

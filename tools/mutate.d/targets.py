@@ -57,6 +57,7 @@ TARGETS = (
     [Target(file, ("rule", *_EXPRESSIONS), "operator_test") for file in _RULES]
     + [Target(file, _EXPRESSIONS, "operator_test") for file in _PURE]
     + [Target("operator/act/install/render_turn.cc", ("logic",), "operator_test")]
+    + [Target("operator/act/install/source_turns.cc", ("drop", *_EXPRESSIONS), "operator_test")]
     + [Target("operator/report/announce.cc", ("drop",), "operator_test")]
     + [Target("operator/report/next_pass.cc", ("drop", "logic"), "operator_test")]
     + [Target("operator/report/secret_masks.cc", ("drop", *_EXPRESSIONS), "operator_test")]

@@ -27,7 +27,7 @@ using Secret = std::map<std::string, std::string>;  // decoded
 // What an installation gathers on its way.
 struct Installer::Installation {
   std::unique_ptr<fetch::Repository> repository;
-  Sources::Turn turn;                   // while `repository` is asked over the network
+  SourceTurns::Turn turn;               // while `repository` is asked over the network
   std::optional<MonoTime> fetch_until;  // all of that
   std::optional<StoredRelease> stored;
   bool fetched = false;     // from its source, not from the cluster

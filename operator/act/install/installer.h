@@ -9,6 +9,7 @@
 #include "operator/act/install/newest_versions.h"
 #include "operator/act/install/render_turn.h"
 #include "operator/act/install/server_warnings.h"
+#include "operator/act/install/source_turns.h"
 #include "operator/act/install/sources.h"
 #include "operator/act/inventory_key.h"
 #include "operator/act/migrations.h"
@@ -40,6 +41,7 @@ class Installer {
     Migrations& migrations;
     SecretMasks& masks;
     InventoryKey& key;
+    SourceTurns& turns;
   };
   explicit Installer(Needs needs);
 
@@ -74,7 +76,7 @@ class Installer {
   std::optional<Hold> PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository,
                                   std::optional<MonoTime> until = std::nullopt);
   std::optional<Hold> PickFetched(const Context& ctx, Observation& o, Installation& m);
-  std::optional<Hold> BeginFetch(const Context& ctx, Installation& m);
+  std::optional<Hold> BeginFetch(const Context& ctx, const Observation& o, Installation& m);
   std::optional<Hold> Fetch(const Context& ctx, const Observation& o, Installation& m);
   void KeepFetched(const Context& ctx, const Observation& o, const Installation& m);
   std::optional<Hold> Load(const Context& ctx, const Observation& o, Installation& m);

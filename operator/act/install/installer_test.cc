@@ -18,6 +18,7 @@ namespace {
 
 namespace reason = api::reason;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -120,7 +121,7 @@ struct Process {
         sources(settings, {.github = github.options(), .allowed = std::move(allowed)}),
         fights(clock),
         migrations([](const auto&...) -> Result<std::string> { return std::string(); }, [](const auto&) {}, clock),
-        installer({client, observer, cache, writer, settings, sources, rendered, migrations, masks, key}) {
+        installer({client, observer, cache, writer, settings, sources, rendered, migrations, masks, key, turns}) {
     ctx.clock = &clock;
     See("");
   }
@@ -168,6 +169,8 @@ struct Process {
   StatusWriter writer{client, cache, masks};
   RenderedCache rendered;
   InventoryKey key{client, "own"};
+  std::vector<std::string> woken;
+  SourceTurns turns{1, [this](const std::string& provider) { woken.push_back(provider); }};
   Migrations migrations;
   Installer installer;
 };
@@ -267,7 +270,7 @@ TEST_F(InstallerTest, AllRequestsForANamedVersionHaveTwoMinutes_T13) {
 TEST_F(InstallerTest, WhatIsInTheClusterNeedsNoTurnToAskTheNetwork_T13) {
   Process& process = Begin(
       NewRelease("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\ndata: {a: '${MISSING}'}\n"));
-  auto turn = process.sources.TakeTurn();
+  auto turn = process.turns.Take("other");
   ASSERT_TRUE(turn);
   Done waits = process.Install();
   ASSERT_TRUE(waits.hold);
@@ -279,8 +282,9 @@ TEST_F(InstallerTest, WhatIsInTheClusterNeedsNoTurnToAskTheNetwork_T13) {
   EXPECT_THAT(process.Held(), HasSubstr("aws-system/gone"));
   process.releases.clear();
   turn.reset();
+  EXPECT_THAT(process.woken, ElementsAre(testing::Observed().provider.id.Key()));
   EXPECT_THAT(process.Held(), HasSubstr("MissingVariables"));
-  ASSERT_TRUE(process.sources.TakeTurn()) << "it was given back";
+  EXPECT_TRUE(process.turns.Take("other")) << "it was given back";
 }
 
 // I14: what lies in the cluster of another source isn't what the registry is named for.

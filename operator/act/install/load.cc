@@ -128,16 +128,16 @@ std::optional<Hold> Installer::Resolve(const Context& ctx, Observation& o, Insta
 }
 
 // T13: a turn, and the time that all requests to the source have together.
-std::optional<Hold> Installer::BeginFetch(const Context& ctx, Installation& m) {
+std::optional<Hold> Installer::BeginFetch(const Context& ctx, const Observation& o, Installation& m) {
   if (m.turn || m.repository->IsLocal()) return std::nullopt;
-  m.turn = needs_.sources.TakeTurn();
+  m.turn = needs_.turns.Take(o.provider.id.Key());
   if (!m.turn) return NoTurn();
   m.fetch_until = ctx.clock->Monotonic() + kFetchTime;
   return std::nullopt;
 }
 
 std::optional<Hold> Installer::PickFetched(const Context& ctx, Observation& o, Installation& m) {
-  if (auto hold = BeginFetch(ctx, m)) return hold;
+  if (auto hold = BeginFetch(ctx, o, m)) return hold;
   return PickVersion(ctx, o, *m.repository, m.fetch_until);
 }
 
@@ -179,7 +179,7 @@ std::optional<Hold> Installer::Fetch(const Context& ctx, const Observation& o, I
     m.fetched = m.remembered = true;
     return std::nullopt;
   }
-  if (auto hold = BeginFetch(ctx, m)) return hold;
+  if (auto hold = BeginFetch(ctx, o, m)) return hold;
   auto release = fetch::GetRelease(UntilEndOfFetch(ctx, m.fetch_until), *m.repository, *version);
   m.turn.reset();
   if (!release.ok()) {

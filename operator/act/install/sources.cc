@@ -78,12 +78,6 @@ Sources::Sources(const Settings& settings, SourceOptions options) : settings_(se
       options_.oci.inward_hosts = [allowed = options_.allowed](const http::Url& url) { return IsListed(allowed, url); };
 }
 
-Sources::Turn Sources::TakeTurn() const {
-  const size_t before = asking_.fetch_add(1);
-  Turn turn(this, [this](const void*) { asking_.fetch_sub(1); });
-  return before < options_.at_once ? turn : nullptr;
-}
-
 Status Sources::CheckAllowed(std::string_view url, const std::vector<std::string>& otherwise) const {
   const http::Url named = TRY(http::Url::Parse(url));
   if (IsListed(options_.allowed.empty() ? otherwise : options_.allowed, named)) return Ok();

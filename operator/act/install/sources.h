@@ -1,7 +1,6 @@
 // The network sources of releases, by a provider's spec (behaviour.md I2).
 #pragma once
 
-#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -21,7 +20,7 @@ struct SourceOptions {
   fetch::GitLabOptions gitlab = {};
   fetch::OciOptions oci = {};
   std::vector<std::string> allowed = {};  // hosts that a spec may name, as CanonicalSource gives them (T2)
-  size_t at_once = 1;                     // providers that the network is asked for
+  size_t at_once = 1;                     // providers that the network is asked for (T13)
   std::string folder;  // a clusterctl local repository instead of the network: "<folder>/<label>/<version>/<file>"
 };
 
@@ -45,9 +44,7 @@ class Sources {
   Result<std::unique_ptr<fetch::Repository>> Open(const api::Provider& provider,
                                                   const SourceCredentials& credentials) const;
 
-  // T13: to ask the network; null where as many do as may. Ends with its last copy.
-  using Turn = std::shared_ptr<const void>;
-  Turn TakeTurn() const;
+  size_t at_once() const { return options_.at_once; }
 
  private:
   // T2: whether a spec may name this URL's host; without a list, one of `otherwise` alone.
@@ -55,7 +52,6 @@ class Sources {
 
   const Settings& settings_;
   SourceOptions options_;
-  mutable std::atomic<size_t> asking_ = 0;
 };
 
 }  // namespace capi::ops
