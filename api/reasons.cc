@@ -49,6 +49,8 @@ constexpr ReasonInfo kReasons[] = {
     {"At work", reason::kUpgrading, "ProviderUpgraded", "Another version is being applied over the installed one.",
      "Wait."},
     {"At work", reason::kProgressing, "Paused", "The pods are going, or come back after a pause.", "Wait."},
+    {"At work", reason::kWaitingForSource, "ProviderInstalled, Reconciling",
+     "The releases of other providers are fetched first, as many as may be at once (`--concurrency`).", "Wait."},
     {"At work", reason::kAdopting, "ProviderInstalled, Ready, Reconciling",
      "A provider that another tool installed is being taken over.",
      "Wait; where the message names differences, resolve them."},

@@ -68,6 +68,8 @@ inline constexpr std::string_view kNoDrift = "NoDrift";
 inline constexpr std::string_view kUpgrading = "Upgrading";
 // A change of the declaration is being applied.
 inline constexpr std::string_view kProgressing = "Progressing";
+// The releases of other providers are fetched first, as many as may be at once.
+inline constexpr std::string_view kWaitingForSource = "WaitingForSource";
 // A provider that another tool installed is being taken over.
 inline constexpr std::string_view kAdopting = "Adopting";
 // Everything is applied, but a Deployment, DaemonSet, StatefulSet or Job is not healthy yet.

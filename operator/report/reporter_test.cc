@@ -180,7 +180,7 @@ TEST_F(ReporterTest, AWaitForATurnIsNoTry_T13) {
     clock_.Advance(last);
     for (int wait = 0; wait < 3; ++wait) {
       Done no_turn = Held(Retry::kTurn, Seconds(5));
-      no_turn.hold->reason = "SourceUnreachable";
+      no_turn.hold->reason = "WaitingForSource";
       no_turn.hold->message = "its source isn't asked yet";
       kube::Outcome next = Report(Begin(), no_turn);
       EXPECT_EQ(next.again_after, Seconds(5));

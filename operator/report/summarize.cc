@@ -392,8 +392,11 @@ api::ProviderStatus SummarizeUnseen(const api::Provider& provider, const Hold& h
 
 namespace {
 
-// As all do that are applied together with the core. For all else somebody may have to do something.
-bool WaitsForItsTurn(const Hold& hold) { return hold.reason == reason::kWaitingForCoreProviderReady; }
+// As all do that are applied together with the core, and with many others. For all else somebody may have to do
+// something.
+bool WaitsForItsTurn(const Hold& hold) {
+  return hold.reason == reason::kWaitingForCoreProviderReady || hold.reason == reason::kWaitingForSource;
+}
 
 }  // namespace
 

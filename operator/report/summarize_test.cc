@@ -436,6 +436,7 @@ TEST(EventsOf, TellWhatHoldsItBack) {
            {Retry::kWaiting, "SecretNotFound", "Warning SecretNotFound"},
            {Retry::kWaiting, "WaitingForPause", "Warning WaitingForPause"},
            {Retry::kWaiting, "WaitingForCoreProviderReady", "Normal WaitingForCoreProviderReady"},
+           {Retry::kTurn, "WaitingForSource", "Normal WaitingForSource"},  // T13
        }) {
     Done done;
     done.hold = Hold{"ProviderInstalled", c.reason, "why", c.retry, Seconds(1)};

@@ -36,7 +36,7 @@ TEST(Summarize, WordsAreWhatHappens) {
 
 // What a former try came to stays told, of this declaration alone, and of the source alone.
 TEST(Summarize, AWaitForATurnIsToldWhereNothingElseIs_T13) {
-  const Hold no_turn{"ProviderInstalled", "SourceUnreachable", "isn't asked yet", Retry::kTurn, Seconds(5)};
+  const Hold no_turn{"ProviderInstalled", "WaitingForSource", "isn't asked yet", Retry::kTurn, Seconds(5)};
   struct Case {
     const char* reason;
     Retry retry;
@@ -63,6 +63,16 @@ TEST(Summarize, AWaitForATurnIsToldWhereNothingElseIs_T13) {
     EXPECT_THAT(Get(o.provider.status, "Ready")->message, HasSubstr(c.stays ? "why" : "isn't asked yet"));
     EXPECT_EQ(Summarize(o, {.hold = no_turn}), o.provider.status) << "once";
   }
+}
+
+// F1: and so it has its event.
+TEST(Summarize, WhatFollowsAWaitForATurnIsNews_T13) {
+  Observation o = Observed();
+  o.provider.status = Summarize(o, {.hold = Hold{"ProviderInstalled", "WaitingForSource", "why", Retry::kTurn}});
+  const Done away{.hold = Hold{"ProviderInstalled", "SourceUnreachable", "why", Retry::kBackoff}};
+  const auto events = EventsOf(o.provider.status, Summarize(o, away), away);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0].type + " " + events[0].reason, "Warning SourceUnreachable");
 }
 
 // F1: what can't even be observed is said, and nothing else is unsaid. A server that stumbles leaves Ready alone.

@@ -275,6 +275,7 @@ TEST_F(InstallerTest, WhatIsInTheClusterNeedsNoTurnToAskTheNetwork_T13) {
   Done waits = process.Install();
   ASSERT_TRUE(waits.hold);
   EXPECT_THAT(waits.hold->message, HasSubstr("its source isn't asked yet"));
+  EXPECT_EQ(waits.hold->reason, reason::kWaitingForSource);
   EXPECT_EQ(waits.hold->retry, Retry::kTurn);
   EXPECT_EQ(waits.hold->after, Seconds(5));
   EXPECT_EQ(Downloads(), 0u);

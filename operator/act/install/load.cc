@@ -74,7 +74,7 @@ Hold NoSourceSecret(const api::ObjectRef& ref) {
 
 // T13: others go on meanwhile.
 Hold NoTurn() {
-  return Hold{std::string(condition::kProviderInstalled), std::string(reason::kSourceUnreachable),
+  return Hold{std::string(condition::kProviderInstalled), std::string(reason::kWaitingForSource),
               "its source isn't asked yet: those of other providers are, as many as may be at once", Retry::kTurn,
               kNextTurn};
 }
