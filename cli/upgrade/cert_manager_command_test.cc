@@ -25,7 +25,7 @@ metadata: {name: cert-manager, namespace: cert-manager}
 )";
 
 // v1.19.0 is in the cluster, and the configuration names v1.20.0. Its base comes before the threads of the server.
-class CertManagerUpgrades : private WithoutInterrupts, public Upgrades {
+class CertManagerUpgrades : public WithoutInterrupts, public Upgrades {
  protected:
   CertManagerUpgrades() {
     cluster_.Put("/api", {{"kind", "APIGroupDiscoveryList"}, {"items", Json::array()}});

@@ -359,7 +359,8 @@ TEST(OciBroken, ARegistryWithinLeadsInward_T11) {
       http::Server::Start({}, [](const http::ServerRequest&) { return OciAnswer(200, std::string(kOciMetadata)); });
   ASSERT_TRUE(store.ok());
   http::Response there = OciAnswer(307);
-  there.headers.Set("Location", "http://localhost:" + std::to_string((*store)->port()) + "/x");
+  const std::string address = (*store)->address();
+  there.headers.Set("Location", "http://localhost" + address.substr(address.rfind(':')) + "/x");
   OciStandIn registry({{"v1.11.0", PlainArtifact()}});
   registry.set_registry_fault([&](const http::ServerRequest& request) { return Only(request, "/blobs/", there); });
   OciOptions options;
