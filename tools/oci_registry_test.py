@@ -49,7 +49,7 @@ class Registry(WithFolder):
 
     def test_one_that_ends_is_told_with_its_words(self):
         """It was waited for, for two minutes; and whoever else answered there was taken for it."""
-        with self.assertRaisesRegex(progress.AssetError, "registry ended by itself .*:\nno such folder"):
+        with self.assertRaisesRegex(progress.AssetError, r"registry ended by itself \(exit code 1\):\n  no such folder"):
             self.start("#!/bin/sh\necho no such folder\nexit 1\n")
 
 

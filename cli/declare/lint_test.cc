@@ -257,7 +257,9 @@ TEST_F(LintTest, OfflineLeavesOutWhatIsElsewhere) {
 
 // L19: of a provider that isn't built in, too.
 TEST_F(LintTest, AReleaseInARegistryIsLookedAt) {
-  fetch::OciStandIn registry({{"v1.10.0", fetch::PlainArtifact()}});
+  fetch::OciStandIn registry(
+      {{"v1.10.0",
+        fetch::PlainArtifact("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: own-system}\n")}});
   const std::string oci = "oci: '" + registry.reference() + "'";
   const std::string digest = ", digest: 'sha256:" + std::string(64, '0') + "'";
   struct Case {
