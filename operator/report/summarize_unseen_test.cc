@@ -65,6 +65,27 @@ TEST(Summarize, AWaitForATurnIsToldWhereNothingElseIs_T13) {
   }
 }
 
+// Who is Ready has asked for its turn anew (reconcile-at), and is no worse for that others are at work.
+TEST(Summarize, WhoIsReadyStaysSoWhileItWaitsForATurn_T13) {
+  const Hold no_turn{"ProviderInstalled", "WaitingForSource", "isn't asked yet", Retry::kTurn, Seconds(5)};
+  Observation o = Observed();
+  o.provider.generation = 1;
+  o.provider.status = Summarize(o, Applied());
+  const api::ProviderStatus ready = o.provider.status;
+  ASSERT_EQ(StatusOf(ready, "Ready"), "True");
+  EXPECT_EQ(Summarize(o, {.hold = no_turn}), ready);
+  o.provider.status =
+      SummarizeUnseen(o.provider, Hold{"Ready", "APIServerUnavailable", "away", Retry::kBackoff}, o.now);
+  ASSERT_EQ(StatusOf(o.provider.status, "Reconciling"), "True");
+  EXPECT_EQ(Summarize(o, {.hold = no_turn}), ready) << "the API server is there again";
+  Observation changed = o, sick = o;
+  changed.provider.generation = 2;
+  sick.fleet.workloads = {testing::NewWorkload(kube::HealthState::kInProgress)};
+  for (const Observation* other : {&changed, &sick}) {
+    EXPECT_EQ(StatusOf(Summarize(*other, {.hold = no_turn}), "Ready"), "False");
+  }
+}
+
 // F1: and so it has its event.
 TEST(Summarize, WhatFollowsAWaitForATurnIsNews_T13) {
   Observation o = Observed();
