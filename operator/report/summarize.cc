@@ -96,21 +96,47 @@ void ReportHold(Conditions& conditions, const Hold& hold) {
   }
 }
 
+// What a try can come to from its turn on, until all is applied. All else was looked at before the wait, and is over.
+bool IsOfATry(std::string_view why) {
+  constexpr std::string_view kReasons[] = {
+      reason::kSourceUnreachable,
+      reason::kRateLimited,
+      reason::kSourceCredentialsRejected,
+      reason::kVerificationFailed,
+      reason::kComponentsFetchError,
+      reason::kNoReleaseFound,
+      reason::kVersionNotFound,
+      reason::kInvalidMetadata,
+      reason::kCAPIVersionIncompatibility,
+      reason::kWaitingForOrder,
+      reason::kWaitingForPause,
+      reason::kMissingVariables,
+      reason::kInvalidComponents,
+      reason::kMultipleNamespaces,
+      reason::kComponentsNamespaceError,
+      reason::kDuplicateObjects,
+      reason::kComponentsCustomizationError,
+      reason::kUnsupportedManagerField,
+      reason::kComponentsPatchError,
+      reason::kComponentsImageOverrideError,
+      reason::kObjectOwnedByAnotherProvider,
+      reason::kMissingKinds,
+      reason::kPermissionsMissing,
+      reason::kStoredVersionsInUse,
+      reason::kDryRunFailed,
+      reason::kAdopting,
+      reason::kInstallFailed,
+  };
+  return std::find(std::begin(kReasons), std::end(kReasons), why) != std::end(kReasons);
+}
+
 // T13: who waits for a turn has tried nothing. What the last try of this declaration came to stays told, with the time
 // that was told; else each wait would hide it.
 bool StaysTold(const Observation& o, const Hold& hold) {
-  constexpr std::string_view kOfSource[] = {
-      reason::kSourceUnreachable,  reason::kRateLimited,          reason::kSourceCredentialsRejected,
-      reason::kVerificationFailed, reason::kComponentsFetchError, reason::kNoReleaseFound,
-      reason::kVersionNotFound};
-  const api::Provider& provider = o.provider;
-  const Condition* held = kube::FindCondition(provider.status.conditions, hold.condition);
-  const Condition* ready = kube::FindCondition(provider.status.conditions, condition::kReady);
-  if (hold.retry != Retry::kTurn || ready == nullptr || ready->observed_generation != provider.generation) return false;
-  if (ready->status == "True") return o.fleet.ready();
-  const bool same = held != nullptr && held->status == "False" && held->reason == ready->reason &&
-                    held->observed_generation == provider.generation;
-  return same && std::find(std::begin(kOfSource), std::end(kOfSource), held->reason) != std::end(kOfSource);
+  const Condition* ready = kube::FindCondition(o.provider.status.conditions, condition::kReady);
+  if (hold.retry != Retry::kTurn || ready == nullptr) return false;
+  if (ready->observed_generation != o.provider.generation) return false;
+  return ready->status == "True" ? o.fleet.ready() : IsOfATry(ready->reason);
 }
 
 void ReportHeld(Conditions& conditions, const Observation& o, const Hold& hold) {
