@@ -25,17 +25,6 @@ Result<std::string> VersionInUrl(std::string_view url, std::string_view label) {
   return std::string("latest");
 }
 
-// A version that isn't there: which ones are is the next question.
-Error WithVersions(const Context& ctx, fetch::Repository& repository, Error error) {
-  if (error.code != Code::kNotFound) return error;
-  auto versions = repository.Versions(ctx);
-  if (!versions.ok() || versions->empty()) return error;
-  std::vector<std::string> names;
-  for (auto version = versions->rbegin(); version != versions->rend(); ++version) names.push_back(version->ToString());
-  error.message += fmt::format(" (versions there: {})", JoinNames(names, 10));
-  return error;
-}
-
 Status CheckContract(const ProviderRelease& found, std::string_view label, Notes& notes) {
   const api::Release& release = found.release;
   auto metadata = TRY(api::Metadata::Parse(release.metadata, label));
@@ -135,6 +124,16 @@ Result<api::Version> ParseVersion(const std::string& text) {
       Code::kInvalidArgument,
       fmt::format("invalid version \"{}\": write a semantic version like v1.2.3: {}", text, version.error().message),
       {}};
+}
+
+Error WithVersions(const Context& ctx, fetch::Repository& repository, Error error) {
+  if (error.code != Code::kNotFound) return error;
+  auto versions = repository.Versions(ctx);
+  if (!versions.ok() || versions->empty()) return error;
+  std::vector<std::string> names;
+  for (auto version = versions->rbegin(); version != versions->rend(); ++version) names.push_back(version->ToString());
+  error.message += fmt::format(" (versions there: {})", JoinNames(names, 10));
+  return error;
 }
 
 Result<api::Version> DefaultVersion(const Context& ctx, fetch::Repository& repository, std::string_view url,

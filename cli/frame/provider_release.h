@@ -65,4 +65,7 @@ Result<fetch::UrlOptions> UrlOptionsOf(const Config& config);
 Result<api::Version> DefaultVersion(const Context& ctx, fetch::Repository& repository, std::string_view url,
                                     std::string_view label);
 
+// A version that isn't there: which ones are is the next question.
+Error WithVersions(const Context& ctx, fetch::Repository& repository, Error error);
+
 }  // namespace capi::cli
