@@ -225,7 +225,8 @@ TEST_F(Deletes, WhatIsInterruptedSaysHowToGoOn) {
   InstallByOperator("capa");
   bool interrupted = false;
   cluster_.OnWrite([&](const std::string&, const std::string&) {
-    if (!std::exchange(interrupted, true)) WithoutInterrupts::Interrupt();
+    if (std::exchange(interrupted, true)) return;
+    EXPECT_TRUE(WithoutInterrupts::Interrupt());
   });
   Outcome got = Run({"--all"});
   EXPECT_EQ(got.code, 1);

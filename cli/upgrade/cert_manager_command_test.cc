@@ -74,7 +74,8 @@ TEST_F(CertManagerUpgrades, AKindThatIsNotServedEndsTheCommandBeforeItWrites) { 
 
 TEST_F(CertManagerUpgrades, InterruptedItSaysHowToGoOn) {  // L13
   cluster_.before_write = [](UpgradeCluster&, const std::string& what) {
-    if (what == "PATCH " + kDeployment) WithoutInterrupts::Interrupt();
+    if (what != "PATCH " + kDeployment) return;
+    EXPECT_TRUE(WithoutInterrupts::Interrupt());
   };
   Outcome got = Apply();
   EXPECT_EQ(got.code, 1);
