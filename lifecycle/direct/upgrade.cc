@@ -136,7 +136,7 @@ Error PutBack(const Context& ctx, kube::Client& client, const Stopped& stopped, 
   const Context own = ctx.WithStop({}).WithTimeout(kToEnd);
   for (const auto& [release, deployments] : stopped) {
     if (deployments.empty()) continue;
-    Tell(options, "putting back what was stopped", *release);
+    Tell(options, kPuttingBack, *release);
     (void)ScaleBack(own, client, release->provider.id, deployments);
   }
   return TellAtZero(own, client, std::move(error));
