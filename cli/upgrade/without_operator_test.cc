@@ -73,5 +73,25 @@ TEST_F(UpgradesDirectly, WhatIsPutBackGoesToNoOtherVersion) {  // L23
   EXPECT_EQ(Replicas(kAws), 1);
 }
 
+// One that can't be read hides no other.
+TEST_F(UpgradesDirectly, WhatIsAtZeroIsToldBesideWhatCantBe) {  // L23
+  Deploy(kAws, true);
+  cluster_.forbidden = "/namespaces/capi-system/deployments";
+  EXPECT_THAT(Upgrade(),
+              AllOf(HasSubstr("; at zero replicas: InfrastructureProvider/aws (by hand they come back with "),
+                    HasSubstr("; whether CoreProvider/cluster-api is at zero replicas can't be told: failed "
+                              "to list Deployments in namespace capi-system: ")));
+}
+
+TEST_F(UpgradesDirectly, PuttingBackLeavesTimeToTellWhatIsAtZero) {  // L23
+  Deploy(kCore, true);
+  int writes = 0;
+  cluster_.before_write = [&](UpgradeCluster&, const std::string&) {
+    if (++writes == 2) clock_.Advance(Seconds(60));  // the first one has stopped it
+  };
+  EXPECT_THAT(Upgrade(), HasSubstr("; at zero replicas: CoreProvider/cluster-api (by hand they come back with "));
+  EXPECT_EQ(writes, 2);
+}
+
 }  // namespace
 }  // namespace capi::cli
