@@ -15,8 +15,6 @@ namespace capi::fetch {
 namespace {
 
 using testing::AllOf;
-using testing::Each;
-using testing::Field;
 using testing::HasSubstr;
 using testing::Not;
 
