@@ -205,6 +205,7 @@ TEST(OciBroken, ATokenServerThatFailsIsNamed_F1) {
   const StatusCase cases[] = {
       {200, "{}", Code::kInvalidArgument, "/token gave no token"},
       {200, "not JSON", Code::kInvalidArgument, "/token gave no token"},
+      {200, R"({"token":" \n"})", Code::kInvalidArgument, "/token gave no token"},
       {200, R"({"token":"a\r\nX-Evil: s3cret"})", Code::kInvalidArgument, "characters that no token has"},
       {403, "", Code::kPermissionDenied, "/token denied access"},
       {404, "", Code::kInvalidArgument, "/token isn't there"},

@@ -154,9 +154,9 @@ Result<std::string> OciRegistry::TokenOf(const Context& ctx, const http::Respons
                                          const std::string& server) const {
   if (response.status == 404) return Error{Code::kInvalidArgument, server + " isn't there: HTTP 404", {}};
   if (response.status / 100 != 2) return ErrorOf(ctx, response, server);
-  const std::string token = TokenIn(response.body);
+  std::string token = TRY(CheckToken(TokenIn(response.body), "registry's"));
   if (token.empty()) return Error{Code::kInvalidArgument, server + " gave no token", {}};
-  return CheckToken(token, "registry's");
+  return token;
 }
 
 Result<OciRegistry::Answer> OciRegistry::TokenByPassword(const Context& ctx, const Challenge& challenge) const {
