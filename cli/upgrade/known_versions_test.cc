@@ -238,5 +238,16 @@ TEST_F(ReleasesInARegistry, OverridesThatWouldNotCountAreRefused) {  // L13
   EXPECT_EQ(VersionOf(kAws), "v2.1.0");
 }
 
+// `generate cluster` reads it; nothing is installed from it.
+TEST_F(ReleasesInARegistry, ATemplateOfOnesOwnOverridesNothingOfTheRelease) {  // L13
+  fetch::OciStandIn registry(Artifacts());
+  LeadTo(registry, "capa-system");
+  cluster_.folder.Put("o/infrastructure-aws/v2.1.0/cluster-template.yaml", "a: b\n");
+  Configure("overridesFolder: " + cluster_.folder / "o" + "\n");
+  Outcome got = Run({"upgrade", "apply", "-i", "aws:v2.1.0"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_EQ(VersionOf(kAws), "v2.1.0");
+}
+
 }  // namespace
 }  // namespace capi::cli

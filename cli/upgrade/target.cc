@@ -7,9 +7,9 @@
 
 #include "api/text.h"
 #include "api/variables_secret.h"
-#include "base/files.h"
 #include "base/strings.h"
 #include "cli/frame/lookup.h"
+#include "cli/frame/overrides.h"
 #include "cli/frame/provider_release.h"
 #include "cli/upgrade/known_versions.h"
 #include "cli/upgrade/progress.h"
@@ -67,12 +67,23 @@ Result<std::string> ReadManifests(const Context& ctx, ManagementCluster& cluster
   return GetString(map.json(), {"data", "manifests"});
 }
 
+// As the URL names it that this machine knows for the provider; without one as such files are called.
+std::string ComponentsFileOf(const Config& config, const api::Provider& provider) {
+  const auto& fetch = provider.spec.fetch_config;
+  std::string url = fetch ? fetch->url : "";
+  if (url.empty()) {
+    auto source = config.FindProvider(provider.id.type, provider.id.name);
+    if (source.ok()) url = source->url;
+  }
+  std::string file = url.substr(url.rfind('/') + 1);
+  return file.empty() ? std::string(api::KindOf(provider.id.type).components_file) : file;
+}
+
 // Whether this machine has files of its own for that version.
-Result<bool> IsOverridden(const Config& config, const api::ProviderId& id, const api::Version& version) {
-  std::string folder = TRY(config.OverridesFolder());
-  if (folder.empty()) return false;
-  auto files = ListDir(fmt::format("{}/{}/{}", folder, api::ManifestLabel(id.type, id.name), version.ToString()));
-  return files.ok() && !files->empty();
+Result<bool> HasOwnFiles(const Config& config, const api::Provider& provider, const api::Version& version) {
+  const api::ProviderId& id = provider.id;
+  return IsOverridden(TRY(config.OverridesFolder()), api::ManifestLabel(id.type, id.name), version.ToString(),
+                      ComponentsFileOf(config, provider));
 }
 
 struct Fetched {
@@ -84,7 +95,7 @@ Result<Fetched> Fetch(const Context& ctx, const Config& config, ManagementCluste
                       const ProviderObject& object, const api::Version& version, Notes& notes) {
   const api::ProviderId& id = object.provider.id;
   const auto& fetch = object.provider.spec.fetch_config;
-  const bool overridden = TRY(IsOverridden(config, id, version));
+  const bool overridden = TRY(HasOwnFiles(config, object.provider, version));
   if (overridden && fetch && !fetch->oci.empty()) {
     return Refused(fmt::format(
         "{}: files in the folder of overrides don't count with spec.fetchConfig.oci: move those of {} away; "
