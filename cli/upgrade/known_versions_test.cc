@@ -238,6 +238,19 @@ TEST_F(ReleasesInARegistry, OverridesThatWouldNotCountAreRefused) {  // L13
   EXPECT_EQ(VersionOf(kAws), "v2.1.0");
 }
 
+// What runs came from the registry: what it asked for the operator has from somewhere, whatever lies here.
+TEST_F(ReleasesInARegistry, OverridesOfWhatRunsSayNothing) {  // L13
+  auto artifacts = Artifacts();
+  for (auto& [tag, artifact] : artifacts) artifact.files[1].second += "data: {v: '${FROM_OPERATOR}'}\n";
+  fetch::OciStandIn registry(artifacts);
+  LeadTo(registry, "capa-system");
+  cluster_.folder.Put("o/infrastructure-aws/v2.0.0/infrastructure-components.yaml", "a: b\n");
+  Configure("overridesFolder: " + cluster_.folder / "o" + "\n");
+  Outcome got = Run({"upgrade", "apply", "-i", "aws:v2.1.0"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_EQ(VersionOf(kAws), "v2.1.0");
+}
+
 // `generate cluster` reads it; nothing is installed from it.
 TEST_F(ReleasesInARegistry, ATemplateOfOnesOwnOverridesNothingOfTheRelease) {  // L13
   fetch::OciStandIn registry(Artifacts());
