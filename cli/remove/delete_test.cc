@@ -152,6 +152,28 @@ TEST_F(Deletes, AReleaseInTheClusterGoesWithItsNamespace) {
   EXPECT_TRUE(Has("Namespace", "", "capa"));
 }
 
+// L22: its credentials are the provider's own, also once its object is gone.
+TEST_F(Deletes, TheCredentialsOfItsRegistryGoWithItsNamespace) {
+  int writes = 0;
+  for (bool broken = true; broken; ++writes) {
+    SCOPED_TRACE(writes);
+    ASSERT_LT(writes, 50);
+    InstallByOperator("capa");
+    Json aws = *cluster_.Find("InfrastructureProvider", "capa", "aws");
+    aws["spec"]["fetchConfig"] = {{"oci", "registry.example.com/aws"}, {"secretRef", {{"name", "registry"}}}};
+    cluster_.Put(std::move(aws));
+    cluster_.Remove("ConfigMap", "capa", "selected");
+    cluster_.Put(Of("v1", "Secret", "capa", "registry"));
+    allowance_.Set(writes);
+    broken = Run({"--all", "--include-namespace"}).code != 0;
+    allowance_.Set(-1);
+    Outcome got = Run({"--all", "--include-namespace"});
+    EXPECT_EQ(got.code, 0) << got.err;
+    EXPECT_FALSE(Has("Namespace", "", "capa"));
+  }
+  EXPECT_GT(writes, 2);
+}
+
 // L22: what providers own goes before their kinds, where these go; else the garbage collector sees to it.
 TEST_F(Deletes, ReleasesThatProvidersOwnGoBeforeTheKinds) {
   const std::string kind = "infrastructureproviders.operator.cluster.x-k8s.io";

@@ -70,6 +70,25 @@ TEST(Merge, WhatAnEarlierRunRemoved) {
   EXPECT_THAT(*Select({kDocker, elsewhere}, {{kInfrastructure, {"docker"}}}, "old"), ElementsAre(elsewhere));
 }
 
+// L22: credentials of its source, too.
+TEST(Merge, WhatASpecNames) {
+  ProviderObject object;
+  object.provider.id = kAws.id;
+  auto& spec = object.provider.spec;
+  auto ref = [](const char* name) { return api::ObjectRef{name, "capa"}; };
+  spec.config_secret = ref("values");
+  spec.additional_manifests = ref("more");
+  spec.fetch_config.emplace();
+  spec.fetch_config->secret_ref = ref("registry");
+  spec.fetch_config->git = api::GitSource{"", "", ref("git")};
+  spec.fetch_config->verify = api::VerifySpec{"cosign", ref("keys")};
+  EXPECT_THAT(
+      Merge({object}, {})[0].named,
+      ElementsAre(kube::ObjectId{"", "ConfigMap", "capa", "more"}, kube::ObjectId{"", "Secret", "capa", "git"},
+                  kube::ObjectId{"", "Secret", "capa", "keys"}, kube::ObjectId{"", "Secret", "capa", "registry"},
+                  kube::ObjectId{"", "Secret", "capa", "values"}));
+}
+
 // L22: what a note says of its spec counts until the object is there to say so itself.
 TEST(Merge, WhatWasOfAProvidersSpec) {
   const kube::ObjectId values{"", "Secret", "capa", "values"};
