@@ -11,7 +11,7 @@
 #include "cli/declare/recovery.h"
 #include "cli/frame/lookup.h"
 #include "cli/frame/provider_objects.h"
-#include "cli/frame/provider_release.h"
+#include "cli/frame/source_secret.h"
 #include "releases/release_store.h"
 #include "templating/render.h"
 #include "templating/workload_template.h"
@@ -54,14 +54,18 @@ Result<api::Release> ReadReleaseOf(const Context& ctx, kube::Client& client, con
   ReleaseSources sources{config};
   if (auto token = secret.find("github-token"); token != secret.end()) sources.github_token = token->second;
   if (auto token = secret.find(kGitLabToken); token != secret.end()) sources.gitlab_token = token->second;
+  RegistrySecret registry;
   if (provider.spec.fetch_config && !provider.spec.fetch_config->oci.empty())
-    sources.oci = TRY(OciCredentialsOf(ctx, client, provider));
+    registry = TRY(OciCredentialsOf(ctx, client, provider));
+  sources.oci = registry.credentials;
   kube::ObjectList maps;
   if (provider.spec.fetch_config && provider.spec.fetch_config->selector) {
     maps = TRY(client.List(ctx, kube::Builtin("ConfigMap"), provider.id.ns));
     for (const kube::Object& map : maps.items) sources.maps.push_back(&map);
   }
-  return FindRelease(ctx, sources, provider, notes);
+  auto release = FindRelease(ctx, sources, provider, notes);
+  if (!release.ok()) return WithUnread(release.error(), registry.unread);
+  return release;
 }
 
 Error RenderFailed(const api::Provider& provider, const api::Release& release, const templating::RenderError& error) {

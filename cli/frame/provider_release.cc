@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "api/text.h"
-#include "base/encoding.h"
 #include "base/strings.h"
 #include "base/version.h"
 #include "cli/frame/management_cluster.h"
@@ -85,36 +84,6 @@ fetch::OciOptions OciOptionsOf(const Config& config) {
   options.proxy = ProxyFrom(config.getenv());
   options.user_agent = fmt::format("clusterctl/{}", kProjectVersion);
   return options;
-}
-
-Result<std::map<std::string, std::string>> SecretValues(const kube::Object& secret) {
-  std::map<std::string, std::string> out;
-  const Json* data = Find(secret.json(), {"data"});
-  if (data == nullptr || !data->is_object()) return out;
-  for (const auto& [key, value] : data->items()) {
-    if (!value.is_string()) continue;
-    out[key] = TRY_WITH(Base64Decode(value.get_ref<const std::string&>()),
-                        fmt::format("Secret {}/{}, key {}", secret.ns(), secret.name(), key));
-  }
-  return out;
-}
-
-Result<std::map<std::string, std::string>> ForItsSource(const Context& ctx, kube::Client& client,
-                                                        const api::Provider& provider,
-                                                        const std::optional<api::ObjectRef>& secret) {
-  using Values = std::map<std::string, std::string>;
-  if (!secret || secret->ns != provider.id.ns) return Values();
-  auto found = client.Get(ctx, kube::Builtin("Secret"), secret->ns, secret->name);
-  if (!found.ok() && (found.code() == Code::kNotFound || found.code() == Code::kPermissionDenied)) return Values();
-  if (!found.ok()) return found.error().With(fmt::format("Secret {}/{}", secret->ns, secret->name));
-  return SecretValues(*found);
-}
-
-Result<fetch::OciCredentials> OciCredentialsOf(const Context& ctx, kube::Client& client,
-                                               const api::Provider& provider) {
-  const auto& fetch = provider.spec.fetch_config;
-  const auto& ref = fetch && fetch->secret_ref ? fetch->secret_ref : provider.spec.config_secret;
-  return fetch::OciCredentialsIn(TRY(ForItsSource(ctx, client, provider, ref)));
 }
 
 Result<api::Version> ParseVersion(const std::string& text) {

@@ -195,6 +195,20 @@ TEST_F(ReleasesInARegistry, APublicOneIsAskedByWhoMayNotReadTheSecret) {  // L12
   EXPECT_THAT(got.out, HasSubstr(kNewer)) << got.err;
 }
 
+TEST_F(ReleasesInARegistry, APrivateOneThatRefusesSaysWhichSecretWasNotRead) {  // L12, L13, T9
+  fetch::OciStandIn registry(Artifacts(), fetch::OciAuth::kBasic);
+  LeadTo(registry, "capa-system");
+  const std::string unread = "; you may not read Secret capa-system/tokens, which may have credentials for it";
+  cluster_.forbidden = "/secrets/";
+  Outcome plan = Run({"upgrade", "plan"});
+  EXPECT_THAT(plan.err, AllOf(HasSubstr("asks for credentials"), HasSubstr(unread)));
+  Outcome apply = Run({"upgrade", "apply", "-i", "aws:v2.1.0"});
+  EXPECT_EQ(apply.code, 1);
+  EXPECT_THAT(apply.err, AllOf(HasSubstr("asks for credentials"), HasSubstr(unread)));
+  cluster_.forbidden = "/nothing/";
+  EXPECT_THAT(Run({"upgrade", "plan"}).err, Not(HasSubstr("you may not read")));
+}
+
 // Its Secret's credentials go there; those of another namespace's don't.
 TEST_F(ReleasesInARegistry, APrivateOneIsAskedWithTheCredentialsOfTheProvidersSecret) {  // L12, T9, T1
   fetch::OciStandIn registry(Artifacts(), fetch::OciAuth::kBasic);

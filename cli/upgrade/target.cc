@@ -10,7 +10,7 @@
 #include "base/strings.h"
 #include "cli/frame/lookup.h"
 #include "cli/frame/overrides.h"
-#include "cli/frame/provider_release.h"
+#include "cli/frame/source_secret.h"
 #include "cli/upgrade/known_versions.h"
 #include "cli/upgrade/progress.h"
 #include "kube/meta/kind.h"
