@@ -280,6 +280,29 @@ TEST_F(Deletes, WhatIsBrokenOffAnywhereGoesOn) {
   EXPECT_GT(writes, 5);
 }
 
+// L22: the note of a run that was broken off stays where the provider is installed anew, without an operator.
+TEST_F(Deletes, ANoteOfBeforeSaysNothingOfWhatIsInstalledAnew) {
+  InstallAndDeclare("capa");
+  Json aws = Aws("capa");
+  aws["spec"]["configSecret"]["name"] = "values";
+  cluster_.Put(std::move(aws));
+  Json entry = *cluster_.Find("Provider", "capa", "infrastructure-aws");
+  entry["metadata"].erase("uid");
+  cluster_.OnWrite([&](const std::string& method, const std::string& target) {
+    if (method == "DELETE" && target.find("/providers/") != target.npos) allowance_.Set(1);
+  });
+  EXPECT_EQ(Run({"--all"}).code, 0) << "the note stays, for want of the right to take it away";
+  cluster_.OnWrite(nullptr);
+  allowance_.Set(-1);
+  EXPECT_FALSE(Has("Provider", "capa", "infrastructure-aws"));
+  EXPECT_TRUE(cluster_.Find("Namespace", "", "capa")->at("metadata").contains("annotations"));
+  cluster_.Put(std::move(entry));
+  cluster_.Put(Of("v1", "Secret", "capa", "values"));
+  Outcome got = Run({"--all", "--include-namespace", "--operator=false"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("namespace capa also has Secret/capa/values, which would go with it"));
+}
+
 TEST_F(Deletes, WhatCantBeSeenGoesByForceAlone) {
   InstallByOperator("capa");
   cluster_.Forbid("GET", "templates");

@@ -91,10 +91,12 @@ std::vector<Target> Merge(const std::vector<ProviderObject>& objects, const std:
   for (const InstalledProvider& one : entries) {
     Target& target = all[{one.type, one.ns, one.name}];
     target.entry = true;
+    target.entry_uid = one.uid;
     if (target.version.empty()) target.version = one.version;
   }
   for (const NotedProvider& one : noted) {
     Target& target = all[one.id];
+    if (target.entry && target.entry_uid != one.entry_uid) continue;
     target.noted = true;
     if (target.object) continue;
     target.named = one.named;

@@ -105,6 +105,19 @@ TEST(Merge, WhatWasOfAProvidersSpec) {
   EXPECT_TRUE(there[0].release_maps.is_null());
 }
 
+// L22: what it named then may be somebody else's by now.
+TEST(Merge, ANoteOfBeforeAnotherInstallationSaysNothing) {
+  const NotedProvider note{kAws.id, {{"", "Secret", "capa", "values"}}, {{"matchLabels", Json::object()}}, "u1"};
+  for (const std::string uid : {"u1", "u2"}) {
+    SCOPED_TRACE(uid);
+    const Target got = Merge({}, {{kInfrastructure, "aws", "capa", "v1.0.0", uid}}, {note})[0];
+    EXPECT_TRUE(got.entry);
+    EXPECT_EQ(got.noted, uid == "u1");
+    EXPECT_EQ(got.named.size(), uid == "u1" ? 1U : 0U);
+    EXPECT_EQ(got.release_maps.is_null(), uid == "u2");
+  }
+}
+
 TEST(Select, AsClusterctlNamesThem) {
   struct Case {
     std::string name;
