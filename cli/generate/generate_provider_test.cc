@@ -391,7 +391,9 @@ TEST_F(FromGitLab, TheTokenComesFromTheConfiguration) {
   EXPECT_EQ(Generate("p", "latest", {}, "gitlab-access-token: glpat-secret\n").code, 0);
   Outcome without = Generate("p", "latest");
   EXPECT_EQ(without.code, 1);
-  EXPECT_THAT(without.err, HasSubstr("or GITLAB_ACCESS_TOKEN)"));
+  EXPECT_THAT(
+      without.err,
+      HasSubstr("a private project needs a token: GITLAB_ACCESS_TOKEN for a host that the configuration file names"));
   Outcome wrong = Generate("p", "latest", {{"GITLAB_ACCESS_TOKEN", "glpat-other"}});
   EXPECT_THAT(wrong.err, HasSubstr("GitLab refused the token"));
   EXPECT_THAT(wrong.err, testing::Not(HasSubstr("glpat")));

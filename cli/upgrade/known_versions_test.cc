@@ -201,10 +201,10 @@ TEST_F(ReleasesInARegistry, APrivateOneThatRefusesSaysWhichSecretWasNotRead) {  
   const std::string unread = "; you may not read Secret capa-system/tokens, which may have credentials for it";
   cluster_.forbidden = "/secrets/";
   Outcome plan = Run({"upgrade", "plan"});
-  EXPECT_THAT(plan.err, AllOf(HasSubstr("asks for credentials"), HasSubstr(unread)));
+  EXPECT_THAT(plan.err, AllOf(HasSubstr("asks for a user and a password"), HasSubstr(unread)));
   Outcome apply = Run({"upgrade", "apply", "-i", "aws:v2.1.0"});
   EXPECT_EQ(apply.code, 1);
-  EXPECT_THAT(apply.err, AllOf(HasSubstr("asks for credentials"), HasSubstr(unread)));
+  EXPECT_THAT(apply.err, AllOf(HasSubstr("asks for a user and a password"), HasSubstr(unread)));
   cluster_.forbidden = "/nothing/";
   EXPECT_THAT(Run({"upgrade", "plan"}).err, Not(HasSubstr("you may not read")));
 }
