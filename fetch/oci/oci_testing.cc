@@ -65,6 +65,7 @@ OciArtifact PlainArtifact(std::string components) {
 }
 
 OciStandIn::OciStandIn(std::map<std::string, OciArtifact> artifacts, OciAuth auth) : auth_(auth) {
+  MutexLock lock(mu_);
   for (const auto& [tag, artifact] : artifacts) {
     tags_.push_back(tag);
     for (const auto& [title, text] : artifact.files) blobs_[DigestOf(text)] = text;
@@ -84,7 +85,19 @@ std::string OciStandIn::reference(std::string_view rest) const {
   return fmt::format("http://{}/org/provider{}", registry_->address(), rest);
 }
 
-std::string OciStandIn::digest(const std::string& tag) const { return DigestOf(manifests_.at(tag)); }
+std::string OciStandIn::digest(const std::string& tag) const { return DigestOf(manifest(tag)); }
+
+std::string OciStandIn::manifest(const std::string& which) const {
+  MutexLock lock(mu_);
+  auto found = manifests_.find(which);
+  return found == manifests_.end() ? "" : found->second;
+}
+
+std::string OciStandIn::blob(const std::string& digest) const {
+  MutexLock lock(mu_);
+  auto found = blobs_.find(digest);
+  return found == blobs_.end() ? "" : found->second;
+}
 
 std::unique_ptr<Repository> OciStandIn::Open(std::string_view rest, OciOptions options) const {
   options.user_agent = "capi-operator/test";
@@ -128,7 +141,9 @@ http::Response OciStandIn::Registry(const http::ServerRequest& request) {
   if (!request.path.starts_with(kBase)) return NotFound("NAME_UNKNOWN");
   const std::string rest = request.path.substr(kBase.size());
   if (rest == "tags/list") return Tags(request);
+  if (request.method == "POST" || request.method == "PUT") return Write(request, rest);
   if (rest.starts_with("manifests/")) return Manifest(rest.substr(10));
+  MutexLock lock(mu_);
   if (!rest.starts_with("blobs/") || !blobs_.contains(rest.substr(6))) return NotFound("BLOB_UNKNOWN");
   http::Response response = OciAnswer(307, "");
   response.headers.Set("Location", fmt::format("http://{}/{}", store_->address(), rest));
@@ -149,10 +164,39 @@ http::Response OciStandIn::Tags(const http::ServerRequest& request) const {
 }
 
 http::Response OciStandIn::Manifest(const std::string& which) const {
-  auto found = manifests_.find(which);
-  if (found == manifests_.end()) return NotFound("MANIFEST_UNKNOWN");
-  http::Response response = OciAnswer(200, found->second);
-  response.headers.Set("Docker-Content-Digest", DigestOf(found->second));
+  const std::string text = manifest(which);
+  if (text.empty()) return NotFound("MANIFEST_UNKNOWN");
+  http::Response response = OciAnswer(200, text);
+  response.headers.Set("Docker-Content-Digest", DigestOf(text));
+  return response;
+}
+
+http::Response OciStandIn::Write(const http::ServerRequest& request, const std::string& rest) {
+  MutexLock lock(mu_);
+  if (rest == "blobs/uploads/" && request.method == "POST") {
+    http::Response response = OciAnswer(202, "");
+    response.headers.Set("Location", std::string(kBase) + "blobs/uploads/1?state=a%2Fb");
+    return response;
+  }
+  if (rest.starts_with("manifests/")) return PutManifest(rest.substr(10), request.body);
+  const std::string digest = DigestOf(request.body);
+  if (request.query != "state=a%2Fb&digest=" + PercentEscape(digest))
+    return OciAnswer(400, R"({"errors":[{"code":"DIGEST_INVALID"}]})");
+  blobs_[digest] = request.body;
+  return OciAnswer(201, "");
+}
+
+http::Response OciStandIn::PutManifest(const std::string& tag, const std::string& text) {
+  const Json manifest = ValueOrAbort(ParseJson(text), "a manifest that was pushed");
+  Json named = manifest.at("layers");
+  named.push_back(manifest.at("config"));
+  for (const Json& one : named) {
+    if (!blobs_.contains(GetString(one, {"digest"})))
+      return OciAnswer(400, R"({"errors":[{"code":"MANIFEST_BLOB_UNKNOWN"}]})");
+  }
+  manifests_[tag] = manifests_[DigestOf(text)] = text;
+  http::Response response = OciAnswer(201, "");
+  response.headers.Set("Docker-Content-Digest", DigestOf(text));
   return response;
 }
 
@@ -174,7 +218,7 @@ http::Response OciStandIn::Store(const http::ServerRequest& request) {
   if (store_fault_) {
     if (auto response = store_fault_(request)) return *response;
   }
-  return OciAnswer(200, blobs_.at(request.path.substr(std::string_view("/blobs/").size())));
+  return OciAnswer(200, blob(request.path.substr(std::string_view("/blobs/").size())));
 }
 
 }  // namespace capi::fetch
