@@ -12,7 +12,7 @@
 namespace capi::fetch {
 namespace {
 
-constexpr std::string_view kBase = "/v2/org/provider/";
+constexpr std::string_view kRoot = "/v2/", kBase = "/v2/org/provider/";
 constexpr std::string_view kTitle = "org.opencontainers.image.title";
 constexpr size_t kTagsPerPage = 2;
 
@@ -34,6 +34,19 @@ std::string ManifestOf(const OciArtifact& artifact) {
                      {"artifactType", "application/vnd.acme.config"},
                      {"config", {{"mediaType", "application/vnd.oci.empty.v1+json"}, {"size", 2}}},
                      {"layers", files}});
+}
+
+// Where a path has what is asked of a repository: behind the repository's name.
+size_t EndOfName(const std::string& path) {
+  for (std::string_view part : {"/manifests/", "/blobs/", "/tags/"}) {
+    if (size_t at = path.find(part); at != path.npos) return at + 1;
+  }
+  return path.npos;
+}
+
+// By which the manifest of a tag or a digest is kept; those of "org/provider" as they are called.
+std::string KeyOf(std::string_view base, std::string_view which) {
+  return base == kBase || which.starts_with("sha256:") ? std::string(which) : fmt::format("{}:{}", base, which);
 }
 
 std::unique_ptr<http::Server> Serve(http::Server::Handler handler) {
@@ -138,11 +151,12 @@ http::Response OciStandIn::Registry(const http::ServerRequest& request) {
         R"(Basic realm="x", Bearer realm="http://{}/token?a=b",service="registry \"one\"",scope="repository:org/provider:pull")",
         tokens_->address()));
   }
-  if (!request.path.starts_with(kBase)) return NotFound("NAME_UNKNOWN");
-  const std::string rest = request.path.substr(kBase.size());
+  const size_t end = EndOfName(request.path);
+  if (!request.path.starts_with(kRoot) || end == request.path.npos) return NotFound("NAME_UNKNOWN");
+  const std::string base = request.path.substr(0, end), rest = request.path.substr(end);
   if (rest == "tags/list") return Tags(request);
-  if (request.method == "POST" || request.method == "PUT") return Write(request, rest);
-  if (rest.starts_with("manifests/")) return Manifest(rest.substr(10));
+  if (request.method == "POST" || request.method == "PUT") return Write(request, base, rest);
+  if (rest.starts_with("manifests/")) return Manifest(KeyOf(base, rest.substr(10)));
   MutexLock lock(mu_);
   if (!rest.starts_with("blobs/") || !blobs_.contains(rest.substr(6))) return NotFound("BLOB_UNKNOWN");
   http::Response response = OciAnswer(307, "");
@@ -171,14 +185,14 @@ http::Response OciStandIn::Manifest(const std::string& which) const {
   return response;
 }
 
-http::Response OciStandIn::Write(const http::ServerRequest& request, const std::string& rest) {
+http::Response OciStandIn::Write(const http::ServerRequest& request, const std::string& base, const std::string& rest) {
   MutexLock lock(mu_);
   if (rest == "blobs/uploads/" && request.method == "POST") {
     http::Response response = OciAnswer(202, "");
-    response.headers.Set("Location", std::string(kBase) + "blobs/uploads/1?state=a%2Fb");
+    response.headers.Set("Location", base + "blobs/uploads/1?state=a%2Fb");
     return response;
   }
-  if (rest.starts_with("manifests/")) return PutManifest(rest.substr(10), request.body);
+  if (rest.starts_with("manifests/")) return PutManifest(KeyOf(base, rest.substr(10)), request.body);
   const std::string digest = DigestOf(request.body);
   if (request.query != "state=a%2Fb&digest=" + PercentEscape(digest))
     return OciAnswer(400, R"({"errors":[{"code":"DIGEST_INVALID"}]})");

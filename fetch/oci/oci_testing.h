@@ -1,4 +1,5 @@
-// A registry on loopback that speaks the distribution protocol for repository "org/provider", for tests.
+// A registry on loopback that speaks the distribution protocol, for tests: with repository "org/provider", and with
+// others as they are pushed.
 #pragma once
 
 #include <functional>
@@ -47,7 +48,8 @@ class OciStandIn {
   void set_registry_fault(Fault fault) { registry_fault_ = std::move(fault); }
   void set_store_fault(Fault fault) { store_fault_ = std::move(fault); }
   void set_token_fault(Fault fault) { token_fault_ = std::move(fault); }
-  // What it holds: the text of the manifest that a tag or a digest names, and that of a file; "" for none.
+  // What it holds: the text of the manifest that a tag or a digest names ("/v2/org/aws/:v1.0.0" of another repository),
+  // and that of a file; "" for none.
   std::string manifest(const std::string& which) const;
   std::string blob(const std::string& digest) const;
   // Tokens that were given so far count no more.
@@ -59,7 +61,7 @@ class OciStandIn {
   http::Response Store(const http::ServerRequest& request);
   http::Response Tags(const http::ServerRequest& request) const;
   http::Response Manifest(const std::string& which) const;
-  http::Response Write(const http::ServerRequest& request, const std::string& rest);
+  http::Response Write(const http::ServerRequest& request, const std::string& base, const std::string& rest);
   http::Response PutManifest(const std::string& tag, const std::string& text) CAPI_REQUIRES(mu_);
   bool IsAllowed(const http::ServerRequest& request) const;
   void Note(std::string_view host, const http::ServerRequest& request);

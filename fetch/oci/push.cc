@@ -90,11 +90,22 @@ Status OciPush::WriteBlob(const Context& ctx, const std::string& digest, const s
   return CheckStored(stored, digest);
 }
 
-Status OciPush::Write(const Context& whole, const PackedArtifact& artifact) {
+// That nobody has given the tag to something else meanwhile.
+Status OciPush::CheckTag(const Context& ctx, const std::string& before, const std::string& digest) {
+  const std::string there = TRY(TaggedIn(ctx));
+  if (there == before || there == digest) return Ok();
+  return Error{Code::kFailedPrecondition,
+               fmt::format("the tag names {} since a moment ago, and not {}: it was left alone",
+                           there.empty() ? "nothing" : there, before.empty() ? "nothing" : before),
+               {}};
+}
+
+Status OciPush::Write(const Context& whole, const PackedArtifact& artifact, const std::optional<std::string>& before) {
   const Context ctx = whole.WithTimeout(kTime);
   const std::string digest = OciDigest(artifact.manifest), where = "failed to write " + reference_.ToString();
   auto write = [&]() -> Status {
     for (const auto& [name, text] : artifact.blobs) TRY_WITH(WriteBlob(ctx, name, text), name);
+    if (before) TRY(CheckTag(ctx, *before, digest));
     auto stored = TRY(registry_.Ask(ctx, {.method = "PUT",
                                           .url = fmt::format("{}/manifests/{}", registry_.base(), reference_.tag),
                                           .accept = "*/*",

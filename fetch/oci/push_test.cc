@@ -84,6 +84,19 @@ TEST(Push, WhatIsThereIsNotSent_L26) {
                           "PUT /v2/org/provider/manifests/v1.1"));
 }
 
+// Between a look and the writing somebody else may have pushed.
+TEST(Push, ATagThatChangedMeanwhileIsLeftAlone_L26) {
+  OciStandIn registry({{"v1.11.0", PlainArtifact()}});
+  const std::string theirs = registry.digest("v1.11.0");
+  OciPush push(ReferenceOf(registry), {});
+  Status refused = push.Write({}, Packed(), "");
+  EXPECT_EQ(refused.code(), Code::kFailedPrecondition);
+  EXPECT_THAT(refused.error().message, HasSubstr("since a moment ago"));
+  EXPECT_EQ(registry.digest("v1.11.0"), theirs);
+  EXPECT_TRUE(push.Write({}, Packed(), theirs).ok());
+  EXPECT_TRUE(push.Write({}, Packed(), theirs).ok());  // it names this one by now
+}
+
 struct BrokenCase {
   const char* about;
   std::function<std::optional<http::Response>(const http::ServerRequest&)> fault;

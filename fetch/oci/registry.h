@@ -32,6 +32,8 @@ struct OciOptions : HttpOptions {
   OciOptions() { max_answer = 4u << 20; }  // a manifest, a page of tags
 
   OciCredentials credentials;
+  // An artifact of several providers: files whose titles have a provider and a version in them count alone.
+  bool full_titles = false;
   bool writes = false;  // tokens are asked for with the right to push, where the registry doesn't say which
 };
 
