@@ -23,7 +23,8 @@ constexpr std::string_view kImagesArtifact = "application/vnd.capi-operator.imag
 constexpr std::string_view kCertManagerArtifact = "application/vnd.capi-operator.cert-manager.v1";
 constexpr std::string_view kRefName = "org.opencontainers.image.ref.name";  // by which other tools name it
 constexpr std::string_view kImagesFile = "images.txt", kMetadataFile = "metadata.yaml";
-constexpr size_t kMostArtifacts = 1'000, kMostImages = 10'000, kLongestLine = 1'000;
+constexpr size_t kMostArtifacts = 1'000, kMostImages = 10'000, kLongestLine = 1'000, kMostLayers = 10;
+constexpr size_t kMaxIndex = 4u << 20, kMaxManifest = 64u << 10;  // bytes of what is parsed as JSON
 
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
 
@@ -35,6 +36,8 @@ std::string RefName(std::string_view label, const std::string& version) {
 }
 
 std::string BlobName(std::string_view digest) { return std::string(kBlobs) + std::string(digest.substr(7)); }
+
+using Contents = std::map<std::string, std::string_view>;  // by title
 
 // What is in one archive while it is made.
 class Layout {
@@ -87,7 +90,10 @@ class Reader {
   // Names first: what isn't of a layout is nothing that anybody should unpack.
   Status CheckFiles() const {
     for (const auto& [name, content] : files_) {
-      if (name == kLayoutFile || name == kIndexFile) continue;
+      if (name == kLayoutFile || name == kIndexFile) {
+        if (content.size() > kMaxIndex) return Invalid(name + " is too large");
+        continue;
+      }
       const std::string digest = name.starts_with(kBlobs) ? "sha256:" + name.substr(kBlobs.size()) : "";
       if (!api::IsSha256Digest(digest))
         return Invalid(
@@ -114,14 +120,25 @@ class Reader {
     return found->second;
   }
 
-  Result<std::map<std::string, std::string>> FilesOf(const Json& entry) {
+  // As often as it is named: a small archive may name a few files many times.
+  Status Count(size_t bytes) {
+    unpacked_ += bytes;
+    if (unpacked_ <= kMaxBundle) return Ok();
+    return Invalid(fmt::format("its artifacts have more than {} MiB together", kMaxBundle >> 20));
+  }
+
+  Result<Contents> FilesOf(const Json& entry) {
     std::string_view text = TRY(Named(GetString(entry, {"digest"}), GetInt(entry, {"size"}, -1)));
+    if (text.size() > kMaxManifest) return Invalid("the manifest of an artifact is too large");
     const Json manifest = TRY(ParseJson(text));
     if (Find(manifest, {"config"}) != nullptr)
       TRY(Named(GetString(manifest, {"config", "digest"}), GetInt(manifest, {"config", "size"}, -1)));
-    std::map<std::string, std::string> out;
-    for (const fetch::OciFile& file : TRY(fetch::ReadOciManifest(text))) {
+    const std::vector<fetch::OciFile> named = TRY(fetch::ReadOciManifest(text));
+    if (named.size() > kMostLayers) return Invalid("an artifact has more files than any release");
+    Contents out;
+    for (const fetch::OciFile& file : named) {
       std::string_view content = TRY(Named(file.digest, file.size));
+      TRY(Count(content.size()));
       if (!out.emplace(file.title, content).second)
         return Invalid(fmt::format("two files have the title {}", Quoted(file.title)));
     }
@@ -137,7 +154,7 @@ class Reader {
     return Invalid(fmt::format("an artifact of type {} is nothing that a bundle has", Quoted(kind)));
   }
 
-  static Result<std::string> Only(const std::map<std::string, std::string>& files, std::string_view title) {
+  static Result<std::string_view> Only(const Contents& files, std::string_view title) {
     auto found = files.find(std::string(title));
     if (found == files.end()) return Invalid(fmt::format("an artifact has no {}", title));
     return found->second;
@@ -150,7 +167,7 @@ class Reader {
     return Invalid(fmt::format("{} is no version", Quoted(text)));
   }
 
-  Status AddRelease(const Json& entry, const std::map<std::string, std::string>& files, Bundle& out) {
+  Status AddRelease(const Json& entry, const Contents& files, Bundle& out) {
     const std::string type = GetString(entry, {"annotations", api::kLabelReleaseType});
     const std::string name = GetString(entry, {"annotations", api::kLabelReleaseName});
     auto kind = std::find_if(api::kProviderKinds.begin(), api::kProviderKinds.end(),
@@ -173,7 +190,7 @@ class Reader {
     return Ok();
   }
 
-  static Status AddImages(const std::map<std::string, std::string>& files, Bundle& out) {
+  static Status AddImages(const Contents& files, Bundle& out) {
     if (!out.images.empty()) return Invalid("it has two lists of images");
     for (std::string& line : Split(TRY(Only(files, kImagesFile)), '\n')) {
       if (line.empty()) continue;
@@ -184,7 +201,7 @@ class Reader {
     return Ok();
   }
 
-  static Status AddCertManager(const Json& entry, const std::map<std::string, std::string>& files, Bundle& out) {
+  static Status AddCertManager(const Json& entry, const Contents& files, Bundle& out) {
     if (out.cert_manager) return Invalid("it has cert-manager twice");
     const api::Version version = TRY(VersionOf(entry));
     out.cert_manager = BundledCertManager{version.ToString(), ""};
@@ -199,6 +216,7 @@ class Reader {
   }
 
   const std::map<std::string, std::string_view> files_;
+  size_t unpacked_ = 0;  // bytes of the artifacts so far
   std::set<std::string> named_, seen_;
 };
 

@@ -88,6 +88,26 @@ void ChangeManifest(Files& files, const std::function<void(Json&)>& change) {
   });
 }
 
+// By many artifacts, as many releases.
+void NameOneFileOften(Files& files) {
+  const std::string large = "#" + std::string((6u << 20) - 1, ' ');
+  files[BlobOf(large)] = large;
+  ChangeManifest(files, [&](Json& manifest) {
+    Json layer = manifest["layers"][0];
+    layer["annotations"]["org.opencontainers.image.title"] = "more";
+    layer["digest"] = fetch::OciDigest(large);
+    layer["size"] = large.size();
+    manifest["layers"].push_back(layer);
+  });
+  ChangeIndex(files, [](Json& index) {
+    for (int i = 0; i < 50; ++i) {
+      Json entry = index["manifests"][0];
+      entry["annotations"]["provider.cluster.x-k8s.io/version"] = "v2.0." + std::to_string(100 + i);
+      index["manifests"].push_back(entry);
+    }
+  });
+}
+
 struct HostileCase {
   const char* words;
   std::function<void(Files&)> spoil;
@@ -133,6 +153,21 @@ const std::vector<HostileCase>& HostileCases() {
       {"an artifact has no metadata.yaml", [](Files& f) { ChangeManifest(f, [](Json& m) { m["layers"].erase(1); }); }},
       {"two files have the title",
        [](Files& f) { ChangeManifest(f, [](Json& m) { m["layers"].push_back(m["layers"][0]); }); }},
+      // A small archive that would take much memory.
+      {"more files than any release",
+       [](Files& f) {
+         ChangeManifest(f, [](Json& m) {
+           for (int i = 0; i < 10; ++i) {
+             m["layers"].push_back(m["layers"][0]);
+             m["layers"].back()["annotations"]["org.opencontainers.image.title"] = std::to_string(i);
+           }
+         });
+       }},
+      {"more than 256 MiB together", NameOneFileOften},
+      {"manifest of an artifact is too large",
+       [](Files& f) { ChangeManifest(f, [](Json& m) { m["x"] = std::string(64u << 10, 'x'); }); }},
+      {"index.json is too large",
+       [](Files& f) { ChangeIndex(f, [](Json& i) { i["x"] = std::string(4u << 20, 'x'); }); }},
       {"is no type of providers", annotate("provider.cluster.x-k8s.io/type", "../x")},
       {"is no provider's name", annotate("provider.cluster.x-k8s.io/name", "..")},
       {"is no provider's name", annotate("provider.cluster.x-k8s.io/name", "a/../../b")},

@@ -30,9 +30,19 @@ bool NamesFile(const std::string& url) {
   return kind.ok() && *kind != fetch::UrlKind::kFolder;
 }
 
+// One URL for the files of all of these.
+Result<ArtifactSource> ArtifactOf(const CollectOptions& options, const std::set<std::string>& labels) {
+  const bool shared = labels.size() > 1;
+  const std::vector<std::string> names(labels.begin(), labels.end());
+  if (shared && NamesFile(options.artifact_url))
+    return Invalid(fmt::format("--artifact-url: it names a file of one provider, and these are asked for: {}",
+                               JoinNames(names, 10)));
+  return ArtifactSource{options.artifact_url, shared};
+}
+
 Result<api::Release> FromArtifact(const Context& ctx, const Config& config, api::ProviderType type,
-                                  const std::string& name, const std::string& version, const std::string& url) {
-  const std::string label = api::ManifestLabel(type, name);
+                                  const std::string& name, const std::string& version, const ArtifactSource& artifact) {
+  const std::string &url = artifact.url, label = api::ManifestLabel(type, name);
   std::unique_ptr<fetch::Repository> repository;
   if (NamesFile(url)) {
     if (!version.empty())
@@ -41,7 +51,9 @@ Result<api::Release> FromArtifact(const Context& ctx, const Config& config, api:
     repository = TRY_WITH(fetch::OpenUrl(url, label, reached), "--artifact-url");
     return fetch::GetRelease(ctx, *repository, TRY(DefaultVersion(ctx, *repository, url, label)));
   }
-  repository = TRY_WITH(fetch::OpenOci(url, type, name, RegistryOptionsOf(config)), "--artifact-url");
+  fetch::OciOptions registry = RegistryOptionsOf(config);
+  registry.full_titles = artifact.shared;
+  repository = TRY_WITH(fetch::OpenOci(url, type, name, registry), "--artifact-url");
   const api::Version wanted =
       TRY(version.empty() ? fetch::LatestVersion(ctx, *repository, {std::string(kContract)}) : ParseVersion(version));
   return fetch::GetRelease(ctx, *repository, wanted);
@@ -60,8 +72,9 @@ Result<std::string> TokenIn(const Context& ctx, kube::Client& client, const api:
 }
 
 // From the source that the object names. A selector names none: what it is to find comes from the configuration's.
+// `named`: whether the command line names it, too, so that it gets the environment's credentials.
 Result<api::Release> FromOwnSource(const Context& ctx, const Config& config, const api::Provider& provider,
-                                   ManagementCluster* cluster, Notes& notes) {
+                                   ManagementCluster* cluster, bool named, Notes& notes) {
   ReleaseSources sources{config};
   if (cluster != nullptr) {
     kube::Client& client = cluster->client();
@@ -69,9 +82,16 @@ Result<api::Release> FromOwnSource(const Context& ctx, const Config& config, con
     sources.gitlab_token = TRY(TokenIn(ctx, client, provider, "gitlab-access-token"));
     sources.oci = TRY(OciCredentialsOf(ctx, client, provider));
   }
+  if (named) sources.oci = RegistryOptionsOf(config).credentials;
   api::Provider asked = provider;
   if (asked.spec.fetch_config && asked.spec.fetch_config->selector) asked.spec.fetch_config.reset();
-  return FindRelease(ctx, sources, asked, notes);
+  auto release = FindRelease(ctx, sources, asked, notes);
+  if (release.ok() || named || release.code() != Code::kUnauthenticated) return release;
+  const auto& fetch = asked.spec.fetch_config;
+  if (!fetch || fetch->oci.empty()) return release;
+  Error error = release.error();
+  error.message += fmt::format(". Those of the environment go there with --artifact-url {}", fetch->oci);
+  return error;
 }
 
 Status CheckDigest(const api::Provider& provider, const api::Release& release) {
@@ -82,11 +102,18 @@ Status CheckDigest(const api::Provider& provider, const api::Release& release) {
 }
 
 // T12: of a release that lies there the operator asks whether it is from the registry that the object names.
-Status CheckSource(const api::Provider& provider, const std::string& artifact_url) {
+Result<bool> HasOwnSource(const api::Provider& provider, const std::string& artifact_url) {
   if (auto refused = RefusedSource(provider)) return Invalid(refused->ToString());
+  if (artifact_url.empty()) return true;
   const auto& fetch = provider.spec.fetch_config;
-  if (artifact_url.empty() || !fetch || fetch->oci.empty()) return Ok();
-  return Invalid("spec.fetchConfig.oci: the operator takes a release from there alone: leave out --artifact-url");
+  if (!fetch || fetch->oci.empty()) return false;
+  const auto own = TRY_WITH(api::ParseOciReference(fetch->oci), "spec.fetchConfig.oci");
+  auto named = api::ParseOciReference(artifact_url);
+  if (named.ok() && named->ToString() == own.ToString()) return true;
+  return Invalid(
+      fmt::format("spec.fetchConfig.oci: the operator takes a release from there alone: leave out --artifact-url, or "
+                  "name the same with it ({}), for credentials of the environment",
+                  own.ToString()));
 }
 
 Status CheckFound(const api::Provider& provider, const std::map<std::string, std::string>& labels) {
@@ -101,12 +128,11 @@ Status CheckFound(const api::Provider& provider, const std::map<std::string, std
 }
 
 Result<CollectedRelease> OfObject(const Context& ctx, const Config& config, const api::Provider& provider,
-                                  const CollectOptions& options, ManagementCluster* cluster, Notes& notes) {
+                                  const ArtifactSource& artifact, ManagementCluster* cluster, Notes& notes) {
   const api::ProviderId& id = provider.id;
-  TRY(CheckSource(provider, options.artifact_url));
-  api::Release release = TRY(options.artifact_url.empty() ? FromOwnSource(ctx, config, provider, cluster, notes)
-                                                          : FromArtifact(ctx, config, id.type, id.name,
-                                                                         provider.spec.version, options.artifact_url));
+  const bool own = TRY(HasOwnSource(provider, artifact.url)), named = !artifact.url.empty();
+  api::Release release = TRY(own ? FromOwnSource(ctx, config, provider, cluster, named, notes)
+                                 : FromArtifact(ctx, config, id.type, id.name, provider.spec.version, artifact));
   TRY(CheckDigest(provider, release));
   TRY(ContractOf(release, id));
   auto labels = api::LabelsToBeFoundBy(provider, release.version.ToString());
@@ -151,9 +177,12 @@ Result<std::vector<CollectedRelease>> OfObjects(const Context& ctx, const Config
   } else {
     providers = TRY(InFiles(options, in, notes));
   }
+  std::set<std::string> labels;
+  for (const api::Provider& one : providers) labels.insert(api::ManifestLabel(one.id.type, one.id.name));
+  const ArtifactSource artifact = TRY(ArtifactOf(options, labels));
   std::vector<CollectedRelease> out;
   for (const api::Provider& one : providers)
-    out.push_back(TRY_WITH(OfObject(ctx, config, one, options, cluster, notes), Describe(one.id)));
+    out.push_back(TRY_WITH(OfObject(ctx, config, one, artifact, cluster, notes), Describe(one.id)));
   return out;
 }
 
@@ -167,22 +196,22 @@ Status CheckOptions(const CollectOptions& options) {
     return Invalid(
         "name providers by flags like --infrastructure aws, or by objects in files (-f), or take those of "
         "the cluster (--existing): one of these");
-  if (ways == 1 || options.with_defaults) return Ok();
+  if (ways == 1 || (options.with_defaults && options.artifact_url.empty())) return Ok();
   return Invalid(
       "name the providers: by flags like --infrastructure aws:v2.11.1, by objects in files (-f), or with --existing");
 }
 
 Result<ProviderRelease> CollectOne(const Context& ctx, const Config& config, const ProviderChoice& choice,
-                                   const std::string& artifact_url, Notes& notes) {
+                                   const ArtifactSource& artifact, Notes& notes) {
   const api::ProviderId id{choice.type, "", choice.name.name};
   const std::string label = api::ManifestLabel(id.type, id.name);
   ProviderRelease found;
-  if (artifact_url.empty()) {
+  if (artifact.url.empty()) {
     found = TRY(FetchRelease(ctx, config, choice.type, choice.name, notes));
   } else {
     found.source = {.type = id.type, .name = id.name, .url = ""};
     found.file = api::KindOf(id.type).components_file;
-    found.release = TRY_WITH(FromArtifact(ctx, config, id.type, id.name, choice.name.version, artifact_url), label);
+    found.release = TRY_WITH(FromArtifact(ctx, config, id.type, id.name, choice.name.version, artifact), label);
   }
   TRY_WITH(ContractOf(found.release, id), label);
   return found;
@@ -202,10 +231,14 @@ std::vector<kube::Object> MapsOf(const CollectedRelease& one) {
 Result<std::vector<CollectedRelease>> Collect(const Context& ctx, const Config& config, const CollectOptions& options,
                                               ManagementCluster* cluster, std::istream& in, Notes& notes) {
   if (options.existing || !options.files.empty()) return OfObjects(ctx, config, options, cluster, in, notes);
+  // One artifact has hardly the core, too: with it only those that are named.
+  const auto choices = TRY(ChooseProviders(options.providers, options.with_defaults && options.artifact_url.empty()));
+  std::set<std::string> labels, seen;
+  for (const ProviderChoice& choice : choices) labels.insert(api::ManifestLabel(choice.type, choice.name.name));
+  const ArtifactSource artifact = TRY(ArtifactOf(options, labels));
   std::vector<CollectedRelease> out;
-  std::set<std::string> seen;
-  for (const ProviderChoice& choice : TRY(ChooseProviders(options.providers, options.with_defaults))) {
-    ProviderRelease found = TRY(CollectOne(ctx, config, choice, options.artifact_url, notes));
+  for (const ProviderChoice& choice : choices) {
+    ProviderRelease found = TRY(CollectOne(ctx, config, choice, artifact, notes));
     Candidate candidate = TRY(CandidateOf(config, std::move(found), options.ns));
     const std::string key = candidate.id.Key() + " " + candidate.found.release.version.ToString();
     if (seen.insert(key).second) out.push_back(WithOwnLabels(std::move(candidate)));

@@ -16,9 +16,15 @@ struct CollectOptions {
   ProviderFlags providers;         // by flags
   std::vector<std::string> files;  // or Provider objects of files,
   bool existing = false;           // or those of the cluster
-  std::string artifact_url;        // where they are, instead of each one's own source
+  std::string artifact_url;        // where they are, instead of each one's own source; without the defaults then
   std::string ns;                  // into which they go; of objects: in which they are
   bool with_defaults = false;      // by flags: those of init's first time, too
+};
+
+// What --artifact-url names. A value.
+struct ArtifactSource {
+  std::string url;      // "": each provider's own source
+  bool shared = false;  // by several providers: files whose titles have a provider in them count alone
 };
 
 // A value.
@@ -36,7 +42,7 @@ Result<std::vector<CollectedRelease>> Collect(const Context& ctx, const Config& 
 
 // Of one provider that flags name.
 Result<ProviderRelease> CollectOne(const Context& ctx, const Config& config, const ProviderChoice& choice,
-                                   const std::string& artifact_url, Notes& notes);
+                                   const ArtifactSource& artifact, Notes& notes);
 
 // As the operator finds a release that somebody puts there for this provider, whether a selector asks for it or not.
 CollectedRelease WithOwnLabels(Candidate candidate);

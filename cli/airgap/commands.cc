@@ -25,9 +25,11 @@ void AddCollectFlags(CommandLine& line, CLI::App& command, CollectOptions& colle
   AddFilesFlag(command, "-f,--filename", collect.files,
                "Files and folders with Provider objects, repeatable; - is standard input");
   command.add_flag("-e,--existing", collect.existing, "The providers that the cluster has declared");
-  command.add_option("-u,--artifact-url", collect.artifact_url,
-                     "Where the releases are, instead of each provider's source: an artifact of a registry "
-                     "(oci://host/repository[:tag]), or a file of a release on GitHub or GitLab");
+  command.add_option(
+      "-u,--artifact-url", collect.artifact_url,
+      "Where the releases are, instead of each provider's source: an artifact of a registry "
+      "(oci://host/repository[:tag]), of several providers if its files' titles have them, or a file of "
+      "a release on GitHub or GitLab; for objects with fetchConfig.oci the same, to send credentials there");
 }
 
 void AddPreload(CommandLine& line) {
@@ -87,8 +89,8 @@ void AddCreate(CommandLine& line, CLI::App& bundle) {
       bundle, "create",
       "Write the releases of a set of providers into one file.\n\n"
       "Those that are named, and as with the first `init` the core and kubeadm, unless it is by Provider objects that "
-      "they\nare. cert-manager's manifests go along, and the list of all images, but not these. The file is an image "
-      "layout of\nOCI in a tar archive. The same releases give the same bytes.",
+      "they\nare, or with --artifact-url. cert-manager's manifests go along, and the list of all images, but not "
+      "these. The file\nis an image layout of OCI in a tar archive. The same releases give the same bytes.",
       "  # For the AWS provider\n"
       "  clusterctl bundle create --infrastructure aws:v2.11.1 -o bundle.tar\n\n"
       "  # For all that a cluster has\n"

@@ -1,12 +1,11 @@
-// preload, publish and bundle, on an API server in memory and a registry on loopback (L25 to L27).
+// preload and publish, on an API server in memory and a registry on loopback (L25, L26).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "base/strings.h"
 #include "base/yaml/yaml.h"
-#include "cli/airgap/bundle.h"
-#include "cli/upgrade/cluster_testing.h"
-#include "fetch/oci/oci_testing.h"
+#include "cli/airgap/airgap_testing.h"
 
 namespace capi::cli {
 namespace {
@@ -15,53 +14,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-using testing::StartsWith;
-
-constexpr const char* kMetadata =
-    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
-    "- {major: 2, minor: 0, contract: v1beta2}\n- {major: 2, minor: 1, contract: v1beta2}\n";
-const std::string kAwsMap = "/api/v1/namespaces/capa-system/configmaps/infrastructure-aws-v2.0.0";
-const std::string kGcpMap = "/api/v1/namespaces/capg-system/configmaps/infrastructure-gcp-v2.0.0";
-
-// aws and gcp in a folder, which the configuration names.
-class AirGap : public testing::Test {
- protected:
-  AirGap() {
-    std::string config = "providers:\n";
-    for (const auto& [name, ns] : {std::pair("aws", "capa-system"), std::pair("gcp", "capg-system")}) {
-      for (const char* version : {"v2.0.0", "v2.1.0"}) {
-        const std::string folder = std::string("r/infrastructure-") + name + "/" + version + "/";
-        cluster_.folder.Put(folder + "metadata.yaml", kMetadata);
-        cluster_.folder.Put(folder + "infrastructure-components.yaml", ComponentsOf(name, ns, version));
-      }
-      config += std::string("- {name: ") + name + ", type: InfrastructureProvider, url: " + cluster_.folder.path() +
-                "/r/infrastructure-" + name + "/latest/infrastructure-components.yaml}\n";
-    }
-    cluster_.folder.Put("clusterctl.yaml", config);
-  }
-
-  static std::string ComponentsOf(const std::string& name, const std::string& ns, const std::string& version) {
-    return "apiVersion: v1\nkind: Namespace\nmetadata: {name: " + ns + ", labels: {of: " + name +
-           "}}\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: manager, namespace: " + ns +
-           "}\nspec: {template: {spec: {containers: [{name: manager, image: 'registry.k8s.io/" + name + ":" + version +
-           "'}]}}}\n";
-  }
-
-  Outcome Run(std::vector<std::string> arguments, Variables environment = {}) {
-    arguments.insert(arguments.end(), {"--config", cluster_.folder / "clusterctl.yaml"});
-    return cluster_.Run(std::move(arguments), std::move(environment));
-  }
-  // Of a command that takes no cluster.
-  Outcome RunAlone(std::vector<std::string> arguments, Variables environment = {}, const std::string& input = "") {
-    arguments.insert(arguments.end(), {"--config", cluster_.folder / "clusterctl.yaml"});
-    environment.try_emplace("HOME", cluster_.folder.path());
-    return Clusterctl(std::move(arguments), std::move(environment), input);
-  }
-  UpgradeCluster cluster_;
-};
-
-const Variables kUser = {{"OCI_USERNAME", std::string(fetch::kOciUser)},
-                         {"OCI_PASSWORD", std::string(fetch::kOciPassword)}};
 
 // L25: by the labels that the operator looks for, with a selector and without one.
 TEST_F(AirGap, PreloadWritesWhatTheOperatorFinds_L25) {
@@ -109,9 +61,27 @@ TEST_F(AirGap, PreloadPrintsWithoutACluster_L25) {
   EXPECT_THAT(cluster_.writes(), IsEmpty());
 }
 
-std::string Object(const std::string& spec, const std::string& ns = ", namespace: capa-system") {
-  return "apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: InfrastructureProvider\nmetadata: {name: aws" + ns +
-         "}\nspec: " + spec + "\n";
+// L25: neither the labels of a namespace, nor what is on its way out, nor what a broken-off `init` goes on with.
+TEST_F(AirGap, PreloadChangesNothingThatIsThere_L25) {
+  const std::string ns = "/api/v1/namespaces/capa-system";
+  cluster_.Put(ns, {{"metadata", {{"name", "capa-system"}, {"labels", {{"of", "somebody"}, {"x", "y"}}}}}});
+  ASSERT_EQ(Run({"preload", "-i", "aws:v2.0.0"}).code, 0);
+  EXPECT_EQ(*Find(cluster_.Get(ns), {"metadata", "labels"}), (Json{{"of", "somebody"}, {"x", "y"}}));
+  EXPECT_EQ(cluster_.writes().size(), 1u);
+
+  cluster_.Put("/api/v1/namespaces/capg-system",
+               {{"metadata", {{"name", "capg-system"}, {"deletionTimestamp", "2026-01-01T00:00:00Z"}}}});
+  Outcome going = Run({"preload", "-i", "aws:v2.1.0,gcp:v2.0.0"});
+  EXPECT_THAT(going.err, HasSubstr("namespace capg-system is being deleted"));
+  EXPECT_EQ(cluster_.writes().size(), 1u);
+
+  cluster_.Change(kAwsMap, [](Json& map) {
+    map["data"]["components"] = "kind: Namespace\n";
+    map["metadata"]["managedFields"] = Json::array({{{"manager", "clusterctl"}, {"operation", "Update"}}});
+  });
+  Outcome left = Run({"preload", "-i", "aws:v2.0.0"});
+  EXPECT_THAT(left.err, HasSubstr("another content"));
+  EXPECT_EQ(cluster_.writes().size(), 1u);
 }
 
 // L25: what an object's selector asks for; the release is that of the provider's own source.
@@ -169,14 +139,64 @@ TEST_F(AirGap, PreloadRefusesWhatNobodyWouldFind_L25) {
   EXPECT_THAT(elsewhere.err, HasSubstr("spec.fetchConfig.oci: the operator takes a release from there alone"));
 }
 
-// A folder with a release, and with what nobody should see.
-std::string ReleaseFolder(const TestFolder& folder) {
-  folder.Put("out/metadata.yaml", kMetadata);
-  folder.Put("out/infrastructure-components.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n");
-  folder.Put("out/kubeconfig", "s3cret");
-  folder.Put("out/notes-components.yaml", "s3cret");
-  folder.Put("more/cluster-template.yaml", "kind: Cluster\n");
-  return folder / "out";
+using Titles = std::vector<std::pair<std::string, std::string>>;
+
+// L25: one URL isn't each provider's files.
+TEST_F(AirGap, AnArtifactOfSeveralProvidersNamesThem_L25) {
+  Titles both;
+  for (const auto& [name, ns] : {std::pair("aws", "capa-system"), std::pair("gcp", "capg-system")}) {
+    const std::string before = std::string("infrastructure-") + name + "-v2.0.0-";
+    both.emplace_back(before + "metadata.yaml", kMetadata);
+    both.emplace_back(before + "components.yaml", ComponentsOf(name, ns, "v2.0.0"));
+  }
+  const Titles one = {{"metadata.yaml", kMetadata}, {"components.yaml", ComponentsOf("aws", "capa-system", "v2.0.0")}};
+  fetch::OciStandIn registry({{"v2.0.0", {.files = one}}, {"both", {.files = both}}});
+  const std::vector<std::string> command = {"preload", "-i", "aws:v2.0.0,gcp:v2.0.0", "-o", "json", "-u"};
+  auto with = [&](const std::string& url) {
+    auto all = command;
+    all.push_back(url);
+    return RunAlone(all);
+  };
+  Outcome refused = with(registry.reference());
+  EXPECT_EQ(refused.out, "");
+  EXPECT_THAT(refused.err, HasSubstr("no file with the title infrastructure-aws-v2.0.0-metadata.yaml"));
+  Outcome found = with(registry.reference(":both"));
+  ASSERT_EQ(found.code, 0) << found.err;
+  EXPECT_EQ(GetString((*ParseJson(found.out))["items"][1], {"data", "components"}),
+            ComponentsOf("gcp", "capg-system", "v2.0.0"));
+  const std::string file = "https://github.com/a/b/releases/v2.0.0/c.yaml";
+  EXPECT_THAT(with(file).err, HasSubstr("it names a file of one provider"));
+  const std::string gcp = "---\n" + ReplaceAll(Object("{version: v2.0.0}"), "name: aws", "name: gcp");
+  EXPECT_THAT(
+      RunAlone({"preload", "-f", "-", "-o", "json", "-u", file}, {}, Object("{version: v2.0.0}") + gcp).err,
+      HasSubstr("it names a file of one provider, and these are asked for: infrastructure-aws, infrastructure-gcp"));
+
+  // Nor those of the core, which a bundle has without it.
+  const std::string bundle = cluster_.folder / "one.tar";
+  std::vector<std::string> create = {
+      "bundle", "create", "-u", registry.reference(), "-o", bundle, "--install-cert-manager=false"};
+  EXPECT_THAT(RunAlone(create).err, HasSubstr("name the providers"));
+  create.insert(create.end(), {"-i", "aws:v2.0.0"});
+  Outcome made = RunAlone(create);
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_THAT(made.out, AllOf(HasSubstr("infrastructure-aws "), Not(HasSubstr("cluster-api"))));
+}
+
+// L25: which registry an object names, is nobody's word that it may have these.
+TEST_F(AirGap, CredentialsGoWhereTheCommandLineNamesTheSame_L25) {
+  const Titles files = {{"metadata.yaml", kMetadata},
+                        {"components.yaml", ComponentsOf("aws", "capa-system", "v2.0.0")}};
+  fetch::OciStandIn registry({{"v2.0.0", {.files = files}}}, fetch::OciAuth::kBasic);
+  const std::string object = Object("{version: v2.0.0, fetchConfig: {oci: '" + registry.reference() + "'}}");
+  Outcome refused = RunAlone({"preload", "-f", "-", "-o", "yaml"}, kUser, object);
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("go there with --artifact-url " + registry.reference()));
+  for (const fetch::OciRequest& request : registry.seen()) EXPECT_EQ(request.authorization, "");
+  Outcome other = RunAlone({"preload", "-f", "-", "-o", "yaml", "-u", registry.reference(":v2.0.0")}, kUser, object);
+  EXPECT_THAT(other.err, HasSubstr("name the same with it (" + registry.reference() + ")"));
+  Outcome made = RunAlone({"preload", "-f", "-", "-o", "yaml", "-u", registry.reference()}, kUser, object);
+  EXPECT_EQ(made.code, 0) << made.err;
+  EXPECT_EQ(GetString(*ParseYaml(made.out), {"metadata", "name"}), "infrastructure-aws-v2.0.0");
 }
 
 // L26, and back through preload.
@@ -222,6 +242,8 @@ TEST_F(AirGap, PublishRefusesWhatIsNoRelease_L26) {
   cluster_.folder.Put("other/metadata.yaml", "kind: Namespace\n");
   cluster_.folder.Put("other/components.yaml", "kind: Namespace\n");
   cluster_.folder.Put("bad/a b.yaml", "");
+  cluster_.folder.Put("full/infrastructure-aws-v2.0.0-metadata.yaml", kMetadata);
+  cluster_.folder.Put("full/infrastructure-aws-v2.1.0-components.yaml", "kind: Namespace\n");
   const std::pair<std::vector<std::string>, const char*> cases[] = {
       {{"--dir", out}, "name where to publish it: --artifact-url"},
       {{"--dir", out, "-u", registry.reference()}, "name a tag, the release's version"},
@@ -230,6 +252,7 @@ TEST_F(AirGap, PublishRefusesWhatIsNoRelease_L26) {
       {{"--dir", out, "-u", tagged, "-i", "aws"}, "not both"},
       {{"--dir", cluster_.folder / "half", "-u", tagged}, "there is no release: "},
       {{"--dir", cluster_.folder / "other", "-u", tagged}, "metadata.yaml: "},
+      {{"--dir", cluster_.folder / "full", "-u", tagged}, "v2.1.0-components.yaml is of another version than v2.0.0"},
       {{"--dir", cluster_.folder / "none", "-u", tagged}, "--dir: "},
       {{"--dir", out, "--file", out + "/metadata.yaml", "-u", tagged}, "two files with the name metadata.yaml"},
       {{"--dir", out, "--file", out, "-u", tagged}, "there is no such file"},
@@ -252,86 +275,6 @@ TEST_F(AirGap, PublishWithoutCredentialsSaysWhichItNeeds_L26) {
   fetch::OciStandIn registry({}, fetch::OciAuth::kBearer);
   Outcome refused = RunAlone({"publish", "-u", registry.reference(":v2.0.0"), "-i", "aws:v2.0.0"});
   EXPECT_THAT(refused.err, HasSubstr("OCI_USERNAME"));
-}
-
-std::vector<std::string> CreateTo(const std::string& file, const std::string& objects) {
-  return {"bundle", "create", "-f", objects, "-o", file, "--install-cert-manager=false"};
-}
-
-// L27: from a set of objects, since the flags' defaults would ask GitHub for the core.
-class Bundles : public AirGap {
- protected:
-  Bundles() {
-    objects_ = cluster_.folder.Put("objects.yaml",
-                                   Object("{version: v2.0.0}") + "---\n" +
-                                       "apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: InfrastructureProvider\n"
-                                       "metadata: {name: gcp, namespace: capg-system}\nspec: {version: v2.0.0}\n");
-    file_ = cluster_.folder / "bundle.tar";
-    created_ = RunAlone(CreateTo(file_, objects_));
-  }
-  std::string objects_, file_;
-  Outcome created_;
-};
-
-TEST_F(Bundles, TheSameReleasesAreTheSameBytes_L27) {
-  ASSERT_EQ(created_.code, 0) << created_.err;
-  EXPECT_THAT(created_.out, AllOf(HasSubstr("infrastructure-aws   v2.0.0"), HasSubstr("sha256:")));
-  const std::string other = cluster_.folder / "other.tar";
-  ASSERT_EQ(RunAlone(CreateTo(other, objects_)).code, 0);
-  EXPECT_EQ(*ReadFile(other), *ReadFile(file_));
-  Outcome images = RunAlone({"bundle", "list-images", file_});
-  EXPECT_EQ(images.out, "registry.k8s.io/aws:v2.0.0\nregistry.k8s.io/gcp:v2.0.0\n") << images.err;
-}
-
-TEST_F(Bundles, AFolderIsUsedWithTheConfigurationThatIsPrinted_L27) {
-  const std::string folder = cluster_.folder / "loaded";
-  Outcome loaded = RunAlone({"bundle", "load", file_, "--to-folder", folder});
-  ASSERT_EQ(loaded.code, 0) << loaded.err;
-  const std::string config = cluster_.folder.Put("loaded.yaml", loaded.out);
-  Outcome printed =
-      Clusterctl({"generate", "provider", "-i", "gcp", "--config", config}, {{"HOME", cluster_.folder.path()}});
-  EXPECT_THAT(printed.out, HasSubstr("registry.k8s.io/gcp:v2.0.0")) << printed.err;
-  EXPECT_EQ(RunAlone({"bundle", "load", file_, "--to-folder", folder}).out, loaded.out);
-  cluster_.folder.Put("loaded/infrastructure-gcp/v2.0.0/metadata.yaml", "mine");
-  std::filesystem::remove_all(folder + "/infrastructure-aws");
-  Outcome refused = RunAlone({"bundle", "load", file_, "--to-folder", folder});
-  EXPECT_THAT(refused.err, HasSubstr("is there with another content: it stays, and nothing was written"));
-  EXPECT_FALSE(std::filesystem::exists(folder + "/infrastructure-aws"));
-}
-
-TEST_F(Bundles, AClusterGetsAllOrNothing_L27) {
-  std::string damaged = *ReadFile(file_);
-  damaged[damaged.find("kind: Deployment")] ^= 1;
-  Outcome refused = Run({"bundle", "load", cluster_.folder.Put("damaged.tar", damaged)});
-  EXPECT_EQ(refused.code, 1);
-  EXPECT_THAT(refused.err, AllOf(HasSubstr("nothing was written"), HasSubstr("does not have the digest")));
-  EXPECT_THAT(cluster_.writes(), IsEmpty());
-  Outcome loaded = Run({"bundle", "load", file_});
-  EXPECT_EQ(loaded.out,
-            "configmap/infrastructure-aws-v2.0.0 in namespace capa-system created\n"
-            "configmap/infrastructure-gcp-v2.0.0 in namespace capg-system created\n")
-      << loaded.err;
-  EXPECT_EQ(GetString(cluster_.Get(kGcpMap), {"data", "components"}), ComponentsOf("gcp", "capg-system", "v2.0.0"));
-}
-
-TEST_F(Bundles, FlagsThatSayNothingAreRefused_L27) {
-  const std::pair<std::vector<std::string>, const char*> cases[] = {
-      {{"bundle", "load"}, "name the bundle"},
-      {{"bundle", "load", file_, "--to", "oci://x/y", "--to-folder", "z"}, "take one of them"},
-      {{"bundle", "load", file_, "--to-folder", "z", "-n", "a"}, "--target-namespace is about"},
-      {{"bundle", "load", file_, "--force"}, "--force is about tags"},
-      {{"bundle", "load", file_, "--to", "oci://bad host"}, "--to: "},
-      {{"bundle", "load", file_, "--to-folder", cluster_.folder / "a$b"}, "can't be named in a configuration file"},
-      {{"bundle", "load", cluster_.folder / "none"}, "none"},
-      {{"bundle", "create", "--filename", objects_}, "name the file to write"},
-      {{"bundle", "create", "--filename", objects_, "-i", "aws", "-o", "x"}, "one of these"},
-  };
-  for (const auto& [arguments, words] : cases) {
-    Outcome refused = RunAlone(arguments);
-    EXPECT_EQ(refused.code, 1) << words;
-    EXPECT_THAT(refused.err, HasSubstr(words));
-  }
-  EXPECT_THAT(RunAlone({"bundle", "create", "--images"}).err, StartsWith("Error: unknown flag: --images"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -8,11 +9,37 @@
 #include "cli/airgap/bundle_commands.h"
 #include "cli/cert_manager/release.h"
 #include "cli/frame/output.h"
+#include "cli/frame/provider_objects.h"
 #include "cli/frame/table.h"
 #include "cli/install/list_images.h"
 
 namespace capi::cli {
 namespace {
+
+// Where it comes from, but for the place on this machine: the same releases are the same bytes on any.
+api::Release Portable(api::Release release) {
+  if (release.source.starts_with("folder ")) release.source = "a folder";
+  return release;
+}
+
+// An object may be elsewhere, or look for other labels, than `bundle load` knows.
+void WarnOfPlaces(const Config& config, const std::vector<CollectedRelease>& collected, Notes& notes) {
+  for (const CollectedRelease& one : collected) {
+    auto placed = CandidateOf(config, one.candidate.found, "");
+    if (!placed.ok()) {
+      notes.Warn(fmt::format("{}: bundle load can't say where its release goes: {}", Describe(one.candidate.id),
+                             placed.error().message));
+      continue;
+    }
+    const auto loaded = WithOwnLabels(*std::move(placed));
+    const bool found = std::includes(loaded.labels.begin(), loaded.labels.end(), one.labels.begin(), one.labels.end());
+    if (found && loaded.candidate.id.ns == one.candidate.id.ns) continue;
+    notes.Warn(
+        fmt::format("{}: bundle load puts its release into namespace {} with the operator's labels, where this "
+                    "object doesn't look; use preload -f FILE there",
+                    Describe(one.candidate.id), loaded.candidate.id.ns));
+  }
+}
 
 // A provider in two namespaces is one release.
 Status AddReleases(const std::vector<CollectedRelease>& collected, Bundle& out) {
@@ -22,7 +49,7 @@ Status AddReleases(const std::vector<CollectedRelease>& collected, Bundle& out) 
     const std::string what = one.candidate.label() + " " + release.version.ToString();
     auto [before, is_new] = digests.emplace(what, release.Digest() + fetch::OciDigest(release.metadata));
     if (is_new)
-      out.releases.push_back({one.candidate.id.type, one.candidate.id.name, release});
+      out.releases.push_back({one.candidate.id.type, one.candidate.id.name, Portable(release)});
     else if (before->second != release.Digest() + fetch::OciDigest(release.metadata))
       return Error{Code::kFailedPrecondition,
                    what + " comes from two sources with different files: a bundle has one of each",
@@ -43,16 +70,25 @@ std::string TableOf(const Bundle& bundle) {
   return FormatTable(std::move(rows), 3);
 }
 
+Status CheckFlags(const BundleCreateOptions& options) {
+  TRY(CheckOptions(options.collect));
+  if (options.file.empty()) return Error{Code::kInvalidArgument, "name the file to write: -o bundle.tar", {}};
+  if (options.collect.ns.empty() || options.collect.existing || !options.collect.files.empty()) return Ok();
+  return Error{Code::kInvalidArgument,
+               "--namespace is about Provider objects (--filename, --existing) alone: a bundle's releases are in none",
+               {}};
+}
+
 }  // namespace
 
 Status CreateBundle(const Context& ctx, const GlobalOptions& global, const BundleCreateOptions& options, World& world) {
-  TRY(CheckOptions(options.collect));
-  if (options.file.empty()) return Error{Code::kInvalidArgument, "name the file to write: -o bundle.tar", {}};
+  TRY(CheckFlags(options));
   Notes notes(world.err);
   Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
   std::optional<ManagementCluster> cluster;
   if (options.collect.existing) cluster = TRY(ManagementCluster::Open(options.cluster, world.getenv));
   auto collected = TRY(Collect(ctx, config, options.collect, cluster ? &*cluster : nullptr, world.in, notes));
+  WarnOfPlaces(config, collected, notes);
   Bundle bundle;
   TRY(AddReleases(collected, bundle));
   InitOptions init;

@@ -65,15 +65,34 @@ Result<std::string> AbsoluteFolder(const std::string& named) {
   return folder;
 }
 
+Error InTheWay(const fs::path& path, std::string_view why) {
+  return {Code::kFailedPrecondition, fmt::format("{} {}: it stays, and nothing was written", path.string(), why), {}};
+}
+
+// What is there below the folder has to be folders and a file: a link could lead anywhere.
+Status CheckPath(const fs::path& folder, const fs::path& name) {
+  std::error_code failed;
+  if (const auto there = fs::status(folder, failed); fs::exists(there) && !fs::is_directory(there))
+    return InTheWay(folder, "is no folder");
+  fs::path path = folder;
+  for (const fs::path& part : name) {
+    path /= part;
+    const fs::file_status there = fs::symlink_status(path, failed);
+    if (there.type() == fs::file_type::not_found) return Ok();
+    const bool last = path == folder / name;
+    if (last ? !fs::is_regular_file(there) : !fs::is_directory(there))
+      return InTheWay(path, last ? "is no file" : "is no folder");
+  }
+  return Ok();
+}
+
 Status CheckFolder(const std::string& folder, const FolderFiles& wanted) {
   for (const auto& [name, text] : wanted.files) {
+    TRY(CheckPath(folder, name));
     auto there = ReadFile(folder + "/" + name, api::kMaxReleaseBytes);
     if (!there.ok() && there.code() == Code::kNotFound) continue;
     if (!there.ok()) return there.error();
-    if (*there != text)
-      return Error{Code::kFailedPrecondition,
-                   fmt::format("{}/{} is there with another content: it stays, and nothing was written", folder, name),
-                   {}};
+    if (*there != text) return InTheWay(fs::path(folder) / name, "is there with another content");
   }
   return Ok();
 }
@@ -115,7 +134,7 @@ Status IntoRegistry(const Context& ctx, const Config& config, const Bundle& bund
   auto publications = TRY(PublicationsOf(bundle, options.to));
   const fetch::OciOptions registry = RegistryOptionsOf(config);
   TRY(LookAtAll(ctx, registry, options.force, publications));
-  TRY(WriteAll(ctx, registry, publications));
+  TRY(WriteAll(ctx, registry, options.force, publications));
   for (const Publication& one : publications) world.out << one.Named() << "\n";
   return Ok();
 }

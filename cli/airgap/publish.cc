@@ -60,15 +60,27 @@ Status AddFolder(const std::string& folder, Files& files) {
   return Ok();
 }
 
+// "infrastructure-aws-v2.0.0-components.yaml", or without the "v" (I12).
+bool IsOfVersion(std::string_view title, const api::Version& version) {
+  const std::string text = version.ToString();
+  for (std::string_view file : {"metadata.yaml", "components.yaml"}) {
+    if (title.ends_with(fmt::format("-{}-{}", text, file))) return true;
+    if (title.ends_with(fmt::format("-{}-{}", text.substr(1), file))) return true;
+  }
+  return false;
+}
+
 // What whoever reads the artifact would refuse.
 Status CheckFiles(const Files& files, const std::optional<api::Version>& version) {
   size_t metadata = 0, components = 0;
   for (const auto& [title, text] : files) {
+    if (version && fetch::IsFullTitle(title) && !IsOfVersion(title, *version))
+      return Invalid(fmt::format("{} is of another version than {}, as the tag says", title, version->ToString()));
     if (IsMetadata(title)) {
       ++metadata;
       TRY(fetch::CheckText(text, title));
       auto read = TRY_WITH(api::Metadata::Parse(text, title), title);
-      if (title == kMetadataFile && version && !read.ContractOf(*version))
+      if (version && !read.ContractOf(*version))
         return Invalid(fmt::format("{} names no release series of {}", title, version->ToString()));
     } else if (IsComponents(title)) {
       ++components;
@@ -112,7 +124,7 @@ Result<Publication> Prepare(const Context& ctx, const Config& config, const Publ
   const auto choice = TRY(ChoiceOf(options));
   Files files;
   if (choice) {
-    ProviderRelease found = TRY(CollectOne(ctx, config, *choice, "", notes));
+    ProviderRelease found = TRY(CollectOne(ctx, config, *choice, {}, notes));
     files[std::string(kMetadataFile)] = found.release.metadata;
     files[std::string(api::KindOf(choice->type).components_file)] = found.release.components;
     if (out.reference.tag.empty()) out.reference.tag = TagOf(found.release.version.ToString());
@@ -140,7 +152,7 @@ Status Publish(const Context& ctx, const GlobalOptions& global, const PublishOpt
   std::vector<Publication> one = {TRY(Prepare(ctx, config, options, notes))};
   const fetch::OciOptions registry = RegistryOptionsOf(config);
   TRY(LookAtAll(ctx, registry, options.force, one));
-  TRY(WriteAll(ctx, registry, one));
+  TRY(WriteAll(ctx, registry, options.force, one));
   const std::string named = one.front().Named();
   if (one.front().there) notes.Say(0, "It is there already, as it is", {{"artifact", named}});
   Answer answer{.table = named + "\n", .names = {named}};

@@ -29,6 +29,7 @@ Status LookAtAll(const Context& ctx, const fetch::OciOptions& options, bool forc
   for (Publication& one : publications) {
     const std::string there = TRY(fetch::OciPush(one.reference, options).Tagged(ctx));
     one.there = there == fetch::OciDigest(one.artifact.manifest);
+    one.before = there;
     if (one.there || there.empty() || force) continue;
     return Error{Code::kFailedPrecondition,
                  fmt::format("{} is there with another content ({}): take another tag, or --force, which has the tag "
@@ -39,9 +40,11 @@ Status LookAtAll(const Context& ctx, const fetch::OciOptions& options, bool forc
   return Ok();
 }
 
-Status WriteAll(const Context& ctx, const fetch::OciOptions& options, const std::vector<Publication>& publications) {
+Status WriteAll(const Context& ctx, const fetch::OciOptions& options, bool force,
+                const std::vector<Publication>& publications) {
   for (const Publication& one : publications) {
-    if (!one.there) TRY(fetch::OciPush(one.reference, options).Write(ctx, one.artifact));
+    const auto before = force ? std::nullopt : std::optional(one.before);
+    if (!one.there) TRY(fetch::OciPush(one.reference, options).Write(ctx, one.artifact, before));
   }
   return Ok();
 }

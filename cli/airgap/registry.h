@@ -18,13 +18,15 @@ struct Publication {
   api::OciReference reference;  // with a tag
   fetch::PackedArtifact artifact;
   bool there = false;         // already, as it is
+  std::string before;         // the digest that the tag names, until it is written
   std::string Named() const;  // "oci://registry/repository:tag@sha256:..."
 };
 
 // Looks which are there. kFailedPrecondition where a tag names something else, unless `force`. Nothing is written.
 Status LookAtAll(const Context& ctx, const fetch::OciOptions& options, bool force,
                  std::vector<Publication>& publications);
-// Writes those that aren't.
-Status WriteAll(const Context& ctx, const fetch::OciOptions& options, const std::vector<Publication>& publications);
+// Writes those that aren't. Of each the tag is looked at once more when its files are there.
+Status WriteAll(const Context& ctx, const fetch::OciOptions& options, bool force,
+                const std::vector<Publication>& publications);
 
 }  // namespace capi::cli
