@@ -66,6 +66,7 @@ TEST_F(Bundles, AFolderIsUsedWithTheConfigurationThatIsPrinted_L27) {
 
 TEST_F(Bundles, TheBytesDontSayWhichFolder_L27) {
   namespace fs = std::filesystem;
+  cluster_.folder.Put("elsewhere/x", "");  // the folder around it
   fs::copy(cluster_.folder / "r", cluster_.folder / "elsewhere/r", fs::copy_options::recursive);
   const std::string config = *ReadFile(cluster_.folder / "clusterctl.yaml");
   cluster_.folder.Put("clusterctl.yaml", ReplaceAll(config, "/r/", "/elsewhere/r/"));
