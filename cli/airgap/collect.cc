@@ -8,7 +8,6 @@
 #include "api/conversion/convert.h"
 #include "api/release_maps.h"
 #include "api/stored_release.h"
-#include "base/encoding.h"
 #include "base/strings.h"
 #include "cli/airgap/registry.h"
 #include "cli/declare/find_release.h"
@@ -59,18 +58,6 @@ Result<api::Release> FromArtifact(const Context& ctx, const Config& config, api:
   return fetch::GetRelease(ctx, *repository, wanted);
 }
 
-// What the Secret that an object names has for its sources: github-token, gitlab-access-token.
-Result<std::string> TokenIn(const Context& ctx, kube::Client& client, const api::Provider& provider,
-                            std::string_view key) {
-  const auto& ref = provider.spec.config_secret;
-  if (!ref || ref->ns != provider.id.ns) return std::string();
-  auto secret = client.Get(ctx, kube::Builtin("Secret"), ref->ns, ref->name);
-  if (!secret.ok() && secret.code() == Code::kNotFound) return std::string();
-  if (!secret.ok()) return secret.error().With(fmt::format("Secret {}/{}", ref->ns, ref->name));
-  return TRY_WITH(Base64Decode(GetString(secret->json(), {"data", key})),
-                  fmt::format("Secret {}/{}, key {}", ref->ns, ref->name, key));
-}
-
 // From the source that the object names. A selector names none: what it is to find comes from the configuration's.
 // `named`: whether the command line names it, too, so that it gets the environment's credentials.
 Result<api::Release> FromOwnSource(const Context& ctx, const Config& config, const api::Provider& provider,
@@ -78,8 +65,9 @@ Result<api::Release> FromOwnSource(const Context& ctx, const Config& config, con
   ReleaseSources sources{config};
   if (cluster != nullptr) {
     kube::Client& client = cluster->client();
-    sources.github_token = TRY(TokenIn(ctx, client, provider, "github-token"));
-    sources.gitlab_token = TRY(TokenIn(ctx, client, provider, "gitlab-access-token"));
+    auto secret = TRY(ForItsSource(ctx, client, provider, provider.spec.config_secret));
+    sources.github_token = secret["github-token"];
+    sources.gitlab_token = secret["gitlab-access-token"];
     sources.oci = TRY(OciCredentialsOf(ctx, client, provider));
   }
   if (named) sources.oci = RegistryOptionsOf(config).credentials;

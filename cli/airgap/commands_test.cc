@@ -103,6 +103,18 @@ TEST_F(AirGap, PreloadTakesWhatTheClusterDeclares_L25) {
   EXPECT_EQ(made.out, "configmap/infrastructure-aws-v2.0.0 in namespace capa-system created\n") << made.err;
 }
 
+// The source may be public, for who may not read the provider's Secret.
+TEST_F(AirGap, PreloadNeedsNoRightToReadSecrets_L25) {
+  const UpgradeProvider aws{api::ProviderType::kInfrastructure, "capa-system", "aws", "v2.0.0", "v1beta2"};
+  cluster_.Add(aws);
+  cluster_.Change(UpgradeCluster::PathOf(aws), [](Json& object) {
+    object["spec"]["configSecret"] = {{"name", "aws-variables"}};
+  });
+  cluster_.forbidden = "/secrets/";
+  Outcome made = Run({"preload", "--existing"});
+  EXPECT_EQ(made.out, "configmap/infrastructure-aws-v2.0.0 in namespace capa-system created\n") << made.err;
+}
+
 TEST_F(AirGap, PreloadRefusesWhatNobodyWouldFind_L25) {
   const std::pair<std::string, const char*> objects[] = {
       {Object("{version: v2.0.0}", ""), "metadata.namespace: write it, or name it with -n"},
