@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "cli/airgap/commands.h"
 #include "cli/clusters/commands.h"
 #include "cli/completion.h"
 #include "cli/declare/commands.h"
@@ -38,6 +39,7 @@ void AddCommands(CommandLine& line) {
   AddMoveCommands(line);
   AddDescribeCommands(line);
   AddDeclareCommands(line);
+  AddAirGapCommands(line);
   AddRemovalCommands(line);
   AddUpgradeCommands(line);
   AddVersion(line);

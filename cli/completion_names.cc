@@ -101,6 +101,7 @@ Result<Names> Find(const NameQuestion& question, const World& world) {
   if (question.flag == "hide-api-warnings") return Names{"all", "default", "none"};
   if (question.flag.ends_with("namespace")) return ObjectNames(question, world, kube::Builtin("Namespace"), false);
   if (question.flag == "output" && question.command == "clusterctl version") return Names{"json", "short", "yaml"};
+  if (question.flag == "output" && question.command == "clusterctl preload") return Names{"json", "yaml"};
   if (question.flag == "output") return OutputFormatNames(question.command == "clusterctl lint" ? "sarif" : "");
   if (question.flag.empty() && (question.command == "clusterctl why" || question.command == "clusterctl history"))
     return Installed(question, world);

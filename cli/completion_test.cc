@@ -38,6 +38,8 @@ TEST(Complete, CommandsAndFlags) {
       {{"generate", ""}, {"cluster", "provider", "yaml"}},
       {{"generate", "y"}, {"yaml"}},
       {{"no-such-command", "x"}, {}},
+      {{"bundle", ""}, {"create", "list-images", "load"}},
+      {{"preload", "-o", ""}, {"json", "yaml"}},
       {{"config", "repositories", "--o"}, {"--output"}},
       {{"--v=5", "completion", "f"}, {"fish"}},
       {{"-v", "generate", "generate", "pr"}, {"provider"}},  // a flag's value is no command

@@ -21,12 +21,14 @@ using testing::Not;
 
 // With arguments that each needs.
 const std::map<std::string, std::vector<std::string>> kReading = {
+    {"clusterctl bundle list-images", {"bundle", "list-images", "bundle.tar"}},
     {"clusterctl config repositories", {"config", "repositories"}},
     {"clusterctl describe cluster", {"describe", "cluster", "c"}},
     {"clusterctl describe providers", {"describe", "providers"}},
     {"clusterctl history", {"history", "docker"}},
     {"clusterctl init list-images", {"init", "list-images"}},
     {"clusterctl lint", {"lint", "-"}},
+    {"clusterctl publish", {"publish", "-u", "oci://registry.example.com/provider:v1.0.0"}},
     {"clusterctl upgrade plan", {"upgrade", "plan"}},
     {"clusterctl why", {"why", "docker"}},
 };
@@ -37,14 +39,14 @@ void FindWithOutput(CLI::App& command, std::set<std::string>& out) {
   for (CLI::App* below : command.get_subcommands([](CLI::App*) { return true; })) FindWithOutput(*below, out);
 }
 
-// L1: `version` has those that its scripts know.
+// L1: `version` has those that its scripts know, and `preload` those that kubectl takes objects in.
 TEST(Output, TheCommandsOfTheTableAreAllThatHaveFormats) {
   std::istringstream in;
   std::ostringstream out, err;
   World world{From({}), in, out, err};
   CommandLine line(world);
   AddCommands(line);
-  std::set<std::string> found, wanted = {"clusterctl version"};
+  std::set<std::string> found, wanted = {"clusterctl preload", "clusterctl version"};
   FindWithOutput(line.root(), found);
   for (const auto& [name, arguments] : kReading) wanted.insert(name);
   EXPECT_EQ(found, wanted);

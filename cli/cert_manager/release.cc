@@ -34,6 +34,8 @@ Status AddObject(Json value, int line, std::vector<kube::Object>& out) {
   return Error{Code::kInvalidArgument, fmt::format("line {}: no Kubernetes object", line), {}};
 }
 
+std::string FileOf(const CertManagerSettings& settings) { return settings.url.substr(settings.url.rfind('/') + 1); }
+
 }  // namespace
 
 Millis CertManagerTimeout(const std::string& text, bool& valid) {
@@ -58,17 +60,21 @@ Result<CertManagerSettings> ReadCertManagerSettings(const Config& config, Notes&
   return out;
 }
 
-Result<std::vector<kube::Object>> FetchCertManager(const Context& ctx, const Config& config,
-                                                   const CertManagerSettings& settings, Notes& notes) {
+Result<std::string> ReadCertManagerManifests(const Context& ctx, const Config& config,
+                                             const CertManagerSettings& settings, Notes& notes) {
   auto version = TRY_WITH(api::Version::ParseTolerant(settings.version), "cert-manager.version");
   fetch::UrlOptions options = TRY(UrlOptionsOf(config));
-  options.github.more_files = {settings.url.substr(settings.url.rfind('/') + 1)};
+  options.github.more_files = {FileOf(settings)};
   options.gitlab.url_token = options.gitlab.token;  // the configuration names this URL, too
   auto plain = TRY_WITH(fetch::OpenUrl(settings.url, kKey, options), "cert-manager.url");
   auto repository = WithOverrides(std::move(plain), TRY(config.OverridesFolder()), std::string(kKey), notes);
   std::string file = repository->ComponentsFile();
-  std::string text =
-      TRY_WITH(repository->File(ctx, version, file), fmt::format("failed to read \"{}\" of cert-manager", file));
+  return TRY_WITH(repository->File(ctx, version, file), fmt::format("failed to read \"{}\" of cert-manager", file));
+}
+
+Result<std::vector<kube::Object>> FetchCertManager(const Context& ctx, const Config& config,
+                                                   const CertManagerSettings& settings, Notes& notes) {
+  const std::string text = TRY(ReadCertManagerManifests(ctx, config, settings, notes)), file = FileOf(settings);
   auto documents = TRY_WITH(ParseYamlStream(text), fmt::format("failed to parse \"{}\" of cert-manager", file));
   std::vector<kube::Object> out;
   for (YamlDocument& document : documents)

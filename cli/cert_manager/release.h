@@ -29,4 +29,8 @@ Millis CertManagerTimeout(const std::string& text, bool& valid);
 Result<std::vector<kube::Object>> FetchCertManager(const Context& ctx, const Config& config,
                                                    const CertManagerSettings& settings, Notes& notes);
 
+// The text of its manifests, as the release has it (or the folder of overrides).
+Result<std::string> ReadCertManagerManifests(const Context& ctx, const Config& config,
+                                             const CertManagerSettings& settings, Notes& notes);
+
 }  // namespace capi::cli

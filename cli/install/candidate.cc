@@ -80,13 +80,17 @@ Result<std::vector<std::string>> Check(const Config& config, const StoredValues&
 
 Result<Candidate> FetchCandidate(const Context& ctx, const Config& config, const ProviderChoice& choice,
                                  const std::string& target_namespace, Notes& notes) {
-  Candidate out;
   auto found = FetchRelease(ctx, config, choice.type, choice.name, notes);
   if (!found.ok()) return OfProvider(found.error(), choice.name.name);
-  out.found = *std::move(found);
-  out.id = {choice.type, target_namespace, choice.name.name};
+  return CandidateOf(config, *std::move(found), target_namespace);
+}
+
+Result<Candidate> CandidateOf(const Config& config, ProviderRelease found, const std::string& target_namespace) {
+  Candidate out;
+  out.found = std::move(found);
+  out.id = {out.found.source.type, target_namespace, out.found.source.name};
   auto looked = Look(config, out);
-  if (!looked.ok()) return OfProvider(looked.error(), choice.name.name);
+  if (!looked.ok()) return OfProvider(looked.error(), out.id.name);
   out.id.ns = looked->target_namespace;
   out.variables = std::move(looked->variables);
   out.images = std::move(looked->images);

@@ -33,6 +33,9 @@ struct Candidate {
 Result<Candidate> FetchCandidate(const Context& ctx, const Config& config, const ProviderChoice& choice,
                                  const std::string& target_namespace, Notes& notes);
 
+// The same of a release that was found otherwise.
+Result<Candidate> CandidateOf(const Config& config, ProviderRelease found, const std::string& target_namespace);
+
 // What a Secret of the cluster has for a candidate already; nothing where there is none.
 using StoredValues = std::function<Result<std::map<std::string, std::string>>(const Candidate&)>;
 

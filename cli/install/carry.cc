@@ -87,7 +87,7 @@ enum class ReleaseThere { kWhole, kLacksParts, kLeftOver };
 // The release that a first ConfigMap there has, against the one of `maps`. What counts is what is read out of it: each
 // build packs in its own way.
 Result<ReleaseThere> LookAtRelease(const Context& ctx, kube::Client& client, const kube::Object& there,
-                                   const std::vector<kube::Object>& maps) {
+                                   const std::vector<kube::Object>& maps, LeftOver left_over) {
   const kube::Object& first = maps.back();
   auto named = [&](const std::string& name) -> Result<kube::Object> {
     for (const kube::Object& map : maps) {
@@ -106,7 +106,7 @@ Result<ReleaseThere> LookAtRelease(const Context& ctx, kube::Client& client, con
   const bool outage = !found.ok() && found.code() != Code::kInvalidArgument && found.code() != Code::kNotFound;
   if (outage) return found.error().With("its release");
   bool same = found.ok() && found->components == wanted.components && found->metadata == wanted.metadata;
-  if (!same && IsLeftOver(there, first)) return ReleaseThere::kLeftOver;
+  if (!same && left_over == LeftOver::kIsReplaced && IsLeftOver(there, first)) return ReleaseThere::kLeftOver;
   if (!same) return AnotherContent(first);
   TRY(CheckLabels(there, first));
   return lacks ? ReleaseThere::kLacksParts : ReleaseThere::kWhole;
@@ -114,14 +114,15 @@ Result<ReleaseThere> LookAtRelease(const Context& ctx, kube::Client& client, con
 
 // Those that aren't there, or that a run left that was broken off.
 Result<std::vector<kube::Object>> LackingParts(const Context& ctx, kube::Client& client,
-                                               std::span<const kube::Object> parts) {
+                                               std::span<const kube::Object> parts, LeftOver left_over) {
   std::vector<kube::Object> out;
   for (const kube::Object& part : parts) {
     auto there = client.Get(ctx, kube::Builtin("ConfigMap"), part.ns(), part.name());
     if (!there.ok() && there.code() != Code::kNotFound) return there.error().With("its release");
     Status same = there.ok() ? CheckPart(*there, part) : Status(there.error());
     if (same.ok()) continue;
-    if (there.ok() && !IsLeftOver(*there, part)) return same.error();
+    const bool replaced = left_over == LeftOver::kIsReplaced;
+    if (there.ok() && (!replaced || !IsLeftOver(*there, part))) return same.error();
     out.push_back(part);
   }
   return out;
@@ -235,31 +236,32 @@ Status MergeSecret(const Context& ctx, kube::Client& client, const std::string& 
 }
 
 Result<std::vector<kube::Object>> LackingMaps(const Context& ctx, kube::Client& client,
-                                              const std::vector<kube::Object>& maps) {
+                                              const std::vector<kube::Object>& maps, LeftOver left_over) {
   if (maps.empty()) return std::vector<kube::Object>();
   const std::span<const kube::Object> parts(maps.begin(), maps.end() - 1);
   auto there = client.Get(ctx, kube::Builtin("ConfigMap"), maps.back().ns(), maps.back().name());
   if (!there.ok() && there.code() != Code::kNotFound) return there.error().With("its release");
   bool lacks = true;
   if (there.ok()) {
-    const ReleaseThere found = TRY(LookAtRelease(ctx, client, *there, maps));
+    const ReleaseThere found = TRY(LookAtRelease(ctx, client, *there, maps, left_over));
     if (found == ReleaseThere::kWhole) return std::vector<kube::Object>();
     lacks = found == ReleaseThere::kLeftOver;
   }
-  auto lacking = TRY(LackingParts(ctx, client, parts));
+  auto lacking = TRY(LackingParts(ctx, client, parts, left_over));
   if (lacks) lacking.push_back(maps.back());
   return lacking;
 }
 
 Status MakeMaps(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& maps,
-                const kube::WriteOptions& options) {
-  const std::vector<kube::Object> lacking = TRY(LackingMaps(ctx, client, maps));
+                const kube::WriteOptions& options, LeftOver left_over) {
+  const std::vector<kube::Object> lacking = TRY(LackingMaps(ctx, client, maps, left_over));
   for (const kube::Object& map : lacking) {
     auto made = client.Create(ctx, kube::Builtin("ConfigMap"), map, options);
     if (made.ok()) continue;
     const bool there = made.code() == Code::kAlreadyExists;
-    if (there && !Contains(TRY(LackingMaps(ctx, client, maps)), map)) continue;  // somebody else was quicker
-    Status written = there ? WriteOver(ctx, client, maps, map, options) : Status(made.error());
+    if (there && !Contains(TRY(LackingMaps(ctx, client, maps, left_over)), map)) continue;  // somebody else was quicker
+    const bool over = there && left_over == LeftOver::kIsReplaced;
+    Status written = over ? WriteOver(ctx, client, maps, map, options) : Status(made.error());
     if (!written.ok())
       return written.error().With(fmt::format("failed to write ConfigMap {}/{}", map.ns(), map.name()));
   }

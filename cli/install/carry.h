@@ -41,12 +41,14 @@ Status MergeSecret(const Context& ctx, kube::Client& client, const std::string& 
 // however it is packed. One that has another release lacks where a run left it that was broken off: it has the labels,
 // clusterctl alone has written it, and nothing owns it. Else another release, or other labels, are kFailedPrecondition:
 // it is somebody's, and stays what it is.
+enum class LeftOver { kIsReplaced, kIsAnother };  // kIsAnother: it is another release like any
 Result<std::vector<kube::Object>> LackingMaps(const Context& ctx, kube::Client& client,
-                                              const std::vector<kube::Object>& maps);
+                                              const std::vector<kube::Object>& maps,
+                                              LeftOver left_over = LeftOver::kIsReplaced);
 
 // Makes those that aren't there yet, in the place of what such a run left. Errors as those of LackingMaps.
 Status MakeMaps(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& maps,
-                const kube::WriteOptions& options);
+                const kube::WriteOptions& options, LeftOver left_over = LeftOver::kIsReplaced);
 
 // A ConfigMap that clusterctl made belongs to `owner` from then on, and goes with it; another one, and other owners,
 // stay as they are. `seen`: as it was read.

@@ -1,7 +1,6 @@
 #include "cli/install/commands.h"
 
 #include <memory>
-#include <tuple>
 
 #include "cli/install/init.h"
 #include "cli/install/list_images.h"
@@ -10,25 +9,8 @@
 namespace capi::cli {
 namespace {
 
-void AddProviderFlags(CommandLine& line, CLI::App& command, ProviderFlags& providers) {
-  using enum api::ProviderType;
-  const std::tuple<const char*, api::ProviderType, const char*> kinds[] = {
-      {"--core", kCore,
-       "Core provider, as NAME[:VERSION] (cluster-api:v1.12.0); by default cluster-api at the first time"},
-      {"-b,--bootstrap", kBootstrap,
-       "Bootstrap providers (kubeadm:v1.12.0); by default kubeadm at the first time, - for none"},
-      {"-c,--control-plane", kControlPlane,
-       "Control plane providers (kubeadm:v1.12.0); by default kubeadm at the first time, - for none"},
-      {"-i,--infrastructure", kInfrastructure, "Infrastructure providers (aws:v2.11.1)"},
-      {"--ipam", kIpam, "IPAM providers (in-cluster:v1.0.3)"},
-      {"--runtime-extension", kRuntimeExtension, "Runtime extension providers (nutanix:v0.2.0)"},
-      {"--addon", kAddon, "Add-on providers (helm:v0.4.0)"},
-  };
-  for (const auto& [flag, type, about] : kinds) line.AddListFlag(command, flag, providers[type], about);
-}
-
 void AddCommonFlags(CommandLine& line, CLI::App& command, InitOptions& options) {
-  AddProviderFlags(line, command, options.providers);
+  AddProviderFlags(line, command, options.providers, true);
   command
       .add_option("--install-cert-manager", options.cert_manager,
                   "false leaves cert-manager out: neither installed nor waited for")
@@ -101,6 +83,32 @@ void AddUpgradeOperator(CommandLine& line) {
 }
 
 }  // namespace
+
+void AddProviderFlags(CommandLine& line, CLI::App& command, ProviderFlags& providers, bool defaults) {
+  using enum api::ProviderType;
+  struct Kind {
+    const char* flag;
+    api::ProviderType type;
+    const char* about;
+    const char* without;  // where none is named
+  };
+  const Kind kinds[] = {
+      {"--core", kCore, "Core provider, as NAME[:VERSION] (cluster-api:v1.12.0)",
+       "; by default cluster-api at the first time"},
+      {"-b,--bootstrap", kBootstrap, "Bootstrap providers (kubeadm:v1.12.0)",
+       "; by default kubeadm at the first time, - for none"},
+      {"-c,--control-plane", kControlPlane, "Control plane providers (kubeadm:v1.12.0)",
+       "; by default kubeadm at the first time, - for none"},
+      {"-i,--infrastructure", kInfrastructure, "Infrastructure providers (aws:v2.11.1)", ""},
+      {"--ipam", kIpam, "IPAM providers (in-cluster:v1.0.3)", ""},
+      {"--runtime-extension", kRuntimeExtension, "Runtime extension providers (nutanix:v0.2.0)", ""},
+      {"--addon", kAddon, "Add-on providers (helm:v0.4.0)", ""},
+  };
+  for (const Kind& kind : kinds) {
+    const std::string about = std::string(kind.about) + (defaults ? kind.without : "");
+    line.AddListFlag(command, kind.flag, providers[kind.type], about);
+  }
+}
 
 void AddInstallCommands(CommandLine& line) {
   AddInit(line);

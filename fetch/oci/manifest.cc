@@ -26,20 +26,6 @@ bool IsPlain(std::string_view title) {
 
 std::string_view TypeName(api::ProviderType type) { return api::KindOf(type).type_name; }
 
-// "<anything>-<version>-components.yaml", or the same of the metadata: a name and a version are in it.
-bool IsFullTitle(std::string_view title) {
-  for (std::string_view file : {kMetadata, kComponents}) {
-    if (!title.ends_with(file) || title.size() <= file.size()) continue;
-    std::string_view rest = title.substr(0, title.size() - file.size());
-    if (!rest.ends_with('-')) continue;
-    rest.remove_suffix(1);
-    for (size_t at = rest.find('-'); at != rest.npos; at = rest.find('-', at + 1)) {
-      if (api::Version::Parse(rest.substr(at + 1)).ok()) return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 Result<std::vector<OciFile>> ReadOciManifest(std::string_view text) {
@@ -82,6 +68,19 @@ Result<OciFile> ChooseFile(const std::vector<OciFile>& files, const std::vector<
                fmt::format("the artifact has no file with the title {}; it has {}", Join(titles, " or "),
                            there.empty() ? "none with a title" : JoinNames(there, 10)),
                {}};
+}
+
+bool IsFullTitle(std::string_view title) {
+  for (std::string_view file : {kMetadata, kComponents}) {
+    if (!title.ends_with(file) || title.size() <= file.size()) continue;
+    std::string_view rest = title.substr(0, title.size() - file.size());
+    if (!rest.ends_with('-')) continue;
+    rest.remove_suffix(1);
+    for (size_t at = rest.find('-'); at != rest.npos; at = rest.find('-', at + 1)) {
+      if (api::Version::Parse(rest.substr(at + 1)).ok()) return true;
+    }
+  }
+  return false;
 }
 
 std::string TypedComponents(api::ProviderType type) { return fmt::format("{}-{}", TypeName(type), kComponents); }

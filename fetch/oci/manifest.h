@@ -36,6 +36,8 @@ Result<OciFile> ChooseFile(const std::vector<OciFile>& files, const std::vector<
 std::vector<OciFile> FilesOfVersion(std::vector<OciFile> files, api::ProviderType type, std::string_view name,
                                     const api::Version& version);
 
+// "<anything>-<version>-components.yaml", or the same of the metadata: a name and a version are in it.
+bool IsFullTitle(std::string_view title);
 // "infrastructure-components.yaml"
 std::string TypedComponents(api::ProviderType type);
 // The versions that titles name for a provider: "infrastructure-custom-v0.0.1-components.yaml".

@@ -80,7 +80,9 @@ class OciRepository : public Repository {
 
   Result<std::string> Read(const Context& ctx, const api::Version& version, std::string_view name) {
     Files files = TRY(FilesOf(ctx, version));
-    OciFile file = TRY(ChooseFile(files, TitlesOf(type_, name_, version, name)));
+    std::vector<std::string> titles = TitlesOf(type_, name_, version, name);
+    if (registry_.options().full_titles) std::erase_if(titles, [](const auto& title) { return !IsFullTitle(title); });
+    OciFile file = TRY(ChooseFile(files, titles));
     if (file.size < 0 || static_cast<std::uint64_t>(file.size) > registry_.options().max_file) {
       return Invalid(fmt::format("{} is too large: {} bytes, and {} at most are read", file.title, file.size,
                                  registry_.options().max_file));

@@ -12,7 +12,7 @@
 namespace capi::fetch {
 namespace {
 
-constexpr std::string_view kBase = "/v2/org/provider/";
+constexpr std::string_view kRoot = "/v2/", kBase = "/v2/org/provider/";
 constexpr std::string_view kTitle = "org.opencontainers.image.title";
 constexpr size_t kTagsPerPage = 2;
 
@@ -34,6 +34,19 @@ std::string ManifestOf(const OciArtifact& artifact) {
                      {"artifactType", "application/vnd.acme.config"},
                      {"config", {{"mediaType", "application/vnd.oci.empty.v1+json"}, {"size", 2}}},
                      {"layers", files}});
+}
+
+// Where a path has what is asked of a repository: behind the repository's name.
+size_t EndOfName(const std::string& path) {
+  for (std::string_view part : {"/manifests/", "/blobs/", "/tags/"}) {
+    if (size_t at = path.find(part); at != path.npos) return at + 1;
+  }
+  return path.npos;
+}
+
+// By which the manifest of a tag or a digest is kept; those of "org/provider" as they are called.
+std::string KeyOf(std::string_view base, std::string_view which) {
+  return base == kBase || which.starts_with("sha256:") ? std::string(which) : fmt::format("{}:{}", base, which);
 }
 
 std::unique_ptr<http::Server> Serve(http::Server::Handler handler) {
@@ -65,6 +78,7 @@ OciArtifact PlainArtifact(std::string components) {
 }
 
 OciStandIn::OciStandIn(std::map<std::string, OciArtifact> artifacts, OciAuth auth) : auth_(auth) {
+  MutexLock lock(mu_);
   for (const auto& [tag, artifact] : artifacts) {
     tags_.push_back(tag);
     for (const auto& [title, text] : artifact.files) blobs_[DigestOf(text)] = text;
@@ -84,7 +98,19 @@ std::string OciStandIn::reference(std::string_view rest) const {
   return fmt::format("http://{}/org/provider{}", registry_->address(), rest);
 }
 
-std::string OciStandIn::digest(const std::string& tag) const { return DigestOf(manifests_.at(tag)); }
+std::string OciStandIn::digest(const std::string& tag) const { return DigestOf(manifest(tag)); }
+
+std::string OciStandIn::manifest(const std::string& which) const {
+  MutexLock lock(mu_);
+  auto found = manifests_.find(which);
+  return found == manifests_.end() ? "" : found->second;
+}
+
+std::string OciStandIn::blob(const std::string& digest) const {
+  MutexLock lock(mu_);
+  auto found = blobs_.find(digest);
+  return found == blobs_.end() ? "" : found->second;
+}
 
 std::unique_ptr<Repository> OciStandIn::Open(std::string_view rest, OciOptions options) const {
   options.user_agent = "capi-operator/test";
@@ -125,10 +151,13 @@ http::Response OciStandIn::Registry(const http::ServerRequest& request) {
         R"(Basic realm="x", Bearer realm="http://{}/token?a=b",service="registry \"one\"",scope="repository:org/provider:pull")",
         tokens_->address()));
   }
-  if (!request.path.starts_with(kBase)) return NotFound("NAME_UNKNOWN");
-  const std::string rest = request.path.substr(kBase.size());
+  const size_t end = EndOfName(request.path);
+  if (!request.path.starts_with(kRoot) || end == request.path.npos) return NotFound("NAME_UNKNOWN");
+  const std::string base = request.path.substr(0, end), rest = request.path.substr(end);
   if (rest == "tags/list") return Tags(request);
-  if (rest.starts_with("manifests/")) return Manifest(rest.substr(10));
+  if (request.method == "POST" || request.method == "PUT") return Write(request, base, rest);
+  if (rest.starts_with("manifests/")) return Manifest(KeyOf(base, rest.substr(10)));
+  MutexLock lock(mu_);
   if (!rest.starts_with("blobs/") || !blobs_.contains(rest.substr(6))) return NotFound("BLOB_UNKNOWN");
   http::Response response = OciAnswer(307, "");
   response.headers.Set("Location", fmt::format("http://{}/{}", store_->address(), rest));
@@ -149,10 +178,39 @@ http::Response OciStandIn::Tags(const http::ServerRequest& request) const {
 }
 
 http::Response OciStandIn::Manifest(const std::string& which) const {
-  auto found = manifests_.find(which);
-  if (found == manifests_.end()) return NotFound("MANIFEST_UNKNOWN");
-  http::Response response = OciAnswer(200, found->second);
-  response.headers.Set("Docker-Content-Digest", DigestOf(found->second));
+  const std::string text = manifest(which);
+  if (text.empty()) return NotFound("MANIFEST_UNKNOWN");
+  http::Response response = OciAnswer(200, text);
+  response.headers.Set("Docker-Content-Digest", DigestOf(text));
+  return response;
+}
+
+http::Response OciStandIn::Write(const http::ServerRequest& request, const std::string& base, const std::string& rest) {
+  MutexLock lock(mu_);
+  if (rest == "blobs/uploads/" && request.method == "POST") {
+    http::Response response = OciAnswer(202, "");
+    response.headers.Set("Location", base + "blobs/uploads/1?state=a%2Fb");
+    return response;
+  }
+  if (rest.starts_with("manifests/")) return PutManifest(KeyOf(base, rest.substr(10)), request.body);
+  const std::string digest = DigestOf(request.body);
+  if (request.query != "state=a%2Fb&digest=" + PercentEscape(digest))
+    return OciAnswer(400, R"({"errors":[{"code":"DIGEST_INVALID"}]})");
+  blobs_[digest] = request.body;
+  return OciAnswer(201, "");
+}
+
+http::Response OciStandIn::PutManifest(const std::string& tag, const std::string& text) {
+  const Json manifest = ValueOrAbort(ParseJson(text), "a manifest that was pushed");
+  Json named = manifest.at("layers");
+  named.push_back(manifest.at("config"));
+  for (const Json& one : named) {
+    if (!blobs_.contains(GetString(one, {"digest"})))
+      return OciAnswer(400, R"({"errors":[{"code":"MANIFEST_BLOB_UNKNOWN"}]})");
+  }
+  manifests_[tag] = manifests_[DigestOf(text)] = text;
+  http::Response response = OciAnswer(201, "");
+  response.headers.Set("Docker-Content-Digest", DigestOf(text));
   return response;
 }
 
@@ -174,7 +232,7 @@ http::Response OciStandIn::Store(const http::ServerRequest& request) {
   if (store_fault_) {
     if (auto response = store_fault_(request)) return *response;
   }
-  return OciAnswer(200, blobs_.at(request.path.substr(std::string_view("/blobs/").size())));
+  return OciAnswer(200, blob(request.path.substr(std::string_view("/blobs/").size())));
 }
 
 }  // namespace capi::fetch

@@ -1,4 +1,5 @@
-// A registry on loopback that speaks the distribution protocol for repository "org/provider", for tests.
+// A registry on loopback that speaks the distribution protocol, for tests: with repository "org/provider", and with
+// others as they are pushed.
 #pragma once
 
 #include <functional>
@@ -29,7 +30,8 @@ struct OciRequest {
 
 enum class OciAuth { kNone, kBasic, kBearer };
 
-// A registry, its token server, and the store that it redirects to for blobs. Tags come in pages of two. Thread-safe.
+// A registry, its token server, and the store that it redirects to for blobs. Tags come in pages of two. Takes what is
+// pushed. Thread-safe.
 class OciStandIn {
  public:
   // What answers in place of the stand-in, where it does. Set before the first request.
@@ -46,6 +48,10 @@ class OciStandIn {
   void set_registry_fault(Fault fault) { registry_fault_ = std::move(fault); }
   void set_store_fault(Fault fault) { store_fault_ = std::move(fault); }
   void set_token_fault(Fault fault) { token_fault_ = std::move(fault); }
+  // What it holds: the text of the manifest that a tag or a digest names ("/v2/org/aws/:v1.0.0" of another repository),
+  // and that of a file; "" for none.
+  std::string manifest(const std::string& which) const;
+  std::string blob(const std::string& digest) const;
   // Tokens that were given so far count no more.
   void ExpireTokens();
 
@@ -55,15 +61,17 @@ class OciStandIn {
   http::Response Store(const http::ServerRequest& request);
   http::Response Tags(const http::ServerRequest& request) const;
   http::Response Manifest(const std::string& which) const;
+  http::Response Write(const http::ServerRequest& request, const std::string& base, const std::string& rest);
+  http::Response PutManifest(const std::string& tag, const std::string& text) CAPI_REQUIRES(mu_);
   bool IsAllowed(const http::ServerRequest& request) const;
   void Note(std::string_view host, const http::ServerRequest& request);
 
   const OciAuth auth_;
-  std::map<std::string, std::string> manifests_;  // by tag, and by digest
-  std::vector<std::string> tags_;
-  std::map<std::string, std::string> blobs_;  // by digest
+  std::vector<std::string> tags_;  // that it began with
   Fault registry_fault_, store_fault_, token_fault_;
   mutable Mutex mu_;
+  std::map<std::string, std::string> manifests_ CAPI_GUARDED_BY(mu_);  // by tag, and by digest
+  std::map<std::string, std::string> blobs_ CAPI_GUARDED_BY(mu_);      // by digest
   std::vector<OciRequest> seen_ CAPI_GUARDED_BY(mu_);
   int generation_ CAPI_GUARDED_BY(mu_) = 1;  // of tokens
   // The registry's handlers name the other two: it ends first.

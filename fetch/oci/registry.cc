@@ -26,11 +26,6 @@ std::string HostOf(const api::OciReference& reference) {
   return reference.host == "docker.io" ? "registry-1.docker.io" : reference.host;
 }
 
-// The scope that the registry names, else what is needed: to read this repository.
-std::string ScopeOf(const Challenge& challenge, const std::string& repository) {
-  return challenge.scope.empty() ? fmt::format("repository:{}:pull", repository) : challenge.scope;
-}
-
 OciOptions Trimmed(OciOptions options) {
   for (std::string* text :
        {&options.credentials.username, &options.credentials.access_token, &options.credentials.refresh_token}) {
@@ -67,11 +62,15 @@ std::string OciRegistry::Authorization() const {
 
 Result<http::Response> OciRegistry::Get(const Context& ctx, const std::string& url, std::string_view accept,
                                         size_t max_body) {
-  Answer answer = TRY(Send(ctx, url, accept, Authorization(), max_body));
+  return Ask(ctx, {.method = "GET", .url = url, .accept = accept, .max_body = max_body});
+}
+
+Result<http::Response> OciRegistry::Ask(const Context& ctx, const OciCall& call) {
+  Answer answer = TRY(Send(ctx, call, Authorization()));
   // Only the registry itself is answered with credentials, whatever a server behind a redirect asks for.
   if (answer.response.status == 401 && answer.own) {
     const std::string authorization = TRY(Authorize(ctx, answer.response));
-    answer = TRY(Send(ctx, url, accept, authorization, max_body));
+    answer = TRY(Send(ctx, call, authorization));
     MutexLock lock(mu_);
     authorization_ = answer.response.status == 401 ? "" : authorization;
   }
@@ -83,13 +82,15 @@ Result<http::Response> OciRegistry::Get(const Context& ctx, const std::string& u
                RetryAfter(answer.response)};
 }
 
-Result<OciRegistry::Answer> OciRegistry::Send(const Context& ctx, const std::string& url, std::string_view accept,
-                                              const std::string& sent, size_t max_body) const {
+Result<OciRegistry::Answer> OciRegistry::Send(const Context& ctx, const OciCall& call, const std::string& sent) const {
   http::Request request;
-  request.max_body = max_body;
-  request.headers.Set("Accept", accept);
+  request.method = call.method;
+  request.max_body = call.max_body;
+  request.content_type = call.content_type;
+  request.body = call.body;
+  if (!call.accept.empty()) request.headers.Set("Accept", call.accept);
   if (!sent.empty()) request.headers.Set("Authorization", sent);
-  return Fetch(ctx, url, std::move(request));
+  return Fetch(ctx, call.url, std::move(request));
 }
 
 Result<OciRegistry::Answer> OciRegistry::Fetch(const Context& ctx, const std::string& url,
@@ -159,11 +160,17 @@ Result<std::string> OciRegistry::TokenOf(const Context& ctx, const http::Respons
   return token;
 }
 
+// The scope that the registry names, else what is needed of this repository.
+std::string OciRegistry::ScopeOf(const Challenge& challenge) const {
+  if (!challenge.scope.empty()) return challenge.scope;
+  return fmt::format("repository:{}:{}", repository_, options_.writes ? "pull,push" : "pull");
+}
+
 Result<OciRegistry::Answer> OciRegistry::TokenByPassword(const Context& ctx, const Challenge& challenge) const {
   const OciCredentials& own = options_.credentials;
   std::string url = challenge.realm + (challenge.realm.find('?') == std::string::npos ? "?" : "&");
   if (!challenge.service.empty()) url += fmt::format("service={}&", PercentEscape(challenge.service));
-  url += "scope=" + PercentEscape(ScopeOf(challenge, repository_));
+  url += "scope=" + PercentEscape(ScopeOf(challenge));
   http::Request request;
   request.max_body = kMaxTokenAnswer;
   if (!own.username.empty() || !own.password.empty())
@@ -176,9 +183,9 @@ Result<OciRegistry::Answer> OciRegistry::TokenByRefresh(const Context& ctx, cons
   request.method = "POST";
   request.max_body = kMaxTokenAnswer;
   request.content_type = kFormType;
-  request.body = fmt::format(
-      "grant_type=refresh_token&service={}&client_id={}&scope={}&refresh_token={}", PercentEscape(challenge.service),
-      kClientId, PercentEscape(ScopeOf(challenge, repository_)), PercentEscape(options_.credentials.refresh_token));
+  request.body = fmt::format("grant_type=refresh_token&service={}&client_id={}&scope={}&refresh_token={}",
+                             PercentEscape(challenge.service), kClientId, PercentEscape(ScopeOf(challenge)),
+                             PercentEscape(options_.credentials.refresh_token));
   return Fetch(ctx, challenge.realm, std::move(request));
 }
 

@@ -32,6 +32,19 @@ struct OciOptions : HttpOptions {
   OciOptions() { max_answer = 4u << 20; }  // a manifest, a page of tags
 
   OciCredentials credentials;
+  // An artifact of several providers: files whose titles have a provider and a version in them count alone.
+  bool full_titles = false;
+  bool writes = false;  // tokens are asked for with the right to push, where the registry doesn't say which
+};
+
+// A request to a registry. A value.
+struct OciCall {
+  std::string method;
+  std::string url;
+  std::string_view accept;
+  size_t max_body = 1u << 20;  // of the answer
+  std::string_view content_type = {};
+  std::string_view body = {};
 };
 
 // Anonymous until the registry asks for more; then with a token that the server it names gives for this repository, or
@@ -48,19 +61,21 @@ class OciRegistry {
   // kPermissionDenied, kRateLimited, kUnavailable, kInvalidArgument; of another server to which a redirect leads
   // kUnavailable alone.
   Result<http::Response> Get(const Context& ctx, const std::string& url, std::string_view accept, size_t max_body);
+  // The same of any method. What writes isn't followed where a redirect leads: that is kInvalidArgument.
+  Result<http::Response> Ask(const Context& ctx, const OciCall& call);
 
  private:
   struct Answer {
     http::Response response;
     bool own = false;  // of the server that was asked, and not of another one to which it redirects
   };
-  Result<Answer> Send(const Context& ctx, const std::string& url, std::string_view accept, const std::string& sent,
-                      size_t max_body) const;
+  Result<Answer> Send(const Context& ctx, const OciCall& call, const std::string& sent) const;
   Result<Answer> Fetch(const Context& ctx, const std::string& url, http::Request request) const;
   // The value of Authorization that a challenge asks for.
   Result<std::string> Authorize(const Context& ctx, const http::Response& response) const;
   Result<std::string> BasicCredentials() const;
   Result<std::string> AskForToken(const Context& ctx, const Challenge& challenge) const;
+  std::string ScopeOf(const Challenge& challenge) const;
   Result<Answer> TokenByPassword(const Context& ctx, const Challenge& challenge) const;
   Result<Answer> TokenByRefresh(const Context& ctx, const Challenge& challenge) const;
   // `server` is for people.

@@ -1,0 +1,51 @@
+// A bundle: releases of a set of providers in one file, as an image layout in a tar archive (docs/formats.md). Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/kinds.h"
+#include "api/release.h"
+#include "fetch/oci/artifact.h"
+
+namespace capi::cli {
+
+inline constexpr size_t kMaxBundle = 256u << 20;  // bytes that are read
+
+// A value.
+struct BundledRelease {
+  api::ProviderType type = api::ProviderType::kCore;
+  std::string name;
+  api::Release release;
+  std::string label() const { return api::ManifestLabel(type, name); }
+};
+
+// cert-manager's manifests, which `init` installs. A value.
+struct BundledCertManager {
+  std::string version;  // "v1.21.1"
+  std::string manifests;
+};
+
+// A value.
+struct Bundle {
+  std::vector<BundledRelease> releases;
+  std::optional<BundledCertManager> cert_manager;
+  std::vector<std::string> images;  // that all of it needs
+};
+
+inline constexpr std::string_view kCertManagerFile = "cert-manager.yaml";
+
+// A release as `publish` writes it, and cert-manager's manifests in the same way.
+fetch::PackedArtifact ArtifactOf(const BundledRelease& release);
+fetch::PackedArtifact ArtifactOf(const BundledCertManager& cert_manager);
+
+// The same content gives the same bytes, in whatever order it comes.
+std::string WriteBundle(Bundle bundle);
+
+// All of it is checked: each file has the digest by which it is named, each is named, nothing is there twice, and each
+// release is one. kInvalidArgument with what is wrong.
+Result<Bundle> ReadBundle(std::string_view archive);
+
+}  // namespace capi::cli

@@ -1,0 +1,196 @@
+// bundle, on an API server in memory and a registry on loopback (L27).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+
+#include "base/files.h"
+#include "base/strings.h"
+#include "cli/airgap/airgap_testing.h"
+
+namespace capi::cli {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+std::vector<std::string> CreateTo(const std::string& file, const std::string& objects) {
+  return {"bundle", "create", "-f", objects, "-o", file, "--install-cert-manager=false"};
+}
+
+// L27: from a set of objects, since the flags' defaults would ask GitHub for the core.
+class Bundles : public AirGap {
+ protected:
+  Bundles() {
+    objects_ = cluster_.folder.Put("objects.yaml",
+                                   Object("{version: v2.0.0}") + "---\n" +
+                                       "apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: InfrastructureProvider\n"
+                                       "metadata: {name: gcp, namespace: capg-system}\nspec: {version: v2.0.0}\n");
+    file_ = cluster_.folder / "bundle.tar";
+    created_ = RunAlone(CreateTo(file_, objects_));
+  }
+  std::string objects_, file_;
+  Outcome created_;
+};
+
+TEST_F(Bundles, TheSameReleasesAreTheSameBytes_L27) {
+  ASSERT_EQ(created_.code, 0) << created_.err;
+  EXPECT_THAT(created_.out, AllOf(HasSubstr("infrastructure-aws   v2.0.0"), HasSubstr("sha256:")));
+  const std::string other = cluster_.folder / "other.tar";
+  ASSERT_EQ(RunAlone(CreateTo(other, objects_)).code, 0);
+  EXPECT_EQ(*ReadFile(other), *ReadFile(file_));
+  Outcome images = RunAlone({"bundle", "list-images", file_});
+  EXPECT_EQ(images.out, "registry.k8s.io/aws:v2.0.0\nregistry.k8s.io/gcp:v2.0.0\n") << images.err;
+}
+
+TEST_F(Bundles, AFolderIsUsedWithTheConfigurationThatIsPrinted_L27) {
+  const std::string folder = cluster_.folder / "loaded";
+  Outcome loaded = RunAlone({"bundle", "load", file_, "--to-folder", folder});
+  ASSERT_EQ(loaded.code, 0) << loaded.err;
+  const std::string config = cluster_.folder.Put("loaded.yaml", loaded.out);
+  Outcome printed =
+      Clusterctl({"generate", "provider", "-i", "gcp", "--config", config}, {{"HOME", cluster_.folder.path()}});
+  EXPECT_THAT(printed.out, HasSubstr("registry.k8s.io/gcp:v2.0.0")) << printed.err;
+  EXPECT_EQ(RunAlone({"bundle", "load", file_, "--to-folder", folder}).out, loaded.out);
+  cluster_.folder.Put("loaded/infrastructure-gcp/v2.0.0/metadata.yaml", "mine");
+  std::filesystem::remove_all(folder + "/infrastructure-aws");
+  Outcome refused = RunAlone({"bundle", "load", file_, "--to-folder", folder});
+  EXPECT_THAT(refused.err, HasSubstr("is there with another content: it stays, and nothing was written"));
+  EXPECT_FALSE(std::filesystem::exists(folder + "/infrastructure-aws"));
+}
+
+TEST_F(Bundles, TheBytesDontSayWhichFolder_L27) {
+  namespace fs = std::filesystem;
+  cluster_.folder.Put("elsewhere/x", "");  // the folder around it
+  fs::copy(cluster_.folder / "r", cluster_.folder / "elsewhere/r", fs::copy_options::recursive);
+  const std::string config = *ReadFile(cluster_.folder / "clusterctl.yaml");
+  cluster_.folder.Put("clusterctl.yaml", ReplaceAll(config, "/r/", "/elsewhere/r/"));
+  const std::string other = cluster_.folder / "other.tar";
+  Outcome made = RunAlone(CreateTo(other, objects_));
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_EQ(*ReadFile(other), *ReadFile(file_));
+}
+
+// What `load` can't know: where an object is, and what it looks for.
+TEST_F(Bundles, CreateSaysWhichObjectsWouldNotFindTheirs_L27) {
+  EXPECT_THAT(created_.err, Not(HasSubstr("bundle load puts")));
+  for (const std::string& object : {Object("{version: v2.0.0, fetchConfig: {selector: {matchLabels: {a: b}}}}"),
+                                    Object("{version: v2.0.0}", ", namespace: mine")}) {
+    Outcome made = RunAlone(CreateTo(cluster_.folder / "other.tar", cluster_.folder.Put("one.yaml", object)));
+    EXPECT_EQ(made.code, 0);
+    EXPECT_THAT(made.err, HasSubstr("bundle load puts its release into namespace capa-system"));
+  }
+}
+
+TEST_F(Bundles, NothingIsWrittenWhereALinkOrAFolderIsInTheWay_L27) {
+  namespace fs = std::filesystem;
+  cluster_.folder.Put("target/x", "");
+  const std::pair<const char*, std::function<void(const fs::path&)>> cases[] = {
+      {"is no folder",
+       [&](const fs::path& f) { fs::create_symlink(cluster_.folder / "target", f / "infrastructure-gcp"); }},
+      {"is no file", [&](const fs::path& f) { fs::create_directories(f / "infrastructure-gcp/v2.0.0/metadata.yaml"); }},
+      {"is no file",
+       [&](const fs::path& f) {
+         fs::create_directories(f / "infrastructure-gcp/v2.0.0");
+         fs::create_symlink(f / "nowhere", f / "infrastructure-gcp/v2.0.0/metadata.yaml");
+       }},
+  };
+  for (const auto& [words, spoil] : cases) {
+    const fs::path folder = cluster_.folder / "loaded";
+    fs::remove_all(folder);
+    fs::create_directories(folder);
+    spoil(folder);
+    Outcome refused = RunAlone({"bundle", "load", file_, "--to-folder", folder});
+    EXPECT_EQ(refused.code, 1);
+    EXPECT_THAT(refused.err, HasSubstr(words));
+    EXPECT_FALSE(fs::exists(folder / "infrastructure-aws"));
+  }
+  EXPECT_THAT(RunAlone({"bundle", "load", file_, "--to-folder", file_}).err, HasSubstr("bundle.tar is no folder"));
+}
+
+size_t WritesTo(const fetch::OciStandIn& registry) {
+  const auto seen = registry.seen();
+  return static_cast<size_t>(std::count_if(
+      seen.begin(), seen.end(), [](const auto& one) { return one.method == "PUT" || one.method == "POST"; }));
+}
+
+TEST_F(Bundles, ARegistryGetsAllOrNothing_L27) {
+  fetch::OciStandIn registry({});
+  const std::string to = "http://" + registry.host() + "/org", gcp = "/v2/org/infrastructure-gcp/:v2.0.0";
+  ASSERT_EQ(RunAlone({"publish", "-i", "gcp:v2.1.0", "-u", to + "/infrastructure-gcp:nightly"}).code, 0);
+  ASSERT_EQ(
+      RunAlone({"publish", "--dir", ReleaseFolder(cluster_.folder), "-u", to + "/infrastructure-gcp:v2.0.0"}).code, 0);
+  const std::string theirs = registry.manifest(gcp);
+  const size_t before = WritesTo(registry);
+  std::vector<std::string> command = {"bundle", "load", file_, "--to", to};
+  Outcome refused = RunAlone(command);
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("/infrastructure-gcp:v2.0.0 is there with another content"));
+  EXPECT_EQ(WritesTo(registry), before);
+  command.push_back("--force");
+  Outcome forced = RunAlone(command);
+  ASSERT_EQ(forced.code, 0) << forced.err;
+  EXPECT_NE(registry.manifest(gcp), theirs);
+  EXPECT_EQ(forced.out, to + "/infrastructure-aws:v2.0.0@" + registry.digest("/v2/org/infrastructure-aws/:v2.0.0") +
+                            "\n" + to + "/infrastructure-gcp:v2.0.0@" + registry.digest(gcp) + "\n");
+  EXPECT_EQ(RunAlone({"bundle", "load", file_, "--to", to}).out, forced.out);
+}
+
+// Somebody else pushes between the look at all and the writing.
+TEST_F(Bundles, ATagIsLookedAtAgainBeforeItIsWritten_L27) {
+  fetch::OciStandIn registry({});
+  int looks = 0;
+  registry.set_registry_fault([&](const http::ServerRequest& request) -> std::optional<http::Response> {
+    const bool look = request.method == "GET" && request.path.ends_with("/infrastructure-aws/manifests/v2.0.0");
+    if (look && ++looks > 1) return fetch::OciAnswer(200, "{\"layers\": []}");
+    return std::nullopt;
+  });
+  Outcome refused = RunAlone({"bundle", "load", file_, "--to", "http://" + registry.host() + "/org"});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("since a moment ago"));
+  EXPECT_EQ(registry.manifest("/v2/org/infrastructure-aws/:v2.0.0"), "");
+}
+
+TEST_F(Bundles, AClusterGetsAllOrNothing_L27) {
+  std::string damaged = *ReadFile(file_);
+  damaged[damaged.find("kind: Deployment")] ^= 1;
+  Outcome refused = Run({"bundle", "load", cluster_.folder.Put("damaged.tar", damaged)});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("nothing was written"), HasSubstr("does not have the digest")));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+  Outcome loaded = Run({"bundle", "load", file_});
+  EXPECT_EQ(loaded.out,
+            "configmap/infrastructure-aws-v2.0.0 in namespace capa-system created\n"
+            "configmap/infrastructure-gcp-v2.0.0 in namespace capg-system created\n")
+      << loaded.err;
+  EXPECT_EQ(GetString(cluster_.Get(kGcpMap), {"data", "components"}), ComponentsOf("gcp", "capg-system", "v2.0.0"));
+}
+
+TEST_F(Bundles, FlagsThatSayNothingAreRefused_L27) {
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{"bundle", "load"}, "name the bundle"},
+      {{"bundle", "load", file_, "--to", "oci://x/y", "--to-folder", "z"}, "take one of them"},
+      {{"bundle", "load", file_, "--to-folder", "z", "-n", "a"}, "--target-namespace is about"},
+      {{"bundle", "load", file_, "--force"}, "--force is about tags"},
+      {{"bundle", "load", file_, "--to", "oci://bad host"}, "--to: "},
+      {{"bundle", "load", file_, "--to-folder", cluster_.folder / "a$b"}, "can't be named in a configuration file"},
+      {{"bundle", "load", cluster_.folder / "none"}, "none"},
+      {{"bundle", "create", "--filename", objects_}, "name the file to write"},
+      {{"bundle", "create", "-i", "aws", "-n", "x", "-o", "x"}, "--namespace is about Provider objects"},
+      {{"bundle", "create", "--filename", objects_, "-i", "aws", "-o", "x"}, "one of these"},
+  };
+  for (const auto& [arguments, words] : cases) {
+    Outcome refused = RunAlone(arguments);
+    EXPECT_EQ(refused.code, 1) << words;
+    EXPECT_THAT(refused.err, HasSubstr(words));
+  }
+  EXPECT_THAT(RunAlone({"bundle", "create", "--images"}).err, StartsWith("Error: unknown flag: --images"));
+}
+
+}  // namespace
+}  // namespace capi::cli

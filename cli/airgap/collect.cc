@@ -1,0 +1,237 @@
+#include "cli/airgap/collect.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "api/conversion/convert.h"
+#include "api/release_maps.h"
+#include "api/stored_release.h"
+#include "base/strings.h"
+#include "cli/airgap/registry.h"
+#include "cli/declare/find_release.h"
+#include "cli/declare/lint_object.h"
+#include "cli/declare/manifest_files.h"
+#include "cli/frame/provider_objects.h"
+#include "fetch/oci/oci.h"
+#include "fetch/url.h"
+#include "kube/meta/label_selector.h"
+
+namespace capi::cli {
+namespace {
+
+Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
+
+// A file of a release on GitHub or GitLab; anything else is a registry's artifact.
+bool NamesFile(const std::string& url) {
+  auto kind = fetch::KindOfUrl(url);
+  return kind.ok() && *kind != fetch::UrlKind::kFolder;
+}
+
+// One URL for the files of all of these.
+Result<ArtifactSource> ArtifactOf(const CollectOptions& options, const std::set<std::string>& labels) {
+  const bool shared = labels.size() > 1;
+  const std::vector<std::string> names(labels.begin(), labels.end());
+  if (shared && NamesFile(options.artifact_url))
+    return Invalid(fmt::format("--artifact-url: it names a file of one provider, and these are asked for: {}",
+                               JoinNames(names, 10)));
+  return ArtifactSource{options.artifact_url, shared};
+}
+
+Result<api::Release> FromArtifact(const Context& ctx, const Config& config, api::ProviderType type,
+                                  const std::string& name, const std::string& version, const ArtifactSource& artifact) {
+  const std::string &url = artifact.url, label = api::ManifestLabel(type, name);
+  std::unique_ptr<fetch::Repository> repository;
+  if (NamesFile(url)) {
+    if (!version.empty())
+      return Invalid("version cannot be set when artifact URL is GitHub or GitLab: it is specified in the URL");
+    const fetch::UrlOptions reached = TRY(UrlOptionsOf(config));
+    repository = TRY_WITH(fetch::OpenUrl(url, label, reached), "--artifact-url");
+    return fetch::GetRelease(ctx, *repository, TRY(DefaultVersion(ctx, *repository, url, label)));
+  }
+  fetch::OciOptions registry = RegistryOptionsOf(config);
+  registry.full_titles = artifact.shared;
+  repository = TRY_WITH(fetch::OpenOci(url, type, name, registry), "--artifact-url");
+  const api::Version wanted =
+      TRY(version.empty() ? fetch::LatestVersion(ctx, *repository, {std::string(kContract)}) : ParseVersion(version));
+  return fetch::GetRelease(ctx, *repository, wanted);
+}
+
+// From the source that the object names. A selector names none: what it is to find comes from the configuration's.
+// `named`: whether the command line names it, too, so that it gets the environment's credentials.
+Result<api::Release> FromOwnSource(const Context& ctx, const Config& config, const api::Provider& provider,
+                                   ManagementCluster* cluster, bool named, Notes& notes) {
+  ReleaseSources sources{config};
+  if (cluster != nullptr) {
+    kube::Client& client = cluster->client();
+    auto secret = TRY(ForItsSource(ctx, client, provider, provider.spec.config_secret));
+    sources.github_token = secret["github-token"];
+    sources.gitlab_token = secret["gitlab-access-token"];
+    sources.oci = TRY(OciCredentialsOf(ctx, client, provider));
+  }
+  if (named) sources.oci = RegistryOptionsOf(config).credentials;
+  api::Provider asked = provider;
+  if (asked.spec.fetch_config && asked.spec.fetch_config->selector) asked.spec.fetch_config.reset();
+  auto release = FindRelease(ctx, sources, asked, notes);
+  if (release.ok() || named || release.code() != Code::kUnauthenticated) return release;
+  const auto& fetch = asked.spec.fetch_config;
+  if (!fetch || fetch->oci.empty()) return release;
+  Error error = release.error();
+  error.message += fmt::format(". Those of the environment go there with --artifact-url {}", fetch->oci);
+  return error;
+}
+
+Status CheckDigest(const api::Provider& provider, const api::Release& release) {
+  const auto& fetch = provider.spec.fetch_config;
+  if (!fetch || fetch->digest.empty() || fetch->digest == release.Digest()) return Ok();
+  return Invalid(
+      fmt::format("spec.fetchConfig.digest: {} has {}, and not {}", release.source, release.Digest(), fetch->digest));
+}
+
+// T12: of a release that lies there the operator asks whether it is from the registry that the object names.
+Result<bool> HasOwnSource(const api::Provider& provider, const std::string& artifact_url) {
+  if (auto refused = RefusedSource(provider)) return Invalid(refused->ToString());
+  if (artifact_url.empty()) return true;
+  const auto& fetch = provider.spec.fetch_config;
+  if (!fetch || fetch->oci.empty()) return false;
+  const auto own = TRY_WITH(api::ParseOciReference(fetch->oci), "spec.fetchConfig.oci");
+  auto named = api::ParseOciReference(artifact_url);
+  if (named.ok() && named->ToString() == own.ToString()) return true;
+  return Invalid(
+      fmt::format("spec.fetchConfig.oci: the operator takes a release from there alone: leave out --artifact-url, or "
+                  "name the same with it ({}), for credentials of the environment",
+                  own.ToString()));
+}
+
+Status CheckFound(const api::Provider& provider, const std::map<std::string, std::string>& labels) {
+  const auto& fetch = provider.spec.fetch_config;
+  if (!fetch || !fetch->selector) return Ok();
+  auto selector = TRY(kube::LabelSelector::FromJson(*fetch->selector));
+  if (selector.Matches(Json(labels))) return Ok();
+  return Invalid(
+      fmt::format("spec.fetchConfig.selector: it doesn't find what has the labels {}: write them as "
+                  "matchLabels",
+                  api::SelectorOf(labels)));
+}
+
+Result<CollectedRelease> OfObject(const Context& ctx, const Config& config, const api::Provider& provider,
+                                  const ArtifactSource& artifact, ManagementCluster* cluster, Notes& notes) {
+  const api::ProviderId& id = provider.id;
+  const bool own = TRY(HasOwnSource(provider, artifact.url)), named = !artifact.url.empty();
+  api::Release release = TRY(own ? FromOwnSource(ctx, config, provider, cluster, named, notes)
+                                 : FromArtifact(ctx, config, id.type, id.name, provider.spec.version, artifact));
+  TRY(CheckDigest(provider, release));
+  TRY(ContractOf(release, id));
+  auto labels = api::LabelsToBeFoundBy(provider, release.version.ToString());
+  TRY(CheckFound(provider, labels));
+  ProviderRelease found{{.type = id.type, .name = id.name, .url = ""},
+                        std::string(api::KindOf(id.type).components_file),
+                        std::move(release)};
+  return CollectedRelease{TRY(CandidateOf(config, std::move(found), id.ns)), std::move(labels)};
+}
+
+Result<std::vector<api::Provider>> InFiles(const CollectOptions& options, std::istream& in, Notes& notes) {
+  ManifestFiles manifests = TRY(ReadManifests(options.files, in));
+  for (const Finding& finding : manifests.findings) {
+    if (finding.level == Level::kError) return Invalid(finding.file + ": " + finding.message);
+    notes.Warn(finding.file + ": " + finding.message);
+  }
+  std::vector<api::Provider> out;
+  for (const Document& document : manifests.documents) {
+    if (std::string mistake = MistakenKind(document.object()); !mistake.empty())
+      return Invalid(document.file() + ": " + mistake);
+    if (!IsProvider(document.object())) continue;
+    kube::Object object(TRY_WITH(
+        api::Convert(document.object().json(), fmt::format("{}/{}", api::kGroup, api::kVersion)), document.file()));
+    const std::string name = fmt::format("{}: {}", document.file(), NameOf(document.object()));
+    if (object.ns().empty()) object.set_ns(options.ns);
+    if (object.ns().empty()) return Invalid(name + ": metadata.namespace: write it, or name it with -n");
+    if (!options.ns.empty() && object.ns() != options.ns)
+      return Invalid(fmt::format("{}: metadata.namespace is another one than {} (-n)", name, options.ns));
+    out.push_back(TRY_WITH(api::ParseProvider(object), name));
+  }
+  if (!out.empty()) return out;
+  return Invalid(fmt::format("there is no Provider object in {}", Join(options.files, ", ")));
+}
+
+Result<std::vector<CollectedRelease>> OfObjects(const Context& ctx, const Config& config, const CollectOptions& options,
+                                                ManagementCluster* cluster, std::istream& in, Notes& notes) {
+  std::vector<api::Provider> providers;
+  if (options.existing) {
+    for (ProviderObject& one : TRY(AllProviders(ctx, *cluster, options.ns)))
+      providers.push_back(std::move(one.provider));
+    if (providers.empty()) return Error{Code::kNotFound, "the cluster has declared no providers", {}};
+  } else {
+    providers = TRY(InFiles(options, in, notes));
+  }
+  std::set<std::string> labels;
+  for (const api::Provider& one : providers) labels.insert(api::ManifestLabel(one.id.type, one.id.name));
+  const ArtifactSource artifact = TRY(ArtifactOf(options, labels));
+  std::vector<CollectedRelease> out;
+  for (const api::Provider& one : providers)
+    out.push_back(TRY_WITH(OfObject(ctx, config, one, artifact, cluster, notes), Describe(one.id)));
+  return out;
+}
+
+}  // namespace
+
+Status CheckOptions(const CollectOptions& options) {
+  const bool flags = std::any_of(options.providers.begin(), options.providers.end(),
+                                 [](const auto& one) { return !one.second.empty(); });
+  const int ways = int{flags} + int{!options.files.empty()} + int{options.existing};
+  if (ways > 1)
+    return Invalid(
+        "name providers by flags like --infrastructure aws, or by objects in files (-f), or take those of "
+        "the cluster (--existing): one of these");
+  if (ways == 1 || (options.with_defaults && options.artifact_url.empty())) return Ok();
+  return Invalid(
+      "name the providers: by flags like --infrastructure aws:v2.11.1, by objects in files (-f), or with --existing");
+}
+
+Result<ProviderRelease> CollectOne(const Context& ctx, const Config& config, const ProviderChoice& choice,
+                                   const ArtifactSource& artifact, Notes& notes) {
+  const api::ProviderId id{choice.type, "", choice.name.name};
+  const std::string label = api::ManifestLabel(id.type, id.name);
+  ProviderRelease found;
+  if (artifact.url.empty()) {
+    found = TRY(FetchRelease(ctx, config, choice.type, choice.name, notes));
+  } else {
+    found.source = {.type = id.type, .name = id.name, .url = ""};
+    found.file = api::KindOf(id.type).components_file;
+    found.release = TRY_WITH(FromArtifact(ctx, config, id.type, id.name, choice.name.version, artifact), label);
+  }
+  TRY_WITH(ContractOf(found.release, id), label);
+  return found;
+}
+
+CollectedRelease WithOwnLabels(Candidate candidate) {
+  auto labels = api::ReleaseLabels(candidate.id, candidate.found.release.version.ToString());
+  return {std::move(candidate), std::move(labels)};
+}
+
+std::vector<kube::Object> MapsOf(const CollectedRelease& one) {
+  auto maps = api::PackRelease(one.candidate.id, one.candidate.found.release, one.labels);
+  std::reverse(maps.begin(), maps.end());
+  return maps;
+}
+
+Result<std::vector<CollectedRelease>> Collect(const Context& ctx, const Config& config, const CollectOptions& options,
+                                              ManagementCluster* cluster, std::istream& in, Notes& notes) {
+  if (options.existing || !options.files.empty()) return OfObjects(ctx, config, options, cluster, in, notes);
+  // One artifact has hardly the core, too: with it only those that are named.
+  const auto choices = TRY(ChooseProviders(options.providers, options.with_defaults && options.artifact_url.empty()));
+  std::set<std::string> labels, seen;
+  for (const ProviderChoice& choice : choices) labels.insert(api::ManifestLabel(choice.type, choice.name.name));
+  const ArtifactSource artifact = TRY(ArtifactOf(options, labels));
+  std::vector<CollectedRelease> out;
+  for (const ProviderChoice& choice : choices) {
+    ProviderRelease found = TRY(CollectOne(ctx, config, choice, artifact, notes));
+    Candidate candidate = TRY(CandidateOf(config, std::move(found), options.ns));
+    const std::string key = candidate.id.Key() + " " + candidate.found.release.version.ToString();
+    if (seen.insert(key).second) out.push_back(WithOwnLabels(std::move(candidate)));
+  }
+  return out;
+}
+
+}  // namespace capi::cli

@@ -1,0 +1,53 @@
+// The releases that a command line asks for, from wherever they are.
+#pragma once
+
+#include <istream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli/frame/management_cluster.h"
+#include "cli/install/candidate.h"
+
+namespace capi::cli {
+
+// Which providers. A value.
+struct CollectOptions {
+  ProviderFlags providers;         // by flags
+  std::vector<std::string> files;  // or Provider objects of files,
+  bool existing = false;           // or those of the cluster
+  std::string artifact_url;        // where they are, instead of each one's own source; without the defaults then
+  std::string ns;                  // into which they go; of objects: in which they are
+  bool with_defaults = false;      // by flags: those of init's first time, too
+};
+
+// What --artifact-url names. A value.
+struct ArtifactSource {
+  std::string url;      // "": each provider's own source
+  bool shared = false;  // by several providers: files whose titles have a provider in them count alone
+};
+
+// A value.
+struct CollectedRelease {
+  Candidate candidate;
+  std::map<std::string, std::string> labels;  // by which it is found in the cluster
+};
+
+// kInvalidArgument for options that say nothing together. Sends no request.
+Status CheckOptions(const CollectOptions& options);
+
+// Each once. `cluster`: null unless `existing`. Errors name the provider; one that fails, fails all.
+Result<std::vector<CollectedRelease>> Collect(const Context& ctx, const Config& config, const CollectOptions& options,
+                                              ManagementCluster* cluster, std::istream& in, Notes& notes);
+
+// Of one provider that flags name.
+Result<ProviderRelease> CollectOne(const Context& ctx, const Config& config, const ProviderChoice& choice,
+                                   const ArtifactSource& artifact, Notes& notes);
+
+// As the operator finds a release that somebody puts there for this provider, whether a selector asks for it or not.
+CollectedRelease WithOwnLabels(Candidate candidate);
+
+// Its ConfigMaps, the first one last.
+std::vector<kube::Object> MapsOf(const CollectedRelease& release);
+
+}  // namespace capi::cli

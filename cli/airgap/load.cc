@@ -1,0 +1,188 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "api/text.h"
+#include "base/files.h"
+#include "base/strings.h"
+#include "base/yaml/yaml.h"
+#include "cli/airgap/bundle.h"
+#include "cli/airgap/bundle_commands.h"
+#include "cli/airgap/put.h"
+#include "cli/airgap/registry.h"
+#include "cli/frame/structured.h"
+
+namespace capi::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
+
+Result<Bundle> ReadBundleFile(const std::string& path) {
+  if (path.empty()) return Invalid("name the bundle: the file that `clusterctl bundle create` has written");
+  const std::string archive = TRY(ReadFile(path, kMaxBundle));
+  return TRY_WITH(ReadBundle(archive), path + ": nothing was written, as it is no bundle that can be trusted");
+}
+
+// What a folder of releases gets, by paths below it.
+struct FolderFiles {
+  std::map<std::string, std::string> files;
+  Json configuration = Json::object();  // with which it is used
+};
+
+FolderFiles FilesOf(const Bundle& bundle, const std::string& folder) {
+  FolderFiles out;
+  std::map<std::string, Json> providers;  // by label, in one entry for all versions
+  for (const BundledRelease& one : bundle.releases) {
+    const std::string file(api::KindOf(one.type).components_file), label = one.label();
+    const std::string below = fmt::format("{}/{}", label, one.release.version.ToString());
+    out.files[below + "/metadata.yaml"] = one.release.metadata;
+    out.files[below + "/" + file] = one.release.components;
+    providers[label] = {{"name", one.name},
+                        {"type", api::KindOf(one.type).kind},
+                        {"url", fmt::format("{}/{}/latest/{}", folder, label, file)}};
+  }
+  for (auto& [label, entry] : providers) out.configuration["providers"].push_back(std::move(entry));
+  if (bundle.cert_manager) {
+    const std::string& version = bundle.cert_manager->version;
+    out.files[fmt::format("cert-manager/{}/{}", version, kCertManagerFile)] = bundle.cert_manager->manifests;
+    out.configuration["cert-manager"] = {{"url", fmt::format("{}/cert-manager/latest/{}", folder, kCertManagerFile)},
+                                         {"version", version}};
+  }
+  return out;
+}
+
+// As a URL of clusterctl's configuration has it, in which some characters mean something.
+Result<std::string> AbsoluteFolder(const std::string& named) {
+  std::error_code failed;
+  std::string folder = fs::absolute(named, failed).lexically_normal();
+  while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+  if (failed || folder.find_first_of("$%?#") != folder.npos)
+    return Invalid(fmt::format("--to-folder: {} can't be named in a configuration file: take another folder",
+                               api::GoQuote(named)));
+  return folder;
+}
+
+Error InTheWay(const fs::path& path, std::string_view why) {
+  return {Code::kFailedPrecondition, fmt::format("{} {}: it stays, and nothing was written", path.string(), why), {}};
+}
+
+// What is there below the folder has to be folders and a file: a link could lead anywhere.
+Status CheckPath(const fs::path& folder, const fs::path& name) {
+  std::error_code failed;
+  if (const auto there = fs::status(folder, failed); fs::exists(there) && !fs::is_directory(there))
+    return InTheWay(folder, "is no folder");
+  fs::path path = folder;
+  for (const fs::path& part : name) {
+    path /= part;
+    const fs::file_status there = fs::symlink_status(path, failed);
+    if (there.type() == fs::file_type::not_found) return Ok();
+    const bool last = path == folder / name;
+    if (last ? !fs::is_regular_file(there) : !fs::is_directory(there))
+      return InTheWay(path, last ? "is no file" : "is no folder");
+  }
+  return Ok();
+}
+
+Status CheckFolder(const std::string& folder, const FolderFiles& wanted) {
+  for (const auto& [name, text] : wanted.files) {
+    TRY(CheckPath(folder, name));
+    auto there = ReadFile(folder + "/" + name, api::kMaxReleaseBytes);
+    if (!there.ok() && there.code() == Code::kNotFound) continue;
+    if (!there.ok()) return there.error();
+    if (*there != text) return InTheWay(fs::path(folder) / name, "is there with another content");
+  }
+  return Ok();
+}
+
+Status IntoFolder(const Bundle& bundle, const std::string& named, World& world) {
+  const std::string folder = TRY(AbsoluteFolder(named));
+  const FolderFiles wanted = FilesOf(bundle, folder);
+  TRY(CheckFolder(folder, wanted));
+  for (const auto& [name, text] : wanted.files) {
+    const fs::path path = folder + "/" + name;
+    std::error_code failed;
+    fs::create_directories(path.parent_path(), failed);
+    if (failed) return Error{Code::kInternal, path.parent_path().string() + ": " + failed.message(), {}};
+    TRY(WriteFile(path, text));
+  }
+  world.out << ToYaml(wanted.configuration);
+  return Ok();
+}
+
+// "oci://host/prefix" and the label of each provider: a repository of its own, whose tags are the versions.
+Result<std::vector<Publication>> PublicationsOf(const Bundle& bundle, const std::string& to) {
+  std::vector<std::tuple<std::string, std::string, fetch::PackedArtifact>> all;
+  for (const BundledRelease& one : bundle.releases)
+    all.emplace_back(one.label(), one.release.version.ToString(), ArtifactOf(one));
+  if (bundle.cert_manager)
+    all.emplace_back("cert-manager", bundle.cert_manager->version, ArtifactOf(*bundle.cert_manager));
+  const bool ends = to.ends_with('/');
+  std::vector<Publication> out;
+  for (auto& [label, version, artifact] : all) {
+    auto reference = TRY_WITH(api::ParseOciReference(to + (ends ? "" : "/") + label), "--to");
+    reference.tag = TagOf(version);
+    out.push_back({.reference = std::move(reference), .artifact = std::move(artifact)});
+  }
+  return out;
+}
+
+Status IntoRegistry(const Context& ctx, const Config& config, const Bundle& bundle, const BundleLoadOptions& options,
+                    World& world) {
+  auto publications = TRY(PublicationsOf(bundle, options.to));
+  const fetch::OciOptions registry = RegistryOptionsOf(config);
+  TRY(LookAtAll(ctx, registry, options.force, publications));
+  TRY(WriteAll(ctx, registry, options.force, publications));
+  for (const Publication& one : publications) world.out << one.Named() << "\n";
+  return Ok();
+}
+
+Status IntoCluster(const Context& ctx, const Config& config, const Bundle& bundle, const BundleLoadOptions& options,
+                   World& world, Notes& notes) {
+  ManagementCluster cluster = TRY(ManagementCluster::Open(options.cluster, world.getenv));
+  std::vector<CollectedRelease> releases;
+  for (const BundledRelease& one : bundle.releases) {
+    ProviderRelease found{{.type = one.type, .name = one.name, .url = ""},
+                          std::string(api::KindOf(one.type).components_file),
+                          one.release};
+    releases.push_back(WithOwnLabels(TRY(CandidateOf(config, std::move(found), options.ns))));
+  }
+  TRY(PutIntoCluster(ctx, cluster, releases, world));
+  if (bundle.cert_manager)
+    notes.Say(0, "cert-manager isn't installed by this: --to-folder has its manifests",
+              {{"version", bundle.cert_manager->version}});
+  return Ok();
+}
+
+Status CheckFlags(const BundleLoadOptions& options) {
+  if (!options.to.empty() && !options.to_folder.empty()) return Invalid("--to and --to-folder: take one of them");
+  const bool elsewhere = !options.to.empty() || !options.to_folder.empty();
+  if (elsewhere && !options.ns.empty()) return Invalid("--target-namespace is about ConfigMaps in a cluster alone");
+  if (options.force && options.to.empty()) return Invalid("--force is about tags of a registry (--to) alone");
+  return Ok();
+}
+
+}  // namespace
+
+Status LoadBundle(const Context& ctx, const GlobalOptions& global, const BundleLoadOptions& options, World& world) {
+  TRY(CheckFlags(options));
+  Notes notes(world.err);
+  Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
+  const Bundle bundle = TRY(ReadBundleFile(options.file));
+  if (!options.to_folder.empty()) return IntoFolder(bundle, options.to_folder, world);
+  if (!options.to.empty()) return IntoRegistry(ctx, config, bundle, options, world);
+  return IntoCluster(ctx, config, bundle, options, world, notes);
+}
+
+Status ListBundleImages(const BundleImagesOptions& options, World& world) {
+  const OutputFormat format = TRY(ParseOutputFormat(options.output));
+  const Bundle bundle = TRY(ReadBundleFile(options.file));
+  Answer answer{.table = "", .names = bundle.images, .facts = Json(bundle.images)};
+  for (const std::string& image : bundle.images) answer.table += image + "\n";
+  world.out << Format(format, answer);
+  return Ok();
+}
+
+}  // namespace capi::cli

@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""Releases that are carried to a cluster without a network: docs/air-gap.md, on a real control plane and with a real registry
+(L25 to L27). Whatever asks for a host is noticed: the steps that need no cluster run in a network namespace with nothing in it,
+the others with a proxy that takes no request."""
+
+import os
+import socket
+import subprocess
+import sys
+import tarfile
+import threading
+import unittest
+
+sys.dont_write_bytecode = True
+TOOLS = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d")]
+
+import built  # noqa: E402
+import in_cluster  # noqa: E402
+import oci_registry  # noqa: E402
+import pages  # noqa: E402
+import rights  # noqa: E402
+import worlds  # noqa: E402
+from tree import WithFolder  # noqa: E402
+
+PAGE = "docs/air-gap.md"
+LABELS = ("cluster-api", "bootstrap-kubeadm", "control-plane-kubeadm", "infrastructure-aws", "infrastructure-docker")
+DOCKER = """
+apiVersion: operator.cluster.x-k8s.io/v1alpha2
+kind: InfrastructureProvider
+metadata: {name: docker, namespace: capd-system}
+spec: {version: v1.12.0}
+"""
+ALONE = ["unshare", "--map-root-user", "--net"]
+
+
+class Trap:
+    """A proxy that counts who asks it, and answers nobody."""
+
+    def __init__(self):
+        self.server = socket.create_server(("127.0.0.1", 0))
+        self.asked = []
+        threading.Thread(target=self._accept, daemon=True).start()
+        url = f"http://127.0.0.1:{self.server.getsockname()[1]}"
+        self.variables = {name: url for name in ("HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy")}
+
+    def _accept(self):
+        while True:
+            try:
+                connection, _ = self.server.accept()
+            except OSError:
+                return
+            with connection:
+                connection.settimeout(5)
+                try:
+                    self.asked.append(connection.recv(200))
+                except OSError:
+                    self.asked.append(b"?")
+
+
+class World(in_cluster.World):
+    trap = None
+
+    def run_operator(self, command, env=None):
+        """Without a folder of releases, and with the trap in the place of the network."""
+        command = [word for word in command if not word.startswith("--releases-dir=")]
+        super().run_operator(command, env=dict(os.environ, **self.trap.variables))
+
+
+class Commands(WithFolder):
+    def setUp(self):
+        super().setUp()
+        self.trap = Trap()
+        self.addCleanup(self.trap.server.close)
+        self.program = built.find("clusterctl")
+        os.mkdir(os.path.join(self.folder, "bin"))
+        os.symlink(self.program, os.path.join(self.folder, "bin", "clusterctl"))
+        # Where there is a network: its sources are folders here.
+        self.online = self.write("online.yaml", in_cluster.configuration(os.path.join(self.folder, "online"), {rights.RELEASES: LABELS}))
+
+    def environment(self, **more):
+        path = os.path.join(self.folder, "bin") + ":/usr/bin:/bin"
+        return {"PATH": path, "HOME": self.folder, **self.trap.variables, **more}
+
+    def bash(self, block, before=(), **more):
+        """What a block of the page prints."""
+        done = subprocess.run(
+            [*before, "bash", "-euo", "pipefail", "-c", block],
+            capture_output=True, text=True, cwd=self.folder, env=self.environment(**more), timeout=worlds.LIMIT, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        self.assertEqual(done.returncode, 0, f"{block}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def create(self):
+        """The block of the page, with the folders in the place of GitHub."""
+        (block,) = pages.blocks("Where there is a network", PAGE)
+        place = os.path.join(self.folder, ".config", "cluster-api")
+        os.makedirs(place, exist_ok=True)
+        with open(self.online, encoding="utf-8") as given, open(os.path.join(place, "clusterctl.yaml"), "w", encoding="utf-8") as file:
+            file.write(given.read())
+        self.bash(block)
+        os.remove(os.path.join(place, "clusterctl.yaml"))
+        with open(os.path.join(self.folder, "images.txt"), encoding="utf-8") as file:
+            return file.read().splitlines()
+
+
+class AirGap(Commands, worlds.OnAWorld):
+    WORLD = World
+
+    def setUp(self):
+        super().setUp()
+        self.start_world()
+        self.world.trap = self.trap
+
+    # L27, L25, L10.
+    def test_from_a_bundle_to_providers_that_are_ready(self):
+        images = self.create()
+        self.assertTrue(any("cert-manager-controller" in image for image in images), images)
+        alone = ALONE if subprocess.run([*ALONE, "true"], capture_output=True, check=False).returncode == 0 else ()
+        (block,) = pages.blocks("A management cluster with `init`", PAGE)
+        here = self.bash(block, before=alone).splitlines()
+        names = lambda some: {image.rsplit("/", 1)[1] for image in some if "/capi-operator:" not in image}  # noqa: E731
+        self.assertEqual(names(here), names(images))
+
+        kubeconfig = {"KUBECONFIG": self.world.plane.kubeconfig}
+        (block,) = pages.blocks("A management cluster with `init`", PAGE, "bash")
+        init = subprocess.Popen(
+            ["bash", "-euo", "pipefail", "-c", block], cwd=self.folder, env=self.environment(**kubeconfig), text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        self.world.serve(init)
+        _, errors = init.communicate(timeout=worlds.LIMIT)
+        self.assertEqual(init.returncode, 0, f"{errors}{self.world.last_words()}")
+
+        # A further provider: its release comes first, and the object that names no source after it.
+        more = [self.program, "bundle", "create", "--config", self.online, "-f", "-", "-o", "bundle.tar", "--install-cert-manager=false"]
+        subprocess.run(more, input=DOCKER, check=True, text=True, cwd=self.folder, env=self.environment(), capture_output=True)
+        (block,) = pages.blocks("Provider objects, from a repository of manifests", PAGE)
+        made = self.bash(block, **kubeconfig)
+        self.assertEqual(made, "configmap/infrastructure-docker-v1.12.0 in namespace capd-system created\n")
+        self.assertEqual(self.bash(block, **kubeconfig), made.replace("created", "unchanged"))
+        self.world.must("apply", "-f", "-", given=DOCKER)
+
+        def ready():
+            item = self.world.get("infrastructureproviders", "docker", "-n", "capd-system")
+            return rights.conditions(item).get("Ready", {}).get("status") == "True"
+
+        self.world.until("docker is Ready", ready)
+        # What preload prints is what it has made, and kubectl takes it.
+        printed = self.bash(f"clusterctl preload --config {self.online} -f - -o yaml <<'EOF'\n{DOCKER}EOF\n")
+        done = self.world.must("apply", "--server-side", "--force-conflicts", "-f", "-", given=printed)
+        self.assertIn("infrastructure-docker-v1.12.0", done)
+        self.assertEqual(self.trap.asked, [], "somebody asked for a host")
+
+
+class Registry(Commands):
+    # L26, L27: what is pushed to a real registry is read from there, by this program and by another one.
+    def test_a_real_registry_keeps_what_is_published(self):
+        world = worlds.World()
+        self.addCleanup(world.close)
+        registry = oci_registry.Registry(world.state.path, world.processes)
+        self.create()
+        where = f"http://{registry.address}/providers"
+        user = {"OCI_USERNAME": oci_registry.USER, "OCI_PASSWORD": oci_registry.PASSWORD, "NO_PROXY": "*"}
+        loaded = self.bash(f"clusterctl bundle load bundle.tar --to {where}", **user).splitlines()
+        published = self.bash(f"clusterctl publish --config {self.online} -i aws:v2.11.1 -u {where}/infrastructure-aws", **user)
+        self.assertIn(published.strip(), loaded, "it is the same artifact")
+        self.assertIn(f"{where}/cluster-api:v1.12.0@sha256:", "\n".join(loaded))
+        here = f"clusterctl preload -i aws -n x -o yaml -u {where}/infrastructure-aws"
+        from_source = f"clusterctl preload --config {self.online} -i aws:v2.11.1 -n x -o yaml"
+        self.assertEqual(without_source(self.bash(here, **user)), without_source(self.bash(from_source)))
+        self.another_tag_is_left_alone(where, user)
+        self.skopeo_reads_it(registry, published.strip().rsplit("@", 1)[1])
+
+    def another_tag_is_left_alone(self, where, user):
+        command = [self.program, "publish", "--config", self.online, "-i", "docker:v1.12.0", "-u", f"{where}/infrastructure-aws:nightly"]
+        run = lambda *more, **variables: subprocess.run([*command, *more], capture_output=True, text=True, check=False, env=self.environment(**variables))  # noqa: E731
+        self.assertEqual(run(**user).returncode, 0)
+        command[command.index("docker:v1.12.0")] = "aws:v2.11.1"
+        refused = run(**user)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("is there with another content", refused.stderr)
+        self.assertEqual(run("--force", **user).returncode, 0)
+        stranger = run("--force", **(user | {"OCI_PASSWORD": "wr0ng"}))
+        self.assertIn("refused the credentials", stranger.stderr)
+        self.assertNotIn("wr0ng", stranger.stderr)
+
+    def skopeo_reads_it(self, registry, digest):
+        """Where it is installed: from the registry, and out of the bundle, which is an image layout."""
+        skopeo = subprocess.run(["sh", "-c", "command -v skopeo"], capture_output=True, text=True, check=False).stdout.strip()
+        if not skopeo:
+            return
+        user = f"--creds={oci_registry.USER}:{oci_registry.PASSWORD}"
+        repository = f"docker://{registry.address}/providers/infrastructure-aws:v2.11.1"
+        environment = {"PATH": "/usr/bin:/bin", "HOME": self.folder}
+        raw = subprocess.run([skopeo, "inspect", "--raw", "--tls-verify=false", user, repository], capture_output=True, check=True, env=environment)
+        self.assertEqual(oci_registry.digest_of(raw.stdout), digest)
+        layout = os.path.join(self.folder, "layout")
+        with tarfile.open(os.path.join(self.folder, "bundle.tar")) as archive:
+            archive.extractall(layout)
+        raw = subprocess.run([skopeo, "inspect", "--raw", f"oci:{layout}:infrastructure-aws_v2.11.1"], capture_output=True, check=True, env=environment)
+        self.assertEqual(oci_registry.digest_of(raw.stdout), digest)
+
+
+def without_source(text):
+    """ConfigMaps as they are but for the place that they say they are from."""
+    return [line for line in text.splitlines() if "provider.cluster.x-k8s.io/source" not in line]
+
+
+if __name__ == "__main__":
+    unittest.main()
