@@ -1,0 +1,1 @@
+MEQCIFUkp9iYLhyrudwfZhGaqdAfLHAMiOkBnujt4sCHBE7AAiAoTbmIcxFPCjdyHw1m0oshYaHfEm0E5wlRWfJJgGWADw==

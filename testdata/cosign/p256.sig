@@ -1,0 +1,1 @@
+MEUCIQDPxPln1l7c14E5tlxdscvuGbjytkEPbW+Iv1QRhrO3nAIgajUkACUmJcmzhH1Pj+twX/oKBzFZWqOmWa/9s7HgYkc=
