@@ -11,13 +11,13 @@
 
 namespace capi::verify {
 
-inline constexpr size_t kMostSignatures = 16;             // of one artifact
-inline constexpr size_t kMaxManifestBytes = 64u << 10;    // of a signed artifact
-inline constexpr size_t kMaxArtifactBytes = 192u << 10;   // of a SignedArtifact as a text
+inline constexpr size_t kMostSignatures = 16;            // of one artifact
+inline constexpr size_t kMaxManifestBytes = 64u << 10;   // of a signed artifact
+inline constexpr size_t kMaxArtifactBytes = 192u << 10;  // of a SignedArtifact as a text
 
 // A value.
 struct ArtifactSignature {
-  std::string bundle;  // a Sigstore bundle; else
+  std::string bundle;              // a Sigstore bundle; else
   std::string payload, signature;  // "simple signing": the text that was signed, and base64
   bool keyless = false;            // beside these, a certificate
 };

@@ -95,8 +95,7 @@ Status CheckSigstoreBundle(const PublicKeys& keys, Message& message, const Json&
   const Json* content = Find(bundle, {"messageSignature"});
   const Json* envelope = Find(bundle, {"dsseEnvelope"});
   if ((content == nullptr) == (envelope == nullptr)) return NotVerified("the bundle has no signature, or two");
-  return content != nullptr ? CheckMessageSignature(keys, message, *content)
-                            : CheckEnvelope(keys, message, *envelope);
+  return content != nullptr ? CheckMessageSignature(keys, message, *content) : CheckEnvelope(keys, message, *envelope);
 }
 
 Status CheckBundle(const PublicKeys& keys, Message& message, std::string_view text) {

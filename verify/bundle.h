@@ -16,8 +16,8 @@ inline constexpr size_t kMaxSignatureBytes = 32u << 10;
 //   - `cosign sign-blob --bundle` as it was: JSON with "base64Signature";
 //   - a Sigstore bundle (application/vnd.dev.sigstore.bundle.v0.3+json) with a "messageSignature", or with a DSSE
 //     envelope around the statement of `cosign sign`, which names the SHA-256 of the bytes.
-// What a transparency log or a time-stamping authority adds isn't looked at: nobody is asked. kFailedPrecondition says why
-// not; of a certificate in the place of a key ("keyless") that it can't be checked offline.
+// What a transparency log or a time-stamping authority adds isn't looked at: nobody is asked. kFailedPrecondition says
+// why not; of a certificate in the place of a key ("keyless") that it can't be checked offline.
 Status CheckSignature(const PublicKeys& keys, Message& message, std::string_view signature);
 
 // Base64 without white space, each byte of which counts.

@@ -37,7 +37,8 @@ std::string Sign(std::string_view text = kText) { return Base64Encode(Signer().S
 
 Json BytesOfHex(const std::string& hex) {
   std::string bytes;
-  for (size_t i = 0; i < hex.size(); i += 2) bytes.push_back(static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16)));
+  for (size_t i = 0; i < hex.size(); i += 2)
+    bytes.push_back(static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16)));
   return Base64Encode(bytes);
 }
 
@@ -111,7 +112,9 @@ TEST(Signature, IsOfEveryBitOfTheFile) {
 
 TEST(Signature, OfABundleAsItWas) {
   EXPECT_EQ(Check(ToJsonText({{"base64Signature", Sign()}})), "") << "T14";
-  EXPECT_EQ(Check(ToJsonText({{"base64Signature", Sign()}, {"cert", ""}, {"rekorBundle", {{"SignedEntryTimestamp", "x"}}}})), "");
+  EXPECT_EQ(
+      Check(ToJsonText({{"base64Signature", Sign()}, {"cert", ""}, {"rekorBundle", {{"SignedEntryTimestamp", "x"}}}})),
+      "");
   EXPECT_THAT(Check(ToJsonText({{"base64Signature", Sign()}, {"cert", "LS0t"}})), HasSubstr("(keyless)"));
   EXPECT_THAT(Check(ToJsonText({{"base64Signature", Sign("other")}})), HasSubstr("none of the keys"));
   EXPECT_EQ(Check(R"({"base64Signature": ""})"), "it is no bundle of cosign");
@@ -167,7 +170,8 @@ TEST(Signature, OfAnEnvelopeWithTheStatementOfCosignSign) {
       {With(good, "/predicateType", "https://slsa.dev/provenance/v1"), "an attestation of another kind"},
       {With(good, "/_type", "https://in-toto.io/Link/v1"), "it holds no in-toto statement"},
   };
-  for (const auto& c : cases) EXPECT_THAT(Check(ToJsonText(EnvelopeBundle(ToJsonText(c.statement)))), HasSubstr(c.error));
+  for (const auto& c : cases)
+    EXPECT_THAT(Check(ToJsonText(EnvelopeBundle(ToJsonText(c.statement)))), HasSubstr(c.error));
   const Json bundle = EnvelopeBundle(ToJsonText(good));
   const Json& one = bundle["dsseEnvelope"]["signatures"][0];
   const struct {

@@ -81,7 +81,8 @@ TEST(RealCosign, CertificatesAreRefused) {
 
 ArtifactSignature Tagged() {
   const Json layer = ParseJson(Text("artifact.tagged.json")).value()["layers"][0];
-  return {"", Text("artifact.payload.json"), GetString(layer, {"annotations", "dev.cosignproject.cosign/signature"}), false};
+  return {"", Text("artifact.payload.json"), GetString(layer, {"annotations", "dev.cosignproject.cosign/signature"}),
+          false};
 }
 
 // T14: an artifact, as it was signed, and as a referrer.

@@ -54,8 +54,7 @@ Result<std::string> PemBlock(std::string_view text) {
 bool IsOfKind(EVP_PKEY* key) {
   const int type = EVP_PKEY_get_base_id(key);
   if (type == EVP_PKEY_ED25519) return true;
-  if (type == EVP_PKEY_RSA)
-    return EVP_PKEY_get_bits(key) >= kLeastRsaBits && EVP_PKEY_get_bits(key) <= kMostRsaBits;
+  if (type == EVP_PKEY_RSA) return EVP_PKEY_get_bits(key) >= kLeastRsaBits && EVP_PKEY_get_bits(key) <= kMostRsaBits;
   if (type != EVP_PKEY_EC) return false;
   std::array<char, 32> group{};
   size_t size = 0;

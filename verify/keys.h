@@ -34,9 +34,9 @@ class Message {
 // Immutable, so thread-safe.
 class PublicKeys {
  public:
-  // Each key "*.pub" of a Secret, as Flux has it; what has another name isn't looked at. One PEM block "PUBLIC KEY" each:
-  // ECDSA of P-256, P-384 or P-521, RSA from 2048 to 8192 bits, or Ed25519. kFailedPrecondition names the first that is
-  // anything else, or says that there is none; 32 at most.
+  // Each key "*.pub" of a Secret, as Flux has it; what has another name isn't looked at. One PEM block "PUBLIC KEY"
+  // each: ECDSA of P-256, P-384 or P-521, RSA from 2048 to 8192 bits, or Ed25519. kFailedPrecondition names the first
+  // that is anything else, or says that there is none; 32 at most.
   static Result<PublicKeys> Read(const std::map<std::string, std::string>& secret);
 
   // Whether one of the keys made it. Digests as cosign takes them: SHA-256, for P-384 and P-521 also the curve's own.

@@ -26,10 +26,18 @@ TEST(PublicKeys, VerifyWhatEachKindSigns) {
     const char *kind, *algorithm;
     bool taken;
   };
-  for (const Case& c : {Case{"P-256", "SHA256", true}, {"P-256", "SHA384", false}, {"P-384", "SHA256", true},
-                        {"P-384", "SHA384", true}, {"P-384", "SHA512", false}, {"P-521", "SHA256", true},
-                        {"P-521", "SHA512", true}, {"P-521", "SHA384", false}, {"RSA2048", "SHA256", true},
-                        {"RSA2048", "SHA512", false}, {"RSA2048", "SHA1", false}, {"RSA4096", "SHA256", true},
+  for (const Case& c : {Case{"P-256", "SHA256", true},
+                        {"P-256", "SHA384", false},
+                        {"P-384", "SHA256", true},
+                        {"P-384", "SHA384", true},
+                        {"P-384", "SHA512", false},
+                        {"P-521", "SHA256", true},
+                        {"P-521", "SHA512", true},
+                        {"P-521", "SHA384", false},
+                        {"RSA2048", "SHA256", true},
+                        {"RSA2048", "SHA512", false},
+                        {"RSA2048", "SHA1", false},
+                        {"RSA4096", "SHA256", true},
                         {"Ed25519", "", true}}) {
     const KeyPair pair(c.kind);
     const std::string signature = pair.Sign(kText, c.algorithm), pem = pair.PublicPem();
@@ -63,8 +71,10 @@ TEST(PublicKeys, RefuseASignatureWithAnotherBit) {
 // T14: one of several keys is enough, so that one can follow another; what isn't called *.pub isn't looked at.
 TEST(PublicKeys, OneOfThemIsEnough) {
   const KeyPair former("P-256"), next("Ed25519");
-  auto keys = PublicKeys::Read({{"former.pub", former.PublicPem()}, {"next.pub", "\n" + next.PublicPem() + "\n"},
-                                {"cosign.key", former.PrivatePem()}, {"cosign.password", ""}});
+  auto keys = PublicKeys::Read({{"former.pub", former.PublicPem()},
+                                {"next.pub", "\n" + next.PublicPem() + "\n"},
+                                {"cosign.key", former.PrivatePem()},
+                                {"cosign.password", ""}});
   ASSERT_TRUE(keys.ok()) << keys.error().message;
   EXPECT_EQ(keys->Names(), "former.pub, next.pub");
   Message message(kText);

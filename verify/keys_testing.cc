@@ -46,7 +46,8 @@ std::string KeyPair::Sign(std::string_view message, const char* algorithm) const
   size_t size = 0;
   EXPECT_EQ(EVP_DigestSign(context.get(), nullptr, &size, bytes, message.size()), 1);
   std::string out(size, '\0');
-  EXPECT_EQ(EVP_DigestSign(context.get(), reinterpret_cast<unsigned char*>(out.data()), &size, bytes, message.size()), 1);
+  EXPECT_EQ(EVP_DigestSign(context.get(), reinterpret_cast<unsigned char*>(out.data()), &size, bytes, message.size()),
+            1);
   out.resize(size);
   return out;
 }
