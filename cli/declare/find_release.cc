@@ -101,6 +101,12 @@ Result<api::Release> FindRelease(const Context& ctx, const ReleaseSources& sourc
   const auto& fetch = provider.spec.fetch_config;
   if (auto refused = RefusedSource(provider)) return Error{Code::kInvalidArgument, refused->ToString(), {}};
   api::Release release = TRY(Found(ctx, sources, provider, notes));
+  if (fetch && fetch->verify) {
+    notes.Warn(
+        fmt::format("{}: whether it was signed isn't looked at here; the operator does that before it installs it "
+                    "(spec.fetchConfig.verify)",
+                    release.source));
+  }
   if (!fetch || fetch->digest.empty() || fetch->digest == release.Digest()) return release;
   return Error{
       Code::kInvalidArgument,

@@ -95,7 +95,10 @@ Result<Fetched> Fetch(const Context& ctx, const Config& config, ManagementCluste
   if (stored && !overridden) return Fetched{std::move(stored->release), false};
   InstalledProvider installed{id.type, id.name, id.ns, ""};
   auto from = TRY(OpenRepository(ctx, config, cluster, installed, &object, notes));
-  auto release = TRY_WITH(fetch::GetRelease(ctx, *from.repository, version), Describe(id));
+  // T14: what is put there has its signatures with it; the operator verifies them.
+  const auto& fetch = object.provider.spec.fetch_config;
+  const bool verified = fetch && fetch->verify;
+  auto release = TRY_WITH(fetch::GetRelease(ctx, *from.repository, version, verified), Describe(id));
   if (!stored) return Fetched{std::move(release), !from.operator_reaches_it};
   bool same = stored->release.components == release.components && stored->release.metadata == release.metadata;
   if (!same && stored->kept) {
