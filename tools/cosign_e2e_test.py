@@ -14,6 +14,7 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", 
 
 import unittest  # noqa: E402
 
+import built  # noqa: E402
 import cosign  # noqa: E402
 import oci_e2e_test as oci  # noqa: E402
 import oci_registry  # noqa: E402
@@ -34,7 +35,7 @@ class Cosign(unittest.TestCase):
             finally:
                 processes.stop()
             environment = dict(os.environ, CAPI_COSIGN_FIXTURES=made)
-            command = [os.path.join(cosign.ROOT, "build", "release", "bin", "verify_test"), "--gtest_filter=RealCosign.*"]
+            command = [os.path.join(os.path.dirname(built.find("capi-operator")), "verify_test"), "--gtest_filter=RealCosign.*"]
             done = subprocess.run(command, cwd=cosign.ROOT, env=environment, capture_output=True, text=True, check=False, timeout=120)
             self.assertEqual(done.returncode, 0, done.stdout[-4000:])
             self.assertIn("[  PASSED  ] 4 tests", done.stdout)
