@@ -19,7 +19,7 @@ using verify::KeyPair;
 using verify::PublicKeys;
 
 constexpr char kMetadata[] = "kind: Metadata\n", kComponents[] = "kind: Namespace\n";
-const api::ProviderId kId{api::ProviderType::kInfrastructure, "aws", "capa-system"};
+const api::ProviderId kId{api::ProviderType::kInfrastructure, "capa-system", "aws"};
 
 const KeyPair& Signer() {
   static const KeyPair pair("P-256");
