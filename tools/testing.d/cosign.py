@@ -108,8 +108,8 @@ def artifact_with_signatures(signer, registry):
     return {f"artifact.{name}": text for name, text in found.items()}
 
 
-def make(folder, processes=None):
-    """Writes all that testdata/cosign has; what needs a registry with `processes`, where there is one."""
+def make(folder, processes):
+    """Writes all that testdata/cosign has; `processes` are to have a registry."""
     texts = {"file.yaml": FILE}
     with tempfile.TemporaryDirectory(prefix="cosign-") as scratch:
         for kind in KINDS:
@@ -119,10 +119,9 @@ def make(folder, processes=None):
         signer = Signer(scratch, name="certificate")
         texts["certificate.pub"] = signer.public
         texts |= {f"certificate{suffix}": text for suffix, text in signer.sign_with_certificate(FILE).items()}
-        if processes is not None and oci_registry.PROGRAM:
-            signer = Signer(scratch, name="artifact")
-            texts["artifact.pub"] = signer.public
-            texts |= artifact_with_signatures(signer, oci_registry.Registry(scratch, processes))
+        signer = Signer(scratch, name="artifact")
+        texts["artifact.pub"] = signer.public
+        texts |= artifact_with_signatures(signer, oci_registry.Registry(scratch, processes))
     for name, text in texts.items():
         with open(os.path.join(folder, name), "wb") as file:
             file.write(text)
