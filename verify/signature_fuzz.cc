@@ -29,7 +29,7 @@ CAPI_FUZZ(
      "-----BEGIN PUBLIC KEY-----\nMFkwEwYH\n-----END PUBLIC KEY-----\n"}) {
   using namespace capi;
   static const verify::PublicKeys keys = verify::PublicKeys::Read({{"a.pub", kKey}}).value();
-  verify::Message message("kind: Namespace\n");
+  verify::Message message("kind: Secret\n");  // the first seed is of another text, by this key
   Status checked = verify::CheckSignature(keys, message, input);
   FUZZ_REQUIRE(!checked.ok() && checked.code() == Code::kFailedPrecondition);
   if (auto artifact = verify::SignedArtifact::Parse(input); artifact.ok()) {
