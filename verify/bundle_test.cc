@@ -115,7 +115,13 @@ TEST(Signature, OfABundleAsItWas) {
   EXPECT_EQ(
       Check(ToJsonText({{"base64Signature", Sign()}, {"cert", ""}, {"rekorBundle", {{"SignedEntryTimestamp", "x"}}}})),
       "");
-  EXPECT_THAT(Check(ToJsonText({{"base64Signature", Sign()}, {"cert", "LS0t"}})), HasSubstr("(keyless)"));
+  const std::string certificate = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
+  for (const std::string& cert : {Base64Encode(certificate), certificate})
+    EXPECT_THAT(Check(ToJsonText({{"base64Signature", Sign()}, {"cert", cert}})), HasSubstr("(keyless)"));
+  // Earlier versions of cosign put the public key there.
+  const std::string key = Base64Encode(Signer().PublicPem());
+  EXPECT_EQ(Check(ToJsonText({{"base64Signature", Sign()}, {"cert", key}})), "");
+  EXPECT_THAT(Check(ToJsonText({{"base64Signature", Sign("other")}, {"cert", key}})), HasSubstr("none of the keys"));
   EXPECT_THAT(Check(ToJsonText({{"base64Signature", Sign("other")}})), HasSubstr("none of the keys"));
   EXPECT_EQ(Check(R"({"base64Signature": ""})"), "it is no bundle of cosign");
   EXPECT_EQ(Check(R"({"base64Signature": 1})"), "it is no bundle of cosign");
