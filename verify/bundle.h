@@ -10,6 +10,9 @@ namespace capi::verify {
 
 // Of one text; those of cosign have a tenth of that.
 inline constexpr size_t kMaxSignatureBytes = 32u << 10;
+// Of cosign's signatures of an artifact. Statements of other kinds are attestations: they say something of it, and not
+// that it is the right one.
+inline constexpr std::string_view kSignPredicate = "https://sigstore.dev/cosign/sign/v1";
 
 // Whether `signature` is one of these bytes, by one of the keys. It is one of
 //   - `cosign sign-blob --output-signature`: base64, nothing else;

@@ -124,8 +124,6 @@ class OciRepository : public Repository {
       if (auto kept = signatures_.find(digest); kept != signatures_.end()) return kept->second;
     }
     const std::string text = TRY(ReadSignatures(ctx, registry_, *artifact.manifest)).ToText();
-    if (text.size() > verify::kMaxArtifactBytes)
-      return Wrong(fmt::format("its signatures have more than {} bytes", verify::kMaxArtifactBytes));
     MutexLock lock(mu_);
     if (signatures_.size() >= kMostManifests) signatures_.clear();
     signatures_[digest] = text;

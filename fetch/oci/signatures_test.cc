@@ -9,6 +9,7 @@
 
 #include "base/encoding.h"
 #include "base/json.h"
+#include "base/testing/cost.h"
 #include "fetch/oci/oci_testing.h"
 #include "verify/artifact.h"
 
@@ -52,6 +53,16 @@ class Beside {
     const std::string manifest = ToJsonText({{"artifactType", type}, {"layers", Json::array({Blob(bundle, type)})}});
     answers["manifests/" + DigestOf(manifest)] = OciAnswer(200, manifest);
     return {{"artifactType", type}, {"digest", DigestOf(manifest)}, {"size", manifest.size()}};
+  }
+  // With annotations of its manifest, which some registries repeat in their index.
+  Json Annotated(const std::string& bundle, const Json& annotations, bool in_index) {
+    const std::string manifest = ToJsonText({{"artifactType", kBundleType},
+                                             {"layers", Json::array({Blob(bundle, kBundleType)})},
+                                             {"annotations", annotations}});
+    answers["manifests/" + DigestOf(manifest)] = OciAnswer(200, manifest);
+    Json entry = {{"artifactType", kBundleType}, {"digest", DigestOf(manifest)}, {"size", manifest.size()}};
+    if (in_index) entry["annotations"] = annotations;
+    return entry;
   }
   static http::Response Index(const std::vector<Json>& manifests) {
     return OciAnswer(200, ToJsonText({{"manifests", manifests}}));
@@ -169,6 +180,103 @@ TEST(OciSignatures, OfABrokenRegistry_T14) {
     ASSERT_FALSE(artifact.ok()) << c.what;
     EXPECT_EQ(artifact.code(), c.code) << c.what << ": " << artifact.error().message;
     EXPECT_THAT(artifact.error().message, HasSubstr(c.error)) << c.what;
+  }
+}
+
+// A referrer as `cosign attest` writes it: of the same type as a signature's.
+constexpr char kPredicate[] = "dev.sigstore.bundle.predicateType";
+constexpr char kSbom[] = "https://spdx.dev/Document", kSign[] = "https://sigstore.dev/cosign/sign/v1";
+
+// T14: an attestation is no signature, takes no signature's place, and may be large; a registry may say in its index
+// which is one.
+TEST(OciSignatures, AttestationsArePassedOver_T14) {
+  for (bool in_index : {false, true}) {
+    World world;
+    Beside& beside = world.beside;
+    std::vector<Json> index;
+    for (int i = 0; i < 20; ++i)
+      index.push_back(
+          beside.Annotated(fmt::format("{}{}", std::string(40'000, 'a'), i), {{kPredicate, kSbom}}, in_index));
+    index.push_back(beside.Annotated("{\"bundle\":1}", {{kPredicate, kSign}}, in_index));
+    beside.answers[beside.referrers()] = Beside::Index(index);
+    auto artifact = world.Read();
+    ASSERT_TRUE(artifact.ok()) << artifact.error().message;
+    EXPECT_THAT(Payloads(*artifact), ElementsAre("{\"bundle\":1}/"));
+    beside.answers[beside.referrers()] = Beside::Index({index.front()});
+    artifact = world.Read();
+    ASSERT_FALSE(artifact.ok());
+    EXPECT_THAT(artifact.error().message, HasSubstr("the artifact isn't signed"));
+    size_t asked = 0;
+    for (const auto& request : world.registry.seen())
+      asked += request.target.find("/manifests/sha256:") != std::string::npos;
+    EXPECT_EQ(asked, in_index ? 1u : 22u);
+  }
+}
+
+// T14: one signature that can be read is enough, whatever lies beside it.
+TEST(OciSignatures, WhatCannotBeReadIsPassedOver_T14) {
+  const std::string large(40'000, 'a');
+  const std::function<void(Beside&)> cases[] = {
+      [&](Beside& b) {
+        b.Tag({b.Layer(large, "c2ln"), b.Layer("payload", large), b.Layer("payload", "c2ln")});
+      },
+      [](Beside& b) { b.answers[b.referrers()] = OciAnswer(401); },
+      [](Beside& b) { b.answers[b.referrers()] = OciAnswer(403); },
+      [](Beside& b) { b.answers[b.referrers()] = OciAnswer(503); },
+      [](Beside& b) { b.answers[b.index()] = OciAnswer(200, "<html></html>"); },
+      [&](Beside& b) { b.answers[b.referrers()] = Beside::Index({b.Referrer(large)}); },
+      [](Beside& b) {
+        b.answers[b.referrers()] = Beside::Index({{{"artifactType", kBundleType}, {"digest", "md5:1"}}});
+      },
+      [](Beside& b) {
+        const Json referrer = b.Referrer("{}");
+        b.answers[b.referrers()] = Beside::Index({referrer});
+        b.answers["manifests/" + GetString(referrer, {"digest"})] = OciAnswer(200, "{}");
+      },
+  };
+  for (const auto& breaks : cases) {
+    World world;
+    world.beside.Tag({world.beside.Layer("payload", "c2ln")});
+    breaks(world.beside);
+    auto artifact = world.Read();
+    ASSERT_TRUE(artifact.ok()) << &breaks - cases << ": " << artifact.error().message;
+    EXPECT_THAT(Payloads(*artifact), ElementsAre("payload/c2ln")) << &breaks - cases;
+  }
+}
+
+// T14: what is kept with the release is bounded: what is more is left out.
+TEST(OciSignatures, AreAsManyAsAreKept_T14) {
+  World world;
+  std::vector<Json> layers;
+  for (int i = 0; i < 10; ++i)
+    layers.push_back(world.beside.Layer(fmt::format("{}{}", std::string(30'000, 'a'), i), "c2ln"));
+  world.beside.Tag(layers);
+  auto artifact = world.Read();
+  ASSERT_TRUE(artifact.ok()) << artifact.error().message;
+  EXPECT_EQ(artifact->signatures.size(), 6u);
+  EXPECT_LE(artifact->ToText().size(), verify::kMaxArtifactBytes);
+}
+
+// F2: manifests and indexes are read entry by entry.
+TEST(OciSignatures, TakeLittleMemoryWhateverARegistrySays_F2) {
+  constexpr size_t kSize = 1 << 20;
+  for (const std::string& entry : {std::string("{},"), std::string("[],"), std::string("1,"),
+                                   fmt::format(R"({{"artifactType":"{}"}},)", kBundleType),
+                                   fmt::format(R"({{"mediaType":"{}"}},)", kBundleType)}) {
+    std::string list = "[";
+    while (list.size() < kSize) list += entry;
+    list += "{}]";
+    Cost cost = Measure([&]() -> std::string {
+      World world;
+      Beside& beside = world.beside;
+      beside.answers[beside.tag()] = OciAnswer(200, "{\"layers\":" + list + "}");
+      beside.answers[beside.referrers()] = OciAnswer(200, "{\"manifests\":" + list + ",\"annotations\":" + list + "}");
+      return world.Read().ok() ? "some" : "none";
+    });
+    EXPECT_EQ(cost.answer, "none") << entry;
+    if (kMeasuresCost) {
+      EXPECT_LT(cost.bytes, 16 * kSize) << entry;
+    }
   }
 }
 
