@@ -204,9 +204,12 @@ std::optional<Hold> Installer::Load(const Context& ctx, const Observation& o, In
   if (auto hold = ReadKeys(ctx, o, m)) return hold;
   Status verified = m.keys ? releases::Verify(*m.keys, o.provider.id, m.release) : Ok();
   if (verified.ok()) return std::nullopt;
-  const Error error = verified.error().With("the release that lies in the cluster");
+  Error error = verified.error().With(fmt::format("the release in ConfigMap {}/{}", m.stored->ns, m.stored->name));
   m.release = {};
-  if (!m.may_fetch_again) return NotInstalled(reason::kVerificationFailed, error);
+  if (!m.may_fetch_again) {
+    error.message += "; put its signatures there, or delete it";
+    return NotInstalled(reason::kVerificationFailed, error);
+  }
   return FetchAgain(ctx, o, m, error);
 }
 
