@@ -52,13 +52,14 @@ Result<api::Release> Fetched(const Context& ctx, const ReleaseSources& sources, 
   fetch::UrlOptions options = TRY(UrlOptionsOf(sources.config));
   if (!sources.github_token.empty()) options.github.token = sources.github_token;
   if (own_url) options.gitlab.url_token = sources.gitlab_token;
+  options.github.signatures = sources.signatures;
   auto plain = TRY(fetch::OpenUrl(url, label, options));
   api::Version version = TRY(provider.spec.version.empty() ? DefaultVersion(ctx, *plain, url, label)
                                                            : ParseVersion(provider.spec.version));
   // The folder of overrides is for what the configuration names, as with `generate provider`.
   auto repository =
       own_url ? std::move(plain) : WithOverrides(std::move(plain), TRY(sources.config.OverridesFolder()), label, notes);
-  auto release = fetch::GetRelease(ctx, *repository, version);
+  auto release = fetch::GetRelease(ctx, *repository, version, sources.signatures);
   if (!release.ok()) return WithVersions(ctx, *repository, release.error());
   return release;
 }
@@ -74,7 +75,7 @@ Result<api::Release> FromRegistry(const Context& ctx, const ReleaseSources& sour
   api::Version version =
       TRY(provider.spec.version.empty() ? fetch::LatestVersion(ctx, *repository, {std::string(kContract)})
                                         : ParseVersion(provider.spec.version));
-  auto release = fetch::GetRelease(ctx, *repository, version);
+  auto release = fetch::GetRelease(ctx, *repository, version, sources.signatures);
   if (!release.ok()) return WithVersions(ctx, *repository, release.error());
   return release;
 }
