@@ -126,6 +126,47 @@ TEST_F(VerifyingTest, WhatLiesInTheClusterIsVerifiedAtEachLoad_T14) {
   EXPECT_THAT(without.Held(), HasSubstr("fetching it again: "));
 }
 
+// What was kept from before there were keys gives way to the same release with its signatures.
+TEST_F(VerifyingTest, WhatIsFetchedAgainIsKeptWithItsSignatures_T14) {
+  const std::string name = "infrastructure-aws-v1.12.0";
+  fetch::GitHubRelease release = NewRelease("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n");
+  for (const char* file : {"metadata.yaml", kFile})
+    release.assets[std::string(file) + ".sig"] = Base64Encode(ours_.Sign(release.assets.at(file)));
+  Process& process = BeginWithKeys(release, keys_);
+  StoredRelease kept = InCluster(NewRelease(release.assets.at(kFile)), true);
+  kept.name = name;
+  Json map = {
+      {"metadata",
+       {{"name", name},
+        {"namespace", "aws-system"},
+        {"labels", {{std::string(api::kLabelReleaseVersion), "v1.12.0"}, {std::string(api::kLabelManagedBy), "true"}}},
+        {"annotations", {{std::string(api::kLabelReleaseSource), kept.source}}}}},
+      {"data", {{"metadata", release.assets.at("metadata.yaml")}, {"components", release.assets.at(kFile)}}}};
+  cluster_.Has("/api/v1/namespaces/aws-system/configmaps/" + name, map);
+  process.releases = {kept};
+  process.Install();
+  EXPECT_THAT(cluster_.written(), Contains("PUT " + name));
+  EXPECT_EQ(Downloads(), 1u);
+}
+
+// D1: after a restart nothing is restored out of a release whose signer's key is gone.
+TEST_F(VerifyingTest, WhatIsRenderedAgainIsVerified_T14_D1) {
+  Process& process = BeginWithKeys(Signed(ours_), keys_);
+  Observation o = testing::Observed();
+  o.keys_secret = process.keys_secret;
+  o.provider.spec.fetch_config.emplace().verify = api::VerifySpec{"cosign", process.keys_secret->ref};
+  for (const auto& [signer, words] :
+       {std::pair(&others_, "none of the keys (cosign.pub)"), std::pair(&ours_, "MISSING")}) {
+    o.releases = {InCluster(Signed(*signer), true)};
+    o.provider.status.applied = InputsDigest(o, *o.releases.front().version, o.releases.front().stamp);
+    PhaseTimes times;
+    auto held = process.installer.RenderAgain(process.ctx, o, times);
+    ASSERT_TRUE(held);
+    EXPECT_THAT(held->message, HasSubstr(words));
+  }
+  EXPECT_EQ(Downloads(), 0u);
+}
+
 // Of ConfigMaps that a selector finds, too, the metadata say which version fits.
 TEST_F(VerifyingTest, NoVersionIsChosenByAConfigMapThatIsNotSigned_T14) {
   Process& process = BeginWithKeys(Signed(ours_), keys_, "");
@@ -143,6 +184,7 @@ TEST_F(VerifyingTest, NoVersionIsChosenByAConfigMapThatIsNotSigned_T14) {
 TEST_F(VerifyingTest, ARollbackIsVerified_T14_U5) {
   Process& process = BeginWithKeys(Signed(ours_), keys_);
   process.rollback_to = "v1.12.0";
+  process.masks.Put(testing::Observed().provider.id.Key(), SecretValues());  // all of them are known, so it is told why
   process.releases = {InCluster(NewRelease(kUnfinished), true)};
   EXPECT_THAT(process.Held(), HasSubstr("v1.12.0 can't be installed: the release in ConfigMap aws-system/a: "));
   process.releases = {InCluster(Signed(ours_), true)};
