@@ -26,7 +26,7 @@ inline fetch::GitHubRelease NewRelease(const std::string& components) {
   return {.tag = "v1.12.0", .assets = {{"metadata.yaml", kMetadata}, {kFile, components}}};
 }
 
-// An API server with a kind of its own that takes what is written to the provider, and has nothing else.
+// An API server with a kind of its own that takes what is written to the provider, and has nothing else. Thread-safe.
 class Cluster {
  public:
   Cluster() {
@@ -92,7 +92,7 @@ class Cluster {
 };
 
 // When the test waits for a moment, for a newer answer of the server's say, it has passed. Threads of watches, which
-// wait ever longer as this server has none, don't pass the time of others.
+// wait ever longer as this server has none, don't pass the time of others. Thread-safe.
 class PassingClock : public FakeClock {
  public:
   bool WaitUntil(std::condition_variable_any& cv, Mutex& mu, const std::stop_token& stop, MonoTime deadline,
